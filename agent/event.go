@@ -1,0 +1,121 @@
+package agent
+
+import "encoding/json"
+
+// An Event is one thing the agent said, freed of dialect and repetition. The set is closed.
+type Event interface{ isEvent() }
+
+// Init opens a run. SessionID is the id that --resume takes.
+type Init struct {
+	SessionID string
+	Dir       string // the agent's working directory as it reports it; relative paths of calls are relative to it
+	Model     string // a display name, not an id
+}
+
+// Text is assistant text to append. The concatenation of a run's Text events (less what a Withdraw
+// took back) is what the agent said, once.
+type Text struct{ Text string }
+
+// TextEnd says that the agent consolidated the text since the last boundary: the next Text is another item.
+type TextEnd struct{}
+
+// Withdraw takes back all Text since the last tool call or TextEnd: the agent retries without resuming
+// and will say it again.
+type Withdraw struct{}
+
+// Thinking is reasoning text to append.
+type Thinking struct{ Text string }
+
+// ThinkingEnd closes a block of reasoning.
+type ThinkingEnd struct{}
+
+// ToolStart announces a tool call; its Call has no outcome yet.
+type ToolStart struct{ Call Call }
+
+// ToolEnd gives a call's outcome. It may come without a ToolStart and in any order; Call then holds all
+// that is known, and else the start's fields merged with the end's. Call.ID equals that of its ToolStart.
+type ToolEnd struct {
+	Call  Call
+	State CallState
+}
+
+// Result is the agent's own last word, the boundary of a run.
+type Result struct {
+	OK        bool
+	Text      *string // the result text when the line had one and OK
+	Error     string  // when not OK
+	SessionID string
+	RequestID string
+	Usage     *Usage
+}
+
+// Failure is an error that the agent reported in its stream or as a bare line. It does not end the run.
+type Failure struct{ Message string }
+
+// Notice is something a person should know and the agent does not, such as a line skipped for its length.
+type Notice struct{ Text string }
+
+// Unknown is a well-formed event of a type or subtype that the decoder has no meaning for; it is kept raw.
+type Unknown struct {
+	Type string // "type" or "type/subtype"
+	Raw  json.RawMessage
+}
+
+// Unreadable is a line that is not a JSON object; the decoder has gone on after it.
+type Unreadable struct{ Line string }
+
+func (Init) isEvent()        {}
+func (Text) isEvent()        {}
+func (TextEnd) isEvent()     {}
+func (Withdraw) isEvent()    {}
+func (Thinking) isEvent()    {}
+func (ThinkingEnd) isEvent() {}
+func (ToolStart) isEvent()   {}
+func (ToolEnd) isEvent()     {}
+func (Result) isEvent()      {}
+func (Failure) isEvent()     {}
+func (Notice) isEvent()      {}
+func (Unknown) isEvent()     {}
+func (Unreadable) isEvent()  {}
+
+// Usage counts the tokens of one run, summed over its model calls.
+type Usage struct{ Input, Output, CacheRead, CacheWrite int64 }
+
+// A CallState is how a tool call ended.
+type CallState string
+
+const (
+	CallCompleted CallState = "completed"
+	CallFailed    CallState = "failed"   // an error, or an exit code other than 0
+	CallRejected  CallState = "rejected" // refused by a permission, a policy, a hook or a mode
+)
+
+// A Call is a tool call in cursord's terms.
+type Call struct {
+	ID      string // exact, a newline included; made up where the stream names none
+	Name    string // one of the contract's tool names; "other" for what is not known
+	RawName string // the agent's name: "edit", "webSearch", "Shell", …; "unknown" where the stream names none
+	Title   string // one short line for people
+	Paths   []string
+	Command string
+	Plan    string // the markdown of a createPlan call
+	Args    json.RawMessage
+
+	Result   json.RawMessage
+	ExitCode *int
+	Output   string // whole; who shows it cuts it
+	Error    string
+	Todos    []Todo
+	Changes  []FileChange
+}
+
+// A Todo is one entry of the agent's list. Status is pending, in_progress, completed or cancelled.
+type Todo struct{ ID, Content, Status string }
+
+// A FileChange is a file that a call says it wrote or deleted, nested calls of sub-agents included.
+// Before and After are nil where the stream does not say; they may be decoded, cut or wrong: compare with the disk.
+type FileChange struct {
+	Path          string
+	Deleted       bool
+	Before, After *string
+}

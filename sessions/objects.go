@@ -1,0 +1,240 @@
+package sessions
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// The objects below have the contract's field names: an object is stored in the form in which it is sent, so that
+// a catch-up is a copy. Their zero Seq means "not stored yet".
+
+// A Time is a moment in UTC with milliseconds, "2006-01-02T15:04:05.000Z" in JSON.
+type Time struct{ time.Time }
+
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+// Now returns the present moment, cut to milliseconds.
+func Now() Time { return Time{time.Now().UTC().Truncate(time.Millisecond)} }
+
+func (t Time) MarshalJSON() ([]byte, error) {
+	return []byte(`"` + t.UTC().Format(timeFormat) + `"`), nil
+}
+
+func (t *Time) UnmarshalJSON(b []byte) error {
+	v, err := time.Parse(`"`+time.RFC3339Nano+`"`, string(b))
+	if err != nil {
+		return fmt.Errorf("time: %w", err)
+	}
+	t.Time = v.UTC()
+	return nil
+}
+
+// A SessionState says whether a turn of the session runs or waits.
+type SessionState string
+
+const (
+	SessionIdle    SessionState = "idle"
+	SessionQueued  SessionState = "queued"
+	SessionRunning SessionState = "running"
+)
+
+// A Mode is what the agent may do.
+type Mode string
+
+const (
+	ModeAgent Mode = "agent"
+	ModeAsk   Mode = "ask"
+	ModePlan  Mode = "plan"
+)
+
+// A Session is a conversation with the agent in one workspace.
+type Session struct {
+	ID             string       `json:"id"`
+	Workspace      string       `json:"workspace"`
+	AgentSessionID *string      `json:"agentSessionId"`
+	Title          string       `json:"title"`
+	Model          *string      `json:"model"`
+	Mode           Mode         `json:"mode"`
+	Isolation      string       `json:"isolation"` // "none" or "copy"
+	State          SessionState `json:"state"`
+	Turns          int          `json:"turns"`
+	CreatedAt      Time         `json:"createdAt"`
+	UpdatedAt      Time         `json:"updatedAt"`
+	Seq            uint64       `json:"seq"`
+}
+
+// A TurnStatus is queued, running or one of the four final ones.
+type TurnStatus string
+
+const (
+	TurnQueued      TurnStatus = "queued"
+	TurnRunning     TurnStatus = "running"
+	TurnCompleted   TurnStatus = "completed"
+	TurnFailed      TurnStatus = "failed"
+	TurnCancelled   TurnStatus = "cancelled"
+	TurnInterrupted TurnStatus = "interrupted"
+)
+
+// Final reports whether a turn with this status has ended.
+func (s TurnStatus) Final() bool { return s != TurnQueued && s != TurnRunning }
+
+// A Turn is one prompt and all the agent did about it.
+type Turn struct {
+	ID        string     `json:"id"`
+	SessionID string     `json:"sessionId"`
+	Workspace string     `json:"workspace"`
+	Prompt    string     `json:"prompt"`
+	Model     *string    `json:"model"`
+	Mode      Mode       `json:"mode"`
+	Force     bool       `json:"force"`
+	Status    TurnStatus `json:"status"`
+	Result    *string    `json:"result"`
+	Error     *TurnError `json:"error"`
+	Usage     *Usage     `json:"usage"`
+	RequestID string     `json:"requestId,omitempty"`
+	CreatedAt Time       `json:"createdAt"`
+	StartedAt *Time      `json:"startedAt,omitempty"`
+	EndedAt   *Time      `json:"endedAt,omitempty"`
+	Seq       uint64     `json:"seq"`
+}
+
+// A TurnError says why a turn failed; Kind is for programs, Message for people.
+type TurnError struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+}
+
+// Usage counts a turn's tokens.
+type Usage struct {
+	InputTokens      int64 `json:"inputTokens"`
+	OutputTokens     int64 `json:"outputTokens"`
+	CacheReadTokens  int64 `json:"cacheReadTokens"`
+	CacheWriteTokens int64 `json:"cacheWriteTokens"`
+}
+
+// An ItemKind is what an item holds.
+type ItemKind string
+
+const (
+	ItemAssistant ItemKind = "assistant"
+	ItemThinking  ItemKind = "thinking"
+	ItemTool      ItemKind = "tool"
+	ItemPlan      ItemKind = "plan"
+	ItemNotice    ItemKind = "notice"
+)
+
+// An ItemStatus is running or how the item ended.
+type ItemStatus string
+
+const (
+	ItemRunning   ItemStatus = "running"
+	ItemCompleted ItemStatus = "completed"
+	ItemFailed    ItemStatus = "failed"
+	ItemRejected  ItemStatus = "rejected"
+	ItemCancelled ItemStatus = "cancelled"
+)
+
+// An Item is one piece of a turn: text, reasoning, a tool call, a plan or a notice. Its ID is its turn's
+// and its index (ItemID).
+type Item struct {
+	ID        string     `json:"id"`
+	TurnID    string     `json:"turnId"`
+	SessionID string     `json:"sessionId"`
+	Workspace string     `json:"workspace"`
+	Index     int        `json:"index"`
+	Kind      ItemKind   `json:"kind"`
+	Status    ItemStatus `json:"status"`
+	Text      string     `json:"text,omitempty"`
+	Tool      *Tool      `json:"tool,omitempty"`
+	StartedAt Time       `json:"startedAt"`
+	EndedAt   *Time      `json:"endedAt,omitempty"`
+	Seq       uint64     `json:"seq"`
+}
+
+// ItemID returns the id of a turn's item.
+func ItemID(turn string, index int) string { return fmt.Sprintf("%s:%d", turn, index) }
+
+// A Tool is a tool call as clients see it; see the contract for what is cut.
+type Tool struct {
+	CallID          string          `json:"callId"`
+	Name            string          `json:"name"`
+	RawName         string          `json:"rawName"`
+	Title           string          `json:"title"`
+	Paths           []string        `json:"paths"`
+	Command         string          `json:"command,omitempty"`
+	ExitCode        *int            `json:"exitCode,omitempty"`
+	Output          string          `json:"output,omitempty"`
+	OutputTruncated bool            `json:"outputTruncated,omitempty"`
+	Error           string          `json:"error,omitempty"`
+	Todos           []Todo          `json:"todos,omitempty"`
+	Args            json.RawMessage `json:"args,omitempty"`
+	Result          json.RawMessage `json:"result,omitempty"`
+}
+
+// A Todo is one entry of the agent's own list.
+type Todo struct {
+	ID      string `json:"id"`
+	Content string `json:"content"`
+	Status  string `json:"status"`
+}
+
+// A DiffKind is the strongest thing that happened to a file; the contract orders them.
+type DiffKind string
+
+const (
+	DiffModified DiffKind = "modified"
+	DiffCreated  DiffKind = "created"
+	DiffDeleted  DiffKind = "deleted"
+	DiffRenamed  DiffKind = "renamed"
+	DiffMode     DiffKind = "mode"
+	DiffSymlink  DiffKind = "symlink"
+	DiffBinary   DiffKind = "binary"
+	DiffLarge    DiffKind = "large"
+)
+
+// A Diff is what is left to review in one file. There is one per path and workspace.
+type Diff struct {
+	Workspace string   `json:"workspace"`
+	Path      string   `json:"path"`
+	URI       string   `json:"uri"`
+	OldPath   string   `json:"oldPath,omitempty"`
+	Kind      DiffKind `json:"kind"`
+	OldMode   string   `json:"oldMode,omitempty"`
+	NewMode   string   `json:"newMode,omitempty"`
+	OldTarget string   `json:"oldTarget,omitempty"`
+	NewTarget string   `json:"newTarget,omitempty"`
+	State     string   `json:"state"`    // "pending" or "clean"
+	Baseline  string   `json:"baseline"` // "known" or "unknown"
+	Added     int      `json:"added"`
+	Removed   int      `json:"removed"`
+	Rev       uint64   `json:"rev"`
+	Hunks     []Hunk   `json:"hunks"`
+	Turns     []string `json:"turns"`
+	Seq       uint64   `json:"seq"`
+}
+
+// A Hunk is one decision that a person can take.
+type Hunk struct {
+	ID       string   `json:"id"`
+	Kind     string   `json:"kind"` // "text" or "file"
+	OldStart int      `json:"oldStart"`
+	OldLines int      `json:"oldLines"`
+	NewStart int      `json:"newStart"`
+	NewLines int      `json:"newLines"`
+	Lines    []string `json:"lines"`
+	OldNoEOL bool     `json:"oldNoEol,omitempty"`
+	NewNoEOL bool     `json:"newNoEol,omitempty"`
+	Linked   []string `json:"linked,omitempty"`
+	Sources  []Source `json:"sources"`
+}
+
+// A Source says who made a hunk.
+type Source struct {
+	SessionID string `json:"sessionId"`
+	TurnID    string `json:"turnId"`
+	ItemID    string `json:"itemId,omitempty"`
+	Via       string `json:"via"` // "edit", "shell" or "unknown"
+}
