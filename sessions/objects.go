@@ -238,3 +238,31 @@ type Source struct {
 	ItemID    string `json:"itemId,omitempty"`
 	Via       string `json:"via"` // "edit", "shell" or "unknown"
 }
+
+// A Kind is a kind of object.
+type Kind string
+
+const (
+	KindSession Kind = "session"
+	KindTurn    Kind = "turn"
+	KindItem    Kind = "item"
+	KindDiff    Kind = "diff"
+)
+
+// An Object is a *Session, *Turn, *Item or *Diff.
+type Object interface {
+	// Key returns the object's kind and its id within the store; a diff's id is its path, unique in its workspace.
+	Key() (Kind, string)
+	// Sequence returns the object's seq.
+	Sequence() uint64
+}
+
+func (s *Session) Key() (Kind, string) { return KindSession, s.ID }
+func (t *Turn) Key() (Kind, string)    { return KindTurn, t.ID }
+func (i *Item) Key() (Kind, string)    { return KindItem, i.ID }
+func (d *Diff) Key() (Kind, string)    { return KindDiff, d.Path }
+
+func (s *Session) Sequence() uint64 { return s.Seq }
+func (t *Turn) Sequence() uint64    { return t.Seq }
+func (i *Item) Sequence() uint64    { return i.Seq }
+func (d *Diff) Sequence() uint64    { return d.Seq }

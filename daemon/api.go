@@ -1,0 +1,251 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"cursord/sessions"
+)
+
+// An ErrorKind is a failure's name for programs; PROTOCOL.md §7 lists them with their codes.
+type ErrorKind string
+
+const (
+	KindInvalid            ErrorKind = "invalid" // a parameter is wrong; Field names it
+	KindCancelled          ErrorKind = "cancelled"
+	KindNotFound           ErrorKind = "notFound"
+	KindBusy               ErrorKind = "busy"
+	KindConflict           ErrorKind = "conflict" // Diff is the present one
+	KindOutsideWorkspace   ErrorKind = "outsideWorkspace"
+	KindWorkspaceUntrusted ErrorKind = "workspaceUntrusted"
+	KindBaselineUnknown    ErrorKind = "baselineUnknown"
+	KindAgentNotInstalled  ErrorKind = "agentNotInstalled"
+	KindAgentNotLoggedIn   ErrorKind = "agentNotLoggedIn"
+	KindAgentFailed        ErrorKind = "agentFailed"
+	KindStorage            ErrorKind = "storage"
+	KindTooLarge           ErrorKind = "tooLarge"
+	KindInternal           ErrorKind = "internal"
+)
+
+// An Error is the answer to a request that could not be served.
+type Error struct {
+	Kind    ErrorKind
+	Message string         // for people: what is wrong
+	Hint    string         // what to do next
+	Field   string         // for KindInvalid: the parameter
+	Diff    *sessions.Diff // for KindConflict: the present state, if there is one
+}
+
+func (e *Error) Error() string { return e.Message }
+
+func errorf(kind ErrorKind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+func invalid(field, format string, args ...any) *Error {
+	return &Error{Kind: KindInvalid, Field: field, Message: field + ": " + fmt.Sprintf(format, args...)}
+}
+
+// A Notification is one thing that a subscriber is told: the new state of an object, or, where Delta is set, text
+// to append. It is shared by all subscribers and must not be changed.
+type Notification struct {
+	Workspace string
+	Kind      sessions.Kind // of the object; sessions.KindItem for a delta
+	ID        string        // the object's id; a diff's is its path
+	Seq       uint64        // 0 for a delta
+	JSON      []byte        // the object's encoding; nil when Removed and for a delta
+	Removed   bool          // the object, always a session, was deleted
+	Delta     *Delta
+
+	once  sync.Once
+	frame []byte
+}
+
+// A Delta is text to append to an item.
+type Delta struct {
+	SessionID, TurnID, ItemID string
+	Kind                      sessions.ItemKind
+	Offset                    int // bytes of UTF-8 that the item's text has before Text
+	Text                      string
+}
+
+// Encoded returns encode(n), called once for all subscribers of n; there is one wire encoding.
+func (n *Notification) Encoded(encode func(*Notification) []byte) []byte {
+	n.once.Do(func() { n.frame = encode(n) })
+	return n.frame
+}
+
+// A Sink takes the notifications of one subscription, in order, from the workspace's loop: it must not block.
+// It returns false when it is full; n is then not taken, and the subscription is behind until Resume.
+type Sink func(n *Notification) bool
+
+// SubscribeOptions are the parameters of workspace/subscribe.
+type SubscribeOptions struct {
+	After           *uint64 // nil: a bounded snapshot of the present
+	Epoch           string  // the store that After is from, if the client knows
+	DeltaIntervalMS int     // merge deltas to at most one an interval and item; 0: at once
+	DiffSummaries   bool    // leave hunks out of diffs
+}
+
+// Subscribed is the answer to workspace/subscribe.
+type Subscribed struct {
+	Workspace string `json:"workspace"`
+	Seq       uint64 `json:"seq"`
+	Epoch     string `json:"epoch"`
+	Reset     bool   `json:"reset"`
+}
+
+// TurnParams are the parameters of turn/start.
+type TurnParams struct {
+	Workspace string
+	SessionID string // "": a new session
+	TurnID    string // "": made up
+	Prompt    string
+	Context   []Context
+	Model     *string
+	Mode      *sessions.Mode
+	Force     bool
+}
+
+// A Context is something put into the prompt beside the user's words; see composePrompt for its form.
+// Kind is file, selection, diagnostics or text.
+type Context struct {
+	Kind  string
+	Path  string
+	Range *Range
+	Text  string
+	Title string
+	Items []Diagnostic
+}
+
+// A Range is LSP's: lines and characters from 0, the end exclusive.
+type Range struct {
+	Start Position `json:"start"`
+	End   Position `json:"end"`
+}
+
+// A Position is LSP's.
+type Position struct {
+	Line      int `json:"line"`
+	Character int `json:"character"`
+}
+
+// A Diagnostic is one message about a file, in LSP's terms; Severity counts from 1, error.
+type Diagnostic struct {
+	Range    Range
+	Severity int
+	Message  string
+	Source   string
+}
+
+// SessionParams are the parameters of session/create and session/update; nil leaves a field as it is.
+type SessionParams struct {
+	Title          *string
+	Model          *string
+	Mode           *sessions.Mode
+	Isolation      string
+	AgentSessionID string
+}
+
+// A Decision selects hunks and says what becomes of them; exactly one of Hunks, Path, TurnID and All is set.
+type Decision struct {
+	Accept  bool
+	Hunks   []string
+	Path    string
+	TurnID  string
+	All     bool
+	Rev     *uint64    // refuse with KindConflict unless the diff has this revision; goes with Path or with Hunks of one file
+	Lines   *LineRange // with a single hunk: only these of its changed lines
+	Comment string     // for the agent's next prompt
+}
+
+// A LineRange counts a hunk's changed lines from 0, the end exclusive.
+type LineRange struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// A Decided is the answer to a decision: the present diffs of the files it touched.
+type Decided struct {
+	Diffs   []*sessions.Diff `json:"diffs"`
+	Applied int              `json:"applied"`
+	Skipped []Skipped        `json:"skipped,omitempty"`
+	Edits   []DocumentEdits  `json:"edits,omitempty"`
+}
+
+// A Skipped hunk could not be decided, for the reason Kind.
+type Skipped struct {
+	Path string    `json:"path"`
+	Hunk string    `json:"hunk"`
+	Kind ErrorKind `json:"kind"`
+}
+
+// DocumentEdits are changes to a document that the client holds unsaved, for the version they name.
+type DocumentEdits struct {
+	Path    string     `json:"path"`
+	Version int        `json:"version"`
+	Edits   []TextEdit `json:"edits"`
+}
+
+// A TextEdit is LSP's.
+type TextEdit struct {
+	Range   Range  `json:"range"`
+	NewText string `json:"newText"`
+}
+
+// A WorkspaceInfo is one entry of workspace/list.
+type WorkspaceInfo struct {
+	Workspace    string `json:"workspace"`
+	Seq          uint64 `json:"seq"`
+	Sessions     int    `json:"sessions"`
+	Running      int    `json:"running"`
+	PendingHunks int    `json:"pendingHunks"`
+	Trusted      bool   `json:"trusted"`
+}
+
+// A Transcript is a page of a session, newest page first, in order inside the page.
+type Transcript struct {
+	Session *sessions.Session `json:"session"`
+	Turns   []*sessions.Turn  `json:"turns"`
+	Items   []*sessions.Item  `json:"items"`
+	More    bool              `json:"more"`
+}
+
+// An AgentStatus is what is known of the agent's program and its account. State is unknown, ready, notInstalled
+// or notLoggedIn.
+type AgentStatus struct {
+	State   string `json:"state"`
+	Path    string `json:"path,omitempty"`
+	Version string `json:"version,omitempty"`
+	Account string `json:"account,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// A Model is one that the agent offers.
+type Model struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Current bool   `json:"current"`
+}
+
+// A Status is the answer to daemon/status.
+type Status struct {
+	Version     string        `json:"version"`
+	PID         int           `json:"pid"`
+	StartedAt   sessions.Time `json:"startedAt"`
+	Socket      string        `json:"socket"`
+	Database    string        `json:"database"`
+	Clients     int           `json:"clients"`
+	Workspaces  int           `json:"workspaces"`
+	Turns       TurnCounts    `json:"turns"`
+	MemoryBytes uint64        `json:"memoryBytes"`
+}
+
+// TurnCounts counts the turns that have not ended.
+type TurnCounts struct {
+	Running int `json:"running"`
+	Queued  int `json:"queued"`
+}
+
+var _ = json.Marshal
