@@ -1,0 +1,301 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// fakeBuiltin is what the fake agent plays when no script is named.
+const fakeBuiltin = `{"type":"system","subtype":"init","apiKeySource":"login","cwd":"{{cwd}}","session_id":"{{session}}","model":"Fake","permissionMode":"default"}
+{"type":"user","message":{"role":"user","content":[{"type":"text","text":"{{prompt}}"}]},"session_id":"{{session}}"}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"You asked: "}]},"session_id":"{{session}}","timestamp_ms":{{now_ms}}}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"{{prompt}}"}]},"session_id":"{{session}}","timestamp_ms":{{now_ms}}}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"You asked: {{prompt}}"}]},"session_id":"{{session}}"}
+{"type":"result","subtype":"success","duration_ms":1,"duration_api_ms":1,"is_error":false,"result":"You asked: {{prompt}}","session_id":"{{session}}","request_id":"{{session}}","usage":{"inputTokens":1,"outputTokens":2,"cacheReadTokens":0,"cacheWriteTokens":0}}
+`
+
+// A fakeDirective is a script line that does something else than being printed.
+type fakeDirective struct {
+	Fake   string   `json:"fake"`
+	MS     float64  `json:"ms"`
+	Path   string   `json:"path"`
+	Text   string   `json:"text"`
+	Base64 []byte   `json:"base64"`
+	Mode   string   `json:"mode"`
+	Argv   []string `json:"argv"`
+	Stdout bool     `json:"stdout"`
+	Code   int      `json:"code"`
+	N      int      `json:"n"`
+	Lines  *int     `json:"lines"`
+}
+
+// content is the directive's text, or the bytes it gives as base64.
+func (d *fakeDirective) content() []byte {
+	if d.Base64 != nil {
+		return d.Base64
+	}
+	return []byte(d.Text)
+}
+
+// A fakePlayer plays scripts. Its output is flushed after every line, but for those of a repeat, which come
+// as fast as the reader takes them.
+type fakePlayer struct {
+	run     *fakeRun
+	file    *os.File // what out writes to
+	out     *bufio.Writer
+	errOut  io.Writer
+	repeats int // how many repeats we are in
+}
+
+func newFakePlayer(run *fakeRun, out *os.File, errOut io.Writer) *fakePlayer {
+	return &fakePlayer{run: run, file: out, out: bufio.NewWriterSize(out, 1<<16), errOut: errOut}
+}
+
+// playFile plays a script and returns the exit status it asks for.
+func (p *fakePlayer) playFile(path string) (int, error) {
+	script, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	return p.playScript(script, filepath.Dir(path))
+}
+
+func (p *fakePlayer) playBuiltin() (int, error) { return p.playScript([]byte(fakeBuiltin), "") }
+
+func (p *fakePlayer) playScript(script []byte, dir string) (int, error) {
+	lines := bytes.Split(script, []byte("\n"))
+	if len(lines[len(lines)-1]) == 0 {
+		lines = lines[:len(lines)-1]
+	}
+	code, _, err := p.play(lines, dir, 0)
+	if flushErr := p.out.Flush(); err == nil {
+		err = flushErr
+	}
+	return code, err
+}
+
+// play plays lines of a script in dir, i being the count of the repeat around them. ended says that the script
+// asked to exit with code.
+func (p *fakePlayer) play(lines [][]byte, dir string, i int) (code int, ended bool, err error) {
+	for n := 0; n < len(lines); n++ {
+		line := p.expand(lines[n], i)
+		d, parseErr := parseFakeDirective(line)
+		if parseErr != nil {
+			err = parseErr
+		} else if d == nil {
+			p.out.Write(line)
+			p.out.WriteByte('\n')
+			if p.repeats == 0 {
+				err = p.out.Flush()
+			}
+		} else if d.Fake == "repeat" {
+			count := 1
+			if d.Lines != nil {
+				count = *d.Lines
+			}
+			body := lines[n+1 : min(n+1+count, len(lines))]
+			n += len(body)
+			p.repeats++
+			for i := 0; i < d.N && err == nil && !ended; i++ {
+				code, ended, err = p.play(body, dir, i)
+			}
+			p.repeats--
+			if flushErr := p.out.Flush(); err == nil {
+				err = flushErr
+			}
+		} else if err = p.out.Flush(); err == nil {
+			code, ended, err = p.do(d, dir)
+		}
+		if err != nil || ended {
+			return code, ended, err
+		}
+	}
+	return 0, false, nil
+}
+
+// do carries out one directive.
+func (p *fakePlayer) do(d *fakeDirective, dir string) (code int, ended bool, err error) {
+	path := d.Path
+	if path != "" && !filepath.IsAbs(path) && d.Fake != "script" {
+		path = filepath.Join(p.run.dir, path)
+	}
+	switch d.Fake {
+	case "write", "delete", "mkdir", "wait", "script":
+		if path == "" {
+			return 0, false, fmt.Errorf("%s: no path", d.Fake)
+		}
+	}
+	switch d.Fake {
+	case "sleep":
+		time.Sleep(time.Duration(d.MS * float64(time.Millisecond)))
+	case "write":
+		err = writeFake(path, d)
+	case "delete":
+		err = os.RemoveAll(path)
+	case "mkdir":
+		err = os.MkdirAll(path, 0o777)
+	case "wait":
+		for {
+			if _, err := os.Lstat(path); err == nil {
+				break
+			}
+			time.Sleep(2 * time.Millisecond)
+		}
+	case "exec":
+		err = p.exec(d)
+	case "stderr":
+		_, err = fmt.Fprintln(p.errOut, strings.TrimSuffix(d.Text, "\n"))
+	case "raw":
+		p.out.Write(d.content())
+		err = p.out.Flush()
+	case "script":
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		code, err = p.playFile(path)
+		ended = code != 0
+	case "ignore-signals":
+		signal.Ignore(os.Interrupt, syscall.SIGTERM)
+	case "exit":
+		return d.Code, true, nil
+	case "hang":
+		for {
+			time.Sleep(time.Hour)
+		}
+	default:
+		err = fmt.Errorf("unknown directive %q", d.Fake)
+	}
+	return code, ended, err
+}
+
+// exec runs a program. That it fails is part of the play; that it cannot be started is not.
+func (p *fakePlayer) exec(d *fakeDirective) error {
+	if len(d.Argv) == 0 {
+		return fmt.Errorf("exec: no argv")
+	}
+	cmd := exec.Command(d.Argv[0], d.Argv[1:]...)
+	cmd.Dir = p.run.dir
+	cmd.Stdout, cmd.Stderr = p.errOut, p.errOut
+	if d.Stdout {
+		cmd.Stdout = p.file
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("exec: %w", err)
+	}
+	if err := cmd.Wait(); err != nil {
+		fmt.Fprintf(p.errOut, "%s: %v\n", d.Argv[0], err)
+	}
+	return nil
+}
+
+func writeFake(path string, d *fakeDirective) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, d.content(), 0o666); err != nil || d.Mode == "" {
+		return err
+	}
+	mode, err := strconv.ParseUint(d.Mode, 8, 32)
+	if err != nil {
+		return fmt.Errorf("write: mode %q is not octal", d.Mode)
+	}
+	return os.Chmod(path, os.FileMode(mode))
+}
+
+// parseFakeDirective returns the directive of a line that is an object with a string "fake", and nil for others.
+func parseFakeDirective(line []byte) (*fakeDirective, error) {
+	if !bytes.Contains(line, []byte(`"fake"`)) {
+		return nil, nil
+	}
+	var named struct {
+		Fake string `json:"fake"`
+	}
+	if json.Unmarshal(line, &named) != nil || named.Fake == "" {
+		return nil, nil
+	}
+	var d fakeDirective
+	if err := json.Unmarshal(line, &d); err != nil {
+		return nil, fmt.Errorf("%s: %w", named.Fake, err)
+	}
+	return &d, nil
+}
+
+// expand replaces the names in {{…}} that it knows. Between double quotes the text is escaped as JSON wants it.
+func (p *fakePlayer) expand(line []byte, i int) []byte {
+	if !bytes.Contains(line, []byte("{{")) {
+		return line
+	}
+	var out []byte
+	quoted := false
+	for n := 0; n < len(line); n++ {
+		if name, ok := placeholder(line[n:]); ok {
+			if value, known := p.value(name, i); known {
+				if quoted {
+					value = jsonEscape(value)
+				}
+				out = append(out, value...)
+				n += len(name) + len("{{}}") - 1
+				continue
+			}
+		}
+		switch {
+		case quoted && line[n] == '\\' && n+1 < len(line):
+			out = append(out, line[n])
+			n++
+		case line[n] == '"':
+			quoted = !quoted
+		}
+		out = append(out, line[n])
+	}
+	return out
+}
+
+// placeholder returns the name when b begins with {{name}}.
+func placeholder(b []byte) (string, bool) {
+	rest, ok := bytes.CutPrefix(b, []byte("{{"))
+	if !ok {
+		return "", false
+	}
+	name, _, ok := bytes.Cut(rest, []byte("}}"))
+	return string(name), ok && len(name) <= len("session")
+}
+
+func (p *fakePlayer) value(name string, i int) (string, bool) {
+	switch name {
+	case "cwd":
+		return p.run.dir, true
+	case "session":
+		return p.run.session, true
+	case "prompt":
+		return p.run.prompt, true
+	case "model":
+		return p.run.model, true
+	case "mode":
+		return p.run.mode, true
+	case "now_ms":
+		return strconv.FormatInt(time.Now().UnixMilli(), 10), true
+	case "i":
+		return strconv.Itoa(i), true
+	}
+	return "", false
+}
+
+// jsonEscape returns s as it stands between the quotes of a JSON string.
+func jsonEscape(s string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.Encode(s) // a string cannot fail
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))[1 : b.Len()-2])
+}

@@ -1,0 +1,73 @@
+// Command cursord is a daemon for Cursor's command line agent, and that daemon's command line.
+//
+// One daemon per user owns every agent turn, session and pending diff; editors reach it through "cursord stdio",
+// people through the other commands. All commands but a few (serve, stdio --standalone, fake-agent, version,
+// completion) are clients of the daemon and start it when it does not run.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit statuses that scripts may rely on.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run is main with a result: it runs one command and returns the exit status.
+func run(args []string) int {
+	root := rootCommand()
+	root.SetArgs(args)
+	started := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	err := root.ExecuteContext(context.Background())
+	return exitStatus(err, started, os.Stderr)
+}
+
+// exitStatus tells err on w and returns its exit status. What fails before a command starts is wrong usage.
+func exitStatus(err error, started bool, w io.Writer) int {
+	var status statusError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &status):
+		return int(status)
+	case !started:
+		fmt.Fprintf(w, "cursord: %v\nRun 'cursord help' for usage.\n", err)
+		return exitUsage
+	default:
+		fmt.Fprintf(w, "cursord: %v\n", err)
+		return exitFailed
+	}
+}
+
+// A statusError ends the program with its value as the exit status, all having been said.
+type statusError int
+
+func (s statusError) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "cursord",
+		Short:         "A daemon for Cursor's command line agent",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.AddCommand(
+		fakeAgentCommand(),
+		versionCommand(),
+	)
+	return root
+}
