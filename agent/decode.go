@@ -1,0 +1,175 @@
+package agent
+
+import "strings"
+
+// A Decoder turns the lines of one run into events. It knows no dialect: it looks each field up in every place where
+// any of the known descriptions of the stream puts it. It does no I/O, accepts every input and is for one goroutine.
+// Its zero value is not usable; see NewDecoder.
+type Decoder struct {
+	dir   string // from init
+	heard bool   // a JSON object has come
+
+	// said is all assistant text of the run less what was withdrawn; what follows mark was said since the last
+	// tool call or consolidated message, and streamed says that some of that is known to have come in pieces.
+	said     []byte
+	mark     int
+	streamed bool
+
+	thought  []byte // reasoning since the last tool call
+	thinking bool   // a block of reasoning is open
+
+	open   map[string]*Call  // by id
+	closed map[string]uint64 // by id: the hash of the line that ended the latest call of that id
+	madeUp int               // ids made up so far
+
+	steps *Usage // summed over step_finish events; a result's usage supersedes it
+
+	top, payload object // scratch for the event at hand
+}
+
+// NewDecoder returns a Decoder for one run.
+func NewDecoder() *Decoder {
+	return &Decoder{open: map[string]*Call{}, closed: map[string]uint64{}}
+}
+
+// Text returns all that the agent has said so far, once.
+func (d *Decoder) Text() string { return string(d.said) }
+
+// An event is one JSON object of the stream: fields are looked up in it and then in its payload.
+type event struct {
+	raw          value
+	top, payload object
+	typ, subtype string
+}
+
+func (e *event) get(keys ...string) value {
+	if v := e.top.get(keys...); v != nil {
+		return v
+	}
+	return e.payload.get(keys...)
+}
+
+func (e *event) text(keys ...string) string {
+	if s := e.top.text(keys...); s != "" {
+		return s
+	}
+	return e.payload.text(keys...)
+}
+
+func (d *Decoder) event(dst []Event, raw value) []Event {
+	d.heard = true
+	d.top = raw.object(d.top[:0])
+	d.payload = d.top.get("payload").object(d.payload[:0])
+	e := &event{raw: raw, top: d.top, payload: d.payload}
+	e.typ, e.subtype = eventType(e.get("type").text(), e.get("subtype").text())
+
+	switch e.typ {
+	case "assistant":
+		return d.assistant(dst, e)
+	case "thinking":
+		return d.think(dst, e)
+	case "tool_call":
+		switch e.subtype {
+		case "started":
+			return d.toolStart(dst, callOf(e))
+		case "completed":
+			return d.toolEnd(dst, callOf(e), raw)
+		}
+	case "tool_use":
+		return d.toolStart(dst, callOf(e))
+	case "tool_result":
+		return d.toolEnd(dst, callOf(e), raw)
+	case "system":
+		switch {
+		case e.subtype == "init", e.subtype == "" && e.get("session_id") != nil:
+			return d.init(dst, e)
+		case e.subtype == "error":
+			return append(dst, Failure{Message: errorText(e, "message", "error", "detail", "result")})
+		}
+	case "user":
+		return dst
+	case "result":
+		return d.result(dst, e)
+	case "error":
+		return append(dst, Failure{Message: errorText(e, "message", "error", "detail", "result")})
+	case "retry":
+		if resume, ok := e.get("is_resume").bool(); e.subtype == "starting" && ok && !resume && len(d.said) > d.mark {
+			d.said = d.said[:d.mark]
+			d.boundary()
+			return append(dst, Withdraw{})
+		}
+	case "raw":
+		if data := e.get("data"); data.isString() {
+			return d.unreadable(dst, data.text())
+		}
+	case "text":
+		if text := value(e.get("part")).get("text"); text.isString() {
+			return d.chunk(dst, text.text(), e.get("timestamp_ms") != nil)
+		}
+		if text := e.get("text"); text.isString() {
+			return d.chunk(dst, text.text(), e.get("timestamp_ms") != nil)
+		}
+	case "step_finish":
+		d.step(e)
+		return dst
+	}
+	return append(dst, Unknown{Type: unknownType(e), Raw: raw.raw()})
+}
+
+// eventType gives a type its usual spelling and splits off a subtype that is written as part of it.
+func eventType(typ, subtype string) (string, string) {
+	if strings.Contains(typ, "-") {
+		typ = strings.ReplaceAll(typ, "-", "_")
+	}
+	if i := strings.LastIndexAny(typ, "_:"); i > 0 {
+		switch suffix := typ[i+1:]; suffix {
+		case "started", "completed", "delta", "init", "success", "error":
+			if typ = typ[:i]; subtype == "" {
+				subtype = suffix
+			}
+		}
+	}
+	return typ, subtype
+}
+
+func unknownType(e *event) string {
+	switch {
+	case e.typ == "":
+		return "untyped"
+	case e.subtype == "":
+		return e.typ
+	}
+	return e.typ + "/" + e.subtype
+}
+
+func (d *Decoder) init(dst []Event, e *event) []Event {
+	in := Init{SessionID: e.text("session_id"), Dir: e.text("cwd", "workspace"), Model: e.text("model")}
+	if in.Dir != "" {
+		d.dir = in.Dir
+	}
+	return append(dst, in)
+}
+
+// errorText returns the first text among the keys; each may be a string or an object that holds one.
+func errorText(e *event, keys ...string) string {
+	for _, key := range keys {
+		if s := messageOf(e.get(key)); s != "" {
+			return s
+		}
+	}
+	return "the agent reported an error and did not say which"
+}
+
+// messageOf returns the message in an error that is a string or an object.
+func messageOf(v value) string {
+	if v.isObject() {
+		o := v.object(nil)
+		if s := o.text("message", "error", "detail"); s != "" {
+			return s
+		}
+		if inner := o.get("error", "data"); inner.isObject() {
+			return inner.object(nil).text("message", "detail")
+		}
+	}
+	return v.text()
+}

@@ -1,0 +1,281 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A value is one JSON value as it stands in a line that json.Valid has accepted; nil is an absent one. Lines of the
+// agent hold whole files several levels deep, so values are walked in place: nothing is copied until it is asked for.
+type value []byte
+
+// A field is one member of an object, its key without quotes.
+type field struct {
+	key []byte
+	val value
+}
+
+// An object is the members of a JSON object in their order.
+type object []field
+
+func (v value) isObject() bool { return len(v) > 0 && v[0] == '{' }
+func (v value) isArray() bool  { return len(v) > 0 && v[0] == '[' }
+func (v value) isString() bool { return len(v) > 0 && v[0] == '"' }
+func (v value) isNull() bool   { return len(v) == 0 || v[0] == 'n' }
+
+// fields yields the members of an object, and nothing for any other value.
+func (v value) fields() iter.Seq2[[]byte, value] {
+	return func(yield func([]byte, value) bool) {
+		if !v.isObject() {
+			return
+		}
+		for i := skipSpace(v, 1); v[i] == '"'; {
+			end, _ := skipString(v, i)
+			key := v[i+1 : end-1]
+			if bytes.IndexByte(key, '\\') >= 0 {
+				key = []byte(unquote(v[i:end]))
+			}
+			i = skipSpace(v, skipSpace(v, end)+1)
+			end, _ = skipValue(v, i)
+			if !yield(key, v[i:end]) {
+				return
+			}
+			if i = skipSpace(v, end); v[i] != ',' {
+				return
+			}
+			i = skipSpace(v, i+1)
+		}
+	}
+}
+
+// elems yields the elements of an array, and nothing for any other value.
+func (v value) elems() iter.Seq[value] {
+	return func(yield func(value) bool) {
+		if !v.isArray() {
+			return
+		}
+		for i := skipSpace(v, 1); v[i] != ']'; {
+			end, _ := skipValue(v, i)
+			if !yield(v[i:end]) {
+				return
+			}
+			if i = skipSpace(v, end); v[i] != ',' {
+				return
+			}
+			i = skipSpace(v, i+1)
+		}
+	}
+}
+
+// get returns the first member that has one of the keys and is not null, the first key preferred.
+func (v value) get(keys ...string) value {
+	if len(keys) == 1 {
+		for k, val := range v.fields() {
+			if string(k) == keys[0] && !val.isNull() {
+				return val
+			}
+		}
+		return nil
+	}
+	return v.object(nil).get(keys...)
+}
+
+// object appends the members of v to dst.
+func (v value) object(dst object) object {
+	for k, val := range v.fields() {
+		dst = append(dst, field{k, val})
+	}
+	return dst
+}
+
+// get is value.get without walking the value again.
+func (o object) get(keys ...string) value {
+	for _, key := range keys {
+		for i := range o {
+			if string(o[i].key) == key && !o[i].val.isNull() {
+				return o[i].val
+			}
+		}
+	}
+	return nil
+}
+
+// text returns the first non-empty string among the keys.
+func (o object) text(keys ...string) string {
+	for _, key := range keys {
+		if s := o.get(key).text(); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// text returns a string's content, and "" for any other value.
+func (v value) text() string {
+	if !v.isString() {
+		return ""
+	}
+	return unquote(v)
+}
+
+// name returns a string's content or a number as it is written.
+func (v value) name() string {
+	if len(v) > 0 && (v[0] == '-' || '0' <= v[0] && v[0] <= '9') {
+		return string(v)
+	}
+	return v.text()
+}
+
+// int reads a number, also one written as a string, as 64-bit numbers are.
+func (v value) int() (int64, bool) {
+	s := v.name()
+	if s == "" {
+		return 0, false
+	}
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f != f || f >= 1<<63 || f < -1<<63 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// bool reads a boolean, also one written as a string.
+func (v value) bool() (is, ok bool) {
+	switch s := string(bytes.Trim(v[:min(len(v), 8)], `"`)); s {
+	case "true", "false":
+		return s == "true", true
+	}
+	return false, false
+}
+
+// raw returns a copy that outlives the line; nil for an absent value.
+func (v value) raw() json.RawMessage { return json.RawMessage(bytes.Clone(v)) }
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skipString returns the index after the string that begins at b[i]; ok is false where it does not end.
+func skipString(b []byte, i int) (end int, ok bool) {
+	for j := i + 1; j < len(b); {
+		q := bytes.IndexByte(b[j:], '"')
+		if q < 0 {
+			break
+		}
+		q += j
+		slashes := 0
+		for q-1-slashes >= j && b[q-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return q + 1, true
+		}
+		j = q + 1
+	}
+	return len(b), false
+}
+
+// skipValue returns the index after the value that begins at b[i]; ok is false where it does not end. It does not
+// check the value.
+func skipValue(b []byte, i int) (end int, ok bool) {
+	if i >= len(b) {
+		return len(b), false
+	}
+	switch b[i] {
+	case '"':
+		return skipString(b, i)
+	case '{', '[':
+		for depth := 0; i < len(b); {
+			switch b[i] {
+			case '"':
+				if i, ok = skipString(b, i); !ok {
+					return i, false
+				}
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1, true
+				}
+			}
+			i++
+		}
+		return len(b), false
+	}
+	for i < len(b) && !strings.ContainsRune(" \t\r\n,:]}", rune(b[i])) {
+		i++
+	}
+	return i, true
+}
+
+// unquote returns the content of a quoted string, with U+FFFD for what is not Unicode. It copies once.
+func unquote(q []byte) string {
+	s := q[1 : len(q)-1]
+	if bytes.IndexByte(s, '\\') < 0 {
+		return validUTF8(string(s))
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for len(s) > 0 {
+		i := bytes.IndexByte(s, '\\')
+		if i < 0 {
+			b.Write(s)
+			break
+		}
+		b.Write(s[:i])
+		s = s[i:]
+		switch s[1] {
+		case 'b':
+			b.WriteByte('\b')
+		case 'f':
+			b.WriteByte('\f')
+		case 'n':
+			b.WriteByte('\n')
+		case 'r':
+			b.WriteByte('\r')
+		case 't':
+			b.WriteByte('\t')
+		case 'u':
+			r := hex4(s[2:])
+			if utf16.IsSurrogate(r) {
+				low := rune(-1)
+				if len(s) >= 12 && s[6] == '\\' && s[7] == 'u' {
+					low = hex4(s[8:])
+				}
+				if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+					s = s[6:]
+				}
+			}
+			b.WriteRune(r)
+			s = s[4:]
+		default:
+			b.WriteByte(s[1])
+		}
+		s = s[2:]
+	}
+	return validUTF8(b.String())
+}
+
+func validUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+func hex4(s []byte) rune {
+	n, _ := strconv.ParseUint(string(s[:4]), 16, 32)
+	return rune(n)
+}

@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxUnreadable is what is kept of a line that is no JSON, in bytes.
+const maxUnreadable = 4 << 10
+
+// Line decodes one line of the agent's stdout; what it returns does not alias the line. Every line is acceptable.
+func (d *Decoder) Line(line []byte) []Event { return d.AppendLine(nil, line) }
+
+// AppendLine is Line that appends to dst.
+func (d *Decoder) AppendLine(dst []Event, line []byte) []Event {
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\uFEFF")))
+	line = trimStreamName(line)
+	if len(line) == 0 {
+		return dst
+	}
+	if line[0] == '{' && json.Valid(line) {
+		return d.event(dst, line)
+	}
+	for len(line) > 0 {
+		end, whole := skipValue(line, 0)
+		if line[0] != '{' || !whole || !json.Valid(line[:end]) {
+			return d.unreadable(dst, string(line))
+		}
+		dst = d.event(dst, line[:end])
+		line = bytes.TrimSpace(line[end:])
+	}
+	return dst
+}
+
+// trimStreamName takes off the "stdout:" or "stderr:" that some launchers put in front of an object.
+func trimStreamName(line []byte) []byte {
+	rest, ok := bytes.CutPrefix(line, []byte("stdout"))
+	if !ok {
+		if rest, ok = bytes.CutPrefix(line, []byte("stderr")); !ok {
+			return line
+		}
+	}
+	rest = bytes.TrimLeft(rest, " \t")
+	if len(rest) > 0 && (rest[0] == ':' || rest[0] == '=') {
+		rest = bytes.TrimLeft(rest[1:], " \t")
+	}
+	if len(rest) == 0 || rest[0] != '{' {
+		return line
+	}
+	return rest
+}
+
+func (d *Decoder) unreadable(dst []Event, line string) []Event {
+	line = strings.ToValidUTF8(line, "\uFFFD")
+	if len(line) > maxUnreadable {
+		line = fmt.Sprintf("%s…(%d bytes)", cutAt(line, maxUnreadable), len(line))
+	}
+	dst = append(dst, Unreadable{Line: line})
+	if _, known := classify(line); known {
+		dst = append(dst, Failure{Message: line})
+	}
+	return dst
+}
+
+// cutAt returns at most n bytes of s and no half character.
+func cutAt(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,103 @@
+package agent
+
+// result decodes the end of a run. A subtype that is not known is no success.
+func (d *Decoder) result(dst []Event, e *event) []Event {
+	r := Result{
+		OK:        e.subtype == "" || e.subtype == "success",
+		SessionID: e.text("session_id"),
+		RequestID: e.text("request_id"),
+		Usage:     usageOf(e),
+	}
+	if is, _ := e.get("is_error").bool(); is {
+		r.OK = false
+	}
+	for _, o := range []object{e.top, e.payload} {
+		if code, ok := o.get("exitCode", "exit_code").int(); ok && code != 0 {
+			r.OK = false
+		}
+	}
+	if is, _ := value(e.payload.get("is_error")).bool(); is {
+		r.OK = false
+	}
+	if r.Usage == nil && d.steps != nil {
+		sum := *d.steps
+		r.Usage = &sum
+	}
+	text := e.get("result")
+	switch {
+	case r.OK && text.isString():
+		s := text.text()
+		r.Text = &s
+		if len(d.said) == 0 {
+			dst = d.chunk(dst, s, false)
+		}
+	case !r.OK:
+		for _, key := range []string{"error", "result", "message", "detail"} {
+			if r.Error = messageOf(e.get(key)); r.Error != "" {
+				break
+			}
+		}
+		if r.Error == "" && e.subtype != "success" && e.subtype != "error" {
+			r.Error = "the agent ended the run with " + e.subtype
+		}
+	}
+	return append(dst, r)
+}
+
+// usageOf reads the counters of a result under any of their names, or returns nil where there are none.
+func usageOf(e *event) *Usage {
+	if usage := e.get("usage"); usage.isObject() {
+		return counters(usage.object(nil))
+	}
+	if u := counters(e.top); u != nil {
+		return u
+	}
+	return counters(e.payload)
+}
+
+func counters(o object) *Usage {
+	u, found := Usage{}, false
+	read := func(to *int64, keys ...string) {
+		for _, key := range keys {
+			if n, ok := o.get(key).int(); ok && n >= 0 {
+				*to, found = n, true
+				return
+			}
+		}
+	}
+	read(&u.Input, "inputTokens", "input_tokens")
+	read(&u.Output, "outputTokens", "output_tokens")
+	read(&u.CacheRead, "cacheReadTokens", "cache_read_tokens", "cachedInputTokens", "cached_input_tokens",
+		"cacheReadInputTokens", "cache_read_input_tokens")
+	read(&u.CacheWrite, "cacheWriteTokens", "cache_write_tokens", "cacheCreationInputTokens",
+		"cache_creation_input_tokens", "cacheWriteInputTokens", "cache_write_input_tokens")
+	if !found {
+		return nil
+	}
+	return &u
+}
+
+// step adds the tokens of a step_finish event.
+func (d *Decoder) step(e *event) {
+	tokens := value(e.get("part")).get("tokens").object(nil)
+	if tokens == nil {
+		return
+	}
+	if d.steps == nil {
+		d.steps = &Usage{}
+	}
+	cache := tokens.get("cache").object(nil)
+	for _, c := range []struct {
+		to   *int64
+		from value
+	}{
+		{&d.steps.Input, tokens.get("input")},
+		{&d.steps.Output, tokens.get("output")},
+		{&d.steps.CacheRead, cache.get("read")},
+		{&d.steps.CacheWrite, cache.get("write")},
+	} {
+		if n, ok := c.from.int(); ok && n >= 0 {
+			*c.to += n
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/maphash"
+	"strconv"
+	"strings"
+)
+
+// callSeed makes the hashes of ended calls comparable within the process.
+var callSeed = maphash.MakeSeed()
+
+// A callLine is what one line says about a tool call.
+type callLine struct {
+	id     string // "" where the line names none
+	raw    string // the tool's own name, or ""
+	args   value  // an object, a string, or nil
+	result value
+	failed bool // the line itself says so
+}
+
+// callOf finds a call's parts in an event or in a block of a message.
+func callOf(e *event) callLine {
+	t := e.get("tool_call", "toolCall").object(nil)
+	if t == nil {
+		t = e.top
+		if e.payload != nil {
+			t = append(append(object(nil), e.top...), e.payload...)
+		}
+	}
+	c := toolParts(t)
+	if id := e.get("call_id").name(); id != "" {
+		c.id = id
+	} else if c.id == "" {
+		c.id = e.get("tool_call_id", "tool_id").name()
+	}
+	if c.raw == "" {
+		c.raw = e.text("tool_name")
+	}
+	if c.args == nil {
+		c.args = e.get("parameters", "input")
+	}
+	if c.result == nil {
+		c.result = e.get("result", "output")
+	}
+	c.failed, _ = e.get("is_error").bool()
+	return c
+}
+
+// toolParts finds a call's parts in the object that names its tool by a key such as "readToolCall", which may have
+// siblings in front of it, or in one of the forms that have no such key.
+func toolParts(t object) callLine {
+	c := callLine{id: t.get("toolCallId", "tool_call_id", "id", "tool_id").name()}
+	var tool object
+	for _, f := range t {
+		if name, ok := bytes.CutSuffix(f.key, []byte("ToolCall")); ok && len(name) > 0 && f.val.isObject() {
+			c.raw, tool = string(name), f.val.object(nil)
+			break
+		}
+	}
+	function := t.get("function").object(nil)
+	if c.raw == "" {
+		c.raw = t.text("tool_name")
+	}
+	if c.raw == "" {
+		c.raw = function.text("name")
+	}
+	if c.raw == "" {
+		c.raw = t.text("name")
+	}
+	if c.args = tool.get("args"); c.args == nil {
+		c.args = t.get("parameters", "args", "input")
+	}
+	if c.args == nil {
+		c.args = function.get("arguments")
+	}
+	if c.args == nil {
+		c.args = tool.without("args", "name", "result", "toolCallId")
+	}
+	if c.result = tool.get("result"); c.result == nil {
+		c.result = t.get("result", "output", "content")
+	}
+	if c.id == "" {
+		c.id = c.args.get("toolCallId").name()
+	}
+	return c
+}
+
+// without returns the object less some members, or nil where nothing is left.
+func (o object) without(keys ...string) value {
+	var left []byte
+next:
+	for _, f := range o {
+		for _, key := range keys {
+			if string(f.key) == key {
+				continue next
+			}
+		}
+		key, _ := json.Marshal(string(f.key))
+		left = append(append(append(left, ','), key...), ':')
+		left = append(left, f.val...)
+	}
+	if left == nil {
+		return nil
+	}
+	left[0] = '{'
+	return append(left, '}')
+}
+
+// toolStart opens a call. A second start of an open call only adds what it knows.
+func (d *Decoder) toolStart(dst []Event, line callLine) []Event {
+	if call := d.open[line.id]; call != nil && line.id != "" {
+		d.learn(call, line)
+		return dst
+	}
+	call := &Call{ID: line.id}
+	if call.ID == "" {
+		call.ID = d.makeID()
+	}
+	delete(d.closed, call.ID)
+	d.learn(call, line)
+	d.open[call.ID] = call
+	d.called()
+	return append(dst, ToolStart{*call})
+}
+
+// toolEnd closes a call, also one that never started.
+func (d *Decoder) toolEnd(dst []Event, line callLine, raw value) []Event {
+	call := d.open[line.id]
+	if line.id == "" {
+		call = d.onlyOpen(line.raw)
+	}
+	if call == nil {
+		hash := maphash.Bytes(callSeed, raw)
+		if last, ok := d.closed[line.id]; ok && last == hash {
+			return dst
+		}
+		if call = (&Call{ID: line.id}); call.ID == "" {
+			call.ID = d.makeID()
+		}
+		d.called()
+	}
+	d.learn(call, line)
+	delete(d.open, call.ID)
+	d.closed[call.ID] = maphash.Bytes(callSeed, raw)
+
+	out := readOutcome(line.result)
+	if line.failed && out.state == CallCompleted {
+		out.state = CallFailed
+	}
+	d.conclude(call, out, 0)
+	return append(dst, ToolEnd{*call, out.stateOf(call)})
+}
+
+// called sets the boundary that a call is in what the agent says.
+func (d *Decoder) called() {
+	d.boundary()
+	d.thought, d.thinking = d.thought[:0], false
+}
+
+// onlyOpen returns the open call of a tool if there is exactly one; of any tool for "".
+func (d *Decoder) onlyOpen(raw string) *Call {
+	var found *Call
+	for _, call := range d.open {
+		if raw == "" || call.RawName == raw {
+			if found != nil {
+				return nil
+			}
+			found = call
+		}
+	}
+	return found
+}
+
+func (d *Decoder) makeID() string {
+	for {
+		d.madeUp++
+		id := "call-" + strconv.Itoa(d.madeUp)
+		if d.open[id] == nil {
+			return id
+		}
+	}
+}
+
+// learn adds a line's name and arguments to a call.
+func (d *Decoder) learn(call *Call, line callLine) {
+	if line.raw != "" {
+		call.RawName = line.raw
+	} else if call.RawName == "" {
+		call.RawName = "unknown"
+	}
+	call.Name = toolName(call.RawName)
+	call.Args = mergeArgs(call.Args, argsObject(line.args))
+	d.describe(call)
+}
+
+// toolName gives the contract's name for the agent's: a key of the stream without its suffix, or a name that a model
+// uses for its tool.
+func toolName(raw string) string {
+	name := strings.ToLower(raw)
+	if strings.HasPrefix(name, "mcp:") || strings.HasPrefix(name, "mcp_") {
+		return "mcp"
+	}
+	switch strings.NewReplacer("_", "", "-", "", " ", "").Replace(name) {
+	case "read", "readfile", "piread":
+		return "read"
+	case "write", "writefile", "createfile", "piwrite":
+		return "write"
+	case "edit", "editfile", "strreplace", "multistrreplace", "multiedit", "searchreplace", "applypatch", "editnotebook",
+		"piedit", "applyagentdiff":
+		return "edit"
+	case "delete", "deletefile":
+		return "delete"
+	case "shell", "bash", "pibash", "runterminalcmd", "writeshellstdin":
+		return "shell"
+	case "grep", "pigrep":
+		return "grep"
+	case "glob", "find", "pifind", "globfilesearch", "filesearch":
+		return "glob"
+	case "ls", "pils", "listdir":
+		return "ls"
+	case "semsearch", "semanticsearch", "codebasesearch", "websearch", "searchconversations":
+		return "search"
+	case "fetch", "webfetch":
+		return "fetch"
+	case "mcp", "callmcptool", "listmcpresources", "readmcpresource", "fetchmcpresource", "getmcptools", "mcpauth":
+		return "mcp"
+	case "todo", "updatetodos", "readtodos", "todowrite", "todoread":
+		return "todo"
+	case "task":
+		return "task"
+	case "readlints", "lints":
+		return "lints"
+	case "askquestion", "question":
+		return "question"
+	}
+	return "other"
+}

@@ -1,0 +1,237 @@
+package agent
+
+import (
+	"encoding/json"
+	"path"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxTitle is the length of a title in characters.
+const maxTitle = 120
+
+// argsObject makes arguments an object: JSON inside a string is taken out, anything else becomes a member.
+func argsObject(args value) value {
+	if args.isString() {
+		if inner := []byte(strings.TrimSpace(args.text())); len(inner) > 0 && inner[0] == '{' && json.Valid(inner) {
+			return inner
+		}
+	}
+	return wrap(args, "arguments")
+}
+
+// wrap makes a value that is no object a member of one.
+func wrap(v value, key string) value {
+	if v == nil || v.isObject() {
+		return v
+	}
+	return append(append(append([]byte{'{'}, strconv.Quote(key)+":"...), v...), '}')
+}
+
+// mergeArgs returns the arguments of a call's start with those of its end on top; the result is a copy.
+func mergeArgs(old json.RawMessage, now value) json.RawMessage {
+	if now == nil {
+		return old
+	}
+	before, after := value(old).object(nil), now.object(nil)
+	var merged object
+	for _, f := range before {
+		if !after.has(string(f.key)) {
+			merged = append(merged, f)
+		}
+	}
+	if merged == nil {
+		return now.raw()
+	}
+	return json.RawMessage(append(merged, after...).without())
+}
+
+func (o object) has(key string) bool {
+	for i := range o {
+		if string(o[i].key) == key {
+			return true
+		}
+	}
+	return false
+}
+
+// describe fills in what a call's arguments say.
+func (d *Decoder) describe(call *Call) {
+	args := value(call.Args).object(nil)
+	if call.Name == "shell" {
+		call.Command = args.text("command", "cmd")
+		if call.Command == "" && call.RawName == "writeShellStdin" {
+			call.Command = args.text("chars", "input", "data", "stdin")
+		}
+	}
+	if call.Name != "mcp" {
+		d.addPaths(call, args)
+	}
+	if call.RawName == "createPlan" {
+		call.Plan = args.text("plan")
+	}
+	call.Todos = todosOf(args, call.Todos)
+	call.Title = d.title(call, args)
+}
+
+// addPaths adds every path that an object of arguments or of a result names.
+func (d *Decoder) addPaths(call *Call, o object) {
+	for _, key := range []string{"path", "file_path", "filePath", "target_file", "targetFile", "target_notebook",
+		"notebook_path", "targetDirectory", "target_directory"} {
+		d.addPath(call, o.get(key).text())
+	}
+	for _, key := range []string{"paths", "targetDirectories", "target_directories"} {
+		for p := range o.get(key).elems() {
+			d.addPath(call, p.text())
+		}
+	}
+}
+
+// addPath adds a path as it is written, unless the same file is listed.
+func (d *Decoder) addPath(call *Call, p string) {
+	if p == "" {
+		return
+	}
+	for _, known := range call.Paths {
+		if known == p || d.absolute(known) == d.absolute(p) {
+			return
+		}
+	}
+	call.Paths = append(call.Paths[:len(call.Paths):len(call.Paths)], p)
+}
+
+func (d *Decoder) absolute(p string) string {
+	if d.dir == "" || path.IsAbs(p) || strings.Contains(p, ":") {
+		return path.Clean(p)
+	}
+	return path.Join(d.dir, p)
+}
+
+// relative shortens a path for people.
+func (d *Decoder) relative(p string) string {
+	if rest, ok := strings.CutPrefix(p, d.dir); ok && d.dir != "" && len(rest) > 1 && (rest[0] == '/' || rest[0] == '\\') {
+		return rest[1:]
+	}
+	return p
+}
+
+// title says in one line what a call does.
+func (d *Decoder) title(call *Call, args object) string {
+	first := ""
+	if len(call.Paths) > 0 {
+		first = d.relative(call.Paths[0])
+	}
+	in := ""
+	if first != "" {
+		in = " in " + first
+	}
+	switch call.Name {
+	case "read":
+		return oneLine("Read", first)
+	case "write":
+		return oneLine("Write", first)
+	case "edit":
+		return oneLine("Edit", first)
+	case "delete":
+		return oneLine("Delete", first)
+	case "ls":
+		return oneLine("List", first)
+	case "shell":
+		if call.Command == "" {
+			return "Run a command"
+		}
+		return oneLine("", call.Command)
+	case "grep":
+		return oneLine("Grep", args.text("pattern", "query")+in)
+	case "glob":
+		return oneLine("Find", args.text("globPattern", "glob_pattern", "pattern")+in)
+	case "search":
+		return oneLine("Search", args.text("query", "searchTerm", "search_term"))
+	case "fetch":
+		return oneLine("Fetch", args.text("url"))
+	case "mcp":
+		if name := args.text("name", "toolName", "tool_name"); name != "" {
+			return oneLine("", name)
+		}
+		return oneLine("", strings.TrimSpace(words(call.RawName)+" "+args.text("uri", "server")))
+	case "todo":
+		if call.RawName == "readTodos" || call.RawName == "TodoRead" {
+			return "Read todos"
+		}
+		return "Update todos"
+	case "task":
+		return oneLine("Task", args.text("description", "prompt"))
+	case "lints":
+		return oneLine("Read lints", first)
+	case "question":
+		if title := args.text("title"); title != "" {
+			return oneLine("Ask", title)
+		}
+		for q := range args.get("questions").elems() {
+			return oneLine("Ask", q.get("prompt", "question").text())
+		}
+		return "Ask a question"
+	}
+	if call.RawName == "createPlan" {
+		return oneLine("Plan", args.text("name"))
+	}
+	return oneLine(words(call.RawName), first)
+}
+
+// words makes "switchMode" into "Switch mode".
+func words(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		switch {
+		case i == 0:
+			b.WriteString(strings.ToUpper(string(r)))
+		case 'A' <= r && r <= 'Z':
+			b.WriteString(" " + strings.ToLower(string(r)))
+		case r == '_':
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// oneLine joins a verb and the first line of its object, cut to maxTitle characters.
+func oneLine(verb, what string) string {
+	what = strings.TrimSpace(what)
+	if line, _, more := strings.Cut(what, "\n"); more {
+		what = strings.TrimSpace(line) + " …"
+	}
+	s := strings.Join(strings.Fields(cutAt(verb+" "+what, 4*maxTitle+8)), " ")
+	if utf8.RuneCountInString(s) <= maxTitle {
+		return s
+	}
+	return string([]rune(s)[:maxTitle-1]) + "…"
+}
+
+// todosOf reads a list of todos, or returns what was known where there is none.
+func todosOf(o object, known []Todo) []Todo {
+	list := o.get("todos")
+	if !list.isArray() {
+		return known
+	}
+	todos := []Todo{}
+	for v := range list.elems() {
+		t := v.object(nil)
+		status := strings.TrimPrefix(strings.ToLower(t.text("status")), "todo_status_")
+		switch status {
+		case "in_progress", "completed", "cancelled":
+		case "inprogress", "in-progress":
+			status = "in_progress"
+		case "done":
+			status = "completed"
+		case "canceled":
+			status = "cancelled"
+		default:
+			status = "pending"
+		}
+		todos = append(todos, Todo{ID: t.get("id").name(), Content: t.text("content", "title", "text"), Status: status})
+	}
+	return todos
+}

@@ -1,0 +1,266 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// maxNesting bounds how deep calls of sub-agents are followed.
+const maxNesting = 8
+
+// An outcome is what a call's result says before it is known of which tool.
+type outcome struct {
+	state  CallState
+	member string // the name of the result's member that decides, or ""
+	body   object // that member, or the whole result where it has none
+	text   string // a result or member that is a plain string
+	err    string
+	raw    value
+}
+
+// readOutcome finds the outcome by name among its siblings: one member of the result decides, others, such as a
+// sandbox policy, may stand beside it.
+func readOutcome(result value) outcome {
+	out := outcome{state: CallCompleted, raw: result}
+	if !result.isObject() {
+		out.text = result.text()
+		if result.isArray() {
+			out.text = contentText(result)
+		}
+		return out
+	}
+	members := result.object(nil)
+	for _, name := range []string{"success", "complete", "stillRunning", "failure", "rejected", "permissionDenied",
+		"writePermissionDenied", "readPermissionDenied", "error", "fileNotFound", "notFile", "fileBusy", "timeout", "spawnError"} {
+		v := members.get(name)
+		if v == nil || name == "error" && v.isString() && v.text() == "" {
+			continue
+		}
+		out.member = name
+		if v.isObject() {
+			out.body = v.object(nil)
+		} else {
+			out.body, out.text = members, v.text()
+		}
+		out.state, out.err = memberState(name, v, out.body)
+		if name == "success" && out.state == CallFailed {
+			out.err = messageOf(members.get("error"))
+		}
+		return out
+	}
+	out.body = members
+	if flat(members) {
+		return out
+	}
+	for _, f := range members {
+		switch string(f.key) {
+		case "isBackground", "sandboxPolicy", "terminalsFolder", "pid":
+			continue
+		}
+		out.member, out.state = string(f.key), CallFailed
+		out.err = fmt.Sprintf("the agent gave an outcome that is not known here: %s", f.key)
+		return out
+	}
+	return out
+}
+
+// flat reports whether a result has an output or an exit code of its own, without a member around it.
+func flat(o object) bool {
+	return o.get("exitCode", "exit_code", "stdout", "stderr", "interleavedOutput", "output", "content", "text") != nil
+}
+
+// memberState says how a call ended that has this member in its result, and in what words.
+func memberState(name string, v value, body object) (CallState, string) {
+	switch name {
+	case "success":
+		if is, ok := v.bool(); ok && !is {
+			return CallFailed, ""
+		}
+		return CallCompleted, ""
+	case "complete", "stillRunning":
+		return CallCompleted, ""
+	case "rejected", "permissionDenied", "writePermissionDenied", "readPermissionDenied":
+		reason := v.text()
+		if v.isObject() {
+			reason = body.text("reason", "error", "clientVisibleError", "message")
+		}
+		if reason == "" {
+			reason = "refused by policy"
+		}
+		return CallRejected, reason
+	case "fileNotFound":
+		return CallFailed, strings.TrimSpace("file not found " + body.text("path"))
+	case "notFile":
+		return CallFailed, strings.TrimSpace("not a file " + body.text("path"))
+	case "fileBusy":
+		return CallFailed, strings.TrimSpace("the file is in use " + body.text("path"))
+	case "timeout":
+		if ms, ok := body.get("timeoutMs").int(); ok {
+			return CallFailed, fmt.Sprintf("timed out after %d ms", ms)
+		}
+		return CallFailed, "timed out"
+	case "failure":
+		return CallFailed, body.text("abortReason", "error", "message")
+	}
+	message := v.text()
+	if v.isObject() {
+		message = body.text("error", "errorMessage", "message", "clientVisibleError")
+		if more := body.text("modelVisibleError"); more != "" && more != message {
+			message = strings.TrimPrefix(message+": "+more, ": ")
+		}
+		if message == "" {
+			message = messageOf(v)
+		}
+	}
+	if message == "" {
+		message = "the agent gave no reason"
+	}
+	if strings.HasPrefix(strings.ToLower(message), "hook blocked") {
+		return CallRejected, message
+	}
+	return CallFailed, message
+}
+
+// stateOf is the outcome's state with what the tool's own output says: an exit code, an error of an MCP server.
+func (out outcome) stateOf(call *Call) CallState {
+	if out.state != CallCompleted {
+		return out.state
+	}
+	if call.ExitCode != nil && *call.ExitCode != 0 {
+		return CallFailed
+	}
+	for _, key := range []string{"isError", "is_error", "aborted"} {
+		if is, _ := out.body.get(key).bool(); is {
+			return CallFailed
+		}
+	}
+	return CallCompleted
+}
+
+// conclude fills in what a call's outcome says.
+func (d *Decoder) conclude(call *Call, out outcome, depth int) {
+	call.Result = json.RawMessage(wrap(out.raw, "output").raw())
+	if call.Name != "mcp" {
+		d.addPaths(call, out.body)
+	}
+	code, ok := out.body.get("exitCode", "exit_code").int()
+	if !ok {
+		code, ok = out.raw.get("exitCode", "exit_code").int()
+	}
+	if ok {
+		n := int(code)
+		call.ExitCode = &n
+	}
+	if out.state == CallCompleted || out.state == CallFailed {
+		call.Output = output(call, out)
+	}
+	state := out.stateOf(call)
+	call.Error = out.err
+	if state == CallFailed && call.Error == "" {
+		switch {
+		case call.ExitCode != nil:
+			call.Error = fmt.Sprintf("exit code %d", *call.ExitCode)
+		case call.Output != "":
+			call.Error = oneLine("", call.Output)
+		default:
+			call.Error = "the agent gave no reason"
+		}
+	}
+	if state == CallCompleted {
+		call.Todos = todosOf(out.body, call.Todos)
+		call.Changes = changes(call, out, depth)
+		for _, c := range call.Changes {
+			d.addPath(call, c.Path)
+		}
+	}
+	d.retitle(call)
+}
+
+// retitle makes the title again where the result named the file that the arguments did not.
+func (d *Decoder) retitle(call *Call) {
+	if len(call.Paths) > 0 {
+		call.Title = d.title(call, value(call.Args).object(nil))
+	}
+}
+
+// changes lists the files that a call wrote or deleted.
+func changes(call *Call, out outcome, depth int) []FileChange {
+	args, body := value(call.Args).object(nil), out.body
+	if call.RawName == "applyAgentDiff" {
+		return appliedChanges(body)
+	}
+	path := body.text("path")
+	if path == "" && len(call.Paths) > 0 {
+		path = call.Paths[0]
+	}
+	switch call.Name {
+	case "edit", "write":
+		if path == "" {
+			return nil
+		}
+		after := body.get("afterFullFileContent", "fileContentAfterWrite")
+		if after == nil && call.Name == "write" {
+			after = args.get("fileText", "contents", "content", "file_text")
+		}
+		return []FileChange{{Path: path, Before: content(body.get("beforeFullFileContent")), After: content(after)}}
+	case "delete":
+		if path == "" {
+			return nil
+		}
+		return []FileChange{{Path: path, Deleted: true, Before: content(body.get("prevContent", "beforeFullFileContent"))}}
+	case "task":
+		if depth < maxNesting {
+			return nested(body.get("conversationSteps"), depth+1)
+		}
+	}
+	return nil
+}
+
+func appliedChanges(body object) []FileChange {
+	var list []FileChange
+	for v := range body.get("appliedChanges").elems() {
+		c := v.object(nil)
+		if c.text("path") == "" || c.text("error") != "" {
+			continue
+		}
+		change := FileChange{Path: c.text("path"), Before: content(c.get("beforeContent"))}
+		if kind := strings.ToLower(c.get("changeType").name()); strings.Contains(kind, "delete") {
+			change.Deleted = true
+		} else {
+			change.After = content(c.get("afterContent"))
+		}
+		list = append(list, change)
+	}
+	return list
+}
+
+// nested lists what the calls of a sub-agent changed: they have no events of their own.
+func nested(steps value, depth int) []FileChange {
+	var list []FileChange
+	for step := range steps.elems() {
+		t := step.get("toolCall", "tool_call").object(nil)
+		if t == nil {
+			continue
+		}
+		line := toolParts(t)
+		if line.result == nil {
+			continue
+		}
+		var d Decoder
+		call := &Call{}
+		d.learn(call, line)
+		d.conclude(call, readOutcome(line.result), depth)
+		list = append(list, call.Changes...)
+	}
+	return list
+}
+
+// content returns a string that the stream gives, the empty one too, and nil where it gives none.
+func content(v value) *string {
+	if !v.isString() {
+		return nil
+	}
+	s := v.text()
+	return &s
+}
