@@ -1,0 +1,83 @@
+package diffs
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+)
+
+var (
+	// ErrNotFound is returned when a hunk's id is not (any more) that of a pending hunk.
+	ErrNotFound = errors.New("no such pending hunk")
+	// ErrRange is returned when a range of lines does not select changed lines of a single hunk that has lines.
+	ErrRange = errors.New("the range selects no changed lines of the hunk")
+	// ErrBaselineUnknown is returned when a change is to be rejected and what was there before it is not known.
+	ErrBaselineUnknown = errors.New("what the file held before is not known")
+	// ErrUserChanged is returned when a change that can only be rejected as a whole is to be rejected, and the user
+	// has written the file since.
+	ErrUserChanged = errors.New("the file was changed since the agent wrote it")
+	// ErrOvertaken is returned when a decision cannot be taken back or made again because of what happened to the
+	// file since.
+	ErrOvertaken = errors.New("the file has changed too much since the decision")
+	// ErrCorrupt is returned when a stored state is not one that Marshal made, or does not fit the contents it comes with.
+	ErrCorrupt = errors.New("the stored review does not fit its contents")
+)
+
+// A Content is what a path holds. An absent path has Exists false and no Data.
+type Content struct {
+	Exists bool
+	Data   []byte
+}
+
+// A Source says which edit of the agent made a line. Via is "edit", "shell" or "unknown".
+type Source struct {
+	SessionID string `json:"sessionId"`
+	TurnID    string `json:"turnId"`
+	ItemID    string `json:"itemId,omitempty"`
+	Via       string `json:"via"`
+}
+
+// A Kind is the strongest thing that happened to a file.
+type Kind string
+
+// What Review.Kind returns. Renamed, Mode and Symlink are set by callers, who see more of a file than its bytes.
+const (
+	Modified Kind = "modified"
+	Created  Kind = "created"
+	Deleted  Kind = "deleted"
+	Renamed  Kind = "renamed"
+	Mode     Kind = "mode"
+	Symlink  Kind = "symlink"
+	Binary   Kind = "binary" // a NUL, or not UTF-8, on either side
+	Large    Kind = "large"  // beyond the limits on either side
+)
+
+// Limits say up to which size a file is reviewed by lines. A zero field means the default.
+type Limits struct {
+	MaxBytes int `json:"maxBytes"` // 0: 8 MiB
+	MaxLines int `json:"maxLines"` // 0: 200,000
+}
+
+func (l Limits) orDefault() Limits {
+	if l.MaxBytes == 0 {
+		l.MaxBytes = 8 << 20
+	}
+	if l.MaxLines == 0 {
+		l.MaxLines = 200_000
+	}
+	return l
+}
+
+// Classify returns Binary or Large for what is reviewed as a whole, Modified for what is reviewed by lines.
+func (l Limits) Classify(data []byte) Kind { return l.classify(string(data)) }
+
+func (l Limits) classify(text string) Kind {
+	l = l.orDefault()
+	switch {
+	case strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text):
+		return Binary
+	case len(text) > l.MaxBytes || strings.Count(text, "\n") > l.MaxLines:
+		return Large
+	}
+	return Modified
+}

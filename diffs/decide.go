@@ -1,0 +1,194 @@
+package diffs
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Range selects changed lines of a hunk, counted from 0 without its context; To is exclusive.
+type Range struct{ From, To int }
+
+// A selection is what a decision is about: atoms by index, and the two file operations.
+type selection struct {
+	atoms       []bool
+	op, unknown bool
+}
+
+// Decide accepts or rejects hunks, and all that are linked with them, as one step. With lines, which goes with a
+// single hunk, it decides only these of its changed lines. Nothing changes if it returns an error: ErrNotFound,
+// ErrRange, ErrBaselineUnknown or ErrUserChanged. An accept leaves Current as it is, a reject leaves Baseline.
+func (r *Review) Decide(ids []uint64, accept bool, lines *Range) (Decision, error) {
+	pieces := r.list()
+	sel, err := r.choose(pieces, ids, lines)
+	if err != nil {
+		return Decision{}, err
+	}
+	return r.decide(pieces, sel, accept)
+}
+
+// Decidable returns the error that Decide would return for a hunk, or nil.
+func (r *Review) Decidable(id uint64, accept bool) error {
+	sel, err := r.choose(r.list(), []uint64{id}, nil)
+	if err != nil {
+		return err
+	}
+	return r.allowed(sel, accept)
+}
+
+func (r *Review) allowed(sel selection, accept bool) error {
+	switch {
+	case accept:
+	case sel.unknown:
+		return ErrBaselineUnknown
+	case sel.op && r.whole != nil && r.whole.touched:
+		return ErrUserChanged
+	}
+	return nil
+}
+
+// choose returns what ids and lines select, without what is linked.
+func (r *Review) choose(pieces []piece, ids []uint64, lines *Range) (selection, error) {
+	sel := selection{atoms: make([]bool, len(r.atoms))}
+	if len(ids) == 0 {
+		return sel, fmt.Errorf("%w: none was named", ErrNotFound)
+	}
+	if lines != nil && len(ids) != 1 {
+		return sel, fmt.Errorf("%w: it goes with one hunk, not %d", ErrRange, len(ids))
+	}
+	wanted := make(map[uint64]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	for _, p := range pieces {
+		if !wanted[p.id] {
+			continue
+		}
+		delete(wanted, p.id)
+		if lines != nil {
+			all, err := r.chooseLines(sel.atoms, p, *lines)
+			if err != nil {
+				return sel, err
+			}
+			if !all {
+				continue
+			}
+		}
+		sel.op = sel.op || p.what == theOp
+		sel.unknown = sel.unknown || p.what == theUnknown
+		for i := p.start; i < p.end; i++ {
+			sel.atoms[i] = true
+		}
+	}
+	for _, id := range ids {
+		if wanted[id] {
+			return sel, fmt.Errorf("%w: %d", ErrNotFound, id)
+		}
+	}
+	return sel, nil
+}
+
+// chooseLines selects changed lines of a piece and reports whether they are all that it has.
+func (r *Review) chooseLines(sel []bool, p piece, lines Range) (all bool, err error) {
+	changed := r.changed(p)
+	if lines.From < 0 || lines.From >= lines.To || lines.To > len(changed) {
+		return false, fmt.Errorf("%w: %d to %d of %d", ErrRange, lines.From, lines.To, len(changed))
+	}
+	n := 0
+	for _, i := range changed[lines.From:lines.To] {
+		if i >= 0 {
+			sel[i] = true
+			n++
+		}
+	}
+	if n == 0 {
+		return false, fmt.Errorf("%w: only the end of the line before it", ErrRange)
+	}
+	return n == p.end-p.start, nil
+}
+
+// decide closes a selection over its links, logs it and carries it out.
+func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, error) {
+	if err := r.allowed(sel, accept); err != nil {
+		return Decision{}, err
+	}
+	r.close(sel.atoms, pieces)
+	d := Decision{Accept: accept, Before: r.mark(), Op: sel.op, Unknown: sel.unknown}
+	for _, p := range pieces {
+		chosen := p.what == theOp && sel.op || p.what == theUnknown && sel.unknown
+		if p.what != theUnknown && slices.Contains(sel.atoms[p.start:p.end], true) {
+			chosen = true
+			d.Runs = append(d.Runs, r.log(p, sel.atoms, accept))
+		}
+		if chosen {
+			d.Hunks = append(d.Hunks, p.id)
+		}
+	}
+	r.decideAtoms(sel.atoms, accept, d.Runs)
+	if sel.unknown {
+		r.unknown = fileOp{}
+	}
+	if sel.op {
+		r.decideOp(accept, &d)
+	}
+	r.settleExistence()
+	r.rev++
+	d.After = r.shape().sum()
+	return d, nil
+}
+
+// decideAtoms carries a decision out on lines, and notes in runs where they are now.
+func (r *Review) decideAtoms(sel []bool, accept bool, runs []decidedRun) {
+	inherit := make(map[string]bool) // lines of the user's that go, and live on in the agent's copy
+	if accept {
+		for i := range r.atoms {
+			if a := &r.atoms[i]; sel[i] && a.del != 0 && a.user {
+				inherit[linkKey(a.text)] = true
+			}
+		}
+		delete(inherit, "")
+	}
+	kept := make([]atom, 0, len(r.atoms))
+	next := 0
+	for i, a := range r.atoms {
+		if next < len(runs) && i == runs[next].start {
+			runs[next].At = len(kept)
+		}
+		switch {
+		case !sel[i]:
+			kept = append(kept, a)
+		case accept && a.ins != 0:
+			a.ins = 0
+			a.user = a.user || len(inherit) > 0 && inherit[linkKey(a.text)]
+			kept = append(kept, a)
+		case !accept && a.del != 0:
+			a.del = 0
+			kept = append(kept, a)
+		}
+		if next < len(runs) && i == runs[next].end-1 {
+			runs[next].Len = len(kept) - runs[next].At
+			next++
+		}
+	}
+	r.atoms = kept
+}
+
+// decideOp carries a decision out on the creation, deletion or whole change of the file.
+func (r *Review) decideOp(accept bool, d *Decision) {
+	r.op = fileOp{}
+	if w := r.whole; w != nil {
+		lost := r.content(current)
+		if accept {
+			lost = r.content(baseline)
+			w.base, w.baseID = w.now, w.nowID
+		} else {
+			w.now, w.nowID = w.base, w.baseID
+		}
+		d.Lost, w.touched = &lost, false
+		w.classify(r.limits)
+	}
+	if accept {
+		r.was = r.is
+	} else {
+		r.is = r.was
+	}
+}

@@ -1,0 +1,61 @@
+package diffs
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
+	"fmt"
+)
+
+// writeBinary writes a change as git's binary patch, with both contents, so that it applies in both directions.
+func writeBinary(b *bytes.Buffer, old, now Content, mode string) {
+	fmt.Fprintf(b, "index %s..%s", blobName(old), blobName(now))
+	if old.Exists && now.Exists {
+		fmt.Fprintf(b, " %s", mode)
+	}
+	b.WriteString("\nGIT binary patch\n")
+	writeLiteral(b, now.Data)
+	writeLiteral(b, old.Data)
+}
+
+// blobName returns the name that git gives a content; for an absent one, zeros.
+func blobName(c Content) string {
+	if !c.Exists {
+		return fmt.Sprintf("%040x", 0)
+	}
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", len(c.Data))
+	h.Write(c.Data)
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+const base85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+
+// writeLiteral writes a whole content, compressed, in lines of at most 52 bytes each.
+func writeLiteral(b *bytes.Buffer, data []byte) {
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	z.Write(data) // a bytes.Buffer takes all
+	z.Close()
+	fmt.Fprintf(b, "literal %d\n", len(data))
+	for packed.Len() > 0 {
+		line := packed.Next(52)
+		if n := len(line); n <= 26 {
+			b.WriteByte(byte('A' + n - 1))
+		} else {
+			b.WriteByte(byte('a' + n - 27))
+		}
+		for len(line) > 0 {
+			var quad [4]byte
+			line = line[copy(quad[:], line):]
+			v := uint32(quad[0])<<24 | uint32(quad[1])<<16 | uint32(quad[2])<<8 | uint32(quad[3])
+			var five [5]byte
+			for i := 4; i >= 0; i-- {
+				five[i], v = base85[v%85], v/85
+			}
+			b.Write(five[:])
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteByte('\n')
+}

@@ -1,0 +1,270 @@
+package diffs
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Hunk is one decision that a person can take. Lines are counted from 1 as in unified diff; an empty side starts
+// at the line before it, with count 0.
+type Hunk struct {
+	ID                 uint64
+	Kind               string // "text" or "file"
+	OldStart, OldLines int    // in the baseline, with context
+	NewStart, NewLines int    // in the present text, with context
+	Lines              []string
+	OldNoEOL, NewNoEOL bool     // the last line of that side is in Lines and lacks its line end
+	Linked             []uint64 // hunks that are decided with this one, in file order
+	Sources            []Source // each once
+}
+
+// The kinds of hunks.
+const (
+	TextHunk = "text"
+	FileHunk = "file"
+)
+
+const contextLines = 3
+
+// A piece is a pending hunk inside a review: one of the two file operations, or the run of atoms from start to end.
+type piece struct {
+	id          uint64
+	what        what
+	start, end  int
+	contextFrom int // no context before this atom, for a run
+	contextTo   int // nor from this one on
+}
+
+type what int
+
+const (
+	aRun what = iota
+	theOp
+	theUnknown
+)
+
+// list returns the pending hunks in file order, those of kind file first.
+func (r *Review) list() []piece {
+	var pieces []piece
+	if r.unknown.ID != 0 {
+		pieces = append(pieces, piece{id: r.unknown.ID, what: theUnknown})
+	}
+	if r.op.ID != 0 {
+		return append(pieces, piece{id: r.op.ID, what: theOp, end: len(r.atoms)})
+	}
+	runs := len(pieces)
+	for start, end := r.run(0); start < len(r.atoms); start, end = r.run(end) {
+		p := piece{start: start, end: end, id: r.atoms[start].id, contextTo: len(r.atoms)}
+		for i := start; i < end; i++ {
+			p.id = min(p.id, r.atoms[i].id)
+		}
+		if n := len(pieces); n > runs {
+			p.contextFrom = pieces[n-1].end
+			pieces[n-1].contextTo = start
+		}
+		pieces = append(pieces, p)
+	}
+	if n := len(pieces); n > runs {
+		if p := &pieces[n-1]; r.restyled(p.start) {
+			// The run shows the line before it as changed: it is no context of the hunk before.
+			if n-1 > runs {
+				pieces[n-2].contextTo--
+			}
+		}
+	}
+	return pieces
+}
+
+// restyled reports whether the settled line before start is the last of one side only and lacks its line end: it
+// then has one on the other side, and a diff must show the line as changed.
+func (r *Review) restyled(start int) bool {
+	if start == 0 || !lacksEOL(r.atoms[start-1].text) {
+		return false
+	}
+	return (start-1 == r.last(current)) != (start-1 == r.last(baseline))
+}
+
+// Hunks returns what there is to review, in file order.
+func (r *Review) Hunks() []Hunk {
+	pieces := r.list()
+	links := r.links(pieces)
+	hunks := make([]Hunk, len(pieces))
+	w := writer{r: r, lastOld: r.last(baseline), lastNew: r.last(current)}
+	for i, p := range pieces {
+		h := Hunk{ID: p.id, Kind: FileHunk, Linked: links[i]}
+		switch {
+		case p.what == theUnknown:
+			h.Sources = r.sourcesOf(r.unknown.Edits)
+		case p.what == theOp:
+			h.Sources = r.sourcesOf(r.edits(p, r.op.Edits))
+			if r.whole == nil {
+				w.write(&h, p)
+			}
+		default:
+			h.Kind = TextHunk
+			h.Sources = r.sourcesOf(r.edits(p, nil))
+			w.write(&h, p)
+		}
+		hunks[i] = h
+	}
+	return hunks
+}
+
+// edits returns the numbers of the edits that made a piece, and those given.
+func (r *Review) edits(p piece, more []int32) []int32 {
+	all := slices.Clone(more)
+	for i := p.start; i < p.end; i++ {
+		n := r.atoms[i].ins + r.atoms[i].del
+		if len(all) == 0 || all[len(all)-1] != n {
+			all = append(all, n)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (r *Review) sourcesOf(edits []int32) []Source {
+	sources := make([]Source, 0, len(edits))
+	for _, n := range edits {
+		if n > 0 && int(n) <= len(r.sources) {
+			sources = append(sources, r.sources[n-1])
+		}
+	}
+	return sources
+}
+
+// A writer fills in the lines of hunks, in file order.
+type writer struct {
+	r                *Review
+	lastOld, lastNew int // the last atom of each side
+	at               int // the atom that old and new have counted up to
+	old, new         int // lines of each side before at
+}
+
+func (w *writer) count(to int) {
+	for ; w.at < to; w.at++ {
+		if a := &w.r.atoms[w.at]; a.del == 0 {
+			w.new++
+			if a.ins == 0 {
+				w.old++
+			}
+		} else {
+			w.old++
+		}
+	}
+}
+
+func (w *writer) write(h *Hunk, p piece) {
+	from, to := p.start, p.end
+	start := p.start // of what is shown as changed
+	if p.what == aRun {
+		if w.r.restyled(p.start) {
+			start--
+		}
+		from = max(start-contextLines, p.contextFrom, 0)
+		to = min(p.end+contextLines, p.contextTo)
+	}
+	w.count(from)
+	old, new := w.old, w.new
+	h.Lines = make([]string, 0, to-from+1)
+	add := func(mark string, i int) {
+		text, lacks := w.r.atoms[i].text, lacksEOL(w.r.atoms[i].text)
+		if mark != "+" {
+			h.OldLines++
+			h.OldNoEOL = h.OldNoEOL || lacks && i == w.lastOld
+		}
+		if mark != "-" {
+			h.NewLines++
+			h.NewNoEOL = h.NewNoEOL || lacks && i == w.lastNew
+		}
+		if lacks && (mark == "-" && i != w.lastOld || mark != "-" && i != w.lastNew) {
+			text += w.r.lineEnd() // as the side has it
+		}
+		h.Lines = append(h.Lines, mark+strings.TrimSuffix(text, "\n"))
+	}
+	for i := from; i < start; i++ {
+		add(" ", i)
+	}
+	for i := start; i < p.end; i++ {
+		if w.r.atoms[i].ins == 0 {
+			add("-", i)
+		}
+	}
+	for i := start; i < p.end; i++ {
+		if w.r.atoms[i].del == 0 {
+			add("+", i)
+		}
+	}
+	for i := p.end; i < to; i++ {
+		add(" ", i)
+	}
+	h.OldStart, h.NewStart = startLine(old, h.OldLines), startLine(new, h.NewLines)
+}
+
+func startLine(before, count int) int {
+	if count == 0 {
+		return before
+	}
+	return before + 1
+}
+
+// changed returns the atoms behind the changed lines of a hunk, in the order in which Lines has them; -1 for a line
+// that is shown as changed and is none of the piece's own.
+func (r *Review) changed(p piece) []int {
+	restyled := p.what == aRun && r.restyled(p.start)
+	var atoms []int
+	if restyled {
+		atoms = append(atoms, -1)
+	}
+	for i := p.start; i < p.end; i++ {
+		if r.atoms[i].del != 0 {
+			atoms = append(atoms, i)
+		}
+	}
+	if restyled {
+		atoms = append(atoms, -1)
+	}
+	for i := p.start; i < p.end; i++ {
+		if r.atoms[i].del == 0 {
+			atoms = append(atoms, i)
+		}
+	}
+	return atoms
+}
+
+// Fingerprint names what a pending hunk consists of: it is the same as long as deciding the hunk means the same.
+// It is "" for an id that is none of a pending hunk's.
+func (r *Review) Fingerprint(id uint64) string {
+	pieces := r.list()
+	i := slices.IndexFunc(pieces, func(p piece) bool { return p.id == id })
+	if i < 0 {
+		return ""
+	}
+	return r.print(pieces[i])
+}
+
+// Fingerprints returns the Fingerprint of each pending hunk.
+func (r *Review) Fingerprints() map[uint64]string {
+	prints := make(map[uint64]string)
+	for _, p := range r.list() {
+		prints[p.id] = r.print(p)
+	}
+	return prints
+}
+
+func (r *Review) print(p piece) string {
+	s := shape{Was: r.was, Is: r.is}
+	switch p.what {
+	case theUnknown:
+		s.Unknown = r.unknown
+	case theOp:
+		s = r.shape()
+	default:
+		s.Runs, s.Bare = shapeOf(r.atoms[p.start:p.end])
+	}
+	h := sha256.New()
+	fmt.Fprint(h, p.id, s.sum())
+	return fmt.Sprintf("%x", h.Sum(nil)[:16])
+}

@@ -1,0 +1,180 @@
+package diffs
+
+import "slices"
+
+// Observe tells the review what the file holds now and who made it so: an edit of the agent or, where by is nil, a
+// person. It reports whether the review changed, which it may even where the file did not.
+func (r *Review) Observe(now Content, by *Source) (changed bool) {
+	before, edits, n := r.shape().sum(), len(r.sources), int32(0)
+	if by != nil {
+		n = r.edit(*by)
+	}
+	r.observe(now.Exists, string(now.Data), n)
+	if r.shape().sum() == before {
+		r.sources = r.sources[:edits]
+		return false
+	}
+	r.rev++
+	return true
+}
+
+func (r *Review) observe(exists bool, text string, n int32) {
+	if w := r.whole; w != nil && r.op.ID == 0 && r.unknown.ID == 0 && r.limits.classify(w.base) == Modified {
+		r.settle(r.is, w.base, false) // the last decision left a text
+	}
+	if r.whole == nil && r.limits.classify(text) != Modified {
+		if n == 0 {
+			r.settle(true, text, true)
+			return
+		}
+		r.enterWhole()
+	}
+	switch {
+	case r.whole != nil:
+		r.observeWhole(exists, text, n)
+	case exists:
+		r.observeText(text, n)
+	case r.is:
+		r.observeAbsent(n)
+	}
+}
+
+// observeAbsent takes the deletion of a text.
+func (r *Review) observeAbsent(n int32) {
+	if n == 0 || !r.was {
+		r.settle(false, "", false)
+		return
+	}
+	r.repair()
+	kept := make([]atom, 0, len(r.atoms))
+	for _, a := range r.atoms {
+		if a.ins != 0 {
+			continue
+		}
+		if a.del == 0 {
+			a.del = n
+		}
+		kept = append(kept, a)
+	}
+	r.atoms, r.is = kept, false
+	r.op = fileOp{ID: r.id(), Edits: []int32{n}}
+}
+
+func (r *Review) observeText(text string, n int32) {
+	switch {
+	case !r.is && n == 0 && !(r.was && r.weave.is(baseline, text)):
+		r.settle(true, text, true) // the user's word is final
+		return
+	case !r.is && r.was:
+		r.is, r.op = true, fileOp{}
+	case !r.is:
+		r.is, r.op = true, fileOp{ID: r.id(), Edits: []int32{n}}
+	case !r.was && n != 0 && !r.weave.is(current, text):
+		r.op.add(n)
+	}
+	r.noteLineEnd(text)
+	r.repair()
+	fresh := r.next
+	if r.was && r.weave.is(baseline, text) {
+		r.settleBack()
+		return
+	}
+	if !r.weave.is(current, text) {
+		r.splice(lineDiff(r.weave.text(current), text), n)
+	}
+	r.repair()
+	if n == 0 {
+		r.revive(fresh)
+	}
+	r.normalise()
+	if r.was && r.pending() && r.same() {
+		r.settleBack()
+	}
+	r.settleExistence()
+}
+
+// settleExistence ends the creation of a file that holds a settled line, and the deletion of one that holds any.
+func (r *Review) settleExistence() {
+	if r.op.ID == 0 || r.whole != nil {
+		return
+	}
+	if !r.was && r.last(baseline) >= 0 {
+		r.was, r.op = true, fileOp{}
+	}
+	if !r.is && r.last(current) >= 0 {
+		r.is, r.op = true, fileOp{}
+	}
+}
+
+// enterWhole gives up the lines for the two contents.
+func (r *Review) enterWhole() {
+	w := &whole{base: r.weave.text(baseline), now: r.weave.text(current)}
+	w.baseID = r.id()
+	w.nowID = w.baseID
+	if r.Pending() {
+		w.nowID = r.id()
+	}
+	if r.op.ID == 0 && r.weave.pending() {
+		r.op = fileOp{ID: r.id()}
+	}
+	for _, a := range r.atoms {
+		if n := a.ins + a.del; n != 0 {
+			r.op.add(n)
+		}
+	}
+	r.atoms, r.whole = nil, w
+}
+
+func (r *Review) observeWhole(exists bool, text string, n int32) {
+	w := r.whole
+	lines := r.limits.classify(w.base) == Modified && r.limits.classify(text) == Modified
+	switch {
+	case exists == r.is && text == w.now:
+	case exists == r.was && text == w.base:
+		unknown := r.unknown
+		r.settle(exists, text, false)
+		r.unknown = unknown
+	case n == 0 && (!exists || !r.is || lines || r.op.ID == 0 && r.unknown.ID == 0), n != 0 && !exists && !r.was:
+		r.settle(exists, text, n == 0)
+	case n == 0:
+		w.touched = r.op.ID != 0
+		if r.op.ID == 0 {
+			w.base, w.baseID, r.was = text, r.id(), exists // only the unknown change is pending
+		}
+		r.setWhole(exists, text)
+	case lines && !w.touched:
+		base, unknown := w.base, r.unknown
+		r.settle(r.was, base, false)
+		r.unknown = unknown
+		r.observe(exists, text, n)
+	default:
+		if r.op.ID == 0 {
+			r.op.ID = r.id()
+		}
+		r.op.add(n)
+		r.setWhole(exists, text)
+	}
+}
+
+func (r *Review) setWhole(exists bool, text string) {
+	w := r.whole
+	w.now, w.nowID, r.is = text, r.id(), exists
+	if r.op.ID == 0 {
+		w.nowID = w.baseID
+	}
+	w.classify(r.limits)
+}
+
+func (w *whole) classify(l Limits) {
+	w.kind = l.classify(w.base)
+	if now := l.classify(w.now); w.kind == Modified || now == Binary {
+		w.kind = now
+	}
+}
+
+// add notes edit n.
+func (op *fileOp) add(n int32) {
+	if !slices.Contains(op.Edits, n) {
+		op.Edits = append(op.Edits, n)
+	}
+}

@@ -1,0 +1,125 @@
+package diffs
+
+import "slices"
+
+// A Review is what is undecided in one file, like a working copy between two commits: its baseline is what the
+// person has agreed to or written, its present text is what the path holds.
+type Review struct {
+	weave // of a text; without atoms while whole is set
+
+	limits  Limits
+	was, is bool     // whether the baseline and the present file exist
+	whole   *whole   // not nil: no text, or too large, on either side
+	op      fileOp   // the undecided creation, deletion or whole change
+	unknown fileOp   // an undecided change to something that was not seen
+	sources []Source // of edit n, at n-1
+	rev     uint64
+}
+
+// A whole is a file that is reviewed in one piece.
+type whole struct {
+	base, now     string
+	baseID, nowID uint64 // name the contents, as ids name lines
+	touched       bool   // the user has written it since the agent did
+	kind          Kind   // Binary or Large; Modified if neither side is any more
+}
+
+// A fileOp is a hunk of kind file; without an ID there is none.
+type fileOp struct {
+	ID    uint64  `json:"id"`
+	Edits []int32 `json:"edits,omitempty"`
+}
+
+// New returns a review of a file that holds base, with nothing to review.
+func New(base Content) *Review { return Limits{}.New(base) }
+
+// NewUnknown returns a review of a file that src changed before anybody had seen it. It has a hunk of kind file that
+// can be accepted and not rejected; what the agent changes later is rejected down to now.
+func NewUnknown(now Content, src Source) *Review { return Limits{}.NewUnknown(now, src) }
+
+// New is New with other limits.
+func (l Limits) New(base Content) *Review {
+	r := &Review{limits: l.orDefault()}
+	r.settle(base.Exists, string(base.Data), false)
+	return r
+}
+
+// NewUnknown is NewUnknown with other limits.
+func (l Limits) NewUnknown(now Content, src Source) *Review {
+	r := l.New(now)
+	r.unknown = fileOp{ID: r.id(), Edits: []int32{r.edit(src)}}
+	r.rev++
+	return r
+}
+
+// settle makes text both the baseline and the present content, with nothing left to review.
+func (r *Review) settle(exists bool, text string, user bool) {
+	r.was, r.is = exists, exists
+	r.op, r.unknown, r.whole = fileOp{}, fileOp{}, nil
+	r.atoms, r.eol = nil, ""
+	if kind := r.limits.classify(text); kind != Modified {
+		n := r.id()
+		r.whole = &whole{base: text, now: text, baseID: n, nowID: n, kind: kind}
+		return
+	}
+	r.noteLineEnd(text)
+	r.reset(text, user)
+}
+
+// edit returns the number of the edit that src made.
+func (r *Review) edit(src Source) int32 {
+	i := slices.Index(r.sources, src)
+	if i < 0 {
+		i = len(r.sources)
+		r.sources = append(r.sources, src)
+	}
+	return int32(i) + 1
+}
+
+// Kind returns what happened to the file; Modified also when there is nothing to review.
+func (r *Review) Kind() Kind {
+	switch {
+	case r.whole != nil && r.whole.kind != Modified:
+		return r.whole.kind
+	case r.op.ID != 0 && !r.was:
+		return Created
+	case r.op.ID != 0 && !r.is:
+		return Deleted
+	}
+	return Modified
+}
+
+// Pending reports whether there is anything to review.
+func (r *Review) Pending() bool {
+	return r.op.ID != 0 || r.unknown.ID != 0 || r.weave.pending()
+}
+
+// BaselineKnown reports whether what the file held before the agent's first change was seen, or its absence agreed to.
+func (r *Review) BaselineKnown() bool { return r.unknown.ID == 0 }
+
+// Rev counts the changes of the review.
+func (r *Review) Rev() uint64 { return r.rev }
+
+// Baseline returns what the file would hold if all were rejected.
+func (r *Review) Baseline() Content { return r.content(baseline) }
+
+// Current returns what the file holds; after a reject or an undo, what it is to hold.
+func (r *Review) Current() Content { return r.content(current) }
+
+func (r *Review) content(s side) Content {
+	exists, text := r.was, ""
+	if s == current {
+		exists = r.is
+	}
+	switch {
+	case !exists:
+		return Content{}
+	case r.whole == nil:
+		text = r.weave.text(s)
+	case s == current:
+		text = r.whole.now
+	default:
+		text = r.whole.base
+	}
+	return Content{Exists: true, Data: []byte(text)}
+}

@@ -1,0 +1,161 @@
+package diffs
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// A shape is all of a review but its texts and its history. Lines never change but for their end, so two shapes of
+// one review that are equal have equal texts.
+type shape struct {
+	Was     bool       `json:"was"`
+	Is      bool       `json:"is"`
+	Op      fileOp     `json:"op,omitzero"`
+	Unknown fileOp     `json:"unknown,omitzero"`
+	Whole   *wholeIDs  `json:"whole,omitempty"`
+	Runs    []runShape `json:"runs,omitempty"`
+	Bare    []int      `json:"bare,omitempty"` // indices of atoms that lack their line end
+}
+
+func (op fileOp) IsZero() bool { return op.ID == 0 }
+
+type wholeIDs struct {
+	Base    uint64 `json:"base"`
+	Now     uint64 `json:"now"`
+	Touched bool   `json:"touched,omitempty"`
+}
+
+// A runShape stands for Count atoms with consecutive ids: ins, del, user (0 or 1), first id, count.
+type runShape [5]uint64
+
+func shapeOf(atoms []atom) (runs []runShape, bare []int) {
+	for i := range atoms {
+		a := &atoms[i]
+		if lacksEOL(a.text) {
+			bare = append(bare, i)
+		}
+		user := uint64(0)
+		if a.user {
+			user = 1
+		}
+		if n := len(runs); n > 0 {
+			if p := &runs[n-1]; p[0] == uint64(a.ins) && p[1] == uint64(a.del) && p[2] == user && p[3]+p[4] == a.id {
+				p[4]++
+				continue
+			}
+		}
+		runs = append(runs, runShape{uint64(a.ins), uint64(a.del), user, a.id, 1})
+	}
+	return runs, bare
+}
+
+func (r *Review) shape() shape {
+	s := shape{Was: r.was, Is: r.is, Op: r.op, Unknown: r.unknown}
+	if w := r.whole; w != nil {
+		s.Whole = &wholeIDs{Base: w.baseID, Now: w.nowID, Touched: w.touched}
+	}
+	s.Runs, s.Bare = shapeOf(r.atoms)
+	return s
+}
+
+// sum returns a short name for the shape.
+func (s shape) sum() string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // cannot happen: numbers and booleans
+	}
+	h := sha256.Sum256(b)
+	return fmt.Sprintf("%x", h[:16])
+}
+
+// state is the stored form of a review.
+type state struct {
+	Version int      `json:"v"`
+	Limits  Limits   `json:"limits"`
+	EOL     string   `json:"eol,omitempty"`
+	Next    uint64   `json:"next"`
+	Rev     uint64   `json:"rev"`
+	Sources []Source `json:"sources,omitempty"`
+	shape
+}
+
+const stateVersion = 1
+
+// Marshal returns all of the review but the two texts, which Unmarshal wants beside it: those of Baseline and Current.
+func (r *Review) Marshal() []byte {
+	b, err := json.Marshal(state{stateVersion, r.limits, r.eol, r.next, r.rev, r.sources, r.shape()})
+	if err != nil {
+		panic(err) // cannot happen: numbers, booleans and strings
+	}
+	return b
+}
+
+// Unmarshal returns the review that Marshal stored, or ErrCorrupt.
+func Unmarshal(data, base, now []byte) (*Review, error) {
+	var s state
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
+	}
+	if s.Version != stateVersion {
+		return nil, fmt.Errorf("%w: version %d", ErrCorrupt, s.Version)
+	}
+	r := &Review{limits: s.Limits.orDefault(), was: s.Was, is: s.Is, op: s.Op, unknown: s.Unknown, sources: s.Sources, rev: s.Rev}
+	r.eol, r.next = s.EOL, s.Next
+	if s.Whole != nil {
+		r.whole = &whole{base: string(base), baseID: s.Whole.Base}
+		if s.Whole.Now == s.Whole.Base {
+			now = base
+		}
+		r.setWhole(r.is, string(now))
+		r.whole.nowID, r.whole.touched, r.next = s.Whole.Now, s.Whole.Touched, s.Next
+		return r, nil
+	}
+	return r, r.weave.restore(s.shape, string(base), string(now), int32(len(s.Sources)))
+}
+
+// restore makes the atoms from their shape and the texts of both sides: each line is in one of them.
+func (w *weave) restore(s shape, base, now string, edits int32) error {
+	texts := map[side][]string{baseline: splitLines(base), current: splitLines(now)}
+	if base == now { // do not hold two copies
+		texts[current] = texts[baseline]
+	}
+	take := func(on side) (line string, ok bool) {
+		if len(texts[on]) == 0 {
+			return "", false
+		}
+		line, texts[on] = texts[on][0], texts[on][1:]
+		return line, true
+	}
+	bare := s.Bare
+	for _, run := range s.Runs {
+		ins, del := int32(run[0]), int32(run[1])
+		if ins != 0 && del != 0 || ins < 0 || del < 0 || ins > edits || del > edits {
+			return fmt.Errorf("%w: a line with edits %d and %d of %d", ErrCorrupt, ins, del, edits)
+		}
+		for k := range run[4] {
+			a := atom{id: run[3] + k, ins: ins, del: del, user: run[2] != 0}
+			for _, on := range []side{baseline, current} {
+				if !a.on(on) {
+					continue
+				}
+				line, ok := take(on)
+				if !ok || a.text != "" && trimEnd(line) != trimEnd(a.text) {
+					return fmt.Errorf("%w: line %d", ErrCorrupt, len(w.atoms))
+				}
+				a.text = line
+			}
+			if len(bare) > 0 && bare[0] == len(w.atoms) {
+				a.text, bare = strings.TrimSuffix(a.text, w.lineEnd()), bare[1:]
+			}
+			w.atoms = append(w.atoms, a)
+		}
+	}
+	if len(texts[baseline]) > 0 || len(texts[current]) > 0 {
+		return fmt.Errorf("%w: lines left over", ErrCorrupt)
+	}
+	return nil
+}
+
+func trimEnd(line string) string { return strings.TrimRight(line, "\r\n") }

@@ -1,0 +1,260 @@
+package diffs
+
+import "slices"
+
+// A Decision is what Decide did, kept to take it back. It belongs to the review that made it; as JSON it outlives
+// a restart.
+type Decision struct {
+	Accept  bool         `json:"accept"`
+	Hunks   []uint64     `json:"hunks"` // all that were decided, linked ones included
+	Runs    []decidedRun `json:"runs,omitempty"`
+	Op      bool         `json:"op,omitempty"`      // the creation, deletion or whole change was decided
+	Unknown bool         `json:"unknown,omitempty"` // the unknown change was decided
+	Before  mark         `json:"before"`
+	Lost    *Content     `json:"lost,omitempty"` // the content that a decision on the whole file gave up
+	After   string       `json:"after"`          // the sum of the review's shape right behind the decision
+}
+
+// A mark is the part of a review's shape that is not lines.
+type mark struct {
+	Was     bool      `json:"was"`
+	Is      bool      `json:"is"`
+	Op      fileOp    `json:"op,omitzero"`
+	Unknown fileOp    `json:"unknown,omitzero"`
+	Whole   *wholeIDs `json:"whole,omitempty"`
+}
+
+// A decidedRun is a run as it was, and where its survivors were right behind the decision.
+type decidedRun struct {
+	At    int           `json:"at"`
+	Len   int           `json:"len"`
+	Atoms []decidedAtom `json:"atoms"`
+	Left  []uint64      `json:"left,omitempty"`  // the nearest neighbours, nearest first
+	Right []uint64      `json:"right,omitempty"` // the same
+
+	start, end int // where the run was
+}
+
+// A decidedAtom is a line as it was before the decision.
+type decidedAtom struct {
+	ID      uint64 `json:"id"`
+	Ins     int32  `json:"ins,omitempty"`
+	Del     int32  `json:"del,omitempty"`
+	User    bool   `json:"user,omitempty"`
+	Decided bool   `json:"decided,omitempty"`
+	Gone    bool   `json:"gone,omitempty"` // the decision dropped it
+	Text    string `json:"text,omitempty"` // if gone
+}
+
+func (a *decidedAtom) atom() atom {
+	return atom{text: a.Text, id: a.ID, ins: a.Ins, del: a.Del, user: a.User}
+}
+
+// neighbours is how many lines on each side of a run can still tell its place.
+const neighbours = 16
+
+func (r *Review) mark() mark {
+	m := mark{Was: r.was, Is: r.is, Op: r.op, Unknown: r.unknown}
+	if w := r.whole; w != nil {
+		m.Whole = &wholeIDs{Base: w.baseID, Now: w.nowID, Touched: w.touched}
+	}
+	return m
+}
+
+// log notes a piece of which the selected atoms are about to be decided.
+func (r *Review) log(p piece, sel []bool, accept bool) decidedRun {
+	d := decidedRun{start: p.start, end: p.end, Atoms: make([]decidedAtom, 0, p.end-p.start)}
+	for i := p.start; i < p.end; i++ {
+		a := r.atoms[i]
+		l := decidedAtom{ID: a.id, Ins: a.ins, Del: a.del, User: a.user, Decided: sel[i]}
+		if l.Decided && (a.del != 0) == accept {
+			l.Gone, l.Text = true, a.text
+		}
+		d.Atoms = append(d.Atoms, l)
+	}
+	for i := p.start - 1; i >= 0 && len(d.Left) < neighbours; i-- {
+		d.Left = append(d.Left, r.atoms[i].id)
+	}
+	for i := p.end; i < len(r.atoms) && len(d.Right) < neighbours; i++ {
+		d.Right = append(d.Right, r.atoms[i].id)
+	}
+	return d
+}
+
+// Undo takes a decision back: exactly, ids included, if nothing happened to the review since, and else as far as
+// its lines still have a place; lines that the user has deleted since stay deleted. It returns ErrOvertaken, and
+// changes nothing, where that cannot be done. Undoing an accept leaves Current as it is.
+func (r *Review) Undo(d Decision) error {
+	if r.shape().sum() == d.After {
+		r.restoreExactly(d)
+	} else if err := r.restoreAround(d); err != nil {
+		return err
+	}
+	r.rev++
+	return nil
+}
+
+func (r *Review) restoreExactly(d Decision) {
+	for _, run := range slices.Backward(d.Runs) {
+		at, end := run.At, run.At+run.Len
+		old := make([]atom, len(run.Atoms))
+		survivor := at
+		for i := range run.Atoms {
+			old[i] = run.Atoms[i].atom()
+			if !run.Atoms[i].Gone {
+				old[i].text = r.atoms[survivor].text
+				survivor++
+			}
+		}
+		r.atoms = slices.Replace(r.atoms, at, end, old...)
+	}
+	if b := d.Before.Whole; b != nil && d.Lost != nil {
+		w, lost := r.whole, string(d.Lost.Data)
+		if d.Accept {
+			w.base = lost
+		} else {
+			w.now = lost
+		}
+		w.baseID, w.nowID, w.touched = b.Base, b.Now, b.Touched
+		w.classify(r.limits)
+	}
+	r.was, r.is, r.op, r.unknown = d.Before.Was, d.Before.Is, d.Before.Op, d.Before.Unknown
+}
+
+// restoreAround puts the lines of d back into a weave that has changed since.
+func (r *Review) restoreAround(d Decision) error {
+	if d.Before.Whole != nil || r.whole != nil || !r.is {
+		return ErrOvertaken
+	}
+	if d.Op && (d.Accept && !d.Before.Is || !d.Accept && !d.Before.Was) {
+		return ErrOvertaken // the file was gone, and is another one now
+	}
+	place := make(map[uint64]int, len(r.atoms))
+	for i := range r.atoms {
+		place[r.atoms[i].id] = i
+	}
+	behind := make(map[int][]atom) // what goes behind atom i, or -1
+	drop := make(map[int]bool)
+	change := make(map[int]atom)
+	for _, run := range d.Runs {
+		cursor, ok := run.cursor(place, len(r.atoms))
+		if !ok {
+			return ErrOvertaken
+		}
+		for k := range run.Atoms {
+			old := &run.Atoms[k]
+			i, present := place[old.ID]
+			switch {
+			case present:
+				if a, keep := old.restored(r.atoms[i]); keep {
+					change[i] = a
+				} else {
+					drop[i] = true
+				}
+				cursor = i
+			case old.Gone:
+				behind[cursor] = append(behind[cursor], old.atom())
+			}
+		}
+	}
+	atoms := make([]atom, 0, len(r.atoms)+len(behind))
+	atoms = append(atoms, behind[-1]...)
+	for i, a := range r.atoms {
+		if c, ok := change[i]; ok {
+			a = c
+		}
+		if !drop[i] {
+			atoms = append(atoms, a)
+		}
+		atoms = append(atoms, behind[i]...)
+	}
+	r.atoms = atoms
+	if d.Unknown && r.unknown.ID == 0 {
+		r.unknown = d.Before.Unknown
+	}
+	r.reopen(d.Before)
+	r.repair()
+	r.normalise()
+	if r.was && r.is && r.weave.pending() && r.same() {
+		r.settleBack()
+	}
+	return nil
+}
+
+// restored returns what becomes of a, which was old before the decision, and whether it stays.
+func (old *decidedAtom) restored(a atom) (restored atom, keep bool) {
+	switch {
+	case !old.Decided:
+	case old.Ins != 0 && a.del != 0:
+		return a, false // the agent withdrew its own line since
+	case old.Ins != 0:
+		a.ins, a.user = old.Ins, old.User
+	case a.del == 0:
+		a.del = old.Del
+	}
+	return a, true
+}
+
+// cursor returns the atom behind which the run's lines belong, by its neighbours and survivors; -1 is the start.
+func (d *decidedRun) cursor(place map[uint64]int, atoms int) (cursor int, ok bool) {
+	for _, id := range d.Left {
+		if i, ok := place[id]; ok {
+			return i, true
+		}
+	}
+	for k := range d.Atoms {
+		if i, ok := place[d.Atoms[k].ID]; ok {
+			return i - 1, true
+		}
+	}
+	for _, id := range d.Right {
+		if i, ok := place[id]; ok {
+			return i - 1, true
+		}
+	}
+	switch {
+	case len(d.Left) == 0:
+		return -1, true
+	case len(d.Right) == 0:
+		return atoms - 1, true
+	}
+	return 0, false
+}
+
+// reopen makes the creation or the deletion undecided again, if the lines allow that.
+func (r *Review) reopen(before mark) {
+	if !before.Was && r.was && r.last(baseline) < 0 {
+		r.was, r.op = false, before.Op
+	}
+	if !before.Is && r.is && r.last(current) < 0 {
+		r.is, r.op = false, before.Op
+	}
+}
+
+// Redo decides again what d decided, as far as it is pending, and returns the new decision. It returns ErrOvertaken
+// if nothing of it is, or an error of Decide's.
+func (r *Review) Redo(d Decision) (Decision, error) {
+	sel := selection{
+		atoms:   make([]bool, len(r.atoms)),
+		op:      d.Op && r.op.ID != 0 && r.op.ID == d.Before.Op.ID,
+		unknown: d.Unknown && r.unknown.ID != 0 && r.unknown.ID == d.Before.Unknown.ID,
+	}
+	decided := make(map[uint64]bool)
+	for _, run := range d.Runs {
+		for k := range run.Atoms {
+			if a := &run.Atoms[k]; a.Decided {
+				decided[a.ID] = true
+			}
+		}
+	}
+	found := sel.op || sel.unknown
+	for i := range r.atoms {
+		if a := &r.atoms[i]; sel.op || a.pending() && decided[a.id] {
+			sel.atoms[i], found = true, true
+		}
+	}
+	if !found {
+		return Decision{}, ErrOvertaken
+	}
+	return r.decide(r.list(), sel, d.Accept)
+}
