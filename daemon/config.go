@@ -1,0 +1,197 @@
+package daemon
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+// A Config is what the user's configuration file can say. Its keys are documented where they are read, in settings.
+type Config struct {
+	Agent            string        // the agent's executable; "": look for it
+	Model            string        // for sessions that name none; "": "auto"
+	IdleExit         time.Duration // end a daemon that nobody has used for so long; 0: never
+	AgentIdleTimeout time.Duration // an agent that says nothing for so long hangs
+	AgentToolTimeout time.Duration // the same while a tool runs
+	ParallelTurns    int           // writing turns at once in a workspace
+	LogLevel         slog.Level
+}
+
+// DefaultConfig is what holds without a file.
+func DefaultConfig() Config {
+	return Config{
+		IdleExit:         30 * time.Minute,
+		AgentIdleTimeout: 10 * time.Minute,
+		AgentToolTimeout: time.Hour,
+		ParallelTurns:    1,
+		LogLevel:         slog.LevelInfo,
+	}
+}
+
+// LoadConfig reads a configuration file in TOML; a missing one says nothing. Keys that it does not know are told as
+// warnings, so that a file written for a newer version serves an older one. Errors name the file, the key and what is
+// allowed.
+func LoadConfig(path string) (Config, []string, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return DefaultConfig(), nil, nil
+	}
+	if err != nil {
+		return Config{}, nil, fmt.Errorf("configuration: %w", err)
+	}
+	return parseConfig(path, data)
+}
+
+// A setting is one key of the file.
+type setting struct {
+	key     string
+	allowed string // completes "must be …"
+	set     func(decode func(any) error) error
+}
+
+// settings returns the keys, in the order in which they are documented; setting them changes c.
+func settings(c *Config) []setting {
+	text := func(to *string, normal func(string) (string, error)) func(func(any) error) error {
+		return func(decode func(any) error) error {
+			var s string
+			err := decode(&s)
+			if err == nil {
+				*to, err = normal(s)
+			}
+			return err
+		}
+	}
+	span := func(to *time.Duration, least time.Duration) func(func(any) error) error {
+		return func(decode func(any) error) error {
+			var s string
+			if err := decode(&s); err != nil {
+				return err
+			}
+			d, err := time.ParseDuration(s)
+			if err != nil {
+				return err
+			}
+			if d < least {
+				return errors.New("too short")
+			}
+			*to = d
+			return nil
+		}
+	}
+	return []setting{
+		{"agent", `the agent's executable, such as "~/.local/bin/cursor-agent": a path, or a name to find on PATH`,
+			text(&c.Agent, executable)},
+		{"model", `the id of a model, such as "auto"`,
+			text(&c.Model, func(s string) (string, error) { return strings.TrimSpace(s), nil })},
+		{"idle_exit", `a duration such as "30m", or "0" for never`, span(&c.IdleExit, 0)},
+		{"agent_idle_timeout", `a duration of at least "1ms", such as "10m"`, span(&c.AgentIdleTimeout, time.Millisecond)},
+		{"agent_tool_timeout", `a duration of at least "1ms", such as "60m"`, span(&c.AgentToolTimeout, time.Millisecond)},
+		{"parallel_turns", "a number from 1 to 64", func(decode func(any) error) error {
+			var n int64
+			if err := decode(&n); err != nil {
+				return err
+			}
+			if n < 1 || n > 64 {
+				return errors.New("out of range")
+			}
+			c.ParallelTurns = int(n)
+			return nil
+		}},
+		{"log_level", `"debug", "info", "warn" or "error"`, func(decode func(any) error) error {
+			var s string
+			if err := decode(&s); err != nil {
+				return err
+			}
+			return c.setLogLevel(s)
+		}},
+	}
+}
+
+func (c *Config) setLogLevel(s string) error {
+	switch strings.ToLower(s) {
+	case "debug":
+		c.LogLevel = slog.LevelDebug
+	case "info":
+		c.LogLevel = slog.LevelInfo
+	case "warn", "warning":
+		c.LogLevel = slog.LevelWarn
+	case "error":
+		c.LogLevel = slog.LevelError
+	default:
+		return errors.New("unknown level")
+	}
+	return nil
+}
+
+// executable accepts a name without folders or an absolute path, also one below "~": the daemon has no folder of its
+// own that a relative path could be relative to.
+func executable(s string) (string, error) {
+	if rest, ok := strings.CutPrefix(s, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		s = filepath.Join(home, rest)
+	}
+	if !filepath.IsAbs(s) && filepath.Base(s) != s && s != "" {
+		return "", errors.New("a relative path")
+	}
+	return s, nil
+}
+
+// parseConfig reads data, the content of the file at path.
+func parseConfig(path string, data []byte) (Config, []string, error) {
+	var values map[string]toml.Primitive
+	meta, err := toml.Decode(string(data), &values)
+	if err != nil {
+		var parse toml.ParseError
+		if errors.As(err, &parse) {
+			return Config{}, nil, fmt.Errorf("%s:%d: %s", path, parse.Position.Line, parse.Message)
+		}
+		return Config{}, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	c := DefaultConfig()
+	known := settings(&c)
+	names := make([]string, len(known))
+	for i, s := range known {
+		names[i] = s.key
+		value, ok := values[s.key]
+		if !ok {
+			continue
+		}
+		if err := s.set(func(to any) error { return meta.PrimitiveDecode(value, to) }); err != nil {
+			return Config{}, nil, fmt.Errorf("%s: %s must be %s", position(path, data, s.key), s.key, s.allowed)
+		}
+	}
+	var warnings []string
+	for key := range values {
+		if !slices.Contains(names, key) {
+			warnings = append(warnings, fmt.Sprintf("%s: unknown key %q; the keys are %s",
+				position(path, data, key), key, strings.Join(names, ", ")))
+		}
+	}
+	slices.Sort(warnings)
+	return c, warnings, nil
+}
+
+// position returns path, with the number of the line that begins with key where there is one.
+func position(path string, data []byte, key string) string {
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		line = bytes.TrimLeft(line, " \t[\"'")
+		if rest, ok := bytes.CutPrefix(line, []byte(key)); ok && bytes.IndexAny(rest, " \t=].\"'") == 0 {
+			return fmt.Sprintf("%s:%d", path, n)
+		}
+	}
+	return path
+}

@@ -1,0 +1,110 @@
+package daemon
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestConfig(t *testing.T) {
+	with := func(change func(*Config)) Config {
+		c := DefaultConfig()
+		change(&c)
+		return c
+	}
+	home, err := os.UserHomeDir()
+	require.NoError(t, err)
+	tests := []struct {
+		name, file string
+		want       Config
+		warnings   []string
+		err        string
+	}{
+		{name: "empty", want: DefaultConfig()},
+		{name: "all", want: Config{
+			Agent: "/opt/agent", Model: "m", IdleExit: time.Hour, AgentIdleTimeout: time.Second,
+			AgentToolTimeout: 90 * time.Minute, ParallelTurns: 3, LogLevel: slog.LevelDebug,
+		}, file: `
+			# a comment
+			agent = "/opt/agent"
+			model = "m"
+			idle_exit = "1h"
+			agent_idle_timeout = "1s"
+			agent_tool_timeout = "1h30m"
+			parallel_turns = 3
+			log_level = "debug"`},
+		{name: "never idle", file: `idle_exit = "0"`, want: with(func(c *Config) { c.IdleExit = 0 })},
+		{name: "below home", file: `agent = "~/bin/a"`, want: with(func(c *Config) { c.Agent = filepath.Join(home, "bin/a") })},
+		{name: "a name", file: `agent = "agent"`, want: with(func(c *Config) { c.Agent = "agent" })},
+		{name: "level in capitals", file: `log_level = "WARN"`, want: with(func(c *Config) { c.LogLevel = slog.LevelWarn })},
+		{name: "unknown keys", file: "modle = 1\n\n[turns]\nmax = 2\n", want: DefaultConfig(), warnings: []string{
+			`c.toml:1: unknown key "modle"; the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, parallel_turns, log_level`,
+			`c.toml:3: unknown key "turns"; the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, parallel_turns, log_level`,
+		}},
+
+		{name: "no TOML", file: "\nagent = what", err: "c.toml:2: "},
+		{name: "a type", file: "agent = 7", err: `c.toml:1: agent must be the agent's executable, such as`},
+		{name: "a relative path", file: `agent = "bin/a"`, err: `agent must be`},
+		{name: "a table", file: "[model]\nx = 1", err: `c.toml:1: model must be the id of a model`},
+		{name: "a number for a duration", file: "idle_exit = 30", err: `idle_exit must be a duration such as "30m", or "0" for never`},
+		{name: "a duration without unit", file: `idle_exit = "30"`, err: `idle_exit must be a duration`},
+		{name: "a negative duration", file: `idle_exit = "-1s"`, err: `idle_exit must be a duration`},
+		{name: "a zero timeout", file: `agent_idle_timeout = "0"`, err: `agent_idle_timeout must be a duration of at least "1ms"`},
+		{name: "a zero tool timeout", file: `agent_tool_timeout = "0"`, err: `agent_tool_timeout must be a duration of at least "1ms"`},
+		{name: "no turns", file: `parallel_turns = 0`, err: `c.toml:1: parallel_turns must be a number from 1 to 64`},
+		{name: "many turns", file: `parallel_turns = 65`, err: `parallel_turns must be a number from 1 to 64`},
+		{name: "half a turn", file: `parallel_turns = 1.5`, err: `parallel_turns must be a number from 1 to 64`},
+		{name: "a level", file: "\n\nlog_level = \"loud\"", err: `c.toml:3: log_level must be "debug", "info", "warn" or "error"`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c, warnings, err := parseConfig("c.toml", []byte(test.file))
+			if test.err != "" {
+				require.ErrorContains(t, err, test.err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, test.want, c)
+			require.Equal(t, test.warnings, warnings)
+		})
+	}
+}
+
+func TestLoadConfig(t *testing.T) {
+	dir := t.TempDir()
+	c, warnings, err := LoadConfig(filepath.Join(dir, "none", "config.toml"))
+	require.NoError(t, err)
+	require.Empty(t, warnings)
+	require.Equal(t, DefaultConfig(), c)
+
+	path := filepath.Join(dir, "config.toml")
+	require.NoError(t, os.WriteFile(path, []byte(`parallel_turns = 2`), 0o600))
+	c, _, err = LoadConfig(path)
+	require.NoError(t, err)
+	require.Equal(t, 2, c.ParallelTurns)
+
+	_, _, err = LoadConfig(dir)
+	require.ErrorContains(t, err, dir)
+}
+
+func FuzzConfig(f *testing.F) {
+	f.Add([]byte("agent = \"a\"\nidle_exit = \"1m\"\nparallel_turns = 2\nlog_level = \"info\"\n"))
+	f.Add([]byte("[model]\nx.y = [1, {a = 2}]\n"))
+	f.Add([]byte("agent = \"\"\"\nagent = 1\"\"\"\n\"model\" = 'm'"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, _, err := parseConfig("c.toml", data)
+		if err != nil {
+			require.Regexp(t, `^c\.toml(:\d+)?: `, err.Error())
+			return
+		}
+		require.GreaterOrEqual(t, c.IdleExit, time.Duration(0))
+		require.Positive(t, c.AgentIdleTimeout)
+		require.Positive(t, c.AgentToolTimeout)
+		require.GreaterOrEqual(t, c.ParallelTurns, 1)
+		require.LessOrEqual(t, c.ParallelTurns, 64)
+	})
+}

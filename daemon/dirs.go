@@ -1,0 +1,107 @@
+package daemon
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/adrg/xdg"
+)
+
+// Dirs says where one user's things are. All paths are absolute; nothing of them need exist yet.
+type Dirs struct {
+	State  string // a folder, for this program alone
+	Config string // a file
+	Socket string
+
+	socketChosen bool // Socket is CURSORD_SOCKET's
+}
+
+// Database returns the path of the database.
+func (d Dirs) Database() string { return filepath.Join(d.State, "cursord.db") }
+
+// Log returns the path of the log of a daemon that was started in the background.
+func (d Dirs) Log() string { return filepath.Join(d.State, "cursord.log") }
+
+// FindDirs reads the environment: CURSORD_STATE_DIR, CURSORD_CONFIG and CURSORD_SOCKET, else the places that the
+// platform has for such things. It makes nothing. Its errors say which variable to set or to correct.
+func FindDirs() (Dirs, error) {
+	xdg.Reload()
+	var d Dirs
+	var err error
+	if d.State, err = place("CURSORD_STATE_DIR", "XDG_STATE_HOME", xdg.StateHome, "cursord"); err != nil {
+		return Dirs{}, err
+	}
+	if d.Config, err = place("CURSORD_CONFIG", "XDG_CONFIG_HOME", xdg.ConfigHome, filepath.Join("cursord", "config.toml")); err != nil {
+		return Dirs{}, err
+	}
+	if d.Socket, err = socketPath(); err != nil {
+		return Dirs{}, err
+	}
+	d.socketChosen = os.Getenv("CURSORD_SOCKET") != ""
+	return d, nil
+}
+
+// place returns the value of our own variable, else name below home, which the variable base may have set.
+func place(own, base, home, name string) (string, error) {
+	if v := os.Getenv(own); v != "" {
+		return absolute(own, v)
+	}
+	// A relative base is ignored; without a home the library takes "/" for it.
+	if userHome, err := os.UserHomeDir(); !filepath.IsAbs(os.Getenv(base)) && (err != nil || !filepath.IsAbs(userHome)) {
+		return "", fmt.Errorf("no home directory: set HOME, %s or %s", base, own)
+	}
+	return filepath.Join(home, name), nil
+}
+
+// absolute returns an environment variable's value, which must be an absolute path: the daemon and its clients run in
+// different folders.
+func absolute(name, value string) (string, error) {
+	if !filepath.IsAbs(value) {
+		return "", fmt.Errorf("%s is %q; it must be an absolute path", name, value)
+	}
+	return filepath.Clean(value), nil
+}
+
+// socketPath returns where the user's daemon listens: CURSORD_SOCKET, else in the user's runtime directory where there
+// is one that is the user's alone, else in a folder of our own below the directory for temporary files.
+func socketPath() (string, error) {
+	if v := os.Getenv("CURSORD_SOCKET"); v != "" {
+		path, err := absolute("CURSORD_SOCKET", v)
+		if err == nil && len(path) > maxSocketPath {
+			err = fmt.Errorf("CURSORD_SOCKET is %d bytes long; the system allows %d", len(path), maxSocketPath)
+		}
+		return path, err
+	}
+	temp := filepath.Join(tempDir(), "cursord"+uidSuffix())
+	dir := temp
+	if runtime := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) && checkPrivate(runtime, 0o077) == nil {
+		dir = filepath.Join(runtime, "cursord")
+	}
+	path := filepath.Join(dir, "d.sock")
+	if len(path) <= maxSocketPath {
+		return path, nil
+	}
+	sum := sha256.Sum256([]byte(path))
+	path = filepath.Join(fallbackTempDir(), "cursord"+uidSuffix(), hex.EncodeToString(sum[:8])+".sock")
+	if len(path) > maxSocketPath {
+		return "", errors.New("no path for the socket is short enough: set CURSORD_SOCKET")
+	}
+	return path, nil
+}
+
+// MakeState makes the folder State, for this user alone, and refuses one that others can write to.
+func (d Dirs) MakeState() error {
+	if err := os.MkdirAll(d.State, 0o700); err != nil {
+		return err
+	}
+	// A link to another disk is the user's choice; what counts is where it leads.
+	dir, err := filepath.EvalSymlinks(d.State)
+	if err != nil {
+		return err
+	}
+	return checkPrivate(dir, 0o022)
+}

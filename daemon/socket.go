@@ -1,0 +1,178 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ErrRunning is returned when another process is the daemon at a socket path: it holds the lock beside it. That
+// process may be about to end, and not accept any more.
+var ErrRunning = errors.New("a cursord daemon is already running")
+
+// ErrForeign is returned by Dial when the process that listens belongs to another user.
+var ErrForeign = errors.New("the process at the socket belongs to another user")
+
+// An Endpoint is the place where clients find the daemon: a listening unix socket and the lock beside it. Whoever
+// holds the lock is the daemon, and it alone makes or removes the socket's file. The lock ends with the process,
+// however that ends; its file stays, since one that is deleted could be locked twice.
+type Endpoint struct {
+	path     string
+	lock     *os.File
+	listener *net.UnixListener
+	quit     chan struct{}
+	close    func() error // once
+}
+
+// Listen becomes the daemon at a socket path. It makes the path's folder for this user alone, and refuses one that
+// others can write to. It returns ErrRunning if there is a daemon.
+func Listen(path string) (*Endpoint, error) { return listen(path, 0o022) }
+
+// Listen becomes the daemon at d.Socket, as Listen does; in the places that we choose, others may not even enter the
+// folder.
+func (d Dirs) Listen() (*Endpoint, error) {
+	if d.socketChosen {
+		return listen(d.Socket, 0o022)
+	}
+	return listen(d.Socket, 0o077)
+}
+
+func listen(path string, forbidden os.FileMode) (*Endpoint, error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot listen: %w", err)
+	}
+	if err := checkPrivate(dir, forbidden); err != nil {
+		return nil, fmt.Errorf("cannot listen: %w", err)
+	}
+	lock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	listener, err := listenLocked(path)
+	if err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("cannot listen: %w", err)
+	}
+	quit := make(chan struct{})
+	return &Endpoint{path: path, lock: lock, listener: listener, quit: quit, close: sync.OnceValue(func() error {
+		close(quit)
+		return listener.Close()
+	})}, nil
+}
+
+// listenLocked makes the socket in place of one that a killed daemon left. The lock must be held.
+func listenLocked(path string) (*net.UnixListener, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case err == nil && !isSocket(info):
+		return nil, fmt.Errorf("%s is in the way, and no socket", path)
+	case err == nil:
+		err = os.Remove(path)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	// The file is removed under the lock, in Release; the listener would do it at its own time.
+	listener.SetUnlinkOnClose(false)
+	if err := os.Chmod(path, 0o600); err != nil {
+		listener.Close()
+		return nil, err
+	}
+	return listener, nil
+}
+
+// Accept waits for a client of the same user; others are dropped. When there are no file descriptors left it waits
+// for some, so that an error means that the Endpoint was closed.
+func (e *Endpoint) Accept() (net.Conn, error) {
+	const longest = time.Second
+	wait := 5 * time.Millisecond
+	for {
+		conn, err := e.listener.AcceptUnix()
+		if err == nil {
+			if sameUser(conn) == nil {
+				return conn, nil
+			}
+			conn.Close()
+			continue
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return nil, err
+		}
+		select {
+		case <-e.quit:
+			return nil, net.ErrClosed
+		case <-time.After(wait):
+			wait = min(2*wait, longest)
+		}
+	}
+}
+
+// Addr returns the socket's address.
+func (e *Endpoint) Addr() net.Addr { return e.listener.Addr() }
+
+// Path returns the socket's path.
+func (e *Endpoint) Path() string { return e.path }
+
+// Close stops accepting. The process stays the daemon until Release, so that no other one starts while this one still
+// writes.
+func (e *Endpoint) Close() error { return e.close() }
+
+// Release closes the Endpoint, removes the socket and gives up the lock. Calling it again does nothing.
+func (e *Endpoint) Release() error {
+	err := e.Close()
+	if e.lock == nil {
+		return err
+	}
+	if removeErr := os.Remove(e.path); err == nil && !errors.Is(removeErr, fs.ErrNotExist) {
+		err = removeErr
+	}
+	if closeErr := e.lock.Close(); err == nil {
+		err = closeErr
+	}
+	e.lock = nil
+	return err
+}
+
+// Dial connects to the daemon at a socket path. It returns ErrForeign if another user listens there; for the system's
+// errors see NotListening and Backlogged.
+func Dial(ctx context.Context, path string) (net.Conn, error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameUser(conn.(*net.UnixConn)); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return conn, nil
+}
+
+// LockHolder returns the process id that the last daemon at a socket path wrote beside it, 0 if it wrote none. It may
+// have ended since.
+func LockHolder(path string) int {
+	b, err := os.ReadFile(path + ".lock")
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return 0
+	}
+	return pid
+}

@@ -1,0 +1,188 @@
+//go:build unix
+
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestListenRefuses(t *testing.T) {
+	tests := []struct {
+		name    string
+		prepare func(t *testing.T, dir string)
+		chosen  bool
+		err     string
+	}{
+		{name: "a folder others can write to", chosen: true, err: "open to other users (mode 0770)",
+			prepare: func(t *testing.T, dir string) {
+				require.NoError(t, os.Mkdir(dir, 0o700))
+				require.NoError(t, os.Chmod(dir, 0o770))
+			}},
+		{name: "a folder others can enter", err: "open to other users (mode 0755)",
+			prepare: func(t *testing.T, dir string) {
+				require.NoError(t, os.Mkdir(dir, 0o700))
+				require.NoError(t, os.Chmod(dir, 0o755))
+			}},
+		{name: "a link", err: "is a symbolic link",
+			prepare: func(t *testing.T, dir string) {
+				require.NoError(t, os.Mkdir(dir+"2", 0o700))
+				require.NoError(t, os.Symlink(dir+"2", dir))
+			}},
+		{name: "a file", err: "not a directory",
+			prepare: func(t *testing.T, dir string) { require.NoError(t, os.WriteFile(dir, nil, 0o600)) }},
+		{name: "a file in the socket's place", err: "is in the way, and no socket",
+			prepare: func(t *testing.T, dir string) {
+				require.NoError(t, os.Mkdir(dir, 0o700))
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "d.sock"), []byte("mine"), 0o600))
+			}},
+		{name: "a link in the lock's place", err: "d.sock.lock",
+			prepare: func(t *testing.T, dir string) {
+				require.NoError(t, os.Mkdir(dir, 0o700))
+				require.NoError(t, os.Symlink(dir+"/elsewhere", filepath.Join(dir, "d.sock.lock")))
+			}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			dir := filepath.Join(shortDir(t), "d")
+			test.prepare(t, dir)
+			_, err := Dirs{Socket: filepath.Join(dir, "d.sock"), socketChosen: test.chosen}.Listen()
+			require.ErrorContains(t, err, test.err)
+		})
+	}
+}
+
+func TestListenAcceptsReadableFolderThatWasChosen(t *testing.T) {
+	dir := shortDir(t)
+	require.NoError(t, os.Chmod(dir, 0o755))
+	e, err := Listen(filepath.Join(dir, "d.sock"))
+	require.NoError(t, err)
+	info, err := os.Lstat(e.Path())
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.NoError(t, e.Release())
+}
+
+func TestListenRace(t *testing.T) {
+	path := filepath.Join(shortDir(t), "new", "d.sock")
+	const n = 8
+	var wg sync.WaitGroup
+	endpoints, errs := make([]*Endpoint, n), make([]error, n)
+	for i := range n {
+		wg.Go(func() { endpoints[i], errs[i] = Listen(path) })
+	}
+	wg.Wait()
+	var winner *Endpoint
+	for i := range n {
+		if errs[i] == nil {
+			require.Nil(t, winner)
+			winner = endpoints[i]
+			continue
+		}
+		require.ErrorIs(t, errs[i], ErrRunning)
+	}
+	require.NotNil(t, winner)
+	require.Equal(t, os.Getpid(), LockHolder(path))
+	requireServed(t, winner)
+	require.NoError(t, winner.Release())
+}
+
+// requireServed dials e and passes a line through it.
+func requireServed(t *testing.T, e *Endpoint) {
+	t.Helper()
+	served := make(chan error, 1)
+	go func() {
+		conn, err := e.Accept()
+		if err == nil {
+			_, err = io.WriteString(conn, "hello\n")
+			conn.Close()
+		}
+		served <- err
+	}()
+	conn, err := Dial(context.Background(), e.Path())
+	require.NoError(t, err)
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "hello\n", line)
+	require.NoError(t, conn.Close())
+	require.NoError(t, <-served)
+}
+
+func TestCloseAndRelease(t *testing.T) {
+	path := filepath.Join(shortDir(t), "d.sock")
+	_, err := Dial(context.Background(), path)
+	require.True(t, NotListening(err), err)
+
+	e, err := Listen(path)
+	require.NoError(t, err)
+	accepted := make(chan error, 1)
+	go func() {
+		_, err := e.Accept()
+		accepted <- err
+	}()
+	require.NoError(t, e.Close())
+	require.ErrorIs(t, <-accepted, net.ErrClosed)
+
+	// It does not accept any more, and is still the daemon.
+	_, err = Dial(context.Background(), path)
+	require.True(t, NotListening(err), err)
+	_, err = Listen(path)
+	require.ErrorIs(t, err, ErrRunning)
+
+	require.NoError(t, e.Release())
+	require.NoFileExists(t, path)
+	require.FileExists(t, path+".lock")
+
+	// The next daemon's socket is not touched by this one any more.
+	next, err := Listen(path)
+	require.NoError(t, err)
+	require.NoError(t, e.Release())
+	requireServed(t, next)
+	require.NoError(t, next.Release())
+}
+
+// A daemon that was killed leaves its socket and its lock file behind; the next one takes their place.
+func TestListenAfterKill(t *testing.T) {
+	const variable = "CURSORD_TEST_HOLD"
+	if path := os.Getenv(variable); path != "" {
+		e, err := Listen(path)
+		require.NoError(t, err)
+		os.Stdout.WriteString("listening\n")
+		for {
+			if _, err := e.Accept(); err != nil {
+				return
+			}
+		}
+	}
+	path := filepath.Join(shortDir(t), "d.sock")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestListenAfterKill$")
+	cmd.Env = append(os.Environ(), variable+"="+path)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "listening\n", line)
+	_, err = Listen(path)
+	require.ErrorIs(t, err, ErrRunning)
+	require.Equal(t, cmd.Process.Pid, LockHolder(path))
+
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait())
+	require.FileExists(t, path)
+	_, err = Dial(context.Background(), path)
+	require.True(t, NotListening(err), err)
+	e, err := Listen(path)
+	require.NoError(t, err)
+	requireServed(t, e)
+	require.NoError(t, e.Release())
+}

@@ -1,0 +1,71 @@
+//go:build unix
+
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockFile opens and locks a file, and writes our process id into it for people to read. The lock goes with the file
+// and is not inherited by the processes that we start.
+func lockFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err != unix.EINTR {
+			break
+		}
+	}
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		err = ErrRunning
+	}
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(f, os.Getpid())
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func isSocket(info os.FileInfo) bool { return info.Mode()&os.ModeSocket != 0 }
+
+// sameUser returns ErrForeign unless the process at the other end runs as our user.
+func sameUser(conn *net.UnixConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var uid int
+	var uidErr error
+	if err := raw.Control(func(fd uintptr) { uid, uidErr = peerUID(int(fd)) }); err != nil {
+		return err
+	}
+	if uidErr != nil {
+		return uidErr
+	}
+	if uid != os.Geteuid() {
+		return ErrForeign
+	}
+	return nil
+}
+
+// NotListening reports whether a Dial failed because nobody listens: no daemon runs, or one was killed.
+func NotListening(err error) bool {
+	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED)
+}
+
+// Backlogged reports whether a Dial failed because a daemon is there and does not accept for the moment.
+func Backlogged(err error) bool { return errors.Is(err, unix.EAGAIN) }

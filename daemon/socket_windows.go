@@ -1,0 +1,50 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// lockFile opens and locks a file, and writes our process id into it for people to read. Locked is a byte far behind
+// the text, since on Windows nobody else can read what is locked.
+func lockFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	err = windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: 1})
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		err = ErrRunning
+	}
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(f, os.Getpid())
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// isSocket goes by the size: Lstat has no name for a unix socket on every version of Windows.
+func isSocket(info os.FileInfo) bool { return !info.IsDir() && info.Size() == 0 }
+
+// sameUser has nothing to ask on Windows, where the folder's access list keeps others out.
+func sameUser(*net.UnixConn) error { return nil }
+
+// NotListening reports whether a Dial failed because nobody listens: no daemon runs, or one was killed.
+func NotListening(err error) bool {
+	return errors.Is(err, windows.WSAECONNREFUSED) || errors.Is(err, windows.ERROR_FILE_NOT_FOUND) ||
+		errors.Is(err, windows.ERROR_PATH_NOT_FOUND) || errors.Is(err, windows.WSAEINVAL)
+}
+
+// Backlogged reports whether a Dial failed because a daemon is there and does not accept for the moment.
+func Backlogged(err error) bool { return errors.Is(err, windows.WSAEWOULDBLOCK) }
