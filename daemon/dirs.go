@@ -48,7 +48,7 @@ func FindDirs() (Dirs, error) {
 // place returns the value of our own variable, else name below home, which the variable base may have set.
 func place(own, base, home, name string) (string, error) {
 	if v := os.Getenv(own); v != "" {
-		return absolute(own, v)
+		return absolutePlace(own, v)
 	}
 	// A relative base is ignored; without a home the library takes "/" for it.
 	if userHome, err := os.UserHomeDir(); !filepath.IsAbs(os.Getenv(base)) && (err != nil || !filepath.IsAbs(userHome)) {
@@ -57,9 +57,9 @@ func place(own, base, home, name string) (string, error) {
 	return filepath.Join(home, name), nil
 }
 
-// absolute returns an environment variable's value, which must be an absolute path: the daemon and its clients run in
+// absolutePlace returns an environment variable's value, which must be an absolute path: the daemon and its clients run in
 // different folders.
-func absolute(name, value string) (string, error) {
+func absolutePlace(name, value string) (string, error) {
 	if !filepath.IsAbs(value) {
 		return "", fmt.Errorf("%s is %q; it must be an absolute path", name, value)
 	}
@@ -70,7 +70,7 @@ func absolute(name, value string) (string, error) {
 // is one that is the user's alone, else in a folder of our own below the directory for temporary files.
 func socketPath() (string, error) {
 	if v := os.Getenv("CURSORD_SOCKET"); v != "" {
-		path, err := absolute("CURSORD_SOCKET", v)
+		path, err := absolutePlace("CURSORD_SOCKET", v)
 		if err == nil && len(path) > maxSocketPath {
 			err = fmt.Errorf("CURSORD_SOCKET is %d bytes long; the system allows %d", len(path), maxSocketPath)
 		}
