@@ -1,0 +1,137 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// ErrClosed is returned by a Client's methods when the connection has ended, and by a Call that it ended.
+var ErrClosed = errors.New("connection to the daemon is closed")
+
+// A Client is one connection to a daemon. Its methods may be called from many goroutines.
+type Client struct {
+	stream   *stream
+	conn     *jsonrpc2.Conn
+	lastID   atomic.Uint64
+	onNotify func(method string, params json.RawMessage)
+}
+
+// NewClient starts a client on rwc, which Close, or the connection's end, closes. It calls onNotify, which may be
+// nil, for each notification, in order and from the goroutine that reads, which it holds up: no answer to a Call is
+// read before it returns. params is nil where there are none, and may be kept.
+func NewClient(rwc io.ReadWriteCloser, onNotify func(method string, params json.RawMessage)) *Client {
+	c := &Client{
+		stream:   newStream(rwc, HardCap, FramingHeaders, stallLimit),
+		onNotify: onNotify,
+	}
+	c.conn = jsonrpc2.NewConn(context.Background(), c.stream, clientHandler{c}, c.stream.options()...)
+	return c
+}
+
+// clientHandler keeps Handle out of Client's methods.
+type clientHandler struct{ c *Client }
+
+func (h clientHandler) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
+	if !req.Notif {
+		// Never waits (stream.WriteObject); an error means that the connection is at its end.
+		_ = conn.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{
+			Code: CodeMethodNotFound, Message: "no such method: " + req.Method,
+		})
+		return
+	}
+	if h.c.onNotify != nil {
+		var params json.RawMessage
+		if req.Params != nil {
+			params = *req.Params
+		}
+		h.c.onNotify(req.Method, params)
+	}
+}
+
+// Call makes a request and stores its result in *result, unless result is nil. A nil params is left out. The error
+// is an *Error where the daemon answered with one, ErrClosed, or ctx's, in which case the request is cancelled.
+func (c *Client) Call(ctx context.Context, method string, params, result any) error {
+	raw, err := encodeParams(params)
+	if err != nil {
+		return err
+	}
+	id := jsonrpc2.ID{Num: c.lastID.Add(1)}
+	call, err := c.conn.DispatchCall(ctx, method, raw, jsonrpc2.PickID(id))
+	if err != nil {
+		return closedError(err)
+	}
+	var answer json.RawMessage
+	if err := call.Wait(ctx, &answer); err != nil {
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			// The answer, which comes all the same, frees the library's entry of the call.
+			_ = c.Notify("$/cancelRequest", cancelParams{ID: json.RawMessage(fmt.Sprint(id.Num))})
+			return err
+		}
+		return closedError(err)
+	}
+	if result == nil {
+		return nil
+	}
+	if err := json.Unmarshal(answer, result); err != nil {
+		return fmt.Errorf("answer to %s: %w", method, err)
+	}
+	return nil
+}
+
+// Notify sends a notification. It does not wait for the daemon.
+func (c *Client) Notify(method string, params any) error {
+	raw, err := encodeParams(params)
+	if err != nil {
+		return err
+	}
+	return closedError(c.conn.Notify(context.Background(), method, raw))
+}
+
+// Close ends the connection, after what was sent before. It ends no turn.
+func (c *Client) Close() error {
+	if err := closedError(c.conn.Close()); err != nil && !errors.Is(err, ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// Done is closed when the connection has ended, from either side.
+func (c *Client) Done() <-chan struct{} { return c.conn.DisconnectNotify() }
+
+// encodeParams returns what the library takes: an untyped nil for none.
+func encodeParams(params any) (any, error) {
+	if params == nil {
+		return nil, nil
+	}
+	raw, err := encode(params)
+	if err != nil {
+		return nil, fmt.Errorf("params: %w", err)
+	}
+	return raw, nil
+}
+
+// closedError translates the library's errors.
+func closedError(err error) error {
+	var answer *jsonrpc2.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &answer):
+		e := &Error{Code: int(answer.Code), Message: answer.Message}
+		if answer.Data != nil {
+			// libraryError put the whole error there, which could be read.
+			_ = json.Unmarshal(*answer.Data, e)
+		}
+		return e
+	case errors.Is(err, jsonrpc2.ErrClosed), errors.Is(err, errOutboxClosed):
+		return ErrClosed
+	default:
+		return err
+	}
+}

@@ -1,0 +1,95 @@
+package rpc
+
+import (
+	"fmt"
+
+	"cursord/daemon"
+)
+
+// coreContexts checks the context of turn/start and translates it.
+func coreContexts(list []Context) ([]daemon.Context, error) {
+	var out []daemon.Context
+	for i := range list {
+		c, err := list[i].core(fmt.Sprintf("context[%d].", i))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// core checks that c has what its kind needs; at is where it stands in the parameters.
+func (c *Context) core(at string) (daemon.Context, error) {
+	out := daemon.Context{Kind: c.Kind}
+	needs := func(field string, missing bool) error {
+		if missing {
+			return invalid(at+field, "is missing in a context of kind "+c.Kind)
+		}
+		return nil
+	}
+	var err error
+	switch c.Kind {
+	case "file":
+		err = needs("path", c.Path == nil)
+	case "selection":
+		err = firstOf(needs("path", c.Path == nil), needs("range", c.Range == nil), needs("text", c.Text == nil))
+	case "diagnostics":
+		err = firstOf(needs("path", c.Path == nil), needs("items", c.Items == nil))
+	case "text":
+		err = needs("text", c.Text == nil)
+	default:
+		err = invalid(at+"kind", "must be file, selection, diagnostics or text")
+	}
+	if err != nil {
+		return out, err
+	}
+	if c.Range != nil {
+		if err := checkRange(at+"range", *c.Range); err != nil {
+			return out, err
+		}
+	}
+	if c.Path != nil {
+		if out.Path = *c.Path; out.Path == "" {
+			return out, invalid(at+"path", "must not be empty")
+		}
+	}
+	if c.Text != nil {
+		out.Text = *c.Text
+	}
+	out.Range, out.Title = c.Range, c.Title
+	if c.Items == nil {
+		return out, nil
+	}
+	for i, d := range *c.Items {
+		if err := checkRange(fmt.Sprintf("%sitems[%d].range", at, i), d.Range); err != nil {
+			return out, err
+		}
+		if d.Severity < 0 || d.Severity > 4 {
+			return out, invalid(fmt.Sprintf("%sitems[%d].severity", at, i), "must be 1 to 4")
+		}
+		out.Items = append(out.Items, daemon.Diagnostic{
+			Range: d.Range, Severity: max(d.Severity, 1), Message: d.Message, Source: d.Source,
+		})
+	}
+	return out, nil
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkRange(field string, r daemon.Range) error {
+	switch {
+	case r.Start.Line < 0 || r.Start.Character < 0 || r.End.Line < 0 || r.End.Character < 0:
+		return invalid(field, "lines and characters count from 0")
+	case r.End.Line < r.Start.Line || r.End.Line == r.Start.Line && r.End.Character < r.Start.Character:
+		return invalid(field, "must not end before it starts")
+	}
+	return nil
+}

@@ -1,0 +1,308 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"cursord/daemon"
+)
+
+const (
+	maxRunning = 64       // slow requests of one connection that run at a time
+	maxWaiting = 16 << 10 // requests of one connection that wait for something to happen
+	drainLimit = 5 * time.Second
+)
+
+// An order says when a request runs in relation to the others of its connection.
+type order int
+
+const (
+	// inOrder requests run one after the other, in the order of arrival: what one has done the next one sees. They
+	// are quick.
+	inOrder order = iota
+	// inLane requests run in order with those of their lane and beside all others.
+	inLane
+	// atOnce requests run beside all others.
+	atOnce
+	// waiting requests begin in order, answer later, and hold nothing up until then.
+	waiting
+)
+
+// A method is how one method is served.
+type method struct {
+	order order
+	// lane names the lane of a request inLane.
+	lane func(params json.RawMessage) string
+	// serve calls reply once, in any goroutine, and before it returns, unless the order is waiting. The context ends
+	// when the request is cancelled and soon after the connection has ended.
+	serve func(ctx context.Context, params json.RawMessage, reply func(result any, err error))
+}
+
+// A table is what a face serves.
+type table struct {
+	methods map[string]method
+	// notified takes the notifications, in order with the requests inOrder; nil ignores them.
+	notified func(method string, params json.RawMessage)
+	// ended is called once, after the last request and before the last messages are written; may be nil.
+	ended func()
+}
+
+// A dispatcher is the server's side of one connection: it decides which request runs when, and sees that each is
+// answered once.
+type dispatcher struct {
+	table  table
+	log    *slog.Logger
+	ctx    context.Context // of the requests
+	cancel context.CancelFunc
+	slots  chan struct{} // held by requests atOnce and inLane that run
+	gate   *gate
+
+	shutdown bool // owned by the reader
+	running  sync.WaitGroup
+	ending   sync.Once
+
+	mu       sync.Mutex
+	work     []func() // for the ordered worker
+	working  bool     // the ordered worker runs
+	lanes    map[string][]*call
+	calls    map[*call]struct{} // not answered
+	byID     map[callKey]*call  // likewise; of two with one id, the later
+	waits    int                // of calls: those that wait
+	idle     chan struct{}      // set when draining; closed when all calls are answered
+	draining bool
+}
+
+func newDispatcher(t table, log *slog.Logger) *dispatcher {
+	d := &dispatcher{
+		table: t, log: log,
+		slots: make(chan struct{}, maxRunning), gate: newGate(),
+		lanes: map[string][]*call{}, calls: map[*call]struct{}{}, byID: map[callKey]*call{},
+	}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	return d
+}
+
+// Handle implements jsonrpc2.Handler. It runs in the reader, so that a cancellation overtakes what it cancels.
+func (d *dispatcher) Handle(_ context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
+	var params json.RawMessage
+	if req.Params != nil {
+		params = *req.Params
+	}
+	switch {
+	case !req.Notif:
+		d.request(conn, req.Method, req.ID, params)
+	case req.Method == "$/cancelRequest":
+		d.cancelRequest(params)
+	case req.Method == "exit":
+		d.drain()
+		// An error says that the connection has ended already.
+		_ = conn.Close()
+	case d.table.notified != nil && !d.shutdown:
+		d.notification(req.Method, params)
+	}
+}
+
+func (d *dispatcher) request(conn *jsonrpc2.Conn, name string, id jsonrpc2.ID, params json.RawMessage) {
+	c := &call{d: d, conn: conn, id: id, name: name, method: d.table.methods[name], params: params}
+	c.ctx, c.cancel = context.WithCancel(d.ctx)
+	d.mu.Lock()
+	d.calls[c] = struct{}{}
+	d.byID[c.key()] = c
+	draining := d.draining
+	d.mu.Unlock()
+	switch {
+	case draining:
+		c.reply(nil, cancelled("the connection is about to end"))
+	case d.shutdown:
+		c.reply(nil, notRequest("shut down: nothing but exit is served any more"))
+	case name == "shutdown":
+		d.shutdown = true
+		c.reply(nil, nil)
+	case c.method.serve == nil:
+		c.reply(nil, &Error{Code: CodeMethodNotFound, Message: "no such method: " + name})
+	default:
+		weight := d.gate.enter(len(params))
+		d.enqueue(func() { d.begin(c, func() { d.gate.leave(weight) }) })
+	}
+}
+
+func (d *dispatcher) notification(name string, params json.RawMessage) {
+	weight := d.gate.enter(len(params))
+	d.enqueue(func() {
+		defer d.gate.leave(weight)
+		defer func() {
+			if p := recover(); p != nil {
+				d.log.Error("panic in a notification", "method", name, "panic", p, "stack", string(debug.Stack()))
+			}
+		}()
+		d.table.notified(name, params)
+	})
+}
+
+type cancelParams struct {
+	ID json.RawMessage `json:"id"`
+}
+
+func (d *dispatcher) cancelRequest(params json.RawMessage) {
+	var p cancelParams
+	if json.Unmarshal(params, &p) != nil || p.ID == nil {
+		return
+	}
+	d.mu.Lock()
+	c := d.byID[keyOf(p.ID)]
+	d.mu.Unlock()
+	if c != nil {
+		c.giveUp("cancelled")
+	}
+}
+
+// enqueue hands f to the ordered worker, which runs as long as there is work.
+func (d *dispatcher) enqueue(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.work = append(d.work, f)
+	if d.working {
+		return
+	}
+	d.working = true
+	d.running.Go(func() {
+		for {
+			d.mu.Lock()
+			if len(d.work) == 0 {
+				d.working, d.work = false, nil
+				d.mu.Unlock()
+				return
+			}
+			next := d.work[0]
+			d.work[0] = nil // so that what is done does not stay in memory
+			d.work = d.work[1:]
+			d.mu.Unlock()
+			next()
+		}
+	})
+}
+
+// begin runs in the ordered worker. It calls done when the call needs its place in the gate no more.
+func (d *dispatcher) begin(c *call, done func()) {
+	switch c.method.order {
+	case inOrder:
+		defer done()
+		c.run()
+	case waiting:
+		defer done()
+		if d.mayWait(c) {
+			c.run()
+		}
+	case atOnce:
+		d.running.Go(func() {
+			defer done()
+			c.runInSlot()
+		})
+	case inLane:
+		d.enterLane(c, done)
+	}
+}
+
+// mayWait takes c out of what the connection's end waits for, or answers it.
+func (d *dispatcher) mayWait(c *call) bool {
+	d.mu.Lock()
+	draining, full := d.draining, d.waits >= maxWaiting
+	if !draining && !full && !c.answered {
+		d.waits++
+		c.waits = true
+	}
+	d.mu.Unlock()
+	if draining {
+		c.giveUp("the connection is about to end")
+	} else if full {
+		c.reply(nil, &daemon.Error{Kind: daemon.KindBusy, Message: "too many requests of this connection wait"})
+	}
+	return !draining && !full
+}
+
+func (d *dispatcher) enterLane(c *call, done func()) {
+	c.done = done
+	lane := c.method.lane(c.params)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	queue, busy := d.lanes[lane]
+	d.lanes[lane] = append(queue, c)
+	if busy {
+		return
+	}
+	d.running.Go(func() {
+		for {
+			d.mu.Lock()
+			queue := d.lanes[lane]
+			if len(queue) == 0 {
+				delete(d.lanes, lane)
+				d.mu.Unlock()
+				return
+			}
+			next := queue[0]
+			d.lanes[lane] = queue[1:]
+			d.mu.Unlock()
+			next.runInSlot()
+			next.done()
+		}
+	})
+}
+
+// drain ends the connection's requests: those that wait are given up, the others have some time to end. It returns
+// when all are answered. It may be called more than once.
+func (d *dispatcher) drain() {
+	d.ending.Do(func() {
+		d.mu.Lock()
+		d.draining = true
+		idle := make(chan struct{})
+		d.idle = idle
+		var waits []*call
+		for c := range d.calls {
+			if c.waits {
+				waits = append(waits, c)
+			}
+		}
+		d.settleLocked()
+		d.mu.Unlock()
+		for _, c := range waits {
+			c.giveUp("the connection is about to end")
+		}
+		timer := time.NewTimer(drainLimit)
+		defer timer.Stop()
+		select {
+		case <-idle:
+		case <-timer.C:
+		}
+		d.giveUpAll()
+		d.cancel()
+		if d.table.ended != nil {
+			d.table.ended()
+		}
+	})
+}
+
+func (d *dispatcher) giveUpAll() {
+	d.mu.Lock()
+	var rest []*call
+	for c := range d.calls {
+		rest = append(rest, c)
+	}
+	d.mu.Unlock()
+	for _, c := range rest {
+		c.giveUp("the connection has ended")
+	}
+}
+
+// settleLocked tells drain when nothing is left to wait for. d.mu must be held.
+func (d *dispatcher) settleLocked() {
+	if d.idle != nil && len(d.calls) == 0 {
+		close(d.idle)
+		d.idle = nil
+	}
+}

@@ -1,0 +1,123 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"cursord/daemon"
+	"cursord/sessions"
+)
+
+// Codes of JSON-RPC and LSP. The project's own are in codeOf.
+const (
+	CodeParse          = -32700
+	CodeInvalidRequest = -32600
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternal       = -32603
+	CodeCancelled      = -32800
+)
+
+// An Error is the error member of a response.
+type Error struct {
+	Code    int       `json:"code"`
+	Message string    `json:"message"`
+	Data    ErrorData `json:"data,omitzero"`
+}
+
+// ErrorData is what programs read of an Error.
+type ErrorData struct {
+	Kind      daemon.ErrorKind `json:"kind,omitempty"`
+	Hint      string           `json:"hint,omitempty"`      // what to do next
+	Field     string           `json:"field,omitempty"`     // of -32602: the wrong parameter
+	Diff      *sessions.Diff   `json:"diff,omitempty"`      // of conflict: the present state
+	Supported []int            `json:"supported,omitempty"` // of initialize: the protocol versions there are
+}
+
+func (d ErrorData) isZero() bool {
+	return d.Kind == "" && d.Hint == "" && d.Field == "" && d.Diff == nil && d.Supported == nil
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// UnmarshalJSON takes any error object: data that is not of this protocol is dropped.
+func (e *Error) UnmarshalJSON(b []byte) error {
+	var wire struct {
+		Code    int             `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(b, &wire); err != nil {
+		return err
+	}
+	*e = Error{Code: wire.Code, Message: wire.Message}
+	if wire.Data != nil && json.Unmarshal(wire.Data, &e.Data) != nil {
+		e.Data = ErrorData{}
+	}
+	return nil
+}
+
+// codeOf returns the code of a kind, and of those it does not know the one for internal errors.
+func codeOf(kind daemon.ErrorKind) int {
+	switch kind {
+	case daemon.KindInvalid:
+		return CodeInvalidParams
+	case daemon.KindCancelled:
+		return CodeCancelled
+	case daemon.KindNotFound:
+		return -32001
+	case daemon.KindBusy:
+		return -32002
+	case daemon.KindConflict:
+		return -32003
+	case daemon.KindOutsideWorkspace:
+		return -32004
+	case daemon.KindWorkspaceUntrusted:
+		return -32005
+	case daemon.KindBaselineUnknown:
+		return -32006
+	case daemon.KindAgentNotInstalled:
+		return -32010
+	case daemon.KindAgentNotLoggedIn:
+		return -32011
+	case daemon.KindAgentFailed:
+		return -32012
+	case daemon.KindStorage:
+		return -32020
+	case daemon.KindTooLarge:
+		return -32021
+	default:
+		return CodeInternal
+	}
+}
+
+// wireError translates any error to one that can be sent. It finds *Error and *daemon.Error also where they are
+// wrapped.
+func wireError(err error) *Error {
+	var own *Error
+	var core *daemon.Error
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &core):
+		return &Error{
+			Code:    codeOf(core.Kind),
+			Message: err.Error(),
+			Data:    ErrorData{Kind: core.Kind, Hint: core.Hint, Field: core.Field, Diff: core.Diff},
+		}
+	case errors.Is(err, context.Canceled):
+		return &Error{Code: CodeCancelled, Message: "cancelled", Data: ErrorData{Kind: daemon.KindCancelled}}
+	default:
+		return &Error{Code: CodeInternal, Message: err.Error(), Data: ErrorData{Kind: daemon.KindInternal}}
+	}
+}
+
+// invalid is the error for a wrong parameter.
+func invalid(field, message string) *Error {
+	return &Error{
+		Code:    CodeInvalidParams,
+		Message: field + ": " + message,
+		Data:    ErrorData{Kind: daemon.KindInvalid, Field: field},
+	}
+}

@@ -1,0 +1,145 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+
+	"cursord/daemon"
+)
+
+const (
+	// MaxPrompt is the size in bytes of the longest prompt.
+	MaxPrompt = 8 << 20
+	maxTurnID = 64 // characters
+)
+
+// A face is the native protocol on one connection, like a clerk at a counter: it translates, and keeps nothing but
+// the connection's subscriptions.
+type face struct {
+	d   *daemon.Daemon
+	box *outbox
+
+	initialized bool // owned by the ordered worker
+
+	mu    sync.Mutex
+	subs  map[string]*subscriber // by workspace
+	ended bool
+}
+
+func newFace(d *daemon.Daemon, box *outbox) *face {
+	return &face{d: d, box: box, subs: map[string]*subscriber{}}
+}
+
+// table returns the methods. Those that may take long go beside the others: what asks the agent's program, and the
+// reviews of a workspace, which stay in order among themselves.
+func (f *face) table() table {
+	return table{
+		methods: map[string]method{
+			"initialize":            quick(f.initialize),
+			"workspace/subscribe":   later(f.subscribe),
+			"workspace/unsubscribe": quick(f.unsubscribe),
+			"workspace/list":        quick(f.workspaces),
+			"workspace/trust":       quick(f.trust),
+			"session/create":        quick(f.createSession),
+			"session/list":          quick(f.listSessions),
+			"session/read":          quick(f.readSession),
+			"session/update":        quick(f.updateSession),
+			"session/delete":        quick(f.deleteSession),
+			"item/read":             quick(f.readItem),
+			"turn/start":            later(f.startTurn),
+			"turn/wait":             later(f.waitTurn),
+			"turn/cancel":           quick(f.cancelTurn),
+			"diff/list":             review(f.diffs),
+			"diff/unified":          review(f.unified),
+			"diff/accept":           review(f.accept),
+			"diff/reject":           review(f.reject),
+			"diff/undo":             review(f.undo),
+			"diff/redo":             review(f.redo),
+			"diff/comment":          review(f.comment),
+			"agent/status":          slow(f.agentStatus),
+			"agent/models":          slow(f.agentModels),
+			"daemon/status":         quick(f.status),
+			"daemon/stop":           quick(f.stop),
+		},
+		ended: f.end,
+	}
+}
+
+// notificationNames returns what clients are sent, sorted.
+func notificationNames() []string {
+	return []string{"diff/changed", "item/changed", "item/delta", "log/message", "session/changed", "turn/changed"}
+}
+
+// methodNames returns the requests that clients may make, sorted.
+func methodNames() []string {
+	names := slices.Collect(maps.Keys(new(face).table().methods))
+	names = append(names, "shutdown") // the dispatcher's
+	slices.Sort(names)
+	return names
+}
+
+// quick is a method that runs in order.
+func quick[P, R any](f func(context.Context, *P) (R, error)) method {
+	return method{order: inOrder, serve: typed(f)}
+}
+
+// slow is a method that runs beside all others.
+func slow[P, R any](f func(context.Context, *P) (R, error)) method {
+	return method{order: atOnce, serve: typed(f)}
+}
+
+// review is a method that runs in order with the other reviews of its workspace.
+func review[P, R any](f func(context.Context, *P) (R, error)) method {
+	return method{order: inLane, lane: workspaceOf, serve: typed(f)}
+}
+
+// later is a method that begins in order and replies when the core does.
+func later[P any](f func(context.Context, *P, func(any, error))) method {
+	return method{order: waiting, serve: func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
+		var p P
+		if err := decodeParams(params, &p); err != nil {
+			reply(nil, err)
+			return
+		}
+		f(ctx, &p, reply)
+	}}
+}
+
+func typed[P, R any](f func(context.Context, *P) (R, error)) func(context.Context, json.RawMessage, func(any, error)) {
+	return func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
+		var p P
+		if err := decodeParams(params, &p); err != nil {
+			reply(nil, err)
+			return
+		}
+		result, err := f(ctx, &p)
+		reply(result, err)
+	}
+}
+
+// workspaceOf returns the workspace that params names, as it is written there.
+func workspaceOf(params json.RawMessage) string {
+	name := ""
+	if len(params) > 0 && params[0] == '{' {
+		eachMember(params, func(member string, value []byte) {
+			if member == "workspace" {
+				name = string(value)
+			}
+		})
+	}
+	return name
+}
+
+// end is called when the connection ends.
+func (f *face) end() {
+	f.mu.Lock()
+	subs := f.subs
+	f.subs, f.ended = nil, true
+	f.mu.Unlock()
+	for _, s := range subs {
+		s.close()
+	}
+}

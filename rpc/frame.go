@@ -1,0 +1,251 @@
+package rpc
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+const (
+	// MaxMessage is the size in bytes of the largest message that the daemon takes.
+	MaxMessage = 16 << 20
+	// HardCap is the size in bytes from which on a message is not even skipped: it ends the connection.
+	HardCap = 256 << 20
+
+	maxHeader = 4 << 10
+)
+
+// A Framing is how messages are told apart on a connection, the same in both directions.
+type Framing int
+
+const (
+	FramingUnknown Framing = iota // nothing has been read yet
+	FramingHeaders                // Content-Length headers, as in LSP
+	FramingLines                  // one message a line
+)
+
+// ErrTooLong is returned by FrameReader.Read for a message over its limit. The message was skipped to its end: the
+// next Read goes on behind it.
+var ErrTooLong = errors.New("message over the limit")
+
+// A FrameError is returned by FrameReader.Read when the end of the present message cannot be known, so that nothing
+// behind it can be read.
+type FrameError struct{ Message string }
+
+func (e *FrameError) Error() string { return e.Message }
+
+func frameErrorf(format string, args ...any) *FrameError {
+	return &FrameError{Message: fmt.Sprintf(format, args...)}
+}
+
+// A FrameReader cuts a byte stream into messages. The first byte that is no white space chooses the framing: { or [
+// is FramingLines, all else FramingHeaders.
+type FrameReader struct {
+	r       *bufio.Reader
+	limit   int
+	framing Framing
+}
+
+// NewFrameReader returns a reader of the messages in r, of at most limit bytes each.
+func NewFrameReader(r io.Reader, limit int) *FrameReader {
+	return &FrameReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
+}
+
+// Framing returns the framing that the peer has chosen.
+func (f *FrameReader) Framing() Framing { return f.framing }
+
+// Read returns the next message, which is the caller's. It returns io.EOF at an end between two messages,
+// io.ErrUnexpectedEOF at one inside a message, ErrTooLong, a *FrameError, or the stream's own error.
+func (f *FrameReader) Read() ([]byte, error) {
+	if f.framing == FramingUnknown {
+		first, err := f.skipSpace()
+		if err != nil {
+			return nil, err
+		}
+		f.framing = FramingHeaders
+		if first == '{' || first == '[' {
+			f.framing = FramingLines
+		}
+	}
+	if f.framing == FramingLines {
+		return f.readLine()
+	}
+	return f.readHeadered()
+}
+
+// skipSpace reads white space and returns the byte behind it, unread.
+func (f *FrameReader) skipSpace() (byte, error) {
+	for {
+		c, err := f.r.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c, f.r.UnreadByte()
+		}
+	}
+}
+
+// readLine returns the next line that is not blank. A last line without LF counts: scripts end that way.
+func (f *FrameReader) readLine() ([]byte, error) {
+	for {
+		var line []byte
+		size := 0
+		for {
+			part, err := f.r.ReadSlice('\n')
+			size += len(part)
+			if size > HardCap {
+				return nil, frameErrorf("a line over the hard cap of %d bytes", HardCap)
+			}
+			// Two bytes more than the limit, for CR LF; the exact size is known at the end of the line.
+			if size <= f.limit+2 {
+				line = append(line, part...)
+			} else {
+				line = nil
+			}
+			if err == nil || err == io.EOF && size > 0 {
+				break
+			}
+			if err != bufio.ErrBufferFull {
+				return nil, err
+			}
+		}
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		if size > f.limit+2 || len(line) > f.limit {
+			return nil, ErrTooLong
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			return line, nil
+		}
+	}
+}
+
+func (f *FrameReader) readHeadered() ([]byte, error) {
+	// Some clients end a body with a newline that they do not count.
+	if _, err := f.skipSpace(); err != nil {
+		return nil, err
+	}
+	length, err := f.readHeader()
+	if err != nil {
+		return nil, err
+	}
+	if length > HardCap {
+		return nil, frameErrorf("a message of %d bytes, over the hard cap of %d", length, HardCap)
+	}
+	if length > int64(f.limit) {
+		if _, err := io.CopyN(io.Discard, f.r, length); err != nil {
+			return nil, unexpectedEOF(err)
+		}
+		return nil, ErrTooLong
+	}
+	// The buffer grows with what arrives: a header alone must not cost its length in memory.
+	body := bytes.NewBuffer(make([]byte, 0, min(length, 64<<10)))
+	if _, err := io.CopyN(body, f.r, length); err != nil {
+		return nil, unexpectedEOF(err)
+	}
+	return body.Bytes(), nil
+}
+
+// readHeader reads a header block and returns its Content-Length.
+func (f *FrameReader) readHeader() (int64, error) {
+	length := int64(-1)
+	for size := 0; ; {
+		line, err := f.headerLine(maxHeader - size)
+		if err != nil {
+			return 0, err
+		}
+		size += len(line)
+		text := strings.TrimRight(string(line), "\r\n")
+		if text == "" {
+			if length < 0 {
+				return 0, frameErrorf("a header without Content-Length")
+			}
+			return length, nil
+		}
+		name, value, ok := strings.Cut(text, ":")
+		name = strings.TrimSpace(name)
+		if !ok || !isToken(name) {
+			return 0, frameErrorf("not a header line: %.60q", text)
+		}
+		if !strings.EqualFold(name, "Content-Length") {
+			continue
+		}
+		n, err := parseLength(strings.TrimSpace(value))
+		if err != nil {
+			return 0, err
+		}
+		if length >= 0 && n != length {
+			return 0, frameErrorf("two different Content-Length headers: %d and %d", length, n)
+		}
+		length = n
+	}
+}
+
+// headerLine returns the next line with its LF. It waits for no more than room bytes.
+func (f *FrameReader) headerLine(room int) ([]byte, error) {
+	var line []byte
+	for {
+		c, err := f.r.ReadByte()
+		if err != nil {
+			return nil, unexpectedEOF(err)
+		}
+		if line = append(line, c); c == '\n' {
+			return line, nil
+		}
+		if len(line) >= room {
+			return nil, frameErrorf("a header over %d bytes", maxHeader)
+		}
+	}
+}
+
+func parseLength(s string) (int64, error) {
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return 0, frameErrorf("Content-Length is no number: %.60q", s)
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return 0, frameErrorf("a Content-Length over the hard cap of %d bytes", HardCap)
+	}
+	if err != nil {
+		return 0, frameErrorf("Content-Length is no number: %.60q", s)
+	}
+	return n, nil
+}
+
+// isToken reports whether s can be the name of a header.
+func isToken(s string) bool {
+	for _, c := range []byte(s) {
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func unexpectedEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// AppendFrame appends one message to dst. A body for FramingLines holds no LF.
+func AppendFrame(dst []byte, framing Framing, body []byte) []byte {
+	if framing == FramingLines {
+		return append(append(dst, body...), '\n')
+	}
+	return append(appendHeader(dst, len(body)), body...)
+}
+
+func appendHeader(dst []byte, length int) []byte {
+	dst = append(dst, "Content-Length: "...)
+	dst = strconv.AppendInt(dst, int64(length), 10)
+	return append(dst, "\r\n\r\n"...)
+}

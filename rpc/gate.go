@@ -1,0 +1,40 @@
+package rpc
+
+import "sync"
+
+const (
+	gateRoom      = 64 << 20 // bytes of requests and notifications of one connection that were read and not yet served
+	messageWeight = 4 << 10  // what a message costs beside its params
+)
+
+// A gate holds the reader back while too much of what it has read is not served yet.
+type gate struct {
+	mu     sync.Mutex
+	left   *sync.Cond
+	inside int
+}
+
+func newGate() *gate {
+	g := &gate{}
+	g.left = sync.NewCond(&g.mu)
+	return g
+}
+
+// enter waits until there is room for a message with so many bytes of params, and returns what to leave with.
+func (g *gate) enter(size int) int {
+	weight := size + messageWeight
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.inside > 0 && g.inside+weight > gateRoom {
+		g.left.Wait()
+	}
+	g.inside += weight
+	return weight
+}
+
+func (g *gate) leave(weight int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.inside -= weight
+	g.left.Signal()
+}

@@ -1,0 +1,51 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"cursord/daemon"
+)
+
+// Initialize answers initialize for a program of the given version. It needs no daemon, only what is known of the
+// agent, so that an answer can be given while the daemon starts.
+func Initialize(params json.RawMessage, version string, agent daemon.AgentStatus) (InitializeResult, *Error) {
+	var p InitializeParams
+	if err := decodeParams(params, &p); err != nil {
+		return InitializeResult{}, wireError(err)
+	}
+	return p.answer(version, agent)
+}
+
+func (p *InitializeParams) answer(version string, agent daemon.AgentStatus) (InitializeResult, *Error) {
+	if p.ProtocolVersion != nil && *p.ProtocolVersion != ProtocolVersion {
+		e := invalid("protocolVersion", fmt.Sprintf("%d is not supported; supported is %d", *p.ProtocolVersion, ProtocolVersion))
+		e.Data.Supported = []int{ProtocolVersion}
+		return InitializeResult{}, e
+	}
+	if agent.State == "" {
+		agent.State = "unknown"
+	}
+	return InitializeResult{
+		ProtocolVersion: ProtocolVersion,
+		ServerInfo:      Info{Name: "cursord", Version: version},
+		Capabilities: Capabilities{
+			Methods: methodNames(), Notifications: notificationNames(),
+			MaxMessageBytes: MaxMessage, MaxPromptBytes: MaxPrompt,
+		},
+		Agent: AgentInfo{State: agent.State, Version: agent.Version},
+	}, nil
+}
+
+func (f *face) initialize(_ context.Context, p *InitializeParams) (InitializeResult, error) {
+	if f.initialized {
+		return InitializeResult{}, notRequest("initialize came before")
+	}
+	result, err := p.answer(f.d.Status().Version, f.d.AgentState())
+	if err != nil {
+		return InitializeResult{}, err
+	}
+	f.initialized = true
+	return result, nil
+}

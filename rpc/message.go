@@ -1,0 +1,220 @@
+package rpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// A Message is one JSON-RPC message, its members as they were sent. ID is nil in a notification; Method is empty in a
+// response, which has Result or Error. Params is nil where it is absent or null.
+type Message struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  json.RawMessage
+}
+
+// IsResponse reports whether m answers a request.
+func (m *Message) IsResponse() bool { return m.Method == "" }
+
+// ParseMessage checks that body is a request, a notification or a response. Where it is none, Message.ID is the id
+// to answer with, nil for null. Member names are matched exactly; of two with one name, the last counts.
+func ParseMessage(body []byte) (Message, *Error) {
+	if !utf8.Valid(body) || !json.Valid(body) {
+		return Message{}, &Error{Code: CodeParse, Message: "malformed JSON"}
+	}
+	body = bytes.TrimSpace(body)
+	switch body[0] {
+	case '{':
+	case '[':
+		return Message{}, notRequest("batch not supported")
+	default:
+		return Message{}, notRequest("a message is an object")
+	}
+
+	var m Message
+	var id, method json.RawMessage
+	eachMember(body, func(name string, value []byte) {
+		switch name {
+		case "id":
+			id = value
+		case "method":
+			method = value
+		case "params":
+			m.Params = value
+		case "result":
+			m.Result = value
+		case "error":
+			m.Error = value
+		}
+	})
+	switch {
+	case id == nil:
+	case id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9':
+		m.ID = bytes.Clone(id) // lives longer than the body
+	case id[0] == 'n' && method == nil && (m.Result != nil || m.Error != nil):
+		// How a peer answers what it could not read. Answering that would never end.
+		m.ID = id
+	default:
+		return m, notRequest("an id is a string or a number")
+	}
+	if method == nil && m.ID != nil && (m.Result != nil || m.Error != nil) {
+		return m, nil
+	}
+	if method == nil || method[0] != '"' {
+		return m, notRequest("a request has a method, which is a string")
+	}
+	if m.Method = unquote(method); m.Method == "" {
+		return m, notRequest("a method has a name")
+	}
+	if m.Params != nil {
+		switch m.Params[0] {
+		case '{', '[':
+		case 'n':
+			m.Params = nil
+		default:
+			return m, notRequest("params is an object or an array")
+		}
+	}
+	return m, nil
+}
+
+func notRequest(message string) *Error {
+	return &Error{Code: CodeInvalidRequest, Message: message}
+}
+
+// eachMember calls f for the members of a valid JSON object, in order. It walks the bytes instead of decoding them,
+// so that a hostile object of a million members costs nothing but the walk, and exactly matching names can be told
+// from those that encoding/json would match, too.
+func eachMember(object []byte, f func(name string, value []byte)) {
+	i := skipBlank(object, 1)
+	for object[i] != '}' {
+		start := i
+		i = skipValue(object, i)
+		name := unquote(object[start:i])
+		i = skipBlank(object, i) + 1 // the colon
+		i = skipBlank(object, i)
+		start = i
+		i = skipValue(object, i)
+		f(name, object[start:i:i])
+		if i = skipBlank(object, i); object[i] == ',' {
+			i = skipBlank(object, i+1)
+		}
+	}
+}
+
+// eachElement calls f for the elements of a valid JSON array, in order.
+func eachElement(array []byte, f func(value []byte)) {
+	i := skipBlank(array, 1)
+	for array[i] != ']' {
+		start := i
+		i = skipValue(array, i)
+		f(array[start:i:i])
+		if i = skipBlank(array, i); array[i] == ',' {
+			i = skipBlank(array, i+1)
+		}
+	}
+}
+
+func skipBlank(b []byte, i int) int {
+	for b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n' {
+		i++
+	}
+	return i
+}
+
+// skipValue returns the index behind the value that begins at b[i].
+func skipValue(b []byte, i int) int {
+	depth := 0
+	for ; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			for i++; b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ':', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return i
+}
+
+// unquote returns the text of a valid JSON string.
+func unquote(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
+	var s string
+	// raw was valid before it came here.
+	_ = json.Unmarshal(raw, &s)
+	return s
+}
+
+// encode returns v in JSON, on one line, without the escapes that only HTML needs.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// AppendRequest appends a request, or with a nil id a notification, to dst. Nil params are left out.
+func AppendRequest(dst []byte, id json.RawMessage, method string, params json.RawMessage) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0"`...)
+	if id != nil {
+		dst = append(append(dst, `,"id":`...), id...)
+	}
+	name, err := encode(method)
+	if err != nil { // a string can always be encoded
+		panic(err)
+	}
+	dst = append(append(dst, `,"method":`...), name...)
+	if params != nil {
+		dst = append(append(dst, `,"params":`...), params...)
+	}
+	return append(dst, '}')
+}
+
+// AppendResponse appends a response to dst: the error if there is one, else the result. A nil id is null.
+func AppendResponse(dst []byte, id, result json.RawMessage, e *Error) []byte {
+	if e == nil {
+		return appendResponse(dst, id, "result", result)
+	}
+	raw, err := encode(e)
+	if err != nil { // an Error holds nothing that cannot be encoded
+		panic(err)
+	}
+	return appendResponse(dst, id, "error", raw)
+}
+
+// appendResponse appends a response with its result or error member.
+func appendResponse(dst []byte, id json.RawMessage, member string, value json.RawMessage) []byte {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
+	dst = append(append(dst, `,"`...), member...)
+	dst = append(append(dst, `":`...), value...)
+	return append(dst, '}')
+}

@@ -1,0 +1,289 @@
+package rpc
+
+import (
+	"encoding/json"
+
+	"cursord/daemon"
+	"cursord/sessions"
+)
+
+// The types below are the parameters and results of the native protocol's methods. A field without omitempty is
+// required in parameters and always there in results. The JSON Schema is made from them.
+
+// ProtocolVersion is the version of the native protocol.
+const ProtocolVersion = 1
+
+// InitializeParams are the parameters of initialize. Fields that LSP has beside them are ignored.
+type InitializeParams struct {
+	ProcessID        *int              `json:"processId,omitempty"`
+	ClientInfo       *Info             `json:"clientInfo,omitempty"`
+	ProtocolVersion  *int              `json:"protocolVersion,omitempty"` // absent: 1
+	WorkspaceFolders []WorkspaceFolder `json:"workspaceFolders,omitempty"`
+	Capabilities     json.RawMessage   `json:"capabilities,omitempty"`
+	Trace            string            `json:"trace,omitempty"`
+}
+
+// Info names a program.
+type Info struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+}
+
+// A WorkspaceFolder is LSP's.
+type WorkspaceFolder struct {
+	URI  string `json:"uri"`
+	Name string `json:"name,omitempty"`
+}
+
+// InitializeResult is the answer to initialize.
+type InitializeResult struct {
+	ProtocolVersion int          `json:"protocolVersion"`
+	ServerInfo      Info         `json:"serverInfo"`
+	Capabilities    Capabilities `json:"capabilities"`
+	Agent           AgentInfo    `json:"agent"`
+}
+
+// Capabilities say what the daemon offers, and its limits.
+type Capabilities struct {
+	Methods         []string `json:"methods"` // sorted
+	Notifications   []string `json:"notifications"`
+	MaxMessageBytes int      `json:"maxMessageBytes"`
+	MaxPromptBytes  int      `json:"maxPromptBytes"`
+}
+
+// AgentInfo is what initialize says of cursor-agent; State is unknown, ready, notInstalled or notLoggedIn.
+type AgentInfo struct {
+	State   string `json:"state"`
+	Version string `json:"version,omitempty"`
+}
+
+// None are the parameters of methods that take none.
+type None struct{}
+
+// Done is the result of methods that have none.
+type Done struct{}
+
+// WorkspaceParams name a workspace, by any path or file:// URI of it.
+type WorkspaceParams struct {
+	Workspace string `json:"workspace"`
+}
+
+// SubscribeParams are the parameters of workspace/subscribe.
+type SubscribeParams struct {
+	Workspace     string  `json:"workspace"`
+	After         *uint64 `json:"after,omitempty"`         // absent: a bounded snapshot; 0: everything
+	Epoch         string  `json:"epoch,omitempty"`         // the store that After is from
+	DeltaInterval int     `json:"deltaInterval,omitempty"` // ms between the deltas of an item; 0: at once
+	Diffs         string  `json:"diffs,omitempty"`         // full, the default, or summary
+}
+
+// WorkspaceList is the result of workspace/list.
+type WorkspaceList struct {
+	Workspaces []daemon.WorkspaceInfo `json:"workspaces"`
+}
+
+// TrustParams are the parameters of workspace/trust.
+type TrustParams struct {
+	Workspace string `json:"workspace"`
+	Trusted   bool   `json:"trusted"`
+}
+
+// TrustResult is the result of workspace/trust, with the workspace's resolved path.
+type TrustResult struct {
+	Workspace string `json:"workspace"`
+	Trusted   bool   `json:"trusted"`
+}
+
+// SessionCreateParams are the parameters of session/create.
+type SessionCreateParams struct {
+	Workspace      string  `json:"workspace"`
+	Title          *string `json:"title,omitempty"`
+	Model          *string `json:"model,omitempty"`
+	Mode           string  `json:"mode,omitempty"`           // agent, ask or plan
+	Isolation      string  `json:"isolation,omitempty"`      // none or copy
+	AgentSessionID string  `json:"agentSessionId,omitempty"` // a chat that cursor-agent has
+}
+
+// SessionListParams are the parameters of session/list.
+type SessionListParams struct {
+	Workspace string `json:"workspace,omitempty"`
+	Limit     int    `json:"limit,omitempty"`
+	Cursor    string `json:"cursor,omitempty"` // the nextCursor of the page before
+}
+
+// SessionList is the result of session/list, most recently updated first.
+type SessionList struct {
+	Sessions   []*sessions.Session `json:"sessions"`
+	NextCursor string              `json:"nextCursor,omitempty"`
+}
+
+// SessionParams name a session.
+type SessionParams struct {
+	SessionID string `json:"sessionId"`
+}
+
+// SessionReadParams are the parameters of session/read, which answers with a daemon.Transcript.
+type SessionReadParams struct {
+	SessionID string `json:"sessionId"`
+	Before    string `json:"before,omitempty"` // an item's id; absent: the newest page
+	Limit     int    `json:"limit,omitempty"`
+}
+
+// SessionUpdateParams are the parameters of session/update; what is absent stays.
+type SessionUpdateParams struct {
+	SessionID string  `json:"sessionId"`
+	Title     *string `json:"title,omitempty"`
+	Model     *string `json:"model,omitempty"`
+	Mode      string  `json:"mode,omitempty"`
+}
+
+// SessionResult is a session.
+type SessionResult struct {
+	Session *sessions.Session `json:"session"`
+}
+
+// ItemReadParams are the parameters of item/read.
+type ItemReadParams struct {
+	ItemID string `json:"itemId"`
+}
+
+// ItemResult is an item with nothing cut.
+type ItemResult struct {
+	Item *sessions.Item `json:"item"`
+}
+
+// TurnStartParams are the parameters of turn/start.
+type TurnStartParams struct {
+	Workspace string    `json:"workspace"`
+	SessionID string    `json:"sessionId,omitempty"` // absent: a new session
+	Prompt    string    `json:"prompt"`
+	Context   []Context `json:"context,omitempty"`
+	Model     *string   `json:"model,omitempty"`
+	Mode      string    `json:"mode,omitempty"`
+	Force     bool      `json:"force,omitempty"`
+	TurnID    string    `json:"turnId,omitempty"` // a name for the turn, so that the call may be repeated
+}
+
+// A Context is something put into the prompt beside the user's words. Which fields it has depends on Kind: file has
+// path and perhaps range; selection path, range and text; diagnostics path and items; text text and perhaps title.
+type Context struct {
+	Kind  string        `json:"kind"`
+	Path  *string       `json:"path,omitempty"`
+	Range *daemon.Range `json:"range,omitempty"`
+	Text  *string       `json:"text,omitempty"`
+	Title string        `json:"title,omitempty"`
+	Items *[]Diagnostic `json:"items,omitempty"`
+}
+
+// A Diagnostic is LSP's.
+type Diagnostic struct {
+	Range    daemon.Range `json:"range"`
+	Severity int          `json:"severity,omitempty"` // from 1, error, to 4, hint; absent: 1
+	Message  string       `json:"message"`
+	Source   string       `json:"source,omitempty"`
+}
+
+// TurnStartResult is the result of turn/start.
+type TurnStartResult struct {
+	Session *sessions.Session `json:"session"`
+	Turn    *sessions.Turn    `json:"turn"`
+}
+
+// TurnParams name a turn.
+type TurnParams struct {
+	TurnID string `json:"turnId"`
+}
+
+// TurnResult is a turn.
+type TurnResult struct {
+	Turn *sessions.Turn `json:"turn"`
+}
+
+// DiffParams are the parameters of diff/list and diff/unified: of a workspace, or of one path or turn in it.
+type DiffParams struct {
+	Workspace string `json:"workspace"`
+	Path      string `json:"path,omitempty"`
+	TurnID    string `json:"turnId,omitempty"`
+}
+
+// DiffList is the result of diff/list.
+type DiffList struct {
+	Diffs []*sessions.Diff `json:"diffs"`
+}
+
+// UnifiedResult is the result of diff/unified, a patch in git's format.
+type UnifiedResult struct {
+	Patch string `json:"patch"`
+}
+
+// DecideParams are the parameters of diff/accept and diff/reject, which answer with a daemon.Decided. Exactly one of
+// Hunks, Path, TurnID and All selects.
+type DecideParams struct {
+	Workspace string            `json:"workspace"`
+	Hunks     *[]string         `json:"hunks,omitempty"`
+	Path      string            `json:"path,omitempty"`
+	TurnID    string            `json:"turnId,omitempty"`
+	All       bool              `json:"all,omitempty"`
+	Rev       *uint64           `json:"rev,omitempty"`
+	Lines     *daemon.LineRange `json:"lines,omitempty"`
+	Comment   string            `json:"comment,omitempty"`
+}
+
+// UndoResult is the result of diff/undo and diff/redo.
+type UndoResult struct {
+	Diffs []*sessions.Diff       `json:"diffs"`
+	Edits []daemon.DocumentEdits `json:"edits,omitempty"`
+}
+
+// CommentParams are the parameters of diff/comment.
+type CommentParams struct {
+	Workspace string `json:"workspace"`
+	Hunk      string `json:"hunk"`
+	Text      string `json:"text"`
+}
+
+// ModelList is the result of agent/models.
+type ModelList struct {
+	Models []daemon.Model `json:"models"`
+}
+
+// StopParams are the parameters of daemon/stop.
+type StopParams struct {
+	Force bool `json:"force,omitempty"`
+}
+
+// SessionChanged are the parameters of session/changed: the session, or its id and removed.
+type SessionChanged struct {
+	Workspace string            `json:"workspace"`
+	Seq       uint64            `json:"seq"`
+	Session   *sessions.Session `json:"session,omitempty"`
+	SessionID string            `json:"sessionId,omitempty"`
+	Removed   bool              `json:"removed,omitempty"`
+}
+
+// TurnChanged are the parameters of turn/changed.
+type TurnChanged struct {
+	Workspace string         `json:"workspace"`
+	Seq       uint64         `json:"seq"`
+	Turn      *sessions.Turn `json:"turn"`
+}
+
+// ItemChanged are the parameters of item/changed.
+type ItemChanged struct {
+	Workspace string         `json:"workspace"`
+	Seq       uint64         `json:"seq"`
+	Item      *sessions.Item `json:"item"`
+}
+
+// DiffChanged are the parameters of diff/changed.
+type DiffChanged struct {
+	Workspace string         `json:"workspace"`
+	Seq       uint64         `json:"seq"`
+	Diff      *sessions.Diff `json:"diff"`
+}
+
+// LogMessage are the parameters of log/message; Level is error, warning, info or debug.
+type LogMessage struct {
+	Level   string `json:"level"`
+	Message string `json:"message"`
+}

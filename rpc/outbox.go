@@ -1,0 +1,340 @@
+package rpc
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"cursord/daemon"
+	"cursord/sessions"
+)
+
+const (
+	maxReplies  = 256 << 20 // bytes of replies waiting: over it the connection is given up
+	maxNotes    = 4 << 20   // bytes of notifications waiting: from it on a subscription falls behind
+	notesLow    = 1 << 20   // … and goes on from here
+	maxMerged   = 256 << 10 // bytes of text in one merged delta
+	noteWeight  = 256       // bytes of a notification beside its object or text
+	maxBatch    = 64        // frames to a write
+	writeChunk  = 256 << 10
+	stallLimit  = 60 * time.Second
+	errTooMuch  = "too many replies wait for a client that does not read"
+	errStalling = "the client does not read"
+)
+
+// errOutboxClosed is returned by outbox.send once the connection has ended.
+var errOutboxClosed = errors.New("connection is closed")
+
+// An outbox is like a mail room: everything for one client goes through it in the order in which it was handed in,
+// and who hands something in never waits. One goroutine writes.
+type outbox struct {
+	w       io.WriteCloser
+	stall   time.Duration
+	done    chan struct{} // closed when the writer has ended
+	wake    chan struct{} // holds one token when the writer should look
+	drained chan struct{} // closed by the writer when finishing and nothing is left
+
+	batch []*frame // the writer's
+
+	mu        sync.Mutex
+	framing   Framing // the writer waits until it is known
+	queue     []*frame
+	replies   int // bytes waiting
+	notes     int // bytes waiting
+	growing   map[string]*frame
+	members   map[resumer]struct{}
+	finishing bool
+	finished  bool  // drained is closed
+	err       error // why nothing more can be sent
+}
+
+// A resumer is told when there is room for notifications again.
+type resumer interface{ resume() }
+
+// A frame is one message that waits: a reply with its body, or a notification, which is encoded when it is written.
+type frame struct {
+	body []byte
+	note *daemon.Notification
+	text []byte // of a merged delta: all its text so far, note being its first part
+	size int
+}
+
+// newOutbox returns an outbox that writes to w, and starts its writer. It closes w when a write fails, and when one
+// takes longer than stall.
+func newOutbox(w io.WriteCloser, framing Framing, stall time.Duration) *outbox {
+	b := &outbox{
+		w: w, stall: stall, framing: framing,
+		done: make(chan struct{}), wake: make(chan struct{}, 1), drained: make(chan struct{}),
+		growing: map[string]*frame{}, members: map[resumer]struct{}{},
+	}
+	go b.run()
+	return b
+}
+
+// setFraming lets the writer begin, where it does not know its framing yet.
+func (b *outbox) setFraming(f Framing) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.framing == FramingUnknown && f != FramingUnknown {
+		b.framing = f
+		b.signal()
+	}
+}
+
+// send hands in a message that must arrive.
+func (b *outbox) send(body []byte) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil {
+		return b.err
+	}
+	if b.replies+len(body) > maxReplies {
+		b.failLocked(errors.New(errTooMuch))
+		return b.err
+	}
+	b.replies += len(body)
+	b.queue = append(b.queue, &frame{body: body, size: len(body)})
+	b.signal()
+	return nil
+}
+
+// join makes r one of those that are resumed whenever frames have been written and there is room for notifications.
+func (b *outbox) join(r resumer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.members[r] = struct{}{}
+}
+
+func (b *outbox) leave(r resumer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.members, r)
+}
+
+// notify hands in a notification. It returns false when too much waits already. After the connection's end it takes
+// everything and drops it.
+func (b *outbox) notify(n *daemon.Notification) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil {
+		return true
+	}
+	if b.notes >= maxNotes {
+		return false
+	}
+	if n.Delta != nil && b.mergeLocked(n.Delta) {
+		return true
+	}
+	f := &frame{note: n, size: noteWeight + len(n.JSON)}
+	if n.Delta != nil {
+		f.size += len(n.Delta.Text)
+		b.growing[n.Delta.ItemID] = f
+	} else if n.Kind == sessions.KindItem {
+		delete(b.growing, n.ID)
+	}
+	b.notes += f.size
+	b.queue = append(b.queue, f)
+	b.signal()
+	return true
+}
+
+// mergeLocked appends d to the delta of its item that waits, if there is one and d continues it. b.mu must be held.
+func (b *outbox) mergeLocked(d *daemon.Delta) bool {
+	f := b.growing[d.ItemID]
+	if f == nil {
+		return false
+	}
+	first := f.note.Delta
+	if f.text == nil {
+		f.text = append(make([]byte, 0, 2*(len(first.Text)+len(d.Text))), first.Text...)
+	}
+	if d.Offset != first.Offset+len(f.text) || len(f.text)+len(d.Text) > maxMerged {
+		return false
+	}
+	f.text = append(f.text, d.Text...)
+	f.size += len(d.Text)
+	b.notes += len(d.Text)
+	return true
+}
+
+func (b *outbox) signal() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// fail ends the outbox: what waits is dropped.
+func (b *outbox) fail(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failLocked(err)
+}
+
+func (b *outbox) failLocked(err error) {
+	if b.err != nil {
+		return
+	}
+	b.err = err
+	b.queue, b.growing = nil, map[string]*frame{}
+	b.replies, b.notes = 0, 0
+	b.signal()
+	// Closing a connection may wait for its writer, which may wait for b.mu.
+	go b.w.Close()
+}
+
+// finish waits until everything that was handed in has been written, at most for limit, and ends the outbox.
+func (b *outbox) finish(limit time.Duration) {
+	b.mu.Lock()
+	b.finishing = true
+	b.mu.Unlock()
+	b.signal()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-b.drained:
+	case <-b.done:
+	case <-timer.C:
+	}
+	b.fail(errOutboxClosed)
+	// A write to a blocking file does not end when the file is closed.
+	timer.Reset(time.Second)
+	select {
+	case <-b.done:
+	case <-timer.C:
+	}
+}
+
+// take returns the frames of the next write, and false when there will be none any more.
+func (b *outbox) take() ([]*frame, bool) {
+	for {
+		b.mu.Lock()
+		switch {
+		case b.err != nil:
+			b.mu.Unlock()
+			return nil, false
+		case len(b.queue) > 0 && b.framing != FramingUnknown:
+			n := min(len(b.queue), maxBatch)
+			batch := append(b.batch[:0], b.queue[:n]...)
+			clear(b.queue[:n]) // so that what was sent does not stay in memory
+			if b.queue = b.queue[n:]; len(b.queue) == 0 {
+				b.queue = nil
+			}
+			b.batch = batch
+			for _, f := range batch {
+				if f.note != nil && f.note.Delta != nil && b.growing[f.note.Delta.ItemID] == f {
+					delete(b.growing, f.note.Delta.ItemID)
+				}
+			}
+			b.mu.Unlock()
+			return batch, true
+		case b.finishing && !b.finished:
+			b.finished = true
+			close(b.drained)
+		}
+		b.mu.Unlock()
+		<-b.wake
+	}
+}
+
+func (b *outbox) run() {
+	defer close(b.done)
+	guard := newStallGuard(b.w, b.stall, func() { b.fail(errors.New(errStalling)) })
+	defer guard.stop()
+	w := bufio.NewWriterSize(guard, 64<<10)
+	var header []byte
+	for {
+		batch, ok := b.take()
+		if !ok {
+			return
+		}
+		for _, f := range batch {
+			body := f.encoded()
+			// Errors stay in w until Flush.
+			if b.framing == FramingLines {
+				_, _ = w.Write(body)
+				_ = w.WriteByte('\n')
+			} else {
+				header = appendHeader(header[:0], len(body))
+				_, _ = w.Write(header)
+				_, _ = w.Write(body)
+			}
+		}
+		if err := w.Flush(); err != nil {
+			b.fail(err)
+			return
+		}
+		for _, r := range b.written(batch) {
+			r.resume()
+		}
+	}
+}
+
+// written accounts for a batch and returns who there is room for.
+func (b *outbox) written(batch []*frame) []resumer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil {
+		return nil
+	}
+	for i, f := range batch {
+		if f.note != nil {
+			b.notes -= f.size
+		} else {
+			b.replies -= f.size
+		}
+		batch[i] = nil
+	}
+	if b.notes > notesLow || len(b.members) == 0 {
+		return nil
+	}
+	return slices.Collect(maps.Keys(b.members))
+}
+
+// encoded returns the message to write.
+func (f *frame) encoded() []byte {
+	switch {
+	case f.note == nil:
+		return f.body
+	case f.text != nil:
+		merged := *f.note.Delta
+		merged.Text = string(f.text)
+		return encodeDelta(f.note.Workspace, &merged)
+	default:
+		return f.note.Encoded(encodeNotification)
+	}
+}
+
+// A stallGuard writes in chunks and calls stalled when one of them takes too long.
+type stallGuard struct {
+	w     io.Writer
+	limit time.Duration
+	timer *time.Timer
+}
+
+func newStallGuard(w io.Writer, limit time.Duration, stalled func()) *stallGuard {
+	g := &stallGuard{w: w, limit: limit, timer: time.AfterFunc(limit, stalled)}
+	g.timer.Stop()
+	return g
+}
+
+func (g *stallGuard) stop() { g.timer.Stop() }
+
+func (g *stallGuard) Write(p []byte) (int, error) {
+	total := 0
+	for len(p) > 0 {
+		g.timer.Reset(g.limit)
+		n, err := g.w.Write(p[:min(len(p), writeChunk)])
+		g.timer.Stop()
+		total += n
+		if err != nil {
+			return total, err
+		}
+		p = p[n:]
+	}
+	return total, nil
+}

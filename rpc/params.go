@@ -1,0 +1,107 @@
+package rpc
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// decodeParams stores the params of a request in *p, a struct. The error names the field that is wrong, as
+// "context[1].range.start". Names are matched exactly. A field whose tag has no omitempty is required, and null is
+// the same as absent. Fields that p does not have are ignored.
+func decodeParams[P any](params json.RawMessage, p *P) error {
+	if params == nil {
+		params = json.RawMessage("{}")
+	}
+	if params[0] != '{' {
+		return invalid("params", "must be an object")
+	}
+	if err := decodeStruct(params, reflect.ValueOf(p).Elem(), ""); err != nil {
+		return err
+	}
+	return nil
+}
+
+// decodeStruct decodes a valid JSON object; path is that of v, with its dot, or empty.
+func decodeStruct(object json.RawMessage, v reflect.Value, path string) *Error {
+	values := map[string]json.RawMessage{}
+	eachMember(object, func(name string, value []byte) {
+		values[name] = value
+	})
+	for i := range v.NumField() {
+		name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		value, ok := values[name]
+		if !ok || value[0] == 'n' {
+			if options != "omitempty" {
+				return invalid(path+name, "is missing")
+			}
+			continue
+		}
+		if err := decodeValue(value, v.Field(i), path+name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeValue decodes a valid JSON value that is not null.
+func decodeValue(value json.RawMessage, v reflect.Value, path string) *Error {
+	if _, own := v.Addr().Interface().(json.Unmarshaler); own {
+		if err := json.Unmarshal(value, v.Addr().Interface()); err != nil {
+			return invalid(path, err.Error())
+		}
+		return nil
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return decodeValue(value, v.Elem(), path)
+	case reflect.Struct:
+		if value[0] != '{' {
+			return invalid(path, "must be an object")
+		}
+		return decodeStruct(value, v, path+".")
+	case reflect.Slice:
+		if value[0] != '[' {
+			return invalid(path, "must be an array")
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		var bad *Error
+		eachElement(value, func(element []byte) {
+			if bad != nil {
+				return
+			}
+			one := reflect.New(v.Type().Elem()).Elem()
+			at := fmt.Sprintf("%s[%d]", path, v.Len())
+			if element[0] == 'n' {
+				bad = invalid(at, "must not be null")
+				return
+			}
+			bad = decodeValue(element, one, at)
+			v.Set(reflect.Append(v, one))
+		})
+		return bad
+	default:
+		if err := json.Unmarshal(value, v.Addr().Interface()); err != nil {
+			return invalid(path, "must be "+describe(v.Type()))
+		}
+		return nil
+	}
+}
+
+// describe says what a value of a plain type must be.
+func describe(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Uint, reflect.Uint64:
+		return "a whole number from 0"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	default:
+		return "a " + t.String()
+	}
+}

@@ -1,0 +1,82 @@
+package rpc
+
+import (
+	"context"
+
+	"cursord/daemon"
+)
+
+func (f *face) diffs(_ context.Context, p *DiffParams) (DiffList, error) {
+	list, err := f.d.Diffs(p.Workspace, p.Path, p.TurnID)
+	return DiffList{nonNil(list)}, err
+}
+
+func (f *face) unified(_ context.Context, p *DiffParams) (UnifiedResult, error) {
+	patch, err := f.d.Unified(p.Workspace, p.Path, p.TurnID)
+	return UnifiedResult{patch}, err
+}
+
+func (f *face) accept(ctx context.Context, p *DecideParams) (daemon.Decided, error) {
+	return f.decide(ctx, p, true)
+}
+
+func (f *face) reject(ctx context.Context, p *DecideParams) (daemon.Decided, error) {
+	return f.decide(ctx, p, false)
+}
+
+func (f *face) decide(ctx context.Context, p *DecideParams, accept bool) (daemon.Decided, error) {
+	decision, err := p.core(accept)
+	if err != nil {
+		return daemon.Decided{}, err
+	}
+	decided, err := f.d.Decide(ctx, p.Workspace, decision)
+	decided.Diffs = nonNil(decided.Diffs)
+	return decided, err
+}
+
+// core checks the parameters of diff/accept and diff/reject and translates them.
+func (p *DecideParams) core(accept bool) (daemon.Decision, error) {
+	out := daemon.Decision{
+		Accept: accept, Path: p.Path, TurnID: p.TurnID, All: p.All, Rev: p.Rev, Lines: p.Lines, Comment: p.Comment,
+	}
+	given := 0
+	for _, set := range []bool{p.Hunks != nil, p.Path != "", p.TurnID != "", p.All} {
+		if set {
+			given++
+		}
+	}
+	if given != 1 {
+		return out, invalid("hunks", "exactly one of hunks, path, turnId and all selects what to decide")
+	}
+	if p.Hunks != nil {
+		if out.Hunks = *p.Hunks; len(out.Hunks) == 0 {
+			return out, invalid("hunks", "must not be empty")
+		}
+	}
+	if p.Lines != nil {
+		switch {
+		case len(out.Hunks) != 1:
+			return out, invalid("lines", "goes with a single hunk")
+		case p.Lines.From < 0 || p.Lines.To <= p.Lines.From:
+			return out, invalid("lines", "from counts from 0, and to is behind it")
+		}
+	}
+	if p.Rev != nil && out.Hunks == nil && p.Path == "" {
+		return out, invalid("rev", "goes with hunks or path")
+	}
+	return out, nil
+}
+
+func (f *face) undo(ctx context.Context, p *WorkspaceParams) (UndoResult, error) {
+	decided, err := f.d.Undo(ctx, p.Workspace)
+	return UndoResult{nonNil(decided.Diffs), decided.Edits}, err
+}
+
+func (f *face) redo(ctx context.Context, p *WorkspaceParams) (UndoResult, error) {
+	decided, err := f.d.Redo(ctx, p.Workspace)
+	return UndoResult{nonNil(decided.Diffs), decided.Edits}, err
+}
+
+func (f *face) comment(_ context.Context, p *CommentParams) (Done, error) {
+	return Done{}, f.d.Comment(p.Workspace, p.Hunk, p.Text)
+}

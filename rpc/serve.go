@@ -1,0 +1,85 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"cursord/daemon"
+)
+
+// Serve serves the native protocol on each connection that l accepts, which are those of peers that may come in,
+// until ctx ends. It then closes l and the connections, what waits in them being sent first, and returns when all have
+// ended: nil, or why l failed before.
+func Serve(ctx context.Context, l net.Listener, d *daemon.Daemon, log *slog.Logger) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { l.Close() })
+	defer stop()
+
+	var conns sync.WaitGroup
+	defer conns.Wait()
+	defer cancel()
+	pause := time.Duration(0)
+	for {
+		c, err := l.Accept()
+		if err == nil {
+			pause = 0
+			conns.Go(func() { ServeConn(ctx, c, d, log) })
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		// Most likely out of file descriptors: connections that end give some back.
+		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+		log.Warn("accept", "err", err, "pause", pause)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+// ServeConn serves the native protocol on one connection until it ends, which it does when ctx does. It closes rwc.
+func ServeConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, log *slog.Logger) {
+	left := d.ClientJoined()
+	defer left()
+	serveTable(ctx, rwc, func(box *outbox) table { return newFace(d, box).table() }, log, stallLimit)
+}
+
+// serveTable serves what newTable returns for the connection's outbox, until the connection or ctx ends.
+func serveTable(ctx context.Context, rwc io.ReadWriteCloser, newTable func(*outbox) table, log *slog.Logger, stall time.Duration) {
+	s := newStream(rwc, MaxMessage, FramingUnknown, stall)
+	d := newDispatcher(newTable(s.box), log)
+	readerEnded := make(chan struct{})
+	s.ended = func() {
+		d.drain()
+		close(readerEnded)
+	}
+	conn := jsonrpc2.NewConn(context.Background(), s, d, s.options()...)
+	select {
+	case <-conn.DisconnectNotify():
+	case <-ctx.Done():
+		d.drain()
+	}
+	// An error says that the connection is closed already.
+	_ = conn.Close()
+	select {
+	case <-readerEnded:
+		d.running.Wait()
+	case <-time.After(time.Second):
+		// Reading a file that blocks is not ended by closing it, such as the standard input at the end of a process.
+	}
+	<-s.closed
+}

@@ -1,0 +1,94 @@
+package rpc
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"cursord/daemon"
+)
+
+func (f *face) workspaces(context.Context, *None) (WorkspaceList, error) {
+	list, err := f.d.Workspaces()
+	return WorkspaceList{nonNil(list)}, err
+}
+
+func (f *face) trust(_ context.Context, p *TrustParams) (TrustResult, error) {
+	root, err := f.d.Trust(p.Workspace, p.Trusted)
+	return TrustResult{root, p.Trusted}, err
+}
+
+func (f *face) subscribe(ctx context.Context, p *SubscribeParams, reply func(any, error)) {
+	switch {
+	case p.DeltaInterval < 0:
+		reply(nil, invalid("deltaInterval", "must not be negative"))
+		return
+	case p.Diffs != "" && p.Diffs != "full" && p.Diffs != "summary":
+		reply(nil, invalid("diffs", "must be full or summary"))
+		return
+	}
+	s := newSubscriber(f.box)
+	options := daemon.SubscribeOptions{
+		After: p.After, Epoch: p.Epoch, DeltaIntervalMS: p.DeltaInterval, DiffSummaries: p.Diffs == "summary",
+	}
+	s.attach(f.d.Subscribe(p.Workspace, options, s.sink, func(subscribed daemon.Subscribed, err error) {
+		if err != nil || ctx.Err() != nil {
+			go s.close() // may wait for the workspace's loop, which this is
+		} else {
+			f.replace(subscribed.Workspace, s)
+		}
+		reply(subscribed, err)
+	}))
+}
+
+// replace makes s the subscriber of a workspace. It runs in the workspace's loop before the first notification of s,
+// and none of the subscriber before comes after it.
+func (f *face) replace(workspace string, s *subscriber) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ended {
+		go s.close()
+		return
+	}
+	if old := f.subs[workspace]; old != nil {
+		old.mute()
+		go old.close()
+	}
+	f.subs[workspace] = s
+}
+
+func (f *face) unsubscribe(_ context.Context, p *WorkspaceParams) (Done, error) {
+	path := localPath(p.Workspace)
+	info, err := os.Stat(path)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for root, s := range f.subs {
+		rootInfo, rootErr := os.Stat(root)
+		if root == path || err == nil && rootErr == nil && os.SameFile(info, rootInfo) {
+			delete(f.subs, root)
+			s.mute()
+			go s.close()
+			return Done{}, nil
+		}
+	}
+	if !filepath.IsAbs(path) || err != nil || !info.IsDir() {
+		return Done{}, invalid("workspace", p.Workspace+" is not a directory's absolute path")
+	}
+	return Done{}, nil
+}
+
+// localPath returns the path that a path or file:// URI names.
+func localPath(name string) string {
+	u, err := url.Parse(name)
+	if err != nil || u.Scheme != "file" {
+		return filepath.Clean(name)
+	}
+	path := u.Path
+	if runtime.GOOS == "windows" {
+		path = strings.TrimPrefix(path, "/")
+	}
+	return filepath.Clean(filepath.FromSlash(path))
+}
