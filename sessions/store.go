@@ -1,71 +1,13 @@
 package sessions
 
-import "time"
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
 
-// An Op is one write. The set is closed.
-type Op interface{ isOp() }
-
-// Put stores an object, which must not change afterwards. JSON is its encoding (nil: the store encodes it); Detail, if
-// any, is an item's uncut Tool in JSON, kept for ItemDetail. Storing an item whose Status is not running drops the
-// text that AppendText kept for it.
-type Put struct {
-	Object Object
-	JSON   []byte
-	Detail []byte
-}
-
-// RemoveSession deletes a session with its turns and items and leaves a tombstone at Seq.
-type RemoveSession struct {
-	ID  string
-	Seq uint64
-}
-
-// AppendText keeps text of a running item against a crash: Text belongs at Offset. Appending at offset 0 replaces
-// what was kept.
-type AppendText struct {
-	ItemID string
-	Offset int
-	Text   string
-}
-
-// PutReview stores the review state of a path: State is opaque, Blobs are contents that it refers to by BlobID.
-// Blobs that no review refers to any more are deleted.
-type PutReview struct {
-	Path  string
-	State []byte
-	Blobs [][]byte
-}
-
-// DropReview deletes the review state of a path.
-type DropReview struct{ Path string }
-
-// PutDecision stores entry N of the workspace's log of decisions; DropDecision deletes one.
-type PutDecision struct {
-	N    uint64
-	Data []byte
-}
-type DropDecision struct{ N uint64 }
-
-// PutNote stores a remark for the agent's next prompt; DropNote deletes one.
-type PutNote struct {
-	N    uint64
-	Data []byte
-}
-type DropNote struct{ N uint64 }
-
-// SetTrust says whether the workspace is trusted.
-type SetTrust struct{ Trusted bool }
-
-func (Put) isOp()           {}
-func (RemoveSession) isOp() {}
-func (AppendText) isOp()    {}
-func (PutReview) isOp()     {}
-func (DropReview) isOp()    {}
-func (PutDecision) isOp()   {}
-func (DropDecision) isOp()  {}
-func (PutNote) isOp()       {}
-func (DropNote) isOp()      {}
-func (SetTrust) isOp()      {}
+	bolt "go.etcd.io/bbolt"
+)
 
 // Options for Open; the zero value is good.
 type Options struct {
@@ -81,68 +23,90 @@ type Report struct {
 	Interrupted []*Turn // turns that were running or queued when the last daemon ended; now interrupted
 }
 
-// A Store is the database: one writer, many readers.
-type Store struct{}
+// A Store is the database: one writer, many readers. Its methods may be called from any goroutine; those that read
+// block for the disk at most, never for the writer, and what they return belongs to the caller.
+type Store struct {
+	path  string
+	epoch string
+	db    *bolt.DB
+	o     Options
+	set   settings
 
-// An Entry is the newest form of an object, or a deleted session's tombstone.
-type Entry struct {
-	Kind    Kind
-	ID      string
-	Seq     uint64
-	JSON    []byte // nil when Removed
-	Removed bool
+	// suspect is set when reading met a page that cannot be right; the file then does not count as closed cleanly.
+	suspect atomic.Bool
+
+	mu       sync.Mutex
+	waiting  []*unit
+	inHand   int // units that the writer has taken and not yet answered
+	trouble  error
+	closing  bool
+	deadline time.Time // when Close stops trying
+
+	wake    chan struct{} // something waits; of capacity 1
+	quit    chan struct{} // closed by Close
+	stopped chan struct{} // closed when the writer has ended
+
+	closeOnce sync.Once
+	closeErr  error
 }
 
-// A WorkspaceRecord is what the store knows of a workspace.
-type WorkspaceRecord struct {
-	Root     string
-	Seq      uint64 // the highest ever given out
-	Trusted  bool
-	Sessions int
+// settings are what tests change.
+type settings struct {
+	migrations []migration
+	drain      time.Duration                   // how long Close goes on trying to commit while commits fail
+	commit     func(update func() error) error // runs a commit
 }
 
-// A ReviewRecord is what PutReview stored.
-type ReviewRecord struct {
-	Path  string
-	State []byte
+func defaults() settings {
+	return settings{
+		migrations: migrations(),
+		drain:      5 * time.Second,
+		commit:     func(update func() error) error { return update() },
+	}
 }
 
-// A Numbered is a decision or a note.
-type Numbered struct {
-	N    uint64
-	Data []byte
+// Path returns where the database is.
+func (s *Store) Path() string { return s.path }
+
+// Epoch names this database: seqs of another epoch mean nothing in it.
+func (s *Store) Epoch() string { return s.epoch }
+
+// Trouble returns why commits fail at present, or nil.
+func (s *Store) Trouble() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.trouble
 }
 
-func Open(path string, o Options) (*Store, Report, error)                      { panic("unwritten") }
-func (s *Store) Close() error                                                  { panic("unwritten") }
-func (s *Store) Submit(workspace string, ops []Op, done func(error))           { panic("unwritten") }
-func (s *Store) Trouble() error                                                { panic("unwritten") }
-func (s *Store) Backlog() int                                                  { panic("unwritten") }
-func (s *Store) Epoch() string                                                 { panic("unwritten") }
-func (s *Store) Path() string                                                  { panic("unwritten") }
-func (s *Store) Workspaces() ([]WorkspaceRecord, error)                        { panic("unwritten") }
-func (s *Store) Workspace(root string) (WorkspaceRecord, error)                { panic("unwritten") }
-func (s *Store) Changes(root string, after uint64, limit int) ([]Entry, error) { panic("unwritten") }
-func (s *Store) Entry(root string, k Kind, id string) (Entry, error)           { panic("unwritten") }
-func (s *Store) Session(id string) (*Session, error)                           { panic("unwritten") }
-func (s *Store) Turn(id string) (*Turn, error)                                 { panic("unwritten") }
-func (s *Store) Item(id string) (*Item, error)                                 { panic("unwritten") }
-func (s *Store) ItemDetail(id string) ([]byte, error)                          { panic("unwritten") }
-func (s *Store) TurnItems(turn string) ([]Entry, error)                        { panic("unwritten") }
-func (s *Store) LastTurn(session string) (*Turn, error)                        { panic("unwritten") }
-func (s *Store) Sessions(root, cursor string, limit int) ([]*Session, string, error) {
-	panic("unwritten")
+// Backlog returns the number of Submits that are not answered yet.
+func (s *Store) Backlog() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting) + s.inHand
 }
-func (s *Store) Transcript(session, before string, limit int) ([]*Turn, []*Item, bool, error) {
-	panic("unwritten")
-}
-func (s *Store) Diff(root, path string) (*Diff, error)          { panic("unwritten") }
-func (s *Store) PendingDiffs(root string) ([]*Diff, error)      { panic("unwritten") }
-func (s *Store) Reviews(root string) ([]ReviewRecord, error)    { panic("unwritten") }
-func (s *Store) Review(root, path string) (ReviewRecord, error) { panic("unwritten") }
-func (s *Store) Blob(id string) ([]byte, error)                 { panic("unwritten") }
-func (s *Store) Decisions(root string) ([]Numbered, error)      { panic("unwritten") }
-func (s *Store) Notes(root string) ([]Numbered, error)          { panic("unwritten") }
 
-// BlobID returns the name of a content: its SHA-256 in hex.
-func BlobID(b []byte) string { panic("unwritten") }
+// Close commits what waits and closes the database. While commits fail it goes on trying for 5 s; what is left then
+// is answered with ErrClosed. It must not be called from a done function or from OnTrouble.
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		s.mu.Lock()
+		s.closing = true
+		s.deadline = time.Now().Add(s.set.drain)
+		s.mu.Unlock()
+		close(s.quit)
+		<-s.stopped
+		s.closeErr = s.closeDB()
+	})
+	return s.closeErr
+}
+
+// closeDB marks the file as closed cleanly by what bbolt leaves out of every other commit: the list of free pages.
+// It also spares the next Open a walk over the whole file to find them.
+func (s *Store) closeDB() error {
+	var marked error
+	if s.Trouble() == nil {
+		s.db.NoFreelistSync = s.suspect.Load() // a suspect file loses its mark
+		marked = s.set.commit(func() error { return s.db.Update(func(*bolt.Tx) error { return nil }) })
+	}
+	return explain(s.path, errors.Join(marked, s.db.Close()))
+}

@@ -1,0 +1,371 @@
+package sessions
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// prepare checks ops and encodes their objects, so that what fails for its own reason does so before it meets a
+// transaction. size is about what they will write.
+func prepare(root string, ops []Op) (_ []Op, size int, err error) {
+	defer func() {
+		if r := recover(); r != nil { // a nil object, or a MarshalJSON that panics
+			err = fmt.Errorf("store: encoding: %v", r)
+		}
+	}()
+	if root == "" {
+		return nil, 0, errors.New("store: a write without a workspace")
+	}
+	ops = slices.Clone(ops)
+	for i, op := range ops {
+		switch op := op.(type) {
+		case Put:
+			kind, id := op.Object.Key()
+			if id == "" || op.Object.Sequence() == 0 {
+				return nil, 0, fmt.Errorf("store: a %s without an id or a seq", kind)
+			}
+			if it, ok := op.Object.(*Item); ok && (it.Index < 0 || int(uint32(it.Index)) != it.Index || it.ID != ItemID(it.TurnID, it.Index)) {
+				return nil, 0, fmt.Errorf("store: item %q is not named for its turn %q and index %d", it.ID, it.TurnID, it.Index)
+			}
+			if op.JSON == nil {
+				if op.JSON, err = json.Marshal(op.Object); err != nil {
+					return nil, 0, fmt.Errorf("store: encoding %s %s: %w", kind, id, err)
+				}
+			}
+			ops[i] = op
+			size += len(op.JSON) + len(op.Detail)
+		case AppendText:
+			if op.Offset < 0 {
+				return nil, 0, fmt.Errorf("store: text of item %q at offset %d", op.ItemID, op.Offset)
+			}
+			size += len(op.Text)
+		case PutReview:
+			for _, b := range op.Blobs {
+				size += len(b)
+			}
+			size += len(op.State)
+		case PutDecision:
+			size += len(op.Data)
+		case PutNote:
+			size += len(op.Data)
+		case RemoveSession:
+			if op.Seq == 0 {
+				return nil, 0, fmt.Errorf("store: removing session %q without a seq", op.ID)
+			}
+		}
+	}
+	return ops, size, nil
+}
+
+// A space writes one workspace inside a transaction.
+type space struct {
+	tx   *bolt.Tx
+	root string
+	b    *bolt.Bucket
+}
+
+func openSpace(tx *bolt.Tx, root string) (space, error) {
+	all := tx.Bucket(bucketWorkspaces)
+	if b := all.Bucket([]byte(root)); b != nil {
+		w := space{tx: tx, root: root, b: b}
+		w.changes().FillPercent = appendFill
+		return w, nil
+	}
+	b, err := all.CreateBucket([]byte(root))
+	if err != nil {
+		return space{}, fmt.Errorf("workspace %q: %w", root, err)
+	}
+	for _, name := range [][]byte{bucketChanges, bucketDiffs, bucketReviews, bucketDecisions, bucketNotes, bucketRecent} {
+		if _, err := b.CreateBucket(name); err != nil {
+			return space{}, err
+		}
+	}
+	return space{tx: tx, root: root, b: b}, nil
+}
+
+func (w space) changes() *bolt.Bucket { return w.b.Bucket(bucketChanges) }
+
+// apply makes ops part of the transaction. Doing so twice has no further effect.
+func (w space) apply(ops []Op) error {
+	for _, op := range ops {
+		if err := w.applyOne(op); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w space) applyOne(op Op) error {
+	switch op := op.(type) {
+	case Put:
+		if err := w.raise(op.Object.Sequence()); err != nil {
+			return err
+		}
+		v := stored{flags: flagsOf(op.Object), seq: op.Object.Sequence(), json: op.JSON}
+		switch o := op.Object.(type) {
+		case *Session:
+			return w.putSession(o, v)
+		case *Turn:
+			return w.putTurn(o, v)
+		case *Item:
+			return w.putItem(o, v, op.Detail)
+		case *Diff:
+			return w.replace(w.b.Bucket(bucketDiffs), []byte(o.Path), v, changed{kind: KindDiff, id: o.Path})
+		}
+	case RemoveSession:
+		if err := w.raise(op.Seq); err != nil {
+			return err
+		}
+		return w.removeSession(op.ID, op.Seq)
+	case AppendText:
+		return w.appendText(op)
+	case PutReview:
+		return w.putReview(op)
+	case DropReview:
+		return w.dropReview([]byte(op.Path))
+	case PutDecision:
+		return putNumbered(w.b.Bucket(bucketDecisions), op.N, op.Data)
+	case DropDecision:
+		return w.b.Bucket(bucketDecisions).Delete(be64(op.N))
+	case PutNote:
+		return putNumbered(w.b.Bucket(bucketNotes), op.N, op.Data)
+	case DropNote:
+		return w.b.Bucket(bucketNotes).Delete(be64(op.N))
+	case SetTrust:
+		if op.Trusted {
+			return w.b.Put(keyTrusted, []byte{1})
+		}
+		return w.b.Delete(keyTrusted)
+	}
+	return fmt.Errorf("store: unknown write %T", op)
+}
+
+func putNumbered(b *bolt.Bucket, n uint64, data []byte) error {
+	b.FillPercent = appendFill
+	return b.Put(be64(n), data)
+}
+
+// raise keeps the highest seq ever given out, also where its object is left out.
+func (w space) raise(seq uint64) error {
+	if seq <= number(w.b.Get(keySeq)) {
+		return nil
+	}
+	return w.b.Put(keySeq, be64(seq))
+}
+
+// replace stores v under key in b and moves the object's entry in the changes index.
+func (w space) replace(b *bolt.Bucket, key []byte, v stored, c changed) error {
+	if old, err := decodeStored(b.Get(key)); err == nil && old.seq != v.seq {
+		if err := w.changes().Delete(be64(old.seq)); err != nil {
+			return err
+		}
+	}
+	if err := b.Put(key, v.encode()); err != nil {
+		return fmt.Errorf("%s %q: %w", c.kind, c.id, err)
+	}
+	return w.changes().Put(be64(v.seq), c.encode())
+}
+
+func (w space) putSession(s *Session, v stored) error {
+	if w.tx.Bucket(bucketRemoved).Get([]byte(s.ID)) != nil {
+		return nil
+	}
+	b, err := w.tx.Bucket(bucketSessions).CreateBucketIfNotExists([]byte(s.ID))
+	if err != nil {
+		return fmt.Errorf("session %q: %w", s.ID, err)
+	}
+	if b.Get(keySession) == nil {
+		err = w.count(+1)
+	} else {
+		err = w.dropRecent(b.Get(keyUpdated), s.ID)
+	}
+	if err != nil {
+		return err
+	}
+	updated := updatedKey(s.UpdatedAt)
+	recent := recentKey(updated, s.ID)
+	return errors.Join(
+		b.Put(keyUpdated, updated),
+		b.Put(keyWorkspace, []byte(w.root)),
+		w.tx.Bucket(bucketRecent).Put(recent, nil),
+		w.b.Bucket(bucketRecent).Put(recent, nil),
+		w.replace(b, keySession, v, changed{kind: KindSession, id: s.ID}),
+	)
+}
+
+func (w space) dropRecent(updated []byte, session string) error {
+	key := recentKey(updated, session)
+	return errors.Join(w.tx.Bucket(bucketRecent).Delete(key), w.b.Bucket(bucketRecent).Delete(key))
+}
+
+func (w space) count(by int) error {
+	return w.b.Put(keyCount, be64(number(w.b.Get(keyCount))+uint64(by)))
+}
+
+func (w space) putTurn(t *Turn, v stored) error {
+	b := w.tx.Bucket(bucketSessions).Bucket([]byte(t.SessionID))
+	if b == nil {
+		return nil
+	}
+	turns := w.tx.Bucket(bucketTurns)
+	ref, known := decodeTurnRef(turns.Get([]byte(t.ID)))
+	switch {
+	case !known:
+		ref = turnRef{session: t.SessionID, ordinal: nextOrdinal(b)}
+		if err := turns.Put([]byte(t.ID), ref.encode()); err != nil {
+			return fmt.Errorf("turn %q: %w", t.ID, err)
+		}
+	case ref.session != t.SessionID:
+		return fmt.Errorf("store: turn %q belongs to session %q, not to %q", t.ID, ref.session, t.SessionID)
+	}
+	active := w.tx.Bucket(bucketActive)
+	var err error
+	if v.flags&flagActive != 0 {
+		err = active.Put([]byte(t.ID), nil)
+	} else {
+		err = active.Delete([]byte(t.ID))
+	}
+	if err != nil {
+		return err
+	}
+	return w.replace(b, turnKey(ref.ordinal), v, changed{kind: KindTurn, id: t.ID})
+}
+
+// nextOrdinal returns the ordinal after a session's last turn.
+func nextOrdinal(session *bolt.Bucket) uint32 {
+	k := lastKey(session, []byte{prefixTurn})
+	if k == nil {
+		return 0
+	}
+	return ordinalOf(k) + 1
+}
+
+func (w space) putItem(it *Item, v stored, detail []byte) error {
+	b, ordinal := w.sessionOfTurn(it.TurnID)
+	if b == nil {
+		return nil
+	}
+	b.FillPercent = appendFill
+	if v.flags&flagActive == 0 {
+		if err := deletePrefix(b, itemKey(prefixText, ordinal, uint32(it.Index)), nil); err != nil {
+			return err
+		}
+	}
+	if err := w.putDetail(b, itemKey(prefixDetail, ordinal, uint32(it.Index)), detail); err != nil {
+		return err
+	}
+	return w.replace(b, itemKey(prefixItem, ordinal, uint32(it.Index)), v, changed{kind: KindItem, id: it.ID})
+}
+
+// putDetail makes detail an item's, or, when it is nil, takes away what the item had.
+func (w space) putDetail(session *bolt.Bucket, key, detail []byte) error {
+	old := bytes.Clone(session.Get(key))
+	switch {
+	case detail != nil:
+		k, err := w.retain(detail)
+		if err == nil {
+			err = session.Put(key, k[:])
+		}
+		if err != nil {
+			return err
+		}
+	case old == nil:
+		return nil
+	default:
+		if err := session.Delete(key); err != nil {
+			return err
+		}
+	}
+	return w.release(old)
+}
+
+// sessionOfTurn returns the bucket of a turn's session, or nil, and the turn's ordinal in it.
+func (w space) sessionOfTurn(turn string) (*bolt.Bucket, uint32) {
+	ref, ok := decodeTurnRef(w.tx.Bucket(bucketTurns).Get([]byte(turn)))
+	if !ok {
+		return nil, 0
+	}
+	return w.tx.Bucket(bucketSessions).Bucket([]byte(ref.session)), ref.ordinal
+}
+
+func (w space) appendText(op AppendText) error {
+	turn, index, ok := splitItemID(op.ItemID)
+	if !ok {
+		return fmt.Errorf("store: %q is not an item's id", op.ItemID)
+	}
+	b, ordinal := w.sessionOfTurn(turn)
+	if b == nil {
+		return nil
+	}
+	if v, err := decodeStored(b.Get(itemKey(prefixItem, ordinal, index))); err != nil || v.flags&flagActive == 0 {
+		return nil
+	}
+	b.FillPercent = appendFill
+	prefix := itemKey(prefixText, ordinal, index)
+	key := append(bytes.Clone(prefix), be64(uint64(op.Offset))...)
+	if err := deletePrefix(b, prefix, key); err != nil || op.Text == "" {
+		return err
+	}
+	return b.Put(key, []byte(op.Text))
+}
+
+// removeSession takes out all that a session has, in its own bucket and in the indexes.
+func (w space) removeSession(id string, seq uint64) error {
+	all := w.tx.Bucket(bucketSessions)
+	b := all.Bucket([]byte(id))
+	if b == nil {
+		return nil
+	}
+	changes, turns, active := w.changes(), w.tx.Bucket(bucketTurns), w.tx.Bucket(bucketActive)
+	c := b.Cursor()
+	for k, v := c.First(); k != nil; k, v = c.Next() {
+		var err error
+		switch k[0] {
+		case prefixDetail:
+			err = w.release(v)
+		case keySession[0], prefixTurn, prefixItem:
+			s, bad := decodeStored(v)
+			if bad != nil {
+				continue
+			}
+			if e, ok := decodeChanged(changes.Get(be64(s.seq))); ok && e.kind == KindTurn {
+				err = errors.Join(turns.Delete([]byte(e.id)), active.Delete([]byte(e.id)))
+			}
+			err = errors.Join(err, changes.Delete(be64(s.seq)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(
+		w.dropRecent(b.Get(keyUpdated), id),
+		w.count(-1),
+		all.DeleteBucket([]byte(id)),
+		w.tx.Bucket(bucketRemoved).Put([]byte(id), append(be64(seq), w.root...)),
+		changes.Put(be64(seq), changed{kind: KindSession, removed: true, id: id}.encode()),
+	)
+}
+
+// deletePrefix deletes the keys with a prefix, from a key on when it is given. It collects first: deleting moves a
+// cursor in ways that skip keys.
+func deletePrefix(b *bolt.Bucket, prefix, from []byte) error {
+	if from == nil {
+		from = prefix
+	}
+	var doomed [][]byte
+	c := b.Cursor()
+	for k, _ := c.Seek(from); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+		doomed = append(doomed, k)
+	}
+	for _, k := range doomed {
+		if err := b.Delete(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package sessions
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// BlobID returns the name of a content: its SHA-256 in lower-case hex.
+func BlobID(b []byte) string {
+	k := sha256.Sum256(b)
+	return hex.EncodeToString(k[:])
+}
+
+// retain adds a reference to a content, storing it if it is new.
+func (w space) retain(content []byte) (blobKey, error) {
+	k := blobKey(sha256.Sum256(content))
+	refs := w.tx.Bucket(bucketRefs)
+	n := number(refs.Get(k[:]))
+	if n == 0 {
+		if err := w.tx.Bucket(bucketBlobs).Put(k[:], content); err != nil {
+			return k, fmt.Errorf("content of %d bytes: %w", len(content), err)
+		}
+	}
+	return k, refs.Put(k[:], be64(n+1))
+}
+
+// release takes a reference away, and with the last one the content. A nil key is no reference.
+func (w space) release(key []byte) error {
+	if key == nil {
+		return nil
+	}
+	refs := w.tx.Bucket(bucketRefs)
+	n := number(refs.Get(key))
+	if n > 1 {
+		return refs.Put(key, be64(n-1))
+	}
+	if err := refs.Delete(key); err != nil {
+		return err
+	}
+	return w.tx.Bucket(bucketBlobs).Delete(key)
+}
+
+func (w space) putReview(op PutReview) error {
+	r := review{state: op.State}
+	for _, content := range op.Blobs { // first the new references, so that what stays is not deleted and written again
+		k, err := w.retain(content)
+		if err != nil {
+			return fmt.Errorf("review of %q: %w", op.Path, err)
+		}
+		r.blobs = append(r.blobs, k)
+	}
+	return w.setReview([]byte(op.Path), r)
+}
+
+// setReview stores a review whose references are counted already, and takes away those of the one before it.
+func (w space) setReview(path []byte, r review) error {
+	b := w.b.Bucket(bucketReviews)
+	old := bytes.Clone(b.Get(path))
+	if err := b.Put(path, r.encode()); err != nil {
+		return fmt.Errorf("review of %q: %w", path, err)
+	}
+	return w.releaseReview(old)
+}
+
+func (w space) dropReview(path []byte) error {
+	b := w.b.Bucket(bucketReviews)
+	old := bytes.Clone(b.Get(path))
+	if err := b.Delete(path); err != nil {
+		return err
+	}
+	return w.releaseReview(old)
+}
+
+func (w space) releaseReview(old []byte) error {
+	r, err := decodeReview(old)
+	if err != nil {
+		return nil // there was none, or none that can be read
+	}
+	for _, k := range r.blobs {
+		if err := w.release(k[:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Blob returns a content that PutReview stored, or ErrNotFound.
+func (s *Store) Blob(id string) ([]byte, error) {
+	k, ok := parseBlobID(id)
+	if !ok {
+		return nil, fmt.Errorf("content %q: %w", id, ErrNotFound)
+	}
+	var out []byte
+	err := s.view(func(tx *bolt.Tx) error {
+		v := tx.Bucket(bucketBlobs).Get(k[:])
+		if v == nil {
+			return fmt.Errorf("content %s: %w", id, ErrNotFound)
+		}
+		out = append([]byte{}, v...)
+		return nil
+	})
+	return out, err
+}

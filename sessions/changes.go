@@ -1,0 +1,182 @@
+package sessions
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Changes returns the newest form of each object of a workspace whose seq is above after, in the order of their seqs:
+// at most limit of them (0: no limit) and about 1 MiB of JSON, but at least one if there is any. The caller goes on
+// from the last one's Seq; none means that there are no more. Running items have the text that was kept for them.
+func (s *Store) Changes(root string, after uint64, limit int) ([]Entry, error) {
+	var out []Entry
+	if after == math.MaxUint64 {
+		return nil, nil
+	}
+	err := s.view(func(tx *bolt.Tx) error {
+		r := resolver{tx: tx, space: spaceBucket(tx, root)}
+		if r.space == nil {
+			return nil
+		}
+		size := 0
+		c := r.space.Bucket(bucketChanges).Cursor()
+		for k, v := c.Seek(be64(after + 1)); k != nil; k, v = c.Next() {
+			at, ok := decodeChanged(v)
+			if !ok {
+				continue
+			}
+			e, ok := r.entry(at, number(k))
+			if !ok {
+				continue
+			}
+			out = append(out, e)
+			if size += len(e.JSON); size >= viewBytes || len(out) == limit {
+				return nil
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Entry returns the newest form of one object, or ErrNotFound. The id of a diff is its path; root matters for diffs only.
+func (s *Store) Entry(root string, k Kind, id string) (Entry, error) {
+	var e Entry
+	ok := false
+	err := s.view(func(tx *bolt.Tx) error {
+		r := resolver{tx: tx, space: spaceBucket(tx, root)}
+		e, ok = r.entry(changed{kind: k, id: id}, 0)
+		if v := tx.Bucket(bucketRemoved).Get([]byte(id)); !ok && k == KindSession && len(v) > 8 {
+			e, ok = Entry{Kind: k, ID: id, Seq: number(v[:8]), Removed: true}, true
+		}
+		return nil
+	})
+	if err == nil && !ok {
+		err = fmt.Errorf("%s %s: %w", k, id, ErrNotFound)
+	}
+	return e, err
+}
+
+// TurnItems returns the items of a turn in order, running ones with the text that was kept for them, or ErrNotFound
+// for an unknown turn.
+func (s *Store) TurnItems(turn string) ([]Entry, error) {
+	var ordinal uint32
+	known := false
+	err := s.view(func(tx *bolt.Tx) error {
+		var b *bolt.Bucket
+		b, ordinal = turnBucket(tx, turn)
+		known = b != nil
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		return nil, fmt.Errorf("turn %s: %w", turn, ErrNotFound)
+	}
+	var out []Entry
+	find := func(tx *bolt.Tx) *bolt.Bucket {
+		b, _ := turnBucket(tx, turn)
+		return b
+	}
+	err = s.scan(find, itemKey(prefixItem, ordinal, 0)[:5], itemValue, func(k, v []byte) error {
+		id := ItemID(turn, int(indexOf(k)))
+		st, err := decodeStored(v)
+		if err != nil {
+			return fmt.Errorf("item %s: %w", id, err)
+		}
+		out = append(out, Entry{Kind: KindItem, ID: id, Seq: st.seq, JSON: st.json})
+		return nil
+	})
+	return out, err
+}
+
+// A resolver looks up objects in one read transaction. It remembers the last turn: items come in runs.
+type resolver struct {
+	tx    *bolt.Tx
+	space *bolt.Bucket // nil when the workspace is unknown
+
+	turn    string
+	session *bolt.Bucket
+	ordinal uint32
+}
+
+// entry reads an object. A seq other than 0 must be the object's: an index that disagrees is not believed.
+func (r *resolver) entry(at changed, seq uint64) (Entry, bool) {
+	if at.removed {
+		return Entry{Kind: at.kind, ID: at.id, Seq: seq, Removed: true}, true
+	}
+	st, err := decodeStored(r.value(at))
+	if err != nil || seq != 0 && st.seq != seq {
+		return Entry{}, false
+	}
+	return Entry{Kind: at.kind, ID: at.id, Seq: st.seq, JSON: st.json}, true
+}
+
+// value returns a copy of an object's stored form, or nil.
+func (r *resolver) value(at changed) []byte {
+	switch at.kind {
+	case KindSession:
+		if b := r.tx.Bucket(bucketSessions).Bucket([]byte(at.id)); b != nil {
+			return bytes.Clone(b.Get(keySession))
+		}
+	case KindTurn:
+		if r.seek(at.id) {
+			return bytes.Clone(r.session.Get(turnKey(r.ordinal)))
+		}
+	case KindItem:
+		if turn, index, ok := splitItemID(at.id); ok && r.seek(turn) {
+			key := itemKey(prefixItem, r.ordinal, index)
+			return itemValue(r.session, key, r.session.Get(key))
+		}
+	case KindDiff:
+		if r.space != nil {
+			return bytes.Clone(r.space.Bucket(bucketDiffs).Get([]byte(at.id)))
+		}
+	}
+	return nil
+}
+
+func (r *resolver) seek(turn string) bool {
+	if r.turn != turn || r.session == nil {
+		r.turn = turn
+		r.session, r.ordinal = turnBucket(r.tx, turn)
+	}
+	return r.session != nil
+}
+
+// itemValue copies an item's stored form out of its session's bucket; a running one gets the text that was kept for
+// it. It returns nil for no value.
+func itemValue(b *bolt.Bucket, key, v []byte) []byte {
+	st, err := decodeStored(v)
+	if err != nil || st.flags&flagActive == 0 {
+		return bytes.Clone(v)
+	}
+	prefix := append([]byte{prefixText}, key[1:]...)
+	c := b.Cursor()
+	k, chunk := c.Seek(prefix)
+	if !bytes.HasPrefix(k, prefix) {
+		return bytes.Clone(v)
+	}
+	it, err := decodeObject[Item](v)
+	if err != nil {
+		return bytes.Clone(v)
+	}
+	text := []byte(it.Text)
+	for ; bytes.HasPrefix(k, prefix); k, chunk = c.Next() {
+		offset := number(k[len(prefix):])
+		if offset > uint64(len(text)) {
+			break
+		}
+		text = append(text[:offset], chunk...)
+	}
+	it.Text = string(text)
+	if st.json, err = json.Marshal(it); err != nil {
+		return bytes.Clone(v)
+	}
+	return st.encode()
+}

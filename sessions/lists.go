@@ -1,0 +1,73 @@
+package sessions
+
+import (
+	"bytes"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// PendingDiffs returns the diffs of a workspace that have something to review, by path.
+func (s *Store) PendingDiffs(root string) ([]*Diff, error) {
+	var out []*Diff
+	err := s.scan(inSpace(root, bucketDiffs), nil, asStored, func(k, v []byte) error {
+		if st, err := decodeStored(v); err == nil && st.flags&flagPending == 0 {
+			return nil
+		}
+		d, err := typed[Diff](KindDiff, string(k), v, nil)
+		out = append(out, d)
+		return err
+	})
+	return out, err
+}
+
+// Reviews returns the review states of a workspace, by path.
+func (s *Store) Reviews(root string) ([]ReviewRecord, error) {
+	var out []ReviewRecord
+	err := s.scan(inSpace(root, bucketReviews), nil, asStored, func(k, v []byte) error {
+		r, err := decodeReview(v)
+		if err != nil {
+			return fmt.Errorf("review of %q: %w", k, err)
+		}
+		out = append(out, ReviewRecord{Path: string(k), State: r.state})
+		return nil
+	})
+	return out, err
+}
+
+// Review returns the review state of a path, or ErrNotFound.
+func (s *Store) Review(root, path string) (ReviewRecord, error) {
+	var raw []byte
+	err := s.view(func(tx *bolt.Tx) error {
+		if w := spaceBucket(tx, root); w != nil {
+			raw = bytes.Clone(w.Bucket(bucketReviews).Get([]byte(path)))
+		}
+		return nil
+	})
+	if err == nil && raw == nil {
+		err = ErrNotFound
+	}
+	r := review{}
+	if err == nil {
+		r, err = decodeReview(raw)
+	}
+	if err != nil {
+		return ReviewRecord{}, fmt.Errorf("review of %q: %w", path, err)
+	}
+	return ReviewRecord{Path: path, State: r.state}, nil
+}
+
+// Decisions returns a workspace's log of decisions, in order.
+func (s *Store) Decisions(root string) ([]Numbered, error) { return s.numbered(root, bucketDecisions) }
+
+// Notes returns the remarks for the agent's next prompt, in order.
+func (s *Store) Notes(root string) ([]Numbered, error) { return s.numbered(root, bucketNotes) }
+
+func (s *Store) numbered(root string, bucket []byte) ([]Numbered, error) {
+	var out []Numbered
+	err := s.scan(inSpace(root, bucket), nil, asStored, func(k, v []byte) error {
+		out = append(out, Numbered{N: number(k), Data: v})
+		return nil
+	})
+	return out, err
+}

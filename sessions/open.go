@@ -1,0 +1,178 @@
+package sessions
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// A file of up to this size is walked at every Open. A larger one only after an unclean stop, when bbolt walks it too,
+// to find the free pages: the check about doubles the time of such a start (0.3 s for 100 MB).
+const checkAlways = 64 << 20
+
+// Open opens the database at path, making it and its directory if needed, and ends what the last daemon left open. A
+// corrupt database is moved aside, never deleted, and what can be read of it is taken over; one that cannot be read or
+// written for another reason stays where it is, and Open fails: with ErrLocked, ErrNewerSchema, ErrNoSpace or an error
+// that says what to do.
+func Open(path string, o Options) (*Store, Report, error) { return open(path, o, defaults()) }
+
+func open(path string, o Options, set settings) (*Store, Report, error) {
+	var report Report
+	if o.LockTimeout <= 0 {
+		o.LockTimeout = time.Second
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, report, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, report, explain(path, err)
+	}
+	damage, err := inspect(path, o.LockTimeout)
+	if err != nil {
+		return nil, report, explain(path, err)
+	}
+	s := &Store{
+		path: path, o: o, set: set,
+		wake: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	if damage == nil {
+		err = s.begin(&report, nil)
+		if !errors.Is(err, ErrDamaged) {
+			return s.started(report, err)
+		}
+		damage = err // in a large file that was not walked
+	}
+	old, err := salvage(path, set)
+	if err != nil {
+		return nil, report, explain(path, fmt.Errorf("repairing the database (%w): %w", damage, err))
+	}
+	report.MovedAside, report.Salvaged = old.aside, old.sessions
+	err = s.begin(&report, old.busy)
+	return s.started(report, err)
+}
+
+func (s *Store) started(report Report, err error) (*Store, Report, error) {
+	if err != nil {
+		return nil, report, explain(s.path, err)
+	}
+	go s.write()
+	return s, report, nil
+}
+
+// begin opens the file and makes it ready for its first reader. idle names sessions that cannot be busy any more.
+func (s *Store) begin(report *Report, idle []string) (err error) {
+	if s.db, err = openBolt(s.path, s.o.LockTimeout); err != nil {
+		return err
+	}
+	if err := s.ready(report, idle); err != nil {
+		return errors.Join(err, s.db.Close())
+	}
+	return nil
+}
+
+func (s *Store) ready(report *Report, idle []string) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w (%v)", ErrDamaged, r)
+		}
+	}()
+	if s.epoch, err = prepareSchema(s.db, s.set.migrations); err != nil {
+		return err
+	}
+	left := len(idle) > 0
+	err = s.db.View(func(tx *bolt.Tx) error {
+		k, _ := tx.Bucket(bucketActive).Cursor().First()
+		left = left || k != nil
+		return nil
+	})
+	if err != nil || !left {
+		return err
+	}
+	return s.set.commit(func() error {
+		return s.db.Update(func(tx *bolt.Tx) (err error) {
+			report.Interrupted, err = interrupt(tx, idle)
+			return err
+		})
+	})
+}
+
+func openBolt(path string, timeout time.Duration) (*bolt.DB, error) {
+	o := &bolt.Options{
+		Timeout:        timeout, // 0 would wait for ever
+		NoFreelistSync: true,    // less to write in each commit; closeDB writes it once
+		FreelistType:   bolt.FreelistMapType,
+	}
+	if runtime.GOOS != "windows" && ^uint(0)>>32 != 0 {
+		// While the map is large enough, a writer never waits for readers to let go of it. It is address space only,
+		// but on Windows the file itself would get that size.
+		o.InitialMmapSize = 1 << 30
+	}
+	db, err := bolt.Open(path, 0o600, o)
+	if err != nil {
+		return nil, err
+	}
+	if st, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && st.Mode().Perm()&0o077 != 0 {
+		_ = os.Chmod(path, 0o600) // prompts are private; where the owner cannot change it, the directory protects them
+	}
+	return db, nil
+}
+
+// inspect reports how the file at path is damaged; err is why that cannot be said. The file is locked meanwhile: one
+// that another process writes looks damaged.
+func inspect(path string, timeout time.Duration) (damage, err error) {
+	st, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !st.Mode().IsRegular():
+		return nil, errors.New("not a regular file: move it away, or choose another state directory with CURSORD_STATE_DIR")
+	case st.Size() == 0:
+		return nil, nil // bbolt makes a new one of it
+	}
+	// Opening it for reading takes the lock and looks at the headers alone.
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: timeout, ReadOnly: true})
+	if err == nil {
+		defer db.Close()
+	} else if !isDamage(err) {
+		return nil, err
+	}
+	f, err2 := os.Open(path)
+	if err2 != nil {
+		return nil, err2
+	}
+	defer f.Close()
+	if st, err2 = f.Stat(); err2 != nil {
+		return nil, err2
+	}
+	pages, err2 := openPages(f, st.Size())
+	switch {
+	case errors.Is(err2, errNoMeta):
+		return err2, nil
+	case err2 != nil:
+		return nil, err2
+	case err != nil:
+		return err, nil
+	case st.Size() > checkAlways && pages.closedCleanly():
+		return pages.walkFree()
+	}
+	return pages.walk(nil)
+}
+
+// isDamage reports whether bbolt refused a file for what is in it. Its "too small" has no name.
+func isDamage(err error) bool {
+	return errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrChecksum) ||
+		errors.Is(err, berrors.ErrVersionMismatch) || strings.Contains(err.Error(), "file size too small")
+}

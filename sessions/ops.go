@@ -1,0 +1,69 @@
+package sessions
+
+// An Op is one write. The set is closed.
+type Op interface{ isOp() }
+
+// Put stores an object, which must not change afterwards. JSON is its encoding (nil: the store encodes it); Detail, if
+// any, is an item's uncut Tool in JSON, kept for ItemDetail until the item is stored again. Storing an item whose
+// Status is not running drops the text that AppendText kept for it. An object of a session that was removed, or never
+// stored, is left out without an error.
+type Put struct {
+	Object Object
+	JSON   []byte
+	Detail []byte
+}
+
+// RemoveSession deletes a session with its turns and items and leaves a tombstone at Seq. On a session that is not
+// stored it does nothing.
+type RemoveSession struct {
+	ID  string
+	Seq uint64
+}
+
+// AppendText keeps text of a running item against a crash: Text belongs at Offset, in bytes, and replaces what was kept
+// from there on; so an empty Text at offset 0 forgets all of it. On an item that is not stored as running it does
+// nothing.
+type AppendText struct {
+	ItemID string
+	Offset int
+	Text   string
+}
+
+// PutReview stores the review state of a path: State is opaque, Blobs are all the contents that it refers to by BlobID.
+// Blobs that nothing refers to any more are deleted.
+type PutReview struct {
+	Path  string
+	State []byte
+	Blobs [][]byte
+}
+
+// DropReview deletes the review state of a path.
+type DropReview struct{ Path string }
+
+// PutDecision stores entry N of the workspace's log of decisions; DropDecision deletes one.
+type PutDecision struct {
+	N    uint64
+	Data []byte
+}
+type DropDecision struct{ N uint64 }
+
+// PutNote stores a remark for the agent's next prompt; DropNote deletes one.
+type PutNote struct {
+	N    uint64
+	Data []byte
+}
+type DropNote struct{ N uint64 }
+
+// SetTrust says whether the workspace is trusted.
+type SetTrust struct{ Trusted bool }
+
+func (Put) isOp()           {}
+func (RemoveSession) isOp() {}
+func (AppendText) isOp()    {}
+func (PutReview) isOp()     {}
+func (DropReview) isOp()    {}
+func (PutDecision) isOp()   {}
+func (DropDecision) isOp()  {}
+func (PutNote) isOp()       {}
+func (DropNote) isOp()      {}
+func (SetTrust) isOp()      {}

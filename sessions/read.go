@@ -1,0 +1,227 @@
+package sessions
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// What one View copies at most before it lets go: an open one keeps pages from being used again.
+const (
+	viewBytes = 1 << 20
+	viewKeys  = 1000
+)
+
+// view runs fn in a read transaction. A page that cannot be read, or that bbolt panics over, is ErrDamaged.
+func (s *Store) view(fn func(*bolt.Tx) error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			s.suspect.Store(true)
+			err = fmt.Errorf("%s: %w (%v)", s.path, ErrDamaged, r)
+		}
+	}()
+	if err = s.db.View(fn); errors.Is(err, berrors.ErrDatabaseNotOpen) {
+		return ErrClosed
+	}
+	return err
+}
+
+// A cloner copies the value v of key k in b out of a transaction.
+type cloner func(b *bolt.Bucket, k, v []byte) []byte
+
+func asStored(_ *bolt.Bucket, _, v []byte) []byte { return bytes.Clone(v) }
+
+// scan calls visit with a copy of each pair of a bucket, in Views of bounded size, between them without one. find
+// returns the bucket, or nil when there is none; prefix limits the keys; clone copies a value out of the transaction.
+// What changes meanwhile may or may not be seen.
+func (s *Store) scan(find func(*bolt.Tx) *bolt.Bucket, prefix []byte, clone cloner, visit func(k, v []byte) error) error {
+	type pair struct{ k, v []byte }
+	from := prefix
+	for {
+		var page []pair
+		more := false
+		err := s.view(func(tx *bolt.Tx) error {
+			b := find(tx)
+			if b == nil {
+				return nil
+			}
+			size := 0
+			c := b.Cursor()
+			for k, v := c.Seek(from); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
+				if v == nil {
+					continue // a bucket
+				}
+				if size > viewBytes || len(page) == viewKeys {
+					more = true
+					return nil
+				}
+				p := pair{bytes.Clone(k), clone(b, k, v)}
+				page = append(page, p)
+				size += len(p.k) + len(p.v)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, p := range page {
+			if err := visit(p.k, p.v); err != nil {
+				return err
+			}
+		}
+		if !more {
+			return nil
+		}
+		from = append(page[len(page)-1].k, 0) // the next possible key
+	}
+}
+
+// inSpace returns a finder of a bucket of a workspace, for scan.
+func inSpace(root string, name []byte) func(*bolt.Tx) *bolt.Bucket {
+	return func(tx *bolt.Tx) *bolt.Bucket {
+		if w := spaceBucket(tx, root); w != nil {
+			return w.Bucket(name)
+		}
+		return nil
+	}
+}
+
+// spaceBucket returns a workspace's bucket, or nil.
+func spaceBucket(tx *bolt.Tx, root string) *bolt.Bucket {
+	return tx.Bucket(bucketWorkspaces).Bucket([]byte(root))
+}
+
+// Workspaces returns all workspaces that were ever written to, by their roots.
+func (s *Store) Workspaces() ([]WorkspaceRecord, error) {
+	var out []WorkspaceRecord
+	err := s.view(func(tx *bolt.Tx) error {
+		all := tx.Bucket(bucketWorkspaces)
+		return all.ForEachBucket(func(k []byte) error {
+			out = append(out, workspaceRecord(string(k), all.Bucket(k)))
+			return nil
+		})
+	})
+	return out, err
+}
+
+// Workspace returns what is stored of a workspace; of an unknown one that is its root.
+func (s *Store) Workspace(root string) (WorkspaceRecord, error) {
+	var out WorkspaceRecord
+	err := s.view(func(tx *bolt.Tx) error {
+		out = workspaceRecord(root, spaceBucket(tx, root))
+		return nil
+	})
+	return out, err
+}
+
+func workspaceRecord(root string, b *bolt.Bucket) WorkspaceRecord {
+	if b == nil {
+		return WorkspaceRecord{Root: root}
+	}
+	return WorkspaceRecord{
+		Root:     root,
+		Seq:      number(b.Get(keySeq)),
+		Trusted:  b.Get(keyTrusted) != nil,
+		Sessions: int(number(b.Get(keyCount))),
+	}
+}
+
+// Session returns a session, or ErrNotFound.
+func (s *Store) Session(id string) (*Session, error) {
+	var raw []byte
+	err := s.view(func(tx *bolt.Tx) error {
+		if b := tx.Bucket(bucketSessions).Bucket([]byte(id)); b != nil {
+			raw = bytes.Clone(b.Get(keySession))
+		}
+		return nil
+	})
+	return typed[Session](KindSession, id, raw, err)
+}
+
+// Turn returns a turn, or ErrNotFound.
+func (s *Store) Turn(id string) (*Turn, error) {
+	var raw []byte
+	err := s.view(func(tx *bolt.Tx) error {
+		if b, ordinal := turnBucket(tx, id); b != nil {
+			raw = bytes.Clone(b.Get(turnKey(ordinal)))
+		}
+		return nil
+	})
+	return typed[Turn](KindTurn, id, raw, err)
+}
+
+// Item returns an item, a running one with the text that was kept for it, or ErrNotFound.
+func (s *Store) Item(id string) (*Item, error) {
+	var raw []byte
+	err := s.view(func(tx *bolt.Tx) error {
+		if b, ordinal, index := itemBucket(tx, id); b != nil {
+			raw = itemValue(b, itemKey(prefixItem, ordinal, index), b.Get(itemKey(prefixItem, ordinal, index)))
+		}
+		return nil
+	})
+	return typed[Item](KindItem, id, raw, err)
+}
+
+// ItemDetail returns an item's uncut Tool in JSON, or ErrNotFound when the item is unknown or was stored without one.
+func (s *Store) ItemDetail(id string) ([]byte, error) {
+	var out []byte
+	err := s.view(func(tx *bolt.Tx) error {
+		if b, ordinal, index := itemBucket(tx, id); b != nil {
+			if key := b.Get(itemKey(prefixDetail, ordinal, index)); key != nil {
+				out = bytes.Clone(tx.Bucket(bucketBlobs).Get(key))
+			}
+		}
+		return nil
+	})
+	if err == nil && out == nil {
+		err = fmt.Errorf("detail of item %s: %w", id, ErrNotFound)
+	}
+	return out, err
+}
+
+// Diff returns what is to be reviewed in a file, or ErrNotFound.
+func (s *Store) Diff(root, path string) (*Diff, error) {
+	var raw []byte
+	err := s.view(func(tx *bolt.Tx) error {
+		if w := spaceBucket(tx, root); w != nil {
+			raw = bytes.Clone(w.Bucket(bucketDiffs).Get([]byte(path)))
+		}
+		return nil
+	})
+	return typed[Diff](KindDiff, path, raw, err)
+}
+
+// typed ends a read: raw is the object's stored form, nil when there is none.
+func typed[T any](kind Kind, id string, raw []byte, err error) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, fmt.Errorf("%s %s: %w", kind, id, ErrNotFound)
+	}
+	o, err := decodeObject[T](raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", kind, id, err)
+	}
+	return o, nil
+}
+
+// turnBucket returns the bucket of a turn's session, or nil, and the turn's ordinal in it.
+func turnBucket(tx *bolt.Tx, turn string) (*bolt.Bucket, uint32) {
+	return space{tx: tx}.sessionOfTurn(turn)
+}
+
+// itemBucket returns the bucket of an item's session, or nil, and the item's place in it.
+func itemBucket(tx *bolt.Tx, id string) (b *bolt.Bucket, ordinal, index uint32) {
+	turn, index, ok := splitItemID(id)
+	if !ok {
+		return nil, 0, 0
+	}
+	b, ordinal = turnBucket(tx, turn)
+	return b, ordinal, index
+}

@@ -1,0 +1,30 @@
+package sessions
+
+// An Entry is the newest form of an object, or a deleted session's tombstone.
+type Entry struct {
+	Kind    Kind
+	ID      string
+	Seq     uint64
+	JSON    []byte // nil when Removed
+	Removed bool
+}
+
+// A WorkspaceRecord is what the store knows of a workspace.
+type WorkspaceRecord struct {
+	Root     string
+	Seq      uint64 // the highest ever given out
+	Trusted  bool
+	Sessions int
+}
+
+// A ReviewRecord is what PutReview stored.
+type ReviewRecord struct {
+	Path  string
+	State []byte
+}
+
+// A Numbered is a decision or a note.
+type Numbered struct {
+	N    uint64
+	Data []byte
+}

@@ -1,0 +1,141 @@
+package sessions
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// interrupt ends what a daemon that stopped or died left open: its turns, running or queued, become interrupted,
+// their running items cancelled with the text that was kept, and their sessions idle, with new seqs and in the order
+// in which a live end is told: items, session, turns. idle names more sessions that cannot be busy any more. It
+// returns the turns, by workspace and age.
+func interrupt(tx *bolt.Tx, idle []string) ([]*Turn, error) {
+	open := map[string][]uint32{}
+	for _, id := range idle {
+		open[id] = nil
+	}
+	var stale [][]byte
+	err := tx.Bucket(bucketActive).ForEach(func(id, _ []byte) error {
+		ref, ok := decodeTurnRef(tx.Bucket(bucketTurns).Get(id))
+		if !ok || tx.Bucket(bucketSessions).Bucket([]byte(ref.session)) == nil {
+			stale = append(stale, id)
+			return nil
+		}
+		open[ref.session] = append(open[ref.session], ref.ordinal)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range stale {
+		if err := tx.Bucket(bucketActive).Delete(id); err != nil {
+			return nil, err
+		}
+	}
+	names := make([]string, 0, len(open))
+	for id := range open {
+		names = append(names, id)
+	}
+	slices.Sort(names)
+	var out []*Turn
+	now := Now()
+	for _, id := range names {
+		slices.Sort(open[id])
+		turns, err := interruptSession(tx, id, open[id], now)
+		if err != nil {
+			return nil, fmt.Errorf("session %s: %w", id, err)
+		}
+		out = append(out, turns...)
+	}
+	slices.SortStableFunc(out, func(a, b *Turn) int {
+		return bytes.Compare([]byte(a.Workspace), []byte(b.Workspace))
+	})
+	return out, nil
+}
+
+func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, now Time) ([]*Turn, error) {
+	b := tx.Bucket(bucketSessions).Bucket([]byte(id))
+	if b == nil {
+		return nil, nil
+	}
+	w, err := openSpace(tx, string(b.Get(keyWorkspace)))
+	if err != nil {
+		return nil, err
+	}
+	seq := number(w.b.Get(keySeq))
+	for _, ordinal := range ordinals {
+		if err := w.cancelItems(b, ordinal, &seq, now); err != nil {
+			return nil, err
+		}
+	}
+	s, err := decodeObject[Session](b.Get(keySession))
+	if err != nil {
+		return nil, err
+	}
+	if s.State != SessionIdle {
+		seq++
+		s.State, s.UpdatedAt, s.Seq = SessionIdle, now, seq
+		if err := w.put(s); err != nil {
+			return nil, err
+		}
+	}
+	var out []*Turn
+	for _, ordinal := range ordinals {
+		t, err := decodeObject[Turn](b.Get(turnKey(ordinal)))
+		if err != nil {
+			return nil, err
+		}
+		seq++
+		t.Status, t.EndedAt, t.Seq = TurnInterrupted, &now, seq
+		if err := w.put(t); err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// cancelItems ends the items of a turn that still run. What was kept of their uncut tools stays.
+func (w space) cancelItems(b *bolt.Bucket, ordinal uint32, seq *uint64, now Time) error {
+	var running []*Item
+	prefix := itemKey(prefixItem, ordinal, 0)[:5]
+	c := b.Cursor()
+	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
+		if st, err := decodeStored(v); err != nil || st.flags&flagActive == 0 {
+			continue
+		}
+		it, err := decodeObject[Item](itemValue(b, k, v))
+		if err != nil {
+			return err
+		}
+		running = append(running, it)
+	}
+	for _, it := range running {
+		*seq++
+		it.Status, it.EndedAt, it.Seq = ItemCancelled, &now, *seq
+		var detail []byte
+		if key := b.Get(itemKey(prefixDetail, ordinal, uint32(it.Index))); key != nil {
+			detail = bytes.Clone(w.tx.Bucket(bucketBlobs).Get(key))
+		}
+		raw, err := json.Marshal(it)
+		if err != nil {
+			return err
+		}
+		if err := w.applyOne(Put{Object: it, JSON: raw, Detail: detail}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w space) put(o Object) error {
+	raw, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	return w.applyOne(Put{Object: o, JSON: raw})
+}

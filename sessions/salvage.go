@@ -1,0 +1,289 @@
+package sessions
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// salvaged is what salvage did.
+type salvaged struct {
+	aside    string   // where the corrupt file is now
+	sessions int      // taken over
+	busy     []string // those of them that were not idle
+}
+
+// salvageBatch is the number of records in one transaction of the new database.
+const salvageBatch = 2000
+
+// salvage puts a new database in place of the corrupt one at path, with all that can be read of it. The new one is
+// whole before the old one is moved: when that fails, on a full disk say, everything is as before.
+func salvage(path string, set settings) (salvaged, error) {
+	old, err := os.Open(path)
+	if err != nil {
+		return salvaged{}, err
+	}
+	defer old.Close()
+	st, err := old.Stat()
+	if err != nil {
+		return salvaged{}, err
+	}
+	fresh := path + ".repair"
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return salvaged{}, err
+	}
+	s := &salvager{set: set}
+	err = s.fill(fresh, old, st.Size())
+	_ = old.Close() // Windows does not rename open files
+	if err != nil {
+		return salvaged{}, errors.Join(err, os.Remove(fresh))
+	}
+	if now, err := os.Stat(path); err != nil || !os.SameFile(st, now) {
+		return salvaged{}, errors.Join(errors.New("another process repairs it: try again"), err, os.Remove(fresh))
+	}
+	s.done.aside, err = swap(path, fresh)
+	return s.done, err
+}
+
+// swap puts fresh in the place of path, and what was there beside it. Where the file system has hard links, there is
+// no moment without a file at path.
+func swap(path, fresh string) (aside string, err error) {
+	base := path + ".corrupt-" + time.Now().UTC().Format("20060102T150405Z")
+	aside = base
+	for n := 2; ; n++ {
+		if err = os.Link(path, aside); !errors.Is(err, os.ErrExist) {
+			break
+		}
+		aside = fmt.Sprintf("%s-%d", base, n)
+	}
+	if err != nil {
+		if err = os.Rename(path, aside); err != nil {
+			return "", err
+		}
+	}
+	return aside, os.Rename(fresh, path)
+}
+
+// A salvager writes what a walk over the corrupt file meets into a new database. Each record stands for itself: one
+// that cannot be understood or stored again, or whose session or turn is lost, is left out.
+type salvager struct {
+	set  settings
+	db   *bolt.DB
+	tx   *bolt.Tx
+	n    int // records in tx
+	done salvaged
+	err  error // of a commit to the new database
+}
+
+func (s *salvager) fill(path string, old *os.File, size int64) (err error) {
+	pages, err := openPages(old, size)
+	if err != nil && !errors.Is(err, errNoMeta) {
+		return err
+	}
+	if pages != nil {
+		if err := newerSchema(pages, uint64(len(s.set.migrations))+1); err != nil {
+			return err
+		}
+	}
+	if s.db, err = openBolt(path, time.Second); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.db.Close()) }()
+	s.db.NoSync = true // synced once, at the end
+	if _, err := prepareSchema(s.db, s.set.migrations); err != nil || pages == nil {
+		return cmp.Or(err, s.db.Sync())
+	}
+	if s.tx, err = s.db.Begin(true); err != nil {
+		return err
+	}
+	defer func() { _ = s.tx.Rollback() }() // after a commit it does nothing
+	if _, err := pages.walk(s.take); err != nil || s.err != nil {
+		return errors.Join(err, s.err)
+	}
+	if err := s.sweep(); err != nil {
+		return err
+	}
+	s.db.NoFreelistSync = false
+	if err := s.tx.Commit(); err != nil {
+		return err
+	}
+	return s.db.Sync()
+}
+
+// newerSchema returns ErrNewerSchema when the file, as far as it can be read, is of a version that is not known.
+func newerSchema(pages *pageFile, known uint64) error {
+	var schema uint64
+	_, err := pages.walk(func(path []string, k, v []byte) {
+		if len(path) == 1 && path[0] == string(bucketMeta) && string(k) == string(keySchema) {
+			schema = number(v)
+		}
+	})
+	if err == nil && schema > known {
+		err = ErrNewerSchema
+	}
+	return err
+}
+
+// take takes over one record.
+func (s *salvager) take(path []string, k, v []byte) {
+	if s.err != nil {
+		return
+	}
+	defer func() {
+		_ = recover() // what looks like a record may still break an assumption; it is left out
+	}()
+	if s.n++; s.n > salvageBatch {
+		s.n = 0
+		if s.err = s.tx.Commit(); s.err == nil {
+			s.tx, s.err = s.db.Begin(true)
+		}
+		if s.err != nil {
+			return
+		}
+	}
+	k, v = append([]byte(nil), k...), append([]byte(nil), v...)
+	switch {
+	case len(path) == 1 && path[0] == string(bucketBlobs):
+		s.blob(k, v)
+	case len(path) == 2 && path[0] == string(bucketSessions) && len(k) > 0:
+		s.inSession(path[1], k, v)
+	case len(path) >= 2 && path[0] == string(bucketWorkspaces) && path[1] != "":
+		s.inWorkspace(path, k, v)
+	}
+}
+
+// blob keeps a content until sweep; what refers to it counts its references.
+func (s *salvager) blob(k, v []byte) {
+	if fmt.Sprintf("%x", k) == BlobID(v) {
+		_ = s.tx.Bucket(bucketBlobs).Put(k, v)
+	}
+}
+
+// sweep deletes the contents that nothing refers to.
+func (s *salvager) sweep() error {
+	var doomed [][]byte
+	refs := s.tx.Bucket(bucketRefs)
+	err := s.tx.Bucket(bucketBlobs).ForEach(func(k, _ []byte) error {
+		if refs.Get(k) == nil {
+			doomed = append(doomed, k)
+		}
+		return nil
+	})
+	for _, k := range doomed {
+		err = errors.Join(err, s.tx.Bucket(bucketBlobs).Delete(k))
+	}
+	return err
+}
+
+// refer adds a reference to a content that was taken over.
+func (s *salvager) refer(k []byte) bool {
+	if s.tx.Bucket(bucketBlobs).Get(k) == nil {
+		return false
+	}
+	refs := s.tx.Bucket(bucketRefs)
+	return refs.Put(k, be64(number(refs.Get(k))+1)) == nil
+}
+
+// salvageObject decodes a stored object and puts it into its workspace; it returns nil for one that cannot be.
+func salvageObject[T any, P interface {
+	*T
+	Object
+}](s *salvager, root func(P) string, setSeq func(P, uint64), v []byte) P {
+	o, err := decodeObject[T](v)
+	if err != nil {
+		return nil
+	}
+	p := P(o)
+	w, err := openSpace(s.tx, root(p))
+	if err != nil {
+		return nil
+	}
+	st, _ := decodeStored(v)
+	raw := st.json
+	if seq := p.Sequence(); seq == 0 || w.changes().Get(be64(seq)) != nil { // taken: two pages of different ages
+		setSeq(p, number(w.b.Get(keySeq))+1)
+		if raw, err = json.Marshal(p); err != nil {
+			return nil
+		}
+	}
+	ops, _, err := prepare(w.root, []Op{Put{Object: p, JSON: raw}})
+	if err == nil {
+		err = w.apply(ops)
+	}
+	if err != nil {
+		return nil
+	}
+	return p
+}
+
+func (s *salvager) inSession(id string, k, v []byte) {
+	b := s.tx.Bucket(bucketSessions).Bucket([]byte(id))
+	switch {
+	case k[0] == keySession[0] && len(k) == 1:
+		o := salvageObject(s, func(o *Session) string { return o.Workspace }, func(o *Session, n uint64) { o.Seq = n }, v)
+		if o == nil {
+			return
+		}
+		s.done.sessions++
+		if o.State != SessionIdle {
+			s.done.busy = append(s.done.busy, id)
+		}
+	case b == nil: // the session itself is lost
+	case k[0] == prefixTurn && len(k) == 5:
+		if o, err := decodeObject[Turn](v); err == nil && o.ID != "" { // at its old place, for the details and texts
+			_ = s.tx.Bucket(bucketTurns).Put([]byte(o.ID), turnRef{session: id, ordinal: ordinalOf(k)}.encode())
+		}
+		salvageObject(s, func(o *Turn) string { return o.Workspace }, func(o *Turn, n uint64) { o.Seq = n }, v)
+	case k[0] == prefixItem:
+		salvageObject(s, func(o *Item) string { return o.Workspace }, func(o *Item, n uint64) { o.Seq = n }, v)
+	case k[0] == prefixDetail && len(k) == 9 && b.Get(append([]byte{prefixItem}, k[1:]...)) != nil:
+		if s.refer(v) {
+			_ = b.Put(k, v)
+		}
+	case k[0] == prefixText && len(k) == 17 && b.Get(append([]byte{prefixItem}, k[1:9]...)) != nil:
+		_ = b.Put(k, v)
+	}
+}
+
+func (s *salvager) inWorkspace(path []string, k, v []byte) {
+	w, err := openSpace(s.tx, path[1])
+	if err != nil {
+		return
+	}
+	if len(path) == 2 {
+		switch string(k) {
+		case string(keyTrusted):
+			_ = w.applyOne(SetTrust{Trusted: true})
+		case string(keySeq):
+			_ = w.raise(number(v))
+		}
+		return
+	}
+	switch path[2] {
+	case string(bucketDiffs):
+		salvageObject(s, func(*Diff) string { return w.root }, func(o *Diff, n uint64) { o.Seq = n }, v)
+	case string(bucketReviews):
+		r, err := decodeReview(v)
+		if err != nil {
+			return
+		}
+		for _, key := range r.blobs {
+			if s.tx.Bucket(bucketBlobs).Get(key[:]) == nil {
+				return // a review without its contents cannot be decided
+			}
+		}
+		for _, key := range r.blobs {
+			s.refer(key[:])
+		}
+		_ = w.setReview(k, r)
+	case string(bucketDecisions), string(bucketNotes):
+		if len(k) == 8 {
+			_ = putNumbered(w.b.Bucket([]byte(path[2])), number(k), v)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package sessions
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+	bolt "go.etcd.io/bbolt"
+)
+
+// The layout. Numbers are big-endian, so that keys sort by them; "stored" is the form in value.go.
+//
+//	meta              schema → number, epoch → ULID
+//	sessions/<id>     one bucket holds all of a session, so that deleting it is one call:
+//	                  a → the session, stored       u → its time of update    w → its workspace
+//	                  b<turn> → turn, stored        turn: the ordinal of the turn in the session, 4 bytes
+//	                  c<turn><index> → item, stored
+//	                  d<turn><index> → blob key of the item's uncut tool
+//	                  e<turn><index><offset> → text of a running item
+//	turns             turn id → ordinal, session id
+//	active            turn id → nothing, for turns that have not ended: what recovery looks at
+//	removed           session id → seq, workspace
+//	recent            <time of update><session id> → nothing
+//	workspaces/<root> seq → the highest ever given out, trusted → nothing, sessions → their number
+//	                  changes/<seq> → kind, id: one entry for each object of the workspace
+//	                  diffs/<path> → diff, stored   reviews/<path> → blob keys, state
+//	                  decisions/<n>, notes/<n> → data
+//	                  recent: as above
+//	blobs, refs       SHA-256 → content, number of references
+//
+// The letters in a session's bucket and the names of the buckets sort so that a walk in key order, which is what
+// salvage does, meets a thing before what depends on it.
+var (
+	bucketMeta       = []byte("meta")
+	bucketSessions   = []byte("sessions")
+	bucketTurns      = []byte("turns")
+	bucketActive     = []byte("active")
+	bucketRemoved    = []byte("removed")
+	bucketRecent     = []byte("recent")
+	bucketWorkspaces = []byte("workspaces")
+	bucketBlobs      = []byte("blobs")
+	bucketRefs       = []byte("refs")
+
+	bucketChanges   = []byte("changes")
+	bucketDiffs     = []byte("diffs")
+	bucketReviews   = []byte("reviews")
+	bucketDecisions = []byte("decisions")
+	bucketNotes     = []byte("notes")
+
+	keySchema    = []byte("schema")
+	keyEpoch     = []byte("epoch")
+	keySeq       = []byte("seq")
+	keyTrusted   = []byte("trusted")
+	keyCount     = []byte("sessions")
+	keySession   = []byte("a")
+	keyUpdated   = []byte("u")
+	keyWorkspace = []byte("w")
+)
+
+const (
+	prefixTurn   = 'b'
+	prefixItem   = 'c'
+	prefixDetail = 'd'
+	prefixText   = 'e'
+)
+
+// Buckets that are mostly appended to are packed tighter than bbolt's half, which is right for random keys. bbolt
+// does not keep the setting: it is made in each transaction.
+const appendFill = 0.9
+
+// A migration brings the layout from one version to the next, inside one transaction with all that follow it.
+type migration func(*bolt.Tx) error
+
+// migrations returns the steps from version 1 on: the i-th makes version i+2.
+func migrations() []migration { return nil }
+
+// prepareSchema lays out an empty database or migrates an old one, and returns its epoch.
+func prepareSchema(db *bolt.DB, steps []migration) (epoch string, err error) {
+	want := uint64(len(steps)) + 1
+	var have uint64
+	var empty bool
+	err = db.View(func(tx *bolt.Tx) error {
+		if k, _ := tx.Cursor().First(); k == nil {
+			empty = true
+			return nil
+		}
+		meta := tx.Bucket(bucketMeta)
+		if meta == nil {
+			return errForeign
+		}
+		have, epoch = number(meta.Get(keySchema)), string(meta.Get(keyEpoch))
+		return nil
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case empty:
+		return createSchema(db, want)
+	case have == 0 || epoch == "":
+		return "", errForeign
+	case have > want:
+		return "", fmt.Errorf("%w (its schema is %d, this version knows %d)", ErrNewerSchema, have, want)
+	case have == want:
+		return epoch, nil
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		for v := have; v < want; v++ {
+			if err := steps[v-1](tx); err != nil {
+				return fmt.Errorf("migrating the database from schema %d to %d: %w", v, v+1, err)
+			}
+		}
+		return tx.Bucket(bucketMeta).Put(keySchema, be64(want))
+	})
+	return epoch, err
+}
+
+var errForeign = errors.New("a database of another program: choose another state directory with CURSORD_STATE_DIR")
+
+func createSchema(db *bolt.DB, version uint64) (epoch string, err error) {
+	epoch = ulid.Make().String()
+	return epoch, db.Update(func(tx *bolt.Tx) error {
+		for _, name := range [][]byte{
+			bucketMeta, bucketSessions, bucketTurns, bucketActive, bucketRemoved, bucketRecent, bucketWorkspaces, bucketBlobs, bucketRefs,
+		} {
+			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+				return err
+			}
+		}
+		meta := tx.Bucket(bucketMeta)
+		if err := meta.Put(keySchema, be64(version)); err != nil {
+			return err
+		}
+		return meta.Put(keyEpoch, []byte(epoch))
+	})
+}
+
+func be64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+// number reads what be64 wrote; anything else, nil too, is 0.
+func number(b []byte) uint64 {
+	if len(b) != 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(b)
+}
+
+// A turnRef is the place of a turn: its session, and its ordinal there.
+type turnRef struct {
+	session string
+	ordinal uint32
+}
+
+func (r turnRef) encode() []byte {
+	return append(binary.BigEndian.AppendUint32(nil, r.ordinal), r.session...)
+}
+
+func decodeTurnRef(b []byte) (turnRef, bool) {
+	if len(b) <= 4 {
+		return turnRef{}, false
+	}
+	return turnRef{session: string(b[4:]), ordinal: binary.BigEndian.Uint32(b)}, true
+}
+
+func turnKey(ordinal uint32) []byte {
+	return binary.BigEndian.AppendUint32([]byte{prefixTurn}, ordinal)
+}
+
+// itemKey makes the key of an item, of its detail and the start of its texts' keys.
+func itemKey(prefix byte, ordinal, index uint32) []byte {
+	b := make([]byte, 0, 17) // room for a text's offset
+	b = binary.BigEndian.AppendUint32(append(b, prefix), ordinal)
+	return binary.BigEndian.AppendUint32(b, index)
+}
+
+// splitItemID takes an ItemID apart. The turn's id may itself hold a colon: clients make it.
+func splitItemID(id string) (turn string, index uint32, ok bool) {
+	i := strings.LastIndexByte(id, ':')
+	if i < 0 {
+		return "", 0, false
+	}
+	n, err := strconv.ParseUint(id[i+1:], 10, 32)
+	if err != nil || ItemID(id[:i], int(n)) != id {
+		return "", 0, false
+	}
+	return id[:i], uint32(n), true
+}
+
+// updatedKey orders moments, also those before 1970.
+func updatedKey(t Time) []byte { return be64(uint64(t.UnixMilli()) ^ 1<<63) }
+
+func recentKey(updated []byte, session string) []byte {
+	return append(append(make([]byte, 0, len(updated)+len(session)), updated...), session...)
+}
+
+// A blobKey is a SHA-256.
+type blobKey [32]byte
+
+func parseBlobID(id string) (k blobKey, ok bool) {
+	if len(id) != 2*len(k) || strings.ToLower(id) != id {
+		return k, false
+	}
+	_, err := hex.Decode(k[:], []byte(id))
+	return k, err == nil
+}

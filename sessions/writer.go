@@ -1,0 +1,199 @@
+package sessions
+
+import (
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+const (
+	// What one transaction holds at most, so that a long backlog does not become one huge one.
+	maxBatchBytes = 16 << 20
+	maxBatchUnits = 8192
+
+	minRetry = 50 * time.Millisecond
+	maxRetry = 2 * time.Second
+)
+
+// A unit is what one Submit brought.
+type unit struct {
+	root     string
+	ops      []Op
+	done     func(error)
+	size     int
+	prepared bool
+	err      error // why it cannot be stored, whatever becomes of the others
+}
+
+// Submit stores ops, all or nothing, and returns at once. done, which may be nil, is called when they are on disk or
+// with an error that concerns them alone, from the writer and in the order of the Submits; it must not block. While
+// commits fail, everything is kept and tried again. After Close, done is called with ErrClosed before Submit returns.
+func (s *Store) Submit(workspace string, ops []Op, done func(error)) {
+	if done == nil {
+		done = func(error) {}
+	}
+	s.mu.Lock()
+	if s.closing {
+		s.mu.Unlock()
+		done(ErrClosed)
+		return
+	}
+	s.waiting = append(s.waiting, &unit{root: workspace, ops: ops, done: done})
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// write is the writer: it commits everything that waits in one transaction, and again.
+func (s *Store) write() {
+	defer close(s.stopped)
+	debug.SetPanicOnFault(true) // a page that cannot be read is then a failed commit
+	for {
+		batch, closing := s.take()
+		if len(batch) == 0 {
+			if closing {
+				return
+			}
+			select {
+			case <-s.wake:
+			case <-s.quit:
+			}
+			continue
+		}
+		err := s.store(batch)
+		for _, u := range batch {
+			if u.err == nil {
+				u.err = err
+			}
+			u.done(u.err)
+		}
+		s.mu.Lock()
+		s.inHand = 0
+		s.mu.Unlock()
+	}
+}
+
+// take takes what waits, up to the size of a batch, and prepares it.
+func (s *Store) take() (batch []*unit, closing bool) {
+	s.mu.Lock()
+	waiting := s.waiting
+	closing = s.closing
+	s.mu.Unlock()
+	size := 0
+	for n, u := range waiting {
+		if !u.prepared {
+			u.ops, u.size, u.err = prepare(u.root, u.ops)
+			u.prepared = true
+		}
+		if n > 0 && (size+u.size > maxBatchBytes || n == maxBatchUnits) {
+			break
+		}
+		size += u.size
+		batch = waiting[: n+1 : n+1]
+	}
+	s.mu.Lock()
+	if s.waiting = s.waiting[len(batch):]; len(s.waiting) == 0 {
+		s.waiting = nil
+	}
+	s.inHand = len(batch)
+	s.mu.Unlock()
+	return batch, closing
+}
+
+// store commits a batch, however long that takes; ErrClosed says that the store was closed before it could.
+func (s *Store) store(batch []*unit) error {
+	for delay := minRetry; ; delay = min(2*delay, maxRetry) {
+		err := s.commit(batch)
+		s.setTrouble(explain(s.path, err))
+		if err == nil {
+			return nil
+		}
+		timer := time.NewTimer(delay)
+		select {
+		case <-timer.C:
+		case <-s.quit:
+			timer.Stop()
+			if !s.waitClosing() {
+				return ErrClosed
+			}
+		}
+	}
+}
+
+// waitClosing waits the shortest delay while the store is closing, and reports whether another try fits.
+func (s *Store) waitClosing() bool {
+	s.mu.Lock()
+	left := time.Until(s.deadline)
+	s.mu.Unlock()
+	if left <= 0 {
+		return false
+	}
+	time.Sleep(min(left, minRetry))
+	return true
+}
+
+func (s *Store) setTrouble(err error) {
+	s.mu.Lock()
+	changed := (s.trouble == nil) != (err == nil)
+	s.trouble = err
+	s.mu.Unlock()
+	if changed && s.o.OnTrouble != nil {
+		s.o.OnTrouble(err)
+	}
+}
+
+// commit tries a batch once. A unit that fails is marked and left out of the next attempt, at once.
+func (s *Store) commit(batch []*unit) error {
+	for {
+		bad, err := s.try(batch)
+		if bad == nil {
+			return err
+		}
+		bad.err = err
+	}
+}
+
+// try commits the units that have not failed. bad is the one whose writes failed, if it was that and not the commit.
+func (s *Store) try(batch []*unit) (bad *unit, err error) {
+	var at *unit
+	defer func() {
+		if r := recover(); r != nil { // bbolt has rolled back
+			s.suspect.Store(true)
+			bad, err = at, fmt.Errorf("%w (%v)", ErrDamaged, r)
+		}
+	}()
+	live := false
+	for _, u := range batch {
+		live = live || u.err == nil
+	}
+	if !live {
+		return nil, nil
+	}
+	err = s.set.commit(func() error {
+		return s.db.Update(func(tx *bolt.Tx) error {
+			for _, u := range batch {
+				if u.err != nil {
+					continue
+				}
+				at = u
+				w, err := openSpace(tx, u.root)
+				if err == nil {
+					err = w.apply(u.ops)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			at = nil
+			return nil
+		})
+	})
+	if err != nil {
+		return at, err
+	}
+	return nil, nil
+}
