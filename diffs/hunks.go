@@ -255,12 +255,13 @@ func (r *Review) Fingerprints() map[uint64]string {
 }
 
 func (r *Review) print(p piece) string {
-	s := shape{Was: r.was, Is: r.is}
+	var s shape
 	switch p.what {
 	case theUnknown:
 		s.Unknown = r.unknown
 	case theOp:
 		s = r.shape()
+		s.Unknown = fileOp{}
 	default:
 		s.Runs, s.Bare = shapeOf(r.atoms[p.start:p.end])
 	}

@@ -20,6 +20,19 @@ type FilePatch struct {
 	Old, New *Content
 }
 
+// Patch returns what Unified is to say of the review's file. Contents that are not reviewed by lines are part of it.
+func (r *Review) Patch(path string) FilePatch {
+	f := FilePatch{Path: path, Kind: r.Kind(), Hunks: r.Hunks()}
+	if r.whole != nil && r.op.ID != 0 {
+		if f.Kind != Large {
+			f.Kind = Binary
+		}
+		old, now := r.Baseline(), r.Current()
+		f.Old, f.New = &old, &now
+	}
+	return f
+}
+
 // Unified returns the files' hunks as one patch in git's format. What git apply makes of it on the baselines is the
 // present text, and the other way round with -R, as long as all of a file's hunks are given.
 func Unified(files []FilePatch) []byte {

@@ -1,0 +1,269 @@
+package diffs
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	if !given {
+		flag.Set("rapid.checks", "1500")
+	}
+	os.Exit(m.Run())
+}
+
+// A machine is a file, its review, and the agent and the person who work on it.
+type machine struct {
+	t        *rapid.T
+	r        *Review
+	disk     Content
+	original Content
+	eol      string
+	pure     bool // neither a user's edit nor an accept yet
+	typed    int  // unique lines that the user has typed
+	edits    int
+	done     []Decision
+	undone   []Decision
+	exotic   bool // binary and large contents, too
+}
+
+var alphabet = []string{"{", "}", "", "return", "x = 1", "call(a, b)", "\tlonger line here", "mixed\rup"}
+
+func newMachine(t *rapid.T, exotic bool) *machine {
+	m := &machine{t: t, exotic: exotic, pure: true}
+	m.eol = rapid.SampledFrom([]string{"\n", "\n", "\r\n"}).Draw(t, "eol")
+	if rapid.IntRange(0, 7).Draw(t, "absent") > 0 {
+		m.original = m.content(rapid.SliceOfN(rapid.SampledFrom(alphabet), 0, 14).Draw(t, "base"))
+	}
+	m.disk = m.original
+	limits := Limits{MaxBytes: 400, MaxLines: 40}
+	if rapid.IntRange(0, 9).Draw(t, "unknown") == 0 {
+		m.r = limits.NewUnknown(m.disk, m.source())
+	} else {
+		m.r = limits.New(m.disk)
+	}
+	m.check()
+	return m
+}
+
+func (m *machine) source() Source {
+	m.edits++
+	return Source{SessionID: "s1", TurnID: fmt.Sprint("t", m.edits/3), ItemID: fmt.Sprint("i", m.edits), Via: "edit"}
+}
+
+// content joins lines; the last one now and then lacks its line end.
+func (m *machine) content(lines []string) Content {
+	if m.exotic && rapid.IntRange(0, 5).Draw(m.t, "exotic") == 0 {
+		s := rapid.SampledFrom([]string{"\x00", "a\n\x00b\n", "\xff\xfe\n", strings.Repeat("line\n", 41), strings.Repeat("y", 401)}).Draw(m.t, "bytes")
+		return Content{Exists: true, Data: []byte(s)}
+	}
+	var b strings.Builder
+	for i, l := range lines {
+		b.WriteString(l)
+		if i < len(lines)-1 || rapid.IntRange(0, 3).Draw(m.t, "final") > 0 {
+			if rapid.IntRange(0, 40).Draw(m.t, "other") == 0 {
+				b.WriteString("\n")
+			} else {
+				b.WriteString(m.eol)
+			}
+		}
+	}
+	return Content{Exists: true, Data: []byte(b.String())}
+}
+
+// lines returns the lines on disk without their ends.
+func (m *machine) lines() []string {
+	lines := splitLines(string(m.disk.Data))
+	for i := range lines {
+		lines[i] = strings.TrimSuffix(strings.TrimSuffix(lines[i], "\n"), "\r")
+	}
+	if m.r.limits.classify(string(m.disk.Data)) != Modified {
+		return nil
+	}
+	return lines
+}
+
+// edited replaces a few lines on disk by what line gives.
+func (m *machine) edited(line func() string) Content {
+	lines := m.lines()
+	for range rapid.IntRange(1, 3).Draw(m.t, "splices") {
+		from := rapid.IntRange(0, len(lines)).Draw(m.t, "from")
+		to := min(len(lines), from+rapid.IntRange(0, 3).Draw(m.t, "drop"))
+		var added []string
+		for range rapid.IntRange(0, 3).Draw(m.t, "add") {
+			added = append(added, line())
+		}
+		lines = slices.Replace(lines, from, to, added...)
+	}
+	return m.content(lines[:min(len(lines), 30)])
+}
+
+func (m *machine) moved() Content {
+	lines := m.lines()
+	if len(lines) == 0 {
+		return m.content(nil)
+	}
+	from := rapid.IntRange(0, len(lines)-1).Draw(m.t, "from")
+	to := min(len(lines), from+rapid.IntRange(1, 3).Draw(m.t, "count"))
+	block := slices.Clone(lines[from:to])
+	if rapid.Bool().Draw(m.t, "cut") {
+		lines = slices.Delete(lines, from, to)
+	}
+	lines = slices.Insert(lines, rapid.IntRange(0, len(lines)).Draw(m.t, "to"), block...)
+	return m.content(lines[:min(len(lines), 30)])
+}
+
+func (m *machine) observe(now Content, by *Source) {
+	t := m.t
+	// Repairs and normalisations that earlier decisions left are not the edit's.
+	m.r.Observe(m.disk, by)
+	pendingBefore := m.pendingIDs()
+	before := m.r.Current()
+	rev := m.r.Rev()
+	changed := m.r.Observe(now, by)
+	require.Equal(t, now, normal(m.r.Current()), "1: the present text is what the disk holds")
+	require.Equal(t, changed, m.r.Rev() != rev)
+	if !sameContent(before, now) {
+		require.True(t, changed)
+	}
+	if by == nil {
+		m.pure = m.pure && sameContent(now, m.disk)
+		for id := range m.pendingIDs() {
+			require.True(t, pendingBefore[id], "8: a user's edit makes nothing pending: %d", id)
+		}
+	}
+	for _, p := range m.r.list() {
+		if p.what == aRun {
+			dead, alive := part(m.r.atoms[p.start:p.end])
+			require.NotEqual(t, texts(dead), texts(alive), "12: a hunk re-types what it deletes")
+		}
+	}
+	m.disk = now
+}
+
+func (m *machine) pendingIDs() map[uint64]bool {
+	ids := make(map[uint64]bool)
+	for i := range m.r.atoms {
+		if m.r.atoms[i].pending() {
+			ids[m.r.atoms[i].id] = true
+		}
+	}
+	if m.r.op.ID != 0 {
+		ids[m.r.op.ID] = true
+	}
+	return ids
+}
+
+func normal(c Content) Content {
+	if c.Exists && len(c.Data) == 0 {
+		c.Data = []byte{}
+	}
+	return c
+}
+
+func sameContent(a, b Content) bool { return a.Exists == b.Exists && string(a.Data) == string(b.Data) }
+
+// clone is a trip through storage.
+func clone(t require.TestingT, r *Review) *Review {
+	c, err := Unmarshal(r.Marshal(), r.Baseline().Data, r.Current().Data)
+	require.NoError(t, err)
+	if r.whole == nil {
+		require.Equal(t, fmt.Sprint(r.atoms), fmt.Sprint(c.atoms), "11: the lines come back")
+	} else {
+		require.Equal(t, r.whole, c.whole)
+	}
+	require.Equal(t, string(r.Marshal()), string(c.Marshal()), "11: the state comes back")
+	require.Equal(t, r.Hunks(), c.Hunks())
+	return c
+}
+
+func stored(t require.TestingT, d Decision) Decision {
+	b, err := json.Marshal(d)
+	require.NoError(t, err)
+	var back Decision
+	require.NoError(t, json.Unmarshal(b, &back))
+	return back
+}
+
+// decide decides on r, with everything that must hold of any decision, and returns the decision out of storage.
+func decide(t require.TestingT, r *Review, ids []uint64, accept bool, lines *Range) (Decision, error) {
+	before := clone(t, r)
+	mine := guarded(r)
+	d, err := r.Decide(ids, accept, lines)
+	if err != nil {
+		require.Equal(t, string(before.Marshal()), string(r.Marshal()), "16: a refused decision changes nothing")
+		return d, err
+	}
+	if accept {
+		require.Equal(t, before.Current(), r.Current(), "6: an accept leaves the file")
+	} else {
+		require.Equal(t, before.Baseline(), r.Baseline(), "6: a reject leaves the baseline")
+	}
+	alive := make(map[string]bool)
+	for _, l := range splitLines(string(r.Current().Data)) {
+		alive[trimEnd(l)] = true
+	}
+	for _, l := range mine {
+		require.True(t, alive[l], "7, 14: the user's line %q is lost", l)
+	}
+	wellFormed(t, r)
+	d = stored(t, d)
+	back := clone(t, r)
+	require.NoError(t, back.Undo(d))
+	back.rev = before.rev
+	require.Equal(t, string(before.Marshal()), string(back.Marshal()), "13: undo is exact")
+	require.Equal(t, before.Current(), back.Current())
+	require.Equal(t, before.Baseline(), back.Baseline())
+	require.Equal(t, before.Hunks(), back.Hunks())
+	again, err := back.Redo(d)
+	require.NoError(t, err)
+	require.Equal(t, d.Hunks, again.Hunks)
+	require.Equal(t, r.Current(), back.Current(), "redo does the same")
+	require.Equal(t, r.Baseline(), back.Baseline(), "redo does the same")
+	return d, nil
+}
+
+// guarded returns the lines typed by the user alone that no decision may lose: those that are settled and alive, and
+// those that the agent has moved.
+func guarded(r *Review) (lines []string) {
+	copied := make(map[string]bool)
+	for i := range r.atoms {
+		if a := &r.atoms[i]; a.ins != 0 {
+			copied[trimEnd(a.text)] = true
+		}
+	}
+	for i := range r.atoms {
+		a := &r.atoms[i]
+		if l := trimEnd(a.text); strings.HasPrefix(l, "user") && (!a.pending() || a.del != 0 && a.user && copied[l]) {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+func wellFormed(t require.TestingT, r *Review) {
+	seen := make(map[uint64]bool)
+	for i := range r.atoms {
+		a := &r.atoms[i]
+		require.False(t, a.ins != 0 && a.del != 0, "10: inserted and deleted")
+		require.False(t, seen[a.id], "10: id %d twice", a.id)
+		require.LessOrEqual(t, a.id, r.next)
+		require.False(t, a.user && a.ins != 0, "a user's line is settled")
+		seen[a.id] = true
+	}
+	if r.whole == nil && r.op.ID == 0 {
+		require.Equal(t, r.was, r.is)
+	}
+	require.Equal(t, r.Pending(), len(r.Hunks()) > 0)
+}

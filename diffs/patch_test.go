@@ -1,0 +1,151 @@
+package diffs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+)
+
+// checkHunks holds the hunks, one by one and as a patch, against the two texts.
+func checkHunks(t require.TestingT, r *Review) {
+	old, now := string(r.Baseline().Data), string(r.Current().Data)
+	oldLines, nowLines := splitLines(old), splitLines(now)
+	var shown []Hunk
+	for _, h := range r.Hunks() {
+		require.NotEmpty(t, h.Sources)
+		require.Equal(t, h.Kind == TextHunk, r.op.ID == 0 && h.ID != r.unknown.ID)
+		if len(h.Lines) == 0 {
+			require.Equal(t, FileHunk, h.Kind)
+			require.Zero(t, h.OldLines+h.NewLines+h.OldStart+h.NewStart)
+			continue
+		}
+		shown = append(shown, h)
+		require.Equal(t, sideLines(h, "-"), slice(oldLines, h.OldStart, h.OldLines), "the old side of %v", h.Lines)
+		require.Equal(t, sideLines(h, "+"), slice(nowLines, h.NewStart, h.NewLines), "the new side of %v", h.Lines)
+		if h.Kind == TextHunk {
+			for _, l := range [][]string{context(h.Lines, 1), context(h.Lines, -1)} {
+				require.LessOrEqual(t, len(l), contextLines)
+			}
+			require.NotEmpty(t, changes(h))
+		}
+	}
+	if r.whole != nil {
+		return
+	}
+	patch := string(Unified([]FilePatch{r.Patch("f")}))
+	if len(shown) == 0 {
+		return
+	}
+	made, err := applied(patch, oldLines, false)
+	require.NoError(t, err, patch)
+	require.Equal(t, now, made, "20: the patch on the baseline makes the file")
+	made, err = applied(patch, nowLines, true)
+	require.NoError(t, err, patch)
+	require.Equal(t, old, made, "20: the reverse patch on the file makes the baseline")
+}
+
+func context(lines []string, step int) (out []string) {
+	i := 0
+	if step < 0 {
+		i = len(lines) - 1
+	}
+	for ; i >= 0 && i < len(lines) && lines[i][0] == ' '; i += step {
+		out = append(out, lines[i])
+	}
+	return out
+}
+
+// sideLines returns the lines of one side of a hunk with their ends.
+func sideLines(h Hunk, mark string) []string {
+	lines := make([]string, 0, len(h.Lines))
+	for _, l := range h.Lines {
+		if l[:1] == mark || l[0] == ' ' {
+			lines = append(lines, l[1:]+"\n")
+		}
+	}
+	if n := len(lines); n > 0 && (mark == "-" && h.OldNoEOL || mark == "+" && h.NewNoEOL) {
+		lines[n-1] = strings.TrimSuffix(lines[n-1], "\n")
+	}
+	return lines
+}
+
+func slice(lines []string, start, count int) []string {
+	if count == 0 {
+		return []string{}
+	}
+	return lines[start-1 : start-1+count]
+}
+
+// applied is a strict reader of patches of one file: every hunk must be exactly where it says.
+func applied(patch string, lines []string, reverse bool) (string, error) {
+	var out strings.Builder
+	at, made := 0, 0
+	in := strings.Split(patch, "\n")
+	in = in[:len(in)-1]
+	for len(in) > 0 && !strings.HasPrefix(in[0], "@@") {
+		in = in[1:]
+	}
+	for len(in) > 0 {
+		from, to, err := header(in[0])
+		if err != nil {
+			return "", err
+		}
+		in = in[1:]
+		minus, plus := byte('-'), byte('+')
+		if reverse {
+			from, to, minus, plus = to, from, plus, minus
+		}
+		before := endLine(from[0], from[1])
+		if before < at {
+			return "", fmt.Errorf("a hunk at %d, when %d lines are done", before, at)
+		}
+		for ; at < before; at++ {
+			out.WriteString(lines[at])
+			made++
+		}
+		if made != endLine(to[0], to[1]) {
+			return "", fmt.Errorf("a hunk that makes line %d, when %d are made", endLine(to[0], to[1]), made)
+		}
+		for from[1] > 0 || to[1] > 0 {
+			l := in[0]
+			text := l[1:] + "\n"
+			in = in[1:]
+			if len(in) > 0 && strings.HasPrefix(in[0], "\\") {
+				text, in = text[:len(text)-1], in[1:]
+			}
+			if l[0] != plus {
+				if at >= len(lines) || lines[at] != text {
+					return "", fmt.Errorf("line %d is not %q", at, text)
+				}
+				at++
+				from[1]--
+			}
+			if l[0] != minus {
+				out.WriteString(text)
+				made++
+				to[1]--
+			}
+		}
+	}
+	for _, l := range lines[at:] {
+		out.WriteString(l)
+	}
+	return out.String(), nil
+}
+
+func header(l string) (old, now [2]int, err error) {
+	var a, b string
+	if _, err := fmt.Sscanf(l, "@@ -%s +%s @@", &a, &b); err != nil {
+		return old, now, fmt.Errorf("%q: %w", l, err)
+	}
+	for s, p := range map[string]*[2]int{"-" + a: &old, "+" + b: &now} {
+		if !strings.Contains(s, ",") {
+			s += ",1"
+		}
+		if _, err := fmt.Sscanf(s[1:], "%d,%d", &p[0], &p[1]); err != nil {
+			return old, now, fmt.Errorf("%q: %w", l, err)
+		}
+	}
+	return old, now, nil
+}

@@ -1,0 +1,293 @@
+package diffs
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// check looks at all that must hold of a review at any time, deciding only on copies of it.
+func (m *machine) check() {
+	t := m.t
+	require.Equal(t, normal(m.disk), normal(m.r.Current()), "1: the review knows the disk")
+	wellFormed(t, m.r)
+	checkHunks(t, m.r)
+	m.checkAll()
+	m.checkOrder()
+	m.checkRestored()
+}
+
+func (m *machine) checkAll() {
+	t := m.t
+	r := clone(t, m.r)
+	for _, h := range r.Hunks() {
+		if r.Decidable(h.ID, true) == nil {
+			_, err := decide(t, r, []uint64{h.ID}, true, nil)
+			require.NoError(t, err)
+		}
+	}
+	require.Equal(t, m.r.Current(), r.Current(), "2: accept-all leaves the file")
+	require.Equal(t, r.Current(), r.Baseline(), "2: accept-all settles")
+	require.False(t, r.Pending(), "2: accept-all settles")
+
+	r = clone(t, m.r)
+	left := 0
+	for len(r.Hunks()) > left {
+		h := r.Hunks()[left]
+		if _, err := decide(t, r, []uint64{h.ID}, false, nil); err != nil {
+			require.True(t, h.ID == r.unknown.ID || r.whole.touched)
+			left++
+		}
+	}
+	if left == 0 || r.whole == nil {
+		require.Equal(t, r.Baseline(), r.Current(), "3: reject-all gives the baseline")
+		require.Equal(t, m.r.Baseline(), r.Current(), "3: reject-all gives the baseline")
+	}
+	if m.pure {
+		require.Equal(t, normal(m.original), normal(r.Current()), "3: reject-all gives the original bytes")
+	}
+}
+
+// checkOrder decides a vector of accepts and rejects in two orders.
+func (m *machine) checkOrder() {
+	t := m.t
+	hunks := m.r.Hunks()
+	var sets [][]uint64
+	seen := make(map[uint64]bool)
+	for _, h := range hunks {
+		if !seen[h.ID] {
+			set := append([]uint64{h.ID}, h.Linked...)
+			for _, id := range set {
+				seen[id] = true
+			}
+			sets = append(sets, set)
+		}
+	}
+	if len(sets) < 2 {
+		return
+	}
+	accept := rapid.SliceOfN(rapid.Bool(), len(sets), len(sets)).Draw(t, "vector")
+	order := rapid.Permutation(indices(len(sets))).Draw(t, "order")
+	one, other := clone(t, m.r), clone(t, m.r)
+	for _, i := range indices(len(sets)) {
+		m.decideOne(one, sets[i][:1], accept[i])
+	}
+	for _, i := range order {
+		m.decideOne(other, sets[i][len(sets[i])-1:], accept[i])
+	}
+	require.Equal(t, one.Current(), other.Current(), "4: the order of decisions does not matter")
+	require.Equal(t, one.Baseline(), other.Baseline(), "4: the order of decisions does not matter")
+}
+
+func indices(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+// decideOne decides one set of linked hunks, which must leave the others alone.
+func (m *machine) decideOne(r *Review, ids []uint64, accept bool) {
+	before, prints := r.Hunks(), r.Fingerprints()
+	d, err := decide(m.t, r, ids, accept, nil)
+	if err != nil {
+		return
+	}
+	after := r.Hunks()
+	var left []Hunk
+	for _, h := range before {
+		if !slices.Contains(d.Hunks, h.ID) {
+			left = append(left, h)
+		}
+	}
+	require.Len(m.t, after, len(left), "5: other hunks stay")
+	for i, h := range left {
+		require.Equal(m.t, h.ID, after[i].ID, "5: other hunks keep their ids")
+		require.Equal(m.t, h.Linked, after[i].Linked, "5: other hunks keep their links")
+		require.Equal(m.t, h.Sources, after[i].Sources)
+		require.Equal(m.t, changes(h), changes(after[i]), "5: other hunks keep their lines")
+		require.Equal(m.t, prints[h.ID], r.Fingerprint(h.ID), "5: other hunks keep their fingerprints")
+	}
+}
+
+func changes(h Hunk) (lines []string) {
+	for _, l := range h.Lines {
+		if l[0] != ' ' {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// checkRestored has the agent and the user bring the baseline back by hand.
+func (m *machine) checkRestored() {
+	if m.r.unknown.ID != 0 {
+		return
+	}
+	for _, by := range []*Source{nil, {TurnID: "t", Via: "shell"}} {
+		r := clone(m.t, m.r)
+		if r.Observe(r.Baseline(), nil); by != nil {
+			r = clone(m.t, m.r)
+			r.Observe(r.Baseline(), by)
+		}
+		require.False(m.t, r.Pending(), "9: the baseline is back, nothing is left")
+		require.Equal(m.t, m.r.Baseline(), r.Current())
+		require.Equal(m.t, m.r.Baseline(), r.Baseline())
+	}
+}
+
+// step lets one thing happen.
+func (m *machine) step() {
+	t := m.t
+	agentLine := func() string { return rapid.SampledFrom(alphabet).Draw(t, "line") }
+	userLine := func() string {
+		if rapid.Bool().Draw(t, "unique") {
+			m.typed++
+			return "user" + string(rune('a'+m.typed%26)) + string(rune('a'+m.typed/26))
+		}
+		return agentLine()
+	}
+	agent := func() *Source { s := m.source(); return &s }
+	switch rapid.SampledFrom([]string{
+		"agent", "agent", "agent", "agent", "move", "move", "rewrite", "user", "user", "user", "retype",
+		"delete", "unchanged", "decide", "decide", "decide", "lines", "lines", "undo", "undo", "redo", "store",
+	}).Draw(t, "step") {
+	case "agent":
+		m.observe(m.edited(agentLine), agent())
+	case "move":
+		m.observe(m.moved(), agent())
+	case "rewrite":
+		m.observe(m.content(rapid.SliceOfN(rapid.SampledFrom(alphabet), 0, 14).Draw(t, "lines")), agent())
+	case "user":
+		m.observe(m.edited(userLine), nil)
+	case "retype": // a person takes one change back by hand
+		lines := splitLines(m.r.text(baseline))
+		m.observe(m.content(m.r.trimmed(lines)), nil)
+	case "delete":
+		by := agent()
+		if rapid.IntRange(0, 3).Draw(t, "by") == 0 {
+			by = nil
+		}
+		m.observe(Content{}, by)
+	case "unchanged":
+		m.observe(m.disk, rapid.SampledFrom([]*Source{nil, agent()}).Draw(t, "by"))
+	case "decide":
+		m.decideSome()
+	case "lines":
+		m.decideLines()
+	case "undo":
+		m.undo()
+	case "redo":
+		m.redo()
+	case "store":
+		m.r = clone(t, m.r)
+	}
+	m.check()
+}
+
+func (w *weave) trimmed(lines []string) []string {
+	out := make([]string, 0, len(lines))
+	for _, l := range lines {
+		out = append(out, trimEnd(l))
+	}
+	return out[:min(len(out), 30)]
+}
+
+func (m *machine) decided(d Decision, accept bool) {
+	m.pure = m.pure && !accept
+	m.done, m.undone = append(m.done, d), nil
+	m.disk = normal(m.r.Current())
+}
+
+func (m *machine) decideSome() {
+	hunks := m.r.Hunks()
+	_, err := m.r.Decide([]uint64{m.r.next + 1}, true, nil)
+	require.ErrorIs(m.t, err, ErrNotFound)
+	if len(hunks) == 0 {
+		return
+	}
+	var ids []uint64
+	for _, i := range rapid.SliceOfNDistinct(rapid.IntRange(0, len(hunks)-1), 1, len(hunks), rapid.ID).Draw(m.t, "hunks") {
+		ids = append(ids, hunks[i].ID)
+	}
+	accept := rapid.Bool().Draw(m.t, "accept")
+	if d, err := decide(m.t, m.r, ids, accept, nil); err == nil {
+		m.decided(d, accept)
+	}
+}
+
+func (m *machine) decideLines() {
+	hunks := m.r.Hunks()
+	if len(hunks) == 0 {
+		return
+	}
+	h := rapid.SampledFrom(hunks).Draw(m.t, "hunk")
+	n := len(changes(h))
+	lines := Range{From: rapid.IntRange(-1, n).Draw(m.t, "from"), To: rapid.IntRange(-1, n+1).Draw(m.t, "to")}
+	accept := rapid.Bool().Draw(m.t, "accept")
+	d, err := decide(m.t, m.r, []uint64{h.ID}, accept, &lines)
+	if lines.From < 0 || lines.To > n || lines.From >= lines.To {
+		require.ErrorIs(m.t, err, ErrRange)
+		return
+	}
+	if err == nil {
+		m.decided(d, accept)
+	}
+}
+
+func (m *machine) undo() {
+	if len(m.done) == 0 {
+		return
+	}
+	d := m.done[len(m.done)-1]
+	m.done = m.done[:len(m.done)-1]
+	before := m.r.Current()
+	state := string(m.r.Marshal())
+	mine := guarded(m.r)
+	if err := m.r.Undo(d); err != nil {
+		require.ErrorIs(m.t, err, ErrOvertaken)
+		require.Equal(m.t, state, string(m.r.Marshal()))
+		return
+	}
+	if d.Accept {
+		require.Equal(m.t, before, m.r.Current(), "undoing an accept leaves the file")
+	}
+	text := string(m.r.Current().Data) + string(m.r.Baseline().Data) // undoing a reject deletes again what it brought back
+	for _, l := range mine {
+		require.Contains(m.t, text, l, "an undo loses a user's line")
+	}
+	m.undone = append(m.undone, d)
+	m.disk = normal(m.r.Current())
+}
+
+func (m *machine) redo() {
+	if len(m.undone) == 0 {
+		return
+	}
+	d := m.undone[len(m.undone)-1]
+	m.undone = m.undone[:len(m.undone)-1]
+	again, err := m.r.Redo(d)
+	if err != nil {
+		return
+	}
+	m.pure = m.pure && !d.Accept
+	m.done = append(m.done, stored(m.t, again))
+	m.disk = normal(m.r.Current())
+}
+
+func play(exotic bool) func(*rapid.T) {
+	return func(t *rapid.T) {
+		m := newMachine(t, exotic)
+		for range rapid.IntRange(1, 14).Draw(t, "steps") {
+			m.step()
+		}
+	}
+}
+
+func TestProperties(t *testing.T)       { rapid.Check(t, play(false)) }
+func TestPropertiesExotic(t *testing.T) { rapid.Check(t, play(true)) }
+
+func FuzzWeave(f *testing.F) { f.Fuzz(rapid.MakeFuzz(play(true))) }
