@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -57,6 +56,8 @@ type Notification struct {
 	JSON      []byte        // the object's encoding; nil when Removed and for a delta
 	Removed   bool          // the object, always a session, was deleted
 	Delta     *Delta
+
+	textLen int // of a growing item in a catch-up: the bytes of text that JSON has
 
 	once  sync.Once
 	frame []byte
@@ -247,5 +248,3 @@ type TurnCounts struct {
 	Running int `json:"running"`
 	Queued  int `json:"queued"`
 }
-
-var _ = json.Marshal

@@ -2,79 +2,438 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
 
+	"github.com/oklog/ulid/v2"
+
+	"cursord/agent"
 	"cursord/sessions"
 )
 
-// Every root argument below may be any path or file:// URI of a workspace. Methods block until they have the answer,
-// which is quick, unless they take a reply function. A reply is called exactly once, from a loop, and must not block;
-// what it enqueues is before any notification that the request causes.
+// Options say where a daemon lives.
+type Options struct {
+	Version  string
+	StateDir string // the database's folder
+	Socket   string // for Status; "" without one
+	Config   Config
+	Log      *slog.Logger
+}
 
 // A Daemon owns every session, turn and pending review of a user. It knows no JSON-RPC and no editor.
-type Daemon struct{}
+//
+// Every root argument of its methods may be any path or file:// URI of a workspace. Methods block until they have the
+// answer, which is quick, unless they take a reply function. A reply is called exactly once, mostly from a loop, and
+// must not block; what it enqueues is before any notification that the request causes.
+type Daemon struct {
+	// Constant after Open.
+	version  string
+	socket   string
+	config   Config
+	log      *slog.Logger
+	store    *sessions.Store
+	launcher *agent.Launcher
+	started  sessions.Time
+	stopping chan struct{} // closed by Stop
+	done     chan struct{} // closed by Close
 
-// A Subscription feeds a Sink with one workspace's notifications.
-type Subscription struct{}
+	turns      sync.WaitGroup // the turns' own goroutines
+	unfinished sync.WaitGroup // turns whose end is not told yet
+	clients    atomic.Int32
 
-// Subscribe makes sink a subscriber of a workspace. reply comes first; then what changed since o.After, then live
-// notifications.
-func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply func(Subscribed, error)) *Subscription {
-	panic("unwritten")
+	mu         sync.Mutex
+	workspaces map[string]*workspace // guarded by mu
+	agentState AgentStatus           // guarded by mu
+	idle       *time.Timer           // guarded by mu; nil: never
+	asked      bool                  // guarded by mu; Stop was called
+	closed     bool                  // guarded by mu; Close was called
 }
 
-// Behind reports whether the subscription waits for Resume.
-func (s *Subscription) Behind() bool { panic("unwritten") }
-
-// Resume goes on with a subscription that is behind, from the newest state of each object; the sink's owner calls it
-// when there is room again. On one that is not behind it does nothing.
-func (s *Subscription) Resume() { panic("unwritten") }
-
-// Close ends the subscription; the sink gets nothing after Close has returned.
-func (s *Subscription) Close() { panic("unwritten") }
-
-func (d *Daemon) Workspaces() ([]WorkspaceInfo, error)            { panic("unwritten") }
-func (d *Daemon) Trust(root string, trusted bool) (string, error) { panic("unwritten") }
-func (d *Daemon) CreateSession(root string, p SessionParams) (*sessions.Session, error) {
-	panic("unwritten")
+// Open opens the database, ends what an earlier daemon left running, and returns a daemon that serves. Its errors are
+// those of sessions.Open.
+func Open(o Options) (*Daemon, error) {
+	d := &Daemon{
+		version: o.Version, socket: o.Socket, config: o.Config, log: o.Log,
+		launcher: agent.NewLauncher(), started: sessions.Now(),
+		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{},
+		agentState: AgentStatus{State: "unknown"},
+	}
+	if d.log == nil {
+		d.log = slog.New(slog.DiscardHandler)
+	}
+	if d.config.ParallelTurns < 1 {
+		d.config.ParallelTurns = 1
+	}
+	store, report, err := sessions.Open(filepath.Join(o.StateDir, "cursord.db"), sessions.Options{OnTrouble: d.storageTrouble})
+	if err != nil {
+		return nil, err
+	}
+	d.store = store
+	if report.MovedAside != "" {
+		d.log.Error("the database was damaged and has been moved aside", "to", report.MovedAside, "sessions saved", report.Salvaged)
+	}
+	for _, t := range report.Interrupted {
+		d.log.Warn("a turn was interrupted by the end of the last daemon", "turn", t.ID, "workspace", t.Workspace)
+	}
+	// Whoever has the store is the only daemon, so agents that carry its mark have lost theirs.
+	if n := agent.KillOrphans(storeMark(store)); n > 0 {
+		d.log.Warn("ended agents of the last daemon", "processes", n)
+	}
+	if _, err := d.findAgent(); err != nil {
+		d.agentState = AgentStatus{State: "notInstalled", Message: err.Error()}
+	}
+	if d.config.IdleExit > 0 {
+		d.idle = time.AfterFunc(d.config.IdleExit, d.idled)
+	}
+	return d, nil
 }
-func (d *Daemon) ListSessions(root string, limit int, cursor string) ([]*sessions.Session, string, error) {
-	panic("unwritten")
-}
-func (d *Daemon) ReadSession(id, before string, limit int) (Transcript, error) { panic("unwritten") }
-func (d *Daemon) UpdateSession(id string, p SessionParams) (*sessions.Session, error) {
-	panic("unwritten")
-}
-func (d *Daemon) DeleteSession(id string) error              { panic("unwritten") }
-func (d *Daemon) ReadItem(id string) (*sessions.Item, error) { panic("unwritten") }
 
-// StartTurn stores a turn and answers; the turn's notifications follow.
-func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions.Turn, error)) {
-	panic("unwritten")
+// storeMark is in the environment of every agent of the daemon that has this store.
+func storeMark(s *sessions.Store) string { return "CURSORD_STORE=" + s.Epoch() }
+
+// newID returns an id that sorts by time.
+func newID() string { return ulid.Make().String() }
+
+func decode(b []byte, v any) error { return json.Unmarshal(b, v) }
+
+// workspace returns the loop of a root that is a directory now.
+func (d *Daemon) workspace(path string) (*workspace, error) {
+	root, err := resolveRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	return d.workspaceAt(root)
 }
 
-// WaitTurn replies once the turn has ended, after its last notification; cancelling ctx replies KindCancelled.
-func (d *Daemon) WaitTurn(ctx context.Context, id string, reply func(*sessions.Turn, error)) {
-	panic("unwritten")
+// workspaceAt returns the loop of a resolved root, starting it on first use.
+func (d *Daemon) workspaceAt(root string) (*workspace, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if w := d.workspaces[root]; w != nil {
+		return w, nil
+	}
+	if d.closed {
+		return nil, errStopped
+	}
+	rec, err := d.store.Workspace(root)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	w, err := newWorkspace(d, rec)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	d.workspaces[root] = w
+	return w, nil
 }
-func (d *Daemon) CancelTurn(id string) (*sessions.Turn, error)            { panic("unwritten") }
-func (d *Daemon) Diffs(root, path, turn string) ([]*sessions.Diff, error) { panic("unwritten") }
-func (d *Daemon) Unified(root, path, turn string) (string, error)         { panic("unwritten") }
-func (d *Daemon) Decide(ctx context.Context, root string, dec Decision) (Decided, error) {
-	panic("unwritten")
-}
-func (d *Daemon) Undo(ctx context.Context, root string) (Decided, error) { panic("unwritten") }
-func (d *Daemon) Redo(ctx context.Context, root string) (Decided, error) { panic("unwritten") }
-func (d *Daemon) Comment(root, hunk, text string) error                  { panic("unwritten") }
-func (d *Daemon) AgentStatus(ctx context.Context) (AgentStatus, error)   { panic("unwritten") }
 
-// AgentState is what initialize says of the agent: the last known state, without running anything.
-func (d *Daemon) AgentState() AgentStatus                          { panic("unwritten") }
-func (d *Daemon) AgentModels(ctx context.Context) ([]Model, error) { panic("unwritten") }
-func (d *Daemon) Status() Status                                   { panic("unwritten") }
+func (d *Daemon) workspaceOfSession(id string) (*workspace, error) {
+	s, err := d.store.Session(id)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return d.workspaceAt(s.Workspace)
+}
+
+func (d *Daemon) workspaceOfTurn(id string) (*workspace, error) {
+	t, err := d.store.Turn(id)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return d.workspaceAt(t.Workspace)
+}
+
+func (d *Daemon) loops() []*workspace {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []*workspace
+	for _, w := range d.workspaces {
+		all = append(all, w)
+	}
+	return all
+}
+
+// Workspaces lists every workspace that the daemon knows.
+func (d *Daemon) Workspaces() ([]WorkspaceInfo, error) {
+	recs, err := d.store.Workspaces()
+	if err != nil {
+		return nil, storeError(err)
+	}
+	infos := make([]WorkspaceInfo, 0, len(recs))
+	for _, rec := range recs {
+		info := WorkspaceInfo{Workspace: rec.Root, Seq: rec.Seq, Sessions: rec.Sessions, Trusted: rec.Trusted}
+		diffs, err := d.store.PendingDiffs(rec.Root)
+		if err != nil {
+			return nil, storeError(err)
+		}
+		for _, diff := range diffs {
+			info.PendingHunks += len(diff.Hunks)
+		}
+		d.mu.Lock()
+		w := d.workspaces[rec.Root]
+		d.mu.Unlock()
+		if w != nil {
+			info.Running = int(w.running.Load())
+		}
+		infos = append(infos, info)
+	}
+	return infos, nil
+}
+
+// Trust says whether turns may run in a workspace; it covers that root alone.
+func (d *Daemon) Trust(root string, trusted bool) (string, error) {
+	w, err := d.workspace(root)
+	if err != nil {
+		return "", err
+	}
+	return stored(w, func(c *commit) (string, error) {
+		w.trusted = trusted
+		c.ops = append(c.ops, sessions.SetTrust{Trusted: trusted})
+		return w.root, nil
+	})
+}
+
+func untrusted(root string) error {
+	return &Error{
+		Kind: KindWorkspaceUntrusted, Message: root + " is not trusted: an agent there can run commands and change files",
+		Hint: `trust it with workspace/trust {"workspace": …, "trusted": true} or "cursord trust"`,
+	}
+}
+
+// Status describes the daemon.
+func (d *Daemon) Status() Status {
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	s := Status{
+		Version: d.version, PID: os.Getpid(), StartedAt: d.started, Socket: d.socket, Database: d.store.Path(),
+		Clients: int(d.clients.Load()), MemoryBytes: mem.Sys,
+	}
+	for _, w := range d.loops() {
+		s.Workspaces++
+		s.Turns.Running += int(w.running.Load())
+		s.Turns.Queued += int(w.queued.Load())
+	}
+	return s
+}
 
 // ClientJoined counts a connection in Status and keeps the daemon from idling out; call left when it ends.
-func (d *Daemon) ClientJoined() (left func()) { panic("unwritten") }
+func (d *Daemon) ClientJoined() (left func()) {
+	d.clients.Add(1)
+	return sync.OnceFunc(func() {
+		d.clients.Add(-1)
+		d.rest()
+	})
+}
 
-// Stop asks the daemon to end: KindBusy while turns run, unless forced. It returns at once; Done tells the end.
-func (d *Daemon) Stop(force bool) error { panic("unwritten") }
-func (d *Daemon) Done() <-chan struct{} { panic("unwritten") }
+// rest starts the idle time anew.
+func (d *Daemon) rest() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.idle != nil {
+		d.idle.Reset(d.config.IdleExit)
+	}
+}
+
+func (d *Daemon) idled() {
+	if d.clients.Load() > 0 {
+		return // the last one to leave starts the time anew
+	}
+	if err := d.Stop(false); err != nil {
+		d.rest()
+		return
+	}
+	d.log.Info("nobody was here for a while", "idle_exit", d.config.IdleExit)
+}
+
+// Stop asks the daemon to end: KindBusy while turns run or wait, unless forced. It returns at once; Stopping tells
+// whoever owns the daemon to call Close.
+func (d *Daemon) Stop(force bool) error {
+	if !force {
+		if s := d.Status(); s.Turns.Running+s.Turns.Queued > 0 {
+			return &Error{
+				Kind: KindBusy, Message: fmt.Sprintf("%d turn(s) run and %d wait", s.Turns.Running, s.Turns.Queued),
+				Hint: "wait for them, or force the stop: they end as interrupted",
+			}
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.asked {
+		d.asked = true
+		close(d.stopping)
+	}
+	return nil
+}
+
+// Stopping is closed when the daemon was asked to end.
+func (d *Daemon) Stopping() <-chan struct{} { return d.stopping }
+
+// Done is closed when Close has ended.
+func (d *Daemon) Done() <-chan struct{} { return d.done }
+
+// drainTime bounds the wait for agents to end and for their turns' ends to be stored.
+const drainTime = 15 * time.Second
+
+// EndTurns ends every turn as interrupted and returns when that is stored and told.
+func (d *Daemon) EndTurns() {
+	for _, w := range d.loops() {
+		w.call(w.stop)
+	}
+	ended := make(chan struct{})
+	go func() {
+		d.turns.Wait()
+		d.unfinished.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(drainTime):
+		d.log.Error("turns did not end in time; they will be interrupted at the next start")
+	}
+}
+
+// Close ends turns, loops and the store. Connections should be closed between EndTurns and Close.
+func (d *Daemon) Close() error {
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		<-d.done
+		return nil
+	}
+	d.closed = true
+	if d.idle != nil {
+		d.idle.Stop()
+	}
+	d.mu.Unlock()
+	d.EndTurns()
+	for _, w := range d.loops() {
+		w.close()
+	}
+	err := d.store.Close()
+	close(d.done)
+	return err
+}
+
+// storageTrouble is called by the store's writer, which must not wait.
+func (d *Daemon) storageTrouble(err error) {
+	go func() {
+		if err == nil {
+			d.log.Info("the database takes changes again")
+			return
+		}
+		d.log.Error("the database takes no changes; they are kept in memory", "err", err)
+		for _, w := range d.loops() {
+			w.do(func() { w.storageTrouble(err) })
+		}
+	}()
+}
+
+// storeError turns the store's error into an answer.
+func storeError(err error) error {
+	var e *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, sessions.ErrNotFound):
+		return &Error{Kind: KindNotFound, Message: "no such session, turn or item"}
+	case errors.Is(err, sessions.ErrClosed):
+		return errStopped
+	}
+	return &Error{
+		Kind: KindStorage, Message: "the database does not take changes: " + err.Error(),
+		Hint: "what runs goes on and is stored once it can be; make room on the disk or check its health",
+	}
+}
+
+// findAgent returns the agent's executable.
+func (d *Daemon) findAgent() (string, error) {
+	bin, err := agent.Find(d.config.Agent)
+	if err != nil {
+		return "", &Error{
+			Kind: KindAgentNotInstalled, Message: err.Error(),
+			Hint: "install it with: curl https://cursor.com/install -fsS | bash; or name it in CURSORD_AGENT",
+		}
+	}
+	return bin, nil
+}
+
+// AgentState is what initialize says of the agent: the last known state, without running anything.
+func (d *Daemon) AgentState() AgentStatus {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.agentState
+}
+
+// AgentStatus asks the agent for its version and account.
+func (d *Daemon) AgentStatus(ctx context.Context) (AgentStatus, error) {
+	s := d.askAgent(ctx)
+	if ctx.Err() != nil {
+		return s, &Error{Kind: KindCancelled, Message: "cancelled"}
+	}
+	d.mu.Lock()
+	d.agentState = s
+	d.mu.Unlock()
+	return s, nil
+}
+
+func (d *Daemon) askAgent(ctx context.Context) AgentStatus {
+	bin, err := d.findAgent()
+	if err != nil {
+		return AgentStatus{State: "notInstalled", Message: err.Error()}
+	}
+	s := AgentStatus{State: "unknown", Path: bin}
+	if s.Version, err = agent.Version(ctx, bin); err != nil {
+		s.Message = err.Error()
+		return s
+	}
+	account, err := agent.Status(ctx, bin)
+	switch {
+	case err != nil:
+		s.Message = err.Error()
+	case account.LoggedIn || account.APIKey:
+		s.State, s.Account = "ready", account.Name
+	default:
+		s.State, s.Message = "notLoggedIn", "not logged in: run \"cursor-agent login\", or set CURSOR_API_KEY"
+	}
+	return s
+}
+
+// AgentModels asks the agent which models it offers.
+func (d *Daemon) AgentModels(ctx context.Context) ([]Model, error) {
+	bin, err := d.findAgent()
+	if err != nil {
+		return nil, err
+	}
+	list, err := agent.Models(ctx, bin)
+	if ctx.Err() != nil {
+		return nil, &Error{Kind: KindCancelled, Message: "cancelled"}
+	}
+	if err != nil {
+		return nil, errorf(KindAgentFailed, "the agent could not list its models: %v", err)
+	}
+	models := make([]Model, 0, len(list))
+	for _, m := range list {
+		models = append(models, Model{ID: m.ID, Name: m.Name, Current: m.Current})
+	}
+	return models, nil
+}
+
+// agentFailed keeps what a failed turn taught about the agent.
+func (d *Daemon) agentFailed(e *sessions.TurnError) {
+	if e == nil || e.Kind != string(KindAgentNotLoggedIn) {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.agentState.State, d.agentState.Message = "notLoggedIn", e.Message
+}

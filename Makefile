@@ -1,0 +1,54 @@
+# cursord: "make" lists what there is.
+
+GO        ?= go
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS   := -s -w -X main.version=$(VERSION)
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+FUZZTIME  ?= 30s
+COUNT     ?= 6
+
+.DEFAULT_GOAL := help
+.PHONY: help build install demo test check generate bench fuzz clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/cursord
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/cursord ./cmd/cursord
+
+install: ## install cursord where "go install" puts programs
+	CGO_ENABLED=0 $(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/cursord
+
+demo: build ## run the main job with the embedded agent: a turn, a review, a restart
+	@./bin/cursord demo
+
+test: ## run all tests with the race detector
+	$(GO) test -race ./...
+
+check: ## check format, vet, staticcheck, the import table, generated files and all platforms
+	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool -modfile=.ci/tools.mod staticcheck ./...
+	$(GO) test -run 'TestImportTable|TestSchemaIsCurrent' ./cmd/cursord ./rpc
+	@for p in $(PLATFORMS); do \
+		echo "build $$p"; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/cursord || exit 1; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; \
+	done
+
+generate: ## write rpc/schema.json from the Go types
+	$(GO) generate ./rpc
+
+bench: ## run the benchmarks; benchstat reads what they print
+	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
+
+fuzz: ## run every fuzz target for FUZZTIME each
+	@$(GO) list ./... | while read -r pkg; do \
+		$(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' | while read -r target; do \
+			echo "fuzz $$pkg $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg </dev/null || exit 1; \
+		done || exit 1; \
+	done
+
+clean: ## remove what was built
+	rm -rf bin

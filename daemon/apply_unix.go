@@ -1,0 +1,52 @@
+//go:build unix
+
+package daemon
+
+import (
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// replaceable reports whether a new file in the place of f would lose nothing: no other hard link, no extended
+// attribute.
+func replaceable(f *os.File, info fs.FileInfo) bool {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink > 1 {
+		return false
+	}
+	names := make([]byte, 4096)
+	n, err := unix.Flistxattr(int(f.Fd()), names)
+	if err != nil {
+		return err == unix.ENOTSUP
+	}
+	for name := range strings.SplitSeq(string(names[:n]), "\x00") {
+		if name != "" && name != "security.selinux" && name != "com.apple.provenance" {
+			return false
+		}
+	}
+	return true
+}
+
+// keepOwner gives f the owner of like, or returns errOwner.
+func keepOwner(f *os.File, like fs.FileInfo) error {
+	want, ok := like.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	var have syscall.Stat_t
+	if err := syscall.Fstat(int(f.Fd()), &have); err != nil {
+		return err
+	}
+	if have.Uid == want.Uid && have.Gid == want.Gid {
+		return nil
+	}
+	if f.Chown(int(want.Uid), int(want.Gid)) != nil {
+		return errOwner
+	}
+	return nil
+}
+
+func syncFolder(d *os.File) error { return d.Sync() }

@@ -1,0 +1,13 @@
+package daemon
+
+import (
+	"io/fs"
+	"os"
+)
+
+func replaceable(*os.File, fs.FileInfo) bool { return true }
+
+func keepOwner(*os.File, fs.FileInfo) error { return nil }
+
+// syncFolder does nothing: Windows has no sync of a folder.
+func syncFolder(*os.File) error { return nil }

@@ -1,0 +1,116 @@
+package daemon
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"cursord/sessions"
+)
+
+// What a tool call shows of its texts; item/read has all of them.
+const (
+	outputEnds = 8 << 10 // bytes kept of each end of a tool's output
+	argMax     = 4 << 10 // longer strings in args and result are cut …
+	argKept    = 1 << 10 // … to this
+)
+
+// cutTool returns the tool as clients see it, and its whole form in JSON if something had to be cut.
+func cutTool(whole *sessions.Tool) (cut *sessions.Tool, detail []byte) {
+	c := *whole
+	c.Output, c.OutputTruncated = cutOutput(whole.Output)
+	c.Error = cutText(whole.Error, argMax)
+	c.Command = cutText(whole.Command, argMax)
+	c.Args = cutJSON(whole.Args)
+	c.Result = cutJSON(whole.Result)
+	if c.OutputTruncated || len(c.Error) != len(whole.Error) || len(c.Command) != len(whole.Command) ||
+		len(c.Args) != len(whole.Args) || len(c.Result) != len(whole.Result) {
+		detail = encode(whole)
+	}
+	return &c, detail
+}
+
+// cutOutput keeps both ends of a long output, on rune boundaries.
+func cutOutput(s string) (string, bool) {
+	if len(s) <= 2*outputEnds {
+		return s, false
+	}
+	return runePrefix(s, outputEnds) + runeSuffix(s, outputEnds), true
+}
+
+// cutText cuts a text over limit bytes, to its first argKept or limit bytes, and says how long it was.
+func cutText(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return runePrefix(s, min(limit, argKept)) + fmt.Sprintf("…(%d bytes)", len(s))
+}
+
+// cutJSON cuts every string in a JSON value that is over argMax.
+func cutJSON(raw json.RawMessage) json.RawMessage {
+	if len(raw) <= argMax {
+		return raw
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return encode(cutText(string(raw), argMax))
+	}
+	v, changed := cutStrings(v)
+	if !changed {
+		return raw
+	}
+	return encode(v)
+}
+
+func cutStrings(v any) (_ any, changed bool) {
+	switch v := v.(type) {
+	case string:
+		return cutText(v, argMax), len(v) > argMax
+	case []any:
+		for i := range v {
+			e, c := cutStrings(v[i])
+			v[i], changed = e, changed || c
+		}
+	case map[string]any:
+		for k := range v {
+			e, c := cutStrings(v[k])
+			v[k], changed = e, changed || c
+		}
+	}
+	return v, changed
+}
+
+func runePrefix(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+func runeSuffix(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	i := len(s) - n
+	for i < len(s) && !utf8.RuneStart(s[i]) {
+		i++
+	}
+	return s[i:]
+}
+
+// encode is JSON without HTML escapes. What it is given always encodes.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(fmt.Sprintf("encode %T: %v", v, err))
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

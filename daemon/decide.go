@@ -1,0 +1,454 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// Diffs lists what is pending in a workspace, in a file of it, or of a turn.
+func (d *Daemon) Diffs(root, path, turn string) ([]*sessions.Diff, error) {
+	w, err := d.workspace(root)
+	if err != nil {
+		return nil, err
+	}
+	list := []*sessions.Diff{}
+	err = w.review.call(func() {
+		w.review.refreshPending()
+		for _, f := range w.review.chosen(path, turn) {
+			list = append(list, f.diff)
+		}
+	})
+	return list, err
+}
+
+// Unified returns what is pending as one patch in git's format: of a workspace, a file of it, or a turn's files.
+func (d *Daemon) Unified(root, path, turn string) (string, error) {
+	w, err := d.workspace(root)
+	if err != nil {
+		return "", err
+	}
+	var patch []byte
+	err = w.review.call(func() {
+		w.review.refreshPending()
+		var files []diffs.FilePatch
+		for _, f := range w.review.chosen(path, turn) {
+			if !f.outside() && w.review.load(f) == nil {
+				files = append(files, f.patch(turn))
+			}
+		}
+		patch = diffs.Unified(files)
+	})
+	return string(patch), err
+}
+
+// patch returns the file's pending hunks, or those of a turn.
+func (f *file) patch(turn string) diffs.FilePatch {
+	p := diffs.FilePatch{Path: f.path, Kind: f.review.Kind(), Hunks: f.review.Hunks()}
+	if f.mode != 0 && f.mode&0o111 != 0 {
+		p.Mode = "100755"
+	}
+	if p.Kind == diffs.Binary || p.Kind == diffs.Large {
+		old, now := f.review.Baseline(), f.review.Current()
+		p.Old, p.New = &old, &now
+	}
+	if turn != "" {
+		p.Hunks = slices.DeleteFunc(p.Hunks, func(h diffs.Hunk) bool { return !fromTurn(h, turn) })
+	}
+	return p
+}
+
+func fromTurn(h diffs.Hunk, turn string) bool {
+	return slices.ContainsFunc(h.Sources, func(s diffs.Source) bool { return s.TurnID == turn })
+}
+
+// chosen lists the pending files that a path and a turn, if given, select.
+func (r *reviewer) chosen(path, turn string) []*file {
+	if path != "" {
+		path = canonical(r.w.root, r.w.root, path)
+	}
+	return slices.DeleteFunc(r.sorted(), func(f *file) bool {
+		return f.diff == nil || f.diff.State != "pending" || path != "" && f.path != path ||
+			turn != "" && !slices.Contains(f.diff.Turns, turn)
+	})
+}
+
+// A choice is what a decision is about in one file.
+type choice struct {
+	f      *file
+	ids    []uint64
+	prints map[uint64]string // of the asked hunks, before the disk was read again; nil: all that is there
+	disk   image
+}
+
+// Decide accepts or rejects hunks. All that a request names is checked before anything changes; with Path, TurnID or
+// All, what cannot be decided is left and listed.
+func (d *Daemon) Decide(ctx context.Context, root string, dec Decision) (Decided, error) {
+	w, err := d.workspace(root)
+	if err != nil {
+		return Decided{}, err
+	}
+	if err := dec.check(); err != nil {
+		return Decided{}, err
+	}
+	return w.review.answer(ctx, func(reply func(Decided, error)) { w.review.decide(dec, reply) })
+}
+
+func (dec *Decision) check() error {
+	n := 0
+	for _, given := range []bool{len(dec.Hunks) > 0, dec.Path != "", dec.TurnID != "", dec.All} {
+		if given {
+			n++
+		}
+	}
+	switch {
+	case n != 1:
+		return invalid("hunks", "give exactly one of hunks, path, turnId and all")
+	case dec.Lines != nil && len(dec.Hunks) != 1:
+		return invalid("lines", "goes with a single hunk")
+	case dec.Lines != nil && (dec.Lines.From < 0 || dec.Lines.To <= dec.Lines.From):
+		return invalid("lines", "from and to must select at least one line")
+	}
+	return nil
+}
+
+// answer runs f in the reviewer's goroutine and waits for its reply, which may come from the loop.
+func (r *reviewer) answer(ctx context.Context, f func(reply func(Decided, error))) (Decided, error) {
+	type answer struct {
+		v   Decided
+		err error
+	}
+	ch := make(chan answer, 1)
+	if !r.do(func() { f(func(v Decided, err error) { ch <- answer{v, err} }) }) {
+		return Decided{}, errStopped
+	}
+	select {
+	case a := <-ch:
+		return a.v, a.err
+	case <-ctx.Done():
+		return Decided{}, &Error{Kind: KindCancelled, Message: "cancelled; the decision may have been carried out"}
+	case <-r.done:
+		return Decided{}, errStopped
+	}
+}
+
+func (r *reviewer) decide(dec Decision, reply func(Decided, error)) {
+	fail := func(err error) { reply(Decided{}, err) }
+	if err := r.w.d.store.Trouble(); err != nil {
+		fail(storeError(err))
+		return
+	}
+	choices, err := r.choose(dec)
+	if err != nil {
+		fail(err)
+		return
+	}
+	var skipped []Skipped
+	for _, c := range choices {
+		if err := r.prepare(c, dec, &skipped); err != nil {
+			r.refreshPending() // what the disk said is told
+			fail(err)
+			return
+		}
+	}
+	out := Decided{Diffs: []*sessions.Diff{}, Skipped: skipped}
+	g := &group{Accept: dec.Accept}
+	var touched []*file
+	var lines *diffs.Range
+	if dec.Lines != nil {
+		lines = &diffs.Range{From: dec.Lines.From, To: dec.Lines.To}
+	}
+	for _, c := range choices {
+		touched = append(touched, c.f)
+		if len(c.ids) == 0 {
+			continue
+		}
+		done, err := r.carryOut(c, dec.Accept, lines)
+		if err != nil {
+			if dec.Hunks != nil && len(g.Files) == 0 {
+				r.refreshPending()
+				fail(err)
+				return
+			}
+			for _, id := range c.ids {
+				out.Skipped = append(out.Skipped, Skipped{Path: c.f.path, Hunk: hunkID(c.f.n, id), Kind: kindOf(err)})
+			}
+			continue
+		}
+		out.Applied += len(done.Hunks)
+		g.Files = append(g.Files, groupFile{Path: c.f.path, Decision: done})
+	}
+	var ops []sessions.Op
+	if len(g.Files) > 0 {
+		ops = r.push(g)
+	}
+	if dec.Comment != "" {
+		r.remark(choices, dec.Comment)
+	}
+	r.finish(touched, ops, out, reply)
+}
+
+// finish stores and tells the touched files and answers with their diffs.
+func (r *reviewer) finish(touched []*file, ops []sessions.Op, out Decided, reply func(Decided, error)) {
+	changed := slices.DeleteFunc(slices.Clone(touched), func(f *file) bool { return !r.stale(f) })
+	told, more := r.render(changed)
+	for _, f := range touched {
+		if f.diff != nil {
+			out.Diffs = append(out.Diffs, f.diff)
+		}
+	}
+	r.submit(told, append(ops, more...), func(err error) { reply(out, err) })
+}
+
+// choose finds the hunks that a decision names.
+func (r *reviewer) choose(dec Decision) ([]*choice, error) {
+	var choices []*choice
+	if dec.Hunks == nil {
+		if dec.Path != "" {
+			path := canonical(r.w.root, r.w.root, dec.Path)
+			if f := r.files[path]; f == nil || f.diff == nil {
+				return nil, errorf(KindNotFound, "%s is not under review", dec.Path)
+			} else if err := revConflict(f, dec.Rev); err != nil {
+				return nil, err
+			}
+		}
+		for _, f := range r.chosen(dec.Path, dec.TurnID) {
+			choices = append(choices, &choice{f: f})
+		}
+		return choices, nil
+	}
+	for _, name := range dec.Hunks {
+		f, id, err := r.hunk(name)
+		if err != nil {
+			return nil, err
+		}
+		if err := revConflict(f, dec.Rev); err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(choices, func(c *choice) bool { return c.f == f })
+		if i < 0 {
+			i = len(choices)
+			choices = append(choices, &choice{f: f, prints: map[uint64]string{}})
+		}
+		c := choices[i]
+		if !slices.Contains(c.ids, id) {
+			c.ids = append(c.ids, id)
+			c.prints[id] = f.review.Fingerprint(id)
+		}
+	}
+	return choices, nil
+}
+
+// hunk finds a pending hunk by its name on the wire.
+func (r *reviewer) hunk(name string) (*file, uint64, error) {
+	number, atom, _ := strings.Cut(name, ".")
+	n, err1 := strconv.ParseUint(number, 10, 64)
+	id, err2 := strconv.ParseUint(atom, 10, 64)
+	if err1 == nil && err2 == nil {
+		for _, f := range r.files {
+			if f.n != n {
+				continue
+			}
+			if err := r.load(f); err != nil {
+				return nil, 0, storeError(err)
+			}
+			if f.review.Fingerprint(id) != "" {
+				return f, id, nil
+			}
+		}
+	}
+	return nil, 0, &Error{
+		Kind: KindNotFound, Message: fmt.Sprintf("no pending hunk %q in %s", name, r.w.root),
+		Hint: "it may have been decided already; diff/list names those that are pending",
+	}
+}
+
+func revConflict(f *file, rev *uint64) error {
+	if rev == nil || f.diff != nil && f.diff.Rev == *rev {
+		return nil
+	}
+	return &Error{
+		Kind: KindConflict, Message: fmt.Sprintf("%s has changed since revision %d", f.path, *rev),
+		Hint: "look at the present diff and decide again", Diff: f.diff,
+	}
+}
+
+// prepare reads the disk again and checks that the decision still means what was asked.
+func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
+	f := c.f
+	skip := func(id uint64, err error) { *skipped = append(*skipped, Skipped{f.path, hunkID(f.n, id), kindOf(err)}) }
+	if err := r.load(f); err != nil {
+		return storeError(err)
+	}
+	if f.outside() {
+		err := errorf(KindOutsideWorkspace, "%s is outside of the workspace; its changes can only be looked at", f.path)
+		if c.prints != nil {
+			return err
+		}
+		for _, h := range f.review.Hunks() {
+			skip(h.ID, err)
+		}
+		return nil
+	}
+	disk, err := r.refresh(f)
+	if err != nil {
+		if c.prints != nil {
+			return err
+		}
+		for _, h := range f.review.Hunks() {
+			skip(h.ID, err)
+		}
+		return nil
+	}
+	c.disk = disk
+	if c.prints != nil {
+		for _, id := range c.ids {
+			if f.review.Fingerprint(id) != c.prints[id] {
+				return r.conflict(f, fmt.Sprintf("hunk %s of %s has changed since it was shown", hunkID(f.n, id), f.path))
+			}
+			if err := f.review.Decidable(id, dec.Accept); err != nil {
+				return r.decisionError(f, err)
+			}
+		}
+		return nil
+	}
+	for _, h := range f.review.Hunks() {
+		switch err := f.review.Decidable(h.ID, dec.Accept); {
+		case dec.TurnID != "" && !fromTurn(h, dec.TurnID):
+		case err != nil:
+			skip(h.ID, r.decisionError(f, err))
+		default:
+			c.ids = append(c.ids, h.ID)
+		}
+	}
+	return nil
+}
+
+// conflict tells what there is now and returns the error with it.
+func (r *reviewer) conflict(f *file, message string) error {
+	if r.stale(f) {
+		r.save(f)
+	}
+	return &Error{Kind: KindConflict, Message: message, Hint: "look at the present diff and decide again", Diff: f.diff}
+}
+
+// decisionError turns the review's error into an answer.
+func (r *reviewer) decisionError(f *file, err error) error {
+	switch {
+	case errors.Is(err, diffs.ErrBaselineUnknown):
+		return &Error{
+			Kind: KindBaselineUnknown, Message: fmt.Sprintf("what %s held before the agent changed it is not known", f.path),
+			Hint: "accept it, or restore the file yourself",
+		}
+	case errors.Is(err, diffs.ErrRange):
+		return invalid("lines", "%v", err)
+	}
+	return r.conflict(f, fmt.Sprintf("%s: %v", f.path, err))
+}
+
+// carryOut decides hunks of one file, and writes the disk if that is a reject. Nothing has changed if it returns
+// an error.
+func (r *reviewer) carryOut(c *choice, accept bool, lines *diffs.Range) (diffs.Decision, error) {
+	undo := c.f.keep()
+	done, err := c.f.review.Decide(c.ids, accept, lines)
+	if err != nil {
+		return done, r.decisionError(c.f, err)
+	}
+	if err := r.write(c.f, c.disk); err != nil {
+		undo()
+		return done, err
+	}
+	return done, nil
+}
+
+// write makes the disk, which held disk a moment ago, hold what the review says.
+func (r *reviewer) write(f *file, disk image) error {
+	mode := fs.FileMode(f.mode)
+	if mode == 0 {
+		mode = 0o644
+	}
+	switch err := apply(r.w.root, f.path, disk, f.review.Current(), mode); {
+	case err == nil:
+		return nil
+	case errors.Is(err, errChanged):
+		return &Error{
+			Kind: KindConflict, Message: f.path + " was written at the same moment", Hint: "try again", Diff: f.diff,
+		}
+	default:
+		return &Error{
+			Kind: KindConflict, Message: fmt.Sprintf("%s cannot be written: %v", f.path, pathCause(err)),
+			Hint: "put the file or its folder right and try again", Diff: f.diff,
+		}
+	}
+}
+
+// keep returns a function that puts the review back as it is now.
+func (f *file) keep() (restore func()) {
+	state, base, now := f.review.Marshal(), f.review.Baseline().Data, f.review.Current().Data
+	return func() {
+		if was, err := diffs.Unmarshal(state, base, now); err == nil {
+			f.review = was
+		}
+	}
+}
+
+// remark keeps a person's words about hunks for the agent.
+func (r *reviewer) remark(choices []*choice, text string) {
+	for _, c := range choices {
+		for _, h := range c.f.diff.Hunks {
+			if c.prints == nil || slices.ContainsFunc(c.ids, func(id uint64) bool { return hunkID(c.f.n, id) == h.ID }) {
+				r.note(c.f, h, text)
+				return
+			}
+		}
+	}
+}
+
+func (r *reviewer) note(f *file, h sessions.Hunk, text string) {
+	session := ""
+	if len(h.Sources) > 0 {
+		session = h.Sources[len(h.Sources)-1].SessionID
+	}
+	text = fmt.Sprintf("on your change of %s, line %d: %s", f.path, h.NewStart, text)
+	r.w.call(func() {
+		var c commit
+		r.w.addNote(&c, session, text)
+		r.w.submit(&c)
+	})
+}
+
+// Comment keeps a remark about a hunk for the agent's next prompt.
+func (d *Daemon) Comment(root, hunk, text string) error {
+	w, err := d.workspace(root)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(text) == "" {
+		return invalid("text", "must not be empty")
+	}
+	if e := w.review.call(func() {
+		var f *file
+		if f, _, err = w.review.hunk(hunk); err == nil {
+			i := slices.IndexFunc(f.diff.Hunks, func(h sessions.Hunk) bool { return h.ID == hunk })
+			w.review.note(f, f.diff.Hunks[max(i, 0)], text)
+		}
+	}); e != nil {
+		return e
+	}
+	return err
+}
+
+func kindOf(err error) ErrorKind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return KindInternal
+}

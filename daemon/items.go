@@ -1,0 +1,303 @@
+package daemon
+
+import (
+	"fmt"
+	"slices"
+
+	"cursord/agent"
+	"cursord/sessions"
+)
+
+// A liveTurn is a turn that has not ended, or whose end is not stored yet. The loop owns it.
+type liveTurn struct {
+	session *liveSession
+	turn    *sessions.Turn // as last put
+	context []Context
+	cancel  func(error) // of a running turn's context
+	waiters []*waiter
+
+	items     int                   // given out so far
+	open      *liveText             // the text item that grows
+	unflushed []*liveText           // assistant items since the agent's last consolidated message or tool call
+	calls     map[string][]openCall // by call id, latest last
+	unread    int                   // lines that were no JSON
+	unreadTop string                // the first of them
+	failure   string                // the last error the agent reported in its stream
+}
+
+// An openCall is a tool call's item while the call runs.
+type openCall struct {
+	item   *sessions.Item
+	detail []byte
+}
+
+func (t *liveTurn) status() sessions.TurnStatus { return t.turn.Status }
+
+// A liveText is an assistant or thinking item that grows.
+type liveText struct {
+	item      *sessions.Item // as last put, without text
+	text      []byte
+	announced bool // its first item/changed is with the subscribers
+	ended     bool // its last one is under way
+	published int  // bytes of text that subscribers have
+	stored    int  // bytes of text that the store has
+}
+
+// delta tells bytes [from, to) of the text.
+func (t *liveText) delta(root string, from, to int) *Notification {
+	return &Notification{Workspace: root, Kind: sessions.KindItem, ID: t.item.ID, Delta: &Delta{
+		SessionID: t.item.SessionID, TurnID: t.item.TurnID, ItemID: t.item.ID,
+		Kind: t.item.Kind, Offset: from, Text: string(t.text[from:to]),
+	}}
+}
+
+// turnSaid takes a batch of what a turn's agent said, and its end.
+func (w *workspace) turnSaid(e turnEvents) {
+	t := e.turn
+	var c commit
+	var ended []string
+	for _, ev := range e.events {
+		if end, ok := ev.(agent.ToolEnd); ok {
+			ended = append(ended, w.endCall(&c, t, &end.Call, sessions.ItemStatus(end.State)))
+		} else {
+			w.said(&c, t, ev)
+		}
+	}
+	w.grow(t.open)
+	if e.items != nil {
+		e.items <- ended
+	}
+	if e.outcome != nil {
+		w.endTurn(&c, t, e.outcome)
+	}
+	if len(c.ops) > 0 {
+		w.checkpoint(&c)
+		w.submit(&c)
+	}
+	if e.outcome != nil {
+		w.schedule()
+	}
+}
+
+// said takes one event other than a ToolEnd.
+func (w *workspace) said(c *commit, t *liveTurn, ev agent.Event) {
+	switch ev := ev.(type) {
+	case agent.Init:
+		w.sessionStarted(c, t, ev)
+	case agent.Text:
+		w.appendText(c, t, sessions.ItemAssistant, ev.Text)
+	case agent.TextEnd:
+		if t.open != nil && t.open.item.Kind == sessions.ItemAssistant {
+			w.endText(c, t, sessions.ItemCompleted)
+		}
+		t.unflushed = nil
+	case agent.Withdraw:
+		w.withdraw(c, t)
+	case agent.Thinking:
+		w.appendText(c, t, sessions.ItemThinking, ev.Text)
+	case agent.ThinkingEnd:
+		if t.open != nil && t.open.item.Kind == sessions.ItemThinking {
+			w.endText(c, t, sessions.ItemCompleted)
+		}
+	case agent.ToolStart:
+		w.endText(c, t, sessions.ItemCompleted)
+		t.unflushed = nil
+		w.startCall(c, t, &ev.Call)
+	case agent.Failure:
+		t.failure = ev.Message
+	case agent.Notice:
+		w.notice(c, t, ev.Text)
+	case agent.Unreadable:
+		if t.unread++; t.unread == 1 {
+			t.unreadTop = ev.Line
+		}
+	case agent.Result, agent.Unknown:
+		// The outcome has what matters of them.
+	}
+}
+
+// newItem numbers an item of t; the caller puts it.
+func (w *workspace) newItem(t *liveTurn, kind sessions.ItemKind) *sessions.Item {
+	i := t.items
+	t.items++
+	return &sessions.Item{
+		ID: sessions.ItemID(t.turn.ID, i), TurnID: t.turn.ID, SessionID: t.turn.SessionID, Workspace: w.root,
+		Index: i, Kind: kind, Status: sessions.ItemRunning, StartedAt: sessions.Now(),
+	}
+}
+
+// appendText adds text to the open item of this kind, or to a new one; subscribers are told by grow.
+func (w *workspace) appendText(c *commit, t *liveTurn, kind sessions.ItemKind, text string) {
+	if text == "" {
+		return
+	}
+	if t.open == nil || t.open.item.Kind != kind {
+		w.endText(c, t, sessions.ItemCompleted)
+		lt := &liveText{item: w.newItem(t, kind)}
+		w.texts[lt.item.ID] = lt
+		w.announce(c, lt, lt.item)
+		t.open = lt
+		if kind == sessions.ItemAssistant {
+			t.unflushed = append(t.unflushed, lt)
+		}
+	}
+	t.open.text = append(t.open.text, text...)
+}
+
+// announce puts a text item without its text; what it has by the time subscribers know it follows as one delta.
+func (w *workspace) announce(c *commit, lt *liveText, item *sessions.Item) {
+	lt.item = item
+	lt.announced = false
+	w.put(c, item, nil)
+	c.after = append(c.after, func() {
+		if lt.item == item || lt.ended {
+			lt.announced = true
+			w.grow(lt)
+		}
+	})
+}
+
+// grow tells subscribers the text they do not have yet.
+func (w *workspace) grow(lt *liveText) {
+	if lt == nil || !lt.announced || lt.published == len(lt.text) {
+		return
+	}
+	n := lt.delta(w.root, lt.published, len(lt.text))
+	lt.published = len(lt.text)
+	w.publish(n)
+	w.wake()
+}
+
+// endText closes the open text item of t, if there is one.
+func (w *workspace) endText(c *commit, t *liveTurn, status sessions.ItemStatus) {
+	lt := t.open
+	if lt == nil {
+		return
+	}
+	t.open = nil
+	w.grow(lt)
+	lt.ended = true
+	item := *lt.item
+	item.Status, item.EndedAt, item.Text = status, now(), string(lt.text)
+	w.put(c, &item, nil)
+	c.after = append(c.after, func() {
+		if lt.ended {
+			delete(w.texts, item.ID)
+		}
+	})
+}
+
+// withdraw takes back the assistant text since the last boundary: the agent will say it again.
+func (w *workspace) withdraw(c *commit, t *liveTurn) {
+	for _, lt := range t.unflushed {
+		item := *lt.item
+		if lt.ended {
+			item.Status, item.EndedAt = sessions.ItemCompleted, now()
+			w.put(c, &item, nil)
+			continue
+		}
+		lt.text, lt.published, lt.stored = nil, 0, 0
+		w.announce(c, lt, &item)
+		c.ops = append(c.ops, sessions.AppendText{ItemID: item.ID})
+	}
+	t.unflushed = nil
+	if t.open != nil && t.open.item.Kind == sessions.ItemAssistant {
+		t.unflushed = append(t.unflushed, t.open)
+	}
+}
+
+// checkpoint adds to c the text that only memory has.
+func (w *workspace) checkpoint(c *commit) {
+	for id, lt := range w.texts {
+		if lt.ended || lt.stored == len(lt.text) {
+			continue
+		}
+		c.ops = append(c.ops, sessions.AppendText{ItemID: id, Offset: lt.stored, Text: string(lt.text[lt.stored:])})
+		lt.stored = len(lt.text)
+	}
+}
+
+// notice adds an item with something that a person should know.
+func (w *workspace) notice(c *commit, t *liveTurn, text string) {
+	item := w.newItem(t, sessions.ItemNotice)
+	item.Status, item.Text, item.EndedAt = sessions.ItemCompleted, text, &item.StartedAt
+	w.put(c, item, nil)
+}
+
+// startCall opens a tool call's item.
+func (w *workspace) startCall(c *commit, t *liveTurn, call *agent.Call) {
+	item := w.newItem(t, sessions.ItemTool)
+	w.fillCall(item, call)
+	tool, detail := cutTool(item.Tool)
+	item.Tool = tool
+	w.put(c, item, detail)
+	t.calls[call.ID] = append(t.calls[call.ID], openCall{item, detail})
+}
+
+// endCall closes the call's item, or adds a closed one where the agent never announced the start; it returns the id.
+func (w *workspace) endCall(c *commit, t *liveTurn, call *agent.Call, status sessions.ItemStatus) string {
+	var item *sessions.Item
+	if open := t.calls[call.ID]; len(open) > 0 {
+		copied := *open[len(open)-1].item
+		item = &copied
+		if len(open) == 1 {
+			delete(t.calls, call.ID)
+		} else {
+			t.calls[call.ID] = open[:len(open)-1]
+		}
+	} else {
+		w.endText(c, t, sessions.ItemCompleted)
+		t.unflushed = nil
+		item = w.newItem(t, sessions.ItemTool)
+	}
+	item.Status, item.EndedAt = status, now()
+	w.fillCall(item, call)
+	tool, detail := cutTool(item.Tool)
+	item.Tool = tool
+	w.put(c, item, detail)
+	return item.ID
+}
+
+// fillCall gives item the call in the contract's words. A plan is an item of its own kind, with its text.
+func (w *workspace) fillCall(item *sessions.Item, call *agent.Call) {
+	item.Tool = &sessions.Tool{
+		CallID: call.ID, Name: call.Name, RawName: call.RawName, Title: call.Title, Command: call.Command,
+		Paths: w.relativePaths(call.Paths), ExitCode: call.ExitCode, Output: call.Output, Error: call.Error,
+		Args: call.Args, Result: call.Result,
+	}
+	for _, todo := range call.Todos {
+		item.Tool.Todos = append(item.Tool.Todos, sessions.Todo(todo))
+	}
+	if call.Plan != "" {
+		item.Kind, item.Text = sessions.ItemPlan, call.Plan
+	}
+}
+
+// endItems closes all that is open when the turn ends.
+func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus) {
+	text := sessions.ItemCancelled
+	if status == sessions.TurnCompleted {
+		text = sessions.ItemCompleted
+	}
+	w.endText(c, t, text)
+	var open []openCall
+	for _, calls := range t.calls {
+		open = append(open, calls...)
+	}
+	clear(t.calls)
+	slices.SortFunc(open, func(a, b openCall) int { return a.item.Index - b.item.Index })
+	for _, o := range open {
+		item := *o.item
+		item.Status, item.EndedAt = sessions.ItemCancelled, now()
+		w.put(c, &item, o.detail)
+	}
+	if t.unread > 0 {
+		w.notice(c, t, fmt.Sprintf("%d line(s) of the agent's output could not be read and were left out; the first: %s",
+			t.unread, cutText(t.unreadTop, 200)))
+	}
+}
+
+func now() *sessions.Time {
+	t := sessions.Now()
+	return &t
+}

@@ -1,0 +1,165 @@
+package daemon
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// resolveRoot returns the absolute path, without symlinks, of a directory given as a path or a file:// URI.
+func resolveRoot(path string) (string, error) {
+	abs, err := absolute(path)
+	if err != nil {
+		return "", err
+	}
+	root, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", invalid("workspace", "%s cannot be opened: %v", abs, pathCause(err))
+	}
+	info, err := os.Stat(root)
+	if err != nil {
+		return "", invalid("workspace", "%s cannot be opened: %v", abs, pathCause(err))
+	}
+	if !info.IsDir() {
+		return "", invalid("workspace", "%s is not a directory", abs)
+	}
+	return root, nil
+}
+
+// knownRoot is resolveRoot for reading what is stored: the directory may be gone.
+func (d *Daemon) knownRoot(path string) (string, error) {
+	root, err := resolveRoot(path)
+	if err == nil {
+		return root, nil
+	}
+	abs, aerr := absolute(path)
+	if aerr != nil {
+		return "", aerr
+	}
+	recs, serr := d.store.Workspaces()
+	if serr != nil {
+		return "", storeError(serr)
+	}
+	for _, rec := range recs {
+		if rec.Root == abs {
+			return abs, nil
+		}
+	}
+	return "", err
+}
+
+func absolute(path string) (string, error) {
+	if path == "" {
+		return "", invalid("workspace", "is missing")
+	}
+	if strings.ContainsRune(path, 0) {
+		return "", invalid("workspace", "contains a NUL character")
+	}
+	if strings.HasPrefix(path, "file://") {
+		u, err := url.Parse(path)
+		if err != nil || u.Host != "" && u.Host != "localhost" {
+			return "", invalid("workspace", "%s is not a URI of a local file", path)
+		}
+		path = u.Path
+		if runtime.GOOS == "windows" {
+			path = strings.TrimPrefix(path, "/")
+		}
+		path = filepath.FromSlash(path)
+	}
+	if !filepath.IsAbs(path) {
+		return "", invalid("workspace", "%s is not an absolute path", path)
+	}
+	return filepath.Clean(path), nil
+}
+
+func pathCause(err error) error {
+	if e, ok := err.(*os.PathError); ok {
+		return e.Err
+	}
+	return err
+}
+
+// fileURI returns the file:// URI of an absolute path.
+func fileURI(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// canonical returns a path that the agent named as review knows it: relative to root, with slashes and without
+// symlinks in its directories, or, for a file outside of root, absolute.
+func canonical(root, dir, path string) string {
+	if path == "" {
+		return ""
+	}
+	if runtime.GOOS != "windows" && strings.Contains(path, `\`) && !strings.Contains(path, "/") {
+		if _, err := os.Lstat(filepath.Join(dir, path)); err != nil {
+			path = strings.ReplaceAll(path, `\`, "/")
+		}
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	path = resolveDirs(filepath.Clean(path))
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
+		}
+	}
+	if rel, inside := within(root, path); inside {
+		return rel
+	}
+	return path
+}
+
+// resolveDirs resolves the symlinks of a path's directories, as far as these exist.
+func resolveDirs(path string) string {
+	dir, rest := filepath.Dir(path), []string{filepath.Base(path)}
+	for {
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			slices.Reverse(rest)
+			return filepath.Join(append([]string{resolved}, rest...)...)
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return path
+		}
+		rest = append(rest, filepath.Base(dir))
+		dir = parent
+	}
+}
+
+// within returns path relative to root, with slashes, if it lies inside.
+func within(root, path string) (string, bool) {
+	rel, err := filepath.Rel(root, path)
+	if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// relativePaths returns the paths of a call as clients see them, without asking the disk.
+func (w *workspace) relativePaths(paths []string) []string {
+	rel := make([]string, 0, len(paths))
+	for _, p := range paths {
+		if p == "" {
+			continue
+		}
+		if filepath.IsAbs(p) {
+			if r, inside := within(w.root, filepath.Clean(p)); inside {
+				p = r
+			}
+		} else {
+			p = filepath.ToSlash(filepath.Clean(p))
+		}
+		if !slices.Contains(rel, p) {
+			rel = append(rel, p)
+		}
+	}
+	return rel
+}

@@ -1,0 +1,201 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"cursord/sessions"
+)
+
+// Limits of turn/start.
+const (
+	promptMax = 8 << 20 // bytes of prompt and context together
+	turnIDMax = 64      // characters
+)
+
+// check validates what does not depend on the daemon's state.
+func (p *TurnParams) check() error {
+	if strings.TrimSpace(p.Prompt) == "" {
+		return invalid("prompt", "must not be empty")
+	}
+	if strings.ContainsRune(p.Prompt, 0) {
+		return invalid("prompt", "must not contain a NUL character")
+	}
+	if len([]rune(p.TurnID)) > turnIDMax {
+		return invalid("turnId", "is longer than %d characters", turnIDMax)
+	}
+	if p.Mode != nil && !validMode(*p.Mode) {
+		return invalid("mode", "must be agent, ask or plan")
+	}
+	size := len(p.Prompt)
+	for i, c := range p.Context {
+		size += len(c.Text)
+		switch c.Kind {
+		case "file", "selection", "diagnostics":
+			if c.Path == "" {
+				return invalid(fmt.Sprintf("context[%d].path", i), "is missing")
+			}
+		case "text":
+		default:
+			return invalid(fmt.Sprintf("context[%d].kind", i), "must be file, selection, diagnostics or text")
+		}
+		if strings.ContainsRune(c.Text, 0) {
+			return invalid(fmt.Sprintf("context[%d].text", i), "must not contain a NUL character")
+		}
+	}
+	if size > promptMax {
+		return &Error{
+			Kind: KindTooLarge, Field: "prompt",
+			Message: fmt.Sprintf("the prompt has %d bytes with its context; the limit is %d", size, promptMax),
+			Hint:    "name files by path instead of putting their content in",
+		}
+	}
+	return nil
+}
+
+// composePrompt puts what goes with a prompt in front of it, in this form:
+//
+//	<context>
+//	<remarks>
+//	- text
+//	</remarks>
+//	<file path="a.go" lines="3-7" />
+//	<selection path="a.go" lines="3-7">
+//	text
+//	</selection>
+//	<diagnostics path="a.go">
+//	3:5 error: message (source)
+//	</diagnostics>
+//	<text title="notes">
+//	text
+//	</text>
+//	</context>
+//
+//	the prompt
+//
+// Lines and columns count from 1, as people's do. Without context and remarks the prompt goes as it is.
+func composePrompt(remarks []string, context []Context, prompt string) string {
+	if len(remarks) == 0 && len(context) == 0 {
+		return prompt
+	}
+	var b strings.Builder
+	b.WriteString("<context>\n")
+	if len(remarks) > 0 {
+		b.WriteString("<remarks>\n")
+		for _, r := range remarks {
+			fmt.Fprintf(&b, "- %s\n", r)
+		}
+		b.WriteString("</remarks>\n")
+	}
+	for _, c := range context {
+		switch c.Kind {
+		case "file":
+			fmt.Fprintf(&b, "<file path=%q%s />\n", c.Path, lines(c.Range))
+		case "selection":
+			fmt.Fprintf(&b, "<selection path=%q%s>\n%s</selection>\n", c.Path, lines(c.Range), closed(c.Text))
+		case "diagnostics":
+			fmt.Fprintf(&b, "<diagnostics path=%q>\n", c.Path)
+			for _, d := range c.Items {
+				fmt.Fprintf(&b, "%d:%d %s: %s", d.Range.Start.Line+1, d.Range.Start.Character+1, severity(d.Severity), d.Message)
+				if d.Source != "" {
+					fmt.Fprintf(&b, " (%s)", d.Source)
+				}
+				b.WriteByte('\n')
+			}
+			b.WriteString("</diagnostics>\n")
+		case "text":
+			title := ""
+			if c.Title != "" {
+				title = fmt.Sprintf(" title=%q", c.Title)
+			}
+			fmt.Fprintf(&b, "<text%s>\n%s</text>\n", title, closed(c.Text))
+		}
+	}
+	b.WriteString("</context>\n\n")
+	b.WriteString(prompt)
+	return b.String()
+}
+
+// lines says which lines a range touches; one that ends before a line's first character does not touch that line.
+func lines(r *Range) string {
+	if r == nil {
+		return ""
+	}
+	last := r.End.Line
+	if r.End.Character == 0 && last > r.Start.Line {
+		last--
+	}
+	if last == r.Start.Line {
+		return fmt.Sprintf(" lines=\"%d\"", last+1)
+	}
+	return fmt.Sprintf(" lines=\"%d-%d\"", r.Start.Line+1, last+1)
+}
+
+func closed(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
+func severity(n int) string {
+	switch n {
+	case 2:
+		return "warning"
+	case 3:
+		return "information"
+	case 4:
+		return "hint"
+	}
+	return "error"
+}
+
+// A note is a remark that waits for the next prompt of its session, or of any if SessionID is "".
+type note struct {
+	n         uint64
+	SessionID string `json:"sessionId"`
+	Text      string `json:"text"`
+}
+
+// addNote keeps a remark for the agent.
+func (w *workspace) addNote(c *commit, session, text string) {
+	var n uint64
+	for _, have := range w.notes {
+		n = max(n, have.n)
+	}
+	add := note{n: n + 1, SessionID: session, Text: text}
+	w.notes = append(w.notes, add)
+	c.ops = append(c.ops, sessions.PutNote{N: add.n, Data: encode(add)})
+}
+
+// takeNotes takes the remarks for a session's prompt.
+func (w *workspace) takeNotes(c *commit, session string) []string {
+	var texts []string
+	var kept []note
+	for _, n := range w.notes {
+		if n.SessionID != "" && n.SessionID != session {
+			kept = append(kept, n)
+			continue
+		}
+		texts = append(texts, n.Text)
+		c.ops = append(c.ops, sessions.DropNote{N: n.n})
+	}
+	w.notes = kept
+	return texts
+}
+
+func (w *workspace) loadNotes() error {
+	notes, err := w.d.store.Notes(w.root)
+	if err != nil {
+		return err
+	}
+	for _, rec := range notes {
+		n := note{n: rec.N}
+		if err := json.Unmarshal(rec.Data, &n); err != nil {
+			return fmt.Errorf("note %d: %w", rec.N, err)
+		}
+		w.notes = append(w.notes, n)
+	}
+	return nil
+}

@@ -1,0 +1,379 @@
+package daemon
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// A reviewer keeps what is under review in one workspace: like a second clerk beside the loop, with the files on the
+// desk. Its goroutine owns the reviews and the log of decisions and is the only one that writes the work tree. It may
+// wait for the disk and for the loop; the loop never waits for it.
+type reviewer struct {
+	w       *workspace
+	windows windows
+	inbox   chan func()
+	quit    chan struct{}
+	done    chan struct{}
+
+	// Owned by its goroutine.
+	files map[string]*file // by path
+	log   []*group         // decisions, oldest first
+}
+
+// A file is a path under review.
+type file struct {
+	path   string
+	n      uint64         // names the review in hunk ids; unique in the workspace
+	review *diffs.Review  // nil until it is needed
+	diff   *sessions.Diff // as last told; nil before
+	mode   uint32         // permission bits as last seen, for writing a deleted file back
+	stored fileState      // what the store has
+}
+
+// A fileState is a file's form in the store.
+type fileState struct {
+	N     uint64 `json:"n"`
+	Mode  uint32 `json:"mode,omitempty"`
+	Base  string `json:"base"` // blobs
+	Now   string `json:"now"`
+	Weave []byte `json:"weave"`
+}
+
+func newReviewer(w *workspace) (*reviewer, error) {
+	r := &reviewer{
+		w: w, windows: windows{paths: map[string][]*window{}}, inbox: make(chan func(), 16),
+		quit: make(chan struct{}), done: make(chan struct{}), files: map[string]*file{},
+	}
+	recs, err := w.d.store.Reviews(w.root)
+	if err != nil {
+		return nil, err
+	}
+	for _, rec := range recs {
+		f := &file{path: rec.Path}
+		if err := decode(rec.State, &f.stored); err != nil {
+			return nil, fmt.Errorf("review of %s: %w", rec.Path, err)
+		}
+		f.n, f.mode = f.stored.N, f.stored.Mode
+		if f.diff, err = w.d.store.Diff(w.root, rec.Path); err != nil {
+			f.diff = nil
+		}
+		r.files[rec.Path] = f
+	}
+	if err := r.loadLog(); err != nil {
+		return nil, err
+	}
+	go r.loop()
+	// Nobody watched while the daemon was away: what changed since is a person's.
+	r.do(func() { r.refreshPending() })
+	return r, nil
+}
+
+func (r *reviewer) loop() {
+	defer close(r.done)
+	for {
+		select {
+		case f := <-r.inbox:
+			r.w.guard(f)
+		case <-r.quit:
+			return
+		}
+	}
+}
+
+func (r *reviewer) do(f func()) bool {
+	select {
+	case r.inbox <- f:
+		return true
+	case <-r.done:
+		return false
+	}
+}
+
+func (r *reviewer) call(f func()) error {
+	ran := make(chan struct{})
+	if r.do(func() { defer close(ran); f() }) {
+		select {
+		case <-ran:
+			return nil
+		case <-r.done:
+		}
+	}
+	return errStopped
+}
+
+func (r *reviewer) close() {
+	close(r.quit)
+	<-r.done
+}
+
+// load makes f.review from the store.
+func (r *reviewer) load(f *file) error {
+	if f.review != nil {
+		return nil
+	}
+	base, err := r.w.d.store.Blob(f.stored.Base)
+	if err != nil {
+		return fmt.Errorf("the baseline of %s: %w", f.path, err)
+	}
+	now, err := r.w.d.store.Blob(f.stored.Now)
+	if err != nil {
+		return fmt.Errorf("the content of %s: %w", f.path, err)
+	}
+	f.review, err = diffs.Unmarshal(f.stored.Weave, base, now)
+	return err
+}
+
+func (f *file) outside() bool { return filepath.IsAbs(f.path) }
+
+// pending reports whether f has anything to review.
+func (f *file) pending() bool {
+	if f.review != nil {
+		return f.review.Pending()
+	}
+	return f.diff != nil && f.diff.State == "pending"
+}
+
+// agentWrote takes a file that a tool call changed. The image before it is, in this order: our own look at the call's
+// start, if the agent had not written then; the agent's own report, if its after-image is what the disk has; a file
+// that was not there. Without any of them the baseline is unknown.
+func (r *reviewer) agentWrote(wr written, src diffs.Source) {
+	if wr.after.odd != "" {
+		r.w.log.Warn("a change cannot be reviewed", "path", wr.path, "why", wr.after.odd)
+		return
+	}
+	f := r.files[wr.path]
+	if f != nil {
+		if err := r.load(f); err != nil {
+			r.w.log.Error("a review cannot be read; it starts anew", "path", wr.path, "err", err)
+			f = nil
+		}
+	}
+	before, known := wr.best(f)
+	switch {
+	case f == nil && known:
+		if (image{Content: before}).same(wr.after) {
+			return
+		}
+		f = r.add(wr.path, diffs.New(before))
+		f.review.Observe(wr.after.Content, &src)
+	case f == nil:
+		f = r.add(wr.path, diffs.NewUnknown(wr.after.Content, src))
+	default:
+		if known {
+			f.review.Observe(before, nil)
+		}
+		f.review.Observe(wr.after.Content, &src)
+	}
+	if wr.before != nil && wr.before.Exists {
+		f.mode = uint32(wr.before.mode.Perm())
+	}
+	if wr.after.Exists {
+		f.mode = uint32(wr.after.mode.Perm())
+	}
+	r.save(f)
+}
+
+// best returns what the file held before the call, if that is known; for a file under review only if it differs from
+// what was last seen.
+func (wr *written) best(f *file) (_ diffs.Content, known bool) {
+	var reported *image
+	switch b, a := wr.change.Before, wr.change.After; {
+	case b != nil:
+		reported = &image{Content: diffs.Content{Exists: true, Data: []byte(*b)}}
+	case a != nil && wr.creates && !wr.change.Deleted:
+		reported = &image{} // the agent leaves out what is empty
+	}
+	if reported != nil {
+		agrees := wr.change.Deleted && !wr.after.Exists ||
+			wr.change.After != nil && wr.after.Exists && *wr.change.After == string(wr.after.Data)
+		if !agrees {
+			reported = nil
+		}
+	}
+	own := wr.before
+	if own != nil && (own.odd != "" || own.same(wr.after)) {
+		own = nil // too late to tell
+	}
+	if own != nil && own.Exists && wr.after.Exists && reported != nil && !own.same(*reported) &&
+		strings.HasPrefix(string(wr.after.Data), string(own.Data)) {
+		own = nil // seen while the agent was writing
+	}
+	if f != nil {
+		now := image{Content: f.review.Current()}
+		switch {
+		case own != nil && !own.same(now) && !(own.Exists && strings.HasPrefix(string(wr.after.Data), string(own.Data))):
+			return own.Content, true
+		case own == nil && reported != nil && reported.Exists && !reported.same(now):
+			return reported.Content, true
+		}
+		return diffs.Content{}, false
+	}
+	switch {
+	case own != nil:
+		return own.Content, true
+	case reported != nil:
+		return reported.Content, true
+	}
+	return diffs.Content{}, false
+}
+
+// add puts a path under review.
+func (r *reviewer) add(path string, review *diffs.Review) *file {
+	f := &file{path: path, review: review}
+	r.w.call(func() {
+		r.w.seq++
+		f.n = r.w.seq
+	})
+	r.files[path] = f
+	return f
+}
+
+// refresh takes in what the disk holds now; a difference is a person's, or that of an agent whose call is open.
+func (r *reviewer) refresh(f *file) (img image, err error) {
+	if err := r.load(f); err != nil {
+		return img, storeError(err)
+	}
+	img = readImage(r.w.root, f.path)
+	if img.odd != "" {
+		return img, &Error{
+			Kind: KindConflict, Message: fmt.Sprintf("%s cannot be read: %s", f.path, img.odd),
+			Hint: "put the file right and try again", Diff: f.diff,
+		}
+	}
+	if img.same(image{Content: f.review.Current()}) {
+		return img, nil
+	}
+	f.review.Observe(img.Content, r.windows.author(f.path))
+	return img, nil
+}
+
+// refreshPending takes in what the disk holds of every file with something to review.
+func (r *reviewer) refreshPending() {
+	var changed []*file
+	for _, f := range r.sorted() {
+		if !f.pending() {
+			continue
+		}
+		if _, err := r.refresh(f); err != nil {
+			r.w.log.Warn("a file under review cannot be read", "path", f.path, "err", err)
+			continue
+		}
+		if r.stale(f) {
+			changed = append(changed, f)
+		}
+	}
+	r.save(changed...)
+}
+
+// stale reports whether the review has changed since it was told.
+func (r *reviewer) stale(f *file) bool {
+	return f.review != nil && (f.diff == nil && f.review.Pending() || f.diff != nil && f.diff.Rev != f.review.Rev())
+}
+
+func (r *reviewer) sorted() []*file {
+	files := make([]*file, 0, len(r.files))
+	for _, f := range r.files {
+		files = append(files, f)
+	}
+	slices.SortFunc(files, func(a, b *file) int { return strings.Compare(a.path, b.path) })
+	return files
+}
+
+// save stores and tells reviews.
+func (r *reviewer) save(files ...*file) {
+	told, ops := r.render(files)
+	r.submit(told, ops, nil)
+}
+
+// render returns the files' diffs, as they are to be told, and what is to be stored of their reviews.
+func (r *reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.Op) {
+	for _, f := range files {
+		base, now := f.review.Baseline(), f.review.Current()
+		f.stored = fileState{
+			N: f.n, Mode: f.mode, Base: sessions.BlobID(base.Data), Now: sessions.BlobID(now.Data), Weave: f.review.Marshal(),
+		}
+		ops = append(ops, sessions.PutReview{Path: f.path, State: encode(f.stored), Blobs: [][]byte{base.Data, now.Data}})
+		if f.diff != nil || f.review.Pending() {
+			f.diff = r.diffOf(f)
+			told = append(told, f.diff)
+		}
+	}
+	return told, ops
+}
+
+// submit stores ops and tells diffs; then, if any, is called by the loop once all is durable and before it is told.
+func (r *reviewer) submit(told []*sessions.Diff, ops []sessions.Op, then func(error)) {
+	if len(ops) == 0 && len(told) == 0 {
+		if then != nil {
+			then(nil)
+		}
+		return
+	}
+	err := r.w.call(func() {
+		c := &commit{ops: ops}
+		for _, diff := range told {
+			r.w.put(c, diff, nil)
+		}
+		if then != nil {
+			c.replies = append(c.replies, then)
+		}
+		r.w.submit(c)
+	})
+	if err != nil && then != nil {
+		then(err)
+	}
+}
+
+// diffOf returns the review in the contract's form.
+func (r *reviewer) diffOf(f *file) *sessions.Diff {
+	d := &sessions.Diff{
+		Workspace: r.w.root, Path: f.path, Kind: sessions.DiffKind(f.review.Kind()), State: "clean", Baseline: "known",
+		Rev: f.review.Rev(), Hunks: []sessions.Hunk{}, Turns: []string{},
+	}
+	if f.outside() {
+		d.URI = fileURI(f.path)
+	} else {
+		d.URI = fileURI(filepath.Join(r.w.root, filepath.FromSlash(f.path)))
+	}
+	if !f.review.BaselineKnown() {
+		d.Baseline = "unknown"
+	}
+	for _, h := range f.review.Hunks() {
+		d.State = "pending"
+		hunk := sessions.Hunk{
+			ID: hunkID(f.n, h.ID), Kind: string(h.Kind), OldStart: h.OldStart, OldLines: h.OldLines,
+			NewStart: h.NewStart, NewLines: h.NewLines, Lines: h.Lines, OldNoEOL: h.OldNoEOL, NewNoEOL: h.NewNoEOL,
+			Sources: []sessions.Source{},
+		}
+		if hunk.Lines == nil {
+			hunk.Lines = []string{}
+		}
+		for _, id := range h.Linked {
+			hunk.Linked = append(hunk.Linked, hunkID(f.n, id))
+		}
+		for _, s := range h.Sources {
+			hunk.Sources = append(hunk.Sources, sessions.Source(s))
+			if !slices.Contains(d.Turns, s.TurnID) {
+				d.Turns = append(d.Turns, s.TurnID)
+			}
+		}
+		for _, line := range h.Lines {
+			switch line[0] {
+			case '+':
+				d.Added++
+			case '-':
+				d.Removed++
+			}
+		}
+		d.Hunks = append(d.Hunks, hunk)
+	}
+	return d
+}
+
+// hunkID names hunk id of review n: short enough to type, unique in the workspace.
+func hunkID(n, id uint64) string { return fmt.Sprintf("%d.%d", n, id) }

@@ -1,0 +1,264 @@
+package daemon
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"cursord/sessions"
+)
+
+const (
+	titleRunes  = 80
+	listDefault = 50
+	listMax     = 1000
+)
+
+// newSession makes a session that is not stored yet.
+func (w *workspace) newSession(p SessionParams) *sessions.Session {
+	now := sessions.Now()
+	s := &sessions.Session{
+		ID: newID(), Workspace: w.root, Mode: sessions.ModeAgent, Isolation: "none", State: sessions.SessionIdle,
+		CreatedAt: now, UpdatedAt: now,
+	}
+	if p.AgentSessionID != "" {
+		s.AgentSessionID = &p.AgentSessionID
+	}
+	p.apply(s)
+	return s
+}
+
+func (p *SessionParams) apply(s *sessions.Session) {
+	if p.Title != nil {
+		s.Title = *p.Title
+	}
+	if p.Model != nil {
+		s.Model = p.Model
+	}
+	if p.Mode != nil {
+		s.Mode = *p.Mode
+	}
+}
+
+func (p *SessionParams) check() error {
+	if p.Mode != nil && !validMode(*p.Mode) {
+		return invalid("mode", "must be agent, ask or plan")
+	}
+	switch p.Isolation {
+	case "", "none":
+	case "copy":
+		return invalid("isolation", `"copy" is not available in this version; use "none"`)
+	default:
+		return invalid("isolation", `must be "none" or "copy"`)
+	}
+	return nil
+}
+
+func validMode(m sessions.Mode) bool {
+	return m == sessions.ModeAgent || m == sessions.ModeAsk || m == sessions.ModePlan
+}
+
+// titleOf makes a title of a prompt's first line that says something.
+func titleOf(prompt string) string {
+	for line := range strings.Lines(prompt) {
+		if line = strings.Join(strings.Fields(line), " "); line != "" {
+			if utf8.RuneCountInString(line) > titleRunes {
+				line = string([]rune(line)[:titleRunes-1]) + "…"
+			}
+			return line
+		}
+	}
+	return ""
+}
+
+// session returns the newest form of a session, live or stored.
+func (w *workspace) session(id string) (*sessions.Session, error) {
+	if ls := w.sessions[id]; ls != nil {
+		return ls.session, nil
+	}
+	s, err := w.d.store.Session(id)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return s, nil
+}
+
+// liveSession returns the loop's record of a session of this workspace, made of the stored one if need be; nil for "".
+func (w *workspace) liveSession(id string) (*liveSession, error) {
+	if id == "" {
+		return nil, nil
+	}
+	if ls := w.sessions[id]; ls != nil {
+		return ls, nil
+	}
+	s, err := w.d.store.Session(id)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	if s.Workspace != w.root {
+		return nil, invalid("sessionId", "the session belongs to the workspace %s", s.Workspace)
+	}
+	ls := &liveSession{session: s}
+	w.sessions[id] = ls
+	return ls, nil
+}
+
+// CreateSession stores a session without turns.
+func (d *Daemon) CreateSession(root string, p SessionParams) (*sessions.Session, error) {
+	w, err := d.workspace(root)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return w.changeSession(func(c *commit) (*sessions.Session, error) {
+		s := w.newSession(p)
+		ls := &liveSession{session: s}
+		w.sessions[s.ID] = ls
+		w.putSession(c, ls, s)
+		return s, nil
+	})
+}
+
+// UpdateSession changes a session's title, model or mode; queued turns keep theirs.
+func (d *Daemon) UpdateSession(id string, p SessionParams) (*sessions.Session, error) {
+	w, err := d.workspaceOfSession(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return w.changeSession(func(c *commit) (*sessions.Session, error) {
+		ls, err := w.liveSession(id)
+		if err != nil {
+			return nil, err
+		}
+		s := *ls.session
+		p.apply(&s)
+		w.putSession(c, ls, &s)
+		return &s, nil
+	})
+}
+
+// changeSession runs change in the loop and returns its session once it is stored.
+func (w *workspace) changeSession(change func(*commit) (*sessions.Session, error)) (*sessions.Session, error) {
+	return stored(w, func(c *commit) (*sessions.Session, error) { return change(c) })
+}
+
+// stored runs change in w's loop, stores what it put, and returns change's value once that is durable.
+func stored[T any](w *workspace, change func(*commit) (T, error)) (T, error) {
+	type answer struct {
+		v   T
+		err error
+	}
+	ch := make(chan answer, 1)
+	ok := w.do(func() {
+		var none T
+		if err := w.d.store.Trouble(); err != nil {
+			ch <- answer{none, storeError(err)}
+			return
+		}
+		var c commit
+		v, err := change(&c)
+		if err != nil || len(c.ops) == 0 {
+			ch <- answer{v, err}
+			return
+		}
+		c.replies = append(c.replies, func(err error) { ch <- answer{v, err} })
+		w.submit(&c)
+	})
+	var none T
+	if !ok {
+		return none, errStopped
+	}
+	select {
+	case a := <-ch:
+		return a.v, a.err
+	case <-w.done:
+		return none, errStopped
+	}
+}
+
+// DeleteSession deletes a session with its turns; KindBusy while it has unfinished ones.
+func (d *Daemon) DeleteSession(id string) error {
+	w, err := d.workspaceOfSession(id)
+	if err != nil {
+		return err
+	}
+	_, err = stored(w, func(c *commit) (struct{}, error) {
+		var none struct{}
+		if ls := w.sessions[id]; ls != nil && ls.turns > 0 {
+			return none, &Error{Kind: KindBusy, Message: "a turn of this session runs or waits", Hint: "cancel it first with turn/cancel"}
+		}
+		if _, err := w.session(id); err != nil {
+			return none, err
+		}
+		delete(w.sessions, id)
+		w.seq++
+		c.ops = append(c.ops, sessions.RemoveSession{ID: id, Seq: w.seq})
+		c.notes = append(c.notes, &Notification{
+			Workspace: w.root, Kind: sessions.KindSession, ID: id, Seq: w.seq, Removed: true,
+		})
+		return none, nil
+	})
+	return err
+}
+
+// ListSessions lists sessions, the most recently updated first; root "" means every workspace.
+func (d *Daemon) ListSessions(root string, limit int, cursor string) ([]*sessions.Session, string, error) {
+	if root != "" {
+		r, err := d.knownRoot(root)
+		if err != nil {
+			return nil, "", err
+		}
+		root = r
+	}
+	list, next, err := d.store.Sessions(root, cursor, pageSize(limit))
+	if errors.Is(err, sessions.ErrBadCursor) {
+		return nil, "", invalid("cursor", "not one that session/list gave")
+	}
+	return list, next, storeError(err)
+}
+
+// ReadSession returns a page of a session's transcript: the one before the item before, or the newest.
+func (d *Daemon) ReadSession(id, before string, limit int) (Transcript, error) {
+	s, err := d.store.Session(id)
+	if err != nil {
+		return Transcript{}, storeError(err)
+	}
+	turns, items, more, err := d.store.Transcript(id, before, pageSize(limit))
+	if errors.Is(err, sessions.ErrNotFound) {
+		return Transcript{}, invalid("before", "no such item in this session")
+	}
+	return Transcript{Session: s, Turns: turns, Items: items, More: more}, storeError(err)
+}
+
+// ReadItem returns an item with nothing cut.
+func (d *Daemon) ReadItem(id string) (*sessions.Item, error) {
+	item, err := d.store.Item(id)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	detail, err := d.store.ItemDetail(id)
+	switch {
+	case errors.Is(err, sessions.ErrNotFound):
+	case err != nil:
+		return nil, storeError(err)
+	default:
+		tool := new(sessions.Tool)
+		if err := decode(detail, tool); err != nil {
+			return nil, errorf(KindStorage, "item %s: %v", id, err)
+		}
+		item.Tool = tool
+	}
+	return item, nil
+}
+
+func pageSize(limit int) int {
+	if limit <= 0 {
+		return listDefault
+	}
+	return min(limit, listMax)
+}

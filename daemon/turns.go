@@ -1,0 +1,410 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"cursord/agent"
+	"cursord/sessions"
+)
+
+// A liveSession is a session with unfinished turns or with changes that are not stored yet. The loop owns it.
+type liveSession struct {
+	session  *sessions.Session // as last put
+	unstored int               // puts under way
+	turns    int               // unfinished turns
+	running  bool
+}
+
+// A waiter is a turn/wait.
+type waiter struct {
+	reply func(*sessions.Turn, error)
+	stop  func() bool // its watch on the request's context
+}
+
+// Why a running turn's context is cancelled.
+var (
+	errTurnCancelled = errors.New("the turn was cancelled")
+	errDaemonStops   = errors.New("the daemon stops")
+)
+
+// StartTurn stores a turn and answers; the turn's notifications follow.
+func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions.Turn, error)) {
+	fail := func(err error) { reply(nil, nil, err) }
+	w, err := d.workspace(p.Workspace)
+	if err != nil {
+		fail(err)
+		return
+	}
+	if err := p.check(); err != nil {
+		fail(err)
+		return
+	}
+	if _, err := d.findAgent(); err != nil {
+		fail(err)
+		return
+	}
+	if !w.do(func() { w.startTurn(p, reply) }) {
+		fail(errStopped)
+	}
+}
+
+func (w *workspace) startTurn(p TurnParams, reply func(*sessions.Session, *sessions.Turn, error)) {
+	fail := func(err error) { reply(nil, nil, err) }
+	if w.stopping {
+		fail(errStopped)
+		return
+	}
+	if p.TurnID != "" {
+		t, err := w.turn(p.TurnID)
+		if err == nil {
+			if t.Workspace != w.root || p.SessionID != "" && p.SessionID != t.SessionID || p.Prompt != t.Prompt {
+				fail(invalid("turnId", "another turn has this id"))
+				return
+			}
+			s, err := w.session(t.SessionID)
+			reply(s, t, err)
+			return
+		}
+		if !errors.Is(err, sessions.ErrNotFound) {
+			fail(storeError(err))
+			return
+		}
+	}
+	if !w.trusted {
+		fail(untrusted(w.root))
+		return
+	}
+	if err := w.d.store.Trouble(); err != nil {
+		fail(storeError(err))
+		return
+	}
+	var c commit
+	ls, err := w.liveSession(p.SessionID)
+	if err != nil {
+		fail(err)
+		return
+	}
+	var s sessions.Session
+	if ls == nil {
+		s = *w.newSession(SessionParams{Model: p.Model, Mode: p.Mode})
+		s.Title = titleOf(p.Prompt)
+		ls = &liveSession{session: &s}
+		w.sessions[s.ID] = ls
+	} else {
+		s = *ls.session
+		if s.Title == "" {
+			s.Title = titleOf(p.Prompt)
+		}
+	}
+	turn := &sessions.Turn{
+		ID: p.TurnID, SessionID: s.ID, Workspace: w.root, Prompt: p.Prompt, Model: s.Model, Mode: s.Mode,
+		Force: p.Force, Status: sessions.TurnQueued, CreatedAt: sessions.Now(),
+	}
+	if turn.ID == "" {
+		turn.ID = newID()
+	}
+	if p.Model != nil {
+		turn.Model = p.Model
+	}
+	if p.Mode != nil {
+		turn.Mode = *p.Mode
+	}
+	t := &liveTurn{session: ls, turn: turn, context: p.Context, calls: map[string][]openCall{}}
+	w.turns[turn.ID] = t
+	w.queue = append(w.queue, t)
+	w.d.unfinished.Add(1)
+	ls.turns++
+	s.Turns++
+	w.putSession(&c, ls, &s)
+	w.put(&c, turn, nil)
+	session := ls.session
+	c.replies = append(c.replies, func(err error) {
+		if err != nil {
+			fail(err)
+			return
+		}
+		reply(session, turn, nil)
+	})
+	w.submit(&c)
+	w.schedule()
+}
+
+// putSession stores a session in the state that its turns give it.
+func (w *workspace) putSession(c *commit, ls *liveSession, s *sessions.Session) {
+	switch {
+	case ls.running:
+		s.State = sessions.SessionRunning
+	case ls.turns > 0:
+		s.State = sessions.SessionQueued
+	default:
+		s.State = sessions.SessionIdle
+	}
+	s.UpdatedAt = sessions.Now()
+	ls.session = s
+	w.put(c, s, nil)
+	ls.unstored++
+	c.after = append(c.after, func() {
+		if ls.unstored--; ls.unstored == 0 && ls.turns == 0 {
+			delete(w.sessions, s.ID)
+		}
+	})
+}
+
+// schedule starts every queued turn that may run: one at a time in a session, and as many writing ones in the
+// workspace as are configured.
+func (w *workspace) schedule() {
+	writing := 0
+	for _, t := range w.turns {
+		if t.status() == sessions.TurnRunning && t.turn.Mode == sessions.ModeAgent {
+			writing++
+		}
+	}
+	waiting := map[*liveSession]bool{}
+	w.queue = slices.DeleteFunc(w.queue, func(t *liveTurn) bool {
+		writes := t.turn.Mode == sessions.ModeAgent
+		if t.session.running || waiting[t.session] || writes && writing >= w.d.config.ParallelTurns {
+			waiting[t.session] = true
+			return false
+		}
+		if writes {
+			writing++
+		}
+		w.run(t)
+		return true
+	})
+	w.count()
+}
+
+// run starts a turn's agent in a goroutine of its own.
+func (w *workspace) run(t *liveTurn) {
+	var c commit
+	turn := *t.turn
+	turn.Status, turn.StartedAt = sessions.TurnRunning, now()
+	t.turn = &turn
+	t.session.running = true
+	s := *t.session.session
+	w.putSession(&c, t.session, &s)
+	w.put(&c, &turn, nil)
+
+	ctx, cancel := context.WithCancelCause(context.Background())
+	t.cancel = cancel
+	req := agent.Request{
+		Dir: w.root, Prompt: composePrompt(w.takeNotes(&c, s.ID), t.context, turn.Prompt),
+		Mode: string(turn.Mode), Force: turn.Force, Env: []string{"CURSORD_TURN_ID=" + turn.ID, storeMark(w.d.store)},
+		IdleTimeout: w.d.config.AgentIdleTimeout, ToolTimeout: w.d.config.AgentToolTimeout,
+	}
+	if turn.Model != nil {
+		req.Model = *turn.Model
+	} else {
+		req.Model = w.d.config.Model
+	}
+	if s.AgentSessionID != nil {
+		req.Resume = *s.AgentSessionID
+	}
+	w.submit(&c)
+	w.d.turns.Go(func() { w.drive(ctx, t, req) })
+}
+
+// drive runs the agent, tells the loop what it says, and lets the reviewer see the disk beside each tool call. It is the
+// turn's own goroutine.
+func (w *workspace) drive(ctx context.Context, t *liveTurn, req agent.Request) {
+	watch := w.review.watchTurn(t.turn.SessionID, t.turn.ID)
+	bin, err := w.d.findAgent()
+	var out agent.Outcome
+	if err != nil {
+		out = agent.Outcome{Status: agent.Failed, Failure: &agent.RunError{
+			Kind: string(KindAgentNotInstalled), Message: err.Error(),
+		}}
+	} else {
+		req.Bin = bin
+		out = w.d.launcher.Run(ctx, req, func(events []agent.Event) {
+			files := watch.see(events)
+			if len(files) == 0 {
+				w.tell(turnEvents{turn: t, events: events})
+				return
+			}
+			items := make(chan []string, 1)
+			w.tell(turnEvents{turn: t, events: events, items: items})
+			select {
+			case ids := <-items:
+				watch.tell(files, ids)
+			case <-w.done:
+			}
+		})
+	}
+	watch.end()
+	w.tell(turnEvents{turn: t, outcome: &out})
+}
+
+func (w *workspace) tell(e turnEvents) {
+	select {
+	case w.events <- e:
+	case <-w.done:
+	}
+}
+
+// sessionStarted stores the agent's own id for the session: the next turn resumes it.
+func (w *workspace) sessionStarted(c *commit, t *liveTurn, init agent.Init) {
+	if init.SessionID == "" {
+		return
+	}
+	s := *t.session.session
+	if s.AgentSessionID != nil && *s.AgentSessionID == init.SessionID {
+		return
+	}
+	s.AgentSessionID = &init.SessionID
+	w.putSession(c, t.session, &s)
+}
+
+// endTurn gives a turn its final status, last of all that is told of it.
+func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
+	turn := *t.turn
+	turn.EndedAt = now()
+	turn.RequestID, turn.Result = out.RequestID, out.Result
+	if u := out.Usage; u != nil {
+		turn.Usage = &sessions.Usage{
+			InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
+		}
+	}
+	switch {
+	case out.Status == agent.Completed:
+		turn.Status = sessions.TurnCompleted
+	case out.Status == agent.Cancelled && w.stopping:
+		turn.Status = sessions.TurnInterrupted
+	case out.Status == agent.Cancelled:
+		turn.Status = sessions.TurnCancelled
+	default:
+		turn.Status = sessions.TurnFailed
+		if f := out.Failure; f != nil {
+			turn.Error = &sessions.TurnError{Kind: f.Kind, Message: f.Message, Hint: f.Hint, Detail: f.Detail}
+		}
+		w.d.agentFailed(turn.Error)
+	}
+	w.endItems(c, t, turn.Status)
+	if out.SessionID != "" {
+		w.sessionStarted(c, t, agent.Init{SessionID: out.SessionID})
+	}
+	w.finish(c, t, &turn)
+}
+
+// finish stores a turn's end, and its session's state before it.
+func (w *workspace) finish(c *commit, t *liveTurn, turn *sessions.Turn) {
+	if t.status() == sessions.TurnRunning {
+		t.session.running = false
+	}
+	t.session.turns--
+	s := *t.session.session
+	w.putSession(c, t.session, &s)
+	t.turn = turn
+	w.put(c, turn, nil)
+	c.after = append(c.after, func() {
+		delete(w.turns, turn.ID)
+		for _, wt := range t.waiters {
+			wt.stop()
+			wt.reply(turn, nil)
+		}
+		t.waiters = nil
+		w.d.unfinished.Done()
+		w.d.rest()
+	})
+}
+
+// count keeps the numbers that others may read.
+func (w *workspace) count() {
+	running, queued := int32(0), int32(len(w.queue))
+	for _, t := range w.turns {
+		if t.status() == sessions.TurnRunning {
+			running++
+		}
+	}
+	w.running.Store(running)
+	w.queued.Store(queued)
+}
+
+// CancelTurn ends a running turn or takes a queued one off the queue; on an ended one it changes nothing.
+func (d *Daemon) CancelTurn(id string) (turn *sessions.Turn, err error) {
+	w, err := d.workspaceOfTurn(id)
+	if err != nil {
+		return nil, err
+	}
+	if e := w.call(func() {
+		t := w.turns[id]
+		if t == nil || t.status().Final() {
+			turn, err = w.turn(id)
+			err = storeError(err)
+			return
+		}
+		w.cancelTurn(t, sessions.TurnCancelled, errTurnCancelled)
+		turn = t.turn
+	}); e != nil {
+		return nil, e
+	}
+	return turn, err
+}
+
+func (w *workspace) cancelTurn(t *liveTurn, status sessions.TurnStatus, cause error) {
+	if t.status() == sessions.TurnRunning {
+		t.cancel(cause)
+		return
+	}
+	w.queue = slices.DeleteFunc(w.queue, func(q *liveTurn) bool { return q == t })
+	turn := *t.turn
+	turn.Status, turn.EndedAt = status, now()
+	var c commit
+	w.finish(&c, t, &turn)
+	w.submit(&c)
+	w.count()
+}
+
+// WaitTurn replies once the turn has ended, after its last notification; cancelling ctx replies KindCancelled.
+func (d *Daemon) WaitTurn(ctx context.Context, id string, reply func(*sessions.Turn, error)) {
+	w, err := d.workspaceOfTurn(id)
+	if err != nil {
+		reply(nil, err)
+		return
+	}
+	ok := w.do(func() {
+		t := w.turns[id]
+		if t == nil {
+			turn, err := w.turn(id)
+			reply(turn, storeError(err))
+			return
+		}
+		wt := &waiter{reply: reply}
+		t.waiters = append(t.waiters, wt)
+		wt.stop = context.AfterFunc(ctx, func() {
+			w.do(func() {
+				if i := slices.Index(t.waiters, wt); i >= 0 {
+					t.waiters = slices.Delete(t.waiters, i, i+1)
+					reply(nil, &Error{Kind: KindCancelled, Message: "cancelled"})
+				}
+			})
+		})
+	})
+	if !ok {
+		reply(nil, errStopped)
+	}
+}
+
+// turn returns the newest form of a turn, live or stored.
+func (w *workspace) turn(id string) (*sessions.Turn, error) {
+	if t := w.turns[id]; t != nil {
+		return t.turn, nil
+	}
+	return w.d.store.Turn(id)
+}
+
+// stop ends every turn of the workspace: queued ones at once, running ones when their agents have gone.
+func (w *workspace) stop() {
+	w.stopping = true
+	for _, t := range slices.Clone(w.queue) {
+		w.cancelTurn(t, sessions.TurnInterrupted, errDaemonStops)
+	}
+	for _, t := range w.turns {
+		if t.status() == sessions.TurnRunning {
+			w.cancelTurn(t, sessions.TurnInterrupted, errDaemonStops)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// maxGroups bounds the log of decisions that can be taken back.
+const maxGroups = 500
+
+// A group is what one request decided: one step of undo.
+type group struct {
+	n      uint64
+	Accept bool        `json:"accept"`
+	Undone bool        `json:"undone,omitempty"`
+	Files  []groupFile `json:"files"`
+}
+
+// A groupFile is the part of a group in one file.
+type groupFile struct {
+	Path     string         `json:"path"`
+	Decision diffs.Decision `json:"decision"`
+}
+
+func (r *reviewer) loadLog() error {
+	recs, err := r.w.d.store.Decisions(r.w.root)
+	if err != nil {
+		return err
+	}
+	for _, rec := range recs {
+		g := &group{n: rec.N}
+		if err := decode(rec.Data, g); err != nil {
+			return fmt.Errorf("decision %d: %w", rec.N, err)
+		}
+		r.log = append(r.log, g)
+	}
+	return nil
+}
+
+// push adds a group to the log, forgets what could have been made again, and returns what to store.
+func (r *reviewer) push(g *group) (ops []sessions.Op) {
+	for len(r.log) > 0 && r.log[len(r.log)-1].Undone {
+		ops = append(ops, sessions.DropDecision{N: r.log[len(r.log)-1].n})
+		r.log = r.log[:len(r.log)-1]
+	}
+	for len(r.log) >= maxGroups {
+		ops = append(ops, sessions.DropDecision{N: r.log[0].n})
+		r.log = r.log[1:]
+	}
+	g.n = 1
+	if len(r.log) > 0 {
+		g.n = r.log[len(r.log)-1].n + 1
+	}
+	r.log = append(r.log, g)
+	return append(ops, sessions.PutDecision{N: g.n, Data: encode(g)})
+}
+
+// Undo takes back the latest decision of a workspace that is not undone yet.
+func (d *Daemon) Undo(ctx context.Context, root string) (Decided, error) {
+	w, err := d.workspace(root)
+	if err != nil {
+		return Decided{}, err
+	}
+	return w.review.answer(ctx, func(reply func(Decided, error)) { w.review.step(true, reply) })
+}
+
+// Redo makes again the latest decision that was undone.
+func (d *Daemon) Redo(ctx context.Context, root string) (Decided, error) {
+	w, err := d.workspace(root)
+	if err != nil {
+		return Decided{}, err
+	}
+	return w.review.answer(ctx, func(reply func(Decided, error)) { w.review.step(false, reply) })
+}
+
+// step takes a group back, or makes it again: in all of its files or in none.
+func (r *reviewer) step(undo bool, reply func(Decided, error)) {
+	fail := func(err error) { reply(Decided{}, err) }
+	if err := r.w.d.store.Trouble(); err != nil {
+		fail(storeError(err))
+		return
+	}
+	i := -1
+	if undo {
+		for j, g := range r.log {
+			if !g.Undone {
+				i = j
+			}
+		}
+	} else {
+		i = slices.IndexFunc(r.log, func(g *group) bool { return g.Undone })
+	}
+	if i < 0 {
+		what := map[bool]string{true: "undo", false: "redo"}[undo]
+		fail(&Error{Kind: KindNotFound, Message: "there is nothing to " + what + " in " + r.w.root})
+		return
+	}
+	g := *r.log[i]
+	g.Files = slices.Clone(g.Files)
+	g.Undone = undo
+	var touched []*file
+	var restore []func()
+	rollback := func(err error) {
+		for _, back := range restore {
+			back()
+		}
+		r.refreshPending()
+		fail(err)
+	}
+	// First the reviews, which can be put back, then the disk.
+	disks := map[*file]image{}
+	for j := range g.Files {
+		gf := &g.Files[len(g.Files)-1-j]
+		f := r.files[gf.Path]
+		if f == nil {
+			rollback(errorf(KindConflict, "%s is not under review any more", gf.Path))
+			return
+		}
+		disk, err := r.refresh(f)
+		if err != nil {
+			rollback(err)
+			return
+		}
+		restore = append(restore, f.keep())
+		if undo {
+			err = f.review.Undo(gf.Decision)
+		} else {
+			gf.Decision, err = f.review.Redo(gf.Decision)
+		}
+		if err != nil {
+			rollback(r.stepError(f, err))
+			return
+		}
+		touched = append(touched, f)
+		disks[f] = disk
+	}
+	var written []*file
+	for _, f := range touched {
+		if err := r.write(f, disks[f]); err != nil {
+			for _, w := range written { // back to what it was
+				now := image{}
+				now.Content = w.review.Current()
+				restoreDisk(r, w, now, disks[w])
+			}
+			rollback(err)
+			return
+		}
+		written = append(written, f)
+	}
+	r.log[i] = &g
+	ops := []sessions.Op{sessions.PutDecision{N: g.n, Data: encode(&g)}}
+	r.finish(touched, ops, Decided{Diffs: []*sessions.Diff{}, Applied: g.hunks()}, reply)
+}
+
+func (g *group) hunks() (n int) {
+	for _, f := range g.Files {
+		n += len(f.Decision.Hunks)
+	}
+	return n
+}
+
+// restoreDisk writes back what a file held before a step that failed in another file; what a person wrote
+// meanwhile stays.
+func restoreDisk(r *reviewer, f *file, now, was image) {
+	if err := apply(r.w.root, f.path, now, was.Content, was.mode.Perm()); err != nil {
+		r.w.log.Error("a file was left as it is", "path", f.path, "err", err)
+	}
+}
+
+func (r *reviewer) stepError(f *file, err error) error {
+	if errors.Is(err, diffs.ErrOvertaken) {
+		return r.conflict(f, fmt.Sprintf("%s has changed in those lines since", f.path))
+	}
+	return r.decisionError(f, err)
+}

@@ -1,0 +1,292 @@
+package daemon
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"cursord/agent"
+	"cursord/sessions"
+)
+
+// A workspace is one root: like a process with a mailbox. Its loop owns the sessions with unfinished turns, the turn
+// queue, the items of running turns, the subscriptions and the sequence. It never waits for a connection, a process or
+// the disk. The disk side of review is next door, in the reviewer.
+//
+//	request, subscription ──── inbox ──┐
+//	a turn's goroutine ─────── events ─┤          ┌─→ store (Submit) ─→ commits ─┐
+//	reviewer ───────────────── inbox ──┼─→ loop ──┤                              │
+//	store, after a commit ──── commits ┘          └─→ subscribers' sinks  ←──────┘
+type workspace struct {
+	d      *Daemon
+	root   string
+	log    *slog.Logger
+	review *reviewer
+
+	inbox   chan func()      // requests and the like; bounded, blocks its senders
+	events  chan turnEvents  // what agents say; bounded: a full one blocks the agent
+	commits mailbox[*commit] // what the store has made durable; never blocks the writer
+	quit    chan struct{}    // closed to end the loop
+	running atomic.Int32     // turns; written by the loop
+	queued  atomic.Int32
+	done    chan struct{} // closed when the loop has ended
+
+	// Owned by the loop.
+	seq       uint64 // the last one given out
+	published uint64 // the last one that subscribers were told
+	trusted   bool
+	sessions  map[string]*liveSession // those with unfinished turns or unstored changes
+	turns     map[string]*liveTurn    // unfinished, or not stored yet
+	queue     []*liveTurn             // in order of arrival, running ones excluded
+	texts     map[string]*liveText    // text items that grow, by item id
+	unstored  map[*commit]struct{}    // submitted, not stored, and somebody waits for the answer
+	subs      map[*Subscription]struct{}
+	notes     []note      // remarks for the agent's next prompts
+	tick      *time.Timer // runs while something waits for it
+	ticking   bool
+	stopping  bool
+}
+
+// maxBacklog is how many stored operations may wait before agents are made to wait; what is in memory stays bounded.
+const maxBacklog = 20_000
+
+// tickInterval is how long unfinished text may be without a copy on disk.
+const tickInterval = 250 * time.Millisecond
+
+// turnEvents is a batch from one turn's goroutine. The last one of a turn carries its outcome.
+type turnEvents struct {
+	turn    *liveTurn
+	events  []agent.Event
+	items   chan []string // if not nil, takes the item id of each ToolEnd in events
+	outcome *agent.Outcome
+}
+
+// A commit is a set of changes that become durable together and are then told, in the order of its fields.
+type commit struct {
+	ops     []sessions.Op
+	replies []func(error)   // answers that wait for the disk
+	notes   []*Notification // what subscribers are told
+	after   []func()        // what comes behind the notifications
+	err     error
+}
+
+func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
+	w := &workspace{
+		d:         d,
+		root:      rec.Root,
+		log:       d.log.With("workspace", rec.Root),
+		inbox:     make(chan func(), 64),
+		events:    make(chan turnEvents, 16),
+		quit:      make(chan struct{}),
+		done:      make(chan struct{}),
+		seq:       rec.Seq,
+		published: rec.Seq,
+		trusted:   rec.Trusted,
+		sessions:  map[string]*liveSession{},
+		turns:     map[string]*liveTurn{},
+		texts:     map[string]*liveText{},
+		unstored:  map[*commit]struct{}{},
+		subs:      map[*Subscription]struct{}{},
+		tick:      time.NewTimer(time.Hour),
+	}
+	w.tick.Stop()
+	w.commits.init()
+	if err := w.loadNotes(); err != nil {
+		return nil, err
+	}
+	review, err := newReviewer(w)
+	if err != nil {
+		return nil, err
+	}
+	w.review = review
+	go w.loop()
+	return w, nil
+}
+
+// close ends the reviewer and the loop; nothing may be under way.
+func (w *workspace) close() {
+	w.review.close()
+	close(w.quit)
+	<-w.done
+}
+
+func (w *workspace) loop() {
+	defer close(w.done)
+	for {
+		events := w.events
+		if w.d.store.Backlog() > maxBacklog {
+			events = nil
+		}
+		select {
+		case f := <-w.inbox:
+			w.guard(f)
+		case e := <-events:
+			w.guard(func() { w.turnSaid(e) })
+		case <-w.commits.ready:
+			for _, c := range w.commits.take() {
+				w.guard(func() { w.committed(c) })
+			}
+		case <-w.tick.C:
+			w.ticking = false
+			w.guard(w.ticked)
+		case <-w.quit:
+			return
+		}
+	}
+}
+
+// guard contains a panic: it costs the message that caused it, never the daemon.
+func (w *workspace) guard(f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.log.Error("panic in a workspace", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		}
+	}()
+	f()
+}
+
+// do has f run by the loop. It returns false, without running f, when the workspace has ended.
+func (w *workspace) do(f func()) bool {
+	select {
+	case w.inbox <- f:
+		return true
+	case <-w.done:
+		return false
+	}
+}
+
+// call runs f in the loop and waits until it has returned.
+func (w *workspace) call(f func()) error {
+	ran := make(chan struct{})
+	if w.do(func() { defer close(ran); f() }) {
+		select {
+		case <-ran:
+			return nil
+		case <-w.done:
+		}
+	}
+	return errStopped
+}
+
+var errStopped = &Error{Kind: KindBusy, Message: "the daemon is stopping", Hint: "try again in a moment"}
+
+// put gives obj, which must be new and not change afterwards, the next seq and adds it to c.
+func (w *workspace) put(c *commit, obj sessions.Object, detail []byte) {
+	w.seq++
+	switch o := obj.(type) {
+	case *sessions.Session:
+		o.Seq = w.seq
+	case *sessions.Turn:
+		o.Seq = w.seq
+	case *sessions.Item:
+		o.Seq = w.seq
+	case *sessions.Diff:
+		o.Seq = w.seq
+	}
+	kind, id := obj.Key()
+	enc := encode(obj)
+	c.ops = append(c.ops, sessions.Put{Object: obj, JSON: enc, Detail: detail})
+	c.notes = append(c.notes, &Notification{Workspace: w.root, Kind: kind, ID: id, Seq: w.seq, JSON: enc})
+}
+
+// submit hands c to the store; committed runs in the loop once c is durable.
+func (w *workspace) submit(c *commit) {
+	if len(c.replies) > 0 {
+		w.unstored[c] = struct{}{}
+	}
+	ops := c.ops
+	c.ops = nil
+	w.d.store.Submit(w.root, ops, func(err error) {
+		c.err = err
+		w.commits.put(c)
+	})
+}
+
+// committed answers and tells what has become durable.
+func (w *workspace) committed(c *commit) {
+	w.answer(c, c.err)
+	if c.err != nil {
+		w.log.Error("a change was not stored", "err", c.err)
+		return
+	}
+	for _, n := range c.notes {
+		w.publish(n)
+	}
+	for _, f := range c.after {
+		f()
+	}
+}
+
+func (w *workspace) answer(c *commit, err error) {
+	delete(w.unstored, c)
+	for _, reply := range c.replies {
+		reply(storeError(err))
+	}
+	c.replies = nil
+}
+
+// storageTrouble answers, with the storage error, every request whose answer waits for a disk that takes nothing.
+// The changes stay queued and are told once they are stored.
+func (w *workspace) storageTrouble(err error) {
+	for c := range w.unstored {
+		w.answer(c, err)
+	}
+}
+
+// publish tells every subscriber that is not behind.
+func (w *workspace) publish(n *Notification) {
+	if n.Seq > 0 {
+		w.published = n.Seq
+	}
+	for s := range w.subs {
+		s.push(n)
+	}
+}
+
+// wake makes ticked run within tickInterval.
+func (w *workspace) wake() {
+	if !w.ticking {
+		w.ticking = true
+		w.tick.Reset(tickInterval)
+	}
+}
+
+// ticked keeps unfinished text on disk.
+func (w *workspace) ticked() {
+	var c commit
+	w.checkpoint(&c)
+	if len(c.ops) > 0 {
+		w.submit(&c)
+	}
+}
+
+// A mailbox is a queue that never blocks its senders.
+type mailbox[T any] struct {
+	ready chan struct{} // holds one token while there is something to take
+
+	mu    sync.Mutex
+	items []T // guarded by mu
+}
+
+func (m *mailbox[T]) init() { m.ready = make(chan struct{}, 1) }
+
+func (m *mailbox[T]) put(v T) {
+	m.mu.Lock()
+	m.items = append(m.items, v)
+	m.mu.Unlock()
+	select {
+	case m.ready <- struct{}{}:
+	default:
+	}
+}
+
+func (m *mailbox[T]) take() []T {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	items := m.items
+	m.items = nil
+	return items
+}
