@@ -2,6 +2,14 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,18 +29,18 @@ type Request struct {
 	MaxLine     int           // bytes; longer lines are skipped with a Notice; 0: 64 MiB
 }
 
-// A Status is how a run ended.
-type Status string
+// A RunStatus is how a run ended.
+type RunStatus string
 
 const (
-	Completed Status = "completed"
-	Failed    Status = "failed"
-	Cancelled Status = "cancelled" // ctx was cancelled before the result
+	Completed RunStatus = "completed"
+	Failed    RunStatus = "failed"
+	Cancelled RunStatus = "cancelled" // ctx was cancelled before the result
 )
 
 // An Outcome is the end of a run.
 type Outcome struct {
-	Status    Status
+	Status    RunStatus
 	SessionID string // from the result, else init, else Request.Resume
 	RequestID string
 	Result    *string // the agent's result text if it succeeded and gave one, else all its text joined; nil if it said nothing
@@ -50,6 +58,14 @@ type RunError struct {
 	Detail  string // the tail of stderr and the like
 }
 
+const (
+	gateTime  = 2 * time.Second        // how long a start keeps others waiting if init does not come
+	graceTime = 2 * time.Second        // between the result, or the end of stdout, and the kill
+	intTime   = 2 * time.Second        // between INT and TERM
+	termTime  = 3 * time.Second        // between TERM and KILL
+	drainTime = 500 * time.Millisecond // for what an ended agent left in its pipes
+)
+
 // A Launcher starts agents, one at a time: they rewrite their own configuration file at start, and parallel starts
 // race. A start holds the gate until its init line or 2 s, whichever is first.
 type Launcher struct{ gate chan struct{} }
@@ -60,7 +76,185 @@ func NewLauncher() *Launcher { return &Launcher{gate: make(chan struct{}, 1)} }
 // Run runs the agent once and returns when it, and every process of its group, has ended. emit is called from one
 // goroutine, in order, with what could be decoded without waiting for more input; it may block, which blocks
 // the agent. The slice and its events belong to emit. Cancelling ctx sends INT, then TERM after 2 s, then KILL
-// after 3 s more, to the group.
+// after 3 s more, to the group. A start that lost the race for the configuration file is repeated once.
 func (l *Launcher) Run(ctx context.Context, req Request, emit func([]Event)) Outcome {
-	panic("unwritten")
+	first := newRun(req, emit)
+	first.holding = true
+	out := first.do(ctx, l.gate)
+	if first.lostRace(out) && ctx.Err() == nil {
+		return newRun(req, emit).do(ctx, l.gate)
+	}
+	first.holding = false
+	first.send(nil)
+	return out
+}
+
+// A verdict is what ended a run; the first one stands.
+type verdict = int32
+
+const (
+	undecided verdict = iota
+	gaveResult
+	wasCancelled
+	wasHung
+)
+
+// A run is one process and what became of it.
+type run struct {
+	req  Request
+	emit func([]Event)
+
+	// Of the goroutine that reads stdout, and after it has ended of do.
+	dec      *Decoder
+	holding  bool // events wait in held until the agent has said something in JSON: the start may be repeated
+	held     []Event
+	result   *Result
+	session  string
+	unknown  map[string]int
+	failures []string
+	bare     tail
+	release  func() // opens the gate, once
+
+	// Of the goroutine that reads stderr, and after it has ended of do.
+	stderr tail
+
+	decided  atomic.Int32
+	resulted chan struct{} // closed at the result
+	eof      chan struct{} // closed at the end of stdout
+	quiet    atomic.Int64  // since when, in Unix ns, the reader of stdout waits; 0 while it does not
+	heardErr atomic.Int64  // when, in Unix ns, stderr last said something
+	open     atomic.Int32  // open tool calls
+}
+
+func newRun(req Request, emit func([]Event)) *run {
+	if req.IdleTimeout <= 0 {
+		req.IdleTimeout = 10 * time.Minute
+	}
+	if req.ToolTimeout <= 0 {
+		req.ToolTimeout = 60 * time.Minute
+	}
+	if req.MaxLine <= 0 {
+		req.MaxLine = 64 << 20
+	}
+	return &run{
+		req: req, emit: emit, dec: NewDecoder(), session: req.Resume, unknown: map[string]int{},
+		resulted: make(chan struct{}), eof: make(chan struct{}),
+	}
+}
+
+// do runs the agent to its end.
+func (r *run) do(ctx context.Context, gate chan struct{}) Outcome {
+	select {
+	case gate <- struct{}{}:
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		select {
+		case <-gate:
+		default:
+		}
+		return r.outcome(Cancelled, nil)
+	}
+	r.release = sync.OnceFunc(func() { <-gate })
+	defer r.release()
+	defer time.AfterFunc(gateTime, r.release).Stop()
+
+	p, err := startProcess(r.command())
+	if err != nil {
+		return r.outcome(Failed, startError(r.req, err))
+	}
+	var aside sync.WaitGroup
+	aside.Go(func() { p.feed(r.req.Prompt) })
+	aside.Go(func() { r.readErrors(p.stderr) })
+	var end exit
+	supervised := make(chan struct{})
+	go func() {
+		defer close(supervised)
+		end = r.supervise(ctx, p)
+	}()
+	r.read(p.stdout)
+	close(r.eof)
+	<-supervised
+	p.stdin.Close()
+	aside.Wait()
+	p.close()
+	return r.judge(end)
+}
+
+// judge makes the outcome once everything has ended.
+func (r *run) judge(x exit) Outcome {
+	switch r.decided.Load() {
+	case wasCancelled:
+		return r.outcome(Cancelled, nil)
+	case wasHung:
+		doing, limit := "", r.req.IdleTimeout
+		if r.open.Load() > 0 {
+			doing, limit = " while a tool ran", r.req.ToolTimeout
+		}
+		return r.outcome(Failed, &RunError{
+			Kind: kindHung, Message: fmt.Sprintf("the agent gave no sign of life for %v%s and was ended", limit, doing),
+			Hint: "try again, or raise the timeout", Detail: r.stderr.String(),
+		})
+	}
+	if r.result != nil && r.result.OK {
+		return r.outcome(Completed, nil)
+	}
+	e := ending{result: r.result, failures: r.failures, bare: r.bare.String(), stderr: r.stderr.String(), objects: r.dec.heard, exit: x}
+	return r.outcome(Failed, e.explain())
+}
+
+func (r *run) outcome(status RunStatus, failure *RunError) Outcome {
+	out := Outcome{Status: status, SessionID: r.session, Failure: failure, Unknown: r.unknown}
+	if r.result != nil {
+		out.RequestID, out.Usage = r.result.RequestID, r.result.Usage
+		if r.result.SessionID != "" {
+			out.SessionID = r.result.SessionID
+		}
+		if text := r.result.Text; text != nil && *text != "" {
+			out.Result = text
+		}
+	}
+	if said := r.dec.Text(); out.Result == nil && said != "" {
+		out.Result = &said
+	}
+	return out
+}
+
+// lostRace reports whether the agent died at its start because another start moved its configuration file away.
+func (r *run) lostRace(out Outcome) bool {
+	return out.Status == Failed && !r.dec.heard &&
+		containsAll(strings.ToLower(r.stderr.String()+r.bare.String()), []string{"enoent", "cli-config.json"})
+}
+
+// command makes the contract's command line.
+func (r *run) command() *exec.Cmd {
+	model := r.req.Model
+	if model == "" {
+		model = "auto"
+	}
+	args := []string{"-p", "--output-format", "stream-json", "--stream-partial-output", "--trust", "--model", model,
+		"--workspace", r.req.Dir}
+	if r.req.Mode != "" && r.req.Mode != "agent" {
+		args = append(args, "--mode", r.req.Mode)
+	}
+	if r.req.Force {
+		args = append(args, "--force")
+	}
+	if r.req.Resume != "" {
+		args = append(args, "--resume", r.req.Resume)
+	}
+	cmd := exec.Command(r.req.Bin, args...)
+	cmd.Dir = r.req.Dir
+	cmd.Env = append(append(environment(), "PWD="+r.req.Dir), r.req.Env...)
+	return cmd
+}
+
+func startError(req Request, err error) *RunError {
+	if info, statErr := os.Stat(req.Dir); statErr != nil || !info.IsDir() {
+		return &RunError{Kind: kindFailed, Message: "the workspace is not there any more: " + req.Dir, Detail: err.Error()}
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrPermission) {
+		return &RunError{Kind: kindNotInstalled, Message: "cannot run cursor-agent at " + req.Bin, Hint: hintInstall, Detail: err.Error()}
+	}
+	return &RunError{Kind: kindFailed, Message: "cannot start the agent: " + err.Error()}
 }

@@ -1,0 +1,25 @@
+package agent
+
+import (
+	"os"
+	"strings"
+)
+
+// environment returns this process's environment less what is meant for it alone, and less an empty API key, which
+// the agent takes for a wrong one.
+func environment() []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		key, val, _ := strings.Cut(kv, "=")
+		switch key {
+		case "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID":
+			continue
+		case "CURSOR_API_KEY":
+			if val == "" {
+				continue
+			}
+		}
+		env = append(env, kv)
+	}
+	return env
+}

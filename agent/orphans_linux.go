@@ -1,0 +1,39 @@
+package agent
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// marked returns the processes of this user that have the mark in their environment.
+func marked(mark string) (pids []int) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		dir := "/proc/" + entry.Name()
+		info, err := os.Stat(dir)
+		if err != nil {
+			continue
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Getuid() {
+			continue
+		}
+		env, err := os.ReadFile(dir + "/environ")
+		if err != nil {
+			continue
+		}
+		if bytes.Contains(slices.Concat([]byte{0}, env, []byte{0}), []byte("\x00"+mark+"\x00")) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}

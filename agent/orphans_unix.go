@@ -1,0 +1,13 @@
+//go:build unix
+
+package agent
+
+import "golang.org/x/sys/unix"
+
+// killTree kills a process, and its group where it leads one.
+func killTree(pid int) {
+	if pgid, err := unix.Getpgid(pid); err == nil && pgid == pid && pgid != unix.Getpgrp() {
+		unix.Kill(-pid, unix.SIGKILL)
+	}
+	unix.Kill(pid, unix.SIGKILL)
+}

@@ -1,0 +1,6 @@
+package agent
+
+// marked returns nothing: a job object ends an agent with its daemon.
+func marked(string) []int { return nil }
+
+func killTree(int) {}

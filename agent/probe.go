@@ -1,0 +1,206 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+// probeTime is how long the agent may take to answer a question about itself.
+const probeTime = 10 * time.Second
+
+// An Account is what the agent says about its login.
+type Account struct {
+	LoggedIn bool
+	Name     string // the address or name; "" where the agent does not say
+	APIKey   bool   // not logged in, but CURSOR_API_KEY is set
+	Message  string // the agent's own words, one line
+}
+
+// A Model is one that the agent offers.
+type Model struct {
+	ID      string // what --model takes
+	Name    string
+	Current bool // the agent would use it if none were named
+}
+
+// Version returns what the agent says its version is. Errors of this and the other questions are *RunError.
+func Version(ctx context.Context, bin string) (string, error) {
+	out, err := ask(ctx, bin, "--version")
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line, nil
+		}
+	}
+	return "", &RunError{Kind: kindProtocol, Message: "the agent does not say its version"}
+}
+
+// Status returns the agent's login. Not being logged in is no error.
+func Status(ctx context.Context, bin string) (Account, error) {
+	out, err := ask(ctx, bin, "status")
+	var failed *RunError
+	if errors.As(err, &failed) && failed.Kind == kindNotLoggedIn {
+		out, err = failed.Message, nil
+	}
+	if err != nil {
+		return Account{}, err
+	}
+	account := parseStatus(out)
+	if !account.LoggedIn && os.Getenv("CURSOR_API_KEY") != "" {
+		account.LoggedIn, account.APIKey = true, true
+	}
+	return account, nil
+}
+
+// Models returns the models that the agent offers, in its order.
+func Models(ctx context.Context, bin string) ([]Model, error) {
+	out, err := ask(ctx, bin, "models")
+	if err != nil {
+		return nil, err
+	}
+	models := parseModels(out)
+	if e, known := classify(out); known && len(models) == 0 {
+		return nil, e
+	}
+	return models, nil
+}
+
+// parseStatus reads the answer to status, a text or JSON. What it does not know counts as not logged in.
+func parseStatus(out string) Account {
+	text := strings.TrimSpace(out)
+	if v := value(text); v.isObject() && json.Valid(v) {
+		return statusObject(v)
+	}
+	var a Account
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		low := strings.ToLower(line)
+		if strings.Contains(low, "not logged in") || strings.Contains(low, "not authenticated") {
+			return Account{Message: plain(line)}
+		}
+		for _, words := range []string{"logged in as", "authenticated as"} {
+			if i := strings.Index(low, words); i >= 0 && len(low) == len(line) {
+				a = Account{LoggedIn: true, Name: strings.Trim(line[i+len(words):], " :."), Message: plain(line)}
+			}
+		}
+		if !a.LoggedIn && strings.Contains(low, "logged in") {
+			a = Account{LoggedIn: true, Message: plain(line)}
+		}
+	}
+	if a.Message == "" {
+		a.Message = oneLine("", text)
+	}
+	return a
+}
+
+func statusObject(v value) Account {
+	o := v.object(nil)
+	a := Account{Name: o.text("email", "userEmail", "account", "user", "name"), Message: o.text("message")}
+	if user := o.get("userInfo", "user", "account"); a.Name == "" && user.isObject() {
+		a.Name = user.object(nil).text("email", "name")
+	}
+	is, said := o.get("isAuthenticated", "loggedIn", "isLoggedIn", "authenticated", "logged_in").bool()
+	if status := strings.ToLower(o.text("status")); !said && status != "" {
+		is, said = status == "authenticated" || status == "logged_in" || status == "logged in", true
+	}
+	a.LoggedIn = is || !said && a.Name != ""
+	return a
+}
+
+// parseModels reads the answer to models: a heading, lines "id - name (current, default)", and a tip.
+func parseModels(out string) []Model {
+	models := []Model{}
+	for line := range strings.Lines(out) {
+		id, name, ok := strings.Cut(strings.TrimSpace(line), " - ")
+		if id = strings.TrimSpace(id); !ok || id == "" || strings.ContainsAny(id, " \t:") {
+			continue
+		}
+		m := Model{ID: id, Name: strings.TrimSpace(name)}
+		if open := strings.LastIndexByte(m.Name, '('); open >= 0 && strings.HasSuffix(m.Name, ")") {
+			marks, known := strings.Split(m.Name[open+1:len(m.Name)-1], ","), true
+			for _, mark := range marks {
+				mark = strings.TrimSpace(mark)
+				known = known && (mark == "current" || mark == "default")
+			}
+			if known {
+				m.Current = strings.Contains(m.Name[open:], "current")
+				m.Name = strings.TrimSpace(m.Name[:open])
+			}
+		}
+		models = append(models, m)
+	}
+	return models
+}
+
+// ask runs the agent for a short answer and returns it without terminal sequences.
+func ask(ctx context.Context, bin string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bin, args...)
+	cmd.Env = environment()
+	cmd.SysProcAttr = sysProcAttr()
+	cmd.WaitDelay = drainTime
+	var stdout, stderr capped
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+
+	// The thread that starts a child must not end before it; see startProcess.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := cmd.Start()
+	if err == nil {
+		g := newGroup(cmd.Process)
+		stop := context.AfterFunc(ctx, g.kill)
+		err = cmd.Wait()
+		stop()
+		g.kill()
+		g.close()
+	}
+	out := stripANSI(stdout.String())
+	var exited *exec.ExitError
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return out, nil
+	case ctx.Err() != nil:
+		return "", &RunError{Kind: kindHung, Message: fmt.Sprintf("the agent gave no answer to %q within %v", args[0], probeTime)}
+	case errors.As(err, &exited):
+		end := ending{bare: out, stderr: stderr.String(), exit: exitOf(exited.ProcessState)}
+		return "", end.explain()
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrPermission):
+		return "", &RunError{Kind: kindNotInstalled, Message: "cannot run cursor-agent at " + bin, Hint: hintInstall, Detail: err.Error()}
+	}
+	return "", &RunError{Kind: kindFailed, Message: "cannot start the agent: " + err.Error()}
+}
+
+// capped keeps the first MiB that is written to it.
+type capped struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write is io.Writer; it never fails.
+func (c *capped) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if room := 1<<20 - c.buf.Len(); room > 0 {
+		c.buf.Write(b[:min(room, len(b))])
+	}
+	return len(b), nil
+}
+
+func (c *capped) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.buf.String()
+}

@@ -1,0 +1,31 @@
+//go:build unix
+
+package agent
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// A group is a process group; its number is its leader's.
+type group struct{ leader int }
+
+func newGroup(leader *os.Process) group { return group{leader.Pid} }
+
+func (g group) interrupt() { unix.Kill(-g.leader, unix.SIGINT) }
+func (g group) terminate() { unix.Kill(-g.leader, unix.SIGTERM) }
+func (g group) kill()      { unix.Kill(-g.leader, unix.SIGKILL) }
+func (g group) close()     {}
+
+func exitOf(state *os.ProcessState) exit {
+	status, ok := state.Sys().(interface {
+		Signaled() bool
+		Signal() unix.Signal
+	})
+	if ok && status.Signaled() {
+		sig := status.Signal()
+		return exit{code: 128 + int(sig), signal: unix.SignalName(sig)}
+	}
+	return exit{code: state.ExitCode()}
+}

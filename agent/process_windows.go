@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// A group is a job object: it ends with its last handle, and so with the daemon. A process that the agent starts
+// before it is put into the job is not in it.
+type group struct {
+	job    windows.Handle
+	leader *os.Process
+}
+
+func sysProcAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
+}
+
+func newGroup(leader *os.Process) group {
+	g := group{leader: leader}
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return g
+	}
+	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
+		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE},
+	}
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	if err == nil {
+		var process windows.Handle
+		process, err = windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(leader.Pid))
+		if err == nil {
+			err = windows.AssignProcessToJobObject(job, process)
+			windows.CloseHandle(process)
+		}
+	}
+	if err != nil {
+		windows.CloseHandle(job)
+		return g
+	}
+	g.job = job
+	return g
+}
+
+// interrupt sends what a console has for it, which the agent may not hear.
+func (g group) interrupt() {
+	windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.leader.Pid))
+}
+
+func (g group) terminate() { g.kill() }
+
+func (g group) kill() {
+	if g.job == 0 {
+		g.leader.Kill()
+		return
+	}
+	windows.TerminateJobObject(g.job, 1)
+}
+
+func (g group) close() {
+	if g.job != 0 {
+		windows.CloseHandle(g.job)
+	}
+}
+
+// awaitExit returns false: the leader's end is learnt by waiting for it.
+func awaitExit(int) bool { return false }
+
+func exitOf(state *os.ProcessState) exit { return exit{code: state.ExitCode()} }

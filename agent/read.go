@@ -1,0 +1,140 @@
+package agent
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// maxBatch bounds the events that are emitted together.
+const maxBatch = 256
+
+// read decodes stdout up to the result and discards what comes after it.
+func (r *run) read(stdout *os.File) {
+	pipe := &pipeReader{file: stdout, quiet: &r.quiet, budget: maxDrain}
+	lines := newLineReader(pipe, r.req.MaxLine)
+	var batch []Event
+	for r.result == nil {
+		line, skipped, err := lines.next()
+		if skipped > 0 {
+			batch = append(batch, Notice{fmt.Sprintf("a line of %s from the agent was skipped: the limit is %s",
+				size(skipped), size(int64(r.req.MaxLine)))})
+		}
+		if len(line) > 0 {
+			from := len(batch)
+			batch = r.dec.AppendLine(batch, line)
+			batch = r.note(batch, from)
+		}
+		if err != nil || r.result != nil || len(batch) >= maxBatch || !lines.ready() {
+			r.send(batch)
+			batch = nil
+		}
+		if err != nil {
+			return
+		}
+	}
+	io.Copy(io.Discard, pipe)
+}
+
+// note keeps what the run itself needs of the events from an index on, and ends them at the result.
+func (r *run) note(batch []Event, from int) []Event {
+	r.open.Store(int32(len(r.dec.open)))
+	for i := from; i < len(batch); i++ {
+		switch ev := batch[i].(type) {
+		case Init:
+			if ev.SessionID != "" {
+				r.session = ev.SessionID
+			}
+			r.release()
+		case Result:
+			r.result = &ev
+			r.decided.CompareAndSwap(undecided, gaveResult)
+			close(r.resulted)
+			return batch[:i+1]
+		case Failure:
+			if len(r.failures) < 100 {
+				r.failures = append(r.failures, ev.Message)
+			}
+		case Unknown:
+			r.unknown[ev.Type]++
+		case Unreadable:
+			r.bare.add(ev.Line)
+		}
+	}
+	return batch
+}
+
+// send emits events, unless they have to wait.
+func (r *run) send(batch []Event) {
+	if r.holding && !r.dec.heard {
+		r.held = append(r.held, batch...)
+		return
+	}
+	if r.held != nil {
+		batch = append(r.held, batch...)
+		r.held = nil
+	}
+	if len(batch) > 0 {
+		r.emit(batch)
+	}
+}
+
+// readErrors keeps the end of stderr.
+func (r *run) readErrors(stderr *os.File) {
+	lines := newLineReader(&pipeReader{file: stderr, budget: maxDrain}, maxTail)
+	for {
+		line, _, err := lines.next()
+		if len(line) > 0 {
+			r.heardErr.Store(time.Now().UnixNano())
+			r.stderr.add(string(line))
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// maxTail is what is kept of stderr, in bytes.
+const maxTail = 64 << 10
+
+// A tail is the last lines of a text, and before them the lines that said something known.
+type tail struct {
+	known []string
+	lines []byte
+}
+
+func (t *tail) add(line string) {
+	line = strings.ToValidUTF8(strings.TrimRight(line, "\r\n"), "\uFFFD")
+	t.lines = append(append(t.lines, line...), '\n')
+	if over := len(t.lines) - maxTail; over > maxTail {
+		t.lines = append(t.lines[:0], t.lines[over:]...)
+	}
+	if len(t.known) < 10 {
+		if _, ok := classify(line); ok {
+			t.known = append(t.known, cutAt(line, maxUnreadable))
+		}
+	}
+}
+
+// String returns the tail; a known line is put in front where the tail has lost it.
+func (t *tail) String() string {
+	s := string(t.lines)
+	if over := len(s) - maxTail; over > 0 {
+		s = strings.ToValidUTF8(s[over:], "")
+	}
+	for _, line := range t.known {
+		if !strings.Contains(s, line) {
+			s = line + "\n" + s
+		}
+	}
+	return s
+}
+
+func size(n int64) string {
+	if n >= 1<<20 {
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
