@@ -37,18 +37,24 @@ func DefaultConfig() Config {
 	}
 }
 
-// LoadConfig reads a configuration file in TOML; a missing one says nothing. Keys that it does not know are told as
-// warnings, so that a file written for a newer version serves an older one. Errors name the file, the key and what is
-// allowed.
+// LoadConfig reads a configuration file in TOML; a missing one says nothing. The variable CURSORD_AGENT goes before
+// the file's agent. Keys that it does not know are told as warnings, so that a file written for a newer version serves
+// an older one. Errors name the file, the key and what is allowed.
 func LoadConfig(path string) (Config, []string, error) {
 	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return DefaultConfig(), nil, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Config{}, nil, fmt.Errorf("configuration: %w", err)
 	}
-	return parseConfig(path, data)
+	c, warnings, err := parseConfig(path, data)
+	if err != nil {
+		return Config{}, nil, err
+	}
+	if v := os.Getenv("CURSORD_AGENT"); v != "" {
+		if c.Agent, err = executable(v); err != nil {
+			return Config{}, nil, fmt.Errorf("CURSORD_AGENT is %q: it must be an absolute path, or a name to find on PATH", v)
+		}
+	}
+	return c, warnings, nil
 }
 
 // A setting is one key of the file.

@@ -76,6 +76,7 @@ func TestConfig(t *testing.T) {
 
 func TestLoadConfig(t *testing.T) {
 	dir := t.TempDir()
+	t.Setenv("CURSORD_AGENT", "")
 	c, warnings, err := LoadConfig(filepath.Join(dir, "none", "config.toml"))
 	require.NoError(t, err)
 	require.Empty(t, warnings)
@@ -86,6 +87,14 @@ func TestLoadConfig(t *testing.T) {
 	c, _, err = LoadConfig(path)
 	require.NoError(t, err)
 	require.Equal(t, 2, c.ParallelTurns)
+
+	t.Setenv("CURSORD_AGENT", "/opt/agent")
+	c, _, err = LoadConfig(path)
+	require.NoError(t, err)
+	require.Equal(t, "/opt/agent", c.Agent)
+	t.Setenv("CURSORD_AGENT", "bin/agent")
+	_, _, err = LoadConfig(path)
+	require.ErrorContains(t, err, `CURSORD_AGENT is "bin/agent"`)
 
 	_, _, err = LoadConfig(dir)
 	require.ErrorContains(t, err, dir)

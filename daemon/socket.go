@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 // ErrRunning is returned when another process is the daemon at a socket path: it holds the lock beside it. That
@@ -28,8 +27,7 @@ type Endpoint struct {
 	path     string
 	lock     *os.File
 	listener *net.UnixListener
-	quit     chan struct{}
-	close    func() error // once
+	close    func() error // closes listener, once
 }
 
 // Listen becomes the daemon at a socket path. It makes the path's folder for this user alone, and refuses one that
@@ -62,11 +60,7 @@ func listen(path string, forbidden os.FileMode) (*Endpoint, error) {
 		lock.Close()
 		return nil, fmt.Errorf("cannot listen: %w", err)
 	}
-	quit := make(chan struct{})
-	return &Endpoint{path: path, lock: lock, listener: listener, quit: quit, close: sync.OnceValue(func() error {
-		close(quit)
-		return listener.Close()
-	})}, nil
+	return &Endpoint{path: path, lock: lock, listener: listener, close: sync.OnceValue(listener.Close)}, nil
 }
 
 // listenLocked makes the socket in place of one that a killed daemon left. The lock must be held.
@@ -96,29 +90,17 @@ func listenLocked(path string) (*net.UnixListener, error) {
 	return listener, nil
 }
 
-// Accept waits for a client of the same user; others are dropped. When there are no file descriptors left it waits
-// for some, so that an error means that the Endpoint was closed.
+// Accept waits for a client of the same user; others are dropped.
 func (e *Endpoint) Accept() (net.Conn, error) {
-	const longest = time.Second
-	wait := 5 * time.Millisecond
 	for {
 		conn, err := e.listener.AcceptUnix()
-		if err == nil {
-			if sameUser(conn) == nil {
-				return conn, nil
-			}
-			conn.Close()
-			continue
-		}
-		if errors.Is(err, net.ErrClosed) {
+		if err != nil {
 			return nil, err
 		}
-		select {
-		case <-e.quit:
-			return nil, net.ErrClosed
-		case <-time.After(wait):
-			wait = min(2*wait, longest)
+		if sameUser(conn) == nil {
+			return conn, nil
 		}
+		conn.Close()
 	}
 }
 
