@@ -13,6 +13,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"cursord/rpc"
 )
 
 // Exit statuses that scripts may rely on.
@@ -26,6 +28,10 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 // run is main with a result: it runs one command and returns the exit status.
 func run(args []string) int {
+	// An editor waits for stdio's first answer, so it does not wait for the command tree to be built.
+	if len(args) == 1 && args[0] == "stdio" {
+		return joinStdio(context.Background())
+	}
 	root := rootCommand()
 	root.SetArgs(args)
 	started := false
@@ -47,6 +53,9 @@ func exitStatus(err error, started bool, w io.Writer) int {
 		return exitUsage
 	default:
 		fmt.Fprintf(w, "cursord: %v\n", err)
+		if answer := (*rpc.Error)(nil); errors.As(err, &answer) && answer.Data.Hint != "" {
+			fmt.Fprintf(w, "  %s\n", answer.Data.Hint)
+		}
 		return exitFailed
 	}
 }
@@ -66,7 +75,12 @@ func rootCommand() *cobra.Command {
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddCommand(
+		doctorCommand(),
 		fakeAgentCommand(),
+		serveCommand(),
+		statusCommand(),
+		stdioCommand(),
+		stopCommand(),
 		versionCommand(),
 	)
 	return root

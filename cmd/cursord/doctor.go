@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cursord/daemon"
+)
+
+func doctorCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Show what is installed, where things are and what is wrong",
+		Long: `Show what is installed, where things are and what is wrong, with what to do about it. The exit status is 1 if
+something is wrong.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			d := diagnose(c.Context())
+			if asJSON {
+				if err := printJSON(c.OutOrStdout(), d); err != nil {
+					return err
+				}
+			} else {
+				d.print(c.OutOrStdout())
+			}
+			if len(d.Problems) > 0 {
+				return statusError(exitFailed)
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
+	return c
+}
+
+// A diagnosis is what doctor finds.
+type diagnosis struct {
+	Version  string              `json:"version"`
+	Platform string              `json:"platform"`
+	Daemon   *daemon.Status      `json:"daemon"` // null where it cannot be reached
+	Agent    *daemon.AgentStatus `json:"agent"`  // likewise
+	Socket   string              `json:"socket"`
+	Database string              `json:"database"`
+	Log      string              `json:"log"`
+	Config   string              `json:"config"`
+	Problems []string            `json:"problems"`
+}
+
+func (d *diagnosis) problem(format string, args ...any) {
+	d.Problems = append(d.Problems, fmt.Sprintf(format, args...))
+}
+
+func diagnose(ctx context.Context) *diagnosis {
+	d := &diagnosis{Version: version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Problems: []string{}}
+	dirs, err := daemon.FindDirs()
+	if err != nil {
+		d.problem("%v", err)
+		return d
+	}
+	d.Socket, d.Database, d.Log, d.Config = dirs.Socket, dirs.Database(), dirs.Log(), dirs.Config
+	_, warnings, err := daemon.LoadConfig(dirs.Config)
+	if err != nil {
+		d.problem("%v", err)
+	}
+	for _, w := range warnings {
+		d.problem("%s", w)
+	}
+	d.askDaemon(ctx)
+	return d
+}
+
+// askDaemon asks the daemon rather than looking itself: what counts is what the daemon finds in its environment.
+func (d *diagnosis) askDaemon(ctx context.Context) {
+	client, err := newClient(ctx, nil)
+	if err != nil {
+		d.problem("%v", err)
+		return
+	}
+	defer client.Close()
+	var s daemon.Status
+	if err := client.Call(ctx, "daemon/status", nil, &s); err != nil {
+		d.problem("the daemon does not tell its status: %v", err)
+		return
+	}
+	d.Daemon = &s
+	if s.Version != d.Version {
+		d.problem(`the daemon that runs is of version %s: "cursord stop" lets the next client start this one`, s.Version)
+	}
+	var a daemon.AgentStatus
+	if err := client.Call(ctx, "agent/status", nil, &a); err != nil {
+		d.problem("the agent's state cannot be told: %v", err)
+		return
+	}
+	d.Agent = &a
+	switch a.State {
+	case "ready":
+	case "notInstalled":
+		d.problem("cursor-agent is not installed, or not on the daemon's PATH: install it with "+
+			"\"curl https://cursor.com/install -fsS | bash\", or name it with the key agent in %s", d.Config)
+	case "notLoggedIn":
+		d.problem(`cursor-agent is not logged in: run "cursor-agent login", or set CURSOR_API_KEY for the daemon`)
+	default:
+		d.problem("cursor-agent does not work: %s", a.Message)
+	}
+}
+
+func (d *diagnosis) print(w io.Writer) {
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-9s %s\n", name, value)
+		}
+	}
+	row("cursord", d.Version+" ("+d.Platform+")")
+	if d.Daemon != nil {
+		row("daemon", fmt.Sprintf("%s, process %d", d.Daemon.Version, d.Daemon.PID))
+	} else {
+		row("daemon", "cannot be reached")
+	}
+	if a := d.Agent; a != nil {
+		known := []string{a.State}
+		for _, s := range []string{a.Version, a.Account, a.Path} {
+			if s != "" {
+				known = append(known, s)
+			}
+		}
+		row("agent", strings.Join(known, ", "))
+	}
+	row("socket", d.Socket)
+	row("database", d.Database)
+	row("log", d.Log)
+	row("config", d.Config)
+	for _, p := range d.Problems {
+		fmt.Fprintf(w, "\nproblem: %s\n", p)
+	}
+	if len(d.Problems) == 0 {
+		fmt.Fprintln(w, "\nall is well")
+	}
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cursord/daemon"
+	"cursord/rpc"
+)
+
+func serveCommand() *cobra.Command {
+	var inBackground bool
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the daemon in the foreground",
+		Long: `Run the daemon in the foreground, its log on stderr, until it is told to stop (Ctrl-C, cursord stop) or
+nobody has used it for the configuration's idle_exit.
+
+No command needs it: those that want a daemon start one in the background.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if inBackground {
+				return serveInBackground(c.Context())
+			}
+			return serveInForeground(c.Context(), c.ErrOrStderr())
+		},
+	}
+	c.Flags().BoolVar(&inBackground, "detached", false, "log to the log file and give way to a daemon that runs already")
+	if err := c.Flags().MarkHidden("detached"); err != nil {
+		panic(err) // no such flag
+	}
+	return c
+}
+
+func serveInForeground(ctx context.Context, errOut io.Writer) error {
+	dirs, err := daemon.FindDirs()
+	if err != nil {
+		return err
+	}
+	config, warnings, err := daemon.LoadConfig(dirs.Config)
+	if err != nil {
+		return err
+	}
+	endpoint, err := dirs.Listen()
+	if errors.Is(err, daemon.ErrRunning) {
+		return fmt.Errorf("%w (process %d)", err, daemon.LockHolder(dirs.Socket))
+	}
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: config.LogLevel}))
+	return serve(ctx, dirs, endpoint, config, warnings, log)
+}
+
+// serveInBackground is what a client starts: all it has to say goes to the log, where that client reads why it failed.
+func serveInBackground(ctx context.Context) error {
+	dirs, err := daemon.FindDirs()
+	if err != nil {
+		return err
+	}
+	if err := dirs.MakeState(); err != nil {
+		return err
+	}
+	file, err := daemon.OpenLog(dirs.Log())
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	fail := func(err error) error {
+		file.Logger(slog.LevelInfo).Error("the daemon ends", "err", err.Error())
+		return statusError(exitFailed)
+	}
+	config, warnings, err := daemon.LoadConfig(dirs.Config)
+	if err != nil {
+		return fail(err)
+	}
+	endpoint, err := listenInTurn(ctx, dirs)
+	if err != nil {
+		return fail(err)
+	}
+	if endpoint == nil {
+		return nil
+	}
+	if err := serve(ctx, dirs, endpoint, config, warnings, file.Logger(config.LogLevel)); err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+// listenInTurn listens, once a daemon that is about to end has ended. It returns nil if there is one that serves.
+func listenInTurn(ctx context.Context, dirs daemon.Dirs) (*daemon.Endpoint, error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*startLimit)
+	defer cancel()
+	for {
+		endpoint, err := dirs.Listen()
+		if !errors.Is(err, daemon.ErrRunning) {
+			return endpoint, err
+		}
+		if conn, dialErr := daemon.Dial(ctx, dirs.Socket); dialErr == nil {
+			return nil, conn.Close()
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w (process %d), and does not accept connections", err, daemon.LockHolder(dirs.Socket))
+		case <-time.After(startPoll):
+		}
+	}
+}
+
+// serve is the daemon's life: it serves clients until a signal, a client or the idle time ends it. The order at the
+// end is: the turns, the connections, the database, the socket, the lock.
+func serve(ctx context.Context, dirs daemon.Dirs, endpoint *daemon.Endpoint, config daemon.Config, warnings []string, log *slog.Logger) (err error) {
+	defer func() { err = errors.Join(err, endpoint.Release()) }()
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	if err := dirs.MakeState(); err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		log.Warn("configuration", "warning", w)
+	}
+	d, err := daemon.Open(daemon.Options{
+		Version: version(), StateDir: dirs.State, Socket: dirs.Socket, Config: config, Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	log.Info("serving", "version", version(), "pid", os.Getpid(), "socket", dirs.Socket, "database", dirs.Database())
+
+	connections, closeConnections := context.WithCancel(context.Background())
+	defer closeConnections()
+	served := make(chan error, 1)
+	go func() { served <- rpc.Serve(connections, endpoint, d, log) }()
+	ended := false
+	select {
+	case <-ctx.Done():
+		log.Info("stopping: a signal")
+	case <-d.Stopping():
+		log.Info("stopping: asked to")
+	case err = <-served:
+		ended = true
+		log.Error("stopping: nobody can connect any more", "err", err)
+	}
+	d.EndTurns()
+	closeConnections()
+	if !ended {
+		err = <-served
+	}
+	err = errors.Join(err, d.Close())
+	log.Info("stopped")
+	return err
+}
+
+// untilSignal returns a context that the signals to end cancel; a second one ends the process at once.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"time"
+
+	"cursord/daemon"
+	"cursord/rpc"
+)
+
+const (
+	startLimit = 10 * time.Second // for a daemon to listen, or to accept again
+	startPoll  = 10 * time.Millisecond
+)
+
+// newClient returns a client of the user's daemon, which it starts if none runs; see rpc.NewClient for onNotify.
+func newClient(ctx context.Context, onNotify func(method string, params json.RawMessage)) (*rpc.Client, error) {
+	dirs, err := daemon.FindDirs()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := connect(ctx, dirs)
+	if err != nil {
+		return nil, err
+	}
+	return rpc.NewClient(conn, onNotify), nil
+}
+
+// connect connects to the user's daemon and starts it if none runs. Of several clients that start one at a time, one
+// wins; the others connect to its daemon.
+func connect(ctx context.Context, dirs daemon.Dirs) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	var child *starting
+	var ended <-chan error
+	for {
+		conn, err := daemon.Dial(ctx, dirs.Socket)
+		switch {
+		case err == nil:
+			return conn, nil
+		case ctx.Err() != nil:
+			return nil, startTimeout(dirs, child != nil)
+		case daemon.Backlogged(err):
+		case !daemon.NotListening(err):
+			return nil, fmt.Errorf("cannot reach the daemon: %w", err)
+		case child == nil:
+			if child, err = start(dirs); err != nil {
+				return nil, fmt.Errorf("cannot start the daemon: %w", err)
+			}
+			ended = child.ended
+		}
+		select {
+		case err := <-ended:
+			if err != nil {
+				return nil, fmt.Errorf("the daemon did not start: %s (its log is %s)", child.lastWords(err), dirs.Log())
+			}
+			ended = nil // it left the place to another one
+		case <-ctx.Done():
+			return nil, startTimeout(dirs, child != nil)
+		case <-time.After(startPoll):
+		}
+	}
+}
+
+func startTimeout(dirs daemon.Dirs, started bool) error {
+	if started {
+		return fmt.Errorf("the daemon did not start within %v: see its log, %s", startLimit, dirs.Log())
+	}
+	return fmt.Errorf("the daemon (process %d) does not accept connections: see its log, %s", daemon.LockHolder(dirs.Socket), dirs.Log())
+}
+
+// A starting daemon is a process that will listen, or end.
+type starting struct {
+	log   string
+	from  int64      // where its part of the log begins
+	ended chan error // gets one value when the process ends
+}
+
+// start starts a daemon in the background: in a session of its own, so that it outlives us and our terminal, with our
+// environment, its output going to the log.
+func start(dirs daemon.Dirs) (*starting, error) {
+	if err := dirs.MakeState(); err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(dirs.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	from, err := log.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program, "serve", "--detached")
+	cmd.Dir = dirs.State // not ours: it may be on a disk that is to be unmounted
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = detached()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	s := &starting{log: dirs.Log(), from: from, ended: make(chan error, 1)}
+	go func() { s.ended <- cmd.Wait() }()
+	return s, nil
+}
+
+// lastWords returns what the process, which ended with err, logged last.
+func (s *starting) lastWords(err error) string {
+	f, openErr := os.Open(s.log)
+	if openErr != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	const enough = 64 << 10
+	b, readErr := io.ReadAll(io.NewSectionReader(f, s.from, enough))
+	if readErr != nil {
+		return err.Error()
+	}
+	b = bytes.TrimSpace(b)
+	line := b[bytes.LastIndexByte(b, '\n')+1:]
+	var entry struct {
+		Err string `json:"err"`
+	}
+	switch {
+	case json.Unmarshal(line, &entry) == nil && entry.Err != "":
+		return entry.Err
+	case len(line) == 0:
+		return err.Error()
+	}
+	return string(line)
+}

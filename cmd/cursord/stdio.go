@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"cursord/daemon"
+	"cursord/rpc"
+)
+
+func stdioCommand() *cobra.Command {
+	var standalone bool
+	c := &cobra.Command{
+		Use:   "stdio",
+		Short: "Speak the protocol on stdin and stdout, for editors",
+		Long: `Speak the protocol on stdin and stdout, for editors: join the user's daemon, starting it if none runs.
+It ends when its stdin does; the daemon and its turns go on.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if standalone {
+				return statusError(serveStdio(c.Context(), os.Stdin, os.Stdout, os.Stderr))
+			}
+			return statusError(joinStdio(c.Context()))
+		},
+	}
+	c.Flags().BoolVar(&standalone, "standalone", false, "serve in this process, without the daemon and its socket")
+	return c
+}
+
+// joinStdio joins our stdin and stdout to the daemon and returns the exit status.
+func joinStdio(ctx context.Context) int {
+	return join(ctx, os.Stdin, os.Stdout, func(ctx context.Context) (net.Conn, error) {
+		dirs, err := daemon.FindDirs()
+		if err != nil {
+			return nil, err
+		}
+		return connect(ctx, dirs)
+	})
+}
+
+// serveStdio serves on in and out in this process until in ends; the turns end with it.
+func serveStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, errOut io.Writer) int {
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	d, log, err := openStandalone(errOut)
+	if err != nil {
+		fmt.Fprintf(errOut, "cursord: %v\n", err)
+		refuseAll(rpc.NewFrameReader(in, rpc.MaxMessage), out, err)
+		return exitFailed
+	}
+	rpc.ServeConn(ctx, stdio{in, out}, d, log)
+	if err := d.Close(); err != nil {
+		fmt.Fprintf(errOut, "cursord: %v\n", err)
+		return exitFailed
+	}
+	return exitOK
+}
+
+func openStandalone(errOut io.Writer) (*daemon.Daemon, *slog.Logger, error) {
+	dirs, err := daemon.FindDirs()
+	if err != nil {
+		return nil, nil, err
+	}
+	config, warnings, err := daemon.LoadConfig(dirs.Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := dirs.MakeState(); err != nil {
+		return nil, nil, err
+	}
+	// Editors show what comes on stderr as trouble.
+	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: max(config.LogLevel, slog.LevelWarn)}))
+	for _, w := range warnings {
+		log.Warn("configuration", "warning", w)
+	}
+	config.IdleExit = 0 // it is for the editor to end us
+	d, err := daemon.Open(daemon.Options{Version: version(), StateDir: dirs.State, Config: config, Log: log})
+	return d, log, err
+}
+
+// stdio is stdin and stdout as one connection.
+type stdio struct {
+	io.ReadCloser
+	out io.WriteCloser
+}
+
+func (s stdio) Write(p []byte) (int, error) { return s.out.Write(p) }
+func (s stdio) Close() error                { return errors.Join(s.ReadCloser.Close(), s.out.Close()) }
