@@ -17,6 +17,7 @@ func (r *run) supervise(ctx context.Context, p *process) exit {
 	cancelled, resulted, eof := ctx.Done(), r.resulted, r.eof
 	idle := time.NewTimer(r.req.IdleTimeout)
 	defer idle.Stop()
+	ended := false // by us, for staying after it had closed stdout or given its result
 	for {
 		select {
 		case <-cancelled:
@@ -39,6 +40,7 @@ func (r *run) supervise(ctx context.Context, p *process) exit {
 				grace = time.After(graceTime)
 			}
 		case <-grace:
+			ended = true
 			p.kill()
 		case <-idle.C:
 			left := r.patience()
@@ -51,6 +53,9 @@ func (r *run) supervise(ctx context.Context, p *process) exit {
 			deadline := time.Now().Add(drainTime)
 			p.stdout.SetReadDeadline(deadline)
 			p.stderr.SetReadDeadline(deadline)
+			if ended {
+				return exit{}
+			}
 			return x
 		}
 	}
