@@ -6,7 +6,7 @@ import (
 	"net"
 	"os"
 
-	"golang.org/x/sys/windows"
+	syswindows "golang.org/x/sys/windows"
 )
 
 // lockFile opens and locks a file, and writes our process id into it for people to read. Locked is a byte far behind
@@ -16,9 +16,9 @@ func lockFile(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
-	err = windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: 1})
-	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+	const flags = syswindows.LOCKFILE_EXCLUSIVE_LOCK | syswindows.LOCKFILE_FAIL_IMMEDIATELY
+	err = syswindows.LockFileEx(syswindows.Handle(f.Fd()), flags, 0, 1, 0, &syswindows.Overlapped{OffsetHigh: 1})
+	if errors.Is(err, syswindows.ERROR_LOCK_VIOLATION) || errors.Is(err, syswindows.ERROR_IO_PENDING) {
 		err = ErrRunning
 	}
 	if err == nil {
@@ -42,9 +42,9 @@ func sameUser(*net.UnixConn) error { return nil }
 
 // NotListening reports whether a Dial failed because nobody listens: no daemon runs, or one was killed.
 func NotListening(err error) bool {
-	return errors.Is(err, windows.WSAECONNREFUSED) || errors.Is(err, windows.ERROR_FILE_NOT_FOUND) ||
-		errors.Is(err, windows.ERROR_PATH_NOT_FOUND) || errors.Is(err, windows.WSAEINVAL)
+	return errors.Is(err, syswindows.WSAECONNREFUSED) || errors.Is(err, syswindows.ERROR_FILE_NOT_FOUND) ||
+		errors.Is(err, syswindows.ERROR_PATH_NOT_FOUND) || errors.Is(err, syswindows.WSAEINVAL)
 }
 
 // Backlogged reports whether a Dial failed because a daemon is there and does not accept for the moment.
-func Backlogged(err error) bool { return errors.Is(err, windows.WSAEWOULDBLOCK) }
+func Backlogged(err error) bool { return errors.Is(err, syswindows.WSAEWOULDBLOCK) }
