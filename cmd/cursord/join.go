@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cursord/daemon"
@@ -32,7 +33,9 @@ type joiner struct {
 	in   *rpc.FrameReader
 	dial func(context.Context) (net.Conn, error)
 	line chan line // gets one value
-	gone chan struct{}
+	gone chan struct{} // closed when the line has ended
+
+	exiting atomic.Bool // the client has said exit
 
 	// Owned by up.
 	greeted  bool // the first message but for refused initializes has come
@@ -77,11 +80,9 @@ func join(ctx context.Context, in io.Reader, out io.Writer, dial func(context.Co
 	select {
 	case why = <-ended:
 	case <-j.gone:
-		// The daemon closes the line when the client asked for it, too.
-		select {
-		case why = <-ended:
-		case <-time.After(startPoll):
-			why = daemonLost
+		why = daemonLost
+		if j.exiting.Load() { // at which the daemon closes the line, too
+			why = <-ended
 		}
 	}
 	if why == daemonLost {
@@ -130,6 +131,9 @@ func (j *joiner) up() ending {
 			}
 		}
 		method := lastMethod(body)
+		if method == "exit" {
+			j.exiting.Store(true)
+		}
 		if !j.connected() {
 			refuse(j, body, j.err)
 		} else if _, err := j.conn.Write(rpc.AppendFrame(nil, j.in.Framing(), body)); err != nil {

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -10,7 +14,47 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"cursord": main})
 }
 
-// TestScripts runs each of testdata/*.txtar, one for a feature, against the real program.
+// TestScripts runs each of testdata/*.txtar, one for a feature, against the real program. A script has a daemon of
+// its own, started when first needed, and the fake agent.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata"})
+	testscript.Run(t, testscript.Params{Dir: "testdata", Setup: setupScript})
+}
+
+func setupScript(env *testscript.Env) error {
+	// Sockets have short paths, which a test's own folder may not have.
+	dir, err := os.MkdirTemp("", "s")
+	if err != nil {
+		return err
+	}
+	agent := filepath.Join(env.WorkDir, "bin", "cursor-agent")
+	if err := os.MkdirAll(filepath.Dir(agent), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec cursord fake-agent \"$@\"\n"), 0o700); err != nil {
+		return err
+	}
+	home := filepath.Join(env.WorkDir, "home")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	env.Setenv("HOME", home)
+	env.Setenv("CURSORD_AGENT", agent)
+	env.Setenv("CURSORD_SOCKET", filepath.Join(dir, "d.sock"))
+	env.Setenv("CURSORD_STATE_DIR", filepath.Join(env.WorkDir, "state"))
+	env.Setenv("CURSORD_CONFIG", filepath.Join(env.WorkDir, "config.toml"))
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "CURSORD_FAKE_") || strings.HasPrefix(name, "XDG_") {
+			env.Setenv(name, "")
+		}
+	}
+	vars := append([]string(nil), env.Vars...)
+	env.Defer(func() {
+		stop := exec.Command("cursord", "stop", "--force")
+		stop.Env = vars
+		if out, err := stop.CombinedOutput(); err != nil {
+			env.T().Log("cursord stop: ", err, string(out))
+		}
+		os.RemoveAll(dir)
+	})
+	return nil
 }
