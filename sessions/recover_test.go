@@ -1,0 +1,59 @@
+package sessions_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	. "cursord/sessions"
+)
+
+func TestOpenEndsWhatWasLeftOpen(t *testing.T) {
+	path := dbPath(t)
+	s, _ := openAt(t, path)
+	busy := session("s1", 1)
+	busy.State = SessionRunning
+	must(t, s, puts(busy, turn("t0", "s1", TurnCompleted, 2), turn("t1", "s1", TurnRunning, 3), turn("t2", "s1", TurnQueued, 4), session("s2", 5))...)
+	tool := item("t1", "s1", 1, ItemRunning, 7)
+	tool.Kind, tool.Tool = ItemTool, &Tool{CallID: "c1", Name: "shell", Paths: []string{}}
+	must(t, s, append(puts(item("t1", "s1", 0, ItemCompleted, 6)), Put{Object: tool, Detail: []byte(`{"callId":"c1"}`)}, Put{Object: item("t1", "s1", 2, ItemRunning, 8)},
+		AppendText{ItemID: "t1:2", Text: "Almost "}, AppendText{ItemID: "t1:2", Offset: 7, Text: "done"})...)
+	other := turn("o1", "so", TurnRunning, 2)
+	require.NoError(t, submit(s, "/a", puts(session("so", 1), other)...))
+	require.NoError(t, s.Close())
+
+	s, r := openAt(t, path)
+	require.Len(t, r.Interrupted, 3)
+	for i, want := range []string{"t1", "t2", "o1"} {
+		got := r.Interrupted[i]
+		require.Equal(t, want, got.ID)
+		require.Equal(t, TurnInterrupted, got.Status)
+		require.NotNil(t, got.EndedAt)
+		stored, err := s.Turn(want)
+		require.NoError(t, err)
+		require.Equal(t, got.Seq, stored.Seq)
+		require.Equal(t, TurnInterrupted, stored.Status)
+	}
+	require.Equal(t, []string{"2 turn t0", "5 session s2", "6 item t1:0", "9 item t1:1", "10 item t1:2", "11 session s1", "12 turn t1", "13 turn t2"}, index(t, s, 0))
+	got, err := s.Session("s1")
+	require.NoError(t, err)
+	require.Equal(t, SessionIdle, got.State)
+	require.NotEqual(t, at(1), got.UpdatedAt)
+	for id, want := range map[string]string{"t1:1": "", "t1:2": "Almost done"} {
+		it, err := s.Item(id)
+		require.NoError(t, err)
+		require.Equal(t, ItemCancelled, it.Status)
+		require.Equal(t, want, it.Text)
+		require.NotNil(t, it.EndedAt)
+	}
+	detail, err := s.ItemDetail("t1:1")
+	require.NoError(t, err)
+	require.Equal(t, `{"callId":"c1"}`, string(detail))
+	require.NoError(t, s.Close())
+
+	s, r = openAt(t, path)
+	require.Equal(t, Report{}, r)
+	w, err := s.Workspace(root)
+	require.NoError(t, err)
+	require.EqualValues(t, 13, w.Seq)
+}
