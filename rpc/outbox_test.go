@@ -1,0 +1,224 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon"
+	"cursord/sessions"
+)
+
+// shortPath returns a path for a socket; those in t.TempDir may be too long.
+func shortPath(t testing.TB) string {
+	dir, err := os.MkdirTemp("", "s")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "s")
+}
+
+func delta(item string, offset int, text string) *daemon.Notification {
+	return &daemon.Notification{
+		Workspace: "/w", Kind: sessions.KindItem, ID: item,
+		Delta: &daemon.Delta{SessionID: "s", TurnID: "t", ItemID: item, Kind: sessions.ItemAssistant, Offset: offset, Text: text},
+	}
+}
+
+func changed(kind sessions.Kind, id string, seq uint64, size int) *daemon.Notification {
+	object := fmt.Sprintf(`{"id":%q,"pad":%q}`, id, strings.Repeat("x", size))
+	return &daemon.Notification{Workspace: "/w", Kind: kind, ID: id, Seq: seq, JSON: []byte(object)}
+}
+
+// told shortens a notification to what a test compares.
+func told(t *testing.T, body []byte) string {
+	var m struct {
+		Method string
+		Params struct {
+			Seq          uint64
+			ItemID, Text string
+			Offset       int
+		}
+	}
+	require.NoError(t, json.Unmarshal(body, &m))
+	if m.Method == "item/delta" {
+		return fmt.Sprintf("%s+%d %s", m.Params.ItemID, m.Params.Offset, m.Params.Text)
+	}
+	return fmt.Sprintf("%s %d", m.Method, m.Params.Seq)
+}
+
+func TestNotificationsOnTheWire(t *testing.T) {
+	for _, test := range []struct {
+		n    *daemon.Notification
+		want string
+	}{
+		{changed(sessions.KindTurn, "t", 3, 1), `{"jsonrpc":"2.0","method":"turn/changed","params":{"workspace":"/w","seq":3,"turn":{"id":"t","pad":"x"}}}`},
+		{changed(sessions.KindDiff, "a.go", 4, 0), `{"jsonrpc":"2.0","method":"diff/changed","params":{"workspace":"/w","seq":4,"diff":{"id":"a.go","pad":""}}}`},
+		{
+			&daemon.Notification{Workspace: "/w<", Kind: sessions.KindSession, ID: "s", Seq: 5, Removed: true},
+			`{"jsonrpc":"2.0","method":"session/changed","params":{"workspace":"/w<","seq":5,"sessionId":"s","removed":true}}`,
+		},
+		{
+			delta("i", 2, "<ä\n"),
+			`{"jsonrpc":"2.0","method":"item/delta","params":{"workspace":"/w","sessionId":"s","turnId":"t","itemId":"i","kind":"assistant","offset":2,"text":"<ä\n"}}`,
+		},
+	} {
+		require.Equal(t, test.want, string(encodeNotification(test.n)))
+	}
+}
+
+// A test's writer holds the first write back until it is released.
+type heldWriter struct {
+	net.Conn
+	first   chan struct{} // closed when the first write has begun
+	release chan struct{}
+	begun   bool
+}
+
+func (w *heldWriter) Write(p []byte) (int, error) {
+	if !w.begun {
+		w.begun = true
+		close(w.first)
+	}
+	<-w.release
+	return w.Conn.Write(p)
+}
+
+func TestWaitingDeltasMerge(t *testing.T) {
+	ours, theirs := net.Pipe()
+	w := &heldWriter{Conn: theirs, first: make(chan struct{}), release: make(chan struct{})}
+	box := newOutbox(w, FramingLines, stallLimit)
+	require.True(t, box.notify(delta("a", 0, "being ")))
+	<-w.first
+	for _, n := range []*daemon.Notification{
+		delta("a", 6, "one "), delta("b", 0, "1"), delta("a", 10, "two "), delta("b", 1, "2"),
+		changed(sessions.KindTurn, "t", 1, 0), delta("a", 14, "three"),
+		changed(sessions.KindItem, "a", 2, 0), delta("a", 0, "anew"), delta("b", 9, "gap"), delta("b", 12, "!"),
+	} {
+		require.True(t, box.notify(n))
+	}
+	require.NoError(t, box.send([]byte(`{"method":"reply"}`)))
+	close(w.release)
+	reader := NewFrameReader(ours, HardCap)
+	var got []string
+	for range 8 {
+		body, err := reader.Read()
+		require.NoError(t, err)
+		got = append(got, told(t, body))
+	}
+	require.Equal(t, []string{
+		"a+0 being ", "a+6 one two three", "b+0 12", "turn/changed 1", "item/changed 2", "a+0 anew", "b+9 gap!", "reply 0",
+	}, got)
+	box.finish(patience)
+	ours.Close()
+}
+
+type signal chan struct{}
+
+func (s signal) resume() {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+}
+
+func TestSlowReader(t *testing.T) {
+	ours, theirs := net.Pipe()
+	box := newOutbox(theirs, FramingLines, stallLimit)
+	room := make(signal, 1)
+	box.join(room)
+	sent := 0
+	for box.notify(changed(sessions.KindTurn, "t", uint64(sent+1), 1000)) {
+		sent++
+		require.Less(t, sent, maxNotes/1000)
+	}
+	require.Greater(t, sent, maxNotes/2000)
+	require.False(t, box.notify(delta("a", 0, "x")))
+	require.NoError(t, box.send([]byte(`{"method":"reply"}`)), "a reply always fits")
+	require.Empty(t, room)
+
+	reader := NewFrameReader(ours, HardCap)
+	for i := range sent {
+		body, err := reader.Read()
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprintf("turn/changed %d", i+1), told(t, body))
+	}
+	<-room
+	body, err := reader.Read()
+	require.NoError(t, err)
+	require.Equal(t, "reply 0", told(t, body))
+	require.True(t, box.notify(delta("a", 0, "x")))
+	body, err = reader.Read()
+	require.NoError(t, err)
+	require.Equal(t, "a+0 x", told(t, body))
+	box.finish(patience)
+	ours.Close()
+}
+
+func TestOneHugeNotificationFits(t *testing.T) {
+	ours, theirs := net.Pipe()
+	box := newOutbox(theirs, FramingHeaders, stallLimit)
+	require.True(t, box.notify(changed(sessions.KindDiff, "big", 1, 3*maxNotes)))
+	body, err := NewFrameReader(ours, HardCap).Read()
+	require.NoError(t, err)
+	require.Greater(t, len(body), 3*maxNotes)
+	box.finish(patience)
+	ours.Close()
+}
+
+func TestClientThatDoesNotReadIsClosed(t *testing.T) {
+	ours, theirs := net.Pipe()
+	p := servePeerOn(t, context.Background(), ours, theirs, FramingLines, fixed(map[string]method{"echo": echo(inOrder)}), 20*time.Millisecond)
+	p.send(`{"id":1,"method":"echo"}`)
+	<-p.served
+	_, err := ours.Write([]byte("x"))
+	require.ErrorIs(t, err, io.ErrClosedPipe)
+}
+
+func TestTooManyUnreadReplies(t *testing.T) {
+	ours, theirs := net.Pipe()
+	box := newOutbox(theirs, FramingLines, stallLimit)
+	big := make([]byte, maxReplies/4)
+	for range 4 {
+		require.NoError(t, box.send(big))
+	}
+	require.ErrorContains(t, box.send([]byte("{}")), errTooMuch)
+	require.True(t, box.notify(delta("a", 0, "x")), "after the end all is dropped")
+	<-box.done
+	ours.Close()
+}
+
+// BenchmarkNotifyFanout is one 400-byte delta to so many connections.
+func BenchmarkNotifyFanout(b *testing.B) {
+	for _, subscribers := range []int{1, 8, 32} {
+		b.Run(fmt.Sprint(subscribers), func(b *testing.B) {
+			boxes := make([]*outbox, subscribers)
+			for i := range boxes {
+				client, server := socketPair(b)
+				go func() { _, _ = io.Copy(io.Discard, client) }()
+				boxes[i] = newOutbox(server, FramingHeaders, stallLimit)
+				defer boxes[i].finish(patience)
+			}
+			text := strings.Repeat("x", 200)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := 0; b.Loop(); i++ {
+				n := delta(fmt.Sprint("item", i), 0, text)
+				for _, box := range boxes {
+					for !box.notify(n) {
+						<-time.After(100 * time.Microsecond)
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*subscribers), "ns/delivery")
+		})
+	}
+}
