@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzDecode feeds any bytes as a stream. Nothing may panic, the text events less what was withdrawn are what the
+// decoder says was said, every raw part is JSON, and lines do not alias events.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"assistant","message":{"content":[{"type":"text","text":"a"}]},"timestamp_ms":1}` + "\n" +
+			`{"type":"retry","subtype":"starting","is_resume":false}` + "\n" +
+			`{"type":"assistant","message":{"content":"a"},"model_call_id":"m"}` + "\n" + `{"type":"result","result":"a"}`,
+		`{"type":"tool_call","subtype":"completed","call_id":"a\nb","tool_call":{"x":1,"editToolCall":{"args":{"path":"p\u00e9\ud83d\ude00"},"result":{"success":{"beforeFullFileContent":"1"}}}}}`,
+		`{"type":"tool-call-started","tool_name":"Shell","parameters":{"command":"x"}}{"type":"tool-call-completed","tool_name":"Shell","result":{"success":false,"exit_code":"3"}}`,
+		`{"type":"tool_call","subtype":"completed","tool_call":{"taskToolCall":{"result":{"success":{"conversationSteps":[{"toolCall":{"deleteToolCall":{"args":{"path":"d"},"result":{"success":{}}}}}]}}}}}`,
+		`{"type":"assistant","payload":{"message":{"content":[{"type":"tool_use","id":7,"name":"LS","input":[]},{"type":"thinking","text":"\u0000"}]}}}`,
+		"stdout: {\"type\":\"thinking\",\"text\":\"\xff\"} trailing\n\"\n{\n[{}]\nnull", `{"":{"":[]},"\u0074ype":"error","message":{"error":{"message":"x"}}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, stream []byte) {
+		d := NewDecoder()
+		said, mark, open := "", 0, map[string]bool{}
+		for line := range bytes.Lines(stream) {
+			line = bytes.Clone(line)
+			events := d.Line(line)
+			clear(line)
+			for _, ev := range events {
+				switch ev := ev.(type) {
+				case Text:
+					require.True(t, utf8.ValidString(ev.Text))
+					said += ev.Text
+				case TextEnd:
+					mark = len(said)
+				case Withdraw:
+					said = said[:mark]
+				case ToolStart:
+					mark, open[ev.Call.ID] = len(said), true
+					checkCall(t, ev.Call)
+				case ToolEnd:
+					if !open[ev.Call.ID] {
+						mark = len(said)
+					}
+					delete(open, ev.Call.ID)
+					checkCall(t, ev.Call)
+					require.NotEmpty(t, ev.State)
+				case Unknown:
+					require.True(t, json.Valid(ev.Raw))
+				}
+			}
+			require.Equal(t, said, d.Text())
+		}
+	})
+}
+
+func checkCall(t *testing.T, c Call) {
+	require.NotEmpty(t, c.ID)
+	require.NotEmpty(t, c.RawName)
+	require.NotEmpty(t, c.Title)
+	require.LessOrEqual(t, utf8.RuneCountInString(c.Title), maxTitle)
+	require.NotContains(t, c.Title, "\n")
+	for _, raw := range []json.RawMessage{c.Args, c.Result} {
+		require.True(t, raw == nil || json.Valid(raw) && raw[0] == '{', string(raw))
+	}
+}
+
+// FuzzUnquote compares the decoder's reading of strings with the standard library's.
+func FuzzUnquote(f *testing.F) {
+	for _, seed := range []string{`"a"`, `"\n\u00e9\ud83d\ude00\ud83d\\"`, `"\ud83d\u0041"`, `"\/\b\f\r\t\""`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, quoted string) {
+		var want string
+		if !utf8.ValidString(quoted) || len(quoted) == 0 || quoted[0] != '"' || json.Unmarshal([]byte(quoted), &want) != nil {
+			return
+		}
+		require.Equal(t, want, unquote([]byte(strings.TrimRight(quoted, " \t\r\n"))))
+	})
+}
