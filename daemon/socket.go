@@ -145,6 +145,16 @@ func Dial(ctx context.Context, path string) (net.Conn, error) {
 	return conn, nil
 }
 
+// Running reports whether a process is the daemon at a socket path, be it about to end or not.
+func Running(path string) bool {
+	f, err := os.Open(path + ".lock")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return isLocked(f)
+}
+
 // LockHolder returns the process id that the last daemon at a socket path wrote beside it, 0 if it wrote none. It may
 // have ended since.
 func LockHolder(path string) int {

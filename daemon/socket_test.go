@@ -121,6 +121,7 @@ func TestCloseAndRelease(t *testing.T) {
 	path := filepath.Join(shortDir(t), "d.sock")
 	_, err := Dial(context.Background(), path)
 	require.True(t, NotListening(err), err)
+	require.False(t, Running(path))
 
 	e, err := Listen(path)
 	require.NoError(t, err)
@@ -133,6 +134,7 @@ func TestCloseAndRelease(t *testing.T) {
 	require.ErrorIs(t, <-accepted, net.ErrClosed)
 
 	// It does not accept any more, and is still the daemon.
+	require.True(t, Running(path))
 	_, err = Dial(context.Background(), path)
 	require.True(t, NotListening(err), err)
 	_, err = Listen(path)
@@ -141,6 +143,7 @@ func TestCloseAndRelease(t *testing.T) {
 	require.NoError(t, e.Release())
 	require.NoFileExists(t, path)
 	require.FileExists(t, path+".lock")
+	require.False(t, Running(path))
 
 	// The next daemon's socket is not touched by this one any more.
 	next, err := Listen(path)

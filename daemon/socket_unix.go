@@ -40,6 +40,12 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
+// isLocked reports whether another process has locked f. It takes a shared lock for a moment, in which no daemon can
+// start.
+func isLocked(f *os.File) bool {
+	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+}
+
 func isSocket(info os.FileInfo) bool { return info.Mode()&os.ModeSocket != 0 }
 
 // sameUser returns ErrForeign unless the process at the other end runs as our user.

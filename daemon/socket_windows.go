@@ -17,8 +17,8 @@ func lockFile(path string) (*os.File, error) {
 		return nil, err
 	}
 	const flags = syswindows.LOCKFILE_EXCLUSIVE_LOCK | syswindows.LOCKFILE_FAIL_IMMEDIATELY
-	err = syswindows.LockFileEx(syswindows.Handle(f.Fd()), flags, 0, 1, 0, &syswindows.Overlapped{OffsetHigh: 1})
-	if errors.Is(err, syswindows.ERROR_LOCK_VIOLATION) || errors.Is(err, syswindows.ERROR_IO_PENDING) {
+	err = syswindows.LockFileEx(syswindows.Handle(f.Fd()), flags, 0, 1, 0, lockedByte())
+	if isTaken(err) {
 		err = ErrRunning
 	}
 	if err == nil {
@@ -32,6 +32,19 @@ func lockFile(path string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// isLocked reports whether another process has locked f. It takes a shared lock for a moment, in which no daemon can
+// start.
+func isLocked(f *os.File) bool {
+	return isTaken(syswindows.LockFileEx(syswindows.Handle(f.Fd()), syswindows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, lockedByte()))
+}
+
+// lockedByte is where the lock is.
+func lockedByte() *syswindows.Overlapped { return &syswindows.Overlapped{OffsetHigh: 1} }
+
+func isTaken(err error) bool {
+	return errors.Is(err, syswindows.ERROR_LOCK_VIOLATION) || errors.Is(err, syswindows.ERROR_IO_PENDING)
 }
 
 // isSocket goes by the size: Lstat has no name for a unix socket on every version of Windows.

@@ -32,7 +32,7 @@ const initializeID = `"cursord stdio initialize"`
 type joiner struct {
 	in   *rpc.FrameReader
 	dial func(context.Context) (net.Conn, error)
-	line chan line // gets one value
+	line chan line     // gets one value
 	gone chan struct{} // closed when the line has ended
 
 	exiting atomic.Bool // the client has said exit

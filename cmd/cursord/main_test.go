@@ -42,6 +42,7 @@ func setupScript(env *testscript.Env) error {
 	env.Setenv("CURSORD_SOCKET", filepath.Join(dir, "d.sock"))
 	env.Setenv("CURSORD_STATE_DIR", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("CURSORD_CONFIG", filepath.Join(env.WorkDir, "config.toml"))
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // by default each command under -race ends a second late
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "CURSORD_FAKE_") || strings.HasPrefix(name, "XDG_") {
 			env.Setenv(name, "")

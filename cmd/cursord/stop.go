@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,16 +56,14 @@ then end as interrupted.`,
 	return c
 }
 
-// waitForEnd waits until the daemon with a process id has left its socket, perhaps to another one.
+// waitForEnd waits until the daemon with a process id has ended, and perhaps another one has come in its place.
 func waitForEnd(ctx context.Context, socket string, pid int) error {
-	for {
-		if _, err := os.Lstat(socket); errors.Is(err, fs.ErrNotExist) || daemon.LockHolder(socket) != pid {
-			return nil
-		}
+	for daemon.Running(socket) && daemon.LockHolder(socket) == pid {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(startPoll):
 		}
 	}
+	return nil
 }
