@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"reflect"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -42,6 +43,8 @@ type method struct {
 	// serve calls reply once, in any goroutine, and before it returns, unless the order is waiting. The context ends
 	// when the request is cancelled and soon after the connection has ended.
 	serve func(ctx context.Context, params json.RawMessage, reply func(result any, err error))
+
+	params, result reflect.Type // for the schema; nil where nobody asks
 }
 
 // A table is what a face serves.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -83,40 +84,35 @@ func methodNames() []string {
 
 // quick is a method that runs in order.
 func quick[P, R any](f func(context.Context, *P) (R, error)) method {
-	return method{order: inOrder, serve: typed(f)}
+	return typed(inOrder, func(ctx context.Context, p *P, reply func(R, error)) { reply(f(ctx, p)) })
 }
 
 // slow is a method that runs beside all others.
 func slow[P, R any](f func(context.Context, *P) (R, error)) method {
-	return method{order: atOnce, serve: typed(f)}
+	return typed(atOnce, func(ctx context.Context, p *P, reply func(R, error)) { reply(f(ctx, p)) })
 }
 
 // review is a method that runs in order with the other reviews of its workspace.
 func review[P, R any](f func(context.Context, *P) (R, error)) method {
-	return method{order: inLane, lane: workspaceOf, serve: typed(f)}
+	m := typed(inLane, func(ctx context.Context, p *P, reply func(R, error)) { reply(f(ctx, p)) })
+	m.lane = workspaceOf
+	return m
 }
 
 // later is a method that begins in order and replies when the core does.
-func later[P any](f func(context.Context, *P, func(any, error))) method {
-	return method{order: waiting, serve: func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
-		var p P
-		if err := decodeParams(params, &p); err != nil {
-			reply(nil, err)
-			return
-		}
-		f(ctx, &p, reply)
-	}}
-}
+func later[P, R any](f func(context.Context, *P, func(R, error))) method { return typed(waiting, f) }
 
-func typed[P, R any](f func(context.Context, *P) (R, error)) func(context.Context, json.RawMessage, func(any, error)) {
-	return func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
-		var p P
-		if err := decodeParams(params, &p); err != nil {
-			reply(nil, err)
-			return
-		}
-		result, err := f(ctx, &p)
-		reply(result, err)
+func typed[P, R any](o order, f func(context.Context, *P, func(R, error))) method {
+	return method{
+		order: o, params: reflect.TypeFor[P](), result: reflect.TypeFor[R](),
+		serve: func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
+			var p P
+			if err := decodeParams(params, &p); err != nil {
+				reply(nil, err)
+				return
+			}
+			f(ctx, &p, func(result R, err error) { reply(result, err) })
+		},
 	}
 }
 

@@ -58,10 +58,10 @@ func (f *face) readItem(_ context.Context, p *ItemReadParams) (ItemResult, error
 	return ItemResult{item}, err
 }
 
-func (f *face) startTurn(_ context.Context, p *TurnStartParams, reply func(any, error)) {
+func (f *face) startTurn(_ context.Context, p *TurnStartParams, reply func(TurnStartResult, error)) {
 	params, err := p.core()
 	if err != nil {
-		reply(nil, err)
+		reply(TurnStartResult{}, err)
 		return
 	}
 	f.d.StartTurn(params, func(session *sessions.Session, turn *sessions.Turn, err error) {
@@ -110,7 +110,7 @@ func modeOf(s string) (*sessions.Mode, error) {
 	}
 }
 
-func (f *face) waitTurn(ctx context.Context, p *TurnParams, reply func(any, error)) {
+func (f *face) waitTurn(ctx context.Context, p *TurnParams, reply func(TurnResult, error)) {
 	f.d.WaitTurn(ctx, p.TurnID, func(turn *sessions.Turn, err error) {
 		reply(TurnResult{turn}, err)
 	})

@@ -21,13 +21,13 @@ func (f *face) trust(_ context.Context, p *TrustParams) (TrustResult, error) {
 	return TrustResult{root, p.Trusted}, err
 }
 
-func (f *face) subscribe(ctx context.Context, p *SubscribeParams, reply func(any, error)) {
+func (f *face) subscribe(ctx context.Context, p *SubscribeParams, reply func(daemon.Subscribed, error)) {
 	switch {
 	case p.DeltaInterval < 0:
-		reply(nil, invalid("deltaInterval", "must not be negative"))
+		reply(daemon.Subscribed{}, invalid("deltaInterval", "must not be negative"))
 		return
 	case p.Diffs != "" && p.Diffs != "full" && p.Diffs != "summary":
-		reply(nil, invalid("diffs", "must be full or summary"))
+		reply(daemon.Subscribed{}, invalid("diffs", "must be full or summary"))
 		return
 	}
 	s := newSubscriber(f.box)

@@ -1,0 +1,168 @@
+package rpc
+
+import (
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/invopop/jsonschema"
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon"
+	"cursord/sessions"
+)
+
+var update = flag.Bool("update", false, "write schema.json anew")
+
+// notificationTypes are the parameters of what clients are sent.
+func notificationTypes() map[string]reflect.Type {
+	return map[string]reflect.Type{
+		"session/changed": reflect.TypeFor[SessionChanged](),
+		"turn/changed":    reflect.TypeFor[TurnChanged](),
+		"item/changed":    reflect.TypeFor[ItemChanged](),
+		"item/delta":      reflect.TypeFor[DeltaParams](),
+		"diff/changed":    reflect.TypeFor[DiffChanged](),
+		"log/message":     reflect.TypeFor[LogMessage](),
+	}
+}
+
+// The schema is a JSON Schema whose $defs hold every type, and which has beside them, for each method, what its
+// params and its result are.
+type schemaFile struct {
+	Schema        string                     `json:"$schema"`
+	Title         string                     `json:"title"`
+	Methods       map[string]schemaOfMethod  `json:"methods"`
+	Notifications map[string]schemaReference `json:"notifications"`
+	Error         schemaReference            `json:"error"`
+	Defs          jsonschema.Definitions     `json:"$defs"`
+}
+
+type schemaOfMethod struct {
+	Params schemaReference `json:"params"`
+	Result schemaReference `json:"result"`
+}
+
+type schemaReference struct {
+	Ref string `json:"$ref"`
+}
+
+func words[T ~string](all ...T) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "string"}
+	for _, one := range all {
+		s.Enum = append(s.Enum, string(one))
+	}
+	return s
+}
+
+// plain returns the schemas of types that are not what their Go type looks like.
+func plain() map[reflect.Type]*jsonschema.Schema {
+	return map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[sessions.Time]():         {Type: "string", Format: "date-time"},
+		reflect.TypeFor[json.RawMessage]():       {Type: "object"},
+		reflect.TypeFor[sessions.SessionState](): words(sessions.SessionIdle, sessions.SessionQueued, sessions.SessionRunning),
+		reflect.TypeFor[sessions.Mode]():         words(sessions.ModeAgent, sessions.ModeAsk, sessions.ModePlan),
+		reflect.TypeFor[sessions.TurnStatus](): words(sessions.TurnQueued, sessions.TurnRunning, sessions.TurnCompleted,
+			sessions.TurnFailed, sessions.TurnCancelled, sessions.TurnInterrupted),
+		reflect.TypeFor[sessions.ItemKind](): words(sessions.ItemAssistant, sessions.ItemThinking, sessions.ItemTool,
+			sessions.ItemPlan, sessions.ItemNotice),
+		reflect.TypeFor[sessions.ItemStatus](): words(sessions.ItemRunning, sessions.ItemCompleted, sessions.ItemFailed,
+			sessions.ItemRejected, sessions.ItemCancelled),
+		reflect.TypeFor[sessions.DiffKind](): words(sessions.DiffModified, sessions.DiffCreated, sessions.DiffDeleted,
+			sessions.DiffRenamed, sessions.DiffMode, sessions.DiffSymlink, sessions.DiffBinary, sessions.DiffLarge),
+		reflect.TypeFor[daemon.ErrorKind](): words(daemon.KindInvalid, daemon.KindCancelled, daemon.KindNotFound,
+			daemon.KindBusy, daemon.KindConflict, daemon.KindOutsideWorkspace, daemon.KindWorkspaceUntrusted,
+			daemon.KindBaselineUnknown, daemon.KindAgentNotInstalled, daemon.KindAgentNotLoggedIn,
+			daemon.KindAgentFailed, daemon.KindStorage, daemon.KindTooLarge, daemon.KindInternal),
+	}
+}
+
+func schema(t *testing.T) []byte {
+	mapped := plain()
+	r := &jsonschema.Reflector{
+		Anonymous: true, AllowAdditionalProperties: true,
+		Mapper: func(typ reflect.Type) *jsonschema.Schema { return mapped[typ] },
+	}
+	for _, path := range []string{"messages.go", "notify.go", "errors.go", "../daemon/api.go", "../sessions/objects.go"} {
+		require.NoError(t, r.AddGoComments("cursord/rpc", path))
+	}
+	file := schemaFile{
+		Schema: jsonschema.Version, Title: "cursord protocol, version 1",
+		Methods: map[string]schemaOfMethod{}, Notifications: map[string]schemaReference{}, Defs: jsonschema.Definitions{},
+	}
+	seen := map[string]reflect.Type{}
+	reference := func(typ reflect.Type) schemaReference {
+		s := r.ReflectFromType(typ)
+		maps.Copy(file.Defs, s.Definitions)
+		collect(t, typ, seen)
+		return schemaReference{"#/$defs/" + typ.Name()}
+	}
+	for name, m := range new(face).table().methods {
+		file.Methods[name] = schemaOfMethod{reference(m.params), reference(m.result)}
+	}
+	file.Methods["shutdown"] = schemaOfMethod{reference(reflect.TypeFor[None]()), reference(reflect.TypeFor[Done]())}
+	for name, typ := range notificationTypes() {
+		file.Notifications[name] = reference(typ)
+	}
+	file.Error = reference(reflect.TypeFor[Error]())
+	for name, typ := range seen {
+		allowNull(file.Defs[name], typ)
+	}
+	raw, err := json.MarshalIndent(file, "", "  ")
+	require.NoError(t, err)
+	return append(raw, '\n')
+}
+
+// collect finds the structs that typ is made of, by the names they have in the schema.
+func collect(t *testing.T, typ reflect.Type, seen map[string]reflect.Type) {
+	switch typ.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		collect(t, typ.Elem(), seen)
+	case reflect.Struct:
+		if plain()[typ] != nil || seen[typ.Name()] == typ {
+			return
+		}
+		require.Nil(t, seen[typ.Name()], "two types %s", typ.Name())
+		seen[typ.Name()] = typ
+		for i := range typ.NumField() {
+			collect(t, typ.Field(i).Type, seen)
+		}
+	}
+}
+
+// allowNull says of the fields of objects that are always there and may be nil that they may be null.
+func allowNull(s *jsonschema.Schema, typ reflect.Type) {
+	if typ.PkgPath() != reflect.TypeFor[sessions.Turn]().PkgPath() {
+		return // results, in which what is always there is never null
+	}
+	for i := range typ.NumField() {
+		field := typ.Field(i)
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if field.Type.Kind() != reflect.Pointer || options != "" {
+			continue
+		}
+		if property, ok := s.Properties.Get(name); ok {
+			s.Properties.Set(name, &jsonschema.Schema{OneOf: []*jsonschema.Schema{property, {Type: "null"}}})
+		}
+	}
+}
+
+func TestSchemaIsUpToDate(t *testing.T) {
+	want := schema(t)
+	if *update {
+		require.NoError(t, os.WriteFile("schema.json", want, 0o644))
+	}
+	got, err := os.ReadFile("schema.json")
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got), "run go generate ./rpc")
+}
+
+func TestCapabilitiesListEverything(t *testing.T) {
+	require.Equal(t, slices.Sorted(maps.Keys(notificationTypes())), notificationNames())
+	require.Contains(t, methodNames(), "shutdown")
+	require.Contains(t, methodNames(), "turn/start")
+}
