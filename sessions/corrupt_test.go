@@ -212,9 +212,9 @@ func TestAnyDamageIsSurvived(t *testing.T) {
 	fillStore(t, whole)
 	original, err := os.ReadFile(whole)
 	require.NoError(t, err)
-	rounds := 60
+	rounds := 25
 	if testing.Short() {
-		rounds = 10
+		rounds = 5
 	}
 	for seed := range rounds {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))

@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"bytes"
+	"os"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -25,4 +27,17 @@ func OpenFaulty(path string, o Options, f Faults) (*Store, Report, error) {
 		set.migrations = append(set.migrations, m)
 	}
 	return open(path, o, set)
+}
+
+// readUsed returns the pages of a database file up to the last that was ever used.
+func readUsed(path string) ([]byte, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := openPages(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, err
+	}
+	return b[:int64(pages.high)*pages.pageSize], nil
 }
