@@ -156,10 +156,18 @@ func (x exit) String() string {
 // explain says why a run failed.
 func (end ending) explain() *RunError {
 	e := end.cause()
-	if e.Detail == "" {
-		e.Detail = strings.TrimSpace(stripANSI(strings.Join([]string{end.bare, end.stderr}, "\n")))
-	}
+	e.Detail = detail(end.bare + "\n" + end.stderr)
 	return e
+}
+
+// detail keeps the end of what the agent said, in 8 KiB.
+func detail(text string) string {
+	text = strings.TrimSpace(stripANSI(text))
+	const most = 8 << 10
+	if over := len(text) - most; over > 0 {
+		text = "…" + strings.ToValidUTF8(text[over:], "")
+	}
+	return text
 }
 
 func (end ending) cause() *RunError {

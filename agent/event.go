@@ -13,14 +13,14 @@ type Init struct {
 }
 
 // Text is assistant text to append. The concatenation of a run's Text events (less what a Withdraw
-// took back) is what the agent said, once.
+// took back) is what the agent said, once. Reasoning and tool calls split it into items, as TextEnd does.
 type Text struct{ Text string }
 
 // TextEnd says that the agent consolidated the text since the last boundary: the next Text is another item.
 type TextEnd struct{}
 
-// Withdraw takes back all Text since the last tool call or TextEnd: the agent retries without resuming
-// and will say it again.
+// Withdraw takes back all Text since the last tool call (its ToolStart, or its ToolEnd where it had none) or TextEnd,
+// across reasoning: the agent retries without resuming and will say it again.
 type Withdraw struct{}
 
 // Thinking is reasoning text to append.
@@ -61,7 +61,8 @@ type Unknown struct {
 	Raw  json.RawMessage
 }
 
-// Unreadable is a line that is not a JSON object; the decoder has gone on after it.
+// Unreadable is a line that is not a JSON object, or the rest of one; the decoder has gone on after it. Line holds at
+// most its first 4 KiB.
 type Unreadable struct{ Line string }
 
 func (Init) isEvent()        {}

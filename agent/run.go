@@ -55,7 +55,7 @@ type RunError struct {
 	Kind    string
 	Message string // for people, says what to do next where that is known
 	Hint    string
-	Detail  string // the tail of stderr and the like
+	Detail  string // the end of stderr and the like, at most some 8 KiB
 }
 
 const (
@@ -193,7 +193,7 @@ func (r *run) judge(x exit) Outcome {
 		}
 		return r.outcome(Failed, &RunError{
 			Kind: kindHung, Message: fmt.Sprintf("the agent gave no sign of life for %v%s and was ended", limit, doing),
-			Hint: "try again, or raise the timeout", Detail: r.stderr.String(),
+			Hint: "try again, or raise the timeout", Detail: detail(r.stderr.String()),
 		})
 	}
 	if r.result != nil && r.result.OK {

@@ -131,8 +131,8 @@ func (d *Decoder) toolEnd(dst []Event, line callLine, raw value) []Event {
 	if line.id == "" {
 		call = d.onlyOpen(line.raw)
 	}
+	hash := maphash.Bytes(callSeed, raw)
 	if call == nil {
-		hash := maphash.Bytes(callSeed, raw)
 		if last, ok := d.closed[line.id]; ok && last == hash {
 			return dst
 		}
@@ -143,7 +143,7 @@ func (d *Decoder) toolEnd(dst []Event, line callLine, raw value) []Event {
 	}
 	d.learn(call, line)
 	delete(d.open, call.ID)
-	d.closed[call.ID] = maphash.Bytes(callSeed, raw)
+	d.closed[call.ID] = hash
 
 	out := readOutcome(line.result)
 	if line.failed && out.state == CallCompleted {

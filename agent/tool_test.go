@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -153,6 +154,15 @@ func TestArgsAndResultStayWhole(t *testing.T) {
 	require.JSONEq(t, `{"arguments":"{oops"}`, string(start.Call.Args))
 	start = d.Line([]byte(`{"type":"tool_call","subtype":"started","tool_call":{"function":{"name":"zip","arguments":"{\"n\":2}"}}}`))[0].(ToolStart)
 	require.JSONEq(t, `{"n":2}`, string(start.Call.Args))
+}
+
+func TestLongLine(t *testing.T) {
+	const n = 5 << 20
+	line := `{"type":"tool_call","subtype":"completed","call_id":"a","tool_call":{"editToolCall":{"args":{"path":"x"},"result":{"success":` +
+		`{"afterFullFileContent":"` + strings.Repeat(`\n`, n/2) + `"}}}}}`
+	end := NewDecoder().Line([]byte(line))[0].(ToolEnd)
+	require.True(t, strings.Repeat("\n", n/2) == *end.Call.Changes[0].After)
+	require.True(t, strings.HasSuffix(line, string(end.Call.Result)+"}}}"))
 }
 
 func TestToolNames(t *testing.T) {

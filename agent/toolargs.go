@@ -34,26 +34,21 @@ func mergeArgs(old json.RawMessage, now value) json.RawMessage {
 	if now == nil {
 		return old
 	}
-	before, after := value(old).object(nil), now.object(nil)
+	after := now.object(nil)
+	has := make(map[string]bool, len(after))
+	for _, f := range after {
+		has[string(f.key)] = true
+	}
 	var merged object
-	for _, f := range before {
-		if !after.has(string(f.key)) {
-			merged = append(merged, f)
+	for k, v := range value(old).fields() {
+		if !has[string(k)] {
+			merged = append(merged, field{k, v})
 		}
 	}
 	if merged == nil {
 		return now.raw()
 	}
 	return json.RawMessage(append(merged, after...).without())
-}
-
-func (o object) has(key string) bool {
-	for i := range o {
-		if string(o[i].key) == key {
-			return true
-		}
-	}
-	return false
 }
 
 // describe fills in what a call's arguments say.
@@ -123,7 +118,7 @@ func (d *Decoder) title(call *Call, args object) string {
 		first = d.relative(call.Paths[0])
 	}
 	in := ""
-	if first != "" {
+	if first != "" && first != d.dir {
 		in = " in " + first
 	}
 	switch call.Name {
