@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -374,8 +377,12 @@ func (r *reviewer) write(f *file, disk image) error {
 	if mode == 0 {
 		mode = 0o644
 	}
-	switch err := apply(r.w.root, f.path, disk, f.review.Current(), mode); {
+	want := f.review.Current()
+	switch err := apply(r.w.root, f.path, disk, want, mode); {
 	case err == nil:
+		if disk.Exists && !want.Exists {
+			r.tidy(f)
+		}
 		return nil
 	case errors.Is(err, errChanged):
 		return &Error{
@@ -385,6 +392,27 @@ func (r *reviewer) write(f *file, disk image) error {
 		return &Error{
 			Kind: KindConflict, Message: fmt.Sprintf("%s cannot be written: %v", f.path, pathCause(err)),
 			Hint: "put the file or its folder right and try again", Diff: f.diff,
+		}
+	}
+}
+
+// tidy removes the folders of a file that is gone, as far as the agent made them and they are empty.
+func (r *reviewer) tidy(f *file) {
+	made := map[string]bool{}
+	for _, other := range r.files {
+		for _, dir := range other.made {
+			made[dir] = true
+		}
+	}
+	root, err := os.OpenRoot(r.w.root)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	for dir := path.Dir(f.path); made[dir]; dir = path.Dir(dir) {
+		info, err := root.Lstat(filepath.FromSlash(dir))
+		if err != nil || !info.IsDir() || root.Remove(filepath.FromSlash(dir)) != nil {
+			return // it holds something
 		}
 	}
 }

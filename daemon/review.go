@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -31,17 +32,19 @@ type file struct {
 	n      uint64         // names the review in hunk ids; unique in the workspace
 	review *diffs.Review  // nil until it is needed
 	diff   *sessions.Diff // as last told; nil before
+	made   []string       // folders that the agent made for it
 	mode   uint32         // permission bits as last seen, for writing a deleted file back
 	stored fileState      // what the store has
 }
 
 // A fileState is a file's form in the store.
 type fileState struct {
-	N     uint64 `json:"n"`
-	Mode  uint32 `json:"mode,omitempty"`
-	Base  string `json:"base"` // blobs
-	Now   string `json:"now"`
-	Weave []byte `json:"weave"`
+	N     uint64   `json:"n"`
+	Mode  uint32   `json:"mode,omitempty"`
+	Made  []string `json:"made,omitempty"`
+	Base  string   `json:"base"` // blobs
+	Now   string   `json:"now"`
+	Weave []byte   `json:"weave"`
 }
 
 func newReviewer(w *workspace) (*reviewer, error) {
@@ -58,7 +61,7 @@ func newReviewer(w *workspace) (*reviewer, error) {
 		if err := decode(rec.State, &f.stored); err != nil {
 			return nil, fmt.Errorf("review of %s: %w", rec.Path, err)
 		}
-		f.n, f.mode = f.stored.N, f.stored.Mode
+		f.n, f.mode, f.made = f.stored.N, f.stored.Mode, f.stored.Made
 		if f.diff, err = w.d.store.Diff(w.root, rec.Path); err != nil {
 			f.diff = nil
 		}
@@ -169,6 +172,11 @@ func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 		}
 		f.review.Observe(wr.after.Content, &src)
 	}
+	for _, dir := range wr.start.missingDirs(wr.path) {
+		if !slices.Contains(f.made, dir) {
+			f.made = append(f.made, dir)
+		}
+	}
 	if wr.before != nil && wr.before.Exists {
 		f.mode = uint32(wr.before.mode.Perm())
 	}
@@ -181,45 +189,61 @@ func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 // best returns what the file held before the call, if that is known; for a file under review only if it differs from
 // what was last seen.
 func (wr *written) best(f *file) (_ diffs.Content, known bool) {
-	var reported *image
-	switch b, a := wr.change.Before, wr.change.After; {
-	case b != nil:
-		reported = &image{Content: diffs.Content{Exists: true, Data: []byte(*b)}}
-	case a != nil && wr.creates && !wr.change.Deleted:
-		reported = &image{} // the agent leaves out what is empty
-	}
-	if reported != nil {
-		agrees := wr.change.Deleted && !wr.after.Exists ||
-			wr.change.After != nil && wr.after.Exists && *wr.change.After == string(wr.after.Data)
-		if !agrees {
-			reported = nil
-		}
-	}
-	own := wr.before
+	reported, own := wr.reported(), wr.before
 	if own != nil && (own.odd != "" || own.same(wr.after)) {
 		own = nil // too late to tell
 	}
-	if own != nil && own.Exists && wr.after.Exists && reported != nil && !own.same(*reported) &&
-		strings.HasPrefix(string(wr.after.Data), string(own.Data)) {
-		own = nil // seen while the agent was writing
-	}
+	// What the agent writes begins like this: it may have been seen while it was written.
+	torn := own != nil && own.Exists && wr.after.Exists && bytes.HasPrefix(wr.after.Data, own.Data)
 	if f != nil {
 		now := image{Content: f.review.Current()}
 		switch {
-		case own != nil && !own.same(now) && !(own.Exists && strings.HasPrefix(string(wr.after.Data), string(own.Data))):
+		case own != nil && !torn && !own.same(now):
 			return own.Content, true
-		case own == nil && reported != nil && reported.Exists && !reported.same(now):
+		case (own == nil || torn) && reported != nil && reported.Exists && !reported.same(now):
 			return reported.Content, true
 		}
 		return diffs.Content{}, false
 	}
+	start, seen := wr.start.at(wr.path)
+	if seen && (image{Content: start}).same(wr.after) {
+		seen = false // read after the agent had written, or nothing has changed: the others know
+	}
 	switch {
-	case own != nil:
+	case own != nil && !torn:
 		return own.Content, true
 	case reported != nil:
 		return reported.Content, true
+	case seen:
+		return start, true
+	case own != nil:
+		return own.Content, true
 	}
 	return diffs.Content{}, false
+}
+
+// reported returns the before-image in the call's result, if the after-image there is what the disk has.
+func (wr *written) reported() *image {
+	before, after := wr.change.Before, wr.change.After
+	switch {
+	case wr.change.Deleted:
+		if wr.after.Exists || before == nil {
+			return nil
+		}
+	case !wr.after.Exists || after == nil && len(wr.after.Data) > 0 || after != nil && *after != string(wr.after.Data):
+		return nil
+	}
+	if before != nil {
+		return &image{Content: diffs.Content{Exists: true, Data: []byte(*before)}}
+	}
+	if !wr.edit {
+		return nil
+	}
+	// The agent leaves out what is empty: there was no file, or one without content.
+	if start, seen := wr.start.at(wr.path); seen && start.Exists && len(start.Data) == 0 {
+		return &image{Content: start}
+	}
+	return &image{}
 }
 
 // add puts a path under review.
@@ -295,7 +319,7 @@ func (r *reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.
 	for _, f := range files {
 		base, now := f.review.Baseline(), f.review.Current()
 		f.stored = fileState{
-			N: f.n, Mode: f.mode, Base: sessions.BlobID(base.Data), Now: sessions.BlobID(now.Data), Weave: f.review.Marshal(),
+			N: f.n, Mode: f.mode, Made: f.made, Base: sessions.BlobID(base.Data), Now: sessions.BlobID(now.Data), Weave: f.review.Marshal(),
 		}
 		ops = append(ops, sessions.PutReview{Path: f.path, State: encode(f.stored), Blobs: [][]byte{base.Data, now.Data}})
 		if f.diff != nil || f.review.Pending() {

@@ -14,6 +14,7 @@ type turnWatch struct {
 	session string
 	turn    string
 	dir     string
+	start   *startImage
 	open    map[string][]*watchedCall // by call id
 }
 
@@ -25,17 +26,20 @@ type watchedCall struct {
 
 // A written is a file that a finished call says it changed.
 type written struct {
-	path    string
-	call    int // which ToolEnd of the batch
-	change  agent.FileChange
-	before  *image // the disk at the call's start, if it was read then
-	after   image  // the disk at the call's end
-	creates bool   // a missing before-image means that there was no file, or an empty one
-	window  *window
+	path   string
+	call   int // which ToolEnd of the batch
+	change agent.FileChange
+	before *image // the disk at the call's start, if it was read then
+	after  image  // the disk at the call's end
+	edit   bool   // a missing before-image means that there was no file, or an empty one
+	start  *startImage
+	window *window
 }
 
 func (r *reviewer) watchTurn(session, turn string) *turnWatch {
-	return &turnWatch{r: r, session: session, turn: turn, dir: r.w.root, open: map[string][]*watchedCall{}}
+	return &turnWatch{
+		r: r, session: session, turn: turn, dir: r.w.root, start: newStartImage(r.w.root), open: map[string][]*watchedCall{},
+	}
 }
 
 // writes reports whether calls of this tool write the files that they name.
@@ -52,7 +56,7 @@ func (t *turnWatch) see(events []agent.Event) (files []written) {
 			}
 		case agent.ToolStart:
 			if writes(ev.Call.Name) {
-				t.start(&ev.Call)
+				t.begin(&ev.Call)
 			}
 		case agent.ToolEnd:
 			files = append(files, t.finish(&ev.Call, ends)...)
@@ -62,7 +66,7 @@ func (t *turnWatch) see(events []agent.Event) (files []written) {
 	return files
 }
 
-func (t *turnWatch) start(call *agent.Call) {
+func (t *turnWatch) begin(call *agent.Call) {
 	w := &watchedCall{before: map[string]image{}}
 	var paths []string
 	for _, p := range call.Paths {
@@ -91,7 +95,7 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 			continue
 		}
 		f := written{
-			path: p, call: end, change: ch, after: readImage(t.r.w.root, p), creates: call.Name != "write",
+			path: p, call: end, change: ch, after: readImage(t.r.w.root, p), edit: call.Name == "edit", start: t.start,
 		}
 		if before, ok := w.before[p]; ok {
 			f.before = &before
