@@ -83,8 +83,8 @@ func (d *diagnosis) askDaemon(ctx context.Context) {
 		return
 	}
 	defer client.Close()
-	var s daemon.Status
-	if err := client.Call(ctx, "daemon/status", nil, &s); err != nil {
+	s, err := askStatus(ctx, client)
+	if err != nil {
 		d.problem("the daemon does not tell its status: %v", err)
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -334,4 +335,10 @@ func TestNothingIsWrittenOutsideTheWorkspace(t *testing.T) {
 	b, err := os.ReadFile(secret)
 	require.NoError(t, err)
 	require.Equal(t, "new\n", string(b))
+}
+
+func sorted(s []string) []string {
+	s = slices.Clone(s)
+	slices.Sort(s)
+	return s
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/daemon"
+	"cursord/rpc"
 )
 
 func statusCommand() *cobra.Command {
@@ -23,8 +26,8 @@ func statusCommand() *cobra.Command {
 				return err
 			}
 			defer client.Close()
-			var s daemon.Status
-			if err := client.Call(c.Context(), "daemon/status", nil, &s); err != nil {
+			s, err := askStatus(c.Context(), client)
+			if err != nil {
 				return err
 			}
 			if asJSON {
@@ -36,6 +39,18 @@ func statusCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the status as JSON")
 	return c
+}
+
+// askStatus asks for what a daemon answers at once, unless it hangs.
+func askStatus(ctx context.Context, client *rpc.Client) (daemon.Status, error) {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	var s daemon.Status
+	err := client.Call(ctx, "daemon/status", nil, &s)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return s, errors.New("the daemon accepts connections and does not answer: end it with \"cursord stop\", or kill its process")
+	}
+	return s, err
 }
 
 func printStatus(w io.Writer, s daemon.Status) {

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/sessions"
+)
+
+// call makes the two lines of a tool call around what it does.
+func callLines(start, end string, does ...string) []string {
+	all := append([]string{start}, does...)
+	return append(all, end, done)
+}
+
+// TestBaselineWithoutReport has agents that do not say what a file held before they wrote it.
+func TestBaselineWithoutReport(t *testing.T) {
+	writes := func(path, text string) string { return fmt.Sprintf(`{"fake":"write","path":%q,"text":%q}`, path, text) }
+	for _, c := range []struct {
+		name          string
+		before, after tree
+		script        []string
+	}{
+		{
+			"the documented write of a new file",
+			tree{"sub/f": "(absent)"}, tree{"sub/f": "new\n"},
+			callLines(
+				`{"type":"tool_call","subtype":"started","call_id":"1","tool_call":{"writeToolCall":{"args":{"path":"sub/f","fileText":"new\n"}}}}`,
+				`{"type":"tool_call","subtype":"completed","call_id":"1","tool_call":{"writeToolCall":{"args":{"path":"sub/f","fileText":"new\n"},"result":{"success":{"path":"{{cwd}}/sub/f","linesCreated":1,"fileSize":4}}}}}`,
+				writes("sub/f", "new\n")),
+		},
+		{
+			"the documented write over a file",
+			tree{"f": "old\nsame\n"}, tree{"f": "new\nsame\n"},
+			callLines(
+				`{"type":"tool_call","subtype":"started","call_id":"1","tool_call":{"writeToolCall":{"args":{"path":"f","fileText":"new\nsame\n"}}}}`,
+				`{"type":"tool_call","subtype":"completed","call_id":"1","tool_call":{"writeToolCall":{"args":{"path":"f"},"result":{"success":{"path":"{{cwd}}/f"}}}}}`,
+				writes("f", "new\nsame\n")),
+		},
+		{
+			"a wrapper's write over a file",
+			tree{"f": "old\n"}, tree{"f": "new\n"},
+			callLines(
+				`{"type":"tool_call","subtype":"started","payload":{"toolCall":{"id":"w","writeFileToolCall":{"path":"f","contents":"new\n"}}}}`,
+				`{"type":"tool_call","subtype":"completed","payload":{"toolCall":{"id":"w","result":{"success":true}}}}`,
+				writes("f", "new\n")),
+		},
+		{
+			"another wrapper's write",
+			tree{"f": "old\n"}, tree{"f": "new\n"},
+			callLines(
+				`{"type":"tool-call-started","tool_name":"Write","tool_call_id":"w","parameters":{"path":"f","contents":"new\n"}}`,
+				`{"type":"tool-call-completed","tool_name":"Write","tool_call_id":"w","result":{"success":true,"output":"ok"}}`,
+				writes("f", "new\n")),
+		},
+		{
+			"a replacement whose report is not what the disk has",
+			tree{"f": "a\r\nb\r\n"}, tree{"f": "a\r\nB\r\n"},
+			callLines(
+				`{"type":"tool_call","subtype":"started","call_id":"1","tool_call":{"editToolCall":{"args":{"path":"{{cwd}}/f"}}}}`,
+				`{"type":"tool_call","subtype":"completed","call_id":"1","tool_call":{"editToolCall":{"args":{"path":"{{cwd}}/f"},"result":{"success":{"path":"{{cwd}}/f","beforeFullFileContent":"a\nb\n","afterFullFileContent":"a\nB\n"}}}}}`,
+				writes("f", "a\r\nB\r\n")),
+		},
+		{
+			"a deletion without the content",
+			tree{"f": "old\n"}, tree{"f": "(absent)"},
+			callLines(
+				`{"type":"tool_call","subtype":"started","call_id":"1","tool_call":{"deleteToolCall":{"args":{"path":"f"}}}}`,
+				`{"type":"tool_call","subtype":"completed","call_id":"1","tool_call":{"deleteToolCall":{"args":{"path":"f"},"result":{"success":{"path":"{{cwd}}/f","deletedFile":"f"}}}}}`,
+				`{"fake":"delete","path":"f"}`),
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.putAll(c.before)
+			w.plays(c.script...)
+			w.start()
+			e := w.opens()
+			require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
+			w.requireTree(c.after)
+			for path, d := range e.diffs() {
+				require.Equal(t, "known", d.Baseline, path)
+			}
+			require.Len(t, e.diffs(), len(c.after))
+			e.decides("diff/reject", obj{"all": true})
+			w.requireTree(c.before)
+			require.NoFileExists(t, w.path("sub"))
+		})
+	}
+}
+
+// TestTurnsOnOneFile keeps the ids of hunks over turns, user edits and restarts.
+func TestTurnsOnOneFile(t *testing.T) {
+	w := newWorld(t)
+	v0 := numbered(40, nil)
+	v1 := numbered(40, map[int]string{5: "five\n", 30: "thirty\n"})
+	v2 := numbered(40, map[int]string{5: "five\n", 30: "thirty\n", 15: "fifteen\n"})
+	w.put("f", v0)
+	w.plays(lines(edits("a", "f", v0, v1))...)
+	w.start()
+	e := w.opens()
+	first := e.turn(nil)
+	ids := hunkIDs(e.diffs()["f"])
+	require.Len(t, ids, 2)
+
+	w.plays(lines(edits("b", "f", v1, v2))...)
+	second := e.turn(obj{"sessionId": first.SessionID})
+	now := hunkIDs(e.diffs()["f"])
+	require.Len(t, now, 3)
+	require.Equal(t, ids, []string{now[0], now[2]})
+	require.Equal(t, []string{first.ID, second.ID}, sorted(e.diffs()["f"].Turns))
+
+	// Nobody watches while the daemon is away.
+	w.kill()
+	w.put("f", "mine\n"+v2)
+	w.start()
+	e = w.opens()
+	require.Equal(t, now, hunkIDs(e.diffs()["f"]))
+	out := e.decides("diff/reject", obj{"turnId": second.ID})
+	require.Equal(t, 1, out.Applied)
+	w.requireTree(tree{"f": "mine\n" + v1})
+	require.Equal(t, ids, hunkIDs(e.diffs()["f"]))
+	e.decides("diff/reject", obj{"path": "f"})
+	w.requireTree(tree{"f": "mine\n" + v0})
+	for range 2 {
+		e.must("diff/undo", obj{"workspace": w.ws}, nil)
+	}
+	w.requireTree(tree{"f": "mine\n" + v2})
+	require.Equal(t, now, hunkIDs(e.diffs()["f"]))
+}
+
+// TestUserSaveBeforeTheAgentWrites is a save that neither the disk nor the agent's report has any more.
+func TestUserSaveBeforeTheAgentWrites(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "a\nb\n")
+	script := edits("c", "f", "a\nb\n", "A\nb\n")
+	w.plays(append([]string{script[0], `{"fake":"wait","path":"go"}`}, append(script[1:], done)...)...)
+	w.start()
+	e := w.opens()
+	turn := e.asks(nil)
+	e.until("the call", func(n told) bool { return n.Item != nil && n.Item.Kind == sessions.ItemTool })
+	w.put("go", "")
+	e.ends(turn.ID)
+	require.Len(t, e.diffs()["f"].Hunks, 1)
+
+	// The same again, with a person who saves after the agent has read the file and before the call is announced.
+	w.put("f", "a\nb\n")
+	require.Empty(t, e.diffs(), "the baseline, restored by hand, leaves nothing to review")
+	mine := "a\nb\nmine\n"
+	w.plays(append([]string{fmt.Sprintf(`{"fake":"write","path":"f","text":%q}`, mine), script[0], `{"fake":"wait","path":"go2"}`},
+		append(script[1:], done)...)...)
+	turn = e.asks(nil)
+	e.until("the call", func(n told) bool {
+		return n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Kind == sessions.ItemTool
+	})
+	w.put("go2", "")
+	e.ends(turn.ID)
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": mine})
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/sessions"
+)
+
+// A dialect is a run of the agent in one of the known descriptions of its stream, and what a client must see of it.
+type dialect struct {
+	name   string
+	lines  []string
+	items  []string
+	result string // "(null)" for none
+	status sessions.TurnStatus
+}
+
+const (
+	initLine = `{"type":"system","subtype":"init","apiKeySource":"login","cwd":"{{cwd}}","session_id":"{{session}}","model":"Auto","permissionMode":"default"}`
+	userLine = `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"{{prompt}}"}]},"session_id":"{{session}}"}`
+)
+
+// says is an assistant line; more are further members.
+func says(text, more string) string {
+	return fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%q}]},"session_id":"{{session}}"%s}`, text, more)
+}
+
+// piece is a delta of the real wire in partial mode, flush its consolidated message before a tool.
+func piece(text string) string { return says(text, `,"timestamp_ms":{{now_ms}}`) }
+func flush(text string) string {
+	return says(text, `,"timestamp_ms":{{now_ms}},"model_call_id":"r-0-ab12"`)
+}
+
+func thinks(text string) string {
+	return fmt.Sprintf(`{"type":"thinking","subtype":"delta","text":%q,"session_id":"{{session}}","timestamp_ms":{{now_ms}}}`, text)
+}
+
+const thoughtEnd = `{"type":"thinking","subtype":"completed","session_id":"{{session}}","timestamp_ms":{{now_ms}}}`
+
+func started(id, call string) string {
+	return fmt.Sprintf(`{"type":"tool_call","subtype":"started","call_id":%q,"tool_call":%s,"model_call_id":"r-0-ab12","session_id":"{{session}}","timestamp_ms":{{now_ms}}}`, id, call)
+}
+
+func completed(id, call string) string {
+	return strings.Replace(started(id, call), `"started"`, `"completed"`, 1)
+}
+
+func succeeds(text string) string {
+	return fmt.Sprintf(`{"type":"result","subtype":"success","duration_ms":5,"duration_api_ms":5,"is_error":false,"result":%q,"session_id":"{{session}}","request_id":"req","usage":{"inputTokens":1,"outputTokens":1,"cacheReadTokens":0,"cacheWriteTokens":0}}`, text)
+}
+
+const (
+	readArgs = `{"readToolCall":{"args":{"path":"{{cwd}}/a"}}}`
+	readDone = `{"readToolCall":{"args":{"path":"{{cwd}}/a"},"result":{"success":{"content":"A","totalLines":1}}}}`
+	sleep2   = `{"shellToolCall":{"args":{"command":"sleep 2"}}}`
+	slept    = `{"shellToolCall":{"args":{"command":"sleep 2"},"result":{"success":{"exitCode":0,"stdout":"ok","stderr":"","executionTime":2}}}}`
+)
+
+func dialects() []dialect {
+	const completed1 = sessions.TurnCompleted
+	return []dialect{
+		{"wire, partial", []string{initLine, userLine, thinks("Hm"), thinks("m."), thoughtEnd, piece("I "), piece("look."), flush("I look."),
+			started("c", readArgs), completed("c", readDone), piece("Go"), piece("od."), says("Good.", ""), succeeds("I look.Good.")},
+			[]string{`thinking completed "Hmm."`, `assistant completed "I look."`, `tool completed read/read "c" out="A"`, `assistant completed "Good."`},
+			"I look.Good.", completed1},
+		{"wire, whole", []string{initLine, userLine, thinks("Hmm."), thoughtEnd, flush("I look."), started("c", readArgs), completed("c", readDone),
+			says("Good.", ""), succeeds("I look.Good.")},
+			[]string{`thinking completed "Hmm."`, `assistant completed "I look."`, `tool completed read/read "c" out="A"`, `assistant completed "Good."`},
+			"I look.Good.", completed1},
+		{"equal pieces", []string{initLine, piece("ha"), piece("ha"), piece("ha"), says("hahaha", ""), succeeds("hahaha")},
+			[]string{`assistant completed "hahaha"`}, "hahaha", completed1},
+		{"a piece that reads like all before", []string{initLine, piece("ha"), piece("ha"), piece("haha"), says("hahahaha", ""), succeeds("hahahaha")},
+			[]string{`assistant completed "hahahaha"`}, "hahahaha", completed1},
+		{"flush with a rest", []string{initLine, piece("One"), flush("One two"), started("c", readArgs), completed("c", readDone), succeeds("One two")},
+			[]string{`assistant completed "One two"`, `tool completed read/read "c" out="A"`}, "One two", completed1},
+		{"two flushes", []string{initLine, piece("One."), flush("One."), piece("Two."), flush("Two."), started("c", readArgs), completed("c", readDone),
+			piece("One."), says("One.", ""), succeeds("One.Two.One.")},
+			[]string{`assistant completed "One."`, `assistant completed "Two."`, `tool completed read/read "c" out="A"`, `assistant completed "One."`},
+			"One.Two.One.", completed1},
+		{"thinking splits, the flush has all", []string{initLine, piece("One."), thinks("hm"), thoughtEnd, piece("Two."), flush("One.Two."),
+			started("c", readArgs), completed("c", readDone), says("Three.", ""), succeeds("One.Two.Three.")},
+			[]string{`assistant completed "One."`, `thinking completed "hm"`, `assistant completed "Two."`, `tool completed read/read "c" out="A"`, `assistant completed "Three."`},
+			"One.Two.Three.", completed1},
+		{"two blocks of thinking", []string{initLine, thinks("a"), thoughtEnd, thinks(""), thinks("b"), thoughtEnd, says("c", ""), succeeds("c")},
+			[]string{`thinking completed "a"`, `thinking completed "b"`, `assistant completed "c"`}, "c", completed1},
+		{"nothing streamed", []string{initLine, succeeds("All in the result.")},
+			[]string{`assistant completed "All in the result."`}, "All in the result.", completed1},
+		{"retry with replay", []string{initLine, piece("One."), flush("One."), started("c", readArgs), completed("c", readDone),
+			piece("Tw"), piece("o"), `{"type":"connection","subtype":"reconnecting","attempt":1}`,
+			`{"type":"retry","subtype":"starting","attempt":1,"is_resume":false}`, piece("T"), piece("wo!"), says("Two!", ""), succeeds("One.Two!")},
+			[]string{`assistant completed "One."`, `tool completed read/read "c" out="A"`, `assistant completed "Two!"`}, "One.Two!", completed1},
+		{"retry that resumes", []string{initLine, piece("Tw"), `{"type":"retry","subtype":"starting","attempt":1,"is_resume":true}{"type":"retry","subtype":"resuming","attempt":1}`,
+			piece("o"), says("Two", ""), succeeds("Two")},
+			[]string{`assistant completed "Two"`}, "Two", completed1},
+		{"retry with replay after thinking", []string{initLine, piece("One"), thinks("hm"), thoughtEnd, piece("Two"),
+			`{"type":"retry","subtype":"starting","attempt":2,"is_resume":false}`, piece("One"), says("One", ""), succeeds("One")},
+			[]string{`assistant completed`, `thinking completed "hm"`, `assistant completed "One"`}, "One", completed1},
+		{"killed without a flush", []string{initLine, piece("Half a "), piece("word"), `{"fake":"exec","argv":["sh","-c","kill -9 $PPID"]}`},
+			[]string{`assistant cancelled "Half a word"`}, "Half a word", sessions.TurnFailed},
+		{"parallel calls that end in reverse", []string{initLine, started("call_a\nfc_1", sleep2), started("call_b\nfc_2", readArgs), started("call_c\nfc_3", sleep2),
+			completed("call_c\nfc_3", slept), completed("call_b\nfc_2", readDone), completed("call_a\nfc_1", slept), succeeds("")},
+			[]string{`tool completed shell/shell "call_a\nfc_1" exit=0 out="ok"`, `tool completed read/read "call_b\nfc_2" out="A"`, `tool completed shell/shell "call_c\nfc_3" exit=0 out="ok"`},
+			"(null)", completed1},
+		{"an end without start and args", []string{initLine, completed("x", `{"readToolCall":{"result":{"error":{"errorMessage":"File not found"}}}}`), succeeds("")},
+			[]string{`tool failed read/read "x" err="File not found"`}, "(null)", completed1},
+		{"a start without an end", []string{initLine, started("x", sleep2), says("Done.", ""), succeeds("Done.")},
+			[]string{`tool cancelled shell/shell "x"`, `assistant completed "Done."`}, "Done.", completed1},
+		{"one id twice", []string{initLine, started("Grep_0", readArgs), completed("Grep_0", readDone), started("Grep_0", readArgs), completed("Grep_0", readDone), succeeds("")},
+			[]string{`tool completed read/read "Grep_0" out="A"`, `tool completed read/read "Grep_0" out="A"`}, "(null)", completed1},
+		{"refused, denied and blocked", []string{initLine,
+			started("1", sleep2), completed("1", `{"shellToolCall":{"result":{"rejected":{"command":"sleep 2","workingDirectory":"","reason":"","isReadonly":false}}}}`),
+			completed("2", `{"shellToolCall":{"result":{"permissionDenied":{"command":"rm","error":"Command blocked by permissions configuration"}}}}`),
+			completed("3", `{"editToolCall":{"args":{"path":"a"},"result":{"writePermissionDenied":{"path":"","error":"Write permission denied: a"}}}}`),
+			completed("4", `{"editToolCall":{"args":{"path":"a"},"result":{"rejected":{"reason":"Hook blocked with message: no"}}}}`),
+			completed("5", `{"shellToolCall":{"args":{"command":"false"},"result":{"failure":{"exitCode":3,"stdout":"","stderr":"bad","aborted":false}}}}`),
+			completed("6", `{"shellToolCall":{"args":{"command":"x"},"result":{"timeout":{"command":"x","timeoutMs":50}}}}`),
+			succeeds("")},
+			[]string{`tool rejected shell/shell "1" err="refused by policy"`, `tool rejected shell/shell "2" err="Command blocked by permissions configuration"`,
+				`tool rejected edit/edit "3" err="Write permission denied: a"`, `tool rejected edit/edit "4" err="Hook blocked with message: no"`,
+				`tool failed shell/shell "5" exit=3 out="bad" err="exit code 3"`, `tool failed shell/shell "6" err="timed out after 50 ms"`}, "(null)", completed1},
+		{"todos and a plan", []string{initLine,
+			started("t", `{"updateTodosToolCall":{"args":{"todos":[{"id":"1","content":"a","status":"TODO_STATUS_PENDING"}],"merge":false}}}`),
+			completed("t", `{"updateTodosToolCall":{"args":{"todos":[{"id":"1","content":"a","status":"TODO_STATUS_IN_PROGRESS"},{"id":"2","content":"b","status":"TODO_STATUS_CANCELLED"}]},"result":{"success":{"totalCount":2}}}}`),
+			`{"type":"interaction_query","subtype":"request","query_type":"createPlanRequestQuery","query":{"id":0}}`,
+			started("p", `{"createPlanToolCall":{"args":{"plan":"# Plan\n1. go","name":"Go"}}}`),
+			completed("p", `{"createPlanToolCall":{"args":{"plan":"# Plan\n1. go","name":"Go"},"result":{"success":{"planUri":""}}}}`), succeeds("")},
+			[]string{`tool completed todo/updateTodos "t" todo=1:a:in_progress todo=2:b:cancelled`, `plan completed other/createPlan "p" "# Plan\n1. go"`}, "(null)", completed1},
+		{"an unknown tool and unknown events", []string{initLine, `{"type":"weather","subtype":"report","sky":"blue"}`,
+			started("u", `{"hookAdditionalContexts":[],"pettingZooToolCall":{"args":{"animal":"goat"}},"toolCallId":"u","startedAtMs":"1"}`),
+			completed("u", `{"pettingZooToolCall":{"args":{"animal":"goat"},"result":{"success":{"fed":true}}}}`), says("Fed.", ""), succeeds("Fed.")},
+			[]string{`tool completed other/pettingZoo "u"`, `assistant completed "Fed."`}, "Fed.", completed1},
+		{"lines that are none", []string{initLine, "", "  ", `stdout: ` + piece("One "), piece("two ") + piece("three"), "Some warning", `{"broken":`, says("One two three", ""), succeeds("One two three")},
+			[]string{`assistant completed "One two three"`, `notice completed "2 line(s) of the agent's output could not be read and were left out; the first: Some warning"`},
+			"One two three", completed1},
+
+		{"dialect 000", []string{initLine, userLine, says("One, ", ""), says("two, ", ""),
+			started("toolu_1", `{"readToolCall":{"args":{"path":"a"}}}`),
+			completed("toolu_1", `{"readToolCall":{"args":{"path":"a"},"result":{"success":{"content":"A\n","isEmpty":false,"exceededLimit":false,"totalLines":2,"totalChars":2}}}}`),
+			says("three", ""), says("three", ""),
+			started("toolu_2", `{"function":{"name":"todo","arguments":"{\"items\":2}"}}`),
+			completed("toolu_2", `{"function":{"name":"todo","arguments":"{\"items\":2}"},"result":{"success":{}}}`),
+			`{"type":"result","subtype":"success","is_error":false,"duration_ms":1,"duration_api_ms":1,"result":"One, two, threethree","session_id":"{{session}}"}`},
+			[]string{`assistant completed "One, two, "`, `tool completed read/read "toolu_1" out="A\n"`, `assistant completed "threethree"`, `tool completed todo/todo "toolu_2"`},
+			"One, two, threethree", completed1},
+		{"dialect 001", []string{initLine, userLine, thinks("Check"), thoughtEnd, flush("Running two checks."),
+			started("call_a\nfc_1", `{"shellToolCall":{"args":{"command":"sleep 2","timeout":30000,"simpleCommands":["sleep"]}}}`),
+			started("call_b\nfc_2", `{"lsToolCall":{"args":{"path":"/repo","ignore":[],"toolCallId":"call_b\nfc_2"}}}`),
+			completed("call_b\nfc_2", `{"lsToolCall":{"args":{"path":"/repo","ignore":[],"toolCallId":"call_b\nfc_2"},"result":{"success":{"directoryTreeRoot":{"absPath":"/repo","childrenDirs":[{"absPath":"/repo/d"}],"childrenFiles":[{"name":"f"}]}}}}}`),
+			completed("call_a\nfc_1", `{"shellToolCall":{"args":{"command":"sleep 2"},"result":{"success":{"exitCode":0,"stdout":"","stderr":"","executionTime":2004},"isBackground":false}}}`),
+			says("Both fine.", ""), `{"type":"result","subtype":"success","is_error":false,"duration_ms":1,"duration_api_ms":1,"result":"Running two checks.Both fine.","session_id":"{{session}}","request_id":"q"}`},
+			[]string{`thinking completed "Check"`, `assistant completed "Running two checks."`, `tool completed shell/shell "call_a\nfc_1" exit=0`,
+				`tool completed ls/ls "call_b\nfc_2" out="d/\nf\n"`, `assistant completed "Both fine."`},
+			"Running two checks.Both fine.", completed1},
+		{"dialect 002", []string{`{"type":"system","subtype":"init","payload":{}}`, `{"type":"user","payload":{"prompt":"x"}}`, `{"type":"thinking","payload":{"content":"Two steps."}}`,
+			`{"type":"assistant","payload":{"message":{"content":"I'll add "}}}`, `{"type":"assistant","payload":{"message":{"content":[{"type":"text","text":"the script."}]}}}`,
+			`{"type":"tool_call","subtype":"started","payload":{"toolCall":{"id":"w1","writeFileToolCall":{"path":"run.sh","contents":"date\n"}}}}`,
+			`{"fake":"write","path":"run.sh","text":"date\n"}`,
+			`{"type":"tool_call","subtype":"completed","payload":{"toolCall":{"id":"w1","result":{"success":true}}}}`,
+			`{"type":"tool_call","subtype":"started","payload":{"toolCall":{"id":"s1","shellToolCall":{"name":"shell","args":{"command":"sh run.sh"}}}}`,
+			`{"type":"tool_call","subtype":"completed","payload":{"toolCall":{"id":"s1","result":{"exitCode":1,"stdout":"Mon\n","stderr":""}}}}`,
+			`{"type":"result","subtype":"success","exitCode":0,"payload":{"exitCode":0,"is_error":false}}`},
+			[]string{`thinking completed "Two steps."`, `assistant completed "I'll add the script."`, `tool completed write/writeFile "w1"`,
+				`tool failed other/unknown "s1" exit=1 out="Mon\n" err="exit code 1"`,
+				`notice completed "1 line(s) of the agent's output could not be read and were left out; the first: {\"type\":\"tool_call\",\"subtype\":\"started\",\"payload\":{\"toolCall\":{\"id\":\"s1\",\"shellToolCall\":{\"name\":\"shell\",\"args\":{\"command\":\"sh run.sh\"}}}}"`},
+			"I'll add the script.", completed1},
+		{"dialect 002 that fails", []string{`{"type":"system","subtype":"init","payload":{}}`, `{"type":"assistant","payload":{"message":{"content":"Trying."}}}`,
+			`{"type":"raw","data":"Segmentation fault"}`, `{"type":"error","message":"agent process ended"}`, `{"type":"result","subtype":"error","exitCode":1,"payload":{"exitCode":1,"is_error":true}}`},
+			[]string{`assistant cancelled "Trying."`, `notice completed "1 line(s) of the agent's output could not be read and were left out; the first: Segmentation fault"`},
+			"Trying.", sessions.TurnFailed},
+		{"dialect 003", []string{initLine, userLine, piece("All "), piece("green."), says("All green.", ""), succeeds("All green.")},
+			[]string{`assistant completed "All green."`}, "All green.", completed1},
+		{"dialect 003 that fails", []string{initLine, piece("All "), `{"type":"result","subtype":"success","duration_ms":900,"duration_api_ms":900,"is_error":true,"result":"model unavailable","session_id":"{{session}}","request_id":"44"}`},
+			[]string{`assistant cancelled "All "`}, "All ", sessions.TurnFailed},
+		{"dialect 004", []string{`{"type":"system","subtype":"init","session_id":"{{session}}","request_id":"req_7","model":"sonnet-4","workspace":"{{cwd}}"}`,
+			`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"x"}]}}`, `{"type":"thinking","subtype":"delta","text":"Hm","timestamp_ms":1}`, `{"type":"thinking","subtype":"completed"}`,
+			`{"type":"assistant","text":"Two ","timestamp_ms":2}`, `{"type":"assistant","text":"lines.","timestamp_ms":3}`, `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Two lines."}]}}`,
+			`{"type":"tool-call-started","tool_name":"Shell","tool_call_id":"call_5","parameters":{"command":"wc -l a.txt","description":"Count lines"}}`,
+			`{"type":"tool-call-completed","tool_name":"Shell","tool_call_id":"call_5","result":{"success":true,"output":"2 a.txt\n","exit_code":0},"duration_ms":31}`,
+			`{"type":"tool-call-started","tool_name":"StrReplace","tool_call_id":"call_6","parameters":{"path":"a.txt"}}`,
+			`{"type":"tool-call-completed","tool_name":"StrReplace","tool_call_id":"call_6","result":{"success":false,"output":"no match","exit_code":1},"duration_ms":31}`,
+			`{"type":"result","subtype":"success","result":"Two lines.","session_id":"{{session}}","duration_ms":1}`},
+			[]string{`thinking completed "Hm"`, `assistant completed "Two lines."`, `tool completed shell/Shell "call_5" exit=0 out="2 a.txt\n"`,
+				`tool failed edit/StrReplace "call_6" exit=1 out="no match" err="exit code 1"`}, "Two lines.", completed1},
+		{"dialect 004 that fails", []string{`{"type":"system","subtype":"init","session_id":"{{session}}","workspace":"{{cwd}}"}`,
+			`{"type":"result","subtype":"error","error":"deadline passed","session_id":"{{session}}","request_id":"req_7","is_error":true}`},
+			nil, "(null)", sessions.TurnFailed},
+		{"legacy envelopes", []string{initLine, `{"type":"text","part":{"text":"Hello"}}`, `{"type":"tool_use","tool_name":"Read","tool_id":"l1","parameters":{"path":"a"}}`,
+			`{"type":"tool_result","tool_id":"l1","output":"A"}`,
+			`{"type":"assistant","message":{"content":[{"type":"thinking","text":"hm"},{"type":"output_text","text":"Bye"},{"type":"tool_use","id":"l2","name":"Grep","input":{"pattern":"x"}}]}}`,
+			`{"type":"tool_result","tool_id":"l2","output":"a:1:x"}`, `{"type":"step_finish","part":{"tokens":{"input":4,"output":5,"cache":{"read":6}}}}`, succeeds("HelloBye")},
+			[]string{`assistant completed "Hello"`, `tool completed read/Read "l1" out="A"`, `thinking completed "hm"`, `assistant completed "Bye"`, `tool completed grep/Grep "l2" out="a:1:x"`},
+			"HelloBye", completed1},
+	}
+}
+
+// TestDialects plays each run at three speeds: all lines at once, as fast as they are printed, and slowly enough that
+// each is told on its own.
+func TestDialects(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	e := w.opens()
+	for _, d := range dialects() {
+		burst := append([]string{fmt.Sprintf(`{"fake":"repeat","n":1,"lines":%d}`, len(d.lines))}, d.lines...)
+		var slow []string
+		for _, line := range d.lines {
+			slow = append(slow, line, `{"fake":"sleep","ms":7}`)
+		}
+		for speed, lines := range map[string][]string{"burst": burst, "fast": d.lines, "slow": slow} {
+			t.Run(d.name+"/"+speed, func(t *testing.T) {
+				w.plays(lines...)
+				turn := e.turn(nil)
+				require.Equal(t, d.status, turn.Status, "%+v", turn.Error)
+				require.Equal(t, d.items, e.describe(turn.ID))
+				result := "(null)"
+				if turn.Result != nil {
+					result = *turn.Result
+				}
+				require.Equal(t, d.result, result)
+				if d.result != "(null)" {
+					require.Equal(t, d.result, strings.Join(e.said(turn.ID, sessions.ItemAssistant), ""))
+				}
+			})
+		}
+	}
+	audit(t, e.all())
+	other := w.joins()
+	other.must("workspace/subscribe", obj{"workspace": w.ws, "after": 0}, nil)
+	for _, n := range e.all() {
+		if n.Method == "turn/changed" && n.Turn.Status.Final() {
+			other.ends(n.Turn.ID)
+			require.Equal(t, e.describe(n.Turn.ID), other.describeStored(n.Turn.ID))
+		}
+	}
+}
