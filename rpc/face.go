@@ -11,11 +11,8 @@ import (
 	"cursord/daemon"
 )
 
-const (
-	// MaxPrompt is the size in bytes of the longest prompt.
-	MaxPrompt = 8 << 20
-	maxTurnID = 64 // characters
-)
+// MaxPrompt is the size in bytes of the longest prompt with its context; the core holds it.
+const MaxPrompt = 8 << 20
 
 // A face is the native protocol on one connection, like a clerk at a counter: it translates, and keeps nothing but
 // the connection's subscriptions.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -15,7 +16,13 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv("RPC_TEST_AGENT") != "" {
+		playAgent()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // patience bounds every wait in these tests; only a failure uses it up.
 const patience = 20 * time.Second

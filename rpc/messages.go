@@ -96,12 +96,12 @@ type TrustResult struct {
 
 // SessionCreateParams are the parameters of session/create.
 type SessionCreateParams struct {
-	Workspace      string  `json:"workspace"`
-	Title          *string `json:"title,omitempty"`
-	Model          *string `json:"model,omitempty"`
-	Mode           string  `json:"mode,omitempty"`           // agent, ask or plan
-	Isolation      string  `json:"isolation,omitempty"`      // none or copy
-	AgentSessionID string  `json:"agentSessionId,omitempty"` // a chat that cursor-agent has
+	Workspace      string         `json:"workspace"`
+	Title          *string        `json:"title,omitempty"`
+	Model          *string        `json:"model,omitempty"`
+	Mode           *sessions.Mode `json:"mode,omitempty"`
+	Isolation      string         `json:"isolation,omitempty"`      // none or copy
+	AgentSessionID string         `json:"agentSessionId,omitempty"` // a chat that cursor-agent has
 }
 
 // SessionListParams are the parameters of session/list.
@@ -131,10 +131,10 @@ type SessionReadParams struct {
 
 // SessionUpdateParams are the parameters of session/update; what is absent stays.
 type SessionUpdateParams struct {
-	SessionID string  `json:"sessionId"`
-	Title     *string `json:"title,omitempty"`
-	Model     *string `json:"model,omitempty"`
-	Mode      string  `json:"mode,omitempty"`
+	SessionID string         `json:"sessionId"`
+	Title     *string        `json:"title,omitempty"`
+	Model     *string        `json:"model,omitempty"`
+	Mode      *sessions.Mode `json:"mode,omitempty"`
 }
 
 // SessionResult is a session.
@@ -154,14 +154,14 @@ type ItemResult struct {
 
 // TurnStartParams are the parameters of turn/start.
 type TurnStartParams struct {
-	Workspace string    `json:"workspace"`
-	SessionID string    `json:"sessionId,omitempty"` // absent: a new session
-	Prompt    string    `json:"prompt"`
-	Context   []Context `json:"context,omitempty"`
-	Model     *string   `json:"model,omitempty"`
-	Mode      string    `json:"mode,omitempty"`
-	Force     bool      `json:"force,omitempty"`
-	TurnID    string    `json:"turnId,omitempty"` // a name for the turn, so that the call may be repeated
+	Workspace string         `json:"workspace"`
+	SessionID string         `json:"sessionId,omitempty"` // absent: a new session
+	Prompt    string         `json:"prompt"`
+	Context   []Context      `json:"context,omitempty"`
+	Model     *string        `json:"model,omitempty"`
+	Mode      *sessions.Mode `json:"mode,omitempty"`
+	Force     bool           `json:"force,omitempty"`
+	TurnID    string         `json:"turnId,omitempty"` // a name for the turn, so that the call may be repeated
 }
 
 // A Context is something put into the prompt beside the user's words. Which fields it has depends on Kind: file has

@@ -2,23 +2,14 @@ package rpc
 
 import (
 	"context"
-	"strings"
-	"unicode/utf8"
 
 	"cursord/daemon"
 	"cursord/sessions"
 )
 
 func (f *face) createSession(_ context.Context, p *SessionCreateParams) (SessionResult, error) {
-	mode, err := modeOf(p.Mode)
-	if err != nil {
-		return SessionResult{}, err
-	}
-	if p.Isolation != "" && p.Isolation != "none" && p.Isolation != "copy" {
-		return SessionResult{}, invalid("isolation", "must be none or copy")
-	}
 	session, err := f.d.CreateSession(p.Workspace, daemon.SessionParams{
-		Title: p.Title, Model: p.Model, Mode: mode, Isolation: p.Isolation, AgentSessionID: p.AgentSessionID,
+		Title: p.Title, Model: p.Model, Mode: p.Mode, Isolation: p.Isolation, AgentSessionID: p.AgentSessionID,
 	})
 	return SessionResult{session}, err
 }
@@ -41,11 +32,7 @@ func (f *face) readSession(_ context.Context, p *SessionReadParams) (daemon.Tran
 }
 
 func (f *face) updateSession(_ context.Context, p *SessionUpdateParams) (SessionResult, error) {
-	mode, err := modeOf(p.Mode)
-	if err != nil {
-		return SessionResult{}, err
-	}
-	session, err := f.d.UpdateSession(p.SessionID, daemon.SessionParams{Title: p.Title, Model: p.Model, Mode: mode})
+	session, err := f.d.UpdateSession(p.SessionID, daemon.SessionParams{Title: p.Title, Model: p.Model, Mode: p.Mode})
 	return SessionResult{session}, err
 }
 
@@ -69,45 +56,16 @@ func (f *face) startTurn(_ context.Context, p *TurnStartParams, reply func(TurnS
 	})
 }
 
-// core checks the parameters of turn/start and translates them.
+// core translates the parameters of turn/start.
 func (p *TurnStartParams) core() (daemon.TurnParams, error) {
-	switch {
-	case len(p.Prompt) > MaxPrompt:
-		return daemon.TurnParams{}, &daemon.Error{
-			Kind: daemon.KindTooLarge, Field: "prompt", Message: "prompt: over the limit of 8 MiB (8388608 bytes)",
-		}
-	case strings.TrimSpace(p.Prompt) == "":
-		return daemon.TurnParams{}, invalid("prompt", "must not be empty")
-	case strings.IndexByte(p.Prompt, 0) >= 0:
-		return daemon.TurnParams{}, invalid("prompt", "must not hold a NUL character")
-	case utf8.RuneCountInString(p.TurnID) > maxTurnID:
-		return daemon.TurnParams{}, invalid("turnId", "must not be longer than 64 characters")
-	}
-	mode, err := modeOf(p.Mode)
-	if err != nil {
-		return daemon.TurnParams{}, err
-	}
 	contexts, err := coreContexts(p.Context)
 	if err != nil {
 		return daemon.TurnParams{}, err
 	}
 	return daemon.TurnParams{
 		Workspace: p.Workspace, SessionID: p.SessionID, TurnID: p.TurnID, Prompt: p.Prompt,
-		Context: contexts, Model: p.Model, Mode: mode, Force: p.Force,
+		Context: contexts, Model: p.Model, Mode: p.Mode, Force: p.Force,
 	}, nil
-}
-
-// modeOf returns nil for an absent mode.
-func modeOf(s string) (*sessions.Mode, error) {
-	mode := sessions.Mode(s)
-	switch mode {
-	case "":
-		return nil, nil
-	case sessions.ModeAgent, sessions.ModeAsk, sessions.ModePlan:
-		return &mode, nil
-	default:
-		return nil, invalid("mode", "must be agent, ask or plan")
-	}
 }
 
 func (f *face) waitTurn(ctx context.Context, p *TurnParams, reply func(TurnResult, error)) {

@@ -1,0 +1,135 @@
+package rpc
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The examples of PROTOCOL.md are run, one after the other on one connection, against a daemon. Lines that begin with
+// --> are sent; for one that begins with <-- messages are read until one has everything that it shows. The workspace
+// is put in for /home/me/app; "…" stands for anything, and "$name" for what it stood for where it came first.
+func TestExamplesOfTheProtocol(t *testing.T) {
+	page, err := os.ReadFile("PROTOCOL.md")
+	require.NoError(t, err)
+	w := newWorld(t)
+	p := w.dial(FramingLines)
+	require.NoError(t, p.conn.SetDeadline(time.Now().Add(patience)))
+	names := map[string]any{}
+	examples := strings.Split(string(page), "```jsonc\n")[1:]
+	require.NotEmpty(t, examples)
+	for _, example := range examples {
+		example, _, _ = strings.Cut(example, "```")
+		for _, step := range steps(example) {
+			text := strings.ReplaceAll(step[4:], "/home/me/app", w.workspace)
+			if step[:3] == "-->" {
+				for name, value := range names {
+					raw, err := json.Marshal(value)
+					require.NoError(t, err)
+					text = strings.ReplaceAll(text, `"`+name+`"`, string(raw))
+				}
+				p.send(strings.Join(strings.Fields(text), " "))
+				continue
+			}
+			var want any
+			require.NoError(t, json.Unmarshal([]byte(text), &want), "%s", text)
+			var seen []string
+			for {
+				body, err := p.reader.Read()
+				require.NoError(t, err, "waiting for\n%s\nafter\n%s", text, strings.Join(seen, "\n"))
+				var got any
+				require.NoError(t, json.Unmarshal(body, &got))
+				if shows(want, got, names, false) {
+					shows(want, got, names, true)
+					break
+				}
+				seen = append(seen, string(body))
+			}
+		}
+	}
+}
+
+// steps joins the lines of an example that belong to one message.
+func steps(example string) []string {
+	var list []string
+	for line := range strings.Lines(example) {
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(line), "//"):
+		case strings.HasPrefix(line, "-->"), strings.HasPrefix(line, "<--"):
+			list = append(list, line)
+		default:
+			list[len(list)-1] += line
+		}
+	}
+	return list
+}
+
+// shows reports whether got has all that want says; with bind it notes what names stand for.
+func shows(want, got any, names map[string]any, bind bool) bool {
+	switch want := want.(type) {
+	case string:
+		if want == "…" {
+			return true
+		}
+		if !strings.HasPrefix(want, "$") {
+			return want == got
+		}
+		if known, ok := names[want]; ok {
+			return reflect.DeepEqual(known, got)
+		}
+		if bind {
+			names[want] = got
+		}
+		return true
+	case map[string]any:
+		object, ok := got.(map[string]any)
+		if !ok {
+			return false
+		}
+		for name, value := range want {
+			member, there := object[name]
+			if !there || !shows(value, member, names, bind) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		list, ok := got.([]any)
+		if !ok || len(list) != len(want) {
+			return false
+		}
+		for i := range want {
+			if !shows(want[i], list[i], names, bind) {
+				return false
+			}
+		}
+		return true
+	default:
+		return reflect.DeepEqual(want, got)
+	}
+}
+
+// The page has a heading or a row for everything there is.
+func TestProtocolNamesEverything(t *testing.T) {
+	page, err := os.ReadFile("PROTOCOL.md")
+	require.NoError(t, err)
+	for _, name := range append(methodNames(), notificationNames()...) {
+		require.Contains(t, string(page), fmt.Sprintf("`%s`", name))
+	}
+	var file schemaFile
+	require.NoError(t, json.Unmarshal(schema(t), &file))
+	for kind, def := range file.Defs {
+		if def.Properties == nil {
+			continue
+		}
+		for pair := def.Properties.Oldest(); pair != nil; pair = pair.Next() {
+			require.Contains(t, string(page), pair.Key, "%s.%s", kind, pair.Key)
+		}
+	}
+}
