@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// internalImports says which packages of this module each package may import.
+var internalImports = map[string][]string{
+	"cursord/agent":       {},
+	"cursord/diffs":       {},
+	"cursord/sessions":    {},
+	"cursord/daemon":      {"cursord/agent", "cursord/diffs", "cursord/sessions"},
+	"cursord/rpc":         {"cursord/daemon", "cursord/sessions"},
+	"cursord/cmd/cursord": {"cursord/daemon", "cursord/rpc", "cursord/sessions"},
+}
+
+// restricted says which packages may import what only they should know.
+var restricted = map[string][]string{
+	"github.com/sourcegraph/jsonrpc2": {"cursord/rpc"},
+	"go.etcd.io/bbolt":                {"cursord/sessions"},
+	"github.com/fsnotify/fsnotify":    {"cursord/daemon"},
+	"znkr.io/diff":                    {"cursord/diffs"},
+	"znkr.io/diff/textdiff":           {"cursord/diffs"},
+	"github.com/spf13/cobra":          {"cursord/cmd/cursord"},
+	"github.com/invopop/jsonschema":   {"cursord/rpc/internal/schema"},
+	"github.com/stretchr/testify":     {},
+	"os/exec":                         {"cursord/agent", "cursord/cmd/cursord"},
+	"encoding/gob":                    {},
+	"github.com/rogpeppe/go-internal": {},
+	"github.com/adrg/xdg":             {"cursord/daemon"},
+	"github.com/BurntSushi/toml":      {"cursord/daemon"},
+	"github.com/mattn/go-isatty":      {"cursord/cmd/cursord"},
+	"net/http":                        {},
+	"github.com/oklog/ulid/v2":        {"cursord/daemon", "cursord/sessions"},
+	"golang.org/x/sys/unix":           {"cursord/agent", "cursord/daemon", "cursord/cmd/cursord"},
+}
+
+// TestImportTable holds the packages to the order in ARCHITECTURE.md.
+func TestImportTable(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}: {{join .Imports " "}}`, "cursord/...").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for line := range strings.Lines(string(out)) {
+		pkg, imports, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		allowed, known := internalImports[pkg]
+		if !known {
+			allowed = []string{}
+			for parent, list := range internalImports {
+				if strings.HasPrefix(pkg, parent+"/") {
+					allowed, known = append(slices.Clone(list), parent), true
+				}
+			}
+			require.True(t, known, "%s is not in the table", pkg)
+		}
+		for _, imp := range strings.Fields(imports) {
+			if strings.HasPrefix(imp, "cursord/") {
+				require.Contains(t, allowed, imp, "%s imports %s", pkg, imp)
+			}
+			for name, who := range restricted {
+				if imp == name || strings.HasPrefix(imp, name+"/") && name != "os/exec" {
+					require.Contains(t, who, pkg, "%s imports %s", pkg, imp)
+				}
+			}
+		}
+	}
+}
