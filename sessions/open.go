@@ -99,11 +99,9 @@ func (s *Store) ready(report *Report, idle []string) (err error) {
 	if err != nil || !left {
 		return err
 	}
-	return s.set.commit(func() error {
-		return s.db.Update(func(tx *bolt.Tx) (err error) {
-			report.Interrupted, err = interrupt(tx, idle)
-			return err
-		})
+	return s.update(func(tx *bolt.Tx) (err error) {
+		report.Interrupted, err = interrupt(tx, idle)
+		return err
 	})
 }
 

@@ -166,3 +166,21 @@ func TestAnotherProcessHoldsTheFile(t *testing.T) {
 	require.Error(t, cmd.Wait())
 	openAt(t, path)
 }
+
+func TestDamageUnderAnOpenStoreIsAnErrorAndRepairedNextTime(t *testing.T) {
+	path := dbPath(t)
+	fillStore(t, path)
+	s, _ := openAt(t, path)
+	damagePages(t, path, "text 3 of t05")
+	_, _, _, err := s.Transcript("s05", "", 0)
+	require.ErrorIs(t, err, ErrDamaged)
+	require.ErrorIs(t, submit(s, root, puts(turn("t99", "s05", TurnCompleted, 5000))...), ErrDamaged)
+	must(t, s, puts(turn("t98", "s06", TurnCompleted, 5001))...)
+	_, _, _, err = s.Transcript("s06", "", 0)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+
+	s, r := openAt(t, path)
+	require.NotEmpty(t, r.MovedAside)
+	require.NoError(t, second(s.Turn("t98")))
+}

@@ -106,7 +106,7 @@ func (s *Store) closeDB() error {
 	var marked error
 	if s.Trouble() == nil {
 		s.db.NoFreelistSync = s.suspect.Load() // a suspect file loses its mark
-		marked = s.set.commit(func() error { return s.db.Update(func(*bolt.Tx) error { return nil }) })
+		marked = s.update(func(*bolt.Tx) error { return nil })
 	}
 	return explain(s.path, errors.Join(marked, s.db.Close()))
 }

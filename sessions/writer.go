@@ -159,13 +159,6 @@ func (s *Store) commit(batch []*unit) error {
 
 // try commits the units that have not failed. bad is the one whose writes failed, if it was that and not the commit.
 func (s *Store) try(batch []*unit) (bad *unit, err error) {
-	var at *unit
-	defer func() {
-		if r := recover(); r != nil { // bbolt has rolled back
-			s.suspect.Store(true)
-			bad, err = at, fmt.Errorf("%w (%v)", ErrDamaged, r)
-		}
-	}()
 	live := false
 	for _, u := range batch {
 		live = live || u.err == nil
@@ -173,27 +166,44 @@ func (s *Store) try(batch []*unit) (bad *unit, err error) {
 	if !live {
 		return nil, nil
 	}
-	err = s.set.commit(func() error {
-		return s.db.Update(func(tx *bolt.Tx) error {
-			for _, u := range batch {
-				if u.err != nil {
-					continue
-				}
-				at = u
-				w, err := openSpace(tx, u.root)
-				if err == nil {
-					err = w.apply(u.ops)
-				}
-				if err != nil {
-					return err
-				}
+	err = s.update(func(tx *bolt.Tx) error {
+		for _, u := range batch {
+			if u.err != nil {
+				continue
 			}
-			at = nil
-			return nil
-		})
+			bad = u
+			w, err := openSpace(tx, u.root)
+			if err == nil {
+				err = w.apply(u.ops)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		bad = nil
+		return nil
 	})
-	if err != nil {
-		return at, err
-	}
-	return nil, nil
+	return bad, err
+}
+
+// update commits what fn writes. A page that cannot be read, or that bbolt panics over, is ErrDamaged. It is not
+// bbolt's Update, which after a panic looks for the free pages in a goroutine of its own, and dies of the same page.
+func (s *Store) update(fn func(*bolt.Tx) error) error {
+	return s.set.commit(func() (err error) {
+		tx, err := s.db.Begin(true)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if r := recover(); r != nil {
+				s.suspect.Store(true)
+				err = fmt.Errorf("%w (%v)", ErrDamaged, r)
+			}
+			_ = tx.Rollback() // after a commit it does nothing
+		}()
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return tx.Commit()
+	})
 }
