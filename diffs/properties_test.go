@@ -14,6 +14,7 @@ func (m *machine) check() {
 	require.Equal(t, normal(m.disk), normal(m.r.Current()), "1: the review knows the disk")
 	wellFormed(t, m.r)
 	checkHunks(t, m.r)
+	reloaded(t, m.r)
 	m.checkAll()
 	m.checkOrder()
 	m.checkRestored()
@@ -21,7 +22,7 @@ func (m *machine) check() {
 
 func (m *machine) checkAll() {
 	t := m.t
-	r := clone(t, m.r)
+	r := twin(m.r)
 	for _, h := range r.Hunks() {
 		if r.Decidable(h.ID, true) == nil {
 			_, err := decide(t, r, []uint64{h.ID}, true, nil)
@@ -32,7 +33,7 @@ func (m *machine) checkAll() {
 	require.Equal(t, r.Current(), r.Baseline(), "2: accept-all settles")
 	require.False(t, r.Pending(), "2: accept-all settles")
 
-	r = clone(t, m.r)
+	r = twin(m.r)
 	left := 0
 	for len(r.Hunks()) > left {
 		h := r.Hunks()[left]
@@ -70,7 +71,7 @@ func (m *machine) checkOrder() {
 	}
 	accept := rapid.SliceOfN(rapid.Bool(), len(sets), len(sets)).Draw(t, "vector")
 	order := rapid.Permutation(indices(len(sets))).Draw(t, "order")
-	one, other := clone(t, m.r), clone(t, m.r)
+	one, other := twin(m.r), twin(m.r)
 	for _, i := range indices(len(sets)) {
 		m.decideOne(one, sets[i][:1], accept[i])
 	}
@@ -128,9 +129,9 @@ func (m *machine) checkRestored() {
 		return
 	}
 	for _, by := range []*Source{nil, {TurnID: "t", Via: "shell"}} {
-		r := clone(m.t, m.r)
+		r := twin(m.r)
 		if r.Observe(r.Baseline(), nil); by != nil {
-			r = clone(m.t, m.r)
+			r = twin(m.r)
 			r.Observe(r.Baseline(), by)
 		}
 		require.False(m.t, r.Pending(), "9: the baseline is back, nothing is left")
@@ -183,7 +184,7 @@ func (m *machine) step() {
 	case "redo":
 		m.redo()
 	case "store":
-		m.r = clone(t, m.r)
+		m.r = reloaded(t, m.r)
 	}
 	m.check()
 }

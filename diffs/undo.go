@@ -123,7 +123,7 @@ func (r *Review) restoreExactly(d Decision) {
 
 // restoreAround puts the lines of d back into a weave that has changed since.
 func (r *Review) restoreAround(d Decision) error {
-	if d.Before.Whole != nil || r.whole != nil || !r.is {
+	if d.Before.Whole != nil || r.whole != nil || !r.is || !r.was && d.Before.Was {
 		return ErrOvertaken
 	}
 	if d.Op && (d.Accept && !d.Before.Is || !d.Accept && !d.Before.Was) {
@@ -172,7 +172,7 @@ func (r *Review) restoreAround(d Decision) error {
 	if d.Unknown && r.unknown.ID == 0 {
 		r.unknown = d.Before.Unknown
 	}
-	r.reopen(d.Before)
+	r.reopen(d)
 	r.repair()
 	r.normalise()
 	if r.was && r.is && r.weave.pending() && r.same() {
@@ -221,12 +221,14 @@ func (d *decidedRun) cursor(place map[uint64]int, atoms int) (cursor int, ok boo
 	return 0, false
 }
 
-// reopen makes the creation or the deletion undecided again, if the lines allow that.
-func (r *Review) reopen(before mark) {
-	if !before.Was && r.was && r.last(baseline) < 0 {
+// reopen makes the creation that d accepted, or the deletion that it rejected, undecided again, if the lines allow that.
+func (r *Review) reopen(d Decision) {
+	before := d.Before
+	switch {
+	case len(d.Runs) == 0 && !d.Op:
+	case d.Accept && !before.Was && before.Is && r.was && r.last(baseline) < 0:
 		r.was, r.op = false, before.Op
-	}
-	if !before.Is && r.is && r.last(current) < 0 {
+	case !d.Accept && before.Was && !before.Is && r.last(current) < 0:
 		r.is, r.op = false, before.Op
 	}
 }

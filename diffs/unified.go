@@ -116,11 +116,13 @@ func joinHunks(hunks []Hunk) []Hunk {
 		}
 		if n := len(joined); n > 0 {
 			p := &joined[n-1]
-			overlap := endLine(p.OldStart, p.OldLines) + p.OldLines - endLine(h.OldStart, h.OldLines)
+			before := endLine(p.OldStart, p.OldLines)
+			overlap := before + p.OldLines - endLine(h.OldStart, h.OldLines)
 			if overlap >= 0 {
 				p.Lines = append(p.Lines[:len(p.Lines):len(p.Lines)], h.Lines[overlap:]...)
 				p.OldLines += h.OldLines - overlap
 				p.NewLines += h.NewLines - overlap
+				p.OldStart = startLine(before, p.OldLines)
 				p.OldNoEOL, p.NewNoEOL = h.OldNoEOL, h.NewNoEOL
 				continue
 			}
