@@ -57,7 +57,8 @@ type Notification struct {
 	Removed   bool          // the object, always a session, was deleted
 	Delta     *Delta
 
-	textLen int // of a growing item in a catch-up: the bytes of text that JSON has
+	textLen int    // of a growing item in a catch-up: the bytes of text that JSON has
+	told    func() // called by the loop once the subscribers have it, before the next one; may be nil
 
 	once  sync.Once
 	frame []byte

@@ -149,12 +149,12 @@ func (w *workspace) announce(c *commit, lt *liveText, item *sessions.Item) {
 	lt.item = item
 	lt.announced = false
 	w.put(c, item, nil)
-	c.after = append(c.after, func() {
-		if lt.item == item || lt.ended {
+	c.notes[len(c.notes)-1].told = func() {
+		if lt.item == item {
 			lt.announced = true
 			w.grow(lt)
 		}
-	})
+	}
 }
 
 // grow tells subscribers the text they do not have yet.

@@ -214,6 +214,9 @@ func (w *workspace) committed(c *commit) {
 	}
 	for _, n := range c.notes {
 		w.publish(n)
+		if n.told != nil {
+			n.told()
+		}
 	}
 	for _, f := range c.after {
 		f()

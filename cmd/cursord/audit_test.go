@@ -26,6 +26,7 @@ func audit(t *testing.T, all []told) {
 	open := map[string]map[string]bool{} // items that run, by turn
 	state := map[string]sessions.SessionState{}
 	ended := map[string]bool{}
+	revs := map[string]uint64{}
 	for i, n := range all {
 		if n.Seq > 0 {
 			require.Greater(t, n.Seq, last, "seq of notification %d, %s", i, n.Method)
@@ -75,17 +76,26 @@ func audit(t *testing.T, all []told) {
 			require.NotEmpty(t, n.Text)
 			g.text += n.Text
 		case "diff/changed":
-			for _, id := range n.Diff.Turns {
-				require.False(t, ended[id] && n.Diff.State == "pending" && len(n.Diff.Turns) == 1, "diff %s after its turn's end", n.Diff.Path)
-			}
+			only := n.Diff.Turns
+			late := n.Diff.State == "pending" && len(only) == 1 && ended[only[0]] && n.Diff.Rev > revs[n.Diff.Path]
+			require.False(t, late, "diff of %s after the end of its turn", n.Diff.Path)
+			revs[n.Diff.Path] = n.Diff.Rev
 		}
 	}
 }
 
 // describe returns a turn's items, one a string.
 func (e *editor) describe(turn string) (lines []string) {
-	e.t.Helper()
-	for _, it := range e.items(turn) {
+	var items []*sessions.Item
+	for _, n := range e.all() {
+		if n.Method == "item/changed" && n.Item.TurnID == turn {
+			for len(items) <= n.Item.Index {
+				items = append(items, nil)
+			}
+			items[n.Item.Index] = n.Item
+		}
+	}
+	for _, it := range items {
 		if it == nil {
 			lines = append(lines, "(missing)")
 			continue
@@ -132,18 +142,4 @@ func processes(t *testing.T, variable string) (pids []int) {
 		pids = append(pids, pid)
 	}
 	return pids
-}
-
-// describeStored is describe for an editor that came after the turn's end and was told no deltas.
-func (e *editor) describeStored(turn string) []string {
-	e.t.Helper()
-	var whole []told
-	for _, n := range e.all() {
-		if n.Method == "item/changed" && n.Item.TurnID == turn && n.Item.Text != "" {
-			whole = append(whole, told{Method: "item/delta", TurnID: turn, ItemID: n.Item.ID, Text: n.Item.Text})
-		}
-		whole = append(whole, n)
-	}
-	copied := &editor{t: e.t, w: e.w, told: whole}
-	return copied.describe(turn)
 }

@@ -211,6 +211,7 @@ func TestDialects(t *testing.T) {
 		}
 		for speed, lines := range map[string][]string{"burst": burst, "fast": d.lines, "slow": slow} {
 			t.Run(d.name+"/"+speed, func(t *testing.T) {
+				defer w.in(t, e)()
 				w.plays(lines...)
 				turn := e.turn(nil)
 				require.Equal(t, d.status, turn.Status, "%+v", turn.Error)
@@ -232,7 +233,7 @@ func TestDialects(t *testing.T) {
 	for _, n := range e.all() {
 		if n.Method == "turn/changed" && n.Turn.Status.Final() {
 			other.ends(n.Turn.ID)
-			require.Equal(t, e.describe(n.Turn.ID), other.describeStored(n.Turn.ID))
+			require.Equal(t, e.describe(n.Turn.ID), other.describe(n.Turn.ID))
 		}
 	}
 }

@@ -29,7 +29,7 @@ const patience = 30 * time.Second
 
 // A world is a machine in small: a home, a workspace, an agent that plays a script, and a daemon as a process.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	dir    string // all the rest is below it; short, because a socket's path is limited
 	ws     string
 	script string
@@ -39,7 +39,7 @@ type world struct {
 	ended  chan struct{}
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "c")
 	require.NoError(t, err)
@@ -197,7 +197,7 @@ func (w *world) cursordIn(stdin string, args ...string) (stdout, stderr string, 
 
 // An editor is a client that keeps all it was told, in order.
 type editor struct {
-	t *testing.T
+	t testing.TB
 	w *world
 	c *rpc.Client
 
@@ -219,6 +219,7 @@ type told struct {
 	Offset  int               `json:"offset"`
 	Text    string            `json:"text"`
 	Removed bool              `json:"removed"`
+	at      time.Time
 }
 
 // joins connects an editor to the daemon.
@@ -232,7 +233,7 @@ func (w *world) joins() *editor {
 func (w *world) editorOn(conn io.ReadWriteCloser) *editor {
 	e := &editor{t: w.t, w: w, more: make(chan struct{})}
 	e.c = rpc.NewClient(conn, func(method string, params json.RawMessage) {
-		n := told{Method: method}
+		n := told{Method: method, at: time.Now()}
 		if err := json.Unmarshal(params, &n); err != nil {
 			w.t.Errorf("%s: %v", method, err)
 		}
@@ -253,6 +254,13 @@ func (w *world) opens() *editor {
 	e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
 	e.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
 	return e
+}
+
+// in lets w and e report to a subtest, until the function that it returns is called.
+func (w *world) in(t *testing.T, e *editor) func() {
+	parent := w.t
+	w.t, e.t = t, t
+	return func() { w.t, e.t = parent, parent }
 }
 
 type obj = map[string]any
