@@ -40,8 +40,8 @@ script's lines are printed as they are, whether or not they are JSON, save those
     {"fake":"exit","code":N}                   end here
     {"fake":"hang"}                            never end
 
-In all lines {{cwd}}, {{session}}, {{prompt}}, {{model}}, {{mode}} and {{now_ms}} are replaced, escaped
-where they stand inside a JSON string. Relative paths are relative to the workspace.
+In all lines {{cwd}}, {{session}}, {{prompt}}, {{model}}, {{mode}}, {{now_ms}} and {{now_ns}} are
+replaced, escaped where they stand inside a JSON string. Relative paths are relative to the workspace.
 
 CURSORD_FAKE_STATUS=logged-out makes it refuse as an agent without an account does. Each -p run adds
 a line {"args","cwd","session","prompt"} to the file CURSORD_FAKE_LOG.`

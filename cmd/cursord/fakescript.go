@@ -285,6 +285,8 @@ func (p *fakePlayer) value(name string, i int) (string, bool) {
 		return p.run.mode, true
 	case "now_ms":
 		return strconv.FormatInt(time.Now().UnixMilli(), 10), true
+	case "now_ns":
+		return strconv.FormatInt(time.Now().UnixNano(), 10), true
 	case "i":
 		return strconv.Itoa(i), true
 	}
