@@ -147,16 +147,13 @@ func (r *run) do(ctx context.Context, gate chan struct{}) Outcome {
 	select {
 	case gate <- struct{}{}:
 	case <-ctx.Done():
-	}
-	if ctx.Err() != nil {
-		select {
-		case <-gate:
-		default:
-		}
 		return r.outcome(Cancelled, nil)
 	}
 	r.release = sync.OnceFunc(func() { <-gate })
 	defer r.release()
+	if ctx.Err() != nil {
+		return r.outcome(Cancelled, nil)
+	}
 	defer time.AfterFunc(gateTime, r.release).Stop()
 
 	p, err := startProcess(r.command())

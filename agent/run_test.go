@@ -346,3 +346,15 @@ func TestRunEndsWithTheDaemon(t *testing.T) {
 	daemon.Wait()
 	f.gone("leader")
 }
+
+// TestRunCancelledAtTheGate is a turn that is cancelled while another start holds the gate: the gate stays held.
+func TestRunCancelledAtTheGate(t *testing.T) {
+	l := NewLauncher()
+	l.gate <- struct{}{}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for range 50 { // the choice between two ready channels is by chance
+		require.Equal(t, Cancelled, l.Run(ctx, Request{}, func([]Event) {}).Status)
+		require.Len(t, l.gate, 1)
+	}
+}
