@@ -143,10 +143,9 @@ func (m *machine) observe(now Content, by *Source) {
 			require.True(t, pendingBefore[id], "8: a user's edit makes nothing pending: %d", id)
 		}
 	}
-	for _, p := range m.r.list() {
-		if p.what == aRun {
-			dead, alive := part(m.r.atoms[p.start:p.end])
-			require.NotEqual(t, texts(dead), texts(alive), "12: a hunk re-types what it deletes")
+	for _, h := range m.r.Hunks() {
+		if h.Kind == TextHunk {
+			require.NotEqual(t, sideLines(h, "-"), sideLines(h, "+"), "12: a hunk re-types what it deletes")
 		}
 	}
 	m.disk = now

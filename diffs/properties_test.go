@@ -153,7 +153,7 @@ func (m *machine) step() {
 	}
 	agent := func() *Source { s := m.source(); return &s }
 	switch rapid.SampledFrom([]string{
-		"agent", "agent", "agent", "agent", "move", "move", "rewrite", "user", "user", "user", "retype",
+		"agent", "agent", "agent", "agent", "move", "move", "rewrite", "user", "user", "user", "cut", "retype",
 		"delete", "unchanged", "decide", "decide", "decide", "lines", "lines", "undo", "undo", "redo", "store",
 	}).Draw(t, "step") {
 	case "agent":
@@ -164,6 +164,11 @@ func (m *machine) step() {
 		m.observe(m.content(rapid.SliceOfN(rapid.SampledFrom(alphabet), 0, 14).Draw(t, "lines")), agent())
 	case "user":
 		m.observe(m.edited(userLine), nil)
+	case "cut":
+		if lines := m.lines(); len(lines) > 0 {
+			i := rapid.IntRange(0, len(lines)-1).Draw(t, "at")
+			m.observe(m.content(slices.Delete(lines, i, i+1)), nil)
+		}
 	case "retype": // a person takes one change back by hand
 		lines := splitLines(m.r.text(baseline))
 		m.observe(m.content(m.r.trimmed(lines)), nil)
