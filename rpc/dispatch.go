@@ -27,6 +27,8 @@ const (
 	// inOrder requests run one after the other, in the order of arrival: what one has done the next one sees. They
 	// are quick.
 	inOrder order = iota
+	// awaited requests are those inOrder whose methods may reply after they have returned.
+	awaited
 	// inLane requests run in order with those of their lane and beside all others.
 	inLane
 	// atOnce requests run beside all others.
@@ -40,8 +42,8 @@ type method struct {
 	order order
 	// lane names the lane of a request inLane.
 	lane func(params json.RawMessage) string
-	// serve calls reply once, in any goroutine, and before it returns, unless the order is waiting. The context ends
-	// when the request is cancelled and soon after the connection has ended.
+	// serve calls reply once, in any goroutine, and before it returns, unless the order is awaited or waiting. The
+	// context ends when the request is answered or cancelled, and soon after the connection has ended.
 	serve func(ctx context.Context, params json.RawMessage, reply func(result any, err error))
 
 	params, result reflect.Type // for the schema; nil where nobody asks
@@ -197,6 +199,10 @@ func (d *dispatcher) begin(c *call, done func()) {
 	case inOrder:
 		defer done()
 		c.run()
+	case awaited:
+		defer done()
+		c.run()
+		<-c.ctx.Done()
 	case waiting:
 		defer done()
 		if d.mayWait(c) {

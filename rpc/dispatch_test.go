@@ -75,7 +75,7 @@ func TestIDs(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	for name, o := range map[string]order{"in order": inOrder, "in a lane": inLane, "at once": atOnce, "waiting": waiting} {
+	for name, o := range map[string]order{"in order": inOrder, "awaited": awaited, "in a lane": inLane, "at once": atOnce, "waiting": waiting} {
 		t.Run(name, func(t *testing.T) {
 			h := newHeld()
 			p := servePeer(t, FramingHeaders, fixed(map[string]method{"held": h.method(o), "echo": echo(atOnce)}))
@@ -188,9 +188,9 @@ func TestFaultyMethods(t *testing.T) {
 		return func(_ context.Context, _ json.RawMessage, reply func(any, error)) { f(reply) }
 	}
 	methods := map[string]method{}
-	for _, o := range []order{inOrder, inLane, atOnce, waiting} {
+	for _, o := range []order{inOrder, awaited, inLane, atOnce, waiting} {
 		methods[fmt.Sprint("panic", o)] = method{order: o, lane: workspaceOf, serve: serve(func(func(any, error)) { panic("boom") })}
-		if o != waiting {
+		if o != waiting && o != awaited {
 			methods[fmt.Sprint("silent", o)] = method{order: o, lane: workspaceOf, serve: serve(func(func(any, error)) {})}
 		}
 		methods[fmt.Sprint("unencodable", o)] = method{order: o, lane: workspaceOf, serve: serve(func(reply func(any, error)) { reply(make(chan int), nil) })}

@@ -37,7 +37,7 @@ func (f *face) table() table {
 	return table{
 		methods: map[string]method{
 			"initialize":            quick(f.initialize),
-			"workspace/subscribe":   later(f.subscribe),
+			"workspace/subscribe":   typed(awaited, f.subscribe),
 			"workspace/unsubscribe": quick(f.unsubscribe),
 			"workspace/list":        quick(f.workspaces),
 			"workspace/trust":       quick(f.trust),
@@ -47,8 +47,8 @@ func (f *face) table() table {
 			"session/update":        quick(f.updateSession),
 			"session/delete":        quick(f.deleteSession),
 			"item/read":             quick(f.readItem),
-			"turn/start":            later(f.startTurn),
-			"turn/wait":             later(f.waitTurn),
+			"turn/start":            typed(awaited, f.startTurn),
+			"turn/wait":             typed(waiting, f.waitTurn),
 			"turn/cancel":           quick(f.cancelTurn),
 			"diff/list":             review(f.diffs),
 			"diff/unified":          review(f.unified),
@@ -96,9 +96,7 @@ func review[P, R any](f func(context.Context, *P) (R, error)) method {
 	return m
 }
 
-// later is a method that begins in order and replies when the core does.
-func later[P, R any](f func(context.Context, *P, func(R, error))) method { return typed(waiting, f) }
-
+// typed is a method with parameters P and result R.
 func typed[P, R any](o order, f func(context.Context, *P, func(R, error))) method {
 	return method{
 		order: o, params: reflect.TypeFor[P](), result: reflect.TypeFor[R](),

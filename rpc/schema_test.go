@@ -85,7 +85,13 @@ func schema(t *testing.T) []byte {
 	mapped := plain()
 	r := &jsonschema.Reflector{
 		Anonymous: true, AllowAdditionalProperties: true,
-		Mapper: func(typ reflect.Type) *jsonschema.Schema { return mapped[typ] },
+		Mapper: func(typ reflect.Type) *jsonschema.Schema {
+			if mapped[typ] == nil {
+				return nil
+			}
+			s := *mapped[typ] // each field writes its description into its own
+			return &s
+		},
 	}
 	for _, path := range []string{"messages.go", "notify.go", "errors.go", "../daemon/api.go", "../sessions/objects.go"} {
 		require.NoError(t, r.AddGoComments("cursord/rpc", path))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -30,7 +31,20 @@ type stream struct {
 	req *jsonrpc2.Request  // likewise
 }
 
-func newStream(rwc io.ReadWriteCloser, limit int, framing Framing, stall time.Duration) *stream {
+// closeOnce is a connection that its reader's side and its outbox may both close.
+type closeOnce struct {
+	io.ReadWriteCloser
+	once sync.Once
+	err  error
+}
+
+func (c *closeOnce) Close() error {
+	c.once.Do(func() { c.err = c.ReadWriteCloser.Close() })
+	return c.err
+}
+
+func newStream(conn io.ReadWriteCloser, limit int, framing Framing, stall time.Duration) *stream {
+	rwc := &closeOnce{ReadWriteCloser: conn}
 	return &stream{rwc: rwc, reader: NewFrameReader(rwc, limit), box: newOutbox(rwc, framing, stall), closed: make(chan struct{})}
 }
 

@@ -1,0 +1,257 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon"
+	"cursord/sessions"
+)
+
+// client returns a typed client of the daemon.
+func (w *world) client(onNotify func(string, json.RawMessage)) *Client {
+	c := NewClient(w.dial(FramingHeaders).conn, onNotify)
+	w.t.Cleanup(func() { require.NoError(w.t, c.Close()) })
+	return c
+}
+
+func TestWrongParams(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(nil)
+	file := filepath.Join(w.workspace, "greeting.txt")
+	where := fmt.Sprintf(`"workspace":%q`, w.workspace)
+	require.NoError(t, c.Call(t.Context(), "workspace/trust", TrustParams{w.workspace, true}, nil))
+	for _, test := range []struct{ method, params, field string }{
+		{"workspace/subscribe", ``, "workspace"},
+		{"workspace/subscribe", `[]`, "params"},
+		{"workspace/subscribe", `{"workspace":null}`, "workspace"},
+		{"workspace/subscribe", `{"workspace":""}`, "workspace"},
+		{"workspace/subscribe", `{"workspace":5}`, "workspace"},
+		{"workspace/subscribe", `{"Workspace":"/"}`, "workspace"},
+		{"workspace/subscribe", `{"workspace":"relative"}`, "workspace"},
+		{"workspace/subscribe", `{"workspace":"/no/such"}`, "workspace"},
+		{"workspace/subscribe", fmt.Sprintf(`{"workspace":%q}`, file), "workspace"},
+		{"workspace/subscribe", `{"workspace":"file://elsewhere/x"}`, "workspace"},
+		{"workspace/subscribe", `{` + where + `,"after":-1}`, "after"},
+		{"workspace/subscribe", `{` + where + `,"after":"1"}`, "after"},
+		{"workspace/subscribe", `{` + where + `,"after":1.5}`, "after"},
+		{"workspace/subscribe", `{` + where + `,"after":18446744073709551616}`, "after"},
+		{"workspace/subscribe", `{` + where + `,"epoch":1}`, "epoch"},
+		{"workspace/subscribe", `{` + where + `,"deltaInterval":-1}`, "deltaInterval"},
+		{"workspace/subscribe", `{` + where + `,"deltaInterval":"1"}`, "deltaInterval"},
+		{"workspace/subscribe", `{` + where + `,"diffs":"none"}`, "diffs"},
+		{"workspace/unsubscribe", `{"workspace":"/no/such"}`, "workspace"},
+		{"workspace/trust", `{` + where + `}`, "trusted"},
+		{"workspace/trust", `{` + where + `,"trusted":1}`, "trusted"},
+		{"session/create", `{}`, "workspace"},
+		{"session/create", `{` + where + `,"mode":"x"}`, "mode"},
+		{"session/create", `{` + where + `,"mode":1}`, "mode"},
+		{"session/create", `{` + where + `,"isolation":"x"}`, "isolation"},
+		{"session/create", `{` + where + `,"title":{}}`, "title"},
+		{"session/list", `{"limit":-1}`, "limit"},
+		{"session/list", `{"limit":"9"}`, "limit"},
+		{"session/read", `{}`, "sessionId"},
+		{"session/read", `{"sessionId":7}`, "sessionId"},
+		{"session/read", `{"sessionId":"x","limit":-1}`, "limit"},
+		{"session/update", `{"title":"x"}`, "sessionId"},
+		{"session/delete", `{"sessionId":null}`, "sessionId"},
+		{"item/read", `{}`, "itemId"},
+		{"turn/start", `{` + where + `}`, "prompt"},
+		{"turn/start", `{` + where + `,"prompt":""}`, "prompt"},
+		{"turn/start", `{` + where + `,"prompt":" \n"}`, "prompt"},
+		{"turn/start", `{` + where + `,"prompt":["x"]}`, "prompt"},
+		{"turn/start", `{` + where + `,"prompt":"a\u0000b"}`, "prompt"},
+		{"turn/start", `{"prompt":"x"}`, "workspace"},
+		{"turn/start", `{` + where + `,"prompt":"x","force":"yes"}`, "force"},
+		{"turn/start", `{` + where + `,"prompt":"x","mode":"x"}`, "mode"},
+		{"turn/start", `{` + where + `,"prompt":"x","turnId":"` + strings.Repeat("ä", 65) + `"}`, "turnId"},
+		{"turn/start", `{` + where + `,"prompt":"x","context":{}}`, "context"},
+		{"turn/start", `{` + where + `,"prompt":"x","context":[null]}`, "context[0]"},
+		{"turn/start", `{` + where + `,"prompt":"x","context":["file"]}`, "context[0]"},
+		{"turn/start", `{` + where + `,"prompt":"x","context":[{}]}`, "context[0].kind"},
+		{"turn/start", `{` + where + `,"prompt":"x","context":[{"kind":"image"}]}`, "context[0].kind"},
+		{"turn/start", `{` + where + `,"prompt":"x","context":[{"kind":"text","text":""},{"kind":"file"}]}`, "context[1].path"},
+		{"turn/start", `{` + where + `,"prompt":"x","context":[{"kind":"file","path":"a","range":{}}]}`, "context[0].range.start"},
+		{"turn/start", `{` + where + `,"prompt":"x","context":[{"kind":"file","path":"a","range":{"start":{"line":1,"character":0},"end":{"line":0,"character":0}}}]}`, "context[0].range"},
+		{"turn/start", `{` + where + `,"prompt":"x","context":[{"kind":"selection","path":"a","text":"x"}]}`, "context[0].range"},
+		{"turn/start", `{` + where + `,"prompt":"x","context":[{"kind":"diagnostics","path":"a"}]}`, "context[0].items"},
+		{"turn/start", `{` + where + `,"prompt":"x","context":[{"kind":"diagnostics","path":"a","items":[{"message":"m"}]}]}`, "context[0].items[0].range"},
+		{"turn/start", `{` + where + `,"prompt":"x","context":[{"kind":"text"}]}`, "context[0].text"},
+		{"turn/wait", `{}`, "turnId"},
+		{"turn/cancel", `{"turnId":1}`, "turnId"},
+		{"diff/list", `{}`, "workspace"},
+		{"diff/list", `{` + where + `,"path":1}`, "path"},
+		{"diff/accept", `{` + where + `}`, "hunks"},
+		{"diff/accept", `{` + where + `,"all":false}`, "hunks"},
+		{"diff/accept", `{` + where + `,"all":true,"path":"a"}`, "hunks"},
+		{"diff/accept", `{` + where + `,"hunks":[]}`, "hunks"},
+		{"diff/accept", `{` + where + `,"hunks":[1]}`, "hunks[0]"},
+		{"diff/reject", `{` + where + `,"hunks":"x"}`, "hunks"},
+		{"diff/reject", `{` + where + `,"all":true,"lines":{"from":0,"to":1}}`, "lines"},
+		{"diff/reject", `{` + where + `,"hunks":["a"],"lines":{"from":0}}`, "lines.to"},
+		{"diff/reject", `{` + where + `,"hunks":["a"],"lines":{"from":2,"to":2}}`, "lines"},
+		{"diff/reject", `{` + where + `,"all":true,"rev":1}`, "rev"},
+		{"diff/undo", `{}`, "workspace"},
+		{"diff/comment", `{` + where + `,"hunk":"x"}`, "text"},
+		{"daemon/stop", `{"force":"no"}`, "force"},
+		{"initialize", `{"protocolVersion":2}`, "protocolVersion"},
+		{"initialize", `{"protocolVersion":"1"}`, "protocolVersion"},
+		{"initialize", `{"clientInfo":"x"}`, "clientInfo"},
+	} {
+		var params any
+		if test.params != "" {
+			params = json.RawMessage(test.params)
+		}
+		err := c.Call(t.Context(), test.method, params, nil)
+		var e *Error
+		require.ErrorAs(t, err, &e, "%s %s", test.method, test.params)
+		require.Equal(t, CodeInvalidParams, e.Code, "%s %s: %v", test.method, test.params, err)
+		require.Equal(t, test.field, e.Data.Field, "%s %s: %v", test.method, test.params, err)
+		require.Equal(t, daemon.KindInvalid, e.Data.Kind)
+		require.NotEmpty(t, e.Message)
+	}
+}
+
+func TestKinds(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(nil)
+	where := fmt.Sprintf(`"workspace":%q`, w.workspace)
+	for _, test := range []struct {
+		method, params string
+		code           int
+		kind           daemon.ErrorKind
+	}{
+		{"session/read", `{"sessionId":"x"}`, -32001, daemon.KindNotFound},
+		{"session/update", `{"sessionId":"x"}`, -32001, daemon.KindNotFound},
+		{"session/delete", `{"sessionId":"x"}`, -32001, daemon.KindNotFound},
+		{"item/read", `{"itemId":"x:1"}`, -32001, daemon.KindNotFound},
+		{"turn/wait", `{"turnId":"x"}`, -32001, daemon.KindNotFound},
+		{"turn/cancel", `{"turnId":"x"}`, -32001, daemon.KindNotFound},
+		{"diff/reject", `{` + where + `,"hunks":["x"]}`, -32001, daemon.KindNotFound},
+		{"turn/start", `{` + where + `,"prompt":"x"}`, -32005, daemon.KindWorkspaceUntrusted},
+		{"turn/start", `{` + where + `,"prompt":"` + strings.Repeat("x", MaxPrompt+1) + `"}`, -32021, daemon.KindTooLarge},
+	} {
+		var e *Error
+		require.ErrorAs(t, c.Call(t.Context(), test.method, json.RawMessage(test.params), nil), &e, "%s", test.method)
+		require.Equal(t, test.code, e.Code, "%s: %s", test.method, e.Message)
+		require.Equal(t, test.kind, e.Data.Kind)
+	}
+}
+
+// A turn as a script asks for it: everything sent before anything is read.
+func TestPipelinedScript(t *testing.T) {
+	w := newWorld(t)
+	p := w.dial(FramingLines)
+	where := fmt.Sprintf(`"workspace":%q`, w.workspace)
+	p.raw(`{"id":1,"method":"workspace/trust","params":{` + where + `,"trusted":true}}` + "\n" +
+		`{"id":2,"method":"workspace/subscribe","params":{` + where + `,"after":0}}` + "\n" +
+		`{"id":3,"method":"turn/start","params":{` + where + `,"prompt":"x","turnId":"t1"}}` + "\n" +
+		`{"id":4,"method":"turn/wait","params":{"turnId":"t1"}}` + "\n")
+	var order []string
+	text := map[string]string{}
+	for len(order) == 0 || order[len(order)-1] != "4" {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Error  *Error
+			Params struct {
+				Turn   *sessions.Turn
+				Item   *sessions.Item
+				ItemID string
+				Offset int
+				Text   string
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(p.read()), &m))
+		require.Nil(t, m.Error)
+		switch {
+		case m.ID != nil:
+			order = append(order, string(m.ID))
+		case m.Params.Turn != nil:
+			order = append(order, string(m.Params.Turn.Status))
+		case m.Method == "item/delta":
+			require.Equal(t, len(text[m.Params.ItemID]), m.Params.Offset)
+			text[m.Params.ItemID] += m.Params.Text
+		case m.Params.Item != nil && m.Params.Item.Status != sessions.ItemRunning:
+			require.Equal(t, m.Params.Item.Text, text[m.Params.Item.ID])
+		}
+	}
+	require.Equal(t, []string{"1", "2", "3", "queued", "running", "completed", "4"}, order)
+}
+
+func TestSubscribingAgainAndUnsubscribing(t *testing.T) {
+	w := newWorld(t)
+	link := filepath.Join(filepath.Dir(w.workspace), "link")
+	require.NoError(t, os.Symlink(w.workspace, link))
+	var titles []string // owned by the client's reader
+	c := w.client(func(method string, params json.RawMessage) {
+		var p SessionChanged
+		if json.Unmarshal(params, &p) == nil && p.Session != nil {
+			titles = append(titles, p.Session.Title)
+		}
+	})
+	call := func(method string, params any) {
+		t.Helper()
+		require.NoError(t, c.Call(t.Context(), method, params, nil))
+	}
+	create := func(title string) { call("session/create", SessionCreateParams{Workspace: w.workspace, Title: &title}) }
+	call("workspace/subscribe", WorkspaceParams{link})
+	create("once")
+	call("workspace/subscribe", SubscribeParams{Workspace: "file://" + w.workspace, After: new(uint64)})
+	create("twice")
+	call("daemon/status", nil)
+	call("workspace/unsubscribe", WorkspaceParams{link + "/."})
+	create("unseen")
+	call("daemon/status", nil)
+	require.Equal(t, []string{"once", "once", "twice"}, titles)
+}
+
+// A client that stops reading loses states in between, never the last one.
+func TestSlowSubscriberSeesTheEnd(t *testing.T) {
+	w := newWorld(t)
+	p := w.dial(FramingLines)
+	p.send(fmt.Sprintf(`{"id":1,"method":"workspace/subscribe","params":{"workspace":%q}}`, w.workspace))
+	p.read()
+	c := w.client(nil)
+	ctx := context.Background()
+	var made SessionResult
+	require.NoError(t, c.Call(ctx, "session/create", SessionCreateParams{Workspace: w.workspace}, &made))
+	big := strings.Repeat("x", 100_000)
+	for i := range 100 { // 10 MB
+		title := fmt.Sprintf("%d %s", i, big)
+		require.NoError(t, c.Call(ctx, "session/update", SessionUpdateParams{SessionID: made.Session.ID, Title: &title}, nil))
+	}
+	last, count := uint64(0), 0
+	for {
+		var m struct{ Params SessionChanged }
+		require.NoError(t, json.Unmarshal([]byte(p.read()), &m))
+		require.Greater(t, m.Params.Seq, last)
+		last = m.Params.Seq
+		count++
+		if strings.HasPrefix(m.Params.Session.Title, "99 ") {
+			break
+		}
+	}
+	require.Less(t, count, 101, "something was left out")
+}
+
+func TestInitializeIsTheSameEverywhere(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(nil)
+	params := json.RawMessage(`{"processId":null,"rootUri":"file:///x","capabilities":{"a":1},"workspaceFolders":null,"trace":"off"}`)
+	var got InitializeResult
+	require.NoError(t, c.Call(t.Context(), "initialize", params, &got))
+	want, err := Initialize(params, "1.2.3", daemon.AgentStatus{})
+	require.Nil(t, err)
+	got.Agent, want.Agent = AgentInfo{}, AgentInfo{}
+	require.Equal(t, want, got)
+	_, err = Initialize(json.RawMessage(`{"protocolVersion":7}`), "1.2.3", daemon.AgentStatus{})
+	require.Equal(t, []int{1}, err.Data.Supported)
+}
