@@ -1,0 +1,87 @@
+package daemon
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestComposePrompt(t *testing.T) {
+	at := func(from, to, char int) *Range {
+		return &Range{Start: Position{Line: from}, End: Position{Line: to, Character: char}}
+	}
+	for _, c := range []struct {
+		name    string
+		remarks []string
+		context []Context
+		want    string
+	}{
+		{"nothing", nil, nil, "do it"},
+		{"a file", nil, []Context{{Kind: "file", Path: "a.go"}}, "<context>\n<file path=\"a.go\" />\n</context>\n\ndo it"},
+		{
+			"a selection of whole lines", nil, []Context{{Kind: "selection", Path: "a.go", Range: at(2, 4, 0), Text: "x\ny\n"}},
+			"<context>\n<selection path=\"a.go\" lines=\"3-4\">\nx\ny\n</selection>\n</context>\n\ndo it",
+		},
+		{
+			"a selection inside a line", nil, []Context{{Kind: "selection", Path: "a.go", Range: at(2, 2, 7), Text: "x"}},
+			"<context>\n<selection path=\"a.go\" lines=\"3\">\nx\n</selection>\n</context>\n\ndo it",
+		},
+		{
+			"diagnostics", nil, []Context{{Kind: "diagnostics", Path: "a.go", Items: []Diagnostic{
+				{Range: *at(0, 0, 0), Severity: 2, Message: "unused", Source: "vet"}, {Range: *at(4, 4, 1), Severity: 1, Message: "bad"},
+			}}},
+			"<context>\n<diagnostics path=\"a.go\">\n1:1 warning: unused (vet)\n5:1 error: bad\n</diagnostics>\n</context>\n\ndo it",
+		},
+		{
+			"text and remarks", []string{"no"}, []Context{{Kind: "text", Title: "log", Text: "boom"}, {Kind: "text", Text: "bare\n"}},
+			"<context>\n<remarks>\n- no\n</remarks>\n<text title=\"log\">\nboom\n</text>\n<text>\nbare\n</text>\n</context>\n\ndo it",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.want, composePrompt(c.remarks, c.context, "do it"))
+		})
+	}
+}
+
+func TestTurnParamsCheck(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		p     TurnParams
+		field string
+		kind  ErrorKind
+	}{
+		{"good", TurnParams{Prompt: "x"}, "", ""},
+		{"empty", TurnParams{Prompt: " \n"}, "prompt", KindInvalid},
+		{"NUL", TurnParams{Prompt: "a\x00b"}, "prompt", KindInvalid},
+		{"long", TurnParams{Prompt: strings.Repeat("x", promptMax+1)}, "prompt", KindTooLarge},
+		{"long with context", TurnParams{Prompt: "x", Context: []Context{{Kind: "text", Text: strings.Repeat("x", promptMax)}}}, "prompt", KindTooLarge},
+		{"id", TurnParams{Prompt: "x", TurnID: strings.Repeat("é", 65)}, "turnId", KindInvalid},
+		{"id at the limit", TurnParams{Prompt: "x", TurnID: strings.Repeat("é", 64)}, "", ""},
+		{"kind", TurnParams{Prompt: "x", Context: []Context{{Kind: "file", Path: "a"}, {Kind: "smell"}}}, "context[1].kind", KindInvalid},
+		{"path", TurnParams{Prompt: "x", Context: []Context{{Kind: "selection"}}}, "context[0].path", KindInvalid},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := c.p.check()
+			if c.kind == "" {
+				require.NoError(t, err)
+				return
+			}
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, c.field, e.Field)
+			require.Equal(t, c.kind, e.Kind)
+		})
+	}
+}
+
+func TestTitleOf(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"":                         "",
+		"\n  fix   the\tbug \nnow": "fix the bug",
+		strings.Repeat("é", 81):    strings.Repeat("é", 79) + "…",
+		strings.Repeat("é", 80):    strings.Repeat("é", 80),
+	} {
+		require.Equal(t, want, titleOf(prompt))
+	}
+}
