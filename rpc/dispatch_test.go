@@ -304,7 +304,6 @@ func FuzzDispatch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, input []byte) {
 		want := map[string]int{} // responses by id, as an independent reading of the input has it
 		bodies, _, _ := readAll(strings.NewReader(string(input)), MaxMessage)
-		down := false
 		for _, body := range bodies {
 			m, bad := ParseMessage([]byte(body))
 			switch {
@@ -313,7 +312,6 @@ func FuzzDispatch(f *testing.F) {
 			case m.IsResponse():
 			case m.ID != nil:
 				want[idText(m.ID)]++
-				down = down || m.Method == "shutdown"
 			case m.Method == "exit":
 				return // what is behind it is not read
 			}

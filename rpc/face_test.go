@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon"
@@ -242,6 +245,32 @@ func TestSlowSubscriberSeesTheEnd(t *testing.T) {
 	require.Less(t, count, 101, "something was left out")
 }
 
+func TestCatchingUpWithMany(t *testing.T) {
+	const clients, each = 8, 40
+	w := newWorld(t)
+	var done sync.WaitGroup
+	for range clients {
+		c := w.client(nil)
+		done.Go(func() {
+			for range each {
+				assert.NoError(t, c.Call(context.Background(), "session/create", SessionCreateParams{Workspace: w.workspace}, nil))
+			}
+		})
+	}
+	done.Wait()
+	p := w.dial(FramingHeaders)
+	p.send(fmt.Sprintf(`{"id":1,"method":"workspace/subscribe","params":{"workspace":%q,"after":0}}`, w.workspace))
+	require.Contains(t, p.read(), `"seq":320`)
+	last := uint64(0)
+	for range clients * each {
+		var m struct{ Params SessionChanged }
+		require.NoError(t, json.Unmarshal([]byte(p.read()), &m))
+		require.Greater(t, m.Params.Seq, last)
+		last = m.Params.Seq
+	}
+	require.Equal(t, uint64(clients*each), last)
+}
+
 func TestInitializeIsTheSameEverywhere(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(nil)
@@ -254,4 +283,31 @@ func TestInitializeIsTheSameEverywhere(t *testing.T) {
 	require.Equal(t, want, got)
 	_, err = Initialize(json.RawMessage(`{"protocolVersion":7}`), "1.2.3", daemon.AgentStatus{})
 	require.Equal(t, []int{1}, err.Data.Supported)
+}
+
+func TestServe(t *testing.T) {
+	w := newWorld(t)
+	l, err := net.Listen("unix", shortPath(t))
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error)
+	go func() { served <- Serve(ctx, l, w.d, w.log) }()
+	var clients []*Client
+	for range 3 {
+		conn, err := net.Dial("unix", l.Addr().String())
+		require.NoError(t, err)
+		c := NewClient(conn, nil)
+		var status daemon.Status
+		require.NoError(t, c.Call(ctx, "daemon/status", nil, &status))
+		clients = append(clients, c)
+		require.Equal(t, len(clients), status.Clients)
+	}
+	cancel()
+	require.NoError(t, <-served)
+	for _, c := range clients {
+		<-c.Done()
+		require.NoError(t, c.Close())
+	}
+	_, err = net.Dial("unix", l.Addr().String())
+	require.Error(t, err)
 }

@@ -14,20 +14,22 @@ import (
 )
 
 const (
-	maxReplies  = 256 << 20 // bytes of replies waiting: over it the connection is given up
-	maxNotes    = 4 << 20   // bytes of notifications waiting: from it on a subscription falls behind
-	notesLow    = 1 << 20   // … and goes on from here
-	maxMerged   = 256 << 10 // bytes of text in one merged delta
-	noteWeight  = 256       // bytes of a notification beside its object or text
-	maxBatch    = 64        // frames to a write
-	writeChunk  = 256 << 10
-	stallLimit  = 60 * time.Second
-	errTooMuch  = "too many replies wait for a client that does not read"
-	errStalling = "the client does not read"
+	maxReplies = 256 << 20 // bytes of replies waiting: over it the connection is given up
+	maxNotes   = 4 << 20   // bytes of notifications waiting: from it on a subscription falls behind
+	notesLow   = 1 << 20   // … and goes on from here
+	maxMerged  = 256 << 10 // bytes of text in one merged delta
+	noteWeight = 256       // bytes of a notification beside its object or text
+	maxBatch   = 64        // frames to a write
+	writeChunk = 256 << 10
+	stallLimit = 60 * time.Second
 )
 
-// errOutboxClosed is returned by outbox.send once the connection has ended.
-var errOutboxClosed = errors.New("connection is closed")
+// Why nothing more can be sent; outbox.send returns them.
+var (
+	errOutboxClosed   = errors.New("connection is closed")
+	errUnreadReplies  = errors.New("too many replies wait for a client that does not read")
+	errClientStalling = errors.New("the client does not read")
+)
 
 // An outbox is like a mail room: everything for one client goes through it in the order in which it was handed in,
 // and who hands something in never waits. One goroutine writes.
@@ -93,7 +95,7 @@ func (b *outbox) send(body []byte) error {
 		return b.err
 	}
 	if b.replies+len(body) > maxReplies {
-		b.failLocked(errors.New(errTooMuch))
+		b.failLocked(errUnreadReplies)
 		return b.err
 	}
 	b.replies += len(body)
@@ -243,7 +245,7 @@ func (b *outbox) take() ([]*frame, bool) {
 
 func (b *outbox) run() {
 	defer close(b.done)
-	guard := newStallGuard(b.w, b.stall, func() { b.fail(errors.New(errStalling)) })
+	guard := newStallGuard(b.w, b.stall, func() { b.fail(errClientStalling) })
 	defer guard.stop()
 	w := bufio.NewWriterSize(guard, 64<<10)
 	var header []byte

@@ -190,7 +190,7 @@ func TestTooManyUnreadReplies(t *testing.T) {
 	for range 4 {
 		require.NoError(t, box.send(big))
 	}
-	require.ErrorContains(t, box.send([]byte("{}")), errTooMuch)
+	require.ErrorIs(t, box.send([]byte("{}")), errUnreadReplies)
 	require.True(t, box.notify(delta("a", 0, "x")), "after the end all is dropped")
 	<-box.done
 	ours.Close()
