@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -13,7 +14,8 @@ type liveTurn struct {
 	session *liveSession
 	turn    *sessions.Turn // as last put
 	context []Context
-	cancel  func(error) // of a running turn's context
+	ctx     context.Context         // of a running turn
+	cancel  context.CancelCauseFunc // of ctx
 	waiters []*waiter
 
 	items     int                   // given out so far
@@ -56,19 +58,25 @@ func (w *workspace) turnSaid(e turnEvents) {
 	t := e.turn
 	var c commit
 	var ended []string
-	for _, ev := range e.events {
-		if end, ok := ev.(agent.ToolEnd); ok {
-			ended = append(ended, w.endCall(&c, t, &end.Call, sessions.ItemStatus(end.State)))
-		} else {
-			w.said(&c, t, ev)
+	broken := w.guard(func() {
+		for _, ev := range e.events {
+			if end, ok := ev.(agent.ToolEnd); ok {
+				ended = append(ended, w.endCall(&c, t, &end.Call, sessions.ItemStatus(end.State)))
+			} else {
+				w.said(&c, t, ev)
+			}
 		}
+		w.grow(t.open)
+	})
+	if broken {
+		t.cancel(errBroken)
 	}
-	w.grow(t.open)
 	if e.items != nil {
 		e.items <- ended
 	}
-	if e.outcome != nil {
-		w.endTurn(&c, t, e.outcome)
+	if e.outcome != nil && w.guard(func() { w.endTurn(&c, t, e.outcome) }) {
+		c = commit{}
+		w.finish(&c, t, w.broken(t))
 	}
 	if len(c.ops) > 0 {
 		w.checkpoint(&c)

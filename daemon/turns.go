@@ -27,6 +27,7 @@ type waiter struct {
 var (
 	errTurnCancelled = errors.New("the turn was cancelled")
 	errDaemonStops   = errors.New("the daemon stops")
+	errBroken        = errors.New("cursord failed to follow the turn")
 )
 
 // StartTurn stores a turn and answers; the turn's notifications follow.
@@ -189,7 +190,7 @@ func (w *workspace) run(t *liveTurn) {
 	w.put(&c, &turn, nil)
 
 	ctx, cancel := context.WithCancelCause(context.Background())
-	t.cancel = cancel
+	t.ctx, t.cancel = ctx, cancel
 	req := agent.Request{
 		Dir: w.root, Prompt: composePrompt(w.takeNotes(&c, s.ID), t.context, turn.Prompt),
 		Mode: string(turn.Mode), Force: turn.Force, Env: []string{"CURSORD_TURN_ID=" + turn.ID, storeMark(w.d.store)},
@@ -269,6 +270,8 @@ func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
 		}
 	}
 	switch {
+	case errors.Is(context.Cause(t.ctx), errBroken):
+		turn = *w.broken(t)
 	case out.Status == agent.Completed:
 		turn.Status = sessions.TurnCompleted
 	case out.Status == agent.Cancelled && w.stopping:
@@ -287,6 +290,16 @@ func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
 		w.sessionStarted(c, t, agent.Init{SessionID: out.SessionID})
 	}
 	w.finish(c, t, &turn)
+}
+
+// broken returns the end of a turn that a fault of the daemon's own has ended.
+func (w *workspace) broken(t *liveTurn) *sessions.Turn {
+	turn := *t.turn
+	turn.Status, turn.EndedAt = sessions.TurnFailed, now()
+	turn.Error = &sessions.TurnError{
+		Kind: "protocol", Message: "cursord failed to follow this turn and ended it", Hint: "the log has the details; please report them",
+	}
+	return &turn
 }
 
 // finish stores a turn's end, and its session's state before it.

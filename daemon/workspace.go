@@ -124,7 +124,7 @@ func (w *workspace) loop() {
 		case f := <-w.inbox:
 			w.guard(f)
 		case e := <-events:
-			w.guard(func() { w.turnSaid(e) })
+			w.turnSaid(e)
 		case <-w.commits.ready:
 			for _, c := range w.commits.take() {
 				w.guard(func() { w.committed(c) })
@@ -138,14 +138,16 @@ func (w *workspace) loop() {
 	}
 }
 
-// guard contains a panic: it costs the message that caused it, never the daemon.
-func (w *workspace) guard(f func()) {
+// guard contains a panic: it costs the message that caused it, never the daemon. It reports whether there was one.
+func (w *workspace) guard(f func()) (panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.log.Error("panic in a workspace", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			panicked = true
 		}
 	}()
 	f()
+	return false
 }
 
 // do has f run by the loop. It returns false, without running f, when the workspace has ended.
