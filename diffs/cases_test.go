@@ -9,7 +9,7 @@ import (
 )
 
 // A case is a story about one file, a step to a line: "agent", "user" or "tool" and what the file then holds;
-// "accept" or "reject" and the hunks by position, all without; "lines FROM TO" before it for a part of the first hunk;
+// "accept" or "reject" and the hunks by position, all without; "lines FROM TO" before it for a part of the only hunk, "lines1" for one of the second;
 // "undo", "redo". "-" stands for no file. Contents are Go strings without quotes.
 func TestCases(t *testing.T) {
 	for _, c := range []struct{ name, base, steps, now, baseline, hunks string }{
@@ -31,6 +31,10 @@ func TestCases(t *testing.T) {
 		{"empty to text", ``, `agent a\n`, `a\n`, ``, `0,0 1,1:+a`},
 		{"text to empty", `a\n`, `agent `, ``, `a\n`, `1,1 0,0:-a`},
 		{"runs that meet cancel", `a\nm\nn\n`, `agent m\nn\na\n; user a\n`, `a\n`, `a\n`, ``},
+		{"runs that meet cancel, others stay", `a\nm\nn\nk\nz\n`, `agent m\nn\na\nk\ny\n; user a\nk\ny\n`, `a\nk\ny\n`, `a\nk\nz\n`, `1,3 1,3: a| k|-z|+y`},
+		{"a last line that is one no more", `a\nk\nx\ny\n`, `agent b\nk\nx\n; tool b\nk\nx; lines1 1 2; reject; user b\nk\nx\ny\n`, `b\nk\nx\ny\n`, `a\nk\nx\ny\n`, `1,4 1,4:-a|+b| k| x| y`},
+		{"the line end before a part rejected", `a\nb`, `agent a\nx\ny\n; lines 0 1; reject`, `a\nb\nx\ny\n`, `a\nb`, `1,2 1,4: a|-b\|+b|+x|+y`},
+		{"the line end before a part rejected, then all", `a\nb`, `agent a\nx\ny\n; lines 0 1; reject; user a\nb\nx\ny\n; reject`, `a\nb`, `a\nb`, ``},
 		{"agent withdraws its line", `a\n`, `agent a\nb\n; tool a\n`, `a\n`, `a\n`, ``},
 		{"user restores", `a\nb\n`, `agent x\ny\n; user a\nb\n`, `a\nb\n`, `a\nb\n`, ``},
 		{"user types one line back", `a\nb\nc\nd\ne\n`, `agent a\nc\ne\n; user a\nb\nc\ne\n`, `a\nb\nc\ne\n`, `a\nb\nc\nd\ne\n`, `1,5 1,4: a| b| c|-d| e`},
@@ -96,26 +100,27 @@ var agents = map[string]*Source{
 
 func tell(t *testing.T, r *Review, steps []string) {
 	var lines *Range
+	var of bool // whether lines are those of the second hunk
 	var done Decision
 	for _, step := range steps {
 		verb, rest, _ := strings.Cut(step, " ")
 		switch verb {
 		case "agent", "tool", "user":
 			r.Observe(unquoted(t, rest), agents[verb])
-		case "lines":
-			lines = &Range{}
+		case "lines", "lines1":
+			lines, of = &Range{}, verb == "lines1"
 			_, err := fmt.Sscan(rest, &lines.From, &lines.To)
 			require.NoError(t, err)
 		case "accept", "reject":
 			var ids []uint64
 			for i, h := range r.Hunks() {
-				if rest == "" || rest == fmt.Sprint(i) {
+				if rest == "" && (!of || i == 1) || rest == fmt.Sprint(i) {
 					ids = append(ids, h.ID)
 				}
 			}
 			d, err := decide(t, r, ids, verb == "accept", lines)
 			require.NoError(t, err)
-			done, lines = d, nil
+			done, lines, of = d, nil, false
 		case "undo":
 			require.NoError(t, r.Undo(done))
 		case "redo":

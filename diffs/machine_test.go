@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
 	if !given {
-		flag.Set("rapid.checks", "1500")
+		flag.Set("rapid.checks", quickChecks)
 	}
 	os.Exit(m.Run())
 }

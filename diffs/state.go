@@ -2,6 +2,7 @@ package diffs
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -36,10 +37,7 @@ func shapeOf(atoms []atom) (runs []runShape, bare []int) {
 		if lacksEOL(a.text) {
 			bare = append(bare, i)
 		}
-		user := uint64(0)
-		if a.user {
-			user = 1
-		}
+		user := bit(a.user)
 		if n := len(runs); n > 0 {
 			if p := &runs[n-1]; p[0] == uint64(a.ins) && p[1] == uint64(a.del) && p[2] == user && p[3]+p[4] == a.id {
 				p[4]++
@@ -62,12 +60,40 @@ func (r *Review) shape() shape {
 
 // sum returns a short name for the shape.
 func (s shape) sum() string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // cannot happen: numbers and booleans
+	b := make([]byte, 0, 64+10*len(s.Runs))
+	put := func(values ...uint64) {
+		for _, v := range values {
+			b = binary.AppendUvarint(b, v)
+		}
+	}
+	put(bit(s.Was), bit(s.Is))
+	for _, op := range []fileOp{s.Op, s.Unknown} {
+		put(op.ID, uint64(len(op.Edits)))
+		for _, n := range op.Edits {
+			put(uint64(n))
+		}
+	}
+	if w := s.Whole; w != nil {
+		put(1, w.Base, w.Now, bit(w.Touched))
+	} else {
+		put(0)
+	}
+	put(uint64(len(s.Runs)))
+	for i := range s.Runs {
+		put(s.Runs[i][:]...)
+	}
+	for _, i := range s.Bare {
+		put(uint64(i))
 	}
 	h := sha256.Sum256(b)
 	return fmt.Sprintf("%x", h[:16])
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // state is the stored form of a review.

@@ -1,9 +1,6 @@
 package diffs
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // An atom is one line of a weave.
 type atom struct {
@@ -151,24 +148,13 @@ func (w *weave) settleBack() {
 	w.atoms = kept
 }
 
-// repair gives the line end to each line that lacks it and lost its place at the end. It leaves both texts as they are.
+// repair gives the line end to each line that lacks it and lost its place at the end of its sides. It leaves both
+// texts as they are: a line that is still the last of one of them keeps what it has.
 func (w *weave) repair() {
 	c, b := w.last(current), w.last(baseline)
-	for i := 0; i < len(w.atoms); i++ {
-		a := &w.atoms[i]
-		switch {
-		case !lacksEOL(a.text):
-		case a.del != 0 && i != b, a.ins != 0 && i != c, !a.pending() && i != c && i != b:
+	for i := range w.atoms {
+		if a := &w.atoms[i]; lacksEOL(a.text) && (a.del != 0 || i != c) && (a.ins != 0 || i != b) {
 			a.text += w.lineEnd()
-		case !a.pending() && i != c:
-			// The baseline ends with this line and has no line end, the present text goes on behind it, with lines that
-			// are all the agent's: the line end is the agent's change too.
-			n := w.atoms[i+1].ins
-			added := atom{text: a.text + w.lineEnd(), id: w.id(), ins: n}
-			a.del = n
-			i++
-			w.atoms = slices.Insert(w.atoms, i, added)
-			c++
 		}
 	}
 }
