@@ -75,13 +75,25 @@ func rootCommand() *cobra.Command {
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddCommand(
+		acceptCommand(),
+		callCommand(),
+		diffCommand(),
 		doctorCommand(),
 		fakeAgentCommand(),
+		redoCommand(),
+		rejectCommand(),
+		runCommand(),
 		serveCommand(),
+		sessionsCommand(),
+		showCommand(),
 		statusCommand(),
 		stdioCommand(),
 		stopCommand(),
+		trustCommand(),
+		undoCommand(),
+		untrustCommand(),
 		versionCommand(),
+		workspacesCommand(),
 	)
 	return root
 }

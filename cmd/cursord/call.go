@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"cursord/rpc"
+)
+
+func callCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "call METHOD [PARAMS]",
+		Short: "Send one request to the daemon and print its answer",
+		Long: `Send one request to the daemon and print its answer, as JSON: indented on a terminal, as one line in a pipe.
+PARAMS is a JSON object, or - to read one from stdin. An error is printed on stderr as its code, kind and message; the
+exit status is then 1.`,
+		Example: `  cursord call daemon/status
+  cursord call session/list '{"limit": 5}'`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			var params any // none
+			if len(args) == 2 {
+				raw, err := readArgument(c, args[1])
+				if err != nil {
+					return err
+				}
+				if !json.Valid(raw) {
+					return usageError(c, "PARAMS is not JSON: %s", clean(abridge(string(raw), 200)))
+				}
+				params = json.RawMessage(raw)
+			}
+			client, err := newClient(c.Context(), nil)
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			var result json.RawMessage
+			err = client.Call(c.Context(), args[0], params, &result)
+			if answer := (*rpc.Error)(nil); errors.As(err, &answer) {
+				return refused(c, answer)
+			}
+			if err != nil {
+				return err
+			}
+			return printRaw(c.OutOrStdout(), result)
+		},
+	}
+}
+
+// refused tells an error answer.
+func refused(c *cobra.Command, e *rpc.Error) error {
+	name := fmt.Sprint(e.Code)
+	if e.Data.Kind != "" {
+		name += " " + string(e.Data.Kind)
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", name, clean(e.Message))
+	if e.Data.Hint != "" {
+		fmt.Fprintf(c.ErrOrStderr(), "  %s\n", clean(e.Data.Hint))
+	}
+	return statusError(exitFailed)
+}
+
+// printRaw prints JSON: readable on a terminal, as one line elsewhere.
+func printRaw(w io.Writer, raw json.RawMessage) error {
+	var b bytes.Buffer
+	if !isTerminal(w) {
+		if err := json.Compact(&b, raw); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(w, "%s\n", b.Bytes())
+		return err
+	}
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, cleanText(b.String()))
+	return err
+}
+
+// readArgument returns an argument, or, where it is "-", what stdin has.
+func readArgument(c *cobra.Command, arg string) ([]byte, error) {
+	if arg != "-" {
+		return []byte(arg), nil
+	}
+	// What is longer than any message may be need not be read to its end to be refused.
+	return io.ReadAll(io.LimitReader(c.InOrStdin(), rpc.MaxMessage+1))
+}
+
+// usageError tells that the command line is wrong.
+func usageError(c *cobra.Command, format string, args ...any) error {
+	fmt.Fprintf(c.ErrOrStderr(), "cursord: %s\nRun '%s --help' for usage.\n", fmt.Sprintf(format, args...), c.CommandPath())
+	return statusError(exitUsage)
+}
+
+// abridge cuts s to about n bytes.
+func abridge(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if i >= n {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cursord/daemon"
+	"cursord/rpc"
+)
+
+func acceptCommand() *cobra.Command {
+	return decision{accept: true, verb: "accept", done: "accepted"}.command(`Accept what the agent did, by the ids that "cursord diff" shows on a terminal. The
+work tree stays as it is.`)
+}
+
+func rejectCommand() *cobra.Command {
+	return decision{verb: "reject", done: "rejected"}.command(`Reject what the agent did, by the ids that "cursord diff" shows on a terminal: those lines
+become again what they were. "cursord undo" takes it back.`)
+}
+
+// A decision is accept or reject, in words.
+type decision struct {
+	accept     bool
+	verb, done string
+}
+
+func (d decision) command(long string) *cobra.Command {
+	var p place
+	var all bool
+	var file, turn, comment, lines string
+	var only *daemon.LineRange
+	c := &cobra.Command{
+		Use:   d.verb + " [HUNK...]",
+		Short: strings.ToUpper(d.verb[:1]) + d.verb[1:] + " changes",
+		Long:  long,
+		Example: fmt.Sprintf("  cursord %[1]s 12.1 12.3\n  cursord %[1]s --file src/main.go\n  cursord %[1]s --lines 2-3 12.1",
+			d.verb),
+		Args: func(c *cobra.Command, hunks []string) error {
+			given := 0
+			for _, is := range []bool{len(hunks) > 0, all, file != "", turn != ""} {
+				if is {
+					given++
+				}
+			}
+			if given != 1 {
+				return errors.New("give hunks, or --file, or --turn, or --all")
+			}
+			if lines == "" {
+				return nil
+			}
+			if len(hunks) != 1 {
+				return errors.New("--lines goes with a single hunk")
+			}
+			var err error
+			only, err = lineRange(lines)
+			return err
+		},
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, hunks []string) error {
+			root, err := p.find(c.Context(), client)
+			if err != nil {
+				return err
+			}
+			params := rpc.DecideParams{Workspace: root, All: all, TurnID: turn, Lines: only, Comment: comment}
+			if len(hunks) > 0 {
+				params.Hunks = &hunks
+			}
+			if file != "" {
+				if params.Path, err = fileToDecide(c.Context(), client, root, file); err != nil {
+					return err
+				}
+			}
+			var out daemon.Decided
+			if err := client.Call(c.Context(), "diff/"+d.verb, params, &out); err != nil {
+				return err
+			}
+			d.tell(c.OutOrStdout(), c.ErrOrStderr(), out)
+			if len(hunks) > 0 && len(out.Skipped) > 0 {
+				return statusError(exitFailed)
+			}
+			return nil
+		}),
+	}
+	p.addFlag(c)
+	c.Flags().BoolVar(&all, "all", false, "all that is left to review")
+	c.Flags().StringVar(&file, "file", "", "all of the file `PATH`")
+	c.Flags().StringVar(&turn, "turn", "", "all of the turn `ID`")
+	c.Flags().StringVar(&comment, "comment", "", "a remark, `TEXT`, for the agent's next prompt")
+	c.Flags().StringVar(&lines, "lines", "", "of a single hunk only its changed lines `A-B`, counted from 1")
+	return c
+}
+
+// tell says what was decided, and what was not.
+func (d decision) tell(w, errOut io.Writer, out daemon.Decided) {
+	if out.Applied == 0 && len(out.Skipped) == 0 {
+		fmt.Fprintln(w, "nothing to review")
+		return
+	}
+	files := map[string]bool{}
+	left := 0
+	for _, diff := range out.Diffs {
+		files[diff.Path] = true
+		left += len(diff.Hunks)
+	}
+	fmt.Fprintf(w, "%s %s", d.done, count(out.Applied, "hunk"))
+	if left > 0 {
+		fmt.Fprintf(w, "; %s left in %s", count(left, "hunk"), count(len(files), "file"))
+	}
+	fmt.Fprintln(w)
+	for _, s := range out.Skipped {
+		fmt.Fprintf(errOut, "not %s: %s of %s: %s\n", d.done, clean(s.Hunk), clean(s.Path), s.Kind)
+	}
+}
+
+// fileToDecide returns the path of the one file under review that the user names.
+func fileToDecide(ctx context.Context, client *rpc.Client, root, file string) (string, error) {
+	diffs, err := pending(ctx, client, root)
+	if err != nil {
+		return "", err
+	}
+	switch found := selectDiffs(diffs, root, file); len(found) {
+	case 0:
+		return "", fmt.Errorf("nothing to review in %s", clean(file))
+	case 1:
+		return diffFile(root, found[0]), nil
+	default:
+		return "", fmt.Errorf("%s is a directory with %s to review; name one of them", clean(file), count(len(found), "file"))
+	}
+}
+
+// lineRange reads "A-B" or "A", which count from 1 and include B.
+func lineRange(s string) (*daemon.LineRange, error) {
+	first, last, isRange := strings.Cut(s, "-")
+	if !isRange {
+		last = first
+	}
+	from, err1 := strconv.Atoi(first)
+	to, err2 := strconv.Atoi(last)
+	if err1 != nil || err2 != nil || from < 1 || to < from {
+		return nil, fmt.Errorf("--lines is %q; it must be a number or two, as 2-5, that count from 1", s)
+	}
+	return &daemon.LineRange{From: from - 1, To: to}, nil
+}

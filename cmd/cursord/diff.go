@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+func diffCommand() *cobra.Command {
+	var p place
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "diff [PATH...]",
+		Short: "Show what is left to review",
+		Long: `Show what is left to review: on a terminal with the id of each hunk, to be accepted or rejected by it; in a pipe as
+a patch, of which "git apply -R" makes the work tree what it was before. A PATH is a file or a directory.`,
+		Example: `  cursord diff src
+  cursord diff | git apply -R`,
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, paths []string) error {
+			root, err := p.find(c.Context(), client)
+			if err != nil {
+				return err
+			}
+			diffs, err := pending(c.Context(), client, root)
+			if err != nil {
+				return err
+			}
+			if len(paths) > 0 {
+				diffs = selectAll(c.ErrOrStderr(), diffs, root, paths)
+			}
+			out := c.OutOrStdout()
+			switch {
+			case asJSON:
+				return printJSON(out, rpc.DiffList{Diffs: diffs})
+			case len(diffs) == 0:
+				if len(paths) == 0 {
+					fmt.Fprintf(c.ErrOrStderr(), "nothing to review in %s\n", clean(root))
+				}
+				return nil
+			case isTerminal(out):
+				printDiffs(out, paletteOf(out), diffs)
+				return nil
+			case len(paths) == 0:
+				return printPatch(c.Context(), client, out, rpc.DiffParams{Workspace: root})
+			}
+			for _, d := range diffs {
+				err := printPatch(c.Context(), client, out, rpc.DiffParams{Workspace: root, Path: diffFile(root, d)})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
+	p.addFlag(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print the diffs as JSON")
+	return c
+}
+
+// pending lists what is left to review in a workspace.
+func pending(ctx context.Context, client *rpc.Client, root string) ([]*sessions.Diff, error) {
+	var list rpc.DiffList
+	err := client.Call(ctx, "diff/list", rpc.DiffParams{Workspace: root}, &list)
+	return list.Diffs, err
+}
+
+// selectAll returns the diffs that paths name, each once, and tells of paths that name none.
+func selectAll(errOut io.Writer, diffs []*sessions.Diff, root string, paths []string) []*sessions.Diff {
+	chosen := []*sessions.Diff{}
+	known := map[string]bool{}
+	for _, path := range paths {
+		found := selectDiffs(diffs, root, path)
+		if len(found) == 0 {
+			fmt.Fprintf(errOut, "nothing to review in %s\n", clean(path))
+		}
+		for _, d := range found {
+			if !known[d.Path] {
+				known[d.Path] = true
+				chosen = append(chosen, d)
+			}
+		}
+	}
+	return chosen
+}
+
+func printPatch(ctx context.Context, client *rpc.Client, w io.Writer, params rpc.DiffParams) error {
+	var unified rpc.UnifiedResult
+	if err := client.Call(ctx, "diff/unified", params, &unified); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, unified.Patch)
+	return err
+}

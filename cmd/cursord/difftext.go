@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"cursord/sessions"
+)
+
+// printDiffs prints diffs for people, each hunk with the id that decides it.
+func printDiffs(w io.Writer, p palette, diffs []*sessions.Diff) {
+	for i, d := range diffs {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, diffTitle(p, d))
+		for _, h := range d.Hunks {
+			printHunk(w, p, h)
+		}
+	}
+}
+
+// diffTitle says what has become of a file.
+func diffTitle(p palette, d *sessions.Diff) string {
+	name := clean(d.Path)
+	if d.OldPath != "" {
+		name = clean(d.OldPath) + " → " + name
+	}
+	about := []string{string(d.Kind)}
+	if d.Added > 0 || d.Removed > 0 {
+		about = append(about, p.green(fmt.Sprintf("+%d", d.Added))+" "+p.red(fmt.Sprintf("-%d", d.Removed)))
+	}
+	if d.OldMode != "" || d.NewMode != "" {
+		about = append(about, fmt.Sprintf("mode %s → %s", d.OldMode, d.NewMode))
+	}
+	if d.OldTarget != "" || d.NewTarget != "" {
+		about = append(about, fmt.Sprintf("link %q → %q", d.OldTarget, d.NewTarget))
+	}
+	if d.Baseline == "unknown" {
+		about = append(about, "what it was is not known: it can only be accepted")
+	}
+	if filepath.IsAbs(d.Path) {
+		about = append(about, "outside of the workspace: it can only be looked at")
+	}
+	return p.bold(name) + " (" + strings.Join(about, ", ") + ")"
+}
+
+func printHunk(w io.Writer, p palette, h sessions.Hunk) {
+	head := "@@ whole file @@"
+	if len(h.Lines) > 0 {
+		head = fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)
+	}
+	head = p.cyan(head) + " " + p.yellow(clean(h.ID))
+	if len(h.Linked) > 0 {
+		head += p.dim(" with " + clean(strings.Join(h.Linked, " ")))
+	}
+	fmt.Fprintln(w, head)
+	lastOld, lastNew := -1, -1
+	for i, line := range h.Lines {
+		if !strings.HasPrefix(line, "+") {
+			lastOld = i
+		}
+		if !strings.HasPrefix(line, "-") {
+			lastNew = i
+		}
+	}
+	for i, line := range h.Lines {
+		text := strings.TrimSuffix(cleanText(line), "\n")
+		switch {
+		case strings.HasPrefix(line, "+"):
+			text = p.green(text)
+		case strings.HasPrefix(line, "-"):
+			text = p.red(text)
+		}
+		fmt.Fprintln(w, text)
+		if h.OldNoEOL && i == lastOld || h.NewNoEOL && i == lastNew {
+			fmt.Fprintln(w, p.dim(`\ No newline at end of file`))
+		}
+	}
+}

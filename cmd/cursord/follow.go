@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A follower picks one turn out of a workspace's notifications. Its notify is the client's onNotify: a terminal or a
+// pipe that is slow slows the connection, and thereby nobody but itself.
+type follower struct {
+	turn  string              // the id
+	show  *screen             // where people read it, or nil
+	lines io.Writer           // where programs read it, as lines of JSON, or nil
+	ended chan *sessions.Turn // gets the turn when all of it has been shown
+
+	over     bool
+	session  string            // the turn's, once it is known
+	sessions []json.RawMessage // before it is
+}
+
+// change is what any notification may carry, as far as a follower looks into it.
+type change struct {
+	Session *struct {
+		ID string `json:"id"`
+	} `json:"session"`
+	Turn *sessions.Turn `json:"turn"`
+	Item *sessions.Item `json:"item"`
+	Diff *struct {
+		Turns []string `json:"turns"`
+	} `json:"diff"`
+}
+
+func newFollower(turn string, show *screen, lines io.Writer) *follower {
+	return &follower{turn: turn, show: show, lines: lines, ended: make(chan *sessions.Turn, 1)}
+}
+
+func (f *follower) notify(method string, params json.RawMessage) {
+	if f.over {
+		return
+	}
+	if method == "item/delta" {
+		var d rpc.DeltaParams
+		if json.Unmarshal(params, &d) == nil && d.TurnID == f.turn {
+			if f.show != nil {
+				f.show.delta(d.ItemID, d.Kind, d.Offset, d.Text)
+			}
+			f.print(method, params)
+		}
+		return
+	}
+	var c change
+	if json.Unmarshal(params, &c) != nil {
+		return // of another version's making
+	}
+	switch {
+	case method == "log/message":
+		f.print(method, params)
+	case c.Session != nil && f.session == "":
+		f.sessions = append(f.sessions, params)
+	case c.Session != nil && c.Session.ID == f.session:
+		f.print(method, params)
+	case c.Turn != nil && c.Turn.ID == f.turn:
+		f.begin(c.Turn.SessionID)
+		f.print(method, params)
+		if f.over = c.Turn.Status.Final(); f.over {
+			f.ended <- c.Turn
+		}
+	case c.Item != nil && c.Item.TurnID == f.turn:
+		if f.show != nil {
+			f.show.item(c.Item)
+		}
+		f.print(method, params)
+	case c.Diff != nil && slices.Contains(c.Diff.Turns, f.turn):
+		f.print(method, params)
+	}
+}
+
+// begin learns the turn's session and prints what was said about it before.
+func (f *follower) begin(session string) {
+	if f.session != "" {
+		return
+	}
+	f.session = session
+	for _, params := range f.sessions {
+		var c change
+		if json.Unmarshal(params, &c) == nil && c.Session != nil && c.Session.ID == session {
+			f.print("session/changed", params)
+		}
+	}
+	f.sessions = nil
+}
+
+// print prints a notification where they are wanted as JSON.
+func (f *follower) print(method string, params json.RawMessage) {
+	if f.lines != nil {
+		fmt.Fprintf(f.lines, "{\"method\":%q,\"params\":%s}\n", method, params)
+	}
+}

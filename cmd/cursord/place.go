@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A place is the workspace that a command is about, as the user gave it.
+type place struct{ dir string }
+
+func (p *place) addFlag(c *cobra.Command) {
+	c.Flags().StringVarP(&p.dir, "workspace", "w", "",
+		"the workspace `DIR` (default: the known one, else the git work tree, around the current directory)")
+}
+
+// find returns the workspace's absolute path: the directory given exactly; without one, the nearest directory from the
+// current one upwards that is a workspace already, else the nearest that holds .git, else the current one.
+func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
+	if p.dir != "" {
+		return resolveDir(p.dir)
+	}
+	here, err := resolveDir(".")
+	if err != nil {
+		return "", err
+	}
+	var known rpc.WorkspaceList
+	if err := client.Call(ctx, "workspace/list", nil, &known); err != nil {
+		return "", err
+	}
+	roots := map[string]bool{}
+	for _, w := range known.Workspaces {
+		roots[w.Workspace] = true
+	}
+	git := ""
+	for dir := here; ; dir = filepath.Dir(dir) {
+		if roots[dir] {
+			return dir, nil
+		}
+		if git == "" {
+			if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+				git = dir
+			}
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+	}
+	if git != "" {
+		return git, nil
+	}
+	return here, nil
+}
+
+// resolveDir returns a directory's absolute path without symlinks, as far as it exists; a URI stays as it is.
+func resolveDir(dir string) (string, error) {
+	if strings.HasPrefix(dir, "file://") {
+		return dir, nil
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real, nil
+	}
+	return abs, nil
+}
+
+// within reports whether path is dir or lies below it.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// selectDiffs returns the diffs of a workspace that a path on the command line names: that of a file, or those below
+// a directory. A relative path counts from the current directory, else from the workspace.
+func selectDiffs(diffs []*sessions.Diff, workspace, path string) []*sessions.Diff {
+	candidates := []string{path}
+	if !filepath.IsAbs(path) {
+		candidates = []string{filepath.Join(workspace, path)}
+		if here, err := filepath.Abs(path); err == nil {
+			candidates = []string{here, candidates[0]}
+		}
+	}
+	for _, candidate := range candidates {
+		candidate = filepath.Clean(candidate)
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(candidate)); err == nil {
+			candidate = filepath.Join(dir, filepath.Base(candidate))
+		}
+		chosen := slices.DeleteFunc(slices.Clone(diffs), func(d *sessions.Diff) bool {
+			return !within(candidate, diffFile(workspace, d))
+		})
+		if len(chosen) > 0 {
+			return chosen
+		}
+	}
+	return nil
+}
+
+// diffFile returns the absolute path of a diff's file.
+func diffFile(workspace string, d *sessions.Diff) string {
+	path := filepath.FromSlash(d.Path)
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(workspace, path)
+}
+
+// asClient makes a command's action of one that is done with the daemon, started if need be.
+func asClient(do func(c *cobra.Command, client *rpc.Client, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		client, err := newClient(c.Context(), nil)
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		return do(c, client, args)
+	}
+}

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/spf13/cobra"
+
+	"cursord/daemon"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// exitCancelled is the exit status of a run whose turn was cancelled, as of a program that Ctrl-C ended.
+const exitCancelled = 130
+
+func runCommand() *cobra.Command {
+	var p place
+	var session, model, mode string
+	var force, trust, asJSON bool
+	c := &cobra.Command{
+		Use:   "run [PROMPT]",
+		Short: "Give the agent a prompt and watch it work",
+		Long: `Give the agent a prompt and watch it work: its text on stdout, its tool calls on stderr. Without PROMPT, or where
+it is -, the prompt is what stdin has. Ctrl-C cancels the turn; a second one leaves it to the daemon.
+
+The exit status is 0 when the turn is completed, 1 when it failed, and 130 when it was cancelled.`,
+		Example: `  cursord run "explain main.go"
+  cursord run --session 01J9ZK4T6Q "now add a test"
+  git diff | cursord run --mode ask --json -`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return errors.New("more than one PROMPT: put quotes around it")
+			}
+			if mode != "" && !slices.Contains([]sessions.Mode{sessions.ModeAgent, sessions.ModeAsk, sessions.ModePlan}, sessions.Mode(mode)) {
+				return fmt.Errorf("--mode is %q; it must be agent, ask or plan", mode)
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			prompt, err := promptOf(c, args)
+			if err != nil {
+				return err
+			}
+			r := &turnRun{trust: trust, params: rpc.TurnStartParams{
+				SessionID: session, Prompt: prompt, Force: force, TurnID: ulid.Make().String(),
+			}}
+			if mode != "" {
+				m := sessions.Mode(mode)
+				r.params.Mode = &m
+			}
+			if model != "" {
+				r.params.Model = &model
+			}
+			f := newFollower(r.params.TurnID, newScreen(c.OutOrStdout(), c.ErrOrStderr()), nil)
+			if asJSON {
+				f = newFollower(r.params.TurnID, nil, c.OutOrStdout())
+			}
+			client, err := newClient(c.Context(), f.notify)
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			if r.params.Workspace, err = runPlace(c.Context(), client, p, session); err != nil {
+				return err
+			}
+			interrupts := make(chan os.Signal, 2)
+			signal.Notify(interrupts, os.Interrupt)
+			defer signal.Stop(interrupts)
+			turn, err := r.run(c.Context(), client, f, interrupts)
+			if err != nil {
+				return err
+			}
+			if f.show != nil {
+				tellPending(c.Context(), client, c.ErrOrStderr(), turn)
+			}
+			return turnResult(turn)
+		},
+	}
+	p.addFlag(c)
+	c.Flags().StringVar(&session, "session", "", "go on with the session `ID` (default: a new one)")
+	c.Flags().StringVar(&model, "model", "", "the model `M` (default: the session's, else the configuration's)")
+	c.Flags().StringVar(&mode, "mode", "", "the mode `M`: agent, ask or plan (default: the session's, else agent)")
+	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking")
+	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace first")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the turn's notifications as lines of JSON")
+	return c
+}
+
+// promptOf returns the prompt from the command line, else from stdin.
+func promptOf(c *cobra.Command, args []string) (string, error) {
+	if len(args) == 0 {
+		if isTerminal(c.InOrStdin()) {
+			return "", usageError(c, "no PROMPT")
+		}
+		args = []string{"-"}
+	}
+	raw, err := readArgument(c, args[0])
+	if err != nil {
+		return "", fmt.Errorf("the prompt cannot be read: %w", err)
+	}
+	if strings.TrimSpace(string(raw)) == "" {
+		return "", usageError(c, "the prompt is empty")
+	}
+	return string(raw), nil
+}
+
+// runPlace returns the workspace of a run: the one given, else that of the session, if one is given.
+func runPlace(ctx context.Context, client *rpc.Client, p place, session string) (string, error) {
+	if p.dir != "" || session == "" {
+		return p.find(ctx, client)
+	}
+	var t daemon.Transcript
+	err := client.Call(ctx, "session/read", rpc.SessionReadParams{SessionID: session, Limit: 1}, &t)
+	if err != nil {
+		return "", err
+	}
+	return t.Session.Workspace, nil
+}
+
+// A turnRun is a turn from its start to its end.
+type turnRun struct {
+	params rpc.TurnStartParams // with a TurnID
+	trust  bool
+}
+
+// run starts the turn, shows it by f, whose notify must be the client's, and returns it when it has ended. The first
+// interrupt cancels the turn, the second ends the wait for it.
+func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *follower, interrupts <-chan os.Signal) (*sessions.Turn, error) {
+	if f.show != nil {
+		defer f.show.end()
+	}
+	if err := r.prepare(ctx, client, f); err != nil {
+		return nil, err
+	}
+	started := make(chan error, 1)
+	go func() { started <- client.Call(ctx, "turn/start", r.params, nil) }()
+	cancelled := make(chan error, 1)
+	isStarted, interrupted := false, false
+	cancel := func() { cancelled <- client.Call(ctx, "turn/cancel", rpc.TurnParams{TurnID: r.params.TurnID}, nil) }
+	for {
+		select {
+		case turn := <-f.ended:
+			return turn, nil
+		case err := <-started:
+			if err != nil {
+				return nil, r.startError(err)
+			}
+			isStarted = true
+			if interrupted {
+				go cancel()
+			}
+		case err := <-cancelled:
+			if err != nil {
+				return nil, err
+			}
+		case <-interrupts:
+			if interrupted {
+				return nil, statusError(exitCancelled)
+			}
+			if interrupted = true; isStarted {
+				go cancel()
+			}
+		case <-client.Done():
+			select {
+			case turn := <-f.ended: // its last words
+				return turn, nil
+			default:
+				return nil, &rpc.Error{
+					Message: "the daemon has ended, and the turn with it",
+					Data:    rpc.ErrorData{Hint: `"cursord sessions" shows what is kept of it`},
+				}
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// prepare subscribes to what happens in the workspace from now on.
+func (r *turnRun) prepare(ctx context.Context, client *rpc.Client, f *follower) error {
+	if r.trust {
+		err := client.Call(ctx, "workspace/trust", rpc.TrustParams{Workspace: r.params.Workspace, Trusted: true}, nil)
+		if err != nil {
+			return err
+		}
+	}
+	var known rpc.WorkspaceList
+	if err := client.Call(ctx, "workspace/list", nil, &known); err != nil {
+		return err
+	}
+	var now uint64 // of a workspace that is not known, "everything" is nothing
+	for _, w := range known.Workspaces {
+		if w.Workspace == r.params.Workspace {
+			now = w.Seq
+		}
+	}
+	subscribe := rpc.SubscribeParams{Workspace: r.params.Workspace, After: &now}
+	if f.lines == nil {
+		subscribe.Diffs = "summary"
+	}
+	return client.Call(ctx, "workspace/subscribe", subscribe, nil)
+}
+
+// startError puts the daemon's advice in the terms of the command line.
+func (r *turnRun) startError(err error) error {
+	if e := (*rpc.Error)(nil); errors.As(err, &e) && e.Data.Kind == daemon.KindWorkspaceUntrusted {
+		told := *e
+		told.Data.Hint = fmt.Sprintf("trust it with: cursord trust %s, or run with --trust", shellWord(r.params.Workspace))
+		return &told
+	}
+	return err
+}
+
+// turnResult returns how the command ends when its turn has ended so.
+func turnResult(t *sessions.Turn) error {
+	switch t.Status {
+	case sessions.TurnCompleted:
+		return nil
+	case sessions.TurnCancelled:
+		return statusError(exitCancelled)
+	case sessions.TurnInterrupted:
+		return &rpc.Error{
+			Message: "the daemon stopped while the turn ran",
+			Data:    rpc.ErrorData{Hint: fmt.Sprintf("go on with: cursord run --session %s …", t.SessionID)},
+		}
+	}
+	if t.Error == nil {
+		return errors.New("the turn failed")
+	}
+	return &rpc.Error{Message: clean(t.Error.Message), Data: rpc.ErrorData{Hint: clean(t.Error.Hint)}}
+}
+
+// tellPending says what of a turn is to be reviewed, and how.
+func tellPending(ctx context.Context, client *rpc.Client, w io.Writer, turn *sessions.Turn) {
+	var list rpc.DiffList
+	params := rpc.DiffParams{Workspace: turn.Workspace, TurnID: turn.ID}
+	if client.Call(ctx, "diff/list", params, &list) != nil || len(list.Diffs) == 0 {
+		return // the turn has ended all the same
+	}
+	hunks := 0
+	for _, d := range list.Diffs {
+		for _, h := range d.Hunks {
+			if slices.ContainsFunc(h.Sources, func(s sessions.Source) bool { return s.TurnID == turn.ID }) {
+				hunks++
+			}
+		}
+	}
+	if hunks > 0 {
+		fmt.Fprintf(w, "%s in %s to review: cursord diff -w %s\n",
+			count(hunks, "hunk"), count(len(list.Diffs), "file"), shellWord(turn.Workspace))
+	}
+}
+
+// shellWord quotes s where a shell would take it apart.
+func shellWord(s string) string {
+	s = clean(s)
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:@%,") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cursord/daemon"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+func showCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "show SESSION",
+		Short: "Show all of a session, the oldest first",
+		Args:  cobra.ExactArgs(1),
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
+			t, err := readTranscript(c.Context(), client, args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(c.OutOrStdout(), t)
+			}
+			printTranscript(c.OutOrStdout(), t)
+			return nil
+		}),
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the session, its turns and items as JSON")
+	return c
+}
+
+// readTranscript reads every page of session/read and joins them.
+func readTranscript(ctx context.Context, client *rpc.Client, session string) (*daemon.Transcript, error) {
+	var pages []daemon.Transcript // the newest first
+	params := rpc.SessionReadParams{SessionID: session}
+	for {
+		var page daemon.Transcript
+		if err := client.Call(ctx, "session/read", params, &page); err != nil {
+			return nil, err
+		}
+		pages = append(pages, page)
+		if !page.More || len(page.Items) == 0 {
+			break
+		}
+		params.Before = page.Items[0].ID
+	}
+	all := &daemon.Transcript{Session: pages[0].Session, Turns: []*sessions.Turn{}, Items: []*sessions.Item{}}
+	known := map[string]bool{} // a turn that spans pages is in each of them
+	for i := range pages {
+		page := pages[len(pages)-1-i]
+		for _, t := range page.Turns {
+			if !known[t.ID] {
+				known[t.ID] = true
+				all.Turns = append(all.Turns, t)
+			}
+		}
+		all.Items = append(all.Items, page.Items...)
+	}
+	return all, nil
+}
+
+func printTranscript(w io.Writer, t *daemon.Transcript) {
+	p := paletteOf(w)
+	s := t.Session
+	model := "auto"
+	if s.Model != nil {
+		model = *s.Model
+	}
+	fmt.Fprintln(w, p.bold(clean(s.Title)))
+	fmt.Fprintln(w, p.dim(fmt.Sprintf("%s · %s · %s · %s · %s · %s", s.ID, clean(s.Workspace), clean(model), s.Mode, s.State,
+		count(s.Turns, "turn"))))
+	items := map[string][]*sessions.Item{}
+	for _, item := range t.Items {
+		items[item.TurnID] = append(items[item.TurnID], item)
+	}
+	for _, turn := range t.Turns {
+		printTurn(w, p, turn, items[turn.ID])
+	}
+}
+
+func printTurn(w io.Writer, p palette, turn *sessions.Turn, items []*sessions.Item) {
+	fmt.Fprintln(w)
+	for line := range strings.Lines(cleanText(strings.TrimRight(turn.Prompt, "\n"))) {
+		fmt.Fprintln(w, p.cyan("> "+strings.TrimSuffix(line, "\n")))
+	}
+	was := sessions.ItemKind("")
+	for _, item := range items {
+		if item.Kind != sessions.ItemTool || was != sessions.ItemTool {
+			fmt.Fprintln(w)
+		}
+		was = item.Kind
+		text := cleanText(strings.Trim(item.Text, "\n"))
+		switch item.Kind {
+		case sessions.ItemTool:
+			fmt.Fprintln(w, toolLine(p, item))
+		case sessions.ItemThinking:
+			fmt.Fprintln(w, p.dim("thinking: "+text))
+		case sessions.ItemNotice:
+			fmt.Fprintln(w, p.yellow("note: "+text))
+		default:
+			fmt.Fprintln(w, text)
+		}
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, p.dim("— "+turnEnd(turn)))
+	if e := turn.Error; e != nil {
+		fmt.Fprintln(w, p.red("  "+clean(e.Message)))
+		if e.Hint != "" {
+			fmt.Fprintln(w, "  "+clean(e.Hint))
+		}
+	}
+}
+
+// turnEnd says in a line what has become of a turn.
+func turnEnd(t *sessions.Turn) string {
+	end := string(t.Status)
+	if t.StartedAt != nil && t.EndedAt != nil {
+		end += " in " + t.EndedAt.Sub(t.StartedAt.Time).Round(100*time.Millisecond).String()
+	}
+	if u := t.Usage; u != nil {
+		end += fmt.Sprintf(" · %d tokens in, %d out", u.InputTokens, u.OutputTokens)
+	}
+	return end
+}

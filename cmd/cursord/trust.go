@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cursord/rpc"
+)
+
+func trustCommand() *cobra.Command {
+	return trusting(true, &cobra.Command{
+		Use:   "trust [DIR]",
+		Short: "Let agents run in a workspace",
+		Long: `Let agents run in a workspace: they can run commands there and change files. It covers that directory alone, not
+workspaces below it.`,
+	})
+}
+
+func untrustCommand() *cobra.Command {
+	return trusting(false, &cobra.Command{
+		Use:   "untrust [DIR]",
+		Short: "Let no agent run in a workspace any more",
+	})
+}
+
+func trusting(trusted bool, c *cobra.Command) *cobra.Command {
+	c.Args = cobra.MaximumNArgs(1)
+	c.RunE = asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
+		var p place
+		if len(args) == 1 {
+			p.dir = args[0]
+		}
+		root, err := p.find(c.Context(), client)
+		if err != nil {
+			return err
+		}
+		var done rpc.TrustResult
+		if err := client.Call(c.Context(), "workspace/trust", rpc.TrustParams{Workspace: root, Trusted: trusted}, &done); err != nil {
+			return err
+		}
+		word := "trusted"
+		if !trusted {
+			word = "not trusted"
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", word, clean(done.Workspace))
+		return nil
+	})
+	return c
+}

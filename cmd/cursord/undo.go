@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cursord/rpc"
+)
+
+func undoCommand() *cobra.Command {
+	return stepping("undo", "undone", "Take back the latest accept or reject; repeatable")
+}
+
+func redoCommand() *cobra.Command {
+	return stepping("redo", "redone", "Make again what undo took back; repeatable")
+}
+
+func stepping(verb, done, short string) *cobra.Command {
+	var p place
+	c := &cobra.Command{
+		Use:   verb,
+		Short: short,
+		Args:  cobra.NoArgs,
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
+			root, err := p.find(c.Context(), client)
+			if err != nil {
+				return err
+			}
+			var out rpc.UndoResult
+			if err := client.Call(c.Context(), "diff/"+verb, rpc.WorkspaceParams{Workspace: root}, &out); err != nil {
+				return err
+			}
+			for _, d := range out.Diffs {
+				left := "nothing"
+				if len(d.Hunks) > 0 {
+					left = count(len(d.Hunks), "hunk")
+				}
+				fmt.Fprintf(c.OutOrStdout(), "%s: %s has %s to review\n", done, clean(d.Path), left)
+			}
+			return nil
+		}),
+	}
+	p.addFlag(c)
+	return c
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cursord/rpc"
+)
+
+func workspacesCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "workspaces",
+		Short: "List the workspaces that the daemon knows",
+		Args:  cobra.NoArgs,
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
+			var list rpc.WorkspaceList
+			if err := client.Call(c.Context(), "workspace/list", nil, &list); err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(c.OutOrStdout(), list)
+			}
+			if len(list.Workspaces) == 0 {
+				fmt.Fprintln(c.ErrOrStderr(), "no workspaces yet")
+				return nil
+			}
+			rows := [][]string{{"SESSIONS", "RUNNING", "HUNKS", "TRUSTED", "WORKSPACE"}}
+			for _, w := range list.Workspaces {
+				trusted := "no"
+				if w.Trusted {
+					trusted = "yes"
+				}
+				rows = append(rows, []string{
+					fmt.Sprint(w.Sessions), fmt.Sprint(w.Running), fmt.Sprint(w.PendingHunks), trusted, clean(w.Workspace),
+				})
+			}
+			printTable(c.OutOrStdout(), rows)
+			return nil
+		}),
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the answer of workspace/list as JSON")
+	return c
+}
