@@ -23,12 +23,17 @@ func (d *Daemon) Diffs(root, path, turn string) ([]*sessions.Diff, error) {
 		return nil, err
 	}
 	list := []*sessions.Diff{}
-	err = w.review.call(func() {
+	stopped := w.review.call(func() {
 		w.review.refreshPending()
-		for _, f := range w.review.chosen(path, turn) {
+		var files []*file
+		files, err = w.review.chosen(path, turn)
+		for _, f := range files {
 			list = append(list, f.diff)
 		}
 	})
+	if stopped != nil {
+		return nil, stopped
+	}
 	return list, err
 }
 
@@ -39,16 +44,21 @@ func (d *Daemon) Unified(root, path, turn string) (string, error) {
 		return "", err
 	}
 	var patch []byte
-	err = w.review.call(func() {
+	stopped := w.review.call(func() {
 		w.review.refreshPending()
+		var chosen []*file
+		chosen, err = w.review.chosen(path, turn)
 		var files []diffs.FilePatch
-		for _, f := range w.review.chosen(path, turn) {
+		for _, f := range chosen {
 			if !f.outside() && w.review.load(f) == nil {
 				files = append(files, f.patch(turn))
 			}
 		}
 		patch = diffs.Unified(files)
 	})
+	if stopped != nil {
+		return "", stopped
+	}
 	return string(patch), err
 }
 
@@ -73,14 +83,19 @@ func fromTurn(h diffs.Hunk, turn string) bool {
 }
 
 // chosen lists the pending files that a path and a turn, if given, select.
-func (r *reviewer) chosen(path, turn string) []*file {
+func (r *reviewer) chosen(path, turn string) ([]*file, error) {
 	if path != "" {
+		name := path
 		path = canonical(r.w.root, r.w.root, path)
+		if filepath.IsAbs(path) && r.files[path] == nil {
+			return nil, errorf(KindOutsideWorkspace, "%s is outside of the workspace %s", name, r.w.root)
+		}
 	}
-	return slices.DeleteFunc(r.sorted(), func(f *file) bool {
+	files := slices.DeleteFunc(r.sorted(), func(f *file) bool {
 		return f.diff == nil || f.diff.State != "pending" || path != "" && f.path != path ||
 			turn != "" && !slices.Contains(f.diff.Turns, turn)
 	})
+	return files, nil
 }
 
 // A choice is what a decision is about in one file.
@@ -214,15 +229,18 @@ func (r *reviewer) finish(touched []*file, ops []sessions.Op, out Decided, reply
 func (r *reviewer) choose(dec Decision) ([]*choice, error) {
 	var choices []*choice
 	if dec.Hunks == nil {
+		files, err := r.chosen(dec.Path, dec.TurnID)
+		if err != nil {
+			return nil, err
+		}
 		if dec.Path != "" {
-			path := canonical(r.w.root, r.w.root, dec.Path)
-			if f := r.files[path]; f == nil || f.diff == nil {
+			if f := r.files[canonical(r.w.root, r.w.root, dec.Path)]; f == nil || f.diff == nil {
 				return nil, errorf(KindNotFound, "%s is not under review", dec.Path)
 			} else if err := revConflict(f, dec.Rev); err != nil {
 				return nil, err
 			}
 		}
-		for _, f := range r.chosen(dec.Path, dec.TurnID) {
+		for _, f := range files {
 			choices = append(choices, &choice{f: f})
 		}
 		return choices, nil

@@ -191,15 +191,22 @@ func (s *Subscription) advance() {
 		return
 	}
 	w := s.w
+	sent := false
 	for n := 0; len(s.snapshot) > 0; n++ {
 		if n == pieceEntries {
+			if !sent { // nothing is on its way whose arrival would resume
+				go s.Resume()
+			}
 			return
 		}
 		ref := s.snapshot[0]
 		e, err := w.d.store.Entry(w.root, ref.Kind, ref.ID)
 		// What has changed since comes with the changes behind the cursor.
-		if err == nil && e.Seq <= s.cursor && !s.give(w.notification(e)) {
-			return
+		if err == nil && e.Seq <= s.cursor {
+			if !s.give(w.notification(e)) {
+				return
+			}
+			sent = true
 		}
 		s.snapshot = s.snapshot[1:]
 	}

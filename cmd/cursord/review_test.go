@@ -323,6 +323,12 @@ func TestNothingIsWrittenOutsideTheWorkspace(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "new\n", string(b))
 	}
+	for method, params := range map[string]obj{
+		"diff/list": {}, "diff/unified": {}, "diff/accept": {}, "diff/reject": {},
+	} {
+		params["workspace"], params["path"] = w.ws, "../elsewhere"
+		require.EqualValues(t, -32004, e.fails(method, params).Code, method)
+	}
 	// A folder that becomes a link while its file is under review.
 	w.put("in/f", "old\n")
 	w.plays(lines(edits("4", "in/f", "old\n", "new\n"))...)
