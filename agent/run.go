@@ -24,6 +24,10 @@ type Request struct {
 	Resume string   // the agent's session id, or ""
 	Env    []string // added to the daemon's environment, "K=V"
 
+	// Ready, if not nil, holds the prompt back until it is closed. The agent starts meanwhile, and reads its prompt
+	// before it does anything else.
+	Ready <-chan struct{}
+
 	IdleTimeout time.Duration // without output and with no tool call open; 0: 10 min
 	ToolTimeout time.Duration // without output while a tool call is open; 0: 60 min
 	MaxLine     int           // bytes; longer lines are skipped with a Notice; 0: 64 MiB
@@ -161,7 +165,15 @@ func (r *run) do(ctx context.Context, gate chan struct{}) Outcome {
 		return r.outcome(Failed, startError(r.req, err))
 	}
 	var aside sync.WaitGroup
-	aside.Go(func() { p.feed(r.req.Prompt) })
+	aside.Go(func() {
+		if r.req.Ready != nil {
+			select {
+			case <-r.req.Ready:
+			case <-r.eof:
+			}
+		}
+		p.feed(r.req.Prompt)
+	})
 	aside.Go(func() { r.readErrors(p.stderr) })
 	var end exit
 	supervised := make(chan struct{})

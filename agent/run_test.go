@@ -111,6 +111,26 @@ func TestRunGivesTheAgentWhatItNeeds(t *testing.T) {
 	require.Equal(t, Outcome{Status: Completed, SessionID: "s-1", RequestID: "r-1", Result: &text, Usage: &Usage{Input: 7}, Unknown: map[string]int{}}, out)
 }
 
+func TestRunHoldsThePromptBack(t *testing.T) {
+	f := newFake(t, sayInit+"cat >prompt\n"+sayResult)
+	ready := make(chan struct{})
+	f.req.Ready = ready
+	out, _ := f.run(t.Context(), func(ev Event) {
+		if _, ok := ev.(Init); ok {
+			text, _ := os.ReadFile(filepath.Join(f.dir, "prompt"))
+			require.Empty(t, text)
+			close(ready)
+		}
+	})
+	require.Equal(t, Completed, out.Status)
+	require.Equal(t, "hi", f.read("prompt"))
+
+	f = newFake(t, sayInit+"exit 3\n")
+	f.req.Ready = make(chan struct{})
+	out, _ = f.run(t.Context(), nil)
+	require.Equal(t, Failed, out.Status, "an agent that ends is not waited for")
+}
+
 func TestRunTellsTextAtOnce(t *testing.T) {
 	f := newFake(t, sayInit+sayDelta+waitGo+sayResult)
 	out, lines := f.run(t.Context(), func(ev Event) {
