@@ -294,9 +294,11 @@ func (w *workspace) snapshot() ([]sessions.Entry, error) {
 		if t.status() == sessions.TurnQueued {
 			continue
 		}
-		if turn, err := w.d.store.Turn(id); err == nil && !slices.ContainsFunc(refs, func(e sessions.Entry) bool {
-			return e.Kind == sessions.KindTurn && e.ID == id
-		}) {
+		turn, err := w.d.store.Turn(id)
+		if err != nil {
+			continue // on its way to the disk: it will come live
+		}
+		if !slices.ContainsFunc(refs, func(e sessions.Entry) bool { return e.Kind == sessions.KindTurn && e.ID == id }) {
 			add(turn)
 		}
 		items, err := w.d.store.TurnItems(id)
