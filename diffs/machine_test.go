@@ -145,7 +145,7 @@ func (m *machine) observe(now Content, by *Source) {
 	}
 	for _, h := range m.r.Hunks() {
 		if h.Kind == TextHunk {
-			require.NotEqual(t, sideLines(h, "-"), sideLines(h, "+"), "12: a hunk re-types what it deletes")
+			require.NotEqual(t, sideLines(h, "-"), sideLines(h, "+"), "12: a hunk re-types what it deletes %q\n%q", h, m.r.atoms)
 		}
 	}
 	m.disk = now

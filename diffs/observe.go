@@ -85,6 +85,7 @@ func (r *Review) observeText(text string, n int32) {
 	r.repair()
 	if n == 0 {
 		r.revive(fresh)
+		r.repair() // what was typed may now be behind the baseline's last line
 	}
 	r.normalise()
 	if r.was && r.pending() && r.same() {

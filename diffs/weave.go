@@ -1,6 +1,9 @@
 package diffs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // An atom is one line of a weave.
 type atom struct {
@@ -148,14 +151,25 @@ func (w *weave) settleBack() {
 	w.atoms = kept
 }
 
-// repair gives the line end to each line that lacks it and lost its place at the end of its sides. It leaves both
-// texts as they are: a line that is still the last of one of them keeps what it has.
+// repair gives the line end to each line that lacks it and lost its place at the end. It leaves both texts as they are.
 func (w *weave) repair() {
 	c, b := w.last(current), w.last(baseline)
-	for i := range w.atoms {
-		if a := &w.atoms[i]; lacksEOL(a.text) && (a.del != 0 || i != c) && (a.ins != 0 || i != b) {
-			a.text += w.lineEnd()
+	for i := 0; i < len(w.atoms); i++ {
+		a := &w.atoms[i]
+		if !lacksEOL(a.text) || a.del == 0 && i == c || a.del != 0 && i == b {
+			continue
 		}
+		if a.pending() || i != b {
+			a.text += w.lineEnd()
+			continue
+		}
+		// The baseline ends with this line, and the present text goes on with lines that are all the agent's: so is
+		// the line end.
+		added := atom{text: a.text + w.lineEnd(), id: w.id(), ins: w.atoms[i+1].ins}
+		a.del = added.ins
+		i++
+		c++
+		w.atoms = slices.Insert(w.atoms, i, added)
 	}
 }
 
