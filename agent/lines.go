@@ -27,9 +27,7 @@ func newLineReader(r io.Reader, limit int) *lineReader {
 // next returns the next line, valid until the call after. For a line over the limit it returns none, and the
 // line's length. A last line without a newline comes together with the error.
 func (l *lineReader) next() (line []byte, skipped int64, err error) {
-	if cap(l.long) > keepLong {
-		l.long = nil
-	}
+	l.shrink()
 	l.long = l.long[:0]
 	for {
 		part, err := l.br.ReadSlice('\n')
@@ -47,6 +45,13 @@ func (l *lineReader) next() (line []byte, skipped int64, err error) {
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return l.long, skipped, err
 		}
+	}
+}
+
+// shrink gives back the memory of a long line, which is not valid any more.
+func (l *lineReader) shrink() {
+	if cap(l.long) > keepLong {
+		l.long = nil
 	}
 }
 

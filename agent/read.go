@@ -26,6 +26,7 @@ func (r *run) read(stdout *os.File) {
 			from := len(batch)
 			batch = r.dec.AppendLine(batch, line)
 			batch = r.note(batch, from)
+			lines.shrink()
 		}
 		if err != nil || r.result != nil || len(batch) >= maxBatch || !lines.ready() {
 			r.send(batch)

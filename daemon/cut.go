@@ -26,7 +26,7 @@ func cutTool(whole *sessions.Tool) (cut *sessions.Tool, detail []byte) {
 	c.Result = cutJSON(whole.Result)
 	if c.OutputTruncated || len(c.Error) != len(whole.Error) || len(c.Command) != len(whole.Command) ||
 		len(c.Args) != len(whole.Args) || len(c.Result) != len(whole.Result) {
-		detail = encode(whole)
+		detail = encodeWhole(whole)
 	}
 	return &c, detail
 }
@@ -45,42 +45,6 @@ func cutText(s string, limit int) string {
 		return s
 	}
 	return runePrefix(s, min(limit, argKept)) + fmt.Sprintf("…(%d bytes)", len(s))
-}
-
-// cutJSON cuts every string in a JSON value that is over argMax.
-func cutJSON(raw json.RawMessage) json.RawMessage {
-	if len(raw) <= argMax {
-		return raw
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if dec.Decode(&v) != nil {
-		return encode(cutText(string(raw), argMax))
-	}
-	v, changed := cutStrings(v)
-	if !changed {
-		return raw
-	}
-	return encode(v)
-}
-
-func cutStrings(v any) (_ any, changed bool) {
-	switch v := v.(type) {
-	case string:
-		return cutText(v, argMax), len(v) > argMax
-	case []any:
-		for i := range v {
-			e, c := cutStrings(v[i])
-			v[i], changed = e, changed || c
-		}
-	case map[string]any:
-		for k := range v {
-			e, c := cutStrings(v[k])
-			v[k], changed = e, changed || c
-		}
-	}
-	return v, changed
 }
 
 func runePrefix(s string, n int) string {

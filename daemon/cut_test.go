@@ -12,6 +12,8 @@ import (
 
 func TestCutTool(t *testing.T) {
 	long := strings.Repeat("x", 5000)
+	files := strings.Repeat("\t\"line\" é\n\U0001f600", 10000)
+	cutFiles, _ := cutOutput(files)
 	for _, c := range []struct {
 		name      string
 		in        sessions.Tool
@@ -32,12 +34,25 @@ func TestCutTool(t *testing.T) {
 		{
 			"long strings anywhere",
 			sessions.Tool{Args: json.RawMessage(`{"n":12345678901234567890,"l":[{"s":"` + long + `"}],"ok":"<b>"}`)},
-			sessions.Tool{Args: json.RawMessage(`{"l":[{"s":"` + long[:1024] + `…(5000 bytes)"}],"n":12345678901234567890,"ok":"<b>"}`)}, true,
+			sessions.Tool{Args: json.RawMessage(`{"n":12345678901234567890,"l":[{"s":"` + long[:1024] + `…(5000 bytes)"}],"ok":"<b>"}`)}, true,
 		},
 		{
 			"many short strings stay",
 			sessions.Tool{Result: json.RawMessage(`["` + strings.Repeat(`abc","`, 2000) + `"]`)},
 			sessions.Tool{Result: json.RawMessage(`["` + strings.Repeat(`abc","`, 2000) + `"]`)}, false,
+		},
+		{
+			"output that is in the result",
+			sessions.Tool{Output: files, Result: json.RawMessage(`{"a":"` + long + `","k":` + string(encode(files)) + `}`)},
+			sessions.Tool{
+				Output: cutFiles, OutputTruncated: true,
+				Result: json.RawMessage(`{"a":"` + long[:1024] + `…(5000 bytes)","k":` + string(encode(runePrefix(files, 1024)+"…(160000 bytes)")) + `}`),
+			}, true,
+		},
+		{
+			"a long key, escapes at the limit",
+			sessions.Tool{Args: json.RawMessage(`{"` + long + `" : "` + strings.Repeat(`\ud83d\ude00`, 1025) + `", "b":"` + strings.Repeat(`\"`, 4096) + `"}`)},
+			sessions.Tool{Args: json.RawMessage(`{"` + long + `" : "` + strings.Repeat("\U0001f600", 256) + `…(4100 bytes)", "b":"` + strings.Repeat(`\"`, 4096) + `"}`)}, true,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -45,9 +60,13 @@ func TestCutTool(t *testing.T) {
 			require.Equal(t, c.want, *cut)
 			require.Equal(t, c.hasDetail, detail != nil)
 			if detail != nil {
-				var whole sessions.Tool
-				require.NoError(t, json.Unmarshal(detail, &whole))
-				require.Equal(t, c.in.Output, whole.Output)
+				whole, err := decodeWhole(detail)
+				require.NoError(t, err)
+				if whole.Args != nil {
+					require.JSONEq(t, string(c.in.Args), string(whole.Args))
+					whole.Args = c.in.Args
+				}
+				require.Equal(t, c.in, *whole)
 			}
 		})
 	}

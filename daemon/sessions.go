@@ -247,8 +247,8 @@ func (d *Daemon) ReadItem(id string) (*sessions.Item, error) {
 	case err != nil:
 		return nil, storeError(err)
 	default:
-		tool := new(sessions.Tool)
-		if err := decode(detail, tool); err != nil {
+		tool, err := decodeWhole(detail)
+		if err != nil {
 			return nil, errorf(KindStorage, "item %s: %v", id, err)
 		}
 		item.Tool = tool

@@ -49,6 +49,7 @@ func joinStdio(ctx context.Context) int {
 func serveStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, errOut io.Writer) int {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
+	saveMemory()
 	d, log, err := openStandalone(errOut)
 	if err != nil {
 		fmt.Fprintf(errOut, "cursord: %v\n", err)

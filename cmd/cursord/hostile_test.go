@@ -1,0 +1,255 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/sessions"
+)
+
+// memory returns the most memory that the daemon has ever had, in MiB.
+func (w *world) memory() int {
+	w.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.cmd.Process.Pid))
+	if err != nil {
+		w.t.Skip("no /proc")
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kib, err := strconv.Atoi(strings.Fields(rest)[0])
+	require.NoError(w.t, err)
+	return kib >> 10
+}
+
+// mostMemory is what the daemon may need for anything that an agent does, in MiB.
+const mostMemory = 200
+
+func TestPrompts(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	e := w.opens()
+	for name, prompt := range map[string]string{
+		"5 MB":        strings.Repeat("0123456789abcde\n", 5<<20/16),
+		"quotes":      `"'` + "`$(touch x) \\ %PATH% !! \n\r\n\t \"",
+		"dashes":      "--help",
+		"one dash":    "-",
+		"a flag":      "-p --force\n",
+		"unicode":     "ünï \U0001f600 \u2028 \ufeff x",
+		"white space": "\n\n  x  \n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer w.in(t, e)()
+			turn := e.turn(obj{"prompt": prompt})
+			require.Equal(t, sessions.TurnCompleted, turn.Status)
+			require.Equal(t, prompt, turn.Prompt)
+			runs := w.runs()
+			require.True(t, prompt == runs[len(runs)-1].Prompt, "the prompt came as another one")
+			require.NotContains(t, runs[len(runs)-1].Args, prompt)
+		})
+	}
+	failed := e.fails("turn/start", obj{"workspace": w.ws, "prompt": "a\x00b"})
+	require.Equal(t, -32602, failed.Code)
+	require.Equal(t, "prompt", failed.Data.Field)
+	failed = e.fails("turn/start", obj{"workspace": w.ws, "prompt": ""})
+	require.Equal(t, "prompt", failed.Data.Field)
+	failed = e.fails("turn/start", obj{"workspace": w.ws, "prompt": strings.Repeat("x", 8<<20+1)})
+	require.Equal(t, -32021, failed.Code)
+	require.Contains(t, failed.Message, "8388608")
+	failed = e.fails("turn/start", obj{"workspace": w.ws, "prompt": strings.Repeat("x", 7<<20), "context": []obj{
+		{"kind": "text", "text": strings.Repeat("y", 2<<20)}}})
+	require.Equal(t, -32021, failed.Code)
+	for field, params := range map[string]obj{
+		"workspace": {"workspace": w.path("nowhere"), "prompt": "x"},
+		"mode":      {"workspace": w.ws, "prompt": "x", "mode": "yolo"},
+		"turnId":    {"workspace": w.ws, "prompt": "x", "turnId": strings.Repeat("x", 65)},
+		"force":     {"workspace": w.ws, "prompt": "x", "force": "yes"},
+	} {
+		failed = e.fails("turn/start", params)
+		require.Equal(t, -32602, failed.Code, field)
+		require.Equal(t, field, failed.Data.Field)
+	}
+	require.Equal(t, -32001, e.fails("turn/start", obj{"workspace": w.ws, "prompt": "x", "sessionId": "none"}).Code)
+}
+
+// TestCommandLine compares what the agent is started with.
+func TestCommandLine(t *testing.T) {
+	w := newWorld(t)
+	fake := w.get("../agent")
+	w.put("../agent", strings.Replace(fake, "exec ", "env >"+w.path("../env")+"; pwd >>"+w.path("../env")+"; exec ", 1))
+	w.start("CURSOR_API_KEY=k1", "CURSOR_CONFIG_DIR=/c")
+	e := w.opens()
+	base := []string{"-p", "--output-format", "stream-json", "--stream-partial-output", "--trust", "--model"}
+	var session string
+	for _, tt := range []struct {
+		params obj
+		args   []string
+	}{
+		{obj{}, []string{"auto", "--workspace", w.ws}},
+		{obj{"mode": "agent", "force": true}, []string{"auto", "--workspace", w.ws, "--force"}},
+		{obj{"mode": "ask"}, []string{"auto", "--workspace", w.ws, "--mode", "ask"}},
+		{obj{"mode": "plan", "model": "m-1", "force": true}, []string{"m-1", "--workspace", w.ws, "--mode", "plan", "--force"}},
+	} {
+		w.plays(initLine, succeeds(""))
+		turn := e.turn(tt.params)
+		runs := w.runs()
+		run := runs[len(runs)-1]
+		require.Equal(t, append(slices.Clone(base), tt.args...), run.Args)
+		require.Equal(t, w.ws, run.Cwd)
+		env := w.get("../env")
+		for _, line := range []string{"CURSOR_API_KEY=k1\n", "CURSOR_CONFIG_DIR=/c\n", "CURSORD_TURN_ID=" + turn.ID + "\n", "\n" + w.ws + "\n"} {
+			require.Contains(t, env, line)
+		}
+
+		session = turn.SessionID
+		e.turn(obj{"sessionId": session, "model": "m-2"})
+		runs = w.runs()
+		again := runs[len(runs)-1].Args
+		require.Equal(t, []string{"--resume", run.Session}, again[len(again)-2:])
+		require.Equal(t, "m-2", again[slices.Index(again, "--model")+1])
+	}
+	// What a session has goes for its turns.
+	e.must("session/update", obj{"sessionId": session, "model": "m-3", "mode": "ask"}, nil)
+	e.turn(obj{"sessionId": session})
+	runs := w.runs()
+	require.Contains(t, runs[len(runs)-1].Args, "m-3")
+	require.Contains(t, runs[len(runs)-1].Args, "ask")
+
+	var made struct{ Session *sessions.Session }
+	e.must("session/create", obj{"workspace": w.ws, "agentSessionId": "adopted-1", "model": "m-4"}, &made)
+	e.turn(obj{"sessionId": made.Session.ID})
+	runs = w.runs()
+	require.Equal(t, append(slices.Clone(base), "m-4", "--workspace", w.ws, "--resume", "adopted-1"), runs[len(runs)-1].Args)
+}
+
+// TestLongLines is about lines that are as long as a file, and longer than any.
+func TestLongLines(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	e := w.opens()
+	tool := func(content string) string {
+		return `{"type":"tool_call","subtype":"completed","call_id":"c","tool_call":{"readToolCall":{"args":{"path":"a"},"result":{"success":{"content":"` + content + `","totalLines":1}}}}}`
+	}
+	w.plays(initLine, tool(strings.Repeat("0123456789", 4<<20)), says("After.", ""), succeeds("After."))
+	turn := e.turn(nil)
+	require.Equal(t, sessions.TurnCompleted, turn.Status)
+	require.Equal(t, "After.", *turn.Result)
+	tools := e.items(turn.ID)[0].Tool
+	require.True(t, tools.OutputTruncated)
+	require.Len(t, tools.Output, 16<<10)
+	require.Less(t, len(tools.Result), 2<<10)
+	require.Contains(t, string(tools.Result), "…(41943040 bytes)")
+	t.Logf("%d MiB after a line of 40 MiB", w.memory())
+
+	w.plays(initLine, tool(strings.Repeat("0123456789", 7<<20)), says("After.", ""), succeeds("After."))
+	turn = e.turn(nil)
+	require.Equal(t, sessions.TurnCompleted, turn.Status)
+	require.Equal(t, []string{"After."}, e.said(turn.ID, sessions.ItemAssistant))
+	notices := e.said(turn.ID, sessions.ItemNotice)
+	require.Len(t, notices, 1)
+	require.Contains(t, notices[0], "70.0 MiB")
+	require.Less(t, w.memory(), mostMemory)
+
+	var whole struct{ Item *sessions.Item }
+	for _, n := range e.all() {
+		if n.Item != nil && n.Item.Tool != nil {
+			e.must("item/read", obj{"itemId": n.Item.ID}, &whole)
+		}
+	}
+	require.Len(t, whole.Item.Tool.Output, 40<<20)
+	audit(t, e.all())
+}
+
+// TestCuts is about what tool calls show of long texts.
+func TestCuts(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	e := w.opens()
+	long := strings.Repeat("é", 10<<10) // 20 KiB
+	shell := func(out, arg string) string {
+		return fmt.Sprintf(`{"type":"tool_call","subtype":"completed","call_id":"c","tool_call":{"shellToolCall":{"args":{"command":"x","note":%q,"list":[{"deep":%q}]},"result":{"success":{"exitCode":0,"stdout":%q}}}}}`, arg, arg, out)
+	}
+	w.plays(initLine, shell("a"+long+"z", strings.Repeat("é", 2<<10)+"x"), shell(strings.Repeat("x", 16<<10), strings.Repeat("x", 4<<10)), succeeds(""))
+	turn := e.turn(nil)
+	items := e.items(turn.ID)
+
+	cut := items[0].Tool
+	require.True(t, cut.OutputTruncated)
+	require.LessOrEqual(t, len(cut.Output), 16<<10)
+	require.Greater(t, len(cut.Output), 16<<10-8)
+	require.True(t, strings.HasPrefix(cut.Output, "aé") && strings.HasSuffix(cut.Output, "éz"))
+	var args struct {
+		Note string
+		List []struct{ Deep string }
+	}
+	require.NoError(t, json.Unmarshal(cut.Args, &args))
+	require.Equal(t, strings.Repeat("é", 512)+"…(4097 bytes)", args.Note)
+	require.Equal(t, args.Note, args.List[0].Deep)
+	require.Contains(t, string(cut.Result), "…(20482 bytes)")
+	var whole struct{ Item *sessions.Item }
+	e.must("item/read", obj{"itemId": items[0].ID}, &whole)
+	require.Equal(t, "a"+long+"z", whole.Item.Tool.Output)
+	require.False(t, whole.Item.Tool.OutputTruncated)
+	require.NoError(t, json.Unmarshal(whole.Item.Tool.Args, &args))
+	require.Len(t, args.Note, 4097)
+
+	fits := items[1].Tool
+	require.False(t, fits.OutputTruncated)
+	require.Len(t, fits.Output, 16<<10)
+	require.NoError(t, json.Unmarshal(fits.Args, &args))
+	require.Len(t, args.Note, 4<<10)
+	require.Equal(t, -32001, e.fails("item/read", obj{"itemId": "none"}).Code)
+}
+
+// TestManyCalls and TestManyDeltas are turns that are long in number.
+func TestManyCalls(t *testing.T) {
+	const calls = 10_000
+	w := newWorld(t)
+	w.plays(initLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":2}`, calls),
+		`{"type":"tool_call","subtype":"started","call_id":"c{{i}}","tool_call":{"readToolCall":{"args":{"path":"f{{i}}"}}}}`,
+		`{"type":"tool_call","subtype":"completed","call_id":"c{{i}}","tool_call":{"readToolCall":{"args":{"path":"f{{i}}"},"result":{"success":{"content":"{{i}}"}}}}}`,
+		succeeds(""))
+	w.start()
+	e := w.opens()
+	turn := e.turn(nil)
+	require.Equal(t, sessions.TurnCompleted, turn.Status)
+	last := map[int]sessions.ItemStatus{}
+	for _, n := range e.all() {
+		if n.Item != nil {
+			last[n.Item.Index] = n.Item.Status
+		}
+	}
+	require.Len(t, last, calls)
+	for i := range calls {
+		require.Equal(t, sessions.ItemCompleted, last[i])
+	}
+	require.Less(t, w.memory(), mostMemory)
+	t.Logf("%d MiB", w.memory())
+	audit(t, e.all())
+}
+
+func TestManyDeltas(t *testing.T) {
+	const deltas = 300_000
+	w := newWorld(t)
+	w.plays(initLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, deltas), piece("{{i}},"), succeeds(""))
+	w.start()
+	e := w.opens()
+	turn := e.turn(nil)
+	require.Equal(t, sessions.TurnCompleted, turn.Status)
+	var want strings.Builder
+	for i := range deltas {
+		fmt.Fprintf(&want, "%d,", i)
+	}
+	said := e.said(turn.ID, sessions.ItemAssistant)
+	require.Len(t, said, 1)
+	require.True(t, want.String() == said[0])
+	require.True(t, want.String() == *turn.Result)
+	require.Less(t, w.memory(), mostMemory)
+	t.Logf("%d MiB", w.memory())
+	audit(t, e.all())
+}
