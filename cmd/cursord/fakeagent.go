@@ -122,9 +122,9 @@ func fakeAgent(args []string) int {
 
 // turn plays a script for one prompt.
 func (r *fakeRun) turn(args []string) int {
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt) // before a script can ask to ignore it
 	go func() {
-		interrupted := make(chan os.Signal, 1)
-		signal.Notify(interrupted, os.Interrupt)
 		<-interrupted
 		fmt.Fprintln(os.Stderr, "Aborting operation...")
 		os.Exit(130)
