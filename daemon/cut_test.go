@@ -46,7 +46,7 @@ func TestCutTool(t *testing.T) {
 			sessions.Tool{Output: files, Result: json.RawMessage(`{"a":"` + long + `","k":` + string(encode(files)) + `}`)},
 			sessions.Tool{
 				Output: cutFiles, OutputTruncated: true,
-				Result: json.RawMessage(`{"a":"` + long[:1024] + `…(5000 bytes)","k":` + string(encode(runePrefix(files, 1024)+"…(160000 bytes)")) + `}`),
+				Result: json.RawMessage(`{"a":"` + long[:1024] + `…(5000 bytes)","k":` + string(encode(runePrefix(files, 1024)+"…(150000 bytes)")) + `}`),
 			}, true,
 		},
 		{
