@@ -242,6 +242,19 @@ type Status struct {
 	Workspaces  int           `json:"workspaces"`
 	Turns       TurnCounts    `json:"turns"`
 	MemoryBytes uint64        `json:"memoryBytes"`
+	Watching    Watching      `json:"watching"`
+}
+
+// Watching says how changes by people to files under review are noticed.
+type Watching struct {
+	Directories int       `json:"directories"`       // that are watched
+	Polling     []Polling `json:"polling,omitempty"` // workspaces whose folders cannot be watched
+}
+
+// A Polling is a workspace whose files under review are looked at every other second, and why.
+type Polling struct {
+	Workspace string `json:"workspace"`
+	Reason    string `json:"reason"`
 }
 
 // TurnCounts counts the turns that have not ended.

@@ -42,6 +42,7 @@ type Daemon struct {
 	store    *sessions.Store
 	launcher *agent.Launcher
 	started  sessions.Time
+	watching watchLimits
 	stopping chan struct{} // closed by Stop
 	done     chan struct{} // closed by Close
 
@@ -64,7 +65,7 @@ func Open(o Options) (*Daemon, error) {
 		version: o.Version, socket: o.Socket, config: o.Config, log: o.Log,
 		launcher: agent.NewLauncher(), started: sessions.Now(),
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{},
-		agentState: AgentStatus{State: "unknown"},
+		agentState: AgentStatus{State: "unknown"}, watching: defaultWatchLimits(),
 	}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
@@ -220,6 +221,12 @@ func (d *Daemon) Status() Status {
 		s.Workspaces++
 		s.Turns.Running += int(w.running.Load())
 		s.Turns.Queued += int(w.queued.Load())
+		if state := w.review.watch.state.Load(); state != nil {
+			s.Watching.Directories += state.dirs
+			if state.polling != "" {
+				s.Watching.Polling = append(s.Watching.Polling, Polling{Workspace: w.root, Reason: state.polling})
+			}
+		}
 	}
 	return s
 }

@@ -18,12 +18,15 @@ type reviewer struct {
 	w       *workspace
 	windows windows
 	inbox   chan func()
+	later   mailbox[func()] // what those have to say who cannot wait
 	quit    chan struct{}
 	done    chan struct{}
 
 	// Owned by its goroutine.
-	files map[string]*file // by path
-	log   []*group         // decisions, oldest first
+	files   map[string]*file // by path
+	log     []*group         // decisions, oldest first
+	watch   *fsWatch
+	rewatch bool // what is pending may have changed since watch was told
 }
 
 // A file is a path under review.
@@ -70,6 +73,9 @@ func newReviewer(w *workspace) (*reviewer, error) {
 	if err := r.loadLog(); err != nil {
 		return nil, err
 	}
+	r.later.init()
+	r.watch = &fsWatch{root: w.root, limits: w.d.watching, log: w.log, post: r.later.put, look: r.look}
+	r.rewatch = true
 	go r.loop()
 	// Nobody watched while the daemon was away: what changed since is a person's.
 	r.do(func() { r.refreshPending() })
@@ -78,12 +84,20 @@ func newReviewer(w *workspace) (*reviewer, error) {
 
 func (r *reviewer) loop() {
 	defer close(r.done)
+	defer r.watch.close()
 	for {
 		select {
 		case f := <-r.inbox:
 			r.w.guard(f)
+		case <-r.later.ready:
+			for _, f := range r.later.take() {
+				r.w.guard(f)
+			}
 		case <-r.quit:
 			return
+		}
+		if r.rewatch {
+			r.w.guard(r.watchPending)
 		}
 	}
 }
@@ -277,9 +291,12 @@ func (r *reviewer) refresh(f *file) (img image, err error) {
 }
 
 // refreshPending takes in what the disk holds of every file with something to review.
-func (r *reviewer) refreshPending() {
+func (r *reviewer) refreshPending() { r.refreshAll(r.sorted()) }
+
+// refreshAll is refreshPending for some files.
+func (r *reviewer) refreshAll(files []*file) {
 	var changed []*file
-	for _, f := range r.sorted() {
+	for _, f := range files {
 		if !f.pending() {
 			continue
 		}
@@ -317,6 +334,7 @@ func (r *reviewer) save(files ...*file) {
 // render returns the files' diffs, as they are to be told, and what is to be stored of their reviews.
 func (r *reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.Op) {
 	for _, f := range files {
+		r.rewatch = true
 		base, now := f.review.Baseline(), f.review.Current()
 		f.stored = fileState{
 			N: f.n, Mode: f.mode, Made: f.made, Base: sessions.BlobID(base.Data), Now: sessions.BlobID(now.Data), Weave: f.review.Marshal(),

@@ -1,0 +1,119 @@
+package daemon
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+// A watched is a fsWatch with a reviewer's goroutine played by the test.
+type watched struct {
+	t    *testing.T
+	fw   *fsWatch
+	jobs chan func()
+	seen []func(string) bool
+}
+
+func newWatched(t *testing.T, limits watchLimits) *watched {
+	t.Helper()
+	w := &watched{t: t, jobs: make(chan func(), 1000)}
+	w.fw = &fsWatch{
+		root: t.TempDir(), limits: limits, log: slog.New(slog.DiscardHandler),
+		post: func(f func()) { w.jobs <- f },
+		look: func(touched func(string) bool) { w.seen = append(w.seen, touched) },
+	}
+	t.Cleanup(func() {
+		w.fw.close()
+		goleak.VerifyNone(t)
+	})
+	return w
+}
+
+// file makes a file and returns its path.
+func (w *watched) file(name string) string {
+	w.t.Helper()
+	path := filepath.Join(w.fw.root, name)
+	require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(w.t, os.WriteFile(path, []byte("text"), 0o644))
+	return path
+}
+
+// until runs what is posted until a look has touched path, and returns that look.
+func (w *watched) until(path string) (touched func(string) bool) {
+	w.t.Helper()
+	deadline := time.After(10 * time.Second)
+	for {
+		for i, touched := range w.seen {
+			if touched(path) {
+				w.seen = w.seen[i+1:]
+				return touched
+			}
+		}
+		select {
+		case job := <-w.jobs:
+			job()
+		case <-deadline:
+			w.t.Fatalf("no look at %s", path)
+			return nil
+		}
+	}
+}
+
+func TestFilesArePolledWhereFoldersAreTooMany(t *testing.T) {
+	w := newWatched(t, watchLimits{dirs: 2, settle: time.Millisecond, poll: time.Millisecond})
+	var paths []string
+	for i := range 3 {
+		paths = append(paths, w.file(fmt.Sprintf("%d/f", i)))
+	}
+	require.Len(t, w.fw.want(paths[:2]), 2)
+	require.Equal(t, watchState{dirs: 2}, *w.fw.state.Load())
+	require.Empty(t, w.fw.want(paths))
+	require.Contains(t, w.fw.state.Load().polling, "3 folders, more than 2")
+	first := w.until(paths[0]) // it sees what happened before
+	require.True(t, first(paths[1]) && first(paths[2]))
+	require.NoError(t, os.WriteFile(paths[1], []byte("longer text"), 0o644))
+	w.until(paths[1])
+	require.NoError(t, os.Remove(paths[2]))
+	w.until(paths[2])
+
+	require.Empty(t, w.fw.want(nil))
+	require.Nil(t, w.fw.state.Load())
+	require.Len(t, w.fw.want(paths[:1]), 1, "with fewer, folders are watched again")
+	require.Equal(t, watchState{dirs: 1}, *w.fw.state.Load())
+}
+
+func TestWatchedFolders(t *testing.T) {
+	w := newWatched(t, watchLimits{dirs: 10, settle: time.Millisecond, poll: time.Hour})
+	f, g, deep := w.file("a/f"), w.file("a/g"), filepath.Join(w.fw.root, "not", "yet", "f")
+	dir := filepath.Dir(f)
+	require.Equal(t, map[string]bool{dir: true, w.fw.root: true}, w.fw.want([]string{f, g, deep}))
+	require.NoError(t, os.WriteFile(g, []byte("other"), 0o644))
+	require.False(t, w.until(g)(f), "only what changed is looked at")
+
+	require.Equal(t, deep, w.file("not/yet/f"))
+	w.until(deep)
+	require.Equal(t, map[string]bool{filepath.Dir(deep): true}, w.fw.want([]string{f, deep}))
+
+	// Another folder in its place.
+	require.NoError(t, os.Rename(dir, dir+"2"))
+	w.until(f)
+	w.file("a/f")
+	w.fw.want([]string{f, deep})
+	require.NoError(t, os.WriteFile(f, []byte("in the new folder"), 0o644))
+	w.seen = nil
+	w.until(f)
+
+	// Events were lost.
+	w.seen = nil
+	w.fw.changed(w.fw.watcher, nil, true)
+	w.until(deep)
+	require.Len(t, w.fw.want([]string{f, deep}), 2)
+	require.True(t, below(map[string]bool{"/a": true}, "/a/b/c"))
+	require.False(t, below(map[string]bool{"/a/b/c/d": true}, "/a/b/c"))
+}

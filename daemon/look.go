@@ -1,0 +1,66 @@
+package daemon
+
+import (
+	"path/filepath"
+	"time"
+)
+
+// absolute returns where a file of the workspace is on disk.
+func (r *reviewer) absolute(f *file) string {
+	if f.outside() {
+		return f.path
+	}
+	return filepath.Join(r.w.root, filepath.FromSlash(f.path))
+}
+
+// watchPending has the folders watched of what is pending in the workspace, and looks at what happened there before.
+func (r *reviewer) watchPending() {
+	for again := true; again; again = r.rewatch {
+		r.rewatch = false
+		var paths []string
+		for _, f := range r.files {
+			if f.diff != nil && f.diff.State == "pending" && !f.outside() {
+				paths = append(paths, r.absolute(f))
+			}
+		}
+		if added := r.watch.want(paths); added != nil {
+			r.lookAgain(func(path string) bool { return below(added, path) }, 0)
+		}
+	}
+}
+
+// look takes in what touched files hold now, those that are just being saved a moment later: a person's word is final,
+// and a file that is cut off or gone for a moment is not what the person means.
+func (r *reviewer) look(touched func(path string) bool) {
+	r.rewatch = true // folders may have come and gone
+	r.lookAgain(touched, 0)
+}
+
+// saveTries is how often a look waits for a save to end.
+const saveTries = 20
+
+func (r *reviewer) lookAgain(touched func(path string) bool, tries int) {
+	settle := r.watch.limits.settle
+	var files []*file
+	saved := map[string]bool{}
+	for _, f := range r.sorted() {
+		p := r.absolute(f)
+		if !f.pending() || f.outside() || !touched(p) {
+			continue
+		}
+		st := lstat(p)
+		age := time.Since(time.Unix(0, st.mtime))
+		gone := !st.exists() && tries == 0
+		if tries < saveTries && (gone || st.exists() && age >= 0 && age < settle/2) {
+			saved[p] = true
+		} else {
+			files = append(files, f)
+		}
+	}
+	r.refreshAll(files)
+	if len(saved) > 0 {
+		time.AfterFunc(settle, func() {
+			r.later.put(func() { r.lookAgain(func(path string) bool { return saved[path] }, tries+1) })
+		})
+	}
+}
