@@ -36,7 +36,7 @@ var restricted = map[string][]string{
 	"github.com/BurntSushi/toml":      {"cursord/daemon"},
 	"github.com/mattn/go-isatty":      {"cursord/cmd/cursord"},
 	"net/http":                        {},
-	"github.com/oklog/ulid/v2":        {"cursord/daemon", "cursord/sessions"},
+	"github.com/oklog/ulid/v2":        {"cursord/daemon", "cursord/sessions", "cursord/cmd/cursord"},
 	"golang.org/x/sys/unix":           {"cursord/agent", "cursord/daemon", "cursord/cmd/cursord"},
 }
 
