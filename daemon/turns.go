@@ -368,7 +368,11 @@ func (w *workspace) cancelTurn(t *liveTurn, status sessions.TurnStatus, cause er
 	var c commit
 	w.finish(&c, t, &turn)
 	w.submit(&c)
-	w.count()
+	if w.stopping {
+		w.count()
+	} else {
+		w.schedule() // the session's next one may have waited for this one alone
+	}
 }
 
 // WaitTurn replies once the turn has ended, after its last notification; cancelling ctx replies KindCancelled.
