@@ -1,110 +1,105 @@
 package daemon
 
 import (
-	"io/fs"
-	"os"
+	"context"
 	"path"
 	"path/filepath"
-	"sync"
+	"strings"
 	"time"
 
 	"cursord/diffs"
 )
 
-// Bounds of a startImage. The agent needs seconds to its first write; what is not seen by then is not worth more.
-const (
-	startEntries = 50_000
-	startTime    = 2 * time.Second
-	startBytes   = 16 << 20  // contents in memory, per running turn
-	startFile    = 256 << 10 // the largest content that is kept
-)
-
-// A startImage is what the workspace held when a turn began, as far as its bounds reach: the last resort for the
-// before-image of a file whose tool call does not give one. It is made beside the agent's start.
-type startImage struct {
-	root string
-
-	mu    sync.Mutex
-	dirs  map[string]bool           // guarded by mu; folders that were read whole, relative, "." the root
-	files map[string]*diffs.Content // guarded by mu; every entry of those; nil without content
-}
-
-// newStartImage begins to read; the folders nearest the root come first.
-func newStartImage(root string) *startImage {
-	s := &startImage{root: root, dirs: map[string]bool{}, files: map[string]*diffs.Content{}}
-	go s.read()
-	return s
-}
-
-func (s *startImage) read() {
-	r, err := os.OpenRoot(s.root)
-	if err != nil {
-		return
-	}
-	defer r.Close()
-	deadline := time.Now().Add(startTime)
-	entries, kept := 0, 0
-	for queue := []string{"."}; len(queue) > 0; queue = queue[1:] {
-		dir := queue[0]
-		list, err := fs.ReadDir(r.FS(), dir)
-		if err != nil {
-			continue
-		}
-		entries += len(list)
-		if entries > startEntries || time.Now().After(deadline) {
-			return
-		}
-		found := make(map[string]*diffs.Content, len(list))
-		for _, e := range list {
-			name := path.Join(dir, e.Name())
-			found[name] = nil
-			switch {
-			case e.IsDir():
-				if e.Name() != ".git" && e.Name() != "node_modules" {
-					queue = append(queue, name)
-				}
-			case e.Type().IsRegular() && kept < startBytes:
-				info, err := e.Info()
-				if err != nil || info.Size() > startFile {
-					continue
-				}
-				if img := readRooted(r, name); img.odd == "" && img.Exists {
-					kept += len(img.Data)
-					found[name] = &img.Content
-				}
-			}
-		}
-		s.mu.Lock()
-		s.dirs[dir] = true
-		for name, content := range found {
-			s.files[name] = content
-		}
-		s.mu.Unlock()
-	}
-}
-
-// at returns what a path held. It is not known if the path, or its absence, was not seen.
-func (s *startImage) at(name string) (_ diffs.Content, known bool) {
+// at returns what a path held. It is not known if neither the content nor the absence was seen.
+func (s *snapshot) at(name string) (_ diffs.Content, known bool) {
 	if filepath.IsAbs(name) {
 		return diffs.Content{}, false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if content, ok := s.files[name]; ok {
-		if content == nil {
-			return diffs.Content{}, false
-		}
-		return *content, true
+	if s.has(name) {
+		data, known := s.contents([]string{name})[name]
+		return diffs.Content{Exists: known, Data: data}, known
 	}
-	return diffs.Content{}, s.absentLocked(name)
+	return diffs.Content{}, s.absent(name)
 }
 
-// absentLocked reports whether there was certainly nothing at a path. s.mu must be held.
-func (s *startImage) absentLocked(name string) bool {
+func (s *snapshot) has(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.files[name] != nil
+}
+
+// contents returns what files of the table held, those of which it is known.
+func (s *snapshot) contents(names []string) map[string][]byte {
+	found := make(map[string][]byte, len(names))
+	oids := map[string]string{}
+	sizes := map[string]int64{}
+	s.mu.Lock()
+	git := s.git
+	for _, name := range names {
+		e := s.files[name]
+		if e == nil {
+			continue
+		}
+		if data, ok := s.spool.get(e.content); ok {
+			found[name] = data
+		} else if e.oid != "" {
+			oids[name], sizes[name] = e.oid, e.size
+		}
+	}
+	s.mu.Unlock()
+	if git == nil || len(oids) == 0 {
+		return found
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
+	defer cancel()
+	for name, data := range git.blobs(ctx, oids) {
+		if int64(len(data)) == sizes[name] { // else a filter does not do what it did at the checkout
+			found[name] = data
+		}
+	}
+	return found
+}
+
+// absent reports whether there was certainly nothing at a path.
+func (s *snapshot) absent(name string) bool {
+	s.mu.Lock()
+	git, reruled := s.git, s.reruled
+	absent := s.absentLocked(name)
+	s.mu.Unlock()
+	if git == nil || !absent {
+		return absent
+	}
+	// Git does not list what it ignores.
+	if reruled {
+		t, known := born(s.full(name))
+		return known && t.After(s.began)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
+	defer cancel()
+	ignored, err := git.ignored(ctx, name)
+	return err == nil && !ignored
+}
+
+// absentLocked reports whether a path was missing in all that was listed. s.mu must be held.
+func (s *snapshot) absentLocked(name string) bool {
+	if s.files[name] != nil {
+		return false
+	}
+	if _, there := s.dirs[name]; there {
+		return false
+	}
+	if s.git != nil {
+		for _, dir := range s.nested {
+			if name == dir || strings.HasPrefix(name, dir+"/") {
+				return false
+			}
+		}
+		return true
+	}
 	for dir := path.Dir(name); ; name, dir = dir, path.Dir(dir) {
-		if s.dirs[dir] {
-			_, there := s.files[name]
-			return !there
+		if s.whole[dir] {
+			_, there := s.dirs[name]
+			return !there && s.files[name] == nil
 		}
 		if dir == "." {
 			return false
@@ -112,15 +107,72 @@ func (s *startImage) absentLocked(name string) bool {
 	}
 }
 
-// missingDirs lists the folders of a path that were certainly not there, the innermost first.
-func (s *startImage) missingDirs(name string) (dirs []string) {
+// missingDirs lists the folders of a path that were not there, the innermost first.
+func (s *snapshot) missingDirs(name string) (dirs []string) {
 	if filepath.IsAbs(name) {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for dir := path.Dir(name); dir != "." && s.absentLocked(dir); dir = path.Dir(dir) {
+	for dir := path.Dir(name); dir != "." && s.absentLocked(dir) && s.madeLocked(dir); dir = path.Dir(dir) {
 		dirs = append(dirs, dir)
 	}
 	return dirs
+}
+
+// madeLocked reports whether a folder that was not listed is new, and not one in which git had nothing to list.
+// s.mu must be held.
+func (s *snapshot) madeLocked(dir string) bool {
+	if s.git == nil {
+		return true
+	}
+	full := s.full(dir)
+	if t, known := born(full); !known || t.After(s.began.Add(-racyTime)) {
+		return true
+	}
+	st := lstat(full)
+	for _, known := range s.dirs { // it has another name now
+		if st.ino != 0 && known == (inode{st.dev, st.ino}) {
+			return true
+		}
+	}
+	return false
+}
+
+// note takes in that a path holds img, in state st; a zero st has the disk asked for it.
+func (s *snapshot) note(name string, st fileStat, img image) {
+	if filepath.IsAbs(name) || img.odd != "" {
+		return
+	}
+	now := time.Now().UnixNano()
+	if img.Exists && !st.exists() {
+		if st = lstat(s.full(name)); !st.mode.IsRegular() || st.size != int64(len(img.Data)) {
+			return // it has changed again: the next scan sees it
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reruled = s.reruled || isIgnoreFile(name)
+	if !img.Exists {
+		delete(s.files, name)
+		return
+	}
+	s.files[name] = &entry{fileStat: st, racy: st.racy(now), content: s.spool.put(img.Data)}
+}
+
+func isIgnoreFile(name string) bool { return path.Base(name) == ".gitignore" }
+
+// close forgets the contents.
+func (s *snapshot) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spool.close()
+}
+
+// useless says why nothing can be compared with the snapshot; "" if it can.
+func (s *snapshot) useless() string {
+	if !s.taken.Load() {
+		return "its files could not be read in time"
+	}
+	return s.unusable
 }

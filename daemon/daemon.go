@@ -36,6 +36,7 @@ type Options struct {
 type Daemon struct {
 	// Constant after Open.
 	version  string
+	stateDir string
 	socket   string
 	config   Config
 	log      *slog.Logger
@@ -62,7 +63,7 @@ type Daemon struct {
 // those of sessions.Open.
 func Open(o Options) (*Daemon, error) {
 	d := &Daemon{
-		version: o.Version, socket: o.Socket, config: o.Config, log: o.Log,
+		version: o.Version, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
 		launcher: agent.NewLauncher(), started: sessions.Now(),
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{},
 		agentState: AgentStatus{State: "unknown"}, watching: defaultWatchLimits(),

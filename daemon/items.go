@@ -57,12 +57,15 @@ func (t *liveText) delta(root string, from, to int) *Notification {
 func (w *workspace) turnSaid(e turnEvents) {
 	t := e.turn
 	var c commit
-	var ended []string
+	var items callItems
 	broken := w.guard(func() {
 		for _, ev := range e.events {
-			if end, ok := ev.(agent.ToolEnd); ok {
-				ended = append(ended, w.endCall(&c, t, &end.Call, sessions.ItemStatus(end.State)))
-			} else {
+			switch ev := ev.(type) {
+			case agent.ToolStart:
+				items.started = append(items.started, w.startCall(&c, t, &ev.Call))
+			case agent.ToolEnd:
+				items.ended = append(items.ended, w.endCall(&c, t, &ev.Call, sessions.ItemStatus(ev.State)))
+			default:
 				w.said(&c, t, ev)
 			}
 		}
@@ -72,7 +75,7 @@ func (w *workspace) turnSaid(e turnEvents) {
 		t.cancel(errBroken)
 	}
 	if e.items != nil {
-		e.items <- ended
+		e.items <- items
 	}
 	if e.outcome != nil && w.guard(func() { w.endTurn(&c, t, e.outcome) }) {
 		c = commit{}
@@ -87,7 +90,7 @@ func (w *workspace) turnSaid(e turnEvents) {
 	}
 }
 
-// said takes one event other than a ToolEnd.
+// said takes one event that is not of a tool call.
 func (w *workspace) said(c *commit, t *liveTurn, ev agent.Event) {
 	switch ev := ev.(type) {
 	case agent.Init:
@@ -107,10 +110,6 @@ func (w *workspace) said(c *commit, t *liveTurn, ev agent.Event) {
 		if t.open != nil && t.open.item.Kind == sessions.ItemThinking {
 			w.endText(c, t, sessions.ItemCompleted)
 		}
-	case agent.ToolStart:
-		w.endText(c, t, sessions.ItemCompleted)
-		t.unflushed = nil
-		w.startCall(c, t, &ev.Call)
 	case agent.Failure:
 		t.failure = ev.Message
 	case agent.Notice:
@@ -232,14 +231,17 @@ func (w *workspace) notice(c *commit, t *liveTurn, text string) {
 	w.put(c, item, nil)
 }
 
-// startCall opens a tool call's item.
-func (w *workspace) startCall(c *commit, t *liveTurn, call *agent.Call) {
+// startCall opens a tool call's item and returns its id.
+func (w *workspace) startCall(c *commit, t *liveTurn, call *agent.Call) string {
+	w.endText(c, t, sessions.ItemCompleted)
+	t.unflushed = nil
 	item := w.newItem(t, sessions.ItemTool)
 	w.fillCall(item, call)
 	tool, detail := cutTool(item.Tool)
 	item.Tool = tool
 	w.put(c, item, detail)
 	t.calls[call.ID] = append(t.calls[call.ID], openCall{item, detail})
+	return item.ID
 }
 
 // endCall closes the call's item, or adds a closed one where the agent never announced the start; it returns the id.

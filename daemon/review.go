@@ -163,6 +163,7 @@ func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 		r.w.log.Warn("a change cannot be reviewed", "path", wr.path, "why", wr.after.odd)
 		return
 	}
+	defer wr.start.note(wr.path, fileStat{}, wr.after)
 	f := r.files[wr.path]
 	if f != nil {
 		if err := r.load(f); err != nil {
@@ -186,11 +187,7 @@ func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 		}
 		f.review.Observe(wr.after.Content, &src)
 	}
-	for _, dir := range wr.start.missingDirs(wr.path) {
-		if !slices.Contains(f.made, dir) {
-			f.made = append(f.made, dir)
-		}
-	}
+	f.makes(wr.start.missingDirs(wr.path))
 	if wr.before != nil && wr.before.Exists {
 		f.mode = uint32(wr.before.mode.Perm())
 	}

@@ -211,7 +211,9 @@ func (w *workspace) run(t *liveTurn) {
 // drive runs the agent, tells the loop what it says, and lets the reviewer see the disk beside each tool call. It is the
 // turn's own goroutine.
 func (w *workspace) drive(ctx context.Context, t *liveTurn, req agent.Request) {
-	watch := w.review.watchTurn(t.turn.SessionID, t.turn.ID)
+	watch := w.review.watchTurn(t.turn, func(text string) {
+		w.tell(turnEvents{turn: t, events: []agent.Event{agent.Notice{Text: text}}})
+	})
 	bin, err := w.d.findAgent()
 	var out agent.Outcome
 	if err != nil {
@@ -220,23 +222,33 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, req agent.Request) {
 		}}
 	} else {
 		req.Bin = bin
+		req.Ready = watch.ready()
 		out = w.d.launcher.Run(ctx, req, func(events []agent.Event) {
-			files := watch.see(events)
-			if len(files) == 0 {
-				w.tell(turnEvents{turn: t, events: events})
-				return
-			}
-			items := make(chan []string, 1)
-			w.tell(turnEvents{turn: t, events: events, items: items})
-			select {
-			case ids := <-items:
-				watch.tell(files, ids)
-			case <-w.done:
+			for part := range parts(events) {
+				w.tellCalls(t, watch, part)
 			}
 		})
 	}
 	watch.end()
 	w.tell(turnEvents{turn: t, outcome: &out})
+}
+
+// tellCalls tells the loop events, and the reviewer what their calls did on disk.
+func (w *workspace) tellCalls(t *liveTurn, watch *turnWatch, events []agent.Event) {
+	files := watch.see(events)
+	if len(files) == 0 && !watch.curious() {
+		w.tell(turnEvents{turn: t, events: events})
+		watch.settle()
+		return
+	}
+	items := make(chan callItems, 1)
+	w.tell(turnEvents{turn: t, events: events, items: items})
+	select {
+	case named := <-items:
+		watch.tell(files, named)
+		watch.settle()
+	case <-w.done:
+	}
 }
 
 func (w *workspace) tell(e turnEvents) {

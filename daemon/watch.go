@@ -1,10 +1,13 @@
 package daemon
 
 import (
+	"slices"
 	"sync"
+	"time"
 
 	"cursord/agent"
 	"cursord/diffs"
+	"cursord/sessions"
 )
 
 // A turnWatch sees a turn's events before the loop does, and reads the files they name while that is still worth
@@ -14,8 +17,21 @@ type turnWatch struct {
 	session string
 	turn    string
 	dir     string
-	start   *startImage
+	start   *snapshot
+	stop    func()                    // ends the making of start
 	open    map[string][]*watchedCall // by call id
+
+	// For what no call names; see shell.go.
+	scans   bool // the turn may write
+	say     func(string)
+	runs    map[string][]*run // by call id; open ones
+	past    []*run            // all that were not refused, open ones included, oldest first
+	begun   []*run            // whose items are not known yet
+	ended   []*run            // ended since the last scan
+	arrived time.Time         // when the present events may have been said at the earliest
+	asked   time.Time         // when the previous events came
+	free    time.Time         // when they had been dealt with
+	warned  bool
 }
 
 // A watchedCall is a tool call that may write the files it names.
@@ -32,22 +48,40 @@ type written struct {
 	before *image // the disk at the call's start, if it was read then
 	after  image  // the disk at the call's end
 	edit   bool   // a missing before-image means that there was no file, or an empty one
-	start  *startImage
+	start  *snapshot
 	window *window
 }
 
-func (r *reviewer) watchTurn(session, turn string) *turnWatch {
-	return &turnWatch{
-		r: r, session: session, turn: turn, dir: r.w.root, start: newStartImage(r.w.root), open: map[string][]*watchedCall{},
+// watchTurn begins to watch a turn; say tells people something in its transcript.
+func (r *reviewer) watchTurn(turn *sessions.Turn, say func(string)) *turnWatch {
+	t := &turnWatch{
+		r: r, session: turn.SessionID, turn: turn.ID, dir: r.w.root, open: map[string][]*watchedCall{},
+		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
 	}
+	t.start, t.stop = newSnapshot(r.w.root, r.w.d.stateDir)
+	// What people have changed since files under review were last looked at is theirs.
+	r.do(r.refreshPending)
+	return t
 }
+
+// ready is closed when the agent may begin: what there is before it does is known then, if it can be in time.
+func (t *turnWatch) ready() <-chan struct{} {
+	if !t.scans {
+		return nil
+	}
+	return t.start.ready
+}
+
+// curious reports whether the items of the events just seen are of interest.
+func (t *turnWatch) curious() bool { return len(t.begun) > 0 || len(t.ended) > 0 }
 
 // writes reports whether calls of this tool write the files that they name.
 func writes(tool string) bool { return tool == "edit" || tool == "write" || tool == "delete" }
 
 // see reads the disk beside each event; what it returns goes to tell once the loop has numbered the items.
 func (t *turnWatch) see(events []agent.Event) (files []written) {
-	ends := 0
+	t.came()
+	starts, ends := 0, 0
 	for _, ev := range events {
 		switch ev := ev.(type) {
 		case agent.Init:
@@ -58,8 +92,13 @@ func (t *turnWatch) see(events []agent.Event) (files []written) {
 			if writes(ev.Call.Name) {
 				t.begin(&ev.Call)
 			}
+			if writesAnything(ev.Call.Name) {
+				t.beginRun(&ev.Call, starts)
+			}
+			starts++
 		case agent.ToolEnd:
 			files = append(files, t.finish(&ev.Call, ends)...)
+			t.finishRun(&ev, ends)
 			ends++
 		}
 	}
@@ -113,12 +152,16 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 }
 
 // tell hands what see found to the reviewer, with the items that the calls have become.
-func (t *turnWatch) tell(files []written, items []string) {
+func (t *turnWatch) tell(files []written, items callItems) {
+	t.nameRuns(items)
+	if len(files) == 0 {
+		return
+	}
 	t.r.do(func() {
 		for _, f := range files {
 			src := diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "edit"}
-			if f.call < len(items) {
-				src.ItemID = items[f.call]
+			if f.call < len(items.ended) {
+				src.ItemID = items.ended[f.call]
 			}
 			t.r.agentWrote(f, src)
 			if f.window != nil {
@@ -135,7 +178,10 @@ func (t *turnWatch) end() {
 			t.r.windows.close(c.window)
 		}
 	}
+	t.lastScan()
 	t.r.call(func() {})
+	t.stop()
+	t.start.close()
 }
 
 // windows are the times in which a change to a path is the agent's: from a call's start until its end was observed.
@@ -143,6 +189,7 @@ func (t *turnWatch) end() {
 type windows struct {
 	mu    sync.Mutex
 	paths map[string][]*window // guarded by mu
+	all   []*window            // guarded by mu; those of calls that may write anything
 }
 
 type window struct {
@@ -163,6 +210,7 @@ func (ws *windows) open(paths []string, src diffs.Source) *window {
 func (ws *windows) close(w *window) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
+	ws.all = slices.DeleteFunc(ws.all, func(open *window) bool { return open == w })
 	for _, p := range w.paths {
 		open := ws.paths[p]
 		for i := range open {
@@ -179,12 +227,40 @@ func (ws *windows) close(w *window) {
 	}
 }
 
+// openAll opens a window for every path, which one for the path itself goes before.
+func (ws *windows) openAll(src diffs.Source) *window {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	w := &window{source: src}
+	ws.all = append(ws.all, w)
+	return w
+}
+
+// name says which item a window's call has become.
+func (ws *windows) name(w *window, item string) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	w.source.ItemID = item
+}
+
+// editing reports whether a call is open that names a path.
+func (ws *windows) editing(path string) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return len(ws.paths[path]) > 0
+}
+
 // author returns who a change to a path seen now is by: an agent whose call is open, or nil, a person.
 func (ws *windows) author(path string) *diffs.Source {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	if open := ws.paths[path]; len(open) > 0 {
-		return &open[len(open)-1].source
+	open := ws.paths[path]
+	if len(open) == 0 {
+		open = ws.all
 	}
-	return nil
+	if len(open) == 0 {
+		return nil
+	}
+	src := open[len(open)-1].source
+	return &src
 }

@@ -60,7 +60,7 @@ const tickInterval = 250 * time.Millisecond
 type turnEvents struct {
 	turn    *liveTurn
 	events  []agent.Event
-	items   chan []string // if not nil, takes the item id of each ToolEnd in events
+	items   chan callItems // if not nil, takes the items of the calls in events
 	outcome *agent.Outcome
 }
 

@@ -29,7 +29,7 @@ var restricted = map[string][]string{
 	"github.com/spf13/cobra":          {"cursord/cmd/cursord"},
 	"github.com/invopop/jsonschema":   {"cursord/rpc/internal/schema"},
 	"github.com/stretchr/testify":     {},
-	"os/exec":                         {"cursord/agent", "cursord/cmd/cursord"},
+	"os/exec":                         {"cursord/agent", "cursord/daemon", "cursord/cmd/cursord"}, // daemon: for git alone
 	"encoding/gob":                    {},
 	"github.com/rogpeppe/go-internal": {},
 	"github.com/adrg/xdg":             {"cursord/daemon"},

@@ -1,0 +1,280 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cursord/diffs"
+)
+
+// Bounds of a scan.
+const (
+	scanTime  = 2 * time.Second
+	scanFiles = 2000
+	scanBytes = 64 << 20
+)
+
+// A found is a change that no tool call announced.
+type found struct {
+	path    string
+	was, is fileStat // zero: nothing was, or is, there
+	before  diffs.Content
+	known   bool // before is what the path held
+	after   image
+	source  *diffs.Source // nil: a person's
+}
+
+// A verdict says what to make of a change.
+type verdict struct {
+	source *diffs.Source // nil: a person's
+	leave  bool          // it is not this scan's
+}
+
+// A leftOut counts what a scan has not given.
+type leftOut struct {
+	more int      // over the bounds of number and size
+	late int      // over the bound of time; the next scan comes back to them
+	odd  []string // what cannot be reviewed, and why
+}
+
+// A suspect is a path that does not look as it did.
+type suspect struct {
+	path  string
+	entry *entry // nil: nothing was there
+	is    fileStat
+}
+
+// scan looks for what has changed since the snapshot or the last scan; without list, only in the files that it
+// has seen. For each change it asks judge, giving the time of the change as far as the system knows: that of a
+// deletion may be later. What it returns is to be noted once it has been taken in.
+func (s *snapshot) scan(ctx context.Context, list bool, judge func(when int64, gone bool) verdict) (all []found, left leftOut) {
+	suspects, ok := s.suspects(ctx, list)
+	if !ok {
+		left.late++
+		return nil, left
+	}
+	r, err := os.OpenRoot(s.root)
+	if err != nil {
+		return nil, left
+	}
+	defer r.Close()
+	links := map[string]bool{}
+	room := int64(scanBytes)
+	var ask []string
+	for i, sus := range suspects {
+		if ctx.Err() != nil {
+			left.late += len(suspects) - i
+			break
+		}
+		if s.beyondLink(sus.path, links) {
+			sus.is = fileStat{}
+		}
+		if sus.entry == nil && (!sus.is.exists() || s.wasThere(sus)) {
+			if sus.is.exists() {
+				s.skip(sus.path, sus.is)
+			}
+			continue
+		}
+		v := judge(s.when(sus))
+		if v.leave {
+			continue
+		}
+		f := found{path: sus.path, is: sus.is, source: v.source}
+		if sus.entry != nil {
+			f.was = sus.entry.fileStat
+		}
+		switch {
+		case !utf8.ValidString(sus.path):
+			f.after.odd = "its name is not UTF-8"
+		case f.is.size > room || len(all) >= scanFiles:
+			left.more++
+			s.skip(f.path, f.is)
+			continue
+		case f.is.exists():
+			f.is, f.after = s.read(r, f.path)
+		}
+		if f.after.odd != "" {
+			left.odd = append(left.odd, fmt.Sprintf("%s: %s", strings.ToValidUTF8(f.path, "\uFFFD"), f.after.odd))
+			s.skip(f.path, f.is)
+			continue
+		}
+		if s.same(sus.entry, f) {
+			s.restate(f)
+			continue
+		}
+		room -= int64(len(f.after.Data))
+		all = append(all, f)
+		ask = append(ask, f.path)
+	}
+	before := s.contents(ask)
+	all = slices.DeleteFunc(all, func(f found) bool {
+		data, known := before[f.path]
+		if known && f.after.Exists && bytes.Equal(data, f.after.Data) && f.was.mode == f.is.mode {
+			s.restate(f)
+			return true
+		}
+		return false
+	})
+	for i := range all {
+		f := &all[i]
+		if f.was.exists() {
+			f.before.Data, f.known = before[f.path]
+			f.before.Exists = f.known
+		} else {
+			f.known = s.wasAbsent(f.path)
+		}
+	}
+	return all, left
+}
+
+// suspects returns, sorted, the paths that do not look as they did, or might not.
+func (s *snapshot) suspects(ctx context.Context, list bool) (suspects []suspect, ok bool) {
+	s.mu.Lock()
+	git := s.git
+	s.mu.Unlock()
+	var files []listed
+	switch {
+	case !list:
+	case git == nil:
+		files = walk(ctx, s.root).files
+	default:
+		var err error
+		if files, _, err = git.list(ctx, false); err != nil {
+			files = nil // the repository has gone: the table is all there is to go by
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, false
+	}
+	s.mu.Lock()
+	if len(files) == 0 {
+		files = make([]listed, 0, len(s.files))
+	}
+	there := make(map[string]bool, len(files))
+	for _, l := range files {
+		there[l.path] = true
+	}
+	for name := range s.files {
+		if !there[name] {
+			files = append(files, listed{path: name})
+		}
+	}
+	s.mu.Unlock()
+	stats, all := s.lstats(ctx, files)
+	if !all {
+		return nil, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, l := range files {
+		st := stats[i]
+		if st.mode.IsDir() {
+			st = fileStat{}
+		}
+		e := s.files[l.path]
+		if e != nil && !e.racy && st == e.fileStat || e == nil && !st.exists() {
+			continue
+		}
+		if isIgnoreFile(l.path) && (e == nil || st != e.fileStat) {
+			s.reruled = true
+		}
+		suspects = append(suspects, suspect{l.path, e, st})
+	}
+	slices.SortFunc(suspects, func(a, b suspect) int { return strings.Compare(a.path, b.path) })
+	return suspects, true
+}
+
+// beyondLink reports whether a path leads through a link in the place of one of its folders: git still lists what was
+// there. known keeps what was found out about folders.
+func (s *snapshot) beyondLink(name string, known map[string]bool) bool {
+	dir := path.Dir(name)
+	if dir == "." {
+		return false
+	}
+	link, seen := known[dir]
+	if !seen {
+		link = lstat(s.full(dir)).mode&fs.ModeSymlink != 0 || s.beyondLink(dir, known)
+		known[dir] = link
+	}
+	return link
+}
+
+// when returns when a suspect was last changed, and whether it is a deletion: then the folder tells, which may have
+// changed again.
+func (s *snapshot) when(sus suspect) (when int64, gone bool) {
+	if sus.is.exists() {
+		return sus.is.ctime, false
+	}
+	for dir := filepath.Dir(s.full(sus.path)); len(dir) >= len(s.root); dir = filepath.Dir(dir) {
+		if st := lstat(dir); st.exists() {
+			return st.ctime, true
+		}
+	}
+	return time.Now().UnixNano(), true
+}
+
+// wasThere reports whether a file that was not listed before has been there all along.
+func (s *snapshot) wasThere(sus suspect) bool {
+	return changeTimes && sus.is.ctime < s.began.Add(-racyTime).UnixNano() && !s.wasAbsent(sus.path)
+}
+
+// wasAbsent is absent for a path that is listed now.
+func (s *snapshot) wasAbsent(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.git == nil || !s.reruled || !s.absentLocked(name) {
+		return s.absentLocked(name)
+	}
+	t, known := born(s.full(name))
+	return known && t.After(s.began.Add(-racyTime))
+}
+
+// same reports whether a file holds what it did, as far as that can be told without asking git.
+func (s *snapshot) same(e *entry, f found) bool {
+	if e == nil || !f.after.Exists || f.was.mode != f.is.mode {
+		return false
+	}
+	s.mu.Lock()
+	data, ok := s.spool.get(e.content)
+	s.mu.Unlock()
+	switch {
+	case ok:
+		return bytes.Equal(data, f.after.Data)
+	case e.oid != "":
+		return isBlob(e.oid, f.after.Data)
+	}
+	return e.racy && e.fileStat == f.is // nothing says that it has changed
+}
+
+// restate notes the new state of a file that holds what it did.
+func (s *snapshot) restate(f found) {
+	now := time.Now().UnixNano()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.files[f.path]; e != nil {
+		e.fileStat, e.racy = f.is, f.is.racy(now)
+		if e.racy && e.content == nowhere {
+			e.content = s.spool.put(f.after.Data)
+		}
+	}
+}
+
+// skip notes the state of a path whose content nobody is to know.
+func (s *snapshot) skip(name string, st fileStat) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st.exists() {
+		s.files[name] = &entry{fileStat: st, content: nowhere}
+	} else {
+		delete(s.files, name)
+	}
+}

@@ -1,0 +1,297 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"cursord/agent"
+	"cursord/diffs"
+)
+
+// This file is the part of a turnWatch that looks for what no call names: the work of shell commands, MCP servers,
+// sub-agents and tools that nobody knows.
+
+// slack is how far apart a change's time on disk and the word of the call that made it may be.
+const slack = 50 * time.Millisecond
+
+// A run is the time in which a call that may write anything was open.
+type run struct {
+	from, to int64 // Unix ns; to is 0 while it is open
+	start    int   // which ToolStart of the batch, while it is in t.begun
+	end      int   // which ToolEnd of the batch; -1 once its item is known, and while it is open
+	source   diffs.Source
+	window   *window
+}
+
+func (r *run) covers(when int64) bool { return when >= r.from && (r.to == 0 || when <= r.to) }
+
+// callItems are the items that the calls of a batch have become, one for each ToolStart and each ToolEnd.
+type callItems struct{ started, ended []string }
+
+// writesAnything reports whether calls of this tool may write files that they do not name.
+func writesAnything(tool string) bool {
+	return tool == "shell" || tool == "mcp" || tool == "task" || tool == "other"
+}
+
+// parts cuts a batch behind each call after which the disk may have to be looked at.
+func parts(events []agent.Event) iter.Seq[[]agent.Event] {
+	return func(yield func([]agent.Event) bool) {
+		from := 0
+		for i, ev := range events {
+			var cut bool
+			switch ev := ev.(type) {
+			case agent.ToolStart:
+				cut = writesAnything(ev.Call.Name)
+			case agent.ToolEnd:
+				cut = writesAnything(ev.Call.Name)
+			}
+			if cut || i == len(events)-1 {
+				if !yield(events[from : i+1]) {
+					return
+				}
+				from = i + 1
+			}
+		}
+	}
+}
+
+// came notes when the events were said at the earliest: now, or, if they may have waited for the previous ones to be
+// dealt with, when those came.
+func (t *turnWatch) came() {
+	now := time.Now()
+	t.arrived = now
+	if now.Sub(t.free) < slack/10 && !t.asked.IsZero() {
+		t.arrived = t.asked
+	}
+	t.asked = now
+}
+
+func (t *turnWatch) beginRun(call *agent.Call, start int) {
+	r := t.addRun(call, t.arrived)
+	r.start = start
+	t.begun = append(t.begun, r)
+}
+
+func (t *turnWatch) addRun(call *agent.Call, from time.Time) *run {
+	via := "unknown"
+	if call.Name == "shell" {
+		via = "shell"
+	}
+	r := &run{
+		from: from.Add(-slack).UnixNano(), end: -1, source: diffs.Source{SessionID: t.session, TurnID: t.turn, Via: via},
+	}
+	r.window = t.r.windows.openAll(r.source)
+	t.runs[call.ID] = append(t.runs[call.ID], r)
+	t.past = append(t.past, r)
+	return r
+}
+
+func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
+	open := t.runs[ev.Call.ID]
+	if len(open) == 0 {
+		if !writesAnything(ev.Call.Name) || ev.State == agent.CallRejected {
+			return
+		}
+		from := t.start.began
+		if n := len(t.past); n > 0 && t.past[n-1].to != 0 {
+			from = time.Unix(0, t.past[n-1].to)
+		}
+		t.addRun(&ev.Call, from)
+		open = t.runs[ev.Call.ID]
+	}
+	r := open[len(open)-1]
+	if t.runs[ev.Call.ID] = open[:len(open)-1]; len(open) == 1 {
+		delete(t.runs, ev.Call.ID)
+	}
+	if ev.State == agent.CallRejected {
+		t.forget(r)
+		return
+	}
+	r.end = end
+	if !inBackground(&ev.Call) {
+		r.to = time.Now().Add(slack).UnixNano()
+	}
+	t.ended = append(t.ended, r)
+}
+
+// forget drops a run that was none.
+func (t *turnWatch) forget(r *run) {
+	t.r.windows.close(r.window)
+	for i := range t.past {
+		if t.past[i] == r {
+			t.past = append(t.past[:i:i], t.past[i+1:]...)
+			return
+		}
+	}
+}
+
+// inBackground reports whether a shell command goes on after its call has ended.
+func inBackground(call *agent.Call) bool {
+	var shell struct {
+		IsBackground bool `json:"isBackground"`
+	}
+	for _, raw := range []json.RawMessage{call.Args, call.Result} {
+		if json.Unmarshal(raw, &shell) == nil && shell.IsBackground {
+			return true
+		}
+	}
+	return false
+}
+
+// nameRuns gives the runs of the last batch their items.
+func (t *turnWatch) nameRuns(items callItems) {
+	name := func(r *run, item string) {
+		r.source.ItemID = item
+		t.r.windows.name(r.window, item)
+	}
+	for _, r := range t.begun {
+		if r.start < len(items.started) {
+			name(r, items.started[r.start])
+		}
+	}
+	for _, r := range t.ended {
+		if r.end >= 0 && r.end < len(items.ended) {
+			name(r, items.ended[r.end])
+		}
+		r.end = -1
+	}
+}
+
+// settle looks at the disk if the events before give cause to: for what people have changed, before a call may write
+// anything, and for what calls have written, once the last of those at the same time has ended.
+func (t *turnWatch) settle() {
+	defer func() { t.free = time.Now() }()
+	begun := len(t.begun) > 0
+	t.begun = nil
+	if !t.scans {
+		t.closeRuns()
+		return
+	}
+	switch {
+	case len(t.runs) == 0 && len(t.ended) > 0:
+		ended := time.Now().UnixNano()
+		t.scan(true, func(when int64, gone bool) verdict {
+			if r := t.during(when); r != nil {
+				return verdict{source: &r.source}
+			}
+			last := t.past[len(t.past)-1]
+			switch {
+			case !changeTimes, gone && when > ended, when < t.start.began.UnixNano():
+				return verdict{source: &last.source}
+			case when > ended:
+				return verdict{leave: true} // by what comes next
+			}
+			return verdict{}
+		})
+		t.closeRuns()
+	case begun && changeTimes && len(t.runs) == 1:
+		from := t.past[len(t.past)-1].from
+		t.scan(false, func(when int64, _ bool) verdict { return verdict{leave: when >= from || t.during(when) != nil} })
+	}
+}
+
+// lastScan looks at the disk at the end of the turn, if anything ran that may have written.
+func (t *turnWatch) lastScan() {
+	for _, open := range t.runs {
+		t.ended = append(t.ended, open...)
+	}
+	if t.scans && len(t.past) > 0 {
+		first := t.past[0].from
+		unknown := diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "unknown"}
+		t.scan(true, func(when int64, _ bool) verdict {
+			if r := t.during(when); r != nil {
+				return verdict{source: &r.source}
+			}
+			if changeTimes && when < first && when >= t.start.began.UnixNano() {
+				return verdict{}
+			}
+			return verdict{source: &unknown}
+		})
+	}
+	t.closeRuns()
+	for _, r := range t.past {
+		t.r.windows.close(r.window)
+	}
+}
+
+// during returns the latest run at a time.
+func (t *turnWatch) during(when int64) *run {
+	for i := len(t.past) - 1; i >= 0; i-- {
+		if t.past[i].covers(when) {
+			return t.past[i]
+		}
+	}
+	return nil
+}
+
+// closeRuns closes the windows of the calls that have ended, less those that go on in the background.
+func (t *turnWatch) closeRuns() {
+	for _, r := range t.ended {
+		if r.to != 0 {
+			t.r.windows.close(r.window)
+		}
+	}
+	t.ended = nil
+}
+
+// scan finds changes and hands them to the reviewer.
+func (t *turnWatch) scan(list bool, judge func(when int64, gone bool) verdict) {
+	<-t.start.ready
+	t.r.call(t.r.refreshPending) // also waits until the calls before have been reviewed
+	if list {
+		t.warn()
+	}
+	if t.start.useless() != "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
+	defer cancel()
+	all, left := t.start.scan(ctx, list, judge)
+	for len(all) > 0 {
+		n := min(len(all), 100)
+		batch := all[:n]
+		all = all[n:]
+		t.r.call(func() { t.r.agentFound(t.start, batch) })
+	}
+	if text := left.String(); list && text != "" {
+		t.say(text)
+	}
+}
+
+// warn says, once, what cannot be found.
+func (t *turnWatch) warn() {
+	if t.warned {
+		return
+	}
+	t.warned = true
+	switch why := t.start.useless(); {
+	case why != "":
+		t.say("What commands change in this workspace is not looked for: " + why + ".")
+	case t.start.short != "":
+		t.say("Some changes by commands may not be found, or may be without their former content: " + t.start.short + ".")
+	}
+}
+
+// String says what a scan has left out, for people; "" if nothing.
+func (l leftOut) String() string {
+	var say []string
+	if l.more > 0 {
+		say = append(say, fmt.Sprintf("%d changed file(s) are not listed for review: at most %d files and %d MiB are taken at a time",
+			l.more, scanFiles, scanBytes>>20))
+	}
+	if l.late > 0 {
+		say = append(say, "not everything could be looked at for changes in time")
+	}
+	if n := len(l.odd); n > 0 {
+		text := fmt.Sprintf("%d change(s) cannot be reviewed: %s", n, strings.Join(l.odd[:min(n, 3)], "; "))
+		if n > 3 {
+			text += "; …"
+		}
+		say = append(say, text)
+	}
+	return strings.Join(say, ". ")
+}

@@ -1,0 +1,49 @@
+package daemon
+
+import (
+	"io/fs"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// changeTimes says that fileStat.ctime is when the file was last changed in any way, whatever was done to its mtime.
+const changeTimes = true
+
+// lstat returns the state of a path itself; zero if it cannot be found.
+func lstat(path string) fileStat {
+	var st syscall.Stat_t
+	for {
+		err := syscall.Lstat(path, &st)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return fileStat{}
+		}
+		break
+	}
+	mode := fs.FileMode(st.Mode & 0o777)
+	switch st.Mode & syscall.S_IFMT {
+	case syscall.S_IFREG:
+	case syscall.S_IFDIR:
+		mode |= fs.ModeDir
+	case syscall.S_IFLNK:
+		mode |= fs.ModeSymlink
+	default:
+		mode |= fs.ModeIrregular
+	}
+	return fileStat{
+		dev: st.Dev, ino: st.Ino, size: st.Size, mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(), mode: mode,
+	}
+}
+
+// born returns when a path was made, if the file system knows.
+func born(path string) (t time.Time, known bool) {
+	var st unix.Statx_t
+	if unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st) != nil || st.Mask&unix.STATX_BTIME == 0 {
+		return time.Time{}, false
+	}
+	return time.Unix(st.Btime.Sec, int64(st.Btime.Nsec)), true
+}
