@@ -7,7 +7,7 @@ FUZZTIME  ?= 30s
 COUNT     ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test check generate bench fuzz clean
+.PHONY: help build install demo test check generate bench fuzz mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ fuzz: ## run every fuzz target for FUZZTIME each
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg </dev/null || exit 1; \
 		done || exit 1; \
 	done
+
+mutants: ## break the review rule by rule and see that its tests notice
+	$(GO) test -v -count=1 -timeout 60m -run '^TestMutants$$' ./diffs/internal/mutants -mutants
 
 clean: ## remove what was built
 	rm -rf bin
