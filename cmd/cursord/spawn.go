@@ -106,6 +106,7 @@ func start(dirs daemon.Dirs) (*starting, error) {
 	cmd.Dir = dirs.State // not ours: it may be on a disk that is to be unmounted
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = detached()
+	keepFiles()
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
