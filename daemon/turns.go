@@ -221,6 +221,9 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, req agent.Request) {
 			Kind: string(KindAgentNotInstalled), Message: err.Error(),
 		}}
 	} else {
+		if req.Resume != "" && agent.ChatIsGone(req.Dir, req.Resume) {
+			w.tell(turnEvents{turn: t, events: []agent.Event{agent.Notice{Text: chatGone}}})
+		}
 		req.Bin = bin
 		req.Ready = watch.ready()
 		out = w.d.launcher.Run(ctx, req, func(events []agent.Event) {
@@ -267,9 +270,14 @@ func (w *workspace) sessionStarted(c *commit, t *liveTurn, init agent.Init) {
 	if s.AgentSessionID != nil && *s.AgentSessionID == init.SessionID {
 		return
 	}
+	if s.AgentSessionID != nil {
+		w.notice(c, t, chatGone)
+	}
 	s.AgentSessionID = &init.SessionID
 	w.putSession(c, t.session, &s)
 }
+
+const chatGone = "cursor-agent does not have this session's chat any more: it has begun a new one and does not know what was said before"
 
 // endTurn gives a turn its final status, last of all that is told of it.
 func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"crypto/md5"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -396,4 +398,38 @@ func TestSessions(t *testing.T) {
 	var models json.RawMessage
 	e.must("agent/models", nil, &models)
 	require.JSONEq(t, `{"models":[{"id":"auto","name":"Auto","current":true},{"id":"fake-large","name":"Fake Large","current":false},{"id":"fake-small","name":"Fake Small","current":false}]}`, string(models))
+}
+
+// TestChatIsGone resumes a chat that the agent does not have: it begins a new one, which a person should know.
+func TestChatIsGone(t *testing.T) {
+	w := newWorld(t)
+	w.start("CURSOR_CONFIG_DIR=" + w.dir)
+	e := w.opens()
+	notices := func(want int, params obj) *sessions.Turn {
+		turn := e.turn(params)
+		said := e.said(turn.ID, sessions.ItemNotice)
+		require.Len(t, said, want)
+		if want > 0 {
+			require.Contains(t, said[0], "chat")
+		}
+		return turn
+	}
+	w.plays(initLine, succeeds(""))
+	turn := notices(0, nil)
+	next := obj{"sessionId": turn.SessionID}
+	notices(0, next)
+
+	w.plays(strings.Replace(initLine, "{{session}}", "another", 1), `{"type":"result","subtype":"success","result":""}`)
+	notices(1, next)
+	runs := w.runs()
+	notices(0, next)
+	require.Contains(t, w.runs()[len(runs)].Args, "another")
+
+	folder := fmt.Sprintf("../chats/%x/", md5.Sum([]byte(w.ws)))
+	w.put(folder+"another/store.db", "")
+	notices(0, next)
+	w.put(folder+"third/store.db", "")
+	require.NoError(t, os.RemoveAll(w.path(folder+"another")))
+	notices(1, next)
+	audit(t, e.all())
 }
