@@ -100,7 +100,7 @@ func parseListing(out string) (list []listed, nested []string, err error) {
 
 // ignored reports whether git would not list a path that is not in the index; "." is the folder itself.
 func (g gitTree) ignored(ctx context.Context, path string) (bool, error) {
-	_, err := g.run(ctx, nil, "check-ignore", "-q", "--no-index", "--", path)
+	_, err := g.run(ctx, nil, "check-ignore", "-q", "--no-index", "--", "./"+path) // ":…" would be more than a name
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return false, nil
@@ -170,7 +170,7 @@ func isBlob(oid string, data []byte) bool {
 
 // run runs git and returns what it printed; it is an error if git's exit code is not 0.
 func (g gitTree) run(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager", "--literal-pathspecs",
+	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager",
 		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.untrackedCache=false",
 		"-c", "core.quotePath=false"}, args...)...)
 	cmd.Dir, cmd.Env, cmd.Stdin = g.dir, gitEnvironment(), in

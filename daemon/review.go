@@ -177,13 +177,19 @@ func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 		if (image{Content: before}).same(wr.after) {
 			return
 		}
-		f = r.add(wr.path, diffs.New(before))
+		// What another call did that is still open, or what was not looked at since, comes first.
+		if start, seen := wr.start.at(wr.path); wr.beside != nil && seen && !(image{Content: start}).same(image{Content: before}) {
+			f = r.add(wr.path, diffs.New(start))
+			f.review.Observe(before, wr.beside)
+		} else {
+			f = r.add(wr.path, diffs.New(before))
+		}
 		f.review.Observe(wr.after.Content, &src)
 	case f == nil:
 		f = r.add(wr.path, diffs.NewUnknown(wr.after.Content, src))
 	default:
 		if known {
-			f.review.Observe(before, nil)
+			f.review.Observe(before, wr.beside)
 		}
 		f.review.Observe(wr.after.Content, &src)
 	}
@@ -201,7 +207,7 @@ func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 // what was last seen.
 func (wr *written) best(f *file) (_ diffs.Content, known bool) {
 	reported, own := wr.reported(), wr.before
-	if own != nil && (own.odd != "" || own.same(wr.after)) {
+	if own != nil && (own.odd != "" || own.same(wr.after) || wr.late(own)) {
 		own = nil // too late to tell
 	}
 	// What the agent writes begins like this: it may have been seen while it was written.
@@ -209,6 +215,7 @@ func (wr *written) best(f *file) (_ diffs.Content, known bool) {
 	if f != nil {
 		now := image{Content: f.review.Current()}
 		switch {
+		case own == nil && now.same(wr.after): // seen already
 		case own != nil && !torn && !own.same(now):
 			return own.Content, true
 		case (own == nil || torn) && reported != nil && reported.Exists && !reported.same(now):
@@ -216,21 +223,28 @@ func (wr *written) best(f *file) (_ diffs.Content, known bool) {
 		}
 		return diffs.Content{}, false
 	}
-	start, seen := wr.start.at(wr.path)
-	if seen && (image{Content: start}).same(wr.after) {
-		seen = false // read after the agent had written, or nothing has changed: the others know
-	}
 	switch {
 	case own != nil && !torn:
 		return own.Content, true
 	case reported != nil:
 		return reported.Content, true
+	}
+	start, seen := wr.start.at(wr.path)
+	switch {
 	case seen:
 		return start, true
 	case own != nil:
 		return own.Content, true
 	}
 	return diffs.Content{}, false
+}
+
+// late reports whether an image is what the call says that it has made of the file.
+func (wr *written) late(own *image) bool {
+	if wr.change.Deleted {
+		return !own.Exists
+	}
+	return own.Exists && wr.change.After != nil && *wr.change.After == string(own.Data)
 }
 
 // reported returns the before-image in the call's result, if the after-image there is what the disk has.

@@ -173,17 +173,18 @@ func (t *turnWatch) settle() {
 	}
 	switch {
 	case len(t.runs) == 0 && len(t.ended) > 0:
-		ended := time.Now().UnixNano()
+		ended := t.asked.UnixNano()
+		t.left = false
 		t.scan(true, func(when int64, gone bool) verdict {
-			if r := t.during(when); r != nil {
-				return verdict{source: &r.source}
-			}
 			last := t.past[len(t.past)-1]
-			switch {
+			switch r := t.during(when); {
 			case !changeTimes, gone && when > ended, when < t.start.began.UnixNano():
 				return verdict{source: &last.source}
 			case when > ended:
-				return verdict{leave: true} // by what comes next
+				t.left = true // by what comes next
+				return verdict{leave: true}
+			case r != nil:
+				return verdict{source: &r.source}
 			}
 			return verdict{}
 		})
@@ -216,6 +217,15 @@ func (t *turnWatch) lastScan() {
 	for _, r := range t.past {
 		t.r.windows.close(r.window)
 	}
+}
+
+// beside returns the source of what calls may have changed and no scan has seen yet; nil if none may have.
+func (t *turnWatch) beside() *diffs.Source {
+	if n := len(t.past); n > 0 && (t.left || t.past[n-1].to == 0 || len(t.ended) > 0) {
+		src := t.past[n-1].source
+		return &src
+	}
+	return nil
 }
 
 // during returns the latest run at a time.

@@ -31,6 +31,7 @@ type turnWatch struct {
 	arrived time.Time         // when the present events may have been said at the earliest
 	asked   time.Time         // when the previous events came
 	free    time.Time         // when they had been dealt with
+	left    bool              // the last scan has left changes to the next one
 	warned  bool
 }
 
@@ -50,6 +51,7 @@ type written struct {
 	edit   bool   // a missing before-image means that there was no file, or an empty one
 	start  *snapshot
 	window *window
+	beside *diffs.Source // who may have changed the file since it was last looked at; nil: people
 }
 
 // watchTurn begins to watch a turn; say tells people something in its transcript.
@@ -135,6 +137,7 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 		}
 		f := written{
 			path: p, call: end, change: ch, after: readImage(t.r.w.root, p), edit: call.Name == "edit", start: t.start,
+			beside: t.beside(),
 		}
 		if before, ok := w.before[p]; ok {
 			f.before = &before

@@ -16,11 +16,10 @@ import (
 
 // shells are script lines by which the agent runs a shell command.
 func shells(call, command string) []string {
-	argv, _ := json.Marshal([]string{"sh", "-c", command})
 	args := fmt.Sprintf(`"args":{"command":%q,"workingDirectory":""}`, "x")
 	return []string{
 		fmt.Sprintf(`{"type":"tool_call","subtype":"started","call_id":%q,"tool_call":{"shellToolCall":{%s}}}`, call, args),
-		fmt.Sprintf(`{"fake":"exec","argv":%s}`, argv),
+		execs(command),
 		fmt.Sprintf(`{"type":"tool_call","subtype":"completed","call_id":%q,"tool_call":{"shellToolCall":{%s,"result":{"success":{"command":"x","exitCode":0,"stdout":""}}}}}`, call, args),
 	}
 }
@@ -222,4 +221,257 @@ func TestShellChanges(t *testing.T) {
 			os.Chmod(w.path("u"), 0o700)
 		})
 	}
+}
+
+// tool are script lines by which another tool than the shell does something.
+func tool(call, key string, does ...string) []string {
+	start := fmt.Sprintf(`{"type":"tool_call","subtype":"started","call_id":%q,"tool_call":{%q:{"args":{}}}}`, call, key)
+	end := fmt.Sprintf(`{"type":"tool_call","subtype":"completed","call_id":%q,"tool_call":{%q:{"args":{},"result":{"success":{}}}}}`, call, key)
+	return append(append([]string{start}, does...), end)
+}
+
+func execs(command string) string {
+	argv, _ := json.Marshal([]string{"sh", "-c", command})
+	return fmt.Sprintf(`{"fake":"exec","argv":%s}`, argv)
+}
+
+// waits has the agent wait until the test makes a file, outside of the workspace.
+func waits(name string) string { return fmt.Sprintf(`{"fake":"wait","path":"../%s"}`, name) }
+
+// vias lists how the sources of a diff's hunks came about.
+func vias(d *sessions.Diff) (all []string) {
+	if d == nil {
+		return []string{"not listed"}
+	}
+	for _, h := range d.Hunks {
+		for _, s := range h.Sources {
+			all = append(all, s.Via)
+		}
+	}
+	return all
+}
+
+func TestShellFormatterAndBuild(t *testing.T) {
+	w := newWorld(t)
+	w.put(".gitignore", "/out/\n")
+	const n = 300
+	for i := range n {
+		w.put(fmt.Sprintf("src/%d/f.go", i), fmt.Sprintf("a  %d\n", i))
+	}
+	w.commits()
+	repo := w.files(".git")
+	w.plays(lines(
+		shells("f", "sed -i 's/a  /a /' src/*/f.go"),
+		shells("b", `mkdir out; i=0; while [ $i -lt 20000 ]; do : > out/$i; i=$((i+1)); done`))...)
+	w.start()
+	e := w.opens()
+	turn := e.turn(nil)
+	require.Equal(t, repo, w.files(".git"))
+	require.Empty(t, e.notices(turn.ID))
+	require.Len(t, e.diffs(), n)
+	out := e.decides("diff/reject", obj{"turnId": turn.ID})
+	require.Equal(t, n, out.Applied)
+	for i := range n {
+		require.Equal(t, fmt.Sprintf("a  %d\n", i), w.get(fmt.Sprintf("src/%d/f.go", i)))
+	}
+	require.FileExists(t, w.path("out/19999"))
+}
+
+func TestShellManyChanges(t *testing.T) {
+	w := newWorld(t)
+	w.plays(lines(shells("b", `i=0; while [ $i -lt 2100 ]; do echo $i > $i; i=$((i+1)); done`), []string{`{"fake":"sleep","ms":100}`}, shells("c", "echo x > x"))...)
+	w.start()
+	e := w.opens()
+	turn := e.turn(nil)
+	require.Len(t, e.diffs(), 2001, "the second command's change is listed, the rest of the first one's is not")
+	require.Contains(t, e.notices(turn.ID), "100 changed file(s) are not listed for review")
+}
+
+// TestOtherUnannounced has changes by other calls than shell commands, and by none that is open.
+func TestOtherUnannounced(t *testing.T) {
+	pause := []string{`{"fake":"sleep","ms":60}`}
+	w := newWorld(t)
+	w.putAll(tree{"a": "a\n", "b": "b\n", "c": "c\n", "d": "d\n"})
+	w.plays(lines(
+		tool("1", "mcpToolCall", execs("echo x >> a")), pause,
+		tool("2", "taskToolCall", execs("echo x >> b")), pause,
+		tool("3", "frobnicateToolCall", execs("echo x >> c")),
+		[]string{execs("sleep 0.2; echo x >> d")})...)
+	w.start()
+	e := w.opens()
+	turn := e.turn(nil)
+	found := e.diffs()
+	for i, path := range []string{"a", "b", "c"} {
+		require.Equal(t, []string{"unknown"}, vias(found[path]))
+		require.Equal(t, sessions.ItemID(turn.ID, i), found[path].Hunks[0].Sources[0].ItemID)
+	}
+	require.Equal(t, []string{"unknown"}, vias(found["d"]))
+	require.Empty(t, found["d"].Hunks[0].Sources[0].ItemID)
+
+	// A turn that only reads and edits is not searched.
+	w.plays(lines(edits("e", "a", "a\nx\n", "a\ny\n"), tool("r", "readToolCall", execs("echo y >> c; echo n > n")))...)
+	e.turn(nil)
+	require.NotContains(t, e.diffs(), "n")
+
+	// Nor one whose command was refused.
+	w.plays(`{"type":"tool_call","subtype":"started","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"x"}}}}`,
+		execs("echo m > m"),
+		`{"type":"tool_call","subtype":"completed","call_id":"s","tool_call":{"shellToolCall":{"result":{"rejected":{"command":"x","reason":""}}}}}`, done)
+	e.turn(nil)
+	require.NotContains(t, e.diffs(), "m")
+}
+
+// TestShellThatDoesNotEnd is a command that runs when the turn is cancelled, and an agent that dies.
+func TestShellThatDoesNotEnd(t *testing.T) {
+	w := newWorld(t)
+	w.put("a", "a\n")
+	start := shells("s", "")[0]
+	w.plays(start, execs("echo x >> a; touch ../ready"), `{"fake":"hang"}`)
+	w.start()
+	e := w.opens()
+	turn := e.asks(nil)
+	require.Eventually(t, func() bool { _, err := os.Stat(w.path("../ready")); return err == nil }, patience, patience/1000)
+	e.must("turn/cancel", obj{"turnId": turn.ID}, nil)
+	require.Equal(t, sessions.TurnCancelled, e.ends(turn.ID).Status)
+	require.Equal(t, []string{"shell"}, vias(e.diffs()["a"]))
+	require.Equal(t, sessions.ItemID(turn.ID, 0), e.diffs()["a"].Hunks[0].Sources[0].ItemID)
+	e.decides("diff/reject", obj{"all": true})
+
+	w.plays(start, execs("echo x >> a"), `{"fake":"exit","code":3}`)
+	require.Equal(t, sessions.TurnFailed, e.turn(nil).Status)
+	require.Equal(t, []string{"shell"}, vias(e.diffs()["a"]))
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"a": "a\n"})
+}
+
+// TestUserAndShell has a person save files before, between and beside an agent's commands.
+func TestUserAndShell(t *testing.T) {
+	for _, repo := range []bool{false, true} {
+		t.Run(map[bool]string{true: "git", false: "no git"}[repo], func(t *testing.T) {
+			w := newWorld(t)
+			v := numbered(20, nil)
+			w.putAll(tree{"a": v, "b": v, "c": v, "both": v})
+			if repo {
+				w.commits()
+			}
+			pause := `{"fake":"sleep","ms":120}`
+			w.plays(lines(
+				[]string{`{"type":"assistant","message":{"content":[{"type":"text","text":"one"}]}}`, waits("1"), pause},
+				shells("1", "sed -i 's/^line 3$/three/' a both"),
+				[]string{pause, `{"type":"assistant","message":{"content":[{"type":"text","text":"two"}]}}`, waits("2"), pause},
+				shells("2", "sed -i 's/^line 15$/fifteen/' a both"))...)
+			w.start()
+			e := w.opens()
+			turn := e.asks(nil)
+			said := func(n int) {
+				e.until("text", func(told) bool { return len(e.said(turn.ID, sessions.ItemAssistant)) == n })
+			}
+			said(1)
+			w.put("b", "mine\n"+v)
+			w.put("both", "mine\n"+v)
+			w.put("mine", "m\n")
+			w.put("../1", "")
+			said(2)
+			w.put("c", "mine\n"+v)
+			w.put("both", w.get("both")+"mine too\n")
+			w.put("../2", "")
+			e.ends(turn.ID)
+			found := e.diffs()
+			require.Len(t, found, 2)
+			require.Equal(t, []string{"shell", "shell"}, vias(found["a"]))
+			require.Equal(t, []string{"shell", "shell"}, vias(found["both"]))
+			e.decides("diff/reject", obj{"all": true})
+			w.requireTree(tree{"a": v, "b": "mine\n" + v, "c": "mine\n" + v, "both": "mine\n" + v + "mine too\n", "mine": "m\n"})
+		})
+	}
+}
+
+// TestEditsAndShells mixes both on one file, over two turns.
+func TestEditsAndShells(t *testing.T) {
+	w := newWorld(t)
+	v0 := numbered(30, nil)
+	v1 := numbered(30, map[int]string{5: "five\n"})
+	v2 := numbered(30, map[int]string{5: "five\n", 25: "25\n"})
+	w.put("f", v0)
+	w.put("g", "g\n")
+	w.commits()
+	pause := []string{`{"fake":"sleep","ms":60}`}
+	w.plays(lines(
+		edits("e", "f", v0, v1), pause, shells("s", "sed -i 's/^line 25$/25/' f; echo x >> g"),
+		edits("h", "h", "(absent)", "h\n"), shells("t", "rm h; echo x >> g"))...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	found := e.diffs()
+	require.Equal(t, []string{"edit", "shell"}, vias(found["f"]))
+	require.Equal(t, []string{"f", "g"}, sorted(keys(found)))
+	e.decides("diff/accept", obj{"all": true})
+	w.requireTree(tree{"f": v2, "g": "g\nx\nx\n"})
+
+	// Between the turns a person writes to a file that is reviewed no more.
+	w.put("f", "mine\n"+v2)
+	w.plays(lines(shells("s", "sed -i s/five/FIVE/ f"))...)
+	e.turn(nil)
+	require.Len(t, e.diffs(), 1)
+	require.Len(t, e.diffs()["f"].Hunks, 1)
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": "mine\n" + v2})
+}
+
+func keys[V any](m map[string]V) (all []string) {
+	for k := range m {
+		all = append(all, k)
+	}
+	return all
+}
+
+func TestShellAtHome(t *testing.T) {
+	w := newWorld(t)
+	w.put("../a", "a\n")
+	w.ws = w.dir
+	w.plays(lines(edits("e", "b", "(absent)", "b\n"), shells("s", "echo x >> a"), shells("t", "echo x >> a"))...)
+	w.start()
+	e := w.opens()
+	turn := e.turn(nil)
+	require.Equal(t, []string{"b"}, keys(e.diffs()))
+	require.Equal(t, []string{"What commands change in this workspace is not looked for: the home directory is in it."},
+		e.said(turn.ID, sessions.ItemNotice))
+}
+
+func TestShellNameThatIsNoText(t *testing.T) {
+	w := newWorld(t)
+	name := w.path("a\xff")
+	if err := os.WriteFile(name, []byte("a\n"), 0o644); err != nil {
+		t.Skip("the file system takes no such names")
+	}
+	w.commits()
+	w.plays(lines(shells("s", "for f in a*; do echo x >> $f; done; echo b > b"))...)
+	w.start()
+	e := w.opens()
+	turn := e.turn(nil)
+	require.Equal(t, []string{"b"}, keys(e.diffs()))
+	require.Equal(t, "1 change(s) cannot be reviewed: a\uFFFD: its name is not UTF-8", e.notices(turn.ID))
+}
+
+// TestNestedRepositories leaves alone what belongs to a repository within, and what one leaves behind.
+func TestNestedRepositories(t *testing.T) {
+	w := newWorld(t)
+	w.put("in/f", "f\n")
+	w.ws = w.path("in")
+	w.commits()
+	w.ws = filepath.Dir(w.ws)
+	w.put("a", "a\n")
+	w.git("init", "-q")
+	w.git("add", "a")
+	w.plays(lines(shells("s", "echo x >> in/f"), shells("t", "rm -rf in/.git; echo x >> a"))...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	found := e.diffs()
+	require.Contains(t, found, "a")
+	if d := found["in/f"]; d != nil {
+		require.Equal(t, "unknown", d.Baseline)
+	}
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"a": "a\n", "in/f": "f\nx\n"})
 }

@@ -1,0 +1,97 @@
+package daemon
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestParseListing(t *testing.T) {
+	const a, b = "78981922613b2afb6025042ff6bd878ac1994e85", "61780798228d17af2d34fce4cfbdf35556832472"
+	for _, c := range []struct {
+		name, out string
+		files     []listed
+		nested    []string
+	}{
+		{"nothing", "", []listed{}, nil},
+		{"tracked", "H 100644 " + a + " 0\ta\x00", []listed{{path: "a", oid: a}}, nil},
+		{"untracked", "? a\x00? sub/repo/\x00", []listed{{path: "a"}}, []string{"sub/repo"}},
+		{"modified and deleted", "H 100644 " + a + " 0\ta\x00C 100644 " + a + " 0\ta\x00H 100755 " + b + " 0\tb\x00R 100755 " + b + " 0\tb\x00C 100755 " + b + " 0\tb\x00",
+			[]listed{{path: "a", oid: a, dirty: true}, {path: "b", oid: b, gone: true, dirty: true}}, nil},
+		{"unmerged", "M 100644 " + a + " 1\ta\x00M 100644 " + b + " 2\ta\x00", []listed{{path: "a", oid: a, dirty: true}}, nil},
+		{"not to be looked at", "h 100644 " + a + " 0\ta\x00", []listed{{path: "a", oid: a, dirty: true}}, nil},
+		{"sparse, and a submodule", "S 100644 " + a + " 0\ta\x00H 160000 " + b + " 0\tsub\x00", []listed{}, []string{"sub"}},
+		{"odd names", "? H 100644 " + a + " 0\ta\x00? \n\t\"\xff\x00H 120000 " + a + " 0\ta\tb\x00",
+			[]listed{{path: "H 100644 " + a + " 0\ta"}, {path: "\n\t\"\xff"}, {path: "a\tb", oid: a}}, nil},
+	} {
+		files, nested, err := parseListing(c.out)
+		require.NoError(t, err, c.name)
+		require.Equal(t, c.files, files, c.name)
+		require.Equal(t, c.nested, nested, c.name)
+	}
+	for _, bad := range []string{"H", "? a", "H 100644\ta\x00", "H 100644 " + a + " 0 a\x00", "\x00"} {
+		_, _, err := parseListing(bad)
+		require.Error(t, err, "%q", bad)
+	}
+}
+
+// repository makes a repository of a folder's files.
+func repository(t testing.TB, dir string) {
+	t.Helper()
+	for _, args := range [][]string{{"init", "-q"}, {"config", "user.name", "a"}, {"config", "user.email", "a@b"}, {"add", "-A"}, {"commit", "-q", "-m", "m"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+}
+
+func TestGitBlobs(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string][]byte{
+		"empty": {}, "a": []byte("a\n"), "no end": []byte("x"), "sub/\"b\"\tc": []byte("b\r\n\x00"), "new\nline": []byte("n\n"),
+		"missing": []byte("no-such-object-1 missing\n"),
+	}
+	for name, data := range files {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, "w", name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "w", name), data, 0o644))
+	}
+	repository(t, dir)
+	g := gitTree{dir: filepath.Join(dir, "w")}
+	list, _, err := g.list(t.Context(), true)
+	require.NoError(t, err)
+	oids := map[string]string{"none": "0123456789012345678901234567890123456789"}
+	for _, l := range list {
+		require.False(t, l.dirty, l.path)
+		require.True(t, isBlob(l.oid, files[l.path]), l.path)
+		oids[l.path] = l.oid
+	}
+	got := g.blobs(t.Context(), oids)
+	require.Len(t, got, len(files))
+	for name, data := range files {
+		require.True(t, bytes.Equal(data, got[name]), "%q: %q", name, got[name])
+	}
+}
+
+func TestGitIgnored(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "out", "sub"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*.o\nout/\n"), 0o644))
+	repository(t, dir)
+	for path, want := range map[string]bool{"a": false, "a.o": true, "out/x": true, ":(top)a": false, ":x.o": true, "new/dir/a.o": true, "[a].o": true} {
+		got, err := gitTree{dir: dir}.ignored(t.Context(), path)
+		require.NoError(t, err, path)
+		require.Equal(t, want, got, path)
+	}
+	got, err := gitTree{dir: filepath.Join(dir, "out", "sub")}.ignored(t.Context(), ".")
+	require.NoError(t, err)
+	require.True(t, got)
+	got, err = gitTree{dir: dir}.ignored(t.Context(), ".")
+	require.False(t, err == nil && got)
+	_, err = gitTree{dir: t.TempDir()}.ignored(t.Context(), "a")
+	require.Error(t, err)
+}
