@@ -77,6 +77,7 @@ func rootCommand() *cobra.Command {
 	root.AddCommand(
 		acceptCommand(),
 		callCommand(),
+		demoCommand(),
 		diffCommand(),
 		doctorCommand(),
 		fakeAgentCommand(),

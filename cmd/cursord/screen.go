@@ -7,11 +7,12 @@ import (
 	"cursord/sessions"
 )
 
-// A screen shows a turn as it goes: what the agent says on out, all else on errOut. Where both are the same terminal,
+// A screen shows a turn as it goes: what the agent says on out, all else on errOut. Where both are the same place,
 // neither writes into the other's line.
 type screen struct {
 	out, errOut      io.Writer
 	outTerm, errTerm bool
+	together         bool           // out and errOut are the same place
 	palette          palette        // of errOut
 	outOpen, errOpen bool           // the last line has no newline yet
 	waiting          bool           // errOut ends in the line of a tool that runs, to be wiped
@@ -22,7 +23,7 @@ type screen struct {
 func newScreen(out, errOut io.Writer) *screen {
 	return &screen{
 		out: out, errOut: errOut, outTerm: isTerminal(out), errTerm: isTerminal(errOut), palette: paletteOf(errOut),
-		shown: map[string]int{},
+		together: isTerminal(out) && isTerminal(errOut) || out == errOut, shown: map[string]int{},
 	}
 }
 
@@ -109,7 +110,7 @@ func (s *screen) line(text string) {
 // beginLine makes sure that what is written to errOut next does not stand behind what the agent said.
 func (s *screen) beginLine() {
 	s.wipe()
-	if s.outTerm && s.errTerm {
+	if s.together {
 		s.endLine(s.out, &s.outOpen)
 	}
 }

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"cursord/daemon"
+	"cursord/rpc"
+)
+
+//go:embed demo/todo.py
+var demoProject []byte
+
+// A demoWorld is a folder with a project, an agent and a daemon of their own.
+type demoWorld struct {
+	dir       string
+	workspace string
+	env       []string
+	log       bytes.Buffer // the daemon's; to be read when it has ended
+
+	end   context.CancelFunc // of the daemon that runs
+	ended chan struct{}      // closed when it has ended; nil: none was started
+}
+
+// newDemoWorld makes the folder; remove must be called to take it away.
+func newDemoWorld() (*demoWorld, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	base := os.TempDir()
+	if len(base) > 60 && runtime.GOOS != "windows" {
+		base = "/tmp" // the path of a socket must be short
+	}
+	dir, err := os.MkdirTemp(base, "cursord-demo-")
+	if err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	w := &demoWorld{dir: dir, workspace: filepath.Join(dir, "todo")}
+	w.setEnv()
+	if err := w.furnish(program); err != nil {
+		return nil, errors.Join(err, w.remove())
+	}
+	return w, nil
+}
+
+func (w *demoWorld) file(name string) string { return filepath.Join(w.dir, name) }
+
+// setEnv makes an environment that keeps the user's own cursord and git settings out.
+func (w *demoWorld) setEnv() {
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); !strings.HasPrefix(name, "CURSORD_") && !strings.HasPrefix(name, "GIT_") {
+			w.env = append(w.env, v)
+		}
+	}
+	w.env = append(w.env,
+		"CURSORD_AGENT="+w.agent(), "CURSORD_SOCKET="+w.file("d.sock"), "CURSORD_STATE_DIR="+w.file("state"),
+		"CURSORD_CONFIG="+w.file("config.toml"), "CURSORD_FAKE_SCRIPT="+w.file("script.ndjson"),
+	)
+}
+
+func (w *demoWorld) agent() string {
+	if runtime.GOOS == "windows" {
+		return w.file("agent.cmd")
+	}
+	return w.file("agent")
+}
+
+// furnish makes the agent and the project, under git where there is git.
+func (w *demoWorld) furnish(program string) error {
+	wrapper := "#!/bin/sh\nexec '" + strings.ReplaceAll(program, "'", `'\''`) + "' fake-agent \"$@\"\n"
+	if runtime.GOOS == "windows" {
+		wrapper = "@\"" + program + "\" fake-agent %*\r\n"
+	}
+	if err := os.WriteFile(w.agent(), []byte(wrapper), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(w.workspace, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(w.workspace, "todo.py"), demoProject, 0o600); err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"commit", "-q", "-m", "A to-do list"}} {
+		own := []string{"-c", "user.name=demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgsign=false"}
+		git := exec.Command("git", append(own, args...)...)
+		git.Dir, git.Env = w.workspace, append(w.env, "GIT_CONFIG_GLOBAL="+os.DevNull)
+		if git.Run() != nil {
+			break
+		}
+	}
+	return nil
+}
+
+// serve starts a daemon whose agent plays a script, and returns when it takes connections.
+func (w *demoWorld) serve(ctx context.Context, script []byte) error {
+	if err := os.WriteFile(w.file("script.ndjson"), script, 0o600); err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	// Its life is in the hands of remove, which every way out of the demo leads to.
+	life, end := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(life, program, "serve")
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.dir, w.env, &w.log, &w.log
+	cmd.SysProcAttr = detached() // a Ctrl-C is ours
+	cmd.Cancel = func() error {
+		if cmd.Process.Signal(syscall.SIGTERM) == nil {
+			return nil
+		}
+		return cmd.Process.Kill()
+	}
+	cmd.WaitDelay = startLimit
+	if err := cmd.Start(); err != nil {
+		end()
+		return err
+	}
+	ended := make(chan struct{})
+	w.end, w.ended = end, ended
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // its log says why
+	}()
+	client, err := w.client(ctx, nil)
+	if err != nil {
+		return err
+	}
+	return client.Close()
+}
+
+// client connects to the daemon, which may be about to start.
+func (w *demoWorld) client(ctx context.Context, onNotify func(string, json.RawMessage)) (*rpc.Client, error) {
+	for {
+		conn, err := daemon.Dial(ctx, w.file("d.sock"))
+		if err == nil {
+			return rpc.NewClient(net.Conn(conn), onNotify), nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-w.ended:
+			return nil, fmt.Errorf("the daemon ended: %w", err)
+		case <-time.After(startPoll):
+		}
+	}
+}
+
+// stop stops the daemon as "cursord stop" does.
+func (w *demoWorld) stop(ctx context.Context) error {
+	client, err := w.client(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	err = client.Call(ctx, "daemon/stop", nil, nil)
+	if err != nil && !errors.Is(err, rpc.ErrClosed) {
+		return err
+	}
+	select {
+	case <-w.ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// remove ends the daemon, with what it runs, and removes the folder.
+func (w *demoWorld) remove() error {
+	if w.ended != nil {
+		w.end()
+		<-w.ended
+	}
+	return os.RemoveAll(w.dir)
+}
