@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -59,10 +61,15 @@ func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
 	return here, nil
 }
 
-// resolveDir returns a directory's absolute path without symlinks, as far as it exists; a URI stays as it is.
+// resolveDir returns the absolute path, without symlinks as far as it exists, of a directory given as a path or a
+// file:// URI.
 func resolveDir(dir string) (string, error) {
-	if strings.HasPrefix(dir, "file://") {
-		return dir, nil
+	if u, err := url.Parse(dir); err == nil && u.Scheme == "file" {
+		dir = u.Path
+		if runtime.GOOS == "windows" {
+			dir = strings.TrimPrefix(dir, "/")
+		}
+		dir = filepath.FromSlash(dir)
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {

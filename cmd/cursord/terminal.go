@@ -10,10 +10,10 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// isTerminal reports whether w is a terminal.
-func isTerminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd()) && enableEscapes(f)
+// isTerminal reports whether a reader or writer is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
 }
 
 // A palette colours text, or leaves it as it is.
@@ -21,7 +21,11 @@ type palette bool
 
 // paletteOf returns the palette for what is written to w: colours are for terminals whose user wants them.
 func paletteOf(w io.Writer) palette {
-	return palette(isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
+	if !isTerminal(w) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	f, ok := w.(*os.File)
+	return palette(ok && enableEscapes(f))
 }
 
 func (p palette) paint(code, s string) string {
