@@ -268,7 +268,7 @@ func TestShellFormatterAndBuild(t *testing.T) {
 	turn := e.turn(nil)
 	require.Equal(t, repo, w.files(".git"))
 	require.Empty(t, e.notices(turn.ID))
-	require.Len(t, e.diffs(), n)
+	require.Equal(t, n, len(e.diffs()))
 	out := e.decides("diff/reject", obj{"turnId": turn.ID})
 	require.Equal(t, n, out.Applied)
 	for i := range n {
@@ -279,11 +279,11 @@ func TestShellFormatterAndBuild(t *testing.T) {
 
 func TestShellManyChanges(t *testing.T) {
 	w := newWorld(t)
-	w.plays(lines(shells("b", `i=0; while [ $i -lt 2100 ]; do echo $i > $i; i=$((i+1)); done`), []string{`{"fake":"sleep","ms":100}`}, shells("c", "echo x > x"))...)
+	w.plays(lines(shells("b", `i=0; while [ $i -lt 2100 ]; do echo $i > $i; i=$((i+1)); done`))...)
 	w.start()
 	e := w.opens()
 	turn := e.turn(nil)
-	require.Len(t, e.diffs(), 2001, "the second command's change is listed, the rest of the first one's is not")
+	require.Equal(t, 2000, len(e.diffs()))
 	require.Contains(t, e.notices(turn.ID), "100 changed file(s) are not listed for review")
 }
 
