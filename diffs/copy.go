@@ -1,0 +1,40 @@
+package diffs
+
+import "fmt"
+
+// Copy returns a review that goes its own way from now on.
+func (r *Review) Copy() (*Review, error) {
+	return Unmarshal(r.Marshal(), r.Baseline().Data, r.Current().Data)
+}
+
+// AcceptFrom accepts in r what the hunks of a copy, to which other things have happened since, have in common with
+// it; lines are as with Decide. It returns ErrNotFound if that is nothing, or an error of Decide's.
+func (r *Review) AcceptFrom(other *Review, ids []uint64, lines *Range) (Decision, error) {
+	pieces := other.list()
+	theirs, err := other.choose(pieces, ids, lines)
+	if err != nil {
+		return Decision{}, err
+	}
+	other.close(theirs.atoms, pieces)
+	chosen := make(map[uint64]bool)
+	for i := range other.atoms {
+		if theirs.atoms[i] {
+			chosen[other.atoms[i].id] = true
+		}
+	}
+	mine := selection{
+		atoms:   make([]bool, len(r.atoms)),
+		op:      theirs.op && r.op.ID == other.op.ID,
+		unknown: theirs.unknown && r.unknown.ID == other.unknown.ID,
+	}
+	found := mine.op || mine.unknown
+	for i := range r.atoms {
+		if a := &r.atoms[i]; a.pending() && (mine.op || chosen[a.id]) {
+			mine.atoms[i], found = true, true
+		}
+	}
+	if !found {
+		return Decision{}, fmt.Errorf("%w: %v", ErrNotFound, ids)
+	}
+	return r.decide(r.list(), mine, true)
+}

@@ -1,0 +1,66 @@
+package diffs
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLineEditsMakeOneTextTheOther(t *testing.T) {
+	texts := []string{"", "a", "a\n", "a\nb", "a\nb\n", "b\na\n", "a\r\nb\r\n", "a\n\n\nb\n", "x\na\nb\nc\n", "\n"}
+	for _, old := range texts {
+		for _, now := range texts {
+			lines := strings.SplitAfter(old, "\n")
+			var b strings.Builder
+			at := 0
+			for _, e := range LineEdits(old, now) {
+				b.WriteString(strings.Join(lines[at:e.From], ""))
+				b.WriteString(e.Text)
+				at = e.To
+			}
+			b.WriteString(strings.Join(lines[min(at, len(lines)):], ""))
+			require.Equal(t, now, b.String(), "from %q", old)
+		}
+	}
+}
+
+func TestAcceptFrom(t *testing.T) {
+	text := func(s string) Content { return Content{Exists: true, Data: []byte(s)} }
+	src := Source{TurnID: "t", Via: "edit"}
+	disk := func() *Review {
+		r := New(text("1\n2\n3\n4\n5\n6\n"))
+		r.Observe(text("1\nA\nB\nC\n3\n4\n5\n6\nD\n"), &src)
+		return r
+	}
+	for _, c := range []struct {
+		name, buffer string
+		hunk         int
+		base, now    string // of the review on disk
+		left         int    // hunks
+	}{
+		{"nothing typed", "1\nA\nB\nC\n3\n4\n5\n6\nD\n", 0, "1\nA\nB\nC\n3\n4\n5\n6\n", "1\nA\nB\nC\n3\n4\n5\n6\nD\n", 1},
+		{"typed elsewhere", "0\n1\nA\nB\nC\n3\n4\n5\n6\nD\n", 1, "1\n2\n3\n4\n5\n6\nD\n", "1\nA\nB\nC\n3\n4\n5\n6\nD\n", 1},
+		{"typed between", "1\nA\nme\nB\nC\n3\n4\n5\n6\nD\n", 1, "1\n2\nB\nC\n3\n4\n5\n6\n", "1\nA\nB\nC\n3\n4\n5\n6\nD\n", 2},
+		{"a line deleted", "1\nA\nC\n3\n4\n5\n6\nD\n", 0, "1\nA\nC\n3\n4\n5\n6\n", "1\nA\nB\nC\n3\n4\n5\n6\nD\n", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := disk()
+			buffer, err := r.Copy()
+			require.NoError(t, err)
+			require.Equal(t, r.Marshal(), buffer.Marshal())
+			buffer.Observe(text(c.buffer), nil)
+			before := r.shape().sum()
+			done, err := r.AcceptFrom(buffer, []uint64{buffer.Hunks()[c.hunk].ID}, nil)
+			require.NoError(t, err)
+			require.Equal(t, c.now, string(r.Current().Data))
+			require.Equal(t, c.base, string(r.Baseline().Data))
+			require.Len(t, r.Hunks(), c.left)
+			require.NoError(t, r.Undo(done))
+			require.Equal(t, before, r.shape().sum())
+		})
+	}
+	r := disk()
+	_, err := r.AcceptFrom(r, []uint64{999}, nil)
+	require.ErrorIs(t, err, ErrNotFound)
+}

@@ -1,0 +1,19 @@
+package diffs
+
+import "strings"
+
+// A LineEdit replaces the lines From to To (exclusive) of a text, counted from 0, by Text.
+type LineEdit struct {
+	From, To int
+	Text     string
+}
+
+// LineEdits returns the edits that make old into now, in order. A last line without LF is a line.
+func LineEdits(old, now string) []LineEdit {
+	splices := lineDiff(old, now)
+	edits := make([]LineEdit, len(splices))
+	for i, s := range splices {
+		edits[i] = LineEdit{s.from, s.to, strings.Join(s.lines, "")}
+	}
+	return edits
+}
