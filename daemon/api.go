@@ -57,8 +57,9 @@ type Notification struct {
 	Removed   bool          // the object, always a session, was deleted
 	Delta     *Delta
 
-	textLen int    // of a growing item in a catch-up: the bytes of text that JSON has
-	told    func() // called by the loop once the subscribers have it, before the next one; may be nil
+	only    ClientID // if not 0, nothing has happened for others
+	textLen int      // of a growing item in a catch-up: the bytes of text that JSON has
+	told    func()   // called by the loop once the subscribers have it, before the next one; may be nil
 
 	once  sync.Once
 	frame []byte
@@ -84,10 +85,11 @@ type Sink func(n *Notification) bool
 
 // SubscribeOptions are the parameters of workspace/subscribe.
 type SubscribeOptions struct {
-	After           *uint64 // nil: a bounded snapshot of the present
-	Epoch           string  // the store that After is from, if the client knows
-	DeltaIntervalMS int     // merge deltas to at most one an interval and item; 0: at once
-	DiffSummaries   bool    // leave hunks out of diffs
+	After           *uint64  // nil: a bounded snapshot of the present
+	Epoch           string   // the store that After is from, if the client knows
+	DeltaIntervalMS int      // merge deltas to at most one an interval and item; 0: at once
+	DiffSummaries   bool     // leave hunks out of diffs
+	Client          ClientID // sees the files that it holds unsaved as they are there
 }
 
 // Subscribed is the answer to workspace/subscribe.
@@ -152,6 +154,7 @@ type SessionParams struct {
 
 // A Decision selects hunks and says what becomes of them; exactly one of Hunks, Path, TurnID and All is set.
 type Decision struct {
+	Client  ClientID // who decides: in the files that it holds unsaved, about these
 	Accept  bool
 	Hunks   []string
 	Path    string

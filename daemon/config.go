@@ -23,6 +23,8 @@ type Config struct {
 	AgentIdleTimeout time.Duration // an agent that says nothing for so long hangs
 	AgentToolTimeout time.Duration // the same while a tool runs
 	ParallelTurns    int           // writing turns at once in a workspace
+	TellRejections   bool          // tell agents what was rejected of theirs
+	CommitAccepts    bool          // take a commit by a person for the acceptance of what is in it
 	LogLevel         slog.Level
 }
 
@@ -33,6 +35,8 @@ func DefaultConfig() Config {
 		AgentIdleTimeout: 10 * time.Minute,
 		AgentToolTimeout: time.Hour,
 		ParallelTurns:    1,
+		TellRejections:   true,
+		CommitAccepts:    true,
 		LogLevel:         slog.LevelInfo,
 	}
 }
@@ -93,6 +97,9 @@ func settings(c *Config) []setting {
 			return nil
 		}
 	}
+	truth := func(to *bool) func(func(any) error) error {
+		return func(decode func(any) error) error { return decode(to) }
+	}
 	return []setting{
 		{"agent", `the agent's executable, such as "~/.local/bin/cursor-agent": a path, or a name to find on PATH`,
 			text(&c.Agent, executable)},
@@ -112,6 +119,8 @@ func settings(c *Config) []setting {
 			c.ParallelTurns = int(n)
 			return nil
 		}},
+		{"tell_rejections", "true or false", truth(&c.TellRejections)},
+		{"commit_accepts", "true or false", truth(&c.CommitAccepts)},
 		{"log_level", `"debug", "info", "warn" or "error"`, func(decode func(any) error) error {
 			var s string
 			if err := decode(&s); err != nil {

@@ -27,7 +27,7 @@ func TestConfig(t *testing.T) {
 		{name: "empty", want: DefaultConfig()},
 		{name: "all", want: Config{
 			Agent: "/opt/agent", Model: "m", IdleExit: time.Hour, AgentIdleTimeout: time.Second,
-			AgentToolTimeout: 90 * time.Minute, ParallelTurns: 3, LogLevel: slog.LevelDebug,
+			AgentToolTimeout: 90 * time.Minute, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, LogLevel: slog.LevelDebug,
 		}, file: `
 			# a comment
 			agent = "/opt/agent"
@@ -36,14 +36,19 @@ func TestConfig(t *testing.T) {
 			agent_idle_timeout = "1s"
 			agent_tool_timeout = "1h30m"
 			parallel_turns = 3
+			tell_rejections = true
+			commit_accepts = true
 			log_level = "debug"`},
+		{name: "off", file: "tell_rejections = false\ncommit_accepts = false",
+			want: with(func(c *Config) { c.TellRejections, c.CommitAccepts = false, false })},
+		{name: "no truth", file: `commit_accepts = "no"`, err: "c.toml:1: commit_accepts must be true or false"},
 		{name: "never idle", file: `idle_exit = "0"`, want: with(func(c *Config) { c.IdleExit = 0 })},
 		{name: "below home", file: `agent = "~/bin/a"`, want: with(func(c *Config) { c.Agent = filepath.Join(home, "bin/a") })},
 		{name: "a name", file: `agent = "agent"`, want: with(func(c *Config) { c.Agent = "agent" })},
 		{name: "level in capitals", file: `log_level = "WARN"`, want: with(func(c *Config) { c.LogLevel = slog.LevelWarn })},
 		{name: "unknown keys", file: "modle = 1\n\n[turns]\nmax = 2\n", want: DefaultConfig(), warnings: []string{
-			`c.toml:1: unknown key "modle"; the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, parallel_turns, log_level`,
-			`c.toml:3: unknown key "turns"; the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, parallel_turns, log_level`,
+			`c.toml:1: unknown key "modle"; the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, parallel_turns, tell_rejections, commit_accepts, log_level`,
+			`c.toml:3: unknown key "turns"; the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, parallel_turns, tell_rejections, commit_accepts, log_level`,
 		}},
 
 		{name: "no TOML", file: "\nagent = what", err: "c.toml:2: "},

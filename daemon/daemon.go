@@ -42,6 +42,7 @@ type Daemon struct {
 	log      *slog.Logger
 	store    *sessions.Store
 	launcher *agent.Launcher
+	docs     *documents
 	started  sessions.Time
 	watching watchLimits
 	stopping chan struct{} // closed by Stop
@@ -64,7 +65,7 @@ type Daemon struct {
 func Open(o Options) (*Daemon, error) {
 	d := &Daemon{
 		version: o.Version, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
-		launcher: agent.NewLauncher(), started: sessions.Now(),
+		launcher: agent.NewLauncher(), docs: newDocuments(), started: sessions.Now(),
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{},
 		agentState: AgentStatus{State: "unknown"}, watching: defaultWatchLimits(),
 	}

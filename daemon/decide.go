@@ -16,8 +16,8 @@ import (
 	"cursord/sessions"
 )
 
-// Diffs lists what is pending in a workspace, in a file of it, or of a turn.
-func (d *Daemon) Diffs(root, path, turn string) ([]*sessions.Diff, error) {
+// Diffs lists what is pending in a workspace, in a file of it, or of a turn, as a client sees it.
+func (d *Daemon) Diffs(client ClientID, root, path, turn string) ([]*sessions.Diff, error) {
 	w, err := d.workspace(root)
 	if err != nil {
 		return nil, err
@@ -26,9 +26,10 @@ func (d *Daemon) Diffs(root, path, turn string) ([]*sessions.Diff, error) {
 	stopped := w.review.call(func() {
 		w.review.refreshPending()
 		var files []*file
-		files, err = w.review.chosen(path, turn)
+		files, err = w.review.chosen(client, path, turn)
 		for _, f := range files {
-			list = append(list, f.diff)
+			_, diff := f.seen(client)
+			list = append(list, diff)
 		}
 	})
 	if stopped != nil {
@@ -47,7 +48,7 @@ func (d *Daemon) Unified(root, path, turn string) (string, error) {
 	stopped := w.review.call(func() {
 		w.review.refreshPending()
 		var chosen []*file
-		chosen, err = w.review.chosen(path, turn)
+		chosen, err = w.review.chosen(0, path, turn)
 		var files []diffs.FilePatch
 		for _, f := range chosen {
 			if !f.outside() && w.review.load(f) == nil {
@@ -82,8 +83,8 @@ func fromTurn(h diffs.Hunk, turn string) bool {
 	return slices.ContainsFunc(h.Sources, func(s diffs.Source) bool { return s.TurnID == turn })
 }
 
-// chosen lists the pending files that a path and a turn, if given, select.
-func (r *reviewer) chosen(path, turn string) ([]*file, error) {
+// chosen lists the files with something pending for a client that a path and a turn, if given, select.
+func (r *reviewer) chosen(client ClientID, path, turn string) ([]*file, error) {
 	if path != "" {
 		name := path
 		path = canonical(r.w.root, r.w.root, path)
@@ -92,8 +93,9 @@ func (r *reviewer) chosen(path, turn string) ([]*file, error) {
 		}
 	}
 	files := slices.DeleteFunc(r.sorted(), func(f *file) bool {
-		return f.diff == nil || f.diff.State != "pending" || path != "" && f.path != path ||
-			turn != "" && !slices.Contains(f.diff.Turns, turn)
+		_, diff := f.seen(client)
+		return diff == nil || diff.State != "pending" || path != "" && f.path != path ||
+			turn != "" && !slices.Contains(diff.Turns, turn)
 	})
 	return files, nil
 }
@@ -104,19 +106,23 @@ type choice struct {
 	ids    []uint64
 	prints map[uint64]string // of the asked hunks, before the disk was read again; nil: all that is there
 	disk   image
+	buffer *buffer // that the decision is about, instead of the disk; or nil
+	review *diffs.Review
 }
 
 // Decide accepts or rejects hunks. All that a request names is checked before anything changes; with Path, TurnID or
-// All, what cannot be decided is left and listed.
-func (d *Daemon) Decide(ctx context.Context, root string, dec Decision) (Decided, error) {
+// All, what cannot be decided is left and listed. A reject in a file that an agent is about to write waits until the
+// agent's tool has ended, or ctx has.
+func (d *Daemon) Decide(ctx context.Context, root string, dec Decision, reply func(Decided, error)) {
 	w, err := d.workspace(root)
+	if err == nil {
+		err = dec.check()
+	}
 	if err != nil {
-		return Decided{}, err
+		reply(Decided{}, err)
+		return
 	}
-	if err := dec.check(); err != nil {
-		return Decided{}, err
-	}
-	return w.review.answer(ctx, func(reply func(Decided, error)) { w.review.decide(dec, reply) })
+	w.review.request(ctx, reply, func(p *parked) bool { return w.review.decide(dec, p) })
 }
 
 func (dec *Decision) check() error {
@@ -137,48 +143,30 @@ func (dec *Decision) check() error {
 	return nil
 }
 
-// answer runs f in the reviewer's goroutine and waits for its reply, which may come from the loop.
-func (r *reviewer) answer(ctx context.Context, f func(reply func(Decided, error))) (Decided, error) {
-	type answer struct {
-		v   Decided
-		err error
-	}
-	ch := make(chan answer, 1)
-	if !r.do(func() { f(func(v Decided, err error) { ch <- answer{v, err} }) }) {
-		return Decided{}, errStopped
-	}
-	select {
-	case a := <-ch:
-		return a.v, a.err
-	case <-ctx.Done():
-		return Decided{}, &Error{Kind: KindCancelled, Message: "cancelled; the decision may have been carried out"}
-	case <-r.done:
-		return Decided{}, errStopped
-	}
-}
-
-func (r *reviewer) decide(dec Decision, reply func(Decided, error)) {
-	fail := func(err error) { reply(Decided{}, err) }
+// decide carries out a request, or returns false if it must wait for an agent.
+func (r *reviewer) decide(dec Decision, p *parked) bool {
+	fail := func(err error) bool { return p.answer(Decided{}, err) }
 	if err := r.w.d.store.Trouble(); err != nil {
-		fail(storeError(err))
-		return
+		return fail(storeError(err))
 	}
 	choices, err := r.choose(dec)
 	if err != nil {
-		fail(err)
-		return
+		return fail(err)
+	}
+	if !dec.Accept && slices.ContainsFunc(choices, func(c *choice) bool { return r.agentWrites(c.f, dec.Client) }) {
+		return false
 	}
 	var skipped []Skipped
 	for _, c := range choices {
 		if err := r.prepare(c, dec, &skipped); err != nil {
 			r.refreshPending() // what the disk said is told
-			fail(err)
-			return
+			return fail(err)
 		}
 	}
 	out := Decided{Diffs: []*sessions.Diff{}, Skipped: skipped}
 	g := &group{Accept: dec.Accept}
 	var touched []*file
+	var inBuffers []*buffer
 	var lines *diffs.Range
 	if dec.Lines != nil {
 		lines = &diffs.Range{From: dec.Lines.From, To: dec.Lines.To}
@@ -188,12 +176,18 @@ func (r *reviewer) decide(dec Decision, reply func(Decided, error)) {
 		if len(c.ids) == 0 {
 			continue
 		}
-		done, err := r.carryOut(c, dec.Accept, lines)
+		var done diffs.Decision
+		var edits *DocumentEdits
+		shown := r.words(c, dec)
+		if c.buffer != nil {
+			done, edits, err = r.decideInBuffer(c, dec.Accept, lines)
+		} else {
+			done, err = r.carryOut(c, dec.Accept, lines)
+		}
 		if err != nil {
 			if dec.Hunks != nil && len(g.Files) == 0 {
 				r.refreshPending()
-				fail(err)
-				return
+				return fail(err)
 			}
 			for _, id := range c.ids {
 				out.Skipped = append(out.Skipped, Skipped{Path: c.f.path, Hunk: hunkID(c.f.n, id), Kind: kindOf(err)})
@@ -201,42 +195,63 @@ func (r *reviewer) decide(dec Decision, reply func(Decided, error)) {
 			continue
 		}
 		out.Applied += len(done.Hunks)
+		if edits != nil {
+			out.Edits = append(out.Edits, *edits)
+		}
+		if !dec.Accept {
+			g.Told = append(g.Told, shown.of(done.Hunks)...)
+			if c.buffer != nil {
+				inBuffers = append(inBuffers, c.buffer)
+			}
+		}
 		g.Files = append(g.Files, groupFile{Path: c.f.path, Decision: done})
 	}
 	var ops []sessions.Op
 	if len(g.Files) > 0 {
 		ops = r.push(g)
+		r.tellRejections(g)
+		for _, b := range inBuffers {
+			b.groups = append(b.groups, g.n)
+		}
 	}
 	if dec.Comment != "" {
 		r.remark(choices, dec.Comment)
 	}
-	r.finish(touched, ops, out, reply)
+	r.finish(dec.Client, touched, ops, out, p)
+	return true
 }
 
-// finish stores and tells the touched files and answers with their diffs.
-func (r *reviewer) finish(touched []*file, ops []sessions.Op, out Decided, reply func(Decided, error)) {
+// finish stores and tells the touched files and answers with their diffs, as a client sees them.
+func (r *reviewer) finish(client ClientID, touched []*file, ops []sessions.Op, out Decided, p *parked) {
 	changed := slices.DeleteFunc(slices.Clone(touched), func(f *file) bool { return !r.stale(f) })
 	told, more := r.render(changed)
+	var answers []*file
 	for _, f := range touched {
 		if f.diff != nil {
-			out.Diffs = append(out.Diffs, f.diff)
+			answers = append(answers, f)
 		}
 	}
-	r.submit(told, append(ops, more...), func(err error) { reply(out, err) })
+	// What is told gets its seq on the way.
+	r.submitThen(told, append(ops, more...), func() {
+		for _, f := range answers {
+			_, diff := f.seen(client)
+			out.Diffs = append(out.Diffs, diff)
+		}
+	}, func(err error) { p.answer(out, err) })
 }
 
 // choose finds the hunks that a decision names.
 func (r *reviewer) choose(dec Decision) ([]*choice, error) {
 	var choices []*choice
 	if dec.Hunks == nil {
-		files, err := r.chosen(dec.Path, dec.TurnID)
+		files, err := r.chosen(dec.Client, dec.Path, dec.TurnID)
 		if err != nil {
 			return nil, err
 		}
 		if dec.Path != "" {
 			if f := r.files[canonical(r.w.root, r.w.root, dec.Path)]; f == nil || f.diff == nil {
 				return nil, errorf(KindNotFound, "%s is not under review", dec.Path)
-			} else if err := revConflict(f, dec.Rev); err != nil {
+			} else if err := revConflict(f, dec.Client, dec.Rev); err != nil {
 				return nil, err
 			}
 		}
@@ -246,11 +261,11 @@ func (r *reviewer) choose(dec Decision) ([]*choice, error) {
 		return choices, nil
 	}
 	for _, name := range dec.Hunks {
-		f, id, err := r.hunk(name)
+		f, id, err := r.hunk(name, dec.Client)
 		if err != nil {
 			return nil, err
 		}
-		if err := revConflict(f, dec.Rev); err != nil {
+		if err := revConflict(f, dec.Client, dec.Rev); err != nil {
 			return nil, err
 		}
 		i := slices.IndexFunc(choices, func(c *choice) bool { return c.f == f })
@@ -261,14 +276,15 @@ func (r *reviewer) choose(dec Decision) ([]*choice, error) {
 		c := choices[i]
 		if !slices.Contains(c.ids, id) {
 			c.ids = append(c.ids, id)
-			c.prints[id] = f.review.Fingerprint(id)
+			review, _ := f.seen(dec.Client)
+			c.prints[id] = review.Fingerprint(id)
 		}
 	}
 	return choices, nil
 }
 
-// hunk finds a pending hunk by its name on the wire.
-func (r *reviewer) hunk(name string) (*file, uint64, error) {
+// hunk finds a pending hunk, as a client sees them, by its name on the wire.
+func (r *reviewer) hunk(name string, client ClientID) (*file, uint64, error) {
 	number, atom, _ := strings.Cut(name, ".")
 	n, err1 := strconv.ParseUint(number, 10, 64)
 	id, err2 := strconv.ParseUint(atom, 10, 64)
@@ -280,7 +296,7 @@ func (r *reviewer) hunk(name string) (*file, uint64, error) {
 			if err := r.load(f); err != nil {
 				return nil, 0, storeError(err)
 			}
-			if f.review.Fingerprint(id) != "" {
+			if review, _ := f.seen(client); review.Fingerprint(id) != "" {
 				return f, id, nil
 			}
 		}
@@ -291,13 +307,14 @@ func (r *reviewer) hunk(name string) (*file, uint64, error) {
 	}
 }
 
-func revConflict(f *file, rev *uint64) error {
-	if rev == nil || f.diff != nil && f.diff.Rev == *rev {
+func revConflict(f *file, client ClientID, rev *uint64) error {
+	_, diff := f.seen(client)
+	if rev == nil || diff != nil && diff.Rev == *rev {
 		return nil
 	}
 	return &Error{
 		Kind: KindConflict, Message: fmt.Sprintf("%s has changed since revision %d", f.path, *rev),
-		Hint: "look at the present diff and decide again", Diff: f.diff,
+		Hint: "look at the present diff and decide again", Diff: diff,
 	}
 }
 
@@ -319,29 +336,35 @@ func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
 		return nil
 	}
 	disk, err := r.refresh(f)
+	if err == nil {
+		c.buffer, err = r.buffer(f, dec.Client, !dec.Accept)
+	}
+	c.review, _ = f.seen(dec.Client)
 	if err != nil {
 		if c.prints != nil {
 			return err
 		}
-		for _, h := range f.review.Hunks() {
-			skip(h.ID, err)
+		for _, h := range c.review.Hunks() {
+			if dec.TurnID == "" || fromTurn(h, dec.TurnID) {
+				skip(h.ID, err)
+			}
 		}
 		return nil
 	}
 	c.disk = disk
 	if c.prints != nil {
 		for _, id := range c.ids {
-			if f.review.Fingerprint(id) != c.prints[id] {
+			if c.review.Fingerprint(id) != c.prints[id] {
 				return r.conflict(f, fmt.Sprintf("hunk %s of %s has changed since it was shown", hunkID(f.n, id), f.path))
 			}
-			if err := f.review.Decidable(id, dec.Accept); err != nil {
+			if err := c.review.Decidable(id, dec.Accept); err != nil {
 				return r.decisionError(f, err)
 			}
 		}
 		return nil
 	}
-	for _, h := range f.review.Hunks() {
-		switch err := f.review.Decidable(h.ID, dec.Accept); {
+	for _, h := range c.review.Hunks() {
+		switch err := c.review.Decidable(h.ID, dec.Accept); {
 		case dec.TurnID != "" && !fromTurn(h, dec.TurnID):
 		case err != nil:
 			skip(h.ID, r.decisionError(f, err))
@@ -481,7 +504,7 @@ func (d *Daemon) Comment(root, hunk, text string) error {
 	}
 	if e := w.review.call(func() {
 		var f *file
-		if f, _, err = w.review.hunk(hunk); err == nil {
+		if f, _, err = w.review.hunk(hunk, 0); err == nil {
 			i := slices.IndexFunc(f.diff.Hunks, func(h sessions.Hunk) bool { return h.ID == hunk })
 			w.review.note(f, f.diff.Hunks[max(i, 0)], text)
 		}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -63,4 +64,43 @@ func (r *reviewer) lookAgain(touched func(path string) bool, tries int) {
 			r.later.put(func() { r.lookAgain(func(path string) bool { return saved[path] }, tries+1) })
 		})
 	}
+}
+
+// documentChanged has the reviewer look at a document of the workspace: at once, or in a moment, because people type
+// faster than anybody reads.
+func (r *reviewer) documentChanged(path string, atOnce bool) {
+	look := func() { r.later.put(r.lookAtDocuments) }
+	r.docs.mu.Lock()
+	defer r.docs.mu.Unlock()
+	if r.docs.paths == nil {
+		r.docs.paths = map[string]bool{}
+	}
+	r.docs.paths[path] = true
+	switch {
+	case atOnce:
+		look()
+	case r.docs.timer == nil:
+		r.docs.timer = time.AfterFunc(r.watch.limits.settle, look)
+	}
+}
+
+func (r *reviewer) lookAtDocuments() {
+	r.docs.mu.Lock()
+	paths := r.docs.paths
+	r.docs.paths, r.docs.timer = nil, nil
+	r.docs.mu.Unlock()
+	var files []*file
+	for path := range paths {
+		if rel, inside := within(r.w.root, path); inside && r.files[rel] != nil {
+			files = append(files, r.files[rel])
+		}
+	}
+	r.refreshAll(files)
+}
+
+// changedDocuments are those that the reviewer has not looked at.
+type changedDocuments struct {
+	mu    sync.Mutex
+	paths map[string]bool // guarded by mu; absolute
+	timer *time.Timer     // guarded by mu; nil: no look is due in a moment
 }

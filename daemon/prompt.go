@@ -156,33 +156,36 @@ type note struct {
 	n         uint64
 	SessionID string `json:"sessionId"`
 	Text      string `json:"text"`
+	Group     uint64 `json:"group,omitempty"` // the decision that it tells; 0: a person's own words
 }
 
 // addNote keeps a remark for the agent.
 func (w *workspace) addNote(c *commit, session, text string) {
-	var n uint64
+	w.keepNote(c, note{SessionID: session, Text: text})
+}
+
+func (w *workspace) keepNote(c *commit, add note) {
 	for _, have := range w.notes {
-		n = max(n, have.n)
+		add.n = max(add.n, have.n)
 	}
-	add := note{n: n + 1, SessionID: session, Text: text}
+	add.n++
 	w.notes = append(w.notes, add)
 	c.ops = append(c.ops, sessions.PutNote{N: add.n, Data: encode(add)})
 }
 
 // takeNotes takes the remarks for a session's prompt.
 func (w *workspace) takeNotes(c *commit, session string) []string {
-	var texts []string
-	var kept []note
+	var taken, kept []note
 	for _, n := range w.notes {
 		if n.SessionID != "" && n.SessionID != session {
 			kept = append(kept, n)
 			continue
 		}
-		texts = append(texts, n.Text)
+		taken = append(taken, n)
 		c.ops = append(c.ops, sessions.DropNote{N: n.n})
 	}
 	w.notes = kept
-	return texts
+	return shortRejections(taken)
 }
 
 func (w *workspace) loadNotes() error {

@@ -25,8 +25,13 @@ type reviewer struct {
 	// Owned by its goroutine.
 	files   map[string]*file // by path
 	log     []*group         // decisions, oldest first
+	parked  []*parked        // requests that wait for an agent
+	ops     []sessions.Op    // to be stored with what is stored next
+	viewed  map[*file]bool   // what some client may see differently now
 	watch   *fsWatch
 	rewatch bool // what is pending may have changed since watch was told
+
+	docs changedDocuments
 }
 
 // A file is a path under review.
@@ -38,6 +43,9 @@ type file struct {
 	made   []string       // folders that the agent made for it
 	mode   uint32         // permission bits as last seen, for writing a deleted file back
 	stored fileState      // what the store has
+
+	buffers map[ClientID]*buffer        // of clients that hold it unsaved
+	views   map[ClientID]*sessions.Diff // as those were last told
 }
 
 // A fileState is a file's form in the store.
@@ -53,7 +61,7 @@ type fileState struct {
 func newReviewer(w *workspace) (*reviewer, error) {
 	r := &reviewer{
 		w: w, windows: windows{paths: map[string][]*window{}}, inbox: make(chan func(), 16),
-		quit: make(chan struct{}), done: make(chan struct{}), files: map[string]*file{},
+		quit: make(chan struct{}), done: make(chan struct{}), files: map[string]*file{}, viewed: map[*file]bool{},
 	}
 	recs, err := w.d.store.Reviews(w.root)
 	if err != nil {
@@ -74,6 +82,7 @@ func newReviewer(w *workspace) (*reviewer, error) {
 		return nil, err
 	}
 	r.later.init()
+	r.windows.closed = func() { r.later.put(r.retry) }
 	r.watch = &fsWatch{root: w.root, limits: w.d.watching, log: w.log, post: r.later.put, look: r.look}
 	r.rewatch = true
 	go r.loop()
@@ -94,6 +103,9 @@ func (r *reviewer) loop() {
 				r.w.guard(f)
 			}
 		case <-r.quit:
+			for _, p := range r.parked {
+				p.answer(Decided{}, errStopped)
+			}
 			return
 		}
 		if r.rewatch {
@@ -294,10 +306,10 @@ func (r *reviewer) refresh(f *file) (img image, err error) {
 			Hint: "put the file right and try again", Diff: f.diff,
 		}
 	}
-	if img.same(image{Content: f.review.Current()}) {
-		return img, nil
+	if !img.same(image{Content: f.review.Current()}) && !r.adopt(f, img) {
+		f.review.Observe(img.Content, r.windows.author(f.path))
 	}
-	f.review.Observe(img.Content, r.windows.author(f.path))
+	r.syncBuffers(f)
 	return img, nil
 }
 
@@ -308,7 +320,7 @@ func (r *reviewer) refreshPending() { r.refreshAll(r.sorted()) }
 func (r *reviewer) refreshAll(files []*file) {
 	var changed []*file
 	for _, f := range files {
-		if !f.pending() {
+		if !f.pending() && len(f.buffers) == 0 {
 			continue
 		}
 		if _, err := r.refresh(f); err != nil {
@@ -346,6 +358,7 @@ func (r *reviewer) save(files ...*file) {
 func (r *reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.Op) {
 	for _, f := range files {
 		r.rewatch = true
+		r.syncBuffers(f)
 		base, now := f.review.Baseline(), f.review.Current()
 		f.stored = fileState{
 			N: f.n, Mode: f.mode, Made: f.made, Base: sessions.BlobID(base.Data), Now: sessions.BlobID(now.Data), Weave: f.review.Marshal(),
@@ -361,7 +374,15 @@ func (r *reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.
 
 // submit stores ops and tells diffs; then, if any, is called by the loop once all is durable and before it is told.
 func (r *reviewer) submit(told []*sessions.Diff, ops []sessions.Op, then func(error)) {
-	if len(ops) == 0 && len(told) == 0 {
+	r.submitThen(told, ops, func() {}, then)
+}
+
+// submitThen is submit, and calls numbered when what is told has its seq.
+func (r *reviewer) submitThen(told []*sessions.Diff, ops []sessions.Op, numbered func(), then func(error)) {
+	views := r.takeViews()
+	ops, r.ops = append(ops, r.ops...), nil
+	if len(ops) == 0 && len(told) == 0 && len(views) == 0 {
+		numbered()
 		if then != nil {
 			then(nil)
 		}
@@ -372,6 +393,8 @@ func (r *reviewer) submit(told []*sessions.Diff, ops []sessions.Op, then func(er
 		for _, diff := range told {
 			r.w.put(c, diff, nil)
 		}
+		r.w.putViews(c, views, told)
+		numbered()
 		if then != nil {
 			c.replies = append(c.replies, then)
 		}

@@ -16,6 +16,7 @@ import (
 type Subscription struct {
 	w       *workspace
 	sink    Sink
+	client  ClientID
 	summary bool
 	every   time.Duration // merge deltas of an item for this long
 
@@ -50,7 +51,7 @@ func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply fun
 		return nil
 	}
 	s := &Subscription{
-		w: w, sink: sink, summary: o.DiffSummaries, every: time.Duration(o.DeltaIntervalMS) * time.Millisecond,
+		w: w, sink: sink, client: o.Client, summary: o.DiffSummaries, every: time.Duration(o.DeltaIntervalMS) * time.Millisecond,
 		texts: map[string]int{}, held: map[string]*Notification{},
 	}
 	s.behind.Store(true)
@@ -141,6 +142,10 @@ func (s *Subscription) push(n *Notification) {
 	if s.behind.Load() {
 		return
 	}
+	if n.only != 0 && n.only != s.client {
+		s.cursor = max(s.cursor, n.Seq)
+		return
+	}
 	if n.Delta != nil && s.every > 0 {
 		s.hold(n)
 		return
@@ -159,6 +164,9 @@ func (s *Subscription) give(n *Notification) bool {
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
+	}
+	if n.Kind == sessions.KindDiff {
+		n = s.viewed(n)
 	}
 	if s.summary && n.Kind == sessions.KindDiff {
 		n = summarise(n)

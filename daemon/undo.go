@@ -19,6 +19,7 @@ type group struct {
 	Accept bool        `json:"accept"`
 	Undone bool        `json:"undone,omitempty"`
 	Files  []groupFile `json:"files"`
+	Told   []rejection `json:"told,omitempty"` // to agents, of a reject
 }
 
 // A groupFile is the part of a group in one file.
@@ -60,30 +61,32 @@ func (r *reviewer) push(g *group) (ops []sessions.Op) {
 	return append(ops, sessions.PutDecision{N: g.n, Data: encode(g)})
 }
 
-// Undo takes back the latest decision of a workspace that is not undone yet.
-func (d *Daemon) Undo(ctx context.Context, root string) (Decided, error) {
-	w, err := d.workspace(root)
-	if err != nil {
-		return Decided{}, err
-	}
-	return w.review.answer(ctx, func(reply func(Decided, error)) { w.review.step(true, reply) })
+// Undo takes back the latest decision of a workspace that is not undone yet. As with Decide, what writes a file that an
+// agent is about to write waits.
+func (d *Daemon) Undo(ctx context.Context, client ClientID, root string, reply func(Decided, error)) {
+	d.step(ctx, client, root, true, reply)
 }
 
 // Redo makes again the latest decision that was undone.
-func (d *Daemon) Redo(ctx context.Context, root string) (Decided, error) {
-	w, err := d.workspace(root)
-	if err != nil {
-		return Decided{}, err
-	}
-	return w.review.answer(ctx, func(reply func(Decided, error)) { w.review.step(false, reply) })
+func (d *Daemon) Redo(ctx context.Context, client ClientID, root string, reply func(Decided, error)) {
+	d.step(ctx, client, root, false, reply)
 }
 
-// step takes a group back, or makes it again: in all of its files or in none.
-func (r *reviewer) step(undo bool, reply func(Decided, error)) {
-	fail := func(err error) { reply(Decided{}, err) }
-	if err := r.w.d.store.Trouble(); err != nil {
-		fail(storeError(err))
+func (d *Daemon) step(ctx context.Context, client ClientID, root string, undo bool, reply func(Decided, error)) {
+	w, err := d.workspace(root)
+	if err != nil {
+		reply(Decided{}, err)
 		return
+	}
+	w.review.request(ctx, reply, func(p *parked) bool { return w.review.step(client, undo, p) })
+}
+
+// step takes a group back, or makes it again: in all of its files or in none. It returns false if it must wait for an
+// agent.
+func (r *reviewer) step(client ClientID, undo bool, p *parked) bool {
+	fail := func(err error) bool { return p.answer(Decided{}, err) }
+	if err := r.w.d.store.Trouble(); err != nil {
+		return fail(storeError(err))
 	}
 	i := -1
 	if undo {
@@ -97,20 +100,25 @@ func (r *reviewer) step(undo bool, reply func(Decided, error)) {
 	}
 	if i < 0 {
 		what := map[bool]string{true: "undo", false: "redo"}[undo]
-		fail(&Error{Kind: KindNotFound, Message: "there is nothing to " + what + " in " + r.w.root})
-		return
+		return fail(&Error{Kind: KindNotFound, Message: "there is nothing to " + what + " in " + r.w.root})
+	}
+	if !r.log[i].Accept && slices.ContainsFunc(r.log[i].Files, func(gf groupFile) bool {
+		return r.files[gf.Path] != nil && r.agentWrites(r.files[gf.Path], client)
+	}) {
+		return false
 	}
 	g := *r.log[i]
 	g.Files = slices.Clone(g.Files)
 	g.Undone = undo
-	var touched []*file
+	out := Decided{Diffs: []*sessions.Diff{}, Applied: g.hunks()}
+	var touched, inBuffers []*file
 	var restore []func()
-	rollback := func(err error) {
+	rollback := func(err error) bool {
 		for _, back := range restore {
 			back()
 		}
 		r.refreshPending()
-		fail(err)
+		return fail(err)
 	}
 	// First the reviews, which can be put back, then the disk.
 	disks := map[*file]image{}
@@ -118,13 +126,28 @@ func (r *reviewer) step(undo bool, reply func(Decided, error)) {
 		gf := &g.Files[len(g.Files)-1-j]
 		f := r.files[gf.Path]
 		if f == nil {
-			rollback(errorf(KindConflict, "%s is not under review any more", gf.Path))
-			return
+			return rollback(errorf(KindConflict, "%s is not under review any more", gf.Path))
 		}
 		disk, err := r.refresh(f)
 		if err != nil {
-			rollback(err)
-			return
+			return rollback(err)
+		}
+		b, err := r.buffer(f, client, !gf.Decision.Accept)
+		if err != nil {
+			return rollback(err)
+		}
+		if b != nil && !gf.Decision.Accept {
+			edits, back, err := r.stepInBuffer(f, b, undo, &gf.Decision)
+			restore = append(restore, back)
+			if err != nil {
+				return rollback(err)
+			}
+			if edits != nil {
+				out.Edits = append(out.Edits, *edits)
+			}
+			b.groups = append(b.groups, g.n)
+			inBuffers = append(inBuffers, f)
+			continue
 		}
 		restore = append(restore, f.keep())
 		if undo {
@@ -133,8 +156,7 @@ func (r *reviewer) step(undo bool, reply func(Decided, error)) {
 			gf.Decision, err = f.review.Redo(gf.Decision)
 		}
 		if err != nil {
-			rollback(r.stepError(f, err))
-			return
+			return rollback(r.stepError(f, err))
 		}
 		touched = append(touched, f)
 		disks[f] = disk
@@ -147,14 +169,19 @@ func (r *reviewer) step(undo bool, reply func(Decided, error)) {
 				now.Content = w.review.Current()
 				restoreDisk(r, w, now, disks[w])
 			}
-			rollback(err)
-			return
+			return rollback(err)
 		}
 		written = append(written, f)
 	}
 	r.log[i] = &g
 	ops := []sessions.Op{sessions.PutDecision{N: g.n, Data: encode(&g)}}
-	r.finish(touched, ops, Decided{Diffs: []*sessions.Diff{}, Applied: g.hunks()}, reply)
+	if undo {
+		r.takeBackRejections(g.n)
+	} else {
+		r.tellRejections(&g)
+	}
+	r.finish(client, append(touched, inBuffers...), ops, out, p)
+	return true
 }
 
 func (g *group) hunks() (n int) {

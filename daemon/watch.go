@@ -190,6 +190,8 @@ func (t *turnWatch) end() {
 // windows are the times in which a change to a path is the agent's: from a call's start until its end was observed.
 // They are shared by the turns' goroutines, which open them, and the reviewer, which asks.
 type windows struct {
+	closed func() // called when one with paths has been closed; must not block
+
 	mu    sync.Mutex
 	paths map[string][]*window // guarded by mu
 	all   []*window            // guarded by mu; those of calls that may write anything
@@ -211,6 +213,9 @@ func (ws *windows) open(paths []string, src diffs.Source) *window {
 }
 
 func (ws *windows) close(w *window) {
+	if len(w.paths) > 0 && ws.closed != nil {
+		defer ws.closed()
+	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.all = slices.DeleteFunc(ws.all, func(open *window) bool { return open == w })

@@ -44,8 +44,9 @@ type workspace struct {
 	texts     map[string]*liveText    // text items that grow, by item id
 	unstored  map[*commit]struct{}    // submitted, not stored, and somebody waits for the answer
 	subs      map[*Subscription]struct{}
-	notes     []note      // remarks for the agent's next prompts
-	tick      *time.Timer // runs while something waits for it
+	views     map[ClientID]map[string]*sessions.Diff // by path; of the files that a client holds unsaved
+	notes     []note                                 // remarks for the agent's next prompts
+	tick      *time.Timer                            // runs while something waits for it
 	ticking   bool
 	stopping  bool
 }
@@ -90,6 +91,7 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 		texts:     map[string]*liveText{},
 		unstored:  map[*commit]struct{}{},
 		subs:      map[*Subscription]struct{}{},
+		views:     map[ClientID]map[string]*sessions.Diff{},
 		tick:      time.NewTimer(time.Hour),
 	}
 	w.tick.Stop()

@@ -69,7 +69,7 @@ func (c *call) run() {
 		}
 	}()
 	c.method.serve(c.ctx, c.params, c.reply)
-	if c.method.order != awaited && c.method.order != waiting && !c.isAnswered() {
+	if !c.method.order.answersLater() && !c.isAnswered() {
 		panic("the method has not replied")
 	}
 }

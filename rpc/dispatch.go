@@ -31,18 +31,22 @@ const (
 	awaited
 	// inLane requests run in order with those of their lane and beside all others.
 	inLane
+	// fromLane requests begin as those inLane, may answer later, and hold nothing up until then.
+	fromLane
 	// atOnce requests run beside all others.
 	atOnce
 	// waiting requests begin in order, answer later, and hold nothing up until then.
 	waiting
 )
 
+func (o order) answersLater() bool { return o == awaited || o == waiting || o == fromLane }
+
 // A method is how one method is served.
 type method struct {
 	order order
-	// lane names the lane of a request inLane.
+	// lane names the lane of a request inLane or fromLane.
 	lane func(params json.RawMessage) string
-	// serve calls reply once, in any goroutine, and before it returns, unless the order is awaited or waiting. The
+	// serve calls reply once, in any goroutine, and before it returns, unless the order lets it answer later. The
 	// context ends when the request is answered or cancelled, and soon after the connection has ended.
 	serve func(ctx context.Context, params json.RawMessage, reply func(result any, err error))
 
@@ -213,7 +217,7 @@ func (d *dispatcher) begin(c *call, done func()) {
 			defer done()
 			c.runInSlot()
 		})
-	case inLane:
+	case inLane, fromLane:
 		d.enterLane(c, done)
 	}
 }

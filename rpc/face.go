@@ -17,8 +17,9 @@ const MaxPrompt = 8 << 20
 // A face is the native protocol on one connection, like a clerk at a counter: it translates, and keeps nothing but
 // the connection's subscriptions.
 type face struct {
-	d   *daemon.Daemon
-	box *outbox
+	d      *daemon.Daemon
+	box    *outbox
+	client daemon.ClientID
 
 	initialized bool // owned by the ordered worker
 
@@ -28,7 +29,7 @@ type face struct {
 }
 
 func newFace(d *daemon.Daemon, box *outbox) *face {
-	return &face{d: d, box: box, subs: map[string]*subscriber{}}
+	return &face{d: d, box: box, client: d.NewClient(), subs: map[string]*subscriber{}}
 }
 
 // table returns the methods. Those that may take long go beside the others: what asks the agent's program, and the
@@ -52,17 +53,18 @@ func (f *face) table() table {
 			"turn/cancel":           quick(f.cancelTurn),
 			"diff/list":             review(f.diffs),
 			"diff/unified":          review(f.unified),
-			"diff/accept":           review(f.accept),
-			"diff/reject":           review(f.reject),
-			"diff/undo":             review(f.undo),
-			"diff/redo":             review(f.redo),
+			"diff/accept":           decision(f.accept),
+			"diff/reject":           decision(f.reject),
+			"diff/undo":             decision(f.undo),
+			"diff/redo":             decision(f.redo),
 			"diff/comment":          review(f.comment),
 			"agent/status":          slow(f.agentStatus),
 			"agent/models":          slow(f.agentModels),
 			"daemon/status":         quick(f.status),
 			"daemon/stop":           quick(f.stop),
 		},
-		ended: f.end,
+		notified: f.notified,
+		ended:    f.end,
 	}
 }
 
@@ -92,6 +94,13 @@ func slow[P, R any](f func(context.Context, *P) (R, error)) method {
 // review is a method that runs in order with the other reviews of its workspace.
 func review[P, R any](f func(context.Context, *P) (R, error)) method {
 	m := typed(inLane, func(ctx context.Context, p *P, reply func(R, error)) { reply(f(ctx, p)) })
+	m.lane = workspaceOf
+	return m
+}
+
+// decision is a review that may have to wait for an agent; others do not wait for it.
+func decision[P, R any](f func(context.Context, *P, func(R, error))) method {
+	m := typed(fromLane, f)
 	m.lane = workspaceOf
 	return m
 }
@@ -133,4 +142,5 @@ func (f *face) end() {
 	for _, s := range subs {
 		s.close()
 	}
+	f.d.CloseClient(f.client)
 }

@@ -247,6 +247,14 @@ type ModelList struct {
 	Models []daemon.Model `json:"models"`
 }
 
+// DocumentParams are the parameters of the notifications document/didOpen, document/didChange, document/didSave and
+// document/didClose. Only the URI, or absolute path, is always needed; a change needs version and text.
+type DocumentParams struct {
+	URI     string  `json:"uri"`
+	Version *int    `json:"version,omitempty"` // grows with each change
+	Text    *string `json:"text,omitempty"`    // the whole of it
+}
+
 // StopParams are the parameters of daemon/stop.
 type StopParams struct {
 	Force bool `json:"force,omitempty"`

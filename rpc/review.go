@@ -7,7 +7,7 @@ import (
 )
 
 func (f *face) diffs(_ context.Context, p *DiffParams) (DiffList, error) {
-	list, err := f.d.Diffs(p.Workspace, p.Path, p.TurnID)
+	list, err := f.d.Diffs(f.client, p.Workspace, p.Path, p.TurnID)
 	return DiffList{nonNil(list)}, err
 }
 
@@ -16,22 +16,25 @@ func (f *face) unified(_ context.Context, p *DiffParams) (UnifiedResult, error) 
 	return UnifiedResult{patch}, err
 }
 
-func (f *face) accept(ctx context.Context, p *DecideParams) (daemon.Decided, error) {
-	return f.decide(ctx, p, true)
+func (f *face) accept(ctx context.Context, p *DecideParams, reply func(daemon.Decided, error)) {
+	f.decide(ctx, p, true, reply)
 }
 
-func (f *face) reject(ctx context.Context, p *DecideParams) (daemon.Decided, error) {
-	return f.decide(ctx, p, false)
+func (f *face) reject(ctx context.Context, p *DecideParams, reply func(daemon.Decided, error)) {
+	f.decide(ctx, p, false, reply)
 }
 
-func (f *face) decide(ctx context.Context, p *DecideParams, accept bool) (daemon.Decided, error) {
+func (f *face) decide(ctx context.Context, p *DecideParams, accept bool, reply func(daemon.Decided, error)) {
 	decision, err := p.core(accept)
 	if err != nil {
-		return daemon.Decided{}, err
+		reply(daemon.Decided{}, err)
+		return
 	}
-	decided, err := f.d.Decide(ctx, p.Workspace, decision)
-	decided.Diffs = nonNil(decided.Diffs)
-	return decided, err
+	decision.Client = f.client
+	f.d.Decide(ctx, p.Workspace, decision, func(decided daemon.Decided, err error) {
+		decided.Diffs = nonNil(decided.Diffs)
+		reply(decided, err)
+	})
 }
 
 // core checks the parameters of diff/accept and diff/reject and translates them.
@@ -67,14 +70,18 @@ func (p *DecideParams) core(accept bool) (daemon.Decision, error) {
 	return out, nil
 }
 
-func (f *face) undo(ctx context.Context, p *WorkspaceParams) (UndoResult, error) {
-	decided, err := f.d.Undo(ctx, p.Workspace)
-	return UndoResult{nonNil(decided.Diffs), decided.Edits}, err
+func (f *face) undo(ctx context.Context, p *WorkspaceParams, reply func(UndoResult, error)) {
+	f.d.Undo(ctx, f.client, p.Workspace, stepped(reply))
 }
 
-func (f *face) redo(ctx context.Context, p *WorkspaceParams) (UndoResult, error) {
-	decided, err := f.d.Redo(ctx, p.Workspace)
-	return UndoResult{nonNil(decided.Diffs), decided.Edits}, err
+func (f *face) redo(ctx context.Context, p *WorkspaceParams, reply func(UndoResult, error)) {
+	f.d.Redo(ctx, f.client, p.Workspace, stepped(reply))
+}
+
+func stepped(reply func(UndoResult, error)) func(daemon.Decided, error) {
+	return func(decided daemon.Decided, err error) {
+		reply(UndoResult{nonNil(decided.Diffs), decided.Edits}, err)
+	}
 }
 
 func (f *face) comment(_ context.Context, p *CommentParams) (Done, error) {

@@ -32,7 +32,7 @@ func (f *face) subscribe(ctx context.Context, p *SubscribeParams, reply func(dae
 	}
 	s := newSubscriber(f.box)
 	options := daemon.SubscribeOptions{
-		After: p.After, Epoch: p.Epoch, DeltaIntervalMS: p.DeltaInterval, DiffSummaries: p.Diffs == "summary",
+		After: p.After, Epoch: p.Epoch, DeltaIntervalMS: p.DeltaInterval, DiffSummaries: p.Diffs == "summary", Client: f.client,
 	}
 	s.attach(f.d.Subscribe(p.Workspace, options, s.sink, func(subscribed daemon.Subscribed, err error) {
 		if err != nil || ctx.Err() != nil {

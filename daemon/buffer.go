@@ -1,0 +1,280 @@
+package daemon
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// A buffer is a file under review as a client has it, unsaved. The file's own review goes on to follow the disk; the
+// buffer's is a copy of it that has seen the buffer's text, as a person's. What is typed is thus nowhere taken for
+// something that is on disk, and what happens to the disk meanwhile is not taken for something that was typed:
+//
+//   - The buffer changes: its review is made anew from the file's, so that typing something and taking it back in the
+//     editor is nothing.
+//   - The agent, or anybody, writes the file: the file's review observes that, and the buffer's is made anew. Where the
+//     buffer lacks what was written, the client sees that as its own change, which it is: saving the buffer overwrites
+//     the file. Neither text is changed by the other.
+//   - An accept is an agreement about lines, and is made in the file's review, for the lines that the buffer still has.
+//   - A reject changes the buffer alone, by edits for the client to apply; the file and its review are as they were.
+//     When the buffer is saved, its review becomes the file's.
+//   - The buffer is closed without a save: it is forgotten, with what was rejected in it.
+type buffer struct {
+	doc     *document
+	review  *diffs.Review // nil if the text is not known
+	stem    *diffs.Review // what the review is made anew from, if not the file's: some reject was undone in the buffer
+	rev     uint64        // of the file's review, when the buffer's was made
+	sent    bool          // edits are on their way to the client; doc does not have them
+	decided bool          // the review is not just the file's with the text
+	groups  []uint64      // decisions made, or taken back, in the buffer
+	changes uint64
+	diff    *sessions.Diff // as the client sees it
+}
+
+// text returns what the client has in the file's form.
+func (b *buffer) text(f *file) string { return likeFile(b.doc.text, f.review.Current().Data) }
+
+// of returns the file as the buffer shows it.
+func (b *buffer) of(f *file) *file {
+	shown := *f
+	shown.review = b.review
+	return &shown
+}
+
+// syncBuffers brings the buffers of a file whose review is loaded up to date with the review and the documents.
+func (r *reviewer) syncBuffers(f *file) {
+	docs := r.w.d.docs.unsaved(r.absolute(f))
+	if len(docs) == 0 && len(f.buffers) == 0 {
+		return
+	}
+	disk := f.review.Current()
+	held := map[ClientID]bool{}
+	for _, doc := range docs {
+		if doc.held && disk.Exists && likeFile(doc.text, disk.Data) == string(disk.Data) {
+			r.w.d.docs.saved(doc)
+			continue
+		}
+		held[doc.client] = true
+		b := f.buffers[doc.client]
+		if b == nil {
+			b = &buffer{}
+			if f.buffers == nil {
+				f.buffers = map[ClientID]*buffer{}
+			}
+			f.buffers[doc.client] = b
+		}
+		r.syncBuffer(f, b, doc)
+	}
+	for client, b := range f.buffers {
+		if !held[client] {
+			delete(f.buffers, client)
+			r.viewed[f] = true
+			if !r.w.d.docs.has(client, b.doc.path) {
+				r.forgetDecisions(f, b.groups)
+			}
+		}
+	}
+}
+
+func (r *reviewer) syncBuffer(f *file, b *buffer, doc *document) {
+	fresh := b.doc == nil || b.doc.version != doc.version
+	b.doc = doc
+	if fresh {
+		b.sent = false
+	}
+	if !doc.held {
+		b.review, b.diff = nil, nil
+		return
+	}
+	moved := b.review == nil || b.rev != f.review.Rev()
+	switch {
+	case !moved && !fresh:
+		return // as it was, or with the edits that are on their way
+	case !moved && string(b.review.Current().Data) == b.text(f):
+		return // the edits have come back
+	case moved:
+		b.stem = nil
+	}
+	b.remake(r, f)
+}
+
+// remake makes the buffer's review from its text.
+func (b *buffer) remake(r *reviewer, f *file) {
+	from := f.review
+	if b.stem != nil {
+		from = b.stem
+	}
+	review, err := from.Copy()
+	if err != nil {
+		r.w.log.Error("a review cannot be copied", "path", f.path, "err", err)
+		return
+	}
+	review.Observe(diffs.Content{Exists: true, Data: []byte(b.text(f))}, nil)
+	b.rev, b.decided = f.review.Rev(), b.stem != nil
+	b.show(r, f, review)
+}
+
+// show makes review the buffer's, and has the client told if it looks different.
+func (b *buffer) show(r *reviewer, f *file, review *diffs.Review) {
+	b.review = review
+	diff := r.diffOf(b.of(f))
+	if b.diff != nil {
+		diff.Rev, diff.Seq = b.diff.Rev, b.diff.Seq
+		if bytes.Equal(encode(diff), encode(b.diff)) {
+			return
+		}
+	}
+	b.changes++
+	diff.Rev, diff.Seq = review.Rev()+b.changes, 0
+	b.diff = diff
+	r.viewed[f] = true
+}
+
+// adopt makes the review of a buffer that was saved the file's; it returns false if the disk has another text.
+func (r *reviewer) adopt(f *file, disk image) bool {
+	for client, b := range f.buffers {
+		if b.decided && b.rev == f.review.Rev() && disk.same(image{Content: b.review.Current()}) {
+			f.review = b.review
+			r.w.d.docs.saved(b.doc)
+			delete(f.buffers, client)
+			r.viewed[f] = true
+			return true
+		}
+	}
+	return false
+}
+
+// seen returns the review and the diff of a file as a client sees them.
+func (f *file) seen(client ClientID) (*diffs.Review, *sessions.Diff) {
+	b := f.buffers[client]
+	if b == nil || b.review == nil {
+		return f.review, f.diff
+	}
+	diff := *b.diff
+	if f.diff != nil {
+		diff.Seq = f.diff.Seq
+	}
+	return b.review, &diff
+}
+
+// buffer returns the client's buffer of a file, or nil if decisions are about the disk. It is an error if the client
+// cannot decide: because it is another one that holds the file unsaved, and the disk beneath that must not change, or
+// because its own text is not known for certain.
+func (r *reviewer) buffer(f *file, client ClientID, writes bool) (*buffer, error) {
+	var first *buffer
+	for _, b := range f.buffers {
+		if first == nil || b.doc.order < first.doc.order {
+			first = b
+		}
+	}
+	b := f.buffers[client]
+	_, diff := f.seen(client)
+	conflict := func(message, hint string) error {
+		return &Error{Kind: KindConflict, Message: f.path + message, Hint: hint, Diff: diff}
+	}
+	switch {
+	case first == nil || b == nil && !writes:
+		return nil, nil
+	case b == nil:
+		return nil, conflict(" has unsaved changes in an editor", "save it there, or decide there")
+	case b != first:
+		return nil, conflict(" has unsaved changes in more than one editor", "save it in one of them, and load it in the others")
+	case b.review == nil:
+		return nil, conflict(" has unsaved changes that are too large to be kept here", "save it and try again")
+	case b.sent:
+		return nil, conflict(" is about to change by the edits of an earlier decision", "try again when they are applied")
+	}
+	return b, nil
+}
+
+// decideInBuffer is carryOut for a choice in a buffer. A reject returns the edits that the client is to apply.
+func (r *reviewer) decideInBuffer(c *choice, accept bool, lines *diffs.Range) (diffs.Decision, *DocumentEdits, error) {
+	f, b := c.f, c.buffer
+	if !accept {
+		var done diffs.Decision
+		edits, err := r.changeBuffer(f, b, func(review *diffs.Review) (err error) {
+			done, err = review.Decide(c.ids, false, lines)
+			return err
+		})
+		return done, edits, err
+	}
+	done, err := f.review.AcceptFrom(b.review, c.ids, lines)
+	if b.stem != nil {
+		// What was taken back in the buffer is undecided there alone.
+		there, stemErr := b.stem.AcceptFrom(b.review, c.ids, lines)
+		if err != nil {
+			done, err = there, stemErr
+		}
+	}
+	if err != nil {
+		return done, nil, r.decisionError(f, err)
+	}
+	b.remake(r, f)
+	return done, nil, nil
+}
+
+// changeBuffer has change change the buffer's review, and returns what that means for its text.
+func (r *reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) error) (*DocumentEdits, error) {
+	review, err := b.review.Copy()
+	if err != nil {
+		return nil, storeError(err)
+	}
+	if err := change(review); err != nil {
+		return nil, r.stepError(f, err)
+	}
+	now := review.Current()
+	if !now.Exists || !utf8.Valid(now.Data) {
+		return nil, &Error{
+			Kind: KindConflict, Message: fmt.Sprintf("%s would not be a text any more, and has unsaved changes", f.path),
+			Hint: "save or close it and try again", Diff: b.diff,
+		}
+	}
+	b.decided = true
+	b.show(r, f, review)
+	edits := textEdits(b.doc.text, likeText(string(now.Data), b.doc.text))
+	if len(edits) == 0 {
+		return nil, nil
+	}
+	b.sent = true
+	return &DocumentEdits{Path: f.path, Version: b.doc.version, Edits: edits}, nil
+}
+
+// stepInBuffer takes a reject back, or makes it again, in a buffer.
+func (r *reviewer) stepInBuffer(f *file, b *buffer, undo bool, d *diffs.Decision) (edits *DocumentEdits, back func(), err error) {
+	before := *b
+	back = func() { *b = before }
+	edits, err = r.changeBuffer(f, b, func(review *diffs.Review) (err error) {
+		if undo {
+			return review.Undo(*d)
+		}
+		*d, err = review.Redo(*d)
+		return err
+	})
+	if err == nil && undo {
+		b.stem, err = b.review.Copy()
+	}
+	return edits, back, err
+}
+
+// forgetDecisions takes a file out of decisions that were made in a buffer that is gone.
+func (r *reviewer) forgetDecisions(f *file, groups []uint64) {
+	for _, n := range groups {
+		i := slices.IndexFunc(r.log, func(g *group) bool { return g.n == n })
+		if i < 0 {
+			continue
+		}
+		g := *r.log[i]
+		g.Files = slices.DeleteFunc(slices.Clone(g.Files), func(gf groupFile) bool { return gf.Path == f.path })
+		if len(g.Files) > 0 {
+			r.log[i] = &g
+			r.ops = append(r.ops, sessions.PutDecision{N: n, Data: encode(&g)})
+			continue
+		}
+		r.log = slices.Delete(r.log, i, i+1)
+		r.ops = append(r.ops, sessions.DropDecision{N: n})
+	}
+}

@@ -1,0 +1,262 @@
+package daemon
+
+import (
+	"bytes"
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A ClientID names a client that may hold documents; 0 is one that holds none.
+type ClientID uint64
+
+// documentsMax bounds, in bytes, the text that is kept of one client's unsaved documents. What is beyond it is known to
+// be unsaved, and not what it says.
+const documentsMax = 256 << 20
+
+// A document is a file that a client has open. It is not changed once others see it.
+type document struct {
+	client  ClientID
+	path    string // absolute, without symlinks
+	version int
+	dirty   bool
+	order   uint64 // of dirty ones: which was first
+	held    bool   // text is there
+	text    string // as the client has it, if dirty
+}
+
+// documents are what the clients have open: written by the connections, read by the reviewers.
+type documents struct {
+	mu      sync.Mutex
+	clients ClientID                          // guarded by mu; the last one
+	orders  uint64                            // guarded by mu; the last one
+	open    map[ClientID]map[string]*document // guarded by mu; by URI
+	paths   map[string]map[ClientID]*document // guarded by mu; the dirty ones
+}
+
+func newDocuments() *documents {
+	return &documents{open: map[ClientID]map[string]*document{}, paths: map[string]map[ClientID]*document{}}
+}
+
+// NewClient returns the name of a client that may open documents; CloseClient ends it.
+func (d *Daemon) NewClient() ClientID {
+	d.docs.mu.Lock()
+	defer d.docs.mu.Unlock()
+	d.docs.clients++
+	return d.docs.clients
+}
+
+// CloseClient closes all documents of a client.
+func (d *Daemon) CloseClient(client ClientID) {
+	d.docs.mu.Lock()
+	var paths []string
+	for _, doc := range d.docs.open[client] {
+		paths = append(paths, doc.path)
+		d.docs.dropLocked(doc)
+	}
+	delete(d.docs.open, client)
+	d.docs.mu.Unlock()
+	for _, p := range paths {
+		d.documentChanged(p, true)
+	}
+}
+
+// OpenDocument tells that a client has a file open. Its text, if given, is what the client has; while that is not what
+// is on disk, the document is unsaved: the client's diffs of the file are measured against it, and what the client
+// rejects there is answered as edits.
+func (d *Daemon) OpenDocument(client ClientID, uri string, version int, text *string) {
+	path, ok := documentPath(uri)
+	if !ok {
+		return
+	}
+	d.putDocument(uri, &document{client: client, path: path, version: version}, text, true)
+}
+
+// ChangeDocument tells the whole text of an open document; one that is not newer than what is known is ignored.
+func (d *Daemon) ChangeDocument(client ClientID, uri string, version int, text string) {
+	if old := d.docs.at(client, uri); old != nil && version > old.version {
+		d.putDocument(uri, &document{client: client, path: old.path, version: version}, &text, false)
+	}
+}
+
+// SaveDocument tells that an open document is on disk now. It may be newer than what is known.
+func (d *Daemon) SaveDocument(client ClientID, uri string, version *int) {
+	old := d.docs.at(client, uri)
+	if old == nil || version != nil && *version < old.version {
+		return
+	}
+	doc := &document{client: client, path: old.path, version: old.version}
+	if version != nil {
+		doc.version = *version
+	}
+	d.putDocument(uri, doc, nil, true)
+}
+
+// CloseDocument tells that a client has closed a document.
+func (d *Daemon) CloseDocument(client ClientID, uri string) {
+	d.docs.mu.Lock()
+	doc := d.docs.open[client][uri]
+	if doc != nil {
+		d.docs.dropLocked(doc)
+		delete(d.docs.open[client], uri)
+	}
+	d.docs.mu.Unlock()
+	if doc != nil {
+		d.documentChanged(doc.path, true)
+	}
+}
+
+// putDocument makes doc what is known of a document. Whether it is unsaved shows now, not later: an agent may write the
+// file before the editor has noticed.
+func (d *Daemon) putDocument(uri string, doc *document, text *string, atOnce bool) {
+	if text != nil {
+		disk := readImage(filepath.Dir(doc.path), filepath.Base(doc.path))
+		doc.dirty = !disk.Exists || !bytes.Equal(disk.Data, []byte(likeFile(*text, disk.Data)))
+	}
+	d.docs.mu.Lock()
+	open := d.docs.open[doc.client]
+	if open == nil {
+		open = map[string]*document{}
+		d.docs.open[doc.client] = open
+	}
+	old := open[uri]
+	if old != nil {
+		d.docs.dropLocked(old)
+	}
+	open[uri] = doc
+	if doc.dirty {
+		if old != nil && old.dirty {
+			doc.order = old.order
+		} else {
+			d.docs.orders++
+			doc.order = d.docs.orders
+		}
+		if doc.held = d.docs.textLocked(doc.client)+len(*text) <= documentsMax; doc.held {
+			doc.text = *text
+		}
+		if d.docs.paths[doc.path] == nil {
+			d.docs.paths[doc.path] = map[ClientID]*document{}
+		}
+		d.docs.paths[doc.path][doc.client] = doc
+	}
+	concerns := doc.dirty || old != nil && old.dirty
+	d.docs.mu.Unlock()
+	if concerns {
+		d.documentChanged(doc.path, atOnce)
+	}
+}
+
+// dropLocked forgets a document's text. ds.mu must be held.
+func (ds *documents) dropLocked(doc *document) {
+	if ds.paths[doc.path][doc.client] == doc {
+		delete(ds.paths[doc.path], doc.client)
+		if len(ds.paths[doc.path]) == 0 {
+			delete(ds.paths, doc.path)
+		}
+	}
+}
+
+// textLocked counts the bytes that are kept for a client. ds.mu must be held.
+func (ds *documents) textLocked(client ClientID) (n int) {
+	for _, doc := range ds.open[client] {
+		n += len(doc.text)
+	}
+	return n
+}
+
+func (ds *documents) at(client ClientID, uri string) *document {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	return ds.open[client][uri]
+}
+
+// unsaved lists the dirty documents of a path; the one that was dirty first is the first.
+func (ds *documents) unsaved(path string) []*document {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	if len(ds.paths[path]) == 0 {
+		return nil
+	}
+	var docs []*document
+	for _, doc := range ds.paths[path] {
+		docs = append(docs, doc)
+	}
+	slices.SortFunc(docs, func(a, b *document) int { return cmp.Compare(a.order, b.order) })
+	return docs
+}
+
+// has reports whether a client has a path open.
+func (ds *documents) has(client ClientID, path string) bool {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	for _, doc := range ds.open[client] {
+		if doc.path == path {
+			return true
+		}
+	}
+	return false
+}
+
+// saved tells that the disk holds what doc has.
+func (ds *documents) saved(doc *document) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	for uri, have := range ds.open[doc.client] {
+		if have == doc {
+			ds.dropLocked(doc)
+			ds.open[doc.client][uri] = &document{client: doc.client, path: doc.path, version: doc.version}
+		}
+	}
+}
+
+// documentChanged has the reviewers look at a document, in a moment or at once.
+func (d *Daemon) documentChanged(path string, atOnce bool) {
+	for _, w := range d.loops() {
+		if _, inside := within(w.root, path); inside {
+			w.review.documentChanged(path, atOnce)
+		}
+	}
+}
+
+// documentPath returns the file that a URI, or an absolute path, names.
+func documentPath(uri string) (string, bool) {
+	path, err := absolute(uri)
+	if err != nil {
+		return "", false
+	}
+	path = resolveDirs(path)
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
+		}
+	}
+	return path, true
+}
+
+const byteOrderMark = "\ufeff"
+
+// likeFile returns an editor's text in the form of the file: editors that know a file's line ends, or that it begins
+// with a byte order mark, may leave these out of what they send.
+func likeFile(text string, file []byte) string {
+	if crlf := bytes.Count(file, []byte("\r\n")); crlf > 0 && crlf == bytes.Count(file, []byte("\n")) && !strings.Contains(text, "\r") {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	if bytes.HasPrefix(file, []byte(byteOrderMark)) && !strings.HasPrefix(text, byteOrderMark) {
+		text = byteOrderMark + text
+	}
+	return text
+}
+
+// likeText returns a file's content in the form of an editor's text.
+func likeText(file, text string) string {
+	if !strings.HasPrefix(text, byteOrderMark) {
+		file = strings.TrimPrefix(file, byteOrderMark)
+	}
+	if strings.Contains(text, "\n") && !strings.Contains(text, "\r") {
+		file = strings.ReplaceAll(file, "\r\n", "\n")
+	}
+	return file
+}

@@ -1,0 +1,95 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// maxParked bounds the requests of a workspace that wait for agents.
+const maxParked = 1000
+
+// A parked is a request to the reviewer until it is answered. One that would write a file that an agent is about to
+// write waits until the agent's tool has ended: two writers at once lose lines.
+type parked struct {
+	try   func(*parked) bool // carries the request out, or returns false if it must wait
+	reply func(Decided, error)
+	stop  func() bool // its watch on the request's context
+}
+
+// answer replies to the request, and returns true.
+func (p *parked) answer(v Decided, err error) bool {
+	p.stop()
+	p.reply(v, err)
+	return true
+}
+
+// request has the reviewer try, now and whenever an agent's tool has ended, until the request is carried out or ctx
+// ends. It returns when the reviewer has taken it.
+func (r *reviewer) request(ctx context.Context, reply func(Decided, error), try func(*parked) bool) {
+	var once sync.Once
+	p := &parked{try: try, stop: func() bool { return true }}
+	p.reply = func(v Decided, err error) { once.Do(func() { reply(v, err) }) }
+	err := r.call(func() {
+		if ctx.Err() != nil {
+			p.answer(Decided{}, errCancelled)
+			return
+		}
+		if r.attempt(p) {
+			return
+		}
+		if len(r.parked) >= maxParked {
+			p.answer(Decided{}, errorf(KindBusy, "too many decisions wait for agents"))
+			return
+		}
+		r.parked = append(r.parked, p)
+		p.stop = context.AfterFunc(ctx, func() { r.later.put(func() { r.unpark(p, errCancelled) }) })
+	})
+	if err != nil {
+		p.reply(Decided{}, err)
+	}
+}
+
+var errCancelled = &Error{Kind: KindCancelled, Message: "cancelled"}
+
+// attempt tries, and answers a request that panics.
+func (r *reviewer) attempt(p *parked) (done bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.answer(Decided{}, errorf(KindInternal, "internal error in a decision"))
+			panic(v)
+		}
+	}()
+	return p.try(p)
+}
+
+// unpark answers a request that still waits.
+func (r *reviewer) unpark(p *parked, err error) {
+	if i := slices.Index(r.parked, p); i >= 0 {
+		r.parked = slices.Delete(r.parked, i, i+1)
+		p.answer(Decided{}, err)
+	}
+}
+
+// retry tries the requests that wait, in order.
+func (r *reviewer) retry() {
+	waiting := r.parked
+	r.parked = nil
+	for i, p := range waiting {
+		if !r.attempt(p) {
+			r.parked = append(r.parked, waiting[i])
+		}
+	}
+}
+
+// agentWrites reports whether a decision of client that writes the file would write what an agent is about to write.
+func (r *reviewer) agentWrites(f *file, client ClientID) bool {
+	return f.buffers[client] == nil && r.windows.writing(f.path)
+}
+
+// writing reports whether an agent's call that writes a path is open.
+func (ws *windows) writing(path string) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return slices.ContainsFunc(ws.paths[path], func(w *window) bool { return w.source.Via == "edit" })
+}
