@@ -1,0 +1,168 @@
+package copytree
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Contents that neither side can be relied on to keep are kept beside the copy, within these bounds; where blocks are
+// shared, without.
+const (
+	baseFile  = 4 << 20
+	baseBytes = 512 << 20
+)
+
+// ErrNoBase is returned by Base when the content cannot be had any more.
+var ErrNoBase = errors.New("what the file held is not known any more")
+
+// Base returns the content that was taken over at a path.
+func (c *Copy) Base(ctx context.Context, p string) ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.t.entries[p]
+	if e == nil || !e.Mode.IsRegular() || e.linked {
+		return nil, fmt.Errorf("%s: %w", p, ErrNoBase)
+	}
+	is := func(data []byte) bool { return int64(len(data)) == e.Size && sha256.Sum256(data) == e.Hash }
+	for _, name := range []string{c.basePath(e.Hash), c.inCopy(p), c.inReal(p)} {
+		if st := lstat(name); st.size != e.Size || !st.mode.IsRegular() {
+			continue
+		}
+		if data, err := readAll(name, e.Size); err == nil && is(data) {
+			return data, nil
+		}
+	}
+	if dir, g := c.repoOf(p); g.dir != "" && e.oid != "" {
+		name := p
+		if dir != "." {
+			name = strings.TrimPrefix(p, dir+"/")
+		} else {
+			name = strings.TrimPrefix(c.t.prefix+"/"+p, "./")
+		}
+		for _, how := range [][]string{{"blob", e.oid}, {"--filters", "--path=" + name, e.oid}} {
+			if data, err := g.run(ctx, nil, append([]string{"cat-file"}, how...)...); err == nil && is(data) {
+				return data, nil
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, fmt.Errorf("%s: %w", p, ErrNoBase)
+}
+
+// repoOf returns the repository of a path, and the folder in which it is.
+func (c *Copy) repoOf(p string) (string, git) {
+	for dir := path.Dir(p); ; dir = path.Dir(dir) {
+		if g, ok := c.t.repos[dir]; ok || dir == "." {
+			return dir, g
+		}
+	}
+}
+
+func readAll(name string, size int64) ([]byte, error) {
+	f, err := openFile(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	_, err = b.ReadFrom(f)
+	return b.Bytes(), err
+}
+
+func (c *Copy) basePath(hash [sha256.Size]byte) string {
+	return filepath.Join(c.meta(), "base", hex.EncodeToString(hash[:]))
+}
+
+// keepBases keeps the contents of a new copy that git does not have; dirty is what differs from the index.
+func (c *Copy) keepBases(ctx context.Context, dirty map[string]bool) error {
+	for p, e := range c.t.entries {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if dir, _ := c.repoOf(p); e.oid == "" || dirty[p] || dir != "." {
+			if err := c.keepBase(p, e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keepBase keeps the content of a path of which the copy holds what was taken over.
+func (c *Copy) keepBase(p string, e *entry) error { return c.keepFrom(c.inCopy(p), e) }
+
+// keepReal keeps the content of a path of which the workspace holds what was taken over.
+func (c *Copy) keepReal(p string, e *entry) error { return c.keepFrom(c.inReal(p), e) }
+
+func (c *Copy) keepFrom(from string, e *entry) error {
+	if !e.Mode.IsRegular() || e.Size == 0 {
+		return nil
+	}
+	name := c.basePath(e.Hash)
+	if lstat(name).exists() {
+		return nil
+	}
+	if c.plain.Load() && (e.Size > baseFile || c.baseSize+e.Size > baseBytes) {
+		return nil
+	}
+	f, err := openFile(from)
+	if err != nil {
+		return nil // it may be unreadable by its mode
+	}
+	defer f.Close()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	tmp := filepath.Join(c.meta(), unfinished, "base")
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	s := State{Size: e.Size}
+	if err := c.copyFile(&s, f, tmp); err != nil {
+		return err
+	}
+	if s.Hash != e.Hash {
+		return os.Remove(tmp)
+	}
+	c.baseSize += s.Size
+	return os.Rename(tmp, name)
+}
+
+// dropBases removes contents that no path was taken over with, and counts the rest.
+func (c *Copy) dropBases() error {
+	dir := filepath.Join(c.meta(), "base")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	used := make(map[string]bool, len(entries))
+	for _, e := range c.t.entries {
+		if e.Mode.IsRegular() {
+			used[hex.EncodeToString(e.Hash[:])] = true
+		}
+	}
+	c.baseSize = 0
+	for _, d := range entries {
+		name := filepath.Join(dir, d.Name())
+		if used[d.Name()] {
+			c.baseSize += lstat(name).size
+		} else if err := os.Remove(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

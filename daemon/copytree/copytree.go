@@ -1,0 +1,279 @@
+// Package copytree keeps a second tree of a workspace, in which an agent works while the first one stays as it is.
+//
+// Where the workspace lies in a git repository, the copy is a repository of its own: it borrows the objects, and has
+// the HEAD, refs and index of the original, so that git status says the same in both. It has no remotes, no upstreams
+// and no hooks. Nothing is ever written into the original's .git. The files are brought as they are, byte for byte,
+// without git's filters, and share their blocks where the file system can do this: all that git tracks, and what it
+// neither tracks nor ignores. Ignored files stay behind, except those that Options.Include names. Submodules, and
+// repositories within, become plain folders. Of a workspace that is a folder of a larger repository, that folder alone
+// is copied, and the rest is marked as not checked out. Without git, everything is copied.
+//
+// A copy has a folder of its own, with the tree and, beside it, a table of what was taken over. A path has two sides,
+// and three states: what the real tree holds, what the copy holds, and what was taken over last. TakeOver brings what
+// changed on the real side, Changed says what changed in the copy, and Note tells that a path was settled.
+package copytree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+var (
+	// ErrTooLarge is returned when a workspace has more files or bytes than Options allow.
+	ErrTooLarge = errors.New("the workspace is too large to be copied")
+	// ErrTooWide is returned for the root of a file system, and for a folder that is or holds the home directory.
+	ErrTooWide = errors.New("the workspace is not copied")
+	// ErrNotACopy is returned when a folder holds no copy, or one that was never finished.
+	ErrNotACopy = errors.New("there is no copy of a workspace")
+	// ErrDamaged is returned when what a copy knows of itself cannot be read; what to do is to remove it.
+	ErrDamaged = errors.New("the copy is damaged")
+	// ErrOtherRoot is returned by Make when the folder holds the copy of another workspace.
+	ErrOtherRoot = errors.New("it is the copy of another workspace")
+)
+
+// Options say what is copied.
+type Options struct {
+	// Include names files and folders that are brought although git ignores them, by patterns as of path.Match, for
+	// the name alone or, with a slash, the path from the workspace: ".env", "web/node_modules". Files are copied.
+	// Folders are linked to the real ones: who writes into them writes into the real tree.
+	Include  []string
+	MaxFiles int   // 0: 200,000
+	MaxBytes int64 // 0: 8 GiB
+}
+
+const (
+	metaName    = ".copytree" // beside the tree: the table, the journal, contents and unfinished files
+	tableName   = "table"
+	journalName = "journal"
+	unfinished  = "unfinished"
+)
+
+// A Copy is a second tree of a workspace. It does one thing at a time; its methods may be called from any goroutine.
+// An agent must not run in it during TakeOver.
+type Copy struct {
+	dir   string
+	o     Options
+	plain atomic.Bool // the file system cannot share blocks
+
+	mu       sync.Mutex // guards all below
+	t        *table
+	notes    []Note
+	journal  *os.File // nil until something is written to it
+	changed  bool     // the table is newer than on disk
+	baseSize int64    // of the contents that are kept, in bytes
+	settled  int64    // when the stats of what was written can be told from later ones, in Unix ns
+}
+
+// Dir returns where the copy of a session lives in a state directory.
+func Dir(stateDir, session string) string { return filepath.Join(stateDir, "copies", session) }
+
+// Make makes the copy of a workspace in dir, or reopens it; whatever was left there unfinished is made anew. The tree
+// is in dir, under the workspace's name. A reopened copy is as it was left: TakeOver brings it up to date.
+func Make(ctx context.Context, root, dir string, o Options) (*Copy, error) {
+	root, dir, err := places(root, dir)
+	if err != nil {
+		return nil, err
+	}
+	c, err := Open(dir)
+	if err == nil {
+		if c.Root() != root {
+			return nil, fmt.Errorf("%s: %w: %s", dir, ErrOtherRoot, c.Root())
+		}
+		c.o, c.t.include = o.bounds(), o.Include
+		return c, nil
+	}
+	if !errors.Is(err, ErrNotACopy) {
+		return nil, err
+	}
+	if err := removeAll(dir); err != nil {
+		return nil, err
+	}
+	c = &Copy{dir: dir, o: o.bounds()}
+	if err := c.make(ctx, root); err != nil {
+		removeAll(dir)
+		return nil, err
+	}
+	return c, nil
+}
+
+func (o Options) bounds() Options {
+	if o.MaxFiles <= 0 {
+		o.MaxFiles = 200_000
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 8 << 30
+	}
+	o.Include = slices.Clone(o.Include)
+	return o
+}
+
+func (o Options) tooManyBytes() error {
+	return fmt.Errorf("%w: it has more than %d MiB; %s", ErrTooLarge, o.MaxBytes>>20, whatToDo)
+}
+
+func (o Options) tooManyFiles() error {
+	return fmt.Errorf("%w: it has more than %d files; %s", ErrTooLarge, o.MaxFiles, whatToDo)
+}
+
+const whatToDo = "have git ignore what does not belong to the sources, open a folder further down, or work without a " +
+	`copy (isolation "none")`
+
+// places resolves and checks where a copy is of, and where it goes.
+func places(root, dir string) (string, string, error) {
+	root, err := filepath.Abs(root)
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	if !lstat(root).mode.IsDir() {
+		return "", "", fmt.Errorf("%s: it is not a folder", root)
+	}
+	if filepath.Dir(root) == root {
+		return "", "", fmt.Errorf("%w: %s is the root of the file system; open a folder further down", ErrTooWide, root)
+	}
+	if home, err := os.UserHomeDir(); err == nil && home != "" {
+		if resolved, err := filepath.EvalSymlinks(home); err == nil {
+			home = resolved
+		}
+		if inside(root, home) {
+			return "", "", fmt.Errorf("%w: the home directory is in %s; open a folder further down", ErrTooWide, root)
+		}
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return "", "", err
+	}
+	parent, err := filepath.EvalSymlinks(filepath.Dir(dir))
+	if err != nil {
+		return "", "", err
+	}
+	dir = filepath.Join(parent, filepath.Base(dir))
+	if inside(root, dir) {
+		return "", "", fmt.Errorf("%w: its copies would be in it, at %s", ErrTooWide, dir)
+	}
+	return root, dir, nil
+}
+
+// inside reports whether a path is dir or is in it.
+func inside(dir, p string) bool {
+	rel, err := filepath.Rel(dir, p)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Open opens the copy that is in dir. It is ErrNotACopy if there is none.
+func Open(dir string) (*Copy, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if parent, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
+		dir = filepath.Join(parent, filepath.Base(dir))
+	}
+	t, err := readTable(dir, true)
+	if err != nil {
+		return nil, err
+	}
+	c := &Copy{dir: dir, o: Options{}.bounds(), t: t}
+	if err := c.replay(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Root returns the workspace.
+func (c *Copy) Root() string { return c.t.root }
+
+// Path returns where the workspace is in the copy: where the agent works. It stays the same.
+func (c *Copy) Path() string { return filepath.Join(c.top(), filepath.FromSlash(c.t.prefix)) }
+
+// Notes returns what the copy has not, or has otherwise than the real tree, as the latest Make or TakeOver saw it.
+func (c *Copy) Notes() []Note {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.notes)
+}
+
+// Taken returns what was taken over at a path, or false.
+func (c *Copy) Taken(path string) (State, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.t.entries[path]
+	if e == nil || e.linked || e.Mode.IsDir() {
+		return State{}, false
+	}
+	return e.State, true
+}
+
+// Remove removes the copy, with all that is in it.
+func (c *Copy) Remove() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.journal != nil {
+		c.journal.Close()
+		c.journal = nil
+	}
+	return removeAll(c.dir)
+}
+
+func (c *Copy) meta() string { return filepath.Join(c.dir, metaName) }
+func (c *Copy) top() string  { return filepath.Join(c.dir, c.t.tree) }
+
+func (c *Copy) inReal(p string) string { return filepath.Join(c.t.root, filepath.FromSlash(p)) }
+func (c *Copy) inCopy(p string) string { return filepath.Join(c.Path(), filepath.FromSlash(p)) }
+
+// lookReal returns the state of a path in the workspace; the stat is zero if it is racy.
+func (c *Copy) lookReal(p string) (State, stat, error) { return lookBelow(c.t.root, p) }
+
+// lookCopy returns the state of a path in the copy, in terms of the workspace; the stat is zero if it is racy.
+func (c *Copy) lookCopy(p string) (State, stat, error) {
+	s, st, err := lookBelow(c.Path(), p)
+	s.Target = moved(s.Target, c.Path(), c.t.root)
+	return s, st, err
+}
+
+func lookBelow(base, p string) (State, stat, error) {
+	if !(realDirs{base: base, known: map[string]bool{".": true}}).has(path.Dir(p)) {
+		return State{}, stat{}, nil
+	}
+	moment := now()
+	s, st, err := look(filepath.Join(base, filepath.FromSlash(p)))
+	if st.racy(moment) {
+		st = stat{}
+	}
+	return s, st, err
+}
+
+// removeAll removes a folder, also where folders in it must not be written to.
+func removeAll(dir string) error {
+	if err := os.RemoveAll(dir); err == nil {
+		return nil
+	}
+	filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			os.Chmod(p, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// treeName is what a workspace is called in its copy's folder.
+func treeName(top string) string {
+	name := filepath.Base(top)
+	if strings.EqualFold(name, metaName) {
+		name += "_"
+	}
+	return name
+}

@@ -1,0 +1,5 @@
+package copytree
+
+import "errors"
+
+func mkfifo(string) error { return errors.ErrUnsupported }

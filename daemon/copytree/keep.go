@@ -1,0 +1,113 @@
+package copytree
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// An Info describes one copy of a state directory.
+type Info struct {
+	Session  string
+	Dir      string
+	Root     string // the workspace; "" if the copy was never finished, or is damaged
+	Bytes    int64  // in files, whether or not blocks of them are shared
+	LastUsed time.Time
+}
+
+// List returns the copies of a state directory, the one that was used last first.
+func List(ctx context.Context, stateDir string) ([]Info, error) {
+	entries, err := os.ReadDir(filepath.Dir(Dir(stateDir, "x")))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []Info
+	for _, e := range entries {
+		info := Info{Session: e.Name(), Dir: Dir(stateDir, e.Name())}
+		if !e.IsDir() {
+			continue
+		}
+		st := lstat(filepath.Join(info.Dir, metaName, tableName))
+		if t, err := readTable(info.Dir, false); err == nil {
+			info.Root = t.root
+		} else if !st.exists() {
+			st = lstat(info.Dir)
+		}
+		info.LastUsed = time.Unix(0, st.mtime)
+		if info.Bytes, err = size(ctx, info.Dir); err != nil {
+			return nil, err
+		}
+		list = append(list, info)
+	}
+	slices.SortFunc(list, func(a, b Info) int { return b.LastUsed.Compare(a.LastUsed) })
+	return list, nil
+}
+
+// size returns how many bytes the files below a folder have.
+func size(ctx context.Context, dir string) (int64, error) {
+	var sum int64
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				sum += info.Size()
+			}
+		}
+		return ctx.Err()
+	})
+	return sum, err
+}
+
+// Bounds say how much is kept; what is zero is not bounded.
+type Bounds struct {
+	Count int
+	Bytes int64
+	Age   time.Duration // since the last use
+}
+
+// unfinishedAge is how old what was never finished must be for nobody to be still at it.
+const unfinishedAge = time.Hour
+
+// Clean removes copies until those that are left are within bounds, and those that were never finished, the one that
+// was not used for longest first; never one of which keep says that it is to be kept. It returns what was removed.
+func Clean(ctx context.Context, stateDir string, b Bounds, keep func(Info) bool) ([]Info, error) {
+	list, err := List(ctx, stateDir)
+	if err != nil {
+		return nil, err
+	}
+	count, bytes := len(list), int64(0)
+	for _, info := range list {
+		bytes += info.Bytes
+	}
+	slices.SortStableFunc(list, func(a, b Info) int { return cmp.Compare(a.LastUsed.UnixNano(), b.LastUsed.UnixNano()) })
+	var removed []Info
+	for _, info := range list {
+		age := time.Since(info.LastUsed)
+		over := b.Count > 0 && count > b.Count || b.Bytes > 0 && bytes > b.Bytes || b.Age > 0 && age > b.Age ||
+			info.Root == "" && age > unfinishedAge
+		if !over || keep(info) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return removed, ctx.Err()
+		}
+		// Without its table it is none any more, should this be cut short.
+		if err := os.Remove(filepath.Join(info.Dir, metaName, tableName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, err
+		}
+		if err := removeAll(info.Dir); err != nil {
+			return removed, err
+		}
+		count--
+		bytes -= info.Bytes
+		removed = append(removed, info)
+	}
+	return removed, nil
+}

@@ -1,0 +1,19 @@
+//go:build unix
+
+package copytree
+
+import (
+	"errors"
+	"syscall"
+)
+
+// quiet opens neither through a link nor, for ever, a pipe.
+const quiet = syscall.O_NONBLOCK | syscall.O_NOFOLLOW
+
+const errNotDir = syscall.ENOTDIR
+
+// inTheWay reports whether something of another kind is where a file or a folder should be.
+func inTheWay(err error) bool {
+	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENOTEMPTY) ||
+		errors.Is(err, syscall.EEXIST) || errors.Is(err, syscall.ELOOP)
+}

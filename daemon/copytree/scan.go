@@ -1,0 +1,268 @@
+package copytree
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// A scan is the listing of one tree: of what belongs to it, not of what is in it.
+type scan struct {
+	base  string
+	repos map[string]git // where git lists, by folder; "." is the whole
+	copy  bool           // base is the copy: repos are those of the real tree, and no others are found
+	max   int
+
+	files []listed
+	empty []string // folders in which there is nothing
+	notes []Note
+	index hash.Hash // what the index of the workspace's repository says
+}
+
+// A listed is one file or link, as its name has it.
+type listed struct {
+	path string
+	oid  string // what the index has; "" for what it does not have
+}
+
+// A Note says what the copy has not, or has otherwise.
+type Note struct {
+	Path string // relative to the workspace
+	Text string // for people
+}
+
+// scanReal lists a workspace. Which repositories it found is in repos.
+func scanReal(ctx context.Context, root string, top git, max int) (*scan, error) {
+	s := &scan{base: root, repos: map[string]git{}, max: max, index: sha256.New()}
+	if top.dir != "" {
+		s.repos["."] = top
+	}
+	return s, s.folder(ctx, ".")
+}
+
+// scanCopy lists the copy of a workspace by the rules of the workspace's repositories: the agent may do to the copy's
+// own what it likes.
+func scanCopy(ctx context.Context, base string, repos map[string]git, max int) (*scan, error) {
+	s := &scan{base: base, repos: map[string]git{}, copy: true, max: max, index: sha256.New()}
+	for dir, g := range repos {
+		in := filepath.Join(base, filepath.FromSlash(dir))
+		top := in
+		if rel, err := filepath.Rel(g.tree, g.in); err == nil && rel != "." {
+			top = strings.TrimSuffix(in, string(filepath.Separator)+rel)
+		}
+		if lstat(in).mode.IsDir() {
+			s.repos[dir] = git{dir: g.dir, tree: top, in: in}
+		}
+	}
+	if _, ok := s.repos["."]; !ok {
+		return s, s.folder(ctx, ".")
+	}
+	for dir := range s.repos {
+		if err := s.folder(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// folder lists a folder that git, or nobody, knows.
+func (s *scan) folder(ctx context.Context, dir string) error {
+	if g, ok := s.repos[dir]; ok {
+		return s.listGit(ctx, dir, g)
+	}
+	_, err := s.walk(ctx, dir)
+	return err
+}
+
+func (s *scan) add(l listed) error {
+	s.files = append(s.files, l)
+	if len(s.files) > s.max {
+		return Options{MaxFiles: s.max}.tooManyFiles()
+	}
+	return nil
+}
+
+func (s *scan) full(p string) string { return filepath.Join(s.base, filepath.FromSlash(p)) }
+
+func (s *scan) note(p, text string) { s.notes = append(s.notes, Note{p, text}) }
+
+// listGit lists what is in the index, and what is neither there nor ignored.
+func (s *scan) listGit(ctx context.Context, dir string, g git) error {
+	out, err := g.run(ctx, nil, "ls-files", "-z", "-v", "--stage", "--others", "--exclude-standard")
+	if err != nil {
+		return err
+	}
+	var nested []string
+	last := ""
+	for rest := string(out); rest != ""; {
+		rec, tail, ended := strings.Cut(rest, "\x00")
+		rest = tail
+		if !ended || len(rec) < 3 || rec[1] != ' ' {
+			return fmt.Errorf("git listed %.100q", rec)
+		}
+		l, gitlink := listed{path: path.Join(dir, strings.TrimSuffix(rec[2:], "/"))}, strings.HasSuffix(rec, "/")
+		if rec[0] != '?' {
+			info, name, ok := strings.Cut(rec[2:], "\t")
+			f := strings.Fields(info)
+			if !ok || len(f) != 3 {
+				return fmt.Errorf("git listed %.100q", rec)
+			}
+			l, gitlink = listed{path: path.Join(dir, name), oid: f[1]}, f[0] == "160000"
+			if dir == "." {
+				s.index.Write([]byte(rec + "\x00"))
+			}
+		}
+		switch {
+		case gitlink:
+			nested = append(nested, l.path)
+		case s.copy && s.elsewhere(l.path, dir):
+		case l.path == last: // a conflict lists a path up to three times
+		default:
+			if err := s.add(l); err != nil {
+				return err
+			}
+		}
+		last = l.path
+	}
+	for _, n := range nested {
+		if err := s.nested(ctx, n); err != nil {
+			return err
+		}
+	}
+	return s.listEmpty(ctx, dir, g)
+}
+
+// elsewhere reports whether another repository than that of dir lists a path.
+func (s *scan) elsewhere(p, dir string) bool {
+	for at := path.Dir(p); at != dir && at != "."; at = path.Dir(at) {
+		if _, ok := s.repos[at]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// nested lists a repository within: a submodule, or one that nobody has announced.
+func (s *scan) nested(ctx context.Context, dir string) error {
+	if s.copy {
+		if _, ok := s.repos[dir]; ok {
+			return nil // has its turn anyway
+		}
+	} else if err := s.adopt(ctx, dir); err != nil {
+		return err
+	}
+	if !lstat(s.full(dir)).mode.IsDir() {
+		return nil
+	}
+	return s.folder(ctx, dir)
+}
+
+// adopt has git list a folder that is a repository of its own.
+func (s *scan) adopt(ctx context.Context, dir string) error {
+	full := s.full(dir)
+	if !lstat(filepath.Join(full, ".git")).exists() {
+		return nil
+	}
+	if g, ok := findGit(ctx, full); ok && g.tree == full {
+		s.repos[dir] = g
+		s.note(dir, "a repository within: copied without its .git")
+	}
+	return ctx.Err()
+}
+
+// listEmpty lists the folders in which there is nothing, which git tells only between the lines.
+func (s *scan) listEmpty(ctx context.Context, dir string, g git) error {
+	out, err := g.run(ctx, nil, "ls-files", "-z", "--others", "--directory", "--exclude-standard")
+	if err != nil {
+		return err
+	}
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		if name, isDir := strings.CutSuffix(name, "/"); isDir {
+			s.emptyIn(path.Join(dir, name))
+		}
+	}
+	return nil
+}
+
+// emptyIn lists folders in which there is nothing. Those with files need no mention, except for what is in them.
+func (s *scan) emptyIn(dir string) {
+	if _, ok := s.repos[dir]; ok {
+		return
+	}
+	entries, err := os.ReadDir(s.full(dir))
+	if err != nil {
+		return
+	}
+	if len(entries) == 0 {
+		s.empty = append(s.empty, dir)
+	}
+	for _, e := range entries {
+		if e.IsDir() && !isGit(e.Name()) {
+			s.emptyIn(path.Join(dir, e.Name()))
+		}
+	}
+}
+
+// walk lists all that is in a folder of which git knows nothing, and reports whether this is nothing.
+func (s *scan) walk(ctx context.Context, dir string) (empty bool, err error) {
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	entries, err := os.ReadDir(s.full(dir))
+	if err != nil {
+		if dir == "." {
+			return false, err
+		}
+		s.note(dir, "left out: "+cause(err))
+		return false, nil
+	}
+	for _, e := range entries {
+		p := path.Join(dir, e.Name())
+		switch {
+		case isGit(e.Name()):
+		case e.IsDir():
+			if err := s.nestedIn(ctx, p); err != nil {
+				return false, err
+			}
+		case e.Type()&^fs.ModeSymlink != 0:
+			s.note(p, "left out: "+errOdd.Error())
+		default:
+			if err := s.add(listed{path: p}); err != nil {
+				return false, err
+			}
+		}
+	}
+	return len(entries) == 0, nil
+}
+
+func (s *scan) nestedIn(ctx context.Context, dir string) error {
+	if !s.copy {
+		if err := s.adopt(ctx, dir); err != nil {
+			return err
+		}
+	}
+	if g, ok := s.repos[dir]; ok {
+		return s.listGit(ctx, dir, g)
+	}
+	empty, err := s.walk(ctx, dir)
+	if empty {
+		s.empty = append(s.empty, dir)
+	}
+	return err
+}
+
+func isGit(name string) bool { return strings.EqualFold(name, ".git") }
+
+// cause returns what went wrong, without the path that is said already.
+func cause(err error) string {
+	if p, ok := err.(*fs.PathError); ok {
+		return p.Err.Error()
+	}
+	return err.Error()
+}

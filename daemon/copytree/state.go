@@ -1,0 +1,178 @@
+package copytree
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A State is what is, or was, at a path of a tree: a regular file, a symbolic link, a folder without files, or nothing.
+type State struct {
+	Mode   fs.FileMode       // type and permission bits
+	Size   int64             // of a file, in bytes
+	Hash   [sha256.Size]byte // of a file's content
+	Target string            // of a link, in terms of the real tree
+	Exists bool
+}
+
+// same reports whether two states hold the same. Of the permissions of files, those count that the system keeps.
+func (s State) same(o State) bool {
+	s.Mode, o.Mode = s.kept(), o.kept()
+	return s == o
+}
+
+// kept returns the part of the mode that makes a difference.
+func (s State) kept() fs.FileMode {
+	if !s.Mode.IsRegular() || !keepsModes {
+		return s.Mode.Type()
+	}
+	return s.Mode & (fs.ModeType | fs.ModePerm)
+}
+
+// A Kind says how a path differs.
+type Kind string
+
+// The kinds of changes. A change of which one side is a link is a Symlink, unless it is one that comes or goes.
+const (
+	Created  Kind = "created"
+	Modified Kind = "modified"
+	Deleted  Kind = "deleted"
+	Mode     Kind = "mode"
+	Symlink  Kind = "symlink"
+)
+
+// A Change is one path that differs.
+type Change struct {
+	Path string // relative to the workspace, with /; any bytes that a file name may have
+	Kind Kind
+	// Pending says, in what TakeOver returns, that the copy holds a change of its own here, so that nothing was
+	// written: the caller is to merge, and to call Note.
+	Pending bool
+	Before  State // what was taken over last
+	After   State // what the changed side holds now
+}
+
+func change(path string, before, after State) Change {
+	c := Change{Path: path, Before: before, After: after, Kind: Modified}
+	link := before.Mode&fs.ModeSymlink != 0 || after.Mode&fs.ModeSymlink != 0
+	switch {
+	case !before.Exists:
+		c.Kind = Created
+	case !after.Exists:
+		c.Kind = Deleted
+	case link:
+		c.Kind = Symlink
+	case before.Hash == after.Hash && before.Mode.Type() == after.Mode.Type():
+		c.Kind = Mode
+	}
+	return c
+}
+
+var errOdd = errors.New("it is neither a file nor a folder nor a link")
+
+// look reads the state at a path and the stat in which it holds; a stat that is racy is not to be relied on later.
+// With a stat, it opens only files.
+func look(full string) (State, stat, error) {
+	for try := 0; ; try++ {
+		before := lstat(full)
+		s, err := lookOnce(full, before)
+		after := lstat(full)
+		if before == after || try == 3 {
+			return s, after, err
+		}
+	}
+}
+
+func lookOnce(full string, st stat) (State, error) {
+	s := State{Exists: true, Mode: st.mode}
+	if st.mode.IsRegular() {
+		s.Size = st.size
+	}
+	switch {
+	case !st.exists():
+		return State{}, nil
+	case st.mode.IsDir():
+		return s, nil
+	case st.mode&fs.ModeSymlink != 0:
+		target, err := os.Readlink(full)
+		if errors.Is(err, fs.ErrNotExist) {
+			return State{}, nil
+		}
+		s.Target = target
+		return s, err
+	case !st.mode.IsRegular():
+		return s, errOdd
+	}
+	f, err := openFile(full)
+	if errors.Is(err, fs.ErrNotExist) {
+		return State{}, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	defer f.Close()
+	return s, s.read(f, io.Discard)
+}
+
+// openFile opens a regular file for reading.
+func openFile(full string) (*os.File, error) {
+	f, err := os.OpenFile(full, os.O_RDONLY|quiet, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w", full, errOdd)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// read copies a content to w and notes its size and hash. What Size is before is taken for a hint.
+func (s *State) read(r io.Reader, w io.Writer) error {
+	h := sha256.New()
+	buf := make([]byte, min(max(s.Size, 0)+512, 128<<10))
+	s.Size = 0
+	for {
+		n, err := r.Read(buf)
+		h.Write(buf[:n])
+		if _, err := w.Write(buf[:n]); err != nil {
+			return err
+		}
+		s.Size += int64(n)
+		if err == io.EOF {
+			h.Sum(s.Hash[:0])
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// moved returns a link's target with the tree from replaced by to, if it is an absolute path into it.
+func moved(target, from, to string) string {
+	if rest, ok := strings.CutPrefix(target, from); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		return to + rest
+	}
+	return target
+}
+
+// leaves reports whether a link at a path of the tree leads out of it.
+func leaves(root, path, target string) bool {
+	if filepath.IsAbs(target) {
+		return moved(target, root, "") == target
+	}
+	return !filepath.IsLocal(filepath.Join(filepath.Dir(filepath.FromSlash(path)), target))
+}
+
+func now() int64 { return time.Now().UnixNano() }

@@ -1,0 +1,222 @@
+package copytree
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A table is what was taken over, by path.
+type table struct {
+	root    string            // the workspace
+	tree    string            // the top of the copy, as a name in the copy's folder
+	prefix  string            // where in the repository the workspace lies, with /; "." is its top
+	state   [sha256.Size]byte // what was taken over of the repository besides files; zero: nothing
+	repos   map[string]git    // where git listed, by folder
+	heads   map[string]string // refs that were taken over, to object names
+	include []string
+	entries map[string]*entry
+}
+
+// An entry is one path of the table.
+type entry struct {
+	State
+	oid    string // git's name of the content, if it may be had there
+	linked bool   // the copy has a link to the real folder
+	real   stat   // with which the real tree holds State; zero: unknown
+	copied stat   // with which the copy holds State; zero: unknown, or it holds something else
+}
+
+const tableMagic = "cursord copy 1\n"
+
+// encode writes the table; it ends in a hash of all before.
+func (t *table) encode() []byte {
+	w := &writer{}
+	w.WriteString(tableMagic)
+	w.text(t.root)
+	w.text(t.tree)
+	w.text(t.prefix)
+	w.Write(t.state[:])
+	w.number(int64(len(t.heads)))
+	for ref, oid := range t.heads {
+		w.text(ref)
+		w.text(oid)
+	}
+	w.number(int64(len(t.repos)))
+	for dir, g := range t.repos {
+		w.text(dir)
+		w.text(g.dir)
+		w.text(g.tree)
+		w.text(g.in)
+	}
+	w.number(int64(len(t.include)))
+	for _, p := range t.include {
+		w.text(p)
+	}
+	w.number(int64(len(t.entries)))
+	for p, e := range t.entries {
+		w.text(p)
+		w.state(e.State)
+		w.text(e.oid)
+		w.flag(e.linked)
+		w.stat(e.real)
+		w.stat(e.copied)
+	}
+	sum := sha256.Sum256(w.Bytes())
+	w.Write(sum[:])
+	return w.Bytes()
+}
+
+// decodeTable reads a table; without entries, when only its head is of interest.
+func decodeTable(data []byte, whole bool) (*table, error) {
+	body, sum := data[:max(0, len(data)-sha256.Size)], data[max(0, len(data)-sha256.Size):]
+	body, ok := bytes.CutPrefix(body, []byte(tableMagic))
+	if want := sha256.Sum256(data[:len(data)-len(sum)]); !ok || !bytes.Equal(want[:], sum) {
+		return nil, ErrDamaged
+	}
+	r := &reader{data: body}
+	t := &table{root: r.text(), tree: r.text(), prefix: r.text(), heads: map[string]string{}, repos: map[string]git{}, entries: map[string]*entry{}}
+	copy(t.state[:], r.take(len(t.state)))
+	for range r.number() {
+		ref := r.text()
+		t.heads[ref] = r.text()
+	}
+	for range r.number() {
+		dir := r.text()
+		t.repos[dir] = git{dir: r.text(), tree: r.text(), in: r.text()}
+	}
+	for range r.number() {
+		t.include = append(t.include, r.text())
+	}
+	if !whole {
+		return t, nil
+	}
+	n := r.number()
+	for i := int64(0); i < n && !r.short; i++ {
+		p, e := r.text(), &entry{}
+		e.State, e.oid, e.linked, e.real, e.copied = r.state(), r.text(), r.flag(), r.stat(), r.stat()
+		t.entries[p] = e
+	}
+	if r.short || len(r.data) > 0 {
+		return nil, ErrDamaged
+	}
+	return t, nil
+}
+
+// A writer puts values behind each other.
+type writer struct{ bytes.Buffer }
+
+func (w *writer) number(n int64)     { w.Write(binary.AppendVarint(w.AvailableBuffer(), n)) }
+func (w *writer) text(s string)      { w.number(int64(len(s))); w.WriteString(s) }
+func (w *writer) mode(m fs.FileMode) { w.number(int64(m)) }
+
+func (w *writer) flag(b bool) {
+	if b {
+		w.WriteByte(1)
+	} else {
+		w.WriteByte(0)
+	}
+}
+
+func (w *writer) state(s State) {
+	w.flag(s.Exists)
+	w.mode(s.Mode)
+	w.number(s.Size)
+	w.Write(s.Hash[:])
+	w.text(s.Target)
+}
+
+func (w *writer) stat(s stat) {
+	w.number(int64(s.dev))
+	w.number(int64(s.ino))
+	w.number(s.size)
+	w.number(s.mtime)
+	w.number(s.ctime)
+	w.mode(s.mode)
+}
+
+// A reader takes values from the front; what is not there is zero, and short is set.
+type reader struct {
+	data  []byte
+	short bool
+}
+
+func (r *reader) take(n int) []byte {
+	if n < 0 || n > len(r.data) {
+		r.short = true
+		return nil
+	}
+	b := r.data[:n]
+	r.data = r.data[n:]
+	return b
+}
+
+func (r *reader) number() int64 {
+	v, n := binary.Varint(r.data)
+	if n <= 0 {
+		r.short = true
+		return 0
+	}
+	r.data = r.data[n:]
+	return v
+}
+
+func (r *reader) text() string      { return string(r.take(int(r.number()))) }
+func (r *reader) mode() fs.FileMode { return fs.FileMode(r.number()) }
+
+func (r *reader) flag() bool {
+	b := r.take(1)
+	return len(b) == 1 && b[0] == 1
+}
+
+func (r *reader) state() State {
+	s := State{Exists: r.flag(), Mode: r.mode(), Size: r.number()}
+	copy(s.Hash[:], r.take(len(s.Hash)))
+	s.Target = r.text()
+	return s
+}
+
+func (r *reader) stat() stat {
+	return stat{
+		dev: uint64(r.number()), ino: uint64(r.number()), size: r.number(), mtime: r.number(), ctime: r.number(), mode: r.mode(),
+	}
+}
+
+// readTable reads the table in a copy's folder. It is ErrNotACopy if there is none.
+func readTable(dir string, whole bool) (*table, error) {
+	data, err := os.ReadFile(filepath.Join(dir, metaName, tableName))
+	if errors.Is(err, fs.ErrNotExist) || inTheWay(err) {
+		return nil, fmt.Errorf("%s: %w", dir, ErrNotACopy)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := decodeTable(data, whole)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return t, nil
+}
+
+// save replaces the table on disk; from then on the journal says nothing.
+func (c *Copy) save() error {
+	name := filepath.Join(c.meta(), tableName)
+	if err := writeFile(name, c.t.encode()); err != nil {
+		return err
+	}
+	if c.journal != nil {
+		c.journal.Close()
+		c.journal = nil
+	}
+	c.changed = false
+	err := os.Remove(filepath.Join(c.meta(), journalName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,150 @@
+package copytree
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Translator puts one path in the place of another wherever it is named in text: as it is, with symbolic links
+// resolved, and as, or in, a URI. It takes whole path components only: /x/ws is not named by /x/ws2, /x/ws.bak or
+// /y/x/ws, but it is by /x/ws/a, "/x/ws" and -I/x/ws. Letters beyond ASCII are taken for prose.
+type Translator struct {
+	forms []form // the longest first
+	first string // the bytes with which forms begin
+	from  []string
+	to    string
+}
+
+type form struct{ from, to string }
+
+// NewTranslator returns a translator from a path to another. It knows the path with its links resolved, if it exists;
+// aliases are further names of it.
+func NewTranslator(from, to string, aliases ...string) *Translator {
+	t := &Translator{from: append([]string{from}, aliases...), to: to}
+	names := slices.Clone(t.from)
+	for _, name := range t.from {
+		if resolved, err := filepath.EvalSymlinks(name); err == nil {
+			names = append(names, resolved)
+		}
+	}
+	for _, name := range names {
+		t.add(name, to)
+		if slashed := filepath.ToSlash(name); slashed != name {
+			t.add(slashed, filepath.ToSlash(to))
+		}
+		for _, encode := range []func(string) string{encodePath, encodeStrictly} {
+			t.add("file://"+encode(name), "file://"+encode(to))
+			t.add(encode(name), encode(to))
+		}
+	}
+	slices.SortStableFunc(t.forms, func(a, b form) int { return len(b.from) - len(a.from) })
+	for _, f := range t.forms {
+		if !strings.Contains(t.first, f.from[:1]) {
+			t.first += f.from[:1]
+		}
+	}
+	return t
+}
+
+// add adds a form, unless it is there: what comes first counts.
+func (t *Translator) add(from, to string) {
+	if from != "" && !slices.ContainsFunc(t.forms, func(f form) bool { return f.from == from }) {
+		t.forms = append(t.forms, form{from, to})
+	}
+}
+
+// Back returns the translator the other way.
+func (t *Translator) Back() *Translator { return NewTranslator(t.to, t.from[0]) }
+
+// encodePath encodes a path as URIs mostly have it.
+func encodePath(p string) string {
+	p = filepath.ToSlash(p)
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p // a drive
+	}
+	return (&url.URL{Path: p}).EscapedPath()
+}
+
+// encodeStrictly encodes all that is not a letter, a digit or one of "-._~/", as some editors do.
+func encodeStrictly(p string) string {
+	var b strings.Builder
+	for _, c := range []byte(filepath.ToSlash(p)) {
+		if isLetter(c) || strings.IndexByte("0123456789-._~/", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			const hex = "0123456789ABCDEF"
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		}
+	}
+	if s := b.String(); strings.HasPrefix(s, "/") {
+		return s
+	}
+	return "/" + b.String()
+}
+
+// String translates a text.
+func (t *Translator) String(s string) string {
+	if !t.mayName(s) {
+		return s
+	}
+	stream := Stream{t: t}
+	return stream.Write(s) + stream.Flush()
+}
+
+func (t *Translator) mayName(s string) bool {
+	return slices.ContainsFunc(t.forms, func(f form) bool { return strings.Contains(s, f.from) })
+}
+
+// JSON translates what is in the strings of a JSON value, keys among them. All else stays byte for byte as it is.
+func (t *Translator) JSON(raw json.RawMessage) json.RawMessage {
+	var out []byte
+	done := 0
+	for i := 0; i < len(raw); {
+		if raw[i] != '"' {
+			i++
+			continue
+		}
+		end := stringEnd(raw, i)
+		if end < 0 {
+			break
+		}
+		var s string
+		if json.Unmarshal(raw[i:end], &s) == nil {
+			if changed := t.String(s); changed != s {
+				out = append(out, raw[done:i]...)
+				out = append(out, quote(changed)...)
+				done = end
+			}
+		}
+		i = end
+	}
+	if done == 0 {
+		return raw
+	}
+	return append(out, raw[done:]...)
+}
+
+// stringEnd returns where the string ends that begins at i, or -1.
+func stringEnd(raw []byte, i int) int {
+	for i++; i < len(raw); i++ {
+		switch raw[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+func quote(s string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.Encode(s) // a string is always encoded
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
