@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -26,11 +27,22 @@ func newClient(ctx context.Context, onNotify func(method string, params json.Raw
 	if err != nil {
 		return nil, err
 	}
-	conn, err := connect(ctx, dirs)
-	if err != nil {
-		return nil, err
+	for deadline := time.Now().Add(startLimit); ; {
+		conn, err := connect(ctx, dirs)
+		if err != nil {
+			return nil, err
+		}
+		client := rpc.NewClient(conn, onNotify)
+		// A daemon that is about to end may take connections that it never reads.
+		err = client.Call(ctx, "daemon/status", nil, nil)
+		if !errors.Is(err, rpc.ErrClosed) || time.Now().After(deadline) {
+			return client, nil
+		}
+		if err := client.Close(); err != nil {
+			return nil, err
+		}
+		time.Sleep(startPoll)
 	}
-	return rpc.NewClient(conn, onNotify), nil
 }
 
 // connect connects to the user's daemon and starts it if none runs. Of several clients that start one at a time, one
