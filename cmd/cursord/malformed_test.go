@@ -102,7 +102,7 @@ func (w *world) doors() map[string]func(testing.TB) *peer {
 			out, err := cmd.StdoutPipe()
 			require.NoError(t, err)
 			require.NoError(t, cmd.Start())
-			watchdog := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+			watchdog := time.AfterFunc(4*patience, func() { _ = cmd.Process.Kill() })
 			t.Cleanup(func() {
 				in.Close()
 				_, _ = io.Copy(io.Discard, out)
@@ -117,7 +117,7 @@ func (w *world) doors() map[string]func(testing.TB) *peer {
 			conn, err := net.Dial("unix", w.socket())
 			require.NoError(t, err)
 			t.Cleanup(func() { conn.Close() })
-			require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+			require.NoError(t, conn.SetDeadline(time.Now().Add(4 * patience)))
 			return &peer{t: t, out: conn, in: bufio.NewReader(conn)}
 		},
 		"stdio":      process("stdio"),
@@ -155,7 +155,7 @@ func TestMalformed(t *testing.T) {
 		{"empty batch", `[]`, "null", -32600, ""},
 		{"a number", `3`, "null", -32600, ""},
 		{"over the limit", big(16 << 20), "null", -32600, ""},
-		{"far over the limit", big(40 << 20), "null", -32600, ""},
+		{"far over the limit", big(20 << 20), "null", -32600, ""},
 		{"just under the limit", big(16<<20 - 200), `"big"`, 0, ""},
 		{"unknown method", `{"jsonrpc":"2.0","id":4,"method":"daemon/dance"}`, "4", -32601, ""},
 		{"no such parameter", `{"jsonrpc":"2.0","id":5,"method":"turn/wait","params":{}}`, "5", -32602, "turnId"},

@@ -273,12 +273,15 @@ func TestMidStream(t *testing.T) {
 	item := sessions.ItemID(turn.ID, 0)
 	var late []*editor
 	for i := range 40 {
+		all := e.all()
+		if slices.ContainsFunc(all, func(n told) bool { return n.Turn != nil && n.Turn.Status.Final() }) {
+			break
+		}
 		params := obj{"workspace": w.ws}
 		switch i % 4 {
 		case 1:
 			params["after"] = 0
 		case 2:
-			all := e.all()
 			for _, n := range slices.Backward(all) {
 				if n.Seq > 0 {
 					params["after"] = n.Seq
