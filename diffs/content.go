@@ -23,10 +23,26 @@ var (
 	ErrCorrupt = errors.New("the stored review does not fit its contents")
 )
 
-// A Content is what a path holds. An absent path has Exists false and no Data.
+// A Content is what a path holds. An absent path has Exists false and nothing else.
 type Content struct {
 	Exists bool
 	Data   []byte
+	Mode   uint32 `json:",omitempty"` // permission bits of a file; 0 where they are not known
+	Target string `json:",omitempty"` // where a symbolic link points, as it says; it then has no Data
+}
+
+// body returns what c holds, be it a file or a link.
+func (c Content) body() body {
+	if c.Target != "" {
+		return body{text: c.Target, link: true}
+	}
+	return body{text: string(c.Data)}
+}
+
+// A body is what a file or a symbolic link holds.
+type body struct {
+	text string // of a link, its target
+	link bool
 }
 
 // A Source says which edit of the agent made a line. Via is "edit", "shell" or "unknown".
@@ -40,16 +56,16 @@ type Source struct {
 // A Kind is the strongest thing that happened to a file.
 type Kind string
 
-// What Review.Kind returns. Renamed, Mode and Symlink are set by callers, who see more of a file than its bytes.
+// What Review.Kind returns, the weakest first.
 const (
 	Modified Kind = "modified"
-	Created  Kind = "created"
-	Deleted  Kind = "deleted"
-	Renamed  Kind = "renamed"
 	Mode     Kind = "mode"
-	Symlink  Kind = "symlink"
-	Binary   Kind = "binary" // a NUL, or not UTF-8, on either side
-	Large    Kind = "large"  // beyond the limits on either side
+	Renamed  Kind = "renamed"
+	Deleted  Kind = "deleted"
+	Created  Kind = "created"
+	Symlink  Kind = "symlink" // a symbolic link on either side
+	Large    Kind = "large"   // beyond the limits on either side
+	Binary   Kind = "binary"  // a NUL, or not UTF-8, on either side
 )
 
 // Limits say up to which size a file is reviewed by lines. A zero field means the default.
@@ -70,6 +86,14 @@ func (l Limits) orDefault() Limits {
 
 // Classify returns Binary or Large for what is reviewed as a whole, Modified for what is reviewed by lines.
 func (l Limits) Classify(data []byte) Kind { return l.classify(string(data)) }
+
+// kind is Classify for what may be a link.
+func (l Limits) kind(b body) Kind {
+	if b.link {
+		return Symlink
+	}
+	return l.classify(b.text)
+}
 
 func (l Limits) classify(text string) Kind {
 	l = l.orDefault()

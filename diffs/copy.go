@@ -22,14 +22,15 @@ func (r *Review) AcceptFrom(other *Review, ids []uint64, lines *Range) (Decision
 			chosen[other.atoms[i].id] = true
 		}
 	}
-	mine := selection{
-		atoms:   make([]bool, len(r.atoms)),
-		op:      theirs.op && r.op.ID == other.op.ID,
-		unknown: theirs.unknown && r.unknown.ID == other.unknown.ID,
+	mine := selection{atoms: make([]bool, len(r.atoms))}
+	found := false
+	for what := theUnknown; what <= theOp; what++ {
+		if theirs.parts[what] && r.fileOp(what).ID != 0 && r.fileOp(what).ID == other.fileOp(what).ID {
+			mine.parts[what], found = true, true
+		}
 	}
-	found := mine.op || mine.unknown
 	for i := range r.atoms {
-		if a := &r.atoms[i]; a.pending() && (mine.op || chosen[a.id]) {
+		if a := &r.atoms[i]; a.pending() && (mine.parts[theOp] || chosen[a.id]) {
 			mine.atoms[i], found = true, true
 		}
 	}

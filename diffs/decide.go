@@ -8,10 +8,10 @@ import (
 // A Range selects changed lines of a hunk, counted from 0 without its context; To is exclusive.
 type Range struct{ From, To int }
 
-// A selection is what a decision is about: atoms by index, and the two file operations.
+// A selection is what a decision is about: atoms by index, and what else there is in a file.
 type selection struct {
-	atoms       []bool
-	op, unknown bool
+	atoms []bool
+	parts [parts]bool // aRun has no meaning here
 }
 
 // Decide accepts or rejects hunks, and all that are linked with them, as one step. With lines, which goes with a
@@ -38,9 +38,9 @@ func (r *Review) Decidable(id uint64, accept bool) error {
 func (r *Review) allowed(sel selection, accept bool) error {
 	switch {
 	case accept:
-	case sel.unknown:
+	case sel.parts[theUnknown]:
 		return ErrBaselineUnknown
-	case sel.op && r.whole != nil && r.whole.touched:
+	case sel.parts[theOp] && r.whole != nil && r.whole.touched:
 		return ErrUserChanged
 	}
 	return nil
@@ -73,8 +73,7 @@ func (r *Review) choose(pieces []piece, ids []uint64, lines *Range) (selection, 
 				continue
 			}
 		}
-		sel.op = sel.op || p.what == theOp
-		sel.unknown = sel.unknown || p.what == theUnknown
+		sel.parts[p.what] = true
 		for i := p.start; i < p.end; i++ {
 			sel.atoms[i] = true
 		}
@@ -112,10 +111,13 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 		return Decision{}, err
 	}
 	r.close(sel.atoms, pieces)
-	d := Decision{Accept: accept, Before: r.mark(), Op: sel.op, Unknown: sel.unknown}
+	d := Decision{
+		Accept: accept, Before: r.mark(), Op: sel.parts[theOp], Unknown: sel.parts[theUnknown],
+		Mode: sel.parts[theMode], Move: sel.parts[theMove],
+	}
 	for _, p := range pieces {
-		chosen := p.what == theOp && sel.op || p.what == theUnknown && sel.unknown
-		if p.what != theUnknown && slices.Contains(sel.atoms[p.start:p.end], true) {
+		chosen := p.what != aRun && sel.parts[p.what]
+		if slices.Contains(sel.atoms[p.start:p.end], true) {
 			chosen = true
 			d.Runs = append(d.Runs, r.log(p, sel.atoms, accept))
 		}
@@ -124,13 +126,14 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 		}
 	}
 	r.decideAtoms(sel.atoms, accept, d.Runs)
-	if sel.unknown {
+	if d.Unknown {
 		r.unknown = fileOp{}
 	}
-	if sel.op {
+	if d.Op {
 		r.decideOp(accept, &d)
 	}
 	r.settleExistence()
+	r.decideAttrs(accept, d.Mode, d.Move)
 	r.rev++
 	d.After = r.shape().sum()
 	return d, nil
@@ -176,9 +179,9 @@ func (r *Review) decideAtoms(sel []bool, accept bool, runs []decidedRun) {
 func (r *Review) decideOp(accept bool, d *Decision) {
 	r.op = fileOp{}
 	if w := r.whole; w != nil {
-		lost := r.content(current)
+		lost := r.lost(current)
 		if accept {
-			lost = r.content(baseline)
+			lost = r.lost(baseline)
 			w.base, w.baseID = w.now, w.nowID
 		} else {
 			w.now, w.nowID = w.base, w.baseID
@@ -186,9 +189,12 @@ func (r *Review) decideOp(accept bool, d *Decision) {
 		d.Lost, w.touched = &lost, false
 		w.classify(r.limits)
 	}
-	if accept {
+	switch {
+	case accept:
 		r.was = r.is
-	} else {
+	case !r.is:
+		r.is, r.isPath = true, r.wasPath
+	default:
 		r.is = r.was
 	}
 }

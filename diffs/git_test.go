@@ -2,6 +2,7 @@ package diffs
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +19,7 @@ func gitChecks(t *testing.T, reviews map[string]*Review) {
 	}
 	var patches []FilePatch
 	for path, r := range reviews {
-		patches = append(patches, r.Patch(path))
+		patches = append(patches, r.Patch(path, nil))
 	}
 	patch := Unified(patches)
 	for _, reverse := range []bool{false, true} {
@@ -30,10 +31,15 @@ func gitChecks(t *testing.T, reviews map[string]*Review) {
 			args = []string{"apply", "--whitespace=nowarn", "-R", "-"}
 		}
 		for path, r := range reviews {
-			if c := from(r); c.Exists {
-				file := filepath.Join(dir, filepath.FromSlash(path))
-				require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			c := from(r)
+			file := filepath.Join(dir, filepath.FromSlash(placed(r, path, !reverse)))
+			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			switch {
+			case c.Target != "":
+				require.NoError(t, os.Symlink(c.Target, file))
+			case c.Exists:
 				require.NoError(t, os.WriteFile(file, c.Data, 0o644))
+				require.NoError(t, os.Chmod(file, fs.FileMode(max(c.Mode, 0o600))))
 			}
 		}
 		git := exec.Command("git", args...)
@@ -43,12 +49,30 @@ func gitChecks(t *testing.T, reviews map[string]*Review) {
 		out, err := git.CombinedOutput()
 		require.NoError(t, err, "%s\n%s", out, patch)
 		for path, r := range reviews {
-			data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(path)))
+			file := filepath.Join(dir, filepath.FromSlash(placed(r, path, reverse)))
 			want := to(r)
+			info, err := os.Lstat(file)
 			require.Equal(t, want.Exists, err == nil, path)
-			require.Equal(t, string(want.Data), string(data), "%s\n%s", path, patch)
+			if want.Target != "" {
+				target, err := os.Readlink(file)
+				require.NoError(t, err)
+				require.Equal(t, want.Target, target, "%s\n%s", path, patch)
+			} else if want.Exists {
+				data, err := os.ReadFile(file)
+				require.NoError(t, err)
+				require.Equal(t, string(want.Data), string(data), "%s\n%s", path, patch)
+				require.Equal(t, want.Mode&0o100 != 0, info.Mode()&0o100 != 0, "%s\n%s", path, patch)
+			}
 		}
 	}
+}
+
+// placed returns where a file is that is at path now.
+func placed(r *Review, path string, before bool) string {
+	if old := r.OldPath(); before && old != "" {
+		return old
+	}
+	return path
 }
 
 func TestUnifiedWithGit(t *testing.T) {
@@ -103,10 +127,27 @@ func TestUnifiedWithGit(t *testing.T) {
 				"binary":   {content("a\x00"), content("b\x00" + many)},
 				"newbin":   {{}, content("b\x00")},
 				"delbin":   {content("b\x00"), {}},
+				"mode":     {moded(t, `644:a\n`), moded(t, `755:a\n`)},
+				"modetext": {moded(t, `755:a\n`), moded(t, `644:b\n`)},
+				"modebin":  {moded(t, `644:a\x00`), moded(t, `755:b\x00`)},
+				"newmode":  {{}, moded(t, `755:a\n`)},
+				"delmode":  {moded(t, `755:a\n`), {}},
+				"link":     {moded(t, "@x"), moded(t, "@../y z")},
+				"newlink":  {{}, moded(t, "@x")},
+				"dellink":  {moded(t, "@x"), {}},
+				"tolink":   {moded(t, `755:a\nb`), moded(t, "@x")},
+				"fromlink": {moded(t, "@x"), moded(t, `755:a\n`)},
+				"linkbin":  {moded(t, "@x"), moded(t, `755:\x00`)},
+				"binlink":  {moded(t, `644:\x00`), moded(t, "@x")},
 			} {
 				r := New(c[0])
 				r.Observe(c[1], agents["agent"])
 				reviews[name+path] = r
+				if c[0].Exists && c[1].Exists && (c[0].Target != "") == (c[1].Target != "") {
+					r = twin(r)
+					r.Rename("was"+name+path, "is"+name+path, agents["agent"])
+					reviews["is"+name+path] = r
+				}
 			}
 			gitChecks(t, reviews)
 		})

@@ -24,8 +24,8 @@ func blobName(c Content) string {
 		return fmt.Sprintf("%040x", 0)
 	}
 	h := sha1.New()
-	fmt.Fprintf(h, "blob %d\x00", len(c.Data))
-	h.Write(c.Data)
+	text := c.body().text
+	fmt.Fprintf(h, "blob %d\x00%s", len(text), text)
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 

@@ -28,7 +28,7 @@ const (
 
 const contextLines = 3
 
-// A piece is a pending hunk inside a review: one of the two file operations, or the run of atoms from start to end.
+// A piece is a pending hunk inside a review: one of those of kind file, or the run of atoms from start to end.
 type piece struct {
 	id          uint64
 	what        what
@@ -41,15 +41,20 @@ type what int
 
 const (
 	aRun what = iota
-	theOp
 	theUnknown
+	theMove
+	theMode
+	theOp
+	parts int = iota
 )
 
 // list returns the pending hunks in file order, those of kind file first.
 func (r *Review) list() []piece {
 	var pieces []piece
-	if r.unknown.ID != 0 {
-		pieces = append(pieces, piece{id: r.unknown.ID, what: theUnknown})
+	for _, what := range []what{theUnknown, theMove, theMode} {
+		if id := r.fileOp(what).ID; id != 0 {
+			pieces = append(pieces, piece{id: id, what: what})
+		}
 	}
 	if r.op.ID != 0 {
 		return append(pieces, piece{id: r.op.ID, what: theOp, end: len(r.atoms)})
@@ -77,6 +82,19 @@ func (r *Review) list() []piece {
 	return pieces
 }
 
+// fileOp returns the hunk of kind file that is meant.
+func (r *Review) fileOp(w what) fileOp {
+	switch w {
+	case theUnknown:
+		return r.unknown
+	case theMove:
+		return r.renamed
+	case theMode:
+		return r.chmod
+	}
+	return r.op
+}
+
 // restyled reports whether the settled line before start is the last of one side only and lacks its line end: it
 // then has one on the other side, and a diff must show the line as changed.
 func (r *Review) restyled(start int) bool {
@@ -95,17 +113,17 @@ func (r *Review) Hunks() []Hunk {
 	for i, p := range pieces {
 		h := Hunk{ID: p.id, Kind: FileHunk, Linked: links[i]}
 		switch {
-		case p.what == theUnknown:
-			h.Sources = r.sourcesOf(r.unknown.Edits)
+		case p.what == aRun:
+			h.Kind = TextHunk
+			h.Sources = r.sourcesOf(r.edits(p, nil))
+			w.write(&h, p)
 		case p.what == theOp:
 			h.Sources = r.sourcesOf(r.edits(p, r.op.Edits))
 			if r.whole == nil {
 				w.write(&h, p)
 			}
 		default:
-			h.Kind = TextHunk
-			h.Sources = r.sourcesOf(r.edits(p, nil))
-			w.write(&h, p)
+			h.Sources = r.sourcesOf(r.fileOp(p.what).Edits)
 		}
 		hunks[i] = h
 	}
@@ -259,9 +277,13 @@ func (r *Review) print(p piece) string {
 	switch p.what {
 	case theUnknown:
 		s.Unknown = r.unknown
+	case theMove:
+		s.Move, s.WasPath, s.IsPath = r.renamed, r.wasPath, r.isPath
+	case theMode:
+		s.Mode, s.WasMode, s.IsMode = r.chmod, r.wasMode, r.isMode
 	case theOp:
 		s = r.shape()
-		s.Unknown = fileOp{}
+		s.Unknown, s.markedAttrs = fileOp{}, markedAttrs{}
 	default:
 		s.Runs, s.Bare = shapeOf(r.atoms[p.start:p.end])
 	}

@@ -28,6 +28,7 @@ type machine struct {
 	t        *rapid.T
 	r        *Review
 	disk     Content
+	path     string // where the file is
 	original Content
 	eol      string
 	pure     bool // neither a user's edit nor an accept yet
@@ -35,17 +36,19 @@ type machine struct {
 	edits    int
 	done     []Decision
 	undone   []Decision
-	exotic   bool // binary and large contents, too
+	exotic   bool // binary and large contents and links, too
+	modes    bool // the modes are known
 }
 
 var alphabet = []string{"{", "}", "", "return", "x = 1", "call(a, b)", "\tlonger line here", "mixed\rup"}
 
 func newMachine(t *rapid.T, exotic bool) *machine {
-	m := &machine{t: t, exotic: exotic, pure: true}
+	m := &machine{t: t, exotic: exotic, pure: true, path: "a", modes: rapid.Bool().Draw(t, "modes")}
 	m.eol = rapid.SampledFrom([]string{"\n", "\n", "\r\n"}).Draw(t, "eol")
 	if rapid.IntRange(0, 7).Draw(t, "absent") > 0 {
 		m.original = m.content(rapid.SliceOfN(rapid.SampledFrom(alphabet), 0, 14).Draw(t, "base"))
 	}
+	m.original = m.withMode(m.original)
 	m.disk = m.original
 	limits := Limits{MaxBytes: 400, MaxLines: 40}
 	if rapid.IntRange(0, 9).Draw(t, "unknown") == 0 {
@@ -64,6 +67,9 @@ func (m *machine) source() Source {
 
 // content joins lines; the last one now and then lacks its line end.
 func (m *machine) content(lines []string) Content {
+	if m.exotic && rapid.IntRange(0, 9).Draw(m.t, "link") == 0 {
+		return Content{Exists: true, Target: rapid.SampledFrom([]string{"x", "../y", "\xff"}).Draw(m.t, "target")}
+	}
 	if m.exotic && rapid.IntRange(0, 5).Draw(m.t, "exotic") == 0 {
 		s := rapid.SampledFrom([]string{"\x00", "a\n\x00b\n", "\xff\xfe\n", strings.Repeat("line\n", 41), strings.Repeat("y", 401)}).Draw(m.t, "bytes")
 		return Content{Exists: true, Data: []byte(s)}
@@ -82,13 +88,24 @@ func (m *machine) content(lines []string) Content {
 	return Content{Exists: true, Data: []byte(b.String())}
 }
 
+// withMode gives a file without a mode the one that it has on disk.
+func (m *machine) withMode(c Content) Content {
+	if !m.modes || !c.Exists || c.Target != "" || c.Mode != 0 {
+		return c
+	}
+	if c.Mode = m.disk.Mode; c.Mode == 0 {
+		c.Mode = rapid.SampledFrom([]uint32{0o644, 0o755, 0o600}).Draw(m.t, "mode")
+	}
+	return c
+}
+
 // lines returns the lines on disk without their ends.
 func (m *machine) lines() []string {
 	lines := splitLines(string(m.disk.Data))
 	for i := range lines {
 		lines[i] = strings.TrimSuffix(strings.TrimSuffix(lines[i], "\n"), "\r")
 	}
-	if m.r.limits.classify(string(m.disk.Data)) != Modified {
+	if m.r.limits.kind(m.disk.body()) != Modified {
 		return nil
 	}
 	return lines
@@ -126,6 +143,7 @@ func (m *machine) moved() Content {
 
 func (m *machine) observe(now Content, by *Source) {
 	t := m.t
+	now = m.withMode(now)
 	// Repairs and normalisations that earlier decisions left are not the edit's.
 	m.r.Observe(m.disk, by)
 	pendingBefore := m.pendingIDs()
@@ -158,26 +176,32 @@ func (m *machine) pendingIDs() map[uint64]bool {
 			ids[m.r.atoms[i].id] = true
 		}
 	}
-	if m.r.op.ID != 0 {
-		ids[m.r.op.ID] = true
+	for _, op := range []fileOp{m.r.op, m.r.chmod, m.r.renamed} {
+		if op.ID != 0 {
+			ids[op.ID] = true
+		}
 	}
 	return ids
 }
 
 func normal(c Content) Content {
-	if c.Exists && len(c.Data) == 0 {
+	if c.Exists && c.Target == "" && len(c.Data) == 0 {
 		c.Data = []byte{}
 	}
 	return c
 }
 
-func sameContent(a, b Content) bool { return a.Exists == b.Exists && string(a.Data) == string(b.Data) }
+func sameContent(a, b Content) bool {
+	return a.Exists == b.Exists && a.body() == b.body() && a.Mode == b.Mode
+}
 
 // twin returns a copy.
 func twin(r *Review) *Review {
 	c := *r
 	c.atoms, c.sources = slices.Clone(r.atoms), slices.Clone(r.sources)
-	c.op.Edits, c.unknown.Edits = slices.Clone(r.op.Edits), slices.Clone(r.unknown.Edits)
+	for _, op := range []*fileOp{&c.op, &c.unknown, &c.chmod, &c.renamed} {
+		op.Edits = slices.Clone(op.Edits)
+	}
 	if r.whole != nil {
 		w := *r.whole
 		c.whole = &w
@@ -188,7 +212,9 @@ func twin(r *Review) *Review {
 // sameReview holds two reviews against each other, but for what their edits were and how often they changed.
 func sameReview(t require.TestingT, want, got *Review, why string) {
 	same := want.was == got.was && want.is == got.is && slices.Equal(want.atoms, got.atoms) &&
-		want.op.ID == got.op.ID && want.unknown.ID == got.unknown.ID && want.next == got.next && want.eol == got.eol &&
+		want.op.ID == got.op.ID && want.unknown.ID == got.unknown.ID && want.chmod.ID == got.chmod.ID &&
+		want.renamed.ID == got.renamed.ID && want.wasMode == got.wasMode && want.isMode == got.isMode &&
+		want.wasPath == got.wasPath && want.isPath == got.isPath && want.next == got.next && want.eol == got.eol &&
 		(want.whole == nil) == (got.whole == nil) && (want.whole == nil || *want.whole == *got.whole)
 	if !same {
 		require.Equal(t, want, got, why)
@@ -226,8 +252,10 @@ func decide(t require.TestingT, r *Review, ids []uint64, accept bool, lines *Ran
 	}
 	if accept {
 		require.Equal(t, before.Current(), r.Current(), "6: an accept leaves the file")
+		require.Equal(t, before.Path(), r.Path(), "6: an accept leaves the file")
 	} else {
 		require.Equal(t, before.Baseline(), r.Baseline(), "6: a reject leaves the baseline")
+		require.Equal(t, before.wasPath, r.wasPath, "6: a reject leaves the baseline")
 	}
 	alive := make(map[string]bool)
 	for _, l := range splitLines(string(r.Current().Data)) {
@@ -278,5 +306,7 @@ func wellFormed(t require.TestingT, r *Review) {
 	if r.whole == nil && r.op.ID == 0 {
 		require.Equal(t, r.was, r.is)
 	}
+	require.Equal(t, r.chmod.ID != 0, r.file(baseline) && r.file(current) && r.wasMode != r.isMode)
+	require.Equal(t, r.renamed.ID != 0, r.is && r.OldPath() != "")
 	require.Equal(t, r.Pending(), len(r.Hunks()) > 0)
 }

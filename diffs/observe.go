@@ -9,7 +9,8 @@ func (r *Review) Observe(now Content, by *Source) (changed bool) {
 	if by != nil {
 		n = r.edit(*by)
 	}
-	r.observe(now.Exists, string(now.Data), n)
+	r.observe(now.Exists, now.body(), n)
+	r.observeAttrs(now.Mode, n)
 	if r.shape().sum() == before {
 		r.sources = r.sources[:edits]
 		return false
@@ -18,22 +19,20 @@ func (r *Review) Observe(now Content, by *Source) (changed bool) {
 	return true
 }
 
-func (r *Review) observe(exists bool, text string, n int32) {
-	if w := r.whole; w != nil && r.op.ID == 0 && r.unknown.ID == 0 && r.limits.classify(w.base) == Modified {
-		r.settle(r.is, w.base, false) // the last decision left a text
-	}
-	if r.whole == nil && r.limits.classify(text) != Modified {
+func (r *Review) observe(exists bool, b body, n int32) {
+	r.leaveWhole()
+	if r.whole == nil && r.limits.kind(b) != Modified {
 		if n == 0 {
-			r.settle(true, text, true)
+			r.settle(true, b, true)
 			return
 		}
 		r.enterWhole()
 	}
 	switch {
 	case r.whole != nil:
-		r.observeWhole(exists, text, n)
+		r.observeWhole(exists, b, n)
 	case exists:
-		r.observeText(text, n)
+		r.observeText(b.text, n)
 	case r.is:
 		r.observeAbsent(n)
 	}
@@ -42,7 +41,7 @@ func (r *Review) observe(exists bool, text string, n int32) {
 // observeAbsent takes the deletion of a text.
 func (r *Review) observeAbsent(n int32) {
 	if n == 0 || !r.was {
-		r.settle(false, "", false)
+		r.settle(false, body{}, false)
 		return
 	}
 	r.repair()
@@ -63,7 +62,7 @@ func (r *Review) observeAbsent(n int32) {
 func (r *Review) observeText(text string, n int32) {
 	switch {
 	case !r.is && n == 0 && !(r.was && r.weave.is(baseline, text)):
-		r.settle(true, text, true) // the user's word is final
+		r.settle(true, body{text: text}, true) // the user's word is final
 		return
 	case !r.is && r.was:
 		r.is, r.op = true, fileOp{}
@@ -103,13 +102,20 @@ func (r *Review) settleExistence() {
 		r.was, r.op = true, fileOp{}
 	}
 	if !r.is && r.last(current) >= 0 {
-		r.is, r.op = true, fileOp{}
+		r.is, r.op, r.isPath = true, fileOp{}, r.wasPath
+	}
+}
+
+// leaveWhole takes up the lines of a text that the last decision left.
+func (r *Review) leaveWhole() {
+	if w := r.whole; w != nil && r.op.ID == 0 && r.unknown.ID == 0 && r.limits.kind(w.base) == Modified {
+		r.settle(r.is, w.base, false)
 	}
 }
 
 // enterWhole gives up the lines for the two contents.
 func (r *Review) enterWhole() {
-	w := &whole{base: r.weave.text(baseline), now: r.weave.text(current)}
+	w := &whole{base: r.body(baseline), now: r.body(current)}
 	w.baseID = r.id()
 	w.nowID = w.baseID
 	if r.Pending() {
@@ -126,40 +132,40 @@ func (r *Review) enterWhole() {
 	r.atoms, r.whole = nil, w
 }
 
-func (r *Review) observeWhole(exists bool, text string, n int32) {
+func (r *Review) observeWhole(exists bool, b body, n int32) {
 	w := r.whole
-	lines := r.limits.classify(w.base) == Modified && r.limits.classify(text) == Modified
+	lines := r.limits.kind(w.base) == Modified && r.limits.kind(b) == Modified
 	switch {
-	case exists == r.is && text == w.now:
-	case exists == r.was && text == w.base:
+	case exists == r.is && b == w.now:
+	case exists == r.was && b == w.base:
 		unknown := r.unknown
-		r.settle(exists, text, false)
+		r.settle(exists, b, false)
 		r.unknown = unknown
 	case n == 0 && (!exists || !r.is || lines || r.op.ID == 0 && r.unknown.ID == 0), n != 0 && !exists && !r.was:
-		r.settle(exists, text, n == 0)
+		r.settle(exists, b, n == 0)
 	case n == 0:
 		w.touched = r.op.ID != 0
 		if r.op.ID == 0 {
-			w.base, w.baseID, r.was = text, r.id(), exists // only the unknown change is pending
+			w.base, w.baseID, r.was = b, r.id(), exists // only the unknown change is pending
 		}
-		r.setWhole(exists, text)
+		r.setWhole(exists, b)
 	case lines && !w.touched:
 		base, unknown := w.base, r.unknown
 		r.settle(r.was, base, false)
 		r.unknown = unknown
-		r.observe(exists, text, n)
+		r.observe(exists, b, n)
 	default:
 		if r.op.ID == 0 {
 			r.op.ID = r.id()
 		}
 		r.op.add(n)
-		r.setWhole(exists, text)
+		r.setWhole(exists, b)
 	}
 }
 
-func (r *Review) setWhole(exists bool, text string) {
+func (r *Review) setWhole(exists bool, b body) {
 	w := r.whole
-	w.now, w.nowID, r.is = text, r.id(), exists
+	w.now, w.nowID, r.is = b, r.id(), exists
 	if r.op.ID == 0 {
 		w.nowID = w.baseID
 	}
@@ -167,9 +173,12 @@ func (r *Review) setWhole(exists bool, text string) {
 }
 
 func (w *whole) classify(l Limits) {
-	w.kind = l.classify(w.base)
-	if now := l.classify(w.now); w.kind == Modified || now == Binary {
-		w.kind = now
+	base, now := l.kind(w.base), l.kind(w.now)
+	w.kind = Modified
+	for _, k := range []Kind{Symlink, Large, Binary} {
+		if base == k || now == k {
+			w.kind = k
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package diffs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -14,7 +15,7 @@ func checkHunks(t require.TestingT, r *Review) {
 	var shown []Hunk
 	for _, h := range r.Hunks() {
 		require.NotEmpty(t, h.Sources)
-		require.Equal(t, h.Kind == TextHunk, r.op.ID == 0 && h.ID != r.unknown.ID)
+		require.Equal(t, h.Kind == TextHunk, !slices.Contains([]uint64{r.op.ID, r.unknown.ID, r.chmod.ID, r.renamed.ID}, h.ID))
 		if len(h.Lines) == 0 {
 			require.Equal(t, FileHunk, h.Kind)
 			require.Zero(t, h.OldLines+h.NewLines+h.OldStart+h.NewStart)
@@ -33,7 +34,7 @@ func checkHunks(t require.TestingT, r *Review) {
 	if r.whole != nil {
 		return
 	}
-	patch := string(Unified([]FilePatch{r.Patch("f")}))
+	patch := string(Unified([]FilePatch{r.Patch("f", nil)}))
 	if len(shown) == 0 {
 		return
 	}

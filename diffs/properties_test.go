@@ -32,6 +32,7 @@ func (m *machine) checkAll() {
 	require.Equal(t, m.r.Current(), r.Current(), "2: accept-all leaves the file")
 	require.Equal(t, r.Current(), r.Baseline(), "2: accept-all settles")
 	require.False(t, r.Pending(), "2: accept-all settles")
+	require.Equal(t, m.r.Path(), r.Path(), "2: accept-all leaves the file")
 
 	r = twin(m.r)
 	left := 0
@@ -45,9 +46,13 @@ func (m *machine) checkAll() {
 	if left == 0 || r.whole == nil {
 		require.Equal(t, r.Baseline(), r.Current(), "3: reject-all gives the baseline")
 		require.Equal(t, m.r.Baseline(), r.Current(), "3: reject-all gives the baseline")
+		require.Equal(t, m.r.wasPath, r.Path(), "3: reject-all gives the baseline")
 	}
 	if m.pure {
 		require.Equal(t, normal(m.original), normal(r.Current()), "3: reject-all gives the original bytes")
+		if m.original.Exists {
+			require.Contains(t, []string{"", "a"}, r.Path(), "3: reject-all gives the original path")
+		}
 	}
 }
 
@@ -134,7 +139,9 @@ func (m *machine) checkRestored() {
 			r = twin(m.r)
 			r.Observe(r.Baseline(), by)
 		}
-		require.False(m.t, r.Pending(), "9: the baseline is back, nothing is left")
+		for _, h := range r.Hunks() {
+			require.Equal(m.t, r.renamed.ID, h.ID, "9: the baseline is back, nothing is left but where it is")
+		}
 		require.Equal(m.t, m.r.Baseline(), r.Current())
 		require.Equal(m.t, m.r.Baseline(), r.Baseline())
 	}
@@ -154,7 +161,7 @@ func (m *machine) step() {
 	agent := func() *Source { s := m.source(); return &s }
 	switch rapid.SampledFrom([]string{
 		"agent", "agent", "agent", "agent", "move", "move", "rewrite", "user", "user", "user", "cut", "retype",
-		"delete", "unchanged", "decide", "decide", "decide", "lines", "lines", "undo", "undo", "redo", "store",
+		"delete", "unchanged", "mode", "move file", "decide", "decide", "decide", "lines", "lines", "undo", "undo", "redo", "store",
 	}).Draw(t, "step") {
 	case "agent":
 		m.observe(m.edited(agentLine), agent())
@@ -178,6 +185,16 @@ func (m *machine) step() {
 			by = nil
 		}
 		m.observe(Content{}, by)
+	case "mode":
+		if m.modes && m.disk.Exists && m.disk.Target == "" {
+			now := m.disk
+			now.Mode = rapid.SampledFrom([]uint32{0o644, 0o755, 0o600}).Draw(t, "mode")
+			m.observe(now, rapid.SampledFrom([]*Source{nil, agent(), agent()}).Draw(t, "by"))
+		}
+	case "move file":
+		if m.disk.Exists {
+			m.move(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "path"), rapid.SampledFrom([]*Source{nil, agent(), agent()}).Draw(t, "by"))
+		}
 	case "unchanged":
 		m.observe(m.disk, rapid.SampledFrom([]*Source{nil, agent()}).Draw(t, "by"))
 	case "decide":
@@ -194,6 +211,24 @@ func (m *machine) step() {
 	m.check()
 }
 
+func (m *machine) move(to string, by *Source) {
+	if to == m.path {
+		return
+	}
+	before := m.r.Hunks()
+	rev := m.r.Rev()
+	require.Equal(m.t, m.r.Rename(m.path, to, by), m.r.Rev() != rev)
+	m.path = to
+	m.pure = m.pure && by != nil
+	require.Equal(m.t, to, m.r.Path())
+	require.NotEqual(m.t, to, m.r.OldPath())
+	if by == nil {
+		require.Empty(m.t, m.r.OldPath(), "8: a person's move is not pending")
+	}
+	mine := func(h Hunk) bool { return h.Kind == FileHunk && len(h.Lines) == 0 }
+	require.Equal(m.t, slices.DeleteFunc(before, mine), slices.DeleteFunc(m.r.Hunks(), mine), "the hunks move along")
+}
+
 func (w *weave) trimmed(lines []string) []string {
 	out := make([]string, 0, len(lines))
 	for _, l := range lines {
@@ -205,7 +240,15 @@ func (w *weave) trimmed(lines []string) []string {
 func (m *machine) decided(d Decision, accept bool) {
 	m.pure = m.pure && !accept
 	m.done, m.undone = append(m.done, d), nil
+	m.written()
+}
+
+// written has the disk hold what the review says.
+func (m *machine) written() {
 	m.disk = normal(m.r.Current())
+	if p := m.r.Path(); p != "" {
+		m.path = p
+	}
 }
 
 func (m *machine) decideSome() {
@@ -260,13 +303,14 @@ func (m *machine) undo() {
 	}
 	if d.Accept {
 		require.Equal(m.t, before, m.r.Current(), "undoing an accept leaves the file")
+		require.Contains(m.t, []string{"", m.path}, m.r.Path(), "undoing an accept leaves the file")
 	}
 	text := string(m.r.Current().Data) + string(m.r.Baseline().Data) // undoing a reject deletes again what it brought back
 	for _, l := range mine {
 		require.Contains(m.t, text, l, "an undo loses a user's line")
 	}
 	m.undone = append(m.undone, d)
-	m.disk = normal(m.r.Current())
+	m.written()
 }
 
 func (m *machine) redo() {
@@ -281,7 +325,7 @@ func (m *machine) redo() {
 	}
 	m.pure = m.pure && !d.Accept
 	m.done = append(m.done, stored(m.t, again))
-	m.disk = normal(m.r.Current())
+	m.written()
 }
 
 func play(exotic bool) func(*rapid.T) {

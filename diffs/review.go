@@ -9,19 +9,20 @@ type Review struct {
 
 	limits  Limits
 	was, is bool     // whether the baseline and the present file exist
-	whole   *whole   // not nil: no text, or too large, on either side
+	whole   *whole   // not nil: no text, too large, or a link, on either side
 	op      fileOp   // the undecided creation, deletion or whole change
 	unknown fileOp   // an undecided change to something that was not seen
+	attrs            // what there is beside the content
 	sources []Source // of edit n, at n-1
 	rev     uint64
 }
 
 // A whole is a file that is reviewed in one piece.
 type whole struct {
-	base, now     string
+	base, now     body
 	baseID, nowID uint64 // name the contents, as ids name lines
 	touched       bool   // the user has written it since the agent did
-	kind          Kind   // Binary or Large; Modified if neither side is any more
+	kind          Kind   // Binary, Large or Symlink; Modified if neither side is any more
 }
 
 // A fileOp is a hunk of kind file; without an ID there is none.
@@ -40,7 +41,8 @@ func NewUnknown(now Content, src Source) *Review { return Limits{}.NewUnknown(no
 // New is New with other limits.
 func (l Limits) New(base Content) *Review {
 	r := &Review{limits: l.orDefault()}
-	r.settle(base.Exists, string(base.Data), false)
+	r.settle(base.Exists, base.body(), false)
+	r.observeAttrs(base.Mode, 0)
 	return r
 }
 
@@ -52,18 +54,18 @@ func (l Limits) NewUnknown(now Content, src Source) *Review {
 	return r
 }
 
-// settle makes text both the baseline and the present content, with nothing left to review.
-func (r *Review) settle(exists bool, text string, user bool) {
+// settle makes b both the baseline and the present content, with nothing left to review in it.
+func (r *Review) settle(exists bool, b body, user bool) {
 	r.was, r.is = exists, exists
 	r.op, r.unknown, r.whole = fileOp{}, fileOp{}, nil
 	r.atoms, r.eol = nil, ""
-	if kind := r.limits.classify(text); kind != Modified {
+	if kind := r.limits.kind(b); kind != Modified {
 		n := r.id()
-		r.whole = &whole{base: text, now: text, baseID: n, nowID: n, kind: kind}
+		r.whole = &whole{base: b, now: b, baseID: n, nowID: n, kind: kind}
 		return
 	}
-	r.noteLineEnd(text)
-	r.reset(text, user)
+	r.noteLineEnd(b.text)
+	r.reset(b.text, user)
 }
 
 // edit returns the number of the edit that src made.
@@ -76,22 +78,27 @@ func (r *Review) edit(src Source) int32 {
 	return int32(i) + 1
 }
 
-// Kind returns what happened to the file; Modified also when there is nothing to review.
+// Kind returns what happened to the file; Modified also when there is nothing to review in a text.
 func (r *Review) Kind() Kind {
+	moved := r.renamed.ID != 0 || r.chmod.ID != 0
 	switch {
-	case r.whole != nil && r.whole.kind != Modified:
+	case r.whole != nil && r.whole.kind != Modified && (r.op.ID != 0 || r.unknown.ID != 0 || !moved):
 		return r.whole.kind
 	case r.op.ID != 0 && !r.was:
 		return Created
 	case r.op.ID != 0 && !r.is:
 		return Deleted
+	case r.renamed.ID != 0:
+		return Renamed
+	case r.chmod.ID != 0:
+		return Mode
 	}
 	return Modified
 }
 
 // Pending reports whether there is anything to review.
 func (r *Review) Pending() bool {
-	return r.op.ID != 0 || r.unknown.ID != 0 || r.weave.pending()
+	return r.op.ID != 0 || r.unknown.ID != 0 || r.renamed.ID != 0 || r.chmod.ID != 0 || r.weave.pending()
 }
 
 // BaselineKnown reports whether what the file held before the agent's first change was seen, or its absence agreed to.
@@ -107,19 +114,27 @@ func (r *Review) Baseline() Content { return r.content(baseline) }
 func (r *Review) Current() Content { return r.content(current) }
 
 func (r *Review) content(s side) Content {
-	exists, text := r.was, ""
+	exists, mode := r.was, r.wasMode
 	if s == current {
-		exists = r.is
+		exists, mode = r.is, r.isMode
 	}
+	b := r.body(s)
 	switch {
 	case !exists:
 		return Content{}
-	case r.whole == nil:
-		text = r.weave.text(s)
-	case s == current:
-		text = r.whole.now
-	default:
-		text = r.whole.base
+	case b.link:
+		return Content{Exists: true, Target: b.text}
 	}
-	return Content{Exists: true, Data: []byte(text)}
+	return Content{Exists: true, Data: []byte(b.text), Mode: mode}
+}
+
+// body returns what a side holds, if it exists.
+func (r *Review) body(s side) body {
+	switch {
+	case r.whole == nil:
+		return body{text: r.weave.text(s)}
+	case s == current:
+		return r.whole.now
+	}
+	return r.whole.base
 }

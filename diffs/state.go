@@ -11,13 +11,35 @@ import (
 // A shape is all of a review but its texts and its history. Lines never change but for their end, so two shapes of
 // one review that are equal have equal texts.
 type shape struct {
-	Was     bool       `json:"was"`
-	Is      bool       `json:"is"`
-	Op      fileOp     `json:"op,omitzero"`
-	Unknown fileOp     `json:"unknown,omitzero"`
-	Whole   *wholeIDs  `json:"whole,omitempty"`
-	Runs    []runShape `json:"runs,omitempty"`
-	Bare    []int      `json:"bare,omitempty"` // indices of atoms that lack their line end
+	mark
+	Runs []runShape `json:"runs,omitempty"`
+	Bare []int      `json:"bare,omitempty"` // indices of atoms that lack their line end
+}
+
+// A mark is the part of a shape that is not lines.
+type mark struct {
+	Was     bool      `json:"was"`
+	Is      bool      `json:"is"`
+	Op      fileOp    `json:"op,omitzero"`
+	Unknown fileOp    `json:"unknown,omitzero"`
+	Whole   *wholeIDs `json:"whole,omitempty"`
+	markedAttrs
+}
+
+// markedAttrs are a file's attrs.
+type markedAttrs struct {
+	WasMode uint32 `json:"wasMode,omitempty"`
+	IsMode  uint32 `json:"isMode,omitempty"`
+	Mode    fileOp `json:"mode,omitzero"`
+	WasPath string `json:"wasPath,omitempty"`
+	IsPath  string `json:"isPath,omitempty"`
+	Move    fileOp `json:"move,omitzero"`
+}
+
+func (m *markedAttrs) attrs() attrs {
+	return attrs{
+		wasMode: m.WasMode, isMode: m.IsMode, chmod: m.Mode, wasPath: m.WasPath, isPath: m.IsPath, renamed: m.Move,
+	}
 }
 
 func (op fileOp) IsZero() bool { return op.ID == 0 }
@@ -26,6 +48,10 @@ type wholeIDs struct {
 	Base    uint64 `json:"base"`
 	Now     uint64 `json:"now"`
 	Touched bool   `json:"touched,omitempty"`
+
+	// The targets of links, which are not stored as contents.
+	BaseTarget []byte `json:"baseTarget,omitempty"`
+	NowTarget  []byte `json:"nowTarget,omitempty"`
 }
 
 // A runShape stands for Count atoms with consecutive ids: ins, del, user (0 or 1), first id, count.
@@ -49,11 +75,24 @@ func shapeOf(atoms []atom) (runs []runShape, bare []int) {
 	return runs, bare
 }
 
-func (r *Review) shape() shape {
-	s := shape{Was: r.was, Is: r.is, Op: r.op, Unknown: r.unknown}
+func (r *Review) mark() mark {
+	m := mark{Was: r.was, Is: r.is, Op: r.op, Unknown: r.unknown, markedAttrs: markedAttrs{
+		WasMode: r.wasMode, IsMode: r.isMode, Mode: r.chmod, WasPath: r.wasPath, IsPath: r.isPath, Move: r.renamed,
+	}}
 	if w := r.whole; w != nil {
-		s.Whole = &wholeIDs{Base: w.baseID, Now: w.nowID, Touched: w.touched}
+		m.Whole = &wholeIDs{Base: w.baseID, Now: w.nowID, Touched: w.touched}
+		if w.base.link {
+			m.Whole.BaseTarget = []byte(w.base.text)
+		}
+		if w.now.link {
+			m.Whole.NowTarget = []byte(w.now.text)
+		}
 	}
+	return m
+}
+
+func (r *Review) shape() shape {
+	s := shape{mark: r.mark()}
 	s.Runs, s.Bare = shapeOf(r.atoms)
 	return s
 }
@@ -67,7 +106,7 @@ func (s shape) sum() string {
 		}
 	}
 	put(bit(s.Was), bit(s.Is))
-	for _, op := range []fileOp{s.Op, s.Unknown} {
+	for _, op := range []fileOp{s.Op, s.Unknown, s.Mode, s.Move} {
 		put(op.ID, uint64(len(op.Edits)))
 		for _, n := range op.Edits {
 			put(uint64(n))
@@ -77,6 +116,11 @@ func (s shape) sum() string {
 		put(1, w.Base, w.Now, bit(w.Touched))
 	} else {
 		put(0)
+	}
+	put(uint64(s.WasMode), uint64(s.IsMode))
+	for _, path := range []string{s.WasPath, s.IsPath} {
+		put(uint64(len(path)))
+		b = append(b, path...)
 	}
 	put(uint64(len(s.Runs)))
 	for i := range s.Runs {
@@ -109,7 +153,7 @@ type state struct {
 
 const stateVersion = 1
 
-// Marshal returns all of the review but the two texts, which Unmarshal wants beside it: those of Baseline and Current.
+// Marshal returns all of the review but the two texts, which Unmarshal wants beside it: the Data of Baseline and Current.
 func (r *Review) Marshal() []byte {
 	b, err := json.Marshal(state{stateVersion, r.limits, r.eol, r.next, r.rev, r.sources, r.shape()})
 	if err != nil {
@@ -128,17 +172,26 @@ func Unmarshal(data, base, now []byte) (*Review, error) {
 		return nil, fmt.Errorf("%w: version %d", ErrCorrupt, s.Version)
 	}
 	r := &Review{limits: s.Limits.orDefault(), was: s.Was, is: s.Is, op: s.Op, unknown: s.Unknown, sources: s.Sources, rev: s.Rev}
-	r.eol, r.next = s.EOL, s.Next
+	r.attrs, r.eol, r.next = s.attrs(), s.EOL, s.Next
 	if s.Whole != nil {
-		r.whole = &whole{base: string(base), baseID: s.Whole.Base}
+		r.whole = &whole{base: storedBody(base, s.Whole.BaseTarget), baseID: s.Whole.Base}
+		b := storedBody(now, s.Whole.NowTarget)
 		if s.Whole.Now == s.Whole.Base {
-			now = base
+			b = r.whole.base
 		}
-		r.setWhole(r.is, string(now))
+		r.setWhole(r.is, b)
 		r.whole.nowID, r.whole.touched, r.next = s.Whole.Now, s.Whole.Touched, s.Next
 		return r, nil
 	}
 	return r, r.weave.restore(s.shape, string(base), string(now), int32(len(s.Sources)))
+}
+
+// storedBody returns what was stored as data or as target.
+func storedBody(data, target []byte) body {
+	if target != nil {
+		return body{text: string(target), link: true}
+	}
+	return body{text: string(data)}
 }
 
 // restore makes the atoms from their shape and the texts of both sides: each line is in one of them.

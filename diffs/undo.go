@@ -10,18 +10,22 @@ type Decision struct {
 	Runs    []decidedRun `json:"runs,omitempty"`
 	Op      bool         `json:"op,omitempty"`      // the creation, deletion or whole change was decided
 	Unknown bool         `json:"unknown,omitempty"` // the unknown change was decided
+	Mode    bool         `json:"mode,omitempty"`    // the change of the mode was decided
+	Move    bool         `json:"move,omitempty"`    // the move was decided
 	Before  mark         `json:"before"`
-	Lost    *Content     `json:"lost,omitempty"` // the content that a decision on the whole file gave up
+	Lost    *lost        `json:"lost,omitempty"` // the content that a decision on the whole file gave up
 	After   string       `json:"after"`          // the sum of the review's shape right behind the decision
 }
 
-// A mark is the part of a review's shape that is not lines.
-type mark struct {
-	Was     bool      `json:"was"`
-	Is      bool      `json:"is"`
-	Op      fileOp    `json:"op,omitzero"`
-	Unknown fileOp    `json:"unknown,omitzero"`
-	Whole   *wholeIDs `json:"whole,omitempty"`
+// A lost is a body as it is stored: a link's target need not be UTF-8.
+type lost struct {
+	Data []byte `json:"data"`
+	Link bool   `json:"link,omitempty"`
+}
+
+func (r *Review) lost(s side) lost {
+	b := r.body(s)
+	return lost{Data: []byte(b.text), Link: b.link}
 }
 
 // A decidedRun is a run as it was, and where its survivors were right behind the decision.
@@ -52,14 +56,6 @@ func (a *decidedAtom) atom() atom {
 
 // neighbours is how many lines on each side of a run can still tell its place.
 const neighbours = 16
-
-func (r *Review) mark() mark {
-	m := mark{Was: r.was, Is: r.is, Op: r.op, Unknown: r.unknown}
-	if w := r.whole; w != nil {
-		m.Whole = &wholeIDs{Base: w.baseID, Now: w.nowID, Touched: w.touched}
-	}
-	return m
-}
 
 // log notes a piece of which the selected atoms are about to be decided.
 func (r *Review) log(p piece, sel []bool, accept bool) decidedRun {
@@ -109,7 +105,7 @@ func (r *Review) restoreExactly(d Decision) {
 		r.atoms = slices.Replace(r.atoms, at, end, old...)
 	}
 	if b := d.Before.Whole; b != nil && d.Lost != nil {
-		w, lost := r.whole, string(d.Lost.Data)
+		w, lost := r.whole, body{text: string(d.Lost.Data), link: d.Lost.Link}
 		if d.Accept {
 			w.base = lost
 		} else {
@@ -119,11 +115,12 @@ func (r *Review) restoreExactly(d Decision) {
 		w.classify(r.limits)
 	}
 	r.was, r.is, r.op, r.unknown = d.Before.Was, d.Before.Is, d.Before.Op, d.Before.Unknown
+	r.attrs = d.Before.attrs()
 }
 
 // restoreAround puts the lines of d back into a weave that has changed since.
 func (r *Review) restoreAround(d Decision) error {
-	if d.Before.Whole != nil || r.whole != nil || !r.is || !r.was && d.Before.Was {
+	if d.Before.Whole != nil || r.whole != nil || !r.is || !r.was && d.Before.Was || !r.restorable(d) {
 		return ErrOvertaken
 	}
 	if d.Op && (d.Accept && !d.Before.Is || !d.Accept && !d.Before.Was) {
@@ -178,6 +175,8 @@ func (r *Review) restoreAround(d Decision) error {
 	if r.was && r.is && r.weave.pending() && r.same() {
 		r.settleBack()
 	}
+	r.attrs.restore(d)
+	r.settleAttrs()
 	return nil
 }
 
@@ -230,17 +229,20 @@ func (r *Review) reopen(d Decision) {
 		r.was, r.op = false, before.Op
 	case !d.Accept && before.Was && !before.Is && r.last(current) < 0:
 		r.is, r.op = false, before.Op
+		if r.isPath == before.WasPath {
+			r.isPath = before.IsPath
+		}
 	}
 }
 
 // Redo decides again what d decided, as far as it is pending, and returns the new decision. It returns ErrOvertaken
 // if nothing of it is, or an error of Decide's.
 func (r *Review) Redo(d Decision) (Decision, error) {
-	sel := selection{
-		atoms:   make([]bool, len(r.atoms)),
-		op:      d.Op && r.op.ID != 0 && r.op.ID == d.Before.Op.ID,
-		unknown: d.Unknown && r.unknown.ID != 0 && r.unknown.ID == d.Before.Unknown.ID,
-	}
+	sel := selection{atoms: make([]bool, len(r.atoms))}
+	sel.parts[theOp] = d.Op && r.op.ID != 0 && r.op.ID == d.Before.Op.ID
+	sel.parts[theUnknown] = d.Unknown && r.unknown.ID != 0 && r.unknown.ID == d.Before.Unknown.ID
+	sel.parts[theMode] = d.Mode && r.chmod.ID != 0 && r.chmod.ID == d.Before.Mode.ID
+	sel.parts[theMove] = d.Move && r.renamed.ID != 0 && r.renamed.ID == d.Before.Move.ID
 	decided := make(map[uint64]bool)
 	for _, run := range d.Runs {
 		for k := range run.Atoms {
@@ -249,9 +251,9 @@ func (r *Review) Redo(d Decision) (Decision, error) {
 			}
 		}
 	}
-	found := sel.op || sel.unknown
+	found := slices.Contains(sel.parts[:], true)
 	for i := range r.atoms {
-		if a := &r.atoms[i]; sel.op || a.pending() && decided[a.id] {
+		if a := &r.atoms[i]; sel.parts[theOp] || a.pending() && decided[a.id] {
 			sel.atoms[i], found = true, true
 		}
 	}

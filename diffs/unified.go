@@ -3,34 +3,69 @@ package diffs
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // A FilePatch is what Unified says of one file.
 type FilePatch struct {
 	Path    string // relative, with "/"
-	OldPath string // for Renamed; else ""
+	OldPath string // where it was, if it has moved; else ""
 	Kind    Kind
 	Mode    string // of a created or deleted file, in git's octal; "" means "100644"
 	OldMode string // before and after a change of the mode; else ""
 	NewMode string
 	Hunks   []Hunk // in file order
 
-	// Old and New are the contents of a Binary or Large file, so that the patch can hold them. Without either, the
-	// patch only says that the file differs, and git will not apply it.
+	// Old and New are the contents of a Binary, Large or Symlink file, so that the patch can hold them. Without either,
+	// the patch only says that the file differs, and git will not apply it.
 	Old, New *Content
 }
 
-// Patch returns what Unified is to say of the review's file. Contents that are not reviewed by lines are part of it.
-func (r *Review) Patch(path string) FilePatch {
+// Patch returns what Unified is to say of the review's file, or of those hunks in it that keep reports true for; a nil
+// keep takes all. Contents that are not reviewed by lines are part of it.
+func (r *Review) Patch(path string, keep func(Hunk) bool) FilePatch {
 	f := FilePatch{Path: path, Kind: r.Kind(), Hunks: r.Hunks()}
-	if r.whole != nil && r.op.ID != 0 {
-		if f.Kind != Large {
+	if keep != nil {
+		f.Hunks = slices.DeleteFunc(f.Hunks, func(h Hunk) bool { return !keep(h) })
+	}
+	kept := func(op fileOp) bool {
+		return op.ID != 0 && slices.ContainsFunc(f.Hunks, func(h Hunk) bool { return h.ID == op.ID })
+	}
+	old, now := r.Baseline(), r.Current()
+	switch {
+	case !old.Exists:
+		f.Mode = now.gitMode()
+	case !now.Exists:
+		f.Mode = old.gitMode()
+	}
+	if kept(r.chmod) {
+		f.OldMode, f.NewMode = old.gitMode(), now.gitMode()
+	}
+	if kept(r.renamed) {
+		f.OldPath = r.wasPath
+	}
+	switch {
+	case r.whole != nil && kept(r.op):
+		if f.Kind != Large && f.Kind != Symlink {
 			f.Kind = Binary
 		}
-		old, now := r.Baseline(), r.Current()
 		f.Old, f.New = &old, &now
+	case r.whole != nil:
+		f.Kind = Modified
 	}
 	return f
+}
+
+// gitMode returns the mode that git has for c; it knows of no more than who may run a file.
+func (c *Content) gitMode() string {
+	switch {
+	case c.Target != "":
+		return "120000"
+	case c.Mode&0o111 != 0:
+		return "100755"
+	}
+	return "100644"
 }
 
 // Unified returns the files' hunks as one patch in git's format. What git apply makes of it on the baselines is the
@@ -44,6 +79,18 @@ func Unified(files []FilePatch) []byte {
 }
 
 func (f *FilePatch) write(b *bytes.Buffer) {
+	if f.Old != nil && f.New != nil && f.Old.Exists && f.New.Exists && (f.Old.Target != "") != (f.New.Target != "") {
+		// Git does not turn one into the other: the one goes and the other comes.
+		gone, come := *f, *f
+		gone.New, gone.Mode = &Content{}, f.Old.gitMode()
+		come.Old, come.Mode, come.OldPath = &Content{}, f.New.gitMode(), ""
+		if f.OldPath != "" {
+			gone.Path = f.OldPath
+		}
+		gone.write(b)
+		come.write(b)
+		return
+	}
 	old := f.OldPath
 	if old == "" {
 		old = f.Path
@@ -53,13 +100,16 @@ func (f *FilePatch) write(b *bytes.Buffer) {
 		mode = "100644"
 	}
 	created, deleted := f.Kind == Created, f.Kind == Deleted
-	whole := f.Kind == Binary || f.Kind == Large
+	whole := f.Kind == Binary || f.Kind == Large || f.Kind == Symlink
 	if whole && f.Old != nil && f.New != nil {
 		created, deleted = !f.Old.Exists, !f.New.Exists
 	}
-	lines := 0
-	for i := range f.Hunks {
-		lines += len(f.Hunks[i].Lines)
+	hunks, lines := f.Hunks, 0
+	if whole && f.Old != nil && f.New != nil && linesOnly(*f.Old) && linesOnly(*f.New) {
+		whole, hunks = false, []Hunk{wholeHunk(*f.Old, *f.New)}
+	}
+	for i := range hunks {
+		lines += len(hunks[i].Lines)
 	}
 	if !whole && !created && !deleted && lines == 0 && f.OldMode == f.NewMode && old == f.Path {
 		return // a change that was not seen: there is nothing to say
@@ -73,7 +123,7 @@ func (f *FilePatch) write(b *bytes.Buffer) {
 	case f.OldMode != f.NewMode:
 		fmt.Fprintf(b, "old mode %s\nnew mode %s\n", f.OldMode, f.NewMode)
 	}
-	if old != f.Path {
+	if old != f.Path && !created && !deleted {
 		fmt.Fprintf(b, "rename from %s\nrename to %s\n", quotePath(old), quotePath(f.Path))
 	}
 	oldName, newName := "a/"+old, "b/"+f.Path
@@ -89,14 +139,37 @@ func (f *FilePatch) write(b *bytes.Buffer) {
 	case whole:
 		fmt.Fprintf(b, "Binary files %s and %s differ\n", quotePath(oldName), quotePath(newName))
 	case lines > 0:
+		if f.Kind == Symlink && !created && !deleted {
+			fmt.Fprintf(b, "index %s..%s 120000\n", blobName(*f.Old), blobName(*f.New))
+		}
 		fmt.Fprintf(b, "--- %s\n+++ %s\n", headerPath(oldName), headerPath(newName))
 		drift := 0
-		for _, h := range joinHunks(f.Hunks) {
+		for _, h := range joinHunks(hunks) {
 			h.NewStart = startLine(endLine(h.OldStart, h.OldLines)+drift, h.NewLines)
 			drift += h.NewLines - h.OldLines
 			writeHunk(b, h)
 		}
 	}
+}
+
+// linesOnly reports whether a patch can show a content as lines.
+func linesOnly(c Content) bool { return c.Target != "" || new(Limits).Classify(c.Data) == Modified }
+
+// wholeHunk replaces one content by another.
+func wholeHunk(old, now Content) Hunk {
+	h := Hunk{Kind: FileHunk}
+	add := func(mark string, c Content) (n int, noEOL bool) {
+		lines := splitLines(c.body().text)
+		for _, l := range lines {
+			h.Lines = append(h.Lines, mark+strings.TrimSuffix(l, "\n"))
+			noEOL = lacksEOL(l)
+		}
+		return len(lines), noEOL
+	}
+	h.OldLines, h.OldNoEOL = add("-", old)
+	h.NewLines, h.NewNoEOL = add("+", now)
+	h.OldStart, h.NewStart = startLine(0, h.OldLines), startLine(0, h.NewLines)
+	return h
 }
 
 // endLine is the inverse of startLine: the number of lines before the hunk.

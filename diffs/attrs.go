@@ -1,0 +1,137 @@
+package diffs
+
+// The attrs of a file are what it has beside its content: like lines, on two sides, with an undecided change between.
+type attrs struct {
+	wasMode, isMode uint32 // permission bits of the baseline and the present file; 0: not known, or no file
+	wasPath, isPath string // where the file was and is; "" as long as it has not moved
+	chmod, renamed  fileOp
+}
+
+// Rename tells the review that the file has moved from one path to another, and who moved it: an edit of the agent or,
+// where by is nil, a person, whose move is not reviewed. What is pending in the file stays. It reports whether the
+// review changed.
+func (r *Review) Rename(from, to string, by *Source) (changed bool) {
+	before := r.shape().sum()
+	if r.wasPath == r.isPath {
+		r.wasPath = from
+	}
+	r.isPath = to
+	switch {
+	case by == nil:
+		r.wasPath = to
+	case to != r.wasPath && r.was && r.is:
+		r.renamed.add(r.edit(*by))
+		if r.renamed.ID == 0 {
+			r.renamed.ID = r.id()
+		}
+	}
+	r.settleAttrs()
+	if r.shape().sum() == before {
+		return false
+	}
+	r.rev++
+	return true
+}
+
+// Path returns where the file is, or, after a reject or an undo, is to be; "" if it has never moved.
+func (r *Review) Path() string { return r.isPath }
+
+// OldPath returns where the file was before the undecided move, or "".
+func (r *Review) OldPath() string {
+	if r.wasPath == r.isPath {
+		return ""
+	}
+	return r.wasPath
+}
+
+// observeAttrs takes what goes with the present content: the permission bits it has, by edit n of the agent or, for 0,
+// a person.
+func (r *Review) observeAttrs(mode uint32, n int32) {
+	if n != 0 && r.was && r.is && r.wasPath != r.isPath && r.renamed.ID == 0 {
+		r.renamed = fileOp{ID: r.id(), Edits: []int32{n}} // made again where it was moved to
+	}
+	if mode != 0 && mode != r.isMode && r.file(current) {
+		r.isMode = mode
+		if n == 0 || !r.file(baseline) || r.wasMode == 0 {
+			r.wasMode = mode
+		} else if mode != r.wasMode {
+			r.chmod.add(n)
+			if r.chmod.ID == 0 {
+				r.chmod.ID = r.id()
+			}
+		}
+	}
+	r.settleAttrs()
+}
+
+// decideAttrs carries a decision out on the mode and the move, as far as they are part of it.
+func (r *Review) decideAttrs(accept, mode, move bool) {
+	switch {
+	case mode && accept:
+		r.wasMode = r.isMode
+	case mode:
+		r.isMode = r.wasMode
+	}
+	switch {
+	case move && accept:
+		r.wasPath = r.isPath
+	case move:
+		r.isPath = r.wasPath
+	}
+	r.settleAttrs()
+}
+
+// restorable reports whether what d decided about mode and move is as d left it.
+func (a *attrs) restorable(d Decision) bool {
+	mode, path := d.Before.WasMode, d.Before.WasPath
+	if d.Accept {
+		mode, path = d.Before.IsMode, d.Before.IsPath
+	}
+	return !(d.Mode && (a.wasMode != mode || a.isMode != mode)) && !(d.Move && (a.wasPath != path || a.isPath != path))
+}
+
+// restore takes back what d decided about mode and move.
+func (a *attrs) restore(d Decision) {
+	if d.Mode {
+		a.wasMode, a.isMode, a.chmod = d.Before.WasMode, d.Before.IsMode, d.Before.Mode
+	}
+	if d.Move {
+		a.wasPath, a.isPath, a.renamed = d.Before.WasPath, d.Before.IsPath, d.Before.Move
+	}
+}
+
+// file reports whether a side is there and is no link.
+func (r *Review) file(s side) bool {
+	if s == current {
+		return r.is && (r.whole == nil || !r.whole.now.link)
+	}
+	return r.was && (r.whole == nil || !r.whole.base.link)
+}
+
+// settleAttrs drops what has nothing to be an attribute of: there is a change of the mode only between two files, and
+// a move only between two paths at which there is something.
+func (r *Review) settleAttrs() {
+	base, now := r.file(baseline), r.file(current)
+	if !base {
+		r.wasMode = 0
+	}
+	if !now {
+		r.isMode = 0
+	}
+	if base && now && (r.chmod.ID == 0 || r.isMode == 0) {
+		// Nobody has changed it: one side has been put back, or was not known.
+		if r.isMode == 0 {
+			r.isMode = r.wasMode
+		}
+		r.wasMode = r.isMode
+	}
+	if !base || !now || r.wasMode == r.isMode {
+		r.chmod = fileOp{}
+	}
+	if !r.was || r.is && r.renamed.ID == 0 {
+		r.wasPath = r.isPath
+	}
+	if !r.is || r.wasPath == r.isPath {
+		r.renamed = fileOp{}
+	}
+}
