@@ -101,6 +101,8 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(when int64, g
 			continue
 		case f.is.exists():
 			f.is, f.after = s.read(r, f.path)
+		case !f.was.mode.IsRegular():
+			f.after.odd = "it was not a regular file"
 		}
 		if f.after.odd != "" {
 			left.odd = append(left.odd, fmt.Sprintf("%s: %s", strings.ToValidUTF8(f.path, "\uFFFD"), f.after.odd))
@@ -113,7 +115,9 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(when int64, g
 		}
 		room -= int64(len(f.after.Data))
 		all = append(all, f)
-		ask = append(ask, f.path)
+		if f.was.mode.IsRegular() {
+			ask = append(ask, f.path)
+		}
 	}
 	before := s.contents(ask)
 	all = slices.DeleteFunc(all, func(f found) bool {
@@ -138,59 +142,68 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(when int64, g
 
 // suspects returns, sorted, the paths that do not look as they did, or might not.
 func (s *snapshot) suspects(ctx context.Context, list bool) (suspects []suspect, ok bool) {
-	s.mu.Lock()
-	git := s.git
-	s.mu.Unlock()
-	var files []listed
-	switch {
-	case !list:
-	case git == nil:
-		files = walk(ctx, s.root).files
-	default:
-		var err error
-		if files, _, err = git.list(ctx, false); err != nil {
-			files = nil // the repository has gone: the table is all there is to go by
-		}
-	}
-	if ctx.Err() != nil {
-		return nil, false
+	// What is known is looked at while git, or a walk, looks for more.
+	listing := make(chan []listed, 1)
+	if list {
+		go func() { listing <- s.relist(ctx) }()
+	} else {
+		listing <- nil
 	}
 	s.mu.Lock()
-	if len(files) == 0 {
-		files = make([]listed, 0, len(s.files))
-	}
-	there := make(map[string]bool, len(files))
-	for _, l := range files {
-		there[l.path] = true
-	}
+	known := make([]listed, 0, len(s.files))
 	for name := range s.files {
-		if !there[name] {
-			files = append(files, listed{path: name})
+		known = append(known, listed{path: name})
+	}
+	s.mu.Unlock()
+	knownStats, whole := s.lstats(ctx, known)
+	var added []listed
+	files := <-listing
+	s.mu.Lock()
+	for _, l := range files {
+		if s.files[l.path] == nil {
+			added = append(added, l)
 		}
 	}
 	s.mu.Unlock()
-	stats, all := s.lstats(ctx, files)
-	if !all {
+	addedStats, all := s.lstats(ctx, added)
+	if !whole || !all || ctx.Err() != nil {
 		return nil, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, l := range files {
-		st := stats[i]
-		if st.mode.IsDir() {
-			st = fileStat{}
+	look := func(files []listed, stats []fileStat) {
+		for i, l := range files {
+			st := stats[i]
+			if st.mode.IsDir() {
+				st = fileStat{}
+			}
+			e := s.files[l.path]
+			if e != nil && !e.racy && st == e.fileStat || e == nil && !st.exists() {
+				continue
+			}
+			s.reruled = s.reruled || isIgnoreFile(l.path) && (e == nil || st != e.fileStat)
+			suspects = append(suspects, suspect{l.path, e, st})
 		}
-		e := s.files[l.path]
-		if e != nil && !e.racy && st == e.fileStat || e == nil && !st.exists() {
-			continue
-		}
-		if isIgnoreFile(l.path) && (e == nil || st != e.fileStat) {
-			s.reruled = true
-		}
-		suspects = append(suspects, suspect{l.path, e, st})
 	}
+	look(known, knownStats)
+	look(added, addedStats)
 	slices.SortFunc(suspects, func(a, b suspect) int { return strings.Compare(a.path, b.path) })
 	return suspects, true
+}
+
+// relist names the files that are there now; none if they cannot be listed any more.
+func (s *snapshot) relist(ctx context.Context) []listed {
+	s.mu.Lock()
+	git := s.git
+	s.mu.Unlock()
+	if git == nil {
+		return walk(ctx, s.root).files
+	}
+	files, _, err := git.list(ctx, false)
+	if err != nil {
+		return nil
+	}
+	return files
 }
 
 // beyondLink reports whether a path leads through a link in the place of one of its folders: git still lists what was

@@ -453,6 +453,27 @@ func TestShellNameThatIsNoText(t *testing.T) {
 	require.Equal(t, "1 change(s) cannot be reviewed: a\uFFFD: its name is not UTF-8", e.notices(turn.ID))
 }
 
+// TestShellLinks has commands take links away and put them in the place of files and folders.
+func TestShellLinks(t *testing.T) {
+	w := newWorld(t)
+	w.putAll(tree{"f": "f\n", "d/f": "d\n", "g": "g\n", "../out/f": "out\n"})
+	require.NoError(t, os.Symlink("f", w.path("l")))
+	require.NoError(t, os.Symlink("f", w.path("m")))
+	w.commits()
+	w.plays(lines(shells("s", "rm l; rm m; echo m > m; rm g; ln -s f g; rm -r d; ln -s ../out d; echo x >> f"))...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	found := e.diffs()
+	require.Equal(t, "deleted", string(found["d/f"].Kind), "what is behind a link is not the workspace's")
+	require.Equal(t, "modified", string(found["f"].Kind))
+	if d := found["m"]; d.Kind != "symlink" {
+		require.Equal(t, "unknown", d.Baseline)
+	}
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": "f\n", "../out/f": "out\n"})
+}
+
 // TestNestedRepositories leaves alone what belongs to a repository within, and what one leaves behind.
 func TestNestedRepositories(t *testing.T) {
 	w := newWorld(t)
