@@ -192,7 +192,7 @@ func parseFakeArgs(args []string) (*fakeRun, error) {
 			r.mode = "plan"
 		case "--mode":
 			if err = take(); err == nil && value != "plan" && value != "ask" {
-				err = fmt.Errorf("error: option '--mode <mode>' argument '%s' is invalid. Allowed choices are plan, ask.", value)
+				err = fmt.Errorf("error: option '--mode <mode>' argument '%s' is invalid. allowed choices are plan, ask", value)
 			}
 			r.mode = value
 		case "--model":

@@ -31,7 +31,6 @@ const initializeID = `"cursord stdio initialize"`
 //	out <- down <- daemon
 type joiner struct {
 	in   *rpc.FrameReader
-	dial func(context.Context) (net.Conn, error)
 	line chan line     // gets one value
 	gone chan struct{} // closed when the line has ended
 

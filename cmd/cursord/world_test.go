@@ -176,15 +176,10 @@ type agentRun struct {
 // cursord runs the command line and returns what it printed and its exit status.
 func (w *world) cursord(args ...string) (stdout, stderr string, status int) {
 	w.t.Helper()
-	return w.cursordIn("", args...)
-}
-
-func (w *world) cursordIn(stdin string, args ...string) (stdout, stderr string, status int) {
-	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "cursord", args...)
-	cmd.Env, cmd.Dir, cmd.Stdin = w.env(), w.ws, strings.NewReader(stdin)
+	cmd.Env, cmd.Dir = w.env(), w.ws
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err := cmd.Run()
