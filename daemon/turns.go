@@ -294,7 +294,7 @@ func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
 		turn = *w.broken(t)
 	case out.Status == agent.Completed:
 		turn.Status = sessions.TurnCompleted
-	case out.Status == agent.Cancelled && w.stopping:
+	case out.Status == agent.Cancelled && errors.Is(context.Cause(t.ctx), errDaemonStops):
 		turn.Status = sessions.TurnInterrupted
 	case out.Status == agent.Cancelled:
 		turn.Status = sessions.TurnCancelled

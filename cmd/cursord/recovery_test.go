@@ -198,6 +198,20 @@ func TestStoppedDaemon(t *testing.T) {
 	}
 }
 
+// TestCancelledBeforeTheStop cancels a turn whose agent takes its time, and then the daemon stops: the first stands.
+func TestCancelledBeforeTheStop(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	e := w.opens()
+	w.plays(`{"fake":"ignore-signals"}`, piece("Ready"), `{"fake":"hang"}`)
+	turn := e.asks(nil)
+	e.until("the agent", func(n told) bool { return n.Method == "item/delta" })
+	e.must("turn/cancel", obj{"turnId": turn.ID}, nil)
+	require.NoError(t, w.cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, sessions.TurnCancelled, e.ends(turn.ID).Status)
+	<-e.c.Done()
+}
+
 // TestStartAgain starts daemons as fast as they are killed.
 func TestStartAgain(t *testing.T) {
 	w := newWorld(t)
