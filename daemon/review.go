@@ -212,7 +212,9 @@ func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 	if wr.after.Exists {
 		f.mode = uint32(wr.after.mode.Perm())
 	}
-	r.save(f)
+	if r.stale(f) {
+		r.save(f)
+	}
 }
 
 // best returns what the file held before the call, if that is known; for a file under review only if it differs from

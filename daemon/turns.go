@@ -42,10 +42,6 @@ func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions
 		fail(err)
 		return
 	}
-	if _, err := d.findAgent(); err != nil {
-		fail(err)
-		return
-	}
 	if !w.do(func() { w.startTurn(p, reply) }) {
 		fail(errStopped)
 	}
@@ -75,6 +71,10 @@ func (w *workspace) startTurn(p TurnParams, reply func(*sessions.Session, *sessi
 	}
 	if !w.trusted {
 		fail(untrusted(w.root))
+		return
+	}
+	if _, err := w.d.findAgent(); err != nil {
+		fail(err)
 		return
 	}
 	if err := w.d.store.Trouble(); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -159,4 +160,32 @@ func TestUserSaveBeforeTheAgentWrites(t *testing.T) {
 	e.ends(turn.ID)
 	e.decides("diff/reject", obj{"all": true})
 	w.requireTree(tree{"f": mine})
+}
+
+// TestSameContentIsNoNews is an agent that writes what the file holds already.
+func TestSameContentIsNoNews(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "a\n")
+	w.plays(lines(edits("1", "f", "a\n", "b\n"), edits("2", "f", "b\n", "b\n"), edits("3", "f", "b\n", "b\n"))...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	told := 0
+	for _, n := range e.all() {
+		if n.Diff != nil {
+			told++
+		}
+	}
+	require.Equal(t, 1, told)
+}
+
+// TestTurnIsFoundWithoutAnAgent asks for a turn again when the agent has been removed.
+func TestTurnIsFoundWithoutAnAgent(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	e := w.opens()
+	e.turn(obj{"turnId": "mine"})
+	require.NoError(t, os.Remove(w.path("../agent")))
+	require.Equal(t, "mine", e.asks(obj{"turnId": "mine"}).ID)
+	require.EqualValues(t, -32010, e.fails("turn/start", obj{"workspace": w.ws, "prompt": "x"}).Code)
 }

@@ -117,7 +117,7 @@ func (w *world) doors() map[string]func(testing.TB) *peer {
 			conn, err := net.Dial("unix", w.socket())
 			require.NoError(t, err)
 			t.Cleanup(func() { conn.Close() })
-			require.NoError(t, conn.SetDeadline(time.Now().Add(4 * patience)))
+			require.NoError(t, conn.SetDeadline(time.Now().Add(4*patience)))
 			return &peer{t: t, out: conn, in: bufio.NewReader(conn)}
 		},
 		"stdio":      process("stdio"),
