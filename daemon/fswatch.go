@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -58,12 +59,13 @@ type watchState struct {
 
 // want makes paths, which are absolute, the files of interest. It returns the folders that are watched from now on
 // and were not before: what happened there until now was not seen.
-func (fw *fsWatch) want(paths []string) (added map[string]bool) {
-	fw.paths = paths
+// Files outside of the root may be among those that are of interest as well, if there are any.
+func (fw *fsWatch) want(paths []string, also ...string) (added map[string]bool) {
 	if len(paths) == 0 {
 		fw.close()
 		return nil
 	}
+	fw.paths = slices.Concat(paths, also)
 	if fw.failed == "" {
 		// A folder may go between the look for it and its watch.
 		for range 3 {
@@ -271,6 +273,6 @@ func (fw *fsWatch) closeWatcher() {
 func (fw *fsWatch) close() {
 	fw.stopPolling()
 	fw.closeWatcher()
-	fw.failed = ""
+	fw.paths, fw.failed = nil, ""
 	fw.state.Store(nil)
 }

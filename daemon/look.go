@@ -24,7 +24,15 @@ func (r *reviewer) watchPending() {
 				paths = append(paths, r.absolute(f))
 			}
 		}
-		if added := r.watch.want(paths); added != nil {
+		var also []string
+		if len(paths) > 0 {
+			// What was committed while nothing was pending was no word about what is pending now.
+			r.lookAtHead(len(r.watch.paths) > 0 && r.w.running.Load() == 0)
+			if head := r.head.path(); head != "" {
+				also = append(also, head)
+			}
+		}
+		if added := r.watch.want(paths, also...); added != nil {
 			r.lookAgain(func(path string) bool { return below(added, path) }, 0)
 		}
 	}
@@ -35,6 +43,9 @@ func (r *reviewer) watchPending() {
 func (r *reviewer) look(touched func(path string) bool) {
 	r.rewatch = true // folders may have come and gone
 	r.lookAgain(touched, 0)
+	if head := r.head.path(); head != "" && touched(head) {
+		r.headMoved(r.w.running.Load() == 0)
+	}
 }
 
 // saveTries is how often a look waits for a save to end.

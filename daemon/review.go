@@ -28,6 +28,7 @@ type reviewer struct {
 	parked  []*parked        // requests that wait for an agent
 	ops     []sessions.Op    // to be stored with what is stored next
 	viewed  map[*file]bool   // what some client may see differently now
+	head    gitHead
 	watch   *fsWatch
 	rewatch bool // what is pending may have changed since watch was told
 
@@ -316,7 +317,10 @@ func (r *reviewer) refresh(f *file) (img image, err error) {
 }
 
 // refreshPending takes in what the disk holds of every file with something to review.
-func (r *reviewer) refreshPending() { r.refreshAll(r.sorted()) }
+func (r *reviewer) refreshPending() {
+	r.refreshAll(r.sorted())
+	r.headMoved(r.w.running.Load() == 0)
+}
 
 // refreshAll is refreshPending for some files.
 func (r *reviewer) refreshAll(files []*file) {

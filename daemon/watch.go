@@ -62,7 +62,10 @@ func (r *reviewer) watchTurn(turn *sessions.Turn, say func(string)) *turnWatch {
 	}
 	t.start, t.stop = newSnapshot(r.w.root, r.w.d.stateDir)
 	// What people have changed since files under review were last looked at is theirs.
-	r.do(r.refreshPending)
+	r.do(func() {
+		r.refreshAll(r.sorted())
+		r.headMoved(r.w.running.Load() <= 1) // the turn itself has done nothing yet
+	})
 	return t
 }
 
@@ -182,7 +185,7 @@ func (t *turnWatch) end() {
 		}
 	}
 	t.lastScan()
-	t.r.call(func() {})
+	t.r.call(func() { t.r.headMoved(false) })
 	t.stop()
 	t.start.close()
 }

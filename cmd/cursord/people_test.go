@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+func TestARejectWaitsForTheToolThatWrites(t *testing.T) {
+	before, after := numbered(10, nil), numbered(10, map[int]string{2: "agent 2\n"})
+	later := strings.Replace(after, "line 9\n", "agent 9\n", 1)
+	w, e := reviewing(t, "f", before, after)
+	script := edits("c2", "f", after, later)
+	wait := func(name string) string { return `{"fake":"wait","path":"` + w.path("../"+name) + `"}` }
+	w.plays(append([]string{script[0], wait("go"), script[1], script[2], wait("end")}, done)...)
+	other := w.opens()
+	turn := e.asks(obj{"prompt": "more"})
+	e.until("the tool's start", func(n told) bool {
+		return n.Method == "item/changed" && n.Item.TurnID == turn.ID && n.Item.Kind == sessions.ItemTool
+	})
+	first := hunkIDs(e.diffs()["f"])[0]
+
+	answers := make(chan daemon.Decided, 1)
+	failures := make(chan error, 2)
+	reject := func(ctx context.Context) {
+		var out daemon.Decided
+		if err := e.c.Call(ctx, "diff/reject", obj{"workspace": w.ws, "hunks": []string{first}}, &out); err != nil {
+			failures <- err
+			return
+		}
+		answers <- out
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go reject(ctx)
+	require.Len(t, e.diffs()["f"].Hunks, 1, "the request holds up no other of its connection")
+	require.Len(t, other.diffs()["f"].Hunks, 1)
+	cancel()
+	require.Error(t, <-failures)
+	go reject(context.Background())
+	e.diffs()
+	w.requireTree(tree{"f": after})
+	w.put("../go", "")
+	out := <-answers
+	require.Equal(t, 1, out.Applied)
+	w.requireTree(tree{"f": strings.Replace(later, "agent 2\n", "line 2\n", 1)})
+	require.Len(t, e.diffs()["f"].Hunks, 1)
+	// Now it is at once, though the turn still runs.
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": before})
+	w.put("../end", "")
+	e.ends(turn.ID)
+}
+
+func TestACancelledRejectHappensNever(t *testing.T) {
+	before, after := "a\n", "b\n"
+	w, e := reviewing(t, "f", before, after)
+	script := edits("c2", "f", after, "c\n")
+	w.plays(append([]string{script[0], `{"fake":"wait","path":"` + w.path("../go") + `"}`, script[1], script[2]}, done)...)
+	turn := e.asks(obj{"prompt": "more"})
+	e.until("the tool's start", func(n told) bool {
+		return n.Method == "item/changed" && n.Item.TurnID == turn.ID && n.Item.Kind == sessions.ItemTool
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	failed := make(chan error)
+	go func() { failed <- e.c.Call(ctx, "diff/reject", obj{"workspace": w.ws, "all": true}, nil) }()
+	e.diffs()
+	cancel()
+	err := <-failed
+	var answer *rpc.Error
+	if errors.As(err, &answer) {
+		require.EqualValues(t, -32800, answer.Code)
+	}
+	w.put("../go", "")
+	e.ends(turn.ID)
+	require.Len(t, e.diffs()["f"].Hunks, 1)
+	w.requireTree(tree{"f": "c\n"})
+}
+
+func TestTheAgentIsToldWhatWasRejected(t *testing.T) {
+	w, e := reviewing(t, "f", numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 15: strings.Repeat("agent 15\n", 20), 25: ""}))
+	session := e.turns()[0].SessionID
+	next := func() string {
+		t.Helper()
+		w.plays(done)
+		e.turn(obj{"sessionId": session, "prompt": "go on"})
+		runs := w.runs()
+		return runs[len(runs)-1].Prompt
+	}
+	ids := hunkIDs(e.diffs()["f"])
+	e.decides("diff/reject", obj{"hunks": ids[:1], "comment": "five is fine"})
+	e.decides("diff/reject", obj{"hunks": ids[1:2]})
+	e.decides("diff/accept", obj{"hunks": ids[2:]})
+	w.plays(done)
+	e.turn(obj{"prompt": "another session"})
+	runs := w.runs()
+	require.NotContains(t, runs[len(runs)-1].Prompt, "rejected")
+	prompt := next()
+	require.Contains(t, prompt, "rejected your change of f")
+	require.Contains(t, prompt, "-line 5\n  +agent 5\n")
+	require.Contains(t, prompt, "five is fine")
+	require.Contains(t, prompt, "+agent 15\n")
+	require.Contains(t, prompt, "more lines")
+	require.NotContains(t, prompt, "line 25")
+	require.Equal(t, "go on", next(), "told once")
+
+	// What was taken back is not told.
+	w.plays(lines(edits("c2", "g", "(absent)", strings.Repeat("long line\n", 10)))...)
+	e.turn(obj{"sessionId": session, "prompt": "more"})
+	e.decides("diff/reject", obj{"all": true})
+	e.must("diff/undo", obj{"workspace": w.ws}, nil)
+	require.Equal(t, "go on", next())
+	e.must("diff/redo", obj{"workspace": w.ws}, nil)
+	require.Contains(t, next(), "rejected your change of g")
+}
+
+func TestRejectionsAreToldBriefly(t *testing.T) {
+	const n = 60
+	var before, after strings.Builder
+	for range n {
+		before.WriteString("same\nold\nsame\nsame\nsame\nsame\n")
+		after.WriteString("same\n" + strings.Repeat("ä", 300) + "\nsame\nsame\nsame\nsame\n")
+	}
+	w, e := reviewing(t, "f", before.String(), after.String())
+	session := e.turns()[0].SessionID
+	e.decides("diff/reject", obj{"all": true})
+	w.plays(done)
+	e.turn(obj{"sessionId": session, "prompt": "go on"})
+	runs := w.runs()
+	prompt := runs[len(runs)-1].Prompt
+	require.Less(t, len(prompt), 4<<10+200)
+	require.Contains(t, prompt, "more of your changes")
+}
+
+func TestRejectionsMayStayUntold(t *testing.T) {
+	w := newWorld(t)
+	w.put("../config.toml", "tell_rejections = false\n")
+	w.put("f", "a\n")
+	w.plays(lines(edits("c", "f", "a\n", "b\n"))...)
+	w.start()
+	e := w.opens()
+	turn := e.turn(nil)
+	e.decides("diff/reject", obj{"all": true, "comment": "no"})
+	w.plays(done)
+	e.turn(obj{"sessionId": turn.SessionID, "prompt": "go on"})
+	require.NotContains(t, w.runs()[1].Prompt, "rejected")
+	require.Contains(t, w.runs()[1].Prompt, "no\n")
+}
+
+func TestCommittingCountsAsAccepting(t *testing.T) {
+	before := tree{"f": numbered(30, nil), "g": "g\n", "h": "h\n"}
+	after := tree{"f": numbered(30, map[int]string{5: "agent 5\n", 25: "agent 25\n"}), "g": "G\n", "h": "(absent)", "new": "new\n"}
+	w := newWorld(t)
+	w.putAll(before)
+	w.commits()
+	w.plays(changing(before, after)...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	require.Len(t, e.diffs(), 4)
+
+	// Half of f, and g.
+	mark := len(e.all())
+	w.put("../half", strings.Replace(after["f"], "agent 25\n", "line 25\n", 1))
+	half := strings.TrimSpace(w.git("hash-object", "-w", w.path("../half")))
+	w.git("update-index", "--cacheinfo", "100644,"+half+",f")
+	w.git("add", "g")
+	w.git("commit", "-q", "-m", "two")
+	e.diffOf("g", mark, "g to be accepted", settled)
+	diffs := e.diffs()
+	require.NotContains(t, diffs, "g")
+	require.Len(t, diffs["f"].Hunks, 1, "of f, what was committed is accepted")
+	require.Contains(t, diffs["f"].Hunks[0].Lines, "+agent 25")
+
+	// A commit of something else changes nothing.
+	w.put("other", "x\n")
+	w.git("add", "other")
+	w.git("commit", "-q", "-m", "three")
+	mark = len(e.all())
+	w.git("add", "-A")
+	w.git("commit", "-q", "-m", "four")
+	for _, path := range []string{"h", "new"} {
+		e.diffOf(path, mark, path+" to be accepted", settled)
+	}
+	require.Empty(t, e.diffs())
+
+	e.must("diff/undo", obj{"workspace": w.ws}, nil)
+	require.Contains(t, e.diffs(), "new", "undone, it stays so")
+	require.Contains(t, e.diffs(), "h")
+}
+
+func TestTheAgentsOwnCommitIsNoAcceptance(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "a\n")
+	w.commits()
+	script := edits("c", "f", "a\n", "b\n")
+	w.plays(append(script, `{"fake":"exec","argv":["git","-c","user.name=n","-c","user.email=e@example.org","commit","-q","-a","-m","agent"]}`, done)...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	require.Contains(t, e.diffs(), "f")
+	w.put("other", "x\n")
+	w.git("add", "other")
+	w.git("commit", "-q", "-m", "mine")
+	require.Contains(t, e.diffs(), "f", "it was in the commit before this one")
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": "a\n"})
+}
+
+// turns lists what was told of turns, the newest form of each.
+func (e *editor) turns() (turns []*sessions.Turn) {
+	seen := map[string]int{}
+	for _, n := range e.all() {
+		if n.Method != "turn/changed" {
+			continue
+		}
+		i, ok := seen[n.Turn.ID]
+		if !ok {
+			i = len(turns)
+			seen[n.Turn.ID] = i
+			turns = append(turns, nil)
+		}
+		turns[i] = n.Turn
+	}
+	return turns
+}

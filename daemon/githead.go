@@ -1,0 +1,235 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"cursord/diffs"
+)
+
+// gitTime bounds each question to git about a commit.
+const gitTime = 5 * time.Second
+
+// A gitHead is the commit that a workspace's work tree is at: who commits what the agent wrote has agreed to it.
+type gitHead struct {
+	dir   string // the repository's, or that of its work tree; "" if there is none
+	known bool   // id is what it was when somebody looked
+	id    string // "" before the first commit
+	seen  [3]fileStat
+}
+
+// findGitDir returns where git keeps the HEAD of the work tree that a folder lies in, or "".
+func findGitDir(folder string) string {
+	for {
+		dir := filepath.Join(folder, ".git")
+		info, err := os.Lstat(dir)
+		switch {
+		case err == nil && info.IsDir():
+			return dir
+		case err == nil && info.Mode().IsRegular() && info.Size() < 1<<16:
+			data, err := os.ReadFile(dir)
+			name, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
+			if err != nil || !ok {
+				return ""
+			}
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(folder, name)
+			}
+			return filepath.Clean(name)
+		}
+		parent := filepath.Dir(folder)
+		if parent == folder {
+			return ""
+		}
+		folder = parent
+	}
+}
+
+// path returns a file whose folder is to be watched, or "".
+func (h *gitHead) path() string {
+	switch {
+	case h.dir == "":
+		return ""
+	case lstat(filepath.Join(h.dir, "logs")).exists():
+		return filepath.Join(h.dir, "logs", "HEAD")
+	}
+	return filepath.Join(h.dir, "HEAD")
+}
+
+// lookAtHead takes a commit made since the last look for the acceptance of what it has in common with what is pending,
+// if it counts: what is committed while a turn runs may be the agent's doing.
+func (r *reviewer) lookAtHead(counts bool) {
+	h := &r.head
+	if !r.w.d.config.CommitAccepts {
+		return
+	}
+	if !h.known {
+		h.dir = findGitDir(r.w.root)
+	}
+	if h.dir == "" {
+		h.known = true
+		return
+	}
+	var seen [3]fileStat
+	for i, name := range []string{"HEAD", "logs/HEAD", "index"} {
+		seen[i] = lstat(filepath.Join(h.dir, filepath.FromSlash(name)))
+	}
+	if h.known && seen == h.seen {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
+	defer cancel()
+	git := gitTree{r.w.root}
+	// An error says that there is no commit yet, or no git: then there is nothing to agree to.
+	out, _ := git.run(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	old, first := h.id, !h.known
+	h.known, h.seen, h.id = true, seen, strings.TrimSpace(string(out))
+	if first || !counts || h.id == old || h.id == "" {
+		return
+	}
+	if err := r.acceptCommitted(ctx, git, old, h.id); err != nil {
+		r.w.log.Warn("what was committed is not known", "err", err)
+	}
+}
+
+// headMoved is lookAtHead where something is pending, or was.
+func (r *reviewer) headMoved(counts bool) {
+	if r.head.known {
+		r.lookAtHead(counts)
+	}
+}
+
+// A committed is a file that two commits have in different forms.
+type committed struct{ old, now string } // the blobs; "" for none
+
+// acceptCommitted accepts, as one decision, the hunks that commit now has and commit old did not.
+func (r *reviewer) acceptCommitted(ctx context.Context, git gitTree, old, now string) error {
+	var files []*file
+	for _, f := range r.sorted() {
+		if f.pending() && !f.outside() {
+			files = append(files, f)
+		}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	changed, err := git.between(ctx, old, now)
+	if err != nil {
+		return err
+	}
+	oldIDs, nowIDs := map[string]string{}, map[string]string{}
+	for _, f := range files {
+		if c := changed[f.path]; c.old != "" {
+			oldIDs[f.path] = c.old
+		}
+		if c := changed[f.path]; c.now != "" {
+			nowIDs[f.path] = c.now
+		}
+	}
+	oldTexts, nowTexts := git.blobs(ctx, oldIDs), git.blobs(ctx, nowIDs)
+	content := func(texts map[string][]byte, path, id string) (c diffs.Content, ok bool) {
+		if id == "" {
+			return c, true
+		}
+		data, ok := texts[path]
+		return diffs.Content{Exists: true, Data: data}, ok
+	}
+	var hunks []string
+	for _, f := range files {
+		c, ok := changed[f.path]
+		if !ok || r.load(f) != nil {
+			continue
+		}
+		before, ok1 := content(oldTexts, f.path, c.old)
+		after, ok2 := content(nowTexts, f.path, c.now)
+		if !ok1 || !ok2 {
+			continue
+		}
+		for _, id := range agreed(f.review, before, after) {
+			hunks = append(hunks, hunkID(f.n, id))
+		}
+	}
+	if len(hunks) == 0 {
+		return nil
+	}
+	r.decide(Decision{Accept: true, Hunks: hunks}, &parked{
+		stop: func() bool { return true },
+		reply: func(d Decided, err error) {
+			if err != nil {
+				r.w.log.Info("what was committed is not accepted", "err", err)
+				return
+			}
+			r.w.log.Info("accepted by a commit", "hunks", d.Applied)
+		},
+	})
+	return nil
+}
+
+// agreed lists the hunks of a review that now has and old has not. Of a file that is not reviewed by lines, there is
+// only all or nothing.
+func agreed(review *diffs.Review, old, now diffs.Content) (ids []uint64) {
+	current := review.Current()
+	same := func(c diffs.Content) bool { return c.Exists == current.Exists && bytes.Equal(c.Data, current.Data) }
+	kind := review.Kind()
+	lines := kind == diffs.Modified || kind == diffs.Created || kind == diffs.Deleted
+	if !lines && (!same(now) || same(old)) {
+		return nil
+	}
+	has := func(c diffs.Content) map[uint64]string {
+		prints := map[uint64]string{}
+		if copied, err := review.Copy(); err == nil {
+			copied.Observe(c, nil)
+			prints = copied.Fingerprints()
+		}
+		return prints
+	}
+	before, after := has(old), has(now)
+	for _, h := range review.Hunks() {
+		print := review.Fingerprint(h.ID)
+		if (!lines || after[h.ID] == print && before[h.ID] != print) && review.Decidable(h.ID, true) == nil {
+			ids = append(ids, h.ID)
+		}
+	}
+	return ids
+}
+
+// between returns the files below the folder that differ between two commits, by path; old may be "".
+func (g gitTree) between(ctx context.Context, old, now string) (map[string]committed, error) {
+	args := []string{"diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--relative", old, now}
+	if old == "" {
+		args = []string{"ls-tree", "-r", "-z", now}
+	}
+	out, err := g.run(ctx, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	changed := map[string]committed{}
+	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	if old == "" {
+		for _, rec := range fields {
+			if info, path, ok := strings.Cut(rec, "\t"); ok {
+				changed[path] = committed{now: info[strings.LastIndexByte(info, ' ')+1:]}
+			}
+		}
+		return changed, nil
+	}
+	blob := func(id string) string {
+		if strings.Trim(id, "0") == "" {
+			return ""
+		}
+		return id
+	}
+	for ; len(fields) > 1; fields = fields[2:] {
+		info := strings.Fields(fields[0]) // :mode mode id id status
+		if len(info) != 5 {
+			return nil, fmt.Errorf("git listed %.100q", fields[0])
+		}
+		changed[fields[1]] = committed{blob(info[2]), blob(info[3])}
+	}
+	return changed, nil
+}
