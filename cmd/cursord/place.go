@@ -20,11 +20,11 @@ type place struct{ dir string }
 
 func (p *place) addFlag(c *cobra.Command) {
 	c.Flags().StringVarP(&p.dir, "workspace", "w", "",
-		"the workspace `DIR` (default: the known one, else the git work tree, around the current directory)")
+		"the workspace `DIR` (default: the nearest known one or git work tree around the current directory)")
 }
 
 // find returns the workspace's absolute path: the directory given exactly; without one, the nearest directory from the
-// current one upwards that is a workspace already, else the nearest that holds .git, else the current one.
+// current one upwards that is a workspace already or holds .git, else the current one.
 func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
 	if p.dir != "" {
 		return resolveDir(p.dir)
@@ -41,24 +41,14 @@ func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
 	for _, w := range known.Workspaces {
 		roots[w.Workspace] = true
 	}
-	git := ""
 	for dir := here; ; dir = filepath.Dir(dir) {
-		if roots[dir] {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || roots[dir] {
 			return dir, nil
 		}
-		if git == "" {
-			if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-				git = dir
-			}
-		}
 		if filepath.Dir(dir) == dir {
-			break
+			return here, nil
 		}
 	}
-	if git != "" {
-		return git, nil
-	}
-	return here, nil
 }
 
 // resolveDir returns the absolute path, without symlinks as far as it exists, of a directory given as a path or a
