@@ -1,6 +1,7 @@
 package copytree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -292,8 +293,10 @@ func (c *Copy) bringOnce(from, to string, st stat, folder bool) (State, error) {
 		os.Remove(to)
 		return s, err
 	}
-	if err := os.Chmod(to, st.mode.Perm()); err != nil {
-		return s, writeError{err}
+	if lstat(to).mode.Perm() != st.mode.Perm() { // it is what was asked for, without what the umask takes away
+		if err := os.Chmod(to, st.mode.Perm()); err != nil {
+			return s, writeError{err}
+		}
 	}
 	t := time.Unix(0, st.mtime)
 	return s, wrote(os.Chtimes(to, t, t))
@@ -316,7 +319,7 @@ func (c *Copy) copyFile(s *State, f *os.File, to string) error {
 			return writeError{err}
 		}
 	}
-	w, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	w, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(s.Mode.Perm(), 0o600))
 	if err != nil {
 		return writeError{err}
 	}

@@ -56,7 +56,7 @@ func scanCopy(ctx context.Context, base string, repos map[string]git, max int) (
 		if rel, err := filepath.Rel(g.tree, g.in); err == nil && rel != "." {
 			top = strings.TrimSuffix(in, string(filepath.Separator)+rel)
 		}
-		if lstat(in).mode.IsDir() {
+		if lstat(in).mode.IsDir() && lstat(g.dir).mode.IsDir() {
 			s.repos[dir] = git{dir: g.dir, tree: top, in: in}
 		}
 	}

@@ -35,6 +35,9 @@ func (c *Copy) TakeOver(ctx context.Context) ([]Change, error) {
 
 func (c *Copy) takeOver(ctx context.Context) ([]Change, error) {
 	g, _ := findGit(ctx, c.t.root)
+	if rel, err := filepath.Rel(g.tree, c.t.root); g.dir != "" && (err != nil || filepath.ToSlash(rel) != c.t.prefix) {
+		g = git{} // made since, further up: to the copy, there is none
+	}
 	s, err := c.scanReal(ctx, g)
 	if err != nil {
 		return nil, err

@@ -237,7 +237,7 @@ func TestBothSides(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
 		w.t = t
-		if rapid.Bool().Draw(rt, "git") {
+		if rapid.IntRange(0, 4).Draw(rt, "git") == 0 {
 			w.git("init", "-q")
 		}
 		edit := func(dir string) {
@@ -254,7 +254,7 @@ func TestBothSides(t *testing.T) {
 			edit(w.root)
 		}
 		c := w.make(Options{})
-		for range rapid.IntRange(1, 6).Draw(rt, "rounds") {
+		for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
 			for range rapid.IntRange(0, 3).Draw(rt, "agent") {
 				edit(c.Path())
 			}
