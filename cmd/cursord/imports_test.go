@@ -11,12 +11,13 @@ import (
 
 // internalImports says which packages of this module each package may import.
 var internalImports = map[string][]string{
-	"cursord/agent":       {},
-	"cursord/diffs":       {},
-	"cursord/sessions":    {},
-	"cursord/daemon":      {"cursord/agent", "cursord/diffs", "cursord/sessions"},
-	"cursord/rpc":         {"cursord/daemon", "cursord/sessions"},
-	"cursord/cmd/cursord": {"cursord/daemon", "cursord/rpc", "cursord/sessions"},
+	"cursord/agent":           {},
+	"cursord/diffs":           {},
+	"cursord/sessions":        {},
+	"cursord/daemon":          {"cursord/agent", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree"},
+	"cursord/daemon/copytree": {},
+	"cursord/rpc":             {"cursord/daemon", "cursord/sessions"},
+	"cursord/cmd/cursord":     {"cursord/daemon", "cursord/rpc", "cursord/sessions"},
 }
 
 // restricted says which packages may import what only they should know.
@@ -29,7 +30,7 @@ var restricted = map[string][]string{
 	"github.com/spf13/cobra":          {"cursord/cmd/cursord"},
 	"github.com/invopop/jsonschema":   {"cursord/rpc/internal/schema"},
 	"github.com/stretchr/testify":     {},
-	"os/exec":                         {"cursord/agent", "cursord/daemon", "cursord/cmd/cursord"}, // daemon: for git alone
+	"os/exec":                         {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/cmd/cursord"}, // daemon: for git alone
 	"encoding/gob":                    {},
 	"github.com/rogpeppe/go-internal": {},
 	"github.com/adrg/xdg":             {"cursord/daemon"},
@@ -37,7 +38,7 @@ var restricted = map[string][]string{
 	"github.com/mattn/go-isatty":      {"cursord/cmd/cursord"},
 	"net/http":                        {},
 	"github.com/oklog/ulid/v2":        {"cursord/daemon", "cursord/sessions", "cursord/cmd/cursord"},
-	"golang.org/x/sys/unix":           {"cursord/agent", "cursord/daemon", "cursord/cmd/cursord"},
+	"golang.org/x/sys/unix":           {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/cmd/cursord"},
 }
 
 // TestImportTable holds the packages to the order in ARCHITECTURE.md.
