@@ -197,6 +197,7 @@ func (w *workspace) endText(c *commit, t *liveTurn, status sessions.ItemStatus) 
 // withdraw takes back the assistant text since the last boundary: the agent will say it again.
 func (w *workspace) withdraw(c *commit, t *liveTurn) {
 	for _, lt := range t.unflushed {
+		w.forget(lt.item.ID)
 		item := *lt.item
 		if lt.ended {
 			item.Status, item.EndedAt = sessions.ItemCompleted, now()

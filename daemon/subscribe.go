@@ -32,6 +32,7 @@ type Subscription struct {
 	snapshot []sessions.Entry // what is left of a bounded snapshot, by seq; JSON is empty until it is sent
 	texts    map[string]int   // bytes sent of each text item that grows
 	held     map[string]*Notification
+	later    []func()    // what waits until nothing is missing
 	timer    *time.Timer // for held
 	timing   bool
 }
@@ -134,7 +135,27 @@ func (s *Subscription) Close() {
 			s.timer.Stop()
 		}
 		delete(s.w.subs, s)
+		s.caughtUp()
 	})
+}
+
+// afterAll runs f once a client has been given all that was published: at once, unless it is behind.
+func (w *workspace) afterAll(client ClientID, f func()) {
+	for s := range w.subs {
+		if client != 0 && s.client == client && s.behind.Load() {
+			s.later = append(s.later, f)
+			return
+		}
+	}
+	f()
+}
+
+// caughtUp runs what has waited for that.
+func (s *Subscription) caughtUp() {
+	for _, f := range s.later {
+		f()
+	}
+	s.later = nil
 }
 
 // push gives a live subscriber what was published.
@@ -227,7 +248,8 @@ func (s *Subscription) advance() {
 		if e.Seq > w.published {
 			break // on its way to the live subscribers
 		}
-		if !s.give(w.notification(e)) {
+		n := w.notification(e)
+		if !s.fill(n) || !s.give(n) {
 			return
 		}
 		s.cursor = e.Seq
@@ -245,6 +267,29 @@ func (s *Subscription) advance() {
 		}
 	}
 	s.behind.Store(false)
+	s.caughtUp()
+}
+
+// fill gives, ahead of an item in a catch-up, the text of it that the client does not have yet: what it has been told
+// of an item always adds up.
+func (s *Subscription) fill(n *Notification) bool {
+	sent, known := s.texts[n.ID]
+	if n.Kind != sessions.KindItem || !known {
+		return true
+	}
+	var item sessions.Item
+	if decode(n.JSON, &item) != nil || len(item.Text) <= sent {
+		return true
+	}
+	t := liveText{item: &item, text: []byte(item.Text)}
+	return s.give(t.delta(s.w.root, sent, len(t.text)))
+}
+
+// forget makes subscribers take an item as new: what they were told of its text does not count any more.
+func (w *workspace) forget(item string) {
+	for s := range w.subs {
+		delete(s.texts, item)
+	}
 }
 
 // more reports whether anything published lies behind the cursor.

@@ -19,8 +19,9 @@ type liveSession struct {
 
 // A waiter is a turn/wait.
 type waiter struct {
-	reply func(*sessions.Turn, error)
-	stop  func() bool // its watch on the request's context
+	client ClientID
+	reply  func(*sessions.Turn, error)
+	stop   func() bool // its watch on the request's context
 }
 
 // Why a running turn's context is cancelled.
@@ -336,7 +337,7 @@ func (w *workspace) finish(c *commit, t *liveTurn, turn *sessions.Turn) {
 		delete(w.turns, turn.ID)
 		for _, wt := range t.waiters {
 			wt.stop()
-			wt.reply(turn, nil)
+			w.afterAll(wt.client, func() { wt.reply(turn, nil) })
 		}
 		t.waiters = nil
 		w.d.unfinished.Done()
@@ -395,8 +396,9 @@ func (w *workspace) cancelTurn(t *liveTurn, status sessions.TurnStatus, cause er
 	}
 }
 
-// WaitTurn replies once the turn has ended, after its last notification; cancelling ctx replies KindCancelled.
-func (d *Daemon) WaitTurn(ctx context.Context, id string, reply func(*sessions.Turn, error)) {
+// WaitTurn replies once the turn has ended, after its last notification to the client; cancelling ctx replies
+// KindCancelled.
+func (d *Daemon) WaitTurn(ctx context.Context, client ClientID, id string, reply func(*sessions.Turn, error)) {
 	w, err := d.workspaceOfTurn(id)
 	if err != nil {
 		reply(nil, err)
@@ -406,10 +408,10 @@ func (d *Daemon) WaitTurn(ctx context.Context, id string, reply func(*sessions.T
 		t := w.turns[id]
 		if t == nil {
 			turn, err := w.turn(id)
-			reply(turn, storeError(err))
+			w.afterAll(client, func() { reply(turn, storeError(err)) })
 			return
 		}
-		wt := &waiter{reply: reply}
+		wt := &waiter{client: client, reply: reply}
 		t.waiters = append(t.waiters, wt)
 		wt.stop = context.AfterFunc(ctx, func() {
 			w.do(func() {

@@ -69,7 +69,7 @@ func (p *TurnStartParams) core() (daemon.TurnParams, error) {
 }
 
 func (f *face) waitTurn(ctx context.Context, p *TurnParams, reply func(TurnResult, error)) {
-	f.d.WaitTurn(ctx, p.TurnID, func(turn *sessions.Turn, err error) {
+	f.d.WaitTurn(ctx, f.client, p.TurnID, func(turn *sessions.Turn, err error) {
 		reply(TurnResult{turn}, err)
 	})
 }

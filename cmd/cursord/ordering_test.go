@@ -405,3 +405,39 @@ func TestSlowClient(t *testing.T) {
 	}
 	require.Less(t, w.memory(), mostMemory)
 }
+
+// TestSlowClientMissesNoText has a client fall behind while an item grows: what it was told of the item still adds up,
+// and the answer of turn/wait still comes last.
+func TestSlowClientMissesNoText(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	e := w.opens()
+	slow := w.wire()
+	slow.send(request(1, "workspace/subscribe", obj{"workspace": w.ws}))
+	big := strings.Repeat("x", 40_000)
+	w.plays(initLine, `{"fake":"repeat","n":500}`, piece("{{i}} "+big), `{"fake":"wait","path":"go"}`,
+		`{"fake":"repeat","n":500}`, piece("{{i}} "+big), succeeds(""))
+	turn := e.asks(obj{"turnId": "big"})
+	slow.send(request(2, "turn/wait", obj{"turnId": "big"}))
+	total := 0
+	e.until("the first half", func(n told) bool { total += len(n.Text); return total > 20_000_000 })
+	w.put("go", "")
+	e.ends(turn.ID)
+
+	text, final := map[string]string{}, false
+	slow.until(func(m message) bool {
+		switch {
+		case m.Method == "item/delta":
+			require.Equal(t, len(text[m.Params.ItemID]), m.Params.Offset)
+			text[m.Params.ItemID] += m.Params.Text
+		case m.Params.Item != nil:
+			require.Equal(t, len(m.Params.Item.Text), len(text[m.Params.Item.ID]))
+		case m.Params.Turn != nil:
+			final = m.Params.Turn.Status.Final()
+		case string(m.ID) == "2":
+			require.True(t, final, "turn/wait is answered after the end is told")
+			return true
+		}
+		return false
+	})
+}
