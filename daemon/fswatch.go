@@ -87,7 +87,7 @@ func (fw *fsWatch) want(paths []string, also ...string) (added map[string]bool) 
 	return added
 }
 
-// watchDirs watches the nearest existing folders of what is of interest and no others. An error says that folders
+// watchDirs watches the nearest existing folders of what is of interest, and those around them. An error says that folders
 // cannot be watched; again, that one has gone meanwhile.
 func (fw *fsWatch) watchDirs(added *map[string]bool) (again bool, err error) {
 	dirs := map[string]bool{}
@@ -96,6 +96,10 @@ func (fw *fsWatch) watchDirs(added *map[string]bool) (again bool, err error) {
 	}
 	if len(dirs) > fw.limits.dirs {
 		return false, fmt.Errorf("%d folders, more than %d", len(dirs), fw.limits.dirs)
+	}
+	// A folder does not report that one of those that it is in was moved. Those are watched as far as there is room.
+	if all := withParents(fw.root, dirs); len(all) <= fw.limits.dirs {
+		dirs = all
 	}
 	if fw.watcher == nil {
 		w, err := fsnotify.NewWatcher()
@@ -143,6 +147,18 @@ func existingDir(root, path string) string {
 		dir = filepath.Dir(dir)
 	}
 	return dir
+}
+
+// withParents adds the folders that folders below root are in, as far as root.
+func withParents(root string, dirs map[string]bool) map[string]bool {
+	all := maps.Clone(dirs)
+	for dir := range dirs {
+		for dir != root && strings.HasPrefix(dir, root+string(filepath.Separator)) {
+			dir = filepath.Dir(dir)
+			all[dir] = true
+		}
+	}
+	return all
 }
 
 // forget ends the watch of a folder. It may have ended by itself, which is the only error.
@@ -202,7 +218,7 @@ func (fw *fsWatch) changed(w *fsnotify.Watcher, names map[string]bool, all bool)
 		return
 	}
 	for dir := range maps.Clone(fw.dirs) {
-		if all || names[dir] {
+		if all || below(names, dir) {
 			fw.forget(dir) // it may be another one now, or gone; want watches what is there
 		}
 	}

@@ -71,7 +71,7 @@ func TestFilesArePolledWhereFoldersAreTooMany(t *testing.T) {
 	for i := range 3 {
 		paths = append(paths, w.file(fmt.Sprintf("%d/f", i)))
 	}
-	require.Len(t, w.fw.want(paths[:2]), 2)
+	require.Len(t, w.fw.want(paths[:2]), 2, "no room for the folder around them")
 	require.Equal(t, watchState{dirs: 2}, *w.fw.state.Load())
 	require.Empty(t, w.fw.want(paths))
 	require.Contains(t, w.fw.state.Load().polling, "3 folders, more than 2")
@@ -84,8 +84,8 @@ func TestFilesArePolledWhereFoldersAreTooMany(t *testing.T) {
 
 	require.Empty(t, w.fw.want(nil))
 	require.Nil(t, w.fw.state.Load())
-	require.Len(t, w.fw.want(paths[:1]), 1, "with fewer, folders are watched again")
-	require.Equal(t, watchState{dirs: 1}, *w.fw.state.Load())
+	require.Len(t, w.fw.want(paths[:1]), 2, "with fewer, folders are watched again")
+	require.Equal(t, watchState{dirs: 2}, *w.fw.state.Load())
 }
 
 func TestWatchedFolders(t *testing.T) {
@@ -98,7 +98,7 @@ func TestWatchedFolders(t *testing.T) {
 
 	require.Equal(t, deep, w.file("not/yet/f"))
 	w.until(deep)
-	require.Equal(t, map[string]bool{filepath.Dir(deep): true}, w.fw.want([]string{f, deep}))
+	require.Equal(t, map[string]bool{filepath.Dir(deep): true, filepath.Join(w.fw.root, "not"): true}, w.fw.want([]string{f, deep}))
 
 	// Another folder in its place.
 	require.NoError(t, os.Rename(dir, dir+"2"))
@@ -113,7 +113,13 @@ func TestWatchedFolders(t *testing.T) {
 	w.seen = nil
 	w.fw.changed(w.fw.watcher, nil, true)
 	w.until(deep)
-	require.Len(t, w.fw.want([]string{f, deep}), 2)
+	require.Len(t, w.fw.want([]string{f, deep}), 4)
+
+	// A folder around the one that the file is in.
+	require.NoError(t, os.Rename(filepath.Join(w.fw.root, "not"), filepath.Join(w.fw.root, "no")))
+	w.seen = nil
+	w.until(deep)
+
 	require.True(t, below(map[string]bool{"/a": true}, "/a/b/c"))
 	require.False(t, below(map[string]bool{"/a/b/c/d": true}, "/a/b/c"))
 }
