@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,8 +15,9 @@ import (
 // errChanged is returned by apply when the disk does not hold what it is expected to.
 var errChanged = errors.New("the file changed on disk")
 
-// apply makes the path hold want, if it still holds expect, and returns errChanged otherwise. A file is replaced as a
-// whole: after a crash it is the old or the new one. It stays within the workspace whatever links say.
+// apply makes the path hold want, if it still holds expect, and returns errChanged otherwise; mode is for a file that
+// is not there and whose own is not known. A file is replaced as a whole: after a crash it is the old or the new one.
+// It stays within the workspace whatever links say, and writes a link itself, never what it points to.
 func apply(root, name string, expect image, want diffs.Content, mode fs.FileMode) error {
 	if (image{Content: want}).same(expect) {
 		return nil
@@ -32,24 +34,34 @@ func apply(root, name string, expect image, want diffs.Content, mode fs.FileMode
 	case !want.Exists:
 		return r.Remove(filepath.FromSlash(name))
 	case !expect.Exists:
-		return create(r, name, want.Data, mode)
+		return create(r, name, want, mode)
+	case want.Target != "" || expect.Target != "":
+		return exchange(r, name, expect, want, mode)
+	case !bytes.Equal(want.Data, expect.Data):
+		return replace(r, name, expect, want)
 	}
-	return replace(r, name, expect, want.Data)
+	return chmod(r, name, expect, want)
 }
 
-// create writes a file that must not be there, with the folders it needs.
-func create(r *os.Root, name string, data []byte, mode fs.FileMode) error {
+// create writes a file or link that must not be there, with the folders it needs.
+func create(r *os.Root, name string, want diffs.Content, mode fs.FileMode) error {
 	dir := path.Dir(name)
 	if err := r.MkdirAll(filepath.FromSlash(dir), 0o777); err != nil {
 		return err
 	}
-	temp, err := writeTemp(r, name, data, mode, nil)
-	if err != nil {
-		return err
+	// Links, hard or symbolic, never overwrite, as a rename would.
+	var err error
+	if want.Target != "" {
+		err = r.Symlink(want.Target, filepath.FromSlash(name))
+	} else {
+		var temp string
+		if temp, err = writeTemp(r, name, want, mode, nil); err != nil {
+			return err
+		}
+		defer r.Remove(temp)
+		err = r.Link(temp, filepath.FromSlash(name))
 	}
-	defer r.Remove(temp)
-	// A link never overwrites, as a rename would.
-	if err := r.Link(temp, filepath.FromSlash(name)); errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, fs.ErrExist) {
 		return errChanged
 	} else if err != nil {
 		return err
@@ -57,8 +69,49 @@ func create(r *os.Root, name string, data []byte, mode fs.FileMode) error {
 	return syncDir(r, dir)
 }
 
+// exchange puts a file or a link in the place of the other, or a link in that of a link.
+func exchange(r *os.Root, name string, expect image, want diffs.Content, mode fs.FileMode) error {
+	var temp string
+	var err error
+	if want.Target != "" {
+		temp = tempName(name)
+		err = r.Symlink(want.Target, temp)
+	} else {
+		temp, err = writeTemp(r, name, want, mode, nil)
+	}
+	if err != nil {
+		return err
+	}
+	if !readRooted(r, name).same(expect) {
+		r.Remove(temp)
+		return errChanged
+	}
+	if err := r.Rename(temp, filepath.FromSlash(name)); err != nil {
+		r.Remove(temp)
+		return err
+	}
+	return syncDir(r, path.Dir(name))
+}
+
+// chmod gives a file whose content stays its mode, and leaves what is not for review, like setuid, as it is.
+func chmod(r *os.Root, name string, expect image, want diffs.Content) error {
+	f, err := r.OpenFile(filepath.FromSlash(name), os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || permissions(info.Mode()) != expect.Mode {
+		return errChanged
+	}
+	return f.Chmod(info.Mode()&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky) | fs.FileMode(want.Mode))
+}
+
 // replace writes a file that is there.
-func replace(r *os.Root, name string, expect image, data []byte) error {
+func replace(r *os.Root, name string, expect image, want diffs.Content) error {
 	local := filepath.FromSlash(name)
 	old, err := r.OpenFile(local, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
@@ -71,7 +124,7 @@ func replace(r *os.Root, name string, expect image, data []byte) error {
 	}
 	temp := ""
 	if replaceable(old, info) {
-		temp, err = writeTemp(r, name, data, info.Mode().Perm(), info)
+		temp, err = writeTemp(r, name, want, info.Mode().Perm(), info)
 		if err != nil && !errors.Is(err, errOwner) {
 			return err
 		}
@@ -84,7 +137,10 @@ func replace(r *os.Root, name string, expect image, data []byte) error {
 		return errChanged
 	}
 	if temp == "" {
-		return rewrite(r, local, data)
+		if err := rewrite(r, local, want.Data); err != nil || want.Mode == 0 || want.Mode == permissions(info.Mode()) {
+			return err
+		}
+		return chmod(r, name, expect, want)
 	}
 	if err := r.Rename(temp, local); err != nil {
 		r.Remove(temp)
@@ -108,12 +164,22 @@ func rewrite(r *os.Root, local string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// writeTemp writes data to a new file beside name, with the owner of like, if given; errOwner if that cannot be.
-func writeTemp(r *os.Root, name string, data []byte, mode fs.FileMode, like fs.FileInfo) (temp string, err error) {
-	temp = filepath.FromSlash(path.Join(path.Dir(name), "."+path.Base(name)+"."+newID()+".tmp"))
-	if len(filepath.Base(temp)) > 255 {
-		temp = filepath.FromSlash(path.Join(path.Dir(name), "."+newID()+".tmp"))
+// tempName returns a name beside name that nothing has.
+func tempName(name string) string {
+	temp := "." + path.Base(name) + "." + newID() + ".tmp"
+	if len(temp) > 255 {
+		temp = "." + newID() + ".tmp"
 	}
+	return filepath.FromSlash(path.Join(path.Dir(name), temp))
+}
+
+// writeTemp writes want to a new file beside name, with the owner of like, if given; errOwner if that cannot be. It
+// has mode unless want has one.
+func writeTemp(r *os.Root, name string, want diffs.Content, mode fs.FileMode, like fs.FileInfo) (temp string, err error) {
+	if want.Mode != 0 {
+		mode = fs.FileMode(want.Mode)
+	}
+	temp = tempName(name)
 	f, err := r.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", err
@@ -125,7 +191,7 @@ func writeTemp(r *os.Root, name string, data []byte, mode fs.FileMode, like fs.F
 			temp = ""
 		}
 	}()
-	if _, err = f.Write(data); err != nil {
+	if _, err = f.Write(want.Data); err != nil {
 		return temp, err
 	}
 	if like != nil {

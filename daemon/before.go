@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
@@ -15,17 +16,24 @@ func (s *snapshot) at(name string) (_ diffs.Content, known bool) {
 	if filepath.IsAbs(name) {
 		return diffs.Content{}, false
 	}
-	if s.has(name) {
+	if mode, there := s.has(name); there {
 		data, known := s.contents([]string{name})[name]
-		return diffs.Content{Exists: known, Data: data}, known
+		if !known {
+			return diffs.Content{}, false
+		}
+		return heldAs(mode, data), true
 	}
 	return diffs.Content{}, s.absent(name)
 }
 
-func (s *snapshot) has(name string) bool {
+func (s *snapshot) has(name string) (mode fs.FileMode, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.files[name] != nil
+	e := s.files[name]
+	if e == nil {
+		return 0, false
+	}
+	return e.mode, true
 }
 
 // contents returns what files of the table held, those of which it is known.
@@ -146,7 +154,7 @@ func (s *snapshot) note(name string, st fileStat, img image) {
 	}
 	now := time.Now().UnixNano()
 	if img.Exists && !st.exists() {
-		if st = lstat(s.full(name)); !st.mode.IsRegular() || st.size != int64(len(img.Data)) {
+		if st = lstat(s.full(name)); !reviewable(st.mode) || st.size != int64(len(img.bytes())) {
 			return // it has changed again: the next scan sees it
 		}
 	}
@@ -157,7 +165,7 @@ func (s *snapshot) note(name string, st fileStat, img image) {
 		delete(s.files, name)
 		return
 	}
-	s.files[name] = &entry{fileStat: st, racy: st.racy(now), content: s.spool.put(img.Data)}
+	s.files[name] = &entry{fileStat: st, racy: st.racy(now), content: s.spool.put(img.bytes())}
 }
 
 func isIgnoreFile(name string) bool { return path.Base(name) == ".gitignore" }

@@ -65,18 +65,10 @@ func (d *Daemon) Unified(root, path, turn string) (string, error) {
 
 // patch returns the file's pending hunks, or those of a turn.
 func (f *file) patch(turn string) diffs.FilePatch {
-	p := diffs.FilePatch{Path: f.path, Kind: f.review.Kind(), Hunks: f.review.Hunks()}
-	if f.mode != 0 && f.mode&0o111 != 0 {
-		p.Mode = "100755"
+	if turn == "" {
+		return f.review.Patch(f.path, nil)
 	}
-	if p.Kind == diffs.Binary || p.Kind == diffs.Large {
-		old, now := f.review.Baseline(), f.review.Current()
-		p.Old, p.New = &old, &now
-	}
-	if turn != "" {
-		p.Hunks = slices.DeleteFunc(p.Hunks, func(h diffs.Hunk) bool { return !fromTurn(h, turn) })
-	}
-	return p
+	return f.review.Patch(f.path, func(h diffs.Hunk) bool { return fromTurn(h, turn) })
 }
 
 func fromTurn(h diffs.Hunk, turn string) bool {

@@ -22,9 +22,30 @@ type image struct {
 	odd  string // why Content says nothing: not a regular file, too large, unreadable; "" when it does
 }
 
+// same reports whether both are known and equal, in their modes as far as these are known.
 func (a image) same(b image) bool {
-	return a.odd == "" && b.odd == "" && a.Exists == b.Exists && bytes.Equal(a.Data, b.Data)
+	return a.odd == "" && b.odd == "" && a.Exists == b.Exists && a.Target == b.Target && bytes.Equal(a.Data, b.Data) &&
+		(a.Mode == b.Mode || a.Mode == 0 || b.Mode == 0)
 }
+
+// bytes returns the content, of a link where it points.
+func (a image) bytes() []byte {
+	if a.Target != "" {
+		return []byte(a.Target)
+	}
+	return a.Data
+}
+
+// heldAs returns what a file or a link of a mode is whose bytes are data.
+func heldAs(mode fs.FileMode, data []byte) diffs.Content {
+	if mode&fs.ModeSymlink != 0 {
+		return diffs.Content{Exists: true, Target: string(data)}
+	}
+	return diffs.Content{Exists: true, Data: data, Mode: permissions(mode)}
+}
+
+// reviewable reports whether something of this mode is reviewed: files and links are.
+func reviewable(mode fs.FileMode) bool { return mode.IsRegular() || mode&fs.ModeType == fs.ModeSymlink }
 
 // readImage reads a path of the workspace, through a root that no path and no link leaves, or, for an absolute path,
 // a file outside of it. It never blocks on a pipe or a device.
@@ -33,7 +54,7 @@ func readImage(root, path string) image {
 		info, err := os.Lstat(path)
 		return readOpened(info, err, func() (*os.File, error) {
 			return os.OpenFile(path, os.O_RDONLY|nonBlocking, 0)
-		})
+		}, func() (string, error) { return os.Readlink(path) })
 	}
 	r, err := os.OpenRoot(root)
 	if err != nil {
@@ -46,15 +67,23 @@ func readImage(root, path string) image {
 func readRooted(r *os.Root, path string) image {
 	name := filepath.FromSlash(path)
 	info, err := r.Lstat(name)
-	return readOpened(info, err, func() (*os.File, error) { return r.OpenFile(name, os.O_RDONLY|nonBlocking, 0) })
+	return readOpened(info, err, func() (*os.File, error) {
+		return r.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	}, func() (string, error) { return r.Readlink(name) })
 }
 
-func readOpened(info fs.FileInfo, err error, open func() (*os.File, error)) image {
+func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), readLink func() (string, error)) image {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || notDirectory(err):
 		return image{}
 	case err != nil:
 		return image{odd: fmt.Sprint(pathCause(err))}
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := readLink()
+		if err != nil || target == "" {
+			return image{odd: "it is a link that cannot be read"}
+		}
+		return image{Content: diffs.Content{Exists: true, Target: target}, mode: info.Mode()}
 	case !info.Mode().IsRegular():
 		return image{odd: "it is not a regular file"}
 	case info.Size() > imageMax:
@@ -79,5 +108,5 @@ func readOpened(info fs.FileInfo, err error, open func() (*os.File, error)) imag
 	if b.Len() > imageMax {
 		return image{odd: fmt.Sprintf("it is larger than %d MiB", imageMax>>20)}
 	}
-	return image{Content: diffs.Content{Exists: true, Data: b.Bytes()}, mode: info.Mode()}
+	return image{Content: heldAs(info.Mode(), b.Bytes()), mode: info.Mode()}
 }

@@ -93,7 +93,10 @@ func fileURI(path string) string {
 
 // canonical returns a path that the agent named as review knows it: relative to root, with slashes and without
 // symlinks in its directories, or, for a file outside of root, absolute.
-func canonical(root, dir, path string) string {
+func canonical(root, dir, path string) string { return canonicalOf(root, dir, path, true) }
+
+// canonicalOf is canonical, or, without follow, for what acts on a link itself and not on what it points to.
+func canonicalOf(root, dir, path string, follow bool) string {
 	if path == "" {
 		return ""
 	}
@@ -106,7 +109,7 @@ func canonical(root, dir, path string) string {
 		path = filepath.Join(dir, path)
 	}
 	path = resolveDirs(filepath.Clean(path))
-	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+	if info, err := os.Lstat(path); follow && err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if target, err := filepath.EvalSymlinks(path); err == nil {
 			path = target
 		}

@@ -185,6 +185,9 @@ func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 		}
 	}
 	before, known := wr.best(f)
+	if before.Exists && before.Mode == 0 && before.Target == "" && wr.before != nil {
+		before.Mode = wr.before.Mode // a report has none
+	}
 	switch {
 	case f == nil && known:
 		if (image{Content: before}).same(wr.after) {
@@ -226,7 +229,7 @@ func (wr *written) best(f *file) (_ diffs.Content, known bool) {
 		own = nil // too late to tell
 	}
 	// What the agent writes begins like this: it may have been seen while it was written.
-	torn := own != nil && own.Exists && wr.after.Exists && bytes.HasPrefix(wr.after.Data, own.Data)
+	torn := own != nil && own.Exists && own.Target == "" && wr.after.Exists && bytes.HasPrefix(wr.after.Data, own.Data)
 	if f != nil {
 		now := image{Content: f.review.Current()}
 		switch {
@@ -265,7 +268,10 @@ func (wr *written) late(own *image) bool {
 // reported returns the before-image in the call's result, if the after-image there is what the disk has.
 func (wr *written) reported() *image {
 	before, after := wr.change.Before, wr.change.After
+	start, seen := wr.start.at(wr.path)
 	switch {
+	case wr.change.Deleted && seen && start.Target != "" && !wr.after.Exists:
+		return &image{Content: start} // the agent tells what the link led to
 	case wr.change.Deleted:
 		if wr.after.Exists || before == nil {
 			return nil
@@ -280,7 +286,7 @@ func (wr *written) reported() *image {
 		return nil
 	}
 	// The agent leaves out what is empty: there was no file, or one without content.
-	if start, seen := wr.start.at(wr.path); seen && start.Exists && len(start.Data) == 0 {
+	if seen && start.Exists && start.Target == "" && len(start.Data) == 0 {
 		return &image{Content: start}
 	}
 	return &image{}
@@ -425,6 +431,7 @@ func (r *reviewer) diffOf(f *file) *sessions.Diff {
 	if !f.review.BaselineKnown() {
 		d.Baseline = "unknown"
 	}
+	describe(d, f.review)
 	for _, h := range f.review.Hunks() {
 		d.State = "pending"
 		hunk := sessions.Hunk{
@@ -455,6 +462,32 @@ func (r *reviewer) diffOf(f *file) *sessions.Diff {
 		d.Hunks = append(d.Hunks, hunk)
 	}
 	return d
+}
+
+// describe says what has changed beside the lines.
+func describe(d *sessions.Diff, review *diffs.Review) {
+	d.OldPath = review.OldPath()
+	old, now := review.Baseline(), review.Current()
+	if !review.Pending() {
+		return
+	}
+	if old.Target != now.Target {
+		d.OldTarget, d.NewTarget = strings.ToValidUTF8(old.Target, "\uFFFD"), strings.ToValidUTF8(now.Target, "\uFFFD")
+	}
+	if was, is := gitMode(old), gitMode(now); old.Exists && now.Exists && was != is {
+		d.OldMode, d.NewMode = was, is
+	}
+}
+
+// gitMode returns the mode of a content as git writes it, with all of its permission bits.
+func gitMode(c diffs.Content) string {
+	if c.Target != "" {
+		return "120000"
+	}
+	if c.Mode == 0 {
+		return "100644" // not known
+	}
+	return fmt.Sprintf("100%03o", c.Mode)
 }
 
 // hunkID names hunk id of review n: short enough to type, unique in the workspace.

@@ -101,7 +101,7 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(when int64, g
 			continue
 		case f.is.exists():
 			f.is, f.after = s.read(r, f.path)
-		case !f.was.mode.IsRegular():
+		case !reviewable(f.was.mode):
 			f.after.odd = "it was not a regular file"
 		}
 		if f.after.odd != "" {
@@ -115,14 +115,14 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(when int64, g
 		}
 		room -= int64(len(f.after.Data))
 		all = append(all, f)
-		if f.was.mode.IsRegular() {
+		if f.was.exists() && reviewable(f.was.mode) {
 			ask = append(ask, f.path)
 		}
 	}
 	before := s.contents(ask)
 	all = slices.DeleteFunc(all, func(f found) bool {
 		data, known := before[f.path]
-		if known && f.after.Exists && bytes.Equal(data, f.after.Data) && f.was.mode == f.is.mode {
+		if known && f.after.Exists && bytes.Equal(data, f.after.bytes()) && f.was.mode == f.is.mode {
 			s.restate(f)
 			return true
 		}
@@ -131,8 +131,13 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(when int64, g
 	for i := range all {
 		f := &all[i]
 		if f.was.exists() {
-			f.before.Data, f.known = before[f.path]
-			f.before.Exists = f.known
+			var data []byte
+			if data, f.known = before[f.path]; !f.known && f.was.mtime < s.began.Add(-racyTime).UnixNano() && f.was.touched(f.is) {
+				data, f.known = f.after.bytes(), true
+			}
+			if f.known {
+				f.before = heldAs(f.was.mode, data)
+			}
 		} else {
 			f.known = s.wasAbsent(f.path)
 		}
@@ -261,9 +266,9 @@ func (s *snapshot) same(e *entry, f found) bool {
 	s.mu.Unlock()
 	switch {
 	case ok:
-		return bytes.Equal(data, f.after.Data)
+		return bytes.Equal(data, f.after.bytes())
 	case e.oid != "":
-		return isBlob(e.oid, f.after.Data)
+		return isBlob(e.oid, f.after.bytes())
 	}
 	return e.racy && e.fileStat == f.is // nothing says that it has changed
 }
@@ -276,7 +281,7 @@ func (s *snapshot) restate(f found) {
 	if e := s.files[f.path]; e != nil {
 		e.fileStat, e.racy = f.is, f.is.racy(now)
 		if e.racy && e.content == nowhere {
-			e.content = s.spool.put(f.after.Data)
+			e.content = s.spool.put(f.after.bytes())
 		}
 	}
 }

@@ -196,7 +196,7 @@ func (s *snapshot) readContents(ctx context.Context, list []listed) {
 			s.mu.Lock()
 			e.fileStat, e.racy = st, st.racy(s.began.UnixNano())
 			if img.odd == "" && img.Exists {
-				e.content = s.spool.put(img.Data)
+				e.content = s.spool.put(img.bytes())
 			}
 			s.mu.Unlock()
 		}

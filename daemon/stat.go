@@ -29,6 +29,12 @@ func (s fileStat) racy(moment int64) bool {
 	return s.exists() && s.ctime >= moment-int64(slack)
 }
 
+// touched reports whether what a file is now differs by no more than its mode or its name, by all that can be seen.
+func (s fileStat) touched(now fileStat) bool {
+	return s.ino != 0 && s.dev == now.dev && s.ino == now.ino && s.size == now.size && s.mtime == now.mtime &&
+		s.mode.Type() == now.mode.Type()
+}
+
 // lstatAll returns the stats of n paths, by several goroutines; what cannot be found is zero. It stops early, and
 // returns false, once stop says so.
 func lstatAll(n int, path func(int) string, stop func() bool) ([]fileStat, bool) {

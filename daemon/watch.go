@@ -114,7 +114,7 @@ func (t *turnWatch) begin(call *agent.Call) {
 	w := &watchedCall{before: map[string]image{}}
 	var paths []string
 	for _, p := range call.Paths {
-		if p = canonical(t.r.w.root, t.dir, p); p != "" {
+		if p = canonicalOf(t.r.w.root, t.dir, p, call.Name != "delete"); p != "" {
 			paths = append(paths, p)
 		}
 	}
@@ -134,7 +134,7 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 		w = &watchedCall{}
 	}
 	for _, ch := range call.Changes {
-		p := canonical(t.r.w.root, t.dir, ch.Path)
+		p := canonicalOf(t.r.w.root, t.dir, ch.Path, call.Name != "delete")
 		if p == "" {
 			continue
 		}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/sessions"
+)
+
+// makes runs commands in the workspace, as a person.
+func (w *world) makes(command string) {
+	w.t.Helper()
+	cmd := exec.Command("sh", "-ec", command)
+	cmd.Dir = w.ws
+	out, err := cmd.CombinedOutput()
+	require.NoError(w.t, err, "%s: %s", command, out)
+}
+
+// listing says what the workspace holds: for each file its mode and content, for each link its target.
+func (w *world) listing() string {
+	w.t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(w.ws, func(path string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(w.ws, path)
+		switch {
+		case err != nil || name == ".":
+			return err
+		case d.Name() == ".git":
+			return fs.SkipDir
+		case d.Type()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			fmt.Fprintf(&b, "%s -> %s; ", filepath.ToSlash(name), target)
+			return err
+		case d.IsDir():
+			fmt.Fprintf(&b, "%s/; ", filepath.ToSlash(name))
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		fmt.Fprintf(&b, "%s %o %q; ", filepath.ToSlash(name), info.Mode().Perm(), data)
+		return err
+	})
+	require.NoError(w.t, err)
+	return b.String()
+}
+
+// summary says what a diff is without its lines.
+func summary(d *sessions.Diff) string {
+	var hunks []string
+	for _, h := range d.Hunks {
+		hunks = append(hunks, fmt.Sprint(h.Kind, len(h.Lines)))
+	}
+	s := string(d.Kind)
+	for _, part := range []string{d.OldPath, d.OldMode, d.NewMode, d.OldTarget, d.NewTarget} {
+		if part != "" {
+			s += " " + part
+		}
+	}
+	return s + ": " + strings.Join(hunks, ",")
+}
+
+// TestWholeFileChanges has a shell command change modes and links and move files: every change is shown, all can be
+// taken back and made again, and git applies the patch in both directions.
+func TestWholeFileChanges(t *testing.T) {
+	for _, c := range []struct{ name, before, does, path, want string }{
+		{"mode", `echo a >f; chmod 644 f`, `chmod 755 f`, "f", "mode 100644 100755: file0"},
+		{"mode taken away", `echo a >f; chmod 755 f`, `chmod 644 f`, "f", "mode 100755 100644: file0"},
+		{"mode and lines", `echo a >f; chmod 644 f`, `echo b >>f; chmod 755 f`, "f", "mode 100644 100755: file0,text2"},
+		{"mode of a large file", `head -c 3000000 /dev/zero | tr '\0' x >f; touch -d '1 hour ago' f`, `chmod 700 f`, "f", "mode 100644 100700: file0"},
+		{"a created script", `true`, `echo a >f; chmod 755 f`, "f", "created: file1"},
+		{"a deleted script", `echo a >f; chmod 755 f`, `rm f`, "f", "deleted: file1"},
+		{"link created", `true`, `ln -s ../out f`, "f", "symlink ../out: file0"},
+		{"link in a new folder", `true`, `mkdir -p a/b; ln -s x a/b/f`, "a/b/f", "symlink x: file0"},
+		{"link deleted", `ln -s x f`, `rm f`, "f", "symlink x: file0"},
+		{"link turned", `ln -s x f`, `ln -sfn y f`, "f", "symlink x y: file0"},
+		{"link to a folder turned", `mkdir d e; ln -s d f`, `ln -sfn e f`, "f", "symlink d e: file0"},
+		{"file to link", `echo a >f; chmod 755 f`, `rm f; ln -s x f`, "f", "symlink 100755 120000 x: file0"},
+		{"link to file", `ln -s x f`, `rm f; echo a >f`, "f", "symlink 120000 100644 x: file0"},
+		{"link to script", `ln -s x f`, `rm f; echo a >f; chmod 755 f`, "f", "symlink 120000 100755 x: file0"},
+	} {
+		for _, git := range []bool{false, true} {
+			t.Run(fmt.Sprint(c.name, git), func(t *testing.T) {
+				w := newWorld(t)
+				w.makes("umask 022; " + c.before)
+				if git {
+					w.makes("git init -q && git add -A && git -c user.name=n -c user.email=e commit -qm one --allow-empty")
+				}
+				before := w.listing()
+				w.plays(append(shells("s", "umask 022; "+c.does), done)...)
+				w.start()
+				e := w.opens()
+				e.turn(nil)
+				after := w.listing()
+				diffs := e.diffs()
+				require.Len(t, diffs, 1)
+				require.NotNil(t, diffs[c.path])
+				require.Equal(t, c.want, summary(diffs[c.path]))
+				require.Equal(t, "known", diffs[c.path].Baseline)
+				require.Equal(t, "shell", diffs[c.path].Hunks[0].Sources[0].Via)
+
+				var out struct{ Patch string }
+				e.must("diff/unified", obj{"workspace": w.ws}, &out)
+				e.decides("diff/reject", obj{"all": true})
+				require.Equal(t, before, w.listing())
+				require.Empty(t, e.diffs())
+				e.must("diff/undo", obj{"workspace": w.ws}, nil)
+				require.Equal(t, after, w.listing())
+				require.Equal(t, c.want, summary(e.diffs()[c.path]))
+				w.stop()
+				w.start()
+				e = w.opens()
+				require.Equal(t, c.want, summary(e.diffs()[c.path]))
+				e.must("diff/redo", obj{"workspace": w.ws}, nil)
+				require.Equal(t, before, w.listing())
+				e.must("diff/undo", obj{"workspace": w.ws}, nil)
+				e.decides("diff/accept", obj{"all": true})
+				require.Equal(t, after, w.listing())
+				require.Empty(t, e.diffs())
+
+				if strings.Contains(c.want, "100700") {
+					return // git knows no such mode
+				}
+				patch := filepath.Join(w.dir, "patch")
+				require.NoError(t, os.WriteFile(patch, []byte(out.Patch), 0o644))
+				w.makes("umask 022; git apply -R " + patch)
+				require.Equal(t, strings.ReplaceAll(before, "a/; a/b/; ", ""), strings.ReplaceAll(w.listing(), "a/; a/b/; ", ""))
+				w.makes("umask 022; git apply " + patch)
+				require.Equal(t, after, w.listing())
+			})
+		}
+	}
+}
+
+// TestWholeFileConflicts has a person change what a reject would write over.
+func TestWholeFileConflicts(t *testing.T) {
+	for _, c := range []struct{ name, before, does, mine string }{
+		{"a link turned by the user", `true`, `ln -s x f`, `ln -sfn mine f`},
+		{"a link replaced by the user", `true`, `ln -s x f`, `rm f; echo mine >f`},
+		{"a mode set by the user", `echo a >f; chmod 644 f`, `chmod 755 f`, `chmod 600 f`},
+		{"a link in place of a script", `echo a >f; chmod 644 f`, `chmod 755 f`, `rm f; ln -s /etc/passwd f`},
+		{"a folder in place of a link", `true`, `ln -s x f`, `rm f; mkdir f; echo mine >f/g`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.makes(c.before)
+			w.plays(append(shells("s", c.does), done)...)
+			w.start()
+			e := w.opens()
+			e.turn(nil)
+			hunk := e.diffs()["f"].Hunks[0].ID
+			w.makes(c.mine)
+			want := w.listing()
+			err := e.call("diff/reject", obj{"workspace": w.ws, "hunks": []string{hunk}}, nil)
+			require.Error(t, err)
+			require.Equal(t, want, w.listing())
+			e.decides("diff/reject", obj{"all": true})
+			require.Equal(t, want, w.listing())
+		})
+	}
+}
+
+// TestDeletedLink has the agent's own tool delete a link to a file: it is the link that comes back.
+func TestDeletedLink(t *testing.T) {
+	w := newWorld(t)
+	w.put("target", "a\n")
+	require.NoError(t, os.Symlink("target", w.path("f")))
+	before := w.listing()
+	w.plays(lines(deletes("d", "f", "a\n"))...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	_, err := os.Lstat(w.path("f"))
+	require.True(t, errors.Is(err, fs.ErrNotExist))
+	require.Equal(t, "symlink target: file0", summary(e.diffs()["f"]))
+	e.decides("diff/reject", obj{"all": true})
+	require.Equal(t, before, w.listing())
+}
+
+// TestModeBesideEdit has the agent's edit and its chmod reviewed apart.
+func TestModeBesideEdit(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "a\nb\n")
+	w.plays(append(append(edits("e", "f", "a\nb\n", "a\nB\n"), shells("s", "chmod 755 f")...), done)...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	d := e.diffs()["f"]
+	require.Equal(t, "mode 100644 100755: file0,text3", summary(d))
+	e.decides("diff/reject", obj{"hunks": []string{d.Hunks[1].ID}})
+	require.Equal(t, `f 755 "a\nb\n"; `, w.listing())
+	require.Equal(t, d.Hunks[0].ID, e.diffs()["f"].Hunks[0].ID)
+	e.decides("diff/reject", obj{"hunks": []string{d.Hunks[0].ID}})
+	require.Equal(t, `f 644 "a\nb\n"; `, w.listing())
+}
