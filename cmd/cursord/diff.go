@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +14,7 @@ import (
 
 func diffCommand() *cobra.Command {
 	var p place
-	var asJSON bool
+	var asJSON, noPager bool
 	c := &cobra.Command{
 		Use:   "diff [PATH...]",
 		Short: "Show what is left to review",
@@ -43,8 +44,13 @@ a patch, of which "git apply -R" makes the work tree what it was before. A PATH 
 				}
 				return nil
 			case isTerminal(out):
-				printDiffs(out, paletteOf(out), diffs)
-				return nil
+				var text strings.Builder
+				printDiffs(&text, paletteOf(out), diffs)
+				if noPager {
+					_, err := io.WriteString(out, text.String())
+					return err
+				}
+				return page(out, text.String())
 			case len(paths) == 0:
 				return printPatch(c.Context(), client, out, rpc.DiffParams{Workspace: root})
 			}
@@ -59,6 +65,7 @@ a patch, of which "git apply -R" makes the work tree what it was before. A PATH 
 	}
 	p.addFlag(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the diffs as JSON")
+	c.Flags().BoolVar(&noPager, "no-pager", false, "do not use $PAGER (default \""+defaultPager+"\") for what is longer than the screen")
 	return c
 }
 

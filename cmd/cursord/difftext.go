@@ -48,6 +48,14 @@ func diffTitle(p palette, d *sessions.Diff) string {
 }
 
 func printHunk(w io.Writer, p palette, h sessions.Hunk) {
+	fmt.Fprintln(w, hunkHead(p, h))
+	for _, line := range hunkLines(p, h) {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// hunkHead says where a hunk is, and by which id it is decided.
+func hunkHead(p palette, h sessions.Hunk) string {
 	head := "@@ whole file @@"
 	if len(h.Lines) > 0 {
 		head = fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)
@@ -56,7 +64,16 @@ func printHunk(w io.Writer, p palette, h sessions.Hunk) {
 	if len(h.Linked) > 0 {
 		head += p.dim(" with " + clean(strings.Join(h.Linked, " ")))
 	}
-	fmt.Fprintln(w, head)
+	return head
+}
+
+// hunkLines returns a hunk's lines for people: with what they say of the file's end, which makes two of one, and where
+// there are colours with the changed words marked.
+func hunkLines(p palette, h sessions.Hunk) []string {
+	marks := make([][]mark, len(h.Lines))
+	if p {
+		marks = markWords(h.Lines)
+	}
 	lastOld, lastNew := -1, -1
 	for i, line := range h.Lines {
 		if !strings.HasPrefix(line, "+") {
@@ -66,17 +83,19 @@ func printHunk(w io.Writer, p palette, h sessions.Hunk) {
 			lastNew = i
 		}
 	}
+	lines := make([]string, len(h.Lines))
 	for i, line := range h.Lines {
-		text := strings.TrimSuffix(cleanText(line), "\n")
 		switch {
 		case strings.HasPrefix(line, "+"):
-			text = p.green(text)
+			lines[i] = p.marked("32", line, marks[i])
 		case strings.HasPrefix(line, "-"):
-			text = p.red(text)
+			lines[i] = p.marked("31", line, marks[i])
+		default:
+			lines[i] = cleanText(line)
 		}
-		fmt.Fprintln(w, text)
 		if h.OldNoEOL && i == lastOld || h.NewNoEOL && i == lastNew {
-			fmt.Fprintln(w, p.dim(`\ No newline at end of file`))
+			lines[i] += "\n" + p.dim(`\ No newline at end of file`)
 		}
 	}
+	return lines
 }

@@ -2,7 +2,57 @@
 
 package main
 
-import "os"
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 // enableEscapes reports whether a terminal understands escape sequences, as all of them do here.
 func enableEscapes(*os.File) bool { return true }
+
+// screenSize returns a terminal's size, if it tells.
+func screenSize(f *os.File) (columns, rows int, known bool) {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil || size.Col == 0 || size.Row == 0 {
+		return 0, 0, false
+	}
+	return int(size.Col), int(size.Row), true
+}
+
+// A terminalMode is how a terminal handles what is typed.
+type terminalMode struct{ termios unix.Termios }
+
+// terminalModeOf returns the mode in which a terminal is.
+func terminalModeOf(f *os.File) (terminalMode, error) {
+	t, err := unix.IoctlGetTermios(int(f.Fd()), getTermios)
+	if err != nil {
+		return terminalMode{}, err
+	}
+	return terminalMode{*t}, nil
+}
+
+// keys returns the mode changed so that each key is read at once and not shown. The keys for signals stay.
+func (m terminalMode) keys() terminalMode {
+	m.termios.Lflag &^= unix.ICANON | unix.ECHO
+	m.termios.Cc[unix.VMIN], m.termios.Cc[unix.VTIME] = 1, 0
+	return m
+}
+
+// set puts a terminal into the mode, once all that was written to it is there.
+func (m terminalMode) set(f *os.File) error {
+	return unix.IoctlSetTermios(int(f.Fd()), setTermios, &m.termios)
+}
+
+// endingSignals are those by which others end a program at a terminal, beside Ctrl-C.
+func endingSignals() []os.Signal { return []os.Signal{syscall.SIGTERM, syscall.SIGHUP} }
+
+// suspendSignals are those by which the user sends a program to the background.
+func suspendSignals() []os.Signal { return []os.Signal{syscall.SIGTSTP} }
+
+// suspend stops the program until the user brings it back.
+func suspend() {
+	// Only the program itself: nobody else's business has been stopped by a signal that it took.
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+}

@@ -16,3 +16,40 @@ func enableEscapes(f *os.File) bool {
 	const escapes = windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING
 	return mode&escapes != 0 || windows.SetConsoleMode(console, mode|escapes) == nil
 }
+
+// screenSize returns a console's size, if it tells.
+func screenSize(f *os.File) (columns, rows int, known bool) {
+	var info windows.ConsoleScreenBufferInfo
+	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
+		return 0, 0, false
+	}
+	w := info.Window
+	return int(w.Right-w.Left) + 1, int(w.Bottom-w.Top) + 1, true
+}
+
+// A terminalMode is how a console handles what is typed.
+type terminalMode struct{ flags uint32 }
+
+// terminalModeOf returns the mode in which a console is.
+func terminalModeOf(f *os.File) (m terminalMode, err error) {
+	err = windows.GetConsoleMode(windows.Handle(f.Fd()), &m.flags)
+	return m, err
+}
+
+// keys returns the mode changed so that each key is read at once and not shown. Ctrl-C stays.
+func (m terminalMode) keys() terminalMode {
+	m.flags &^= windows.ENABLE_LINE_INPUT | windows.ENABLE_ECHO_INPUT
+	return m
+}
+
+// set puts a console into the mode.
+func (m terminalMode) set(f *os.File) error {
+	return windows.SetConsoleMode(windows.Handle(f.Fd()), m.flags)
+}
+
+// endingSignals and suspendSignals are none: a console has Ctrl-C alone.
+func endingSignals() []os.Signal  { return nil }
+func suspendSignals() []os.Signal { return nil }
+
+// suspend is not called where no signal asks for it.
+func suspend() {}
