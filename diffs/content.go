@@ -13,8 +13,8 @@ var (
 	ErrRange = errors.New("the range selects no changed lines of the hunk")
 	// ErrBaselineUnknown is returned when a change is to be rejected and what was there before it is not known.
 	ErrBaselineUnknown = errors.New("what the file held before is not known")
-	// ErrUserChanged is returned when a change that can only be rejected as a whole is to be rejected, and the user
-	// has written the file since.
+	// ErrUserChanged is returned when a change that can only be decided as a whole is to be decided so that what the
+	// user has written since would be lost.
 	ErrUserChanged = errors.New("the file was changed since the agent wrote it")
 	// ErrOvertaken is returned when a decision cannot be taken back or made again because of what happened to the
 	// file since.

@@ -36,11 +36,14 @@ func (r *Review) Decidable(id uint64, accept bool) error {
 }
 
 func (r *Review) allowed(sel selection, accept bool) error {
+	w := r.whole
 	switch {
+	case accept && sel.parts[theOp] && w != nil && w.forked:
+		return ErrUserChanged
 	case accept:
 	case sel.parts[theUnknown]:
 		return ErrBaselineUnknown
-	case sel.parts[theOp] && r.whole != nil && r.whole.touched:
+	case sel.parts[theOp] && w != nil && w.touched:
 		return ErrUserChanged
 	}
 	return nil
@@ -186,7 +189,7 @@ func (r *Review) decideOp(accept bool, d *Decision) {
 		} else {
 			w.now, w.nowID = w.base, w.baseID
 		}
-		d.Lost, w.touched = &lost, false
+		d.Lost, w.touched, w.forked = &lost, false, false
 		w.classify(r.limits)
 	}
 	switch {

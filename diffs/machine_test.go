@@ -100,20 +100,24 @@ func (m *machine) withMode(c Content) Content {
 }
 
 // lines returns the lines on disk without their ends.
-func (m *machine) lines() []string {
-	lines := splitLines(string(m.disk.Data))
+func (m *machine) lines() []string { return m.linesOf(m.disk) }
+
+func (m *machine) linesOf(c Content) []string {
+	lines := splitLines(string(c.Data))
 	for i := range lines {
 		lines[i] = strings.TrimSuffix(strings.TrimSuffix(lines[i], "\n"), "\r")
 	}
-	if m.r.limits.kind(m.disk.body()) != Modified {
+	if m.r.limits.kind(c.body()) != Modified {
 		return nil
 	}
 	return lines
 }
 
 // edited replaces a few lines on disk by what line gives.
-func (m *machine) edited(line func() string) Content {
-	lines := m.lines()
+func (m *machine) edited(line func() string) Content { return m.editedOf(m.disk, line) }
+
+func (m *machine) editedOf(c Content, line func() string) Content {
+	lines := m.linesOf(c)
 	for range rapid.IntRange(1, 3).Draw(m.t, "splices") {
 		from := rapid.IntRange(0, len(lines)).Draw(m.t, "from")
 		to := min(len(lines), from+rapid.IntRange(0, 3).Draw(m.t, "drop"))
@@ -167,6 +171,48 @@ func (m *machine) observe(now Content, by *Source) {
 		}
 	}
 	m.disk = now
+}
+
+// observeBaseline has a person change the baseline.
+func (m *machine) observeBaseline(now Content) {
+	t := m.t
+	if m.modes && now.Exists && now.Target == "" && now.Mode == 0 {
+		if now.Mode = m.r.Baseline().Mode; now.Mode == 0 {
+			now.Mode = 0o644
+		}
+	}
+	m.r.Observe(m.disk, nil)
+	pendingBefore, rev, before := m.pendingIDs(), m.r.Rev(), twin(m.r)
+	unfit := now.Exists && m.r.limits.kind(now.body()) != Modified // to be reviewed by lines
+	changed := m.r.ObserveBaseline(now)
+	require.Equal(t, changed, m.r.Rev() != rev)
+	require.Equal(t, normal(now), normal(m.r.Baseline()), "1: the review knows the baseline")
+	for id := range m.pendingIDs() {
+		require.True(t, pendingBefore[id] || id == m.r.op.ID && (!now.Exists || unfit), "8: a user's edit makes nothing pending: %d", id)
+	}
+	if m.r.whole == nil && before.whole == nil {
+		has := make(map[string]bool)
+		for _, l := range splitLines(string(m.r.Current().Data)) {
+			has[trimEnd(l)] = true
+		}
+		dead := make(map[string]bool)
+		for i := range before.atoms {
+			a := &before.atoms[i]
+			if a.del != 0 {
+				dead[trimEnd(a.text)] = true
+			}
+			if a.ins != 0 && m.r.is {
+				require.True(t, has[trimEnd(a.text)], "the agent's line %q is lost", a.text)
+			}
+		}
+		if m.r.is {
+			for _, l := range splitLines(string(now.Data)) {
+				require.True(t, has[trimEnd(l)] || dead[trimEnd(l)], "7: the user's line %q is not in the copy", l)
+			}
+		}
+	}
+	m.pure = false
+	m.written()
 }
 
 func (m *machine) pendingIDs() map[uint64]bool {

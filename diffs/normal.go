@@ -1,9 +1,11 @@
 package diffs
 
-// cancel replaces the atoms of w from start to end (exclusive), of which those in dead are tombstones and those in
-// alive live, by themselves in order, less the pairs of a tombstone and a live line with the same text: there the
-// tombstone comes back to life in the place of both. It returns nil if there is no such pair.
-func cancel(dead, alive []atom) (out []atom, exact bool) {
+import "strings"
+
+// cancel returns some neighbouring atoms, of which those in dead are tombstones and those in alive live, each in order,
+// less the pairs of a tombstone and a live line with the same text: there the tombstone comes back to life in the place
+// of both. What is settled already counts as either. It returns nil if there is no such pair.
+func cancel(dead, alive []atom, texts func([]atom) []string) (out []atom, exact bool) {
 	if len(dead) == 0 || len(alive) == 0 {
 		return nil, true
 	}
@@ -31,16 +33,25 @@ func texts(atoms []atom) []string {
 	return t
 }
 
-// part divides atoms into tombstones and live ones.
-func part(atoms []atom) (dead, alive []atom) {
+// bareTexts is texts without the line ends, of which a last line may have none.
+func bareTexts(atoms []atom) []string {
+	t := texts(atoms)
+	for i := range t {
+		t[i] = strings.TrimSuffix(t[i], "\n")
+	}
+	return t
+}
+
+// part divides atoms by what in tells.
+func part(atoms []atom, in func(*atom) bool) (those, others []atom) {
 	for _, a := range atoms {
-		if a.del != 0 {
-			dead = append(dead, a)
+		if in(&a) {
+			those = append(those, a)
 		} else {
-			alive = append(alive, a)
+			others = append(others, a)
 		}
 	}
-	return dead, alive
+	return those, others
 }
 
 // normalise takes out what a run of pending atoms both deletes and inserts.
@@ -49,7 +60,8 @@ func (w *weave) normalise() {
 	for range rounds {
 		exact := true
 		w.rewrite(func(from int) (int, int) { return w.run(from) }, func(atoms []atom) []atom {
-			out, ok := cancel(part(atoms))
+			dead, alive := part(atoms, func(a *atom) bool { return a.del != 0 })
+			out, ok := cancel(dead, alive, texts)
 			if out != nil && !ok {
 				exact = false
 			}
@@ -61,9 +73,10 @@ func (w *weave) normalise() {
 	}
 }
 
-// revive undoes the agent's deletion of a line where the user has typed it back: fresh is the last id before the
-// user's edit.
-func (w *weave) revive(fresh uint64) {
+// meet has what the user has typed meet the agent's change of the other side, which it may have undone or made by
+// hand: kept tells the lines of which one stays, settled, where there is another with the same text. fresh is the last
+// id before the user's edit.
+func (w *weave) meet(fresh uint64, kept func(*atom) bool, texts func([]atom) []string) {
 	touched := func(a *atom) bool { return a.pending() || a.id > fresh }
 	w.rewrite(func(from int) (start, end int) {
 		for start = from; start < len(w.atoms) && !touched(&w.atoms[start]); start++ {
@@ -79,7 +92,8 @@ func (w *weave) revive(fresh uint64) {
 		if !typed {
 			return nil
 		}
-		out, _ := cancel(part(atoms))
+		those, others := part(atoms, kept)
+		out, _ := cancel(those, others, texts)
 		return out
 	})
 }

@@ -79,12 +79,12 @@ func (r *Review) observeText(text string, n int32) {
 		return
 	}
 	if !r.weave.is(current, text) {
-		r.splice(lineDiff(r.weave.text(current), text), n)
+		r.splice(current, lineDiff(r.weave.text(current), text), n)
 	}
 	r.repair()
 	if n == 0 {
-		r.revive(fresh)
-		r.repair() // what was typed may now be behind the baseline's last line
+		r.meet(fresh, func(a *atom) bool { return a.del != 0 }, texts) // typing a deleted line back undoes the deletion
+		r.repair()                                                     // what was typed may now be behind the baseline's last line
 	}
 	r.normalise()
 	if r.was && r.pending() && r.same() {

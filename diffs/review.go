@@ -22,6 +22,7 @@ type whole struct {
 	base, now     body
 	baseID, nowID uint64 // name the contents, as ids name lines
 	touched       bool   // the user has written it since the agent did
+	forked        bool   // the user has written the baseline since the agent wrote the file
 	kind          Kind   // Binary, Large or Symlink; Modified if neither side is any more
 }
 

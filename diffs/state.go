@@ -48,6 +48,7 @@ type wholeIDs struct {
 	Base    uint64 `json:"base"`
 	Now     uint64 `json:"now"`
 	Touched bool   `json:"touched,omitempty"`
+	Forked  bool   `json:"forked,omitempty"`
 
 	// The targets of links, which are not stored as contents.
 	BaseTarget []byte `json:"baseTarget,omitempty"`
@@ -80,7 +81,7 @@ func (r *Review) mark() mark {
 		WasMode: r.wasMode, IsMode: r.isMode, Mode: r.chmod, WasPath: r.wasPath, IsPath: r.isPath, Move: r.renamed,
 	}}
 	if w := r.whole; w != nil {
-		m.Whole = &wholeIDs{Base: w.baseID, Now: w.nowID, Touched: w.touched}
+		m.Whole = &wholeIDs{Base: w.baseID, Now: w.nowID, Touched: w.touched, Forked: w.forked}
 		if w.base.link {
 			m.Whole.BaseTarget = []byte(w.base.text)
 		}
@@ -113,7 +114,7 @@ func (s shape) sum() string {
 		}
 	}
 	if w := s.Whole; w != nil {
-		put(1, w.Base, w.Now, bit(w.Touched))
+		put(1, w.Base, w.Now, bit(w.Touched), bit(w.Forked))
 	} else {
 		put(0)
 	}
@@ -180,7 +181,7 @@ func Unmarshal(data, base, now []byte) (*Review, error) {
 			b = r.whole.base
 		}
 		r.setWhole(r.is, b)
-		r.whole.nowID, r.whole.touched, r.next = s.Whole.Now, s.Whole.Touched, s.Next
+		r.whole.nowID, r.whole.touched, r.whole.forked, r.next = s.Whole.Now, s.Whole.Touched, s.Whole.Forked, s.Next
 		return r, nil
 	}
 	return r, r.weave.restore(s.shape, string(base), string(now), int32(len(s.Sources)))

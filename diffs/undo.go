@@ -111,7 +111,7 @@ func (r *Review) restoreExactly(d Decision) {
 		} else {
 			w.now = lost
 		}
-		w.baseID, w.nowID, w.touched = b.Base, b.Now, b.Touched
+		w.baseID, w.nowID, w.touched, w.forked = b.Base, b.Now, b.Touched, b.Forked
 		w.classify(r.limits)
 	}
 	r.was, r.is, r.op, r.unknown = d.Before.Was, d.Before.Is, d.Before.Op, d.Before.Unknown

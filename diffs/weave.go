@@ -152,7 +152,10 @@ func (w *weave) settleBack() {
 }
 
 // repair gives the line end to each line that lacks it and lost its place at the end. It leaves both texts as they are.
-func (w *weave) repair() {
+func (w *weave) repair() { w.repairLines(true) }
+
+// repairLines is repair, or, without split, leaves a line alone that would become two: nothing becomes pending.
+func (w *weave) repairLines(split bool) {
 	c, b := w.last(current), w.last(baseline)
 	for i := 0; i < len(w.atoms); i++ {
 		a := &w.atoms[i]
@@ -161,6 +164,9 @@ func (w *weave) repair() {
 		}
 		if a.pending() || i != b {
 			a.text += w.lineEnd()
+			continue
+		}
+		if !split {
 			continue
 		}
 		// The baseline ends with this line, and the present text goes on with lines that are all the agent's: so is
@@ -173,8 +179,9 @@ func (w *weave) repair() {
 	}
 }
 
-// splice changes the present text. The lines dropped and added are those of edit n of the agent, or, for 0, the user's.
-func (w *weave) splice(splices []splice, n int32) {
+// splice changes a side's text. The lines dropped and added are those of edit n of the agent, which changes the present
+// text alone, or, for 0, the user's.
+func (w *weave) splice(on side, splices []splice, n int32) {
 	added := 0
 	for _, s := range splices {
 		added += len(s.lines)
@@ -182,8 +189,8 @@ func (w *weave) splice(splices []splice, n int32) {
 	out := make([]atom, 0, len(w.atoms)+added)
 	i, line := 0, 0
 	for _, s := range splices {
-		for ; i < len(w.atoms) && !(line == s.from && w.atoms[i].del == 0); i++ {
-			if w.atoms[i].del == 0 {
+		for ; i < len(w.atoms) && !(line == s.from && w.atoms[i].on(on)); i++ {
+			if w.atoms[i].on(on) {
 				line++
 			}
 			out = append(out, w.atoms[i])
@@ -191,7 +198,7 @@ func (w *weave) splice(splices []splice, n int32) {
 		for ; line < s.to; i++ {
 			a := w.atoms[i]
 			switch {
-			case a.del != 0:
+			case !a.on(on):
 				out = append(out, a)
 				continue
 			case n != 0 && a.ins == 0:

@@ -18,7 +18,7 @@ var mutants = []mutant{
 	},
 	{
 		"tombstones between deleted lines are lost", "diffs/weave.go",
-		"case a.del != 0:\n\t\t\t\tout = append(out, a)\n\t\t\t\tcontinue", "case a.del != 0:\n\t\t\t\tcontinue",
+		"case !a.on(on):\n\t\t\t\tout = append(out, a)\n\t\t\t\tcontinue", "case !a.on(on):\n\t\t\t\tcontinue",
 	},
 	{
 		"a hunk's id is its position", "diffs/hunks.go",
@@ -59,6 +59,30 @@ var mutants = []mutant{
 	{
 		"an undo brings back what the agent withdrew", "diffs/undo.go",
 		"\tcase old.Ins != 0 && a.del != 0:\n\t\treturn a, false // the agent withdrew its own line since\n", "",
+	},
+	{
+		"what the person makes by hand stays pending in a copy", "diffs/other.go",
+		"\tr.meet(fresh, func(a *atom) bool { return a.ins == 0 }, bareTexts)\n", "",
+	},
+	{
+		"an agreed copy is not noticed", "diffs/other.go",
+		"\tif r.is && r.weave.is(current, text) {\n\t\tr.settleForward()\n\t\treturn\n\t}\n", "",
+	},
+	{
+		"a file that is gone takes the agent's lines with it", "diffs/other.go",
+		"if len(kept) == 0 {", "if true {",
+	},
+	{
+		"an accept writes over what the person wrote", "diffs/decide.go",
+		"case accept && sel.parts[theOp] && w != nil && w.forked:", "case false:",
+	},
+	{
+		"a mode that the person sets stays pending", "diffs/attrs.go",
+		"if n == 0 || !r.file(baseline) || r.wasMode == 0 {", "if !r.file(baseline) || r.wasMode == 0 {",
+	},
+	{
+		"a rejected deletion does not come back where it was", "diffs/decide.go",
+		"r.is, r.isPath = true, r.wasPath", "r.is = true",
 	},
 	{
 		"no undo is exact", "diffs/undo.go",

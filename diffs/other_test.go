@@ -1,0 +1,99 @@
+package diffs
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestBaselineStories has an agent work in a copy ("agent") and a person in the file itself ("real") or in the copy
+// ("user"); hunks are decided by position.
+func TestBaselineStories(t *testing.T) {
+	for _, c := range []struct{ name, base, steps, now, baseline, hunks string }{
+		{"edit elsewhere", `a\nb\nc\n`, `agent a\nb\nx\n; real A\nb\nc\n`, `A\nb\nx\n`, `A\nb\nc\n`, `1,3 1,3: A| b|-c|+x`},
+		{"edit without anything pending", `a\nb\n`, `real a\nB\n`, `a\nB\n`, `a\nB\n`, ``},
+		{"line typed inside a hunk stays", `a\nb\nc\n`, `agent a\nx\n; real a\nb\nmine\nc\n; reject`, `a\nb\nmine\nc\n`, `a\nb\nmine\nc\n`, ``},
+		{"line typed inside a hunk stays when accepted", `a\nb\nc\n`, `agent a\nx\n; real a\nb\nmine\nc\n; accept`, `a\nmine\nx\n`, `a\nmine\nx\n`, ``},
+		{"deleted a line that is the same in both", `a\nb\nc\n`, `agent a\nb\nx\n; real b\nc\n`, `b\nx\n`, `b\nc\n`, `1,2 1,2: b|-c|+x`},
+		{"deleted what the agent has deleted", `a\nb\nc\n`, `agent a\nc\n; real a\nc\n`, `a\nc\n`, `a\nc\n`, ``},
+		{"deleted one of two", `a\nb\nc\nd\n`, `agent a\n; real a\nc\nd\n`, `a\n`, `a\nc\nd\n`, `1,3 1,1: a|-c|-d`},
+		{"made the change by hand", `a\nb\n`, `agent a\nx\n; real a\nx\n`, `a\nx\n`, `a\nx\n`, ``},
+		{"made half of the change by hand", `a\nb\n`, `agent a\nx\ny\n; real a\nx\n`, `a\nx\ny\n`, `a\nx\n`, `1,2 1,3: a| x|+y`},
+		{"changed what the agent has changed", `a\nb\n`, `agent a\nx\n; real a\nmine\n`, `a\nmine\nx\n`, `a\nmine\n`, `1,2 1,3: a| mine|+x`},
+		{"agreed but for the line end", `a\nb`, `agent a\nx\n; real a\nx`, `a\nx`, `a\nx`, ``},
+		{"a last line without line end", `a\n`, `agent a\nx\n; real b`, `b\nx\n`, `b`, `1,1 1,2:-b\|+b|+x`},
+		{"an undo after it", `a\nb\nc\n`, `agent a\nx\nc\n; accept; real A\nx\nc\n; undo`, `A\nx\nc\n`, `A\nb\nc\n`, `1,3 1,3: A|-b|+x| c`},
+
+		{"gone", `a\nb\n`, `real -`, `-`, `-`, ``},
+		{"gone, and nothing added", `a\nb\n`, `agent a\n; real -`, `-`, `-`, ``},
+		{"gone under the agent's lines", `a\nb\n`, `agent a\nx\ny\n; real -`, `x\ny\n`, `-`, `file 0,0 1,2:+x|+y`},
+		{"gone under the agent's lines, rejected", `a\nb\n`, `agent a\nx\ny\n; real -; reject`, `-`, `-`, ``},
+		{"gone in both", `a\n`, `agent -; real -`, `-`, `-`, ``},
+		{"changed what the agent has deleted", `a\nb\n`, `agent -; real a\nmine\n`, `mine\n`, `a\nmine\n`, `1,2 1,1:-a| mine`},
+		{"changed what the agent has deleted, rejected", `a\nb\n`, `agent -; real a\nmine\n; reject`, `a\nmine\n`, `a\nmine\n`, ``},
+		{"emptied what the agent has deleted", `a\n`, `agent -; real `, `-`, ``, `file 0,0 0,0:`},
+		{"created in both", `-`, `agent a\nb\n; real a\nmine\n`, `a\nmine\nb\n`, `a\nmine\n`, `1,2 1,3: a| mine|+b`},
+		{"created alike", `-`, `agent a\nb\n; real a\nb\n`, `a\nb\n`, `a\nb\n`, ``},
+		{"created in the file alone", `-`, `real a\n`, `a\n`, `a\n`, ``},
+
+		{"binary", `a\x00`, `real b\x00`, `b\x00`, `b\x00`, ``},
+		{"binary in both", `a\x00`, `agent b\x00; real c\x00`, `b\x00`, `c\x00`, `file 0,0 0,0:`},
+		{"binary in both, rejected", `a\x00`, `agent b\x00; real c\x00; reject`, `c\x00`, `c\x00`, ``},
+		{"binary, agreed", `a\x00`, `agent b\x00; real b\x00`, `b\x00`, `b\x00`, ``},
+		{"binary, gone", `a\x00`, `agent b\x00; real -`, `b\x00`, `-`, `file 0,0 0,0:`},
+		{"binary, deleted by the agent", `a\x00`, `agent -; real b\x00`, `b\x00`, `b\x00`, ``},
+		{"a text that becomes binary", `a\n`, `agent b\n; real \x00`, `b\n`, `\x00`, `file 0,0 0,0:`},
+		{"a clean text that becomes binary", `a\n`, `real \x00`, `\x00`, `\x00`, ``},
+		{"a clean binary that becomes text", `\x00`, `real a\nb\n; agent a\nx\n`, `a\nx\n`, `a\nb\n`, `1,2 1,2: a|-b|+x`},
+		{"a link turned", `@x`, `real @y`, `@y`, `@y`, ``},
+		{"a link turned in both", `@x`, `agent @y; real @z; reject`, `@z`, `@z`, ``},
+		{"a mode", `644:a\n`, `agent 644:b\n; real 755:a\n`, `755:b\n`, `755:a\n`, `1,1 1,1:-a|+b`},
+		{"a mode in both", `644:a\n`, `agent 755:a\n; real 600:a\n`, `600:a\n`, `600:a\n`, ``},
+		{"a mode, agreed", `644:a\n`, `agent 755:a\n; real 755:a\n`, `755:a\n`, `755:a\n`, ``},
+		{"lines beside the agent's mode", `644:a\n`, `agent 755:a\n; real 644:b\n`, `755:b\n`, `644:b\n`, `file 0,0 0,0:`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := New(moded(t, c.base))
+			var done Decision
+			for step := range strings.SplitSeq(c.steps, "; ") {
+				switch verb, rest, _ := strings.Cut(step, " "); verb {
+				case "agent", "user":
+					r.Observe(moded(t, rest), agents[verb])
+				case "real":
+					r.ObserveBaseline(moded(t, rest))
+				case "undo":
+					require.NoError(t, r.Undo(done))
+				default:
+					var ids []uint64
+					for _, h := range r.Hunks() {
+						ids = append(ids, h.ID)
+					}
+					var err error
+					done, err = decide(t, r, ids, verb == "accept", nil)
+					require.NoError(t, err)
+				}
+			}
+			require.Equal(t, moded(t, c.now), normal(r.Current()), "now")
+			require.Equal(t, moded(t, c.baseline), normal(r.Baseline()), "baseline")
+			require.Equal(t, c.hunks, described(r))
+			wellFormed(t, r)
+			checkHunks(t, r)
+			reloaded(t, r)
+		})
+	}
+}
+
+// TestForked has both sides write a binary: an accept would lose what the person wrote, a reject loses nothing.
+func TestForked(t *testing.T) {
+	r := New(content("a\x00"))
+	r.Observe(content("b\x00"), agents["agent"])
+	require.True(t, r.ObserveBaseline(content("mine\x00")))
+	require.False(t, r.ObserveBaseline(content("mine\x00")))
+	id := r.Hunks()[0].ID
+	require.ErrorIs(t, r.Decidable(id, true), ErrUserChanged)
+	_, err := r.Decide([]uint64{id}, true, nil)
+	require.ErrorIs(t, err, ErrUserChanged)
+	require.NoError(t, r.Decidable(id, false))
+	require.ErrorIs(t, reloaded(t, r).Decidable(id, true), ErrUserChanged)
+}
