@@ -48,8 +48,11 @@ func (r *reviewer) look(touched func(path string) bool) {
 	}
 }
 
-// saveTries is how often a look waits for a save to end.
-const saveTries = 20
+// How often a look waits for a save to end, and for a file to come back.
+const (
+	saveTries = 20
+	goneTries = 3
+)
 
 func (r *reviewer) lookAgain(touched func(path string) bool, tries int) {
 	settle := r.watch.limits.settle
@@ -61,9 +64,11 @@ func (r *reviewer) lookAgain(touched func(path string) bool, tries int) {
 			continue
 		}
 		st := lstat(p)
-		age := time.Since(time.Unix(0, st.mtime))
-		gone := !st.exists() && tries == 0
-		if tries < saveTries && (gone || st.exists() && age >= 0 && age < settle/2) {
+		age, quiet := time.Since(time.Unix(0, st.mtime)), settle/2
+		if st.size == 0 {
+			quiet = saveTries * settle / 2 // on a busy disk, what was cut off may stay so for a while
+		}
+		if !st.exists() && tries < goneTries || st.exists() && tries < saveTries && age >= 0 && age < quiet {
 			saved[p] = true
 		} else {
 			files = append(files, f)
@@ -74,6 +79,43 @@ func (r *reviewer) lookAgain(touched func(path string) bool, tries int) {
 		time.AfterFunc(settle, func() {
 			r.later.put(func() { r.lookAgain(func(path string) bool { return saved[path] }, tries+1) })
 		})
+	}
+}
+
+// How long a file must have been left alone to be taken for saved.
+const (
+	quietTime = 15 * time.Millisecond
+	emptyTime = 250 * time.Millisecond // if it is empty or gone, and was not
+	savedTime = 300 * time.Millisecond // and how long that is waited for
+)
+
+// readSaved reads a file, when it is not what was last seen, in a moment in which nobody is at it: many editors empty a
+// file before they write it, or move it away.
+func (r *reviewer) readSaved(f *file) image {
+	path := r.absolute(f)
+	last := image{Content: f.review.Current()}
+	for deadline := time.Now().Add(savedTime); ; {
+		before := lstat(path)
+		img := readImage(r.w.root, f.path)
+		if img.odd != "" || img.same(last) || r.windows.author(f.path) != nil || time.Now().After(deadline) {
+			return img
+		}
+		quiet, changed := quietTime, before.mtime
+		if len(img.bytes()) == 0 && len(last.bytes()) > 0 {
+			quiet = emptyTime
+		}
+		if !before.exists() {
+			changed = lstat(filepath.Dir(path)).mtime
+		}
+		age := time.Since(time.Unix(0, changed))
+		if lstat(path) == before && (age < 0 || age >= quiet) {
+			return img
+		}
+		select {
+		case <-time.After(min(max(quiet-age, time.Millisecond), quiet)):
+		case <-r.quit:
+			return img
+		}
 	}
 }
 

@@ -308,7 +308,7 @@ func (r *reviewer) refresh(f *file) (img image, err error) {
 	if err := r.load(f); err != nil {
 		return img, storeError(err)
 	}
-	img = readImage(r.w.root, f.path)
+	img = r.readSaved(f)
 	if img.odd != "" {
 		return img, &Error{
 			Kind: KindConflict, Message: fmt.Sprintf("%s cannot be read: %s", f.path, img.odd),
