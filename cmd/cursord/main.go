@@ -83,6 +83,7 @@ func rootCommand() *cobra.Command {
 		fakeAgentCommand(),
 		redoCommand(),
 		rejectCommand(),
+		reviewCommand(),
 		runCommand(),
 		serveCommand(),
 		sessionsCommand(),

@@ -48,11 +48,13 @@ func (m terminalMode) set(f *os.File) error {
 // endingSignals are those by which others end a program at a terminal, beside Ctrl-C.
 func endingSignals() []os.Signal { return []os.Signal{syscall.SIGTERM, syscall.SIGHUP} }
 
-// suspendSignals are those by which the user sends a program to the background.
-func suspendSignals() []os.Signal { return []os.Signal{syscall.SIGTSTP} }
+// jobSignals are those by which a user sends a program to the background and brings it back.
+func jobSignals() []os.Signal { return []os.Signal{syscall.SIGTSTP, syscall.SIGCONT} }
 
-// suspend stops the program until the user brings it back.
+// isResume reports whether a job signal is that of a program that goes on.
+func isResume(sig os.Signal) bool { return sig == syscall.SIGCONT }
+
+// suspend stops the program until the user brings it back, at which it gets a signal.
 func suspend() {
-	// Only the program itself: nobody else's business has been stopped by a signal that it took.
-	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail: the program may send itself what it likes
 }

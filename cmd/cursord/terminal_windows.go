@@ -47,9 +47,11 @@ func (m terminalMode) set(f *os.File) error {
 	return windows.SetConsoleMode(windows.Handle(f.Fd()), m.flags)
 }
 
-// endingSignals and suspendSignals are none: a console has Ctrl-C alone.
-func endingSignals() []os.Signal  { return nil }
-func suspendSignals() []os.Signal { return nil }
+// endingSignals and jobSignals are none: a console has Ctrl-C alone.
+func endingSignals() []os.Signal { return nil }
+func jobSignals() []os.Signal    { return nil }
+
+func isResume(os.Signal) bool { return false }
 
 // suspend is not called where no signal asks for it.
 func suspend() {}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// An answerer is who types the answers: on a terminal keys, without Enter, elsewhere lines.
+type answerer struct {
+	in       io.Reader
+	out      io.Writer
+	tty      *os.File     // or nil; then there are lines
+	usual    terminalMode // of tty
+	cancel   context.CancelCauseFunc
+	signals  chan os.Signal
+	want     chan struct{}
+	got      chan typed
+	asked    bool          // want was sent, and got is still to come
+	typed    []byte        // and not used
+	resumed  chan struct{} // the user came back from another program
+	mu       sync.Mutex    // guards the terminal's mode and what follows
+	lent     bool          // another program has the terminal
+	finished bool
+}
+
+type typed struct {
+	b   []byte
+	err error
+}
+
+// openAnswers begins to read what is typed. A signal that ends the program puts the terminal right and is the cause
+// with which cancel is called. The caller closes the answerer.
+func openAnswers(in io.Reader, out io.Writer, cancel context.CancelCauseFunc) (*answerer, error) {
+	a := &answerer{
+		in: in, out: out, cancel: cancel, signals: make(chan os.Signal, 4),
+		want: make(chan struct{}), got: make(chan typed), resumed: make(chan struct{}, 1),
+	}
+	if f, ok := in.(*os.File); ok && isTerminal(in) && isTerminal(out) {
+		mode, err := terminalModeOf(f)
+		if err != nil {
+			return nil, fmt.Errorf("the terminal: %w", err)
+		}
+		a.tty, a.usual = f, mode
+	}
+	a.listen()
+	go a.watch()
+	a.mu.Lock()
+	a.setMode(true)
+	a.mu.Unlock()
+	go a.read()
+	return a, nil
+}
+
+func (a *answerer) listen() {
+	signal.Notify(a.signals, append(endingSignals(), os.Interrupt)...)
+	if a.tty != nil && len(jobSignals()) > 0 {
+		signal.Notify(a.signals, jobSignals()...)
+	}
+}
+
+// close puts the terminal right.
+func (a *answerer) close() {
+	signal.Stop(a.signals)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.finished = true
+	a.setMode(false)
+	close(a.want)
+}
+
+// setMode sets the terminal to single keys or as it was. It cannot be helped where that fails.
+func (a *answerer) setMode(keys bool) {
+	switch {
+	case a.tty == nil:
+	case keys:
+		_ = a.usual.keys().set(a.tty)
+	default:
+		_ = a.usual.set(a.tty)
+	}
+}
+
+// watch heeds signals.
+func (a *answerer) watch() {
+	for sig := range a.signals {
+		a.mu.Lock()
+		switch {
+		case a.finished, a.lent && sig == os.Interrupt: // which is meant for the other program
+		case slices.Contains(jobSignals(), sig):
+			if isResume(sig) {
+				a.setMode(true)
+				select {
+				case a.resumed <- struct{}{}:
+				default:
+				}
+			} else {
+				a.setMode(false)
+				suspend()
+			}
+		default:
+			a.setMode(false)
+			a.cancel(signalError{sig})
+		}
+		a.mu.Unlock()
+	}
+}
+
+// read reads when it is asked to, so that another program that has the terminal gets what is typed then.
+func (a *answerer) read() {
+	for range a.want {
+		b := make([]byte, 4096)
+		n, err := a.in.Read(b)
+		a.got <- typed{b[:n], err}
+	}
+}
+
+var errResumed = errors.New("the program was suspended and goes on")
+
+// more waits for more to be typed. The error is io.EOF when nothing more is: on a terminal, for now.
+func (a *answerer) more(ctx context.Context) error {
+	if !a.asked {
+		a.asked = true
+		a.want <- struct{}{}
+	}
+	select {
+	case t := <-a.got:
+		a.asked = false
+		a.typed = append(a.typed, t.b...)
+		if len(t.b) > 0 {
+			return nil
+		}
+		return t.err
+	case <-a.resumed:
+		return errResumed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ask asks a question and returns the answer: a key, or a line without the blanks around it. The error is io.EOF when
+// there are no more answers.
+func (a *answerer) ask(ctx context.Context, question string) (string, error) {
+	if a.tty == nil {
+		return a.line(ctx, question)
+	}
+	for {
+		io.WriteString(a.out, question)
+		for {
+			if key, n := nextKey(a.typed); n > 0 {
+				a.typed = a.typed[n:]
+				if key == "" {
+					continue
+				}
+				io.WriteString(a.out, clean(key)+"\n")
+				return key, nil
+			}
+			err := a.more(ctx)
+			if errors.Is(err, errResumed) {
+				io.WriteString(a.out, "\n")
+				break // and ask again
+			}
+			if err != nil {
+				io.WriteString(a.out, "\n")
+				return "", err
+			}
+		}
+	}
+}
+
+// nextKey returns the first key of what was typed and how many bytes it has: 0 if it is not there yet. Arrows are the
+// letters for the same movements, and keys that mean nothing are "".
+func nextKey(b []byte) (key string, n int) {
+	const endOfInput = 4 // Ctrl-D
+	switch {
+	case len(b) == 0:
+		return "", 0
+	case b[0] == '\x1b':
+		n := 1
+		if len(b) > 1 && (b[1] == '[' || b[1] == 'O') {
+			for n = 2; n < len(b) && (b[n] < '@' || b[n] > '~'); n++ { // to the letter at the end
+			}
+			if n++; n > len(b) {
+				return "", 0
+			}
+		}
+		switch string(b[:n]) {
+		case "\x1b[A", "\x1b[D", "\x1bOA", "\x1bOD":
+			return "k", n
+		case "\x1b[B", "\x1b[C", "\x1bOB", "\x1bOC":
+			return "j", n
+		}
+		return "", n
+	case b[0] == endOfInput:
+		return "q", 1
+	case b[0] <= ' ':
+		return "", 1
+	case !utf8.FullRune(b):
+		return "", 0
+	}
+	_, n = utf8.DecodeRune(b)
+	return string(b[:n]), n
+}
+
+// line asks a question whose answer is a line.
+func (a *answerer) line(ctx context.Context, question string) (string, error) {
+	a.mu.Lock()
+	a.setMode(false)
+	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.setMode(ctx.Err() == nil)
+	}()
+	io.WriteString(a.out, question)
+	for {
+		if i := bytes.IndexByte(a.typed, '\n'); i >= 0 {
+			line := string(a.typed[:i])
+			a.typed = a.typed[i+1:]
+			a.endLine()
+			return strings.TrimSpace(line), nil
+		}
+		err := a.more(ctx)
+		if errors.Is(err, errResumed) {
+			a.mu.Lock()
+			a.setMode(false)
+			a.mu.Unlock()
+			io.WriteString(a.out, "\n"+question)
+			continue
+		}
+		if errors.Is(err, io.EOF) && len(a.typed) > 0 {
+			line := string(a.typed)
+			a.typed = nil
+			a.endLine()
+			return strings.TrimSpace(line), nil
+		}
+		if err != nil {
+			io.WriteString(a.out, "\n")
+			return "", err
+		}
+	}
+}
+
+// endLine ends the line of a question where the answer does not show and so has not done so.
+func (a *answerer) endLine() {
+	if !isTerminal(a.in) {
+		io.WriteString(a.out, "\n")
+	}
+}
+
+// lend lets another program have the terminal while it runs.
+func (a *answerer) lend(run func() error) error {
+	lend := func(is bool) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.lent = is
+		a.setMode(!is)
+	}
+	if len(jobSignals()) > 0 {
+		signal.Reset(jobSignals()...) // both stop, then, and the shell has its terminal back
+	}
+	lend(true)
+	defer a.listen()
+	defer lend(false)
+	return run()
+}

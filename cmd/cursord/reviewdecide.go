@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"cursord/daemon"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A reviewStep is a decision as undo needs it.
+type reviewStep struct {
+	path   string
+	before []string // the file's steps
+	cuts   []int
+	at     int
+	accept bool
+	hunks  int // that it was about
+}
+
+// decide accepts or rejects a part, with rest and all that is behind it in the file, and reports whether the person is
+// to be asked about the same part again.
+func (r *review) decide(ctx context.Context, f *reviewFile, p part, accept, rest bool) (again bool, err error) {
+	ids := []string{p.hunk.ID}
+	var lines *daemon.LineRange
+	end := p.step + max(p.to-p.from, 1)
+	switch {
+	case !rest && !p.whole():
+		lines = &daemon.LineRange{From: p.from, To: p.to}
+	case rest && p.from > 0: // what is left of this hunk, and then the later ones
+		lines = &daemon.LineRange{From: p.from, To: p.of}
+		end = p.step + p.of - p.from
+	case rest:
+		i := slices.IndexFunc(f.diff.Hunks, func(h sessions.Hunk) bool { return h.ID == p.hunk.ID })
+		for _, h := range f.diff.Hunks[i+1:] {
+			ids = append(ids, h.ID)
+		}
+		end = len(steps(f.diff))
+	}
+	last := end == len(steps(f.diff))
+	done, again, err := r.request(ctx, f, accept, ids, lines, p.step, end)
+	if err != nil || !done || !rest || last {
+		return again, err
+	}
+	p, _, _, ok := f.present()
+	if !ok || p.from > 0 {
+		return false, nil // the file has changed in between
+	}
+	return r.decide(ctx, f, p, accept, true)
+}
+
+// request decides hunks, or lines of one, that are the file's steps from from to to, exclusive. It decides what the
+// person has seen, or nothing: where the file has changed since in other places, they are taken in first.
+func (r *review) request(
+	ctx context.Context, f *reviewFile, accept bool, ids []string, lines *daemon.LineRange, from, to int,
+) (done, again bool, err error) {
+	const tries = 5 // an agent may be writing the file
+	method := "diff/reject"
+	if accept {
+		method = "diff/accept"
+	}
+	path := f.diff.Path
+	shown := f.diff
+	for try := 1; ; try++ {
+		sent := shown.Rev
+		var out daemon.Decided
+		err := r.client.Call(ctx, method, rpc.DecideParams{Workspace: r.root, Hunks: &ids, Lines: lines, Rev: &sent}, &out)
+		if err == nil {
+			r.log = append(r.log, reviewStep{
+				path: path, before: steps(shown), cuts: slices.Clone(f.cuts), at: f.at, accept: accept, hunks: out.Applied,
+			})
+			*r.counter(accept) += out.Applied
+			for _, d := range out.Diffs {
+				if d.Path == path {
+					r.take(d, from, to)
+				} else {
+					r.take(d, 0, 0)
+				}
+			}
+			return true, false, nil
+		}
+		var answer *rpc.Error
+		if !errors.As(err, &answer) {
+			return false, false, err
+		}
+		if answer.Data.Kind != daemon.KindConflict && answer.Data.Kind != daemon.KindNotFound {
+			return false, true, r.fail(err)
+		}
+		now, err := r.look(ctx, path)
+		if err != nil {
+			return false, true, r.fail(err)
+		}
+		switch {
+		case now == nil || hunkOf(now, ids[0]) == nil:
+			r.tell(fmt.Sprintf("Hunk %s of %s is there no more: it was decided, or changed, elsewhere.", ids[0], path))
+			_, err = r.refresh(ctx, path)
+			return false, false, err
+		case now.Rev == sent: // nothing has changed: the daemon cannot do it
+			return false, true, r.fail(answer)
+		case !sameHunks(shown, now, ids) || try == tries:
+			r.tell(path + " has changed meanwhile. This is what there is now:")
+			r.take(now, 0, 0)
+			return false, false, nil
+		}
+		r.take(now, 0, 0)
+		at := f.find(now)
+		if lines != nil {
+			at += lines.From
+		}
+		from, to = at, at+to-from
+		shown, f.at = now, from
+	}
+}
+
+func (r *review) counter(accept bool) *int {
+	if accept {
+		return &r.accepted
+	}
+	return &r.rejected
+}
+
+// undo takes back the latest decision of this review and goes to where it was taken.
+func (r *review) undo(ctx context.Context) (again bool, err error) {
+	if len(r.log) == 0 {
+		r.tell("Nothing has been decided in this review.")
+		return true, nil
+	}
+	var out rpc.UndoResult
+	if err := r.client.Call(ctx, "diff/undo", rpc.WorkspaceParams{Workspace: r.root}, &out); err != nil {
+		return true, r.fail(err)
+	}
+	for _, d := range out.Diffs {
+		r.take(d, 0, 0)
+	}
+	last := r.log[len(r.log)-1]
+	if !slices.ContainsFunc(out.Diffs, func(d *sessions.Diff) bool { return d.Path == last.path }) {
+		r.tell("A later decision that somebody else took was taken back.")
+		return false, nil
+	}
+	r.log = r.log[:len(r.log)-1]
+	*r.counter(last.accept) -= last.hunks
+	i, known := r.find(last.path)
+	if !known {
+		return false, nil
+	}
+	f := r.files[i]
+	r.at, f.at = i, min(last.at, len(steps(f.diff))-1)
+	if slices.Equal(steps(f.diff), last.before) {
+		f.cuts = last.cuts
+	}
+	r.tell(fmt.Sprintf("Taken back: %s in %s is to review again.", count(last.hunks, "hunk"), last.path))
+	return false, nil
+}

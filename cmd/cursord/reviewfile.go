@@ -1,0 +1,215 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cursord/sessions"
+)
+
+// A reviewFile is a file under review and where in it the person is. Places are counted in steps: the changed lines of
+// all hunks in order, and one for a hunk without lines.
+type reviewFile struct {
+	diff *sessions.Diff // pending
+	cuts []int          // steps before which the person has split a hunk, in order
+	at   int            // the step at which the present part begins; that behind the last step is the file's end
+}
+
+// A part is what is decided at once: a hunk, or of a hunk that was split some changed lines.
+type part struct {
+	hunk     sessions.Hunk
+	from, to int // changed lines of the hunk, to exclusive
+	of       int // changed lines that the hunk has; 0 where it has no lines
+	step     int // the first one
+}
+
+func (p part) whole() bool { return p.to-p.from >= p.of }
+
+// changedLines returns where in a hunk's lines the changed ones are.
+func changedLines(h sessions.Hunk) (at []int) {
+	for i, line := range h.Lines {
+		if strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// steps returns what the steps of a diff are.
+func steps(d *sessions.Diff) (all []string) {
+	for _, h := range d.Hunks {
+		changed := changedLines(h)
+		for _, i := range changed {
+			all = append(all, h.Lines[i])
+		}
+		if len(changed) == 0 {
+			all = append(all, "hunk "+h.ID)
+		}
+	}
+	return all
+}
+
+// parts returns the parts of the file in order.
+func (f *reviewFile) parts() (all []part) {
+	step := 0
+	for _, h := range f.diff.Hunks {
+		n := len(changedLines(h))
+		end := step + max(n, 1)
+		from := step
+		for _, cut := range append(slices.Clone(f.cuts), end) {
+			if cut > from && cut <= end {
+				all = append(all, part{hunk: h, from: from - step, to: min(cut-step, n), of: n, step: from})
+				from = cut
+			}
+		}
+		step = end
+	}
+	return all
+}
+
+// present returns the part at which the person is, and which one of all it is; false at the end of the file.
+func (f *reviewFile) present() (p part, i, of int, ok bool) {
+	all := f.parts()
+	i = slices.IndexFunc(all, func(p part) bool { return f.at < p.step+max(p.to-p.from, 1) })
+	if i < 0 {
+		return part{}, 0, len(all), false
+	}
+	f.at = all[i].step
+	return all[i], i, len(all), true
+}
+
+// split splits a part: into runs of changed lines, or runs of removed or added ones, or single lines, whichever come
+// first. It returns false for what cannot be split.
+func (f *reviewFile) split(p part) bool {
+	at := changedLines(p.hunk)
+	sign := func(i int) byte { return p.hunk.Lines[at[i]][0] }
+	for _, apart := range []func(i int) bool{
+		func(i int) bool { return at[i] > at[i-1]+1 },
+		func(i int) bool { return sign(i) != sign(i-1) },
+		func(int) bool { return true },
+	} {
+		found := false
+		for i := p.from + 1; i < p.to; i++ {
+			if apart(i) {
+				f.cuts = append(f.cuts, p.step+i-p.from)
+				found = true
+			}
+		}
+		if found {
+			slices.Sort(f.cuts)
+			return true
+		}
+	}
+	return false
+}
+
+// take replaces the diff. Where steps have gone and no others have come, the person stays at the same place, and what was
+// split stays so; of the steps that have gone, those from from to to, exclusive, are known.
+func (f *reviewFile) take(d *sessions.Diff, from, to int) {
+	old, now := steps(f.diff), steps(d)
+	place := make([]int, len(old)+1) // where each step is now, or the next one that is still there
+	next := 0
+	for i, step := range old {
+		place[i] = next
+		if (i < from || i >= to) && next < len(now) && now[next] == step {
+			next++
+		}
+	}
+	place[len(old)] = next
+	if next == len(now) {
+		for i, cut := range f.cuts {
+			f.cuts[i] = place[min(cut, len(old))]
+		}
+		f.at = place[min(f.at, len(old))]
+	} else {
+		f.cuts, f.at = nil, f.find(d)
+	}
+	f.diff = d
+}
+
+// find returns the step of another diff of the file at which the present part's hunk begins there; without it, that of
+// the next one.
+func (f *reviewFile) find(d *sessions.Diff) int {
+	p, _, _, ok := f.present()
+	other := reviewFile{diff: d}
+	all := other.parts()
+	i := -1
+	if ok {
+		i = slices.IndexFunc(all, func(q part) bool { return q.hunk.ID == p.hunk.ID })
+		if i < 0 {
+			i = slices.IndexFunc(all, func(q part) bool { return q.hunk.NewStart >= p.hunk.NewStart })
+		}
+	}
+	if i < 0 {
+		return len(steps(d))
+	}
+	return all[i].step
+}
+
+// line returns the line of the file, from 1, at which a part is.
+func (p part) line() int {
+	line := p.hunk.NewStart
+	changed := -1
+	for _, text := range p.hunk.Lines {
+		isNew := strings.HasPrefix(text, "+")
+		if isNew || strings.HasPrefix(text, "-") {
+			changed++
+		}
+		if changed == p.from {
+			break
+		}
+		if !strings.HasPrefix(text, "-") {
+			line++
+		}
+	}
+	return max(line, 1)
+}
+
+// show returns a part as text, with its surroundings and, marked with a dot, the nearest other lines of its hunk.
+func (p part) show(c palette) string {
+	const around = 3
+	lines := hunkLines(c, p.hunk)
+	head := hunkHead(c, p.hunk)
+	if !p.whole() {
+		at := changedLines(p.hunk)
+		head += c.dim(fmt.Sprintf(" changed lines %d-%d of %d", p.from+1, p.to, p.of))
+		for n, i := range at {
+			if n < p.from || n >= p.to {
+				lines[i] = c.dim("·" + cleanText(p.hunk.Lines[i]))
+			}
+		}
+		first, last := max(at[p.from]-around, 0), min(at[p.to-1]+around+1, len(lines))
+		lines = lines[first:last]
+	}
+	return strings.Join(append([]string{head}, lines...), "\n") + "\n"
+}
+
+// sameHunks reports whether hunks, named by their ids, are the same in two diffs, as far as these tell: of hunks without
+// lines they do not.
+func sameHunks(a, b *sessions.Diff, ids []string) bool {
+	for _, id := range ids {
+		x, y := hunkOf(a, id), hunkOf(b, id)
+		if x == nil || y == nil || len(x.Lines) == 0 || x.Kind != y.Kind || x.OldNoEOL != y.OldNoEOL || x.NewNoEOL != y.NewNoEOL ||
+			!slices.Equal(changedText(*x), changedText(*y)) || a.Kind != b.Kind {
+			return false
+		}
+	}
+	return true
+}
+
+func changedText(h sessions.Hunk) (lines []string) {
+	for _, i := range changedLines(h) {
+		lines = append(lines, h.Lines[i])
+	}
+	return lines
+}
+
+func hunkOf(d *sessions.Diff, id string) *sessions.Hunk {
+	for i := range d.Hunks {
+		if d.Hunks[i].ID == id {
+			return &d.Hunks[i]
+		}
+	}
+	return nil
+}

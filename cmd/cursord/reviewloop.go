@@ -1,0 +1,379 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+const reviewQuestion = "Keep this hunk [y,n,a,d,s,e,u,c,q,?]? "
+
+const reviewHelp = `  y  accept this hunk
+  n  reject it: those lines become again what they were
+  a  accept it and all later hunks of the file
+  d  reject it and all later hunks of the file
+  s  split it into smaller ones
+  e  edit the file there with $VISUAL or $EDITOR
+  u  take back the latest decision of this review
+  c  leave a comment for the agent's next prompt
+  j  leave it undecided and go to the next hunk
+  k  leave it undecided and go to the hunk before it
+  q  quit; what is not decided stays as it is
+  ?  show this help`
+
+// A review is one walk of a person through what is pending in a workspace.
+type review struct {
+	client  *rpc.Client
+	root    string
+	paths   []string // what to review; none: all
+	in      *answerer
+	out     io.Writer
+	errOut  io.Writer
+	palette palette
+
+	files []*reviewFile // with something pending that can be decided, in the order of their paths
+	at    int           // the present file
+	log   []reviewStep  // decisions, the latest last
+
+	accepted, rejected, comments int
+}
+
+// errQuit is returned when the person quits.
+var errQuit = errors.New("quit")
+
+// run reviews until all is decided, the person quits or ctx is done, and says at the end what was done.
+func (r *review) run(ctx context.Context) error {
+	all, err := pending(ctx, r.client, r.root)
+	if err != nil {
+		return err
+	}
+	if len(r.paths) > 0 {
+		all = selectAll(r.errOut, all, r.root, r.paths)
+	}
+	outside := slices.IndexFunc(all, isOutside) >= 0
+	r.list(all)
+	if outside {
+		r.tell("What is outside of the workspace can only be looked at, with \"cursord diff\".")
+	}
+	if len(r.files) == 0 {
+		fmt.Fprintf(r.out, "nothing to review in %s\n", clean(r.root))
+		return nil
+	}
+	for err == nil {
+		var p part
+		var f *reviewFile
+		if f, p, err = r.present(ctx); f == nil || err != nil {
+			break
+		}
+		r.show(f, p)
+		err = r.decided(ctx, f, p)
+	}
+	if errors.Is(err, errQuit) || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	r.summarize(ctx)
+	return err
+}
+
+func isOutside(d *sessions.Diff) bool { return filepath.IsAbs(d.Path) }
+
+// list makes files of diffs, which are all there are, and keeps what is known of them. The present file stays the same
+// one, or becomes the next.
+func (r *review) list(all []*sessions.Diff) {
+	present := ""
+	if r.at < len(r.files) {
+		present = r.files[r.at].diff.Path
+	}
+	var files []*reviewFile
+	for _, d := range all {
+		if isOutside(d) || len(d.Hunks) == 0 {
+			continue
+		}
+		if i, known := r.find(d.Path); known {
+			r.files[i].take(d, 0, 0)
+			files = append(files, r.files[i])
+		} else {
+			files = append(files, &reviewFile{diff: d})
+		}
+	}
+	slices.SortFunc(files, func(a, b *reviewFile) int { return strings.Compare(a.diff.Path, b.diff.Path) })
+	r.files = files
+	r.at, _ = r.find(present)
+}
+
+// find returns where the file of a path is, or would be.
+func (r *review) find(path string) (int, bool) {
+	return slices.BinarySearchFunc(r.files, path, func(f *reviewFile, path string) int {
+		return strings.Compare(f.diff.Path, path)
+	})
+}
+
+// take notes the present diff of a file, of whose steps those from from to to, exclusive, are known to have gone.
+func (r *review) take(d *sessions.Diff, from, to int) {
+	i, known := r.find(d.Path)
+	switch pending := len(d.Hunks) > 0; {
+	case known && pending:
+		r.files[i].take(d, from, to)
+	case known:
+		r.files = slices.Delete(r.files, i, i+1)
+		switch {
+		case r.at > i:
+			r.at--
+		case r.at == i && i < len(r.files):
+			r.files[i].at = 0
+		}
+	case pending && !isOutside(d):
+		r.files = slices.Insert(r.files, i, &reviewFile{diff: d})
+		if r.at >= i && len(r.files) > 1 {
+			r.at++
+		}
+	}
+}
+
+// look asks for the present diff of a file. It is nil if nothing is pending there.
+func (r *review) look(ctx context.Context, path string) (*sessions.Diff, error) {
+	// By path first, which is cheap where much is pending. It does not find a symlink, whose path names what it points to.
+	for _, params := range []rpc.DiffParams{{Workspace: r.root, Path: path}, {Workspace: r.root}} {
+		var list rpc.DiffList
+		if err := r.client.Call(ctx, "diff/list", params, &list); err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(list.Diffs, func(d *sessions.Diff) bool { return d.Path == path }); i >= 0 {
+			return list.Diffs[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// refresh notes what there is now in a file and returns it, or nil if there is nothing.
+func (r *review) refresh(ctx context.Context, path string) (*reviewFile, error) {
+	d, err := r.look(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if d == nil {
+		d = &sessions.Diff{Path: path}
+	}
+	r.take(d, 0, 0)
+	i, known := r.find(path)
+	if !known {
+		return nil, nil
+	}
+	return r.files[i], nil
+}
+
+// present returns where the person is: the next part that is not decided, and from the end on the first one. The file
+// is nil when all is decided.
+func (r *review) present(ctx context.Context) (*reviewFile, part, error) {
+	for {
+		if r.at >= len(r.files) {
+			if more, err := r.again(ctx); err != nil || !more {
+				return nil, part{}, err
+			}
+		}
+		f, err := r.refresh(ctx, r.files[r.at].diff.Path)
+		if err != nil {
+			return nil, part{}, err
+		}
+		if f == nil {
+			continue
+		}
+		if p, _, _, ok := f.present(); ok {
+			return f, p, nil
+		}
+		if r.at++; r.at < len(r.files) {
+			r.files[r.at].at = 0
+		}
+	}
+}
+
+// again begins at the first file with what is left then, and with what has come since the review began.
+func (r *review) again(ctx context.Context) (more bool, err error) {
+	left := len(r.files) > 0
+	all, err := pending(ctx, r.client, r.root)
+	if err != nil {
+		return false, err
+	}
+	r.list(r.chosen(all))
+	if r.at = 0; len(r.files) == 0 {
+		return false, nil
+	}
+	r.files[0].at = 0
+	if left {
+		r.tell("That was the last one. These are left undecided:")
+	} else {
+		r.tell("More has come meanwhile:")
+	}
+	return true, nil
+}
+
+// chosen returns those of all diffs that are to be reviewed.
+func (r *review) chosen(all []*sessions.Diff) []*sessions.Diff {
+	if len(r.paths) == 0 {
+		return all
+	}
+	return selectAll(io.Discard, all, r.root, r.paths)
+}
+
+// tell says something that is no part of a diff.
+func (r *review) tell(text string) { fmt.Fprintln(r.out, r.palette.yellow(clean(text))) }
+
+// fail tells why the daemon did not do something. What is not the daemon's answer ends the review.
+func (r *review) fail(err error) error {
+	var answer *rpc.Error
+	if !errors.As(err, &answer) {
+		return err
+	}
+	r.tell(answer.Message)
+	if answer.Data.Hint != "" {
+		r.tell("  " + answer.Data.Hint)
+	}
+	return nil
+}
+
+func (r *review) show(f *reviewFile, p part) {
+	_, i, of, _ := f.present()
+	fmt.Fprintf(r.out, "\n%s, hunk %d of %d\n", diffTitle(r.palette, f.diff), i+1, of)
+	io.WriteString(r.out, p.show(r.palette))
+}
+
+// decided asks about a part until there is something else to show.
+func (r *review) decided(ctx context.Context, f *reviewFile, p part) error {
+	for {
+		answer, err := r.in.ask(ctx, r.palette.bold(reviewQuestion))
+		if err != nil {
+			return err
+		}
+		again, err := r.heed(ctx, f, p, answer)
+		if err != nil || !again {
+			return err
+		}
+	}
+}
+
+// heed does what an answer asks for, and reports whether the question about the same part is to be asked again.
+func (r *review) heed(ctx context.Context, f *reviewFile, p part, answer string) (again bool, err error) {
+	comment, hasComment := strings.CutPrefix(answer, "c ") // of a line
+	switch {
+	case answer == "y", answer == "n":
+		return r.decide(ctx, f, p, answer == "y", false)
+	case answer == "a", answer == "d":
+		return r.decide(ctx, f, p, answer == "a", true)
+	case answer == "s":
+		if !f.split(p) {
+			r.tell("This cannot be split.")
+			return true, nil
+		}
+		return false, nil
+	case answer == "e":
+		return r.edit(f, p), nil
+	case answer == "u":
+		return r.undo(ctx)
+	case answer == "c":
+		return true, r.comment(ctx, p, "")
+	case hasComment:
+		return true, r.comment(ctx, p, comment)
+	case answer == "j":
+		return !r.next(f, p), nil
+	case answer == "k":
+		return !r.previous(p), nil
+	case answer == "q":
+		return false, errQuit
+	case answer == "?":
+		fmt.Fprintln(r.out, reviewHelp)
+		return false, nil
+	case answer == "":
+		return true, nil
+	}
+	r.tell(fmt.Sprintf("%q is no answer here; ? shows which are.", abridge(answer, 20)))
+	return true, nil
+}
+
+// next leaves a part undecided, and returns false at the last one.
+func (r *review) next(f *reviewFile, p part) bool {
+	after := p.step + max(p.to-p.from, 1)
+	switch {
+	case after < len(steps(f.diff)):
+		f.at = after
+	case r.at+1 < len(r.files):
+		r.at++
+		r.files[r.at].at = 0
+	default:
+		r.tell("This is the last hunk.")
+		return false
+	}
+	return true
+}
+
+// previous goes back to the part before, and returns false at the first one.
+func (r *review) previous(p part) bool {
+	switch {
+	case p.step > 0:
+		r.files[r.at].at = p.step - 1
+	case r.at > 0:
+		r.at--
+		r.files[r.at].at = len(steps(r.files[r.at].diff)) - 1
+	default:
+		r.tell("This is the first hunk.")
+		return false
+	}
+	return true
+}
+
+// comment keeps a remark about a part's hunk for the agent; without a text it asks for one.
+func (r *review) comment(ctx context.Context, p part, text string) error {
+	if text = strings.TrimSpace(text); text == "" {
+		var err error
+		text, err = r.in.line(ctx, "Comment: ")
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+	}
+	if text == "" {
+		r.tell("No comment.")
+		return nil
+	}
+	err := r.client.Call(ctx, "diff/comment", rpc.CommentParams{Workspace: r.root, Hunk: p.hunk.ID, Text: text}, nil)
+	if err != nil {
+		return r.fail(err)
+	}
+	r.comments++
+	r.tell("The agent gets this with its next prompt.")
+	return nil
+}
+
+// summarize says what was decided and what is left.
+func (r *review) summarize(ctx context.Context) {
+	var done []string
+	if r.accepted > 0 {
+		done = append(done, fmt.Sprintf("accepted %d", r.accepted))
+	}
+	if r.rejected > 0 {
+		done = append(done, fmt.Sprintf("rejected %d", r.rejected))
+	}
+	if len(done) == 0 {
+		done = append(done, "nothing decided")
+	}
+	if r.comments > 0 {
+		done = append(done, count(r.comments, "comment"))
+	}
+	if all, err := pending(ctx, r.client, r.root); err == nil {
+		r.list(r.chosen(all)) // else what was known last
+	}
+	left := "nothing left to review"
+	if len(r.files) > 0 {
+		hunks := 0
+		for _, f := range r.files {
+			hunks += len(f.diff.Hunks)
+		}
+		left = fmt.Sprintf("%s left in %s", count(hunks, "hunk"), count(len(r.files), "file"))
+	}
+	fmt.Fprintf(r.out, "\n%s; %s\n", strings.Join(done, ", "), left)
+}
