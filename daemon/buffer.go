@@ -227,6 +227,12 @@ func (r *reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) e
 		return nil, r.stepError(f, err)
 	}
 	now := review.Current()
+	if review.Path() != b.review.Path() || now.Mode != b.review.Current().Mode {
+		return nil, &Error{
+			Kind: KindConflict, Message: f.path + " has unsaved changes, and would get another name or mode",
+			Hint: "save it and try again", Diff: b.diff,
+		}
+	}
 	if !now.Exists || !utf8.Valid(now.Data) {
 		return nil, &Error{
 			Kind: KindConflict, Message: fmt.Sprintf("%s would not be a text any more, and has unsaved changes", f.path),

@@ -196,7 +196,7 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 				inBuffers = append(inBuffers, c.buffer)
 			}
 		}
-		g.Files = append(g.Files, groupFile{Path: c.f.path, Decision: done})
+		g.Files = append(g.Files, groupFile{Path: c.f.path, N: c.f.n, Decision: done})
 	}
 	var ops []sessions.Op
 	if len(g.Files) > 0 {
@@ -404,19 +404,47 @@ func (r *reviewer) carryOut(c *choice, accept bool, lines *diffs.Range) (diffs.D
 	return done, nil
 }
 
-// write makes the disk, which held disk a moment ago, hold what the review says.
+// write makes the disk, which held disk a moment ago, hold what the review says, where the review says.
 func (r *reviewer) write(f *file, disk image) error {
 	mode := fs.FileMode(f.mode)
 	if mode == 0 {
 		mode = 0o644
 	}
-	want := f.review.Current()
-	switch err := apply(r.w.root, f.path, disk, want, mode); {
+	want, from, to := f.review.Current(), f.path, f.path
+	if p := f.review.Path(); p != "" {
+		to = p
+	}
+	var err error
+	if want.Exists && (!disk.Exists || to != from) {
+		f.makes(missingDirs(r.w.root, to)) // so that they go again if this is taken back
+	}
+	if to != from {
+		if there := r.files[to]; there != nil && there.pending() {
+			err = errOccupied
+		} else if disk.Exists {
+			err = move(r.w.root, from, to, disk)
+		}
+	}
+	if err == nil {
+		err = apply(r.w.root, to, disk, want, mode)
+		if err != nil && to != from && disk.Exists {
+			err = errors.Join(err, move(r.w.root, to, from, disk))
+		}
+	}
+	switch {
 	case err == nil:
-		if disk.Exists && !want.Exists {
-			r.tidy(f)
+		if to != from {
+			r.rekey(f, to)
+		}
+		if disk.Exists && (to != from || !want.Exists) {
+			r.tidy(from)
 		}
 		return nil
+	case errors.Is(err, errOccupied):
+		return &Error{
+			Kind: KindConflict, Message: fmt.Sprintf("%s cannot go back to %s: %v", from, to, errOccupied),
+			Hint: "move what is there and try again", Diff: f.diff,
+		}
 	case errors.Is(err, errChanged):
 		return &Error{
 			Kind: KindConflict, Message: f.path + " was written at the same moment", Hint: "try again", Diff: f.diff,
@@ -429,8 +457,8 @@ func (r *reviewer) write(f *file, disk image) error {
 	}
 }
 
-// tidy removes the folders of a file that is gone, as far as the agent made them and they are empty.
-func (r *reviewer) tidy(f *file) {
+// tidy removes the folders of a path that is gone, as far as the agent made them and they are empty.
+func (r *reviewer) tidy(name string) {
 	made := map[string]bool{}
 	for _, other := range r.files {
 		for _, dir := range other.made {
@@ -442,7 +470,7 @@ func (r *reviewer) tidy(f *file) {
 		return
 	}
 	defer root.Close()
-	for dir := path.Dir(f.path); made[dir]; dir = path.Dir(dir) {
+	for dir := path.Dir(name); made[dir]; dir = path.Dir(dir) {
 		info, err := root.Lstat(filepath.FromSlash(dir))
 		if err != nil || !info.IsDir() || root.Remove(filepath.FromSlash(dir)) != nil {
 			return // it holds something

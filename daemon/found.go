@@ -9,14 +9,26 @@ import (
 // agentFound takes changes that no call named: those of an agent, and those of people that were seen with them.
 func (r *reviewer) agentFound(s *snapshot, list []found) {
 	var changed []*file
-	for _, fd := range list {
+	take := func(fd found) {
 		if r.windows.editing(fd.path) {
-			continue // its call tells
+			return // its call tells
 		}
 		if f := r.takeFound(s, fd); f != nil {
 			changed = append(changed, f)
 		}
 		s.note(fd.path, fd.is, fd.after)
+	}
+	for _, fd := range list {
+		if fd.from == nil {
+			take(fd)
+		} else if f := r.agentMoved(s, fd); f != nil {
+			changed = append(changed, f)
+			s.note(fd.from.path, fileStat{}, image{})
+			s.note(fd.path, fd.is, fd.after)
+		} else {
+			take(*fd.from)
+			take(fd)
+		}
 	}
 	r.save(changed...)
 }

@@ -28,6 +28,7 @@ type reviewer struct {
 	parked  []*parked        // requests that wait for an agent
 	ops     []sessions.Op    // to be stored with what is stored next
 	viewed  map[*file]bool   // what some client may see differently now
+	left    []*sessions.Diff // of paths from which files have moved away, to be told
 	head    gitHead
 	watch   *fsWatch
 	rewatch bool // what is pending may have changed since watch was told
@@ -44,6 +45,8 @@ type file struct {
 	made   []string       // folders that the agent made for it
 	mode   uint32         // permission bits as last seen, for writing a deleted file back
 	stored fileState      // what the store has
+
+	vanished *diffs.Review // as it was before the file was seen to be gone while a call was open that may have moved it
 
 	buffers map[ClientID]*buffer        // of clients that hold it unsaved
 	views   map[ClientID]*sessions.Diff // as those were last told
@@ -316,7 +319,14 @@ func (r *reviewer) refresh(f *file) (img image, err error) {
 		}
 	}
 	if !img.same(image{Content: f.review.Current()}) && !r.adopt(f, img) {
-		f.review.Observe(img.Content, r.windows.author(f.path))
+		by := r.windows.author(f.path)
+		f.vanished = nil
+		if by != nil && !img.Exists {
+			if f.vanished, err = f.review.Copy(); err != nil {
+				r.w.log.Error("a review cannot be copied", "path", f.path, "err", err)
+			}
+		}
+		f.review.Observe(img.Content, by)
 	}
 	r.syncBuffers(f)
 	return img, nil
@@ -380,8 +390,9 @@ func (r *reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.
 			f.diff = r.diffOf(f)
 			told = append(told, f.diff)
 		}
+		r.ops = slices.DeleteFunc(r.ops, func(op sessions.Op) bool { return op == sessions.Op(sessions.DropReview{Path: f.path}) })
 	}
-	return told, ops
+	return append(told, r.takeLeft()...), ops
 }
 
 // submit stores ops and tells diffs; then, if any, is called by the loop once all is durable and before it is told.

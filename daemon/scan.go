@@ -31,6 +31,7 @@ type found struct {
 	known   bool // before is what the path held
 	after   image
 	source  *diffs.Source // nil: a person's
+	from    *found        // what has gone from where this has come from, if it has moved
 }
 
 // A verdict says what to make of a change.

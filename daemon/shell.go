@@ -261,6 +261,7 @@ func (t *turnWatch) scan(list bool, judge func(when int64, gone bool) verdict) {
 	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
 	defer cancel()
 	all, left := t.start.scan(ctx, list, judge)
+	all = t.start.paired(all)
 	for len(all) > 0 {
 		n := min(len(all), 100)
 		batch := all[:n]

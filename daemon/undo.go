@@ -25,6 +25,7 @@ type group struct {
 // A groupFile is the part of a group in one file.
 type groupFile struct {
 	Path     string         `json:"path"`
+	N        uint64         `json:"n,omitempty"` // the review's, which stays when the file moves
 	Decision diffs.Decision `json:"decision"`
 }
 
@@ -103,7 +104,8 @@ func (r *reviewer) step(client ClientID, undo bool, p *parked) bool {
 		return fail(&Error{Kind: KindNotFound, Message: "there is nothing to " + what + " in " + r.w.root})
 	}
 	if !r.log[i].Accept && slices.ContainsFunc(r.log[i].Files, func(gf groupFile) bool {
-		return r.files[gf.Path] != nil && r.agentWrites(r.files[gf.Path], client)
+		f := r.decided(gf)
+		return f != nil && r.agentWrites(f, client)
 	}) {
 		return false
 	}
@@ -124,7 +126,7 @@ func (r *reviewer) step(client ClientID, undo bool, p *parked) bool {
 	disks := map[*file]image{}
 	for j := range g.Files {
 		gf := &g.Files[len(g.Files)-1-j]
-		f := r.files[gf.Path]
+		f := r.decided(*gf)
 		if f == nil {
 			return rollback(errorf(KindConflict, "%s is not under review any more", gf.Path))
 		}
@@ -164,10 +166,17 @@ func (r *reviewer) step(client ClientID, undo bool, p *parked) bool {
 	var written []*file
 	for _, f := range touched {
 		if err := r.write(f, disks[f]); err != nil {
-			for _, w := range written { // back to what it was
-				now := image{}
-				now.Content = w.review.Current()
-				restoreDisk(r, w, now, disks[w])
+			now := map[*file]image{}
+			for _, w := range written {
+				now[w] = image{Content: w.review.Current()}
+			}
+			for _, back := range restore {
+				back()
+			}
+			for _, w := range written { // back to what it was; what a person wrote meanwhile stays
+				if err := r.write(w, now[w]); err != nil {
+					r.w.log.Error("a file was left as it is", "path", w.path, "err", err)
+				}
 			}
 			return rollback(err)
 		}
@@ -191,12 +200,17 @@ func (g *group) hunks() (n int) {
 	return n
 }
 
-// restoreDisk writes back what a file held before a step that failed in another file; what a person wrote
-// meanwhile stays.
-func restoreDisk(r *reviewer, f *file, now, was image) {
-	if err := apply(r.w.root, f.path, now, was.Content, was.mode.Perm()); err != nil {
-		r.w.log.Error("a file was left as it is", "path", f.path, "err", err)
+// decided returns the file that a decision was about, wherever it is now, or nil.
+func (r *reviewer) decided(gf groupFile) *file {
+	if f := r.files[gf.Path]; f != nil && (gf.N == 0 || f.n == gf.N) {
+		return f
 	}
+	for _, f := range r.files {
+		if gf.N != 0 && f.n == gf.N {
+			return f
+		}
+	}
+	return nil
 }
 
 func (r *reviewer) stepError(f *file, err error) error {

@@ -211,8 +211,12 @@ func TestShellChanges(t *testing.T) {
 					}
 				}
 			}
+			listed := map[string]bool{}
+			for path, d := range found {
+				listed[path], listed[d.OldPath] = true, true
+			}
 			for path := range c.after {
-				require.Contains(t, found, path)
+				require.True(t, listed[path], path)
 			}
 			e.decides("diff/reject", obj{"all": true})
 			w.requireTree(before)

@@ -203,3 +203,115 @@ func TestModeBesideEdit(t *testing.T) {
 	e.decides("diff/reject", obj{"hunks": []string{d.Hunks[0].ID}})
 	require.Equal(t, `f 644 "a\nb\n"; `, w.listing())
 }
+
+// TestMoves has a shell command move files: a move is a decision of its own beside the lines.
+func TestMoves(t *testing.T) {
+	for _, c := range []struct{ name, before, does, want string }{
+		{"moved", `echo a >f`, `mv f g`, "g: renamed f: file0"},
+		{"moved to a new folder", `echo a >f`, `mkdir -p x/y; mv f x/y/g`, "x/y/g: renamed f: file0"},
+		{"moved out of a folder", `mkdir d; echo a >d/f`, `mv d/f g; rmdir d`, "g: renamed d/f: file0"},
+		{"moved and edited", `seq 20 >f`, `mv f g; sed -i s/^7$/seven/ g`, "f: deleted: file20; g: created: file20"},
+		{"edited in place and moved", `seq 20 >f; touch -d '1 hour ago' f`, `echo 21 >>f; mv f g`, "g: renamed f: file0,text4"},
+		{"moved with a mode", `echo a >f; chmod 644 f`, `mv f g; chmod 755 g`, "g: renamed f 100644 100755: file0,file0"},
+		{"copied and removed", `echo a >f`, `cp f g; rm f`, "g: renamed f: file0"},
+		{"a folder moved", `mkdir d; echo a >d/f; echo b >d/g`, `mv d e`, "e/f: renamed d/f: file0; e/g: renamed d/g: file0"},
+		{"a link moved", `ln -s x f`, `mv f g`, "g: renamed f: file0"},
+		{"one of two alike", `echo a >f; echo a >g`, `cp f h; rm f g`, "f: deleted: file1; g: deleted: file1; h: created: file1"},
+		{"an empty file", `true >f`, `rm f; true >g`, "f: deleted: file0; g: created: file0"},
+		{"over another", `echo a >f; echo b >g`, `mv f g`, "f: deleted: file1; g: modified: text2"},
+		{"in the place of one that moved", `echo a >f; echo b >g`, `mv g h; mv f g`, "f: deleted: file1; g: modified: text2; h: created: file1"},
+		{"another file in its place", `echo a >f`, `rm f; echo b >g`, "f: deleted: file1; g: created: file1"},
+	} {
+		for _, git := range []bool{false, true} {
+			if !git && strings.HasPrefix(c.name, "edited in place") {
+				continue // the file must be older than the turn, which git's work makes sure of
+			}
+			t.Run(fmt.Sprint(c.name, git), func(t *testing.T) {
+				w := newWorld(t)
+				w.makes("umask 022; " + c.before)
+				if git {
+					w.commits()
+				}
+				before := w.listing()
+				w.plays(append(shells("s", "umask 022; "+c.does), done)...)
+				w.start()
+				e := w.opens()
+				e.turn(nil)
+				after := w.listing()
+				list := func() string {
+					var all []string
+					for path, d := range e.diffs() {
+						all = append(all, path+": "+summary(d))
+					}
+					return strings.Join(sorted(all), "; ")
+				}
+				require.Equal(t, c.want, list())
+				var out struct{ Patch string }
+				e.must("diff/unified", obj{"workspace": w.ws}, &out)
+				e.decides("diff/reject", obj{"all": true})
+				require.Equal(t, before, w.listing())
+				require.Empty(t, e.diffs())
+				e.must("diff/undo", obj{"workspace": w.ws}, nil)
+				require.Equal(t, after, w.listing())
+				require.Equal(t, c.want, list())
+				w.stop()
+				w.start()
+				e = w.opens()
+				require.Equal(t, c.want, list())
+				e.must("diff/redo", obj{"workspace": w.ws}, nil)
+				require.Equal(t, before, w.listing())
+				e.must("diff/undo", obj{"workspace": w.ws}, nil)
+				e.decides("diff/accept", obj{"all": true})
+				require.Equal(t, after, w.listing())
+				require.Empty(t, e.diffs())
+				if strings.Contains(c.name, "folder") {
+					return // git leaves no empty folder, and makes those that it needs
+				}
+				patch := filepath.Join(w.dir, "patch")
+				require.NoError(t, os.WriteFile(patch, []byte(out.Patch), 0o644))
+				w.makes("umask 022; git apply -R " + patch)
+				require.Equal(t, before, w.listing())
+				w.makes("umask 022; git apply " + patch)
+				require.Equal(t, after, w.listing())
+			})
+		}
+	}
+}
+
+// TestMoveOfReviewedFile moves a file with hunks: they keep their ids, and the old path is told to be clean.
+func TestMoveOfReviewedFile(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", numbered(20, nil))
+	w.plays(lines(edits("e", "f", numbered(20, nil), numbered(20, map[int]string{3: "three\n", 15: "fifteen\n"})))...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	was := hunkIDs(e.diffs()["f"])
+	w.plays(append(shells("s", "mv f g"), done)...)
+	e.turn(obj{"prompt": "move it"})
+	d := e.diffs()
+	require.Len(t, d, 1)
+	require.Equal(t, "renamed f: file0,text7,text8", summary(d["g"]))
+	require.Equal(t, was, hunkIDs(d["g"])[1:])
+	e.until("that nothing is left at the old path", func(n told) bool {
+		return n.Method == "diff/changed" && n.Diff.Path == "f" && n.Diff.State == "clean"
+	})
+
+	// Somebody else has taken the old path: the move cannot be taken back, the lines can.
+	w.put("f", "mine\n")
+	move := hunkIDs(d["g"])[0]
+	require.EqualValues(t, -32003, e.fails("diff/reject", obj{"workspace": w.ws, "hunks": []string{move}}).Code)
+	require.Equal(t, "mine\n", w.get("f"))
+	e.decides("diff/reject", obj{"hunks": was[:1]})
+	require.Equal(t, numbered(20, map[int]string{15: "fifteen\n"}), w.get("g"))
+	w.makes("rm f")
+	e.decides("diff/reject", obj{"hunks": []string{move}})
+	require.Equal(t, "(absent)", w.get("g"))
+	require.Equal(t, was[1:], hunkIDs(e.diffs()["f"]))
+	e.must("diff/undo", obj{"workspace": w.ws}, nil)
+	e.must("diff/undo", obj{"workspace": w.ws}, nil)
+	require.Equal(t, "renamed f: file0,text7,text8", summary(e.diffs()["g"]))
+	e.decides("diff/reject", obj{"all": true})
+	require.Equal(t, numbered(20, nil), w.get("f"))
+	require.Equal(t, "(absent)", w.get("g"))
+}

@@ -62,7 +62,7 @@ var mutants = []mutant{
 	},
 	{
 		"what the person makes by hand stays pending in a copy", "diffs/other.go",
-		"\tr.meet(fresh, func(a *atom) bool { return a.ins == 0 }, bareTexts)\n", "",
+		"\tr.meet(fresh, func(a *atom) bool { return a.ins == 0 }, bareTexts)\n", "\t_ = fresh\n",
 	},
 	{
 		"an agreed copy is not noticed", "diffs/other.go",

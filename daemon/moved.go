@@ -1,0 +1,206 @@
+package daemon
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// paired finds, among changes that were found together, files that have moved: what is gone from one path and has come
+// to another, as the same file of the file system or, where nothing else could be meant, with the same content. What
+// has gone is then the from of what has come, and is not listed itself.
+func (s *snapshot) paired(all []found) []found {
+	goneAt, cameAt := map[inode]int{}, map[inode]int{}
+	at := func(places map[inode]int, st fileStat, i int) {
+		if st.ino == 0 {
+			return
+		}
+		key := inode{st.dev, st.ino}
+		if _, twice := places[key]; twice {
+			i = -1
+		}
+		places[key] = i
+	}
+	for i := range all {
+		f := &all[i]
+		switch {
+		case f.source == nil:
+		case f.was.exists() && !f.is.exists():
+			at(goneAt, f.was, i)
+		case !f.was.exists() && f.known && f.is.exists():
+			at(cameAt, f.is, i)
+		}
+	}
+	moved := map[int]bool{}
+	pair := func(gone, came int) {
+		from := all[gone]
+		all[came].from = &from
+		moved[gone] = true
+	}
+	for key, came := range cameAt {
+		gone, ok := goneAt[key]
+		if !ok || gone < 0 || came < 0 {
+			continue
+		}
+		g, c := &all[gone], &all[came]
+		switch {
+		case g.was.mode.Type() != c.is.mode.Type():
+		case g.was.touched(c.is):
+			if !g.known && g.was.mtime < s.began.Add(-racyTime).UnixNano() {
+				g.before, g.known = heldAs(g.was.mode, c.after.bytes()), true
+			}
+			pair(gone, came)
+		default: // a file that is as old as the one that is gone, and not another in its place
+			if t, known := born(s.full(c.path)); known && t.Before(s.began.Add(-racyTime)) {
+				pair(gone, came)
+			}
+		}
+	}
+	type content struct {
+		text string
+		link bool
+	}
+	type holders struct{ gone, came []int }
+	held := map[content]*holders{}
+	hold := func(c diffs.Content) *holders {
+		key := content{string(image{Content: c}.bytes()), c.Target != ""}
+		if held[key] == nil {
+			held[key] = &holders{}
+		}
+		return held[key]
+	}
+	for i := range all {
+		f := &all[i]
+		switch {
+		case f.source == nil || !f.known || moved[i] || f.from != nil:
+		case f.was.exists() && !f.is.exists() && f.was.size > 0:
+			h := hold(f.before)
+			h.gone = append(h.gone, i)
+		case !f.was.exists() && f.is.exists() && f.is.size > 0:
+			h := hold(f.after.Content)
+			h.came = append(h.came, i)
+		}
+	}
+	for _, h := range held {
+		if len(h.gone) == 1 && len(h.came) == 1 {
+			pair(h.gone[0], h.came[0])
+		}
+	}
+	left := all[:0:0]
+	for i := range all {
+		if !moved[i] {
+			left = append(left, all[i])
+		}
+	}
+	return left
+}
+
+// agentMoved takes a move; it returns nil if that cannot be reviewed as one.
+func (r *reviewer) agentMoved(s *snapshot, fd found) *file {
+	from, to := fd.from.path, fd.path
+	if !fd.from.known || r.windows.editing(from) || r.windows.editing(to) {
+		return nil
+	}
+	if there := r.files[to]; there != nil && (there.pending() || len(there.buffers) > 0) {
+		return nil
+	}
+	f := r.files[from]
+	switch {
+	case f == nil:
+		f = r.add(from, diffs.New(fd.from.before))
+	case len(f.buffers) > 0 || r.load(f) != nil:
+		return nil
+	case f.vanished != nil && !f.review.Current().Exists:
+		f.review = f.vanished // it has only been seen to be gone
+	case !f.review.Current().Exists:
+		return nil
+	}
+	f.vanished = nil
+	if !f.pending() && !(image{Content: fd.from.before}).same(image{Content: f.review.Current()}) {
+		f.review.Observe(fd.from.before, nil) // a person's, since the last decision
+	}
+	f.review.Rename(from, to, fd.source)
+	f.review.Observe(fd.after.Content, fd.source)
+	f.makes(s.missingDirs(to))
+	r.rekey(f, to)
+	return f
+}
+
+// rekey has the review of a file go with it to another path. At the old one there is nothing to review any more.
+func (r *reviewer) rekey(f *file, to string) {
+	delete(r.files, f.path)
+	r.ops = append(r.ops, sessions.DropReview{Path: f.path})
+	if f.diff != nil {
+		clean := *f.diff
+		clean.OldPath, clean.OldMode, clean.NewMode, clean.OldTarget, clean.NewTarget = "", "", "", "", ""
+		clean.Kind, clean.State, clean.Hunks, clean.Turns = sessions.DiffModified, "clean", []sessions.Hunk{}, []string{}
+		clean.Added, clean.Removed, clean.Seq, clean.Rev = 0, 0, 0, clean.Rev+1
+		r.left = append(r.left, &clean)
+	}
+	f.path, f.diff = to, nil
+	if there := r.files[to]; there != nil {
+		f.diff = there.diff // as last told of that path
+	}
+	r.files[to] = f
+}
+
+// takeLeft returns the diffs of paths whose files have moved away, but for those that are under review again.
+func (r *reviewer) takeLeft() (told []*sessions.Diff) {
+	for _, diff := range r.left {
+		if r.files[diff.Path] == nil {
+			told = append(told, diff)
+		}
+	}
+	r.left = nil
+	return told
+}
+
+// move moves a file of the workspace, or a link itself, to a path at which there is nothing, if it is still as
+// expected; else it returns errChanged.
+func move(root, from, to string, expect image) error {
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if !readRooted(r, from).same(expect) {
+		return errChanged
+	}
+	if err := r.MkdirAll(filepath.FromSlash(path.Dir(to)), 0o777); err != nil {
+		return err
+	}
+	// A rename would overwrite.
+	old := filepath.FromSlash(from)
+	if err := r.Link(old, filepath.FromSlash(to)); errors.Is(err, fs.ErrExist) {
+		return errOccupied
+	} else if err != nil {
+		return err
+	}
+	if err := r.Remove(old); err != nil {
+		return err
+	}
+	return errors.Join(syncDir(r, path.Dir(to)), syncDir(r, path.Dir(from)))
+}
+
+// missingDirs lists the folders that a path of the workspace needs and that are not there, the innermost first.
+func missingDirs(root, name string) (dirs []string) {
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if _, err := r.Lstat(filepath.FromSlash(dir)); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+var errOccupied = errors.New("there is something at that path already")
