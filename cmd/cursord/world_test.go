@@ -27,6 +27,9 @@ import (
 // patience bounds every wait of these tests; nothing waits for it to pass.
 const patience = 30 * time.Second
 
+// noRaceDelay keeps processes with the race detector from sleeping for a second at their end.
+const noRaceDelay = "GORACE=atexit_sleep_ms=0"
+
 // A world is a machine in small: a home, a workspace, an agent that plays a script, and a daemon as a process.
 type world struct {
 	t      testing.TB
@@ -97,6 +100,7 @@ func (w *world) env(more ...string) []string {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "CURSORD_AGENT=" + filepath.Join(w.dir, "agent"),
 		"CURSORD_STATE_DIR=" + filepath.Join(w.dir, "state"), "CURSORD_SOCKET=" + w.socket(),
 		"CURSORD_CONFIG=" + filepath.Join(w.dir, "config.toml"), "CURSORD_FAKE_SCRIPT=" + w.script, "CURSORD_FAKE_LOG=" + w.runLog,
+		noRaceDelay,
 	}
 	return append(env, more...)
 }
