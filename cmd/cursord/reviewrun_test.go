@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A reviewRun is a review whose answers a test writes.
+type reviewRun struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	said chan string // lines and questions
+}
+
+func (w *world) reviews(t *testing.T, args ...string) *reviewRun {
+	t.Helper()
+	r := &reviewRun{t: t, cmd: exec.Command("cursord", append([]string{"review"}, args...)...), said: make(chan string, 1000)}
+	r.cmd.Env, r.cmd.Dir = w.env(), w.ws
+	in, err := r.cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := r.cmd.StdoutPipe()
+	require.NoError(t, err)
+	r.in = in
+	require.NoError(t, r.cmd.Start())
+	t.Cleanup(func() {
+		_ = r.cmd.Process.Kill()
+		_ = r.cmd.Wait()
+	})
+	go func() {
+		defer close(r.said)
+		scan := bufio.NewScanner(out)
+		scan.Split(func(b []byte, end bool) (int, []byte, error) {
+			if strings.HasPrefix(string(b), reviewQuestion) {
+				return len(reviewQuestion), b[:len(reviewQuestion)], nil
+			}
+			return bufio.ScanLines(b, end)
+		})
+		for scan.Scan() {
+			r.said <- scan.Text()
+		}
+	}()
+	return r
+}
+
+// shows reads until the next question, or the end, and returns what was said before.
+func (r *reviewRun) shows() string {
+	r.t.Helper()
+	var all strings.Builder
+	for timeout := time.After(patience); ; {
+		select {
+		case line, ok := <-r.said:
+			if !ok || line == reviewQuestion {
+				return strings.TrimSpace(all.String())
+			}
+			all.WriteString(line + "\n")
+		case <-timeout:
+			r.t.Fatalf("waited in vain for a question behind:\n%s", all.String())
+		}
+	}
+}
+
+// answers gives an answer and returns what is said until the next question.
+func (r *reviewRun) answers(answer string) string {
+	r.t.Helper()
+	_, err := io.WriteString(r.in, answer+"\n")
+	require.NoError(r.t, err)
+	return r.shows()
+}
+
+func (r *reviewRun) ends(status int) {
+	r.t.Helper()
+	r.in.Close()
+	for range r.said {
+	}
+	_ = r.cmd.Wait()
+	require.Equal(r.t, status, r.cmd.ProcessState.ExitCode())
+}
+
+// TestReviewMeanwhile has others change files and decide while a person looks at a hunk.
+func TestReviewMeanwhile(t *testing.T) {
+	old := numbered(40, nil)
+	agents := map[int]string{3: "three\n", 20: "twenty\n", 37: "thirty-seven\n"}
+	changed := numbered(40, agents)
+	with := func(line int, text string) string {
+		now := map[int]string{line: text}
+		for n, s := range agents {
+			if n != line {
+				now[n] = s
+			}
+		}
+		return numbered(40, now)
+	}
+	for _, tt := range []struct {
+		name      string
+		meanwhile func(*world, *editor, []string)
+		answer    string
+		shows     []string
+		file      string
+		summary   string
+	}{
+		{
+			name: "another hunk was decided", answer: "n",
+			meanwhile: func(_ *world, e *editor, ids []string) { e.decides("diff/accept", obj{"hunks": ids[1:2]}) },
+			shows:     []string{"hunk 1 of 1", "+thirty-seven"},
+			file:      with(3, "line 3\n"), summary: "rejected 1; 1 hunk left in 1 file",
+		},
+		{
+			name: "a person typed elsewhere", answer: "n",
+			meanwhile: func(w *world, _ *editor, _ []string) { w.put("a", with(12, "mine\n")) },
+			shows:     []string{"hunk 1 of 2", "+twenty"},
+			file:      strings.Replace(with(12, "mine\n"), "three\n", "line 3\n", 1), summary: "rejected 1; 2 hunks left in 1 file",
+		},
+		{
+			name: "a person typed beside the hunk's lines", answer: "n",
+			meanwhile: func(w *world, _ *editor, _ []string) { w.put("a", with(3, "three\nmy three\n")) },
+			shows:     []string{"hunk 1 of 2", "+twenty"},
+			file:      with(3, "line 3\nmy three\n"), summary: "rejected 1; 2 hunks left in 1 file",
+		},
+		{
+			name: "a person changed the hunk's line", answer: "y",
+			meanwhile: func(w *world, _ *editor, _ []string) { w.put("a", with(3, "my three\n")) },
+			shows:     []string{"hunk 1 of 3", "-line 3\n my three"},
+			file:      with(3, "my three\n"), summary: "nothing decided; 3 hunks left in 1 file",
+		},
+		{
+			name: "the hunk was decided", answer: "y",
+			meanwhile: func(_ *world, e *editor, ids []string) { e.decides("diff/reject", obj{"hunks": ids[:1]}) },
+			shows:     []string{"is there no more", "hunk 1 of 2", "+twenty"},
+			file:      with(3, "line 3\n"), summary: "nothing decided; 2 hunks left in 1 file",
+		},
+		{
+			name: "all was decided", answer: "y",
+			meanwhile: func(_ *world, e *editor, _ []string) { e.decides("diff/accept", obj{"all": true}) },
+			shows:     []string{"is there no more", "nothing decided; nothing left to review"},
+			file:      changed,
+		},
+		{
+			name: "a later hunk was decided", answer: "a",
+			meanwhile: func(_ *world, e *editor, ids []string) { e.decides("diff/reject", obj{"hunks": ids[2:]}) },
+			shows:     []string{"a has changed meanwhile", "hunk 1 of 2", "+three"},
+			file:      with(37, "line 37\n"), summary: "nothing decided; 2 hunks left in 1 file",
+		},
+		{
+			name: "there is another file", answer: "d",
+			meanwhile: func(w *world, e *editor, _ []string) {
+				w.plays(lines(edits("2", "b", "(absent)", "new\n"))...)
+				e.turn(nil)
+			},
+			shows: []string{"More has come meanwhile:", "b (created, +1 -0), hunk 1 of 1"},
+			file:  old, summary: "rejected 3; 1 hunk left in 1 file",
+		},
+		{
+			name: "it is taken back", answer: "y\nu",
+			meanwhile: func(*world, *editor, []string) {},
+			shows:     []string{"hunk 1 of 2", "+twenty"},
+			file:      changed, summary: "nothing decided; 3 hunks left in 1 file",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("a", old)
+			w.plays(lines(edits("1", "a", old, changed))...)
+			w.start()
+			e := w.opens()
+			e.turn(nil)
+			var ids []string
+			for _, h := range e.diffs()["a"].Hunks {
+				ids = append(ids, h.ID)
+			}
+			require.Len(t, ids, 3)
+			r := w.reviews(t)
+			require.Contains(t, r.shows(), "hunk 1 of 3")
+			tt.meanwhile(w, e, ids)
+			shown := r.answers(tt.answer)
+			for _, want := range tt.shows {
+				require.Contains(t, shown, want)
+			}
+			if tt.summary != "" {
+				if strings.Contains(tt.answer, "\n") {
+					require.Contains(t, r.shows(), "Taken back: ")
+				}
+				require.Equal(t, tt.summary, r.answers("q"))
+			}
+			r.ends(exitOK)
+			require.Equal(t, tt.file, w.get("a"))
+		})
+	}
+}
+
+// Undo is the workspace's: what somebody else decided later goes first, and that is told.
+func TestReviewUndoOfOthers(t *testing.T) {
+	w := newWorld(t)
+	w.putAll(tree{"a": "a\n", "b": "b\n"})
+	w.plays(lines(edits("1", "a", "a\n", "x\n"), edits("2", "b", "b\n", "y\n"))...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	r := w.reviews(t)
+	r.shows()
+	require.Contains(t, r.answers("n"), "b (modified")
+	e.decides("diff/reject", obj{"path": "b"})
+	shown := r.answers("u")
+	require.Contains(t, shown, "A later decision that somebody else took was taken back.")
+	require.Contains(t, shown, "b (modified")
+	w.requireTree(tree{"a": "a\n", "b": "y\n"})
+	require.Contains(t, r.answers("u"), "Taken back: 1 hunk in a is to review again.\n\na (modified")
+	w.requireTree(tree{"a": "x\n", "b": "y\n"})
+	require.Equal(t, "nothing decided; 2 hunks left in 2 files", r.answers("q"))
+	r.ends(exitOK)
+}
+
+// What the daemon refuses is told, and the same hunk is asked about again.
+func TestReviewRefused(t *testing.T) {
+	w := newWorld(t)
+	w.put("in/f", "f\n")
+	w.put("../outside", "x\n")
+	nested := *w
+	nested.ws = w.path("in")
+	nested.commits()
+	// What a repository within the workspace holds is not looked at, so what it held is not known when it is none any more.
+	w.git("init", "-q")
+	w.plays(lines(shells("s", "echo x >> in/f; rm -rf in/.git"), edits("2", "../outside", "x\n", "y\n"))...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	require.Equal(t, "unknown", e.diffs()["in/f"].Baseline)
+	r := w.reviews(t)
+	shown := r.shows()
+	require.Contains(t, shown, "What is outside of the workspace can only be looked at")
+	require.NotContains(t, shown, "outside (")
+	require.Contains(t, r.answers("n"), "is not known\n  accept it, or restore the file yourself")
+	require.Contains(t, r.answers("y"), "accepted 1; nothing left to review")
+	r.ends(exitOK)
+}
+
+// A signal ends a review, and what was decided stays.
+func TestReviewInterrupted(t *testing.T) {
+	w := newWorld(t)
+	w.put("a", numbered(20, nil))
+	w.plays(lines(edits("1", "a", numbered(20, nil), numbered(20, map[int]string{2: "two\n", 15: "fifteen\n"})))...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	for _, tt := range []struct {
+		signal  syscall.Signal
+		status  int
+		summary string
+	}{
+		{syscall.SIGINT, 130, "accepted 1; 1 hunk left in 1 file"},
+		{syscall.SIGTERM, 143, "nothing decided; 1 hunk left in 1 file"},
+	} {
+		r := w.reviews(t)
+		r.shows()
+		if tt.signal == syscall.SIGINT {
+			r.answers("y")
+		}
+		require.NoError(t, r.cmd.Process.Signal(tt.signal))
+		require.Equal(t, tt.summary, r.shows())
+		r.ends(tt.status)
+	}
+	require.Len(t, e.diffs()["a"].Hunks, 1)
+}
