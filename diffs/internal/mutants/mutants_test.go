@@ -1,4 +1,5 @@
-// Package mutants breaks the review on purpose, one rule at a time, to see that its tests notice. It holds no code of
+// Package mutants breaks the review, and what writes the disk for it, on purpose, one rule at a time, to see that the
+// tests notice. It holds no code of
 // its own: "make mutants" runs it.
 package mutants
 
@@ -27,6 +28,7 @@ type mutant struct {
 	name     string
 	file     string // from the module's root
 	old, now string
+	tests    string // "PACKAGE REGEXP" of tests that must refuse it; "" means all of its own package
 }
 
 // patience bounds one mutant's tests: one that does not end is found out, too.
@@ -36,11 +38,19 @@ const patience = 5 * time.Minute
 func TestMutants(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	require.NoError(t, err)
-	for _, m := range mutants {
+	sound := map[string]bool{} // tests that pass without a mutant
+	for _, m := range mutants() {
 		t.Run(m.name, func(t *testing.T) {
 			mutated := m.applied(t, root)
 			if !*run {
 				return
+			}
+			if !sound[m.tests] {
+				as := m
+				as.now = m.old
+				out, passes := as.survives(t, root, as.applied(t, root))
+				require.True(t, passes, "the tests fail without a mutant: %s", out)
+				sound[m.tests] = true
 			}
 			if out, survives := m.survives(t, root, mutated); survives {
 				t.Errorf("%s survives:\n%s", m.name, out)
@@ -70,6 +80,11 @@ func (m *mutant) survives(t *testing.T, root, mutated string) (said string, surv
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o644))
 	program := filepath.Join(dir, "tests")
 	pkg := filepath.Dir(filepath.Join(root, filepath.FromSlash(m.file)))
+	args := []string{"-test.failfast", fmt.Sprint("-rapid.checks=", *checks), "-rapid.nofailfile", "-rapid.shrinktime=1s"}
+	if name, tests, given := strings.Cut(m.tests, " "); given {
+		pkg = filepath.Join(root, filepath.FromSlash(name))
+		args = []string{"-test.failfast", "-test.run", tests}
+	}
 	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, ".")
 	build.Dir = pkg
 	out, err := build.CombinedOutput()
@@ -77,7 +92,7 @@ func (m *mutant) survives(t *testing.T, root, mutated string) (said string, surv
 
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	tests := exec.CommandContext(ctx, program, "-test.failfast", fmt.Sprint("-rapid.checks=", *checks), "-rapid.nofailfile", "-rapid.shrinktime=1s")
+	tests := exec.CommandContext(ctx, program, args...)
 	tests.Dir = pkg
 	out, err = tests.CombinedOutput()
 	return string(out), err == nil

@@ -1,0 +1,130 @@
+//go:build unix
+
+package daemon
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/diffs"
+)
+
+// put makes root hold c at a path.
+func put(t *testing.T, root, name string, c diffs.Content) {
+	t.Helper()
+	full := filepath.Join(root, name)
+	switch {
+	case c.Target != "":
+		require.NoError(t, os.Symlink(c.Target, full))
+	case c.Exists:
+		require.NoError(t, os.WriteFile(full, c.Data, 0o600))
+		require.NoError(t, os.Chmod(full, fs.FileMode(c.Mode)))
+	}
+}
+
+// TestApply writes everything over everything: what is there as expected is replaced, and anything else stays.
+func TestApply(t *testing.T) {
+	file := func(text string, mode uint32) diffs.Content {
+		return diffs.Content{Exists: true, Data: []byte(text), Mode: mode}
+	}
+	states := map[string]diffs.Content{
+		"nothing": {}, "file": file("a\n", 0o644), "script": file("a\n", 0o755), "other": file("b\n", 0o644),
+		"empty": file("", 0o600), "link": {Exists: true, Target: "x"}, "other link": {Exists: true, Target: "../y"},
+	}
+	for disk, have := range states {
+		for expect, expected := range states {
+			for name, want := range states {
+				t.Run(disk+" taken for "+expect+" to "+name, func(t *testing.T) {
+					root := t.TempDir()
+					put(t, root, "f", have)
+					require.True(t, readImage(root, "f").same(image{Content: have}))
+					err := apply(root, "f", image{Content: expected}, want, 0o644)
+					switch {
+					case expect == name:
+						require.NoError(t, err, "there is nothing to do")
+						want = have
+					case disk != expect:
+						require.ErrorIs(t, err, errChanged)
+						want = have
+					default:
+						require.NoError(t, err)
+					}
+					now := readImage(root, "f")
+					require.True(t, now.same(image{Content: want}), "%v", now)
+					left, err := os.ReadDir(root)
+					require.NoError(t, err)
+					if want.Exists {
+						require.Len(t, left, 1)
+					} else {
+						require.Empty(t, left)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestApplyNeverFollowsLinks(t *testing.T) {
+	root, outside := t.TempDir(), filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(outside, []byte("mine\n"), 0o644))
+	link := diffs.Content{Exists: true, Target: outside}
+	put(t, root, "f", link)
+	require.NoError(t, apply(root, "f", image{Content: link}, diffs.Content{Exists: true, Data: []byte("x\n"), Mode: 0o755}, 0))
+	info, err := os.Lstat(filepath.Join(root, "f"))
+	require.NoError(t, err)
+	require.True(t, info.Mode().IsRegular())
+	data, err := os.ReadFile(outside)
+	require.NoError(t, err)
+	require.Equal(t, "mine\n", string(data))
+}
+
+func TestMoveOverwritesNothing(t *testing.T) {
+	for _, c := range []diffs.Content{{Exists: true, Data: []byte("a\n"), Mode: 0o644}, {Exists: true, Target: "nowhere"}} {
+		root := t.TempDir()
+		put(t, root, "f", c)
+		put(t, root, "g", diffs.Content{Exists: true, Data: []byte("mine\n"), Mode: 0o644})
+		require.ErrorIs(t, move(root, "f", "g", image{Content: c}), errOccupied)
+		require.ErrorIs(t, move(root, "f", "d/h", image{}), errChanged)
+		require.NoError(t, move(root, "f", "d/h", image{Content: c}))
+		require.True(t, readImage(root, "d/h").same(image{Content: c}))
+		require.False(t, readImage(root, "f").Exists)
+		require.Equal(t, "mine\n", string(readImage(root, "g").Data))
+	}
+}
+
+// TestCreateOverwritesNothing has a file come just before create makes it.
+func TestCreateOverwritesNothing(t *testing.T) {
+	mine := diffs.Content{Exists: true, Data: []byte("mine\n"), Mode: 0o644}
+	for _, want := range []diffs.Content{{Exists: true, Data: []byte("a\n"), Mode: 0o644}, {Exists: true, Target: "x"}} {
+		dir := t.TempDir()
+		put(t, dir, "f", mine)
+		root, err := os.OpenRoot(dir)
+		require.NoError(t, err)
+		require.ErrorIs(t, create(root, "f", want, 0o644), errChanged)
+		require.NoError(t, root.Close())
+		require.True(t, readImage(dir, "f").same(image{Content: mine}))
+	}
+}
+
+// TestReplaceLooksAgain has the file saved just before replace, exchange or chmod writes it.
+func TestReplaceLooksAgain(t *testing.T) {
+	mine := diffs.Content{Exists: true, Data: []byte("mine\n"), Mode: 0o644}
+	expect := image{Content: diffs.Content{Exists: true, Data: []byte("a\n"), Mode: 0o755}}
+	dir := t.TempDir()
+	put(t, dir, "f", mine)
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer root.Close()
+	want := diffs.Content{Exists: true, Data: []byte("b\n"), Mode: 0o755}
+	require.ErrorIs(t, replace(root, "f", expect, want), errChanged)
+	require.ErrorIs(t, exchange(root, "f", expect, diffs.Content{Exists: true, Target: "x"}, 0), errChanged)
+	require.ErrorIs(t, chmod(root, "f", expect, want), errChanged)
+	require.True(t, readImage(dir, "f").same(image{Content: mine}))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+}
