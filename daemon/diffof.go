@@ -1,0 +1,87 @@
+package daemon
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// diffOf returns the review in the contract's form.
+func (r *reviewer) diffOf(f *file) *sessions.Diff {
+	d := &sessions.Diff{
+		Workspace: r.w.root, Path: f.path, Kind: sessions.DiffKind(f.review.Kind()), State: "clean", Baseline: "known",
+		Rev: f.review.Rev(), Hunks: []sessions.Hunk{}, Turns: []string{},
+	}
+	if f.outside() {
+		d.URI = fileURI(f.path)
+	} else {
+		d.URI = fileURI(filepath.Join(r.w.root, filepath.FromSlash(f.path)))
+	}
+	if !f.review.BaselineKnown() {
+		d.Baseline = "unknown"
+	}
+	describe(d, f.review)
+	for _, h := range f.review.Hunks() {
+		d.State = "pending"
+		hunk := sessions.Hunk{
+			ID: hunkID(f.n, h.ID), Kind: string(h.Kind), OldStart: h.OldStart, OldLines: h.OldLines,
+			NewStart: h.NewStart, NewLines: h.NewLines, Lines: h.Lines, OldNoEOL: h.OldNoEOL, NewNoEOL: h.NewNoEOL,
+			Sources: []sessions.Source{},
+		}
+		if hunk.Lines == nil {
+			hunk.Lines = []string{}
+		}
+		for _, id := range h.Linked {
+			hunk.Linked = append(hunk.Linked, hunkID(f.n, id))
+		}
+		for _, s := range h.Sources {
+			hunk.Sources = append(hunk.Sources, sessions.Source(s))
+			if !slices.Contains(d.Turns, s.TurnID) {
+				d.Turns = append(d.Turns, s.TurnID)
+			}
+		}
+		for _, line := range h.Lines {
+			switch line[0] {
+			case '+':
+				d.Added++
+			case '-':
+				d.Removed++
+			}
+		}
+		d.Hunks = append(d.Hunks, hunk)
+	}
+	return d
+}
+
+// describe says what has changed beside the lines.
+func describe(d *sessions.Diff, review *diffs.Review) {
+	d.OldPath = review.OldPath()
+	old, now := review.Baseline(), review.Current()
+	if !review.Pending() {
+		return
+	}
+	if old.Target != now.Target {
+		d.OldTarget, d.NewTarget = strings.ToValidUTF8(old.Target, "\uFFFD"), strings.ToValidUTF8(now.Target, "\uFFFD")
+	}
+	if was, is := gitMode(old), gitMode(now); old.Exists && now.Exists && was != is {
+		d.OldMode, d.NewMode = was, is
+	}
+}
+
+// gitMode returns the mode of a content as git writes it, with all of its permission bits.
+func gitMode(c diffs.Content) string {
+	if c.Target != "" {
+		return "120000"
+	}
+	if c.Mode == 0 {
+		return "100644" // not known
+	}
+	return fmt.Sprintf("100%03o", c.Mode)
+}
+
+// hunkID names hunk id of review n: short enough to type, unique in the workspace.
+func hunkID(n, id uint64) string { return fmt.Sprintf("%d.%d", n, id) }
