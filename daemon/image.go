@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"cursord/diffs"
 )
@@ -46,6 +48,25 @@ func heldAs(mode fs.FileMode, data []byte) diffs.Content {
 
 // reviewable reports whether something of this mode is reviewed: files and links are.
 func reviewable(mode fs.FileMode) bool { return mode.IsRegular() || mode&fs.ModeType == fs.ModeSymlink }
+
+// writeTime bounds the wait for somebody who is writing a file to finish.
+const writeTime = 50 * time.Millisecond
+
+// readWritten reads a file that a call reports to have left with a content, if it does. Where the disk has only the
+// beginning of that, the next write is under way already.
+func readWritten(root, path string, reported *string) image {
+	img := readImage(root, path)
+	for end := time.Now().Add(writeTime); reported != nil && img.begins(*reported) && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+		img = readImage(root, path)
+	}
+	return img
+}
+
+// begins reports whether the image is a file with a part of text, from its start, and not all of it.
+func (a image) begins(text string) bool {
+	return a.odd == "" && a.Exists && a.Target == "" && len(a.Data) < len(text) && strings.HasPrefix(text, string(a.Data))
+}
 
 // readImage reads a path of the workspace, through a root that no path and no link leaves, or, for an absolute path,
 // a file outside of it. It never blocks on a pipe or a device.

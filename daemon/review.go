@@ -236,7 +236,11 @@ func (wr *written) best(f *file) (_ diffs.Content, known bool) {
 	if f != nil {
 		now := image{Content: f.review.Current()}
 		switch {
-		case own == nil && now.same(wr.after): // seen already
+		case own == nil && now.same(wr.after):
+			// Seen already, or what was there before was removed since, and nobody watched.
+			if start, seen := wr.start.at(wr.path); !f.review.Pending() && seen && !(image{Content: start}).same(now) {
+				return start, true
+			}
 		case own != nil && !torn && !own.same(now):
 			return own.Content, true
 		case (own == nil || torn) && reported != nil && reported.Exists && !reported.same(now):

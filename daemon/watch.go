@@ -139,7 +139,7 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 			continue
 		}
 		f := written{
-			path: p, call: end, change: ch, after: readImage(t.r.w.root, p), edit: call.Name == "edit", start: t.start,
+			path: p, call: end, change: ch, after: readWritten(t.r.w.root, p, ch.After), edit: call.Name == "edit", start: t.start,
 			beside: t.beside(),
 		}
 		if before, ok := w.before[p]; ok {

@@ -189,3 +189,19 @@ func TestTurnIsFoundWithoutAnAgent(t *testing.T) {
 	require.Equal(t, "mine", e.asks(obj{"turnId": "mine"}).ID)
 	require.EqualValues(t, -32010, e.fails("turn/start", obj{"workspace": w.ws, "prompt": "x"}).Code)
 }
+
+// TestRemovedAndMadeAgain is a file that the agent made and a person accepted and removed: when the agent makes it
+// again, it is to review again.
+func TestRemovedAndMadeAgain(t *testing.T) {
+	w := newWorld(t)
+	w.plays(lines(edits("1", "f", "(absent)", "new\n"))...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	e.decides("diff/accept", obj{"all": true})
+	require.NoError(t, os.Remove(w.path("f")))
+	e.turn(nil)
+	require.Contains(t, e.diffs(), "f")
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": "(absent)"})
+}
