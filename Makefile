@@ -21,8 +21,9 @@ install: ## install cursord where "go install" puts programs
 demo: build ## run the main job with the embedded agent: a turn, a review, a restart
 	@./bin/cursord demo
 
-test: ## run all tests with the race detector
+test: ## run all tests with the race detector, and those that are too large for it without
 	$(GO) test -race ./...
+	$(GO) test -run '^TestHuge' ./cmd/cursord
 
 check: ## check format, vet, staticcheck, the import table, generated files and all platforms
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }

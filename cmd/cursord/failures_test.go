@@ -81,7 +81,7 @@ echo "Error: the last words" >&2; exit 1`, kind: "agentFailed", says: "the last 
 	w.start()
 	e := w.opens()
 	fake := w.get("../agent")
-	prompt := strings.Repeat("a long prompt ", 1<<17) // far more than a pipe holds
+	prompt := strings.Repeat("a long prompt ", 1<<14) // far more than a pipe holds
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			defer w.in(t, e)()

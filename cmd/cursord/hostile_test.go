@@ -27,6 +27,13 @@ func (w *world) memory() int {
 	return kib >> 10
 }
 
+// huge marks a test that takes minutes with the race detector; "make test" runs those without it as well.
+func huge(t *testing.T) {
+	if raceDetector {
+		t.Skip("too large for the race detector")
+	}
+}
+
 // requireLittleMemory fails if the daemon has ever needed more than it may. With the race detector it needs far more.
 func (w *world) requireLittleMemory() {
 	w.t.Helper()
@@ -135,8 +142,9 @@ func TestCommandLine(t *testing.T) {
 	require.Equal(t, append(slices.Clone(base), "m-4", "--workspace", w.ws, "--resume", "adopted-1"), runs[len(runs)-1].Args)
 }
 
-// TestLongLines is about lines that are as long as a file, and longer than any.
-func TestLongLines(t *testing.T) {
+// TestHugeLines is about lines that are as long as a file, and longer than any.
+func TestHugeLines(t *testing.T) {
+	huge(t)
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -241,7 +249,8 @@ func TestManyCalls(t *testing.T) {
 	audit(t, e.all())
 }
 
-func TestManyDeltas(t *testing.T) {
+func TestHugeFlood(t *testing.T) {
+	huge(t)
 	const deltas = 300_000
 	w := newWorld(t)
 	w.plays(initLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, deltas), piece("{{i}},"), succeeds(""))

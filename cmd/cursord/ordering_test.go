@@ -374,8 +374,9 @@ func TestSubscribeAtTheStart(t *testing.T) {
 	}
 }
 
-// TestSlowClient does not read while others do; it must end with every final state.
-func TestSlowClient(t *testing.T) {
+// TestHugeBacklog does not read while others do; it must end with every final state.
+func TestHugeBacklog(t *testing.T) {
+	huge(t)
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -406,9 +407,10 @@ func TestSlowClient(t *testing.T) {
 	w.requireLittleMemory()
 }
 
-// TestSlowClientMissesNoText has a client fall behind while an item grows: what it was told of the item still adds up,
+// TestHugeTextForASlowClient has a client fall behind while an item grows: what it was told of the item still adds up,
 // and the answer of turn/wait still comes last.
-func TestSlowClientMissesNoText(t *testing.T) {
+func TestHugeTextForASlowClient(t *testing.T) {
+	huge(t)
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
