@@ -222,7 +222,7 @@ func TestCuts(t *testing.T) {
 	require.Equal(t, -32001, e.fails("item/read", obj{"itemId": "none"}).Code)
 }
 
-// TestManyCalls and TestManyDeltas are turns that are long in number.
+// TestManyCalls and TestHugeFlood are turns that are long in number.
 func TestManyCalls(t *testing.T) {
 	const calls = 10_000
 	w := newWorld(t)
