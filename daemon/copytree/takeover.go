@@ -86,7 +86,9 @@ func (c *Copy) changedReal(ctx context.Context, s *scan) ([]Change, error) {
 		wanted[dir] = true
 	}
 	for p := range c.t.entries {
-		wanted[p] = wanted[p]
+		if _, found := wanted[p]; !found {
+			wanted[p] = false
+		}
 	}
 	paths := sorted(wanted)
 	stats, err := lstatAll(ctx, c.t.root, paths)
