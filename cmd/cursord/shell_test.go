@@ -358,7 +358,7 @@ func TestUserAndShell(t *testing.T) {
 			if repo {
 				w.commits()
 			}
-			pause := `{"fake":"sleep","ms":120}`
+			pause := `{"fake":"sleep","ms":500}` // longer than a busy machine is late
 			w.plays(lines(
 				[]string{`{"type":"assistant","message":{"content":[{"type":"text","text":"one"}]}}`, waits("1"), pause},
 				shells("1", "sed -i 's/^line 3$/three/' a both"),
