@@ -293,7 +293,7 @@ func TestShellManyChanges(t *testing.T) {
 
 // TestOtherUnannounced has changes by other calls than shell commands, and by none that is open.
 func TestOtherUnannounced(t *testing.T) {
-	pause := []string{`{"fake":"sleep","ms":60}`}
+	pause := []string{`{"fake":"sleep","ms":250}`}
 	w := newWorld(t)
 	w.putAll(tree{"a": "a\n", "b": "b\n", "c": "c\n", "d": "d\n"})
 	w.plays(lines(
@@ -399,7 +399,7 @@ func TestEditsAndShells(t *testing.T) {
 	w.put("f", v0)
 	w.put("g", "g\n")
 	w.commits()
-	pause := []string{`{"fake":"sleep","ms":60}`}
+	pause := []string{`{"fake":"sleep","ms":250}`}
 	w.plays(lines(
 		edits("e", "f", v0, v1), pause, shells("s", "sed -i 's/^line 25$/25/' f; echo x >> g"),
 		edits("h", "h", "(absent)", "h\n"), shells("t", "rm h; echo x >> g"))...)
