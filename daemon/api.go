@@ -110,6 +110,7 @@ type TurnParams struct {
 	Model     *string
 	Mode      *sessions.Mode
 	Force     bool
+	Recap     bool // begin a fresh chat with the session's transcript as context
 }
 
 // A Context is something put into the prompt beside the user's words; see composePrompt for its form.
@@ -232,6 +233,14 @@ type Model struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
 	Current bool   `json:"current"`
+}
+
+// A Chat is one that cursor-agent keeps of a workspace.
+type Chat struct {
+	ID        string        `json:"id"`
+	Title     string        `json:"title"`
+	UpdatedAt sessions.Time `json:"updatedAt"`
+	Sessions  []string      `json:"sessions,omitempty"` // that go on with it
 }
 
 // A Status is the answer to daemon/status.

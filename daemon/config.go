@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,6 +27,7 @@ type Config struct {
 	ParallelTurns    int           // writing turns at once in a workspace
 	TellRejections   bool          // tell agents what was rejected of theirs
 	CommitAccepts    bool          // take a commit by a person for the acceptance of what is in it
+	RecapSize        int           // bytes of the transcript that turn/start's recap gives an agent, at most
 	LogLevel         slog.Level
 }
 
@@ -37,6 +40,7 @@ func DefaultConfig() Config {
 		ParallelTurns:    1,
 		TellRejections:   true,
 		CommitAccepts:    true,
+		RecapSize:        64 << 10,
 		LogLevel:         slog.LevelInfo,
 	}
 }
@@ -97,6 +101,23 @@ func settings(c *Config) []setting {
 			return nil
 		}
 	}
+	size := func(to func(int64), least, most int64) func(func(any) error) error {
+		return func(decode func(any) error) error {
+			var s string
+			if err := decode(&s); err != nil {
+				return err
+			}
+			n, err := parseSize(s)
+			if err != nil {
+				return err
+			}
+			if n < least || n > most {
+				return errors.New("out of range")
+			}
+			to(n)
+			return nil
+		}
+	}
 	truth := func(to *bool) func(func(any) error) error {
 		return func(decode func(any) error) error { return decode(to) }
 	}
@@ -121,6 +142,7 @@ func settings(c *Config) []setting {
 		}},
 		{"tell_rejections", "true or false", truth(&c.TellRejections)},
 		{"commit_accepts", "true or false", truth(&c.CommitAccepts)},
+		{"recap_size", `a size from "1KB" to "1MB", such as "64KB"`, size(func(n int64) { c.RecapSize = int(n) }, 1<<10, 1<<20)},
 		{"log_level", `"debug", "info", "warn" or "error"`, func(decode func(any) error) error {
 			var s string
 			if err := decode(&s); err != nil {
@@ -145,6 +167,26 @@ func (c *Config) setLogLevel(s string) error {
 		return errors.New("unknown level")
 	}
 	return nil
+}
+
+// parseSize reads a number of bytes, such as "500MB"; a K is 1024.
+func parseSize(s string) (int64, error) {
+	s = strings.TrimSpace(s)
+	digits := strings.TrimRight(s, "KMGTiBb ")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 0 {
+		return 0, errors.New("not a size")
+	}
+	unit := strings.TrimSpace(s[len(digits):])
+	for i, units := range [][]string{{"", "B"}, {"K", "KB", "KiB"}, {"M", "MB", "MiB"}, {"G", "GB", "GiB"}, {"T", "TB", "TiB"}} {
+		if slices.Contains(units, unit) {
+			if n > math.MaxInt64>>(10*i) {
+				return 0, errors.New("too large")
+			}
+			return n << (10 * i), nil
+		}
+	}
+	return 0, errors.New("unknown unit")
 }
 
 // executable accepts a name without folders or an absolute path, also one below "~": the daemon has no folder of its

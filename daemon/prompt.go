@@ -14,6 +14,9 @@ const (
 	turnIDMax = 64      // characters
 )
 
+// kindTranscript is the kind of the context that turn/start's recap makes. It comes first, and not from clients.
+const kindTranscript = "transcript"
+
 // check validates what does not depend on the daemon's state.
 func (p *TurnParams) check() error {
 	if strings.TrimSpace(p.Prompt) == "" {
@@ -57,6 +60,15 @@ func (p *TurnParams) check() error {
 // composePrompt puts what goes with a prompt in front of it, in this form:
 //
 //	<context>
+//	<transcript>
+//	[user]
+//	an earlier prompt
+//
+//	[you]
+//	its answer
+//
+//	- Edit a.go
+//	</transcript>
 //	<remarks>
 //	- text
 //	</remarks>
@@ -81,6 +93,10 @@ func composePrompt(remarks []string, context []Context, prompt string) string {
 	}
 	var b strings.Builder
 	b.WriteString("<context>\n")
+	if len(context) > 0 && context[0].Kind == kindTranscript {
+		fmt.Fprintf(&b, "<transcript>\n%s</transcript>\n", closed(context[0].Text))
+		context = context[1:]
+	}
 	if len(remarks) > 0 {
 		b.WriteString("<remarks>\n")
 		for _, r := range remarks {

@@ -96,7 +96,9 @@ func (w *workspace) liveSession(id string) (*liveSession, error) {
 		return nil, storeError(err)
 	}
 	if s.Workspace != w.root {
-		return nil, invalid("sessionId", "the session belongs to the workspace %s", s.Workspace)
+		e := invalid("sessionId", "the session belongs to the workspace %s", s.Workspace)
+		e.Hint = "with recap (cursord run --recap) a new session begins here, with that one's transcript as context"
+		return nil, e
 	}
 	ls := &liveSession{session: s}
 	w.sessions[id] = ls

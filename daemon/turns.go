@@ -54,6 +54,11 @@ func (w *workspace) startTurn(p TurnParams, reply func(*sessions.Session, *sessi
 		fail(errStopped)
 		return
 	}
+	recapOf, err := w.recapSource(&p)
+	if err != nil {
+		fail(err)
+		return
+	}
 	if p.TurnID != "" {
 		t, err := w.turn(p.TurnID)
 		if err == nil {
@@ -99,6 +104,9 @@ func (w *workspace) startTurn(p TurnParams, reply func(*sessions.Session, *sessi
 		if s.Title == "" {
 			s.Title = titleOf(p.Prompt)
 		}
+		if p.Recap {
+			recapOf = s.ID
+		}
 	}
 	turn := &sessions.Turn{
 		ID: p.TurnID, SessionID: s.ID, Workspace: w.root, Prompt: p.Prompt, Model: s.Model, Mode: s.Mode,
@@ -113,7 +121,7 @@ func (w *workspace) startTurn(p TurnParams, reply func(*sessions.Session, *sessi
 	if p.Mode != nil {
 		turn.Mode = *p.Mode
 	}
-	t := &liveTurn{session: ls, turn: turn, context: p.Context, calls: map[string][]openCall{}}
+	t := &liveTurn{session: ls, turn: turn, context: p.Context, recapOf: recapOf, calls: map[string][]openCall{}}
 	w.turns[turn.ID] = t
 	w.queue = append(w.queue, t)
 	w.d.unfinished.Add(1)
@@ -193,8 +201,7 @@ func (w *workspace) run(t *liveTurn) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	t.ctx, t.cancel = ctx, cancel
 	req := agent.Request{
-		Dir: w.root, Prompt: composePrompt(w.takeNotes(&c, s.ID), t.context, turn.Prompt),
-		Mode: string(turn.Mode), Force: turn.Force, Env: []string{"CURSORD_TURN_ID=" + turn.ID, storeMark(w.d.store)},
+		Dir: w.root, Mode: string(turn.Mode), Force: turn.Force, Env: []string{"CURSORD_TURN_ID=" + turn.ID, storeMark(w.d.store)},
 		IdleTimeout: w.d.config.AgentIdleTimeout, ToolTimeout: w.d.config.AgentToolTimeout,
 	}
 	if turn.Model != nil {
@@ -202,19 +209,22 @@ func (w *workspace) run(t *liveTurn) {
 	} else {
 		req.Model = w.d.config.Model
 	}
-	if s.AgentSessionID != nil {
+	if s.AgentSessionID != nil && t.recapOf == "" {
 		req.Resume = *s.AgentSessionID
 	}
+	remarks := w.takeNotes(&c, s.ID)
 	w.submit(&c)
-	w.d.turns.Go(func() { w.drive(ctx, t, req) })
+	w.d.turns.Go(func() { w.drive(ctx, t, req, remarks) })
 }
 
 // drive runs the agent, tells the loop what it says, and lets the reviewer see the disk beside each tool call. It is the
 // turn's own goroutine.
-func (w *workspace) drive(ctx context.Context, t *liveTurn, req agent.Request) {
-	watch := w.review.watchTurn(t.turn, func(text string) {
+func (w *workspace) drive(ctx context.Context, t *liveTurn, req agent.Request, remarks []string) {
+	notice := func(text string) {
 		w.tell(turnEvents{turn: t, events: []agent.Event{agent.Notice{Text: text}}})
-	})
+	}
+	turn := t.turn // the loop puts another there when this one has ended
+	watch := w.review.watchTurn(turn, notice)
 	bin, err := w.d.findAgent()
 	var out agent.Outcome
 	if err != nil {
@@ -223,9 +233,10 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, req agent.Request) {
 		}}
 	} else {
 		if req.Resume != "" && agent.ChatIsGone(req.Dir, req.Resume) {
-			w.tell(turnEvents{turn: t, events: []agent.Event{agent.Notice{Text: chatGone}}})
+			notice(chatGone)
 		}
 		req.Bin = bin
+		req.Prompt = composePrompt(remarks, w.withRecap(ctx, t, notice), turn.Prompt)
 		req.Ready = watch.ready()
 		out = w.d.launcher.Run(ctx, req, func(events []agent.Event) {
 			for part := range parts(events) {
@@ -271,14 +282,15 @@ func (w *workspace) sessionStarted(c *commit, t *liveTurn, init agent.Init) {
 	if s.AgentSessionID != nil && *s.AgentSessionID == init.SessionID {
 		return
 	}
-	if s.AgentSessionID != nil {
+	if s.AgentSessionID != nil && t.recapOf == "" {
 		w.notice(c, t, chatGone)
 	}
 	s.AgentSessionID = &init.SessionID
 	w.putSession(c, t.session, &s)
 }
 
-const chatGone = "cursor-agent does not have this session's chat any more: it has begun a new one and does not know what was said before"
+const chatGone = "cursor-agent does not have this session's chat any more: it has begun a new one and does not know what was said " +
+	"before. To tell it, ask again with the transcript as context: turn/start with recap, or cursord run --resume SESSION --recap"
 
 // endTurn gives a turn its final status, last of all that is told of it.
 func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {

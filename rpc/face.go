@@ -60,6 +60,7 @@ func (f *face) table() table {
 			"diff/comment":          review(f.comment),
 			"agent/status":          slow(f.agentStatus),
 			"agent/models":          slow(f.agentModels),
+			"agent/chats":           slow(f.agentChats),
 			"daemon/status":         quick(f.status),
 			"daemon/stop":           quick(f.stop),
 		},

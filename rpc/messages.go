@@ -162,6 +162,7 @@ type TurnStartParams struct {
 	Mode      *sessions.Mode `json:"mode,omitempty"`
 	Force     bool           `json:"force,omitempty"`
 	TurnID    string         `json:"turnId,omitempty"` // a name for the turn, so that the call may be repeated
+	Recap     bool           `json:"recap,omitempty"`  // begin a fresh chat with the session's transcript as context
 }
 
 // A Context is something put into the prompt beside the user's words. Which fields it has depends on Kind: file has
@@ -240,6 +241,11 @@ type CommentParams struct {
 	Workspace string `json:"workspace"`
 	Hunk      string `json:"hunk"`
 	Text      string `json:"text"`
+}
+
+// ChatList is the result of agent/chats, the latest first.
+type ChatList struct {
+	Chats []daemon.Chat `json:"chats"`
 }
 
 // ModelList is the result of agent/models.

@@ -64,7 +64,7 @@ func (p *TurnStartParams) core() (daemon.TurnParams, error) {
 	}
 	return daemon.TurnParams{
 		Workspace: p.Workspace, SessionID: p.SessionID, TurnID: p.TurnID, Prompt: p.Prompt,
-		Context: contexts, Model: p.Model, Mode: p.Mode, Force: p.Force,
+		Context: contexts, Model: p.Model, Mode: p.Mode, Force: p.Force, Recap: p.Recap,
 	}, nil
 }
 
@@ -86,6 +86,11 @@ func (f *face) agentStatus(ctx context.Context, _ *None) (daemon.AgentStatus, er
 func (f *face) agentModels(ctx context.Context, _ *None) (ModelList, error) {
 	models, err := f.d.AgentModels(ctx)
 	return ModelList{nonNil(models)}, err
+}
+
+func (f *face) agentChats(_ context.Context, p *WorkspaceParams) (ChatList, error) {
+	chats, err := f.d.AgentChats(p.Workspace)
+	return ChatList{nonNil(chats)}, err
 }
 
 func (f *face) status(context.Context, *None) (daemon.Status, error) { return f.d.Status(), nil }

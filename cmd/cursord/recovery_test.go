@@ -449,3 +449,140 @@ func TestChatIsGone(t *testing.T) {
 	notices(1, next)
 	audit(t, e.all())
 }
+
+// TestRecap gives the transcript of a session whose chat is gone, or whose workspace was moved, to a fresh chat.
+func TestRecap(t *testing.T) {
+	w := newWorld(t)
+	w.put("../config.toml", `recap_size = "1KB"`)
+	w.start("CURSOR_CONFIG_DIR=" + w.dir)
+	e := w.opens()
+	says := func(text string) []string {
+		return []string{initLine, piece(text), `{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"shellToolCall":{"args":{"command":"make"}}}}`,
+			`{"type":"tool_call","subtype":"completed","call_id":"c","tool_call":{"shellToolCall":{"args":{"command":"make"},"result":{"failure":{"exitCode":2}}}}}`,
+			succeeds(text)}
+	}
+	w.plays(says("It is a list.")...)
+	first := e.turn(obj{"prompt": "what is this?"})
+	chat := w.runs()[0].Session
+	w.put(fmt.Sprintf("../chats/%x/other/store.db", md5.Sum([]byte(w.ws))), "")
+
+	// Without a recap the person is told how to get one.
+	next := obj{"sessionId": first.SessionID, "prompt": "go on"}
+	w.plays(initLine, piece("With what?"), succeeds("With what?"))
+	turn := e.turn(next)
+	require.Contains(t, e.said(turn.ID, sessions.ItemNotice)[0], "--recap")
+	require.Contains(t, w.runs()[1].Args, chat)
+	require.Equal(t, "go on", w.runs()[1].Prompt)
+
+	// With it the chat is a fresh one, which later turns resume.
+	next["recap"] = true
+	turn = e.turn(next)
+	require.Equal(t, []string{"a fresh chat has begun, with the transcript of 2 earlier turn(s) as context"}, e.said(turn.ID, sessions.ItemNotice))
+	run := w.runs()[2]
+	require.NotContains(t, run.Args, "--resume")
+	require.Equal(t, `<context>
+<transcript>
+[user]
+what is this?
+
+[you]
+It is a list.
+
+- make (failed, exit status 2)
+
+[user]
+go on
+
+[you]
+With what?
+</transcript>
+</context>
+
+go on`, run.Prompt)
+	e.turn(obj{"sessionId": first.SessionID})
+	require.Contains(t, w.runs()[3].Args, run.Session)
+
+	// It is bounded, and the newest is kept.
+	w.plays(says(strings.Repeat("long ", 100) + "and the end")...)
+	for i := range 5 {
+		e.turn(obj{"sessionId": first.SessionID, "prompt": fmt.Sprintf("number %d", i)})
+	}
+	turn = e.turn(next)
+	require.Contains(t, e.said(turn.ID, sessions.ItemNotice)[0], "did not fit")
+	prompt := w.runs()[9].Prompt
+	require.Less(t, len(prompt), 1<<10+200)
+	require.Contains(t, prompt, "<transcript>\n(what came before is left out)\n")
+	require.Contains(t, prompt, "number 4")
+	require.Contains(t, prompt, "…(")
+	require.Contains(t, prompt, "and the end")
+	require.NotContains(t, prompt, "number 1")
+
+	// A workspace that was moved: a session of the new place begins with the old one's transcript.
+	moved := w.ws + "2"
+	require.NoError(t, os.Rename(w.ws, moved))
+	e.must("workspace/trust", obj{"workspace": moved, "trusted": true}, nil)
+	refused := e.fails("turn/start", obj{"workspace": moved, "sessionId": first.SessionID, "prompt": "and here?"})
+	require.Equal(t, -32602, refused.Code)
+	require.Contains(t, refused.Data.Hint, "recap")
+	ask := obj{"workspace": moved, "sessionId": first.SessionID, "prompt": "and here?", "recap": true, "turnId": "moved"}
+	var started, again struct {
+		Session *sessions.Session
+		Turn    *sessions.Turn
+	}
+	e.must("turn/start", ask, &started)
+	require.NotEqual(t, first.SessionID, started.Session.ID)
+	require.Equal(t, moved, started.Session.Workspace)
+	e.must("turn/start", ask, &again)
+	require.Equal(t, started.Session.ID, again.Session.ID)
+	var ended struct{ Turn *sessions.Turn }
+	e.must("turn/wait", obj{"turnId": "moved"}, &ended)
+	require.Equal(t, sessions.TurnCompleted, ended.Turn.Status)
+	require.Contains(t, w.runs()[10].Prompt, "number 4")
+	require.NotContains(t, w.runs()[10].Args, "--resume")
+
+	// There may be nothing to tell.
+	turn = e.asks(obj{"workspace": moved, "recap": true, "prompt": "fresh"})
+	e.must("turn/wait", obj{"turnId": turn.ID}, &ended)
+	require.Equal(t, sessions.TurnCompleted, ended.Turn.Status)
+	require.Equal(t, "fresh", w.runs()[11].Prompt)
+}
+
+// TestAdoptedChat goes on with a chat that was begun without cursord.
+func TestAdoptedChat(t *testing.T) {
+	w := newWorld(t)
+	w.start("CURSOR_CONFIG_DIR=" + w.dir)
+	folder := fmt.Sprintf("../chats/%x/", md5.Sum([]byte(w.ws)))
+	w.put(folder+"outside-1/meta.json", `{"title":"Begun outside"}`)
+	w.put(folder+"outside-2/store.db", "")
+	e := w.opens()
+	var created struct{ Session *sessions.Session }
+	e.must("session/create", obj{"workspace": w.ws, "agentSessionId": "outside-2"}, &created)
+	e.turn(obj{"sessionId": created.Session.ID})
+	args := w.runs()[0].Args
+	require.Equal(t, "outside-2", args[slices.Index(args, "--resume")+1], "the first turn resumes it")
+
+	out, _, status := w.cursord("sessions", "--agent")
+	require.Zero(t, status)
+	require.Regexp(t, `outside-1 .* - +Begun outside`, out)
+	require.Regexp(t, `outside-2 .* `+created.Session.ID, out)
+	for range 2 { // the second time it is adopted already
+		_, _, status = w.cursord("run", "--chat", "outside-1", "hello")
+		require.Zero(t, status)
+	}
+	runs := w.runs()
+	require.Contains(t, runs[1].Args, "outside-1")
+	require.Contains(t, runs[2].Args, "outside-1")
+	var list struct{ Sessions []*sessions.Session }
+	e.must("session/list", obj{"workspace": w.ws}, &list)
+	require.Len(t, list.Sessions, 2)
+	require.Equal(t, "Begun outside", list.Sessions[0].Title)
+	_, says, status := w.cursord("run", "--chat", "nobody", "hello")
+	require.Equal(t, 1, status)
+	require.Contains(t, says, "sessions --agent")
+	_, says, status = w.cursord("run", "--recap", "hello")
+	require.Equal(t, 2, status)
+	require.Contains(t, says, "--session")
+	_, _, status = w.cursord("run", "--resume", created.Session.ID, "--recap", "again")
+	require.Zero(t, status)
+	require.Contains(t, w.runs()[3].Prompt, "<transcript>\n[user]\ndo it\n")
+}

@@ -23,17 +23,22 @@ const exitCancelled = 130
 
 func runCommand() *cobra.Command {
 	var p place
-	var session, model, mode string
-	var force, trust, asJSON bool
+	var session, chat, model, mode string
+	var force, trust, recap, asJSON bool
 	c := &cobra.Command{
 		Use:   "run [PROMPT]",
 		Short: "Give the agent a prompt and watch it work",
 		Long: `Give the agent a prompt and watch it work: its text on stdout, its tool calls on stderr. Without PROMPT, or where
 it is -, the prompt is what stdin has. Ctrl-C cancels the turn; a second one leaves it to the daemon.
 
+The agent knows what was said in a session as long as it has its chat. Where it has lost it, or the workspace was moved,
+--recap begins a fresh chat with the transcript as context. --chat goes on with a chat that was begun without cursord;
+"cursord sessions --agent" lists them.
+
 The exit status is 0 when the turn is completed, 1 when it failed, and 130 when it was cancelled.`,
 		Example: `  cursord run "explain main.go"
   cursord run --session 01J9ZK4T6Q "now add a test"
+  cursord run --session 01J9ZK4T6Q --recap "where were we?"
   git diff | cursord run --mode ask --json -`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -41,6 +46,12 @@ The exit status is 0 when the turn is completed, 1 when it failed, and 130 when 
 			}
 			if mode != "" && !slices.Contains([]sessions.Mode{sessions.ModeAgent, sessions.ModeAsk, sessions.ModePlan}, sessions.Mode(mode)) {
 				return fmt.Errorf("--mode is %q; it must be agent, ask or plan", mode)
+			}
+			switch {
+			case chat != "" && (session != "" || recap):
+				return errors.New("--chat excludes --session and --recap")
+			case recap && session == "":
+				return errors.New("--recap goes with --session")
 			}
 			return nil
 		},
@@ -50,7 +61,7 @@ The exit status is 0 when the turn is completed, 1 when it failed, and 130 when 
 				return err
 			}
 			r := &turnRun{trust: trust, params: rpc.TurnStartParams{
-				SessionID: session, Prompt: prompt, Force: force, TurnID: ulid.Make().String(),
+				SessionID: session, Prompt: prompt, Force: force, Recap: recap, TurnID: ulid.Make().String(),
 			}}
 			if mode != "" {
 				m := sessions.Mode(mode)
@@ -68,8 +79,13 @@ The exit status is 0 when the turn is completed, 1 when it failed, and 130 when 
 				return err
 			}
 			defer client.Close()
-			if r.params.Workspace, err = runPlace(c.Context(), client, p, session); err != nil {
+			if r.params.Workspace, err = runPlace(c.Context(), client, p, session, recap); err != nil {
 				return err
+			}
+			if chat != "" {
+				if r.params.SessionID, err = adopt(c.Context(), client, r.params.Workspace, chat); err != nil {
+					return err
+				}
 			}
 			interrupts := make(chan os.Signal, 2)
 			signal.Notify(interrupts, os.Interrupt)
@@ -86,6 +102,9 @@ The exit status is 0 when the turn is completed, 1 when it failed, and 130 when 
 	}
 	p.addFlag(c)
 	c.Flags().StringVar(&session, "session", "", "go on with the session `ID` (default: a new one)")
+	c.Flags().StringVar(&session, "resume", "", "the same as --session, in cursor-agent's word: `ID`")
+	c.Flags().StringVar(&chat, "chat", "", "go on with the chat `ID` of cursor-agent")
+	c.Flags().BoolVar(&recap, "recap", false, "begin a fresh chat with the session's transcript as context")
 	c.Flags().StringVar(&model, "model", "", "the model `M` (default: the session's, else the configuration's)")
 	c.Flags().StringVar(&mode, "mode", "", "the mode `M`: agent, ask or plan (default: the session's, else agent)")
 	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking")
@@ -112,8 +131,9 @@ func promptOf(c *cobra.Command, args []string) (string, error) {
 	return string(raw), nil
 }
 
-// runPlace returns the workspace of a run: the one given, else that of the session, if one is given.
-func runPlace(ctx context.Context, client *rpc.Client, p place, session string) (string, error) {
+// runPlace returns the workspace of a run: the one given, else that of the session, if one is given. With a recap a
+// session's workspace that is gone gives way to the present one: it was moved.
+func runPlace(ctx context.Context, client *rpc.Client, p place, session string, recap bool) (string, error) {
 	if p.dir != "" || session == "" {
 		return p.find(ctx, client)
 	}
@@ -122,7 +142,34 @@ func runPlace(ctx context.Context, client *rpc.Client, p place, session string) 
 	if err != nil {
 		return "", err
 	}
+	if info, err := os.Stat(t.Session.Workspace); recap && (err != nil || !info.IsDir()) {
+		return p.find(ctx, client)
+	}
 	return t.Session.Workspace, nil
+}
+
+// adopt returns the session that goes on with a chat of cursor-agent's, the latest or a new one.
+func adopt(ctx context.Context, client *rpc.Client, workspace, chat string) (string, error) {
+	var list rpc.ChatList
+	if err := client.Call(ctx, "agent/chats", rpc.WorkspaceParams{Workspace: workspace}, &list); err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(list.Chats, func(c daemon.Chat) bool { return c.ID == chat })
+	if i < 0 {
+		return "", fmt.Errorf("cursor-agent has no chat %s of %s: \"cursord sessions --agent\" lists those it has", clean(chat), clean(workspace))
+	}
+	if adopted := list.Chats[i].Sessions; len(adopted) > 0 {
+		return adopted[0], nil
+	}
+	params := rpc.SessionCreateParams{Workspace: workspace, AgentSessionID: chat}
+	if title := list.Chats[i].Title; title != "" {
+		params.Title = &title
+	}
+	var created rpc.SessionResult
+	if err := client.Call(ctx, "session/create", params, &created); err != nil {
+		return "", err
+	}
+	return created.Session.ID, nil
 }
 
 // A turnRun is a turn from its start to its end.

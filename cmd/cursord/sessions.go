@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,13 +15,18 @@ import (
 
 func sessionsCommand() *cobra.Command {
 	var p place
-	var all, asJSON bool
+	var all, agent, asJSON bool
 	c := &cobra.Command{
 		Use:   "sessions",
 		Short: "List the sessions of a workspace, the latest first",
+		Long: `List the sessions of a workspace, the latest first; or, with --agent, the chats that cursor-agent itself keeps of it,
+those too that were begun without cursord. "cursord run --chat ID" goes on with one.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if all && p.dir != "" {
 				return errors.New("--workspace and --all exclude each other")
+			}
+			if all && agent {
+				return errors.New("--agent and --all exclude each other")
 			}
 			return cobra.NoArgs(c, args)
 		},
@@ -31,6 +37,9 @@ func sessionsCommand() *cobra.Command {
 				if root, err = p.find(c.Context(), client); err != nil {
 					return err
 				}
+			}
+			if agent {
+				return listChats(c, client, root, asJSON)
 			}
 			list, err := allSessions(c.Context(), client, root)
 			if err != nil {
@@ -53,6 +62,7 @@ func sessionsCommand() *cobra.Command {
 	}
 	p.addFlag(c)
 	c.Flags().BoolVar(&all, "all", false, "of all workspaces")
+	c.Flags().BoolVar(&agent, "agent", false, "list the chats that cursor-agent keeps of the workspace")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the sessions as JSON")
 	return c
 }
@@ -88,4 +98,30 @@ func sessionRows(list []*sessions.Session, all bool, now time.Time) [][]string {
 		rows = append(rows, append(row, clean(s.Title)))
 	}
 	return rows
+}
+
+// listChats prints the agent's own chats of a workspace.
+func listChats(c *cobra.Command, client *rpc.Client, root string, asJSON bool) error {
+	var list rpc.ChatList
+	if err := client.Call(c.Context(), "agent/chats", rpc.WorkspaceParams{Workspace: root}, &list); err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(c.OutOrStdout(), list)
+	}
+	if len(list.Chats) == 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "cursor-agent has no chats of %s\n", clean(root))
+		return nil
+	}
+	now := time.Now()
+	rows := [][]string{{"CHAT", "UPDATED", "SESSION", "TITLE"}}
+	for _, chat := range list.Chats {
+		session := strings.Join(chat.Sessions, ", ")
+		if session == "" {
+			session = "-"
+		}
+		rows = append(rows, []string{clean(chat.ID), ago(chat.UpdatedAt.Time, now), session, clean(chat.Title)})
+	}
+	printTable(c.OutOrStdout(), rows)
+	return nil
 }

@@ -1,0 +1,179 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"cursord/sessions"
+)
+
+// A recap is a session's transcript in words, for an agent that does not have its chat: prompts, answers, and a line
+// for each tool call. It is made from the newest turn back until it is long enough.
+type recap struct {
+	limit int      // bytes
+	size  int      // of parts
+	parts []string // the newest first
+	full  bool     // something was left out
+	turns int      // whose prompts are in it
+}
+
+// recapText returns what a session's turns said until now, at most limit bytes of it and the newest first to be kept,
+// and a sentence for people on what that is. Both are empty for a session that has not said anything.
+func (d *Daemon) recapText(session string, limit int) (text, told string, err error) {
+	r := &recap{limit: limit}
+	before := ""
+	var open *sessions.Turn // its items are not all seen
+	for !r.full {
+		turns, items, more, err := d.store.Transcript(session, before, 0)
+		if err != nil {
+			return "", "", storeError(err)
+		}
+		byTurn := map[string][]*sessions.Item{}
+		for _, it := range items {
+			byTurn[it.TurnID] = append(byTurn[it.TurnID], it)
+		}
+		for _, t := range slices.Backward(turns) {
+			if open != nil && open.ID != t.ID {
+				r.prompt(open)
+			}
+			if open == nil || open.ID != t.ID {
+				r.end(t)
+			}
+			open = t
+			if t.Status.Final() {
+				for _, it := range slices.Backward(byTurn[t.ID]) {
+					r.item(it)
+				}
+			}
+		}
+		if !more || len(items) == 0 {
+			break
+		}
+		before = items[0].ID
+	}
+	if open != nil {
+		r.prompt(open)
+	}
+	if len(r.parts) == 0 {
+		return "", "", nil
+	}
+	told = fmt.Sprintf("a fresh chat has begun, with the transcript of %d earlier turn(s) as context", r.turns)
+	if r.full {
+		r.parts = append(r.parts, "(what came before is left out)\n")
+		told += "; what came before them did not fit"
+	}
+	slices.Reverse(r.parts)
+	return strings.Join(r.parts, "\n"), told, nil
+}
+
+// add puts a part in front. One that is too long for its share loses its middle.
+func (r *recap) add(head, text string) {
+	if r.full {
+		return
+	}
+	text = strings.TrimSpace(text)
+	if share := max(r.limit/4, 256); len(text) > share {
+		cut := len(text) - share
+		text = runePrefix(text, share*2/3) + fmt.Sprintf("\n…(%d bytes left out)…\n", cut) + runeSuffix(text, share/3)
+	}
+	part := head + text + "\n"
+	if r.size+len(part) > r.limit {
+		r.full = true
+		return
+	}
+	r.size += len(part) + 1
+	r.parts = append(r.parts, part)
+}
+
+func (r *recap) end(t *sessions.Turn) {
+	switch t.Status {
+	case sessions.TurnFailed:
+		r.add("", "(a failure ended this turn)")
+	case sessions.TurnCancelled:
+		r.add("", "(the user cancelled this turn)")
+	case sessions.TurnInterrupted:
+		r.add("", "(this turn was interrupted)")
+	}
+}
+
+func (r *recap) prompt(t *sessions.Turn) {
+	if !t.Status.Final() {
+		return // the one that asks, or one behind it
+	}
+	if r.add("[user]\n", t.Prompt); !r.full {
+		r.turns++
+	}
+}
+
+func (r *recap) item(it *sessions.Item) {
+	switch it.Kind {
+	case sessions.ItemAssistant, sessions.ItemPlan:
+		if strings.TrimSpace(it.Text) != "" {
+			r.add("[you]\n", it.Text)
+		}
+	case sessions.ItemTool:
+		title := it.Tool.Title
+		if title == "" {
+			title = it.Tool.RawName
+		}
+		line := strings.Join(strings.Fields(title), " ")
+		switch t := it.Tool; {
+		case it.Status == sessions.ItemCompleted:
+		case t.ExitCode != nil && *t.ExitCode != 0:
+			line += fmt.Sprintf(" (failed, exit status %d)", *t.ExitCode)
+		default:
+			line += fmt.Sprintf(" (%s)", it.Status)
+		}
+		r.add("- ", runePrefix(line, argKept))
+	}
+}
+
+// recapSource returns the session whose transcript a turn wants where that is not its own: one of another workspace, such
+// as this one before it was moved. The turn then gets a session of its own.
+func (w *workspace) recapSource(p *TurnParams) (string, error) {
+	if !p.Recap || p.SessionID == "" || w.sessions[p.SessionID] != nil {
+		return "", nil
+	}
+	s, err := w.d.store.Session(p.SessionID)
+	if err != nil {
+		return "", storeError(err)
+	}
+	if s.Workspace == w.root {
+		return "", nil
+	}
+	p.SessionID = ""
+	return s.ID, nil
+}
+
+// withRecap returns what goes with a turn's prompt, the transcript first where it is wanted.
+func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(string)) []Context {
+	if t.recapOf == "" {
+		return t.context
+	}
+	w.settleStore(ctx)
+	text, told, err := w.d.recapText(t.recapOf, w.d.config.RecapSize)
+	switch {
+	case err != nil:
+		w.log.Error("no recap", "session", t.recapOf, "err", err)
+		notice("a fresh chat has begun, without the transcript, which cannot be read: " + err.Error())
+	case text != "":
+		notice(told)
+		return append([]Context{{Kind: kindTranscript, Text: text}}, t.context...)
+	}
+	return t.context
+}
+
+// settleStore waits until what was said until now is stored, while the disk takes changes.
+func (w *workspace) settleStore(ctx context.Context) {
+	const patience = 5 * time.Second
+	stored := make(chan struct{})
+	w.d.store.Submit(w.root, nil, func(error) { close(stored) })
+	select {
+	case <-stored:
+	case <-ctx.Done():
+	case <-time.After(patience):
+	}
+}
