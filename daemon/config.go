@@ -28,7 +28,15 @@ type Config struct {
 	TellRejections   bool          // tell agents what was rejected of theirs
 	CommitAccepts    bool          // take a commit by a person for the acceptance of what is in it
 	RecapSize        int           // bytes of the transcript that turn/start's recap gives an agent, at most
+	Keep             Retention     // which sessions are kept
 	LogLevel         slog.Level
+}
+
+// A Retention bounds what is kept of sessions; 0 is no bound. Sessions that are busy or under review are always kept.
+type Retention struct {
+	Age      time.Duration // since the last change
+	Sessions int           // in all workspaces together
+	Size     int64         // bytes
 }
 
 // DefaultConfig is what holds without a file.
@@ -143,6 +151,33 @@ func settings(c *Config) []setting {
 		{"tell_rejections", "true or false", truth(&c.TellRejections)},
 		{"commit_accepts", "true or false", truth(&c.CommitAccepts)},
 		{"recap_size", `a size from "1KB" to "1MB", such as "64KB"`, size(func(n int64) { c.RecapSize = int(n) }, 1<<10, 1<<20)},
+		{"keep_age", `a duration of at least "1h", such as "90d", or "0" for ever`, func(decode func(any) error) error {
+			var s string
+			if err := decode(&s); err != nil {
+				return err
+			}
+			d, err := parseAge(s)
+			if err != nil {
+				return err
+			}
+			if d != 0 && d < time.Hour {
+				return errors.New("too short")
+			}
+			c.Keep.Age = d
+			return nil
+		}},
+		{"keep_sessions", "a number, or 0 for no limit", func(decode func(any) error) error {
+			var n int64
+			if err := decode(&n); err != nil {
+				return err
+			}
+			if n < 0 || n > math.MaxInt32 {
+				return errors.New("out of range")
+			}
+			c.Keep.Sessions = int(n)
+			return nil
+		}},
+		{"keep_size", `a size such as "2GB", or "0" for no limit`, size(func(n int64) { c.Keep.Size = n }, 0, math.MaxInt64)},
 		{"log_level", `"debug", "info", "warn" or "error"`, func(decode func(any) error) error {
 			var s string
 			if err := decode(&s); err != nil {
@@ -167,6 +202,20 @@ func (c *Config) setLogLevel(s string) error {
 		return errors.New("unknown level")
 	}
 	return nil
+}
+
+// parseAge reads a duration, also one in days.
+func parseAge(s string) (time.Duration, error) {
+	const day = 24 * time.Hour
+	digits, days := strings.CutSuffix(s, "d")
+	if !days {
+		return time.ParseDuration(s)
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 0 || n > int64(math.MaxInt64/day) {
+		return 0, errors.New("not a number of days")
+	}
+	return time.Duration(n) * day, nil
 }
 
 // parseSize reads a number of bytes, such as "500MB"; a K is 1024.

@@ -18,6 +18,8 @@ func TestConfig(t *testing.T) {
 	}
 	home, err := os.UserHomeDir()
 	require.NoError(t, err)
+	const keys = "the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, parallel_turns, tell_rejections, " +
+		"commit_accepts, recap_size, keep_age, keep_sessions, keep_size, log_level"
 	tests := []struct {
 		name, file string
 		want       Config
@@ -27,7 +29,8 @@ func TestConfig(t *testing.T) {
 		{name: "empty", want: DefaultConfig()},
 		{name: "all", want: Config{
 			Agent: "/opt/agent", Model: "m", IdleExit: time.Hour, AgentIdleTimeout: time.Second,
-			AgentToolTimeout: 90 * time.Minute, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, LogLevel: slog.LevelDebug,
+			AgentToolTimeout: 90 * time.Minute, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, RecapSize: 2 << 10,
+			Keep: Retention{Age: 90 * 24 * time.Hour, Sessions: 500, Size: 3 << 30}, LogLevel: slog.LevelDebug,
 		}, file: `
 			# a comment
 			agent = "/opt/agent"
@@ -38,6 +41,10 @@ func TestConfig(t *testing.T) {
 			parallel_turns = 3
 			tell_rejections = true
 			commit_accepts = true
+			recap_size = "2KB"
+			keep_age = "90d"
+			keep_sessions = 500
+			keep_size = "3 GiB"
 			log_level = "debug"`},
 		{name: "off", file: "tell_rejections = false\ncommit_accepts = false",
 			want: with(func(c *Config) { c.TellRejections, c.CommitAccepts = false, false })},
@@ -47,8 +54,8 @@ func TestConfig(t *testing.T) {
 		{name: "a name", file: `agent = "agent"`, want: with(func(c *Config) { c.Agent = "agent" })},
 		{name: "level in capitals", file: `log_level = "WARN"`, want: with(func(c *Config) { c.LogLevel = slog.LevelWarn })},
 		{name: "unknown keys", file: "modle = 1\n\n[turns]\nmax = 2\n", want: DefaultConfig(), warnings: []string{
-			`c.toml:1: unknown key "modle"; the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, parallel_turns, tell_rejections, commit_accepts, log_level`,
-			`c.toml:3: unknown key "turns"; the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, parallel_turns, tell_rejections, commit_accepts, log_level`,
+			"c.toml:1: unknown key \"modle\"; " + keys,
+			"c.toml:3: unknown key \"turns\"; " + keys,
 		}},
 
 		{name: "no TOML", file: "\nagent = what", err: "c.toml:2: "},
@@ -63,6 +70,15 @@ func TestConfig(t *testing.T) {
 		{name: "no turns", file: `parallel_turns = 0`, err: `c.toml:1: parallel_turns must be a number from 1 to 64`},
 		{name: "many turns", file: `parallel_turns = 65`, err: `parallel_turns must be a number from 1 to 64`},
 		{name: "half a turn", file: `parallel_turns = 1.5`, err: `parallel_turns must be a number from 1 to 64`},
+		{name: "a long recap", file: `recap_size = "2MB"`, err: `recap_size must be a size from "1KB" to "1MB"`},
+		{name: "a size without unit", file: `recap_size = "2048"`, want: with(func(c *Config) { c.RecapSize = 2048 })},
+		{name: "a number for a size", file: `keep_size = 5`, err: `keep_size must be a size such as "2GB", or "0" for no limit`},
+		{name: "an odd unit", file: `keep_size = "5 miles"`, err: `keep_size must be a size`},
+		{name: "a huge size", file: `keep_size = "9999999999GB"`, err: `keep_size must be a size`},
+		{name: "an age in hours", file: `keep_age = "36h"`, want: with(func(c *Config) { c.Keep.Age = 36 * time.Hour })},
+		{name: "an age too short", file: `keep_age = "5s"`, err: `keep_age must be a duration of at least "1h", such as "90d", or "0" for ever`},
+		{name: "a long age", file: `keep_age = "999999999d"`, err: `keep_age must be a duration`},
+		{name: "fewer than none", file: `keep_sessions = -1`, err: `keep_sessions must be a number, or 0 for no limit`},
 		{name: "a level", file: "\n\nlog_level = \"loud\"", err: `c.toml:3: log_level must be "debug", "info", "warn" or "error"`},
 	}
 	for _, test := range tests {
