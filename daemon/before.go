@@ -39,10 +39,8 @@ func (s *snapshot) has(name string) (mode fs.FileMode, there bool) {
 // contents returns what files of the table held, those of which it is known.
 func (s *snapshot) contents(names []string) map[string][]byte {
 	found := make(map[string][]byte, len(names))
-	oids := map[string]string{}
-	sizes := map[string]int64{}
+	wanted := map[*repository]map[string]blobOf{}
 	s.mu.Lock()
-	git := s.git
 	for _, name := range names {
 		e := s.files[name]
 		if e == nil {
@@ -50,19 +48,22 @@ func (s *snapshot) contents(names []string) map[string][]byte {
 		}
 		if data, ok := s.spool.get(e.content); ok {
 			found[name] = data
-		} else if e.oid != "" {
-			oids[name], sizes[name] = e.oid, e.size
+		} else if repo := s.repositoryOf(name); e.oid != "" && repo != nil {
+			if wanted[repo] == nil {
+				wanted[repo] = map[string]blobOf{}
+			}
+			wanted[repo][strings.TrimPrefix(name, repo.at)] = blobOf{e.oid, e.size}
 		}
 	}
 	s.mu.Unlock()
-	if git == nil || len(oids) == 0 {
+	if len(wanted) == 0 {
 		return found
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
 	defer cancel()
-	for name, data := range git.blobs(ctx, oids) {
-		if int64(len(data)) == sizes[name] { // else a filter does not do what it did at the checkout
-			found[name] = data
+	for repo, of := range wanted {
+		for name, data := range repo.git.checkedOut(ctx, of) {
+			found[repo.at+name] = data
 		}
 	}
 	return found
@@ -71,10 +72,10 @@ func (s *snapshot) contents(names []string) map[string][]byte {
 // absent reports whether there was certainly nothing at a path.
 func (s *snapshot) absent(name string) bool {
 	s.mu.Lock()
-	git, reruled := s.git, s.reruled
+	repo, reruled := s.repositoryOf(name), s.reruled
 	absent := s.absentLocked(name)
 	s.mu.Unlock()
-	if git == nil || !absent {
+	if repo == nil || !absent {
 		return absent
 	}
 	// Git does not list what it ignores.
@@ -84,7 +85,7 @@ func (s *snapshot) absent(name string) bool {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
 	defer cancel()
-	ignored, err := git.ignored(ctx, name)
+	ignored, err := repo.git.ignored(ctx, strings.TrimPrefix(name, repo.at))
 	return err == nil && !ignored
 }
 
@@ -96,8 +97,8 @@ func (s *snapshot) absentLocked(name string) bool {
 	if _, there := s.dirs[name]; there {
 		return false
 	}
-	if s.git != nil {
-		for _, dir := range s.nested {
+	if s.repositoryOf(name) != nil {
+		for dir := range s.nested {
 			if name == dir || strings.HasPrefix(name, dir+"/") {
 				return false
 			}
@@ -131,7 +132,7 @@ func (s *snapshot) missingDirs(name string) (dirs []string) {
 // madeLocked reports whether a folder that was not listed is new, and not one in which git had nothing to list.
 // s.mu must be held.
 func (s *snapshot) madeLocked(dir string) bool {
-	if s.git == nil {
+	if s.repositoryOf(dir) == nil {
 		return true
 	}
 	full := s.full(dir)

@@ -3,18 +3,14 @@ package daemon
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,7 +23,9 @@ var errGitOutput = errors.New("git printed too much")
 // A gitTree asks git about a folder in a work tree. It only asks: nothing here takes a lock or writes to the
 // repository, runs its hooks or its file system monitor, or fetches.
 type gitTree struct {
-	dir string
+	dir     string
+	within  bool     // dir itself must be the repository's folder
+	filters []string // that may fail; see lenient
 }
 
 // A listed is one path of a listing, relative to the gitTree's folder.
@@ -36,6 +34,7 @@ type listed struct {
 	oid   string // what the index has; "" for what it does not have
 	dirty bool   // the work tree holds, or may hold, something else than oid
 	gone  bool   // the index has it, the work tree does not
+	skip  bool   // git does not look at it in the work tree
 }
 
 // list names what the index has, and what is neither there nor ignored; without what a sparse checkout leaves out.
@@ -48,9 +47,48 @@ func (g gitTree) list(ctx context.Context, dirty bool) (files []listed, nested [
 	}
 	out, err := g.run(ctx, nil, args...)
 	if err != nil {
+		if out, err = g.lenient(ctx).run(ctx, nil, args...); err != nil {
+			return nil, nil, err
+		}
+	}
+	if files, nested, err = parseListing(string(out)); err != nil {
 		return nil, nil, err
 	}
-	return parseListing(string(out))
+	return g.withoutLeftOut(files), nested, nil
+}
+
+// withoutLeftOut drops the files that a sparse checkout leaves out. Those that git is told to skip may be there all the
+// same, in any form.
+func (g gitTree) withoutLeftOut(files []listed) []listed {
+	dirs := map[string]bool{}
+	var there func(dir string) bool
+	there = func(dir string) bool {
+		is, known := dirs[dir]
+		if !known {
+			is = dir == "." || there(path.Dir(dir)) && lstat(filepath.Join(g.dir, filepath.FromSlash(dir))).mode.IsDir()
+			dirs[dir] = is
+		}
+		return is
+	}
+	return slices.DeleteFunc(files, func(l listed) bool {
+		return l.skip && !(there(path.Dir(l.path)) && lstat(filepath.Join(g.dir, filepath.FromSlash(l.path))).exists())
+	})
+}
+
+// lenient returns g for when a filter that must not fail does, because its program is not there any more: such filters
+// do nothing then.
+func (g gitTree) lenient(ctx context.Context) gitTree {
+	out, err := g.run(ctx, nil, "config", "-z", "--get-regexp", `^filter\..*\.(required|process)$`)
+	if err != nil {
+		return g
+	}
+	for rec := range strings.SplitSeq(string(out), "\x00") {
+		key, _, _ := strings.Cut(rec, "\n")
+		if i := strings.LastIndexByte(key, '.'); i > len("filter.") {
+			g.filters = append(g.filters, key[len("filter."):i])
+		}
+	}
+	return g
 }
 
 // parseListing reads records like "H 100644 <oid> 0\tpath" and "? path", each ended by a NUL.
@@ -81,14 +119,14 @@ func parseListing(out string) (list []listed, nested []string, err error) {
 		case mode == "160000":
 			nested = append(nested, path)
 			continue
-		case tag == 'S' || tag == 's':
-			continue
 		}
 		if n := len(list); n == 0 || list[n-1].path != path {
 			list = append(list, listed{path: path, oid: oid})
 		}
 		last := &list[len(list)-1]
 		switch {
+		case tag == 'S' || tag == 's':
+			last.dirty, last.skip = true, true
 		case tag == 'R':
 			last.gone = true
 		case tag != 'H': // modified, unmerged, or (in small letters) not to be looked at
@@ -108,72 +146,12 @@ func (g gitTree) ignored(ctx context.Context, path string) (bool, error) {
 	return err == nil, err
 }
 
-// blobs returns what a checkout of each path would write, by path; those that git cannot tell are missing.
-func (g gitTree) blobs(ctx context.Context, oids map[string]string) map[string][]byte {
-	found := make(map[string][]byte, len(oids))
-	if len(oids) == 0 {
-		return found
-	}
-	prefix, err := g.run(ctx, nil, "rev-parse", "--show-prefix")
-	if err != nil {
-		return found
-	}
-	top := strings.TrimSuffix(string(prefix), "\n")
-	// Git announces the length before its filters: what ends each answer is that an invented object is missing.
-	mark := "no-such-object-" + rand.Text()
-	var ask bytes.Buffer
-	var order []string
-	for path, oid := range oids {
-		if strings.ContainsRune(path, '\n') {
-			if out, err := g.run(ctx, nil, "cat-file", "--filters", "--path="+top+path, oid); err == nil {
-				found[path] = out
-			}
-			continue
-		}
-		order = append(order, path)
-		fmt.Fprintf(&ask, "%s %s\n%s\n", oid, top+path, mark)
-	}
-	if len(order) == 0 {
-		return found
-	}
-	out, err := g.run(ctx, &ask, "cat-file", "--batch", "--filters")
-	if err != nil && len(out) == 0 {
-		return found
-	}
-	end := []byte(mark + " missing\n")
-	for _, path := range order {
-		answer, rest, ok := bytes.Cut(out, end)
-		if !ok {
-			break
-		}
-		out = rest
-		head, content, ok := bytes.Cut(answer, []byte("\n"))
-		if kind := strings.Fields(string(head)); ok && len(kind) == 3 && kind[1] == "blob" && len(content) > 0 {
-			found[path] = content[:len(content)-1]
-		}
-	}
-	return found
-}
-
-// isBlob reports whether git names data, as it is, by oid.
-func isBlob(oid string, data []byte) bool {
-	var h hash.Hash
-	if len(oid) == 2*sha256.Size {
-		h = sha256.New()
-	} else {
-		h = sha1.New()
-	}
-	io.WriteString(h, "blob "+strconv.Itoa(len(data))+"\x00")
-	h.Write(data)
-	return hex.EncodeToString(h.Sum(nil)) == oid
-}
-
 // run runs git and returns what it printed; it is an error if git's exit code is not 0.
 func (g gitTree) run(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager",
 		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.untrackedCache=false",
 		"-c", "core.quotePath=false"}, args...)...)
-	cmd.Dir, cmd.Env, cmd.Stdin = g.dir, gitEnvironment(), in
+	cmd.Dir, cmd.Env, cmd.Stdin = g.dir, g.environment(), in
 	cmd.WaitDelay = 200 * time.Millisecond
 	out := &boundedBuffer{left: gitOutput}
 	errOut := &boundedBuffer{left: 4 << 10}
@@ -188,8 +166,8 @@ func (g gitTree) run(ctx context.Context, in io.Reader, args ...string) ([]byte,
 	return out.b.Bytes(), nil
 }
 
-// gitEnvironment is the daemon's without what would lead git to another repository, or have it lock, ask or fetch.
-func gitEnvironment() []string {
+// environment is the daemon's without what would lead git to another repository, or have it lock, ask or fetch.
+func (g gitTree) environment() []string {
 	var env []string
 	for _, kv := range os.Environ() {
 		key, _, _ := strings.Cut(kv, "=")
@@ -200,7 +178,20 @@ func gitEnvironment() []string {
 		}
 		env = append(env, kv)
 	}
-	return append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
+	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
+		"GIT_LFS_SKIP_SMUDGE=1")
+	if g.within {
+		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(g.dir))
+	}
+	if len(g.filters) > 0 {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", 2*len(g.filters)))
+		for i, name := range g.filters {
+			env = append(env,
+				fmt.Sprintf("GIT_CONFIG_KEY_%d=filter.%s.required", 2*i, name), fmt.Sprintf("GIT_CONFIG_VALUE_%d=false", 2*i),
+				fmt.Sprintf("GIT_CONFIG_KEY_%d=filter.%s.process", 2*i+1, name), fmt.Sprintf("GIT_CONFIG_VALUE_%d=", 2*i+1))
+		}
+	}
+	return env
 }
 
 // A boundedBuffer keeps what is written to it, up to a bound; what is over it is dropped.

@@ -24,7 +24,7 @@ func TestParseListing(t *testing.T) {
 			[]listed{{path: "a", oid: a, dirty: true}, {path: "b", oid: b, gone: true, dirty: true}}, nil},
 		{"unmerged", "M 100644 " + a + " 1\ta\x00M 100644 " + b + " 2\ta\x00", []listed{{path: "a", oid: a, dirty: true}}, nil},
 		{"not to be looked at", "h 100644 " + a + " 0\ta\x00", []listed{{path: "a", oid: a, dirty: true}}, nil},
-		{"sparse, and a submodule", "S 100644 " + a + " 0\ta\x00H 160000 " + b + " 0\tsub\x00", []listed{}, []string{"sub"}},
+		{"sparse, and a submodule", "S 100644 " + a + " 0\ta\x00H 160000 " + b + " 0\tsub\x00", []listed{{path: "a", oid: a, dirty: true, skip: true}}, []string{"sub"}},
 		{"odd names", "? H 100644 " + a + " 0\ta\x00? \n\t\"\xff\x00H 120000 " + a + " 0\ta\tb\x00",
 			[]listed{{path: "H 100644 " + a + " 0\ta"}, {path: "\n\t\"\xff"}, {path: "a\tb", oid: a}}, nil},
 	} {
@@ -39,8 +39,8 @@ func TestParseListing(t *testing.T) {
 	}
 }
 
-// repository makes a repository of a folder's files.
-func repository(t testing.TB, dir string) {
+// commitAll makes a repository of a folder's files.
+func commitAll(t testing.TB, dir string) {
 	t.Helper()
 	for _, args := range [][]string{{"init", "-q"}, {"config", "user.name", "a"}, {"config", "user.email", "a@b"}, {"add", "-A"}, {"commit", "-q", "-m", "m"}} {
 		cmd := exec.Command("git", args...)
@@ -60,7 +60,7 @@ func TestGitBlobs(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, "w", name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "w", name), data, 0o644))
 	}
-	repository(t, dir)
+	commitAll(t, dir)
 	g := gitTree{dir: filepath.Join(dir, "w")}
 	list, _, err := g.list(t.Context(), true)
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestGitBlobs(t *testing.T) {
 		require.True(t, isBlob(l.oid, files[l.path]), l.path)
 		oids[l.path] = l.oid
 	}
-	got := g.blobs(t.Context(), oids)
+	got := g.blobs(t.Context(), oids, true)
 	require.Len(t, got, len(files))
 	for name, data := range files {
 		require.True(t, bytes.Equal(data, got[name]), "%q: %q", name, got[name])
@@ -81,7 +81,7 @@ func TestGitIgnored(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "out", "sub"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*.o\nout/\n"), 0o644))
-	repository(t, dir)
+	commitAll(t, dir)
 	for path, want := range map[string]bool{"a": false, "a.o": true, "out/x": true, ":(top)a": false, ":x.o": true, "new/dir/a.o": true, "[a].o": true} {
 		got, err := gitTree{dir: dir}.ignored(t.Context(), path)
 		require.NoError(t, err, path)

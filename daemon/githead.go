@@ -84,7 +84,7 @@ func (r *reviewer) lookAtHead(counts bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
 	defer cancel()
-	git := gitTree{r.w.root}
+	git := gitTree{dir: r.w.root}
 	// An error says that there is no commit yet, or no git: then there is nothing to agree to.
 	out, _ := git.run(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	old, first := h.id, !h.known
@@ -131,7 +131,7 @@ func (r *reviewer) acceptCommitted(ctx context.Context, git gitTree, old, now st
 			nowIDs[f.path] = c.now
 		}
 	}
-	oldTexts, nowTexts := git.blobs(ctx, oldIDs), git.blobs(ctx, nowIDs)
+	oldTexts, nowTexts := git.blobs(ctx, oldIDs, true), git.blobs(ctx, nowIDs, true)
 	content := func(texts map[string][]byte, path, id string) (c diffs.Content, ok bool) {
 		if id == "" {
 			return c, true

@@ -166,3 +166,6 @@ func (w *workspace) relativePaths(paths []string) []string {
 	}
 	return rel
 }
+
+// shown returns a path as it can be told.
+func shown(path string) string { return strings.ToValidUTF8(path, "\uFFFD") }

@@ -45,6 +45,8 @@ type leftOut struct {
 	more int      // over the bounds of number and size
 	late int      // over the bound of time; the next scan comes back to them
 	odd  []string // what cannot be reviewed, and why
+
+	made, gone []string // repositories within the workspace
 }
 
 // A suspect is a path that does not look as it did.
@@ -58,7 +60,7 @@ type suspect struct {
 // has seen. For each change it asks judge, giving the time of the change as far as the system knows: that of a
 // deletion may be later. What it returns is to be noted once it has been taken in.
 func (s *snapshot) scan(ctx context.Context, list bool, judge func(when int64, gone bool) verdict) (all []found, left leftOut) {
-	suspects, ok := s.suspects(ctx, list)
+	suspects, ok := s.suspects(ctx, list, &left)
 	if !ok {
 		left.late++
 		return nil, left
@@ -106,7 +108,7 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(when int64, g
 			f.after.odd = "it was not a regular file"
 		}
 		if f.after.odd != "" {
-			left.odd = append(left.odd, fmt.Sprintf("%s: %s", strings.ToValidUTF8(f.path, "\uFFFD"), f.after.odd))
+			left.odd = append(left.odd, fmt.Sprintf("%s: %s", shown(f.path), f.after.odd))
 			s.skip(f.path, f.is)
 			continue
 		}
@@ -147,11 +149,11 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(when int64, g
 }
 
 // suspects returns, sorted, the paths that do not look as they did, or might not.
-func (s *snapshot) suspects(ctx context.Context, list bool) (suspects []suspect, ok bool) {
+func (s *snapshot) suspects(ctx context.Context, list bool, left *leftOut) (suspects []suspect, ok bool) {
 	// What is known is looked at while git, or a walk, looks for more.
 	listing := make(chan []listed, 1)
 	if list {
-		go func() { listing <- s.relist(ctx) }()
+		go func() { listing <- s.relist(ctx, left) }()
 	} else {
 		listing <- nil
 	}
@@ -197,21 +199,6 @@ func (s *snapshot) suspects(ctx context.Context, list bool) (suspects []suspect,
 	return suspects, true
 }
 
-// relist names the files that are there now; none if they cannot be listed any more.
-func (s *snapshot) relist(ctx context.Context) []listed {
-	s.mu.Lock()
-	git := s.git
-	s.mu.Unlock()
-	if git == nil {
-		return walk(ctx, s.root).files
-	}
-	files, _, err := git.list(ctx, false)
-	if err != nil {
-		return nil
-	}
-	return files
-}
-
 // beyondLink reports whether a path leads through a link in the place of one of its folders: git still lists what was
 // there. known keeps what was found out about folders.
 func (s *snapshot) beyondLink(name string, known map[string]bool) bool {
@@ -250,7 +237,7 @@ func (s *snapshot) wasThere(sus suspect) bool {
 func (s *snapshot) wasAbsent(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.git == nil || !s.reruled || !s.absentLocked(name) {
+	if s.repositoryOf(name) == nil || !s.reruled || !s.absentLocked(name) {
 		return s.absentLocked(name)
 	}
 	t, known := born(s.full(name))

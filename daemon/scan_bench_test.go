@@ -28,7 +28,7 @@ func manyFiles(b *testing.B, n int) string {
 		}
 		require.NoError(b, os.WriteFile(name, text, 0o644))
 	}
-	repository(b, dir)
+	commitAll(b, dir)
 	status(b, dir) // refreshes the index
 	return dir
 }

@@ -304,5 +304,11 @@ func (l leftOut) String() string {
 		}
 		say = append(say, text)
 	}
+	for _, dir := range l.made {
+		say = append(say, fmt.Sprintf("a repository has come to %s; what is in it is not listed for review", shown(dir)))
+	}
+	for _, dir := range l.gone {
+		say = append(say, fmt.Sprintf("the repository in %s is gone; what was in it cannot be reviewed", shown(dir)))
+	}
 	return strings.Join(say, ". ")
 }

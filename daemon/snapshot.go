@@ -29,11 +29,11 @@ type snapshot struct {
 	taken atomic.Bool
 
 	mu       sync.Mutex        // guards all below
-	git      *gitTree          // nil: the folders were read, without git
+	repos    []repository      // the root's and those within; none: the folders were read, without git
 	files    map[string]*entry // what is there
 	dirs     map[string]inode  // folders that were there
 	whole    map[string]bool   // without git: folders of which all entries are in files and dirs; "." is the root
-	nested   []string          // repositories within, of which nothing is known
+	nested   map[string]bool   // folders for repositories within, of which nothing is known; whether there is one
 	reruled  bool              // what git ignores has changed since
 	spool    spool
 	unusable string // why nothing can be compared with it; "" if it can
@@ -54,7 +54,7 @@ type inode struct{ dev, ino uint64 }
 func newSnapshot(root, stateDir string) (s *snapshot, stop func()) {
 	s = &snapshot{
 		root: root, began: time.Now(), ready: make(chan struct{}), files: map[string]*entry{}, dirs: map[string]inode{},
-		whole: map[string]bool{}, spool: spool{dir: stateDir},
+		whole: map[string]bool{}, nested: map[string]bool{}, spool: spool{dir: stateDir},
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), snapshotTime)
 	ready := sync.OnceFunc(func() { close(s.ready) })
@@ -96,31 +96,30 @@ func (s *snapshot) take(ctx context.Context) {
 
 // A listing names a workspace's files.
 type listing struct {
-	walked
-	git    *gitTree // nil: the folders were read
-	nested []string
+	walked              // its files are those of git, if git has a word here
+	repos  []repository // none: the folders were read
+	nested map[string]bool
 }
 
 // list names the workspace's files, and says which differ from git's index.
 func (s *snapshot) list(ctx context.Context) (l listing, unusable string) {
 	if inGit(s.root) {
-		git := &gitTree{dir: s.root}
-		files, nested, err := git.list(ctx, true)
-		if err == nil && len(files) == 0 {
-			if ignored, _ := git.ignored(ctx, "."); ignored {
+		r, err := listRepositories(ctx, s.root)
+		if err == nil && len(r.files) == 0 {
+			if ignored, _ := r.all[0].git.ignored(ctx, "."); ignored {
 				err = fs.ErrNotExist // nothing here is git's business
 			}
 		}
 		switch {
 		case ctx.Err() != nil:
 			return l, "git took too long to list its files"
-		case err == nil && len(files) > gitEntries:
+		case err == nil && len(r.files) > gitEntries:
 			return l, fmt.Sprintf("it has more than %d files", gitEntries)
 		case err == nil:
-			return listing{walked{files: files}, git, nested}, ""
+			return listing{walked{files: r.files}, r.all, r.nested}, ""
 		}
 	}
-	return listing{walked: walk(ctx, s.root)}, ""
+	return listing{walked: walk(ctx, s.root), nested: map[string]bool{}}, ""
 }
 
 func (s *snapshot) lstats(ctx context.Context, files []listed) ([]fileStat, bool) {
@@ -146,17 +145,22 @@ func (s *snapshot) keep(list listing, stats []fileStat) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.git, s.files, s.nested, s.whole = list.git, files, list.nested, list.whole
+	s.repos, s.files, s.nested, s.whole = list.repos, files, list.nested, list.whole
 	for _, dir := range list.dirs {
 		s.dirs[dir] = inode{}
 	}
-	if list.git != nil {
+	if len(list.repos) > 0 {
 		for name := range files {
 			s.addDirs(name)
 		}
 	}
 	if list.cut {
 		s.short = "some folders could not be listed within the limits"
+	}
+	for dir, there := range list.nested {
+		if there {
+			s.short = fmt.Sprintf("the repository in %s could not be looked into", shown(dir))
+		}
 	}
 }
 

@@ -477,26 +477,3 @@ func TestShellLinks(t *testing.T) {
 	e.decides("diff/reject", obj{"all": true})
 	w.requireTree(tree{"f": "f\n", "../out/f": "out\n"})
 }
-
-// TestNestedRepositories leaves alone what belongs to a repository within, and what one leaves behind.
-func TestNestedRepositories(t *testing.T) {
-	w := newWorld(t)
-	w.put("in/f", "f\n")
-	w.ws = w.path("in")
-	w.commits()
-	w.ws = filepath.Dir(w.ws)
-	w.put("a", "a\n")
-	w.git("init", "-q")
-	w.git("add", "a")
-	w.plays(lines(shells("s", "echo x >> in/f"), shells("t", "rm -rf in/.git; echo x >> a"))...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	found := e.diffs()
-	require.Contains(t, found, "a")
-	if d := found["in/f"]; d != nil {
-		require.Equal(t, "unknown", d.Baseline)
-	}
-	e.decides("diff/reject", obj{"all": true})
-	w.requireTree(tree{"a": "a\n", "in/f": "f\nx\n"})
-}

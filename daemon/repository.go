@@ -1,0 +1,131 @@
+package daemon
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+)
+
+// repositoriesMax bounds the repositories within a workspace that are looked into.
+const repositoriesMax = 32
+
+// A repository is a git work tree with files of the workspace: the one that the root is in, or one within it, be it a
+// submodule of another or not.
+type repository struct {
+	at  string // its folder in the workspace and a slash; "" is the root
+	git gitTree
+}
+
+// A repositories is what git says of the work trees in a workspace.
+type repositories struct {
+	all    []repository // the root's is the first
+	files  []listed
+	nested map[string]bool // folders with repositories of which nothing is known; whether there is one, or only to be
+}
+
+// listRepositories lists the work tree at the root and those within.
+func listRepositories(ctx context.Context, root string) (r repositories, err error) {
+	r.nested = map[string]bool{}
+	for queue := []repository{{git: gitTree{dir: root}}}; len(queue) > 0; queue = queue[1:] {
+		repo := queue[0]
+		files, nested, err := repo.list(ctx, true)
+		if err != nil {
+			if repo.at == "" {
+				return r, err
+			}
+			r.nested[strings.TrimSuffix(repo.at, "/")] = true
+			continue
+		}
+		r.all = append(r.all, repo)
+		r.files = append(r.files, files...)
+		for _, dir := range nested {
+			sub := repository{dir + "/", gitTree{dir: filepath.Join(root, filepath.FromSlash(dir)), within: true}}
+			if !sub.there() || len(r.all)+len(queue) > repositoriesMax {
+				r.nested[dir] = sub.there()
+				continue
+			}
+			queue = append(queue, sub)
+		}
+	}
+	return r, nil
+}
+
+// list is git's list with the workspace's paths.
+func (r repository) list(ctx context.Context, dirty bool) (files []listed, nested []string, err error) {
+	files, nested, err = r.git.list(ctx, dirty)
+	if r.at != "" {
+		for i := range files {
+			files[i].path = r.at + files[i].path
+		}
+		for i := range nested {
+			nested[i] = r.at + nested[i]
+		}
+	}
+	return files, nested, err
+}
+
+// there reports whether a repository within the workspace is there, and no link leads out to it.
+func (r repository) there() bool {
+	resolved, err := filepath.EvalSymlinks(r.git.dir)
+	return err == nil && resolved == filepath.Clean(r.git.dir) && lstat(filepath.Join(r.git.dir, ".git")).exists()
+}
+
+// repositoryOf returns the innermost repository that has a path; nil if git has no word there. s.mu must be held.
+func (s *snapshot) repositoryOf(name string) (of *repository) {
+	for i := range s.repos {
+		r := &s.repos[i]
+		if strings.HasPrefix(name, r.at) && (of == nil || len(r.at) > len(of.at)) {
+			of = r
+		}
+	}
+	return of
+}
+
+// relist names the files that are there now, as far as they can be listed, and notes which repositories within have
+// come and gone: about what they hold nothing can be said.
+func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
+	s.mu.Lock()
+	repos := s.repos
+	s.mu.Unlock()
+	if len(repos) == 0 {
+		return walk(ctx, s.root).files
+	}
+	var kept []repository
+	known := map[string]bool{}
+	for _, r := range repos {
+		if dir := strings.TrimSuffix(r.at, "/"); r.at != "" && !r.there() {
+			left.gone = append(left.gone, dir)
+			known[dir] = true
+			continue
+		} else if r.at != "" {
+			known[dir] = true
+		}
+		kept = append(kept, r)
+	}
+	var within []string
+	for _, r := range kept {
+		list, nested, err := r.list(ctx, false)
+		if err == nil {
+			files, within = append(files, list...), append(within, nested...)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.repos = kept
+	for _, dir := range left.gone {
+		s.nested[dir] = false
+		for name := range s.files {
+			if strings.HasPrefix(name, dir+"/") {
+				delete(s.files, name)
+			}
+		}
+	}
+	for _, dir := range within {
+		r := repository{dir + "/", gitTree{dir: s.full(dir)}}
+		if !known[dir] && !s.nested[dir] && r.there() {
+			s.nested[dir] = true
+			left.made = append(left.made, dir)
+		}
+	}
+	return files
+}
