@@ -122,6 +122,8 @@ func (w space) applyOne(op Op) error {
 			return err
 		}
 		return w.removeSession(op.ID, op.Seq)
+	case Revive:
+		return w.revive(op.ID)
 	case AppendText:
 		return w.appendText(op)
 	case PutReview:
@@ -349,6 +351,22 @@ func (w space) removeSession(id string, seq uint64) error {
 		w.tx.Bucket(bucketRemoved).Put([]byte(id), append(be64(seq), w.root...)),
 		changes.Put(be64(seq), changed{kind: KindSession, removed: true, id: id}.encode()),
 	)
+}
+
+// revive takes away a session's tombstone.
+func (w space) revive(id string) error {
+	removed := w.tx.Bucket(bucketRemoved)
+	v := removed.Get([]byte(id))
+	if len(v) <= 8 {
+		return nil
+	}
+	seq, root := bytes.Clone(v[:8]), string(v[8:])
+	if b := spaceBucket(w.tx, root); b != nil {
+		if err := b.Bucket(bucketChanges).Delete(seq); err != nil {
+			return err
+		}
+	}
+	return removed.Delete([]byte(id))
 }
 
 // deletePrefix deletes the keys with a prefix, from a key on when it is given. It collects first: deleting moves a

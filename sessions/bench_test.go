@@ -1,12 +1,15 @@
 package sessions_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -56,15 +59,8 @@ func BenchmarkChanges1000(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen opens a database of SESSIONS_BENCH sessions (10,000), each of a turn with 10 items of 1 KB.
-func BenchmarkOpen(b *testing.B) {
-	n := 10000
-	if v, err := strconv.Atoi(os.Getenv("SESSIONS_BENCH")); err == nil {
-		n = v
-	}
-	path := dbPath(b)
-	s, _ := openAt(b, path)
-	seq := uint64(0)
+// fillLarge stores n sessions, each of a turn with 10 items of 1 KB, and returns the last seq.
+func fillLarge(b *testing.B, s *Store, n int) (seq uint64) {
 	next := func() uint64 { seq++; return seq }
 	text := strings.Repeat("text ", 200)
 	for i := range n {
@@ -78,6 +74,77 @@ func BenchmarkOpen(b *testing.B) {
 		s.Submit(root, ops, nil)
 	}
 	must(b, s, SetTrust{true})
+	return seq
+}
+
+// BenchmarkCompact compacts a database of SESSIONS_BENCH sessions (10,000) of which two in three were deleted, and
+// tells how long commits and reads took meanwhile, at worst. Run it with -benchtime 1x.
+func BenchmarkCompact(b *testing.B) {
+	n := 10000
+	if v, err := strconv.Atoi(os.Getenv("SESSIONS_BENCH")); err == nil {
+		n = v
+	}
+	for b.Loop() {
+		b.StopTimer()
+		path := dbPath(b)
+		s, _ := openAt(b, path)
+		seq := fillLarge(b, s, n)
+		for i := range n {
+			if seq++; i%3 != 0 {
+				s.Submit(root, []Op{RemoveSession{ID: fmt.Sprint("session-", i), Seq: seq}}, nil)
+			}
+		}
+		must(b, s, SetTrust{true})
+		before := fileSize(b, path)
+		done := make(chan struct{})
+		var worst [2]time.Duration
+		var all sync.WaitGroup
+		watch := func(worst *time.Duration, f func()) {
+			all.Go(func() {
+				for {
+					select {
+					case <-done:
+						return
+					case <-time.After(time.Millisecond):
+					}
+					began := time.Now()
+					f()
+					*worst = max(*worst, time.Since(began))
+				}
+			})
+		}
+		watch(&worst[0], func() {
+			seq++
+			must(b, s, puts(session("live", seq))...)
+		})
+		watch(&worst[1], func() {
+			if _, _, err := s.Sessions(root, "", 50); err != nil {
+				b.Error(err)
+			}
+		})
+		b.StartTimer()
+		require.NoError(b, s.Compact(context.Background()))
+		b.StopTimer()
+		close(done)
+		all.Wait()
+		b.ReportMetric(float64(before)/(1<<20), "MB-before")
+		b.ReportMetric(float64(fileSize(b, path))/(1<<20), "MB-after")
+		b.ReportMetric(float64(worst[0].Microseconds())/1000, "ms-worst-commit")
+		b.ReportMetric(float64(worst[1].Microseconds())/1000, "ms-worst-read")
+		require.NoError(b, s.Close())
+		b.StartTimer()
+	}
+}
+
+// BenchmarkOpen opens a database of SESSIONS_BENCH sessions (10,000), each of a turn with 10 items of 1 KB.
+func BenchmarkOpen(b *testing.B) {
+	n := 10000
+	if v, err := strconv.Atoi(os.Getenv("SESSIONS_BENCH")); err == nil {
+		n = v
+	}
+	path := dbPath(b)
+	s, _ := openAt(b, path)
+	fillLarge(b, s, n)
 	copyFile := func(name string) string {
 		to := filepath.Join(b.TempDir(), name)
 		raw, err := os.ReadFile(path)

@@ -11,6 +11,7 @@ import (
 // Faults change what a store under test does.
 type Faults struct {
 	Commit     func(update func() error) error
+	Rename     func(from, to string) error
 	Drain      time.Duration
 	Migrations []func(*bolt.Tx) error
 }
@@ -19,6 +20,9 @@ func OpenFaulty(path string, o Options, f Faults) (*Store, Report, error) {
 	set := defaults()
 	if f.Commit != nil {
 		set.commit = f.Commit
+	}
+	if f.Rename != nil {
+		set.rename = f.Rename
 	}
 	if f.Drain != 0 {
 		set.drain = f.Drain

@@ -43,7 +43,7 @@ func open(path string, o Options, set settings) (*Store, Report, error) {
 	}
 	s := &Store{
 		path: path, o: o, set: set,
-		wake: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{}),
+		pauses: make(chan func()), wake: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	if damage == nil {
 		err = s.begin(&report, nil)
@@ -71,12 +71,16 @@ func (s *Store) started(report Report, err error) (*Store, Report, error) {
 
 // begin opens the file and makes it ready for its first reader. idle names sessions that cannot be busy any more.
 func (s *Store) begin(report *Report, idle []string) (err error) {
-	if s.db, err = openBolt(s.path, s.o.LockTimeout); err != nil {
+	db, err := openBolt(s.path, s.o.LockTimeout)
+	if err != nil {
 		return err
 	}
+	s.db.Store(db)
 	if err := s.ready(report, idle); err != nil {
-		return errors.Join(err, s.db.Close())
+		return errors.Join(err, db.Close())
 	}
+	// An error means that it takes room, and that the next compaction will tell.
+	_ = os.Remove(s.path + freshSuffix)
 	return nil
 }
 
@@ -87,11 +91,11 @@ func (s *Store) ready(report *Report, idle []string) (err error) {
 			err = fmt.Errorf("%w (%v)", ErrDamaged, r)
 		}
 	}()
-	if s.epoch, err = prepareSchema(s.db, s.set.migrations); err != nil {
+	if s.epoch, err = prepareSchema(s.db.Load(), s.set.migrations); err != nil {
 		return err
 	}
 	left := len(idle) > 0
-	err = s.db.View(func(tx *bolt.Tx) error {
+	err = s.db.Load().View(func(tx *bolt.Tx) error {
 		k, _ := tx.Bucket(bucketActive).Cursor().First()
 		left = left || k != nil
 		return nil
@@ -105,17 +109,22 @@ func (s *Store) ready(report *Report, idle []string) (err error) {
 	})
 }
 
+// initialMap is how much of a file is mapped at first. While the map is large enough, a writer never waits for readers
+// to let go of it. It is address space only, but on Windows the file itself would get that size.
+var initialMap = func() int64 {
+	if runtime.GOOS == "windows" || ^uint(0)>>32 == 0 {
+		return 0
+	}
+	return 1 << 30
+}()
+
 func openBolt(path string, timeout time.Duration) (*bolt.DB, error) {
 	o := &bolt.Options{
 		Timeout:        timeout, // 0 would wait for ever
 		NoFreelistSync: true,    // less to write in each commit; closeDB writes it once
 		FreelistType:   bolt.FreelistMapType,
 	}
-	if runtime.GOOS != "windows" && ^uint(0)>>32 != 0 {
-		// While the map is large enough, a writer never waits for readers to let go of it. It is address space only,
-		// but on Windows the file itself would get that size.
-		o.InitialMmapSize = 1 << 30
-	}
+	o.InitialMmapSize = int(initialMap)
 	db, err := bolt.Open(path, 0o600, o)
 	if err != nil {
 		return nil, err

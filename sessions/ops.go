@@ -20,6 +20,9 @@ type RemoveSession struct {
 	Seq uint64
 }
 
+// Revive forgets that a session was deleted, so that one of its id can be stored again.
+type Revive struct{ ID string }
+
 // AppendText keeps text of a running item against a crash: Text belongs at Offset, in bytes, and replaces what was kept
 // from there on; so an empty Text at offset 0 forgets all of it. On an item that is not stored as running it does
 // nothing.
@@ -59,6 +62,7 @@ type SetTrust struct{ Trusted bool }
 
 func (Put) isOp()           {}
 func (RemoveSession) isOp() {}
+func (Revive) isOp()        {}
 func (AppendText) isOp()    {}
 func (PutReview) isOp()     {}
 func (DropReview) isOp()    {}

@@ -4,6 +4,7 @@ package sessions_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -22,7 +23,7 @@ import (
 
 // children are what the test binary does when it is run as a process of its own.
 func children() map[string]func() {
-	return map[string]func(){"writer": writeForEver, "limit": writeOverTheLimit}
+	return map[string]func(){"writer": writeForEver, "compacting writer": writeAndCompact, "limit": writeOverTheLimit}
 }
 
 func child(name, path string) *exec.Cmd {
@@ -50,6 +51,22 @@ func unitOps(n uint64) []Op {
 func writeForEver() {
 	s, _, err := Open(os.Getenv("SESSIONS_TEST_DB"), Options{})
 	check(err)
+	writeUnits(s)
+}
+
+// writeAndCompact does so while it compacts without end.
+func writeAndCompact() {
+	s, _, err := Open(os.Getenv("SESSIONS_TEST_DB"), Options{})
+	check(err)
+	go func() {
+		for {
+			check(s.Compact(context.Background()))
+		}
+	}()
+	writeUnits(s)
+}
+
+func writeUnits(s *Store) {
 	w, err := s.Workspace(root)
 	check(err)
 	room := make(chan struct{}, 40)
@@ -64,6 +81,12 @@ func writeForEver() {
 }
 
 func TestAKilledWriterLosesNothingItAcknowledged(t *testing.T) {
+	for _, name := range []string{"writer", "compacting writer"} {
+		t.Run(name, func(t *testing.T) { killWriters(t, name) })
+	}
+}
+
+func killWriters(t *testing.T, name string) {
 	path := dbPath(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	kills := 20
@@ -72,7 +95,7 @@ func TestAKilledWriterLosesNothingItAcknowledged(t *testing.T) {
 	}
 	last := uint64(0)
 	for range kills {
-		cmd := child("writer", path)
+		cmd := child(name, path)
 		out, err := cmd.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())

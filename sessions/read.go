@@ -25,10 +25,16 @@ func (s *Store) view(fn func(*bolt.Tx) error) (err error) {
 			err = fmt.Errorf("%s: %w (%v)", s.path, ErrDamaged, r)
 		}
 	}()
-	if err = s.db.View(fn); errors.Is(err, berrors.ErrDatabaseNotOpen) {
-		return ErrClosed
+	for {
+		db := s.db.Load()
+		err = db.View(fn)
+		if !errors.Is(err, berrors.ErrDatabaseNotOpen) {
+			return err
+		}
+		if s.db.Load() == db {
+			return ErrClosed
+		}
 	}
-	return err
 }
 
 // A cloner copies the value v of key k in b out of a transaction.

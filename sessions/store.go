@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"errors"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,7 +29,7 @@ type Report struct {
 type Store struct {
 	path  string
 	epoch string
-	db    *bolt.DB
+	db    atomic.Pointer[bolt.DB] // another one after Compact
 	o     Options
 	set   settings
 
@@ -41,6 +42,10 @@ type Store struct {
 	trouble  error
 	closing  bool
 	deadline time.Time // when Close stops trying
+
+	copying sync.Mutex  // held while the database is copied
+	pauses  chan func() // what is to run between two commits
+	journal *journal    // set while the database is compacted; the writer's
 
 	wake    chan struct{} // something waits; of capacity 1
 	quit    chan struct{} // closed by Close
@@ -55,6 +60,7 @@ type settings struct {
 	migrations []migration
 	drain      time.Duration                   // how long Close goes on trying to commit while commits fail
 	commit     func(update func() error) error // runs a commit
+	rename     func(from, to string) error     // puts a new file in place
 }
 
 func defaults() settings {
@@ -62,6 +68,7 @@ func defaults() settings {
 		migrations: migrations(),
 		drain:      5 * time.Second,
 		commit:     func(update func() error) error { return update() },
+		rename:     os.Rename,
 	}
 }
 
@@ -95,6 +102,8 @@ func (s *Store) Close() error {
 		s.mu.Unlock()
 		close(s.quit)
 		<-s.stopped
+		s.copying.Lock() // a copy sees quit, and ends
+		defer s.copying.Unlock()
 		s.closeErr = s.closeDB()
 	})
 	return s.closeErr
@@ -104,9 +113,10 @@ func (s *Store) Close() error {
 // It also spares the next Open a walk over the whole file to find them.
 func (s *Store) closeDB() error {
 	var marked error
+	db := s.db.Load()
 	if s.Trouble() == nil {
-		s.db.NoFreelistSync = s.suspect.Load() // a suspect file loses its mark
+		db.NoFreelistSync = s.suspect.Load() // a suspect file loses its mark
 		marked = s.update(func(*bolt.Tx) error { return nil })
 	}
-	return explain(s.path, errors.Join(marked, s.db.Close()))
+	return explain(s.path, errors.Join(marked, db.Close()))
 }

@@ -53,6 +53,11 @@ func (s *Store) write() {
 	defer close(s.stopped)
 	debug.SetPanicOnFault(true) // a page that cannot be read is then a failed commit
 	for {
+		select {
+		case pause := <-s.pauses:
+			pause()
+		default:
+		}
 		batch, closing := s.take()
 		if len(batch) == 0 {
 			if closing {
@@ -61,6 +66,8 @@ func (s *Store) write() {
 			select {
 			case <-s.wake:
 			case <-s.quit:
+			case pause := <-s.pauses:
+				pause()
 			}
 			continue
 		}
@@ -183,6 +190,9 @@ func (s *Store) try(batch []*unit) (bad *unit, err error) {
 		bad = nil
 		return nil
 	})
+	if err == nil {
+		s.journal.add(batch)
+	}
 	return bad, err
 }
 
@@ -190,7 +200,7 @@ func (s *Store) try(batch []*unit) (bad *unit, err error) {
 // bbolt's Update, which after a panic looks for the free pages in a goroutine of its own, and dies of the same page.
 func (s *Store) update(fn func(*bolt.Tx) error) error {
 	return s.set.commit(func() (err error) {
-		tx, err := s.db.Begin(true)
+		tx, err := s.db.Load().Begin(true)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,358 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sync"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+const (
+	// What compaction writes between two syncs. Syncing little and often keeps a commit's own sync from having to wait
+	// for all of it.
+	copyBytes = 8 << 20
+	// What may be committed while the file is copied. It is kept in memory until the copy has it, too.
+	maxJournal = 64 << 20
+	// What is left of that when the writer is stopped for the rest of it, and how often it is tried to get there.
+	lastJournal = 256 << 10
+	maxRounds   = 20
+	// A file that has grown this close to the end of its map is not copied any longer: a larger map has to wait for the
+	// copy's view of it, and everybody else for the map.
+	mapRoom = 64 << 20
+)
+
+// ErrTooBusy is returned when a copy of the database was given up because too much was written meanwhile.
+var ErrTooBusy = errors.New("too much is written to the database at present: try again later")
+
+// A DiskUse is what the database takes on disk.
+type DiskUse struct {
+	Bytes int64 // of the file
+	Free  int64 // of it, what holds nothing
+}
+
+// Wasteful reports whether Compact would pay. A file keeps 16 MB or less to grow into.
+func (u DiskUse) Wasteful() bool { return u.Free > u.Bytes/2 && u.Free > 32<<20 }
+
+// DiskUse returns what the database takes.
+func (s *Store) DiskUse() (DiskUse, error) {
+	var u DiskUse
+	err := s.view(func(tx *bolt.Tx) error {
+		db := tx.DB()
+		st := db.Stats()
+		info, err := os.Stat(s.path)
+		if err != nil {
+			return err
+		}
+		page := int64(db.Info().PageSize)
+		u.Bytes = info.Size()
+		u.Free = max(u.Bytes-tx.Size()+int64(st.FreePageN+st.PendingPageN)*page, 0)
+		return nil
+	})
+	return u, err
+}
+
+// Compact writes the database anew, without the pages that nothing uses, and goes on in the new file. Reading and
+// writing go on meanwhile: what is committed while the file is copied is written into both, and the writer is held up
+// only for the last of that and the renaming. Until then the old file is the database, whatever happens; from then on
+// the new one is, which is whole and on disk. It fails with ErrTooBusy, ErrNoSpace, ErrDamaged, ErrClosed or ctx's error,
+// and then nothing has changed.
+func (s *Store) Compact(ctx context.Context) error {
+	if runtime.GOOS == "windows" {
+		return errors.New("an open database cannot be replaced on Windows")
+	}
+	s.copying.Lock()
+	defer s.copying.Unlock()
+	fresh := s.path + freshSuffix
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return explain(s.path, err)
+	}
+	err := s.compactInto(ctx, fresh)
+	if err == nil {
+		return nil
+	}
+	if rest := os.Remove(fresh); !errors.Is(rest, os.ErrNotExist) {
+		err = errors.Join(err, rest)
+	}
+	return explain(s.path, err)
+}
+
+// freshSuffix names the new file while it is made. Open removes what a crash left of one.
+const freshSuffix = ".compact"
+
+func (s *Store) compactInto(ctx context.Context, fresh string) (err error) {
+	var from *bolt.Tx
+	j := new(journal)
+	err = s.between(ctx, func() (err error) {
+		if from, err = s.db.Load().Begin(false); err == nil {
+			s.journal = j
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		_ = from.Rollback() // where it was not done below
+		j.stop()
+	}()
+	to, err := openBolt(fresh, s.o.LockTimeout)
+	if err != nil {
+		return err
+	}
+	swapped := false
+	defer func() {
+		if !swapped {
+			err = errors.Join(err, to.Close())
+		}
+	}()
+	mayGoOn := func() error {
+		if j.full() {
+			return ErrTooBusy
+		}
+		return s.mayCopy(ctx)
+	}
+	if err := s.copyTx(mayGoOn, to, from); err != nil {
+		return err
+	}
+	if err := from.Rollback(); err != nil {
+		return err
+	}
+	for round := 0; j.size() > lastJournal; round++ {
+		if round == maxRounds {
+			return ErrTooBusy
+		}
+		if err := errors.Join(ctx.Err(), j.replay(to)); err != nil {
+			return err
+		}
+	}
+	return s.between(ctx, func() error {
+		err := j.replay(to)
+		if err == nil {
+			err = s.set.rename(fresh, s.path)
+		}
+		if err != nil {
+			return err
+		}
+		// From here on the new file is the database, whatever else fails.
+		swapped = true
+		s.journal = nil
+		s.suspect.Store(false) // what was bad has not been copied
+		old := s.db.Swap(to)
+		go func() { _ = old.Close() }() // waits for those who still read it; nobody needs that file any more
+		if err := syncDir(filepath.Dir(s.path)); err != nil {
+			return fmt.Errorf("the database is compacted, but its folder cannot be synced: %w", err)
+		}
+		return nil
+	})
+}
+
+// syncDir makes a renaming in a folder last.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// between has the writer run f between two commits.
+func (s *Store) between(ctx context.Context, f func() error) error {
+	ran := make(chan error, 1)
+	select {
+	case s.pauses <- func() { ran <- f() }:
+		return <-ran
+	case <-s.quit:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// copyTx copies all that a transaction sees into an empty database.
+func (s *Store) copyTx(mayGoOn func() error, to *bolt.DB, from *bolt.Tx) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	c := &copier{to: to, check: mayGoOn}
+	defer func() {
+		if r := recover(); r != nil {
+			s.suspect.Store(true)
+			err = fmt.Errorf("%w (%v)", ErrDamaged, r)
+		}
+		if c.tx != nil {
+			_ = c.tx.Rollback() // after a commit it does nothing
+		}
+	}()
+	return c.copy(from)
+}
+
+// mayCopy returns why a copy should end.
+func (s *Store) mayCopy(ctx context.Context) error {
+	select {
+	case <-s.quit:
+		return ErrClosed
+	default:
+	}
+	if s.nearMapEnd() {
+		return ErrTooBusy
+	}
+	return ctx.Err()
+}
+
+// nearMapEnd reports whether the file will soon need a larger map.
+func (s *Store) nearMapEnd() bool {
+	info, err := os.Stat(s.path)
+	if err != nil {
+		return false
+	}
+	const step = 1 << 30 // as bbolt maps files that are larger
+	mapped := int64(32 << 10)
+	if initialMap > 0 {
+		mapped = initialMap
+	}
+	for mapped < info.Size() {
+		mapped = min(2*mapped, mapped+step)
+	}
+	return info.Size()+mapRoom > mapped && mapped >= step
+}
+
+// A copier fills a database in transactions of copyBytes.
+type copier struct {
+	to    *bolt.DB
+	check func() error
+	tx    *bolt.Tx
+	size  int // of tx
+	round int // transactions so far
+}
+
+func (c *copier) copy(from *bolt.Tx) error {
+	if err := c.begin(); err != nil {
+		return err
+	}
+	err := from.ForEach(func(name []byte, b *bolt.Bucket) error {
+		if _, err := c.tx.CreateBucket(name); err != nil {
+			return err
+		}
+		return c.bucket(b, [][]byte{name})
+	})
+	if err != nil {
+		return err
+	}
+	return c.tx.Commit()
+}
+
+func (c *copier) begin() (err error) {
+	if err := c.check(); err != nil {
+		return err
+	}
+	c.size = 0
+	c.round++
+	c.tx, err = c.to.Begin(true)
+	return err
+}
+
+// bucket copies what is in a bucket into the one at path, which is there.
+func (c *copier) bucket(from *bolt.Bucket, path [][]byte) error {
+	into, round := c.find(path), c.round
+	return from.ForEach(func(k, v []byte) error {
+		if c.size > copyBytes {
+			if err := c.tx.Commit(); err != nil {
+				return err
+			}
+			if err := c.begin(); err != nil {
+				return err
+			}
+		}
+		if round != c.round {
+			into, round = c.find(path), c.round
+		}
+		c.size += len(k) + len(v) + elemSize
+		if v != nil {
+			return into.Put(k, v)
+		}
+		if _, err := into.CreateBucket(k); err != nil {
+			return err
+		}
+		return c.bucket(from.Bucket(k), append(path[:len(path):len(path)], k))
+	})
+}
+
+func (c *copier) find(path [][]byte) *bolt.Bucket {
+	b := c.tx.Bucket(path[0])
+	for _, name := range path[1:] {
+		b = b.Bucket(name)
+	}
+	b.FillPercent = appendFill
+	return b
+}
+
+// A journal keeps what is committed while the database is copied, for the copy.
+type journal struct {
+	mu      sync.Mutex
+	units   []*unit
+	bytes   int
+	stopped bool
+}
+
+// add takes the units of a batch that were committed.
+func (j *journal) add(batch []*unit) {
+	if j == nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.stopped || j.bytes > maxJournal {
+		return
+	}
+	for _, u := range batch {
+		if u.err == nil {
+			j.units = append(j.units, u)
+			j.bytes += u.size + 64*len(u.ops)
+		}
+	}
+}
+
+func (j *journal) full() bool { return j.size() > maxJournal }
+
+func (j *journal) size() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.bytes
+}
+
+// stop lets go of what is kept.
+func (j *journal) stop() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.stopped, j.units = true, nil
+}
+
+// replay commits to db what was kept until now.
+func (j *journal) replay(db *bolt.DB) error {
+	j.mu.Lock()
+	units, lost := j.units, j.bytes > maxJournal
+	j.units, j.bytes = nil, 0
+	j.mu.Unlock()
+	if lost {
+		return ErrTooBusy
+	}
+	if len(units) == 0 {
+		return nil
+	}
+	return db.Update(func(tx *bolt.Tx) error {
+		for _, u := range units {
+			w, err := openSpace(tx, u.root)
+			if err == nil {
+				err = w.apply(u.ops)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
