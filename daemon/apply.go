@@ -3,99 +3,99 @@ package daemon
 import (
 	"bytes"
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-
-	"cursord/diffs"
 )
 
-// errChanged is returned by apply when the disk does not hold what it is expected to.
+// errChanged is returned when the disk does not hold what it is expected to.
 var errChanged = errors.New("the file changed on disk")
 
-// apply makes the path hold want, if it still holds expect, and returns errChanged otherwise; mode is for a file that
-// is not there and whose own is not known. A file is replaced as a whole: after a crash it is the old or the new one.
-// It stays within the workspace whatever links say, and writes a link itself, never what it points to.
-func apply(root, name string, expect image, want diffs.Content, mode fs.FileMode) error {
-	if (image{Content: want}).same(expect) {
+// apply makes the path to of a change hold after, if it holds before, and returns errChanged otherwise. A file is
+// replaced as a whole: after a crash it is the old or the new one, or, where it is written in place, can be made so. It
+// writes a link itself, never what it points to.
+func (t tree) apply(c *change) error {
+	want := c.after
+	if (image{Content: want}).same(c.before) {
 		return nil
 	}
-	r, err := os.OpenRoot(root)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	if !readRooted(r, name).same(expect) {
+	if !t.read(c.to).same(c.before) {
 		return errChanged
 	}
 	switch {
 	case !want.Exists:
-		return r.Remove(filepath.FromSlash(name))
-	case !expect.Exists:
-		return create(r, name, want, mode)
-	case want.Target != "" || expect.Target != "":
-		return exchange(r, name, expect, want, mode)
-	case !bytes.Equal(want.Data, expect.Data):
-		return replace(r, name, expect, want)
+		return t.remove(c.to)
+	case !c.before.Exists:
+		return t.make(c)
+	case want.Target != "" || c.before.Target != "":
+		return t.exchange(c)
+	case !bytes.Equal(want.Data, c.before.Data):
+		return t.replace(c)
 	}
-	return chmod(r, name, expect, want)
+	return t.chmod(c)
 }
 
-// create writes a file or link that must not be there, with the folders it needs.
-func create(r *os.Root, name string, want diffs.Content, mode fs.FileMode) error {
-	dir := path.Dir(name)
-	if err := r.MkdirAll(filepath.FromSlash(dir), 0o777); err != nil {
+// make writes a file or link that must not be there, with the folders it needs.
+func (t tree) make(c *change) error {
+	if err := t.mkdirs(c.to); err != nil {
 		return err
 	}
 	// Links, hard or symbolic, never overwrite, as a rename would.
 	var err error
-	if want.Target != "" {
-		err = r.Symlink(want.Target, filepath.FromSlash(name))
+	if c.after.Target != "" {
+		err = t.symlink(c.after.Target, c.to)
 	} else {
-		var temp string
-		if temp, err = writeTemp(r, name, want, mode, nil); err != nil {
+		if err = t.writeTemp(c, c.mode, nil); err != nil {
 			return err
 		}
-		defer r.Remove(temp)
-		err = r.Link(temp, filepath.FromSlash(name))
+		if err = t.link(c.temp, c.to); err != nil {
+			_ = t.remove(c.temp)
+		} else if err = t.remove(c.temp); err != nil {
+			err = errors.Join(err, t.remove(c.to), t.remove(c.temp))
+		}
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return errChanged
 	} else if err != nil {
 		return err
 	}
-	return syncDir(r, dir)
+	t.syncDir(path.Dir(c.to))
+	return nil
 }
 
 // exchange puts a file or a link in the place of the other, or a link in that of a link.
-func exchange(r *os.Root, name string, expect image, want diffs.Content, mode fs.FileMode) error {
-	var temp string
+func (t tree) exchange(c *change) error {
 	var err error
-	if want.Target != "" {
-		temp = tempName(name)
-		err = r.Symlink(want.Target, temp)
+	if c.after.Target != "" {
+		err = t.symlink(c.after.Target, c.temp)
 	} else {
-		temp, err = writeTemp(r, name, want, mode, nil)
+		err = t.writeTemp(c, c.mode, nil)
 	}
 	if err != nil {
 		return err
 	}
-	if !readRooted(r, name).same(expect) {
-		r.Remove(temp)
-		return errChanged
+	return t.swap(c)
+}
+
+// swap puts what is at temp in the place of what is expected.
+func (t tree) swap(c *change) error {
+	// The last look before the write: what somebody saved since must not be lost.
+	err := errChanged
+	if t.read(c.to).same(c.before) {
+		err = t.rename(c.temp, c.to)
 	}
-	if err := r.Rename(temp, filepath.FromSlash(name)); err != nil {
-		r.Remove(temp)
-		return err
+	if err != nil {
+		return errors.Join(err, t.remove(c.temp))
 	}
-	return syncDir(r, path.Dir(name))
+	t.syncDir(path.Dir(c.to))
+	return nil
 }
 
 // chmod gives a file whose content stays its mode, and leaves what is not for review, like setuid, as it is.
-func chmod(r *os.Root, name string, expect image, want diffs.Content) error {
-	f, err := r.OpenFile(filepath.FromSlash(name), os.O_RDONLY|nonBlocking, 0)
+func (t tree) chmod(c *change) error {
+	f, err := t.open(c.to)
 	if err != nil {
 		return err
 	}
@@ -104,16 +104,15 @@ func chmod(r *os.Root, name string, expect image, want diffs.Content) error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || permissions(info.Mode()) != expect.Mode {
+	if !info.Mode().IsRegular() || permissions(info.Mode()) != c.before.Mode {
 		return errChanged
 	}
-	return f.Chmod(info.Mode()&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky) | fs.FileMode(want.Mode))
+	return t.setMode(f, info.Mode()&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)|fs.FileMode(c.after.Mode))
 }
 
 // replace writes a file that is there.
-func replace(r *os.Root, name string, expect image, want diffs.Content) error {
-	local := filepath.FromSlash(name)
-	old, err := r.OpenFile(local, os.O_RDONLY|nonBlocking, 0)
+func (t tree) replace(c *change) error {
+	old, err := t.open(c.to)
 	if err != nil {
 		return err
 	}
@@ -122,46 +121,51 @@ func replace(r *os.Root, name string, expect image, want diffs.Content) error {
 	if err != nil {
 		return err
 	}
-	temp := ""
 	if replaceable(old, info) {
-		temp, err = writeTemp(r, name, want, info.Mode().Perm(), info)
-		if err != nil && !errors.Is(err, errOwner) {
+		err = t.writeTemp(c, info.Mode().Perm(), info)
+		if err == nil {
+			return t.swap(c)
+		}
+		if !errors.Is(err, errOwner) {
 			return err
 		}
 	}
-	// The last look before the write: what somebody saved since must not be lost.
-	if !readRooted(r, name).same(expect) {
-		if temp != "" {
-			r.Remove(temp)
-		}
-		return errChanged
-	}
-	if temp == "" {
-		if err := rewrite(r, local, want.Data); err != nil || want.Mode == 0 || want.Mode == permissions(info.Mode()) {
-			return err
-		}
-		return chmod(r, name, expect, want)
-	}
-	if err := r.Rename(temp, local); err != nil {
-		r.Remove(temp)
-		return err
-	}
-	return syncDir(r, path.Dir(name))
+	return t.rewrite(c, info)
 }
 
 // rewrite writes in place, for a file whose links, owner or attributes a replacement would lose.
-func rewrite(r *os.Root, local string, data []byte) error {
-	f, err := r.OpenFile(local, os.O_WRONLY|nonBlocking, 0)
+func (t tree) rewrite(c *change, info fs.FileInfo) error {
+	f, err := t.root.OpenFile(filepath.FromSlash(c.to), os.O_WRONLY|nonBlocking, 0)
 	if err != nil {
 		return err
 	}
-	if _, err = f.Write(data); err == nil {
-		err = f.Truncate(int64(len(data)))
+	defer f.Close()
+	if !t.read(c.to).same(c.before) { // the last look
+		return errChanged
 	}
-	if err == nil {
-		err = f.Sync()
+	if err := t.overwrite(f, c.after.Data); err != nil {
+		return errors.Join(err, t.overwrite(f, c.before.Data))
 	}
-	return errors.Join(err, f.Close())
+	if c.after.Mode == 0 || c.after.Mode == permissions(info.Mode()) {
+		return nil
+	}
+	if err := t.chmod(c); err != nil {
+		return errors.Join(err, t.overwrite(f, c.before.Data))
+	}
+	return nil
+}
+
+func (t tree) overwrite(f *os.File, data []byte) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if err := t.write(f, data); err != nil {
+		return err
+	}
+	if err := t.truncate(f, len(data)); err != nil {
+		return err
+	}
+	return t.sync(f)
 }
 
 // tempName returns a name beside name that nothing has.
@@ -170,51 +174,33 @@ func tempName(name string) string {
 	if len(temp) > 255 {
 		temp = "." + newID() + ".tmp"
 	}
-	return filepath.FromSlash(path.Join(path.Dir(name), temp))
+	return path.Join(path.Dir(name), temp)
 }
 
-// writeTemp writes want to a new file beside name, with the owner of like, if given; errOwner if that cannot be. It
-// has mode unless want has one.
-func writeTemp(r *os.Root, name string, want diffs.Content, mode fs.FileMode, like fs.FileInfo) (temp string, err error) {
-	if want.Mode != 0 {
-		mode = fs.FileMode(want.Mode)
+// writeTemp writes after to a new file at temp, with the owner of like, if given; errOwner if that cannot be. It has
+// mode unless after has one.
+func (t tree) writeTemp(c *change, mode fs.FileMode, like fs.FileInfo) error {
+	if c.after.Mode != 0 {
+		mode = fs.FileMode(c.after.Mode)
 	}
-	temp = tempName(name)
-	f, err := r.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := t.create(c.temp)
 	if err != nil {
-		return "", err
+		return err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			r.Remove(temp)
-			temp = ""
-		}
-	}()
-	if _, err = f.Write(want.Data); err != nil {
-		return temp, err
+	err = t.write(f, c.after.Data)
+	if err == nil && like != nil {
+		err = keepOwner(f, like)
 	}
-	if like != nil {
-		if err = keepOwner(f, like); err != nil {
-			return temp, err
-		}
+	if err == nil {
+		err = t.setMode(f, mode.Perm())
 	}
-	if err = f.Chmod(mode.Perm()); err != nil {
-		return temp, err
+	if err == nil {
+		err = t.sync(f)
 	}
-	if err = f.Sync(); err != nil {
-		return temp, err
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = t.remove(c.temp)
 	}
-	return temp, f.Close()
-}
-
-func syncDir(r *os.Root, dir string) error {
-	d, err := r.Open(filepath.FromSlash(dir))
-	if err != nil {
-		return fmt.Errorf("sync %s: %w", dir, err)
-	}
-	defer d.Close()
-	return syncFolder(d)
+	return err
 }
 
 var errOwner = errors.New("the owner cannot be kept")

@@ -26,6 +26,20 @@ func put(t *testing.T, root, name string, c diffs.Content) {
 	}
 }
 
+// in opens a folder for writing.
+func in(t *testing.T, dir string) tree {
+	t.Helper()
+	w, err := openTree(dir, nil)
+	require.NoError(t, err)
+	t.Cleanup(w.close)
+	return w
+}
+
+// changing is a change of f that keeps its path.
+func changing(before, after diffs.Content) *change {
+	return &change{from: "f", to: "f", temp: tempName("f"), before: image{Content: before}, after: after, mode: 0o644}
+}
+
 // TestApply writes everything over everything: what is there as expected is replaced, and anything else stays.
 func TestApply(t *testing.T) {
 	file := func(text string, mode uint32) diffs.Content {
@@ -42,7 +56,7 @@ func TestApply(t *testing.T) {
 					root := t.TempDir()
 					put(t, root, "f", have)
 					require.True(t, readImage(root, "f").same(image{Content: have}))
-					err := apply(root, "f", image{Content: expected}, want, 0o644)
+					err := in(t, root).apply(changing(expected, want))
 					switch {
 					case expect == name:
 						require.NoError(t, err, "there is nothing to do")
@@ -73,7 +87,7 @@ func TestApplyNeverFollowsLinks(t *testing.T) {
 	require.NoError(t, os.WriteFile(outside, []byte("mine\n"), 0o644))
 	link := diffs.Content{Exists: true, Target: outside}
 	put(t, root, "f", link)
-	require.NoError(t, apply(root, "f", image{Content: link}, diffs.Content{Exists: true, Data: []byte("x\n"), Mode: 0o755}, 0))
+	require.NoError(t, in(t, root).apply(changing(link, diffs.Content{Exists: true, Data: []byte("x\n"), Mode: 0o755})))
 	info, err := os.Lstat(filepath.Join(root, "f"))
 	require.NoError(t, err)
 	require.True(t, info.Mode().IsRegular())
@@ -87,9 +101,9 @@ func TestMoveOverwritesNothing(t *testing.T) {
 		root := t.TempDir()
 		put(t, root, "f", c)
 		put(t, root, "g", diffs.Content{Exists: true, Data: []byte("mine\n"), Mode: 0o644})
-		require.ErrorIs(t, move(root, "f", "g", image{Content: c}), errOccupied)
-		require.ErrorIs(t, move(root, "f", "d/h", image{}), errChanged)
-		require.NoError(t, move(root, "f", "d/h", image{Content: c}))
+		require.ErrorIs(t, in(t, root).move("f", "g", image{Content: c}), errOccupied)
+		require.ErrorIs(t, in(t, root).move("f", "d/h", image{}), errChanged)
+		require.NoError(t, in(t, root).move("f", "d/h", image{Content: c}))
 		require.True(t, readImage(root, "d/h").same(image{Content: c}))
 		require.False(t, readImage(root, "f").Exists)
 		require.Equal(t, "mine\n", string(readImage(root, "g").Data))
@@ -102,10 +116,7 @@ func TestCreateOverwritesNothing(t *testing.T) {
 	for _, want := range []diffs.Content{{Exists: true, Data: []byte("a\n"), Mode: 0o644}, {Exists: true, Target: "x"}} {
 		dir := t.TempDir()
 		put(t, dir, "f", mine)
-		root, err := os.OpenRoot(dir)
-		require.NoError(t, err)
-		require.ErrorIs(t, create(root, "f", want, 0o644), errChanged)
-		require.NoError(t, root.Close())
+		require.ErrorIs(t, in(t, dir).make(changing(diffs.Content{}, want)), errChanged)
 		require.True(t, readImage(dir, "f").same(image{Content: mine}))
 	}
 }
@@ -113,16 +124,13 @@ func TestCreateOverwritesNothing(t *testing.T) {
 // TestReplaceLooksAgain has the file saved just before replace, exchange or chmod writes it.
 func TestReplaceLooksAgain(t *testing.T) {
 	mine := diffs.Content{Exists: true, Data: []byte("mine\n"), Mode: 0o644}
-	expect := image{Content: diffs.Content{Exists: true, Data: []byte("a\n"), Mode: 0o755}}
+	expect := diffs.Content{Exists: true, Data: []byte("a\n"), Mode: 0o755}
 	dir := t.TempDir()
 	put(t, dir, "f", mine)
-	root, err := os.OpenRoot(dir)
-	require.NoError(t, err)
-	defer root.Close()
 	want := diffs.Content{Exists: true, Data: []byte("b\n"), Mode: 0o755}
-	require.ErrorIs(t, replace(root, "f", expect, want), errChanged)
-	require.ErrorIs(t, exchange(root, "f", expect, diffs.Content{Exists: true, Target: "x"}, 0), errChanged)
-	require.ErrorIs(t, chmod(root, "f", expect, want), errChanged)
+	require.ErrorIs(t, in(t, dir).replace(changing(expect, want)), errChanged)
+	require.ErrorIs(t, in(t, dir).exchange(changing(expect, diffs.Content{Exists: true, Target: "x"})), errChanged)
+	require.ErrorIs(t, in(t, dir).chmod(changing(expect, want)), errChanged)
 	require.True(t, readImage(dir, "f").same(image{Content: mine}))
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)

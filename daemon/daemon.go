@@ -26,6 +26,7 @@ type Options struct {
 	Socket   string // for Status; "" without one
 	Config   Config
 	Log      *slog.Logger
+	Fault    func(Step) error // for tests: called in each step of a decision, which fails with the error; else nil
 }
 
 // A Daemon owns every session, turn and pending review of a user. It knows no JSON-RPC and no editor.
@@ -45,6 +46,7 @@ type Daemon struct {
 	docs     *documents
 	started  sessions.Time
 	watching watchLimits
+	fault    func(Step) error
 	stopping chan struct{} // closed by Stop
 	done     chan struct{} // closed by Close
 
@@ -67,7 +69,7 @@ func Open(o Options) (*Daemon, error) {
 		version: o.Version, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
 		launcher: agent.NewLauncher(), docs: newDocuments(), started: sessions.Now(),
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{},
-		agentState: AgentStatus{State: "unknown"}, watching: defaultWatchLimits(),
+		agentState: AgentStatus{State: "unknown"}, watching: defaultWatchLimits(), fault: o.Fault,
 	}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)

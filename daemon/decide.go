@@ -154,27 +154,37 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 	}
 	out := Decided{Diffs: []*sessions.Diff{}, Skipped: skipped}
 	g := &group{Accept: dec.Accept}
+	plan, failed := r.planAll(choices, dec)
+	drop, err := r.intend(intent{Group: *g}, plan)
+	if err != nil {
+		return fail(err)
+	}
 	var touched []*file
 	var inBuffers []*buffer
-	var lines *diffs.Range
-	if dec.Lines != nil {
-		lines = &diffs.Range{From: dec.Lines.From, To: dec.Lines.To}
-	}
-	for _, c := range choices {
+	for i, c := range choices {
 		touched = append(touched, c.f)
 		if len(c.ids) == 0 {
 			continue
 		}
 		var done diffs.Decision
+		var told []rejection
 		var edits *DocumentEdits
-		shown := r.words(c, dec)
-		if c.buffer != nil {
-			done, edits, err = r.decideInBuffer(c, dec.Accept, lines)
-		} else {
-			done, err = r.carryOut(c, dec.Accept, lines)
+		err := failed[i]
+		switch p := plan[i]; {
+		case c.buffer != nil:
+			words := r.words(c, dec)
+			done, edits, err = r.decideInBuffer(c, dec.Accept, dec.Lines.inHunk())
+			told = words.of(done.Hunks)
+		case p != nil:
+			if err = r.write(p.f, p.change); err != nil {
+				p.undo()
+			}
+			done, told, plan[i] = p.done, p.told, nil
 		}
 		if err != nil {
 			if dec.Hunks != nil && len(g.Files) == 0 {
+				abandon(plan)
+				r.ops = append(r.ops, drop...)
 				r.refreshPending()
 				return fail(err)
 			}
@@ -187,17 +197,16 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 		if edits != nil {
 			out.Edits = append(out.Edits, *edits)
 		}
-		if !dec.Accept {
-			g.Told = append(g.Told, shown.of(done.Hunks)...)
-			if c.buffer != nil {
-				inBuffers = append(inBuffers, c.buffer)
-			}
+		g.Told = append(g.Told, told...)
+		if !dec.Accept && c.buffer != nil {
+			inBuffers = append(inBuffers, c.buffer)
 		}
 		g.Files = append(g.Files, groupFile{Path: c.f.path, N: c.f.n, Decision: done})
 	}
-	var ops []sessions.Op
+	r.reach("store")
+	ops := drop
 	if len(g.Files) > 0 {
-		ops = r.push(g)
+		ops = append(ops, r.push(g)...)
 		r.tellRejections(g)
 		for _, b := range inBuffers {
 			b.groups = append(b.groups, g.n)
@@ -208,6 +217,44 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 	}
 	r.finish(dec.Client, touched, ops, out, p)
 	return true
+}
+
+// planAll plans what choices on the disk decide; for each there is a plan, or why there is none.
+func (r *reviewer) planAll(choices []*choice, dec Decision) (plan []*planned, failed []error) {
+	plan, failed = make([]*planned, len(choices)), make([]error, len(choices))
+	for i, c := range choices {
+		if len(c.ids) == 0 || c.buffer != nil {
+			continue
+		}
+		words := r.words(c, dec)
+		p, err := r.plan(c.f, c.disk, func(review *diffs.Review) (diffs.Decision, error) {
+			return review.Decide(c.ids, dec.Accept, dec.Lines.inHunk())
+		})
+		if err != nil {
+			failed[i] = r.decisionError(c.f, err)
+			continue
+		}
+		p.told = words.of(p.done.Hunks)
+		plan[i] = p
+	}
+	return plan, failed
+}
+
+// abandon takes back what is planned and not carried out.
+func abandon(plan []*planned) {
+	for _, p := range plan {
+		if p != nil {
+			p.undo()
+		}
+	}
+}
+
+// inHunk returns the lines as the review counts them; nil for all.
+func (l *LineRange) inHunk() *diffs.Range {
+	if l == nil {
+		return nil
+	}
+	return &diffs.Range{From: l.From, To: l.To}
 }
 
 // finish stores and tells the touched files and answers with their diffs, as a client sees them.

@@ -3,9 +3,7 @@ package daemon
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 
 	"cursord/diffs"
 	"cursord/sessions"
@@ -142,7 +140,7 @@ func (r *reviewer) rekey(f *file, to string) {
 		clean.Added, clean.Removed, clean.Seq, clean.Rev = 0, 0, 0, clean.Rev+1
 		r.left = append(r.left, &clean)
 	}
-	f.path, f.diff = to, nil
+	f.path, f.diff, f.moved = to, nil, true
 	if there := r.files[to]; there != nil {
 		f.diff = there.diff // as last told of that path
 	}
@@ -160,47 +158,27 @@ func (r *reviewer) takeLeft() (told []*sessions.Diff) {
 	return told
 }
 
-// move moves a file of the workspace, or a link itself, to a path at which there is nothing, if it is still as
-// expected; else it returns errChanged.
-func move(root, from, to string, expect image) error {
-	r, err := os.OpenRoot(root)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	if !readRooted(r, from).same(expect) {
+// move moves a file, or a link itself, to a path at which there is nothing, if it is still as expected; else it returns
+// errChanged.
+func (t tree) move(from, to string, expect image) error {
+	if !t.read(from).same(expect) {
 		return errChanged
 	}
-	if err := r.MkdirAll(filepath.FromSlash(path.Dir(to)), 0o777); err != nil {
+	if err := t.mkdirs(to); err != nil {
 		return err
 	}
 	// A rename would overwrite.
-	old := filepath.FromSlash(from)
-	if err := r.Link(old, filepath.FromSlash(to)); errors.Is(err, fs.ErrExist) {
+	if err := t.link(from, to); errors.Is(err, fs.ErrExist) {
 		return errOccupied
 	} else if err != nil {
 		return err
 	}
-	if err := r.Remove(old); err != nil {
-		return err
+	if err := t.remove(from); err != nil {
+		return errors.Join(err, t.remove(to))
 	}
-	return errors.Join(syncDir(r, path.Dir(to)), syncDir(r, path.Dir(from)))
-}
-
-// missingDirs lists the folders that a path of the workspace needs and that are not there, the innermost first.
-func missingDirs(root, name string) (dirs []string) {
-	r, err := os.OpenRoot(root)
-	if err != nil {
-		return nil
-	}
-	defer r.Close()
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if _, err := r.Lstat(filepath.FromSlash(dir)); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		dirs = append(dirs, dir)
-	}
-	return dirs
+	t.syncDir(path.Dir(to))
+	t.syncDir(path.Dir(from))
+	return nil
 }
 
 var errOccupied = errors.New("there is something at that path already")

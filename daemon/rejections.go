@@ -101,6 +101,14 @@ func (r *reviewer) tellRejections(g *group) {
 	})
 }
 
+// toldRejections reports whether a group's rejections are among what is kept for the next prompts.
+func (r *reviewer) toldRejections(group uint64) (told bool) {
+	_ = r.w.call(func() { // as above
+		told = slices.ContainsFunc(r.w.notes, func(n note) bool { return n.Group == group })
+	})
+	return told
+}
+
 // takeBackRejections forgets what was not told yet of a group that was taken back.
 func (r *reviewer) takeBackRejections(group uint64) {
 	_ = r.w.call(func() { // as above

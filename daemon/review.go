@@ -25,6 +25,7 @@ type reviewer struct {
 	// Owned by its goroutine.
 	files   map[string]*file // by path
 	log     []*group         // decisions, oldest first
+	intents uint64           // the number of the last one
 	parked  []*parked        // requests that wait for an agent
 	ops     []sessions.Op    // to be stored with what is stored next
 	viewed  map[*file]bool   // what some client may see differently now
@@ -45,6 +46,7 @@ type file struct {
 	made   []string       // folders that the agent made for it
 	mode   uint32         // permission bits as last seen, for writing a deleted file back
 	stored fileState      // what the store has
+	moved  bool           // the store does not have it at this path
 
 	vanished *diffs.Review // as it was before the file was seen to be gone while a call was open that may have moved it
 
@@ -85,13 +87,20 @@ func newReviewer(w *workspace) (*reviewer, error) {
 	if err := r.loadLog(); err != nil {
 		return nil, err
 	}
+	intents, err := w.d.store.Intents(w.root)
+	if err != nil {
+		return nil, err
+	}
 	r.later.init()
 	r.windows.closed = func() { r.later.put(r.retry) }
 	r.watch = &fsWatch{root: w.root, limits: w.d.watching, log: w.log, post: r.later.put, look: r.look}
 	r.rewatch = true
 	go r.loop()
-	// Nobody watched while the daemon was away: what changed since is a person's.
-	r.do(func() { r.refreshPending() })
+	r.do(func() {
+		r.resume(intents)
+		// Nobody watched while the daemon was away: what changed since is a person's.
+		r.refreshPending()
+	})
 	return r, nil
 }
 
@@ -362,7 +371,7 @@ func (r *reviewer) refreshAll(files []*file) {
 
 // stale reports whether the review has changed since it was told.
 func (r *reviewer) stale(f *file) bool {
-	return f.review != nil && (f.diff == nil && f.review.Pending() || f.diff != nil && f.diff.Rev != f.review.Rev())
+	return f.review != nil && (f.moved || f.diff == nil && f.review.Pending() || f.diff != nil && f.diff.Rev != f.review.Rev())
 }
 
 func (r *reviewer) sorted() []*file {
@@ -385,11 +394,10 @@ func (r *reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.
 	for _, f := range files {
 		r.rewatch = true
 		r.syncBuffers(f)
-		base, now := f.review.Baseline(), f.review.Current()
-		f.stored = fileState{
-			N: f.n, Mode: f.mode, Made: f.made, Base: sessions.BlobID(base.Data), Now: sessions.BlobID(now.Data), Weave: f.review.Marshal(),
-		}
-		ops = append(ops, sessions.PutReview{Path: f.path, State: encode(f.stored), Blobs: [][]byte{base.Data, now.Data}})
+		var blobs [][]byte
+		f.stored, blobs = f.state()
+		f.moved = false
+		ops = append(ops, sessions.PutReview{Path: f.path, State: encode(f.stored), Blobs: blobs})
 		if f.diff != nil || f.review.Pending() {
 			f.diff = r.diffOf(f)
 			told = append(told, f.diff)

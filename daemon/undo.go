@@ -123,7 +123,7 @@ func (r *reviewer) step(client ClientID, undo bool, p *parked) bool {
 		return fail(err)
 	}
 	// First the reviews, which can be put back, then the disk.
-	disks := map[*file]image{}
+	var plan []*planned
 	for j := range g.Files {
 		gf := &g.Files[len(g.Files)-1-j]
 		f := r.decided(*gf)
@@ -151,39 +151,41 @@ func (r *reviewer) step(client ClientID, undo bool, p *parked) bool {
 			inBuffers = append(inBuffers, f)
 			continue
 		}
-		restore = append(restore, f.keep())
-		if undo {
-			err = f.review.Undo(gf.Decision)
-		} else {
-			gf.Decision, err = f.review.Redo(gf.Decision)
-		}
+		p, err := r.plan(f, disk, func(review *diffs.Review) (diffs.Decision, error) {
+			if undo {
+				return gf.Decision, review.Undo(gf.Decision)
+			}
+			return review.Redo(gf.Decision)
+		})
 		if err != nil {
 			return rollback(r.stepError(f, err))
 		}
+		gf.Decision = p.done
+		restore = append(restore, p.undo)
+		plan = append(plan, p)
 		touched = append(touched, f)
-		disks[f] = disk
 	}
-	var written []*file
-	for _, f := range touched {
-		if err := r.write(f, disks[f]); err != nil {
-			now := map[*file]image{}
-			for _, w := range written {
-				now[w] = image{Content: w.review.Current()}
-			}
+	drop, err := r.intend(intent{Group: g, N: g.n}, plan)
+	if err != nil {
+		return rollback(err)
+	}
+	for j, p := range plan {
+		if err := r.write(p.f, p.change); err != nil {
 			for _, back := range restore {
 				back()
 			}
-			for _, w := range written { // back to what it was; what a person wrote meanwhile stays
-				if err := r.write(w, now[w]); err != nil {
-					r.w.log.Error("a file was left as it is", "path", w.path, "err", err)
+			for _, p := range slices.Backward(plan[:j]) { // what a person wrote meanwhile stays
+				if err := r.write(p.f, r.reverse(p.change)); err != nil {
+					r.w.log.Error("a file was left as it is", "path", p.f.path, "err", err)
 				}
 			}
+			r.ops = append(r.ops, drop...)
 			return rollback(err)
 		}
-		written = append(written, f)
 	}
+	r.reach("store")
 	r.log[i] = &g
-	ops := []sessions.Op{sessions.PutDecision{N: g.n, Data: encode(&g)}}
+	ops := append(drop, sessions.PutDecision{N: g.n, Data: encode(&g)})
 	if undo {
 		r.takeBackRejections(g.n)
 	} else {

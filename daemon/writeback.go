@@ -4,67 +4,92 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
+	"slices"
 
 	"cursord/diffs"
+	"cursord/sessions"
 )
 
-// carryOut decides hunks of one file, and writes the disk if that is a reject. Nothing has changed if it returns
-// an error.
-func (r *reviewer) carryOut(c *choice, accept bool, lines *diffs.Range) (diffs.Decision, error) {
-	undo := c.f.keep()
-	done, err := c.f.review.Decide(c.ids, accept, lines)
-	if err != nil {
-		return done, r.decisionError(c.f, err)
-	}
-	if err := r.write(c.f, c.disk); err != nil {
-		undo()
-		return done, err
-	}
-	return done, nil
+// A planned is a file's part of a request: decided in the review, and not yet on the disk.
+type planned struct {
+	f      *file
+	done   diffs.Decision
+	told   []rejection // to agents, once it is carried out
+	change *change
+	undo   func() // puts the review back as it was
 }
 
-// write makes the disk, which held disk a moment ago, hold what the review says, where the review says.
-func (r *reviewer) write(f *file, disk image) error {
-	mode := fs.FileMode(f.mode)
-	if mode == 0 {
-		mode = 0o644
-	}
-	want, from, to := f.review.Current(), f.path, f.path
-	if p := f.review.Path(); p != "" {
-		to = p
-	}
+// plan decides in a file's review, whose disk holds disk, and says what is to be written for that. Nothing has changed
+// if it returns an error.
+func (r *reviewer) plan(f *file, disk image, decide func(*diffs.Review) (diffs.Decision, error)) (*planned, error) {
+	p := &planned{f: f, undo: f.keep()}
 	var err error
-	if want.Exists && (!disk.Exists || to != from) {
-		f.makes(missingDirs(r.w.root, to)) // so that they go again if this is taken back
+	if p.done, err = decide(f.review); err != nil {
+		p.undo()
+		return nil, err
 	}
-	if to != from {
-		if there := r.files[to]; there != nil && there.pending() {
-			err = errOccupied
-		} else if disk.Exists {
-			err = move(r.w.root, from, to, disk)
+	p.change = r.change(f, disk)
+	f.makes(p.change.dirs) // so that they go again if this is taken back
+	return p, nil
+}
+
+// change returns what makes the disk, which held disk a moment ago, hold what the review says, where the review says.
+func (r *reviewer) change(f *file, disk image) *change {
+	c := &change{
+		from: f.path, to: f.path, before: disk, after: f.review.Current(), mode: fs.FileMode(f.mode),
+	}
+	if c.mode == 0 {
+		c.mode = 0o644
+	}
+	if p := f.review.Path(); p != "" {
+		c.to = p
+	}
+	c.temp = tempName(c.to)
+	if c.after.Exists && (!disk.Exists || c.to != c.from) {
+		if t, err := r.tree(); err == nil {
+			c.dirs = t.missingDirs(c.to)
+			t.close()
 		}
 	}
-	if err == nil {
-		err = apply(r.w.root, to, disk, want, mode)
-		if err != nil && to != from && disk.Exists {
-			err = errors.Join(err, move(r.w.root, to, from, disk))
+	return c
+}
+
+// reverse returns what takes back a change that was carried out.
+func (r *reviewer) reverse(c *change) *change {
+	back := &change{from: c.to, to: c.from, temp: tempName(c.from), before: image{Content: c.after}, after: c.before.Content, mode: c.mode}
+	if c.vacates() {
+		if t, err := r.tree(); err == nil {
+			back.dirs = t.missingDirs(c.from)
+			t.close()
+		}
+	}
+	return back
+}
+
+// tree opens what decisions write.
+func (r *reviewer) tree() (tree, error) { return openTree(r.w.root, r.w.d.fault) }
+
+// write carries a change out on the disk, and has the file's review follow it. Nothing has changed if it returns an
+// error.
+func (r *reviewer) write(f *file, c *change) error {
+	var err error
+	if there := r.files[c.to]; c.to != c.from && there != nil && there.pending() {
+		err = errOccupied
+	} else if c.writes() {
+		var t tree
+		if t, err = r.tree(); err == nil {
+			err = t.carry(c)
+			t.close()
 		}
 	}
 	switch {
 	case err == nil:
-		if to != from {
-			r.rekey(f, to)
-		}
-		if disk.Exists && (to != from || !want.Exists) {
-			r.tidy(from)
-		}
+		r.written(f, c)
 		return nil
 	case errors.Is(err, errOccupied):
 		return &Error{
-			Kind: KindConflict, Message: fmt.Sprintf("%s cannot go back to %s: %v", from, to, errOccupied),
+			Kind: KindConflict, Message: fmt.Sprintf("%s cannot go back to %s: %v", c.from, c.to, errOccupied),
 			Hint: "move what is there and try again", Diff: f.diff,
 		}
 	case errors.Is(err, errChanged):
@@ -79,6 +104,16 @@ func (r *reviewer) write(f *file, disk image) error {
 	}
 }
 
+// written has a file's review follow a change that was carried out.
+func (r *reviewer) written(f *file, c *change) {
+	if c.to != f.path {
+		r.rekey(f, c.to)
+	}
+	if c.vacates() {
+		r.tidy(c.from)
+	}
+}
+
 // tidy removes the folders of a path that is gone, as far as the agent made them and they are empty.
 func (r *reviewer) tidy(name string) {
 	made := map[string]bool{}
@@ -87,25 +122,31 @@ func (r *reviewer) tidy(name string) {
 			made[dir] = true
 		}
 	}
-	root, err := os.OpenRoot(r.w.root)
-	if err != nil {
-		return
-	}
-	defer root.Close()
+	var dirs []string
 	for dir := path.Dir(name); made[dir]; dir = path.Dir(dir) {
-		info, err := root.Lstat(filepath.FromSlash(dir))
-		if err != nil || !info.IsDir() || root.Remove(filepath.FromSlash(dir)) != nil {
-			return // it holds something
-		}
+		dirs = append(dirs, dir)
+	}
+	if t, err := r.tree(); err == nil {
+		t.removeEmpty(dirs)
+		t.close()
 	}
 }
 
 // keep returns a function that puts the review back as it is now.
 func (f *file) keep() (restore func()) {
 	state, base, now := f.review.Marshal(), f.review.Baseline().Data, f.review.Current().Data
+	made := slices.Clone(f.made)
 	return func() {
 		if was, err := diffs.Unmarshal(state, base, now); err == nil {
-			f.review = was
+			f.review, f.made = was, made
 		}
 	}
+}
+
+// state returns the form of a file in the store, and the contents that it refers to.
+func (f *file) state() (s fileState, blobs [][]byte) {
+	base, now := f.review.Baseline().Data, f.review.Current().Data
+	return fileState{
+		N: f.n, Mode: f.mode, Made: f.made, Base: sessions.BlobID(base), Now: sessions.BlobID(now), Weave: f.review.Marshal(),
+	}, [][]byte{base, now}
 }

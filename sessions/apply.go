@@ -49,6 +49,11 @@ func prepare(root string, ops []Op) (_ []Op, size int, err error) {
 				size += len(b)
 			}
 			size += len(op.State)
+		case PutIntent:
+			for _, b := range op.Blobs {
+				size += len(b)
+			}
+			size += len(op.Data)
 		case PutDecision:
 			size += len(op.Data)
 		case PutNote:
@@ -127,9 +132,20 @@ func (w space) applyOne(op Op) error {
 	case AppendText:
 		return w.appendText(op)
 	case PutReview:
-		return w.putReview(op)
+		if err := w.putHolder(w.b.Bucket(bucketReviews), []byte(op.Path), op.State, op.Blobs); err != nil {
+			return fmt.Errorf("review of %q: %w", op.Path, err)
+		}
+		return nil
 	case DropReview:
-		return w.dropReview([]byte(op.Path))
+		return w.dropHolder(w.b.Bucket(bucketReviews), []byte(op.Path))
+	case PutIntent:
+		b, err := w.b.CreateBucketIfNotExists(bucketIntents) // older databases lack it
+		if err != nil {
+			return err
+		}
+		return w.putHolder(b, be64(op.N), op.Data, op.Blobs)
+	case DropIntent:
+		return w.dropHolder(w.b.Bucket(bucketIntents), be64(op.N))
 	case PutDecision:
 		return putNumbered(w.b.Bucket(bucketDecisions), op.N, op.Data)
 	case DropDecision:

@@ -44,43 +44,46 @@ func (w space) release(key []byte) error {
 	return w.tx.Bucket(bucketBlobs).Delete(key)
 }
 
-func (w space) putReview(op PutReview) error {
-	r := review{state: op.State}
-	for _, content := range op.Blobs { // first the new references, so that what stays is not deleted and written again
+// putHolder stores a state with the contents that it refers to.
+func (w space) putHolder(b *bolt.Bucket, key, state []byte, contents [][]byte) error {
+	h := holder{state: state}
+	for _, content := range contents { // first the new references, so that what stays is not deleted and written again
 		k, err := w.retain(content)
 		if err != nil {
-			return fmt.Errorf("review of %q: %w", op.Path, err)
+			return err
 		}
-		r.blobs = append(r.blobs, k)
+		h.blobs = append(h.blobs, k)
 	}
-	return w.setReview([]byte(op.Path), r)
+	return w.setHolder(b, key, h)
 }
 
-// setReview stores a review whose references are counted already, and takes away those of the one before it.
-func (w space) setReview(path []byte, r review) error {
-	b := w.b.Bucket(bucketReviews)
-	old := bytes.Clone(b.Get(path))
-	if err := b.Put(path, r.encode()); err != nil {
-		return fmt.Errorf("review of %q: %w", path, err)
-	}
-	return w.releaseReview(old)
-}
-
-func (w space) dropReview(path []byte) error {
-	b := w.b.Bucket(bucketReviews)
-	old := bytes.Clone(b.Get(path))
-	if err := b.Delete(path); err != nil {
+// setHolder stores a holder whose references are counted already, and takes away those of the one before it.
+func (w space) setHolder(b *bolt.Bucket, key []byte, h holder) error {
+	old := bytes.Clone(b.Get(key))
+	if err := b.Put(key, h.encode()); err != nil {
 		return err
 	}
-	return w.releaseReview(old)
+	return w.releaseHolder(old)
 }
 
-func (w space) releaseReview(old []byte) error {
-	r, err := decodeReview(old)
+// dropHolder deletes a holder, if there is one.
+func (w space) dropHolder(b *bolt.Bucket, key []byte) error {
+	if b == nil {
+		return nil
+	}
+	old := bytes.Clone(b.Get(key))
+	if err := b.Delete(key); err != nil {
+		return err
+	}
+	return w.releaseHolder(old)
+}
+
+func (w space) releaseHolder(old []byte) error {
+	h, err := decodeHolder(old)
 	if err != nil {
 		return nil // there was none, or none that can be read
 	}
-	for _, k := range r.blobs {
+	for _, k := range h.blobs {
 		if err := w.release(k[:]); err != nil {
 			return err
 		}
@@ -88,7 +91,7 @@ func (w space) releaseReview(old []byte) error {
 	return nil
 }
 
-// Blob returns a content that PutReview stored, or ErrNotFound.
+// Blob returns a content that PutReview or PutIntent stored, or ErrNotFound.
 func (s *Store) Blob(id string) ([]byte, error) {
 	k, ok := parseBlobID(id)
 	if !ok {

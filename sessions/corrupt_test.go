@@ -34,7 +34,8 @@ func fillStore(t testing.TB, path string) {
 		ops = append(ops, AppendText{ItemID: tid + ":20", Text: "half a sen"})
 		path := fmt.Sprintf("src/f%02d.go", i)
 		ops = append(ops, puts(diff(path, "pending", next()))...)
-		ops = append(ops, PutReview{Path: path, State: []byte(path), Blobs: [][]byte{fmt.Appendf(nil, "content %d", i)}}, PutNote{N: uint64(i), Data: []byte("note")})
+		ops = append(ops, PutReview{Path: path, State: []byte(path), Blobs: [][]byte{fmt.Appendf(nil, "content %d", i)}}, PutNote{N: uint64(i), Data: []byte("note")},
+			PutIntent{N: uint64(i), Data: []byte(path), Blobs: [][]byte{fmt.Appendf(nil, "intended %d", i)}})
 		must(t, s, ops...)
 	}
 	require.NoError(t, s.Close())
@@ -160,6 +161,12 @@ func requireSound(t testing.TB, s *Store, r Report) {
 		require.NoError(t, err)
 		require.NoError(t, second(s.Blob(BlobID(fmt.Appendf(nil, "content %d", n)))))
 	}
+	intents, err := s.Intents(root)
+	require.NoError(t, err)
+	for _, x := range intents {
+		require.Equal(t, fmt.Sprintf("src/f%02d.go", x.N), string(x.Data))
+		require.NoError(t, second(s.Blob(BlobID(fmt.Appendf(nil, "intended %d", x.N)))))
+	}
 	_ = index(t, s, 0)
 }
 
@@ -200,6 +207,9 @@ func TestRepairLosesOnlyWhatIsDamaged(t *testing.T) {
 	notes, err := s.Notes(root)
 	require.NoError(t, err)
 	require.Len(t, notes, 40, "notes")
+	intents, err := s.Intents(root)
+	require.NoError(t, err)
+	require.Len(t, intents, 40, "intents")
 	w, err := s.Workspace(root)
 	require.NoError(t, err)
 	require.True(t, w.Trusted)

@@ -13,7 +13,7 @@ func FuzzDecodeStored(f *testing.F) {
 	f.Add([]byte("short"))
 	f.Add(stored{flags: flagActive, seq: 7, json: []byte(`{"id":"t:0","turnId":"t","index":0,"startedAt":"2031-05-04T12:00:00.000Z"}`)}.encode())
 	f.Add(stored{seq: 1, json: []byte(`{"id":3}`)}.encode())
-	f.Add(review{blobs: make([]blobKey, 2), state: []byte("s")}.encode())
+	f.Add(holder{blobs: make([]blobKey, 2), state: []byte("s")}.encode())
 	f.Add(changed{kind: KindItem, id: "t:0"}.encode())
 	f.Add(turnRef{session: "s1", ordinal: 9}.encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -24,11 +24,11 @@ func FuzzDecodeStored(f *testing.F) {
 		_, _ = decodeObject[Turn](b)
 		_, _ = decodeObject[Item](b)
 		_, _ = decodeObject[Diff](b)
-		if r, err := decodeReview(b); err == nil {
-			again, err := decodeReview(r.encode())
+		if h, err := decodeHolder(b); err == nil {
+			again, err := decodeHolder(h.encode())
 			require.NoError(t, err)
-			require.Equal(t, r.blobs, again.blobs)
-			require.True(t, bytes.Equal(r.state, again.state))
+			require.Equal(t, h.blobs, again.blobs)
+			require.True(t, bytes.Equal(h.state, again.state))
 		}
 		if c, ok := decodeChanged(b); ok {
 			require.Equal(t, b, c.encode())

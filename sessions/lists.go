@@ -25,11 +25,11 @@ func (s *Store) PendingDiffs(root string) ([]*Diff, error) {
 func (s *Store) Reviews(root string) ([]ReviewRecord, error) {
 	var out []ReviewRecord
 	err := s.scan(inSpace(root, bucketReviews), nil, asStored, func(k, v []byte) error {
-		r, err := decodeReview(v)
+		h, err := decodeHolder(v)
 		if err != nil {
 			return fmt.Errorf("review of %q: %w", k, err)
 		}
-		out = append(out, ReviewRecord{Path: string(k), State: r.state})
+		out = append(out, ReviewRecord{Path: string(k), State: h.state})
 		return nil
 	})
 	return out, err
@@ -47,14 +47,28 @@ func (s *Store) Review(root, path string) (ReviewRecord, error) {
 	if err == nil && raw == nil {
 		err = ErrNotFound
 	}
-	r := review{}
+	h := holder{}
 	if err == nil {
-		r, err = decodeReview(raw)
+		h, err = decodeHolder(raw)
 	}
 	if err != nil {
 		return ReviewRecord{}, fmt.Errorf("review of %q: %w", path, err)
 	}
-	return ReviewRecord{Path: path, State: r.state}, nil
+	return ReviewRecord{Path: path, State: h.state}, nil
+}
+
+// Intents returns what was about to be done in a workspace and was not dropped, in order.
+func (s *Store) Intents(root string) ([]Numbered, error) {
+	var out []Numbered
+	err := s.scan(inSpace(root, bucketIntents), nil, asStored, func(k, v []byte) error {
+		h, err := decodeHolder(v)
+		if err != nil {
+			return fmt.Errorf("intent %x: %w", k, err)
+		}
+		out = append(out, Numbered{N: number(k), Data: h.state})
+		return nil
+	})
+	return out, err
 }
 
 // Decisions returns a workspace's log of decisions, in order.

@@ -43,6 +43,15 @@ type PutReview struct {
 // DropReview deletes the review state of a path.
 type DropReview struct{ Path string }
 
+// PutIntent stores what is about to be done outside of the store, as N of its workspace, before it is begun: Data is
+// opaque, Blobs are as those of a review. DropIntent deletes it, with what came of it in the same Submit.
+type PutIntent struct {
+	N     uint64
+	Data  []byte
+	Blobs [][]byte
+}
+type DropIntent struct{ N uint64 }
+
 // PutDecision stores entry N of the workspace's log of decisions; DropDecision deletes one.
 type PutDecision struct {
 	N    uint64
@@ -66,6 +75,8 @@ func (Revive) isOp()        {}
 func (AppendText) isOp()    {}
 func (PutReview) isOp()     {}
 func (DropReview) isOp()    {}
+func (PutIntent) isOp()     {}
+func (DropIntent) isOp()    {}
 func (PutDecision) isOp()   {}
 func (DropDecision) isOp()  {}
 func (PutNote) isOp()       {}

@@ -23,7 +23,7 @@ type ReviewRecord struct {
 	State []byte
 }
 
-// A Numbered is a decision or a note.
+// A Numbered is an intent, a decision or a note.
 type Numbered struct {
 	N    uint64
 	Data []byte

@@ -268,22 +268,31 @@ func (s *salvager) inWorkspace(path []string, k, v []byte) {
 	case string(bucketDiffs):
 		salvageObject(s, func(*Diff) string { return w.root }, func(o *Diff, n uint64) { o.Seq = n }, v)
 	case string(bucketReviews):
-		r, err := decodeReview(v)
-		if err != nil {
-			return
+		s.holder(w, w.b.Bucket(bucketReviews), k, v)
+	case string(bucketIntents):
+		if b, err := w.b.CreateBucketIfNotExists(bucketIntents); err == nil && len(k) == 8 {
+			s.holder(w, b, k, v)
 		}
-		for _, key := range r.blobs {
-			if s.tx.Bucket(bucketBlobs).Get(key[:]) == nil {
-				return // a review without its contents cannot be decided
-			}
-		}
-		for _, key := range r.blobs {
-			s.refer(key[:])
-		}
-		_ = w.setReview(k, r)
 	case string(bucketDecisions), string(bucketNotes):
 		if len(k) == 8 {
 			_ = putNumbered(w.b.Bucket([]byte(path[2])), number(k), v)
 		}
 	}
+}
+
+// holder takes over a review or an intent, if all of its contents were: without them it cannot be carried out.
+func (s *salvager) holder(w space, b *bolt.Bucket, k, v []byte) {
+	h, err := decodeHolder(v)
+	if err != nil {
+		return
+	}
+	for _, key := range h.blobs {
+		if s.tx.Bucket(bucketBlobs).Get(key[:]) == nil {
+			return
+		}
+	}
+	for _, key := range h.blobs {
+		s.refer(key[:])
+	}
+	_ = w.setHolder(b, k, h)
 }

@@ -28,6 +28,7 @@ import (
 //	workspaces/<root> seq → the highest ever given out, trusted → nothing, sessions → their number
 //	                  changes/<seq> → kind, id: one entry for each object of the workspace
 //	                  diffs/<path> → diff, stored   reviews/<path> → blob keys, state
+//	                  intents/<n> → blob keys, state; the bucket is made when first needed
 //	                  decisions/<n>, notes/<n> → data
 //	                  recent: as above
 //	blobs, refs       SHA-256 → content, number of references
@@ -48,6 +49,7 @@ var (
 	bucketChanges   = []byte("changes")
 	bucketDiffs     = []byte("diffs")
 	bucketReviews   = []byte("reviews")
+	bucketIntents   = []byte("intents")
 	bucketDecisions = []byte("decisions")
 	bucketNotes     = []byte("notes")
 

@@ -130,6 +130,33 @@ func TestReviewsShareTheirContents(t *testing.T) {
 	has()
 }
 
+func TestIntentsHoldTheirContents(t *testing.T) {
+	path := dbPath(t)
+	s, _ := openAt(t, path)
+	before, after := []byte("one\n"), []byte("two\n")
+	must(t, s, DropIntent{1}, PutReview{Path: "x", Blobs: [][]byte{before}})
+	must(t, s, PutIntent{N: 2, Data: []byte("second")}, PutIntent{N: 1, Data: []byte("first"), Blobs: [][]byte{before, after}})
+	intents, err := s.Intents("/other")
+	require.NoError(t, err)
+	require.Empty(t, intents)
+	require.NoError(t, s.Close())
+
+	s, _ = openAt(t, path)
+	intents, err = s.Intents(root)
+	require.NoError(t, err)
+	require.Equal(t, []Numbered{{1, []byte("first")}, {2, []byte("second")}}, intents)
+	require.NoError(t, second(s.Blob(BlobID(after))))
+	// What is carried out goes over into the review.
+	must(t, s, PutReview{Path: "x", Blobs: [][]byte{after}}, DropIntent{1})
+	require.ErrorIs(t, second(s.Blob(BlobID(before))), ErrNotFound)
+	require.NoError(t, second(s.Blob(BlobID(after))))
+	must(t, s, DropReview{"x"}, DropIntent{1}, DropIntent{2})
+	require.ErrorIs(t, second(s.Blob(BlobID(after))), ErrNotFound)
+	intents, err = s.Intents(root)
+	require.NoError(t, err)
+	require.Empty(t, intents)
+}
+
 func TestOverwritingLeaksNothing(t *testing.T) {
 	s := openNew(t)
 	must(t, s, puts(session("s1", 1), turn("t1", "s1", TurnRunning, 2))...)

@@ -69,35 +69,35 @@ func flagsOf(o Object) byte {
 	return 0
 }
 
-// A review is stored as the number of its blobs, their keys and its state.
-type review struct {
+// A holder is what refers to blobs, a review or an intent. It is stored as their number, their keys and its state.
+type holder struct {
 	blobs []blobKey
 	state []byte
 }
 
-func (r review) encode() []byte {
-	b := binary.AppendUvarint(nil, uint64(len(r.blobs)))
-	for _, k := range r.blobs {
+func (h holder) encode() []byte {
+	b := binary.AppendUvarint(nil, uint64(len(h.blobs)))
+	for _, k := range h.blobs {
 		b = append(b, k[:]...)
 	}
-	return append(b, r.state...)
+	return append(b, h.state...)
 }
 
-var errReview = errors.New("not a stored review")
+var errHolder = errors.New("not a stored holder of contents")
 
-// decodeReview shares b's memory in state.
-func decodeReview(b []byte) (review, error) {
+// decodeHolder shares b's memory in state.
+func decodeHolder(b []byte) (holder, error) {
 	n, size := binary.Uvarint(b)
 	if size <= 0 || n > uint64(len(b)-size)/uint64(len(blobKey{})) {
-		return review{}, errReview
+		return holder{}, errHolder
 	}
 	b = b[size:]
-	r := review{blobs: make([]blobKey, n)}
-	for i := range r.blobs {
-		b = b[copy(r.blobs[i][:], b):]
+	h := holder{blobs: make([]blobKey, n)}
+	for i := range h.blobs {
+		b = b[copy(h.blobs[i][:], b):]
 	}
-	r.state = b
-	return r, nil
+	h.state = b
+	return h, nil
 }
 
 // A changed is an entry of the changes index: which object has the seq. A removed session's stays for ever.

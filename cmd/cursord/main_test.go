@@ -11,6 +11,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if plan := os.Getenv("CURSORD_FAULT"); plan != "" {
+		fault = (&faults{plan: plan}).step
+	}
 	testscript.Main(m, map[string]func(){"cursord": main})
 }
 

@@ -117,6 +117,9 @@ func listenInTurn(ctx context.Context, dirs daemon.Dirs) (*daemon.Endpoint, erro
 	}
 }
 
+// fault is set by tests alone.
+var fault func(daemon.Step) error
+
 // serve is the daemon's life: it serves clients until a signal, a client or the idle time ends it. The order at the
 // end is: the turns, the connections, the database, the socket, the lock.
 func serve(ctx context.Context, dirs daemon.Dirs, endpoint *daemon.Endpoint, config daemon.Config, warnings []string, log *slog.Logger) (err error) {
@@ -131,7 +134,7 @@ func serve(ctx context.Context, dirs daemon.Dirs, endpoint *daemon.Endpoint, con
 		log.Warn("configuration", "warning", w)
 	}
 	d, err := daemon.Open(daemon.Options{
-		Version: version(), StateDir: dirs.State, Socket: dirs.Socket, Config: config, Log: log,
+		Version: version(), StateDir: dirs.State, Socket: dirs.Socket, Config: config, Log: log, Fault: fault,
 	})
 	if err != nil {
 		return err

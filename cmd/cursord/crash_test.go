@@ -1,0 +1,182 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A scenario is a decision: what the agent did, and what is asked about it.
+type scenario struct {
+	name, before, does string
+	then               string // by a person, after the agent
+	decided            []string
+	asked, taken       string // methods: what is asked, and what takes that back
+}
+
+// scenarios are the kinds of decisions that write.
+func scenarios() []scenario {
+	all := []scenario{
+		{name: "modified", before: `seq 9 >f`, does: `sed -i s/3/three/ f`},
+		{name: "modified by both", before: `seq 99 >f`, does: `sed -i -e s/^30$/three/ -e 5d f`, then: `sed -i -e s/^60$/mine/ -e '1i mine too' f`},
+		{name: "created", before: `true`, does: `seq 9 >f`},
+		{name: "created in a folder", before: `true`, does: `mkdir -p a/b; echo x >a/b/f; chmod 755 a/b/f`},
+		{name: "deleted", before: `seq 9 >f; chmod 600 f`, does: `rm f`},
+		{name: "deleted with its folder", before: `mkdir -p a/b; echo x >a/b/f`, does: `rm -r a`},
+		{name: "moved", before: `echo a >f`, does: `mv f g`},
+		{name: "moved to a folder and edited", before: `mkdir -p a; seq 9 >a/f; touch -d '1 hour ago' a/f`, does: `mkdir -p x/y; mv a/f x/y/g; sed -i s/3/three/ x/y/g; chmod 755 x/y/g`},
+		{name: "mode", before: `echo a >f; chmod 644 f`, does: `chmod 755 f`},
+		{name: "mode and lines", before: `seq 9 >f; chmod 644 f`, does: `echo b >>f; chmod 755 f`},
+		{name: "link turned", before: `ln -s x f`, does: `ln -sfn y f`},
+		{name: "link created", before: `true`, does: `ln -s ../out f`},
+		{name: "link deleted", before: `ln -s x f`, does: `rm f`},
+		{name: "file to link", before: `echo a >f; chmod 755 f`, does: `rm f; ln -s x f`},
+		{name: "link to file", before: `ln -s x f`, does: `rm f; echo a >f`},
+		{name: "binary", before: `printf 'a\000bcdef' >f`, does: `printf 'a\000xyz' >f`},
+		{name: "hard linked", before: `seq 9 >f; ln f ../other`, does: `sed s/3/three/ f >../new; cat ../new >f`},
+		{name: "hard linked, shorter and with a mode", before: `seq 9 >f; chmod 644 f; ln f ../other`, does: `seq 20 >f; chmod 600 f`},
+		{name: "hard linked, longer", before: `seq 30 >f; ln f ../other`, does: `seq 5 >f`},
+		{name: "two files", before: `seq 9 >f; seq 9 >g`, does: `echo b >>f; echo b >>g`},
+		{name: "all sorts", before: `seq 9 >f; seq 9 >g; ln -s x l; echo m >m`, does: `rm f; echo b >>g; ln -sfn y l; mv m n; mkdir d; echo h >d/h`},
+	}
+	for i := range all {
+		all[i].asked, all[i].taken = "diff/reject", "diff/undo"
+	}
+	for _, s := range all {
+		undo, redo := s, s
+		undo.name, undo.decided, undo.asked, undo.taken = "undo of "+s.name, []string{"diff/reject"}, "diff/undo", "diff/redo"
+		redo.name, redo.decided, redo.asked, redo.taken = "redo of "+s.name, []string{"diff/reject", "diff/undo"}, "diff/redo", "diff/undo"
+		all = append(all, undo, redo)
+	}
+	return all
+}
+
+// TestHugeCrashes kills the daemon in every step of every kind of decision.
+func TestHugeCrashes(t *testing.T) {
+	huge(t)
+	for _, s := range scenarios() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			newCrashes(t, s).run()
+		})
+	}
+}
+
+// TestCrashes is a share of TestHugeCrashes.
+func TestCrashes(t *testing.T) {
+	for _, s := range scenarios() {
+		switch s.name {
+		case "modified by both", "undo of two files":
+			t.Run(s.name, func(t *testing.T) {
+				t.Parallel()
+				newCrashes(t, s).run()
+			})
+		}
+	}
+}
+
+// crashes is a scenario that is played again and again.
+type crashes struct {
+	*world
+	s         scenario
+	several   bool    // files, of which some may be decided and others not
+	was, will outcome // without the decision, and with it
+}
+
+// An outcome is what a person sees: the tree and what is pending.
+type outcome struct {
+	tree    string
+	pending string
+}
+
+func newCrashes(t *testing.T, s scenario) *crashes {
+	c := &crashes{world: newWorld(t), s: s}
+	c.makes("umask 022; " + s.before)
+	c.plays(append(shells("s", "umask 022; "+s.does), done)...)
+	c.start()
+	e := c.opens()
+	e.turn(nil)
+	if s.then != "" {
+		c.makes(s.then)
+	}
+	c.several = len(e.diffs()) > 1 && s.asked == "diff/reject"
+	for _, method := range s.decided {
+		require.NoError(t, c.ask(e, method))
+	}
+	c.was = c.outcome(e)
+	c.stop()
+	c.makes("mkdir ../saved && cp -a ../ws ../state ../saved && test ! -e ../other || cp -al ../other ../saved/")
+	c.start()
+	e = c.opens()
+	require.NoError(t, c.ask(e, s.asked))
+	c.will = c.outcome(e)
+	require.NotEqual(t, c.was, c.will)
+	c.stop()
+	return c
+}
+
+func (c *crashes) ask(e *editor, method string) error {
+	params := obj{"workspace": c.ws}
+	if method == "diff/reject" {
+		params["all"] = true
+	}
+	return e.call(method, params, nil)
+}
+
+func (c *crashes) outcome(e *editor) outcome {
+	o := outcome{}
+	pending := map[string]string{}
+	for path, d := range e.diffs() {
+		hunks, _ := json.Marshal(d.Hunks)
+		pending[path] = summary(d) + string(hunks)
+	}
+	b, _ := json.Marshal(pending)
+	o.tree, o.pending = c.listing(), string(b)
+	return o
+}
+
+// back puts everything back as it was before the decision.
+func (c *crashes) back() {
+	c.makes("rm -rf ../state ../other && find . -mindepth 1 -delete && cp -a ../saved/ws/. . && cp -a ../saved/state .. " +
+		"&& if test -e ../saved/other; then rm ../saved/other && ln f ../saved/other && ln f ../other; fi")
+}
+
+func (c *crashes) run() {
+	for n := 1; ; n++ {
+		c.back()
+		c.plans("kill %d", n)
+		c.start("CURSORD_FAULT=" + c.faultPlan())
+		err := c.ask(c.opens(), c.s.asked)
+		if len(c.reached()) < n {
+			require.NoError(c.t, err)
+			c.stop()
+			return
+		}
+		<-c.ended
+		c.cmd = nil
+		c.start()
+		c.requireSound(fmt.Sprintf("killed before %q, step %d", c.reached()[n-1], n))
+		c.stop()
+	}
+}
+
+// requireSound holds that each file is as before or as after the decision, that the log has what was done, and that
+// all can go on.
+func (c *crashes) requireSound(when string) {
+	e := c.opens()
+	now := c.outcome(e)
+	require.NotContains(c.t, now.tree, ".tmp", when)
+	if now != c.was {
+		require.NoError(c.t, c.ask(e, c.s.taken), "%s\n%+v\n%+v", when, now, c.was)
+		require.Equal(c.t, c.was, c.outcome(e), when)
+	} else if c.s.asked == "diff/reject" || c.s.asked == "diff/redo" && len(c.s.decided) == 2 {
+		require.Error(c.t, c.ask(e, c.s.taken), when)
+	}
+	require.NoError(c.t, c.ask(e, c.s.asked), when)
+	require.Equal(c.t, c.will, c.outcome(e), when)
+	if !c.several {
+		require.Contains(c.t, []outcome{c.was, c.will}, now, when)
+	}
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon"
+)
+
+// faults has a daemon die, or its writes fail, in the n-th step of its decisions, as a file plans it: "kill n" or
+// "fail n errno"; the count begins anew with each plan. A write is two steps: before it, and when half is written. What
+// was reached is noted beside the plan.
+type faults struct {
+	plan string
+
+	mu      sync.Mutex
+	current string
+	n       int
+}
+
+var errnos = map[string]syscall.Errno{"EIO": syscall.EIO, "ENOSPC": syscall.ENOSPC, "EACCES": syscall.EACCES}
+
+func (f *faults) step(s daemon.Step) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	text, err := os.ReadFile(f.plan)
+	if err != nil {
+		panic(err)
+	}
+	if plan := string(text); plan != f.current {
+		f.current, f.n = plan, 0
+	}
+	var what, errno string
+	at := 0
+	_, _ = fmt.Sscan(f.current, &what, &at, &errno)
+	if err := f.reach(s.Name, what, at, errno); err != nil || s.Name != "write" {
+		return err
+	}
+	half := len(s.Data) / 2
+	return f.reach("half", what, at, errno, func() {
+		if _, err := s.File.Write(s.Data[:half]); err != nil {
+			panic(err)
+		}
+	})
+}
+
+func (f *faults) reach(name, what string, at int, errno string, first ...func()) error {
+	f.n++
+	log, err := os.OpenFile(f.plan+".log", os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintln(log, name)
+		log.Close()
+	}
+	if err != nil {
+		panic(err)
+	}
+	if f.n != at {
+		return nil
+	}
+	for _, do := range first {
+		do()
+	}
+	if what == "kill" {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+	return &os.PathError{Op: name, Path: "f", Err: errnos[errno]}
+}
+
+func (w *world) faultPlan() string { return filepath.Join(w.dir, "fault") }
+
+// plans has the next steps of a daemon that was started with faults fail, and forgets what was reached.
+func (w *world) plans(format string, args ...any) {
+	w.t.Helper()
+	require.NoError(w.t, os.WriteFile(w.faultPlan(), fmt.Appendf(nil, format, args...), 0o600))
+	require.NoError(w.t, os.RemoveAll(w.faultPlan()+".log"))
+}
+
+// reached lists the steps since the last plan.
+func (w *world) reached() []string {
+	w.t.Helper()
+	b, err := os.ReadFile(w.faultPlan() + ".log")
+	if os.IsNotExist(err) {
+		return nil
+	}
+	require.NoError(w.t, err)
+	return strings.Split(strings.TrimSpace(string(b)), "\n")
+}

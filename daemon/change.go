@@ -1,0 +1,128 @@
+package daemon
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+
+	"cursord/diffs"
+)
+
+// A change is what a decision does to a file of a tree: what is before, at from, becomes after, at to.
+type change struct {
+	from, to string
+	temp     string // holds what is written until it is whole; of this change alone
+	before   image
+	after    diffs.Content
+	mode     fs.FileMode // for a file whose own is not known
+	dirs     []string    // that to needs and that are not there, the innermost first
+}
+
+// writes reports whether there is anything to do on the disk.
+func (c *change) writes() bool {
+	return c.from != c.to || !c.before.same(image{Content: c.after})
+}
+
+// vacates reports whether nothing is left at from.
+func (c *change) vacates() bool { return c.before.Exists && (c.from != c.to || !c.after.Exists) }
+
+// carry carries a change out, or leaves the tree as it was and returns why: errChanged and errOccupied among others.
+func (t tree) carry(c *change) error {
+	moves := c.from != c.to && c.before.Exists
+	var err error
+	if moves {
+		err = t.move(c.from, c.to, c.before)
+	}
+	if err == nil {
+		if err = t.apply(c); err != nil && moves {
+			err = errors.Join(err, t.move(c.to, c.from, c.before))
+		}
+	}
+	if err != nil {
+		t.removeEmpty(c.dirs)
+	}
+	return err
+}
+
+// A progress is how far a change came before the daemon died.
+type progress int
+
+const (
+	untouched progress = iota
+	carried
+	foreign // somebody has written there since
+)
+
+// resume finds out how far a change came. One that was under way is carried out.
+func (t tree) resume(c *change) (progress, error) {
+	if err := t.clear(c); err != nil {
+		return foreign, err
+	}
+	now, after := t.read(c.to), image{Content: c.after}
+	moved := false
+	if c.from != c.to && c.before.Exists {
+		old := t.read(c.from)
+		switch {
+		case old.same(c.before) && !t.sameFile(c.from, c.to):
+			return untouched, nil
+		case old.same(c.before):
+			if err := t.remove(c.from); err != nil {
+				return foreign, err
+			}
+		}
+		moved = true
+	}
+	switch {
+	case now.same(after):
+		return carried, nil
+	case now.same(c.before) && !moved:
+		return untouched, nil
+	case now.same(c.before) || now.between(c.before, after):
+		rest := *c
+		rest.before = now
+		if err := t.apply(&rest); err != nil {
+			return foreign, err
+		}
+		return carried, nil
+	}
+	return foreign, nil
+}
+
+// between reports whether an image is what a file holds that is written in place: the start of after and the rest of
+// before, or the content of after with the mode of before.
+func (a image) between(before, after image) bool {
+	if a.odd != "" || !a.Exists || !before.Exists || !after.Exists || a.Target != "" || before.Target != "" || after.Target != "" {
+		return false
+	}
+	if a.Mode != before.Mode {
+		return false
+	}
+	common := 0
+	for common < min(len(a.Data), len(after.Data)) && a.Data[common] == after.Data[common] {
+		common++
+	}
+	if len(a.Data) > len(before.Data) || bytes.Equal(a.Data, after.Data) {
+		return common == len(a.Data)
+	}
+	return len(a.Data) == len(before.Data) && bytes.Equal(a.Data[common:], before.Data[common:])
+}
+
+// clear removes what a change left at its temp.
+func (t tree) clear(c *change) error {
+	left := t.read(c.temp)
+	switch {
+	case left.odd == "" && !left.Exists:
+		return nil
+	case left.Target != "" && left.Target == c.after.Target,
+		left.odd == "" && left.Target == "" && bytes.HasPrefix(c.after.Data, left.Data):
+		return t.remove(c.temp)
+	}
+	return errors.New(c.temp + " is in the way")
+}
+
+func (t tree) sameFile(a, b string) bool {
+	x, err1 := t.lstat(a)
+	y, err2 := t.lstat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
+}

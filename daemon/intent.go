@@ -1,0 +1,103 @@
+package daemon
+
+import (
+	"slices"
+
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// An intent is what a request is about to write. It is durable before the first write and gone, in one transaction
+// with what came of it, after the last, so that a daemon that finds one at its start knows whose work the disk shows.
+type intent struct {
+	Group group          `json:"group"`       // without its files
+	N     uint64         `json:"n,omitempty"` // of a group that is taken back or made again; 0: it is new
+	Files []intendedFile `json:"files"`
+}
+
+// An intendedFile is a file of an intent: how it is to change, and what the store is to have of it then.
+type intendedFile struct {
+	From     string         `json:"from"`
+	To       string         `json:"to"`
+	Temp     string         `json:"temp"`
+	Before   held           `json:"before"`
+	After    held           `json:"after"`
+	Mode     uint32         `json:"mode"`
+	Dirs     []string       `json:"dirs,omitempty"`
+	Decision diffs.Decision `json:"decision"`
+	Told     []rejection    `json:"told,omitempty"`
+	State    fileState      `json:"state"`
+}
+
+// A held is what a path holds, its content by the name of a blob.
+type held struct {
+	Exists bool   `json:"exists"`
+	Blob   string `json:"blob,omitempty"`
+	Target []byte `json:"target,omitempty"` // need not be UTF-8
+	Mode   uint32 `json:"mode,omitempty"`
+}
+
+func heldOf(c diffs.Content) held {
+	h := held{Exists: c.Exists, Target: []byte(c.Target), Mode: c.Mode}
+	if c.Exists && c.Target == "" {
+		h.Blob = sessions.BlobID(c.Data)
+	}
+	return h
+}
+
+// intend makes a plan durable, if anything of it is to be written, and returns what drops it again. It returns the
+// store's error, with the plan taken back, if that takes no changes now.
+func (r *reviewer) intend(in intent, plan []*planned) (drop []sessions.Op, err error) {
+	plan = slices.DeleteFunc(slices.Clone(plan), func(p *planned) bool { return p == nil })
+	if !slices.ContainsFunc(plan, func(p *planned) bool { return p.change.writes() }) {
+		return nil, nil
+	}
+	in.Group.Files, in.Group.Told = nil, nil
+	var blobs [][]byte
+	for _, p := range plan {
+		c := p.change
+		state, contents := p.f.state()
+		in.Files = append(in.Files, intendedFile{
+			From: c.from, To: c.to, Temp: c.temp, Before: heldOf(c.before.Content), After: heldOf(c.after),
+			Mode: uint32(c.mode), Dirs: c.dirs, Decision: p.done, Told: p.told, State: state,
+		})
+		blobs = append(blobs, contents...)
+		for _, c := range []diffs.Content{c.before.Content, c.after} {
+			if c.Exists && c.Target == "" {
+				blobs = append(blobs, c.Data)
+			}
+		}
+	}
+	r.reach("intend")
+	r.intents++
+	drop = []sessions.Op{sessions.DropIntent{N: r.intents}}
+	if err := r.persist(sessions.PutIntent{N: r.intents, Data: encode(in), Blobs: blobs}); err != nil {
+		abandon(plan)
+		r.submit(nil, drop, nil) // behind the intent, wherever that is
+		return nil, storeError(err)
+	}
+	return drop, nil
+}
+
+// persist stores ops and returns when they are durable, or the store has said why they are not, yet.
+func (r *reviewer) persist(ops ...sessions.Op) error {
+	stored := make(chan error, 1)
+	err := r.w.call(func() {
+		c := &commit{ops: ops, replies: []func(error){func(err error) { stored <- err }}}
+		r.w.submit(c)
+		if err := r.w.d.store.Trouble(); err != nil { // whose beginning was told before
+			r.w.answer(c, err)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return <-stored
+}
+
+// reach tells tests how far a request has come.
+func (r *reviewer) reach(name string) {
+	if fault := r.w.d.fault; fault != nil {
+		_ = fault(Step{Name: name})
+	}
+}

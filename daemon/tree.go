@@ -1,0 +1,162 @@
+package daemon
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// A Step is a point in carrying out a decision, right before what Name says happens to the disk. Of a "write", that is
+// Data to File.
+type Step struct {
+	Name string
+	File *os.File
+	Data []byte
+}
+
+// A tree is a folder in which decisions write: like an os.Root for slash paths, of which each change is a step.
+type tree struct {
+	root  *os.Root
+	fault func(Step) error // see Options
+}
+
+func openTree(root string, fault func(Step) error) (tree, error) {
+	r, err := os.OpenRoot(root)
+	return tree{r, fault}, err
+}
+
+func (t tree) close() { _ = t.root.Close() }
+
+func (t tree) at(step string) error { return t.step(Step{Name: step}) }
+
+func (t tree) step(s Step) error {
+	if t.fault == nil {
+		return nil
+	}
+	return t.fault(s)
+}
+
+func (t tree) read(name string) image { return readRooted(t.root, name) }
+
+func (t tree) lstat(name string) (fs.FileInfo, error) { return t.root.Lstat(filepath.FromSlash(name)) }
+
+// open opens a file for reading and for changing what is not its content.
+func (t tree) open(name string) (*os.File, error) {
+	return t.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|nonBlocking, 0)
+}
+
+func (t tree) create(name string) (*os.File, error) {
+	if err := t.at("create"); err != nil {
+		return nil, err
+	}
+	return t.root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+func (t tree) write(f *os.File, data []byte) error {
+	if err := t.step(Step{"write", f, data}); err != nil {
+		return err
+	}
+	_, err := f.Write(data)
+	return err
+}
+
+func (t tree) sync(f *os.File) error {
+	if err := t.at("sync"); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+func (t tree) truncate(f *os.File, size int) error {
+	if err := t.at("truncate"); err != nil {
+		return err
+	}
+	return f.Truncate(int64(size))
+}
+
+func (t tree) setMode(f *os.File, mode fs.FileMode) error {
+	if err := t.at("chmod"); err != nil {
+		return err
+	}
+	return f.Chmod(mode)
+}
+
+func (t tree) symlink(target, name string) error {
+	if err := t.at("symlink"); err != nil {
+		return err
+	}
+	return t.root.Symlink(target, filepath.FromSlash(name))
+}
+
+func (t tree) link(old, name string) error {
+	if err := t.at("link"); err != nil {
+		return err
+	}
+	return t.root.Link(filepath.FromSlash(old), filepath.FromSlash(name))
+}
+
+func (t tree) rename(old, name string) error {
+	if err := t.at("rename"); err != nil {
+		return err
+	}
+	return t.root.Rename(filepath.FromSlash(old), filepath.FromSlash(name))
+}
+
+func (t tree) remove(name string) error {
+	if err := t.at("remove"); err != nil {
+		return err
+	}
+	return t.root.Remove(filepath.FromSlash(name))
+}
+
+// mkdirs makes the folders that a path needs.
+func (t tree) mkdirs(name string) error {
+	missing := t.missingDirs(name)
+	for i := len(missing) - 1; i >= 0; i-- {
+		err := t.at("mkdir")
+		if err == nil {
+			err = t.root.Mkdir(filepath.FromSlash(missing[i]), 0o777)
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// missingDirs lists the folders that a path needs and that are not there, the innermost first.
+func (t tree) missingDirs(name string) (dirs []string) {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if _, err := t.lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+// removeEmpty removes folders, given the innermost first, up to one that holds something.
+func (t tree) removeEmpty(dirs []string) {
+	for _, dir := range dirs {
+		if info, err := t.lstat(dir); errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil || !info.IsDir() || t.at("rmdir") != nil || t.root.Remove(filepath.FromSlash(dir)) != nil {
+			return
+		}
+	}
+}
+
+// syncDir makes what happened to the names in a folder outlive a failure of the machine. Where that cannot be, it has
+// happened nevertheless.
+func (t tree) syncDir(dir string) {
+	d, err := t.root.Open(filepath.FromSlash(dir))
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	if t.at("sync folder") == nil {
+		_ = syncFolder(d)
+	}
+}
