@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,6 +43,9 @@ type Daemon struct {
 	launcher *agent.Launcher
 	docs     *documents
 	started  sessions.Time
+	began    time.Time // the same, by the clock that does not jump
+	lag      lags
+	board    *board
 	watching watchLimits
 	fault    func(Step) error
 	stopping chan struct{} // closed by Stop
@@ -67,7 +68,7 @@ type Daemon struct {
 func Open(o Options) (*Daemon, error) {
 	d := &Daemon{
 		version: o.Version, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
-		launcher: agent.NewLauncher(), docs: newDocuments(), started: sessions.Now(),
+		launcher: agent.NewLauncher(), docs: newDocuments(), started: sessions.Now(), began: time.Now(), board: newBoard(),
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{},
 		agentState: AgentStatus{State: "unknown"}, watching: defaultWatchLimits(), fault: o.Fault,
 	}
@@ -84,6 +85,8 @@ func Open(o Options) (*Daemon, error) {
 	d.store = store
 	if report.MovedAside != "" {
 		d.log.Error("the database was damaged and has been moved aside", "to", report.MovedAside, "sessions saved", report.Salvaged)
+		d.board.post("recovery", slog.LevelWarn, fmt.Sprintf(
+			"the database was damaged: %d sessions could be read out of it, and it was kept as %s", report.Salvaged, report.MovedAside))
 	}
 	for _, t := range report.Interrupted {
 		d.log.Warn("a turn was interrupted by the end of the last daemon", "turn", t.ID, "workspace", t.Workspace)
@@ -103,6 +106,9 @@ func Open(o Options) (*Daemon, error) {
 
 // storeMark is in the environment of every agent of the daemon that has this store.
 func storeMark(s *sessions.Store) string { return "CURSORD_STORE=" + s.Epoch() }
+
+// Version returns the daemon's own.
+func (d *Daemon) Version() string { return d.version }
 
 // newID returns an id that sorts by time.
 func newID() string { return ulid.Make().String() }
@@ -213,28 +219,6 @@ func untrusted(root string) error {
 	}
 }
 
-// Status describes the daemon.
-func (d *Daemon) Status() Status {
-	var mem runtime.MemStats
-	runtime.ReadMemStats(&mem)
-	s := Status{
-		Version: d.version, PID: os.Getpid(), StartedAt: d.started, Socket: d.socket, Database: d.store.Path(),
-		Clients: int(d.clients.Load()), MemoryBytes: mem.Sys,
-	}
-	for _, w := range d.loops() {
-		s.Workspaces++
-		s.Turns.Running += int(w.running.Load())
-		s.Turns.Queued += int(w.queued.Load())
-		if state := w.review.watch.state.Load(); state != nil {
-			s.Watching.Directories += state.dirs
-			if state.polling != "" {
-				s.Watching.Polling = append(s.Watching.Polling, Polling{Workspace: w.root, Reason: state.polling})
-			}
-		}
-	}
-	return s
-}
-
 // ClientJoined counts a connection in Status and keeps the daemon from idling out; call left when it ends.
 func (d *Daemon) ClientJoined() (left func()) {
 	d.clients.Add(1)
@@ -335,11 +319,14 @@ func (d *Daemon) Close() error {
 
 // storageTrouble is called by the store's writer, which must not wait.
 func (d *Daemon) storageTrouble(err error) {
+	if err == nil {
+		d.board.take("storage", "the database takes changes again: what was kept in memory is stored")
+		go d.log.Info("the database takes changes again")
+		return
+	}
+	d.board.post("storage", slog.LevelError,
+		"the database takes no changes; what runs goes on, and is kept in memory until it can be stored: "+err.Error())
 	go func() {
-		if err == nil {
-			d.log.Info("the database takes changes again")
-			return
-		}
 		d.log.Error("the database takes no changes; they are kept in memory", "err", err)
 		for _, w := range d.loops() {
 			w.do(func() { w.storageTrouble(err) })

@@ -39,6 +39,7 @@ type fsWatch struct {
 	log    *slog.Logger
 	post   func(func())                         // has the reviewer run a function, without blocking
 	look   func(touched func(path string) bool) // at the files whose absolute paths are touched
+	polls  func(why string)                     // told when polling begins, and with "" when it ends
 
 	watcher *fsnotify.Watcher // nil while there is nothing to watch, or files are polled
 	drained chan struct{}     // closed when its drain has ended
@@ -241,6 +242,7 @@ func (fw *fsWatch) startPolling(why string) {
 	fw.closeWatcher()
 	if fw.poller == nil {
 		fw.log.Warn("files under review are polled", "why", why)
+		fw.polls(why)
 		fw.stamps = map[string]fileStat{}
 		fw.poller = time.AfterFunc(fw.limits.poll, func() { fw.post(fw.polled) })
 	}
@@ -271,6 +273,7 @@ func (fw *fsWatch) stopPolling() {
 	if fw.poller != nil {
 		fw.poller.Stop()
 		fw.poller, fw.stamps = nil, nil
+		fw.polls("")
 	}
 }
 

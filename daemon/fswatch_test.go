@@ -18,6 +18,8 @@ type watched struct {
 	fw   *fsWatch
 	jobs chan func()
 	seen []func(string) bool
+
+	polls []string // what was told of polling
 }
 
 func newWatched(t *testing.T, limits watchLimits) *watched {
@@ -25,8 +27,9 @@ func newWatched(t *testing.T, limits watchLimits) *watched {
 	w := &watched{t: t, jobs: make(chan func(), 1000)}
 	w.fw = &fsWatch{
 		root: t.TempDir(), limits: limits, log: slog.New(slog.DiscardHandler),
-		post: func(f func()) { w.jobs <- f },
-		look: func(touched func(string) bool) { w.seen = append(w.seen, touched) },
+		post:  func(f func()) { w.jobs <- f },
+		look:  func(touched func(string) bool) { w.seen = append(w.seen, touched) },
+		polls: func(why string) { w.polls = append(w.polls, why) },
 	}
 	t.Cleanup(func() {
 		w.fw.close()
@@ -75,6 +78,8 @@ func TestFilesArePolledWhereFoldersAreTooMany(t *testing.T) {
 	require.Equal(t, watchState{dirs: 2}, *w.fw.state.Load())
 	require.Empty(t, w.fw.want(paths))
 	require.Contains(t, w.fw.state.Load().polling, "3 folders, more than 2")
+	require.Len(t, w.polls, 1)
+	require.Contains(t, w.polls[0], "3 folders, more than 2")
 	first := w.until(paths[0]) // it sees what happened before
 	require.True(t, first(paths[1]) && first(paths[2]))
 	require.NoError(t, os.WriteFile(paths[1], []byte("longer text"), 0o644))

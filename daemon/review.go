@@ -93,7 +93,7 @@ func newReviewer(w *workspace) (*reviewer, error) {
 	}
 	r.later.init()
 	r.windows.closed = func() { r.later.put(r.retry) }
-	r.watch = &fsWatch{root: w.root, limits: w.d.watching, log: w.log, post: r.later.put, look: r.look}
+	r.watch = &fsWatch{root: w.root, limits: w.d.watching, log: w.log, post: r.later.put, look: r.look, polls: w.polls}
 	r.rewatch = true
 	go r.loop()
 	r.do(func() {

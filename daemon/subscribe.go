@@ -71,6 +71,7 @@ func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply fun
 				return
 			}
 			w.subs[s] = struct{}{}
+			w.subscribers.Store(int32(len(w.subs)))
 			reply(Subscribed{Workspace: w.root, Seq: w.published, Epoch: d.store.Epoch(), Reset: reset}, nil)
 			s.started = true
 			s.advance()
@@ -135,6 +136,7 @@ func (s *Subscription) Close() {
 			s.timer.Stop()
 		}
 		delete(s.w.subs, s)
+		s.w.subscribers.Store(int32(len(s.w.subs)))
 		s.caughtUp()
 	})
 }

@@ -34,6 +34,8 @@ type workspace struct {
 	queued  atomic.Int32
 	done    chan struct{} // closed when the loop has ended
 
+	subscribers atomic.Int32 // len(subs)
+
 	// Owned by the loop.
 	seq       uint64 // the last one given out
 	published uint64 // the last one that subscribers were told
@@ -72,6 +74,8 @@ type commit struct {
 	notes   []*Notification // what subscribers are told
 	after   []func()        // what comes behind the notifications
 	err     error
+
+	submitted, durable time.Time
 }
 
 func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
@@ -203,14 +207,17 @@ func (w *workspace) submit(c *commit) {
 	}
 	ops := c.ops
 	c.ops = nil
+	c.submitted = time.Now()
 	w.d.store.Submit(w.root, ops, func(err error) {
-		c.err = err
+		c.err, c.durable = err, time.Now()
 		w.commits.put(c)
 	})
 }
 
 // committed answers and tells what has become durable.
 func (w *workspace) committed(c *commit) {
+	w.d.lag.commit.measured(c.durable.Sub(c.submitted))
+	w.d.lag.loop.measured(time.Since(c.durable))
 	w.answer(c, c.err)
 	if c.err != nil {
 		w.log.Error("a change was not stored", "err", c.err)

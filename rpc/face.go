@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"maps"
 	"reflect"
 	"slices"
@@ -25,6 +26,7 @@ type face struct {
 
 	mu    sync.Mutex
 	subs  map[string]*subscriber // by workspace
+	told  func()                 // ends the messages of the daemon itself; nil before they began
 	ended bool
 }
 
@@ -37,7 +39,7 @@ func newFace(d *daemon.Daemon, box *outbox) *face {
 func (f *face) table() table {
 	return table{
 		methods: map[string]method{
-			"initialize":            quick(f.initialize),
+			"initialize":            typed(inOrder, f.initialize),
 			"workspace/subscribe":   typed(awaited, f.subscribe),
 			"workspace/unsubscribe": quick(f.unsubscribe),
 			"workspace/list":        quick(f.workspaces),
@@ -137,11 +139,44 @@ func workspaceOf(params json.RawMessage) string {
 // end is called when the connection ends.
 func (f *face) end() {
 	f.mu.Lock()
-	subs := f.subs
+	subs, told := f.subs, f.told
 	f.subs, f.ended = nil, true
 	f.mu.Unlock()
+	if told != nil {
+		told()
+	}
 	for _, s := range subs {
 		s.close()
 	}
 	f.d.CloseClient(f.client)
+}
+
+// listen has the client told what people should know of the daemon itself. It is for clients that take notifications:
+// those that have subscribed or initialized, not scripts that expect an answer in the next line.
+func (f *face) listen() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ended || f.told != nil {
+		return
+	}
+	f.told = f.d.Messages(func(level slog.Level, text string) {
+		params, err := encode(LogMessage{Level: levelName(level), Message: text})
+		if err != nil { // strings can always be encoded
+			panic(err)
+		}
+		// An error says that the connection has ended.
+		_ = f.box.send(AppendRequest(nil, nil, "log/message", params))
+	})
+}
+
+func levelName(l slog.Level) string {
+	switch {
+	case l >= slog.LevelError:
+		return "error"
+	case l >= slog.LevelWarn:
+		return "warning"
+	case l >= slog.LevelInfo:
+		return "info"
+	}
+	return "debug"
 }

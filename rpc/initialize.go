@@ -38,14 +38,17 @@ func (p *InitializeParams) answer(version string, agent daemon.AgentStatus) (Ini
 	}, nil
 }
 
-func (f *face) initialize(_ context.Context, p *InitializeParams) (InitializeResult, error) {
+func (f *face) initialize(_ context.Context, p *InitializeParams, reply func(InitializeResult, error)) {
 	if f.initialized {
-		return InitializeResult{}, notRequest("initialize came before")
+		reply(InitializeResult{}, notRequest("initialize came before"))
+		return
 	}
-	result, err := p.answer(f.d.Status().Version, f.d.AgentState())
+	result, err := p.answer(f.d.Version(), f.d.AgentState())
 	if err != nil {
-		return InitializeResult{}, err
+		reply(InitializeResult{}, err)
+		return
 	}
 	f.initialized = true
-	return result, nil
+	reply(result, nil)
+	f.listen()
 }

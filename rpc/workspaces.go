@@ -40,7 +40,9 @@ func (f *face) subscribe(ctx context.Context, p *SubscribeParams, reply func(dae
 		} else {
 			f.replace(subscribed.Workspace, s)
 		}
-		reply(subscribed, err)
+		if reply(subscribed, err); err == nil {
+			f.listen()
+		}
 	}))
 }
 

@@ -1,0 +1,49 @@
+package daemon
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestBoard tells those who are there, and those who come, what is so.
+func TestBoard(t *testing.T) {
+	d := &Daemon{board: newBoard()}
+	var early, late []string
+	into := func(list *[]string) func(slog.Level, string) {
+		return func(l slog.Level, text string) { *list = append(*list, fmt.Sprint(l, " ", text)) }
+	}
+	stop := d.Messages(into(&early))
+	d.board.post("disk", slog.LevelError, "full")
+	d.board.post("disk", slog.LevelError, "full")
+	d.board.post("disk", slog.LevelError, "broken")
+	d.board.post("watch", slog.LevelWarn, "polling")
+	d.board.take("nothing", "was never so")
+	d.Messages(into(&late))
+	require.Equal(t, []string{"ERROR broken", "WARN polling"}, late)
+	d.board.take("disk", "fine")
+	stop()
+	d.board.take("watch", "")
+	d.board.post("disk", slog.LevelError, "full")
+	require.Equal(t, []string{"ERROR full", "ERROR broken", "WARN polling", "INFO fine"}, early)
+	require.Equal(t, []string{"ERROR broken", "WARN polling", "INFO fine", "ERROR full"}, late)
+}
+
+func TestGauge(t *testing.T) {
+	var g gauge
+	require.Equal(t, Span{}, g.status())
+	for _, ms := range []int{3, 9, 2} {
+		g.measured(time.Duration(ms) * time.Millisecond)
+	}
+	require.Equal(t, Span{Last: 2, Worst: 9}, g.status())
+	g.minute.Add(-1) // a minute later
+	g.measured(4 * time.Millisecond)
+	require.Equal(t, Span{Last: 4, Worst: 9}, g.status())
+	g.minute.Add(-1)
+	require.Equal(t, Span{Last: 4, Worst: 4}, g.status())
+	g.minute.Add(-5)
+	require.Equal(t, Span{Last: 4}, g.status())
+}

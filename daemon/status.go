@@ -1,0 +1,91 @@
+package daemon
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Status describes the daemon. It waits for nobody.
+func (d *Daemon) Status() Status {
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	s := Status{
+		Version: d.version, PID: os.Getpid(), StartedAt: d.started, Socket: d.socket, Database: d.store.Path(),
+		Clients: int(d.clients.Load()), MemoryBytes: mem.Sys,
+		UptimeSeconds: int64(time.Since(d.began).Seconds()), PerWorkspace: []WorkspaceStatus{},
+	}
+	s.Storage.Waiting = d.store.Backlog()
+	if use, err := d.store.DiskUse(); err == nil {
+		s.Storage.Bytes, s.Storage.FreeBytes = use.Bytes, use.Free
+	}
+	if err := d.store.Trouble(); err != nil {
+		s.Storage.Trouble = err.Error()
+	}
+	s.Lag = Lag{CommitMS: d.lag.commit.status(), LoopMS: d.lag.loop.status()}
+	for _, w := range d.loops() {
+		s.Workspaces++
+		each := WorkspaceStatus{
+			Workspace: w.root, Running: int(w.running.Load()), Queued: int(w.queued.Load()),
+			Subscribers: int(w.subscribers.Load()), Waiting: len(w.inbox) + len(w.events),
+		}
+		s.Turns.Running += each.Running
+		s.Turns.Queued += each.Queued
+		s.PerWorkspace = append(s.PerWorkspace, each)
+		if state := w.review.watch.state.Load(); state != nil {
+			s.Watching.Directories += state.dirs
+			if state.polling != "" {
+				s.Watching.Polling = append(s.Watching.Polling, Polling{Workspace: w.root, Reason: state.polling})
+			}
+		}
+	}
+	slices.SortFunc(s.PerWorkspace, func(a, b WorkspaceStatus) int { return strings.Compare(a.Workspace, b.Workspace) })
+	return s
+}
+
+// lags are what it takes to tell a change: to get it on disk, and to get it from there through a workspace's loop.
+type lags struct{ commit, loop gauge }
+
+// A gauge knows the latest of a span that is measured over and over, and the longest of the last minute or two.
+type gauge struct {
+	last   atomic.Int64 // ns
+	worst  [2]atomic.Int64
+	minute atomic.Int64 // since which time the first of them counts, as a number of minutes of the process's life
+}
+
+// minutes are counted from here, by the clock that does not jump.
+var minutesFrom = time.Now()
+
+func (g *gauge) measured(d time.Duration) {
+	g.turn()
+	g.last.Store(int64(d))
+	for w := &g.worst[0]; ; {
+		old := w.Load()
+		if int64(d) <= old || w.CompareAndSwap(old, int64(d)) {
+			return
+		}
+	}
+}
+
+// turn begins a new minute when the present one is over.
+func (g *gauge) turn() {
+	now := int64(time.Since(minutesFrom) / time.Minute)
+	then := g.minute.Load()
+	if now == then || !g.minute.CompareAndSwap(then, now) {
+		return
+	}
+	worst := g.worst[0].Swap(0)
+	if now > then+1 {
+		worst = 0
+	}
+	g.worst[1].Store(worst)
+}
+
+func (g *gauge) status() Span {
+	g.turn()
+	ms := func(ns int64) float64 { return float64(ns/1000) / 1000 }
+	return Span{Last: ms(g.last.Load()), Worst: ms(max(g.worst[0].Load(), g.worst[1].Load()))}
+}
