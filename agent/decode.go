@@ -61,7 +61,7 @@ func (d *Decoder) event(dst []Event, raw value) []Event {
 	d.top = raw.object(d.top[:0])
 	d.payload = d.top.get("payload").object(d.payload[:0])
 	e := &event{raw: raw, top: d.top, payload: d.payload}
-	e.typ, e.subtype = eventType(e.get("type").text(), e.get("subtype").text())
+	e.typ, e.subtype = eventType(e.get("type").word(), e.get("subtype").text())
 
 	switch e.typ {
 	case "assistant":

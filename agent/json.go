@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// A value is one JSON value as it stands in a line that json.Valid has accepted; nil is an absent one. Lines of the
+// A value is one JSON value as it stands in a line that endOf has found valid; nil is an absent one. Lines of the
 // agent hold whole files several levels deep, so values are walked in place: nothing is copied until it is asked for.
 type value []byte
 
@@ -35,13 +35,13 @@ func (v value) fields() iter.Seq2[[]byte, value] {
 			return
 		}
 		for i := skipSpace(v, 1); v[i] == '"'; {
-			end, _ := skipString(v, i)
+			end := skipString(v, i)
 			key := v[i+1 : end-1]
 			if bytes.IndexByte(key, '\\') >= 0 {
 				key = []byte(unquote(v[i:end]))
 			}
 			i = skipSpace(v, skipSpace(v, end)+1)
-			end, _ = skipValue(v, i)
+			end = skipValue(v, i)
 			if !yield(key, v[i:end]) {
 				return
 			}
@@ -60,7 +60,7 @@ func (v value) elems() iter.Seq[value] {
 			return
 		}
 		for i := skipSpace(v, 1); v[i] != ']'; {
-			end, _ := skipValue(v, i)
+			end := skipValue(v, i)
 			if !yield(v[i:end]) {
 				return
 			}
@@ -74,15 +74,19 @@ func (v value) elems() iter.Seq[value] {
 
 // get returns the first member that has one of the keys and is not null, the first key preferred.
 func (v value) get(keys ...string) value {
-	if len(keys) == 1 {
-		for k, val := range v.fields() {
-			if string(k) == keys[0] && !val.isNull() {
-				return val
+	var found value
+	for k, val := range v.fields() {
+		for i, key := range keys {
+			if string(k) == key && !val.isNull() {
+				if i == 0 {
+					return val
+				}
+				found, keys = val, keys[:i]
+				break
 			}
 		}
-		return nil
 	}
-	return v.object(nil).get(keys...)
+	return found
 }
 
 // object appends the members of v to dst.
@@ -121,6 +125,17 @@ func (v value) text() string {
 		return ""
 	}
 	return unquote(v)
+}
+
+// word is text without an allocation for the words that a flood is made of.
+func (v value) word() string {
+	switch string(v) {
+	case `"assistant"`:
+		return "assistant"
+	case `"text"`:
+		return "text"
+	}
+	return v.text()
 }
 
 // name returns a string's content or a number as it is written.
@@ -166,58 +181,45 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipString returns the index after the string that begins at b[i]; ok is false where it does not end.
-func skipString(b []byte, i int) (end int, ok bool) {
-	for j := i + 1; j < len(b); {
-		q := bytes.IndexByte(b[j:], '"')
-		if q < 0 {
-			break
-		}
-		q += j
+// skipString returns the index after the string that begins at b[i].
+func skipString(b []byte, i int) int {
+	for j := i + 1; ; j++ {
+		j += bytes.IndexByte(b[j:], '"')
 		slashes := 0
-		for q-1-slashes >= j && b[q-1-slashes] == '\\' {
+		for b[j-1-slashes] == '\\' {
 			slashes++
 		}
 		if slashes%2 == 0 {
-			return q + 1, true
+			return j + 1
 		}
-		j = q + 1
 	}
-	return len(b), false
 }
 
-// skipValue returns the index after the value that begins at b[i]; ok is false where it does not end. It does not
-// check the value.
-func skipValue(b []byte, i int) (end int, ok bool) {
-	if i >= len(b) {
-		return len(b), false
-	}
-	switch b[i] {
-	case '"':
-		return skipString(b, i)
-	case '{', '[':
-		for depth := 0; i < len(b); {
-			switch b[i] {
-			case '"':
-				if i, ok = skipString(b, i); !ok {
-					return i, false
-				}
-				continue
-			case '{', '[':
-				depth++
-			case '}', ']':
-				if depth--; depth == 0 {
-					return i + 1, true
-				}
+// skipValue returns the index after the value that begins at b[i].
+func skipValue(b []byte, i int) int {
+	for depth := 0; ; {
+		switch b[i] {
+		case '"':
+			if i = skipString(b, i); depth == 0 {
+				return i
 			}
-			i++
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		default:
+			if depth == 0 {
+				for i < len(b) && strings.IndexByte(" \t\r\n,:]}", b[i]) < 0 {
+					i++
+				}
+				return i
+			}
 		}
-		return len(b), false
-	}
-	for i < len(b) && !strings.ContainsRune(" \t\r\n,:]}", rune(b[i])) {
 		i++
 	}
-	return i, true
 }
 
 // unquote returns the content of a quoted string, with U+FFFD for what is not Unicode. It copies once.

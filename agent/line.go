@@ -2,7 +2,6 @@ package agent
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -21,12 +20,12 @@ func (d *Decoder) AppendLine(dst []Event, line []byte) []Event {
 	if len(line) == 0 {
 		return dst
 	}
-	if line[0] == '{' && json.Valid(line) {
-		return d.event(dst, line)
-	}
 	for len(line) > 0 {
-		end, whole := skipValue(line, 0)
-		if line[0] != '{' || !whole || !json.Valid(line[:end]) {
+		end := -1
+		if line[0] == '{' {
+			end = endOf(line, 0)
+		}
+		if end < 0 {
 			return d.unreadable(dst, string(line))
 		}
 		dst = d.event(dst, line[:end])

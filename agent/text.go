@@ -97,7 +97,7 @@ func textBlock(block value) (string, bool) {
 	if block.isString() {
 		return block.text(), true
 	}
-	switch block.get("type").text() {
+	switch block.get("type").word() {
 	case "text", "output_text", "":
 		text := block.get("text")
 		return text.text(), text.isString()
