@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 	if plan := os.Getenv("CURSORD_FAULT"); plan != "" {
 		fault = (&faults{plan: plan}).step
 	}
-	testscript.Main(m, map[string]func(){"cursord": main})
+	testscript.Main(m, map[string]func(){"cursord": main, "bare-relay": bareRelay})
 }
 
 // TestScripts runs each of testdata/*.txtar, one for a feature, against the real program. A script has a daemon of

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// stamped is a script whose deltas say when they were printed, one a pause.
+func stamped(n int, pause time.Duration) []string {
+	return []string{
+		initLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":2}`, n),
+		fmt.Sprintf(`{"fake":"sleep","ms":%g}`, float64(pause)/1e6), piece("{{now_ns}} "), done,
+	}
+}
+
+const stampSize = len("1234567890123456789 ")
+
+// word is the text of a delta in a flood.
+const word = " and some words"
+
+// flood is a script of n deltas as fast as they are taken.
+func flood(n int) []string {
+	return []string{
+		initLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, n),
+		`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + word +
+			`"}]},"session_id":"4b1c7c4e-1d0f-4a57-9b6e-0d8e0c1f2a3b","timestamp_ms":1790000000000}`, done,
+	}
+}
+
+// arrived adds the delays of all stamps in a text.
+func (d *delays) arrived(text []byte, at time.Time) {
+	for stamp := range strings.FieldsSeq(string(text)) {
+		if ns, err := strconv.ParseInt(stamp, 10, 64); err == nil {
+			*d = append(*d, at.Sub(time.Unix(0, ns)))
+		}
+	}
+}
+
+// A route is a way of an agent's deltas to a client.
+type route struct {
+	name string
+	open func(*world) *listener
+}
+
+// routes begin with what the others are compared with.
+func routes() []route {
+	return []route{{"relay", (*world).relayed}, {"socket", (*world).listens}, {"stdio", (*world).listensByStdio}}
+}
+
+// begins starts a turn, unless the route begins by itself, and returns the process that passes the deltas on.
+func (w *world) begins(r route, l *listener) (pid int) {
+	if r.name == "relay" {
+		return l.pid
+	}
+	l.calls("turn/start", obj{"workspace": w.ws, "prompt": "do it"})
+	return w.cmd.Process.Pid
+}
+
+// BenchmarkDelay measures how long a delta is on its way at 100 a second, on each route in turns; "added" is what there
+// is over the relay.
+func BenchmarkDelay(b *testing.B) {
+	const n, rounds = 200, 3
+	for b.Loop() {
+		w := newWorld(b)
+		w.plays(stamped(n, 10*time.Millisecond)...)
+		w.start()
+		var took [3]delays
+		var used [3]time.Duration
+		for range rounds {
+			for i, r := range routes() {
+				l := r.open(w)
+				pid := w.begins(r, l)
+				l.hears(stampSize, nil)
+				before := cpuTime(pid)
+				l.hears((n-1)*stampSize, took[i].arrived)
+				used[i] += cpuTime(pid) - before
+				l.leaves()
+			}
+		}
+		for i, r := range routes() {
+			b.ReportMetric(float64(used[i].Microseconds())*1000/(rounds*(n-1)), "µs-cpu/1000-"+r.name)
+			if i == 0 {
+				b.ReportMetric(took[i].quantile(0.5), "µs-relay-p50")
+				b.ReportMetric(took[i].quantile(0.99), "µs-relay-p99")
+				continue
+			}
+			b.ReportMetric(took[i].quantile(0.5)-took[0].quantile(0.5), "µs-added-"+r.name+"-p50")
+			b.ReportMetric(took[i].quantile(0.99)-took[0].quantile(0.99), "µs-added-"+r.name+"-p99")
+		}
+	}
+}
+
+// BenchmarkFlood measures deltas at full speed on each route.
+func BenchmarkFlood(b *testing.B) {
+	const n = 500_000
+	for _, r := range routes() {
+		b.Run(r.name, func(b *testing.B) {
+			for b.Loop() {
+				w := newWorld(b)
+				w.plays(flood(n)...)
+				w.start()
+				l := r.open(w)
+				pid := w.begins(r, l)
+				before := cpuTime(pid)
+				first, last := l.hears(n*len(word), nil)
+				b.ReportMetric(n/last.Sub(first).Seconds(), "deltas/s")
+				b.ReportMetric(float64((cpuTime(pid)-before).Microseconds())/(n/1000), "µs-cpu/1000")
+				b.ReportMetric(resident(pid, "VmHWM"), "MB-peak")
+				l.leaves()
+			}
+		})
+	}
+}
+
+// BenchmarkFanout measures deltas at full speed to several clients at once.
+func BenchmarkFanout(b *testing.B) {
+	const n = 300_000
+	for _, clients := range []int{1, 8, 64} {
+		b.Run(fmt.Sprint(clients), func(b *testing.B) {
+			for b.Loop() {
+				w := newWorld(b)
+				w.plays(flood(n)...)
+				w.start()
+				pid := w.cmd.Process.Pid
+				used := cpuTime(pid)
+				took := w.allHear(clients, n*len(word))
+				b.ReportMetric(n/took.Seconds(), "deltas/s")
+				b.ReportMetric(float64((cpuTime(pid)-used).Microseconds())/(n/1000), "µs-cpu/1000")
+				b.ReportMetric(resident(pid, "VmHWM"), "MB-peak")
+			}
+		})
+	}
+}
+
+// allHear runs one turn before several clients and returns how long it took from the first delta to the last.
+func (w *world) allHear(clients, size int) time.Duration {
+	all := make([]*listener, clients)
+	for i := range all {
+		all[i] = w.listens()
+		defer all[i].leaves()
+	}
+	all[0].asks("turn/start", obj{"workspace": w.ws, "prompt": "do it"})
+	var hearing sync.WaitGroup
+	firsts, lasts := make([]time.Time, clients), make([]time.Time, clients)
+	for i, l := range all {
+		hearing.Go(func() { firsts[i], lasts[i] = l.hears(size, nil) })
+	}
+	hearing.Wait()
+	return slices.MaxFunc(lasts, time.Time.Compare).Sub(slices.MinFunc(firsts, time.Time.Compare))
+}
+
+// BenchmarkPacedFanout measures what 64 clients at 1,000 deltas a second take of the processors.
+func BenchmarkPacedFanout(b *testing.B) {
+	const n = 3000
+	for b.Loop() {
+		w := newWorld(b)
+		w.plays(stamped(n, 500*time.Microsecond)...)
+		w.start()
+		pid := w.cmd.Process.Pid
+		used := cpuTime(pid)
+		took := w.allHear(64, n*stampSize)
+		b.ReportMetric(n/took.Seconds(), "deltas/s")
+		b.ReportMetric((cpuTime(pid)-used).Seconds()/took.Seconds(), "cores")
+	}
+}
+
+// BenchmarkRequestInFlood measures a request's round trip while a turn floods: on a connection of its own, and on
+// the one that is flooded.
+func BenchmarkRequestInFlood(b *testing.B) {
+	for b.Loop() {
+		w := newWorld(b)
+		w.plays(flood(50_000_000)...)
+		w.start()
+		flooded := w.listens()
+		flooded.calls("turn/start", obj{"workspace": w.ws, "prompt": "do it", "turnId": "flood"})
+		answered := make(chan time.Time, 1)
+		go func() {
+			for {
+				line, err := flooded.lines.ReadSlice('\n')
+				if err != nil {
+					return
+				}
+				if isAnswer(line) {
+					answered <- time.Now()
+				}
+			}
+		}()
+		other := newListener(w.dials(w.socket()))
+		var beside, within delays
+		for range 500 {
+			start := time.Now()
+			other.calls("session/list", obj{"workspace": w.ws, "limit": 50})
+			beside = append(beside, time.Since(start))
+			start = time.Now()
+			flooded.asks("session/list", obj{"workspace": w.ws, "limit": 50})
+			within = append(within, (<-answered).Sub(start))
+		}
+		for name, d := range map[string]delays{"beside": beside, "within": within} {
+			b.ReportMetric(d.quantile(0.5), "µs-"+name+"-p50")
+			b.ReportMetric(d.quantile(0.99), "µs-"+name+"-p99")
+		}
+		other.calls("turn/cancel", obj{"turnId": "flood"})
+		flooded.leaves()
+	}
+}
+
+// BenchmarkFirstDelta measures the time from turn/start to the first delta, beside the agent's own in a relay.
+func BenchmarkFirstDelta(b *testing.B) {
+	w := newWorld(b)
+	w.plays(stamped(1, 0)...)
+	w.start()
+	var took [2]delays
+	for b.Loop() {
+		for i, r := range routes()[:2] {
+			l := r.open(w)
+			start := time.Now()
+			w.begins(r, l)
+			_, at := l.hears(stampSize, nil)
+			took[i] = append(took[i], at.Sub(start))
+			l.leaves()
+		}
+	}
+	b.ReportMetric(took[0].quantile(0.5), "µs-agent")
+	b.ReportMetric(took[1].quantile(0.5)-took[0].quantile(0.5), "µs-beyond-agent")
+}

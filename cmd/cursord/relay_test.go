@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// bareRelay is what the daemon's speed is measured against: a program that runs an agent and copies its lines from the
+// pipe to whoever connects to a unix socket, and does nothing else. What can be read without waiting is written at once.
+//
+//	bare-relay SOCKET AGENT ARGUMENT...
+func bareRelay() {
+	if err := relayLines(os.Args[1], os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bare-relay:", err)
+		os.Exit(1)
+	}
+}
+
+func relayLines(socket string, argv []string) error {
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		return err
+	}
+	conn, err := l.Accept()
+	if err != nil {
+		return err
+	}
+	agent := exec.Command(argv[0], argv[1:]...)
+	agent.Stderr = os.Stderr
+	pipe, err := agent.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := agent.Start(); err != nil {
+		return err
+	}
+	from, to := bufio.NewReaderSize(pipe, 64<<10), bufio.NewWriterSize(conn, 64<<10)
+	for {
+		line, err := from.ReadSlice('\n')
+		if _, err := to.Write(line); err != nil {
+			return err
+		}
+		if rest, _ := from.Peek(from.Buffered()); err != nil || bytes.IndexByte(rest, '\n') < 0 {
+			if err := to.Flush(); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return agent.Wait()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// relayed starts a bare relay of the world's agent; the agent starts with the connection.
+func (w *world) relayed() *listener {
+	socket := filepath.Join(w.dir, "r.sock")
+	os.Remove(socket)
+	cmd := exec.Command("bare-relay", socket, filepath.Join(w.dir, "agent"),
+		"-p", "--output-format", "stream-json", "--workspace", w.ws, "do it")
+	cmd.Env, cmd.Dir, cmd.Stderr = w.env(), w.ws, os.Stderr
+	require.NoError(w.t, cmd.Start())
+	l := newListener(w.dials(socket))
+	l.pid, l.ended = cmd.Process.Pid, func() { require.NoError(w.t, cmd.Wait()) }
+	return l
+}
+
+// dials connects to a socket that is about to be there.
+func (w *world) dials(socket string) net.Conn {
+	for start := time.Now(); ; time.Sleep(time.Millisecond) {
+		conn, err := net.Dial("unix", socket)
+		if err == nil {
+			return conn
+		}
+		require.Less(w.t, time.Since(start), patience, "%v", err)
+	}
+}
+
+// A listener is a client that does little itself, so that what is measured is what it listens to. It speaks in lines.
+type listener struct {
+	conn  io.ReadWriteCloser
+	lines *bufio.Reader
+	pid   int    // of the program that it listens to, where that is its own
+	ended func() // waits for it
+}
+
+func newListener(conn io.ReadWriteCloser) *listener {
+	return &listener{conn: conn, lines: bufio.NewReaderSize(conn, 1<<20)}
+}
+
+// listens connects a listener that has subscribed to the world's workspace.
+func (w *world) listens() *listener {
+	return w.listensOn(w.dials(w.socket()))
+}
+
+// listensByStdio does so as an editor does, by "cursord stdio".
+func (w *world) listensByStdio() *listener {
+	cmd := exec.Command("cursord", "stdio")
+	cmd.Env, cmd.Dir, cmd.Stderr = w.env(), w.ws, os.Stderr
+	in, err := cmd.StdinPipe()
+	require.NoError(w.t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(w.t, err)
+	require.NoError(w.t, cmd.Start())
+	l := w.listensOn(stdio{out, in})
+	l.pid, l.ended = cmd.Process.Pid, func() { require.NoError(w.t, cmd.Wait()) }
+	return l
+}
+
+func (w *world) listensOn(conn io.ReadWriteCloser) *listener {
+	l := newListener(conn)
+	l.calls("workspace/trust", obj{"workspace": w.ws, "trusted": true})
+	l.calls("workspace/subscribe", obj{"workspace": w.ws})
+	return l
+}
+
+// calls makes a request and reads up to its answer.
+func (l *listener) calls(method string, params obj) {
+	l.asks(method, params)
+	for !isAnswer(l.next()) {
+	}
+}
+
+func (l *listener) asks(method string, params obj) {
+	if _, err := io.WriteString(l.conn, request(1, method, params)+"\n"); err != nil {
+		panic(err)
+	}
+}
+
+func isAnswer(line []byte) bool { return bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","id":`)) }
+
+// next returns the next line, valid until the one after; of one that is longer than any delta, its begin.
+func (l *listener) next() []byte {
+	line, err := l.lines.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		line = bytes.Clone(line[:100])
+		for err == bufio.ErrBufferFull {
+			_, err = l.lines.ReadSlice('\n')
+		}
+	}
+	if err != nil {
+		panic(err)
+	}
+	return line
+}
+
+// deltaOf returns the text of a line, the agent's or the daemon's, if it is a piece of text. The benchmarks' texts have
+// nothing that JSON escapes.
+func deltaOf(line []byte) ([]byte, bool) {
+	if !bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","method":"item/delta"`)) && !bytes.HasPrefix(line, []byte(`{"type":"assistant"`)) {
+		return nil, false
+	}
+	_, text, ok := bytes.Cut(line, []byte(`"text":"`))
+	if !ok {
+		return nil, false
+	}
+	return text[:bytes.IndexByte(text, '"')], true
+}
+
+// hears reads until so many bytes of text have come, and returns when the first and the last of them did.
+func (l *listener) hears(size int, each func(text []byte, at time.Time)) (first, last time.Time) {
+	for size > 0 {
+		text, ok := deltaOf(l.next())
+		if !ok {
+			continue
+		}
+		last = time.Now()
+		if first.IsZero() {
+			first = last
+		}
+		if size -= len(text); each != nil {
+			each(text, last)
+		}
+	}
+	return first, last
+}
+
+// leaves ends the listener, and what it listens to if that is its own.
+func (l *listener) leaves() {
+	if l.ended == nil {
+		l.conn.Close()
+		return
+	}
+	if half, ok := l.conn.(stdio); ok {
+		half.out.Close() // at which it ends
+		for {
+			if _, err := l.lines.ReadSlice('\n'); err != nil && err != bufio.ErrBufferFull {
+				break
+			}
+		}
+	}
+	l.ended()
+	l.conn.Close()
+}
