@@ -28,6 +28,7 @@ type reviewer struct {
 	intents uint64           // the number of the last one
 	parked  []*parked        // requests that wait for an agent
 	ops     []sessions.Op    // to be stored with what is stored next
+	starts  []*snapshot      // of the turns that run
 	viewed  map[*file]bool   // what some client may see differently now
 	left    []*sessions.Diff // of paths from which files have moved away, to be told
 	head    gitHead
@@ -196,21 +197,26 @@ func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 			f = nil
 		}
 	}
-	before, known := wr.best(f)
+	before, known := wr.best(f, &r.windows)
+	if known && wr.prior.is(before) {
+		wr.beside = &wr.prior.source // nobody has seen it, but it is no person's
+	}
 	if before.Exists && before.Mode == 0 && before.Target == "" && wr.before != nil {
 		before.Mode = wr.before.Mode // a report has none
 	}
 	switch {
 	case f == nil && known:
-		if (image{Content: before}).same(wr.after) {
+		start, seen := wr.start.at(wr.path)
+		switch {
+		case (image{Content: before}).same(wr.after):
 			return
-		}
-		// What another call did that is still open, or what was not looked at since, comes first.
-		if start, seen := wr.start.at(wr.path); wr.beside != nil && seen && !(image{Content: start}).same(image{Content: before}) {
+		case wr.beside == nil || !seen || (image{Content: start}).same(image{Content: before}):
+			f = r.add(wr.path, diffs.New(before))
+		case (image{Content: start}).same(wr.after):
+			return
+		default: // what another call did that is still open, or what was not looked at since, comes first
 			f = r.add(wr.path, diffs.New(start))
 			f.review.Observe(before, wr.beside)
-		} else {
-			f = r.add(wr.path, diffs.New(before))
 		}
 		f.review.Observe(wr.after.Content, &src)
 	case f == nil:
@@ -235,21 +241,22 @@ func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 
 // best returns what the file held before the call, if that is known; for a file under review only if it differs from
 // what was last seen.
-func (wr *written) best(f *file) (_ diffs.Content, known bool) {
+func (wr *written) best(f *file, open *windows) (_ diffs.Content, known bool) {
 	reported, own := wr.reported(), wr.before
+	if own != nil {
+		if _, ok := open.claim(wr.of, wr.path); !ok {
+			return diffs.Content{}, false // taken in already, and what has come of it
+		}
+	}
 	if own != nil && (own.odd != "" || own.same(wr.after) || wr.late(own)) {
 		own = nil // too late to tell
 	}
 	// What the agent writes begins like this: it may have been seen while it was written.
-	torn := own != nil && own.Exists && own.Target == "" && wr.after.Exists && bytes.HasPrefix(wr.after.Data, own.Data)
-	if f != nil {
+	torn := own != nil && own.tornOf(wr.after)
+	if f != nil && f.review.Pending() {
 		now := image{Content: f.review.Current()}
 		switch {
-		case own == nil && now.same(wr.after):
-			// Seen already, or what was there before was removed since, and nobody watched.
-			if start, seen := wr.start.at(wr.path); !f.review.Pending() && seen && !(image{Content: start}).same(now) {
-				return start, true
-			}
+		case own == nil && now.same(wr.after): // seen already
 		case own != nil && !torn && !own.same(now):
 			return own.Content, true
 		case (own == nil || torn) && reported != nil && reported.Exists && !reported.same(now):
@@ -257,6 +264,7 @@ func (wr *written) best(f *file) (_ diffs.Content, known bool) {
 		}
 		return diffs.Content{}, false
 	}
+	// Where nothing is pending, nobody has watched.
 	switch {
 	case own != nil && !torn:
 		return own.Content, true
@@ -271,6 +279,11 @@ func (wr *written) best(f *file) (_ diffs.Content, known bool) {
 		return own.Content, true
 	}
 	return diffs.Content{}, false
+}
+
+// tornOf reports whether a file has the beginning of what it holds after.
+func (a image) tornOf(after image) bool {
+	return a.Exists && a.Target == "" && after.Exists && bytes.HasPrefix(after.Data, a.Data)
 }
 
 // late reports whether an image is what the call says that it has made of the file.
@@ -334,15 +347,26 @@ func (r *reviewer) refresh(f *file) (img image, err error) {
 	if !img.same(image{Content: f.review.Current()}) && !r.adopt(f, img) {
 		by := r.windows.author(f.path)
 		f.vanished = nil
+		if before, ok := r.windows.claim(nil, f.path); ok && by != nil && before.odd == "" && !before.same(img) && !before.tornOf(img) {
+			f.review.Observe(before.Content, nil) // what people have done until the call began
+		}
 		if by != nil && !img.Exists {
 			if f.vanished, err = f.review.Copy(); err != nil {
 				r.w.log.Error("a review cannot be copied", "path", f.path, "err", err)
 			}
 		}
 		f.review.Observe(img.Content, by)
+		r.noteAll(f.path, img)
 	}
 	r.syncBuffers(f)
 	return img, nil
+}
+
+// noteAll lets the turns that run know what a path holds now, which is not theirs to find.
+func (r *reviewer) noteAll(path string, img image) {
+	for _, s := range r.starts {
+		s.note(path, fileStat{}, img)
+	}
 }
 
 // refreshPending takes in what the disk holds of every file with something to review.

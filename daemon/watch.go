@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"crypto/sha256"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +22,7 @@ type turnWatch struct {
 	start   *snapshot
 	stop    func()                    // ends the making of start
 	open    map[string][]*watchedCall // by call id
+	said    map[string]*said          // by canonical path; what the latest call that named it has said to leave there
 
 	// For what no call names; see shell.go.
 	scans   bool // the turn may write
@@ -50,19 +53,34 @@ type written struct {
 	after  image  // the disk at the call's end
 	edit   bool   // a missing before-image means that there was no file, or an empty one
 	start  *snapshot
-	window *window
+	window *window       // to be closed behind it, or nil
+	of     *window       // of its call, where before is from
 	beside *diffs.Source // who may have changed the file since it was last looked at; nil: people
+	says   *said         // nil if the call does not say what it left
+	prior  *said         // by the call before on the same path; nil if there was none
+}
+
+// A said is what a call says to have left at a path, which may be gone again before anybody looks.
+type said struct {
+	exists bool
+	sum    [sha256.Size]byte
+	source diffs.Source
+}
+
+func (s *said) is(c diffs.Content) bool {
+	return s != nil && s.exists == c.Exists && c.Target == "" && (!s.exists || s.sum == sha256.Sum256(c.Data))
 }
 
 // watchTurn begins to watch a turn; say tells people something in its transcript.
 func (r *reviewer) watchTurn(turn *sessions.Turn, say func(string)) *turnWatch {
 	t := &turnWatch{
-		r: r, session: turn.SessionID, turn: turn.ID, dir: r.w.root, open: map[string][]*watchedCall{},
+		r: r, session: turn.SessionID, turn: turn.ID, dir: r.w.root, open: map[string][]*watchedCall{}, said: map[string]*said{},
 		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
 	}
 	t.start, t.stop = newSnapshot(r.w.root, r.w.d.stateDir)
 	// What people have changed since files under review were last looked at is theirs.
 	r.do(func() {
+		r.starts = append(r.starts, t.start)
 		r.refreshAll(r.sorted())
 		r.headMoved(r.w.running.Load() <= 1) // the turn itself has done nothing yet
 	})
@@ -122,6 +140,7 @@ func (t *turnWatch) begin(call *agent.Call) {
 	for _, p := range paths {
 		w.before[p] = readImage(t.r.w.root, p)
 	}
+	t.r.windows.hold(w.window, w.before)
 	t.open[call.ID] = append(t.open[call.ID], w)
 }
 
@@ -140,10 +159,19 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 		}
 		f := written{
 			path: p, call: end, change: ch, after: readWritten(t.r.w.root, p, ch.After), edit: call.Name == "edit", start: t.start,
-			beside: t.beside(),
+			beside: t.beside(), prior: t.said[p],
+		}
+		if ch.Deleted || ch.After != nil {
+			s := &said{exists: !ch.Deleted}
+			if s.exists {
+				s.sum = sha256.Sum256([]byte(*ch.After))
+			}
+			t.said[p], f.says = s, s
+		} else {
+			delete(t.said, p)
 		}
 		if before, ok := w.before[p]; ok {
-			f.before = &before
+			f.before, f.of = &before, w.window
 		}
 		files = append(files, f)
 	}
@@ -163,13 +191,19 @@ func (t *turnWatch) tell(files []written, items callItems) {
 	if len(files) == 0 {
 		return
 	}
+	sources := make([]diffs.Source, len(files))
+	for i, f := range files {
+		sources[i] = diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "edit"}
+		if f.call < len(items.ended) {
+			sources[i].ItemID = items.ended[f.call]
+		}
+		if f.says != nil {
+			f.says.source = sources[i]
+		}
+	}
 	t.r.do(func() {
-		for _, f := range files {
-			src := diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "edit"}
-			if f.call < len(items.ended) {
-				src.ItemID = items.ended[f.call]
-			}
-			t.r.agentWrote(f, src)
+		for i, f := range files {
+			t.r.agentWrote(f, sources[i])
 			if f.window != nil {
 				t.r.windows.close(f.window)
 			}
@@ -185,7 +219,10 @@ func (t *turnWatch) end() {
 		}
 	}
 	t.lastScan()
-	t.r.call(func() { t.r.headMoved(false) })
+	t.r.call(func() {
+		t.r.starts = slices.DeleteFunc(t.r.starts, func(s *snapshot) bool { return s == t.start })
+		t.r.headMoved(false)
+	})
 	t.stop()
 	t.start.close()
 }
@@ -203,6 +240,7 @@ type windows struct {
 type window struct {
 	paths  []string
 	source diffs.Source
+	before map[string]image // guarded by windows.mu; what paths held when the call was seen to begin, less what was asked for
 }
 
 func (ws *windows) open(paths []string, src diffs.Source) *window {
@@ -252,6 +290,28 @@ func (ws *windows) name(w *window, item string) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	w.source.ItemID = item
+}
+
+// hold keeps what paths held when a window was opened.
+func (ws *windows) hold(w *window, before map[string]image) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	w.before = maps.Clone(before)
+}
+
+// claim returns, once, what a path held when its call began: of a window, or, where that is nil, of the latest one for
+// the path that is open.
+func (ws *windows) claim(w *window, path string) (before image, ok bool) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if open := ws.paths[path]; w == nil && len(open) > 0 {
+		w = open[len(open)-1]
+	}
+	if w != nil {
+		before, ok = w.before[path]
+		delete(w.before, path)
+	}
+	return before, ok
 }
 
 // editing reports whether a call is open that names a path.

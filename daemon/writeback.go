@@ -106,6 +106,10 @@ func (r *reviewer) write(f *file, c *change) error {
 
 // written has a file's review follow a change that was carried out.
 func (r *reviewer) written(f *file, c *change) {
+	if c.to != c.from {
+		r.noteAll(c.from, image{})
+	}
+	r.noteAll(c.to, image{Content: c.after})
 	if c.to != f.path {
 		r.rekey(f, c.to)
 	}

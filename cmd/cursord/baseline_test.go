@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -204,4 +205,22 @@ func TestRemovedAndMadeAgain(t *testing.T) {
 	require.Contains(t, e.diffs(), "f")
 	e.decides("diff/reject", obj{"all": true})
 	w.requireTree(tree{"f": "(absent)"})
+}
+
+// TestAFileThatTheAgentMadeAndRemovedAtOnce is seen by nobody but in what the agent says.
+func TestAFileThatTheAgentMadeAndRemovedAtOnce(t *testing.T) {
+	made, removed := edits("1", "f", "(absent)", "x\n"), deletes("2", "f", "x\n")
+	w := newWorld(t)
+	w.plays(made[1], removed[1], made[0], made[2], removed[0], removed[2], done)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	require.Empty(t, e.diffs())
+
+	// What another has made meanwhile is not what it said.
+	w.plays(`{"fake":"write","path":"g","text":"mine\n"}`, `{"fake":"delete","path":"g"}`, made[0], made[2],
+		strings.ReplaceAll(removed[0], "/f", "/g"), strings.NewReplacer("/f", "/g", `"x\n"`, `"mine\n"`).Replace(removed[2]), done)
+	e.turn(obj{"prompt": "again"})
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": "(absent)", "g": "mine\n"})
 }

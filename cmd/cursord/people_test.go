@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -229,4 +230,73 @@ func (e *editor) turns() (turns []*sessions.Turn) {
 		turns[i] = n.Turn
 	}
 	return turns
+}
+
+// TestALookDuringACall has somebody look while a call is open that has already written.
+func TestALookDuringACall(t *testing.T) {
+	before, after := numbered(10, nil), numbered(10, map[int]string{2: "agent 2\n"})
+	mine := strings.Replace(after, "line 4\n", "my 4\n", 1)
+	later := strings.NewReplacer("agent 2\n", "", "line 9\n", "agent 9\n").Replace(mine)
+	for _, saved := range []bool{false, true} { // by a person, right before the call
+		w, e := reviewing(t, "f", before, after)
+		at := after
+		if saved {
+			at = mine
+		}
+		script := edits("c2", "f", at, later)
+		wait := func(name string) string { return `{"fake":"wait","path":"` + w.path("../"+name) + `"}` }
+		w.plays(append([]string{wait("begin"), script[0], wait("go"), script[1], wait("end"), script[2]}, done)...)
+		turn := e.asks(obj{"prompt": "more"})
+		if saved {
+			w.put("f", mine)
+		}
+		w.put("../begin", "")
+		e.until("the tool's start", func(n told) bool {
+			return n.Method == "item/changed" && n.Item.TurnID == turn.ID && n.Item.Kind == sessions.ItemTool
+		})
+		w.put("../go", "")
+		require.Eventually(t, func() bool { return w.get("f") == later && len(e.diffs()["f"].Hunks) > 0 }, patience, time.Millisecond)
+		w.put("../end", "")
+		e.ends(turn.ID)
+		e.decides("diff/reject", obj{"all": true})
+		want := before
+		if saved {
+			want = strings.Replace(before, "line 4\n", "my 4\n", 1)
+		}
+		w.requireTree(tree{"f": want})
+	}
+}
+
+// TestALineTypedSinceTheLastDecision is in a file with nothing pending, which nobody watches, when two calls write it
+// before the first is seen.
+func TestALineTypedSinceTheLastDecision(t *testing.T) {
+	before, after := numbered(5, nil), numbered(5, map[int]string{2: "agent 2\n"})
+	w, e := reviewing(t, "f", before, after)
+	e.decides("diff/accept", obj{"all": true})
+	mine := after + "mine\n"
+	w.put("f", mine)
+	one, two := edits("c1", "f", mine, "agent 1\n"+mine), edits("c2", "f", "agent 1\n"+mine, "agent 2\n"+mine)
+	w.plays(two[1], one[0], one[2], two[0], two[2], done)
+	e.turn(obj{"prompt": "more"})
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": mine})
+}
+
+// TestACommandAfterARejectInTheSameTurn finds the file as the reject left it.
+func TestACommandAfterARejectInTheSameTurn(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "a\n")
+	wait := func(name string) string { return `{"fake":"wait","path":"` + w.path("../"+name) + `"}` }
+	w.plays(lines(edits("c1", "f", "a\n", "b\n"), []string{wait("go")}, shells("c2", "echo c > f"))...)
+	w.start()
+	e := w.opens()
+	turn := e.asks(nil)
+	e.until("the change", func(n told) bool { return n.Method == "diff/changed" && n.Diff.State == "pending" })
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": "a\n"})
+	w.put("../go", "")
+	e.ends(turn.ID)
+	require.Equal(t, []string{"-a", "+c"}, e.diffs()["f"].Hunks[0].Lines)
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": "a\n"})
 }

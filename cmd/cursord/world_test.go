@@ -120,9 +120,8 @@ func (w *world) start(env ...string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
-		conn, err := net.Dial("unix", w.socket())
+		err := w.answers()
 		if err == nil {
-			conn.Close()
 			return
 		}
 		select {
@@ -133,6 +132,21 @@ func (w *world) start(env ...string) {
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
+}
+
+// answers asks the daemon something. That it can be dialled says little: a child of one that was killed may hold its
+// socket for a moment.
+func (w *world) answers() error {
+	conn, err := net.Dial("unix", w.socket())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`+"\n"); err != nil {
+		return err
+	}
+	_, err = conn.Read(make([]byte, 1))
+	return err
 }
 
 // kill ends the daemon as a crash would.
