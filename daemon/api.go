@@ -208,6 +208,16 @@ type WorkspaceInfo struct {
 	Running      int    `json:"running"`
 	PendingHunks int    `json:"pendingHunks"`
 	Trusted      bool   `json:"trusted"`
+
+	Copies []CopyInfo `json:"copies,omitempty"` // of its isolated sessions
+}
+
+// A CopyInfo is the copy of a workspace in which a session's agent works.
+type CopyInfo struct {
+	SessionID string        `json:"sessionId"`
+	Path      string        `json:"path"`
+	Bytes     int64         `json:"bytes"` // in files, whether or not blocks of them are shared
+	UsedAt    sessions.Time `json:"usedAt"`
 }
 
 // A Transcript is a page of a session, newest page first, in order inside the page.

@@ -26,6 +26,18 @@ func (s *snapshot) at(name string) (_ diffs.Content, known bool) {
 	return diffs.Content{}, s.absent(name)
 }
 
+// noted returns what a path holds by the latest note of it, if that is at hand; was is what was there before.
+func (s *snapshot) noted(name string, was fileStat) (_ diffs.Content, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.files[name]
+	if e == nil {
+		return diffs.Content{}, was.exists()
+	}
+	data, known := s.spool.get(e.content)
+	return heldAs(e.mode, data), known
+}
+
 func (s *snapshot) has(name string) (mode fs.FileMode, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,7 +36,7 @@ type buffer struct {
 }
 
 // text returns what the client has in the file's form.
-func (b *buffer) text(f *file) string { return likeFile(b.doc.text, f.review.Current().Data) }
+func (b *buffer) text(f *file) string { return likeFile(b.doc.text, f.real().Data) }
 
 // of returns the file as the buffer shows it.
 func (b *buffer) of(f *file) *file {
@@ -51,7 +51,7 @@ func (r *reviewer) syncBuffers(f *file) {
 	if len(docs) == 0 && len(f.buffers) == 0 {
 		return
 	}
-	disk := f.review.Current()
+	disk := f.real()
 	held := map[ClientID]bool{}
 	for _, doc := range docs {
 		if doc.held && disk.Exists && likeFile(doc.text, disk.Data) == string(disk.Data) {
@@ -72,7 +72,7 @@ func (r *reviewer) syncBuffers(f *file) {
 	for client, b := range f.buffers {
 		if !held[client] {
 			delete(f.buffers, client)
-			r.viewed[f] = true
+			r.viewed[f.path] = true
 			if !r.w.d.docs.has(client, b.doc.path) {
 				r.forgetDecisions(f, b.groups)
 			}
@@ -94,7 +94,7 @@ func (r *reviewer) syncBuffer(f *file, b *buffer, doc *document) {
 	switch {
 	case !moved && !fresh:
 		return // as it was, or with the edits that are on their way
-	case !moved && string(b.review.Current().Data) == b.text(f):
+	case !moved && string(f.realOf(b.review).Data) == b.text(f):
 		return // the edits have come back
 	case moved:
 		b.stem = nil
@@ -113,7 +113,7 @@ func (b *buffer) remake(r *reviewer, f *file) {
 		r.w.log.Error("a review cannot be copied", "path", f.path, "err", err)
 		return
 	}
-	review.Observe(diffs.Content{Exists: true, Data: []byte(b.text(f))}, nil)
+	f.observeReal(review, diffs.Content{Exists: true, Data: []byte(b.text(f))})
 	b.rev, b.decided = f.review.Rev(), b.stem != nil
 	b.show(r, f, review)
 }
@@ -131,34 +131,29 @@ func (b *buffer) show(r *reviewer, f *file, review *diffs.Review) {
 	b.changes++
 	diff.Rev, diff.Seq = review.Rev()+b.changes, 0
 	b.diff = diff
-	r.viewed[f] = true
+	r.viewed[f.path] = true
 }
 
 // adopt makes the review of a buffer that was saved the file's; it returns false if the disk has another text.
 func (r *reviewer) adopt(f *file, disk image) bool {
 	for client, b := range f.buffers {
-		if b.decided && b.rev == f.review.Rev() && disk.same(image{Content: b.review.Current()}) {
+		if b.decided && b.rev == f.review.Rev() && disk.same(image{Content: f.realOf(b.review)}) {
 			f.review = b.review
 			r.w.d.docs.saved(b.doc)
 			delete(f.buffers, client)
-			r.viewed[f] = true
+			r.viewed[f.path] = true
 			return true
 		}
 	}
 	return false
 }
 
-// seen returns the review and the diff of a file as a client sees them.
-func (f *file) seen(client ClientID) (*diffs.Review, *sessions.Diff) {
-	b := f.buffers[client]
-	if b == nil || b.review == nil {
-		return f.review, f.diff
+// seen returns the review of a file as a client sees it.
+func (f *file) seen(client ClientID) *diffs.Review {
+	if b := f.buffers[client]; b != nil && b.review != nil {
+		return b.review
 	}
-	diff := *b.diff
-	if f.diff != nil {
-		diff.Seq = f.diff.Seq
-	}
-	return b.review, &diff
+	return f.review
 }
 
 // buffer returns the client's buffer of a file, or nil if decisions are about the disk. It is an error if the client
@@ -172,9 +167,8 @@ func (r *reviewer) buffer(f *file, client ClientID, writes bool) (*buffer, error
 		}
 	}
 	b := f.buffers[client]
-	_, diff := f.seen(client)
 	conflict := func(message, hint string) error {
-		return &Error{Kind: KindConflict, Message: f.path + message, Hint: hint, Diff: diff}
+		return &Error{Kind: KindConflict, Message: f.path + message, Hint: hint, Diff: r.shown(client, f.path)}
 	}
 	switch {
 	case first == nil || b == nil && !writes:
@@ -191,27 +185,36 @@ func (r *reviewer) buffer(f *file, client ClientID, writes bool) (*buffer, error
 	return b, nil
 }
 
-// decideInBuffer is carryOut for a choice in a buffer. A reject returns the edits that the client is to apply.
+// decideInBuffer is carryOut for a choice in a buffer. What would write the file returns the edits that the client is to
+// apply.
 func (r *reviewer) decideInBuffer(c *choice, accept bool, lines *diffs.Range) (diffs.Decision, *DocumentEdits, error) {
 	f, b := c.f, c.buffer
-	if !accept {
+	if f.writesReal(accept) {
 		var done diffs.Decision
 		edits, err := r.changeBuffer(f, b, func(review *diffs.Review) (err error) {
-			done, err = review.Decide(c.ids, false, lines)
+			done, err = review.Decide(c.ids, accept, lines)
 			return err
 		})
 		return done, edits, err
 	}
-	done, err := f.review.AcceptFrom(b.review, c.ids, lines)
+	undo := f.keep()
+	done, err := f.review.DecideFrom(b.review, c.ids, accept, lines)
+	wrote := err == nil && f.tree.isolated()
 	if b.stem != nil {
 		// What was taken back in the buffer is undecided there alone.
-		there, stemErr := b.stem.AcceptFrom(b.review, c.ids, lines)
+		there, stemErr := b.stem.DecideFrom(b.review, c.ids, accept, lines)
 		if err != nil {
 			done, err = there, stemErr
 		}
 	}
 	if err != nil {
 		return done, nil, r.decisionError(f, err)
+	}
+	if wrote {
+		if err := r.write(f, r.change(f, c.disk)); err != nil {
+			undo()
+			return done, nil, err
+		}
 	}
 	b.remake(r, f)
 	return done, nil, nil
@@ -226,8 +229,8 @@ func (r *reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) e
 	if err := change(review); err != nil {
 		return nil, r.stepError(f, err)
 	}
-	now := review.Current()
-	if review.Path() != b.review.Path() || now.Mode != b.review.Current().Mode {
+	now, was := f.realOf(review), f.realOf(b.review)
+	if review.Path() != b.review.Path() || review.OldPath() != b.review.OldPath() || was.Exists && now.Exists && now.Mode != was.Mode {
 		return nil, &Error{
 			Kind: KindConflict, Message: f.path + " has unsaved changes, and would get another name or mode",
 			Hint: "save it and try again", Diff: b.diff,
@@ -274,7 +277,7 @@ func (r *reviewer) forgetDecisions(f *file, groups []uint64) {
 			continue
 		}
 		g := *r.log[i]
-		g.Files = slices.DeleteFunc(slices.Clone(g.Files), func(gf groupFile) bool { return gf.Path == f.path })
+		g.Files = slices.DeleteFunc(slices.Clone(g.Files), func(gf groupFile) bool { return gf.N == f.n || gf.N == 0 && gf.Path == f.path })
 		if len(g.Files) > 0 {
 			r.log[i] = &g
 			r.ops = append(r.ops, sessions.PutDecision{N: n, Data: encode(&g)})

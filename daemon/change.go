@@ -11,6 +11,7 @@ import (
 
 // A change is what a decision does to a file of a tree: what is before, at from, becomes after, at to.
 type change struct {
+	in       *worktree
 	from, to string
 	temp     string // holds what is written until it is whole; of this change alone
 	before   image

@@ -15,20 +15,26 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"cursord/daemon/copytree"
 )
 
 // A Config is what the user's configuration file can say. Its keys are documented where they are read, in settings.
 type Config struct {
-	Agent            string        // the agent's executable; "": look for it
-	Model            string        // for sessions that name none; "": "auto"
-	IdleExit         time.Duration // end a daemon that nobody has used for so long; 0: never
-	AgentIdleTimeout time.Duration // an agent that says nothing for so long hangs
-	AgentToolTimeout time.Duration // the same while a tool runs
-	ParallelTurns    int           // writing turns at once in a workspace
-	TellRejections   bool          // tell agents what was rejected of theirs
-	CommitAccepts    bool          // take a commit by a person for the acceptance of what is in it
-	RecapSize        int           // bytes of the transcript that turn/start's recap gives an agent, at most
-	Keep             Retention     // which sessions are kept
+	Agent            string            // the agent's executable; "": look for it
+	Model            string            // for sessions that name none; "": "auto"
+	IdleExit         time.Duration     // end a daemon that nobody has used for so long; 0: never
+	AgentIdleTimeout time.Duration     // an agent that says nothing for so long hangs
+	AgentToolTimeout time.Duration     // the same while a tool runs
+	ParallelTurns    int               // writing turns at once in a workspace
+	TellRejections   bool              // tell agents what was rejected of theirs
+	CommitAccepts    bool              // take a commit by a person for the acceptance of what is in it
+	RecapSize        int               // bytes of the transcript that turn/start's recap gives an agent, at most
+	Keep             Retention         // which sessions are kept
+	Isolation        string            // of sessions that name none: "none" or "copy"
+	IsolationOf      map[string]string // the same, by workspace
+	Copy             copytree.Options
+	Copies           copytree.Bounds // which copies are kept; those with something to review always are
 	LogLevel         slog.Level
 }
 
@@ -49,6 +55,9 @@ func DefaultConfig() Config {
 		TellRejections:   true,
 		CommitAccepts:    true,
 		RecapSize:        64 << 10,
+		Isolation:        isolationNone,
+		Copy:             copytree.Options{MaxFiles: 200_000, MaxBytes: 8 << 30},
+		Copies:           copytree.Bounds{Count: 20, Bytes: 50 << 30, Age: 30 * 24 * time.Hour},
 		LogLevel:         slog.LevelInfo,
 	}
 }
@@ -126,6 +135,36 @@ func settings(c *Config) []setting {
 			return nil
 		}
 	}
+	age := func(to *time.Duration, least time.Duration) func(func(any) error) error {
+		return func(decode func(any) error) error {
+			var s string
+			if err := decode(&s); err != nil {
+				return err
+			}
+			d, err := parseAge(s)
+			if err != nil {
+				return err
+			}
+			if d != 0 && d < least {
+				return errors.New("too short")
+			}
+			*to = d
+			return nil
+		}
+	}
+	count := func(to *int, least, most int64) func(func(any) error) error {
+		return func(decode func(any) error) error {
+			var n int64
+			if err := decode(&n); err != nil {
+				return err
+			}
+			if n < least || n > most {
+				return errors.New("out of range")
+			}
+			*to = int(n)
+			return nil
+		}
+	}
 	truth := func(to *bool) func(func(any) error) error {
 		return func(decode func(any) error) error { return decode(to) }
 	}
@@ -137,47 +176,42 @@ func settings(c *Config) []setting {
 		{"idle_exit", `a duration such as "30m", or "0" for never`, span(&c.IdleExit, 0)},
 		{"agent_idle_timeout", `a duration of at least "1ms", such as "10m"`, span(&c.AgentIdleTimeout, time.Millisecond)},
 		{"agent_tool_timeout", `a duration of at least "1ms", such as "60m"`, span(&c.AgentToolTimeout, time.Millisecond)},
-		{"parallel_turns", "a number from 1 to 64", func(decode func(any) error) error {
-			var n int64
-			if err := decode(&n); err != nil {
-				return err
-			}
-			if n < 1 || n > 64 {
-				return errors.New("out of range")
-			}
-			c.ParallelTurns = int(n)
-			return nil
-		}},
+		{"parallel_turns", "a number from 1 to 64", count(&c.ParallelTurns, 1, 64)},
 		{"tell_rejections", "true or false", truth(&c.TellRejections)},
 		{"commit_accepts", "true or false", truth(&c.CommitAccepts)},
 		{"recap_size", `a size from "1KB" to "1MB", such as "64KB"`, size(func(n int64) { c.RecapSize = int(n) }, 1<<10, 1<<20)},
-		{"keep_age", `a duration of at least "1h", such as "90d", or "0" for ever`, func(decode func(any) error) error {
-			var s string
-			if err := decode(&s); err != nil {
-				return err
-			}
-			d, err := parseAge(s)
-			if err != nil {
-				return err
-			}
-			if d != 0 && d < time.Hour {
-				return errors.New("too short")
-			}
-			c.Keep.Age = d
-			return nil
-		}},
-		{"keep_sessions", "a number, or 0 for no limit", func(decode func(any) error) error {
-			var n int64
-			if err := decode(&n); err != nil {
-				return err
-			}
-			if n < 0 || n > math.MaxInt32 {
-				return errors.New("out of range")
-			}
-			c.Keep.Sessions = int(n)
-			return nil
-		}},
+		{"keep_age", `a duration of at least "1h", such as "90d", or "0" for ever`, age(&c.Keep.Age, time.Hour)},
+		{"keep_sessions", "a number, or 0 for no limit", count(&c.Keep.Sessions, 0, math.MaxInt32)},
 		{"keep_size", `a size such as "2GB", or "0" for no limit`, size(func(n int64) { c.Keep.Size = n }, 0, math.MaxInt64)},
+		{"isolation", `"none" or "copy"`, text(&c.Isolation, isolation)},
+		{"isolation_of", `a table of workspaces' absolute paths, each "none" or "copy"`, func(decode func(any) error) error {
+			var table map[string]string
+			if err := decode(&table); err != nil {
+				return err
+			}
+			c.IsolationOf = map[string]string{}
+			for path, value := range table {
+				value, err := isolation(value)
+				if err != nil {
+					return err
+				}
+				root, err := executable(path)
+				if err != nil || !filepath.IsAbs(root) {
+					return errors.New("not an absolute path")
+				}
+				if resolved, err := filepath.EvalSymlinks(root); err == nil {
+					root = resolved
+				}
+				c.IsolationOf[filepath.Clean(root)] = value
+			}
+			return nil
+		}},
+		{"copy_include", `a list of names, such as [".env"]`, func(decode func(any) error) error { return decode(&c.Copy.Include) }},
+		{"copy_files", "a number", count(&c.Copy.MaxFiles, 1, math.MaxInt32)},
+		{"copy_size", `a size such as "8GB"`, size(func(n int64) { c.Copy.MaxBytes = n }, 1, math.MaxInt64)},
+		{"copies", "a number, or 0 for no limit", count(&c.Copies.Count, 0, math.MaxInt32)},
+		{"copies_size", `a size such as "50GB", or "0" for no limit`, size(func(n int64) { c.Copies.Bytes = n }, 0, math.MaxInt64)},
+		{"copies_age", `a duration of at least "1h", such as "30d", or "0" for ever`, age(&c.Copies.Age, time.Hour)},
 		{"log_level", `"debug", "info", "warn" or "error"`, func(decode func(any) error) error {
 			var s string
 			if err := decode(&s); err != nil {
@@ -236,6 +270,29 @@ func parseSize(s string) (int64, error) {
 		}
 	}
 	return 0, errors.New("unknown unit")
+}
+
+const (
+	isolationNone = "none"
+	isolationCopy = "copy"
+)
+
+func isolation(s string) (string, error) {
+	if s != isolationNone && s != isolationCopy {
+		return "", errors.New("unknown isolation")
+	}
+	return s, nil
+}
+
+// isolationFor returns the isolation of new sessions of a workspace.
+func (c *Config) isolationFor(root string) string {
+	if value, ok := c.IsolationOf[root]; ok {
+		return value
+	}
+	if c.Isolation == "" {
+		return isolationNone
+	}
+	return c.Isolation
 }
 
 // executable accepts a name without folders or an absolute path, also one below "~": the daemon has no folder of its

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/copytree"
 )
 
 func TestConfig(t *testing.T) {
@@ -19,7 +21,7 @@ func TestConfig(t *testing.T) {
 	home, err := os.UserHomeDir()
 	require.NoError(t, err)
 	const keys = "the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, parallel_turns, tell_rejections, " +
-		"commit_accepts, recap_size, keep_age, keep_sessions, keep_size, log_level"
+		"commit_accepts, recap_size, keep_age, keep_sessions, keep_size, isolation, isolation_of, copy_include, copy_files, copy_size, copies, copies_size, copies_age, log_level"
 	tests := []struct {
 		name, file string
 		want       Config
@@ -31,6 +33,9 @@ func TestConfig(t *testing.T) {
 			Agent: "/opt/agent", Model: "m", IdleExit: time.Hour, AgentIdleTimeout: time.Second,
 			AgentToolTimeout: 90 * time.Minute, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, RecapSize: 2 << 10,
 			Keep: Retention{Age: 90 * 24 * time.Hour, Sessions: 500, Size: 3 << 30}, LogLevel: slog.LevelDebug,
+			Isolation: "copy", IsolationOf: map[string]string{"/some/where": "none", filepath.Join(home, "no such"): "copy"},
+			Copy:   copytree.Options{Include: []string{".env", "web/node_modules"}, MaxFiles: 1000, MaxBytes: 1 << 30},
+			Copies: copytree.Bounds{Count: 3, Bytes: 5 << 30, Age: 48 * time.Hour},
 		}, file: `
 			# a comment
 			agent = "/opt/agent"
@@ -45,7 +50,17 @@ func TestConfig(t *testing.T) {
 			keep_age = "90d"
 			keep_sessions = 500
 			keep_size = "3 GiB"
-			log_level = "debug"`},
+			isolation = "copy"
+			copy_include = [".env", "web/node_modules"]
+			copy_files = 1000
+			copy_size = "1GB"
+			copies = 3
+			copies_size = "5GB"
+			copies_age = "2d"
+			log_level = "debug"
+			[isolation_of]
+			"/some/where" = "none"
+			"~/no such" = "copy"`},
 		{name: "off", file: "tell_rejections = false\ncommit_accepts = false",
 			want: with(func(c *Config) { c.TellRejections, c.CommitAccepts = false, false })},
 		{name: "no truth", file: `commit_accepts = "no"`, err: "c.toml:1: commit_accepts must be true or false"},
@@ -79,6 +94,10 @@ func TestConfig(t *testing.T) {
 		{name: "an age too short", file: `keep_age = "5s"`, err: `keep_age must be a duration of at least "1h", such as "90d", or "0" for ever`},
 		{name: "a long age", file: `keep_age = "999999999d"`, err: `keep_age must be a duration`},
 		{name: "fewer than none", file: `keep_sessions = -1`, err: `keep_sessions must be a number, or 0 for no limit`},
+		{name: "an isolation", file: `isolation = "yes"`, err: `isolation must be "none" or "copy"`},
+		{name: "a relative workspace", file: "[isolation_of]\n\"app\" = \"copy\"", err: `isolation_of must be a table of workspaces' absolute paths`},
+		{name: "a workspace's isolation", file: "[isolation_of]\n\"/app\" = \"yes\"", err: `isolation_of must be a table`},
+		{name: "one name", file: `copy_include = ".env"`, err: `copy_include must be a list of names`},
 		{name: "a level", file: "\n\nlog_level = \"loud\"", err: `c.toml:3: log_level must be "debug", "info", "warn" or "error"`},
 	}
 	for _, test := range tests {

@@ -42,6 +42,7 @@ type Daemon struct {
 	store    *sessions.Store
 	launcher *agent.Launcher
 	docs     *documents
+	copies   *keeper
 	started  sessions.Time
 	began    time.Time // the same, by the clock that does not jump
 	lag      lags
@@ -98,6 +99,7 @@ func Open(o Options) (*Daemon, error) {
 	if _, err := d.findAgent(); err != nil {
 		d.agentState = AgentStatus{State: "notInstalled", Message: err.Error()}
 	}
+	d.copies = newKeeper(d)
 	if d.config.IdleExit > 0 {
 		d.idle = time.AfterFunc(d.config.IdleExit, d.idled)
 	}
@@ -180,7 +182,9 @@ func (d *Daemon) Workspaces() ([]WorkspaceInfo, error) {
 	}
 	infos := make([]WorkspaceInfo, 0, len(recs))
 	for _, rec := range recs {
-		info := WorkspaceInfo{Workspace: rec.Root, Seq: rec.Seq, Sessions: rec.Sessions, Trusted: rec.Trusted}
+		info := WorkspaceInfo{
+			Workspace: rec.Root, Seq: rec.Seq, Sessions: rec.Sessions, Trusted: rec.Trusted, Copies: d.copies.of(rec.Root),
+		}
 		diffs, err := d.store.PendingDiffs(rec.Root)
 		if err != nil {
 			return nil, storeError(err)
@@ -312,6 +316,7 @@ func (d *Daemon) Close() error {
 	for _, w := range d.loops() {
 		w.close()
 	}
+	d.copies.close()
 	err := d.store.Close()
 	close(d.done)
 	return err

@@ -24,10 +24,7 @@ func (d *Daemon) Diffs(client ClientID, root, path, turn string) ([]*sessions.Di
 		w.review.refreshPending()
 		var files []*file
 		files, err = w.review.chosen(client, path, turn)
-		for _, f := range files {
-			_, diff := f.seen(client)
-			list = append(list, diff)
-		}
+		list = append(list, w.review.shownOf(client, files)...)
 	})
 	if stopped != nil {
 		return nil, stopped
@@ -77,16 +74,39 @@ func (r *reviewer) chosen(client ClientID, path, turn string) ([]*file, error) {
 	if path != "" {
 		name := path
 		path = canonical(r.w.root, r.w.root, path)
-		if filepath.IsAbs(path) && r.files[path] == nil {
+		if filepath.IsAbs(path) && r.shared().files[path] == nil {
 			return nil, errorf(KindOutsideWorkspace, "%s is outside of the workspace %s", name, r.w.root)
 		}
 	}
 	files := slices.DeleteFunc(r.sorted(), func(f *file) bool {
-		_, diff := f.seen(client)
+		diff := r.partOf(client, f)
 		return diff == nil || diff.State != "pending" || path != "" && f.path != path ||
 			turn != "" && !slices.Contains(diff.Turns, turn)
 	})
 	return files, nil
+}
+
+// partOf returns what a file has of the diff of its path, as a client sees it.
+func (r *reviewer) partOf(client ClientID, f *file) *sessions.Diff {
+	if b := f.buffers[client]; b != nil && b.diff != nil {
+		return b.diff
+	}
+	if f.unread {
+		return r.told[f.path] // it cannot be read
+	}
+	return f.diff
+}
+
+// shownOf returns the diffs of files, as a client sees them, those of a path once.
+func (r *reviewer) shownOf(client ClientID, files []*file) (diffs []*sessions.Diff) {
+	done := map[string]bool{}
+	for _, f := range files {
+		if diff := r.shown(client, f.path); diff != nil && !done[f.path] {
+			done[f.path] = true
+			diffs = append(diffs, diff)
+		}
+	}
+	return diffs
 }
 
 // A choice is what a decision is about in one file.
@@ -94,7 +114,7 @@ type choice struct {
 	f      *file
 	ids    []uint64
 	prints map[uint64]string // of the asked hunks, before the disk was read again; nil: all that is there
-	disk   image
+	disk   sides
 	buffer *buffer // that the decision is about, instead of the disk; or nil
 	review *diffs.Review
 }
@@ -142,7 +162,7 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 	if err != nil {
 		return fail(err)
 	}
-	if !dec.Accept && slices.ContainsFunc(choices, func(c *choice) bool { return r.agentWrites(c.f, dec.Client) }) {
+	if slices.ContainsFunc(choices, func(c *choice) bool { return r.agentWrites(c.f, dec.Client, dec.Accept) }) {
 		return false
 	}
 	var skipped []Skipped
@@ -198,7 +218,7 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 			out.Edits = append(out.Edits, *edits)
 		}
 		g.Told = append(g.Told, told...)
-		if !dec.Accept && c.buffer != nil {
+		if c.buffer != nil && c.f.writesReal(dec.Accept) {
 			inBuffers = append(inBuffers, c.buffer)
 		}
 		g.Files = append(g.Files, groupFile{Path: c.f.path, N: c.f.n, Decision: done})
@@ -259,20 +279,16 @@ func (l *LineRange) inHunk() *diffs.Range {
 
 // finish stores and tells the touched files and answers with their diffs, as a client sees them.
 func (r *reviewer) finish(client ClientID, touched []*file, ops []sessions.Op, out Decided, p *parked) {
-	changed := slices.DeleteFunc(slices.Clone(touched), func(f *file) bool { return !r.stale(f) })
-	told, more := r.render(changed)
-	var answers []*file
-	for _, f := range touched {
-		if f.diff != nil {
-			answers = append(answers, f)
-		}
+	changed := slices.Clone(touched)
+	for f := range r.beside {
+		changed = append(changed, f)
 	}
+	clear(r.beside)
+	changed = slices.DeleteFunc(changed, func(f *file) bool { return !r.stale(f) })
+	told, more := r.render(changed)
 	// What is told gets its seq on the way.
 	r.submitThen(told, append(ops, more...), func() {
-		for _, f := range answers {
-			_, diff := f.seen(client)
-			out.Diffs = append(out.Diffs, diff)
-		}
+		out.Diffs = append(out.Diffs, r.shownOf(client, touched)...)
 	}, func(err error) { p.answer(out, err) })
 }
 
@@ -285,12 +301,15 @@ func (r *reviewer) choose(dec Decision) ([]*choice, error) {
 			return nil, err
 		}
 		if dec.Path != "" {
-			if f := r.files[canonical(r.w.root, r.w.root, dec.Path)]; f == nil || f.diff == nil {
+			path := canonical(r.w.root, r.w.root, dec.Path)
+			if r.told[path] == nil {
 				return nil, errorf(KindNotFound, "%s is not under review", dec.Path)
-			} else if err := revConflict(f, dec.Client, dec.Rev); err != nil {
+			} else if err := r.revConflict(path, dec.Client, dec.Rev); err != nil {
 				return nil, err
 			}
 		}
+		// What has moved goes first: it may make room for what is there now.
+		slices.SortStableFunc(files, func(a, b *file) int { return strings.Compare(b.movedFrom(), a.movedFrom()) })
 		for _, f := range files {
 			choices = append(choices, &choice{f: f})
 		}
@@ -301,7 +320,7 @@ func (r *reviewer) choose(dec Decision) ([]*choice, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := revConflict(f, dec.Client, dec.Rev); err != nil {
+		if err := r.revConflict(f.path, dec.Client, dec.Rev); err != nil {
 			return nil, err
 		}
 		i := slices.IndexFunc(choices, func(c *choice) bool { return c.f == f })
@@ -312,8 +331,7 @@ func (r *reviewer) choose(dec Decision) ([]*choice, error) {
 		c := choices[i]
 		if !slices.Contains(c.ids, id) {
 			c.ids = append(c.ids, id)
-			review, _ := f.seen(dec.Client)
-			c.prints[id] = review.Fingerprint(id)
+			c.prints[id] = f.seen(dec.Client).Fingerprint(id)
 		}
 	}
 	return choices, nil
@@ -325,14 +343,11 @@ func (r *reviewer) hunk(name string, client ClientID) (*file, uint64, error) {
 	n, err1 := strconv.ParseUint(number, 10, 64)
 	id, err2 := strconv.ParseUint(atom, 10, 64)
 	if err1 == nil && err2 == nil {
-		for _, f := range r.files {
-			if f.n != n {
-				continue
-			}
+		if f := r.numbered(n); f != nil {
 			if err := r.load(f); err != nil {
 				return nil, 0, storeError(err)
 			}
-			if review, _ := f.seen(client); review.Fingerprint(id) != "" {
+			if f.seen(client).Fingerprint(id) != "" {
 				return f, id, nil
 			}
 		}
@@ -343,13 +358,25 @@ func (r *reviewer) hunk(name string, client ClientID) (*file, uint64, error) {
 	}
 }
 
-func revConflict(f *file, client ClientID, rev *uint64) error {
-	_, diff := f.seen(client)
+// numbered returns the file whose review has a number, or nil.
+func (r *reviewer) numbered(n uint64) *file {
+	for _, t := range r.trees {
+		for _, f := range t.files {
+			if f.n == n {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+func (r *reviewer) revConflict(path string, client ClientID, rev *uint64) error {
+	diff := r.shown(client, path)
 	if rev == nil || diff != nil && diff.Rev == *rev {
 		return nil
 	}
 	return &Error{
-		Kind: KindConflict, Message: fmt.Sprintf("%s has changed since revision %d", f.path, *rev),
+		Kind: KindConflict, Message: fmt.Sprintf("%s has changed since revision %d", path, *rev),
 		Hint: "look at the present diff and decide again", Diff: diff,
 	}
 }
@@ -373,9 +400,9 @@ func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
 	}
 	disk, err := r.refresh(f)
 	if err == nil {
-		c.buffer, err = r.buffer(f, dec.Client, !dec.Accept)
+		c.buffer, err = r.buffer(f, dec.Client, f.writesReal(dec.Accept))
 	}
-	c.review, _ = f.seen(dec.Client)
+	c.review = f.seen(dec.Client)
 	if err != nil {
 		if c.prints != nil {
 			return err
@@ -416,7 +443,7 @@ func (r *reviewer) conflict(f *file, message string) error {
 	if r.stale(f) {
 		r.save(f)
 	}
-	return &Error{Kind: KindConflict, Message: message, Hint: "look at the present diff and decide again", Diff: f.diff}
+	return &Error{Kind: KindConflict, Message: message, Hint: "look at the present diff and decide again", Diff: r.told[f.path]}
 }
 
 // decisionError turns the review's error into an answer.

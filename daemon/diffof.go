@@ -30,7 +30,7 @@ func (r *reviewer) diffOf(f *file) *sessions.Diff {
 		hunk := sessions.Hunk{
 			ID: hunkID(f.n, h.ID), Kind: string(h.Kind), OldStart: h.OldStart, OldLines: h.OldLines,
 			NewStart: h.NewStart, NewLines: h.NewLines, Lines: h.Lines, OldNoEOL: h.OldNoEOL, NewNoEOL: h.NewNoEOL,
-			Sources: []sessions.Source{},
+			Isolated: f.tree.isolated(), Sources: []sessions.Source{},
 		}
 		if hunk.Lines == nil {
 			hunk.Lines = []string{}

@@ -1,19 +1,17 @@
 package daemon
 
 import (
-	"slices"
-
 	"cursord/diffs"
 )
 
 // agentFound takes changes that no call named: those of an agent, and those of people that were seen with them.
-func (r *reviewer) agentFound(s *snapshot, list []found) {
+func (r *reviewer) agentFound(t *worktree, s *snapshot, list []found) {
 	var changed []*file
 	take := func(fd found) {
-		if r.windows.editing(fd.path) {
+		if t.windows.editing(fd.path) {
 			return // its call tells
 		}
-		if f := r.takeFound(s, fd); f != nil {
+		if f := r.takeFound(t, s, fd); f != nil {
 			changed = append(changed, f)
 		}
 		s.note(fd.path, fd.is, fd.after)
@@ -21,7 +19,7 @@ func (r *reviewer) agentFound(s *snapshot, list []found) {
 	for _, fd := range list {
 		if fd.from == nil {
 			take(fd)
-		} else if f := r.agentMoved(s, fd); f != nil {
+		} else if f := r.agentMoved(t, s, fd); f != nil {
 			changed = append(changed, f)
 			s.note(fd.from.path, fileStat{}, image{})
 			s.note(fd.path, fd.is, fd.after)
@@ -30,12 +28,20 @@ func (r *reviewer) agentFound(s *snapshot, list []found) {
 			take(fd)
 		}
 	}
+	if t.isolated() { // what people have changed since is brought there
+		for _, f := range changed {
+			if _, err := r.refresh(f); err != nil {
+				r.w.log.Warn("a file under review cannot be read", "path", f.path, "err", err)
+			}
+		}
+	}
 	r.save(changed...)
 }
 
 // takeFound reviews one change; it returns nil if there is nothing new.
-func (r *reviewer) takeFound(s *snapshot, fd found) *file {
-	f := r.files[fd.path]
+func (r *reviewer) takeFound(t *worktree, s *snapshot, fd found) *file {
+	fd.before, fd.after = t.toldContent(fd.before), t.told(fd.after)
+	f := t.files[fd.path]
 	if f != nil {
 		if err := r.load(f); err != nil {
 			r.w.log.Error("a review cannot be read; it starts anew", "path", fd.path, "err", err)
@@ -45,23 +51,29 @@ func (r *reviewer) takeFound(s *snapshot, fd found) *file {
 	if f != nil && fd.after.same(image{Content: f.review.Current()}) {
 		return nil
 	}
+	if f == nil && !fd.known {
+		fd.before, fd.known = r.takenOver(t, fd.path)
+	}
+	if ours, ok := s.noted(fd.path, fd.was); ok && f == nil {
+		fd.before, fd.known = t.toldContent(ours), true // it was written by an accept, since the scan began
+	}
 	before := image{Content: fd.before}
 	switch {
 	case f == nil && (fd.source == nil || fd.known && before.same(fd.after)):
 		return nil
 	case f == nil && fd.known:
-		f = r.add(fd.path, diffs.New(fd.before))
+		f = r.add(t, fd.path, diffs.New(fd.before))
 		f.review.Observe(fd.after.Content, fd.source)
 	case f == nil:
-		f = r.add(fd.path, diffs.NewUnknown(fd.after.Content, *fd.source))
+		f = r.add(t, fd.path, diffs.NewUnknown(fd.after.Content, *fd.source))
 	default:
 		if fd.source != nil && fd.known && !f.pending() && !before.same(image{Content: f.review.Current()}) {
-			f.review.Observe(fd.before, nil) // a person's, since the last decision
+			f.review.Observe(fd.before, t.others()) // a person's, since the last decision
 		}
 		f.review.Observe(fd.after.Content, fd.source)
 	}
 	if fd.source != nil && !fd.was.exists() {
-		f.makes(s.missingDirs(fd.path))
+		f.made = union(f.made, s.missingDirs(fd.path))
 	}
 	for _, st := range []fileStat{fd.was, fd.is} {
 		if st.mode.IsRegular() && st.exists() {
@@ -69,13 +81,4 @@ func (r *reviewer) takeFound(s *snapshot, fd found) *file {
 		}
 	}
 	return f
-}
-
-// makes notes folders that the agent made for the file.
-func (f *file) makes(dirs []string) {
-	for _, dir := range dirs {
-		if !slices.Contains(f.made, dir) {
-			f.made = append(f.made, dir)
-		}
-	}
 }

@@ -111,7 +111,7 @@ type committed struct{ old, now string } // the blobs; "" for none
 func (r *reviewer) acceptCommitted(ctx context.Context, git gitTree, old, now string) error {
 	var files []*file
 	for _, f := range r.sorted() {
-		if f.pending() && !f.outside() {
+		if f.pending() && !f.outside() && !f.tree.isolated() { // what is in a copy cannot be in a commit
 			files = append(files, f)
 		}
 	}

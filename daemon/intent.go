@@ -17,6 +17,8 @@ type intent struct {
 
 // An intendedFile is a file of an intent: how it is to change, and what the store is to have of it then.
 type intendedFile struct {
+	Session  string         `json:"session,omitempty"` // in whose copy the file is under review
+	Copy     bool           `json:"copy,omitempty"`    // the change is in the copy, and not in the work tree
 	From     string         `json:"from"`
 	To       string         `json:"to"`
 	Temp     string         `json:"temp"`
@@ -58,7 +60,7 @@ func (r *reviewer) intend(in intent, plan []*planned) (drop []sessions.Op, err e
 		c := p.change
 		state, contents := p.f.state()
 		in.Files = append(in.Files, intendedFile{
-			From: c.from, To: c.to, Temp: c.temp, Before: heldOf(c.before.Content), After: heldOf(c.after),
+			Session: p.f.tree.session, Copy: c.in.isolated(), From: c.from, To: c.to, Temp: c.temp, Before: heldOf(c.before.Content), After: heldOf(c.after),
 			Mode: uint32(c.mode), Dirs: c.dirs, Decision: p.done, Told: p.told, State: state,
 		})
 		blobs = append(blobs, contents...)

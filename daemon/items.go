@@ -14,6 +14,7 @@ type liveTurn struct {
 	session *liveSession
 	turn    *sessions.Turn // as last put
 	context []Context
+	alias   string                  // the workspace as the client has named it
 	recapOf string                  // the session whose transcript goes before the prompt, to a fresh chat; "": none
 	ctx     context.Context         // of a running turn
 	cancel  context.CancelCauseFunc // of ctx

@@ -6,20 +6,12 @@ import (
 	"time"
 )
 
-// absolute returns where a file of the workspace is on disk.
-func (r *reviewer) absolute(f *file) string {
-	if f.outside() {
-		return f.path
-	}
-	return filepath.Join(r.w.root, filepath.FromSlash(f.path))
-}
-
 // watchPending has the folders watched of what is pending in the workspace, and looks at what happened there before.
 func (r *reviewer) watchPending() {
 	for again := true; again; again = r.rewatch {
 		r.rewatch = false
 		var paths []string
-		for _, f := range r.files {
+		for _, f := range r.sorted() {
 			if f.diff != nil && f.diff.State == "pending" && !f.outside() {
 				paths = append(paths, r.absolute(f))
 			}
@@ -89,15 +81,15 @@ const (
 	savedTime = 300 * time.Millisecond // and how long that is waited for
 )
 
-// readSaved reads a file, when it is not what was last seen, in a moment in which nobody is at it: many editors empty a
-// file before they write it, or move it away.
+// readSaved reads a file of the work tree, when it is not what was last seen, in a moment in which nobody is at it: many
+// editors empty a file before they write it, or move it away.
 func (r *reviewer) readSaved(f *file) image {
-	path := r.absolute(f)
-	last := image{Content: f.review.Current()}
+	path, name := r.absolute(f), f.realPath()
+	last := image{Content: f.real()}
 	for deadline := time.Now().Add(savedTime); ; {
 		before := lstat(path)
-		img := readImage(r.w.root, f.path)
-		if img.odd != "" || img.same(last) || r.windows.author(f.path) != nil || time.Now().After(deadline) {
+		img := readImage(r.w.root, name)
+		if img.odd != "" || img.same(last) || r.shared().windows.author(name) != nil || time.Now().After(deadline) {
 			return img
 		}
 		quiet, changed := quietTime, before.mtime
@@ -143,9 +135,10 @@ func (r *reviewer) lookAtDocuments() {
 	r.docs.paths, r.docs.timer = nil, nil
 	r.docs.mu.Unlock()
 	var files []*file
-	for path := range paths {
-		if rel, inside := within(r.w.root, path); inside && r.files[rel] != nil {
-			files = append(files, r.files[rel])
+	for _, f := range r.sorted() {
+		if !f.outside() && paths[r.absolute(f)] {
+			files = append(files, f)
+			r.beside[f] = true
 		}
 	}
 	r.refreshAll(files)

@@ -99,18 +99,19 @@ func (s *snapshot) paired(all []found) []found {
 }
 
 // agentMoved takes a move; it returns nil if that cannot be reviewed as one.
-func (r *reviewer) agentMoved(s *snapshot, fd found) *file {
+func (r *reviewer) agentMoved(t *worktree, s *snapshot, fd found) *file {
 	from, to := fd.from.path, fd.path
-	if !fd.from.known || r.windows.editing(from) || r.windows.editing(to) {
+	if !fd.from.known || t.windows.editing(from) || t.windows.editing(to) {
 		return nil
 	}
-	if there := r.files[to]; there != nil && (there.pending() || len(there.buffers) > 0) {
+	before, after := t.toldContent(fd.from.before), t.told(fd.after)
+	if there := t.files[to]; there != nil && (there.pending() || len(there.buffers) > 0) {
 		return nil
 	}
-	f := r.files[from]
+	f := t.files[from]
 	switch {
 	case f == nil:
-		f = r.add(from, diffs.New(fd.from.before))
+		f = r.add(t, from, diffs.New(before))
 	case len(f.buffers) > 0 || r.load(f) != nil:
 		return nil
 	case f.vanished != nil && !f.review.Current().Exists:
@@ -119,43 +120,23 @@ func (r *reviewer) agentMoved(s *snapshot, fd found) *file {
 		return nil
 	}
 	f.vanished = nil
-	if !f.pending() && !(image{Content: fd.from.before}).same(image{Content: f.review.Current()}) {
-		f.review.Observe(fd.from.before, nil) // a person's, since the last decision
+	if !f.pending() && !(image{Content: before}).same(image{Content: f.review.Current()}) {
+		f.review.Observe(before, t.others()) // a person's, since the last decision
 	}
 	f.review.Rename(from, to, fd.source)
-	f.review.Observe(fd.after.Content, fd.source)
-	f.makes(s.missingDirs(to))
+	f.review.Observe(after.Content, fd.source)
+	f.made = union(f.made, s.missingDirs(to))
 	r.rekey(f, to)
 	return f
 }
 
-// rekey has the review of a file go with it to another path. At the old one there is nothing to review any more.
+// rekey has the review of a file go with it to another path. At the old one there is nothing to review of it any more.
 func (r *reviewer) rekey(f *file, to string) {
-	delete(r.files, f.path)
-	r.ops = append(r.ops, sessions.DropReview{Path: f.path})
-	if f.diff != nil {
-		clean := *f.diff
-		clean.OldPath, clean.OldMode, clean.NewMode, clean.OldTarget, clean.NewTarget = "", "", "", "", ""
-		clean.Kind, clean.State, clean.Hunks, clean.Turns = sessions.DiffModified, "clean", []sessions.Hunk{}, []string{}
-		clean.Added, clean.Removed, clean.Seq, clean.Rev = 0, 0, 0, clean.Rev+1
-		r.left = append(r.left, &clean)
-	}
+	delete(f.tree.files, f.path)
+	r.ops = append(r.ops, sessions.DropReview{Path: f.path, Session: f.tree.session})
+	r.left[f.path], r.viewed[f.path], r.viewed[to] = true, true, true
 	f.path, f.diff, f.moved = to, nil, true
-	if there := r.files[to]; there != nil {
-		f.diff = there.diff // as last told of that path
-	}
-	r.files[to] = f
-}
-
-// takeLeft returns the diffs of paths whose files have moved away, but for those that are under review again.
-func (r *reviewer) takeLeft() (told []*sessions.Diff) {
-	for _, diff := range r.left {
-		if r.files[diff.Path] == nil {
-			told = append(told, diff)
-		}
-	}
-	r.left = nil
-	return told
+	f.tree.files[to] = f
 }
 
 // move moves a file, or a link itself, to a path at which there is nothing, if it is still as expected; else it returns

@@ -82,9 +82,16 @@ func (r *reviewer) retry() {
 	}
 }
 
-// agentWrites reports whether a decision of client that writes the file would write what an agent is about to write.
-func (r *reviewer) agentWrites(f *file, client ClientID) bool {
-	return f.buffers[client] == nil && r.windows.writing(f.path)
+// agentWrites reports whether a decision of client about the file would write what an agent is about to write, or what
+// nobody may write now.
+func (r *reviewer) agentWrites(f *file, client ClientID, accept bool) bool {
+	switch {
+	case f.tree.busy:
+		return true
+	case f.writesReal(accept):
+		return f.buffers[client] == nil && (r.shared().windows.writing(f.realPath()) || r.lags(f))
+	}
+	return f.tree.isolated() && f.tree.windows.writing(f.path)
 }
 
 // writing reports whether an agent's call that writes a path is open.

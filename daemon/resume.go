@@ -32,18 +32,18 @@ func (r *reviewer) resume(intents []sessions.Numbered) {
 // where somebody has written since, the difference is theirs. Of a group that is taken back, or made again, all files go
 // together.
 func (r *reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessions.Op, err error) {
-	t, err := r.tree()
-	if err != nil {
-		return nil, nil, err
-	}
-	defer t.close()
 	changes, at := make([]*change, len(in.Files)), make([]progress, len(in.Files))
 	begun := false
 	for i := range in.Files {
 		if changes[i], err = r.intended(&in.Files[i]); err != nil {
 			return nil, nil, err
 		}
-		if at[i], err = t.resume(changes[i]); err != nil {
+		err := r.within(changes[i], func(t tree) (err error) {
+			at[i], err = t.resume(changes[i])
+			return err
+		})
+		if err != nil {
+			at[i] = foreign
 			r.w.log.Error("a decision cannot be finished", "path", in.Files[i].To, "err", err)
 		}
 		begun = begun || at[i] == carried && changes[i].writes()
@@ -52,14 +52,17 @@ func (r *reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessio
 	var files []*file
 	for i, c := range changes {
 		if begun && at[i] == untouched && in.N != 0 {
-			if err := t.carry(c); err != nil {
+			if err := r.within(c, func(t tree) error { return t.carry(c) }); err != nil {
 				r.w.log.Error("a decision cannot be finished", "path", c.to, "err", err)
 			} else {
 				at[i] = carried
 			}
 		}
 		if !begun || at[i] != carried {
-			t.removeEmpty(c.dirs)
+			_ = r.within(c, func(t tree) error { // what cannot be opened has no folders
+				t.removeEmpty(c.dirs)
+				return nil
+			})
 			continue
 		}
 		f, err := r.adoptIntended(&in.Files[i], c)
@@ -90,15 +93,25 @@ func (r *reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessio
 	return told, append(ops, more...), nil
 }
 
+// within runs do in the folder that a change is in.
+func (r *reviewer) within(c *change, do func(tree) error) error {
+	t, err := r.folder(c.in)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	return do(t)
+}
+
 // adoptIntended has the review of a file be what it is once its change is carried out.
 func (r *reviewer) adoptIntended(x *intendedFile, c *change) (*file, error) {
 	f := r.decided(groupFile{Path: x.From, N: x.State.N})
 	if f == nil {
-		f = &file{path: x.From, n: x.State.N}
-		r.files[f.path] = f
+		f = &file{tree: r.treeOf(x.Session), path: x.From, n: x.State.N}
+		f.tree.files[f.path] = f
 	}
 	f.stored, f.review = x.State, nil
-	f.mode, f.made = x.State.Mode, x.State.Made
+	f.mode, f.made, f.accepted = x.State.Mode, x.State.Made, x.State.Accepted
 	if err := r.load(f); err != nil {
 		return nil, err
 	}
@@ -116,8 +129,12 @@ func (r *reviewer) intended(x *intendedFile) (*change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", x.To, err)
 	}
+	in := r.shared()
+	if x.Copy {
+		in = r.treeOf(x.Session)
+	}
 	return &change{
-		from: x.From, to: x.To, temp: x.Temp, before: image{Content: before}, after: after, mode: fs.FileMode(x.Mode), dirs: x.Dirs,
+		in: in, from: x.From, to: x.To, temp: x.Temp, before: image{Content: before}, after: after, mode: fs.FileMode(x.Mode), dirs: x.Dirs,
 	}, nil
 }
 

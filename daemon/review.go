@@ -2,7 +2,9 @@ package daemon
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,75 +17,73 @@ import (
 // desk. Its goroutine owns the reviews and the log of decisions and is the only one that writes the work tree. It may
 // wait for the disk and for the loop; the loop never waits for it.
 type reviewer struct {
-	w       *workspace
-	windows windows
-	inbox   chan func()
-	later   mailbox[func()] // what those have to say who cannot wait
-	quit    chan struct{}
-	done    chan struct{}
+	w     *workspace
+	inbox chan func()
+	later mailbox[func()] // what those have to say who cannot wait
+	quit  chan struct{}
+	done  chan struct{}
 
 	// Owned by its goroutine.
-	files   map[string]*file // by path
-	log     []*group         // decisions, oldest first
-	intents uint64           // the number of the last one
-	parked  []*parked        // requests that wait for an agent
-	ops     []sessions.Op    // to be stored with what is stored next
-	starts  []*snapshot      // of the turns that run
-	viewed  map[*file]bool   // what some client may see differently now
-	left    []*sessions.Diff // of paths from which files have moved away, to be told
-	head    gitHead
-	watch   *fsWatch
-	rewatch bool // what is pending may have changed since watch was told
+	trees    []*worktree                            // the work tree first
+	told     map[string]*sessions.Diff              // by path
+	composed map[string]string                      // by path: of which revisions told is made
+	views    map[string]map[ClientID]*sessions.Diff // by path: as clients were told that hold it unsaved
+	log      []*group                               // decisions, oldest first
+	intents  uint64                                 // the number of the last one
+	parked   []*parked                              // requests that wait for an agent
+	ops      []sessions.Op                          // to be stored with what is stored next
+	viewed   map[string]bool                        // paths that some client may see differently now
+	left     map[string]bool                        // paths from which files have gone, to be told
+	beside   map[*file]bool                         // files that a decision about others may have changed
+	late     map[*file]bool                         // files in copies to be read again when their agents' calls have ended
+	head     gitHead
+	watch    *fsWatch
+	rewatch  bool // what is pending may have changed since watch was told
 
 	docs changedDocuments
 }
 
 // A file is a path under review.
 type file struct {
-	path   string
-	n      uint64         // names the review in hunk ids; unique in the workspace
-	review *diffs.Review  // nil until it is needed
-	diff   *sessions.Diff // as last told; nil before
-	made   []string       // folders that the agent made for it
-	mode   uint32         // permission bits as last seen, for writing a deleted file back
-	stored fileState      // what the store has
-	moved  bool           // the store does not have it at this path
+	tree     *worktree
+	path     string
+	n        uint64         // names the review in hunk ids; unique in the workspace
+	review   *diffs.Review  // nil until it is needed
+	diff     *sessions.Diff // its part of what is told of the path, when it was last saved; nil before
+	unread   bool           // the review is nil, and may have something pending
+	moved    bool           // to path, since it was last saved
+	made     []string       // folders that the agent made for it
+	accepted []string       // of a copy: folders that were made for it in the work tree
+	mode     uint32         // permission bits as last seen, for writing a deleted file back
+	stored   fileState      // what the store has
 
 	vanished *diffs.Review // as it was before the file was seen to be gone while a call was open that may have moved it
 
-	buffers map[ClientID]*buffer        // of clients that hold it unsaved
-	views   map[ClientID]*sessions.Diff // as those were last told
+	buffers map[ClientID]*buffer // of clients that hold it unsaved
 }
 
 // A fileState is a file's form in the store.
 type fileState struct {
-	N     uint64   `json:"n"`
-	Mode  uint32   `json:"mode,omitempty"`
-	Made  []string `json:"made,omitempty"`
-	Base  string   `json:"base"` // blobs
-	Now   string   `json:"now"`
-	Weave []byte   `json:"weave"`
+	N        uint64   `json:"n"`
+	Mode     uint32   `json:"mode,omitempty"`
+	Made     []string `json:"made,omitempty"`
+	Accepted []string `json:"accepted,omitempty"`
+	Base     string   `json:"base"` // blobs
+	Now      string   `json:"now"`
+	Weave    []byte   `json:"weave"`
 }
 
 func newReviewer(w *workspace) (*reviewer, error) {
 	r := &reviewer{
-		w: w, windows: windows{paths: map[string][]*window{}}, inbox: make(chan func(), 16),
-		quit: make(chan struct{}), done: make(chan struct{}), files: map[string]*file{}, viewed: map[*file]bool{},
+		w: w, inbox: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
+		told: map[string]*sessions.Diff{}, composed: map[string]string{}, views: map[string]map[ClientID]*sessions.Diff{},
+		viewed: map[string]bool{}, left: map[string]bool{}, beside: map[*file]bool{},
+		late: map[*file]bool{},
 	}
-	recs, err := w.d.store.Reviews(w.root)
-	if err != nil {
+	r.later.init()
+	r.trees = []*worktree{newWorktree(w.root, "", r.windowClosed)}
+	if err := r.loadReviews(); err != nil {
 		return nil, err
-	}
-	for _, rec := range recs {
-		f := &file{path: rec.Path}
-		if err := decode(rec.State, &f.stored); err != nil {
-			return nil, fmt.Errorf("review of %s: %w", rec.Path, err)
-		}
-		f.n, f.mode, f.made = f.stored.N, f.stored.Mode, f.stored.Made
-		if f.diff, err = w.d.store.Diff(w.root, rec.Path); err != nil {
-			f.diff = nil
-		}
-		r.files[rec.Path] = f
 	}
 	if err := r.loadLog(); err != nil {
 		return nil, err
@@ -92,17 +92,44 @@ func newReviewer(w *workspace) (*reviewer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.later.init()
-	r.windows.closed = func() { r.later.put(r.retry) }
 	r.watch = &fsWatch{root: w.root, limits: w.d.watching, log: w.log, post: r.later.put, look: r.look, polls: w.polls}
 	r.rewatch = true
 	go r.loop()
 	r.do(func() {
 		r.resume(intents)
+		r.dropLost()
 		// Nobody watched while the daemon was away: what changed since is a person's.
 		r.refreshPending()
 	})
 	return r, nil
+}
+
+func (r *reviewer) loadReviews() error {
+	recs, err := r.w.d.store.Reviews(r.w.root)
+	if err != nil {
+		return err
+	}
+	for _, rec := range recs {
+		f := &file{path: rec.Path, tree: r.treeOf(rec.Session)}
+		if err := decode(rec.State, &f.stored); err != nil {
+			return fmt.Errorf("review of %s: %w", rec.Path, err)
+		}
+		f.n, f.mode, f.made, f.accepted = f.stored.N, f.stored.Mode, f.stored.Made, f.stored.Accepted
+		if told, err := r.w.d.store.Diff(r.w.root, rec.Path); err == nil {
+			r.told[rec.Path] = told
+			f.unread = told.State == "pending"
+		}
+		f.tree.files[rec.Path] = f
+	}
+	return nil
+}
+
+// windowClosed says that a call has ended that writes files; it does not block.
+func (r *reviewer) windowClosed() {
+	r.later.put(func() {
+		r.refreshLate()
+		r.retry()
+	})
 }
 
 func (r *reviewer) loop() {
@@ -167,8 +194,14 @@ func (r *reviewer) load(f *file) error {
 	if err != nil {
 		return fmt.Errorf("the content of %s: %w", f.path, err)
 	}
-	f.review, err = diffs.Unmarshal(f.stored.Weave, base, now)
-	return err
+	if f.review, err = diffs.Unmarshal(f.stored.Weave, base, now); err != nil {
+		return err
+	}
+	f.unread = false
+	if r.told[f.path] != nil {
+		f.diff = r.diffOf(f)
+	}
+	return nil
 }
 
 func (f *file) outside() bool { return filepath.IsAbs(f.path) }
@@ -178,56 +211,62 @@ func (f *file) pending() bool {
 	if f.review != nil {
 		return f.review.Pending()
 	}
-	return f.diff != nil && f.diff.State == "pending"
+	return f.unread
 }
 
 // agentWrote takes a file that a tool call changed. The image before it is, in this order: our own look at the call's
 // start, if the agent had not written then; the agent's own report, if its after-image is what the disk has; a file
-// that was not there. Without any of them the baseline is unknown.
+// that was not there. Without any of them the baseline is unknown; in a copy it is what was taken over.
 func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 	if wr.after.odd != "" {
 		r.w.log.Warn("a change cannot be reviewed", "path", wr.path, "why", wr.after.odd)
 		return
 	}
 	defer wr.start.note(wr.path, fileStat{}, wr.after)
-	f := r.files[wr.path]
+	f := wr.tree.files[wr.path]
 	if f != nil {
 		if err := r.load(f); err != nil {
 			r.w.log.Error("a review cannot be read; it starts anew", "path", wr.path, "err", err)
 			f = nil
 		}
 	}
-	before, known := wr.best(f, &r.windows)
+	if wr.beside == nil {
+		wr.beside = wr.tree.others()
+	}
+	before, known := wr.best(f, &wr.tree.windows)
 	if known && wr.prior.is(before) {
 		wr.beside = &wr.prior.source // nobody has seen it, but it is no person's
 	}
 	if before.Exists && before.Mode == 0 && before.Target == "" && wr.before != nil {
 		before.Mode = wr.before.Mode // a report has none
 	}
+	if f == nil && !known {
+		before, known = r.takenOver(wr.tree, wr.path)
+	}
 	switch {
 	case f == nil && known:
-		start, seen := wr.start.at(wr.path)
+		start, seen := wr.startAt()
 		switch {
 		case (image{Content: before}).same(wr.after):
 			return
 		case wr.beside == nil || !seen || (image{Content: start}).same(image{Content: before}):
-			f = r.add(wr.path, diffs.New(before))
+			f = r.add(wr.tree, wr.path, diffs.New(before))
 		case (image{Content: start}).same(wr.after):
 			return
 		default: // what another call did that is still open, or what was not looked at since, comes first
-			f = r.add(wr.path, diffs.New(start))
+			f = r.add(wr.tree, wr.path, diffs.New(start))
 			f.review.Observe(before, wr.beside)
 		}
 		f.review.Observe(wr.after.Content, &src)
 	case f == nil:
-		f = r.add(wr.path, diffs.NewUnknown(wr.after.Content, src))
+		f = r.add(wr.tree, wr.path, diffs.NewUnknown(wr.after.Content, src))
 	default:
 		if known {
 			f.review.Observe(before, wr.beside)
 		}
 		f.review.Observe(wr.after.Content, &src)
 	}
-	f.makes(wr.start.missingDirs(wr.path))
+	f.made = union(f.made, wr.start.missingDirs(wr.path))
 	if wr.before != nil && wr.before.Exists {
 		f.mode = uint32(wr.before.mode.Perm())
 	}
@@ -271,7 +310,7 @@ func (wr *written) best(f *file, open *windows) (_ diffs.Content, known bool) {
 	case reported != nil:
 		return reported.Content, true
 	}
-	start, seen := wr.start.at(wr.path)
+	start, seen := wr.startAt()
 	switch {
 	case seen:
 		return start, true
@@ -297,7 +336,7 @@ func (wr *written) late(own *image) bool {
 // reported returns the before-image in the call's result, if the after-image there is what the disk has.
 func (wr *written) reported() *image {
 	before, after := wr.change.Before, wr.change.After
-	start, seen := wr.start.at(wr.path)
+	start, seen := wr.startAt()
 	switch {
 	case wr.change.Deleted && seen && start.Target != "" && !wr.after.Exists:
 		return &image{Content: start} // the agent tells what the link led to
@@ -321,51 +360,64 @@ func (wr *written) reported() *image {
 	return &image{}
 }
 
+// startAt returns what the path held when the turn began, or was last looked at.
+func (wr *written) startAt() (diffs.Content, bool) {
+	c, known := wr.start.at(wr.path)
+	return wr.tree.toldContent(c), known
+}
+
 // add puts a path under review.
-func (r *reviewer) add(path string, review *diffs.Review) *file {
-	f := &file{path: path, review: review}
+func (r *reviewer) add(t *worktree, path string, review *diffs.Review) *file {
+	f := &file{tree: t, path: path, review: review}
 	r.w.call(func() {
 		r.w.seq++
 		f.n = r.w.seq
 	})
-	r.files[path] = f
+	t.files[path] = f
 	return f
 }
 
+// sides are what was read of a file under review.
+type sides struct {
+	here image  // where the agent works
+	real image  // of a file in a copy: in the work tree
+	path string // of a file in a copy: where that is
+}
+
 // refresh takes in what the disk holds now; a difference is a person's, or that of an agent whose call is open.
-func (r *reviewer) refresh(f *file) (img image, err error) {
+func (r *reviewer) refresh(f *file) (s sides, err error) {
 	if err := r.load(f); err != nil {
-		return img, storeError(err)
+		return s, storeError(err)
 	}
-	img = r.readSaved(f)
-	if img.odd != "" {
-		return img, &Error{
-			Kind: KindConflict, Message: fmt.Sprintf("%s cannot be read: %s", f.path, img.odd),
-			Hint: "put the file right and try again", Diff: f.diff,
-		}
+	if f.tree.isolated() {
+		return r.refreshCopy(f)
 	}
-	if !img.same(image{Content: f.review.Current()}) && !r.adopt(f, img) {
-		by := r.windows.author(f.path)
+	s.here = r.readSaved(f)
+	if s.here.odd != "" {
+		return s, r.unreadable(f, s.here)
+	}
+	if !s.here.same(image{Content: f.review.Current()}) && !r.adopt(f, s.here) {
+		by := f.tree.windows.author(f.path)
 		f.vanished = nil
-		if before, ok := r.windows.claim(nil, f.path); ok && by != nil && before.odd == "" && !before.same(img) && !before.tornOf(img) {
+		if before, ok := f.tree.windows.claim(nil, f.path); ok && by != nil && before.odd == "" && !before.same(s.here) && !before.tornOf(s.here) {
 			f.review.Observe(before.Content, nil) // what people have done until the call began
 		}
-		if by != nil && !img.Exists {
+		if by != nil && !s.here.Exists {
 			if f.vanished, err = f.review.Copy(); err != nil {
 				r.w.log.Error("a review cannot be copied", "path", f.path, "err", err)
 			}
 		}
-		f.review.Observe(img.Content, by)
-		r.noteAll(f.path, img)
+		f.review.Observe(s.here.Content, by)
+		f.tree.noteAll(f.path, s.here)
 	}
 	r.syncBuffers(f)
-	return img, nil
+	return s, nil
 }
 
-// noteAll lets the turns that run know what a path holds now, which is not theirs to find.
-func (r *reviewer) noteAll(path string, img image) {
-	for _, s := range r.starts {
-		s.note(path, fileStat{}, img)
+func (r *reviewer) unreadable(f *file, img image) error {
+	return &Error{
+		Kind: KindConflict, Message: fmt.Sprintf("%s cannot be read: %s", f.path, img.odd),
+		Hint: "put the file right and try again", Diff: r.told[f.path],
 	}
 }
 
@@ -379,9 +431,10 @@ func (r *reviewer) refreshPending() {
 func (r *reviewer) refreshAll(files []*file) {
 	var changed []*file
 	for _, f := range files {
-		if !f.pending() && len(f.buffers) == 0 {
+		if !f.pending() && len(f.buffers) == 0 && !r.beside[f] || f.tree.busy {
 			continue
 		}
+		delete(r.beside, f)
 		if _, err := r.refresh(f); err != nil {
 			r.w.log.Warn("a file under review cannot be read", "path", f.path, "err", err)
 			continue
@@ -398,12 +451,16 @@ func (r *reviewer) stale(f *file) bool {
 	return f.review != nil && (f.moved || f.diff == nil && f.review.Pending() || f.diff != nil && f.diff.Rev != f.review.Rev())
 }
 
-func (r *reviewer) sorted() []*file {
-	files := make([]*file, 0, len(r.files))
-	for _, f := range r.files {
-		files = append(files, f)
+// sorted lists the files by path, those of the work tree first.
+func (r *reviewer) sorted() (files []*file) {
+	for _, t := range r.trees {
+		for _, f := range t.files {
+			files = append(files, f)
+		}
 	}
-	slices.SortFunc(files, func(a, b *file) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(files, func(a, b *file) int {
+		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.tree.session, b.tree.session))
+	})
 	return files
 }
 
@@ -413,22 +470,36 @@ func (r *reviewer) save(files ...*file) {
 	r.submit(told, ops, nil)
 }
 
-// render returns the files' diffs, as they are to be told, and what is to be stored of their reviews.
+// render returns the diffs of the files' paths, as they are to be told, and what is to be stored of their reviews.
 func (r *reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.Op) {
+	var paths []string
 	for _, f := range files {
 		r.rewatch = true
 		r.syncBuffers(f)
 		var blobs [][]byte
 		f.stored, blobs = f.state()
 		f.moved = false
-		ops = append(ops, sessions.PutReview{Path: f.path, State: encode(f.stored), Blobs: blobs})
-		if f.diff != nil || f.review.Pending() {
+		ops = append(ops, sessions.PutReview{Path: f.path, Session: f.tree.session, State: encode(f.stored), Blobs: blobs})
+		if r.told[f.path] != nil || f.review.Pending() {
 			f.diff = r.diffOf(f)
-			told = append(told, f.diff)
+			paths = append(paths, f.path)
 		}
-		r.ops = slices.DeleteFunc(r.ops, func(op sessions.Op) bool { return op == sessions.Op(sessions.DropReview{Path: f.path}) })
+		drop := sessions.Op(sessions.DropReview{Path: f.path, Session: f.tree.session})
+		r.ops = slices.DeleteFunc(r.ops, func(op sessions.Op) bool { return op == drop })
 	}
-	return append(told, r.takeLeft()...), ops
+	paths = append(paths, slices.Sorted(maps.Keys(r.left))...)
+	clear(r.left)
+	done := map[string]bool{}
+	for _, path := range paths {
+		if done[path] {
+			continue
+		}
+		done[path] = true
+		if d := r.compose(path); d != nil {
+			told = append(told, d)
+		}
+	}
+	return told, ops
 }
 
 // submit stores ops and tells diffs; then, if any, is called by the loop once all is durable and before it is told.

@@ -15,17 +15,28 @@ const (
 )
 
 // newSession makes a session that is not stored yet.
-func (w *workspace) newSession(p SessionParams) *sessions.Session {
+func (w *workspace) newSession(p SessionParams) (*sessions.Session, error) {
 	now := sessions.Now()
 	s := &sessions.Session{
-		ID: newID(), Workspace: w.root, Mode: sessions.ModeAgent, Isolation: "none", State: sessions.SessionIdle,
+		ID: newID(), Workspace: w.root, Mode: sessions.ModeAgent, Isolation: p.Isolation, State: sessions.SessionIdle,
 		CreatedAt: now, UpdatedAt: now,
+	}
+	if s.Isolation == "" {
+		s.Isolation = isolationNone
+		if p.AgentSessionID == "" { // a chat that was begun in the workspace cannot go on elsewhere
+			s.Isolation = w.d.config.isolationFor(w.root)
+		}
+	}
+	if why := tooWide(w.root); why != "" && s.Isolation == isolationCopy {
+		e := invalid("isolation", "%s is not copied: %s", w.root, why)
+		e.Hint = `open a folder further down, or work without a copy (isolation "none")`
+		return nil, e
 	}
 	if p.AgentSessionID != "" {
 		s.AgentSessionID = &p.AgentSessionID
 	}
 	p.apply(s)
-	return s
+	return s, nil
 }
 
 func (p *SessionParams) apply(s *sessions.Session) {
@@ -44,12 +55,11 @@ func (p *SessionParams) check() error {
 	if p.Mode != nil && !validMode(*p.Mode) {
 		return invalid("mode", "must be agent, ask or plan")
 	}
-	switch p.Isolation {
-	case "", "none":
-	case "copy":
-		return invalid("isolation", `"copy" is not available in this version; use "none"`)
-	default:
+	if _, err := isolation(p.Isolation); err != nil && p.Isolation != "" {
 		return invalid("isolation", `must be "none" or "copy"`)
+	}
+	if p.Isolation == isolationCopy && p.AgentSessionID != "" {
+		return invalid("agentSessionId", `a chat that was begun in the workspace cannot go on in a copy of it (isolation "copy")`)
 	}
 	return nil
 }
@@ -115,7 +125,10 @@ func (d *Daemon) CreateSession(root string, p SessionParams) (*sessions.Session,
 		return nil, err
 	}
 	return w.changeSession(func(c *commit) (*sessions.Session, error) {
-		s := w.newSession(p)
+		s, err := w.newSession(p)
+		if err != nil {
+			return nil, err
+		}
 		ls := &liveSession{session: s}
 		w.sessions[s.ID] = ls
 		w.putSession(c, ls, s)
@@ -183,7 +196,8 @@ func stored[T any](w *workspace, change func(*commit) (T, error)) (T, error) {
 	}
 }
 
-// DeleteSession deletes a session with its turns; KindBusy while it has unfinished ones.
+// DeleteSession deletes a session with its turns, and its copy of the workspace with all that is to be reviewed there;
+// KindBusy while it has unfinished turns.
 func (d *Daemon) DeleteSession(id string) error {
 	w, err := d.workspaceOfSession(id)
 	if err != nil {
@@ -205,6 +219,10 @@ func (d *Daemon) DeleteSession(id string) error {
 		})
 		return none, nil
 	})
+	if err == nil {
+		err = w.review.call(func() { w.review.dropSession(id) })
+		d.copies.look()
+	}
 	return err
 }
 

@@ -84,7 +84,7 @@ func (t *turnWatch) addRun(call *agent.Call, from time.Time) *run {
 	r := &run{
 		from: from.Add(-slack).UnixNano(), end: -1, source: diffs.Source{SessionID: t.session, TurnID: t.turn, Via: via},
 	}
-	r.window = t.r.windows.openAll(r.source)
+	r.window = t.tree.windows.openAll(r.source)
 	t.runs[call.ID] = append(t.runs[call.ID], r)
 	t.past = append(t.past, r)
 	return r
@@ -120,7 +120,7 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 
 // forget drops a run that was none.
 func (t *turnWatch) forget(r *run) {
-	t.r.windows.close(r.window)
+	t.tree.windows.close(r.window)
 	for i := range t.past {
 		if t.past[i] == r {
 			t.past = append(t.past[:i:i], t.past[i+1:]...)
@@ -146,7 +146,7 @@ func inBackground(call *agent.Call) bool {
 func (t *turnWatch) nameRuns(items callItems) {
 	name := func(r *run, item string) {
 		r.source.ItemID = item
-		t.r.windows.name(r.window, item)
+		t.tree.windows.name(r.window, item)
 	}
 	for _, r := range t.begun {
 		if r.start < len(items.started) {
@@ -215,7 +215,7 @@ func (t *turnWatch) lastScan() {
 	}
 	t.closeRuns()
 	for _, r := range t.past {
-		t.r.windows.close(r.window)
+		t.tree.windows.close(r.window)
 	}
 }
 
@@ -242,7 +242,7 @@ func (t *turnWatch) during(when int64) *run {
 func (t *turnWatch) closeRuns() {
 	for _, r := range t.ended {
 		if r.to != 0 {
-			t.r.windows.close(r.window)
+			t.tree.windows.close(r.window)
 		}
 	}
 	t.ended = nil
@@ -260,16 +260,30 @@ func (t *turnWatch) scan(list bool, judge func(when int64, gone bool) verdict) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
 	defer cancel()
+	if t.tree.isolated() {
+		judge = t.judgeCopy(judge)
+	}
 	all, left := t.start.scan(ctx, list, judge)
 	all = t.start.paired(all)
 	for len(all) > 0 {
 		n := min(len(all), 100)
 		batch := all[:n]
 		all = all[n:]
-		t.r.call(func() { t.r.agentFound(t.start, batch) })
+		t.r.call(func() { t.r.agentFound(t.tree, t.start, batch) })
 	}
 	if text := left.String(); list && text != "" {
 		t.say(text)
+	}
+}
+
+// judgeCopy is judge for a copy, in which nobody but the agent works.
+func (t *turnWatch) judgeCopy(judge func(when int64, gone bool) verdict) func(int64, bool) verdict {
+	return func(when int64, gone bool) verdict {
+		v := judge(when, gone)
+		if v.source == nil {
+			v.source = &diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "unknown"}
+		}
+		return v
 	}
 }
 

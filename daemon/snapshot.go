@@ -69,6 +69,11 @@ func newSnapshot(root, stateDir string) (s *snapshot, stop func()) {
 	return s, cancel
 }
 
+// emptySnapshot returns one that knows nothing.
+func emptySnapshot(root string) *snapshot {
+	return &snapshot{root: root, began: time.Now(), files: map[string]*entry{}, dirs: map[string]inode{}, whole: map[string]bool{}}
+}
+
 func (s *snapshot) take(ctx context.Context) {
 	give := func(why string) {
 		s.mu.Lock()

@@ -95,7 +95,12 @@ func (w *workspace) startTurn(p TurnParams, reply func(*sessions.Session, *sessi
 	}
 	var s sessions.Session
 	if ls == nil {
-		s = *w.newSession(SessionParams{Model: p.Model, Mode: p.Mode})
+		made, err := w.newSession(SessionParams{Model: p.Model, Mode: p.Mode})
+		if err != nil {
+			fail(err)
+			return
+		}
+		s = *made
 		s.Title = titleOf(p.Prompt)
 		ls = &liveSession{session: &s}
 		w.sessions[s.ID] = ls
@@ -121,7 +126,7 @@ func (w *workspace) startTurn(p TurnParams, reply func(*sessions.Session, *sessi
 	if p.Mode != nil {
 		turn.Mode = *p.Mode
 	}
-	t := &liveTurn{session: ls, turn: turn, context: p.Context, recapOf: recapOf, calls: map[string][]openCall{}}
+	t := &liveTurn{session: ls, turn: turn, context: p.Context, recapOf: recapOf, alias: p.alias(), calls: map[string][]openCall{}}
 	w.turns[turn.ID] = t
 	w.queue = append(w.queue, t)
 	w.d.unfinished.Add(1)
@@ -139,6 +144,15 @@ func (w *workspace) startTurn(p TurnParams, reply func(*sessions.Session, *sessi
 	})
 	w.submit(&c)
 	w.schedule()
+}
+
+// alias returns the name by which the client knows the workspace.
+func (p *TurnParams) alias() string {
+	path, err := absolute(p.Workspace)
+	if err != nil {
+		return ""
+	}
+	return path
 }
 
 // putSession stores a session in the state that its turns give it.
@@ -201,7 +215,7 @@ func (w *workspace) run(t *liveTurn) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	t.ctx, t.cancel = ctx, cancel
 	req := agent.Request{
-		Dir: w.root, Mode: string(turn.Mode), Force: turn.Force, Env: []string{"CURSORD_TURN_ID=" + turn.ID, storeMark(w.d.store)},
+		Mode: string(turn.Mode), Force: turn.Force, Env: []string{"CURSORD_TURN_ID=" + turn.ID, storeMark(w.d.store)},
 		IdleTimeout: w.d.config.AgentIdleTimeout, ToolTimeout: w.d.config.AgentToolTimeout,
 	}
 	if turn.Model != nil {
@@ -214,50 +228,57 @@ func (w *workspace) run(t *liveTurn) {
 	}
 	remarks := w.takeNotes(&c, s.ID)
 	w.submit(&c)
-	w.d.turns.Go(func() { w.drive(ctx, t, req, remarks) })
+	w.d.turns.Go(func() { w.drive(ctx, t, &s, req, remarks) })
 }
 
 // drive runs the agent, tells the loop what it says, and lets the reviewer see the disk beside each tool call. It is the
 // turn's own goroutine.
-func (w *workspace) drive(ctx context.Context, t *liveTurn, req agent.Request, remarks []string) {
+func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session, req agent.Request, remarks []string) {
 	notice := func(text string) {
 		w.tell(turnEvents{turn: t, events: []agent.Event{agent.Notice{Text: text}}})
 	}
 	turn := t.turn // the loop puts another there when this one has ended
-	watch := w.review.watchTurn(turn, notice)
-	bin, err := w.d.findAgent()
 	var out agent.Outcome
+	var left []agent.Event
+	bin, err := w.d.findAgent()
 	if err != nil {
 		out = agent.Outcome{Status: agent.Failed, Failure: &agent.RunError{
 			Kind: string(KindAgentNotInstalled), Message: err.Error(),
 		}}
+	} else if at, err := w.site(ctx, s, turn.ID, t.alias, notice); err != nil {
+		out = withoutPlace(ctx, err)
 	} else {
+		watch := w.review.watchTurn(turn, at.tree, notice)
+		req.Bin, req.Dir = bin, at.tree.root
 		if req.Resume != "" && agent.ChatIsGone(req.Dir, req.Resume) {
 			notice(chatGone)
 		}
-		req.Bin = bin
-		req.Prompt = composePrompt(remarks, w.withRecap(ctx, t, notice), turn.Prompt)
+		req.Prompt = at.words.prompt(composePrompt(remarks, w.withRecap(ctx, t, notice), turn.Prompt))
 		req.Ready = watch.ready()
 		out = w.d.launcher.Run(ctx, req, func(events []agent.Event) {
 			for part := range parts(events) {
-				w.tellCalls(t, watch, part)
+				w.tellCalls(t, watch, at.words, part)
 			}
 		})
+		watch.end()
+		left = at.words.flush(nil)
+		at.words.outcome(&out)
+		at.end()
 	}
-	watch.end()
-	w.tell(turnEvents{turn: t, outcome: &out})
+	w.tell(turnEvents{turn: t, events: left, outcome: &out})
 }
 
 // tellCalls tells the loop events, and the reviewer what their calls did on disk.
-func (w *workspace) tellCalls(t *liveTurn, watch *turnWatch, events []agent.Event) {
+func (w *workspace) tellCalls(t *liveTurn, watch *turnWatch, words *words, events []agent.Event) {
 	files := watch.see(events)
+	told := words.events(events)
 	if len(files) == 0 && !watch.curious() {
-		w.tell(turnEvents{turn: t, events: events})
+		w.tell(turnEvents{turn: t, events: told})
 		watch.settle()
 		return
 	}
 	items := make(chan callItems, 1)
-	w.tell(turnEvents{turn: t, events: events, items: items})
+	w.tell(turnEvents{turn: t, events: told, items: items})
 	select {
 	case named := <-items:
 		watch.tell(files, named)

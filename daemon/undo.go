@@ -103,9 +103,9 @@ func (r *reviewer) step(client ClientID, undo bool, p *parked) bool {
 		what := map[bool]string{true: "undo", false: "redo"}[undo]
 		return fail(&Error{Kind: KindNotFound, Message: "there is nothing to " + what + " in " + r.w.root})
 	}
-	if !r.log[i].Accept && slices.ContainsFunc(r.log[i].Files, func(gf groupFile) bool {
+	if slices.ContainsFunc(r.log[i].Files, func(gf groupFile) bool {
 		f := r.decided(gf)
-		return f != nil && r.agentWrites(f, client)
+		return f != nil && r.agentWrites(f, client, r.log[i].Accept)
 	}) {
 		return false
 	}
@@ -134,11 +134,11 @@ func (r *reviewer) step(client ClientID, undo bool, p *parked) bool {
 		if err != nil {
 			return rollback(err)
 		}
-		b, err := r.buffer(f, client, !gf.Decision.Accept)
+		b, err := r.buffer(f, client, f.writesReal(gf.Decision.Accept))
 		if err != nil {
 			return rollback(err)
 		}
-		if b != nil && !gf.Decision.Accept {
+		if b != nil && f.writesReal(gf.Decision.Accept) {
 			edits, back, err := r.stepInBuffer(f, b, undo, &gf.Decision)
 			restore = append(restore, back)
 			if err != nil {
@@ -204,15 +204,10 @@ func (g *group) hunks() (n int) {
 
 // decided returns the file that a decision was about, wherever it is now, or nil.
 func (r *reviewer) decided(gf groupFile) *file {
-	if f := r.files[gf.Path]; f != nil && (gf.N == 0 || f.n == gf.N) {
-		return f
+	if gf.N == 0 {
+		return r.shared().files[gf.Path]
 	}
-	for _, f := range r.files {
-		if gf.N != 0 && f.n == gf.N {
-			return f
-		}
-	}
-	return nil
+	return r.numbered(gf.N)
 }
 
 func (r *reviewer) stepError(f *file, err error) error {

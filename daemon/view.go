@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"slices"
 
 	"cursord/sessions"
@@ -9,38 +10,38 @@ import (
 // A view is a diff as one client sees it.
 type view struct {
 	client ClientID
-	file   *file
+	path   string
 	diff   *sessions.Diff // nil: as all others do
 }
 
 // takeViews returns what clients are to be told of the files they hold unsaved.
 func (r *reviewer) takeViews() (views []view) {
-	for f := range r.viewed {
-		if f.diff == nil {
+	for path := range r.viewed {
+		if r.told[path] == nil {
 			continue
 		}
 		clients := map[ClientID]bool{}
-		for client := range f.buffers {
-			clients[client] = true
+		for _, f := range r.at(path) {
+			for client := range f.buffers {
+				clients[client] = true
+			}
 		}
-		for client := range f.views {
+		for client := range r.views[path] {
 			clients[client] = true
 		}
 		for client := range clients {
-			v := view{client: client, file: f}
-			if b := f.buffers[client]; b != nil {
-				v.diff = b.diff
-			}
-			if v.diff == f.views[client] {
+			v := view{client, path, r.viewOf(client, path)}
+			old := r.views[path][client]
+			if v.diff == nil && old == nil || v.diff != nil && old != nil && bytes.Equal(encode(v.diff), encode(old)) {
 				continue
 			}
 			if v.diff == nil {
-				delete(f.views, client)
+				delete(r.views[path], client)
 			} else {
-				if f.views == nil {
-					f.views = map[ClientID]*sessions.Diff{}
+				if r.views[path] == nil {
+					r.views[path] = map[ClientID]*sessions.Diff{}
 				}
-				f.views[client] = v.diff
+				r.views[path][client] = v.diff
 			}
 			views = append(views, v)
 		}
@@ -55,7 +56,7 @@ func (w *workspace) putViews(c *commit, views []view, told []*sessions.Diff) {
 	for _, v := range views {
 		mine := w.views[v.client]
 		if v.diff == nil {
-			delete(mine, v.file.path)
+			delete(mine, v.path)
 			if len(mine) == 0 {
 				delete(w.views, v.client)
 			}
@@ -64,14 +65,14 @@ func (w *workspace) putViews(c *commit, views []view, told []*sessions.Diff) {
 				mine = map[string]*sessions.Diff{}
 				w.views[v.client] = mine
 			}
-			mine[v.file.path] = v.diff
+			mine[v.path] = v.diff
 		}
-		if slices.ContainsFunc(told, func(d *sessions.Diff) bool { return d.Path == v.file.path }) {
+		if slices.ContainsFunc(told, func(d *sessions.Diff) bool { return d.Path == v.path }) {
 			continue
 		}
-		diff := *v.file.diff
+		diff := *w.review.told[v.path]
 		w.put(c, &diff, nil)
-		v.file.diff = &diff
+		w.review.told[v.path] = &diff
 		c.notes[len(c.notes)-1].only = v.client
 	}
 }

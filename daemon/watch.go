@@ -3,6 +3,7 @@ package daemon
 import (
 	"crypto/sha256"
 	"maps"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -16,13 +17,14 @@ import (
 // something: before a call writes, and right after it has. It lives in the turn's goroutine.
 type turnWatch struct {
 	r       *reviewer
+	tree    *worktree // where the agent works
 	session string
 	turn    string
 	dir     string
 	start   *snapshot
 	stop    func()                    // ends the making of start
 	open    map[string][]*watchedCall // by call id
-	said    map[string]*said          // by canonical path; what the latest call that named it has said to leave there
+	said    map[spot]*said            // what the latest call that named it has said to leave there
 
 	// For what no call names; see shell.go.
 	scans   bool // the turn may write
@@ -40,20 +42,43 @@ type turnWatch struct {
 
 // A watchedCall is a tool call that may write the files it names.
 type watchedCall struct {
-	before map[string]image // by canonical path; at the call's start
+	before map[spot]image // at the call's start
+	open   []openWindow
+}
+
+// A spot is a file that a call names. An agent in a copy may also name one of the work tree, or outside of both.
+type spot struct {
+	tree *worktree
+	path string // canonical
+}
+
+type openWindow struct {
+	tree   *worktree
 	window *window
+}
+
+func (o openWindow) close() { o.tree.windows.close(o.window) }
+
+// windowIn returns the call's window in a tree, or nil.
+func (w *watchedCall) windowIn(in *worktree) *window {
+	for _, o := range w.open {
+		if o.tree == in {
+			return o.window
+		}
+	}
+	return nil
 }
 
 // A written is a file that a finished call says it changed.
 type written struct {
-	path   string
+	spot
 	call   int // which ToolEnd of the batch
 	change agent.FileChange
 	before *image // the disk at the call's start, if it was read then
 	after  image  // the disk at the call's end
 	edit   bool   // a missing before-image means that there was no file, or an empty one
 	start  *snapshot
-	window *window       // to be closed behind it, or nil
+	open   []openWindow  // to be closed behind it
 	of     *window       // of its call, where before is from
 	beside *diffs.Source // who may have changed the file since it was last looked at; nil: people
 	says   *said         // nil if the call does not say what it left
@@ -71,16 +96,16 @@ func (s *said) is(c diffs.Content) bool {
 	return s != nil && s.exists == c.Exists && c.Target == "" && (!s.exists || s.sum == sha256.Sum256(c.Data))
 }
 
-// watchTurn begins to watch a turn; say tells people something in its transcript.
-func (r *reviewer) watchTurn(turn *sessions.Turn, say func(string)) *turnWatch {
+// watchTurn begins to watch a turn whose agent works in a tree; say tells people something in its transcript.
+func (r *reviewer) watchTurn(turn *sessions.Turn, in *worktree, say func(string)) *turnWatch {
 	t := &turnWatch{
-		r: r, session: turn.SessionID, turn: turn.ID, dir: r.w.root, open: map[string][]*watchedCall{}, said: map[string]*said{},
+		r: r, tree: in, session: turn.SessionID, turn: turn.ID, dir: in.root, open: map[string][]*watchedCall{}, said: map[spot]*said{},
 		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
 	}
-	t.start, t.stop = newSnapshot(r.w.root, r.w.d.stateDir)
+	t.start, t.stop = newSnapshot(in.root, r.w.d.stateDir)
 	// What people have changed since files under review were last looked at is theirs.
 	r.do(func() {
-		r.starts = append(r.starts, t.start)
+		in.starts = append(in.starts, t.start)
 		r.refreshAll(r.sorted())
 		r.headMoved(r.w.running.Load() <= 1) // the turn itself has done nothing yet
 	})
@@ -128,19 +153,35 @@ func (t *turnWatch) see(events []agent.Event) (files []written) {
 	return files
 }
 
+// spot returns the file that a call names; false if it names none.
+func (t *turnWatch) spot(path, tool string) (spot, bool) {
+	p := canonicalOf(t.tree.root, t.dir, path, tool != "delete")
+	in := t.tree
+	if t.tree.isolated() && filepath.IsAbs(p) {
+		in, p = t.r.shared(), canonicalOf(t.tree.work, t.dir, path, tool != "delete")
+	}
+	return spot{in, p}, p != ""
+}
+
 func (t *turnWatch) begin(call *agent.Call) {
-	w := &watchedCall{before: map[string]image{}}
-	var paths []string
+	w := &watchedCall{before: map[spot]image{}}
+	paths := map[*worktree][]string{}
 	for _, p := range call.Paths {
-		if p = canonicalOf(t.r.w.root, t.dir, p, call.Name != "delete"); p != "" {
-			paths = append(paths, p)
+		if s, ok := t.spot(p, call.Name); ok {
+			paths[s.tree] = append(paths[s.tree], s.path)
 		}
 	}
-	w.window = t.r.windows.open(paths, diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "edit"})
-	for _, p := range paths {
-		w.before[p] = readImage(t.r.w.root, p)
+	src := diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "edit"}
+	for in, names := range paths {
+		o := openWindow{in, in.windows.open(names, src)}
+		held := map[string]image{}
+		for _, name := range names {
+			held[name] = in.read(name)
+			w.before[spot{in, name}] = held[name]
+		}
+		in.windows.hold(o.window, held)
+		w.open = append(w.open, o)
 	}
-	t.r.windows.hold(w.window, w.before)
 	t.open[call.ID] = append(t.open[call.ID], w)
 }
 
@@ -153,34 +194,37 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 		w = &watchedCall{}
 	}
 	for _, ch := range call.Changes {
-		p := canonicalOf(t.r.w.root, t.dir, ch.Path, call.Name != "delete")
-		if p == "" {
+		s, ok := t.spot(ch.Path, call.Name)
+		if !ok {
 			continue
 		}
 		f := written{
-			path: p, call: end, change: ch, after: readWritten(t.r.w.root, p, ch.After), edit: call.Name == "edit", start: t.start,
-			beside: t.beside(), prior: t.said[p],
+			spot: s, call: end, change: ch, after: s.tree.told(readWritten(s.tree.root, s.path, ch.After)), edit: call.Name == "edit", start: t.start,
+			beside: t.beside(), prior: t.said[s],
+		}
+		if s.tree != t.tree {
+			f.start, f.beside = emptySnapshot(s.tree.root), nil
 		}
 		if ch.Deleted || ch.After != nil {
-			s := &said{exists: !ch.Deleted}
-			if s.exists {
-				s.sum = sha256.Sum256([]byte(*ch.After))
+			says := &said{exists: !ch.Deleted}
+			if says.exists {
+				says.sum = sha256.Sum256([]byte(*ch.After))
 			}
-			t.said[p], f.says = s, s
+			t.said[s], f.says = says, says
 		} else {
-			delete(t.said, p)
+			delete(t.said, s)
 		}
-		if before, ok := w.before[p]; ok {
-			f.before, f.of = &before, w.window
+		if before, ok := w.before[s]; ok {
+			f.before, f.of = &before, w.windowIn(s.tree)
 		}
 		files = append(files, f)
 	}
-	if w.window != nil {
-		if len(files) == 0 {
-			t.r.windows.close(w.window)
-		} else {
-			files[len(files)-1].window = w.window
+	if len(files) == 0 {
+		for _, o := range w.open {
+			o.close()
 		}
+	} else {
+		files[len(files)-1].open = w.open
 	}
 	return files
 }
@@ -204,10 +248,11 @@ func (t *turnWatch) tell(files []written, items callItems) {
 	t.r.do(func() {
 		for i, f := range files {
 			t.r.agentWrote(f, sources[i])
-			if f.window != nil {
-				t.r.windows.close(f.window)
+			for _, o := range f.open {
+				o.close()
 			}
 		}
+		t.r.follow(files)
 	})
 }
 
@@ -215,12 +260,14 @@ func (t *turnWatch) tell(files []written, items callItems) {
 func (t *turnWatch) end() {
 	for _, calls := range t.open {
 		for _, c := range calls {
-			t.r.windows.close(c.window)
+			for _, o := range c.open {
+				o.close()
+			}
 		}
 	}
 	t.lastScan()
 	t.r.call(func() {
-		t.r.starts = slices.DeleteFunc(t.r.starts, func(s *snapshot) bool { return s == t.start })
+		t.tree.starts = slices.DeleteFunc(t.tree.starts, func(s *snapshot) bool { return s == t.start })
 		t.r.headMoved(false)
 	})
 	t.stop()

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"cursord/diffs"
@@ -20,65 +22,110 @@ type planned struct {
 	undo   func() // puts the review back as it was
 }
 
-// plan decides in a file's review, whose disk holds disk, and says what is to be written for that. Nothing has changed
+// plan decides in a file's review, whose disk holds s, and says what is to be written for that. Nothing has changed
 // if it returns an error.
-func (r *reviewer) plan(f *file, disk image, decide func(*diffs.Review) (diffs.Decision, error)) (*planned, error) {
+func (r *reviewer) plan(f *file, s sides, decide func(*diffs.Review) (diffs.Decision, error)) (*planned, error) {
 	p := &planned{f: f, undo: f.keep()}
 	var err error
 	if p.done, err = decide(f.review); err != nil {
 		p.undo()
 		return nil, err
 	}
-	p.change = r.change(f, disk)
-	f.makes(p.change.dirs) // so that they go again if this is taken back
+	p.change = r.change(f, s)
+	f.makes(p.change) // so that they go again if this is taken back
 	return p, nil
 }
 
-// change returns what makes the disk, which held disk a moment ago, hold what the review says, where the review says.
-func (r *reviewer) change(f *file, disk image) *change {
-	c := &change{
-		from: f.path, to: f.path, before: disk, after: f.review.Current(), mode: fs.FileMode(f.mode),
+// change returns what makes the disk, which held s a moment ago, hold what the review says, where the review says. Of
+// a file in a copy that is one of two sides: an accept does not change the copy, nor a reject the work tree.
+func (r *reviewer) change(f *file, s sides) *change {
+	to := f.path
+	if p := f.review.Path(); p != "" {
+		to = p
 	}
+	if f.tree.isolated() {
+		real := to
+		if old := f.review.OldPath(); old != "" {
+			real = old
+		}
+		if c := r.changeIn(r.shared(), f, s.path, real, s.real, f.review.Baseline()); c.writes() {
+			return c
+		}
+	}
+	return r.changeIn(f.tree, f, f.path, to, s.here, f.review.Current())
+}
+
+func (r *reviewer) changeIn(in *worktree, f *file, from, to string, before image, after diffs.Content) *change {
+	before.Content = in.held(before.Content)
+	c := &change{in: in, from: from, to: to, temp: tempName(to), before: before, after: in.held(after), mode: fs.FileMode(f.mode)}
 	if c.mode == 0 {
 		c.mode = 0o644
 	}
-	if p := f.review.Path(); p != "" {
-		c.to = p
-	}
-	c.temp = tempName(c.to)
-	if c.after.Exists && (!disk.Exists || c.to != c.from) {
-		if t, err := r.tree(); err == nil {
-			c.dirs = t.missingDirs(c.to)
-			t.close()
-		}
+	if c.after.Exists && (!before.Exists || to != from) {
+		c.dirs = r.missingDirs(in, to)
 	}
 	return c
 }
 
+func (r *reviewer) missingDirs(in *worktree, name string) []string {
+	t, err := r.folder(in)
+	if err != nil {
+		return nil
+	}
+	defer t.close()
+	return t.missingDirs(name)
+}
+
+// makes notes the folders that a change makes for the file.
+func (f *file) makes(c *change) {
+	if c.in == f.tree {
+		f.made = union(f.made, c.dirs)
+	} else {
+		f.accepted = union(f.accepted, c.dirs)
+	}
+}
+
+func union(list, more []string) []string {
+	for _, s := range more {
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
 // reverse returns what takes back a change that was carried out.
 func (r *reviewer) reverse(c *change) *change {
-	back := &change{from: c.to, to: c.from, temp: tempName(c.from), before: image{Content: c.after}, after: c.before.Content, mode: c.mode}
+	back := &change{
+		in: c.in, from: c.to, to: c.from, temp: tempName(c.from), before: image{Content: c.after}, after: c.before.Content, mode: c.mode,
+	}
 	if c.vacates() {
-		if t, err := r.tree(); err == nil {
-			back.dirs = t.missingDirs(c.from)
-			t.close()
-		}
+		back.dirs = r.missingDirs(c.in, c.from)
 	}
 	return back
 }
 
-// tree opens what decisions write.
-func (r *reviewer) tree() (tree, error) { return openTree(r.w.root, r.w.d.fault) }
+// folder opens what decisions write.
+func (r *reviewer) folder(in *worktree) (tree, error) {
+	if err := r.open(in); err != nil {
+		return tree{}, err
+	}
+	return openTree(in.root, r.w.d.fault)
+}
 
 // write carries a change out on the disk, and has the file's review follow it. Nothing has changed if it returns an
 // error.
 func (r *reviewer) write(f *file, c *change) error {
 	var err error
-	if there := r.files[c.to]; c.to != c.from && there != nil && there.pending() {
+	there := c.in.files[c.to]
+	switch {
+	case c.to != c.from && there != nil && there.pending():
 		err = errOccupied
-	} else if c.writes() {
+	case c.in != f.tree && f.claimed() != nil:
+		err = fmt.Errorf("%w: it has moved to %s in the copy, which is to be decided first", errOccupied, f.claimed().path)
+	case c.writes():
 		var t tree
-		if t, err = r.tree(); err == nil {
+		if t, err = r.folder(c.in); err == nil {
 			err = t.carry(c)
 			t.close()
 		}
@@ -89,60 +136,92 @@ func (r *reviewer) write(f *file, c *change) error {
 		return nil
 	case errors.Is(err, errOccupied):
 		return &Error{
-			Kind: KindConflict, Message: fmt.Sprintf("%s cannot go back to %s: %v", c.from, c.to, errOccupied),
-			Hint: "move what is there and try again", Diff: f.diff,
+			Kind: KindConflict, Message: fmt.Sprintf("%s cannot go to %s: %v", c.from, c.to, err),
+			Hint: "move what is there and try again", Diff: r.told[f.path],
 		}
 	case errors.Is(err, errChanged):
 		return &Error{
-			Kind: KindConflict, Message: f.path + " was written at the same moment", Hint: "try again", Diff: f.diff,
+			Kind: KindConflict, Message: f.path + " was written at the same moment", Hint: "try again", Diff: r.told[f.path],
 		}
 	default:
 		return &Error{
 			Kind: KindConflict, Message: fmt.Sprintf("%s cannot be written: %v", f.path, pathCause(err)),
-			Hint: "put the file or its folder right and try again", Diff: f.diff,
+			Hint: "put the file or its folder right and try again", Diff: r.told[f.path],
 		}
 	}
 }
 
-// written has a file's review follow a change that was carried out.
+// written has the reviews follow a change that was carried out.
 func (r *reviewer) written(f *file, c *change) {
 	if c.to != c.from {
-		r.noteAll(c.from, image{})
+		c.in.noteAll(c.from, image{})
 	}
-	r.noteAll(c.to, image{Content: c.after})
-	if c.to != f.path {
+	c.in.noteAll(c.to, image{Content: c.after})
+	if c.in == f.tree && c.to != f.path {
 		r.rekey(f, c.to)
 	}
 	if c.vacates() {
-		r.tidy(c.from)
+		r.tidy(f, c)
+	}
+	if c.writes() && !c.in.isolated() {
+		r.wroteReal(f, c)
+	}
+	if f.tree.isolated() {
+		r.settle(f, c.from, c.to)
 	}
 }
 
-// tidy removes the folders of a path that is gone, as far as the agent made them and they are empty.
-func (r *reviewer) tidy(name string) {
-	made := map[string]bool{}
-	for _, other := range r.files {
-		for _, dir := range other.made {
-			made[dir] = true
+// tidy removes the folders of a path that is gone, as far as the agent made them and they are empty. In the work tree,
+// an accept removes those that are not in the copy any more.
+func (r *reviewer) tidy(f *file, c *change) {
+	may := func(dir string) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Values(c.in.files)), func(f *file) bool { return slices.Contains(f.made, dir) })
+	}
+	if c.in != f.tree {
+		may = func(dir string) bool {
+			return slices.Contains(f.accepted, dir) || !lstat(filepath.Join(f.tree.root, filepath.FromSlash(dir))).exists()
 		}
 	}
 	var dirs []string
-	for dir := path.Dir(name); made[dir]; dir = path.Dir(dir) {
+	for dir := path.Dir(c.from); dir != "." && may(dir); dir = path.Dir(dir) {
 		dirs = append(dirs, dir)
 	}
-	if t, err := r.tree(); err == nil {
+	if t, err := r.folder(c.in); err == nil {
 		t.removeEmpty(dirs)
 		t.close()
+	}
+}
+
+// wroteReal takes in, for all but f, that the work tree was written: nobody's doing but the person's who decided.
+func (r *reviewer) wroteReal(f *file, c *change) {
+	for _, name := range slices.Compact([]string{c.from, c.to}) {
+		img := readImage(r.w.root, name)
+		for _, t := range r.trees {
+			for _, other := range t.files {
+				if other == f || !other.pending() && len(other.buffers) == 0 || r.load(other) != nil || other.realPath() != name {
+					continue
+				}
+				r.beside[other] = true
+				switch {
+				case !t.isolated() && img.odd == "":
+					other.review.Observe(img.Content, nil)
+				case t.isolated() && !t.busy:
+					if _, err := r.refresh(other); err != nil {
+						r.w.log.Warn("a file under review cannot be read", "path", other.path, "err", err)
+					}
+				}
+			}
+		}
 	}
 }
 
 // keep returns a function that puts the review back as it is now.
 func (f *file) keep() (restore func()) {
 	state, base, now := f.review.Marshal(), f.review.Baseline().Data, f.review.Current().Data
-	made := slices.Clone(f.made)
+	made, accepted := slices.Clone(f.made), slices.Clone(f.accepted)
 	return func() {
 		if was, err := diffs.Unmarshal(state, base, now); err == nil {
-			f.review, f.made = was, made
+			f.review, f.made, f.accepted = was, made, accepted
 		}
 	}
 }
@@ -151,6 +230,7 @@ func (f *file) keep() (restore func()) {
 func (f *file) state() (s fileState, blobs [][]byte) {
 	base, now := f.review.Baseline().Data, f.review.Current().Data
 	return fileState{
-		N: f.n, Mode: f.mode, Made: f.made, Base: sessions.BlobID(base), Now: sessions.BlobID(now), Weave: f.review.Marshal(),
+		N: f.n, Mode: f.mode, Made: f.made, Accepted: f.accepted,
+		Base: sessions.BlobID(base), Now: sessions.BlobID(now), Weave: f.review.Marshal(),
 	}, [][]byte{base, now}
 }

@@ -7,9 +7,9 @@ func (r *Review) Copy() (*Review, error) {
 	return Unmarshal(r.Marshal(), r.Baseline().Data, r.Current().Data)
 }
 
-// AcceptFrom accepts in r what the hunks of a copy, to which other things have happened since, have in common with
-// it; lines are as with Decide. It returns ErrNotFound if that is nothing, or an error of Decide's.
-func (r *Review) AcceptFrom(other *Review, ids []uint64, lines *Range) (Decision, error) {
+// DecideFrom decides in r what the hunks of a copy, to which other things have happened since, have in common with it;
+// lines are as with Decide. It returns ErrNotFound if that is nothing, or an error of Decide's.
+func (r *Review) DecideFrom(other *Review, ids []uint64, accept bool, lines *Range) (Decision, error) {
 	pieces := other.list()
 	theirs, err := other.choose(pieces, ids, lines)
 	if err != nil {
@@ -37,5 +37,5 @@ func (r *Review) AcceptFrom(other *Review, ids []uint64, lines *Range) (Decision
 	if !found {
 		return Decision{}, fmt.Errorf("%w: %v", ErrNotFound, ids)
 	}
-	return r.decide(r.list(), mine, true)
+	return r.decide(r.list(), mine, accept)
 }

@@ -25,7 +25,7 @@ func TestLineEditsMakeOneTextTheOther(t *testing.T) {
 	}
 }
 
-func TestAcceptFrom(t *testing.T) {
+func TestDecideFrom(t *testing.T) {
 	text := func(s string) Content { return Content{Exists: true, Data: []byte(s)} }
 	src := Source{TurnID: "t", Via: "edit"}
 	disk := func() *Review {
@@ -51,7 +51,7 @@ func TestAcceptFrom(t *testing.T) {
 			require.Equal(t, r.Marshal(), buffer.Marshal())
 			buffer.Observe(text(c.buffer), nil)
 			before := r.shape().sum()
-			done, err := r.AcceptFrom(buffer, []uint64{buffer.Hunks()[c.hunk].ID}, nil)
+			done, err := r.DecideFrom(buffer, []uint64{buffer.Hunks()[c.hunk].ID}, true, nil)
 			require.NoError(t, err)
 			require.Equal(t, c.now, string(r.Current().Data))
 			require.Equal(t, c.base, string(r.Baseline().Data))
@@ -61,6 +61,12 @@ func TestAcceptFrom(t *testing.T) {
 		})
 	}
 	r := disk()
-	_, err := r.AcceptFrom(r, []uint64{999}, nil)
+	_, err := r.DecideFrom(r, []uint64{999}, true, nil)
 	require.ErrorIs(t, err, ErrNotFound)
+	other, err := r.Copy()
+	require.NoError(t, err)
+	other.ObserveBaseline(text("0\n1\n2\n3\n4\n5\n6\n"))
+	_, err = r.DecideFrom(other, []uint64{other.Hunks()[0].ID}, false, nil)
+	require.NoError(t, err)
+	require.Equal(t, "1\n2\n3\n4\n5\n6\nD\n", string(r.Current().Data))
 }

@@ -132,12 +132,12 @@ func (w space) applyOne(op Op) error {
 	case AppendText:
 		return w.appendText(op)
 	case PutReview:
-		if err := w.putHolder(w.b.Bucket(bucketReviews), []byte(op.Path), op.State, op.Blobs); err != nil {
+		if err := w.putHolder(w.b.Bucket(bucketReviews), reviewKey(op.Session, op.Path), op.State, op.Blobs); err != nil {
 			return fmt.Errorf("review of %q: %w", op.Path, err)
 		}
 		return nil
 	case DropReview:
-		return w.dropHolder(w.b.Bucket(bucketReviews), []byte(op.Path))
+		return w.dropHolder(w.b.Bucket(bucketReviews), reviewKey(op.Session, op.Path))
 	case PutIntent:
 		b, err := w.b.CreateBucketIfNotExists(bucketIntents) // older databases lack it
 		if err != nil {

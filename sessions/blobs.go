@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -55,6 +56,23 @@ func (w space) putHolder(b *bolt.Bucket, key, state []byte, contents [][]byte) e
 		h.blobs = append(h.blobs, k)
 	}
 	return w.setHolder(b, key, h)
+}
+
+// reviewKey returns the key of a path's review; of that in the copy of a session, if one is named.
+func reviewKey(session, path string) []byte {
+	if session == "" {
+		return []byte(path)
+	}
+	return []byte("\x00" + session + "\x00" + path)
+}
+
+// splitReviewKey takes a reviewKey apart.
+func splitReviewKey(key string) (session, path string) {
+	if rest, ok := strings.CutPrefix(key, "\x00"); ok {
+		session, path, _ = strings.Cut(rest, "\x00")
+		return session, path
+	}
+	return "", key
 }
 
 // setHolder stores a holder whose references are counted already, and takes away those of the one before it.

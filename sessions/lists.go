@@ -29,7 +29,9 @@ func (s *Store) Reviews(root string) ([]ReviewRecord, error) {
 		if err != nil {
 			return fmt.Errorf("review of %q: %w", k, err)
 		}
-		out = append(out, ReviewRecord{Path: string(k), State: h.state})
+		rec := ReviewRecord{State: h.state}
+		rec.Session, rec.Path = splitReviewKey(string(k))
+		out = append(out, rec)
 		return nil
 	})
 	return out, err

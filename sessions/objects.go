@@ -228,6 +228,7 @@ type Hunk struct {
 	OldNoEOL bool     `json:"oldNoEol,omitempty"`
 	NewNoEOL bool     `json:"newNoEol,omitempty"`
 	Linked   []string `json:"linked,omitempty"`
+	Isolated bool     `json:"isolated,omitempty"` // in the copy of its session, and not in the file
 	Sources  []Source `json:"sources"`
 }
 

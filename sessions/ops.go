@@ -33,15 +33,17 @@ type AppendText struct {
 }
 
 // PutReview stores the review state of a path: State is opaque, Blobs are all the contents that it refers to by BlobID.
-// Blobs that nothing refers to any more are deleted.
+// Blobs that nothing refers to any more are deleted. With a Session, it is that of the path in the session's copy of the
+// workspace.
 type PutReview struct {
-	Path  string
-	State []byte
-	Blobs [][]byte
+	Path    string
+	Session string
+	State   []byte
+	Blobs   [][]byte
 }
 
-// DropReview deletes the review state of a path.
-type DropReview struct{ Path string }
+// DropReview deletes the review state of a path, in the copy of a session if one is named.
+type DropReview struct{ Path, Session string }
 
 // PutIntent stores what is about to be done outside of the store, as N of its workspace, before it is begun: Data is
 // opaque, Blobs are as those of a review. DropIntent deletes it, with what came of it in the same Submit.

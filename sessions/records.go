@@ -19,8 +19,9 @@ type WorkspaceRecord struct {
 
 // A ReviewRecord is what PutReview stored.
 type ReviewRecord struct {
-	Path  string
-	State []byte
+	Path    string
+	Session string
+	State   []byte
 }
 
 // A Numbered is an intent, a decision or a note.

@@ -27,8 +27,8 @@ import (
 //	recent            <time of update><session id> → nothing
 //	workspaces/<root> seq → the highest ever given out, trusted → nothing, sessions → their number
 //	                  changes/<seq> → kind, id: one entry for each object of the workspace
-//	                  diffs/<path> → diff, stored   reviews/<path> → blob keys, state
-//	                  intents/<n> → blob keys, state; the bucket is made when first needed
+//	                  diffs/<path> → diff, stored   reviews/<path> → blob keys, state; or, of the path in the
+//	                  copy of a session, reviews/<0><session><0><path>: no path begins with 0
 //	                  decisions/<n>, notes/<n> → data
 //	                  recent: as above
 //	blobs, refs       SHA-256 → content, number of references

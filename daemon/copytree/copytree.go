@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -82,12 +83,11 @@ func Make(ctx context.Context, root, dir string, o Options) (*Copy, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := Open(dir)
+	c, err := Open(dir, o)
 	if err == nil {
 		if c.Root() != root {
 			return nil, fmt.Errorf("%s: %w: %s", dir, ErrOtherRoot, c.Root())
 		}
-		c.o, c.t.include = o.bounds(), o.Include
 		return c, nil
 	}
 	if !errors.Is(err, ErrNotACopy) {
@@ -173,7 +173,7 @@ func inside(dir, p string) bool {
 }
 
 // Open opens the copy that is in dir. It is ErrNotACopy if there is none.
-func Open(dir string) (*Copy, error) {
+func Open(dir string, o Options) (*Copy, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -185,10 +185,11 @@ func Open(dir string) (*Copy, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Copy{dir: dir, o: Options{}.bounds(), t: t}
+	c := &Copy{dir: dir, o: o.bounds(), t: t}
 	if err := c.replay(); err != nil {
 		return nil, err
 	}
+	c.t.include = c.o.Include
 	return c, nil
 }
 
@@ -204,6 +205,9 @@ func (c *Copy) Notes() []Note {
 	defer c.mu.Unlock()
 	return slices.Clone(c.notes)
 }
+
+// Valid reports whether the copy is still there: if not, what it holds says nothing. Whoever removes a copy begins with that.
+func (c *Copy) Valid() bool { return lstat(filepath.Join(c.meta(), tableName)).exists() }
 
 // Taken returns what was taken over at a path, or false.
 func (c *Copy) Taken(path string) (State, bool) {
@@ -224,7 +228,15 @@ func (c *Copy) Remove() error {
 		c.journal.Close()
 		c.journal = nil
 	}
-	return removeAll(c.dir)
+	return remove(c.dir)
+}
+
+// remove removes the folder of a copy. Without its table it is none any more, should this be cut short.
+func remove(dir string) error {
+	if err := os.Remove(filepath.Join(dir, metaName, tableName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return removeAll(dir)
 }
 
 func (c *Copy) meta() string { return filepath.Join(c.dir, metaName) }

@@ -98,11 +98,7 @@ func Clean(ctx context.Context, stateDir string, b Bounds, keep func(Info) bool)
 		if ctx.Err() != nil {
 			return removed, ctx.Err()
 		}
-		// Without its table it is none any more, should this be cut short.
-		if err := os.Remove(filepath.Join(info.Dir, metaName, tableName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return removed, err
-		}
-		if err := removeAll(info.Dir); err != nil {
+		if err := remove(info.Dir); err != nil {
 			return removed, err
 		}
 		count--

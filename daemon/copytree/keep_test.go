@@ -50,8 +50,8 @@ func TestListAndClean(t *testing.T) {
 	require.Equal(t, "s3 ", clean(Bounds{Count: 2}, "s1"))
 	require.Empty(t, w.takeOver(copies[0]), "it is used again")
 	require.Equal(t, "s4 ", clean(Bounds{Bytes: list[1].Bytes + 10}, ""))
-	_, err = Open(Dir(state, "s1"))
+	_, err = Open(Dir(state, "s1"), Options{})
 	require.NoError(t, err)
-	_, err = Open(Dir(state, "s4"))
+	_, err = Open(Dir(state, "s4"), Options{})
 	require.ErrorIs(t, err, ErrNotACopy)
 }

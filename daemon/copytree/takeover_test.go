@@ -74,7 +74,7 @@ func TestTakeOver(t *testing.T) {
 		base, err = c.Base(t.Context(), "reed.txt")
 		require.NoError(t, err)
 		require.Equal(t, "user again\n", string(base))
-		c, err = Open(w.dir) // a new daemon knows the same
+		c, err = Open(w.dir, Options{}) // a new daemon knows the same
 		require.NoError(t, err)
 	}
 
@@ -215,7 +215,7 @@ func TestRefusals(t *testing.T) {
 		_, err = Make(t.Context(), root, w.dir, Options{})
 		require.ErrorIs(t, err, ErrTooWide)
 	}
-	_, err = Open(w.dir)
+	_, err = Open(w.dir, Options{})
 	require.ErrorIs(t, err, ErrNotACopy)
 	project := filepath.Join(home, "project")
 	require.NoError(t, os.Mkdir(project, 0o755))
@@ -269,7 +269,7 @@ func TestBothSides(t *testing.T) {
 			}
 			users := tree(t, w.root, true)
 			if rapid.Bool().Draw(rt, "restart") {
-				c, err = Open(w.dir)
+				c, err = Open(w.dir, Options{})
 				require.NoError(rt, err)
 			}
 			list, err := c.TakeOver(t.Context())

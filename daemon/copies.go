@@ -1,0 +1,383 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"cursord/daemon/copytree"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// This file is the part of the reviewer that knows sessions' copies of the workspace.
+
+// treeOf returns the tree of a session's copy, or, for "", the work tree.
+func (r *reviewer) treeOf(session string) *worktree {
+	for _, t := range r.trees {
+		if t.session == session {
+			return t
+		}
+	}
+	t := newWorktree(r.w.root, session, r.windowClosed)
+	t.source = diffs.Source{SessionID: session, Via: "unknown"}
+	if last, err := r.w.d.store.LastTurn(session); err == nil {
+		t.source.TurnID = last.ID
+	}
+	r.trees = append(r.trees, t)
+	return t
+}
+
+// open makes sure that a copy's files can be read.
+func (r *reviewer) open(t *worktree) error {
+	if !t.isolated() || t.copy != nil {
+		return nil
+	}
+	d := r.w.d
+	c, err := copytree.Open(copytree.Dir(d.stateDir, t.session), d.copyOptions())
+	if err == nil && c.Root() != r.w.root {
+		err = fmt.Errorf("%w: %s", copytree.ErrOtherRoot, c.Root())
+	}
+	if err != nil {
+		return err
+	}
+	t.copy, t.root = c, c.Path()
+	return nil
+}
+
+// refreshCopy is refresh for a file in a copy. What is different there is the agent's: nobody else works in it. What is
+// different in the work tree is a person's, and is brought into the copy.
+func (r *reviewer) refreshCopy(f *file) (s sides, err error) {
+	if err := r.open(f.tree); err != nil {
+		return s, r.withoutCopy(f, err)
+	}
+	for try := 0; ; try++ {
+		s.here = f.tree.read(f.path)
+		if !f.tree.copy.Valid() {
+			f.tree.copy = nil
+			return s, r.withoutCopy(f, copytree.ErrNotACopy)
+		}
+		s.path, s.real = f.realPath(), image{}
+		if f.claimed() == nil {
+			s.real = r.readSaved(f)
+		}
+		for _, img := range []image{s.here, s.real} {
+			if img.odd != "" {
+				return s, r.unreadable(f, img)
+			}
+		}
+		if s.here.same(s.real) { // agreed, or taken over
+			f.review.ObserveBaseline(s.real.Content)
+		}
+		r.observeCopy(f, s.here)
+		if s.real.same(image{Content: f.review.Baseline()}) {
+			break
+		}
+		if f.tree.windows.writing(f.path) {
+			r.late[f] = true // two writers at once lose lines
+			break
+		}
+		undo := f.keep()
+		if !r.adopt(f, s.real) {
+			f.review.ObserveBaseline(s.real.Content)
+		}
+		if err = r.writeCopy(f, &s); err == nil {
+			break
+		}
+		if undo(); try == 2 {
+			return s, err
+		}
+	}
+	r.syncBuffers(f)
+	return s, nil
+}
+
+func (r *reviewer) withoutCopy(f *file, err error) error {
+	return &Error{
+		Kind: KindConflict, Message: fmt.Sprintf("the copy with the changes of %s cannot be used: %v", f.path, err),
+		Hint: "delete the session, or start a turn of it", Diff: r.told[f.path],
+	}
+}
+
+// observeCopy takes in what a copy holds.
+func (r *reviewer) observeCopy(f *file, here image) {
+	if here.same(image{Content: f.review.Current()}) {
+		return
+	}
+	by := f.tree.windows.author(f.path)
+	if by == nil {
+		by = f.tree.others()
+	}
+	f.vanished = nil
+	if !here.Exists {
+		var err error
+		if f.vanished, err = f.review.Copy(); err != nil {
+			r.w.log.Error("a review cannot be copied", "path", f.path, "err", err)
+		}
+	}
+	f.review.Observe(here.Content, by)
+	f.tree.noteAll(f.path, here)
+}
+
+// writeCopy makes a copy hold what the review says, where the review says.
+func (r *reviewer) writeCopy(f *file, s *sides) error {
+	to := f.path
+	if p := f.review.Path(); p != "" {
+		to = p
+	}
+	c := r.changeIn(f.tree, f, f.path, to, s.here, f.review.Current())
+	if err := r.write(f, c); err != nil {
+		return err
+	}
+	s.here = image{Content: f.review.Current()}
+	r.settle(f, s.path)
+	return nil
+}
+
+// follow brings what people have changed since into the copies of files that an agent has just written.
+func (r *reviewer) follow(files []written) {
+	var list []*file
+	for _, wr := range files {
+		if f := wr.tree.files[wr.path]; f != nil && wr.tree.isolated() {
+			list = append(list, f)
+		}
+	}
+	r.refreshAll(list)
+}
+
+// settle notes that what the work tree holds at a file's paths is known to its review.
+func (r *reviewer) settle(f *file, paths ...string) {
+	if r.open(f.tree) != nil {
+		return // it is gone, and its reviews are about to go
+	}
+	paths = append(paths, f.path, f.realPath())
+	slices.Sort(paths)
+	for _, p := range slices.Compact(paths) {
+		if err := f.tree.copy.Note(p); err != nil {
+			r.w.log.Warn("a copy could not note a path", "path", p, "err", err)
+		}
+	}
+}
+
+// lags reports whether a file of the work tree has changed and its copy cannot follow, because the agent is writing it.
+func (r *reviewer) lags(f *file) bool {
+	if !f.tree.isolated() || !f.tree.windows.writing(f.path) || r.load(f) != nil {
+		return false
+	}
+	return !readImage(r.w.root, f.realPath()).same(image{Content: f.review.Baseline()})
+}
+
+func (r *reviewer) refreshLate() {
+	var files []*file
+	for f := range r.late {
+		if !f.tree.windows.writing(f.path) {
+			files = append(files, f)
+			r.beside[f] = true
+			delete(r.late, f)
+		}
+	}
+	r.refreshAll(files)
+}
+
+// takenOver returns what a path of a copy held before the agent came to it. Of the work tree nothing is known.
+func (r *reviewer) takenOver(t *worktree, path string) (_ diffs.Content, known bool) {
+	if !t.isolated() || r.open(t) != nil {
+		return diffs.Content{}, false
+	}
+	state, taken := t.copy.Taken(path)
+	switch {
+	case !taken || !state.Exists:
+		return diffs.Content{}, true
+	case state.Target != "":
+		return diffs.Content{Exists: true, Target: state.Target}, true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
+	defer cancel()
+	if data, err := t.copy.Base(ctx, path); err == nil {
+		return heldAs(state.Mode, data), true
+	}
+	img := readImage(r.w.root, path) // as good as any: an accept writes what differs from it
+	return img.Content, img.odd == ""
+}
+
+// drop ends the review of a copy, which is gone or about to go.
+func (r *reviewer) drop(t *worktree) {
+	for path, f := range t.files {
+		r.ops = append(r.ops, sessions.DropReview{Path: path, Session: t.session})
+		r.left[path], r.viewed[path], r.rewatch = true, true, true
+		delete(r.late, f)
+		delete(r.beside, f)
+		var groups []uint64
+		for _, g := range r.log {
+			groups = append(groups, g.n)
+		}
+		r.forgetDecisions(f, groups)
+	}
+	r.trees = slices.DeleteFunc(r.trees, func(other *worktree) bool { return other == t })
+	r.save()
+	r.retry()
+}
+
+// dropSession is drop for a session that may have no copy.
+func (r *reviewer) dropSession(session string) {
+	for _, t := range r.trees[1:] {
+		if t.session == session && t.turns == 0 {
+			r.drop(t)
+			return
+		}
+	}
+}
+
+// dropLost drops what was under review in copies that are gone.
+func (r *reviewer) dropLost() {
+	for _, t := range slices.Clone(r.trees[1:]) {
+		_, err := r.w.d.store.Session(t.session)
+		if err == nil {
+			err = r.open(t)
+		}
+		if err != nil {
+			r.lost(t, err)
+		}
+	}
+}
+
+// lost is drop for a copy that is gone and should not be.
+func (r *reviewer) lost(t *worktree, err error) {
+	r.w.log.Warn("a session's copy is gone, and what was to be reviewed in it", "session", t.session, "files", len(t.files), "err", err)
+	r.drop(t)
+}
+
+// begin makes a copy ready for a turn: it is made, or takes over what changed in the work tree. Until then nobody else
+// may touch it. It runs in the turn's goroutine.
+func (r *reviewer) begin(ctx context.Context, session, turn string) (t *worktree, fresh bool, err error) {
+	stopped := r.call(func() {
+		t = r.treeOf(session)
+		t.busy = true
+		t.turns++
+		t.source = diffs.Source{SessionID: session, TurnID: turn, Via: "unknown"}
+		// One that cannot be opened is made anew.
+		if err := r.open(t); err != nil && len(t.files) > 0 {
+			r.lost(t, err)
+			t.files = map[string]*file{}
+			r.trees = append(r.trees, t)
+		}
+	})
+	if stopped != nil {
+		return nil, false, stopped
+	}
+	c, changes := t.copy, []copytree.Change(nil)
+	if fresh = c == nil; fresh {
+		c, err = copytree.Make(ctx, r.w.root, copytree.Dir(r.w.d.stateDir, session), r.w.d.copyOptions())
+		if errors.Is(err, copytree.ErrDamaged) || errors.Is(err, copytree.ErrOtherRoot) {
+			// Nothing in it is under review, and nothing can be.
+			if err = os.RemoveAll(copytree.Dir(r.w.d.stateDir, session)); err == nil {
+				c, err = copytree.Make(ctx, r.w.root, copytree.Dir(r.w.d.stateDir, session), r.w.d.copyOptions())
+			}
+		}
+	}
+	var left []copytree.Change
+	if err == nil && !fresh {
+		if changes, err = c.TakeOver(ctx); err == nil {
+			left, err = c.Changed(ctx)
+		}
+	}
+	stopped = r.call(func() {
+		t.busy = false
+		if c != nil {
+			t.copy, t.root = c, c.Path()
+			r.tookOver(t, changes, left)
+		}
+		r.retry()
+		if err != nil {
+			r.release(t)
+		}
+	})
+	return t, fresh, errors.Join(err, stopped)
+}
+
+// tookOver brings the reviews of a copy up to date with what was taken over into it, and with what it holds that nobody
+// has seen: the daemon may have ended in a turn.
+func (r *reviewer) tookOver(t *worktree, taken, left []copytree.Change) {
+	changed := map[*file]bool{}
+	for _, ch := range taken {
+		for _, f := range t.files {
+			if f.path == ch.Path || f.realPath() == ch.Path {
+				changed[f] = true
+			}
+		}
+	}
+	for _, f := range r.foundLeft(t, left) {
+		changed[f] = true
+	}
+	var files []*file
+	for f := range changed {
+		r.beside[f] = true
+		files = append(files, f)
+	}
+	for _, f := range t.files {
+		if f.pending() && !changed[f] {
+			files = append(files, f)
+		}
+	}
+	r.refreshAll(files)
+}
+
+// foundLeft puts under review what a copy holds otherwise than it was taken over, and no review knows of.
+func (r *reviewer) foundLeft(t *worktree, left []copytree.Change) (files []*file) {
+	known := map[string]bool{}
+	for path, f := range t.files {
+		known[path] = true
+		if r.load(f) == nil && f.pending() {
+			known[f.realPath()] = true
+		}
+	}
+	for _, ch := range left {
+		if f := t.files[ch.Path]; f != nil {
+			files = append(files, f)
+			continue
+		}
+		after := t.read(ch.Path)
+		if known[ch.Path] || after.odd != "" {
+			continue
+		}
+		before, _ := r.takenOver(t, ch.Path)
+		if after.same(image{Content: before}) {
+			continue
+		}
+		f := r.add(t, ch.Path, diffs.New(before))
+		f.mode = uint32(after.mode.Perm())
+		f.review.Observe(after.Content, &t.source)
+		files = append(files, f)
+	}
+	return files
+}
+
+// end takes in what a turn has left in its copy.
+func (r *reviewer) end(t *worktree) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	left, err := t.copy.Changed(ctx)
+	if err != nil {
+		r.w.log.Warn("a copy could not be looked through", "session", t.session, "err", err)
+	}
+	_ = r.call(func() { // an error says that the daemon ends; the next turn looks again
+		r.tookOver(t, nil, left)
+		r.release(t)
+	})
+}
+
+// release ends a turn's use of a copy, whose table is let go unless something is under review.
+func (r *reviewer) release(t *worktree) {
+	t.turns--
+	for _, f := range t.files {
+		if f.pending() {
+			return
+		}
+	}
+	if t.turns == 0 {
+		t.copy = nil
+	}
+}

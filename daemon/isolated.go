@@ -1,0 +1,237 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"cursord/agent"
+	"cursord/daemon/copytree"
+	"cursord/sessions"
+)
+
+// This file is the part of a turn that works in a copy of the workspace.
+
+// copyNotice is how long a copy may take before people are told.
+const copyNotice = 2 * time.Second
+
+func (d *Daemon) copyOptions() copytree.Options { return d.config.Copy }
+
+// A site is where a turn's agent works.
+type site struct {
+	tree  *worktree
+	words *words // nil in the work tree
+	end   func() // ends the turn's use of it
+}
+
+// site returns where a turn is to work; a copy is made, or brought up to date, and say tells people what there is to
+// tell of that. alias is another name of the workspace.
+func (w *workspace) site(ctx context.Context, s *sessions.Session, turn, alias string, say func(string)) (site, error) {
+	if s.Isolation != isolationCopy {
+		return site{tree: w.review.shared(), end: func() {}}, nil
+	}
+	release, err := w.d.copies.use(ctx, s.ID)
+	if err != nil {
+		return site{}, err
+	}
+	late := time.AfterFunc(copyNotice, func() {
+		say("The agent works in a copy of the workspace. It is being made or brought up to date, which takes a while here.")
+	})
+	t, fresh, err := w.review.begin(ctx, s.ID, turn)
+	late.Stop()
+	if err != nil {
+		release()
+		return site{}, err
+	}
+	if text := aboutCopy(t.copy.Notes()); fresh && text != "" {
+		say(text)
+	}
+	return site{tree: t, words: newWords(t.root, w.root, alias), end: func() {
+		w.review.end(t)
+		release()
+	}}, nil
+}
+
+// aboutCopy says what a copy has not, or has otherwise; "" if nothing.
+func aboutCopy(notes []copytree.Note) string {
+	if len(notes) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("The copy of the workspace differs from it: ")
+	for i, n := range notes {
+		if i == 3 {
+			fmt.Fprintf(&b, "; and %d more", len(notes)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		fmt.Fprintf(&b, "%s: %s", n.Path, n.Text)
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// withoutPlace is the outcome of a turn for whose agent there is no place.
+func withoutPlace(ctx context.Context, err error) agent.Outcome {
+	if ctx.Err() != nil {
+		return agent.Outcome{Status: agent.Cancelled}
+	}
+	f := &agent.RunError{
+		Kind: string(KindStorage), Message: "the copy of the workspace could not be made: " + err.Error(),
+		Hint: "make room or put the folder right, and try again; or work in a session without a copy (isolation \"none\")",
+	}
+	switch {
+	case errors.Is(err, copytree.ErrTooLarge):
+		f.Kind, f.Hint = string(KindTooLarge), `the settings copy_files and copy_size say how large it may be`
+	case errors.Is(err, copytree.ErrTooWide):
+		f.Kind, f.Hint = string(KindTooLarge), `open a folder further down, or work in a session without a copy (isolation "none")`
+	}
+	return agent.Outcome{Status: agent.Failed, Failure: f}
+}
+
+// Words translate between what an agent in a copy says and what people are told: to the one the workspace is its copy.
+type words struct {
+	copy   string
+	in     *copytree.Translator // for the agent
+	out    *copytree.Translator // for people
+	stream *copytree.Stream     // of the open text; nil without one
+	think  bool                 // the open text is reasoning
+	calls  map[string]int       // open ones
+}
+
+func newWords(copy, root, alias string) *words {
+	var aliases []string
+	if alias != "" && alias != root {
+		aliases = append(aliases, alias)
+	}
+	return &words{
+		copy: copy, in: copytree.NewTranslator(root, copy, aliases...), out: copytree.NewTranslator(copy, root), calls: map[string]int{},
+	}
+}
+
+// prompt returns a prompt in the agent's terms.
+func (ws *words) prompt(text string) string {
+	if ws == nil {
+		return text
+	}
+	return ws.in.String(text)
+}
+
+// events returns what to tell of events, in the terms of the workspace. Text may be held back until more of it comes.
+func (ws *words) events(events []agent.Event) []agent.Event {
+	if ws == nil {
+		return events
+	}
+	told := make([]agent.Event, 0, len(events)+1)
+	for _, ev := range events {
+		switch ev := ev.(type) {
+		case agent.Text:
+			told = ws.text(told, ev.Text, false)
+		case agent.Thinking:
+			told = ws.text(told, ev.Text, true)
+		case agent.TextEnd, agent.ThinkingEnd, agent.Withdraw:
+			told = append(ws.flush(told), ev)
+		case agent.ToolStart:
+			ws.calls[ev.Call.ID]++
+			told = append(ws.flush(told), agent.ToolStart{Call: ws.call(ev.Call)})
+		case agent.ToolEnd:
+			if ws.calls[ev.Call.ID] > 0 {
+				ws.calls[ev.Call.ID]--
+			} else {
+				told = ws.flush(told) // it is an item of its own
+			}
+			told = append(told, agent.ToolEnd{Call: ws.call(ev.Call), State: ev.State})
+		case agent.Failure:
+			told = append(told, agent.Failure{Message: ws.out.String(ev.Message)})
+		case agent.Notice:
+			told = append(told, agent.Notice{Text: ws.out.String(ev.Text)})
+		case agent.Unreadable:
+			told = append(told, agent.Unreadable{Line: ws.out.String(ev.Line)})
+		default:
+			told = append(told, ev)
+		}
+	}
+	return told
+}
+
+func (ws *words) text(told []agent.Event, text string, think bool) []agent.Event {
+	if ws.stream != nil && ws.think != think {
+		told = ws.flush(told)
+	}
+	if ws.stream == nil {
+		ws.stream, ws.think = ws.out.Stream(), think
+	}
+	return ws.say(told, ws.stream.Write(text))
+}
+
+func (ws *words) say(told []agent.Event, text string) []agent.Event {
+	switch {
+	case text == "":
+		return told
+	case ws.think:
+		return append(told, agent.Thinking{Text: text})
+	}
+	return append(told, agent.Text{Text: text})
+}
+
+// flush ends the open text.
+func (ws *words) flush(told []agent.Event) []agent.Event {
+	if ws == nil || ws.stream == nil {
+		return told
+	}
+	told = ws.say(told, ws.stream.Flush())
+	ws.stream = nil
+	return told
+}
+
+func (ws *words) call(c agent.Call) agent.Call {
+	c.Title, c.Command, c.Plan = ws.title(c.Title), ws.out.String(c.Command), ws.out.String(c.Plan)
+	c.Output, c.Error = ws.out.String(c.Output), ws.out.String(c.Error)
+	c.Args, c.Result = ws.out.JSON(c.Args), ws.out.JSON(c.Result)
+	paths := make([]string, len(c.Paths))
+	for i, p := range c.Paths {
+		paths[i] = ws.out.String(p)
+	}
+	c.Paths = paths
+	todos := make([]agent.Todo, len(c.Todos))
+	for i, t := range c.Todos {
+		t.Content = ws.out.String(t.Content)
+		todos[i] = t
+	}
+	c.Todos = todos
+	return c
+}
+
+// title translates a title, which may be cut in the middle of a path.
+func (ws *words) title(title string) string {
+	title = ws.out.String(title)
+	text, cut := strings.CutSuffix(title, "…")
+	if !cut {
+		return title
+	}
+	for n := min(len(text), len(ws.copy)-1); n > 1; n-- {
+		if begun, ok := strings.CutSuffix(text, ws.copy[:n]); ok {
+			return begun + "…"
+		}
+	}
+	return title
+}
+
+// outcome translates the end of a run.
+func (ws *words) outcome(out *agent.Outcome) {
+	if ws == nil {
+		return
+	}
+	if out.Result != nil {
+		text := ws.out.String(*out.Result)
+		out.Result = &text
+	}
+	if f := out.Failure; f != nil {
+		failed := *f
+		failed.Message, failed.Hint, failed.Detail = ws.out.String(f.Message), ws.out.String(f.Hint), ws.out.String(f.Detail)
+		out.Failure = &failed
+	}
+}

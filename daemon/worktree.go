@@ -1,0 +1,161 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"cursord/daemon/copytree"
+	"cursord/diffs"
+)
+
+// A worktree is where files under review have their present side: the work tree, or the copy of it in which the agent of a
+// session works. Of a file in a copy, the work tree has the baseline: people change that side, and an accept writes it.
+type worktree struct {
+	session string // whose copy it is; "" is the work tree
+	work    string // where the work tree is
+	windows windows
+
+	// Owned by the reviewer's goroutine. A turn reads root and copy, which stay while it runs.
+	root   string           // where it is; "" while copy is not open
+	files  map[string]*file // by path
+	copy   *copytree.Copy   // nil while nobody needs it
+	busy   bool             // it is being made, or takes over what changed; nobody else is to write it
+	turns  int              // that run in it
+	source diffs.Source     // of what changes in a copy while no call is open
+	starts []*snapshot      // of the turns that run in it
+}
+
+func (t *worktree) isolated() bool { return t.session != "" }
+
+func newWorktree(work, session string, closed func()) *worktree {
+	t := &worktree{session: session, work: work, files: map[string]*file{}, windows: windows{paths: map[string][]*window{}, closed: closed}}
+	if session == "" {
+		t.root = work
+	}
+	return t
+}
+
+// read reads a path. Where a link of a copy points is told in terms of the work tree.
+func (t *worktree) read(path string) image { return t.told(readImage(t.root, path)) }
+
+func (t *worktree) told(img image) image {
+	img.Content = t.toldContent(img.Content)
+	return img
+}
+
+func (t *worktree) toldContent(c diffs.Content) diffs.Content {
+	if t.isolated() {
+		c.Target = movedTarget(c.Target, t.root, t.work)
+	}
+	return c
+}
+
+// held is told the other way.
+func (t *worktree) held(c diffs.Content) diffs.Content {
+	if t.isolated() {
+		c.Target = movedTarget(c.Target, t.work, t.root)
+	}
+	return c
+}
+
+// movedTarget returns where a link points that points into one tree, if it is to point into another.
+func movedTarget(target, from, to string) string {
+	if rest, ok := strings.CutPrefix(target, from); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		return to + rest
+	}
+	return target
+}
+
+// noteAll lets the turns that run know what a path holds now, which is not theirs to find.
+func (t *worktree) noteAll(path string, img image) {
+	img.Content = t.held(img.Content)
+	for _, s := range t.starts {
+		s.note(path, fileStat{}, img)
+	}
+}
+
+// others returns who changes what no call does: nil, people, or, in a copy, its agent all the same.
+func (t *worktree) others() *diffs.Source {
+	if !t.isolated() {
+		return nil
+	}
+	src := t.source
+	return &src
+}
+
+// realPath returns where the work tree has a file whose review is loaded; in a copy it may have moved.
+func (f *file) realPath() string {
+	if f.tree.isolated() && f.review != nil {
+		if old := f.review.OldPath(); old != "" {
+			return old
+		}
+	}
+	return f.path
+}
+
+// real returns what the work tree holds by the review.
+func (f *file) real() diffs.Content { return f.realOf(f.review) }
+
+// realOf is real by another review of the file.
+func (f *file) realOf(review *diffs.Review) diffs.Content {
+	if f.tree.isolated() {
+		return review.Baseline()
+	}
+	return review.Current()
+}
+
+// movedFrom returns where a file in a copy has moved from, or "".
+func (f *file) movedFrom() string {
+	if f.tree.isolated() && f.review != nil {
+		return f.review.OldPath()
+	}
+	return ""
+}
+
+// observeReal tells a review of the file what a person has made of it in the work tree, or in an editor.
+func (f *file) observeReal(review *diffs.Review, now diffs.Content) {
+	if f.tree.isolated() {
+		review.ObserveBaseline(now)
+	} else {
+		review.Observe(now, nil)
+	}
+}
+
+// writesReal reports whether a decision about the file writes the work tree.
+func (f *file) writesReal(accept bool) bool { return accept == f.tree.isolated() }
+
+// absolute returns where a file is in the work tree.
+func (r *reviewer) absolute(f *file) string {
+	if f.outside() {
+		return f.path
+	}
+	return filepath.Join(r.w.root, filepath.FromSlash(f.realPath()))
+}
+
+// at lists the files that have a path, the work tree's first.
+func (r *reviewer) at(path string) (files []*file) {
+	for _, t := range r.trees {
+		if f := t.files[path]; f != nil {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// shared returns the work tree.
+func (r *reviewer) shared() *worktree { return r.trees[0] }
+
+// claimed returns another file of a copy that the work tree has at the path of f; nil if there is none. What the work
+// tree has there is that file's, and not of f, until the move is decided.
+func (f *file) claimed() *file {
+	if !f.tree.isolated() {
+		return nil
+	}
+	for _, other := range f.tree.files {
+		if other != f && other.review != nil && other.review.OldPath() == f.path {
+			return other
+		}
+	}
+	return nil
+}
