@@ -43,6 +43,8 @@ func (d *Daemon) Unified(root, path, turn string) (string, error) {
 		w.review.refreshPending()
 		var chosen []*file
 		chosen, err = w.review.chosen(0, path, turn)
+		// Each copy's are a patch of their own, on the work tree.
+		slices.SortStableFunc(chosen, func(a, b *file) int { return strings.Compare(a.tree.session, b.tree.session) })
 		var files []diffs.FilePatch
 		for _, f := range chosen {
 			if !f.outside() && w.review.load(f) == nil {
