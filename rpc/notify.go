@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"encoding/json"
 	"strconv"
 
 	"cursord/daemon"
@@ -22,43 +21,44 @@ type DeltaParams struct {
 // encodeNotification returns n as a message. The object in it is not encoded anew.
 func encodeNotification(n *daemon.Notification) []byte {
 	if n.Delta != nil {
-		return encodeDelta(n.Workspace, n.Delta)
+		return encodeDelta(n.Workspace, n.Delta, n.Delta.Text)
 	}
-	params := make([]byte, 0, noteWeight+len(n.JSON))
-	params = append(params, `{"workspace":`...)
-	params = append(params, quote(n.Workspace)...)
-	params = append(params, `,"seq":`...)
-	params = strconv.AppendUint(params, n.Seq, 10)
+	b := make([]byte, 0, noteWeight+len(n.Workspace)+len(n.JSON))
+	b = append(b, `{"jsonrpc":"2.0","method":"`...)
+	b = append(b, n.Kind...)
+	b = append(b, `/changed","params":{"workspace":`...)
+	b = appendQuoted(b, n.Workspace)
+	b = append(b, `,"seq":`...)
+	b = strconv.AppendUint(b, n.Seq, 10)
 	if n.Removed {
-		params = append(params, `,"sessionId":`...)
-		params = append(params, quote(n.ID)...)
-		params = append(params, `,"removed":true}`...)
+		b = append(b, `,"sessionId":`...)
+		b = appendQuoted(b, n.ID)
+		b = append(b, `,"removed":true`...)
 	} else {
-		params = append(params, `,"`...)
-		params = append(params, n.Kind...)
-		params = append(params, `":`...)
-		params = append(params, n.JSON...)
-		params = append(params, '}')
+		b = append(b, `,"`...)
+		b = append(b, n.Kind...)
+		b = append(b, `":`...)
+		b = append(b, n.JSON...)
 	}
-	return AppendRequest(make([]byte, 0, 64+len(params)), nil, string(n.Kind)+"/changed", params)
+	return append(b, `}}`...)
 }
 
-func encodeDelta(workspace string, d *daemon.Delta) []byte {
-	params, err := encode(DeltaParams{
-		Workspace: workspace, SessionID: d.SessionID, TurnID: d.TurnID, ItemID: d.ItemID,
-		Kind: d.Kind, Offset: d.Offset, Text: d.Text,
-	})
-	if err != nil { // strings and numbers can always be encoded
-		panic(err)
-	}
-	return AppendRequest(make([]byte, 0, 64+len(params)), nil, "item/delta", params)
-}
-
-// quote returns s as a JSON string.
-func quote(s string) json.RawMessage {
-	raw, err := encode(s)
-	if err != nil { // a string can always be encoded
-		panic(err)
-	}
-	return raw
+// encodeDelta returns the item/delta that DeltaParams describes, with a text in place of d's own.
+func encodeDelta[S string | []byte](workspace string, d *daemon.Delta, text S) []byte {
+	b := make([]byte, 0, noteWeight+len(workspace)+len(text)+len(text)/8)
+	b = append(b, `{"jsonrpc":"2.0","method":"item/delta","params":{"workspace":`...)
+	b = appendQuoted(b, workspace)
+	b = append(b, `,"sessionId":`...)
+	b = appendQuoted(b, d.SessionID)
+	b = append(b, `,"turnId":`...)
+	b = appendQuoted(b, d.TurnID)
+	b = append(b, `,"itemId":`...)
+	b = appendQuoted(b, d.ItemID)
+	b = append(b, `,"kind":`...)
+	b = appendQuoted(b, string(d.Kind))
+	b = append(b, `,"offset":`...)
+	b = strconv.AppendInt(b, int64(d.Offset), 10)
+	b = append(b, `,"text":`...)
+	b = appendQuoted(b, text)
+	return append(b, `}}`...)
 }

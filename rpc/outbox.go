@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -20,7 +19,6 @@ const (
 	maxMerged  = 256 << 10 // bytes of text in one merged delta
 	noteWeight = 256       // bytes of a notification beside its object or text
 	maxBatch   = 64        // frames to a write
-	writeChunk = 256 << 10
 	stallLimit = 60 * time.Second
 )
 
@@ -48,7 +46,7 @@ type outbox struct {
 	replies   int // bytes waiting
 	notes     int // bytes waiting
 	growing   map[string]*frame
-	members   map[resumer]struct{}
+	members   []resumer // replaced, never changed: the writer goes through it without b.mu
 	finishing bool
 	finished  bool  // drained is closed
 	err       error // why nothing more can be sent
@@ -71,7 +69,7 @@ func newOutbox(w io.WriteCloser, framing Framing, stall time.Duration) *outbox {
 	b := &outbox{
 		w: w, stall: stall, framing: framing,
 		done: make(chan struct{}), wake: make(chan struct{}, 1), drained: make(chan struct{}),
-		growing: map[string]*frame{}, members: map[resumer]struct{}{},
+		growing: map[string]*frame{},
 	}
 	go b.run()
 	return b
@@ -108,13 +106,13 @@ func (b *outbox) send(body []byte) error {
 func (b *outbox) join(r resumer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.members[r] = struct{}{}
+	b.members = append(slices.Clone(b.members), r)
 }
 
 func (b *outbox) leave(r resumer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.members, r)
+	b.members = slices.DeleteFunc(slices.Clone(b.members), func(m resumer) bool { return m == r })
 }
 
 // notify hands in a notification. It returns false when too much waits already. After the connection's end it takes
@@ -291,10 +289,10 @@ func (b *outbox) written(batch []*frame) []resumer {
 		}
 		batch[i] = nil
 	}
-	if b.notes > notesLow || len(b.members) == 0 {
+	if b.notes > notesLow {
 		return nil
 	}
-	return slices.Collect(maps.Keys(b.members))
+	return b.members
 }
 
 // encoded returns the message to write.
@@ -303,40 +301,8 @@ func (f *frame) encoded() []byte {
 	case f.note == nil:
 		return f.body
 	case f.text != nil:
-		merged := *f.note.Delta
-		merged.Text = string(f.text)
-		return encodeDelta(f.note.Workspace, &merged)
+		return encodeDelta(f.note.Workspace, f.note.Delta, f.text)
 	default:
 		return f.note.Encoded(encodeNotification)
 	}
-}
-
-// A stallGuard writes in chunks and calls stalled when one of them takes too long.
-type stallGuard struct {
-	w     io.Writer
-	limit time.Duration
-	timer *time.Timer
-}
-
-func newStallGuard(w io.Writer, limit time.Duration, stalled func()) *stallGuard {
-	g := &stallGuard{w: w, limit: limit, timer: time.AfterFunc(limit, stalled)}
-	g.timer.Stop()
-	return g
-}
-
-func (g *stallGuard) stop() { g.timer.Stop() }
-
-func (g *stallGuard) Write(p []byte) (int, error) {
-	total := 0
-	for len(p) > 0 {
-		g.timer.Reset(g.limit)
-		n, err := g.w.Write(p[:min(len(p), writeChunk)])
-		g.timer.Stop()
-		total += n
-		if err != nil {
-			return total, err
-		}
-		p = p[n:]
-	}
-	return total, nil
 }

@@ -1,0 +1,60 @@
+package rpc
+
+import "unicode/utf8"
+
+// appendQuoted appends s as a JSON string, in the bytes that encoding/json has for it without its escapes for HTML.
+// Every delta passes here.
+func appendQuoted[S string | []byte](dst []byte, s S) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	from := 0 // what comes before it is in dst
+	for i := 0; i < len(s); {
+		c := s[i]
+		if ' ' <= c && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		size, escape := 1, ""
+		switch {
+		case c == '"':
+			escape = `\"`
+		case c == '\\':
+			escape = `\\`
+		case c == '\n':
+			escape = `\n`
+		case c == '\r':
+			escape = `\r`
+		case c == '\t':
+			escape = `\t`
+		case c == '\b':
+			escape = `\b`
+		case c == '\f':
+			escape = `\f`
+		case c < ' ':
+			dst = append(append(dst, s[from:i]...), '\\', 'u', '0', '0', hex[c>>4], hex[c&0xF])
+			i++
+			from = i
+			continue
+		default:
+			var r rune
+			r, size = utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
+			switch {
+			case r == utf8.RuneError && size == 1:
+				escape = `\ufffd`
+			case r == '\u2028':
+				escape = `\u2028`
+			case r == '\u2029':
+				escape = `\u2029`
+			}
+		}
+		if escape != "" {
+			dst = append(append(dst, s[from:i]...), escape...)
+			from = i + size
+		}
+		i += size
+	}
+	return append(append(dst, s[from:]...), '"')
+}
+
+// quote returns s as a JSON string.
+func quote(s string) []byte { return appendQuoted(make([]byte, 0, len(s)+2), s) }
