@@ -26,11 +26,11 @@ func (t tree) apply(c *change) error {
 	}
 	switch {
 	case !want.Exists:
-		return t.remove(c.to)
+		return t.delete(c)
 	case !c.before.Exists:
 		return t.make(c)
 	case want.Target != "" || c.before.Target != "":
-		return t.exchange(c)
+		return t.convert(c)
 	case !bytes.Equal(want.Data, c.before.Data):
 		return t.replace(c)
 	}
@@ -42,18 +42,17 @@ func (t tree) make(c *change) error {
 	if err := t.mkdirs(c.to); err != nil {
 		return err
 	}
-	// Links, hard or symbolic, never overwrite, as a rename would.
 	var err error
 	if c.after.Target != "" {
 		err = t.symlink(c.after.Target, c.to)
 	} else {
-		if err = t.writeTemp(c, c.mode, nil); err != nil {
+		var f *os.File
+		if f, err = t.writeTemp(c, c.mode, nil); err != nil {
 			return err
 		}
-		if err = t.link(c.temp, c.to); err != nil {
+		_ = f.Close() // it is synced
+		if err = t.moveNew(c.temp, c.to); err != nil {
 			_ = t.remove(c.temp)
-		} else if err = t.remove(c.temp); err != nil {
-			err = errors.Join(err, t.remove(c.to), t.remove(c.temp))
 		}
 	}
 	if errors.Is(err, fs.ErrExist) {
@@ -65,32 +64,19 @@ func (t tree) make(c *change) error {
 	return nil
 }
 
-// exchange puts a file or a link in the place of the other, or a link in that of a link.
-func (t tree) exchange(c *change) error {
-	var err error
-	if c.after.Target != "" {
-		err = t.symlink(c.after.Target, c.temp)
-	} else {
-		err = t.writeTemp(c, c.mode, nil)
+// convert puts a file or a link in the place of the other, or a link in that of a link.
+func (t tree) convert(c *change) error {
+	if c.after.Target == "" {
+		f, err := t.writeTemp(c, c.mode, nil)
+		if err != nil {
+			return err
+		}
+		return t.swap(c, f)
 	}
-	if err != nil {
+	if err := t.symlink(c.after.Target, c.temp); err != nil {
 		return err
 	}
-	return t.swap(c)
-}
-
-// swap puts what is at temp in the place of what is expected.
-func (t tree) swap(c *change) error {
-	// The last look before the write: what somebody saved since must not be lost.
-	err := errChanged
-	if t.read(c.to).same(c.before) {
-		err = t.rename(c.temp, c.to)
-	}
-	if err != nil {
-		return errors.Join(err, t.remove(c.temp))
-	}
-	t.syncDir(path.Dir(c.to))
-	return nil
+	return t.swap(c, nil)
 }
 
 // chmod gives a file whose content stays its mode, and leaves what is not for review, like setuid, as it is.
@@ -104,10 +90,14 @@ func (t tree) chmod(c *change) error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || permissions(info.Mode()) != c.before.Mode {
+	if !info.Mode().IsRegular() || c.before.Mode != 0 && c.before.Mode != permissions(info.Mode()) {
 		return errChanged
 	}
-	return t.setMode(f, info.Mode()&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)|fs.FileMode(c.after.Mode))
+	return t.setMode(f, keepSpecial(info.Mode())|fs.FileMode(c.after.Mode))
+}
+
+func keepSpecial(mode fs.FileMode) fs.FileMode {
+	return mode & (fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
 }
 
 // replace writes a file that is there.
@@ -116,15 +106,16 @@ func (t tree) replace(c *change) error {
 	if err != nil {
 		return err
 	}
-	defer old.Close()
 	info, err := old.Stat()
+	whole := err == nil && replaceable(old, info)
+	_ = old.Close() // it was open for reading
 	if err != nil {
 		return err
 	}
-	if replaceable(old, info) {
-		err = t.writeTemp(c, info.Mode().Perm(), info)
+	if whole {
+		f, err := t.writeTemp(c, info.Mode().Perm(), info)
 		if err == nil {
-			return t.swap(c)
+			return t.swap(c, f)
 		}
 		if !errors.Is(err, errOwner) {
 			return err
@@ -135,21 +126,30 @@ func (t tree) replace(c *change) error {
 
 // rewrite writes in place, for a file whose links, owner or attributes a replacement would lose.
 func (t tree) rewrite(c *change, info fs.FileInfo) error {
-	f, err := t.root.OpenFile(filepath.FromSlash(c.to), os.O_WRONLY|nonBlocking, 0)
+	f, err := t.root.OpenFile(filepath.FromSlash(c.to), os.O_RDWR|nonBlocking, 0)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if !t.read(c.to).same(c.before) { // the last look
+	_ = leaseAlone(f) // who opens it now waits; where that cannot be, the look is all there is
+	now, err := io.ReadAll(io.LimitReader(f, int64(len(c.before.Data))+1))
+	if err != nil {
+		return err
+	}
+	if !t.is(c.to, f) || !bytes.Equal(now, c.before.Data) || permissions(info.Mode()) != c.before.Mode {
 		return errChanged
 	}
-	if err := t.overwrite(f, c.after.Data); err != nil {
+	err = t.overwrite(f, c.after.Data)
+	if err == nil && !t.is(c.to, f) {
+		err = errChanged // by another file, which is as it was saved
+	}
+	if err != nil {
 		return errors.Join(err, t.overwrite(f, c.before.Data))
 	}
 	if c.after.Mode == 0 || c.after.Mode == permissions(info.Mode()) {
 		return nil
 	}
-	if err := t.chmod(c); err != nil {
+	if err := t.setMode(f, keepSpecial(info.Mode())|fs.FileMode(c.after.Mode)); err != nil {
 		return errors.Join(err, t.overwrite(f, c.before.Data))
 	}
 	return nil
@@ -177,15 +177,15 @@ func tempName(name string) string {
 	return path.Join(path.Dir(name), temp)
 }
 
-// writeTemp writes after to a new file at temp, with the owner of like, if given; errOwner if that cannot be. It has
-// mode unless after has one.
-func (t tree) writeTemp(c *change, mode fs.FileMode, like fs.FileInfo) error {
+// writeTemp writes after to a new file at temp and returns it open, with the owner of like, if given; errOwner if that
+// cannot be. It has mode unless after has one.
+func (t tree) writeTemp(c *change, mode fs.FileMode, like fs.FileInfo) (*os.File, error) {
 	if c.after.Mode != 0 {
 		mode = fs.FileMode(c.after.Mode)
 	}
 	f, err := t.create(c.temp)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	err = t.write(f, c.after.Data)
 	if err == nil && like != nil {
@@ -197,10 +197,12 @@ func (t tree) writeTemp(c *change, mode fs.FileMode, like fs.FileInfo) error {
 	if err == nil {
 		err = t.sync(f)
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err != nil {
+		_ = f.Close() // as it was not written, there is nothing to lose
 		_ = t.remove(c.temp)
+		return nil, err
 	}
-	return err
+	return f, nil
 }
 
 var errOwner = errors.New("the owner cannot be kept")

@@ -129,7 +129,7 @@ func TestReplaceLooksAgain(t *testing.T) {
 	put(t, dir, "f", mine)
 	want := diffs.Content{Exists: true, Data: []byte("b\n"), Mode: 0o755}
 	require.ErrorIs(t, in(t, dir).replace(changing(expect, want)), errChanged)
-	require.ErrorIs(t, in(t, dir).exchange(changing(expect, diffs.Content{Exists: true, Target: "x"})), errChanged)
+	require.ErrorIs(t, in(t, dir).convert(changing(expect, diffs.Content{Exists: true, Target: "x"})), errChanged)
 	require.ErrorIs(t, in(t, dir).chmod(changing(expect, want)), errChanged)
 	require.True(t, readImage(dir, "f").same(image{Content: mine}))
 	left, err := os.ReadDir(dir)

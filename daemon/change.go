@@ -109,17 +109,26 @@ func (a image) between(before, after image) bool {
 	return len(a.Data) == len(before.Data) && bytes.Equal(a.Data[common:], before.Data[common:])
 }
 
-// clear removes what a change left at its temp.
+// clear removes what a change left at its temp: what was to be written, or what was there before. Anything else is what
+// somebody saved at that very moment, and goes back.
 func (t tree) clear(c *change) error {
-	left := t.read(c.temp)
+	left, now, after := t.read(c.temp), t.read(c.to), image{Content: c.after}
 	switch {
 	case left.odd == "" && !left.Exists:
 		return nil
-	case left.Target != "" && left.Target == c.after.Target,
-		left.odd == "" && left.Target == "" && bytes.HasPrefix(c.after.Data, left.Data):
+	case left.same(after), left.same(c.before):
+		return t.remove(c.temp)
+	case now.same(after) && now.Exists:
+		if err := t.exchange(c.temp, c.to); err != nil {
+			return err
+		}
+		return t.remove(c.temp)
+	case now.same(after):
+		return t.moveNew(c.temp, c.to)
+	case left.odd == "" && left.Target == "" && bytes.HasPrefix(c.after.Data, left.Data):
 		return t.remove(c.temp)
 	}
-	return errors.New(c.temp + " is in the way")
+	return &keptError{c.temp}
 }
 
 func (t tree) sameFile(a, b string) bool {

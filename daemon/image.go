@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"cursord/diffs"
@@ -111,6 +112,9 @@ func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), read
 		return image{odd: fmt.Sprintf("it is larger than %d MiB", imageMax>>20)}
 	}
 	f, err := open()
+	for end := time.Now().Add(2 * busyTime); errors.Is(err, syscall.EWOULDBLOCK) && time.Now().Before(end); f, err = open() {
+		time.Sleep(time.Millisecond) // a decision is just writing it
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return image{}
 	}

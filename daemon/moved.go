@@ -148,14 +148,13 @@ func (t tree) move(from, to string, expect image) error {
 	if err := t.mkdirs(to); err != nil {
 		return err
 	}
-	// A rename would overwrite.
-	if err := t.link(from, to); errors.Is(err, fs.ErrExist) {
+	if err := t.moveNew(from, to); errors.Is(err, fs.ErrExist) {
 		return errOccupied
 	} else if err != nil {
 		return err
 	}
-	if err := t.remove(from); err != nil {
-		return errors.Join(err, t.remove(to))
+	if !t.read(to).same(expect) { // somebody saved it just before
+		return errors.Join(errChanged, t.moveNew(to, from))
 	}
 	t.syncDir(path.Dir(to))
 	t.syncDir(path.Dir(from))

@@ -51,7 +51,7 @@ func (t tree) create(name string) (*os.File, error) {
 	if err := t.at("create"); err != nil {
 		return nil, err
 	}
-	return t.root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	return t.root.OpenFile(filepath.FromSlash(name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 func (t tree) write(f *os.File, data []byte) error {
@@ -90,11 +90,49 @@ func (t tree) symlink(target, name string) error {
 	return t.root.Symlink(target, filepath.FromSlash(name))
 }
 
-func (t tree) link(old, name string) error {
+// moveNew renames, unless there is something at the new name: that is fs.ErrExist.
+func (t tree) moveNew(old, name string) error {
+	if err := t.at("rename"); err != nil {
+		return err
+	}
+	err := t.inFolders(old, name, renameNew)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	// A link does not overwrite either, but then both are there for a moment.
 	if err := t.at("link"); err != nil {
 		return err
 	}
-	return t.root.Link(filepath.FromSlash(old), filepath.FromSlash(name))
+	if err := t.root.Link(filepath.FromSlash(old), filepath.FromSlash(name)); err != nil {
+		return err
+	}
+	if err := t.remove(old); err != nil {
+		return errors.Join(err, t.remove(name))
+	}
+	return nil
+}
+
+// exchange exchanges two names of a folder, where the system can.
+func (t tree) exchange(a, b string) error {
+	if err := t.at("exchange"); err != nil {
+		return err
+	}
+	return t.inFolders(a, b, func(dir *os.File, a string, _ *os.File, b string) error { return exchangeNames(dir, a, b) })
+}
+
+// inFolders calls do with two names and the folders that they are in, which no link leads out of.
+func (t tree) inFolders(a, b string, do func(*os.File, string, *os.File, string) error) error {
+	from, err := t.root.Open(filepath.FromSlash(path.Dir(a)))
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := t.root.Open(filepath.FromSlash(path.Dir(b)))
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	return do(from, path.Base(a), to, path.Base(b))
 }
 
 func (t tree) rename(old, name string) error {

@@ -1,0 +1,164 @@
+package daemon
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"time"
+)
+
+// Between the last look at a file and its replacement somebody may save it. So what is replaced is not thrown away but
+// taken aside, by one exchange of two names, and looked at there, where nobody can open it by its name any more:
+//
+//   - It is what was expected, and nobody has it open for writing: it goes.
+//   - It is not: it is put back, and the decision fails. Somebody who wants to write the new file meanwhile waits, where
+//     the system has leases, and then finds in it what was saved.
+//   - It stays open for writing: it is put back too.
+//
+// What is left: without leases (anywhere but on Linux, on network file systems, in files of other users), who opened the
+// file before and writes it after that look, or writes the new one before it is taken back, writes into the void.
+// Without an exchange of names, so does who saves between look and rename.
+
+// errBusy says that somebody has a file open.
+var errBusy = errors.New("the file is open elsewhere")
+
+// busyTime bounds the wait for somebody to close a file.
+const busyTime = 50 * time.Millisecond
+
+// A keptError says that what somebody saved could not go back to its place.
+type keptError struct{ at string }
+
+func (e *keptError) Error() string {
+	return "it was saved at the same moment; what was saved is in " + e.at
+}
+
+// swap puts what is at temp, open as f if it is a file, in the place of what is expected, and closes f.
+func (t tree) swap(c *change, f *os.File) error {
+	guarded := f != nil && leaseAlone(f) == nil
+	if f != nil {
+		defer f.Close()
+		if !guarded {
+			_ = f.Close() // some systems rename no open file
+		}
+	}
+	err := errChanged
+	if t.read(c.to).same(c.before) {
+		err = t.exchange(c.temp, c.to)
+		if errors.Is(err, errors.ErrUnsupported) {
+			if err = t.rename(c.temp, c.to); err == nil {
+				t.syncDir(path.Dir(c.to))
+				return nil
+			}
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errChanged
+	}
+	if err != nil {
+		return errors.Join(err, t.remove(c.temp))
+	}
+	out, old, err := t.taken(c)
+	if old != nil {
+		defer old.Close()
+	}
+	if err == nil {
+		err = t.remove(c.temp)
+	}
+	if err == nil {
+		t.syncDir(path.Dir(c.to))
+		return nil
+	}
+	if guarded && awaited(f) && out.odd == "" && out.Exists && out.Target == "" {
+		// Who waits will write this file, wherever it is then.
+		if t.overwrite(f, out.Data) == nil && t.setMode(f, out.mode.Perm()|keepSpecial(out.mode)) == nil {
+			return errors.Join(err, t.remove(c.temp))
+		}
+	}
+	if guarded {
+		_ = f.Close()
+	}
+	return errors.Join(err, t.putBack(c, out))
+}
+
+// taken returns what is at temp now, open with a lease if it is a file and that can be; errChanged if it is not what was
+// expected or does not stay so.
+func (t tree) taken(c *change) (out image, old *os.File, err error) {
+	for end := time.Now().Add(busyTime); ; time.Sleep(time.Millisecond) {
+		if out = t.read(c.temp); out.odd != "" || !out.Exists || out.Target != "" {
+			break
+		}
+		if old, err = t.open(c.temp); err != nil {
+			return out, nil, err
+		}
+		err = leaseReading(old)
+		if !errors.Is(err, errBusy) {
+			out = t.read(c.temp) // nobody writes it now
+			if err != nil || !awaited(old) {
+				break
+			}
+		}
+		_ = old.Close()
+		old = nil
+		if time.Now().After(end) {
+			return out, nil, errChanged
+		}
+	}
+	if !out.same(c.before) {
+		return out, old, errChanged
+	}
+	return out, old, nil
+}
+
+// putBack puts what is at temp, which was taken from there, back to its place. What somebody has put there meanwhile is
+// later, and stays.
+func (t tree) putBack(c *change, out image) error {
+	in := image{Content: c.after}
+	for range 100 {
+		if err := t.exchange(c.temp, c.to); errors.Is(err, fs.ErrNotExist) {
+			err = t.moveNew(c.temp, c.to)
+			if err == nil {
+				return nil
+			}
+		} else if err != nil {
+			return &keptError{c.temp}
+		}
+		now := t.read(c.temp)
+		if now.same(in) {
+			return t.remove(c.temp)
+		}
+		in, out = out, now
+	}
+	return &keptError{c.temp}
+}
+
+// delete removes a file, or a link, that is taken aside first.
+func (t tree) delete(c *change) error {
+	if err := t.moveNew(c.to, c.temp); errors.Is(err, fs.ErrNotExist) {
+		return errChanged
+	} else if err != nil {
+		return err
+	}
+	_, old, err := t.taken(c)
+	if old != nil {
+		defer old.Close()
+	}
+	if err == nil {
+		err = t.remove(c.temp)
+	}
+	if err == nil {
+		t.syncDir(path.Dir(c.to))
+		return nil
+	}
+	if t.moveNew(c.temp, c.to) != nil { // another one is there now
+		return errors.Join(err, &keptError{c.temp})
+	}
+	return err
+}
+
+// is reports whether a name leads to an open file.
+func (t tree) is(name string, f *os.File) bool {
+	at, err1 := t.lstat(name)
+	info, err2 := f.Stat()
+	return err1 == nil && err2 == nil && os.SameFile(at, info)
+}
