@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/daemon"
 )
 
 // A scenario is a decision: what the agent did, and what is asked about it.
@@ -72,6 +74,30 @@ func TestCrashes(t *testing.T) {
 			t.Run(s.name, func(t *testing.T) {
 				t.Parallel()
 				newCrashes(t, s).run()
+			})
+		}
+	}
+}
+
+// TestHugeFaults has every step of every kind of decision fail, in several ways.
+func TestHugeFaults(t *testing.T) {
+	huge(t)
+	for _, s := range scenarios() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			newCrashes(t, s).fail()
+		})
+	}
+}
+
+// TestFaults is a share of TestHugeFaults.
+func TestFaults(t *testing.T) {
+	for _, s := range scenarios() {
+		switch s.name {
+		case "modified", "created in a folder", "undo of two files":
+			t.Run(s.name, func(t *testing.T) {
+				t.Parallel()
+				newCrashes(t, s).fail()
 			})
 		}
 	}
@@ -179,4 +205,59 @@ func (c *crashes) requireSound(when string) {
 	if !c.several {
 		require.Contains(c.t, []outcome{c.was, c.will}, now, when)
 	}
+}
+
+// fail has one step after the other fail.
+func (c *crashes) fail() {
+	c.back()
+	c.plans("none")
+	c.start("CURSORD_FAULT=" + c.faultPlan())
+	e := c.opens()
+	for n := 1; ; n++ {
+		for errno, says := range map[string]string{"EIO": "input/output error", "ENOSPC": "no space left", "EACCES": "permission denied"} {
+			c.plans("fail %d %s", n, errno)
+			out, err := c.try(e)
+			steps := c.reached()
+			c.plans("none")
+			if len(steps) < n {
+				require.NoError(c.t, err)
+				require.Equal(c.t, c.will, c.outcome(e))
+				require.NoError(c.t, c.ask(e, c.s.taken))
+				require.Equal(c.t, c.was, c.outcome(e))
+				return
+			}
+			when := fmt.Sprintf("%s at %q, step %d of %q", errno, steps[n-1], n, steps)
+			if steps[n-1] == "rmdir" { // then it stays, empty
+				c.makes("find . -mindepth 1 -type d -empty -delete")
+			}
+			now := c.outcome(e)
+			require.NotContains(c.t, now.tree, ".tmp", when)
+			switch {
+			case err != nil:
+				require.ErrorContains(c.t, err, says, when)
+				require.Equal(c.t, c.was, now, when)
+			case c.several && len(out.Skipped) > 0:
+				require.NoError(c.t, c.ask(e, c.s.taken), when)
+				require.Equal(c.t, c.was, c.outcome(e), when)
+			default: // nobody need know
+				require.Equal(c.t, c.will, now, when)
+				require.NoError(c.t, c.ask(e, c.s.taken), when)
+				require.Equal(c.t, c.was, c.outcome(e), when)
+			}
+		}
+	}
+}
+
+// try asks for the decision hunk by hunk, so that what cannot be done is an error.
+func (c *crashes) try(e *editor) (out daemon.Decided, err error) {
+	params := obj{"workspace": c.ws}
+	if c.s.asked == "diff/reject" {
+		var ids []string
+		for _, d := range e.diffs() {
+			ids = append(ids, hunkIDs(d)...)
+		}
+		params["hunks"] = ids
+	}
+	err = e.call(c.s.asked, params, &out)
+	return out, err
 }
