@@ -79,6 +79,20 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
+// TestHugeCrashesInRecovery kills the daemon, and then the next one while it recovers from that.
+func TestHugeCrashesInRecovery(t *testing.T) {
+	huge(t)
+	for _, s := range scenarios() {
+		switch s.name {
+		case "moved", "hard linked, longer", "undo of two files", "redo of created in a folder":
+			t.Run(s.name, func(t *testing.T) {
+				t.Parallel()
+				newCrashes(t, s).runAgain()
+			})
+		}
+	}
+}
+
 // TestHugeFaults has every step of every kind of decision fail, in several ways.
 func TestHugeFaults(t *testing.T) {
 	huge(t)
@@ -184,6 +198,35 @@ func (c *crashes) run() {
 		c.cmd = nil
 		c.start()
 		c.requireSound(fmt.Sprintf("killed before %q, step %d", c.reached()[n-1], n))
+		c.stop()
+	}
+}
+
+func (c *crashes) runAgain() {
+	for n, again := 1, 1; ; again++ {
+		c.back()
+		c.plans("kill %d", n)
+		c.start("CURSORD_FAULT=" + c.faultPlan())
+		if err := c.ask(c.opens(), c.s.asked); err == nil {
+			c.stop()
+			return
+		}
+		<-c.ended
+		when := fmt.Sprintf("killed before %q, step %d", c.reached()[n-1], n)
+		c.plans("kill %d", again)
+		c.start("CURSORD_FAULT=" + c.faultPlan())
+		_ = c.joins().call("diff/list", obj{"workspace": c.ws}, nil) // with which it recovers
+		steps := c.reached()
+		if len(steps) < again { // it did
+			c.plans("none")
+			c.requireSound(when)
+			c.stop()
+			n, again = n+1, 0
+			continue
+		}
+		<-c.ended
+		c.start()
+		c.requireSound(fmt.Sprintf("%s, and then before %q, step %d", when, steps[again-1], again))
 		c.stop()
 	}
 }
