@@ -1,6 +1,9 @@
 package agent
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // An Event is one thing the agent said, freed of dialect and repetition. The set is closed.
 type Event interface{ isEvent() }
@@ -30,13 +33,17 @@ type Thinking struct{ Text string }
 type ThinkingEnd struct{}
 
 // ToolStart announces a tool call; its Call has no outcome yet.
-type ToolStart struct{ Call Call }
+type ToolStart struct {
+	Call Call
+	Said time.Time // by the agent's clock; zero where the stream does not say
+}
 
 // ToolEnd gives a call's outcome. It may come without a ToolStart and in any order; Call then holds all
 // that is known, and else the start's fields merged with the end's. Call.ID equals that of its ToolStart.
 type ToolEnd struct {
 	Call  Call
 	State CallState
+	Said  time.Time // as in ToolStart
 }
 
 // Result is the agent's own last word, the boundary of a run.

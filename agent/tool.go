@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // callSeed makes the hashes of ended calls comparable within the process.
@@ -18,6 +19,7 @@ type callLine struct {
 	args   value  // an object, a string, or nil
 	result value
 	failed bool // the line itself says so
+	said   time.Time
 }
 
 // callOf finds a call's parts in an event or in a block of a message.
@@ -45,6 +47,9 @@ func callOf(e *event) callLine {
 		c.result = e.get("result", "output")
 	}
 	c.failed, _ = e.get("is_error").bool()
+	if ms, ok := e.get("timestamp_ms").int(); ok && ms > 0 {
+		c.said = time.UnixMilli(ms)
+	}
 	return c
 }
 
@@ -122,7 +127,7 @@ func (d *Decoder) toolStart(dst []Event, line callLine) []Event {
 	d.learn(call, line)
 	d.open[call.ID] = call
 	d.called()
-	return append(dst, ToolStart{*call})
+	return append(dst, ToolStart{*call, line.said})
 }
 
 // toolEnd closes a call, also one that never started.
@@ -150,7 +155,7 @@ func (d *Decoder) toolEnd(dst []Event, line callLine, raw value) []Event {
 		out.state = CallFailed
 	}
 	d.conclude(call, out, 0)
-	return append(dst, ToolEnd{*call, out.stateOf(call)})
+	return append(dst, ToolEnd{*call, out.stateOf(call), line.said})
 }
 
 // called sets the boundary that a call is in what the agent says.

@@ -181,6 +181,29 @@ func (s *snapshot) note(name string, st fileStat, img image) {
 	s.files[name] = &entry{fileStat: st, racy: st.racy(now), content: s.spool.put(img.bytes())}
 }
 
+// older reports whether what is known of a path is older than what came there at a time.
+func (s *snapshot) older(name string, when int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.files[name]
+	return e == nil || e.ctime < when
+}
+
+// saved takes in that a path has held img, a person's, and now holds disk: a difference between the two came later.
+func (s *snapshot) saved(name string, img, disk image) {
+	if disk.same(img) {
+		s.note(name, fileStat{}, img)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.files[name]; e != nil {
+		st := e.fileStat
+		st.size, st.mtime, st.ctime = int64(len(img.Data)), 0, 0 // like no other
+		s.files[name] = &entry{fileStat: st, racy: true, content: s.spool.put(img.Data)}
+	}
+}
+
 func isIgnoreFile(name string) bool { return path.Base(name) == ".gitignore" }
 
 // close forgets the contents.

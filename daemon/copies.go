@@ -107,7 +107,7 @@ func (r *reviewer) observeCopy(f *file, here image) {
 	if here.same(image{Content: f.review.Current()}) {
 		return
 	}
-	by := f.tree.windows.author(f.path)
+	by := f.tree.windows.author(f.path, time.Now().UnixNano())
 	if by == nil {
 		by = f.tree.others()
 	}

@@ -71,11 +71,20 @@ func fromTurn(h diffs.Hunk, turn string) bool {
 	return slices.ContainsFunc(h.Sources, func(s diffs.Source) bool { return s.TurnID == turn })
 }
 
+// named returns the path that a client means: a link itself if that is under review, else what it points to.
+func (r *reviewer) named(path string) string {
+	link := canonicalOf(r.w.root, r.w.root, path, false)
+	if slices.ContainsFunc(r.at(link), func(f *file) bool { return f.pending() }) {
+		return link
+	}
+	return canonical(r.w.root, r.w.root, path)
+}
+
 // chosen lists the files with something pending for a client that a path and a turn, if given, select.
 func (r *reviewer) chosen(client ClientID, path, turn string) ([]*file, error) {
 	if path != "" {
 		name := path
-		path = canonical(r.w.root, r.w.root, path)
+		path = r.named(path)
 		if filepath.IsAbs(path) && r.shared().files[path] == nil {
 			return nil, errorf(KindOutsideWorkspace, "%s is outside of the workspace %s", name, r.w.root)
 		}
@@ -303,7 +312,7 @@ func (r *reviewer) choose(dec Decision) ([]*choice, error) {
 			return nil, err
 		}
 		if dec.Path != "" {
-			path := canonical(r.w.root, r.w.root, dec.Path)
+			path := r.named(dec.Path)
 			if r.told[path] == nil {
 				return nil, errorf(KindNotFound, "%s is not under review", dec.Path)
 			} else if err := r.revConflict(path, dec.Client, dec.Rev); err != nil {

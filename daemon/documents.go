@@ -26,6 +26,8 @@ type document struct {
 	order   uint64 // of dirty ones: which was first
 	held    bool   // text is there
 	text    string // as the client has it, if dirty
+	base    image  // what was on disk when it became dirty
+	based   int64  // when that came there, in Unix ns
 }
 
 // documents are what the clients have open: written by the connections, read by the reviewers.
@@ -82,11 +84,19 @@ func (d *Daemon) ChangeDocument(client ClientID, uri string, version int, text s
 	}
 }
 
-// SaveDocument tells that an open document is on disk now. It may be newer than what is known.
+// SaveDocument tells that an open document is on disk now. It may be newer than what is known. A text that was known to
+// be unsaved is a person's, whatever an agent does at the same time.
 func (d *Daemon) SaveDocument(client ClientID, uri string, version *int) {
 	old := d.docs.at(client, uri)
 	if old == nil || version != nil && *version < old.version {
 		return
+	}
+	if old.held && (version == nil || *version == old.version) {
+		for _, w := range d.loops() {
+			if rel, inside := within(w.root, old.path); inside {
+				w.review.later.put(func() { w.review.personSaved(rel, old) })
+			}
+		}
 	}
 	doc := &document{client: client, path: old.path, version: old.version}
 	if version != nil {
@@ -113,7 +123,9 @@ func (d *Daemon) CloseDocument(client ClientID, uri string) {
 // file before the editor has noticed.
 func (d *Daemon) putDocument(uri string, doc *document, text *string, atOnce bool) {
 	if text != nil {
+		doc.based = lstat(doc.path).ctime
 		disk := readImage(filepath.Dir(doc.path), filepath.Base(doc.path))
+		doc.base = disk
 		doc.dirty = !disk.Exists || !bytes.Equal(disk.Data, []byte(likeFile(*text, disk.Data)))
 	}
 	d.docs.mu.Lock()
@@ -129,18 +141,23 @@ func (d *Daemon) putDocument(uri string, doc *document, text *string, atOnce boo
 	open[uri] = doc
 	if doc.dirty {
 		if old != nil && old.dirty {
-			doc.order = old.order
+			doc.order, doc.base, doc.based = old.order, old.base, old.based
 		} else {
 			d.docs.orders++
 			doc.order = d.docs.orders
 		}
 		if doc.held = d.docs.textLocked(doc.client)+len(*text) <= documentsMax; doc.held {
 			doc.text = *text
+		} else {
+			doc.base = image{odd: "too much is unsaved"}
 		}
 		if d.docs.paths[doc.path] == nil {
 			d.docs.paths[doc.path] = map[ClientID]*document{}
 		}
 		d.docs.paths[doc.path][doc.client] = doc
+	}
+	if !doc.dirty {
+		doc.base = image{}
 	}
 	concerns := doc.dirty || old != nil && old.dirty
 	d.docs.mu.Unlock()
@@ -162,7 +179,7 @@ func (ds *documents) dropLocked(doc *document) {
 // textLocked counts the bytes that are kept for a client. ds.mu must be held.
 func (ds *documents) textLocked(client ClientID) (n int) {
 	for _, doc := range ds.open[client] {
-		n += len(doc.text)
+		n += len(doc.text) + len(doc.base.Data)
 	}
 	return n
 }
@@ -186,6 +203,20 @@ func (ds *documents) unsaved(path string) []*document {
 	}
 	slices.SortFunc(docs, func(a, b *document) int { return cmp.Compare(a.order, b.order) })
 	return docs
+}
+
+// typed returns the unsaved document whose text an image is, or nil: a person has written that, and the editor has not
+// said so yet.
+func (ds *documents) typed(path string, img image) *document {
+	if !img.Exists || img.Target != "" {
+		return nil
+	}
+	for _, doc := range ds.unsaved(path) {
+		if doc.held && likeFile(doc.text, img.Data) == string(img.Data) {
+			return doc
+		}
+	}
+	return nil
 }
 
 // has reports whether a client has a path open.

@@ -51,6 +51,9 @@ func (r *reviewer) takeFound(t *worktree, s *snapshot, fd found) *file {
 	if f != nil && fd.after.same(image{Content: f.review.Current()}) {
 		return nil
 	}
+	if doc := r.w.d.docs.typed(s.full(fd.path), fd.after); doc != nil && !t.isolated() {
+		return r.typedInto(fd.path, doc, fd.after)
+	}
 	if f == nil && !fd.known {
 		fd.before, fd.known = r.takenOver(t, fd.path)
 	}

@@ -136,14 +136,14 @@ func (ws *words) events(events []agent.Event) []agent.Event {
 			told = append(ws.flush(told), ev)
 		case agent.ToolStart:
 			ws.calls[ev.Call.ID]++
-			told = append(ws.flush(told), agent.ToolStart{Call: ws.call(ev.Call)})
+			told = append(ws.flush(told), agent.ToolStart{Call: ws.call(ev.Call), Said: ev.Said})
 		case agent.ToolEnd:
 			if ws.calls[ev.Call.ID] > 0 {
 				ws.calls[ev.Call.ID]--
 			} else {
 				told = ws.flush(told) // it is an item of its own
 			}
-			told = append(told, agent.ToolEnd{Call: ws.call(ev.Call), State: ev.State})
+			told = append(told, agent.ToolEnd{Call: ws.call(ev.Call), State: ev.State, Said: ev.Said})
 		case agent.Failure:
 			told = append(told, agent.Failure{Message: ws.out.String(ev.Message)})
 		case agent.Notice:

@@ -89,7 +89,7 @@ func (r *reviewer) readSaved(f *file) image {
 	for deadline := time.Now().Add(savedTime); ; {
 		before := lstat(path)
 		img := readImage(r.w.root, name)
-		if img.odd != "" || img.same(last) || r.shared().windows.author(name) != nil || time.Now().After(deadline) {
+		if img.odd != "" || img.same(last) || r.author(name, img) != nil || time.Now().After(deadline) {
 			return img
 		}
 		quiet, changed := quietTime, before.mtime

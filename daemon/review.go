@@ -397,7 +397,7 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 		return s, r.unreadable(f, s.here)
 	}
 	if !s.here.same(image{Content: f.review.Current()}) && !r.adopt(f, s.here) {
-		by := f.tree.windows.author(f.path)
+		by := r.author(f.path, s.here)
 		f.vanished = nil
 		if before, ok := f.tree.windows.claim(nil, f.path); ok && by != nil && before.odd == "" && !before.same(s.here) && !before.tornOf(s.here) {
 			f.review.Observe(before.Content, nil) // what people have done until the call began
@@ -408,7 +408,9 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 			}
 		}
 		f.review.Observe(s.here.Content, by)
-		f.tree.noteAll(f.path, s.here)
+		if f.vanished == nil { // else a scan finds where the file has moved
+			f.tree.noteAll(f.path, s.here)
+		}
 	}
 	r.syncBuffers(f)
 	return s, nil

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +39,13 @@ type verdict struct {
 	leave  bool          // it is not this scan's
 }
 
+// A trace is what a scan knows of a change before it has looked at it.
+type trace struct {
+	path    string
+	when    int64 // Unix ns
+	inexact bool  // it may have been earlier
+}
+
 // A leftOut counts what a scan has not given.
 type leftOut struct {
 	more int      // over the bounds of number and size
@@ -54,12 +60,12 @@ type suspect struct {
 	path  string
 	entry *entry // nil: nothing was there
 	is    fileStat
+	to    *suspect // where the file is now, if this one is gone and it can be told
 }
 
 // scan looks for what has changed since the snapshot or the last scan; without list, only in the files that it
-// has seen. For each change it asks judge, giving the time of the change as far as the system knows: that of a
-// deletion may be later. What it returns is to be noted once it has been taken in.
-func (s *snapshot) scan(ctx context.Context, list bool, judge func(when int64, gone bool) verdict) (all []found, left leftOut) {
+// has seen. For each change it asks judge. What it returns is to be noted once it has been taken in.
+func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdict) (all []found, left leftOut) {
 	suspects, ok := s.suspects(ctx, list, &left)
 	if !ok {
 		left.late++
@@ -87,7 +93,7 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(when int64, g
 			}
 			continue
 		}
-		v := judge(s.when(sus))
+		v := judge(s.trace(sus))
 		if v.leave {
 			continue
 		}
@@ -190,11 +196,28 @@ func (s *snapshot) suspects(ctx context.Context, list bool, left *leftOut) (susp
 				continue
 			}
 			s.reruled = s.reruled || isIgnoreFile(l.path) && (e == nil || st != e.fileStat)
-			suspects = append(suspects, suspect{l.path, e, st})
+			suspects = append(suspects, suspect{path: l.path, entry: e, is: st})
+		}
+	}
+	look(added, addedStats)
+	came := map[inode]*suspect{}
+	for i := range suspects {
+		came[inode{suspects[i].is.dev, suspects[i].is.ino}] = &suspects[i]
+	}
+	for i, st := range knownStats { // it may have moved between the looks
+		if st.ino != 0 && came[inode{st.dev, st.ino}] != nil {
+			knownStats[i] = lstat(s.full(known[i].path))
 		}
 	}
 	look(known, knownStats)
-	look(added, addedStats)
+	for i := range suspects {
+		if sus := &suspects[i]; sus.entry != nil && sus.entry.ino != 0 && !sus.is.exists() {
+			if to := came[inode{sus.entry.dev, sus.entry.ino}]; to != nil {
+				moved := *to
+				sus.to = &moved
+			}
+		}
+	}
 	slices.SortFunc(suspects, func(a, b suspect) int { return strings.Compare(a.path, b.path) })
 	return suspects, true
 }
@@ -214,18 +237,28 @@ func (s *snapshot) beyondLink(name string, known map[string]bool) bool {
 	return link
 }
 
-// when returns when a suspect was last changed, and whether it is a deletion: then the folder tells, which may have
+// trace returns when a suspect was last changed. Of what has come with its folder, the folder tells, which may have
 // changed again.
-func (s *snapshot) when(sus suspect) (when int64, gone bool) {
-	if sus.is.exists() {
-		return sus.is.ctime, false
+func (s *snapshot) trace(sus suspect) trace {
+	if sus.to != nil {
+		c := s.trace(*sus.to)
+		c.path = sus.path
+		return c
 	}
-	for dir := filepath.Dir(s.full(sus.path)); len(dir) >= len(s.root); dir = filepath.Dir(dir) {
-		if st := lstat(dir); st.exists() {
-			return st.ctime, true
+	c := trace{path: sus.path, when: changedAt(s.root, s.full(sus.path), sus.is), inexact: !sus.is.exists()}
+	if sus.entry == nil && sus.is.exists() && c.when < s.began.UnixNano() {
+		for dir := path.Dir(sus.path); dir != "." && !s.hasDir(dir); dir = path.Dir(dir) {
+			c.when, c.inexact = max(c.when, lstat(s.full(dir)).ctime), true
 		}
 	}
-	return time.Now().UnixNano(), true
+	return c
+}
+
+func (s *snapshot) hasDir(dir string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, there := s.dirs[dir]
+	return there
 }
 
 // wasThere reports whether a file that was not listed before has been there all along.

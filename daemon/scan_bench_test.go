@@ -87,7 +87,7 @@ func BenchmarkScan(b *testing.B) {
 		}
 		by := verdict{source: &diffs.Source{Via: "shell"}}
 		against(b, dir, func() {
-			all, left := s.scan(context.Background(), true, func(int64, bool) verdict { return by })
+			all, left := s.scan(context.Background(), true, func(trace) verdict { return by })
 			require.Len(b, all, 10)
 			require.Empty(b, left.String())
 		})

@@ -15,19 +15,31 @@ import (
 // This file is the part of a turnWatch that looks for what no call names: the work of shell commands, MCP servers,
 // sub-agents and tools that nobody knows.
 
-// slack is how far apart a change's time on disk and the word of the call that made it may be.
-const slack = 50 * time.Millisecond
+// Whose a change is that no call names, its time on disk tells. What was written while a run was open is the run's, and
+// what came shortly before or after that may be: the word of a call comes late on a busy machine.
+const (
+	tick    = 10 * time.Millisecond  // what the clock of a file system may lag behind
+	slack   = 50 * time.Millisecond  // what is shortly
+	unsaid  = 250 * time.Millisecond // what is shortly before a word that has no time of its own
+	saidMax = 2 * time.Second        // words that are older are not by this machine's clock
+)
 
 // A run is the time in which a call that may write anything was open.
 type run struct {
 	from, to int64 // Unix ns; to is 0 while it is open
+	margin   int64 // how long before from it may have been open
+	late     int64 // how long after to
 	start    int   // which ToolStart of the batch, while it is in t.begun
 	end      int   // which ToolEnd of the batch; -1 once its item is known, and while it is open
 	source   diffs.Source
 	window   *window
 }
 
-func (r *run) covers(when int64) bool { return when >= r.from && (r.to == 0 || when <= r.to) }
+// covers reports whether a change at a time may be the run's, and whether that is certain.
+func (r *run) covers(when int64) (may, certain bool) {
+	open := r.to == 0
+	return when >= r.from-r.margin && (open || when <= r.to+r.late), when >= r.from && (open || when <= r.to)
+}
 
 // callItems are the items that the calls of a batch have become, one for each ToolStart and each ToolEnd.
 type callItems struct{ started, ended []string }
@@ -70,21 +82,35 @@ func (t *turnWatch) came() {
 	t.asked = now
 }
 
-func (t *turnWatch) beginRun(call *agent.Call, start int) {
-	r := t.addRun(call, t.arrived)
+// saidAt returns when something was said that has come by now: by the agent's own clock, if that is this machine's.
+func saidAt(by, now time.Time) (_ time.Time, known bool) {
+	if by.IsZero() || by.After(now.Add(tick)) || now.Sub(by) > saidMax {
+		return now, false
+	}
+	return by, true
+}
+
+func (t *turnWatch) beginRun(ev *agent.ToolStart, start int) {
+	from, known := saidAt(ev.Said, t.asked)
+	margin := slack
+	if !known {
+		margin = unsaid + max(from.Sub(t.arrived), 0)
+	}
+	r := t.addRun(&ev.Call, from, margin)
 	r.start = start
 	t.begun = append(t.begun, r)
 }
 
-func (t *turnWatch) addRun(call *agent.Call, from time.Time) *run {
+func (t *turnWatch) addRun(call *agent.Call, from time.Time, margin time.Duration) *run {
 	via := "unknown"
 	if call.Name == "shell" {
 		via = "shell"
 	}
 	r := &run{
-		from: from.Add(-slack).UnixNano(), end: -1, source: diffs.Source{SessionID: t.session, TurnID: t.turn, Via: via},
+		from: from.Add(-tick).UnixNano(), margin: int64(margin), end: -1,
+		source: diffs.Source{SessionID: t.session, TurnID: t.turn, Via: via},
 	}
-	r.window = t.tree.windows.openAll(r.source)
+	r.window = t.tree.windows.openAll(r.source, r.from, r.margin)
 	t.runs[call.ID] = append(t.runs[call.ID], r)
 	t.past = append(t.past, r)
 	return r
@@ -100,7 +126,7 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 		if n := len(t.past); n > 0 && t.past[n-1].to != 0 {
 			from = time.Unix(0, t.past[n-1].to)
 		}
-		t.addRun(&ev.Call, from)
+		t.addRun(&ev.Call, from, slack)
 		open = t.runs[ev.Call.ID]
 	}
 	r := open[len(open)-1]
@@ -113,7 +139,9 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 	}
 	r.end = end
 	if !inBackground(&ev.Call) {
-		r.to = time.Now().Add(slack).UnixNano()
+		now := time.Now()
+		to, _ := saidAt(ev.Said, now)
+		r.to, r.late = to.Add(tick).UnixNano(), int64(now.Sub(to)+slack)
 	}
 	t.ended = append(t.ended, r)
 }
@@ -173,25 +201,44 @@ func (t *turnWatch) settle() {
 	}
 	switch {
 	case len(t.runs) == 0 && len(t.ended) > 0:
-		ended := t.asked.UnixNano()
-		t.left = false
-		t.scan(true, func(when int64, gone bool) verdict {
-			last := t.past[len(t.past)-1]
-			switch r := t.during(when); {
-			case !changeTimes, gone && when > ended, when < t.start.began.UnixNano():
-				return verdict{source: &last.source}
-			case when > ended:
-				t.left = true // by what comes next
+		ended := int64(0)
+		for _, r := range t.ended {
+			ended = max(ended, r.to)
+		}
+		if ended == 0 { // all go on in the background
+			ended = t.asked.UnixNano()
+		}
+		postponed := t.postponed
+		t.postponed = map[string]diffs.Source{}
+		t.scan(true, func(c trace) verdict {
+			last := t.past[len(t.past)-1].source
+			src := t.during(c.when)
+			earlier, left := postponed[c.path]
+			switch {
+			case !changeTimes || c.when < t.start.began.UnixNano():
+				return verdict{source: &last}
+			case c.when > ended: // perhaps by what comes next
+				t.left = true
+				switch {
+				case left:
+					t.postponed[c.path] = earlier
+				case src != nil:
+					t.postponed[c.path] = *src
+				case c.inexact:
+					t.postponed[c.path] = last
+				}
 				return verdict{leave: true}
-			case r != nil:
-				return verdict{source: &r.source}
+			case src == nil && left:
+				return verdict{source: &earlier}
 			}
-			return verdict{}
+			return verdict{source: src}
 		})
 		t.closeRuns()
 	case begun && changeTimes && len(t.runs) == 1:
-		from := t.past[len(t.past)-1].from
-		t.scan(false, func(when int64, _ bool) verdict { return verdict{leave: when >= from || t.during(when) != nil} })
+		last := t.past[len(t.past)-1]
+		t.scan(false, func(c trace) verdict {
+			return verdict{leave: c.when >= last.from-last.margin || t.during(c.when) != nil}
+		})
 	}
 }
 
@@ -201,14 +248,17 @@ func (t *turnWatch) lastScan() {
 		t.ended = append(t.ended, open...)
 	}
 	if t.scans && len(t.past) > 0 {
-		first := t.past[0].from
+		first := t.past[0].from - t.past[0].margin
 		unknown := diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "unknown"}
-		t.scan(true, func(when int64, _ bool) verdict {
-			if r := t.during(when); r != nil {
-				return verdict{source: &r.source}
+		t.scan(true, func(c trace) verdict {
+			if src := t.during(c.when); src != nil {
+				return verdict{source: src}
 			}
-			if changeTimes && when < first && when >= t.start.began.UnixNano() {
+			if changeTimes && c.when < first && c.when >= t.start.began.UnixNano() {
 				return verdict{}
+			}
+			if earlier, left := t.postponed[c.path]; left {
+				return verdict{source: &earlier}
 			}
 			return verdict{source: &unknown}
 		})
@@ -228,14 +278,21 @@ func (t *turnWatch) beside() *diffs.Source {
 	return nil
 }
 
-// during returns the latest run at a time.
-func (t *turnWatch) during(when int64) *run {
+// during returns whose a change at a time is: that of the latest run that was certainly open then, or else of the
+// latest that may have been; nil if none was.
+func (t *turnWatch) during(when int64) *diffs.Source {
+	var maybe *diffs.Source
 	for i := len(t.past) - 1; i >= 0; i-- {
-		if t.past[i].covers(when) {
-			return t.past[i]
+		src := t.past[i].source
+		switch may, certain := t.past[i].covers(when); {
+		case certain:
+			return &src
+		case may && maybe == nil:
+			src.Via = "unknown"
+			maybe = &src
 		}
 	}
-	return nil
+	return maybe
 }
 
 // closeRuns closes the windows of the calls that have ended, less those that go on in the background.
@@ -249,7 +306,7 @@ func (t *turnWatch) closeRuns() {
 }
 
 // scan finds changes and hands them to the reviewer.
-func (t *turnWatch) scan(list bool, judge func(when int64, gone bool) verdict) {
+func (t *turnWatch) scan(list bool, judge func(trace) verdict) {
 	<-t.start.ready
 	t.r.call(t.r.refreshPending) // also waits until the calls before have been reviewed
 	if list {
@@ -277,9 +334,9 @@ func (t *turnWatch) scan(list bool, judge func(when int64, gone bool) verdict) {
 }
 
 // judgeCopy is judge for a copy, in which nobody but the agent works.
-func (t *turnWatch) judgeCopy(judge func(when int64, gone bool) verdict) func(int64, bool) verdict {
-	return func(when int64, gone bool) verdict {
-		v := judge(when, gone)
+func (t *turnWatch) judgeCopy(judge func(trace) verdict) func(trace) verdict {
+	return func(c trace) verdict {
+		v := judge(c)
 		if v.source == nil {
 			v.source = &diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "unknown"}
 		}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"io/fs"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -33,6 +34,20 @@ func (s fileStat) racy(moment int64) bool {
 func (s fileStat) touched(now fileStat) bool {
 	return s.ino != 0 && s.dev == now.dev && s.ino == now.ino && s.size == now.size && s.mtime == now.mtime &&
 		s.mode.Type() == now.mode.Type()
+}
+
+// changedAt returns when a path below root that is in a state was last changed, in Unix ns. Of what is gone the folder
+// tells, which may have changed again.
+func changedAt(root, name string, now fileStat) int64 {
+	if now.exists() {
+		return now.ctime
+	}
+	for dir := filepath.Dir(name); len(dir) >= len(root); dir = filepath.Dir(dir) {
+		if st := lstat(dir); st.exists() {
+			return st.ctime
+		}
+	}
+	return time.Now().UnixNano()
 }
 
 // lstatAll returns the stats of n paths, by several goroutines; what cannot be found is zero. It stops early, and

@@ -37,7 +37,9 @@ type turnWatch struct {
 	asked   time.Time         // when the previous events came
 	free    time.Time         // when they had been dealt with
 	left    bool              // the last scan has left changes to the next one
-	warned  bool
+
+	postponed map[string]diffs.Source // whose those are, at the least
+	warned    bool
 }
 
 // A watchedCall is a tool call that may write the files it names.
@@ -101,6 +103,7 @@ func (r *reviewer) watchTurn(turn *sessions.Turn, in *worktree, say func(string)
 	t := &turnWatch{
 		r: r, tree: in, session: turn.SessionID, turn: turn.ID, dir: in.root, open: map[string][]*watchedCall{}, said: map[spot]*said{},
 		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
+		postponed: map[string]diffs.Source{},
 	}
 	t.start, t.stop = newSnapshot(in.root, r.w.d.stateDir)
 	// What people have changed since files under review were last looked at is theirs.
@@ -141,7 +144,7 @@ func (t *turnWatch) see(events []agent.Event) (files []written) {
 				t.begin(&ev.Call)
 			}
 			if writesAnything(ev.Call.Name) {
-				t.beginRun(&ev.Call, starts)
+				t.beginRun(&ev, starts)
 			}
 			starts++
 		case agent.ToolEnd:
@@ -288,6 +291,8 @@ type window struct {
 	paths  []string
 	source diffs.Source
 	before map[string]image // guarded by windows.mu; what paths held when the call was seen to begin, less what was asked for
+
+	from, margin int64 // of a run, as there
 }
 
 func (ws *windows) open(paths []string, src diffs.Source) *window {
@@ -323,11 +328,12 @@ func (ws *windows) close(w *window) {
 	}
 }
 
-// openAll opens a window for every path, which one for the path itself goes before.
-func (ws *windows) openAll(src diffs.Source) *window {
+// openAll opens a window for every path, which one for the path itself goes before, from a moment on that is certain to a
+// margin.
+func (ws *windows) openAll(src diffs.Source, from, margin int64) *window {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	w := &window{source: src}
+	w := &window{source: src, from: from, margin: margin}
 	ws.all = append(ws.all, w)
 	return w
 }
@@ -368,17 +374,24 @@ func (ws *windows) editing(path string) bool {
 	return len(ws.paths[path]) > 0
 }
 
-// author returns who a change to a path seen now is by: an agent whose call is open, or nil, a person.
-func (ws *windows) author(path string) *diffs.Source {
+// author returns who a change to a path is by that is seen now and was made at a time, in Unix ns: an agent whose call is
+// open, or nil, a person.
+func (ws *windows) author(path string, when int64) *diffs.Source {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	open := ws.paths[path]
-	if len(open) == 0 {
-		open = ws.all
+	if open := ws.paths[path]; len(open) > 0 {
+		src := open[len(open)-1].source
+		return &src
 	}
-	if len(open) == 0 {
-		return nil
+	for i := len(ws.all) - 1; i >= 0; i-- {
+		w := ws.all[i]
+		if !changeTimes || when >= w.from-w.margin {
+			src := w.source
+			if changeTimes && when < w.from {
+				src.Via = "unknown"
+			}
+			return &src
+		}
 	}
-	src := open[len(open)-1].source
-	return &src
+	return nil
 }

@@ -18,9 +18,9 @@ import (
 func shells(call, command string) []string {
 	args := fmt.Sprintf(`"args":{"command":%q,"workingDirectory":""}`, "x")
 	return []string{
-		fmt.Sprintf(`{"type":"tool_call","subtype":"started","call_id":%q,"tool_call":{"shellToolCall":{%s}}}`, call, args),
+		fmt.Sprintf(`{"type":"tool_call","subtype":"started","call_id":%q,"timestamp_ms":{{now_ms}},"tool_call":{"shellToolCall":{%s}}}`, call, args),
 		execs(command),
-		fmt.Sprintf(`{"type":"tool_call","subtype":"completed","call_id":%q,"tool_call":{"shellToolCall":{%s,"result":{"success":{"command":"x","exitCode":0,"stdout":""}}}}}`, call, args),
+		fmt.Sprintf(`{"type":"tool_call","subtype":"completed","call_id":%q,"timestamp_ms":{{now_ms}},"tool_call":{"shellToolCall":{%s,"result":{"success":{"command":"x","exitCode":0,"stdout":""}}}}}`, call, args),
 	}
 }
 
@@ -255,30 +255,85 @@ func vias(d *sessions.Diff) (all []string) {
 	return all
 }
 
-func TestShellFormatterAndBuild(t *testing.T) {
-	w := newWorld(t)
-	w.put(".gitignore", "/out/\n")
+// TestShellBigTurn is a turn of many commands of many kinds, with a formatter and a build among them.
+func TestShellBigTurn(t *testing.T) {
 	const n = 300
+	w := newWorld(t)
+	w.putAll(tree{
+		".gitignore": "/out/\n", "lines": numbered(40, nil), "d/lines": numbered(40, nil), "moved": "to move\n", "dir/in/it": "in it\n",
+		"gone": "gone\n", "dir2/gone": "gone too\n", "run.sh": "#!/bin/sh\n", "link": "a file\n", "mine": "committed\n", "same": "same\n",
+	})
 	for i := range n {
 		w.put(fmt.Sprintf("src/%d/f.go", i), fmt.Sprintf("a  %d\n", i))
 	}
 	w.commits()
-	repo := w.files(".git")
+	w.put("mine", "not committed\n")
+	w.put("new and mine", "not committed either\n")
+	content := func() map[string]string {
+		all := map[string]string{}
+		require.NoError(t, filepath.WalkDir(w.ws, func(path string, e os.DirEntry, err error) error {
+			switch info, _ := e.Info(); {
+			case e.Name() == ".git" || e.Name() == "out":
+				return filepath.SkipDir
+			case e.IsDir():
+				all[path] = "folder"
+			case e.Type()&os.ModeSymlink != 0:
+				target, _ := os.Readlink(path)
+				all[path] = "to " + target
+			default:
+				data, _ := os.ReadFile(path)
+				all[path] = fmt.Sprint(info.Mode(), string(data))
+			}
+			return err
+		}))
+		return all
+	}
+	before := content()
+	const gitState = "(find .git -printf '%p %i %T@ %C@ %m %s\\n'; find .git -type f -exec sha256sum {} +) | sort"
 	w.plays(lines(
-		shells("f", "sed -i 's/a  /a /' src/*/f.go"),
-		shells("b", `mkdir out; i=0; while [ $i -lt 20000 ]; do : > out/$i; i=$((i+1)); done`))...)
+		shells("0", "git stash -q -u"),
+		shells("1", "sed -i '3s/^/x /; 30d' lines d/lines; mv moved elsewhere; mv dir dir3; rm -r gone dir2; chmod +x run.sh"),
+		shells("2", "rm link; ln -s lines link; ln -s nowhere new-link; mkdir -p very/deep; echo new > very/deep/file; touch same"),
+		shells("3", "sed -i 's/a  /a /' src/*/f.go"),
+		shells("4", "mkdir out; cd out; seq 20000 | xargs touch; cd ..; "+gitState+" > ../gitstate"))...)
 	w.start()
 	e := w.opens()
 	turn := e.turn(nil)
-	require.Equal(t, repo, w.files(".git"))
 	require.Empty(t, e.notices(turn.ID))
-	require.Equal(t, n, len(e.diffs()))
+	kinds := map[string]string{}
+	for path, d := range e.diffs() {
+		require.Equal(t, "known", d.Baseline, path)
+		if !strings.HasPrefix(path, "src/") {
+			kinds[path] = string(d.Kind)
+		} else {
+			require.Equal(t, []string{"shell"}, vias(d))
+		}
+	}
+	require.Len(t, e.diffs(), n+len(kinds))
+	require.Equal(t, map[string]string{
+		"mine": "modified", "new and mine": "deleted", "lines": "modified", "d/lines": "modified", "elsewhere": "renamed",
+		"dir3/in/it": "renamed", "gone": "deleted", "dir2/gone": "deleted", "run.sh": "mode", "link": "symlink", "new-link": "symlink",
+		"very/deep/file": "created",
+	}, kinds)
+	after := content()
+	for path := range kinds {
+		out := e.decides("diff/reject", obj{"path": path})
+		require.Empty(t, out.Skipped, path)
+	}
 	out := e.decides("diff/reject", obj{"turnId": turn.ID})
 	require.Equal(t, n, out.Applied)
-	for i := range n {
-		require.Equal(t, fmt.Sprintf("a  %d\n", i), w.get(fmt.Sprintf("src/%d/f.go", i)))
+	require.Empty(t, e.diffs())
+	require.Equal(t, before, content())
+	for range len(kinds) + 1 {
+		e.must("diff/undo", obj{"workspace": w.ws}, nil)
 	}
-	require.FileExists(t, w.path("out/19999"))
+	require.Equal(t, after, content())
+	require.FileExists(t, w.path("out/20000"))
+	state := exec.Command("sh", "-c", gitState)
+	state.Dir = w.ws
+	now, err := state.Output()
+	require.NoError(t, err)
+	require.Equal(t, w.get("../gitstate"), string(now), "only the commands have written the repository")
 }
 
 func TestShellManyChanges(t *testing.T) {

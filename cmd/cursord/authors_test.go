@@ -1,0 +1,203 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/sessions"
+)
+
+// exists waits until an agent's command has made a file.
+func (w *world) exists(name string) {
+	w.t.Helper()
+	require.Eventually(w.t, func() bool { _, err := os.Lstat(w.path(name)); return err == nil }, patience, patience/1000)
+}
+
+// TestSavesThatEditorsReport has a person save a file in an editor in the middle of an agent's command. What the editor
+// says is a person's, without a look at any clock.
+func TestSavesThatEditorsReport(t *testing.T) {
+	const old, mine, both = "old\nline\n", "old\nline\nmine\n", "OLD\nline\nmine\n"
+	types := func(d *doc, text string) {
+		d.set(text)
+		d.e.diffs() // what was told has come
+	}
+	for _, c := range []struct {
+		name   string
+		saves  func(d *doc)
+		after  string
+		listed bool
+	}{
+		{"typed and saved", func(d *doc) { types(d, mine); d.save() }, "", false},
+		{"saved before the editor says so", func(d *doc) { types(d, mine); d.e.w.put("f", mine) }, "", false},
+		{"saved, and then changed by the agent", func(d *doc) { types(d, mine); d.save() }, "sed -i s/old/OLD/ f", true},
+		{
+			"saved, and told when the agent has changed it", func(d *doc) {
+				types(d, mine)
+				d.e.w.put("f", both)
+				d.note("document/didSave", obj{})
+			}, "", true,
+		},
+		{
+			"typed over what the agent has written", func(d *doc) {
+				d.e.w.put("f", "OLD\nline\n")
+				types(d, both)
+				d.save()
+			}, "", true,
+		},
+		{
+			"typed over what the agent has written, the save not yet told", func(d *doc) {
+				d.e.w.put("f", "OLD\nline\n")
+				d.set("OLD\nline\n") // the editor reads it
+				types(d, both)
+				d.e.w.put("f", both)
+			}, "", true,
+		},
+		{
+			"saved after what the agent has written was read again", func(d *doc) {
+				d.e.w.put("f", "OLD\nline\n")
+				types(d, "OLD\nline\n")
+				d.note("document/didSave", obj{})
+				d.e.diffs()
+				types(d, both)
+				d.save()
+			}, "", true,
+		},
+	} {
+		for _, reviewed := range []bool{false, true} {
+			t.Run(c.name+map[bool]string{true: ", under review"}[reviewed], func(t *testing.T) {
+				w := newWorld(t)
+				w.putAll(tree{"f": old, "g": "g\n"})
+				w.start()
+				e := w.opens()
+				want, listed := mine, []string{"g"}
+				if reviewed {
+					w.put("f", "was\n"+old)
+					w.plays(lines(edits("e", "f", "was\n"+old, old))...)
+					e.turn(nil)
+					want = "was\n" + mine
+				}
+				if c.listed || reviewed {
+					listed = []string{"f", "g"}
+				}
+				script := shells("s", c.after)
+				w.plays(lines([]string{script[0], execs("echo x >> g; touch ../ready"), waits("go")}, script[1:])...)
+				turn := e.asks(nil)
+				w.exists("../ready")
+				d := e.openDoc("f")
+				c.saves(d)
+				e.diffs() // what was told has come
+				w.put("../go", "")
+				require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
+				require.Equal(t, listed, sorted(keys(e.diffs())))
+				d.closes()
+				e.decides("diff/reject", obj{"all": true})
+				w.requireTree(tree{"f": want, "g": "g\n"})
+			})
+		}
+	}
+}
+
+// TestAWrongGuessIsNoLoss has a person save files in the middle of a command, and tell nobody. That is taken for the
+// command's, and comes back when its reject is undone.
+func TestAWrongGuessIsNoLoss(t *testing.T) {
+	v := numbered(20, nil)
+	mine := "mine\n" + numbered(20, map[int]string{10: "ten of mine\n"})
+	w := newWorld(t)
+	w.putAll(tree{"f": v, "gone": "g\n"})
+	script := shells("s", "sed -i 's/^line 15$/fifteen/' f")
+	w.plays(lines([]string{script[0], execs("touch ../ready"), waits("go")}, script[1:])...)
+	w.start()
+	e := w.opens()
+	turn := e.asks(nil)
+	w.exists("../ready")
+	w.put("f", mine)
+	w.put("new", "new\n")
+	require.NoError(t, os.Remove(w.path("gone")))
+	w.put("../go", "")
+	e.ends(turn.ID)
+	after := tree{"f": w.get("f"), "new": "new\n", "gone": "(absent)"}
+	require.Contains(t, after["f"], "fifteen")
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": v, "new": "(absent)", "gone": "g\n"})
+	w.kill()
+	w.start()
+	e = w.opens()
+	e.must("diff/undo", obj{"workspace": w.ws}, nil)
+	w.requireTree(after)
+	// Now the person says which lines these are.
+	for _, h := range e.diffs()["f"].Hunks {
+		method := "diff/accept"
+		for _, l := range h.Lines {
+			if l == "+fifteen" {
+				method = "diff/reject"
+			}
+		}
+		e.decides(method, obj{"hunks": []string{h.ID}})
+	}
+	w.requireTree(tree{"f": mine})
+}
+
+// TestChangesNearACommand has changes shortly before a command and shortly after one. Who has made them is not certain,
+// and said to be so; well before, it is.
+func TestChangesNearACommand(t *testing.T) {
+	stamped := func(subtype, ms, result string) string {
+		return fmt.Sprintf(`{"type":"tool_call","subtype":%q,"call_id":"s","timestamp_ms":%s,"tool_call":{"shellToolCall":{"args":{"command":"x"}%s}}}`,
+			subtype, ms, result)
+	}
+	w := newWorld(t)
+	w.putAll(tree{"far": "a\n", "before": "a\n", "in": "a\n", "after": "a\n"})
+	// The agent says what times its clock showed when all is done: nothing depends on who waits for whom.
+	w.put("../template", stamped("started", "START", "")+"\n"+
+		stamped("completed", "END", `,"result":{"success":{"command":"x","exitCode":0,"stdout":""}}`)+"\n")
+	w.put("../say.sh", `sed "s/START/$(cat ../started)/; s/END/$(cat ../ended)/" ../template`)
+	say := `{"fake":"exec","argv":["sh","../say.sh"],"stdout":true}`
+	// What "near" means is a matter of the times on disk.
+	const clock, at = "date +%s%3N | tr -d '\\n' > ../", " && sleep 0.03; "
+	w.plays(lines([]string{
+		execs("echo x >> far; sleep 0.5; echo x >> before" + at + clock + "started; echo x >> in; " + clock + "ended" + at + "echo x >> after"),
+		say, execs("sleep 0.3"),
+	})...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	found := e.diffs()
+	require.Equal(t, []string{"not listed"}, vias(found["far"]))
+	require.Equal(t, []string{"unknown"}, vias(found["before"]))
+	require.Equal(t, []string{"shell"}, vias(found["in"]))
+	require.Equal(t, []string{"unknown"}, vias(found["after"]))
+	e.decides("diff/reject", obj{"all": true})
+	e.must("diff/undo", obj{"workspace": w.ws}, nil)
+	w.requireTree(tree{"far": "a\nx\n", "before": "a\nx\n", "in": "a\nx\n", "after": "a\nx\n"})
+}
+
+// TestMovedAndChanged has commands move files and change them as well.
+func TestMovedAndChanged(t *testing.T) {
+	v := numbered(20, nil)
+	w := newWorld(t)
+	w.putAll(tree{"a": v, "b": "b\n", "c": v + "c\n", "d/e": v + "e\n", "f": "f\n"})
+	w.plays(lines(shells("s", "mv a a2; echo more >> a2; mv b b2; echo nothing of it > b2; "+
+		"mv c c2; mv d d2; echo more >> d2/e; rm f; echo other > g"))...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	kinds := map[string]string{}
+	for path, d := range e.diffs() {
+		kinds[path] = fmt.Sprint(d.Kind, " ", d.OldPath)
+		require.Equal(t, "known", d.Baseline, path)
+	}
+	require.Equal(t, map[string]string{
+		"a2": "renamed a", "b2": "renamed b", "c2": "renamed c", "d2/e": "renamed d/e", "f": "deleted ", "g": "created ",
+	}, kinds)
+	require.Len(t, e.diffs()["a2"].Hunks, 2)
+	// The text alone, then the move.
+	e.decides("diff/reject", obj{"hunks": hunkIDs(e.diffs()["a2"])[1:]})
+	w.requireTree(tree{"a": "(absent)", "a2": v})
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{
+		"a": v, "b": "b\n", "c": v + "c\n", "d/e": v + "e\n", "f": "f\n", "a2": "(absent)", "b2": "(absent)", "g": "(absent)",
+	})
+	require.NoDirExists(t, w.path("d2"))
+}

@@ -1,0 +1,55 @@
+package daemon
+
+import (
+	"path/filepath"
+
+	"cursord/diffs"
+)
+
+// author returns who has made of a path of the work tree what it holds now: an agent whose call is open, or nil, a person.
+func (r *reviewer) author(name string, img image) *diffs.Source {
+	path := filepath.FromSlash(name)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(r.w.root, path)
+	}
+	if r.w.d.docs.typed(path, img) != nil {
+		return nil
+	}
+	return r.shared().windows.author(name, changedAt(r.w.root, path, lstat(path)))
+}
+
+// personSaved takes in what an editor says that a person has saved, although an agent may have written over it already.
+func (r *reviewer) personSaved(name string, doc *document) {
+	disk := readImage(r.w.root, name)
+	if disk.odd != "" || disk.Target != "" {
+		return
+	}
+	saved := image{Content: diffs.Content{Exists: true, Data: []byte(likeFile(doc.text, disk.Data)), Mode: disk.Mode}}
+	if f := r.typedInto(name, doc, saved); f != nil {
+		r.save(f)
+	}
+	for _, s := range r.shared().starts {
+		s.saved(name, saved, disk)
+	}
+}
+
+// typedInto takes in that a file has come to hold what a person typed over what the document was based on, which may be
+// an agent's that nobody has seen yet. It returns the file if it is under review.
+func (r *reviewer) typedInto(name string, doc *document, saved image) *file {
+	for _, s := range r.shared().starts {
+		if src := r.shared().windows.author(name, doc.based); src != nil && doc.base.odd == "" && s.older(name, doc.based) {
+			fd := found{path: name, after: doc.base, source: src}
+			fd.before, fd.known = s.at(name)
+			r.takeFound(r.shared(), s, fd)
+			s.saved(name, doc.base, saved)
+		}
+	}
+	f := r.shared().files[name]
+	if f == nil || r.load(f) != nil || r.adopt(f, saved) {
+		return f
+	}
+	if !saved.same(image{Content: f.review.Current()}) {
+		f.review.Observe(saved.Content, nil)
+	}
+	return f
+}
