@@ -253,6 +253,37 @@ type Chat struct {
 	Sessions  []string      `json:"sessions,omitempty"` // that go on with it
 }
 
+// A Collected is the answer to daemon/gc.
+type Collected struct {
+	Sessions     []CollectedSession `json:"sessions"` // that were deleted, or would be
+	Kept         int                `json:"kept"`     // that would have been, but are busy or under review
+	BytesBefore  int64              `json:"bytesBefore"`
+	BytesAfter   int64              `json:"bytesAfter"`
+	NotCompacted string             `json:"notCompacted,omitempty"` // why
+}
+
+// A CollectedSession is one that the configuration does not keep, because of its age, the count or the size.
+type CollectedSession struct {
+	ID        string        `json:"id"`
+	Workspace string        `json:"workspace"`
+	Title     string        `json:"title"`
+	UpdatedAt sessions.Time `json:"updatedAt"`
+	Reason    string        `json:"reason"`
+}
+
+// A SessionExport is a part of a whole session, nothing cut.
+type SessionExport struct {
+	Session    *sessions.Session `json:"session,omitempty"` // in the first part
+	Parts      []ExportPart      `json:"parts"`
+	NextCursor string            `json:"nextCursor,omitempty"`
+}
+
+// An ExportPart is a turn or an item.
+type ExportPart struct {
+	Turn *sessions.Turn `json:"turn,omitempty"`
+	Item *sessions.Item `json:"item,omitempty"`
+}
+
 // A Status is the answer to daemon/status.
 type Status struct {
 	Version       string            `json:"version"`

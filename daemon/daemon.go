@@ -54,6 +54,8 @@ type Daemon struct {
 
 	turns      sync.WaitGroup // the turns' own goroutines
 	unfinished sync.WaitGroup // turns whose end is not told yet
+	keeping    sync.WaitGroup // housekeep
+	endKeeping context.CancelFunc
 	clients    atomic.Int32
 
 	mu         sync.Mutex
@@ -103,6 +105,9 @@ func Open(o Options) (*Daemon, error) {
 	if d.config.IdleExit > 0 {
 		d.idle = time.AfterFunc(d.config.IdleExit, d.idled)
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d.endKeeping = cancel
+	d.keeping.Go(func() { d.housekeep(ctx) })
 	return d, nil
 }
 
@@ -312,7 +317,9 @@ func (d *Daemon) Close() error {
 		d.idle.Stop()
 	}
 	d.mu.Unlock()
+	d.endKeeping()
 	d.EndTurns()
+	d.keeping.Wait()
 	for _, w := range d.loops() {
 		w.close()
 	}

@@ -198,7 +198,10 @@ func stored[T any](w *workspace, change func(*commit) (T, error)) (T, error) {
 
 // DeleteSession deletes a session with its turns, and its copy of the workspace with all that is to be reviewed there;
 // KindBusy while it has unfinished turns.
-func (d *Daemon) DeleteSession(id string) error {
+func (d *Daemon) DeleteSession(id string) error { return d.deleteSession(id, 0) }
+
+// deleteSession is DeleteSession; with a seq, a session that has changed since is kept: KindConflict.
+func (d *Daemon) deleteSession(id string, seq uint64) error {
 	w, err := d.workspaceOfSession(id)
 	if err != nil {
 		return err
@@ -208,8 +211,11 @@ func (d *Daemon) DeleteSession(id string) error {
 		if ls := w.sessions[id]; ls != nil && ls.turns > 0 {
 			return none, &Error{Kind: KindBusy, Message: "a turn of this session runs or waits", Hint: "cancel it first with turn/cancel"}
 		}
-		if _, err := w.session(id); err != nil {
+		switch s, err := w.session(id); {
+		case err != nil:
 			return none, err
+		case seq != 0 && s.Seq != seq:
+			return none, errorf(KindConflict, "session %s has changed", id)
 		}
 		delete(w.sessions, id)
 		w.seq++

@@ -129,6 +129,19 @@ type SessionReadParams struct {
 	Limit     int    `json:"limit,omitempty"`
 }
 
+// SessionExportParams are the parameters of session/export, which answers with a daemon.SessionExport.
+type SessionExportParams struct {
+	SessionID string `json:"sessionId"`
+	Cursor    string `json:"cursor,omitempty"` // the nextCursor of the part before
+}
+
+// SessionImportParams are the parameters of session/import, which answers with the session.
+type SessionImportParams struct {
+	Path      string `json:"path"`                // absolute; of a file on the daemon's machine
+	Workspace string `json:"workspace,omitempty"` // absent: the one it was exported from
+	NewIDs    bool   `json:"newIds,omitempty"`
+}
+
 // SessionUpdateParams are the parameters of session/update; what is absent stays.
 type SessionUpdateParams struct {
 	SessionID string         `json:"sessionId"`
@@ -259,6 +272,23 @@ type DocumentParams struct {
 	URI     string  `json:"uri"`
 	Version *int    `json:"version,omitempty"` // grows with each change
 	Text    *string `json:"text,omitempty"`    // the whole of it
+}
+
+// GCParams are the parameters of daemon/gc, which answers with a daemon.Collected.
+type GCParams struct {
+	DryRun bool `json:"dryRun,omitempty"`
+}
+
+// BackupParams are the parameters of daemon/backup.
+type BackupParams struct {
+	Path    string `json:"path"` // absolute; on the daemon's machine
+	Replace bool   `json:"replace,omitempty"`
+}
+
+// BackupResult is the result of daemon/backup.
+type BackupResult struct {
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
 }
 
 // StopParams are the parameters of daemon/stop.

@@ -40,6 +40,15 @@ func (f *face) deleteSession(_ context.Context, p *SessionParams) (Done, error) 
 	return Done{}, f.d.DeleteSession(p.SessionID)
 }
 
+func (f *face) exportSession(_ context.Context, p *SessionExportParams) (daemon.SessionExport, error) {
+	return f.d.ExportSession(p.SessionID, p.Cursor)
+}
+
+func (f *face) importSession(ctx context.Context, p *SessionImportParams) (SessionResult, error) {
+	session, err := f.d.ImportSession(ctx, p.Path, p.Workspace, p.NewIDs)
+	return SessionResult{session}, err
+}
+
 func (f *face) readItem(_ context.Context, p *ItemReadParams) (ItemResult, error) {
 	item, err := f.d.ReadItem(p.ItemID)
 	return ItemResult{item}, err
@@ -96,6 +105,15 @@ func (f *face) agentChats(_ context.Context, p *WorkspaceParams) (ChatList, erro
 func (f *face) status(context.Context, *None) (daemon.Status, error) { return f.d.Status(), nil }
 
 func (f *face) stop(_ context.Context, p *StopParams) (Done, error) { return Done{}, f.d.Stop(p.Force) }
+
+func (f *face) gc(ctx context.Context, p *GCParams) (daemon.Collected, error) {
+	return f.d.GC(ctx, p.DryRun)
+}
+
+func (f *face) backup(ctx context.Context, p *BackupParams) (BackupResult, error) {
+	size, err := f.d.Backup(ctx, p.Path, p.Replace)
+	return BackupResult{p.Path, size}, err
+}
 
 // nonNil makes a nil list an empty one, which is [] and not null on the wire.
 func nonNil[T any](list []T) []T {

@@ -68,7 +68,7 @@ func (s *Store) Compact(ctx context.Context) error {
 	}
 	s.copying.Lock()
 	defer s.copying.Unlock()
-	fresh := s.path + freshSuffix
+	fresh := s.path + CompactSuffix
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return explain(s.path, err)
 	}
@@ -82,8 +82,8 @@ func (s *Store) Compact(ctx context.Context) error {
 	return explain(s.path, err)
 }
 
-// freshSuffix names the new file while it is made. Open removes what a crash left of one.
-const freshSuffix = ".compact"
+// CompactSuffix names the new file while Compact makes it. Open removes what a crash left of one.
+const CompactSuffix = ".compact"
 
 func (s *Store) compactInto(ctx context.Context, fresh string) (err error) {
 	var from *bolt.Tx

@@ -80,7 +80,7 @@ func (s *Store) begin(report *Report, idle []string) (err error) {
 		return errors.Join(err, db.Close())
 	}
 	// An error means that it takes room, and that the next compaction will tell.
-	_ = os.Remove(s.path + freshSuffix)
+	_ = os.Remove(s.path + CompactSuffix)
 	return nil
 }
 

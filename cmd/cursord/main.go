@@ -76,11 +76,15 @@ func rootCommand() *cobra.Command {
 	}
 	root.AddCommand(
 		acceptCommand(),
+		backupCommand(),
 		callCommand(),
 		demoCommand(),
 		diffCommand(),
 		doctorCommand(),
+		exportCommand(),
 		fakeAgentCommand(),
+		gcCommand(),
+		importCommand(),
 		redoCommand(),
 		rejectCommand(),
 		reviewCommand(),

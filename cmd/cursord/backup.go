@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+func backupCommand() *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the database to a new file, while the daemon runs",
+		Long: `Copy the database to a new file: all sessions, turns and pending reviews as they are at one moment, while the daemon runs.
+The file is there when it is whole, or not at all, and only this user may read it. It holds prompts and contents of files.
+
+To go back to it, stop the daemon and put it in the database's place:
+
+  cursord stop
+  cp FILE ~/.local/state/cursord/cursord.db    # "cursord status" told the path
+
+Turns that ran or waited at the time of the backup are then interrupted. Work trees are not part of it.`,
+		Args: cobra.ExactArgs(1),
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
+			path, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			s, err := askStatus(c.Context(), client)
+			if err != nil {
+				return err
+			}
+			done := progress(c.ErrOrStderr(), "backing up", path+sessions.BackupSuffix, s.Storage.Bytes-s.Storage.FreeBytes)
+			var result rpc.BackupResult
+			err = client.Call(c.Context(), "daemon/backup", rpc.BackupParams{Path: path, Replace: force}, &result)
+			done()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", clean(result.Path), size(result.Bytes))
+			return nil
+		}),
+	}
+	c.Flags().BoolVar(&force, "force", false, "replace the file if it is there")
+	return c
+}

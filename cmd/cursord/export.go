@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"cursord/daemon"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+func exportCommand() *cobra.Command {
+	var format, file string
+	c := &cobra.Command{
+		Use:   "export SESSION",
+		Short: "Write all of a session, nothing cut, as Markdown or lines of JSON",
+		Long: `Write all of a session, nothing cut: as Markdown, for people, or as lines of JSON (ndjson), which "cursord import" takes
+on this machine or another.`,
+		Example: `  cursord export 01J9ZK4T6Q >session.md
+  cursord export 01J9ZK4T6Q --format ndjson -o session.ndjson`,
+		Args: func(c *cobra.Command, args []string) error {
+			if format != "markdown" && format != "ndjson" {
+				return fmt.Errorf("--format is %q; it must be markdown or ndjson", format)
+			}
+			return cobra.ExactArgs(1)(c, args)
+		},
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
+			if file == "" || file == "-" {
+				return export(c.Context(), client, args[0], format, c.OutOrStdout())
+			}
+			return intoNewFile(file, func(w io.Writer) error { return export(c.Context(), client, args[0], format, w) })
+		}),
+	}
+	c.Flags().StringVar(&format, "format", "markdown", "the `FORMAT`: markdown or ndjson")
+	c.Flags().StringVarP(&file, "output", "o", "", "the new `FILE` to write to (default: stdout)")
+	return c
+}
+
+// intoNewFile has write fill a new file, which only this user may read, and which is gone again when that fails.
+func intoNewFile(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%s is there already: choose another name, or remove it", path)
+	}
+	if err != nil {
+		return err
+	}
+	if err = write(f); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
+// export writes a session part by part.
+func export(ctx context.Context, client *rpc.Client, session, format string, out io.Writer) error {
+	w := bufio.NewWriter(out)
+	var write exporter = &markdown{w: w, tamed: isTerminal(out)}
+	if format == "ndjson" {
+		write = newJSONLines(w)
+	}
+	params := rpc.SessionExportParams{SessionID: session}
+	for {
+		var part daemon.SessionExport
+		if err := client.Call(ctx, "session/export", params, &part); err != nil {
+			return err
+		}
+		if part.Session != nil {
+			write.session(part.Session)
+		}
+		for _, p := range part.Parts {
+			if p.Turn != nil {
+				write.turn(p.Turn)
+			} else if p.Item != nil {
+				write.item(p.Item)
+			}
+		}
+		if err := w.Flush(); err != nil { // the first error of any write
+			return err
+		}
+		if params.Cursor = part.NextCursor; params.Cursor == "" {
+			write.end()
+			return w.Flush()
+		}
+	}
+}
+
+// An exporter writes a session in some form. Errors stay in what it writes to.
+type exporter interface {
+	session(*sessions.Session)
+	turn(*sessions.Turn)
+	item(*sessions.Item)
+	end()
+}
+
+// jsonLines writes what daemon.ImportSession reads.
+type jsonLines struct{ e *json.Encoder }
+
+func newJSONLines(w io.Writer) jsonLines {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return jsonLines{e}
+}
+
+func (j jsonLines) session(s *sessions.Session) {
+	_ = j.e.Encode(daemon.ExportHeader{Cursord: "session", Version: 1})
+	_ = j.e.Encode(daemon.ExportLine{Session: s})
+}
+
+func (j jsonLines) turn(t *sessions.Turn) {
+	_ = j.e.Encode(daemon.ExportLine{ExportPart: daemon.ExportPart{Turn: t}})
+}
+
+func (j jsonLines) item(it *sessions.Item) {
+	_ = j.e.Encode(daemon.ExportLine{ExportPart: daemon.ExportPart{Item: it}})
+}
+
+func (j jsonLines) end() {}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cursord/daemon"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+func gcCommand() *cobra.Command {
+	var dryRun, asJSON bool
+	c := &cobra.Command{
+		Use:   "gc",
+		Short: "Delete the sessions that the configuration does not keep, and compact the database",
+		Long: `Delete the sessions that the configuration does not keep, and compact the database; nothing waits for it. The daemon does
+both by itself, at its start and once a day.
+
+By default everything is kept. The configuration's keep_age, keep_sessions and keep_size say otherwise. A session with a turn
+that runs or waits, or with changes under review, is always kept.`,
+		Args: cobra.NoArgs,
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
+			s, err := askStatus(c.Context(), client)
+			if err != nil {
+				return err
+			}
+			done := progress(c.ErrOrStderr(), "collecting", s.Database+sessions.CompactSuffix, s.Storage.Bytes-s.Storage.FreeBytes)
+			var result daemon.Collected
+			err = client.Call(c.Context(), "daemon/gc", rpc.GCParams{DryRun: dryRun}, &result)
+			done()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(c.OutOrStdout(), result)
+			}
+			tellCollected(c, result, dryRun)
+			return nil
+		}),
+	}
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "only tell what would be deleted")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return c
+}
+
+func tellCollected(c *cobra.Command, r daemon.Collected, dryRun bool) {
+	w := c.OutOrStdout()
+	if len(r.Sessions) > 0 {
+		now := time.Now()
+		rows := [][]string{{"ID", "UPDATED", "REASON", "WORKSPACE", "TITLE"}}
+		for _, s := range r.Sessions {
+			rows = append(rows, []string{s.ID, ago(s.UpdatedAt.Time, now), s.Reason, clean(s.Workspace), clean(s.Title)})
+		}
+		printTable(w, rows)
+	}
+	verb := "deleted"
+	if dryRun {
+		verb = "would delete"
+	}
+	fmt.Fprintf(w, "%s %s", verb, count(len(r.Sessions), "session"))
+	if r.Kept > 0 {
+		fmt.Fprintf(w, "; %d more are busy or under review, and kept", r.Kept)
+	}
+	fmt.Fprintln(w)
+	switch {
+	case dryRun:
+	case r.NotCompacted != "":
+		fmt.Fprintf(c.ErrOrStderr(), "the database was not compacted: %s\n", clean(r.NotCompacted))
+	default:
+		fmt.Fprintf(w, "compacted the database from %s to %s\n", size(r.BytesBefore), size(r.BytesAfter))
+	}
+}

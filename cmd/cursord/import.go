@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"cursord/rpc"
+)
+
+func importCommand() *cobra.Command {
+	var p place
+	var newIDs, asJSON bool
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Take in a session that was exported as lines of JSON",
+		Long: `Take in a session that "cursord export --format ndjson" wrote; with - as FILE, from stdin. It keeps its ids, and is refused
+where one of them is taken: --new-ids makes up others. Nothing that is stored is ever overwritten.
+
+The session comes without its pending review, and its agent may not have the chat on this machine: "cursord run --session ID
+--recap" then gives a fresh chat the transcript.`,
+		Args: cobra.ExactArgs(1),
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) (err error) {
+			params := rpc.SessionImportParams{NewIDs: newIDs}
+			if p.dir != "" {
+				if params.Workspace, err = resolveDir(p.dir); err != nil {
+					return err
+				}
+			}
+			if params.Path, err = filepath.Abs(args[0]); err != nil {
+				return err
+			}
+			if args[0] == "-" {
+				if params.Path, err = spool(c.InOrStdin()); err != nil {
+					return err
+				}
+				defer func() { err = errors.Join(err, os.Remove(params.Path)) }()
+			}
+			var imported rpc.SessionResult
+			if err := client.Call(c.Context(), "session/import", params, &imported); err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(c.OutOrStdout(), imported)
+			}
+			s := imported.Session
+			fmt.Fprintf(c.OutOrStdout(), "imported session %s with %s: %s\n", s.ID, count(s.Turns, "turn"), clean(s.Title))
+			return nil
+		}),
+	}
+	c.Flags().StringVarP(&p.dir, "workspace", "w", "", "the workspace `DIR` it is to belong to (default: the one it came from)")
+	c.Flags().BoolVar(&newIDs, "new-ids", false, "give the session and its turns new ids")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the session as JSON")
+	return c
+}
+
+// spool puts what r has into a temporary file.
+func spool(r io.Reader) (path string, err error) {
+	f, err := os.CreateTemp("", "cursord-import-*.ndjson")
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(f, r)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}

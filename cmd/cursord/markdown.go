@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"cursord/sessions"
+)
+
+// markdown writes a session for people. What the agent and its tools said stands in it as it was said, in fences where
+// it is not the agent's own Markdown.
+type markdown struct {
+	w     io.Writer
+	tamed bool           // for a terminal
+	open  *sessions.Turn // whose end is not written yet
+}
+
+func (m *markdown) print(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if m.tamed {
+		text = cleanText(text)
+	}
+	_, _ = io.WriteString(m.w, text) // errors stay in w
+}
+
+func (m *markdown) session(s *sessions.Session) {
+	title := s.Title
+	if title == "" {
+		title = "Session " + s.ID
+	}
+	m.print("# %s\n\n", oneLine(title))
+	m.print("- session: %s\n- workspace: %s\n- created: %s\n- turns: %d\n", s.ID, oneLine(s.Workspace), s.CreatedAt.Format(time.RFC3339), s.Turns)
+	if s.Model != nil {
+		m.print("- model: %s\n", oneLine(*s.Model))
+	}
+}
+
+func (m *markdown) turn(t *sessions.Turn) {
+	m.end()
+	m.open = t
+	m.print("\n## Prompt\n\n")
+	for line := range strings.Lines(strings.TrimRight(t.Prompt, "\n")) {
+		m.print("> %s\n", strings.TrimRight(line, "\r\n"))
+	}
+}
+
+func (m *markdown) item(it *sessions.Item) {
+	switch it.Kind {
+	case sessions.ItemTool:
+		m.tool(it)
+	case sessions.ItemThinking:
+		m.print("\n*Thinking*\n\n")
+		m.fence("", it.Text)
+	case sessions.ItemNotice:
+		m.print("\n*Note: %s*\n", oneLine(it.Text))
+	case sessions.ItemPlan:
+		m.print("\n*Plan*\n\n%s\n", strings.Trim(it.Text, "\n"))
+	default:
+		if text := strings.Trim(it.Text, "\n"); text != "" {
+			m.print("\n%s\n", text)
+		}
+	}
+}
+
+func (m *markdown) tool(it *sessions.Item) {
+	t := it.Tool
+	if t == nil {
+		return
+	}
+	m.print("\n### %s\n\n", oneLine(toolTitle(t)))
+	status := string(it.Status)
+	if t.ExitCode != nil {
+		status += fmt.Sprintf(", exit status %d", *t.ExitCode)
+	}
+	m.print("- tool: %s\n- status: %s\n", oneLine(t.RawName), status)
+	for _, path := range t.Paths {
+		m.print("- path: %s\n", oneLine(path))
+	}
+	for _, part := range []struct{ name, lang, text string }{
+		{"Command", "sh", t.Command}, {"Arguments", "json", indented(t.Args)}, {"Output", "", t.Output},
+		{"Error", "", t.Error}, {"Result", "json", indented(t.Result)},
+	} {
+		if part.text == "" || part.name == "Result" && t.Output != "" {
+			continue // the output is in the result, too
+		}
+		m.print("\n%s:\n\n", part.name)
+		m.fence(part.lang, part.text)
+	}
+}
+
+// end ends the last turn.
+func (m *markdown) end() {
+	t := m.open
+	if t == nil {
+		return
+	}
+	m.open = nil
+	m.print("\n*%s*\n", turnEnd(t))
+	if e := t.Error; e != nil {
+		m.print("\n*%s*\n", oneLine(e.Message))
+	}
+}
+
+// fence writes text between marks that it does not hold.
+func (m *markdown) fence(lang, text string) {
+	longest, run := 2, 0
+	for _, r := range text {
+		if run++; r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	marks := strings.Repeat("`", longest+1)
+	m.print("%s%s\n%s\n%s\n", marks, lang, strings.TrimRight(text, "\n"), marks)
+}
+
+func indented(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if len(raw) == 0 || json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	progressAfter = time.Second
+	progressEvery = 200 * time.Millisecond
+)
+
+// progress shows on a terminal, of what takes longer than a second, how far the file that it fills has come; total is
+// how long the file will be, about. The function that it returns ends that.
+func progress(w io.Writer, what, file string, total int64) (done func()) {
+	if !isTerminal(w) {
+		return func() {}
+	}
+	quit := make(chan struct{})
+	var shown sync.WaitGroup
+	shown.Go(func() {
+		wait := time.NewTimer(progressAfter)
+		defer wait.Stop()
+		for line := ""; ; {
+			select {
+			case <-quit:
+				if line != "" {
+					fmt.Fprint(w, "\r\x1b[K")
+				}
+				return
+			case <-wait.C:
+			}
+			line = what + " …"
+			if info, err := os.Stat(file); err == nil && total > 0 {
+				line = fmt.Sprintf("%s: %d %% of %s", what, min(99, 100*info.Size()/total), size(total))
+			}
+			fmt.Fprintf(w, "\r\x1b[K%s", line)
+			wait.Reset(progressEvery)
+		}
+	})
+	return func() {
+		close(quit)
+		shown.Wait()
+	}
+}

@@ -1,0 +1,336 @@
+package daemon
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"cursord/sessions"
+)
+
+// An exported session is a file of JSON lines: the header, the session, then each turn followed by its items.
+
+// ExportHeader is the first line of an exported session.
+type ExportHeader struct {
+	Cursord string `json:"cursord"` // "session"
+	Version int    `json:"version"` // 1
+}
+
+// An ExportLine is any of the others; one of its fields is set.
+type ExportLine struct {
+	Session *sessions.Session `json:"session,omitempty"`
+	ExportPart
+}
+
+const (
+	exportVersion = 1
+	importLineMax = 256 << 20
+	importBatch   = 200     // objects stored at a time, so that others are not held up
+	importBytes   = 1 << 20 // of their lines, about
+	incomplete    = " (import incomplete)"
+)
+
+// ImportSession stores the session that was exported to the file at path, in the workspace root, or in its own for "".
+// It never touches what is stored: a session or turn whose id is taken is KindInvalid, unless newIDs makes up others.
+// All of the file is checked first. An import that the daemon's end cuts short shows in the session's title.
+func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bool) (*sessions.Session, error) {
+	if !filepath.IsAbs(path) {
+		return nil, invalid("path", "%q is not an absolute path", path)
+	}
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		if err == nil {
+			err = errors.New("not a regular file")
+		}
+		return nil, invalid("path", "%s cannot be read: %v", path, pathCause(err))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, invalid("path", "%s cannot be read: %v", path, pathCause(err))
+	}
+	defer f.Close()
+
+	im := &importer{d: d, newIDs: newIDs, turns: map[string]string{}}
+	if err := im.read(ctx, f, func(ExportPart, int) error { return nil }); err != nil {
+		return nil, err
+	}
+	if root == "" {
+		root = im.session.Workspace
+	}
+	w, err := d.workspace(root)
+	if err != nil {
+		var e *Error
+		if errors.As(err, &e) {
+			e.Hint = "name another workspace for it (-w DIR)"
+		}
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, invalid("path", "%s cannot be read: %v", path, pathCause(err))
+	}
+	return im.store(ctx, w, f)
+}
+
+// An importer reads an exported session twice: first to check it, then to store it.
+type importer struct {
+	d       *Daemon
+	newIDs  bool
+	session *sessions.Session // as it is to be stored, but for its workspace
+	turns   map[string]string // new ids by those in the file
+	count   int               // of turns
+}
+
+// read calls each for the turns and items of a file, with their ids as they are to be, and the length of their lines.
+func (im *importer) read(ctx context.Context, f io.Reader, each func(p ExportPart, size int) error) error {
+	r := bufio.NewReaderSize(f, 1<<20)
+	n := 0
+	fail := func(format string, args ...any) error {
+		return invalid("path", "line %d: %s", n, fmt.Sprintf(format, args...))
+	}
+	im.count = 0
+	turn, next := "", 0 // the present turn in the file, and the least index of its next item
+	for {
+		if ctx.Err() != nil {
+			return &Error{Kind: KindCancelled, Message: "cancelled"}
+		}
+		line, err := readLine(r)
+		if err == io.EOF {
+			break
+		}
+		n++
+		if err != nil {
+			return fail("%v", err)
+		}
+		if n == 1 {
+			var h ExportHeader
+			if decode(line, &h) != nil || h.Cursord != "session" {
+				return fail(`not a session that "cursord export --format ndjson" wrote`)
+			}
+			if h.Version != exportVersion {
+				return fail("version %d of the format; this cursord knows %d", h.Version, exportVersion)
+			}
+			continue
+		}
+		var l ExportLine
+		if err := decode(line, &l); err != nil {
+			return fail("%v", err)
+		}
+		switch {
+		case n == 2 && l.Session != nil:
+			err = im.begin(l.Session)
+		case n == 2 || l.Session != nil:
+			return fail("the second line, and no other, is the session")
+		case l.Turn != nil:
+			turn, next = l.Turn.ID, 0
+			err = im.turn(l.Turn)
+		case l.Item != nil:
+			if l.Item.TurnID != turn || turn == "" || l.Item.Index < next {
+				return fail("item %q does not follow its turn and the items before it", l.Item.ID)
+			}
+			next = l.Item.Index + 1
+			err = im.item(l.Item)
+		default:
+			continue // of a later version's making
+		}
+		var e *Error
+		if errors.As(err, &e) {
+			return err
+		}
+		if err != nil {
+			return fail("%v", err)
+		}
+		if n > 2 {
+			if err := each(l.ExportPart, len(line)); err != nil {
+				return err
+			}
+		}
+	}
+	if n < 2 {
+		return invalid("path", "the file ends before the session")
+	}
+	return nil
+}
+
+// readLine returns the next line that is not blank.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	for {
+		var line []byte
+		for {
+			part, err := r.ReadSlice('\n')
+			if len(line)+len(part) > importLineMax {
+				return nil, fmt.Errorf("longer than %d bytes", importLineMax)
+			}
+			line = append(line, part...)
+			if err == nil || err == io.EOF && len(line) > 0 {
+				break
+			}
+			if err != bufio.ErrBufferFull {
+				return nil, err
+			}
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return line, nil
+		}
+	}
+}
+
+func (im *importer) taken(what, id string) error {
+	return &Error{
+		Kind: KindInvalid, Field: "newIds", Message: fmt.Sprintf("%s %s is here already, and is not overwritten", what, id),
+		Hint: "import it beside that one with newIds (--new-ids)",
+	}
+}
+
+// begin takes the session.
+func (im *importer) begin(s *sessions.Session) error {
+	if s.ID == "" || len(s.ID) > turnIDMax || strings.Trim(s.ID, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != "" {
+		return fmt.Errorf("%q is no session's id", s.ID)
+	}
+	if !validMode(s.Mode) {
+		return fmt.Errorf("%q is no mode", s.Mode)
+	}
+	if im.session != nil {
+		return nil // the second reading
+	}
+	im.session = s
+	s.Isolation, s.State = "none", sessions.SessionIdle
+	if im.newIDs {
+		s.ID = newID()
+		return nil
+	}
+	if _, err := im.d.store.Session(s.ID); !errors.Is(err, sessions.ErrNotFound) {
+		return errors.Join(im.taken("session", s.ID), err)
+	}
+	return nil
+}
+
+func (im *importer) turn(t *sessions.Turn) error {
+	if t.ID == "" || utf8.RuneCountInString(t.ID) > turnIDMax || !utf8.ValidString(t.ID) || strings.ContainsFunc(t.ID, unicode.IsControl) {
+		return fmt.Errorf("%q is no turn's id", t.ID)
+	}
+	if !validMode(t.Mode) {
+		return fmt.Errorf("%q is no mode", t.Mode)
+	}
+	switch t.Status {
+	case sessions.TurnQueued, sessions.TurnRunning: // exported while it ran
+		t.Status = sessions.TurnInterrupted
+	case sessions.TurnCompleted, sessions.TurnFailed, sessions.TurnCancelled, sessions.TurnInterrupted:
+	default:
+		return fmt.Errorf("%q is no status of a turn", t.Status)
+	}
+	if t.EndedAt == nil {
+		t.EndedAt = &t.CreatedAt
+	}
+	im.count++
+	id, again := im.turns[t.ID]
+	switch {
+	case again && im.count <= len(im.turns):
+	case again:
+		return fmt.Errorf("turn %q comes twice", t.ID)
+	case im.newIDs:
+		id = newID()
+	default:
+		id = t.ID
+		if _, err := im.d.store.Turn(id); !errors.Is(err, sessions.ErrNotFound) {
+			return errors.Join(im.taken("turn", id), err)
+		}
+	}
+	im.turns[t.ID] = id
+	t.ID, t.SessionID = id, im.session.ID
+	return nil
+}
+
+func (im *importer) item(it *sessions.Item) error {
+	switch it.Kind {
+	case sessions.ItemAssistant, sessions.ItemThinking, sessions.ItemPlan, sessions.ItemNotice:
+		it.Tool = nil
+	case sessions.ItemTool:
+		if it.Tool == nil {
+			return errors.New("a tool call without a tool")
+		}
+	default:
+		return fmt.Errorf("%q is no kind of item", it.Kind)
+	}
+	switch it.Status {
+	case sessions.ItemRunning: // exported while it ran
+		it.Status = sessions.ItemCancelled
+	case sessions.ItemCompleted, sessions.ItemFailed, sessions.ItemRejected, sessions.ItemCancelled:
+	default:
+		return fmt.Errorf("%q is no status of an item", it.Status)
+	}
+	if it.EndedAt == nil {
+		it.EndedAt = &it.StartedAt
+	}
+	if it.Index < 0 || int(uint32(it.Index)) != it.Index {
+		return fmt.Errorf("%d is no index", it.Index)
+	}
+	it.TurnID, it.SessionID = im.turns[it.TurnID], im.session.ID
+	it.ID = sessions.ItemID(it.TurnID, it.Index)
+	return nil
+}
+
+// store stores the session, then what is in it, and at last the session as it is to be.
+func (im *importer) store(ctx context.Context, w *workspace, f io.Reader) (*sessions.Session, error) {
+	s := *im.session
+	s.Workspace, s.Turns = w.root, im.count
+	first := s
+	first.Title += incomplete
+	if err := im.put(w, []sessions.Op{sessions.Revive{ID: s.ID}}, &first); err != nil {
+		return nil, err
+	}
+	var batch []sessions.Object
+	size := 0
+	flush := func() error {
+		err := im.put(w, nil, batch...)
+		batch, size = nil, 0
+		return err
+	}
+	err := im.read(ctx, f, func(p ExportPart, n int) error {
+		if p.Turn != nil {
+			p.Turn.Workspace = w.root
+			batch = append(batch, p.Turn)
+		} else {
+			p.Item.Workspace = w.root
+			batch = append(batch, p.Item)
+		}
+		if size += n; size > importBytes || len(batch) == importBatch {
+			return flush()
+		}
+		return nil
+	})
+	if err == nil {
+		batch = append(batch, &s)
+		err = flush()
+	}
+	if err == nil {
+		return &s, nil
+	}
+	// Only the disk, a cancellation, or somebody who changed the file can have done that.
+	if undone := im.d.DeleteSession(s.ID); undone != nil {
+		im.d.log.Warn("an import that failed left a session", "session", s.ID, "err", undone)
+	}
+	return nil, err
+}
+
+// put stores objects and tells them.
+func (im *importer) put(w *workspace, before []sessions.Op, objects ...sessions.Object) error {
+	_, err := stored(w, func(c *commit) (struct{}, error) {
+		c.ops = append(c.ops, before...)
+		for _, o := range objects {
+			var detail []byte
+			if it, ok := o.(*sessions.Item); ok && it.Tool != nil {
+				it.Tool, detail = cutTool(it.Tool)
+			}
+			w.put(c, o, detail)
+		}
+		return struct{}{}, nil
+	})
+	return err
+}

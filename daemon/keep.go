@@ -1,0 +1,218 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"cursord/sessions"
+)
+
+const (
+	retentionEvery = 24 * time.Hour
+	compactEvery   = 10 * time.Minute // looks whether it pays
+)
+
+// housekeep keeps what the configuration says and the database small, until ctx ends. It uses the clock that does not
+// jump, and does nothing while the database is in trouble.
+func (d *Daemon) housekeep(ctx context.Context) {
+	looks := time.NewTicker(compactEvery)
+	defer looks.Stop()
+	for kept := (time.Time{}); ; {
+		if d.store.Trouble() == nil {
+			if d.config.Keep != (Retention{}) && (kept.IsZero() || time.Since(kept) >= retentionEvery) {
+				kept = time.Now()
+				if done, err := d.retain(ctx, false); err != nil {
+					d.log.Warn("old sessions could not be deleted", "err", err)
+				} else if len(done.Sessions) > 0 {
+					d.log.Info("deleted sessions, as the configuration says", "sessions", len(done.Sessions), "kept", done.Kept)
+				}
+			}
+			d.compactIfWasteful(ctx)
+		}
+		select {
+		case <-looks.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// compactIfWasteful compacts the database where that pays, unless turns run: it does not hold them up, but takes the disk.
+func (d *Daemon) compactIfWasteful(ctx context.Context) {
+	use, err := d.store.DiskUse()
+	if err != nil || !use.Wasteful() {
+		return
+	}
+	for _, w := range d.loops() {
+		if w.running.Load() > 0 {
+			return
+		}
+	}
+	began := time.Now()
+	if err := d.store.Compact(ctx); err != nil {
+		d.log.Warn("the database was not compacted", "err", err)
+		return
+	}
+	if now, err := d.store.DiskUse(); err == nil {
+		d.log.Info("compacted the database", "from", use.Bytes, "to", now.Bytes, "took", time.Since(began))
+	}
+}
+
+// GC deletes what the configuration does not keep, and compacts the database. With dryRun it only tells what it would
+// delete.
+func (d *Daemon) GC(ctx context.Context, dryRun bool) (Collected, error) {
+	if err := d.store.Trouble(); err != nil {
+		return Collected{}, storeError(err)
+	}
+	done, err := d.retain(ctx, dryRun)
+	if err != nil {
+		return Collected{}, err
+	}
+	use, err := d.store.DiskUse()
+	if err != nil {
+		return Collected{}, storeError(err)
+	}
+	done.BytesBefore, done.BytesAfter = use.Bytes, use.Bytes
+	if dryRun {
+		return done, nil
+	}
+	if err := d.store.Compact(ctx); err != nil {
+		if ctx.Err() != nil {
+			return Collected{}, &Error{Kind: KindCancelled, Message: "cancelled"}
+		}
+		done.NotCompacted = err.Error()
+		return done, nil
+	}
+	if use, err = d.store.DiskUse(); err != nil {
+		return Collected{}, storeError(err)
+	}
+	done.BytesAfter = use.Bytes
+	return done, nil
+}
+
+// retain deletes the sessions that the configuration does not keep, or with dryRun lists them.
+func (d *Daemon) retain(ctx context.Context, dryRun bool) (Collected, error) {
+	done := Collected{Sessions: []CollectedSession{}}
+	outdated, err := d.outdated(ctx)
+	if err != nil || len(outdated) == 0 {
+		return done, err
+	}
+	reviewed, err := d.underReview()
+	if err != nil {
+		return done, err
+	}
+	for _, o := range outdated {
+		if err := ctx.Err(); err != nil {
+			return done, &Error{Kind: KindCancelled, Message: "cancelled"}
+		}
+		if o.session.State != sessions.SessionIdle || reviewed.sessions[o.session.ID] || reviewed.lost[o.session.Workspace] {
+			done.Kept++
+			continue
+		}
+		if !dryRun {
+			var e *Error
+			switch err := d.deleteSession(o.session.ID, o.session.Seq); {
+			case errors.As(err, &e) && (e.Kind == KindBusy || e.Kind == KindNotFound || e.Kind == KindConflict):
+				done.Kept++ // it came to life meanwhile
+				continue
+			case err != nil:
+				return done, err
+			}
+		}
+		done.Sessions = append(done.Sessions, CollectedSession{
+			ID: o.session.ID, Workspace: o.session.Workspace, Title: o.session.Title, UpdatedAt: o.session.UpdatedAt, Reason: o.reason,
+		})
+	}
+	return done, nil
+}
+
+// An outdatedSession is one that the configuration does not keep.
+type outdatedSession struct {
+	session *sessions.Session
+	reason  string // age, count or size
+}
+
+// outdated lists the sessions that the configuration does not keep, the latest first. Ages count back from the latest
+// change of any session, if that is not in the future: what nobody has used for a year is not older than it was.
+func (d *Daemon) outdated(ctx context.Context) (list []outdatedSession, err error) {
+	keep := d.config.Keep
+	if keep == (Retention{}) {
+		return nil, nil
+	}
+	from := time.Now()
+	n, size := 0, int64(0)
+	for cursor := ""; ; {
+		page, next, err := d.store.Sessions("", cursor, listMax)
+		if err != nil {
+			return nil, storeError(err)
+		}
+		for _, s := range page {
+			if n++; n == 1 && s.UpdatedAt.Before(from) {
+				from = s.UpdatedAt.Time
+			}
+			if keep.Size > 0 {
+				took, err := d.store.SessionSize(s.ID)
+				if err != nil {
+					return nil, storeError(err)
+				}
+				size += took
+			}
+			reason := ""
+			switch {
+			case keep.Age > 0 && from.Sub(s.UpdatedAt.Time) > keep.Age:
+				reason = "age"
+			case keep.Sessions > 0 && n > keep.Sessions:
+				reason = "count"
+			case keep.Size > 0 && size > keep.Size:
+				reason = "size"
+			default:
+				continue
+			}
+			list = append(list, outdatedSession{s, reason})
+		}
+		if cursor = next; cursor == "" {
+			return list, nil
+		}
+		if ctx.Err() != nil {
+			return nil, &Error{Kind: KindCancelled, Message: "cancelled"}
+		}
+	}
+}
+
+// reviewedSessions are those whose changes are under review.
+type reviewedSessions struct {
+	sessions map[string]bool
+	lost     map[string]bool // workspaces whose folder is away with what is under review in it, perhaps on a disk of its own
+}
+
+func (d *Daemon) underReview() (reviewedSessions, error) {
+	r := reviewedSessions{map[string]bool{}, map[string]bool{}}
+	spaces, err := d.store.Workspaces()
+	if err != nil {
+		return r, storeError(err)
+	}
+	for _, space := range spaces {
+		diffs, err := d.store.PendingDiffs(space.Root)
+		if err != nil {
+			return r, storeError(err)
+		}
+		for _, diff := range diffs {
+			for _, h := range diff.Hunks {
+				for _, src := range h.Sources {
+					r.sessions[src.SessionID] = true
+				}
+			}
+			for _, id := range diff.Turns {
+				if t, err := d.store.Turn(id); err == nil {
+					r.sessions[t.SessionID] = true
+				}
+			}
+		}
+		if info, err := os.Stat(space.Root); len(diffs) > 0 && (err != nil || !info.IsDir()) {
+			r.lost[space.Root] = true
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,84 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"cursord/sessions"
+)
+
+// ExportSession returns the next part of a whole session, nothing cut: the session itself in the first, which the cursor
+// "" gets, then each turn and its items. A part has about 1 MiB; its NextCursor is "" after the last.
+func (d *Daemon) ExportSession(id, cursor string) (SessionExport, error) {
+	var at sessions.Place
+	out := SessionExport{Parts: []ExportPart{}}
+	if cursor == "" {
+		s, err := d.store.Session(id)
+		if err != nil {
+			return out, storeError(err)
+		}
+		out.Session = s
+	} else if n, err := fmt.Sscanf(cursor, "%d.%d", &at.Turn, &at.Next); n != 2 || err != nil {
+		return out, invalid("cursor", "not one that session/export gave")
+	}
+	parts, next, err := d.store.Parts(id, at)
+	if err != nil {
+		return out, storeError(err)
+	}
+	for _, p := range parts {
+		var part ExportPart
+		if p.Kind == sessions.KindTurn {
+			part.Turn = new(sessions.Turn)
+			err = decode(p.JSON, part.Turn)
+		} else {
+			part.Item = new(sessions.Item)
+			if err = decode(p.JSON, part.Item); err == nil && p.Detail != nil {
+				part.Item.Tool, err = decodeWhole(p.Detail)
+			}
+		}
+		if err != nil {
+			return out, errorf(KindStorage, "session %s: %v", id, err)
+		}
+		out.Parts = append(out.Parts, part)
+	}
+	if !next.End {
+		out.NextCursor = fmt.Sprintf("%d.%d", next.Turn, next.Next)
+	}
+	return out, nil
+}
+
+// Backup writes a copy of the database, as it is at one moment, to path, and returns its size. What is there stays unless
+// replace is set.
+func (d *Daemon) Backup(ctx context.Context, path string, replace bool) (int64, error) {
+	if !filepath.IsAbs(path) {
+		return 0, invalid("path", "%q is not an absolute path", path)
+	}
+	err := d.store.Backup(ctx, path, replace)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return 0, &Error{Kind: KindCancelled, Message: "cancelled"}
+	case errors.Is(err, sessions.ErrClosed):
+		return 0, errStopped
+	case errors.Is(err, sessions.ErrTooBusy):
+		return 0, &Error{Kind: KindBusy, Message: err.Error()}
+	case errors.Is(err, fs.ErrExist):
+		hint := "choose another name, or replace it (--force)"
+		if _, there := os.Stat(path); there != nil {
+			hint = "another backup is being written, or a crash left it: remove it if nothing writes it"
+			path += sessions.BackupSuffix
+		}
+		return 0, &Error{Kind: KindInvalid, Field: "path", Message: path + " is there already", Hint: hint}
+	default:
+		return 0, &Error{Kind: KindInvalid, Field: "path", Message: "the backup could not be written: " + err.Error()}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, errorf(KindInternal, "%v", err)
+	}
+	return info.Size(), nil
+}
