@@ -353,9 +353,12 @@ func (wr *written) reported() *image {
 	if !wr.edit {
 		return nil
 	}
-	// The agent leaves out what is empty: there was no file, or one without content.
+	// The agent leaves out what is empty: there was no file, or one without content. Or it tells nothing at all.
 	if seen && start.Exists && start.Target == "" && len(start.Data) == 0 {
 		return &image{Content: start}
+	}
+	if seen && start.Exists && after == nil {
+		return nil
 	}
 	return &image{}
 }

@@ -81,11 +81,16 @@ func (r *Review) observeText(text string, n int32) {
 	if !r.weave.is(current, text) {
 		r.splice(current, lineDiff(r.weave.text(current), text), n)
 	}
-	r.repair()
-	if n == 0 {
-		r.meet(fresh, func(a *atom) bool { return a.del != 0 }, texts) // typing a deleted line back undoes the deletion
-		r.repair()                                                     // what was typed may now be behind the baseline's last line
+	// Typing a deleted line back undoes the deletion, also where it is the last line and lacks its end.
+	undone := func() {
+		if n == 0 {
+			r.meet(fresh, func(a *atom) bool { return a.del != 0 }, texts)
+		}
 	}
+	undone()
+	r.repair()
+	undone()
+	r.repair() // what was typed may now be behind the baseline's last line
 	r.normalise()
 	if r.was && r.pending() && r.same() {
 		r.settleBack()

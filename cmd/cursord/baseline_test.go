@@ -224,3 +224,17 @@ func TestAFileThatTheAgentMadeAndRemovedAtOnce(t *testing.T) {
 	e.decides("diff/reject", obj{"all": true})
 	w.requireTree(tree{"f": "(absent)", "g": "mine\n"})
 }
+
+// TestAnEmptiedFileOfWhichNothingIsSaid was there before.
+func TestAnEmptiedFileOfWhichNothingIsSaid(t *testing.T) {
+	script := edits("1", "f", "", "")
+	w := newWorld(t)
+	w.put("f", "a\n")
+	w.plays(script[1], script[0], script[2], done)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	require.Equal(t, sessions.DiffModified, e.diffs()["f"].Kind)
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": "a\n"})
+}
