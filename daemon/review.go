@@ -290,6 +290,15 @@ func (wr *written) best(f *file, open *windows) (_ diffs.Content, known bool) {
 	if own != nil && (own.odd != "" || own.same(wr.after) || wr.late(own)) {
 		own = nil // too late to tell
 	}
+	if reported != nil && reported.Exists {
+		known, seen := wr.start.at(wr.path)
+		if f != nil && f.review.Pending() {
+			known, seen = f.review.Current(), true
+		}
+		if seen && decodesTo(known, reported.Content) {
+			reported = &image{Content: known} // the report has lost what is no text to it
+		}
+	}
 	// What the agent writes begins like this: it may have been seen while it was written.
 	torn := own != nil && own.tornOf(wr.after)
 	if f != nil && f.review.Pending() {
@@ -318,6 +327,18 @@ func (wr *written) best(f *file, open *windows) (_ diffs.Content, known bool) {
 		return own.Content, true
 	}
 	return diffs.Content{}, false
+}
+
+// decodesTo reports whether a file is another but for its line ends and the mark at its beginning, which agents drop when
+// they read it.
+func decodesTo(file, text diffs.Content) bool {
+	if !file.Exists || file.Target != "" {
+		return false
+	}
+	plain := func(b []byte) []byte {
+		return bytes.ReplaceAll(bytes.TrimPrefix(b, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
+	}
+	return bytes.Equal(plain(file.Data), plain(text.Data))
 }
 
 // tornOf reports whether a file has the beginning of what it holds after.

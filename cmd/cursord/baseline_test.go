@@ -238,3 +238,17 @@ func TestAnEmptiedFileOfWhichNothingIsSaid(t *testing.T) {
 	e.decides("diff/reject", obj{"all": true})
 	w.requireTree(tree{"f": "a\n"})
 }
+
+// TestAReportThatLostLineEnds is that of an agent who writes a file with other line ends, and takes them for the file's.
+func TestAReportThatLostLineEnds(t *testing.T) {
+	before, after := "\ufeffa\r\nb\r\n", "a\nB\n"
+	script := edits("1", "f", "a\nb\n", after)
+	w := newWorld(t)
+	w.put("f", before)
+	w.plays(script[1], script[0], script[2], done) // too late to look
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": before})
+}
