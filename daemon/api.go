@@ -24,6 +24,7 @@ const (
 	KindAgentFailed        ErrorKind = "agentFailed"
 	KindStorage            ErrorKind = "storage"
 	KindTooLarge           ErrorKind = "tooLarge"
+	KindUnavailable        ErrorKind = "unavailable" // the daemon ends, or cannot be reached; nothing has happened
 	KindInternal           ErrorKind = "internal"
 )
 
@@ -329,6 +330,13 @@ type WorkspaceStatus struct {
 	Queued      int    `json:"queued"`
 	Subscribers int    `json:"subscribers"`
 	Waiting     int    `json:"waiting"` // messages in its queues
+}
+
+// A Joined is the answer to daemon/join.
+type Joined struct {
+	Version  string `json:"version"`
+	PID      int    `json:"pid"`
+	Replaced string `json:"replaced"` // no; now: this connection ends; later: once no turn runs or waits
 }
 
 // Watching says how changes by people to files under review are noticed.

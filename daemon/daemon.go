@@ -20,8 +20,9 @@ import (
 // Options say where a daemon lives.
 type Options struct {
 	Version  string
-	StateDir string // the database's folder
-	Socket   string // for Status; "" without one
+	Written  time.Time // of the program, see Build
+	StateDir string    // the database's folder
+	Socket   string    // for Status; "" without one
 	Config   Config
 	Log      *slog.Logger
 	Fault    func(Step) error // for tests: called in each step of a decision, which fails with the error; else nil
@@ -34,7 +35,7 @@ type Options struct {
 // must not block; what it enqueues is before any notification that the request causes.
 type Daemon struct {
 	// Constant after Open.
-	version  string
+	build    Build
 	stateDir string
 	socket   string
 	config   Config
@@ -64,13 +65,16 @@ type Daemon struct {
 	idle       *time.Timer           // guarded by mu; nil: never
 	asked      bool                  // guarded by mu; Stop was called
 	closed     bool                  // guarded by mu; Close was called
+
+	successor      string // guarded by mu; the program that takes this daemon's place
+	successorBuild Build  // guarded by mu
 }
 
 // Open opens the database, ends what an earlier daemon left running, and returns a daemon that serves. Its errors are
 // those of sessions.Open.
 func Open(o Options) (*Daemon, error) {
 	d := &Daemon{
-		version: o.Version, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
+		build: Build{o.Version, o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
 		launcher: agent.NewLauncher(), docs: newDocuments(), started: sessions.Now(), began: time.Now(), board: newBoard(),
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{},
 		agentState: AgentStatus{State: "unknown"}, watching: defaultWatchLimits(), fault: o.Fault,
@@ -115,7 +119,7 @@ func Open(o Options) (*Daemon, error) {
 func storeMark(s *sessions.Store) string { return "CURSORD_STORE=" + s.Epoch() }
 
 // Version returns the daemon's own.
-func (d *Daemon) Version() string { return d.version }
+func (d *Daemon) Version() string { return d.build.Version }
 
 // newID returns an id that sorts by time.
 func newID() string { return ulid.Make().String() }
@@ -243,6 +247,16 @@ func (d *Daemon) rest() {
 	defer d.mu.Unlock()
 	if d.idle != nil {
 		d.idle.Reset(d.config.IdleExit)
+	}
+}
+
+// stops reports whether the daemon was asked to end.
+func (d *Daemon) stops() bool {
+	select {
+	case <-d.stopping:
+		return true
+	default:
+		return false
 	}
 }
 

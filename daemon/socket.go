@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -28,6 +29,12 @@ type Endpoint struct {
 	lock     *os.File
 	listener *net.UnixListener
 	close    func() error // closes listener, once
+	foreign  bool         // who started us made the socket, and removes it
+	kept     *os.File     // the listener, for a successor; nil without one
+}
+
+func newEndpoint(path string, lock *os.File, listener *net.UnixListener, foreign bool) *Endpoint {
+	return &Endpoint{path: path, lock: lock, listener: listener, close: sync.OnceValue(listener.Close), foreign: foreign}
 }
 
 // Listen becomes the daemon at a socket path. It makes the path's folder for this user alone, and refuses one that
@@ -60,7 +67,7 @@ func listen(path string, forbidden os.FileMode) (*Endpoint, error) {
 		lock.Close()
 		return nil, fmt.Errorf("cannot listen: %w", err)
 	}
-	return &Endpoint{path: path, lock: lock, listener: listener, close: sync.OnceValue(listener.Close)}, nil
+	return newEndpoint(path, lock, listener, false), nil
 }
 
 // listenLocked makes the socket in place of one that a killed daemon left. The lock must be held.
@@ -110,6 +117,27 @@ func (e *Endpoint) Addr() net.Addr { return e.listener.Addr() }
 // Path returns the socket's path.
 func (e *Endpoint) Path() string { return e.path }
 
+// signLock writes our process id, and nothing else yet, into a lock's file.
+func signLock(f *os.File) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(f, os.Getpid())
+	return err
+}
+
+// MarkServing tells those who look at the lock that requests are answered from now on.
+func (e *Endpoint) MarkServing() error {
+	_, err := fmt.Fprintln(e.lock, servingMark)
+	return err
+}
+
+// servingMark is the second line of the lock's file; the first is the process id.
+const servingMark = "serving"
+
 // Close stops accepting. The process stays the daemon until Release, so that no other one starts while this one still
 // writes.
 func (e *Endpoint) Close() error { return e.close() }
@@ -120,8 +148,13 @@ func (e *Endpoint) Release() error {
 	if e.lock == nil {
 		return err
 	}
-	if removeErr := os.Remove(e.path); err == nil && !errors.Is(removeErr, fs.ErrNotExist) {
-		err = removeErr
+	if e.kept != nil {
+		e.kept.Close()
+	}
+	if !e.foreign {
+		if removeErr := os.Remove(e.path); err == nil && !errors.Is(removeErr, fs.ErrNotExist) {
+			err = removeErr
+		}
 	}
 	if closeErr := e.lock.Close(); err == nil {
 		err = closeErr
@@ -158,13 +191,25 @@ func Running(path string) bool {
 // LockHolder returns the process id that the last daemon at a socket path wrote beside it, 0 if it wrote none. It may
 // have ended since.
 func LockHolder(path string) int {
+	pid, _ := readLock(path)
+	return pid
+}
+
+// Serving reports whether the last daemon at a socket path has got so far that it answers requests. It may have ended
+// since.
+func Serving(path string) bool {
+	_, serving := readLock(path)
+	return serving
+}
+
+func readLock(path string) (pid int, serving bool) {
 	b, err := os.ReadFile(path + ".lock")
 	if err != nil {
-		return 0
+		return 0, false
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil {
-		return 0
+	first, rest, _ := strings.Cut(string(b), "\n")
+	if pid, err = strconv.Atoi(strings.TrimSpace(first)); err != nil {
+		return 0, false
 	}
-	return pid
+	return pid, strings.TrimSpace(rest) == servingMark
 }

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"os"
 
@@ -22,10 +21,7 @@ func lockFile(path string) (*os.File, error) {
 		err = ErrRunning
 	}
 	if err == nil {
-		err = f.Truncate(0)
-	}
-	if err == nil {
-		_, err = fmt.Fprintln(f, os.Getpid())
+		err = signLock(f)
 	}
 	if err != nil {
 		f.Close()

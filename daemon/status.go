@@ -14,7 +14,7 @@ func (d *Daemon) Status() Status {
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	s := Status{
-		Version: d.version, PID: os.Getpid(), StartedAt: d.started, Socket: d.socket, Database: d.store.Path(),
+		Version: d.build.Version, PID: os.Getpid(), StartedAt: d.started, Socket: d.socket, Database: d.store.Path(),
 		Clients: int(d.clients.Load()), MemoryBytes: mem.Sys,
 		UptimeSeconds: int64(time.Since(d.began).Seconds()), PerWorkspace: []WorkspaceStatus{},
 	}

@@ -50,7 +50,7 @@ func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions
 
 func (w *workspace) startTurn(p TurnParams, reply func(*sessions.Session, *sessions.Turn, error)) {
 	fail := func(err error) { reply(nil, nil, err) }
-	if w.stopping {
+	if w.stopping || w.d.stops() {
 		fail(errStopped)
 		return
 	}
@@ -375,6 +375,7 @@ func (w *workspace) finish(c *commit, t *liveTurn, turn *sessions.Turn) {
 		t.waiters = nil
 		w.d.unfinished.Done()
 		w.d.rest()
+		go w.d.giveWay()
 	})
 }
 

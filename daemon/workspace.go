@@ -179,7 +179,7 @@ func (w *workspace) call(f func()) error {
 	return errStopped
 }
 
-var errStopped = &Error{Kind: KindBusy, Message: "the daemon is stopping", Hint: "try again in a moment"}
+var errStopped = &Error{Kind: KindUnavailable, Message: "the daemon is stopping", Hint: "try again in a moment"}
 
 // put gives obj, which must be new and not change afterwards, the next seq and adds it to c.
 func (w *workspace) put(c *commit, obj sessions.Object, detail []byte) {

@@ -9,7 +9,7 @@ import (
 	"cursord/sessions"
 )
 
-// Codes of JSON-RPC and LSP. The project's own are in codeOf.
+// Codes of JSON-RPC and LSP, and those that clients handle. The project's other own ones are in codeOf.
 const (
 	CodeParse          = -32700
 	CodeInvalidRequest = -32600
@@ -17,6 +17,7 @@ const (
 	CodeInvalidParams  = -32602
 	CodeInternal       = -32603
 	CodeCancelled      = -32800
+	CodeUnavailable    = -32022 // of daemon.KindUnavailable
 )
 
 // An Error is the error member of a response.
@@ -33,10 +34,12 @@ type ErrorData struct {
 	Field     string           `json:"field,omitempty"`     // of -32602: the wrong parameter
 	Diff      *sessions.Diff   `json:"diff,omitempty"`      // of conflict: the present state
 	Supported []int            `json:"supported,omitempty"` // of initialize: the protocol versions there are
+	// Of unavailable: whether the request may have taken effect, although it is not known that it has.
+	MayHaveHappened *bool `json:"mayHaveHappened,omitempty"`
 }
 
 func (d ErrorData) isZero() bool {
-	return d.Kind == "" && d.Hint == "" && d.Field == "" && d.Diff == nil && d.Supported == nil
+	return d.Kind == "" && d.Hint == "" && d.Field == "" && d.Diff == nil && d.Supported == nil && d.MayHaveHappened == nil
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -87,6 +90,8 @@ func codeOf(kind daemon.ErrorKind) int {
 		return -32020
 	case daemon.KindTooLarge:
 		return -32021
+	case daemon.KindUnavailable:
+		return CodeUnavailable
 	default:
 		return CodeInternal
 	}
@@ -101,11 +106,15 @@ func wireError(err error) *Error {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &core):
-		return &Error{
+		e := &Error{
 			Code:    codeOf(core.Kind),
 			Message: err.Error(),
 			Data:    ErrorData{Kind: core.Kind, Hint: core.Hint, Field: core.Field, Diff: core.Diff},
 		}
+		if core.Kind == daemon.KindUnavailable {
+			e.Data.MayHaveHappened = new(bool)
+		}
+		return e
 	case errors.Is(err, context.Canceled):
 		return &Error{Code: CodeCancelled, Message: "cancelled", Data: ErrorData{Kind: daemon.KindCancelled}}
 	default:

@@ -65,6 +65,7 @@ func (f *face) table() table {
 			"agent/status":          slow(f.agentStatus),
 			"agent/models":          slow(f.agentModels),
 			"agent/chats":           slow(f.agentChats),
+			"daemon/join":           quick(f.join),
 			"daemon/status":         quick(f.status),
 			"daemon/stop":           quick(f.stop),
 			"daemon/gc":             slow(f.gc),

@@ -58,6 +58,26 @@ func NewFrameReader(r io.Reader, limit int) *FrameReader {
 // Framing returns the framing that the peer has chosen.
 func (f *FrameReader) Framing() Framing { return f.framing }
 
+// Ready reports whether a whole message has arrived, so that Read returns it without waiting. It may miss one whose
+// header is other than AppendFrame's.
+func (f *FrameReader) Ready() bool {
+	// A peek at what is buffered cannot fail.
+	buffered, _ := f.r.Peek(f.r.Buffered())
+	if f.framing == FramingLines {
+		return bytes.IndexByte(buffered, '\n') >= 0
+	}
+	rest, ok := bytes.CutPrefix(buffered, []byte("Content-Length: "))
+	if !ok {
+		return false
+	}
+	length := 0
+	for len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' && length <= HardCap {
+		length, rest = 10*length+int(rest[0]-'0'), rest[1:]
+	}
+	body, ok := bytes.CutPrefix(rest, []byte("\r\n\r\n"))
+	return ok && len(body) >= length
+}
+
 // Read returns the next message, which is the caller's. It returns io.EOF at an end between two messages,
 // io.ErrUnexpectedEOF at one inside a message, ErrTooLong, a *FrameError, or the stream's own error.
 func (f *FrameReader) Read() ([]byte, error) {

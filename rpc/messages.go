@@ -296,6 +296,14 @@ type StopParams struct {
 	Force bool `json:"force,omitempty"`
 }
 
+// JoinParams are the parameters of daemon/join, which answers with a daemon.Joined: which program the client is. A
+// daemon of an older build is replaced by it.
+type JoinParams struct {
+	Version string `json:"version"`
+	Written int64  `json:"written"` // when the program's file was last changed: nanoseconds since 1970
+	Program string `json:"program"` // its absolute path
+}
+
 // SessionChanged are the parameters of session/changed: the session, or its id and removed.
 type SessionChanged struct {
 	Workspace string            `json:"workspace"`

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"time"
 
 	"cursord/daemon"
 	"cursord/sessions"
@@ -103,6 +104,10 @@ func (f *face) agentChats(_ context.Context, p *WorkspaceParams) (ChatList, erro
 }
 
 func (f *face) status(context.Context, *None) (daemon.Status, error) { return f.d.Status(), nil }
+
+func (f *face) join(_ context.Context, p *JoinParams) (daemon.Joined, error) {
+	return f.d.Join(daemon.Build{Version: p.Version, Written: time.Unix(0, p.Written)}, p.Program), nil
+}
 
 func (f *face) stop(_ context.Context, p *StopParams) (Done, error) { return Done{}, f.d.Stop(p.Force) }
 

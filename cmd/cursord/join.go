@@ -1,13 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,40 +15,67 @@ import (
 	"cursord/rpc"
 )
 
-// endLimit is how long a joiner whose stdin has ended waits for the daemon's last answers; it is longer than the
-// daemon itself waits for them.
-const endLimit = 6 * time.Second
+const (
+	// endLimit is how long a joiner whose stdin has ended waits for the daemon's last answers; it is longer than the
+	// daemon itself waits for them.
+	endLimit = 6 * time.Second
+	// waitingRoom bounds the bytes of what the editor says while there is no daemon; then it is not read any more.
+	waitingRoom = 64 << 20
+	// takeLimit bounds how long a daemon may take to take a message.
+	takeLimit = time.Minute
+)
 
-// initializeID is the id under which a joiner passes initialize on. No client's id is taken for it, since a client's
-// own initialize is answered here.
-const initializeID = `"cursord stdio initialize"`
+// A phase says what becomes of what the editor says.
+type phase int
+
+const (
+	trying phase = iota // it waits for a daemon
+	up                  // it goes to the daemon
+	mute                // requests are refused: a daemon is there and says nothing
+	failed              // no daemon can be had: a request is worth another try
+	over                // there will be none any more
+)
 
 // A joiner is an editor's end of the daemon, like a telephone line with a receptionist: it answers initialize itself,
-// at once, while the line is still being laid, and from then on carries messages both ways as they are.
+// at once, while the line is still being laid, and from then on carries messages both ways as they are. When the line
+// breaks it lays another and goes on there from where the editor is.
 //
-//	in  -> up   -> daemon
-//	out <- down <- daemon
+//	editor -> up -> daemon
+//	editor <- keepLine <- daemon
 type joiner struct {
-	in   *rpc.FrameReader
-	line chan line     // gets one value
-	gone chan struct{} // closed when the line has ended
+	in    *rpc.FrameReader
+	out   *editorEnd
+	route access
+	own   string        // what the ids of the joiner's own requests begin with; no editor has such
+	asked *asked        // what the editor has asked the daemon
+	done  chan struct{} // closed when keepLine has ended
+	reset chan struct{} // closed when the editor must begin anew
+	retry chan struct{} // holds a token when a failed joiner should try again
 
-	exiting atomic.Bool // the client has said exit
+	ending atomic.Bool // the editor is going, or has gone: when the line ends there is no other
 
 	// Owned by up.
 	greeted  bool // the first message but for refused initializes has come
-	shutdown bool
-	conn     net.Conn // once the line is there
-	err      error    // why there is none
+	shutdown bool // the editor has asked for its end
 
-	mu  sync.Mutex // guards out
-	out io.Writer
+	// order is held by who tells the daemon something, and guards what follows. changed tells of a phase.
+	order    sync.Mutex
+	changed  *sync.Cond
+	phase    phase
+	conn     io.ReadWriteCloser // while up
+	err      error              // why mute, failed or over
+	kept     kept
+	waiting  [][]byte // what the editor has said while trying
+	waitSize int
 }
 
-// A line is the connection to the daemon, or why there is none.
-type line struct {
-	conn net.Conn
-	err  error
+// An access says how to reach a daemon.
+type access struct {
+	dial func(context.Context) (io.ReadWriteCloser, error)
+	// hello is the first request on a line; the daemon's answer to it, whatever it says, shows that it lives.
+	hello func() (method string, params json.RawMessage)
+	// silent says what to do about a daemon that does not answer, and whether it may still be starting.
+	silent func() (advice string, starting bool)
 }
 
 // An ending says why up has ended.
@@ -59,59 +85,62 @@ const (
 	inputEnded ending = iota
 	inputBroken
 	exitAsked
-	daemonLost
 )
 
-// join connects in and out with what dial returns until in ends. It returns the exit status: 0, or 1 where the daemon
-// could not be reached or went away, or where "exit" came without "shutdown".
-func join(ctx context.Context, in io.Reader, out io.Writer, dial func(context.Context) (net.Conn, error)) int {
+// join connects in and out with the daemon that r leads to until in ends. It returns the exit status: 0, or 1 where the
+// daemon could not be reached, or where "exit" came without "shutdown".
+func join(ctx context.Context, in io.Reader, out io.Writer, r access) int {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	j := &joiner{in: rpc.NewFrameReader(in, rpc.MaxMessage), out: out, line: make(chan line, 1), gone: make(chan struct{})}
-	go func() {
-		conn, err := dial(ctx)
-		j.line <- line{conn, err}
-	}()
+	j := &joiner{
+		in: rpc.NewFrameReader(in, rpc.MaxMessage), out: &editorEnd{w: out}, route: r,
+		own: `"cursord stdio ` + rand.Text() + ` `, asked: newAsked(),
+		done: make(chan struct{}), reset: make(chan struct{}), retry: make(chan struct{}, 1),
+	}
+	j.changed = sync.NewCond(&j.order)
+	go j.keepLine(ctx)
 	ended := make(chan ending, 1)
 	go func() { ended <- j.up() }()
-
-	var why ending
 	select {
-	case why = <-ended:
-	case <-j.gone:
-		why = daemonLost
-		if j.exiting.Load() { // at which the daemon closes the line, too
-			why = <-ended
-		}
-	}
-	if why == daemonLost {
-		j.say("error", "the cursord daemon has ended; restart the client to start it again")
+	case why := <-ended:
+		return j.hangUp(why)
+	case <-j.reset:
 		return exitFailed
 	}
-	return j.hangUp(why)
 }
 
-// hangUp waits for the daemon's last answers, up having ended, and returns the exit status.
+// hangUp waits until the daemon has been told everything and has given its last answers. It returns the exit status.
 func (j *joiner) hangUp(why ending) int {
-	if j.conn != nil {
-		if half, ok := j.conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-			select {
-			case <-j.gone:
-			case <-time.After(endLimit):
-			}
-		}
-		j.conn.Close()
+	j.ending.Store(true)
+	j.order.Lock()
+	for j.phase == trying {
+		j.changed.Wait()
 	}
-	if j.err != nil || why == inputBroken || why == exitAsked && !j.shutdown {
+	unserved := j.phase == mute || j.phase == failed
+	if j.phase == up {
+		half, ok := j.conn.(interface{ CloseWrite() error })
+		if ok = ok && half.CloseWrite() == nil; !ok {
+			j.conn.Close()
+		}
+		j.order.Unlock()
+		select {
+		case <-j.done:
+		case <-time.After(endLimit):
+		}
+	} else {
+		j.order.Unlock()
+	}
+	if unserved || why == inputBroken || why == exitAsked && !j.shutdown {
 		return exitFailed
 	}
 	return exitOK
 }
 
-// up carries the client's messages to the daemon.
+// up carries the editor's messages to the daemon.
 func (j *joiner) up() ending {
 	for {
 		body, err := j.in.Read()
+		j.out.setFraming(j.in.Framing())
 		var broken *rpc.FrameError
 		switch {
 		case err == nil:
@@ -124,22 +153,20 @@ func (j *joiner) up() ending {
 		default:
 			return inputEnded
 		}
-		if !j.greeted {
-			if body = j.greet(body); body == nil {
-				continue
-			}
+		m, bad := rpc.ParseMessage(body)
+		switch {
+		case bad != nil:
+			j.reply(m.ID, nil, bad)
+			continue
+		case m.IsResponse(): // the daemon asks nothing
+			continue
+		case !j.greeted && m.Method == "initialize" && m.ID != nil:
+			j.greeted = j.greet(&m)
+			continue
 		}
-		method := lastMethod(body)
-		if method == "exit" {
-			j.exiting.Store(true)
-		}
-		if !j.connected() {
-			refuse(j, body, j.err)
-		} else if _, err := j.conn.Write(rpc.AppendFrame(nil, j.in.Framing(), body)); err != nil {
-			<-j.gone // what it still had to say comes first
-			return daemonLost
-		}
-		switch method {
+		j.greeted = true
+		j.take(&m, body)
+		switch m.Method {
 		case "shutdown":
 			j.shutdown = true
 		case "exit":
@@ -148,84 +175,130 @@ func (j *joiner) up() ending {
 	}
 }
 
-// greet takes the first message. It returns what is to be passed on: nil for an initialize that was refused, since
-// the client may try another.
-func (j *joiner) greet(body []byte) []byte {
-	m, bad := rpc.ParseMessage(body)
-	if bad != nil || m.Method != "initialize" || m.ID == nil {
-		j.greeted = true
-		return body
-	}
+// greet answers initialize. It returns false where it refuses, since the editor may try another.
+func (j *joiner) greet(m *rpc.Message) bool {
 	result, refused := rpc.Initialize(m.Params, version(), daemon.AgentStatus{State: "unknown"})
 	j.reply(m.ID, result, refused)
 	if refused != nil {
-		return nil
+		return false
 	}
-	j.greeted = true
-	return rpc.AppendRequest(nil, json.RawMessage(initializeID), "initialize", m.Params)
+	j.order.Lock()
+	defer j.order.Unlock()
+	j.kept.initialize, j.kept.greeted = m.Params, true
+	if j.phase == up {
+		j.tell(rpc.AppendRequest(nil, j.ownID("initialize"), "initialize", m.Params))
+	}
+	return true
 }
 
-// connected waits until the line is there, or reports that there will be none.
-func (j *joiner) connected() bool {
-	if j.conn == nil && j.err == nil {
-		l := <-j.line
-		j.conn, j.err = l.conn, l.err
-		if j.err != nil {
-			j.say("error", j.err.Error())
-		} else {
-			go j.down(j.conn)
+// take passes a message on, or keeps it until that can be done.
+func (j *joiner) take(m *rpc.Message, body []byte) {
+	if m.Method == "exit" || m.Method == "shutdown" {
+		j.ending.Store(true)
+	}
+	j.order.Lock()
+	defer j.order.Unlock()
+	for j.phase == trying && j.waitSize > waitingRoom {
+		j.changed.Wait()
+	}
+	if j.phase == failed && m.ID != nil && m.Method != "shutdown" {
+		j.phase = trying
+		select {
+		case j.retry <- struct{}{}:
+		default:
 		}
 	}
-	return j.err == nil
+	switch j.phase {
+	case trying:
+		j.waiting = append(j.waiting, body)
+		j.waitSize += len(body)
+	case up:
+		j.pass(m, body)
+	default:
+		j.refuse(m)
+	}
 }
 
-// down carries the daemon's messages to the client, but for its answer to initialize.
-func (j *joiner) down(conn net.Conn) {
-	defer close(j.gone)
-	from := rpc.NewFrameReader(conn, rpc.HardCap)
-	waiting := true
-	for {
-		body, err := from.Read()
-		if err != nil {
-			return
+// pass tells the daemon what the editor has said. The order must be held.
+func (j *joiner) pass(m *rpc.Message, body []byte) {
+	switch {
+	case m.ID != nil:
+		j.asked.add(newQuestion(m, body))
+	case m.Method == "$/cancelRequest":
+		var p struct{ ID json.RawMessage }
+		if json.Unmarshal(m.Params, &p) == nil {
+			j.asked.cancel(p.ID)
 		}
-		if waiting && bytes.Contains(body, []byte(initializeID)) {
-			if m, bad := rpc.ParseMessage(body); bad == nil && m.IsResponse() && string(m.ID) == initializeID {
-				waiting = false
-				if m.Error != nil {
-					j.say("warning", "the daemon refused the client, which may not work well: restart the daemon with \"cursord stop\": "+string(m.Error))
-				}
-				continue
-			}
-		}
-		j.send(body)
+	default:
+		j.kept.note(m)
+	}
+	j.tell(body)
+}
+
+// refuse answers what cannot be passed on. The order must be held.
+func (j *joiner) refuse(m *rpc.Message) {
+	if m.ID == nil {
+		j.kept.note(m)
+		return
+	}
+	j.out.send(refusal(m, j.err))
+}
+
+// tell sends a message to the daemon. That it fails shows where the daemon's messages are read. The order must be held.
+func (j *joiner) tell(body []byte) {
+	if c, ok := j.conn.(interface{ SetWriteDeadline(time.Time) error }); ok {
+		_ = c.SetWriteDeadline(time.Now().Add(takeLimit)) // it may be none that has deadlines
+	}
+	if _, err := j.conn.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, body)); err != nil {
+		j.conn.Close()
 	}
 }
 
-// lastMethod returns the method if it is one that ends a connection.
-func lastMethod(body []byte) string {
-	const small = 1 << 10
-	if len(body) > small || !bytes.Contains(body, []byte(`"shutdown"`)) && !bytes.Contains(body, []byte(`"exit"`)) {
-		return ""
-	}
-	m, bad := rpc.ParseMessage(body)
-	if bad != nil {
-		return ""
-	}
-	return m.Method
-}
+// ownID returns the id of a request of the joiner's own.
+func (j *joiner) ownID(name string) json.RawMessage { return json.RawMessage(j.own + name + `"`) }
 
-// send sends a message to the client. That it fails shows where the client's own end is read.
-func (j *joiner) send(body []byte) {
-	frame := rpc.AppendFrame(nil, j.in.Framing(), body)
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	_, _ = j.out.Write(frame)
-}
-
-func (j *joiner) say(level, message string) { j.send(logMessage(level, message)) }
+func (j *joiner) say(level, message string) { j.out.send(logMessage(level, message)) }
 
 // reply answers a request: with the error if there is one, else with the result.
 func (j *joiner) reply(id json.RawMessage, result any, e *rpc.Error) {
-	j.send(response(id, result, e))
+	j.out.send(response(id, result, e))
 }
+
+// An editorEnd is where an editor reads. What is sent before it is known how the editor tells messages apart waits.
+type editorEnd struct {
+	mu      sync.Mutex
+	w       io.Writer   // guarded by mu
+	framing rpc.Framing // guarded by mu
+	early   [][]byte    // guarded by mu
+}
+
+func (e *editorEnd) setFraming(f rpc.Framing) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.framing != rpc.FramingUnknown || f == rpc.FramingUnknown {
+		return
+	}
+	e.framing = f
+	for _, body := range e.early {
+		e.write(rpc.AppendFrame(nil, f, body))
+	}
+	e.early = nil
+}
+
+// send sends whole messages.
+func (e *editorEnd) send(bodies ...[]byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.framing == rpc.FramingUnknown {
+		e.early = append(e.early, bodies...)
+		return
+	}
+	var frames []byte
+	for _, body := range bodies {
+		frames = rpc.AppendFrame(frames, e.framing, body)
+	}
+	e.write(frames)
+}
+
+// write writes whole frames. That it fails shows where the editor's own end is read.
+func (e *editorEnd) write(frames []byte) { _, _ = e.w.Write(frames) }

@@ -17,113 +17,175 @@ import (
 	"cursord/rpc"
 )
 
-// A joined is a client and a daemon, both played by the test, with a joiner between them.
+// A joined is a client and its daemons, all played by the test, with a joiner between them.
 type joined struct {
 	t      *testing.T
 	in     *io.PipeWriter
 	out    *bufio.Reader
-	lines  chan line // what the joiner's dial returns
+	dials  chan dialed // what the joiner's dials return
 	daemon *net.UnixConn
-	down   *bufio.Reader
+	down   *rpc.FrameReader
+	own    string // what the ids of the joiner's own requests begin with
 	status chan int
+}
+
+type dialed struct {
+	conn io.ReadWriteCloser
+	err  error
 }
 
 func startJoin(t *testing.T) *joined {
 	inReader, in := io.Pipe()
 	outReader, out := io.Pipe()
-	j := &joined{t: t, in: in, out: bufio.NewReader(outReader), lines: make(chan line, 1), status: make(chan int, 1)}
+	j := &joined{t: t, in: in, out: bufio.NewReader(outReader), dials: make(chan dialed, 8), status: make(chan int, 1)}
+	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		j.status <- join(context.Background(), inReader, out, func(context.Context) (net.Conn, error) {
-			l := <-j.lines
-			return l.conn, l.err
+		j.status <- join(ctx, inReader, out, access{
+			dial: func(ctx context.Context) (io.ReadWriteCloser, error) {
+				select {
+				case d := <-j.dials:
+					return d.conn, d.err
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				}
+			},
+			hello:  func() (string, json.RawMessage) { return "test/hello", nil },
+			silent: func() (string, bool) { return "it says nothing", true },
 		})
 		out.Close()
 	}()
 	t.Cleanup(func() {
+		cancel()
 		in.Close()
 		outReader.Close()
 	})
 	return j
 }
 
-// connect lets the joiner's dial succeed.
-func (j *joined) connect() {
-	j.t.Helper()
+// pair returns both ends of a connection.
+func pair(t *testing.T) (joiner, daemon *net.UnixConn) {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "s")
-	require.NoError(j.t, err)
+	require.NoError(t, err)
 	defer os.RemoveAll(dir)
 	l, err := net.Listen("unix", filepath.Join(dir, "s"))
-	require.NoError(j.t, err)
+	require.NoError(t, err)
 	defer l.Close()
 	conn, err := net.Dial("unix", l.Addr().String())
-	require.NoError(j.t, err)
-	j.lines <- line{conn: conn}
+	require.NoError(t, err)
 	accepted, err := l.Accept()
-	require.NoError(j.t, err)
-	j.t.Cleanup(func() { accepted.Close() })
-	j.daemon = accepted.(*net.UnixConn)
-	j.down = bufio.NewReader(accepted)
+	require.NoError(t, err)
+	t.Cleanup(func() { accepted.Close() })
+	return conn.(*net.UnixConn), accepted.(*net.UnixConn)
 }
 
-func (j *joined) write(w io.Writer, text string) {
+// connect lets the joiner's next dial succeed, and takes and answers its hello.
+func (j *joined) connect() {
 	j.t.Helper()
-	_, err := io.WriteString(w, text)
+	conn, accepted := pair(j.t)
+	j.dials <- dialed{conn: conn}
+	j.daemon, j.down = accepted, rpc.NewFrameReader(accepted, rpc.HardCap)
+	var hello struct{ ID, Method string }
+	require.NoError(j.t, json.Unmarshal([]byte(j.asked()), &hello))
+	require.Equal(j.t, "test/hello", hello.Method)
+	j.own = strings.TrimSuffix(hello.ID, "hello")
+	j.tells(`{"jsonrpc":"2.0","id":"` + hello.ID + `","error":{"code":-32601,"message":"no such method"}}`)
+}
+
+// asked returns the next message to the daemon.
+func (j *joined) asked() string {
+	j.t.Helper()
+	body, err := j.down.Read()
+	require.NoError(j.t, err)
+	return string(body)
+}
+
+// tells sends messages of the daemon's.
+func (j *joined) tells(bodies ...string) {
+	j.t.Helper()
+	var frames []byte
+	for _, body := range bodies {
+		frames = rpc.AppendFrame(frames, rpc.FramingHeaders, []byte(body))
+	}
+	_, err := j.daemon.Write(frames)
 	require.NoError(j.t, err)
 }
 
-func (j *joined) read(r *bufio.Reader) string {
+// says sends lines of the client's.
+func (j *joined) says(lines ...string) {
 	j.t.Helper()
-	text, err := r.ReadString('\n')
+	_, err := io.WriteString(j.in, strings.Join(lines, "\n")+"\n")
+	require.NoError(j.t, err)
+}
+
+// hears returns the next line to the client.
+func (j *joined) hears() string {
+	j.t.Helper()
+	text, err := j.out.ReadString('\n')
 	require.NoError(j.t, err)
 	return strings.TrimSuffix(text, "\n")
 }
 
-const askInitialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"clientInfo":{"name":"me"}}}` + "\n"
+func (j *joined) hearsAll(lines ...string) {
+	j.t.Helper()
+	for _, want := range lines {
+		require.Equal(j.t, want, j.hears())
+	}
+}
+
+const (
+	askInitialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"clientInfo":{"name":"me"}}}`
+	connected     = `{"jsonrpc":"2.0","method":"log/message","params":{"level":"info","message":"connected to the cursord daemon again"}}`
+)
 
 func TestJoin(t *testing.T) {
 	j := startJoin(t)
 	// initialize is answered while there is no line yet.
-	j.write(j.in, askInitialize)
-	require.Contains(t, j.read(j.out), `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,`)
+	j.says(askInitialize)
+	require.Contains(t, j.hears(), `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,`)
 	j.connect()
-	require.Equal(t, `{"jsonrpc":"2.0","id":`+initializeID+`,"method":"initialize","params":{"clientInfo":{"name":"me"}}}`, j.read(j.down))
+	require.Equal(t, `{"jsonrpc":"2.0","id":"`+j.own+`initialize","method":"initialize","params":{"clientInfo":{"name":"me"}}}`, j.asked())
 
-	// All else passes as it is, in any order; the daemon's own answer to initialize does not.
+	// Requests and notifications pass as they are; the daemon's own answer to initialize does not.
 	odd := `{ "id" : 1e0, "method":"odd\u0021", "params" : [ ] , "more":"ü" }`
-	j.write(j.in, odd+"\n"+"not json\n")
-	require.Equal(t, odd, j.read(j.down))
-	require.Equal(t, "not json", j.read(j.down))
-	j.write(j.daemon, `{"jsonrpc":"2.0","method":"early"}`+"\n")
-	j.write(j.daemon, `{"jsonrpc":"2.0","id":`+initializeID+`,"result":{}}`+"\n")
-	j.write(j.daemon, `{"id":1e0,"result":7}`+"\n")
-	require.Equal(t, `{"jsonrpc":"2.0","method":"early"}`, j.read(j.out))
-	require.Equal(t, `{"id":1e0,"result":7}`, j.read(j.out))
+	j.says(odd, `{"id":9,"result":"unasked"}`, "not json")
+	require.Equal(t, odd, j.asked())
+	require.Contains(t, j.hears(), `"id":null,"error":{"code":-32700`)
+	j.tells(`{"jsonrpc":"2.0","method":"early"}`, `{"jsonrpc":"2.0","id":"`+j.own+`initialize","result":{}}`, `{"id":1e0,"result":7}`)
+	j.hearsAll(`{"jsonrpc":"2.0","method":"early"}`, `{"id":1e0,"result":7}`)
 
 	// The end of the input is passed on, and the last answers are waited for.
+	j.says(`{"id":2,"method":"x"}`)
+	require.Equal(t, `{"id":2,"method":"x"}`, j.asked())
 	require.NoError(t, j.in.Close())
-	_, err := j.down.ReadByte()
+	_, err := j.down.Read()
 	require.ErrorIs(t, err, io.EOF)
-	j.write(j.daemon, `{"id":2,"result":"last"}`+"\n")
+	j.tells(`{"id":2,"result":"last"}`)
 	require.NoError(t, j.daemon.Close())
-	require.Equal(t, `{"id":2,"result":"last"}`, j.read(j.out))
+	j.hearsAll(`{"id":2,"result":"last"}`)
 	require.Equal(t, exitOK, <-j.status)
 }
 
 func TestJoinHeaders(t *testing.T) {
 	j := startJoin(t)
 	j.connect()
-	j.write(j.in, "content-length: 17\nX: y\n\n{\"method\":\"line\n\"")
-	frame := make([]byte, len("Content-Length: 17\r\n\r\n{\"method\":\"line\n\""))
-	_, err := io.ReadFull(j.down, frame)
+	_, err := io.WriteString(j.in, "content-length: 18\nX: y\n\n{\"method\":\"line\"\n}")
 	require.NoError(t, err)
-	require.Equal(t, "Content-Length: 17\r\n\r\n{\"method\":\"line\n\"", string(frame))
+	require.Equal(t, "{\"method\":\"line\"\n}", j.asked())
+
+	j.tells(`{"method":"1"}`)
+	client := rpc.NewFrameReader(j.out, rpc.MaxMessage)
+	body, err := client.Read()
+	require.NoError(t, err)
+	require.Equal(t, `{"method":"1"}`, string(body))
 
 	// A header that cannot be read ends the connection, after an error.
-	j.write(j.in, "nonsense\r\n")
-	body, err := rpc.NewFrameReader(j.out, rpc.MaxMessage).Read()
+	_, err = io.WriteString(j.in, "nonsense\r\n")
+	require.NoError(t, err)
+	body, err = client.Read()
 	require.NoError(t, err)
 	require.Contains(t, string(body), `"id":null,"error":{"code":-32700`)
-	_, err = j.down.ReadByte()
+	_, err = j.down.Read()
 	require.ErrorIs(t, err, io.EOF)
 	require.NoError(t, j.daemon.Close())
 	require.Equal(t, exitFailed, <-j.status)
@@ -136,35 +198,231 @@ func TestJoinSkipsWhatIsTooLong(t *testing.T) {
 		// Fails only with the test.
 		_, _ = io.WriteString(j.in, `{"x":"`+strings.Repeat("x", rpc.MaxMessage)+"\"}\n"+`{"method":"after"}`+"\n")
 	}()
-	require.Equal(t, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a message over the limit of 16777216 bytes"}}`, j.read(j.out))
-	require.Equal(t, `{"method":"after"}`, j.read(j.down))
+	require.Equal(t, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a message over the limit of 16777216 bytes"}}`, j.hears())
+	require.Equal(t, `{"method":"after"}`, j.asked())
 }
 
-func TestJoinLosesTheDaemon(t *testing.T) {
+// TestJoinAsksAgain has a daemon end that owes answers: what may be asked again is, of the next one, and the rest is
+// answered with what is known.
+func TestJoinAsksAgain(t *testing.T) {
+	j := startJoin(t)
+	j.says(askInitialize)
+	j.hears()
+	j.connect()
+	j.asked()
+	again := []string{
+		`{"id":10,"method":"session/list"}`,
+		`{"id":11,"method":"turn/start","params":{"workspace":"/w","prompt":"p","turnId":"t"}}`,
+		`{"id":"12","method":"workspace/trust","params":{"workspace":"/w","trusted":true}}`,
+		`{"id":13,"method":"turn/wait","params":{"turnId":"t"}}`,
+	}
+	never := []string{
+		`{"id":20,"method":"turn/start","params":{"workspace":"/w","prompt":"p"}}`,
+		`{"id":21,"method":"diff/reject","params":{"workspace":"/w","all":true}}`,
+		`{"id":22,"method":"what/ever"}`,
+		`{"id":23,"method":"session/list"}`,
+	}
+	answered := `{"id":30,"method":"session/list"}`
+	ending := `{"id":31,"method":"diff/accept","params":{"workspace":"/w","all":true}}`
+	j.says(append(append(again, never...), answered, `{"method":"$/cancelRequest","params":{"id":23}}`, ending)...)
+	for range len(again) + len(never) + 3 {
+		j.asked()
+	}
+	j.tells(`{"jsonrpc":"2.0","id":30,"result":{"sessions":[]}}`,
+		`{"jsonrpc":"2.0","id":31,"error":{"code":-32022,"message":"the daemon is stopping"}}`, // it has done nothing
+		`{"jsonrpc":"2.0","id":13,"error":{"code":-32800,"message":"the connection is about to end"}}`)
+	j.hearsAll(`{"jsonrpc":"2.0","id":30,"result":{"sessions":[]}}`)
+	// Half a message reaches nobody.
+	_, err := j.daemon.Write([]byte("Content-Length: 100\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"half"))
+	require.NoError(t, err)
+	require.NoError(t, j.daemon.Close())
+	for _, id := range []string{"20", "21", "22"} {
+		heard := j.hears()
+		require.Contains(t, heard, `"id":`+id+`,"error":{"code":-32022,"message":"the daemon ended before it answered `)
+		require.Contains(t, heard, `"kind":"unavailable"`)
+		require.Contains(t, heard, `"mayHaveHappened":true`)
+	}
+	require.Contains(t, j.hears(), `"id":23,"error":{"code":-32800`)
+
+	j.connect()
+	j.hearsAll(connected)
+	require.Contains(t, j.asked(), `initialize","method":"initialize","params":{"clientInfo":{"name":"me"}}}`)
+	for _, want := range append(again[:3:3], ending, again[3]) {
+		require.Equal(t, want, j.asked())
+	}
+	j.tells(`{"jsonrpc":"2.0","id":11,"result":{}}`, `{"jsonrpc":"2.0","id":31,"result":{}}`)
+	j.hearsAll(`{"jsonrpc":"2.0","id":11,"result":{}}`, `{"jsonrpc":"2.0","id":31,"result":{}}`)
+
+	// What no daemon survives is not asked for ever.
+	for range maxSent - 2 {
+		require.NoError(t, j.daemon.Close())
+		j.connect()
+		j.hearsAll(connected)
+	}
+	require.NoError(t, j.daemon.Close())
+	require.Contains(t, j.hears(), `"id":10,"error":{"code":-32022`)
+}
+
+// TestJoinGoesOn has the next daemon go on with subscriptions, documents and texts where the last one was.
+func TestJoinGoesOn(t *testing.T) {
+	changed := func(seq, item string) string {
+		return `{"jsonrpc":"2.0","method":"item/changed","params":{"workspace":"/w","seq":` + seq + `,"item":` + item + `}}`
+	}
+	item := func(id, status, text string) string {
+		return `{"id":"` + id + `","turnId":"t","sessionId":"s","workspace":"/w","index":0,"kind":"assistant","status":"` + status + `","text":"` + text + `","startedAt":"2026-01-02T15:04:05.678Z","seq":1}`
+	}
+	delta := func(id, offset, text string) string {
+		return `{"jsonrpc":"2.0","method":"item/delta","params":{"workspace":"/w","sessionId":"s","turnId":"t","itemId":"` + id + `","kind":"assistant","offset":` + offset + `,"text":"` + text + `"}}`
+	}
 	j := startJoin(t)
 	j.connect()
-	j.write(j.in, `{"id":1,"method":"x"}`+"\n")
-	j.read(j.down)
+	j.says(`{"id":1,"method":"workspace/subscribe","params":{"workspace":"file:///l","diffs":"summary","odd":[1]}}`,
+		`{"id":2,"method":"workspace/subscribe","params":{"workspace":"/empty"}}`,
+		`{"id":3,"method":"workspace/subscribe","params":{"workspace":"/seen","after":7,"epoch":"e"}}`,
+		`{"id":4,"method":"workspace/subscribe","params":{"workspace":"/left","after":7}}`,
+		`{"id":5,"method":"workspace/unsubscribe","params":{"workspace":"/left"}}`,
+		`{"method":"$/setTrace","params":{"value":"messages"}}`,
+		`{"method":"document/didOpen","params":{"uri":"file:///w/a","version":1,"text":"one"}}`,
+		`{"method":"document/didOpen","params":{"uri":"file:///w/b","version":1,"text":"one"}}`,
+		`{"method":"document/didOpen","params":{"uri":"file:///w/c","version":1,"text":"one"}}`,
+		`{"method":"document/didChange","params":{"uri":"file:///w/a","version":3,"text":"three"}}`,
+		`{"method":"document/didChange","params":{"uri":"file:///w/a","version":2,"text":"two"}}`,
+		`{"method":"document/didChange","params":{"uri":"file:///w/b","version":2,"text":"two"}}`,
+		`{"method":"document/didSave","params":{"uri":"file:///w/b"}}`,
+		`{"method":"document/didClose","params":{"uri":"file:///w/c"}}`)
+	for range 14 {
+		j.asked()
+	}
+	told := []string{
+		`{"jsonrpc":"2.0","id":1,"result":{"workspace":"/w","seq":3,"epoch":"e","reset":false}}`,
+		`{"jsonrpc":"2.0","id":2,"result":{"workspace":"/empty","seq":9,"epoch":"e","reset":false}}`,
+		`{"jsonrpc":"2.0","id":3,"result":{"workspace":"/seen","seq":9,"epoch":"e","reset":false}}`,
+		`{"jsonrpc":"2.0","id":4,"result":{"workspace":"/left","seq":9,"epoch":"e","reset":false}}`,
+		`{"jsonrpc":"2.0","id":5,"result":{}}`,
+		`{"jsonrpc":"2.0","method":"session/changed","params":{"workspace":"/w","seq":11,"session":{"id":"s"}}}`,
+		changed("12", item("t:1", "running", "")), delta("t:1", "0", `g\u00fcn`), delta("t:1", "4", "stig"),
+		changed("13", item("t:2", "running", "")), delta("t:2", "0", "two"),
+		changed("14", item("t:3", "running", "thr")),
+		changed("15", item("t:4", "running", "")), delta("t:4", "0", "four"), changed("16", item("t:4", "completed", "four")),
+	}
+	j.tells(told...)
+	j.hearsAll(told...)
 	require.NoError(t, j.daemon.Close())
-	require.Contains(t, j.read(j.out), `{"jsonrpc":"2.0","method":"log/message","params":{"level":"error","message":"the cursord daemon has ended`)
+	j.connect()
+	j.hearsAll(connected)
+
+	require.JSONEq(t, `{"jsonrpc":"2.0","method":"$/setTrace","params":{"value":"messages"}}`, j.asked())
+	require.JSONEq(t, `{"jsonrpc":"2.0","method":"document/didOpen","params":{"uri":"file:///w/a","version":3,"text":"three"}}`, j.asked())
+	require.JSONEq(t, `{"jsonrpc":"2.0","method":"document/didOpen","params":{"uri":"file:///w/b","version":2}}`, j.asked())
+	again := map[string]string{}
+	var ids []string
+	for range 3 {
+		var m struct {
+			ID     string
+			Method string
+			Params json.RawMessage
+		}
+		require.NoError(t, json.Unmarshal([]byte(j.asked()), &m))
+		require.Equal(t, "workspace/subscribe", m.Method)
+		var p struct{ Workspace string }
+		require.NoError(t, json.Unmarshal(m.Params, &p))
+		again[p.Workspace] = string(m.Params)
+		ids = append(ids, m.ID)
+	}
+	require.JSONEq(t, `{"workspace":"/w","diffs":"summary","odd":[1],"after":16,"epoch":"e"}`, again["/w"])
+	require.JSONEq(t, `{"workspace":"/empty"}`, again["/empty"])
+	require.JSONEq(t, `{"workspace":"/seen","after":7,"epoch":"e"}`, again["/seen"])
+	j.tells(`{"jsonrpc":"2.0","id":"` + ids[0] + `","result":{"workspace":"x","seq":20,"epoch":"e","reset":false}}`)
+
+	// The text that grew meanwhile comes as a delta, for those who append; less text than before stands for itself.
+	more := []string{changed("17", item("t:1", "running", "günstiger")), delta("t:1", "10", " Preis"), changed("18", item("t:2", "cancelled", "tw")), delta("t:3", "3", "ee")}
+	j.tells(more...)
+	require.JSONEq(t, delta("t:1", "8", "er"), j.hears())
+	j.hearsAll(more...)
+
+	// Another database is not what the client knows.
+	j.tells(`{"jsonrpc":"2.0","id":"` + ids[1] + `","result":{"workspace":"x","seq":1,"epoch":"f","reset":true}}`)
+	require.Contains(t, j.hears(), `"level":"error","message":"the daemon has another database than before: restart the client`)
 	require.Equal(t, exitFailed, <-j.status)
+}
+
+// TestJoinMeetsAReplacedDaemon has the first daemon give way at once.
+func TestJoinMeetsAReplacedDaemon(t *testing.T) {
+	j := startJoin(t)
+	j.says(`{"id":1,"method":"diff/reject","params":{"workspace":"/w","all":true}}`)
+	conn, old := pair(t)
+	j.dials <- dialed{conn: conn}
+	body, err := rpc.NewFrameReader(old, rpc.HardCap).Read()
+	require.NoError(t, err)
+	var hello struct{ ID json.RawMessage }
+	require.NoError(t, json.Unmarshal(body, &hello))
+	_, err = old.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, rpc.AppendResponse(nil, hello.ID, json.RawMessage(`{"replaced":"now"}`), nil)))
+	require.NoError(t, err)
+	require.NoError(t, old.Close())
+	// It was asked nothing, so its end costs nothing.
+	j.connect()
+	require.Equal(t, `{"id":1,"method":"diff/reject","params":{"workspace":"/w","all":true}}`, j.asked())
 }
 
 func TestJoinWithoutDaemon(t *testing.T) {
 	j := startJoin(t)
-	j.lines <- line{err: errors.New("no room <here>")}
-	j.write(j.in, askInitialize)
-	require.Contains(t, j.read(j.out), `"id":1,"result":{"protocolVersion":1,`)
-	require.Contains(t, j.read(j.out), `"method":"log/message"`)
-	j.write(j.in, `{"id":"a","method":"x"}`+"\n"+`{"method":"x"}`+"\n"+`{"id":1,"result":{}}`+"\n"+`{"id":2,"method":"shutdown"}`+"\n")
+	for range quickTries {
+		j.dials <- dialed{err: errors.New("no room <here>")}
+	}
+	j.says(askInitialize)
+	require.Contains(t, j.hears(), `"id":1,"result":{"protocolVersion":1,`)
+	require.Contains(t, j.hears(), `"method":"log/message","params":{"level":"error"`)
+	// Each request is worth a try; what fails as before is not told again.
+	j.dials <- dialed{err: errors.New("no room <here>")}
+	j.says(`{"id":"a","method":"diff/reject"}`)
 	var answer struct {
 		ID    string
 		Error rpc.Error
 	}
-	require.NoError(t, json.Unmarshal([]byte(j.read(j.out)), &answer))
+	require.NoError(t, json.Unmarshal([]byte(j.hears()), &answer))
 	require.Equal(t, "a", answer.ID)
 	require.Equal(t, "no room <here>", answer.Error.Message)
-	require.Equal(t, `{"jsonrpc":"2.0","id":2,"result":null}`, j.read(j.out))
-	j.write(j.in, `{"method":"exit"}`+"\n")
+	require.Equal(t, rpc.CodeUnavailable, answer.Error.Code)
+	require.False(t, *answer.Error.Data.MayHaveHappened)
+	// … until there is one.
+	j.says(`{"id":"b","method":"diff/reject"}`)
+	j.connect()
+	j.hearsAll(connected)
+	require.Contains(t, j.asked(), `"method":"initialize"`)
+	require.Equal(t, `{"id":"b","method":"diff/reject"}`, j.asked())
+}
+
+func TestJoinEndsWithoutDaemon(t *testing.T) {
+	j := startJoin(t)
+	for range quickTries {
+		j.dials <- dialed{err: errors.New("no room")}
+	}
+	j.says(`{"id":1,"result":{}}`, `{"id":2,"method":"shutdown"}`, `{"method":"exit"}`)
+	var heard []string
+	for range 2 {
+		heard = append(heard, j.hears())
+	}
+	require.Contains(t, heard, `{"jsonrpc":"2.0","id":2,"result":null}`)
 	require.Equal(t, exitFailed, <-j.status)
+}
+
+// TestJoinShutsDown ends as a language server does, whichever end is seen first.
+func TestJoinShutsDown(t *testing.T) {
+	for _, early := range []bool{false, true} {
+		j := startJoin(t)
+		j.connect()
+		j.says(`{"id":2,"method":"shutdown"}`)
+		j.asked()
+		j.tells(`{"jsonrpc":"2.0","id":2,"result":null}`)
+		j.hearsAll(`{"jsonrpc":"2.0","id":2,"result":null}`)
+		if early {
+			require.NoError(t, j.daemon.Close())
+		}
+		j.says(`{"method":"exit"}`)
+		if !early {
+			require.Equal(t, `{"method":"exit"}`, j.asked())
+			require.NoError(t, j.daemon.Close())
+		}
+		require.Equal(t, exitOK, <-j.status)
+	}
 }

@@ -9,24 +9,17 @@ import (
 	"cursord/rpc"
 )
 
-// A sender sends one message to a client.
-type sender interface{ send(body []byte) }
-
-// refuse answers a message in place of a daemon that there is not, because of cause.
-func refuse(to sender, body []byte, cause error) {
-	m, bad := rpc.ParseMessage(body)
-	switch {
-	case bad != nil:
-		to.send(response(m.ID, nil, bad))
-	case m.ID == nil, m.IsResponse(), string(m.ID) == initializeID:
-	case m.Method == "shutdown":
-		to.send(response(m.ID, nil, nil))
-	default:
-		to.send(response(m.ID, nil, &rpc.Error{
-			Code: rpc.CodeInternal, Message: cause.Error(),
-			Data: rpc.ErrorData{Kind: daemon.KindInternal, Hint: `run "cursord doctor" to see what is wrong`},
-		}))
+// refusal answers a request in place of a daemon that there is not, because of cause.
+func refusal(m *rpc.Message, cause error) []byte {
+	if m.Method == "shutdown" {
+		return response(m.ID, nil, nil)
 	}
+	return response(m.ID, nil, &rpc.Error{
+		Code: rpc.CodeUnavailable, Message: cause.Error(),
+		Data: rpc.ErrorData{
+			Kind: daemon.KindUnavailable, Hint: `run "cursord doctor" to see what is wrong`, MayHaveHappened: new(bool),
+		},
+	})
 }
 
 // refuseAll tells cause and answers every message with it, until "exit" or the end.
@@ -45,11 +38,16 @@ func refuseAll(in *rpc.FrameReader, out io.Writer, cause error) {
 		default:
 			return
 		}
-		refuse(to, body, cause)
+		m, bad := rpc.ParseMessage(body)
+		if bad != nil {
+			to.send(response(m.ID, nil, bad))
+		} else if m.ID != nil && !m.IsResponse() {
+			to.send(refusal(&m, cause))
+		}
 		if !told {
 			to.send(logMessage("error", cause.Error()))
 		}
-		if lastMethod(body) == "exit" {
+		if m.Method == "exit" {
 			return
 		}
 	}

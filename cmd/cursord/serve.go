@@ -51,7 +51,10 @@ func serveInForeground(ctx context.Context, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	endpoint, err := dirs.Listen()
+	endpoint, err := inherit(ctx, dirs)
+	if endpoint == nil && err == nil {
+		endpoint, err = dirs.Listen()
+	}
 	if errors.Is(err, daemon.ErrRunning) {
 		return fmt.Errorf("%w (process %d)", err, daemon.LockHolder(dirs.Socket))
 	}
@@ -84,7 +87,10 @@ func serveInBackground(ctx context.Context) error {
 	if err != nil {
 		return fail(err)
 	}
-	endpoint, err := listenInTurn(ctx, dirs)
+	endpoint, err := inherit(ctx, dirs)
+	if endpoint == nil && err == nil {
+		endpoint, err = listenInTurn(ctx, dirs)
+	}
 	if err != nil {
 		return fail(err)
 	}
@@ -95,6 +101,14 @@ func serveInBackground(ctx context.Context) error {
 		return fail(err)
 	}
 	return nil
+}
+
+// inherit listens at the socket that we were started with, if there is one, once a daemon that is about to end has
+// ended.
+func inherit(ctx context.Context, dirs daemon.Dirs) (*daemon.Endpoint, error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*startLimit)
+	defer cancel()
+	return dirs.Inherit(ctx)
 }
 
 // listenInTurn listens, once a daemon that is about to end has ended. It returns nil if there is one that serves.
@@ -134,10 +148,13 @@ func serve(ctx context.Context, dirs daemon.Dirs, endpoint *daemon.Endpoint, con
 		log.Warn("configuration", "warning", w)
 	}
 	d, err := daemon.Open(daemon.Options{
-		Version: version(), StateDir: dirs.State, Socket: dirs.Socket, Config: config, Log: log, Fault: fault,
+		Version: version(), Written: ownWritten(), StateDir: dirs.State, Socket: dirs.Socket, Config: config, Log: log, Fault: fault,
 	})
 	if err != nil {
 		return err
+	}
+	if err := endpoint.MarkServing(); err != nil {
+		return errors.Join(err, d.Close())
 	}
 	log.Info("serving", "version", version(), "pid", os.Getpid(), "socket", dirs.Socket, "database", dirs.Database())
 
@@ -145,12 +162,19 @@ func serve(ctx context.Context, dirs daemon.Dirs, endpoint *daemon.Endpoint, con
 	defer closeConnections()
 	served := make(chan error, 1)
 	go func() { served <- rpc.Serve(connections, endpoint, d, log) }()
-	ended := false
+	ended, successor := false, ""
 	select {
 	case <-ctx.Done():
 		log.Info("stopping: a signal")
 	case <-d.Stopping():
-		log.Info("stopping: asked to")
+		if successor = d.Successor(); successor == "" {
+			log.Info("stopping: asked to")
+		} else if err := endpoint.Keep(); err != nil {
+			log.Warn("stopping: a newer build is there, whose clients have to wait", "program", successor, "err", err)
+			successor = ""
+		} else {
+			log.Info("stopping: a newer build takes over", "program", successor)
+		}
 	case err = <-served:
 		ended = true
 		log.Error("stopping: nobody can connect any more", "err", err)
@@ -162,6 +186,10 @@ func serve(ctx context.Context, dirs daemon.Dirs, endpoint *daemon.Endpoint, con
 	}
 	err = errors.Join(err, d.Close())
 	log.Info("stopped")
+	if successor != "" {
+		// Where it fails, the next client starts a daemon.
+		log.Error("the newer build has not taken over", "err", endpoint.Replace(successor))
+	}
 	return err
 }
 

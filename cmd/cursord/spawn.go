@@ -21,27 +21,73 @@ const (
 	startPoll  = 10 * time.Millisecond
 )
 
-// newClient returns a client of the user's daemon, which it starts if none runs; see rpc.NewClient for onNotify.
+// newClient returns a client of the user's daemon, which it starts if none runs, and which gives way to us if it is of
+// an older build; see rpc.NewClient for onNotify.
 func newClient(ctx context.Context, onNotify func(method string, params json.RawMessage)) (*rpc.Client, error) {
 	dirs, err := daemon.FindDirs()
 	if err != nil {
 		return nil, err
 	}
+	own := ownBuild()
 	for deadline := time.Now().Add(startLimit); ; {
 		conn, err := connect(ctx, dirs)
 		if err != nil {
 			return nil, err
 		}
 		client := rpc.NewClient(conn, onNotify)
+		var joined daemon.Joined
+		err = callInTime(ctx, dirs, client, "daemon/join", own, &joined)
 		// A daemon that is about to end may take connections that it never reads.
-		err = client.Call(ctx, "daemon/status", nil, nil)
-		if !errors.Is(err, rpc.ErrClosed) || time.Now().After(deadline) {
-			return client, nil
+		again := errors.Is(err, rpc.ErrClosed) && time.Now().Before(deadline)
+		if joined.Replaced == "now" {
+			<-client.Done()
+			again, own.Program = true, ""
+		}
+		if !again {
+			if silent := (*silentError)(nil); errors.As(err, &silent) {
+				client.Close()
+				return nil, err
+			}
+			return client, nil // other errors are those of a daemon that does not know the request
 		}
 		if err := client.Close(); err != nil {
 			return nil, err
 		}
 		time.Sleep(startPoll)
+	}
+}
+
+// A silentError is returned where a daemon that is there does not answer.
+type silentError struct{ advice string }
+
+func (e *silentError) Error() string { return e.advice }
+
+// callInTime makes a request that a daemon answers at once unless it hangs, and then tells the user so.
+func callInTime(ctx context.Context, dirs daemon.Dirs, client *rpc.Client, method string, params, result any) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answered := make(chan error, 1)
+	go func() { answered <- client.Call(ctx, method, params, result) }()
+	since := time.Now()
+	for said := false; ; {
+		select {
+		case err := <-answered:
+			return err
+		case <-time.After(silentLimit):
+		}
+		if !daemon.Serving(dirs.Socket) && time.Since(since) < 3*startLimit {
+			continue
+		}
+		advice := silentDaemon(dirs)
+		if time.Since(since) >= muteLimit {
+			cancel()
+			<-answered
+			return &silentError{advice}
+		}
+		if !said {
+			said = true
+			fmt.Fprintf(os.Stderr, "cursord: %s\n", advice)
+		}
 	}
 }
 
@@ -85,7 +131,7 @@ func startTimeout(dirs daemon.Dirs, started bool) error {
 	if started {
 		return fmt.Errorf("the daemon did not start within %v: see its log, %s", startLimit, dirs.Log())
 	}
-	return fmt.Errorf("the daemon (process %d) does not accept connections: see its log, %s", daemon.LockHolder(dirs.Socket), dirs.Log())
+	return fmt.Errorf("the daemon (process %d) does not accept connections: \"cursord stop --force\" ends it; its log is %s", daemon.LockHolder(dirs.Socket), dirs.Log())
 }
 
 // A starting daemon is a process that will listen, or end.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -41,15 +40,14 @@ func statusCommand() *cobra.Command {
 	return c
 }
 
-// askStatus asks for what a daemon answers at once, unless it hangs.
+// askStatus asks for what a daemon answers at once.
 func askStatus(ctx context.Context, client *rpc.Client) (daemon.Status, error) {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
-	var s daemon.Status
-	err := client.Call(ctx, "daemon/status", nil, &s)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return s, errors.New("the daemon accepts connections and does not answer: end it with \"cursord stop\", or kill its process")
+	dirs, err := daemon.FindDirs()
+	if err != nil {
+		return daemon.Status{}, err
 	}
+	var s daemon.Status
+	err = callInTime(ctx, dirs, client, "daemon/status", nil, &s)
 	return s, err
 }
 

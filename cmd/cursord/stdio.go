@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -21,7 +21,8 @@ func stdioCommand() *cobra.Command {
 		Use:   "stdio",
 		Short: "Speak the protocol on stdin and stdout, for editors",
 		Long: `Speak the protocol on stdin and stdout, for editors: join the user's daemon, starting it if none runs.
-It ends when its stdin does; the daemon and its turns go on.`,
+It ends when its stdin does; the daemon and its turns go on. When the daemon ends, it joins the next one and goes on
+there.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if standalone {
@@ -35,14 +36,44 @@ It ends when its stdin does; the daemon and its turns go on.`,
 }
 
 // joinStdio joins our stdin and stdout to the daemon and returns the exit status.
-func joinStdio(ctx context.Context) int {
-	return join(ctx, os.Stdin, os.Stdout, func(ctx context.Context) (net.Conn, error) {
-		dirs, err := daemon.FindDirs()
-		if err != nil {
-			return nil, err
-		}
-		return connect(ctx, dirs)
-	})
+func joinStdio(ctx context.Context) int { return join(ctx, os.Stdin, os.Stdout, localAccess()) }
+
+// localAccess leads to the user's daemon on this machine, which it starts if none runs.
+func localAccess() access {
+	replaced := false
+	return access{
+		dial: func(ctx context.Context) (io.ReadWriteCloser, error) {
+			dirs, err := daemon.FindDirs()
+			if err != nil {
+				return nil, err
+			}
+			return connect(ctx, dirs)
+		},
+		hello: func() (string, json.RawMessage) {
+			p := ownBuild()
+			if replaced {
+				p.Program = "" // once is enough: what is at that path may be another program by now
+			}
+			replaced = true
+			raw, err := json.Marshal(p)
+			if err != nil {
+				panic(err) // strings and a number
+			}
+			return "daemon/join", raw
+		},
+		silent: func() (string, bool) {
+			dirs, err := daemon.FindDirs()
+			if err != nil {
+				return err.Error(), false
+			}
+			return silentDaemon(dirs), !daemon.Serving(dirs.Socket)
+		},
+	}
+}
+
+// silentDaemon says what to do about a daemon that does not answer.
+func silentDaemon(dirs daemon.Dirs) string {
+	return fmt.Sprintf("the daemon (process %d) does not answer: \"cursord stop --force\" ends it, and the next client starts another", daemon.LockHolder(dirs.Socket))
 }
 
 // serveStdio serves on in and out in this process until in ends; the turns end with it.
@@ -82,7 +113,7 @@ func openStandalone(errOut io.Writer) (*daemon.Daemon, *slog.Logger, error) {
 		log.Warn("configuration", "warning", w)
 	}
 	config.IdleExit = 0 // it is for the editor to end us
-	d, err := daemon.Open(daemon.Options{Version: version(), StateDir: dirs.State, Config: config, Log: log})
+	d, err := daemon.Open(daemon.Options{Version: version(), Written: ownWritten(), StateDir: dirs.State, Config: config, Log: log})
 	return d, log, err
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +23,7 @@ func stopCommand() *cobra.Command {
 		Use:   "stop",
 		Short: "Stop the daemon",
 		Long: `Stop the daemon and wait until it has ended. It refuses while turns run or wait, unless it is forced: they
-then end as interrupted.`,
+then end as interrupted, and a daemon that does not answer is killed. Editors that are connected start another one.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			dirs, err := daemon.FindDirs()
@@ -30,30 +32,99 @@ then end as interrupted.`,
 			}
 			ctx, cancel := context.WithTimeout(c.Context(), stopLimit)
 			defer cancel()
-			conn, err := daemon.Dial(ctx, dirs.Socket)
-			if daemon.NotListening(err) {
+			pid := daemon.LockHolder(dirs.Socket)
+			err = askToStop(ctx, dirs, pid, force)
+			switch {
+			case errors.Is(err, errNoDaemon):
 				fmt.Fprintln(c.OutOrStdout(), "no daemon is running")
 				return nil
+			case err == nil:
+				return nil
+			case !force || !unanswered(err):
+				return err
 			}
-			if err != nil {
-				return fmt.Errorf("cannot reach the daemon: %w", err)
+			if err := killDaemon(c.Context(), dirs, pid); err != nil {
+				return err
 			}
-			pid := daemon.LockHolder(dirs.Socket)
-			client := rpc.NewClient(conn, nil)
-			defer client.Close()
-			err = client.Call(ctx, "daemon/stop", rpc.StopParams{Force: force}, nil)
-			// A daemon that stops already may have no time to answer.
-			if err == nil || errors.Is(err, rpc.ErrClosed) {
-				err = waitForEnd(ctx, dirs.Socket, pid)
-			}
-			if ctx.Err() != nil {
-				return fmt.Errorf("the daemon (process %d) did not end within %v: see its log, %s", pid, stopLimit, dirs.Log())
-			}
-			return err
+			fmt.Fprintf(c.OutOrStdout(), "the daemon (process %d) did not answer and was killed\n", pid)
+			return nil
 		},
 	}
-	c.Flags().BoolVar(&force, "force", false, "stop it also while turns run")
+	c.Flags().BoolVar(&force, "force", false, "stop it also while turns run, and if it hangs")
 	return c
+}
+
+var errNoDaemon = errors.New("no daemon is running")
+
+// unanswered reports whether err says that a daemon does nothing any more.
+func unanswered(err error) bool {
+	silent := (*silentError)(nil)
+	return errors.As(err, &silent) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// askToStop has the daemon end, and waits for that. Its error is errNoDaemon, a *silentError or the daemon's.
+func askToStop(ctx context.Context, dirs daemon.Dirs, pid int, force bool) error {
+	silent := &silentError{fmt.Sprintf("the daemon (process %d) does not end: \"cursord stop --force\" ends it; its log is %s", pid, dirs.Log())}
+	var conn net.Conn
+	for since := time.Now(); ; {
+		var err error
+		conn, err = daemon.Dial(ctx, dirs.Socket)
+		if err == nil {
+			break
+		}
+		switch {
+		case daemon.NotListening(err) && !daemon.Running(dirs.Socket):
+			return errNoDaemon
+		case daemon.NotListening(err): // it starts, or is about to end
+		case !daemon.Backlogged(err):
+			return fmt.Errorf("cannot reach the daemon: %w", err)
+		}
+		if time.Since(since) > silentLimit {
+			return silent
+		}
+		time.Sleep(startPoll)
+	}
+	client := rpc.NewClient(conn, nil)
+	defer client.Close()
+	asking, cancel := context.WithTimeout(ctx, silentLimit)
+	defer cancel()
+	err := client.Call(asking, "daemon/stop", rpc.StopParams{Force: force}, nil)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) && daemon.Serving(dirs.Socket):
+		return &silentError{silentDaemon(dirs)}
+	case err == nil || errors.Is(err, rpc.ErrClosed): // one that stops already may have no time to answer
+		err = waitForEnd(ctx, dirs.Socket, pid)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return silent
+	}
+	return err
+}
+
+// killDaemon ends a daemon that does nothing any more, and removes what it leaves.
+func killDaemon(ctx context.Context, dirs daemon.Dirs, pid int) error {
+	ctx, cancel := context.WithTimeout(ctx, silentLimit)
+	defer cancel()
+	if daemon.Running(dirs.Socket) && daemon.LockHolder(dirs.Socket) == pid {
+		process, err := os.FindProcess(pid)
+		if err == nil {
+			err = process.Kill()
+		}
+		if err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("the daemon (process %d) cannot be killed: %w", pid, err)
+		}
+	}
+	if err := waitForEnd(ctx, dirs.Socket, pid); err != nil {
+		return fmt.Errorf("the daemon (process %d) was killed and has not ended yet", pid)
+	}
+	endpoint, err := dirs.Listen()
+	if errors.Is(err, daemon.ErrRunning) {
+		return nil // there is another one already
+	}
+	if err != nil {
+		return err
+	}
+	return endpoint.Release()
 }
 
 // waitForEnd waits until the daemon with a process id has ended, and perhaps another one has come in its place.

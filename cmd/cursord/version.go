@@ -2,10 +2,14 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"cursord/rpc"
 )
 
 // version returns the version that the build recorded, "dev" where it recorded none.
@@ -14,6 +18,28 @@ func version() string {
 		return info.Main.Version
 	}
 	return "dev"
+}
+
+// ownBuild says which program we are, for daemon/join.
+func ownBuild() rpc.JoinParams {
+	program, err := os.Executable()
+	if err != nil {
+		program = "" // then it takes nobody's place
+	}
+	return rpc.JoinParams{Version: version(), Written: ownWritten().UnixNano(), Program: program}
+}
+
+// ownWritten returns when our program's file was last changed.
+func ownWritten() time.Time {
+	program, err := os.Executable()
+	if err != nil {
+		return time.Time{}
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 func versionCommand() *cobra.Command {

@@ -191,6 +191,13 @@ type agentRun struct {
 	Prompt  string   `json:"prompt"`
 }
 
+// command is the command line with the world's environment.
+func (w *world) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("cursord", args...)
+	cmd.Env, cmd.Dir = w.env(), w.ws
+	return cmd
+}
+
 // cursord runs the command line and returns what it printed and its exit status.
 func (w *world) cursord(args ...string) (stdout, stderr string, status int) {
 	w.t.Helper()
@@ -232,6 +239,7 @@ type told struct {
 	Offset  int               `json:"offset"`
 	Text    string            `json:"text"`
 	Removed bool              `json:"removed"`
+	Message string            `json:"message"`
 	at      time.Time
 }
 

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"cursord/daemon"
+	"cursord/rpc"
+)
+
+// A question is a request of the editor's that has gone to a daemon and has no answer yet.
+type question struct {
+	id        json.RawMessage
+	method    string
+	body      []byte
+	workspace string // of a subscription and its end
+	order     uint64
+	repeat    bool // to send it again changes nothing that the first time did not
+	reads     bool // it has no effect at all
+	sent      int  // to how many daemons
+	cancelled bool // the editor wants no answer any more
+	declined  bool // the daemon was about to end and has done nothing
+}
+
+// reading requests have no effect.
+var reading = []string{
+	"workspace/list", "session/list", "session/read", "item/read", "turn/wait", "diff/list", "diff/unified",
+	"agent/status", "agent/models", "daemon/status", "shutdown",
+}
+
+// settling requests have the same effect however often they are made.
+var settling = []string{
+	"workspace/subscribe", "workspace/unsubscribe", "workspace/trust", "session/update", "turn/cancel",
+}
+
+func newQuestion(m *rpc.Message, body []byte) *question {
+	r := &question{id: m.ID, method: m.Method, body: body}
+	r.reads = slices.Contains(reading, m.Method)
+	r.repeat = r.reads || slices.Contains(settling, m.Method)
+	var p struct {
+		Workspace string `json:"workspace"`
+		TurnID    string `json:"turnId"`
+	}
+	switch m.Method {
+	case "workspace/subscribe", "workspace/unsubscribe", "turn/start":
+		if json.Unmarshal(m.Params, &p) == nil {
+			r.workspace = p.Workspace
+			r.repeat = r.repeat || p.TurnID != "" // the daemon knows the turn again
+		}
+	}
+	return r
+}
+
+// maxSent bounds to how many daemons a request goes: it may be what ends them.
+const maxSent = 3
+
+// mayRepeat reports whether r may go to another daemon.
+func (r *question) mayRepeat() bool { return (r.repeat || r.declined) && r.sent < maxSent }
+
+// unanswered is the answer to r where there will be none, because of cause.
+func (r *question) unanswered(cause string) []byte {
+	happened := !r.reads && !r.declined
+	hint := "it has not taken effect: try again"
+	if happened {
+		hint = "look whether it has taken effect before you try again"
+	}
+	return response(r.id, nil, &rpc.Error{
+		Code: rpc.CodeUnavailable, Message: cause,
+		Data: rpc.ErrorData{Kind: daemon.KindUnavailable, Hint: hint, MayHaveHappened: &happened},
+	})
+}
+
+// asked are the requests without an answer: written by those who carry the editor's messages, and the daemon's.
+type asked struct {
+	mu    sync.Mutex
+	last  uint64                 // guarded by mu
+	byID  map[string][]*question // guarded by mu; of two with one id, the older is answered first
+	some  chan struct{}          // holds a token when there may be some after there were none
+	count int                    // guarded by mu
+}
+
+func newAsked() *asked { return &asked{byID: map[string][]*question{}, some: make(chan struct{}, 1)} }
+
+func (a *asked) add(r *question) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.last++
+	r.order = a.last
+	r.sent = 1
+	a.byID[string(r.id)] = append(a.byID[string(r.id)], r)
+	if a.count++; a.count == 1 {
+		select {
+		case a.some <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// get returns the request that an answer with this id is for, nil if there is none.
+func (a *asked) get(id []byte) *question {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if list := a.byID[string(id)]; len(list) > 0 {
+		return list[0]
+	}
+	return nil
+}
+
+func (a *asked) remove(r *question) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	id := string(r.id)
+	list := a.byID[id]
+	i := slices.Index(list, r)
+	if i < 0 {
+		return
+	}
+	a.count--
+	if list = slices.Delete(list, i, i+1); len(list) == 0 {
+		delete(a.byID, id)
+	} else {
+		a.byID[id] = list
+	}
+}
+
+// cancel notes that the editor wants no answer to what has this id.
+func (a *asked) cancel(id []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range a.byID[string(id)] {
+		r.cancelled = true
+	}
+}
+
+func (a *asked) isCancelled(r *question) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return r.cancelled
+}
+
+func (a *asked) any() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.count > 0
+}
+
+// all returns the requests in the order in which they were made.
+func (a *asked) all() (list []*question) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, same := range a.byID {
+		list = append(list, same...)
+	}
+	slices.SortFunc(list, func(x, y *question) int { return cmp.Compare(x.order, y.order) })
+	return list
+}

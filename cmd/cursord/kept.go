@@ -1,0 +1,93 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"cursord/rpc"
+)
+
+// kept is what an editor has said of itself and a new daemon must be told again. It is owned by those who hold the
+// joiner's order.
+type kept struct {
+	initialize json.RawMessage // params; nil if the joiner has not answered any
+	greeted    bool            // it has answered one, perhaps without params
+	trace      json.RawMessage // params of the latest $/setTrace
+	documents  map[string]*openDocument
+	opened     uint64
+}
+
+// An openDocument is what a document/didOpen would say of it now.
+type openDocument struct {
+	order   uint64
+	version int
+	params  json.RawMessage
+}
+
+// note takes a notification of the editor's.
+func (k *kept) note(m *rpc.Message) {
+	switch m.Method {
+	case "$/setTrace":
+		k.trace = m.Params
+	case "document/didOpen", "document/didChange", "document/didSave", "document/didClose":
+		k.noteDocument(m)
+	}
+}
+
+func (k *kept) noteDocument(m *rpc.Message) {
+	var p struct {
+		URI     string          `json:"uri"`
+		Version *int            `json:"version,omitempty"`
+		Text    json.RawMessage `json:"text,omitempty"`
+	}
+	if json.Unmarshal(m.Params, &p) != nil {
+		return
+	}
+	version := 0
+	if p.Version != nil {
+		version = *p.Version
+	}
+	d := k.documents[p.URI]
+	switch m.Method {
+	case "document/didOpen":
+		if k.documents == nil {
+			k.documents = map[string]*openDocument{}
+		}
+		k.opened++
+		k.documents[p.URI] = &openDocument{order: k.opened, version: version, params: m.Params}
+	case "document/didChange":
+		if d != nil && p.Version != nil && p.Text != nil && version > d.version {
+			d.version, d.params = version, m.Params
+		}
+	case "document/didSave":
+		if d == nil || p.Version != nil && version < d.version {
+			return
+		}
+		if p.Version != nil {
+			d.version = version
+		}
+		p.Version, p.Text = &d.version, nil // as on disk
+		if saved, err := json.Marshal(p); err == nil {
+			d.params = saved
+		}
+	case "document/didClose":
+		delete(k.documents, p.URI)
+	}
+}
+
+// messages returns what to tell a new daemon, the answer to initialize having the id given.
+func (k *kept) messages(initializeID json.RawMessage) (list [][]byte) {
+	if k.greeted {
+		list = append(list, rpc.AppendRequest(nil, initializeID, "initialize", k.initialize))
+	}
+	if k.trace != nil {
+		list = append(list, rpc.AppendRequest(nil, nil, "$/setTrace", k.trace))
+	}
+	open := slices.SortedFunc(maps.Values(k.documents), func(a, b *openDocument) int { return cmp.Compare(a.order, b.order) })
+	for _, d := range open {
+		list = append(list, rpc.AppendRequest(nil, nil, "document/didOpen", d.params))
+	}
+	return list
+}

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A position is how far an editor has been told of its workspaces: what it takes to go on from there with another
+// daemon. It reads what passes, which it takes from the bytes without decoding them where they look as our daemon
+// writes them.
+type position struct {
+	workspaces map[string]*subscribed
+	texts      map[string]*toldText // items whose text grows, by id
+	missing    map[string]int       // since the last daemon was lost: the bytes that the editor has of them
+}
+
+// A subscribed workspace.
+type subscribed struct {
+	workspace string // as the daemon calls it
+	names     []string
+	params    map[string]json.RawMessage // of the editor's workspace/subscribe
+	epoch     string
+	after     *uint64 // the last seq told; nil: none yet, nor one that the editor had before
+}
+
+// A toldText is the last that was told of an item whose text grows.
+type toldText struct {
+	delta bool
+	body  []byte
+}
+
+func newPosition() *position {
+	return &position{workspaces: map[string]*subscribed{}, texts: map[string]*toldText{}, missing: map[string]int{}}
+}
+
+var (
+	deltaHead    = []byte(`{"jsonrpc":"2.0","method":"item/delta","params":{"workspace":`)
+	noteHead     = []byte(`{"jsonrpc":"2.0","method":"`)
+	changedInner = []byte(`/changed","params":{"workspace":"`)
+	answerHead   = []byte(`{"jsonrpc":"2.0","id":`)
+)
+
+// note takes a notification on its way to the editor. It returns what the editor must be told before it: the text of an
+// item that it missed while no daemon was there; nil mostly.
+func (p *position) note(body []byte) (before []byte) {
+	if bytes.HasPrefix(body, deltaHead) {
+		if id, ok := textAfter(body, `"itemId":"`); ok {
+			p.grown(id, body)
+			return nil
+		}
+	} else if kind, workspace, seq, rest, ok := changedParts(body); ok {
+		p.at(workspace, seq)
+		if string(kind) != "item" {
+			return nil
+		}
+		if id, ok := bytes.CutPrefix(rest, []byte(`,"item":{"id":"`)); ok {
+			if id, ok := plainText(id); ok {
+				return p.itemChanged(id, body)
+			}
+		}
+	}
+	return p.noteOther(body)
+}
+
+// noteOther is note for what does not look as our daemon writes it.
+func (p *position) noteOther(body []byte) []byte {
+	m, bad := rpc.ParseMessage(body)
+	if bad != nil {
+		return nil
+	}
+	var n struct {
+		Workspace string         `json:"workspace"`
+		Seq       uint64         `json:"seq"`
+		ItemID    string         `json:"itemId"`
+		Item      *sessions.Item `json:"item"`
+	}
+	if json.Unmarshal(m.Params, &n) != nil {
+		return nil
+	}
+	if m.Method == "item/delta" {
+		p.grown([]byte(n.ItemID), body)
+	}
+	if n.Seq > 0 {
+		p.at([]byte(n.Workspace), n.Seq)
+	}
+	if n.Item != nil {
+		return p.itemChanged([]byte(n.Item.ID), body)
+	}
+	return nil
+}
+
+func (p *position) at(workspace []byte, seq uint64) {
+	if s := p.workspaces[string(workspace)]; s != nil {
+		if s.after == nil {
+			s.after = new(uint64)
+		}
+		*s.after = seq
+	}
+}
+
+func (p *position) grown(id, body []byte) {
+	if len(p.missing) > 0 {
+		delete(p.missing, string(id))
+	}
+	t := p.texts[string(id)]
+	if t == nil {
+		t = &toldText{}
+		p.texts[string(id)] = t
+	}
+	t.delta, t.body = true, append(t.body[:0], body...)
+}
+
+// itemChanged takes the state of an item.
+func (p *position) itemChanged(id, body []byte) (before []byte) {
+	if len(p.missing) > 0 {
+		if had, ok := p.missing[string(id)]; ok {
+			delete(p.missing, string(id))
+			before = fill(body, had)
+		}
+	}
+	kind, _ := textAfter(body, `"kind":"`)
+	status, _ := textAfter(body, `"status":"`)
+	growing := string(status) == string(sessions.ItemRunning) &&
+		(string(kind) == string(sessions.ItemAssistant) || string(kind) == string(sessions.ItemThinking))
+	if !growing {
+		if len(p.texts) > 0 {
+			delete(p.texts, string(id))
+		}
+		return before
+	}
+	p.texts[string(id)] = &toldText{body: bytes.Clone(body)}
+	return before
+}
+
+// fill returns the delta from the first had bytes of an item's text to all of it, nil if it has no more.
+func fill(body []byte, had int) []byte {
+	var m struct{ Params rpc.ItemChanged }
+	if json.Unmarshal(body, &m) != nil || m.Params.Item == nil {
+		return nil
+	}
+	it := m.Params.Item
+	if len(it.Text) <= had || !utf8.RuneStart(it.Text[had]) {
+		return nil
+	}
+	params, err := json.Marshal(rpc.DeltaParams{
+		Workspace: m.Params.Workspace, SessionID: it.SessionID, TurnID: it.TurnID, ItemID: it.ID, Kind: it.Kind,
+		Offset: had, Text: it.Text[had:],
+	})
+	if err != nil {
+		panic(err) // strings and numbers
+	}
+	return rpc.AppendRequest(nil, nil, "item/delta", params)
+}
+
+// length returns how many bytes of the item's text the editor has.
+func (t *toldText) length() int {
+	var m struct {
+		Params struct {
+			Offset int
+			Text   string
+			Item   struct{ Text string }
+		}
+	}
+	if json.Unmarshal(t.body, &m) != nil {
+		return 0
+	}
+	if t.delta {
+		return m.Params.Offset + len(m.Params.Text)
+	}
+	return len(m.Params.Item.Text)
+}
+
+// lost notes that the daemon is gone.
+func (p *position) lost() {
+	for id, t := range p.texts {
+		p.missing[id] = t.length()
+	}
+	clear(p.texts)
+}
+
+// subscribed takes the answer to a workspace/subscribe.
+func (p *position) subscribed(r *question, body []byte) {
+	m, bad := rpc.ParseMessage(r.body)
+	if bad != nil {
+		return
+	}
+	var answer struct {
+		Result *struct {
+			Workspace string
+			Epoch     string
+			Reset     bool
+		}
+	}
+	s := &subscribed{names: []string{r.workspace}}
+	if json.Unmarshal(body, &answer) != nil || answer.Result == nil || json.Unmarshal(m.Params, &s.params) != nil {
+		return
+	}
+	s.workspace, s.epoch = answer.Result.Workspace, answer.Result.Epoch
+	if after := s.params["after"]; after != nil && !answer.Result.Reset {
+		if n, err := strconv.ParseUint(string(after), 10, 64); err == nil {
+			s.after = &n
+		}
+	}
+	if old := p.workspaces[s.workspace]; old != nil {
+		s.names = append(s.names, old.names...)
+	}
+	p.workspaces[s.workspace] = s
+}
+
+// unsubscribed takes the answer to a workspace/unsubscribe.
+func (p *position) unsubscribed(r *question, body []byte) {
+	var answer struct{ Error json.RawMessage }
+	if json.Unmarshal(body, &answer) != nil || answer.Error != nil {
+		return
+	}
+	dir, err := resolveDir(r.workspace)
+	for name, s := range p.workspaces {
+		if name == r.workspace || slices.Contains(s.names, r.workspace) || err == nil && name == dir {
+			delete(p.workspaces, name)
+		}
+	}
+}
+
+// resume returns the params of a workspace/subscribe that goes on where the editor is.
+func (s *subscribed) resume() json.RawMessage {
+	params := map[string]any{}
+	for name, value := range s.params {
+		params[name] = value
+	}
+	params["workspace"] = s.workspace
+	delete(params, "after")
+	delete(params, "epoch")
+	if s.after != nil {
+		params["after"], params["epoch"] = *s.after, s.epoch
+	}
+	raw, err := json.Marshal(params)
+	if err != nil {
+		panic(err) // it was JSON before
+	}
+	return raw
+}
+
+// textAfter returns what stands in body between a mark, which ends in a quote that opens a string, and the quote that
+// closes it, if it is one without escapes. No string can have the mark in it, since a quote inside one is escaped.
+func textAfter(body []byte, mark string) ([]byte, bool) {
+	i := bytes.Index(body, []byte(mark))
+	if i < 0 {
+		return nil, false
+	}
+	return plainText(body[i+len(mark):])
+}
+
+// plainText returns what b has before the first quote, unless there are escapes.
+func plainText(b []byte) ([]byte, bool) {
+	end := bytes.IndexByte(b, '"')
+	if end < 0 || bytes.IndexByte(b[:end], '\\') >= 0 {
+		return nil, false
+	}
+	return b[:end], true
+}
+
+// changedParts takes a notification of a change apart: what has changed, where, its seq, and what follows that.
+func changedParts(body []byte) (kind, workspace []byte, seq uint64, rest []byte, ok bool) {
+	rest, ok = bytes.CutPrefix(body, noteHead)
+	if !ok {
+		return
+	}
+	end := bytes.IndexByte(rest, '/')
+	if ok = end >= 0; !ok {
+		return
+	}
+	kind = rest[:end]
+	if rest, ok = bytes.CutPrefix(rest[end:], changedInner); !ok {
+		return
+	}
+	if workspace, ok = plainText(rest); !ok {
+		return
+	}
+	if rest, ok = bytes.CutPrefix(rest[len(workspace):], []byte(`","seq":`)); !ok {
+		return
+	}
+	for len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' {
+		seq, rest = 10*seq+uint64(rest[0]-'0'), rest[1:]
+	}
+	return
+}

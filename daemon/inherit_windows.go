@@ -1,0 +1,17 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+)
+
+// Inherit returns nil: on Windows nobody passes sockets.
+func (Dirs) Inherit(context.Context) (*Endpoint, error) { return nil, nil }
+
+// Keep has nothing to do: see Replace.
+func (*Endpoint) Keep() error { return nil }
+
+// Replace cannot be done on Windows; the next client starts the successor.
+func (*Endpoint) Replace(string) error {
+	return errors.New("a process cannot become another program on Windows")
+}
