@@ -1,0 +1,134 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// trusts trusts the workspace, as a person would have before.
+func (w *world) trusts() {
+	w.t.Helper()
+	_, stderr, status := w.cursord("trust")
+	require.Zero(w.t, status, stderr)
+}
+
+// hunksOf waits until a file's buffer shows so many hunks, and the daemon's list says the same.
+func (n *nvim) hunksOf(path string, count int) {
+	n.t.Helper()
+	n.until(path+" with its hunks", `local path, count = ...
+		local d = vim.b[vim.fn.bufnr('^' .. path .. '$')].cursord_status_dict
+		return (d and d.pending or 0) == count`, n.w.path(path), count)
+}
+
+// agree requires that the buffer of a file, the disk and what is listed say the same.
+func (n *nvim) agree(e *editor, path, want string, hunks int) {
+	n.t.Helper()
+	n.untilText(path, want)
+	n.poll("the disk", func() bool { return n.w.get(path) == want })
+	n.hunksOf(path, hunks)
+	listed := 0
+	if d := e.diffs()[path]; d != nil {
+		listed = len(d.Hunks)
+	}
+	require.Equal(n.t, hunks, listed)
+	require.Equal(n.t, false, n.lua("return vim.bo[vim.fn.bufnr('^' .. ... .. '$')].modified", n.w.path(path)))
+}
+
+const saysDone = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"It is **done**, see ` + "`f`" + `.\n"}]}}`
+
+// TestNvimMainJob asks with a selection and reviews what comes, with windows, disk and daemon compared at each step.
+func TestNvimMainJob(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before := numbered(30, nil)
+		change := func(lines map[int]string) string { return numbered(30, lines) }
+		five, fifteen := "agent 5\n", "agent 15a\nagent 15b\n"
+		after := change(map[int]string{5: five, 15: fifteen})
+		w.putAll(tree{"f": before, "g": "one\ntwo\nthree\n"})
+		w.plays(lines(edits("1", "f", before, after), edits("2", "g", "one\ntwo\nthree\n", "one\n2\nthree\n"), []string{saysDone})...)
+		w.start()
+		e := w.opens()
+		n := w.neovim(t, bin, "", "f")
+		n.keys("4GVj")
+		n.keys(":Cursord ask what is this?<CR>")
+		n.untilScreen("It is **done**")
+		require.Equal(t, `<context>
+<selection path="f" lines="4-5">
+line 4
+line 5
+</selection>
+</context>
+
+what is this?`, strings.TrimSpace(w.runs()[0].Prompt))
+		n.agree(e, "f", after, 2)
+		require.Equal(t, w.path("f"), n.lua("return vim.api.nvim_buf_get_name(0)"), "the focus stays")
+		require.Equal(t, 5.0, n.lua("return vim.fn.line('.')"), "the cursor stays")
+		n.until("a word at the end", "return said[#said] and said[#said].text == ...", "cursord: 3 hunks in 2 files, :Cursord review")
+		require.Contains(t, n.screen(), "  line 4  ")
+		require.Contains(t, n.screen(), "  line 5  ")
+		require.Contains(t, n.screen(), "┃ agent 5  ")
+
+		// Accepting leaves the text, and goes to the next one.
+		n.ex("Cursord accept")
+		n.agree(e, "f", after, 1)
+		n.until("the next hunk", "return vim.fn.line('.') == 15")
+		// Rejecting changes the disk and the buffer with it.
+		n.ex("Cursord reject")
+		n.agree(e, "f", change(map[int]string{5: five}), 0)
+		n.ex("Cursord undo")
+		n.agree(e, "f", after, 1)
+		n.ex("Cursord redo")
+		n.agree(e, "f", change(map[int]string{5: five}), 0)
+		n.ex("Cursord undo")
+		n.agree(e, "f", after, 1)
+		// A visual range takes what shows in it.
+		n.keys("16GV:Cursord reject<CR>")
+		n.agree(e, "f", change(map[int]string{5: five, 15: "agent 15a\n"}), 1)
+		n.ex("Cursord undo")
+		n.agree(e, "f", after, 1)
+
+		// The next file.
+		n.ex("Cursord next")
+		require.Equal(t, []any{w.path("g"), 2.0}, n.lua("return { vim.api.nvim_buf_get_name(0), vim.fn.line('.') }"))
+		n.hunksOf("g", 1)
+		n.ex("Cursord prev")
+		require.Equal(t, []any{w.path("f"), 15.0}, n.lua("return { vim.api.nvim_buf_get_name(0), vim.fn.line('.') }"))
+		n.ex("Cursord reject!")
+		n.agree(e, "f", change(map[int]string{5: five}), 0)
+		n.agree(e, "g", "one\ntwo\nthree\n", 0)
+		n.ex("Cursord undo")
+		n.agree(e, "f", after, 1)
+		n.agree(e, "g", "one\n2\nthree\n", 1)
+		n.ex("Cursord accept!")
+		n.agree(e, "f", after, 0)
+		n.agree(e, "g", "one\n2\nthree\n", 0)
+		n.quiet()
+	})
+}
+
+// TestNvimUndoBringsTheHunkBack rejects in a buffer that is as its file, and takes that back with "u".
+func TestNvimUndoBringsTheHunkBack(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before, after := numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 15: ""})
+		w.put("f", before)
+		w.plays(lines(edits("1", "f", before, after))...)
+		w.start()
+		e := w.opens()
+		n := w.neovim(t, bin, "", "f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", after, 2)
+		n.keys("5G")
+		n.ex("Cursord reject")
+		n.agree(e, "f", numbered(30, map[int]string{15: ""}), 1)
+		n.keys("u")
+		n.untilText("f", after)
+		n.hunksOf("f", 2)
+		require.Equal(t, numbered(30, map[int]string{15: ""}), w.get("f"), "the disk is as the person left it")
+		n.ex("write")
+		n.agree(e, "f", after, 2)
+		n.quiet()
+	})
+}

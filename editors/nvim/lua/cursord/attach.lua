@@ -1,0 +1,23 @@
+--- What runs while a workspace is known: it brings the parts together that listen to events.
+local docs = require('cursord.docs')
+
+local group = vim.api.nvim_create_augroup('cursord', {})
+
+local function on(events, callback)
+  vim.api.nvim_create_autocmd(events, { group = group, callback = callback })
+end
+
+on({ 'BufReadPost', 'BufNewFile', 'BufFilePost', 'BufWinEnter' }, function(args)
+  docs.attach(args.buf)
+end)
+on('BufWritePost', function(args)
+  docs.written(args.buf)
+end)
+on('FileChangedShellPost', function(args)
+  docs.reloaded(args.buf)
+end)
+
+require('cursord.review.view')
+require('cursord.review.quickfix')
+require('cursord.status')
+require('cursord.chat')

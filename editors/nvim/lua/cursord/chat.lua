@@ -1,0 +1,373 @@
+--- The chat's windows, and sending.
+local config = require('cursord.config')
+local context = require('cursord.context')
+local rpc = require('cursord.rpc')
+local transcript = require('cursord.transcript')
+local workspace = require('cursord.workspace')
+
+local api = vim.api
+local M = {}
+
+--- @class cursord.Panel
+--- @field shown? cursord.Transcript
+--- @field input integer a buffer; it keeps the draft
+--- @field origin? cursord.Origin where one came from
+
+local panels = {} --- @type table<cursord.Workspace, cursord.Panel>
+
+--- @param ws cursord.Workspace
+--- @return cursord.Panel
+local function panel_of(ws)
+  local panel = panels[ws]
+  if panel and api.nvim_buf_is_valid(panel.input) then
+    return panel
+  end
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_name(buf, ('cursord://input/%d/%s'):format(buf, vim.fs.basename(ws.root)))
+  vim.b[buf].cursord_root = ws.root
+  vim.bo[buf].bufhidden, vim.bo[buf].swapfile = 'hide', false
+  vim.bo[buf].filetype = 'cursord_input'
+  panel = { input = buf, shown = panel and panel.shown, origin = panel and panel.origin }
+  panels[ws] = panel
+  return panel
+end
+
+--- The windows of this tab page that show the chat, if it is open.
+--- @param ws cursord.Workspace
+--- @return integer? transcript
+--- @return integer? input
+local function windows(ws)
+  local panel, above, below = panels[ws], nil, nil
+  for _, win in ipairs(panel and api.nvim_tabpage_list_wins(0) or {}) do
+    local buf = api.nvim_win_get_buf(win)
+    if panel.shown and buf == panel.shown.buf then
+      above = win
+    elseif buf == panel.input then
+      below = win
+    end
+  end
+  return above, below
+end
+
+local function set_options(win, values)
+  for name, value in pairs(values) do
+    api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
+  end
+end
+
+local common = {
+  number = false,
+  relativenumber = false,
+  signcolumn = 'no',
+  foldcolumn = '0',
+  wrap = true,
+  linebreak = true,
+  list = false,
+  spell = false,
+}
+
+--- The transcript of the session that is talked with.
+local function current(ws, panel)
+  local shown = panel.shown
+  if not shown or not api.nvim_buf_is_valid(shown.buf) or shown.session ~= ws.current then
+    shown = ws.current and transcript.of(ws.current) or transcript.new(ws, ws.current)
+    panel.shown = shown
+  end
+  return shown
+end
+
+--- Shows the right transcript in the window that shows another one.
+local function refresh(ws)
+  local panel = panel_of(ws)
+  local above, old = windows(ws), panel.shown
+  local now = current(ws, panel)
+  if above and old ~= now then
+    api.nvim_win_set_buf(above, now.buf)
+    api.nvim_win_set_cursor(above, { api.nvim_buf_line_count(now.buf), 0 })
+  end
+  if old and old ~= now and not old.session then
+    api.nvim_buf_delete(old.buf, { force = true })
+  end
+end
+
+--- Shows the chat of a workspace. The cursor stays where it is.
+--- @param ws cursord.Workspace
+--- @return integer input a window
+function M.show(ws)
+  local panel = panel_of(ws)
+  local above, below = windows(ws)
+  local now = current(ws, panel)
+  local cfg = config.get().chat
+  if not above then
+    local win = api.nvim_get_current_win()
+    if cfg.position == 'tab' then
+      vim.cmd.tabnew()
+      above = api.nvim_get_current_win()
+      local scratch = api.nvim_get_current_buf()
+      api.nvim_win_set_buf(above, now.buf)
+      vim.bo[scratch].bufhidden = 'wipe'
+    else
+      local wide = cfg.position ~= 'below'
+      above = api.nvim_open_win(now.buf, false, {
+        split = cfg.position,
+        win = -1,
+        width = wide and math.min(cfg.width, math.floor(vim.o.columns / 2)) or nil,
+        height = not wide and math.min(cfg.height, math.floor(vim.o.lines / 2)) or nil,
+      })
+    end
+    set_options(above, common)
+    set_options(above, {
+      winbar = "%{%v:lua.require'cursord.chat'.winbar()%}",
+      foldmethod = 'expr',
+      foldexpr = "getline(v:lnum)[:4]==#'  │'?1:getline(v:lnum+1)[:4]==#'  │'?'>1':0",
+      foldlevel = 0,
+      foldtext = '',
+      winfixwidth = wide or nil,
+    })
+    api.nvim_win_set_cursor(above, { api.nvim_buf_line_count(now.buf), 0 })
+    if cfg.position ~= 'tab' and api.nvim_win_is_valid(win) then
+      api.nvim_set_current_win(win)
+    end
+  end
+  if not below then
+    below = api.nvim_open_win(panel.input, false, { split = 'below', win = above, height = cfg.input_height })
+    set_options(below, common)
+    set_options(below, { winfixheight = true, winbar = '' })
+  end
+  -- The windows are there at once, so that what is typed goes to the input; the transcript may come later.
+  ws:choose(function() refresh(ws) end) -- stylua: ignore
+  return below
+end
+
+--- @param ws cursord.Workspace
+--- @return boolean # whether it was open
+function M.hide(ws)
+  local above, below = windows(ws)
+  for _, win in ipairs({ below or false, above or false }) do
+    if win then
+      pcall(api.nvim_win_close, win, true)
+    end
+  end
+  return above ~= nil or below ~= nil
+end
+
+--- Where the person is, for @buffer and its like.
+local function remember(ws, selection)
+  local buf = context.file_buffer()
+  if buf then
+    panel_of(ws).origin = { buf = buf, selection = selection }
+  end
+end
+
+--- Goes to the chat's input, or closes the chat.
+--- @param ws cursord.Workspace
+--- @param selection? table
+function M.toggle(ws, selection)
+  if not selection and M.hide(ws) then
+    return
+  end
+  M.focus(ws, selection)
+end
+
+--- @param ws cursord.Workspace
+--- @param selection? table
+function M.focus(ws, selection)
+  remember(ws, selection)
+  local win = M.show(ws)
+  if selection then
+    local input = panel_of(ws).input
+    local first = api.nvim_buf_get_lines(input, 0, 1, false)[1]
+    if not first:find('@selection', 1, true) then
+      api.nvim_buf_set_lines(input, 0, 1, false, { '@selection ' .. first })
+    end
+  end
+  api.nvim_set_current_win(win)
+  vim.cmd('startinsert!')
+end
+
+--- Talks with another session from now on, or with a new one.
+--- @param ws cursord.Workspace
+--- @param session? cursord.Session
+function M.switch(ws, session)
+  ws:talk_with(session)
+  refresh(ws)
+end
+
+local function new_id()
+  local out = {}
+  for i = 1, 4 do
+    out[i] = ('%08x'):format(math.random(0, 0x7fffffff))
+  end
+  return ('nvim-%x-%s'):format(vim.uv.hrtime(), table.concat(out))
+end
+
+--- Asks whether the agent may work in a workspace.
+--- @param ws cursord.Workspace
+--- @param answered fun(trusted: boolean)
+function M.ask_trust(ws, answered)
+  api.nvim_exec_autocmds('User', {
+    pattern = 'CursordQuestion',
+    modeline = false,
+    data = { kind = 'trust', workspace = ws.root },
+  })
+  vim.ui.select({ 'Trust it', 'Not now' }, {
+    prompt = ('May the agent run commands and change files in %s?'):format(ws.root),
+  }, function(choice)
+    if choice ~= 'Trust it' then
+      return answered(false)
+    end
+    rpc.request('workspace/trust', { workspace = ws.root, trusted = true }, function(err)
+      if err then
+        rpc.say_error(err)
+      end
+      answered(err == nil)
+    end)
+  end)
+end
+
+--- Starts a turn. failed is called if that did not work; what was asked is not lost then.
+local function start(ws, params, failed)
+  rpc.request('turn/start', params, function(err, result)
+    if not err then
+      local shown = panel_of(ws).shown
+      ws.mine[result.turn.id] = true
+      if params.sessionId then
+        return
+      end
+      ws:talk_with(result.session)
+      if shown and not shown.session and api.nvim_buf_is_valid(shown.buf) then
+        shown:bind(result.session.id)
+        shown:turn(result.turn)
+      end
+      return refresh(ws)
+    end
+    local kind = err.data and err.data.kind
+    if kind == 'workspaceUntrusted' then
+      M.ask_trust(ws, function(trusted)
+        if trusted then
+          start(ws, params, failed)
+        else
+          failed()
+        end
+      end)
+    elseif kind == 'disconnected' and not params.again and rpc.start() then
+      -- Its id makes it one turn, however often it is asked for.
+      start(ws, vim.tbl_extend('force', params, { again = true }), failed)
+    else
+      rpc.say_error(err)
+      failed()
+    end
+  end)
+end
+
+--- Asks the agent.
+--- @param ws cursord.Workspace
+--- @param prompt string
+--- @param opts? { origin?: cursord.Origin, context?: table[], new?: boolean, failed?: fun() }
+function M.send(ws, prompt, opts)
+  opts = opts or {}
+  local more, problems = context.expand(ws, prompt, opts.origin or panel_of(ws).origin)
+  if #problems > 0 then
+    rpc.say(table.concat(problems, '; '), vim.log.levels.WARN)
+    return opts.failed and opts.failed()
+  end
+  if opts.new then
+    M.switch(ws)
+  end
+  local all = vim.list_extend(vim.list_extend({}, opts.context or {}), more)
+  ws:choose(function()
+    start(ws, {
+      workspace = ws.root,
+      sessionId = ws.current,
+      prompt = prompt,
+      context = #all > 0 and all or nil,
+      model = not ws.current and ws.next_model or nil,
+      mode = not ws.current and ws.next_mode or nil,
+      turnId = new_id(),
+    }, opts.failed or function() end)
+  end)
+end
+
+--- Sends what is in the input; it is there again if that fails.
+function M.submit()
+  local ws = workspace.find()
+  if not ws then
+    return
+  end
+  local buf = panel_of(ws).input
+  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+  local prompt = vim.trim(table.concat(lines, '\n'))
+  if prompt == '' then
+    return
+  end
+  api.nvim_buf_set_lines(buf, 0, -1, false, {})
+  M.send(ws, prompt, {
+    failed = function()
+      local now = api.nvim_buf_get_lines(buf, 0, -1, false)
+      if #now == 1 and now[1] == '' then
+        now = {}
+      end
+      api.nvim_buf_set_lines(buf, 0, -1, false, vim.list_extend(lines, now))
+    end,
+  })
+end
+
+--- Asks from outside of the chat.
+--- @param ws cursord.Workspace
+--- @param prompt string
+--- @param opts { selection?: table, new?: boolean }
+function M.ask(ws, prompt, opts)
+  remember(ws, opts.selection)
+  local origin = panel_of(ws).origin
+  local extra = {}
+  if opts.selection and origin and not prompt:find('@selection', 1, true) then
+    extra = context.expand(ws, '@selection', origin)
+  end
+  if config.get().chat.open_on_ask then
+    M.show(ws)
+  end
+  M.send(ws, prompt, { origin = origin, context = extra, new = opts.new })
+end
+
+--- For the transcript's window bar.
+function M.winbar()
+  local buf = api.nvim_win_get_buf(vim.g.statusline_winid or 0)
+  for ws, panel in pairs(panels) do
+    if panel.shown and panel.shown.buf == buf then
+      local session = panel.shown.session and ws.sessions[panel.shown.session]
+      local text = session and session.title or 'new session'
+      return (' %s  %%=%s '):format(text:gsub('[\n%%]', { ['\n'] = ' ', ['%'] = '%%' }), require('cursord.status').text(ws))
+    end
+  end
+  return ''
+end
+
+workspace.on('turn', function(_, turn)
+  local shown = transcript.of(turn.sessionId)
+  if shown then
+    shown:turn(turn)
+  end
+end)
+
+workspace.on('item', function(_, item)
+  local shown = transcript.of(item.sessionId)
+  if shown then
+    shown:item(item)
+  end
+end)
+
+workspace.on('delta', function(_, delta)
+  local shown = transcript.of(delta.sessionId)
+  if shown then
+    shown:delta(delta)
+  end
+end)
+
+workspace.on('reset', function(ws)
+  local panel = panels[ws]
+  if panel and panel.shown then
+    panel.shown:reload()
+  end
+end)
+
+return M

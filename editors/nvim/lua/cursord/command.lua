@@ -1,0 +1,276 @@
+--- The :Cursord command.
+local rpc = require('cursord.rpc')
+local workspace = require('cursord.workspace')
+
+local api = vim.api
+local M = {}
+
+--- @class cursord.Args
+--- @field ws cursord.Workspace
+--- @field rest string what follows the subcommand
+--- @field bang boolean
+--- @field range? { first: integer, last: integer } rows from 0
+--- @field count integer
+
+--- @class cursord.Sub
+--- @field run fun(args: cursord.Args)
+--- @field complete? string[]|fun(): string[]
+--- @field bang? boolean "sub!" means something
+
+local function selection(args)
+  if args.range then
+    return require('cursord.context').lines(0, args.range.first, args.range.last)
+  end
+end
+
+--- @param verb 'accept'|'reject'
+local function decide(verb)
+  --- @param args cursord.Args
+  return function(args)
+    local decisions = require('cursord.review.decide')
+    local buf = api.nvim_get_current_buf()
+    local doc = require('cursord.docs').get(buf)
+    if args.bang or args.rest == 'all' then
+      decisions.all(verb, args.ws)
+    elseif args.rest == 'file' then
+      if doc then
+        decisions.all(verb, args.ws, doc.rel)
+      else
+        rpc.say('this is no file of the workspace', vim.log.levels.WARN)
+      end
+    elseif args.rest ~= '' and args.rest ~= 'hunk' then
+      rpc.say(('%q is neither hunk, file nor all'):format(args.rest), vim.log.levels.ERROR)
+    elseif args.range then
+      decisions.range(verb, buf, args.range.first, args.range.last)
+    else
+      decisions.at(verb, buf, api.nvim_win_get_cursor(0)[1] - 1)
+    end
+  end
+end
+
+--- @param verb 'undo'|'redo'
+local function step(verb)
+  return function(args)
+    require('cursord.review.decide').step(verb, args.ws)
+  end
+end
+
+local function move(direction)
+  return function(args)
+    require('cursord.review.nav').move(args.ws, direction * args.count)
+  end
+end
+
+local function hunk_here()
+  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1] - 1
+  return require('cursord.review.places').at(buf, row)
+end
+
+local function file_here(args)
+  local doc = require('cursord.docs').get(api.nvim_get_current_buf())
+  return doc and doc.ws == args.ws and doc.rel or nil
+end
+
+local hunk_choices = { 'hunk', 'file', 'all' }
+
+--- @type table<string, cursord.Sub>
+local subs = {
+  ask = {
+    bang = true,
+    run = function(args)
+      local chat, picked = require('cursord.chat'), selection(args)
+      local function ask(prompt)
+        if prompt and prompt ~= '' then
+          chat.ask(args.ws, prompt, { selection = picked, new = args.bang })
+        end
+      end
+      if args.rest ~= '' then
+        ask(args.rest)
+      else
+        vim.ui.input({ prompt = picked and 'Ask about the selection: ' or 'Ask: ' }, ask)
+      end
+    end,
+  },
+  chat = {
+    bang = true,
+    run = function(args)
+      local chat = require('cursord.chat')
+      if args.bang then
+        chat.switch(args.ws)
+        chat.focus(args.ws, selection(args))
+      else
+        chat.toggle(args.ws, selection(args))
+      end
+    end,
+  },
+  review = {
+    complete = { 'file', 'all' },
+    run = function(args)
+      require('cursord.review.quickfix').open(args.ws, args.rest == 'file' and file_here(args) or nil)
+    end,
+  },
+  accept = { bang = true, complete = hunk_choices, run = decide('accept') },
+  reject = { bang = true, complete = hunk_choices, run = decide('reject') },
+  undo = { run = step('undo') },
+  redo = { run = step('redo') },
+  next = { run = move(1) },
+  prev = { run = move(-1) },
+  diff = {
+    run = function(args)
+      local path = file_here(args)
+      if path then
+        require('cursord.review.beside').open(args.ws, path)
+      else
+        rpc.say('this is no file of the workspace', vim.log.levels.WARN)
+      end
+    end,
+  },
+  preview = {
+    run = function()
+      local place = hunk_here()
+      if place and #place.hunk.lines > 0 then
+        vim.lsp.util.open_floating_preview(place.hunk.lines, 'diff', { focus_id = 'cursord_preview', wrap = false })
+      else
+        rpc.say('there is no hunk here', vim.log.levels.WARN)
+      end
+    end,
+  },
+  comment = {
+    run = function(args)
+      local place = hunk_here()
+      if place then
+        require('cursord.review.decide').comment(args.ws, place.id, args.rest)
+      else
+        rpc.say('there is no hunk here', vim.log.levels.WARN)
+      end
+    end,
+  },
+  cancel = {
+    bang = true,
+    run = function(args)
+      local some = false
+      for _, turn in ipairs(args.ws:busy()) do
+        if args.bang or turn.sessionId == args.ws.current or args.ws.mine[turn.id] then
+          some = true
+          rpc.request('turn/cancel', { turnId = turn.id })
+        end
+      end
+      if not some then
+        rpc.say('nothing of this session is running; "cancel!" ends the turns of all sessions')
+      end
+    end,
+  },
+  resume = {
+    run = function(args)
+      require('cursord.picker').resume(args.ws)
+    end,
+  },
+  sessions = {
+    run = function(args)
+      require('cursord.picker').sessions(args.ws)
+    end,
+  },
+  model = {
+    run = function(args)
+      require('cursord.picker').model(args.ws, args.rest ~= '' and args.rest or nil)
+    end,
+  },
+  mode = {
+    complete = { 'agent', 'ask', 'plan' },
+    run = function(args)
+      require('cursord.picker').mode(args.ws, args.rest ~= '' and args.rest or nil)
+    end,
+  },
+  trust = {
+    run = function(args)
+      rpc.request('workspace/trust', { workspace = args.ws.root, trusted = true }, function(err)
+        if err then
+          rpc.say_error(err)
+        else
+          rpc.say('the agent may work in ' .. args.ws.root)
+        end
+      end)
+    end,
+  },
+  log = {
+    run = function()
+      rpc.request('daemon/status', vim.empty_dict(), function(err, status)
+        if err then
+          return rpc.say_error(err)
+        end
+        vim.cmd.tabedit(vim.fn.fnameescape(vim.fs.joinpath(vim.fs.dirname(status.database), 'cursord.log')))
+        vim.bo.readonly, vim.bo.autoread = true, true
+        vim.cmd('normal! G')
+      end)
+    end,
+  },
+  health = {
+    run = function()
+      vim.cmd.checkhealth('cursord')
+    end,
+  },
+}
+
+local counted = { next = true, prev = true }
+
+--- Runs the command.
+--- @param cmd vim.api.keyset.create_user_command.command_args
+function M.run(cmd)
+  local name, mark, rest = cmd.args:match('^(%w+)(!?)%s*(.-)%s*$')
+  local sub = name and subs[name]
+  if not name then
+    if cmd.args ~= '' then
+      return rpc.say(('%q is no subcommand of :Cursord'):format(cmd.args), vim.log.levels.ERROR)
+    end
+    sub, mark, rest, name = subs.chat, '', '', 'chat'
+  elseif not sub then
+    return rpc.say(('%q is no subcommand of :Cursord'):format(name), vim.log.levels.ERROR)
+  end
+  local bang = cmd.bang or mark == '!'
+  if bang and not sub.bang then
+    return rpc.say(('no ! allowed after %q'):format(name), vim.log.levels.ERROR)
+  end
+  if name == 'health' then
+    return sub.run({} --[[@as cursord.Args]])
+  end
+  local range, count = nil, tonumber(rest) or 1
+  if counted[name] and cmd.range > 0 then
+    count = cmd.line2
+  elseif cmd.range > 0 then
+    local last = api.nvim_buf_line_count(0)
+    range = { first = math.min(cmd.line1, last) - 1, last = math.min(cmd.line2, last) - 1 }
+  end
+  local ws = workspace.open()
+  sub.run({ ws = ws, rest = rest, bang = bang, range = range, count = math.max(count, 1) })
+end
+
+--- Completes the command's arguments.
+--- @param lead string
+--- @param line string
+--- @return string[]
+function M.complete(lead, line)
+  local before = line:match("Cursord!?%s+(.*)$") or ''
+  local name = before:match('^(%w+)!?%s')
+  local list = {}
+  if name then
+    list = subs[name] and subs[name].complete or {}
+  else
+    for sub, about in pairs(subs) do
+      list[#list + 1] = sub
+      if about.bang then
+        list[#list + 1] = sub .. '!'
+      end
+    end
+    table.sort(list)
+  end
+  return vim.tbl_filter(function(item) return vim.startswith(item, lead) end, list --[[@as string[] ]]) -- stylua: ignore
+end
+
+--- Connects at once, if so configured.
+function M.autostart()
+  if require('cursord.config').get().autostart then
+    workspace.open()
+  end
+end
+
+return M

@@ -1,0 +1,236 @@
+--- What goes to the agent with a prompt: tokens such as @buffer or @src/main.go in its text.
+local api = vim.api
+local M = {}
+
+--- @class cursord.Origin
+--- @field buf integer the file that one was in
+--- @field selection? { first: integer, last: integer, text: string } rows from 0, last one inside
+
+--- @param buf integer
+local function relative(ws, buf)
+  local name = vim.uv.fs_realpath(api.nvim_buf_get_name(buf)) or api.nvim_buf_get_name(buf)
+  return vim.startswith(name, ws.root .. '/') and name:sub(#ws.root + 2) or name
+end
+
+local function is_file(buf)
+  return api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' and api.nvim_buf_get_name(buf) ~= ''
+end
+
+--- The file that the person is in, or was in last.
+--- @return integer?
+function M.file_buffer()
+  local buf = api.nvim_get_current_buf()
+  if is_file(buf) then
+    return buf
+  end
+  local wins = vim.list_extend({ vim.fn.win_getid(vim.fn.winnr('#')) }, api.nvim_tabpage_list_wins(0))
+  for _, win in ipairs(wins) do
+    if win ~= 0 and is_file(api.nvim_win_get_buf(win)) then
+      return api.nvim_win_get_buf(win)
+    end
+  end
+end
+
+--- @param buf integer
+--- @param first integer row from 0
+--- @param last integer row from 0, inside
+--- @return { first: integer, last: integer, text: string }
+function M.lines(buf, first, last)
+  local lines = api.nvim_buf_get_lines(buf, first, last + 1, false)
+  return { first = first, last = last, text = table.concat(lines, '\n') }
+end
+
+--- The rows of the last visual selection in a buffer.
+local function last_selection(buf)
+  local from, to = api.nvim_buf_get_mark(buf, '<'), api.nvim_buf_get_mark(buf, '>')
+  if from[1] > 0 and to[1] >= from[1] and to[1] <= api.nvim_buf_line_count(buf) then
+    return M.lines(buf, from[1] - 1, to[1] - 1)
+  end
+end
+
+local function range(first, last)
+  return { start = { line = first, character = 0 }, ['end'] = { line = last + 1, character = 0 } }
+end
+
+--- @type table<string, { about: string, get: fun(ws: cursord.Workspace, origin: cursord.Origin): table?, string? }>
+local tokens = {
+  buffer = {
+    about = 'the file that you are in, as it is in its buffer',
+    get = function(ws, origin)
+      local path = relative(ws, origin.buf)
+      if vim.bo[origin.buf].modified then
+        return { kind = 'text', title = path .. ' (not saved)', text = require('cursord.docs').text(origin.buf) }
+      end
+      return { kind = 'file', path = path }
+    end,
+  },
+  selection = {
+    about = 'the last visual selection',
+    get = function(ws, origin)
+      local s = origin.selection or last_selection(origin.buf)
+      if not s then
+        return nil, 'nothing has been selected'
+      end
+      return {
+        kind = 'selection',
+        path = relative(ws, origin.buf),
+        range = range(s.first, s.last),
+        text = s.text,
+      }
+    end,
+  },
+  diagnostics = {
+    about = 'diagnostics of the file that you are in',
+    get = function(ws, origin)
+      local items = {}
+      for _, d in ipairs(vim.diagnostic.get(origin.buf)) do
+        items[#items + 1] = {
+          range = {
+            start = { line = d.lnum, character = d.col },
+            ['end'] = { line = d.end_lnum or d.lnum, character = d.end_col or d.col },
+          },
+          severity = d.severity,
+          message = d.message,
+          source = d.source,
+        }
+      end
+      if #items == 0 then
+        return nil, 'there are no diagnostics'
+      end
+      return { kind = 'diagnostics', path = relative(ws, origin.buf), items = items }
+    end,
+  },
+  quickfix = {
+    about = 'the quickfix list',
+    get = function()
+      local lines = {}
+      for _, e in ipairs(vim.fn.getqflist()) do
+        local name = e.bufnr > 0 and vim.fn.bufname(e.bufnr) or ''
+        lines[#lines + 1] = e.valid == 1 and ('%s:%d:%d: %s'):format(name, e.lnum, e.col, e.text) or e.text
+      end
+      if #lines == 0 then
+        return nil, 'the quickfix list is empty'
+      end
+      return { kind = 'text', title = 'quickfix list', text = table.concat(lines, '\n') }
+    end,
+  },
+  diff = {
+    about = 'what is to be reviewed, as a patch',
+    get = function(ws)
+      local lines = {}
+      for _, path in ipairs(require('cursord.review.nav').paths(ws)) do
+        local diff = ws.diffs[path]
+        lines[#lines + 1] = ('--- %s (%s)'):format(path, diff.kind)
+        for _, h in ipairs(diff.hunks) do
+          lines[#lines + 1] = ('@@ -%d,%d +%d,%d @@'):format(h.oldStart, h.oldLines, h.newStart, h.newLines)
+          vim.list_extend(lines, h.lines)
+        end
+      end
+      if #lines == 0 then
+        return nil, 'there is nothing to review'
+      end
+      return { kind = 'text', title = 'changes under review', text = table.concat(lines, '\n') }
+    end,
+  },
+}
+
+--- The context that a prompt's tokens name. What is no token, and no file, is left alone: it is just text.
+--- @param ws cursord.Workspace
+--- @param prompt string
+--- @param origin? cursord.Origin
+--- @return table[] context
+--- @return string[] problems
+function M.expand(ws, prompt, origin)
+  local context, problems, seen = {}, {}, {}
+  for word in (' ' .. prompt):gmatch('%s@([^%s]+)') do
+    local name = word:gsub('[,;:%.%)%?!]+$', '')
+    if not seen[name] then
+      seen[name] = true
+      local token = tokens[name]
+      if token then
+        local one, problem
+        if origin or name == 'quickfix' or name == 'diff' then
+          one, problem = token.get(ws, origin or {})
+        else
+          problem = 'there is no file'
+        end
+        context[#context + 1] = one
+        if problem then
+          problems[#problems + 1] = ('@%s: %s'):format(name, problem)
+        end
+      else
+        local path, first, last = name:match('^(.-):(%d+)%-?(%d*)$')
+        path = path or name
+        if vim.uv.fs_stat(vim.fs.joinpath(ws.root, path)) then
+          local from = tonumber(first)
+          context[#context + 1] = {
+            kind = 'file',
+            path = path,
+            range = from and range(from - 1, (tonumber(last) or from) - 1) or nil,
+          }
+        end
+      end
+    end
+  end
+  return context, problems
+end
+
+local files = { root = nil, at = 0, list = {} } --- @type { root?: string, at: integer, list: string[] }
+local files_most, files_age = 20000, 10e9
+
+--- @param root string
+--- @return string[]
+local function workspace_files(root)
+  if files.root == root and vim.uv.hrtime() - files.at < files_age then
+    return files.list
+  end
+  local list = {}
+  local git = { 'git', '-C', root, 'ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate' }
+  local ok, result = pcall(function() return vim.system(git, { text = false }):wait(2000) end) -- stylua: ignore
+  if ok and result.code == 0 then
+    list = vim.split(result.stdout, '\0', { plain = true, trimempty = true })
+  else
+    for name, kind in vim.fs.dir(root, { depth = 5 }) do
+      if kind == 'file' and not name:find('^%.') and not name:find('/%.') then
+        list[#list + 1] = name
+      end
+      if #list >= files_most then
+        break
+      end
+    end
+  end
+  files = { root = root, at = vim.uv.hrtime(), list = list }
+  return list
+end
+
+--- Completes tokens: 'omnifunc' of the input.
+--- @param findstart integer
+--- @param base string
+function M.omnifunc(findstart, base)
+  if findstart == 1 then
+    local before = api.nvim_get_current_line():sub(1, api.nvim_win_get_cursor(0)[2])
+    local at = before:find('@[^%s@]*$')
+    return at and (at == 1 or before:sub(at - 1, at - 1):find('%s')) and at - 1 or -3
+  end
+  local want = base:sub(2)
+  local items = {}
+  for _, name in ipairs(vim.fn.sort(vim.tbl_keys(tokens))) do
+    if vim.startswith(name, want) then
+      items[#items + 1] = { word = '@' .. name, menu = tokens[name].about }
+    end
+  end
+  local ws = require('cursord.workspace').find()
+  local list = ws and workspace_files(ws.root) or {}
+  if want ~= '' then
+    list = vim.tbl_filter(function(path) return path:find(want, 1, true) ~= nil end, list) -- stylua: ignore
+  end
+  for i, path in ipairs(list) do
+    if i > 200 then
+      break
+    end
+    items[#items + 1] = { word = '@' .. path, menu = 'file' }
+  end
+  return items
+end
+
+return M

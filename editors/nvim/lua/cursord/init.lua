@@ -1,0 +1,32 @@
+--- Cursor's agent in Neovim, by way of the cursord daemon. See |cursord|.
+local M = {}
+
+--- Sets the configuration. Not needed: vim.g.cursord does the same.
+--- @param opts? table
+function M.setup(opts)
+  vim.g.cursord = opts or {}
+  require('cursord.config').reload()
+end
+
+--- For 'statusline'; loads nothing while nothing runs.
+--- @return string
+function M.statusline()
+  local status = package.loaded['cursord.status']
+  return status and status.statusline() or ''
+end
+
+--- Runs a subcommand: require('cursord').run('ask', 'why?').
+--- @param sub string
+--- @param args? string
+function M.run(sub, args)
+  require('cursord.command').run({ args = sub .. (args and ' ' .. args or ''), bang = false, range = 0 })
+end
+
+--- Every subcommand is a function, too: require('cursord').accept('file').
+return setmetatable(M, {
+  __index = function(_, sub)
+    return function(args)
+      M.run(sub, args)
+    end
+  end,
+})

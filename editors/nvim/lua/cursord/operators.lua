@@ -1,0 +1,44 @@
+--- Accept and reject as operators, so that "." repeats them, and the hunk as a text object.
+local M = {}
+
+local function decide()
+  return require('cursord.review.decide')
+end
+
+-- What 'operatorfunc' names: they decide the lines that were moved over, or the hunk at the cursor.
+for _, name in ipairs({ 'accept', 'reject' }) do
+  M[name .. '_range'] = function()
+    local first, last = vim.fn.line("'["), vim.fn.line("']")
+    decide().range(name, vim.api.nvim_get_current_buf(), first - 1, last - 1)
+  end
+  M[name .. '_hunk'] = function()
+    decide().at(name, vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1)
+  end
+end
+
+--- @param name 'accept'|'reject'
+--- @return string # keys for an expression map
+function M.range(name)
+  vim.go.operatorfunc = ("v:lua.require'cursord.operators'.%s_range"):format(name)
+  return 'g@'
+end
+
+--- @param name 'accept'|'reject'
+--- @return string # keys for an expression map
+function M.hunk(name)
+  vim.go.operatorfunc = ("v:lua.require'cursord.operators'.%s_hunk"):format(name)
+  return 'g@l'
+end
+
+--- Selects the added lines of the hunk at the cursor.
+function M.inner_hunk()
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local place = require('cursord.review.places').at(vim.api.nvim_get_current_buf(), row)
+  if not place then
+    return
+  end
+  local last = math.max(place.first, place.last)
+  vim.cmd(('normal! %dGV%dG'):format(place.first + 1, last + 1))
+end
+
+return M

@@ -1,0 +1,118 @@
+--- Choosing among sessions, models and modes, by vim.ui.select.
+local chat = require('cursord.chat')
+local rpc = require('cursord.rpc')
+
+local M = {}
+
+local function age(time)
+  local y, mo, d, h, mi, s = time:match('(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)')
+  if not y then
+    return ''
+  end
+  local utc = os.time({ year = y, month = mo, day = d, hour = h, min = mi, sec = s, isdst = false })
+  local now = os.date('!*t') --[[@as osdateparam]]
+  now.isdst = false
+  local seconds = os.difftime(os.time(now), utc)
+  for _, unit in ipairs({ { 86400, 'd' }, { 3600, 'h' }, { 60, 'min' } }) do
+    if seconds >= unit[1] then
+      return ('%d %s ago'):format(seconds / unit[1], unit[2])
+    end
+  end
+  return 'now'
+end
+
+--- @param session cursord.Session
+local function line(session)
+  local title = session.title:gsub('%s*\n.*', ' …')
+  local state = session.state == 'idle' and age(session.updatedAt) or session.state
+  return ('%s  (%d turn%s, %s)'):format(title, session.turns, session.turns == 1 and '' or 's', state)
+end
+
+--- Picks a session and shows it in the chat.
+--- @param ws cursord.Workspace
+function M.sessions(ws)
+  rpc.request('session/list', { workspace = ws.root, limit = 200 }, function(err, result)
+    if err then
+      return rpc.say_error(err)
+    end
+    local new = { new = true }
+    local choices = vim.list_extend({ new }, result.sessions)
+    vim.ui.select(choices, {
+      prompt = 'Session: ',
+      kind = 'cursord_session',
+      format_item = function(session) return session.new and 'New session' or line(session) end, -- stylua: ignore
+    }, function(session)
+      if session then
+        chat.switch(ws, not session.new and session or nil)
+        chat.focus(ws)
+      end
+    end)
+  end)
+end
+
+--- Goes on with the latest session.
+--- @param ws cursord.Workspace
+function M.resume(ws)
+  ws.chosen = nil
+  ws:choose(function()
+    if ws.current then
+      chat.focus(ws)
+    else
+      rpc.say('there is no session to resume')
+    end
+  end)
+end
+
+--- Sets a property of the session that is talked with, or of the next one.
+local function set(ws, key, value)
+  local session = ws:session()
+  if not session then
+    ws['next_' .. key] = value
+    return rpc.say(('%s of the next session: %s'):format(key, value))
+  end
+  rpc.request('session/update', { sessionId = session.id, [key] = value }, function(err)
+    if err then
+      rpc.say_error(err)
+    else
+      rpc.say(('%s: %s'):format(key, value))
+    end
+  end)
+end
+
+--- @param ws cursord.Workspace
+--- @param model? string
+function M.model(ws, model)
+  if model then
+    return ws:choose(function() set(ws, 'model', model) end) -- stylua: ignore
+  end
+  rpc.request('agent/models', vim.empty_dict(), function(err, result)
+    if err then
+      return rpc.say_error(err)
+    end
+    vim.ui.select(result.models, {
+      prompt = 'Model: ',
+      format_item = function(m) return m.name .. (m.current and ' (current)' or '') end, -- stylua: ignore
+    }, function(m)
+      if m then
+        ws:choose(function() set(ws, 'model', m.id) end) -- stylua: ignore
+      end
+    end)
+  end)
+end
+
+M.modes = { 'agent', 'ask', 'plan' }
+
+--- @param ws cursord.Workspace
+--- @param mode? string
+function M.mode(ws, mode)
+  if mode then
+    return ws:choose(function() set(ws, 'mode', mode) end) -- stylua: ignore
+  end
+  vim.ui.select(M.modes, { prompt = 'Mode: ' }, function(choice)
+    if choice then
+      ws:choose(function() set(ws, 'mode', choice) end) -- stylua: ignore
+    end
+  end)
+end
+
+return M

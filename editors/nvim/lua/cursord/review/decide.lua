@@ -1,0 +1,292 @@
+--- Accept, reject, undo, redo, comment.
+local config = require('cursord.config')
+local docs = require('cursord.docs')
+local rpc = require('cursord.rpc')
+
+local M = {}
+
+local done_words = { accept = 'accepted', reject = 'rejected' }
+
+--- @param n integer
+--- @param word string
+function M.count(n, word)
+  return ('%d %s%s'):format(n, word, n == 1 and '' or 's')
+end
+
+--- @param ws cursord.Workspace
+--- @return string
+function M.left(ws)
+  local hunks, files = ws:pending()
+  return hunks == 0 and 'nothing left to review' or M.count(hunks, 'hunk') .. ' left in ' .. M.count(files, 'file')
+end
+
+local function echo(text)
+  vim.api.nvim_echo({ { text } }, false, {})
+end
+
+--- Takes the answer to a decision.
+--- @param ws cursord.Workspace
+--- @param result cursord.Decided
+local function take(ws, result)
+  local applied = true
+  if result.edits and #result.edits > 0 then
+    applied = docs.apply(ws, result.edits)
+  end
+  for _, diff in ipairs(result.diffs or {}) do
+    ws:put_diff(diff)
+  end
+  return applied
+end
+
+--- @param ws cursord.Workspace
+--- @param id string
+--- @return cursord.Hunk?, cursord.Diff?
+function M.find(ws, id)
+  for _, diff in pairs(ws.diffs) do
+    for _, hunk in ipairs(diff.hunks) do
+      if hunk.id == id then
+        return hunk, diff
+      end
+    end
+  end
+end
+
+--- Says the first reason why the parts are not what was seen, and the rev under which they are.
+--- @param ws cursord.Workspace
+--- @param parts cursord.Part[]
+--- @return string? problem
+--- @return integer? rev
+local function check(ws, parts)
+  local of --- @type cursord.Diff?
+  for i, part in ipairs(parts) do
+    local hunk, diff = M.find(ws, part.id)
+    if not hunk then
+      return 'that hunk is decided already, or gone'
+    elseif not vim.deep_equal(hunk.lines, part.hunk.lines) then
+      return 'that hunk has changed meanwhile; look at it again'
+    end
+    of = (i == 1 or of == diff) and diff or nil
+  end
+  return nil, of and of.rev
+end
+
+local busy = {} --- @type table<string, fun()[]> by workspace; one decision after the other
+
+--- @param ws cursord.Workspace
+--- @param run fun(done: fun())
+local function in_turn(ws, run)
+  local function start()
+    docs.flush(ws, function()
+      run(function()
+        local nxt = table.remove(busy[ws.root], 1)
+        if nxt then
+          nxt()
+        else
+          busy[ws.root] = nil
+        end
+      end)
+    end)
+  end
+  if busy[ws.root] then
+    table.insert(busy[ws.root], start)
+  else
+    busy[ws.root] = {}
+    start()
+  end
+end
+
+--- @param verb 'accept'|'reject'
+--- @param ws cursord.Workspace
+--- @param selector table the selector of the protocol
+--- @param parts? cursord.Part[] what was seen of the hunks, if it is hunks
+--- @param after fun(ok: boolean, applied: integer, skipped: table[])
+local function send(verb, ws, selector, parts, after, again)
+  local problem, rev = check(ws, parts or {})
+  if problem then
+    rpc.say(problem, vim.log.levels.WARN)
+    return after(false, 0, {})
+  end
+  local params = vim.tbl_extend('force', { workspace = ws.root, rev = rev }, selector)
+  rpc.request('diff/' .. verb, params, function(err, result)
+    if not err then
+      if not take(ws, result) then
+        rpc.say('the text changed at the same moment; decide again', vim.log.levels.WARN)
+        return after(false, 0, {})
+      end
+      return after(true, result.applied, result.skipped or {})
+    end
+    local present = err.data and err.data.diff
+    if present then
+      ws:put_diff(present)
+    end
+    if present and parts and not again and not check(ws, parts) then
+      return send(verb, ws, selector, parts, after, true)
+    end
+    rpc.say_error(err)
+    after(false, 0, {})
+  end)
+end
+
+--- @class cursord.DecideOpts
+--- @field comment? string
+--- @field after? fun(ok: boolean)
+--- @field quiet? boolean
+
+local function finish(verb, ws, opts, ok, applied, skipped)
+  if ok and not opts.quiet then
+    local text = ('%s %s; %s'):format(done_words[verb], M.count(applied, 'hunk'), M.left(ws))
+    if #skipped > 0 then
+      local kinds = {}
+      for _, s in ipairs(skipped) do
+        kinds[#kinds + 1] = ('%s (%s)'):format(s.path, s.kind)
+      end
+      rpc.say(text .. '; left out: ' .. table.concat(kinds, ', '), vim.log.levels.WARN)
+    else
+      echo(text)
+    end
+  end
+  if opts.after then
+    opts.after(ok)
+  end
+end
+
+--- Decides hunks, or parts of hunks.
+--- @param verb 'accept'|'reject'
+--- @param ws cursord.Workspace
+--- @param parts cursord.Part[]
+--- @param opts? cursord.DecideOpts
+function M.parts(verb, ws, parts, opts)
+  opts = opts or {}
+  local steps = {} --- @type { selector: table, parts: cursord.Part[] }[]
+  local whole = vim.tbl_filter(function(part) return not part.lines end, parts) -- stylua: ignore
+  if #whole > 0 then
+    local ids = vim.tbl_map(function(part) return part.id end, whole) -- stylua: ignore
+    steps[1] = { selector = { hunks = ids, comment = opts.comment }, parts = whole }
+  end
+  for _, part in ipairs(parts) do
+    if part.lines then
+      local selector = { hunks = { part.id }, lines = part.lines, comment = opts.comment }
+      steps[#steps + 1] = { selector = selector, parts = { part } }
+    end
+  end
+  in_turn(ws, function(done)
+    local applied = 0
+    local function step(i)
+      if not steps[i] then
+        finish(verb, ws, opts, true, applied, {})
+        return done()
+      end
+      send(verb, ws, steps[i].selector, steps[i].parts, function(ok, n)
+        if not ok then
+          finish(verb, ws, opts, false, applied, {})
+          return done()
+        end
+        applied = applied + n
+        -- What the next step knows of its hunk is as old as this one.
+        docs.flush(ws, function() step(i + 1) end) -- stylua: ignore
+      end)
+    end
+    step(1)
+  end)
+end
+
+--- Decides everything in a file, or in the workspace.
+--- @param verb 'accept'|'reject'
+--- @param ws cursord.Workspace
+--- @param path? string
+--- @param opts? cursord.DecideOpts
+function M.all(verb, ws, path, opts)
+  opts = opts or {}
+  in_turn(ws, function(done)
+    send(verb, ws, path and { path = path } or { all = true }, nil, function(ok, applied, skipped)
+      finish(verb, ws, opts, ok, applied, skipped)
+      done()
+    end)
+  end)
+end
+
+--- Takes the latest decision back, or makes it again.
+--- @param verb 'undo'|'redo'
+--- @param ws cursord.Workspace
+--- @param after? fun()
+function M.step(verb, ws, after)
+  in_turn(ws, function(done)
+    rpc.request('diff/' .. verb, { workspace = ws.root }, function(err, result)
+      if err then
+        rpc.say_error(err)
+      else
+        take(ws, result)
+        echo(('%s: %s'):format(verb, M.left(ws)))
+      end
+      if after then
+        after()
+      end
+      done()
+    end)
+  end)
+end
+
+--- @param ws cursord.Workspace
+--- @param id string
+--- @param text? string asked for if not given
+function M.comment(ws, id, text)
+  local function send_comment(words)
+    if not words or words == '' then
+      return
+    end
+    rpc.request('diff/comment', { workspace = ws.root, hunk = id, text = words }, function(err)
+      if err then
+        rpc.say_error(err)
+      else
+        echo('the agent gets this with its next prompt')
+      end
+    end)
+  end
+  if text and text ~= '' then
+    send_comment(text)
+  else
+    vim.ui.input({ prompt = 'Comment: ' }, send_comment)
+  end
+end
+
+--- Decides the hunk at a row of a buffer, and goes on to the next one if so configured.
+--- @param verb 'accept'|'reject'
+--- @param buf integer
+--- @param row integer
+--- @param comment? string
+function M.at(verb, buf, row, comment)
+  local doc, places = docs.get(buf), require('cursord.review.places')
+  local place = places.at(buf, row)
+  if not doc or not place then
+    rpc.say('there is no hunk here', vim.log.levels.WARN)
+    return
+  end
+  local win = vim.api.nvim_get_current_win()
+  M.parts(verb, doc.ws, { { id = place.id, hunk = place.hunk } }, {
+    comment = comment,
+    after = function(ok)
+      local here = vim.api.nvim_get_current_win() == win and vim.api.nvim_win_get_buf(win) == buf
+      if ok and here and config.get().review.after_decide == 'next' then
+        require('cursord.review.nav').next_in_buffer(buf)
+      end
+    end,
+  })
+end
+
+--- Decides what is in a range of rows.
+--- @param verb 'accept'|'reject'
+--- @param buf integer
+--- @param first integer
+--- @param last integer
+--- @param comment? string
+function M.range(verb, buf, first, last, comment)
+  local doc = docs.get(buf)
+  local parts = doc and require('cursord.review.places').parts(buf, first, last) or {}
+  if not doc or #parts == 0 then
+    rpc.say('there is no hunk in these lines', vim.log.levels.WARN)
+    return
+  end
+  M.parts(verb, doc.ws, parts, { comment = comment })
+end
+
+return M

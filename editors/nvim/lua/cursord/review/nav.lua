@@ -1,0 +1,149 @@
+--- From hunk to hunk, in a file and across files.
+local docs = require('cursord.docs')
+local places = require('cursord.review.places')
+local rpc = require('cursord.rpc')
+
+local api = vim.api
+local M = {}
+
+--- @class cursord.Stop
+--- @field path string
+--- @field row integer
+--- @field hunk cursord.Hunk
+
+--- Files that cannot be shown as text are left to the quickfix list.
+local shown_kinds = { modified = true, created = true, renamed = true }
+
+--- @param ws cursord.Workspace
+--- @return string[]
+function M.paths(ws)
+  local paths = vim.tbl_keys(ws.diffs)
+  table.sort(paths)
+  return paths
+end
+
+--- @param ws cursord.Workspace
+--- @return cursord.Stop[]
+local function stops(ws)
+  local out = {} --- @type cursord.Stop[]
+  for _, path in ipairs(M.paths(ws)) do
+    local diff = ws.diffs[path]
+    local doc = docs.at(ws, path)
+    if shown_kinds[diff.kind] and not vim.startswith(path, '/') then
+      if doc and #places.places(doc.buf) > 0 then
+        for _, p in ipairs(places.places(doc.buf)) do
+          out[#out + 1] = { path = path, row = places.cursor_row(doc.buf, p), hunk = p.hunk }
+        end
+      else
+        for _, hunk in ipairs(diff.hunks) do
+          out[#out + 1] = { path = path, row = M.row(hunk), hunk = hunk }
+        end
+      end
+    end
+  end
+  return out
+end
+
+--- The row of a hunk's first changed line, by the diff.
+--- @param hunk cursord.Hunk
+--- @return integer
+function M.row(hunk)
+  local row = hunk.newLines == 0 and hunk.newStart or hunk.newStart - 1
+  for _, line in ipairs(hunk.lines) do
+    if line:sub(1, 1) ~= ' ' then
+      break
+    end
+    row = row + 1
+  end
+  return math.max(row, 0)
+end
+
+--- A window for files: this one, unless it is for something else.
+local function file_window()
+  local function fits(win)
+    return api.nvim_win_get_config(win).relative == '' and vim.bo[api.nvim_win_get_buf(win)].buftype == ''
+  end
+  if fits(0) then
+    return
+  end
+  local last = vim.fn.win_getid(vim.fn.winnr('#'))
+  for _, win in ipairs(vim.list_extend({ last }, api.nvim_tabpage_list_wins(0))) do
+    if win ~= 0 and fits(win) then
+      api.nvim_set_current_win(win)
+      return
+    end
+  end
+  vim.cmd('aboveleft split')
+end
+
+--- Shows a row of a file of the workspace.
+--- @param ws cursord.Workspace
+--- @param path string
+--- @param row integer
+function M.go(ws, path, row)
+  vim.cmd("normal! m'")
+  local doc = docs.at(ws, path)
+  if not doc or doc.buf ~= api.nvim_get_current_buf() then
+    file_window()
+    if doc then
+      api.nvim_win_set_buf(0, doc.buf)
+    else
+      vim.cmd.edit(vim.fn.fnameescape(docs.absolute(ws, path)))
+    end
+  end
+  api.nvim_win_set_cursor(0, { math.min(row + 1, api.nvim_buf_line_count(0)), 0 })
+  vim.cmd('normal! zv')
+end
+
+--- Goes to the next hunk of a buffer, if there is one.
+--- @param buf integer
+function M.next_in_buffer(buf)
+  local row = api.nvim_win_get_cursor(0)[1] - 1
+  local all = places.places(buf)
+  for _, p in ipairs(all) do
+    if places.cursor_row(buf, p) >= row then
+      return api.nvim_win_set_cursor(0, { places.cursor_row(buf, p) + 1, 0 })
+    end
+  end
+end
+
+--- Goes count hunks forward, or back if count is negative.
+--- @param ws cursord.Workspace
+--- @param count integer
+function M.move(ws, count)
+  local all = stops(ws)
+  if #all == 0 then
+    local hunks = ws:pending()
+    rpc.say(hunks == 0 and 'nothing to review' or 'no text to review; the rest is in :Cursord review')
+    return
+  end
+  local doc = docs.get(api.nvim_get_current_buf())
+  local path = doc and doc.ws == ws and doc.rel or ''
+  local row = api.nvim_win_get_cursor(0)[1] - 1
+  local at = count > 0 and #all + 1 or 0
+  if count > 0 then
+    for i, stop in ipairs(all) do
+      if stop.path > path or stop.path == path and stop.row > row then
+        at = i
+        break
+      end
+    end
+  else
+    for i = #all, 1, -1 do
+      if all[i].path < path or all[i].path == path and all[i].row < row then
+        at = i
+        break
+      end
+    end
+  end
+  at = at + (count > 0 and count - 1 or count + 1)
+  if (at < 1 or at > #all) and not vim.o.wrapscan then
+    rpc.say('no more hunks')
+    return
+  end
+  at = (at - 1) % #all + 1
+  M.go(ws, all[at].path, all[at].row)
+  api.nvim_echo({ { ('hunk %d of %d'):format(at, #all) } }, false, {})
+end
+
+return M

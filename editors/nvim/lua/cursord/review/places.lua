@@ -1,0 +1,109 @@
+--- Which hunks are where in a buffer.
+local marks = require('cursord.review.marks')
+local view = require('cursord.review.view')
+
+local api = vim.api
+local M = {}
+
+--- @class cursord.Place
+--- @field id string
+--- @field hunk cursord.Hunk
+--- @field first integer the first row, from 0
+--- @field last integer the last row; before first where nothing but deleted lines is shown
+
+--- The hunks of a buffer in order, where they are now.
+--- @param buf integer
+--- @return cursord.Place[]
+function M.places(buf)
+  local shown = view.get(buf)
+  local out = {}
+  for _, hunk in ipairs(shown and shown.diff.hunks or {}) do
+    local groups = shown.shown[hunk.id].groups
+    local first, last = 0, -1
+    if #groups > 0 then
+      first = marks.rows(buf, groups[1])
+      local row, count = marks.rows(buf, groups[#groups])
+      last = row + count - 1
+    end
+    out[#out + 1] = { id = hunk.id, hunk = hunk, first = first, last = last }
+  end
+  return out
+end
+
+--- The row of a place on which a cursor can be.
+--- @param buf integer
+--- @param place_ cursord.Place
+--- @return integer
+function M.cursor_row(buf, place_)
+  return math.min(place_.first, api.nvim_buf_line_count(buf) - 1)
+end
+
+--- The hunk at a row: the one that has it, else one whose deleted lines are shown beside it.
+--- @param buf integer
+--- @param row integer
+--- @return cursord.Place?
+function M.at(buf, row)
+  local beside --- @type cursord.Place?
+  for _, p in ipairs(M.places(buf)) do
+    if row >= p.first and row <= p.last then
+      return p
+    elseif p.last < p.first and (row == p.first or row == p.first - 1) then
+      if row == p.first or not beside then
+        beside = p
+      end
+    end
+  end
+  return beside
+end
+
+--- @class cursord.Part
+--- @field id string
+--- @field hunk cursord.Hunk
+--- @field lines? { from: integer, to: integer } of the hunk's changed lines; nil for all of them
+
+--- What a range of rows has of hunks: the added lines in it, and the deleted lines that are shown inside it, or directly
+--- above its first row if that row is the first of those that stand in their place.
+--- @param buf integer
+--- @param first integer
+--- @param last integer
+--- @return cursord.Part[]
+function M.parts(buf, first, last)
+  local shown = view.get(buf)
+  local out = {}
+  local count = api.nvim_buf_line_count(buf)
+  for _, hunk in ipairs(shown and shown.diff.hunks or {}) do
+    local from, to, all = nil, nil, 0
+    local function take(at)
+      from, to = from or at, at + 1
+    end
+    for _, group in ipairs(shown.shown[hunk.id].groups) do
+      local row, rows = marks.rows(buf, group)
+      all = group.from + #group.dels + #group.adds
+      local at_end = row >= count and last == count - 1
+      if #group.dels > 0 and (row >= first and row <= last or at_end) then
+        take(group.from)
+        take(group.from + #group.dels - 1)
+      end
+      if rows == #group.adds then
+        for i = 0, rows - 1 do
+          if row + i >= first and row + i <= last then
+            take(group.from + #group.dels + i)
+          end
+        end
+      elseif row <= last and row + rows > first then
+        -- It was edited inside: only the daemon knows which lines are which.
+        from, to = group.from, group.from + #group.dels + #group.adds
+      end
+    end
+    if from then
+      local part = { id = hunk.id, hunk = hunk }
+      if from > 0 or to < all then
+        part.lines = { from = from, to = to }
+      end
+      out[#out + 1] = part
+    end
+  end
+  return out
+end
+
+return M

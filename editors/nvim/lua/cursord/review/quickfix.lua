@@ -1,0 +1,163 @@
+--- The quickfix list of all hunks, with keys to decide them.
+local decide = require('cursord.review.decide')
+local docs = require('cursord.docs')
+local nav = require('cursord.review.nav')
+local rpc = require('cursord.rpc')
+local workspace = require('cursord.workspace')
+
+local api = vim.api
+local M = {}
+
+local title = 'Cursord review'
+
+--- @param diff cursord.Diff
+--- @param hunk cursord.Hunk
+local function text_of(diff, hunk)
+  local added, removed, first = 0, 0, nil
+  for _, line in ipairs(hunk.lines) do
+    local sign = line:sub(1, 1)
+    added = added + (sign == '+' and 1 or 0)
+    removed = removed + (sign == '-' and 1 or 0)
+    if sign ~= ' ' and (not first or sign == '+' and first:sub(1, 1) == '-') then
+      first = line
+    end
+  end
+  if hunk.kind == 'file' and diff.kind ~= 'modified' then
+    return diff.kind .. (added + removed > 0 and (' (+%d -%d)'):format(added, removed) or '')
+  end
+  return ('+%d -%d  %s'):format(added, removed, (first or ''):gsub('\r$', ''))
+end
+
+--- @param ws cursord.Workspace
+--- @param only? string a path
+local function entries(ws, only)
+  local items = {}
+  for _, path in ipairs(nav.paths(ws)) do
+    local diff = ws.diffs[path]
+    for _, hunk in ipairs((not only or only == path) and diff.hunks or {}) do
+      items[#items + 1] = {
+        filename = docs.absolute(ws, path),
+        lnum = nav.row(hunk) + 1,
+        text = text_of(diff, hunk),
+        user_data = { hunk = hunk.id, path = path },
+      }
+    end
+  end
+  return items
+end
+
+local function list_of(what)
+  local list = vim.fn.getqflist(vim.tbl_extend('force', { context = 0, id = 0 }, what))
+  local context = type(list.context) == 'table' and list.context.cursord or nil
+  return context and list or nil, context
+end
+
+--- Fills the list and opens its window, without going there.
+--- @param ws cursord.Workspace
+--- @param only? string a path
+function M.open(ws, only)
+  local items = entries(ws, only)
+  if #items == 0 then
+    rpc.say('nothing to review')
+    return
+  end
+  local list = list_of({ nr = 0 })
+  vim.fn.setqflist({}, list and 'r' or ' ', {
+    title = title,
+    items = items,
+    context = { cursord = { root = ws.root, path = only } },
+  })
+  local win = api.nvim_get_current_win()
+  vim.cmd('botright copen ' .. math.min(10, #items))
+  M.map(api.nvim_get_current_buf())
+  if api.nvim_win_is_valid(win) then
+    api.nvim_set_current_win(win)
+  end
+end
+
+--- Makes the list what is so now; the line that the cursor is on stays.
+local function refresh(ws)
+  local list, context = list_of({ nr = 0, idx = 0, winid = 0 })
+  if not list or not context or context.root ~= ws.root then
+    return
+  end
+  local win = list.winid
+  local at = win ~= 0 and api.nvim_win_get_cursor(win) or nil
+  local items = entries(ws, context.path)
+  vim.fn.setqflist({}, 'r', {
+    id = list.id,
+    items = items,
+    idx = math.max(1, math.min(list.idx, #items)),
+  })
+  if at and api.nvim_win_is_valid(win) then
+    pcall(api.nvim_win_set_cursor, win, { math.min(at[1], math.max(#items, 1)), at[2] })
+  end
+end
+
+local waiting = {}
+
+--- Many changes at once are one refresh.
+local function refresh_soon(ws)
+  if not waiting[ws.root] then
+    waiting[ws.root] = true
+    vim.schedule(function()
+      waiting[ws.root] = nil
+      refresh(ws)
+    end)
+  end
+end
+
+--- The hunk of the line that the cursor is on.
+local function current()
+  local _, context = list_of({ nr = 0 })
+  local ws = context and workspace.at(context.root)
+  local entry = vim.fn.getqflist()[api.nvim_win_get_cursor(0)[1]]
+  local data = entry and type(entry.user_data) == 'table' and entry.user_data or nil
+  if not ws or not data then
+    return nil
+  end
+  local hunk = decide.find(ws, data.hunk)
+  return ws, hunk and { id = data.hunk, hunk = hunk } or nil, data.path
+end
+
+local keys = {
+  a = { 'accept', function(ws, part) decide.parts('accept', ws, { part }) end },
+  r = { 'reject', function(ws, part) decide.parts('reject', ws, { part }) end },
+  u = { 'undo', function(ws) decide.step('undo', ws) end, true },
+  U = { 'redo', function(ws) decide.step('redo', ws) end, true },
+  c = { 'comment', function(ws, part) decide.comment(ws, part.id) end },
+  d = { 'side by side', function(ws, _, path) require('cursord.review.beside').open(ws, path) end },
+} -- stylua: ignore
+
+--- Maps the keys in the list's window.
+--- @param buf integer
+function M.map(buf)
+  for lhs, key in pairs(keys) do
+    local _, act, always = unpack(key)
+    vim.keymap.set('n', lhs, function()
+      local ws, part, path = current()
+      if ws and (part or always) then
+        act(ws, part, path)
+      elseif ws then
+        rpc.say('there is no hunk here', vim.log.levels.WARN)
+      else
+        api.nvim_feedkeys(lhs, 'n', false)
+      end
+    end, { buffer = buf, nowait = true, desc = 'cursord: ' .. key[1] })
+  end
+end
+
+workspace.on('diff', refresh_soon)
+workspace.on('reset', refresh_soon)
+
+api.nvim_create_autocmd('BufWinEnter', {
+  group = api.nvim_create_augroup('cursord_quickfix', {}),
+  pattern = 'quickfix',
+  callback = function(args)
+    if list_of({ nr = 0 }) then
+      M.map(args.buf)
+    end
+  end,
+})
+
+return M

@@ -1,0 +1,154 @@
+--- What buffers show of the review. A buffer's text moves the marks; the daemon's next diff makes them exact.
+local config = require('cursord.config')
+local marks = require('cursord.review.marks')
+
+local api = vim.api
+local M = {}
+
+--- @class cursord.Shown
+--- @field hunk cursord.Hunk
+--- @field key string
+--- @field groups cursord.Group[]
+
+--- @class cursord.View
+--- @field buf integer
+--- @field ws cursord.Workspace
+--- @field diff cursord.Diff
+--- @field shown table<string, cursord.Shown> by the hunk's id
+--- @field undressed table<integer, cursord.Group> by mark; those that were not in sight yet
+
+local views = {} --- @type table<integer, cursord.View>
+
+--- @param buf integer
+--- @return cursord.View?
+function M.get(buf)
+  return views[buf]
+end
+
+--- @param view cursord.View
+--- @param shown cursord.Shown
+local function remove(view, shown)
+  for _, group in ipairs(shown.groups) do
+    view.undressed[group.mark] = nil
+    marks.remove(view.buf, group)
+  end
+end
+
+--- Takes all marks out of a buffer.
+--- @param buf integer
+function M.clear(buf)
+  views[buf] = nil
+  if api.nvim_buf_is_valid(buf) then
+    api.nvim_buf_clear_namespace(buf, marks.ns, 0, -1)
+    api.nvim_buf_clear_namespace(buf, marks.ns_words, 0, -1)
+    vim.b[buf].cursord_status_dict = nil
+    require('cursord.status').hunks_changed(buf)
+  end
+end
+
+--- Whether a hunk's marks are where the diff has it.
+--- @param shown cursord.Shown
+--- @param groups cursord.Group[]
+local function is_placed(buf, shown, groups)
+  for i, group in ipairs(shown.groups) do
+    local row, count = marks.rows(buf, group)
+    if row ~= groups[i].row or count ~= #group.adds then
+      return false
+    end
+  end
+  return #groups == #shown.groups
+end
+
+--- Virtual lines above the first line show only where a window is told to leave room for them.
+local function make_room(buf, count)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    api.nvim_win_call(win, function()
+      local at = vim.fn.winsaveview()
+      if at.topline == 1 and at.topfill < count then
+        vim.fn.winrestview({ topline = 1, topfill = count })
+      end
+    end)
+  end
+end
+
+--- Shows a hunk. What it says of lines that the buffer does not have there is not shown: another diff is on its way.
+--- @param view cursord.View
+--- @param hunk cursord.Hunk
+--- @return cursord.Shown
+local function show(view, hunk)
+  local key = table.concat(hunk.lines, '\n')
+  local groups, present = marks.parse(hunk)
+  if view.diff.kind == 'deleted' or not marks.is_there(view.buf, present) then
+    groups = {}
+  end
+  local old = view.shown[hunk.id]
+  if old and old.key == key and is_placed(view.buf, old, groups) then
+    old.hunk = hunk
+    return old
+  end
+  if old then
+    remove(view, old)
+  end
+  for _, group in ipairs(groups) do
+    marks.place(view.buf, group)
+    view.undressed[group.mark] = group
+  end
+  return { hunk = hunk, key = key, groups = groups }
+end
+
+--- Makes a buffer show a diff. Only what differs from what it shows is touched.
+--- @param buf integer
+--- @param ws cursord.Workspace
+--- @param diff cursord.Diff
+function M.update(buf, ws, diff)
+  if diff.state == 'clean' then
+    if views[buf] then
+      M.clear(buf)
+    end
+    return
+  end
+  local view = views[buf] or { buf = buf, ws = ws, diff = diff, shown = {}, undressed = {} }
+  views[buf], view.diff = view, diff
+  local shown = {}
+  for _, hunk in ipairs(diff.hunks) do
+    shown[hunk.id] = show(view, hunk)
+  end
+  for id, old in pairs(view.shown) do
+    if not shown[id] then
+      remove(view, old)
+    end
+  end
+  view.shown = shown
+  local first = diff.hunks[1] and shown[diff.hunks[1].id].groups[1]
+  if first and first.row == 0 and #first.dels > 0 and config.get().review.overlay then
+    make_room(buf, #first.dels)
+  end
+  vim.b[buf].cursord_status_dict = { pending = #diff.hunks, added = diff.added, removed = diff.removed }
+  require('cursord.status').hunks_changed(buf)
+end
+
+-- Words are marked when their lines are first drawn.
+api.nvim_set_decoration_provider(marks.ns_words, {
+  on_win = function(_, _, buf, top, bottom)
+    local view = views[buf]
+    if view and next(view.undressed) then
+      for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, marks.ns, { top, 0 }, { bottom, -1 }, { overlap = true })) do
+        local group = view.undressed[mark[1]]
+        if group then
+          view.undressed[mark[1]] = nil
+          marks.dress(buf, group)
+        end
+      end
+    end
+    return false
+  end,
+})
+
+api.nvim_create_autocmd('BufUnload', {
+  group = api.nvim_create_augroup('cursord_view', {}),
+  callback = function(args)
+    views[args.buf] = nil
+  end,
+})
+
+return M

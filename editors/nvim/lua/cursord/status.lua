@@ -1,0 +1,146 @@
+--- What is going on, for status lines, other plugins and the person.
+local config = require('cursord.config')
+local rpc = require('cursord.rpc')
+local workspace = require('cursord.workspace')
+
+local api = vim.api
+local M = {}
+
+--- @alias cursord.State 'off'|'idle'|'queued'|'working'|'review'|'error'
+
+local failed = {} --- @type table<cursord.Workspace, true> its last turn failed
+local told = {} --- @type table<cursord.Workspace, { state: string, hunks: integer, files: integer }>
+
+--- @param ws? cursord.Workspace
+--- @return cursord.State
+function M.state(ws)
+  if not ws or not rpc.connected() then
+    return 'off'
+  end
+  local busy = ws:busy()
+  for _, turn in ipairs(busy) do
+    if turn.status == 'running' then
+      return 'working'
+    end
+  end
+  if #busy > 0 then
+    return 'queued'
+  end
+  return failed[ws] and 'error' or ws:pending() > 0 and 'review' or 'idle'
+end
+
+local function plural(n, word)
+  return ('%d %s%s'):format(n, word, n == 1 and '' or 's')
+end
+
+--- A state in words: "working, 3 hunks".
+--- @param ws cursord.Workspace
+--- @return string
+function M.text(ws)
+  local state, hunks = M.state(ws), ws:pending()
+  if hunks == 0 then
+    return state == 'idle' and '' or state
+  end
+  return (state == 'review' and '' or state .. ', ') .. plural(hunks, 'hunk')
+end
+
+--- For 'statusline': empty where there is nothing to say.
+--- @return string
+function M.statusline()
+  local ws = workspace.find(api.nvim_win_get_buf(vim.g.statusline_winid or 0))
+  local text = ws and M.text(ws) or ''
+  return text == '' and '' or 'cursord: ' .. text
+end
+
+local function fire(name, data)
+  api.nvim_exec_autocmds('User', { pattern = name, modeline = false, data = data })
+end
+
+--- @param buf integer
+function M.hunks_changed(buf)
+  fire('CursordHunks', { buf = buf })
+end
+
+local waiting = {}
+
+--- Tells what is different from what was told, once for many changes.
+--- @param ws cursord.Workspace
+local function changed(ws)
+  if waiting[ws] then
+    return
+  end
+  waiting[ws] = true
+  vim.schedule(function()
+    waiting[ws] = nil
+    local hunks, files = ws:pending()
+    local now = { state = M.state(ws), hunks = hunks, files = files }
+    if not vim.deep_equal(now, told[ws]) then
+      told[ws] = now
+      vim.g.cursord_status = M.text(ws)
+      fire('CursordState', vim.tbl_extend('error', { workspace = ws.root }, now))
+      vim.cmd.redrawstatus({ bang = true })
+    end
+  end)
+end
+
+local has_progress = vim.fn.has('nvim-0.12') == 1
+
+local progress_status = { completed = 'success', failed = 'failed', cancelled = 'success', interrupted = 'failed' }
+
+--- @param turn cursord.Turn
+local function progress(turn)
+  if not has_progress or not config.get().notify.progress then
+    return
+  end
+  local status = progress_status[turn.status] or 'running'
+  api.nvim_echo({ { status == 'running' and turn.status or turn.status } }, false, {
+    id = 'cursord.' .. turn.id,
+    kind = 'progress',
+    source = 'cursord',
+    status = status,
+    title = 'cursord',
+  })
+end
+
+--- @param ws cursord.Workspace
+--- @param turn cursord.Turn
+local function turn_ended(ws, turn)
+  local hunks, files = ws:pending()
+  fire('CursordTurnEnd', { workspace = ws.root, turn = turn, hunks = hunks, files = files })
+  if not config.get().notify.turn_end or not (ws.mine[turn.id] or ws.current == turn.sessionId) then
+    return
+  end
+  local error = turn.error
+  if error then
+    rpc.say(error.message .. (error.hint and '\n  ' .. error.hint or ''), vim.log.levels.ERROR)
+  elseif turn.status ~= 'completed' then
+    rpc.say('the turn was ' .. turn.status, vim.log.levels.WARN)
+  elseif hunks > 0 then
+    rpc.say(('%s in %s, :Cursord review'):format(plural(hunks, 'hunk'), plural(files, 'file')))
+  else
+    rpc.say('done')
+  end
+end
+
+--- @param turn cursord.Turn
+--- @param before? cursord.Turn
+workspace.on('turn', function(ws, turn, before)
+  local ended = workspace.ended(turn)
+  if not ended then
+    failed[ws] = nil
+  elseif before and not workspace.ended(before) then
+    failed[ws] = turn.status == 'failed' or nil
+    progress(turn)
+    turn_ended(ws, turn)
+  end
+  if not ended and not (before and before.status == turn.status) then
+    progress(turn)
+  end
+  changed(ws)
+end)
+
+for _, event in ipairs({ 'session', 'diff', 'reset', 'ready', 'down' }) do
+  workspace.on(event, changed)
+end
+
+return M

@@ -1,0 +1,288 @@
+--- What the daemon has told of each workspace: a map from id to object, kept by its notifications.
+local config = require('cursord.config')
+local rpc = require('cursord.rpc')
+
+--- @class cursord.Workspace
+--- @field root string
+--- @field seq? integer
+--- @field epoch? string
+--- @field sessions table<string, cursord.Session>
+--- @field turns table<string, cursord.Turn> those that run or wait, and the last of a session
+--- @field diffs table<string, cursord.Diff> by path
+--- @field current? string the session that is talked with; nil for a new one
+--- @field chosen? boolean whether it is known which
+--- @field next_model? string for a new session
+--- @field next_mode? string for a new session
+--- @field mine table<string, true> turns that were started here
+--- @field ready boolean the snapshot has been asked for and answered
+local Workspace = {}
+Workspace.__index = Workspace
+
+local M = {}
+
+local all = {} --- @type table<string, cursord.Workspace>
+local last --- @type cursord.Workspace?
+
+--- How much delta text is put together, in milliseconds, before it is sent.
+local delta_interval = 40
+
+--- @alias cursord.Event 'session'|'turn'|'item'|'delta'|'diff'|'reset'|'ready'|'down'
+
+--- @type table<cursord.Event, fun(ws: cursord.Workspace, object: any, before: any)[]>
+local listeners = {}
+
+--- Calls listener for each event of a kind, in all workspaces.
+--- @param event cursord.Event
+--- @param listener fun(ws: cursord.Workspace, object: any, before: any)
+function M.on(event, listener)
+  listeners[event] = listeners[event] or {}
+  table.insert(listeners[event], listener)
+end
+
+local function emit(event, ws, object, before)
+  for _, listener in ipairs(listeners[event] or {}) do
+    local ok, err = pcall(listener, ws, object, before)
+    if not ok then
+      rpc.say(('%s: %s'):format(event, err), vim.log.levels.ERROR)
+    end
+  end
+end
+
+local final = { completed = true, failed = true, cancelled = true, interrupted = true }
+
+--- @param turn cursord.Turn
+function M.ended(turn)
+  return final[turn.status] or false
+end
+
+--- The folder that a buffer belongs to.
+--- @param buf integer
+--- @return string
+function M.root_of(buf)
+  local own = vim.b[buf].cursord_root
+  if own then
+    return own
+  end
+  local cfg = config.get()
+  local root = cfg.root and cfg.root(buf)
+  if not root and vim.bo[buf].buftype == '' then
+    root = vim.fs.root(buf, cfg.root_markers)
+  end
+  if not root and vim.bo[buf].buftype ~= '' and last then
+    return last.root
+  end
+  root = root or vim.fn.getcwd()
+  return vim.uv.fs_realpath(root) or root
+end
+
+--- @param buf? integer
+--- @return cursord.Workspace? # nil if nothing has been asked about it
+function M.find(buf)
+  if buf == 0 or not buf then
+    buf = vim.api.nvim_get_current_buf()
+  end
+  return all[M.root_of(buf)]
+end
+
+--- @return table<string, cursord.Workspace>
+function M.all()
+  return all
+end
+
+--- @param root string
+--- @return cursord.Workspace?
+function M.at(root)
+  return all[root]
+end
+
+--- The workspace of a buffer, connected.
+--- @param buf? integer
+--- @return cursord.Workspace
+function M.open(buf)
+  if buf == 0 or not buf then
+    buf = vim.api.nvim_get_current_buf()
+  end
+  local root = M.root_of(buf)
+  local ws = all[root]
+  if not ws then
+    ws = setmetatable({ root = root, mine = {} }, Workspace)
+    ws:forget()
+    all[root] = ws
+    require('cursord.attach')
+    if rpc.connected() then
+      ws:subscribe()
+    end
+  end
+  last = ws
+  rpc.start()
+  return ws
+end
+
+function Workspace:forget()
+  self.seq, self.epoch, self.ready = nil, nil, false
+  self.sessions, self.turns, self.diffs = {}, {}, {}
+end
+
+function Workspace:subscribe()
+  rpc.request('workspace/subscribe', {
+    workspace = self.root,
+    after = self.seq,
+    epoch = self.epoch,
+    deltaInterval = delta_interval,
+  }, function(err, result)
+    if err then
+      if err.data and err.data.kind ~= 'disconnected' then
+        rpc.say_error(err)
+      end
+      return
+    end
+    if result.reset then
+      local diffs = self.diffs
+      self:forget()
+      emit('reset', self, diffs)
+    end
+    if result.workspace ~= self.root then
+      all[self.root], all[result.workspace] = nil, self
+      self.root = result.workspace
+    end
+    self.epoch, self.ready = result.epoch, true
+    emit('ready', self)
+  end)
+end
+
+local handlers = {}
+
+--- @param ws cursord.Workspace
+handlers['session/changed'] = function(ws, p)
+  local id = p.sessionId or p.session.id
+  local before = ws.sessions[id]
+  ws.sessions[id] = p.session
+  if p.removed and ws.current == id then
+    ws.current = nil
+  end
+  emit('session', ws, p.session or { id = id, removed = true }, before)
+end
+
+--- @param ws cursord.Workspace
+handlers['turn/changed'] = function(ws, p)
+  local turn = p.turn --- @type cursord.Turn
+  local before = ws.turns[turn.id]
+  for id, other in pairs(ws.turns) do
+    if other.sessionId == turn.sessionId and final[other.status] then
+      ws.turns[id] = nil
+    end
+  end
+  ws.turns[turn.id] = turn
+  emit('turn', ws, turn, before)
+end
+
+handlers['item/changed'] = function(ws, p)
+  emit('item', ws, p.item)
+end
+
+handlers['item/delta'] = function(ws, p)
+  emit('delta', ws, p)
+end
+
+handlers['diff/changed'] = function(ws, p)
+  ws:put_diff(p.diff)
+end
+
+--- Takes a diff for what is so now.
+--- @param diff cursord.Diff
+function Workspace:put_diff(diff)
+  local before = self.diffs[diff.path]
+  self.diffs[diff.path] = diff.state == 'pending' and diff or nil
+  emit('diff', self, diff, before)
+end
+
+--- @return cursord.Turn[] # those that run or wait
+function Workspace:busy()
+  local turns = {}
+  for _, turn in pairs(self.turns) do
+    if not final[turn.status] then
+      turns[#turns + 1] = turn
+    end
+  end
+  return turns
+end
+
+--- Counts what is to be reviewed.
+--- @return integer hunks
+--- @return integer files
+function Workspace:pending()
+  local hunks, files = 0, 0
+  for _, diff in pairs(self.diffs) do
+    hunks, files = hunks + #diff.hunks, files + 1
+  end
+  return hunks, files
+end
+
+--- The session that is talked with, once there is one.
+--- @return cursord.Session?
+function Workspace:session()
+  return self.current and self.sessions[self.current]
+end
+
+--- Calls done when it is known which session is talked with: where none was chosen, the latest there is.
+--- @param done fun()
+function Workspace:choose(done)
+  if self.chosen then
+    return done()
+  end
+  rpc.request('session/list', { workspace = self.root, limit = 1 }, function(err, result)
+    if err and err.data and err.data.kind ~= 'disconnected' then
+      rpc.say_error(err)
+    end
+    local session = result and result.sessions[1]
+    if session and not self.chosen then
+      self:talk_with(session)
+    end
+    done()
+  end)
+end
+
+--- @param session? cursord.Session nil for a new one
+function Workspace:talk_with(session)
+  self.chosen, self.current = true, session and session.id
+  if session then
+    self.sessions[session.id] = self.sessions[session.id] or session
+  end
+end
+
+local levels = {
+  error = vim.log.levels.ERROR,
+  warning = vim.log.levels.WARN,
+  info = vim.log.levels.INFO,
+  debug = vim.log.levels.DEBUG,
+}
+
+rpc.on.notification = function(method, params)
+  if method == 'log/message' then
+    rpc.say(params.message, levels[params.level])
+    return
+  end
+  local handler, ws = handlers[method], all[params.workspace]
+  if handler and ws then
+    if params.seq and params.seq > (ws.seq or 0) then
+      ws.seq = params.seq
+    end
+    handler(ws, params)
+  end
+end
+
+rpc.on.up = function()
+  for _, ws in pairs(all) do
+    ws:subscribe()
+  end
+end
+
+rpc.on.down = function()
+  for _, ws in pairs(all) do
+    ws.ready = false
+    emit('down', ws)
+  end
+  return next(all) ~= nil
+end
+
+return M

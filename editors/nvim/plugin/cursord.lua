@@ -1,0 +1,83 @@
+if vim.g.loaded_cursord then
+  return
+end
+vim.g.loaded_cursord = 1
+
+if vim.fn.has('nvim-0.10') == 0 then
+  vim.api.nvim_create_user_command('Cursord', function()
+    vim.notify('cursord needs Neovim 0.10 or newer', vim.log.levels.ERROR)
+  end, { nargs = '*' })
+  return
+end
+
+vim.api.nvim_create_user_command('Cursord', function(args)
+  require('cursord.command').run(args)
+end, {
+  nargs = '*',
+  bang = true,
+  bar = true,
+  range = true,
+  complete = function(...)
+    return require('cursord.command').complete(...)
+  end,
+  desc = "Cursor's agent: ask, chat, review",
+})
+
+-- Each <Plug> map loads the plugin when it is first used.
+local function plug(modes, name, rhs, expr)
+  vim.keymap.set(modes, '<Plug>(cursord-' .. name .. ')', rhs, { expr = expr, desc = 'cursord: ' .. name })
+end
+for _, name in ipairs({ 'chat', 'review', 'diff', 'comment', 'cancel', 'undo', 'redo', 'preview' }) do
+  plug('n', name, '<Cmd>Cursord ' .. name .. '<CR>')
+end
+plug('n', 'ask', '<Cmd>Cursord ask<CR>')
+plug('x', 'ask', ':Cursord ask<CR>')
+plug('n', 'accept-all', '<Cmd>Cursord accept!<CR>')
+plug('n', 'reject-all', '<Cmd>Cursord reject!<CR>')
+for _, name in ipairs({ 'next', 'prev' }) do
+  plug({ 'n', 'x', 'o' }, name, function()
+    return '<Cmd>Cursord ' .. name .. ' ' .. vim.v.count1 .. '<CR>'
+  end, true)
+end
+for _, name in ipairs({ 'accept', 'reject' }) do
+  plug('n', name, function()
+    return require('cursord.operators').hunk(name)
+  end, true)
+  plug({ 'n', 'x' }, name .. '-operator', function()
+    return require('cursord.operators').range(name)
+  end, true)
+  plug('x', name, function()
+    return require('cursord.operators').range(name)
+  end, true)
+end
+plug({ 'o', 'x' }, 'inner-hunk', ':<C-u>lua require("cursord.operators").inner_hunk()<CR>')
+
+local links = {
+  CursordAdd = 'DiffAdd',
+  CursordChange = 'DiffChange',
+  CursordDelete = 'DiffDelete',
+  CursordAddText = 'DiffText',
+  CursordDeleteText = 'DiffText',
+  CursordSignAdd = 'Added',
+  CursordSignChange = 'Changed',
+  CursordSignDelete = 'Removed',
+  CursordNote = 'Comment',
+  CursordChatYou = 'Title',
+  CursordChatTool = 'Comment',
+  CursordChatDone = 'DiagnosticOk',
+  CursordChatFailed = 'DiagnosticError',
+}
+for name, link in pairs(links) do
+  vim.api.nvim_set_hl(0, name, { link = link, default = true })
+end
+
+-- Only with autostart does anything happen before the first command.
+local config = vim.g.cursord
+if type(config) == 'function' or type(config) == 'table' and config.autostart then
+  vim.api.nvim_create_autocmd('VimEnter', {
+    once = true,
+    callback = function()
+      require('cursord.command').autostart()
+    end,
+  })
+end
