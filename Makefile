@@ -7,7 +7,7 @@ FUZZTIME  ?= 30s
 COUNT     ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test check generate bench fuzz mutants clean
+.PHONY: help build install demo test check editors generate bench fuzz mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,15 +25,19 @@ test: ## run all tests with the race detector, and those that are too large for 
 	$(GO) test -race ./...
 	$(GO) test -run '^TestHuge' ./cmd/cursord
 
-check: ## check format, vet, staticcheck, the import table, generated files and all platforms
+check: ## check format, vet, staticcheck, the import table, generated files, Lua and all platforms
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool -modfile=.ci/tools.mod staticcheck ./...
 	$(GO) test -run 'TestImportTable|TestSchemaIsUpToDate' ./cmd/cursord ./rpc
+	@.ci/lua
 	@for p in $(PLATFORMS); do \
 		echo "build $$p"; \
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/cursord || exit 1; \
 	done
+
+editors: ## get the editors that tests drive, and the checkers of the plugins, into a cache folder
+	.ci/editors.sh
 
 generate: ## write rpc/schema.json from the Go types
 	$(GO) generate ./rpc

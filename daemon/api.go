@@ -175,10 +175,11 @@ type LineRange struct {
 
 // A Decided is the answer to a decision: the present diffs of the files it touched.
 type Decided struct {
-	Diffs   []*sessions.Diff `json:"diffs"`
-	Applied int              `json:"applied"`
-	Skipped []Skipped        `json:"skipped,omitempty"`
-	Edits   []DocumentEdits  `json:"edits,omitempty"`
+	Diffs    []*sessions.Diff `json:"diffs"`
+	Applied  int              `json:"applied"`
+	Skipped  []Skipped        `json:"skipped,omitempty"`
+	Edits    []DocumentEdits  `json:"edits,omitempty"`
+	Decision uint64           `json:"decision,omitempty"` // its number in the workspace, by which Undo can be sure
 }
 
 // A Skipped hunk could not be decided, for the reason Kind.

@@ -238,6 +238,7 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 	ops := drop
 	if len(g.Files) > 0 {
 		ops = append(ops, r.push(g)...)
+		out.Decision = g.n
 		r.tellRejections(g)
 		for _, b := range inBuffers {
 			b.groups = append(b.groups, g.n)

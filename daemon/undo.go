@@ -46,6 +46,10 @@ func (r *reviewer) loadLog() error {
 
 // push adds a group to the log, forgets what could have been made again, and returns what to store.
 func (r *reviewer) push(g *group) (ops []sessions.Op) {
+	g.n = 1
+	if len(r.log) > 0 {
+		g.n = r.log[len(r.log)-1].n + 1 // also if that one is forgotten now: a number means one decision
+	}
 	for len(r.log) > 0 && r.log[len(r.log)-1].Undone {
 		ops = append(ops, sessions.DropDecision{N: r.log[len(r.log)-1].n})
 		r.log = r.log[:len(r.log)-1]
@@ -54,37 +58,33 @@ func (r *reviewer) push(g *group) (ops []sessions.Op) {
 		ops = append(ops, sessions.DropDecision{N: r.log[0].n})
 		r.log = r.log[1:]
 	}
-	g.n = 1
-	if len(r.log) > 0 {
-		g.n = r.log[len(r.log)-1].n + 1
-	}
 	r.log = append(r.log, g)
 	return append(ops, sessions.PutDecision{N: g.n, Data: encode(g)})
 }
 
-// Undo takes back the latest decision of a workspace that is not undone yet. As with Decide, what writes a file that an
-// agent is about to write waits.
-func (d *Daemon) Undo(ctx context.Context, client ClientID, root string, reply func(Decided, error)) {
-	d.step(ctx, client, root, true, reply)
+// Undo takes back the latest decision of a workspace that is not undone yet; if only is not 0, only if that is the
+// number of the decision. As with Decide, what writes a file that an agent is about to write waits.
+func (d *Daemon) Undo(ctx context.Context, client ClientID, root string, only uint64, reply func(Decided, error)) {
+	d.step(ctx, client, root, true, only, reply)
 }
 
 // Redo makes again the latest decision that was undone.
 func (d *Daemon) Redo(ctx context.Context, client ClientID, root string, reply func(Decided, error)) {
-	d.step(ctx, client, root, false, reply)
+	d.step(ctx, client, root, false, 0, reply)
 }
 
-func (d *Daemon) step(ctx context.Context, client ClientID, root string, undo bool, reply func(Decided, error)) {
+func (d *Daemon) step(ctx context.Context, client ClientID, root string, undo bool, only uint64, reply func(Decided, error)) {
 	w, err := d.workspace(root)
 	if err != nil {
 		reply(Decided{}, err)
 		return
 	}
-	w.review.request(ctx, reply, func(p *parked) bool { return w.review.step(client, undo, p) })
+	w.review.request(ctx, reply, func(p *parked) bool { return w.review.step(client, undo, only, p) })
 }
 
 // step takes a group back, or makes it again: in all of its files or in none. It returns false if it must wait for an
 // agent.
-func (r *reviewer) step(client ClientID, undo bool, p *parked) bool {
+func (r *reviewer) step(client ClientID, undo bool, only uint64, p *parked) bool {
 	fail := func(err error) bool { return p.answer(Decided{}, err) }
 	if err := r.w.d.store.Trouble(); err != nil {
 		return fail(storeError(err))
@@ -102,6 +102,9 @@ func (r *reviewer) step(client ClientID, undo bool, p *parked) bool {
 	if i < 0 {
 		what := map[bool]string{true: "undo", false: "redo"}[undo]
 		return fail(&Error{Kind: KindNotFound, Message: "there is nothing to " + what + " in " + r.w.root})
+	}
+	if only != 0 && r.log[i].n != only {
+		return fail(&Error{Kind: KindConflict, Message: "another decision was made since"})
 	}
 	if slices.ContainsFunc(r.log[i].Files, func(gf groupFile) bool {
 		f := r.decided(gf)

@@ -243,6 +243,12 @@ type DecideParams struct {
 	Comment   string            `json:"comment,omitempty"`
 }
 
+// UndoParams are the parameters of diff/undo. With Decision it is refused unless that is the latest one.
+type UndoParams struct {
+	Workspace string `json:"workspace"`
+	Decision  uint64 `json:"decision,omitempty"`
+}
+
 // UndoResult is the result of diff/undo and diff/redo.
 type UndoResult struct {
 	Diffs []*sessions.Diff       `json:"diffs"`

@@ -70,8 +70,8 @@ func (p *DecideParams) core(accept bool) (daemon.Decision, error) {
 	return out, nil
 }
 
-func (f *face) undo(ctx context.Context, p *WorkspaceParams, reply func(UndoResult, error)) {
-	f.d.Undo(ctx, f.client, p.Workspace, stepped(reply))
+func (f *face) undo(ctx context.Context, p *UndoParams, reply func(UndoResult, error)) {
+	f.d.Undo(ctx, f.client, p.Workspace, p.Decision, stepped(reply))
 }
 
 func (f *face) redo(ctx context.Context, p *WorkspaceParams, reply func(UndoResult, error)) {

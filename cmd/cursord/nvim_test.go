@@ -25,7 +25,7 @@ func editorFolder() string {
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(cache, "cursord-editors")
+	return filepath.Join(cache, "cursord-dev")
 }
 
 // editorsFound returns the programs bin/PATTERN in the folder of editors, and else the one that is on PATH. Without

@@ -64,13 +64,14 @@ line 5
 what is this?`, strings.TrimSpace(w.runs()[0].Prompt))
 		n.agree(e, "f", after, 2)
 		require.Equal(t, w.path("f"), n.lua("return vim.api.nvim_buf_get_name(0)"), "the focus stays")
-		require.Equal(t, 5.0, n.lua("return vim.fn.line('.')"), "the cursor stays")
+		require.Equal(t, 4.0, n.lua("return vim.fn.line('.')"), "the cursor stays")
 		n.until("a word at the end", "return said[#said] and said[#said].text == ...", "cursord: 3 hunks in 2 files, :Cursord review")
 		require.Contains(t, n.screen(), "  line 4  ")
 		require.Contains(t, n.screen(), "  line 5  ")
 		require.Contains(t, n.screen(), "┃ agent 5  ")
 
 		// Accepting leaves the text, and goes to the next one.
+		n.keys("5G")
 		n.ex("Cursord accept")
 		n.agree(e, "f", after, 1)
 		n.until("the next hunk", "return vim.fn.line('.') == 15")
@@ -126,9 +127,18 @@ func TestNvimUndoBringsTheHunkBack(t *testing.T) {
 		n.keys("u")
 		n.untilText("f", after)
 		n.hunksOf("f", 2)
-		require.Equal(t, numbered(30, map[int]string{15: ""}), w.get("f"), "the disk is as the person left it")
-		n.ex("write")
 		n.agree(e, "f", after, 2)
+
+		// Another decision lies in between: the text comes back as a person's.
+		n.ex("Cursord reject")
+		n.agree(e, "f", numbered(30, map[int]string{15: ""}), 1)
+		e.decides("diff/accept", obj{"all": true})
+		n.hunksOf("f", 0)
+		n.keys("u")
+		n.untilText("f", after)
+		require.Equal(t, numbered(30, map[int]string{15: ""}), w.get("f"))
+		n.ex("write")
+		n.agree(e, "f", after, 0)
 		n.quiet()
 	})
 }

@@ -1,3 +1,3 @@
 std = 'luajit'
 globals = { 'vim' }
-max_line_length = 120
+max_line_length = 130

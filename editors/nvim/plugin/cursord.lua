@@ -25,7 +25,12 @@ end, {
 
 -- Each <Plug> map loads the plugin when it is first used.
 local function plug(modes, name, rhs, expr)
-  vim.keymap.set(modes, '<Plug>(cursord-' .. name .. ')', rhs, { expr = expr, desc = 'cursord: ' .. name })
+  vim.keymap.set(
+    modes,
+    '<Plug>(cursord-' .. name .. ')',
+    rhs,
+    { expr = expr, desc = 'cursord: ' .. name }
+  )
 end
 for _, name in ipairs({ 'chat', 'review', 'diff', 'comment', 'cancel', 'undo', 'redo', 'preview' }) do
   plug('n', name, '<Cmd>Cursord ' .. name .. '<CR>')

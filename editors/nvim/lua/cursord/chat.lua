@@ -122,7 +122,7 @@ function M.show(ws)
       foldexpr = "getline(v:lnum)[:4]==#'  │'?1:getline(v:lnum+1)[:4]==#'  │'?'>1':0",
       foldlevel = 0,
       foldtext = '',
-      winfixwidth = wide or nil,
+      winfixwidth = cfg.position == 'left' or cfg.position == 'right',
     })
     api.nvim_win_set_cursor(above, { api.nvim_buf_line_count(now.buf), 0 })
     if cfg.position ~= 'tab' and api.nvim_win_is_valid(win) then
@@ -130,12 +130,18 @@ function M.show(ws)
     end
   end
   if not below then
-    below = api.nvim_open_win(panel.input, false, { split = 'below', win = above, height = cfg.input_height })
+    below = api.nvim_open_win(
+      panel.input,
+      false,
+      { split = 'below', win = above, height = cfg.input_height }
+    )
     set_options(below, common)
     set_options(below, { winfixheight = true, winbar = '' })
   end
   -- The windows are there at once, so that what is typed goes to the input; the transcript may come later.
-  ws:choose(function() refresh(ws) end) -- stylua: ignore
+  ws:choose(function()
+    refresh(ws)
+  end)
   return below
 end
 
@@ -336,7 +342,10 @@ function M.winbar()
     if panel.shown and panel.shown.buf == buf then
       local session = panel.shown.session and ws.sessions[panel.shown.session]
       local text = session and session.title or 'new session'
-      return (' %s  %%=%s '):format(text:gsub('[\n%%]', { ['\n'] = ' ', ['%'] = '%%' }), require('cursord.status').text(ws))
+      return (' %s  %%=%s '):format(
+        text:gsub('[\n%%]', { ['\n'] = ' ', ['%'] = '%%' }),
+        require('cursord.status').text(ws)
+      )
     end
   end
   return ''

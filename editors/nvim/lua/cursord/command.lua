@@ -106,7 +106,10 @@ local subs = {
   review = {
     complete = { 'file', 'all' },
     run = function(args)
-      require('cursord.review.quickfix').open(args.ws, args.rest == 'file' and file_here(args) or nil)
+      require('cursord.review.quickfix').open(
+        args.ws,
+        args.rest == 'file' and file_here(args) or nil
+      )
     end,
   },
   accept = { bang = true, complete = hunk_choices, run = decide('accept') },
@@ -129,7 +132,11 @@ local subs = {
     run = function()
       local place = hunk_here()
       if place and #place.hunk.lines > 0 then
-        vim.lsp.util.open_floating_preview(place.hunk.lines, 'diff', { focus_id = 'cursord_preview', wrap = false })
+        vim.lsp.util.open_floating_preview(
+          place.hunk.lines,
+          'diff',
+          { focus_id = 'cursord_preview', wrap = false }
+        )
       else
         rpc.say('there is no hunk here', vim.log.levels.WARN)
       end
@@ -198,7 +205,9 @@ local subs = {
         if err then
           return rpc.say_error(err)
         end
-        vim.cmd.tabedit(vim.fn.fnameescape(vim.fs.joinpath(vim.fs.dirname(status.database), 'cursord.log')))
+        vim.cmd.tabedit(
+          vim.fn.fnameescape(vim.fs.joinpath(vim.fs.dirname(status.database), 'cursord.log'))
+        )
         vim.bo.readonly, vim.bo.autoread = true, true
         vim.cmd('normal! G')
       end)
@@ -249,7 +258,7 @@ end
 --- @param line string
 --- @return string[]
 function M.complete(lead, line)
-  local before = line:match("Cursord!?%s+(.*)$") or ''
+  local before = line:match('Cursord!?%s+(.*)$') or ''
   local name = before:match('^(%w+)!?%s')
   local list = {}
   if name then
@@ -263,7 +272,9 @@ function M.complete(lead, line)
     end
     table.sort(list)
   end
-  return vim.tbl_filter(function(item) return vim.startswith(item, lead) end, list --[[@as string[] ]]) -- stylua: ignore
+  return vim.tbl_filter(function(item)
+    return vim.startswith(item, lead)
+  end, list --[[@as string[] ]])
 end
 
 --- Connects at once, if so configured.

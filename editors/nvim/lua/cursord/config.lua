@@ -64,7 +64,8 @@ local optional = { root = 'function' }
 local function merge(default, user, at, problems)
   local out = {}
   for key, value in pairs(default) do
-    out[key] = type(value) == 'table' and not vim.islist(value) and merge(value, {}, '', {}) or value
+    out[key] = type(value) == 'table' and not vim.islist(value) and merge(value, {}, '', {})
+      or value
   end
   for key, value in pairs(user) do
     local name = at .. tostring(key)
@@ -77,7 +78,10 @@ local function merge(default, user, at, problems)
     elseif type(value) ~= want then
       problems[#problems + 1] = ('%s must be a %s, not a %s'):format(name, want, type(value))
     elseif choices[name] and not vim.list_contains(choices[name], value) then
-      problems[#problems + 1] = ('%s must be one of %s'):format(name, table.concat(choices[name], ', '))
+      problems[#problems + 1] = ('%s must be one of %s'):format(
+        name,
+        table.concat(choices[name], ', ')
+      )
     elseif want == 'table' and not vim.islist(default[key]) then
       out[key] = merge(default[key], value, name .. '.', problems)
     else

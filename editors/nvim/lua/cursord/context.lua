@@ -13,7 +13,9 @@ local function relative(ws, buf)
 end
 
 local function is_file(buf)
-  return api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' and api.nvim_buf_get_name(buf) ~= ''
+  return api.nvim_buf_is_loaded(buf)
+    and vim.bo[buf].buftype == ''
+    and api.nvim_buf_get_name(buf) ~= ''
 end
 
 --- The file that the person is in, or was in last.
@@ -23,7 +25,8 @@ function M.file_buffer()
   if is_file(buf) then
     return buf
   end
-  local wins = vim.list_extend({ vim.fn.win_getid(vim.fn.winnr('#')) }, api.nvim_tabpage_list_wins(0))
+  local wins =
+    vim.list_extend({ vim.fn.win_getid(vim.fn.winnr('#')) }, api.nvim_tabpage_list_wins(0))
   for _, win in ipairs(wins) do
     if win ~= 0 and is_file(api.nvim_win_get_buf(win)) then
       return api.nvim_win_get_buf(win)
@@ -59,7 +62,11 @@ local tokens = {
     get = function(ws, origin)
       local path = relative(ws, origin.buf)
       if vim.bo[origin.buf].modified then
-        return { kind = 'text', title = path .. ' (not saved)', text = require('cursord.docs').text(origin.buf) }
+        return {
+          kind = 'text',
+          title = path .. ' (not saved)',
+          text = require('cursord.docs').text(origin.buf),
+        }
       end
       return { kind = 'file', path = path }
     end,
@@ -106,7 +113,8 @@ local tokens = {
       local lines = {}
       for _, e in ipairs(vim.fn.getqflist()) do
         local name = e.bufnr > 0 and vim.fn.bufname(e.bufnr) or ''
-        lines[#lines + 1] = e.valid == 1 and ('%s:%d:%d: %s'):format(name, e.lnum, e.col, e.text) or e.text
+        lines[#lines + 1] = e.valid == 1 and ('%s:%d:%d: %s'):format(name, e.lnum, e.col, e.text)
+          or e.text
       end
       if #lines == 0 then
         return nil, 'the quickfix list is empty'
@@ -122,7 +130,12 @@ local tokens = {
         local diff = ws.diffs[path]
         lines[#lines + 1] = ('--- %s (%s)'):format(path, diff.kind)
         for _, h in ipairs(diff.hunks) do
-          lines[#lines + 1] = ('@@ -%d,%d +%d,%d @@'):format(h.oldStart, h.oldLines, h.newStart, h.newLines)
+          lines[#lines + 1] = ('@@ -%d,%d +%d,%d @@'):format(
+            h.oldStart,
+            h.oldLines,
+            h.newStart,
+            h.newLines
+          )
           vim.list_extend(lines, h.lines)
         end
       end
@@ -185,8 +198,20 @@ local function workspace_files(root)
     return files.list
   end
   local list = {}
-  local git = { 'git', '-C', root, 'ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate' }
-  local ok, result = pcall(function() return vim.system(git, { text = false }):wait(2000) end) -- stylua: ignore
+  local git = {
+    'git',
+    '-C',
+    root,
+    'ls-files',
+    '-z',
+    '--cached',
+    '--others',
+    '--exclude-standard',
+    '--deduplicate',
+  }
+  local ok, result = pcall(function()
+    return vim.system(git, { text = false }):wait(2000)
+  end)
   if ok and result.code == 0 then
     list = vim.split(result.stdout, '\0', { plain = true, trimempty = true })
   else
@@ -222,7 +247,9 @@ function M.omnifunc(findstart, base)
   local ws = require('cursord.workspace').find()
   local list = ws and workspace_files(ws.root) or {}
   if want ~= '' then
-    list = vim.tbl_filter(function(path) return path:find(want, 1, true) ~= nil end, list) -- stylua: ignore
+    list = vim.tbl_filter(function(path)
+      return path:find(want, 1, true) ~= nil
+    end, list)
   end
   for i, path in ipairs(list) do
     if i > 200 then

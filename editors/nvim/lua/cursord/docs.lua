@@ -15,6 +15,8 @@ local M = {}
 --- @field version integer
 --- @field tick? integer 'changedtick' of the text that the daemon knows
 --- @field cost number milliseconds that telling the text takes
+--- @field left? integer the state of the buffer's history before the disk was last followed
+--- @field rejects table<integer, integer> the decision by the state that it left
 --- @field timer? uv.uv_timer_t
 
 local docs = {} --- @type table<integer, cursord.Doc>
@@ -93,7 +95,12 @@ end
 --- @return string
 function M.text(buf)
   local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
-  if text == '' and api.nvim_buf_call(buf, function() return vim.fn.line2byte(2) end) == -1 then -- stylua: ignore
+  if
+    text == ''
+    and api.nvim_buf_call(buf, function()
+      return vim.fn.line2byte(2)
+    end) == -1
+  then
     return ''
   end
   return vim.bo[buf].endofline and text .. '\n' or text
@@ -108,13 +115,47 @@ local function in_sync(doc)
   return true
 end
 
+--- The decision that was taken back in the buffer by going back in its history.
+--- @param doc cursord.Doc
+--- @return integer?
+local function taken_back(doc)
+  if not next(doc.rejects) or not vim.bo[doc.buf].modified then
+    return nil
+  end
+  local state = require('cursord.follow').state(doc.buf)
+  local decision = doc.rejects[state]
+  doc.rejects[state] = nil
+  return decision
+end
+
+--- Remembers that a decision changed a file's buffer, which is as the disk again.
+--- @param ws cursord.Workspace
+--- @param rel string
+--- @param decision integer
+function M.rejected(ws, rel, decision)
+  local doc = M.at(ws, rel)
+  if doc and doc.left then
+    doc.rejects[doc.left] = decision
+  end
+end
+
 --- Tells the daemon the buffer's text, and gets the diff that fits it.
 --- @param doc cursord.Doc
 --- @param done? fun()
-local function report(doc, done)
+function M.report(doc, done)
   done = done or function() end
   if not api.nvim_buf_is_loaded(doc.buf) or in_sync(doc) or not doc.reviewed then
     return done()
+  end
+  local decision = taken_back(doc)
+  if decision then
+    rpc.request('diff/undo', { workspace = doc.ws.root, decision = decision }, function(err, result)
+      for _, diff in ipairs(not err and result.diffs or {}) do
+        doc.ws:put_diff(diff)
+      end
+      M.report(doc, done) -- if something else was decided meanwhile, it is just text
+    end)
+    return
   end
   local began = vim.uv.hrtime()
   doc.version = doc.version + 1
@@ -128,7 +169,10 @@ local function report(doc, done)
   doc.cost = (vim.uv.hrtime() - began) / 1e6
   rpc.request('diff/list', { workspace = doc.ws.root, path = doc.rel }, function(err, result)
     if not err and docs[doc.buf] == doc and doc.tick == api.nvim_buf_get_changedtick(doc.buf) then
-      doc.ws:put_diff(result.diffs[1] or { path = doc.rel, state = 'clean', hunks = {}, kind = 'modified', rev = 0 })
+      doc.ws:put_diff(
+        result.diffs[1]
+          or { path = doc.rel, state = 'clean', hunks = {}, kind = 'modified', rev = 0 }
+      )
     end
     done()
   end)
@@ -137,11 +181,15 @@ end
 --- @param doc cursord.Doc
 local function report_soon(doc)
   doc.timer = doc.timer or assert(vim.uv.new_timer())
-  doc.timer:start(math.floor(math.max(pause, doc.cost * pause_factor)), 0, vim.schedule_wrap(function()
-    if docs[doc.buf] == doc then
-      report(doc)
-    end
-  end))
+  doc.timer:start(
+    math.floor(math.max(pause, doc.cost * pause_factor)),
+    0,
+    vim.schedule_wrap(function()
+      if docs[doc.buf] == doc then
+        M.report(doc)
+      end
+    end)
+  )
 end
 
 --- Attaches to a buffer, if it is of a file in a known workspace.
@@ -168,7 +216,17 @@ function M.attach(buf)
     return
   end
   --- @type cursord.Doc
-  local doc = { buf = buf, path = path, rel = rel, ws = ws, reviewed = false, open = false, version = 0, cost = 0 }
+  local doc = {
+    buf = buf,
+    path = path,
+    rel = rel,
+    ws = ws,
+    reviewed = false,
+    open = false,
+    version = 0,
+    cost = 0,
+    rejects = {},
+  }
   docs[buf], by_path[path] = doc, doc
   if not old then
     api.nvim_buf_attach(buf, false, {
@@ -179,6 +237,11 @@ function M.attach(buf)
         end
         if now.reviewed then
           report_soon(now)
+        end
+      end,
+      on_reload = function()
+        if docs[buf] and docs[buf].reviewed then
+          report_soon(docs[buf])
         end
       end,
       on_detach = function()
@@ -226,8 +289,16 @@ function M.show(ws, diff)
     return
   end
   doc.reviewed = doc.reviewed or diff.state == 'pending'
+  local follow = require('cursord.follow')
+  if vim.bo[doc.buf].modified then
+    follow.settle(doc.buf, doc.path)
+  end
   if not vim.bo[doc.buf].modified then
-    require('cursord.follow').disk(doc.buf, doc.path)
+    local again, left = follow.disk(doc.buf, doc.path)
+    if again then
+      doc.left = left
+      require('cursord.review.view').clear(doc.buf)
+    end
   end
   if in_sync(doc) then
     require('cursord.review.view').update(doc.buf, ws, diff)
@@ -250,7 +321,7 @@ function M.flush(ws, done)
   for _, doc in pairs(docs) do
     if doc.ws == ws and doc.reviewed then
       left = left + 1
-      report(doc, one)
+      M.report(doc, one)
     end
   end
   one()
@@ -270,7 +341,7 @@ function M.apply(ws, all)
       ok = false
     end
     if doc then
-      report(doc)
+      M.report(doc)
     end
   end
   return ok
@@ -304,7 +375,7 @@ workspace.on('ready', function(ws)
   end
   for _, doc in pairs(docs) do
     if doc.ws == ws and doc.reviewed then
-      report(doc)
+      M.report(doc)
     end
   end
 end)

@@ -1,9 +1,6 @@
---- Changes of buffers that are not typed: line by line, so that marks, folds, cursors and the history stay.
+--- Changes of buffers that are not typed.
 local api = vim.api
 local M = {}
-
---- Buffers of longer files are read again by Neovim itself.
-local size_max = 32 * 1024 * 1024
 
 local line_diff = vim.text and vim.text.diff or vim.diff
 
@@ -12,125 +9,119 @@ local function undo_step(buf)
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
 end
 
---- Has Neovim look at the time of a buffer's file, and do as choice says ('' or 'reload') if it is another.
-local function checktime(buf, choice)
-  local id = api.nvim_create_autocmd('FileChangedShell', {
-    buffer = buf,
-    callback = function()
-      vim.v.fcs_choice = choice
-    end,
-  })
-  pcall(vim.cmd.checktime, { args = { tostring(buf) } })
-  pcall(api.nvim_del_autocmd, id)
-end
-
 --- @param stat uv.fs_stat.result?
 local function stamp(stat)
   return stat and ('%d %d %d %d'):format(stat.ino, stat.size, stat.mtime.sec, stat.mtime.nsec)
 end
 
---- Reads a file as the lines of a buffer.
---- @return string[]? lines, nil if Neovim has to read it itself
---- @return boolean? eol
-local function read(buf, path)
-  local bo = vim.bo[buf]
-  local plain = (bo.fileencoding == '' or bo.fileencoding == 'utf-8') and not bo.binary and bo.modifiable
-  if not plain or bo.fileformat == 'mac' then
-    return nil
-  end
-  local file = io.open(path, 'rb')
-  local text = file and file:read('*a')
-  if file then
-    file:close()
-  end
-  if not text or text:find('%z') then
-    return nil
-  end
-  if (text:sub(1, 3) == '\239\187\191') ~= bo.bomb then
-    return nil
-  end
-  if bo.bomb then
-    text = text:sub(4)
-  end
-  if bo.fileformat == 'dos' then
-    local _, lf = text:gsub('\n', '')
-    local unix, crlf = text:gsub('\r\n', '\n')
-    if lf ~= crlf then
-      return nil
-    end
-    text = unix
-  end
-  local eol = text == '' or text:sub(-1) == '\n'
-  if eol then
-    text = text:sub(1, -2)
-  end
-  return vim.split(text, '\n', { plain = true }), eol
+--- Has Neovim read a buffer's file again if it is another one, whatever 'autoread' says. That is one step for undo.
+local function reload(buf)
+  local id = api.nvim_create_autocmd('FileChangedShell', {
+    buffer = buf,
+    callback = function()
+      vim.v.fcs_choice = 'reload'
+    end,
+  })
+  local undoreload = vim.o.undoreload
+  vim.o.undoreload = -1
+  pcall(vim.cmd.checktime, { args = { tostring(buf) } })
+  vim.o.undoreload = undoreload
+  pcall(api.nvim_del_autocmd, id)
 end
 
---- Makes a buffer hold lines, changing only those that differ.
---- @param buf integer
---- @param lines string[]
---- @return boolean # whether some did
-function M.set_lines(buf, lines)
-  local old = api.nvim_buf_get_lines(buf, 0, -1, false)
-  local head, most = 0, math.min(#old, #lines)
-  while head < most and old[head + 1] == lines[head + 1] do
+--- Where lines are that were moved by a change.
+--- @param old string[]
+--- @param new string[]
+--- @return fun(line: integer): integer # for line numbers from 1
+function M.moved(old, new)
+  local head, most = 0, math.min(#old, #new)
+  while head < most and old[head + 1] == new[head + 1] do
     head = head + 1
   end
   local tail = 0
-  while tail < most - head and old[#old - tail] == lines[#lines - tail] do
+  while tail < most - head and old[#old - tail] == new[#new - tail] do
     tail = tail + 1
-  end
-  if head == #old and #old == #lines then
-    return false
   end
   local function join(all)
     local text = table.concat(all, '\n', head + 1, #all - tail)
     return #all - tail > head and text .. '\n' or ''
   end
-  local blocks = line_diff(join(old), join(lines), { result_type = 'indices' }) --[[@as integer[][] ]]
-  undo_step(buf)
-  for i = #blocks, 1, -1 do
-    local from, count, now, many = unpack(blocks[i])
-    -- Where there is nothing, the line before is named.
-    from = head + (count == 0 and from or from - 1)
-    now = head + (many == 0 and now or now - 1)
-    api.nvim_buf_set_lines(buf, from, from + count, false, vim.list_slice(lines, now + 1, now + many))
+  local blocks = line_diff(join(old), join(new), { result_type = 'indices' }) --[[@as integer[][] ]]
+  return function(line)
+    local shift = 0
+    for _, block in ipairs(blocks) do
+      local from, count, _, many = unpack(block)
+      -- Where there is nothing, the line before is named.
+      local first = head + from + (count == 0 and 1 or 0)
+      if line < first then
+        break
+      elseif line < first + count then
+        return math.max(1, first + shift + math.min(line - first, math.max(many - 1, 0)))
+      end
+      shift = shift + many - count
+    end
+    return line + shift
   end
-  undo_step(buf)
-  return true
 end
 
---- Brings a buffer without changes to what its file holds. It is one step for undo, and the buffer is unchanged after
---- it.
+--- Brings a buffer without changes to what its file holds. Cursors and windows stay at their text.
 --- @param buf integer
 --- @param path string
+--- @return boolean # whether it was read again
+--- @return integer? # the state, in undotree(), that was left
 function M.disk(buf, path)
   local stat = vim.uv.fs_stat(path)
-  if not stat or stat.type ~= 'file' then
-    return
+  if not stat or stat.type ~= 'file' or vim.b[buf].cursord_stamp == stamp(stat) then
+    return false
   end
-  if vim.b[buf].cursord_stamp == stamp(stat) then
-    return
+  local before, tick = M.state(buf), api.nvim_buf_get_changedtick(buf)
+  local old = api.nvim_buf_get_lines(buf, 0, -1, false)
+  local views = {}
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    views[win] = api.nvim_win_call(win, vim.fn.winsaveview)
   end
-  local lines, eol = nil, nil
-  if stat.size <= size_max then
-    lines, eol = read(buf, path)
-  end
-  if not lines then
-    checktime(buf, 'reload')
-  else
-    M.set_lines(buf, lines)
-    if vim.bo[buf].endofline ~= eol then
-      vim.bo[buf].endofline = eol
-    end
-    -- With changes Neovim asks what to do and then knows the new time.
-    vim.bo[buf].modified = true
-    checktime(buf, '')
-    vim.bo[buf].modified = false
-  end
+  reload(buf)
   -- If it was written meanwhile, the next look sees that.
-  vim.b[buf].cursord_stamp = stamp(vim.uv.fs_stat(path)) == stamp(stat) and stamp(stat) or nil
+  local now = stamp(vim.uv.fs_stat(path))
+  vim.b[buf].cursord_stamp = now == stamp(stat) and now or nil
+  if api.nvim_buf_get_changedtick(buf) == tick then
+    return false
+  end
+  if next(views) then
+    local moved = M.moved(old, api.nvim_buf_get_lines(buf, 0, -1, false))
+    for win, at in pairs(views) do
+      at.lnum, at.topline = moved(at.lnum), at.topline == 1 and 1 or moved(at.topline)
+      api.nvim_win_call(win, function()
+        vim.fn.winrestview(at)
+      end)
+    end
+  end
+  return true, before
+end
+
+--- Where a buffer is in its history.
+--- @param buf integer
+--- @return integer
+function M.state(buf)
+  return api.nvim_buf_call(buf, vim.fn.undotree).seq_cur
+end
+
+--- Finds out that a buffer with changes is what its file holds, and has Neovim know that.
+--- @param buf integer
+--- @param path string
+function M.settle(buf, path)
+  local stat = vim.uv.fs_stat(path)
+  if not stat or stat.size ~= vim.api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) then
+    return
+  end
+  local file = io.open(path, 'rb')
+  if file and file:read('*a') == require('cursord.docs').text(buf) then
+    vim.bo[buf].modified = false
+    reload(buf)
+  end
+  if file then
+    file:close()
+  end
 end
 
 --- Makes edits of whole lines, as one step for undo.

@@ -14,7 +14,9 @@ local function ask(method, params)
   rpc.request(method, params or vim.empty_dict(), function(err, result)
     answer, failed = result or {}, err
   end)
-  if not vim.wait(patience, function() return answer ~= nil end, 10) then -- stylua: ignore
+  if not vim.wait(patience, function()
+    return answer ~= nil
+  end, 10) then
     return nil, 'no answer within 5 seconds'
   end
   return not failed and answer or nil, failed and failed.message
@@ -74,7 +76,13 @@ local function check_daemon()
   if not agent then
     health.error('cursor-agent: ' .. tostring(why))
   elseif agent.state == 'ready' then
-    health.ok(('cursor-agent %s at %s%s'):format(agent.version or '', agent.path or '?', agent.account and ', ' .. agent.account or ''))
+    health.ok(
+      ('cursor-agent %s at %s%s'):format(
+        agent.version or '',
+        agent.path or '?',
+        agent.account and ', ' .. agent.account or ''
+      )
+    )
   elseif agent.state == 'notLoggedIn' then
     health.error('cursor-agent is not logged in', { 'run "cursor-agent login"' })
   else
@@ -92,7 +100,11 @@ local function check_workspaces()
   for _, of in ipairs(list.workspaces) do
     if workspace.at(of.workspace) then
       some = true
-      local text = ('%s: %d session(s), %d hunk(s) to review'):format(of.workspace, of.sessions, of.pendingHunks)
+      local text = ('%s: %d session(s), %d hunk(s) to review'):format(
+        of.workspace,
+        of.sessions,
+        of.pendingHunks
+      )
       if of.trusted then
         health.ok(text)
       else
@@ -118,7 +130,9 @@ local function check_maps()
       end
     end
   end
-  health.info(found == 0 and 'none yet; |cursord-maps| has suggestions' or found .. ' map(s) of yours')
+  health.info(
+    found == 0 and 'none yet; |cursord-maps| has suggestions' or found .. ' map(s) of yours'
+  )
 end
 
 --- Runs the checks.

@@ -19,7 +19,11 @@ end
 --- @param sub string
 --- @param args? string
 function M.run(sub, args)
-  require('cursord.command').run({ args = sub .. (args and ' ' .. args or ''), bang = false, range = 0 })
+  require('cursord.command').run({
+    args = sub .. (args and ' ' .. args or ''),
+    bang = false,
+    range = 0,
+  })
 end
 
 --- Every subcommand is a function, too: require('cursord').accept('file').

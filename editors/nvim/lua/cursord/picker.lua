@@ -25,7 +25,12 @@ end
 local function line(session)
   local title = session.title:gsub('%s*\n.*', ' …')
   local state = session.state == 'idle' and age(session.updatedAt) or session.state
-  return ('%s  (%d turn%s, %s)'):format(title, session.turns, session.turns == 1 and '' or 's', state)
+  return ('%s  (%d turn%s, %s)'):format(
+    title,
+    session.turns,
+    session.turns == 1 and '' or 's',
+    state
+  )
 end
 
 --- Picks a session and shows it in the chat.
@@ -40,7 +45,9 @@ function M.sessions(ws)
     vim.ui.select(choices, {
       prompt = 'Session: ',
       kind = 'cursord_session',
-      format_item = function(session) return session.new and 'New session' or line(session) end, -- stylua: ignore
+      format_item = function(session)
+        return session.new and 'New session' or line(session)
+      end,
     }, function(session)
       if session then
         chat.switch(ws, not session.new and session or nil)
@@ -83,7 +90,9 @@ end
 --- @param model? string
 function M.model(ws, model)
   if model then
-    return ws:choose(function() set(ws, 'model', model) end) -- stylua: ignore
+    return ws:choose(function()
+      set(ws, 'model', model)
+    end)
   end
   rpc.request('agent/models', vim.empty_dict(), function(err, result)
     if err then
@@ -91,10 +100,14 @@ function M.model(ws, model)
     end
     vim.ui.select(result.models, {
       prompt = 'Model: ',
-      format_item = function(m) return m.name .. (m.current and ' (current)' or '') end, -- stylua: ignore
+      format_item = function(m)
+        return m.name .. (m.current and ' (current)' or '')
+      end,
     }, function(m)
       if m then
-        ws:choose(function() set(ws, 'model', m.id) end) -- stylua: ignore
+        ws:choose(function()
+          set(ws, 'model', m.id)
+        end)
       end
     end)
   end)
@@ -106,11 +119,15 @@ M.modes = { 'agent', 'ask', 'plan' }
 --- @param mode? string
 function M.mode(ws, mode)
   if mode then
-    return ws:choose(function() set(ws, 'mode', mode) end) -- stylua: ignore
+    return ws:choose(function()
+      set(ws, 'mode', mode)
+    end)
   end
   vim.ui.select(M.modes, { prompt = 'Mode: ' }, function(choice)
     if choice then
-      ws:choose(function() set(ws, 'mode', choice) end) -- stylua: ignore
+      ws:choose(function()
+        set(ws, 'mode', choice)
+      end)
     end
   end)
 end

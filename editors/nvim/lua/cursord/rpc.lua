@@ -31,7 +31,9 @@ M.server = {}
 M.on = {
   notification = function(_, _) end,
   up = function() end,
-  down = function() return false end, -- stylua: ignore
+  down = function()
+    return false
+  end,
 }
 
 --- @param message string
@@ -68,7 +70,10 @@ local function ended(gone, code)
   if failures > retry_times then
     failures = 0
     M.say(
-      ('%q ended with status %s again and again; see :checkhealth cursord'):format(config.get().bin, code),
+      ('%q ended with status %s again and again; see :checkhealth cursord'):format(
+        config.get().bin,
+        code
+      ),
       vim.log.levels.ERROR
     )
     return
@@ -91,7 +96,9 @@ end
 local depth_of_null = 3
 
 local function missing(bin)
-  return ('%q is not executable. Install cursord ("make install" in its repository), or set vim.g.cursord.bin'):format(bin)
+  return ('%q is not executable. Install cursord ("make install" in its repository), or set vim.g.cursord.bin'):format(
+    bin
+  )
 end
 
 --- Connects if there is no connection.
@@ -137,7 +144,10 @@ function M.start()
     if err then
       if not new.closing and err.data and err.data.kind ~= 'disconnected' then
         M.say_error(err)
-        M.say('plugin and program do not fit: run "cursord editor install nvim", or update both', vim.log.levels.ERROR)
+        M.say(
+          'plugin and program do not fit: run "cursord editor install nvim", or update both',
+          vim.log.levels.ERROR
+        )
         M.stop()
       end
       return

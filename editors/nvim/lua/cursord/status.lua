@@ -85,7 +85,8 @@ end
 
 local has_progress = vim.fn.has('nvim-0.12') == 1
 
-local progress_status = { completed = 'success', failed = 'failed', cancelled = 'success', interrupted = 'failed' }
+local progress_status =
+  { completed = 'success', failed = 'failed', cancelled = 'success', interrupted = 'failed' }
 
 --- @param turn cursord.Turn
 local function progress(turn)

@@ -54,7 +54,12 @@ function M.new(ws, session)
   local self = setmetatable({ ws = ws, buf = buf, timer = assert(vim.uv.new_timer()) }, Transcript)
   self:empty()
   vim.b[buf].cursord_root = ws.root
-  for name, value in pairs({ bufhidden = 'hide', swapfile = false, modifiable = false, undolevels = -1 }) do
+  for name, value in pairs({
+    bufhidden = 'hide',
+    swapfile = false,
+    modifiable = false,
+    undolevels = -1,
+  }) do
     vim.bo[buf][name] = value
   end
   if session then
@@ -88,7 +93,9 @@ function Transcript:empty()
   self.blocks, self.by_id, self.turns, self.orphans = {}, {}, {}, {}
   self.dirty, self.oldest = {}, nil
   if api.nvim_buf_line_count(self.buf) > 1 then
-    self:edit(function() api.nvim_buf_set_lines(self.buf, 0, -1, false, {}) end) -- stylua: ignore
+    self:edit(function()
+      api.nvim_buf_set_lines(self.buf, 0, -1, false, {})
+    end)
   end
   api.nvim_buf_clear_namespace(self.buf, ns, 0, -1)
 end
@@ -148,7 +155,13 @@ local function colour(self, row)
   local icon = vim.fn.strcharpart(line, 0, 1)
   if icons[icon] then
     api.nvim_buf_set_extmark(self.buf, ns, row, 0, { end_col = #icon, hl_group = icons[icon] })
-    api.nvim_buf_set_extmark(self.buf, ns, row, #icon, { end_col = #line, hl_group = 'CursordChatTool' })
+    api.nvim_buf_set_extmark(
+      self.buf,
+      ns,
+      row,
+      #icon,
+      { end_col = #line, hl_group = 'CursordChatTool' }
+    )
   end
 end
 
@@ -171,7 +184,15 @@ function Transcript:insert(id, order, lines, compact)
   if after and not before then
     text[#text + 1] = ''
   end
-  local block = { order = order, gap = gap, compact = compact, prefix = '', bytes = 0, text = {}, unwritten = {} }
+  local block = {
+    order = order,
+    gap = gap,
+    compact = compact,
+    prefix = '',
+    bytes = 0,
+    text = {},
+    unwritten = {},
+  }
   self:edit(function()
     api.nvim_buf_set_lines(self.buf, row, (before or after) and row or -1, false, text)
     block.mark = api.nvim_buf_set_extmark(self.buf, ns, row, 0, {})
@@ -236,7 +257,13 @@ function Transcript:append(block, text)
   table.insert(block.text, text)
   block.bytes = block.bytes + #text
   if not next(self.dirty) then
-    self.timer:start(interval, 0, vim.schedule_wrap(function() self:flush() end)) -- stylua: ignore
+    self.timer:start(
+      interval,
+      0,
+      vim.schedule_wrap(function()
+        self:flush()
+      end)
+    )
   end
   self.dirty[block] = true
 end
@@ -260,7 +287,9 @@ local function set_text(self, block, head, text)
 end
 
 local function indented(text)
-  return vim.tbl_map(function(line) return bar .. line end, vim.split(text, '\n', { plain = true })) -- stylua: ignore
+  return vim.tbl_map(function(line)
+    return bar .. line
+  end, vim.split(text, '\n', { plain = true }))
 end
 
 local tool_icons = { running = '◌', completed = '✓' }
@@ -270,7 +299,10 @@ local todo_icons = { completed = '[x]', in_progress = '[~]', cancelled = '[-]' }
 --- @return string[]
 local function tool_lines(item)
   local tool = item.tool --[[@as cursord.Tool]]
-  local head = ('%s %s'):format(tool_icons[item.status] or '✗', (tool.title:gsub('%s*\n.*', ' …')))
+  local head = ('%s %s'):format(
+    tool_icons[item.status] or '✗',
+    (tool.title:gsub('%s*\n.*', ' …'))
+  )
   if item.status ~= 'running' and item.status ~= 'completed' then
     head = ('%s (%s)'):format(head, item.status)
   end
@@ -380,9 +412,14 @@ function Transcript:turn(turn)
   })
   if turn.error and not self.by_id['end ' .. turn.id] then
     local lines = vim.split(turn.error.message, '\n', { plain = true })
-    vim.list_extend(lines, turn.error.hint and vim.split(turn.error.hint, '\n', { plain = true }) or {})
+    vim.list_extend(
+      lines,
+      turn.error.hint and vim.split(turn.error.hint, '\n', { plain = true }) or {}
+    )
     lines[1] = '**' .. lines[1] .. '**'
-    lines = vim.tbl_map(function(line) return '> ' .. line end, lines) -- stylua: ignore
+    lines = vim.tbl_map(function(line)
+      return '> ' .. line
+    end, lines)
     self:insert('end ' .. turn.id, order .. ' ~', lines)
   end
 end
@@ -390,23 +427,27 @@ end
 --- Reads the transcript, or what is in front of it.
 --- @param before? string an item
 function Transcript:load(before)
-  rpc.request('session/read', { sessionId = self.session, before = before, limit = page }, function(err, result)
-    if err then
-      rpc.say_error(err)
-      return
+  rpc.request(
+    'session/read',
+    { sessionId = self.session, before = before, limit = page },
+    function(err, result)
+      if err then
+        rpc.say_error(err)
+        return
+      end
+      for _, turn in ipairs(result.turns) do
+        self:turn(turn)
+      end
+      for _, item in ipairs(result.items) do
+        self:item(item)
+      end
+      self:flush()
+      self.oldest = result.more and result.items[1] and result.items[1].id or nil
+      if self.oldest then
+        rpc.say('there is more: "gp" reads older messages')
+      end
     end
-    for _, turn in ipairs(result.turns) do
-      self:turn(turn)
-    end
-    for _, item in ipairs(result.items) do
-      self:item(item)
-    end
-    self:flush()
-    self.oldest = result.more and result.items[1] and result.items[1].id or nil
-    if self.oldest then
-      rpc.say('there is more: "gp" reads older messages')
-    end
-  end)
+  )
 end
 
 --- Reads older messages, if there are some.

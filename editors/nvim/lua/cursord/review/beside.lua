@@ -1,7 +1,6 @@
 --- A file beside what it was before the agent, in a tab of its own.
 local docs = require('cursord.docs')
 local marks = require('cursord.review.marks')
-local nav = require('cursord.review.nav')
 local rpc = require('cursord.rpc')
 local workspace = require('cursord.workspace')
 
@@ -33,7 +32,10 @@ local function fill(base)
   local of = bases[base]
   local diff = of.ws.diffs[of.path]
   local doc = docs.at(of.ws, of.path)
-  local lines = doc and api.nvim_buf_is_loaded(doc.buf) and api.nvim_buf_get_lines(doc.buf, 0, -1, false) or {}
+  local lines = doc
+      and api.nvim_buf_is_loaded(doc.buf)
+      and api.nvim_buf_get_lines(doc.buf, 0, -1, false)
+    or {}
   if doc and docs.text(doc.buf) == '' then
     lines = {}
   end

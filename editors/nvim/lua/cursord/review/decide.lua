@@ -17,7 +17,8 @@ end
 --- @return string
 function M.left(ws)
   local hunks, files = ws:pending()
-  return hunks == 0 and 'nothing left to review' or M.count(hunks, 'hunk') .. ' left in ' .. M.count(files, 'file')
+  return hunks == 0 and 'nothing left to review'
+    or M.count(hunks, 'hunk') .. ' left in ' .. M.count(files, 'file')
 end
 
 local function echo(text)
@@ -25,15 +26,19 @@ local function echo(text)
 end
 
 --- Takes the answer to a decision.
+--- @param verb string
 --- @param ws cursord.Workspace
 --- @param result cursord.Decided
-local function take(ws, result)
+local function take(verb, ws, result)
   local applied = true
   if result.edits and #result.edits > 0 then
     applied = docs.apply(ws, result.edits)
   end
-  for _, diff in ipairs(result.diffs or {}) do
+  for _, diff in ipairs(result.diffs) do
     ws:put_diff(diff)
+  end
+  if verb == 'reject' and #result.diffs == 1 and result.decision then
+    docs.rejected(ws, result.diffs[1].path, result.decision)
   end
   return applied
 end
@@ -109,7 +114,7 @@ local function send(verb, ws, selector, parts, after, again)
   local params = vim.tbl_extend('force', { workspace = ws.root, rev = rev }, selector)
   rpc.request('diff/' .. verb, params, function(err, result)
     if not err then
-      if not take(ws, result) then
+      if not take(verb, ws, result) then
         rpc.say('the text changed at the same moment; decide again', vim.log.levels.WARN)
         return after(false, 0, {})
       end
@@ -158,9 +163,13 @@ end
 function M.parts(verb, ws, parts, opts)
   opts = opts or {}
   local steps = {} --- @type { selector: table, parts: cursord.Part[] }[]
-  local whole = vim.tbl_filter(function(part) return not part.lines end, parts) -- stylua: ignore
+  local whole = vim.tbl_filter(function(part)
+    return not part.lines
+  end, parts)
   if #whole > 0 then
-    local ids = vim.tbl_map(function(part) return part.id end, whole) -- stylua: ignore
+    local ids = vim.tbl_map(function(part)
+      return part.id
+    end, whole)
     steps[1] = { selector = { hunks = ids, comment = opts.comment }, parts = whole }
   end
   for _, part in ipairs(parts) do
@@ -183,7 +192,9 @@ function M.parts(verb, ws, parts, opts)
         end
         applied = applied + n
         -- What the next step knows of its hunk is as old as this one.
-        docs.flush(ws, function() step(i + 1) end) -- stylua: ignore
+        docs.flush(ws, function()
+          step(i + 1)
+        end)
       end)
     end
     step(1)
@@ -215,7 +226,7 @@ function M.step(verb, ws, after)
       if err then
         rpc.say_error(err)
       else
-        take(ws, result)
+        take(verb, ws, result)
         echo(('%s: %s'):format(verb, M.left(ws)))
       end
       if after then

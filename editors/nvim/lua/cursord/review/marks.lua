@@ -76,7 +76,8 @@ local function virtual(dels, spans)
       if span[1] > at then
         chunks[#chunks + 1] = { text:sub(at + 1, span[1]), 'CursordDelete' }
       end
-      chunks[#chunks + 1] = { text:sub(span[1] + 1, span[2]), { 'CursordDelete', 'CursordDeleteText' } }
+      chunks[#chunks + 1] =
+        { text:sub(span[1] + 1, span[2]), { 'CursordDelete', 'CursordDeleteText' } }
       at = span[2]
     end
     chunks[#chunks + 1] = { text:sub(at + 1), 'CursordDelete' }
@@ -121,7 +122,11 @@ function M.place(buf, group)
   end
   if cfg.signs then
     opts.sign_text = cfg.sign_text[kind]
-    opts.sign_hl_group = ({ add = 'CursordSignAdd', change = 'CursordSignChange', delete = 'CursordSignDelete' })[kind]
+    opts.sign_hl_group = ({
+      add = 'CursordSignAdd',
+      change = 'CursordSignChange',
+      delete = 'CursordSignDelete',
+    })[kind]
   end
   group.mark = api.nvim_buf_set_extmark(buf, ns, row, 0, opts)
   if cfg.overlay and #group.dels > 0 then
@@ -181,7 +186,17 @@ function M.remove(buf, group)
     api.nvim_buf_del_extmark(buf, ns_words, group.virtual)
   end
   if group.dressed and count > 0 and #group.dels > 0 then
-    for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, ns_words, { row, 0 }, { row + count - 1, -1 }, { details = true })) do
+    for _, mark in
+      ipairs(
+        api.nvim_buf_get_extmarks(
+          buf,
+          ns_words,
+          { row, 0 },
+          { row + count - 1, -1 },
+          { details = true }
+        )
+      )
+    do
       if not mark[4].virt_lines then
         api.nvim_buf_del_extmark(buf, ns_words, mark[1])
       end

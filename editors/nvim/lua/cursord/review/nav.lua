@@ -61,7 +61,8 @@ end
 --- A window for files: this one, unless it is for something else.
 local function file_window()
   local function fits(win)
-    return api.nvim_win_get_config(win).relative == '' and vim.bo[api.nvim_win_get_buf(win)].buftype == ''
+    return api.nvim_win_get_config(win).relative == ''
+      and vim.bo[api.nvim_win_get_buf(win)].buftype == ''
   end
   if fits(0) then
     return
@@ -114,7 +115,9 @@ function M.move(ws, count)
   local all = stops(ws)
   if #all == 0 then
     local hunks = ws:pending()
-    rpc.say(hunks == 0 and 'nothing to review' or 'no text to review; the rest is in :Cursord review')
+    rpc.say(
+      hunks == 0 and 'nothing to review' or 'no text to review; the rest is in :Cursord review'
+    )
     return
   end
   local doc = docs.get(api.nvim_get_current_buf())

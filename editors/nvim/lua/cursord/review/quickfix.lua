@@ -121,13 +121,45 @@ local function current()
 end
 
 local keys = {
-  a = { 'accept', function(ws, part) decide.parts('accept', ws, { part }) end },
-  r = { 'reject', function(ws, part) decide.parts('reject', ws, { part }) end },
-  u = { 'undo', function(ws) decide.step('undo', ws) end, true },
-  U = { 'redo', function(ws) decide.step('redo', ws) end, true },
-  c = { 'comment', function(ws, part) decide.comment(ws, part.id) end },
-  d = { 'side by side', function(ws, _, path) require('cursord.review.beside').open(ws, path) end },
-} -- stylua: ignore
+  a = {
+    'accept',
+    function(ws, part)
+      decide.parts('accept', ws, { part })
+    end,
+  },
+  r = {
+    'reject',
+    function(ws, part)
+      decide.parts('reject', ws, { part })
+    end,
+  },
+  u = {
+    'undo',
+    function(ws)
+      decide.step('undo', ws)
+    end,
+    true,
+  },
+  U = {
+    'redo',
+    function(ws)
+      decide.step('redo', ws)
+    end,
+    true,
+  },
+  c = {
+    'comment',
+    function(ws, part)
+      decide.comment(ws, part.id)
+    end,
+  },
+  d = {
+    'side by side',
+    function(ws, _, path)
+      require('cursord.review.beside').open(ws, path)
+    end,
+  },
+}
 
 --- Maps the keys in the list's window.
 --- @param buf integer

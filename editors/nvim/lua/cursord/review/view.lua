@@ -123,7 +123,8 @@ function M.update(buf, ws, diff)
   if first and first.row == 0 and #first.dels > 0 and config.get().review.overlay then
     make_room(buf, #first.dels)
   end
-  vim.b[buf].cursord_status_dict = { pending = #diff.hunks, added = diff.added, removed = diff.removed }
+  vim.b[buf].cursord_status_dict =
+    { pending = #diff.hunks, added = diff.added, removed = diff.removed }
   require('cursord.status').hunks_changed(buf)
 end
 
@@ -132,7 +133,11 @@ api.nvim_set_decoration_provider(marks.ns_words, {
   on_win = function(_, _, buf, top, bottom)
     local view = views[buf]
     if view and next(view.undressed) then
-      for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, marks.ns, { top, 0 }, { bottom, -1 }, { overlap = true })) do
+      for _, mark in
+        ipairs(
+          api.nvim_buf_get_extmarks(buf, marks.ns, { top, 0 }, { bottom, -1 }, { overlap = true })
+        )
+      do
         local group = view.undressed[mark[1]]
         if group then
           view.undressed[mark[1]] = nil

@@ -39,7 +39,11 @@ function M.spans(old, new)
   if #a == 0 or #b == 0 then
     return nil
   end
-  local indices = line_diff(table.concat(a, '\n') .. '\n', table.concat(b, '\n') .. '\n', { result_type = 'indices' })
+  local indices = line_diff(
+    table.concat(a, '\n') .. '\n',
+    table.concat(b, '\n') .. '\n',
+    { result_type = 'indices' }
+  )
   local in_old, in_new, changed = {}, {}, 0
   local function add(spans, at, from, count)
     if count > 0 then

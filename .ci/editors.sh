@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# Gets the editors and tools that the tests and "make check" of the plugins use.
+#
+#   .ci/editors.sh [NAME...]        all that are known, without a NAME
+#
+# They come from Debian, as packages whose signatures apt checks, and from npm, whose client checks their hashes. Nothing is
+# installed: each NAME is unpacked into $CURSORD_EDITORS (else ${XDG_CACHE_HOME:-~/.cache}/cursord-dev) with all the
+# libraries it needs, and runs as bin/NAME there. What is there already is left alone, so a second run does nothing.
+set -euo pipefail
+
+# NAME = where from : what : how the version begins
+declare -A known=(
+	[nvim-0.10]='trixie:neovim:NVIM v0.10.'
+	[nvim-0.12]='forky:neovim:NVIM v0.12.'
+	[luacheck]='trixie:lua-check:Luacheck: 1.'
+	[stylua]='npm:@johnnymorganz/stylua@2.5.2:2.5.2'
+)
+
+here=$(cd "$(dirname "$0")" && pwd)
+home=${CURSORD_EDITORS:-${XDG_CACHE_HOME:-$HOME/.cache}/cursord-dev}
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+
+fail() {
+	echo "editors.sh: $*" >&2
+	exit 1
+}
+need() {
+	local tool
+	for tool; do
+		command -v "$tool" >/dev/null || fail "$tool is needed and not there${hint:+; $hint}"
+	done
+}
+
+# mirror prints the archive that this machine gets its own packages from.
+mirror() {
+	env -u APT_CONFIG apt-get indextargets --format '$(SITE) $(COMPONENT)' 2>/dev/null |
+		awk '$2 == "main" && $1 ~ /debian\/?$/ && $1 !~ /security/ && !n++ { print $1 }'
+}
+
+# apt_for has apt work for a suite, as if no package were installed, so that what it says a package needs is complete.
+apt_for() {
+	local suite=$1 state=$work/apt-$1 archive
+	archive=${CURSORD_DEBIAN:-$(mirror)}
+	[ -n "$archive" ] || fail "no Debian archive is known; name one in CURSORD_DEBIAN"
+	export APT_CONFIG=$state/apt.conf
+	[ ! -e "$state/ready" ] || return 0
+	mkdir -p "$state/lists/partial" "$state/archives/partial"
+	: >"$state/status"
+	echo "deb [signed-by=$keyring] $archive $suite main" >"$state/sources.list"
+	{
+		# The machine's own way to the network stays.
+		env -u APT_CONFIG apt-config dump | grep -E '^Acquire::(https?::|Check-)' || true
+		printf '%s "%s";\n' Dir::Etc::sourcelist "$state/sources.list" Dir::Etc::sourceparts /dev/null Dir::Etc::main /dev/null \
+			Dir::Etc::parts /dev/null Dir::State "$state" Dir::State::lists "$state/lists" Dir::State::status "$state/status" \
+			Dir::Cache "$state" Dir::Cache::archives "$state/archives" APT::Install-Recommends false \
+			APT::Sandbox::User "$(id -un)" Acquire::Languages none Acquire::Retries 3 Debug::NoLocking 1 quiet 2
+	} >"$APT_CONFIG"
+	apt-get update >&2 || fail "$archive: the list of packages of Debian $suite cannot be had (see above)"
+	touch "$state/ready"
+}
+
+# unpack puts a package of a suite, with all it needs, into a folder that is laid out like a root.
+unpack() {
+	local suite=$1 package=$2 to=$3 all deb part
+	apt_for "$suite"
+	all=$(apt-get install -y --print-uris "$package" | sed -n "s/^'[^']*' \([^_]*\)_.*/\1/p") ||
+		fail "Debian $suite has no $package"
+	# Nothing of these is used when the program runs.
+	all=$(grep -Ev '^(perl.*|libperl.*|debconf|gcc-[0-9]+-base|libc-gconv-modules-extra|cdebconf)$' <<<"$all")
+	mkdir -p "$to/.debs"
+	(cd "$to/.debs" && xargs apt-get download <<<"$all" >&2) || fail "packages of $package cannot be downloaded"
+	for part in bin sbin lib lib64; do
+		mkdir -p "$to/usr/$part"
+		ln -sfn "usr/$part" "$to/$part"
+	done
+	for deb in "$to"/.debs/*.deb; do
+		dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$to" --no-same-owner --keep-directory-symlink \
+			--exclude './usr/share/doc' --exclude './usr/share/locale' --exclude './usr/share/man'
+	done
+	rm -rf "$to/.debs"
+}
+
+# own_libraries has a program use the libraries it was unpacked with.
+own_libraries() {
+	local root=$1 program=$2 loader dirs
+	loader=$(find "$root/usr/lib64" "$root/usr/lib" -name 'ld-linux*.so.*' | sed -n 1p)
+	dirs=$(dirname "$(find "$root/usr/lib" -name 'libc.so.6' | sed -n 1p)")
+	patchelf --set-interpreter "$loader" --force-rpath --set-rpath "$dirs:$root/usr/lib" "$program"
+}
+
+patchelf() {
+	local own
+	if own=$(type -P patchelf); then
+		"$own" "$@"
+		return
+	fi
+	own=$work/patchelf
+	if [ ! -e "$own" ]; then
+		local suite
+		suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-trixie}")
+		apt_for "$suite"
+		(cd "$work" && apt-get download patchelf >&2 && dpkg-deb -x patchelf_*.deb "$own") || fail "patchelf cannot be had"
+	fi
+	"$own/usr/bin/patchelf" "$@"
+}
+
+script() {
+	printf '#!/bin/sh\n%s\n' "$2" >"$1"
+	chmod +x "$1"
+}
+
+# Each way to get a thing leaves it in $root (which is $home/NAME when it is done) and writes its script to $run.
+
+from_neovim() {
+	local program=$root/usr/bin/nvim lib
+	unpack "$suite" neovim "$root"
+	[ -f "$program" ] || program=$(find "$root/usr/libexec" -name 'nvim*' -type f | sed -n 1p)
+	lib=$(find "$root/usr/lib" -type d -path '*/nvim/parser' | sed -n 1p)
+	own_libraries "$root" "$program"
+	script "$run" "export VIMRUNTIME='$root/usr/share/nvim/runtime'
+exec '$program' --cmd 'set runtimepath+=${lib%/parser}' \"\$@\""
+}
+
+from_lua-check() {
+	unpack "$suite" lua-check "$root"
+	local program modules
+	program=$(find "$root/usr/bin" -name 'lua5.*' -type f | sort | sed -n 1p)
+	modules=$(dirname "$(find "$root/usr/lib" -name lfs.so -path "*${program##*lua}*" | sed -n 1p)")
+	own_libraries "$root" "$program"
+	script "$run" "export LUA_PATH='$root/usr/share/lua/${program##*lua}/?.lua;$root/usr/share/lua/${program##*lua}/?/init.lua' \
+LUA_CPATH='$modules/?.so'
+exec '$program' -e 'package.path=package.path' '$root/usr/bin/luacheck' \"\$@\""
+}
+
+from_npm() {
+	hint='it is a part of Node.js' need npm node
+	mkdir -p "$root"
+	npm install --prefix "$root" --ignore-scripts --no-audit --no-fund --loglevel error "$what" >&2 ||
+		fail "$what cannot be had from npm (see above)"
+	"from_npm_$name"
+}
+
+from_npm_stylua() {
+	# The package is the formatter as WebAssembly, without a command.
+	cp "$here/stylua.mjs" "$root/stylua.mjs"
+	script "$run" "exec node '$root/stylua.mjs' \"\$@\""
+}
+
+get() {
+	local name=$1 suite what version root run said
+	IFS=: read -r suite what version <<<"${known[$name]}"
+	root=$home/$name run=$home/bin/.$name.new
+	if [ "$(cat "$root/.complete" 2>/dev/null)" = "${known[$name]}" ] && [ -x "$home/bin/$name" ]; then
+		echo "$name: there"
+		return
+	fi
+	rm -rf "$root"
+	if [ "$suite" = npm ]; then
+		from_npm
+	else
+		hint='this script works on Debian' need apt-get dpkg-deb
+		[ -r "$keyring" ] || fail "$keyring is not there: install debian-archive-keyring"
+		"from_$what"
+	fi
+	said=$("$run" --version | sed -n 1p) || fail "$name was unpacked and does not run"
+	[[ $said == "$version"* ]] || fail "$name should be $version… and says $said: has Debian $suite moved on?"
+	mv "$run" "$home/bin/$name"
+	echo "${known[$name]}" >"$root/.complete"
+	echo "$name: $said"
+}
+
+[ $# -gt 0 ] || set -- $(printf '%s\n' "${!known[@]}" | sort)
+for name; do
+	[ -n "${known[$name]:-}" ] || fail "there is no $name, but $(printf '%s\n' "${!known[@]}" | sort | xargs)"
+done
+need flock awk sed
+mkdir -p "$home/bin"
+home=$(cd "$home" && pwd -P)
+exec 9>"$home/.lock"
+flock 9
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for name; do
+	get "$name"
+done
