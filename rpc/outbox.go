@@ -19,6 +19,7 @@ const (
 	maxMerged  = 256 << 10 // bytes of text in one merged delta
 	noteWeight = 256       // bytes of a notification beside its object or text
 	maxBatch   = 64        // frames to a write
+	maxEager   = 16 << 10  // bytes of text in a delta that is written at once
 	stallLimit = 60 * time.Second
 )
 
@@ -40,12 +41,14 @@ type outbox struct {
 
 	batch []*frame // the writer's
 
+	eager     *eagerWriter // under mu while idle; nil where there is none
 	mu        sync.Mutex
 	framing   Framing // the writer waits until it is known
 	queue     []*frame
 	replies   int // bytes waiting
 	notes     int // bytes waiting
 	growing   map[string]*frame
+	idle      bool      // the writer waits: what was handed in before is written
 	members   []resumer // replaced, never changed: the writer goes through it without b.mu
 	finishing bool
 	finished  bool  // drained is closed
@@ -60,6 +63,7 @@ type frame struct {
 	body []byte
 	note *daemon.Notification
 	text []byte // of a merged delta: all its text so far, note being its first part
+	rest []byte // of a notification that was written in part: the bytes that are left
 	size int
 }
 
@@ -68,7 +72,8 @@ type frame struct {
 func newOutbox(w io.WriteCloser, framing Framing, stall time.Duration) *outbox {
 	b := &outbox{
 		w: w, stall: stall, framing: framing,
-		done: make(chan struct{}), wake: make(chan struct{}, 1), drained: make(chan struct{}),
+		eager: newEagerWriter(w),
+		done:  make(chan struct{}), wake: make(chan struct{}, 1), drained: make(chan struct{}),
 		growing: map[string]*frame{},
 	}
 	go b.run()
@@ -126,7 +131,7 @@ func (b *outbox) notify(n *daemon.Notification) bool {
 	if b.notes >= maxNotes {
 		return false
 	}
-	if n.Delta != nil && b.mergeLocked(n.Delta) {
+	if n.Delta != nil && (b.mergeLocked(n.Delta) || b.writeLocked(n)) {
 		return true
 	}
 	f := &frame{note: n, size: noteWeight + len(n.JSON)}
@@ -158,6 +163,25 @@ func (b *outbox) mergeLocked(d *daemon.Delta) bool {
 	f.text = append(f.text, d.Text...)
 	f.size += len(d.Text)
 	b.notes += len(d.Text)
+	return true
+}
+
+// writeLocked writes a delta at once where nothing waits and the client has room for it: that spares it the way through
+// the writer. It never waits. b.mu must be held.
+func (b *outbox) writeLocked(n *daemon.Notification) bool {
+	if b.eager == nil || !b.idle || len(b.queue) > 0 || b.framing == FramingUnknown || len(n.Delta.Text) > maxEager {
+		return false
+	}
+	out := AppendFrame(b.eager.next[:0], b.framing, n.Encoded(encodeNotification))
+	b.eager.next = out
+	sent := b.eager.write(out)
+	if sent == len(out) {
+		return true
+	}
+	rest := slices.Clone(out[sent:])
+	b.queue = append(b.queue, &frame{note: n, rest: rest, size: len(rest)})
+	b.notes += len(rest)
+	b.signal()
 	return true
 }
 
@@ -218,6 +242,7 @@ func (b *outbox) take() ([]*frame, bool) {
 			b.mu.Unlock()
 			return nil, false
 		case len(b.queue) > 0 && b.framing != FramingUnknown:
+			b.idle = false
 			n := min(len(b.queue), maxBatch)
 			batch := append(b.batch[:0], b.queue[:n]...)
 			clear(b.queue[:n]) // so that what was sent does not stay in memory
@@ -236,6 +261,7 @@ func (b *outbox) take() ([]*frame, bool) {
 			b.finished = true
 			close(b.drained)
 		}
+		b.idle = true
 		b.mu.Unlock()
 		<-b.wake
 	}
@@ -253,8 +279,12 @@ func (b *outbox) run() {
 			return
 		}
 		for _, f := range batch {
-			body := f.encoded()
 			// Errors stay in w until Flush.
+			if f.rest != nil {
+				_, _ = w.Write(f.rest)
+				continue
+			}
+			body := f.encoded()
 			if b.framing == FramingLines {
 				_, _ = w.Write(body)
 				_ = w.WriteByte('\n')

@@ -1,0 +1,47 @@
+//go:build unix
+
+package rpc
+
+import (
+	"io"
+	"net"
+	"syscall"
+)
+
+// An eagerWriter writes to a socket what there is room for, and never waits. It is for one goroutine at a time.
+type eagerWriter struct {
+	raw  syscall.RawConn
+	try  func(fd uintptr) bool
+	p    []byte
+	n    int
+	next []byte // scratch of its user
+}
+
+// newEagerWriter returns nil where w is no socket: a pipe or a file may block.
+func newEagerWriter(w io.Writer) *eagerWriter {
+	if once, ok := w.(*closeOnce); ok {
+		w = once.ReadWriteCloser
+	}
+	conn, ok := w.(*net.UnixConn)
+	if !ok {
+		return nil
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	e := &eagerWriter{raw: raw}
+	e.try = func(fd uintptr) bool {
+		e.n, _ = syscall.Write(int(fd), e.p)
+		return true
+	}
+	return e
+}
+
+// write returns how much of p was taken. Why it was not more, the next ordinary write tells.
+func (e *eagerWriter) write(p []byte) int {
+	e.p, e.n = p, 0
+	_ = e.raw.Write(e.try)
+	e.p = nil
+	return max(e.n, 0)
+}
