@@ -216,6 +216,15 @@ func (r *reviewer) decideInBuffer(c *choice, accept bool, lines *diffs.Range) (d
 			return done, nil, err
 		}
 	}
+	if b.decided { // what was decided in the buffer before stays so
+		if review, err := b.review.Copy(); err == nil {
+			if _, err = review.Decide(c.ids, accept, lines); err == nil {
+				b.rev = f.review.Rev()
+				b.show(r, f, review)
+				return done, nil, nil
+			}
+		}
+	}
 	b.remake(r, f)
 	return done, nil, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
 	"cursord/sessions"
 )
 
@@ -31,12 +29,12 @@ func (e *editor) ok(s *sessions.Session) *sessions.Turn {
 	return turn
 }
 
-// copy returns where the session's agent works.
+// copyOf returns where the session's agent works.
 func (w *world) copyOf(s *sessions.Session) string {
 	return filepath.Join(w.dir, "state", "copies", s.ID, "ws")
 }
 
-// in reads a file of a session's copy.
+// copied reads a file of a session's copy.
 func (w *world) copied(s *sessions.Session, name string) string {
 	w.t.Helper()
 	b, err := os.ReadFile(filepath.Join(w.copyOf(s), filepath.FromSlash(name)))
@@ -155,6 +153,3 @@ func TestIsolatedTurnLeavesTheWorkTree(t *testing.T) {
 		})
 	}
 }
-
-var _ = json.Marshal
-var _ daemon.Decided
