@@ -16,7 +16,7 @@ import (
 
 func acceptCommand() *cobra.Command {
 	return decision{accept: true, verb: "accept", done: "accepted"}.command(`Accept what the agent did, by the ids that "cursord diff" shows on a terminal. The
-work tree stays as it is.`)
+work tree stays as it is; what is in a copy of it is written to it.`)
 }
 
 func rejectCommand() *cobra.Command {

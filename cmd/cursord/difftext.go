@@ -61,6 +61,9 @@ func hunkHead(p palette, h sessions.Hunk) string {
 		head = fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)
 	}
 	head = p.cyan(head) + " " + p.yellow(clean(h.ID))
+	if h.Isolated {
+		head += p.dim(" in a copy")
+	}
 	if len(h.Linked) > 0 {
 		head += p.dim(" with " + clean(strings.Join(h.Linked, " ")))
 	}

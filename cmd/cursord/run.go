@@ -23,7 +23,7 @@ const exitCancelled = 130
 
 func runCommand() *cobra.Command {
 	var p place
-	var session, chat, model, mode string
+	var session, chat, model, mode, isolation string
 	var force, trust, recap, asJSON bool
 	c := &cobra.Command{
 		Use:   "run [PROMPT]",
@@ -34,6 +34,9 @@ it is -, the prompt is what stdin has. Ctrl-C cancels the turn; a second one lea
 The agent knows what was said in a session as long as it has its chat. Where it has lost it, or the workspace was moved,
 --recap begins a fresh chat with the transcript as context. --chat goes on with a chat that was begun without cursord;
 "cursord sessions --agent" lists them.
+
+With --isolation copy the agent of the new session works in a copy of the workspace: nothing changes in the workspace
+until you accept it.
 
 The exit status is 0 when the turn is completed, 1 when it failed, and 130 when it was cancelled.`,
 		Example: `  cursord run "explain main.go"
@@ -50,6 +53,10 @@ The exit status is 0 when the turn is completed, 1 when it failed, and 130 when 
 			switch {
 			case chat != "" && (session != "" || recap):
 				return errors.New("--chat excludes --session and --recap")
+			case isolation != "" && isolation != "none" && isolation != "copy":
+				return fmt.Errorf("--isolation is %q; it must be none or copy", isolation)
+			case isolation != "" && (session != "" || chat != ""):
+				return errors.New("--isolation goes with a new session: it excludes --session and --chat")
 			case recap && session == "":
 				return errors.New("--recap goes with --session")
 			}
@@ -87,6 +94,14 @@ The exit status is 0 when the turn is completed, 1 when it failed, and 130 when 
 					return err
 				}
 			}
+			if isolation != "" {
+				var created rpc.SessionResult
+				params := rpc.SessionCreateParams{Workspace: r.params.Workspace, Isolation: isolation}
+				if err := client.Call(c.Context(), "session/create", params, &created); err != nil {
+					return err
+				}
+				r.params.SessionID = created.Session.ID
+			}
 			interrupts := make(chan os.Signal, 2)
 			signal.Notify(interrupts, os.Interrupt)
 			defer signal.Stop(interrupts)
@@ -107,6 +122,7 @@ The exit status is 0 when the turn is completed, 1 when it failed, and 130 when 
 	c.Flags().BoolVar(&recap, "recap", false, "begin a fresh chat with the session's transcript as context")
 	c.Flags().StringVar(&model, "model", "", "the model `M` (default: the session's, else the configuration's)")
 	c.Flags().StringVar(&mode, "mode", "", "the mode `M`: agent, ask or plan (default: the session's, else agent)")
+	c.Flags().StringVar(&isolation, "isolation", "", "copy: let the agent work in a copy of the workspace; none: in the workspace itself (default: the configuration's)")
 	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking")
 	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace first")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the turn's notifications as lines of JSON")

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"cursord/daemon"
 	"cursord/rpc"
 )
 
@@ -12,7 +14,7 @@ func workspacesCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "workspaces",
-		Short: "List the workspaces that the daemon knows",
+		Short: "List the workspaces that the daemon knows, and the copies in which agents work",
 		Args:  cobra.NoArgs,
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
 			var list rpc.WorkspaceList
@@ -37,9 +39,24 @@ func workspacesCommand() *cobra.Command {
 				})
 			}
 			printTable(c.OutOrStdout(), rows)
+			if copies := copyRows(list.Workspaces, time.Now()); len(copies) > 1 {
+				fmt.Fprintln(c.OutOrStdout())
+				printTable(c.OutOrStdout(), copies)
+			}
 			return nil
 		}),
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the answer of workspace/list as JSON")
 	return c
+}
+
+// copyRows lists the copies of workspaces in which agents work.
+func copyRows(list []daemon.WorkspaceInfo, now time.Time) [][]string {
+	rows := [][]string{{"COPY OF SESSION", "SIZE", "USED", "IN"}}
+	for _, w := range list {
+		for _, c := range w.Copies {
+			rows = append(rows, []string{clean(c.SessionID), size(c.Bytes), ago(c.UsedAt.Time, now), clean(c.Path)})
+		}
+	}
+	return rows
 }
