@@ -90,6 +90,7 @@ func rootCommand() *cobra.Command {
 		reviewCommand(),
 		runCommand(),
 		serveCommand(),
+		serviceCommand(),
 		sessionsCommand(),
 		showCommand(),
 		statusCommand(),

@@ -1,0 +1,119 @@
+//go:build unix
+
+package main
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestServiceFiles compares the files with those of testdata/service.
+func TestServiceFiles(t *testing.T) {
+	env := []string{`PATH=/home/m e/bin:/usr/bin`, `CURSORD_AGENT=/opt/100%/"a"\b<&>`}
+	services := map[string]*service{
+		"systemd": systemdService("/home/me/.config", "/run/user/1000", "/run/user/1000/cursord/d.sock", "/opt/m e/$x/cursord", env),
+		"chosen":  systemdService("/home/me/.config", "/run/user/1000", "/run/user/10001/50%.sock", "/usr/bin/cursord", nil),
+		"launchd": launchdService("/Users/me", 501, "/opt/<m e>/cursord", env),
+	}
+	for name, s := range services {
+		var all strings.Builder
+		for _, f := range s.files {
+			all.WriteString("-- " + f.path + " --\n" + f.text)
+		}
+		want, err := os.ReadFile(filepath.Join("testdata", "service", name))
+		require.NoError(t, err)
+		require.Equal(t, string(want), all.String(), name)
+	}
+}
+
+// TestSystemdTakesTheFiles has systemd's own checker read them.
+func TestSystemdTakesTheFiles(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("there is no systemd-analyze")
+	}
+	dir := t.TempDir()
+	program, err := exec.LookPath("cursord")
+	require.NoError(t, err)
+	s := systemdService(dir, "/run/user/1000", "/run/user/1000/cursord/d.sock", program, []string{`PATH=/a b:/100%`, `X="\`})
+	args := []string{"--user", "verify"}
+	for _, f := range s.files {
+		require.NoError(t, os.MkdirAll(filepath.Dir(f.path), 0o755))
+		require.NoError(t, os.WriteFile(f.path, []byte(f.text), 0o644))
+		args = append(args, f.path)
+	}
+	cmd := exec.Command("systemd-analyze", args...)
+	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+dir)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Empty(t, string(out))
+}
+
+// activated starts a daemon as systemd does: with a socket that listens already.
+func (w *world) activated(t *testing.T) (*exec.Cmd, *net.UnixListener) {
+	t.Helper()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: w.socket(), Net: "unix"})
+	require.NoError(t, err)
+	l.SetUnlinkOnClose(false)
+	t.Cleanup(func() { l.Close() })
+	f, err := l.File()
+	require.NoError(t, err)
+	defer f.Close()
+	cmd := exec.Command("sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=cursord.socket exec cursord serve --detached")
+	cmd.Env, cmd.ExtraFiles = w.env(), []*os.File{f}
+	require.NoError(t, cmd.Start())
+	return cmd, l
+}
+
+// TestSocketActivation has the daemon serve at a socket that was passed to it, which it neither removes nor hands on.
+func TestSocketActivation(t *testing.T) {
+	w := newWorld(t)
+	cmd, l := w.activated(t)
+	e := w.opens()
+	require.Equal(t, cmd.Process.Pid, e.status().PID)
+	require.Equal(t, w.socket(), e.status().Socket)
+
+	// The agent has none of it.
+	w.plays(`{"fake":"exec","argv":["sh","-c","env >env; ls -l /proc/$PPID/fd >fds"]}`, done)
+	e.turn(nil)
+	require.NotContains(t, w.get("env"), "LISTEN_")
+	require.NotContains(t, w.get("fds"), "socket:")
+
+	// There is one daemon, as always; the next one serves at the same socket.
+	out, err := w.command("serve").CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "already running (process "+strconv.Itoa(cmd.Process.Pid)+")")
+	_, stderr, status := w.cursord("stop")
+	require.Zero(t, status, stderr)
+	require.NoError(t, cmd.Wait())
+	require.FileExists(t, w.socket())
+	require.NoError(t, l.Close())
+	require.NoError(t, os.Remove(w.socket()))
+	cmd, _ = w.activated(t)
+	require.Equal(t, cmd.Process.Pid, w.joins().status().PID)
+	_, stderr, status = w.cursord("stop")
+	require.Zero(t, status, stderr)
+	require.NoError(t, cmd.Wait())
+}
+
+// TestSocketActivationElsewhere has a socket passed at which nobody would look for the daemon.
+func TestSocketActivationElsewhere(t *testing.T) {
+	w := newWorld(t)
+	l, err := net.Listen("unix", filepath.Join(w.dir, "other"))
+	require.NoError(t, err)
+	defer l.Close()
+	f, err := l.(*net.UnixListener).File()
+	require.NoError(t, err)
+	defer f.Close()
+	cmd := exec.Command("sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec cursord serve")
+	cmd.Env, cmd.ExtraFiles = w.env(), []*os.File{f}
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), `other, and clients look for `+w.socket()+`: run "cursord service install" again`)
+}
