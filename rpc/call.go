@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"runtime/debug"
+	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
 
@@ -18,6 +19,7 @@ type call struct {
 	name   string
 	method method
 	params json.RawMessage
+	began  time.Time
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   func() // in a lane: called when it has run
@@ -110,6 +112,7 @@ func (c *call) settle(response *jsonrpc2.Response, giveUp bool) bool {
 		delete(d.byID, key)
 	}
 	d.mu.Unlock()
+	d.trace.response(c, response)
 
 	// It never waits (stream.WriteObject); an error means that the connection has ended.
 	_ = c.conn.SendResponse(context.Background(), response)

@@ -71,6 +71,7 @@ type dispatcher struct {
 	cancel context.CancelFunc
 	slots  chan struct{} // held by requests atOnce and inLane that run
 	gate   *gate
+	trace  tracing
 
 	shutdown bool // owned by the reader
 	running  sync.WaitGroup
@@ -103,9 +104,14 @@ func (d *dispatcher) Handle(_ context.Context, conn *jsonrpc2.Conn, req *jsonrpc
 	if req.Params != nil {
 		params = *req.Params
 	}
+	if req.Notif {
+		d.trace.notification(req.Method, params)
+	}
 	switch {
 	case !req.Notif:
 		d.request(conn, req.Method, req.ID, params)
+	case req.Method == "$/setTrace":
+		d.trace.setFrom(params, "value")
 	case req.Method == "$/cancelRequest":
 		d.cancelRequest(params)
 	case req.Method == "exit":
@@ -118,7 +124,11 @@ func (d *dispatcher) Handle(_ context.Context, conn *jsonrpc2.Conn, req *jsonrpc
 }
 
 func (d *dispatcher) request(conn *jsonrpc2.Conn, name string, id jsonrpc2.ID, params json.RawMessage) {
-	c := &call{d: d, conn: conn, id: id, name: name, method: d.table.methods[name], params: params}
+	c := &call{d: d, conn: conn, id: id, name: name, method: d.table.methods[name], params: params, began: time.Now()}
+	d.trace.request(c)
+	if name == "initialize" {
+		d.trace.setFrom(params, "trace")
+	}
 	c.ctx, c.cancel = context.WithCancel(d.ctx)
 	d.mu.Lock()
 	d.calls[c] = struct{}{}

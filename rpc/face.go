@@ -78,7 +78,7 @@ func (f *face) table() table {
 
 // notificationNames returns what clients are sent, sorted.
 func notificationNames() []string {
-	return []string{"diff/changed", "item/changed", "item/delta", "log/message", "session/changed", "turn/changed"}
+	return []string{"$/logTrace", "diff/changed", "item/changed", "item/delta", "log/message", "session/changed", "turn/changed"}
 }
 
 // methodNames returns the requests that clients may make, sorted.

@@ -22,6 +22,7 @@ var update = flag.Bool("update", false, "write schema.json anew")
 // notificationTypes are the parameters of what clients are sent.
 func notificationTypes() map[string]reflect.Type {
 	return map[string]reflect.Type{
+		"$/logTrace":      reflect.TypeFor[LogTraceParams](),
 		"session/changed": reflect.TypeFor[SessionChanged](),
 		"turn/changed":    reflect.TypeFor[TurnChanged](),
 		"item/changed":    reflect.TypeFor[ItemChanged](),
@@ -93,7 +94,7 @@ func schema(t *testing.T) []byte {
 			return &s
 		},
 	}
-	for _, path := range []string{"messages.go", "notify.go", "errors.go", "../daemon/api.go", "../sessions/objects.go"} {
+	for _, path := range []string{"messages.go", "notify.go", "settrace.go", "errors.go", "../daemon/api.go", "../sessions/objects.go"} {
 		require.NoError(t, r.AddGoComments("cursord/rpc", path))
 	}
 	file := schemaFile{

@@ -62,6 +62,7 @@ func ServeConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, lo
 func serveTable(ctx context.Context, rwc io.ReadWriteCloser, newTable func(*outbox) table, log *slog.Logger, stall time.Duration) {
 	s := newStream(rwc, MaxMessage, FramingUnknown, stall)
 	d := newDispatcher(newTable(s.box), log)
+	d.trace.send = func(m []byte) { _ = s.box.send(m) } // an error says that the connection has ended
 	readerEnded := make(chan struct{})
 	s.ended = func() {
 		d.drain()

@@ -1,0 +1,95 @@
+package rpc
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// LogTraceParams are the parameters of $/logTrace, which a client gets that asked for it with $/setTrace or the trace of
+// initialize.
+type LogTraceParams struct {
+	Message string `json:"message"`
+	Verbose string `json:"verbose,omitempty"` // of the level verbose: parameters, results, errors
+}
+
+// A tracing tells a client what its connection does, as LSP has it: the requests and notifications that came, the
+// answers that go. Other notifications that go are not told: the client has them.
+type tracing struct {
+	level atomic.Int32
+	send  func([]byte) // nil: nobody to tell
+}
+
+const (
+	traceOff = iota
+	traceMessages
+	traceVerbose
+)
+
+// set takes the value of $/setTrace and of initialize; others than those of LSP change nothing.
+func (t *tracing) set(value string) {
+	switch value {
+	case "off":
+		t.level.Store(traceOff)
+	case "messages":
+		t.level.Store(traceMessages)
+	case "verbose":
+		t.level.Store(traceVerbose)
+	}
+}
+
+// setFrom sets the level from params, which have it in a member.
+func (t *tracing) setFrom(params json.RawMessage, member string) {
+	if len(params) == 0 || params[0] != '{' {
+		return
+	}
+	eachMember(params, func(name string, value []byte) {
+		var s string
+		if name == member && json.Unmarshal(value, &s) == nil {
+			t.set(s)
+		}
+	})
+}
+
+func (t *tracing) say(detail json.RawMessage, what, format string, args ...any) {
+	level := t.level.Load()
+	if level == traceOff || t.send == nil {
+		return
+	}
+	p := LogTraceParams{Message: fmt.Sprintf(format, args...)}
+	if level == traceVerbose && detail != nil {
+		p.Verbose = what + ": " + string(detail)
+	}
+	raw, err := encode(p)
+	if err != nil { // strings can always be encoded
+		panic(err)
+	}
+	t.send(AppendRequest(nil, nil, "$/logTrace", raw))
+}
+
+func (t *tracing) request(c *call) {
+	t.say(c.params, "Params", "Received request '%s - (%s)'.", c.name, c.id.Str)
+}
+
+func (t *tracing) notification(method string, params json.RawMessage) {
+	t.say(params, "Params", "Received notification '%s'.", method)
+}
+
+func (t *tracing) response(c *call, r *jsonrpc2.Response) {
+	if t.level.Load() == traceOff {
+		return
+	}
+	took := time.Since(c.began).Milliseconds()
+	if r.Error != nil {
+		t.say(nil, "", "Sending response '%s - (%s)'. Processing request took %dms. Request failed: %s (%d).", c.name, c.id.Str, took, r.Error.Message, r.Error.Code)
+		return
+	}
+	var result json.RawMessage
+	if r.Result != nil {
+		result = *r.Result
+	}
+	t.say(result, "Result", "Sending response '%s - (%s)'. Processing request took %dms.", c.name, c.id.Str, took)
+}
