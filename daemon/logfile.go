@@ -52,6 +52,17 @@ func (l *LogFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
+// Reopen opens the file at the log's path anew, in case somebody has moved the present one away.
+func (l *LogFile) Reopen() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old := l.file
+	if err := l.openLocked(); err != nil {
+		return err
+	}
+	return old.Close()
+}
+
 // Close closes the file.
 func (l *LogFile) Close() error {
 	l.mu.Lock()

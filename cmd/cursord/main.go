@@ -30,7 +30,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	// An editor waits for stdio's first answer, so it does not wait for the command tree to be built.
 	if len(args) == 1 && args[0] == "stdio" {
-		return joinStdio(context.Background())
+		return joinStdio(context.Background(), os.Stdin, os.Stdout)
 	}
 	root := rootCommand()
 	root.SetArgs(args)
@@ -85,6 +85,7 @@ func rootCommand() *cobra.Command {
 		fakeAgentCommand(),
 		gcCommand(),
 		importCommand(),
+		logsCommand(),
 		redoCommand(),
 		rejectCommand(),
 		reviewCommand(),

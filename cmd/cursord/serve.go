@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -20,21 +21,26 @@ import (
 
 func serveCommand() *cobra.Command {
 	var inBackground bool
+	var trace string
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the daemon in the foreground",
 		Long: `Run the daemon in the foreground, its log on stderr, until it is told to stop (Ctrl-C, cursord stop) or
 nobody has used it for the configuration's idle_exit.
 
-No command needs it: those that want a daemon start one in the background.`,
+No command needs it: those that want a daemon start one in the background.
+
+A hangup (SIGHUP) does not end it: one in the background opens its log file anew. --trace records all messages of all
+connections, with prompts and contents of files.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if inBackground {
 				return serveInBackground(c.Context())
 			}
-			return serveInForeground(c.Context(), c.ErrOrStderr())
+			return serveInForeground(c.Context(), c.ErrOrStderr(), trace)
 		},
 	}
+	addTraceFlag(c, &trace)
 	c.Flags().BoolVar(&inBackground, "detached", false, "log to the log file and give way to a daemon that runs already")
 	if err := c.Flags().MarkHidden("detached"); err != nil {
 		panic(err) // no such flag
@@ -42,7 +48,7 @@ No command needs it: those that want a daemon start one in the background.`,
 	return c
 }
 
-func serveInForeground(ctx context.Context, errOut io.Writer) error {
+func serveInForeground(ctx context.Context, errOut io.Writer, trace string) error {
 	dirs, err := daemon.FindDirs()
 	if err != nil {
 		return err
@@ -62,7 +68,9 @@ func serveInForeground(ctx context.Context, errOut io.Writer) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: config.LogLevel}))
-	return serve(ctx, dirs, endpoint, config, warnings, log)
+	return traced(trace, func(t *rpc.Tracer) error {
+		return service{dirs: dirs, endpoint: endpoint, trace: t, config: config, warnings: warnings, log: log}.run(ctx)
+	})
 }
 
 // serveInBackground is what a client starts: all it has to say goes to the log, where that client reads why it failed.
@@ -97,7 +105,8 @@ func serveInBackground(ctx context.Context) error {
 	if endpoint == nil {
 		return nil
 	}
-	if err := serve(ctx, dirs, endpoint, config, warnings, file.Logger(config.LogLevel)); err != nil {
+	s := service{dirs: dirs, endpoint: endpoint, config: config, warnings: warnings, log: file.Logger(config.LogLevel), hungUp: file.Reopen}
+	if err := s.run(ctx); err != nil {
 		return fail(err)
 	}
 	return nil
@@ -134,21 +143,34 @@ func listenInTurn(ctx context.Context, dirs daemon.Dirs) (*daemon.Endpoint, erro
 // fault is set by tests alone.
 var fault func(daemon.Step) error
 
-// serve is the daemon's life: it serves clients until a signal, a client or the idle time ends it. The order at the
-// end is: the turns, the connections, the database, the socket, the lock.
-func serve(ctx context.Context, dirs daemon.Dirs, endpoint *daemon.Endpoint, config daemon.Config, warnings []string, log *slog.Logger) (err error) {
+// A service is the daemon's life in a process of its own.
+type service struct {
+	dirs     daemon.Dirs
+	endpoint *daemon.Endpoint
+	trace    *rpc.Tracer // nil: nothing is recorded
+	config   daemon.Config
+	warnings []string
+	log      *slog.Logger
+	hungUp   func() error // what SIGHUP does; nil: nothing
+}
+
+// run serves clients until a signal, a client or the idle time ends it. The order at the end is: the turns, the
+// connections, the database, the socket, the lock.
+func (s service) run(ctx context.Context) (err error) {
+	dirs, endpoint, log := s.dirs, s.endpoint, s.log
 	defer func() { err = errors.Join(err, endpoint.Release()) }()
 	saveMemory()
-	ctx, stop := untilSignal(ctx)
+	ctx, stop := untilSignal(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	defer s.takeHangups()()
 	if err := dirs.MakeState(); err != nil {
 		return err
 	}
-	for _, w := range warnings {
+	for _, w := range s.warnings {
 		log.Warn("configuration", "warning", w)
 	}
 	d, err := daemon.Open(daemon.Options{
-		Version: version(), Written: ownWritten(), StateDir: dirs.State, Socket: dirs.Socket, Config: config, Log: log, Fault: fault,
+		Version: version(), Written: ownWritten(), StateDir: dirs.State, Socket: dirs.Socket, Config: s.config, Log: log, Fault: fault,
 	})
 	if err != nil {
 		return err
@@ -161,7 +183,11 @@ func serve(ctx context.Context, dirs daemon.Dirs, endpoint *daemon.Endpoint, con
 	connections, closeConnections := context.WithCancel(context.Background())
 	defer closeConnections()
 	served := make(chan error, 1)
-	go func() { served <- rpc.Serve(connections, endpoint, d, log) }()
+	listener := net.Listener(endpoint)
+	if s.trace != nil {
+		listener = s.trace.Listener(listener)
+	}
+	go func() { served <- rpc.Serve(connections, listener, d, log) }()
 	ended, successor := false, ""
 	select {
 	case <-ctx.Done():
@@ -193,6 +219,33 @@ func serve(ctx context.Context, dirs daemon.Dirs, endpoint *daemon.Endpoint, con
 	return err
 }
 
+// takeHangups keeps SIGHUP from ending the daemon, which outlives terminals, until the function it returns is called.
+func (s service) takeHangups() (stop func()) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	quit := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-quit:
+				return
+			case <-hangups:
+			}
+			if s.hungUp == nil {
+				s.log.Info("a hangup: nothing to do")
+			} else if err := s.hungUp(); err != nil {
+				s.log.Error("a hangup: the log could not be opened anew", "err", err)
+			} else {
+				s.log.Info("a hangup: the log was opened anew")
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(hangups)
+		close(quit)
+	}
+}
+
 // saveMemory keeps a process that is mostly idle small: above this many bytes garbage is collected sooner. What is in
 // use may be more. GOMEMLIMIT goes before it.
 func saveMemory() {
@@ -203,8 +256,8 @@ func saveMemory() {
 }
 
 // untilSignal returns a context that the signals to end cancel; a second one ends the process at once.
-func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+func untilSignal(ctx context.Context, signals ...os.Signal) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, signals...)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }

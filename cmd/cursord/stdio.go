@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 
 func stdioCommand() *cobra.Command {
 	var standalone bool
+	var trace string
 	c := &cobra.Command{
 		Use:   "stdio",
 		Short: "Speak the protocol on stdin and stdout, for editors",
@@ -25,18 +27,28 @@ It ends when its stdin does; the daemon and its turns go on. When the daemon end
 there.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if standalone {
-				return statusError(serveStdio(c.Context(), os.Stdin, os.Stdout, os.Stderr))
-			}
-			return statusError(joinStdio(c.Context()))
+			return traced(trace, func(t *rpc.Tracer) error {
+				both := io.ReadWriteCloser(stdio{os.Stdin, os.Stdout})
+				if t != nil {
+					both = t.Conn(both)
+					defer both.Close()
+				}
+				if standalone {
+					return statusError(serveStdio(c.Context(), both, os.Stderr))
+				}
+				return statusError(joinStdio(c.Context(), both, both))
+			})
 		},
 	}
+	addTraceFlag(c, &trace)
 	c.Flags().BoolVar(&standalone, "standalone", false, "serve in this process, without the daemon and its socket")
 	return c
 }
 
-// joinStdio joins our stdin and stdout to the daemon and returns the exit status.
-func joinStdio(ctx context.Context) int { return join(ctx, os.Stdin, os.Stdout, localAccess()) }
+// joinStdio joins in and out to the daemon and returns the exit status.
+func joinStdio(ctx context.Context, in io.Reader, out io.Writer) int {
+	return join(ctx, in, out, localAccess())
+}
 
 // localAccess leads to the user's daemon on this machine, which it starts if none runs.
 func localAccess() access {
@@ -76,18 +88,18 @@ func silentDaemon(dirs daemon.Dirs) string {
 	return fmt.Sprintf("the daemon (process %d) does not answer: \"cursord stop --force\" ends it, and the next client starts another", daemon.LockHolder(dirs.Socket))
 }
 
-// serveStdio serves on in and out in this process until in ends; the turns end with it.
-func serveStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, errOut io.Writer) int {
-	ctx, stop := untilSignal(ctx)
+// serveStdio serves on both in this process until it ends; the turns end with it.
+func serveStdio(ctx context.Context, both io.ReadWriteCloser, errOut io.Writer) int {
+	ctx, stop := untilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	saveMemory()
 	d, log, err := openStandalone(errOut)
 	if err != nil {
 		fmt.Fprintf(errOut, "cursord: %v\n", err)
-		refuseAll(rpc.NewFrameReader(in, rpc.MaxMessage), out, err)
+		refuseAll(rpc.NewFrameReader(both, rpc.MaxMessage), both, err)
 		return exitFailed
 	}
-	rpc.ServeConn(ctx, stdio{in, out}, d, log)
+	rpc.ServeConn(ctx, both, d, log)
 	if err := d.Close(); err != nil {
 		fmt.Fprintf(errOut, "cursord: %v\n", err)
 		return exitFailed

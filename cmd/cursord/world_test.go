@@ -36,7 +36,8 @@ type world struct {
 	dir    string // all the rest is below it; short, because a socket's path is limited
 	ws     string
 	script string
-	runLog string // what the agent was started with
+	runLog string   // what the agent was started with
+	args   []string // of cursord serve
 	log    *bytes.Buffer
 	cmd    *exec.Cmd
 	ended  chan struct{}
@@ -108,7 +109,7 @@ func (w *world) env(more ...string) []string {
 // start starts the daemon and returns when it takes connections.
 func (w *world) start(env ...string) {
 	w.t.Helper()
-	w.cmd = exec.Command("cursord", "serve")
+	w.cmd = exec.Command("cursord", append([]string{"serve"}, w.args...)...)
 	w.cmd.Env = w.env(env...)
 	w.cmd.Stdout, w.cmd.Stderr = w.log, w.log
 	require.NoError(w.t, w.cmd.Start())

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"cursord/rpc"
+)
+
+func addTraceFlag(c *cobra.Command, file *string) {
+	c.Flags().StringVar(file, "trace", "",
+		"record every message in `FILE`, as lines of JSON with time and direction: prompts and contents of files, too")
+}
+
+// traced runs f with a tracer that adds to the file at path, which only this user may read; with nil for "".
+func traced(path string, f func(*rpc.Tracer) error) error {
+	if path == "" {
+		return f(nil)
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("--trace: %w", err)
+	}
+	if err := file.Chmod(0o600); err != nil { // it may have been there
+		return errors.Join(fmt.Errorf("--trace: %w", err), file.Close())
+	}
+	t := rpc.NewTracer(file)
+	ran := f(t)
+	if err := errors.Join(t.Wait(), file.Close()); err != nil {
+		ran = errors.Join(ran, fmt.Errorf("--trace: not all was recorded: %w", err))
+	}
+	return ran
+}
