@@ -69,7 +69,7 @@ func serveInForeground(ctx context.Context, errOut io.Writer, trace string) erro
 	}
 	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: config.LogLevel}))
 	return traced(trace, func(t *rpc.Tracer) error {
-		return service{dirs: dirs, endpoint: endpoint, trace: t, config: config, warnings: warnings, log: log}.run(ctx)
+		return serving{dirs: dirs, endpoint: endpoint, trace: t, config: config, warnings: warnings, log: log}.run(ctx)
 	})
 }
 
@@ -105,7 +105,7 @@ func serveInBackground(ctx context.Context) error {
 	if endpoint == nil {
 		return nil
 	}
-	s := service{dirs: dirs, endpoint: endpoint, config: config, warnings: warnings, log: file.Logger(config.LogLevel), hungUp: file.Reopen}
+	s := serving{dirs: dirs, endpoint: endpoint, config: config, warnings: warnings, log: file.Logger(config.LogLevel), hungUp: file.Reopen}
 	if err := s.run(ctx); err != nil {
 		return fail(err)
 	}
@@ -143,8 +143,8 @@ func listenInTurn(ctx context.Context, dirs daemon.Dirs) (*daemon.Endpoint, erro
 // fault is set by tests alone.
 var fault func(daemon.Step) error
 
-// A service is the daemon's life in a process of its own.
-type service struct {
+// A serving is the daemon's life in a process of its own.
+type serving struct {
 	dirs     daemon.Dirs
 	endpoint *daemon.Endpoint
 	trace    *rpc.Tracer // nil: nothing is recorded
@@ -156,7 +156,7 @@ type service struct {
 
 // run serves clients until a signal, a client or the idle time ends it. The order at the end is: the turns, the
 // connections, the database, the socket, the lock.
-func (s service) run(ctx context.Context) (err error) {
+func (s serving) run(ctx context.Context) (err error) {
 	dirs, endpoint, log := s.dirs, s.endpoint, s.log
 	defer func() { err = errors.Join(err, endpoint.Release()) }()
 	saveMemory()
@@ -220,7 +220,7 @@ func (s service) run(ctx context.Context) (err error) {
 }
 
 // takeHangups keeps SIGHUP from ending the daemon, which outlives terminals, until the function it returns is called.
-func (s service) takeHangups() (stop func()) {
+func (s serving) takeHangups() (stop func()) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	quit := make(chan struct{})
