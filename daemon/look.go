@@ -30,6 +30,10 @@ func (r *reviewer) watchPending() {
 	}
 }
 
+// wordTime is how long the word of a running agent, that it is about to write a file, may be on its way. A look that
+// nobody asked for leaves what has just been written alone for so long.
+const wordTime = 250 * time.Millisecond
+
 // look takes in what touched files hold now, those that are just being saved a moment later: a person's word is final,
 // and a file that is cut off or gone for a moment is not what the person means.
 func (r *reviewer) look(touched func(path string) bool) {
@@ -57,6 +61,9 @@ func (r *reviewer) lookAgain(touched func(path string) bool, tries int) {
 		}
 		st := lstat(p)
 		age, quiet := time.Since(time.Unix(0, st.mtime)), settle/2
+		if r.w.running.Load() > 0 {
+			quiet = max(quiet, wordTime)
+		}
 		if st.size == 0 {
 			quiet = saveTries * settle / 2 // on a busy disk, what was cut off may stay so for a while
 		}

@@ -300,7 +300,7 @@ func (wr *written) best(f *file, open *windows) (_ diffs.Content, known bool) {
 		}
 	}
 	// What the agent writes begins like this: it may have been seen while it was written.
-	torn := own != nil && own.tornOf(wr.after)
+	torn := own != nil && (own.tornOf(wr.after) || wr.change.After != nil && strings.HasPrefix(*wr.change.After, string(own.Data)))
 	if f != nil && f.review.Pending() {
 		now := image{Content: f.review.Current()}
 		switch {
@@ -341,9 +341,10 @@ func decodesTo(file, text diffs.Content) bool {
 	return bytes.Equal(plain(file.Data), plain(text.Data))
 }
 
-// tornOf reports whether a file has the beginning of what it holds after.
+// tornOf reports whether a file has the beginning of what it holds after, or nothing at all: what is about to be written
+// is often cut off first.
 func (a image) tornOf(after image) bool {
-	return a.Exists && a.Target == "" && after.Exists && bytes.HasPrefix(after.Data, a.Data)
+	return a.Exists && a.Target == "" && (len(a.Data) == 0 || after.Exists && bytes.HasPrefix(after.Data, a.Data))
 }
 
 // late reports whether an image is what the call says that it has made of the file.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/stretchr/testify/require"
 )
@@ -133,6 +134,18 @@ func applied(patch string, lines []string, reverse bool) (string, error) {
 		out.WriteString(l)
 	}
 	return out.String(), nil
+}
+
+// TestPatchOfAFileThatWasMovedAndDeleted names the path that it is to have again.
+func TestPatchOfAFileThatWasMovedAndDeleted(t *testing.T) {
+	for _, text := range []string{"x\n", "x\x00"} {
+		r := New(Content{Exists: true, Data: []byte(text)})
+		r.Rename("a", "b", &Source{Via: "shell"})
+		r.Observe(Content{}, &Source{Via: "edit"})
+		patch := string(Unified([]FilePatch{r.Patch("b", nil)}))
+		require.Contains(t, patch, "diff --git a/a b/a\ndeleted file mode 100644\n")
+		require.NotContains(t, patch, "/b\n--- ")
+	}
 }
 
 func header(l string) (old, now [2]int, err error) {

@@ -45,6 +45,9 @@ func (r *Review) Patch(path string, keep func(Hunk) bool) FilePatch {
 	if kept(r.renamed) {
 		f.OldPath = r.wasPath
 	}
+	if !now.Exists && kept(r.op) && r.OldPath() != "" {
+		f.Path = r.wasPath // it was deleted where it had been moved to
+	}
 	switch {
 	case r.whole != nil && kept(r.op):
 		if f.Kind != Large && f.Kind != Symlink {
