@@ -96,11 +96,13 @@ func (r *reviewer) readSaved(f *file) image {
 	for deadline := time.Now().Add(savedTime); ; {
 		before := lstat(path)
 		img := readImage(r.w.root, name)
-		if img.odd != "" || img.same(last) || r.author(name, img) != nil || time.Now().After(deadline) {
+		late := time.Now().After(deadline)
+		emptied := len(img.bytes()) == 0 && len(last.bytes()) > 0
+		if img.odd != "" || img.same(last) || r.author(name, img) != nil || late && !(emptied && img.Exists) {
 			return img
 		}
 		quiet, changed := quietTime, before.mtime
-		if len(img.bytes()) == 0 && len(last.bytes()) > 0 {
+		if emptied {
 			quiet = emptyTime
 		}
 		if !before.exists() {
@@ -109,6 +111,9 @@ func (r *reviewer) readSaved(f *file) image {
 		age := time.Since(time.Unix(0, changed))
 		if lstat(path) == before && (age < 0 || age >= quiet) {
 			return img
+		}
+		if late {
+			return image{odd: "somebody is writing it again and again"}
 		}
 		select {
 		case <-time.After(min(max(quiet-age, time.Millisecond), quiet)):

@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon"
+	"cursord/sessions"
 )
 
 // A scenario is a decision: what the agent did, and what is asked about it.
@@ -16,6 +18,7 @@ type scenario struct {
 	then               string // by a person, after the agent
 	decided            []string
 	asked, taken       string // methods: what is asked, and what takes that back
+	isolated           bool   // the agent works in a copy, and an accept writes
 }
 
 // scenarios are the kinds of decisions that write.
@@ -47,13 +50,32 @@ func scenarios() []scenario {
 		all[i].asked, all[i].taken = "diff/reject", "diff/undo"
 	}
 	for _, s := range all {
+		switch s.name {
+		case "modified by both", "created in a folder", "deleted with its folder", "moved", "mode and lines", "link turned", "all sorts":
+			reject, accept := s, s
+			reject.name, reject.isolated = s.name+", isolated", true
+			accept.name, accept.isolated, accept.asked = s.name+", isolated and accepted", true, "diff/accept"
+			all = append(all, reject, accept)
+		}
+	}
+	for _, s := range all {
+		switch s.name {
+		case "created in a folder", "deleted", "moved", "mode", "link turned", "hard linked, longer", "two files", "all sorts",
+			"all sorts, isolated and accepted":
+		default:
+			if !*everyCrash {
+				continue
+			}
+		}
 		undo, redo := s, s
-		undo.name, undo.decided, undo.asked, undo.taken = "undo of "+s.name, []string{"diff/reject"}, "diff/undo", "diff/redo"
-		redo.name, redo.decided, redo.asked, redo.taken = "redo of "+s.name, []string{"diff/reject", "diff/undo"}, "diff/redo", "diff/undo"
+		undo.name, undo.decided, undo.asked, undo.taken = "undo of "+s.name, []string{s.asked}, "diff/undo", "diff/redo"
+		redo.name, redo.decided, redo.asked, redo.taken = "redo of "+s.name, []string{s.asked, "diff/undo"}, "diff/redo", "diff/undo"
 		all = append(all, undo, redo)
 	}
 	return all
 }
+
+var everyCrash = flag.Bool("every-crash", false, "take back and make again every kind of decision in tests of crashes")
 
 // TestHugeCrashes kills the daemon in every step of every kind of decision.
 func TestHugeCrashes(t *testing.T) {
@@ -121,8 +143,9 @@ func TestFaults(t *testing.T) {
 type crashes struct {
 	*world
 	s         scenario
-	several   bool    // files, of which some may be decided and others not
-	was, will outcome // without the decision, and with it
+	session   *sessions.Session // with a copy; or nil
+	several   bool              // files, of which some may be decided and others not
+	was, will outcome           // without the decision, and with it
 }
 
 // An outcome is what a person sees: the tree and what is pending.
@@ -137,11 +160,16 @@ func newCrashes(t *testing.T, s scenario) *crashes {
 	c.plays(append(shells("s", "umask 022; "+s.does), done)...)
 	c.start()
 	e := c.opens()
-	e.turn(nil)
+	if s.isolated {
+		c.session = e.isolates()
+		e.ok(c.session)
+	} else {
+		e.turn(nil)
+	}
 	if s.then != "" {
 		c.makes(s.then)
 	}
-	c.several = len(e.diffs()) > 1 && s.asked == "diff/reject"
+	c.several = len(e.diffs()) > 1 && len(s.decided) == 0
 	for _, method := range s.decided {
 		require.NoError(t, c.ask(e, method))
 	}
@@ -159,7 +187,7 @@ func newCrashes(t *testing.T, s scenario) *crashes {
 
 func (c *crashes) ask(e *editor, method string) error {
 	params := obj{"workspace": c.ws}
-	if method == "diff/reject" {
+	if method == "diff/reject" || method == "diff/accept" {
 		params["all"] = true
 	}
 	return e.call(method, params, nil)
@@ -174,6 +202,9 @@ func (c *crashes) outcome(e *editor) outcome {
 	}
 	b, _ := json.Marshal(pending)
 	o.tree, o.pending = c.listing(), string(b)
+	if c.session != nil {
+		o.tree += fmt.Sprint(c.whole(c.copyOf(c.session)))
+	}
 	return o
 }
 
@@ -240,7 +271,7 @@ func (c *crashes) requireSound(when string) {
 	if now != c.was {
 		require.NoError(c.t, c.ask(e, c.s.taken), "%s\n%+v\n%+v", when, now, c.was)
 		require.Equal(c.t, c.was, c.outcome(e), when)
-	} else if c.s.asked == "diff/reject" || c.s.asked == "diff/redo" && len(c.s.decided) == 2 {
+	} else if c.s.asked != "diff/undo" {
 		require.Error(c.t, c.ask(e, c.s.taken), when)
 	}
 	require.NoError(c.t, c.ask(e, c.s.asked), when)
@@ -272,6 +303,9 @@ func (c *crashes) fail() {
 			when := fmt.Sprintf("%s at %q, step %d of %q", errno, steps[n-1], n, steps)
 			if steps[n-1] == "rmdir" { // then it stays, empty
 				c.makes("find . -mindepth 1 -type d -empty -delete")
+				if c.session != nil {
+					c.makes("find " + c.copyOf(c.session) + " -mindepth 1 -type d -empty -delete")
+				}
 			}
 			now := c.outcome(e)
 			require.NotContains(c.t, now.tree, ".tmp", when)
@@ -294,7 +328,7 @@ func (c *crashes) fail() {
 // try asks for the decision hunk by hunk, so that what cannot be done is an error.
 func (c *crashes) try(e *editor) (out daemon.Decided, err error) {
 	params := obj{"workspace": c.ws}
-	if c.s.asked == "diff/reject" {
+	if len(c.s.decided) == 0 {
 		var ids []string
 		for _, d := range e.diffs() {
 			ids = append(ids, hunkIDs(d)...)

@@ -3,8 +3,10 @@ package main
 import (
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,6 +15,7 @@ import (
 func TestMain(m *testing.M) {
 	if plan := os.Getenv("CURSORD_FAULT"); plan != "" {
 		fault = (&faults{plan: plan}).step
+		signal.Ignore(syscall.SIGXFSZ)
 	}
 	testscript.Main(m, map[string]func(){"cursord": main, "bare-relay": bareRelay})
 }
