@@ -2,8 +2,13 @@ package diffs
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A large review: 100,000 lines, of which every hundredth was replaced by the agent.
@@ -91,4 +96,61 @@ func BenchmarkMarshal100k(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkBesideGit reviews the large file once: it compares the texts, lists 1,000 hunks, decides one, and stores the
+// review, beside git comparing the two as files.
+func BenchmarkBesideGit(b *testing.B) {
+	base, now, agent := large()
+	dir := b.TempDir()
+	files := []string{filepath.Join(dir, "old"), filepath.Join(dir, "new")}
+	for i, c := range []Content{base, now} {
+		if err := os.WriteFile(files[i], c.Data, 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var git, observe, decide time.Duration
+	var allocated [2]uint64
+	stored, n := 0, 0
+	measure := func(took *time.Duration, allocated *uint64, do func()) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		do()
+		*took += time.Since(start)
+		runtime.ReadMemStats(&after)
+		*allocated += after.TotalAlloc - before.TotalAlloc
+	}
+	for b.Loop() {
+		n++
+		var r *Review
+		measure(&observe, &allocated[0], func() {
+			r = New(base)
+			r.Observe(now, agent)
+		})
+		hunks := r.Hunks()
+		if len(hunks) != 1000 {
+			b.Fatalf("%d hunks", len(hunks))
+		}
+		measure(&decide, &allocated[1], func() {
+			if _, err := r.Decide([]uint64{hunks[500].ID}, false, nil); err != nil {
+				b.Fatal(err)
+			}
+			r.Current()
+		})
+		stored = len(r.Marshal())
+		start := time.Now()
+		if err := exec.Command("git", "diff", "--no-index", files[0], files[1]).Run(); err == nil { // its exit status says so
+			b.Fatal("git sees no difference")
+		}
+		git += time.Since(start)
+	}
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 / float64(n) }
+	b.ReportMetric(ms(observe), "ms-observe")
+	b.ReportMetric(ms(decide), "ms-decide")
+	b.ReportMetric(ms(git), "ms-git")
+	b.ReportMetric(ms(observe)/ms(git), "x-git-observe")
+	b.ReportMetric(float64(allocated[0])/float64(n)/1e6, "MB-observe")
+	b.ReportMetric(float64(allocated[1])/float64(n)/1e6, "MB-decide")
+	b.ReportMetric(float64(stored), "B-stored")
 }
