@@ -39,6 +39,9 @@ func (t tree) apply(c *change) error {
 
 // make writes a file or link that must not be there, with the folders it needs.
 func (t tree) make(c *change) error {
+	if beyondLink(t.root, c.to) {
+		return errOccupied
+	}
 	if err := t.mkdirs(c.to); err != nil {
 		return err
 	}

@@ -106,16 +106,16 @@ func (s *snapshot) absentLocked(name string) bool {
 	if s.files[name] != nil {
 		return false
 	}
-	if _, there := s.dirs[name]; there {
-		return false
+	if _, folder := s.dirs[name]; folder {
+		return !s.nestedLocked(name) // there was a folder, and no file
+	}
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if s.files[dir] != nil {
+			return true // there was a file in the place of its folder
+		}
 	}
 	if s.repositoryOf(name) != nil {
-		for dir := range s.nested {
-			if name == dir || strings.HasPrefix(name, dir+"/") {
-				return false
-			}
-		}
-		return true
+		return !s.nestedLocked(name)
 	}
 	for dir := path.Dir(name); ; name, dir = dir, path.Dir(dir) {
 		if s.whole[dir] {
@@ -128,6 +128,16 @@ func (s *snapshot) absentLocked(name string) bool {
 	}
 }
 
+// nestedLocked reports whether a path is in a repository of which nothing is known. s.mu must be held.
+func (s *snapshot) nestedLocked(name string) bool {
+	for dir := range s.nested {
+		if name == dir || strings.HasPrefix(name, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
 // missingDirs lists the folders of a path that were not there, the innermost first.
 func (s *snapshot) missingDirs(name string) (dirs []string) {
 	if filepath.IsAbs(name) {
@@ -135,7 +145,10 @@ func (s *snapshot) missingDirs(name string) (dirs []string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for dir := path.Dir(name); dir != "." && s.absentLocked(dir) && s.madeLocked(dir); dir = path.Dir(dir) {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if _, there := s.dirs[dir]; there || s.files[dir] == nil && !(s.absentLocked(dir) && s.madeLocked(dir)) {
+			break
+		}
 		dirs = append(dirs, dir)
 	}
 	return dirs

@@ -40,6 +40,9 @@ func (t tree) carry(c *change) error {
 			err = errors.Join(err, t.move(c.to, c.from, c.before))
 		}
 	}
+	if errors.Is(err, errChanged) && !moves && c.before.Exists && c.after.Exists && t.read(c.to).same(image{Content: c.after}) {
+		err = nil // it was written by another name of the same file
+	}
 	if err != nil {
 		t.removeEmpty(c.dirs)
 	}

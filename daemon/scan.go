@@ -3,10 +3,12 @@ package daemon
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -112,9 +114,13 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 			f.is, f.after = s.read(r, f.path)
 		case !reviewable(f.was.mode):
 			f.after.odd = "it was not a regular file"
+		default:
+			if _, err := r.Lstat(filepath.FromSlash(f.path)); err != nil && !errors.Is(err, fs.ErrNotExist) && !notDirectory(err) && !beyondLink(r, f.path) {
+				f.after.odd = fmt.Sprint(pathCause(err)) // it need not be gone
+			}
 		}
 		if f.after.odd != "" {
-			left.odd = append(left.odd, fmt.Sprintf("%s: %s", shown(f.path), f.after.odd))
+			left.odd = append(left.odd, f.after.oddAt(f.path))
 			s.skip(f.path, f.is)
 			continue
 		}

@@ -164,10 +164,12 @@ func (t tree) mkdirs(name string) error {
 	return nil
 }
 
-// missingDirs lists the folders that a path needs and that are not there, the innermost first.
+// missingDirs lists the folders that a path needs and that are not there, the innermost first. There may be a file in
+// the place of one.
 func (t tree) missingDirs(name string) (dirs []string) {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if _, err := t.lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		info, err := t.lstat(dir)
+		if err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) && !notDirectory(err) {
 			break
 		}
 		dirs = append(dirs, dir)

@@ -25,6 +25,7 @@ type turnWatch struct {
 	stop    func()                    // ends the making of start
 	open    map[string][]*watchedCall // by call id
 	said    map[spot]*said            // what the latest call that named it has said to leave there
+	odd     map[spot]bool             // people know that it cannot be reviewed
 
 	// For what no call names; see shell.go.
 	scans   bool // the turn may write
@@ -102,6 +103,7 @@ func (s *said) is(c diffs.Content) bool {
 func (r *reviewer) watchTurn(turn *sessions.Turn, in *worktree, say func(string)) *turnWatch {
 	t := &turnWatch{
 		r: r, tree: in, session: turn.SessionID, turn: turn.ID, dir: in.root, open: map[string][]*watchedCall{}, said: map[spot]*said{},
+		odd:   map[spot]bool{},
 		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
 		postponed: map[string]diffs.Source{},
 	}
@@ -239,7 +241,12 @@ func (t *turnWatch) tell(files []written, items callItems) {
 		return
 	}
 	sources := make([]diffs.Source, len(files))
+	var left leftOut
 	for i, f := range files {
+		if f.after.odd != "" && !t.odd[f.spot] {
+			t.odd[f.spot] = true
+			left.odd = append(left.odd, f.after.oddAt(f.path))
+		}
 		sources[i] = diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "edit"}
 		if f.call < len(items.ended) {
 			sources[i].ItemID = items.ended[f.call]
@@ -247,6 +254,9 @@ func (t *turnWatch) tell(files []written, items callItems) {
 		if f.says != nil {
 			f.says.source = sources[i]
 		}
+	}
+	if text := left.String(); text != "" {
+		t.say(text)
 	}
 	t.r.do(func() {
 		for i, f := range files {
