@@ -69,14 +69,14 @@ const maxDrain = 1 << 20
 // consumer was slower than the deadline.
 type pipeReader struct {
 	file   *os.File
-	quiet  *atomic.Int64 // while a read waits, since when, in Unix ns; may be nil
+	quiet  *atomic.Int64 // while a read waits, since when (moment); may be nil
 	budget int           // bytes that may be read after the deadline
 }
 
 // Read is io.Reader.
 func (p *pipeReader) Read(b []byte) (int, error) {
 	if p.quiet != nil {
-		p.quiet.Store(time.Now().UnixNano())
+		p.quiet.Store(moment())
 		defer p.quiet.Store(0)
 	}
 	n, err := p.file.Read(b)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 )
 
 // maxBatch bounds the events that are emitted together.
@@ -88,7 +87,7 @@ func (r *run) readErrors(stderr *os.File) {
 	for {
 		line, _, err := lines.next()
 		if len(line) > 0 {
-			r.heardErr.Store(time.Now().UnixNano())
+			r.heardErr.Store(moment())
 			r.stderr.add(string(line))
 		}
 		if err != nil {

@@ -125,8 +125,8 @@ type run struct {
 	decided  atomic.Int32
 	resulted chan struct{} // closed at the result
 	eof      chan struct{} // closed at the end of stdout
-	quiet    atomic.Int64  // since when, in Unix ns, the reader of stdout waits; 0 while it does not
-	heardErr atomic.Int64  // when, in Unix ns, stderr last said something
+	quiet    atomic.Int64  // since which moment the reader of stdout waits; 0 while it does not
+	heardErr atomic.Int64  // the moment at which stderr last said something
 	open     atomic.Int32  // open tool calls
 }
 

@@ -71,5 +71,12 @@ func (r *run) patience() time.Duration {
 	if quiet == 0 {
 		return limit
 	}
-	return limit - time.Since(time.Unix(0, max(quiet, r.heardErr.Load())))
+	return limit - time.Duration(moment()-max(quiet, r.heardErr.Load()))
 }
+
+// firstMoment is not 0, which is no moment.
+var firstMoment = time.Now().Add(-1)
+
+// moment returns the present one, in ns, by the clock that neither jumps nor runs while the machine sleeps: no agent is
+// taken to hang because somebody set the time or closed the lid.
+func moment() int64 { return int64(time.Since(firstMoment)) }

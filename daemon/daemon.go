@@ -25,7 +25,7 @@ type Options struct {
 	Socket   string    // for Status; "" without one
 	Config   Config
 	Log      *slog.Logger
-	Fault    func(Step) error // for tests: called in each step of a decision, which fails with the error; else nil
+	Fault    func(Step) error // for tests: called in each step of a decision and before each commit, which fails with the error; else nil
 }
 
 // A Daemon owns every session, turn and pending review of a user. It knows no JSON-RPC and no editor.
@@ -85,7 +85,11 @@ func Open(o Options) (*Daemon, error) {
 	if d.config.ParallelTurns < 1 {
 		d.config.ParallelTurns = 1
 	}
-	store, report, err := sessions.Open(filepath.Join(o.StateDir, "cursord.db"), sessions.Options{OnTrouble: d.storageTrouble})
+	storeOptions := sessions.Options{OnTrouble: d.storageTrouble}
+	if o.Fault != nil {
+		storeOptions.Fault = func() error { return o.Fault(Step{Name: StepCommit}) }
+	}
+	store, report, err := sessions.Open(filepath.Join(o.StateDir, "cursord.db"), storeOptions)
 	if err != nil {
 		return nil, err
 	}

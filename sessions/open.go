@@ -30,6 +30,14 @@ func open(path string, o Options, set settings) (*Store, Report, error) {
 	if o.LockTimeout <= 0 {
 		o.LockTimeout = time.Second
 	}
+	if o.Fault != nil {
+		set.commit = func(update func() error) error {
+			if err := o.Fault(); err != nil {
+				return err
+			}
+			return update()
+		}
+	}
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, report, err

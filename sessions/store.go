@@ -15,6 +15,8 @@ type Options struct {
 	LockTimeout time.Duration // how long to wait for another process to let go; 0: 1 s
 	// OnTrouble is called from the writer when commits begin to fail, and with nil when they work again.
 	OnTrouble func(error)
+	// Fault, for tests, is called before each commit, which fails with its error if there is one.
+	Fault func() error
 }
 
 // A Report says what Open found.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -28,6 +29,9 @@ type faults struct {
 var errnos = map[string]syscall.Errno{"EIO": syscall.EIO, "ENOSPC": syscall.ENOSPC, "EACCES": syscall.EACCES}
 
 func (f *faults) step(s daemon.Step) error {
+	if s.Name == daemon.StepCommit {
+		return nil
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	text, err := os.ReadFile(f.plan)
@@ -93,4 +97,25 @@ func (w *world) reached() []string {
 	}
 	require.NoError(w.t, err)
 	return strings.Split(strings.TrimSpace(string(b)), "\n")
+}
+
+// commitFault has commits of the database fail or take their time as a file says: a name of an errno, or a duration.
+func commitFault(plan string) func(daemon.Step) error {
+	return func(s daemon.Step) error {
+		if s.Name != daemon.StepCommit {
+			return nil
+		}
+		text, err := os.ReadFile(plan)
+		if err != nil {
+			panic(err)
+		}
+		word := strings.TrimSpace(string(text))
+		if errno, ok := errnos[word]; ok {
+			return errno
+		}
+		if d, err := time.ParseDuration(word); err == nil {
+			time.Sleep(d)
+		}
+		return nil
+	}
 }

@@ -17,6 +17,9 @@ func TestMain(m *testing.M) {
 		fault = (&faults{plan: plan}).step
 		signal.Ignore(syscall.SIGXFSZ)
 	}
+	if plan := os.Getenv("CURSORD_COMMIT_FAULT"); plan != "" {
+		fault = commitFault(plan)
+	}
 	testscript.Main(m, map[string]func(){"cursord": main, "bare-relay": bareRelay})
 }
 

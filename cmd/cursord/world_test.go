@@ -38,6 +38,7 @@ type world struct {
 	script string
 	runLog string   // what the agent was started with
 	args   []string // of cursord serve
+	limit  string   // for ulimit, in the shell that starts it; "": no shell
 	log    *bytes.Buffer
 	cmd    *exec.Cmd
 	ended  chan struct{}
@@ -110,6 +111,9 @@ func (w *world) env(more ...string) []string {
 func (w *world) start(env ...string) {
 	w.t.Helper()
 	w.cmd = exec.Command("cursord", append([]string{"serve"}, w.args...)...)
+	if w.limit != "" {
+		w.cmd = exec.Command("sh", "-c", "ulimit "+w.limit+"; exec cursord serve")
+	}
 	w.cmd.Env = w.env(env...)
 	w.cmd.Stdout, w.cmd.Stderr = w.log, w.log
 	require.NoError(w.t, w.cmd.Start())
@@ -240,6 +244,7 @@ type told struct {
 	Offset  int               `json:"offset"`
 	Text    string            `json:"text"`
 	Removed bool              `json:"removed"`
+	Level   string            `json:"level"`
 	Message string            `json:"message"`
 	at      time.Time
 }

@@ -1,0 +1,291 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"cursord/daemon"
+	"cursord/sessions"
+)
+
+// message waits for a log/message.
+func (e *editor) message(level, part string) {
+	e.t.Helper()
+	e.until("the message "+part, func(n told) bool {
+		return n.Method == "log/message" && n.Level == level && strings.Contains(n.Message, part)
+	})
+}
+
+// says waits for text of the agent.
+func (e *editor) says(text string) {
+	e.t.Helper()
+	e.until("the agent to say "+text, func(n told) bool { return n.Method == "item/delta" && n.Text == text })
+}
+
+// TestCommitsFail has the disk fail in the middle of a turn: the turn goes on, clients are told, nothing else is begun,
+// and what happened is stored once that is possible.
+func TestCommitsFail(t *testing.T) {
+	w := newWorld(t)
+	plan := filepath.Join(w.dir, "commits")
+	w.put("../commits", "")
+	w.put("a.txt", "old\n")
+	w.start("CURSORD_COMMIT_FAULT=" + plan)
+	e := w.opens()
+	write := writes("a.txt", "new\n")
+	w.plays(append([]string{initLine, piece("before"), waits("go1"), piece("meanwhile"), waits("go2")}, write[1:]...)...)
+	turn := e.asks(nil)
+	e.says("before")
+	w.put("../commits", "EIO")
+	w.put("../go1", "")
+	e.says("meanwhile")
+	e.message("error", "the database takes no changes")
+	late := w.opensWithoutTrust()
+	late.message("error", "the database takes no changes")
+	refused := e.fails("turn/start", obj{"workspace": w.ws, "prompt": "another"})
+	require.Equal(t, -32020, refused.Code)
+	require.Equal(t, -32020, e.fails("daemon/gc", obj{}).Code)
+	var status daemon.Status
+	e.must("daemon/status", nil, &status)
+	require.Contains(t, status.Storage.Trouble, "input/output error")
+	require.Positive(t, status.Storage.Waiting)
+	require.Contains(t, w.cursordOK("status"), "takes no changes: ")
+	w.put("../go2", "")
+	require.Eventually(t, func() bool { return w.get("a.txt") == "new\n" }, patience, patience/1000)
+	w.put("../commits", "")
+	e.message("info", "takes changes again")
+	late.message("info", "takes changes again")
+	require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
+	require.Equal(t, []string{"beforemeanwhile"}, e.said(turn.ID, sessions.ItemAssistant))
+	require.Len(t, e.diffs(), 1)
+	status = daemon.Status{}
+	e.must("daemon/status", nil, &status)
+	require.Empty(t, status.Storage.Trouble)
+	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
+	audit(t, e.all())
+	w.kill()
+	w.start("CURSORD_COMMIT_FAULT=" + plan)
+	again := w.joins()
+	again.must("workspace/subscribe", obj{"workspace": w.ws, "after": 0}, nil)
+	again.ends(turn.ID)
+	require.Equal(t, newest(e.all()), newest(again.all()))
+}
+
+// opensWithoutTrust connects an editor that subscribes to the workspace.
+func (w *world) opensWithoutTrust() *editor {
+	e := w.joins()
+	e.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
+	return e
+}
+
+// TestCommitsAreSlow has each commit take half a second: what the agent says comes before it is stored.
+func TestCommitsAreSlow(t *testing.T) {
+	w := newWorld(t)
+	w.put("../commits", "")
+	w.start("CURSORD_COMMIT_FAULT=" + filepath.Join(w.dir, "commits"))
+	e := w.opens()
+	w.plays(initLine, piece("one"), waits("go"), piece("two"), succeeds(""))
+	turn := e.asks(nil)
+	e.says("one")
+	w.put("../commits", "500ms")
+	w.put("../go", "")
+	e.says("two")
+	require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
+	w.put("../commits", "")
+	var status daemon.Status
+	e.must("daemon/status", nil, &status)
+	require.GreaterOrEqual(t, status.Lag.CommitMS.Worst, 500.0)
+	require.Empty(t, status.Storage.Trouble)
+	audit(t, e.all())
+}
+
+// mounted mounts a small disk of its own at a folder, until the test ends.
+func mounted(t *testing.T, dir, size string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size+",mode=0700"); err != nil {
+		t.Skipf("no disk can be mounted here: %v", err)
+	}
+	t.Cleanup(func() { require.NoError(t, unix.Unmount(dir, unix.MNT_DETACH)) })
+}
+
+// TestFullDisk fills the disk that the database is on in the middle of a turn, and makes room again.
+func TestFullDisk(t *testing.T) {
+	w := newWorld(t)
+	mounted(t, filepath.Join(w.dir, "state"), "8m")
+	t.Cleanup(w.kill) // before the disk goes
+	w.start()
+	e := w.opens()
+	long := strings.Repeat("0123456789abcdef", 16<<10)
+	w.plays(initLine, piece("before"), waits("go1"), piece(long), piece("meanwhile"), waits("go2"), succeeds(""))
+	turn := e.asks(nil)
+	e.says("before")
+	filler := filepath.Join(w.dir, "state", "filler")
+	f, err := os.Create(filler)
+	require.NoError(t, err)
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.NoError(t, f.Close())
+	w.put("../go1", "")
+	e.message("error", "no space left")
+	require.Equal(t, -32020, e.fails("turn/start", obj{"workspace": w.ws, "prompt": "another"}).Code)
+	_, says, code := w.cursord("backup", filepath.Join(w.dir, "state", "b.db"))
+	require.Equal(t, 1, code)
+	require.Contains(t, says, "no space left")
+	require.NoFileExists(t, filepath.Join(w.dir, "state", "b.db.partial"))
+	require.NoError(t, os.Remove(filler))
+	e.message("info", "takes changes again")
+	w.put("../go2", "")
+	require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
+	require.Equal(t, []string{"before" + long + "meanwhile"}, e.said(turn.ID, sessions.ItemAssistant))
+	audit(t, e.all())
+	w.kill()
+	w.start()
+	again := w.joins()
+	again.must("workspace/subscribe", obj{"workspace": w.ws, "after": 0}, nil)
+	require.Equal(t, sessions.TurnCompleted, again.ends(turn.ID).Status)
+}
+
+// TestReadOnlyState has the daemon say why it cannot start, to its clients too.
+func TestReadOnlyState(t *testing.T) {
+	w := newWorld(t)
+	state := filepath.Join(w.dir, "state")
+	mounted(t, state, "20m")
+	w.start()
+	w.stop()
+	require.NoError(t, unix.Mount("", state, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+	for _, args := range [][]string{{"status"}, {"serve"}} {
+		_, says, code := w.cursord(args...)
+		require.Equal(t, 1, code, "%v", args)
+		require.Contains(t, says, "read-only file system", "%v", args)
+	}
+	require.NoError(t, unix.Mount("", state, "", unix.MS_REMOUNT, ""))
+	w.start()
+}
+
+// TestFewDescriptors lets clients take all descriptors that the daemon has: who is there is served on, turns end with
+// words or as they should, and all is well when the clients have gone.
+func TestFewDescriptors(t *testing.T) {
+	w := newWorld(t)
+	w.limit = "-n 48"
+	w.put("a.txt", "old\n")
+	w.start()
+	e := w.opens()
+	var crowd []net.Conn
+	for range 80 {
+		c, err := net.Dial("unix", w.socket())
+		require.NoError(t, err)
+		crowd = append(crowd, c)
+	}
+	w.plays(writes("a.txt", "new\n")...)
+	for range 3 {
+		turn := e.turn(nil)
+		if turn.Status != sessions.TurnCompleted {
+			require.Equal(t, sessions.TurnFailed, turn.Status)
+			require.NotEmpty(t, turn.Error.Message)
+		}
+	}
+	for _, c := range crowd {
+		require.NoError(t, c.Close())
+	}
+	for turn := e.turn(nil); turn.Status != sessions.TurnCompleted; turn = e.turn(nil) {
+		require.Contains(t, turn.Error.Message, "too many open files") // of a connection that is not seen to be closed yet
+	}
+	w.joins().must("workspace/list", nil, nil)
+	audit(t, e.all())
+}
+
+// TestManyQueued queues 200 turns: they are cancelled, interrupted and run, each with one end.
+func TestManyQueued(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	e := w.opens()
+	w.plays(initLine, waits("go"), succeeds(""))
+	queue := func(n int) (ids []string) {
+		for range n {
+			ids = append(ids, e.asks(nil).ID)
+		}
+		return ids
+	}
+	first := queue(200)
+	var status daemon.Status
+	e.must("daemon/status", nil, &status)
+	require.Equal(t, daemon.TurnCounts{Running: 1, Queued: 199}, status.Turns)
+	for _, id := range first[10:] {
+		e.must("turn/cancel", obj{"turnId": id}, nil)
+	}
+	for _, id := range first[10:] {
+		require.Equal(t, sessions.TurnCancelled, e.ends(id).Status)
+	}
+	w.put("../go", "")
+	for _, id := range first[:10] {
+		require.Equal(t, sessions.TurnCompleted, e.ends(id).Status)
+	}
+	require.NoError(t, os.Remove(w.path("../go")))
+	second := queue(200)
+	w.kill()
+	w.start()
+	e = w.joins()
+	e.must("workspace/subscribe", obj{"workspace": w.ws, "after": 0}, nil)
+	for _, id := range second {
+		require.Equal(t, sessions.TurnInterrupted, e.ends(id).Status)
+	}
+	audit(t, e.all())
+}
+
+// TestWorkspaceGoes deletes or moves a workspace while a turn runs in it, and mounts something over it.
+func TestWorkspaceGoes(t *testing.T) {
+	for name, away := range map[string]func(t *testing.T, w *world){
+		"deleted": func(t *testing.T, w *world) { require.NoError(t, os.RemoveAll(w.ws)) },
+		"moved":   func(t *testing.T, w *world) { require.NoError(t, os.Rename(w.ws, w.ws+"2")) },
+		"replaced": func(t *testing.T, w *world) {
+			require.NoError(t, os.Rename(w.ws, w.ws+"2"))
+			require.NoError(t, os.Mkdir(w.ws, 0o755))
+		},
+		"mounted over": func(t *testing.T, w *world) { mounted(t, w.ws, "1m") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			t.Cleanup(w.kill)
+			w.put("a.txt", "old\n")
+			w.put("b.txt", "old\n")
+			w.start()
+			e := w.opens()
+			write := writes("a.txt", "new\n")
+			w.plays(append(write[:len(write)-1:len(write)-1], piece("now"), fmt.Sprintf(`{"fake":"wait","path":%q}`, filepath.Join(w.dir, "go")), piece("later"), succeeds(""))...)
+			turn := e.asks(nil)
+			e.says("now")
+			away(t, w)
+			require.NoError(t, os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o644))
+			ended := e.ends(turn.ID)
+			require.True(t, ended.Status.Final())
+			var list struct{ Diffs []*sessions.Diff }
+			_ = e.call("diff/list", obj{"workspace": w.ws}, &list) // an error or what is left, but an answer
+			// What is elsewhere does not notice.
+			other := filepath.Join(w.dir, "other")
+			require.NoError(t, os.Mkdir(other, 0o755))
+			e.must("workspace/trust", obj{"workspace": other, "trusted": true}, nil)
+			w.plays(initLine, succeeds(""))
+			next := e.asks(obj{"workspace": other})
+			var done struct{ Turn *sessions.Turn }
+			e.must("turn/wait", obj{"turnId": next.ID}, &done)
+			require.Equal(t, sessions.TurnCompleted, done.Turn.Status)
+			e.must("session/read", obj{"sessionId": turn.SessionID}, nil)
+			audit(t, e.all())
+			w.stop()
+			w.start()
+			w.joins().must("session/list", obj{}, nil)
+		})
+	}
+}
