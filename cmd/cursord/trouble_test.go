@@ -244,8 +244,8 @@ func TestManyQueued(t *testing.T) {
 	audit(t, e.all())
 }
 
-// TestWorkspaceGoes deletes or moves a workspace while a turn runs in it, and mounts something over it.
-func TestWorkspaceGoes(t *testing.T) {
+// TestWorkspaceGoesDuringATurn deletes or moves a workspace while a turn runs in it, and mounts something over it.
+func TestWorkspaceGoesDuringATurn(t *testing.T) {
 	for name, away := range map[string]func(t *testing.T, w *world){
 		"deleted": func(t *testing.T, w *world) { require.NoError(t, os.RemoveAll(w.ws)) },
 		"moved":   func(t *testing.T, w *world) { require.NoError(t, os.Rename(w.ws, w.ws+"2")) },
