@@ -85,6 +85,7 @@ func (r *reviewer) lookAgain(touched func(path string) bool, tries int) {
 const (
 	quietTime = 15 * time.Millisecond
 	emptyTime = 250 * time.Millisecond // if it is empty or gone, and was not
+	heldTime  = 2 * time.Second        // the same where an editor has it unsaved: on a busy disk a save takes its time
 	savedTime = 300 * time.Millisecond // and how long that is waited for
 )
 
@@ -104,6 +105,9 @@ func (r *reviewer) readSaved(f *file) image {
 		quiet, changed := quietTime, before.mtime
 		if emptied {
 			quiet = emptyTime
+			if len(r.w.d.docs.unsaved(path)) > 0 {
+				quiet = heldTime
+			}
 		}
 		if !before.exists() {
 			changed = lstat(filepath.Dir(path)).mtime

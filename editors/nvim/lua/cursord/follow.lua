@@ -80,7 +80,14 @@ function M.disk(buf, path)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     views[win] = api.nvim_win_call(win, vim.fn.winsaveview)
   end
-  reload(buf)
+  if #old == 1 and old[1] == '' and stat.size > 0 then
+    -- Of a file that was not there Neovim does not know that it is there now.
+    api.nvim_buf_call(buf, function()
+      vim.cmd('silent edit')
+    end)
+  else
+    reload(buf)
+  end
   -- If it was written meanwhile, the next look sees that.
   local now = stamp(vim.uv.fs_stat(path))
   vim.b[buf].cursord_stamp = now == stamp(stat) and now or nil
@@ -111,16 +118,23 @@ end
 --- @param path string
 function M.settle(buf, path)
   local stat = vim.uv.fs_stat(path)
-  if not stat or stat.size ~= vim.api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) then
+  local plain = vim.bo[buf].fileformat == 'unix' and not vim.bo[buf].bomb
+  if
+    not stat or plain and stat.size ~= api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
+  then
     return
   end
   local file = io.open(path, 'rb')
-  if file and file:read('*a') == require('cursord.docs').text(buf) then
-    vim.bo[buf].modified = false
-    reload(buf)
-  end
+  local text = file and file:read('*a') or ''
   if file then
     file:close()
+  end
+  if not plain then
+    text = text:gsub('\r\n', '\n'):gsub('^\239\187\191', '')
+  end
+  if text == require('cursord.docs').text(buf) then
+    vim.bo[buf].modified = false
+    reload(buf)
   end
 end
 

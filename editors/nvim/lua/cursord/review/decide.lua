@@ -56,6 +56,14 @@ function M.find(ws, id)
   end
 end
 
+--- A hunk's lines without those around it.
+--- @param hunk cursord.Hunk
+local function changed_lines(hunk)
+  return vim.tbl_filter(function(line)
+    return line:sub(1, 1) ~= ' '
+  end, hunk.lines)
+end
+
 --- Says the first reason why the parts are not what was seen, and the rev under which they are.
 --- @param ws cursord.Workspace
 --- @param parts cursord.Part[]
@@ -67,7 +75,7 @@ local function check(ws, parts)
     local hunk, diff = M.find(ws, part.id)
     if not hunk then
       return 'that hunk is decided already, or gone'
-    elseif not vim.deep_equal(hunk.lines, part.hunk.lines) then
+    elseif not vim.deep_equal(changed_lines(hunk), changed_lines(part.hunk)) then
       return 'that hunk has changed meanwhile; look at it again'
     end
     of = (i == 1 or of == diff) and diff or nil

@@ -15,6 +15,7 @@ local M = {}
 --- @field ws cursord.Workspace
 --- @field diff cursord.Diff
 --- @field shown table<string, cursord.Shown> by the hunk's id
+--- @field top integer how many virtual lines are above the first line
 --- @field undressed table<integer, cursord.Group> by mark; those that were not in sight yet
 
 local views = {} --- @type table<integer, cursord.View>
@@ -50,18 +51,23 @@ end
 --- @param shown cursord.Shown
 --- @param groups cursord.Group[]
 local function is_placed(buf, shown, groups)
+  if #groups ~= #shown.groups then
+    return false
+  end
   for i, group in ipairs(shown.groups) do
     local row, count = marks.rows(buf, group)
     if row ~= groups[i].row or count ~= #group.adds then
       return false
     end
   end
-  return #groups == #shown.groups
+  return true
 end
 
 --- Virtual lines above the first line show only where a window is told to leave room for them.
-local function make_room(buf, count)
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+--- @param view cursord.View
+local function make_room(view)
+  local count = view.top
+  for _, win in ipairs(count > 0 and vim.fn.win_findbuf(view.buf) or {}) do
     api.nvim_win_call(win, function()
       local at = vim.fn.winsaveview()
       if at.topline == 1 and at.topfill < count then
@@ -107,7 +113,8 @@ function M.update(buf, ws, diff)
     end
     return
   end
-  local view = views[buf] or { buf = buf, ws = ws, diff = diff, shown = {}, undressed = {} }
+  local view = views[buf]
+    or { buf = buf, ws = ws, diff = diff, shown = {}, undressed = {}, top = 0 }
   views[buf], view.diff = view, diff
   local shown = {}
   for _, hunk in ipairs(diff.hunks) do
@@ -120,9 +127,9 @@ function M.update(buf, ws, diff)
   end
   view.shown = shown
   local first = diff.hunks[1] and shown[diff.hunks[1].id].groups[1]
-  if first and first.row == 0 and #first.dels > 0 and config.get().review.overlay then
-    make_room(buf, #first.dels)
-  end
+  local above = first and first.row == 0 and config.get().review.overlay
+  view.top = above and #first.dels or 0
+  make_room(view)
   vim.b[buf].cursord_status_dict =
     { pending = #diff.hunks, added = diff.added, removed = diff.removed }
   require('cursord.status').hunks_changed(buf)
@@ -149,8 +156,19 @@ api.nvim_set_decoration_provider(marks.ns_words, {
   end,
 })
 
+local group = api.nvim_create_augroup('cursord_view', {})
+
+api.nvim_create_autocmd('BufWinEnter', {
+  group = group,
+  callback = function(args)
+    if views[args.buf] then
+      make_room(views[args.buf])
+    end
+  end,
+})
+
 api.nvim_create_autocmd('BufUnload', {
-  group = api.nvim_create_augroup('cursord_view', {}),
+  group = group,
   callback = function(args)
     views[args.buf] = nil
   end,
