@@ -1,0 +1,295 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/sessions"
+)
+
+var (
+	randomScenarios = flag.Int("isolated.scenarios", 10, "how many random scenarios of isolated sessions are played")
+	randomSeed      = flag.Uint64("isolated.seed", 1, "the first one's seed")
+)
+
+// A chance is a scenario that chance makes: an agent in a copy, a person in the work tree, decisions and restarts.
+type chance struct {
+	*world
+	e     *editor
+	s     *sessions.Session
+	rng   *rand.Rand
+	n     int             // of the last line that was made up
+	given map[string]bool // lines of the person's whose deletion was accepted at some time
+	log   []string
+}
+
+func TestRandomIsolatedScenarios(t *testing.T) {
+	for i := range uint64(*randomScenarios) {
+		t.Run(fmt.Sprint("seed ", *randomSeed+i), func(t *testing.T) { playChance(t, *randomSeed+i) })
+	}
+}
+
+func playChance(t *testing.T, seed uint64) {
+	c := &chance{world: newWorld(t), rng: rand.New(rand.NewPCG(seed, 0)), given: map[string]bool{}}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("what happened:\n%s", strings.Join(c.log, "\n"))
+		}
+	})
+	c.putAll(tree{"a": numbered(12, nil), "b": strings.ReplaceAll(numbered(8, nil), "\n", "\r\n"), "d/c": strings.TrimSuffix(numbered(6, nil), "\n"), "e": ""})
+	if seed%2 == 0 {
+		c.commits()
+	}
+	c.start()
+	c.e = c.opens()
+	c.s = c.e.isolates()
+	c.turn()
+	for range 12 {
+		c.step()
+		c.check()
+	}
+	c.plays(done)
+	c.quietly("the last turn", func() { c.e.ok(c.s) })
+	c.check()
+	if c.rng.IntN(2) == 0 {
+		c.decide("diff/accept", obj{"all": true})
+	}
+	c.decide("diff/reject", obj{"all": true})
+	require.Empty(t, c.e.diffs())
+	require.Equal(t, c.filesIn(c.ws), c.filesIn(c.copyOf(c.s)))
+}
+
+// filesIn is whole without folders, of which an empty one may be the person's or the agent's alone.
+func (c *chance) filesIn(dir string) map[string]string {
+	all := c.whole(dir)
+	maps.DeleteFunc(all, func(_, content string) bool { return content == "folder" })
+	return all
+}
+
+func (c *chance) step() {
+	switch c.rng.IntN(12) {
+	case 0, 1, 2:
+		c.person()
+	case 3, 4:
+		c.turn()
+	case 5, 6:
+		if ids := c.ids(); len(ids) > 0 {
+			c.decide("diff/accept", obj{"hunks": []string{ids[c.rng.IntN(len(ids))]}})
+		}
+	case 7, 8:
+		if ids := c.ids(); len(ids) > 0 {
+			c.decide("diff/reject", obj{"hunks": []string{ids[c.rng.IntN(len(ids))]}})
+		}
+	case 9:
+		c.back("diff/undo")
+	case 10:
+		c.back("diff/redo")
+	case 11:
+		c.quietly("restart", func() {
+			if c.rng.IntN(2) == 0 {
+				c.kill()
+			} else {
+				c.stop()
+			}
+			c.start()
+			c.e = c.opens()
+		})
+	}
+}
+
+// happens notes a step.
+func (c *chance) happens(format string, args ...any) { c.log = append(c.log, fmt.Sprintf(format, args...)) }
+
+// edit is a command that changes a file or two at random, with lines of an author's.
+func (c *chance) edit(author, dir string) string {
+	var files []string
+	require.NoError(c.t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if d != nil && d.Name() == ".git" {
+			return filepath.SkipDir
+		}
+		if err == nil && d.Type().IsRegular() {
+			rel, _ := filepath.Rel(dir, path)
+			files = append(files, rel)
+		}
+		return err
+	}))
+	c.n++
+	line, fresh := fmt.Sprint(author, " ", c.n), fmt.Sprint([]string{"", "d/", "n/m/"}[c.rng.IntN(3)], author, c.n)
+	made := fmt.Sprintf("mkdir -p $(dirname %[1]s); printf '%[2]s\\n%[2]s too\\n' >%[1]s", fresh, line)
+	if len(files) == 0 {
+		return made
+	}
+	f, at := files[c.rng.IntN(len(files))], 1+c.rng.IntN(8)
+	switch c.rng.IntN(14) {
+	case 0, 1, 2:
+		return fmt.Sprintf("sed -i '%di %s' %s", at, line, f)
+	case 3, 4, 5:
+		return fmt.Sprintf("sed -i 's/^line %d\\(.\\?\\)$/%s\\1/' %s", at, line, f)
+	case 6, 7:
+		return fmt.Sprintf("sed -i '%dd' %s", at, f)
+	case 8:
+		return fmt.Sprintf("printf '%s' >>%s", line, f)
+	case 9:
+		return made
+	case 10:
+		return "rm " + f
+	case 11:
+		return fmt.Sprintf("mkdir -p $(dirname %s); mv %s %s", fresh, f, fresh)
+	case 12:
+		return "chmod " + []string{"755", "644"}[c.rng.IntN(2)] + " " + f
+	}
+	return fmt.Sprintf("ln -sfn %s %slink", f, author)
+}
+
+// person changes the work tree.
+func (c *chance) person() {
+	command := c.edit("user", c.ws)
+	c.happens("person: %s", command)
+	c.does(command)
+}
+
+// does runs a command in the work tree; that it fails is no matter.
+func (c *chance) does(command string) {
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Dir = c.ws
+	_ = cmd.Run()
+}
+
+// turn has the agent change the copy.
+func (c *chance) turn() {
+	in := c.copyOf(c.s)
+	if _, err := os.Stat(in); err != nil {
+		in = c.ws
+	}
+	var script []string
+	for i := range 1 + c.rng.IntN(3) {
+		command := c.edit("agent", in)
+		c.happens("agent: %s", command)
+		script = append(script, shells(fmt.Sprint("s", i), command)...)
+	}
+	c.plays(append(script, done)...)
+	c.quietly("turn", func() { c.e.ok(c.s) })
+}
+
+func (c *chance) ids() (ids []string) {
+	for _, d := range c.e.diffs() {
+		ids = append(ids, hunkIDs(d)...)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// quietly does what must leave the work tree as it is.
+func (c *chance) quietly(what string, do func()) {
+	c.t.Helper()
+	c.happens("%s", what)
+	was := c.whole(c.ws)
+	do()
+	require.Equal(c.t, was, c.whole(c.ws), what)
+}
+
+func (c *chance) decide(method string, params obj) {
+	c.t.Helper()
+	found := c.e.diffs()
+	if method == "diff/reject" {
+		c.quietly(fmt.Sprint(method, params), func() { c.ask(method, params) })
+		return
+	}
+	c.happens("%s %v", method, params)
+	was := c.lines()
+	chosen, _ := params["hunks"].([]string)
+	for _, d := range found {
+		for _, h := range d.Hunks {
+			for _, l := range h.Lines {
+				if l[0] == '-' && (chosen == nil || slices.Contains(chosen, h.ID) || len(h.Linked) > 0) {
+					c.given[strings.TrimRight(l[1:], "\r")] = true
+				}
+			}
+		}
+	}
+	c.ask(method, params)
+	c.requireLines(was)
+}
+
+// back takes a decision back, or makes it again.
+func (c *chance) back(method string) {
+	c.t.Helper()
+	c.happens("%s", method)
+	was := c.lines()
+	c.ask(method, obj{})
+	c.requireLines(was)
+}
+
+// ask requests what may be refused, as long as it is said why.
+func (c *chance) ask(method string, params obj) {
+	c.t.Helper()
+	params["workspace"] = c.ws
+	if err := c.e.call(method, params, nil); err != nil {
+		c.happens("  refused: %v", err)
+		require.NotContains(c.t, err.Error(), "internal")
+	}
+}
+
+// lines counts the person's lines in the work tree.
+func (c *chance) lines() map[string]int {
+	lines := map[string]int{}
+	for _, content := range c.whole(c.ws) {
+		_, text, _ := strings.Cut(content, " ") // behind the mode
+		for line := range strings.Lines(text) {
+			if line = strings.TrimRight(line, "\r\n"); strings.HasPrefix(line, "user") {
+				lines[line]++
+			}
+		}
+	}
+	return lines
+}
+
+func (c *chance) requireLines(was map[string]int) {
+	c.t.Helper()
+	now := c.lines()
+	for line := range was {
+		if !c.given[line] {
+			require.NotZero(c.t, now[line], "the person's line %q is lost", line)
+		}
+	}
+}
+
+// check compares what is pending with both sides: on the work tree, the patch makes of the files in it what the copy has.
+func (c *chance) check() {
+	c.t.Helper()
+	found := c.e.diffs()
+	var out struct{ Patch string }
+	c.e.must("diff/unified", obj{"workspace": c.ws}, &out)
+	if out.Patch == "" {
+		return
+	}
+	dir := c.t.(*testing.T).TempDir()
+	run := func(args ...string) {
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir, cmd.Env = dir, c.env("GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+		said, err := cmd.CombinedOutput()
+		require.NoError(c.t, err, "%s: %s\n%s", args, said, out.Patch)
+	}
+	run("cp", "-a", c.ws+"/.", dir)
+	patch := filepath.Join(c.dir, "patch")
+	require.NoError(c.t, os.WriteFile(patch, []byte(out.Patch), 0o644))
+	run("git", "apply", "--whitespace=nowarn", patch)
+	made, copied := c.whole(dir), c.whole(c.copyOf(c.s))
+	for path, d := range found {
+		for _, p := range []string{path, d.OldPath} {
+			if p != "" {
+				require.Equal(c.t, copied[p], made[p], "%s\n%s", p, out.Patch)
+			}
+		}
+	}
+}
