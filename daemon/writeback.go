@@ -178,8 +178,9 @@ func (r *reviewer) tidy(f *file, c *change) {
 		return slices.ContainsFunc(slices.Collect(maps.Values(c.in.files)), func(f *file) bool { return slices.Contains(f.made, dir) })
 	}
 	if c.in != f.tree {
+		copied := r.open(f.tree) == nil
 		may = func(dir string) bool {
-			return slices.Contains(f.accepted, dir) || !lstat(filepath.Join(f.tree.root, filepath.FromSlash(dir))).exists()
+			return slices.Contains(f.accepted, dir) || copied && !lstat(filepath.Join(f.tree.root, filepath.FromSlash(dir))).exists()
 		}
 	}
 	var dirs []string
@@ -198,7 +199,7 @@ func (r *reviewer) wroteReal(f *file, c *change) {
 		img := readImage(r.w.root, name)
 		for _, t := range r.trees {
 			for _, other := range t.files {
-				if other == f || !other.pending() && len(other.buffers) == 0 || r.load(other) != nil || other.realPath() != name {
+				if other == f || other.realPath() != name || !other.pending() && len(other.buffers) == 0 || r.load(other) != nil {
 					continue
 				}
 				r.beside[other] = true
