@@ -129,7 +129,9 @@ func TestIsolatedTurnAndWhatPeopleDoMeanwhile(t *testing.T) {
 	w.put("f", strings.Replace(before, "line 1\n", "mine 1\n", 1))
 	w.put("../go-start", "")
 	reached("edited")
-	e.until("the agent's edit", func(n told) bool { return n.Method == "diff/changed" && n.Diff.Path == "f" && n.Diff.State == "pending" })
+	e.until("the agent's edit", func(n told) bool {
+		return n.Method == "diff/changed" && n.Diff.Path == "f" && n.Diff.State == "pending"
+	})
 	w.put("f", strings.NewReplacer("line 1\n", "mine 1\n", "line 10\n", "mine 10\n").Replace(before))
 	require.Len(t, e.diffs()["f"].Hunks, 1)
 	require.Contains(t, w.copied(s, "f"), "mine 10\n")

@@ -108,7 +108,9 @@ func (c *chance) step() {
 }
 
 // happens notes a step.
-func (c *chance) happens(format string, args ...any) { c.log = append(c.log, fmt.Sprintf(format, args...)) }
+func (c *chance) happens(format string, args ...any) {
+	c.log = append(c.log, fmt.Sprintf(format, args...))
+}
 
 // edit is a command that changes a file or two at random, with lines of an author's.
 func (c *chance) edit(author, dir string) string {
