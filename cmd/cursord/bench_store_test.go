@@ -1,0 +1,128 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon"
+	"cursord/sessions"
+)
+
+// storeSessions is behind a flag because what a person has after years takes a minute to make, and 1 GB.
+var storeSessions = flag.Int("bench.sessions", 1000, "stored `sessions`, of 100 items each, in BenchmarkStore")
+
+// storeHistory puts sessions of 10 turns, each of 10 items, into a database, and returns the workspace's last seq.
+func (w *world) storeHistory(n int) (seq uint64) {
+	w.t.Helper()
+	dirs := daemon.Dirs{State: filepath.Join(w.dir, "state")}
+	require.NoError(w.t, dirs.MakeState())
+	s, _, err := sessions.Open(dirs.Database(), sessions.Options{})
+	require.NoError(w.t, err)
+	next := func() uint64 { seq++; return seq }
+	now := sessions.Now()
+	text := strings.Repeat("some words of an answer ", 8)
+	room := make(chan struct{}, 256)
+	submit := func(ops []sessions.Op) {
+		room <- struct{}{}
+		s.Submit(w.ws, ops, func(err error) {
+			if err != nil {
+				w.t.Error(err)
+			}
+			<-room
+		})
+	}
+	for i := range n {
+		sid := fmt.Sprintf("session%06d", i)
+		at := sessions.Time{Time: now.Add(time.Duration(i-n) * time.Minute)}
+		ops := []sessions.Op{sessions.Put{Object: &sessions.Session{
+			ID: sid, Workspace: w.ws, Title: "do it", Mode: sessions.ModeAgent, Isolation: "none", State: sessions.SessionIdle,
+			Turns: 10, CreatedAt: at, UpdatedAt: at, Seq: next(),
+		}}}
+		for j := range 10 {
+			tid := fmt.Sprintf("%s-turn%d", sid, j)
+			ops = append(ops, sessions.Put{Object: &sessions.Turn{
+				ID: tid, SessionID: sid, Workspace: w.ws, Prompt: "do it", Mode: sessions.ModeAgent, Status: sessions.TurnCompleted,
+				CreatedAt: at, EndedAt: &at, Seq: next(),
+			}})
+			for k := range 10 {
+				ops = append(ops, sessions.Put{Object: &sessions.Item{
+					ID: sessions.ItemID(tid, k), TurnID: tid, SessionID: sid, Workspace: w.ws, Index: k, Kind: sessions.ItemAssistant,
+					Status: sessions.ItemCompleted, Text: text, StartedAt: at, EndedAt: &at, Seq: next(),
+				}})
+			}
+		}
+		submit(ops)
+	}
+	submit([]sessions.Op{sessions.SetTrust{Trusted: true}})
+	for range cap(room) {
+		room <- struct{}{}
+	}
+	require.NoError(w.t, s.Close())
+	return seq
+}
+
+// BenchmarkStore measures the daemon on a database of years: from the process's start to an answer, a page of
+// session/list, and a catch-up of 1,000 changes.
+func BenchmarkStore(b *testing.B) {
+	w := newWorld(b)
+	seq := w.storeHistory(*storeSessions)
+	var ready, list, caught delays
+	var idle, after float64
+	for b.Loop() {
+		start := time.Now()
+		w.start()
+		l := newListener(w.dials(w.socket()))
+		l.calls("workspace/list", obj{})
+		ready = append(ready, time.Since(start))
+		idle = resident(w.cmd.Process.Pid, "VmRSS")
+		for range 200 {
+			start := time.Now()
+			l.calls("session/list", obj{"workspace": w.ws, "limit": 50})
+			list = append(list, time.Since(start))
+		}
+		for range 20 {
+			start := time.Now()
+			l.calls("workspace/subscribe", obj{"workspace": w.ws, "after": seq - 1000})
+			for range 1000 {
+				l.next()
+			}
+			caught = append(caught, time.Since(start))
+		}
+		after = resident(w.cmd.Process.Pid, "VmRSS")
+		l.leaves()
+		w.stop()
+	}
+	b.ReportMetric(float64(*storeSessions), "sessions")
+	b.ReportMetric(ready.quantile(0.5)/1000, "ms-ready")
+	b.ReportMetric(list.quantile(0.5), "µs-list50-p50")
+	b.ReportMetric(list.quantile(0.99), "µs-list50-p99")
+	b.ReportMetric(caught.quantile(0.5)/1000, "ms-catchup1000-p50")
+	b.ReportMetric(caught.quantile(0.99)/1000, "ms-catchup1000-p99")
+	b.ReportMetric(idle, "MB-ready")
+	b.ReportMetric(after, "MB-after")
+}
+
+// BenchmarkMemory measures the daemon's resident memory at rest and with 20 turns at once.
+func BenchmarkMemory(b *testing.B) {
+	const turns = 20
+	for b.Loop() {
+		w := newWorld(b)
+		w.plays(initLine, `{"fake":"repeat","n":200}`, piece(word), `{"fake":"hang"}`)
+		w.start()
+		l := w.listens()
+		b.ReportMetric(resident(w.cmd.Process.Pid, "VmRSS"), "MB-idle")
+		for i := range turns {
+			l.asks("turn/start", obj{"workspace": w.ws, "prompt": "do it", "mode": "ask", "turnId": fmt.Sprint("t", i)})
+		}
+		l.hears(turns*200*len(word), nil)
+		b.ReportMetric(resident(w.cmd.Process.Pid, "VmRSS"), "MB-20-turns")
+		l.calls("daemon/stop", obj{"force": true})
+		l.leaves()
+	}
+}
