@@ -7,10 +7,10 @@ FUZZTIME  ?= 30s
 COUNT     ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test check editors generate bench fuzz mutants clean
+.PHONY: help build install demo test check editors generate bench bench-store bench-peers fuzz mutants clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/cursord
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/cursord ./cmd/cursord
@@ -44,6 +44,12 @@ generate: ## write rpc/schema.json from the Go types
 
 bench: ## run the benchmarks; benchstat reads what they print
 	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
+
+bench-store: ## measure a database of 10,000 sessions and 1,000,000 items; it takes 2 GB of the temporary folder
+	$(GO) test -run '^$$' -bench '^BenchmarkStore$$' -timeout 30m -count 1 ./cmd/cursord -bench.sessions 10000
+
+bench-peers: ## compare with the programs that are nearest to cursord; needs npm, node and the network
+	.ci/peers
 
 fuzz: ## run every fuzz target for FUZZTIME each
 	@$(GO) list ./... | while read -r pkg; do \

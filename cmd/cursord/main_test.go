@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	if plan := os.Getenv("CURSORD_COMMIT_FAULT"); plan != "" {
 		fault = commitFault(plan)
 	}
-	testscript.Main(m, map[string]func(){"cursord": main, "bare-relay": bareRelay})
+	testscript.Main(m, map[string]func(){"cursord": main, "bare-relay": bareRelay, "fake-acp": fakeACP})
 }
 
 // TestScripts runs each of testdata/*.txtar, one for a feature, against the real program. A script has a daemon of

@@ -155,10 +155,11 @@ func (l *listener) next() []byte {
 	return line
 }
 
-// deltaOf returns the text of a line, the agent's or the daemon's, if it is a piece of text. The benchmarks' texts have
-// nothing that JSON escapes.
+// deltaOf returns the text of a line, the agent's, the daemon's or another's, if it is a piece of text. The benchmarks'
+// texts have nothing that JSON escapes.
 func deltaOf(line []byte) ([]byte, bool) {
-	if !bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","method":"item/delta"`)) && !bytes.HasPrefix(line, []byte(`{"type":"assistant"`)) {
+	if !bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","method":"item/delta"`)) && !bytes.HasPrefix(line, []byte(`{"type":"assistant"`)) &&
+		!bytes.Contains(line[:min(len(line), 300)], []byte(`"agent_message_chunk"`)) {
 		return nil, false
 	}
 	_, text, ok := bytes.Cut(line, []byte(`"text":"`))
