@@ -1,0 +1,59 @@
+package sessions
+
+import (
+	"bytes"
+	"errors"
+)
+
+// removeSession takes out all that a session has, in its own bucket and in the indexes.
+func (w space) removeSession(id string, seq uint64) error {
+	all := w.tx.Bucket(bucketSessions)
+	b := all.Bucket([]byte(id))
+	if b == nil {
+		return nil
+	}
+	changes, turns, active := w.changes(), w.tx.Bucket(bucketTurns), w.tx.Bucket(bucketActive)
+	c := b.Cursor()
+	for k, v := c.First(); k != nil; k, v = c.Next() {
+		var err error
+		switch k[0] {
+		case prefixDetail:
+			err = w.release(v)
+		case keySession[0], prefixTurn, prefixItem:
+			s, bad := decodeStored(v)
+			if bad != nil {
+				continue
+			}
+			if e, ok := decodeChanged(changes.Get(be64(s.seq))); ok && e.kind == KindTurn {
+				err = errors.Join(turns.Delete([]byte(e.id)), active.Delete([]byte(e.id)))
+			}
+			err = errors.Join(err, changes.Delete(be64(s.seq)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(
+		w.dropRecent(b.Get(keyUpdated), id),
+		w.count(-1),
+		all.DeleteBucket([]byte(id)),
+		w.tx.Bucket(bucketRemoved).Put([]byte(id), append(be64(seq), w.root...)),
+		changes.Put(be64(seq), changed{kind: KindSession, removed: true, id: id}.encode()),
+	)
+}
+
+// revive takes away a session's tombstone.
+func (w space) revive(id string) error {
+	removed := w.tx.Bucket(bucketRemoved)
+	v := removed.Get([]byte(id))
+	if len(v) <= 8 {
+		return nil
+	}
+	seq, root := bytes.Clone(v[:8]), string(v[8:])
+	if b := spaceBucket(w.tx, root); b != nil {
+		if err := b.Bucket(bucketChanges).Delete(seq); err != nil {
+			return err
+		}
+	}
+	return removed.Delete([]byte(id))
+}
