@@ -35,6 +35,9 @@ type Config struct {
 	IsolationOf      map[string]string // the same, by workspace
 	Copy             copytree.Options
 	Copies           copytree.Bounds // which copies are kept; those with something to review always are
+	SSH              []string        // the command by which other machines are reached
+	RemotePaths      []string        // HERE=THERE: folders that have other paths there
+	RemoteProgram    string          // cursord there, as the shell there takes it
 	LogLevel         slog.Level
 }
 
@@ -58,6 +61,8 @@ func DefaultConfig() Config {
 		Isolation:        isolationNone,
 		Copy:             copytree.Options{MaxFiles: 200_000, MaxBytes: 8 << 30},
 		Copies:           copytree.Bounds{Count: 20, Bytes: 50 << 30, Age: 30 * 24 * time.Hour},
+		SSH:              []string{"ssh"},
+		RemoteProgram:    "cursord",
 		LogLevel:         slog.LevelInfo,
 	}
 }
@@ -212,6 +217,18 @@ func settings(c *Config) []setting {
 		{"copies", "a number, or 0 for no limit", count(&c.Copies.Count, 0, math.MaxInt32)},
 		{"copies_size", `a size such as "50GB", or "0" for no limit`, size(func(n int64) { c.Copies.Bytes = n }, 0, math.MaxInt64)},
 		{"copies_age", `a duration of at least "1h", such as "30d", or "0" for ever`, age(&c.Copies.Age, time.Hour)},
+		{"ssh", `a list of a command and its options, such as ["ssh", "-p", "2222"]`, func(decode func(any) error) error {
+			if err := decode(&c.SSH); err != nil {
+				return err
+			}
+			if len(c.SSH) == 0 {
+				return errors.New("no command")
+			}
+			return nil
+		}},
+		{"remote_paths", `a list of pairs of paths, here and there, such as ["/home/me/src=/srv/src"]`,
+			func(decode func(any) error) error { return decode(&c.RemotePaths) }},
+		{"remote_program", `cursord on other machines, such as "~/bin/cursord"`, func(decode func(any) error) error { return decode(&c.RemoteProgram) }},
 		{"log_level", `"debug", "info", "warn" or "error"`, func(decode func(any) error) error {
 			var s string
 			if err := decode(&s); err != nil {

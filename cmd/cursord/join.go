@@ -74,8 +74,12 @@ type access struct {
 	dial func(context.Context) (io.ReadWriteCloser, error)
 	// hello is the first request on a line; the daemon's answer to it, whatever it says, shows that it lives.
 	hello func() (method string, params json.RawMessage)
-	// silent says what to do about a daemon that does not answer, and whether it may still be starting.
-	silent func() (advice string, starting bool)
+	// silent says what to do about a daemon that does not answer.
+	silent func() string
+	// starting reports whether a daemon that has not answered yet may still be starting.
+	starting func() bool
+	// outward and inward change the messages to and from a daemon that has other names for things; nil: they stay.
+	outward, inward func(body []byte) []byte
 }
 
 // An ending says why up has ended.
@@ -246,6 +250,9 @@ func (j *joiner) refuse(m *rpc.Message) {
 
 // tell sends a message to the daemon. That it fails shows where the daemon's messages are read. The order must be held.
 func (j *joiner) tell(body []byte) {
+	if j.route.outward != nil {
+		body = j.route.outward(body)
+	}
 	if c, ok := j.conn.(interface{ SetWriteDeadline(time.Time) error }); ok {
 		_ = c.SetWriteDeadline(time.Now().Add(takeLimit)) // it may be none that has deadlines
 	}

@@ -49,8 +49,9 @@ func startJoin(t *testing.T) *joined {
 					return nil, ctx.Err()
 				}
 			},
-			hello:  func() (string, json.RawMessage) { return "test/hello", nil },
-			silent: func() (string, bool) { return "it says nothing", true },
+			hello:    func() (string, json.RawMessage) { return "test/hello", nil },
+			silent:   func() string { return "it says nothing" },
+			starting: func() bool { return true },
 		})
 		out.Close()
 	}()

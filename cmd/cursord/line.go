@@ -208,10 +208,10 @@ func (l *line) awaitHello(done <-chan struct{}) {
 			return
 		case <-time.After(silentLimit):
 		}
-		advice, starting := l.j.route.silent()
-		if starting && time.Since(since) < startLimit {
+		if l.j.route.starting() && time.Since(since) < startLimit {
 			continue
 		}
+		advice := l.j.route.silent()
 		if !l.complained {
 			l.complained = true
 			l.j.say("warning", advice)
@@ -319,6 +319,9 @@ func (l *line) down() error {
 		body, err := l.from.Read()
 		if err == nil {
 			l.heard.Add(1)
+			if l.j.route.inward != nil {
+				body = l.j.route.inward(body)
+			}
 			if before, pass := l.hear(body); pass {
 				if before != nil {
 					batch = append(batch, before)
@@ -466,9 +469,9 @@ func (l *line) watch(ended <-chan struct{}) {
 					}
 					l.j.order.Unlock()
 				}
-			} else if advice, starting := l.j.route.silent(); !told && !starting {
+			} else if !told {
 				told = true
-				l.j.say("warning", advice)
+				l.j.say("warning", l.j.route.silent())
 			}
 		}
 	}

@@ -18,13 +18,20 @@ import (
 
 func stdioCommand() *cobra.Command {
 	var standalone bool
-	var trace string
+	var trace, host, program string
+	var paths []string
 	c := &cobra.Command{
 		Use:   "stdio",
 		Short: "Speak the protocol on stdin and stdout, for editors",
 		Long: `Speak the protocol on stdin and stdout, for editors: join the user's daemon, starting it if none runs.
 It ends when its stdin does; the daemon and its turns go on. When the daemon ends, it joins the next one and goes on
-there.`,
+there.
+
+With --host the daemon is another machine's: "cursord stdio" runs there by ssh, with all that your ssh configuration says
+of that host. Folders that have other paths there are told by --map: paths in messages are changed both ways, text is
+not. The configuration has the keys ssh, remote_paths and remote_program for that; CURSORD_SSH goes before ssh.`,
+		Example: `  cursord stdio
+  cursord stdio --host me@build --map /home/me/src=/srv/src`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return traced(trace, func(t *rpc.Tracer) error {
@@ -36,12 +43,23 @@ there.`,
 				if standalone {
 					return statusError(serveStdio(c.Context(), both, os.Stderr))
 				}
-				return statusError(joinStdio(c.Context(), both, both))
+				if host == "" {
+					return statusError(joinStdio(c.Context(), both, both))
+				}
+				r, err := findRemote(host, program, paths)
+				if err != nil {
+					return err
+				}
+				return statusError(join(c.Context(), both, both, r.access()))
 			})
 		},
 	}
 	addTraceFlag(c, &trace)
 	c.Flags().BoolVar(&standalone, "standalone", false, "serve in this process, without the daemon and its socket")
+	c.Flags().StringVar(&host, "host", "", "the machine whose daemon to join, as `[USER@]HOST` or a name of your ssh configuration")
+	c.Flags().StringArrayVar(&paths, "map", nil, "a folder's path here and there, `HERE=THERE`; may be given more than once")
+	c.Flags().StringVar(&program, "remote-program", "", "cursord on that machine, as its shell takes it (default \"cursord\")")
+	c.MarkFlagsMutuallyExclusive("standalone", "host")
 	return c
 }
 
@@ -73,12 +91,16 @@ func localAccess() access {
 			}
 			return "daemon/join", raw
 		},
-		silent: func() (string, bool) {
+		silent: func() string {
 			dirs, err := daemon.FindDirs()
 			if err != nil {
-				return err.Error(), false
+				return err.Error()
 			}
-			return silentDaemon(dirs), !daemon.Serving(dirs.Socket)
+			return silentDaemon(dirs)
+		},
+		starting: func() bool {
+			dirs, err := daemon.FindDirs()
+			return err == nil && !daemon.Serving(dirs.Socket)
 		},
 	}
 }

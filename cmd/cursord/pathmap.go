@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A pathMap says which folders here are which on another machine. It changes the members of messages that are paths,
+// and no text: not what an agent says, nor lines of files.
+type pathMap []mappedPath
+
+type mappedPath struct{ from, to string }
+
+// pathMembers are the members of messages that are paths or file:// URIs, or lists of them.
+var pathMembers = []string{"workspace", "path", "oldPath", "uri", "paths", "rootUri", "rootPath"}
+
+// parsePathMap reads words of the form HERE=THERE.
+func parsePathMap(words []string) (pathMap, error) {
+	var m pathMap
+	for _, w := range words {
+		from, to, ok := strings.Cut(w, "=")
+		if !ok || !path.IsAbs(from) || !path.IsAbs(to) {
+			return nil, fmt.Errorf("%q is no pair of absolute paths, HERE=THERE", w)
+		}
+		m = append(m, mappedPath{path.Clean(from), path.Clean(to)})
+	}
+	sorted := m.sorted()
+	if len(m) > 0 && (sorted == nil || m.back().sorted() == nil) {
+		return nil, errors.New("a folder is paired twice: what comes back would have two names")
+	}
+	return sorted, nil
+}
+
+// back returns the map the other way.
+func (m pathMap) back() pathMap {
+	var b pathMap
+	for _, p := range m {
+		b = append(b, mappedPath{p.to, p.from})
+	}
+	return b
+}
+
+// sorted returns the map with the longest paths first, nil if one is there twice.
+func (m pathMap) sorted() pathMap {
+	m = slices.Clone(m)
+	slices.SortFunc(m, func(a, b mappedPath) int {
+		if len(a.from) != len(b.from) {
+			return len(b.from) - len(a.from)
+		}
+		return strings.Compare(a.from, b.from)
+	})
+	for i := range m {
+		if i > 0 && m[i].from == m[i-1].from {
+			return nil
+		}
+	}
+	return m
+}
+
+// message returns a message with its paths changed.
+func (m pathMap) message(body []byte) []byte {
+	type container struct {
+		object bool
+		key    string // of the container itself, and so of a list's elements
+	}
+	var open []container
+	var out []byte
+	done, key, isKey := 0, "", false
+	for i := 0; i < len(body); i++ {
+		switch body[i] {
+		case '{', '[':
+			open = append(open, container{body[i] == '{', key})
+			if isKey = body[i] == '{'; isKey {
+				key = ""
+			}
+		case '}', ']':
+			if len(open) > 0 {
+				key = open[len(open)-1].key
+				open = open[:len(open)-1]
+			}
+			isKey = false
+		case ',':
+			isKey = len(open) > 0 && open[len(open)-1].object
+		case '"':
+			end := stringEnd(body, i)
+			if end < 0 {
+				return body // not JSON
+			}
+			switch text := body[i:end]; {
+			case isKey:
+				key, isKey = string(text[1:len(text)-1]), false
+			case slices.Contains(pathMembers, key):
+				if changed := m.quoted(text); changed != nil {
+					out = append(append(out, body[done:i]...), changed...)
+					done = end
+				}
+			}
+			i = end - 1
+		}
+	}
+	if done == 0 {
+		return body
+	}
+	return append(out, body[done:]...)
+}
+
+// stringEnd returns where the JSON string ends that begins at b[i], -1 if it does not.
+func stringEnd(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		next := bytes.IndexAny(b[i:], `"\`)
+		if next < 0 {
+			return -1
+		}
+		if i += next; b[i] == '"' {
+			return i + 1
+		}
+		i++
+	}
+	return -1
+}
+
+// quoted returns a JSON string with its path changed, nil where there is nothing to change.
+func (m pathMap) quoted(text []byte) []byte {
+	var s string
+	if json.Unmarshal(text, &s) != nil {
+		return nil
+	}
+	changed, ok := m.name(s)
+	if !ok {
+		return nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(changed); err != nil {
+		panic(err) // a string
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// name changes a path or file:// URI.
+func (m pathMap) name(s string) (string, bool) {
+	if strings.HasPrefix(s, "file:") {
+		u, err := url.Parse(s)
+		if err != nil {
+			return "", false
+		}
+		p, ok := m.path(u.Path)
+		return (&url.URL{Scheme: "file", Path: p}).String(), ok
+	}
+	return m.path(s)
+}
+
+func (m pathMap) path(p string) (string, bool) {
+	for _, pair := range m {
+		rest, ok := strings.CutPrefix(p, pair.from)
+		if pair.from == "/" && ok {
+			return path.Join(pair.to, rest), true
+		}
+		if ok && (rest == "" || rest[0] == '/') {
+			return strings.TrimSuffix(pair.to, "/") + rest, true
+		}
+	}
+	return "", false
+}
