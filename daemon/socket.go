@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -135,8 +136,17 @@ func (e *Endpoint) MarkServing() error {
 	return err
 }
 
-// servingMark is the second line of the lock's file; the first is the process id.
-const servingMark = "serving"
+// MarkStopped tells those who look at the lock that the daemon ends because somebody wants none.
+func (e *Endpoint) MarkStopped() error {
+	_, err := fmt.Fprintln(e.lock, stoppedMark)
+	return err
+}
+
+// Lines of the lock's file, after the process id.
+const (
+	servingMark = "serving"
+	stoppedMark = "stopped"
+)
 
 // Close stops accepting. The process stays the daemon until Release, so that no other one starts while this one still
 // writes.
@@ -191,25 +201,25 @@ func Running(path string) bool {
 // LockHolder returns the process id that the last daemon at a socket path wrote beside it, 0 if it wrote none. It may
 // have ended since.
 func LockHolder(path string) int {
-	pid, _ := readLock(path)
+	pid, err := strconv.Atoi(readLock(path)[0])
+	if err != nil {
+		return 0
+	}
 	return pid
 }
 
 // Serving reports whether the last daemon at a socket path has got so far that it answers requests. It may have ended
 // since.
-func Serving(path string) bool {
-	_, serving := readLock(path)
-	return serving
-}
+func Serving(path string) bool { return slices.Contains(readLock(path), servingMark) }
 
-func readLock(path string) (pid int, serving bool) {
+// Stopped reports whether the last daemon at a socket path has ended, or is about to, because somebody wants none.
+func Stopped(path string) bool { return slices.Contains(readLock(path), stoppedMark) }
+
+// readLock returns the lines of a lock's file, the first of which, the process id, may be empty.
+func readLock(path string) []string {
 	b, err := os.ReadFile(path + ".lock")
 	if err != nil {
-		return 0, false
+		return []string{""}
 	}
-	first, rest, _ := strings.Cut(string(b), "\n")
-	if pid, err = strconv.Atoi(strings.TrimSpace(first)); err != nil {
-		return 0, false
-	}
-	return pid, strings.TrimSpace(rest) == servingMark
+	return strings.Split(string(b), "\n")
 }

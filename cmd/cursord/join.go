@@ -29,11 +29,12 @@ const (
 type phase int
 
 const (
-	trying phase = iota // it waits for a daemon
-	up                  // it goes to the daemon
-	mute                // requests are refused: a daemon is there and says nothing
-	failed              // no daemon can be had: a request is worth another try
-	over                // there will be none any more
+	trying  phase = iota // it waits for a daemon
+	up                   // it goes to the daemon
+	mute                 // requests are refused: a daemon is there and says nothing
+	failed               // no daemon can be had: a request is worth another try
+	resting              // the daemon was stopped: a request starts another
+	over                 // there will be none any more
 )
 
 // A joiner is an editor's end of the daemon, like a telephone line with a receptionist: it answers initialize itself,
@@ -76,6 +77,8 @@ type access struct {
 	hello func() (method string, params json.RawMessage)
 	// silent says what to do about a daemon that does not answer.
 	silent func() string
+	// stopped reports whether the last daemon has ended because somebody wants none.
+	stopped func() bool
 	// starting reports whether a daemon that has not answered yet may still be starting.
 	starting func() bool
 	// outward and inward change the messages to and from a daemon that has other names for things; nil: they stay.
@@ -205,7 +208,7 @@ func (j *joiner) take(m *rpc.Message, body []byte) {
 	for j.phase == trying && j.waitSize > waitingRoom {
 		j.changed.Wait()
 	}
-	if j.phase == failed && m.ID != nil && m.Method != "shutdown" {
+	if (j.phase == failed || j.phase == resting) && m.ID != nil && m.Method != "shutdown" {
 		j.phase = trying
 		select {
 		case j.retry <- struct{}{}:

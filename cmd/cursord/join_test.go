@@ -51,6 +51,7 @@ func startJoin(t *testing.T) *joined {
 			},
 			hello:    func() (string, json.RawMessage) { return "test/hello", nil },
 			silent:   func() string { return "it says nothing" },
+			stopped:  func() bool { return false },
 			starting: func() bool { return true },
 		})
 		out.Close()

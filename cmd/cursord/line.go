@@ -22,8 +22,9 @@ const (
 	quickPause  = 50 * time.Millisecond
 	firstPause  = time.Second // between further tries, each twice the one before
 	longPause   = time.Minute
-	silentLimit = 3 * time.Second  // after which a daemon that owes an answer is asked whether it lives, and told of
-	muteLimit   = 10 * time.Second // after which nothing waits for it any more
+	restPause   = 500 * time.Millisecond // between looks whether somebody has started a daemon
+	silentLimit = 3 * time.Second        // after which a daemon that owes an answer is asked whether it lives, and told of
+	muteLimit   = 10 * time.Second       // after which nothing waits for it any more
 	batchSize   = 64 << 10
 
 	// aliveMethod is one that no daemon has, and so answers at once.
@@ -48,6 +49,7 @@ func (j *joiner) keepLine(ctx context.Context) {
 			if err = l.carry(); j.isOver(err) {
 				return
 			}
+			j.rest(ctx)
 			// What has served is laid anew at once; daemons that end as soon as they have begun are not.
 			if short++; time.Since(since) > firstPause {
 				short = 0
@@ -74,6 +76,33 @@ func (j *joiner) keepLine(ctx context.Context) {
 		}
 		pause = min(2*pause, longPause)
 	}
+}
+
+// rest waits, where the daemon was stopped, until another one comes or the editor needs one.
+func (j *joiner) rest(ctx context.Context) {
+	j.order.Lock()
+	rests := j.phase == trying && len(j.waiting) == 0 && !j.asked.any() && j.route.stopped()
+	if rests {
+		j.phase, j.err = resting, errEnded
+		j.changed.Broadcast()
+	}
+	j.order.Unlock()
+	if !rests {
+		return
+	}
+	j.say("info", "the cursord daemon was stopped; the next request starts it again")
+	for j.route.stopped() {
+		select {
+		case <-j.retry:
+			return
+		case <-ctx.Done():
+			return
+		case <-time.After(restPause):
+		}
+	}
+	j.order.Lock()
+	defer j.order.Unlock()
+	j.phase = trying
 }
 
 // fail refuses what waits and what comes, in one of the phases without a daemon. It reports whether that is the end.

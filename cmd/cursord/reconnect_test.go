@@ -158,6 +158,34 @@ func TestReconnectKeepsDocuments(t *testing.T) {
 	require.Equal(t, "two\n", w.get("f"))
 }
 
+// TestStoppedDaemonStaysStopped stops the daemon under an editor that asks nothing, which joins the next one, and starts
+// one when it does ask.
+func TestStoppedDaemonStaysStopped(t *testing.T) {
+	w := newWorld(t)
+	e := w.throughStdio()
+	e.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
+	stops := func(n int) {
+		_, stderr, status := w.cursord("stop")
+		require.Zero(t, status, stderr)
+		e.until("a word on it", func(t told) bool {
+			if strings.Contains(t.Message, "the cursord daemon was stopped") {
+				n--
+			}
+			return n == 0
+		})
+		stdout, _, _ := w.cursord("stop")
+		require.Equal(t, "no daemon is running\n", stdout)
+	}
+	stops(1)
+	_, stderr, status := w.cursord("call", "session/create", `{"workspace":"`+w.ws+`","title":"by another"}`)
+	require.Zero(t, status, stderr)
+	e.until("what others do", func(t told) bool { return t.Session != nil && t.Session.Title == "by another" })
+	stops(2)
+	e.must("session/create", obj{"workspace": w.ws, "title": "own"}, nil)
+	e.until("what is done oneself", func(t told) bool { return t.Session != nil && t.Session.Title == "own" })
+	audit(t, e.all())
+}
+
 // TestReconnectAfterStop has requests under way while daemons stop as they should: what can be asked again is, and of
 // the rest nothing is lost that was answered, nor done that was said to be not.
 func TestReconnectAfterStop(t *testing.T) {
@@ -314,14 +342,31 @@ func TestNewerCommandReplacesIdleDaemon(t *testing.T) {
 	require.NoFileExists(t, w.socket())
 }
 
+// freeze stops a process until the test's end. The signal is not enough: on a busy machine its threads may go on for a
+// while.
+func freeze(t *testing.T, pid int) {
+	t.Helper()
+	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+	require.Eventually(t, func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		for _, name := range threads {
+			stat, readErr := os.ReadFile(name)
+			if readErr != nil || !strings.Contains(string(stat), ") T ") {
+				return false
+			}
+		}
+		return err == nil
+	}, patience, time.Millisecond)
+}
+
 // TestHungDaemon has a daemon that is there and does not answer: clients say so, and how to end it.
 func TestHungDaemon(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	e := w.throughStdio()
 	pid := e.status().PID
-	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
-	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+	freeze(t, pid)
 
 	answered := make(chan error, 1)
 	go func() { answered <- e.call("session/list", nil, nil) }()

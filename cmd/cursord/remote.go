@@ -54,6 +54,7 @@ func (r *remote) access() access {
 		dial:     func(context.Context) (io.ReadWriteCloser, error) { return r.dial() },
 		hello:    func() (string, json.RawMessage) { return aliveMethod, nil },
 		silent:   func() string { return r.host + " does not answer" },
+		stopped:  func() bool { return false }, // it is for the one there to look
 		starting: func() bool { return true },
 	}
 	if len(r.paths) > 0 {

@@ -195,6 +195,9 @@ func (s serving) run(ctx context.Context) (err error) {
 	case <-d.Stopping():
 		if successor = d.Successor(); successor == "" {
 			log.Info("stopping: asked to")
+			if err := endpoint.MarkStopped(); err != nil {
+				log.Warn("clients may start another daemon", "err", err)
+			}
 		} else if err := endpoint.Keep(); err != nil {
 			log.Warn("stopping: a newer build is there, whose clients have to wait", "program", successor, "err", err)
 			successor = ""

@@ -98,6 +98,10 @@ func localAccess() access {
 			}
 			return silentDaemon(dirs)
 		},
+		stopped: func() bool {
+			dirs, err := daemon.FindDirs()
+			return err == nil && daemon.Stopped(dirs.Socket)
+		},
 		starting: func() bool {
 			dirs, err := daemon.FindDirs()
 			return err == nil && !daemon.Serving(dirs.Socket)

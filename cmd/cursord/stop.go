@@ -23,7 +23,8 @@ func stopCommand() *cobra.Command {
 		Use:   "stop",
 		Short: "Stop the daemon",
 		Long: `Stop the daemon and wait until it has ended. It refuses while turns run or wait, unless it is forced: they
-then end as interrupted, and a daemon that does not answer is killed. Editors that are connected start another one.`,
+then end as interrupted, and a daemon that does not answer is killed. Editors that are connected start
+another one when they need it.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			dirs, err := daemon.FindDirs()
