@@ -16,8 +16,9 @@ var internalImports = map[string][]string{
 	"cursord/sessions":        {},
 	"cursord/daemon":          {"cursord/agent", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree"},
 	"cursord/daemon/copytree": {},
+	"cursord/editors":         {},
 	"cursord/rpc":             {"cursord/daemon", "cursord/sessions"},
-	"cursord/cmd/cursord":     {"cursord/daemon", "cursord/diffs", "cursord/rpc", "cursord/sessions"},
+	"cursord/cmd/cursord":     {"cursord/daemon", "cursord/diffs", "cursord/editors", "cursord/rpc", "cursord/sessions"},
 }
 
 // restricted says which packages may import what only they should know.

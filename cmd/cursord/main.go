@@ -81,6 +81,7 @@ func rootCommand() *cobra.Command {
 		demoCommand(),
 		diffCommand(),
 		doctorCommand(),
+		editorCommand(),
 		exportCommand(),
 		fakeAgentCommand(),
 		gcCommand(),

@@ -59,7 +59,6 @@ plug({ 'o', 'x' }, 'inner-hunk', ':<C-u>lua require("cursord.operators").inner_h
 
 local links = {
   CursordAdd = 'DiffAdd',
-  CursordChange = 'DiffChange',
   CursordDelete = 'DiffDelete',
   CursordAddText = 'DiffText',
   CursordDeleteText = 'DiffText',
@@ -67,7 +66,6 @@ local links = {
   CursordSignChange = 'Changed',
   CursordSignDelete = 'Removed',
   CursordNote = 'Comment',
-  CursordChatYou = 'Title',
   CursordChatTool = 'Comment',
   CursordChatDone = 'DiagnosticOk',
   CursordChatFailed = 'DiagnosticError',

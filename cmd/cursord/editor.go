@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cursord/editors"
+)
+
+func editorCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "editor",
+		Short: "Install or remove an editor's plugin",
+		Long: `Install or remove an editor's plugin, which is a part of this program: plugin and program always fit. Run it again
+after an update.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(editorInstallCommand(), editorUninstallCommand())
+	return c
+}
+
+func editorInstallCommand() *cobra.Command {
+	var dir string
+	var force bool
+	c := &cobra.Command{
+		Use:       "install " + strings.Join(editors.Names, "|"),
+		Short:     "Put the plugin where the editor loads it at its start",
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: editors.Names,
+		RunE: func(c *cobra.Command, args []string) error {
+			dir, err := pluginDir(args[0], dir)
+			if err != nil {
+				return err
+			}
+			report, err := editors.Install(args[0], dir, version(), force)
+			if foreign := (*editors.ForeignError)(nil); errors.As(err, &foreign) {
+				return fmt.Errorf("%w\n  nothing was done; move them away, or overwrite them with --force", err)
+			}
+			if err != nil {
+				return err
+			}
+			printInstalled(c.OutOrStdout(), report)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&dir, "dir", "", "the plugin's folder, if it is to be elsewhere")
+	c.Flags().BoolVar(&force, "force", false, "overwrite files that cursord did not write or that were changed")
+	return c
+}
+
+func editorUninstallCommand() *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use:       "uninstall " + strings.Join(editors.Names, "|"),
+		Short:     "Remove what install has written",
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: editors.Names,
+		RunE: func(c *cobra.Command, args []string) error {
+			dir, err := pluginDir(args[0], dir)
+			if err != nil {
+				return err
+			}
+			report, err := editors.Uninstall(dir)
+			if errors.Is(err, fs.ErrNotExist) {
+				fmt.Fprintf(c.OutOrStdout(), "nothing to do: cursord has installed no plugin in %s\n", dir)
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			out := c.OutOrStdout()
+			fmt.Fprintf(out, "removed %s from %s\n", count(len(report.Removed), "file"), dir)
+			printKept(out, report)
+			if !report.Gone {
+				fmt.Fprintf(out, "the folder stays: there are files in it that cursord did not write\n")
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&dir, "dir", "", "the plugin's folder, if it is elsewhere")
+	return c
+}
+
+func pluginDir(editor, given string) (string, error) {
+	usual, err := editors.Dir(editor)
+	if err != nil || given == "" {
+		return usual, err
+	}
+	return filepath.Abs(given)
+}
+
+func printInstalled(out io.Writer, r editors.Report) {
+	if len(r.Written) == 0 && len(r.Removed) == 0 && r.Before == version() {
+		fmt.Fprintf(out, "nothing to do: %s is up to date (%s)\n", r.Dir, r.Before)
+		return
+	}
+	switch {
+	case r.Before == "":
+		fmt.Fprintf(out, "installed version %s in %s\n", version(), r.Dir)
+	default:
+		fmt.Fprintf(out, "changed version %s to %s in %s\n", r.Before, version(), r.Dir)
+	}
+	fmt.Fprintf(out, "wrote %s, removed %s\n", count(len(r.Written), "file"), count(len(r.Removed), "file"))
+	printKept(out, r)
+	if r.Before == "" {
+		fmt.Fprintf(out, `
+Neovim loads it when it starts: try ":Cursord ask" and ":help cursord". lazy.nvim ignores such packages; give it the folder:
+  { dir = %q, cmd = "Cursord" }
+`, r.Dir)
+	}
+}
+
+func printKept(out io.Writer, r editors.Report) {
+	for _, name := range r.Kept {
+		fmt.Fprintf(out, "kept %s: it was changed since it was installed\n", name)
+	}
+}
