@@ -270,3 +270,22 @@ func TestHugeFlood(t *testing.T) {
 	t.Logf("%d MiB", w.memory())
 	audit(t, e.all())
 }
+
+// TestHugeOutput has an agent say 1 GB of what nobody asked for.
+func TestHugeOutput(t *testing.T) {
+	huge(t)
+	const lines, size = 8000, 64 << 10
+	w := newWorld(t)
+	pad := strings.Repeat("x", size)
+	w.plays(initLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":2}`, lines),
+		`{"type":"user","message":{"content":[{"type":"text","text":"`+pad+`"}]}}`, `{"type":"novelty","text":"`+pad+`"}`,
+		piece("After."), succeeds("After."))
+	w.start()
+	e := w.opens()
+	turn := e.turn(nil)
+	require.Equal(t, sessions.TurnCompleted, turn.Status)
+	require.Equal(t, []string{"After."}, e.said(turn.ID, sessions.ItemAssistant))
+	w.requireLittleMemory()
+	t.Logf("%d MiB", w.memory())
+	audit(t, e.all())
+}
