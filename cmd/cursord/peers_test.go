@@ -103,6 +103,7 @@ func peerWorld(t *testing.T) *world {
 	w.put("../bin/cursor-agent", "#!/bin/sh\ncase \"$*\" in *'--output-format json'*) CURSORD_FAKE_SCRIPT=$CURSORD_FAKE_SCRIPT.json;; esac\n"+
 		"export CURSORD_FAKE_SCRIPT\nexec "+filepath.Join(*peersDir, "bin", "cursord")+" fake-agent \"$@\"\n")
 	require.NoError(t, os.Chmod(w.path("../bin/cursor-agent"), 0o755))
+	t.Cleanup(func() { w.cursord("stop", "--force") }) // where one was started
 	return w
 }
 

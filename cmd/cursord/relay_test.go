@@ -91,12 +91,13 @@ func (w *world) dials(socket string) net.Conn {
 type listener struct {
 	conn  io.ReadWriteCloser
 	lines *bufio.Reader
+	long  []byte // a line that did not fit into lines
 	pid   int    // of the program that it listens to, where that is its own
 	ended func() // waits for it
 }
 
 func newListener(conn io.ReadWriteCloser) *listener {
-	return &listener{conn: conn, lines: bufio.NewReaderSize(conn, 1<<20)}
+	return &listener{conn: conn, lines: bufio.NewReaderSize(conn, 256<<10)}
 }
 
 // listens connects a listener that has subscribed to the world's workspace.
@@ -140,14 +141,16 @@ func (l *listener) asks(method string, params obj) {
 
 func isAnswer(line []byte) bool { return bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","id":`)) }
 
-// next returns the next line, valid until the one after; of one that is longer than any delta, its begin.
+// next returns the next line, valid until the one after.
 func (l *listener) next() []byte {
 	line, err := l.lines.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
-		line = bytes.Clone(line[:100])
+		l.long = append(l.long[:0], line...)
 		for err == bufio.ErrBufferFull {
-			_, err = l.lines.ReadSlice('\n')
+			line, err = l.lines.ReadSlice('\n')
+			l.long = append(l.long, line...)
 		}
+		line = l.long
 	}
 	if err != nil {
 		panic(err)
