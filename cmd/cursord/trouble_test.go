@@ -70,13 +70,14 @@ func TestCommitsFail(t *testing.T) {
 	status = daemon.Status{}
 	e.must("daemon/status", nil, &status)
 	require.Empty(t, status.Storage.Trouble)
-	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
+	last := e.turn(nil)
+	require.Equal(t, sessions.TurnCompleted, last.Status)
 	audit(t, e.all())
 	w.kill()
 	w.start("CURSORD_COMMIT_FAULT=" + plan)
 	again := w.joins()
 	again.must("workspace/subscribe", obj{"workspace": w.ws, "after": 0}, nil)
-	again.ends(turn.ID)
+	again.ends(last.ID)
 	require.Equal(t, newest(e.all()), newest(again.all()))
 }
 
