@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -139,6 +140,83 @@ func TestNvimUndoBringsTheHunkBack(t *testing.T) {
 		require.Equal(t, numbered(30, map[int]string{15: ""}), w.get("f"))
 		n.ex("write")
 		n.agree(e, "f", after, 0)
+		n.quiet()
+	})
+}
+
+// TestNvimListAndOperators decides by the keys of the quickfix list, by operators, text objects and ".", and looks at a
+// file beside what it was.
+func TestNvimListAndOperators(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before := numbered(40, nil)
+		changed := map[int]string{5: "agent 5\n", 12: "agent 12\n", 20: "agent 20\n", 30: "agent 30\n", 38: "agent 38a\nagent 38b\n"}
+		but := func(gone ...int) string {
+			rest := maps.Clone(changed)
+			for _, n := range gone {
+				delete(rest, n)
+			}
+			return numbered(40, rest)
+		}
+		w.put("f", before)
+		w.plays(lines(edits("1", "f", before, but()), edits("2", "new", "(absent)", "a\nb\n"))...)
+		w.start()
+		e := w.opens()
+		n := w.neovim(t, bin, `vim.g.cursord = { review = { after_decide = 'stay' }, chat = { open_on_ask = false } }
+			vim.keymap.set({ 'n', 'x' }, 'ga', '<Plug>(cursord-accept)')
+			vim.keymap.set({ 'n', 'x' }, 'gr', '<Plug>(cursord-reject)')
+			vim.keymap.set('n', 'gR', '<Plug>(cursord-reject-operator)')
+			vim.keymap.set({ 'n', 'x', 'o' }, ']a', '<Plug>(cursord-next)')
+			vim.keymap.set({ 'x', 'o' }, 'ah', '<Plug>(cursord-inner-hunk)')
+			vim.ui.input = function(opts, done) done(opts.prompt == 'Comment: ' and 'why?' or nil) end`, "f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", but(), 5)
+		n.keys("gg2]a")
+		n.until("the second hunk", "return vim.fn.line('.') == 12")
+		n.keys("gr")
+		n.agree(e, "f", but(12), 4)
+		n.keys("20G.")
+		n.agree(e, "f", but(12, 20), 3)
+		n.ex("Cursord undo")
+		n.agree(e, "f", but(12), 4)
+		n.keys("25GgR10j")
+		n.agree(e, "f", but(12, 30), 3)
+		n.keys("38Gyah")
+		n.until("the hunk as an object", `return vim.fn.getreg('"') == 'agent 38a\nagent 38b\n'`)
+
+		n.ex("Cursord review")
+		require.Equal(t, "", n.lua("return vim.bo.buftype"), "the focus stays")
+		n.untilScreen("f|5| +1 -1  +agent 5")
+		require.Contains(t, n.screen(), "f|38| +2 -1  +agent 38a")
+		require.Contains(t, n.screen(), "new|1| created (+2 -0)")
+		n.ex("wincmd b")
+		n.keys("2Gr")
+		n.agree(e, "f", but(12, 30, 20), 2)
+		n.until("the list", "return #vim.fn.getqflist() == 3 and vim.fn.line('.') == 2")
+		n.keys("u")
+		n.agree(e, "f", but(12, 30), 3)
+		n.until("the list", "return #vim.fn.getqflist() == 4")
+		n.keys("1Gca")
+		n.agree(e, "f", but(12, 30), 2)
+		n.until("the list", "return #vim.fn.getqflist() == 3")
+		n.keys("Gr")
+		n.poll("the new file is gone", func() bool { return w.get("new") == "(absent)" })
+
+		n.keys("1Gd")
+		n.until("two windows that differ", "return #vim.api.nvim_tabpage_list_wins(0) == 2 and vim.wo.diff")
+		base := n.lua(`vim.cmd('wincmd h') local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n') .. '\n'
+			vim.cmd('wincmd l') return text`)
+		require.Equal(t, numbered(40, map[int]string{5: "agent 5\n"}), base, "what was accepted is the baseline")
+		n.keys("20Gdo")
+		n.untilText("f", but(12, 30, 20))
+		n.hunksOf("f", 1)
+		n.ex("write")
+		n.agree(e, "f", but(12, 30, 20), 1)
+		n.ex("tabclose")
+
+		w.plays(done)
+		n.ex("Cursord ask next")
+		n.poll("the remark", func() bool { return len(w.runs()) == 2 && strings.Contains(w.runs()[1].Prompt, "why?") })
 		n.quiet()
 	})
 }

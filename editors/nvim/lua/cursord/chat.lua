@@ -122,6 +122,7 @@ function M.show(ws)
       foldexpr = "getline(v:lnum)[:4]==#'  │'?1:getline(v:lnum+1)[:4]==#'  │'?'>1':0",
       foldlevel = 0,
       foldtext = '',
+      fillchars = 'fold: ',
       winfixwidth = cfg.position == 'left' or cfg.position == 'right',
     })
     api.nvim_win_set_cursor(above, { api.nvim_buf_line_count(now.buf), 0 })

@@ -296,13 +296,12 @@ local tool_icons = { running = '◌', completed = '✓' }
 local todo_icons = { completed = '[x]', in_progress = '[~]', cancelled = '[-]' }
 
 --- @param item cursord.Item
+--- @param root string what paths are shown relative to
 --- @return string[]
-local function tool_lines(item)
+local function tool_lines(item, root)
   local tool = item.tool --[[@as cursord.Tool]]
-  local head = ('%s %s'):format(
-    tool_icons[item.status] or '✗',
-    (tool.title:gsub('%s*\n.*', ' …'))
-  )
+  local title = tool.title:gsub('%s*\n.*', ' …'):gsub(vim.pesc(root) .. '/', '')
+  local head = ('%s %s'):format(tool_icons[item.status] or '✗', title)
   if item.status ~= 'running' and item.status ~= 'completed' then
     head = ('%s (%s)'):format(head, item.status)
   end
@@ -318,7 +317,7 @@ local function tool_lines(item)
   end
   add(tool.output)
   add(tool.error)
-  if tool.exitCode and tool.exitCode ~= 0 then
+  if not tool.error and tool.exitCode and tool.exitCode ~= 0 then
     add('exit status ' .. tool.exitCode)
   end
   for _, todo in ipairs(tool.todos or {}) do
@@ -350,9 +349,9 @@ function Transcript:item(item)
   local block = self.by_id[item.id]
   if item.kind == 'tool' then
     if block then
-      self:replace(block, tool_lines(item))
+      self:replace(block, tool_lines(item, self.ws.root))
     else
-      self:insert(item.id, item_order(self, item), tool_lines(item), true)
+      self:insert(item.id, item_order(self, item), tool_lines(item, self.ws.root), true)
     end
     return
   end

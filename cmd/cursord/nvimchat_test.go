@@ -1,0 +1,246 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func streams(text string) string {
+	return fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%q}]},"timestamp_ms":{{now_ms}}}`, text)
+}
+
+// transcript is the text of the chat's upper window.
+const transcript = `for _, b in ipairs(vim.api.nvim_list_bufs()) do
+	if vim.bo[b].filetype == 'cursord_chat' then
+		return table.concat(vim.api.nvim_buf_get_lines(b, 0, -1, false), '\n')
+	end
+end`
+
+func (n *nvim) untilTranscript(want string) {
+	n.t.Helper()
+	var have any
+	defer func() {
+		if n.t.Failed() {
+			n.t.Logf("the transcript is\n%v", have)
+		}
+	}()
+	n.poll("the transcript", func() bool { have = n.lua(transcript); return have == want })
+}
+
+// TestNvimChat writes in the chat: trust is asked for, the draft survives, text streams, and what folds folds.
+func TestNvimChat(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.put("src/a.go", "package a\n")
+		w.put("src/b.go", "package b\n")
+		w.plays(
+			`{"type":"thinking","subtype":"delta","text":"Hm.\nWell."}`, `{"type":"thinking","subtype":"completed"}`,
+			streams("First "), streams("words\n\n- an item"),
+			`{"fake":"wait","path":"{{cwd}}/../go"}`,
+			`{"type":"tool_call","subtype":"started","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"make"}}}}`,
+			`{"type":"tool_call","subtype":"completed","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"make"},"result":{"failure":{"command":"make","exitCode":2,"stdout":"one\ntwo\n","stderr":""}}}}}`,
+			streams("Last words"), done)
+		w.start()
+		// The second choice at first, then the first one.
+		n := w.neovim(t, bin, `choices = {}
+			vim.ui.select = function(items, opts, on_choice)
+				table.insert(choices, opts.prompt)
+				on_choice(items[#choices == 1 and 2 or 1])
+			end`, "src/a.go")
+		n.keys(":Cursord chat<CR>")
+		n.until("the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_mode().mode == 'i'")
+		n.keys("see @sr")
+		n.until("what fits", "return vim.fn.pumvisible() == 1 and vim.api.nvim_get_current_line() == 'see @sr'")
+		n.keys("<C-n><C-n><C-y> and @buffer please")
+		n.until("the draft", "return vim.api.nvim_get_current_line() == 'see @src/b.go and @buffer please'")
+		n.keys("<Esc>:Cursord chat<CR>")
+		n.until("it is closed", "return #vim.api.nvim_list_wins() == 1")
+		n.keys(":Cursord chat<CR>")
+		n.until("the draft is back", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_current_line():sub(1, 4) == 'see '")
+
+		n.keys("<Esc><CR>")
+		n.until("the question", "return #choices == 1 and vim.api.nvim_get_current_line():sub(1, 4) == 'see '")
+		require.Empty(t, w.runs())
+		n.keys("<CR>")
+		n.untilScreen("- an item")
+		require.Equal(t, "", n.lua("return vim.api.nvim_get_current_line()"), "what is sent is out of the input")
+		n.untilTranscript(`## You
+
+see @src/b.go and @buffer please
+
+## Cursor
+
+∴ Thinking
+  │ Hm.
+  │ Well.
+
+First words
+
+- an item`)
+		n.until("the state", "return require('cursord').statusline() == 'cursord: working'")
+		require.Contains(t, n.screen(), "∴ Thinking")
+		require.NotContains(t, n.screen(), "│ Hm.", "it is folded")
+		w.put("../go", "")
+		n.untilTranscript(`## You
+
+see @src/b.go and @buffer please
+
+## Cursor
+
+∴ Thinking
+  │ Hm.
+  │ Well.
+
+First words
+
+- an item
+
+✗ make (failed)
+  │ one
+  │ two
+  │ exit code 2
+
+Last words`)
+		n.until("the end", "return require('cursord').statusline() == ''")
+		require.Equal(t, "<context>\n<file path=\"src/b.go\" />\n<file path=\"src/a.go\" />\n</context>\n\nsee @src/b.go and @buffer please",
+			strings.TrimSpace(w.runs()[0].Prompt))
+		n.quiet()
+	})
+}
+
+// TestNvimScrolledWindowStays reads the beginning of an answer while its end comes.
+func TestNvimScrolledWindowStays(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		first := strings.Repeat("a line\n", 60)
+		w.plays(streams(first), `{"fake":"wait","path":"{{cwd}}/../go"}`, streams(strings.Repeat("more\n", 60)+"the end"), done)
+		w.start()
+		w.trusts()
+		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }")
+		n.ex("Cursord ask x")
+		n.keys(":Cursord chat<CR>")
+		n.until("the first part", "local t = (function() "+transcript+" end)() return t and select(2, t:gsub('a line', '')) == 60")
+		n.keys("<Esc><C-w>k10G")
+		n.until("its window", "return vim.bo.filetype == 'cursord_chat' and vim.fn.line('.') == 10")
+		n.lua("vim.cmd('vsplit | normal! G')") // another window, at the end
+		n.lua("vim.cmd('wincmd p')")
+		before := n.lua("return { vim.fn.line('w0'), vim.fn.line('.'), vim.fn.winnr() }")
+		w.put("../go", "")
+		n.until("the rest", "local t = (function() "+transcript+" end)() return t:sub(-7) == 'the end'")
+		require.Equal(t, before, n.lua("return { vim.fn.line('w0'), vim.fn.line('.'), vim.fn.winnr() }"))
+		require.Equal(t, true, n.lua(`vim.cmd('wincmd p') return vim.fn.line('.') == vim.fn.line('$')`), "the window at the end follows")
+		n.quiet()
+	})
+}
+
+// TestNvimCrashesAndRestarts kills Neovim and then the daemon in the middle of turns; two Neovims stay in step.
+func TestNvimCrashesAndRestarts(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent\n"})
+		w.put("f", before)
+		w.plays(append(append([]string{streams("I begin. ")}, edits("1", "f", before, after)...),
+			streams("I wait. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, streams("I end."), done)...)
+		w.start()
+		e := w.opens()
+		n := w.neovim(t, bin, "", "f")
+		n.ex("Cursord ask do it")
+		n.untilScreen("I wait.")
+		n.kill()
+
+		// Another one: transcript, running turn and hunk are there, and the turn goes on.
+		n = w.neovim(t, bin, "", "f")
+		n.ex("Cursord resume")
+		n.hunksOf("f", 1)
+		n.untilScreen("I wait.")
+		n.keys("<Esc>")
+		other := w.neovim(t, bin, "", "f")
+		other.ex("Cursord chat")
+		other.hunksOf("f", 1)
+		other.untilScreen("I wait.")
+		w.put("../go", "")
+		for _, n := range []*nvim{n, other} {
+			n.until("the rest", "local t = (function() "+transcript+" end)() return t:sub(-6) == 'I end.'")
+			n.untilScreen("I end.")
+			n.until("the state", "return vim.g.cursord_status == '1 hunk'")
+		}
+		want := n.lua(transcript)
+		require.Equal(t, want, other.lua(transcript))
+
+		// A decision in one shows in the other.
+		other.lua("vim.cmd('wincmd t') vim.cmd('5Cursord reject')")
+		n.agree(e, "f", before, 0)
+		n.lua("vim.cmd('wincmd t') vim.cmd('Cursord undo')")
+		other.agree(e, "f", after, 1)
+		n.agree(e, "f", after, 1)
+
+		// The daemon crashes in mid-turn.
+		require.NoError(t, os.Remove(w.path("../go")))
+		n.ex("Cursord ask once more")
+		other.until("it runs", "return vim.g.cursord_status == 'working, 1 hunk'")
+		w.kill()
+		w.start()
+		e = w.opens()
+		for _, n := range []*nvim{n, other} {
+			n.until("the end of the turn", "return vim.g.cursord_status == '1 hunk' and require('cursord.rpc').connected()")
+			n.untilScreen("interrupted")
+			n.hunksOf("f", 1)
+		}
+		w.plays(streams("Here again."), done)
+		other.ex("Cursord ask and now?")
+		for _, n := range []*nvim{n, other} {
+			n.until("the answer", "local t = (function() "+transcript+" end)() return t:sub(-11) == 'Here again.'")
+		}
+		n.lua("vim.cmd('5Cursord reject')")
+		n.agree(e, "f", before, 0)
+		other.agree(e, "f", before, 0)
+	})
+}
+
+// TestNvimWithoutTheProgram says what is missing and what to do.
+func TestNvimWithoutTheProgram(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		n := w.neovim(t, bin, "vim.g.cursord = { bin = 'no-such-program', chat = { wide = 3, position = 'up' } }")
+		n.ex("Cursord ask hello")
+		n.until("a word", "return said[1] ~= nil")
+		require.Contains(t, n.lua("return said[1].text"), `"no-such-program" is not executable. Install cursord`)
+		n.ex("checkhealth cursord")
+		health := n.text()
+		for _, part := range []string{`unknown key "chat.wide"`, "chat.position must be one of right, left, below, tab", `"no-such-program" is not executable`} {
+			require.Contains(t, health, part)
+		}
+		n.ex("Cursord nonsense")
+		require.Contains(t, n.messages(), `"nonsense" is no subcommand of :Cursord`)
+		require.Equal(t, []any{"accept", "accept!", "ask", "ask!"}, n.lua("return vim.fn.getcompletion('Cursord a', 'cmdline')"))
+		require.Equal(t, []any{"file"}, n.lua("return vim.fn.getcompletion('Cursord reject f', 'cmdline')"))
+	})
+}
+
+// TestNvimInstalled installs the plugin as people do, and asks for its help and its health.
+func TestNvimInstalled(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		out, stderr, status := w.cursord("editor", "install", "nvim")
+		require.Zero(t, status, stderr)
+		require.Contains(t, out, "installed version")
+		w.start()
+		w.trusts()
+		n := w.neovim(t, bin, "vim.opt.rtp:remove(vim.opt.rtp:get()[1])")
+		require.Contains(t, n.lua("return vim.api.nvim_get_runtime_file('plugin/cursord.lua', false)[1]"), "/site/pack/cursord/start/")
+		n.ex("help cursord-review")
+		require.Contains(t, n.lua("return vim.api.nvim_get_current_line()"), "*cursord-review*")
+		n.ex("quit")
+		n.ex("Cursord ask hello")
+		n.until("the end of the turn", "return said[1] ~= nil")
+		n.ex("checkhealth cursord")
+		require.Contains(t, n.text(), "connected: version")
+		require.Contains(t, n.text(), "1 session(s), 0 hunk(s) to review")
+		require.NotContains(t, n.text(), "ERROR")
+		n.quiet()
+	})
+}
