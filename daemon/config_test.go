@@ -21,7 +21,7 @@ func TestConfig(t *testing.T) {
 	home, err := os.UserHomeDir()
 	require.NoError(t, err)
 	const keys = "the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, parallel_turns, tell_rejections, " +
-		"commit_accepts, recap_size, keep_age, keep_sessions, keep_size, isolation, isolation_of, copy_include, copy_files, copy_size, copies, copies_size, copies_age, log_level"
+		"commit_accepts, recap_size, keep_age, keep_sessions, keep_size, isolation, isolation_of, copy_include, copy_files, copy_size, copies, copies_size, copies_age, ssh, remote_paths, remote_program, log_level"
 	tests := []struct {
 		name, file string
 		want       Config
@@ -32,7 +32,8 @@ func TestConfig(t *testing.T) {
 		{name: "all", want: Config{
 			Agent: "/opt/agent", Model: "m", IdleExit: time.Hour, AgentIdleTimeout: time.Second,
 			AgentToolTimeout: 90 * time.Minute, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, RecapSize: 2 << 10,
-			Keep: Retention{Age: 90 * 24 * time.Hour, Sessions: 500, Size: 3 << 30}, LogLevel: slog.LevelDebug,
+			Keep: Retention{Age: 90 * 24 * time.Hour, Sessions: 500, Size: 3 << 30}, SSH: []string{"ssh", "-p", "2222"}, RemotePaths: []string{"/here=/there"}, RemoteProgram: "~/bin/cursord",
+			LogLevel:  slog.LevelDebug,
 			Isolation: "copy", IsolationOf: map[string]string{"/some/where": "none", filepath.Join(home, "no such"): "copy"},
 			Copy:   copytree.Options{Include: []string{".env", "web/node_modules"}, MaxFiles: 1000, MaxBytes: 1 << 30},
 			Copies: copytree.Bounds{Count: 3, Bytes: 5 << 30, Age: 48 * time.Hour},
@@ -57,6 +58,9 @@ func TestConfig(t *testing.T) {
 			copies = 3
 			copies_size = "5GB"
 			copies_age = "2d"
+			ssh = ["ssh", "-p", "2222"]
+			remote_paths = ["/here=/there"]
+			remote_program = "~/bin/cursord"
 			log_level = "debug"
 			[isolation_of]
 			"/some/where" = "none"
