@@ -3,6 +3,7 @@ package daemon
 import (
 	"path/filepath"
 
+	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
 
@@ -15,7 +16,7 @@ func (r *reviewer) author(name string, img image) *diffs.Source {
 	if r.w.d.docs.typed(path, img) != nil {
 		return nil
 	}
-	return r.shared().windows.author(name, changedAt(r.w.root, path, lstat(path)))
+	return r.shared().windows.author(name, changedAt(r.w.root, path, filestat.Of(path)))
 }
 
 // personSaved takes in what an editor says that a person has saved, although an agent may have written over it already.

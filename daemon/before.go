@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
 
@@ -27,15 +28,15 @@ func (s *snapshot) at(name string) (_ diffs.Content, known bool) {
 }
 
 // noted returns what a path holds by the latest note of it, if that is at hand; was is what was there before.
-func (s *snapshot) noted(name string, was fileStat) (_ diffs.Content, known bool) {
+func (s *snapshot) noted(name string, was filestat.Stat) (_ diffs.Content, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.files[name]
 	if e == nil {
-		return diffs.Content{}, was.exists()
+		return diffs.Content{}, was.Exists()
 	}
 	data, known := s.spool.get(e.content)
-	return heldAs(e.mode, data), known
+	return heldAs(e.Mode, data), known
 }
 
 func (s *snapshot) has(name string) (mode fs.FileMode, there bool) {
@@ -45,7 +46,7 @@ func (s *snapshot) has(name string) (mode fs.FileMode, there bool) {
 	if e == nil {
 		return 0, false
 	}
-	return e.mode, true
+	return e.Mode, true
 }
 
 // contents returns what files of the table held, those of which it is known.
@@ -64,7 +65,7 @@ func (s *snapshot) contents(names []string) map[string][]byte {
 			if wanted[repo] == nil {
 				wanted[repo] = map[string]blobOf{}
 			}
-			wanted[repo][strings.TrimPrefix(name, repo.at)] = blobOf{e.oid, e.size}
+			wanted[repo][strings.TrimPrefix(name, repo.at)] = blobOf{e.oid, e.Size}
 		}
 	}
 	s.mu.Unlock()
@@ -92,7 +93,7 @@ func (s *snapshot) absent(name string) bool {
 	}
 	// Git does not list what it ignores.
 	if reruled {
-		t, known := born(s.full(name))
+		t, known := filestat.Born(s.full(name))
 		return known && t.After(s.began)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
@@ -161,12 +162,12 @@ func (s *snapshot) madeLocked(dir string) bool {
 		return true
 	}
 	full := s.full(dir)
-	if t, known := born(full); !known || t.After(s.began.Add(-racyTime)) {
+	if t, known := filestat.Born(full); !known || t.After(s.began.Add(-filestat.RacyTime)) {
 		return true
 	}
-	st := lstat(full)
+	st := filestat.Of(full)
 	for _, known := range s.dirs { // it has another name now
-		if st.ino != 0 && known == (inode{st.dev, st.ino}) {
+		if st.Ino != 0 && known == (inode{st.Dev, st.Ino}) {
 			return true
 		}
 	}
@@ -174,13 +175,13 @@ func (s *snapshot) madeLocked(dir string) bool {
 }
 
 // note takes in that a path holds img, in state st; a zero st has the disk asked for it.
-func (s *snapshot) note(name string, st fileStat, img image) {
+func (s *snapshot) note(name string, st filestat.Stat, img image) {
 	if filepath.IsAbs(name) || img.odd != "" {
 		return
 	}
 	now := time.Now().UnixNano()
-	if img.Exists && !st.exists() {
-		if st = lstat(s.full(name)); !reviewable(st.mode) || st.size != int64(len(img.bytes())) {
+	if img.Exists && !st.Exists() {
+		if st = filestat.Of(s.full(name)); !reviewable(st.Mode) || st.Size != int64(len(img.bytes())) {
 			return // it has changed again: the next scan sees it
 		}
 	}
@@ -191,7 +192,7 @@ func (s *snapshot) note(name string, st fileStat, img image) {
 		delete(s.files, name)
 		return
 	}
-	s.files[name] = &entry{fileStat: st, racy: st.racy(now), content: s.spool.put(img.bytes())}
+	s.files[name] = &entry{Stat: st, racy: st.Racy(now), content: s.spool.put(img.bytes())}
 }
 
 // older reports whether what is known of a path is older than what came there at a time.
@@ -199,21 +200,21 @@ func (s *snapshot) older(name string, when int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.files[name]
-	return e == nil || e.ctime < when
+	return e == nil || e.Ctime < when
 }
 
 // saved takes in that a path has held img, a person's, and now holds disk: a difference between the two came later.
 func (s *snapshot) saved(name string, img, disk image) {
 	if disk.same(img) {
-		s.note(name, fileStat{}, img)
+		s.note(name, filestat.Stat{}, img)
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.files[name]; e != nil {
-		st := e.fileStat
-		st.size, st.mtime, st.ctime = int64(len(img.Data)), 0, 0 // like no other
-		s.files[name] = &entry{fileStat: st, racy: true, content: s.spool.put(img.Data)}
+		st := e.Stat
+		st.Size, st.Mtime, st.Ctime = int64(len(img.Data)), 0, 0 // like no other
+		s.files[name] = &entry{Stat: st, racy: true, content: s.spool.put(img.Data)}
 	}
 }
 

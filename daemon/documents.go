@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // A ClientID names a client that may hold documents; 0 is one that holds none.
@@ -123,7 +125,7 @@ func (d *Daemon) CloseDocument(client ClientID, uri string) {
 // file before the editor has noticed.
 func (d *Daemon) putDocument(uri string, doc *document, text *string, atOnce bool) {
 	if text != nil {
-		doc.based = lstat(doc.path).ctime
+		doc.based = filestat.Of(doc.path).Ctime
 		disk := readImage(filepath.Dir(doc.path), filepath.Base(doc.path))
 		doc.base = disk
 		doc.dirty = !disk.Exists || !bytes.Equal(disk.Data, []byte(likeFile(*text, disk.Data)))

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
 
@@ -21,7 +22,7 @@ func (r *reviewer) agentFound(t *worktree, s *snapshot, list []found) {
 			take(fd)
 		} else if f := r.agentMoved(t, s, fd); f != nil {
 			changed = append(changed, f)
-			s.note(fd.from.path, fileStat{}, image{})
+			s.note(fd.from.path, filestat.Stat{}, image{})
 			s.note(fd.path, fd.is, fd.after)
 		} else {
 			take(*fd.from)
@@ -75,12 +76,12 @@ func (r *reviewer) takeFound(t *worktree, s *snapshot, fd found) *file {
 		}
 		f.review.Observe(fd.after.Content, fd.source)
 	}
-	if fd.source != nil && !fd.was.exists() {
+	if fd.source != nil && !fd.was.Exists() {
 		f.made = union(f.made, s.missingDirs(fd.path))
 	}
-	for _, st := range []fileStat{fd.was, fd.is} {
-		if st.mode.IsRegular() && st.exists() {
-			f.mode = uint32(st.mode.Perm())
+	for _, st := range []filestat.Stat{fd.was, fd.is} {
+		if st.Mode.IsRegular() && st.Exists() {
+			f.mode = uint32(st.Mode.Perm())
 		}
 	}
 	return f

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // watchLimits are the bounds of a fsWatch.
@@ -47,7 +49,7 @@ type fsWatch struct {
 	paths   []string          // of interest, absolute
 	failed  string            // why folders could not be watched; "" again when nothing is of interest
 	poller  *time.Timer       // nil while nothing is polled
-	stamps  map[string]fileStat
+	stamps  map[string]filestat.Stat
 
 	state atomic.Pointer[watchState]
 }
@@ -243,7 +245,7 @@ func (fw *fsWatch) startPolling(why string) {
 	if fw.poller == nil {
 		fw.log.Warn("files under review are polled", "why", why)
 		fw.polls(why)
-		fw.stamps = map[string]fileStat{}
+		fw.stamps = map[string]filestat.Stat{}
 		fw.poller = time.AfterFunc(fw.limits.poll, func() { fw.post(fw.polled) })
 	}
 	fw.state.Store(&watchState{polling: why})
@@ -254,9 +256,9 @@ func (fw *fsWatch) polled() {
 	if fw.poller == nil {
 		return
 	}
-	touched, stamps := map[string]bool{}, make(map[string]fileStat, len(fw.paths))
+	touched, stamps := map[string]bool{}, make(map[string]filestat.Stat, len(fw.paths))
 	for _, p := range fw.paths {
-		s := lstat(p)
+		s := filestat.Of(p)
 		stamps[p] = s
 		if old, known := fw.stamps[p]; !known || old != s {
 			touched[p] = true

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,13 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
+
+	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/filestat"
 )
 
 // gitOutput bounds what git may print, in bytes.
 const gitOutput = 256 << 20
-
-var errGitOutput = errors.New("git printed too much")
 
 // A gitTree asks git about a folder in a work tree. It only asks: nothing here takes a lock or writes to the
 // repository, runs its hooks or its file system monitor, or fetches.
@@ -65,13 +64,13 @@ func (g gitTree) withoutLeftOut(files []listed) []listed {
 	there = func(dir string) bool {
 		is, known := dirs[dir]
 		if !known {
-			is = dir == "." || there(path.Dir(dir)) && lstat(filepath.Join(g.dir, filepath.FromSlash(dir))).mode.IsDir()
+			is = dir == "." || there(path.Dir(dir)) && filestat.Of(filepath.Join(g.dir, filepath.FromSlash(dir))).Mode.IsDir()
 			dirs[dir] = is
 		}
 		return is
 	}
 	return slices.DeleteFunc(files, func(l listed) bool {
-		return l.skip && !(there(path.Dir(l.path)) && lstat(filepath.Join(g.dir, filepath.FromSlash(l.path))).exists())
+		return l.skip && !(there(path.Dir(l.path)) && filestat.Of(filepath.Join(g.dir, filepath.FromSlash(l.path))).Exists())
 	})
 }
 
@@ -148,38 +147,12 @@ func (g gitTree) ignored(ctx context.Context, path string) (bool, error) {
 
 // run runs git and returns what it printed; it is an error if git's exit code is not 0.
 func (g gitTree) run(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager",
-		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.untrackedCache=false",
-		"-c", "core.quotePath=false"}, args...)...)
-	cmd.Dir, cmd.Env, cmd.Stdin = g.dir, g.environment(), in
-	cmd.WaitDelay = 200 * time.Millisecond
-	out := &boundedBuffer{left: gitOutput}
-	errOut := &boundedBuffer{left: 4 << 10}
-	cmd.Stdout, cmd.Stderr = out, errOut
-	err := cmd.Run()
-	if out.over {
-		return nil, errGitOutput
-	}
-	if err != nil {
-		return out.b.Bytes(), fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(errOut.b.String()))
-	}
-	return out.b.Bytes(), nil
+	return askgit.Question{Dir: g.dir, Env: g.environment(), In: in, Most: gitOutput}.Run(ctx, args...)
 }
 
-// environment is the daemon's without what would lead git to another repository, or have it lock, ask or fetch.
+// environment is what git is told beside the process's environment.
 func (g gitTree) environment() []string {
-	var env []string
-	for _, kv := range os.Environ() {
-		key, _, _ := strings.Cut(kv, "=")
-		switch {
-		case key == "GIT_CONFIG_GLOBAL" || key == "GIT_CONFIG_SYSTEM" || key == "GIT_CONFIG_NOSYSTEM" || key == "GIT_EXEC_PATH":
-		case strings.HasPrefix(key, "GIT_") || key == "LC_ALL" || key == "LANGUAGE":
-			continue
-		}
-		env = append(env, kv)
-	}
-	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
-		"GIT_LFS_SKIP_SMUDGE=1")
+	env := []string{"GIT_LFS_SKIP_SMUDGE=1"}
 	if g.within {
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(g.dir))
 	}
@@ -192,21 +165,6 @@ func (g gitTree) environment() []string {
 		}
 	}
 	return env
-}
-
-// A boundedBuffer keeps what is written to it, up to a bound; what is over it is dropped.
-type boundedBuffer struct {
-	b    bytes.Buffer
-	left int
-	over bool
-}
-
-func (w *boundedBuffer) Write(p []byte) (int, error) {
-	n := min(len(p), w.left)
-	w.b.Write(p[:n])
-	w.left -= n
-	w.over = w.over || n < len(p)
-	return len(p), nil
 }
 
 // inGit reports whether a folder lies in a work tree, as far as names tell; git has the last word.

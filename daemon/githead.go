@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
 
@@ -20,7 +21,7 @@ type gitHead struct {
 	dir   string // the repository's, or that of its work tree; "" if there is none
 	known bool   // id is what it was when somebody looked
 	id    string // "" before the first commit
-	seen  [3]fileStat
+	seen  [3]filestat.Stat
 }
 
 // findGitDir returns where git keeps the HEAD of the work tree that a folder lies in, or "".
@@ -55,7 +56,7 @@ func (h *gitHead) path() string {
 	switch {
 	case h.dir == "":
 		return ""
-	case lstat(filepath.Join(h.dir, "logs")).exists():
+	case filestat.Of(filepath.Join(h.dir, "logs")).Exists():
 		return filepath.Join(h.dir, "logs", "HEAD")
 	}
 	return filepath.Join(h.dir, "HEAD")
@@ -75,9 +76,9 @@ func (r *reviewer) lookAtHead(counts bool) {
 		h.known = true
 		return
 	}
-	var seen [3]fileStat
+	var seen [3]filestat.Stat
 	for i, name := range []string{"HEAD", "logs/HEAD", "index"} {
-		seen[i] = lstat(filepath.Join(h.dir, filepath.FromSlash(name)))
+		seen[i] = filestat.Of(filepath.Join(h.dir, filepath.FromSlash(name)))
 	}
 	if h.known && seen == h.seen {
 		return

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // watchPending has the folders watched of what is pending in the workspace, and looks at what happened there before.
@@ -59,15 +61,15 @@ func (r *reviewer) lookAgain(touched func(path string) bool, tries int) {
 		if !f.pending() || f.outside() || !touched(p) {
 			continue
 		}
-		st := lstat(p)
-		age, quiet := time.Since(time.Unix(0, st.mtime)), settle/2
+		st := filestat.Of(p)
+		age, quiet := time.Since(time.Unix(0, st.Mtime)), settle/2
 		if r.w.running.Load() > 0 {
 			quiet = max(quiet, wordTime)
 		}
-		if st.size == 0 {
+		if st.Size == 0 {
 			quiet = saveTries * settle / 2 // on a busy disk, what was cut off may stay so for a while
 		}
-		if !st.exists() && tries < goneTries || st.exists() && tries < saveTries && age >= 0 && age < quiet {
+		if !st.Exists() && tries < goneTries || st.Exists() && tries < saveTries && age >= 0 && age < quiet {
 			saved[p] = true
 		} else {
 			files = append(files, f)
@@ -95,25 +97,25 @@ func (r *reviewer) readSaved(f *file) image {
 	path, name := r.absolute(f), f.realPath()
 	last := image{Content: f.real()}
 	for deadline := time.Now().Add(savedTime); ; {
-		before := lstat(path)
+		before := filestat.Of(path)
 		img := readImage(r.w.root, name)
 		late := time.Now().After(deadline)
 		emptied := len(img.bytes()) == 0 && len(last.bytes()) > 0
 		if img.odd != "" || img.same(last) || r.author(name, img) != nil || late && !(emptied && img.Exists) {
 			return img
 		}
-		quiet, changed := quietTime, before.mtime
+		quiet, changed := quietTime, before.Mtime
 		if emptied {
 			quiet = emptyTime
 			if len(r.w.d.docs.unsaved(path)) > 0 {
 				quiet = heldTime
 			}
 		}
-		if !before.exists() {
-			changed = lstat(filepath.Dir(path)).mtime
+		if !before.Exists() {
+			changed = filestat.Of(filepath.Dir(path)).Mtime
 		}
 		age := time.Since(time.Unix(0, changed))
-		if lstat(path) == before && (age < 0 || age >= quiet) {
+		if filestat.Of(path) == before && (age < 0 || age >= quiet) {
 			return img
 		}
 		if late {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 
+	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -14,11 +15,11 @@ import (
 // has gone is then the from of what has come, and is not listed itself.
 func (s *snapshot) paired(all []found) []found {
 	goneAt, cameAt := map[inode]int{}, map[inode]int{}
-	at := func(places map[inode]int, st fileStat, i int) {
-		if st.ino == 0 {
+	at := func(places map[inode]int, st filestat.Stat, i int) {
+		if st.Ino == 0 {
 			return
 		}
-		key := inode{st.dev, st.ino}
+		key := inode{st.Dev, st.Ino}
 		if _, twice := places[key]; twice {
 			i = -1
 		}
@@ -28,9 +29,9 @@ func (s *snapshot) paired(all []found) []found {
 		f := &all[i]
 		switch {
 		case f.source == nil:
-		case f.was.exists() && !f.is.exists():
+		case f.was.Exists() && !f.is.Exists():
 			at(goneAt, f.was, i)
-		case !f.was.exists() && f.known && f.is.exists():
+		case !f.was.Exists() && f.known && f.is.Exists():
 			at(cameAt, f.is, i)
 		}
 	}
@@ -47,14 +48,14 @@ func (s *snapshot) paired(all []found) []found {
 		}
 		g, c := &all[gone], &all[came]
 		switch {
-		case g.was.mode.Type() != c.is.mode.Type():
-		case g.was.touched(c.is):
-			if !g.known && g.was.mtime < s.began.Add(-racyTime).UnixNano() {
-				g.before, g.known = heldAs(g.was.mode, c.after.bytes()), true
+		case g.was.Mode.Type() != c.is.Mode.Type():
+		case g.was.Touched(c.is):
+			if !g.known && g.was.Mtime < s.began.Add(-filestat.RacyTime).UnixNano() {
+				g.before, g.known = heldAs(g.was.Mode, c.after.bytes()), true
 			}
 			pair(gone, came)
 		default: // a file that is as old as the one that is gone, and not another in its place
-			if t, known := born(s.full(c.path)); known && t.Before(s.began.Add(-racyTime)) {
+			if t, known := filestat.Born(s.full(c.path)); known && t.Before(s.began.Add(-filestat.RacyTime)) {
 				pair(gone, came)
 			}
 		}
@@ -76,10 +77,10 @@ func (s *snapshot) paired(all []found) []found {
 		f := &all[i]
 		switch {
 		case f.source == nil || !f.known || moved[i] || f.from != nil:
-		case f.was.exists() && !f.is.exists() && f.was.size > 0:
+		case f.was.Exists() && !f.is.Exists() && f.was.Size > 0:
 			h := hold(f.before)
 			h.gone = append(h.gone, i)
-		case !f.was.exists() && f.is.exists() && f.is.size > 0:
+		case !f.was.Exists() && f.is.Exists() && f.is.Size > 0:
 			h := hold(f.after.Content)
 			h.came = append(h.came, i)
 		}

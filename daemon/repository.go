@@ -4,6 +4,8 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // repositoriesMax bounds the repositories within a workspace that are looked into.
@@ -67,7 +69,7 @@ func (r repository) list(ctx context.Context, dirty bool) (files []listed, neste
 // there reports whether a repository within the workspace is there, and no link leads out to it.
 func (r repository) there() bool {
 	resolved, err := filepath.EvalSymlinks(r.git.dir)
-	return err == nil && resolved == filepath.Clean(r.git.dir) && lstat(filepath.Join(r.git.dir, ".git")).exists()
+	return err == nil && resolved == filepath.Clean(r.git.dir) && filestat.Of(filepath.Join(r.git.dir, ".git")).Exists()
 }
 
 // repositoryOf returns the innermost repository that has a path; nil if git has no word there. s.mu must be held.

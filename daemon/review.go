@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -221,7 +222,7 @@ func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 	if wr.after.odd != "" {
 		return // people are told
 	}
-	defer wr.start.note(wr.path, fileStat{}, wr.after)
+	defer wr.start.note(wr.path, filestat.Stat{}, wr.after)
 	f := wr.tree.files[wr.path]
 	if f != nil {
 		if err := r.load(f); err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
 
@@ -27,7 +28,7 @@ const (
 // A found is a change that no tool call announced.
 type found struct {
 	path    string
-	was, is fileStat // zero: nothing was, or is, there
+	was, is filestat.Stat // zero: nothing was, or is, there
 	before  diffs.Content
 	known   bool // before is what the path held
 	after   image
@@ -61,7 +62,7 @@ type leftOut struct {
 type suspect struct {
 	path  string
 	entry *entry // nil: nothing was there
-	is    fileStat
+	is    filestat.Stat
 	to    *suspect // where the file is now, if this one is gone and it can be told
 }
 
@@ -87,10 +88,10 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 			break
 		}
 		if s.beyondLink(sus.path, links) {
-			sus.is = fileStat{}
+			sus.is = filestat.Stat{}
 		}
-		if sus.entry == nil && (!sus.is.exists() || s.wasThere(sus)) {
-			if sus.is.exists() {
+		if sus.entry == nil && (!sus.is.Exists() || s.wasThere(sus)) {
+			if sus.is.Exists() {
 				s.skip(sus.path, sus.is)
 			}
 			continue
@@ -101,18 +102,18 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 		}
 		f := found{path: sus.path, is: sus.is, source: v.source}
 		if sus.entry != nil {
-			f.was = sus.entry.fileStat
+			f.was = sus.entry.Stat
 		}
 		switch {
 		case !utf8.ValidString(sus.path):
 			f.after.odd = "its name is not UTF-8"
-		case f.is.size > room || len(all) >= scanFiles:
+		case f.is.Size > room || len(all) >= scanFiles:
 			left.more++
 			s.skip(f.path, f.is)
 			continue
-		case f.is.exists():
+		case f.is.Exists():
 			f.is, f.after = s.read(r, f.path)
-		case !reviewable(f.was.mode):
+		case !reviewable(f.was.Mode):
 			f.after.odd = "it was not a regular file"
 		default:
 			if _, err := r.Lstat(filepath.FromSlash(f.path)); err != nil && !errors.Is(err, fs.ErrNotExist) && !notDirectory(err) && !beyondLink(r, f.path) {
@@ -130,14 +131,14 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 		}
 		room -= int64(len(f.after.Data))
 		all = append(all, f)
-		if f.was.exists() && reviewable(f.was.mode) {
+		if f.was.Exists() && reviewable(f.was.Mode) {
 			ask = append(ask, f.path)
 		}
 	}
 	before := s.contents(ask)
 	all = slices.DeleteFunc(all, func(f found) bool {
 		data, known := before[f.path]
-		if known && f.after.Exists && bytes.Equal(data, f.after.bytes()) && f.was.mode == f.is.mode {
+		if known && f.after.Exists && bytes.Equal(data, f.after.bytes()) && f.was.Mode == f.is.Mode {
 			s.restate(f)
 			return true
 		}
@@ -145,13 +146,13 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 	})
 	for i := range all {
 		f := &all[i]
-		if f.was.exists() {
+		if f.was.Exists() {
 			var data []byte
-			if data, f.known = before[f.path]; !f.known && f.was.mtime < s.began.Add(-racyTime).UnixNano() && f.was.touched(f.is) {
+			if data, f.known = before[f.path]; !f.known && f.was.Mtime < s.began.Add(-filestat.RacyTime).UnixNano() && f.was.Touched(f.is) {
 				data, f.known = f.after.bytes(), true
 			}
 			if f.known {
-				f.before = heldAs(f.was.mode, data)
+				f.before = heldAs(f.was.Mode, data)
 			}
 		} else {
 			f.known = s.wasAbsent(f.path)
@@ -191,34 +192,34 @@ func (s *snapshot) suspects(ctx context.Context, list bool, left *leftOut) (susp
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	look := func(files []listed, stats []fileStat) {
+	look := func(files []listed, stats []filestat.Stat) {
 		for i, l := range files {
 			st := stats[i]
-			if st.mode.IsDir() {
-				st = fileStat{}
+			if st.Mode.IsDir() {
+				st = filestat.Stat{}
 			}
 			e := s.files[l.path]
-			if e != nil && !e.racy && st == e.fileStat || e == nil && !st.exists() {
+			if e != nil && !e.racy && st == e.Stat || e == nil && !st.Exists() {
 				continue
 			}
-			s.reruled = s.reruled || isIgnoreFile(l.path) && (e == nil || st != e.fileStat)
+			s.reruled = s.reruled || isIgnoreFile(l.path) && (e == nil || st != e.Stat)
 			suspects = append(suspects, suspect{path: l.path, entry: e, is: st})
 		}
 	}
 	look(added, addedStats)
 	came := map[inode]*suspect{}
 	for i := range suspects {
-		came[inode{suspects[i].is.dev, suspects[i].is.ino}] = &suspects[i]
+		came[inode{suspects[i].is.Dev, suspects[i].is.Ino}] = &suspects[i]
 	}
 	for i, st := range knownStats { // it may have moved between the looks
-		if st.ino != 0 && came[inode{st.dev, st.ino}] != nil {
-			knownStats[i] = lstat(s.full(known[i].path))
+		if st.Ino != 0 && came[inode{st.Dev, st.Ino}] != nil {
+			knownStats[i] = filestat.Of(s.full(known[i].path))
 		}
 	}
 	look(known, knownStats)
 	for i := range suspects {
-		if sus := &suspects[i]; sus.entry != nil && sus.entry.ino != 0 && !sus.is.exists() {
-			if to := came[inode{sus.entry.dev, sus.entry.ino}]; to != nil {
+		if sus := &suspects[i]; sus.entry != nil && sus.entry.Ino != 0 && !sus.is.Exists() {
+			if to := came[inode{sus.entry.Dev, sus.entry.Ino}]; to != nil {
 				moved := *to
 				sus.to = &moved
 			}
@@ -237,7 +238,7 @@ func (s *snapshot) beyondLink(name string, known map[string]bool) bool {
 	}
 	link, seen := known[dir]
 	if !seen {
-		link = lstat(s.full(dir)).mode&fs.ModeSymlink != 0 || s.beyondLink(dir, known)
+		link = filestat.Of(s.full(dir)).Mode&fs.ModeSymlink != 0 || s.beyondLink(dir, known)
 		known[dir] = link
 	}
 	return link
@@ -251,10 +252,10 @@ func (s *snapshot) trace(sus suspect) trace {
 		c.path = sus.path
 		return c
 	}
-	c := trace{path: sus.path, when: changedAt(s.root, s.full(sus.path), sus.is), inexact: !sus.is.exists()}
-	if sus.entry == nil && sus.is.exists() && c.when < s.began.UnixNano() {
+	c := trace{path: sus.path, when: changedAt(s.root, s.full(sus.path), sus.is), inexact: !sus.is.Exists()}
+	if sus.entry == nil && sus.is.Exists() && c.when < s.began.UnixNano() {
 		for dir := path.Dir(sus.path); dir != "." && !s.hasDir(dir); dir = path.Dir(dir) {
-			c.when, c.inexact = max(c.when, lstat(s.full(dir)).ctime), true
+			c.when, c.inexact = max(c.when, filestat.Of(s.full(dir)).Ctime), true
 		}
 	}
 	return c
@@ -269,7 +270,7 @@ func (s *snapshot) hasDir(dir string) bool {
 
 // wasThere reports whether a file that was not listed before has been there all along.
 func (s *snapshot) wasThere(sus suspect) bool {
-	return changeTimes && sus.is.ctime < s.began.Add(-racyTime).UnixNano() && !s.wasAbsent(sus.path)
+	return filestat.ChangeTimes && sus.is.Ctime < s.began.Add(-filestat.RacyTime).UnixNano() && !s.wasAbsent(sus.path)
 }
 
 // wasAbsent is absent for a path that is listed now.
@@ -279,13 +280,13 @@ func (s *snapshot) wasAbsent(name string) bool {
 	if s.repositoryOf(name) == nil || !s.reruled || !s.absentLocked(name) {
 		return s.absentLocked(name)
 	}
-	t, known := born(s.full(name))
-	return known && t.After(s.began.Add(-racyTime))
+	t, known := filestat.Born(s.full(name))
+	return known && t.After(s.began.Add(-filestat.RacyTime))
 }
 
 // same reports whether a file holds what it did, as far as that can be told without asking git.
 func (s *snapshot) same(e *entry, f found) bool {
-	if e == nil || !f.after.Exists || f.was.mode != f.is.mode {
+	if e == nil || !f.after.Exists || f.was.Mode != f.is.Mode {
 		return false
 	}
 	s.mu.Lock()
@@ -297,7 +298,7 @@ func (s *snapshot) same(e *entry, f found) bool {
 	case e.oid != "":
 		return isBlob(e.oid, f.after.bytes())
 	}
-	return e.racy && e.fileStat == f.is // nothing says that it has changed
+	return e.racy && e.Stat == f.is // nothing says that it has changed
 }
 
 // restate notes the new state of a file that holds what it did.
@@ -306,7 +307,7 @@ func (s *snapshot) restate(f found) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.files[f.path]; e != nil {
-		e.fileStat, e.racy = f.is, f.is.racy(now)
+		e.Stat, e.racy = f.is, f.is.Racy(now)
 		if e.racy && e.content == nowhere {
 			e.content = s.spool.put(f.after.bytes())
 		}
@@ -314,11 +315,11 @@ func (s *snapshot) restate(f found) {
 }
 
 // skip notes the state of a path whose content nobody is to know.
-func (s *snapshot) skip(name string, st fileStat) {
+func (s *snapshot) skip(name string, st filestat.Stat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if st.exists() {
-		s.files[name] = &entry{fileStat: st, content: nowhere}
+	if st.Exists() {
+		s.files[name] = &entry{Stat: st, content: nowhere}
 	} else {
 		delete(s.files, name)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cursord/agent"
+	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
 
@@ -215,7 +216,7 @@ func (t *turnWatch) settle() {
 			src := t.during(c.when)
 			earlier, left := postponed[c.path]
 			switch {
-			case !changeTimes || c.when < t.start.began.UnixNano():
+			case !filestat.ChangeTimes || c.when < t.start.began.UnixNano():
 				return verdict{source: &last}
 			case c.when > ended: // perhaps by what comes next
 				t.left = true
@@ -234,7 +235,7 @@ func (t *turnWatch) settle() {
 			return verdict{source: src}
 		})
 		t.closeRuns()
-	case begun && changeTimes && len(t.runs) == 1:
+	case begun && filestat.ChangeTimes && len(t.runs) == 1:
 		last := t.past[len(t.past)-1]
 		t.scan(false, func(c trace) verdict {
 			return verdict{leave: c.when >= last.from-last.margin || t.during(c.when) != nil}
@@ -254,7 +255,7 @@ func (t *turnWatch) lastScan() {
 			if src := t.during(c.when); src != nil {
 				return verdict{source: src}
 			}
-			if changeTimes && c.when < first && c.when >= t.start.began.UnixNano() {
+			if filestat.ChangeTimes && c.when < first && c.when >= t.start.began.UnixNano() {
 				return verdict{}
 			}
 			if earlier, left := t.postponed[c.path]; left {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // Bounds of a snapshot. The agent's prompt waits for it.
@@ -42,7 +44,7 @@ type snapshot struct {
 
 // An entry is a file, or a link, at one moment.
 type entry struct {
-	fileStat
+	filestat.Stat
 	racy    bool    // it may have changed since and look the same
 	oid     string  // git's name of the content; "" if it has none
 	content spooled // the content, or nowhere
@@ -127,22 +129,22 @@ func (s *snapshot) list(ctx context.Context) (l listing, unusable string) {
 	return listing{walked: walk(ctx, s.root), nested: map[string]bool{}}, ""
 }
 
-func (s *snapshot) lstats(ctx context.Context, files []listed) ([]fileStat, bool) {
-	return lstatAll(len(files), func(i int) string { return s.full(files[i].path) }, func() bool { return ctx.Err() != nil })
+func (s *snapshot) lstats(ctx context.Context, files []listed) ([]filestat.Stat, bool) {
+	return filestat.All(len(files), func(i int) string { return s.full(files[i].path) }, func() bool { return ctx.Err() != nil })
 }
 
 func (s *snapshot) full(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
 
 // keep makes the table.
-func (s *snapshot) keep(list listing, stats []fileStat) {
+func (s *snapshot) keep(list listing, stats []filestat.Stat) {
 	files := make(map[string]*entry, len(list.files))
 	slab := make([]entry, len(list.files))
 	for i, l := range list.files {
-		if !stats[i].exists() || stats[i].mode.IsDir() {
+		if !stats[i].Exists() || stats[i].Mode.IsDir() {
 			continue
 		}
 		e := &slab[i]
-		*e = entry{fileStat: stats[i], racy: stats[i].racy(s.began.UnixNano()), content: nowhere}
+		*e = entry{Stat: stats[i], racy: stats[i].Racy(s.began.UnixNano()), content: nowhere}
 		if !l.dirty && !l.gone && !e.racy {
 			e.oid = l.oid
 		}
@@ -175,8 +177,8 @@ func (s *snapshot) addDirs(name string) {
 		if _, known := s.dirs[dir]; known {
 			return
 		}
-		st := lstat(s.full(dir))
-		s.dirs[dir] = inode{st.dev, st.ino}
+		st := filestat.Of(s.full(dir))
+		s.dirs[dir] = inode{st.Dev, st.Ino}
 	}
 }
 
@@ -192,7 +194,7 @@ func (s *snapshot) readContents(ctx context.Context, list []listed) {
 		for _, l := range list {
 			s.mu.Lock()
 			e := s.files[l.path]
-			want := e != nil && e.oid == "" && (l.oid != "") == known && e.size <= spoolFile
+			want := e != nil && e.oid == "" && (l.oid != "") == known && e.Size <= spoolFile
 			s.mu.Unlock()
 			if !want {
 				continue
@@ -203,7 +205,7 @@ func (s *snapshot) readContents(ctx context.Context, list []listed) {
 			}
 			st, img := s.read(r, l.path)
 			s.mu.Lock()
-			e.fileStat, e.racy = st, st.racy(s.began.UnixNano())
+			e.Stat, e.racy = st, st.Racy(s.began.UnixNano())
 			if img.odd == "" && img.Exists {
 				e.content = s.spool.put(img.bytes())
 			}
@@ -218,11 +220,11 @@ func (s *snapshot) readContents(ctx context.Context, list []listed) {
 }
 
 // read reads a path together with the state in which it holds this.
-func (s *snapshot) read(r *os.Root, name string) (fileStat, image) {
+func (s *snapshot) read(r *os.Root, name string) (filestat.Stat, image) {
 	for try := 0; ; try++ {
-		before := lstat(s.full(name))
+		before := filestat.Of(s.full(name))
 		img := readRooted(r, name)
-		after := lstat(s.full(name))
+		after := filestat.Of(s.full(name))
 		if before == after || try == 2 {
 			return after, img
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cursord/agent"
+	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -395,9 +396,9 @@ func (ws *windows) author(path string, when int64) *diffs.Source {
 	}
 	for i := len(ws.all) - 1; i >= 0; i-- {
 		w := ws.all[i]
-		if !changeTimes || when >= w.from-w.margin {
+		if !filestat.ChangeTimes || when >= w.from-w.margin {
 			src := w.source
-			if changeTimes && when < w.from {
+			if filestat.ChangeTimes && when < w.from {
 				src.Via = "unknown"
 			}
 			return &src

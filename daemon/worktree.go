@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cursord/daemon/copytree"
+	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
 
@@ -71,7 +72,7 @@ func movedTarget(target, from, to string) string {
 func (t *worktree) noteAll(path string, img image) {
 	img.Content = t.held(img.Content)
 	for _, s := range t.starts {
-		s.note(path, fileStat{}, img)
+		s.note(path, filestat.Stat{}, img)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -180,7 +181,7 @@ func (r *reviewer) tidy(f *file, c *change) {
 	if c.in != f.tree {
 		copied := r.open(f.tree) == nil
 		may = func(dir string) bool {
-			return slices.Contains(f.accepted, dir) || copied && !lstat(filepath.Join(f.tree.root, filepath.FromSlash(dir))).exists()
+			return slices.Contains(f.accepted, dir) || copied && !filestat.Of(filepath.Join(f.tree.root, filepath.FromSlash(dir))).Exists()
 		}
 	}
 	var dirs []string

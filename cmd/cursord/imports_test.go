@@ -14,8 +14,9 @@ var internalImports = map[string][]string{
 	"cursord/agent":           {},
 	"cursord/diffs":           {},
 	"cursord/sessions":        {},
-	"cursord/daemon":          {"cursord/agent", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree"},
-	"cursord/daemon/copytree": {},
+	"cursord/daemon":          {"cursord/agent", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/daemon/internal/filestat"},
+	"cursord/daemon/copytree": {"cursord/daemon/internal/askgit", "cursord/daemon/internal/filestat"},
+	"cursord/daemon/internal": {},
 	"cursord/editors":         {},
 	"cursord/rpc":             {"cursord/daemon", "cursord/sessions"},
 	"cursord/cmd/cursord":     {"cursord/daemon", "cursord/diffs", "cursord/editors", "cursord/rpc", "cursord/sessions"},
@@ -31,7 +32,7 @@ var restricted = map[string][]string{
 	"github.com/spf13/cobra":          {"cursord/cmd/cursord"},
 	"github.com/invopop/jsonschema":   {"cursord/rpc/internal/schema"},
 	"github.com/stretchr/testify":     {},
-	"os/exec":                         {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/cmd/cursord"}, // daemon: for git alone
+	"os/exec":                         {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/cmd/cursord"}, // daemon: for git alone
 	"encoding/gob":                    {},
 	"github.com/rogpeppe/go-internal": {},
 	"github.com/adrg/xdg":             {"cursord/daemon"},
@@ -39,7 +40,7 @@ var restricted = map[string][]string{
 	"github.com/mattn/go-isatty":      {"cursord/cmd/cursord"},
 	"net/http":                        {},
 	"github.com/oklog/ulid/v2":        {"cursord/daemon", "cursord/sessions", "cursord/cmd/cursord"},
-	"golang.org/x/sys/unix":           {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/cmd/cursord"},
+	"golang.org/x/sys/unix":           {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/internal/filestat", "cursord/cmd/cursord"},
 }
 
 // TestImportTable holds the packages to the order in ARCHITECTURE.md.

@@ -12,6 +12,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // Contents that neither side can be relied on to keep are kept beside the copy, within these bounds; where blocks are
@@ -34,7 +36,7 @@ func (c *Copy) Base(ctx context.Context, p string) ([]byte, error) {
 	}
 	is := func(data []byte) bool { return int64(len(data)) == e.Size && sha256.Sum256(data) == e.Hash }
 	for _, name := range []string{c.basePath(e.Hash), c.inCopy(p), c.inReal(p)} {
-		if st := lstat(name); st.size != e.Size || !st.mode.IsRegular() {
+		if st := filestat.Of(name); st.Size != e.Size || !st.Mode.IsRegular() {
 			continue
 		}
 		if data, err := readAll(name, e.Size); err == nil && is(data) {
@@ -110,7 +112,7 @@ func (c *Copy) keepFrom(from string, e *entry) error {
 		return nil
 	}
 	name := c.basePath(e.Hash)
-	if lstat(name).exists() {
+	if filestat.Of(name).Exists() {
 		return nil
 	}
 	if c.plain.Load() && (e.Size > baseFile || c.baseSize+e.Size > baseBytes) {
@@ -159,7 +161,7 @@ func (c *Copy) dropBases() error {
 	for _, d := range entries {
 		name := filepath.Join(dir, d.Name())
 		if used[d.Name()] {
-			c.baseSize += lstat(name).size
+			c.baseSize += filestat.Of(name).Size
 		} else if err := os.Remove(name); err != nil {
 			return err
 		}

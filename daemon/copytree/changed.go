@@ -33,7 +33,7 @@ func (c *Copy) Changed(ctx context.Context) ([]Change, error) {
 			return nil, ctx.Err()
 		}
 		e, st := c.t.entries[p], stats[i]
-		if e != nil && (e.linked || st.exists() && st == e.copied) || e == nil && !st.exists() {
+		if e != nil && (e.linked || st.Exists() && st == e.copied) || e == nil && !st.Exists() {
 			continue
 		}
 		held, at, err := c.lookCopy(p)

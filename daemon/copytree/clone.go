@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // gitFiles are small files of a repository that its copy has too. What is there of a rebase or a bisection stays
@@ -112,7 +114,7 @@ func (c *Copy) takeGit(ctx context.Context, g git, s *scan) (dirty map[string]bo
 	}
 	own := git{dir: filepath.Join(c.top(), ".git"), tree: c.top(), in: c.Path(), own: true}
 	state := st.digest(s.index.Sum(nil))
-	if state == c.t.state && lstat(filepath.Join(own.dir, "HEAD")).mode.IsRegular() && lstat(own.dir).mode.IsDir() {
+	if state == c.t.state && filestat.Of(filepath.Join(own.dir, "HEAD")).Mode.IsRegular() && filestat.Of(own.dir).Mode.IsDir() {
 		return nil, nil
 	}
 	if err := c.writeGit(ctx, own, st); err != nil {
@@ -136,7 +138,7 @@ func (c *Copy) takeGit(ctx context.Context, g git, s *scan) (dirty map[string]bo
 // writeGit makes the copy's repository, or brings it up to date, but for the index.
 func (c *Copy) writeGit(ctx context.Context, own git, st *gitState) error {
 	// The agent may have put anything in its place, also a way to the user's.
-	if is := lstat(own.dir); is.exists() && (!is.mode.IsDir() || lstat(filepath.Join(own.dir, "commondir")).exists()) {
+	if is := filestat.Of(own.dir); is.Exists() && (!is.Mode.IsDir() || filestat.Of(filepath.Join(own.dir, "commondir")).Exists()) {
 		if err := removeAll(own.dir); err != nil {
 			return err
 		}
@@ -163,7 +165,7 @@ func (c *Copy) writeGit(ctx context.Context, own git, st *gitState) error {
 		at := own.dir
 		for _, name := range strings.Split(sub, "/") {
 			at = filepath.Join(at, name)
-			if is := lstat(at); is.exists() && !is.mode.IsDir() {
+			if is := filestat.Of(at); is.Exists() && !is.Mode.IsDir() {
 				if err := os.Remove(at); err != nil {
 					return err
 				}
@@ -204,7 +206,7 @@ func (c *Copy) writeGit(ctx context.Context, own git, st *gitState) error {
 // ownRefs returns what the copy's refs say by now; nothing, if that cannot be told.
 func (c *Copy) ownRefs(ctx context.Context, own git) map[string]string {
 	refs := map[string]string{}
-	if !lstat(own.dir).exists() {
+	if !filestat.Of(own.dir).Exists() {
 		return refs
 	}
 	if oid, err := own.line(ctx, "rev-parse", "-q", "--verify", "HEAD^{commit}"); err == nil {
@@ -327,7 +329,7 @@ func replaceFile(name string, data []byte) error {
 	if err := removeAll(name + ".new"); err != nil {
 		return err
 	}
-	if lstat(name).mode.IsDir() {
+	if filestat.Of(name).Mode.IsDir() {
 		if err := removeAll(name); err != nil {
 			return err
 		}

@@ -25,6 +25,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"cursord/daemon/internal/filestat"
 )
 
 var (
@@ -135,7 +137,7 @@ func places(root, dir string) (string, string, error) {
 	if err != nil {
 		return "", "", err
 	}
-	if !lstat(root).mode.IsDir() {
+	if !filestat.Of(root).Mode.IsDir() {
 		return "", "", fmt.Errorf("%s: it is not a folder", root)
 	}
 	if filepath.Dir(root) == root {
@@ -207,7 +209,7 @@ func (c *Copy) Notes() []Note {
 }
 
 // Valid reports whether the copy is still there: if not, what it holds says nothing. Whoever removes a copy begins with that.
-func (c *Copy) Valid() bool { return lstat(filepath.Join(c.meta(), tableName)).exists() }
+func (c *Copy) Valid() bool { return filestat.Of(filepath.Join(c.meta(), tableName)).Exists() }
 
 // Taken returns what was taken over at a path, or false.
 func (c *Copy) Taken(path string) (State, bool) {
@@ -246,23 +248,23 @@ func (c *Copy) inReal(p string) string { return filepath.Join(c.t.root, filepath
 func (c *Copy) inCopy(p string) string { return filepath.Join(c.Path(), filepath.FromSlash(p)) }
 
 // lookReal returns the state of a path in the workspace; the stat is zero if it is racy.
-func (c *Copy) lookReal(p string) (State, stat, error) { return lookBelow(c.t.root, p) }
+func (c *Copy) lookReal(p string) (State, filestat.Stat, error) { return lookBelow(c.t.root, p) }
 
 // lookCopy returns the state of a path in the copy, in terms of the workspace; the stat is zero if it is racy.
-func (c *Copy) lookCopy(p string) (State, stat, error) {
+func (c *Copy) lookCopy(p string) (State, filestat.Stat, error) {
 	s, st, err := lookBelow(c.Path(), p)
 	s.Target = moved(s.Target, c.Path(), c.t.root)
 	return s, st, err
 }
 
-func lookBelow(base, p string) (State, stat, error) {
+func lookBelow(base, p string) (State, filestat.Stat, error) {
 	if !(realDirs{base: base, known: map[string]bool{".": true}}).has(path.Dir(p)) {
-		return State{}, stat{}, nil
+		return State{}, filestat.Stat{}, nil
 	}
 	moment := now()
 	s, st, err := look(filepath.Join(base, filepath.FromSlash(p)))
-	if st.racy(moment) {
-		st = stat{}
+	if st.Racy(moment) {
+		st = filestat.Stat{}
 	}
 	return s, st, err
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // childVar makes the test binary a process that makes a copy, or takes over, and is killed at it.
@@ -89,7 +91,7 @@ func TestKilled(t *testing.T) {
 			}
 		}
 		write(t, filepath.Join(w.dir, "pond"), "agent.txt", fmt.Sprint("agent ", round))
-		w.killAt(func() bool { return lstat(filepath.Join(w.dir, metaName, journalName)).size >= bytes })
+		w.killAt(func() bool { return filestat.Of(filepath.Join(w.dir, metaName, journalName)).Size >= bytes })
 		for i := range n / 10 { // the user goes on, while nobody runs
 			w.write(fmt.Sprintf("many/%d/%d.txt", i%17, i), fmt.Sprint("after round ", round))
 		}

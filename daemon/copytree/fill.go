@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // make makes the copy in an empty place; what makes it one, at the end, is the table.
@@ -127,7 +129,7 @@ func (c *Copy) wanted(p string) bool {
 // link links a folder of the copy to the real one.
 func (c *Copy) link(p string) error {
 	to := c.inCopy(p)
-	if lstat(to).exists() {
+	if filestat.Of(to).Exists() {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
@@ -155,13 +157,13 @@ func (c *Copy) fill(ctx context.Context, s *scan) error {
 	var bytes int64
 	made := map[string]bool{".": true}
 	for i, p := range paths {
-		if stats[i].mode.IsRegular() {
-			bytes += stats[i].size
+		if stats[i].Mode.IsRegular() {
+			bytes += stats[i].Size
 		}
 		if bytes > c.o.MaxBytes {
 			return c.o.tooManyBytes()
 		}
-		if stats[i].exists() {
+		if stats[i].Exists() {
 			if err := c.mkdirs(path.Dir(p), made); err != nil {
 				return err
 			}
@@ -169,7 +171,7 @@ func (c *Copy) fill(ctx context.Context, s *scan) error {
 	}
 	type result struct {
 		state        State
-		real, copied stat
+		real, copied filestat.Stat
 		err          error
 	}
 	results := make([]result, len(paths))
@@ -181,13 +183,13 @@ func (c *Copy) fill(ctx context.Context, s *scan) error {
 				r := &results[i]
 				to := c.inCopy(paths[i])
 				if r.state, r.real, r.err = c.bring(c.inReal(paths[i]), to, i >= len(s.files)); r.err == nil {
-					r.copied = lstat(to)
+					r.copied = filestat.Of(to)
 				}
 			}
 		})
 	}
 	for i := 0; i < len(paths) && ctx.Err() == nil; i++ {
-		if stats[i].exists() {
+		if stats[i].Exists() {
 			next <- i
 		}
 	}
@@ -229,8 +231,8 @@ func (c *Copy) mkdirs(dir string, made map[string]bool) error {
 
 // mkdirLike makes a folder with the permissions of another, as far as it can be written to.
 func mkdirLike(dir, like string) error {
-	perm := lstat(like).mode.Perm() | 0o700
-	if err := os.Mkdir(dir, perm); err != nil && !(errors.Is(err, fs.ErrExist) && lstat(dir).mode.IsDir()) {
+	perm := filestat.Of(like).Mode.Perm() | 0o700
+	if err := os.Mkdir(dir, perm); err != nil && !(errors.Is(err, fs.ErrExist) && filestat.Of(dir).Mode.IsDir()) {
 		return err
 	}
 	return nil
@@ -248,39 +250,39 @@ func writeFailed(err error) bool {
 
 // bring makes at to, where nothing is, what is at from, or a folder if one is wanted. It returns what this is, and the
 // stat with which it is there, zero if that is racy. Where nothing is, nothing is made.
-func (c *Copy) bring(from, to string, folder bool) (State, stat, error) {
+func (c *Copy) bring(from, to string, folder bool) (State, filestat.Stat, error) {
 	for try := 0; ; try++ {
 		moment := now()
-		before := lstat(from)
+		before := filestat.Of(from)
 		s, err := c.bringOnce(from, to, before, folder)
-		after := lstat(from)
+		after := filestat.Of(from)
 		if err != nil || before == after || try == 3 {
-			if after != before || after.racy(moment) {
-				after = stat{}
+			if after != before || after.Racy(moment) {
+				after = filestat.Stat{}
 			}
 			return s, after, err
 		}
 		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return s, stat{}, writeError{err}
+			return s, filestat.Stat{}, writeError{err}
 		}
 	}
 }
 
-func (c *Copy) bringOnce(from, to string, st stat, folder bool) (State, error) {
-	s := State{Exists: true, Mode: st.mode}
+func (c *Copy) bringOnce(from, to string, st filestat.Stat, folder bool) (State, error) {
+	s := State{Exists: true, Mode: st.Mode}
 	switch {
-	case !st.exists() || st.mode.IsDir() && !folder:
+	case !st.Exists() || st.Mode.IsDir() && !folder:
 		return State{}, nil
-	case st.mode.IsDir():
+	case st.Mode.IsDir():
 		return s, wrote(mkdirLike(to, from))
-	case st.mode&fs.ModeSymlink != 0:
+	case st.Mode&fs.ModeSymlink != 0:
 		target, err := os.Readlink(from)
 		if err != nil {
 			return s, err
 		}
 		s.Target = target
 		return s, wrote(os.Symlink(moved(target, c.t.root, c.Path()), to))
-	case !st.mode.IsRegular():
+	case !st.Mode.IsRegular():
 		return s, errOdd
 	}
 	f, err := openFile(from)
@@ -288,17 +290,17 @@ func (c *Copy) bringOnce(from, to string, st stat, folder bool) (State, error) {
 		return s, err
 	}
 	defer f.Close()
-	s.Size = st.size
+	s.Size = st.Size
 	if err := c.copyFile(&s, f, to); err != nil {
 		os.Remove(to)
 		return s, err
 	}
-	if lstat(to).mode.Perm() != st.mode.Perm() { // it is what was asked for, without what the umask takes away
-		if err := os.Chmod(to, st.mode.Perm()); err != nil {
+	if filestat.Of(to).Mode.Perm() != st.Mode.Perm() { // it is what was asked for, without what the umask takes away
+		if err := os.Chmod(to, st.Mode.Perm()); err != nil {
 			return s, writeError{err}
 		}
 	}
-	t := time.Unix(0, st.mtime)
+	t := time.Unix(0, st.Mtime)
 	return s, wrote(os.Chtimes(to, t, t))
 }
 
@@ -346,11 +348,11 @@ func wrote(err error) error {
 }
 
 // record notes what both sides hold now, and with which stats.
-func (c *Copy) record(p string, s State, real, copied stat) *entry {
-	if copied.slack() != racyTime {
-		copied = stat{} // it would take too long until it can be told from a later one
+func (c *Copy) record(p string, s State, real, copied filestat.Stat) *entry {
+	if copied.Slack() != filestat.RacyTime {
+		copied = filestat.Stat{} // it would take too long until it can be told from a later one
 	}
-	c.settled = max(c.settled, copied.ctime+int64(copied.slack()))
+	c.settled = max(c.settled, copied.Ctime+int64(copied.Slack()))
 	e := &entry{State: s, real: real, copied: copied}
 	c.t.entries[p], c.changed = e, true
 	return e
@@ -362,7 +364,7 @@ func (c *Copy) settle(ctx context.Context) error {
 	if wait <= 0 {
 		return nil
 	}
-	timer := time.NewTimer(min(wait, 2*racyTime))
+	timer := time.NewTimer(min(wait, 2*filestat.RacyTime))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -1,16 +1,14 @@
 package copytree
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
+
+	"cursord/daemon/internal/askgit"
 )
 
 // gitOutput bounds what git may print, in bytes.
@@ -26,52 +24,24 @@ type git struct {
 }
 
 func (g git) run(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
-	all := []string{
-		"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull,
-		"-c", "core.untrackedCache=false", "-c", "core.quotePath=false",
-	}
+	q := askgit.Question{Dir: g.in, In: in, Most: gitOutput}
 	if g.own {
-		all = append(all, "-c", "core.splitIndex=false")
+		q.Args = append(q.Args, "-c", "core.splitIndex=false")
 	}
 	if g.dir != "" {
-		all = append(all, "--git-dir="+g.dir, "--work-tree="+g.tree)
+		q.Args = append(q.Args, "--git-dir="+g.dir, "--work-tree="+g.tree)
 	}
-	cmd := exec.CommandContext(ctx, "git", append(all, args...)...)
-	cmd.Dir, cmd.Env, cmd.Stdin = g.in, gitEnvironment(), in
-	cmd.WaitDelay = 200 * time.Millisecond
-	out, errOut := &bounded{left: gitOutput}, &bounded{left: 4 << 10}
-	cmd.Stdout, cmd.Stderr = out, errOut
-	err := cmd.Run()
-	switch {
-	case ctx.Err() != nil:
+	out, err := q.Run(ctx, args...)
+	if ctx.Err() != nil {
 		return nil, ctx.Err()
-	case out.over:
-		return nil, fmt.Errorf("git %s printed more than %d MiB", args[0], gitOutput>>20)
-	case err != nil:
-		return out.b.Bytes(), fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(errOut.b.String()))
 	}
-	return out.b.Bytes(), nil
+	return out, err
 }
 
 // line runs a command that prints one line, and returns this.
 func (g git) line(ctx context.Context, args ...string) (string, error) {
 	out, err := g.run(ctx, nil, args...)
 	return strings.TrimSuffix(string(out), "\n"), err
-}
-
-// gitEnvironment is the process's without what would lead git to another repository, or have it lock, ask or fetch.
-func gitEnvironment() []string {
-	var env []string
-	for _, kv := range os.Environ() {
-		key, _, _ := strings.Cut(kv, "=")
-		switch {
-		case key == "GIT_CONFIG_GLOBAL" || key == "GIT_CONFIG_SYSTEM" || key == "GIT_CONFIG_NOSYSTEM" || key == "GIT_EXEC_PATH":
-		case strings.HasPrefix(key, "GIT_") || key == "LC_ALL" || key == "LANGUAGE":
-			continue
-		}
-		env = append(env, kv)
-	}
-	return append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 }
 
 // findGit returns the repository in whose work tree a folder lies, or false.
@@ -99,19 +69,4 @@ func findGit(ctx context.Context, root string) (git, bool) {
 		}
 	}
 	return g, true
-}
-
-// A bounded buffer keeps what is written to it up to a bound; what is over it is dropped.
-type bounded struct {
-	b    bytes.Buffer
-	left int
-	over bool
-}
-
-func (w *bounded) Write(p []byte) (int, error) {
-	n := min(len(p), w.left)
-	w.b.Write(p[:n])
-	w.left -= n
-	w.over = w.over || n < len(p)
-	return len(p), nil
 }

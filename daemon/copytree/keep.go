@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // An Info describes one copy of a state directory.
@@ -35,13 +37,13 @@ func List(ctx context.Context, stateDir string) ([]Info, error) {
 		if !e.IsDir() {
 			continue
 		}
-		st := lstat(filepath.Join(info.Dir, metaName, tableName))
+		st := filestat.Of(filepath.Join(info.Dir, metaName, tableName))
 		if t, err := readTable(info.Dir, false); err == nil {
 			info.Root = t.root
-		} else if !st.exists() {
-			st = lstat(info.Dir)
+		} else if !st.Exists() {
+			st = filestat.Of(info.Dir)
 		}
-		info.LastUsed = time.Unix(0, st.mtime)
+		info.LastUsed = time.Unix(0, st.Mtime)
 		if info.Bytes, err = size(ctx, info.Dir); err != nil {
 			return nil, err
 		}

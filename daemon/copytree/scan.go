@@ -10,6 +10,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // A scan is the listing of one tree: of what belongs to it, not of what is in it.
@@ -56,7 +58,7 @@ func scanCopy(ctx context.Context, base string, repos map[string]git, max int) (
 		if rel, err := filepath.Rel(g.tree, g.in); err == nil && rel != "." {
 			top = strings.TrimSuffix(in, string(filepath.Separator)+rel)
 		}
-		if lstat(in).mode.IsDir() && lstat(g.dir).mode.IsDir() {
+		if filestat.Of(in).Mode.IsDir() && filestat.Of(g.dir).Mode.IsDir() {
 			s.repos[dir] = git{dir: g.dir, tree: top, in: in}
 		}
 	}
@@ -157,7 +159,7 @@ func (s *scan) nested(ctx context.Context, dir string) error {
 	} else if err := s.adopt(ctx, dir); err != nil {
 		return err
 	}
-	if !lstat(s.full(dir)).mode.IsDir() {
+	if !filestat.Of(s.full(dir)).Mode.IsDir() {
 		return nil
 	}
 	return s.folder(ctx, dir)
@@ -166,7 +168,7 @@ func (s *scan) nested(ctx context.Context, dir string) error {
 // adopt has git list a folder that is a repository of its own.
 func (s *scan) adopt(ctx context.Context, dir string) error {
 	full := s.full(dir)
-	if !lstat(filepath.Join(full, ".git")).exists() {
+	if !filestat.Of(filepath.Join(full, ".git")).Exists() {
 		return nil
 	}
 	if g, ok := findGit(ctx, full); ok && g.tree == full {

@@ -2,63 +2,20 @@ package copytree
 
 import (
 	"context"
-	"io/fs"
 	"path"
 	"path/filepath"
-	"runtime"
-	"sync"
-	"time"
+
+	"cursord/daemon/internal/filestat"
 )
 
-// A stat tells one state of a file from another, as long as it is older than racyTime. The zero stat is of nothing.
-type stat struct {
-	dev, ino     uint64 // 0 where the system has none
-	size         int64
-	mtime, ctime int64 // Unix ns
-	mode         fs.FileMode
-}
-
-func (s stat) exists() bool { return s != stat{} }
-
-// racyTime is how far apart two changes of a file must be for the clock of its file system to tell them apart.
-const racyTime = 20 * time.Millisecond
-
-// racy reports whether the file may change after moment, in Unix ns, and look the same.
-func (s stat) racy(moment int64) bool {
-	return s.exists() && s.ctime >= moment-int64(s.slack())
-}
-
-func (s stat) slack() time.Duration {
-	if s.ctime%int64(time.Second) == 0 {
-		return 2 * time.Second // a clock of whole seconds
-	}
-	return racyTime
-}
-
 // lstatAll returns the stats of paths below base; zero for what is not there, or only there through a link.
-func lstatAll(ctx context.Context, base string, paths []string) ([]stat, error) {
-	const chunk = 256
-	stats := make([]stat, len(paths))
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), 8, len(paths)/chunk+1) {
-		wg.Go(func() {
-			for from := range next {
-				for i := from; i < min(from+chunk, len(paths)); i++ {
-					stats[i] = lstat(filepath.Join(base, filepath.FromSlash(paths[i])))
-				}
-			}
-		})
-	}
-	for from := 0; from < len(paths) && ctx.Err() == nil; from += chunk {
-		next <- from
-	}
-	close(next)
-	wg.Wait()
+func lstatAll(ctx context.Context, base string, paths []string) ([]filestat.Stat, error) {
+	stats, _ := filestat.All(len(paths), func(i int) string { return filepath.Join(base, filepath.FromSlash(paths[i])) },
+		func() bool { return ctx.Err() != nil })
 	real := realDirs{base: base, known: map[string]bool{".": true}}
 	for i, p := range paths {
-		if stats[i].exists() && !real.has(path.Dir(p)) {
-			stats[i] = stat{}
+		if stats[i].Exists() && !real.has(path.Dir(p)) {
+			stats[i] = filestat.Stat{}
 		}
 	}
 	return stats, ctx.Err()
@@ -73,7 +30,7 @@ type realDirs struct {
 func (r realDirs) has(dir string) bool {
 	is, known := r.known[dir]
 	if !known {
-		is = r.has(path.Dir(dir)) && lstat(filepath.Join(r.base, filepath.FromSlash(dir))).mode.IsDir()
+		is = r.has(path.Dir(dir)) && filestat.Of(filepath.Join(r.base, filepath.FromSlash(dir))).Mode.IsDir()
 		r.known[dir] = is
 	}
 	return is

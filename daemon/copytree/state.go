@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // A State is what is, or was, at a path of a tree: a regular file, a symbolic link, a folder without files, or nothing.
@@ -78,35 +80,35 @@ var errOdd = errors.New("it is neither a file nor a folder nor a link")
 
 // look reads the state at a path and the stat in which it holds; a stat that is racy is not to be relied on later.
 // With a stat, it opens only files.
-func look(full string) (State, stat, error) {
+func look(full string) (State, filestat.Stat, error) {
 	for try := 0; ; try++ {
-		before := lstat(full)
+		before := filestat.Of(full)
 		s, err := lookOnce(full, before)
-		after := lstat(full)
+		after := filestat.Of(full)
 		if before == after || try == 3 {
 			return s, after, err
 		}
 	}
 }
 
-func lookOnce(full string, st stat) (State, error) {
-	s := State{Exists: true, Mode: st.mode}
-	if st.mode.IsRegular() {
-		s.Size = st.size
+func lookOnce(full string, st filestat.Stat) (State, error) {
+	s := State{Exists: true, Mode: st.Mode}
+	if st.Mode.IsRegular() {
+		s.Size = st.Size
 	}
 	switch {
-	case !st.exists():
+	case !st.Exists():
 		return State{}, nil
-	case st.mode.IsDir():
+	case st.Mode.IsDir():
 		return s, nil
-	case st.mode&fs.ModeSymlink != 0:
+	case st.Mode&fs.ModeSymlink != 0:
 		target, err := os.Readlink(full)
 		if errors.Is(err, fs.ErrNotExist) {
 			return State{}, nil
 		}
 		s.Target = target
 		return s, err
-	case !st.mode.IsRegular():
+	case !st.Mode.IsRegular():
 		return s, errOdd
 	}
 	f, err := openFile(full)

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // A table is what was taken over, by path.
@@ -26,10 +28,10 @@ type table struct {
 // An entry is one path of the table.
 type entry struct {
 	State
-	oid    string // git's name of the content, if it may be had there
-	linked bool   // the copy has a link to the real folder
-	real   stat   // with which the real tree holds State; zero: unknown
-	copied stat   // with which the copy holds State; zero: unknown, or it holds something else
+	oid    string        // git's name of the content, if it may be had there
+	linked bool          // the copy has a link to the real folder
+	real   filestat.Stat // with which the real tree holds State; zero: unknown
+	copied filestat.Stat // with which the copy holds State; zero: unknown, or it holds something else
 }
 
 const tableMagic = "cursord copy 1\n"
@@ -131,13 +133,13 @@ func (w *writer) state(s State) {
 	w.text(s.Target)
 }
 
-func (w *writer) stat(s stat) {
-	w.number(int64(s.dev))
-	w.number(int64(s.ino))
-	w.number(s.size)
-	w.number(s.mtime)
-	w.number(s.ctime)
-	w.mode(s.mode)
+func (w *writer) stat(s filestat.Stat) {
+	w.number(int64(s.Dev))
+	w.number(int64(s.Ino))
+	w.number(s.Size)
+	w.number(s.Mtime)
+	w.number(s.Ctime)
+	w.mode(s.Mode)
 }
 
 // A reader takes values from the front; what is not there is zero, and short is set.
@@ -181,9 +183,9 @@ func (r *reader) state() State {
 	return s
 }
 
-func (r *reader) stat() stat {
-	return stat{
-		dev: uint64(r.number()), ino: uint64(r.number()), size: r.number(), mtime: r.number(), ctime: r.number(), mode: r.mode(),
+func (r *reader) stat() filestat.Stat {
+	return filestat.Stat{
+		Dev: uint64(r.number()), Ino: uint64(r.number()), Size: r.number(), Mtime: r.number(), Ctime: r.number(), Mode: r.mode(),
 	}
 }
 

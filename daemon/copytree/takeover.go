@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // TakeOver brings into the copy what changed in the workspace since it was done last, and returns it by path. Where the
@@ -102,13 +104,13 @@ func (c *Copy) changedReal(ctx context.Context, s *scan) ([]Change, error) {
 			return nil, ctx.Err()
 		}
 		e, st := c.t.entries[p], stats[i]
-		if st.mode.IsRegular() {
-			bytes += st.size
+		if st.Mode.IsRegular() {
+			bytes += st.Size
 		}
 		if bytes > c.o.MaxBytes {
 			return nil, c.o.tooManyBytes()
 		}
-		if e != nil && (e.linked || st.exists() && st == e.real) || e == nil && !st.exists() {
+		if e != nil && (e.linked || st.Exists() && st == e.real) || e == nil && !st.Exists() {
 			continue
 		}
 		now, at, err := c.lookReal(p)
@@ -172,9 +174,9 @@ func (c *Copy) take(ch Change) (_ Change, done bool, err error) {
 }
 
 // heldCopy returns what the copy holds at a path; it reads only what may be different from what was taken over.
-func (c *Copy) heldCopy(p string) (State, stat, error) {
-	if e := c.t.entries[p]; e != nil && e.copied.exists() {
-		if (realDirs{c.Path(), map[string]bool{".": true}}).has(path.Dir(p)) && lstat(c.inCopy(p)) == e.copied {
+func (c *Copy) heldCopy(p string) (State, filestat.Stat, error) {
+	if e := c.t.entries[p]; e != nil && e.copied.Exists() {
+		if (realDirs{c.Path(), map[string]bool{".": true}}).has(path.Dir(p)) && filestat.Of(c.inCopy(p)) == e.copied {
 			return e.State, e.copied, nil
 		}
 	}
@@ -220,7 +222,7 @@ func (c *Copy) put(ch *Change) error {
 	if err := root.Rename(filepath.Join(metaName, unfinished, "file"), c.name(ch.Path)); err != nil {
 		return err
 	}
-	e := c.record(ch.Path, s, real, lstat(c.inCopy(ch.Path)))
+	e := c.record(ch.Path, s, real, filestat.Of(c.inCopy(ch.Path)))
 	return c.keepBase(ch.Path, e)
 }
 
@@ -234,7 +236,7 @@ func (c *Copy) drop(p string) error {
 	if err := c.write(record{path: p}); err != nil {
 		return err
 	}
-	if c.t.entries[p].Mode.IsDir() && lstat(c.inReal(p)).mode.IsDir() {
+	if c.t.entries[p].Mode.IsDir() && filestat.Of(c.inReal(p)).Mode.IsDir() {
 		c.forget(p)
 		return nil
 	}
@@ -242,7 +244,7 @@ func (c *Copy) drop(p string) error {
 		return err
 	}
 	c.forget(p)
-	for dir := path.Dir(p); dir != "." && !lstat(c.inReal(dir)).mode.IsDir(); dir = path.Dir(dir) {
+	for dir := path.Dir(p); dir != "." && !filestat.Of(c.inReal(dir)).Mode.IsDir(); dir = path.Dir(dir) {
 		if root.Remove(c.name(dir)) != nil {
 			break // the agent has something in it
 		}
@@ -267,12 +269,12 @@ func (c *Copy) mkdirsIn(root *os.Root, dir string) error {
 	at := "."
 	for name := range strings.SplitSeq(dir, "/") {
 		at = path.Join(at, name)
-		switch is := lstat(c.inCopy(at)); {
-		case is.mode.IsDir():
-		case is.exists():
+		switch is := filestat.Of(c.inCopy(at)); {
+		case is.Mode.IsDir():
+		case is.Exists():
 			return &fs.PathError{Op: "mkdir", Path: at, Err: errNotDir}
 		default:
-			if err := root.Mkdir(c.name(at), lstat(c.inReal(at)).mode.Perm()|0o700); err != nil {
+			if err := root.Mkdir(c.name(at), filestat.Of(c.inReal(at)).Mode.Perm()|0o700); err != nil {
 				return err
 			}
 		}

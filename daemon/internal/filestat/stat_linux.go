@@ -1,4 +1,4 @@
-package daemon
+package filestat
 
 import (
 	"io/fs"
@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// changeTimes says that fileStat.ctime is when the file was last changed in any way, whatever was done to its mtime.
-const changeTimes = true
+// ChangeTimes says that Stat.Ctime is when the file was last changed in any way, whatever was done to its mtime.
+const ChangeTimes = true
 
-// lstat returns the state of a path itself; zero if it cannot be found.
-func lstat(path string) fileStat {
+// Of returns the state of a path itself; zero if it cannot be found.
+func Of(path string) Stat {
 	var st syscall.Stat_t
 	for {
 		err := syscall.Lstat(path, &st)
@@ -20,7 +20,7 @@ func lstat(path string) fileStat {
 			continue
 		}
 		if err != nil {
-			return fileStat{}
+			return Stat{}
 		}
 		break
 	}
@@ -34,13 +34,13 @@ func lstat(path string) fileStat {
 	default:
 		mode |= fs.ModeIrregular
 	}
-	return fileStat{
-		dev: st.Dev, ino: st.Ino, size: st.Size, mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(), mode: mode,
+	return Stat{
+		Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano(), Mode: mode,
 	}
 }
 
-// born returns when a path was made, if the file system knows.
-func born(path string) (t time.Time, known bool) {
+// Born returns when a path was made, if the file system knows.
+func Born(path string) (t time.Time, known bool) {
 	var st unix.Statx_t
 	if unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st) != nil || st.Mask&unix.STATX_BTIME == 0 {
 		return time.Time{}, false

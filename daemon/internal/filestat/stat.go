@@ -1,0 +1,66 @@
+// Package filestat looks at the states of files without opening them.
+package filestat
+
+import (
+	"io/fs"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// A Stat tells one state of a file from another, as long as it is older than RacyTime. The zero Stat is of nothing.
+type Stat struct {
+	Dev, Ino     uint64 // 0 where the system has none
+	Size         int64
+	Mtime, Ctime int64 // Unix ns
+	Mode         fs.FileMode
+}
+
+// Exists reports whether there is anything.
+func (s Stat) Exists() bool { return s != Stat{} }
+
+// RacyTime is how far apart two changes of a file must be for the clock of its file system to tell them apart.
+const RacyTime = 20 * time.Millisecond
+
+// Racy reports whether the file may change after moment, in Unix ns, and look the same.
+func (s Stat) Racy(moment int64) bool { return s.Exists() && s.Ctime >= moment-int64(s.Slack()) }
+
+// Slack is RacyTime by the clock of the file's system.
+func (s Stat) Slack() time.Duration {
+	if s.Ctime%int64(time.Second) == 0 {
+		return 2 * time.Second // a clock of whole seconds
+	}
+	return RacyTime
+}
+
+// Touched reports whether what a file is now differs by no more than its mode or its name, by all that can be seen.
+func (s Stat) Touched(now Stat) bool {
+	return s.Ino != 0 && s.Dev == now.Dev && s.Ino == now.Ino && s.Size == now.Size && s.Mtime == now.Mtime &&
+		s.Mode.Type() == now.Mode.Type()
+}
+
+// All returns the stats of n paths, by several goroutines; what cannot be found is zero. It stops early, and
+// returns false, once stop says so.
+func All(n int, path func(int) string, stop func() bool) ([]Stat, bool) {
+	const chunk = 512
+	stats := make([]Stat, n)
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 8, n/chunk+1) {
+		wg.Go(func() {
+			for from := range next {
+				for i := from; i < min(from+chunk, n); i++ {
+					stats[i] = Of(path(i))
+				}
+			}
+		})
+	}
+	whole := true
+	for from := 0; from < n && whole; from += chunk {
+		next <- from
+		whole = !stop()
+	}
+	close(next)
+	wg.Wait()
+	return stats, whole
+}

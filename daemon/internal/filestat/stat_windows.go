@@ -1,0 +1,35 @@
+package filestat
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// ChangeTimes says that Stat.Ctime is when the file was last changed in any way, whatever was done to its mtime.
+const ChangeTimes = false
+
+// Of returns the state of a path itself; zero if it cannot be found. In the place of the time of its last change
+// of any kind there is that of its content.
+func Of(path string) Stat {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return Stat{}
+	}
+	t := info.ModTime().UnixNano()
+	return Stat{Size: info.Size(), Mtime: t, Ctime: t, Mode: info.Mode() & (fs.ModePerm | fs.ModeType)}
+}
+
+// Born returns when a path was made, if the file system knows.
+func Born(path string) (t time.Time, known bool) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return time.Time{}, false
+	}
+	data, ok := info.Sys().(*syscall.Win32FileAttributeData)
+	if !ok {
+		return time.Time{}, false
+	}
+	return time.Unix(0, data.CreationTime.Nanoseconds()), true
+}
