@@ -69,7 +69,7 @@ func (r *reviewer) refreshCopy(f *file) (s sides, err error) {
 				return s, r.unreadable(f, img)
 			}
 		}
-		if s.here.same(s.real) { // agreed, or taken over
+		if s.here.same(s.real) && !s.real.same(image{Content: f.review.Baseline()}) { // agreed, or taken over
 			f.review.ObserveBaseline(s.real.Content)
 		}
 		r.observeCopy(f, s.here)
