@@ -229,8 +229,17 @@ func (s *snapshot) close() {
 
 // useless says why nothing can be compared with the snapshot; "" if it can.
 func (s *snapshot) useless() string {
-	if !s.taken.Load() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.listed && s.unusable == "" {
 		return "its files could not be read in time"
 	}
 	return s.unusable
+}
+
+// lacks says what is missing in the snapshot; "" if nothing is.
+func (s *snapshot) lacks() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.short
 }

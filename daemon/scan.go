@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -21,6 +20,7 @@ import (
 // Bounds of a scan.
 const (
 	scanTime  = 2 * time.Second
+	lastTime  = 20 * time.Second // for the one at the end of a turn, behind which there is no other
 	scanFiles = 2000
 	scanBytes = 64 << 20
 )
@@ -74,11 +74,11 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 		left.late++
 		return nil, left
 	}
-	r, err := os.OpenRoot(s.root)
+	r, err := newFileReader(s.root)
 	if err != nil {
 		return nil, left
 	}
-	defer r.Close()
+	defer r.close()
 	links := map[string]bool{}
 	room := int64(scanBytes)
 	var ask []string
@@ -116,7 +116,7 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 		case !reviewable(f.was.Mode):
 			f.after.odd = "it was not a regular file"
 		default:
-			if _, err := r.Lstat(filepath.FromSlash(f.path)); err != nil && !errors.Is(err, fs.ErrNotExist) && !notDirectory(err) && !beyondLink(r, f.path) {
+			if _, err := r.root.Lstat(filepath.FromSlash(f.path)); err != nil && !errors.Is(err, fs.ErrNotExist) && !notDirectory(err) && !beyondLink(r.root, f.path) {
 				f.after.odd = fmt.Sprint(pathCause(err)) // it need not be gone
 			}
 		}

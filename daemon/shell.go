@@ -211,7 +211,7 @@ func (t *turnWatch) settle() {
 		}
 		postponed := t.postponed
 		t.postponed = map[string]diffs.Source{}
-		t.scan(true, func(c trace) verdict {
+		t.scan(scanTime, true, func(c trace) verdict {
 			last := t.past[len(t.past)-1].source
 			src := t.during(c.when)
 			earlier, left := postponed[c.path]
@@ -237,7 +237,7 @@ func (t *turnWatch) settle() {
 		t.closeRuns()
 	case begun && filestat.ChangeTimes && len(t.runs) == 1:
 		last := t.past[len(t.past)-1]
-		t.scan(false, func(c trace) verdict {
+		t.scan(scanTime, false, func(c trace) verdict {
 			return verdict{leave: c.when >= last.from-last.margin || t.during(c.when) != nil}
 		})
 	}
@@ -251,7 +251,7 @@ func (t *turnWatch) lastScan() {
 	if t.scans && len(t.past) > 0 {
 		first := t.past[0].from - t.past[0].margin
 		unknown := diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "unknown"}
-		t.scan(true, func(c trace) verdict {
+		t.scan(lastTime, true, func(c trace) verdict {
 			if src := t.during(c.when); src != nil {
 				return verdict{source: src}
 			}
@@ -307,7 +307,7 @@ func (t *turnWatch) closeRuns() {
 }
 
 // scan finds changes and hands them to the reviewer.
-func (t *turnWatch) scan(list bool, judge func(trace) verdict) {
+func (t *turnWatch) scan(limit time.Duration, list bool, judge func(trace) verdict) {
 	<-t.start.ready
 	t.r.call(t.r.refreshPending) // also waits until the calls before have been reviewed
 	if list {
@@ -316,7 +316,7 @@ func (t *turnWatch) scan(list bool, judge func(trace) verdict) {
 	if t.start.useless() != "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	if t.tree.isolated() {
 		judge = t.judgeCopy(judge)
@@ -351,11 +351,10 @@ func (t *turnWatch) warn() {
 		return
 	}
 	t.warned = true
-	switch why := t.start.useless(); {
-	case why != "":
+	if why := t.start.useless(); why != "" {
 		t.say("What commands change in this workspace is not looked for: " + why + ".")
-	case t.start.short != "":
-		t.say("Some changes by commands may not be found, or may be without their former content: " + t.start.short + ".")
+	} else if lacks := t.start.lacks(); lacks != "" {
+		t.say("Some changes by commands may not be found, or may be without their former content: " + lacks + ".")
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,9 +16,10 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// Bounds of a snapshot. The agent's prompt waits for it.
+// Bounds of a snapshot. The agent's prompt waits for it; what takes longer is of use until a call begins that may write.
 const (
-	snapshotTime = 3 * time.Second
+	snapshotWait = 3 * time.Second
+	snapshotTime = 30 * time.Second
 	gitEntries   = 300_000 // paths in a git work tree
 	walkEntries  = 50_000  // entries of folders elsewhere
 )
@@ -28,7 +31,6 @@ type snapshot struct {
 	root  string
 	began time.Time
 	ready chan struct{} // closed when it is taken, or takes too long to wait for
-	taken atomic.Bool
 
 	mu       sync.Mutex        // guards all below
 	repos    []repository      // the root's and those within; none: the folders were read, without git
@@ -38,6 +40,8 @@ type snapshot struct {
 	nested   map[string]bool   // folders for repositories within, of which nothing is known; whether there is one
 	reruled  bool              // what git ignores has changed since
 	spool    spool
+	listed   bool   // files and dirs are what there was
+	ended    bool   // something may have been written since: what is not known now is not to be
 	unusable string // why nothing can be compared with it; "" if it can
 	short    string // what is missing in it, for people; "" if nothing is
 }
@@ -60,15 +64,21 @@ func newSnapshot(root, stateDir string) (s *snapshot, stop func()) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), snapshotTime)
 	ready := sync.OnceFunc(func() { close(s.ready) })
-	late := time.AfterFunc(snapshotTime+snapshotTime/4, ready) // a disk that does not answer does not hear of ctx
+	late := time.AfterFunc(snapshotWait, ready)
 	go func() {
 		defer cancel()
 		s.take(ctx)
-		s.taken.Store(true)
 		late.Stop()
 		ready()
 	}()
 	return s, cancel
+}
+
+// callBegins says that something may be written from now on.
+func (s *snapshot) callBegins() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
 }
 
 // emptySnapshot returns one that knows nothing.
@@ -152,6 +162,10 @@ func (s *snapshot) keep(list listing, stats []filestat.Stat) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.listed = true
 	s.repos, s.files, s.nested, s.whole = list.repos, files, list.nested, list.whole
 	for _, dir := range list.dirs {
 		s.dirs[dir] = inode{}
@@ -184,50 +198,76 @@ func (s *snapshot) addDirs(name string) {
 
 // readContents keeps the contents that git does not have: first those of files that it knows.
 func (s *snapshot) readContents(ctx context.Context, list []listed) {
-	r, err := os.OpenRoot(s.root)
-	if err != nil {
-		return
-	}
-	defer r.Close()
-	late := 0
+	var late atomic.Int64
 	for _, known := range []bool{true, false} {
+		var want []string
+		s.mu.Lock()
 		for _, l := range list {
-			s.mu.Lock()
-			e := s.files[l.path]
-			want := e != nil && e.oid == "" && (l.oid != "") == known && e.Size <= spoolFile
+			if e := s.files[l.path]; e != nil && e.oid == "" && (l.oid != "") == known && e.Size <= spoolFile {
+				want = append(want, l.path)
+			}
+		}
+		s.mu.Unlock()
+		next := make(chan []string)
+		var readers sync.WaitGroup
+		for range min(runtime.GOMAXPROCS(0), 8) {
+			readers.Go(func() {
+				for names := range next {
+					late.Add(s.readSome(ctx, names))
+				}
+			})
+		}
+		for names := range slices.Chunk(want, 256) {
+			next <- names
+		}
+		close(next)
+		readers.Wait()
+	}
+	if n := late.Load(); n > 0 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.short = fmt.Sprintf("what %d of its files held could not be read in time", n)
+	}
+}
+
+// readSome keeps the contents of some files and returns how many it came too late for.
+func (s *snapshot) readSome(ctx context.Context, names []string) (late int64) {
+	r, err := newFileReader(s.root)
+	if err != nil {
+		return 0
+	}
+	defer r.close()
+	for i, name := range names {
+		if ctx.Err() != nil {
+			return int64(len(names) - i)
+		}
+		st, img := s.read(r, name)
+		s.mu.Lock()
+		if s.ended {
 			s.mu.Unlock()
-			if !want {
-				continue
-			}
-			if ctx.Err() != nil {
-				late++
-				continue
-			}
-			st, img := s.read(r, l.path)
-			s.mu.Lock()
+			return int64(len(names) - i)
+		}
+		if e := s.files[name]; e != nil {
 			e.Stat, e.racy = st, st.Racy(s.began.UnixNano())
 			if img.odd == "" && img.Exists {
 				e.content = s.spool.put(img.bytes())
 			}
-			s.mu.Unlock()
 		}
+		s.mu.Unlock()
 	}
-	if late > 0 {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.short = fmt.Sprintf("what %d of its files held could not be read in time", late)
-	}
+	return 0
 }
 
 // read reads a path together with the state in which it holds this.
-func (s *snapshot) read(r *os.Root, name string) (filestat.Stat, image) {
+func (s *snapshot) read(r *fileReader, name string) (filestat.Stat, image) {
+	before := filestat.Of(s.full(name))
 	for try := 0; ; try++ {
-		before := filestat.Of(s.full(name))
-		img := readRooted(r, name)
+		img := r.read(name)
 		after := filestat.Of(s.full(name))
 		if before == after || try == 2 {
 			return after, img
 		}
+		before = after
 	}
 }
 

@@ -143,6 +143,9 @@ func (t *turnWatch) see(events []agent.Event) (files []written) {
 				t.dir = ev.Dir
 			}
 		case agent.ToolStart:
+			if writes(ev.Call.Name) || writesAnything(ev.Call.Name) {
+				t.start.callBegins()
+			}
 			if writes(ev.Call.Name) {
 				t.begin(&ev.Call)
 			}

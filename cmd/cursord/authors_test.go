@@ -16,6 +16,12 @@ func (w *world) exists(name string) {
 	require.Eventually(w.t, func() bool { _, err := os.Lstat(w.path(name)); return err == nil }, patience, patience/1000)
 }
 
+// calls waits until the daemon knows of a turn's first call.
+func (e *editor) calls(turn string) {
+	e.t.Helper()
+	e.until("a call", func(n told) bool { return n.Item != nil && n.Item.TurnID == turn && n.Item.Kind == sessions.ItemTool })
+}
+
 // TestSavesThatEditorsReport has a person save a file in an editor in the middle of an agent's command. What the editor
 // says is a person's, without a look at any clock.
 func TestSavesThatEditorsReport(t *testing.T) {
@@ -86,6 +92,7 @@ func TestSavesThatEditorsReport(t *testing.T) {
 				w.plays(lines([]string{script[0], execs("echo x >> g; touch ../ready"), waits("go")}, script[1:])...)
 				turn := e.asks(nil)
 				w.exists("../ready")
+				e.calls(turn.ID)
 				d := e.openDoc("f")
 				c.saves(d)
 				e.diffs() // what was told has come
@@ -113,6 +120,7 @@ func TestAWrongGuessIsNoLoss(t *testing.T) {
 	e := w.opens()
 	turn := e.asks(nil)
 	w.exists("../ready")
+	e.calls(turn.ID)
 	w.put("f", mine)
 	w.put("new", "new\n")
 	require.NoError(t, os.Remove(w.path("gone")))

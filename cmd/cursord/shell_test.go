@@ -255,8 +255,9 @@ func vias(d *sessions.Diff) (all []string) {
 	return all
 }
 
-// TestShellBigTurn is a turn of many commands of many kinds, with a formatter and a build among them.
-func TestShellBigTurn(t *testing.T) {
+// TestHugeShellTurn is a turn of many commands of many kinds, with a formatter and a build among them.
+func TestHugeShellTurn(t *testing.T) {
+	huge(t)
 	const n = 300
 	w := newWorld(t)
 	w.putAll(tree{
@@ -344,6 +345,18 @@ func TestShellManyChanges(t *testing.T) {
 	turn := e.turn(nil)
 	require.Equal(t, 2000, len(e.diffs()))
 	require.Contains(t, e.notices(turn.ID), "100 changed file(s) are not listed for review")
+}
+
+// TestHugeShellFiles writes more bytes than are taken at a time, and a file that is too large for any review.
+func TestHugeShellFiles(t *testing.T) {
+	huge(t)
+	w := newWorld(t)
+	w.plays(lines(shells("b", "truncate -s 40M a; truncate -s 40M b; truncate -s 80M c; echo d >d"))...)
+	w.start()
+	e := w.opens()
+	turn := e.turn(nil)
+	require.Equal(t, []string{"a", "d"}, sorted(keys(e.diffs())))
+	require.Contains(t, e.notices(turn.ID), "2 changed file(s) are not listed for review: at most 2000 files and 64 MiB")
 }
 
 // TestOtherUnannounced has changes by other calls than shell commands, and by none that is open.

@@ -1,0 +1,88 @@
+package daemon
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/diffs"
+)
+
+func byShell(trace) verdict { return verdict{source: &diffs.Source{Via: "shell"}} }
+
+// takeSnapshot makes a folder of files, which is a repository or not, and takes a snapshot of it.
+func takeSnapshot(t *testing.T, repo bool, files ...string) *snapshot {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	for _, name := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644))
+	}
+	if repo {
+		commitAll(t, dir)
+	}
+	s, _ := newSnapshot(dir, t.TempDir())
+	t.Cleanup(s.close)
+	<-s.ready
+	require.Empty(t, s.useless())
+	return s
+}
+
+// TestScanThatIsCut has scans without the time to look: they say so, and the next one finds what there is.
+func TestScanThatIsCut(t *testing.T) {
+	for _, repo := range []bool{true, false} {
+		s := takeSnapshot(t, repo, "a", "b")
+		require.NoError(t, os.WriteFile(s.full("a"), []byte("new"), 0o644))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		found, left := s.scan(ctx, true, byShell)
+		require.Empty(t, found)
+		require.Equal(t, "not everything could be looked at for changes in time", left.String())
+		found, left = s.scan(t.Context(), true, byShell)
+		require.Empty(t, left.String())
+		require.Len(t, found, 1)
+		require.Equal(t, "a", found[0].path)
+		require.Equal(t, "a", string(found[0].before.Data))
+	}
+}
+
+// TestSnapshotThatIsLate has a call begin before the files were listed, and before their contents were read.
+func TestSnapshotThatIsLate(t *testing.T) {
+	taken := takeSnapshot(t, false, "a", "b")
+	list, why := taken.list(t.Context())
+	require.Empty(t, why)
+	stats, all := taken.lstats(t.Context(), list.files)
+	require.True(t, all)
+
+	late := emptySnapshot(taken.root)
+	late.callBegins()
+	late.keep(list, stats)
+	require.Equal(t, "its files could not be read in time", late.useless())
+	_, known := late.at("a")
+	require.False(t, known)
+
+	late = emptySnapshot(taken.root)
+	late.keep(list, stats)
+	late.callBegins()
+	late.readContents(t.Context(), list.files)
+	require.Empty(t, late.useless())
+	require.Equal(t, "what 2 of its files held could not be read in time", late.lacks())
+	_, known = late.at("a")
+	require.False(t, known)
+	_, known = late.at("new")
+	require.True(t, known, "it was certainly not there")
+}
+
+func TestTooWide(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	t.Setenv("HOME", home)
+	for dir, wide := range map[string]bool{
+		"/": true, filepath.Dir(home): true, home: true, filepath.Join(home, "work"): false, t.TempDir(): false,
+	} {
+		require.Equal(t, wide, tooWide(dir) != "", dir)
+	}
+}
