@@ -36,7 +36,7 @@ func TestConfig(t *testing.T) {
 			LogLevel:  slog.LevelDebug,
 			Isolation: "copy", IsolationOf: map[string]string{"/some/where": "none", filepath.Join(home, "no such"): "copy"},
 			Copy:   copytree.Options{Include: []string{".env", "web/node_modules"}, MaxFiles: 1000, MaxBytes: 1 << 30},
-			Copies: copytree.Bounds{Count: 3, Bytes: 5 << 30, Age: 48 * time.Hour}, SSH: []string{"ssh"}, RemoteProgram: "cursord",
+			Copies: copytree.Bounds{Count: 3, Bytes: 5 << 30, Age: 48 * time.Hour},
 		}, file: `
 			# a comment
 			agent = "/opt/agent"
