@@ -59,6 +59,7 @@ fuzz: ## run every fuzz target for FUZZTIME each, and crashes in every step of e
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg </dev/null || exit 1; \
 		done || exit 1; \
 	done
+	$(GO) test -count=1 -timeout 120m -run '^TestRandomIsolatedScenarios$$' ./cmd/cursord -isolated.scenarios 1000 -isolated.seed $$(date +%s)
 
 mutants: ## break the review rule by rule and see that its tests notice
 	$(GO) test -v -count=1 -timeout 60m -run '^TestMutants$$' ./diffs/internal/mutants -mutants

@@ -15,8 +15,8 @@ import (
 )
 
 // A reviewer keeps what is under review in one workspace: like a second clerk beside the loop, with the files on the
-// desk. Its goroutine owns the reviews and the log of decisions and is the only one that writes the work tree. It may
-// wait for the disk and for the loop; the loop never waits for it.
+// desk. Its goroutine owns the reviews and the log of decisions and is the only one that writes the work tree, and copies
+// of it beside their agents. It may wait for the disk and for the loop; the loop never waits for it.
 type reviewer struct {
 	w     *workspace
 	inbox chan func()
