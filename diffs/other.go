@@ -22,10 +22,12 @@ func (r *Review) ObserveBaseline(now Content) (changed bool) {
 }
 
 func (r *Review) observeBaseline(exists bool, b body) {
+	if exists == r.was && (!exists || r.holds(baseline, b)) {
+		return // and what was decided last can be taken back exactly
+	}
 	r.leaveWhole()
 	unknown := r.unknown
 	switch {
-	case exists == r.was && (!exists || r.holds(baseline, b)):
 	case r.whole == nil && exists && r.limits.kind(b) == Modified:
 		r.observeBaseText(b.text)
 	case exists == r.is && (!exists || r.holds(current, b)), !r.is, r.op.ID == 0 && !r.weave.pending():

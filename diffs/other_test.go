@@ -97,3 +97,27 @@ func TestForked(t *testing.T) {
 	require.NoError(t, r.Decidable(id, false))
 	require.ErrorIs(t, reloaded(t, r).Decidable(id, true), ErrUserChanged)
 }
+
+// TestUndoAfterALookAtTheBaseline takes back a decision about a link when nothing has changed since but that somebody
+// looked.
+func TestUndoAfterALookAtTheBaseline(t *testing.T) {
+	link, text := Content{Exists: true, Target: "x"}, Content{Exists: true, Data: []byte("a\n"), Mode: 0o644}
+	for _, c := range []struct{ before, after Content }{{Content{}, link}, {link, Content{}}, {text, link}, {link, text}} {
+		for _, accept := range []bool{false, true} {
+			r := New(c.before)
+			r.Observe(c.after, &Source{TurnID: "t"})
+			was := r.Marshal()
+			var ids []uint64
+			for _, h := range r.Hunks() {
+				ids = append(ids, h.ID)
+			}
+			d, err := r.Decide(ids, accept, nil)
+			require.NoError(t, err)
+			require.False(t, r.ObserveBaseline(r.Baseline()))
+			require.NoError(t, r.Undo(d))
+			again, err := Unmarshal(was, c.before.Data, c.after.Data)
+			require.NoError(t, err)
+			require.Equal(t, again.Hunks(), r.Hunks())
+		}
+	}
+}

@@ -306,10 +306,11 @@ func (c *crashes) fail() {
 			}
 			when := fmt.Sprintf("%s at %q, step %d of %q", errno, steps[n-1], n, steps)
 			if steps[n-1] == "rmdir" { // then it stays, empty
-				c.makes("find . -mindepth 1 -type d -empty -delete")
-				if c.session != nil {
-					c.makes("find " + c.copyOf(c.session) + " -mindepth 1 -type d -empty -delete")
+				written := "."
+				if s := c.s.decided; c.session != nil && c.s.asked != "diff/accept" && (len(s) == 0 || s[0] != "diff/accept") {
+					written = c.copyOf(c.session)
 				}
+				c.makes("find " + written + " -mindepth 1 -type d -empty -delete")
 			}
 			now := c.outcome(e)
 			require.NotContains(c.t, now.tree, ".tmp", when)
