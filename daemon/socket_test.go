@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -188,4 +189,64 @@ func TestListenAfterKill(t *testing.T) {
 	require.NoError(t, err)
 	requireServed(t, e)
 	require.NoError(t, e.Release())
+}
+
+// TestOthersStayOutside has another user at each end of a socket whose modes, wrongly, would let everybody in.
+func TestOthersStayOutside(t *testing.T) {
+	const variable, nobody = "CURSORD_TEST_OTHER", 65534
+	if path := os.Getenv(variable); path != "" {
+		raw, err := net.Dial("unix", path)
+		require.NoError(t, err)
+		_, err = raw.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF, "it is let in")
+		_, err = Dial(context.Background(), path)
+		require.ErrorIs(t, err, ErrForeign)
+		return
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("only root can run something as another user")
+	}
+	e, err := Listen(filepath.Join(shortDir(t), "d.sock"))
+	require.NoError(t, err)
+	defer e.Release()
+	require.NoError(t, os.Chmod(filepath.Dir(e.Path()), 0o755))
+	require.NoError(t, os.Chmod(e.Path(), 0o666))
+	accepted := make(chan error, 1)
+	go func() {
+		conn, err := e.Accept()
+		if err == nil {
+			conn.Close()
+		}
+		accepted <- err
+	}()
+	program, err := os.ReadFile(os.Args[0])
+	require.NoError(t, err)
+	other := filepath.Join(filepath.Dir(e.Path()), "other")
+	require.NoError(t, os.WriteFile(other, program, 0o755))
+	cmd := exec.Command(other, "-test.run=^TestOthersStayOutside$")
+	cmd.Dir = "/"
+	cmd.Env = append(os.Environ(), variable+"="+e.Path())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.NoError(t, e.Close())
+	require.ErrorIs(t, <-accepted, net.ErrClosed, "nobody has come in")
+}
+
+// TestFoldersOfOthers has a user's places belong to another one.
+func TestFoldersOfOthers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give folders away")
+	}
+	dir := filepath.Join(shortDir(t), "d")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, os.Chown(dir, 65534, 65534))
+	_, err := Dirs{Socket: filepath.Join(dir, "d.sock")}.Listen()
+	require.ErrorContains(t, err, dir+" belongs to user 65534, not to you (0)")
+	require.ErrorContains(t, Dirs{State: dir}.MakeState(), "belongs to user 65534")
+	t.Setenv("CURSORD_SOCKET", "")
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+	path, err := socketPath()
+	require.NoError(t, err)
+	require.NotContains(t, path, dir, "it is not used")
 }

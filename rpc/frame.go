@@ -66,16 +66,23 @@ func (f *FrameReader) Ready() bool {
 	if f.framing == FramingLines {
 		return bytes.IndexByte(buffered, '\n') >= 0
 	}
-	rest, ok := bytes.CutPrefix(buffered, []byte("Content-Length: "))
+	header, length, ok := plainHeader(buffered)
+	return ok && len(buffered)-header >= length
+}
+
+// plainHeader returns the length of the header that b begins with, and of the body behind it, if it is as AppendFrame
+// writes it.
+func plainHeader(b []byte) (header, length int, ok bool) {
+	rest, ok := bytes.CutPrefix(b, []byte("Content-Length: "))
 	if !ok {
-		return false
+		return 0, 0, false
 	}
-	length := 0
-	for len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' && length <= HardCap {
-		length, rest = 10*length+int(rest[0]-'0'), rest[1:]
+	digits := 0
+	for ; digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' && length <= HardCap; digits++ {
+		length = 10*length + int(rest[digits]-'0')
 	}
-	body, ok := bytes.CutPrefix(rest, []byte("\r\n\r\n"))
-	return ok && len(body) >= length
+	rest, ok = bytes.CutPrefix(rest[digits:], []byte("\r\n\r\n"))
+	return len(b) - len(rest), length, ok && digits > 0
 }
 
 // Read returns the next message, which is the caller's. It returns io.EOF at an end between two messages,
@@ -149,6 +156,13 @@ func (f *FrameReader) readHeadered() ([]byte, error) {
 	// Some clients end a body with a newline that they do not count.
 	if _, err := f.skipSpace(); err != nil {
 		return nil, err
+	}
+	// A peek at what is buffered cannot fail.
+	buffered, _ := f.r.Peek(f.r.Buffered())
+	if header, length, ok := plainHeader(buffered); ok && length <= min(f.limit, len(buffered)-header) {
+		body := bytes.Clone(buffered[header : header+length])
+		_, err := f.r.Discard(header + length)
+		return body, err
 	}
 	length, err := f.readHeader()
 	if err != nil {

@@ -280,6 +280,7 @@ type editorEnd struct {
 	w       io.Writer   // guarded by mu
 	framing rpc.Framing // guarded by mu
 	early   [][]byte    // guarded by mu
+	buffer  []byte      // guarded by mu
 }
 
 func (e *editorEnd) setFraming(f rpc.Framing) {
@@ -303,11 +304,13 @@ func (e *editorEnd) send(bodies ...[]byte) {
 		e.early = append(e.early, bodies...)
 		return
 	}
-	var frames []byte
+	frames := e.buffer[:0]
 	for _, body := range bodies {
 		frames = rpc.AppendFrame(frames, e.framing, body)
 	}
-	e.write(frames)
+	if e.write(frames); cap(frames) <= 2*batchSize {
+		e.buffer = frames
+	}
 }
 
 // write writes whole frames. That it fails shows where the editor's own end is read.

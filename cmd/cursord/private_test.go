@@ -1,0 +1,165 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/rpc"
+)
+
+// TestNothingIsGivenAway has turns with words that are nobody's business, and looks for them in the daemon's log and on
+// the command lines of all that runs for it.
+func TestNothingIsGivenAway(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "one file-secret\n")
+	w.start("CURSOR_API_KEY=key-secret")
+	e := w.opens()
+	w.plays(
+		`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
+		`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"said-secret"}]},"session_id":"{{session}}","timestamp_ms":1}`,
+		`not json raw-secret`, `{"type":"odd-secret"}`, `{"fake":"stderr","text":"stderr-secret {{prompt}}"}`,
+		strings.Join(edits("c", "f", "one file-secret\n", "two file-secret\n"), "\n"),
+		`{"fake":"hang"}`)
+	turn := e.asks(obj{"prompt": "prompt-secret", "context": []obj{{"kind": "text", "title": "t", "text": "context-secret"}}})
+	e.until("the edit", func(n told) bool { return n.Diff != nil && n.Diff.Path == "f" })
+
+	pids := processes(t, "CURSORD_SOCKET="+w.socket())
+	require.GreaterOrEqual(t, len(pids), 2, "the daemon and its agent")
+	for _, pid := range pids {
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		require.NoError(t, err)
+		require.NotContains(t, string(line), "secret")
+	}
+
+	// Mistakes, refusals and ends are logged without what they are about.
+	e.fails("turn/start", obj{"workspace": w.ws, "prompt": "prompt-secret", "mode": "mode-secret"})
+	e.fails("diff/reject", obj{"workspace": w.ws, "hunks": []string{"hunk-secret"}, "comment": "comment-secret"})
+	conn, err := net.Dial("unix", w.socket())
+	require.NoError(t, err)
+	_, err = io.WriteString(conn, `{"secret`+"\n"+`{"jsonrpc":"2.0","id":1,"method":"x","params":"secret"}`+"\n")
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	e.must("turn/cancel", obj{"turnId": turn.ID}, nil)
+	e.ends(turn.ID)
+	w.plays(`{"fake":"stderr","text":"stderr-secret"}`, `{"fake":"exit","code":3}`)
+	e.turn(obj{"prompt": "prompt-secret"})
+	e.decides("diff/reject", obj{"all": true})
+	w.kill()
+	w.start("CURSOR_API_KEY=key-secret")
+	w.opens()
+	w.stop()
+	require.NotContains(t, w.log.String(), "secret")
+
+	for _, name := range []string{"cursord.db", "."} {
+		info, err := os.Stat(filepath.Join(w.dir, "state", name))
+		require.NoError(t, err)
+		require.Zero(t, info.Mode().Perm()&0o077, "%s is open to others", name)
+	}
+}
+
+// TestReadOnlyPlaces has places that nothing can be written to. Root may write everywhere, so somebody else tries.
+func TestReadOnlyPlaces(t *testing.T) {
+	const nobody = 65534
+	w := newWorld(t)
+	program, err := exec.LookPath("cursord")
+	require.NoError(t, err)
+	b, err := os.ReadFile(program)
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(w.dir, 0o755))
+	w.put("../bin/cursord", string(b))
+	require.NoError(t, os.Chmod(w.path("../bin/cursord"), 0o755))
+	state := filepath.Join(w.dir, "state")
+	try := func(args ...string) string {
+		cmd := exec.Command(filepath.Join(w.dir, "bin", "cursord"), args...)
+		cmd.Env, cmd.Dir = w.env("CURSORD_SOCKET="+filepath.Join(w.dir, "run", "d.sock")), "/"
+		if os.Geteuid() == 0 {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		}
+		cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"daemon/status"}` + "\n")
+		out, err := cmd.CombinedOutput()
+		require.Error(t, err, "%s", out)
+		return string(out)
+	}
+	for _, dir := range []string{"run", "state"} {
+		require.NoError(t, os.Mkdir(filepath.Join(w.dir, dir), 0o500))
+		if os.Geteuid() == 0 {
+			require.NoError(t, os.Chown(filepath.Join(w.dir, dir), nobody, nobody))
+		}
+	}
+	require.Contains(t, try("status"), state+"/cursord.log: permission denied")
+	require.Contains(t, try("serve"), "/run/d.sock.lock: permission denied")
+	require.Contains(t, try("stdio"), `"code":-32022,"message":"cannot start the daemon: open `+state+`/cursord.log: permission denied"`)
+	require.NoError(t, os.Chmod(filepath.Join(w.dir, "run"), 0o700))
+	require.Contains(t, try("serve"), state+"/cursord.db: permission denied")
+	require.NoError(t, os.Chmod(state, 0o777))
+	require.Contains(t, try("serve"), state+" is open to other users (mode 0777)")
+}
+
+// TestJoinerKnowsOurDaemon has a turn whose messages a joiner must understand without decoding them: that is what makes
+// it fast.
+func TestJoinerKnowsOurDaemon(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	conn, err := net.Dial("unix", w.socket())
+	require.NoError(t, err)
+	defer conn.Close()
+	w.put("f", "one\n")
+	said := talk()
+	w.plays(append(said[:len(said)-1], lines(edits("c", "f", "one\n", "two\n"))...)...)
+	ask := func(id, method, params string) {
+		_, err := conn.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, rpc.AppendRequest(nil, []byte(id), method, []byte(params))))
+		require.NoError(t, err)
+	}
+	ask(`1`, "workspace/trust", fmt.Sprintf(`{"workspace":%q,"trusted":true}`, w.ws))
+	ask(`"two"`, "workspace/subscribe", fmt.Sprintf(`{"workspace":%q}`, w.ws))
+	ask(`3`, "turn/start", fmt.Sprintf(`{"workspace":%q,"prompt":"p","turnId":"t"}`, w.ws))
+	ask(`4`, "turn/wait", `{"turnId":"t"}`)
+	ask(`5`, "no/such", `{}`)
+	from := rpc.NewFrameReader(conn, rpc.HardCap)
+	kinds, answers := map[string]int{}, map[string]bool{}
+	for seq := uint64(0); len(answers) < 5; {
+		body, err := from.Read()
+		require.NoError(t, err)
+		switch {
+		case bytes.HasPrefix(body, deltaHead):
+			id, ok := textAfter(body, `"itemId":"`)
+			require.True(t, ok, "%s", body)
+			require.True(t, strings.HasPrefix(string(id), "t:"), "%s", id)
+			kinds["delta"]++
+		case bytes.HasPrefix(body, noteHead):
+			kind, workspace, now, rest, ok := changedParts(body)
+			require.True(t, ok, "%s", body)
+			require.Equal(t, w.ws, string(workspace))
+			require.Greater(t, now, seq)
+			seq = now
+			require.True(t, bytes.HasPrefix(rest, []byte(`,"`+string(kind)+`":{`)), "%s", rest)
+			if string(kind) == "item" {
+				require.True(t, bytes.HasPrefix(rest, []byte(`,"item":{"id":"t:`)), "%s", rest)
+			}
+			kinds[string(kind)]++
+		default:
+			rest, ok := bytes.CutPrefix(body, answerHead)
+			require.True(t, ok, "%s", body)
+			id, rest, ok := cutID(rest)
+			require.True(t, ok, "%s", body)
+			if answers[string(id)] = true; string(id) == "5" {
+				require.True(t, bytes.HasPrefix(rest, []byte(`,"error":{"code":-32601,`)), "%s", rest)
+			}
+		}
+	}
+	for _, kind := range []string{"session", "turn", "item", "diff", "delta"} {
+		require.NotZero(t, kinds[kind], kind)
+	}
+}
