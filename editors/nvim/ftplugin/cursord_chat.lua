@@ -1,4 +1,5 @@
-if not pcall(vim.treesitter.start, 0, 'markdown') then
+-- Before 0.12 the parser takes seconds for a long text, at each change of it.
+if vim.fn.has('nvim-0.12') == 0 or not pcall(vim.treesitter.start, 0, 'markdown') then
   vim.bo.syntax = 'markdown'
 end
 vim.keymap.set('n', 'gp', function()

@@ -274,7 +274,7 @@ end
 function M.reloaded(buf)
   local doc = docs[buf]
   local diff = doc and doc.ws.diffs[doc.rel]
-  if doc and diff then
+  if doc and diff and require('cursord.follow').reloading ~= buf then
     require('cursord.review.view').clear(buf)
     M.show(doc.ws, diff)
   end

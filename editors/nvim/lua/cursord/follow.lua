@@ -2,6 +2,9 @@
 local api = vim.api
 local M = {}
 
+--- The buffer that is being read again by this module.
+M.reloading = nil --- @type integer?
+
 local line_diff = vim.text and vim.text.diff or vim.diff
 
 --- What was typed before and what is typed after are steps of their own.
@@ -16,6 +19,7 @@ end
 
 --- Has Neovim read a buffer's file again if it is another one, whatever 'autoread' says. That is one step for undo.
 local function reload(buf)
+  M.reloading = buf
   local id = api.nvim_create_autocmd('FileChangedShell', {
     buffer = buf,
     callback = function()
@@ -26,6 +30,7 @@ local function reload(buf)
   vim.o.undoreload = -1
   pcall(vim.cmd.checktime, { args = { tostring(buf) } })
   vim.o.undoreload = undoreload
+  M.reloading = nil
   pcall(api.nvim_del_autocmd, id)
 end
 

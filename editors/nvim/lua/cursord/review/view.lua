@@ -15,6 +15,7 @@ local M = {}
 --- @field ws cursord.Workspace
 --- @field diff cursord.Diff
 --- @field shown table<string, cursord.Shown> by the hunk's id
+--- @field tick? integer 'changedtick' of when it was brought up to date
 --- @field top integer how many virtual lines are above the first line
 --- @field undressed table<integer, cursord.Group> by mark; those that were not in sight yet
 
@@ -102,6 +103,22 @@ local function show(view, hunk)
   return { hunk = hunk, key = key, groups = groups }
 end
 
+--- Whether a diff says what is shown: answers and notifications tell the same twice.
+local function is_shown(view, diff)
+  local old, count = view.diff, #diff.hunks
+  local function same(a, b)
+    return a.id == b.id and a.newStart == b.newStart and #a.lines == #b.lines
+  end
+  return old ~= diff
+    and old.rev == diff.rev
+    and old.seq == diff.seq
+    and #old.hunks == count
+    and (
+      count == 0
+      or same(old.hunks[1], diff.hunks[1]) and same(old.hunks[count], diff.hunks[count])
+    )
+end
+
 --- Makes a buffer show a diff. Only what differs from what it shows is touched.
 --- @param buf integer
 --- @param ws cursord.Workspace
@@ -111,6 +128,13 @@ function M.update(buf, ws, diff)
     if views[buf] then
       M.clear(buf)
     end
+    return
+  end
+  if
+    views[buf]
+    and views[buf].tick == api.nvim_buf_get_changedtick(buf)
+    and is_shown(views[buf], diff)
+  then
     return
   end
   local view = views[buf]
@@ -125,7 +149,7 @@ function M.update(buf, ws, diff)
       remove(view, old)
     end
   end
-  view.shown = shown
+  view.shown, view.tick = shown, api.nvim_buf_get_changedtick(buf)
   local first = diff.hunks[1] and shown[diff.hunks[1].id].groups[1]
   local above = first and first.row == 0 and config.get().review.overlay
   view.top = above and #first.dels or 0

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestNvimFigures measures what people would notice, and prints it. It asserts nothing about time; its sizes are small
+// unless CURSORD_NVIM_FIGURES is set.
+func TestNvimFigures(t *testing.T) {
+	hunks, spread, history, deltas := 50, 20, 500, 500
+	if os.Getenv("CURSORD_NVIM_FIGURES") != "" {
+		hunks, spread, history, deltas = 1000, 100, 20000, 5000
+	}
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		changes := map[int]string{}
+		for i := range hunks {
+			changes[i*spread+1] = fmt.Sprintf("agent %d\n", i+1)
+		}
+		before, after := numbered(hunks*spread, nil), numbered(hunks*spread, changes)
+		w.put("f", before)
+		w.plays(append(edits("1", "f", before, after), done)...)
+		w.start()
+		e := w.opens()
+		e.turn(nil)
+		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, review = { after_decide = 'stay' } }", "--startuptime", w.path("../startup"), "f")
+		startup, err := os.ReadFile(w.path("../startup"))
+		require.NoError(t, err)
+		loaded := regexp.MustCompile(`\d+\.\d+ +(\d+\.\d+) +\d+\.\d+: sourcing .*/plugin/cursord.lua`).FindSubmatch(startup)
+		require.NotNil(t, loaded, "%s", startup)
+		ms, err := strconv.ParseFloat(string(loaded[1]), 64)
+		require.NoError(t, err)
+		t.Logf("sourcing the plugin: %.3f ms", ms)
+
+		n.ex("Cursord chat")
+		n.keys("<Esc>")
+		n.lua("vim.cmd('wincmd t')")
+		n.hunksOf("f", hunks)
+		n.lua(`function measure(fits, act)
+			local began = vim.uv.hrtime()
+			act()
+			assert(vim.wait(30000, fits, 1))
+			vim.cmd.redraw()
+			return (vim.uv.hrtime() - began) / 1e6
+		end`)
+		for _, verb := range []string{"accept", "reject", "undo"} {
+			ms := n.lua(`local verb = ...
+				vim.api.nvim_win_set_cursor(0, { require('cursord.review.places').places(vim.api.nvim_get_current_buf())[3].first + 1, 0 })
+				vim.cmd.redraw()
+				local count = vim.b.cursord_status_dict.pending
+				return measure(function() return vim.b.cursord_status_dict.pending ~= count end, function() vim.cmd('Cursord ' .. verb) end)`, verb)
+			t.Logf("%s one of %d hunks in %d lines, to the repaint: %.1f ms", verb, hunks, hunks*spread, ms)
+		}
+		ms = n.lua(`local began = vim.uv.hrtime()
+			for i = 1, 100 do
+				vim.api.nvim_win_set_cursor(0, { math.floor(vim.api.nvim_buf_line_count(0) * i / 100), 0 })
+				vim.cmd.redraw()
+			end
+			return (vim.uv.hrtime() - began) / 1e6 / 100`).(float64)
+		t.Logf("going to another place in it, with the repaint: %.2f ms", ms)
+
+		// Deltas by themselves, into a long transcript.
+		n.lua(`local lines = ...
+			local shown = require('cursord.transcript').of(require('cursord.workspace').find().current)
+			local session = shown.session
+			local turn = next(shown.turns)
+			shown:item({ id = 'big', turnId = turn, sessionId = session, index = 90, kind = 'assistant', status = 'running' })
+			shown:delta({ itemId = 'big', offset = 0, text = ('a **line** with some `+"`code`"+` in it\n'):rep(lines) })
+			shown:flush()`, history)
+		got := n.lua(`local count = ...
+			local shown = require('cursord.transcript').of(require('cursord.workspace').find().current)
+			local at, began, flushed, flushes = shown.by_id.big.bytes, vim.uv.hrtime(), 0, 0
+			for i = 1, count do
+				shown:delta({ itemId = 'big', offset = at, text = 'word ' .. (i % 20 == 0 and '\n' or '') })
+				at = shown.by_id.big.bytes
+				if i % 200 == 0 then -- 25 times a second at 5,000 deltas a second
+					local f = vim.uv.hrtime()
+					shown:flush()
+					vim.cmd.redraw()
+					flushed, flushes = flushed + vim.uv.hrtime() - f, flushes + 1
+				end
+			end
+			return { (vim.uv.hrtime() - began) / 1e6 / count, flushed / 1e6 / flushes }`, deltas).([]any)
+		t.Logf("a delta into a transcript of %d lines: %.4f ms; of it, putting 200 of them in and repainting: %.2f ms", history, got[0], got[1])
+		require.NotContains(t, n.messages(), "Error")
+
+		// From the agent to the screen.
+		script := []string{`{"fake":"repeat","n":` + strconv.Itoa(deltas) + `}`, streams("word {{i}} "), done}
+		w.plays(script...)
+		total := n.lua(`local ended = false
+			vim.api.nvim_create_autocmd('User', { pattern = 'CursordTurnEnd', once = true, callback = function() ended = true end })
+			return measure(function() return ended end, function() vim.cmd('Cursord ask stream') end)`).(float64)
+		n.until("the last word", "local t = (function() "+transcript+" end)() return t:find(...) ~= nil", fmt.Sprintf("word %d $", deltas-1))
+		t.Logf("a turn of %d deltas: %.0f ms, %.0f a second", deltas, total, float64(deltas)/total*1000)
+		require.Equal(t, 1, strings.Count(n.lua(transcript).(string), "word 17 "))
+	})
+}
