@@ -51,7 +51,8 @@ bench-store: ## measure a database of 10,000 sessions and 1,000,000 items; it ta
 bench-peers: ## compare with the programs that are nearest to cursord; needs npm, node and the network
 	.ci/peers
 
-fuzz: ## run every fuzz target for FUZZTIME each, and crashes in every step of every kind of decision
+fuzz: ## run every fuzz target for FUZZTIME each, the review's properties 100,000 times, and crashes in every step of decisions
+	$(GO) test -count=1 -timeout 120m ./diffs -rapid.checks 100000
 	$(GO) test -count=1 -timeout 30m -run '^TestHuge(Crashes|Faults)' ./cmd/cursord -every-crash
 	@$(GO) list ./... | while read -r pkg; do \
 		$(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' | while read -r target; do \

@@ -17,6 +17,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"cursord/daemon/copytree"
+	"cursord/diffs"
 )
 
 // A Config is what the user's configuration file can say. Its keys are documented where they are read, in settings.
@@ -33,6 +34,7 @@ type Config struct {
 	Keep             Retention         // which sessions are kept
 	Isolation        string            // of sessions that name none: "none" or "copy"
 	IsolationOf      map[string]string // the same, by workspace
+	Large            diffs.Limits      // beyond which a file is reviewed as a whole
 	Copy             copytree.Options
 	Copies           copytree.Bounds // which copies are kept; those with something to review always are
 	SSH              []string        // the command by which other machines are reached
@@ -59,6 +61,7 @@ func DefaultConfig() Config {
 		CommitAccepts:    true,
 		RecapSize:        64 << 10,
 		Isolation:        isolationNone,
+		Large:            diffs.Limits{MaxBytes: 8 << 20, MaxLines: 200_000},
 		Copy:             copytree.Options{MaxFiles: 200_000, MaxBytes: 8 << 30},
 		Copies:           copytree.Bounds{Count: 20, Bytes: 50 << 30, Age: 30 * 24 * time.Hour},
 		SSH:              []string{"ssh"},
@@ -188,6 +191,8 @@ func settings(c *Config) []setting {
 		{"keep_age", `a duration of at least "1h", such as "90d", or "0" for ever`, age(&c.Keep.Age, time.Hour)},
 		{"keep_sessions", "a number, or 0 for no limit", count(&c.Keep.Sessions, 0, math.MaxInt32)},
 		{"keep_size", `a size such as "2GB", or "0" for no limit`, size(func(n int64) { c.Keep.Size = n }, 0, math.MaxInt64)},
+		{"large_size", `a size from "1KB" to "64MB", such as "8MB"`, size(func(n int64) { c.Large.MaxBytes = int(n) }, 1<<10, imageMax)},
+		{"large_lines", "a number of at least 1", count(&c.Large.MaxLines, 1, math.MaxInt32)},
 		{"isolation", `"none" or "copy"`, text(&c.Isolation, isolation)},
 		{"isolation_of", `a table of workspaces' absolute paths, each "none" or "copy"`, func(decode func(any) error) error {
 			var table map[string]string

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon/copytree"
+	"cursord/diffs"
 )
 
 func TestConfig(t *testing.T) {
@@ -21,7 +22,7 @@ func TestConfig(t *testing.T) {
 	home, err := os.UserHomeDir()
 	require.NoError(t, err)
 	const keys = "the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, parallel_turns, tell_rejections, " +
-		"commit_accepts, recap_size, keep_age, keep_sessions, keep_size, isolation, isolation_of, copy_include, copy_files, copy_size, copies, copies_size, copies_age, ssh, remote_paths, remote_program, log_level"
+		"commit_accepts, recap_size, keep_age, keep_sessions, keep_size, large_size, large_lines, isolation, isolation_of, copy_include, copy_files, copy_size, copies, copies_size, copies_age, ssh, remote_paths, remote_program, log_level"
 	tests := []struct {
 		name, file string
 		want       Config
@@ -32,8 +33,8 @@ func TestConfig(t *testing.T) {
 		{name: "all", want: Config{
 			Agent: "/opt/agent", Model: "m", IdleExit: time.Hour, AgentIdleTimeout: time.Second,
 			AgentToolTimeout: 90 * time.Minute, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, RecapSize: 2 << 10,
-			Keep: Retention{Age: 90 * 24 * time.Hour, Sessions: 500, Size: 3 << 30},
-			SSH:  []string{"ssh", "-p", "2222"}, RemotePaths: []string{"/here=/there"}, RemoteProgram: "~/bin/cursord",
+			Keep: Retention{Age: 90 * 24 * time.Hour, Sessions: 500, Size: 3 << 30}, Large: diffs.Limits{MaxBytes: 1 << 20, MaxLines: 5000},
+			SSH: []string{"ssh", "-p", "2222"}, RemotePaths: []string{"/here=/there"}, RemoteProgram: "~/bin/cursord",
 			LogLevel:  slog.LevelDebug,
 			Isolation: "copy", IsolationOf: map[string]string{"/some/where": "none", filepath.Join(home, "no such"): "copy"},
 			Copy:   copytree.Options{Include: []string{".env", "web/node_modules"}, MaxFiles: 1000, MaxBytes: 1 << 30},
@@ -52,6 +53,8 @@ func TestConfig(t *testing.T) {
 			keep_age = "90d"
 			keep_sessions = 500
 			keep_size = "3 GiB"
+			large_size = "1MB"
+			large_lines = 5000
 			isolation = "copy"
 			copy_include = [".env", "web/node_modules"]
 			copy_files = 1000

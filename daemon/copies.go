@@ -347,7 +347,7 @@ func (r *reviewer) foundLeft(t *worktree, left []copytree.Change) (files []*file
 		if after.same(image{Content: before}) {
 			continue
 		}
-		f := r.add(t, ch.Path, diffs.New(before))
+		f := r.add(t, ch.Path, r.w.d.config.Large.New(before))
 		f.mode = uint32(after.mode.Perm())
 		f.review.Observe(after.Content, &t.source)
 		files = append(files, f)

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"cursord/daemon/internal/filestat"
-	"cursord/diffs"
 )
 
 // agentFound takes changes that no call named: those of an agent, and those of people that were seen with them.
@@ -66,10 +65,10 @@ func (r *reviewer) takeFound(t *worktree, s *snapshot, fd found) *file {
 	case f == nil && (fd.source == nil || fd.known && before.same(fd.after)):
 		return nil
 	case f == nil && fd.known:
-		f = r.add(t, fd.path, diffs.New(fd.before))
+		f = r.add(t, fd.path, r.w.d.config.Large.New(fd.before))
 		f.review.Observe(fd.after.Content, fd.source)
 	case f == nil:
-		f = r.add(t, fd.path, diffs.NewUnknown(fd.after.Content, *fd.source))
+		f = r.add(t, fd.path, r.w.d.config.Large.NewUnknown(fd.after.Content, *fd.source))
 	default:
 		if fd.source != nil && fd.known && !f.pending() && !before.same(image{Content: f.review.Current()}) {
 			f.review.Observe(fd.before, t.others()) // a person's, since the last decision

@@ -112,7 +112,7 @@ func (r *reviewer) agentMoved(t *worktree, s *snapshot, fd found) *file {
 	f := t.files[from]
 	switch {
 	case f == nil:
-		f = r.add(t, from, diffs.New(before))
+		f = r.add(t, from, r.w.d.config.Large.New(before))
 	case len(f.buffers) > 0 || r.load(f) != nil:
 		return nil
 	case f.vanished != nil && !f.review.Current().Exists:

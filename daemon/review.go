@@ -250,16 +250,16 @@ func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 		case (image{Content: before}).same(wr.after):
 			return
 		case wr.beside == nil || !seen || (image{Content: start}).same(image{Content: before}):
-			f = r.add(wr.tree, wr.path, diffs.New(before))
+			f = r.add(wr.tree, wr.path, r.w.d.config.Large.New(before))
 		case (image{Content: start}).same(wr.after):
 			return
 		default: // what another call did that is still open, or what was not looked at since, comes first
-			f = r.add(wr.tree, wr.path, diffs.New(start))
+			f = r.add(wr.tree, wr.path, r.w.d.config.Large.New(start))
 			f.review.Observe(before, wr.beside)
 		}
 		f.review.Observe(wr.after.Content, &src)
 	case f == nil:
-		f = r.add(wr.tree, wr.path, diffs.NewUnknown(wr.after.Content, src))
+		f = r.add(wr.tree, wr.path, r.w.d.config.Large.NewUnknown(wr.after.Content, src))
 	default:
 		if known {
 			f.review.Observe(before, wr.beside)

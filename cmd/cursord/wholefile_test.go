@@ -315,3 +315,27 @@ func TestMoveOfReviewedFile(t *testing.T) {
 	require.Equal(t, numbered(20, nil), w.get("f"))
 	require.Equal(t, "(absent)", w.get("g"))
 }
+
+// TestLargeFilesAreWhatTheSettingsSay reviews files on both sides of the limits.
+func TestLargeFilesAreWhatTheSettingsSay(t *testing.T) {
+	for _, c := range []struct{ name, settings, before, want string }{
+		{"as many lines", "large_lines = 40", numbered(40, nil), "modified: text4"},
+		{"too many lines", "large_lines = 39", numbered(40, nil), "large: file0"},
+		{"as large", `large_size = "1KB"`, strings.Repeat("123456789012345\n", 64), "modified: text4"},
+		{"too large", `large_size = "1KB"`, strings.Repeat("123456789012345\n", 65), "large: file0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("../config.toml", c.settings)
+			w.put("f", c.before)
+			after := c.before[strings.Index(c.before, "\n")+1:]
+			w.plays(lines(edits("c", "f", c.before, after), []string{done})...)
+			w.start()
+			e := w.opens()
+			e.turn(nil)
+			require.Equal(t, c.want, summary(e.diffs()["f"]))
+			e.decides("diff/reject", obj{"all": true})
+			require.Equal(t, c.before, w.get("f"))
+		})
+	}
+}
