@@ -178,12 +178,15 @@ func TestNvimCrashesAndRestarts(t *testing.T) {
 		other.agree(e, "f", after, 1)
 		n.agree(e, "f", after, 1)
 
-		// The daemon crashes in mid-turn.
+		// The daemon crashes in mid-turn; whoever notices first starts another.
 		require.NoError(t, os.Remove(w.path("../go")))
+		w.plays(streams("I wait again. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, done)
 		n.ex("Cursord ask once more")
 		other.until("it runs", "return vim.g.cursord_status == 'working, 1 hunk'")
 		w.kill()
-		w.start()
+		t.Cleanup(func() { w.cursord("stop", "--force") })
+		_, stderr, status := w.cursord("status")
+		require.Zero(t, status, stderr)
 		e = w.opens()
 		for _, n := range []*nvim{n, other} {
 			n.until("the end of the turn", "return vim.g.cursord_status == '1 hunk' and require('cursord.rpc').connected()")
