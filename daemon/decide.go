@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,113 +11,6 @@ import (
 	"cursord/diffs"
 	"cursord/sessions"
 )
-
-// Diffs lists what is pending in a workspace, in a file of it, or of a turn, as a client sees it.
-func (d *Daemon) Diffs(client ClientID, root, path, turn string) ([]*sessions.Diff, error) {
-	w, err := d.workspace(root)
-	if err != nil {
-		return nil, err
-	}
-	list := []*sessions.Diff{}
-	stopped := w.review.call(func() {
-		w.review.refreshPending()
-		var files []*file
-		files, err = w.review.chosen(client, path, turn)
-		list = append(list, w.review.shownOf(client, files)...)
-	})
-	if stopped != nil {
-		return nil, stopped
-	}
-	return list, err
-}
-
-// Unified returns what is pending as one patch in git's format: of a workspace, a file of it, or a turn's files.
-func (d *Daemon) Unified(root, path, turn string) (string, error) {
-	w, err := d.workspace(root)
-	if err != nil {
-		return "", err
-	}
-	var patch []byte
-	stopped := w.review.call(func() {
-		w.review.refreshPending()
-		var chosen []*file
-		chosen, err = w.review.chosen(0, path, turn)
-		// Each copy's are a patch of their own, on the work tree.
-		slices.SortStableFunc(chosen, func(a, b *file) int { return strings.Compare(a.tree.session, b.tree.session) })
-		var files []diffs.FilePatch
-		for _, f := range chosen {
-			if !f.outside() && w.review.load(f) == nil {
-				files = append(files, f.patch(turn))
-			}
-		}
-		patch = diffs.Unified(files)
-	})
-	if stopped != nil {
-		return "", stopped
-	}
-	return string(patch), err
-}
-
-// patch returns the file's pending hunks, or those of a turn.
-func (f *file) patch(turn string) diffs.FilePatch {
-	if turn == "" {
-		return f.review.Patch(f.path, nil)
-	}
-	return f.review.Patch(f.path, func(h diffs.Hunk) bool { return fromTurn(h, turn) })
-}
-
-func fromTurn(h diffs.Hunk, turn string) bool {
-	return slices.ContainsFunc(h.Sources, func(s diffs.Source) bool { return s.TurnID == turn })
-}
-
-// named returns the path that a client means: a link itself if that is under review, else what it points to.
-func (r *reviewer) named(path string) string {
-	link := canonicalOf(r.w.root, r.w.root, path, false)
-	if slices.ContainsFunc(r.at(link), func(f *file) bool { return f.pending() }) {
-		return link
-	}
-	return canonical(r.w.root, r.w.root, path)
-}
-
-// chosen lists the files with something pending for a client that a path and a turn, if given, select.
-func (r *reviewer) chosen(client ClientID, path, turn string) ([]*file, error) {
-	if path != "" {
-		name := path
-		path = r.named(path)
-		if filepath.IsAbs(path) && r.shared().files[path] == nil {
-			return nil, errorf(KindOutsideWorkspace, "%s is outside of the workspace %s", name, r.w.root)
-		}
-	}
-	files := slices.DeleteFunc(r.sorted(), func(f *file) bool {
-		diff := r.partOf(client, f)
-		return diff == nil || diff.State != "pending" || path != "" && f.path != path ||
-			turn != "" && !slices.Contains(diff.Turns, turn)
-	})
-	return files, nil
-}
-
-// partOf returns what a file has of the diff of its path, as a client sees it.
-func (r *reviewer) partOf(client ClientID, f *file) *sessions.Diff {
-	if b := f.buffers[client]; b != nil && b.diff != nil {
-		return b.diff
-	}
-	if f.unread {
-		return r.told[f.path] // it cannot be read
-	}
-	return f.diff
-}
-
-// shownOf returns the diffs of files, as a client sees them, those of a path once.
-func (r *reviewer) shownOf(client ClientID, files []*file) (diffs []*sessions.Diff) {
-	done := map[string]bool{}
-	for _, f := range files {
-		if diff := r.shown(client, f.path); diff != nil && !done[f.path] {
-			done[f.path] = true
-			diffs = append(diffs, diff)
-		}
-	}
-	return diffs
-}
 
 // A choice is what a decision is about in one file.
 type choice struct {
@@ -483,52 +375,6 @@ func (r *reviewer) decisionError(f *file, err error) error {
 		return invalid("lines", "%v", err)
 	}
 	return r.conflict(f, fmt.Sprintf("%s: %v", f.path, err))
-}
-
-// remark keeps a person's words about hunks for the agent.
-func (r *reviewer) remark(choices []*choice, text string) {
-	for _, c := range choices {
-		for _, h := range c.f.diff.Hunks {
-			if c.prints == nil || slices.ContainsFunc(c.ids, func(id uint64) bool { return hunkID(c.f.n, id) == h.ID }) {
-				r.note(c.f, h, text)
-				return
-			}
-		}
-	}
-}
-
-func (r *reviewer) note(f *file, h sessions.Hunk, text string) {
-	session := ""
-	if len(h.Sources) > 0 {
-		session = h.Sources[len(h.Sources)-1].SessionID
-	}
-	text = fmt.Sprintf("on your change of %s, line %d: %s", f.path, h.NewStart, text)
-	r.w.call(func() {
-		var c commit
-		r.w.addNote(&c, session, text)
-		r.w.submit(&c)
-	})
-}
-
-// Comment keeps a remark about a hunk for the agent's next prompt.
-func (d *Daemon) Comment(root, hunk, text string) error {
-	w, err := d.workspace(root)
-	if err != nil {
-		return err
-	}
-	if strings.TrimSpace(text) == "" {
-		return invalid("text", "must not be empty")
-	}
-	if e := w.review.call(func() {
-		var f *file
-		if f, _, err = w.review.hunk(hunk, 0); err == nil {
-			i := slices.IndexFunc(f.diff.Hunks, func(h sessions.Hunk) bool { return h.ID == hunk })
-			w.review.note(f, f.diff.Hunks[max(i, 0)], text)
-		}
-	}); e != nil {
-		return e
-	}
-	return err
 }
 
 func kindOf(err error) ErrorKind {

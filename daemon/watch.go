@@ -73,22 +73,6 @@ func (w *watchedCall) windowIn(in *worktree) *window {
 	return nil
 }
 
-// A written is a file that a finished call says it changed.
-type written struct {
-	spot
-	call   int // which ToolEnd of the batch
-	change agent.FileChange
-	before *image // the disk at the call's start, if it was read then
-	after  image  // the disk at the call's end
-	edit   bool   // a missing before-image means that there was no file, or an empty one
-	start  *snapshot
-	open   []openWindow  // to be closed behind it
-	of     *window       // of its call, where before is from
-	beside *diffs.Source // who may have changed the file since it was last looked at; nil: people
-	says   *said         // nil if the call does not say what it left
-	prior  *said         // by the call before on the same path; nil if there was none
-}
-
 // A said is what a call says to have left at a path, which may be gone again before anybody looks.
 type said struct {
 	exists bool

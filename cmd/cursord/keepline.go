@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"cursord/rpc"
+)
+
+const (
+	quickTries  = 3 // for a daemon, before the editor is told that there is none
+	quickPause  = 50 * time.Millisecond
+	firstPause  = time.Second // between further tries, each twice the one before
+	longPause   = time.Minute
+	restPause   = 500 * time.Millisecond // between looks whether somebody has started a daemon
+	silentLimit = 3 * time.Second        // after which a daemon that owes an answer is asked whether it lives, and told of
+	muteLimit   = 10 * time.Second       // after which nothing waits for it any more
+	batchSize   = 64 << 10
+
+	// aliveMethod is one that no daemon has, and so answers at once.
+	aliveMethod = "$/alive"
+)
+
+// keepLine has a line to a daemon, and another when it breaks, until the editor goes.
+func (j *joiner) keepLine(ctx context.Context) {
+	defer close(j.done)
+	at := newPosition()
+	tries, pause, told, lines, short := 0, firstPause, "", 0, 0
+	for {
+		l, err := j.lay(ctx)
+		if err == nil {
+			if lines > 0 || told != "" || l.complained {
+				j.say("info", "connected to the cursord daemon again")
+			}
+			lines++
+			tries, pause, told = 0, firstPause, ""
+			l.at = at
+			since := time.Now()
+			if err = l.carry(); j.isOver(err) {
+				return
+			}
+			j.rest(ctx)
+			// What has served is laid anew at once; daemons that end as soon as they have begun are not.
+			if short++; time.Since(since) > firstPause {
+				short = 0
+			}
+			time.Sleep(min(time.Duration(short*short)*startPoll, longPause))
+			continue
+		}
+		if tries++; tries < quickTries {
+			time.Sleep(time.Duration(tries) * quickPause)
+			continue
+		}
+		if err.Error() != told {
+			told = err.Error()
+			j.say("error", told)
+		}
+		if j.fail(failed, err) {
+			return
+		}
+		select {
+		case <-j.retry:
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+		pause = min(2*pause, longPause)
+	}
+}
+
+// rest waits, where the daemon was stopped, until another one comes or the editor needs one.
+func (j *joiner) rest(ctx context.Context) {
+	j.order.Lock()
+	rests := j.phase == trying && len(j.waiting) == 0 && !j.asked.any() && j.route.stopped()
+	if rests {
+		j.phase, j.err = resting, errEnded
+		j.changed.Broadcast()
+	}
+	j.order.Unlock()
+	if !rests {
+		return
+	}
+	j.say("info", "the cursord daemon was stopped; the next request starts it again")
+	for j.route.stopped() {
+		select {
+		case <-j.retry:
+			return
+		case <-ctx.Done():
+			return
+		case <-time.After(restPause):
+		}
+	}
+	j.order.Lock()
+	defer j.order.Unlock()
+	j.phase = trying
+}
+
+// fail refuses what waits and what comes, in one of the phases without a daemon. It reports whether that is the end.
+func (j *joiner) fail(p phase, err error) (end bool) {
+	j.order.Lock()
+	defer j.order.Unlock()
+	for _, r := range j.asked.all() {
+		j.asked.remove(r)
+		j.out.send(r.unanswered(err.Error()))
+	}
+	waiting := j.waiting
+	j.err, j.waiting, j.waitSize = err, nil, 0
+	for _, body := range waiting {
+		if m, bad := rpc.ParseMessage(body); bad == nil {
+			j.refuse(&m)
+		}
+	}
+	j.phase = p
+	j.changed.Broadcast()
+	return j.ending.Load()
+}
+
+// A resetError ends a joiner whose editor cannot be kept up with: the daemon has another database.
+type resetError struct{ workspace string }
+
+func (e *resetError) Error() string {
+	return "the daemon has another database than before: restart the client to see what is there of " + e.workspace
+}
+
+// isOver takes why a line has ended. It reports whether there shall be no other.
+func (j *joiner) isOver(err error) bool {
+	if reset := (*resetError)(nil); errors.As(err, &reset) {
+		j.say("error", err.Error())
+		close(j.reset)
+		return true
+	}
+	j.order.Lock()
+	defer j.order.Unlock()
+	return j.phase == over
+}

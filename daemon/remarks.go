@@ -1,0 +1,55 @@
+package daemon
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cursord/sessions"
+)
+
+// remark keeps a person's words about hunks for the agent.
+func (r *reviewer) remark(choices []*choice, text string) {
+	for _, c := range choices {
+		for _, h := range c.f.diff.Hunks {
+			if c.prints == nil || slices.ContainsFunc(c.ids, func(id uint64) bool { return hunkID(c.f.n, id) == h.ID }) {
+				r.note(c.f, h, text)
+				return
+			}
+		}
+	}
+}
+
+func (r *reviewer) note(f *file, h sessions.Hunk, text string) {
+	session := ""
+	if len(h.Sources) > 0 {
+		session = h.Sources[len(h.Sources)-1].SessionID
+	}
+	text = fmt.Sprintf("on your change of %s, line %d: %s", f.path, h.NewStart, text)
+	r.w.call(func() {
+		var c commit
+		r.w.addNote(&c, session, text)
+		r.w.submit(&c)
+	})
+}
+
+// Comment keeps a remark about a hunk for the agent's next prompt.
+func (d *Daemon) Comment(root, hunk, text string) error {
+	w, err := d.workspace(root)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(text) == "" {
+		return invalid("text", "must not be empty")
+	}
+	if e := w.review.call(func() {
+		var f *file
+		if f, _, err = w.review.hunk(hunk, 0); err == nil {
+			i := slices.IndexFunc(f.diff.Hunks, func(h sessions.Hunk) bool { return h.ID == hunk })
+			w.review.note(f, f.diff.Hunks[max(i, 0)], text)
+		}
+	}); e != nil {
+		return e
+	}
+	return err
+}
