@@ -66,6 +66,9 @@ type Notification struct {
 	frame []byte
 }
 
+// MaxDelta is the most text in a Delta, in bytes.
+const MaxDelta = 256 << 10
+
 // A Delta is text to append to an item.
 type Delta struct {
 	SessionID, TurnID, ItemID string

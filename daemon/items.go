@@ -3,7 +3,9 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
+	"unicode/utf8"
 
 	"cursord/agent"
 	"cursord/sessions"
@@ -47,12 +49,24 @@ type liveText struct {
 	stored    int  // bytes of text that the store has
 }
 
-// delta tells bytes [from, to) of the text.
-func (t *liveText) delta(root string, from, to int) *Notification {
-	return &Notification{Workspace: root, Kind: sessions.KindItem, ID: t.item.ID, Delta: &Delta{
-		SessionID: t.item.SessionID, TurnID: t.item.TurnID, ItemID: t.item.ID,
-		Kind: t.item.Kind, Offset: from, Text: string(t.text[from:to]),
-	}}
+// deltas tells bytes [from, to) of the text, in order and in parts of at most MaxDelta that end between characters.
+func (t *liveText) deltas(root string, from, to int) iter.Seq[*Notification] {
+	return func(yield func(*Notification) bool) {
+		for from < to {
+			end := min(from+MaxDelta, to)
+			for end < to && !utf8.RuneStart(t.text[end]) {
+				end--
+			}
+			n := &Notification{Workspace: root, Kind: sessions.KindItem, ID: t.item.ID, Delta: &Delta{
+				SessionID: t.item.SessionID, TurnID: t.item.TurnID, ItemID: t.item.ID,
+				Kind: t.item.Kind, Offset: from, Text: string(t.text[from:end]),
+			}}
+			if !yield(n) {
+				return
+			}
+			from = end
+		}
+	}
 }
 
 // turnSaid takes a batch of what a turn's agent said, and its end.
@@ -153,7 +167,7 @@ func (w *workspace) appendText(c *commit, t *liveTurn, kind sessions.ItemKind, t
 	t.open.text = append(t.open.text, text...)
 }
 
-// announce puts a text item without its text; what it has by the time subscribers know it follows as one delta.
+// announce puts a text item without its text; what it has by the time subscribers know it follows.
 func (w *workspace) announce(c *commit, lt *liveText, item *sessions.Item) {
 	lt.item = item
 	lt.announced = false
@@ -171,9 +185,10 @@ func (w *workspace) grow(lt *liveText) {
 	if lt == nil || !lt.announced || lt.published == len(lt.text) {
 		return
 	}
-	n := lt.delta(w.root, lt.published, len(lt.text))
-	lt.published = len(lt.text)
-	w.publish(n)
+	for n := range lt.deltas(w.root, lt.published, len(lt.text)) {
+		lt.published += len(n.Delta.Text)
+		w.publish(n)
+	}
 	w.wake()
 }
 

@@ -263,8 +263,10 @@ func (s *Subscription) advance() {
 	for id, t := range w.texts {
 		sent, known := s.texts[id]
 		if known && t.published > sent {
-			if !s.give(t.delta(w.root, sent, t.published)) {
-				return
+			for n := range t.deltas(w.root, sent, t.published) {
+				if !s.give(n) {
+					return
+				}
 			}
 		}
 	}
@@ -284,7 +286,12 @@ func (s *Subscription) fill(n *Notification) bool {
 		return true
 	}
 	t := liveText{item: &item, text: []byte(item.Text)}
-	return s.give(t.delta(s.w.root, sent, len(t.text)))
+	for n := range t.deltas(s.w.root, sent, len(t.text)) {
+		if !s.give(n) {
+			return false
+		}
+	}
+	return true
 }
 
 // forget makes subscribers take an item as new: what they were told of its text does not count any more.
@@ -385,7 +392,11 @@ func (w *workspace) snapshot() ([]sessions.Entry, error) {
 
 // hold keeps a delta back and adds to the one that is held already.
 func (s *Subscription) hold(n *Notification) {
-	if h := s.held[n.ID]; h != nil {
+	if h := s.held[n.ID]; h != nil && len(h.Delta.Text)+len(n.Delta.Text) > MaxDelta {
+		if s.flush(n.ID); s.behind.Load() {
+			return // it comes with the catch-up
+		}
+	} else if h != nil {
 		d := *h.Delta
 		d.Text += n.Delta.Text
 		s.held[n.ID] = &Notification{Workspace: n.Workspace, Kind: n.Kind, ID: n.ID, Delta: &d}

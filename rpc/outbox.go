@@ -16,7 +16,6 @@ const (
 	maxReplies = 256 << 20 // bytes of replies waiting: over it the connection is given up
 	maxNotes   = 4 << 20   // bytes of notifications waiting: from it on a subscription falls behind
 	notesLow   = 1 << 20   // … and goes on from here
-	maxMerged  = 256 << 10 // bytes of text in one merged delta
 	noteWeight = 256       // bytes of a notification beside its object or text
 	maxBatch   = 64        // frames to a write
 	maxEager   = 16 << 10  // bytes of text in a delta that is written at once
@@ -157,7 +156,7 @@ func (b *outbox) mergeLocked(d *daemon.Delta) bool {
 	if f.text == nil {
 		f.text = append(make([]byte, 0, 2*(len(first.Text)+len(d.Text))), first.Text...)
 	}
-	if d.Offset != first.Offset+len(f.text) || len(f.text)+len(d.Text) > maxMerged {
+	if d.Offset != first.Offset+len(f.text) || len(f.text)+len(d.Text) > daemon.MaxDelta {
 		return false
 	}
 	f.text = append(f.text, d.Text...)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/daemon"
 	"cursord/sessions"
 )
 
@@ -374,6 +375,41 @@ func TestSubscribeAtTheStart(t *testing.T) {
 	}
 }
 
+// TestLargeTextComesInParts has an agent say more in one line than a delta may hold, before its item is known to anybody
+// and after, to clients that take each delta and that have them put together.
+func TestLargeTextComesInParts(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	first, second := "a"+strings.Repeat("ö€😀", 80_000), strings.Repeat("😀€ö", 60_000)
+	for name, interval := range map[string]int{"at once": 0, "put together": 60_000} {
+		t.Run(name, func(t *testing.T) {
+			gate := fmt.Sprint("go", interval)
+			w.plays(initLine, piece(first), `{"fake":"wait","path":"`+gate+`"}`, piece(second), piece(second), succeeds(""))
+			e := w.opens()
+			defer w.in(t, e)()
+			c := w.wire()
+			c.send(request(1, "workspace/subscribe", obj{"workspace": w.ws, "deltaInterval": interval}))
+			c.until(answers(1))
+			turn := e.asks(nil)
+			e.until("the first line", func(n told) bool { return n.TurnID == turn.ID && n.Offset+len(n.Text) == len(first) })
+			w.put(gate, "")
+			e.ends(turn.ID)
+			text := ""
+			for _, m := range c.until(func(m message) bool {
+				return m.Params.Turn != nil && m.Params.Turn.ID == turn.ID && m.Params.Turn.Status.Final()
+			}) {
+				if m.Method == "item/delta" {
+					require.Equal(t, len(text), m.Params.Offset)
+					require.LessOrEqual(t, len(m.Params.Text), daemon.MaxDelta)
+					text += m.Params.Text
+				}
+			}
+			require.True(t, first+second+second == text, "the deltas add up")
+			require.True(t, text == e.items(turn.ID)[0].Text, "to the item's text")
+		})
+	}
+}
+
 // TestHugeBacklog does not read while others do; it must end with every final state.
 func TestHugeBacklog(t *testing.T) {
 	huge(t)
@@ -431,6 +467,7 @@ func TestHugeTextForASlowClient(t *testing.T) {
 		switch {
 		case m.Method == "item/delta":
 			require.Equal(t, len(text[m.Params.ItemID]), m.Params.Offset)
+			require.LessOrEqual(t, len(m.Params.Text), daemon.MaxDelta)
 			text[m.Params.ItemID] += m.Params.Text
 		case m.Params.Item != nil:
 			require.Equal(t, len(m.Params.Item.Text), len(text[m.Params.Item.ID]))
