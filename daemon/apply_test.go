@@ -136,3 +136,35 @@ func TestReplaceLooksAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, left, 1)
 }
+
+// TestASaveBetweenLookAndWriteStays has the file saved right before it is replaced, removed or moved.
+func TestASaveBetweenLookAndWriteStays(t *testing.T) {
+	before := diffs.Content{Exists: true, Data: []byte("a\n"), Mode: 0o644}
+	mine := diffs.Content{Exists: true, Data: []byte("mine\n"), Mode: 0o644}
+	for name, do := range map[string]func(tree) error{
+		"replaced": func(w tree) error {
+			return w.carry(changing(before, diffs.Content{Exists: true, Data: []byte("b\n"), Mode: 0o644}))
+		},
+		"removed": func(w tree) error { return w.carry(changing(before, diffs.Content{})) },
+		"moved":   func(w tree) error { return w.move("f", "g", image{Content: before}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			put(t, dir, "f", before)
+			w, saved := in(t, dir), false
+			w.fault = func(s Step) error {
+				if (s.Name == "exchange" || s.Name == "rename") && !saved {
+					saved = true
+					put(t, dir, "f", mine)
+				}
+				return nil
+			}
+			require.ErrorIs(t, do(w), errChanged)
+			require.True(t, saved)
+			require.True(t, readImage(dir, "f").same(image{Content: mine}))
+			left, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			require.Len(t, left, 1)
+		})
+	}
+}

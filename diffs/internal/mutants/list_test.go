@@ -120,7 +120,7 @@ func disk() []mutant {
 	return []mutant{
 		{
 			name: "the disk is not read again before a decision", file: "daemon/review.go",
-			old: "if !img.same(image{Content: f.review.Current()}) && !r.adopt(f, img) {",
+			old: "if !s.here.same(image{Content: f.review.Current()}) && !r.adopt(f, s.here) {",
 			now: "if false {", tests: "cmd/cursord TestUserEditsSurviveEveryDecision",
 		},
 		{
@@ -129,21 +129,24 @@ func disk() []mutant {
 		},
 		{
 			name: "a move overwrites", file: "daemon/moved.go",
-			old: "r.Link(old, ", now: "r.Rename(old, ", tests: "daemon TestMoveOverwritesNothing",
+			old: "t.moveNew(from, to); errors", now: "t.rename(from, to); errors", tests: "daemon TestMoveOverwritesNothing",
 		},
 		{
-			name: "a file is deleted whatever it holds", file: "daemon/apply.go",
-			old: "if !readRooted(r, name).same(expect) {\n\t\treturn errChanged\n\t}\n\tswitch {",
-			now: "switch {", tests: "daemon TestApply",
+			name: "what was saved is moved away", file: "daemon/moved.go",
+			old: "if !t.read(to).same(expect) {", now: "if false {", tests: "daemon TestASaveBetweenLookAndWriteStays",
 		},
 		{
 			name: "a new file overwrites", file: "daemon/apply.go",
-			old: "err = r.Link(temp, ", now: "err = r.Rename(temp, ", tests: "daemon TestCreateOverwritesNothing",
+			old: "err = t.moveNew(c.temp, c.to)", now: "err = t.rename(c.temp, c.to)", tests: "daemon TestCreateOverwritesNothing",
 		},
 		{
-			name: "what was saved during a write is lost", file: "daemon/apply.go",
-			old: "if !readRooted(r, name).same(expect) {\n\t\tif temp != \"\" {",
-			now: "if false {\n\t\tif temp != \"\" {", tests: "daemon TestReplaceLooksAgain",
+			name: "what was saved during a write is lost", file: "daemon/swap.go",
+			old: "if !out.same(c.before) {", now: "if false {", tests: "daemon TestASaveBetweenLookAndWriteStays",
+		},
+		{
+			name: "what was to be written is not known after a crash", file: "daemon/intent.go",
+			old: "if !slices.ContainsFunc(plan, func(p *planned) bool { return p.change.writes() }) {",
+			now: "if true {", tests: "cmd/cursord TestCrashes",
 		},
 	}
 }
