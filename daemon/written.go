@@ -186,11 +186,14 @@ func (wr *written) reported() *image {
 		return nil
 	}
 	// The agent leaves out what is empty: there was no file, or one without content. Or it tells nothing at all.
-	if seen && start.Exists && start.Target == "" && len(start.Data) == 0 {
+	switch {
+	case !seen || !start.Exists || start.Target != "":
+	case len(start.Data) == 0:
 		return &image{Content: start}
-	}
-	if seen && start.Exists && after == nil {
+	case after == nil:
 		return nil
+	default: // a person has emptied it
+		return &image{Content: diffs.Content{Exists: true, Mode: start.Mode}}
 	}
 	return &image{}
 }

@@ -37,6 +37,8 @@ func TestCases(t *testing.T) {
 		{"the line end before a part rejected, withdrawn", `a\nb`, `agent a\nx\ny\n; lines 0 1; reject; tool a\nb\n`, `a\nb\n`, `a\nb`, `1,2 1,2: a|-b\|+b`},
 		{"the line end before a part rejected, then all", `a\nb`, `agent a\nx\ny\n; lines 0 1; reject; user a\nb\nx\ny\n; reject`, `a\nb`, `a\nb`, ``},
 		{"typed behind a deleted last line", `k\np\nq`, `agent k\nx\nq\nr\np\nq; tool k\nx\nq\nr\n; user k\np\nq\nw`, `k\np\nq\nw`, `k\np\nq\nw`, ``},
+		{"binary, written by the user, then by the agent", `a\n`, `agent \x00; user \x00mine; agent \x00again; reject`, `\x00mine`, `\x00mine`, ``},
+		{"binary, written by the user, then text by the agent", `a\n`, `agent \x00; user \x00mine; agent b\n; reject`, `\x00mine`, `\x00mine`, ``},
 		{"a final line end that the user takes back", `a\nk\nz`, `agent b\nk\nz\n; user b\nk\nz`, `b\nk\nz`, `a\nk\nz`, `1,3 1,3:-a|+b| k| z\`},
 		{"agent withdraws its line", `a\n`, `agent a\nb\n; tool a\n`, `a\n`, `a\n`, ``},
 		{"user restores", `a\nb\n`, `agent x\ny\n; user a\nb\n`, `a\nb\n`, `a\nb\n`, ``},

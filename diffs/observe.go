@@ -146,6 +146,12 @@ func (r *Review) observeWhole(exists bool, b body, n int32) {
 		unknown := r.unknown
 		r.settle(exists, b, false)
 		r.unknown = unknown
+	case n != 0 && w.touched:
+		// The agent writes over what the person has left: that is what a reject is to bring back.
+		unknown := r.unknown
+		r.settle(r.is, w.now, true)
+		r.observe(exists, b, n)
+		r.unknown = unknown
 	case n == 0 && (!exists || !r.is || lines || r.op.ID == 0 && r.unknown.ID == 0), n != 0 && !exists && !r.was:
 		r.settle(exists, b, n == 0)
 	case n == 0:
@@ -154,7 +160,7 @@ func (r *Review) observeWhole(exists bool, b body, n int32) {
 			w.base, w.baseID, r.was = b, r.id(), exists // only the unknown change is pending
 		}
 		r.setWhole(exists, b)
-	case lines && !w.touched:
+	case lines:
 		base, unknown := w.base, r.unknown
 		r.settle(r.was, base, false)
 		r.unknown = unknown
