@@ -63,13 +63,11 @@ func (r *reviewer) lookAgain(touched func(path string) bool, tries int) {
 		}
 		st := filestat.Of(p)
 		age, quiet := time.Since(time.Unix(0, st.Mtime)), settle/2
-		if r.w.running.Load() > 0 {
-			quiet = max(quiet, wordTime)
-		}
 		if st.Size == 0 {
 			quiet = saveTries * settle / 2 // on a busy disk, what was cut off may stay so for a while
 		}
-		if !st.Exists() && tries < goneTries || st.Exists() && tries < saveTries && age >= 0 && age < quiet {
+		if !f.tree.explained(changedAt(f.tree.root, p, st)) ||
+			!st.Exists() && tries < goneTries || st.Exists() && tries < saveTries && age >= 0 && age < quiet {
 			saved[p] = true
 		} else {
 			files = append(files, f)

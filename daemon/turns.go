@@ -256,6 +256,8 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		req.Prompt = at.words.prompt(composePrompt(remarks, w.withRecap(ctx, t, notice), turn.Prompt))
 		req.Ready = watch.ready()
 		out = w.d.launcher.Run(ctx, req, func(events []agent.Event) {
+			watch.hearing.begin()
+			defer watch.hearing.end()
 			for part := range parts(events) {
 				w.tellCalls(t, watch, at.words, part)
 			}

@@ -23,6 +23,7 @@ type turnWatch struct {
 	turn    string
 	dir     string
 	start   *snapshot
+	hearing hearing                   // how far it has come
 	stop    func()                    // ends the making of start
 	open    map[string][]*watchedCall // by call id
 	said    map[spot]*said            // what the latest call that named it has said to leave there
@@ -95,7 +96,7 @@ func (r *reviewer) watchTurn(turn *sessions.Turn, in *worktree, say func(string)
 	t.start, t.stop = newSnapshot(in.root, r.w.d.stateDir)
 	// What people have changed since files under review were last looked at is theirs.
 	r.do(func() {
-		in.starts = append(in.starts, t.start)
+		in.starts, in.hearings = append(in.starts, t.start), append(in.hearings, &t.hearing)
 		r.refreshAll(r.sorted())
 		r.headMoved(r.w.running.Load() <= 1) // the turn itself has done nothing yet
 	})
@@ -268,6 +269,7 @@ func (t *turnWatch) end() {
 	}
 	t.lastScan()
 	t.r.call(func() {
+		t.tree.hearings = slices.DeleteFunc(t.tree.hearings, func(h *hearing) bool { return h == &t.hearing })
 		t.tree.starts = slices.DeleteFunc(t.tree.starts, func(s *snapshot) bool { return s == t.start })
 		t.r.headMoved(false)
 	})
@@ -350,17 +352,21 @@ func (ws *windows) hold(w *window, before map[string]image) {
 	w.before = maps.Clone(before)
 }
 
-// claim returns, once, what a path held when its call began: of a window, or, where that is nil, of the latest one for
-// the path that is open.
+// claim returns, once, what a path held when its call began: that of a window, or, where w is nil, the first of those
+// for the path that are open; what the others found is then of no use any more.
 func (ws *windows) claim(w *window, path string) (before image, ok bool) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	if open := ws.paths[path]; w == nil && len(open) > 0 {
-		w = open[len(open)-1]
-	}
 	if w != nil {
 		before, ok = w.before[path]
 		delete(w.before, path)
+		return before, ok
+	}
+	for _, open := range ws.paths[path] {
+		if b, held := open.before[path]; held && !ok {
+			before, ok = b, true
+		}
+		delete(open.before, path)
 	}
 	return before, ok
 }

@@ -18,13 +18,14 @@ type worktree struct {
 	windows windows
 
 	// Owned by the reviewer's goroutine. A turn reads root and copy, which stay while it runs.
-	root   string           // where it is; "" while copy is not open
-	files  map[string]*file // by path
-	copy   *copytree.Copy   // nil while nobody needs it
-	busy   bool             // it is being made, or takes over what changed; nobody else is to write it
-	turns  int              // that run in it
-	source diffs.Source     // of what changes in a copy while no call is open
-	starts []*snapshot      // of the turns that run in it
+	root     string           // where it is; "" while copy is not open
+	files    map[string]*file // by path
+	copy     *copytree.Copy   // nil while nobody needs it
+	busy     bool             // it is being made, or takes over what changed; nobody else is to write it
+	turns    int              // that run in it
+	source   diffs.Source     // of what changes in a copy while no call is open
+	starts   []*snapshot      // of the turns that run in it
+	hearings []*hearing       // of their agents
 }
 
 func (t *worktree) isolated() bool { return t.session != "" }
