@@ -7,7 +7,7 @@ FUZZTIME  ?= 30s
 COUNT     ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test check editors generate bench bench-store bench-peers fuzz mutants clean
+.PHONY: help build install demo test check editors generate bench bench-store bench-peers fuzz scenarios mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ fuzz: ## run every fuzz target for FUZZTIME each, the review's properties 100,00
 		done || exit 1; \
 	done
 	$(GO) test -count=1 -timeout 120m -run '^TestRandomIsolatedScenarios$$' ./cmd/cursord -isolated.scenarios 1000 -isolated.seed $$(date +%s)
+
+scenarios: ## play 10,000 random scenarios through the daemon: agents, people, decisions, crashes
+	$(GO) test -v -count=1 -timeout 60m -run '^TestScenarios$$' ./cmd/cursord -scenarios 10000
 
 mutants: ## break the review rule by rule and see that its tests notice
 	$(GO) test -v -count=1 -timeout 60m -run '^TestMutants$$' ./diffs/internal/mutants -mutants

@@ -1,0 +1,411 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"cursord/daemon"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// This file has decisions, and what must come of them.
+
+// decideActs has the person decide a few times.
+func (s *episode) decideActs() {
+	if s.twin != nil || s.n%4 == 0 {
+		s.decideVector()
+		return
+	}
+	for n := s.rng.IntN(5); n > 0 && len(s.diffs) > 0; n-- {
+		d := s.diffs[pick(s.rng, s.diffs)]
+		h := &d.Hunks[s.rng.IntN(len(d.Hunks))]
+		accept := s.rng.IntN(2) == 0
+		switch s.rng.IntN(12) {
+		case 0:
+			s.does("decide the path", "%s %v", d.Path, accept)
+			s.decide(d, obj{"path": d.Path}, hunkIDs(d), accept)
+		case 1:
+			ids := slices.DeleteFunc(hunkIDs(d), func(string) bool { return s.rng.IntN(2) == 0 })
+			if len(ids) > 0 {
+				s.does("decide hunks", "%s %v %v", d.Path, ids, accept)
+				s.decide(d, obj{"hunks": ids, "rev": d.Rev}, ids, accept)
+			}
+		case 2, 3:
+			s.decideLines(d, h, accept)
+		case 4:
+			s.does("refused", "%s revision %d", h.ID, d.Rev+1)
+			s.refused(accept, obj{"hunks": []string{h.ID}, "rev": d.Rev + 1}, daemon.KindConflict)
+		case 5:
+			s.does("comment", "%s", h.ID)
+			s.must(s.sp.e.call("diff/comment", obj{"workspace": s.sp.w.ws, "hunk": h.ID, "text": "why?"}, nil))
+		case 6:
+			s.decideUnseen(d, h, accept)
+		case 7, 8:
+			s.thereAndBack(d, h, accept)
+		default:
+			s.does("decide", "%s %s %v", d.Path, h.ID, accept)
+			s.decide(d, obj{"hunks": []string{h.ID}}, []string{h.ID}, accept)
+		}
+	}
+}
+
+// ask sends a decision, and lets what it answers be what is pending in those files.
+func (s *episode) ask(accept bool, params obj) (daemon.Decided, error) {
+	method := "diff/reject"
+	if accept {
+		method = "diff/accept"
+	}
+	params["workspace"] = s.sp.w.ws
+	var out daemon.Decided
+	err := s.sp.e.call(method, params, &out)
+	if err == nil && out.Applied > 0 {
+		s.sp.push(&step{who: []*episode{s}, accept: accept})
+	}
+	return out, err
+}
+
+func (sp *space) push(st *step) {
+	for _, s := range st.who {
+		st.before = append(st.before, s.base)
+	}
+	sp.steps = append(sp.steps[:len(sp.steps)-sp.undone], st)
+	sp.undone = 0
+}
+
+// answered puts what an answer says of files in the place of what was known.
+func (s *episode) answered(all []*sessions.Diff) map[string]*sessions.Diff {
+	diffs := maps.Clone(s.diffs)
+	for _, d := range all {
+		delete(diffs, d.Path)
+		if d.State == "pending" {
+			diffs[d.Path] = d
+		}
+	}
+	return diffs
+}
+
+// closure adds what is linked to some hunks.
+func closure(d *sessions.Diff, ids []string) map[string]bool {
+	chosen := map[string]bool{}
+	for _, id := range ids {
+		chosen[id] = true
+		for i := range d.Hunks {
+			if d.Hunks[i].ID == id {
+				for _, linked := range d.Hunks[i].Linked {
+					chosen[linked] = true
+				}
+			}
+		}
+	}
+	return chosen
+}
+
+// decide decides hunks of a file and sees that just that happens which they show.
+func (s *episode) decide(d *sessions.Diff, params obj, ids []string, accept bool) {
+	chosen := closure(d, ids)
+	disk, base, err := decided(s.disk, s.base, d, chosen, accept)
+	s.must(err)
+	out, err := s.ask(accept, params)
+	if kind := errorKind(err); kind == daemon.KindConflict && s.mayRefuse(d, disk) {
+		s.tracef("    refused: %v", err)
+		return
+	} else if err != nil {
+		s.failf("%v", err)
+	}
+	if len(out.Skipped) > 0 {
+		if !s.mayRefuse(d, disk) {
+			s.failf("skipped: %v", out.Skipped)
+		}
+		s.tracef("    skipped: %v", out.Skipped)
+		for _, sk := range out.Skipped {
+			delete(chosen, sk.Hunk)
+		}
+		disk, base, err = decided(s.disk, s.base, d, chosen, accept)
+		s.must(err)
+	}
+	if out.Applied != len(chosen) {
+		s.failf("%d hunks applied, not %d: %v", out.Applied, len(chosen), chosen)
+	}
+	diffs := s.answered(out.Diffs)
+	if d.OldPath != "" {
+		diffs = s.sp.listOf(s) // the file may have another path now
+	}
+	s.becomes(disk, base, diffs, map[string]map[string]bool{d.Path: chosen}, accept)
+}
+
+// becomes takes in what has come of a decision.
+func (s *episode) becomes(disk, base shelf, diffs map[string]*sessions.Diff, chosen map[string]map[string]bool, accept bool) {
+	for path, ids := range chosen {
+		s.othersStay(s.diffs[path], diffs, ids)
+		if accept {
+			s.pure = false
+			s.noteGone(s.diffs[path], ids)
+		}
+	}
+	s.disk, s.base = disk, base
+	s.see(byNobody, diffs)
+}
+
+// noteGone notes whose removal was accepted.
+func (s *episode) noteGone(d *sessions.Diff, ids map[string]bool) {
+	for i := range d.Hunks {
+		if !ids[d.Hunks[i].ID] {
+			continue
+		}
+		if partOf(d, &d.Hunks[i]) == partOpaque {
+			for line := range strings.Lines(s.base[oldPath(d)].text) {
+				s.gone[bare(line)] = true
+			}
+		}
+		for _, line := range changesOf(&d.Hunks[i]) {
+			if line[0] == '-' {
+				s.gone[bare(line[1:])] = true
+			}
+		}
+	}
+}
+
+// othersStay sees that the hunks that were not decided are as they were.
+func (s *episode) othersStay(d *sessions.Diff, after map[string]*sessions.Diff, chosen map[string]bool) {
+	var want, have []string
+	say := func(h *sessions.Hunk) string { return fmt.Sprintf("%s %q", h.ID, withoutBareEnd(h)) }
+	prefix := ""
+	for i := range d.Hunks {
+		h := &d.Hunks[i]
+		prefix, _, _ = strings.Cut(h.ID, ".")
+		if !chosen[h.ID] {
+			want = append(want, say(h))
+		}
+	}
+	for _, d := range after {
+		for i := range d.Hunks {
+			if p, _, _ := strings.Cut(d.Hunks[i].ID, "."); p == prefix {
+				have = append(have, say(&d.Hunks[i]))
+			}
+		}
+	}
+	if !slices.Equal(want, have) {
+		s.failf("the other hunks do not stay:\nwant %s\nhave %s", strings.Join(want, "\n     "), strings.Join(have, "\n     "))
+	}
+}
+
+// mayRefuse reports whether a decision may be refused: that of a binary file that the person has changed since.
+func (s *episode) mayRefuse(d *sessions.Diff, disk shelf) bool {
+	return len(hunksOf(d, partOpaque)) > 0
+}
+
+func errorKind(err error) daemon.ErrorKind {
+	var failed *rpc.Error
+	if errors.As(err, &failed) {
+		return failed.Data.Kind
+	}
+	return ""
+}
+
+func (s *episode) refused(accept bool, params obj, kind daemon.ErrorKind) {
+	_, err := s.ask(accept, params)
+	if errorKind(err) != kind {
+		s.failf("not refused as a %s: %v", kind, err)
+	}
+}
+
+// decideVector decides all hunks, one by one, in an order of the scenario's own.
+func (s *episode) decideVector() {
+	type decision struct {
+		path, id string
+		accept   bool
+	}
+	var all []decision
+	for _, path := range slices.Sorted(maps.Keys(s.diffs)) {
+		d := s.diffs[path]
+		word := map[string]bool{}
+		for i := range d.Hunks {
+			h := &d.Hunks[i]
+			accept := s.rng.IntN(2) == 0
+			for _, linked := range h.Linked { // one decision
+				if was, known := word[linked]; known {
+					accept = was
+				}
+			}
+			word[h.ID] = accept
+			if s.rng.IntN(4) > 0 {
+				all = append(all, decision{path, h.ID, accept})
+			} else {
+				word[h.ID] = accept
+			}
+		}
+	}
+	s.order.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for _, c := range all {
+		for _, d := range s.diffs {
+			if slices.Contains(hunkIDs(d), c.id) {
+				s.does("decide in some order", "%s %s %v", c.path, c.id, c.accept)
+				s.decide(d, obj{"hunks": []string{c.id}}, []string{c.id}, c.accept)
+				break
+			}
+		}
+	}
+}
+
+// decideLines decides a part of a hunk.
+func (s *episode) decideLines(d *sessions.Diff, h *sessions.Hunk, accept bool) {
+	changes := changesOf(h)
+	if h.Kind != "text" || len(h.Linked) > 0 || len(changes) == 0 {
+		return
+	}
+	from := s.rng.IntN(len(changes))
+	to := from + 1 + s.rng.IntN(len(changes)-from)
+	s.does("decide lines", "%s %s %d-%d %v", d.Path, h.ID, from, to, accept)
+	before := s.diffs
+	out, err := s.ask(accept, obj{"hunks": []string{h.ID}, "lines": obj{"from": from, "to": to}})
+	var failed *rpc.Error
+	if errors.As(err, &failed) && failed.Code == -32602 {
+		return // only the end of the line before it
+	}
+	s.must(err)
+	diffs := s.answered(out.Diffs)
+	// What was pending is, less those lines.
+	want := pendingLines(before, true)
+	whole := len(withoutBareEnd(h)) == len(changes) && !moves(changes)
+	for _, line := range changes[from:to] {
+		want[bare(line)]--
+	}
+	maps.DeleteFunc(want, func(_ string, n int) bool { return n <= 0 })
+	if have := pendingLines(diffs, true); whole && !maps.Equal(want, have) {
+		s.failf("of %q lines %d to %d decided, pending:\nwant %v\nhave %v", changes, from, to, want, have)
+	}
+	real, _ := readShelf(s.sp.w.ws, s.dir)
+	disk, base := s.disk, s.base
+	if accept {
+		s.pure = false
+		for _, line := range changes[from:to] {
+			if line[0] == '-' {
+				s.gone[bare(line[1:])] = true
+			}
+		}
+		if base, err = baselineOf(real, s.base, diffs); err != nil {
+			s.failf("%v", err)
+		}
+		s.countLines(whole, base[oldPath(d)].text, s.base[oldPath(d)].text, changes[from:to], +1)
+	} else {
+		disk = real
+		s.countLines(whole, disk[d.Path].text, s.disk[d.Path].text, changes[from:to], -1)
+	}
+	s.disk, s.base = disk, base
+	s.see(byNobody, diffs)
+}
+
+// moves reports whether a hunk has a line of the person's both go and come: those are one decision.
+func moves(changes []string) bool {
+	return slices.ContainsFunc(changes, func(line string) bool {
+		return line[0] == '-' && slices.ContainsFunc(changes, func(l string) bool { return l[0] == '+' && bare(l[1:]) == bare(line[1:]) })
+	})
+}
+
+// countLines sees that a text is another one with some changes made, or taken back, wherever.
+func (s *episode) countLines(sure bool, now, was string, changes []string, sign int) {
+	n := map[string]int{}
+	for line := range strings.Lines(was) {
+		n[bare(line)]++
+	}
+	for _, line := range changes {
+		if line[0] == '+' {
+			n[bare(line[1:])] += sign
+		} else {
+			n[bare(line[1:])] -= sign
+		}
+	}
+	for line := range strings.Lines(now) {
+		n[bare(line)]--
+	}
+	for line, k := range n {
+		if k != 0 && sure {
+			s.failf("%d too few of line %q\nfrom %s\nwith %q\ncame %s", k, line, brief(was), changes, brief(now))
+		}
+	}
+}
+
+// decideUnseen changes a file elsewhere right before a hunk of it is decided.
+func (s *episode) decideUnseen(d *sessions.Diff, h *sessions.Hunk, accept bool) {
+	old, is := s.disk[d.Path]
+	if !is || h.Kind != "text" {
+		return
+	}
+	chosen := closure(d, []string{h.ID})
+	var changes []string
+	for i := range d.Hunks {
+		if chosen[d.Hunks[i].ID] {
+			changes = append(changes, changesOf(&d.Hunks[i])...)
+		}
+	}
+	s.byHand(func() {
+		lines := splitAfter(old.text)
+		at := s.rng.IntN(len(lines) + 1)
+		if at == len(lines) && !strings.HasSuffix(old.text, "\n") {
+			at = 0
+		}
+		text := strings.Join(slices.Insert(lines, at, s.scribe.unique("user")+s.scribe.end()), "")
+		s.does("person writes and decides", "%s %s %v %s", d.Path, h.ID, accept, brief(text))
+		s.save(d.Path, text, old.mode)
+	})
+	mine := s.disk[d.Path]
+	out, err := s.ask(accept, obj{"hunks": []string{h.ID}})
+	switch {
+	case errorKind(err) == daemon.KindConflict:
+		s.see(byUser, s.sp.listOf(s))
+		return
+	case err != nil:
+		s.failf("%v", err)
+	}
+	if accept {
+		s.noteGone(d, chosen)
+	} else {
+		real, _ := readShelf(s.sp.w.ws, s.dir)
+		s.countLines(true, real[d.Path].text, mine.text, changes, -1)
+		s.disk[d.Path] = held{real[d.Path].text, mine.mode}
+	}
+	s.see(byUser, s.answered(out.Diffs))
+}
+
+// thereAndBack takes a decision back, and makes it again, at once.
+func (s *episode) thereAndBack(d *sessions.Diff, h *sessions.Hunk, accept bool) {
+	s.does("decide and undo", "%s %s %v", d.Path, h.ID, accept)
+	disk, base, before, steps := s.disk, s.base, s.diffs, len(s.sp.steps)-s.sp.undone
+	s.decide(d, obj{"hunks": []string{h.ID}}, []string{h.ID}, accept)
+	if len(s.sp.steps) == steps {
+		return // refused
+	}
+	after := [3]any{s.disk, s.base, s.diffs}
+	turn := func(undo bool, disk, base shelf, diffs map[string]*sessions.Diff) {
+		out, err := s.sp.step(undo)
+		s.must(err)
+		s.disk, s.base = disk, base
+		have := s.answered(out.Diffs)
+		if d.OldPath != "" {
+			have = s.sp.listOf(s)
+		}
+		if want, have := sayDiffs(diffs), sayDiffs(have); want != have {
+			s.failf("undo %v is not exact:\nwant %s\nhave %s", undo, want, have)
+		}
+		s.see(byNobody, have)
+	}
+	turn(true, disk, base, before)
+	if s.rng.IntN(2) == 0 {
+		turn(false, after[0].(shelf), after[1].(shelf), after[2].(map[string]*sessions.Diff))
+	}
+}
+
+// sayDiffs says what is pending, whichever revision it is.
+func sayDiffs(diffs map[string]*sessions.Diff) string {
+	var b strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(diffs)) {
+		d := *diffs[path]
+		d.Rev, d.Seq = 0, 0
+		fmt.Fprintf(&b, "%s\n", describeDiffs(map[string]*sessions.Diff{path: &d}))
+	}
+	return b.String()
+}
