@@ -48,6 +48,7 @@ func gitChecks(t *testing.T, reviews map[string]*Review) {
 		git.Stdin = strings.NewReader(string(patch))
 		out, err := git.CombinedOutput()
 		require.NoError(t, err, "%s\n%s", out, patch)
+		require.Empty(t, string(out), "git warns of\n%s", patch)
 		for path, r := range reviews {
 			file := filepath.Join(dir, filepath.FromSlash(placed(r, path, reverse)))
 			want := to(r)
@@ -130,6 +131,7 @@ func TestUnifiedWithGit(t *testing.T) {
 				"mode":     {moded(t, `644:a\n`), moded(t, `755:a\n`)},
 				"modetext": {moded(t, `755:a\n`), moded(t, `644:b\n`)},
 				"modebin":  {moded(t, `644:a\x00`), moded(t, `755:b\x00`)},
+				"runbin":   {moded(t, `755:a\x00`), moded(t, `755:b\x00`)},
 				"newmode":  {{}, moded(t, `755:a\n`)},
 				"delmode":  {moded(t, `755:a\n`), {}},
 				"link":     {moded(t, "@x"), moded(t, "@../y z")},

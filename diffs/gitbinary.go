@@ -8,9 +8,9 @@ import (
 )
 
 // writeBinary writes a change as git's binary patch, with both contents, so that it applies in both directions.
-func writeBinary(b *bytes.Buffer, old, now Content, mode string) {
+func writeBinary(b *bytes.Buffer, old, now Content) {
 	fmt.Fprintf(b, "index %s..%s", blobName(old), blobName(now))
-	if old.Exists && now.Exists {
+	if mode := now.gitMode(); old.Exists && now.Exists && mode == old.gitMode() {
 		fmt.Fprintf(b, " %s", mode)
 	}
 	b.WriteString("\nGIT binary patch\n")

@@ -138,7 +138,7 @@ func (f *FilePatch) write(b *bytes.Buffer) {
 	}
 	switch {
 	case whole && f.Old != nil && f.New != nil:
-		writeBinary(b, *f.Old, *f.New, mode)
+		writeBinary(b, *f.Old, *f.New)
 	case whole:
 		fmt.Fprintf(b, "Binary files %s and %s differ\n", quotePath(oldName), quotePath(newName))
 	case lines > 0:
