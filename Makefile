@@ -5,9 +5,11 @@ LDFLAGS   := -s -w
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 FUZZTIME  ?= 30s
 COUNT     ?= 6
+MINUTES   ?= 10
+KILLS     ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test check editors generate bench bench-store bench-peers fuzz scenarios mutants clean
+.PHONY: help build install demo test check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +66,10 @@ fuzz: ## run every fuzz target for FUZZTIME each, the review's properties 100,00
 
 scenarios: ## play 10,000 random scenarios through the daemon: agents, people, decisions, crashes
 	$(GO) test -v -count=1 -timeout 60m -run '^TestScenarios$$' ./cmd/cursord -scenarios 10000
+
+soak: ## work with one daemon for MINUTES, with clients, turns, reviews and kills; then kill it KILLS times at random
+	$(GO) test -v -count=1 -timeout 0 -run '^TestSoak$$' ./cmd/cursord -soak.minutes $(MINUTES) -soak.seed $$(date +%s)
+	$(GO) test -v -count=1 -timeout 0 -run '^TestKill(s|edAgents)$$' ./cmd/cursord -kills $(KILLS) -kills.seed $$(date +%s)
 
 mutants: ## break the review rule by rule and see that its tests notice
 	$(GO) test -v -count=1 -timeout 60m -run '^TestMutants$$' ./diffs/internal/mutants -mutants

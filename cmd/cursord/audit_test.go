@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,7 +16,7 @@ import (
 
 // audit checks what one subscription was told against the order that the protocol promises, and that the deltas of
 // each text item are its text.
-func audit(t *testing.T, all []told) {
+func audit(t testing.TB, all []told) {
 	t.Helper()
 	last := uint64(0)
 	type grown struct {
@@ -124,14 +125,14 @@ func (e *editor) describe(turn string) (lines []string) {
 	return lines
 }
 
-// processes lists the processes whose environment has this variable.
-func processes(t *testing.T, variable string) (pids []int) {
+// processes lists the processes whose environment has these variables, "NAME=" being one of any value.
+func processes(t testing.TB, variables ...string) (pids []int) {
 	t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	require.NoError(t, err)
 	for _, dir := range dirs {
 		env, err := os.ReadFile(dir + "/environ")
-		if err != nil || !bytes.Contains(append([]byte{0}, env...), []byte("\x00"+variable+"\x00")) {
+		if err != nil || !hasVariables(env, variables) {
 			continue
 		}
 		if stat, err := os.ReadFile(dir + "/stat"); err != nil || bytes.Contains(stat, []byte(") Z ")) {
@@ -142,4 +143,16 @@ func processes(t *testing.T, variable string) (pids []int) {
 		pids = append(pids, pid)
 	}
 	return pids
+}
+
+func hasVariables(env []byte, variables []string) bool {
+	for _, v := range variables {
+		if !strings.HasSuffix(v, "=") {
+			v += "\x00"
+		}
+		if !bytes.Contains(append([]byte{0}, env...), []byte("\x00"+v)) {
+			return false
+		}
+	}
+	return true
 }

@@ -30,8 +30,20 @@ type piped struct {
 
 func (p piped) Close() error { return p.WriteCloser.Close() }
 
-// spawns starts "cursord stdio" of a program, whose end the test waits for at its own.
+// spawns starts "cursord stdio" of a program, whose end the test waits for at its own, and the daemon's with it.
 func (w *world) spawns(program string, args ...string) (*exec.Cmd, io.ReadWriteCloser) {
+	w.t.Helper()
+	cmd, conn := w.stdio(program, args...)
+	w.t.Cleanup(func() {
+		conn.Close()
+		w.cursord("stop", "--force")
+		_ = cmd.Wait()
+	})
+	return cmd, conn
+}
+
+// stdio starts "cursord stdio" of a program.
+func (w *world) stdio(program string, args ...string) (*exec.Cmd, io.ReadWriteCloser) {
 	w.t.Helper()
 	cmd := exec.Command(program, append([]string{"stdio"}, args...)...)
 	cmd.Env, cmd.Dir = w.env(), w.dir
@@ -42,11 +54,6 @@ func (w *world) spawns(program string, args ...string) (*exec.Cmd, io.ReadWriteC
 	cmd.Stdout = outEnd
 	require.NoError(w.t, cmd.Start())
 	require.NoError(w.t, outEnd.Close())
-	w.t.Cleanup(func() {
-		in.Close()
-		w.cursord("stop", "--force")
-		_ = cmd.Wait()
-	})
 	return cmd, piped{out, in}
 }
 

@@ -102,7 +102,7 @@ func (w *world) env(more ...string) []string {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "CURSORD_AGENT=" + filepath.Join(w.dir, "agent"),
 		"CURSORD_STATE_DIR=" + filepath.Join(w.dir, "state"), "CURSORD_SOCKET=" + w.socket(),
 		"CURSORD_CONFIG=" + filepath.Join(w.dir, "config.toml"), "CURSORD_FAKE_SCRIPT=" + w.script, "CURSORD_FAKE_LOG=" + w.runLog,
-		noRaceDelay,
+		noRaceDelay, "CURSORD_METER=" + w.meter(),
 	}
 	return append(env, more...)
 }
@@ -233,20 +233,21 @@ type editor struct {
 
 // told is one notification; the object that it carries is decoded.
 type told struct {
-	Method  string
-	Seq     uint64            `json:"seq"`
-	Session *sessions.Session `json:"session"`
-	Turn    *sessions.Turn    `json:"turn"`
-	Item    *sessions.Item    `json:"item"`
-	Diff    *sessions.Diff    `json:"diff"`
-	ItemID  string            `json:"itemId"`
-	TurnID  string            `json:"turnId"`
-	Offset  int               `json:"offset"`
-	Text    string            `json:"text"`
-	Removed bool              `json:"removed"`
-	Level   string            `json:"level"`
-	Message string            `json:"message"`
-	at      time.Time
+	Method    string
+	Seq       uint64            `json:"seq"`
+	Session   *sessions.Session `json:"session"`
+	Turn      *sessions.Turn    `json:"turn"`
+	Item      *sessions.Item    `json:"item"`
+	Diff      *sessions.Diff    `json:"diff"`
+	ItemID    string            `json:"itemId"`
+	TurnID    string            `json:"turnId"`
+	SessionID string            `json:"sessionId"`
+	Offset    int               `json:"offset"`
+	Text      string            `json:"text"`
+	Removed   bool              `json:"removed"`
+	Level     string            `json:"level"`
+	Message   string            `json:"message"`
+	at        time.Time
 }
 
 // joins connects an editor to the daemon.

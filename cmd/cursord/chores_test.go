@@ -1,0 +1,399 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// choreFiles are what agents and persons work on. Nobody touches the lines "fixed N"; agents change what "slot N: …" says
+// and add lines "agent …", persons add lines "user …".
+var choreFiles = []string{"f0", "f1", "d/f2"}
+
+const choreLines = 30
+
+func choreText() string {
+	var b strings.Builder
+	for i := range choreLines {
+		fmt.Fprintf(&b, "slot %d: base\nfixed %d\n", i, i)
+	}
+	return b.String()
+}
+
+// lastLine numbers all that is made up.
+var lastLine atomic.Int64
+
+// A site is a workspace in which agents and persons work at random, and what must be true of it.
+type site struct {
+	*world
+	typing *sync.RWMutex // a person, who types alone, against turns and decisions that begin
+
+	mu      sync.Mutex
+	mine    map[string][]string // lines that persons typed, by file
+	started map[string]*chore   // by turn
+	log     []string            // what happened, for a test that fails
+}
+
+// A chore is a turn that was asked for.
+type chore struct {
+	answered  bool   // the request
+	ended     bool   // as far as is known
+	sessionID string // "": not known
+	said      string // by its agent when it ends well
+}
+
+// site makes the world's workspace one.
+func (w *world) site() *site {
+	p := &site{world: w, typing: new(sync.RWMutex), mine: map[string][]string{}, started: map[string]*chore{}}
+	for _, f := range choreFiles {
+		w.put(f, choreText())
+	}
+	w.t.Cleanup(func() {
+		if w.t.Failed() {
+			w.t.Logf("what happened last in %s:\n%s", w.ws, strings.Join(p.log, "\n"))
+		}
+	})
+	return p
+}
+
+// happens notes what was asked for, under p.mu.
+func (p *site) happens(format string, args ...any) {
+	p.log = append(p.log[max(0, len(p.log)-100):], time.Now().Format("05.000 ")+fmt.Sprintf(format, args...))
+}
+
+// playsByTurn has each turn play a script of its own, and note its agent's process.
+func (w *world) playsByTurn() {
+	w.t.Helper()
+	require.NoError(w.t, os.MkdirAll(w.turnFile(""), 0o755))
+	w.put("../agent", fmt.Sprintf("#!/bin/sh\nif test -n \"$CURSORD_TURN_ID\"; then\n  CURSORD_FAKE_SCRIPT=%[1]s/$CURSORD_TURN_ID\n  echo $$ >$CURSORD_FAKE_SCRIPT.pid\nfi\nexec cursord fake-agent \"$@\"\n",
+		w.turnFile("")))
+}
+
+func (w *world) turnFile(name string) string { return filepath.Join(w.dir, "turns", name) }
+
+// script is what an agent does in a turn, at random, and all that it says.
+func (p *site) script(rng *rand.Rand) (script []string, said string) {
+	script = []string{initLine}
+	for range 1 + rng.IntN(5) {
+		n := lastLine.Add(1)
+		f, slot := choreFiles[rng.IntN(len(choreFiles))], rng.IntN(choreLines)
+		command := fmt.Sprintf("sed -i 's/^slot %d:.*/slot %d: agent %d/' %s", slot, slot, n, f)
+		if rng.IntN(3) == 0 {
+			command = fmt.Sprintf("sed -i '/^slot %d:/a agent %d' %s", slot, n, f)
+		}
+		call := fmt.Sprint("call-", n)
+		switch rng.IntN(7) {
+		case 0:
+			script = append(script, thinks(fmt.Sprint("thought ", n)), thoughtEnd)
+		case 1:
+			for range 1 + rng.IntN(4) {
+				text := fmt.Sprintf("word %d, ", lastLine.Add(1))
+				script, said = append(script, piece(text)), said+text
+			}
+		case 2:
+			times := 1 + rng.IntN(300)
+			script = append(script, fmt.Sprintf(`{"fake":"repeat","n":%d}`, times), piece(" and on"))
+			said += strings.Repeat(" and on", times)
+		case 3, 4:
+			args := `"args":{"path":"{{cwd}}/` + f + `"}`
+			script = append(script, started(call, `{"editToolCall":{`+args+`}}`), execs(command),
+				completed(call, `{"editToolCall":{`+args+`,"result":{"success":{"path":"{{cwd}}/`+f+`"}}}}`))
+		case 5:
+			script = append(script, shells(call, command)...)
+		case 6:
+			script = append(script, shells(call, fmt.Sprintf("mkdir -p made; echo agent %d >made/%d; rm -f made/%d", n, n%7, (n+3)%7))...)
+		}
+		if rng.IntN(3) == 0 {
+			script = append(script, fmt.Sprintf(`{"fake":"sleep","ms":%d}`, rng.IntN(30)))
+		}
+	}
+	return append(script, succeeds("")), said
+}
+
+// commands are what a script executes.
+func commands(script []string) (list []string) {
+	for _, line := range script {
+		if _, argv, ok := strings.Cut(line, `"argv":["sh","-c",`); ok {
+			list = append(list, strings.TrimSuffix(argv, "]}"))
+		}
+	}
+	return list
+}
+
+// asks starts a turn that plays a script. The answer's error is for the caller to judge.
+func (p *site) asks(e *editor, session string, script []string, said string) (turn string, err error) {
+	p.typing.RLock()
+	defer p.typing.RUnlock()
+	turn = fmt.Sprint("t", lastLine.Add(1))
+	require.NoError(e.t, os.WriteFile(p.turnFile(turn), []byte(strings.Join(script, "\n")+"\n"), 0o644))
+	c := &chore{sessionID: session, said: said}
+	p.mu.Lock()
+	p.started[turn] = c
+	p.happens("%s: %s", turn, strings.Join(commands(script), "; "))
+	p.mu.Unlock()
+	params := obj{"workspace": p.ws, "prompt": turn, "turnId": turn}
+	if session != "" {
+		params["sessionId"] = session
+	}
+	var out struct{ Turn *sessions.Turn }
+	err = e.call("turn/start", params, &out)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err == nil {
+		c.answered, c.sessionID = true, out.Turn.SessionID
+	}
+	return turn, err
+}
+
+// decides accepts, rejects, undoes or redoes something at random.
+func (p *site) decides(e *editor, rng *rand.Rand) error {
+	p.typing.RLock()
+	defer p.typing.RUnlock()
+	params := obj{"workspace": p.ws}
+	method := []string{"diff/accept", "diff/reject", "diff/reject", "diff/undo", "diff/redo"}[rng.IntN(5)]
+	if method == "diff/accept" || method == "diff/reject" {
+		var list struct{ Diffs []*sessions.Diff }
+		if err := e.call("diff/list", obj{"workspace": p.ws}, &list); err != nil {
+			return err
+		}
+		if len(list.Diffs) == 0 {
+			return nil
+		}
+		d := list.Diffs[rng.IntN(len(list.Diffs))]
+		switch ids := hunkIDs(d); {
+		case rng.IntN(6) == 0:
+			params["all"] = true
+		case rng.IntN(3) == 0 || len(ids) == 0:
+			params["path"] = d.Path
+		default:
+			params["hunks"] = []string{ids[rng.IntN(len(ids))]}
+		}
+	}
+	err := e.call(method, params, nil)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.happens("%s %v: %v", method, params, err)
+	return err
+}
+
+// types has a person add a line to a file once all turns have ended: what is typed while a call runs that does not say
+// what it wrote, cannot be told from that.
+func (p *site) types(e *editor, rng *rand.Rand) error {
+	p.t.Helper()
+	p.typing.Lock()
+	defer p.typing.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for turn, c := range p.started {
+		if c.ended {
+			continue
+		}
+		err := e.call("turn/wait", obj{"turnId": turn}, nil)
+		if err != nil && !declined(err) { // declined: it was never begun, or its session is gone
+			return err
+		}
+		c.ended = true
+	}
+	look := func() error { return e.call("diff/list", obj{"workspace": p.ws}, nil) }
+	if err := look(); err != nil { // what the last daemon had not seen is seen by this one
+		return err
+	}
+	f := choreFiles[rng.IntN(len(choreFiles))]
+	all := strings.SplitAfter(p.get(f), "\n")
+	mine, at := fmt.Sprintf("user %d\n", lastLine.Add(1)), rng.IntN(len(all))
+	p.put(f+"~", strings.Join(all[:at], "")+mine+strings.Join(all[at:], ""))
+	require.NoError(p.t, os.Rename(p.path(f+"~"), p.path(f)))
+	p.mine[f] = append(p.mine[f], mine)
+	p.happens("%q typed into %s", mine, f)
+	return look()
+}
+
+// choreLine is what a file may have as a line.
+var choreLine = regexp.MustCompile(`^(slot \d+: (base|agent \d+)|fixed \d+|(agent|user) \d+)\n$`)
+
+// requireWhole checks each file: it has no part of a line, all fixed lines in order, and all that persons typed.
+func (p *site) requireWhole() {
+	p.t.Helper()
+	for _, f := range choreFiles {
+		p.mu.Lock()
+		mine := p.mine[f]
+		p.mu.Unlock()
+		text := p.get(f) // after mine: a person may be typing
+		fixed := 0
+		has := map[string]bool{}
+		for line := range strings.Lines(text) {
+			has[line] = true
+			require.Regexp(p.t, choreLine, line, "%s is torn", f)
+			if strings.HasPrefix(line, "fixed ") {
+				require.Equal(p.t, fmt.Sprintf("fixed %d\n", fixed), line, "%s is torn:\n%s", f, text)
+				fixed++
+			}
+		}
+		require.Equal(p.t, choreLines, fixed, "%s is torn:\n%s", f, text)
+		for _, line := range mine {
+			require.True(p.t, has[line], "%s has lost %q:\n%s", f, line, text)
+		}
+	}
+}
+
+// agents lists the processes of the world's turns; of one turn, where it is named.
+func (w *world) agents(turn string) []int {
+	w.t.Helper()
+	return processes(w.t, "CURSORD_SOCKET="+w.socket(), "CURSORD_TURN_ID="+turn)
+}
+
+// killsAgent kills the agent of a turn, if it runs.
+func (w *world) killsAgent(turn string) bool {
+	b, err := os.ReadFile(w.turnFile(turn + ".pid"))
+	if err != nil {
+		return false
+	}
+	pid, err := strconv.Atoi(string(bytes.TrimSpace(b)))
+	if err != nil {
+		return false // half written
+	}
+	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	return err == nil && hasVariables(env, []string{"CURSORD_TURN_ID=" + turn}) && syscall.Kill(pid, syscall.SIGKILL) == nil
+}
+
+// A memory is what a client knows of a workspace from one subscription to the next.
+type memory struct {
+	after  uint64
+	epoch  string
+	seqs   map[string]uint64 // of each object
+	ended  map[string]sessions.TurnStatus
+	closed map[string]bool // sessions that were deleted
+}
+
+func newMemory() *memory {
+	return &memory{seqs: map[string]uint64{}, ended: map[string]sessions.TurnStatus{}, closed: map[string]bool{}}
+}
+
+// subscribes goes on where the memory ends.
+func (m *memory) subscribes(e *editor) error {
+	params := obj{"workspace": e.w.ws, "after": m.after}
+	if m.epoch != "" {
+		params["epoch"] = m.epoch
+	}
+	var out struct {
+		Epoch string
+		Reset bool
+	}
+	if err := e.call("workspace/subscribe", params, &out); err != nil {
+		return err
+	}
+	require.False(e.t, out.Reset, "the daemon does not know seq %d of store %s", m.after, m.epoch)
+	m.epoch = out.Epoch
+	return nil
+}
+
+// learns takes in what was told since subscribes, and checks it against itself and what was told before.
+func (m *memory) learns(t testing.TB, all []told) {
+	t.Helper()
+	var ordered []told
+	for _, n := range all {
+		if n.Method != "diff/changed" { // which decisions change after the turn, too
+			ordered = append(ordered, n)
+		}
+		if n.Seq == 0 {
+			continue
+		}
+		require.Greater(t, n.Seq, m.after, n.key())
+		m.after = n.Seq
+		if key := n.key(); key != "" {
+			m.seqs[key] = n.Seq
+		}
+		if n.Removed {
+			m.closed[n.SessionID] = true
+		}
+		if n.Turn == nil {
+			continue
+		}
+		if was, ok := m.ended[n.Turn.ID]; ok {
+			require.Equal(t, was, n.Turn.Status, "turn %s ended before", n.Turn.ID)
+		}
+		if n.Turn.Status.Final() {
+			m.ended[n.Turn.ID] = n.Turn.Status
+		}
+	}
+	audit(t, ordered)
+}
+
+// everything is what a client is told that begins from nothing, up to now; nothing may run.
+func (p *site) everything(e *editor) []told {
+	e.t.Helper()
+	var out struct{ Seq uint64 }
+	e.must("workspace/subscribe", obj{"workspace": p.ws, "after": 0}, &out)
+	if out.Seq > 0 {
+		e.until("all that is stored", func(n told) bool { return n.Seq >= out.Seq })
+	}
+	return e.all()
+}
+
+// requireEnded checks all against what clients know and asked for: nothing is lost, every turn has ended, and nothing
+// runs past it.
+func (p *site) requireEnded(all []told, known ...*memory) {
+	p.t.Helper()
+	now := newMemory()
+	now.learns(p.t, all)
+	said := map[string]string{}
+	for _, n := range all {
+		if n.Item != nil {
+			require.NotEqual(p.t, sessions.ItemRunning, n.Item.Status, "item %s", n.Item.ID)
+			if n.Item.Kind == sessions.ItemAssistant {
+				said[n.Item.TurnID] += n.Item.Text
+			}
+		}
+		if n.Turn != nil {
+			require.True(p.t, n.Turn.Status.Final(), "turn %s is %s", n.Turn.ID, n.Turn.Status)
+		}
+	}
+	for _, m := range known {
+		for turn, status := range m.ended {
+			if now, ok := now.ended[turn]; ok {
+				require.Equal(p.t, status, now, "turn %s", turn)
+			}
+		}
+		for key, seq := range m.seqs {
+			if is, ok := now.seqs[key]; ok {
+				require.GreaterOrEqual(p.t, is, seq, key)
+			} else if len(now.closed) == 0 && !strings.HasPrefix(key, "diff ") {
+				p.t.Fatalf("%s was told with seq %d and is not there", key, seq)
+			}
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for turn, c := range p.started {
+		status, ok := now.ended[turn]
+		require.True(p.t, ok || !c.answered || now.closed[c.sessionID], "turn %s was asked for and is not there", turn)
+		if status == sessions.TurnCompleted {
+			require.Equal(p.t, c.said, said[turn], "what the agent said in turn %s", turn)
+		}
+	}
+}
+
+// declined says whether a request failed by what is asked for, not by a fault of the daemon's.
+func declined(err error) bool {
+	var failed *rpc.Error
+	return errors.As(err, &failed) && !slices.Contains([]int{-32603, -32020, rpc.CodeUnavailable}, failed.Code)
+}
