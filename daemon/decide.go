@@ -225,6 +225,11 @@ func (r *reviewer) choose(dec Decision) ([]*choice, error) {
 				return nil, err
 			}
 		}
+		if dec.TurnID != "" && len(files) == 0 {
+			if _, err := r.w.d.store.Turn(dec.TurnID); err != nil {
+				return nil, storeError(err)
+			}
+		}
 		// What has moved goes first: it may make room for what is there now.
 		slices.SortStableFunc(files, func(a, b *file) int { return strings.Compare(b.movedFrom(), a.movedFrom()) })
 		for _, f := range files {

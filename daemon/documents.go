@@ -256,7 +256,7 @@ func (d *Daemon) documentChanged(path string, atOnce bool) {
 
 // documentPath returns the file that a URI, or an absolute path, names.
 func documentPath(uri string) (string, bool) {
-	path, err := absolute(uri)
+	path, err := LocalPath(uri)
 	if err != nil {
 		return "", false
 	}

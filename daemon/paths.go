@@ -11,7 +11,7 @@ import (
 
 // resolveRoot returns the absolute path, without symlinks, of a directory given as a path or a file:// URI.
 func resolveRoot(path string) (string, error) {
-	abs, err := absolute(path)
+	abs, err := LocalPath(path)
 	if err != nil {
 		return "", err
 	}
@@ -35,7 +35,7 @@ func (d *Daemon) knownRoot(path string) (string, error) {
 	if err == nil {
 		return root, nil
 	}
-	abs, aerr := absolute(path)
+	abs, aerr := LocalPath(path)
 	if aerr != nil {
 		return "", aerr
 	}
@@ -51,7 +51,8 @@ func (d *Daemon) knownRoot(path string) (string, error) {
 	return "", err
 }
 
-func absolute(path string) (string, error) {
+// LocalPath returns the absolute path that a path or file:// URI of a workspace names.
+func LocalPath(path string) (string, error) {
 	if path == "" {
 		return "", invalid("workspace", "is missing")
 	}

@@ -148,7 +148,7 @@ func (w *workspace) startTurn(p TurnParams, reply func(*sessions.Session, *sessi
 
 // alias returns the name by which the client knows the workspace.
 func (p *TurnParams) alias() string {
-	path, err := absolute(p.Workspace)
+	path, err := LocalPath(p.Workspace)
 	if err != nil {
 		return ""
 	}

@@ -2,11 +2,7 @@ package rpc
 
 import (
 	"context"
-	"net/url"
 	"os"
-	"path/filepath"
-	"runtime"
-	"strings"
 
 	"cursord/daemon"
 )
@@ -63,7 +59,10 @@ func (f *face) replace(workspace string, s *subscriber) {
 }
 
 func (f *face) unsubscribe(_ context.Context, p *WorkspaceParams) (Done, error) {
-	path := localPath(p.Workspace)
+	path, err := daemon.LocalPath(p.Workspace)
+	if err != nil {
+		return Done{}, err
+	}
 	info, err := os.Stat(path)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,21 +75,8 @@ func (f *face) unsubscribe(_ context.Context, p *WorkspaceParams) (Done, error) 
 			return Done{}, nil
 		}
 	}
-	if !filepath.IsAbs(path) || err != nil || !info.IsDir() {
-		return Done{}, invalid("workspace", p.Workspace+" is not a directory's absolute path")
+	if err != nil || !info.IsDir() {
+		return Done{}, invalid("workspace", p.Workspace+" is no directory")
 	}
 	return Done{}, nil
-}
-
-// localPath returns the path that a path or file:// URI names.
-func localPath(name string) string {
-	u, err := url.Parse(name)
-	if err != nil || u.Scheme != "file" {
-		return filepath.Clean(name)
-	}
-	path := u.Path
-	if runtime.GOOS == "windows" {
-		path = strings.TrimPrefix(path, "/")
-	}
-	return filepath.Clean(filepath.FromSlash(path))
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -152,7 +151,7 @@ func (j *joiner) up() ending {
 		switch {
 		case err == nil:
 		case errors.Is(err, rpc.ErrTooLong):
-			j.reply(nil, nil, &rpc.Error{Code: rpc.CodeInvalidRequest, Message: fmt.Sprintf("a message over the limit of %d bytes", rpc.MaxMessage)})
+			j.reply(nil, nil, tooLong())
 			continue
 		case errors.As(err, &broken):
 			j.reply(nil, nil, &rpc.Error{Code: rpc.CodeParse, Message: broken.Message + "; closing the connection"})
@@ -173,14 +172,18 @@ func (j *joiner) up() ending {
 		}
 		j.greeted = true
 		j.take(&m, body)
-		switch m.Method {
-		case "shutdown":
+		switch {
+		case isShutdown(&m):
 			j.shutdown = true
-		case "exit":
+		case isExit(&m):
 			return exitAsked
 		}
 	}
 }
+
+// The one is a notification and the other a request; what is neither has no effect.
+func isExit(m *rpc.Message) bool     { return m.Method == "exit" && m.ID == nil }
+func isShutdown(m *rpc.Message) bool { return m.Method == "shutdown" && m.ID != nil }
 
 // greet answers initialize. It returns false where it refuses, since the editor may try another.
 func (j *joiner) greet(m *rpc.Message) bool {
@@ -200,7 +203,7 @@ func (j *joiner) greet(m *rpc.Message) bool {
 
 // take passes a message on, or keeps it until that can be done.
 func (j *joiner) take(m *rpc.Message, body []byte) {
-	if m.Method == "exit" || m.Method == "shutdown" {
+	if isExit(m) || isShutdown(m) {
 		j.ending.Store(true)
 	}
 	j.order.Lock()

@@ -7,10 +7,11 @@ import (
 	"io"
 	"net"
 	"os/exec"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"cursord/rpc"
@@ -22,12 +23,13 @@ type peer struct {
 	out     io.Writer
 	in      *bufio.Reader
 	headers bool
+	after   string // what was sent last, for failures
 }
 
 func (p *peer) write(raw string) {
 	p.t.Helper()
 	_, err := io.WriteString(p.out, raw)
-	require.NoError(p.t, err)
+	require.NoError(p.t, err, p.after)
 }
 
 func (p *peer) send(body string) {
@@ -64,20 +66,20 @@ func (p *peer) next() (a answer) {
 			length := 0
 			for {
 				line, err := p.in.ReadString('\n')
-				require.NoError(p.t, err)
+				require.NoError(p.t, err, p.after)
 				if line == "\r\n" {
 					break
 				}
 				_, err = fmt.Sscanf(line, "Content-Length: %d\r\n", &length)
-				require.NoError(p.t, err)
+				require.NoError(p.t, err, p.after)
 			}
 			body = make([]byte, length)
 			_, err := io.ReadFull(p.in, body)
-			require.NoError(p.t, err)
+			require.NoError(p.t, err, p.after)
 		} else {
 			var err error
 			body, err = p.in.ReadBytes('\n')
-			require.NoError(p.t, err)
+			require.NoError(p.t, err, p.after)
 		}
 		a = answer{}
 		require.NoError(p.t, json.Unmarshal(body, &a), "%s", body)
@@ -85,6 +87,26 @@ func (p *peer) next() (a answer) {
 		if a.Method == "" {
 			return a
 		}
+	}
+}
+
+// check sends m and looks at its answer.
+func (p *peer) check(m malformed) {
+	p.t.Helper()
+	p.send(m.body)
+	if m.id == "" {
+		return
+	}
+	a := p.next()
+	require.Equal(p.t, m.id, string(a.ID), m.name)
+	switch {
+	case m.code == 0:
+		assert.Nil(p.t, a.Error, m.name)
+		assert.NotEmpty(p.t, a.Result, m.name)
+	case assert.NotNil(p.t, a.Error, m.name):
+		assert.Equal(p.t, m.code, a.Error.Code, "%s: %s", m.name, a.Error.Message)
+		assert.Equal(p.t, m.field, a.Error.Data.Field, "%s: %s", m.name, a.Error.Message)
+		assert.NotEmpty(p.t, a.Error.Message)
 	}
 }
 
@@ -125,90 +147,53 @@ func (w *world) doors() map[string]func(testing.TB) *peer {
 	}
 }
 
-// TestMalformed sends each kind of broken message on one connection, which must answer the next good one.
+// TestMalformed sends hundreds of broken and hostile messages.
 func TestMalformed(t *testing.T) {
-	big := func(n int) string {
-		return `{"jsonrpc":"2.0","id":"big","method":"daemon/status","params":{"x":"` + strings.Repeat("x", n) + `"}}`
-	}
-	tests := []struct {
-		name, body string
-		id         string // of the answer; "" if there must be none
-		code       int    // 0 for a result
-		field      string
-	}{
-		{"malformed JSON", `{"jsonrpc":"2.0","id":1,`, "null", -32700, ""},
-		{"two values", `{"jsonrpc":"2.0","id":1,"method":"daemon/status"} {}`, "null", -32700, ""},
-		{"no UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon/\xffstatus\"}", "null", -32700, ""},
-		{"too deep", `{"jsonrpc":"2.0","id":1,"method":"x","params":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, "null", -32700, ""},
-		{"no method", `{"jsonrpc":"2.0","id":7}`, "7", -32600, ""},
-		{"no method, no id", `{"jsonrpc":"2.0"}`, "null", -32600, ""},
-		{"a method that is none", `{"jsonrpc":"2.0","id":"m","method":3}`, `"m"`, -32600, ""},
-		{"an id that is an object", `{"jsonrpc":"2.0","id":{},"method":"daemon/status"}`, "null", -32600, ""},
-		{"an id that is an array", `{"jsonrpc":"2.0","id":[1],"method":"daemon/status"}`, "null", -32600, ""},
-		{"an id that is true", `{"jsonrpc":"2.0","id":true,"method":"daemon/status"}`, "null", -32600, ""},
-		{"an id that is null", `{"jsonrpc":"2.0","id":null,"method":"daemon/status"}`, "null", -32600, ""},
-		{"params that are a number", `{"jsonrpc":"2.0","id":2,"method":"daemon/status","params":3}`, "2", -32600, ""},
-		{"params that are a string", `{"jsonrpc":"2.0","id":"s","method":"daemon/status","params":"x"}`, `"s"`, -32600, ""},
-		{"params that are null", `{"jsonrpc":"2.0","id":3,"method":"daemon/status","params":null}`, "3", 0, ""},
-		{"params that are an array", `{"jsonrpc":"2.0","id":3,"method":"daemon/status","params":[]}`, "3", -32602, "params"},
-		{"batch", `[{"jsonrpc":"2.0","id":1,"method":"daemon/status"}]`, "null", -32600, ""},
-		{"empty batch", `[]`, "null", -32600, ""},
-		{"a number", `3`, "null", -32600, ""},
-		{"over the limit", big(16 << 20), "null", -32600, ""},
-		{"far over the limit", big(20 << 20), "null", -32600, ""},
-		{"just under the limit", big(16<<20 - 200), `"big"`, 0, ""},
-		{"unknown method", `{"jsonrpc":"2.0","id":4,"method":"daemon/dance"}`, "4", -32601, ""},
-		{"no such parameter", `{"jsonrpc":"2.0","id":5,"method":"turn/wait","params":{}}`, "5", -32602, "turnId"},
-		{"a parameter of a wrong type", `{"jsonrpc":"2.0","id":5,"method":"session/list","params":{"limit":"x"}}`, "5", -32602, "limit"},
-		{"unknown fields", `{"jsonrpc":"2.0","id":6,"method":"daemon/status","params":{"more":1},"extra":[]}`, "6", 0, ""},
-		{"unknown notification", `{"jsonrpc":"2.0","method":"editor/danced","params":{}}`, "", 0, ""},
-		{"notification with bad params", `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":{}}}`, "", 0, ""},
-		{"unasked result", `{"jsonrpc":"2.0","id":99,"result":{}}`, "", 0, ""},
-		{"unasked error", `{"jsonrpc":"2.0","id":"x","error":{"code":1,"message":"?"}}`, "", 0, ""},
-		{"error for null", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}`, "", 0, ""},
-		{"string id", `{"jsonrpc":"2.0","id":"a\u00e9\n\/","method":"daemon/status"}`, `"a\u00e9\n\/"`, 0, ""},
-		{"empty id", `{"jsonrpc":"2.0","id":"","method":"daemon/status"}`, `""`, 0, ""},
-		{"fraction", `{"jsonrpc":"2.0","id":1.50,"method":"daemon/status"}`, `1.50`, 0, ""},
-		{"large id", `{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"daemon/status"}`, `123456789012345678901234567890`, 0, ""},
-		{"negative id", `{"jsonrpc":"2.0","id":-1e3,"method":"daemon/status"}`, `-1e3`, 0, ""},
-		{"a number as a string", `{"jsonrpc":"2.0","id":"1","method":"daemon/status"}`, `"1"`, 0, ""},
-	}
+	sendAll(t, func(w *world) []malformed {
+		messages := slices.Concat(wireMessages(), paramMessages(w.ws, w.script))
+		require.Greater(t, len(messages), 300)
+		return messages
+	})
+}
+
+// TestHugeMessages sends those that are about size.
+func TestHugeMessages(t *testing.T) {
+	huge(t)
+	sendAll(t, func(w *world) []malformed { return largeMessages(w.ws) })
+}
+
+// sendAll sends messages in both framings through all doors, each kind on one connection, which must answer the next
+// good one.
+func sendAll(t *testing.T, of func(*world) []malformed) {
 	w := newWorld(t)
 	w.start()
+	all := of(w)
 	for door, open := range w.doors() {
 		for _, headers := range []bool{false, true} {
+			messages := slices.Clone(all)
 			t.Run(fmt.Sprintf("%s/headers=%v", door, headers), func(t *testing.T) {
 				p := open(t)
 				if p.headers = headers; headers {
 					p.write("\r\n \n")
 				}
+				for _, m := range earlyMessages() {
+					p.check(m)
+				}
 				p.send(`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":99}}`)
-				refused := p.next()
-				require.Equal(t, -32602, refused.Error.Code)
-				require.Equal(t, []int{1}, refused.Error.Data.Supported)
+				require.Equal(t, []int{1}, p.next().Error.Data.Supported)
 				p.send(`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":1,"processId":null,"capabilities":{},"rootUri":null}}`)
 				require.Contains(t, string(p.next().Result), `"cursord"`)
 				p.send(`{"jsonrpc":"2.0","method":"initialized","params":{}}`)
-				for _, tt := range tests {
-					if !headers && (tt.name == "two values" || tt.body == "") {
-						continue
-					}
-					p.send(tt.body)
-					if tt.id != "" {
-						a := p.next()
-						require.Equal(t, tt.id, string(a.ID), tt.name)
-						if tt.code == 0 {
-							require.Nil(t, a.Error, tt.name)
-							require.NotEmpty(t, a.Result)
-						} else {
-							require.NotNil(t, a.Error, tt.name)
-							require.Equal(t, tt.code, a.Error.Code, tt.name)
-							require.NotEmpty(t, a.Error.Message)
-							require.Equal(t, tt.field, a.Error.Data.Field, tt.name)
-						}
-					}
+				p.send(messageOf("workspace/trust", map[string]string{"workspace": inJSON(w.ws), "trusted": "true"}))
+				require.Nil(t, p.next().Error)
+				if headers {
+					messages = append(messages, framed...)
+				}
+				for _, m := range messages {
+					p.after = m.name
+					p.check(m)
 					p.send(`{"jsonrpc":"2.0","id":"good","method":"workspace/list","params":{}}`)
-					require.Equal(t, `"good"`, string(p.next().ID), tt.name)
+					require.Equal(t, `"good"`, string(p.next().ID), m.name)
 				}
 				if headers {
 					const good = `{"jsonrpc":"2.0","id":1,"method":"workspace/list"}`

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 
 	"cursord/daemon"
@@ -31,6 +32,7 @@ func refuseAll(in *rpc.FrameReader, out io.Writer, cause error) {
 		switch {
 		case err == nil:
 		case errors.Is(err, rpc.ErrTooLong):
+			to.send(response(nil, nil, tooLong()))
 			continue
 		case errors.As(err, &broken):
 			to.send(response(nil, nil, &rpc.Error{Code: rpc.CodeParse, Message: broken.Message}))
@@ -47,10 +49,14 @@ func refuseAll(in *rpc.FrameReader, out io.Writer, cause error) {
 		if !told {
 			to.send(logMessage("error", cause.Error()))
 		}
-		if m.Method == "exit" {
+		if isExit(&m) {
 			return
 		}
 	}
+}
+
+func tooLong() *rpc.Error {
+	return &rpc.Error{Code: rpc.CodeInvalidRequest, Message: fmt.Sprintf("a message over the limit of %d bytes", rpc.MaxMessage)}
 }
 
 // A frameWriter writes in the framing that its client chose.
