@@ -59,7 +59,7 @@ fuzz: ## run every fuzz target for FUZZTIME each, the review's properties 100,00
 	@$(GO) list ./... | while read -r pkg; do \
 		$(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' | while read -r target; do \
 			echo "fuzz $$pkg $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg </dev/null || exit 1; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5s $$pkg </dev/null || exit 1; \
 		done || exit 1; \
 	done
 	$(GO) test -count=1 -timeout 120m -run '^TestRandomIsolatedScenarios$$' ./cmd/cursord -isolated.scenarios 1000 -isolated.seed $$(date +%s)
