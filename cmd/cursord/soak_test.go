@@ -331,23 +331,32 @@ func (s *soak) turn(p *site, e *editor, rng *rand.Rand) error {
 		return fmt.Errorf("start: %w", err)
 	}
 	s.turns.Add(1)
+	var ended atomic.Bool
 	switch how {
 	case 0:
 		if err := e.call("turn/cancel", obj{"turnId": turn}, nil); err != nil {
 			return fmt.Errorf("cancel: %w", err)
 		}
-	case 1, 2:
-		for !p.killsAgent(turn) && how == 1 {
-			if err := e.call("workspace/list", nil, nil); err != nil {
-				return err
+	case 1:
+		go func() {
+			for !ended.Load() { // it may be started again, and is killed again
+				if p.killsAgent(turn) {
+					s.agentsKilled.Add(1)
+				}
+				<-time.After(5 * time.Millisecond)
 			}
+		}()
+	case 2:
+		if p.killsAgent(turn) {
+			s.agentsKilled.Add(1)
 		}
-		s.agentsKilled.Add(1)
 	case 3:
 		return nil
 	}
 	var out struct{ Turn *sessions.Turn }
-	if err := e.call("turn/wait", obj{"turnId": turn}, &out); err != nil {
+	err = e.call("turn/wait", obj{"turnId": turn}, &out)
+	ended.Store(true)
+	if err != nil {
 		return fmt.Errorf("wait for %s, way %d: %w", turn, how, err)
 	}
 	require.True(e.t, out.Turn.Status.Final())
