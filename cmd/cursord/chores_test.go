@@ -92,7 +92,8 @@ func (w *world) turnFile(name string) string { return filepath.Join(w.dir, "turn
 
 // script is what an agent does in a turn, at random, and all that it says.
 func (p *site) script(rng *rand.Rand) (script []string, said string) {
-	script = []string{initLine}
+	// Agents think before they act; what a person typed right before the first call would be taken for the call's.
+	script = []string{initLine, `{"fake":"sleep","ms":50}`}
 	for range 1 + rng.IntN(5) {
 		n := lastLine.Add(1)
 		f, slot := choreFiles[rng.IntN(len(choreFiles))], rng.IntN(choreLines)
@@ -115,7 +116,7 @@ func (p *site) script(rng *rand.Rand) (script []string, said string) {
 			said += strings.Repeat(" and on", times)
 		case 3, 4:
 			args := `"args":{"path":"{{cwd}}/` + f + `"}`
-			script = append(script, started(call, `{"editToolCall":{`+args+`}}`), execs(command),
+			script = append(script, started(call, `{"editToolCall":{`+args+`}}`), `{"fake":"sleep","ms":10}`, execs(command),
 				completed(call, `{"editToolCall":{`+args+`,"result":{"success":{"path":"{{cwd}}/`+f+`"}}}}`))
 		case 5:
 			script = append(script, shells(call, command)...)
