@@ -199,9 +199,9 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 		if s.tree != t.tree {
 			f.start, f.beside = emptySnapshot(s.tree.root), nil
 		}
-		if ch.Deleted || ch.After != nil {
-			says := &said{exists: !ch.Deleted}
-			if says.exists {
+		if ch.Deleted || ch.After != nil || call.Name == "edit" { // which leaves out what is empty
+			says := &said{exists: !ch.Deleted, sum: sha256.Sum256(nil)}
+			if ch.After != nil {
 				says.sum = sha256.Sum256([]byte(*ch.After))
 			}
 			t.said[s], f.says = says, says

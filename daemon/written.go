@@ -142,7 +142,7 @@ func (wr *written) best(f *file, open *windows) (_ diffs.Content, known bool) {
 // decodesTo reports whether a file is another but for its line ends and the mark at its beginning, which agents drop when
 // they read it.
 func decodesTo(file, text diffs.Content) bool {
-	if !file.Exists || file.Target != "" {
+	if !file.Exists || file.Target != "" || bytes.Contains(text.Data, []byte("\r\n")) {
 		return false
 	}
 	plain := func(b []byte) []byte {

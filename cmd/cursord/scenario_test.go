@@ -19,6 +19,7 @@ type episode struct {
 	rng     *rand.Rand // what happens
 	order   *rand.Rand // and in which order, where that must not matter
 	twin    *episode   // to which the same happens, in another order
+	asked   []string   // what was to be decided
 	apart   bool       // something else has happened to it since
 	acts    []string
 	trace   []string
@@ -34,7 +35,6 @@ type episode struct {
 	gone    map[string]bool           // those of them whose removal was accepted
 	silent  map[string]*agentWork     // in which the agent has left a path without telling how
 	vacated map[string]bool           // paths from which files were moved; nothing else is put there
-	left    shelf                     // what the person has made of files that are no text and are pending
 	seen    map[string]bool           // paths that the person has changed since the turn began: of those, only the agent tells enough
 	unseen  int                       // changes by the person since the last look
 	over    map[string]bool           // paths that a person has made or removed since the last look
@@ -51,7 +51,7 @@ func newScenario(sp *space, n int) *episode {
 	}
 	s := &episode{
 		sp: sp, n: n, dir: fmt.Sprintf("s%03d", n), rng: pcg(1, like), order: pcg(2, n), pure: true,
-		disk: shelf{}, diffs: map[string]*sessions.Diff{}, mine: map[string]bool{}, gone: map[string]bool{}, over: map[string]bool{}, seen: map[string]bool{}, left: shelf{}, silent: map[string]*agentWork{}, vacated: map[string]bool{},
+		disk: shelf{}, diffs: map[string]*sessions.Diff{}, mine: map[string]bool{}, gone: map[string]bool{}, over: map[string]bool{}, seen: map[string]bool{}, silent: map[string]*agentWork{}, vacated: map[string]bool{},
 	}
 	s.scribe = &scribe{rng: s.rng, style: newStyle(s.rng)}
 	for _, name := range []string{"a", "b", "sub/ü c"}[:1+s.rng.IntN(3)] {
@@ -106,16 +106,6 @@ func (s *episode) see(by author, diffs map[string]*sessions.Diff) {
 		s.failf("after a change by %s: %s\nlisted: %s", by, why, describeDiffs(diffs))
 	}
 	s.base, s.diffs, s.typed, s.unseen = base, diffs, nil, 0
-	for path := range s.left {
-		if diffs[path] == nil {
-			delete(s.left, path)
-		}
-	}
-	for path := range s.over {
-		if d := diffs[path]; d != nil && len(hunksOf(d, partOpaque)) > 0 {
-			s.left[path] = s.disk[path]
-		}
-	}
 	clear(s.over)
 }
 
@@ -253,16 +243,6 @@ func (s *episode) counts() map[string]int {
 	return n
 }
 
-// overwrites notes that the agent is about to write a path: what the person has left of a file that is no text is what a
-// reject brings back.
-func (s *episode) overwrites(path string) {
-	if h, is := s.left[path]; is {
-		s.base = s.base.clone()
-		s.base[oldPath(s.diffs[path])] = h
-		delete(s.left, path)
-	}
-}
-
 // byHand does what a person does, and notes which lines are theirs now.
 func (s *episode) byHand(do func()) {
 	before := s.counts()
@@ -296,6 +276,9 @@ func (s *episode) byHand(do func()) {
 
 // likeTwin holds a scenario against the other to which the same has happened in another order.
 func (s *episode) likeTwin() {
+	if s.twin != nil && !slices.Equal(s.asked, s.twin.asked) {
+		s.apart = true // of two changes one after the other, one saw both at once
+	}
 	if s.twin == nil || s.apart || s.twin.apart {
 		return
 	}

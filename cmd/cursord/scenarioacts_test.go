@@ -77,7 +77,7 @@ func (s *episode) agentText(old held, is bool) string {
 // agentCalls is a call of a tool that names the file, with more or less of what it held.
 func (s *episode) agentCalls(p *agentWork) {
 	name, old, is := s.target()
-	if s.silent[name] == p {
+	if s.silent[name] == p || personsBinary(old) {
 		return // of a file that is written again at once, only the agent can know what it held between
 	}
 	if s.seen[name] {
@@ -86,7 +86,6 @@ func (s *episode) agentCalls(p *agentWork) {
 		}
 		s.silent[name] = p
 	}
-	s.overwrites(name)
 	full := quoted("{{cwd}}/" + name)
 	if is && s.rng.IntN(10) == 0 {
 		s.does("agent deletes", "%s", name)
@@ -137,6 +136,12 @@ func (s *episode) agentCalls(p *agentWork) {
 	s.disk[name] = held{text, old.mode}
 }
 
+// personsBinary reports whether a person has changed a file that is no text. What is to become of that when the agent
+// writes it again cannot be read from hunks.
+func personsBinary(h held) bool {
+	return strings.Contains(h.text, "\x00") && strings.Contains(h.text, "user ")
+}
+
 // stage keeps a text for a command outside of the workspace.
 func (s *episode) stage(text string) (file string) {
 	s.scribe.made++
@@ -151,7 +156,7 @@ func (s *episode) stage(text string) (file string) {
 func (s *episode) agentRuns(p *agentWork) {
 	sh := func(format string, args ...any) { fmt.Fprintf(&p.shell, format+"\n", args...) }
 	name, old, is := s.target()
-	if _, is := s.left[name]; is {
+	if personsBinary(old) {
 		return
 	}
 	sh("mkdir -p '%s'", path.Dir(name))

@@ -220,11 +220,13 @@ func (s *episode) decideVector() {
 		accept   bool
 	}
 	var all []decision
+	s.asked = nil
 	for _, path := range slices.Sorted(maps.Keys(s.diffs)) {
 		d := s.diffs[path]
 		word := map[string]bool{}
 		for i := range d.Hunks {
 			h := &d.Hunks[i]
+			s.asked = append(s.asked, fmt.Sprintf("%q", changesOf(h)))
 			accept := s.rng.IntN(2) == 0
 			for _, linked := range h.Linked { // one decision
 				if was, known := word[linked]; known {

@@ -321,7 +321,11 @@ func (sw *scenarioWorld) round(i int, kind string) {
 			sp.everyone(func(s *episode) { s.likeTwin() })
 		})
 	case "turn":
-		sw.each(func(sp *space) { sp.decideAll(obj{"turnId": sp.turns[sp.rng.IntN(len(sp.turns))]}) })
+		sw.each(func(sp *space) {
+			if len(sp.turns) > 0 {
+				sp.decideAll(obj{"turnId": sp.turns[sp.rng.IntN(len(sp.turns))]})
+			}
+		})
 	case "undo":
 		sw.each((*space).undoRound)
 	case "restart":

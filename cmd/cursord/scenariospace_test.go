@@ -291,7 +291,7 @@ func (sp *space) undoRound() {
 					s.see(byNobody, s.of(all))
 					continue
 				}
-				s.stepped(st.accept, st.before[i], s.of(all))
+				s.stepped(undo, st.accept, st.before[i], s.of(all))
 			}
 			sp.playing = nil
 			if err != nil {
@@ -305,13 +305,23 @@ func (sp *space) undoRound() {
 }
 
 // stepped takes in an undo, or a redo: of an accept it leaves the disk, of a reject the baseline.
-func (s *episode) stepped(accept bool, before shelf, diffs map[string]*sessions.Diff) {
+func (s *episode) stepped(undo, accept bool, before shelf, diffs map[string]*sessions.Diff) {
 	s.pure, s.apart = false, true
 	real, _ := readShelf(s.sp.w.ws, s.dir)
 	if accept {
-		known := s.base.clone() // where hunks do not tell
-		for path, h := range before {
-			known[path] = h
+		known := s.base // where hunks do not tell
+		if undo {
+			known = before.clone()
+			for _, d := range s.diffs {
+				if len(hunksOf(d, partOpaque)) == 0 {
+					continue
+				}
+				if h, is := s.base[oldPath(d)]; is {
+					known[oldPath(d)] = h
+				} else {
+					delete(known, oldPath(d))
+				}
+			}
 		}
 		base, err := baselineOf(real, known, diffs)
 		if err != nil {
