@@ -77,12 +77,12 @@ func (w *watchedCall) windowIn(in *worktree) *window {
 // A said is what a call says to have left at a path, which may be gone again before anybody looks.
 type said struct {
 	exists bool
-	sum    [sha256.Size]byte
+	sum    [sha256.Size]byte // of what is decoded
 	source diffs.Source
 }
 
 func (s *said) is(c diffs.Content) bool {
-	return s != nil && s.exists == c.Exists && c.Target == "" && (!s.exists || s.sum == sha256.Sum256(c.Data))
+	return s != nil && s.exists == c.Exists && c.Target == "" && (!s.exists || s.sum == sha256.Sum256(decoded(c.Data)))
 }
 
 // watchTurn begins to watch a turn whose agent works in a tree; say tells people something in its transcript.
@@ -202,7 +202,7 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 		if ch.Deleted || ch.After != nil || call.Name == "edit" { // which leaves out what is empty
 			says := &said{exists: !ch.Deleted, sum: sha256.Sum256(nil)}
 			if ch.After != nil {
-				says.sum = sha256.Sum256([]byte(*ch.After))
+				says.sum = sha256.Sum256(decoded([]byte(*ch.After)))
 			}
 			t.said[s], f.says = says, says
 		} else {

@@ -139,16 +139,18 @@ func (wr *written) best(f *file, open *windows) (_ diffs.Content, known bool) {
 	return diffs.Content{}, false
 }
 
+// decoded returns a text as agents may have it who have read it.
+func decoded(b []byte) []byte {
+	return bytes.ReplaceAll(bytes.TrimPrefix(b, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
+}
+
 // decodesTo reports whether a file is another but for its line ends and the mark at its beginning, which agents drop when
 // they read it.
 func decodesTo(file, text diffs.Content) bool {
 	if !file.Exists || file.Target != "" || bytes.Contains(text.Data, []byte("\r\n")) {
 		return false
 	}
-	plain := func(b []byte) []byte {
-		return bytes.ReplaceAll(bytes.TrimPrefix(b, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
-	}
-	return bytes.Equal(plain(file.Data), plain(text.Data))
+	return bytes.Equal(decoded(file.Data), decoded(text.Data))
 }
 
 // tornOf reports whether a file has the beginning of what it holds after, or nothing at all: what is about to be written

@@ -77,7 +77,7 @@ func (s *episode) agentText(old held, is bool) string {
 // agentCalls is a call of a tool that names the file, with more or less of what it held.
 func (s *episode) agentCalls(p *agentWork) {
 	name, old, is := s.target()
-	if s.silent[name] == p || personsBinary(old) {
+	if s.silent[name] == p || s.opaque(name) {
 		return // of a file that is written again at once, only the agent can know what it held between
 	}
 	if s.seen[name] {
@@ -136,10 +136,11 @@ func (s *episode) agentCalls(p *agentWork) {
 	s.disk[name] = held{text, old.mode}
 }
 
-// personsBinary reports whether a person has changed a file that is no text. What is to become of that when the agent
-// writes it again cannot be read from hunks.
-func personsBinary(h held) bool {
-	return strings.Contains(h.text, "\x00") && strings.Contains(h.text, "user ")
+// opaque reports whether something is pending that hunks do not show by lines: what becomes of it when the agent writes
+// the file again cannot be read from them.
+func (s *episode) opaque(name string) bool {
+	d := s.diffs[name]
+	return d != nil && len(hunksOf(d, partOpaque)) > 0
 }
 
 // stage keeps a text for a command outside of the workspace.
@@ -156,7 +157,7 @@ func (s *episode) stage(text string) (file string) {
 func (s *episode) agentRuns(p *agentWork) {
 	sh := func(format string, args ...any) { fmt.Fprintf(&p.shell, format+"\n", args...) }
 	name, old, is := s.target()
-	if personsBinary(old) {
+	if s.opaque(name) {
 		return
 	}
 	sh("mkdir -p '%s'", path.Dir(name))
