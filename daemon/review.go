@@ -246,6 +246,11 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 	if !s.here.same(image{Content: f.review.Current()}) && !r.adopt(f, s.here) {
 		by := r.author(f.path, s.here)
 		f.vanished = nil
+		if by != nil && !f.review.Pending() {
+			if start, ok := f.tree.startAt(f.path); ok {
+				f.review.Observe(start, nil) // what people have done while nobody watched
+			}
+		}
 		if before, ok := f.tree.windows.claim(nil, f.path); ok && by != nil && before.odd == "" && !before.same(s.here) && !before.tornOf(s.here) {
 			f.review.Observe(before.Content, nil) // what people have done until the call began
 		}

@@ -3,6 +3,7 @@ package daemon
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"cursord/daemon/copytree"
@@ -75,6 +76,19 @@ func (t *worktree) noteAll(path string, img image) {
 	for _, s := range t.starts {
 		s.note(path, filestat.Stat{}, img)
 	}
+}
+
+// startAt returns what a path held when the latest of the turns that run began, or was last looked at, if that is known.
+func (t *worktree) startAt(path string) (diffs.Content, bool) {
+	for _, s := range slices.Backward(t.starts) {
+		if s.useless() != "" {
+			continue
+		}
+		if c, known := s.at(path); known {
+			return t.toldContent(c), true
+		}
+	}
+	return diffs.Content{}, false
 }
 
 // others returns who changes what no call does: nil, people, or, in a copy, its agent all the same.

@@ -300,3 +300,27 @@ func TestACommandAfterARejectInTheSameTurn(t *testing.T) {
 	e.decides("diff/reject", obj{"all": true})
 	w.requireTree(tree{"f": "a\n"})
 }
+
+// TestWhatWasTypedIntoACleanFileIsThePersons has a person type into a file with nothing to review, which nobody watches,
+// and then a command write it; while the command runs, an undo looks at the file.
+func TestWhatWasTypedIntoACleanFileIsThePersons(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", numbered(20, nil))
+	w.plays(lines(edits("c", "f", numbered(20, nil), numbered(20, map[int]string{5: "agent 5"})), []string{done})...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	e.decides("diff/accept", obj{"all": true})
+	typed := "typed\n" + numbered(20, map[int]string{5: "agent 5"})
+	w.put("f", typed)
+
+	shell := shells("s", "echo by the command >>f")
+	w.plays(lines(shell[:2], []string{waits("go")}, shell[2:], []string{done})...)
+	turn := e.asks(nil)
+	require.Eventually(t, func() bool { return w.get("f") == typed+"by the command\n" }, patience, time.Millisecond)
+	e.must("diff/undo", obj{"workspace": w.ws}, nil)
+	w.put("../go", "")
+	e.ends(turn.ID)
+	e.decides("diff/reject", obj{"all": true})
+	require.Equal(t, "typed\n"+numbered(20, nil), w.get("f"))
+}
