@@ -15,10 +15,10 @@ import (
 func TestChats(t *testing.T) {
 	config := t.TempDir()
 	t.Setenv("CURSOR_CONFIG_DIR", config)
-	none, err := Chats("/work/app")
+	none, err := Chats("/home/me/app")
 	require.NoError(t, err)
 	require.Empty(t, none, "no folder")
-	folder := filepath.Join(config, "chats", fmt.Sprintf("%x", md5.Sum([]byte("/work/app"))))
+	folder := filepath.Join(config, "chats", fmt.Sprintf("%x", md5.Sum([]byte("/home/me/app"))))
 	day := func(n int) time.Time { return time.Date(2026, 5, n, 12, 0, 0, 0, time.UTC) }
 	for n, c := range []struct{ id, meta string }{
 		{"plain", `{"title":" Two\nwords ","createdAt":1}`},
@@ -41,7 +41,7 @@ func TestChats(t *testing.T) {
 	require.NoError(t, os.Chtimes(filepath.Join(folder, "odd", "meta.json"), day(21), day(21)))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "a file"), nil, 0o600))
 	require.NoError(t, os.Mkdir(filepath.Join(folder, ".hidden"), 0o700))
-	chats, err := Chats("/work/app")
+	chats, err := Chats("/home/me/app")
 	require.NoError(t, err)
 	var got []string
 	for _, c := range chats {
@@ -50,8 +50,8 @@ func TestChats(t *testing.T) {
 	require.Equal(t, []string{
 		`21 odd ""`, `20 bare ""`, `6 empty ""`, `5 broken ""`, `4 list ""`, `3 blank ""`, `2 named "By name"`, `1 plain "Two words"`,
 	}, got)
-	require.False(t, ChatIsGone("/work/app", "plain"))
-	require.True(t, ChatIsGone("/work/app", "gone"))
+	require.False(t, ChatIsGone("/home/me/app", "plain"))
+	require.True(t, ChatIsGone("/home/me/app", "gone"))
 	require.False(t, ChatIsGone("/work/other", "plain"), "the agent may keep them elsewhere")
-	require.False(t, ChatIsGone("/work/app", "../app"))
+	require.False(t, ChatIsGone("/home/me/app", "../app"))
 }
