@@ -74,6 +74,7 @@ func (sp *space) push(st *step) {
 	}
 	sp.steps = append(sp.steps[:len(sp.steps)-sp.undone], st)
 	sp.undone = 0
+	sp.pushed++
 }
 
 // answered puts what an answer says of files in the place of what was known.
@@ -376,9 +377,9 @@ func (s *episode) decideUnseen(d *sessions.Diff, h *sessions.Hunk, accept bool) 
 // thereAndBack takes a decision back, and makes it again, at once.
 func (s *episode) thereAndBack(d *sessions.Diff, h *sessions.Hunk, accept bool) {
 	s.does("decide and undo", "%s %s %v", d.Path, h.ID, accept)
-	disk, base, before, steps := s.disk, s.base, s.diffs, len(s.sp.steps)-s.sp.undone
+	disk, base, before, pushed := s.disk, s.base, s.diffs, s.sp.pushed
 	s.decide(d, obj{"hunks": []string{h.ID}}, []string{h.ID}, accept)
-	if len(s.sp.steps) == steps {
+	if s.sp.pushed == pushed {
 		return // refused
 	}
 	after := [3]any{s.disk, s.base, s.diffs}

@@ -82,6 +82,7 @@ type space struct {
 	rng     *rand.Rand
 	all     []*episode
 	steps   []*step // that may be undone, oldest first
+	pushed  int     // how many there ever were
 	undone  int     // how many of them are, at the end
 	turns   []string
 	failed  string
