@@ -2,7 +2,9 @@ package daemon
 
 import (
 	"fmt"
+	"iter"
 	"sync"
+	"unicode/utf8"
 
 	"cursord/sessions"
 )
@@ -68,6 +70,23 @@ type Notification struct {
 
 // MaxDelta is the most text in a Delta, in bytes.
 const MaxDelta = 256 << 10
+
+// DeltaParts yields what text has from an offset on, in parts of at most MaxDelta that end between characters, each with
+// its offset.
+func DeltaParts[T string | []byte](text T, from int) iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		for from < len(text) {
+			end := min(from+MaxDelta, len(text))
+			for end < len(text) && !utf8.RuneStart(text[end]) {
+				end--
+			}
+			if !yield(from, text[from:end]) {
+				return
+			}
+			from = end
+		}
+	}
+}
 
 // A Delta is text to append to an item.
 type Delta struct {

@@ -59,8 +59,11 @@ type Daemon struct {
 	endKeeping context.CancelFunc
 	clients    atomic.Int32
 
+	importing sync.Mutex // held by ImportSession
+
 	mu         sync.Mutex
 	workspaces map[string]*workspace // guarded by mu
+	claimed    map[string]*workspace // guarded by mu; the ids of unfinished turns that clients have named
 	agentState AgentStatus           // guarded by mu
 	idle       *time.Timer           // guarded by mu; nil: never
 	asked      bool                  // guarded by mu; Stop was called
@@ -76,7 +79,7 @@ func Open(o Options) (*Daemon, error) {
 	d := &Daemon{
 		build: Build{o.Version, o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
 		launcher: agent.NewLauncher(), docs: newDocuments(), started: sessions.Now(), began: time.Now(), board: newBoard(),
-		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{},
+		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]*workspace{},
 		agentState: AgentStatus{State: "unknown"}, watching: defaultWatchLimits(), fault: o.Fault,
 	}
 	if d.log == nil {

@@ -57,6 +57,8 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 	}
 	defer f.Close()
 
+	d.importing.Lock() // what is not taken when the file is checked is not when it is stored
+	defer d.importing.Unlock()
 	im := &importer{d: d, newIDs: newIDs, turns: map[string]string{}}
 	if err := im.read(ctx, f, func(ExportPart, int) error { return nil }); err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"unicode/utf8"
 
 	"cursord/agent"
 	"cursord/sessions"
@@ -49,22 +48,17 @@ type liveText struct {
 	stored    int  // bytes of text that the store has
 }
 
-// deltas tells bytes [from, to) of the text, in order and in parts of at most MaxDelta that end between characters.
+// deltas tells bytes [from, to) of the text, in order and in parts that fit into a Delta.
 func (t *liveText) deltas(root string, from, to int) iter.Seq[*Notification] {
 	return func(yield func(*Notification) bool) {
-		for from < to {
-			end := min(from+MaxDelta, to)
-			for end < to && !utf8.RuneStart(t.text[end]) {
-				end--
-			}
+		for offset, part := range DeltaParts(t.text[:to], from) {
 			n := &Notification{Workspace: root, Kind: sessions.KindItem, ID: t.item.ID, Delta: &Delta{
 				SessionID: t.item.SessionID, TurnID: t.item.TurnID, ItemID: t.item.ID,
-				Kind: t.item.Kind, Offset: from, Text: string(t.text[from:end]),
+				Kind: t.item.Kind, Offset: offset, Text: string(part),
 			}}
 			if !yield(n) {
 				return
 			}
-			from = end
 		}
 	}
 }

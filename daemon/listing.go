@@ -19,7 +19,7 @@ func (d *Daemon) Diffs(client ClientID, root, path, turn string) ([]*sessions.Di
 	stopped := w.review.call(func() {
 		w.review.refreshPending()
 		var files []*file
-		files, err = w.review.chosen(client, path, turn)
+		files, err = w.review.listed(client, path, turn)
 		list = append(list, w.review.shownOf(client, files)...)
 	})
 	if stopped != nil {
@@ -38,7 +38,7 @@ func (d *Daemon) Unified(root, path, turn string) (string, error) {
 	stopped := w.review.call(func() {
 		w.review.refreshPending()
 		var chosen []*file
-		chosen, err = w.review.chosen(0, path, turn)
+		chosen, err = w.review.listed(0, path, turn)
 		// Each copy's are a patch of their own, on the work tree.
 		slices.SortStableFunc(chosen, func(a, b *file) int { return strings.Compare(a.tree.session, b.tree.session) })
 		var files []diffs.FilePatch
@@ -74,6 +74,20 @@ func (r *reviewer) named(path string) string {
 		return link
 	}
 	return canonical(r.w.root, r.w.root, path)
+}
+
+// listed is chosen where a turn must be one of the workspace.
+func (r *reviewer) listed(client ClientID, path, turn string) ([]*file, error) {
+	files, err := r.chosen(client, path, turn)
+	if err != nil || turn == "" || len(files) > 0 {
+		return files, err
+	}
+	if t, err := r.w.d.store.Turn(turn); err != nil {
+		return nil, storeError(err)
+	} else if t.Workspace != r.w.root {
+		return nil, errorf(KindNotFound, "turn %s is not of the workspace %s", turn, r.w.root)
+	}
+	return files, nil
 }
 
 // chosen lists the files with something pending for a client that a path and a turn, if given, select.

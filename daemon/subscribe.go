@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -51,8 +52,10 @@ func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply fun
 		reply(Subscribed{}, err)
 		return nil
 	}
+	const longest = math.MaxInt64 / int64(time.Millisecond)
+	every := time.Duration(min(int64(o.DeltaIntervalMS), longest)) * time.Millisecond
 	s := &Subscription{
-		w: w, sink: sink, client: o.Client, summary: o.DiffSummaries, every: time.Duration(o.DeltaIntervalMS) * time.Millisecond,
+		w: w, sink: sink, client: o.Client, summary: o.DiffSummaries, every: every,
 		texts: map[string]int{}, held: map[string]*Notification{},
 	}
 	s.behind.Store(true)

@@ -48,6 +48,26 @@ func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions
 	}
 }
 
+var errTurnTaken = invalid("turnId", "another turn has this id")
+
+// claimTurn makes the id of a turn that a client has named w's alone, until freeTurn: what another workspace is about
+// to store is not in the store yet. It returns false if it is another's.
+func (d *Daemon) claimTurn(id string, w *workspace) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if owner := d.claimed[id]; owner != nil {
+		return owner == w
+	}
+	d.claimed[id] = w
+	return true
+}
+
+func (d *Daemon) freeTurn(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.claimed, id)
+}
+
 func (w *workspace) startTurn(p TurnParams, reply func(*sessions.Session, *sessions.Turn, error)) {
 	fail := func(err error) { reply(nil, nil, err) }
 	if w.stopping || w.d.stops() {
@@ -60,10 +80,19 @@ func (w *workspace) startTurn(p TurnParams, reply func(*sessions.Session, *sessi
 		return
 	}
 	if p.TurnID != "" {
+		if !w.d.claimTurn(p.TurnID, w) {
+			fail(errTurnTaken)
+			return
+		}
+		defer func() {
+			if w.turns[p.TurnID] == nil {
+				w.d.freeTurn(p.TurnID)
+			}
+		}()
 		t, err := w.turn(p.TurnID)
 		if err == nil {
 			if t.Workspace != w.root || p.SessionID != "" && p.SessionID != t.SessionID || p.Prompt != t.Prompt {
-				fail(invalid("turnId", "another turn has this id"))
+				fail(errTurnTaken)
 				return
 			}
 			s, err := w.session(t.SessionID)
@@ -370,6 +399,7 @@ func (w *workspace) finish(c *commit, t *liveTurn, turn *sessions.Turn) {
 	w.put(c, turn, nil)
 	c.after = append(c.after, func() {
 		delete(w.turns, turn.ID)
+		w.d.freeTurn(turn.ID)
 		for _, wt := range t.waiters {
 			wt.stop()
 			w.afterAll(wt.client, func() { wt.reply(turn, nil) })

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/daemon"
 	"cursord/rpc"
 )
 
@@ -346,6 +348,39 @@ func TestJoinGoesOn(t *testing.T) {
 	j.tells(`{"jsonrpc":"2.0","id":"` + ids[1] + `","result":{"workspace":"x","seq":1,"epoch":"f","reset":true}}`)
 	require.Contains(t, j.hears(), `"level":"error","message":"the daemon has another database than before: restart the client`)
 	require.Equal(t, exitFailed, <-j.status)
+}
+
+// TestJoinFillsInParts has an item grow by much while no daemon is there.
+func TestJoinFillsInParts(t *testing.T) {
+	changed := func(seq int, status, text string) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"item/changed","params":{"workspace":"/w","seq":%d,"item":{"id":"t:1","turnId":"t","sessionId":"s","workspace":"/w","index":1,"kind":"assistant","status":"%s","text":"%s","startedAt":"2026-01-02T15:04:05.678Z","seq":1}}}`, seq, status, text)
+	}
+	j := startJoin(t)
+	j.connect()
+	j.says(`{"method":"initialized"}`)
+	j.asked()
+	j.tells(changed(1, "running", "some"))
+	j.hears()
+	require.NoError(t, j.daemon.Close())
+	j.connect()
+	j.hearsAll(connected)
+	rest := strings.Repeat("x", 5) + strings.Repeat("é", daemon.MaxDelta) // characters lie across the ends of parts
+	last := changed(2, "completed", "some"+rest)
+	go j.tells(last)
+	text := "some"
+	for i, size := range []int{daemon.MaxDelta - 1, daemon.MaxDelta, 6} {
+		var m struct {
+			Method string
+			Params rpc.DeltaParams
+		}
+		require.NoError(t, json.Unmarshal([]byte(j.hears()), &m))
+		require.Equal(t, "item/delta", m.Method)
+		require.Equal(t, len(text), m.Params.Offset)
+		require.Len(t, m.Params.Text, size, "part %d", i)
+		text += m.Params.Text
+	}
+	require.True(t, "some"+rest == text)
+	require.Equal(t, last, j.hears())
 }
 
 // TestJoinMeetsAReplacedDaemon has the first daemon give way at once.

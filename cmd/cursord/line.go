@@ -225,10 +225,7 @@ func (l *line) down() error {
 				body = l.j.route.inward(body)
 			}
 			if before, pass := l.hear(body); pass {
-				if before != nil {
-					batch = append(batch, before)
-				}
-				batch = append(batch, body)
+				batch = append(append(batch, before...), body)
 				size += len(body)
 			}
 			if size < batchSize && l.reset == nil && l.from.Ready() {
@@ -250,7 +247,7 @@ func (l *line) down() error {
 }
 
 // hear takes a message of the daemon's. It reports whether the editor gets it, and returns what it gets before.
-func (l *line) hear(body []byte) (before []byte, pass bool) {
+func (l *line) hear(body []byte) (before [][]byte, pass bool) {
 	if bytes.HasPrefix(body, noteHead) {
 		return l.at.note(body), true
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"cursord/daemon"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -48,7 +49,7 @@ var (
 
 // note takes a notification on its way to the editor. It returns what the editor must be told before it: the text of an
 // item that it missed while no daemon was there; nil mostly.
-func (p *position) note(body []byte) (before []byte) {
+func (p *position) note(body []byte) (before [][]byte) {
 	if bytes.HasPrefix(body, deltaHead) {
 		if id, ok := textAfter(body, `"itemId":"`); ok {
 			p.grown(id, body)
@@ -69,7 +70,7 @@ func (p *position) note(body []byte) (before []byte) {
 }
 
 // noteOther is note for what does not look as our daemon writes it.
-func (p *position) noteOther(body []byte) []byte {
+func (p *position) noteOther(body []byte) [][]byte {
 	m, bad := rpc.ParseMessage(body)
 	if bad != nil {
 		return nil
@@ -117,7 +118,7 @@ func (p *position) grown(id, body []byte) {
 }
 
 // itemChanged takes the state of an item.
-func (p *position) itemChanged(id, body []byte) (before []byte) {
+func (p *position) itemChanged(id, body []byte) (before [][]byte) {
 	if len(p.missing) > 0 {
 		if had, ok := p.missing[string(id)]; ok {
 			delete(p.missing, string(id))
@@ -138,8 +139,8 @@ func (p *position) itemChanged(id, body []byte) (before []byte) {
 	return before
 }
 
-// fill returns the delta from the first had bytes of an item's text to all of it, nil if it has no more.
-func fill(body []byte, had int) []byte {
+// fill returns the deltas from the first had bytes of an item's text to all of it; none if it has no more.
+func fill(body []byte, had int) (deltas [][]byte) {
 	var m struct{ Params rpc.ItemChanged }
 	if json.Unmarshal(body, &m) != nil || m.Params.Item == nil {
 		return nil
@@ -148,14 +149,17 @@ func fill(body []byte, had int) []byte {
 	if len(it.Text) <= had || !utf8.RuneStart(it.Text[had]) {
 		return nil
 	}
-	params, err := json.Marshal(rpc.DeltaParams{
-		Workspace: m.Params.Workspace, SessionID: it.SessionID, TurnID: it.TurnID, ItemID: it.ID, Kind: it.Kind,
-		Offset: had, Text: it.Text[had:],
-	})
-	if err != nil {
-		panic(err) // strings and numbers
+	for offset, part := range daemon.DeltaParts(it.Text, had) {
+		params, err := json.Marshal(rpc.DeltaParams{
+			Workspace: m.Params.Workspace, SessionID: it.SessionID, TurnID: it.TurnID, ItemID: it.ID, Kind: it.Kind,
+			Offset: offset, Text: part,
+		})
+		if err != nil {
+			panic(err) // strings and numbers
+		}
+		deltas = append(deltas, rpc.AppendRequest(nil, nil, "item/delta", params))
 	}
-	return rpc.AppendRequest(nil, nil, "item/delta", params)
+	return deltas
 }
 
 // length returns how many bytes of the item's text the editor has.
