@@ -27,12 +27,13 @@ test: ## run all tests with the race detector, and those that are too large for 
 	$(GO) test -race ./...
 	$(GO) test -run '^TestHuge' ./cmd/cursord
 
-check: ## check format, vet, staticcheck, the import table, generated files, Lua and all platforms
+check: ## check format, vet, staticcheck, the import table, generated files, Lua, Emacs Lisp and all platforms
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool -modfile=.ci/tools.mod staticcheck ./...
 	$(GO) test -run 'TestImportTable|TestSchemaIsUpToDate' ./cmd/cursord ./rpc
 	@.ci/lua
+	@.ci/elisp
 	@for p in $(PLATFORMS); do \
 		echo "build $$p"; \
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/cursord || exit 1; \

@@ -12,6 +12,9 @@ set -euo pipefail
 declare -A known=(
 	[nvim-0.10]='trixie:neovim:NVIM v0.10.'
 	[nvim-0.12]='forky:neovim:NVIM v0.12.'
+	[emacs-30.1]='trixie:emacs-nox:GNU Emacs 30.1'
+	[emacs-30.2]='forky:emacs-nox:GNU Emacs 30.2'
+	[package-lint]='trixie:elpa-package-lint:package-lint-0.'
 	[luacheck]='trixie:lua-check:Luacheck: 1.'
 	[stylua]='npm:@johnnymorganz/stylua@2.5.2:2.5.2'
 )
@@ -66,7 +69,7 @@ unpack() {
 	all=$(apt-get install -y --print-uris "$package" | sed -n "s/^'[^']*' \([^_]*\)_.*/\1/p") ||
 		fail "Debian $suite has no $package"
 	# Nothing of these is used when the program runs.
-	all=$(grep -Ev '^(perl.*|libperl.*|debconf|gcc-[0-9]+-base|libc-gconv-modules-extra|cdebconf)$' <<<"$all")
+	all=$(grep -Ev "^(perl.*|libperl.*|debconf|gcc-[0-9]+-base|libc-gconv-modules-extra|cdebconf${leave:+|$leave})\$" <<<"$all")
 	mkdir -p "$to/.debs"
 	(cd "$to/.debs" && xargs apt-get download <<<"$all" >&2) || fail "packages of $package cannot be downloaded"
 	for part in bin sbin lib lib64; do
@@ -130,6 +133,33 @@ from_lua-check() {
 	script "$run" "export LUA_PATH='$root/usr/share/lua/${program##*lua}/?.lua;$root/usr/share/lua/${program##*lua}/?/init.lua' \
 LUA_CPATH='$modules/?.so'
 exec '$program' -e 'package.path=package.path' '$root/usr/bin/luacheck' \"\$@\""
+}
+
+from_emacs-nox() {
+	local program=$root/usr/bin/emacs-nox dump helpers files load leave
+	# What compiles to native code is not needed, and slow where it is half there: the script says so.
+	leave='binutils.*|libbinutils|libgprofng0|libctf.*|libsframe.*|libgcc-[0-9]+-dev|libc6-dev|libc-dev-bin|linux-libc-dev'
+	leave+='|libcrypt-dev|rpcsvc-proto|lib[aluth]+san[0-9]+|libhwasan[0-9]+|libitm1|libquadmath0|libgomp1|libatomic1|cpp.*'
+	leave+='|emacsen-common|install-info|init-system-helpers|usrmerge|libnsl.*|libtirpc.*'
+	unpack "$suite" emacs-nox "$root"
+	own_libraries "$root" "$program"
+	dump=$(find "$root/usr" -name 'emacs*.pdmp' | sed -n 1p)
+	files=$(find "$root/usr/share/emacs" -maxdepth 1 -name '[0-9]*' | sed -n 1p)
+	helpers=$(dirname "$(find "$root/usr/libexec" "$root/usr/lib/emacs" -name hexl 2>/dev/null | sed -n 1p)")
+	load=$(find "$files/lisp" -type d ! -path '*/term' | sort | paste -sd:)
+	script "$run" "export EMACSDATA='$files/etc' EMACSDOC='$files/etc' EMACSPATH='$helpers' EMACSLOADPATH='$load'
+exec '$program' --dump-file='$dump' --eval '(setq native-comp-enable-subr-trampolines nil native-comp-jit-compilation nil)' \"\$@\""
+	program=$(find "$root/usr/bin" -name 'emacsclient*' -type f | sed -n 1p)
+	own_libraries "$root" "$program"
+	ln -sfn "$program" "$home/bin/emacsclient${name#emacs}"
+}
+
+from_elpa-package-lint() {
+	local leave='[^e].*|e[^l].*' libraries
+	unpack "$suite" elpa-package-lint "$root"
+	libraries=$(find "$root/usr/share/emacs/site-lisp" -maxdepth 2 -path '*/elpa*/*' -type d | sort)
+	script "$run" "[ \"\${1:-}\" != --version ] || exec basename '$(grep /package-lint- <<<"$libraries")'
+exec '$home/bin/emacs-30.1' -Q --batch $(sed "s/.*/-L '&'/" <<<"$libraries" | paste -sd' ') -l package-lint \"\$@\""
 }
 
 from_npm() {

@@ -1,0 +1,361 @@
+;;; cursord-connection.el --- The connection to the daemon  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; One `cursord stdio' as a child for all of Emacs, and one for each other machine that is reached by ssh.
+;;
+;; What comes from it, notifications and answers alike, is queued in the order of the wire.  A timer takes it from the
+;; queue, a slice at a time, so that Emacs never waits long: nothing is done where Emacs may be in the middle of
+;; something else.  An error in a receiver is logged and costs that one message.
+;;
+;; `cursord stdio' outlives daemons: it joins the next one and goes on there.  When it ends itself it is started again
+;; as long as `cursord-wanted-function' says so.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'eieio)
+(require 'jsonrpc)
+
+(defgroup cursord nil
+  "Cursor's agent, with review of what it changes hunk by hunk."
+  :group 'tools
+  :prefix "cursord-")
+
+(defcustom cursord-program "cursord"
+  "The program that leads to the daemon.
+It is the name of a file, or is looked for in variable `exec-path'."
+  :type 'string
+  :group 'cursord)
+
+(defcustom cursord-remote-arguments nil
+  "More arguments of `cursord stdio --host HOST'.
+They are for directories that are reached by ssh, for
+example (\"--remote-program\" \"~/bin/cursord\")."
+  :type '(repeat string)
+  :group 'cursord)
+
+(defcustom cursord-events-buffer-size 0
+  "How many characters of the messages to and from the daemon are kept.
+They are in a buffer \"*cursord events*\", for debugging.  What is set here
+counts for the next connection."
+  :type 'natnum
+  :group 'cursord)
+
+(defconst cursord-protocol-version 1
+  "The version of the protocol that this package speaks.")
+
+(defclass cursord-connection (jsonrpc-process-connection)
+  ((host :initarg :host :reader cursord-connection-host
+         :documentation "Where it leads by ssh; nil for this machine.")
+   (server :initform nil :accessor cursord-connection-server
+           :documentation "What the daemon has said of itself, once it has.")
+   (closing :initform nil :accessor cursord--connection-closing
+            :documentation "Whether it was ended on purpose."))
+  :documentation "A connection to the daemon.")
+
+(defvar cursord--connections nil
+  "The connections there are, by host.")
+
+(defvar cursord--failures nil
+  "How often in a row the program has ended, by host.")
+
+(defvar cursord-wanted-function #'ignore
+  "Called with a host; says whether a lost connection to it is made again.")
+
+(defvar cursord-up-functions nil
+  "Hook with a host as argument, called when a connection to it begins.")
+
+(defvar cursord-down-functions nil
+  "Hook with a host as argument, called when the connection to it was lost.")
+
+(defvar cursord-notification-function #'ignore
+  "Receives notifications: a host, a method as a symbol, and a plist.")
+
+(defvar cursord-batch-functions nil
+  "Hook without arguments, called after a batch of messages was received.")
+
+;;;; What is said to a person
+
+(defconst cursord--log-size 200000
+  "So many characters the log may have.")
+
+(defun cursord-log (format &rest args)
+  "Add a line to the buffer \"*cursord-log*\", made of FORMAT and ARGS."
+  (with-current-buffer (get-buffer-create "*cursord-log*")
+    (unless (derived-mode-p 'special-mode)
+      (special-mode)
+      (buffer-disable-undo))
+    (let ((inhibit-read-only t))
+      (save-excursion
+        (goto-char (point-max))
+        (insert (format-time-string "%T ") (apply #'format format args) "\n")
+        (when (> (buffer-size) cursord--log-size)
+          (goto-char (- (point-max) (/ cursord--log-size 2)))
+          (forward-line 1)
+          (delete-region (point-min) (point)))))))
+
+(defun cursord-say (format &rest args)
+  "Tell the person what FORMAT and ARGS make, in the echo area and the log."
+  (let ((text (apply #'format-message format args)))
+    (cursord-log "%s" text)
+    (message "cursord: %s" text)))
+
+(defun cursord-error-kind (err)
+  "The kind of ERR, a plist as the daemon sends it, as a string or nil."
+  (plist-get (plist-get err :data) :kind))
+
+(defun cursord-error-text (err)
+  "What a person should read of ERR, a plist as the daemon sends it."
+  (let ((hint (plist-get (plist-get err :data) :hint)))
+    (concat (plist-get err :message) (and hint (concat "\n  " hint)))))
+
+(defun cursord-complain (err)
+  "Tell the person about ERR, a plist as the daemon sends it."
+  (cursord-say "%s" (cursord-error-text err)))
+
+;;;; The queue
+
+(defconst cursord--pause 0.04
+  "Seconds for which notifications are gathered.")
+
+(defconst cursord--slice 0.015
+  "Seconds after which the rest of the queue waits, so that keys are heard.")
+
+(defvar cursord--queue nil "Functions for what has come, latest first.")
+(defvar cursord--taken nil "What is to be received next, in order.")
+(defvar cursord--timer nil "The timer that will take from the queue.")
+
+(defun cursord--wake (seconds)
+  "Take from the queue in SECONDS, or earlier if that is planned."
+  (let ((at (time-add nil seconds)))
+    (when (or (not cursord--timer) (time-less-p at (timer--time cursord--timer)))
+      (when cursord--timer (cancel-timer cursord--timer))
+      (setq cursord--timer (run-at-time seconds nil #'cursord--drain)))))
+
+(defun cursord--enqueue (function seconds)
+  "Have FUNCTION called in its turn, in SECONDS unless much is before it."
+  (push function cursord--queue)
+  (cursord--wake seconds))
+
+(defun cursord-protected (function &rest args)
+  "Call FUNCTION with ARGS; an error is logged and told, and goes no further."
+  (condition-case err
+      (save-current-buffer (apply function args))
+    (error
+     (cursord-say "error in %s: %s" (if (symbolp function) function "a receiver") (error-message-string err))
+     nil)))
+
+(defun cursord-run-hook (hook &rest args)
+  "Call all functions of HOOK with ARGS, each whatever happens in the others."
+  (apply #'run-hook-wrapped hook
+         (lambda (function &rest args) (apply #'cursord-protected function args) nil)
+         args))
+
+(defun cursord--drain ()
+  "Receive what is in the queue, for `cursord--slice' at most."
+  (setq cursord--timer nil)
+  (let ((limit (time-add nil cursord--slice))
+        (inhibit-quit nil))
+    (while (progn
+             (unless cursord--taken
+               (setq cursord--taken (nreverse cursord--queue)
+                     cursord--queue nil))
+             (and cursord--taken (time-less-p nil limit)))
+      (cursord-protected (pop cursord--taken)))
+    (cursord-run-hook 'cursord-batch-functions)
+    (when (or cursord--taken cursord--queue)
+      (cursord--wake 0.01))))
+
+;;;; Connections
+
+(defun cursord-connection-to (host)
+  "The connection to HOST, nil if there is none."
+  (let ((conn (cdr (assoc host cursord--connections))))
+    (and conn (jsonrpc-running-p conn) conn)))
+
+(defun cursord--command (host)
+  "The command line of the program that leads to HOST."
+  (let ((program (executable-find cursord-program)))
+    (unless program
+      (user-error "There is no program %s: install cursord (\"make install\" in its repository), or set `cursord-program'"
+                  cursord-program))
+    `(,program "stdio" ,@(and host `("--host" ,host ,@cursord-remote-arguments)))))
+
+(defun cursord--make-process (host name)
+  "Start the program that leads to HOST; its process is called NAME."
+  (let ((default-directory (if (file-directory-p "~/") (expand-file-name "~/") "/"))
+        (process-adaptive-read-buffering nil)
+        (read-process-output-max (max read-process-output-max 65536)))
+    (make-process :name name :command (cursord--command host) :connection-type 'pipe
+                  :coding 'utf-8-emacs-unix :noquery t
+                  ;; The library looks for a buffer of this name.
+                  :stderr (get-buffer-create (format "*%s stderr*" name)))))
+
+(defun cursord--events-arguments ()
+  "How the library is told what it keeps for debugging.
+That has changed with Emacs 30."
+  (if (slot-exists-p 'jsonrpc-connection '-events-buffer-config)
+      (list :events-buffer-config (list :size cursord-events-buffer-size :format 'full))
+    (list :events-buffer-scrollback-size cursord-events-buffer-size)))
+
+(defun cursord-connect (host)
+  "The connection to HOST, made if there is none; nil is this machine."
+  (or (cursord-connection-to host)
+      (let* ((name (if host (format "cursord %s" host) "cursord"))
+             (conn (apply #'make-instance 'cursord-connection
+                          :name name :host host
+                          :process (lambda () (cursord--make-process host name))
+                          :notification-dispatcher #'cursord--notified
+                          :on-shutdown (lambda (conn) (cursord--enqueue (lambda () (cursord--ended conn)) 0))
+                          (cursord--events-arguments))))
+        ;; The library's sentinel has messages that help nobody.
+        (add-function :around (process-sentinel (jsonrpc--process conn))
+                      (lambda (sentinel &rest args)
+                        (let ((inhibit-message t) (message-log-max nil))
+                          (apply sentinel args))))
+        (setf (alist-get host cursord--connections nil nil #'equal) conn)
+        (cursord--initialize conn)
+        (cursord-run-hook 'cursord-up-functions host)
+        conn)))
+
+(defun cursord--initialize (conn)
+  "Begin to talk on CONN."
+  (cursord--send
+   conn :initialize
+   (list :processId (emacs-pid) :protocolVersion cursord-protocol-version
+         :clientInfo (list :name "Emacs" :version emacs-version))
+   (lambda (result)
+     (setf (alist-get (cursord-connection-host conn) cursord--failures nil 'remove #'equal) nil)
+     (setf (cursord-connection-server conn) result))
+   (lambda (err)
+     (unless (equal (cursord-error-kind err) "disconnected")
+       (cursord-complain err)
+       (cursord-say "package and program do not fit: run \"cursord editor install emacs\", or update both")
+       (cursord--close conn))))
+  (jsonrpc-notify conn :initialized (make-hash-table)))
+
+(defun cursord--notified (conn method params)
+  "Put the notification METHOD with PARAMS, from CONN, in the queue."
+  (let ((host (cursord-connection-host conn)))
+    (cursord--enqueue (lambda () (funcall cursord-notification-function host method params))
+                      cursord--pause)))
+
+(defun cursord--close (conn)
+  "End CONN; the daemon and its turns go on."
+  (setf (cursord--connection-closing conn) t)
+  (when (jsonrpc-running-p conn)
+    (process-send-eof (jsonrpc--process conn))))
+
+(defun cursord-disconnect ()
+  "End all connections; the daemon and its turns go on."
+  (interactive)
+  (dolist (entry cursord--connections)
+    (cursord--close (cdr entry))))
+
+(defun cursord--last-words (conn)
+  "What the program of CONN has said before it ended."
+  (let ((buffer (jsonrpc-stderr-buffer conn)))
+    (if (buffer-live-p buffer)
+        (with-current-buffer buffer
+          (string-trim (buffer-substring-no-properties (max (point-min) (- (point-max) 500)) (point-max))))
+      "")))
+
+(defconst cursord--retry-first 0.1 "Seconds before the program is started again.")
+(defconst cursord--retry-most 5 "The same, at most.")
+(defconst cursord--retry-times 8 "So many failures in a row are enough.")
+
+(defun cursord--ended (conn)
+  "Say that CONN is lost, and make another if that is wanted."
+  (let* ((host (cursord-connection-host conn))
+         (failures (1+ (alist-get host cursord--failures 0 nil #'equal)))
+         (words (cursord--last-words conn)))
+    (when (eq conn (cdr (assoc host cursord--connections)))
+      (setf (alist-get host cursord--connections nil 'remove #'equal) nil))
+    (cursord-run-hook 'cursord-down-functions host)
+    (cond
+     ((or (cursord--connection-closing conn) (not (funcall cursord-wanted-function host))))
+     ((> failures cursord--retry-times)
+      (setf (alist-get host cursord--failures nil 'remove #'equal) nil)
+      (cursord-say "\"%s\" ends again and again; see M-x cursord-doctor%s"
+                   (string-join (ignore-errors (cursord--command host)) " ")
+                   (if (string-empty-p words) "" (concat "\n  " words))))
+     (t
+      (setf (alist-get host cursord--failures nil nil #'equal) failures)
+      (cursord-log "the connection was lost; it is made again%s"
+                   (if (string-empty-p words) "" (concat ": " words)))
+      (run-at-time (min cursord--retry-most (* cursord--retry-first (expt 2 (1- failures)))) nil
+                   #'cursord-protected #'cursord-connect host)))))
+
+;;;; Requests
+
+(defun cursord--clean (value)
+  "VALUE with bytes in its strings that are no text replaced, as JSON has none."
+  (cond ((stringp value)
+         (if (multibyte-string-p value)
+             (replace-regexp-in-string "[^[:unicode:]]" "\ufffd" value)
+           (decode-coding-string value 'utf-8-unix)))
+        ((consp value) (cons (cursord--clean (car value)) (cursord--clean (cdr value))))
+        ((vectorp value) (vconcat (mapcar #'cursord--clean value)))
+        (t value)))
+
+(defun cursord--send (conn method params then else)
+  "Call METHOD with PARAMS on CONN.
+THEN or ELSE is called with the answer, in its turn."
+  (jsonrpc-async-request
+   conn method params
+   :timeout nil
+   :success-fn (lambda (result) (cursord--enqueue (lambda () (funcall then result)) 0))
+   :error-fn (lambda (err)
+               (when (eql (plist-get err :code) -1)
+                 (setq err '(:code -1 :message "the connection to the daemon was lost; try again"
+                                   :data (:kind "disconnected"))))
+               (cursord--enqueue (lambda () (funcall else err)) 0))))
+
+(cl-defun cursord-request-host (host method params &key (then #'ignore) (else #'cursord-complain))
+  "Call METHOD, a keyword, with PARAMS, a plist, on the daemon of HOST.
+It does not wait.  THEN is called with the result, or ELSE with the error, both
+plists; always one of them, never before this has returned, and in the order of
+the wire, also between notifications."
+  (let ((params (or params (make-hash-table))))
+    (condition-case err
+        (let ((conn (cursord-connect host)))
+          (condition-case nil
+              (cursord--send conn method params then else)
+            (wrong-type-argument
+             (cursord--send conn method (cursord--clean params) then else))))
+      ((file-error error)
+       (let ((text (error-message-string err)))
+         (cursord--enqueue
+          (lambda () (funcall else (list :code -1 :message text :data '(:kind "disconnected"))))
+          0))))))
+
+(defun cursord-notify-host (host method params)
+  "Send the notification METHOD with PARAMS to the daemon of HOST.
+Nothing is done where that is not connected."
+  (when-let* ((conn (cursord-connection-to host)))
+    (condition-case nil
+        (jsonrpc-notify conn method params)
+      (wrong-type-argument (jsonrpc-notify conn method (cursord--clean params))))))
+
+(cl-defun cursord-call-host (host method params &key (timeout 10))
+  "Call METHOD with PARAMS on the daemon of HOST and return its result.
+It waits, up to TIMEOUT seconds, and is for commands that a person is waiting
+for.  The error of the daemon is a `user-error'."
+  (cursord-connect host)
+  (let ((limit (time-add nil timeout)) answer failed)
+    (cursord-request-host host method params
+                          :then (lambda (result) (setq answer (list result)))
+                          :else (lambda (err) (setq failed err)))
+    (while (not (or answer failed))
+      (unless (time-less-p nil limit)
+        (user-error "The daemon has not answered to %s within %d seconds" method timeout))
+      (accept-process-output nil 0.02))
+    (when failed
+      (user-error "%s" (cursord-error-text failed)))
+    (car answer)))
+
+(provide 'cursord-connection)
+;;; cursord-connection.el ends here

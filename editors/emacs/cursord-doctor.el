@@ -1,0 +1,97 @@
+;;; cursord-doctor.el --- What is installed, and what is wrong  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; `cursord-doctor' shows what `cursord doctor' says, and how this Emacs stands to it.
+
+;;; Code:
+
+(require 'cursord-workspace)
+
+(defface cursord-good '((t :inherit success)) "Face of what is as it should be."
+  :group 'cursord)
+(defface cursord-bad '((t :inherit error)) "Face of what is wrong."
+  :group 'cursord)
+
+(defun cursord--doctor-line (what value &optional bad)
+  "Insert that WHAT is VALUE; a problem if BAD."
+  (insert (propertize (if bad "✗ " "✓ ") 'face (if bad 'cursord-bad 'cursord-good))
+          (propertize (format "%-13s" what) 'face 'bold) " " (or value "unknown") "\n"))
+
+(defun cursord--doctor-report (host)
+  "What `cursord doctor' says of HOST, as a plist; a string if it fails."
+  (if host
+      (format "run \"cursord doctor\" on %s" host)
+    (with-temp-buffer
+      (let ((default-directory (expand-file-name "~/")))
+        (call-process (car (cursord--command nil)) nil '(t nil) nil "doctor" "--json"))
+      (goto-char (point-min))
+      (condition-case nil
+          (json-parse-buffer :object-type 'plist :null-object nil :false-object :json-false)
+        (error (buffer-string))))))
+
+(defun cursord--doctor-daemon (report)
+  "Insert what REPORT says of program, daemon and agent."
+  (let ((daemon (plist-get report :daemon))
+        (agent (plist-get report :agent)))
+    (cursord--doctor-line "program" (format "%s, version %s" (executable-find cursord-program) (plist-get report :version)))
+    (cursord--doctor-line "daemon" (if daemon
+                                       (format "version %s, process %s, %s" (plist-get daemon :version)
+                                               (plist-get daemon :pid) (cursord-plural (plist-get daemon :clients) "client"))
+                                     "does not answer")
+                          (not daemon))
+    (cursord--doctor-line "agent" (string-join (delq nil (list (plist-get agent :state) (plist-get agent :version)
+                                                               (plist-get agent :path) (plist-get agent :account)
+                                                               (plist-get agent :message)))
+                                               ", ")
+                          (not (equal (plist-get agent :state) "ready")))
+    (dolist (key '(:socket :database :log :config))
+      (cursord--doctor-line (substring (symbol-name key) 1) (plist-get report key)))
+    (seq-doseq (problem (plist-get report :problems))
+      (cursord--doctor-line "problem" problem t))))
+
+(defun cursord--doctor-workspace (ws listed)
+  "Insert how WS stands, with what the daemon has LISTED of it."
+  (let ((trusted (eq (plist-get listed :trusted) t))
+        (trouble (cursord-workspace-trouble ws)))
+    (cursord--doctor-line
+     "workspace"
+     (concat (abbreviate-file-name (cursord-workspace-root ws)) ": "
+             (cond (trouble (cursord-error-text trouble))
+                   ((not (cursord-connection-to (cursord-workspace-host ws))) "not connected; M-x cursord connects again")
+                   (t (format "%s, %s%s" (cursord-plural (or (plist-get listed :sessions) 0) "session")
+                              (cursord-plural (car (cursord-pending ws)) "hunk")
+                              (if trusted "" "; not trusted, see M-x cursord-trust")))))
+     (or trouble (not trusted)))))
+
+;;;###autoload
+(defun cursord-doctor ()
+  "Show what is installed, where everything is, and what is wrong."
+  (interactive)
+  (let* ((program (executable-find cursord-program))
+         (ws (and program (cursord-workspace-open)))
+         (report (and program (cursord--doctor-report (cursord-workspace-host ws))))
+         (listed (and ws (ignore-errors (plist-get (cursord-call ws :workspace/list nil :timeout 5) :workspaces)))))
+    (with-current-buffer (get-buffer-create "*cursord doctor*")
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (cursord--doctor-line "Emacs" emacs-version (version< emacs-version "29.1"))
+        (cond ((not program)
+               (cursord--doctor-line "program" (format "there is no \"%s\": install cursord, or set cursord-program" cursord-program) t))
+              ((stringp report) (cursord--doctor-line "program" report t))
+              (t (cursord--doctor-daemon report)))
+        (dolist (ws cursord-workspaces)
+          (cursord--doctor-workspace
+           ws (seq-find (lambda (one) (equal (plist-get one :workspace) (cursord-workspace-path ws))) listed)))
+        (cursord--doctor-line "keys" (let ((keys (where-is-internal 'cursord-command-map global-map)))
+                                       (if keys
+                                           (mapconcat #'key-description keys ", ")
+                                         "none; for example (keymap-global-set \"C-c a\" cursord-command-map)"))))
+      (special-mode)
+      (goto-char (point-min))
+      (pop-to-buffer (current-buffer)))))
+
+(provide 'cursord-doctor)
+;;; cursord-doctor.el ends here

@@ -1,0 +1,63 @@
+;;; cursord.el --- Cursor's agent, with review hunk by hunk  -*- lexical-binding: t; -*-
+
+;; Version: 0.1.0
+;; Package-Requires: ((emacs "29.1"))
+;; Keywords: tools, convenience
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; This package asks Cursor's command line agent, shows what it says while it says it, and has you accept or reject
+;; what it changed, hunk by hunk.  The work is done by a daemon, `cursord': turns go on when Emacs ends, and sessions
+;; and pending hunks are there again when it starts.
+;;
+;; Nothing is bound until you bind it:
+;;
+;;   (keymap-global-set "C-c a" cursord-command-map)
+
+;;; Code:
+
+(require 'cursord-connection)
+(require 'cursord-workspace)
+
+(autoload 'cursord-doctor "cursord-doctor" nil t)
+
+;;;###autoload (autoload 'cursord-command-map "cursord" nil nil 'keymap)
+(defvar-keymap cursord-command-map
+  :doc "Commands of cursord, for you to bind.
+For example by (keymap-global-set \"C-c a\" cursord-command-map)."
+  "D" #'cursord-doctor)
+(fset 'cursord-command-map cursord-command-map)
+
+;;;; The mode line
+
+(defun cursord-lighter ()
+  "What `cursord-mode' has in the mode line: \" cu[STATE, HUNKS]\"."
+  (if-let* ((ws (cursord-workspace-find)))
+      (let ((state (cursord-state ws))
+            (hunks (car (cursord-pending ws))))
+        (pcase state
+          ('off " cu[off]")
+          ('idle " cu")
+          ('review (format " cu[%d]" hunks))
+          (_ (if (> hunks 0) (format " cu[%s %d]" state hunks) (format " cu[%s]" state)))))
+    ""))
+
+(defun cursord--update-mode-lines (event _ws _object _before)
+  "Draw the mode lines again at the EVENT `update'."
+  (when (eq event 'update)
+    (force-mode-line-update t)))
+
+;;;###autoload
+(define-minor-mode cursord-mode
+  "Show in the mode line what the agent does in the project of a buffer."
+  :global t
+  :group 'cursord
+  :lighter (:eval (cursord-lighter))
+  (if cursord-mode
+      (add-hook 'cursord-event-functions #'cursord--update-mode-lines)
+    (remove-hook 'cursord-event-functions #'cursord--update-mode-lines))
+  (force-mode-line-update t))
+
+(provide 'cursord)
+;;; cursord.el ends here
