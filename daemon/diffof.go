@@ -17,9 +17,9 @@ func (r *reviewer) diffOf(f *file) *sessions.Diff {
 		Rev: f.review.Rev(), Hunks: []sessions.Hunk{}, Turns: []string{},
 	}
 	if f.outside() {
-		d.URI = fileURI(f.path)
+		d.URI = FileURI(f.path)
 	} else {
-		d.URI = fileURI(filepath.Join(r.w.root, filepath.FromSlash(f.path)))
+		d.URI = FileURI(filepath.Join(r.w.root, filepath.FromSlash(f.path)))
 	}
 	if !f.review.BaselineKnown() {
 		d.Baseline = "unknown"

@@ -83,8 +83,8 @@ func pathCause(err error) error {
 	return err
 }
 
-// fileURI returns the file:// URI of an absolute path.
-func fileURI(path string) string {
+// FileURI returns the file:// URI of an absolute path. LocalPath takes it back.
+func FileURI(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path

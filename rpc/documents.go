@@ -5,7 +5,7 @@ import "encoding/json"
 // notified takes the client's notifications. What is wrong with one cannot be answered; it is ignored.
 func (f *face) notified(method string, params json.RawMessage) {
 	var p DocumentParams
-	if decodeParams(params, &p) != nil {
+	if DecodeParams(params, &p) != nil {
 		return
 	}
 	version := 0

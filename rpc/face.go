@@ -119,7 +119,7 @@ func typed[P, R any](o order, f func(context.Context, *P, func(R, error))) metho
 		order: o, params: reflect.TypeFor[P](), result: reflect.TypeFor[R](),
 		serve: func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
 			var p P
-			if err := decodeParams(params, &p); err != nil {
+			if err := DecodeParams(params, &p); err != nil {
 				reply(nil, err)
 				return
 			}

@@ -12,7 +12,7 @@ import (
 // agent, so that an answer can be given while the daemon starts.
 func Initialize(params json.RawMessage, version string, agent daemon.AgentStatus) (InitializeResult, *Error) {
 	var p InitializeParams
-	if err := decodeParams(params, &p); err != nil {
+	if err := DecodeParams(params, &p); err != nil {
 		return InitializeResult{}, wireError(err)
 	}
 	return p.answer(version, agent)

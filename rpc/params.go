@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// decodeParams stores the params of a request in *p, a struct. The error names the field that is wrong, as
+// DecodeParams stores the params of a request in *p, a struct. The error names the field that is wrong, as
 // "context[1].range.start". Names are matched exactly. A field whose tag has no omitempty is required, and null is
 // the same as absent. Fields that p does not have are ignored.
-func decodeParams[P any](params json.RawMessage, p *P) error {
+func DecodeParams[P any](params json.RawMessage, p *P) error {
 	if params == nil {
 		params = json.RawMessage("{}")
 	}

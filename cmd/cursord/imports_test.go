@@ -18,8 +18,9 @@ var internalImports = map[string][]string{
 	"cursord/daemon/copytree": {"cursord/daemon/internal/askgit", "cursord/daemon/internal/filestat"},
 	"cursord/daemon/internal": {},
 	"cursord/editors":         {},
+	"cursord/editors/lsp":     {"cursord/daemon", "cursord/rpc", "cursord/sessions"},
 	"cursord/rpc":             {"cursord/daemon", "cursord/sessions"},
-	"cursord/cmd/cursord":     {"cursord/daemon", "cursord/diffs", "cursord/editors", "cursord/rpc", "cursord/sessions"},
+	"cursord/cmd/cursord":     {"cursord/daemon", "cursord/diffs", "cursord/editors", "cursord/editors/lsp", "cursord/rpc", "cursord/sessions"},
 }
 
 // restricted says which packages may import what only they should know.

@@ -28,9 +28,12 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 // run is main with a result: it runs one command and returns the exit status.
 func run(args []string) int {
-	// An editor waits for stdio's first answer, so it does not wait for the command tree to be built.
-	if len(args) == 1 && args[0] == "stdio" {
+	// An editor waits for the first answer of these, so it does not wait for the command tree to be built.
+	switch {
+	case len(args) == 1 && args[0] == "stdio":
 		return joinStdio(context.Background(), os.Stdin, os.Stdout)
+	case len(args) == 1 && args[0] == "lsp":
+		return serveLSP(context.Background(), stdio{os.Stdin, os.Stdout}, os.Stderr)
 	}
 	root := rootCommand()
 	root.SetArgs(args)
@@ -87,6 +90,7 @@ func rootCommand() *cobra.Command {
 		gcCommand(),
 		importCommand(),
 		logsCommand(),
+		lspCommand(),
 		redoCommand(),
 		rejectCommand(),
 		reviewCommand(),

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"cursord/daemon"
+	"cursord/editors/lsp"
+	"cursord/rpc"
+)
+
+func lspCommand() *cobra.Command {
+	var trace string
+	c := &cobra.Command{
+		Use:   "lsp",
+		Short: "Be a language server on stdin and stdout, for Helix and other editors",
+		Long: `Be a language server on stdin and stdout: what agents changed is shown as diagnostics, decided by code actions, and asked
+for by commands. It joins the user's daemon, starting it if none runs, and the next one when that ends.
+
+Commands (workspace/executeCommand), with what they take; all of it is optional but the prompt:
+
+  cursord.ask "PROMPT" or {"prompt", "mode", "model", "session", "new", "path", "line"}
+                              send a prompt, with the last selection and the open files
+  cursord.compose             open a file for a prompt of several lines, which is sent when it is saved
+  cursord.accept, .reject     {"path", "line"} or {"hunks": [ID]}: the hunk there; without, where the cursor was last known
+  cursord.acceptFile, .rejectFile {"path"}; cursord.acceptAll, .rejectAll
+  cursord.undo, .redo         take the last decision back, or make it again
+  cursord.next, .prev         {"path", "line"}: go to the next hunk, in any file
+  cursord.diff                open all that is to review as one file
+  cursord.cancel              end the running turns
+  cursord.new                 let the next prompt begin a new session
+  cursord.resume "SESSION"    go on with a session; without it, open the list of them
+  cursord.transcript          open what was said in the session
+  cursord.allow, .deny, .trust answer the question whether the agent may work in the folder
+  cursord.status              say what goes on
+
+Settings (initializationOptions, or the section "cursord" of the configuration): {"isolation": "copy", "model", "mode"}
+are of new sessions. With isolation "copy" nothing changes on disk before you accept it and save, which suits editors
+that do not reload files by themselves.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return traced(trace, func(t *rpc.Tracer) error {
+				both := io.ReadWriteCloser(stdio{os.Stdin, os.Stdout})
+				if t != nil {
+					both = t.Conn(both)
+					defer both.Close()
+				}
+				return statusError(serveLSP(c.Context(), both, os.Stderr))
+			})
+		},
+	}
+	addTraceFlag(c, &trace)
+	return c
+}
+
+// serveLSP serves a language client on both until it ends.
+func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
+	ctx, stop := untilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	// Editors keep what comes on stderr in their log.
+	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	dirs, err := daemon.FindDirs()
+	if err != nil {
+		log.Error(err.Error())
+		refuseAll(rpc.NewFrameReader(both, rpc.MaxMessage), both, err)
+		return exitFailed
+	}
+	ok := lsp.Serve(ctx, both, both, lsp.Options{
+		Version: version(), StateDir: dirs.State, Dial: func() io.ReadWriteCloser { return inProcess(ctx) },
+		Transcript: transcriptOf, Log: log,
+	})
+	if !ok {
+		return exitFailed
+	}
+	return exitOK
+}
+
+// inProcess returns a client's end of what "cursord stdio" does, in this process.
+func inProcess(ctx context.Context) io.ReadWriteCloser {
+	ours, theirs := net.Pipe()
+	go func() {
+		join(ctx, theirs, theirs, localAccess())
+		theirs.Close()
+	}()
+	return ours
+}
+
+// transcriptOf returns a session as Markdown.
+func transcriptOf(ctx context.Context, client *rpc.Client, session string) ([]byte, error) {
+	var b bytes.Buffer
+	err := export(ctx, client, session, "markdown", &b)
+	return b.Bytes(), err
+}

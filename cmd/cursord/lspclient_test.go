@@ -1,0 +1,531 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon"
+	"cursord/rpc"
+)
+
+// A langClient is an editor that speaks LSP, in small: it keeps documents, takes edits as the protocol says, and notes
+// all that it is told.
+type langClient struct {
+	t   testing.TB
+	w   *world
+	cmd *exec.Cmd
+	in  io.WriteCloser
+
+	mu      sync.Mutex
+	more    chan struct{}               // closed and replaced when something comes
+	answers map[string]rpc.Message      // by id
+	told    []rpc.Message               // notifications and requests of the server, in order
+	lists   map[string][]langDiagnostic // the latest, by URI
+	docs    map[string]*langDoc         // that are open, by URI
+	answer  func(m rpc.Message) any     // to requests; nil: as editors do
+	nextID  int
+	gone    bool
+	units   string // of positions
+}
+
+// A langDoc is an open document.
+type langDoc struct {
+	c       *langClient
+	uri     string
+	path    string
+	version int
+	text    string
+}
+
+type langDiagnostic struct {
+	Range    daemon.Range
+	Severity int
+	Source   string
+	Code     string
+	Message  string
+}
+
+// lsp starts "cursord lsp" for the world's folder, with the capabilities of a modern editor and those given.
+func (w *world) lsp(capabilities obj, options obj) *langClient {
+	w.t.Helper()
+	c := w.lspProcess()
+	c.initialize(capabilities, options)
+	return c
+}
+
+// lspProcess starts "cursord lsp".
+func (w *world) lspProcess() *langClient {
+	w.t.Helper()
+	cmd := exec.Command("cursord", "lsp")
+	cmd.Env, cmd.Dir = w.env(), w.ws
+	in, err := cmd.StdinPipe()
+	require.NoError(w.t, err)
+	out, outEnd, err := os.Pipe()
+	require.NoError(w.t, err)
+	errors := &strings.Builder{}
+	cmd.Stdout, cmd.Stderr = outEnd, errors
+	require.NoError(w.t, cmd.Start())
+	require.NoError(w.t, outEnd.Close())
+	c := &langClient{
+		t: w.t, w: w, cmd: cmd, in: in, more: make(chan struct{}), answers: map[string]rpc.Message{},
+		lists: map[string][]langDiagnostic{}, docs: map[string]*langDoc{}, units: "utf-16",
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		c.read(out)
+	}()
+	w.t.Cleanup(func() {
+		in.Close()
+		w.cursord("stop", "--force")
+		<-read
+		_ = cmd.Wait()
+		if w.t.Failed() {
+			w.t.Logf("cursord lsp on stderr: %s\nit told:\n%s", errors, c.transcript())
+		}
+	})
+	return c
+}
+
+// modern are the capabilities of an editor that has all.
+func modern() obj {
+	return obj{
+		"general": obj{"positionEncodings": []string{"utf-8", "utf-16"}},
+		"textDocument": obj{
+			"publishDiagnostics": obj{"versionSupport": true},
+			"hover":              obj{"contentFormat": []string{"markdown"}},
+			"codeAction": obj{
+				"codeActionLiteralSupport": obj{"codeActionKind": obj{"valueSet": []string{"quickfix", "source"}}},
+				"isPreferredSupport":       true, "disabledSupport": true, "dataSupport": true,
+				"resolveSupport": obj{"properties": []string{"edit", "command"}},
+			},
+			"codeLens": obj{}, "inlayHint": obj{},
+		},
+		"workspace": obj{
+			"applyEdit":     true,
+			"workspaceEdit": obj{"documentChanges": true, "resourceOperations": []string{"create", "rename", "delete"}},
+		},
+		"window": obj{"workDoneProgress": true, "showMessage": obj{}, "showDocument": obj{"support": true}},
+	}
+}
+
+func (c *langClient) initialize(capabilities, options obj) (result obj) {
+	c.t.Helper()
+	c.must("initialize", obj{
+		"processId": os.Getpid(), "clientInfo": obj{"name": "test"}, "rootUri": "file://" + c.w.ws,
+		"workspaceFolders": []obj{{"uri": "file://" + c.w.ws, "name": "ws"}}, "capabilities": capabilities,
+		"initializationOptions": options,
+	}, &result)
+	c.units, _ = result["capabilities"].(obj)["positionEncoding"].(string)
+	c.notify("initialized", obj{})
+	return result
+}
+
+func (c *langClient) send(body []byte) {
+	_, _ = c.in.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, body)) // that it is gone shows where answers are waited for
+}
+
+func (c *langClient) notify(method string, params any) {
+	raw, err := json.Marshal(params)
+	require.NoError(c.t, err)
+	c.send(rpc.AppendRequest(nil, nil, method, raw))
+}
+
+// call makes a request and waits for its answer.
+func (c *langClient) call(method string, params, result any) error {
+	c.t.Helper()
+	c.mu.Lock()
+	c.nextID++
+	id := fmt.Sprint(c.nextID)
+	c.mu.Unlock()
+	raw, err := json.Marshal(params)
+	require.NoError(c.t, err)
+	c.send(rpc.AppendRequest(nil, json.RawMessage(id), method, raw))
+	var m rpc.Message
+	c.until("an answer to "+method, func() bool {
+		var ok bool
+		m, ok = c.answers[id]
+		return ok
+	})
+	if m.Error != nil {
+		e := &rpc.Error{}
+		require.NoError(c.t, json.Unmarshal(m.Error, e))
+		return e
+	}
+	if result == nil {
+		return nil
+	}
+	return json.Unmarshal(m.Result, result)
+}
+
+func (c *langClient) must(method string, params, result any) {
+	c.t.Helper()
+	require.NoError(c.t, c.call(method, params, result), method)
+}
+
+// does runs a command.
+func (c *langClient) does(command string, arguments ...any) {
+	c.t.Helper()
+	c.must("workspace/executeCommand", obj{"command": command, "arguments": arguments}, nil)
+}
+
+// until waits until fits, which is called with c.mu held.
+func (c *langClient) until(what string, fits func() bool) {
+	c.t.Helper()
+	deadline := time.After(patience)
+	for {
+		c.mu.Lock()
+		ok, more, gone := fits(), c.more, c.gone
+		c.mu.Unlock()
+		if ok {
+			return
+		}
+		if gone {
+			c.t.Fatalf("the server ended while waiting for %s", what)
+		}
+		select {
+		case <-more:
+		case <-deadline:
+			c.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// hears waits for a notification or request of the server's whose params, as JSON, have all words.
+func (c *langClient) hears(method string, words ...string) rpc.Message {
+	c.t.Helper()
+	return c.hearsAfter(0, method, words...)
+}
+
+// mark is how much was told until now.
+func (c *langClient) mark() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.told)
+}
+
+func (c *langClient) hearsAfter(mark int, method string, words ...string) (found rpc.Message) {
+	c.t.Helper()
+	c.until(fmt.Sprintf("%s with %q", method, words), func() bool {
+		for _, m := range c.told[mark:] {
+			ok := m.Method == method
+			for _, word := range words {
+				ok = ok && strings.Contains(string(m.Params), word)
+			}
+			if ok {
+				found = m
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+func (c *langClient) read(out io.Reader) {
+	r := rpc.NewFrameReader(out, rpc.HardCap)
+	for {
+		body, err := r.Read()
+		c.mu.Lock()
+		if err != nil {
+			c.gone = true
+		} else if m, bad := rpc.ParseMessage(body); bad != nil {
+			c.t.Errorf("the server sent %s: %s", bad.Message, body)
+		} else {
+			c.take(m)
+		}
+		close(c.more)
+		c.more = make(chan struct{})
+		c.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// take is called with c.mu held.
+func (c *langClient) take(m rpc.Message) {
+	if m.IsResponse() {
+		if _, twice := c.answers[string(m.ID)]; twice && string(m.ID) != "null" {
+			c.t.Errorf("two answers to %s", m.ID)
+		}
+		c.answers[string(m.ID)] = m
+		return
+	}
+	c.told = append(c.told, m)
+	if m.Method == "textDocument/publishDiagnostics" {
+		var p struct {
+			URI         string
+			Diagnostics []langDiagnostic
+		}
+		if err := json.Unmarshal(m.Params, &p); err != nil {
+			c.t.Error(err)
+		}
+		c.lists[p.URI] = p.Diagnostics
+	}
+	if m.ID == nil {
+		return
+	}
+	var result any
+	if c.answer != nil {
+		result = c.answer(m)
+	}
+	if result == nil {
+		switch m.Method {
+		case "workspace/applyEdit":
+			var p struct{ Edit langEdit }
+			if err := json.Unmarshal(m.Params, &p); err != nil {
+				c.t.Error(err)
+			}
+			result = obj{"applied": c.apply(p.Edit)}
+		case "window/showDocument":
+			result = obj{"success": true}
+		}
+	}
+	if e, ok := result.(*rpc.Error); ok {
+		c.send(rpc.AppendResponse(nil, m.ID, nil, e))
+		return
+	}
+	raw, err := json.Marshal(result)
+	if err != nil {
+		c.t.Error(err)
+	}
+	c.send(rpc.AppendResponse(nil, m.ID, raw, nil))
+}
+
+func (c *langClient) transcript() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var b strings.Builder
+	for _, m := range c.told {
+		fmt.Fprintf(&b, "%s %s %.600s\n", m.ID, m.Method, m.Params)
+	}
+	return b.String()
+}
+
+// A langEdit is a WorkspaceEdit.
+type langEdit struct {
+	Changes         map[string][]daemon.TextEdit
+	DocumentChanges []struct {
+		Kind         string
+		URI          string
+		OldURI       string
+		NewURI       string
+		TextDocument struct {
+			URI     string
+			Version *int
+		}
+		Edits []daemon.TextEdit
+	}
+}
+
+// apply makes an edit, all of it or nothing, and tells the server of the changes. c.mu must be held.
+func (c *langClient) apply(e langEdit) bool {
+	for _, d := range e.DocumentChanges {
+		if doc := c.docs[d.TextDocument.URI]; d.Kind == "" && (doc == nil || d.TextDocument.Version != nil && *d.TextDocument.Version != doc.version) {
+			return false
+		}
+	}
+	for uri, edits := range e.Changes {
+		if c.docs[uri] == nil {
+			return false
+		}
+		c.docs[uri].changeLocked(edits)
+	}
+	for _, d := range e.DocumentChanges {
+		switch d.Kind {
+		case "":
+			c.docs[d.TextDocument.URI].changeLocked(d.Edits)
+		case "delete":
+			if err := os.Remove(strings.TrimPrefix(d.URI, "file://")); err != nil {
+				c.t.Error(err)
+			}
+			c.closeLocked(d.URI)
+		case "rename":
+			if err := os.Rename(strings.TrimPrefix(d.OldURI, "file://"), strings.TrimPrefix(d.NewURI, "file://")); err != nil {
+				c.t.Error(err)
+			}
+			doc := c.docs[d.OldURI]
+			c.closeLocked(d.OldURI)
+			if doc != nil {
+				doc.uri = d.NewURI
+				c.openLocked(doc)
+			}
+		default:
+			c.t.Errorf("an edit of kind %q", d.Kind)
+		}
+	}
+	return true
+}
+
+func (c *langClient) openLocked(d *langDoc) {
+	c.docs[d.uri] = d
+	raw, _ := json.Marshal(obj{"textDocument": obj{"uri": d.uri, "languageId": "text", "version": d.version, "text": d.text}})
+	c.send(rpc.AppendRequest(nil, nil, "textDocument/didOpen", raw))
+}
+
+func (c *langClient) closeLocked(uri string) {
+	if c.docs[uri] != nil {
+		delete(c.docs, uri)
+		raw, _ := json.Marshal(obj{"textDocument": obj{"uri": uri}})
+		c.send(rpc.AppendRequest(nil, nil, "textDocument/didClose", raw))
+	}
+}
+
+// opens opens a file of the workspace.
+func (c *langClient) opens(path string) *langDoc {
+	c.t.Helper()
+	return c.opensFile("file://"+c.w.path(path), c.w.get(path))
+}
+
+func (c *langClient) opensFile(uri, text string) *langDoc {
+	d := &langDoc{c: c, uri: uri, path: strings.TrimPrefix(uri, "file://"), text: text}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.openLocked(d)
+	return d
+}
+
+func (d *langDoc) closes() {
+	d.c.mu.Lock()
+	defer d.c.mu.Unlock()
+	d.c.closeLocked(d.uri)
+}
+
+// offset is where a position is, in the units that were agreed on.
+func (d *langDoc) offset(p daemon.Position) int {
+	at := 0
+	for range p.Line {
+		n := strings.IndexByte(d.text[at:], '\n')
+		if n < 0 {
+			return len(d.text)
+		}
+		at += n + 1
+	}
+	units := 0
+	for i, r := range d.text[at:] {
+		if units >= p.Character || r == '\n' {
+			return at + i
+		}
+		switch {
+		case d.c.units == "utf-8":
+			units += len(string(r))
+		case d.c.units == "utf-16" && r > 0xffff:
+			units += 2
+		default:
+			units++
+		}
+	}
+	return len(d.text)
+}
+
+// changeLocked makes edits, which are all of the text as it is, and tells them with their ranges.
+func (d *langDoc) changeLocked(edits []daemon.TextEdit) {
+	d.version++
+	var changes []obj
+	for i := len(edits) - 1; i >= 0; i-- { // the last first, so that the others' places stay
+		e := edits[i]
+		from, to := d.offset(e.Range.Start), d.offset(e.Range.End)
+		d.text = d.text[:from] + e.NewText + d.text[to:]
+		changes = append(changes, obj{"range": e.Range, "text": e.NewText})
+	}
+	d.tell(changes)
+}
+
+func (d *langDoc) tell(changes []obj) {
+	raw, _ := json.Marshal(obj{"textDocument": obj{"uri": d.uri, "version": d.version}, "contentChanges": changes})
+	d.c.send(rpc.AppendRequest(nil, nil, "textDocument/didChange", raw))
+}
+
+// sets replaces the whole text.
+func (d *langDoc) sets(text string) {
+	d.c.mu.Lock()
+	defer d.c.mu.Unlock()
+	d.version++
+	d.text = text
+	d.tell([]obj{{"text": text}})
+}
+
+// saves writes the text to the disk.
+func (d *langDoc) saves() {
+	d.c.t.Helper()
+	d.c.mu.Lock()
+	text := d.text
+	d.c.mu.Unlock()
+	require.NoError(d.c.t, os.WriteFile(d.path, []byte(text), 0o644))
+	d.c.notify("textDocument/didSave", obj{"textDocument": obj{"uri": d.uri}, "text": text})
+}
+
+func (d *langDoc) now() string {
+	d.c.mu.Lock()
+	defer d.c.mu.Unlock()
+	return d.text
+}
+
+// lists waits until so many hunks are listed for a file of the workspace.
+func (c *langClient) waitsForHunks(path string, n int) (list []langDiagnostic) {
+	c.t.Helper()
+	c.until(fmt.Sprintf("%d hunks in %s", n, path), func() bool {
+		list = c.lists["file://"+c.w.path(path)]
+		return len(list) == n
+	})
+	return list
+}
+
+type langAction struct {
+	Title       string
+	Kind        string
+	IsPreferred bool
+	Disabled    *struct{ Reason string }
+	Edit        *langEdit
+	Command     *langCommand
+	Data        json.RawMessage
+}
+
+type langCommand struct {
+	Title     string
+	Command   string
+	Arguments []any
+}
+
+// actions asks for what can be done about a line.
+func (c *langClient) actions(uri string, line int, more obj) (list []langAction) {
+	c.t.Helper()
+	context := obj{"diagnostics": []obj{}}
+	for k, v := range more {
+		context[k] = v
+	}
+	at := obj{"line": line, "character": 0}
+	c.must("textDocument/codeAction", obj{"textDocument": obj{"uri": uri}, "range": obj{"start": at, "end": at}, "context": context}, &list)
+	return list
+}
+
+// chooses does the first action on a line whose title begins so: its edit, and then its command.
+func (c *langClient) chooses(uri string, line int, title string) {
+	c.t.Helper()
+	for _, a := range c.actions(uri, line, nil) {
+		if !strings.HasPrefix(a.Title, title) {
+			continue
+		}
+		if a.Edit != nil {
+			c.mu.Lock()
+			ok := c.apply(*a.Edit)
+			c.mu.Unlock()
+			require.True(c.t, ok, "the edit is of the present version")
+		}
+		if a.Command != nil {
+			c.does(a.Command.Command, a.Command.Arguments...)
+		}
+		return
+	}
+	c.t.Fatalf("no action %q on line %d", title, line)
+}

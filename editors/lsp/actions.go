@@ -1,0 +1,238 @@
+package lsp
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// Bounds of a menu.
+const (
+	maxHunksOffered       = 8
+	maxDiagnosticsOffered = 3
+)
+
+type codeActionParams struct {
+	TextDocument documentID `json:"textDocument"`
+	Range        Range      `json:"range"`
+	Context      struct {
+		Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
+		Only        []string        `json:"only,omitempty"`
+		TriggerKind int             `json:"triggerKind,omitempty"`
+	} `json:"context,omitempty"`
+}
+
+// actionData is what an action keeps for being resolved.
+type actionData struct {
+	Workspace string   `json:"workspace"`
+	Accept    []string `json:"accept"` // hunks
+}
+
+func (s *Server) codeActions(p *codeActionParams) ([]any, error) {
+	uri := p.TextDocument.URI
+	actions := []codeAction{}
+	doc := s.docs[uri]
+	w, _ := s.locate(uri)
+	if doc != nil {
+		s.touch(doc, &p.Range)
+	}
+	if sessions, ok := s.sessionActions(doc, p.Range); ok {
+		actions = sessions
+	} else if w == nil {
+		if w = s.stateFolder(uri); w != nil {
+			actions = s.hunkActions(w, uri, p.Range)
+		}
+	} else {
+		actions = s.hunkActions(w, uri, p.Range)
+		actions = append(actions, s.diagnosticActions(uri, p)...)
+		actions = append(actions, s.askAction(uri, p.Range))
+	}
+	list := []any{}
+	for _, a := range actions {
+		switch {
+		case len(p.Context.Only) > 0 && !slices.ContainsFunc(p.Context.Only, func(kind string) bool { return isKind(a.Kind, kind) }):
+		case a.Disabled != nil && !s.client.disabledActions:
+		case s.client.literalActions:
+			if !s.client.preferred {
+				a.IsPreferred = false
+			}
+			list = append(list, a)
+		case a.Command != nil: // an editor that knows commands alone has the server make the edit
+			if a.Edit != nil {
+				a.Command.Command = commandAccept
+			}
+			list = append(list, a.Command)
+		}
+	}
+	return list, nil
+}
+
+// isKind reports whether kind is one that an editor asks for.
+func isKind(kind, only string) bool {
+	return only == "" || kind == only || strings.HasPrefix(kind, only+".")
+}
+
+// hunkActions returns what can be done about the hunks in a range, and about the rest.
+func (s *Server) hunkActions(w *workspace, uri string, r Range) (actions []codeAction) {
+	var here []placed
+	for _, p := range s.placedAt(w, uri) {
+		if at := p.lineRange(s.client.encoding); at.Start.Line <= r.End.Line && at.End.Line >= r.Start.Line {
+			here = append(here, p)
+		}
+	}
+	if len(here) == 0 {
+		return nil
+	}
+	for i, p := range here[:min(len(here), maxHunksOffered)] {
+		list := []diagnostic{s.diagnosticOf(w, &p)}
+		name := fmt.Sprintf("hunk %d/%d (%s)", p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk))
+		accept := s.acceptAction(w, "Accept "+name, kindQuickFix, []*sessions.Hunk{p.hunk})
+		accept.Diagnostics, accept.IsPreferred = list, i == 0
+		reject := codeAction{
+			Title: "Reject " + name, Kind: kindQuickFix, Diagnostics: list,
+			Command: commandOf("Reject "+name, commandReject, target{Workspace: w.path, Hunks: []string{p.hunk.ID}}),
+		}
+		if reason := undecidable(&p); reason != "" {
+			accept.Disabled, reject.Disabled = &disabled{reason}, &disabled{reason}
+		} else if p.diff.Baseline == "unknown" {
+			reject.Disabled = &disabled{"what was there before is not known"}
+		}
+		actions = append(actions, accept, reject)
+	}
+	diff := here[0].diff
+	if len(diff.Hunks) > 1 {
+		title := fmt.Sprintf("all %d hunks of %s", len(diff.Hunks), diff.Path)
+		actions = append(actions,
+			s.acceptAction(w, "Accept "+title, kindSource+".cursord", pointers(diff.Hunks)),
+			codeAction{
+				Title: "Reject " + title, Kind: kindSource + ".cursord",
+				Command: commandOf("Reject "+title, commandRejectFile, target{Workspace: w.path, Path: diff.Path}),
+			})
+	}
+	if len(w.diffs) > 1 {
+		title := fmt.Sprintf("all %d hunks in %d files", w.hunks(), len(w.diffs))
+		for _, one := range []struct{ verb, command string }{{"Accept ", commandAcceptAll}, {"Reject ", commandRejectAll}} {
+			actions = append(actions, codeAction{
+				Title: one.verb + title, Kind: kindSource + ".cursord",
+				Command: commandOf(one.verb+title, one.command, target{Workspace: w.path}),
+			})
+		}
+	}
+	return append(actions, codeAction{
+		Title: "Open full diff", Kind: kindSource + ".cursord",
+		Command: commandOf("Open full diff", commandDiff, target{Workspace: w.path}),
+	})
+}
+
+func pointers(hunks []sessions.Hunk) (list []*sessions.Hunk) {
+	for i := range hunks {
+		list = append(list, &hunks[i])
+	}
+	return list
+}
+
+// undecidable says why nothing can be decided about a hunk; "" if it can.
+func undecidable(p *placed) string {
+	if strings.HasPrefix(p.diff.Path, "/") || len(p.diff.Path) > 1 && p.diff.Path[1] == ':' {
+		return "the file is outside of the workspace"
+	}
+	return ""
+}
+
+// acceptAction returns the action that accepts hunks. What the agent made apart from files that the editor has open is an
+// edit of these; the command then tells of it. All else the daemon does.
+func (s *Server) acceptAction(w *workspace, title, kind string, hunks []*sessions.Hunk) codeAction {
+	a := codeAction{Title: title, Kind: kind}
+	t := target{Workspace: w.path, Hunks: ids(hunks)}
+	a.Data = actionData{Workspace: w.path, Accept: t.Hunks}
+	if edit, rest := s.acceptEdit(w, t.Hunks); edit != nil && len(rest) == 0 {
+		a.Edit = edit
+		a.Command = commandOf(title, commandAccepted, t)
+		return a
+	}
+	a.Command = commandOf(title, commandAccept, t)
+	return a
+}
+
+func ids(hunks []*sessions.Hunk) (list []string) {
+	for _, h := range hunks {
+		list = append(list, h.ID)
+	}
+	return list
+}
+
+// resolveAction brings an action's edit up to date.
+func (s *Server) resolveAction(params json.RawMessage) (any, error) {
+	var a map[string]json.RawMessage
+	var data actionData
+	if json.Unmarshal(params, &a) != nil || a == nil {
+		return nil, invalidParams("params", "must be an object")
+	}
+	if a["data"] == nil || json.Unmarshal(a["data"], &data) != nil || a["edit"] == nil {
+		return a, nil
+	}
+	w := s.folderAt(data.Workspace)
+	if w == nil {
+		return nil, &rpc.Error{Code: codeContentModified, Message: data.Workspace + " is not open any more"}
+	}
+	edit, rest := s.acceptEdit(w, data.Accept)
+	if edit == nil || len(rest) > 0 {
+		return nil, &rpc.Error{Code: codeContentModified, Message: "the hunk has changed: ask for the actions again"}
+	}
+	a["edit"] = encoded(edit)
+	return a, nil
+}
+
+// diagnosticActions offers to have the agent look at what others report.
+func (s *Server) diagnosticActions(uri string, p *codeActionParams) (actions []codeAction) {
+	var list []diagnostic
+	if json.Unmarshal(p.Context.Diagnostics, &list) != nil {
+		return nil
+	}
+	n := 0
+	for _, d := range list {
+		if d.Source == source || n >= maxDiagnosticsOffered {
+			continue
+		}
+		n++
+		about := cut(d.Message, 50)
+		for _, one := range []struct{ title, command string }{
+			{"Ask agent to fix: " + about, commandFix}, {"Ask agent to explain: " + about, commandExplain},
+		} {
+			actions = append(actions, codeAction{
+				Title: one.title, Kind: kindQuickFix, Diagnostics: []diagnostic{d},
+				Command: commandOf(one.title, one.command, target{URI: uri, Range: &d.Range, Diagnostic: &d}),
+			})
+		}
+	}
+	return actions
+}
+
+func (s *Server) askAction(uri string, r Range) codeAction {
+	title := "Ask agent about this line…"
+	if !s.isPoint(uri, r) {
+		title = "Ask agent about selection…"
+	}
+	return codeAction{
+		Title: title, Kind: kindSource + ".cursord",
+		Command: commandOf(title, commandCompose, target{URI: uri, Range: &r}),
+	}
+}
+
+// isPoint reports whether a selection is only where the cursor is: at most one character.
+func (s *Server) isPoint(uri string, r Range) bool {
+	d := s.docs[uri]
+	if d == nil || r.Start == r.End {
+		return r.Start == r.End
+	}
+	part := d.text.s[d.text.offset(r.Start, s.client.encoding):max(d.text.offset(r.Start, s.client.encoding), d.text.offset(r.End, s.client.encoding))]
+	return len([]rune(part)) <= 1 || part == "\r\n"
+}
+
+func commandOf(title, name string, t target) *command {
+	return &command{Title: title, Command: name, Arguments: []any{t}}
+}

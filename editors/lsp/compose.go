@@ -1,0 +1,259 @@
+package lsp
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"cursord/daemon"
+	"cursord/rpc"
+)
+
+// A draft is the file in which a person writes a prompt of several lines: it is sent when it is saved.
+type draft struct {
+	workspace *workspace
+	sent      string // the text that was sent from it
+	sending   *prompt
+}
+
+const (
+	promptFile = "PROMPT.md"
+	// scissors separate the prompt from what is about it.
+	scissors = "# ------------------------ >8 ------------------------"
+	about    = `# Save to send (in Helix :wbc); an empty prompt is not sent. What is below the line above is not sent either, but
+# for its lines "file:", which say what the agent is to look at: change, remove or add some. Lines of yours beginning with
+# "session: new" and "mode: ask" or "mode: plan" do what they say.
+`
+)
+
+// composeCommand opens the file for a prompt. A draft in it is kept.
+func (s *Server) composeCommand(t *target) (any, error) {
+	w, err := s.folderOf(t)
+	if err != nil {
+		return nil, err
+	}
+	file, err := s.stateFile(w, promptFile)
+	if err != nil {
+		return nil, s.shown(err)
+	}
+	uri := daemon.FileURI(file)
+	d := s.compose[file]
+	if d == nil {
+		d = &draft{}
+		s.compose[file] = d
+	}
+	d.workspace = w
+	old := ""
+	if open := s.docs[uri]; open != nil {
+		old = open.text.s
+	} else if b, err := os.ReadFile(file); err == nil {
+		old = string(b)
+	}
+	text := s.template(w, t)
+	if own, _ := cutPrompt(old); !isBlank(own) && old != d.sent && t.Prompt == "" {
+		text = strings.TrimRight(own, "\n") + "\n" + text
+	} else {
+		text = t.Prompt + "\n" + text
+	}
+	open := s.docs[uri]
+	if open == nil {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			return nil, s.shown(err)
+		}
+		s.open(uri, &Range{})
+		return nil, nil
+	}
+	if open.text.s == text {
+		s.open(uri, &Range{})
+		return nil, nil
+	}
+	e := s.newEdits()
+	e.add(uri, textEdit{Range: open.text.span(0, len(open.text.s), s.client.encoding), NewText: text})
+	s.apply("prompt", e.workspaceEdit(), func(failure string) {
+		if failure != "" {
+			s.show(levelWarning, "cursord: the prompt's file is open and cannot be changed: %s", failure)
+		}
+		s.open(uri, &Range{})
+	})
+	return nil, nil
+}
+
+// template returns what is below a prompt: what goes with it, as lines to change.
+func (s *Server) template(w *workspace, t *target) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s\n%s#\n", scissors, about)
+	if one := w.sessions[w.session]; one != nil && !t.New {
+		fmt.Fprintf(&b, "# session: %s (%s)\n", one.ID, cut(one.Title, 60))
+	} else {
+		b.WriteString("# session: new\n")
+	}
+	for i, c := range s.contextOf(w, t) {
+		line := *c.Path
+		if c.Range != nil {
+			from, to := c.Range.Start.Line+1, c.Range.End.Line+1
+			if to > from && c.Range.End.Character == 0 {
+				to--
+			}
+			if line += fmt.Sprintf(":%d", from); to > from {
+				line += fmt.Sprintf("-%d", to)
+			}
+		}
+		fmt.Fprintf(&b, "# file: %s\n", line)
+		if i == 0 && c.Kind == "selection" {
+			quoted := strings.Split(strings.TrimRight(*c.Text, "\n"), "\n")
+			for _, q := range quoted[:min(len(quoted), 20)] {
+				fmt.Fprintf(&b, "#     %s\n", strings.TrimRight(q, "\r"))
+			}
+		}
+	}
+	return b.String()
+}
+
+// cutPrompt takes the file apart: the prompt, and the lines that are about it.
+func cutPrompt(text string) (own string, lines []string) {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	var b strings.Builder
+	below := false
+	for line := range strings.Lines(text) {
+		plain := strings.TrimRight(line, "\n")
+		switch note, isNote := strings.CutPrefix(plain, "#"); {
+		case strings.TrimRight(plain, " ") == scissors:
+			below = true
+		case below:
+			if isNote {
+				lines = append(lines, strings.TrimSpace(note))
+			}
+		default:
+			b.WriteString(line)
+		}
+	}
+	return b.String(), lines
+}
+
+func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// savedPrompt sends a prompt, if a saved document is the file of one.
+func (s *Server) savedPrompt(doc *document) bool {
+	w := s.stateFolder(doc.uri)
+	file, err := daemon.LocalPath(doc.uri)
+	if w == nil || err != nil || filepath.Base(file) != promptFile {
+		return false
+	}
+	d := s.compose[file]
+	if d == nil {
+		d = &draft{workspace: w}
+		s.compose[file] = d
+	}
+	own, lines := cutPrompt(doc.text.s)
+	switch {
+	case isBlank(own):
+		s.show(levelInfo, "cursord: an empty prompt: nothing sent")
+		return true
+	case doc.text.s == d.sent:
+		s.show(levelInfo, "cursord: this prompt was sent already")
+		return true
+	}
+	t := &target{Prompt: strings.TrimSpace(own)}
+	context := s.promptContext(w, t, lines)
+	p := s.newPrompt(w, t, context)
+	d.sent, d.sending = doc.text.s, p
+	_, _ = s.start(p) // what goes wrong is told
+	return true
+}
+
+// promptContext reads the lines about a prompt.
+func (s *Server) promptContext(w *workspace, t *target, lines []string) (list []rpc.Context) {
+	for _, line := range lines {
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch name {
+		case "session":
+			id, _, _ := strings.Cut(value, " ")
+			if id == "new" {
+				t.New, t.Session = true, ""
+			} else if w.sessions[id] != nil {
+				t.Session = id
+			}
+		case "mode":
+			t.Mode = value
+		case "model":
+			t.Model = value
+		case "file":
+			if value != "" {
+				list = append(list, s.fileContext(w, value))
+			}
+		}
+	}
+	return list
+}
+
+// fileContext reads "a.go", "a.go:3" and "a.go:3-9".
+func (s *Server) fileContext(w *workspace, name string) rpc.Context {
+	from, to := 0, 0
+	if i := strings.LastIndexByte(name, ':'); i > 0 {
+		first, last, ranged := strings.Cut(name[i+1:], "-")
+		a, errA := strconv.Atoi(first)
+		b, errB := a, error(nil)
+		if ranged {
+			b, errB = strconv.Atoi(last)
+		}
+		if errA == nil && errB == nil && a > 0 && b >= a {
+			name, from, to = name[:i], a, b
+		}
+	}
+	c := rpc.Context{Kind: "file", Path: &name}
+	if from == 0 {
+		return c
+	}
+	c.Range = &Range{Start: Position{Line: from - 1}, End: Position{Line: to - 1}}
+	if d := s.docAt(w, name); d != nil && to > from {
+		t := d.text
+		part := t.s[t.lineStart(from-1):t.lineStart(to)]
+		c.Kind, c.Text = "selection", &part
+		c.Range.End = Position{Line: to}
+	}
+	return c
+}
+
+// closedPrompt makes the file of a prompt that was sent empty again.
+func (s *Server) closedPrompt(doc *document) {
+	file, err := daemon.LocalPath(doc.uri)
+	if err != nil {
+		return
+	}
+	if d := s.compose[file]; d != nil && d.sending == nil && d.sent == doc.text.s && d.sent != "" {
+		s.blank(file, d)
+	}
+}
+
+// blank empties the file of a prompt, unless it is another one by now.
+func (s *Server) blank(file string, d *draft) {
+	if b, err := os.ReadFile(file); err == nil && sameText(d.sent, string(b)) {
+		if err := os.WriteFile(file, nil, 0o600); err == nil {
+			d.sent = ""
+		}
+	}
+}
+
+// sent is when a prompt has become a turn.
+func (s *Server) sent(p *prompt) {
+	for file, d := range s.compose {
+		if d.sending == p {
+			d.sending = nil
+			if s.docs[daemon.FileURI(file)] == nil {
+				s.blank(file, d)
+			}
+		}
+	}
+}
+
+// keep is when a prompt has not become a turn: it may be sent again.
+func (s *Server) keep(p *prompt) {
+	for _, d := range s.compose {
+		if d.sending == p {
+			d.sending, d.sent = nil, ""
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package lsp
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"cursord/rpc"
+)
+
+// tellPause is how long what is typed may take to be told to the daemon: it gets whole texts.
+const tellPause = 100 * time.Millisecond
+
+// A document is a file that the editor has open.
+type document struct {
+	uri       string
+	workspace *workspace // nil: in none
+	path      string     // in the workspace
+	version   int
+	text      *text
+	saved     string // the text when it was opened or saved last
+
+	told    bool // the daemon has been told of it
+	unsent  bool // the daemon has not been told of its latest text
+	stale   bool // somebody has written the file since, and the editor shows what it was
+	waiting *time.Timer
+}
+
+type didOpenParams struct {
+	TextDocument struct {
+		URI     string `json:"uri"`
+		Version int    `json:"version"`
+		Text    string `json:"text"`
+	} `json:"textDocument"`
+}
+
+func (s *Server) didOpen(p *didOpenParams) {
+	t := p.TextDocument
+	d := &document{uri: t.URI, version: t.Version, text: newText(t.Text), saved: t.Text}
+	d.workspace, d.path = s.locate(t.URI)
+	if d.workspace == nil && len(s.folders) == 0 {
+		s.adopt(d)
+	}
+	s.docs[t.URI] = d
+	s.touch(d, nil)
+	s.tellDaemon(d)
+	s.republish(d)
+}
+
+type didChangeParams struct {
+	TextDocument struct {
+		URI     string `json:"uri"`
+		Version *int   `json:"version,omitempty"`
+	} `json:"textDocument"`
+	ContentChanges []struct {
+		Range *Range `json:"range,omitempty"`
+		Text  string `json:"text"`
+	} `json:"contentChanges"`
+}
+
+func (s *Server) didChange(p *didChangeParams) {
+	d := s.docs[p.TextDocument.URI]
+	if d == nil {
+		return
+	}
+	if d.text.s == d.saved && !d.stale && d.workspace != nil {
+		// Before it is changed, and the change is taken for a person's, is it what is there?
+		disk, ok := d.workspace.readFile(d.path)
+		d.stale = ok && !sameText(d.text.s, disk)
+	}
+	if d.version++; p.TextDocument.Version != nil {
+		d.version = *p.TextDocument.Version
+	}
+	for _, c := range p.ContentChanges {
+		if c.Range == nil {
+			d.text = newText(c.Text)
+		} else {
+			d.text = d.text.edit(*c.Range, s.client.encoding, c.Text)
+		}
+	}
+	if d.stale {
+		disk, ok := d.workspace.readFile(d.path)
+		if d.stale = ok && !sameText(d.text.s, disk); !d.stale {
+			d.saved = d.text.s
+		}
+	}
+	s.touch(d, nil)
+	s.tellSoon(d)
+	s.republish(d)
+}
+
+type didSaveParams struct {
+	TextDocument documentID `json:"textDocument"`
+	Text         *string    `json:"text,omitempty"`
+}
+
+func (s *Server) didSave(p *didSaveParams) {
+	d := s.docs[p.TextDocument.URI]
+	if d == nil {
+		return
+	}
+	if p.Text != nil && *p.Text != d.text.s {
+		d.text = newText(*p.Text)
+	}
+	d.saved, d.stale = d.text.s, false
+	if s.savedPrompt(d) || d.workspace == nil {
+		return
+	}
+	s.flush(d)
+	s.notifyDaemon("document/didSave", rpc.DocumentParams{URI: d.uri, Version: &d.version})
+	s.republish(d)
+}
+
+func (s *Server) didClose(p *documentParams) {
+	d := s.docs[p.TextDocument.URI]
+	if d == nil {
+		return
+	}
+	if d.waiting != nil {
+		d.waiting.Stop()
+	}
+	delete(s.docs, d.uri)
+	s.closedPrompt(d)
+	if d.told {
+		s.notifyDaemon("document/didClose", rpc.DocumentParams{URI: d.uri})
+	}
+	if d.workspace != nil {
+		s.republish(d)
+	}
+}
+
+// tellDaemon tells the daemon of a document that it does not know.
+func (s *Server) tellDaemon(d *document) {
+	if d.workspace == nil || d.stale || s.daemon == nil {
+		return
+	}
+	d.told, d.unsent = true, false
+	s.notifyDaemon("document/didOpen", rpc.DocumentParams{URI: d.uri, Version: &d.version, Text: &d.text.s})
+}
+
+// tellSoon tells the daemon of a document's latest text, in a moment.
+func (s *Server) tellSoon(d *document) {
+	if d.workspace == nil {
+		return
+	}
+	d.unsent = true
+	if d.waiting == nil {
+		d.waiting = s.after(tellPause, func() {
+			d.waiting = nil
+			if s.docs[d.uri] == d {
+				s.flush(d)
+			}
+		})
+	}
+}
+
+// flush tells the daemon of a document's latest text, if it does not know it. What an editor shows that has not loaded
+// what somebody has written is nobody's change.
+func (s *Server) flush(d *document) {
+	if !d.unsent || d.stale || d.workspace == nil {
+		return
+	}
+	if !d.told {
+		s.tellDaemon(d)
+		return
+	}
+	d.unsent = false
+	s.notifyDaemon("document/didChange", rpc.DocumentParams{URI: d.uri, Version: &d.version, Text: &d.text.s})
+}
+
+// flushAll has the daemon know what the editor has, before it is asked for something that depends on it.
+func (s *Server) flushAll() {
+	for _, d := range s.docs {
+		s.flush(d)
+	}
+}
+
+func (s *Server) notifyDaemon(method string, params any) {
+	if s.daemon != nil {
+		// An error says that the link is at its end; the next one is told of all documents.
+		_ = s.daemon.client.Notify(method, params)
+	}
+}
+
+// unsaved reports whether a document has changes that are not on disk.
+func (d *document) unsavedText() bool { return d.text.s != d.saved }
+
+// sameText reports whether an editor's text is a file's content; it may leave out a byte order mark, and know line ends
+// by the file's kind.
+func sameText(text, file string) bool {
+	if text == file {
+		return true
+	}
+	text, file = strings.TrimPrefix(text, "\ufeff"), strings.TrimPrefix(file, "\ufeff")
+	return strings.ReplaceAll(text, "\r\n", "\n") == strings.ReplaceAll(file, "\r\n", "\n")
+}
+
+// code returns a diagnostic's code as text.
+func codeText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}

@@ -1,0 +1,113 @@
+package lsp
+
+import (
+	"fmt"
+	"strings"
+)
+
+type hoverParams struct {
+	TextDocument documentID `json:"textDocument"`
+	Position     Position   `json:"position"`
+}
+
+// hover shows the hunk at a position as a diff.
+func (s *Server) hover(p *hoverParams) (*hover, error) {
+	uri := p.TextDocument.URI
+	w := s.folderShowing(uri)
+	if w == nil {
+		return nil, nil
+	}
+	if d := s.docs[uri]; d != nil {
+		s.touch(d, &Range{Start: p.Position, End: p.Position})
+	}
+	for _, one := range s.placedAt(w, uri) {
+		r := one.lineRange(s.client.encoding)
+		if r.Start.Line <= p.Position.Line && r.End.Line >= p.Position.Line {
+			return &hover{Contents: s.describe(w, &one), Range: r}, nil
+		}
+	}
+	return nil, nil
+}
+
+// folderShowing returns the folder whose hunks may be shown at a URI.
+func (s *Server) folderShowing(uri string) *workspace {
+	if w, _ := s.locate(uri); w != nil {
+		return w
+	}
+	return s.stateFolder(uri)
+}
+
+// describe returns a hunk for people.
+func (s *Server) describe(w *workspace, p *placed) markup {
+	head := fmt.Sprintf("hunk %d/%d %s", p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk))
+	if title := titleOf(w, p.hunk); title != "" {
+		head += " · " + title
+	}
+	if p.hunk.Isolated {
+		head += " · not in the file until it is accepted"
+	}
+	body := strings.Join(p.hunk.Lines, "\n")
+	if !s.client.markdown {
+		return markup{Kind: "plaintext", Value: strings.TrimSpace("cursord " + head + "\n" + body)}
+	}
+	value := "**cursord** " + head
+	if body != "" {
+		fence := "```"
+		for strings.Contains(body, fence) {
+			fence += "`"
+		}
+		value += fmt.Sprintf("\n\n%sdiff\n%s\n%s", fence, body, fence)
+	}
+	return markup{Kind: "markdown", Value: value}
+}
+
+// codeLenses offers the decisions above each hunk.
+func (s *Server) codeLenses(p *documentParams) ([]codeLens, error) {
+	list := []codeLens{}
+	w := s.folderShowing(p.TextDocument.URI)
+	if w == nil {
+		return list, nil
+	}
+	for _, one := range s.placedAt(w, p.TextDocument.URI) {
+		at := one.lineRange(s.client.encoding).Start
+		r := Range{Start: Position{Line: at.Line}, End: Position{Line: at.Line}}
+		t := target{Workspace: w.path, Hunks: []string{one.hunk.ID}}
+		list = append(list,
+			codeLens{Range: r, Command: *commandOf(fmt.Sprintf("Accept %d/%d", one.index+1, len(one.diff.Hunks)), commandAccept, t)},
+			codeLens{Range: r, Command: *commandOf("Reject", commandReject, t)},
+			codeLens{Range: r, Command: *commandOf("Diff", commandDiff, target{Workspace: w.path})},
+		)
+	}
+	return list, nil
+}
+
+type inlayHintParams struct {
+	TextDocument documentID `json:"textDocument"`
+	Range        Range      `json:"range"`
+}
+
+// inlayHints marks the hunks at the ends of their first lines.
+func (s *Server) inlayHints(p *inlayHintParams) ([]inlayHint, error) {
+	list := []inlayHint{}
+	w := s.folderShowing(p.TextDocument.URI)
+	if w == nil {
+		return list, nil
+	}
+	for _, one := range s.placedAt(w, p.TextDocument.URI) {
+		r := one.lineRange(s.client.encoding)
+		if r.End.Line < p.Range.Start.Line || r.Start.Line > p.Range.End.Line {
+			continue
+		}
+		at := r.End
+		if one.text != nil {
+			line := one.text.lineAt(r.Start, s.client.encoding)
+			at = one.text.lineRange(line, line+1, s.client.encoding).End
+		}
+		tip := s.describe(w, &one)
+		list = append(list, inlayHint{
+			Position: at, Label: fmt.Sprintf("agent %d/%d %s", one.index+1, len(one.diff.Hunks), summary(one.diff, one.hunk)),
+			Tooltip: &tip, PaddingLeft: true,
+		})
+	}
+	return list, nil
+}

@@ -1,0 +1,176 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"cursord/rpc"
+)
+
+const (
+	// deltaInterval is how often text that the agent says is told, in ms: it is counted, not shown.
+	deltaInterval = 500
+	firstPause    = time.Second // between tries to reach a daemon, each twice the one before
+	longPause     = time.Minute
+)
+
+// A link is a connection to the daemon, by way of what outlives daemons. Only a daemon with another database ends it.
+type link struct {
+	s      *Server
+	client *rpc.Client
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// dial makes the link, and tells the daemon all there is to tell.
+func (s *Server) dial() {
+	l := &link{s: s}
+	l.ctx, l.cancel = context.WithCancel(s.ctx)
+	l.client = rpc.NewClient(s.opts.Dial(), func(method string, params json.RawMessage) {
+		s.post(func() {
+			if s.daemon == l {
+				s.heard(method, params)
+			}
+		})
+	})
+	s.daemon = l
+	go func() {
+		<-l.client.Done()
+		time.Sleep(firstPause)
+		s.post(func() {
+			if s.daemon == l && s.phase == serving {
+				l.close()
+				s.forget()
+				s.dial()
+			}
+		})
+	}()
+	call(s, "initialize", rpc.InitializeParams{ClientInfo: &rpc.Info{Name: s.client.name + " (lsp)"}}, func(rpc.InitializeResult, error) {})
+	for _, d := range s.docs {
+		d.told = false
+		s.tellDaemon(d)
+	}
+	for _, w := range s.folders {
+		s.subscribe(w)
+	}
+}
+
+func (l *link) close() {
+	l.cancel()
+	l.client.Close()
+}
+
+// call makes a request of the daemon, and has the loop call then with what comes of it.
+func call[R any](s *Server, method string, params any, then func(R, error)) {
+	l := s.daemon
+	go func() {
+		var result R
+		err := l.client.Call(l.ctx, method, params, &result)
+		if errors.Is(err, context.Canceled) || errors.Is(err, rpc.ErrClosed) {
+			err = errors.New("the cursord daemon cannot be reached")
+		}
+		s.post(func() { then(result, err) })
+	}()
+}
+
+// kindOf returns the kind of the daemon's error.
+func kindOf(err error) string {
+	e := (*rpc.Error)(nil)
+	if errors.As(err, &e) {
+		return string(e.Data.Kind)
+	}
+	return ""
+}
+
+// complain shows an error of the daemon's, and what to do about it.
+func (s *Server) complain(err error) {
+	message := err.Error()
+	if e := (*rpc.Error)(nil); errors.As(err, &e) && e.Data.Hint != "" {
+		message += " – " + e.Data.Hint
+	}
+	s.show(levelError, "cursord: %s", message)
+}
+
+// subscribe has the daemon tell of a folder, now or, where it cannot be reached, later.
+func (s *Server) subscribe(w *workspace) { s.trySubscribe(w, firstPause) }
+
+func (s *Server) trySubscribe(w *workspace, pause time.Duration) {
+	l := s.daemon
+	params := rpc.SubscribeParams{Workspace: w.path, DeltaInterval: deltaInterval}
+	call(s, "workspace/subscribe", params, func(_ struct{}, err error) {
+		if err == nil || w.closed || s.daemon != l {
+			return
+		}
+		if kindOf(err) != "unavailable" {
+			s.complain(err)
+			return
+		}
+		s.after(pause, func() {
+			if !w.closed && s.daemon == l {
+				s.trySubscribe(w, min(2*pause, longPause))
+			}
+		})
+	})
+}
+
+// forget drops what a daemon with another database has told.
+func (s *Server) forget() {
+	for _, w := range s.folders {
+		for _, p := range w.running {
+			s.endProgress(p, "interrupted")
+		}
+		w.clear()
+		s.publishAll(w)
+	}
+}
+
+// heard takes a notification of the daemon's.
+func (s *Server) heard(method string, params json.RawMessage) {
+	switch method {
+	case "diff/changed":
+		hearing(s, params, func(w *workspace, n *rpc.DiffChanged) { s.diffChanged(w, n.Diff) })
+	case "turn/changed":
+		hearing(s, params, func(w *workspace, n *rpc.TurnChanged) { s.turnChanged(w, n.Turn) })
+	case "item/changed":
+		hearing(s, params, func(w *workspace, n *rpc.ItemChanged) { s.itemChanged(w, n.Item) })
+	case "session/changed":
+		hearing(s, params, func(w *workspace, n *rpc.SessionChanged) {
+			if n.Removed {
+				delete(w.sessions, n.SessionID)
+				return
+			}
+			s.sessionChanged(w, n.Session)
+		})
+	case "log/message":
+		var n rpc.LogMessage
+		if json.Unmarshal(params, &n) != nil {
+			return
+		}
+		switch n.Level {
+		case "error":
+			s.show(levelError, "cursord: %s", n.Message)
+		case "warning":
+			s.show(levelWarning, "cursord: %s", n.Message)
+		default:
+			s.log(levelInfo, n.Message)
+		}
+	}
+}
+
+// hearing decodes a notification of a folder that is known.
+func hearing[N any](s *Server, params json.RawMessage, take func(*workspace, *N)) {
+	var at struct {
+		Workspace string `json:"workspace"`
+	}
+	var n N
+	if json.Unmarshal(params, &at) != nil || json.Unmarshal(params, &n) != nil {
+		return
+	}
+	for _, w := range s.folders {
+		if w.path == at.Workspace {
+			take(w, &n)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package lsp
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// reportPause is how long what a turn does is gathered before it is told.
+const reportPause = 200 * time.Millisecond
+
+// A progress is what an editor shows of a turn that has not ended.
+type progress struct {
+	workspace *workspace
+	turn      string
+	token     string
+	begun     bool
+	ended     bool
+	message   string // the latest
+	queued    bool
+	reporting bool
+}
+
+// turnChanged takes the state of a turn.
+func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
+	if t == nil {
+		return
+	}
+	p := w.running[t.ID]
+	if t.Status.Final() {
+		if p == nil {
+			return // it ended before the editor came
+		}
+		delete(w.running, t.ID)
+		s.endTurn(w, p, t)
+		return
+	}
+	if p == nil {
+		p = s.beginProgress(w, t)
+	}
+	if t.Status == sessions.TurnQueued {
+		s.report(p, "waits for another turn")
+	} else if p.message == "" || p.queued {
+		s.report(p, "thinking")
+	}
+	p.queued = t.Status == sessions.TurnQueued
+}
+
+// beginProgress shows that a turn runs, if the editor can.
+func (s *Server) beginProgress(w *workspace, t *sessions.Turn) *progress {
+	s.tokens++
+	p := &progress{workspace: w, turn: t.ID, token: fmt.Sprintf("cursord-turn-%d", s.tokens)}
+	w.running[t.ID] = p
+	if !s.client.progress {
+		return p
+	}
+	s.ask("window/workDoneProgress/create", progressParams{Token: p.token}, func(m rpc.Message) {
+		if failedAnswer(m) != nil || p.ended {
+			return
+		}
+		p.begun = true
+		s.progress(p, progressValue{Kind: "begin", Title: "agent", Cancellable: true, Message: p.message})
+	})
+	return p
+}
+
+func (s *Server) progress(p *progress, v progressValue) {
+	key := ""
+	if v.Kind == "report" {
+		key = "progress " + p.token
+	}
+	s.tell(key, "$/progress", progressParams{Token: p.token, Value: v})
+}
+
+// report tells what a turn does, in a moment.
+func (s *Server) report(p *progress, message string) {
+	if p.message == message {
+		return
+	}
+	p.message = message
+	if p.reporting {
+		return
+	}
+	p.reporting = true
+	s.after(reportPause, func() {
+		p.reporting = false
+		if p.begun && !p.ended {
+			s.progress(p, progressValue{Kind: "report", Message: p.message})
+		}
+	})
+}
+
+func (s *Server) endProgress(p *progress, message string) {
+	if p.ended = true; p.begun {
+		s.progress(p, progressValue{Kind: "end", Message: message})
+	}
+}
+
+// itemChanged takes the state of a part of a turn.
+func (s *Server) itemChanged(w *workspace, it *sessions.Item) {
+	if it == nil {
+		return
+	}
+	p := w.running[it.TurnID]
+	if p == nil || it.Status != sessions.ItemRunning {
+		return
+	}
+	switch it.Kind {
+	case sessions.ItemThinking:
+		s.report(p, "thinking")
+	case sessions.ItemAssistant:
+		s.report(p, "writing")
+	case sessions.ItemTool:
+		if it.Tool != nil {
+			s.report(p, cut(it.Tool.Title, 60))
+		}
+	}
+}
+
+// endTurn tells how a turn has ended.
+func (s *Server) endTurn(w *workspace, p *progress, t *sessions.Turn) {
+	s.endProgress(p, string(t.Status))
+	level, message := levelInfo, "done"
+	switch t.Status {
+	case sessions.TurnFailed:
+		level, message = levelError, "failed"
+		if t.Error != nil {
+			message += ": " + strings.TrimSpace(t.Error.Message)
+			if t.Error.Hint != "" {
+				message += " – " + t.Error.Hint
+			}
+		}
+	case sessions.TurnCancelled:
+		message = "cancelled"
+	case sessions.TurnInterrupted:
+		level, message = levelWarning, "interrupted: the daemon ended"
+	}
+	if n := w.hunks(); n > 0 {
+		message += fmt.Sprintf(" – %s to review in %s", number(n, "hunk"), number(len(w.diffs), "file"))
+	}
+	if t.Status == sessions.TurnCompleted && t.Result != nil {
+		if said := cut(*t.Result, 100); said != "" {
+			message += " · " + said
+		}
+	}
+	s.show(level, "cursord: %s", message)
+	s.hintStale(w)
+}
+
+type cancelProgressParams struct {
+	Token string `json:"token"`
+}
+
+func (s *Server) cancelProgress(p *cancelProgressParams) {
+	for _, w := range s.folders {
+		for id, one := range w.running {
+			if one.token == p.Token {
+				s.cancelTurn(id)
+			}
+		}
+	}
+}

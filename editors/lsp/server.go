@@ -1,0 +1,378 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"cursord/rpc"
+)
+
+// Codes of LSP beside those of JSON-RPC.
+const (
+	codeNotInitialized  = -32002
+	codeRequestFailed   = -32803
+	codeContentModified = -32801
+)
+
+// flushLimit bounds how long the end waits for an editor to take what it is owed.
+const flushLimit = 5 * time.Second
+
+// Options are what a server needs of its surroundings.
+type Options struct {
+	Version  string
+	StateDir string // where the files are kept that editors are shown
+	// Dial returns a connection to the daemon that outlives daemons. It does not wait for one.
+	Dial func() io.ReadWriteCloser
+	// Transcript returns a session as Markdown.
+	Transcript func(ctx context.Context, client *rpc.Client, session string) ([]byte, error)
+	Log        *slog.Logger
+}
+
+// A Server serves one editor. Its loop owns all of it: what the editor says, what the daemon says and what timers do are
+// functions that run there one after the other, and none of them waits.
+type Server struct {
+	opts   Options
+	out    *outbox
+	inbox  chan func()
+	ended  chan struct{} // closed when the loop has ended
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	phase   phase
+	client  client // what the editor is and can
+	daemon  *link
+	asked   map[string]func(rpc.Message) // requests to the editor without an answer, by id
+	askedID int
+
+	docs       map[string]*document // by URI
+	folders    []*workspace
+	touched    touched
+	pending    *prompt // waits for a person's word on trust
+	tokens     int
+	clean      bool // exit came after shutdown
+	refreshing bool
+	compose    map[string]*draft // by path
+}
+
+type phase int
+
+const (
+	fresh phase = iota
+	serving
+	shutDown
+	exited
+)
+
+// Serve serves the editor at in and out until it goes. It returns whether that was as LSP has it: the end of in, or exit
+// after shutdown.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok bool) {
+	s := &Server{
+		opts: opts, out: newOutbox(out), inbox: make(chan func(), 256), ended: make(chan struct{}),
+		asked: map[string]func(rpc.Message){}, docs: map[string]*document{}, compose: map[string]*draft{},
+	}
+	s.ctx, s.cancel = context.WithCancel(ctx)
+	defer s.cancel()
+	gone := make(chan bool, 1)
+	go s.read(in, gone)
+	ok = s.loop(gone)
+	close(s.ended)
+	s.cancel()
+	if s.daemon != nil {
+		s.daemon.close()
+	}
+	flushed := make(chan struct{})
+	go func() {
+		s.out.close()
+		close(flushed)
+	}()
+	select {
+	case <-flushed:
+	case <-time.After(flushLimit):
+	}
+	return ok
+}
+
+// read hands what the editor says to the loop. Why it has ended is told by gone: true for the end of input.
+func (s *Server) read(in io.Reader, gone chan<- bool) {
+	r := rpc.NewFrameReader(in, rpc.MaxMessage)
+	for {
+		body, err := r.Read()
+		s.out.setFraming(r.Framing())
+		var broken *rpc.FrameError
+		switch {
+		case err == nil:
+		case errors.Is(err, rpc.ErrTooLong):
+			s.reply(nil, nil, invalidRequest("a message over the limit of "+strconv.Itoa(rpc.MaxMessage)+" bytes"))
+			continue
+		case errors.As(err, &broken):
+			s.reply(nil, nil, &rpc.Error{Code: rpc.CodeParse, Message: broken.Message + "; closing the connection"})
+			gone <- false
+			return
+		default:
+			gone <- errors.Is(err, io.EOF)
+			return
+		}
+		m, bad := rpc.ParseMessage(body)
+		if bad != nil {
+			s.reply(m.ID, nil, bad)
+			continue
+		}
+		if !s.post(func() { s.take(m) }) {
+			return
+		}
+	}
+}
+
+// post has the loop run f. It returns false when there is none any more.
+func (s *Server) post(f func()) bool {
+	select {
+	case s.inbox <- f:
+		return true
+	case <-s.ended:
+		return false
+	}
+}
+
+func (s *Server) loop(gone <-chan bool) (ok bool) {
+	for {
+		select {
+		case f := <-s.inbox:
+			s.guard("", f)
+			if s.phase == exited {
+				return s.clean
+			}
+			continue
+		case ok = <-gone:
+		case <-s.ctx.Done():
+			return false
+		}
+		// What was said before the end counts.
+		for s.phase != exited {
+			select {
+			case f := <-s.inbox:
+				s.guard("", f)
+			default:
+				return ok
+			}
+		}
+		return s.clean
+	}
+}
+
+// guard runs f and contains its panic.
+func (s *Server) guard(what string, f func()) (panicked bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			panicked = true
+			s.opts.Log.Error("panic", "in", what, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	f()
+	return false
+}
+
+// after has the loop run f in a while.
+func (s *Server) after(d time.Duration, f func()) *time.Timer {
+	return time.AfterFunc(d, func() { s.post(f) })
+}
+
+// take handles one message of the editor's.
+func (s *Server) take(m rpc.Message) {
+	switch {
+	case m.IsResponse():
+		if f := s.asked[string(m.ID)]; f != nil {
+			delete(s.asked, string(m.ID))
+			f(m)
+		}
+	case m.ID == nil:
+		s.notified(&m)
+	default:
+		var result any
+		var err error
+		if s.guard(m.Method, func() { result, err = s.request(&m) }) {
+			err = &rpc.Error{Code: rpc.CodeInternal, Message: m.Method + " failed: an internal error"}
+		}
+		s.reply(m.ID, result, err)
+	}
+}
+
+// request answers a request.
+func (s *Server) request(m *rpc.Message) (any, error) {
+	switch {
+	case s.phase == shutDown:
+		return nil, invalidRequest("shut down: nothing but exit is served any more")
+	case m.Method == "initialize":
+		return s.initialize(m.Params)
+	case m.Method == "shutdown":
+		s.phase = shutDown
+		return nil, nil
+	}
+	f := requests[m.Method]
+	switch {
+	case f == nil:
+		return nil, &rpc.Error{Code: rpc.CodeMethodNotFound, Message: "no such method: " + m.Method}
+	case s.phase == fresh:
+		return nil, &rpc.Error{Code: codeNotInitialized, Message: m.Method + " came before initialize"}
+	}
+	return f(s, m.Params)
+}
+
+// A handler answers one method's requests, at once.
+type handler func(s *Server, params json.RawMessage) (any, error)
+
+// answering makes a handler of a method with typed parameters.
+func answering[P, R any](f func(*Server, *P) (R, error)) handler {
+	return func(s *Server, params json.RawMessage) (any, error) {
+		var p P
+		if err := rpc.DecodeParams(params, &p); err != nil {
+			return nil, err
+		}
+		return f(s, &p)
+	}
+}
+
+var requests map[string]handler
+
+// The table refers to functions that refer to it.
+func init() {
+	requests = map[string]handler{
+		"textDocument/codeAction":  answering((*Server).codeActions),
+		"codeAction/resolve":       (*Server).resolveAction,
+		"textDocument/hover":       answering((*Server).hover),
+		"textDocument/codeLens":    answering((*Server).codeLenses),
+		"textDocument/inlayHint":   answering((*Server).inlayHints),
+		"textDocument/diagnostic":  answering((*Server).pullDocument),
+		"workspace/diagnostic":     answering((*Server).pullWorkspace),
+		"workspace/executeCommand": answering((*Server).executeCommand),
+	}
+}
+
+// notified takes a notification. What is wrong with one cannot be answered; it is ignored, and so are unknown ones.
+func (s *Server) notified(m *rpc.Message) {
+	switch m.Method {
+	case "exit":
+		s.exit()
+		return
+	case "initialized":
+		s.initialized()
+		return
+	}
+	if f := notifications[m.Method]; f != nil && s.phase == serving {
+		if err := f(s, m.Params); err != nil {
+			s.opts.Log.Warn("ignored", "method", m.Method, "err", err)
+		}
+	}
+}
+
+var notifications = map[string]func(s *Server, params json.RawMessage) error{
+	"textDocument/didOpen":                noting((*Server).didOpen),
+	"textDocument/didChange":              noting((*Server).didChange),
+	"textDocument/didSave":                noting((*Server).didSave),
+	"textDocument/didClose":               noting((*Server).didClose),
+	"workspace/didChangeWorkspaceFolders": noting((*Server).didChangeFolders),
+	"workspace/didChangeConfiguration":    noting((*Server).didChangeConfiguration),
+	"window/workDoneProgress/cancel":      noting((*Server).cancelProgress),
+}
+
+func noting[P any](f func(*Server, *P)) func(*Server, json.RawMessage) error {
+	return func(s *Server, params json.RawMessage) error {
+		var p P
+		if err := rpc.DecodeParams(params, &p); err != nil {
+			return err
+		}
+		f(s, &p)
+		return nil
+	}
+}
+
+// reply answers a request of the editor's.
+func (s *Server) reply(id json.RawMessage, result any, err error) {
+	if err != nil {
+		failed := (*rpc.Error)(nil)
+		if !errors.As(err, &failed) {
+			failed = &rpc.Error{Code: codeRequestFailed, Message: err.Error()}
+		}
+		s.out.send("", rpc.AppendResponse(nil, id, nil, failed))
+		return
+	}
+	s.out.send("", rpc.AppendResponse(nil, id, encoded(result), nil))
+}
+
+// tell sends a notification. Of those with one key the latest counts.
+func (s *Server) tell(key, method string, params any) {
+	s.out.send(key, rpc.AppendRequest(nil, nil, method, paramsOf(params)))
+}
+
+// ask makes a request of the editor, and has the loop call then with the answer, if there ever is one.
+func (s *Server) ask(method string, params any, then func(rpc.Message)) {
+	s.askedID++
+	id := json.RawMessage(strconv.Quote(fmt.Sprintf("cursord-%d", s.askedID)))
+	if then == nil {
+		then = func(rpc.Message) {}
+	}
+	s.asked[string(id)] = then
+	s.out.send("", rpc.AppendRequest(nil, id, method, paramsOf(params)))
+}
+
+// failedAnswer returns the error of an answer, nil if it has none.
+func failedAnswer(m rpc.Message) *rpc.Error {
+	if m.Error == nil || string(m.Error) == "null" {
+		return nil
+	}
+	e := &rpc.Error{}
+	if json.Unmarshal(m.Error, e) != nil {
+		return &rpc.Error{Code: rpc.CodeInternal, Message: string(m.Error)}
+	}
+	return e
+}
+
+// decode reports whether raw is a T, which it stores.
+func decode[T any](raw json.RawMessage, to *T) bool { return json.Unmarshal(raw, to) == nil }
+
+// paramsOf returns params in JSON; none are left out.
+func paramsOf(params any) json.RawMessage {
+	if params == nil {
+		return nil
+	}
+	return encoded(params)
+}
+
+// encoded returns v in JSON. All that is sent can be encoded.
+func encoded(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+func invalidRequest(message string) *rpc.Error {
+	return &rpc.Error{Code: rpc.CodeInvalidRequest, Message: message}
+}
+
+func invalidParams(field, message string) *rpc.Error {
+	return &rpc.Error{Code: rpc.CodeInvalidParams, Message: field + ": " + message, Data: rpc.ErrorData{Kind: "invalid", Field: field}}
+}
+
+// Levels of messages.
+const (
+	levelError   = 1
+	levelWarning = 2
+	levelInfo    = 3
+)
+
+// show has the editor show a line.
+func (s *Server) show(level int, format string, args ...any) {
+	s.tell("", "window/showMessage", showMessageParams{Type: level, Message: fmt.Sprintf(format, args...)})
+}
+
+func (s *Server) log(level int, message string) {
+	s.tell("", "window/logMessage", showMessageParams{Type: level, Message: message})
+}

@@ -1,0 +1,231 @@
+package lsp
+
+import (
+	"cmp"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/daemon"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A workspace is a folder of the editor's with what the daemon has told of it.
+type workspace struct {
+	path   string // without symlinks, as the daemon calls it
+	named  string // as the editor calls it
+	closed bool   // the editor has it no more
+
+	diffs    map[string]*sessions.Diff // what is pending, by path
+	sessions map[string]*sessions.Session
+	running  map[string]*progress // turns that have not ended
+	session  string               // that the next prompt goes to; "": a new one
+	told     map[string]string    // URIs that have diagnostics, and of which file under review
+	at       spot                 // where a person was last, as far as that is known
+}
+
+// A spot is a place in a file.
+type spot struct {
+	uri  string
+	line int
+}
+
+func (w *workspace) clear() {
+	w.diffs, w.sessions, w.running = map[string]*sessions.Diff{}, map[string]*sessions.Session{}, map[string]*progress{}
+	w.session = ""
+}
+
+// addFolder takes a folder of the editor's.
+func (s *Server) addFolder(uri string) *workspace {
+	named, err := daemon.LocalPath(uri)
+	if err != nil {
+		s.opts.Log.Warn("a folder that is none of this machine", "uri", uri)
+		return nil
+	}
+	real := named
+	if resolved, err := filepath.EvalSymlinks(named); err == nil {
+		real = resolved
+	}
+	for _, w := range s.folders {
+		if w.path == real {
+			return w
+		}
+	}
+	w := &workspace{path: real, named: named, told: map[string]string{}}
+	w.clear()
+	s.folders = append(s.folders, w)
+	// The innermost first.
+	slices.SortStableFunc(s.folders, func(a, b *workspace) int { return cmp.Compare(len(b.path), len(a.path)) })
+	for _, d := range s.docs {
+		d.workspace, d.path = s.locate(d.uri)
+	}
+	if s.daemon != nil {
+		s.subscribe(w)
+	}
+	return w
+}
+
+type foldersChange struct {
+	Event struct {
+		Added   []rpc.WorkspaceFolder `json:"added,omitempty"`
+		Removed []rpc.WorkspaceFolder `json:"removed,omitempty"`
+	} `json:"event"`
+}
+
+func (s *Server) didChangeFolders(p *foldersChange) {
+	for _, f := range p.Event.Removed {
+		named, err := daemon.LocalPath(f.URI)
+		if err != nil {
+			continue
+		}
+		i := slices.IndexFunc(s.folders, func(w *workspace) bool { return w.named == named || w.path == named })
+		if i < 0 {
+			continue
+		}
+		w := s.folders[i]
+		w.closed = true
+		call(s, "workspace/unsubscribe", rpc.WorkspaceParams{Workspace: w.path}, func(struct{}, error) {})
+		s.folders = slices.Delete(s.folders, i, i+1)
+		for _, p := range w.running {
+			s.endProgress(p, "")
+		}
+		w.clear()
+		s.publishAll(w)
+		for _, d := range s.docs {
+			d.workspace, d.path = s.locate(d.uri)
+		}
+	}
+	for _, f := range p.Event.Added {
+		s.addFolder(f.URI)
+	}
+}
+
+// adopt makes the folder of a document the editor's, which has told of none: that of its repository, else its own.
+func (s *Server) adopt(d *document) {
+	file, err := daemon.LocalPath(d.uri)
+	if err != nil || s.stateFolder(d.uri) != nil {
+		return
+	}
+	root := filepath.Dir(file)
+	for dir := root; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			root = dir
+			break
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+	}
+	s.addFolder(daemon.FileURI(root))
+	d.workspace, d.path = s.locate(d.uri)
+}
+
+// locate returns the folder that a document is in, and its path there; nil for one that is in none.
+func (s *Server) locate(uri string) (*workspace, string) {
+	file, err := daemon.LocalPath(uri)
+	if err != nil || !strings.HasPrefix(uri, "file:") {
+		return nil, ""
+	}
+	for _, name := range []string{file, resolveDirs(file)} {
+		for _, w := range s.folders {
+			for _, root := range []string{w.path, w.named} {
+				if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) && rel != "." {
+					return w, filepath.ToSlash(rel)
+				}
+			}
+		}
+	}
+	return nil, ""
+}
+
+// resolveDirs returns the path with the symlinks of its directories resolved, as far as they exist.
+func resolveDirs(file string) string {
+	for dir, rest := filepath.Dir(file), filepath.Base(file); ; {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return file
+		}
+		dir, rest = parent, filepath.Join(filepath.Base(dir), rest)
+	}
+}
+
+// uriOf returns how the editor names a file: as it did when it opened it, else below its own name of the folder.
+func (s *Server) uriOf(w *workspace, file string) string {
+	if d := s.docAt(w, file); d != nil {
+		return d.uri
+	}
+	if path.IsAbs(file) || filepath.IsAbs(file) { // outside of the folder
+		return daemon.FileURI(file)
+	}
+	return daemon.FileURI(filepath.Join(w.named, filepath.FromSlash(file)))
+}
+
+// docAt returns the open document of a file, nil if there is none.
+func (s *Server) docAt(w *workspace, file string) *document {
+	for _, d := range s.docs {
+		if d.workspace == w && d.path == file {
+			return d
+		}
+	}
+	return nil
+}
+
+// diffChanged takes the state of a file under review.
+func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
+	if d == nil {
+		return
+	}
+	old := w.diffs[d.Path]
+	if d.State == "pending" && len(d.Hunks) > 0 {
+		w.diffs[d.Path] = d
+	} else {
+		delete(w.diffs, d.Path)
+	}
+	s.publishDiff(w, d)
+	if old != nil {
+		s.publishDiff(w, old) // it may have been shown elsewhere
+	}
+	s.refresh()
+}
+
+func (s *Server) sessionChanged(w *workspace, one *sessions.Session) {
+	if one == nil {
+		return
+	}
+	w.sessions[one.ID] = one
+	if w.session == "" && one.State == sessions.SessionRunning {
+		w.session = one.ID // begun before the editor was
+	}
+}
+
+// paths returns the files under review, sorted.
+func (w *workspace) paths() []string { return slices.Sorted(maps.Keys(w.diffs)) }
+
+// hunks counts what is pending.
+func (w *workspace) hunks() (n int) {
+	for _, d := range w.diffs {
+		n += len(d.Hunks)
+	}
+	return n
+}
+
+// readFile returns what is on disk at a path of the folder.
+func (w *workspace) readFile(file string) (string, bool) {
+	name := file
+	if !path.IsAbs(file) {
+		name = filepath.Join(w.path, filepath.FromSlash(file))
+	}
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > rpc.MaxMessage {
+		return "", false
+	}
+	b, err := os.ReadFile(name)
+	return string(b), err == nil
+}
