@@ -37,7 +37,7 @@ func TestLSPDirect(t *testing.T) {
 
 	c.chooses(d.uri, 4, "Accept hunk 1/3")
 	c.hears("window/showMessage", "accepted 1 hunk")
-	list = c.waitsForHunks("f", 2)
+	c.waitsForHunks("f", 2)
 	require.Equal(t, after, w.get("f"))
 	c.chooses(d.uri, 14, "Reject hunk 1/2")
 	c.hears("window/showMessage", "rejected 1 hunk")

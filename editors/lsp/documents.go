@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -193,13 +192,4 @@ func sameText(text, file string) bool {
 	}
 	text, file = strings.TrimPrefix(text, "\ufeff"), strings.TrimPrefix(file, "\ufeff")
 	return strings.ReplaceAll(text, "\r\n", "\n") == strings.ReplaceAll(file, "\r\n", "\n")
-}
-
-// code returns a diagnostic's code as text.
-func codeText(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
 }

@@ -32,7 +32,6 @@ type client struct {
 	progress        bool
 	questions       bool
 	showDocument    bool
-	related         bool
 	versions        bool // of diagnostics
 	configuration   bool
 }

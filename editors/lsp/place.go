@@ -27,7 +27,6 @@ type placed struct {
 	side  side
 	from  int // the line of text with which the hunk's changed part begins
 	to    int // the line behind it
-	nth   int // in a file of its own, the line of the file's part there
 }
 
 // A block is one side of a hunk: its lines, of which the first and last ones are context.
