@@ -3,9 +3,10 @@
 #
 #   .ci/editors.sh [NAME...]        all that are known, without a NAME
 #
-# They come from Debian, as packages whose signatures apt checks, and from npm, whose client checks their hashes. Nothing is
-# installed: each NAME is unpacked into $CURSORD_EDITORS (else ${XDG_CACHE_HOME:-~/.cache}/cursord-dev) with all the
-# libraries it needs, and runs as bin/NAME there. What is there already is left alone, so a second run does nothing.
+# They come from Debian, as packages whose signatures apt checks, from npm, whose client checks their hashes, and as Go
+# modules. Nothing is installed: each NAME is unpacked into $CURSORD_EDITORS (else ${XDG_CACHE_HOME:-~/.cache}/cursord-dev)
+# with all the libraries it needs, and runs as bin/NAME there. What is there already is left alone, so a second run does
+# nothing.
 set -euo pipefail
 
 # NAME = where from : what : how the version begins
@@ -15,6 +16,9 @@ declare -A known=(
 	[emacs-30.1]='trixie:emacs-nox:GNU Emacs 30.1'
 	[emacs-30.2]='forky:emacs-nox:GNU Emacs 30.2'
 	[package-lint]='trixie:elpa-package-lint:package-lint-0.'
+	[hx-25.01]='trixie:hx:helix 25.01'
+	[hx-25.07]='forky:hx:helix 25.07'
+	[gopls]='go:golang.org/x/tools/gopls@v0.23.0:golang.org/x/tools/gopls v0.23.'
 	[luacheck]='trixie:lua-check:Luacheck: 1.'
 	[stylua]='npm:@johnnymorganz/stylua@2.5.2:2.5.2'
 )
@@ -124,6 +128,16 @@ from_neovim() {
 exec '$program' --cmd 'set runtimepath+=${lib%/parser}' \"\$@\""
 }
 
+from_hx() {
+	local program runtime
+	unpack "$suite" hx "$root"
+	program=$(find "$root/usr" -type f \( -name hx -o -name helix \) -perm -u+x | sort | sed -n 1p)
+	runtime=$(dirname "$(find "$root/usr" -type d -name queries | sort | sed -n 1p)")
+	own_libraries "$root" "$program"
+	script "$run" "export HELIX_RUNTIME='$runtime'
+exec '$program' \"\$@\""
+}
+
 from_lua-check() {
 	unpack "$suite" lua-check "$root"
 	local program modules
@@ -162,6 +176,14 @@ from_elpa-package-lint() {
 exec '$home/bin/emacs-30.1' -Q --batch $(sed "s/.*/-L '&'/" <<<"$libraries" | paste -sd' ') -l package-lint \"\$@\""
 }
 
+from_go() {
+	need go
+	mkdir -p "$root"
+	GOBIN=$root go install "$what" >&2 || fail "$what cannot be had as a Go module (see above)"
+	script "$run" "[ \"\${1:-}\" != --version ] || set -- version
+exec '$root/$name' \"\$@\""
+}
+
 from_npm() {
 	hint='it is a part of Node.js' need npm node
 	mkdir -p "$root"
@@ -185,8 +207,8 @@ get() {
 		return
 	fi
 	rm -rf "$root"
-	if [ "$suite" = npm ]; then
-		from_npm
+	if [ "$suite" = npm ] || [ "$suite" = go ]; then
+		"from_$suite"
 	else
 		hint='this script works on Debian' need apt-get dpkg-deb
 		[ -r "$keyring" ] || fail "$keyring is not there: install debian-archive-keyring"

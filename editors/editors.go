@@ -169,7 +169,7 @@ func (r *Report) remove(name, want string) error {
 // contents returns the files of a plugin as they are to be installed, by path.
 func contents(editor string) (map[string][]byte, error) {
 	if !slices.Contains(Names, editor) {
-		return nil, fmt.Errorf("there is no plugin for %q, but for %s", editor, strings.Join(Names, ", "))
+		return nil, fmt.Errorf("there is no plugin for %q, but for %s, and what Helix needs: helix", editor, strings.Join(Names, ", "))
 	}
 	files := map[string][]byte{}
 	root, err := fs.Sub(plugins, editor)

@@ -13,15 +13,19 @@ import (
 )
 
 func doctorCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, helix bool
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Show what is installed, where things are and what is wrong",
 		Long: `Show what is installed, where things are and what is wrong, with what to do about it. The exit status is 1 if
-something is wrong.`,
+something is wrong.
+
+With --helix it also compares Helix's languages.toml and config.toml with what "cursord editor install helix" would
+write for the Helix that is installed.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			d := diagnose(c.Context())
+			d.lookAtHelix(helix)
 			if asJSON {
 				if err := printJSON(c.OutOrStdout(), d); err != nil {
 					return err
@@ -36,6 +40,7 @@ something is wrong.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
+	c.Flags().BoolVar(&helix, "helix", false, "look at Helix's configuration, too")
 	return c
 }
 
@@ -49,6 +54,7 @@ type diagnosis struct {
 	Database string              `json:"database"`
 	Log      string              `json:"log"`
 	Config   string              `json:"config"`
+	Helix    *helixDiagnosis     `json:"helix,omitempty"` // where there is one
 	Problems []string            `json:"problems"`
 }
 
@@ -135,6 +141,9 @@ func (d *diagnosis) print(w io.Writer) {
 	row("database", d.Database)
 	row("log", d.Log)
 	row("config", d.Config)
+	if d.Helix != nil {
+		d.Helix.print(w, row)
+	}
 	for _, p := range d.Problems {
 		fmt.Fprintf(w, "\nproblem: %s\n", p)
 	}

@@ -16,9 +16,9 @@ import (
 func editorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "editor",
-		Short: "Install or remove an editor's plugin",
+		Short: "Install or remove an editor's plugin, or its configuration",
 		Long: `Install or remove an editor's plugin, which is a part of this program: plugin and program always fit. Run it again
-after an update.`,
+after an update. Helix has no plugins: what is installed is its configuration, for "cursord lsp".`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -30,7 +30,7 @@ func editorInstallCommand() *cobra.Command {
 	var dir string
 	var force bool
 	c := &cobra.Command{
-		Use:       "install " + strings.Join(editors.Names, "|"),
+		Use:       "install " + strings.Join(editors.Names, "|") + "|helix",
 		Short:     "Put the plugin where the editor loads it at its start",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: editors.Names,
@@ -52,13 +52,14 @@ func editorInstallCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&dir, "dir", "", "the plugin's folder, if it is to be elsewhere")
 	c.Flags().BoolVar(&force, "force", false, "overwrite files that cursord did not write or that were changed")
+	c.AddCommand(installHelixCommand())
 	return c
 }
 
 func editorUninstallCommand() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
-		Use:       "uninstall " + strings.Join(editors.Names, "|"),
+		Use:       "uninstall " + strings.Join(editors.Names, "|") + "|helix",
 		Short:     "Remove what install has written",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: editors.Names,
@@ -85,6 +86,7 @@ func editorUninstallCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "the plugin's folder, if it is elsewhere")
+	c.AddCommand(uninstallHelixCommand())
 	return c
 }
 

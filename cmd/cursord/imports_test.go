@@ -20,7 +20,7 @@ var internalImports = map[string][]string{
 	"cursord/editors":         {},
 	"cursord/editors/lsp":     {"cursord/daemon", "cursord/rpc", "cursord/sessions"},
 	"cursord/rpc":             {"cursord/daemon", "cursord/sessions"},
-	"cursord/cmd/cursord":     {"cursord/daemon", "cursord/diffs", "cursord/editors", "cursord/editors/lsp", "cursord/rpc", "cursord/sessions"},
+	"cursord/cmd/cursord":     {"cursord/daemon", "cursord/diffs", "cursord/editors", "cursord/editors/helix", "cursord/editors/lsp", "cursord/rpc", "cursord/sessions"},
 }
 
 // restricted says which packages may import what only they should know.
@@ -33,11 +33,11 @@ var restricted = map[string][]string{
 	"github.com/spf13/cobra":          {"cursord/cmd/cursord"},
 	"github.com/invopop/jsonschema":   {"cursord/rpc/internal/schema"},
 	"github.com/stretchr/testify":     {},
-	"os/exec":                         {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/cmd/cursord"}, // daemon: for git alone
+	"os/exec":                         {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/editors/helix", "cursord/cmd/cursord"}, // daemon: for git alone; helix: to ask Helix what it is
 	"encoding/gob":                    {},
 	"github.com/rogpeppe/go-internal": {},
 	"github.com/adrg/xdg":             {"cursord/daemon"},
-	"github.com/BurntSushi/toml":      {"cursord/daemon"},
+	"github.com/BurntSushi/toml":      {"cursord/daemon", "cursord/editors/helix"},
 	"github.com/mattn/go-isatty":      {"cursord/cmd/cursord"},
 	"net/http":                        {},
 	"github.com/oklog/ulid/v2":        {"cursord/daemon", "cursord/sessions", "cursord/cmd/cursord"},

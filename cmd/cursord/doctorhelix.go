@@ -1,0 +1,117 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+
+	"cursord/editors/helix"
+)
+
+// A helixDiagnosis is what doctor finds of Helix.
+type helixDiagnosis struct {
+	Program   string   `json:"program"`
+	Version   string   `json:"version"`
+	Config    string   `json:"config"`
+	Languages []string `json:"languages"` // that have cursord as a server
+	Notes     []string `json:"notes"`     // what the user has otherwise than install would
+
+	known bool // cursord is among its servers
+	asked bool
+}
+
+// lookAtHelix looks whether Helix is there and knows of cursord. Unless it is asked for, Helix is none of the problems.
+func (d *diagnosis) lookAtHelix(asked bool) {
+	problem := func(format string, args ...any) {
+		if asked {
+			d.problem(format, args...)
+		}
+	}
+	program, v, err := helix.Find("")
+	if err != nil {
+		if asked || !errors.Is(err, helix.ErrNotInstalled) {
+			problem("%v", err)
+		}
+		return
+	}
+	h := &helixDiagnosis{Program: program, Version: v.String(), Languages: []string{}, Notes: []string{}, asked: asked}
+	d.Helix = h
+	if h.Config, err = helix.Dir(); err != nil {
+		problem("%v", err)
+		return
+	}
+	state, err := helix.Look(h.Config)
+	if err != nil {
+		problem("%v", err)
+		return
+	}
+	h.known, h.Languages = state.Command != "", append(h.Languages, state.Languages...)
+	if !asked {
+		return
+	}
+	if !v.Supported() {
+		d.problem("this Helix is %s; cursord needs 25.01 or newer, and 25.07 for all of its keys", v)
+		return
+	}
+	switch {
+	case !h.known && len(h.Languages) > 0:
+		d.problem("languages.toml gives languages a server cursord and does not say how to start it: run \"cursord editor install helix\"")
+	case !h.known:
+		d.problem("Helix does not know of cursord: run \"cursord editor install helix\"")
+		return
+	default:
+		if _, err := exec.LookPath(state.Command); err != nil {
+			d.problem("Helix would start %s, which cannot be found: run \"cursord editor install helix\" with the program that is to be used", state.Command)
+		}
+	}
+	if len(state.NotFirst) > 0 {
+		d.problem("other servers go before cursord in %s: put it first in languages.toml, so that what it offers comes first", strings.Join(state.NotFirst, ", "))
+	}
+	d.compareHelix(program, v)
+}
+
+// compareHelix compares the configuration with what install would write for the Helix that is installed.
+func (d *diagnosis) compareHelix(program string, v helix.Version) {
+	defaults, err := helix.DefaultsOf(program)
+	if err != nil {
+		d.problem("%v", err)
+		return
+	}
+	own, err := ownProgram()
+	if err != nil {
+		d.problem("%v", err)
+		return
+	}
+	plan, err := helix.Install(d.Helix.Config, helix.Request{
+		Version: version(), Helix: v, Defaults: defaults, Program: own, Languages: []string{},
+		Installed: func(string) bool { return false },
+	})
+	if err != nil {
+		d.problem("%v", err)
+		return
+	}
+	d.Helix.Notes = append(d.Helix.Notes, plan.Notes...)
+	for _, f := range plan.Files {
+		d.problem("%s in %s is not as this cursord and Helix %s want it: run \"cursord editor install helix\", which shows the difference",
+			f.Name, d.Helix.Config, v)
+	}
+}
+
+func (h *helixDiagnosis) print(w io.Writer, row func(name, value string)) {
+	about := "not set up: \"cursord editor install helix\" does it"
+	if h.known {
+		about = "set up for " + strings.Join(h.Languages, ", ")
+		if n := len(h.Languages); n > 12 {
+			about = "set up for " + count(n, "language")
+		}
+	}
+	row("helix", h.Version+", "+h.Program+", "+about)
+	if h.asked {
+		row("helix in", h.Config)
+		for _, note := range h.Notes {
+			fmt.Fprintf(w, "%-9s %s\n", "note", clean(note))
+		}
+	}
+}

@@ -1,0 +1,348 @@
+// Package helix puts what Helix needs to know of cursord into a user's Helix configuration, and takes it out again.
+//
+// Files of a user's are changed by their text: what is not cursord's stays byte for byte. What was put in is written
+// down in a manifest beside them, so that it, and nothing else, can be taken out.
+package helix
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// The files of a configuration that are changed.
+const (
+	languagesFile = "languages.toml"
+	configFile    = "config.toml"
+)
+
+// ServerName is what cursord is called in languages.toml.
+const ServerName = "cursord"
+
+// PlainText is the language of *.txt files, for which Helix has none; one that is named "text" gets no servers.
+const PlainText = "plaintext"
+
+const plainText = `[[language]]
+name = "plaintext"
+scope = "text.plain"
+file-types = ["txt"]
+`
+
+const comment = "# Written by \"cursord editor install helix\", as are the other lines that name cursord; \"uninstall\" removes them.\n"
+
+// entry is what a language's list of servers is to begin with. The server's other features would be asked for in vain.
+const entry = `{ name = "cursord", only-features = ["diagnostics", "code-action", "hover", "workspace-command"] }`
+
+// A Request says what an installation is to be like.
+type Request struct {
+	Version   string    // of cursord
+	Helix     Version   // of Helix
+	Defaults  *Defaults // of this Helix
+	Program   string    // by which Helix starts cursord
+	Languages []string  // beside those that have it; nil: those for which there is a server, plain text and Markdown
+	All       bool      // all languages that Helix knows
+	NoKeys    bool
+	Installed func(program string) bool // whether a program can be started
+}
+
+// A Plan is how the files of a configuration are to change.
+type Plan struct {
+	Dir       string
+	Files     []File // those that change
+	Notes     []string
+	Languages []string // that have cursord then
+	manifest  *manifest
+	was       *manifest
+
+	installing bool
+}
+
+// A File is one that changes. One that is to be removed is Gone.
+type File struct {
+	Name     string
+	Old, New string
+	Created  bool
+	Gone     bool
+}
+
+// Install plans an installation into the configuration in dir. What an earlier one has put there is taken out first.
+func Install(dir string, r Request) (*Plan, error) {
+	p, err := open(dir)
+	if err != nil {
+		return nil, err
+	}
+	p.manifest.Version, p.installing = r.Version, true
+	err = p.change(languagesFile, func(e *editing) error { return p.installLanguages(e, r) })
+	if err != nil {
+		return nil, err
+	}
+	err = p.change(configFile, func(e *editing) error { return p.installKeys(e, r) })
+	return p, err
+}
+
+// change takes out of a file what is known to be cursord's, and puts in what do says. A file that then means what it
+// meant stays as it is.
+func (p *Plan) change(name string, do func(*editing) error) error {
+	old, exists, err := read(filepath.Join(p.Dir, name))
+	if err != nil {
+		return err
+	}
+	var meaning map[string]any
+	if _, err := toml.Decode(old, &meaning); err != nil {
+		return fmt.Errorf("%s is not valid TOML: %w\n  nothing was changed; mend it, and run this again", filepath.Join(p.Dir, name), explained(err))
+	}
+	e, err := edit(old)
+	if err != nil {
+		return fmt.Errorf("%s cannot be changed safely: %w", filepath.Join(p.Dir, name), err)
+	}
+	was, notes := p.was.Files[name], p.Notes
+	if err := p.undo(e, was.Pieces); err != nil {
+		return err
+	}
+	if p.installing {
+		p.Notes = notes
+	}
+	e.pieces = nil
+	clean := e.text
+	if err := do(e); err != nil {
+		return err
+	}
+	var now map[string]any
+	if _, err := toml.Decode(e.text, &now); err != nil {
+		return fmt.Errorf("%s cannot be changed safely: %w\n  nothing was changed; add what README.md shows by hand", filepath.Join(p.Dir, name), err)
+	}
+	if exists && equal(meaning, now) && len(e.pieces) > 0 {
+		return nil // and the manifest says how it came to be so
+	}
+	entry := fileEntry{Created: was.Created || !exists, Pieces: e.pieces}
+	if len(e.pieces) == 0 {
+		delete(p.manifest.Files, name)
+		if !exists {
+			return nil
+		}
+	} else {
+		p.manifest.Files[name] = entry
+	}
+	f := File{Name: name, Old: old, New: e.text, Created: !exists}
+	f.Gone = entry.Created && clean == "" && e.text == ""
+	if f.Old != f.New || f.Gone {
+		p.Files = append(p.Files, f)
+	}
+	return nil
+}
+
+func (p *Plan) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(p.Notes, text) {
+		p.Notes = append(p.Notes, text)
+	}
+}
+
+// explained tells where a TOML file is wrong.
+func explained(err error) error {
+	if e := (toml.ParseError{}); errors.As(err, &e) {
+		line := e.Position.Line
+		if strings.Contains(e.Message, `got '\n'`) {
+			line-- // it counts that newline
+		}
+		return fmt.Errorf("line %d: %s", line, e.Message)
+	}
+	return err
+}
+
+func (p *Plan) installLanguages(e *editing, r Request) error {
+	path := []string{"language-server", ServerName}
+	if e.defines(path) {
+		p.note("%s has a language server %q of yours, which stays as it is", languagesFile, ServerName)
+	} else if err := e.addTable(path, fmt.Sprintf("[language-server.cursord]\ncommand = %s\nargs = [\"lsp\"]\n", quote(r.Program)), comment); err != nil {
+		return err
+	}
+	names, err := chosen(e.document, r, p.languages())
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := p.attach(e, r.Defaults, name); err != nil {
+			return err
+		}
+	}
+	p.Languages = names
+	return nil
+}
+
+// defines reports whether anything is said of a table or value.
+func (d *document) defines(path []string) bool {
+	s := d.find(append(slices.Clone(path), "?"))
+	if s.blocked || s.inline != nil {
+		return true
+	}
+	if s.pair != nil && shared(path, s.pair.path(s.table)) == len(path) {
+		return true
+	}
+	return s.table != nil && slices.Equal(s.table.path, path)
+}
+
+// chosen returns the languages that are to have cursord, without repetition: the user's own, then in the order of Helix's
+// list. Those that had it keep it.
+func chosen(d *document, r Request, had []string) ([]string, error) {
+	own := map[string]bool{} // the user's, with servers
+	var names []string
+	text := PlainText
+	for _, t := range d.tables {
+		if !t.array || len(t.path) != 2 || t.path[0] != "language" {
+			continue
+		}
+		name := t.path[1]
+		if r.Defaults.find(name) == nil && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		for _, p := range t.pairs {
+			if slices.Equal(p.key, []string{"language-servers"}) && len(p.value.items) > 0 {
+				own[name] = true
+			}
+			if slices.Equal(p.key, []string{"file-types"}) && slices.ContainsFunc(p.value.items, func(v value) bool { return d.str(v) == "txt" }) {
+				text = name
+			}
+		}
+	}
+	for _, l := range r.Defaults.Languages {
+		names = append(names, l.Name)
+	}
+	if !slices.Contains(names, text) {
+		names = append(names, text)
+	}
+	wanted := map[string]bool{}
+	for _, name := range r.Languages {
+		if name == "text" || name == "txt" || name == PlainText {
+			name = text
+		}
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("Helix %s has no language %q; \"hx --health languages\" lists them", r.Helix, name)
+		}
+		wanted[name] = true
+	}
+	keep := func(name string) bool {
+		switch {
+		case r.All || wanted[name] || slices.Contains(had, name):
+			return true
+		case r.Languages != nil:
+			return false
+		case own[name] || name == text || name == "markdown":
+			return true
+		}
+		l := r.Defaults.find(name)
+		return l != nil && slices.ContainsFunc(l.names, func(s string) bool {
+			command, known := r.Defaults.Commands[s]
+			return known && r.Installed(command)
+		})
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !keep(name) }), nil
+}
+
+// attach puts cursord first in the list of a language's servers. The lists of Helix and of the user do not add up, so
+// where the user has none the default one is written down.
+func (p *Plan) attach(e *editing, defaults *Defaults, name string) error {
+	path := []string{"language", name, "language-servers"}
+	t, list := e.language(name)
+	switch {
+	case list != nil && list.value.kind != '[':
+		p.note("%s: the servers of %s are no list, and stay as they are", languagesFile, name)
+		return nil
+	case list != nil:
+		if e.serverAt(list.value) >= 0 {
+			return nil // the user's own doing
+		}
+		return e.addItem(path, list.value, entry)
+	}
+	servers := []string{entry}
+	if l := defaults.find(name); l != nil {
+		servers = append(servers, l.Servers...)
+	}
+	value := "[" + strings.Join(servers, ", ") + "]"
+	line := "language-servers = " + value
+	if t == nil {
+		text := "[[language]]\nname = " + quote(name) + "\n"
+		if name == PlainText && defaults.find(name) == nil {
+			text = plainText
+		}
+		if err := e.addTable(path[:2], text, ""); err != nil {
+			return err
+		}
+		t, _ = e.language(name)
+	}
+	e.pieces = append(e.pieces, piece{What: "pair", Path: path, Text: value})
+	return e.addLine(t, &t.pairs[len(t.pairs)-1], line)
+}
+
+// language returns the table of a language and its list of servers, if there are. Of several, the last one counts.
+func (d *document) language(name string) (t *table, list *pair) {
+	for i := range d.tables {
+		if !d.tables[i].array || !slices.Equal(d.tables[i].path, []string{"language", name}) {
+			continue
+		}
+		if t == nil {
+			t = &d.tables[i]
+		}
+		for j := range d.tables[i].pairs {
+			if slices.Equal(d.tables[i].pairs[j].key, []string{"language-servers"}) {
+				t, list = &d.tables[i], &d.tables[i].pairs[j]
+			}
+		}
+	}
+	return t, list
+}
+
+// serverAt returns the index of cursord in a list of servers, or -1.
+func (d *document) serverAt(list value) int {
+	return slices.IndexFunc(list.items, func(v value) bool {
+		if v.kind != '{' {
+			return d.str(v) == ServerName
+		}
+		return slices.ContainsFunc(v.pairs, func(p pair) bool {
+			return slices.Equal(p.key, []string{"name"}) && d.str(p.value) == ServerName
+		})
+	})
+}
+
+func (p *Plan) installKeys(e *editing, r Request) error {
+	for _, s := range settings(r) {
+		done, err := e.set(s.path, s.value)
+		if err != nil {
+			return err
+		}
+		if done {
+			continue
+		}
+		at := e.find(s.path)
+		if at.blocked && at.pair != nil {
+			p.note("%s: %s is yours and stays; so what cursord would put below it is left out", configFile, dotted(at.pair.path(at.table)))
+		} else {
+			p.note("%s: %s is set otherwise, and stays so; cursord would have it %s", configFile, dotted(s.path), s.value)
+		}
+	}
+	return nil
+}
+
+// quote writes a string as TOML.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, "\\u%04X", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String() + `"`
+}
+
+func equal(a, b any) bool { return reflect.DeepEqual(a, b) }

@@ -1,0 +1,98 @@
+package helix
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Version is Helix's, as year, month and patch.
+type Version struct{ Year, Month, Patch int }
+
+func (v Version) String() string {
+	s := fmt.Sprintf("%02d.%02d", v.Year, v.Month)
+	if v.Patch > 0 {
+		s += fmt.Sprintf(".%d", v.Patch)
+	}
+	return s
+}
+
+// ParseVersion reads what "hx --version" says.
+func ParseVersion(said string) (v Version, err error) {
+	for _, word := range strings.Fields(said) {
+		if n, _ := fmt.Sscanf(word, "%d.%d.%d", &v.Year, &v.Month, &v.Patch); n >= 2 {
+			return v, nil
+		}
+	}
+	return v, fmt.Errorf("no version of Helix is in %q", strings.TrimSpace(said))
+}
+
+func (v Version) atLeast(year, month int) bool {
+	return v.Year > year || v.Year == year && v.Month >= month
+}
+
+// Supported reports whether this Helix shows diagnostics as cursord's settings say; older ones refuse the settings.
+func (v Version) Supported() bool { return v.atLeast(25, 1) }
+
+// passesArguments reports whether keys can give arguments to a server's commands.
+func (v Version) passesArguments() bool { return v.atLeast(25, 7) }
+
+type setting struct {
+	path  []string
+	value string
+}
+
+// settings are what config.toml is to have: how diagnostics and progress show, and the keys.
+func settings(r Request) []setting {
+	all := []setting{
+		{[]string{"editor", "end-of-line-diagnostics"}, `"hint"`},
+		{[]string{"editor", "lsp", "display-progress-messages"}, "true"},
+		{[]string{"editor", "inline-diagnostics", "cursor-line"}, `"hint"`},
+	}
+	if r.NoKeys {
+		return all
+	}
+	for _, k := range keys(r) {
+		all = append(all, setting{[]string{"keys", "normal", "space", "i", k.key}, "'" + k.command + "'"})
+	}
+	return all
+}
+
+type key struct{ key, command string }
+
+// keys are the keys behind "space i".
+func keys(r Request) []key {
+	const command = ":lsp-workspace-command cursord."
+	const here = ` {"path":"%{buffer_name}","line":%{cursor_line}}`
+	var all []key
+	if r.Helix.passesArguments() {
+		all = []key{
+			{"i", "@" + command + `ask ""<left>`},
+			{"y", command + "accept" + here},
+			{"minus", command + "reject" + here},
+		}
+	} else {
+		all = []key{{"i", command + "compose"}}
+	}
+	return append(all,
+		key{"c", command + "compose"},
+		key{"n", command + "next"},
+		key{"p", command + "prev"},
+		key{"u", command + "undo"},
+		key{"Y", command + "acceptAll"},
+		key{"N", command + "rejectAll"},
+		key{"x", command + "cancel"},
+		key{"r", command + "resume"},
+		key{"a", command + "allow"},
+		key{"d", command + "deny"},
+		key{"o", command + "transcript"},
+		key{"t", ":sh " + shellWord(r.Program) + " chat --split"},
+	)
+}
+
+// shellWord quotes s where a shell would take it apart. A single quote could not stand in the configuration's string.
+func shellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:@%,") == "" {
+		return s
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(s) + `"`
+}

@@ -1,0 +1,50 @@
+package helix
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/BurntSushi/toml"
+)
+
+// A State is what a configuration says of cursord.
+type State struct {
+	Command   string   // by which Helix starts it; "" if it does not know of it
+	Languages []string // that have it
+	NotFirst  []string // those of them in which other servers go before it
+}
+
+// Look reads the configuration in dir, whoever has written it.
+func Look(dir string) (s State, err error) {
+	name := filepath.Join(dir, languagesFile)
+	text, _, err := read(name)
+	if err != nil {
+		return s, err
+	}
+	var known bundled
+	if _, err := toml.Decode(text, &known); err != nil {
+		return s, fmt.Errorf("%s is not valid TOML: %w", name, explained(err))
+	}
+	s.Command = known.Servers[ServerName].Command
+	d, err := parse(text)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, t := range d.tables {
+		if !t.array || len(t.path) != 2 || slices.Contains(s.Languages, t.path[1]) {
+			continue
+		}
+		_, list := d.language(t.path[1])
+		if list == nil {
+			continue
+		}
+		if at := d.serverAt(list.value); at >= 0 {
+			s.Languages = append(s.Languages, t.path[1])
+			if at > 0 {
+				s.NotFirst = append(s.NotFirst, t.path[1])
+			}
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,105 @@
+package helix
+
+import (
+	"slices"
+	"strings"
+)
+
+// Uninstall plans to take out of the configuration in dir what Install has put there. Where no installation is known it
+// takes out what can be nobody else's.
+func Uninstall(dir string) (*Plan, error) {
+	p, err := open(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{languagesFile, configFile} {
+		err := p.change(name, func(e *editing) error {
+			if p.Installed() {
+				return nil
+			}
+			return p.undo(e, recognized(e.document))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// undo takes pieces out of a file, the last one first. What somebody has changed stays, and is noted.
+func (p *Plan) undo(e *editing, pieces []piece) error {
+	for _, piece := range slices.Backward(pieces) {
+		var err error
+		switch piece.What {
+		case "item":
+			err = e.dropServer(piece.Path)
+		case "pair":
+			err = p.dropPair(e, piece)
+		case "table":
+			var done bool
+			if done, err = e.removeTable(piece); err == nil && !done && e.defines(piece.Path) {
+				p.note("kept [%s]: it has more than cursord wrote", dotted(piece.Path))
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropServer takes cursord out of a language's list.
+func (e *editing) dropServer(path []string) error {
+	_, list := e.language(path[1])
+	if list == nil {
+		return nil
+	}
+	if i := e.serverAt(list.value); i >= 0 {
+		return e.removeItem(list.value, i)
+	}
+	return nil
+}
+
+func (p *Plan) dropPair(e *editing, piece piece) error {
+	s := e.find(piece.Path)
+	if piece.Path[0] == "language" {
+		t, list := e.language(piece.Path[1])
+		s = spot{table: t, pair: list, exists: list != nil}
+	}
+	switch {
+	case !s.exists:
+		return nil // somebody has removed it
+	case e.raw(s.pair.value) == piece.Text:
+		return e.removePair(s)
+	case piece.Path[0] == "language":
+		p.note("kept the servers of %s, but for cursord: they were changed since", piece.Path[1])
+		return e.dropServer(piece.Path)
+	}
+	p.note("kept %s = %s: it was changed since", dotted(piece.Path), e.raw(s.pair.value))
+	return nil
+}
+
+// recognized returns what in a file is cursord's, whoever has written it: the server, its place in the lists of
+// languages, and keys of its commands.
+func recognized(d *document) (pieces []piece) {
+	for i := range d.tables {
+		t := &d.tables[i]
+		end := t.end
+		if n := len(t.pairs); n > 0 {
+			end = t.pairs[n-1].end
+		}
+		switch {
+		case i > 0 && slices.Equal(t.path, []string{"language-server", ServerName}):
+			pieces = append(pieces, piece{What: "table", Path: t.path, Text: d.text[t.start:end]})
+		case t.array && len(t.path) == 2:
+			pieces = append(pieces, piece{What: "item", Path: append(slices.Clone(t.path), "language-servers")})
+		}
+		for j := range t.pairs {
+			path := t.pairs[j].path(t)
+			if command := d.str(t.pairs[j].value); path[0] == "keys" && strings.Contains(command, ":lsp-workspace-command cursord.") {
+				pieces = append(pieces, piece{What: "pair", Path: path, Text: d.raw(t.pairs[j].value)})
+			}
+		}
+	}
+	return pieces
+}
