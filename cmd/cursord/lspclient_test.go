@@ -512,7 +512,13 @@ func (c *langClient) actions(uri string, line int, more obj) (list []langAction)
 // chooses does the first action on a line whose title begins so: its edit, and then its command.
 func (c *langClient) chooses(uri string, line int, title string) {
 	c.t.Helper()
-	for _, a := range c.actions(uri, line, nil) {
+	c.choosesWith(uri, line, title, nil)
+}
+
+// choosesWith is chooses with more in the request's context.
+func (c *langClient) choosesWith(uri string, line int, title string, context obj) {
+	c.t.Helper()
+	for _, a := range c.actions(uri, line, context) {
 		if !strings.HasPrefix(a.Title, title) {
 			continue
 		}
@@ -528,4 +534,14 @@ func (c *langClient) chooses(uri string, line int, title string) {
 		return
 	}
 	c.t.Fatalf("no action %q on line %d", title, line)
+}
+
+// eventually waits for what nobody tells of.
+func (c *langClient) eventually(what string, holds func() bool) {
+	c.t.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("waited in vain until %s", what)
+		}
+	}
 }

@@ -49,7 +49,14 @@ func (s *Server) codeActions(p *codeActionParams) ([]any, error) {
 	} else {
 		actions = s.hunkActions(w, uri, p.Range)
 		actions = append(actions, s.diagnosticActions(uri, p)...)
+		actions = append(s.trustActions(w), actions...)
 		actions = append(actions, s.askAction(uri, p.Range))
+		if len(w.running) > 0 {
+			actions = append(actions, codeAction{
+				Title: "Cancel the agent's turn", Kind: kindSource + ".cursord",
+				Command: commandOf("Cancel the agent's turn", commandCancel, target{Workspace: w.path}),
+			})
+		}
 	}
 	list := []any{}
 	for _, a := range actions {
@@ -210,6 +217,19 @@ func (s *Server) diagnosticActions(uri string, p *codeActionParams) (actions []c
 		}
 	}
 	return actions
+}
+
+// trustActions answer the question of trust, for editors that cannot be asked.
+func (s *Server) trustActions(w *workspace) []codeAction {
+	if s.pending == nil || s.pending.workspace != w {
+		return nil
+	}
+	t := target{Workspace: w.path}
+	deny, allow := "Deny: do not let the agent work here", "Trust this folder: let the agent run commands and change files"
+	return []codeAction{
+		{Title: deny, Kind: kindQuickFix, Command: commandOf(deny, commandDeny, t)},
+		{Title: allow, Kind: kindQuickFix, Command: commandOf(allow, commandAllow, t)},
+	}
 }
 
 func (s *Server) askAction(uri string, r Range) codeAction {

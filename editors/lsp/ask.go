@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"cursord/rpc"
-	"cursord/sessions"
 )
 
 // maxFiles bounds the open files that go with a prompt.
@@ -86,11 +85,8 @@ func (s *Server) startTurn(p *prompt) {
 			s.refused(p, err)
 			return
 		}
-		p.workspace.session = begun.Session.ID
+		p.workspace.session, p.workspace.unsent = begun.Session.ID, ""
 		s.sent(p)
-		if begun.Turn.Status == sessions.TurnQueued {
-			s.show(levelInfo, "cursord: the prompt waits until another turn has ended")
-		}
 	})
 }
 
@@ -166,7 +162,7 @@ func (s *Server) deny() {
 	p := s.pending
 	s.pending = nil
 	s.keep(p)
-	s.show(levelInfo, "cursord: denied; the prompt was not sent")
+	s.show(levelInfo, "cursord: denied; the prompt was not sent, cursord.compose has it")
 }
 
 func (s *Server) denyCommand(*target) (any, error) {

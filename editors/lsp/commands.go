@@ -3,12 +3,9 @@ package lsp
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"cursord/daemon"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -77,8 +74,8 @@ func init() {
 		commandReject:     deciding(false, atTarget),
 		commandRejectFile: deciding(false, inFile),
 		commandRejectAll:  deciding(false, everywhere),
-		commandUndo:       stepping("diff/undo", "took the last decision back", "nothing to undo"),
-		commandRedo:       stepping("diff/redo", "made the last decision again", "nothing to redo"),
+		commandUndo:       (*Server).undoCommand,
+		commandRedo:       (*Server).redoCommand,
 		commandNext:       func(s *Server, t *target) (any, error) { return s.goTo(t, 1) },
 		commandPrev:       func(s *Server, t *target) (any, error) { return s.goTo(t, -1) },
 		commandDiff:       (*Server).diffCommand,
@@ -166,170 +163,6 @@ func wrong(err error) *rpc.Error {
 		return &rpc.Error{Message: err.Error()}
 	}
 	return e
-}
-
-// touched is where a person was last, as far as requests tell.
-type touched struct {
-	uri string
-	at  *Range
-}
-
-// touch notes where a person is; without a range only the document.
-func (s *Server) touch(d *document, at *Range) {
-	if d.workspace == nil {
-		return
-	}
-	if at == nil && s.touched.uri == d.uri {
-		return
-	}
-	s.touched = touched{uri: d.uri, at: at}
-	if at != nil {
-		d.workspace.at = spot{uri: d.uri, line: at.Start.Line}
-	}
-}
-
-// folderAt returns the folder with a path, nil if there is none.
-func (s *Server) folderAt(path string) *workspace {
-	for _, w := range s.folders {
-		if w.path == path || w.named == path {
-			return w
-		}
-	}
-	return nil
-}
-
-// folderOf returns the folder that a command is about.
-func (s *Server) folderOf(t *target) (*workspace, error) {
-	if t.Workspace != "" {
-		path, err := daemon.LocalPath(t.Workspace)
-		if err == nil {
-			if w := s.folderAt(path); w != nil {
-				return w, nil
-			}
-		}
-		return nil, invalidParams("workspace", t.Workspace+" is not open here")
-	}
-	if t.URI != "" {
-		if w, _ := s.locate(t.URI); w != nil {
-			return w, nil
-		}
-		if w := s.stateFolder(t.URI); w != nil {
-			return w, nil
-		}
-	}
-	if t.Path != "" {
-		if w, _ := s.fileOf(t.Path); w != nil {
-			return w, nil
-		}
-	}
-	if d := s.docs[s.touched.uri]; d != nil && d.workspace != nil {
-		return d.workspace, nil
-	}
-	if len(s.folders) == 0 {
-		return nil, &rpc.Error{Code: codeRequestFailed, Message: "no folder is open: open a file of the project first"}
-	}
-	return s.folders[len(s.folders)-1], nil
-}
-
-// fileOf returns the folder of a file and its path there, of a path as people and editors write it: absolute, below the
-// home, or relative to a folder or to where the editor was started.
-func (s *Server) fileOf(name string) (*workspace, string) {
-	if rest, ok := strings.CutPrefix(name, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
-		if home, err := os.UserHomeDir(); err == nil {
-			name = home + rest
-		}
-	}
-	if strings.HasPrefix(name, "file:") {
-		return s.locate(name)
-	}
-	if filepath.IsAbs(name) {
-		return s.locate(daemon.FileURI(name))
-	}
-	clean := filepath.ToSlash(filepath.Clean(name))
-	for _, w := range s.folders {
-		if s.docAt(w, clean) != nil || w.diffs[clean] != nil {
-			return w, clean
-		}
-	}
-	// An editor that was started in a folder within, or above.
-	for _, d := range s.docs {
-		if d.workspace != nil && (strings.HasSuffix(d.path, "/"+clean) || strings.HasSuffix(clean, "/"+d.path)) {
-			return d.workspace, d.path
-		}
-	}
-	for _, w := range s.folders {
-		if _, err := os.Lstat(filepath.Join(w.path, filepath.FromSlash(clean))); err == nil {
-			return w, clean
-		}
-	}
-	return nil, ""
-}
-
-// spotOf returns the place that a command is about: that of its argument, else where the person was last.
-func (s *Server) spotOf(w *workspace, t *target) (spot, error) {
-	at := w.at
-	switch {
-	case t.URI != "":
-		at = spot{uri: t.URI}
-	case t.Path != "":
-		in, file := s.fileOf(t.Path)
-		if in == nil {
-			return spot{}, invalidParams("path", t.Path+" is in no folder that is open")
-		}
-		at = spot{uri: s.uriOf(in, file)}
-	}
-	if t.Line > 0 {
-		at.line = t.Line - 1
-	} else if t.Range != nil {
-		at.line = t.Range.Start.Line
-	}
-	return at, nil
-}
-
-// A chooser returns the hunks that a command is about.
-type chooser func(s *Server, w *workspace, t *target) ([]string, error)
-
-// atTarget chooses the hunks that are named, or the one at the place that the command is about.
-func atTarget(s *Server, w *workspace, t *target) ([]string, error) {
-	if len(t.Hunks) > 0 {
-		return t.Hunks, nil
-	}
-	at, err := s.spotOf(w, t)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range s.placedAt(w, at.uri) {
-		if r := p.lineRange(s.client.encoding); r.Start.Line <= at.line && r.End.Line >= at.line {
-			return []string{p.hunk.ID}, nil
-		}
-	}
-	return nil, &rpc.Error{Code: codeRequestFailed, Message: "no hunk here: cursord.next goes to one"}
-}
-
-func inFile(s *Server, w *workspace, t *target) ([]string, error) {
-	file := t.Path
-	if d := w.diffs[t.Path]; d == nil {
-		at, err := s.spotOf(w, t)
-		if err != nil {
-			return nil, err
-		}
-		_, file = s.locate(at.uri)
-	}
-	d := w.diffs[file]
-	if d == nil {
-		return nil, &rpc.Error{Code: codeRequestFailed, Message: "nothing to review in this file"}
-	}
-	return ids(pointers(d.Hunks)), nil
-}
-
-func everywhere(_ *Server, w *workspace, _ *target) (all []string, _ error) {
-	for _, path := range w.paths() {
-		all = append(all, ids(pointers(w.diffs[path].Hunks))...)
-	}
-	if len(all) == 0 {
-		return nil, &rpc.Error{Code: codeRequestFailed, Message: "nothing to review"}
-	}
-	return all, nil
 }
 
 func deciding(accept bool, choose chooser) commander {

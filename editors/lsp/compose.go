@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"cursord/daemon"
 	"cursord/rpc"
@@ -14,6 +15,8 @@ import (
 // A draft is the file in which a person writes a prompt of several lines: it is sent when it is saved.
 type draft struct {
 	workspace *workspace
+	stamp     time.Time // of the file when it was looked at last; zero: it is not to be sent when it changes
+	watched   bool
 	sent      string // the text that was sent from it
 	sending   *prompt
 }
@@ -55,6 +58,9 @@ func (s *Server) composeCommand(t *target) (any, error) {
 	if own, _ := cutPrompt(old); !isBlank(own) && old != d.sent && t.Prompt == "" {
 		text = strings.TrimRight(own, "\n") + "\n" + text
 	} else {
+		if t.Prompt == "" {
+			t.Prompt = w.unsent
+		}
 		text = t.Prompt + "\n" + text
 	}
 	open := s.docs[uri]
@@ -62,6 +68,8 @@ func (s *Server) composeCommand(t *target) (any, error) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			return nil, s.shown(err)
 		}
+		d.stamp = stampOf(file)
+		s.watchPrompt(file, d)
 		s.open(uri, &Range{})
 		return nil, nil
 	}
@@ -78,6 +86,47 @@ func (s *Server) composeCommand(t *target) (any, error) {
 		s.open(uri, &Range{})
 	})
 	return nil, nil
+}
+
+// promptPoll is how often the file of a prompt is looked at.
+const promptPoll = 500 * time.Millisecond
+
+// watchPrompt sends a prompt when its file is saved by an editor that does not say so: many serve only the files of a
+// project.
+func (s *Server) watchPrompt(file string, d *draft) {
+	if d.watched {
+		return
+	}
+	d.watched = true
+	changed := time.Time{}
+	var look func()
+	look = func() {
+		info, err := os.Stat(file)
+		switch {
+		case s.docs[daemon.FileURI(file)] != nil || d.stamp.IsZero():
+			d.watched = false // it will say so
+			return
+		case err != nil || info.ModTime().Equal(d.stamp):
+		case !info.ModTime().Equal(changed): // it may still be being written
+			changed = info.ModTime()
+		default:
+			d.stamp = changed
+			if b, err := os.ReadFile(file); err == nil {
+				s.sendPrompt(file, d, string(b))
+			}
+		}
+		s.after(promptPoll, look)
+	}
+	s.after(promptPoll, look)
+}
+
+// stampOf returns when a file was changed last.
+func stampOf(file string) time.Time {
+	info, err := os.Stat(file)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // template returns what is below a prompt: what goes with it, as lines to change.
@@ -146,21 +195,26 @@ func (s *Server) savedPrompt(doc *document) bool {
 		d = &draft{workspace: w}
 		s.compose[file] = d
 	}
-	own, lines := cutPrompt(doc.text.s)
+	s.sendPrompt(file, d, doc.text.s)
+	return true
+}
+
+// sendPrompt sends what the file of a prompt holds.
+func (s *Server) sendPrompt(file string, d *draft, text string) {
+	own, lines := cutPrompt(text)
 	switch {
 	case isBlank(own):
 		s.show(levelInfo, "cursord: an empty prompt: nothing sent")
-		return true
-	case doc.text.s == d.sent:
+		return
+	case text == d.sent:
 		s.show(levelInfo, "cursord: this prompt was sent already")
-		return true
+		return
 	}
 	t := &target{Prompt: strings.TrimSpace(own)}
-	context := s.promptContext(w, t, lines)
-	p := s.newPrompt(w, t, context)
-	d.sent, d.sending = doc.text.s, p
+	context := s.promptContext(d.workspace, t, lines)
+	p := s.newPrompt(d.workspace, t, context)
+	d.sent, d.sending, d.stamp = text, p, time.Time{}
 	_, _ = s.start(p) // what goes wrong is told
-	return true
 }
 
 // promptContext reads the lines about a prompt.
@@ -251,9 +305,11 @@ func (s *Server) sent(p *prompt) {
 
 // keep is when a prompt has not become a turn: it may be sent again.
 func (s *Server) keep(p *prompt) {
-	for _, d := range s.compose {
+	p.workspace.unsent = p.params.Prompt
+	for file, d := range s.compose {
 		if d.sending == p {
-			d.sending, d.sent = nil, ""
+			d.sending, d.sent, d.stamp = nil, "", stampOf(file)
+			s.watchPrompt(file, d)
 		}
 	}
 }

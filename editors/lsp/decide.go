@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"cursord/daemon"
@@ -19,13 +20,13 @@ func (s *Server) decide(w *workspace, accept bool, chosen []string) {
 		var edit *workspaceEdit
 		edit, rest = s.acceptEdit(w, chosen)
 		if edit != nil {
-			n := len(chosen) - len(rest)
+			edited := slices.DeleteFunc(slices.Clone(chosen), func(id string) bool { return slices.Contains(rest, id) })
 			s.apply("accept", edit, func(failure string) {
 				if failure != "" {
 					s.show(levelWarning, "cursord: not accepted: %s", failure)
 					return
 				}
-				s.showAccepted(n)
+				s.accepted(w, edited)
 			})
 		}
 	}
@@ -41,6 +42,7 @@ func (s *Server) decide(w *workspace, accept bool, chosen []string) {
 			s.complain(err)
 			return
 		}
+		w.decided(nil)
 		s.applyEdits(w, done.Edits, func(failure string) {
 			if failure != "" {
 				s.show(levelWarning, "cursord: %s, but not in your buffer: %s", verb, failure)
@@ -58,41 +60,26 @@ func (s *Server) decide(w *workspace, accept bool, chosen []string) {
 
 // acceptedCommand comes behind an edit that accepted hunks.
 func (s *Server) acceptedCommand(t *target) (any, error) {
-	s.showAccepted(len(t.Hunks))
+	w, err := s.folderOf(t)
+	if err != nil {
+		return nil, err
+	}
+	s.accepted(w, t.Hunks)
 	return nil, nil
 }
 
-func (s *Server) showAccepted(n int) {
-	s.show(levelInfo, "cursord: accepted %s in your buffers – save to write (:wa)", number(n, "hunk"))
-}
-
-// stepping takes the last decision back, or makes it again.
-func stepping(method, done, nothing string) commander {
-	return func(s *Server, t *target) (any, error) {
-		w, err := s.folderOf(t)
-		if err != nil {
-			return nil, err
+// accepted tells of hunks that were accepted by an edit.
+func (s *Server) accepted(w *workspace, ids []string) {
+	var made []acceptance
+	for _, id := range ids {
+		if one, ok := w.offered[id]; ok {
+			made = append(made, one)
 		}
-		call(s, method, rpc.UndoParams{Workspace: w.path}, func(result rpc.UndoResult, err error) {
-			if kindOf(err) == "notFound" {
-				s.show(levelInfo, "cursord: %s", nothing)
-				return
-			}
-			if err != nil {
-				s.complain(err)
-				return
-			}
-			s.applyEdits(w, result.Edits, func(failure string) {
-				if failure != "" {
-					s.show(levelWarning, "cursord: %s, but not in your buffer: %s", done, failure)
-					return
-				}
-				s.show(levelInfo, "cursord: %s", done)
-				s.hintStale(w)
-			})
-		})
-		return nil, nil
 	}
+	if len(made) > 0 {
+		w.decided(made)
+	}
+	s.show(levelInfo, "cursord: accepted %s in your buffers – save to write (:wa)", number(len(ids), "hunk"))
 }
 
 // hintStale says, in a moment, which open files the editor shows as they were before somebody wrote them.

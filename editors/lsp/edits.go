@@ -109,26 +109,30 @@ func (s *Server) acceptInDocument(w *workspace, all *edits, p *placed) func() {
 	if p.side == newSide {
 		return func() {} // it is there already
 	}
-	old, now := sides(p.hunk)
-	from, to := p.text.lineStart(p.from), p.text.lineStart(p.to)
-	lines := now.lines[now.before : len(now.lines)-now.tail]
+	_, now := sides(p.hunk)
+	s.offer(w, p)
+	change := p.text.replace(p.from, p.to, now.changed(), now.tail == 0 && p.hunk.NewNoEOL, s.client.encoding)
+	return func() { all.add(p.uri, change) }
+}
+
+// replace returns the edit that puts lines in place of git's lines from and to; the last one has no end if open is set.
+func (t *text) replace(from, to int, lines []string, open bool, e encoding) textEdit {
+	start := t.lineStart(from)
 	end := "\n"
-	if strings.Contains(p.text.s, "\r\n") && !strings.Contains(strings.ReplaceAll(p.text.s, "\r\n", ""), "\n") {
+	if n := strings.Count(t.s, "\n"); n > 0 && strings.Count(t.s, "\r\n") == n {
 		end = "\r\n"
 	}
 	var b strings.Builder
-	if from > 0 && p.text.s[from-1] != '\n' {
+	if start > 0 && t.s[start-1] != '\n' {
 		b.WriteString(end) // behind a last line without an end
 	}
 	for i, line := range lines {
 		b.WriteString(line)
-		if last := i == len(lines)-1 && now.tail == 0; !last || !p.hunk.NewNoEOL {
+		if i < len(lines)-1 || !open {
 			b.WriteString(end)
 		}
 	}
-	_ = old
-	change := textEdit{Range: p.text.span(from, to, s.client.encoding), NewText: b.String()}
-	return func() { all.add(p.uri, change) }
+	return textEdit{Range: t.span(start, t.lineStart(to), e), NewText: b.String()}
 }
 
 // acceptFile is acceptInDocument for a hunk about a whole file: an editor that can do that deletes or renames the file

@@ -68,6 +68,9 @@ func sides(h *sessions.Hunk) (old, now block) {
 	return old, now
 }
 
+// changed returns the lines of a block that are no context.
+func (b block) changed() []string { return b.lines[b.before : len(b.lines)-b.tail] }
+
 // searchLimit bounds how many lines away from its place a hunk is looked for.
 const searchLimit = 5000
 
@@ -202,7 +205,7 @@ func (p *placed) lineRange(e encoding) Range {
 	return p.text.lineRange(from, min(to, max(p.text.count(), 1)), e)
 }
 
-// added counts a hunk's lines.
+// counts counts a hunk's lines.
 func counts(h *sessions.Hunk) (added, removed int) {
 	for _, line := range h.Lines {
 		switch {

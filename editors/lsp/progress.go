@@ -42,7 +42,7 @@ func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 		p = s.beginProgress(w, t)
 	}
 	if t.Status == sessions.TurnQueued {
-		s.report(p, "waits for another turn")
+		s.report(p, "waiting")
 	} else if p.message == "" || p.queued {
 		s.report(p, "thinking")
 	}

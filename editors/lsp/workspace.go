@@ -24,8 +24,13 @@ type workspace struct {
 	sessions map[string]*sessions.Session
 	running  map[string]*progress // turns that have not ended
 	session  string               // that the next prompt goes to; "": a new one
+	unsent   string               // the last prompt, if it did not become a turn
 	told     map[string]string    // URIs that have diagnostics, and of which file under review
 	at       spot                 // where a person was last, as far as that is known
+
+	offered   map[string]acceptance // hunks of which the editor has an edit that accepts them, by id
+	decisions []decision            // made here, the latest last
+	undone    []decision            // likewise, and taken back
 }
 
 // A spot is a place in a file.
@@ -36,7 +41,7 @@ type spot struct {
 
 func (w *workspace) clear() {
 	w.diffs, w.sessions, w.running = map[string]*sessions.Diff{}, map[string]*sessions.Session{}, map[string]*progress{}
-	w.session = ""
+	w.session, w.offered, w.decisions, w.undone = "", map[string]acceptance{}, nil, nil
 }
 
 // addFolder takes a folder of the editor's.
