@@ -263,6 +263,15 @@ func TestRunEndsAHungAgent(t *testing.T) {
 	require.GreaterOrEqual(t, time.Since(start), 400*time.Millisecond)
 }
 
+// TestMomentsDoNotJump is about the clock that says how long an agent has been quiet: it must be the one that neither
+// somebody who sets the time nor a machine that slept moves. A Time has a reading of that clock if it says so.
+func TestMomentsDoNotJump(t *testing.T) {
+	require.Contains(t, firstMoment.String(), " m=")
+	before := moment()
+	require.Positive(t, before, "0 is no moment")
+	require.GreaterOrEqual(t, moment(), before)
+}
+
 func TestRunSkipsALineOverTheLimit(t *testing.T) {
 	f := newFake(t, sayInit+"head -c 300000 /dev/zero | tr '\\0' x; echo\n"+sayDelta+sayResult)
 	f.req.MaxLine = 200_000

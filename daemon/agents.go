@@ -9,7 +9,7 @@ import (
 
 // findAgent returns the agent's executable.
 func (d *Daemon) findAgent() (string, error) {
-	bin, err := agent.Find(d.config.Agent)
+	bin, err := agent.Find(d.settings().Agent)
 	if err != nil {
 		return "", &Error{
 			Kind: KindAgentNotInstalled, Message: err.Error(),

@@ -38,7 +38,8 @@ type Daemon struct {
 	build    Build
 	stateDir string
 	socket   string
-	config   Config
+	config   Config // as it was at the start: for what must not change while it is in use
+	latest   atomic.Pointer[Config]
 	log      *slog.Logger
 	store    *sessions.Store
 	launcher *agent.Launcher
@@ -80,14 +81,12 @@ func Open(o Options) (*Daemon, error) {
 		build: Build{o.Version, o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
 		launcher: agent.NewLauncher(), docs: newDocuments(), started: sessions.Now(), began: time.Now(), board: newBoard(),
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]*workspace{},
-		agentState: AgentStatus{State: "unknown"}, watching: defaultWatchLimits(), fault: o.Fault,
+		watching: defaultWatchLimits(), fault: o.Fault,
 	}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
-	if d.config.ParallelTurns < 1 {
-		d.config.ParallelTurns = 1
-	}
+	d.take(o.Config)
 	storeOptions := sessions.Options{OnTrouble: d.storageTrouble}
 	if o.Fault != nil {
 		storeOptions.Fault = func() error { return o.Fault(Step{Name: StepCommit}) }
@@ -109,13 +108,9 @@ func Open(o Options) (*Daemon, error) {
 	if n := agent.KillOrphans(storeMark(store)); n > 0 {
 		d.log.Warn("ended agents of the last daemon", "processes", n)
 	}
-	if _, err := d.findAgent(); err != nil {
-		d.agentState = AgentStatus{State: "notInstalled", Message: err.Error()}
-	}
+	d.lookForAgent()
 	d.copies = newKeeper(d)
-	if d.config.IdleExit > 0 {
-		d.idle = time.AfterFunc(d.config.IdleExit, d.idled)
-	}
+	d.restFor(o.Config.IdleExit)
 	ctx, cancel := context.WithCancel(context.Background())
 	d.endKeeping = cancel
 	d.keeping.Go(func() { d.housekeep(ctx) })
@@ -253,7 +248,7 @@ func (d *Daemon) rest() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.idle != nil {
-		d.idle.Reset(d.config.IdleExit)
+		d.idle.Reset(d.settings().IdleExit)
 	}
 }
 
@@ -275,7 +270,7 @@ func (d *Daemon) idled() {
 		d.rest()
 		return
 	}
-	d.log.Info("nobody was here for a while", "idle_exit", d.config.IdleExit)
+	d.log.Info("nobody was here for a while", "idle_exit", d.settings().IdleExit)
 }
 
 // Stop asks the daemon to end: KindBusy while turns run or wait, unless forced. It returns at once; Stopping tells

@@ -66,7 +66,7 @@ func (h *gitHead) path() string {
 // if it counts: what is committed while a turn runs may be the agent's doing.
 func (r *reviewer) lookAtHead(counts bool) {
 	h := &r.head
-	if !r.w.d.config.CommitAccepts {
+	if !r.w.d.settings().CommitAccepts {
 		return
 	}
 	if !h.known {

@@ -21,7 +21,7 @@ func (d *Daemon) housekeep(ctx context.Context) {
 	defer looks.Stop()
 	for kept := (time.Time{}); ; {
 		if d.store.Trouble() == nil {
-			if d.config.Keep != (Retention{}) && (kept.IsZero() || time.Since(kept) >= retentionEvery) {
+			if d.settings().Keep != (Retention{}) && (kept.IsZero() || time.Since(kept) >= retentionEvery) {
 				kept = time.Now()
 				if done, err := d.retain(ctx, false); err != nil {
 					d.log.Warn("old sessions could not be deleted", "err", err)
@@ -137,7 +137,7 @@ type outdatedSession struct {
 // outdated lists the sessions that the configuration does not keep, the latest first. Ages count back from the latest
 // change of any session, if that is not in the future: what nobody has used for a year is not older than it was.
 func (d *Daemon) outdated(ctx context.Context) (list []outdatedSession, err error) {
-	keep := d.config.Keep
+	keep := d.settings().Keep
 	if keep == (Retention{}) {
 		return nil, nil
 	}

@@ -98,7 +98,7 @@ func (k *keeper) clean(first bool) error {
 	// What has no root was never finished. Whoever has the store is the only daemon.
 	err := remove(copytree.Bounds{Age: 1}, func(info copytree.Info) bool { return known(info.Session) && (info.Root != "" || !first) })
 	if err == nil {
-		err = remove(k.d.config.Copies, needed)
+		err = remove(k.d.settings().Copies, needed)
 	}
 	for _, info := range removed {
 		k.d.log.Info("removed a copy of a workspace", "session", info.Session, "workspace", info.Root)

@@ -34,9 +34,9 @@ func openLog(path string, max int64) (*LogFile, error) {
 	return l, nil
 }
 
-// Logger returns a logger that writes what is of a level or above. Prompts and contents of files are for
+// Logger returns a logger that writes what is of a level or above, which may change. Prompts and contents of files are for
 // slog.LevelDebug alone.
-func (l *LogFile) Logger(level slog.Level) *slog.Logger {
+func (l *LogFile) Logger(level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: level}))
 }
 

@@ -154,7 +154,7 @@ func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(stri
 		return t.context
 	}
 	w.settleStore(ctx)
-	text, told, err := w.d.recapText(t.recapOf, w.d.config.RecapSize)
+	text, told, err := w.d.recapText(t.recapOf, w.d.settings().RecapSize)
 	switch {
 	case err != nil:
 		w.log.Error("no recap", "session", t.recapOf, "err", err)

@@ -28,7 +28,7 @@ type hunkWords map[uint64][]rejection
 
 // words returns what is to be told if the choice is rejected; it is said before that happens, while the lines are there.
 func (r *reviewer) words(c *choice, dec Decision) hunkWords {
-	if dec.Accept || !r.w.d.config.TellRejections {
+	if dec.Accept || !r.w.d.settings().TellRejections {
 		return nil
 	}
 	words := hunkWords{}

@@ -24,7 +24,7 @@ func (w *workspace) newSession(p SessionParams) (*sessions.Session, error) {
 	if s.Isolation == "" {
 		s.Isolation = isolationNone
 		if p.AgentSessionID == "" { // a chat that was begun in the workspace cannot go on elsewhere
-			s.Isolation = w.d.config.isolationFor(w.root)
+			s.Isolation = w.d.settings().isolationFor(w.root)
 		}
 	}
 	if why := tooWide(w.root); why != "" && s.Isolation == isolationCopy {

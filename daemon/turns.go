@@ -217,7 +217,7 @@ func (w *workspace) schedule() {
 	waiting := map[*liveSession]bool{}
 	w.queue = slices.DeleteFunc(w.queue, func(t *liveTurn) bool {
 		writes := t.turn.Mode == sessions.ModeAgent
-		if t.session.running || waiting[t.session] || writes && writing >= w.d.config.ParallelTurns {
+		if t.session.running || waiting[t.session] || writes && writing >= w.d.settings().ParallelTurns {
 			waiting[t.session] = true
 			return false
 		}
@@ -243,14 +243,15 @@ func (w *workspace) run(t *liveTurn) {
 
 	ctx, cancel := context.WithCancelCause(context.Background())
 	t.ctx, t.cancel = ctx, cancel
+	settings := w.d.settings()
 	req := agent.Request{
 		Mode: string(turn.Mode), Force: turn.Force, Env: []string{"CURSORD_TURN_ID=" + turn.ID, storeMark(w.d.store)},
-		IdleTimeout: w.d.config.AgentIdleTimeout, ToolTimeout: w.d.config.AgentToolTimeout,
+		IdleTimeout: settings.AgentIdleTimeout, ToolTimeout: settings.AgentToolTimeout,
 	}
 	if turn.Model != nil {
 		req.Model = *turn.Model
 	} else {
-		req.Model = w.d.config.Model
+		req.Model = settings.Model
 	}
 	if s.AgentSessionID != nil && t.recapOf == "" {
 		req.Resume = *s.AgentSessionID

@@ -30,8 +30,9 @@ nobody has used it for the configuration's idle_exit.
 
 No command needs it: those that want a daemon start one in the background.
 
-A hangup (SIGHUP) does not end it: one in the background opens its log file anew. --trace records all messages of all
-connections, with prompts and contents of files.`,
+A hangup (SIGHUP) does not end it: it reads its configuration again, and one in the background opens its log file anew.
+What cannot be changed while it runs is named in the log. --trace records all messages of all connections, with prompts and
+contents of files.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if inBackground {
@@ -67,9 +68,10 @@ func serveInForeground(ctx context.Context, errOut io.Writer, trace string) erro
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: config.LogLevel}))
+	level := new(slog.LevelVar)
+	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: level}))
 	return traced(trace, func(t *rpc.Tracer) error {
-		return serving{dirs: dirs, endpoint: endpoint, trace: t, config: config, warnings: warnings, log: log}.run(ctx)
+		return serving{dirs: dirs, endpoint: endpoint, trace: t, config: config, warnings: warnings, log: log, level: level}.run(ctx)
 	})
 }
 
@@ -105,7 +107,10 @@ func serveInBackground(ctx context.Context) error {
 	if endpoint == nil {
 		return nil
 	}
-	s := serving{dirs: dirs, endpoint: endpoint, config: config, warnings: warnings, log: file.Logger(config.LogLevel), hungUp: file.Reopen}
+	level := new(slog.LevelVar)
+	s := serving{
+		dirs: dirs, endpoint: endpoint, config: config, warnings: warnings, log: file.Logger(level), level: level, reopen: file.Reopen,
+	}
 	if err := s.run(ctx); err != nil {
 		return fail(err)
 	}
@@ -151,7 +156,8 @@ type serving struct {
 	config   daemon.Config
 	warnings []string
 	log      *slog.Logger
-	hungUp   func() error // what SIGHUP does; nil: nothing
+	level    *slog.LevelVar // of log
+	reopen   func() error   // opens the log's file anew; nil: it has none
 }
 
 // run serves clients until a signal, a client or the idle time ends it. The order at the end is: the turns, the
@@ -162,7 +168,11 @@ func (s serving) run(ctx context.Context) (err error) {
 	saveMemory()
 	ctx, stop := untilSignal(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	defer s.takeHangups()()
+	// A daemon outlives terminals.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	s.level.Set(s.config.LogLevel)
 	if err := dirs.MakeState(); err != nil {
 		return err
 	}
@@ -189,6 +199,7 @@ func (s serving) run(ctx context.Context) (err error) {
 	}
 	go func() { served <- rpc.Serve(connections, listener, d, log) }()
 	ended, successor := false, ""
+	defer s.takeHangups(hangups, d)()
 	select {
 	case <-ctx.Done():
 		log.Info("stopping: a signal")
@@ -222,31 +233,47 @@ func (s serving) run(ctx context.Context) (err error) {
 	return err
 }
 
-// takeHangups keeps SIGHUP from ending the daemon, which outlives terminals, until the function it returns is called.
-func (s serving) takeHangups() (stop func()) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	quit := make(chan struct{})
+// takeHangups has the daemon follow its configuration and its log's file at each hangup, until the function that it
+// returns is called.
+func (s serving) takeHangups(hangups <-chan os.Signal, d *daemon.Daemon) (stop func()) {
+	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer close(ended)
 		for {
 			select {
 			case <-quit:
 				return
 			case <-hangups:
 			}
-			if s.hungUp == nil {
-				s.log.Info("a hangup: nothing to do")
-			} else if err := s.hungUp(); err != nil {
-				s.log.Error("a hangup: the log could not be opened anew", "err", err)
-			} else {
-				s.log.Info("a hangup: the log was opened anew")
+			if s.reopen != nil {
+				if err := s.reopen(); err != nil {
+					s.log.Error("a hangup: the log could not be opened anew", "err", err)
+				}
 			}
+			s.reload(d)
 		}
 	}()
 	return func() {
-		signal.Stop(hangups)
 		close(quit)
+		<-ended
 	}
+}
+
+// reload reads the configuration again. One with an error changes nothing.
+func (s serving) reload(d *daemon.Daemon) {
+	config, warnings, err := daemon.LoadConfig(s.dirs.Config)
+	if err != nil {
+		s.log.Error("a hangup: the configuration stays as it was", "err", err)
+		return
+	}
+	for _, w := range warnings {
+		s.log.Warn("configuration", "warning", w)
+	}
+	for _, key := range d.Configure(config) {
+		s.log.Warn("configuration: this holds from the next start on", "key", key)
+	}
+	s.level.Set(config.LogLevel)
+	s.log.Info("a hangup: read the configuration again")
 }
 
 // saveMemory keeps a process that is mostly idle small: above this many bytes garbage is collected sooner. What is in

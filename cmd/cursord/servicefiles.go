@@ -42,6 +42,7 @@ After=cursord.socket
 
 [Service]
 ExecStart=` + strings.ReplaceAll(quoteUnit(program), "$", "$$") + ` serve --detached
+ExecReload=/bin/kill -HUP $MAINPID
 ` + variables.String() + `KillMode=mixed
 TimeoutStopSec=30
 `},

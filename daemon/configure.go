@@ -1,0 +1,68 @@
+package daemon
+
+import (
+	"reflect"
+	"time"
+)
+
+// settings returns the configuration as it is now; d.config is what of it holds until the end.
+func (d *Daemon) settings() *Config { return d.latest.Load() }
+
+// Configure gives a daemon another configuration. What begins after it follows that; limits of what is reviewed and of
+// what is copied, and the log's level, which is its owner's, stay. It returns the keys of limits that would be others.
+func (d *Daemon) Configure(c Config) (stay []string) {
+	before := d.settings()
+	d.take(c)
+	for _, limit := range []struct {
+		keys     string
+		old, new any
+	}{
+		{"large_size", d.config.Large.MaxBytes, c.Large.MaxBytes},
+		{"large_lines", d.config.Large.MaxLines, c.Large.MaxLines},
+		{"copy_include", d.config.Copy.Include, c.Copy.Include},
+		{"copy_files", d.config.Copy.MaxFiles, c.Copy.MaxFiles},
+		{"copy_size", d.config.Copy.MaxBytes, c.Copy.MaxBytes},
+	} {
+		if !reflect.DeepEqual(limit.old, limit.new) {
+			stay = append(stay, limit.keys)
+		}
+	}
+	if c.Agent != before.Agent {
+		d.lookForAgent()
+	}
+	d.restFor(c.IdleExit)
+	for _, w := range d.loops() {
+		w.do(w.schedule) // more may run at once
+	}
+	return stay
+}
+
+// take makes c what settings returns.
+func (d *Daemon) take(c Config) {
+	c.ParallelTurns = max(c.ParallelTurns, 1)
+	d.latest.Store(&c)
+}
+
+// lookForAgent finds out whether there is one.
+func (d *Daemon) lookForAgent() {
+	state := AgentStatus{State: "unknown"}
+	if _, err := d.findAgent(); err != nil {
+		state = AgentStatus{State: "notInstalled", Message: err.Error()}
+	}
+	d.mu.Lock()
+	d.agentState = state
+	d.mu.Unlock()
+}
+
+// restFor makes the idle time another one, and starts it anew; 0 is without end.
+func (d *Daemon) restFor(idle time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.idle != nil {
+		d.idle.Stop()
+		d.idle = nil
+	}
+	if idle > 0 && !d.closed {
+		d.idle = time.AfterFunc(idle, d.idled)
+	}
+}
