@@ -23,7 +23,10 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv("CURSORD_METER"); path != "" {
 		go meters(path)
 	}
-	testscript.Main(m, map[string]func(){"cursord": main, "bare-relay": bareRelay, "fake-acp": fakeACP})
+	if pipe := os.Getenv(lifeVar); pipe != "" {
+		go endWith(pipe)
+	}
+	testscript.Main(withLife{m}, map[string]func(){"cursord": main, "bare-relay": bareRelay, "fake-acp": fakeACP})
 }
 
 // TestScripts runs each of testdata/*.txtar, one for a feature, against the real program. A script has a daemon of
@@ -54,6 +57,7 @@ func setupScript(env *testscript.Env) error {
 	env.Setenv("CURSORD_SOCKET", filepath.Join(dir, "d.sock"))
 	env.Setenv("CURSORD_STATE_DIR", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("CURSORD_CONFIG", filepath.Join(env.WorkDir, "config.toml"))
+	env.Setenv(lifeVar, os.Getenv(lifeVar))
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // by default each command under -race ends a second late
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "CURSORD_FAKE_") || strings.HasPrefix(name, "XDG_") {

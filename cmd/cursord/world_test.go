@@ -102,7 +102,7 @@ func (w *world) env(more ...string) []string {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "CURSORD_AGENT=" + filepath.Join(w.dir, "agent"),
 		"CURSORD_STATE_DIR=" + filepath.Join(w.dir, "state"), "CURSORD_SOCKET=" + w.socket(),
 		"CURSORD_CONFIG=" + filepath.Join(w.dir, "config.toml"), "CURSORD_FAKE_SCRIPT=" + w.script, "CURSORD_FAKE_LOG=" + w.runLog,
-		noRaceDelay, "CURSORD_METER=" + w.meter(),
+		noRaceDelay, "CURSORD_METER=" + w.meter(), lifeVar + "=" + os.Getenv(lifeVar),
 	}
 	return append(env, more...)
 }
