@@ -18,20 +18,6 @@ import (
 	"cursord/sessions"
 )
 
-// message waits for a log/message.
-func (e *editor) message(level, part string) {
-	e.t.Helper()
-	e.until("the message "+part, func(n told) bool {
-		return n.Method == "log/message" && n.Level == level && strings.Contains(n.Message, part)
-	})
-}
-
-// says waits for text of the agent.
-func (e *editor) says(text string) {
-	e.t.Helper()
-	e.until("the agent to say "+text, func(n told) bool { return n.Method == "item/delta" && n.Text == text })
-}
-
 // TestCommitsFail has the disk fail in the middle of a turn: the turn goes on, clients are told, nothing else is begun,
 // and what happened is stored once that is possible.
 func TestCommitsFail(t *testing.T) {

@@ -439,3 +439,17 @@ func (e *editor) said(turn string, kind sessions.ItemKind) (texts []string) {
 	}
 	return texts
 }
+
+// message waits for a log/message.
+func (e *editor) message(level, part string) {
+	e.t.Helper()
+	e.until("the message "+part, func(n told) bool {
+		return n.Method == "log/message" && n.Level == level && strings.Contains(n.Message, part)
+	})
+}
+
+// says waits for text of the agent.
+func (e *editor) says(text string) {
+	e.t.Helper()
+	e.until("the agent to say "+text, func(n told) bool { return n.Method == "item/delta" && n.Text == text })
+}
