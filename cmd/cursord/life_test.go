@@ -23,6 +23,9 @@ func (l withLife) Run() int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // some children are other users'
+		panic(err)
+	}
 	held, err := makeLife(filepath.Join(dir, "pipe"))
 	if err != nil {
 		panic(err)
@@ -33,7 +36,7 @@ func (l withLife) Run() int {
 }
 
 func makeLife(path string) (*os.File, error) {
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
+	if err := syscall.Mkfifo(path, 0o644); err != nil {
 		return nil, err
 	}
 	return os.OpenFile(path, os.O_RDWR, 0)
