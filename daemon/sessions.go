@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"unicode/utf8"
@@ -232,8 +233,8 @@ func (d *Daemon) deleteSession(id string, seq uint64) error {
 	return err
 }
 
-// ListSessions lists sessions, the most recently updated first; root "" means every workspace.
-func (d *Daemon) ListSessions(root string, limit int, cursor string) ([]*sessions.Session, string, error) {
+// ListSessions lists sessions, in JSON, the most recently updated first; root "" means every workspace.
+func (d *Daemon) ListSessions(root string, limit int, cursor string) ([]json.RawMessage, string, error) {
 	if root != "" {
 		r, err := d.knownRoot(root)
 		if err != nil {
@@ -241,7 +242,7 @@ func (d *Daemon) ListSessions(root string, limit int, cursor string) ([]*session
 		}
 		root = r
 	}
-	list, next, err := d.store.Sessions(root, cursor, pageSize(limit))
+	list, next, err := d.store.SessionsJSON(root, cursor, pageSize(limit))
 	if errors.Is(err, sessions.ErrBadCursor) {
 		return nil, "", invalid("cursor", "not one that session/list gave")
 	}

@@ -62,13 +62,21 @@ func (d *Daemon) claimTurn(id string, w *workspace) bool {
 	return true
 }
 
-func (d *Daemon) freeTurn(id string) {
+func (d *Daemon) freeTurn(id string, w *workspace) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.claimed, id)
+	if d.claimed[id] == w {
+		delete(d.claimed, id)
+	}
 }
 
-func (w *workspace) startTurn(p TurnParams, reply func(*sessions.Session, *sessions.Turn, error)) {
+func (w *workspace) startTurn(p TurnParams, answer func(*sessions.Session, *sessions.Turn, error)) {
+	reply := func(s *sessions.Session, t *sessions.Turn, err error) {
+		if w.turns[p.TurnID] == nil {
+			w.d.freeTurn(p.TurnID, w)
+		}
+		answer(s, t, err)
+	}
 	fail := func(err error) { reply(nil, nil, err) }
 	if w.stopping || w.d.stops() {
 		fail(errStopped)
@@ -84,11 +92,6 @@ func (w *workspace) startTurn(p TurnParams, reply func(*sessions.Session, *sessi
 			fail(errTurnTaken)
 			return
 		}
-		defer func() {
-			if w.turns[p.TurnID] == nil {
-				w.d.freeTurn(p.TurnID)
-			}
-		}()
 		t, err := w.turn(p.TurnID)
 		if err == nil {
 			if t.Workspace != w.root || p.SessionID != "" && p.SessionID != t.SessionID || p.Prompt != t.Prompt {
@@ -400,7 +403,7 @@ func (w *workspace) finish(c *commit, t *liveTurn, turn *sessions.Turn) {
 	w.put(c, turn, nil)
 	c.after = append(c.after, func() {
 		delete(w.turns, turn.ID)
-		w.d.freeTurn(turn.ID)
+		w.d.freeTurn(turn.ID, w)
 		for _, wt := range t.waiters {
 			wt.stop()
 			w.afterAll(wt.client, func() { wt.reply(turn, nil) })

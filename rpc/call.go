@@ -131,8 +131,11 @@ func (c *call) settle(response *jsonrpc2.Response, giveUp bool) bool {
 func (c *call) response(result any, err error) *jsonrpc2.Response {
 	response := &jsonrpc2.Response{ID: c.id}
 	if err == nil {
-		var raw json.RawMessage
-		if raw, err = encode(result); err == nil {
+		raw, isEncoded := result.(json.RawMessage)
+		if !isEncoded || raw == nil {
+			raw, err = encode(result)
+		}
+		if err == nil {
 			response.Result = &raw
 			return response
 		}

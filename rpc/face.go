@@ -45,7 +45,7 @@ func (f *face) table() table {
 			"workspace/list":        quick(f.workspaces),
 			"workspace/trust":       quick(f.trust),
 			"session/create":        quick(f.createSession),
-			"session/list":          quick(f.listSessions),
+			"session/list":          encoded[SessionList](quick(f.listSessions)),
 			"session/read":          quick(f.readSession),
 			"session/update":        quick(f.updateSession),
 			"session/delete":        quick(f.deleteSession),
@@ -92,6 +92,12 @@ func methodNames() []string {
 // quick is a method that runs in order.
 func quick[P, R any](f func(context.Context, *P) (R, error)) method {
 	return typed(inOrder, func(ctx context.Context, p *P, reply func(R, error)) { reply(f(ctx, p)) })
+}
+
+// encoded is a method whose result is R in JSON already.
+func encoded[R any](m method) method {
+	m.result = reflect.TypeFor[R]()
+	return m
 }
 
 // slow is a method that runs beside all others.

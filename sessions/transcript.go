@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -28,12 +29,46 @@ func pageSize(limit int) int {
 // cursor of the next page, "" after the last. limit is 100 for 0 and at most 1000. A cursor that Sessions did not give
 // out is ErrBadCursor.
 func (s *Store) Sessions(root, cursor string, limit int) ([]*Session, string, error) {
+	raw, next, err := s.sessionPage(root, cursor, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	out := make([]*Session, len(raw))
+	for i, v := range raw {
+		if out[i], err = typed[Session](KindSession, "of a list", v, nil); err != nil {
+			return nil, "", err
+		}
+	}
+	return out, next, nil
+}
+
+// SessionsJSON is Sessions, with the JSON of each as it is stored.
+func (s *Store) SessionsJSON(root, cursor string, limit int) ([]json.RawMessage, string, error) {
+	raw, next, err := s.sessionPage(root, cursor, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	out := make([]json.RawMessage, len(raw))
+	for i, v := range raw {
+		st, err := decodeStored(v)
+		if err == nil && !json.Valid(st.json) {
+			err = errStored
+		}
+		if err != nil {
+			return nil, "", fmt.Errorf("session of a list: %w", err)
+		}
+		out[i] = st.json
+	}
+	return out, next, nil
+}
+
+// sessionPage returns the stored forms of a page of sessions.
+func (s *Store) sessionPage(root, cursor string, limit int) (raw [][]byte, next string, err error) {
 	end, err := parseCursor(cursor)
 	if err != nil {
 		return nil, "", err
 	}
 	limit = pageSize(limit)
-	var raw [][]byte
 	var last []byte
 	more := false
 	err = s.view(func(tx *bolt.Tx) error {
@@ -69,19 +104,10 @@ func (s *Store) Sessions(root, cursor string, limit int) ([]*Session, string, er
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, "", err
+	if err != nil || !more {
+		return raw, "", err
 	}
-	out := make([]*Session, len(raw))
-	for i, v := range raw {
-		if out[i], err = typed[Session](KindSession, "of a list", v, nil); err != nil {
-			return nil, "", err
-		}
-	}
-	if !more {
-		return out, "", nil
-	}
-	return out, fmt.Sprintf("%016x.%s", number(last[:8]), last[8:]), nil
+	return raw, fmt.Sprintf("%016x.%s", number(last[:8]), last[8:]), nil
 }
 
 // parseCursor returns the key that a page ends before, nil for the first page.
