@@ -36,7 +36,7 @@ type emacs struct {
 // emacsInit keeps errors from asking for keys, and keeps all that is said.
 const emacsInit = `(progn
   (setq inhibit-startup-screen t inhibit-message nil message-log-max t use-short-answers t make-backup-files nil
-        create-lockfiles nil auto-save-default nil ring-bell-function #'ignore vc-handled-backends nil
+        create-lockfiles nil auto-save-default nil ring-bell-function #'ignore
         server-name (getenv "EMACS_SOCKET"))
   (require 'cursord)
   (require 'json)
@@ -236,8 +236,8 @@ func (e *emacs) poll(what string, fits func() bool) {
 	defer tick.Stop()
 	for limit := time.Now().Add(patience); !fits(); <-tick.C {
 		if time.Now().After(limit) {
-			e.t.Fatalf("waited in vain for %s\nmessages:\n%s\nlog:\n%s\nbuffers: %v", what, e.messages(),
-				e.buffer("*cursord-log*"), e.eval(`(vconcat (mapcar #'buffer-name (buffer-list)))`))
+			e.t.Fatalf("waited in vain for %s\nmessages:\n%s\nlog:\n%s\nbuffers: %v\nchat:\n%.3000s", what, e.messages(),
+				e.buffer("*cursord-log*"), e.eval(`(vconcat (mapcar #'buffer-name (buffer-list)))`), e.buffer(chatName))
 		}
 	}
 }

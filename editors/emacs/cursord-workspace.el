@@ -70,7 +70,7 @@ An error in one function does not keep the others from being called.")
   (mine (make-hash-table :test #'equal) :documentation "The turns that were started here.")
   (failed nil :documentation "Whether the latest turn to end has failed.")
   (trouble nil :documentation "Why it could not be subscribed to, an error.")
-  (touched nil :documentation "Whether something was told since the last `update'."))
+  (touched nil :documentation "Whether something was told or answered since the last `update'."))
 
 (defvar cursord-workspaces nil "The workspaces that are in use.")
 
@@ -81,10 +81,13 @@ An error in one function does not keep the others from being called.")
 ;;;; Which workspace
 
 (defun cursord-project-root ()
-  "The root of the current project, else the current directory."
+  "The root of the current project.
+Where there is none, a directory around that is in use, else the current one."
   (if-let* ((project (project-current)))
       (project-root project)
-    default-directory))
+    (if-let* ((ws (cursord-workspace-find)))
+        (cursord-workspace-root ws)
+      default-directory)))
 
 (defun cursord--host-of (directory)
   "The host of DIRECTORY for ssh, nil for this machine.
@@ -92,9 +95,6 @@ It is an error where there is no way."
   (when-let* ((method (file-remote-p directory 'method)))
     (unless (member method '("ssh" "sshx" "scp" "scpx" "rsync" "sftp"))
       (user-error "Files by \"%s\" are not supported, only those by ssh: run Emacs where the files are" method))
-    (when (file-remote-p directory 'hop)
-      (user-error "More than one hop is not supported: give the way to %s a name in ~/.ssh/config"
-                  (file-remote-p directory 'host)))
     (let ((user (file-remote-p directory 'user))
           (host (file-remote-p directory 'host)))
       (when (string-match-p "[#%]" host)
@@ -132,11 +132,14 @@ This asks no file system, so that it can be called often."
 
 (defun cursord-workspace-open (&optional root)
   "The workspace of the current buffer, or the one with ROOT, connected."
-  (let* ((root (cursord--true-root
-                (or root
+  (let* ((given (or root
                     (and cursord-buffer-workspace (cursord-workspace-root cursord-buffer-workspace))
-                    (funcall cursord-root-function))))
+                    (funcall cursord-root-function)))
+         (root (cursord--true-root given))
          (ws (cursord-workspace-at root)))
+    (when (file-remote-p given 'hop)    ; the true root does not tell
+      (user-error "More than one hop is not supported: give the way to %s a name in ~/.ssh/config"
+                  (file-remote-p given 'host)))
     (unless (or ws (file-directory-p root))
       (user-error "%s is not a directory" root))
     (let ((host (if ws (cursord-workspace-host ws) (cursord--host-of root))))
@@ -181,9 +184,13 @@ This asks no file system, so that it can be called often."
   "Call METHOD, a keyword, with PARAMS, a plist, and with WS as its workspace.
 It does not wait.  THEN is called with the result, or ELSE with the error, both
 plists; always one of them, and never before this has returned."
-  (cursord-request-host (cursord-workspace-host ws) method
-                        `(:workspace ,(cursord-workspace-path ws) ,@params)
-                        :then then :else else))
+  (cl-flet ((touching (function)
+              (lambda (answer)
+                (setf (cursord-workspace-touched ws) t)
+                (funcall function answer))))
+    (cursord-request-host (cursord-workspace-host ws) method
+                          `(:workspace ,(cursord-workspace-path ws) ,@params)
+                          :then (touching then) :else (touching else))))
 
 (cl-defun cursord-call (ws method params &key (timeout 10))
   "Call METHOD with PARAMS, and with WS as its workspace, and return the result.

@@ -21,11 +21,31 @@
 (require 'cursord-workspace)
 
 (autoload 'cursord-doctor "cursord-doctor" nil t)
+(autoload 'cursord "cursord-chat" nil t)
+(autoload 'cursord-menu "cursord-menu" nil t)
+(autoload 'cursord-ask "cursord-ask" nil t)
+(autoload 'cursord-compose "cursord-ask" nil t)
+(autoload 'cursord-cancel "cursord-session" nil t)
+(autoload 'cursord-resume "cursord-session" nil t)
+(autoload 'cursord-trust "cursord-session" nil t)
+(autoload 'cursord-next-attention "cursord-session" nil t)
+(autoload 'cursord-set-model "cursord-session" nil t)
+(autoload 'cursord-set-mode "cursord-session" nil t)
+(autoload 'cursord-rename-session "cursord-session" nil t)
+(autoload 'cursord-delete-session "cursord-session" nil t)
 
 ;;;###autoload (autoload 'cursord-command-map "cursord" nil nil 'keymap)
 (defvar-keymap cursord-command-map
   :doc "Commands of cursord, for you to bind.
 For example by (keymap-global-set \"C-c a\" cursord-command-map)."
+  "c" #'cursord
+  "SPC" #'cursord-ask
+  "w" #'cursord-compose
+  "k" #'cursord-cancel
+  "s" #'cursord-resume
+  "o" #'cursord-next-attention
+  "m" #'cursord-menu
+  "t" #'cursord-trust
   "D" #'cursord-doctor)
 (fset 'cursord-command-map cursord-command-map)
 

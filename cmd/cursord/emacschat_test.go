@@ -1,0 +1,286 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// chatName is the name of the buffer of the workspace's chat.
+const chatName = "*cursord: ws*"
+
+// emacsAnswers has questions answered as given: yes or no, and choices.
+const emacsAnswers = `(progn
+  (defvar asked nil)
+  (defvar answers nil)
+  (defun yes-or-no-p (prompt) (push prompt asked) (pop answers))
+  (defun test-answer (answer) (setq answers (append answers (list answer)))))`
+
+// TestEmacsChat asks from a buffer: trust is asked for, the draft survives, text streams, and what folds folds.
+func TestEmacsChat(t *testing.T) {
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.put("src/a.go", "package a\n\nfunc a() {}\n")
+		w.put("src/b.go", "package b\n")
+		w.git("init", "-q")
+		w.plays(
+			`{"type":"thinking","subtype":"delta","text":"Hm.\nWell."}`, `{"type":"thinking","subtype":"completed"}`,
+			streams("First "), streams("wörds 😀\n\n- an item `code`\n\n```go\nfunc x() {}\n```\n"),
+			`{"fake":"wait","path":"{{cwd}}/../go"}`,
+			`{"type":"tool_call","subtype":"started","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"make"}}}}`,
+			`{"type":"tool_call","subtype":"completed","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"make"},"result":{"failure":{"command":"make","exitCode":2,"stdout":"one\ntwo\n","stderr":""}}}}}`,
+			streams("Last words"), done)
+		w.start()
+		e := w.emacs(t, bin, emacsAnswers)
+		e.eval(`(progn (find-file %q) (goto-char (point-min)) (forward-line 2) (push-mark (line-end-position) t t) (cursord-compose) nil)`, w.path("src/a.go"))
+		require.Equal(t, "cursord-compose-mode", e.eval(`major-mode`))
+		require.Equal(t, "@region ", e.eval(`(buffer-string)`))
+
+		// What is written stays when it is left, and when it cannot be sent.
+		e.eval(`(progn (insert "see @sr") (completion-at-point) nil)`)
+		require.Equal(t, "@region see @src/", e.eval(`(buffer-string)`))
+		e.eval(`(progn (insert "b.go please") (call-interactively 'cursord-compose-abort) nil)`)
+		require.Equal(t, "a.go", e.eval(`(buffer-name)`))
+		e.eval(`(progn (setq mark-active nil) (cursord-compose) nil)`)
+		require.Equal(t, "@region see @src/b.go please", e.eval(`(buffer-string)`))
+		e.eval(`(test-answer nil)`)
+		require.Contains(t, e.eval(`(condition-case err (cursord-compose-send) (user-error (cadr err)))`), "Nothing was sent")
+		require.Empty(t, w.runs())
+		require.Equal(t, "@region see @src/b.go please", e.eval(`(buffer-string)`))
+		e.eval(`(progn (test-answer t) (cursord-compose-send) nil)`)
+		require.Equal(t, "a.go", e.eval(`(buffer-name)`), "nothing has taken the window")
+		require.Equal(t, "May the agent run commands and change files in ~/ws/? ", e.eval(`(car asked)`))
+		first := `
+## You
+
+@region see @src/b.go please
+
+## Cursor%s
+
+∴ Thinking
+  │ Hm.
+  │ Well.
+
+First wörds 😀
+
+- an item ` + "`code`\n\n```go\nfunc x() {}\n```\n\n"
+		e.untilBuffer(chatName, fmt.Sprintf(first, "  working"))
+		require.Equal(t, true, e.eval(`(and (get-buffer-window %q) t)`, chatName))
+		require.Regexp(t, `^ working · \d:\d\d · k cancel$`, e.eval(`(substring-no-properties (with-current-buffer %q (cursord--chat-header)))`, chatName))
+
+		// The thoughts are folded, and TAB shows them.
+		hidden := fmt.Sprintf(`(with-current-buffer %q (goto-char (point-min)) (search-forward "Hm.") (and (invisible-p (1- (point))) t))`, chatName)
+		require.Equal(t, true, e.eval(hidden))
+		e.eval(`(with-current-buffer %q (goto-char (point-min)) (search-forward "Thinking") (cursord-toggle) nil)`, chatName)
+		require.Nil(t, e.eval(hidden))
+		require.Equal(t, "cursord-code", e.eval(`(with-current-buffer %q (goto-char (point-min)) (search-forward "code") (get-text-property (1- (point)) 'face))`, chatName))
+		require.Equal(t, true, e.eval(`(with-current-buffer %q (condition-case nil (progn (goto-char (point-max)) (let ((buffer-read-only nil)) (backward-delete-char 1)) nil) (text-read-only t)))`, chatName))
+
+		w.put("../go", "")
+		e.untilBuffer(chatName, fmt.Sprintf(first, "")+`
+✗ make (failed)
+  │ one
+  │ two
+  │ exit code 2
+
+Last words
+`)
+		e.until("the message of its end", `(with-current-buffer (messages-buffer) (goto-char (point-min)) (search-forward "cursord: done" nil t))`)
+		require.Equal(t, "<context>\n<selection path=\"src/a.go\" lines=\"3\">\nfunc a() {}\n</selection>\n<file path=\"src/b.go\" />\n</context>\n\n@region see @src/b.go please",
+			strings.TrimSpace(w.runs()[0].Prompt))
+		e.quiet()
+	})
+}
+
+// TestEmacsScrolledWindowStays reads the beginning of an answer while its end comes; a window at the end follows.
+func TestEmacsScrolledWindowStays(t *testing.T) {
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.plays(streams(strings.Repeat("a line\n", 60)), `{"fake":"wait","path":"{{cwd}}/../go"}`, streams(strings.Repeat("more\n", 60)+"the end"), done)
+		w.start()
+		w.trusts()
+		e := w.emacs(t, bin, "")
+		e.eval(`(progn (cursord) (cursord-send (cursord-workspace-open) "x") (delete-other-windows) nil)`)
+		e.until("the first part", `(= 60 (how-many "a line" (point-min) (point-max)))`)
+		e.eval(`(progn (split-window) (set-window-point (next-window) (point-max)) (goto-char (point-min)) (forward-line 10) nil)`)
+		at := e.eval(`(list (line-number-at-pos) (line-number-at-pos (window-point)) (buffer-name))`)
+		w.put("../go", "")
+		e.until("the rest", `(save-excursion (goto-char (point-min)) (search-forward "the end" nil t))`)
+		e.until("the end of the turn", `(eq (cursord-state (cursord-workspace-find)) 'idle)`)
+		require.Equal(t, at, e.eval(`(list (line-number-at-pos) (line-number-at-pos (window-point)) (buffer-name))`))
+		require.Equal(t, true, e.eval(`(= (window-point (next-window)) (point-max))`))
+		e.quiet()
+	})
+}
+
+// TestEmacsCrashesAndRestarts kills Emacs and then the daemon in the middle of turns; two of them stay in step.
+func TestEmacsCrashesAndRestarts(t *testing.T) {
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.plays(streams("I begin. "), streams("I wait. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, streams("I end."), done)
+		w.start()
+		w.trusts()
+		e := w.emacs(t, bin, "")
+		e.eval(`(progn (cursord) (cursord-send (cursord-workspace-open) "go on") nil)`)
+		e.untilBuffer(chatName, "\n## You\n\ngo on\n\n## Cursor  working\n\nI begin. I wait. \n")
+		e.kill()
+
+		e = w.emacs(t, bin, "")
+		other := w.emacs(t, bin, "")
+		for _, e := range []*emacs{e, other} {
+			e.eval(`(progn (cursord) nil)`)
+			e.untilBuffer(chatName, "\n## You\n\ngo on\n\n## Cursor  working\n\nI begin. I wait. \n")
+		}
+		w.put("../go", "")
+		for _, e := range []*emacs{e, other} {
+			e.untilBuffer(chatName, "\n## You\n\ngo on\n\n## Cursor\n\nI begin. I wait. I end.\n")
+		}
+
+		w.plays(streams("I wait again. "), `{"fake":"wait","path":"{{cwd}}/../never"}`, done)
+		e.eval(`(progn (cursord-send (cursord-workspace-open) "once more") nil)`)
+		other.until("what another has asked", `(save-excursion (goto-char (point-min)) (search-forward "I wait again." nil t))`)
+		w.kill()
+		t.Cleanup(func() { w.cursord("stop", "--force") })
+		all := "\n## You\n\ngo on\n\n## Cursor\n\nI begin. I wait. I end.\n\n## You\n\nonce more\n\n## Cursor  interrupted\n\nI wait again. \n"
+		for _, e := range []*emacs{e, other} {
+			e.poll("what the crash has left", func() bool { return strings.HasPrefix(e.buffer(chatName), strings.TrimSuffix(all, "I wait again. \n")) })
+		}
+		w.plays(streams("Here again."), done)
+		other.eval(`(progn (cursord-send (cursord-workspace-open) "and now?") nil)`)
+		for _, e := range []*emacs{e, other} {
+			e.poll("the answer", func() bool {
+				return strings.HasSuffix(e.buffer(chatName), "\n\n## You\n\nand now?\n\n## Cursor\n\nHere again.\n")
+			})
+		}
+		require.Equal(t, e.buffer(chatName), other.buffer(chatName))
+		want := e.buffer(chatName)
+		e.eval(`(progn (cursord-chat-resync) nil)`)
+		e.until("all of it again", `(= (buffer-size) %d)`, len([]rune(want)))
+		require.Equal(t, want, e.buffer(chatName))
+		e.quiet()
+		other.quiet()
+	})
+}
+
+// TestEmacsSessions ends turns, begins sessions and goes back to earlier ones, and reads the pages of a long one.
+func TestEmacsSessions(t *testing.T) {
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.start()
+		w.trusts()
+		long := []string{}
+		for i := range 120 {
+			long = append(long, fmt.Sprintf(`{"type":"tool_call","subtype":"started","call_id":"%d","tool_call":{"readToolCall":{"args":{"path":"f%d"}}}}`, i, i),
+				fmt.Sprintf(`{"type":"tool_call","subtype":"completed","call_id":"%d","tool_call":{"readToolCall":{"args":{"path":"f%d"},"result":{"success":{"content":"x"}}}}}`, i, i))
+		}
+		w.plays(append(long, done)...)
+		c := w.joins()
+		c.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
+		first := c.turn(obj{"prompt": "a long one"})
+		w.plays(streams("I hang."), `{"fake":"hang"}`)
+		e := w.emacs(t, bin, emacsAnswers)
+		e.eval(`(progn (cursord) nil)`)
+		e.until("the latest page", `(and (save-excursion (goto-char (point-min)) (looking-at "Load older messages\n")) (< 90 (how-many "^✓" (point-min) (point-max)) 120))`)
+		e.eval(`(progn (goto-char (point-min)) (cursord-visit) nil)`)
+		e.until("all of it", `(and (= 120 (how-many "^✓" (point-min) (point-max))) (not (get-text-property (point-min) 'cursord-older)))`)
+		lines := strings.Split(e.buffer(chatName), "\n")
+		for i := range 120 {
+			require.Contains(t, lines[7+i*2], fmt.Sprintf("f%d", i), "line %d", 7+i*2)
+		}
+		require.Equal(t, "This is the beginning", e.eval(`(condition-case err (cursord-older) (user-error (cadr err)))`))
+
+		// A new one, whose turn is ended.
+		e.eval(`(progn (cursord '(4)) nil)`)
+		e.untilBuffer(chatName, "")
+		e.eval(`(progn (cursord-set-mode "ask") (cursord-send (cursord-workspace-open) "stay" ) nil)`)
+		e.untilBuffer(chatName, "\n## You\n\nstay\n\n## Cursor  working\n\nI hang.\n")
+		require.Equal(t, "ask", e.eval(`(plist-get (cursord-session (cursord-workspace-find)) :mode)`))
+		e.eval(`(progn (cursord-cancel) nil)`)
+		e.untilBuffer(chatName, "\n## You\n\nstay\n\n## Cursor  cancelled\n\nI hang.\n")
+		require.Equal(t, "Nothing runs here", e.eval(`(condition-case err (cursord-cancel) (user-error (cadr err)))`))
+
+		// And back; another can be deleted.
+		e.eval(`(cl-letf (((symbol-function 'completing-read) (lambda (_ table &rest _) (seq-find (lambda (name) (string-match-p "long" name)) (all-completions "" table)))))
+			(cursord-resume) nil)`)
+		e.until("the first session", `(save-excursion (goto-char (point-min)) (search-forward "Load older" nil t))`)
+		require.Equal(t, first.SessionID, e.eval(`(cursord-workspace-current (cursord-workspace-find))`))
+		e.eval(`(progn (cursord-rename-session "renamed") nil)`)
+		e.until("its title", `(equal "renamed" (plist-get (cursord-session (cursord-workspace-find)) :title))`)
+		e.eval(`(cl-letf (((symbol-function 'completing-read) (lambda (_ table &rest _) "renamed")))
+			(test-answer t) (cursord-delete-session) nil)`)
+		e.untilBuffer(chatName, "")
+		require.Equal(t, "~/ws/: idle, 0 hunks", e.eval(`(progn (require 'cursord-menu) (cursord--menu-title))`))
+		e.quiet()
+	})
+}
+
+// TestEmacsTokens asks with a region, diagnostics and text that is not saved.
+func TestEmacsTokens(t *testing.T) {
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.put("a.txt", "ä one\ntwo\nthree\n")
+		w.start()
+		w.trusts()
+		e := w.emacs(t, bin, `(defun test-backend (report &rest _)
+			(funcall report (list (flymake-make-diagnostic (current-buffer) 3 6 :error "bad word")
+			                      (flymake-make-diagnostic (current-buffer) 7 10 :warning "odd word"))))`)
+		e.eval(`(progn (find-file %q) (add-hook 'flymake-diagnostic-functions 'test-backend nil t) (flymake-mode) (flymake-start) nil)`, w.path("a.txt"))
+		e.until("the diagnostics", `(= 2 (length (flymake-diagnostics)))`)
+		e.eval(`(progn (goto-char 3) (push-mark 6 t t) nil)`)
+		e.eval(`(cl-letf (((symbol-function 'read-from-minibuffer) (lambda (&rest _) "why @diagnostics and @a.txt:2-3, mail@example.com")))
+			(setq cursord-show-chat-on-ask nil)
+			(cursord-ask) nil)`)
+		e.poll("the agent's start", func() bool { return len(w.runs()) == 1 })
+		require.Equal(t, `<context>
+<diagnostics path="a.txt">
+1:3 error: bad word
+2:1 warning: odd word
+</diagnostics>
+<file path="a.txt" lines="2-3" />
+<selection path="a.txt" lines="1">
+one
+</selection>
+</context>
+
+why @diagnostics and @a.txt:2-3, mail@example.com @region`, strings.TrimSpace(w.runs()[0].Prompt))
+		require.Equal(t, "a.txt", e.eval(`(buffer-name)`))
+		e.eval(`(progn (goto-char (point-max)) (insert "new\n") (cursord-send (cursord-workspace-open) "look at @buffer" (cursord-origin-here)) nil)`)
+		e.poll("the agent's start", func() bool { return len(w.runs()) == 2 })
+		require.Contains(t, w.runs()[1].Prompt, "three\nnew\n")
+		require.Equal(t, "There are no @changes: there is nothing to review",
+			e.eval(`(condition-case err (cursord-send (cursord-workspace-open) "@changes") (user-error (cadr err)))`))
+	})
+}
+
+// TestEmacsPlaces asks where agents cannot be reached, and by ssh.
+func TestEmacsPlaces(t *testing.T) {
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.put("sub/x", "")
+		w.start()
+		w.put("../bin/ssh", "#!/bin/sh\nfor last; do :; done\necho \"$@\" >>"+w.path("../ssh.log")+"\nexec sh -c \"$last\"\n")
+		require.NoError(t, os.Chmod(w.path("../bin/ssh"), 0o755))
+		e := w.emacs(t, bin, `(setenv "CURSORD_SSH" "`+filepath.Join(w.dir, "bin", "ssh")+`")`)
+		for dir, want := range map[string]string{
+			"/sudo:root@localhost:/etc/": "by \"sudo\" are not supported",
+			"/ssh:a|ssh:b:/etc/":         "More than one hop",
+			"/ssh:b#22:/etc/":            "~/.ssh/config",
+			w.path("none") + "/":         "is not a directory",
+		} {
+			require.Contains(t, e.eval(`(condition-case err (cl-letf (((symbol-function 'file-truename) #'identity)
+			         ((symbol-function 'file-directory-p) (lambda (dir) (and (string-match-p "\\`+"`"+`/ss\\|/sudo" dir) t))))
+			    (cursord-workspace-open %q) "opened") (user-error (cadr err)))`, dir), want)
+		}
+		// As TRAMP would have it, the directory is the same on both machines.
+		e.eval(`(cl-letf (((symbol-function 'file-truename) #'identity) ((symbol-function 'file-directory-p) (lambda (_) t)))
+			(cursord-workspace-open %q) nil)`, "/ssh:me@build:"+w.ws+"/")
+		e.until("the subscription there", `(cursord-workspace-ready (car cursord-workspaces))`)
+		require.Equal(t, "me@build", e.eval(`(cursord-workspace-host (car cursord-workspaces))`))
+		require.Equal(t, "/ssh:me@build:"+w.path("sub/x"), e.eval(`(cursord-file (car cursord-workspaces) "sub/x")`))
+		require.Contains(t, w.get("../ssh.log"), "-- me@build cursord stdio")
+	})
+}

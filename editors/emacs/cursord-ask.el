@@ -1,0 +1,243 @@
+;;; cursord-ask.el --- Asking the agent  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; A prompt comes from the minibuffer (`cursord-ask') or from a buffer where one has more room (`cursord-compose').  What
+;; could not be sent is still there.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'ring)
+(require 'cursord-workspace)
+(require 'cursord-context)
+
+(declare-function cursord-show-chat "cursord-chat" (ws))
+
+(defcustom cursord-show-chat-on-ask t
+  "Whether asking shows the chat in a window, which is not selected."
+  :type 'boolean
+  :group 'cursord)
+
+(defvar cursord-prompt-history nil "What was asked, the latest first.")
+
+(defun cursord--new-turn-id ()
+  "A name for a turn that no other has."
+  (format "emacs-%x-%x-%x" (emacs-pid) (car (time-convert nil 1000000)) (random (expt 2 40))))
+
+(defun cursord-trusted-p (ws)
+  "Whether agents may work in WS."
+  (seq-some (lambda (one) (and (equal (plist-get one :workspace) (cursord-workspace-path ws))
+                               (eq (plist-get one :trusted) t)))
+            (plist-get (cursord-call ws :workspace/list nil) :workspaces)))
+
+(defun cursord--ask-trust (ws)
+  "Ask whether agents may work in WS; if not, it is a `user-error'."
+  (unless (yes-or-no-p (format "May the agent run commands and change files in %s? "
+                               (abbreviate-file-name (cursord-workspace-root ws))))
+    (user-error "Nothing was sent: M-x cursord-trust allows the agent to work here"))
+  (cursord-call ws :workspace/trust '(:trusted t)))
+
+(defun cursord--start-turn (ws params)
+  "Start a turn in WS with PARAMS and return the answer.
+The name of the turn makes it one, however often it is asked for."
+  (let ((limit 30) answer)
+    (while (not answer)
+      (let (failed)
+        (cursord-request ws :turn/start params
+                         :then (lambda (result) (setq answer result))
+                         :else (lambda (err) (setq failed err)))
+        (let ((deadline (time-add nil limit)))
+          (while (not (or answer failed))
+            (unless (time-less-p nil deadline)
+              (user-error "The daemon has not answered within %d seconds" limit))
+            (accept-process-output nil 0.02)))
+        (pcase (cursord-error-kind failed)
+          ((guard answer))
+          ("workspaceUntrusted" (cursord--ask-trust ws))
+          ((and "disconnected" (guard (cl-plusp (cl-decf limit 15))) (guard (cursord-connection-to (cursord-workspace-host ws)))))
+          (_ (user-error "%s" (cursord-error-text failed))))))
+    answer))
+
+(defun cursord-send (ws prompt &optional origin new)
+  "Ask PROMPT in WS, at ORIGIN; in a new session if NEW.
+It returns once the daemon has stored the turn; if it has not, that is an error."
+  (when (string-blank-p prompt)
+    (user-error "There is nothing to ask"))
+  (require 'cursord-session)            ; it says when turns end
+  (let ((context (cursord-context ws prompt (or origin (cursord--origin-make))))
+        (known (or new (cursord-workspace-chosen ws))))
+    (cond (new (cursord-talk-with ws nil))
+          ((not known)
+           (let ((sessions (plist-get (cursord-call ws :session/list '(:limit 1)) :sessions)))
+             (cursord-talk-with ws (seq-find #'identity sessions)))))
+    (add-to-history 'cursord-prompt-history prompt)
+    (let* ((session (cursord-workspace-current ws))
+           (result (cursord--start-turn
+                    ws `(:prompt ,prompt :turnId ,(cursord--new-turn-id)
+                                 ,@(and context (list :context (vconcat context)))
+                                 ,@(if session (list :sessionId session) (cursord-workspace-next ws))))))
+      (puthash (plist-get (plist-get result :turn) :id) t (cursord-workspace-mine ws))
+      (unless session
+        (cursord-talk-with ws (plist-get result :session)))
+      result)))
+
+;;;; In the minibuffer
+
+(defvar-keymap cursord-ask-map
+  :doc "Keys while a prompt is read in the minibuffer."
+  :parent minibuffer-local-map
+  "TAB" #'completion-at-point
+  "C-c C-o" #'cursord--ask-with-more-room)
+
+(defvar cursord--ask-more nil "What was written before more room was asked for.")
+
+(defun cursord--ask-with-more-room ()
+  "Go on writing in a buffer."
+  (interactive)
+  (setq cursord--ask-more (minibuffer-contents-no-properties))
+  (exit-minibuffer))
+
+(defun cursord--read-prompt (ws origin new)
+  "Read what is to be asked in WS, at ORIGIN; of a new session if NEW."
+  (let ((text (if (cursord-origin-region origin) "Ask about the region" "Ask")))
+    (minibuffer-with-setup-hook
+        (lambda ()
+          (setq cursord-buffer-workspace ws)
+          (add-hook 'completion-at-point-functions #'cursord-complete-token nil t))
+      (read-from-minibuffer (format "%s%s: " text (if new " (new session)" ""))
+                            nil cursord-ask-map nil 'cursord-prompt-history))))
+
+;;;###autoload
+(defun cursord-ask (&optional compose)
+  "Ask the agent; an active region goes along.
+With a prefix argument COMPOSE, write in a buffer.  In the minibuffer, TAB
+completes tokens such as @src/main.go, and \\<cursord-ask-map>\\[cursord--ask-with-more-room] goes on in a buffer."
+  (interactive "P")
+  (let ((ws (cursord-workspace-open))
+        (origin (cursord-origin-here))
+        (cursord--ask-more nil))
+    (if compose
+        (cursord-compose)
+      (let ((prompt (cursord--read-prompt ws origin nil)))
+        (if cursord--ask-more
+            (cursord--compose ws origin cursord--ask-more)
+          (when (and (cursord-origin-region origin) (not (string-match-p "\\(?:\\`\\|[ \t\n(]\\)@region\\>" prompt)))
+            (setq prompt (concat prompt " @region")))
+          (cursord-send ws prompt origin)
+          (deactivate-mark)
+          (if cursord-show-chat-on-ask
+              (cursord-show-chat ws)
+            (cursord-say "sent")))))))
+
+;;;; In a buffer
+
+(defvar-local cursord--history-at -1 "Which of `cursord-prompt-history' is shown; -1 for the draft.")
+(defvar-local cursord--draft nil "What was written before something else was shown.")
+
+(defvar-keymap cursord-compose-mode-map
+  :doc "Keys where a prompt is written."
+  "C-c C-c" #'cursord-compose-send
+  "C-c C-k" #'cursord-compose-abort
+  "M-p" #'cursord-previous-prompt
+  "M-n" #'cursord-next-prompt)
+
+(define-derived-mode cursord-compose-mode text-mode "Cursord-Compose"
+  "Mode to write a prompt in.
+\\<cursord-compose-mode-map>\\[cursord-compose-send] sends it, \\[cursord-compose-abort] goes back and keeps it.  \\[completion-at-point] completes tokens
+that name what goes along: @region, @buffer, @diagnostics, @changes, and files
+such as @src/main.go or @src/main.go:10-20."
+  (setq header-line-format
+        (list " " '(:eval (cursord--compose-header))))
+  (setq-local fill-column (max fill-column 80))
+  (add-hook 'completion-at-point-functions #'cursord-complete-token nil t))
+
+(defun cursord--compose-header ()
+  "What is above a prompt that is written."
+  (substitute-command-keys
+   "\\<cursord-compose-mode-map>\\[cursord-compose-send] send · \\[cursord-compose-abort] keep for later · \
+\\[cursord-previous-prompt] earlier ones · @ names what goes along"))
+
+(defun cursord--compose-name (ws)
+  "The name of the buffer where a prompt for WS is written."
+  (format "*cursord-compose: %s*" (file-name-nondirectory (directory-file-name (cursord-workspace-root ws)))))
+
+(defun cursord--compose-buffer (ws)
+  "The buffer where a prompt for WS is written."
+  (or (seq-find (lambda (buffer) (and (eq (buffer-local-value 'major-mode buffer) 'cursord-compose-mode)
+                                      (eq (buffer-local-value 'cursord-buffer-workspace buffer) ws)))
+                (buffer-list))
+      (with-current-buffer (generate-new-buffer (cursord--compose-name ws))
+        (cursord-compose-mode)
+        (setq cursord-buffer-workspace ws
+              default-directory (cursord-workspace-root ws))
+        (current-buffer))))
+
+(defun cursord--compose (ws origin &optional text)
+  "Write a prompt for WS in a buffer, asked at ORIGIN, with TEXT put in."
+  (let ((buffer (cursord--compose-buffer ws)))
+    (pop-to-buffer buffer '((display-buffer-reuse-window display-buffer-below-selected)
+                            (window-height . 10)))
+    (goto-char (point-min))
+    (let ((region (save-excursion (search-forward "@region" nil t))))
+      ;; A draft goes on about the region that it began with.
+      (unless (and cursord-buffer-origin
+                   (or (null (cursord-origin-buffer origin))
+                       (and region (null (cursord-origin-region origin)))))
+        (setq cursord-buffer-origin origin))
+      (when (and (cursord-origin-region origin) (not region))
+        (insert "@region ")))
+    (goto-char (point-max))
+    (when text (insert text))))
+
+;;;###autoload
+(defun cursord-compose ()
+  "Write a prompt in a buffer of its own.
+What was written there before is still there."
+  (interactive)
+  (let ((origin (cursord-origin-here)))
+    (cursord--compose (cursord-workspace-open) origin)))
+
+(defun cursord-compose-send ()
+  "Send what is written, and go back."
+  (interactive nil cursord-compose-mode)
+  (let ((ws (cursord-workspace-open)))
+    (cursord-send ws (string-trim (buffer-substring-no-properties (point-min) (point-max))) cursord-buffer-origin)
+    (erase-buffer)
+    (setq cursord--history-at -1)
+    (quit-window)
+    (when cursord-show-chat-on-ask
+      (cursord-show-chat ws))))
+
+(defun cursord-compose-abort ()
+  "Go back, and keep what is written for the next time."
+  (interactive nil cursord-compose-mode)
+  (quit-window)
+  (cursord-say "the draft is kept"))
+
+(defun cursord--show-prompt (at)
+  "Show the prompt AT of the history; -1 is the draft."
+  (when (>= at (length cursord-prompt-history))
+    (user-error "There is no earlier prompt"))
+  (when (< at -1)
+    (user-error "There is no later prompt"))
+  (when (= cursord--history-at -1)
+    (setq cursord--draft (buffer-string)))
+  (setq cursord--history-at at)
+  (erase-buffer)
+  (insert (if (= at -1) (or cursord--draft "") (nth at cursord-prompt-history))))
+
+(defun cursord-previous-prompt ()
+  "Show what was asked before."
+  (interactive nil cursord-compose-mode)
+  (cursord--show-prompt (1+ cursord--history-at)))
+
+(defun cursord-next-prompt ()
+  "Show what was asked after that, and at last the draft."
+  (interactive nil cursord-compose-mode)
+  (cursord--show-prompt (1- cursord--history-at)))
+
+(provide 'cursord-ask)
+;;; cursord-ask.el ends here

@@ -1,0 +1,257 @@
+;;; cursord-chat.el --- The chat of a project  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; A buffer for each workspace that shows the session that is talked with.  It is read; what one writes is written in the
+;; minibuffer or in a buffer of its own, see cursord-ask.el.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'cursord-workspace)
+(require 'cursord-transcript)
+(require 'cursord-ask)
+
+(declare-function cursord-review "cursord-review")
+(declare-function cursord-menu "cursord-menu")
+(declare-function cursord-cancel "cursord-session")
+(declare-function cursord-resume "cursord-session")
+(declare-function cursord-set-model "cursord-session")
+
+(defvar-keymap cursord-chat-mode-map
+  :doc "Keys in a chat."
+  "RET" #'cursord-visit
+  "<mouse-2>" #'cursord-visit-mouse
+  "TAB" #'cursord-toggle
+  "n" #'cursord-next-message
+  "p" #'cursord-previous-message
+  "c" #'cursord-compose
+  "C-c C-c" #'cursord-compose
+  "k" #'cursord-cancel
+  "C-c C-k" #'cursord-cancel
+  "r" #'cursord-review
+  "o" #'cursord-older
+  "s" #'cursord-resume
+  "m" #'cursord-set-model
+  "g" #'cursord-chat-resync
+  "?" #'cursord-menu)
+
+(define-derived-mode cursord-chat-mode special-mode "Cursord-Chat"
+  "Mode of the chat with Cursor's agent.
+\\{cursord-chat-mode-map}"
+  (buffer-disable-undo)
+  (setq-local scroll-conservatively 101
+              truncate-lines nil
+              word-wrap t
+              bidi-paragraph-direction 'left-to-right
+              bidi-inhibit-bpa t
+              outline-regexp "## \\|[◌✓✗∴] "
+              outline-level (lambda () (if (eq (char-after) ?#) 1 2))
+              imenu-generic-expression '((nil "^## You\n\n\\(.*\\)" 1)))
+  (add-to-invisibility-spec '(cursord-fold . t))
+  (setq header-line-format '(:eval (cursord--chat-header))))
+
+;;;; The header line
+
+(defun cursord--elapsed (seconds)
+  "SECONDS as minutes and seconds, with hours where there are some."
+  (let ((seconds (max 0 (truncate seconds))))
+    (if (< seconds 3600)
+        (format "%d:%02d" (/ seconds 60) (% seconds 60))
+      (format "%d:%02d:%02d" (/ seconds 3600) (% (/ seconds 60) 60) (% seconds 60)))))
+
+(defun cursord--chat-turn (ws)
+  "The turn of the session that is talked with in WS that runs or waits, or nil."
+  (seq-find (lambda (turn) (equal (plist-get turn :sessionId) (cursord-workspace-current ws)))
+            (cursord-busy-turns ws)))
+
+(defun cursord--state-word (ws turn)
+  "What goes on in the chat of WS, where TURN runs or waits."
+  (let ((state (cursord-state ws)))
+    (cond ((eq state 'off) (propertize "not connected" 'face 'cursord-failed))
+          ((equal (plist-get turn :status) "running") "working")
+          (turn "queued")
+          ((eq state 'error) (propertize "error" 'face 'cursord-failed))
+          (t "idle"))))
+
+(defun cursord--chat-header ()
+  "What is above a chat."
+  (if-let* ((ws cursord-buffer-workspace))
+      (let* ((turn (cursord--chat-turn ws))
+             (session (cursord-session ws))
+             (mode (or (plist-get session :mode) (plist-get (cursord-workspace-next ws) :mode)))
+             (hunks (car (cursord-pending ws)))
+             (started (plist-get turn :startedAt)))
+        (concat " "
+                (string-replace
+                 "%" "%%"
+                 (string-join
+                  (delq nil
+                        (list (cursord--state-word ws turn)
+                              (or (plist-get session :model) (plist-get (cursord-workspace-next ws) :model))
+                              (and mode (not (equal mode "agent")) mode)
+                              (and (equal (plist-get session :isolation) "copy") "in a copy")
+                              (and (> hunks 0) (cursord-plural hunks "hunk"))
+                              (and started (cursord--elapsed (float-time (time-subtract nil (date-to-time started)))))
+                              (substitute-command-keys
+                               (cond (turn "\\<cursord-chat-mode-map>\\[cursord-cancel] cancel")
+                                     ((> hunks 0) "\\<cursord-chat-mode-map>\\[cursord-review] review")
+                                     (t "\\<cursord-chat-mode-map>\\[cursord-compose] write")))))
+                  " · "))))
+    ""))
+
+(defvar cursord--clock nil "The timer that has the header lines tell the time while turns run.")
+
+(defun cursord--tick ()
+  "Draw the header lines of chats that are seen; stop where nothing runs."
+  (if (seq-some #'cursord-busy-turns cursord-workspaces)
+      (dolist (ws cursord-workspaces)
+        (when-let* ((buffer (cursord-chat-buffer ws)))
+          (when (get-buffer-window buffer t)
+            (with-current-buffer buffer (force-mode-line-update)))))
+    (cancel-timer cursord--clock)
+    (setq cursord--clock nil)))
+
+;;;; The buffer
+
+(defun cursord-chat-buffer (ws)
+  "The buffer of the chat of WS, nil if there is none."
+  (seq-find (lambda (buffer) (and (eq (buffer-local-value 'major-mode buffer) 'cursord-chat-mode)
+                                  (eq (buffer-local-value 'cursord-buffer-workspace buffer) ws)))
+            (buffer-list)))
+
+(defun cursord--chat-buffer-create (ws)
+  "The buffer of the chat of WS, made if there is none."
+  (require 'cursord-session)            ; it says when turns end
+  (or (cursord-chat-buffer ws)
+      (with-current-buffer (generate-new-buffer
+                            (format "*cursord: %s*" (file-name-nondirectory (directory-file-name (cursord-workspace-root ws)))))
+        (cursord-chat-mode)
+        (setq cursord-buffer-workspace ws
+              default-directory (cursord-workspace-root ws))
+        (cursord-transcript-clear ws (cursord-workspace-current ws))
+        (cursord-choose-session ws #'ignore)
+        (current-buffer))))
+
+(defun cursord-show-chat (ws)
+  "Show the chat of WS in a window, and do not go there."
+  (save-selected-window
+    (display-buffer (cursord--chat-buffer-create ws)
+                    '((display-buffer-reuse-window display-buffer-use-some-window display-buffer-pop-up-window)
+                      (inhibit-same-window . t)))))
+
+;;;###autoload
+(defun cursord (&optional new)
+  "Go to the chat of this project.
+With a prefix argument NEW, begin a new session."
+  (interactive "P")
+  (let ((ws (cursord-workspace-open)))
+    (when new
+      (cursord-talk-with ws nil))
+    (pop-to-buffer (cursord--chat-buffer-create ws))))
+
+;;;; What is told
+
+(defun cursord--show-session (ws)
+  "Have the chat of the current buffer show the session that WS talks with."
+  (let ((session (cursord-workspace-current ws)))
+    (unless (equal session (cursord-transcript-session cursord-transcript))
+      (cursord-transcript-clear ws session))))
+
+(defun cursord--chat-event (event ws object _before)
+  "Show OBJECT, which EVENT tells of in WS, in the chat."
+  (when (and (memq event '(turn update)) (not cursord--clock) (cursord-busy-turns ws))
+    (setq cursord--clock (run-at-time 1 1 #'cursord--tick)))
+  (when-let* ((buffer (cursord-chat-buffer ws)))
+    (with-current-buffer buffer
+      (let* ((tr cursord-transcript)
+             (mine (and (memq event '(turn item delta))
+                        (equal (plist-get object :sessionId) (cursord-transcript-session tr)))))
+        (pcase event
+          ('delta (when mine (cursord-transcript-delta tr object)))
+          ('item (when mine (cursord-transcript-item tr object)))
+          ('turn (when mine (cursord-transcript-turn tr object)))
+          ('current (cursord--show-session ws))
+          ('reset (cursord-transcript-clear ws (cursord-transcript-session tr)))
+          ('update (cursord-transcript-flush tr)
+                   (force-mode-line-update)))))))
+
+(add-hook 'cursord-event-functions #'cursord--chat-event)
+
+;;;; Commands
+
+(defun cursord-chat-resync ()
+  "Have all that is shown of this project told again."
+  (interactive nil cursord-chat-mode)
+  (cursord-resync (cursord-workspace-open)))
+
+(defun cursord-older ()
+  "Read older messages, if there are some."
+  (interactive nil cursord-chat-mode)
+  (if (cursord-transcript-oldest cursord-transcript)
+      (cursord-transcript-load cursord-transcript)
+    (user-error "This is the beginning")))
+
+(defun cursord-toggle ()
+  "Show or hide what a tool said, or what the agent thought, at point."
+  (interactive nil cursord-chat-mode)
+  (let* ((block (cursord--block-at (point)))
+         (start (and block (cursord--block-start block))))
+    (unless (and start (get-text-property start 'cursord-fold)
+                 (< (save-excursion (goto-char start) (line-end-position)) (1- (cursord--block-end block))))
+      (user-error "There is nothing to show or hide here"))
+    (cursord--set-fold block (cursord--unfolded-p block))
+    (when (invisible-p (point))
+      (goto-char start))))
+
+(defun cursord-visit ()
+  "Go to what is at point: a file that a tool used, or older messages.
+On what folds and has no file, show or hide it."
+  (interactive nil cursord-chat-mode)
+  (let ((paths (get-text-property (point) 'cursord-paths)))
+    (cond
+     ((get-text-property (point) 'cursord-older) (cursord-older))
+     (paths
+      (let ((file (cursord-file cursord-buffer-workspace
+                                (if (cdr paths) (completing-read "File: " paths nil t) (car paths)))))
+        (unless (file-exists-p file)
+          (user-error "There is no file %s" (abbreviate-file-name file)))
+        (find-file-other-window file)))
+     ((thing-at-point 'url) (browse-url (thing-at-point 'url)))
+     (t (cursord-toggle)))))
+
+(defun cursord-visit-mouse (event)
+  "Show or hide what was clicked at by EVENT, or read older messages."
+  (interactive "e" cursord-chat-mode)
+  (mouse-set-point event)
+  (if (get-text-property (point) 'cursord-older)
+      (cursord-older)
+    (cursord-toggle)))
+
+(defun cursord-next-message (n)
+  "Go to what was asked next, N times."
+  (interactive "p" cursord-chat-mode)
+  (dotimes (_ (abs n))
+    (let ((at (point)))
+      (if (> n 0)
+          (progn
+            (when (get-text-property (point) 'cursord-prompt)
+              (goto-char (next-single-property-change (point) 'cursord-prompt nil (point-max))))
+            (goto-char (next-single-property-change (point) 'cursord-prompt nil (point-max))))
+        (goto-char (line-beginning-position))
+        (goto-char (previous-single-property-change (point) 'cursord-prompt nil (point-min)))
+        (goto-char (if (get-text-property (point) 'cursord-prompt)
+                       (point)
+                     (previous-single-property-change (point) 'cursord-prompt nil (point-min)))))
+      (when (= at (point))
+        (user-error "There is no %s one" (if (> n 0) "later" "earlier"))))))
+
+(defun cursord-previous-message (n)
+  "Go to what was asked before, N times."
+  (interactive "p" cursord-chat-mode)
+  (cursord-next-message (- n)))
+
+(provide 'cursord-chat)
+;;; cursord-chat.el ends here

@@ -1,0 +1,194 @@
+;;; cursord-context.el --- What goes to the agent with a prompt  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; Tokens in a prompt, such as @region or @src/main.go, name what goes along.  `cursord-complete-token' completes them.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'flymake)
+(require 'cursord-workspace)
+
+(cl-defstruct (cursord-origin (:constructor cursord--origin-make) (:copier nil))
+  "Where one was when one began to ask."
+  (buffer nil :documentation "A buffer of a file; nil if there is none.")
+  (region nil :documentation "The region there, as markers (BEG . END); nil if it was not active."))
+
+(defvar-local cursord-buffer-origin nil
+  "The origin of what is written in a compose buffer.")
+(put 'cursord-buffer-origin 'permanent-local t)
+
+(defun cursord-origin-here ()
+  "The origin in the current buffer, or in the latest one of a file."
+  (let ((buffer (if buffer-file-name
+                    (current-buffer)
+                  (seq-find (lambda (buffer) (buffer-local-value 'buffer-file-name buffer))
+                            (mapcar #'window-buffer (window-list nil 'no-minibuffer))))))
+    (cursord--origin-make
+     :buffer buffer
+     :region (and (eq buffer (current-buffer)) (use-region-p)
+                  (cons (copy-marker (region-beginning)) (copy-marker (region-end)))))))
+
+(defun cursord--origin-path (ws origin)
+  "What the daemon calls the file of ORIGIN, in WS."
+  (let ((file (expand-file-name (buffer-local-value 'buffer-file-truename (cursord-origin-buffer origin)))))
+    (or (cursord-path ws file) (file-local-name file))))
+
+(defun cursord--position (pos)
+  "POS in the current buffer as the protocol has it.
+That is a line, counted from 0, and UTF-16 units in it."
+  (save-excursion
+    (goto-char pos)
+    (let ((bol (line-beginning-position)))
+      (list :line (1- (line-number-at-pos pos t))
+            :character (/ (string-bytes (encode-coding-string (buffer-substring-no-properties bol pos) 'utf-16le)) 2)))))
+
+(defun cursord--range (beg end)
+  "What is between BEG and END as the protocol has it."
+  (list :start (cursord--position beg) :end (cursord--position end)))
+
+(defun cursord--lines-range (first last)
+  "The lines from FIRST to LAST, which count from 1, as the protocol has it."
+  (list :start (list :line (1- first) :character 0) :end (list :line last :character 0)))
+
+(defun cursord--context-buffer (ws origin)
+  "The file of ORIGIN in WS, as it is in its buffer."
+  (with-current-buffer (cursord-origin-buffer origin)
+    (let ((path (cursord--origin-path ws origin)))
+      (if (buffer-modified-p)
+          (list :kind "text" :title (concat path " (not saved)")
+                :text (save-restriction (widen) (buffer-substring-no-properties (point-min) (point-max))))
+        (list :kind "file" :path path)))))
+
+(defun cursord--context-region (ws origin)
+  "The region of ORIGIN in WS."
+  (pcase-let ((`(,beg . ,end) (or (cursord-origin-region origin)
+                                  (user-error "There is no @region: none was active in %s"
+                                              (buffer-name (cursord-origin-buffer origin))))))
+    (with-current-buffer (cursord-origin-buffer origin)
+      (list :kind "selection" :path (cursord--origin-path ws origin)
+            :range (cursord--range beg end)
+            :text (buffer-substring-no-properties beg end)))))
+
+(defun cursord--context-diagnostics (ws origin)
+  "What Flymake says of the buffer of ORIGIN, in WS."
+  (with-current-buffer (cursord-origin-buffer origin)
+    (let ((diagnostics (and (bound-and-true-p flymake-mode) (flymake-diagnostics))))
+      (unless diagnostics
+        (user-error "There are no @diagnostics: Flymake has none in %s" (buffer-name)))
+      (list :kind "diagnostics" :path (cursord--origin-path ws origin)
+            :items (vconcat
+                    (mapcar (lambda (one)
+                              (list :range (cursord--range (flymake-diagnostic-beg one) (flymake-diagnostic-end one))
+                                    :severity (pcase (symbol-name (flymake-diagnostic-type one))
+                                                ((rx "error") 1) ((rx "warning") 2) (_ 3))
+                                    :message (flymake-diagnostic-text one)))
+                            diagnostics))))))
+
+(defun cursord--context-changes (ws _origin)
+  "What is to be reviewed in WS, as a patch."
+  (let ((patch (plist-get (cursord-call ws :diff/unified nil) :patch)))
+    (when (string-empty-p (or patch ""))
+      (user-error "There are no @changes: there is nothing to review"))
+    (list :kind "text" :title "changes under review" :text patch)))
+
+(defconst cursord--tokens
+  '(("buffer" cursord--context-buffer "the file that you were in, as it is in its buffer" t)
+    ("region" cursord--context-region "the region there" t)
+    ("diagnostics" cursord--context-diagnostics "what Flymake says of it" t)
+    ("changes" cursord--context-changes "what is to be reviewed" nil))
+  "Tokens: a name, its function, what it means, and whether it needs a buffer.")
+
+(defun cursord--token-context (ws origin name)
+  "The context that the token NAME stands for in WS, asked at ORIGIN; nil for none."
+  (pcase (assoc name cursord--tokens)
+    (`(,_ ,function ,_ ,needs)
+     (when (and needs (not (buffer-live-p (cursord-origin-buffer origin))))
+       (user-error "There is no @%s: you were in no file" name))
+     (funcall function ws origin))
+    (_
+     (string-match "\\`\\(.*?\\)\\(?::\\([0-9]+\\)\\(?:-\\([0-9]+\\)\\)?\\)?\\'" name)
+     (let ((path (match-string 1 name))
+           (first (match-string 2 name))
+           (last (match-string 3 name)))
+       (and (not (string-empty-p path))
+            (file-exists-p (cursord-file ws path))
+            `(:kind "file" :path ,path
+                    ,@(and first (list :range (cursord--lines-range
+                                               (string-to-number first)
+                                               (string-to-number (or last first)))))))))))
+
+(defun cursord-context (ws prompt origin)
+  "The context that the tokens of PROMPT name in WS, a list; asked at ORIGIN.
+What is neither a token nor a file is just text."
+  (let (all names)
+    (with-temp-buffer
+      (insert prompt)
+      (goto-char (point-min))
+      (while (re-search-forward "\\(?:\\`\\|[ \t\n(]\\)@\\([^ \t\n]+\\)" nil t)
+        (let ((name (string-trim-right (match-string 1) "[],;:.)?!]+")))
+          (unless (or (string-empty-p name) (member name names))
+            (push name names)))))
+    (dolist (name names)
+      (when-let* ((one (cursord--token-context ws origin name)))
+        (push one all)))
+    all))
+
+;;;; Completion
+
+(defvar cursord--files nil "Files of a workspace: (WS TIME . NAMES).")
+
+(defconst cursord--files-most 5000
+  "So many files are found where no project says which there are.")
+
+(defun cursord--some-files (root)
+  "Names of the files below ROOT, those near to it first, without hidden ones."
+  (let ((folders (list "")) (n 0) all)
+    (while (and folders (< n cursord--files-most))
+      (let ((folder (pop folders)))
+        (dolist (entry (ignore-errors (directory-files-and-attributes (concat root folder) nil "\\`[^.]" t)))
+          (let ((name (concat folder (car entry))))
+            (if (eq (file-attribute-type (cdr entry)) t)
+                (setq folders (nconc folders (list (concat name "/"))))
+              (cl-incf n)
+              (push name all))))))
+    (nreverse all)))
+
+(defun cursord--project-files (ws)
+  "Names of the files of WS, as the project has them; they may be seconds old."
+  (unless (and (eq (car cursord--files) ws)
+               (time-less-p nil (time-add (cadr cursord--files) 10)))
+    (let* ((default-directory (cursord-workspace-root ws))
+           (project (project-current))
+           (root (cursord-workspace-root ws)))
+      (setq cursord--files
+            `(,ws ,(current-time)
+                  ,@(if project
+                        (delq nil (mapcar (lambda (file) (cursord-path ws (expand-file-name file root)))
+                                          (ignore-errors (project-files project))))
+                      (cursord--some-files root))))))
+  (cddr cursord--files))
+
+(defun cursord-complete-token ()
+  "Complete a token at point, for `completion-at-point-functions'."
+  (when-let* ((ws cursord-buffer-workspace)
+              (beg (save-excursion
+                     (skip-chars-backward "^ \t\n@")
+                     (and (eq (char-before) ?@)
+                          (memq (char-before (1- (point))) '(nil ?\s ?\t ?\n ?\())
+                          (point)))))
+    (list beg (save-excursion (skip-chars-forward "^ \t\n") (point))
+          (completion-table-dynamic
+           (lambda (_)
+             (append (mapcar #'car cursord--tokens) (cursord--project-files ws)))
+           t)
+          :annotation-function (lambda (name)
+                                 (if-let* ((token (assoc name cursord--tokens)))
+                                     (concat "  " (nth 2 token))
+                                   "")))))
+
+(provide 'cursord-context)
+;;; cursord-context.el ends here

@@ -1,0 +1,151 @@
+;;; cursord-markdown.el --- Colours for what the agent writes  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; What the agent writes grows at its end.  Each line gets its faces once, when it is complete, and a block of code once,
+;; when it is closed and Emacs is idle: nothing is looked at twice, however long a text becomes.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'cursord-connection)
+
+(defface cursord-heading '((t :inherit outline-1)) "Face of headings in a chat." :group 'cursord)
+(defface cursord-code '((t :inherit fixed-pitch-serif)) "Face of code in a line of a chat." :group 'cursord)
+(defface cursord-fence '((t :inherit shadow)) "Face of the lines around code in a chat." :group 'cursord)
+
+(defcustom cursord-code-modes
+  '(("sh" . sh-mode) ("bash" . sh-mode) ("shell" . sh-mode) ("js" . js-mode) ("javascript" . js-mode)
+    ("jsx" . js-jsx-mode) ("py" . python-mode) ("c++" . c++-mode) ("cpp" . c++-mode) ("elisp" . emacs-lisp-mode)
+    ("emacs-lisp" . emacs-lisp-mode) ("lisp" . lisp-mode) ("rb" . ruby-mode) ("html" . mhtml-mode)
+    ("json" . js-json-mode) ("diff" . diff-mode) ("patch" . diff-mode) ("tex" . latex-mode) ("toml" . conf-toml-mode)
+    ("make" . makefile-mode) ("dockerfile" . dockerfile-ts-mode) ("golang" . go-mode))
+  "Major modes by the names of languages in Markdown.
+For other names it is NAME-mode, or NAME-ts-mode, where there is one."
+  :type '(alist :key-type string :value-type function)
+  :group 'cursord)
+
+(defconst cursord--code-most 30000
+  "Longer code, in characters, is not coloured: that could be noticed.")
+
+(cl-defstruct (cursord-lines (:constructor cursord--lines-make))
+  "How far a growing text has its faces."
+  (at nil :documentation "A marker at the first line that has none.")
+  (code nil :documentation "A marker where the open block of code begins.")
+  (language nil :documentation "Its language.")
+  (fence nil :documentation "What closes it, as a regular expression."))
+
+(defun cursord--face (beg end face)
+  "Add FACE to what is between BEG and END."
+  (add-face-text-property beg end face t))
+
+(defconst cursord--inline
+  (rx (or (seq "`" (group-n 1 (+ (not (any "`\n")))) "`")
+          (seq "**" (group-n 2 (not (any " *\n")) (*? nonl)) "**")
+          (seq "[" (+ (not (any "]\n"))) "](" (group-n 3 (+ (not (any ")\n ")))) ")")))
+  "Matches code, bold text and links in a line.")
+
+(defconst cursord--line-most 2000
+  "In longer lines nothing is looked for.")
+
+(defun cursord--line-faces (beg end)
+  "Give a complete line of text from BEG to END its faces."
+  (goto-char beg)
+  (cond
+   ((> (- end beg) cursord--line-most))
+   ((looking-at "#+ ") (cursord--face beg end 'cursord-heading))
+   (t (while (re-search-forward cursord--inline end t)
+        (cond ((match-beginning 1) (cursord--face (match-beginning 1) (match-end 1) 'cursord-code))
+              ((match-beginning 2) (cursord--face (match-beginning 2) (match-end 2) 'bold))
+              (t (cursord--face (match-beginning 0) (match-end 0) 'link)))))))
+
+(defun cursord-light (lines end whole)
+  "Give the complete lines from LINES on to END their faces.
+If WHOLE, the last line is complete as it is."
+  (goto-char (cursord-lines-at lines))
+  (let (eol)
+    (while (and (< (point) end)
+                (setq eol (if (search-forward "\n" end t) (1- (point)) (and whole end))))
+      (let ((bol (marker-position (cursord-lines-at lines))))
+        (set-marker (cursord-lines-at lines) (min end (1+ eol)))
+        (goto-char bol)
+        (cond
+         ((cursord-lines-code lines)
+          (when (looking-at (cursord-lines-fence lines))
+            (cursord--face bol eol 'cursord-fence)
+            (cursord--code-later (cursord-lines-code lines) (copy-marker bol) (cursord-lines-language lines))
+            (setf (cursord-lines-code lines) nil)))
+         ((looking-at "[ \t]*\\(```+\\|~~~+\\)[ \t]*\\([^ \t\n`]*\\)")
+          (setf (cursord-lines-language lines) (downcase (match-string-no-properties 2))
+                (cursord-lines-fence lines) (concat "[ \t]*" (regexp-quote (match-string-no-properties 1)) "+?[ \t]*$")
+                (cursord-lines-code lines) (copy-marker (min end (1+ eol))))
+          (cursord--face bol eol 'cursord-fence))
+         (t (cursord--line-faces bol eol)))
+        (goto-char (cursord-lines-at lines))))))
+
+;;;; Code
+
+(defvar cursord--code-waiting nil "Code that has no faces yet: lists of BEG, END and LANGUAGE.")
+(defvar cursord--code-timer nil "The timer that gives it its faces.")
+
+(defun cursord--code-mode (language)
+  "The major mode for LANGUAGE, nil if there is none."
+  (let ((mode (or (cdr (assoc language cursord-code-modes))
+                  (seq-find #'fboundp (list (intern-soft (concat language "-mode"))
+                                            (intern-soft (concat language "-ts-mode")))))))
+    (and mode (fboundp mode)
+         (not (string-suffix-p "-minor-mode" (symbol-name mode)))
+         mode)))
+
+(defun cursord--code-later (beg end language)
+  "Give the code between the markers BEG and END its faces when Emacs is idle.
+It is in LANGUAGE."
+  (when (and (< 0 (- end beg) cursord--code-most) (not (string-empty-p language)))
+    (push (list beg end language) cursord--code-waiting)
+    (unless cursord--code-timer
+      (setq cursord--code-timer (run-with-idle-timer 0.3 nil #'cursord--code-faces)))))
+
+(defun cursord--code-text (beg end language)
+  "The text between BEG and END with the faces that LANGUAGE has for it."
+  (let ((text (buffer-substring-no-properties beg end))
+        (mode (cursord--code-mode language)))
+    (when mode
+      (with-temp-buffer
+        (insert text)
+        (let ((inhibit-message t)
+              (enable-local-variables nil))
+          (delay-mode-hooks (funcall mode))
+          (font-lock-ensure))
+        (buffer-string)))))
+
+(defun cursord--code-faces ()
+  "Give what waits its faces, as long as nothing is typed."
+  (setq cursord--code-timer nil)
+  (let ((go-on t))
+    (while (and go-on cursord--code-waiting)
+      (pcase-let ((`(,beg ,end ,language) (car cursord--code-waiting)))
+        (let ((text (and (buffer-live-p (marker-buffer beg))
+                         (with-current-buffer (marker-buffer beg)
+                           (condition-case nil
+                               (while-no-input (list (cursord--code-text beg end language)))
+                             (error '(nil)))))))
+          (setq go-on (listp text))
+          (when go-on
+            (pop cursord--code-waiting)
+            (when (car text)
+              (with-current-buffer (marker-buffer beg)
+                (with-silent-modifications
+                  (let ((at 0) (text (car text)))
+                    (while (< at (length text))
+                      (let ((next (or (next-single-property-change at 'face text) (length text)))
+                            (face (get-text-property at 'face text)))
+                        (when face
+                          (put-text-property (+ beg at) (+ beg next) 'face face))
+                        (setq at next)))))))))))
+    (when cursord--code-waiting
+      (setq cursord--code-timer (run-with-idle-timer 1 nil #'cursord--code-faces)))))
+
+(provide 'cursord-markdown)
+;;; cursord-markdown.el ends here

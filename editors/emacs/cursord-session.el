@@ -1,0 +1,200 @@
+;;; cursord-session.el --- Sessions, models, trust, and what waits for one  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; Commands on the session that is talked with, and what is said of turns that end.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'cursord-workspace)
+(require 'cursord-chat)
+
+(declare-function cursord-review "cursord-review")
+
+(defcustom cursord-tell-turn-end t
+  "Whether the echo area says when a turn ends that was asked for here."
+  :type 'boolean
+  :group 'cursord)
+
+;;;; Turns
+
+;;;###autoload
+(defun cursord-cancel (&optional all)
+  "End the running and waiting turns of the chat, and those that were asked here.
+With a prefix argument ALL, end those of all sessions of the project."
+  (interactive "P")
+  (let* ((ws (cursord-workspace-open))
+         (turns (seq-filter (lambda (turn)
+                              (or all
+                                  (equal (plist-get turn :sessionId) (cursord-workspace-current ws))
+                                  (gethash (plist-get turn :id) (cursord-workspace-mine ws))))
+                            (cursord-busy-turns ws))))
+    (unless turns
+      (user-error "Nothing runs here%s" (if (cursord-busy-turns ws) "; with a prefix argument, the turns of other sessions are ended" "")))
+    ;; The latest first, or ending one would start the next.
+    (dolist (turn (reverse turns))
+      (cursord-request ws :turn/cancel (list :turnId (plist-get turn :id))))))
+
+(defvar cursord--unseen nil "Workspaces where a turn has ended while nobody looked.")
+
+(defun cursord--turn-end-text (ws turn)
+  "What is said of TURN, which has ended in WS."
+  (let ((err (plist-get turn :error))
+        (pending (cursord-pending ws)))
+    (cond (err (cursord-error-text (list :message (plist-get err :message) :data (list :hint (plist-get err :hint)))))
+          ((not (equal (plist-get turn :status) "completed")) (format "the turn was %s" (plist-get turn :status)))
+          ((> (car pending) 0) (format "done; %s in %s: M-x cursord-review" (cursord-plural (car pending) "hunk")
+                                       (cursord-plural (cdr pending) "file")))
+          (t "done"))))
+
+(defun cursord--say-turn-end (event ws turn before)
+  "At the EVENT of the end of TURN in WS, which was BEFORE, say so."
+  (when (and (eq event 'turn) before (cursord-turn-ended-p turn) (not (cursord-turn-ended-p before)))
+    (when (and cursord-tell-turn-end
+               (or (gethash (plist-get turn :id) (cursord-workspace-mine ws))
+                   (and (cursord-chat-buffer ws)
+                        (equal (plist-get turn :sessionId) (cursord-workspace-current ws)))))
+      (cursord-say "%s" (cursord--turn-end-text ws turn)))
+    (unless (and (cursord-chat-buffer ws) (get-buffer-window (cursord-chat-buffer ws) 'visible))
+      (cl-pushnew ws cursord--unseen))))
+
+(add-hook 'cursord-event-functions #'cursord--say-turn-end)
+
+(defun cursord--attention (ws)
+  "Why WS wants to be looked at: `error', `review', `answer', or nil."
+  (let ((state (cursord-state ws)))
+    (cond ((memq state '(error review)) state)
+          ((and (memq ws cursord--unseen) (not (memq state '(queued working)))) 'answer))))
+
+(defvar cursord--attended nil "The workspace that was gone to last.")
+
+;;;###autoload
+(defun cursord-next-attention ()
+  "Go to the next project where a turn has failed, has ended or left hunks."
+  (interactive)
+  (let* ((after (cdr (memq cursord--attended cursord-workspaces)))
+         (ws (seq-find #'cursord--attention (append after cursord-workspaces)))
+         (why (and ws (cursord--attention ws))))
+    (unless ws
+      (user-error "Nothing waits for you"))
+    (setq cursord--attended ws
+          cursord--unseen (delq ws cursord--unseen))
+    (let ((default-directory (cursord-workspace-root ws)))
+      (if (and (eq why 'review) (fboundp 'cursord-review))
+          (with-current-buffer (cursord--chat-buffer-create ws)
+            (cursord-review))
+        (pop-to-buffer (cursord--chat-buffer-create ws))))))
+
+;;;; Sessions
+
+(defun cursord--age (time)
+  "How long ago TIME is."
+  (let ((seconds (float-time (time-subtract nil (date-to-time time)))))
+    (cond ((< seconds 60) "now")
+          ((< seconds 3600) (format "%d min" (/ seconds 60)))
+          ((< seconds 86400) (format "%d h" (/ seconds 3600)))
+          (t (format "%d days" (/ seconds 86400))))))
+
+(defun cursord--sessions (ws)
+  "The sessions of WS, the latest first."
+  (append (plist-get (cursord-call ws :session/list '(:limit 200)) :sessions) nil))
+
+(defun cursord--read-session (ws prompt)
+  "Have one choose a session of WS, with PROMPT."
+  (let* ((sessions (or (cursord--sessions ws) (user-error "There is no session in %s" (cursord-workspace-root ws))))
+         (names (make-hash-table :test #'equal))
+         (choices (mapcar (lambda (session)
+                            (let* ((title (replace-regexp-in-string "[ \t\n]+" " " (plist-get session :title)))
+                                   (title (if (string-blank-p title) "(no title)" (truncate-string-to-width title 70 nil nil "…")))
+                                   (n (cl-incf (gethash title names 0))))
+                              (cons (if (= n 1) title (format "%s (%d)" title n)) session)))
+                          sessions))
+         (table (lambda (string predicate action)
+                  (if (eq action 'metadata)
+                      `(metadata (category . cursord-session)
+                                 (display-sort-function . identity)
+                                 (annotation-function
+                                  . ,(lambda (name)
+                                       (let ((session (cdr (assoc name choices))))
+                                         (format "  %s, %s%s" (cursord--age (plist-get session :updatedAt))
+                                                 (cursord-plural (plist-get session :turns) "turn")
+                                                 (if (equal (plist-get session :state) "idle") ""
+                                                   (concat ", " (plist-get session :state))))))))
+                    (complete-with-action action choices string predicate)))))
+    (cdr (assoc (completing-read prompt table nil t nil nil (caar choices)) choices))))
+
+;;;###autoload
+(defun cursord-resume ()
+  "Choose a session of this project and go on with it in the chat."
+  (interactive)
+  (let ((ws (cursord-workspace-open)))
+    (cursord-talk-with ws (cursord--read-session ws "Go on with: "))
+    (pop-to-buffer (cursord--chat-buffer-create ws))))
+
+;;;###autoload
+(defun cursord-rename-session (title)
+  "Give the session that is talked with the TITLE."
+  (interactive
+   (let ((session (or (cursord-session (cursord-workspace-open)) (user-error "There is no session yet"))))
+     (list (read-string "Title: " (plist-get session :title)))))
+  (let ((ws (cursord-workspace-open)))
+    (cursord-call ws :session/update (list :sessionId (cursord-workspace-current ws) :title title))))
+
+;;;###autoload
+(defun cursord-delete-session ()
+  "Choose a session of this project and delete it for good."
+  (interactive)
+  (let* ((ws (cursord-workspace-open))
+         (session (cursord--read-session ws "Delete: ")))
+    (when (yes-or-no-p (format "Delete \"%s\" and all that was said in it? "
+                               (truncate-string-to-width (plist-get session :title) 50 nil nil "…")))
+      (cursord-call ws :session/delete (list :sessionId (plist-get session :id))))))
+
+;;;; Models, modes, trust
+
+(defun cursord--set (ws key value)
+  "Set KEY of the session that WS talks with, or of the next one, to VALUE."
+  (if (cursord-workspace-current ws)
+      (let ((session (plist-get (cursord-call ws :session/update
+                                              (list :sessionId (cursord-workspace-current ws) key value))
+                                :session)))
+        (puthash (plist-get session :id) session (cursord-workspace-sessions ws)))
+    (setf (cursord-workspace-next ws) (plist-put (cursord-workspace-next ws) key value)))
+  (force-mode-line-update t)
+  (cursord-say "%s: %s" (substring (symbol-name key) 1) value))
+
+;;;###autoload
+(defun cursord-set-model (model)
+  "Have the session that is talked with use MODEL from its next turn on."
+  (interactive
+   (let* ((ws (cursord-workspace-open))
+          (models (append (plist-get (cursord-call ws :agent/models nil :timeout 30) :models) nil))
+          (ids (mapcar (lambda (model) (plist-get model :id)) models))
+          (completion-extra-properties
+           (list :annotation-function
+                 (lambda (id)
+                   (let ((model (seq-find (lambda (model) (equal (plist-get model :id) id)) models)))
+                     (concat "  " (plist-get model :name) (if (eq (plist-get model :current) t) " (current)" "")))))))
+     (list (completing-read "Model: " ids nil t))))
+  (cursord--set (cursord-workspace-open) :model model))
+
+;;;###autoload
+(defun cursord-set-mode (mode)
+  "Have the session that is talked with work in MODE from its next turn on.
+In the modes \"ask\" and \"plan\" the agent changes nothing."
+  (interactive (list (completing-read "Mode: " '("agent" "ask" "plan") nil t)))
+  (cursord--set (cursord-workspace-open) :mode mode))
+
+;;;###autoload
+(defun cursord-trust (&optional withdraw)
+  "Allow agents to work in this project; with a prefix argument WITHDRAW that."
+  (interactive "P")
+  (let ((ws (cursord-workspace-open)))
+    (cursord-call ws :workspace/trust (list :trusted (if withdraw :json-false t)))
+    (cursord-say "agents may %swork in %s" (if withdraw "not " "") (abbreviate-file-name (cursord-workspace-root ws)))))
+
+(provide 'cursord-session)
+;;; cursord-session.el ends here
