@@ -47,7 +47,7 @@ func TestUninstallKeepsWhatWasChangedSince(t *testing.T) {
 		{
 			name: "the server has a setting", file: languagesFile,
 			old: "args = [\"lsp\"]\n", now: "args = [\"lsp\"]\ntimeout = 60\n",
-			after: comment + "[language-server.cursord]\ncommand = \"cursord\"\nargs = [\"lsp\"]\ntimeout = 60\n",
+			after: comment + "[language-server.cursord]\ncommand = \"cursord\"\nargs = [\"lsp\"]\ntimeout = 60\nconfig = { isolation = \"copy\" }\n",
 			notes: []string{"kept [language-server.cursord]: it has more than cursord wrote"},
 		},
 		{
@@ -70,7 +70,7 @@ func TestUninstallKeepsWhatWasChangedSince(t *testing.T) {
 		},
 		{
 			name: "another key, and one is gone", file: configFile, before: "theme = \"x\"\n",
-			old: "c = ':lsp-workspace-command cursord.compose'\n", now: "z = \":w\"\n",
+			old: "u = ':lsp-workspace-command cursord.undo'\n", now: "z = \":w\"\n",
 			after: "theme = \"x\"\n\n[keys.normal.space.i]\nz = \":w\"\n",
 			notes: []string{"kept [keys.normal.space.i]: it has more than cursord wrote"},
 		},
@@ -165,7 +165,7 @@ func TestWhatCannotBeChangedSafelyStays(t *testing.T) {
 	r := request(t)
 	r.Languages = []string{"golang"}
 	_, err = Install(h.dir, r)
-	require.EqualError(t, err, `Helix 25.07.1 has no language "golang"; "hx --health languages" lists them`)
+	require.EqualError(t, err, `there is no language "golang" in Helix 25.07.1; "hx --health languages" lists them`)
 }
 
 func TestLinksStayLinks(t *testing.T) {

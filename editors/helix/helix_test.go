@@ -151,6 +151,7 @@ func TestInstallFromNothing(t *testing.T) {
 	require.Equal(t, comment+`[language-server.cursord]
 command = "cursord"
 args = ["lsp"]
+config = { isolation = "copy" }
 
 [[language]]
 name = "go"

@@ -35,6 +35,14 @@ file-types = ["txt"]
 
 const comment = "# Written by \"cursord editor install helix\", as are the other lines that name cursord; \"uninstall\" removes them.\n"
 
+// serverTable is how Helix starts cursord. An agent that works in a copy suits Helix, which does not read files again that
+// others have written and refuses to save over them.
+const serverTable = `[language-server.cursord]
+command = %s
+args = ["lsp"]
+config = { isolation = "copy" }
+`
+
 // entry is what a language's list of servers is to begin with. The server's other features would be asked for in vain.
 const entry = `{ name = "cursord", only-features = ["diagnostics", "code-action", "hover", "workspace-command"] }`
 
@@ -158,7 +166,7 @@ func (p *Plan) installLanguages(e *editing, r Request) error {
 	path := []string{"language-server", ServerName}
 	if e.defines(path) {
 		p.note("%s has a language server %q of yours, which stays as it is", languagesFile, ServerName)
-	} else if err := e.addTable(path, fmt.Sprintf("[language-server.cursord]\ncommand = %s\nargs = [\"lsp\"]\n", quote(r.Program)), comment); err != nil {
+	} else if err := e.addTable(path, fmt.Sprintf(serverTable, quote(r.Program)), comment); err != nil {
 		return err
 	}
 	names, err := chosen(e.document, r, p.languages())
@@ -221,7 +229,7 @@ func chosen(d *document, r Request, had []string) ([]string, error) {
 			name = text
 		}
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("Helix %s has no language %q; \"hx --health languages\" lists them", r.Helix, name)
+			return nil, fmt.Errorf("there is no language %q in Helix %s; \"hx --health languages\" lists them", name, r.Helix)
 		}
 		wanted[name] = true
 	}

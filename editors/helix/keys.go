@@ -62,21 +62,20 @@ type key struct{ key, command string }
 // keys are the keys behind "space i".
 func keys(r Request) []key {
 	const command = ":lsp-workspace-command cursord."
-	const here = ` {"path":"%{buffer_name}","line":%{cursor_line}}`
-	var all []key
+	here := ""
+	all := []key{{"i", command + "compose"}}
 	if r.Helix.passesArguments() {
+		here = ` {"path":"%{buffer_name}","line":%{cursor_line}}`
 		all = []key{
 			{"i", "@" + command + `ask ""<left>`},
 			{"y", command + "accept" + here},
 			{"minus", command + "reject" + here},
 		}
-	} else {
-		all = []key{{"i", command + "compose"}}
 	}
 	return append(all,
-		key{"c", command + "compose"},
-		key{"n", command + "next"},
-		key{"p", command + "prev"},
+		key{"c", command + "compose" + here},
+		key{"n", command + "next" + here},
+		key{"p", command + "prev" + here},
 		key{"u", command + "undo"},
 		key{"Y", command + "acceptAll"},
 		key{"N", command + "rejectAll"},

@@ -16,7 +16,7 @@ import (
 var programNames = []string{"hx", "helix"}
 
 // ErrNotInstalled says that there is no Helix.
-var ErrNotInstalled = errors.New("Helix is not installed, or not on PATH: neither hx nor helix is found")
+var ErrNotInstalled = errors.New("neither hx nor helix is on PATH: Helix is not installed")
 
 // Find finds Helix: the program given, else the one on PATH.
 func Find(given string) (program string, v Version, err error) {
