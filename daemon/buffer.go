@@ -108,11 +108,7 @@ func (b *buffer) remake(r *reviewer, f *file) {
 	if b.stem != nil {
 		from = b.stem
 	}
-	review, err := from.Copy()
-	if err != nil {
-		r.w.log.Error("a review cannot be copied", "path", f.path, "err", err)
-		return
-	}
+	review := from.Copy()
 	f.observeReal(review, diffs.Content{Exists: true, Data: []byte(b.text(f))})
 	b.rev, b.decided = f.review.Rev(), b.stem != nil
 	b.show(r, f, review)
@@ -217,12 +213,11 @@ func (r *reviewer) decideInBuffer(c *choice, accept bool, lines *diffs.Range) (d
 		}
 	}
 	if b.decided { // what was decided in the buffer before stays so
-		if review, err := b.review.Copy(); err == nil {
-			if _, err = review.Decide(c.ids, accept, lines); err == nil {
-				b.rev = f.review.Rev()
-				b.show(r, f, review)
-				return done, nil, nil
-			}
+		review := b.review.Copy()
+		if _, err = review.Decide(c.ids, accept, lines); err == nil {
+			b.rev = f.review.Rev()
+			b.show(r, f, review)
+			return done, nil, nil
 		}
 	}
 	b.remake(r, f)
@@ -231,10 +226,7 @@ func (r *reviewer) decideInBuffer(c *choice, accept bool, lines *diffs.Range) (d
 
 // changeBuffer has change change the buffer's review, and returns what that means for its text.
 func (r *reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) error) (*DocumentEdits, error) {
-	review, err := b.review.Copy()
-	if err != nil {
-		return nil, storeError(err)
-	}
+	review := b.review.Copy()
 	if err := change(review); err != nil {
 		return nil, r.stepError(f, err)
 	}
@@ -273,7 +265,7 @@ func (r *reviewer) stepInBuffer(f *file, b *buffer, undo bool, d *diffs.Decision
 		return err
 	})
 	if err == nil && undo {
-		b.stem, err = b.review.Copy()
+		b.stem = b.review.Copy()
 	}
 	return edits, back, err
 }

@@ -113,10 +113,7 @@ func (r *reviewer) observeCopy(f *file, here image) {
 	}
 	f.vanished = nil
 	if !here.Exists {
-		var err error
-		if f.vanished, err = f.review.Copy(); err != nil {
-			r.w.log.Error("a review cannot be copied", "path", f.path, "err", err)
-		}
+		f.vanished = f.review.Copy()
 	}
 	f.review.Observe(here.Content, by)
 	f.tree.noteAll(f.path, here)

@@ -182,12 +182,9 @@ func agreed(review *diffs.Review, old, now diffs.Content) (ids []uint64) {
 		return nil
 	}
 	has := func(c diffs.Content) map[uint64]string {
-		prints := map[uint64]string{}
-		if copied, err := review.Copy(); err == nil {
-			copied.Observe(c, nil)
-			prints = copied.Fingerprints()
-		}
-		return prints
+		copied := review.Copy()
+		copied.Observe(c, nil)
+		return copied.Fingerprints()
 	}
 	before, after := has(old), has(now)
 	for _, h := range review.Hunks() {

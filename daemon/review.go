@@ -255,9 +255,7 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 			f.review.Observe(before.Content, nil) // what people have done until the call began
 		}
 		if by != nil && !s.here.Exists {
-			if f.vanished, err = f.review.Copy(); err != nil {
-				r.w.log.Error("a review cannot be copied", "path", f.path, "err", err)
-			}
+			f.vanished = f.review.Copy()
 		}
 		f.review.Observe(s.here.Content, by)
 		if f.vanished == nil { // else a scan finds where the file has moved

@@ -219,13 +219,8 @@ func (r *reviewer) wroteReal(f *file, c *change) {
 
 // keep returns a function that puts the review back as it is now.
 func (f *file) keep() (restore func()) {
-	state, base, now := f.review.Marshal(), f.review.Baseline().Data, f.review.Current().Data
-	made, accepted := slices.Clone(f.made), slices.Clone(f.accepted)
-	return func() {
-		if was, err := diffs.Unmarshal(state, base, now); err == nil {
-			f.review, f.made, f.accepted = was, made, accepted
-		}
-	}
+	review, made, accepted := f.review.Copy(), slices.Clone(f.made), slices.Clone(f.accepted)
+	return func() { f.review, f.made, f.accepted = review, made, accepted }
 }
 
 // state returns the form of a file in the store, and the contents that it refers to.

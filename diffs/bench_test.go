@@ -33,7 +33,7 @@ func BenchmarkObserve100k(b *testing.B) {
 		r := New(base)
 		b.ReportAllocs()
 		for b.Loop() {
-			twin(r).Observe(now, agent)
+			r.Copy().Observe(now, agent)
 		}
 	})
 	b.Run("user", func(b *testing.B) {
@@ -41,7 +41,7 @@ func BenchmarkObserve100k(b *testing.B) {
 		r.Observe(now, agent)
 		b.ReportAllocs()
 		for b.Loop() {
-			twin(r).Observe(again, nil)
+			r.Copy().Observe(again, nil)
 		}
 	})
 	b.Run("unchanged", func(b *testing.B) {
@@ -66,7 +66,7 @@ func BenchmarkDecide100k(b *testing.B) {
 		b.Run(fmt.Sprint(len(some)), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				c := twin(r)
+				c := r.Copy()
 				if _, err := c.Decide(some, false, nil); err != nil {
 					b.Fatal(err)
 				}

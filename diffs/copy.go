@@ -1,10 +1,22 @@
 package diffs
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Copy returns a review that goes its own way from now on.
-func (r *Review) Copy() (*Review, error) {
-	return Unmarshal(r.Marshal(), r.Baseline().Data, r.Current().Data)
+func (r *Review) Copy() *Review {
+	c := *r
+	c.atoms, c.sources = slices.Clone(r.atoms), slices.Clone(r.sources)
+	for _, op := range []*fileOp{&c.op, &c.unknown, &c.chmod, &c.renamed} {
+		op.Edits = slices.Clone(op.Edits)
+	}
+	if r.whole != nil {
+		w := *r.whole
+		c.whole = &w
+	}
+	return &c
 }
 
 // DecideFrom decides in r what the hunks of a copy, to which other things have happened since, have in common with it;

@@ -146,7 +146,7 @@ func TestUnifiedWithGit(t *testing.T) {
 				r.Observe(c[1], agents["agent"])
 				reviews[name+path] = r
 				if c[0].Exists && c[1].Exists && (c[0].Target != "") == (c[1].Target != "") {
-					r = twin(r)
+					r = r.Copy()
 					r.Rename("was"+name+path, "is"+name+path, agents["agent"])
 					reviews["is"+name+path] = r
 				}

@@ -182,7 +182,7 @@ func (m *machine) observeBaseline(now Content) {
 		}
 	}
 	m.r.Observe(m.disk, nil)
-	pendingBefore, rev, before := m.pendingIDs(), m.r.Rev(), twin(m.r)
+	pendingBefore, rev, before := m.pendingIDs(), m.r.Rev(), m.r.Copy()
 	unfit := now.Exists && m.r.limits.kind(now.body()) != Modified // to be reviewed by lines
 	changed := m.r.ObserveBaseline(now)
 	require.Equal(t, changed, m.r.Rev() != rev)
@@ -241,20 +241,6 @@ func sameContent(a, b Content) bool {
 	return a.Exists == b.Exists && a.body() == b.body() && a.Mode == b.Mode
 }
 
-// twin returns a copy.
-func twin(r *Review) *Review {
-	c := *r
-	c.atoms, c.sources = slices.Clone(r.atoms), slices.Clone(r.sources)
-	for _, op := range []*fileOp{&c.op, &c.unknown, &c.chmod, &c.renamed} {
-		op.Edits = slices.Clone(op.Edits)
-	}
-	if r.whole != nil {
-		w := *r.whole
-		c.whole = &w
-	}
-	return &c
-}
-
 // sameReview holds two reviews against each other, but for what their edits were and how often they changed.
 func sameReview(t require.TestingT, want, got *Review, why string) {
 	same := want.was == got.was && want.is == got.is && slices.Equal(want.atoms, got.atoms) &&
@@ -288,7 +274,7 @@ func stored(t require.TestingT, d Decision) Decision {
 
 // decide decides on r, with everything that must hold of any decision, and returns the decision out of storage.
 func decide(t require.TestingT, r *Review, ids []uint64, accept bool, lines *Range) (Decision, error) {
-	before := twin(r)
+	before := r.Copy()
 	mine := guarded(r)
 	d, err := r.Decide(ids, accept, lines)
 	if err != nil {
@@ -312,7 +298,7 @@ func decide(t require.TestingT, r *Review, ids []uint64, accept bool, lines *Ran
 	}
 	wellFormed(t, r)
 	d = stored(t, d)
-	back := twin(r)
+	back := r.Copy()
 	require.NoError(t, back.Undo(d))
 	sameReview(t, before, back, "13: undo is exact")
 	again, err := back.Redo(d)

@@ -22,7 +22,7 @@ func (m *machine) check() {
 
 func (m *machine) checkAll() {
 	t := m.t
-	r := twin(m.r)
+	r := m.r.Copy()
 	for _, h := range r.Hunks() {
 		if r.Decidable(h.ID, true) == nil {
 			_, err := decide(t, r, []uint64{h.ID}, true, nil)
@@ -36,7 +36,7 @@ func (m *machine) checkAll() {
 	}
 	require.Equal(t, m.r.Path(), r.Path(), "2: accept-all leaves the file")
 
-	r = twin(m.r)
+	r = m.r.Copy()
 	left := 0
 	for len(r.Hunks()) > left {
 		h := r.Hunks()[left]
@@ -78,7 +78,7 @@ func (m *machine) checkOrder() {
 	}
 	accept := rapid.SliceOfN(rapid.Bool(), len(sets), len(sets)).Draw(t, "vector")
 	order := rapid.Permutation(indices(len(sets))).Draw(t, "order")
-	one, other := twin(m.r), twin(m.r)
+	one, other := m.r.Copy(), m.r.Copy()
 	for _, i := range indices(len(sets)) {
 		m.decideOne(one, sets[i][:1], accept[i])
 	}
@@ -136,9 +136,9 @@ func (m *machine) checkRestored() {
 		return
 	}
 	for _, by := range []*Source{nil, {TurnID: "t", Via: "shell"}} {
-		r := twin(m.r)
+		r := m.r.Copy()
 		if r.Observe(r.Baseline(), nil); by != nil {
-			r = twin(m.r)
+			r = m.r.Copy()
 			r.Observe(r.Baseline(), by)
 		}
 		for _, h := range r.Hunks() {

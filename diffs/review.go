@@ -1,6 +1,9 @@
 package diffs
 
-import "slices"
+import (
+	"slices"
+	"weak"
+)
 
 // A Review is what is undecided in one file, like a working copy between two commits: its baseline is what the
 // person has agreed to or written, its present text is what the path holds.
@@ -15,6 +18,13 @@ type Review struct {
 	attrs            // what there is beside the content
 	sources []Source // of edit n, at n-1
 	rev     uint64
+	held    [2]held // of the baseline and the present
+}
+
+// A held is the content of a side as it was read last. Memory that is needed takes it.
+type held struct {
+	rev     uint64
+	content weak.Pointer[Content]
 }
 
 // A whole is a file that is reviewed in one piece.
@@ -108,13 +118,26 @@ func (r *Review) BaselineKnown() bool { return r.unknown.ID == 0 }
 // Rev counts the changes of the review.
 func (r *Review) Rev() uint64 { return r.rev }
 
-// Baseline returns what the file would hold if all were rejected.
+// Baseline returns what the file would hold if all were rejected. Its Data is not to be changed.
 func (r *Review) Baseline() Content { return r.content(baseline) }
 
-// Current returns what the file holds; after a reject or an undo, what it is to hold.
+// Current returns what the file holds; after a reject or an undo, what it is to hold. Its Data is not to be changed.
 func (r *Review) Current() Content { return r.content(current) }
 
 func (r *Review) content(s side) Content {
+	h := &r.held[0]
+	if s == current {
+		h = &r.held[1]
+	}
+	if c := h.content.Value(); c != nil && h.rev == r.rev {
+		return *c
+	}
+	c := r.read(s)
+	h.rev, h.content = r.rev, weak.Make(&c)
+	return c
+}
+
+func (r *Review) read(s side) Content {
 	exists, mode := r.was, r.wasMode
 	if s == current {
 		exists, mode = r.is, r.isMode

@@ -84,7 +84,7 @@ func FuzzUnified(f *testing.F) {
 			}
 			return false
 		}))
-		accepted := twin(r)
+		accepted := r.Copy()
 		_, err := accepted.Decide(ids, true, nil)
 		require.NoError(t, err)
 		require.NoError(t, gitApply(tree, part, false), "%s", part)
