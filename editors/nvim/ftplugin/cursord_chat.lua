@@ -1,7 +1,5 @@
--- Before 0.12 the parser takes seconds for a long text, at each change of it.
-if vim.fn.has('nvim-0.12') == 0 or not pcall(vim.treesitter.start, 0, 'markdown') then
-  vim.bo.syntax = 'markdown'
-end
+-- Not by treesitter, which takes most of a second for a long transcript, at each change of it.
+vim.bo.syntax = 'markdown'
 vim.keymap.set('n', 'gp', function()
   local session = vim.api.nvim_buf_get_name(0):match('^cursord://chat/(.*)$')
   local shown = session and require('cursord.transcript').of(session)
