@@ -60,6 +60,7 @@ local function forget(doc)
     doc.open = false
     rpc.notify('document/didClose', { uri = vim.uri_from_fname(doc.path) })
   end
+  require('cursord.follow').forget(doc.buf)
   if docs[doc.buf] == doc then
     docs[doc.buf] = nil
   end
@@ -251,6 +252,9 @@ function M.attach(buf)
       end,
     })
   end
+  if not vim.bo[buf].modified then
+    require('cursord.follow').compare(buf, path)
+  end
   local diff = ws.diffs[rel]
   if diff then
     M.show(ws, diff)
@@ -262,6 +266,9 @@ end
 function M.written(buf)
   M.attach(buf)
   local doc = docs[buf]
+  if doc and not vim.b[buf].cursord_plain then
+    require('cursord.follow').compare(buf, doc.path)
+  end
   if doc and doc.open then
     doc.version = doc.version + 1
     doc.tick = api.nvim_buf_get_changedtick(buf)
@@ -294,11 +301,14 @@ function M.show(ws, diff)
     follow.settle(doc.buf, doc.path)
   end
   if not vim.bo[doc.buf].modified then
-    local again, left = follow.disk(doc.buf, doc.path)
-    if again then
-      doc.left = left
+    local how, left = follow.disk(doc.buf, doc.path)
+    doc.left = how and left or doc.left
+    if how == 'read' then
       require('cursord.review.view').clear(doc.buf)
     end
+  end
+  if diff.state == 'clean' then
+    follow.forget(doc.buf)
   end
   if in_sync(doc) then
     require('cursord.review.view').update(doc.buf, ws, diff)

@@ -2,6 +2,7 @@
 local config = require('cursord.config')
 local docs = require('cursord.docs')
 local rpc = require('cursord.rpc')
+local view = require('cursord.review.view')
 
 local M = {}
 
@@ -145,6 +146,31 @@ end
 --- @field after? fun(ok: boolean)
 --- @field quiet? boolean
 
+local deciding = {} --- @type table<string, true> by hunk
+
+--- Whether a hunk has been decided, and the daemon has not said yet what came of it.
+--- @param id string
+--- @return boolean
+function M.is_deciding(id)
+  return deciding[id] or false
+end
+
+--- Takes hunks out of sight, or has them there again if they are still to be decided.
+--- @param ws cursord.Workspace
+--- @param parts cursord.Part[]
+--- @param gone true?
+local function set_deciding(ws, parts, gone)
+  for _, part in ipairs(parts) do
+    local _, diff = M.find(ws, part.id)
+    local doc = diff and docs.at(ws, diff.path)
+    deciding[part.id] = gone
+    if doc then
+      view.deciding(doc.buf, part.id, gone or false)
+    end
+  end
+  require('cursord.review.quickfix').refresh(ws)
+end
+
 local function finish(verb, ws, opts, ok, applied, skipped)
   if ok and not opts.quiet then
     local text = ('%s %s; %s'):format(done_words[verb], M.count(applied, 'hunk'), M.left(ws))
@@ -186,17 +212,21 @@ function M.parts(verb, ws, parts, opts)
       steps[#steps + 1] = { selector = selector, parts = { part } }
     end
   end
+  set_deciding(ws, whole, true)
   in_turn(ws, function(done)
     local applied = 0
+    local function stop(ok)
+      set_deciding(ws, whole, nil)
+      finish(verb, ws, opts, ok, applied, {})
+      done()
+    end
     local function step(i)
       if not steps[i] then
-        finish(verb, ws, opts, true, applied, {})
-        return done()
+        return stop(true)
       end
       send(verb, ws, steps[i].selector, steps[i].parts, function(ok, n)
         if not ok then
-          finish(verb, ws, opts, false, applied, {})
-          return done()
+          return stop(false)
         end
         applied = applied + n
         -- What the next step knows of its hunk is as old as this one.
@@ -281,15 +311,21 @@ function M.at(verb, buf, row, comment)
     return
   end
   local win = vim.api.nvim_get_current_win()
+  local from, to = vim.api.nvim_win_get_cursor(win), nil
   M.parts(verb, doc.ws, { { id = place.id, hunk = place.hunk } }, {
     comment = comment,
     after = function(ok)
-      local here = vim.api.nvim_get_current_win() == win and vim.api.nvim_win_get_buf(win) == buf
-      if ok and here and config.get().review.after_decide == 'next' then
-        require('cursord.review.nav').next_in_buffer(buf)
+      local still = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf
+      if not ok and still and vim.deep_equal(vim.api.nvim_win_get_cursor(win), to) then
+        vim.api.nvim_win_set_cursor(win, from)
       end
     end,
   })
+  -- At once: the next key is for the next hunk.
+  if config.get().review.after_decide == 'next' then
+    require('cursord.review.nav').next_in_buffer(buf)
+    to = vim.api.nvim_win_get_cursor(win)
+  end
 end
 
 --- Decides what is in a range of rows.

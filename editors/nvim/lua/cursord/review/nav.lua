@@ -2,6 +2,7 @@
 local docs = require('cursord.docs')
 local places = require('cursord.review.places')
 local rpc = require('cursord.rpc')
+local view = require('cursord.review.view')
 
 local api = vim.api
 local M = {}
@@ -99,12 +100,9 @@ end
 --- Goes to the next hunk of a buffer, if there is one.
 --- @param buf integer
 function M.next_in_buffer(buf)
-  local row = api.nvim_win_get_cursor(0)[1] - 1
-  local all = places.places(buf)
-  for _, p in ipairs(all) do
-    if places.cursor_row(buf, p) >= row then
-      return api.nvim_win_set_cursor(0, { places.cursor_row(buf, p) + 1, 0 })
-    end
+  local row = view.next_row(buf, api.nvim_win_get_cursor(0)[1] - 1)
+  if row then
+    api.nvim_win_set_cursor(0, { row + 1, 0 })
   end
 end
 

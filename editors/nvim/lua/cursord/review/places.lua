@@ -11,21 +11,31 @@ local M = {}
 --- @field first integer the first row, from 0
 --- @field last integer the last row; before first where nothing but deleted lines is shown
 
---- The hunks of a buffer in order, where they are now.
+--- @param buf integer
+--- @param shown cursord.Shown
+--- @return cursord.Place
+local function place_of(buf, shown)
+  local hunk, groups = shown.hunk, shown.groups
+  local first, last = 0, -1
+  if #groups > 0 then
+    first = marks.rows(buf, groups[1])
+    local row, count = marks.rows(buf, groups[#groups])
+    last = row + count - 1
+  end
+  return { id = hunk.id, hunk = hunk, first = first, last = last }
+end
+
+--- The hunks of a buffer in order, where they are now; without those that have just been decided.
 --- @param buf integer
 --- @return cursord.Place[]
 function M.places(buf)
   local shown = view.get(buf)
   local out = {}
   for _, hunk in ipairs(shown and shown.diff.hunks or {}) do
-    local groups = shown.shown[hunk.id].groups
-    local first, last = 0, -1
-    if #groups > 0 then
-      first = marks.rows(buf, groups[1])
-      local row, count = marks.rows(buf, groups[#groups])
-      last = row + count - 1
+    local one = shown.shown[hunk.id]
+    if not one.deciding then
+      out[#out + 1] = place_of(buf, one)
     end
-    out[#out + 1] = { id = hunk.id, hunk = hunk, first = first, last = last }
   end
   return out
 end
@@ -44,7 +54,8 @@ end
 --- @return cursord.Place?
 function M.at(buf, row)
   local beside --- @type cursord.Place?
-  for _, p in ipairs(M.places(buf)) do
+  for _, shown in ipairs(view.within(buf, row - 1, row + 1)) do
+    local p = place_of(buf, shown)
     if row >= p.first and row <= p.last then
       return p
     elseif p.last < p.first and (row == p.first or row == p.first - 1) then

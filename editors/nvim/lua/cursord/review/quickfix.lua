@@ -35,12 +35,14 @@ local function entries(ws, only)
   for _, path in ipairs(nav.paths(ws)) do
     local diff = ws.diffs[path]
     for _, hunk in ipairs((not only or only == path) and diff.hunks or {}) do
-      items[#items + 1] = {
-        filename = docs.absolute(ws, path),
-        lnum = nav.row(hunk) + 1,
-        text = text_of(diff, hunk),
-        user_data = { hunk = hunk.id, path = path },
-      }
+      if not decide.is_deciding(hunk.id) then
+        items[#items + 1] = {
+          filename = docs.absolute(ws, path),
+          lnum = nav.row(hunk) + 1,
+          text = text_of(diff, hunk),
+          user_data = { hunk = hunk.id, path = path },
+        }
+      end
     end
   end
   return items
@@ -76,7 +78,8 @@ function M.open(ws, only)
 end
 
 --- Makes the list what is so now; the line that the cursor is on stays.
-local function refresh(ws)
+--- @param ws cursord.Workspace
+function M.refresh(ws)
   local list, context = list_of({ nr = 0, idx = 0, winid = 0 })
   if not list or not context or context.root ~= ws.root then
     return
@@ -102,7 +105,7 @@ local function refresh_soon(ws)
     waiting[ws.root] = true
     vim.schedule(function()
       waiting[ws.root] = nil
-      refresh(ws)
+      M.refresh(ws)
     end)
   end
 end

@@ -7,8 +7,9 @@ local M = {}
 
 --- @class cursord.Shown
 --- @field hunk cursord.Hunk
---- @field key string
 --- @field groups cursord.Group[]
+--- @field start integer where the diff had the hunk when its groups were made
+--- @field deciding? boolean it has been decided, and the daemon has not said yet what came of it
 
 --- @class cursord.View
 --- @field buf integer
@@ -18,6 +19,7 @@ local M = {}
 --- @field tick? integer 'changedtick' of when it was brought up to date
 --- @field top integer how many virtual lines are above the first line
 --- @field undressed table<integer, cursord.Group> by mark; those that were not in sight yet
+--- @field owners table<integer, cursord.Shown> by mark
 
 local views = {} --- @type table<integer, cursord.View>
 
@@ -31,9 +33,10 @@ end
 --- @param shown cursord.Shown
 local function remove(view, shown)
   for _, group in ipairs(shown.groups) do
-    view.undressed[group.mark] = nil
+    view.undressed[group.mark], view.owners[group.mark] = nil, nil
     marks.remove(view.buf, group)
   end
+  shown.groups = {}
 end
 
 --- Takes all marks out of a buffer.
@@ -48,16 +51,33 @@ function M.clear(buf)
   end
 end
 
---- Whether a hunk's marks are where the diff has it.
---- @param shown cursord.Shown
---- @param groups cursord.Group[]
-local function is_placed(buf, shown, groups)
-  if #groups ~= #shown.groups then
+--- Whether two hunks have the same lines.
+local function is_same(a, b)
+  if #a.lines ~= #b.lines then
     return false
   end
-  for i, group in ipairs(shown.groups) do
-    local row, count = marks.rows(buf, group)
-    if row ~= groups[i].row or count ~= #group.adds then
+  for i, line in ipairs(a.lines) do
+    if line ~= b.lines[i] then
+      return false
+    end
+  end
+  return true
+end
+
+--- Whether a hunk's marks are where the diff has it.
+--- @param view cursord.View
+--- @param shown cursord.Shown
+--- @param hunk cursord.Hunk
+local function is_placed(view, shown, hunk)
+  local by = hunk.newStart - shown.start
+  if #shown.groups == 0 then
+    return false
+  elseif by == 0 and view.tick == api.nvim_buf_get_changedtick(view.buf) then
+    return true
+  end
+  for _, group in ipairs(shown.groups) do
+    local row, count = marks.rows(view.buf, group)
+    if row ~= group.row + by or count ~= #group.adds then
       return false
     end
   end
@@ -83,24 +103,25 @@ end
 --- @param hunk cursord.Hunk
 --- @return cursord.Shown
 local function show(view, hunk)
-  local key = table.concat(hunk.lines, '\n')
-  local groups, present = marks.parse(hunk)
-  if view.diff.kind == 'deleted' or not marks.is_there(view.buf, present) then
-    groups = {}
-  end
   local old = view.shown[hunk.id]
-  if old and old.key == key and is_placed(view.buf, old, groups) then
+  if old and is_same(old.hunk, hunk) and (old.deciding or is_placed(view, old, hunk)) then
     old.hunk = hunk
     return old
   end
   if old then
     remove(view, old)
   end
+  local groups, present = marks.parse(hunk)
+  if view.diff.kind == 'deleted' or not marks.is_there(view.buf, present) then
+    groups = {}
+  end
+  --- @type cursord.Shown
+  local shown = { hunk = hunk, groups = groups, start = hunk.newStart }
   for _, group in ipairs(groups) do
     marks.place(view.buf, group)
-    view.undressed[group.mark] = group
+    view.undressed[group.mark], view.owners[group.mark] = group, shown
   end
-  return { hunk = hunk, key = key, groups = groups }
+  return shown
 end
 
 --- Whether a diff says what is shown: answers and notifications tell the same twice.
@@ -138,7 +159,7 @@ function M.update(buf, ws, diff)
     return
   end
   local view = views[buf]
-    or { buf = buf, ws = ws, diff = diff, shown = {}, undressed = {}, top = 0 }
+    or { buf = buf, ws = ws, diff = diff, shown = {}, undressed = {}, owners = {}, top = 0 }
   views[buf], view.diff = view, diff
   local shown = {}
   for _, hunk in ipairs(diff.hunks) do
@@ -157,6 +178,58 @@ function M.update(buf, ws, diff)
   vim.b[buf].cursord_status_dict =
     { pending = #diff.hunks, added = diff.added, removed = diff.removed }
   require('cursord.status').hunks_changed(buf)
+end
+
+--- The hunks that have something in some rows, in no order.
+--- @param buf integer
+--- @param first integer
+--- @param last integer
+--- @return cursord.Shown[]
+function M.within(buf, first, last)
+  local view, out, seen = views[buf], {}, {}
+  local found = view
+      and api.nvim_buf_get_extmarks(
+        buf,
+        marks.ns,
+        { math.max(first, 0), 0 },
+        { last, -1 },
+        { overlap = true }
+      )
+    or {}
+  for _, mark in ipairs(found) do
+    local shown = view.owners[mark[1]]
+    if shown and not seen[shown] then
+      seen[shown] = true
+      out[#out + 1] = shown
+    end
+  end
+  return out
+end
+
+--- The first row, from one on, at which a hunk begins.
+--- @param buf integer
+--- @param row integer
+--- @return integer?
+function M.next_row(buf, row)
+  local mark = api.nvim_buf_get_extmarks(buf, marks.ns, { row, 0 }, -1, { limit = 1 })[1]
+  return mark and mark[2]
+end
+
+--- Takes away what is shown of a hunk that a person has decided, before the daemon has said what came of it; or shows
+--- it again.
+--- @param buf integer
+--- @param id string
+--- @param gone boolean
+function M.deciding(buf, id, gone)
+  local view = views[buf]
+  local shown = view and view.shown[id]
+  if shown and gone then
+    remove(view, shown)
+    shown.deciding = true
+  elseif shown and shown.deciding then
+    view.shown[id] = nil
+    view.shown[id] = show(view, shown.hunk)
+  end
 end
 
 -- Words are marked when their lines are first drawn.
