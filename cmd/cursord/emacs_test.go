@@ -39,6 +39,7 @@ const emacsInit = `(progn
         create-lockfiles nil auto-save-default nil ring-bell-function #'ignore
         server-name (getenv "EMACS_SOCKET"))
   (require 'cursord)
+  (require 'cursord-session)
   (require 'json)
   (defun test-json (value)
     (json-encode (list :v value))))`
@@ -48,10 +49,10 @@ func (w *world) emacsEnv(socket string) []string {
 	return w.env("LC_ALL=C.UTF-8", "TERM=screen-256color", "EMACS_SOCKET="+socket, "XDG_RUNTIME_DIR="+w.dir)
 }
 
-// emacsArgs loads the package and then runs init, an expression.
-func emacsArgs(t *testing.T, init string) []string {
+// emacsArgs loads the package, from another folder if one is given, and then runs init, an expression.
+func emacsArgs(t *testing.T, init string, from ...string) []string {
 	t.Helper()
-	lisp, err := filepath.Abs("../../editors/emacs")
+	lisp, err := filepath.Abs(append(from, "../../editors/emacs")[0])
 	require.NoError(t, err)
 	if init == "" {
 		init = "nil"
@@ -232,9 +233,21 @@ func (e *emacs) until(what, code string, args ...any) {
 
 func (e *emacs) poll(what string, fits func() bool) {
 	e.t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
+	e.pollFor(patience, 10*time.Millisecond, what, fits)
+}
+
+// untilIn waits for something that takes long, and does not disturb much.
+func (e *emacs) untilIn(limit time.Duration, what, code string, args ...any) {
+	e.t.Helper()
+	code = "(and (progn " + code + ") t)"
+	e.pollFor(limit, 200*time.Millisecond, what, func() bool { return e.eval(code, args...) == true })
+}
+
+func (e *emacs) pollFor(most, every time.Duration, what string, fits func() bool) {
+	e.t.Helper()
+	tick := time.NewTicker(every)
 	defer tick.Stop()
-	for limit := time.Now().Add(patience); !fits(); <-tick.C {
+	for limit := time.Now().Add(most); !fits(); <-tick.C {
 		if time.Now().After(limit) {
 			e.t.Fatalf("waited in vain for %s\nmessages:\n%s\nlog:\n%s\nbuffers: %v\nchat:\n%.3000s", what, e.messages(),
 				e.buffer("*cursord-log*"), e.eval(`(vconcat (mapcar #'buffer-name (buffer-list)))`), e.buffer(chatName))

@@ -9,6 +9,7 @@
 ;;; Code:
 
 (require 'transient)
+(require 'cursord-workspace)
 (require 'cursord)
 
 (defun cursord--menu-title ()
@@ -28,14 +29,6 @@
     ("c" "chat" cursord)
     ("k" "cancel" cursord-cancel)
     ("o" "what waits for me" cursord-next-attention)]
-   ["Review"
-    ("v" "all hunks" cursord-review)
-    ("a" "accept hunk" cursord-accept-hunk)
-    ("r" "reject hunk" cursord-reject-hunk)
-    ("u" "undo decision" cursord-undo)
-    ("U" "redo decision" cursord-redo)
-    ("n" "next hunk" cursord-next-hunk :transient t)
-    ("p" "previous hunk" cursord-previous-hunk :transient t)]
    ["Session"
     ("s" "go on with another" cursord-resume)
     ("R" "rename" cursord-rename-session)

@@ -22,7 +22,8 @@
 ;;   (cursord-state WS)                  `off' `idle' `queued' `working' `review' `error'
 ;;   (cursord-file WS PATH), (cursord-path WS FILE), (cursord-uri WS FILE)
 ;;
-;; `cursord-event-functions' has what listens.
+;; `cursord-event-functions' has what listens.  cursord.el, which people load, does not load this: it is loaded by the
+;; first command.
 
 ;;; Code:
 

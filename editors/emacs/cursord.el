@@ -17,8 +17,11 @@
 
 ;;; Code:
 
-(require 'cursord-connection)
-(require 'cursord-workspace)
+;; This file is small, and asks for nothing else: the rest is loaded when it is used.
+(declare-function cursord-workspace-find "cursord-workspace" (&optional buffer))
+(declare-function cursord-state "cursord-workspace" (ws))
+(declare-function cursord-pending "cursord-workspace" (ws))
+(defvar cursord-event-functions)
 
 (autoload 'cursord-doctor "cursord-doctor" nil t)
 (autoload 'cursord "cursord-chat" nil t)
@@ -53,7 +56,7 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
 
 (defun cursord-lighter ()
   "What `cursord-mode' has in the mode line: \" cu[STATE, HUNKS]\"."
-  (if-let* ((ws (cursord-workspace-find)))
+  (if-let* ((ws (and (featurep 'cursord-workspace) (cursord-workspace-find))))
       (let ((state (cursord-state ws))
             (hunks (car (cursord-pending ws))))
         (pcase state

@@ -1,0 +1,137 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// emacsWatch measures how long Emacs does not come to run a timer that is due, and how often it could not for 50 ms. Emacs's
+// own time of those is what it worked itself; the rest, others had the processor.
+const emacsWatch = `(progn
+  (defvar watch-last nil)
+  (defvar watch-used nil)
+  (defvar watch-own 0)
+  (defvar watch-own-blocks 0)
+  (defvar watch-worst 0)
+  (defvar watch-gc 0)
+  (defvar watch-blocks 0)
+  (defvar watch-timer nil)
+  (defvar watch-turn nil)
+  (defun watch-tick ()
+    (let* ((used (get-internal-run-time))
+           (gap (* 1000 (float-time (time-subtract nil watch-last))))
+           (own (* 1000 (float-time (time-subtract used watch-used)))))
+      (setq watch-last (current-time) watch-used used watch-worst (max watch-worst gap) watch-own (max watch-own own))
+      (when (> gap 50) (setq watch-blocks (1+ watch-blocks)))
+      (when (> own 50) (setq watch-own-blocks (1+ watch-own-blocks)))))
+  (defun watch-begin ()
+    (setq watch-last (current-time) watch-used (get-internal-run-time) watch-worst 0 watch-blocks 0 watch-own 0 watch-own-blocks 0
+          watch-gc gc-elapsed)
+    (setq watch-timer (run-at-time 0.005 0.005 #'watch-tick)))
+  (defun watch-end ()
+    (watch-tick)
+    (cancel-timer watch-timer)
+    (format "the longest without an answer to keys: %.1f ms, over 50 ms %d times; of Emacs's own time: %.1f ms, over 50 ms %d times; collecting garbage: %.2f s in all"
+            watch-worst watch-blocks watch-own watch-own-blocks (- gc-elapsed watch-gc))))`
+
+// compiledEmacs compiles the package into a folder and returns that.
+func compiledEmacs(t *testing.T, w *world, bin string) string {
+	t.Helper()
+	dir := filepath.Join(w.dir, "lisp")
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	files, err := filepath.Glob("../../editors/emacs/*.el")
+	require.NoError(t, err)
+	args := []string{"-Q", "--batch", "-L", dir, "-f", "batch-byte-compile"}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		copied := filepath.Join(dir, filepath.Base(file))
+		require.NoError(t, os.WriteFile(copied, text, 0o644))
+		args = append(args, copied)
+	}
+	out, err := exec.Command(bin, args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return dir
+}
+
+// TestEmacsFigures measures what people would notice, and prints it. It asserts nothing about time; its sizes are small
+// unless CURSORD_EMACS_FIGURES is set.
+func TestEmacsFigures(t *testing.T) {
+	deltas, history := 1000, 500
+	if os.Getenv("CURSORD_EMACS_FIGURES") != "" {
+		deltas, history = 100_000, 50_000
+	}
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.put("f", "one\n")
+		w.start()
+		w.trusts()
+		lisp := compiledEmacs(t, w, bin)
+		load := func(what, code string) {
+			cmd := exec.Command(bin, "-Q", "--batch", "-L", lisp, "--eval", code)
+			cmd.Env = w.emacsEnv("")
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			t.Logf("%s: %s", what, strings.TrimSpace(string(out)))
+		}
+		load("loading cursord.el", `(princ (format "%.1f ms" (* 1000 (car (benchmark-run 1 (require 'cursord))))))`)
+		load("loading all but the menu", `(princ (format "%.1f ms" (* 1000 (car (benchmark-run 1 (require 'cursord) (require 'cursord-session))))))`)
+
+		e, _ := w.terminalEmacs(t, bin, fmt.Sprintf(`(progn %s (setq cursord-tell-turn-end nil))`, emacsWatch), lisp)
+		e.eval(`(progn (find-file %q) (delete-other-windows) (cursord-show-chat (cursord-workspace-open)) nil)`, w.path("f"))
+		idle := `(and (cursord-turn-ended-p (gethash watch-turn (cursord-workspace-turns (cursord-workspace-find)))) (with-current-buffer %q (save-excursion (goto-char (point-max)) (re-search-backward "^the end" (max 1 (- (point-max) 20)) t))))`
+		stream := func(what string, n int, word func(i int) string, pause string) {
+			t.Helper()
+			lines := make([]string, 0, n+1)
+			for i := range n {
+				lines = append(lines, streams(word(i)))
+				if pause != "" && i%10 == 9 {
+					lines = append(lines, pause)
+				}
+			}
+			w.plays(append(lines, streams("\nthe end"), done)...)
+			e.eval(`(progn (watch-begin) (setq watch-turn (plist-get (plist-get (cursord-send (cursord-workspace-open) "stream") :turn) :id)) nil)`)
+			began := time.Now()
+			e.untilIn(5*time.Minute, "the end of "+what, idle, chatName)
+			t.Logf("%s, %d deltas in %.1f s: %s", what, n, time.Since(began).Seconds(), e.eval(`(watch-end)`))
+		}
+		e.eval(`(progn (watch-begin) (setq watch-idle (time-add nil 3)) nil)`)
+		e.untilIn(patience, "nothing", `(time-less-p watch-idle nil)`)
+		t.Logf("nothing, for 3 s: %s", e.eval(`(watch-end)`))
+		prose := func(i int) string {
+			if i%12 == 11 {
+				return fmt.Sprintf("word%d\n", i)
+			}
+			return fmt.Sprintf("word%d ", i)
+		}
+		stream("prose at 5,000 a second", deltas, prose, `{"fake":"sleep","ms":2}`)
+		stream("prose as fast as it comes", deltas, prose, "")
+		code := func(i int) string {
+			if i%50 == 0 {
+				return "\n```elisp\n"
+			}
+			if i%50 == 49 {
+				return "```\n"
+			}
+			return fmt.Sprintf("(defun name-%d (x) \"A string.\" (list x %d))\n", i, i)
+		}
+		stream("code", deltas/10, code, "")
+		stream("one long line", deltas/10, func(i int) string { return fmt.Sprintf("word%d ", i) }, "")
+		stream("a long transcript is filled", history, func(i int) string { return fmt.Sprintf("a line of some words, number %d\n", i) }, "")
+		require.Greater(t, e.eval(`(with-current-buffer %q (count-lines (point-min) (point-max)))`, chatName), float64(history))
+		stream("prose at 5,000 a second behind it", deltas/10, prose, `{"fake":"sleep","ms":2}`)
+		e.eval(`(progn (watch-begin) (cursord-resync (cursord-workspace-find)) nil)`)
+		e.untilIn(5*time.Minute, "the resync", idle, chatName)
+		t.Logf("reading its latest page again: %s", e.eval(`(watch-end)`))
+		e.quiet()
+	})
+}
