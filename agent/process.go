@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+	"time"
 )
 
 // A process is a started agent with everything in its group, and our ends of its pipes.
@@ -58,8 +59,11 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
+// killTime is how long a killed group may take to be gone: a process ends only once the call it is in has returned.
+const killTime = 2 * time.Second
+
 // wait waits for the leader and ends what is left of its group, while the group's number is still its own where the
-// system allows that.
+// system allows that. Once it returns none of them writes a file any more.
 func (p *process) wait() {
 	ended := awaitExit(p.cmd.Process.Pid)
 	if !ended {
@@ -71,6 +75,7 @@ func (p *process) wait() {
 	if ended {
 		p.cmd.Wait()
 	}
+	p.group.await(killTime)
 	p.group.close()
 	p.gone = true
 }

@@ -9,3 +9,6 @@ func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: t
 
 // awaitExit returns false: these systems cannot tell of a child's end without taking its number.
 func awaitExit(int) bool { return false }
+
+// ended returns false: the dead cannot be signalled here, so nothing of a group that can be has ended.
+func ended(int) bool { return false }

@@ -1,7 +1,10 @@
 package agent
 
 import (
+	"bytes"
 	"errors"
+	"os"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -21,4 +24,27 @@ func awaitExit(pid int) bool {
 			return err == nil
 		}
 	}
+}
+
+// ended reports whether nothing of a group runs any more. Where process 1 reaps nobody, the dead stay in the group.
+func ended(leader int) bool {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return false
+	}
+	for _, entry := range entries {
+		if _, err := strconv.Atoi(entry.Name()); err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
+		if err != nil {
+			continue
+		}
+		// PID (NAME) STATE PPID PGRP; a name may have anything in it.
+		f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		if len(f) > 2 && string(f[2]) == strconv.Itoa(leader) && !bytes.ContainsAny(f[0], "ZX") {
+			return false
+		}
+	}
+	return true
 }

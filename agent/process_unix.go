@@ -4,6 +4,7 @@ package agent
 
 import (
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,6 +18,15 @@ func (g group) interrupt() { unix.Kill(-g.leader, unix.SIGINT) }
 func (g group) terminate() { unix.Kill(-g.leader, unix.SIGTERM) }
 func (g group) kill()      { unix.Kill(-g.leader, unix.SIGKILL) }
 func (g group) close()     {}
+
+// await returns when a killed group is no more, or only waits to be reaped, or after the limit.
+func (g group) await(limit time.Duration) {
+	for pause := time.Millisecond; limit > 0 && unix.Kill(-g.leader, 0) == nil && !ended(g.leader); pause *= 2 {
+		pause = min(pause, 20*time.Millisecond, limit)
+		time.Sleep(pause)
+		limit -= pause
+	}
+}
 
 func exitOf(state *os.ProcessState) exit {
 	status, ok := state.Sys().(interface {

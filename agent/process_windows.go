@@ -3,6 +3,7 @@ package agent
 import (
 	"os"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -59,6 +60,31 @@ func (g group) kill() {
 		return
 	}
 	windows.TerminateJobObject(g.job, 1)
+}
+
+// await returns when nothing of the job runs any more, or after the limit.
+func (g group) await(limit time.Duration) {
+	if g.job == 0 {
+		return
+	}
+	for pause := time.Millisecond; limit > 0 && g.active() > 0; pause *= 2 {
+		pause = min(pause, 20*time.Millisecond, limit)
+		time.Sleep(pause)
+		limit -= pause
+	}
+}
+
+// active returns how many processes of the job run.
+func (g group) active() uint32 {
+	var info struct {
+		userTime, kernelTime, periodUserTime, periodKernelTime int64
+		pageFaults, processes, active, terminated              uint32
+	}
+	if windows.QueryInformationJobObject(g.job, windows.JobObjectBasicAccountingInformation, uintptr(unsafe.Pointer(&info)),
+		uint32(unsafe.Sizeof(info)), nil) != nil {
+		return 0
+	}
+	return info.active
 }
 
 func (g group) close() {

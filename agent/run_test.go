@@ -351,6 +351,21 @@ func TestRunFailures(t *testing.T) {
 	})
 }
 
+// TestRunLeavesNobodyAtWork is a run whose agent ends and leaves processes behind: once the run is over they write no
+// more. A killed process goes on until the call that it is in has returned.
+func TestRunLeavesNobodyAtWork(t *testing.T) {
+	f := newFake(t, sayInit+`i=0; while [ $i -lt 60 ]; do (while :; do :>a.$i; mv a.$i b.$i; done) & echo $! >>kids; i=$((i+1)); done
+`+sayDelta+sayResult)
+	f.run(t.Context(), nil)
+	kids := strings.Fields(f.read("kids"))
+	require.Len(t, kids, 60)
+	for _, kid := range kids {
+		pid, err := strconv.Atoi(kid)
+		require.NoError(t, err)
+		require.True(t, dead(pid), "%d still runs", pid)
+	}
+}
+
 func TestKillOrphans(t *testing.T) {
 	cmd := exec.Command("sleep", "100")
 	mark := fmt.Sprintf("AGENT_TEST_MARK=%d", os.Getpid())
