@@ -70,6 +70,7 @@ const maxDrain = 1 << 20
 type pipeReader struct {
 	file   *os.File
 	quiet  *atomic.Int64 // while a read waits, since when (moment); may be nil
+	heard  *Heard        // may be nil
 	budget int           // bytes that may be read after the deadline
 }
 
@@ -79,6 +80,7 @@ func (p *pipeReader) Read(b []byte) (int, error) {
 		p.quiet.Store(moment())
 		defer p.quiet.Store(0)
 	}
+	defer p.heard.read()
 	n, err := p.file.Read(b)
 	if n == 0 && p.budget > 0 && errors.Is(err, os.ErrDeadlineExceeded) {
 		p.file.SetReadDeadline(time.Now().Add(drainTime / 10))

@@ -12,7 +12,9 @@ const maxBatch = 256
 
 // read decodes stdout up to the result and discards what comes after it.
 func (r *run) read(stdout *os.File) {
-	pipe := &pipeReader{file: stdout, quiet: &r.quiet, budget: maxDrain}
+	pipe := &pipeReader{file: stdout, quiet: &r.quiet, heard: r.req.Heard, budget: maxDrain}
+	r.req.Heard.begin(stdout)
+	defer r.req.Heard.end()
 	lines := newLineReader(pipe, r.req.MaxLine)
 	var batch []Event
 	for r.result == nil {
@@ -28,6 +30,7 @@ func (r *run) read(stdout *os.File) {
 			lines.shrink()
 		}
 		if err != nil || r.result != nil || len(batch) >= maxBatch || !lines.ready() {
+			r.req.Heard.decoded(stdout, len(batch), !lines.ready())
 			r.send(batch)
 			batch = nil
 		}

@@ -28,6 +28,9 @@ type Request struct {
 	// before it does anything else.
 	Ready <-chan struct{}
 
+	// Heard, if not nil, is kept up to date while the run lasts.
+	Heard *Heard
+
 	IdleTimeout time.Duration // without output and with no tool call open; 0: 10 min
 	ToolTimeout time.Duration // without output while a tool call is open; 0: 60 min
 	MaxLine     int           // bytes; longer lines are skipped with a Notice; 0: 64 MiB

@@ -9,14 +9,23 @@ import (
 
 // author returns who has made of a path of the work tree what it holds now: an agent whose call is open, or nil, a person.
 func (r *reviewer) author(name string, img image) *diffs.Source {
-	path := filepath.FromSlash(name)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(r.w.root, path)
-	}
-	if r.w.d.docs.typed(path, img) != nil {
+	if r.w.d.docs.typed(r.shared().absolute(name), img) != nil {
 		return nil
 	}
-	return r.shared().windows.author(name, changedAt(r.w.root, path, filestat.Of(path)))
+	return r.shared().writer(name)
+}
+
+// writer returns the agent whose open call may have made of a path what it holds now; nil if there is none.
+func (t *worktree) writer(name string) *diffs.Source {
+	full := t.absolute(name)
+	return t.windows.author(name, changedAt(t.root, full, filestat.Of(full)))
+}
+
+func (t *worktree) absolute(name string) string {
+	if path := filepath.FromSlash(name); filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(t.root, filepath.FromSlash(name))
 }
 
 // personSaved takes in what an editor says that a person has saved, although an agent may have written over it already.

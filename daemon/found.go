@@ -11,6 +11,12 @@ func (r *reviewer) agentFound(t *worktree, s *snapshot, list []found) {
 		if t.windows.editing(fd.path) {
 			return // its call tells
 		}
+		if f := t.files[fd.path]; f != nil && filestat.Of(s.full(fd.path)) != fd.is { // it has changed again
+			if _, err := r.refresh(f); err == nil {
+				changed = append(changed, f)
+				return
+			}
+		}
 		if f := r.takeFound(t, s, fd); f != nil {
 			changed = append(changed, f)
 		}
@@ -50,6 +56,9 @@ func (r *reviewer) takeFound(t *worktree, s *snapshot, fd found) *file {
 	}
 	if f != nil && fd.after.same(image{Content: f.review.Current()}) {
 		return nil
+	}
+	if f != nil && fd.source == nil { // not of this turn
+		fd.source = t.writer(fd.path)
 	}
 	if doc := r.w.d.docs.typed(s.full(fd.path), fd.after); doc != nil && !t.isolated() {
 		return r.typedInto(fd.path, doc, fd.after)

@@ -32,10 +32,6 @@ func (r *reviewer) watchPending() {
 	}
 }
 
-// wordTime is how long the word of a running agent, that it is about to write a file, may be on its way. A look that
-// nobody asked for leaves what has just been written alone for so long.
-const wordTime = 250 * time.Millisecond
-
 // look takes in what touched files hold now, those that are just being saved a moment later: a person's word is final,
 // and a file that is cut off or gone for a moment is not what the person means.
 func (r *reviewer) look(touched func(path string) bool) {
@@ -87,10 +83,11 @@ const (
 	emptyTime = 250 * time.Millisecond // if it is empty or gone, and was not
 	heldTime  = 2 * time.Second        // the same where an editor has it unsaved: on a busy disk a save takes its time
 	savedTime = 300 * time.Millisecond // and how long that is waited for
+	lookTime  = 2 * time.Millisecond   // how often it is looked at
 )
 
 // readSaved reads a file of the work tree, when it is not what was last seen, in a moment in which nobody is at it: many
-// editors empty a file before they write it, or move it away.
+// editors empty a file before they write it, or move it away. By then running agents have said if it was them.
 func (r *reviewer) readSaved(f *file) image {
 	path, name := r.absolute(f), f.realPath()
 	last := image{Content: f.real()}
@@ -113,14 +110,15 @@ func (r *reviewer) readSaved(f *file) image {
 			changed = filestat.Of(filepath.Dir(path)).Mtime
 		}
 		age := time.Since(time.Unix(0, changed))
-		if filestat.Of(path) == before && (age < 0 || age >= quiet) {
+		explained := late || r.shared().explained(changedAt(r.w.root, path, before))
+		if filestat.Of(path) == before && (age < 0 || age >= quiet) && explained {
 			return img
 		}
 		if late {
 			return image{odd: "somebody is writing it again and again"}
 		}
 		select {
-		case <-time.After(min(max(quiet-age, time.Millisecond), quiet)):
+		case <-time.After(min(max(quiet-age, lookTime), quiet)):
 		case <-r.quit:
 			return img
 		}

@@ -288,11 +288,12 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		}
 		req.Prompt = at.words.prompt(composePrompt(remarks, w.withRecap(ctx, t, notice), turn.Prompt))
 		req.Ready = watch.ready()
+		req.Heard = &watch.heard
 		out = w.d.launcher.Run(ctx, req, func(events []agent.Event) {
-			watch.hearing.begin()
-			defer watch.hearing.end()
+			left := len(events)
 			for part := range parts(events) {
-				w.tellCalls(t, watch, at.words, part)
+				left -= len(part)
+				w.tellCalls(t, watch, at.words, part, left == 0)
 			}
 		})
 		watch.end()
@@ -303,9 +304,13 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 	w.tell(turnEvents{turn: t, events: left, outcome: &out})
 }
 
-// tellCalls tells the loop events, and the reviewer what their calls did on disk.
-func (w *workspace) tellCalls(t *liveTurn, watch *turnWatch, words *words, events []agent.Event) {
+// tellCalls tells the loop events, and the reviewer what their calls did on disk; last says that they are the last of
+// a batch.
+func (w *workspace) tellCalls(t *liveTurn, watch *turnWatch, words *words, events []agent.Event, last bool) {
 	files := watch.see(events)
+	if last {
+		watch.heard.Taken()
+	}
 	told := words.events(events)
 	if len(files) == 0 && !watch.curious() {
 		w.tell(turnEvents{turn: t, events: told})

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"maps"
 	"path/filepath"
@@ -23,7 +24,7 @@ type turnWatch struct {
 	turn    string
 	dir     string
 	start   *snapshot
-	hearing hearing                   // how far it has come
+	heard   agent.Heard               // how far it has come
 	stop    func()                    // ends the making of start
 	open    map[string][]*watchedCall // by call id
 	said    map[spot]*said            // what the latest call that named it has said to leave there
@@ -47,7 +48,8 @@ type turnWatch struct {
 
 // A watchedCall is a tool call that may write the files it names.
 type watchedCall struct {
-	before map[spot]image // at the call's start
+	before map[spot]image         // at the call's start
+	by     map[spot]*diffs.Source // whose that may be; nil: people's
 	open   []openWindow
 }
 
@@ -96,7 +98,7 @@ func (r *reviewer) watchTurn(turn *sessions.Turn, in *worktree, say func(string)
 	t.start, t.stop = newSnapshot(in.root, r.w.d.stateDir)
 	// What people have changed since files under review were last looked at is theirs.
 	r.do(func() {
-		in.starts, in.hearings = append(in.starts, t.start), append(in.hearings, &t.hearing)
+		in.starts, in.hearings = append(in.starts, t.start), append(in.hearings, &t.heard)
 		r.refreshAll(r.sorted())
 		r.headMoved(r.w.running.Load() <= 1) // the turn itself has done nothing yet
 	})
@@ -158,7 +160,7 @@ func (t *turnWatch) spot(path, tool string) (spot, bool) {
 }
 
 func (t *turnWatch) begin(call *agent.Call) {
-	w := &watchedCall{before: map[spot]image{}}
+	w := &watchedCall{before: map[spot]image{}, by: map[spot]*diffs.Source{}}
 	paths := map[*worktree][]string{}
 	for _, p := range call.Paths {
 		if s, ok := t.spot(p, call.Name); ok {
@@ -167,6 +169,9 @@ func (t *turnWatch) begin(call *agent.Call) {
 	}
 	src := diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "edit"}
 	for in, names := range paths {
+		for _, name := range names {
+			w.by[spot{in, name}] = in.writer(name)
+		}
 		o := openWindow{in, in.windows.open(names, src)}
 		held := map[string]image{}
 		for _, name := range names {
@@ -210,6 +215,7 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 		}
 		if before, ok := w.before[s]; ok {
 			f.before, f.of = &before, w.windowIn(s.tree)
+			f.beside = cmp.Or(f.beside, w.by[s])
 		}
 		files = append(files, f)
 	}
@@ -269,7 +275,7 @@ func (t *turnWatch) end() {
 	}
 	t.lastScan()
 	t.r.call(func() {
-		t.tree.hearings = slices.DeleteFunc(t.tree.hearings, func(h *hearing) bool { return h == &t.hearing })
+		t.tree.hearings = slices.DeleteFunc(t.tree.hearings, func(h *agent.Heard) bool { return h == &t.heard })
 		t.tree.starts = slices.DeleteFunc(t.tree.starts, func(s *snapshot) bool { return s == t.start })
 		t.r.headMoved(false)
 	})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/agent"
 	"cursord/daemon/copytree"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
@@ -26,7 +27,7 @@ type worktree struct {
 	turns    int              // that run in it
 	source   diffs.Source     // of what changes in a copy while no call is open
 	starts   []*snapshot      // of the turns that run in it
-	hearings []*hearing       // of their agents
+	hearings []*agent.Heard   // of their agents
 }
 
 func (t *worktree) isolated() bool { return t.session != "" }

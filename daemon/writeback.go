@@ -164,6 +164,10 @@ func (r *reviewer) written(f *file, c *change) {
 	if c.vacates() {
 		r.tidy(f, c)
 	}
+	if c.writes() { // what a call has read just before is not there any more
+		c.in.windows.claim(nil, c.from)
+		c.in.windows.claim(nil, c.to)
+	}
 	if c.writes() && !c.in.isolated() {
 		r.wroteReal(f, c)
 	}

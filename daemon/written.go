@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"bytes"
-	"strings"
 
 	"cursord/agent"
 	"cursord/daemon/internal/filestat"
@@ -71,6 +70,11 @@ func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 	case f == nil:
 		f = r.add(wr.tree, wr.path, r.w.d.config.Large.NewUnknown(wr.after.Content, src))
 	default:
+		if known && wr.beside != nil && !f.review.Pending() {
+			if start, seen := wr.startAt(); seen {
+				f.review.Observe(start, wr.tree.others()) // what people have done while nobody watched
+			}
+		}
 		if known {
 			f.review.Observe(before, wr.beside)
 		}
@@ -110,7 +114,7 @@ func (wr *written) best(f *file, open *windows) (_ diffs.Content, known bool) {
 		}
 	}
 	// What the agent writes begins like this: it may have been seen while it was written.
-	torn := own != nil && (own.tornOf(wr.after) || wr.change.After != nil && strings.HasPrefix(*wr.change.After, string(own.Data)))
+	torn := own != nil && (own.tornOf(wr.after) || wr.change.After != nil && bytes.HasPrefix(decoded([]byte(*wr.change.After)), decoded(own.Data)))
 	if f != nil && f.review.Pending() {
 		now := image{Content: f.review.Current()}
 		switch {
@@ -164,7 +168,7 @@ func (wr *written) late(own *image) bool {
 	if wr.change.Deleted {
 		return !own.Exists
 	}
-	return own.Exists && wr.change.After != nil && *wr.change.After == string(own.Data)
+	return own.Exists && wr.change.After != nil && bytes.Equal(decoded([]byte(*wr.change.After)), decoded(own.Data))
 }
 
 // reported returns the before-image in the call's result, if the after-image there is what the disk has.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -208,4 +209,31 @@ func TestMovedAndChanged(t *testing.T) {
 		"a": v, "b": "b\n", "c": v + "c\n", "d/e": v + "e\n", "f": "f\n", "a2": "(absent)", "b2": "(absent)", "g": "(absent)",
 	})
 	require.NoDirExists(t, w.path("d2"))
+}
+
+// TestWordThatComesLateIsNoPersons has an agent write a file with Windows' line ends before it says so, and write it
+// again before the first call has ended. Its reports have lost the line ends.
+func TestWordThatComesLateIsNoPersons(t *testing.T) {
+	w := newWorld(t)
+	crlf := func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
+	v0 := numbered(20, nil)
+	v1 := numbered(20, map[int]string{3: "three"})
+	v2 := numbered(20, map[int]string{3: "three", 9: "nine"})
+	v3 := numbered(20, map[int]string{3: "three", 9: "nine", 15: "fifteen"})
+	w.put("f", crlf(v0))
+	w.plays(lines(edits("a", "f", crlf(v0), crlf(v1)), []string{done})...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+
+	writes := func(text string) string { return fmt.Sprintf(`{"fake":"write","path":"f","text":%q}`, crlf(text)) }
+	b, c := edits("b", "f", v1, v2), edits("c", "f", v2, v3)
+	w.plays(lines([]string{writes(v2)}, b[:1], []string{waits("go"), writes(v3)}, b[len(b)-1:], c[:1], c[len(c)-1:], []string{done})...)
+	turn := e.asks(nil)
+	e.calls(turn.ID)
+	w.put("../go", "")
+	e.ends(turn.ID)
+	w.requireTree(tree{"f": crlf(v3)})
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": crlf(v0)})
 }

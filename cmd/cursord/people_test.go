@@ -301,6 +301,28 @@ func TestACommandAfterARejectInTheSameTurn(t *testing.T) {
 	w.requireTree(tree{"f": "a\n"})
 }
 
+// TestWhatWasTypedIntoACleanFileIsThePersonsBesideACommand has a person type into a file with nothing to review, and then
+// a call write it that names it, while a command runs that names nothing.
+func TestWhatWasTypedIntoACleanFileIsThePersonsBesideACommand(t *testing.T) {
+	w := newWorld(t)
+	first := numbered(20, map[int]string{5: "agent 5"})
+	w.put("f", numbered(20, nil))
+	w.plays(lines(edits("c", "f", numbered(20, nil), first), []string{done})...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	e.decides("diff/accept", obj{"all": true})
+	w.put("f", "typed\n"+first)
+
+	shell := shells("s", "echo by the command >>g")
+	second := "typed\n" + numbered(20, map[int]string{5: "agent 5", 9: "agent 9"})
+	w.plays(lines(shell[:2], edits("d", "f", "typed\n"+first, second), shell[2:], []string{done})...)
+	e.turn(nil)
+	w.requireTree(tree{"f": second, "g": "by the command\n"})
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": "typed\n" + first, "g": "(absent)"})
+}
+
 // TestWhatWasTypedIntoACleanFileIsThePersons has a person type into a file with nothing to review, which nobody watches,
 // and then a command write it; while the command runs, an undo looks at the file.
 func TestWhatWasTypedIntoACleanFileIsThePersons(t *testing.T) {

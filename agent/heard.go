@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// A Heard says how far the words of a running agent have been taken in, for who must not judge what the agent did
+// before its own word of it has come. It may be asked from any goroutine.
+type Heard struct {
+	pipe  atomic.Pointer[os.File] // the agent's stdout while it is read
+	all   atomic.Bool             // what was read has been taken in
+	taken atomic.Int64            // Unix ns: what was written by then has been
+
+	// Of the goroutine that reads.
+	whole bool  // the present batch is the last of what was read
+	at    int64 // what was written by then is in it, or before it
+}
+
+// Taken says that the batch that emit was called with has been taken in. To be called from emit.
+func (h *Heard) Taken() {
+	h.taken.Store(h.at)
+	h.all.Store(h.whole)
+}
+
+// UpTo returns until when all that the agent had written has been taken in: now, if nothing is left to be read.
+func (h *Heard) UpTo() time.Time {
+	now := time.Now()
+	if pipe := h.pipe.Load(); pipe == nil || h.all.Load() && unread(pipe) == 0 && h.all.Load() {
+		return now
+	}
+	return time.Unix(0, h.taken.Load())
+}
+
+func (h *Heard) begin(pipe *os.File) {
+	if h == nil {
+		return
+	}
+	h.at = time.Now().UnixNano()
+	h.taken.Store(h.at)
+	h.all.Store(true)
+	h.pipe.Store(pipe)
+}
+
+func (h *Heard) end() {
+	if h != nil {
+		h.pipe.Store(nil)
+	}
+}
+
+// read notes that something was read.
+func (h *Heard) read() {
+	if h != nil {
+		h.all.Store(false)
+	}
+}
+
+// decoded notes that a batch of n events is about to be emitted; whole says that it is all that was read.
+func (h *Heard) decoded(pipe *os.File, n int, whole bool) {
+	if h == nil {
+		return
+	}
+	if h.whole = whole; whole {
+		if now := time.Now().UnixNano(); unread(pipe) == 0 {
+			h.at = now
+		}
+	}
+	if n == 0 {
+		h.Taken()
+	}
+}
