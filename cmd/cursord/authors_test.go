@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -189,6 +190,10 @@ func TestMovedAndChanged(t *testing.T) {
 	w.putAll(tree{"a": v, "b": "b\n", "c": v + "c\n", "d/e": v + "e\n", "f": "f\n"})
 	w.plays(lines(shells("s", "mv a a2; echo more >> a2; mv b b2; echo nothing of it > b2; "+
 		"mv c c2; mv d d2; echo more >> d2/e; rm f; echo other > g"))...)
+	require.Eventually(t, func() bool { // a file that is as new as the turn may be another in its place
+		info, err := os.Stat(w.path("f"))
+		return err == nil && time.Since(info.ModTime()) > 50*time.Millisecond
+	}, patience, time.Millisecond)
 	w.start()
 	e := w.opens()
 	e.turn(nil)
