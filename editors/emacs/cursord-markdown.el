@@ -61,12 +61,16 @@ For other names it is NAME-mode, or NAME-ts-mode, where there is one."
               ((match-beginning 2) (cursord--face (match-beginning 2) (match-end 2) 'bold))
               (t (cursord--face (match-beginning 0) (match-end 0) 'link)))))))
 
-(defun cursord-light (lines end whole)
-  "Give the complete lines from LINES on to END their faces.
-If WHOLE, the last line is complete as it is."
+(defconst cursord--lines-at-once 100
+  "After so many lines one looks at the clock.")
+
+(defun cursord-light (lines end whole limit)
+  "Give the complete lines from LINES on to END their faces, until the time LIMIT.
+If WHOLE, the last line is complete as it is.  Return non-nil if that was all."
   (goto-char (cursord-lines-at lines))
-  (let (eol)
+  (let ((n 0) eol late)
     (while (and (< (point) end)
+                (not (setq late (and (= (% (cl-incf n) cursord--lines-at-once) 0) (time-less-p limit nil))))
                 (setq eol (if (search-forward "\n" end t) (1- (point)) (and whole end))))
       (let ((bol (marker-position (cursord-lines-at lines))))
         (set-marker (cursord-lines-at lines) (min end (1+ eol)))
@@ -83,7 +87,8 @@ If WHOLE, the last line is complete as it is."
                 (cursord-lines-code lines) (copy-marker (min end (1+ eol))))
           (cursord--face bol eol 'cursord-fence))
          (t (cursord--line-faces bol eol)))
-        (goto-char (cursord-lines-at lines))))))
+        (goto-char (cursord-lines-at lines))))
+    (not late)))
 
 ;;;; Code
 
@@ -123,8 +128,9 @@ It is in LANGUAGE."
 (defun cursord--code-faces ()
   "Give what waits its faces, as long as nothing is typed."
   (setq cursord--code-timer nil)
-  (let ((go-on t))
-    (while (and go-on cursord--code-waiting)
+  (let ((go-on t)
+        (limit (time-add nil 0.01)))
+    (while (and go-on cursord--code-waiting (time-less-p nil limit))
       (pcase-let ((`(,beg ,end ,language) (car cursord--code-waiting)))
         (let ((text (and (buffer-live-p (marker-buffer beg))
                          (with-current-buffer (marker-buffer beg)
@@ -145,7 +151,8 @@ It is in LANGUAGE."
                           (put-text-property (+ beg at) (+ beg next) 'face face))
                         (setq at next)))))))))))
     (when cursord--code-waiting
-      (setq cursord--code-timer (run-with-idle-timer 1 nil #'cursord--code-faces)))))
+      (setq cursord--code-timer
+            (run-with-idle-timer (time-add (or (current-idle-time) 0) 0.05) nil #'cursord--code-faces)))))
 
 (provide 'cursord-markdown)
 ;;; cursord-markdown.el ends here

@@ -35,6 +35,7 @@
   (bytes 0 :documentation "Of that text.")
   (unwritten nil :documentation "Those pieces that are not in the buffer.")
   (lines nil :documentation "How far its lines have their faces; nil if they get none.")
+  (final nil :documentation "Whether its text grows no more.")
   (shown nil :documentation "What was rendered, to see whether something else is to be.")
   (prev nil) (next nil))
 
@@ -46,6 +47,8 @@
   (turns (make-hash-table :test #'equal) :documentation "What orders a turn, by id.")
   (orphans nil :documentation "Items whose turn is not known yet.")
   (dirty nil :documentation "Blocks with unwritten text.")
+  (unlit nil :documentation "Blocks whose lines may have no faces yet.")
+  (timer nil :documentation "The timer that gives them theirs.")
   (oldest nil :documentation "The item in front of which there are more.")
   (loading nil :documentation "Whether a page was asked for."))
 
@@ -155,8 +158,35 @@ Point stays where it is, but in windows where it is at the end."
     (cl-incf (cursord-block-bytes block) (string-bytes text))
     (cl-pushnew block (cursord-transcript-dirty tr) :test #'eq)))
 
+(defun cursord--light-some (tr)
+  "Give lines in the buffer of TR, the current one, their faces, for a short time.
+What is left gets them a little later."
+  (let ((limit (time-add nil 0.006)))
+    (when (cursord-transcript-unlit tr)
+      (with-silent-modifications
+        (save-excursion
+          (while (and (cursord-transcript-unlit tr)
+                      (let ((block (car (cursord-transcript-unlit tr))))
+                        (cursord-light (cursord-block-lines block) (1- (cursord--block-end block))
+                                       (cursord-block-final block) limit)))
+            (pop (cursord-transcript-unlit tr))))))
+    (when (and (cursord-transcript-unlit tr) (not (cursord-transcript-timer tr)))
+      (let ((buffer (current-buffer)))
+        (setf (cursord-transcript-timer tr)
+              (run-at-time 0.03 nil (lambda ()
+                                      (setf (cursord-transcript-timer tr) nil)
+                                      (when (buffer-live-p buffer)
+                                        (with-current-buffer buffer
+                                          (when (eq tr cursord-transcript)
+                                            (cursord-protected #'cursord--light-some tr)))))))))))
+
 (defun cursord-transcript-flush (tr)
   "Put what has come into the buffer of TR, the current one."
+  (cursord--write tr)
+  (cursord--light-some tr))
+
+(defun cursord--write (tr)
+  "Put text that has come into the buffer of TR, the current one."
   (when-let* ((dirty (cursord-transcript-dirty tr)))
     (setf (cursord-transcript-dirty tr) nil)
     (cursord--editing
@@ -167,7 +197,7 @@ Point stays where it is, but in windows where it is at the end."
           (cursord--insert block (cursord--prefixed block (apply #'concat (nreverse (cursord-block-unwritten block)))))
           (setf (cursord-block-unwritten block) nil)
           (if (cursord-block-lines block)
-              (cursord-light (cursord-block-lines block) (point) nil)
+              (cl-pushnew block (cursord-transcript-unlit tr) :test #'eq)
             (add-text-properties beg (point) `(face cursord-note invisible ,folded))))))))
 
 (defun cursord--set-text (tr block head text)
@@ -183,10 +213,10 @@ Point stays where it is, but in windows where it is at the end."
             (cursord-block-bytes block) (string-bytes text))
       (setf (cursord-transcript-dirty tr) (delq block (cursord-transcript-dirty tr)))
       (cursord--replace block (concat head (cursord--prefixed block (concat (cursord-block-prefix block) text))))
-      (cursord--begin-text block head)))))
+      (cursord--begin-text tr block head)))))
 
-(defun cursord--begin-text (block head)
-  "Give BLOCK, which begins with HEAD, the faces and folds of a growing text."
+(defun cursord--begin-text (tr block head)
+  "Give BLOCK of TR, which begins with HEAD, the faces and folds of its kind."
   (cursord--editing
     (let ((start (cursord--block-start block))
           (end (1- (cursord--block-end block))))
@@ -194,7 +224,7 @@ Point stays where it is, but in windows where it is at the end."
        ((cursord-block-lines block)
         (add-text-properties start (+ start (length head)) '(face cursord-heading))
         (setf (cursord-block-lines block) (cursord--lines-make :at (copy-marker (+ start (length head)))))
-        (cursord-light (cursord-block-lines block) end nil))
+        (cl-pushnew block (cursord-transcript-unlit tr) :test #'eq))
        ((cursord-block-compact block)
         (cursord--fold-faces start end 'cursord-note))
        (t (add-text-properties start end '(face cursord-note)))))))
@@ -285,13 +315,11 @@ Point stays where it is, but in windows where it is at the end."
         (unless block
           (setq block (cursord--insert-block tr id (cursord--item-order tr item) (concat head prefix)
                                              :compact compact :prefix prefix :lines lit))
-          (cursord--begin-text block head))
+          (cursord--begin-text tr block head))
         (cursord--set-text tr block head (or (plist-get item :text) ""))
-        (unless (equal (plist-get item :status) "running")
-          (cursord-transcript-flush tr)
-          (when (cursord-block-lines block)
-            (cursord--editing
-              (cursord-light (cursord-block-lines block) (1- (cursord--block-end block)) t)))))))))
+        (setf (cursord-block-final block) (not (equal (plist-get item :status) "running")))
+        (when (and (cursord-block-final block) (cursord-block-lines block))
+          (cl-pushnew block (cursord-transcript-unlit tr) :test #'eq)))))))
 
 (defun cursord-transcript-delta (tr delta)
   "Add DELTA, a piece of an item's text, to TR, whose buffer is current."
@@ -419,7 +447,7 @@ Point stays where it is, but in windows where it is at the end."
   (let ((items (plist-get page :items)))
     (seq-doseq (item items)
       (cursord-transcript-item tr item))
-    (cursord-transcript-flush tr)
+    (cursord--write tr)
     (setf (cursord-transcript-oldest tr)
           (and (eq (plist-get page :more) t) (> (length items) 0) (plist-get (aref items 0) :id)))
     (cursord--older-line tr)))
