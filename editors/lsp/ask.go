@@ -80,8 +80,10 @@ func (s *Server) start(p *prompt) (any, error) {
 }
 
 func (s *Server) startTurn(p *prompt) {
+	p.workspace.own[p.params.TurnID] = true
 	call(s, "turn/start", p.params, func(begun rpc.TurnStartResult, err error) {
 		if err != nil {
+			delete(p.workspace.own, p.params.TurnID)
 			s.refused(p, err)
 			return
 		}

@@ -99,6 +99,11 @@ func (s *Server) publishDiff(w *workspace, d *sessions.Diff) {
 			uris = append(uris, uri)
 		}
 	}
+	if review := s.reviewURI(w); !slices.Contains(uris, review) {
+		if _, told := w.told[review]; told {
+			uris = append(uris, review) // its lines have moved
+		}
+	}
 	for _, uri := range uris {
 		s.publish(w, uri, d.Path)
 	}

@@ -118,12 +118,15 @@ func (s *Server) acceptInDocument(w *workspace, all *edits, p *placed) func() {
 // replace returns the edit that puts lines in place of git's lines from and to; the last one has no end if open is set.
 func (t *text) replace(from, to int, lines []string, open bool, e encoding) textEdit {
 	start := t.lineStart(from)
+	if start == 0 && strings.HasPrefix(t.s, byteOrderMark) {
+		start = len(byteOrderMark)
+	}
 	end := "\n"
 	if n := strings.Count(t.s, "\n"); n > 0 && strings.Count(t.s, "\r\n") == n {
 		end = "\r\n"
 	}
 	var b strings.Builder
-	if start > 0 && t.s[start-1] != '\n' {
+	if from > 0 && t.s[start-1] != '\n' {
 		b.WriteString(end) // behind a last line without an end
 	}
 	for i, line := range lines {

@@ -53,7 +53,8 @@ func (s *Server) dial() {
 		s.tellDaemon(d)
 	}
 	for _, w := range s.folders {
-		s.subscribe(w)
+		w.heard = false
+		s.trySubscribe(w, firstPause)
 	}
 }
 
@@ -71,8 +72,22 @@ func call[R any](s *Server, method string, params any, then func(R, error)) {
 		if errors.Is(err, context.Canceled) || errors.Is(err, rpc.ErrClosed) {
 			err = errors.New("the cursord daemon cannot be reached")
 		}
-		s.post(func() { then(result, err) })
+		s.post(func() {
+			if err == nil && s.daemon == l {
+				s.subscribeAll() // it can be reached
+			}
+			then(result, err)
+		})
 	}()
+}
+
+// subscribeAll has the daemon tell of the folders that it does not tell of yet.
+func (s *Server) subscribeAll() {
+	for _, w := range s.folders {
+		if !w.heard {
+			s.trySubscribe(w, firstPause)
+		}
+	}
 }
 
 // kindOf returns the kind of the daemon's error.
@@ -93,11 +108,10 @@ func (s *Server) complain(err error) {
 	s.show(levelError, "cursord: %s", message)
 }
 
-// subscribe has the daemon tell of a folder, now or, where it cannot be reached, later.
-func (s *Server) subscribe(w *workspace) { s.trySubscribe(w, firstPause) }
-
+// trySubscribe has the daemon tell of a folder, now or, where it cannot be reached, later.
 func (s *Server) trySubscribe(w *workspace, pause time.Duration) {
 	l := s.daemon
+	w.heard = true
 	params := rpc.SubscribeParams{Workspace: w.path, DeltaInterval: deltaInterval}
 	call(s, "workspace/subscribe", params, func(_ struct{}, err error) {
 		if err == nil || w.closed || s.daemon != l {
@@ -107,8 +121,9 @@ func (s *Server) trySubscribe(w *workspace, pause time.Duration) {
 			s.complain(err)
 			return
 		}
+		w.heard = false
 		s.after(pause, func() {
-			if !w.closed && s.daemon == l {
+			if !w.closed && !w.heard && s.daemon == l {
 				s.trySubscribe(w, min(2*pause, longPause))
 			}
 		})

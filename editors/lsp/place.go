@@ -35,6 +35,9 @@ type block struct {
 	before, tail int // lines of context
 }
 
+// byteOrderMark may begin a file; editors tell of it or not.
+const byteOrderMark = "\ufeff"
+
 // sides takes a hunk of text apart.
 func sides(h *sessions.Hunk) (old, now block) {
 	first, last := -1, -1
@@ -52,6 +55,9 @@ func sides(h *sessions.Hunk) (old, now block) {
 			line = " "
 		}
 		content := strings.TrimSuffix(line[1:], "\r")
+		if len(old.lines) == 0 && h.OldStart <= 1 || len(now.lines) == 0 && h.NewStart <= 1 {
+			content = strings.TrimPrefix(content, byteOrderMark)
+		}
 		if line[0] != '+' {
 			old.lines = append(old.lines, content)
 		}

@@ -31,10 +31,11 @@ func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 	}
 	p := w.running[t.ID]
 	if t.Status.Final() {
-		if p == nil {
+		if p == nil && !w.own[t.ID] {
 			return // it ended before the editor came
 		}
 		delete(w.running, t.ID)
+		delete(w.own, t.ID)
 		s.endTurn(w, p, t)
 		return
 	}
@@ -122,7 +123,9 @@ func (s *Server) itemChanged(w *workspace, it *sessions.Item) {
 
 // endTurn tells how a turn has ended.
 func (s *Server) endTurn(w *workspace, p *progress, t *sessions.Turn) {
-	s.endProgress(p, string(t.Status))
+	if p != nil {
+		s.endProgress(p, string(t.Status))
+	}
 	level, message := levelInfo, "done"
 	switch t.Status {
 	case sessions.TurnFailed:

@@ -88,15 +88,15 @@ func (s *Server) resumeCommand(t *target) (any, error) {
 		first := strings.Count(b.String(), "\n")
 		for _, one := range list.Sessions {
 			w.sessions[one.ID] = one
-			mark := " "
+			mark := ""
 			if one.ID == w.session {
-				mark = "*"
+				mark = " · goes on here"
 			}
 			title := cut(one.Title, 60)
 			if title == "" {
 				title = "(no title)"
 			}
-			fmt.Fprintf(&b, "-%s%s · %s · %s · %s\n", mark, title, one.UpdatedAt.Local().Format("2006-01-02 15:04"), number(one.Turns, "turn"), one.ID)
+			fmt.Fprintf(&b, "- %s · %s · %s%s · %s\n", title, one.UpdatedAt.Local().Format("2006-01-02 15:04"), number(one.Turns, "turn"), mark, one.ID)
 		}
 		_ = s.write(w, sessionsFile, b.String(), &Range{Start: Position{Line: first}, End: Position{Line: first}}) // it is told
 	})

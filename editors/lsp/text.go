@@ -147,9 +147,13 @@ func (t *text) lineStart(i int) int {
 	return t.lines[max(i, 0)]
 }
 
-// line returns git's line i without its end.
+// line returns git's line i without its end, nor the mark that may begin the text.
 func (t *text) line(i int) string {
-	return strings.TrimSuffix(strings.TrimSuffix(t.s[t.lineStart(i):t.lineStart(i+1)], "\n"), "\r")
+	line := strings.TrimSuffix(strings.TrimSuffix(t.s[t.lineStart(i):t.lineStart(i+1)], "\n"), "\r")
+	if i == 0 {
+		return strings.TrimPrefix(line, byteOrderMark)
+	}
+	return line
 }
 
 // lineAt returns git's line that a position is in.
@@ -164,5 +168,6 @@ func (t *text) lineRange(from, to int, e encoding) Range {
 	if to <= from {
 		return t.span(start, start, e)
 	}
-	return t.span(start, t.lineStart(to-1)+len(t.line(to-1)), e)
+	end := strings.TrimRight(t.s[t.lineStart(to-1):t.lineStart(to)], "\r\n")
+	return t.span(start, t.lineStart(to-1)+len(end), e)
 }

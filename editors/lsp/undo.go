@@ -46,24 +46,17 @@ func (s *Server) undoCommand(t *target) (any, error) {
 	}
 	for len(w.decisions) > 0 {
 		last := w.decisions[len(w.decisions)-1]
-		w.decisions = w.decisions[:len(w.decisions)-1]
 		if len(last) == 0 {
 			break
 		}
 		if edit := s.takeBack(w, last); edit != nil {
-			s.apply("undo", edit, func(failure string) {
-				if failure != "" {
-					s.show(levelWarning, "cursord: not taken back: %s", failure)
-					return
-				}
-				w.undone = append(w.undone, last)
-				s.show(levelInfo, "cursord: took the last accept back in your buffers")
-			})
+			back := w.move(&w.decisions, &w.undone, last)
+			s.applyStep(edit, "took the last accept back", back)
 			return nil, nil
 		}
-		// The person has taken it back already.
+		w.decisions = w.decisions[:len(w.decisions)-1] // the person has taken it back already
 	}
-	s.step(w, "diff/undo", "took the last decision back", "nothing to undo", func() { w.undone = append(w.undone, nil) })
+	s.step(w, "diff/undo", "took the last decision back", "nothing to undo", w.move(&w.decisions, &w.undone, nil))
 	return nil, nil
 }
 
@@ -74,22 +67,44 @@ func (s *Server) redoCommand(t *target) (any, error) {
 		return nil, err
 	}
 	if n := len(w.undone); n > 0 && len(w.undone[n-1]) > 0 {
+		last := w.undone[n-1]
 		var ids []string
-		for _, one := range w.undone[n-1] {
+		for _, one := range last {
 			ids = append(ids, one.hunk.ID)
 		}
-		rest := w.undone[:n-1]
-		s.decide(w, true, ids)
-		w.undone = rest
+		edit, rest := s.acceptEdit(w, ids)
+		if edit == nil || len(rest) > 0 {
+			s.decide(w, true, ids) // the documents are others by now
+			return nil, nil
+		}
+		s.applyStep(edit, "made the last accept again", w.move(&w.undone, &w.decisions, last))
 		return nil, nil
 	}
-	s.step(w, "diff/redo", "made the last decision again", "nothing to redo", func() {
-		if n := len(w.undone); n > 0 {
-			w.undone = w.undone[:n-1]
-		}
-		w.decisions = append(w.decisions, nil)
-	})
+	s.step(w, "diff/redo", "made the last decision again", "nothing to redo", w.move(&w.undone, &w.decisions, nil))
 	return nil, nil
+}
+
+// move puts the last decision of one list at the end of the other, and returns what takes that back: the next command
+// may come before it is known whether this one could be done.
+func (w *workspace) move(from, to *[]decision, one decision) (back func()) {
+	wasFrom, wasTo := *from, *to
+	if n := len(wasFrom); n > 0 {
+		*from = wasFrom[: n-1 : n-1]
+	}
+	*to = append(wasTo[:len(wasTo):len(wasTo)], one)
+	return func() { *from, *to = wasFrom, wasTo }
+}
+
+// applyStep has the editor take something back, or make it again.
+func (s *Server) applyStep(edit *workspaceEdit, done string, back func()) {
+	s.apply("cursord", edit, func(failure string) {
+		if failure != "" {
+			back()
+			s.show(levelWarning, "cursord: nothing done: %s", failure)
+			return
+		}
+		s.show(levelInfo, "cursord: %s in your buffers", done)
+	})
 }
 
 // takeBack returns the edit that undoes acceptances, as far as the documents have them; nil if none does.
@@ -113,8 +128,11 @@ func (s *Server) takeBack(w *workspace, made decision) *workspaceEdit {
 }
 
 // step has the daemon take its last decision back, or make it again.
-func (s *Server) step(w *workspace, method, done, nothing string, then func()) {
+func (s *Server) step(w *workspace, method, done, nothing string, back func()) {
 	call(s, method, rpc.UndoParams{Workspace: w.path}, func(result rpc.UndoResult, err error) {
+		if err != nil {
+			back()
+		}
 		if kindOf(err) == "notFound" {
 			s.show(levelInfo, "cursord: %s", nothing)
 			return
@@ -123,7 +141,6 @@ func (s *Server) step(w *workspace, method, done, nothing string, then func()) {
 			s.complain(err)
 			return
 		}
-		then()
 		s.applyEdits(w, result.Edits, func(failure string) {
 			if failure != "" {
 				s.show(levelWarning, "cursord: %s, but not in your buffer: %s", done, failure)

@@ -19,10 +19,12 @@ type workspace struct {
 	path   string // without symlinks, as the daemon calls it
 	named  string // as the editor calls it
 	closed bool   // the editor has it no more
+	heard  bool   // the daemon tells of it
 
 	diffs    map[string]*sessions.Diff // what is pending, by path
 	sessions map[string]*sessions.Session
 	running  map[string]*progress // turns that have not ended
+	own      map[string]bool      // turns that were begun here and have not ended
 	session  string               // that the next prompt goes to; "": a new one
 	unsent   string               // the last prompt, if it did not become a turn
 	told     map[string]string    // URIs that have diagnostics, and of which file under review
@@ -41,6 +43,7 @@ type spot struct {
 
 func (w *workspace) clear() {
 	w.diffs, w.sessions, w.running = map[string]*sessions.Diff{}, map[string]*sessions.Session{}, map[string]*progress{}
+	w.own = map[string]bool{}
 	w.session, w.offered, w.decisions, w.undone = "", map[string]acceptance{}, nil, nil
 }
 
@@ -69,7 +72,7 @@ func (s *Server) addFolder(uri string) *workspace {
 		d.workspace, d.path = s.locate(d.uri)
 	}
 	if s.daemon != nil {
-		s.subscribe(w)
+		s.trySubscribe(w, firstPause)
 	}
 	return w
 }

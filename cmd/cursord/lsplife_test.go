@@ -1,0 +1,371 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/rpc"
+)
+
+// hangsUntil are the lines of an agent that begins, changes a file and waits for a file named go.
+func hangsUntil(path, before, after string) []string {
+	all := append([]string{`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`}, edits("c1", path, before, after)...)
+	return append(all, `{"fake":"exec","argv":["sh","-c","until [ -e go ]; do sleep 0.02; done"]}`, done)
+}
+
+// TestLSPEditorRestart: an editor that comes in the middle of a turn finds the turn, its session and its changes, and one
+// that goes ends nothing.
+func TestLSPEditorRestart(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "1\n")
+	w.plays(hangsUntil("f", "1\n", "1\n2\n")...)
+	w.trusted()
+	c := w.lsp(modern(), nil)
+	c.does("cursord.ask", "first")
+	c.waitsForHunks("f", 1)
+	c.must("shutdown", nil, nil)
+	c.notify("exit", nil)
+	c.until("its end", func() bool { return c.gone })
+
+	c = w.lsp(modern(), nil)
+	c.waitsForHunks("f", 1)
+	c.hears("$/progress", `"begin"`)
+	require.Contains(t, titlesOf(c.actions("file://"+w.path("f"), 1, nil)), "Cancel the agent's turn")
+	w.put("go", "")
+	c.hears("$/progress", `"end"`)
+	c.hears("window/showMessage", "done")
+	w.plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`, done)
+	mark := c.mark()
+	c.does("cursord.ask", "second")
+	c.hearsAfter(mark, "window/showMessage", "done")
+	require.Contains(t, strings.Join(w.runs()[1].Args, " "), "--resume", "the session that was running goes on")
+}
+
+func titlesOf(list []langAction) (all []string) {
+	for _, a := range list {
+		all = append(all, a.Title)
+	}
+	return all
+}
+
+// TestLSPDaemonRestart kills the daemon in the middle of a turn: the editor is told, and goes on with the next daemon,
+// which knows its unsaved text.
+func TestLSPDaemonRestart(t *testing.T) {
+	w := newWorld(t)
+	before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent 5\n"})
+	w.put("f", before)
+	w.plays(hangsUntil("f", before, after)...)
+	w.start()
+	w.trusted()
+	c := w.lsp(modern(), nil)
+	c.does("cursord.ask", "first")
+	c.hears("$/progress", `"begin"`)
+	c.waitsForHunks("f", 1)
+	d := c.opens("f")
+	d.sets("mine\n" + after)
+	c.until("the hunk to move", func() bool { l := c.lists[d.uri]; return len(l) == 1 && l[0].Range.Start.Line == 5 })
+	mark := c.mark()
+	w.kill()
+	c.hearsAfter(mark, "window/showMessage", "interrupted")
+	c.hearsAfter(mark, "$/progress", `"end"`)
+	c.hearsAfter(mark, "window/logMessage", "connected to the cursord daemon again")
+	c.waitsForHunks("f", 1)
+	c.does("cursord.reject", obj{"path": "f", "line": 6})
+	c.waitsForHunks("f", 0)
+	c.eventually("the edit to be made", func() bool { return d.now() == "mine\n"+before })
+	require.Equal(t, after, w.get("f"))
+}
+
+// TestLSPCancel ends turns by command and by the editor's own button.
+func TestLSPCancel(t *testing.T) {
+	for _, how := range []string{"command", "button"} {
+		t.Run(how, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("f", "1\n")
+			w.plays(hangsUntil("f", "1\n", "2\n")...)
+			w.trusted()
+			c := w.lsp(modern(), nil)
+			c.does("cursord.cancel")
+			c.hears("window/showMessage", "no turn is running")
+			c.does("cursord.ask", "go")
+			begun := c.hears("$/progress", `"begin"`)
+			c.waitsForHunks("f", 1)
+			if how == "command" {
+				c.does("cursord.cancel")
+			} else {
+				var p struct{ Token string }
+				require.NoError(t, json.Unmarshal(begun.Params, &p))
+				c.notify("window/workDoneProgress/cancel", obj{"token": p.Token})
+			}
+			c.hears("window/showMessage", "cancelled – 1 hunk to review in 1 file")
+			c.hears("$/progress", `"end"`, "cancelled")
+		})
+	}
+}
+
+// TestLSPProgress tells what a turn does, and how it fails.
+func TestLSPProgress(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "1\n")
+	w.plays(
+		`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
+		`{"type":"tool_call","subtype":"started","call_id":"m","tool_call":{"shellToolCall":{"args":{"command":"make all"}}}}`,
+		`{"fake":"exec","argv":["sh","-c","until [ -e go ]; do sleep 0.02; done"]}`,
+		`{"fake":"stderr","text":"Error: out of luck\n"}`, `{"fake":"exit","code":3}`)
+	w.trusted()
+	c := w.lsp(modern(), nil)
+	c.does("cursord.ask", "go")
+	c.hears("$/progress", "make all")
+	w.put("go", "")
+	m := c.hears("window/showMessage", "failed: ", "out of luck")
+	require.Contains(t, string(m.Params), `"type":1`)
+
+	// An editor without progress bars hears of the end all the same, and one that refuses a bar gets none.
+	can := modern()
+	delete(can["window"].(obj), "workDoneProgress")
+	none := w.lsp(can, nil)
+	refusing := w.lsp(modern(), nil)
+	refusing.mu.Lock()
+	refusing.answer = func(m rpc.Message) any {
+		if m.Method == "window/workDoneProgress/create" {
+			return &rpc.Error{Code: rpc.CodeInternal, Message: "no"}
+		}
+		return nil
+	}
+	refusing.mu.Unlock()
+	refusing.waitsUntilServed()
+	none.waitsUntilServed()
+	w.plays(done)
+	none.does("cursord.ask", "again")
+	none.hears("window/showMessage", "done")
+	refusing.hears("window/showMessage", "done")
+	for _, one := range []*langClient{none, refusing} {
+		for _, m := range one.told {
+			require.NotEqual(t, "$/progress", m.Method)
+		}
+	}
+}
+
+// waitsUntilServed waits until the daemon tells the client of the workspace: a question that it answers came after.
+func (c *langClient) waitsUntilServed() {
+	c.t.Helper()
+	mark := c.mark()
+	c.does("cursord.undo")
+	c.hearsAfter(mark, "window/showMessage", "nothing to undo")
+}
+
+// TestLSPSessions lists sessions as a file, goes on with one of them, and shows what was said.
+func TestLSPSessions(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "1\n")
+	w.trusted()
+	c := w.lsp(modern(), nil)
+	f := c.opens("f")
+	for _, command := range []string{"cursord.resume", "cursord.transcript"} {
+		mark := c.mark()
+		c.does(command)
+		c.hearsAfter(mark, "window/showMessage", "no session yet")
+	}
+	for _, name := range []string{"alpha", "beta"} {
+		w.plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
+			`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"I did `+name+`"}]},"session_id":"{{session}}"}`, done)
+		mark := c.mark()
+		c.does("cursord.new")
+		c.does("cursord.ask", "do "+name)
+		c.hearsAfter(mark, "window/showMessage", "done")
+	}
+	mark := c.mark()
+	c.does("cursord.transcript")
+	uri, line := c.shown(mark, "chat.md")
+	raw, err := os.ReadFile(strings.TrimPrefix(uri, "file://"))
+	require.NoError(t, err)
+	require.Contains(t, string(raw), "\n> do beta\n\nI did beta\n")
+	require.Equal(t, strings.Count(string(raw), "\n")-1, line)
+
+	mark = c.mark()
+	c.does("cursord.resume")
+	uri, line = c.shown(mark, "SESSIONS.md")
+	raw, err = os.ReadFile(strings.TrimPrefix(uri, "file://"))
+	require.NoError(t, err)
+	list := strings.Split(string(raw), "\n")
+	require.True(t, strings.HasPrefix(list[line], "- do beta · ") && strings.Contains(list[line], " · goes on here · "), list[line])
+	require.True(t, strings.HasPrefix(list[line+1], "- do alpha · "), list[line+1])
+	d := c.opensFile(uri, string(raw))
+	require.Equal(t, []string{"Resume this session", "Open its transcript"}, titlesOf(c.actions(d.uri, line+1, nil)))
+	require.Empty(t, c.actions(d.uri, 0, nil))
+	mark = c.mark()
+	c.chooses(d.uri, line+1, "Open its transcript")
+	c.shown(mark, "chat.md")
+	raw, err = os.ReadFile(w.lspFile("chat.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(raw), "I did alpha")
+	c.chooses(d.uri, line+1, "Resume this session")
+	c.hears("window/showMessage", "the next prompt goes to session do alpha")
+	mark = c.mark()
+	c.does("cursord.ask", "more")
+	c.hearsAfter(mark, "window/showMessage", "done")
+	require.Contains(t, strings.Join(w.runs()[2].Args, " "), "--resume "+w.runs()[0].Session)
+	// The list, open, is brought up to date by an edit.
+	mark = c.mark()
+	c.does("cursord.resume")
+	c.shown(mark, "SESSIONS.md")
+	require.True(t, strings.HasPrefix(strings.Split(d.now(), "\n")[line], "- do alpha · "), d.now())
+	mark = c.mark()
+	c.does("cursord.resume", "nonsense")
+	c.hearsAfter(mark, "window/showMessage", "no such session")
+	f.closes()
+}
+
+// TestLSPFolders: several folders, folders that come and go, links to folders, none at all, and folders in folders.
+func TestLSPFolders(t *testing.T) {
+	w := newWorld(t)
+	other := filepath.Join(w.dir, "other one")
+	require.NoError(t, os.MkdirAll(filepath.Join(other, "sub"), 0o755))
+	link := filepath.Join(w.dir, "link")
+	require.NoError(t, os.Symlink(other, link))
+	w.put("f", "1\n")
+	require.NoError(t, os.WriteFile(filepath.Join(other, "sub", "g"), []byte("1\n"), 0o644))
+	w.trusted()
+	_, stderr, status := w.cursord("trust", other)
+	require.Zero(t, status, stderr)
+
+	c := w.lsp(modern(), nil)
+	require.ErrorContains(t, c.call("workspace/executeCommand", obj{"command": "cursord.ask", "arguments": []any{"x", obj{"workspace": other}}}, nil), "is not open here")
+	c.notify("workspace/didChangeWorkspaceFolders", obj{"event": obj{"added": []obj{{"uri": "file://" + link, "name": "o"}}, "removed": []obj{}}})
+	w.plays(lines(edits("c", "sub/g", "1\n", "1\n2\n"))...)
+	c.does("cursord.ask", "x", obj{"workspace": other})
+	uri := "file://" + link + "/sub/g"
+	c.until("the hunk as the editor calls the file", func() bool { return len(c.lists[uri]) == 1 })
+	c.hears("window/showMessage", "done")
+	// Opened by another of its names, it is listed there.
+	real := strings.ReplaceAll("file://"+other+"/sub/g", " ", "%20")
+	c.opensFile(real, "1\n2\n")
+	c.until("the hunk there", func() bool { return len(c.lists[real]) == 1 && len(c.lists[uri]) == 0 })
+	c.does("cursord.accept", obj{"path": "sub/g", "line": 2})
+	c.until("it to be gone", func() bool { return len(c.lists[real]) == 0 })
+	// A folder that goes takes its lists along.
+	w.plays(lines(edits("c", "f", "1\n", "1\n2\n"))...)
+	c.does("cursord.ask", "x", obj{"workspace": w.ws})
+	c.waitsForHunks("f", 1)
+	mark := c.mark()
+	c.hearsAfter(0, "window/showMessage", "1 hunk to review")
+	c.notify("workspace/didChangeWorkspaceFolders", obj{"event": obj{"added": []obj{}, "removed": []obj{{"uri": "file://" + w.ws, "name": "ws"}}}})
+	c.waitsForHunks("f", 0)
+	require.NotNil(t, c.hearsAfter(mark, "textDocument/publishDiagnostics"))
+
+	// Without a folder, that of the first document's repository is taken.
+	none := w.lspProcess()
+	none.must("initialize", obj{"processId": nil, "rootUri": nil, "capabilities": modern()}, nil)
+	require.ErrorContains(t, none.call("workspace/executeCommand", obj{"command": "cursord.ask", "arguments": []any{"x"}}, nil), "no folder is open")
+	require.NoError(t, os.Mkdir(w.path(".git"), 0o755))
+	w.put("deep/er/h", "h\n")
+	none.opens("deep/er/h")
+	none.waitsForHunks("f", 1)
+}
+
+// TestLSPInput holds the server to what LSP says of the order of messages, and to what the protocol says of broken ones.
+func TestLSPInput(t *testing.T) {
+	w := newWorld(t)
+	c := w.lspProcess()
+	require.ErrorContains(t, c.call("textDocument/hover", obj{}, nil), "before initialize")
+	c.notify("textDocument/didOpen", obj{"textDocument": obj{"uri": "file:///x", "version": 1, "text": "x"}})
+	require.ErrorContains(t, c.call("initialize", []int{1}, nil), "params: must be an object")
+	c.initialize(nil, obj{"isolation": 3})
+	require.ErrorContains(t, c.call("initialize", obj{}, nil), "initialize came before")
+	for _, one := range []struct{ method, params, want string }{
+		{"textDocument/hover", `{}`, "textDocument: is missing"},
+		{"textDocument/hover", `{"textDocument":{"uri":7},"position":{"line":0,"character":0}}`, "textDocument.uri: must be a string"},
+		{"textDocument/hover", `{"textDocument":{"uri":"file:///x"},"position":{"line":"0","character":0}}`, "position.line: must be a whole number"},
+		{"textDocument/codeAction", `{"textDocument":{"uri":"file:///x"},"range":5}`, "range: must be an object"},
+		{"codeAction/resolve", `[]`, "must be an object"},
+		{"workspace/executeCommand", `{"command":"x","arguments":{}}`, "arguments: must be an array"},
+		{"workspace/executeCommand", `{"command":"cursord.next","arguments":[{"line":1.5}]}`, "arguments[0].line: must be a whole number"},
+		{"textDocument/rename", `{}`, "no such method: textDocument/rename"},
+	} {
+		require.ErrorContains(t, c.call(one.method, json.RawMessage(one.params), nil), one.want, "%s %s", one.method, one.params)
+	}
+	// Notifications that make no sense are ignored.
+	for _, one := range []string{
+		`"textDocument/didOpen","params":{}`, `"textDocument/didOpen","params":{"textDocument":{"uri":"::%zz","version":1,"text":"x"}}`,
+		`"textDocument/didChange","params":{"textDocument":{"uri":"file:///nowhere"},"contentChanges":[{"text":"x"}]}`,
+		`"textDocument/didClose","params":{"textDocument":{"uri":"file:///nowhere"}}`, `"$/anything","params":{}`, `"initialized","params":{}`,
+		`"textDocument/didSave","params":{"textDocument":{"uri":"file:///nowhere"}}`, `"window/workDoneProgress/cancel","params":{"token":7}`,
+		`"workspace/didChangeWorkspaceFolders","params":{"event":{"added":[{"uri":"http://x","name":""}],"removed":[{"uri":"","name":""}]}}`,
+		`"workspace/didChangeConfiguration","params":{"settings":{"cursord":{"isolation":["copy"]}}}`, `"workspace/didChangeWatchedFiles","params":{"changes":[]}`,
+		`"$/cancelRequest","params":{"id":1}`, `"$/setTrace","params":{"value":"verbose"}`,
+	} {
+		c.send([]byte(`{"jsonrpc":"2.0","method":` + one + `}`))
+	}
+	// Changes beyond the text are taken as far as they go.
+	w.put("f", "ä𝄞\n")
+	d := c.opens("f")
+	for _, change := range []string{
+		`{"range":{"start":{"line":0,"character":99},"end":{"line":99,"character":0}},"text":"!"}`,
+		`{"range":{"start":{"line":-1,"character":-5},"end":{"line":-1,"character":-9}},"text":"?"}`,
+		`{"range":{"start":{"line":5,"character":0},"end":{"line":1,"character":0}},"text":"."}`,
+		`{"range":{"start":{"line":0,"character":4},"end":{"line":0,"character":3}},"text":"\u0000"}`,
+	} {
+		c.notify("textDocument/didChange", json.RawMessage(fmt.Sprintf(`{"textDocument":{"uri":%q,"version":null},"contentChanges":[%s]}`, d.uri, change)))
+	}
+	c.must("textDocument/hover", obj{"textDocument": obj{"uri": d.uri}, "position": obj{"line": 1 << 40, "character": -1}}, nil)
+	// Broken messages are answered, and cost nothing.
+	for _, one := range []struct{ body, want string }{
+		{`{"jsonrpc":"2.0","id":`, "-32700"}, {`[]`, "-32600"}, {`{"id":{},"method":"x"}`, "-32600"}, {`7`, "-32600"},
+	} {
+		c.mu.Lock()
+		delete(c.answers, "null")
+		c.mu.Unlock()
+		c.send([]byte(one.body))
+		c.until("an answer to "+one.body, func() bool { m, ok := c.answers["null"]; return ok && strings.Contains(string(m.Error), one.want) })
+	}
+	c.send([]byte(`{"jsonrpc":"2.0","id":"cursord-77","result":{}}`)) // to nothing
+	c.must("shutdown", nil, nil)
+	require.ErrorContains(t, c.call("textDocument/hover", obj{}, nil), "shut down")
+	c.notify("exit", nil)
+	c.until("its end", func() bool { return c.gone })
+	require.NoError(t, c.cmd.Wait())
+
+	// An exit without shutdown, and a header that is none, are failures; an end of the input is not.
+	for _, one := range []struct {
+		input string
+		ok    bool
+	}{
+		{"Content-Length: 33\r\n\r\n" + `{"jsonrpc":"2.0","method":"exit"}`, false},
+		{"nonsense\r\n\r\n", false},
+		{"Content-Length: 999999999999\r\n\r\n", false},
+		{"", true},
+		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}` + "\n", true},
+	} {
+		cmd := w.command("lsp")
+		cmd.Stdin = strings.NewReader(one.input)
+		out, err := cmd.Output()
+		require.Equal(t, one.ok, err == nil, "%q: %v", one.input, err)
+		if strings.HasPrefix(one.input, "{") {
+			require.Contains(t, string(out), `{"jsonrpc":"2.0","id":1,"result":{"capabilities":`)
+			require.NotContains(t, string(out), "Content-Length", "lines for who sends lines")
+		}
+	}
+}
+
+// TestLSPNoDaemon: initialize is answered where no daemon can be had, and what cannot be done is said.
+func TestLSPNoDaemon(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "config.toml"), []byte("nonsense = [\n"), 0o644))
+	c := w.lsp(modern(), nil)
+	c.hears("window/showMessage", `"type":1`, "config.toml")
+	mark := c.mark()
+	c.does("cursord.ask", "x")
+	c.hearsAfter(mark, "window/showMessage", `"type":1`, "config.toml")
+	// As soon as it can be had, it is.
+	require.NoError(t, os.Remove(filepath.Join(w.dir, "config.toml")))
+	c.answer = allows
+	mark = c.mark()
+	c.does("cursord.ask", "x")
+	c.hearsAfter(mark, "window/showMessage", "done")
+}
