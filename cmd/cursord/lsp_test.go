@@ -18,7 +18,7 @@ func TestLSPDirect(t *testing.T) {
 	w.put("f", before)
 	w.plays(lines(edits("c1", "f", before, after))...)
 	c := w.lsp(modern(), nil)
-	c.answer = allows
+	c.answering(allows)
 	c.does("cursord.ask", "change it")
 	c.hears("window/showMessageRequest", "May the agent")
 	c.hears("$/progress", `"begin"`)
@@ -56,7 +56,7 @@ func TestLSPIsolated(t *testing.T) {
 	w.put("f", before)
 	w.plays(lines(edits("c1", "f", before, after))...)
 	c := w.lsp(modern(), obj{"isolation": "copy"})
-	c.answer = allows
+	c.answering(allows)
 	d := c.opens("f")
 	c.does("cursord.ask", "change it")
 	c.hears("window/showMessage", "done", "3 hunks to review")

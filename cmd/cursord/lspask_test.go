@@ -121,12 +121,12 @@ func TestLSPComposeKeepsDrafts(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.go", "one\n")
 	c := w.lsp(modern(), nil)
-	c.answer = func(m rpc.Message) any {
+	c.answering(func(m rpc.Message) any {
 		if m.Method == "window/showMessageRequest" {
 			return map[string]any{"title": "Deny"}
 		}
 		return nil
-	}
+	})
 	// Not trusted: denied, and kept.
 	c.does("cursord.ask", "a long", "thought")
 	c.hears("window/showMessage", "denied")

@@ -31,7 +31,7 @@ type langClient struct {
 	told    []rpc.Message               // notifications and requests of the server, in order
 	lists   map[string][]langDiagnostic // the latest, by URI
 	docs    map[string]*langDoc         // that are open, by URI
-	answer  func(m rpc.Message) any     // to requests; nil: as editors do
+	answer  func(m rpc.Message) any     // to requests
 	nextID  int
 	gone    bool
 	units   string // of positions
@@ -198,6 +198,20 @@ func (c *langClient) until(what string, fits func() bool) {
 			c.t.Fatalf("waited in vain for %s", what)
 		}
 	}
+}
+
+// answering has the client answer the server's requests by f; where that returns nil, as editors do.
+func (c *langClient) answering(f func(m rpc.Message) any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answer = f
+}
+
+// all returns what was told so far.
+func (c *langClient) all() []rpc.Message {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.told[:len(c.told):len(c.told)]
 }
 
 // hears waits for a notification or request of the server's whose params, as JSON, have all words.

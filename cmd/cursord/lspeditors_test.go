@@ -43,7 +43,7 @@ func TestLSPEditors(t *testing.T) {
 			params["initializationOptions"] = obj{"isolation": "copy"}
 
 			c := w.lspProcess()
-			c.answer = func(m rpc.Message) any {
+			c.answering(func(m rpc.Message) any {
 				if m.Method == want.refuses {
 					return &rpc.Error{Code: rpc.CodeMethodNotFound, Message: "no such method"}
 				}
@@ -51,7 +51,7 @@ func TestLSPEditors(t *testing.T) {
 					return []any{nil}
 				}
 				return allows(m)
-			}
+			})
 			var result struct{ Capabilities map[string]any }
 			c.must("initialize", params, &result)
 			require.Equal(t, want.encoding, result.Capabilities["positionEncoding"])

@@ -131,14 +131,12 @@ func TestLSPProgress(t *testing.T) {
 	delete(can["window"].(obj), "workDoneProgress")
 	none := w.lsp(can, nil)
 	refusing := w.lsp(modern(), nil)
-	refusing.mu.Lock()
-	refusing.answer = func(m rpc.Message) any {
+	refusing.answering(func(m rpc.Message) any {
 		if m.Method == "window/workDoneProgress/create" {
 			return &rpc.Error{Code: rpc.CodeInternal, Message: "no"}
 		}
 		return nil
-	}
-	refusing.mu.Unlock()
+	})
 	refusing.waitsUntilServed()
 	none.waitsUntilServed()
 	w.plays(done)
@@ -146,7 +144,7 @@ func TestLSPProgress(t *testing.T) {
 	none.hears("window/showMessage", "done")
 	refusing.hears("window/showMessage", "done")
 	for _, one := range []*langClient{none, refusing} {
-		for _, m := range one.told {
+		for _, m := range one.all() {
 			require.NotEqual(t, "$/progress", m.Method)
 		}
 	}
@@ -364,7 +362,7 @@ func TestLSPNoDaemon(t *testing.T) {
 	c.hearsAfter(mark, "window/showMessage", `"type":1`, "config.toml")
 	// As soon as it can be had, it is.
 	require.NoError(t, os.Remove(filepath.Join(w.dir, "config.toml")))
-	c.answer = allows
+	c.answering(allows)
 	mark = c.mark()
 	c.does("cursord.ask", "x")
 	c.hearsAfter(mark, "window/showMessage", "done")

@@ -83,18 +83,16 @@ func TestLSPUnsavedReject(t *testing.T) {
 	c.waitsForHunks("f", 3)
 
 	// An editor that has gone on typing refuses the edit; nothing is lost, and the next try works.
-	c.answer = func(m rpc.Message) any {
+	c.answering(func(m rpc.Message) any {
 		if m.Method == "workspace/applyEdit" {
 			return obj{"applied": false, "failureReason": "document has changed"}
 		}
 		return nil
-	}
+	})
 	mark := c.mark()
 	c.does("cursord.reject", obj{"path": "f", "line": 6})
 	c.hearsAfter(mark, "window/showMessage", "not in your buffer: document has changed")
-	c.mu.Lock()
-	c.answer = nil
-	c.mu.Unlock()
+	c.answering(nil)
 	d.sets(mine + "more\n")
 	c.waitsForHunks("f", 3)
 	mark = c.mark()
@@ -388,7 +386,7 @@ func TestLSPWhatIsShown(t *testing.T) {
 	var h any
 	c.must("textDocument/hover", obj{"textDocument": obj{"uri": "untitled:1"}, "position": obj{"line": 0, "character": 0}}, &h)
 	require.Nil(t, h)
-	for _, m := range c.told {
+	for _, m := range c.all() {
 		require.NotEqual(t, "textDocument/publishDiagnostics", m.Method, "who asks is not told, too")
 	}
 }
