@@ -336,21 +336,36 @@ function M.ask(ws, prompt, opts)
   M.send(ws, prompt, { origin = origin, context = extra, new = opts.new })
 end
 
---- For the transcript's window bar.
+--- For the transcript's window bar: the session's title, what is special about it, and what goes on.
 function M.winbar()
   local buf = api.nvim_win_get_buf(vim.g.statusline_winid or 0)
   for ws, panel in pairs(panels) do
     if panel.shown and panel.shown.buf == buf then
       local session = panel.shown.session and ws.sessions[panel.shown.session]
-      local text = session and session.title or 'new session'
-      return (' %s  %%=%s '):format(
-        text:gsub('[\n%%]', { ['\n'] = ' ', ['%'] = '%%' }),
-        require('cursord.status').text(ws)
-      )
+      local of = session or { title = 'new session', mode = ws.next_mode, model = ws.next_model }
+      local about = {}
+      for _, text in ipairs({
+        of.isolation == 'copy' and 'in a copy' or '',
+        of.mode ~= 'agent' and of.mode or '',
+        of.model or '',
+        require('cursord.status').text(ws),
+      }) do
+        about[#about + 1] = text ~= '' and text or nil
+      end
+      local function plain(text)
+        return (text:gsub('[\n%%]', { ['\n'] = ' ', ['%'] = '%%' }))
+      end
+      return (' %s  %%=%s '):format(plain(of.title), plain(table.concat(about, ' · ')))
     end
   end
   return ''
 end
+
+workspace.on('session', function(ws)
+  if windows(ws) then
+    vim.cmd.redrawstatus({ bang = true })
+  end
+end)
 
 workspace.on('turn', function(_, turn)
   local shown = transcript.of(turn.sessionId)

@@ -7,6 +7,7 @@
 --- @field title string
 --- @field model? string
 --- @field mode 'agent'|'ask'|'plan'
+--- @field isolation 'none'|'copy'
 --- @field state 'idle'|'queued'|'running'
 --- @field turns integer
 --- @field updatedAt string
@@ -64,6 +65,7 @@
 --- @field newLines integer
 --- @field lines string[]
 --- @field linked? string[]
+--- @field isolated? boolean in a copy of the workspace, and not in the file
 
 --- @class cursord.TextEdit
 --- @field range { start: { line: integer, character: integer }, ['end']: { line: integer, character: integer } }

@@ -1,4 +1,4 @@
---- A file beside what it was before the agent, in a tab of its own.
+--- A file beside what it was before the agent, or what it would be with what is in a copy, in a tab of its own.
 local docs = require('cursord.docs')
 local marks = require('cursord.review.marks')
 local rpc = require('cursord.rpc')
@@ -9,20 +9,25 @@ local M = {}
 
 local bases = {} --- @type table<integer, { ws: cursord.Workspace, path: string }> by buffer
 
---- What a file was: its text with the hunks taken back.
+--- A file's other text, with the hunks taken back, or, where they are in a copy, made.
 --- @param lines string[]
 --- @param diff cursord.Diff
 --- @return string[]
-function M.baseline(lines, diff)
-  local out, at = {}, 0
+function M.other(lines, diff)
+  local groups = {} --- @type cursord.Group[]
   for _, hunk in ipairs(diff.hunks) do
-    for _, group in ipairs(marks.parse(hunk)) do
-      vim.list_extend(out, lines, at + 1, group.row)
-      for _, line in ipairs(group.dels) do
-        out[#out + 1] = (line:gsub('\r$', ''))
-      end
-      at = group.row + #group.adds
+    vim.list_extend(groups, (marks.parse(hunk)))
+  end
+  table.sort(groups, function(a, b)
+    return a.row < b.row
+  end)
+  local out, at = {}, 0
+  for _, group in ipairs(groups) do
+    vim.list_extend(out, lines, at + 1, group.row)
+    for _, line in ipairs(group.away) do
+      out[#out + 1] = (line:gsub('\r$', ''))
     end
+    at = group.row + #group.here
   end
   return vim.list_extend(out, lines, at + 1, #lines)
 end
@@ -40,7 +45,7 @@ local function fill(base)
     lines = {}
   end
   vim.bo[base].modifiable = true
-  api.nvim_buf_set_lines(base, 0, -1, false, M.baseline(lines, diff or { hunks = {} }))
+  api.nvim_buf_set_lines(base, 0, -1, false, M.other(lines, diff or { hunks = {} }))
   vim.bo[base].modifiable, vim.bo[base].modified = false, false
 end
 
@@ -60,7 +65,8 @@ function M.open(ws, path)
   docs.attach(api.nvim_get_current_buf())
   local filetype = vim.bo.filetype
   vim.cmd.diffthis()
-  local name = 'cursord://base/' .. path
+  local isolated = diff.hunks[1] and diff.hunks[1].isolated
+  local name = ('cursord://%s/%s'):format(isolated and 'copy' or 'base', path)
   local base = vim.fn.bufnr('^' .. vim.fn.fnameescape(name) .. '$')
   if base == -1 then
     base = api.nvim_create_buf(false, true)
@@ -71,7 +77,7 @@ function M.open(ws, path)
   bases[base] = { ws = ws, path = path }
   fill(base)
   vim.bo[base].filetype = filetype
-  local win = api.nvim_open_win(base, false, { split = 'left', win = 0 })
+  local win = api.nvim_open_win(base, false, { split = isolated and 'right' or 'left', win = 0 })
   api.nvim_win_call(win, vim.cmd.diffthis)
   api.nvim_create_autocmd('BufWipeout', {
     buffer = base,

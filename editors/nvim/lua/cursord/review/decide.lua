@@ -30,7 +30,8 @@ end
 --- @param verb string
 --- @param ws cursord.Workspace
 --- @param result cursord.Decided
-local function take(verb, ws, result)
+--- @param isolated? boolean what was decided is in a copy of the workspace
+local function take(verb, ws, result, isolated)
   local applied = true
   if result.edits and #result.edits > 0 then
     applied = docs.apply(ws, result.edits)
@@ -38,7 +39,8 @@ local function take(verb, ws, result)
   for _, diff in ipairs(result.diffs) do
     ws:put_diff(diff)
   end
-  if verb == 'reject' and #result.diffs == 1 and result.decision then
+  local wrote = verb == (isolated and 'accept' or 'reject')
+  if wrote and #result.diffs == 1 and result.decision then
     docs.rejected(ws, result.diffs[1].path, result.decision)
   end
   return applied
@@ -121,9 +123,11 @@ local function send(verb, ws, selector, parts, after, again)
     return after(false, 0, {})
   end
   local params = vim.tbl_extend('force', { workspace = ws.root, rev = rev }, selector)
+  local diff = ws.diffs[selector.path]
+  local first = parts and parts[1] and parts[1].hunk or diff and diff.hunks[1]
   rpc.request('diff/' .. verb, params, function(err, result)
     if not err then
-      if not take(verb, ws, result) then
+      if not take(verb, ws, result, first and first.isolated) then
         rpc.say('the text changed at the same moment; decide again', vim.log.levels.WARN)
         return after(false, 0, {})
       end

@@ -8,37 +8,80 @@ local ns = api.nvim_create_namespace('cursord')
 local ns_words = api.nvim_create_namespace('cursord_words')
 M.ns, M.ns_words = ns, ns_words
 
---- A group is a run of deleted lines and the added lines that stand in their place.
+--- A group is a run of deleted lines and the added lines that stand in their place. Those that the buffer has are here,
+--- the others away: the deleted ones, or, of a hunk that is in a copy of the workspace and not in the file, the added ones.
 --- @class cursord.Group
---- @field mark? integer spans the added lines, or is where the deleted ones were
---- @field virtual? integer has the deleted lines
---- @field below boolean the deleted ones were behind the last line
---- @field dels string[]
---- @field adds string[]
+--- @field mark? integer spans the lines that are here, or is where they would be
+--- @field virtual? integer has the lines that are away
+--- @field below boolean that is behind the last line
+--- @field here string[]
+--- @field away string[]
+--- @field here_from integer the number of the first line that is here, among the hunk's changed lines
+--- @field away_from integer
+--- @field isolated boolean
 --- @field row integer by the diff
---- @field from integer of its first line, among the hunk's changed lines
 --- @field dressed? boolean its words are marked
+
+--- The row of a hunk's first line, with those around it, in the file.
+--- @param hunk cursord.Hunk
+--- @return integer
+local function first_row(hunk)
+  local start, count = hunk.newStart, hunk.newLines
+  if hunk.isolated then
+    start, count = hunk.oldStart, hunk.oldLines
+  end
+  return count == 0 and start or start - 1
+end
+
+--- What the place of a hunk is counted from.
+--- @param hunk cursord.Hunk
+--- @return integer
+function M.start(hunk)
+  return hunk.isolated and hunk.oldStart or hunk.newStart
+end
+
+--- The row of a hunk's first changed line, by the diff.
+--- @param hunk cursord.Hunk
+--- @return integer
+function M.row(hunk)
+  local row = first_row(hunk)
+  for _, line in ipairs(hunk.lines) do
+    if line:sub(1, 1) ~= ' ' then
+      break
+    end
+    row = row + 1
+  end
+  return math.max(row, 0)
+end
 
 --- Splits a hunk into groups, with the rows at which they are by the diff.
 --- @param hunk cursord.Hunk
 --- @return cursord.Group[] groups
 --- @return { row: integer, text: string }[] present the lines that must be there
 function M.parse(hunk)
-  local row = hunk.newLines == 0 and hunk.newStart or hunk.newStart - 1
-  local groups, present, group, changed = {}, {}, nil, 0
+  local row = first_row(hunk)
+  local isolated = hunk.isolated or false
+  local elsewhere = isolated and '+' or '-'
+  local groups, present, group, before, changed = {}, {}, nil, ' ', 0
   for _, line in ipairs(hunk.lines) do
     local sign, text = line:sub(1, 1), line:sub(2)
     if sign == ' ' then
       group = nil
     else
-      if not group or sign == '-' and #group.adds > 0 then
-        group = { row = row, dels = {}, adds = {}, from = changed, below = false }
+      if not group or sign == '-' and before == '+' then
+        group = { row = row, here = {}, away = {}, isolated = isolated, below = false }
         groups[#groups + 1] = group
       end
-      table.insert(sign == '-' and group.dels or group.adds, text)
+      local lines, from = group.here, 'here_from'
+      if sign == elsewhere then
+        lines, from = group.away, 'away_from'
+      end
+      group[from] = group[from] or changed
+      lines[#lines + 1] = text
       changed = changed + 1
     end
-    if sign ~= '-' then
+    before = sign
+    if sign ~= elsewhere then
       present[#present + 1] = { row = row, text = text }
       row = row + 1
     end
@@ -66,26 +109,44 @@ function M.is_there(buf, present)
   return true
 end
 
---- The deleted lines as virtual ones; with spans by number of the line.
-local function virtual(dels, spans)
+--- @type table<boolean, { here: string, away: string, here_text: string, away_text: string }> by whether it is isolated
+local highlights = {
+  [false] = {
+    here = 'CursordAdd',
+    away = 'CursordDelete',
+    here_text = 'CursordAddText',
+    away_text = 'CursordDeleteText',
+  },
+  [true] = {
+    here = 'CursordDelete',
+    away = 'CursordAdd',
+    here_text = 'CursordDeleteText',
+    away_text = 'CursordAddText',
+  },
+}
+
+--- The lines that are away as virtual ones; with spans by number of the line.
+--- @param group cursord.Group
+--- @param spans? table<integer, integer[][]>
+local function virtual(group, spans)
   local out = {}
-  for i, line in ipairs(dels) do
+  local hl = highlights[group.isolated]
+  for i, line in ipairs(group.away) do
     local text = (line:gsub('\r$', ''))
     local chunks, at = {}, 0
     for _, span in ipairs(spans and spans[i] or {}) do
       if span[1] > at then
-        chunks[#chunks + 1] = { text:sub(at + 1, span[1]), 'CursordDelete' }
+        chunks[#chunks + 1] = { text:sub(at + 1, span[1]), hl.away }
       end
-      chunks[#chunks + 1] =
-        { text:sub(span[1] + 1, span[2]), { 'CursordDelete', 'CursordDeleteText' } }
+      chunks[#chunks + 1] = { text:sub(span[1] + 1, span[2]), { hl.away, hl.away_text } }
       at = span[2]
     end
-    chunks[#chunks + 1] = { text:sub(at + 1), 'CursordDelete' }
+    chunks[#chunks + 1] = { text:sub(at + 1), hl.away }
     -- Tabs have no width of their own in virtual lines.
     for _, chunk in ipairs(chunks) do
       chunk[1] = chunk[1]:gsub('\t', '    ')
     end
-    chunks[#chunks + 1] = { (' '):rep(vim.o.columns), 'CursordDelete' }
+    chunks[#chunks + 1] = { (' '):rep(vim.o.columns), hl.away }
     out[i] = chunks
   end
   return out
@@ -96,12 +157,15 @@ end
 --- @param row integer
 --- @param spans? table<integer, integer[][]>
 local function place_virtual(buf, group, row, spans)
-  group.virtual = api.nvim_buf_set_extmark(buf, ns_words, row, 0, {
-    id = group.virtual,
-    virt_lines = virtual(group.dels, spans),
-    virt_lines_above = not group.below,
-    undo_restore = false,
-  })
+  -- What is to come stands below of what is to go.
+  local under = group.isolated and #group.here > 0
+  group.virtual =
+    api.nvim_buf_set_extmark(buf, ns_words, under and row + #group.here - 1 or row, 0, {
+      id = group.virtual,
+      virt_lines = virtual(group, spans),
+      virt_lines_above = not under and not group.below,
+      undo_restore = false,
+    })
 end
 
 --- Places the marks of a group where the diff has it.
@@ -109,16 +173,20 @@ end
 --- @param group cursord.Group
 function M.place(buf, group)
   local cfg = config.get().review
-  local kind = #group.dels == 0 and 'add' or #group.adds == 0 and 'delete' or 'change'
+  local dels, adds = group.away, group.here
+  if group.isolated then
+    dels, adds = adds, dels
+  end
+  local kind = #dels == 0 and 'add' or #adds == 0 and 'delete' or 'change'
   local last = api.nvim_buf_line_count(buf) - 1
   local row = math.min(group.row, last)
   group.below = group.row > last
   local opts = { priority = 90, undo_restore = false }
-  if #group.adds > 1 then
-    opts.end_row, opts.end_col = row + #group.adds - 1, 0
+  if #group.here > 1 then
+    opts.end_row, opts.end_col = row + #group.here - 1, 0
   end
-  if cfg.overlay and #group.adds > 0 then
-    opts.line_hl_group = 'CursordAdd'
+  if cfg.overlay and #group.here > 0 then
+    opts.line_hl_group = highlights[group.isolated].here
   end
   if cfg.signs then
     opts.sign_text = cfg.sign_text[kind]
@@ -129,9 +197,16 @@ function M.place(buf, group)
     })[kind]
   end
   group.mark = api.nvim_buf_set_extmark(buf, ns, row, 0, opts)
-  if cfg.overlay and #group.dels > 0 then
+  if cfg.overlay and #group.away > 0 then
     place_virtual(buf, group, row)
   end
+end
+
+--- How many virtual lines a group has above its first row.
+--- @param group cursord.Group
+--- @return integer
+function M.above(group)
+  return group.isolated and #group.here > 0 and 0 or #group.away
 end
 
 --- Where a group is now: its first row and how many rows of it there are.
@@ -141,7 +216,7 @@ end
 --- @return integer count
 function M.rows(buf, group)
   local at = api.nvim_buf_get_extmark_by_id(buf, ns, group.mark, { details = true })
-  if #group.adds == 0 then
+  if #group.here == 0 then
     return group.below and at[1] + 1 or at[1], 0
   end
   return at[1], (at[3].end_row or at[1]) - at[1] + 1
@@ -152,21 +227,21 @@ end
 --- @param group cursord.Group
 function M.dress(buf, group)
   group.dressed = true
-  local both = math.min(#group.dels, #group.adds)
+  local both = math.min(#group.here, #group.away)
   local row, count = M.rows(buf, group)
-  if both == 0 or count ~= #group.adds or not config.get().review.words then
+  if both == 0 or count ~= #group.here or not config.get().review.words then
     return
   end
-  local in_dels = {}
+  local in_away = {}
   local words = require('cursord.review.words')
   for i = 1, both do
-    local old, new = words.spans(group.dels[i], group.adds[i])
-    in_dels[i] = old
-    for _, span in ipairs(new or {}) do
+    local away, here = words.spans(group.away[i], group.here[i])
+    in_away[i] = away
+    for _, span in ipairs(here or {}) do
       -- Of what was edited since, nothing is marked.
       pcall(api.nvim_buf_set_extmark, buf, ns_words, row + i - 1, span[1], {
         end_col = span[2],
-        hl_group = 'CursordAddText',
+        hl_group = highlights[group.isolated].here_text,
         priority = 91,
         undo_restore = false,
         invalidate = true,
@@ -174,7 +249,7 @@ function M.dress(buf, group)
     end
   end
   if group.virtual then
-    place_virtual(buf, group, row, in_dels)
+    place_virtual(buf, group, row, in_away)
   end
 end
 
@@ -185,7 +260,7 @@ function M.remove(buf, group)
   if group.virtual then
     api.nvim_buf_del_extmark(buf, ns_words, group.virtual)
   end
-  if group.dressed and count > 0 and #group.dels > 0 then
+  if group.dressed and count > 0 and #group.away > 0 then
     for _, mark in
       ipairs(
         api.nvim_buf_get_extmarks(

@@ -1,5 +1,6 @@
 --- From hunk to hunk, in a file and across files.
 local docs = require('cursord.docs')
+local marks = require('cursord.review.marks')
 local places = require('cursord.review.places')
 local rpc = require('cursord.rpc')
 local view = require('cursord.review.view')
@@ -30,33 +31,23 @@ local function stops(ws)
   for _, path in ipairs(M.paths(ws)) do
     local diff = ws.diffs[path]
     local doc = docs.at(ws, path)
-    if shown_kinds[diff.kind] and not vim.startswith(path, '/') then
+    local isolated = diff.hunks[1] and diff.hunks[1].isolated
+    if
+      (shown_kinds[diff.kind] or isolated and diff.kind == 'deleted')
+      and not vim.startswith(path, '/')
+    then
       if doc and #places.places(doc.buf) > 0 then
         for _, p in ipairs(places.places(doc.buf)) do
           out[#out + 1] = { path = path, row = places.cursor_row(doc.buf, p), hunk = p.hunk }
         end
       else
         for _, hunk in ipairs(diff.hunks) do
-          out[#out + 1] = { path = path, row = M.row(hunk), hunk = hunk }
+          out[#out + 1] = { path = path, row = marks.row(hunk), hunk = hunk }
         end
       end
     end
   end
   return out
-end
-
---- The row of a hunk's first changed line, by the diff.
---- @param hunk cursord.Hunk
---- @return integer
-function M.row(hunk)
-  local row = hunk.newLines == 0 and hunk.newStart or hunk.newStart - 1
-  for _, line in ipairs(hunk.lines) do
-    if line:sub(1, 1) ~= ' ' then
-      break
-    end
-    row = row + 1
-  end
-  return math.max(row, 0)
 end
 
 --- A window for files: this one, unless it is for something else.

@@ -72,8 +72,8 @@ end
 --- @field hunk cursord.Hunk
 --- @field lines? { from: integer, to: integer } of the hunk's changed lines; nil for all of them
 
---- What a range of rows has of hunks: the added lines in it, and the deleted lines that are shown inside it, or directly
---- above its first row if that row is the first of those that stand in their place.
+--- What a range of rows has of hunks: the lines in it that are here, and those that are shown inside it as virtual lines,
+--- or beside a row of it that is the nearest of those that stand in their place.
 --- @param buf integer
 --- @param first integer
 --- @param last integer
@@ -85,25 +85,26 @@ function M.parts(buf, first, last)
   for _, hunk in ipairs(shown and shown.diff.hunks or {}) do
     local from, to, all = nil, nil, 0
     local function take(at)
-      from, to = from or at, at + 1
+      from, to = math.min(from or at, at), math.max(to or 0, at + 1)
     end
     for _, group in ipairs(shown.shown[hunk.id].groups) do
       local row, rows = marks.rows(buf, group)
-      all = group.from + #group.dels + #group.adds
-      local at_end = row >= count and last == count - 1
-      if #group.dels > 0 and (row >= first and row <= last or at_end) then
-        take(group.from)
-        take(group.from + #group.dels - 1)
+      all = all + #group.here + #group.away
+      local beside = row + (group.isolated and math.max(rows - 1, 0) or 0)
+      local at_end = beside >= count and last == count - 1
+      if #group.away > 0 and (beside >= first and beside <= last or at_end) then
+        take(group.away_from)
+        take(group.away_from + #group.away - 1)
       end
-      if rows == #group.adds then
+      if rows == #group.here then
         for i = 0, rows - 1 do
           if row + i >= first and row + i <= last then
-            take(group.from + #group.dels + i)
+            take(group.here_from + i)
           end
         end
       elseif row <= last and row + rows > first then
         -- It was edited inside: only the daemon knows which lines are which.
-        from, to = group.from, group.from + #group.dels + #group.adds
+        from, to = all - #group.here - #group.away, all
       end
     end
     if from then

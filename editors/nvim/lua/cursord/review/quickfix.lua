@@ -1,6 +1,7 @@
 --- The quickfix list of all hunks, with keys to decide them.
 local decide = require('cursord.review.decide')
 local docs = require('cursord.docs')
+local marks = require('cursord.review.marks')
 local nav = require('cursord.review.nav')
 local rpc = require('cursord.rpc')
 local workspace = require('cursord.workspace')
@@ -38,7 +39,7 @@ local function entries(ws, only)
       if not decide.is_deciding(hunk.id) then
         items[#items + 1] = {
           filename = docs.absolute(ws, path),
-          lnum = nav.row(hunk) + 1,
+          lnum = marks.row(hunk) + 1,
           text = text_of(diff, hunk),
           user_data = { hunk = hunk.id, path = path },
         }

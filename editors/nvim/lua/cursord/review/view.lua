@@ -69,7 +69,7 @@ end
 --- @param shown cursord.Shown
 --- @param hunk cursord.Hunk
 local function is_placed(view, shown, hunk)
-  local by = hunk.newStart - shown.start
+  local by = marks.start(hunk) - shown.start
   if #shown.groups == 0 then
     return false
   elseif by == 0 and view.tick == api.nvim_buf_get_changedtick(view.buf) then
@@ -77,7 +77,7 @@ local function is_placed(view, shown, hunk)
   end
   for _, group in ipairs(shown.groups) do
     local row, count = marks.rows(view.buf, group)
-    if row ~= group.row + by or count ~= #group.adds then
+    if row ~= group.row + by or count ~= #group.here then
       return false
     end
   end
@@ -112,11 +112,11 @@ local function show(view, hunk)
     remove(view, old)
   end
   local groups, present = marks.parse(hunk)
-  if view.diff.kind == 'deleted' or not marks.is_there(view.buf, present) then
+  if view.diff.kind == 'deleted' and not hunk.isolated or not marks.is_there(view.buf, present) then
     groups = {}
   end
   --- @type cursord.Shown
-  local shown = { hunk = hunk, groups = groups, start = hunk.newStart }
+  local shown = { hunk = hunk, groups = groups, start = marks.start(hunk) }
   for _, group in ipairs(groups) do
     marks.place(view.buf, group)
     view.undressed[group.mark], view.owners[group.mark] = group, shown
@@ -128,7 +128,7 @@ end
 local function is_shown(view, diff)
   local old, count = view.diff, #diff.hunks
   local function same(a, b)
-    return a.id == b.id and a.newStart == b.newStart and #a.lines == #b.lines
+    return a.id == b.id and marks.start(a) == marks.start(b) and #a.lines == #b.lines
   end
   return old ~= diff
     and old.rev == diff.rev
@@ -173,7 +173,7 @@ function M.update(buf, ws, diff)
   view.shown, view.tick = shown, api.nvim_buf_get_changedtick(buf)
   local first = diff.hunks[1] and shown[diff.hunks[1].id].groups[1]
   local above = first and first.row == 0 and config.get().review.overlay
-  view.top = above and #first.dels or 0
+  view.top = above and marks.above(first) or 0
   make_room(view)
   vim.b[buf].cursord_status_dict =
     { pending = #diff.hunks, added = diff.added, removed = diff.removed }
