@@ -20,11 +20,11 @@ import (
 	"strings"
 )
 
-//go:embed nvim/plugin nvim/lua nvim/ftplugin nvim/doc
+//go:embed nvim/plugin nvim/lua nvim/ftplugin nvim/doc emacs/*.el emacs/*.info emacs/dir
 var plugins embed.FS
 
 // Names lists the editors that there are plugins for.
-var Names = []string{"nvim"}
+var Names = []string{"nvim", "emacs"}
 
 // manifestName is the file that tells what was installed.
 const manifestName = ".cursord.json"
@@ -104,6 +104,10 @@ func Install(editor, dir, version string, force bool) (Report, error) {
 		}
 	}
 	for _, name := range report.Written {
+		// What Emacs has compiled goes first, or Emacs would load it instead.
+		if err := removeCompiled(dir, name); err != nil {
+			return report, err
+		}
 		if err := writeFile(filepath.Join(dir, filepath.FromSlash(name)), files[name]); err != nil {
 			return report, err
 		}
@@ -154,7 +158,7 @@ func (r *Report) remove(name, want string) error {
 		r.Kept = append(r.Kept, name)
 		return nil
 	}
-	if err := os.Remove(file); err != nil {
+	if err := errors.Join(removeCompiled(r.Dir, name), os.Remove(file)); err != nil {
 		return err
 	}
 	r.Removed = append(r.Removed, name)
@@ -164,6 +168,18 @@ func (r *Report) remove(name, want string) error {
 		}
 	}
 	return nil
+}
+
+// removeCompiled removes what Emacs has made of a file.
+func removeCompiled(dir, name string) error {
+	if !strings.HasSuffix(name, ".el") {
+		return nil
+	}
+	err := os.Remove(filepath.Join(dir, filepath.FromSlash(name)+"c"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // contents returns the files of a plugin as they are to be installed, by path.
@@ -186,10 +202,13 @@ func contents(editor string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if editor == "nvim" {
+	switch editor {
+	case "nvim":
 		files["doc/tags"] = helpTags(files)
+	case "emacs":
+		err = addEmacsFiles(files)
 	}
-	return files, nil
+	return files, err
 }
 
 func readManifest(dir string) (m manifest, err error) {

@@ -13,10 +13,17 @@ import (
 
 // Dir returns the folder from which an editor loads the plugin at its start.
 func Dir(editor string) (string, error) {
-	if editor != "nvim" {
-		_, err := contents(editor)
-		return "", err
+	switch editor {
+	case "nvim":
+		return nvimDir()
+	case "emacs":
+		return emacsDir()
 	}
+	_, err := contents(editor)
+	return "", err
+}
+
+func nvimDir() (string, error) {
 	app := os.Getenv("NVIM_APPNAME")
 	if app == "" {
 		app = "nvim"

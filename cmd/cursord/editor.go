@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -46,7 +48,14 @@ func editorInstallCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			printInstalled(c.OutOrStdout(), report)
+			out := c.OutOrStdout()
+			printInstalled(out, report)
+			if args[0] == "emacs" && len(report.Written) > 0 {
+				compileLisp(c.Context(), out, dir)
+			}
+			if report.Before == "" {
+				printFirstSteps(out, args[0], dir)
+			}
 			return nil
 		},
 	}
@@ -98,6 +107,26 @@ func pluginDir(editor, given string) (string, error) {
 	return filepath.Abs(given)
 }
 
+// compileLisp has the Emacs on PATH compile the package, which is faster then and works all the same without it.
+func compileLisp(ctx context.Context, out io.Writer, dir string) {
+	const later = "M-x package-recompile RET cursord compiles it"
+	files, err := filepath.Glob(filepath.Join(dir, "cursord*.el"))
+	if err != nil {
+		return
+	}
+	emacs, err := exec.LookPath("emacs")
+	if err != nil {
+		fmt.Fprintf(out, "not compiled: there is no emacs on PATH; %s\n", later)
+		return
+	}
+	said, err := exec.CommandContext(ctx, emacs, append([]string{"-Q", "--batch", "-L", dir, "-f", "batch-byte-compile"}, files...)...).CombinedOutput()
+	if err != nil {
+		fmt.Fprintf(out, "not compiled: %v: %s; %s\n", err, strings.TrimSpace(string(said)), later)
+		return
+	}
+	fmt.Fprintf(out, "compiled by %s\n", emacs)
+}
+
 func printInstalled(out io.Writer, r editors.Report) {
 	if len(r.Written) == 0 && len(r.Removed) == 0 && r.Before == version() {
 		fmt.Fprintf(out, "nothing to do: %s is up to date (%s)\n", r.Dir, r.Before)
@@ -111,12 +140,21 @@ func printInstalled(out io.Writer, r editors.Report) {
 	}
 	fmt.Fprintf(out, "wrote %s, removed %s\n", count(len(r.Written), "file"), count(len(r.Removed), "file"))
 	printKept(out, r)
-	if r.Before == "" {
-		fmt.Fprintf(out, `
+}
+
+// printFirstSteps says what to do after a first installation.
+func printFirstSteps(out io.Writer, editor, dir string) {
+	if editor == "emacs" {
+		fmt.Fprint(out, `
+Emacs finds it when it starts: try "M-x cursord-ask" and "C-h R cursord". Nothing is bound; for example, in your init file:
+  (keymap-global-set "C-c a" 'cursord-command-map)
+`)
+		return
+	}
+	fmt.Fprintf(out, `
 Neovim loads it when it starts: try ":Cursord ask" and ":help cursord". lazy.nvim ignores such packages; give it the folder:
   { dir = %q, cmd = "Cursord" }
-`, r.Dir)
-	}
+`, dir)
 }
 
 func printKept(out io.Writer, r editors.Report) {

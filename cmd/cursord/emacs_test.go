@@ -30,7 +30,6 @@ type emacs struct {
 	socket string
 	gone   chan struct{}
 	kill   func()
-	calls  int
 }
 
 // emacsInit keeps errors from asking for keys, and keeps all that is said.

@@ -43,7 +43,7 @@ func TestEmacsChat(t *testing.T) {
 		// What is written stays when it is left, and when it cannot be sent.
 		e.eval(`(progn (insert "see @sr") (completion-at-point) nil)`)
 		require.Equal(t, "@region see @src/", e.eval(`(buffer-string)`))
-		e.eval(`(progn (insert "b.go please") (call-interactively 'cursord-compose-abort) nil)`)
+		e.keys("b.go SPC please C-c C-k")
 		require.Equal(t, "a.go", e.eval(`(buffer-name)`))
 		e.eval(`(progn (setq mark-active nil) (cursord-compose) nil)`)
 		require.Equal(t, "@region see @src/b.go please", e.eval(`(buffer-string)`))

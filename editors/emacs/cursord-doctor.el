@@ -66,6 +66,19 @@
                               (if trusted "" "; not trusted, see M-x cursord-trust")))))
      (or trouble (not trusted)))))
 
+(defun cursord--doctor-package (report)
+  "Insert which version of the package this is, and whether REPORT's fits."
+  (let* ((manifest (expand-file-name ".cursord.json" (file-name-directory (locate-library "cursord-doctor"))))
+         (installed (and (file-readable-p manifest)
+                         (with-temp-buffer
+                           (insert-file-contents manifest)
+                           (plist-get (json-parse-buffer :object-type 'plist) :version)))))
+    (when installed
+      (let ((fits (equal installed (plist-get report :version))))
+        (cursord--doctor-line "package" (concat "version " installed
+                                                (if fits "" ": run \"cursord editor install emacs\" and restart Emacs"))
+                              (not fits))))))
+
 ;;;###autoload
 (defun cursord-doctor ()
   "Show what is installed, where everything is, and what is wrong."
@@ -81,13 +94,14 @@
         (cond ((not program)
                (cursord--doctor-line "program" (format "there is no \"%s\": install cursord, or set cursord-program" cursord-program) t))
               ((stringp report) (cursord--doctor-line "program" report t))
-              (t (cursord--doctor-daemon report)))
+              (t (cursord--doctor-package report)
+                 (cursord--doctor-daemon report)))
         (dolist (ws cursord-workspaces)
           (cursord--doctor-workspace
            ws (seq-find (lambda (one) (equal (plist-get one :workspace) (cursord-workspace-path ws))) listed)))
-        (cursord--doctor-line "keys" (let ((keys (where-is-internal 'cursord-command-map global-map)))
+        (cursord--doctor-line "keys" (let ((keys (where-is-internal 'cursord-ask global-map)))
                                        (if keys
-                                           (mapconcat #'key-description keys ", ")
+                                           (concat "M-x cursord-ask is on " (mapconcat #'key-description keys ", "))
                                          "none; for example (keymap-global-set \"C-c a\" cursord-command-map)"))))
       (special-mode)
       (goto-char (point-min))

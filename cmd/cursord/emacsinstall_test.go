@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestEmacsInstalled installs the package as a person would; Emacs has its commands, menu and manual when it starts.
+func TestEmacsInstalled(t *testing.T) {
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.start()
+		w.put("../bin/emacs", "#!/bin/sh\nexec "+bin+" \"$@\"\n")
+		require.NoError(t, os.Chmod(w.path("../bin/emacs"), 0o755))
+		path := "PATH=" + filepath.Join(w.dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+		cmd := w.command("editor", "install", "emacs")
+		cmd.Env = append(cmd.Env, path)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Contains(t, string(out), "compiled by "+w.path("../bin/emacs"))
+		require.Contains(t, string(out), filepath.Join(w.dir, ".emacs.d", "elpa", "cursord"))
+		w.put("../.emacs.d/init.el", `(keymap-global-set "C-c a" 'cursord-command-map) (cursord-mode)`)
+
+		// Batch has no init file, but what it does is the same.
+		cmd = exec.Command(bin, "--batch", "--eval", `(progn
+			(setq user-init-file nil)
+			(package-initialize)
+			(load "~/.emacs.d/init.el" nil t)
+			(princ (format "%s\n" (list (featurep 'cursord-workspace) (commandp 'cursord-ask) (commandp 'cursord-menu) (commandp (key-binding (kbd "C-c a D"))))))
+			(require 'info)
+			(princ (format "%s\n" (progn (info "(cursord)Chat") Info-current-node)))
+			(menu-bar-mode -1)
+			(require 'cursord-menu)
+			(princ (format "%s\n" (file-name-extension (symbol-file 'cursord-menu))))
+			(cursord-doctor)
+			(princ (with-current-buffer "*cursord doctor*" (buffer-string))))`)
+		cmd.Env, cmd.Dir = append(w.env("LC_ALL=C.UTF-8"), path), w.ws
+		out, err = cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Contains(t, string(out), "(nil t t t)\nChat\nelc\n")
+		require.Regexp(t, `(?m)^✓ package       version \S+$`, string(out))
+		require.Regexp(t, `(?m)^✓ keys          M-x cursord-ask is on C-c a SPC$`, string(out))
+		require.Empty(t, strings.TrimSpace(strings.Split(string(out), "(nil")[0]), "it starts in silence")
+	})
+}
