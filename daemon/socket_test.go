@@ -5,6 +5,7 @@ package daemon
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -70,6 +72,21 @@ func TestListenAcceptsReadableFolderThatWasChosen(t *testing.T) {
 	info, err := os.Lstat(e.Path())
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.NoError(t, e.Release())
+}
+
+// TestListenAfterAKill has a daemon be killed that was just about to start a process, which has the lock for a moment.
+func TestListenAfterAKill(t *testing.T) {
+	path := filepath.Join(shortDir(t), "d.sock")
+	killed := exec.Command("true")
+	require.NoError(t, killed.Run())
+	lock, err := os.Create(path + ".lock")
+	require.NoError(t, err)
+	fmt.Fprintln(lock, killed.ProcessState.Pid())
+	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
+	time.AfterFunc(20*time.Millisecond, func() { lock.Close() })
+	e, err := Listen(path)
+	require.NoError(t, err)
 	require.NoError(t, e.Release())
 }
 

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"net"
 	"os"
+	"strconv"
+	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,9 +20,11 @@ func lockFile(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	for {
+	for end := time.Now().Add(forkTime); ; {
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err != unix.EINTR {
+		if err == unix.EWOULDBLOCK && signerGone(f) && time.Now().Before(end) {
+			time.Sleep(time.Millisecond)
+		} else if err != unix.EINTR {
 			break
 		}
 	}
@@ -34,6 +39,18 @@ func lockFile(path string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// forkTime is how long a daemon that was killed may leave its lock with a process that it was just about to start.
+const forkTime = 2 * time.Second
+
+// signerGone reports whether a lock is held for a process that is no more.
+func signerGone(f *os.File) bool {
+	b := make([]byte, 32)
+	n, _ := f.ReadAt(b, 0)
+	line, _, _ := strings.Cut(string(b[:n]), "\n")
+	pid, err := strconv.Atoi(line)
+	return err == nil && pid > 0 && errors.Is(unix.Kill(pid, 0), unix.ESRCH)
 }
 
 // isLocked reports whether another process has locked f. It takes a shared lock for a moment, in which no daemon can

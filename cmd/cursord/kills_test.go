@@ -16,13 +16,9 @@ import (
 )
 
 var (
-	killRounds = flag.Int("kills", quickKills, "how many times the daemon, and a fifth as often an agent, is killed at random")
+	killRounds = flag.Int("kills", 10, "how many times the daemon, and a fifth as often an agent, is killed at random")
 	killSeed   = flag.Uint64("kills.seed", 1, "the seed of the first world of kills")
 )
-
-// quickKills are played without a person's typing: whose a line is that was typed while nobody looked is a guess by time,
-// which a busy machine makes wrong now and then.
-const quickKills = 10
 
 // worldRounds is how many kills a world lives through: what is stored grows, and all of it is looked at after each.
 const worldRounds = 50
@@ -91,9 +87,7 @@ func (p *site) works(e *editor, rng *rand.Rand) {
 		case 2, 3:
 			err = p.decides(e, rng)
 		case 4:
-			if *killRounds > quickKills {
-				err = p.types(e, rng)
-			}
+			err = p.types(e, rng)
 		case 5:
 			if turn != "" {
 				err = e.call("turn/wait", obj{"turnId": turn}, nil)
