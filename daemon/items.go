@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync/atomic"
 
 	"cursord/agent"
 	"cursord/sessions"
@@ -20,6 +21,7 @@ type liveTurn struct {
 	ctx     context.Context         // of a running turn
 	cancel  context.CancelCauseFunc // of ctx
 	waiters []*waiter
+	told    atomic.Int32 // batches that wait for the loop: what comes after them must too
 
 	items     int                   // given out so far
 	open      *liveText             // the text item that grows

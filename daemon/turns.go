@@ -327,13 +327,6 @@ func (w *workspace) tellCalls(t *liveTurn, watch *turnWatch, words *words, event
 	}
 }
 
-func (w *workspace) tell(e turnEvents) {
-	select {
-	case w.events <- e:
-	case <-w.done:
-	}
-}
-
 // sessionStarted stores the agent's own id for the session: the next turn resumes it.
 func (w *workspace) sessionStarted(c *commit, t *liveTurn, init agent.Init) {
 	if init.SessionID == "" {

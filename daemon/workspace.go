@@ -14,7 +14,8 @@ import (
 
 // A workspace is one root: like a process with a mailbox. Its loop owns the sessions with unfinished turns, the turn
 // queue, the items of running turns, the subscriptions and the sequence. It never waits for a connection, a process or
-// the disk. The disk side of review is next door, in the reviewer.
+// the disk. While it rests, a turn's goroutine may do its work for a few words (tellNow). The disk side of review is next
+// door, in the reviewer.
 //
 //	request, subscription ──── inbox ──┐
 //	a turn's goroutine ─────── events ─┤          ┌─→ store (Submit) ─→ commits ─┐
@@ -33,6 +34,7 @@ type workspace struct {
 	running atomic.Int32     // turns; written by the loop
 	queued  atomic.Int32
 	done    chan struct{} // closed when the loop has ended
+	busy    sync.Mutex    // held by the loop but while it rests, and by who does something in its place
 
 	subscribers atomic.Int32 // len(subs)
 
@@ -128,20 +130,51 @@ func (w *workspace) loop() {
 		}
 		select {
 		case f := <-w.inbox:
+			w.busy.Lock()
 			w.guard(f)
 		case e := <-events:
+			w.busy.Lock()
 			w.turnSaid(e)
+			e.turn.told.Add(-1)
 		case <-w.commits.ready:
+			w.busy.Lock()
 			for _, c := range w.commits.take() {
 				w.guard(func() { w.committed(c) })
 			}
 		case <-w.tick.C:
+			w.busy.Lock()
 			w.ticking = false
 			w.guard(w.ticked)
 		case <-w.quit:
+			w.busy.Lock() // for good
 			return
 		}
+		w.busy.Unlock()
 	}
+}
+
+// tell has the loop take what a turn's goroutine has to say.
+func (w *workspace) tell(e turnEvents) {
+	if w.tellNow(e) {
+		return
+	}
+	e.turn.told.Add(1)
+	select {
+	case w.events <- e:
+	case <-w.done:
+	}
+}
+
+// tellNow takes a few words in the loop's place, if it rests: to wake it takes longer than the words. It returns false
+// where that cannot be.
+func (w *workspace) tellNow(e turnEvents) bool {
+	const few = 16
+	if e.outcome != nil || len(e.events) > few || e.turn.told.Load() > 0 || w.d.store.Backlog() > maxBacklog || !w.busy.TryLock() {
+		return false
+	}
+	defer w.busy.Unlock()
+	w.turnSaid(e)
+	return true
 }
 
 // guard contains a panic: it costs the message that caused it, never the daemon. It reports whether there was one.

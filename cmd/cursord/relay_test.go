@@ -18,8 +18,18 @@ import (
 // pipe to whoever connects to a unix socket, and does nothing else. What can be read without waiting is written at once.
 //
 //	bare-relay SOCKET AGENT ARGUMENT...
+//
+// Without an agent it copies what comes from such a socket to stdout: what a process between the two costs at least.
+//
+//	bare-relay SOCKET
 func bareRelay() {
-	if err := relayLines(os.Args[1], os.Args[2:]); err != nil {
+	err := error(nil)
+	if len(os.Args) == 2 {
+		err = copyToStdout(os.Args[1])
+	} else {
+		err = relayLines(os.Args[1], os.Args[2:])
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bare-relay:", err)
 		os.Exit(1)
 	}
@@ -63,17 +73,66 @@ func relayLines(socket string, argv []string) error {
 	}
 }
 
+func copyToStdout(socket string) error {
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := conn.Read(buf)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := os.Stdout.Write(buf[:n]); err != nil {
+			return err
+		}
+	}
+}
+
+// relayedTwice puts a process between a bare relay and the listener.
+func (w *world) relayedTwice() *listener {
+	first := w.startRelay()
+	cmd := exec.Command("bare-relay", w.relaySocket())
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(w.t, err)
+	require.Eventually(w.t, func() bool { _, err := os.Stat(w.relaySocket()); return err == nil }, patience, time.Millisecond)
+	require.NoError(w.t, cmd.Start())
+	l := newListener(readOnly{out})
+	l.pid = cmd.Process.Pid
+	l.ended = func() {
+		require.NoError(w.t, cmd.Wait())
+		require.NoError(w.t, first.Wait())
+	}
+	return l
+}
+
+// readOnly is a connection on which nothing is said.
+type readOnly struct{ io.ReadCloser }
+
+func (readOnly) Write(p []byte) (int, error) { return 0, io.ErrClosedPipe }
+
 // relayed starts a bare relay of the world's agent; the agent starts with the connection.
 func (w *world) relayed() *listener {
-	socket := filepath.Join(w.dir, "r.sock")
-	os.Remove(socket)
-	cmd := exec.Command("bare-relay", socket, filepath.Join(w.dir, "agent"),
+	cmd := w.startRelay()
+	l := newListener(w.dials(w.relaySocket()))
+	l.pid, l.ended = cmd.Process.Pid, func() { require.NoError(w.t, cmd.Wait()) }
+	return l
+}
+
+func (w *world) relaySocket() string { return filepath.Join(w.dir, "r.sock") }
+
+func (w *world) startRelay() *exec.Cmd {
+	os.Remove(w.relaySocket())
+	cmd := exec.Command("bare-relay", w.relaySocket(), filepath.Join(w.dir, "agent"),
 		"-p", "--output-format", "stream-json", "--workspace", w.ws, "do it")
 	cmd.Env, cmd.Dir, cmd.Stderr = w.env(), w.ws, os.Stderr
 	require.NoError(w.t, cmd.Start())
-	l := newListener(w.dials(socket))
-	l.pid, l.ended = cmd.Process.Pid, func() { require.NoError(w.t, cmd.Wait()) }
-	return l
+	return cmd
 }
 
 // dials connects to a socket that is about to be there.
