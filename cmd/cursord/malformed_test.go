@@ -110,30 +110,32 @@ func (p *peer) check(m malformed) {
 	}
 }
 
+// processDoor is the way in by a command that speaks on stdin and stdout.
+func (w *world) processDoor(args ...string) func(testing.TB) *peer {
+	return func(t testing.TB) *peer {
+		cmd := exec.Command("cursord", args...)
+		cmd.Env = w.env("CURSORD_STATE_DIR="+w.dir+"/alone", "CURSORD_FAKE_SCRIPT=")
+		if len(args) == 1 {
+			cmd.Env = w.env()
+		}
+		in, err := cmd.StdinPipe()
+		require.NoError(t, err)
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		watchdog := time.AfterFunc(4*patience, func() { _ = cmd.Process.Kill() })
+		t.Cleanup(func() {
+			in.Close()
+			_, _ = io.Copy(io.Discard, out)
+			_ = cmd.Wait()
+			watchdog.Stop()
+		})
+		return &peer{t: t, out: in, in: bufio.NewReader(out)}
+	}
+}
+
 // doors are the ways in.
 func (w *world) doors() map[string]func(testing.TB) *peer {
-	process := func(args ...string) func(testing.TB) *peer {
-		return func(t testing.TB) *peer {
-			cmd := exec.Command("cursord", args...)
-			cmd.Env = w.env("CURSORD_STATE_DIR="+w.dir+"/alone", "CURSORD_FAKE_SCRIPT=")
-			if len(args) == 1 {
-				cmd.Env = w.env()
-			}
-			in, err := cmd.StdinPipe()
-			require.NoError(t, err)
-			out, err := cmd.StdoutPipe()
-			require.NoError(t, err)
-			require.NoError(t, cmd.Start())
-			watchdog := time.AfterFunc(4*patience, func() { _ = cmd.Process.Kill() })
-			t.Cleanup(func() {
-				in.Close()
-				_, _ = io.Copy(io.Discard, out)
-				_ = cmd.Wait()
-				watchdog.Stop()
-			})
-			return &peer{t: t, out: in, in: bufio.NewReader(out)}
-		}
-	}
 	return map[string]func(testing.TB) *peer{
 		"socket": func(t testing.TB) *peer {
 			conn, err := net.Dial("unix", w.socket())
@@ -142,8 +144,8 @@ func (w *world) doors() map[string]func(testing.TB) *peer {
 			require.NoError(t, conn.SetDeadline(time.Now().Add(4*patience)))
 			return &peer{t: t, out: conn, in: bufio.NewReader(conn)}
 		},
-		"stdio":      process("stdio"),
-		"standalone": process("stdio", "--standalone"),
+		"stdio":      w.processDoor("stdio"),
+		"standalone": w.processDoor("stdio", "--standalone"),
 	}
 }
 

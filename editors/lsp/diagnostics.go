@@ -10,8 +10,10 @@ import (
 	"cursord/sessions"
 )
 
-// refreshPause is how long changes are gathered before an editor is asked to ask again.
-const refreshPause = 100 * time.Millisecond
+const (
+	listPause    = 50 * time.Millisecond  // in which what is typed is gathered before hunks are listed anew
+	refreshPause = 100 * time.Millisecond // in which changes are gathered before an editor is asked to ask again
+)
 
 // shownAt returns the URIs at which a diff is shown: mostly one.
 func (s *Server) shownAt(w *workspace, d *sessions.Diff) (uris []string) {
@@ -142,6 +144,20 @@ func (s *Server) republish(d *document) {
 			s.refresh()
 		}
 	}
+}
+
+// republishSoon is republish for what changes with each key.
+func (s *Server) republishSoon(d *document) {
+	if d.listing {
+		return
+	}
+	d.listing = true
+	s.after(listPause, func() {
+		d.listing = false
+		if s.docs[d.uri] == d {
+			s.republish(d)
+		}
+	})
 }
 
 // publishAll tells the editor anew of all in a folder.

@@ -23,6 +23,7 @@ type document struct {
 	unsent  bool // the daemon has not been told of its latest text
 	stale   bool // somebody has written the file since, and the editor shows what it was
 	waiting *time.Timer
+	listing bool // its hunks are about to be listed anew
 }
 
 type didOpenParams struct {
@@ -85,7 +86,7 @@ func (s *Server) didChange(p *didChangeParams) {
 	}
 	s.touch(d, nil)
 	s.tellSoon(d)
-	s.republish(d)
+	s.republishSoon(d)
 }
 
 type didSaveParams struct {

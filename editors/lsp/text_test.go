@@ -1,0 +1,95 @@
+package lsp
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// model finds a position by walking, as the words of LSP's specification say it.
+func model(s string, p Position, e encoding) int {
+	line, at := 0, 0
+	for line < p.Line {
+		n := strings.IndexAny(s[at:], "\r\n")
+		if n < 0 {
+			return len(s)
+		}
+		at += n + 1
+		if s[at-1] == '\r' && at < len(s) && s[at] == '\n' {
+			at++
+		}
+		line++
+	}
+	for units := 0; at < len(s) && s[at] != '\n' && s[at] != '\r' && units < p.Character; {
+		r, size := utf8.DecodeRuneInString(s[at:])
+		switch e {
+		case utf8Encoding:
+			units += size
+			if units > p.Character {
+				return at // inside of a character
+			}
+		case utf16Encoding:
+			units += utf16.RuneLen(r)
+		case utf32Encoding:
+			units++
+		}
+		at += size
+	}
+	return at
+}
+
+func texts() *rapid.Generator[string] {
+	return rapid.Map(rapid.SliceOf(rapid.SampledFrom([]string{"a", "ä", "€", "𝄞", "\n", "\r\n", "\r", "\t", " ", "\u2028", "\ufeff"})),
+		func(parts []string) string { return strings.Join(parts, "") })
+}
+
+// TestPositions compares places with the model's, there and back, and whole texts with those that edits make.
+func TestPositions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := texts().Draw(t, "text")
+		e := rapid.SampledFrom([]encoding{utf8Encoding, utf16Encoding, utf32Encoding}).Draw(t, "encoding")
+		text := newText(s)
+		positions := rapid.Custom(func(t *rapid.T) Position {
+			return Position{Line: rapid.IntRange(0, 8).Draw(t, "line"), Character: rapid.IntRange(0, 12).Draw(t, "character")}
+		})
+		p, q := positions.Draw(t, "p"), positions.Draw(t, "q")
+		at := text.offset(p, e)
+		require.Equal(t, model(s, p, e), at)
+		require.Equal(t, at, text.offset(text.position(at, e), e))
+
+		now := texts().Draw(t, "now")
+		from, to := at, model(s, q, e)
+		if to < from {
+			to = from
+		}
+		edited := text.edit(Range{Start: p, End: q}, e, now)
+		require.Equal(t, s[:from]+now+s[to:], edited.s)
+		again := newText(edited.s)
+		require.Equal(t, again, edited)
+	})
+}
+
+// TestLines holds git's lines to those of a plain split.
+func TestLines(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := texts().Draw(t, "text")
+		text := newText(s)
+		lines := strings.SplitAfter(s, "\n")
+		if lines[len(lines)-1] == "" {
+			lines = lines[:len(lines)-1]
+		}
+		require.Equal(t, len(lines), text.count())
+		for i, line := range lines {
+			line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+			if i == 0 {
+				line = strings.TrimPrefix(line, byteOrderMark)
+			}
+			require.Equal(t, line, text.line(i))
+		}
+		require.Equal(t, s, text.s[text.lineStart(0):text.lineStart(len(lines))])
+	})
+}
