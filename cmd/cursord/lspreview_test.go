@@ -157,12 +157,12 @@ func TestLSPWholeFiles(t *testing.T) {
 			review := "file://" + w.lspFile("review.diff")
 			var other langDiagnostic
 			// found waits until the file and the list of what is in it agree.
-			found := func(head string) {
+			found := func(head, gone string) {
 				c.eventually(head+" to be listed", func() bool {
 					raw, err := os.ReadFile(w.lspFile("review.diff"))
 					c.mu.Lock()
 					defer c.mu.Unlock()
-					if err != nil || len(c.lists[review]) != 1 {
+					if err != nil || len(c.lists[review]) != 1 || gone != "" && strings.Contains(string(raw), gone) {
 						return false
 					}
 					other = c.lists[review][0]
@@ -172,15 +172,15 @@ func TestLSPWholeFiles(t *testing.T) {
 			}
 			accept := "cursord.accept"
 			if isolation == "copy" {
-				found("diff --cursord a/new/made b/new/made")
+				found("diff --cursord a/new/made b/new/made", "")
 				require.Contains(t, other.Message, "made: new file, +2")
 				require.Equal(t, "a\nb\n", w.get("gone"))
 				c.chooses("file://"+w.path("gone"), 0, "Accept hunk 1/1 (gone: deleted, −2)")
 				c.waitsForHunks("gone", 0)
 				require.Equal(t, "(absent)", w.get("gone"), "the editor deletes what it has open")
-				found("diff --cursord a/new/made b/new/made")
+				found("diff --cursord a/new/made b/new/made", "a/gone")
 			} else {
-				found("diff --cursord a/gone b/gone")
+				found("diff --cursord a/gone b/gone", "")
 				require.Contains(t, other.Message, "gone: deleted, −2")
 			}
 			// On its line in review.diff it can be decided.
