@@ -133,6 +133,8 @@ This asks no file system, so that it can be called often."
 
 (defun cursord-workspace-open (&optional root)
   "The workspace of the current buffer, or the one with ROOT, connected."
+  ;; From now on buffers follow the disk.
+  (require 'cursord-files)
   (let* ((given (or root
                     (and cursord-buffer-workspace (cursord-workspace-root cursord-buffer-workspace))
                     (funcall cursord-root-function)))

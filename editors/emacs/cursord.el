@@ -36,6 +36,20 @@
 (autoload 'cursord-set-mode "cursord-session" nil t)
 (autoload 'cursord-rename-session "cursord-session" nil t)
 (autoload 'cursord-delete-session "cursord-session" nil t)
+(autoload 'cursord-review "cursord-review" nil t)
+(autoload 'cursord-accept-hunk "cursord-hunks" nil t)
+(autoload 'cursord-reject-hunk "cursord-hunks" nil t)
+(autoload 'cursord-accept-file "cursord-hunks" nil t)
+(autoload 'cursord-reject-file "cursord-hunks" nil t)
+(autoload 'cursord-accept-all "cursord-hunks" nil t)
+(autoload 'cursord-reject-all "cursord-hunks" nil t)
+(autoload 'cursord-comment-hunk "cursord-hunks" nil t)
+(autoload 'cursord-next-hunk "cursord-hunks" nil t)
+(autoload 'cursord-previous-hunk "cursord-hunks" nil t)
+(autoload 'cursord-undo "cursord-decide" nil t)
+(autoload 'cursord-redo "cursord-decide" nil t)
+(autoload 'cursord-ediff-file "cursord-compare" nil t)
+(autoload 'cursord-smerge-file "cursord-compare" nil t)
 
 ;;;###autoload (autoload 'cursord-command-map "cursord" nil nil 'keymap)
 (defvar-keymap cursord-command-map
@@ -49,6 +63,13 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
   "o" #'cursord-next-attention
   "m" #'cursord-menu
   "t" #'cursord-trust
+  "v" #'cursord-review
+  "n" #'cursord-next-hunk
+  "p" #'cursord-previous-hunk
+  "a" #'cursord-accept-hunk
+  "r" #'cursord-reject-hunk
+  "u" #'cursord-undo
+  "U" #'cursord-redo
   "D" #'cursord-doctor)
 (fset 'cursord-command-map cursord-command-map)
 
@@ -73,7 +94,8 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
 
 ;;;###autoload
 (define-minor-mode cursord-mode
-  "Show in the mode line what the agent does in the project of a buffer."
+  "Show in the mode line what the agent does in the project of a buffer.
+In the buffers of files, show hunks that are to be reviewed."
   :global t
   :group 'cursord
   :lighter (:eval (cursord-lighter))

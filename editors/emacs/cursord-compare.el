@@ -1,0 +1,132 @@
+;;; cursord-compare.el --- A file beside what it was  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; Ediff and smerge for the hunks of a file.  What is changed there is text of a person, like any other.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'ediff)
+(require 'smerge-mode)
+(require 'cursord-workspace)
+(require 'cursord-files)
+(require 'cursord-hunks)
+(require 'cursord-replace)
+
+(defun cursord--file-to-compare ()
+  "The buffer and the diff of the file at point, (BUFFER . DIFF)."
+  (pcase-let* ((`(,ws ,path . ,_) (cursord-file-here))
+               (diff (gethash path (cursord-workspace-diffs ws)))
+               (document (cursord-document-at ws path)))
+    (cond
+     ((and document (cursord-document-conflict document)))
+     ((null diff) (user-error "There is nothing to review in %s" path))
+     ((not (member (plist-get diff :kind) '("modified" "created" "renamed")))
+      (user-error "There is no text to compare: %s is %s" path (plist-get diff :kind))))
+    (let ((buffer (find-file-noselect (cursord-file ws path))))
+      (when (and document (not (cursord--in-sync-p document)))
+        (cursord-report document)
+        (user-error "%s has just changed; try again" path))
+      (cons buffer diff))))
+
+(defun cursord--other-side (text diff)
+  "TEXT, of a file, with the hunks of DIFF taken back.
+Those that are isolated are made."
+  (with-temp-buffer
+    (insert text)
+    (unless (or (bolp) (= (buffer-size) 0))
+      (insert "\n"))
+    (seq-doseq (hunk (reverse (plist-get diff :hunks)))
+      (dolist (group (reverse (car (cursord-groups hunk))))
+        (goto-char (point-min))
+        (forward-line (cursord-group-row group))
+        (delete-region (point) (line-beginning-position (1+ (length (cursord-group-present group)))))
+        (dolist (line (cursord-group-absent group))
+          (insert (cursord--bare line) "\n"))))
+    (when (seq-some (lambda (hunk)
+                      (eq t (plist-get hunk (if (cursord-isolated-p hunk) :newNoEol :oldNoEol))))
+                    (plist-get diff :hunks))
+      (goto-char (point-max))
+      (when (eq (char-before) ?\n)
+        (delete-char -1)))
+    (buffer-string)))
+
+(defun cursord--ediff (a b)
+  "Compare the buffers A and B; A is killed in the end, and windows are as before."
+  (let ((windows (current-window-configuration)))
+    (ediff-buffers
+     a b
+     (list (lambda ()
+             (add-hook 'ediff-after-quit-hook-internal
+                       (lambda ()
+                         (when (buffer-live-p a) (kill-buffer a))
+                         (set-window-configuration windows))
+                       nil t))))))
+
+;;;###autoload
+(defun cursord-ediff-file ()
+  "Compare the file at point with what it was before the agent, by Ediff.
+Copying from there to the file is an edit like any other.  Where its buffer and
+the disk have both changed, these are compared."
+  (interactive)
+  (pcase-let* ((`(,buffer . ,diff) (cursord--file-to-compare))
+               (conflict (cursord-document-conflict (cursord-document buffer))))
+    (if conflict
+        (with-current-buffer buffer
+          (let ((disk (car (cursord--read-file (expand-file-name buffer-file-truename) buffer-file-coding-system))))
+            (cursord--ediff (cursord--side-buffer "disk" (or disk "") buffer) buffer)))
+      (cursord--ediff
+       (cursord--side-buffer (if (seq-some #'cursord-isolated-p (plist-get diff :hunks)) "agent" "before")
+                             (with-current-buffer buffer (cursord--other-side (cursord--whole-text) diff))
+                             buffer)
+       buffer))))
+
+(defun cursord--side-buffer (what text buffer)
+  "A read-only buffer with TEXT, that is WHAT of the file in BUFFER."
+  (let ((side (generate-new-buffer (format "*%s: %s*" (buffer-name buffer) what)))
+        (mode (buffer-local-value 'major-mode buffer)))
+    (with-current-buffer side
+      (insert text)
+      (delay-mode-hooks (funcall mode))
+      (set-buffer-modified-p nil)
+      (setq buffer-read-only t))
+    side))
+
+;;;###autoload
+(defun cursord-smerge-file ()
+  "Put conflict markers around the hunks in the file at point, for `smerge-mode'.
+That is one step for undo.  What is kept of the agent's lines is still to review
+afterwards, and what is not is rejected when the buffer is saved."
+  (interactive)
+  (pcase-let ((`(,buffer . ,diff) (cursord--file-to-compare)))
+    (unless diff
+      (user-error "There is nothing to review in this file"))
+    (pop-to-buffer buffer)
+    (barf-if-buffer-read-only)
+    (cursord-as-one-step
+      (save-excursion
+        (save-restriction
+          (widen)
+          (goto-char (point-max))
+          (unless (or (bolp) (= (buffer-size) 0))
+            (insert "\n"))
+          (seq-doseq (hunk (reverse (plist-get diff :hunks)))
+            (dolist (group (reverse (car (cursord-groups hunk))))
+              (cursord--insert-conflict group))))))
+    (smerge-start-session)))
+
+(defun cursord--insert-conflict (group)
+  "Make a conflict of GROUP in the current buffer."
+  (let* ((isolated (cursord-isolated-p (cursord-group-hunk group)))
+         (absent (mapconcat (lambda (line) (concat (cursord--bare line) "\n")) (cursord-group-absent group) "")))
+    (goto-char (point-min))
+    (forward-line (cursord-group-row group))
+    (insert "<<<<<<< before\n" (if isolated "" (concat absent "=======\n")))
+    (forward-line (length (cursord-group-present group)))
+    (insert (if isolated (concat "=======\n" absent) "") ">>>>>>> agent\n")))
+
+(provide 'cursord-compare)
+;;; cursord-compare.el ends here

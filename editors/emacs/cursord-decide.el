@@ -1,0 +1,255 @@
+;;; cursord-decide.el --- Accept, reject, undo, redo, comment  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; What a person decides, one decision after the other in each workspace, each about what was seen: a hunk that has
+;; changed since it was drawn is not decided, and its new form is shown.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'cursord-workspace)
+(require 'cursord-files)
+
+(defconst cursord--done-words '((:diff/accept . "accepted") (:diff/reject . "rejected")))
+
+(defun cursord-left (ws)
+  "What is left to review in WS, in words."
+  (pcase-let ((`(,hunks . ,files) (cursord-pending ws)))
+    (if (zerop hunks)
+        "nothing left to review"
+      (format "%s left in %s" (cursord-plural hunks "hunk") (cursord-plural files "file")))))
+
+;;;; One after the other
+
+(defvar cursord--deciding nil
+  "What waits for a decision to end: an alist of workspaces and lists of functions.")
+
+(defun cursord--in-turn (ws run)
+  "Call RUN when the decisions in WS before it are made and all text is told.
+It is called with a function that it has to call in the end."
+  (let ((start (lambda ()
+                 (cursord-flush ws (lambda () (funcall run (lambda () (cursord--decided ws))))))))
+    (if-let* ((waiting (assq ws cursord--deciding)))
+        (setcdr waiting (append (cdr waiting) (list start)))
+      (push (list ws) cursord--deciding)
+      (funcall start))))
+
+(defun cursord--decided (ws)
+  "Go on with the next decision in WS."
+  (let ((waiting (assq ws cursord--deciding)))
+    (if-let* ((next (cadr waiting)))
+        (progn
+          (setcdr waiting (cddr waiting))
+          (funcall next))
+      (setq cursord--deciding (delq waiting cursord--deciding)))))
+
+;;;; Requests
+
+(defun cursord--apply-edits (ws all)
+  "Make what ALL, edits of an answer, says in buffers of WS.
+Return nil if a buffer is not what it was any more, and was left."
+  (let ((fits t))
+    (seq-doseq (one all)
+      (let ((document (cursord-document-at ws (plist-get one :path))))
+        (if (and document
+                 (eql (cursord-document-version document) (plist-get one :version))
+                 (cursord--in-sync-p document))
+            (with-current-buffer (cursord-document-buffer document)
+              (cursord-apply-edits (plist-get one :edits)))
+          (setq fits nil))
+        (when document
+          (cursord-report document))))
+    fits))
+
+(defun cursord--take-decision (ws method result)
+  "Take RESULT, the answer to METHOD in WS; return nil if buffers did not fit."
+  (let ((fits (cursord--apply-edits ws (plist-get result :edits)))
+        (diffs (plist-get result :diffs)))
+    (cursord--put-diffs ws diffs)
+    (when-let* (((eq method :diff/reject))
+                ((seq-empty-p (plist-get result :edits)))
+                ((length= diffs 1))
+                (decision (plist-get result :decision))
+                (document (cursord-document-at ws (plist-get (seq-first diffs) :path)))
+                (left (cursord-document-left document)))
+      ;; Undo in the buffer leads to the text that it left.
+      (push (cons left decision) (cursord-document-rejects document))
+      (setf (nthcdr 50 (cursord-document-rejects document)) nil))
+    fits))
+
+(defun cursord-find-hunk (ws id)
+  "The hunk of WS that is called ID and its diff, (HUNK . DIFF), nil if it is gone."
+  (catch 'found
+    (maphash (lambda (_path diff)
+               (seq-doseq (hunk (plist-get diff :hunks))
+                 (when (equal id (plist-get hunk :id))
+                   (throw 'found (cons hunk diff)))))
+             (cursord-workspace-diffs ws))
+    nil))
+
+(defun cursord--check (ws hunks)
+  "Say why HUNKS of WS are not what was seen, or return the rev of their diff.
+The value is (PROBLEM . REV), each nil if there is none."
+  (let ((rev 'none) problem present)
+    ;; What there is, once: hunks may be many.
+    (maphash (lambda (_path diff)
+               (seq-doseq (hunk (plist-get diff :hunks))
+                 (push (cons (plist-get hunk :id) (cons hunk diff)) present)))
+             (cursord-workspace-diffs ws))
+    (let ((table (make-hash-table :test #'equal)))
+      (pcase-dolist (`(,id . ,found) present)
+        (puthash id found table))
+      (dolist (seen hunks)
+        (let ((found (gethash (plist-get seen :id) table)))
+          (cond ((null found) (setq problem "that hunk is decided already, or gone"))
+                ((not (equal (cursord-changed-lines (car found)) (cursord-changed-lines seen)))
+                 (setq problem "that hunk has changed meanwhile; look at it again"))
+                (t (let ((its (plist-get (cdr found) :rev)))
+                     (setq rev (if (or (eq rev 'none) (eq (car-safe rev) (cdr found)))
+                                   (cons (cdr found) its)
+                                 'several))))))))
+    (cons problem (cdr-safe rev))))
+
+(defun cursord--send-decision (ws method params seen after &optional again)
+  "Call METHOD with PARAMS, about the hunks SEEN, in WS.
+AFTER is called with whether it was done and the answer.  AGAIN says that this
+is the second attempt."
+  (pcase-let ((`(,problem . ,rev) (cursord--check ws seen)))
+    (if problem
+        (progn (cursord-say "%s" problem)
+               (funcall after nil nil))
+      (cursord-request
+       ws method (append (and rev (list :rev rev)) params)
+       :then (lambda (result)
+               (if (cursord-protected #'cursord--take-decision ws method result)
+                   (funcall after t result)
+                 (cursord-say "the text changed at the same moment; decide again")
+                 (funcall after nil nil)))
+       :else (lambda (err)
+               (let ((present (plist-get (plist-get err :data) :diff)))
+                 (when present
+                   (cursord--put-diffs ws (vector present)))
+                 (if (and present seen (not again) (not (car (cursord--check ws seen))))
+                     (cursord--send-decision ws method params seen after t)
+                   (cursord-complain err)
+                   (funcall after nil nil))))))))
+
+(defun cursord--say-decided (ws method applied skipped)
+  "Say that METHOD was done with APPLIED hunks of WS, and SKIPPED left out."
+  (cursord-say "%s %s; %s%s" (alist-get method cursord--done-words) (cursord-plural applied "hunk") (cursord-left ws)
+               (if (seq-empty-p skipped)
+                   ""
+                 (concat "; left out: "
+                         (mapconcat (lambda (one) (format "%s (%s)" (plist-get one :path) (plist-get one :kind))) skipped ", ")))))
+
+;;;; Decisions
+
+(defun cursord-decide (ws method parts &optional comment after)
+  "Do METHOD, `:diff/accept' or `:diff/reject', with PARTS of hunks in WS.
+A part is a hunk as it was seen, or (HUNK FROM . TO) for some of its changed
+lines.  COMMENT goes to the agent.  AFTER is called with whether it was done."
+  (let* ((comment (and comment (list :comment comment)))
+         (after (or after #'ignore))
+         (whole (seq-filter (lambda (part) (keywordp (car part))) parts))
+         (steps (append
+                 (and whole
+                      (list (cons `(:hunks ,(vconcat (mapcar (lambda (hunk) (plist-get hunk :id)) whole)) ,@comment) whole)))
+                 (mapcar (pcase-lambda (`(,hunk ,from . ,to))
+                           (cons `(:hunks [,(plist-get hunk :id)] :lines (:from ,from :to ,to) ,@comment) (list hunk)))
+                         (seq-remove (lambda (part) (keywordp (car part))) parts)))))
+    (cursord--in-turn
+     ws
+     (lambda (done)
+       (let ((applied 0))
+         (named-let step ((steps steps))
+           (if (null steps)
+               (progn
+                 (cursord--say-decided ws method applied nil)
+                 (cursord-protected after t)
+                 (funcall done))
+             (cursord--send-decision
+              ws method (caar steps) (cdar steps)
+              (lambda (ok result)
+                (if (not ok)
+                    (progn (cursord-protected after nil) (funcall done))
+                  (cl-incf applied (plist-get result :applied))
+                  ;; What is known for the next one is as old as this one.
+                  (cursord-flush ws (lambda () (step (cdr steps))))))))))))))
+
+(defun cursord-decide-all (ws method &optional path seen after)
+  "Do METHOD with all that is in the file PATH of WS, or with all of WS.
+If SEEN, a list of hunks, is given it is all that a person has seen there.
+AFTER is called with whether it was done."
+  (let ((after (or after #'ignore)))
+    (cursord--in-turn
+     ws
+     (lambda (done)
+       (let ((end (lambda (ok) (cursord-protected after ok) (funcall done)))
+             (diff (and path (gethash path (cursord-workspace-diffs ws)))))
+         (if (and seen (not (eql (length seen) (length (plist-get diff :hunks)))))
+             (progn (cursord-say "%s has changed meanwhile; look at it again" path)
+                    (funcall end nil))
+           (cursord--send-decision
+            ws method (if path (list :path path) (list :all t)) seen
+            (lambda (ok result)
+              (when ok
+                (cursord--say-decided ws method (plist-get result :applied) (plist-get result :skipped)))
+              (funcall end ok)))))))))
+
+(defun cursord--step (ws method word)
+  "Do METHOD, `:diff/undo' or `:diff/redo', in WS; WORD is what people call it."
+  (cursord--in-turn
+   ws
+   (lambda (done)
+     (cursord-request ws method nil
+                      :then (lambda (result)
+                              (if (cursord-protected #'cursord--take-decision ws method result)
+                                  (cursord-say "%s: %s" word (cursord-left ws))
+                                (cursord-say "the text changed at the same moment; try again"))
+                              (funcall done))
+                      :else (lambda (err)
+                              (cursord-complain err)
+                              (funcall done))))))
+
+;;;###autoload
+(defun cursord-undo ()
+  "Take back the latest accept or reject of the workspace.
+Again, it takes back the one before."
+  (interactive)
+  (cursord--step (cursord-workspace-open) :diff/undo "undone"))
+
+;;;###autoload
+(defun cursord-redo ()
+  "Make again the decision that `cursord-undo' took back last."
+  (interactive)
+  (cursord--step (cursord-workspace-open) :diff/redo "done again"))
+
+(defun cursord-comment (ws hunk text)
+  "Tell the agent TEXT about HUNK of WS with the next prompt."
+  (unless (string-blank-p text)
+    (cursord-request ws :diff/comment (list :hunk (plist-get hunk :id) :text text)
+                     :then (lambda (_) (cursord-say "the agent gets this with its next prompt")))))
+
+(defun cursord-read-comment ()
+  "Ask for a comment if there is a prefix argument; nil if it is empty."
+  (when current-prefix-arg
+    (let ((text (read-string "Comment for the agent: ")))
+      (unless (string-blank-p text)
+        text))))
+
+(defun cursord-confirm-all (ws method)
+  "Ask whether METHOD is meant for all of WS.
+What came while it was asked was not meant."
+  (let ((pending (cursord-pending ws)))
+    (when (zerop (car pending))
+      (user-error "There is nothing to review"))
+    (and (y-or-n-p (format "%s %s in %s? " (if (eq method :diff/accept) "Accept all" "Reject all")
+                           (cursord-plural (car pending) "hunk") (cursord-plural (cdr pending) "file")))
+         (or (equal pending (cursord-pending ws))
+             (user-error "There are other hunks now; look at them first")))))
+
+(provide 'cursord-decide)
+;;; cursord-decide.el ends here

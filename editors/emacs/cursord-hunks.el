@@ -1,0 +1,284 @@
+;;; cursord-hunks.el --- Commands for hunks, in files and in the review  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; Commands that are about the hunk at point, be it in the buffer of a file or in the review buffer.
+;;
+;; On the text of a hunk in the buffer of a file the keys of the review buffer are there behind `cursord-hunk-prefix',
+;; for one wants to type letters there; where the buffer is read-only they are there without it.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'cursord-workspace)
+(require 'cursord-files)
+(require 'cursord-decide)
+
+(autoload 'cursord-review "cursord-review" nil t)
+(autoload 'cursord-ediff-file "cursord-compare" nil t)
+(autoload 'cursord-smerge-file "cursord-compare" nil t)
+
+(declare-function cursord-review-hunk-at "cursord-review")
+(declare-function cursord-review-parts "cursord-review")
+(declare-function cursord-review-file-at "cursord-review")
+(declare-function cursord-review-move "cursord-review")
+
+(defcustom cursord-advance-after-decision t
+  "Whether to go on to the next hunk of a buffer when one was decided."
+  :type 'boolean
+  :group 'cursord)
+
+(defun cursord--in-review-p ()
+  "Whether the current buffer is a review."
+  (derived-mode-p 'cursord-review-mode))
+
+(defun cursord--document-here ()
+  "The document of the current buffer; an error if there is nothing to review."
+  (let ((document (cursord-document)))
+    (unless document
+      (cursord-workspace-open)
+      (user-error "There is no hunk here"))
+    document))
+
+(defun cursord-hunk-here ()
+  "The hunk at point and its workspace, (WS . HUNK), in a file or in the review."
+  (if (cursord--in-review-p)
+      (cons cursord-buffer-workspace
+            (or (cursord-review-hunk-at (point)) (user-error "There is no hunk here")))
+    (let ((document (cursord--document-here)))
+      (cons (cursord-document-ws document)
+            (or (cursord-hunk-at) (user-error "There is no hunk here"))))))
+
+(defun cursord-file-here ()
+  "The file at point, (WS PATH . HUNKS); the hunks are those that are seen."
+  (if (cursord--in-review-p)
+      (pcase-let ((`(,path . ,hunks) (or (cursord-review-file-at (point)) (user-error "There is no file here"))))
+        `(,cursord-buffer-workspace ,path . ,hunks))
+    (let* ((document (cursord--document-here))
+           (hunks (append (plist-get (cursord-diff-of document) :hunks) nil)))
+      (unless hunks
+        (user-error "There is nothing to review in this file"))
+      `(,(cursord-document-ws document) ,(cursord-document-path document) . ,hunks))))
+
+;;;; Decisions
+
+(defun cursord--parts-of-region ()
+  "The parts of hunks in the region."
+  (let ((parts (if (cursord--in-review-p)
+                   (cursord-review-parts (region-beginning) (region-end))
+                 (cursord-hunk-parts (region-beginning) (region-end)))))
+    (unless parts
+      (user-error "There is no hunk in the region"))
+    (mapcar (pcase-lambda ((and part `(,hunk ,from . ,to)))
+              (if (and (eql from 0) (eql to (length (cursord-changed-lines hunk)))) hunk part))
+            parts)))
+
+(defun cursord--advance (hunk buffer point)
+  "Go from HUNK, in the file of BUFFER, to the next one if point is still at POINT."
+  (when (and cursord-advance-after-decision
+             (eq (current-buffer) (window-buffer))
+             (eq (current-buffer) buffer)
+             (eql (point) point))
+    (when-let* ((next (seq-find (pcase-lambda (`(,other ,beg . ,_))
+                                  (and (>= beg (line-beginning-position))
+                                       (not (equal (plist-get other :id) (plist-get hunk :id)))))
+                                (cursord-hunk-places))))
+      (goto-char (cadr next)))))
+
+(defun cursord--decide-here (method comment)
+  "Do METHOD with the hunk at point, or with the lines of the region.
+COMMENT goes to the agent."
+  (if (use-region-p)
+      (let ((parts (cursord--parts-of-region))
+            (ws (if (cursord--in-review-p) cursord-buffer-workspace (cursord-document-ws (cursord-document)))))
+        (deactivate-mark)
+        (cursord-decide ws method parts comment))
+    (pcase-let ((`(,ws . ,hunk) (cursord-hunk-here))
+                (buffer (current-buffer))
+                (window (selected-window))
+                (point (point))
+                (review (cursord--in-review-p)))
+      (cursord-decide ws method (list hunk) comment
+                      (lambda (ok)
+                        (when (and ok (not review) (eq window (selected-window)))
+                          (with-selected-window window
+                            (cursord--advance hunk buffer point))))))))
+
+;;;###autoload
+(defun cursord-accept-hunk (&optional comment)
+  "Accept the hunk at point, or what is in the region of hunks.
+With a prefix argument ask for a COMMENT, for the agent's next prompt."
+  (interactive (list (cursord-read-comment)))
+  (cursord--decide-here :diff/accept comment))
+
+;;;###autoload
+(defun cursord-reject-hunk (&optional comment)
+  "Reject the hunk at point, or what is in the region of hunks.
+The lines are as before the agent then.  `cursord-undo' takes that back, and so
+does `undo' in the buffer of the file.  With a prefix argument ask for a
+COMMENT, for the agent's next prompt."
+  (interactive (list (cursord-read-comment)))
+  (cursord--decide-here :diff/reject comment))
+
+;;;###autoload
+(defun cursord-accept-file ()
+  "Accept all hunks of the file at point, those that are shown."
+  (interactive)
+  (pcase-let ((`(,ws ,path . ,hunks) (cursord-file-here)))
+    (cursord-decide-all ws :diff/accept path hunks)))
+
+;;;###autoload
+(defun cursord-reject-file ()
+  "Reject all hunks of the file at point, those that are shown."
+  (interactive)
+  (pcase-let ((`(,ws ,path . ,hunks) (cursord-file-here)))
+    (cursord-decide-all ws :diff/reject path hunks)))
+
+;;;###autoload
+(defun cursord-accept-all ()
+  "Accept all hunks of the workspace, after a question."
+  (interactive)
+  (let ((ws (cursord-workspace-open)))
+    (when (cursord-confirm-all ws :diff/accept)
+      (cursord-decide-all ws :diff/accept))))
+
+;;;###autoload
+(defun cursord-reject-all ()
+  "Reject all hunks of the workspace, after a question."
+  (interactive)
+  (let ((ws (cursord-workspace-open)))
+    (when (cursord-confirm-all ws :diff/reject)
+      (cursord-decide-all ws :diff/reject))))
+
+;;;###autoload
+(defun cursord-comment-hunk (text)
+  "Tell the agent TEXT about the hunk at point, with its next prompt."
+  (interactive (progn (cursord-hunk-here)
+                      (list (read-string "Comment for the agent: "))))
+  (pcase-let ((`(,ws . ,hunk) (cursord-hunk-here)))
+    (cursord-comment ws hunk text)))
+
+;;;; From hunk to hunk
+
+(defun cursord-hunk-row (hunk)
+  "The row, from 0, of the first changed line of HUNK in its file."
+  (if-let* ((group (caar (cursord-groups hunk))))
+      (max 0 (cursord-group-row group))
+    0))
+
+(defun cursord-review-paths (ws)
+  "The paths with something to review in WS, in order."
+  (sort (hash-table-keys (cursord-workspace-diffs ws)) #'string<))
+
+(defun cursord--text-paths (ws)
+  "The paths of WS whose hunks can be shown in buffers, in order."
+  (seq-filter (lambda (path)
+                (and (not (file-name-absolute-p path))
+                     (member (plist-get (gethash path (cursord-workspace-diffs ws)) :kind) '("modified" "created" "renamed"))))
+              (cursord-review-paths ws)))
+
+(defun cursord--hunk-starts ()
+  "Where the hunks of the current buffer begin, in order."
+  (mapcar #'cadr (cursord-hunk-places)))
+
+(defun cursord--go-to-file (ws path forward)
+  "Go to the first hunk of the file PATH of WS, to the last unless FORWARD."
+  (push-mark nil t)
+  (pop-to-buffer-same-window (find-file-noselect (cursord-file ws path)))
+  (widen)
+  (let ((starts (cursord--hunk-starts))
+        (hunks (append (plist-get (gethash path (cursord-workspace-diffs ws)) :hunks) nil)))
+    (if starts
+        (goto-char (if forward (car starts) (car (last starts))))
+      (goto-char (point-min))
+      (forward-line (cursord-hunk-row (if forward (car hunks) (car (last hunks))))))))
+
+(defun cursord--go-on (ws forward)
+  "Go to the next hunk of WS, the previous one unless FORWARD."
+  (let* ((document (cursord-document))
+         (here (if (and document (eq ws (cursord-document-ws document))) (cursord-document-path document) ""))
+         (bol (line-beginning-position))
+         (starts (cursord--hunk-starts))
+         (there (if forward
+                    (seq-find (lambda (start) (> start (line-end-position))) starts)
+                  (seq-find (lambda (start) (< start bol)) (reverse starts)))))
+    (if there
+        (goto-char there)
+      (let ((paths (cursord--text-paths ws)))
+        (unless paths
+          (user-error (if (zerop (car (cursord-pending ws)))
+                          "There is nothing to review"
+                        "There is no text to review; M-x cursord-review shows the rest")))
+        (cursord--go-to-file ws
+                             (if forward
+                                 (or (seq-find (lambda (path) (string< here path)) paths) (car paths))
+                               (or (seq-find (lambda (path) (string< path here)) (reverse paths)) (car (last paths))))
+                             forward)))))
+
+;;;###autoload
+(defun cursord-next-hunk (&optional count)
+  "Go to the next hunk, also of the next file; COUNT times."
+  (interactive "p")
+  (let ((count (or count 1)))
+    (if (cursord--in-review-p)
+        (cursord-review-move count)
+      (let ((ws (cursord-workspace-open)))
+        (dotimes (_ (abs count))
+          (cursord--go-on ws (> count 0)))))))
+
+;;;###autoload
+(defun cursord-previous-hunk (&optional count)
+  "Go to the previous hunk, also of the file before; COUNT times."
+  (interactive "p")
+  (cursord-next-hunk (- (or count 1))))
+
+;;;; Keys
+
+(defvar-keymap cursord-hunk-repeat-map
+  :doc "Keys that repeat commands for hunks, with `repeat-mode'."
+  :repeat t
+  "n" #'cursord-next-hunk
+  "p" #'cursord-previous-hunk
+  "a" #'cursord-accept-hunk
+  "r" #'cursord-reject-hunk
+  "u" #'cursord-undo
+  "U" #'cursord-redo)
+
+(defvar-keymap cursord-hunk-command-map
+  :doc "Keys for the hunk at point, those of the review buffer."
+  "n" #'cursord-next-hunk
+  "p" #'cursord-previous-hunk
+  "a" #'cursord-accept-hunk
+  "r" #'cursord-reject-hunk
+  "u" #'cursord-undo
+  "U" #'cursord-redo
+  "A" #'cursord-accept-file
+  "R" #'cursord-reject-file
+  "e" #'cursord-ediff-file
+  "s" #'cursord-smerge-file
+  "m" #'cursord-comment-hunk
+  "RET" #'cursord-review)
+
+(defun cursord--bind-hunk-prefix (symbol value)
+  "Set SYMBOL, `cursord-hunk-prefix', to VALUE, and bind that."
+  (when (bound-and-true-p cursord-hunk-prefix)
+    (keymap-unset cursord-hunk-map cursord-hunk-prefix t))
+  (set-default symbol value)
+  (when value
+    (keymap-set cursord-hunk-map value cursord-hunk-command-map)))
+
+(defcustom cursord-hunk-prefix "C-c ="
+  "Prefix of `cursord-hunk-command-map' on the text of hunks; nil for none."
+  :type '(choice (const :tag "None" nil) key)
+  :set #'cursord--bind-hunk-prefix
+  :group 'cursord)
+
+(map-keymap (lambda (key command)
+              (keymap-set cursord-hunk-map (key-description (vector key))
+                          `(menu-item "" ,command :filter ,(lambda (command) (and buffer-read-only command)))))
+            cursord-hunk-command-map)
+
+(provide 'cursord-hunks)
+;;; cursord-hunks.el ends here

@@ -1,0 +1,302 @@
+;;; cursord-marks.el --- Hunks in the buffers of files  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; A hunk is shown by one overlay for each of its groups: a run of deleted lines and the added lines that stand in their
+;; place.  The overlays move with the text that is typed; the next diff of the daemon makes them exact.  They are there
+;; without `cursord-mode' too, and then show nothing: commands find hunks by them.
+;;
+;; Deleted lines are not in the buffer.  They are shown by a string before the group that never has more than a few
+;; short lines: redisplay walks all of a string to find out what is at the end of a window, so a long one stops Emacs.
+;;
+;; The hunks of an isolated session are not in the file: there the old lines are in the buffer, and the new ones in the
+;; string.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'cursord-workspace)
+
+(defcustom cursord-shown-lines 8
+  "How many lines that are not in a buffer are shown of a change.
+The review buffer has all of them.  0 is for a line that counts them."
+  :type 'natnum
+  :group 'cursord)
+
+(defface cursord-added '((t :inherit diff-added :extend t)) "Face of lines that the agent added."
+  :group 'cursord)
+(defface cursord-removed '((t :inherit diff-removed :extend t)) "Face of lines that the agent deleted."
+  :group 'cursord)
+(defface cursord-fringe '((t :inherit diff-changed)) "Face of the marks beside changed lines."
+  :group 'cursord)
+
+(defconst cursord--shown-columns 500
+  "So many characters of a line that is not in a buffer are shown at most.")
+
+(defvar cursord-mode)                   ; whether marks can be seen
+
+(defvar cursord-hunk-map (make-sparse-keymap)
+  "Keymap on the text of hunks in the buffers of files.")
+
+(defvar-local cursord--marks nil
+  "The overlays of hunks in this buffer, in order.")
+(put 'cursord--marks 'permanent-local t)
+
+(when (fboundp 'define-fringe-bitmap)
+  (define-fringe-bitmap 'cursord-fringe-bar [#b00111000] nil nil '(center repeated))
+  (define-fringe-bitmap 'cursord-fringe-gap [#b11111110 #b01111100 #b00111000 #b00010000] nil nil 'top))
+
+;;;; What a hunk says
+
+(cl-defstruct (cursord-group (:constructor cursord--group-make) (:copier nil))
+  "A run of deleted lines and the added lines that stand in their place."
+  hunk
+  row                                   ; of its first line in the file, from 0
+  from                                  ; of its first line among the hunk's changed lines, from 0
+  old                                   ; the deleted lines, as strings
+  new)                                  ; the added ones
+
+(defun cursord-changed-p (line)
+  "Whether LINE of a hunk was deleted or added."
+  (not (eq (aref line 0) ?\s)))
+
+(defun cursord-changed-lines (hunk)
+  "The deleted and added lines of HUNK, with their signs."
+  (seq-filter #'cursord-changed-p (plist-get hunk :lines)))
+
+(defun cursord-isolated-p (hunk)
+  "Whether HUNK is in the copy of its session, and its old lines are in the file."
+  (eq (plist-get hunk :isolated) t))
+
+(defun cursord-groups (hunk)
+  "The groups of HUNK, and the lines that must be in the file.
+The value is (GROUPS . PRESENT); PRESENT is a list of (ROW . TEXT)."
+  (let* ((isolated (cursord-isolated-p hunk))
+         (absent (if isolated ?+ ?-))
+         (start (plist-get hunk (if isolated :oldStart :newStart)))
+         (count (plist-get hunk (if isolated :oldLines :newLines)))
+         (row (if (eql count 0) start (1- start)))
+         (changed 0) groups group present)
+    (seq-doseq (line (plist-get hunk :lines))
+      (let ((sign (aref line 0))
+            (text (substring line 1)))
+        (if (eq sign ?\s)
+            (setq group nil)
+          (when (or (null group) (and (eq sign ?-) (cursord-group-new group)))
+            (setq group (cursord--group-make :hunk hunk :row row :from changed))
+            (push group groups))
+          (if (eq sign ?-)
+              (push text (cursord-group-old group))
+            (push text (cursord-group-new group)))
+          (cl-incf changed))
+        (unless (eq sign absent)
+          (push (cons row text) present)
+          (cl-incf row))))
+    (dolist (group groups)
+      (setf (cursord-group-old group) (nreverse (cursord-group-old group))
+            (cursord-group-new group) (nreverse (cursord-group-new group))))
+    (cons (nreverse groups) (nreverse present))))
+
+(defun cursord-group-present (group)
+  "The lines of GROUP that are in the file."
+  (if (cursord-isolated-p (cursord-group-hunk group)) (cursord-group-old group) (cursord-group-new group)))
+
+(defun cursord-group-absent (group)
+  "The lines of GROUP that are not in the file."
+  (if (cursord-isolated-p (cursord-group-hunk group)) (cursord-group-new group) (cursord-group-old group)))
+
+;;;; Placing
+
+(defun cursord--bare (line)
+  "LINE without what a buffer keeps in its coding system."
+  (string-remove-prefix "\ufeff" (string-remove-suffix "\r" line)))
+
+(defun cursord--go-to-row (row at)
+  "Go to the beginning of the line ROW, from 0, where point is at AT.
+Return nil if there is none; point is at the end of the buffer then."
+  (and (zerop (forward-line (- row at))) (or (bolp) (eql row 0))))
+
+(defun cursord--present-p (present at)
+  "Whether the lines of PRESENT are in the buffer, where point is in the row AT.
+It moves point; the value is the row then, else nil."
+  (catch 'no
+    (pcase-dolist (`(,row . ,text) present)
+      (unless (and (cursord--go-to-row row at)
+                   (equal (cursord--bare (buffer-substring-no-properties (point) (line-end-position)))
+                          (cursord--bare text)))
+        (throw 'no nil))
+      (setq at row))
+    at))
+
+(defun cursord--absent-text (lines sign face)
+  "The string that shows LINES, that are not in the buffer, with SIGN and FACE."
+  (let* ((count (length lines))
+         (shown (if (<= count cursord-shown-lines) lines (take cursord-shown-lines lines)))
+         (rest (- count (length shown))))
+    (concat
+     (mapconcat (lambda (line)
+                  (propertize (concat sign (truncate-string-to-width (cursord--bare line) cursord--shown-columns nil nil "…") "\n")
+                              'face face))
+                shown "")
+     (when (> rest 0)
+       (propertize (format "%s… %s%s\n" sign (if shown "and " "") (cursord-plural rest "line")) 'face face)))))
+
+(defun cursord--dress (overlay)
+  "Have OVERLAY show what it is, or not, as `cursord-mode' says."
+  (let* ((group (overlay-get overlay 'cursord-group))
+         (isolated (cursord-isolated-p (cursord-group-hunk group)))
+         (absent (cursord-group-absent group))
+         (present (cursord-group-present group))
+         (mark (and (fboundp 'define-fringe-bitmap)
+                    (propertize "|" 'display
+                                (list 'left-fringe (if present 'cursord-fringe-bar 'cursord-fringe-gap) 'cursord-fringe)))))
+    (if (not (bound-and-true-p cursord-mode))
+        (dolist (property '(face keymap before-string help-echo))
+          (overlay-put overlay property nil))
+      (overlay-put overlay 'face (and present (if isolated 'cursord-removed 'cursord-added)))
+      (overlay-put overlay 'keymap cursord-hunk-map)
+      (overlay-put overlay 'before-string
+                   (concat (and absent (overlay-get overlay 'cursord-below) "\n")
+                           (and absent (if isolated
+                                           (cursord--absent-text absent "+" 'cursord-added)
+                                         (cursord--absent-text absent "-" 'cursord-removed)))
+                           mark)))))
+
+(defun cursord--place (group)
+  "Make the overlay of GROUP, in whose row point is, or behind the last one."
+  (let* ((beg (point))
+         (below (and (eobp) (not (bolp))))
+         (end (save-excursion (forward-line (length (cursord-group-present group))) (point)))
+         (overlay (make-overlay beg end)))
+    (overlay-put overlay 'cursord-group group)
+    (overlay-put overlay 'cursord-below below)
+    (overlay-put overlay 'priority 10)
+    (cursord--dress overlay)
+    overlay))
+
+(defun cursord-marks-clear ()
+  "Take all hunks out of the current buffer."
+  (mapc #'delete-overlay cursord--marks)
+  (setq cursord--marks nil))
+
+(defun cursord-marks-show (diff)
+  "Show the hunks of DIFF in the current buffer, whose text it is about.
+A hunk with lines that are not there is left out: another diff is on its way."
+  (cursord-marks-clear)
+  (unless (member (plist-get diff :kind) '("deleted" "binary" "large" "symlink" "mode"))
+    (save-excursion
+      (save-restriction
+        (widen)
+        (goto-char (point-min))
+        (let ((row 0) marks)
+          (seq-doseq (hunk (plist-get diff :hunks))
+            (pcase-let* ((`(,groups . ,present) (cursord-groups hunk))
+                         (at row))
+              ;; Some hunks of several sessions are not in order.
+              (when (and present (< (caar present) row))
+                (goto-char (point-min))
+                (setq at 0))
+              (if-let* ((there (cursord--present-p present at)))
+                  (progn
+                    (setq row there)
+                    (dolist (group groups)
+                      (cursord--go-to-row (cursord-group-row group) row)
+                      (setq row (cursord-group-row group))
+                      (push (cursord--place group) marks)
+                      (when (eobp)
+                        (goto-char (point-min))
+                        (setq row 0))))
+                (goto-char (point-min))
+                (setq row 0))))
+          (setq cursord--marks (nreverse marks)))))))
+
+(defun cursord--dress-all ()
+  "Have the marks of all buffers seen, or not, as `cursord-mode' says."
+  (dolist (buffer (buffer-list))
+    (with-current-buffer buffer
+      (mapc #'cursord--dress cursord--marks))))
+
+(add-hook 'cursord-mode-hook #'cursord--dress-all)
+
+;;;; Finding
+
+(defun cursord--mark-hunk (overlay)
+  "The hunk that OVERLAY is a part of."
+  (cursord-group-hunk (overlay-get overlay 'cursord-group)))
+
+(defun cursord-hunk-places ()
+  "The hunks of the current buffer in order, as a list of (HUNK BEG . END).
+END is BEG where nothing of a hunk is in the buffer."
+  (let (places)
+    (dolist (overlay cursord--marks)
+      (when (overlay-buffer overlay)
+        (let ((hunk (cursord--mark-hunk overlay)))
+          (if (eq hunk (caar places))
+              (setcdr (cdar places) (overlay-end overlay))
+            (push (cons hunk (cons (overlay-start overlay) (overlay-end overlay))) places)))))
+    (nreverse places)))
+
+(defun cursord-hunk-at (&optional position)
+  "The hunk at POSITION, else at point: of its line, else one beside it.
+Beside are those of which no line is in the buffer."
+  (save-excursion
+    (when position (goto-char position))
+    (let* ((bol (line-beginning-position))
+           (next (line-beginning-position 2))
+           beside)
+      (or (seq-some (pcase-lambda (`(,hunk ,beg . ,end))
+                      (cond ((and (< beg end) (<= beg bol) (< bol end)) hunk)
+                            ((< beg end) nil)
+                            ((eql beg bol) hunk)
+                            ((or (eql beg next) (and (eql beg (point-max)) (eql next beg))) (setq beside (or beside hunk)) nil)))
+                    (cursord-hunk-places))
+          beside))))
+
+(defun cursord-hunk-parts (beg end)
+  "What the lines between BEG and END have of hunks.
+The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines.
+The deleted lines of a group belong to its first line."
+  (let ((first (save-excursion (goto-char beg) (line-beginning-position)))
+        (end (max (1+ beg) end))
+        parts)
+    (dolist (overlay cursord--marks)
+      (when (overlay-buffer overlay)
+        (let* ((group (overlay-get overlay 'cursord-group))
+               (hunk (cursord-group-hunk group))
+               (from (overlay-start overlay))
+               (to (overlay-end overlay))
+               (isolated (cursord-isolated-p hunk))
+               (index (cursord-group-from group))
+               (olds (length (cursord-group-old group)))
+               (news (length (cursord-group-new group)))
+               (present (length (cursord-group-present group)))
+               (rows (count-lines from to))
+               low high)
+          (cl-flet ((take-in (i j)
+                      (setq low (min i (or low i))
+                            high (max j (or high j)))))
+            (when (and (cursord-group-absent group) (<= first from) (or (< from end) (and (eql from end) (eobp))))
+              (if isolated
+                  (take-in (+ index olds) (+ index olds news))
+                (take-in index (+ index olds))))
+            (if (eql rows present)
+                (save-excursion
+                  (goto-char from)
+                  (dotimes (i present)
+                    (when (and (<= first (point)) (< (point) end))
+                      (let ((at (+ index i (if isolated 0 olds))))
+                        (take-in at (1+ at))))
+                    (forward-line 1)))
+              ;; It was edited inside: only the daemon knows which lines are which.
+              (when (and (< from end) (< first to))
+                (take-in index (+ index olds news)))))
+          (when low
+            (if (eq hunk (caar parts))
+                (setcdr (cdar parts) (max high (cddar parts)))
+              (push (cons hunk (cons low high)) parts))))))
+    (nreverse parts)))
+
+(provide 'cursord-marks)
+;;; cursord-marks.el ends here

@@ -1,0 +1,103 @@
+;;; cursord-patch.el --- Diffs as patches in git's format  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; The text of a review.  Its hunks have the text property `cursord-hunk', its files `cursord-path'.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'cursord-workspace)
+(require 'cursord-files)
+
+(defface cursord-note '((t :inherit warning)) "Face of what is said of a file in the review."
+  :group 'cursord)
+
+(defun cursord--patch-name (prefix path)
+  "PATH behind PREFIX as a patch has it."
+  (let ((name (concat prefix (if (file-name-absolute-p path) "" "/") path)))
+    (if (string-match-p "[\"\\\\[:cntrl:]]" name)
+        (concat "\"" (replace-regexp-in-string
+                      "[\"\\\\[:cntrl:]]"
+                      (lambda (c) (pcase c ("\n" "\\n") ("\t" "\\t") ((or "\"" "\\") (concat "\\" c))
+                                    (_ (format "\\%03o" (aref c 0)))))
+                      name t t)
+                "\"")
+      name)))
+
+(defun cursord--file-lines (diff old new)
+  "The lines of a patch's header for DIFF, from the name OLD to NEW."
+  (pcase (plist-get diff :kind)
+    ("binary" (format "Binary files %s and %s differ\n" old new))
+    ("large" (format "Files %s and %s differ, and are too large to be shown\n" old new))
+    ("symlink" (format "link from %s\nlink to %s\n" (or (plist-get diff :oldTarget) "nothing") (or (plist-get diff :newTarget) "nothing")))
+    (_ (concat
+        (and (plist-get diff :oldPath)
+             (format "rename from %s\nrename to %s\n" (plist-get diff :oldPath) (plist-get diff :path)))
+        (and (plist-get diff :newMode) (plist-get diff :oldMode)
+             (format "old mode %s\nnew mode %s\n" (plist-get diff :oldMode) (plist-get diff :newMode)))))))
+
+(defun cursord--hunk-text (hunk)
+  "HUNK as a patch has it."
+  (let* ((lines (append (plist-get hunk :lines) nil))
+         (last-of (lambda (signs) (cl-position-if (lambda (line) (memq (aref line 0) signs)) lines :from-end t)))
+         (old-end (and (eq t (plist-get hunk :oldNoEol)) (funcall last-of '(?\s ?-))))
+         (new-end (and (eq t (plist-get hunk :newNoEol)) (funcall last-of '(?\s ?+))))
+         (i -1)
+         (out (list (format "@@ -%d,%d +%d,%d @@\n" (plist-get hunk :oldStart) (plist-get hunk :oldLines)
+                            (plist-get hunk :newStart) (plist-get hunk :newLines)))))
+    (dolist (line lines)
+      (cl-incf i)
+      (push line out)
+      (push "\n" out)
+      (when (or (eql i old-end) (eql i new-end))
+        (push "\\ No newline at end of file\n" out)))
+    (propertize (apply #'concat (nreverse out)) 'cursord-hunk hunk)))
+
+(defun cursord--section-notes (ws path diff)
+  "What a person should know of the file PATH of WS, whose diff is DIFF."
+  (let ((document (cursord-document-at ws path)))
+    (delq nil
+          (list (and document (cursord-document-conflict document)
+                     (concat path " has unsaved changes here, and was written meanwhile: "
+                             "save the buffer to keep what it has, or revert it"))
+                (and (equal (plist-get diff :baseline) "unknown")
+                     "What was there before is not known: it cannot be rejected")
+                (and (file-name-absolute-p path)
+                     "This is outside of the workspace: nothing can be decided")
+                (and (seq-some #'cursord-isolated-p (plist-get diff :hunks))
+                     "Isolated: the file has these lines once they are accepted")))))
+
+(defun cursord--section-text (path diff notes)
+  "DIFF, of the file PATH, as a patch has it, behind NOTES."
+  (let* ((hunks (append (plist-get diff :hunks) nil))
+         (kind (plist-get diff :kind))
+         (old (cursord--patch-name "a" (or (plist-get diff :oldPath) path)))
+         (new (cursord--patch-name "b" path))
+         (tail (if (string-search " " path) "\t" ""))
+         (bare (seq-find (lambda (hunk) (seq-empty-p (plist-get hunk :lines))) hunks))
+         (listed (seq-remove (lambda (hunk) (seq-empty-p (plist-get hunk :lines))) hunks)))
+    (propertize
+     (concat
+      (mapconcat (lambda (note) (propertize (concat note ".\n") 'font-lock-face 'cursord-note)) notes "")
+      (when hunks
+        (concat
+         (format "diff --git %s %s\n" old new)
+         (pcase kind
+           ("created" (format "new file mode %s\n" (or (plist-get diff :newMode) "100644")))
+           ("deleted" (format "deleted file mode %s\n" (or (plist-get diff :oldMode) "100644"))))
+         (if bare
+             (let ((lines (cursord--file-lines diff old new)))
+               (propertize (if (string-empty-p lines) (format "file %s: %s\n" kind path) lines) 'cursord-hunk bare))
+           (and (equal kind "renamed") (cursord--file-lines diff old new)))
+         (when listed
+           (format "--- %s%s\n+++ %s%s\n"
+                   (if (equal kind "created") "/dev/null" old) tail
+                   (if (equal kind "deleted") "/dev/null" new) tail))
+         (mapconcat #'cursord--hunk-text listed ""))))
+     'cursord-path path)))
+
+(provide 'cursord-patch)
+;;; cursord-patch.el ends here
