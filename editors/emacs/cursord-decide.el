@@ -76,8 +76,8 @@ Return nil if a buffer is not what it was any more, and was left."
                 (document (cursord-document-at ws (plist-get (seq-first diffs) :path)))
                 (left (cursord-document-left document)))
       ;; Undo in the buffer leads to the text that it left.
-      (push (cons left decision) (cursord-document-rejects document))
-      (setf (nthcdr 50 (cursord-document-rejects document)) nil))
+      (setf (cursord-document-rejects document)
+            (cons (cons left decision) (take 50 (cursord-document-rejects document)))))
     fits))
 
 (defun cursord-find-hunk (ws id)
