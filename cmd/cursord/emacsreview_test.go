@@ -91,11 +91,12 @@ func (e *emacs) agree(c *editor, path, want string, hunks int) {
 	require.Equal(e.t, hunks, listed)
 }
 
-// asks has the agent play its script to the end.
-func (e *emacs) plays(c *editor) {
+// plays has the agent play its script to the end, and returns the session.
+func (e *emacs) plays(c *editor) string {
 	e.t.Helper()
 	turn := c.asks(nil)
 	e.until("the end of the turn", `(cursord-turn-ended-p (gethash %q (cursord-workspace-turns (cursord-workspace-find))))`, turn.ID)
+	return turn.SessionID
 }
 
 // goes puts point at the beginning of a line.

@@ -45,7 +45,7 @@ func TestEmacsReviewBuffer(t *testing.T) {
 		e := w.emacsOpens(t, bin, `(fset 'y-or-n-p (lambda (prompt) (setq asked prompt)))`)
 		e.command("cursord-review")
 		e.untilReview("Nothing to review.\n")
-		e.plays(c)
+		session := e.plays(c)
 		whole := `diff --git a/a.txt b/a.txt
 --- a/a.txt
 +++ b/a.txt
@@ -177,7 +177,7 @@ diff --git a/noeol b/noeol
 		e.keys("q")
 		require.NotEqual(t, emacsReview, e.eval(`(buffer-name)`))
 
-		c.turn(nil)
+		c.turn(obj{"sessionId": session})
 		prompts := w.runs()
 		require.Equal(t, 2, strings.Count(prompts[len(prompts)-1].Prompt, "Shorter."), "%s", prompts[len(prompts)-1].Prompt)
 		e.quiet()
@@ -208,6 +208,7 @@ func TestEmacsReviewKeysDestroyNothing(t *testing.T) {
 			require.Equal(t, text, e.buffer(emacsReview), keys)
 			require.Equal(t, after, w.get("f"), keys)
 		}
+		e.find("f")
 		e.agree(c, "f", after, 1)
 	})
 }

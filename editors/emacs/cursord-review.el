@@ -317,9 +317,10 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
      (substitute-command-keys
       " · \\<cursord-review-mode-map>\\[cursord-accept-hunk] accept \\[cursord-reject-hunk] reject \\[cursord-undo] undo \\[cursord-comment-hunk] comment \\[describe-mode] all keys"))))
 
+;; Some keys of `diff-mode' change files or the patch, in other versions of Emacs other ones.
 (defvar-keymap cursord-review-mode-map
   :doc "Keys of the review."
-  :parent diff-mode-map
+  :parent special-mode-map
   "n" #'cursord-next-hunk
   "p" #'cursord-previous-hunk
   "N" #'cursord-review-next-file
@@ -339,18 +340,11 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
   "RET" #'cursord-review-visit
   "o" #'cursord-review-visit
   "TAB" #'outline-cycle
-  "g" #'revert-buffer
-  "q" #'quit-window
-  "?" #'describe-mode
-  "SPC" #'scroll-up-command
-  "DEL" #'scroll-down-command
-  ;; Those of `diff-mode' that change files or patches.
-  "<remap> <diff-apply-hunk>" #'undefined
-  "<remap> <diff-apply-buffer>" #'undefined
-  "<remap> <diff-reverse-direction>" #'undefined
-  "<remap> <diff-kill-applied-hunks>" #'undefined
-  "<remap> <diff-hunk-kill>" #'undefined
-  "<remap> <diff-file-kill>" #'undefined)
+  "{" #'cursord-review-previous-file
+  "}" #'cursord-review-next-file
+  "C-c C-b" #'diff-refine-hunk
+  "C-c C-f" #'next-error-follow-minor-mode
+  "<mouse-2>" #'diff-goto-source)
 
 (define-derived-mode cursord-review-mode diff-mode "Review"
   "What there is to review in a workspace, as a unified diff.
