@@ -67,8 +67,8 @@ func TestEmacsChat(t *testing.T) {
 
 First wörds 😀
 
-- an item ` + "`code`\n\n```go\nfunc x() {}\n```\n\n"
-		e.untilBuffer(chatName, fmt.Sprintf(first, "  working"))
+- an item ` + "`code`\n\n```go\nfunc x() {}\n```\n"
+		e.untilBuffer(chatName, fmt.Sprintf(first, "  working")+"\n")
 		require.Equal(t, true, e.eval(`(and (get-buffer-window %q) t)`, chatName))
 		require.Regexp(t, `^ working · \d:\d\d · k cancel$`, e.eval(`(substring-no-properties (with-current-buffer %q (cursord--chat-header)))`, chatName))
 
@@ -282,5 +282,63 @@ func TestEmacsPlaces(t *testing.T) {
 		require.Equal(t, "me@build", e.eval(`(cursord-workspace-host (car cursord-workspaces))`))
 		require.Equal(t, "/ssh:me@build:"+w.path("sub/x"), e.eval(`(cursord-file (car cursord-workspaces) "sub/x")`))
 		require.Contains(t, w.get("../ssh.log"), "-- me@build cursord stdio")
+	})
+}
+
+// TestEmacsAttention goes from project to project where something waits, and nowhere else.
+func TestEmacsAttention(t *testing.T) {
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.start()
+		e := w.emacs(t, bin, "")
+		c := w.joins()
+		roots := []string{"quiet", "failed", "answered", "changed"}
+		for _, name := range roots {
+			w.put(name+"/f", "one\n")
+			root := w.path(name)
+			c.must("workspace/trust", obj{"workspace": root, "trusted": true}, nil)
+			e.eval(`(progn (cursord-workspace-open %q) nil)`, root)
+			e.until("the subscription", `(cursord-workspace-ready (cursord-workspace-at %q))`, root+"/")
+		}
+		require.Equal(t, "Nothing waits for you", e.eval(`(condition-case err (cursord-next-attention) (user-error (cadr err)))`))
+		ask := func(name, want string, lines ...string) {
+			w.plays(lines...)
+			e.eval(`(progn (cursord-send (cursord-workspace-at %q) "do it") nil)`, w.path(name)+"/")
+			e.until("the end in "+name, `(let ((ws (cursord-workspace-at %q))) (and (eq (cursord-state ws) '%s) (> (hash-table-count (cursord-workspace-turns ws)) 0)))`, w.path(name)+"/", want)
+		}
+		ask("failed", "error", `{"fake":"exit","code":3}`)
+		ask("answered", "idle", streams("Here."), done)
+		ask("changed", "review", append(edits("1", "f", "one\n", "two\n"), done)...)
+		require.Contains(t, e.messages(), "cursord: done; 1 hunk in 1 file: M-x cursord-review")
+		e.eval(`(setq cursord-tell-turn-end nil)`)
+		seen := map[any]bool{}
+		for range 3 {
+			e.eval(`(cl-letf (((symbol-function 'cursord-review) (lambda () (interactive) (pop-to-buffer (current-buffer))))) (cursord-next-attention) nil)`)
+			seen[e.eval(`(file-name-nondirectory (directory-file-name (cursord-workspace-root cursord-buffer-workspace)))`)] = true
+		}
+		require.Equal(t, map[any]bool{"failed": true, "answered": true, "changed": true}, seen)
+		// What failed and what is not reviewed go on waiting; an answer was read.
+		for range 3 {
+			e.eval(`(cl-letf (((symbol-function 'cursord-review) (lambda () (interactive) (pop-to-buffer (current-buffer))))) (cursord-next-attention) nil)`)
+			require.NotEqual(t, "answered", e.eval(`(file-name-nondirectory (directory-file-name (cursord-workspace-root cursord-buffer-workspace)))`))
+		}
+	})
+}
+
+// TestEmacsGivesUp has the program end again and again: it is not started for ever, but by the next command.
+func TestEmacsGivesUp(t *testing.T) {
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.start()
+		w.put("../bin/broken", "#!/bin/sh\necho x >>"+w.path("../starts")+"\necho it is broken >&2\nexit 7\n")
+		require.NoError(t, os.Chmod(w.path("../bin/broken"), 0o755))
+		e := w.emacs(t, bin, `(setq cursord--retry-first 0.001)`)
+		e.eval(`(progn (setq cursord-program %q) (cursord-workspace-open) nil)`, w.path("../bin/broken"))
+		e.until("the message", `(with-current-buffer (messages-buffer) (goto-char (point-min)) (re-search-forward "ends again and again; see M-x cursord-doctor\n  it is broken" nil t))`)
+		require.Equal(t, 9, strings.Count(w.get("../starts"), "x"))
+		require.Equal(t, "off", e.eval(`(cursord-state (car cursord-workspaces))`))
+		e.eval(`(progn (setq cursord-program "cursord") (cursord-workspace-open) nil)`)
+		e.until("the subscription", `(cursord-workspace-ready (car cursord-workspaces))`)
+		require.Equal(t, "idle", e.eval(`(cursord-state (car cursord-workspaces))`))
 	})
 }

@@ -201,6 +201,9 @@ That has changed with Emacs 30."
       (list :events-buffer-config (list :size cursord-events-buffer-size :format 'full))
     (list :events-buffer-scrollback-size cursord-events-buffer-size)))
 
+(defvar cursord--connecting nil
+  "The connection that begins; what is asked now is asked there.")
+
 (defun cursord-connect (host)
   "The connection to HOST, made if there is none; nil is this machine."
   (or (cursord-connection-to host)
@@ -217,8 +220,12 @@ That has changed with Emacs 30."
                         (let ((inhibit-message t) (message-log-max nil))
                           (apply sentinel args))))
         (setf (alist-get host cursord--connections nil nil #'equal) conn)
-        (cursord--initialize conn)
-        (cursord-run-hook 'cursord-up-functions host)
+        (condition-case err
+            (cursord--initialize conn)
+          ;; It may have ended already; what is done then is done by `cursord--ended'.
+          (error (when (jsonrpc-running-p conn) (signal (car err) (cdr err)))))
+        (let ((cursord--connecting conn))
+          (cursord-run-hook 'cursord-up-functions host))
         conn)))
 
 (defun cursord--initialize (conn)
@@ -321,7 +328,7 @@ plists; always one of them, never before this has returned, and in the order of
 the wire, also between notifications."
   (let ((params (or params (make-hash-table))))
     (condition-case err
-        (let ((conn (cursord-connect host)))
+        (let ((conn (or cursord--connecting (cursord-connect host))))
           (condition-case nil
               (cursord--send conn method params then else)
             (wrong-type-argument

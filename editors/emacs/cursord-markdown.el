@@ -10,9 +10,10 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'warnings)
 (require 'cursord-connection)
 
-(defface cursord-heading '((t :inherit outline-1)) "Face of headings in a chat." :group 'cursord)
+(defface cursord-heading '((t :inherit font-lock-function-name-face :weight bold)) "Face of headings in a chat." :group 'cursord)
 (defface cursord-code '((t :inherit fixed-pitch-serif)) "Face of code in a line of a chat." :group 'cursord)
 (defface cursord-fence '((t :inherit shadow)) "Face of the lines around code in a chat." :group 'cursord)
 
@@ -95,14 +96,22 @@ If WHOLE, the last line is complete as it is.  Return non-nil if that was all."
 (defvar cursord--code-waiting nil "Code that has no faces yet: lists of BEG, END and LANGUAGE.")
 (defvar cursord--code-timer nil "The timer that gives it its faces.")
 
+(defun cursord--usable-mode-p (mode)
+  "Whether MODE is a major mode that works here."
+  (and mode (fboundp mode)
+       (let ((name (symbol-name mode)))
+         (cond ((string-suffix-p "-minor-mode" name) nil)
+               ((string-suffix-p "-ts-mode" name)
+                (and (fboundp 'treesit-language-available-p)
+                     (treesit-language-available-p (intern (string-remove-suffix "-ts-mode" name)))))
+               (t t)))))
+
 (defun cursord--code-mode (language)
   "The major mode for LANGUAGE, nil if there is none."
-  (let ((mode (or (cdr (assoc language cursord-code-modes))
-                  (seq-find #'fboundp (list (intern-soft (concat language "-mode"))
-                                            (intern-soft (concat language "-ts-mode")))))))
-    (and mode (fboundp mode)
-         (not (string-suffix-p "-minor-mode" (symbol-name mode)))
-         mode)))
+  (seq-find #'cursord--usable-mode-p
+            (list (cdr (assoc language cursord-code-modes))
+                  (intern-soft (concat language "-mode"))
+                  (intern-soft (concat language "-ts-mode")))))
 
 (defun cursord--code-later (beg end language)
   "Give the code between the markers BEG and END its faces when Emacs is idle.
@@ -120,6 +129,7 @@ It is in LANGUAGE."
       (with-temp-buffer
         (insert text)
         (let ((inhibit-message t)
+              (warning-minimum-level :emergency)
               (enable-local-variables nil))
           (delay-mode-hooks (funcall mode))
           (font-lock-ensure))

@@ -215,6 +215,14 @@ What is left gets them a little later."
       (cursord--replace block (concat head (cursord--prefixed block (concat (cursord-block-prefix block) text))))
       (cursord--begin-text tr block head)))))
 
+(defun cursord--trim (block)
+  "Remove the empty lines at the end of BLOCK."
+  (cursord--editing
+    (let ((end (1- (cursord--block-end block))))
+      (goto-char end)
+      (skip-chars-backward " \t\n" (cursord--block-start block))
+      (delete-region (point) end))))
+
 (defun cursord--begin-text (tr block head)
   "Give BLOCK of TR, which begins with HEAD, the faces and folds of its kind."
   (cursord--editing
@@ -319,6 +327,8 @@ What is left gets them a little later."
         (cursord--set-text tr block head (or (plist-get item :text) ""))
         (setf (cursord-block-final block) (not (equal (plist-get item :status) "running")))
         (when (and (cursord-block-final block) (cursord-block-lines block))
+          (cursord--write tr)
+          (cursord--trim block)
           (cl-pushnew block (cursord-transcript-unlit tr) :test #'eq)))))))
 
 (defun cursord-transcript-delta (tr delta)

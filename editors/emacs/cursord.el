@@ -11,9 +11,24 @@
 ;; what it changed, hunk by hunk.  The work is done by a daemon, `cursord': turns go on when Emacs ends, and sessions
 ;; and pending hunks are there again when it starts.
 ;;
-;; Nothing is bound until you bind it:
+;; The agent writes files while it works.  A hunk is a change that you have not said yes or no to yet.  Accepting one
+;; changes nothing but that.  Rejecting one puts back the lines that were there before, and nothing else: what you typed
+;; stays, also in the middle of a hunk.
 ;;
-;;   (keymap-global-set "C-c a" cursord-command-map)
+;; It needs the program `cursord' and no other package.  Nothing is bound until you bind it, and nothing is loaded until you
+;; use it:
+;;
+;;   (keymap-global-set "C-c a" 'cursord-command-map)
+;;   (cursord-mode)                      ; the state in the mode line, and hunks marked in buffers
+;;
+;;   M-x cursord-ask       asks in the minibuffer, with the region if it is active; with C-u, in a buffer, where tokens such
+;;                         as @src/main.go, @region and @diagnostics are completed
+;;   M-x cursord           goes to the chat of this project; with C-u, to a new session
+;;   M-x cursord-review    shows all hunks as a diff, in which a accepts and r rejects
+;;   M-x cursord-menu      has all the rest
+;;   M-x cursord-doctor    says what is installed and what is wrong
+;;
+;; The manual, C-h R cursord, has all of it.
 
 ;;; Code:
 
