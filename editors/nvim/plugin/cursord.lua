@@ -15,7 +15,6 @@ vim.api.nvim_create_user_command('Cursord', function(args)
 end, {
   nargs = '*',
   bang = true,
-  bar = true,
   range = true,
   complete = function(...)
     return require('cursord.command').complete(...)

@@ -16,6 +16,7 @@ local M = {}
 --- @field run fun(args: cursord.Args)
 --- @field complete? string[]|fun(): string[]
 --- @field bang? boolean "sub!" means something
+--- @field text? boolean what follows is for people: a bar in it is just that
 
 local function selection(args)
   if args.range then
@@ -77,6 +78,7 @@ local hunk_choices = { 'hunk', 'file', 'all' }
 local subs = {
   ask = {
     bang = true,
+    text = true,
     run = function(args)
       local chat, picked = require('cursord.chat'), selection(args)
       local function ask(prompt)
@@ -143,6 +145,7 @@ local subs = {
     end,
   },
   comment = {
+    text = true,
     run = function(args)
       local place = hunk_here()
       if place then
@@ -225,11 +228,15 @@ local counted = { next = true, prev = true }
 --- Runs the command.
 --- @param cmd vim.api.keyset.create_user_command.command_args
 function M.run(cmd)
-  local name, mark, rest = cmd.args:match('^(%w+)(!?)%s*(.-)%s*$')
-  local sub = name and subs[name]
+  local args, following = cmd.args, nil
+  local sub = subs[args:match('^%w+')]
+  if not (sub and sub.text) and args:find('|', 1, true) then
+    args, following = args:match('^([^|]-)%s*|(.*)$')
+  end
+  local name, mark, rest = args:match('^(%w+)(!?)%s*(.-)%s*$')
   if not name then
-    if cmd.args ~= '' then
-      return rpc.say(('%q is no subcommand of :Cursord'):format(cmd.args), vim.log.levels.ERROR)
+    if args ~= '' then
+      return rpc.say(('%q is no subcommand of :Cursord'):format(args), vim.log.levels.ERROR)
     end
     sub, mark, rest, name = subs.chat, '', '', 'chat'
   elseif not sub then
@@ -251,6 +258,9 @@ function M.run(cmd)
   end
   local ws = workspace.open()
   sub.run({ ws = ws, rest = rest, bang = bang, range = range, count = math.max(count, 1) })
+  if following then
+    vim.cmd(following)
+  end
 end
 
 --- Completes the command's arguments.

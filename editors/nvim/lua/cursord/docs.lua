@@ -16,7 +16,7 @@ local M = {}
 --- @field tick? integer 'changedtick' of the text that the daemon knows
 --- @field cost number milliseconds that telling the text takes
 --- @field left? integer the state of the buffer's history before the disk was last followed
---- @field rejects table<integer, integer> the decision by the state that it left
+--- @field wrote table<integer, integer> the decision by the state that it left
 --- @field timer? uv.uv_timer_t
 
 local docs = {} --- @type table<integer, cursord.Doc>
@@ -120,12 +120,12 @@ end
 --- @param doc cursord.Doc
 --- @return integer?
 local function taken_back(doc)
-  if not next(doc.rejects) or not vim.bo[doc.buf].modified then
+  if not next(doc.wrote) or not vim.bo[doc.buf].modified then
     return nil
   end
   local state = require('cursord.follow').state(doc.buf)
-  local decision = doc.rejects[state]
-  doc.rejects[state] = nil
+  local decision = doc.wrote[state]
+  doc.wrote[state] = nil
   return decision
 end
 
@@ -133,10 +133,10 @@ end
 --- @param ws cursord.Workspace
 --- @param rel string
 --- @param decision integer
-function M.rejected(ws, rel, decision)
+function M.wrote(ws, rel, decision)
   local doc = M.at(ws, rel)
   if doc and doc.left then
-    doc.rejects[doc.left] = decision
+    doc.wrote[doc.left], doc.left = decision, nil
   end
 end
 
@@ -151,8 +151,16 @@ function M.report(doc, done)
   local decision = taken_back(doc)
   if decision then
     rpc.request('diff/undo', { workspace = doc.ws.root, decision = decision }, function(err, result)
-      for _, diff in ipairs(not err and result.diffs or {}) do
+      local diffs = not err and result.diffs or {}
+      for _, diff in ipairs(diffs) do
         doc.ws:put_diff(diff)
+      end
+      if #diffs > 1 then
+        api.nvim_echo(
+          { { ('this was decided in %d files, and is back in all'):format(#diffs) } },
+          false,
+          {}
+        )
       end
       M.report(doc, done) -- if something else was decided meanwhile, it is just text
     end)
@@ -226,7 +234,7 @@ function M.attach(buf)
     open = false,
     version = 0,
     cost = 0,
-    rejects = {},
+    wrote = {},
   }
   docs[buf], by_path[path] = doc, doc
   if not old then

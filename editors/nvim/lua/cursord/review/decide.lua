@@ -40,8 +40,8 @@ local function take(verb, ws, result, isolated)
     ws:put_diff(diff)
   end
   local wrote = verb == (isolated and 'accept' or 'reject')
-  if wrote and #result.diffs == 1 and result.decision then
-    docs.rejected(ws, result.diffs[1].path, result.decision)
+  for _, diff in ipairs(wrote and result.decision and result.diffs or {}) do
+    docs.wrote(ws, diff.path, result.decision)
   end
   return applied
 end

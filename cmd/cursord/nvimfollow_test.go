@@ -1,0 +1,192 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestNvimDecidesAsFastAsOneTypes decides hunk after hunk without waiting for the daemon: each key is for the next hunk.
+func TestNvimDecidesAsFastAsOneTypes(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before := numbered(60, nil)
+		changed := map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: "", 35: "line 35\nagent 35\n", 45: "agent 45\n", 55: "agent 55\n"}
+		w.put("f", before)
+		w.plays(lines(edits("1", "f", before, numbered(60, changed)))...)
+		w.start()
+		e := w.opens()
+		n := w.neovim(t, bin, `vim.g.cursord = { chat = { open_on_ask = false } }
+			vim.keymap.set('n', 'ga', '<Plug>(cursord-accept)')
+			vim.keymap.set('n', 'gr', '<Plug>(cursord-reject)')`, "f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", numbered(60, changed), 6)
+		n.keys("5Ggrgagrgagr")
+		want := numbered(60, map[int]string{15: changed[15], 35: changed[35], 55: changed[55]})
+		n.agree(e, "f", want, 1)
+		n.until("the last hunk", "return vim.fn.line('.') == 57")
+		// Out of sight at once, also in the list.
+		n.ex("Cursord undo")
+		n.hunksOf("f", 2)
+		n.ex("Cursord review")
+		n.untilRows("f", 47, 57)
+		require.Equal(t, []any{1.0, 0.0}, n.lua(`vim.cmd('57Cursord accept | 47Cursord reject')
+			vim.cmd.redraw()
+			return { #vim.fn.getqflist() + 1, #require('cursord.review.places').places(0) }`))
+		n.agree(e, "f", want, 0)
+		n.until("the list", "return #vim.fn.getqflist() == 0")
+		n.quiet()
+	})
+}
+
+// TestNvimDecisionFails has a hunk there again that could not be decided, and the cursor at it.
+func TestNvimDecisionFails(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before, after := numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
+		w.put("f", before)
+		w.plays(lines(edits("1", "f", before, after))...)
+		w.start()
+		e := w.opens()
+		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", after, 2)
+		d := e.openDoc("f") // another editor has it unsaved
+		d.set("theirs\n" + after)
+		e.must("diff/list", obj{"workspace": w.ws}, nil)
+		n.keys("5G")
+		n.ex("Cursord reject")
+		n.until("why not", "return said[#said] and said[#said].text:find('unsaved changes in an editor', 1, true) ~= nil")
+		n.untilRows("f", 5, 15)
+		require.Equal(t, 5.0, n.lua("return vim.fn.line('.')"))
+		n.hunksOf("f", 2)
+		require.Equal(t, after, w.get("f"))
+		d.closes()
+		n.ex("Cursord reject")
+		n.agree(e, "f", numbered(30, map[int]string{15: "agent 15\n"}), 1)
+	})
+}
+
+// TestNvimSavesWhatFollowedItsFile saves a buffer that has followed its file without Neovim having read it: it does not
+// ask then, but for a file that somebody else has written meanwhile it does.
+func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before, after := numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\nügent\n", 30: "the end\n"})
+		w.put("f", before)
+		w.plays(lines(edits("1", "f", before, after))...)
+		w.start()
+		e := w.opens()
+		e.turn(nil)
+		n := w.neovim(t, bin, `wrote = {}
+			vim.api.nvim_create_autocmd({ 'BufWritePre', 'BufWritePost' }, { callback = function(args) table.insert(wrote, args.event) end })`, "f")
+		n.ex("Cursord chat")
+		n.keys("<Esc>:wincmd t<CR>")
+		n.hunksOf("f", 3)
+		n.ex("15,16Cursord reject")
+		one := numbered(30, map[int]string{5: "agent 5\n", 30: "the end\n"})
+		n.agree(e, "f", one, 2)
+		require.Equal(t, 1.0, n.lua("return vim.fn.undotree().seq_last"), "one step for undo, and not all of the file")
+		n.ex("checktime") // which knows the file
+		n.keys("ggOmine<Esc>")
+		n.untilText("f", "mine\n"+one)
+		n.ex("write other")
+		require.Equal(t, "mine\n"+one, w.get("other"))
+		n.ex("write")
+		require.Equal(t, "mine\n"+one, w.get("f"))
+		require.Equal(t, []any{"BufWritePre", "BufWritePost", "BufWritePre", "BufWritePost"}, n.lua("return wrote"))
+		n.ex("6Cursord reject")
+		two := "mine\n" + strings.Replace(one, "agent 5", "line 5", 1)
+		n.agree(e, "f", two, 1)
+
+		// Somebody else's word.
+		n.keys("ggAmore<Esc>")
+		n.until("it is typed", "return vim.fn.getline(1) == 'minemore'")
+		w.put("f", two+"theirs\n")
+		warned := func() {
+			n.until("it is asked", "return vim.fn.execute('messages'):find('changed since reading it', 1, true) ~= nil")
+		}
+		waits := n.lua("return vim.fn.has('nvim-0.12')") == 0.0 // a newer one goes on while it asks
+		n.keys(":write<CR>")
+		if waits {
+			n.poll("the question", func() bool { return n.call("nvim_get_mode").(map[any]any)["blocking"] == true })
+		} else {
+			warned()
+		}
+		n.keys("n")
+		warned()
+		require.Equal(t, two+"theirs\n", w.get("f"))
+		n.keys(":write!<CR>")
+		n.poll("it is said twice", func() bool { return w.get("f") == strings.Replace(two, "mine", "minemore", 1) })
+	})
+}
+
+// TestNvimTakesUpWhatItCannotPatch has a buffer whose text is not what its file holds: Neovim reads it again.
+func TestNvimTakesUpWhatItCannotPatch(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before, after := tree{"upper": "one\ntwo\nthree\n"}, tree{"upper": "one\nagent\nthree\n"}
+		w.putAll(before)
+		w.plays(changing(before, after)...)
+		w.start()
+		e := w.opens()
+		// What a person sees of "upper" is made of it when it is read, as with files that are encrypted.
+		n := w.neovim(t, bin, `vim.g.cursord = { chat = { open_on_ask = false } }
+			vim.api.nvim_create_autocmd('BufReadPost', { pattern = '*/upper', callback = function()
+				vim.cmd('silent %s/.*/\\U&/ | set nomodified')
+			end })`, "upper")
+		require.Equal(t, "ONE\nTWO\nTHREE\n", n.text("upper"))
+		n.ex("Cursord ask do it")
+		n.untilText("upper", "ONE\nAGENT\nTHREE\n")
+		n.ex("Cursord reject!")
+		n.poll("nothing is left", func() bool { return len(e.diffs()) == 0 })
+		n.untilText("upper", "ONE\nTWO\nTHREE\n")
+		w.requireTree(before)
+		n.quiet()
+	})
+}
+
+// TestNvimUndoOfSeveralFiles rejects over several files: "u" in one of them takes all of it back.
+func TestNvimUndoOfSeveralFiles(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before := tree{"f": numbered(9, nil), "g": numbered(9, nil)}
+		after := tree{"f": numbered(9, map[int]string{5: "agent 5\n"}), "g": numbered(9, map[int]string{3: ""})}
+		w.putAll(before)
+		w.plays(changing(before, after)...)
+		w.start()
+		e := w.opens()
+		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "g")
+		n.ex("edit f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", after["f"], 1)
+		n.agree(e, "g", after["g"], 1)
+		n.ex("Cursord reject!")
+		n.agree(e, "f", before["f"], 0)
+		n.agree(e, "g", before["g"], 0)
+		n.keys("u")
+		n.agree(e, "f", after["f"], 1)
+		n.agree(e, "g", after["g"], 1)
+		n.untilScreen("this was decided in 2 files, and is back in all")
+		n.ex("Cursord redo")
+		n.agree(e, "f", before["f"], 0)
+		n.agree(e, "g", before["g"], 0)
+		n.quiet()
+	})
+}
+
+// TestNvimPromptIsText asks with what else would have a meaning in a command line.
+func TestNvimPromptIsText(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.start()
+		w.trusts()
+		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }")
+		n.keys(`:Cursord ask why "this" | that # % <lt>afile> \ and 'so'?<CR>`)
+		n.poll("the agent", func() bool { return len(w.runs()) == 1 })
+		require.Equal(t, `why "this" | that # % <afile> \ and 'so'?`, strings.TrimSpace(w.runs()[0].Prompt))
+		n.ex("Cursord review all | let g:then = 1")
+		require.Equal(t, 1.0, n.lua("return vim.g['then']"))
+	})
+}
