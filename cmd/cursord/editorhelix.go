@@ -47,7 +47,7 @@ terminal and --yes it changes nothing. All else in these files stays as it is, t
 
 cursord becomes the first language server of each of the languages, before those that Helix has for them by default or you
 have given them. These are the languages for which a server is installed, Markdown and plain text; --languages names
-others, of which those that have it already need not be named again, and "--languages all" means all that Helix knows.
+others instead, and "--languages all" means all that Helix knows. Those that have it already keep it.
 
 Run it again after an update of Helix: a list of servers in languages.toml replaces the default one.`,
 		Example: `  cursord editor install helix
@@ -91,8 +91,8 @@ Run it again after an update of Helix: a list of servers in languages.toml repla
 				return err
 			}
 			fmt.Fprintf(out, `installed for %s of Helix %s in %s
-Helix reads it when it starts. In a file of these languages "space i i" asks the agent, "space a" accepts or rejects what it
-changed, and "space i" shows the other keys. "cursord doctor --helix" checks all of it.
+Helix reads it when it starts. There "space i i" asks the agent, "space a" accepts or rejects what it changed, and
+"space i" shows the other keys. "cursord doctor --helix" checks all of it.
 `, count(len(plan.Languages), "language"), r.Helix, dir)
 			return nil
 		},
@@ -147,7 +147,7 @@ func (f *helixFlags) apply(c *cobra.Command, plan *helix.Plan) (done bool, err e
 	printNotes(out, plan)
 	switch {
 	case f.yes:
-	case !isTerminal(c.InOrStdin()):
+	case !isTerminal(c.InOrStdin()) || !isTerminal(out):
 		fmt.Fprintln(out, "nothing was changed: run it with --yes to do so")
 		return false, statusError(exitFailed)
 	default:

@@ -108,6 +108,9 @@ func TestInstallAgainKeepsWhatWasChangedSince(t *testing.T) {
 	p = h.install(r)
 	require.Equal(t, []string{"go", "awk", "markdown", "plaintext"}, sorted(p.Languages, "go", "awk", "markdown", "plaintext"), "those that had it keep it")
 	require.Equal(t, []string{"cursord"}, h.servers("awk"))
+	r = request(t)
+	r.Installed = func(string) bool { return true }
+	require.NotContains(t, h.install(r).Languages, "python", "which languages were chosen stays chosen")
 	require.Equal(t, []string{"cursord", "mine"}, h.servers("go"))
 }
 

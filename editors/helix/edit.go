@@ -36,7 +36,7 @@ func edit(text string) (*editing, error) {
 
 // replace replaces a part of the text.
 func (e *editing) replace(start, end int, now string) error {
-	d, err := parse(e.text[:start] + now + e.text[end:])
+	d, err := e.parseAgain(e.text[:start]+now+e.text[end:], start)
 	if err == nil {
 		e.document = d
 	}

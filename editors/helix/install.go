@@ -52,7 +52,7 @@ type Request struct {
 	Helix     Version   // of Helix
 	Defaults  *Defaults // of this Helix
 	Program   string    // by which Helix starts cursord
-	Languages []string  // beside those that have it; nil: those for which there is a server, plain text and Markdown
+	Languages []string  // beside those that have it; nil, where none were ever given: those with a server, plain text and Markdown
 	All       bool      // all languages that Helix knows
 	NoKeys    bool
 	Installed func(program string) bool // whether a program can be started
@@ -85,6 +85,11 @@ func Install(dir string, r Request) (*Plan, error) {
 		return nil, err
 	}
 	p.manifest.Version, p.installing = r.Version, true
+	if r.Languages != nil || r.All {
+		p.manifest.Chosen = true
+	} else if p.was.Chosen {
+		r.Languages = []string{}
+	}
 	err = p.change(languagesFile, func(e *editing) error { return p.installLanguages(e, r) })
 	if err != nil {
 		return nil, err

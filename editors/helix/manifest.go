@@ -16,6 +16,7 @@ const manifestName = ".cursord.json"
 
 type manifest struct {
 	Version string               `json:"version"`
+	Chosen  bool                 `json:"chosen,omitempty"` // the languages were named
 	Files   map[string]fileEntry `json:"files"`
 }
 
@@ -34,7 +35,7 @@ func open(dir string) (*Plan, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, manifestName), err)
 	}
-	p.manifest = &manifest{Version: p.was.Version, Files: maps.Clone(p.was.Files)}
+	p.manifest = &manifest{Version: p.was.Version, Chosen: p.was.Chosen, Files: maps.Clone(p.was.Files)}
 	return p, nil
 }
 
@@ -75,7 +76,7 @@ func (p *Plan) Apply() error {
 		}
 	}
 	// What both manifests know comes first: should this be interrupted, all that was written is still known to be ours.
-	both := &manifest{Version: p.manifest.Version, Files: maps.Clone(p.manifest.Files)}
+	both := &manifest{Version: p.manifest.Version, Chosen: p.manifest.Chosen, Files: maps.Clone(p.manifest.Files)}
 	for name, entry := range p.was.Files {
 		entry.Pieces = slices.Concat(entry.Pieces, both.Files[name].Pieces)
 		both.Files[name] = entry

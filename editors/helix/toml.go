@@ -21,7 +21,6 @@ type table struct {
 	array      bool     // its header is in double brackets
 	start, end int      // the header's lines; both 0 for the part before any header
 	pairs      []pair
-	next       int // where the next table's header begins, or the end of the text
 }
 
 // A pair is a key with its value.
@@ -44,9 +43,29 @@ type value struct {
 
 // parse finds what a text holds. Of a text that is not TOML to its end, it returns what is before the error too.
 func parse(text string) (*document, error) {
-	s := &scanner{text: text}
 	d := &document{text: text, tables: []table{{}}}
-	s.at = len(text) - len(strings.TrimPrefix(text, "\ufeff"))
+	return d, d.read(0)
+}
+
+// parseAgain finds what a text holds that is this document's up to a place.
+func (d *document) parseAgain(text string, upTo int) (*document, error) {
+	i := len(d.tables) - 1
+	for i > 0 && d.tables[i].start > upTo {
+		i--
+	}
+	if i == 0 {
+		return parse(text)
+	}
+	again := &document{text: text, tables: slices.Clone(d.tables[:i])}
+	return again, again.read(d.tables[i].start)
+}
+
+// read finds what stands behind the tables that are known.
+func (d *document) read(from int) error {
+	s, text := &scanner{text: d.text, at: from}, d.text
+	if from == 0 {
+		s.at = len(text) - len(strings.TrimPrefix(text, "\ufeff"))
+	}
 	for {
 		s.blank(true)
 		if s.at == len(text) {
@@ -57,10 +76,9 @@ func parse(text string) (*document, error) {
 		if text[s.at] == '[' {
 			t, err := s.header()
 			if err != nil {
-				return d, err
+				return err
 			}
 			t.start, t.end = line, s.at
-			last.next = line
 			d.tables = append(d.tables, t)
 			continue
 		}
@@ -69,7 +87,7 @@ func parse(text string) (*document, error) {
 			err = s.endLine()
 		}
 		if err != nil {
-			return d, err
+			return err
 		}
 		p.start, p.end = line, s.at
 		last.pairs = append(last.pairs, p)
@@ -77,8 +95,7 @@ func parse(text string) (*document, error) {
 			last.path = []string{last.path[0], d.str(p.value)}
 		}
 	}
-	d.tables[len(d.tables)-1].next = len(text)
-	return d, nil
+	return nil
 }
 
 // raw is the text of a value.
@@ -91,6 +108,9 @@ func (d *document) str(v value) string {
 }
 
 func unquote(raw string) (string, bool) {
+	if n := len(raw); n > 2 && raw[0] == raw[n-1] && raw[0] == '"' && !strings.ContainsAny(raw[1:n-1], "\"\\\n") {
+		return raw[1 : n-1], true // as nearly all are
+	}
 	var decoded struct{ V any }
 	if _, err := toml.Decode("V = "+raw, &decoded); err != nil {
 		return "", false

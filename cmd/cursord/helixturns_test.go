@@ -1,0 +1,173 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/sessions"
+)
+
+// TestHelixTurns cancels a turn, ends Helix in the middle of another, and finds everything in the next Helix.
+func TestHelixTurns(t *testing.T) {
+	eachHelix(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.put(".git/HEAD", "")
+		w.put("notes.md", "# Notes\n\nsome words\n")
+		w.put("todo.txt", "alpha\nbeta\n")
+		w.plays(streams("I begin."), `{"fake":"hang"}`)
+		w.start()
+		e := w.opens()
+		h := w.helix(t, bin, "notes.md", "todo.txt")
+
+		// Cancel. The prompt of one line is typed where keys give arguments, and else in a file.
+		h.asks("wait for me")
+		running := e.until("the turn runs", func(n told) bool {
+			return n.Method == "turn/changed" && n.Turn.Status == sessions.TurnRunning
+		}).Turn
+		require.Equal(t, "wait for me", running.Prompt)
+		h.sawOne("cursord: agent ⋅ writing", "[cursord-turn-1] writing")
+		h.types("Space", "i", "x")
+		h.sees("cursord: cancelled")
+		require.Equal(t, sessions.TurnCancelled, e.ends(running.ID).Status)
+
+		// Helix ends in the middle of a turn, as if its terminal were closed.
+		on := w.path("../go on")
+		w.plays(lines(
+			edits("1", "notes.md", w.get("notes.md"), "# Notes\n\nSOME words\n"),
+			[]string{streams("One is done."), fmt.Sprintf(`{"fake":"wait","path":%q}`, on)},
+			edits("2", "todo.txt", "alpha\nbeta\n", "ALPHA\nbeta\n"),
+			[]string{streams("Two is done.")},
+		)...)
+		h.asks("make it loud")
+		h.sees("1/1 +1 −1 · wait for me")
+		require.NoError(t, h.command("kill-server").Run())
+		h.poll("the terminal is gone", func() bool { return h.command("list-sessions").Run() != nil })
+		h.tmux = w.helixTerminal(t, h.env)
+		h.types("clear; hx notes.md todo.txt", "Enter")
+		h.sees("some words", "1/1 +1 −1 · wait for me")
+		h.sawOne("cursord: agent ⋅ ", "[cursord-turn-1] ")
+		w.put("../go on", "")
+		h.sees("cursord: done – 2 hunks to review in 2 files")
+		h.types("Space", "D")
+		h.sees("notes.md 1/1 +1 −1", "todo.txt 1/1 +1 −1")
+		h.escapes("severity")
+		last := e.until("the turn's end", func(n told) bool {
+			return n.Method == "turn/changed" && n.Turn.Prompt == "make it loud" && n.Turn.Status.Final()
+		}).Turn
+		require.Equal(t, sessions.TurnCompleted, last.Status)
+		require.Equal(t, running.SessionID, last.SessionID)
+
+		// What was said, and the list of sessions.
+		h.types("Space", "i", "o")
+		h.sees("chat.md", "Two is done.", "*completed in ")
+		h.ex("q")
+		h.types("Space", "i", "r")
+		h.sees("SESSIONS.md", "wait for me")
+	})
+}
+
+// asks sends a prompt by "space i i".
+func (h *hx) asks(prompt string) {
+	h.t.Helper()
+	h.types("Space", "i", "i")
+	if h.popups {
+		h.sees(`:lsp-workspace-command cursord.ask ""`)
+		h.types("-l", prompt)
+		h.types("Enter")
+		return
+	}
+	h.sees("PROMPT.md", ">8")
+	h.types("i")
+	h.sees("INS")
+	h.types("-l", prompt)
+	h.types("Escape")
+	h.sees("NOR", prompt)
+	h.ex("wbc")
+	h.misses("PROMPT.md")
+}
+
+// TestHelixConfigured installs into a user's own configuration, starts Helix with it, and takes it out again.
+func TestHelixConfigured(t *testing.T) {
+	eachHelix(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.put("a.md", "# A\n")
+		languages := "# mine\n[[language]]\nname = \"markdown\"\nauto-format = true\n\n[[language]]\nname = \"rust\"\nlanguage-servers = [\"mine\"]\n[language-server]\nmine = { command = \"true\" }\n"
+		config := "theme = \"base16_default_dark\"\n[editor]\nline-number = \"relative\"\nlsp.display-messages = true\n[keys.normal]\nspace = { w = \":w\" }\n"
+		w.put("../config/helix/languages.toml", languages)
+		w.put("../config/helix/config.toml", config)
+		w.start()
+		env := w.helixEnv(t, bin)
+		health := func(language string) string {
+			cmd := w.tool(env, "hx", "--health", language)
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			return string(out)
+		}
+		before := health("markdown") + health("rust") + health("python")
+		require.NotContains(t, before, "cursord")
+
+		// Without a terminal, and a word that it may, it only shows.
+		cmd := w.tool(env, "cursord", "editor", "install", "helix", "--languages", "all")
+		out, err := cmd.CombinedOutput()
+		require.Error(t, err)
+		require.Contains(t, string(out), "+[language-server.cursord]\n")
+		require.Contains(t, string(out), "nothing was changed: run it with --yes to do so")
+		require.Equal(t, languages, w.get("../config/helix/languages.toml"))
+
+		// On a terminal it asks.
+		tm := w.helixTerminal(t, env)
+		tm.types("clear; cursord editor install helix | tail -n 1; cursord editor install helix --languages go,rust,python", "Enter")
+		tm.until("\nChange this? [y/N]")
+		tm.types("Enter")
+		tm.until("\nnothing was changed\n$")
+		tm.types("clear; cursord editor install helix --languages go,rust,python,markdown,text", "Enter")
+		tm.until("\nChange this? [y/N]")
+		tm.types("y", "Enter")
+		tm.until("\"cursord doctor --helix\" checks all of it.\n$")
+		require.Contains(t, w.editorCommand(t, env, "install", "helix"), "nothing to do: ")
+
+		// Each language has its own servers, too, behind cursord.
+		require.Equal(t, before, withoutCursord(health("markdown")+health("rust")+health("python")))
+		require.Regexp(t, `(?s)cursord.*(mine|true)`, health("rust"))
+		require.Contains(t, health("plaintext"), "cursord")
+		cmd = w.tool(env, "cursord", "doctor", "--helix")
+		out, _ = cmd.CombinedOutput()
+		require.Regexp(t, `helix +25\.\d\d\.1, .*, set up for markdown, rust, go, python, plaintext`, string(out))
+		require.NotContains(t, string(out), "problem: ")
+
+		// Helix takes it without complaint, and the user's keys and ours are there.
+		h := &hx{tmux: tm, w: w}
+		h.types("clear; hx a.md", "Enter")
+		h.sees("NOR", "a.md")
+		h.served()
+		h.types("Space", "i")
+		h.sees("cursord.acceptAll", "cursord.cancel", "chat")
+		h.escapes("cursord.cancel")
+		h.types("Space")
+		h.sees(":w")
+		h.escapes(":w")
+		h.ex("q")
+		tm.until("$")
+
+		require.Contains(t, w.editorCommand(t, env, "uninstall", "helix", "--yes"), "removed from ")
+		require.Equal(t, languages, w.get("../config/helix/languages.toml"))
+		require.Equal(t, config, w.get("../config/helix/config.toml"))
+		require.Contains(t, w.editorCommand(t, env, "uninstall", "helix", "--yes"), "nothing to do")
+	})
+}
+
+// withoutCursord is what "hx --health" says, less the lines about cursord.
+func withoutCursord(health string) string {
+	var b strings.Builder
+	for line := range strings.Lines(health) {
+		if !strings.Contains(line, "cursord") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
