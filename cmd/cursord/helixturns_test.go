@@ -65,7 +65,6 @@ func TestHelixTurns(t *testing.T) {
 		// What was said, and the list of sessions.
 		h.types("Space", "i", "o")
 		h.sees("chat.md", "Two is done.", "*completed in ")
-		h.ex("q")
 		h.types("Space", "i", "r")
 		h.sees("SESSIONS.md", "wait for me")
 	})

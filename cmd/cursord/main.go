@@ -81,6 +81,7 @@ func rootCommand() *cobra.Command {
 		acceptCommand(),
 		backupCommand(),
 		callCommand(),
+		chatCommand(),
 		demoCommand(),
 		diffCommand(),
 		doctorCommand(),

@@ -66,6 +66,13 @@ func readTranscript(ctx context.Context, client *rpc.Client, session string) (*d
 	return all, nil
 }
 
+// readLastPage reads the last page of a session: all of its last turn, unless that is very long.
+func readLastPage(ctx context.Context, client *rpc.Client, session string) (*daemon.Transcript, error) {
+	var page daemon.Transcript
+	err := client.Call(ctx, "session/read", rpc.SessionReadParams{SessionID: session}, &page)
+	return &page, err
+}
+
 func printTranscript(w io.Writer, t *daemon.Transcript) {
 	p := paletteOf(w)
 	s := t.Session

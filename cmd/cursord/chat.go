@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/spf13/cobra"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+func chatCommand() *cobra.Command {
+	var p place
+	var session string
+	var split bool
+	c := &cobra.Command{
+		Use:   "chat",
+		Short: "Follow what the agent does in a workspace, and talk to it",
+		Long: `Follow what the agent does in a workspace, whoever has asked it: what it says on stdout, all else on stderr. On a
+terminal a line that you type is a prompt for the session that was shown last; Ctrl-C cancels the turn that is shown
+and, where none runs, leaves, as Ctrl-D does. Leaving ends no turn, and the end of a daemon does not end the view.
+
+With --split it opens in a pane beside the present one, in tmux, zellij, WezTerm or kitty (which must allow remote
+control). That is for editors: "cursord editor install helix" has a key for it.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithCancel(c.Context())
+			defer cancel()
+			v := newChatView(newScreen(c.OutOrStdout(), c.ErrOrStderr()), session)
+			client := rpc.NewClient(inProcess(ctx), v.notify)
+			defer client.Close()
+			root, err := p.find(ctx, client)
+			if err != nil {
+				return err
+			}
+			if session != "" {
+				// A session has a workspace, whatever directory this is.
+				if root, err = runPlace(ctx, client, p, session, false); err != nil {
+					return err
+				}
+			}
+			if split {
+				return splitPane(root, session, os.Getenv)
+			}
+			return (&chat{client: client, root: root, view: v}).run(ctx, c.InOrStdin())
+		},
+	}
+	p.addFlag(c)
+	c.Flags().StringVar(&session, "session", "", "show the session `ID` alone (default: all of the workspace)")
+	c.Flags().BoolVar(&split, "split", false, "open it in a pane of tmux, zellij, WezTerm or kitty")
+	return c
+}
+
+// A chat is a view with a person at it.
+type chat struct {
+	client *rpc.Client
+	root   string
+	view   *chatView
+	failed chan error // what went wrong with a prompt
+}
+
+func (c *chat) run(ctx context.Context, in io.Reader) error {
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	defer c.view.leave()
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	typed := make(chan string)
+	if isTerminal(in) && c.view.show.outTerm {
+		c.view.asks()
+		go readLines(in, typed)
+	}
+	c.failed = make(chan error, 1)
+	cancelled := "" // the turn
+	for {
+		select {
+		case line, more := <-typed:
+			if !more {
+				return nil
+			}
+			c.prompt(ctx, strings.TrimSpace(line))
+		case <-interrupts:
+			turn := c.view.running()
+			if turn == "" || turn == cancelled {
+				return nil
+			}
+			cancelled = turn
+			go c.call(ctx, "turn/cancel", rpc.TurnParams{TurnID: turn})
+		case err := <-c.failed:
+			c.view.complain(err)
+		case <-c.client.Done():
+			return errors.New("the daemon cannot be reached any more")
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// begin shows the last turn that has ended, and has the daemon tell of what comes.
+func (c *chat) begin(ctx context.Context) error {
+	session := c.view.only
+	if session == "" {
+		var list rpc.SessionList
+		if err := c.client.Call(ctx, "session/list", rpc.SessionListParams{Workspace: c.root, Limit: 1}, &list); err != nil {
+			return err
+		}
+		if len(list.Sessions) > 0 {
+			session = list.Sessions[0].ID
+		}
+	}
+	if session != "" {
+		if err := c.showLast(ctx, session); err != nil {
+			return err
+		}
+	} else {
+		c.view.say(fmt.Sprintf("no sessions yet in %s", clean(c.root)))
+	}
+	return c.client.Call(ctx, "workspace/subscribe", rpc.SubscribeParams{Workspace: c.root, Diffs: "summary"}, nil)
+}
+
+// showLast shows the last turn of a session, if it has ended.
+func (c *chat) showLast(ctx context.Context, session string) error {
+	t, err := readLastPage(ctx, c.client, session)
+	if err != nil {
+		return err
+	}
+	c.view.say(clean(t.Session.Title))
+	if len(t.Turns) == 0 {
+		return nil
+	}
+	last := t.Turns[len(t.Turns)-1]
+	if !last.Status.Final() {
+		return nil // it is told of
+	}
+	var items []*sessions.Item
+	for _, item := range t.Items {
+		if item.TurnID == last.ID {
+			items = append(items, item)
+		}
+	}
+	c.view.past(last, items)
+	return nil
+}
+
+// prompt sends what was typed.
+func (c *chat) prompt(ctx context.Context, line string) {
+	if line == "" {
+		c.view.asks()
+		return
+	}
+	params := rpc.TurnStartParams{Workspace: c.root, Prompt: line, TurnID: ulid.Make().String(), SessionID: c.view.typed()}
+	c.view.own(params.TurnID)
+	go c.call(ctx, "turn/start", params)
+}
+
+func (c *chat) call(ctx context.Context, method string, params any) {
+	if err := c.client.Call(ctx, method, params, nil); err != nil {
+		err = (&turnRun{params: rpc.TurnStartParams{Workspace: c.root}}).startError(err)
+		select {
+		case c.failed <- err:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func readLines(in io.Reader, lines chan<- string) {
+	defer close(lines)
+	r := bufio.NewReader(in)
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return
+		}
+		lines <- line
+	}
+}

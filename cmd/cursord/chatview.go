@@ -1,0 +1,251 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A chatView shows the turns of a workspace one behind the other: of several that run, the others wait until the one that
+// is shown has ended. Its notify is the client's onNotify.
+type chatView struct {
+	only string // the session that is shown, or "": all
+
+	mu      sync.Mutex // guards all below
+	show    *screen
+	turns   map[string]*chatTurn // that have not been shown to their ends
+	order   []string             // of those that have begun; the first is shown
+	ended   map[string]bool      // turns that are not to be shown
+	owned   map[string]bool      // turns whose prompts were typed here
+	session string               // the one that was shown last
+	prompts bool                 // a person is asked when nothing runs
+	asking  bool                 // the line for a prompt is open
+}
+
+// A chatTurn is what is known of a turn.
+type chatTurn struct {
+	turn  *sessions.Turn
+	items map[string]*sessions.Item
+}
+
+func newChatView(show *screen, only string) *chatView {
+	return &chatView{
+		only: only, show: show, turns: map[string]*chatTurn{}, ended: map[string]bool{}, owned: map[string]bool{}, session: only,
+	}
+}
+
+func (v *chatView) notify(method string, params json.RawMessage) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if method == "item/delta" {
+		var d rpc.DeltaParams
+		if json.Unmarshal(params, &d) == nil && v.concerns(d.SessionID, d.TurnID) {
+			v.delta(&d)
+		}
+		return
+	}
+	var c change
+	if json.Unmarshal(params, &c) != nil {
+		return // of another version's making
+	}
+	switch {
+	case c.Turn != nil && v.concerns(c.Turn.SessionID, c.Turn.ID):
+		v.turn(c.Turn)
+	case c.Item != nil && v.concerns(c.Item.SessionID, c.Item.TurnID):
+		v.item(c.Item)
+	}
+}
+
+func (v *chatView) concerns(session, turn string) bool {
+	return (v.only == "" || v.only == session) && !v.ended[turn]
+}
+
+func (v *chatView) of(id string) *chatTurn {
+	t := v.turns[id]
+	if t == nil {
+		t = &chatTurn{items: map[string]*sessions.Item{}}
+		v.turns[id] = t
+	}
+	return t
+}
+
+func (v *chatView) shown() string {
+	if len(v.order) == 0 {
+		return ""
+	}
+	return v.order[0]
+}
+
+func (v *chatView) turn(now *sessions.Turn) {
+	t := v.of(now.ID)
+	begun := t.turn != nil || len(t.items) > 0 || v.owned[now.ID]
+	t.turn = now
+	switch {
+	case now.Status == sessions.TurnQueued:
+		return
+	case now.Status.Final() && !begun:
+		// It had ended before anybody looked.
+		v.ended[now.ID] = true
+		delete(v.turns, now.ID)
+		return
+	case !slices.Contains(v.order, now.ID):
+		if v.order = append(v.order, now.ID); v.shown() == now.ID {
+			v.open(t)
+		}
+	}
+	for t := v.turns[v.shown()]; t != nil && t.turn.Status.Final(); t = v.turns[v.shown()] {
+		v.close(t.turn)
+		delete(v.turns, t.turn.ID)
+		v.ended[t.turn.ID] = true
+		if v.order = v.order[1:]; len(v.order) > 0 {
+			v.open(v.turns[v.order[0]])
+		}
+	}
+	if len(v.order) == 0 {
+		v.ask()
+	}
+}
+
+func (v *chatView) item(now *sessions.Item) {
+	v.of(now.TurnID).items[now.ID] = now
+	if v.shown() == now.TurnID {
+		v.show.item(now)
+	}
+}
+
+func (v *chatView) delta(d *rpc.DeltaParams) {
+	if item := v.of(d.TurnID).items[d.ItemID]; item != nil && d.Offset <= len(item.Text) {
+		item.Text = item.Text[:d.Offset] + d.Text
+	}
+	if v.shown() == d.TurnID {
+		v.show.delta(d.ItemID, d.Kind, d.Offset, d.Text)
+	}
+}
+
+// open shows a turn from its beginning to where it is.
+func (v *chatView) open(t *chatTurn) {
+	v.hush()
+	if !v.owned[t.turn.ID] {
+		v.head(t.turn)
+	}
+	v.session = t.turn.SessionID
+	items := make([]*sessions.Item, 0, len(t.items))
+	for _, item := range t.items {
+		items = append(items, item)
+	}
+	slices.SortFunc(items, func(a, b *sessions.Item) int { return a.Index - b.Index })
+	for _, item := range items {
+		v.show.item(item)
+	}
+}
+
+func (v *chatView) head(t *sessions.Turn) {
+	v.show.line("")
+	for line := range strings.Lines(cleanText(strings.TrimRight(t.Prompt, "\n"))) {
+		v.show.line(v.show.palette.cyan("> " + strings.TrimSuffix(line, "\n")))
+	}
+}
+
+func (v *chatView) close(t *sessions.Turn) {
+	v.show.end()
+	v.show.line(v.show.palette.dim("— " + turnEnd(t)))
+	if e := t.Error; e != nil {
+		v.show.line(v.show.palette.red("  " + clean(e.Message)))
+		if e.Hint != "" {
+			v.show.line("  " + clean(e.Hint))
+		}
+	}
+}
+
+// past shows a turn that has ended before.
+func (v *chatView) past(t *sessions.Turn, items []*sessions.Item) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.head(t)
+	for _, item := range items {
+		v.show.item(item)
+	}
+	v.close(t)
+	v.ended[t.ID], v.session = true, t.SessionID
+}
+
+// say shows a line that is nobody's.
+func (v *chatView) say(line string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.show.line(v.show.palette.bold(line))
+}
+
+// complain shows that a prompt, or the end of a turn, could not be had.
+func (v *chatView) complain(err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.hush()
+	v.show.line(v.show.palette.red(clean(err.Error())))
+	if e := (*rpc.Error)(nil); errors.As(err, &e) && e.Data.Hint != "" {
+		v.show.line("  " + clean(e.Data.Hint))
+	}
+	v.ask()
+}
+
+// running returns the turn that is shown, "" if none is.
+func (v *chatView) running() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.shown()
+}
+
+// own makes a turn one whose prompt stands there, since it was typed.
+func (v *chatView) own(turn string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.owned[turn] = true
+}
+
+// typed returns the session that a line which was typed is for.
+func (v *chatView) typed() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.asking = false // its end was typed
+	return v.session
+}
+
+// asks opens the line for a prompt, now and whenever nothing runs.
+func (v *chatView) asks() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.prompts, v.asking = true, false
+	v.ask()
+}
+
+func (v *chatView) ask() {
+	if v.prompts && !v.asking && len(v.order) == 0 {
+		v.asking = true
+		fmt.Fprint(v.show.errOut, "\n> ")
+	}
+}
+
+// hush takes the line for a prompt away, and the empty one above; what was typed into it is still to be read.
+func (v *chatView) hush() {
+	if v.asking {
+		v.asking = false
+		io.WriteString(v.show.errOut, "\r\x1b[K\x1b[A")
+	}
+}
+
+// leave ends the last line.
+func (v *chatView) leave() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.show.end()
+	if v.asking {
+		io.WriteString(v.show.errOut, "\n")
+	}
+}
