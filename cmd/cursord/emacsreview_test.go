@@ -10,13 +10,14 @@ import (
 
 const emacsReview = "*cursord-review: ws*"
 
-// emacsOpens starts an Emacs that is subscribed to the workspace, with files of it open; the last one is selected.
+// emacsOpens starts an Emacs that is subscribed to the workspace, with files of it open; the last one is selected. Each
+// question is answered with yes.
 func (w *world) emacsOpens(t *testing.T, bin, init string, files ...string) *emacs {
 	t.Helper()
 	if init == "" {
 		init = "nil"
 	}
-	e := w.emacs(t, bin, `(progn (cursord-mode 1) `+init+`)`)
+	e := w.emacs(t, bin, `(progn (cursord-mode 1) (fset 'y-or-n-p (lambda (prompt) (setq asked prompt))) `+init+`)`)
 	e.eval(`(progn (cursord-workspace-open) nil)`)
 	e.until("the subscription", `(cursord-workspace-ready (cursord-workspace-find))`)
 	for _, f := range files {
@@ -155,7 +156,7 @@ func TestEmacsMainJob(t *testing.T) {
 		require.Equal(t, "g 2", e.eval(`(format "%s %s" (buffer-name) (line-number-at-pos))`))
 		e.command("cursord-previous-hunk")
 		require.Equal(t, "f 15", e.eval(`(format "%s %s" (buffer-name) (line-number-at-pos))`))
-		e.eval(`(progn (defun y-or-n-p (prompt) (setq asked prompt)) (cursord-reject-all) nil)`)
+		e.command("cursord-reject-all")
 		require.Equal(t, "Reject all 2 hunks in 2 files? ", e.eval(`asked`))
 		e.agree(c, "f", numbered(30, map[int]string{5: five}), 0)
 		e.agree(c, "g", "one\ntwo\nthree\n", 0)

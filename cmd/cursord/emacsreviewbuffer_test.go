@@ -42,7 +42,7 @@ func TestEmacsReviewBuffer(t *testing.T) {
 		w.plays(changing(before, after)...)
 		w.start()
 		c := w.opens()
-		e := w.emacsOpens(t, bin, `(fset 'y-or-n-p (lambda (prompt) (setq asked prompt)))`)
+		e := w.emacsOpens(t, bin, "")
 		e.command("cursord-review")
 		e.untilReview("Nothing to review.\n")
 		session := e.plays(c)
