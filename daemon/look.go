@@ -91,12 +91,21 @@ const (
 func (r *reviewer) readSaved(f *file) image {
 	path, name := r.absolute(f), f.realPath()
 	last := image{Content: f.real()}
-	for deadline := time.Now().Add(savedTime); ; {
+	begun := time.Now()
+	for {
 		before := filestat.Of(path)
 		img := readImage(r.w.root, name)
-		late := time.Now().After(deadline)
+		late := time.Since(begun) > savedTime
 		emptied := len(img.bytes()) == 0 && len(last.bytes()) > 0
-		if img.odd != "" || img.same(last) || r.author(name, img) != nil || late && !(emptied && img.Exists) {
+		if img.odd != "" || img.same(last) || r.author(name, img) != nil {
+			return img
+		}
+		when := changedAt(r.w.root, path, before)
+		if late { // who writes again and again has done so before
+			when = min(when, begun.UnixNano())
+		}
+		explained := r.shared().explained(when)
+		if late && explained && !(emptied && img.Exists) {
 			return img
 		}
 		quiet, changed := quietTime, before.Mtime
@@ -110,11 +119,13 @@ func (r *reviewer) readSaved(f *file) image {
 			changed = filestat.Of(filepath.Dir(path)).Mtime
 		}
 		age := time.Since(time.Unix(0, changed))
-		explained := late || r.shared().explained(changedAt(r.w.root, path, before))
 		if filestat.Of(path) == before && (age < 0 || age >= quiet) && explained {
 			return img
 		}
-		if late {
+		switch {
+		case late && !explained:
+			return image{odd: "it has just been written, perhaps by the agent that is at work"}
+		case late:
 			return image{odd: "somebody is writing it again and again"}
 		}
 		select {

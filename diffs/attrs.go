@@ -11,6 +11,7 @@ type attrs struct {
 // where by is nil, a person, whose move is not reviewed. What is pending in the file stays. It reports whether the
 // review changed.
 func (r *Review) Rename(from, to string, by *Source) (changed bool) {
+	r.forget()
 	before := r.shape().sum()
 	if r.wasPath == r.isPath {
 		r.wasPath = from

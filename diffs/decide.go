@@ -110,6 +110,7 @@ func (r *Review) chooseLines(sel []bool, p piece, lines Range) (all bool, err er
 
 // decide closes a selection over its links, logs it and carries it out.
 func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, error) {
+	r.forget()
 	if err := r.allowed(sel, accept); err != nil {
 		return Decision{}, err
 	}

@@ -5,6 +5,7 @@ import "slices"
 // Observe tells the review what the file holds now and who made it so: an edit of the agent or, where by is nil, a
 // person. It reports whether the review changed, which it may even where the file did not.
 func (r *Review) Observe(now Content, by *Source) (changed bool) {
+	r.forget()
 	before, edits, n := r.shape().sum(), len(r.sources), int32(0)
 	if by != nil {
 		n = r.edit(*by)

@@ -8,6 +8,7 @@ package diffs
 // changed, is there again. A binary, large or linked file that both have changed keeps the agent's content, which can
 // then be rejected and not accepted. It reports whether the review changed.
 func (r *Review) ObserveBaseline(now Content) (changed bool) {
+	r.forget()
 	before := r.shape().sum()
 	r.observeBaseline(now.Exists, now.body())
 	if now.Mode != 0 && now.Mode != r.wasMode && r.file(baseline) {
@@ -69,6 +70,9 @@ func (r *Review) observeBaseText(text string) {
 	}
 	fresh := r.next
 	r.splice(baseline, lineDiff(r.weave.text(baseline), text), 0)
+	if i := r.last(baseline); i >= 0 && lacksEOL(r.atoms[i].text) && !lacksEOL(text) {
+		r.atoms[i].text += r.lineEnd() // the present text ends with it, and the baseline has gone on until now
+	}
 	r.repairLines(false)
 	r.meet(fresh, func(a *atom) bool { return a.ins == 0 }, bareTexts)
 	r.repairLines(false)

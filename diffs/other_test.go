@@ -23,6 +23,7 @@ func TestBaselineStories(t *testing.T) {
 		{"changed what the agent has changed", `a\nb\n`, `agent a\nx\n; real a\nmine\n`, `a\nmine\nx\n`, `a\nmine\n`, `1,2 1,3: a| mine|+x`},
 		{"agreed but for the line end", `a\nb`, `agent a\nx\n; real a\nx`, `a\nx`, `a\nx`, ``},
 		{"a last line without line end", `a\n`, `agent a\nx\n; real b`, `b\nx\n`, `b`, `1,1 1,2:-b\|+b|+x`},
+		{"a last line without line end that others followed", `a\nx\n`, `agent a\n; user b; real b\n`, `b\n`, `b\n`, ``},
 		{"an undo after it", `a\nb\nc\n`, `agent a\nx\nc\n; accept; real A\nx\nc\n; undo`, `A\nx\nc\n`, `A\nb\nc\n`, `1,3 1,3: A|-b|+x| c`},
 
 		{"gone", `a\nb\n`, `real -`, `-`, `-`, ``},

@@ -18,13 +18,7 @@ type Review struct {
 	attrs            // what there is beside the content
 	sources []Source // of edit n, at n-1
 	rev     uint64
-	held    [2]held // of the baseline and the present
-}
-
-// A held is the content of a side as it was read last. Memory that is needed takes it.
-type held struct {
-	rev     uint64
-	content weak.Pointer[Content]
+	held    [2]weak.Pointer[Content] // the baseline and the present as read last; memory that is needed takes them
 }
 
 // A whole is a file that is reviewed in one piece.
@@ -125,17 +119,20 @@ func (r *Review) Baseline() Content { return r.content(baseline) }
 func (r *Review) Current() Content { return r.content(current) }
 
 func (r *Review) content(s side) Content {
-	h := &r.held[0]
+	held := &r.held[0]
 	if s == current {
-		h = &r.held[1]
+		held = &r.held[1]
 	}
-	if c := h.content.Value(); c != nil && h.rev == r.rev {
+	if c := held.Value(); c != nil {
 		return *c
 	}
 	c := r.read(s)
-	h.rev, h.content = r.rev, weak.Make(&c)
+	*held = weak.Make(&c)
 	return c
 }
+
+// forget is called by whatever is about to change the review, also if it turns out that nothing is to be told.
+func (r *Review) forget() { r.held = [2]weak.Pointer[Content]{} }
 
 func (r *Review) read(s side) Content {
 	exists, mode := r.was, r.wasMode

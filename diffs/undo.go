@@ -81,6 +81,7 @@ func (r *Review) log(p piece, sel []bool, accept bool) decidedRun {
 // its lines still have a place; lines that the user has deleted since stay deleted. It returns ErrOvertaken, and
 // changes nothing, where that cannot be done. Undoing an accept leaves Current as it is.
 func (r *Review) Undo(d Decision) error {
+	r.forget()
 	if r.shape().sum() == d.After {
 		r.restoreExactly(d)
 	} else if err := r.restoreAround(d); err != nil {
