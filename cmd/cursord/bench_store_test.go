@@ -68,11 +68,11 @@ func (w *world) storeHistory(n int) (seq uint64) {
 }
 
 // BenchmarkStore measures the daemon on a database of years: from the process's start to an answer, a page of
-// session/list, and a catch-up of 1,000 changes.
+// session/list beside a request for nothing, which says how busy the machine is, and a catch-up of 1,000 changes.
 func BenchmarkStore(b *testing.B) {
 	w := newWorld(b)
 	seq := w.storeHistory(*storeSessions)
-	var ready, list, caught delays
+	var ready, list, nothing, caught delays
 	var idle, after float64
 	for b.Loop() {
 		start := time.Now()
@@ -85,6 +85,9 @@ func BenchmarkStore(b *testing.B) {
 			start := time.Now()
 			l.calls("session/list", obj{"workspace": w.ws, "limit": 50})
 			list = append(list, time.Since(start))
+			start = time.Now()
+			l.calls(aliveMethod, obj{})
+			nothing = append(nothing, time.Since(start))
 		}
 		for range 20 {
 			start := time.Now()
@@ -102,6 +105,8 @@ func BenchmarkStore(b *testing.B) {
 	b.ReportMetric(ready.quantile(0.5)/1000, "ms-ready")
 	b.ReportMetric(list.quantile(0.5), "µs-list50-p50")
 	b.ReportMetric(list.quantile(0.99), "µs-list50-p99")
+	b.ReportMetric(nothing.quantile(0.5), "µs-nothing-p50")
+	b.ReportMetric(nothing.quantile(0.99), "µs-nothing-p99")
 	b.ReportMetric(caught.quantile(0.5)/1000, "ms-catchup1000-p50")
 	b.ReportMetric(caught.quantile(0.99)/1000, "ms-catchup1000-p99")
 	b.ReportMetric(idle, "MB-ready")
