@@ -55,6 +55,14 @@ func told(t *testing.T, body []byte) string {
 	return fmt.Sprintf("%s %d", m.Method, m.Params.Seq)
 }
 
+// TestOneEncodingServesAll has several connections send the same bytes.
+func TestOneEncodingServesAll(t *testing.T) {
+	for _, n := range []*daemon.Notification{delta("i", 0, "text"), changed(sessions.KindTurn, "t", 1, 10)} {
+		one, other := (&frame{note: n}).encoded(), (&frame{note: n}).encoded()
+		require.Same(t, &one[0], &other[0])
+	}
+}
+
 func TestNotificationsOnTheWire(t *testing.T) {
 	for _, test := range []struct {
 		n    *daemon.Notification

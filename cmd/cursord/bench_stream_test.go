@@ -13,9 +13,13 @@ import (
 
 // stamped is a script whose deltas say when they were printed, one a pause.
 func stamped(n int, pause time.Duration) []string {
+	delta := piece("{{now_ns}} ")
+	if pause == 0 {
+		return []string{initLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, n), delta, done}
+	}
 	return []string{
 		initLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":2}`, n),
-		fmt.Sprintf(`{"fake":"sleep","ms":%g}`, float64(pause)/1e6), piece("{{now_ns}} "), done,
+		fmt.Sprintf(`{"fake":"sleep","ms":%g}`, float64(pause)/1e6), delta, done,
 	}
 }
 
@@ -55,23 +59,27 @@ func routes() []route {
 
 // begins starts a turn, unless the route begins by itself, and returns the process that passes the deltas on.
 func (w *world) begins(r route, l *listener) (pid int) {
-	if strings.HasPrefix(r.name, "relay") {
+	if l.pid != 0 && r.name != "stdio" {
 		return l.pid
 	}
 	l.calls("turn/start", obj{"workspace": w.ws, "prompt": "do it"})
 	return w.cmd.Process.Pid
 }
 
-// BenchmarkDelay measures how long a delta is on its way at 100 a second, on each route in turns; "added" is what there
-// is over the relay. What is added by stdio has one process more in it: relay-twice says what such a one adds that does
-// nothing.
+// BenchmarkDelay measures how long a delta is on its way at 100 a second and at full speed, on each route in turns;
+// "added" is what there is over the relay. What is added by stdio has one process more in it: relay-twice says what such
+// a one adds that does nothing. At full speed it is mostly time in buffers.
 func BenchmarkDelay(b *testing.B) {
-	const n, rounds = 200, 3
+	b.Run("paced", func(b *testing.B) { measureDelay(b, 200, 3, 10*time.Millisecond) })
+	b.Run("full", func(b *testing.B) { measureDelay(b, 50_000, 1, 0) })
+}
+
+func measureDelay(b *testing.B, n, rounds int, pause time.Duration) {
 	for b.Loop() {
 		w := newWorld(b)
-		w.plays(stamped(n, 10*time.Millisecond)...)
+		w.plays(stamped(n, pause)...)
 		w.start()
-		all := append(routes(), route{"relay-twice", (*world).relayedTwice})
+		all := append(routes(), route{"relay-twice", (*world).relayedTwice}, route{"pipe", (*world).piped})
 		took, used := make([]delays, len(all)), make([]time.Duration, len(all))
 		for range rounds {
 			for i, r := range all {
@@ -86,10 +94,12 @@ func BenchmarkDelay(b *testing.B) {
 			}
 		}
 		for i, r := range all {
-			b.ReportMetric(float64(used[i].Microseconds())*1000/(rounds*n), "µs-cpu/1000-"+r.name)
-			if i == 0 {
-				b.ReportMetric(took[i].quantile(0.5), "µs-relay-p50")
-				b.ReportMetric(took[i].quantile(0.99), "µs-relay-p99")
+			if r.name != "pipe" {
+				b.ReportMetric(float64(used[i].Microseconds())*1000/float64(rounds*n), "µs-cpu/1000-"+r.name)
+			}
+			if i == 0 || r.name == "pipe" {
+				b.ReportMetric(took[i].quantile(0.5), "µs-"+r.name+"-p50")
+				b.ReportMetric(took[i].quantile(0.99), "µs-"+r.name+"-p99")
 				continue
 			}
 			b.ReportMetric(took[i].quantile(0.5)-took[0].quantile(0.5), "µs-added-"+r.name+"-p50")

@@ -111,6 +111,22 @@ func (w *world) relayedTwice() *listener {
 	return l
 }
 
+// piped listens to the world's agent itself.
+func (w *world) piped() *listener {
+	cmd := exec.Command(filepath.Join(w.dir, "agent"), "-p", "--output-format", "stream-json", "--workspace", w.ws, "do it")
+	cmd.Env, cmd.Dir, cmd.Stderr = w.env(), w.ws, os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(w.t, err)
+	require.NoError(w.t, cmd.Start())
+	l := newListener(readOnly{out})
+	l.pid = cmd.Process.Pid
+	l.ended = func() {
+		_, _ = io.Copy(io.Discard, l.lines)
+		require.NoError(w.t, cmd.Wait())
+	}
+	return l
+}
+
 // readOnly is a connection on which nothing is said.
 type readOnly struct{ io.ReadCloser }
 
