@@ -93,11 +93,13 @@ func TestLSPUnsavedReject(t *testing.T) {
 	c.does("cursord.reject", obj{"path": "f", "line": 6})
 	c.hearsAfter(mark, "window/showMessage", "not in your buffer: document has changed")
 	c.answering(nil)
+	mark = c.mark()
 	d.sets(mine + "more\n")
-	c.waitsForHunks("f", 3)
+	c.hearsAfter(mark, "textDocument/publishDiagnostics", fmt.Sprintf(`"version":%d`, d.version), "1/3 ")
 	mark = c.mark()
 	c.does("cursord.rejectAll")
 	c.hearsAfter(mark, "window/showMessage", "rejected 3 hunks")
+	c.waitsForHunks("f", 0)
 	require.Equal(t, strings.Replace(before, "line 1\n", "𝄞 mine\nline 1\n", 1)+"more\n", d.now())
 }
 

@@ -221,7 +221,7 @@ func (s *Server) diagnosticActions(uri string, p *codeActionParams) (actions []c
 
 // trustActions answer the question of trust, for editors that cannot be asked.
 func (s *Server) trustActions(w *workspace) []codeAction {
-	if s.pending == nil || s.pending.workspace != w {
+	if len(w.untrusted) == 0 {
 		return nil
 	}
 	t := target{Workspace: w.path}

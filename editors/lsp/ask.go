@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"crypto/rand"
-	"fmt"
 	"sort"
 
 	"cursord/rpc"
@@ -15,7 +14,9 @@ const maxFiles = 10
 type prompt struct {
 	workspace *workspace
 	params    rpc.TurnStartParams
-	isolation string // of a new session
+	isolation string    // of a new session
+	made      bool      // its session was made for it
+	after     []*prompt // go to its session, once there is one
 }
 
 func (s *Server) askCommand(t *target) (any, error) {
@@ -37,10 +38,10 @@ func (s *Server) newPrompt(w *workspace, t *target, context []rpc.Context) *prom
 		Mode: modeOf(t.Mode),
 	}
 	if t.New {
-		p.params.SessionID = ""
+		p.params.SessionID, w.opening = "", nil
 	}
 	if t.Session != "" {
-		p.params.SessionID = t.Session
+		p.params.SessionID, w.session = t.Session, t.Session
 	}
 	if t.Model != "" {
 		p.params.Model = &t.Model
@@ -63,9 +64,24 @@ type started struct {
 // start has a turn begin. Its name is known at once; whether it begins is told.
 func (s *Server) start(p *prompt) (any, error) {
 	s.flushAll()
-	if p.params.SessionID != "" || p.isolation == "" {
+	w := p.workspace
+	switch {
+	case p.params.SessionID != "":
 		s.startTurn(p)
-		return started{p.params.TurnID}, nil
+	case w.opening != nil:
+		w.opening.after = append(w.opening.after, p)
+	default:
+		w.opening = p
+		s.openSession(p)
+	}
+	return started{p.params.TurnID}, nil
+}
+
+// openSession starts a turn in a new session.
+func (s *Server) openSession(p *prompt) {
+	if p.isolation == "" {
+		s.startTurn(p)
+		return
 	}
 	params := rpc.SessionCreateParams{Workspace: p.workspace.path, Isolation: p.isolation, Model: p.params.Model, Mode: p.params.Mode}
 	call(s, "session/create", params, func(made rpc.SessionResult, err error) {
@@ -73,107 +89,54 @@ func (s *Server) start(p *prompt) (any, error) {
 			s.refused(p, err)
 			return
 		}
-		p.params.SessionID = made.Session.ID
+		p.params.SessionID, p.made = made.Session.ID, true
 		s.startTurn(p)
 	})
-	return started{p.params.TurnID}, nil
 }
 
 func (s *Server) startTurn(p *prompt) {
-	p.workspace.own[p.params.TurnID] = true
+	w := p.workspace
+	w.own[p.params.TurnID] = true
 	call(s, "turn/start", p.params, func(begun rpc.TurnStartResult, err error) {
 		if err != nil {
-			delete(p.workspace.own, p.params.TurnID)
+			delete(w.own, p.params.TurnID)
 			s.refused(p, err)
 			return
 		}
-		p.workspace.session, p.workspace.unsent = begun.Session.ID, ""
+		if w.opening == p {
+			w.session, w.opening = begun.Session.ID, nil
+		}
+		w.unsent = ""
 		s.sent(p)
+		for _, next := range p.after {
+			next.params.SessionID = begun.Session.ID
+			s.startTurn(next)
+		}
 	})
 }
 
 // refused takes why a turn does not begin.
 func (s *Server) refused(p *prompt, err error) {
-	if kindOf(err) != "workspaceUntrusted" {
-		s.keep(p)
-		s.complain(err)
+	if kindOf(err) == "workspaceUntrusted" {
+		s.askTrust(p)
 		return
 	}
-	s.pending = p
-	name := p.workspace.named
-	if !s.client.questions {
-		s.show(levelWarning, "cursord: may the agent run commands and change files in %s? cursord.allow or cursord.deny", name)
-		return
-	}
-	params := showMessageParams{
-		Type:    levelWarning,
-		Message: fmt.Sprintf("May the agent run commands and change files in %s?", name),
-		Actions: []messageAction{{titleDeny}, {titleAllow}},
-	}
-	s.ask("window/showMessageRequest", params, func(m rpc.Message) {
-		var chosen *messageAction
-		switch e := failedAnswer(m); {
-		case e != nil:
-			s.show(levelWarning, "cursord: %s is not trusted: cursord.allow or cursord.deny", name)
-		case s.pending != p:
-		case decode(m.Result, &chosen) && chosen != nil && chosen.Title == titleAllow:
-			s.allow()
-		default:
-			s.deny()
-		}
-	})
+	s.drop(p)
+	s.complain(err)
 }
 
-// Answers to the question of trust; the safe one comes first, because editors choose that one beforehand.
-const (
-	titleDeny  = "Deny"
-	titleAllow = "Trust this folder"
-)
-
-// trustCommand trusts the folder, and sends what waits for that.
-func (s *Server) trustCommand(t *target) (any, error) {
-	if s.pending != nil {
-		s.allow()
-		return nil, nil
+// drop gives a prompt up, and those that were to follow it. Their words are kept.
+func (s *Server) drop(p *prompt) {
+	if p.workspace.opening == p {
+		p.workspace.opening = nil
 	}
-	w, err := s.folderOf(t)
-	if err != nil {
-		return nil, err
+	if p.made {
+		call(s, "session/delete", rpc.SessionParams{SessionID: p.params.SessionID}, func(struct{}, error) {})
 	}
-	s.trust(w, func() { s.show(levelInfo, "cursord: %s is trusted", w.named) })
-	return nil, nil
-}
-
-func (s *Server) trust(w *workspace, then func()) {
-	call(s, "workspace/trust", rpc.TrustParams{Workspace: w.path, Trusted: true}, func(_ rpc.TrustResult, err error) {
-		if err != nil {
-			s.complain(err)
-			return
-		}
-		then()
-	})
-}
-
-func (s *Server) allow() {
-	p := s.pending
-	s.pending = nil
-	s.trust(p.workspace, func() { s.startTurn(p) })
-}
-
-func (s *Server) deny() {
-	p := s.pending
-	s.pending = nil
 	s.keep(p)
-	s.show(levelInfo, "cursord: denied; the prompt was not sent, cursord.compose has it")
-}
-
-func (s *Server) denyCommand(*target) (any, error) {
-	if s.pending == nil {
-		s.show(levelInfo, "cursord: nothing waits for an answer")
-		return nil, nil
+	for _, next := range p.after {
+		s.drop(next)
 	}
-	s.deny()
-	return nil, nil
 }
 
 // contextOf returns what goes with a prompt that was typed on one line: the place where the person was last, with the

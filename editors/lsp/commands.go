@@ -191,7 +191,7 @@ func (s *Server) newCommand(t *target) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.session = ""
+	w.session, w.opening = "", nil
 	s.show(levelInfo, "cursord: the next prompt begins a new session")
 	return nil, nil
 }

@@ -33,11 +33,35 @@ func (s *Server) decide(w *workspace, accept bool, chosen []string) {
 	if len(rest) == 0 {
 		return
 	}
+	s.decideThere(w, accept, rest, true)
+}
+
+// decideThere has the daemon decide. With again it is tried once more without the hunks that are not there any more: of
+// many that were shown, some may just have been decided, or have become others.
+func (s *Server) decideThere(w *workspace, accept bool, chosen []string, again bool) {
 	method, verb := "diff/reject", "rejected"
 	if accept {
 		method, verb = "diff/accept", "accepted"
 	}
-	call(s, method, rpc.DecideParams{Workspace: w.path, Hunks: &rest}, func(done daemon.Decided, err error) {
+	call(s, method, rpc.DecideParams{Workspace: w.path, Hunks: &chosen}, func(done daemon.Decided, err error) {
+		if kindOf(err) == "notFound" && again && len(chosen) > 1 {
+			call(s, "diff/list", rpc.DiffParams{Workspace: w.path}, func(list rpc.DiffList, listErr error) {
+				var left []string
+				for _, d := range list.Diffs {
+					for _, h := range d.Hunks {
+						if slices.Contains(chosen, h.ID) {
+							left = append(left, h.ID)
+						}
+					}
+				}
+				if listErr != nil || len(left) == 0 {
+					s.complain(err)
+					return
+				}
+				s.decideThere(w, accept, left, false)
+			})
+			return
+		}
 		if err != nil {
 			s.complain(err)
 			return

@@ -153,7 +153,9 @@ func (s *Server) heard(method string, params json.RawMessage) {
 	case "session/changed":
 		hearing(s, params, func(w *workspace, n *rpc.SessionChanged) {
 			if n.Removed {
-				delete(w.sessions, n.SessionID)
+				if delete(w.sessions, n.SessionID); w.session == n.SessionID {
+					w.session = ""
+				}
 				return
 			}
 			s.sessionChanged(w, n.Session)

@@ -54,7 +54,6 @@ type Server struct {
 	docs       map[string]*document // by URI
 	folders    []*workspace
 	touched    touched
-	pending    *prompt // waits for a person's word on trust
 	tokens     int
 	clean      bool // exit came after shutdown
 	refreshing bool

@@ -69,7 +69,7 @@ func (s *Server) resumeCommand(t *target) (any, error) {
 				s.show(levelWarning, "cursord: that session is of %s, which is not open here", read.Session.Workspace)
 				return
 			}
-			in.session = read.Session.ID
+			in.session, in.opening = read.Session.ID, nil
 			s.show(levelInfo, "cursord: the next prompt goes to session %s", cut(read.Session.Title, 60))
 		})
 		return nil, nil

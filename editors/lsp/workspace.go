@@ -21,14 +21,16 @@ type workspace struct {
 	closed bool   // the editor has it no more
 	heard  bool   // the daemon tells of it
 
-	diffs    map[string]*sessions.Diff // what is pending, by path
-	sessions map[string]*sessions.Session
-	running  map[string]*progress // turns that have not ended
-	own      map[string]bool      // turns that were begun here and have not ended
-	session  string               // that the next prompt goes to; "": a new one
-	unsent   string               // the last prompt, if it did not become a turn
-	told     map[string]string    // URIs that have diagnostics, and of which file under review
-	at       spot                 // where a person was last, as far as that is known
+	diffs     map[string]*sessions.Diff // what is pending, by path
+	sessions  map[string]*sessions.Session
+	running   map[string]*progress // turns that have not ended
+	own       map[string]bool      // turns that were begun here and have not ended
+	session   string               // that the next prompt goes to; "": a new one
+	opening   *prompt              // is about to begin a session, to which the next prompts go
+	untrusted []*prompt            // wait for a person's word on trust
+	unsent    string               // the last prompt, if it did not become a turn
+	told      map[string]string    // URIs that have diagnostics, and of which file under review
+	at        spot                 // where a person was last, as far as that is known
 
 	offered   map[string]acceptance // hunks of which the editor has an edit that accepts them, by id
 	decisions []decision            // made here, the latest last
@@ -43,6 +45,7 @@ type spot struct {
 
 func (w *workspace) clear() {
 	w.diffs, w.sessions, w.running = map[string]*sessions.Diff{}, map[string]*sessions.Session{}, map[string]*progress{}
+	w.opening, w.untrusted = nil, nil
 	w.own = map[string]bool{}
 	w.session, w.offered, w.decisions, w.undone = "", map[string]acceptance{}, nil, nil
 }

@@ -1,0 +1,102 @@
+package lsp
+
+import (
+	"fmt"
+
+	"cursord/rpc"
+)
+
+// Answers to the question of trust; the safe one comes first, because editors choose that one beforehand.
+const (
+	titleDeny  = "Deny"
+	titleAllow = "Trust this folder"
+)
+
+// askTrust asks whether the agent may work in a prompt's folder, which waits for the answer.
+func (s *Server) askTrust(p *prompt) {
+	w := p.workspace
+	if w.untrusted = append(w.untrusted, p); len(w.untrusted) > 1 {
+		return // it was asked already
+	}
+	if !s.client.questions {
+		s.show(levelWarning, "cursord: may the agent run commands and change files in %s? cursord.allow or cursord.deny", w.named)
+		return
+	}
+	params := showMessageParams{
+		Type:    levelWarning,
+		Message: fmt.Sprintf("May the agent run commands and change files in %s?", w.named),
+		Actions: []messageAction{{titleDeny}, {titleAllow}},
+	}
+	s.ask("window/showMessageRequest", params, func(m rpc.Message) {
+		var chosen *messageAction
+		switch e := failedAnswer(m); {
+		case len(w.untrusted) == 0:
+		case e != nil:
+			s.show(levelWarning, "cursord: %s is not trusted: cursord.allow or cursord.deny", w.named)
+		case decode(m.Result, &chosen) && chosen != nil && chosen.Title == titleAllow:
+			s.trust(w)
+		default:
+			s.deny(w)
+		}
+	})
+}
+
+// trustCommand trusts the folder, and sends what waits for that.
+func (s *Server) trustCommand(t *target) (any, error) {
+	w, err := s.askedFolder(t)
+	if err != nil {
+		return nil, err
+	}
+	s.trust(w)
+	return nil, nil
+}
+
+func (s *Server) denyCommand(t *target) (any, error) {
+	w, err := s.askedFolder(t)
+	if err != nil {
+		return nil, err
+	}
+	if len(w.untrusted) == 0 {
+		s.show(levelInfo, "cursord: nothing waits for an answer")
+		return nil, nil
+	}
+	s.deny(w)
+	return nil, nil
+}
+
+// askedFolder returns the folder that an answer is about: without another word, one that was asked about.
+func (s *Server) askedFolder(t *target) (*workspace, error) {
+	for _, w := range s.folders {
+		if t.Workspace == "" && t.URI == "" && t.Path == "" && len(w.untrusted) > 0 {
+			return w, nil
+		}
+	}
+	return s.folderOf(t)
+}
+
+func (s *Server) trust(w *workspace) {
+	waiting := w.untrusted
+	w.untrusted = nil
+	call(s, "workspace/trust", rpc.TrustParams{Workspace: w.path, Trusted: true}, func(_ rpc.TrustResult, err error) {
+		if err != nil {
+			for _, p := range waiting {
+				s.drop(p)
+			}
+			s.complain(err)
+			return
+		}
+		s.show(levelInfo, "cursord: %s is trusted", w.named)
+		for _, p := range waiting {
+			s.startTurn(p)
+		}
+	})
+}
+
+func (s *Server) deny(w *workspace) {
+	waiting := w.untrusted
+	w.untrusted = nil
+	for _, p := range waiting {
+		s.drop(p)
+	}
+	s.show(levelInfo, "cursord: denied; the prompt was not sent, cursord.compose has it")
+}
