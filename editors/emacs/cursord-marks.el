@@ -124,8 +124,9 @@ It moves point; the value is the row then, else nil."
   (catch 'no
     (pcase-dolist (`(,row . ,text) present)
       (unless (and (cursord--go-to-row row at)
-                   (equal (cursord--bare (buffer-substring-no-properties (point) (line-end-position)))
-                          (cursord--bare text)))
+                   (let ((line (buffer-substring-no-properties (point) (line-end-position))))
+                        (or (equal line text)
+                            (equal (cursord--bare line) (cursord--bare text)))))
         (throw 'no nil))
       (setq at row))
     at))
@@ -137,8 +138,13 @@ It moves point; the value is the row then, else nil."
          (rest (- count (length shown))))
     (concat
      (mapconcat (lambda (line)
-                  (propertize (concat sign (truncate-string-to-width (cursord--bare line) cursord--shown-columns nil nil "…") "\n")
-                              'face face))
+                  (let ((line (cursord--bare line)))
+                    (propertize (concat sign
+                                        (if (> (length line) cursord--shown-columns)
+                                            (concat (substring line 0 cursord--shown-columns) "…")
+                                          line)
+                                        "\n")
+                                'face face)))
                 shown "")
      (when (> rest 0)
        (propertize (format "%s… %s%s\n" sign (if shown "and " "") (cursord-plural rest "line")) 'face face)))))

@@ -134,7 +134,7 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
          (new (cursord--new-sections ws))
          (first (null cursord--sections)))
     (setq cursord--review-stale nil)
-    (unless (and (not first) (equal new cursord--sections))
+    (unless (and (not first) (length= new (length cursord--sections)) (cl-every #'eq new cursord--sections))
       (pcase-let* ((`(,head ,old-rest . ,new-rest) (cursord--drop-equal cursord--sections new))
                    (`(,tail ,old-middle . ,new-middle) (cursord--drop-equal (reverse old-rest) (reverse new-rest)))
                    (beg (+ (point-min) head))
@@ -214,7 +214,9 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
                   (nth (- -1 count) (reverse (seq-filter (lambda (at) (< at here)) positions))))))
     (unless there
       (user-error (if positions "No more hunks" "There is nothing to review")))
-    (goto-char there)))
+    (goto-char there)
+    (when diff-refine
+      (ignore-errors (diff-refine-hunk)))))
 
 (defun cursord-review-next-file (&optional count)
   "Go to the next file of the review, COUNT files forward."
@@ -364,6 +366,9 @@ What is not decided stays when you leave with \\[quit-window], also when Emacs e
   ;; It would read the whole file for each hunk.
   (when (eq diff-font-lock-syntax t)
     (setq-local diff-font-lock-syntax 'hunk-only))
+  ;; And it would run a program for each hunk in sight; it is run for the one that one goes to.
+  (when (eq diff-refine 'font-lock)
+    (setq-local diff-refine 'navigation))
   (setq-local header-line-format '(:eval (cursord--review-header)))
   (setq-local revert-buffer-function (lambda (&rest _) (cursord-resync cursord-buffer-workspace)))
   (add-hook 'window-buffer-change-functions
