@@ -114,10 +114,12 @@ func (s *Server) initialize(params json.RawMessage) (any, error) {
 	}
 	_ = json.Unmarshal(p.InitializationOptions, &s.client.settings) // likewise
 	s.phase = serving
-	for _, uri := range rootsOf(&p) {
-		s.addFolder(uri)
+	s.answered = func() {
+		for _, uri := range rootsOf(&p) {
+			s.addFolder(uri)
+		}
+		s.dial()
 	}
-	s.dial()
 	return s.client.answer(s.opts.Version), nil
 }
 

@@ -45,11 +45,12 @@ type Server struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	phase   phase
-	client  client // what the editor is and can
-	daemon  *link
-	asked   map[string]func(rpc.Message) // requests to the editor without an answer, by id
-	askedID int
+	phase    phase
+	client   client // what the editor is and can
+	daemon   *link
+	answered func()                       // what is to be done once the present request is answered; nil mostly
+	asked    map[string]func(rpc.Message) // requests to the editor without an answer, by id
+	askedID  int
 
 	docs       map[string]*document // by URI
 	folders    []*workspace
@@ -199,6 +200,10 @@ func (s *Server) take(m rpc.Message) {
 			err = &rpc.Error{Code: rpc.CodeInternal, Message: m.Method + " failed: an internal error"}
 		}
 		s.reply(m.ID, result, err)
+		if then := s.answered; then != nil {
+			s.answered = nil
+			s.guard(m.Method, then)
+		}
 	}
 }
 

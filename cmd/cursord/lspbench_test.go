@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkLSPInitialize measures the time from the start of "cursord lsp" to its answer to initialize, in an empty folder
+// and in one of 10,000 files, with a daemon that runs and with one that has to be started.
+func BenchmarkLSPInitialize(b *testing.B) {
+	for _, files := range []int{0, 10_000} {
+		for _, running := range []bool{true, false} {
+			b.Run(fmt.Sprintf("files=%d/running=%v", files, running), func(b *testing.B) {
+				w := newWorld(b)
+				for i := range files {
+					w.put(fmt.Sprintf("dir%d/file%d.go", i/100, i), "package x\n")
+				}
+				if running {
+					w.start()
+				}
+				var first delays
+				memory := 0.0
+				for b.Loop() {
+					cmd := exec.Command("cursord", "lsp")
+					cmd.Env = w.env()
+					in, err := cmd.StdinPipe()
+					require.NoError(b, err)
+					out, err := cmd.StdoutPipe()
+					require.NoError(b, err)
+					l := newListener(stdio{out, in})
+					start := time.Now()
+					require.NoError(b, cmd.Start())
+					l.calls("initialize", obj{"rootUri": "file://" + w.ws, "capabilities": modern()})
+					first = append(first, time.Since(start))
+					b.StopTimer()
+					l.calls("shutdown", nil)
+					memory = max(memory, resident(cmd.Process.Pid, "VmHWM"))
+					in.Close()
+					_ = cmd.Wait()
+					if !running {
+						_, stderr, status := w.cursord("stop", "--force")
+						require.Zero(b, status, stderr)
+					}
+					b.StartTimer()
+				}
+				b.ReportMetric(first.quantile(0.5), "µs-initialize-p50")
+				b.ReportMetric(first.quantile(0.99), "µs-initialize-p99")
+				b.ReportMetric(memory, "MB-peak")
+			})
+		}
+	}
+}
