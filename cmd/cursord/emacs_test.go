@@ -16,8 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// eachEmacs runs a test with each Emacs that is there.
+// eachEmacs runs a test with each Emacs that is there, with all of them at once.
 func eachEmacs(t *testing.T, test func(t *testing.T, bin string)) {
+	eachEmacsAlone(t, func(t *testing.T, bin string) {
+		t.Parallel()
+		test(t, bin)
+	})
+}
+
+// eachEmacsAlone runs a test with one Emacs after the other.
+func eachEmacsAlone(t *testing.T, test func(t *testing.T, bin string)) {
 	for _, bin := range editorsFound(t, "emacs-[0-9]*", "emacs") {
 		t.Run(filepath.Base(bin), func(t *testing.T) { test(t, bin) })
 	}

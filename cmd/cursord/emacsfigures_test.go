@@ -70,11 +70,11 @@ func compiledEmacs(t *testing.T, w *world, bin string) string {
 // TestEmacsFigures measures what people would notice, and prints it. It asserts nothing about time; its sizes are small
 // unless CURSORD_EMACS_FIGURES is set.
 func TestEmacsFigures(t *testing.T) {
-	deltas, history := 1000, 500
+	deltas, history, seconds := 1000, 500, 0.2
 	if os.Getenv("CURSORD_EMACS_FIGURES") != "" {
-		deltas, history = 100_000, 50_000
+		deltas, history, seconds = 100_000, 50_000, 3
 	}
-	eachEmacs(t, func(t *testing.T, bin string) {
+	eachEmacsAlone(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.put("f", "one\n")
 		w.start()
@@ -112,9 +112,9 @@ func TestEmacsFigures(t *testing.T) {
 			}
 			play(what, n, append(lines, streams("\nthe end"), done))
 		}
-		e.eval(`(progn (watch-begin) (setq watch-idle (time-add nil 3)) nil)`)
+		e.eval(`(progn (watch-begin) (setq watch-idle (time-add nil %f)) nil)`, seconds)
 		e.untilIn(patience, "nothing", `(time-less-p watch-idle nil)`)
-		t.Logf("nothing, for 3 s: %s", e.eval(`(watch-end)`))
+		t.Logf("nothing, for %.1f s: %s", seconds, e.eval(`(watch-end)`))
 		prose := func(i int) string {
 			if i%12 == 11 {
 				return fmt.Sprintf("word%d\n", i)

@@ -267,6 +267,9 @@ That has changed with Emacs 30."
   (let ((buffer (jsonrpc-stderr-buffer conn)))
     (if (buffer-live-p buffer)
         (with-current-buffer buffer
+          ;; They come by a pipe of their own.
+          (when-let* ((pipe (get-buffer-process buffer)))
+            (accept-process-output pipe 0.03 nil t))
           (string-trim (buffer-substring-no-properties (max (point-min) (- (point-max) 500)) (point-max))))
       "")))
 

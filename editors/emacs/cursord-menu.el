@@ -29,9 +29,17 @@
     ("c" "chat" cursord)
     ("k" "cancel" cursord-cancel)
     ("o" "what waits for me" cursord-next-attention)]
+   ["Review"
+    ("v" "all hunks" cursord-review)
+    ("a" "accept hunk" cursord-accept-hunk)
+    ("r" "reject hunk" cursord-reject-hunk)
+    ("u" "undo decision" cursord-undo)
+    ("U" "redo decision" cursord-redo)
+    ("n" "next hunk" cursord-next-hunk :transient t)
+    ("p" "previous hunk" cursord-previous-hunk :transient t)]
    ["Session"
     ("s" "go on with another" cursord-resume)
-    ("R" "rename" cursord-rename-session)
+    ("N" "rename" cursord-rename-session)
     ("m" "model" cursord-set-model)
     ("M" "mode" cursord-set-mode)
     ("X" "delete one" cursord-delete-session)]
