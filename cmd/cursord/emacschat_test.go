@@ -342,3 +342,25 @@ func TestEmacsGivesUp(t *testing.T) {
 		require.Equal(t, "idle", e.eval(`(cursord-state (car cursord-workspaces))`))
 	})
 }
+
+// TestEmacsOvertakenAnswer reads a page that is older than what was told since it was asked for.
+func TestEmacsOvertakenAnswer(t *testing.T) {
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.plays(streams("I begin. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, streams("I end."), done)
+		w.start()
+		w.trusts()
+		e := w.emacs(t, bin, "")
+		e.eval(`(progn (cursord) (setq pages nil)
+			(advice-add 'cursord--take-page :before (lambda (_ page) (push page pages)))
+			(cursord-send (cursord-workspace-open) "go on") nil)`)
+		e.untilBuffer(chatName, "\n## You\n\ngo on\n\n## Cursor  working\n\nI begin. \n")
+		e.eval(`(progn (setq pages nil) (cursord-transcript-load cursord-transcript) nil)`)
+		e.until("a page", `pages`)
+		w.put("../go", "")
+		e.untilBuffer(chatName, "\n## You\n\ngo on\n\n## Cursor\n\nI begin. I end.\n")
+		e.eval(`(progn (cursord--take-page cursord-transcript (car pages)) nil)`)
+		require.Equal(t, "\n## You\n\ngo on\n\n## Cursor\n\nI begin. I end.\n", e.buffer(chatName))
+		e.quiet()
+	})
+}

@@ -37,6 +37,7 @@
   (lines nil :documentation "How far its lines have their faces; nil if they get none.")
   (final nil :documentation "Whether its text grows no more.")
   (shown nil :documentation "What was rendered, to see whether something else is to be.")
+  (seq 0 :documentation "Of the object that it shows.")
   (prev nil) (next nil))
 
 (cl-defstruct (cursord-transcript (:constructor cursord--transcript-make) (:copier nil))
@@ -305,11 +306,22 @@ What is left gets them a little later."
   "What orders ITEM in TR."
   (format "%s %08d" (gethash (plist-get item :turnId) (cursord-transcript-turns tr)) (plist-get item :index)))
 
-(defun cursord-transcript-item (tr item)
-  "Show ITEM as it is now in TR, whose buffer is current."
+(defun cursord--older-p (block object)
+  "Whether OBJECT, which was read, is older than what BLOCK shows.
+An answer can be overtaken by what is told."
+  (and block
+       (or (< (plist-get object :seq) (cursord-block-seq block))
+           (and (= (plist-get object :seq) (cursord-block-seq block))
+                (plist-get object :text)
+                (string-prefix-p (plist-get object :text) (apply #'concat (reverse (cursord-block-text block))))))))
+
+(defun cursord-transcript-item (tr item &optional read)
+  "Show ITEM as it is now in TR, whose buffer is current.
+If it was READ, what is shown may be newer."
   (let* ((id (plist-get item :id))
          (block (gethash id (cursord-transcript-by-id tr))))
     (cond
+     ((and read (cursord--older-p block item)))
      ((not (gethash (plist-get item :turnId) (cursord-transcript-turns tr)))
       (push item (cursord-transcript-orphans tr)))
      ((equal (plist-get item :kind) "tool") (cursord--show-tool tr item))
@@ -329,7 +341,9 @@ What is left gets them a little later."
         (when (and (cursord-block-final block) (cursord-block-lines block))
           (cursord--write tr)
           (cursord--trim block)
-          (cl-pushnew block (cursord-transcript-unlit tr) :test #'eq)))))))
+          (cl-pushnew block (cursord-transcript-unlit tr) :test #'eq)))))
+    (when-let* ((block (gethash id (cursord-transcript-by-id tr))))
+      (setf (cursord-block-seq block) (max (cursord-block-seq block) (plist-get item :seq))))))
 
 (defun cursord-transcript-delta (tr delta)
   "Add DELTA, a piece of an item's text, to TR, whose buffer is current."
@@ -350,7 +364,7 @@ What is left gets them a little later."
                                  (when (buffer-live-p buffer)
                                    (with-current-buffer buffer
                                      (when (eq tr cursord-transcript)
-                                       (cursord-transcript-item tr (plist-get result :item)))))))))))
+                                       (cursord-transcript-item tr (plist-get result :item) t))))))))))
 
 (defun cursord--heading (turn)
   "The heading of what comes of TURN."
@@ -381,7 +395,8 @@ What is left gets them a little later."
         (setf (cursord-transcript-orphans tr) nil)
         (dolist (item orphans)
           (cursord-transcript-item tr item))))
-    (setf (cursord-block-shown head) text)
+    (setf (cursord-block-shown head) text
+          (cursord-block-seq head) (plist-get turn :seq))
     (when (and err (not (gethash (concat "end " id) (cursord-transcript-by-id tr))))
       (cursord--insert-block
        tr (concat "end " id) (concat order " ~")
@@ -453,10 +468,11 @@ What is left gets them a little later."
 (defun cursord--take-page (tr page)
   "Show PAGE, an answer to session/read, in TR."
   (seq-doseq (turn (plist-get page :turns))
-    (cursord-transcript-turn tr turn))
+    (unless (cursord--older-p (gethash (plist-get turn :id) (cursord-transcript-by-id tr)) turn)
+      (cursord-transcript-turn tr turn)))
   (let ((items (plist-get page :items)))
     (seq-doseq (item items)
-      (cursord-transcript-item tr item))
+      (cursord-transcript-item tr item t))
     (cursord--write tr)
     (setf (cursord-transcript-oldest tr)
           (and (eq (plist-get page :more) t) (> (length items) 0) (plist-get (aref items 0) :id)))
