@@ -289,6 +289,12 @@ func TestEmacsAgentWritesWhatIsUnsaved(t *testing.T) {
 		e.poll("the conflict in the review", func() bool {
 			return strings.Contains(e.buffer(emacsReview), "f has unsaved changes here, and was written meanwhile: save the buffer to keep what it has, or revert it.")
 		})
+		// They can be compared.
+		e.eval(`(progn (setq ediff-window-setup-function 'ediff-setup-windows-plain) (goto-char (point-min)) nil)`)
+		e.keys("e")
+		require.Equal(t, after, e.buffer("*f: disk*"))
+		e.eval(`(progn (with-current-buffer "*Ediff Control Panel*" (ediff-quit nil)) nil)`)
+		require.Equal(t, emacsReview, e.eval(`(buffer-name)`))
 		// Read again, it is the agent's with its hunk.
 		e.eval(`(progn (with-current-buffer "f" (revert-buffer t t t)) nil)`)
 		e.agree(c, "f", after, 1)

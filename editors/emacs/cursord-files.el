@@ -48,6 +48,13 @@
   "The document of the file that diffs of WS call PATH, nil if there is none."
   (gethash (cursord-file ws path) cursord--documents))
 
+(defun cursord-file-buffer (ws path)
+  "The buffer of the file that diffs of WS call PATH, made if there is none.
+Of one that is there, Emacs would ask whether to read it again."
+  (if-let* ((document (cursord-document-at ws path)))
+      (cursord-document-buffer document)
+    (find-file-noselect (cursord-file ws path))))
+
 (defun cursord-diff-of (document)
   "The diff of DOCUMENT; one that is clean if there is nothing to review."
   (or (gethash (cursord-document-path document) (cursord-workspace-diffs (cursord-document-ws document)))
@@ -343,7 +350,7 @@ That is for files in a workspace in use."
             (add-hook 'after-revert-hook #'cursord--reverted nil t)
             (add-hook 'kill-buffer-hook #'cursord--detach nil t)
             (when (gethash (cursord-document-path document) (cursord-workspace-diffs ws))
-              (cursord--document-show document))))))))
+              (cursord-protected #'cursord--document-show document))))))))
 
 (defun cursord--detach ()
   "Forget the document of the current buffer."
@@ -376,8 +383,12 @@ That is for files in a workspace in use."
     (cursord-protected #'cursord--tell-text document)))
 
 (defun cursord--saved ()
-  "Tell the daemon that the current buffer was saved."
+  "Hear that the current buffer was saved."
   (cursord--attach)
+  (cursord-protected #'cursord--tell-saved))
+
+(defun cursord--tell-saved ()
+  "Tell the daemon that the current buffer was saved."
   (when-let* ((document cursord--document)
               (ws (cursord-document-ws document)))
     (when (cursord-document-open document)

@@ -186,7 +186,7 @@ COMMENT, for the agent's next prompt."
 (defun cursord--go-to-file (ws path forward)
   "Go to the first hunk of the file PATH of WS, to the last unless FORWARD."
   (push-mark nil t)
-  (pop-to-buffer-same-window (find-file-noselect (cursord-file ws path)))
+  (pop-to-buffer-same-window (cursord-file-buffer ws path))
   (widen)
   (let ((starts (cursord--hunk-starts))
         (hunks (append (plist-get (gethash path (cursord-workspace-diffs ws)) :hunks) nil)))
