@@ -55,13 +55,12 @@ func (r *reviewer) agentWrote(wr written, src diffs.Source) {
 	switch {
 	case f == nil && known:
 		start, seen := wr.startAt()
+		alone := wr.beside == nil || !seen || (image{Content: start}).same(image{Content: before})
 		switch {
-		case (image{Content: before}).same(wr.after):
+		case alone && (image{Content: before}).same(wr.after), !alone && (image{Content: start}).same(wr.after):
 			return
-		case wr.beside == nil || !seen || (image{Content: start}).same(image{Content: before}):
+		case alone:
 			f = r.add(wr.tree, wr.path, r.w.d.config.Large.New(before))
-		case (image{Content: start}).same(wr.after):
-			return
 		default: // what another call did that is still open, or what was not looked at since, comes first
 			f = r.add(wr.tree, wr.path, r.w.d.config.Large.New(start))
 			f.review.Observe(before, wr.beside)

@@ -242,3 +242,28 @@ func TestWordThatComesLateIsNoPersons(t *testing.T) {
 	e.decides("diff/reject", obj{"all": true})
 	w.requireTree(tree{"f": crlf(v0)})
 }
+
+// TestWrittenTwiceInARow has an agent write the same text twice, so fast that the second write has cut the file off when
+// the first one's word comes.
+func TestWrittenTwiceInARow(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "")
+	writes := func(text string) string { return fmt.Sprintf(`{"fake":"write","path":"f","text":%q}`, text) }
+	a, b := edits("a", "f", "", "agent\n"), edits("b", "f", "agent\n", "agent\n")
+	w.plays(lines(a[:1], a[2:], b[:1], []string{waits("go"), writes("agent\n")}, b[2:], []string{done})...)
+	w.start()
+	e := w.opens()
+	turn := e.asks(nil)
+	calls := map[string]bool{}
+	e.until("the second call", func(n told) bool {
+		if n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Kind == sessions.ItemTool {
+			calls[n.Item.ID] = true
+		}
+		return len(calls) == 2
+	})
+	w.put("../go", "")
+	e.ends(turn.ID)
+	w.requireTree(tree{"f": "agent\n"})
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"f": ""})
+}
