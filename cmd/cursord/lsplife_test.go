@@ -367,3 +367,25 @@ func TestLSPNoDaemon(t *testing.T) {
 	c.does("cursord.ask", "x")
 	c.hearsAfter(mark, "window/showMessage", "done")
 }
+
+// TestLSPAnotherDatabase: a daemon that has lost its database is another one; the editor forgets what the first one told
+// and goes on.
+func TestLSPAnotherDatabase(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "1\n")
+	w.plays(lines(edits("c", "f", "1\n", "1\n2\n"))...)
+	w.start()
+	w.trusted()
+	c := w.lsp(modern(), nil)
+	c.turn()
+	c.waitsForHunks("f", 1)
+	w.kill()
+	require.NoError(t, os.Remove(filepath.Join(w.dir, "state", "cursord.db")))
+	w.start()
+	c.waitsForHunks("f", 0)
+	c.answering(allows)
+	w.plays(lines(edits("c", "f", "1\n2\n", "1\n2\n3\n"))...)
+	c.turn()
+	c.waitsForHunks("f", 1)
+	require.Equal(t, "1\n2\n3\n", w.get("f"))
+}

@@ -373,6 +373,17 @@ func TestLSPWhatIsShown(t *testing.T) {
 	require.Len(t, hints, 2)
 	require.Equal(t, "agent 1/2 +1 −1", hints[0].Label)
 	require.Equal(t, 5, hints[0].Position.Character)
+	mark := c.mark()
+	c.does("cursord.diff")
+	uri, line := c.shown(mark, "review.diff")
+	require.Zero(t, line)
+	raw, err := os.ReadFile(strings.TrimPrefix(uri, "file://"))
+	require.NoError(t, err)
+	require.Contains(t, string(raw), "diff --cursord a/f b/f\n@@ -1,5 +1,5 @@ ")
+	require.Contains(t, string(raw), "\n-line 2\n+agent\n")
+	var state struct{ Hunks, Running int }
+	c.must("workspace/executeCommand", obj{"command": "cursord.status"}, &state)
+	require.Equal(t, 2, state.Hunks)
 	c.does(lenses[0].Command.Command, lenses[0].Command.Arguments...)
 	c.eventually("one is left", func() bool {
 		c.must("textDocument/diagnostic", ask, &report)
