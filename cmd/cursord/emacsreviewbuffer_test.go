@@ -113,7 +113,8 @@ diff --git a/noeol b/noeol
 		w.git("init", "-q")
 		w.git("apply", "--check", "-R", "../patch")
 
-		// Point is on the first hunk; a decision leads to the next one.
+		// A decision leads to the next hunk.
+		e.keys("M-< n")
 		e.untilHere("@@ -2,7 +2,7 @@")
 		e.keys("n")
 		e.untilHere("@@ -12,7 +12,8 @@")
