@@ -25,7 +25,6 @@ func eachHelix(t *testing.T, test func(t *testing.T, bin string)) {
 type hx struct {
 	*tmux
 	w      *world
-	env    []string
 	popups bool // it asks by popups, and its keys give arguments
 }
 
@@ -69,7 +68,7 @@ func (w *world) helix(t *testing.T, bin string, files ...string) *hx {
 	t.Helper()
 	env := w.helixEnv(t, bin)
 	w.editorCommand(t, env, "install", "helix", "--yes", "--languages", "go,markdown,text")
-	h := &hx{tmux: w.helixTerminal(t, env), w: w, env: env}
+	h := &hx{tmux: w.helixTerminal(t, env), w: w}
 	h.popups = !strings.Contains(filepath.Base(bin), "25.01")
 	h.opens(files...)
 	return h
