@@ -198,9 +198,23 @@ func TestNvimCrashesAndRestarts(t *testing.T) {
 		for _, n := range []*nvim{n, other} {
 			n.until("the answer", "local t = (function() "+transcript+" end)() return t:sub(-11) == 'Here again.'")
 		}
-		n.lua("vim.cmd('5Cursord reject')")
+
+		// Both at once.
+		want = n.lua(transcript)
+		n.kill()
+		other.kill()
+		_, stderr, status = w.cursord("stop", "--force")
+		require.Zero(t, status, stderr)
+		n = w.neovim(t, bin, "", "f")
+		n.ex("Cursord resume")
+		n.untilTranscript(want.(string))
+		e = w.opens()
+		n.agree(e, "f", after, 1)
+		n.keys("<Esc>:wincmd t<CR>")
+		n.until("the file", "return vim.bo.buftype == ''")
+		n.ex("5Cursord reject")
 		n.agree(e, "f", before, 0)
-		other.agree(e, "f", before, 0)
+		n.quiet()
 	})
 }
 
@@ -221,6 +235,37 @@ func TestNvimWithoutTheProgram(t *testing.T) {
 		require.Contains(t, n.messages(), `"nonsense" is no subcommand of :Cursord`)
 		require.Equal(t, []any{"accept", "accept!", "ask", "ask!"}, n.lua("return vim.fn.getcompletion('Cursord a', 'cmdline')"))
 		require.Equal(t, []any{"file"}, n.lua("return vim.fn.getcompletion('Cursord reject f', 'cmdline')"))
+	})
+}
+
+// TestNvimBesidePackages has vim.pack bring another plugin: the one that was installed is loaded beside it. From a
+// repository with the plugin at its root vim.pack brings it, too.
+func TestNvimBesidePackages(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.repositoryIn("../other.nvim", tree{"plugin/other.lua": "vim.g.other = 1\n"})
+		_, stderr, status := w.cursord("editor", "install", "nvim")
+		require.Zero(t, status, stderr)
+		add := "if vim.pack then vim.pack.add({ 'file://%s' }, { confirm = false }) end"
+		bare := "vim.opt.rtp:remove(vim.opt.rtp:get()[1])\n"
+		n := w.neovim(t, bin, bare+fmt.Sprintf(add, w.path("../other.nvim")))
+		has := n.lua("return vim.pack ~= nil") == true
+		n.until("the other plugin", "return vim.pack == nil or vim.g.other == 1") // vim.pack waits for git, and answers meanwhile
+		require.Contains(t, n.lua("return vim.api.nvim_get_runtime_file('plugin/cursord.lua', true)"), w.path("../.local/share/nvim/site/pack/cursord/start/cursord.nvim/plugin/cursord.lua"))
+		n.ex("Cursord review")
+		if !has {
+			return
+		}
+		n.kill()
+		_, stderr, status = w.cursord("editor", "uninstall", "nvim")
+		require.Zero(t, status, stderr)
+		require.NoError(t, os.CopyFS(w.path("../cursord.nvim"), os.DirFS("../../editors/nvim")))
+		w.repositoryIn("../cursord.nvim", nil)
+		n = w.neovim(t, bin, bare+fmt.Sprintf(add, w.path("../cursord.nvim")))
+		n.until("the plugin", "return vim.fn.exists(':Cursord') == 2")
+		require.Contains(t, fmt.Sprint(n.lua("return vim.api.nvim_get_runtime_file('plugin/cursord.lua', true)")), "/pack/core/opt/cursord.nvim/")
+		n.ex("Cursord review")
+		n.ex("help cursord-review")
 	})
 }
 
