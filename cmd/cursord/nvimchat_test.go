@@ -112,6 +112,56 @@ Last words`)
 	})
 }
 
+// TestNvimTranscriptInAnyOrder is told of turns and items in all orders, as happens when what is told and what was asked
+// for cross: the transcript is the same.
+func TestNvimTranscriptInAnyOrder(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.start()
+		n := w.neovim(t, bin, "")
+		different := n.lua(`local ws = { root = vim.fn.getcwd() }
+			local told = {}
+			for i = 1, 3 do
+				local turn = { id = 't' .. i, sessionId = 's', prompt = 'ask ' .. i, status = 'completed', createdAt = '2026-01-0' .. i }
+				if i == 2 then turn.error = { message = 'it broke' } end
+				table.insert(told, { 'turn', turn })
+				local function item(index, kind, more)
+					local it = { id = ('i%d.%d'):format(i, index), turnId = turn.id, index = index, kind = kind, status = 'completed' }
+					table.insert(told, { 'item', vim.tbl_extend('error', it, more) })
+				end
+				item(1, 'thinking', { text = 'hm\nwell' })
+				item(2, 'tool', { tool = { title = 'Read f', output = 'x' } })
+				item(3, 'tool', { tool = { title = 'Read g' } })
+				item(4, 'assistant', { text = 'so\n\nit is ' .. i })
+				item(5, 'tool', { tool = { title = 'make' } })
+			end
+			local function all(order)
+				local shown = require('cursord.transcript').new(ws)
+				for _, i in ipairs(order) do
+					shown[told[i][1]](shown, vim.deepcopy(told[i][2]))
+				end
+				shown:flush()
+				local text = table.concat(vim.api.nvim_buf_get_lines(shown.buf, 0, -1, false), '\n')
+				vim.api.nvim_buf_delete(shown.buf, { force = true })
+				return text
+			end
+			local order = {}
+			for i = 1, #told do order[i] = i end
+			local want = all(order)
+			assert(want:find('## You\n\nask 1\n\n## Cursor\n\n∴ Thinking\n  │ hm\n  │ well\n✓ Read f\n  │ x\n✓ Read g\n\nso\n\nit is 1\n\n✓ make\n\n## You', 1, true) == 1, want)
+			for _ = 1, 25 do
+				for i = #order, 2, -1 do
+					local j = math.random(i)
+					order[i], order[j] = order[j], order[i]
+				end
+				local have = all(order)
+				if have ~= want then return table.concat(order, ' ') .. '\n' .. have .. '\n\nand not\n\n' .. want end
+			end`)
+		require.Nil(t, different)
+		n.quiet()
+	})
+}
+
 // TestNvimScrolledWindowStays reads the beginning of an answer while its end comes.
 func TestNvimScrolledWindowStays(t *testing.T) {
 	eachNvim(t, func(t *testing.T, bin string) {

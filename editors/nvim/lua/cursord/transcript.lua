@@ -17,6 +17,7 @@ local bar = '  │ '
 --- @field order string blocks stand in this order
 --- @field mark integer at its first line
 --- @field gap integer empty lines at its beginning
+--- @field compact? boolean no empty line between it and another one of that kind
 --- @field prefix string of its lines after the first
 --- @field bytes integer of the text that has come, in the buffer or not
 --- @field text string[] the pieces of that text, while it grows
@@ -165,6 +166,11 @@ local function colour(self, row)
   end
 end
 
+--- How many empty lines there are between two blocks.
+local function gap_between(before, block)
+  return before and not (before.compact and block.compact) and 1 or 0
+end
+
 --- Puts a block in its place.
 --- @param id string
 --- @param order string
@@ -177,13 +183,9 @@ function Transcript:insert(id, order, lines, compact)
     at = at - 1
   end
   local before, after = self.blocks[at - 1], self.blocks[at]
-  local close = compact and before and before.compact
-  local gap = (before and not close) and 1 or 0
+  local gap = gap_between(before, { compact = compact })
   local row = after and row_of(self, after) or before and api.nvim_buf_line_count(self.buf) or 0
   local text = gap == 1 and vim.list_extend({ '' }, lines) or vim.list_extend({}, lines)
-  if after and not before then
-    text[#text + 1] = ''
-  end
   local block = {
     order = order,
     gap = gap,
@@ -197,6 +199,14 @@ function Transcript:insert(id, order, lines, compact)
     api.nvim_buf_set_lines(self.buf, row, (before or after) and row or -1, false, text)
     block.mark = api.nvim_buf_set_extmark(self.buf, ns, row, 0, {})
     colour(self, row + gap)
+    -- What is behind has another neighbour now.
+    if after and after.gap ~= gap_between(block, after) then
+      local there = row_of(self, after)
+      local lines_of_gap = after.gap == 0 and { '' } or {}
+      api.nvim_buf_set_lines(self.buf, there, there + after.gap, false, lines_of_gap)
+      after.gap = 1 - after.gap
+      api.nvim_buf_set_extmark(self.buf, ns, there, 0, { id = after.mark })
+    end
   end)
   table.insert(self.blocks, at, block)
   self.by_id[id] = block
