@@ -237,7 +237,6 @@ func TestNvimCrashesAndRestarts(t *testing.T) {
 		t.Cleanup(func() { w.cursord("stop", "--force") })
 		_, stderr, status := w.cursord("status")
 		require.Zero(t, status, stderr)
-		e = w.opens()
 		for _, n := range []*nvim{n, other} {
 			n.until("the end of the turn", "return vim.g.cursord_status == '1 hunk' and require('cursord.rpc').connected()")
 			n.untilScreen("interrupted")
