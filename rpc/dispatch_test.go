@@ -327,11 +327,11 @@ func FuzzDispatch(f *testing.F) {
 		p := servePeerOn(t, context.Background(), client, server, FramingLines, fixed(map[string]method{
 			"echo": echo(inOrder), "slow": echo(atOnce),
 		}), stallLimit)
+		require.NoError(t, p.conn.SetReadDeadline(time.Now().Add(2*time.Second))) // which a pipe that has ended does not take
 		go func() {
 			_, _ = p.conn.Write(input)
 			_, _ = p.conn.Write([]byte(end))
 		}()
-		require.NoError(t, p.conn.SetReadDeadline(time.Now().Add(2*time.Second)))
 		got := map[string]int{}
 		for {
 			body, err := p.reader.Read()
