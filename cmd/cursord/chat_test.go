@@ -117,10 +117,14 @@ func TestChatSplit(t *testing.T) {
 	tm.types("clear; cursord chat --split; echo status $?", "Enter")
 	tm.until("status 0\n$")
 	require.Equal(t, "%0 1\n%1 0\n", panes(), "the pane that was active stays so")
+	other := func() string {
+		out, _ := tm.command("capture-pane", "-p", "-t", "%1").Output()
+		return string(out)
+	}
+	tm.poll("the other pane's prompt", func() bool { return strings.Contains(other(), "\n> \n") || strings.Contains(other(), "\n>\n") })
 	e.turn(obj{"prompt": "where are you?"})
 	tm.poll("the chat in the other pane", func() bool {
-		out, err := tm.command("capture-pane", "-p", "-t", "%1").Output()
-		return err == nil && strings.Contains(string(out), "> where are you?\nBeside you.\n— completed")
+		return strings.Contains(other(), "> where are you?\nBeside you.\n— completed")
 	})
 }
 
