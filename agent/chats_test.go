@@ -52,6 +52,6 @@ func TestChats(t *testing.T) {
 	}, got)
 	require.False(t, ChatIsGone("/home/me/app", "plain"))
 	require.True(t, ChatIsGone("/home/me/app", "gone"))
-	require.False(t, ChatIsGone("/work/other", "plain"), "the agent may keep them elsewhere")
+	require.False(t, ChatIsGone("/home/me/other", "plain"), "the agent may keep them elsewhere")
 	require.False(t, ChatIsGone("/home/me/app", "../app"))
 }

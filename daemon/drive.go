@@ -1,0 +1,104 @@
+package daemon
+
+import (
+	"context"
+
+	"cursord/agent"
+	"cursord/sessions"
+)
+
+// This file is the part of a turn that runs beside the loop.
+
+// run starts a turn's agent in a goroutine of its own.
+func (w *workspace) run(t *liveTurn) {
+	var c commit
+	turn := *t.turn
+	turn.Status, turn.StartedAt = sessions.TurnRunning, now()
+	t.turn = &turn
+	t.session.running = true
+	s := *t.session.session
+	w.putSession(&c, t.session, &s)
+	w.put(&c, &turn, nil)
+
+	ctx, cancel := context.WithCancelCause(context.Background())
+	t.ctx, t.cancel = ctx, cancel
+	settings := w.d.settings()
+	req := agent.Request{
+		Mode: string(turn.Mode), Force: turn.Force, Env: []string{"CURSORD_TURN_ID=" + turn.ID, storeMark(w.d.store)},
+		IdleTimeout: settings.AgentIdleTimeout, ToolTimeout: settings.AgentToolTimeout,
+	}
+	if turn.Model != nil {
+		req.Model = *turn.Model
+	} else {
+		req.Model = settings.Model
+	}
+	if s.AgentSessionID != nil && t.recapOf == "" {
+		req.Resume = *s.AgentSessionID
+	}
+	remarks := w.takeNotes(&c, s.ID)
+	w.submit(&c)
+	w.d.turns.Go(func() { w.drive(ctx, t, &s, req, remarks) })
+}
+
+// drive runs the agent, tells the loop what it says, and lets the reviewer see the disk beside each tool call. It is the
+// turn's own goroutine.
+func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session, req agent.Request, remarks []string) {
+	notice := func(text string) {
+		w.tell(turnEvents{turn: t, events: []agent.Event{agent.Notice{Text: text}}})
+	}
+	turn := t.turn // the loop puts another there when this one has ended
+	var out agent.Outcome
+	var left []agent.Event
+	bin, err := w.d.findAgent()
+	if err != nil {
+		out = agent.Outcome{Status: agent.Failed, Failure: &agent.RunError{
+			Kind: string(KindAgentNotInstalled), Message: err.Error(),
+		}}
+	} else if at, err := w.site(ctx, s, turn.ID, t.alias, notice); err != nil {
+		out = withoutPlace(ctx, err)
+	} else {
+		watch := w.review.watchTurn(turn, at.tree, notice)
+		req.Bin, req.Dir = bin, at.tree.root
+		if req.Resume != "" && agent.ChatIsGone(req.Dir, req.Resume) {
+			notice(chatGone)
+		}
+		req.Prompt = at.words.prompt(composePrompt(remarks, w.withRecap(ctx, t, notice), turn.Prompt))
+		req.Ready = watch.ready()
+		req.Heard = &watch.heard
+		out = w.d.launcher.Run(ctx, req, func(events []agent.Event) {
+			left := len(events)
+			for part := range parts(events) {
+				left -= len(part)
+				w.tellCalls(t, watch, at.words, part, left == 0)
+			}
+		})
+		watch.end()
+		left = at.words.flush(nil)
+		at.words.outcome(&out)
+		at.end()
+	}
+	w.tell(turnEvents{turn: t, events: left, outcome: &out})
+}
+
+// tellCalls tells the loop events, and the reviewer what their calls did on disk; last says that they are the last of
+// a batch.
+func (w *workspace) tellCalls(t *liveTurn, watch *turnWatch, words *words, events []agent.Event, last bool) {
+	files := watch.see(events)
+	if last {
+		watch.heard.Taken()
+	}
+	told := words.events(events)
+	if len(files) == 0 && !watch.curious() {
+		w.tell(turnEvents{turn: t, events: told})
+		watch.settle()
+		return
+	}
+	items := make(chan callItems, 1)
+	w.tell(turnEvents{turn: t, events: told, items: items})
+	select {
+	case named := <-items:
+		watch.tell(files, named)
+		watch.settle()
+	case <-w.done:
+	}
+}
