@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,18 +79,24 @@ func BenchmarkInitialize(b *testing.B) {
 	})
 }
 
+// opensAs starts "cursord ARG", for an editor that listens to it, and returns when that was.
+func (w *world) opensAs(b *testing.B, arg string) (cmd *exec.Cmd, in io.Closer, l *listener, start time.Time) {
+	cmd = exec.Command("cursord", arg)
+	cmd.Env = w.env()
+	stdin, err := cmd.StdinPipe()
+	require.NoError(b, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(b, err)
+	l = newListener(stdio{out, stdin})
+	start = time.Now()
+	require.NoError(b, cmd.Start())
+	return cmd, stdin, l, start
+}
+
 func (w *world) measureStarts(b *testing.B, after func()) {
 	var first, daemons delays
 	for b.Loop() {
-		cmd := exec.Command("cursord", "stdio")
-		cmd.Env = w.env()
-		in, err := cmd.StdinPipe()
-		require.NoError(b, err)
-		out, err := cmd.StdoutPipe()
-		require.NoError(b, err)
-		l := newListener(stdio{out, in})
-		start := time.Now()
-		require.NoError(b, cmd.Start())
+		cmd, in, l, start := w.opensAs(b, "stdio")
 		l.calls("initialize", obj{})
 		first = append(first, time.Since(start))
 		l.calls("daemon/status", obj{})

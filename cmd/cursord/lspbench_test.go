@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -25,15 +24,7 @@ func BenchmarkLSPInitialize(b *testing.B) {
 				var first delays
 				memory := 0.0
 				for b.Loop() {
-					cmd := exec.Command("cursord", "lsp")
-					cmd.Env = w.env()
-					in, err := cmd.StdinPipe()
-					require.NoError(b, err)
-					out, err := cmd.StdoutPipe()
-					require.NoError(b, err)
-					l := newListener(stdio{out, in})
-					start := time.Now()
-					require.NoError(b, cmd.Start())
+					cmd, in, l, start := w.opensAs(b, "lsp")
 					l.calls("initialize", obj{"rootUri": "file://" + w.ws, "capabilities": modern()})
 					first = append(first, time.Since(start))
 					b.StopTimer()
