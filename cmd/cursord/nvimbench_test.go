@@ -81,7 +81,7 @@ func TestNvimFigures(t *testing.T) {
 			local shown = require('cursord.transcript').of(require('cursord.workspace').find().current)
 			local session = shown.session
 			local turn = next(shown.turns)
-			shown:item({ id = 'big', turnId = turn, sessionId = session, index = 90, kind = 'assistant', status = 'running' })
+			shown:item({ id = 'big', turnId = turn, sessionId = session, index = 90, kind = 'assistant', status = 'running', seq = 1 })
 			shown:delta({ itemId = 'big', offset = 0, text = (('a **line** with some `+"`code`"+` in it\n'):rep(9) .. '\n'):rep(lines / 10) })
 			shown:flush()`, history)
 		got := n.lua(`local count = ...

@@ -122,11 +122,11 @@ func TestNvimTranscriptInAnyOrder(t *testing.T) {
 		different := n.lua(`local ws = { root = vim.fn.getcwd() }
 			local told = {}
 			for i = 1, 3 do
-				local turn = { id = 't' .. i, sessionId = 's', prompt = 'ask ' .. i, status = 'completed', createdAt = '2026-01-0' .. i }
+				local turn = { id = 't' .. i, sessionId = 's', prompt = 'ask ' .. i, status = 'completed', seq = 1, createdAt = '2026-01-0' .. i }
 				if i == 2 then turn.error = { message = 'it broke' } end
 				table.insert(told, { 'turn', turn })
 				local function item(index, kind, more)
-					local it = { id = ('i%d.%d'):format(i, index), turnId = turn.id, index = index, kind = kind, status = 'completed' }
+					local it = { id = ('i%d.%d'):format(i, index), turnId = turn.id, index = index, kind = kind, status = 'completed', seq = 1 }
 					table.insert(told, { 'item', vim.tbl_extend('error', it, more) })
 				end
 				item(1, 'thinking', { text = 'hm\nwell' })
@@ -158,6 +158,41 @@ func TestNvimTranscriptInAnyOrder(t *testing.T) {
 				if have ~= want then return table.concat(order, ' ') .. '\n' .. have .. '\n\nand not\n\n' .. want end
 			end`)
 		require.Nil(t, different)
+		n.quiet()
+	})
+}
+
+// TestNvimOvertakenAnswer reads a page, and a diff, that are older than what was told since they were asked for.
+func TestNvimOvertakenAnswer(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
+		w.put("f", before)
+		w.plays(append(append([]string{streams("I begin. "), `{"fake":"wait","path":"{{cwd}}/../go"}`}, edits("1", "f", before, after)...),
+			streams("I end."), done)...)
+		w.start()
+		w.trusts()
+		n := w.neovim(t, bin, "", "f")
+		n.ex("Cursord ask go on")
+		begun := "## You\n\ngo on\n\n## Cursor\n\nI begin. "
+		n.untilTranscript(begun)
+		n.lua(`pages = {}
+			local shown = require('cursord.transcript').of(require('cursord.workspace').find().current)
+			require('cursord.rpc').request('session/read', { sessionId = shown.session }, function(_, result) pages[1] = result end)`)
+		n.until("a page", "return pages[1] ~= nil")
+		w.put("../go", "")
+		n.untilTranscript(begun + "\n\n✓ Edit f\n\nI end.")
+		n.until("the state", "return require('cursord').statusline() == 'cursord: 2 hunks'")
+		n.lua("require('cursord.transcript').of(require('cursord.workspace').find().current):page(pages[1])")
+		n.untilTranscript(begun + "\n\n✓ Edit f\n\nI end.")
+		require.NotContains(t, n.screen(), "working")
+
+		n.hunksOf("f", 2)
+		n.lua("old = vim.deepcopy(require('cursord.workspace').find().diffs.f)")
+		n.ex("5Cursord accept")
+		n.hunksOf("f", 1)
+		n.lua("require('cursord.workspace').find():put_diff(old)")
+		n.hunksOf("f", 1)
 		n.quiet()
 	})
 }

@@ -105,7 +105,7 @@ end
 
 local newline = 10
 
---- @class cursord.Block
+--- @class cursord.Piece
 --- @field from integer the first old line that goes, from 1; where none goes, the one in front of which others come
 --- @field count integer how many go
 --- @field lines string[] what comes
@@ -114,7 +114,7 @@ local newline = 10
 --- @param old string
 --- @param new string
 --- @param line_at fun(n: integer): integer the number of the old line that begins behind n bytes
---- @return cursord.Block[]
+--- @return cursord.Piece[]
 local function blocks_of(old, new, line_at)
   if old == new then
     return {}
@@ -137,7 +137,7 @@ local function blocks_of(old, new, line_at)
   a, b = a:sub(1, #a - tail), b:sub(1, #b - tail)
   local before = line_at(head) - 1
   local lines = vim.split(b, '\n', { plain = true })
-  local out = {} --- @type cursord.Block[]
+  local out = {} --- @type cursord.Piece[]
   for _, block in
     ipairs(line_diff(a, b, { result_type = 'indices' }) --[[@as integer[][] ]])
   do
@@ -164,7 +164,7 @@ local function with_eol(text)
 end
 
 --- Where lines are that were moved by a change.
---- @param blocks cursord.Block[]
+--- @param blocks cursord.Piece[]
 --- @return fun(line: integer): integer # for line numbers from 1
 local function moved(blocks)
   return function(line)

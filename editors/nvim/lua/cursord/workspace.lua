@@ -9,6 +9,7 @@ local rpc = require('cursord.rpc')
 --- @field sessions table<string, cursord.Session>
 --- @field turns table<string, cursord.Turn> those that run or wait, and the last of a session
 --- @field diffs table<string, cursord.Diff> by path
+--- @field diff_seqs table<string, integer> of the latest that was told, by path
 --- @field current? string the session that is talked with; nil for a new one
 --- @field chosen? boolean whether it is known which
 --- @field next_model? string for a new session
@@ -120,7 +121,7 @@ end
 
 function Workspace:forget()
   self.seq, self.epoch, self.ready = nil, nil, false
-  self.sessions, self.turns, self.diffs = {}, {}, {}
+  self.sessions, self.turns, self.diffs, self.diff_seqs = {}, {}, {}, {}
 end
 
 function Workspace:subscribe()
@@ -185,12 +186,16 @@ handlers['item/delta'] = function(ws, p)
 end
 
 handlers['diff/changed'] = function(ws, p)
+  ws.diff_seqs[p.diff.path] = p.diff.seq
   ws:put_diff(p.diff)
 end
 
---- Takes a diff for what is so now.
+--- Takes a diff for what is so now, unless what was told has overtaken it.
 --- @param diff cursord.Diff
 function Workspace:put_diff(diff)
+  if diff.seq and diff.seq < (self.diff_seqs[diff.path] or 0) then
+    return
+  end
   local before = self.diffs[diff.path]
   self.diffs[diff.path] = diff.state == 'pending' and diff or nil
   emit('diff', self, diff, before)

@@ -1,0 +1,248 @@
+--- The chat's buffer as a row of blocks, of which any can grow while all is read.
+local config = require('cursord.config')
+
+local api = vim.api
+local ns = api.nvim_create_namespace('cursord_chat')
+
+--- Text that comes is put into the buffer at most so often, in milliseconds.
+local interval = 40
+
+--- A block is an item, a prompt, or what is said of a turn's end. It ends where the next one begins.
+--- @class cursord.Block
+--- @field order string blocks stand in this order
+--- @field mark integer at its first line
+--- @field gap integer empty lines at its beginning
+--- @field compact? boolean no empty line between it and another one of that kind
+--- @field prefix string of its lines after the first
+--- @field bytes integer of the text that has come, in the buffer or not
+--- @field text string[] the pieces of that text, while it grows
+--- @field seq integer of the object that it shows
+--- @field unwritten string[]
+
+--- @class cursord.Blocks
+--- @field buf integer
+--- @field blocks cursord.Block[]
+--- @field by_id table<string, cursord.Block>
+--- @field dirty table<cursord.Block, true>
+--- @field timer uv.uv_timer_t
+local Blocks = { ns = ns }
+
+--- Drops all that is shown.
+function Blocks:empty()
+  self.timer = self.timer or assert(vim.uv.new_timer())
+  self.blocks, self.by_id, self.dirty = {}, {}, {}
+  if api.nvim_buf_line_count(self.buf) > 1 then
+    self:edit(function()
+      api.nvim_buf_set_lines(self.buf, 0, -1, false, {})
+    end)
+  end
+  api.nvim_buf_clear_namespace(self.buf, ns, 0, -1)
+end
+
+function Blocks:close()
+  self.timer:stop()
+  self.timer:close()
+end
+
+--- Changes the buffer. Windows whose cursor is on the last line stay there; others stay where they are.
+function Blocks:edit(change)
+  local buf = self.buf
+  local last = api.nvim_buf_line_count(buf)
+  local followers = {}
+  if config.get().chat.follow then
+    for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+      local reading = win == api.nvim_get_current_win() and api.nvim_get_mode().mode ~= 'n'
+      if not reading and api.nvim_win_get_cursor(win)[1] == last then
+        followers[#followers + 1] = win
+      end
+    end
+  end
+  vim.bo[buf].modifiable = true
+  local ok, err = pcall(change)
+  vim.bo[buf].modifiable = false
+  vim.bo[buf].modified = false
+  local now = api.nvim_buf_line_count(buf)
+  for _, win in ipairs(now ~= last and followers or {}) do
+    api.nvim_win_set_cursor(win, { now, 0 })
+  end
+  if not ok then
+    error(err, 0)
+  end
+end
+
+--- A block's first row.
+--- @param block cursord.Block
+--- @return integer
+function Blocks:row(block)
+  return api.nvim_buf_get_extmark_by_id(self.buf, ns, block.mark, {})[1]
+end
+
+--- The row behind a block's last one.
+local function end_of(self, block)
+  for i = #self.blocks, 1, -1 do
+    if self.blocks[i] == block then
+      local after = self.blocks[i + 1]
+      return after and self:row(after) or api.nvim_buf_line_count(self.buf)
+    end
+  end
+  error('a block that is not there')
+end
+
+local icons = {
+  ['◌'] = 'CursordNote',
+  ['✓'] = 'CursordChatDone',
+  ['✗'] = 'CursordChatFailed',
+  ['∴'] = 'CursordNote',
+}
+
+--- Colours the icon and the title of what folds.
+local function colour(self, row)
+  local line = api.nvim_buf_get_lines(self.buf, row, row + 1, false)[1] or ''
+  local icon = vim.fn.strcharpart(line, 0, 1)
+  if icons[icon] then
+    api.nvim_buf_set_extmark(self.buf, ns, row, 0, { end_col = #icon, hl_group = icons[icon] })
+    api.nvim_buf_set_extmark(
+      self.buf,
+      ns,
+      row,
+      #icon,
+      { end_col = #line, hl_group = 'CursordChatTool' }
+    )
+  end
+end
+
+--- How many empty lines there are between two blocks.
+local function gap_between(before, block)
+  return before and not (before.compact and block.compact) and 1 or 0
+end
+
+--- Puts a block in its place.
+--- @param id string
+--- @param order string
+--- @param lines string[]
+--- @param compact? boolean no empty line in front of it if its neighbour is compact, too
+--- @return cursord.Block
+function Blocks:insert(id, order, lines, compact)
+  local at = #self.blocks + 1
+  while at > 1 and self.blocks[at - 1].order > order do
+    at = at - 1
+  end
+  local before, after = self.blocks[at - 1], self.blocks[at]
+  local gap = gap_between(before, { compact = compact })
+  local row = after and self:row(after) or before and api.nvim_buf_line_count(self.buf) or 0
+  local text = gap == 1 and vim.list_extend({ '' }, lines) or vim.list_extend({}, lines)
+  local block = {
+    order = order,
+    gap = gap,
+    compact = compact,
+    prefix = '',
+    bytes = 0,
+    text = {},
+    unwritten = {},
+    seq = 0,
+  }
+  self:edit(function()
+    api.nvim_buf_set_lines(self.buf, row, (before or after) and row or -1, false, text)
+    block.mark = api.nvim_buf_set_extmark(self.buf, ns, row, 0, {})
+    colour(self, row + gap)
+    -- What is behind has another neighbour now.
+    if after and after.gap ~= gap_between(block, after) then
+      local there = self:row(after)
+      local lines_of_gap = after.gap == 0 and { '' } or {}
+      api.nvim_buf_set_lines(self.buf, there, there + after.gap, false, lines_of_gap)
+      after.gap = 1 - after.gap
+      api.nvim_buf_set_extmark(self.buf, ns, there, 0, { id = after.mark })
+    end
+  end)
+  table.insert(self.blocks, at, block)
+  self.by_id[id] = block
+  return block
+end
+
+--- @param block cursord.Block
+--- @param lines string[]
+function Blocks:replace(block, lines)
+  local row, last = self:row(block), end_of(self, block)
+  local first = row + block.gap
+  if vim.deep_equal(api.nvim_buf_get_lines(self.buf, first, last, false), lines) then
+    return
+  end
+  self:edit(function()
+    api.nvim_buf_clear_namespace(self.buf, ns, first + 1, last)
+    for _, mark in ipairs(api.nvim_buf_get_extmarks(self.buf, ns, { first, 0 }, { first, -1 }, {})) do
+      if mark[1] ~= block.mark then
+        api.nvim_buf_del_extmark(self.buf, ns, mark[1])
+      end
+    end
+    api.nvim_buf_set_lines(self.buf, first, last, false, lines)
+    api.nvim_buf_set_extmark(self.buf, ns, row, 0, { id = block.mark })
+    colour(self, first)
+  end)
+end
+
+--- Puts what has come into the buffer.
+function Blocks:flush()
+  local dirty = self.dirty
+  self.dirty = {}
+  if not next(dirty) or not api.nvim_buf_is_valid(self.buf) then
+    return
+  end
+  self:edit(function()
+    for block in pairs(dirty) do
+      local text = table.concat(block.unwritten)
+      block.unwritten = {}
+      local lines = vim.split(text, '\n', { plain = true })
+      if block.prefix ~= '' then
+        for i = 2, #lines do
+          lines[i] = block.prefix .. lines[i]
+        end
+      end
+      local row = end_of(self, block) - 1
+      api.nvim_buf_set_text(self.buf, row, -1, row, -1, lines)
+    end
+  end)
+end
+
+--- @param block cursord.Block
+--- @param text string
+function Blocks:append(block, text)
+  if text == '' then
+    return
+  end
+  table.insert(block.unwritten, text)
+  table.insert(block.text, text)
+  block.bytes = block.bytes + #text
+  if not next(self.dirty) then
+    self.timer:start(
+      interval,
+      0,
+      vim.schedule_wrap(function()
+        self:flush()
+      end)
+    )
+  end
+  self.dirty[block] = true
+end
+
+--- Makes text, below of head, all that a growing block says.
+--- @param block cursord.Block
+--- @param head string[]
+--- @param text string
+function Blocks:set(block, head, text)
+  self:flush()
+  local have = table.concat(block.text)
+  if text == have then
+    return
+  elseif vim.startswith(text, have) then
+    self:append(block, text:sub(#have + 1))
+    return
+  end
+  local lines = vim.split(text, '\n', { plain = true })
+  for i, line in ipairs(lines) do
+    lines[i] = block.prefix .. line
+  end
+  block.text, block.bytes = { text }, #text
+  self:replace(block, vim.list_extend(vim.list_extend({}, head), lines))
+end
+
+return Blocks
