@@ -59,6 +59,7 @@ func (r *reviewer) typedInto(name string, doc *document, saved image) *file {
 		return f
 	}
 	if !saved.same(image{Content: f.review.Current()}) {
+		r.shared().windows.claim(nil, name) // what calls found there before is older
 		f.review.Observe(saved.Content, nil)
 	}
 	return f

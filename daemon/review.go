@@ -34,7 +34,7 @@ type reviewer struct {
 	viewed   map[string]bool                        // paths that some client may see differently now
 	left     map[string]bool                        // paths from which files have gone, to be told
 	beside   map[*file]bool                         // files that a decision about others may have changed
-	late     map[*file]bool                         // files in copies to be read again when their agents' calls have ended
+	late     map[*file]bool                         // files to be read again when their agents' calls have ended
 	head     gitHead
 	watch    *fsWatch
 	rewatch  bool // what is pending may have changed since watch was told
@@ -231,7 +231,8 @@ type sides struct {
 	path string // of a file in a copy: where that is
 }
 
-// refresh takes in what the disk holds now; a difference is a person's, or that of an agent whose call is open.
+// refresh takes in what the disk holds now; a difference is a person's, or that of an agent whose call is open. What only
+// the end of a call can tell stays unseen until then: over it nobody may write.
 func (r *reviewer) refresh(f *file) (s sides, err error) {
 	if err := r.load(f); err != nil {
 		return s, storeError(err)
@@ -243,7 +244,11 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 	if s.here.odd != "" {
 		return s, r.unreadable(f, s.here)
 	}
-	if !s.here.same(image{Content: f.review.Current()}) && !r.adopt(f, s.here) {
+	seen := image{Content: f.review.Current()}
+	if !s.here.same(seen) && f.tree.windows.unsaid(f.path, seen) {
+		r.late[f], s.here = true, seen
+	}
+	if !s.here.same(seen) && !r.adopt(f, s.here) {
 		by := r.author(f.path, s.here)
 		f.vanished = nil
 		if by != nil && !f.review.Pending() {

@@ -266,13 +266,7 @@ func (t *turnWatch) tell(files []written, items callItems) {
 
 // end returns when the reviewer has seen all that the turn did.
 func (t *turnWatch) end() {
-	for _, calls := range t.open {
-		for _, c := range calls {
-			for _, o := range c.open {
-				o.close()
-			}
-		}
-	}
+	t.endCalls()
 	t.lastScan()
 	t.r.call(func() {
 		t.tree.hearings = slices.DeleteFunc(t.tree.hearings, func(h *agent.Heard) bool { return h == &t.heard })
@@ -281,6 +275,36 @@ func (t *turnWatch) end() {
 	})
 	t.stop()
 	t.start.close()
+}
+
+// endCalls closes the windows of calls of whose end the agent has said nothing.
+func (t *turnWatch) endCalls() {
+	var open []openWindow
+	for _, calls := range t.open {
+		for _, c := range calls {
+			open = append(open, c.open...)
+		}
+	}
+	if len(open) == 0 {
+		return
+	}
+	for _, o := range open {
+		o.tree.windows.giveUp(o.window)
+	}
+	t.r.call(func() {
+		var files []*file
+		for _, o := range open {
+			for _, p := range o.window.paths {
+				if f := o.tree.files[p]; f != nil {
+					files = append(files, f)
+				}
+			}
+		}
+		t.r.refreshAll(files)
+	})
+	for _, o := range open {
+		o.close()
+	}
 }
 
 // windows are the times in which a change to a path is the agent's: from a call's start until its end was observed.
@@ -296,7 +320,8 @@ type windows struct {
 type window struct {
 	paths  []string
 	source diffs.Source
-	before map[string]image // guarded by windows.mu; what paths held when the call was seen to begin, less what was asked for
+	before map[string]image // guarded by windows.mu; what paths held when the call was seen to begin, less what was asked for; nil until read
+	silent bool             // guarded by windows.mu; the agent will not say what the call has done
 
 	from, margin int64 // of a run, as there
 }
@@ -375,6 +400,24 @@ func (ws *windows) claim(w *window, path string) (before image, ok bool) {
 		delete(open.before, path)
 	}
 	return before, ok
+}
+
+// unsaid reports whether only the end of an open call can tell whose it is what a path holds: when the call was seen to
+// begin, that was not what has been seen of it. It may have been a person's by then, or the agent's already.
+func (ws *windows) unsaid(path string, seen image) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return slices.ContainsFunc(ws.paths[path], func(w *window) bool {
+		before, held := w.before[path]
+		return !w.silent && (w.before == nil || held && before.odd == "" && !before.same(seen))
+	})
+}
+
+// giveUp says that the end of a window's call will not be told.
+func (ws *windows) giveUp(w *window) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	w.silent = true
 }
 
 // editing reports whether a call is open that names a path.

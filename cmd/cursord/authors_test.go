@@ -243,6 +243,48 @@ func TestWordThatComesLateIsNoPersons(t *testing.T) {
 	w.requireTree(tree{"f": crlf(v0)})
 }
 
+// TestALookBeforeTheWordIsNoPersons has two calls write a file under review, and somebody look at it, before the agent
+// has said what the first one did.
+func TestALookBeforeTheWordIsNoPersons(t *testing.T) {
+	v0 := numbered(20, nil)
+	v1 := numbered(20, map[int]string{3: "three"})
+	v2 := numbered(20, map[int]string{3: "three", 9: "nine"})
+	v3 := numbered(20, map[int]string{3: "three", 9: "nine", 15: "fifteen"})
+	writes := func(text string) string { return fmt.Sprintf(`{"fake":"write","path":"f","text":%q}`, text) }
+	b, c := edits("b", "f", v1, v2), edits("c", "f", v2, v3)
+	said := lines(b[len(b)-1:], c[:1], c[len(c)-1:], []string{done})
+	for _, s := range []struct {
+		name  string
+		after []string
+		want  string
+	}{
+		{"the word comes", said, v0},
+		{"no word comes", []string{done}, numbered(20, map[int]string{9: "nine"})}, // which may be a person's
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("f", v0)
+			w.plays(lines(edits("a", "f", v0, v1), []string{done})...)
+			w.start()
+			e := w.opens()
+			e.turn(nil)
+
+			w.plays(lines([]string{writes(v2)}, b[:1], []string{waits("go"), writes(v3), execs("touch ../written"), waits("on")}, s.after)...)
+			turn := e.asks(nil)
+			e.calls(turn.ID)
+			w.put("../go", "")
+			w.exists("../written")
+			e.diffs()
+			e.must("diff/list", obj{"workspace": w.ws, "path": "f"}, nil)
+			w.put("../on", "")
+			e.ends(turn.ID)
+			w.requireTree(tree{"f": v3})
+			e.decides("diff/reject", obj{"all": true})
+			w.requireTree(tree{"f": s.want})
+		})
+	}
+}
+
 // TestWrittenTwiceInARow has an agent write the same text twice, so fast that the second write has cut the file off when
 // the first one's word comes.
 func TestWrittenTwiceInARow(t *testing.T) {
