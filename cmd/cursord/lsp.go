@@ -62,8 +62,8 @@ that do not reload files by themselves.`,
 
 // serveLSP serves a language client on both until it ends.
 func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
-	ctx, stop := untilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	// Editors keep what comes on stderr in their log.
 	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	dirs, err := daemon.FindDirs()
@@ -75,6 +75,10 @@ func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
 	ok := lsp.Serve(ctx, both, both, lsp.Options{
 		Version: version(), StateDir: dirs.State, Dial: func() io.ReadWriteCloser { return inProcess(ctx) },
 		Transcript: transcriptOf, Log: log,
+		Greeted: func() { // until then there is nothing to end well
+			signalled, _ := untilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+			context.AfterFunc(signalled, cancel)
+		},
 	})
 	if !ok {
 		return exitFailed

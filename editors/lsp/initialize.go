@@ -113,13 +113,7 @@ func (s *Server) initialize(params json.RawMessage) (any, error) {
 		s.client.name = p.ClientInfo.Name
 	}
 	_ = json.Unmarshal(p.InitializationOptions, &s.client.settings) // likewise
-	s.phase = serving
-	s.answered = func() {
-		for _, uri := range rootsOf(&p) {
-			s.addFolder(uri)
-		}
-		s.dial()
-	}
+	s.phase, s.roots = serving, rootsOf(&p)
 	return s.client.answer(s.opts.Version), nil
 }
 

@@ -7,8 +7,9 @@ import (
 	"cursord/rpc"
 )
 
-// An outbox writes messages to the editor, in order, from a goroutine of its own: who hands one in never waits. Of
-// notifications with one key the latest counts, so that an editor that does not read costs no memory without bound.
+// An outbox writes messages to the editor, in order, once it is started from a goroutine of its own: who hands one in does
+// not wait any more. Of notifications with one key the latest counts, so that an editor that does not read costs no memory
+// without bound.
 type outbox struct {
 	w    io.Writer
 	done chan struct{}
@@ -17,6 +18,7 @@ type outbox struct {
 	more    *sync.Cond
 	framing rpc.Framing        // guarded by mu; nothing is written while it is unknown
 	queue   []*letter          // guarded by mu
+	started bool               // guarded by mu
 	keyed   map[string]*letter // guarded by mu; those that wait
 	closed  bool               // guarded by mu
 	broken  bool               // guarded by mu: what comes is dropped
@@ -30,8 +32,14 @@ type letter struct {
 func newOutbox(w io.Writer) *outbox {
 	b := &outbox{w: w, done: make(chan struct{}), keyed: map[string]*letter{}}
 	b.more = sync.NewCond(&b.mu)
-	go b.run()
 	return b
+}
+
+func (b *outbox) start() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.started = true
+	go b.run()
 }
 
 func (b *outbox) setFraming(f rpc.Framing) {
@@ -48,6 +56,12 @@ func (b *outbox) send(key string, body []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed || b.broken {
+		return
+	}
+	if !b.started {
+		if _, err := b.w.Write(rpc.AppendFrame(nil, b.framing, body)); err != nil {
+			b.broken = true
+		}
 		return
 	}
 	if l := b.keyed[key]; l != nil {

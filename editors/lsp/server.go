@@ -28,6 +28,7 @@ const flushLimit = 5 * time.Second
 type Options struct {
 	Version  string
 	StateDir string // where the files are kept that editors are shown
+	Greeted  func() // called once initialize is answered: for what that answer is not to wait for; may be nil
 	// Dial returns a connection to the daemon that outlives daemons. It does not wait for one.
 	Dial func() io.ReadWriteCloser
 	// Transcript returns a session as Markdown.
@@ -45,12 +46,12 @@ type Server struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	phase    phase
-	client   client // what the editor is and can
-	daemon   *link
-	answered func()                       // what is to be done once the present request is answered; nil mostly
-	asked    map[string]func(rpc.Message) // requests to the editor without an answer, by id
-	askedID  int
+	phase   phase
+	client  client   // what the editor is and can
+	roots   []string // the folders that it named when it came, as it writes them
+	daemon  *link
+	asked   map[string]func(rpc.Message) // requests to the editor without an answer, by id
+	askedID int
 
 	docs       map[string]*document // by URI
 	folders    []*workspace
@@ -79,8 +80,30 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	defer s.cancel()
+	r := rpc.NewFrameReader(in, rpc.MaxMessage)
+	// Until initialize is answered there is nothing but this goroutine: that answer waits for no other one.
+	for s.phase == fresh {
+		m, err := s.next(r)
+		if err != nil {
+			return errors.Is(err, io.EOF)
+		}
+		s.guard("", func() { s.take(m) })
+	}
+	if s.phase == exited {
+		return s.clean
+	}
+	s.out.start()
+	if opts.Greeted != nil {
+		opts.Greeted()
+	}
+	if s.phase == serving {
+		for _, uri := range s.roots {
+			s.addFolder(uri)
+		}
+		s.dial()
+	}
 	gone := make(chan bool, 1)
-	go s.read(in, gone)
+	go s.read(r, gone)
 	ok = s.loop(gone)
 	close(s.ended)
 	s.cancel()
@@ -100,8 +123,21 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 }
 
 // read hands what the editor says to the loop. Why it has ended is told by gone: true for the end of input.
-func (s *Server) read(in io.Reader, gone chan<- bool) {
-	r := rpc.NewFrameReader(in, rpc.MaxMessage)
+func (s *Server) read(r *rpc.FrameReader, gone chan<- bool) {
+	for {
+		m, err := s.next(r)
+		if err != nil {
+			gone <- errors.Is(err, io.EOF)
+			return
+		}
+		if !s.post(func() { s.take(m) }) {
+			return
+		}
+	}
+}
+
+// next returns the editor's next message, and answers what is none. After an error there is nothing more.
+func (s *Server) next(r *rpc.FrameReader) (rpc.Message, error) {
 	for {
 		body, err := r.Read()
 		s.out.setFraming(r.Framing())
@@ -113,20 +149,15 @@ func (s *Server) read(in io.Reader, gone chan<- bool) {
 			continue
 		case errors.As(err, &broken):
 			s.reply(nil, nil, &rpc.Error{Code: rpc.CodeParse, Message: broken.Message + "; closing the connection"})
-			gone <- false
-			return
+			return rpc.Message{}, err
 		default:
-			gone <- errors.Is(err, io.EOF)
-			return
+			return rpc.Message{}, err
 		}
 		m, bad := rpc.ParseMessage(body)
-		if bad != nil {
-			s.reply(m.ID, nil, bad)
-			continue
+		if bad == nil {
+			return m, nil
 		}
-		if !s.post(func() { s.take(m) }) {
-			return
-		}
+		s.reply(m.ID, nil, bad)
 	}
 }
 
@@ -200,10 +231,6 @@ func (s *Server) take(m rpc.Message) {
 			err = &rpc.Error{Code: rpc.CodeInternal, Message: m.Method + " failed: an internal error"}
 		}
 		s.reply(m.ID, result, err)
-		if then := s.answered; then != nil {
-			s.answered = nil
-			s.guard(m.Method, then)
-		}
 	}
 }
 
