@@ -120,8 +120,13 @@ func disk() []mutant {
 	return []mutant{
 		{
 			name: "the disk is not read again before a decision", file: "daemon/review.go",
-			old: "if !s.here.same(image{Content: f.review.Current()}) && !r.adopt(f, s.here) {",
+			old: "if !s.here.same(seen) && !r.adopt(f, s.here) {",
 			now: "if false {", tests: "cmd/cursord TestUserEditsSurviveEveryDecision",
+		},
+		{
+			name: "what only a call's end can tell is guessed", file: "daemon/review.go",
+			old: "if !s.here.same(seen) && f.tree.windows.unsaid(f.path, seen) {",
+			now: "if false {", tests: "cmd/cursord TestALookBeforeTheWordIsNoPersons",
 		},
 		{
 			name: "a stale revision decides", file: "daemon/decide.go",
