@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,7 +88,7 @@ func Open(o Options) (*Daemon, error) {
 		d.log = slog.New(slog.DiscardHandler)
 	}
 	d.take(o.Config)
-	storeOptions := sessions.Options{OnTrouble: d.storageTrouble}
+	storeOptions := sessions.Options{OnTrouble: d.storageTrouble, LeftOpen: unseen}
 	if o.Fault != nil {
 		storeOptions.Fault = func() error { return o.Fault(Step{Name: StepCommit}) }
 	}
@@ -115,6 +116,15 @@ func Open(o Options) (*Daemon, error) {
 	d.endKeeping = cancel
 	d.keeping.Go(func() { d.housekeep(ctx) })
 	return d, nil
+}
+
+// unseen says of an item that the last daemon left running what nobody has seen of it; "" if there is nothing to see.
+func unseen(it *sessions.Item) string {
+	if it.Tool == nil || !writes(it.Tool.Name) && !writesAnything(it.Tool.Name) {
+		return ""
+	}
+	return fmt.Sprintf("The daemon was killed while this ran: %s. What it changed may not be listed for review.",
+		cmp.Or(it.Tool.Title, it.Tool.Command, it.Tool.Name))
 }
 
 // storeMark is in the environment of every agent of the daemon that has this store.

@@ -112,7 +112,7 @@ func (s *Store) ready(report *Report, idle []string) (err error) {
 		return err
 	}
 	return s.update(func(tx *bolt.Tx) (err error) {
-		report.Interrupted, err = interrupt(tx, idle)
+		report.Interrupted, err = interrupt(tx, idle, s.o.LeftOpen)
 		return err
 	})
 }

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,9 +12,9 @@ import (
 
 // interrupt ends what a daemon that stopped or died left open: its turns, running or queued, become interrupted,
 // their running items cancelled with the text that was kept, and their sessions idle, with new seqs and in the order
-// in which a live end is told: items, session, turns. idle names more sessions that cannot be busy any more. It
-// returns the turns, by workspace and age.
-func interrupt(tx *bolt.Tx, idle []string) ([]*Turn, error) {
+// in which a live end is told: items, session, turns. idle names more sessions that cannot be busy any more; leftOpen
+// is that of Options. It returns the turns, by workspace and age.
+func interrupt(tx *bolt.Tx, idle []string, leftOpen func(*Item) string) ([]*Turn, error) {
 	open := map[string][]uint32{}
 	for _, id := range idle {
 		open[id] = nil
@@ -45,7 +46,7 @@ func interrupt(tx *bolt.Tx, idle []string) ([]*Turn, error) {
 	now := Now()
 	for _, id := range names {
 		slices.Sort(open[id])
-		turns, err := interruptSession(tx, id, open[id], now)
+		turns, err := interruptSession(tx, id, open[id], leftOpen, now)
 		if err != nil {
 			return nil, fmt.Errorf("session %s: %w", id, err)
 		}
@@ -57,7 +58,7 @@ func interrupt(tx *bolt.Tx, idle []string) ([]*Turn, error) {
 	return out, nil
 }
 
-func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, now Time) ([]*Turn, error) {
+func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*Item) string, now Time) ([]*Turn, error) {
 	b := tx.Bucket(bucketSessions).Bucket([]byte(id))
 	if b == nil {
 		return nil, nil
@@ -68,7 +69,7 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, now Time) ([]*T
 	}
 	seq := number(w.b.Get(keySeq))
 	for _, ordinal := range ordinals {
-		if err := w.cancelItems(b, ordinal, &seq, now); err != nil {
+		if err := w.cancelItems(b, ordinal, &seq, leftOpen, now); err != nil {
 			return nil, err
 		}
 	}
@@ -79,7 +80,7 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, now Time) ([]*T
 	if s.State != SessionIdle {
 		seq++
 		s.State, s.UpdatedAt, s.Seq = SessionIdle, now, seq
-		if err := w.put(s); err != nil {
+		if err := w.put(s, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -91,7 +92,7 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, now Time) ([]*T
 		}
 		seq++
 		t.Status, t.EndedAt, t.Seq = TurnInterrupted, &now, seq
-		if err := w.put(t); err != nil {
+		if err := w.put(t, nil); err != nil {
 			return nil, err
 		}
 		out = append(out, t)
@@ -99,12 +100,15 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, now Time) ([]*T
 	return out, nil
 }
 
-// cancelItems ends the items of a turn that still run. What was kept of their uncut tools stays.
-func (w space) cancelItems(b *bolt.Bucket, ordinal uint32, seq *uint64, now Time) error {
+// cancelItems ends the items of a turn that still run, and adds what there is to say of them. What was kept of their uncut
+// tools stays.
+func (w space) cancelItems(b *bolt.Bucket, ordinal uint32, seq *uint64, leftOpen func(*Item) string, now Time) error {
 	var running []*Item
+	items := 0
 	prefix := itemKey(prefixItem, ordinal, 0)[:5]
 	c := b.Cursor()
 	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
+		items = int(binary.BigEndian.Uint32(k[len(prefix):])) + 1
 		if st, err := decodeStored(v); err != nil || st.flags&flagActive == 0 {
 			continue
 		}
@@ -114,28 +118,40 @@ func (w space) cancelItems(b *bolt.Bucket, ordinal uint32, seq *uint64, now Time
 		}
 		running = append(running, it)
 	}
+	var notices []*Item
 	for _, it := range running {
+		if leftOpen != nil {
+			if text := leftOpen(it); text != "" {
+				notices = append(notices, &Item{
+					ID: ItemID(it.TurnID, items+len(notices)), TurnID: it.TurnID, SessionID: it.SessionID, Workspace: it.Workspace,
+					Index: items + len(notices), Kind: ItemNotice, Status: ItemCompleted, Text: text, StartedAt: now, EndedAt: &now,
+				})
+			}
+		}
 		*seq++
 		it.Status, it.EndedAt, it.Seq = ItemCancelled, &now, *seq
 		var detail []byte
 		if key := b.Get(itemKey(prefixDetail, ordinal, uint32(it.Index))); key != nil {
 			detail = bytes.Clone(w.tx.Bucket(bucketBlobs).Get(key))
 		}
-		raw, err := json.Marshal(it)
-		if err != nil {
+		if err := w.put(it, detail); err != nil {
 			return err
 		}
-		if err := w.applyOne(Put{Object: it, JSON: raw, Detail: detail}); err != nil {
+	}
+	for _, it := range notices {
+		*seq++
+		it.Seq = *seq
+		if err := w.put(it, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w space) put(o Object) error {
+func (w space) put(o Object, detail []byte) error {
 	raw, err := json.Marshal(o)
 	if err != nil {
 		return err
 	}
-	return w.applyOne(Put{Object: o, JSON: raw})
+	return w.applyOne(Put{Object: o, JSON: raw, Detail: detail})
 }

@@ -57,3 +57,31 @@ func TestOpenEndsWhatWasLeftOpen(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 13, w.Seq)
 }
+
+func TestOpenTellsOfWhatWasLeftOpen(t *testing.T) {
+	path := dbPath(t)
+	s, _ := openAt(t, path)
+	busy := session("s1", 1)
+	busy.State = SessionRunning
+	must(t, s, puts(busy, turn("t1", "s1", TurnRunning, 2))...)
+	tool := item("t1", "s1", 0, ItemRunning, 3)
+	tool.Kind, tool.Tool = ItemTool, &Tool{CallID: "c1", Name: "shell", Paths: []string{}}
+	must(t, s, puts(tool, item("t1", "s1", 1, ItemCompleted, 4), item("t1", "s1", 2, ItemRunning, 5))...)
+	require.NoError(t, s.Close())
+
+	s, _, err := Open(path, Options{LeftOpen: func(it *Item) string {
+		if it.Tool == nil {
+			return ""
+		}
+		return it.Tool.Name + " ran"
+	}})
+	require.NoError(t, err)
+	defer s.Close()
+	require.Equal(t, []string{"4 item t1:1", "6 item t1:0", "7 item t1:2", "8 item t1:3", "9 session s1", "10 turn t1"}, index(t, s, 0))
+	notice, err := s.Item("t1:3")
+	require.NoError(t, err)
+	require.Equal(t, ItemNotice, notice.Kind)
+	require.Equal(t, ItemCompleted, notice.Status)
+	require.Equal(t, 3, notice.Index)
+	require.Equal(t, "shell ran", notice.Text)
+}

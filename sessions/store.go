@@ -15,6 +15,9 @@ type Options struct {
 	LockTimeout time.Duration // how long to wait for another process to let go; 0: 1 s
 	// OnTrouble is called from the writer when commits begin to fail, and with nil when they work again.
 	OnTrouble func(error)
+	// LeftOpen is asked by Open about each item that the last daemon left running; what it returns, if not "", is added
+	// to the item's turn as a notice.
+	LeftOpen func(*Item) (notice string)
 	// Fault, for tests, is called before each commit, which fails with its error if there is one.
 	Fault func() error
 }

@@ -97,8 +97,10 @@ func TestKilledDaemon(t *testing.T) {
 				require.NotNil(t, turn.EndedAt)
 			}
 			var texts []string
+			ran := false // the command
 			for _, n := range other.all() {
 				if n.Item != nil && n.Item.TurnID == "running" {
+					ran = ran || n.Item.Tool != nil && n.Item.Tool.CallID == "open"
 					require.NotEqual(t, sessions.ItemRunning, n.Item.Status)
 					require.NotNil(t, n.Item.EndedAt)
 					if n.Item.Text != "" {
@@ -110,6 +112,8 @@ func TestKilledDaemon(t *testing.T) {
 				}
 			}
 			require.Subset(t, texts, moment.told)
+			const unseen = "The daemon was killed while this ran: sleep 2. What it changed may not be listed for review."
+			require.Equal(t, ran, slices.Contains(texts, unseen), "%q", texts)
 			require.Equal(t, []string{`thinking completed "Hm"`, `assistant completed "I look."`, `tool completed read/read "c" out="A"`,
 				`assistant completed "Done."`}, other.describe("before"))
 		})
