@@ -159,15 +159,14 @@ func TestChangesNearACommand(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.putAll(tree{"far": "a\n", "before": "a\n", "in": "a\n", "after": "a\n"})
-	// The agent says what times its clock showed when all is done: nothing depends on who waits for whom.
+	// The agent says when its command ran when all is done, by the times on disk: nothing depends on who waits for whom.
 	w.put("../template", stamped("started", "START", "")+"\n"+
 		stamped("completed", "END", `,"result":{"success":{"command":"x","exitCode":0,"stdout":""}}`)+"\n")
-	w.put("../say.sh", `sed "s/START/$(cat ../started)/; s/END/$(cat ../ended)/" ../template`)
+	w.put("../say.sh", `ms() { stat -c %.3Z "$1" | tr -d .; }
+sed "s/START/$(($(ms before)+30))/; s/END/$(($(ms after)-30))/" ../template`)
 	say := `{"fake":"exec","argv":["sh","../say.sh"],"stdout":true}`
-	// What "near" means is a matter of the times on disk.
-	const clock, at = "date +%s%3N | tr -d '\\n' > ../", " && sleep 0.03; "
 	w.plays(lines([]string{
-		execs("echo x >> far; sleep 0.5; echo x >> before" + at + clock + "started; echo x >> in; " + clock + "ended" + at + "echo x >> after"),
+		execs("echo x >> far; sleep 0.5; echo x >> before; sleep 0.1; echo x >> in; sleep 0.1; echo x >> after"),
 		say, execs("sleep 0.3"),
 	})...)
 	w.start()
