@@ -93,10 +93,3 @@ func (r *reviewer) agentWrites(f *file, client ClientID, accept bool) bool {
 	}
 	return f.tree.isolated() && f.tree.windows.writing(f.path)
 }
-
-// writing reports whether an agent's call that writes a path is open.
-func (ws *windows) writing(path string) bool {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	return slices.ContainsFunc(ws.paths[path], func(w *window) bool { return w.source.Via == "edit" })
-}
