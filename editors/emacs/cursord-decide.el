@@ -11,6 +11,8 @@
 
 (require 'cl-lib)
 (require 'cursord-workspace)
+(require 'cursord-document)
+(require 'cursord-disk)
 (require 'cursord-files)
 
 (defconst cursord--done-words '((:diff/accept . "accepted") (:diff/reject . "rejected")))
@@ -72,12 +74,8 @@ Return nil if a buffer is not what it was any more, and was left."
     (when-let* (((eq method :diff/reject))
                 ((seq-empty-p (plist-get result :edits)))
                 ((length= diffs 1))
-                (decision (plist-get result :decision))
-                (document (cursord-document-at ws (plist-get (seq-first diffs) :path)))
-                (left (cursord-document-left document)))
-      ;; Undo in the buffer leads to the text that it left.
-      (setf (cursord-document-rejects document)
-            (cons (cons left decision) (take 50 (cursord-document-rejects document)))))
+                (document (cursord-document-at ws (plist-get (seq-first diffs) :path))))
+      (cursord--undo-leads-to document (plist-get result :decision)))
     fits))
 
 (defun cursord-find-hunk (ws id)
@@ -137,13 +135,23 @@ is the second attempt."
                    (cursord-complain err)
                    (funcall after nil nil))))))))
 
+(defun cursord--gone-now (ws)
+  "What is to be said of files of WS that a decision here has removed; \"\" for none."
+  (let ((gone (seq-filter (lambda (document)
+                            (and (eq ws (cursord-document-ws document)) (eq (cursord-document-gone document) 'untold)))
+                          (hash-table-values cursord--documents))))
+    (dolist (document gone)
+      (setf (cursord-document-gone document) t))
+    (if gone (concat "; " (cursord-gone-text gone)) "")))
+
 (defun cursord--say-decided (ws method applied skipped)
   "Say that METHOD was done with APPLIED hunks of WS, and SKIPPED left out."
-  (cursord-say "%s %s; %s%s" (alist-get method cursord--done-words) (cursord-plural applied "hunk") (cursord-left ws)
+  (cursord-say "%s %s; %s%s%s" (alist-get method cursord--done-words) (cursord-plural applied "hunk") (cursord-left ws)
                (if (seq-empty-p skipped)
                    ""
                  (concat "; left out: "
-                         (mapconcat (lambda (one) (format "%s (%s)" (plist-get one :path) (plist-get one :kind))) skipped ", ")))))
+                         (mapconcat (lambda (one) (format "%s (%s)" (plist-get one :path) (plist-get one :kind))) skipped ", ")))
+               (cursord--gone-now ws)))
 
 ;;;; Decisions
 
@@ -207,7 +215,7 @@ AFTER is called with whether it was done."
      (cursord-request ws method nil
                       :then (lambda (result)
                               (if (cursord-protected #'cursord--take-decision ws method result)
-                                  (cursord-say "%s: %s" word (cursord-left ws))
+                                  (cursord-say "%s: %s%s" word (cursord-left ws) (cursord--gone-now ws))
                                 (cursord-say "the text changed at the same moment; try again"))
                               (funcall done))
                       :else (lambda (err)

@@ -7,139 +7,14 @@
 ;; What an agent or a decision writes is in the buffers of those files at once: a buffer without changes of its own
 ;; follows the disk, without a question.  One with changes is never touched: its text is told to the daemon, which then
 ;; measures the file's diff against it, and what is rejected there comes back as edits.
-;;
-;; All that is known of a buffer is in a document.  There is one for each buffer of a file in a workspace in use.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'cursord-workspace)
 (require 'cursord-marks)
-(require 'cursord-replace)
-
-(cl-defstruct (cursord-document (:constructor cursord--document-make) (:copier nil))
-  "A buffer of a file in a workspace."
-  buffer
-  (file nil :documentation "Its name without links.")
-  (path nil :documentation "What diffs call it.")
-  ws
-  (reviewed nil :documentation "Whether there was something to review in it.")
-  (open nil :documentation "Whether the daemon has it open.")
-  (version 0)
-  (tick nil :documentation "`buffer-chars-modified-tick' of the text that the daemon knows.")
-  (cost 0 :documentation "Seconds that telling the text takes.")
-  (timer nil :documentation "When the text will be told.")
-  (left nil :documentation "Hash of the text before the disk was last followed.")
-  (rejects nil :documentation "The decisions that can be taken back by undo: (HASH . DECISION).")
-  (conflict nil :documentation "Whether both buffer and file have changed."))
-
-(defvar cursord--documents (make-hash-table :test #'equal)
-  "Documents by file.")
-
-(defvar-local cursord--document nil
-  "The document of this buffer.")
-(put 'cursord--document 'permanent-local t)
-
-(defun cursord-document (&optional buffer)
-  "The document of BUFFER, else of the current one, nil if there is none."
-  (buffer-local-value 'cursord--document (or buffer (current-buffer))))
-
-(defun cursord-document-at (ws path)
-  "The document of the file that diffs of WS call PATH, nil if there is none."
-  (gethash (cursord-file ws path) cursord--documents))
-
-(defun cursord-file-buffer (ws path)
-  "The buffer of the file that diffs of WS call PATH, made if there is none.
-Of one that is there, Emacs would ask whether to read it again."
-  (if-let* ((document (cursord-document-at ws path)))
-      (cursord-document-buffer document)
-    (find-file-noselect (cursord-file ws path))))
-
-(defun cursord-diff-of (document)
-  "The diff of DOCUMENT; one that is clean if there is nothing to review."
-  (or (gethash (cursord-document-path document) (cursord-workspace-diffs (cursord-document-ws document)))
-      (list :path (cursord-document-path document) :state "clean" :kind "modified" :rev 0 :hunks [])))
-
-;;;; The disk
-
-(defun cursord--whole-text ()
-  "The text of the current buffer."
-  (save-restriction
-    (widen)
-    (buffer-substring-no-properties (point-min) (point-max))))
-
-(defun cursord--read-file (file coding)
-  "What FILE holds, read as CODING with whatever line ends it has.
-The value is (TEXT MTIME CODING), nil if it is no file that can be read."
-  (when-let* ((attributes (file-attributes file))
-              ((null (file-attribute-type attributes))))
-    (with-temp-buffer
-      (let ((coding-system-for-read (and coding (coding-system-change-eol-conversion coding nil)))
-            (after-insert-file-functions nil)
-            (format-alist nil))
-        (ignore-error file-error
-          (insert-file-contents file)
-          (list (buffer-string) (file-attribute-modification-time attributes) last-coding-system-used))))))
-
-(defun cursord--plain-p ()
-  "Whether the current buffer just has the text of its file."
-  (and (memq revert-buffer-function '(nil revert-buffer--default))
-       (memq revert-buffer-insert-file-contents-function '(nil revert-buffer-insert-file-contents--default-function))
-       enable-multibyte-characters
-       (null buffer-file-format)
-       (not (derived-mode-p 'special-mode 'tar-mode 'archive-mode))))
-
-(defun cursord--take-disk (mtime)
-  "Have Emacs know that the current buffer is as the file was at MTIME."
-  ;; No question whether to edit it, no lock.
-  (let ((buffer-file-truename nil))
-    (set-visited-file-modtime mtime)
-    (set-buffer-modified-p nil)))
-
-(defvar cursord--following nil
-  "Whether a buffer is brought to what is on disk.")
-
-(defun cursord--follow (document)
-  "Bring the current buffer, of DOCUMENT and without changes, to what is on disk."
-  (unless (verify-visited-file-modtime)
-    (let ((cursord--following t))
-      (if (not (cursord--plain-p))
-          (let ((inhibit-message t))
-            (when (file-exists-p buffer-file-name)
-              (revert-buffer t t t)))
-        (cursord--follow-text document)))))
-
-(defun cursord--follow-text (document)
-  "Make the text of the file of DOCUMENT that of the current buffer."
-  (when-let* ((disk (cursord--read-file (cursord-document-file document)
-                                        (and (> (buffer-size) 0) buffer-file-coding-system))))
-    (pcase-let ((`(,text ,mtime ,coding) disk)
-                (left (buffer-hash))
-                (changed nil))
-      (let ((buffer-file-truename nil))
-        ;; Undo of what follows then leaves a buffer with changes, and nothing is locked.
-        (set-buffer-modified-p t)
-        (unwind-protect
-            (setq changed (cursord-as-one-step (cursord-replace-text text)))
-          (setq buffer-file-coding-system coding)
-          (cursord--take-disk mtime)))
-      (when changed
-        (setf (cursord-document-left document) left)
-        (cursord-run-hook 'after-revert-hook)))))
-
-(defun cursord--settle (document)
-  "If the current buffer, of DOCUMENT, is as the disk, have Emacs know that."
-  (when (cursord--plain-p)
-    (let ((size (file-attribute-size (file-attributes (cursord-document-file document)))))
-      (when (and size
-                 ;; Anything else is read.
-                 (or (not (eq (coding-system-eol-type buffer-file-coding-system) 0))
-                     (coding-system-get buffer-file-coding-system :bom)
-                     (eql size (1- (position-bytes (save-restriction (widen) (point-max)))))))
-        (pcase (cursord--read-file (cursord-document-file document) buffer-file-coding-system)
-          (`(,text ,mtime ,_)
-           (when (string= text (cursord--whole-text))
-             (cursord--take-disk mtime))))))))
+(require 'cursord-document)
+(require 'cursord-disk)
 
 ;;;; Telling
 
@@ -205,19 +80,36 @@ DONE is called when the diff is there that fits it."
              ;; Something else was decided meanwhile: it is just text.
              :else (lambda (_err) (cursord-report document done)))
           (cursord--tell-text document)
-          (let ((tick (cursord-document-tick document)))
-            (cursord-request
-             ws :diff/list (list :path (cursord-document-path document))
-             :then (lambda (result)
-                     (when (and (eq document (and (buffer-live-p buffer) (cursord-document buffer)))
-                                (eql tick (with-current-buffer buffer (buffer-chars-modified-tick))))
-                       (let ((diffs (plist-get result :diffs)))
-                         (cursord-put-diff ws (if (seq-empty-p diffs)
-                                                  (list :path (cursord-document-path document) :state "clean" :kind "modified"
-                                                        :rev 0 :hunks [])
-                                                (seq-first diffs)))))
-                     (funcall done))
-             :else (lambda (_err) (funcall done)))))))))
+          (cursord--list-diff document done))))))
+
+(defun cursord--list-diff (document done)
+  "Ask for the diff that fits what was told of DOCUMENT; call DONE in the end.
+The buffer of DOCUMENT is current."
+  (let* ((buffer (current-buffer))
+         (ws (cursord-document-ws document))
+         (path (cursord-document-path document))
+         (tick (cursord-document-tick document))
+         (seq (cursord-diff-seq ws path))
+         (fits (lambda ()
+                 (and (buffer-live-p buffer)
+                      (eq document (cursord-document buffer))
+                      (eql tick (with-current-buffer buffer (buffer-chars-modified-tick)))))))
+    (cursord-request
+     ws :diff/list (list :path path)
+     :then (lambda (result)
+             (let ((diffs (plist-get result :diffs)))
+               (cond
+                ((not (funcall fits)) (funcall done))
+                ((not (seq-empty-p diffs))
+                 (cursord-put-diff ws (seq-first diffs))
+                 (funcall done))
+                ;; That there is none has no seq: was something told since?
+                ((eql seq (cursord-diff-seq ws path))
+                 (cursord-put-diff ws (list :path path :state "clean" :kind "modified" :rev 0 :hunks []))
+                 (funcall done))
+                (t (with-current-buffer buffer
+                     (cursord--list-diff document done))))))
+     :else (lambda (_err) (funcall done)))))
 
 (defun cursord--put-diffs (ws diffs)
   "Take DIFFS of an answer for what is so in WS, also in buffers."
@@ -255,15 +147,10 @@ That is so if both it and its file have changed."
         (was (cursord-document-conflict document)))
     (setf (cursord-document-conflict document) conflict)
     (unless (eq conflict was)
-      (cursord--tell-again document)
+      (cursord-tell-again document)
       (when conflict
         (cursord-say "%s has unsaved changes, and was written meanwhile; nothing is lost, see M-x cursord-review"
                      (cursord-document-path document))))))
-
-(defun cursord--tell-again (document)
-  "Have the diff of DOCUMENT drawn again."
-  (cursord--emit 'diff (cursord-document-ws document) (cursord-diff-of document))
-  (cursord--wake 0))
 
 (defun cursord--document-show (document)
   "Bring the buffer of DOCUMENT and its marks to what its diff says."
@@ -275,12 +162,12 @@ That is so if both it and its file have changed."
           (setf (cursord-document-reviewed document) t))
         (when (buffer-modified-p)
           (cursord--settle document))
-        (unless (buffer-modified-p)
-          (cursord--follow document))
-        (cursord--note-conflict document)
-        (if (cursord--in-sync-p document)
-            (cursord-marks-show diff)
-          (cursord--report-soon document))))))
+        ;; If that takes a while, this is called again.
+        (unless (and (not (buffer-modified-p)) (cursord--follow document))
+          (cursord--note-conflict document)
+          (if (cursord--in-sync-p document)
+              (cursord-marks-show diff)
+            (cursord--report-soon document)))))))
 
 (defvar cursord--to-show nil
   "Documents whose buffers are to be brought to what is known, in order.")
@@ -365,7 +252,7 @@ That is for files in a workspace in use."
       (when (eq document (gethash (cursord-document-file document) cursord--documents))
         (remhash (cursord-document-file document) cursord--documents))
       (when (cursord-document-conflict document)
-        (cursord--tell-again document))
+        (cursord-tell-again document))
       (cursord-marks-clear))))
 
 (defun cursord--changed (&rest _)
@@ -391,6 +278,7 @@ That is for files in a workspace in use."
   "Tell the daemon that the current buffer was saved."
   (when-let* ((document cursord--document)
               (ws (cursord-document-ws document)))
+    (setf (cursord-document-gone document) nil)
     (when (cursord-document-open document)
       (unless (eql (cursord-document-tick document) (buffer-chars-modified-tick))
         (cursord--tell-text document))

@@ -170,53 +170,130 @@ It moves point; the value is the row then, else nil."
                                          (cursord--absent-text absent "-" 'cursord-removed)))
                            mark)))))
 
-(defun cursord--place (group)
-  "Make the overlay of GROUP, in whose row point is, or behind the last one."
+(defun cursord--place (group there)
+  "Return the overlay of GROUP, in whose row point is, or behind the last one.
+That is the one of THERE, a table of those there were, if it is still right."
   (let* ((beg (point))
          (below (and (eobp) (not (bolp))))
          (end (save-excursion (forward-line (length (cursord-group-present group))) (point)))
-         (overlay (make-overlay beg end)))
-    (overlay-put overlay 'cursord-group group)
-    (overlay-put overlay 'cursord-below below)
-    (overlay-put overlay 'priority 10)
-    (cursord--dress overlay)
+         (key (cursord--group-key group))
+         (overlay (gethash key there)))
+    (if (and overlay
+             (eql beg (overlay-start overlay))
+             (eql end (overlay-end overlay))
+             (eq below (overlay-get overlay 'cursord-below))
+             (cursord--same-group-p group (overlay-get overlay 'cursord-group)))
+        (remhash key there)
+      (setq overlay (make-overlay beg end))
+      (overlay-put overlay 'cursord-below below)
+      (overlay-put overlay 'priority 10))
+    (let ((new (null (overlay-get overlay 'cursord-group))))
+      (overlay-put overlay 'cursord-group group)
+      (when new
+        (cursord--dress overlay)))
     overlay))
+
+(defun cursord--group-key (group)
+  "What tells GROUP from others of its file."
+  (cons (plist-get (cursord-group-hunk group) :id) (cursord-group-from group)))
+
+(defun cursord--same-group-p (a b)
+  "Whether the groups A and B look alike."
+  (and (equal (cursord-group-old a) (cursord-group-old b))
+       (equal (cursord-group-new a) (cursord-group-new b))
+       (eq (cursord-isolated-p (cursord-group-hunk a)) (cursord-isolated-p (cursord-group-hunk b)))))
+
+(cl-defstruct (cursord-placing (:constructor cursord--placing-make) (:copier nil))
+  "How far the hunks of a diff are placed."
+  hunks                                 ; that are left
+  (marks nil)                           ; that are placed, the last first
+  (there nil :documentation "Marks that there were and that were not met, by key.")
+  (at 1)
+  (row 0 :documentation "The row of AT.")
+  tick)
+
+(defvar-local cursord--placing nil
+  "What is left to be placed of hunks in this buffer.")
+(put 'cursord--placing 'permanent-local t)
+
+(defconst cursord--place-slice 0.008
+  "Seconds after which the rest of the hunks waits.")
+
+(defun cursord--marks-there ()
+  "The marks of this buffer by what tells their groups from others."
+  (let ((there (make-hash-table :test #'equal)))
+    (dolist (overlay cursord--marks)
+      (let ((key (and (overlay-buffer overlay) (cursord--group-key (overlay-get overlay 'cursord-group)))))
+        (if (or (null key) (gethash key there))
+            (delete-overlay overlay)
+          (puthash key overlay there))))
+    there))
 
 (defun cursord-marks-clear ()
   "Take all hunks out of the current buffer."
   (mapc #'delete-overlay cursord--marks)
-  (setq cursord--marks nil))
+  (setq cursord--marks nil
+        cursord--placing nil))
 
-(defun cursord-marks-show (diff)
-  "Show the hunks of DIFF in the current buffer, whose text it is about.
-A hunk with lines that are not there is left out: another diff is on its way."
-  (cursord-marks-clear)
-  (unless (member (plist-get diff :kind) '("deleted" "binary" "large" "symlink" "mode"))
+(defun cursord--place-hunk (placing hunk)
+  "Place HUNK, the next one of PLACING, in the current buffer, which is widened."
+  (pcase-let* ((`(,groups . ,present) (cursord-groups hunk))
+               (row (cursord-placing-row placing))
+               (from-begin (lambda () (goto-char (point-min)) (setq row 0))))
+    ;; Some hunks of several sessions are not in order.
+    (when (and present (< (caar present) row))
+      (funcall from-begin))
+    (if-let* ((last (cursord--present-p present row)))
+        (progn
+          (setq row last)
+          (dolist (group groups)
+            (cursord--go-to-row (cursord-group-row group) row)
+            (setq row (cursord-group-row group))
+            (push (cursord--place group (cursord-placing-there placing)) (cursord-placing-marks placing))
+            (when (eobp)
+              (funcall from-begin))))
+      (funcall from-begin))
+    (setf (cursord-placing-row placing) row)))
+
+(defun cursord--place-some (placing)
+  "Place hunks of PLACING in the current buffer, for a short time."
+  (let ((limit (time-add nil cursord--place-slice))
+        (there (cursord-placing-there placing)))
     (save-excursion
       (save-restriction
         (widen)
-        (goto-char (point-min))
-        (let ((row 0) marks)
-          (seq-doseq (hunk (plist-get diff :hunks))
-            (pcase-let* ((`(,groups . ,present) (cursord-groups hunk))
-                         (at row))
-              ;; Some hunks of several sessions are not in order.
-              (when (and present (< (caar present) row))
-                (goto-char (point-min))
-                (setq at 0))
-              (if-let* ((there (cursord--present-p present at)))
-                  (progn
-                    (setq row there)
-                    (dolist (group groups)
-                      (cursord--go-to-row (cursord-group-row group) row)
-                      (setq row (cursord-group-row group))
-                      (push (cursord--place group) marks)
-                      (when (eobp)
-                        (goto-char (point-min))
-                        (setq row 0))))
-                (goto-char (point-min))
-                (setq row 0))))
-          (setq cursord--marks (nreverse marks)))))))
+        (goto-char (cursord-placing-at placing))
+        (while (and (cursord-placing-hunks placing) (time-less-p nil limit))
+          (cursord--place-hunk placing (pop (cursord-placing-hunks placing))))
+        (setf (cursord-placing-at placing) (point))))
+    (setq cursord--marks (reverse (cursord-placing-marks placing)))
+    (if (null (cursord-placing-hunks placing))
+        (progn
+          (maphash (lambda (_key overlay) (delete-overlay overlay)) there)
+          (setq cursord--placing nil))
+      ;; Those behind are where they were.
+      (setq cursord--marks (nconc cursord--marks (sort (hash-table-values there)
+                                                       (lambda (a b) (< (overlay-start a) (overlay-start b))))))
+      (run-at-time 0.01 nil #'cursord-protected #'cursord--place-on (current-buffer) placing))))
+
+(defun cursord--place-on (buffer placing)
+  "Go on with PLACING in BUFFER, unless it has changed: then it is shown again."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (when (and (eq placing cursord--placing)
+                 (eql (cursord-placing-tick placing) (buffer-chars-modified-tick)))
+        (cursord--place-some placing)))))
+
+(defun cursord-marks-show (diff)
+  "Show the hunks of DIFF in the current buffer, whose text it is about.
+A hunk with lines that are not there is left out: another diff is on its way.
+What is shown already stays as it is.  Of very many hunks, some come later."
+  (setq cursord--placing (cursord--placing-make
+                          :hunks (and (not (member (plist-get diff :kind) '("deleted" "binary" "large" "symlink" "mode")))
+                                      (append (plist-get diff :hunks) nil))
+                          :there (cursord--marks-there)
+                          :tick (buffer-chars-modified-tick)))
+  (cursord--place-some cursord--placing))
 
 (defun cursord--dress-all ()
   "Have the marks of all buffers seen, or not, as `cursord-mode' says."

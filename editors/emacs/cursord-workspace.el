@@ -65,6 +65,7 @@ An error in one function does not keep the others from being called.")
   (sessions (make-hash-table :test #'equal) :documentation "Sessions by id.")
   (turns (make-hash-table :test #'equal) :documentation "Turns by id: those that run or wait, and the last of a session.")
   (diffs (make-hash-table :test #'equal) :documentation "Diffs by path, those with something to review.")
+  (seqs (make-hash-table :test #'equal) :documentation "Seqs of the latest diffs, by path.")
   (current nil :documentation "The id of the session that is talked with; nil for a new one.")
   (chosen nil :documentation "Whether it is known which session that is.")
   (next nil :documentation "Model and mode of a new session, a plist.")
@@ -227,6 +228,7 @@ Nothing is done where that is not connected."
         (cursord-workspace-epoch ws) nil)
   (clrhash (cursord-workspace-sessions ws))
   (clrhash (cursord-workspace-turns ws))
+  (clrhash (cursord-workspace-seqs ws))
   (let ((diffs (copy-hash-table (cursord-workspace-diffs ws))))
     (clrhash (cursord-workspace-diffs ws))
     (cursord--emit 'reset ws diffs)))
@@ -290,14 +292,23 @@ Nothing is done where that is not connected."
         (setf (cursord-workspace-failed ws) (equal (plist-get turn :status) "failed"))))
     (cursord--emit 'turn ws turn before)))
 
+(defun cursord-diff-seq (ws path)
+  "The seq of the latest diff of PATH that was told of in WS; 0 for none."
+  (gethash path (cursord-workspace-seqs ws) 0))
+
 (defun cursord-put-diff (ws diff)
-  "Take DIFF for what is so in WS now."
+  "Take DIFF for what is so in WS now, unless a newer one was told.
+An answer can be overtaken."
   (let* ((path (plist-get diff :path))
+         (seq (or (plist-get diff :seq) 0))
          (before (gethash path (cursord-workspace-diffs ws))))
-    (if (equal (plist-get diff :state) "pending")
-        (puthash path diff (cursord-workspace-diffs ws))
-      (remhash path (cursord-workspace-diffs ws)))
-    (cursord--emit 'diff ws diff before)))
+    (unless (< 0 seq (cursord-diff-seq ws path))
+      (when (> seq 0)
+        (puthash path seq (cursord-workspace-seqs ws)))
+      (if (equal (plist-get diff :state) "pending")
+          (puthash path diff (cursord-workspace-diffs ws))
+        (remhash path (cursord-workspace-diffs ws)))
+      (cursord--emit 'diff ws diff before))))
 
 (defun cursord--receive (host method params)
   "Take the notification METHOD with PARAMS that has come from HOST."
