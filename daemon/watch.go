@@ -274,32 +274,55 @@ func (t *turnWatch) end() {
 	t.start.close()
 }
 
-// endCalls closes the windows of calls of whose end the agent has said nothing.
+// endCalls ends the calls of whose end the agent has said nothing. What has changed since they began is theirs.
 func (t *turnWatch) endCalls() {
+	var files []written
 	var open []openWindow
 	for _, calls := range t.open {
 		for _, c := range calls {
+			files = append(files, t.unfinished(c)...)
 			open = append(open, c.open...)
 		}
 	}
 	if len(open) == 0 {
 		return
 	}
-	for _, o := range open {
-		o.tree.windows.giveUp(o.window)
-	}
+	src := diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "edit"}
 	t.r.call(func() {
-		var files []*file
+		for _, f := range files {
+			if t.r.w.d.docs.typed(f.tree.absolute(f.path), f.after) == nil {
+				t.r.agentWrote(f, src)
+			}
+		}
+		var left []*file
 		for _, o := range open {
+			o.tree.windows.giveUp(o.window)
 			for _, p := range o.window.paths {
 				if f := o.tree.files[p]; f != nil {
-					files = append(files, f)
+					left = append(left, f)
 				}
 			}
 		}
-		t.r.refreshAll(files)
+		t.r.refreshAll(left)
 	})
 	for _, o := range open {
 		o.close()
 	}
+}
+
+// unfinished returns the files of a call that has not ended and that are not what they were when it began.
+func (t *turnWatch) unfinished(c *watchedCall) (files []written) {
+	for s, before := range c.before {
+		f := written{
+			spot: s, before: &before, after: s.tree.read(s.path), of: c.windowIn(s.tree), start: t.start,
+			beside: cmp.Or(t.beside(), c.by[s]), prior: t.said[s],
+		}
+		if s.tree != t.tree {
+			f.start, f.beside = emptySnapshot(s.tree.root), c.by[s]
+		}
+		if !f.after.same(before) {
+			files = append(files, f)
+		}
+	}
+	return files
 }

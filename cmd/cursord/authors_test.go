@@ -284,6 +284,45 @@ func TestALookBeforeTheWordIsNoPersons(t *testing.T) {
 	}
 }
 
+// TestCancelledInACall cancels turns in calls that have written and not said so.
+func TestCancelledInACall(t *testing.T) {
+	for _, c := range []struct{ name, path, before, after, kind string }{
+		{"changed", "f", "f\n", "F\n", "modified"},
+		{"made", "new/g", "(absent)", "G\n", "created"},
+		{"emptied", "f", "f\n", "", "modified"},
+		{"not yet", "f", "f\n", "f\n", ""},
+	} {
+		for _, isolation := range []string{"none", "copy"} {
+			t.Run(c.name+", "+isolation, func(t *testing.T) {
+				w := newWorld(t)
+				w.putAll(tree{"f": "f\n"})
+				call := edits("1", c.path, c.before, c.after)
+				w.plays(lines(call[:1], []string{fmt.Sprintf(`{"fake":"wait","path":%q}`, w.path("../go"))}, call[1:2], []string{execs("touch " + w.path("../written")), `{"fake":"hang"}`})...)
+				w.start()
+				e := w.opens()
+				var made struct{ Session sessions.Session }
+				e.must("session/create", obj{"workspace": w.ws, "isolation": isolation}, &made)
+				turn := e.asks(obj{"sessionId": made.Session.ID})
+				e.calls(turn.ID)
+				w.put("../go", "")
+				w.exists("../written")
+				e.must("turn/cancel", obj{"turnId": turn.ID}, nil)
+				require.Equal(t, sessions.TurnCancelled, e.ends(turn.ID).Status)
+				found := e.diffs()
+				if c.kind == "" {
+					require.Empty(t, found)
+					return
+				}
+				require.Equal(t, []string{c.path}, sorted(keys(found)))
+				require.Equal(t, c.kind, string(found[c.path].Kind))
+				e.decides("diff/reject", obj{"all": true})
+				w.requireTree(tree{c.path: c.before})
+				require.Empty(t, e.diffs())
+			})
+		}
+	}
+}
+
 // TestWrittenTwiceInARow has an agent write the same text twice, so fast that the second write has cut the file off when
 // the first one's word comes.
 func TestWrittenTwiceInARow(t *testing.T) {
