@@ -213,7 +213,7 @@ func (r *reviewer) finish(client ClientID, touched []*file, ops []sessions.Op, o
 func (r *reviewer) choose(dec Decision) ([]*choice, error) {
 	var choices []*choice
 	if dec.Hunks == nil {
-		files, err := r.chosen(dec.Client, dec.Path, dec.TurnID)
+		files, err := r.listed(dec.Client, dec.Path, dec.TurnID)
 		if err != nil {
 			return nil, err
 		}
@@ -223,11 +223,6 @@ func (r *reviewer) choose(dec Decision) ([]*choice, error) {
 				return nil, errorf(KindNotFound, "%s is not under review", dec.Path)
 			} else if err := r.revConflict(path, dec.Client, dec.Rev); err != nil {
 				return nil, err
-			}
-		}
-		if dec.TurnID != "" && len(files) == 0 {
-			if _, err := r.w.d.store.Turn(dec.TurnID); err != nil {
-				return nil, storeError(err)
 			}
 		}
 		// What has moved goes first: it may make room for what is there now.

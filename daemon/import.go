@@ -60,6 +60,7 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 	d.importing.Lock() // what is not taken when the file is checked is not when it is stored
 	defer d.importing.Unlock()
 	im := &importer{d: d, newIDs: newIDs, turns: map[string]string{}}
+	defer im.free()
 	if err := im.read(ctx, f, func(ExportPart, int) error { return nil }); err != nil {
 		return nil, err
 	}
@@ -240,6 +241,10 @@ func (im *importer) turn(t *sessions.Turn) error {
 		id = newID()
 	default:
 		id = t.ID
+		if !im.d.claimTurn(id, im) {
+			return im.taken("turn", id)
+		}
+		im.turns[t.ID] = id
 		if _, err := im.d.store.Turn(id); !errors.Is(err, sessions.ErrNotFound) {
 			return errors.Join(im.taken("turn", id), err)
 		}
@@ -247,6 +252,13 @@ func (im *importer) turn(t *sessions.Turn) error {
 	im.turns[t.ID] = id
 	t.ID, t.SessionID = id, im.session.ID
 	return nil
+}
+
+// free lets others have the turns' ids, which are stored by now, or left.
+func (im *importer) free() {
+	for _, id := range im.turns {
+		im.d.freeTurn(id, im)
+	}
 }
 
 func (im *importer) item(it *sessions.Item) error {

@@ -50,22 +50,22 @@ func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions
 
 var errTurnTaken = invalid("turnId", "another turn has this id")
 
-// claimTurn makes the id of a turn that a client has named w's alone, until freeTurn: what another workspace is about
-// to store is not in the store yet. It returns false if it is another's.
-func (d *Daemon) claimTurn(id string, w *workspace) bool {
+// claimTurn makes the id of a turn that was not made up here who's alone, until freeTurn: what another workspace, or an
+// import, is about to store is not in the store yet. It returns false if it is another's.
+func (d *Daemon) claimTurn(id string, who any) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if owner := d.claimed[id]; owner != nil {
-		return owner == w
+		return owner == who
 	}
-	d.claimed[id] = w
+	d.claimed[id] = who
 	return true
 }
 
-func (d *Daemon) freeTurn(id string, w *workspace) {
+func (d *Daemon) freeTurn(id string, who any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.claimed[id] == w {
+	if d.claimed[id] == who {
 		delete(d.claimed, id)
 	}
 }

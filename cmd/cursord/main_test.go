@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv("CURSORD_METER"); path != "" {
 		go meters(path)
 	}
+	if place := os.Getenv("CURSORD_GIVES_WAY"); place != "" && len(os.Args) > 1 && os.Args[1] == "serve" && os.Remove(place) == nil {
+		os.Exit(0)
+	}
 	if pipe := os.Getenv(lifeVar); pipe != "" {
 		go endWith(pipe)
 	}

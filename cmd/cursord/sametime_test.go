@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/daemon"
 	"cursord/sessions"
 )
 
@@ -87,6 +88,63 @@ func TestTwoImportsOfOneSession(t *testing.T) {
 		e.must("session/read", obj{"sessionId": id}, &read)
 		require.Len(t, read.Items, 1)
 	}
+}
+
+// TestATurnAndAnImportOfOneName has a client name its turn as one in a file that is imported meanwhile, while the disk is
+// slow: whichever comes first has the name.
+func TestATurnAndAnImportOfOneName(t *testing.T) {
+	for _, first := range []string{"the turn", "the import"} {
+		t.Run(first, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("../commits", "")
+			w.start("CURSORD_COMMIT_FAULT=" + filepath.Join(w.dir, "commits"))
+			e := w.opens()
+			other := e.folder("other")
+			w.plays(initLine, succeeds(""))
+			file := w.exported("s", time.Now(), 100)
+			calls := map[string]func() error{
+				"the turn": func() error {
+					return w.joins().call("turn/start", obj{"workspace": w.ws, "prompt": "mine", "turnId": "turn-s"}, nil)
+				},
+				"the import": func() error {
+					return w.joins().call("session/import", obj{"path": file, "workspace": other}, nil)
+				},
+			}
+			w.put("../commits", "500ms")
+			begun := make(chan error, 1)
+			go func() { begun <- calls[first]() }()
+			require.Eventually(t, func() bool {
+				var status daemon.Status
+				e.must("daemon/status", nil, &status)
+				return status.Storage.Waiting > 0
+			}, patience, time.Millisecond)
+			delete(calls, first)
+			for second, call := range calls {
+				require.ErrorContains(t, call(), "turn", second)
+			}
+			w.put("../commits", "")
+			require.NoError(t, <-begun)
+			var done struct{ Turn *sessions.Turn }
+			e.must("turn/wait", obj{"turnId": "turn-s"}, &done)
+			require.Equal(t, first == "the turn", done.Turn.Prompt == "mine")
+		})
+	}
+}
+
+// TestADecisionOnAnotherWorkspacesTurn names a turn that is not of the workspace, and changes nothing.
+func TestADecisionOnAnotherWorkspacesTurn(t *testing.T) {
+	w, e := reviewing(t, "f", "a\n", "b\n")
+	turn := e.turns()[0].ID
+	other := e.folder("other")
+	for _, method := range []string{"diff/accept", "diff/reject"} {
+		for workspace, id := range map[string]string{w.ws: "none", other: turn} {
+			failed := e.fails(method, obj{"workspace": workspace, "turnId": id})
+			require.Equal(t, -32001, failed.Code, "%s in %s", method, workspace)
+		}
+	}
+	w.requireTree(tree{"f": "b\n"})
+	require.Equal(t, 1, e.decides("diff/reject", obj{"turnId": turn}).Applied)
+	require.Zero(t, e.decides("diff/reject", obj{"turnId": turn}).Applied, "of which nothing is left")
 }
 
 // TestDiffsOfAnUnknownTurn has the lists of changes tell a turn that is not there from one without changes.

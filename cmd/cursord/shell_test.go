@@ -427,11 +427,12 @@ func TestUserAndShell(t *testing.T) {
 				w.commits()
 			}
 			pause := `{"fake":"sleep","ms":500}` // longer than a busy machine is late
+			one, two := shells("1", "sed -i 's/^line 3$/three/' a both"), shells("2", "sed -i 's/^line 15$/fifteen/' a both")
 			w.plays(lines(
 				[]string{`{"type":"assistant","message":{"content":[{"type":"text","text":"one"}]}}`, waits("1"), pause},
-				shells("1", "sed -i 's/^line 3$/three/' a both"),
+				one[:1], []string{pause}, one[1:], // what a person saved is seen before the command writes over it
 				[]string{pause, `{"type":"assistant","message":{"content":[{"type":"text","text":"two"}]}}`, waits("2"), pause},
-				shells("2", "sed -i 's/^line 15$/fifteen/' a both"))...)
+				two[:1], []string{pause}, two[1:])...)
 			w.start()
 			e := w.opens()
 			turn := e.asks(nil)

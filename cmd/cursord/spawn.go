@@ -98,17 +98,20 @@ func connect(ctx context.Context, dirs daemon.Dirs) (net.Conn, error) {
 	defer cancel()
 	var child *starting
 	var ended <-chan error
+	var pause time.Duration // before another is started
 	for {
 		conn, err := daemon.Dial(ctx, dirs.Socket)
 		switch {
 		case err == nil:
 			return conn, nil
-		case ctx.Err() != nil:
+		case ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded):
 			return nil, startTimeout(dirs, child != nil)
 		case daemon.Backlogged(err):
 		case !daemon.NotListening(err):
 			return nil, fmt.Errorf("cannot reach the daemon: %w", err)
 		case child == nil:
+			time.Sleep(pause)
+			pause = 2*pause + startPoll
 			if child, err = start(dirs); err != nil {
 				return nil, fmt.Errorf("cannot start the daemon: %w", err)
 			}
@@ -119,7 +122,7 @@ func connect(ctx context.Context, dirs daemon.Dirs) (net.Conn, error) {
 			if err != nil {
 				return nil, fmt.Errorf("the daemon did not start: %s (its log is %s)", child.lastWords(err), dirs.Log())
 			}
-			ended = nil // it left the place to another one
+			child, ended = nil, nil // it left the place to another one, which may have ended since
 		case <-ctx.Done():
 			return nil, startTimeout(dirs, child != nil)
 		case <-time.After(startPoll):

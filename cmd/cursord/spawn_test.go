@@ -2,7 +2,10 @@ package main
 
 import (
 	"net"
+	"os/exec"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -26,4 +29,21 @@ func TestDyingDaemonIsReplaced(t *testing.T) {
 	require.NoError(t, <-taken)
 	_, stderr, status = w.cursord("stop")
 	require.Zero(t, status, stderr)
+}
+
+// TestADaemonThatGaveWayInVain has the daemon that a client starts give way to another, which ends at once: the client
+// starts one more.
+func TestADaemonThatGaveWayInVain(t *testing.T) {
+	w := newWorld(t)
+	for _, args := range [][]string{{"status"}, {"call", "daemon/status"}} {
+		w.put("../gives-way", "")
+		cmd := exec.Command("cursord", args...)
+		cmd.Env = w.env("CURSORD_GIVES_WAY=" + filepath.Join(w.dir, "gives-way"))
+		began := time.Now()
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.NoFileExists(t, filepath.Join(w.dir, "gives-way"))
+		require.Less(t, time.Since(began), startLimit)
+		w.cursordOK("stop")
+	}
 }
