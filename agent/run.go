@@ -143,8 +143,10 @@ func newRun(req Request, emit func([]Event)) *run {
 	if req.MaxLine <= 0 {
 		req.MaxLine = 64 << 20
 	}
+	dec := NewDecoder()
+	dec.dir = req.Dir // as long as the agent says nothing else
 	return &run{
-		req: req, emit: emit, dec: NewDecoder(), session: req.Resume, unknown: map[string]int{},
+		req: req, emit: emit, dec: dec, session: req.Resume, unknown: map[string]int{},
 		resulted: make(chan struct{}), eof: make(chan struct{}),
 	}
 }

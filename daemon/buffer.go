@@ -81,7 +81,7 @@ func (r *reviewer) syncBuffers(f *file) {
 }
 
 func (r *reviewer) syncBuffer(f *file, b *buffer, doc *document) {
-	fresh := b.doc == nil || b.doc.version != doc.version
+	fresh := b.doc != doc // the client has said something; also that edits were not made, and all is as it was
 	b.doc = doc
 	if fresh {
 		b.sent = false

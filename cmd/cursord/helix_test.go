@@ -227,11 +227,11 @@ func TestHelixReview(t *testing.T) {
 			h.sees("May the agent run commands and change files in", "Deny", "Trust this folder")
 			h.types("Down", "Enter")
 		} else {
-			h.sees("cursord: may the agent run commands and change files in")
+			h.sees("cursord: trust ws? cursord.allow or cursord.deny")
 			h.types("Space", "i", "a")
 		}
 		h.sees("Edit", "todo.txt")
-		require.Regexp(t, `cursord: agent ⋅ Edit|\[cursord-turn-1\].* Edit`, h.screen(), "what the agent does is shown")
+		require.Regexp(t, `cursord: agent ⋅ Edit todo\.txt|\[cursord-turn-1\].* Edit todo\.txt`, h.screen(), "what the agent does is shown")
 		w.put("../go on", "")
 		h.sees("cursord: done – 4 hunks to review in 3 files · ok")
 		prompt := w.runs()[0].Prompt

@@ -115,12 +115,16 @@ func TestLSPProgress(t *testing.T) {
 	w.put("f", "1\n")
 	w.plays(
 		`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
+		`{"type":"tool_call","subtype":"started","call_id":"e","tool_call":{"editToolCall":{"args":{"path":"{{cwd}}/sub/f"}}}}`,
+		`{"fake":"exec","argv":["sh","-c","until [ -e begin ]; do sleep 0.02; done"]}`,
 		`{"type":"tool_call","subtype":"started","call_id":"m","tool_call":{"shellToolCall":{"args":{"command":"make all"}}}}`,
 		`{"fake":"exec","argv":["sh","-c","until [ -e go ]; do sleep 0.02; done"]}`,
 		`{"fake":"stderr","text":"Error: out of luck\n"}`, `{"fake":"exit","code":3}`)
 	w.trusted()
 	c := w.lsp(modern(), nil)
 	c.does("cursord.ask", "go")
+	c.hears("$/progress", `"Edit sub/f"`) // as seen from the workspace
+	w.put("begin", "")
 	c.hears("$/progress", "make all")
 	w.put("go", "")
 	m := c.hears("window/showMessage", "failed: ", "out of luck")

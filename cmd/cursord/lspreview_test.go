@@ -92,6 +92,7 @@ func TestLSPUnsavedReject(t *testing.T) {
 	mark := c.mark()
 	c.does("cursord.reject", obj{"path": "f", "line": 6})
 	c.hearsAfter(mark, "window/showMessage", "not in your buffer: document has changed")
+	c.hearsAfter(mark, "textDocument/publishDiagnostics", "1/3 ") // without another change
 	c.answering(nil)
 	mark = c.mark()
 	d.sets(mine + "more\n")

@@ -187,13 +187,22 @@ func (s *Server) apply(label string, edit *workspaceEdit, then func(failure stri
 	})
 }
 
-// applyEdits has the editor make what the daemon's answer to a decision says of unsaved documents.
+// applyEdits has the editor make what the daemon's answer to a decision says of unsaved documents. Where it does not, the
+// daemon, which takes them for made, is told what the documents still hold.
 func (s *Server) applyEdits(w *workspace, list []daemon.DocumentEdits, then func(failure string)) {
 	all := s.newEdits()
+	failed := func(failure string) {
+		for _, one := range list {
+			if d := s.docAt(w, one.Path); d != nil {
+				s.tellDaemon(d)
+			}
+		}
+		then(failure)
+	}
 	for _, one := range list {
 		d := s.docAt(w, one.Path)
 		if d == nil || d.version != one.Version {
-			then(one.Path + " has changed meanwhile: decide again")
+			failed(one.Path + " has changed meanwhile: decide again")
 			return
 		}
 		for _, e := range one.Edits {
@@ -206,5 +215,11 @@ func (s *Server) applyEdits(w *workspace, list []daemon.DocumentEdits, then func
 		then("")
 		return
 	}
-	s.apply("cursord", edit, then)
+	s.apply("cursord", edit, func(failure string) {
+		if failure != "" {
+			failed(failure)
+			return
+		}
+		then("")
+	})
 }

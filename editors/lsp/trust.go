@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"cursord/rpc"
 )
@@ -19,7 +20,9 @@ func (s *Server) askTrust(p *prompt) {
 		return // it was asked already
 	}
 	if !s.client.questions {
-		s.show(levelWarning, "cursord: may the agent run commands and change files in %s? cursord.allow or cursord.deny", w.named)
+		// What to do comes first: some editors show a part of a line.
+		s.show(levelWarning, "cursord: trust %s? cursord.allow or cursord.deny – the agent runs commands and changes files in %s",
+			cut(filepath.Base(w.named), 40), w.named)
 		return
 	}
 	params := showMessageParams{
