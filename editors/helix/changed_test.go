@@ -35,24 +35,24 @@ func TestUninstallKeepsWhatWasChangedSince(t *testing.T) {
 		{
 			name: "cursord put last, in a list of the user's", file: languagesFile,
 			before: "[[language]]\nname = \"go\"\nlanguage-servers = [\"gopls\"]\n",
-			old:    "[" + entry + `, "gopls"]`, now: `["gopls", "cursord"]`,
+			old:    "[" + entryOf("go") + `, "gopls"]`, now: `["gopls", "cursord"]`,
 			after: "[[language]]\nname = \"go\"\nlanguage-servers = [\"gopls\"]\n",
 		},
 		{
 			name: "cursord taken out by hand", file: languagesFile,
 			before: "[[language]]\nname = \"go\"\nlanguage-servers = [\"gopls\"]\n",
-			old:    entry + ", ", now: "",
+			old:    entryOf("go") + ", ", now: "",
 			after: "[[language]]\nname = \"go\"\nlanguage-servers = [\"gopls\"]\n",
 		},
 		{
 			name: "the server has a setting", file: languagesFile,
 			old: "args = [\"lsp\"]\n", now: "args = [\"lsp\"]\ntimeout = 60\n",
-			after: comment + "[language-server.cursord]\ncommand = \"cursord\"\nargs = [\"lsp\"]\ntimeout = 60\nconfig = { isolation = \"copy\" }\n",
+			after: comment + "[language-server.cursord]\ncommand = \"cursord\"\nargs = [\"lsp\"]\ntimeout = 60\nconfig = { isolation = \"copy\", completion = true }\n",
 			notes: []string{"kept [language-server.cursord]: it has more than cursord wrote"},
 		},
 		{
 			name: "a table behind ours", file: languagesFile, before: "# mine",
-			old: "file-types = [\"txt\"]\nlanguage-servers = [" + entry + "]\n", now: "file-types = [\"txt\"]\nlanguage-servers = [" + entry + "]\n[[grammar]]\nname = \"x\"",
+			old: "file-types = [\"txt\"]\nlanguage-servers = [" + entryOf("go") + "]\n", now: "file-types = [\"txt\"]\nlanguage-servers = [" + entryOf("go") + "]\n[[grammar]]\nname = \"x\"",
 			after: "# mine\n[[grammar]]\nname = \"x\"",
 		},
 		{

@@ -151,21 +151,21 @@ func TestInstallFromNothing(t *testing.T) {
 	require.Equal(t, comment+`[language-server.cursord]
 command = "cursord"
 args = ["lsp"]
-config = { isolation = "copy" }
+config = { isolation = "copy", completion = true }
 
 [[language]]
 name = "go"
-language-servers = [`+entry+`, "gopls", "golangci-lint-lsp"]
+language-servers = [`+entryOf("go")+`, "gopls", "golangci-lint-lsp"]
 
 [[language]]
 name = "markdown"
-language-servers = [`+entry+`, "marksman"]
+language-servers = [`+entryOf("markdown")+`, "marksman"]
 
 [[language]]
 name = "plaintext"
 scope = "text.plain"
 file-types = ["txt"]
-language-servers = [`+entry+`]
+language-servers = [`+entryOf(PlainText)+`]
 `, h.get(languagesFile))
 	require.True(t, strings.HasPrefix(h.get(configFile), `[editor]
 end-of-line-diagnostics = "hint"

@@ -40,11 +40,18 @@ const comment = "# Written by \"cursord editor install helix\", as are the other
 const serverTable = `[language-server.cursord]
 command = %s
 args = ["lsp"]
-config = { isolation = "copy" }
+config = { isolation = "copy", completion = true }
 `
 
-// entry is what a language's list of servers is to begin with. The server's other features would be asked for in vain.
-const entry = `{ name = "cursord", only-features = ["diagnostics", "code-action", "hover", "workspace-command"] }`
+// entryOf returns what a language's list of servers is to begin with. The server's other features would be asked for in vain;
+// prompts, in which it completes names of files, are Markdown.
+func entryOf(language string) string {
+	more := ""
+	if language == "markdown" {
+		more = `, "completion"`
+	}
+	return `{ name = "cursord", only-features = ["diagnostics", "code-action", "hover", "workspace-command"` + more + `] }`
+}
 
 // A Request says what an installation is to be like.
 type Request struct {
@@ -269,9 +276,9 @@ func (p *Plan) attach(e *editing, defaults *Defaults, name string) error {
 		if e.serverAt(list.value) >= 0 {
 			return nil // the user's own doing
 		}
-		return e.addItem(path, list.value, entry)
+		return e.addItem(path, list.value, entryOf(name))
 	}
-	servers := []string{entry}
+	servers := []string{entryOf(name)}
 	if l := defaults.find(name); l != nil {
 		servers = append(servers, l.Servers...)
 	}

@@ -27,7 +27,7 @@ func (s *Server) askCommand(t *target) (any, error) {
 	if isBlank(t.Prompt) {
 		return nil, s.shown(invalidParams("prompt", `is missing: cursord.ask "what to do"`))
 	}
-	return s.start(s.newPrompt(w, t, s.contextOf(w, t)))
+	return s.start(s.newPrompt(w, t, s.mentioned(w, t.Prompt, s.contextOf(w, t))))
 }
 
 // newPrompt returns a prompt for the folder's session, or the one that t names.

@@ -26,8 +26,8 @@ const (
 	// scissors separate the prompt from what is about it.
 	scissors = "# ------------------------ >8 ------------------------"
 	about    = `# Save to send (in Helix :wbc); an empty prompt is not sent. What is below the line above is not sent either, but
-# for its lines "file:", which say what the agent is to look at: change, remove or add some. Lines of yours beginning with
-# "session: new" and "mode: ask" or "mode: plan" do what they say.
+# for its lines "file:", which say what the agent is to look at: change, remove or add some; a file named @like/this above
+# goes along, too. Lines of yours beginning with "session: new" and "mode: ask" or "mode: plan" do what they say.
 `
 )
 
@@ -48,6 +48,9 @@ func (s *Server) composeCommand(t *target) (any, error) {
 		s.compose[file] = d
 	}
 	d.workspace = w
+	if s.client.completes {
+		s.filesKnown(w) // soon
+	}
 	old := ""
 	if open := s.docs[uri]; open != nil {
 		old = open.text.s
@@ -133,7 +136,10 @@ func stampOf(file string) time.Time {
 func (s *Server) template(w *workspace, t *target) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n%s#\n", scissors, about)
-	if one := w.sessions[w.session]; one != nil && !t.New {
+	if t.Session == "" {
+		t.Session = w.session
+	}
+	if one := w.sessions[t.Session]; one != nil && !t.New {
 		fmt.Fprintf(&b, "# session: %s (%s)\n", one.ID, cut(one.Title, 60))
 	} else {
 		b.WriteString("# session: new\n")
@@ -211,7 +217,7 @@ func (s *Server) sendPrompt(file string, d *draft, text string) {
 		return
 	}
 	t := &target{Prompt: strings.TrimSpace(own)}
-	context := s.promptContext(d.workspace, t, lines)
+	context := s.mentioned(d.workspace, own, s.promptContext(d.workspace, t, lines))
 	p := s.newPrompt(d.workspace, t, context)
 	d.sent, d.sending, d.stamp = text, p, time.Time{}
 	_, _ = s.start(p) // what goes wrong is told
@@ -261,12 +267,15 @@ func (s *Server) fileContext(w *workspace, name string) rpc.Context {
 	if from == 0 {
 		return c
 	}
-	c.Range = &Range{Start: Position{Line: from - 1}, End: Position{Line: to - 1}}
-	if d := s.docAt(w, name); d != nil && to > from {
+	c.Range = &Range{Start: Position{Line: from - 1}, End: Position{Line: from - 1}}
+	if to == from {
+		return c
+	}
+	c.Range.End.Line = to // whose first character is not in it
+	if d := s.docAt(w, name); d != nil {
 		t := d.text
 		part := t.s[t.lineStart(from-1):t.lineStart(to)]
 		c.Kind, c.Text = "selection", &part
-		c.Range.End = Position{Line: to}
 	}
 	return c
 }

@@ -121,6 +121,7 @@ func (s *Server) didClose(p *documentParams) {
 	}
 	delete(s.docs, d.uri)
 	s.closedPrompt(d)
+	s.closedTranscript(d)
 	if d.told {
 		s.notifyDaemon("document/didClose", rpc.DocumentParams{URI: d.uri})
 	}

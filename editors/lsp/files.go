@@ -73,7 +73,7 @@ func (s *Server) write(w *workspace, name, content string, at *Range) error {
 	if err != nil {
 		return s.shown(err)
 	}
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+	if err := putFile(file, content); err != nil {
 		return s.shown(err)
 	}
 	uri := daemon.FileURI(file)

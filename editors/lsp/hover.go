@@ -64,6 +64,16 @@ func (s *Server) describe(w *workspace, p *placed) markup {
 // codeLenses offers the decisions above each hunk.
 func (s *Server) codeLenses(p *documentParams) ([]codeLens, error) {
 	list := []codeLens{}
+	if d := s.docs[p.TextDocument.URI]; s.sessionsListed(d) != nil {
+		for line := range d.text.count() {
+			at := Range{Start: Position{Line: line}, End: Position{Line: line}}
+			actions, _ := s.sessionActions(d, at)
+			for _, a := range actions {
+				list = append(list, codeLens{Range: at, Command: *a.Command})
+			}
+		}
+		return list, nil
+	}
 	w := s.folderShowing(p.TextDocument.URI)
 	if w == nil {
 		return list, nil

@@ -34,6 +34,8 @@ type client struct {
 	showDocument    bool
 	versions        bool // of diagnostics
 	configuration   bool
+	completes       bool
+	registers       bool // what is to be completed, after it has begun
 }
 
 // settings are what a person has set for this editor: initializationOptions, or the section cursord of the configuration.
@@ -41,6 +43,11 @@ type settings struct {
 	Isolation string `json:"isolation,omitempty"` // of new sessions: none or copy; "": as the daemon is set
 	Model     string `json:"model,omitempty"`
 	Mode      string `json:"mode,omitempty"`
+
+	// Completion has an editor that cannot be told where there is something to complete ask everywhere.
+	Completion bool `json:"completion,omitempty"`
+	// LiveTranscript has the transcript's document changed while a turn runs, and not its file alone.
+	LiveTranscript bool `json:"liveTranscript,omitempty"`
 }
 
 type initializeParams struct {
@@ -75,8 +82,9 @@ type capabilities struct {
 				Properties []string
 			}
 		}
-		CodeLens  *struct{}
-		InlayHint *struct{}
+		Completion *struct{ DynamicRegistration bool }
+		CodeLens   *struct{}
+		InlayHint  *struct{}
 	}
 	Workspace struct {
 		ApplyEdit     bool
@@ -154,6 +162,8 @@ func clientOf(c *capabilities) client {
 		showDocument:    c.Window.ShowDocument.Support,
 		versions:        doc.PublishDiagnostics != nil && doc.PublishDiagnostics.VersionSupport,
 		configuration:   ws.Configuration,
+		completes:       doc.Completion != nil,
+		registers:       doc.Completion != nil && doc.Completion.DynamicRegistration,
 	}
 }
 
@@ -179,6 +189,9 @@ func (c *client) answer(version string) any {
 		ExecuteCommandProvider: executeOptions{Commands: commandNames()},
 		Workspace:              workspaceOptions{WorkspaceFolders: foldersOptions{Supported: true, ChangeNotifications: true}},
 	}
+	if c.completes && !c.registers && c.settings.Completion {
+		offers.CompletionProvider = &completionOptions{TriggerCharacters: completionTriggers}
+	}
 	if c.lenses {
 		offers.CodeLensProvider = &struct{}{}
 	}
@@ -193,8 +206,14 @@ func (c *client) answer(version string) any {
 
 // initialized is when the editor may be asked.
 func (s *Server) initialized() {
-	if s.phase == serving && s.client.configuration {
+	if s.phase != serving {
+		return
+	}
+	if s.client.configuration {
 		s.askConfiguration()
+	}
+	if s.client.registers {
+		s.registerCompletion()
 	}
 }
 
@@ -219,6 +238,9 @@ func (s *Server) configure(now settings) {
 	}
 	if now.Mode != "" {
 		s.client.settings.Mode = now.Mode
+	}
+	if now.LiveTranscript {
+		s.client.settings.LiveTranscript = true
 	}
 }
 

@@ -150,6 +150,8 @@ func (s *Server) heard(method string, params json.RawMessage) {
 		hearing(s, params, func(w *workspace, n *rpc.TurnChanged) { s.turnChanged(w, n.Turn) })
 	case "item/changed":
 		hearing(s, params, func(w *workspace, n *rpc.ItemChanged) { s.itemChanged(w, n.Item) })
+	case "item/delta":
+		hearing(s, params, func(w *workspace, n *rpc.DeltaParams) { s.follow(w, n.SessionID) })
 	case "session/changed":
 		hearing(s, params, func(w *workspace, n *rpc.SessionChanged) {
 			if n.Removed {

@@ -81,8 +81,11 @@ func (b *outbox) close() {
 	b.mu.Lock()
 	b.closed = true
 	b.more.Signal()
+	started := b.started
 	b.mu.Unlock()
-	<-b.done
+	if started {
+		<-b.done
+	}
 }
 
 func (b *outbox) run() {

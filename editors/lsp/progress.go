@@ -16,6 +16,7 @@ const reportPause = 200 * time.Millisecond
 type progress struct {
 	workspace *workspace
 	turn      string
+	session   string
 	token     string
 	begun     bool
 	ended     bool
@@ -29,6 +30,7 @@ func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 	if t == nil {
 		return
 	}
+	s.follow(w, t.SessionID)
 	p := w.running[t.ID]
 	if t.Status.Final() {
 		if p == nil && !w.own[t.ID] {
@@ -53,7 +55,7 @@ func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 // beginProgress shows that a turn runs, if the editor can.
 func (s *Server) beginProgress(w *workspace, t *sessions.Turn) *progress {
 	s.tokens++
-	p := &progress{workspace: w, turn: t.ID, token: fmt.Sprintf("cursord-turn-%d", s.tokens)}
+	p := &progress{workspace: w, turn: t.ID, session: t.SessionID, token: fmt.Sprintf("cursord-turn-%d", s.tokens)}
 	w.running[t.ID] = p
 	if !s.client.progress {
 		return p
@@ -105,6 +107,7 @@ func (s *Server) itemChanged(w *workspace, it *sessions.Item) {
 	if it == nil {
 		return
 	}
+	s.follow(w, it.SessionID)
 	p := w.running[it.TurnID]
 	if p == nil || it.Status != sessions.ItemRunning {
 		return

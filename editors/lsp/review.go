@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -47,7 +46,7 @@ func (s *Server) writeReview(w *workspace) {
 	text, _ := reviewText(w)
 	file, err := s.stateFile(w, reviewFile)
 	if err == nil {
-		err = os.WriteFile(file, []byte(text), 0o600)
+		err = putFile(file, text)
 	}
 	if err != nil {
 		s.opts.Log.Warn("the list of changes cannot be written", "err", err)

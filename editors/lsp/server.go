@@ -33,7 +33,9 @@ type Options struct {
 	Dial func() io.ReadWriteCloser
 	// Transcript returns a session as Markdown.
 	Transcript func(ctx context.Context, client *rpc.Client, session string) ([]byte, error)
-	Log        *slog.Logger
+	// Files lists the files of a folder that a person would name, by paths with slashes; nil: they are not completed.
+	Files func(ctx context.Context, dir string) ([]string, error)
+	Log   *slog.Logger
 }
 
 // A Server serves one editor. Its loop owns all of it: what the editor says, what the daemon says and what timers do are
@@ -274,6 +276,7 @@ var requests map[string]handler
 // The table refers to functions that refer to it.
 func init() {
 	requests = map[string]handler{
+		"textDocument/completion":  answering((*Server).completion),
 		"textDocument/codeAction":  answering((*Server).codeActions),
 		"codeAction/resolve":       (*Server).resolveAction,
 		"textDocument/hover":       answering((*Server).hover),

@@ -1,53 +1,32 @@
 package lsp
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"cursord/rpc"
+	"cursord/sessions"
 )
-
-// transcriptCommand writes what was said in a session, and shows its end.
-func (s *Server) transcriptCommand(t *target) (any, error) {
-	w, err := s.folderOf(t)
-	if err != nil {
-		return nil, err
-	}
-	id := t.Session
-	if id == "" {
-		id = w.latestSession()
-	}
-	if id == "" {
-		s.show(levelInfo, "cursord: no session yet: cursord.ask begins one")
-		return nil, nil
-	}
-	l := s.daemon
-	go func() {
-		b, err := s.opts.Transcript(l.ctx, l.client, id)
-		s.post(func() {
-			if err != nil {
-				s.complain(err)
-				return
-			}
-			line := max(strings.Count(string(b), "\n")-1, 0)
-			_ = s.write(w, transcriptFile, string(b), &Range{Start: Position{Line: line}, End: Position{Line: line}}) // it is told
-		})
-	}()
-	return nil, nil
-}
 
 // latestSession returns the session that the next prompt goes to, else the one that was used last.
 func (w *workspace) latestSession() string {
 	if w.session != "" {
 		return w.session
 	}
-	latest := ""
-	for id, one := range w.sessions {
-		if latest == "" || one.UpdatedAt.After(w.sessions[latest].UpdatedAt.Time) {
-			latest = id
-		}
+	if all := w.latestSessions(); len(all) > 0 {
+		return all[0].ID
 	}
-	return latest
+	return ""
+}
+
+// latestSessions returns the sessions that are known, the one that was used last first.
+func (w *workspace) latestSessions() []*sessions.Session {
+	return slices.SortedFunc(maps.Values(w.sessions), func(a, b *sessions.Session) int {
+		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt.Time), strings.Compare(b.ID, a.ID))
+	})
 }
 
 // resumeCommand goes on with a session, or shows those that there are.
@@ -84,13 +63,16 @@ func (s *Server) resumeCommand(t *target) (any, error) {
 			return
 		}
 		var b strings.Builder
-		b.WriteString("# Sessions\n\nA code action on a line (in Helix: space a) goes on with that session, or opens what was said.\n\n")
+		b.WriteString("# Sessions\n\nCode actions on a line (in Helix: space a) go on with that session, ask in it, cancel its turn, or open what was said.\n\n")
 		first := strings.Count(b.String(), "\n")
 		for _, one := range list.Sessions {
 			w.sessions[one.ID] = one
 			mark := ""
+			if one.State != sessions.SessionIdle {
+				mark = " · " + string(one.State)
+			}
 			if one.ID == w.session {
-				mark = " · goes on here"
+				mark += " · goes on here"
 			}
 			title := cut(one.Title, 60)
 			if title == "" {
@@ -103,23 +85,46 @@ func (s *Server) resumeCommand(t *target) (any, error) {
 	return nil, nil
 }
 
+// listedSession returns the session that a line of the list of sessions is about, "" for none.
+func (d *document) listedSession(line int) string {
+	text := d.text.line(line)
+	if fields := strings.Fields(text); strings.HasPrefix(text, "- ") && len(fields) > 1 {
+		return fields[len(fields)-1]
+	}
+	return ""
+}
+
+// sessionsListed returns the folder whose sessions a document lists; nil for other documents.
+func (s *Server) sessionsListed(d *document) *workspace {
+	if d == nil || !strings.HasSuffix(d.uri, "/"+sessionsFile) {
+		return nil
+	}
+	return s.stateFolder(d.uri)
+}
+
 // sessionActions returns what can be done about a line in the list of sessions; false for other documents.
 func (s *Server) sessionActions(d *document, r Range) ([]codeAction, bool) {
-	if d == nil || !strings.HasSuffix(d.uri, "/"+sessionsFile) {
-		return nil, false
-	}
-	w := s.stateFolder(d.uri)
+	w := s.sessionsListed(d)
 	if w == nil {
 		return nil, false
 	}
-	line := d.text.line(d.text.lineAt(r.Start, s.client.encoding))
-	fields := strings.Fields(line)
-	if !strings.HasPrefix(line, "-") || len(fields) < 2 {
+	id := d.listedSession(d.text.lineAt(r.Start, s.client.encoding))
+	if id == "" {
 		return nil, true
 	}
-	t := target{Workspace: w.path, Session: fields[len(fields)-1]}
-	return []codeAction{
+	t := target{Workspace: w.path, Session: id}
+	actions := []codeAction{
 		{Title: "Resume this session", Kind: kindQuickFix, IsPreferred: true, Command: commandOf("Resume this session", commandResume, t)},
+		{Title: "Ask in this session…", Kind: kindQuickFix, Command: commandOf("Ask in this session…", commandCompose, t)},
 		{Title: "Open its transcript", Kind: kindQuickFix, Command: commandOf("Open its transcript", commandTranscript, t)},
-	}, true
+	}
+	for _, p := range w.running {
+		if p.session == id {
+			t := target{Workspace: w.path, Turn: p.turn}
+			actions = append(actions, codeAction{
+				Title: "Cancel its turn", Kind: kindQuickFix, Command: commandOf("Cancel its turn", commandCancel, t),
+			})
+		}
+	}
+	return actions, true
 }

@@ -29,6 +29,7 @@ type serverCapabilities struct {
 	HoverProvider          bool               `json:"hoverProvider"`
 	CodeActionProvider     codeActionOptions  `json:"codeActionProvider"`
 	ExecuteCommandProvider executeOptions     `json:"executeCommandProvider"`
+	CompletionProvider     *completionOptions `json:"completionProvider,omitempty"`
 	CodeLensProvider       *struct{}          `json:"codeLensProvider,omitempty"`
 	InlayHintProvider      *struct{}          `json:"inlayHintProvider,omitempty"`
 	DiagnosticProvider     *diagnosticOptions `json:"diagnosticProvider,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"cursord/daemon"
 	"cursord/rpc"
@@ -32,6 +33,12 @@ type workspace struct {
 	told      map[string]string    // URIs that have diagnostics, and of which file under review
 	at        spot                 // where a person was last, as far as that is known
 
+	transcript *transcript // that is open; nil if none is
+
+	files   []string // that can be named in a prompt, as of filesAt
+	filesAt time.Time
+	listing bool // they are being listed
+
 	offered   map[string]acceptance // hunks of which the editor has an edit that accepts them, by id
 	decisions []decision            // made here, the latest last
 	undone    []decision            // likewise, and taken back
@@ -47,6 +54,7 @@ func (w *workspace) clear() {
 	w.diffs, w.sessions, w.running = map[string]*sessions.Diff{}, map[string]*sessions.Session{}, map[string]*progress{}
 	w.opening, w.untrusted = nil, nil
 	w.own = map[string]bool{}
+	w.transcript = nil
 	w.session, w.offered, w.decisions, w.undone = "", map[string]acceptance{}, nil, nil
 }
 
@@ -225,6 +233,15 @@ func (w *workspace) hunks() (n int) {
 		n += len(d.Hunks)
 	}
 	return n
+}
+
+// hasFile reports whether there is something at a path of the folder.
+func (w *workspace) hasFile(file string) bool {
+	if !filepath.IsLocal(filepath.FromSlash(file)) {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(w.path, filepath.FromSlash(file)))
+	return err == nil
 }
 
 // readFile returns what is on disk at a path of the folder.

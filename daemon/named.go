@@ -1,0 +1,62 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"cursord/daemon/internal/askgit"
+)
+
+const (
+	namedMost   = 50_000 // files
+	walkedMost  = 20_000 // entries, where git does not know a folder
+	namesLimit  = 5 * time.Second
+	namesLength = 16 << 20
+)
+
+// NamedFiles lists the files of a folder that a person would name in a prompt, by their paths with slashes: those that git
+// does not ignore, or, where it knows nothing of the folder, those that are not hidden, the nearest first.
+func NamedFiles(ctx context.Context, dir string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, namesLimit)
+	defer cancel()
+	out, err := askgit.Question{Dir: dir, Most: namesLength}.Run(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		return walkedFiles(os.DirFS(dir))
+	}
+	var files []string
+	seen := map[string]bool{}
+	for raw := range bytes.SplitSeq(out, []byte{0}) {
+		if name := string(raw); name != "" && !seen[name] && len(files) < namedMost {
+			seen[name] = true
+			files = append(files, name)
+		}
+	}
+	return files, nil
+}
+
+func walkedFiles(dir fs.FS) (files []string, err error) {
+	folders := []string{"."}
+	for looked := 0; len(folders) > 0 && looked < walkedMost; folders = folders[1:] {
+		entries, err := fs.ReadDir(dir, folders[0])
+		if err != nil && folders[0] == "." {
+			return nil, err
+		}
+		for _, e := range entries {
+			if looked++; strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules" {
+				continue
+			}
+			name := path.Join(folders[0], e.Name())
+			if e.IsDir() {
+				folders = append(folders, name)
+			} else {
+				files = append(files, name)
+			}
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,211 @@
+package lsp
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"cursord/rpc"
+)
+
+// Completion is served in the file of a prompt alone: files behind "@" and in the lines "file:", sessions and modes in
+// theirs. Editors that let servers say so ask for it there alone; of the others, those whose settings want it.
+
+const (
+	maxCompletions = 100
+	filesAge       = 10 * time.Second // after which the list of a folder's files is made anew
+
+	kindText = 1
+	kindFile = 17
+)
+
+var completionTriggers = []string{"@", "/", ":"}
+
+type completionOptions struct {
+	TriggerCharacters []string `json:"triggerCharacters"`
+}
+
+type registrationParams struct {
+	Registrations []registration `json:"registrations"`
+}
+
+type registration struct {
+	ID              string `json:"id"`
+	Method          string `json:"method"`
+	RegisterOptions any    `json:"registerOptions"`
+}
+
+type documentFilter struct {
+	Scheme  string `json:"scheme"`
+	Pattern string `json:"pattern"`
+}
+
+type registeredCompletion struct {
+	DocumentSelector  []documentFilter `json:"documentSelector"`
+	TriggerCharacters []string         `json:"triggerCharacters"`
+}
+
+type completionParams struct {
+	TextDocument documentID `json:"textDocument"`
+	Position     Position   `json:"position"`
+}
+
+type completionList struct {
+	IsIncomplete bool             `json:"isIncomplete"`
+	Items        []completionItem `json:"items"`
+}
+
+type completionItem struct {
+	Label    string   `json:"label"`
+	Kind     int      `json:"kind"`
+	Detail   string   `json:"detail,omitempty"`
+	SortText string   `json:"sortText"`
+	TextEdit textEdit `json:"textEdit"`
+}
+
+// registerCompletion has an editor that is told later ask for completion, where there is something to complete.
+func (s *Server) registerCompletion() {
+	s.ask("client/registerCapability", registrationParams{[]registration{{
+		ID: "cursord-prompt", Method: "textDocument/completion", RegisterOptions: registeredCompletion{
+			DocumentSelector: []documentFilter{{Scheme: "file", Pattern: "**/" + promptFile}}, TriggerCharacters: completionTriggers,
+		},
+	}}}, nil)
+}
+
+func (s *Server) completion(p *completionParams) (*completionList, error) {
+	d := s.docs[p.TextDocument.URI]
+	if d == nil || !strings.HasSuffix(d.uri, "/"+promptFile) {
+		return nil, nil
+	}
+	w := s.stateFolder(d.uri)
+	if w == nil {
+		return nil, nil
+	}
+	at := d.text.offset(p.Position, s.client.encoding)
+	line := d.text.s[d.text.rows[max(0, min(p.Position.Line, len(d.text.rows)-1))]:at]
+	list := &completionList{Items: []completionItem{}}
+	from := len(line)
+	add := func(kind int, name, detail string) {
+		if len(list.Items) == maxCompletions {
+			list.IsIncomplete = true
+			return
+		}
+		list.Items = append(list.Items, completionItem{
+			Label: name, Kind: kind, Detail: detail, SortText: fmt.Sprintf("%03d", len(list.Items)),
+			TextEdit: textEdit{Range: d.text.span(at-(len(line)-from), at, s.client.encoding), NewText: name},
+		})
+	}
+	field, value, isField := strings.Cut(line, ":")
+	value = strings.TrimLeft(value, " ")
+	switch field = strings.ReplaceAll(field, " ", ""); {
+	case isField && field == "#file":
+		from = len(line) - len(value)
+		list.IsIncomplete = !s.filesKnown(w)
+		for _, name := range s.filesLike(w, value) {
+			add(kindFile, name, "")
+		}
+	case isField && field == "#session":
+		from = len(line) - len(value)
+		add(kindText, "new", "a new session")
+		for _, one := range w.latestSessions() {
+			add(kindText, one.ID, cut(one.Title, 60))
+		}
+	case isField && field == "#mode":
+		from = len(line) - len(value)
+		for _, mode := range []string{"agent", "ask", "plan"} {
+			add(kindText, mode, "")
+		}
+	default:
+		token := line[strings.LastIndexAny(line, " \t(")+1:]
+		name, ok := strings.CutPrefix(token, "@")
+		if !ok {
+			return nil, nil
+		}
+		from = len(line) - len(name)
+		list.IsIncomplete = !s.filesKnown(w)
+		for _, file := range s.filesLike(w, name) {
+			add(kindFile, file, "")
+		}
+	}
+	return list, nil
+}
+
+// filesKnown reports whether there is a list of a folder's files, and has it made anew, for the next time, where it is old.
+func (s *Server) filesKnown(w *workspace) bool {
+	if s.opts.Files != nil && !w.listing && time.Since(w.filesAt) > filesAge {
+		w.listing = true
+		go func() {
+			files, err := s.opts.Files(s.ctx, w.path)
+			s.post(func() {
+				if w.listing, w.filesAt = false, time.Now(); err != nil {
+					s.opts.Log.Warn("the files cannot be listed", "folder", w.path, "err", err)
+					return
+				}
+				w.files = files
+			})
+		}()
+	}
+	return !w.filesAt.IsZero()
+}
+
+// filesLike returns the files of a folder whose paths have what was typed: first those that are open, then those that begin
+// so, then those whose names do.
+func (s *Server) filesLike(w *workspace, typed string) []string {
+	typed = strings.ToLower(typed)
+	open := map[string]bool{}
+	for _, d := range s.docs {
+		if d.workspace == w {
+			open[d.path] = true
+		}
+	}
+	type match struct {
+		file string
+		rank int
+	}
+	var found []match
+	for _, file := range w.files {
+		lower := strings.ToLower(file)
+		m := match{file, 3}
+		switch {
+		case !strings.Contains(lower, typed):
+			continue
+		case open[file]:
+			m.rank = 0
+		case strings.HasPrefix(lower, typed):
+			m.rank = 1
+		case strings.HasPrefix(path.Base(lower), typed):
+			m.rank = 2
+		}
+		found = append(found, m)
+	}
+	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(a.rank, b.rank) })
+	names := make([]string, 0, len(found))
+	for _, m := range found {
+		names = append(names, m.file)
+	}
+	return names
+}
+
+// mentioned adds the files that a prompt names behind "@" to what goes with it. What is no file is just text.
+func (s *Server) mentioned(w *workspace, prompt string, list []rpc.Context) []rpc.Context {
+	named := map[string]bool{}
+	for _, c := range list {
+		if c.Kind == "file" && c.Range == nil {
+			named[*c.Path] = true
+		}
+	}
+	for _, word := range strings.FieldsFunc(prompt, func(r rune) bool { return strings.ContainsRune(" \t\r\n(", r) }) {
+		name, ok := strings.CutPrefix(word, "@")
+		if name = strings.TrimRight(name, "],;:.)?!"); !ok || name == "" || named[name] || len(named) > maxFiles*10 {
+			continue
+		}
+		if c := s.fileContext(w, name); w.hasFile(*c.Path) {
+			named[name] = true
+			list = append(list, c)
+		}
+	}
+	return list
+}

@@ -1,0 +1,145 @@
+package lsp
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"cursord/daemon"
+)
+
+// followPause is how often a transcript is written at most while its session goes on; one that takes long to be read is
+// written less often.
+const followPause = 300 * time.Millisecond
+
+// A transcript is a session's as a file that a person has opened. The file follows the session, until the editor says that
+// it has closed it: editors that load files again show what goes on, and others (Helix) when they are told to. Where the
+// settings want it, the open document follows too, by edits; they make it one with unsaved changes.
+type transcript struct {
+	session string
+	text    string // what is in the file
+	waiting bool   // it is about to be written
+	again   bool   // and once more then
+	took    time.Duration
+}
+
+// transcriptCommand writes what was said in a session, and shows its end.
+func (s *Server) transcriptCommand(t *target) (any, error) {
+	w, err := s.folderOf(t)
+	if err != nil {
+		return nil, err
+	}
+	id := t.Session
+	if id == "" {
+		id = w.latestSession()
+	}
+	if id == "" {
+		s.show(levelInfo, "cursord: no session yet: cursord.ask begins one")
+		return nil, nil
+	}
+	one := &transcript{session: id}
+	s.readTranscript(one, func(err error) {
+		if err != nil {
+			s.complain(err)
+			return
+		}
+		w.transcript = one
+		line := max(strings.Count(one.text, "\n")-1, 0)
+		_ = s.write(w, transcriptFile, one.text, &Range{Start: Position{Line: line}, End: Position{Line: line}}) // it is told
+		s.follow(w, id)                                                                                          // what came meanwhile
+	})
+	return nil, nil
+}
+
+// readTranscript has the loop call then once the transcript's text is that of its session.
+func (s *Server) readTranscript(t *transcript, then func(error)) {
+	l, begun := s.daemon, time.Now()
+	go func() {
+		b, err := s.opts.Transcript(l.ctx, l.client, t.session)
+		s.post(func() {
+			if t.took = time.Since(begun); err == nil {
+				t.text = string(b)
+			}
+			then(err)
+		})
+	}()
+}
+
+// follow has the transcript that is open show what goes on in its session, in a moment.
+func (s *Server) follow(w *workspace, session string) {
+	t := w.transcript
+	if t == nil || t.session != session {
+		return
+	}
+	if t.waiting {
+		t.again = true
+		return
+	}
+	t.waiting = true
+	s.after(max(followPause, 10*t.took), func() {
+		was := t.text
+		t.again = false
+		s.readTranscript(t, func(err error) {
+			if t.waiting = false; w.transcript != t || w.closed {
+				return
+			}
+			if err == nil && t.text != was {
+				s.showFollowed(w, t)
+			}
+			if t.again {
+				s.follow(w, session)
+			}
+		})
+	})
+}
+
+func (s *Server) showFollowed(w *workspace, t *transcript) {
+	file, err := s.stateFile(w, transcriptFile)
+	if err == nil {
+		err = putFile(file, t.text)
+	}
+	if err != nil {
+		s.opts.Log.Warn("the transcript cannot be written", "err", err)
+	}
+	d := s.docs[daemon.FileURI(file)]
+	if d == nil || !s.client.settings.LiveTranscript || !s.client.applyEdit {
+		return
+	}
+	same := commonPrefix(d.text.s, t.text)
+	e := s.newEdits()
+	e.add(d.uri, textEdit{Range: d.text.span(same, len(d.text.s), s.client.encoding), NewText: t.text[same:]})
+	s.apply(transcriptFile, e.workspaceEdit(), func(string) {}) // the next one may be taken
+}
+
+// closedTranscript is when the editor shows a transcript no more.
+func (s *Server) closedTranscript(d *document) {
+	if !strings.HasSuffix(d.uri, "/"+transcriptFile) {
+		return
+	}
+	if w := s.stateFolder(d.uri); w != nil {
+		w.transcript = nil
+	}
+}
+
+// commonPrefix returns how much of two texts is the same, in whole lines.
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return strings.LastIndexByte(a[:n], '\n') + 1
+}
+
+// putFile makes a file hold something, all at once: editors may be loading it.
+func putFile(file, text string) error {
+	temp := filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".new")
+	if err := os.WriteFile(temp, []byte(text), 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, file); err != nil {
+		_ = os.Remove(temp)
+		return os.WriteFile(file, []byte(text), 0o600) // where one that is open cannot be replaced
+	}
+	return nil
+}
