@@ -264,6 +264,9 @@ func (r *reviewer) hunk(name string, client ClientID) (*file, uint64, error) {
 			if err := r.load(f); err != nil {
 				return nil, 0, storeError(err)
 			}
+			if f.seen(client).Fingerprint(id) == "" {
+				r.syncBuffers(f) // what the client has told of its text counts, though nobody has looked yet
+			}
 			if f.seen(client).Fingerprint(id) != "" {
 				return f, id, nil
 			}

@@ -312,3 +312,18 @@ func TestAnEditorThatKeepsLineEndsToItself(t *testing.T) {
 	require.Equal(t, "mine\na\nb\nc\n", d.text)
 	w.requireTree(tree{"f": after})
 }
+
+// TestADecisionCountsWhatWasJustTyped: a hunk that was typed away and has come back is decided, although nobody has looked
+// at the text since.
+func TestADecisionCountsWhatWasJustTyped(t *testing.T) {
+	d := newDesk(t)
+	doc := d.e.openDoc("f")
+	ids := hunkIDs(d.e.diffs()["f"])
+	doc.types("agent 5\n", "line 5\n")
+	d.e.until("it is gone", func(n told) bool { return n.Diff != nil && len(n.Diff.Hunks) == 2 })
+	doc.set(d.after + "mine\n")
+	out := d.e.decides("diff/reject", obj{"hunks": ids[:1]})
+	require.Equal(t, 1, out.Applied)
+	doc.applies(out.Edits)
+	require.Equal(t, strings.Replace(d.after, "agent 5\n", "line 5\n", 1)+"mine\n", doc.text)
+}
