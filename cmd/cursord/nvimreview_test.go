@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -217,6 +218,55 @@ func TestNvimListAndOperators(t *testing.T) {
 		w.plays(done)
 		n.ex("Cursord ask next")
 		n.poll("the remark", func() bool { return len(w.runs()) == 2 && strings.Contains(w.runs()[1].Prompt, "why?") })
+		n.quiet()
+	})
+}
+
+// TestNvimDrawsWhatIsInSight has many hunks in a long file: what is drawn of them is what windows show, wherever they go.
+func TestNvimDrawsWhatIsInSight(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		changes, gone := map[int]string{}, 0
+		for i := 1; i <= 3000; i += 10 {
+			changes[i] = fmt.Sprintf("agent %d\n", i)
+			if i%3 == 0 {
+				changes[i] = ""
+				gone++
+			}
+		}
+		before, after := numbered(3000, nil), numbered(3000, changes)
+		w.put("f", before)
+		w.plays(lines(edits("1", "f", before, after))...)
+		w.start()
+		e := w.opens()
+		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", after, 300)
+		drawn := func() int {
+			return int(n.lua(`return #vim.tbl_filter(function(m) return m[4].virt_lines end,
+				vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces().cursord_words, 0, -1, { details = true }))`).(float64))
+		}
+		n.untilScreen("\n  line 11\n")
+		require.Less(t, drawn(), 30)
+		// The screen is the one that Neovim draws when all of it is there already.
+		look := func() []any {
+			return []any{n.screen(), n.lua("return { vim.fn.winline(), vim.fn.line('.'), vim.fn.line('w0') }")}
+		}
+		for _, keys := range []string{"1500G", "G", "gg", "<C-f><C-f><C-f><C-f><C-f>", "2000Gzt", "800Gzb", ":call search('agent 2491')<CR>", ":2200Cursord next<CR>"} {
+			n.keys(keys)
+			n.until("what was typed", "return vim.fn.getchar(1) == 0")
+			require.Contains(t, look()[0], "agent", keys)
+			have := look()
+			n.ex("redraw!")
+			require.Equal(t, look(), have, keys)
+			require.Regexp(t, `(?m)^  line \d*1$`, have[0], keys)
+		}
+		require.Less(t, drawn(), 200)
+		n.ex("Cursord reject!")
+		n.agree(e, "f", before, 0)
+		require.Zero(t, drawn())
+		n.ex("Cursord undo")
+		n.agree(e, "f", after, 300)
 		n.quiet()
 	})
 }

@@ -20,7 +20,7 @@ M.ns, M.ns_words = ns, ns_words
 --- @field away_from integer
 --- @field isolated boolean
 --- @field row integer by the diff
---- @field dressed? boolean its words are marked
+--- @field dressed? boolean all of it is drawn
 
 --- The row of a hunk's first line, with those around it, in the file.
 --- @param hunk cursord.Hunk
@@ -154,21 +154,21 @@ end
 
 --- @param buf integer
 --- @param group cursord.Group
---- @param row integer
+--- @param row integer its first one
+--- @param count integer how many rows it has
 --- @param spans? table<integer, integer[][]>
-local function place_virtual(buf, group, row, spans)
+local function place_virtual(buf, group, row, count, spans)
   -- What is to come stands below of what is to go.
-  local under = group.isolated and #group.here > 0
-  group.virtual =
-    api.nvim_buf_set_extmark(buf, ns_words, under and row + #group.here - 1 or row, 0, {
-      id = group.virtual,
-      virt_lines = virtual(group, spans),
-      virt_lines_above = not under and not group.below,
-      undo_restore = false,
-    })
+  local under = group.isolated and count > 0
+  local at = math.min(under and row + count - 1 or row, api.nvim_buf_line_count(buf) - 1)
+  group.virtual = api.nvim_buf_set_extmark(buf, ns_words, at, 0, {
+    virt_lines = virtual(group, spans),
+    virt_lines_above = not under and not group.below,
+    undo_restore = false,
+  })
 end
 
---- Places the marks of a group where the diff has it.
+--- Places a group where the diff has it. The lines that are away, and words, are left to dress.
 --- @param buf integer
 --- @param group cursord.Group
 function M.place(buf, group)
@@ -197,9 +197,6 @@ function M.place(buf, group)
     })[kind]
   end
   group.mark = api.nvim_buf_set_extmark(buf, ns, row, 0, opts)
-  if cfg.overlay and #group.away > 0 then
-    place_virtual(buf, group, row)
-  end
 end
 
 --- How many virtual lines a group has above its first row.
@@ -222,19 +219,13 @@ function M.rows(buf, group)
   return at[1], (at[3].end_row or at[1]) - at[1] + 1
 end
 
---- Marks the words of a group that came into sight.
---- @param buf integer
---- @param group cursord.Group
-function M.dress(buf, group)
-  group.dressed = true
-  local both = math.min(#group.here, #group.away)
-  local row, count = M.rows(buf, group)
-  if both == 0 or count ~= #group.here or not config.get().review.words then
-    return
-  end
-  local in_away = {}
+--- Marks the words that differ.
+--- @param row integer
+--- @return table<integer, integer[][]> # those of lines that are away, by number of the line
+local function mark_words(buf, group, row)
   local words = require('cursord.review.words')
-  for i = 1, both do
+  local in_away = {}
+  for i = 1, math.min(#group.here, #group.away) do
     local away, here = words.spans(group.away[i], group.here[i])
     in_away[i] = away
     for _, span in ipairs(here or {}) do
@@ -248,9 +239,23 @@ function M.dress(buf, group)
       })
     end
   end
-  if group.virtual then
-    place_virtual(buf, group, row, in_away)
+  return in_away
+end
+
+--- Draws what only matters of a group that is in sight.
+--- @param buf integer
+--- @param group cursord.Group
+--- @return boolean # whether there are more lines on the screen now
+function M.dress(buf, group)
+  local cfg = config.get().review
+  group.dressed = true
+  local row, count = M.rows(buf, group)
+  local spans = cfg.words and count == #group.here and mark_words(buf, group, row) or nil
+  if cfg.overlay and #group.away > 0 then
+    place_virtual(buf, group, row, count, spans)
+    return true
   end
+  return false
 end
 
 --- @param buf integer

@@ -84,6 +84,7 @@ function M.go(ws, path, row)
       vim.cmd.edit(vim.fn.fnameescape(docs.absolute(ws, path)))
     end
   end
+  view.expect(api.nvim_get_current_buf(), row)
   api.nvim_win_set_cursor(0, { math.min(row + 1, api.nvim_buf_line_count(0)), 0 })
   vim.cmd('normal! zv')
 end
@@ -93,6 +94,7 @@ end
 function M.next_in_buffer(buf)
   local row = view.next_row(buf, api.nvim_win_get_cursor(0)[1] - 1)
   if row then
+    view.expect(buf, row)
     api.nvim_win_set_cursor(0, { row + 1, 0 })
   end
 end

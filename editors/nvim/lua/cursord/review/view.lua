@@ -18,7 +18,7 @@ local M = {}
 --- @field shown table<string, cursord.Shown> by the hunk's id
 --- @field tick? integer 'changedtick' of when it was brought up to date
 --- @field top integer how many virtual lines are above the first line
---- @field undressed table<integer, cursord.Group> by mark; those that were not in sight yet
+--- @field undressed table<integer, cursord.Group> by mark; those that are not drawn in full
 --- @field owners table<integer, cursord.Shown> by mark
 
 local views = {} --- @type table<integer, cursord.View>
@@ -98,6 +98,35 @@ local function make_room(view)
   end
 end
 
+--- Draws in full what is in some rows and near them, so that scrolling comes to nothing that is not drawn.
+--- @param view cursord.View
+--- @param top integer
+--- @param bottom integer
+--- @return boolean # whether there are more lines on the screen now
+local function dress(view, top, bottom)
+  local more, near = false, 2 * vim.o.lines
+  local first, last = { math.max(top - near, 0), 0 }, { bottom + near, -1 }
+  local found = next(view.undressed)
+      and api.nvim_buf_get_extmarks(view.buf, marks.ns, first, last, { overlap = true })
+    or {}
+  for _, mark in ipairs(found) do
+    local group = view.undressed[mark[1]]
+    if group then
+      view.undressed[mark[1]] = nil
+      more = marks.dress(view.buf, group) or more
+    end
+  end
+  return more
+end
+
+--- @param view cursord.View
+local function dress_windows(view)
+  for _, win in ipairs(vim.fn.win_findbuf(view.buf)) do
+    local info = vim.fn.getwininfo(win)[1]
+    dress(view, info.topline - 1, info.botline - 1)
+  end
+end
+
 --- Shows a hunk. What it says of lines that the buffer does not have there is not shown: another diff is on its way.
 --- @param view cursord.View
 --- @param hunk cursord.Hunk
@@ -174,6 +203,7 @@ function M.update(buf, ws, diff)
   local first = diff.hunks[1] and shown[diff.hunks[1].id].groups[1]
   local above = first and first.row == 0 and config.get().review.overlay
   view.top = above and marks.above(first) or 0
+  dress_windows(view)
   make_room(view)
   vim.b[buf].cursord_status_dict =
     { pending = #diff.hunks, added = diff.added, removed = diff.removed }
@@ -229,25 +259,30 @@ function M.deciding(buf, id, gone)
   elseif shown and shown.deciding then
     view.shown[id] = nil
     view.shown[id] = show(view, shown.hunk)
+    dress_windows(view)
   end
 end
 
--- Words are marked when their lines are first drawn.
+--- Draws in full what is near a row that a window is about to show.
+--- @param buf integer
+--- @param row integer
+function M.expect(buf, row)
+  if views[buf] then
+    dress(views[buf], row, row)
+  end
+end
+
+-- A jump can come to what was never in sight. Where Neovim has laid out its screen before there were more lines, it does
+-- so once more.
 api.nvim_set_decoration_provider(marks.ns_words, {
-  on_win = function(_, _, buf, top, bottom)
-    local view = views[buf]
-    if view and next(view.undressed) then
-      for _, mark in
-        ipairs(
-          api.nvim_buf_get_extmarks(buf, marks.ns, { top, 0 }, { bottom, -1 }, { overlap = true })
-        )
-      do
-        local group = view.undressed[mark[1]]
-        if group then
-          view.undressed[mark[1]] = nil
-          marks.dress(buf, group)
+  on_win = function(_, win, buf, top, bottom)
+    if views[buf] and dress(views[buf], top, bottom) then
+      vim.schedule(function()
+        if api.nvim_win_is_valid(win) and views[buf] then
+          make_room(views[buf])
         end
-      end
+        vim.cmd.redraw()
+      end)
     end
     return false
   end,
