@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -79,11 +80,20 @@ func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 		w.start()
 		e := w.opens()
 		e.turn(nil)
+		stat := func() os.FileInfo {
+			info, err := os.Stat(w.path("f"))
+			require.NoError(t, err)
+			return info
+		}
+		was := stat()
 		n := w.neovim(t, bin, `wrote = {}
 			vim.api.nvim_create_autocmd({ 'BufWritePre', 'BufWritePost' }, { callback = function(args) table.insert(wrote, args.event) end })`, "f")
 		n.ex("Cursord chat")
 		n.keys("<Esc>:wincmd t<CR>")
 		n.hunksOf("f", 3)
+		n.ex("enew | bwipeout f | edit f") // it is read by autocommands, while which no other ones run
+		n.hunksOf("f", 3)
+		require.Equal(t, was, stat(), "nothing is written")
 		n.ex("15,16Cursord reject")
 		one := numbered(30, map[int]string{5: "agent 5\n", 30: "the end\n"})
 		n.agree(e, "f", one, 2)
@@ -99,6 +109,18 @@ func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 		n.ex("6Cursord reject")
 		two := "mine\n" + strings.Replace(one, "agent 5", "line 5", 1)
 		n.agree(e, "f", two, 1)
+
+		// Also where no autocommand runs.
+		n.keys("ggOmore<Esc>")
+		n.untilText("f", "more\n"+two)
+		n.ex("noautocmd write")
+		require.Equal(t, "more\n"+two, w.get("f"))
+		n.keys("ggdd")
+		n.ex("noautocmd write")
+		n.ex("checktime")
+		n.agree(e, "f", two, 1)
+		require.Equal(t, []any{}, n.lua("return vim.api.nvim_get_autocmds({ event = 'BufWriteCmd', buffer = 0 })"))
+		n.quiet()
 
 		// Somebody else's word.
 		n.keys("ggAmore<Esc>")

@@ -85,3 +85,135 @@ func TestNvimIsolated(t *testing.T) {
 		n.quiet()
 	})
 }
+
+// TestNvimChoosesIsolation begins sessions in a copy and in the workspace itself, by command and by setting.
+func TestNvimChoosesIsolation(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.put("f", "text\n")
+		w.start()
+		e := w.joins()
+		n := w.neovim(t, bin, picks+"\nvim.g.cursord = { isolation = 'none', chat = { open_on_ask = false } }", "f")
+		say := func(text string) {
+			n.t.Helper()
+			n.until(text, "return said[#said] and said[#said].text == ...", text)
+		}
+		sessions := func() (list []string) {
+			var out struct {
+				Sessions []struct{ Title, Isolation string }
+			}
+			e.must("session/list", obj{"workspace": w.ws}, &out)
+			for _, s := range out.Sessions {
+				list = append(list, s.Title+" "+s.Isolation)
+			}
+			return list
+		}
+		// Nothing is left of a session that could not begin.
+		n.ex("Cursord ask refused")
+		n.until("the question", "return shown[1] and shown[1].prompt:find('May the agent', 1, true) ~= nil")
+		n.poll("no session", func() bool { return len(sessions()) == 0 })
+		e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
+
+		n.ex("Cursord ask first")
+		say("cursord: done")
+		require.Equal(t, []string{"first none"}, sessions())
+		n.lua("pick = 'in a copy'")
+		n.ex("Cursord isolation")
+		say("cursord: in the next session the agent works in a copy of the workspace")
+		require.Equal(t, []any{"in a copy of the workspace", "in the workspace itself"}, n.lua("return shown[#shown].lines"))
+		n.keys(":Cursord chat<CR>")
+		n.untilScreen(" in a copy")
+		n.keys("<Esc>:Cursord chat<CR>")
+		n.lua("said = {}")
+		// Both go to the one session that begins.
+		n.lua("vim.cmd('Cursord ask second | third') vim.cmd('Cursord ask fourth')")
+		n.until("both ends", "return #said == 2 and said[2].text == 'cursord: done'")
+		require.Equal(t, []string{"second | third copy", "first none"}, sessions())
+		require.NotEqual(t, w.ws, w.runs()[1].Cwd)
+		require.Equal(t, w.runs()[1].Cwd, w.runs()[2].Cwd)
+		n.ex("Cursord isolation copy")
+		say("cursord: in this session the agent works in a copy of the workspace")
+		n.lua("pick = 'first'")
+		n.ex("Cursord sessions")
+		n.until("the choices", "return shown[#shown].prompt == 'Session: '")
+		require.Equal(t, "second | third  (2 turns, now, in a copy)", n.lua("return shown[#shown].lines[2]"))
+		n.until("the chat", "return vim.bo.filetype == 'cursord_input'")
+		n.ex("Cursord isolation none")
+		say("cursord: in this session the agent works in the workspace itself")
+		require.Equal(t, []any{"copy", "none"}, n.lua("return vim.fn.getcompletion('Cursord isolation ', 'cmdline')"))
+		n.quiet()
+		n.ex("Cursord isolation nonsense")
+		say(`cursord: "nonsense" is neither copy nor none`)
+	})
+}
+
+// TestNvimAcceptsAsEdited edits what is in a copy beside the file, and accepts it so by writing it.
+func TestNvimAcceptsAsEdited(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before := numbered(30, nil)
+		change := func(lines map[int]string) string { return numbered(30, lines) }
+		all := map[int]string{5: "agent 5\n", 15: "", 25: "line 25\nagent 25\n"}
+		w.putAll(tree{"f": before, "g": "one\ntwo\n", "gone": "was\nhere\n"})
+		w.plays(lines(edits("1", "f", before, change(all)), edits("2", "g", "one\ntwo\n", "one\n2\n"), edits("3", "new", "(absent)", "a\nb\n"), deletes("4", "gone", "was\nhere\n"))...)
+		w.start()
+		e := w.opens()
+		e.isolates()
+		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", before, 3)
+		n.ex("Cursord diff | wincmd l")
+		require.Equal(t, change(all), n.text())
+		// Somebody else changes the file: what was edited stays, and says so.
+		n.keys("5Gccmine 5<Esc>")
+		n.until("it is typed", "return vim.api.nvim_get_current_line() == 'mine 5'")
+		n.lua("vim.api.nvim_buf_set_lines(vim.fn.bufnr('^f$'), 0, 1, false, { 'first' })")
+		n.ex("silent! write")
+		n.until("why not", "return said[#said].text == 'cursord: the file has changed; \":edit!\" shows what would be now'")
+		require.Equal(t, true, n.lua("return vim.bo.modified"))
+		require.Equal(t, "mine 5", n.lua("return vim.fn.getline(5)"))
+		n.lua("vim.api.nvim_buf_set_lines(vim.fn.bufnr('^f$'), 0, 1, false, { 'line 1' }) vim.bo[vim.fn.bufnr('^f$')].modified = false")
+		n.hunksOf("f", 3)
+
+		edited := change(map[int]string{5: "mine 5\n", 15: "", 25: "line 25\nagent 25\nmine 25\n"})
+		n.keys("25Gomine 25<Esc>")
+		n.until("it is typed", "return vim.api.nvim_get_current_line() == 'mine 25'")
+		require.Equal(t, edited, n.text())
+		n.lua("said = {}")
+		n.keys(":wq<CR>")
+		n.agree(e, "f", edited, 0)
+		n.until("its window is closed", "return #vim.api.nvim_tabpage_list_wins(0) == 1")
+		n.ex("tabclose!")
+		// One step back is the person's part, the next one the decision.
+		n.keys("u")
+		n.untilText("f", change(all))
+		n.keys("u")
+		n.untilText("f", before)
+		n.ex("silent! edit!")
+
+		// As it is; in a buffer with changes; a new file; one that goes.
+		n.ex("edit g")
+		n.hunksOf("g", 1)
+		n.keys("Gomine<Esc>")
+		n.untilText("g", "one\ntwo\nmine\n")
+		n.untilRows("g", 2)
+		n.ex("Cursord diff | wincmd l")
+		require.Equal(t, "one\n2\nmine\n", n.text())
+		n.keys("2Gccedited<Esc>:silent! w<CR>")
+		n.until("why not", "return said[#said] and said[#said].text == 'cursord: the file has unsaved changes; write it first'")
+		n.ex("wincmd h | write | wincmd l")
+		n.lua("said = {}")
+		n.ex("write")
+		n.agree(e, "g", "one\nedited\nmine\n", 0)
+		n.ex("edit new")
+		n.hunksOf("new", 1)
+		n.ex("Cursord diff | wincmd l")
+		n.keys("Goc<Esc>:w<CR>")
+		n.agree(e, "new", "a\nb\nc\n", 0)
+		n.ex("tabclose")
+		n.ex("edit gone")
+		n.ex("Cursord diff | wincmd l | write")
+		n.poll("it is gone", func() bool { return w.get("gone") == "(absent)" })
+		n.quiet()
+	})
+}

@@ -3,6 +3,7 @@ local config = require('cursord.config')
 local context = require('cursord.context')
 local rpc = require('cursord.rpc')
 local transcript = require('cursord.transcript')
+local turns = require('cursord.turns')
 local workspace = require('cursord.workspace')
 
 local api = vim.api
@@ -200,71 +201,18 @@ function M.switch(ws, session)
   refresh(ws)
 end
 
-local function new_id()
-  local out = {}
-  for i = 1, 4 do
-    out[i] = ('%08x'):format(math.random(0, 0x7fffffff))
+--- What waits to be asked in a session that is being made.
+local entering = {} --- @type table<cursord.Workspace, fun()[]>
+
+--- A turn has begun in a new session: it is the one that is talked with now.
+local function enter(ws, result)
+  local shown = panel_of(ws).shown
+  ws:talk_with(result.session)
+  if shown and not shown.session and api.nvim_buf_is_valid(shown.buf) then
+    shown:bind(result.session.id)
+    shown:turn(result.turn)
   end
-  return ('nvim-%x-%s'):format(vim.uv.hrtime(), table.concat(out))
-end
-
---- Asks whether the agent may work in a workspace.
---- @param ws cursord.Workspace
---- @param answered fun(trusted: boolean)
-function M.ask_trust(ws, answered)
-  api.nvim_exec_autocmds('User', {
-    pattern = 'CursordQuestion',
-    modeline = false,
-    data = { kind = 'trust', workspace = ws.root },
-  })
-  vim.ui.select({ 'Trust it', 'Not now' }, {
-    prompt = ('May the agent run commands and change files in %s?'):format(ws.root),
-  }, function(choice)
-    if choice ~= 'Trust it' then
-      return answered(false)
-    end
-    rpc.request('workspace/trust', { workspace = ws.root, trusted = true }, function(err)
-      if err then
-        rpc.say_error(err)
-      end
-      answered(err == nil)
-    end)
-  end)
-end
-
---- Starts a turn. failed is called if that did not work; what was asked is not lost then.
-local function start(ws, params, failed)
-  rpc.request('turn/start', params, function(err, result)
-    if not err then
-      local shown = panel_of(ws).shown
-      ws.mine[result.turn.id] = true
-      if params.sessionId then
-        return
-      end
-      ws:talk_with(result.session)
-      if shown and not shown.session and api.nvim_buf_is_valid(shown.buf) then
-        shown:bind(result.session.id)
-        shown:turn(result.turn)
-      end
-      return refresh(ws)
-    end
-    local kind = err.data and err.data.kind
-    if kind == 'workspaceUntrusted' then
-      M.ask_trust(ws, function(trusted)
-        if trusted then
-          start(ws, params, failed)
-        else
-          failed()
-        end
-      end)
-    elseif kind == 'disconnected' and not params.again and rpc.start() then
-      -- Its id makes it one turn, however often it is asked for.
-      start(ws, vim.tbl_extend('force', params, { again = true }), failed)
-    else
-      rpc.say_error(err)
-      failed()
-    end
-  end)
+  refresh(ws)
 end
 
 --- Asks the agent.
@@ -282,17 +230,37 @@ function M.send(ws, prompt, opts)
     M.switch(ws)
   end
   local all = vim.list_extend(vim.list_extend({}, opts.context or {}), more)
-  ws:choose(function()
-    start(ws, {
+  local function start()
+    local fresh = not ws.current
+    if fresh and entering[ws] and not opts.new then
+      table.insert(entering[ws], start)
+      return
+    end
+    entering[ws] = entering[ws] or fresh and {} or nil
+    turns.start(ws, {
       workspace = ws.root,
       sessionId = ws.current,
       prompt = prompt,
       context = #all > 0 and all or nil,
-      model = not ws.current and ws.next_model or nil,
-      mode = not ws.current and ws.next_mode or nil,
-      turnId = new_id(),
-    }, opts.failed or function() end)
-  end)
+      model = fresh and ws.next_model or nil,
+      mode = fresh and ws.next_mode or nil,
+    }, function(result)
+      if result then
+        ws.mine[result.turn.id] = true
+      end
+      if result and fresh then
+        enter(ws, result)
+      elseif not result and opts.failed then
+        opts.failed()
+      end
+      local waiting = fresh and entering[ws] or {}
+      entering[ws] = not fresh and entering[ws] or nil
+      for _, go in ipairs(waiting) do
+        go()
+      end
+    end)
+  end
+  ws:choose(start)
 end
 
 --- Sends what is in the input; it is there again if that fails.
@@ -342,7 +310,13 @@ function M.winbar()
   for ws, panel in pairs(panels) do
     if panel.shown and panel.shown.buf == buf then
       local session = panel.shown.session and ws.sessions[panel.shown.session]
-      local of = session or { title = 'new session', mode = ws.next_mode, model = ws.next_model }
+      local of = session
+        or {
+          title = 'new session',
+          mode = ws.next_mode or 'agent',
+          model = ws.next_model,
+          isolation = turns.isolation(ws),
+        }
       local about = {}
       for _, text in ipairs({
         of.isolation == 'copy' and 'in a copy' or '',

@@ -122,9 +122,9 @@ local subs = {
   prev = { run = move(-1) },
   diff = {
     run = function(args)
-      local path = file_here(args)
+      local path, place = file_here(args), hunk_here()
       if path then
-        require('cursord.review.beside').open(args.ws, path)
+        require('cursord.review.beside').open(args.ws, path, place and place.hunk)
       else
         rpc.say('this is no file of the workspace', vim.log.levels.WARN)
       end
@@ -189,6 +189,12 @@ local subs = {
     complete = { 'agent', 'ask', 'plan' },
     run = function(args)
       require('cursord.picker').mode(args.ws, args.rest ~= '' and args.rest or nil)
+    end,
+  },
+  isolation = {
+    complete = { 'copy', 'none' },
+    run = function(args)
+      require('cursord.picker').isolation(args.ws, args.rest ~= '' and args.rest or nil)
     end,
   },
   trust = {

@@ -6,6 +6,7 @@ local M = {}
 --- @field autostart boolean Connect when Neovim starts, instead of at the first command.
 --- @field root_markers string[] What marks the root of a workspace.
 --- @field root? fun(bufnr: integer): string? The root for a buffer; overrides root_markers.
+--- @field isolation? 'none'|'copy' Of new sessions; as the daemon is set if it is not given.
 --- @field chat cursord.Config.Chat
 --- @field review cursord.Config.Review
 --- @field notify cursord.Config.Notify
@@ -35,6 +36,7 @@ local defaults = {
   autostart = false,
   root_markers = { '.git', '.jj', '.hg' },
   root = nil,
+  isolation = nil,
   chat = {
     position = 'right',
     width = 80,
@@ -54,11 +56,12 @@ local defaults = {
 }
 
 local choices = {
+  isolation = { 'none', 'copy' },
   ['chat.position'] = { 'right', 'left', 'below', 'tab' },
   ['review.after_decide'] = { 'next', 'stay' },
 }
 
-local optional = { root = 'function' }
+local optional = { root = 'function', isolation = 'string' }
 
 --- Takes from user what fits; says what does not.
 local function merge(default, user, at, problems)

@@ -1,11 +1,11 @@
 --- Changes of buffers that are not typed.
+local lines = require('cursord.lines')
+
 local api = vim.api
 local M = {}
 
 --- The buffer that is being read again by this module.
 M.reloading = nil --- @type integer?
-
-local line_diff = vim.text and vim.text.diff or vim.diff
 
 --- What was typed before and what is typed after are steps of their own.
 local function undo_step(buf)
@@ -40,147 +40,52 @@ local function reload(buf)
   check(buf, 'reload')
 end
 
-local writing = api.nvim_create_augroup('cursord_writing', {})
+--- Whether something else than Neovim writes a buffer.
+local function is_written_otherwise(buf)
+  local name = api.nvim_buf_get_name(buf)
+  for _, one in ipairs(api.nvim_get_autocmds({ event = 'BufWriteCmd' })) do
+    local fits = one.buflocal and one.buffer == buf
+    if fits or not one.buflocal and vim.fn.match(name, vim.fn.glob2regpat(one.pattern)) >= 0 then
+      return true
+    end
+  end
+  return false
+end
 
---- Writes a buffer whose file is what adopt has said. Neovim would ask, because it has not read that itself.
+--- Has Neovim know that a buffer is what its file holds, as it does of a buffer that an autocommand has written. This one
+--- has nothing to write; and of a buffer that only autocommands can write, nothing is written where they do not run.
 --- @param buf integer
---- @param known string? the file's stamp
-local function write_adopted(buf, known)
-  api.nvim_create_autocmd('BufWriteCmd', {
-    group = writing,
+--- @param path string
+local function adopt(buf, path)
+  local bo = vim.bo[buf]
+  if is_written_otherwise(buf) then
+    bo.modified = true -- else 'autoread' would have it read again
+    check(buf, '')
+    bo.modified = false
+    return
+  end
+  local readonly, ignored, known = bo.readonly, vim.o.eventignore, false
+  vim.o.eventignore = 'OptionSet'
+  bo.modified, bo.readonly, bo.buftype = false, false, 'acwrite'
+  local id = api.nvim_create_autocmd('BufWriteCmd', {
     buffer = buf,
-    nested = true,
-    callback = function(args)
-      api.nvim_del_autocmd(args.id)
-      local own = vim.uv.fs_realpath(args.match) == vim.uv.fs_realpath(api.nvim_buf_get_name(buf))
-      local stat = vim.uv.fs_stat(args.match)
-      local sure = own and stat and stamp(stat) == known and vim.uv.fs_access(args.match, 'W')
-      local bang = (sure or vim.v.cmdbang == 1) and '!' or ''
-      local command = ('keepalt write%s %s %s'):format(
-        bang,
-        vim.v.cmdarg,
-        vim.fn.fnameescape(args.file)
-      )
-      local ok, err = pcall(vim.cmd, command)
-      if not own or not ok then
-        write_adopted(buf, known)
-      end
-      if not ok then
-        error(err, 0)
-      end
+    callback = function()
+      known = true
     end,
   })
-end
-
---- Has Neovim know that a buffer is what its file holds.
-local function adopt(buf, path)
-  vim.bo[buf].modified = true -- else 'autoread' would have it read again
-  check(buf, '')
-  vim.bo[buf].modified = false
-  api.nvim_clear_autocmds({ group = writing, buffer = buf })
-  write_adopted(buf, stamp(vim.uv.fs_stat(path)))
-end
-
---- How many bytes two texts have in common.
---- @param at fun(text: string, n: integer, size: integer): string a piece behind n bytes
-local function common(old, new, at)
-  local size, n = 65536, 0
-  local most = math.min(#old, #new)
-  while size >= 1 do
-    while n + size <= most and at(old, n, size) == at(new, n, size) do
-      n = n + size
-    end
-    size = size / 2
-  end
-  return n
-end
-
-local function from_start(text, n, size)
-  return text:sub(n + 1, n + size)
-end
-
-local function from_end(text, n, size)
-  return text:sub(#text - n - size + 1, #text - n)
-end
-
-local newline = 10
-
---- @class cursord.Piece
---- @field from integer the first old line that goes, from 1; where none goes, the one in front of which others come
---- @field count integer how many go
---- @field lines string[] what comes
-
---- What makes a text another one, in lines. Both end with a line end.
---- @param old string
---- @param new string
---- @param line_at fun(n: integer): integer the number of the old line that begins behind n bytes
---- @return cursord.Piece[]
-local function blocks_of(old, new, line_at)
-  if old == new then
-    return {}
-  end
-  local head = common(old, new, from_start)
-  while head > 0 and old:byte(head) ~= newline do
-    head = head - 1
-  end
-  local a, b = old:sub(head + 1), new:sub(head + 1)
-  local tail = common(a, b, from_end)
-  -- Lines are the same as a whole, or not at all.
-  while
-    tail > 0
-    and not (
-      (tail == #a or a:byte(#a - tail) == newline) and (tail == #b or b:byte(#b - tail) == newline)
-    )
-  do
-    tail = tail - 1
-  end
-  a, b = a:sub(1, #a - tail), b:sub(1, #b - tail)
-  local before = line_at(head) - 1
-  local lines = vim.split(b, '\n', { plain = true })
-  local out = {} --- @type cursord.Piece[]
-  for _, block in
-    ipairs(line_diff(a, b, { result_type = 'indices' }) --[[@as integer[][] ]])
-  do
-    local from, count, to, many = unpack(block)
-    out[#out + 1] = {
-      -- Where there is nothing, the line before is named.
-      from = before + from + (count == 0 and 1 or 0),
-      count = count,
-      lines = many > 0 and vim.list_slice(lines, to, to + many - 1) or {},
-    }
-  end
-  return out
-end
-
---- @param text string
-local function counted(text)
-  return function(n)
-    return select(2, text:sub(1, n):gsub('\n', '')) + 1
-  end
-end
-
-local function with_eol(text)
-  return text:sub(-1) == '\n' and text or text .. '\n'
-end
-
---- Where lines are that were moved by a change.
---- @param blocks cursord.Piece[]
---- @return fun(line: integer): integer # for line numbers from 1
-local function moved(blocks)
-  return function(line)
-    local shift = 0
-    for _, block in ipairs(blocks) do
-      if line < block.from then
-        break
-      elseif line < block.from + block.count then
-        return math.max(
-          1,
-          block.from + shift + math.min(line - block.from, math.max(#block.lines - 1, 0))
-        )
+  pcall(api.nvim_buf_call, buf, function()
+    vim.cmd('silent lockmarks keepalt write')
+  end)
+  api.nvim_del_autocmd(id)
+  bo.readonly, bo.buftype, vim.o.eventignore = readonly, '', ignored
+  if not known then -- an autocommand runs, and others wait
+    local tick, seen = api.nvim_buf_get_changedtick(buf), stamp(vim.uv.fs_stat(path))
+    vim.schedule(function()
+      local same = api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_changedtick(buf) == tick
+      if same and not vim.bo[buf].modified and stamp(vim.uv.fs_stat(path)) == seen then
+        adopt(buf, path)
       end
-      shift = shift + #block.lines - block.count
-    end
-    return line + shift
+    end)
   end
 end
 
@@ -194,8 +99,8 @@ local function save_views(buf)
   return views
 end
 
-local function restore_views(views, blocks)
-  local where = moved(blocks)
+local function restore_views(views, pieces)
+  local where = lines.moved(pieces)
   for win, at in pairs(views) do
     at.lnum, at.topline = where(at.lnum), at.topline == 1 and 1 or where(at.topline)
     api.nvim_win_call(win, function()
@@ -243,6 +148,17 @@ local function text_of(buf)
   return require('cursord.docs').text(buf)
 end
 
+--- @param buf integer
+--- @param pieces cursord.Piece[]
+local function change(buf, pieces)
+  undo_step(buf)
+  for i = #pieces, 1, -1 do
+    local from, count = pieces[i].from - 1, pieces[i].count
+    api.nvim_buf_set_lines(buf, from, from + count, false, pieces[i].lines)
+  end
+  undo_step(buf)
+end
+
 --- Brings a buffer to what its file holds by changing only what differs.
 --- @return boolean? # whether it was changed; nil if Neovim has to read the file
 local function patch(buf, path)
@@ -250,14 +166,14 @@ local function patch(buf, path)
   if not text or not is_plain(buf, text) then
     return nil
   end
-  local blocks = blocks_of(with_eol(text_of(buf)), with_eol(text), function(n)
+  local pieces = lines.pieces(lines.with_eol(text_of(buf)), lines.with_eol(text), function(n)
     return api.nvim_buf_call(buf, function()
       local line = vim.fn.byte2line(n + 1)
       return line > 0 and line or api.nvim_buf_line_count(buf) + 1
     end)
   end)
-  for _, block in ipairs(blocks) do
-    if not pcall(vim.fn.json_encode, block.lines) then -- it is not UTF-8
+  for _, piece in ipairs(pieces) do
+    if not pcall(vim.fn.json_encode, piece.lines) then -- it is not UTF-8
       return nil
     end
   end
@@ -265,20 +181,15 @@ local function patch(buf, path)
   local modifiable = vim.bo[buf].modifiable
   -- What "u" goes back to is not what the file holds then.
   vim.bo[buf].modifiable, vim.bo[buf].modified = true, true
-  undo_step(buf)
-  for i = #blocks, 1, -1 do
-    local from, count = blocks[i].from - 1, blocks[i].count
-    api.nvim_buf_set_lines(buf, from, from + count, false, blocks[i].lines)
-  end
-  undo_step(buf)
+  change(buf, pieces)
   vim.bo[buf].modifiable, vim.bo[buf].endofline = modifiable, text:sub(-1) == '\n'
   adopt(buf, path)
   known[buf] = { tick = api.nvim_buf_get_changedtick(buf), text = text }
-  restore_views(views, blocks)
+  restore_views(views, pieces)
   M.reloading = buf
   api.nvim_exec_autocmds('FileChangedShellPost', { buffer = buf, modeline = false })
   M.reloading = nil
-  return #blocks > 0
+  return #pieces > 0
 end
 
 --- Finds out whether a buffer has the text of its file, and not something that was made of it.
@@ -291,9 +202,9 @@ function M.compare(buf, path)
     and stat.type == 'file'
     and math.abs(stat.size - api.nvim_buf_get_offset(buf, count)) < 2
   local text = fits and read(path)
-  vim.b[buf].cursord_plain = text
-    and is_plain(buf, text)
-    and text == require('cursord.docs').text(buf)
+  local same = text and text == require('cursord.docs').text(buf)
+  vim.b[buf].cursord_plain = same and is_plain(buf, text)
+  vim.b[buf].cursord_stamp = same and stamp(stat) or nil
 end
 
 --- Brings a buffer without changes to what its file holds. Cursors and windows stay at their text.
@@ -301,7 +212,7 @@ end
 --- @param path string
 --- @return 'read'|'changed'|nil # nil if it was so already
 --- @return integer? # the state, in undotree(), that was left
-function M.disk(buf, path)
+function M.disk(buf, path, again)
   local stat = vim.uv.fs_stat(path)
   if not stat or stat.type ~= 'file' or vim.b[buf].cursord_stamp == stamp(stat) then
     return nil
@@ -321,19 +232,22 @@ function M.disk(buf, path)
     patched = patch(buf, path)
   end
   if patched == nil and api.nvim_buf_get_changedtick(buf) == tick then
-    local views, old = save_views(buf), with_eol(require('cursord.docs').text(buf))
+    local views, old = save_views(buf), lines.with_eol(require('cursord.docs').text(buf))
     reload(buf)
     if next(views) and api.nvim_buf_get_changedtick(buf) ~= tick then
-      local new = with_eol(require('cursord.docs').text(buf))
-      restore_views(views, blocks_of(old, new, counted(old)))
+      local new = lines.with_eol(require('cursord.docs').text(buf))
+      restore_views(views, lines.pieces(old, new, lines.counted(old)))
     end
   end
   if patched == nil then
     M.compare(buf, path)
   end
-  -- If it was written meanwhile, the next look sees that.
+  -- If it was written meanwhile, that is looked at, too: now, or, if it goes on so, when there is another reason to look.
   local now = stamp(vim.uv.fs_stat(path))
   vim.b[buf].cursord_stamp = now == stamp(stat) and now or nil
+  if now and now ~= stamp(stat) and (again or 0) < 3 and not vim.bo[buf].modified then
+    M.disk(buf, path, (again or 0) + 1)
+  end
   if patched or patched == nil and api.nvim_buf_get_changedtick(buf) ~= tick then
     return patched and 'changed' or 'read', before
   end
@@ -376,17 +290,25 @@ function M.apply(buf, edits)
     local count = api.nvim_buf_line_count(buf)
     local first = from.character > 0 and count or from.line
     local last = to.character > 0 and to.line + 1 or to.line
-    local lines = vim.split(text, '\n', { plain = true })
-    local eol = lines[#lines] == ''
+    local new = vim.split(text, '\n', { plain = true })
+    local eol = new[#new] == ''
     if eol then
-      lines[#lines] = nil
+      new[#new] = nil
     end
-    api.nvim_buf_set_lines(buf, first, last, false, lines)
+    api.nvim_buf_set_lines(buf, first, last, false, new)
     if last >= count and i == #edits then
       vim.bo[buf].endofline = eol
     end
   end
   undo_step(buf)
+end
+
+--- Makes a text all that a buffer holds by changing only what differs, as one step for undo.
+--- @param buf integer
+--- @param text string
+function M.become(buf, text)
+  local old = lines.with_eol(require('cursord.docs').text(buf))
+  change(buf, lines.pieces(old, lines.with_eol(text), lines.counted(old)))
 end
 
 return M

@@ -25,11 +25,12 @@ end
 local function line(session)
   local title = session.title:gsub('%s*\n.*', ' …')
   local state = session.state == 'idle' and age(session.updatedAt) or session.state
-  return ('%s  (%d turn%s, %s)'):format(
+  return ('%s  (%d turn%s, %s%s)'):format(
     title,
     session.turns,
     session.turns == 1 and '' or 's',
-    state
+    state,
+    session.isolation == 'copy' and ', in a copy' or ''
   )
 end
 
@@ -129,6 +130,44 @@ function M.mode(ws, mode)
         set(ws, 'mode', choice)
       end)
     end
+  end)
+end
+
+M.isolations = { 'copy', 'none' }
+
+local isolated = {
+  copy = 'in a copy of the workspace',
+  none = 'in the workspace itself',
+}
+
+--- Chooses where the agent works. A session stays where it is: what was chosen is for new ones, and the chat goes on to one.
+--- @param ws cursord.Workspace
+--- @param isolation? string
+function M.isolation(ws, isolation)
+  if not isolation then
+    local choose = {
+      prompt = 'The agent works: ',
+      format_item = function(i)
+        return isolated[i]
+      end,
+    }
+    return vim.ui.select(M.isolations, choose, function(choice)
+      if choice then
+        M.isolation(ws, choice)
+      end
+    end)
+  elseif not isolated[isolation] then
+    return rpc.say(('%q is neither copy nor none'):format(isolation), vim.log.levels.ERROR)
+  end
+  ws:choose(function()
+    local session = ws:session()
+    ws.next_isolation = isolation
+    if session and session.isolation ~= isolation then
+      chat.switch(ws)
+    end
+    local which = ws.current and 'this session' or 'the next session'
+    rpc.say(('in %s the agent works %s'):format(which, isolated[isolation]))
+    vim.cmd.redrawstatus({ bang = true })
   end)
 end
 

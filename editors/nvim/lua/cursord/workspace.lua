@@ -14,6 +14,7 @@ local rpc = require('cursord.rpc')
 --- @field chosen? boolean whether it is known which
 --- @field next_model? string for a new session
 --- @field next_mode? string for a new session
+--- @field next_isolation? 'none'|'copy' for a new session
 --- @field mine table<string, true> turns that were started here
 --- @field ready boolean the snapshot has been asked for and answered
 local Workspace = {}

@@ -1,4 +1,5 @@
 --- A file beside what it was before the agent, or what it would be with what is in a copy, in a tab of its own.
+local decide = require('cursord.review.decide')
 local docs = require('cursord.docs')
 local marks = require('cursord.review.marks')
 local rpc = require('cursord.rpc')
@@ -7,15 +8,25 @@ local workspace = require('cursord.workspace')
 local api = vim.api
 local M = {}
 
-local bases = {} --- @type table<integer, { ws: cursord.Workspace, path: string }> by buffer
+--- How long a write waits for the daemon, in milliseconds.
+local patience = 10000
+
+--- @class cursord.Side
+--- @field ws cursord.Workspace
+--- @field path string
+--- @field isolated boolean it is what is in a copy, and can be edited
+--- @field hunks cursord.Hunk[] what it was made with
+--- @field text string what it held then
+
+local sides = {} --- @type table<integer, cursord.Side> by buffer
 
 --- A file's other text, with the hunks taken back, or, where they are in a copy, made.
 --- @param lines string[]
---- @param diff cursord.Diff
+--- @param hunks cursord.Hunk[]
 --- @return string[]
-function M.other(lines, diff)
+function M.other(lines, hunks)
   local groups = {} --- @type cursord.Group[]
-  for _, hunk in ipairs(diff.hunks) do
+  for _, hunk in ipairs(hunks) do
     vim.list_extend(groups, (marks.parse(hunk)))
   end
   table.sort(groups, function(a, b)
@@ -32,32 +43,128 @@ function M.other(lines, diff)
   return vim.list_extend(out, lines, at + 1, #lines)
 end
 
---- @param base integer
-local function fill(base)
-  local of = bases[base]
-  local diff = of.ws.diffs[of.path]
-  local doc = docs.at(of.ws, of.path)
-  local lines = doc
-      and api.nvim_buf_is_loaded(doc.buf)
-      and api.nvim_buf_get_lines(doc.buf, 0, -1, false)
-    or {}
-  if doc and docs.text(doc.buf) == '' then
-    lines = {}
-  end
-  vim.bo[base].modifiable = true
-  api.nvim_buf_set_lines(base, 0, -1, false, M.other(lines, diff or { hunks = {} }))
-  vim.bo[base].modifiable, vim.bo[base].modified = false, false
+--- @param diff? cursord.Diff
+--- @param isolated boolean
+--- @return cursord.Hunk[]
+local function hunks_of(diff, isolated)
+  return vim.tbl_filter(function(hunk)
+    return (hunk.isolated or false) == isolated
+  end, diff and diff.hunks or {})
 end
 
---- Opens the tab. In it "do" takes a piece of the baseline into the file: an edit like any other.
+--- What a side is made of: the text that the file's buffer has now.
+--- @param side cursord.Side
+--- @param hunks cursord.Hunk[]
+--- @return string[]
+local function lines_of(side, hunks)
+  local doc = docs.at(side.ws, side.path)
+  local lines = {}
+  if doc and api.nvim_buf_is_loaded(doc.buf) and docs.text(doc.buf) ~= '' then
+    lines = api.nvim_buf_get_lines(doc.buf, 0, -1, false)
+  end
+  return M.other(lines, hunks)
+end
+
+--- @param buf integer
+local function fill(buf)
+  local side = sides[buf]
+  side.hunks = hunks_of(side.ws.diffs[side.path], side.isolated)
+  local lines = lines_of(side, side.hunks)
+  side.text = table.concat(lines, '\n')
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable, vim.bo[buf].modified = side.isolated, false
+end
+
+--- Has the file, whose hunks are accepted, be what a person made of it.
+--- @param side cursord.Side
+--- @param was string
+--- @param text string
+--- @return boolean
+local function edit_file(side, was, text)
+  local buf = vim.fn.bufadd(docs.absolute(side.ws, side.path))
+  vim.fn.bufload(buf)
+  if docs.text(buf):gsub('\n$', '') ~= was then
+    rpc.say(
+      'the hunks are accepted, but the file changed; your edits are still here',
+      vim.log.levels.WARN
+    )
+    return false
+  end
+  require('cursord.follow').become(buf, text)
+  api.nvim_buf_call(buf, function()
+    vim.cmd('silent write')
+  end)
+  return true
+end
+
+--- @param side cursord.Side
+local function is_modified(side)
+  local doc = docs.at(side.ws, side.path)
+  return doc ~= nil and api.nvim_buf_is_loaded(doc.buf) and vim.bo[doc.buf].modified
+end
+
+--- Accepts what is in the buffer: the hunks that it was made with, and what a person has made of them.
+--- @param buf integer
+local function accept(buf)
+  local side = sides[buf]
+  local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+  if #side.hunks == 0 then
+    return rpc.say('there is nothing left to accept', vim.log.levels.WARN)
+  elseif table.concat(lines_of(side, side.hunks), '\n') ~= side.text then
+    return rpc.say('the file has changed; ":edit!" shows what would be now', vim.log.levels.ERROR)
+  elseif text ~= side.text and is_modified(side) then
+    -- A decision in an unsaved text holds for the lines that it is about, and these are edited.
+    return rpc.say('the file has unsaved changes; write it first', vim.log.levels.ERROR)
+  end
+  local parts = vim.tbl_map(function(hunk)
+    return { id = hunk.id, hunk = hunk }
+  end, side.hunks)
+  local was, accepted = side.text, nil --- @type string, boolean?
+  decide.parts('accept', side.ws, parts, {
+    after = function(ok)
+      accepted = ok
+    end,
+  })
+  vim.wait(patience, function()
+    return accepted ~= nil
+  end, 5)
+  if accepted and (text == was or edit_file(side, was, text)) then
+    vim.bo[buf].modified = false
+    vim.schedule(function()
+      if sides[buf] then
+        fill(buf)
+      end
+    end)
+  end
+end
+
+local group = api.nvim_create_augroup('cursord_beside', {})
+for event, act in pairs({ BufWriteCmd = accept, BufReadCmd = fill }) do
+  api.nvim_create_autocmd(event, {
+    group = group,
+    pattern = { 'cursord://base/*', 'cursord://copy/*' },
+    nested = true,
+    callback = function(args)
+      if sides[args.buf] then
+        act(args.buf)
+      end
+    end,
+  })
+end
+
+--- Opens the tab. Beside what was, "do" takes a piece of that into the file: an edit like any other. Beside what would be,
+--- ":write" accepts it as it was edited.
 --- @param ws cursord.Workspace
 --- @param path string
-function M.open(ws, path)
+--- @param hunk? cursord.Hunk the one that it is about
+function M.open(ws, path, hunk)
   local diff = ws.diffs[path]
-  if not diff then
+  hunk = hunk or diff and diff.hunks[1]
+  if not diff or not hunk then
     rpc.say('there is nothing to review in this file')
     return
-  elseif #diff.hunks > 0 and #diff.hunks[1].lines == 0 then
+  elseif #hunk.lines == 0 then
     rpc.say(('there is no text to show: the file is %s'):format(diff.kind))
     return
   end
@@ -65,33 +172,36 @@ function M.open(ws, path)
   docs.attach(api.nvim_get_current_buf())
   local filetype = vim.bo.filetype
   vim.cmd.diffthis()
-  local isolated = diff.hunks[1] and diff.hunks[1].isolated
+  local isolated = hunk.isolated or false
   local name = ('cursord://%s/%s'):format(isolated and 'copy' or 'base', path)
-  local base = vim.fn.bufnr('^' .. vim.fn.fnameescape(name) .. '$')
-  if base == -1 then
-    base = api.nvim_create_buf(false, true)
-    api.nvim_buf_set_name(base, name)
-    vim.bo[base].buftype, vim.bo[base].bufhidden, vim.bo[base].swapfile = 'nofile', 'wipe', false
-    vim.b[base].cursord_root = ws.root
+  local side = vim.fn.bufnr('^' .. vim.fn.fnameescape(name) .. '$')
+  if side == -1 then
+    side = api.nvim_create_buf(false, true)
+    api.nvim_buf_set_name(side, name)
+    vim.bo[side].buftype = isolated and 'acwrite' or 'nofile'
+    vim.bo[side].bufhidden, vim.bo[side].swapfile = 'wipe', false
+    vim.b[side].cursord_root = ws.root
   end
-  bases[base] = { ws = ws, path = path }
-  fill(base)
-  vim.bo[base].filetype = filetype
-  local win = api.nvim_open_win(base, false, { split = isolated and 'right' or 'left', win = 0 })
+  if not vim.bo[side].modified then
+    sides[side] = { ws = ws, path = path, isolated = isolated, hunks = {}, text = '' }
+    fill(side)
+  end
+  vim.bo[side].filetype = filetype
+  local win = api.nvim_open_win(side, false, { split = isolated and 'right' or 'left', win = 0 })
   api.nvim_win_call(win, vim.cmd.diffthis)
   api.nvim_create_autocmd('BufWipeout', {
-    buffer = base,
+    buffer = side,
     once = true,
     callback = function()
-      bases[base] = nil
+      sides[side] = nil
     end,
   })
 end
 
 workspace.on('diff', function(ws, diff)
-  for base, of in pairs(bases) do
-    if of.ws == ws and of.path == diff.path then
-      fill(base)
+  for buf, side in pairs(sides) do
+    if side.ws == ws and side.path == diff.path and not vim.bo[buf].modified then
+      fill(buf)
     end
   end
 end)

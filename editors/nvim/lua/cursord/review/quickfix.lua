@@ -159,8 +159,8 @@ local keys = {
   },
   d = {
     'side by side',
-    function(ws, _, path)
-      require('cursord.review.beside').open(ws, path)
+    function(ws, part, path)
+      require('cursord.review.beside').open(ws, path, part.hunk)
     end,
   },
 }

@@ -1,0 +1,111 @@
+--- What makes a text another one, in lines.
+local M = {}
+
+local line_diff = vim.text and vim.text.diff or vim.diff
+
+--- How many bytes two texts have in common.
+--- @param at fun(text: string, n: integer, size: integer): string a piece behind n bytes
+local function common(old, new, at)
+  local size, n = 65536, 0
+  local most = math.min(#old, #new)
+  while size >= 1 do
+    while n + size <= most and at(old, n, size) == at(new, n, size) do
+      n = n + size
+    end
+    size = size / 2
+  end
+  return n
+end
+
+local function from_start(text, n, size)
+  return text:sub(n + 1, n + size)
+end
+
+local function from_end(text, n, size)
+  return text:sub(#text - n - size + 1, #text - n)
+end
+
+local newline = 10
+
+--- @class cursord.Piece
+--- @field from integer the first old line that goes, from 1; where none goes, the one in front of which others come
+--- @field count integer how many go
+--- @field lines string[] what comes
+
+--- What makes a text another one, in lines. Both end with a line end.
+--- @param old string
+--- @param new string
+--- @param line_at fun(n: integer): integer the number of the old line that begins behind n bytes
+--- @return cursord.Piece[]
+function M.pieces(old, new, line_at)
+  if old == new then
+    return {}
+  end
+  local head = common(old, new, from_start)
+  while head > 0 and old:byte(head) ~= newline do
+    head = head - 1
+  end
+  local a, b = old:sub(head + 1), new:sub(head + 1)
+  local tail = common(a, b, from_end)
+  -- Lines are the same as a whole, or not at all.
+  while
+    tail > 0
+    and not (
+      (tail == #a or a:byte(#a - tail) == newline) and (tail == #b or b:byte(#b - tail) == newline)
+    )
+  do
+    tail = tail - 1
+  end
+  a, b = a:sub(1, #a - tail), b:sub(1, #b - tail)
+  local before = line_at(head) - 1
+  local lines = vim.split(b, '\n', { plain = true })
+  local out = {} --- @type cursord.Piece[]
+  for _, piece in
+    ipairs(line_diff(a, b, { result_type = 'indices' }) --[[@as integer[][] ]])
+  do
+    local from, count, to, many = unpack(piece)
+    out[#out + 1] = {
+      -- Where there is nothing, the line before is named.
+      from = before + from + (count == 0 and 1 or 0),
+      count = count,
+      lines = many > 0 and vim.list_slice(lines, to, to + many - 1) or {},
+    }
+  end
+  return out
+end
+
+--- @param text string
+function M.counted(text)
+  return function(n)
+    return select(2, text:sub(1, n):gsub('\n', '')) + 1
+  end
+end
+
+--- @param text string
+--- @return string
+function M.with_eol(text)
+  return text:sub(-1) == '\n' and text or text .. '\n'
+end
+
+--- Where lines are that were moved by a change.
+--- @param pieces cursord.Piece[]
+--- @return fun(line: integer): integer # for line numbers from 1
+function M.moved(pieces)
+  return function(line)
+    local shift = 0
+    for _, piece in ipairs(pieces) do
+      if line < piece.from then
+        break
+      elseif line < piece.from + piece.count then
+        return math.max(
+          1,
+          piece.from + shift + math.min(line - piece.from, math.max(#piece.lines - 1, 0))
+        )
+      end
+      shift = shift + #piece.lines - piece.count
+    end
+    return line + shift
+  end
+end
+
+return M

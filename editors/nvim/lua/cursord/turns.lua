@@ -1,0 +1,104 @@
+--- Starting turns.
+local config = require('cursord.config')
+local rpc = require('cursord.rpc')
+
+local api = vim.api
+local M = {}
+
+local function new_id()
+  local out = {}
+  for i = 1, 4 do
+    out[i] = ('%08x'):format(math.random(0, 0x7fffffff))
+  end
+  return ('nvim-%x-%s'):format(vim.uv.hrtime(), table.concat(out))
+end
+
+--- What a new session is to be: as was chosen, else as configured, else, with nil, as the daemon is set.
+--- @param ws cursord.Workspace
+--- @return 'none'|'copy'|nil
+function M.isolation(ws)
+  return ws.next_isolation or config.get().isolation
+end
+
+--- Asks whether the agent may work in a workspace.
+--- @param ws cursord.Workspace
+--- @param answered fun(trusted: boolean)
+local function ask_trust(ws, answered)
+  api.nvim_exec_autocmds('User', {
+    pattern = 'CursordQuestion',
+    modeline = false,
+    data = { kind = 'trust', workspace = ws.root },
+  })
+  vim.ui.select({ 'Trust it', 'Not now' }, {
+    prompt = ('May the agent run commands and change files in %s?'):format(ws.root),
+  }, function(choice)
+    if choice ~= 'Trust it' then
+      return answered(false)
+    end
+    rpc.request('workspace/trust', { workspace = ws.root, trusted = true }, function(err)
+      if err then
+        rpc.say_error(err)
+      end
+      answered(err == nil)
+    end)
+  end)
+end
+
+--- @alias cursord.Started fun(result?: { session: cursord.Session, turn: cursord.Turn })
+
+--- @param done cursord.Started
+local function start(ws, params, done, again)
+  rpc.request('turn/start', params, function(err, result)
+    local kind = err and err.data and err.data.kind
+    if not err then
+      done(result)
+    elseif kind == 'workspaceUntrusted' then
+      ask_trust(ws, function(trusted)
+        if trusted then
+          start(ws, params, done)
+        else
+          done()
+        end
+      end)
+    elseif kind == 'disconnected' and not again and rpc.start() then
+      -- Its id makes it one turn, however often it is asked for.
+      start(ws, params, done, true)
+    else
+      rpc.say_error(err)
+      done()
+    end
+  end)
+end
+
+--- Starts a turn: of params' session, or of a new one that is as isolated as was chosen. Without a result it could not be
+--- started; the person has been told why.
+--- @param ws cursord.Workspace
+--- @param params table those of turn/start
+--- @param done cursord.Started
+function M.start(ws, params, done)
+  params = vim.tbl_extend('error', params, { turnId = new_id() })
+  local isolation = M.isolation(ws)
+  if params.sessionId or not isolation then
+    return start(ws, params, done)
+  end
+  rpc.request('session/create', {
+    workspace = ws.root,
+    isolation = isolation,
+    model = params.model,
+    mode = params.mode,
+  }, function(err, made)
+    if err then
+      rpc.say_error(err)
+      return done()
+    end
+    local session = made.session.id
+    start(ws, vim.tbl_extend('error', params, { sessionId = session }), function(result)
+      if not result then
+        rpc.request('session/delete', { sessionId = session }, function() end)
+      end
+      done(result)
+    end)
+  end)
+end
+
+return M
