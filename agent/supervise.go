@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// looks is how often supervise looks at an agent in the time that it may be quiet.
+const looks = 8
+
 // supervise sees to it that the process ends, and returns how it did:
 //
 //	cancelled              -> INT, 2 s, TERM, 3 s, KILL
@@ -15,8 +18,15 @@ func (r *run) supervise(ctx context.Context, p *process) exit {
 	var grace, escalate <-chan time.Time
 	harder := []func(){p.terminate, p.kill}
 	cancelled, resulted, eof := ctx.Done(), r.resulted, r.eof
-	idle := time.NewTimer(r.req.IdleTimeout)
+	var awake, due int64 // moments: since when nobody has stopped us, as far as is known, and of the next look at the agent
+	idle := time.NewTimer(0)
 	defer idle.Stop()
+	next := func(in time.Duration) {
+		in = max(min(in, r.req.IdleTimeout/looks), 10*time.Millisecond)
+		due = moment() + int64(in)
+		idle.Reset(in)
+	}
+	next(r.req.IdleTimeout)
 	ended := false // by us, for staying after it had closed stdout or given its result
 	for {
 		select {
@@ -43,12 +53,15 @@ func (r *run) supervise(ctx context.Context, p *process) exit {
 			ended = true
 			p.kill()
 		case <-idle.C:
-			left := r.patience()
+			if now := moment(); now-due > int64(r.req.IdleTimeout/looks) {
+				awake = now // who stopped us may have stopped the agent, and what it says meanwhile is not read yet
+			}
+			left := r.patience(awake)
 			if left <= 0 && r.decided.CompareAndSwap(undecided, wasHung) {
 				p.kill()
 				continue
 			}
-			idle.Reset(max(min(left, r.req.IdleTimeout), 10*time.Millisecond))
+			next(left)
 		case x := <-p.exited:
 			deadline := time.Now().Add(drainTime)
 			p.stdout.SetReadDeadline(deadline)
@@ -61,8 +74,8 @@ func (r *run) supervise(ctx context.Context, p *process) exit {
 	}
 }
 
-// patience returns how much longer the agent may stay quiet.
-func (r *run) patience() time.Duration {
+// patience returns how much longer the agent may stay quiet, if we were there to hear it since a moment.
+func (r *run) patience(since int64) time.Duration {
 	limit := r.req.IdleTimeout
 	if r.open.Load() > 0 {
 		limit = r.req.ToolTimeout
@@ -71,7 +84,7 @@ func (r *run) patience() time.Duration {
 	if quiet == 0 {
 		return limit
 	}
-	return limit - time.Duration(moment()-max(quiet, r.heardErr.Load()))
+	return limit - time.Duration(moment()-max(quiet, r.heardErr.Load(), since))
 }
 
 // firstMoment is not 0, which is no moment.

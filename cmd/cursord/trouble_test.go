@@ -161,11 +161,14 @@ func TestReadOnlyState(t *testing.T) {
 	w.start()
 }
 
+// shell is a command that runs another in its place, after something that a shell does.
+func shell(first string) []string { return []string{"sh", "-c", first + ` && exec "$@"`, "sh"} }
+
 // TestFewDescriptors lets clients take all descriptors that the daemon has: who is there is served on, turns end with
 // words or as they should, and all is well when the clients have gone.
 func TestFewDescriptors(t *testing.T) {
 	w := newWorld(t)
-	w.limit = "-n 48"
+	w.within = shell("ulimit -n 48")
 	w.put("a.txt", "old\n")
 	w.start()
 	e := w.opens()

@@ -38,7 +38,7 @@ type world struct {
 	script string
 	runLog string   // what the agent was started with
 	args   []string // of cursord serve
-	limit  string   // for ulimit, in the shell that starts it; "": no shell
+	within []string // a command that runs "cursord serve" in its place; nil: none
 	log    *bytes.Buffer
 	cmd    *exec.Cmd
 	ended  chan struct{}
@@ -111,8 +111,8 @@ func (w *world) env(more ...string) []string {
 func (w *world) start(env ...string) {
 	w.t.Helper()
 	w.cmd = exec.Command("cursord", append([]string{"serve"}, w.args...)...)
-	if w.limit != "" {
-		w.cmd = exec.Command("sh", "-c", "ulimit "+w.limit+"; exec cursord serve")
+	if w.within != nil {
+		w.cmd = exec.Command(w.within[0], append(w.within[1:len(w.within):len(w.within)], w.cmd.Args...)...)
 	}
 	w.cmd.Env = w.env(env...)
 	w.cmd.Stdout, w.cmd.Stderr = w.log, w.log

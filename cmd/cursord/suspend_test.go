@@ -1,0 +1,180 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/sessions"
+)
+
+// TestAllIsStoppedForAWhile stops the daemon, an agent and an editor's line to the daemon for longer than agents may be
+// quiet, as a machine that is suspended does: nobody is taken to hang, and nothing is lost.
+func TestAllIsStoppedForAWhile(t *testing.T) {
+	const quiet = 2 * time.Second
+	w := newWorld(t)
+	w.put("../config.toml", "agent_idle_timeout = \""+quiet.String()+"\"\n")
+	w.plays(initLine, piece("one"), waits("go"), piece("two"), succeeds(""))
+	w.start()
+	line, conn := w.spawns("cursord")
+	e := w.editorOn(conn)
+	e.must("initialize", obj{}, nil)
+	e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
+	e.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
+	turn := e.asks(nil)
+	e.says("one")
+	waited := make(chan error, 1)
+	go func() { waited <- e.call("turn/wait", obj{"turnId": turn.ID}, nil) }()
+	daemon, agents := w.cmd.Process.Pid, processes(t, "CURSORD_TURN_ID="+turn.ID)
+	require.NotEmpty(t, agents)
+	stopped := append([]int{line.Process.Pid, daemon}, agents...)
+	for _, pid := range stopped {
+		freeze(t, pid)
+	}
+	<-time.After(quiet + quiet/2) // what is tested
+	for _, pid := range stopped[:2] {
+		require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+	}
+	require.Equal(t, daemon, e.status().PID)
+	for _, pid := range agents {
+		require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+	}
+	w.put("../go", "")
+	ended := e.ends(turn.ID)
+	require.Equal(t, sessions.TurnCompleted, ended.Status, "%+v", ended.Error)
+	require.NoError(t, <-waited)
+	require.Equal(t, []string{"onetwo"}, e.said(turn.ID, sessions.ItemAssistant))
+	for _, n := range e.all() {
+		require.NotEqual(t, "log/message", n.Method, n.Message)
+	}
+	audit(t, e.all())
+}
+
+// TestTimesThatAreNotNow has agents and people write files that are dated in the future and in the distant past.
+func TestTimesThatAreNotNow(t *testing.T) {
+	now := time.Now()
+	for name, at := range map[string]time.Time{
+		"tomorrow": now.Add(24 * time.Hour), "in a century": now.AddDate(100, 0, 0), "at the epoch": time.Unix(0, 0),
+		"before the epoch": time.Unix(-1e9, 0), "a moment ahead": now.Add(5 * time.Second),
+	} {
+		for _, repo := range []bool{false, true} {
+			t.Run(name+map[bool]string{true: ", git"}[repo], func(t *testing.T) {
+				w := newWorld(t)
+				v := numbered(20, nil)
+				dated := func(text string, names ...string) {
+					for _, f := range names {
+						w.put("../saved", text)
+						require.NoError(t, os.Chtimes(w.path("../saved"), at, at))
+						require.NoError(t, os.Rename(w.path("../saved"), w.path(f)))
+					}
+				}
+				dated(v, "edited", "shell", "clean")
+				if repo {
+					w.commits()
+				}
+				after := numbered(20, map[int]string{5: "agent 5\n"})
+				touch := fmt.Sprint("touch -d @", at.Unix())
+				w.plays(lines(edits("e", "edited", v, after), shells("s", "sed -i 's/^line 5$/agent 5/' shell; "+touch+" shell edited"))...)
+				w.start()
+				e := w.opens()
+				e.turn(nil)
+				require.Equal(t, []string{"edited", "shell"}, sorted(keys(e.diffs())))
+
+				mark := len(e.all())
+				mine := "mine\n" + after
+				dated(mine, "edited", "shell")
+				e.diffOf("edited", mark, "what was typed", func(d *sessions.Diff) bool { return len(d.Hunks) == 1 && d.Hunks[0].NewStart == 3 })
+				e.decides("diff/reject", obj{"path": "edited"})
+				e.decides("diff/reject", obj{"path": "shell"})
+				w.requireTree(tree{"edited": "mine\n" + v, "shell": "mine\n" + v, "clean": v})
+				e.must("diff/undo", obj{"workspace": w.ws}, nil)
+				w.requireTree(tree{"edited": "mine\n" + v, "shell": mine})
+				dated(mine, "shell")
+				e.must("diff/redo", obj{"workspace": w.ws}, nil)
+				w.requireTree(tree{"shell": "mine\n" + v})
+			})
+		}
+	}
+}
+
+// TestStoredTimesAheadOfTheClock has sessions in the database that are newer than now, as a clock that was set back leaves
+// them: they are listed once each, go on, and are kept.
+func TestStoredTimesAheadOfTheClock(t *testing.T) {
+	w := newWorld(t)
+	w.put("../config.toml", "keep_age = \"90d\"\n")
+	w.start()
+	e := w.opens()
+	now := time.Now()
+	var want []string
+	for id, at := range map[string]time.Time{"ahead": now.AddDate(1, 0, 0), "further": now.AddDate(200, 0, 0), "past": now.Add(-time.Hour), "same": now.AddDate(1, 0, 0)} {
+		e.must("session/import", obj{"path": w.exported(id, at, 10), "workspace": w.ws}, nil)
+		want = append(want, id)
+	}
+	pages := func() (ids []string) {
+		params := obj{"workspace": w.ws, "limit": 1}
+		for {
+			var page struct {
+				Sessions []*sessions.Session
+				Next     string `json:"nextCursor"`
+			}
+			e.must("session/list", params, &page)
+			for _, s := range page.Sessions {
+				ids = append(ids, s.ID)
+			}
+			if page.Next == "" {
+				return ids
+			}
+			params["cursor"] = page.Next
+		}
+	}
+	require.ElementsMatch(t, want, pages())
+	w.plays(initLine, piece("now"), succeeds(""))
+	turn := e.turn(obj{"sessionId": "ahead", "recap": true})
+	require.Equal(t, sessions.TurnCompleted, turn.Status)
+	w.cursordOK("gc")
+	require.ElementsMatch(t, want, pages())
+	w.stop()
+	w.start()
+	e = w.opens()
+	require.ElementsMatch(t, want, pages())
+	var read struct{ Turns []*sessions.Turn }
+	e.must("session/read", obj{"sessionId": "ahead"}, &read)
+	require.Len(t, read.Turns, 2)
+	require.Equal(t, turn.ID, read.Turns[1].ID, "in the order in which they came")
+}
+
+// TestNothingCanBeWatched lets the system run out of what it takes to watch folders: it is told, and changes are noticed
+// all the same.
+func TestNothingCanBeWatched(t *testing.T) {
+	for name, limit := range map[string]string{"no watchers": "echo 0 >/proc/sys/user/max_inotify_instances", "few watches": "echo 1 >/proc/sys/user/max_inotify_watches"} {
+		t.Run(name, func(t *testing.T) {
+			within := append([]string{"unshare", "-U", "-r"}, shell(limit)...)
+			w := newWorld(t)
+			if out, err := exec.Command(within[0], append(within[1:len(within):len(within)], "true")...).CombinedOutput(); err != nil {
+				t.Skipf("no limits can be set here: %s", out)
+			}
+			w.within = within
+			before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent 5\n"})
+			w.put("a/f", before)
+			w.plays(lines(edits("c", "a/f", before, after))...)
+			w.start()
+			e := w.opens()
+			e.turn(nil)
+			e.message("warning", "every other second")
+			require.Len(t, e.status().Watching.Polling, 1)
+			mark := len(e.all())
+			w.put("a/f", "mine\n"+after)
+			e.diffOf("a/f", mark, "what was typed", func(d *sessions.Diff) bool { return len(d.Hunks) == 1 && d.Hunks[0].NewStart == 3 })
+			e.decides("diff/reject", obj{"all": true})
+			w.requireTree(tree{"a/f": "mine\n" + before})
+			require.Empty(t, e.status().Watching.Polling)
+		})
+	}
+}
