@@ -147,11 +147,30 @@ func TestEmacsFigures(t *testing.T) {
 			calls = append(calls, call(i))
 		}
 		play("a transcript of many calls and messages", history, append(calls, streams("\nthe end"), done))
-		require.Greater(t, e.eval(`(with-current-buffer %q (count-lines (point-min) (point-max)))`, chatName), float64(history))
+		// What was asked for because a piece was missing comes behind the end.
+		e.until("all of its lines", `(with-current-buffer %q (> (count-lines (point-min) (point-max)) %d))`, chatName, history)
 		stream("prose at 5,000 a second behind it", deltas/10, prose, `{"fake":"sleep","ms":2}`)
 		e.eval(`(progn (watch-begin) (cursord-resync (cursord-workspace-find)) nil)`)
 		e.untilIn(5*time.Minute, "the resync", idle, chatName)
 		t.Logf("reading its latest page again: %s", e.eval(`(watch-end)`))
+
+		// A file that is shown changes in many places, and is rejected.
+		lines, places := 2*history, history/50
+		change := map[int]string{}
+		for i := range places {
+			change[(i+1)*lines/places-7] = fmt.Sprintf("changed %d\n", i)
+		}
+		before, after := numbered(lines, nil), numbered(lines, change)
+		w.put("long", before)
+		e.eval(`(progn (cursord-mode) (find-file %q) nil)`, w.path("long"))
+		w.plays(append(edits("1", "long", before, after), done)...)
+		e.eval(`(progn (watch-begin) (cursord-send (cursord-workspace-find) "change it") nil)`)
+		e.untilIn(5*time.Minute, "the marks", `(= %d (length cursord--marks))`, places)
+		t.Logf("a file of %d lines that changed in %d places: %s", lines, places, e.eval(`(watch-end)`))
+		e.eval(`(progn (watch-begin) (cursord-reject-file) nil)`)
+		e.untilIn(5*time.Minute, "no marks", `(and (null cursord--marks) (verify-visited-file-modtime))`)
+		t.Logf("rejecting that: %s", e.eval(`(watch-end)`))
+		require.Equal(t, before, w.get("long"))
 		e.quiet()
 	})
 }

@@ -121,7 +121,7 @@ counts for the next connection."
 (defconst cursord--pause 0.04
   "Seconds for which notifications are gathered.")
 
-(defconst cursord--slice 0.015
+(defconst cursord--slice 0.01
   "Seconds after which the rest of the queue waits, so that keys are heard.")
 
 (defvar cursord--queue nil "Functions for what has come, latest first.")
@@ -154,20 +154,32 @@ counts for the next connection."
          (lambda (function &rest args) (apply #'cursord-protected function args) nil)
          args))
 
+(defmacro cursord--collecting-once (&rest body)
+  "Run BODY, and have garbage collected behind it rather than during it.
+That takes longer than all else here, and would else happen more than once
+before keys are heard."
+  (declare (indent 0) (debug t))
+  `(let ((gc-cons-threshold (max gc-cons-threshold cursord--garbage-most)))
+     ,@body))
+
+(defconst cursord--garbage-most 16000000
+  "So many bytes of garbage may wait for the end of a slice.")
+
 (defun cursord--drain ()
   "Receive what is in the queue, for `cursord--slice' at most."
   (setq cursord--timer nil)
-  (let ((limit (time-add nil cursord--slice))
-        (inhibit-quit nil))
-    (while (progn
-             (unless cursord--taken
-               (setq cursord--taken (nreverse cursord--queue)
-                     cursord--queue nil))
-             (and cursord--taken (time-less-p nil limit)))
-      (cursord-protected (pop cursord--taken)))
-    (cursord-run-hook 'cursord-batch-functions)
-    (when (or cursord--taken cursord--queue)
-      (cursord--wake 0.01))))
+  (cursord--collecting-once
+    (let ((limit (time-add nil cursord--slice))
+          (inhibit-quit nil))
+      (while (progn
+               (unless cursord--taken
+                 (setq cursord--taken (nreverse cursord--queue)
+                       cursord--queue nil))
+               (and cursord--taken (time-less-p nil limit)))
+        (cursord-protected (pop cursord--taken)))
+      (cursord-run-hook 'cursord-batch-functions)
+      (when (or cursord--taken cursord--queue)
+        (cursord--wake 0.01)))))
 
 ;;;; Connections
 
@@ -214,6 +226,10 @@ That has changed with Emacs 30."
                           :notification-dispatcher #'cursord--notified
                           :on-shutdown (lambda (conn) (cursord--enqueue (lambda () (cursord--ended conn)) 0))
                           (cursord--events-arguments))))
+        (add-function :around (process-filter (jsonrpc--process conn))
+                      (lambda (filter &rest args)
+                        (cursord--collecting-once
+                          (apply filter args))))
         ;; The library's sentinel has messages that help nobody.
         (add-function :around (process-sentinel (jsonrpc--process conn))
                       (lambda (sentinel &rest args)

@@ -172,7 +172,7 @@ That is so if both it and its file have changed."
 (defvar cursord--to-show nil
   "Documents whose buffers are to be brought to what is known, in order.")
 
-(defconst cursord--show-slice 0.015
+(defconst cursord--show-slice 0.01
   "Seconds after which the rest waits.")
 
 (defun cursord--show-some ()
