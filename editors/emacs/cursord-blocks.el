@@ -1,0 +1,273 @@
+;;; cursord-blocks.el --- Text that grows in many places  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; A transcript is a list of blocks: an item, a prompt, or what is said of a turn's end.  Each has a place in the buffer,
+;; from its marker to the next one's, and none is empty.  Text that comes is kept in its block and put into the buffer
+;; once for each batch.  Nothing moves point, except in windows where it is at the end: they follow.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'cursord-connection)
+(require 'cursord-markdown)
+
+(defface cursord-prompt '((t :inherit (bold default))) "Face of what was asked." :group 'cursord)
+(defface cursord-note '((t :inherit shadow)) "Face of remarks in a chat." :group 'cursord)
+(defface cursord-tool '((t :inherit font-lock-doc-face)) "Face of tool calls." :group 'cursord)
+(defface cursord-done '((t :inherit success)) "Face of the sign of calls that went well." :group 'cursord)
+(defface cursord-failed '((t :inherit error)) "Face of what has failed." :group 'cursord)
+
+(cl-defstruct (cursord-block (:constructor cursord--block-make) (:copier nil))
+  "A part of a transcript."
+  (order nil :documentation "Blocks stand in the order of these strings.")
+  (beg nil :documentation "A marker; text that is inserted there comes before it.")
+  (gap 0 :documentation "Empty lines at its beginning.")
+  (compact nil :documentation "Whether it stands close to its likes.")
+  (prefix "" :documentation "What its lines begin with.")
+  (text nil :documentation "The pieces of its text while it grows, the latest first.")
+  (bytes 0 :documentation "Of that text.")
+  (unwritten nil :documentation "Those pieces that are not in the buffer.")
+  (lines nil :documentation "How far its lines have their faces; nil if they get none.")
+  (final nil :documentation "Whether its text grows no more.")
+  (shown nil :documentation "What was rendered, to see whether something else is to be.")
+  (seq 0 :documentation "Of the object that it shows.")
+  (prev nil) (next nil))
+
+(cl-defstruct (cursord-transcript (:constructor cursord--transcript-make) (:copier nil))
+  "What a chat's buffer shows."
+  (ws nil) (session nil)
+  (last nil :documentation "The last block.")
+  (by-id (make-hash-table :test #'equal))
+  (turns (make-hash-table :test #'equal) :documentation "What orders a turn, by id.")
+  (orphans nil :documentation "Items whose turn is not known yet.")
+  (dirty nil :documentation "Blocks with unwritten text.")
+  (unlit nil :documentation "Blocks whose lines may have no faces yet.")
+  (timer nil :documentation "The timer that gives them theirs.")
+  (oldest nil :documentation "The item in front of which there are more.")
+  (loading nil :documentation "Whether a page was asked for."))
+
+(defvar-local cursord-transcript nil
+  "The transcript of a chat's buffer.")
+(put 'cursord-transcript 'permanent-local t)
+
+(defmacro cursord--editing (&rest body)
+  "Do BODY, which changes the buffer.
+Point stays where it is, but in windows where it is at the end."
+  (declare (indent 0) (debug t))
+  (let ((end (gensym)) (followers (gensym)) (follow (gensym)))
+    `(let* ((,end (point-max))
+            (,follow (= (point) ,end))
+            (,followers (seq-filter (lambda (window) (= (window-point window) ,end))
+                                    (get-buffer-window-list nil 'no-minibuffer t))))
+       (with-silent-modifications
+         (save-excursion
+           (save-restriction
+             (widen)
+             ,@body)))
+       (when ,follow (goto-char (point-max)))
+       (dolist (window ,followers)
+         (set-window-point window (point-max))))))
+
+;;;; Blocks
+
+(defun cursord--block-end (block)
+  "Where BLOCK ends, its last newline included."
+  (if-let* ((next (cursord-block-next block)))
+      (marker-position (cursord-block-beg next))
+    (point-max)))
+
+(defun cursord--block-start (block)
+  "Where the text of BLOCK begins."
+  (+ (cursord-block-beg block) (cursord-block-gap block)))
+
+(defun cursord--properties (block)
+  "What text of BLOCK has as properties."
+  (list 'read-only t 'front-sticky '(read-only) 'rear-nonsticky t 'cursord-block block))
+
+(defun cursord--insert (block text)
+  "Insert TEXT, which belongs to BLOCK."
+  (let ((beg (point)))
+    (insert text)
+    (add-text-properties beg (point) (cursord--properties block))))
+
+(defun cursord--insert-block (tr id order text &rest slots)
+  "Put a block with ID, ORDER, TEXT and SLOTS in its place in TR, and return it."
+  (let* ((block (apply #'cursord--block-make :order order slots))
+         (prev (cursord-transcript-last tr))
+         next)
+    (while (and prev (string< order (cursord-block-order prev)))
+      (setq next prev
+            prev (cursord-block-prev prev)))
+    (setf (cursord-block-prev block) prev
+          (cursord-block-next block) next
+          (cursord-block-gap block) (if (and prev (cursord-block-compact prev) (cursord-block-compact block)) 0 1))
+    (if next
+        (setf (cursord-block-prev next) block)
+      (setf (cursord-transcript-last tr) block))
+    (when prev
+      (setf (cursord-block-next prev) block))
+    (puthash id block (cursord-transcript-by-id tr))
+    (cursord--editing
+      (let ((beg (if next (marker-position (cursord-block-beg next)) (point-max))))
+        (goto-char beg)
+        (cursord--insert block (concat (make-string (cursord-block-gap block) ?\n) text "\n"))
+        (setf (cursord-block-beg block) (copy-marker beg t))
+        (when next
+          (cursord--fit-gap next))))
+    block))
+
+(defun cursord--fit-gap (block)
+  "Have BLOCK, before which another was put, as far from it as it should be."
+  (let ((gap (if (and (cursord-block-compact block) (cursord-block-compact (cursord-block-prev block))) 0 1)))
+    (unless (= gap (cursord-block-gap block))
+      (goto-char (cursord-block-beg block))
+      (if (= gap 0)
+          (delete-char 1)
+        (cursord--insert block "\n")
+        (set-marker (cursord-block-beg block) (1- (point))))
+      (setf (cursord-block-gap block) gap))))
+
+(defun cursord--replace (block text)
+  "Have BLOCK hold TEXT and nothing else."
+  (cursord--editing
+    (let ((beg (marker-position (cursord-block-beg block)))
+          (start (cursord--block-start block)))
+      (goto-char start)
+      (delete-region start (1- (cursord--block-end block)))
+      (cursord--insert block text)
+      ;; Without a gap it has moved behind the text.
+      (set-marker (cursord-block-beg block) beg))))
+
+(defun cursord--prefixed (block text)
+  "TEXT with what lines of BLOCK begin with after each of its newlines."
+  (if (string-empty-p (cursord-block-prefix block))
+      text
+    (string-replace "\n" (concat "\n" (cursord-block-prefix block)) text)))
+
+(defun cursord--append (tr block text)
+  "Have TEXT added to BLOCK of TR with the next batch."
+  (unless (string-empty-p text)
+    (push text (cursord-block-unwritten block))
+    (push text (cursord-block-text block))
+    (cl-incf (cursord-block-bytes block) (string-bytes text))
+    (cl-pushnew block (cursord-transcript-dirty tr) :test #'eq)))
+
+(defun cursord--light-some (tr)
+  "Give lines in the buffer of TR, the current one, their faces, for a short time.
+What is left gets them a little later."
+  (let ((limit (time-add nil 0.006)))
+    (when (cursord-transcript-unlit tr)
+      (with-silent-modifications
+        (save-excursion
+          (while (and (cursord-transcript-unlit tr)
+                      (let ((block (car (cursord-transcript-unlit tr))))
+                        (cursord-light (cursord-block-lines block) (1- (cursord--block-end block))
+                                       (cursord-block-final block) limit)))
+            (pop (cursord-transcript-unlit tr))))))
+    (when (and (cursord-transcript-unlit tr) (not (cursord-transcript-timer tr)))
+      (let ((buffer (current-buffer)))
+        (setf (cursord-transcript-timer tr)
+              (run-at-time 0.03 nil (lambda ()
+                                      (setf (cursord-transcript-timer tr) nil)
+                                      (when (buffer-live-p buffer)
+                                        (with-current-buffer buffer
+                                          (when (eq tr cursord-transcript)
+                                            (cursord-protected #'cursord--light-some tr)))))))))))
+
+(defun cursord-transcript-flush (tr)
+  "Put what has come into the buffer of TR, the current one."
+  (cursord--write tr)
+  (cursord--light-some tr))
+
+(defun cursord--write (tr)
+  "Put text that has come into the buffer of TR, the current one."
+  (when-let* ((dirty (cursord-transcript-dirty tr)))
+    (setf (cursord-transcript-dirty tr) nil)
+    (cursord--editing
+      (dolist (block dirty)
+        (goto-char (1- (cursord--block-end block)))
+        (let ((beg (point))
+              (folded (get-text-property (max (point-min) (1- (point))) 'invisible)))
+          (cursord--insert block (cursord--prefixed block (apply #'concat (nreverse (cursord-block-unwritten block)))))
+          (setf (cursord-block-unwritten block) nil)
+          (if (cursord-block-lines block)
+              (cl-pushnew block (cursord-transcript-unlit tr) :test #'eq)
+            (add-text-properties beg (point) `(face cursord-note invisible ,folded))))))))
+
+(defun cursord--set-text (tr block head text)
+  "Make TEXT, after HEAD, all that the growing BLOCK of TR says."
+  (let ((have (apply #'concat (reverse (cursord-block-text block)))))
+    (cond
+     ((equal have text))
+     ((string-prefix-p have text)
+      (cursord--append tr block (substring text (length have))))
+     (t
+      (setf (cursord-block-text block) (list text)
+            (cursord-block-unwritten block) nil
+            (cursord-block-bytes block) (string-bytes text))
+      (setf (cursord-transcript-dirty tr) (delq block (cursord-transcript-dirty tr)))
+      (cursord--replace block (concat head (cursord--prefixed block (concat (cursord-block-prefix block) text))))
+      (cursord--begin-text tr block head)))))
+
+(defun cursord--trim (block)
+  "Remove the empty lines at the end of BLOCK."
+  (cursord--editing
+    (let ((end (1- (cursord--block-end block))))
+      (goto-char end)
+      (skip-chars-backward " \t\n" (cursord--block-start block))
+      (delete-region (point) end))))
+
+(defun cursord--begin-text (tr block head)
+  "Give BLOCK of TR, which begins with HEAD, the faces and folds of its kind."
+  (cursord--editing
+    (let ((start (cursord--block-start block))
+          (end (1- (cursord--block-end block))))
+      (cond
+       ((cursord-block-lines block)
+        (add-text-properties start (+ start (length head)) '(face cursord-heading))
+        (setf (cursord-block-lines block) (cursord--lines-make :at (copy-marker (+ start (length head)))))
+        (cl-pushnew block (cursord-transcript-unlit tr) :test #'eq))
+       ((cursord-block-compact block)
+        (cursord--fold-faces start end 'cursord-note))
+       (t (add-text-properties start end '(face cursord-note)))))))
+
+(defun cursord--fold-faces (start end face)
+  "Give what folds between START and END its title's FACE, and fold it."
+  (goto-char start)
+  (let ((eol (min end (line-end-position))))
+    (add-text-properties start eol
+                         `(face ,face mouse-face highlight follow-link t cursord-fold t
+                                help-echo "\\<cursord-chat-mode-map>\\[cursord-toggle]: show or hide"))
+    (put-text-property start (1+ start) 'face
+                       (pcase (char-after start) (?✓ 'cursord-done) (?✗ 'cursord-failed) (_ 'cursord-note)))
+    (when (< eol end)
+      (add-text-properties eol end '(face cursord-note invisible cursord-fold)))))
+
+;;;; Folds
+
+(defun cursord--block-at (pos)
+  "The block at POS."
+  (or (get-text-property pos 'cursord-block)
+      (and (> pos (point-min)) (get-text-property (1- pos) 'cursord-block))))
+
+(defun cursord--unfolded-p (block)
+  "Whether BLOCK has something to fold, and shows it."
+  (let ((eol (save-excursion (goto-char (cursord--block-start block)) (line-end-position))))
+    (and (< eol (1- (cursord--block-end block)))
+         (not (get-text-property eol 'invisible)))))
+
+(defun cursord--set-fold (block hidden)
+  "Hide what BLOCK folds if HIDDEN, else show it."
+  (with-silent-modifications
+    (save-excursion
+      (goto-char (cursord--block-start block))
+      (let ((eol (line-end-position)) (end (1- (cursord--block-end block))))
+        (when (< eol end)
+          (put-text-property eol end 'invisible (and hidden 'cursord-fold)))))))
+
+(provide 'cursord-blocks)
+;;; cursord-blocks.el ends here
