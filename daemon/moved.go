@@ -47,18 +47,13 @@ func (s *snapshot) paired(all []found) []found {
 			continue
 		}
 		g, c := &all[gone], &all[came]
-		switch {
-		case g.was.Mode.Type() != c.is.Mode.Type():
-		case g.was.Touched(c.is):
-			if !g.known && g.was.Mtime < s.began.Add(-filestat.RacyTime).UnixNano() {
-				g.before, g.known = heldAs(g.was.Mode, c.after.bytes()), true
-			}
-			pair(gone, came)
-		default: // a file that is as old as the one that is gone, and not another in its place
-			if t, known := filestat.Born(s.full(c.path)); known && t.Before(s.began.Add(-filestat.RacyTime)) {
-				pair(gone, came)
-			}
+		if !s.sameFile(g.was, c.is, c.path) {
+			continue
 		}
+		if !g.known && g.was.Touched(c.is) && g.was.Mtime < s.began.Add(-filestat.RacyTime).UnixNano() {
+			g.before, g.known = heldAs(g.was.Mode, c.after.bytes()), true
+		}
+		pair(gone, came)
 	}
 	type content struct {
 		text string
@@ -97,6 +92,15 @@ func (s *snapshot) paired(all []found) []found {
 		}
 	}
 	return left
+}
+
+// sameFile reports whether what has come to a path is the very file that is gone from another, whose number it has.
+func (s *snapshot) sameFile(was, is filestat.Stat, now string) bool {
+	if was.Mode.Type() != is.Mode.Type() || was.Touched(is) {
+		return was.Touched(is)
+	}
+	t, known := filestat.Born(s.full(now)) // a new file in its place is younger
+	return known && t.Before(s.began.Add(-filestat.RacyTime))
 }
 
 // agentMoved takes a move; it returns nil if that cannot be reviewed as one.

@@ -64,6 +64,7 @@ type suspect struct {
 	entry *entry // nil: nothing was there
 	is    filestat.Stat
 	to    *suspect // where the file is now, if this one is gone and it can be told
+	moved bool     // it has come from where another suspect is gone
 }
 
 // scan looks for what has changed since the snapshot or the last scan; without list, only in the files that it
@@ -100,7 +101,7 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 		if v.leave {
 			continue
 		}
-		f := found{path: sus.path, is: sus.is, source: v.source}
+		f := found{path: sus.path, is: sus.is, source: v.source, known: sus.moved}
 		if sus.entry != nil {
 			f.was = sus.entry.Stat
 		}
@@ -155,7 +156,7 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 				f.before = heldAs(f.was.Mode, data)
 			}
 		} else {
-			f.known = s.wasAbsent(f.path)
+			f.known = f.known || s.wasAbsent(f.path)
 		}
 	}
 	return all, left
@@ -217,12 +218,21 @@ func (s *snapshot) suspects(ctx context.Context, list bool, left *leftOut) (susp
 		}
 	}
 	look(known, knownStats)
+	goneAt := map[inode]filestat.Stat{}
 	for i := range suspects {
 		if sus := &suspects[i]; sus.entry != nil && sus.entry.Ino != 0 && !sus.is.Exists() {
-			if to := came[inode{sus.entry.Dev, sus.entry.Ino}]; to != nil {
+			key := inode{sus.entry.Dev, sus.entry.Ino}
+			if to := came[key]; to != nil {
 				moved := *to
 				sus.to = &moved
 			}
+			goneAt[key] = sus.entry.Stat
+		}
+	}
+	for i := range suspects {
+		if sus := &suspects[i]; sus.entry == nil {
+			was, gone := goneAt[inode{sus.is.Dev, sus.is.Ino}]
+			sus.moved = gone && s.sameFile(was, sus.is, sus.path)
 		}
 	}
 	slices.SortFunc(suspects, func(a, b suspect) int { return strings.Compare(a.path, b.path) })
@@ -270,7 +280,7 @@ func (s *snapshot) hasDir(dir string) bool {
 
 // wasThere reports whether a file that was not listed before has been there all along.
 func (s *snapshot) wasThere(sus suspect) bool {
-	return filestat.ChangeTimes && sus.is.Ctime < s.began.Add(-filestat.RacyTime).UnixNano() && !s.wasAbsent(sus.path)
+	return filestat.ChangeTimes && !sus.moved && sus.is.Ctime < s.began.Add(-filestat.RacyTime).UnixNano() && !s.wasAbsent(sus.path)
 }
 
 // wasAbsent is absent for a path that is listed now.

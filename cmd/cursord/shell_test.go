@@ -155,6 +155,15 @@ func TestShellChanges(t *testing.T) {
 			prepare: commits, command: "rm .gitignore; echo n > n.o", after: tree{".gitignore": "(absent)", "n.o": "n\n"},
 		},
 		{
+			name:    "moves beside a change of what is ignored",
+			before:  tree{".gitignore": "*.o\n", "a": "a\n", "d/b": "b\n", "d/in/c": "c\n", "d/x.o": "x\n", "e": "e\n"},
+			prepare: commits, command: "echo '*.tmp' >> .gitignore; mv a a2; mv d d2; mv e e2; echo more >> e2; mkdir out; touch out/1.tmp",
+			after: tree{
+				".gitignore": "*.o\n*.tmp\n", "a": "(absent)", "a2": "a\n", "d/b": "(absent)", "d2/b": "b\n", "d/in/c": "(absent)", "d2/in/c": "c\n",
+				"e": "(absent)", "e2": "e\nmore\n",
+			},
+		},
+		{
 			name: "a folder of a repository", before: tree{"d/a": "a\n"},
 			prepare: func(w *world) {
 				top := w.ws
