@@ -1,13 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/oklog/ulid/v2"
@@ -75,22 +75,47 @@ func (c *chat) run(ctx context.Context, in io.Reader) error {
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	typed := make(chan string)
-	if isTerminal(in) && c.view.show.outTerm {
-		c.view.asks()
-		go readLines(in, typed)
-	}
 	c.failed = make(chan error, 1)
+	var keys <-chan string
+	var signals <-chan os.Signal
+	var typing *keyboard
+	if tty, ok := in.(*os.File); ok && isTerminal(in) && c.view.show.outTerm {
+		var err error
+		if typing, err = openKeyboard(tty); err != nil {
+			return fmt.Errorf("the terminal: %w", err)
+		}
+		defer typing.close()
+		keys, signals = typing.keys, typing.signals
+		c.view.asks()
+	}
 	cancelled := "" // the turn
 	for {
 		select {
-		case line, more := <-typed:
+		case key, more := <-keys:
 			if !more {
 				return nil
 			}
-			c.prompt(ctx, strings.TrimSpace(line))
+			switch line, shown, effect := c.view.key(key); effect {
+			case keySends:
+				c.prompt(ctx, strings.TrimSpace(line), shown)
+			case keyLeaves:
+				return nil
+			}
+		case sig := <-signals:
+			switch {
+			case !slices.Contains(jobSignals(), sig):
+				return signalError{sig}.status()
+			case isResume(sig):
+				typing.claim()
+				c.view.redraw()
+			default:
+				typing.suspended()
+			}
 		case <-interrupts:
 			turn := c.view.running()
+			if turn == "" && c.view.clear() {
+				continue
+			}
 			if turn == "" || turn == cancelled {
 				return nil
 			}
@@ -106,8 +131,15 @@ func (c *chat) run(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// begin shows the last turn that has ended, and has the daemon tell of what comes.
+// begin has the daemon tell of what comes, and shows the last turn that has ended before: in this order, so that none
+// begins and ends unseen.
 func (c *chat) begin(ctx context.Context) error {
+	c.view.hold()
+	var now struct{ Seq uint64 }
+	if err := c.client.Call(ctx, "workspace/subscribe", rpc.SubscribeParams{Workspace: c.root, Diffs: "summary"}, &now); err != nil {
+		return err
+	}
+	defer c.view.release(now.Seq)
 	session := c.view.only
 	if session == "" {
 		var list rpc.SessionList
@@ -119,13 +151,10 @@ func (c *chat) begin(ctx context.Context) error {
 		}
 	}
 	if session != "" {
-		if err := c.showLast(ctx, session); err != nil {
-			return err
-		}
-	} else {
-		c.view.say(fmt.Sprintf("no sessions yet in %s", clean(c.root)))
+		return c.showLast(ctx, session)
 	}
-	return c.client.Call(ctx, "workspace/subscribe", rpc.SubscribeParams{Workspace: c.root, Diffs: "summary"}, nil)
+	c.view.say(fmt.Sprintf("no sessions yet in %s", clean(c.root)))
+	return nil
 }
 
 // showLast shows the last turn of a session, if it has ended.
@@ -152,14 +181,16 @@ func (c *chat) showLast(ctx context.Context, session string) error {
 	return nil
 }
 
-// prompt sends what was typed.
-func (c *chat) prompt(ctx context.Context, line string) {
+// prompt sends what was typed, which the screen shows or not.
+func (c *chat) prompt(ctx context.Context, line string, shown bool) {
 	if line == "" {
 		c.view.asks()
 		return
 	}
 	params := rpc.TurnStartParams{Workspace: c.root, Prompt: line, TurnID: ulid.Make().String(), SessionID: c.view.typed()}
-	c.view.own(params.TurnID)
+	if shown {
+		c.view.own(params.TurnID)
+	}
 	go c.call(ctx, "turn/start", params)
 }
 
@@ -170,17 +201,5 @@ func (c *chat) call(ctx context.Context, method string, params any) {
 		case c.failed <- err:
 		case <-ctx.Done():
 		}
-	}
-}
-
-func readLines(in io.Reader, lines chan<- string) {
-	defer close(lines)
-	r := bufio.NewReader(in)
-	for {
-		line, err := r.ReadString('\n')
-		if err != nil {
-			return
-		}
-		lines <- line
 	}
 }

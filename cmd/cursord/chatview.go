@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +28,10 @@ type chatView struct {
 	session string               // the one that was shown last
 	prompts bool                 // a person is asked when nothing runs
 	asking  bool                 // the line for a prompt is open
+	line    typedLine            // what was typed for it
+	held    []func()             // what is told, while it is not to be shown yet; nil: it is
+	holding bool
+	since   uint64 // of what has a greater seq nothing was there at the beginning
 }
 
 // A chatTurn is what is known of a turn.
@@ -44,6 +49,31 @@ func newChatView(show *screen, only string) *chatView {
 func (v *chatView) notify(method string, params json.RawMessage) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.holding {
+		v.held = append(v.held, func() { v.take(method, params) })
+		return
+	}
+	v.take(method, params)
+}
+
+// hold has what is told wait until release, which says how far what was there at the beginning goes.
+func (v *chatView) hold() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.holding = true
+}
+
+func (v *chatView) release(since uint64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.since, v.holding = since, false
+	for _, take := range v.held {
+		take()
+	}
+	v.held = nil
+}
+
+func (v *chatView) take(method string, params json.RawMessage) {
 	if method == "item/delta" {
 		var d rpc.DeltaParams
 		if json.Unmarshal(params, &d) == nil && v.concerns(d.SessionID, d.TurnID) {
@@ -85,7 +115,7 @@ func (v *chatView) shown() string {
 
 func (v *chatView) turn(now *sessions.Turn) {
 	t := v.of(now.ID)
-	begun := t.turn != nil || len(t.items) > 0 || v.owned[now.ID]
+	begun := t.turn != nil || len(t.items) > 0 || v.owned[now.ID] || now.Seq > v.since
 	t.turn = now
 	switch {
 	case now.Status == sessions.TurnQueued:
@@ -213,8 +243,62 @@ func (v *chatView) own(turn string) {
 func (v *chatView) typed() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.asking = false // its end was typed
 	return v.session
+}
+
+// key takes a key. With the one that sends the line it returns the line, and whether the screen goes on showing it.
+func (v *chatView) key(key string) (line string, shown bool, effect keyEffect) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	effect = v.line.key(key)
+	switch {
+	case effect == keySends:
+		line, shown = string(v.line.text), v.asking
+		v.line.text = nil
+		if shown {
+			v.asking = false
+			fmt.Fprintf(v.show.errOut, "\r\x1b[K> %s\n", line) // all of it
+		} else if strings.TrimSpace(line) != "" {
+			v.show.line(v.show.palette.dim("waits: " + line))
+		}
+	case effect == keyTyped:
+		v.draw()
+	}
+	return line, shown, effect
+}
+
+// clear empties the line that is typed; it returns false if it is empty.
+func (v *chatView) clear() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	any := len(v.line.text) > 0
+	v.line.text = nil
+	v.draw()
+	return any
+}
+
+// redraw shows the line that is typed again, below what another program may have left.
+func (v *chatView) redraw() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.asking {
+		io.WriteString(v.show.errOut, "\n")
+	}
+	v.draw()
+}
+
+// draw shows the line that is typed, as far as there is room: in one row, so that it can be taken away.
+func (v *chatView) draw() {
+	if !v.asking {
+		return
+	}
+	columns := 80
+	if f, ok := v.show.errOut.(*os.File); ok {
+		if n, _, known := screenSize(f); known {
+			columns = n
+		}
+	}
+	fmt.Fprintf(v.show.errOut, "\r\x1b[K> %s", v.line.tail(columns-3))
 }
 
 // asks opens the line for a prompt, now and whenever nothing runs.
@@ -228,11 +312,12 @@ func (v *chatView) asks() {
 func (v *chatView) ask() {
 	if v.prompts && !v.asking && len(v.order) == 0 {
 		v.asking = true
-		fmt.Fprint(v.show.errOut, "\n> ")
+		io.WriteString(v.show.errOut, "\n")
+		v.draw()
 	}
 }
 
-// hush takes the line for a prompt away, and the empty one above; what was typed into it is still to be read.
+// hush takes the line for a prompt away, and the empty one above, until it is asked for again.
 func (v *chatView) hush() {
 	if v.asking {
 		v.asking = false

@@ -38,7 +38,11 @@ func (s *Server) dial() {
 	s.daemon = l
 	go func() {
 		<-l.client.Done()
-		time.Sleep(firstPause)
+		select {
+		case <-time.After(firstPause):
+		case <-s.ctx.Done():
+			return
+		}
 		s.post(func() {
 			if s.daemon == l && s.phase == serving {
 				l.close()

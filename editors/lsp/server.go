@@ -76,11 +76,7 @@ const (
 // Serve serves the editor at in and out until it goes. It returns whether that was as LSP has it: the end of in, or exit
 // after shutdown.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok bool) {
-	s := &Server{
-		opts: opts, out: newOutbox(out), inbox: make(chan func(), 256), ended: make(chan struct{}),
-		asked: map[string]func(rpc.Message){}, docs: map[string]*document{}, compose: map[string]*draft{},
-	}
-	s.ctx, s.cancel = context.WithCancel(ctx)
+	s := newServer(ctx, out, opts)
 	defer s.cancel()
 	r := rpc.NewFrameReader(in, rpc.MaxMessage)
 	// Until initialize is answered there is nothing but this goroutine: that answer waits for no other one.
@@ -98,12 +94,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 	if opts.Greeted != nil {
 		opts.Greeted()
 	}
-	if s.phase == serving {
-		for _, uri := range s.roots {
-			s.addFolder(uri)
-		}
-		s.dial()
-	}
+	s.begin()
 	gone := make(chan bool, 1)
 	go s.read(r, gone)
 	ok = s.loop(gone)
@@ -122,6 +113,26 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 	case <-time.After(flushLimit):
 	}
 	return ok
+}
+
+func newServer(ctx context.Context, out io.Writer, opts Options) *Server {
+	s := &Server{
+		opts: opts, out: newOutbox(out), inbox: make(chan func(), 256), ended: make(chan struct{}),
+		asked: map[string]func(rpc.Message){}, docs: map[string]*document{}, compose: map[string]*draft{},
+	}
+	s.ctx, s.cancel = context.WithCancel(ctx)
+	return s
+}
+
+// begin does what an answer to initialize does not wait for.
+func (s *Server) begin() {
+	if s.phase != serving {
+		return
+	}
+	for _, uri := range s.roots {
+		s.addFolder(uri)
+	}
+	s.dial()
 }
 
 // read hands what the editor says to the loop. Why it has ended is told by gone: true for the end of input.

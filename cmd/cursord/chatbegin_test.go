@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/rpc"
+)
+
+// A hookedConn does something before it sends the first request of a method.
+type hookedConn struct {
+	io.ReadWriteCloser
+	method string
+	hook   func()
+}
+
+func (c *hookedConn) Write(b []byte) (int, error) {
+	if hook := c.hook; hook != nil && bytes.Contains(b, []byte(`"`+c.method+`"`)) {
+		c.hook = nil
+		hook()
+	}
+	return c.ReadWriteCloser.Write(b)
+}
+
+// TestChatBeginsWithoutAGap: a turn that begins and ends while a chat begins is shown, once, whatever the chat is just
+// asking for.
+func TestChatBeginsWithoutAGap(t *testing.T) {
+	for _, method := range []string{"session/list", "session/read", "workspace/subscribe"} {
+		for _, same := range []bool{false, true} {
+			t.Run(method, func(t *testing.T) {
+				w := newWorld(t)
+				w.plays(streams("Here."), done)
+				w.start()
+				e := w.opens()
+				before := e.turn(obj{"prompt": "before"})
+				conn, err := net.Dial("unix", w.socket())
+				require.NoError(t, err)
+				var out bytes.Buffer
+				v := newChatView(newScreen(&out, &out), "")
+				client := rpc.NewClient(&hookedConn{ReadWriteCloser: conn, method: method, hook: func() {
+					params := obj{"prompt": "in between"}
+					if same {
+						params["sessionId"] = before.SessionID
+					}
+					e.turn(params)
+				}}, v.notify)
+				defer client.Close()
+				require.NoError(t, (&chat{client: client, root: w.ws, view: v}).begin(t.Context()))
+				screen := func() string {
+					v.mu.Lock()
+					defer v.mu.Unlock()
+					return elapsed(out.String())
+				}
+				require.Eventually(t, func() bool {
+					return strings.Contains(screen(), "\n> in between\nHere.\n— completed\n")
+				}, patience, 10*time.Millisecond)
+				require.Equal(t, 1, strings.Count(screen(), "> in between"), screen())
+			})
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cursord/rpc"
+)
+
+// A refusing daemon answers every request with an error, as one that has just lost all it knew.
+func refusing() io.ReadWriteCloser {
+	ours, theirs := net.Pipe()
+	go func() {
+		r := rpc.NewFrameReader(theirs, rpc.MaxMessage)
+		for {
+			body, err := r.Read()
+			if err != nil {
+				return
+			}
+			m, bad := rpc.ParseMessage(body)
+			if bad != nil || m.ID == nil || m.Method == "" {
+				continue
+			}
+			e := &rpc.Error{Code: rpc.CodeInvalidParams, Message: "no", Data: rpc.ErrorData{Kind: "notFound"}}
+			if _, err := theirs.Write(rpc.AppendFrame(nil, r.Framing(), rpc.AppendResponse(nil, m.ID, nil, e))); err != nil {
+				return
+			}
+		}
+	}()
+	return ours
+}
+
+// told is what a daemon tells of a folder: a session with a turn, and changes of all kinds; of f one that is apart.
+var told = [][2]string{
+	{"session/changed", `"session":{"id":"s","workspace":"W","title":"a title","state":"running","turns":1,"seq":1}`},
+	{"turn/changed", `"turn":{"id":"t","sessionId":"s","workspace":"W","prompt":"p","status":"running","seq":2}`},
+	{"item/changed", `"item":{"id":"i","turnId":"t","sessionId":"s","workspace":"W","index":0,"kind":"assistant","status":"running","seq":3}`},
+	{"diff/changed", `"diff":{"workspace":"W","path":"f","kind":"modified","state":"pending","baseline":"known","rev":1,"hunks":[
+		{"id":"1.1","kind":"text","oldStart":1,"oldLines":3,"newStart":1,"newLines":4,"lines":[" a","-b","+B","+𝄞"," c"],"isolated":true,"sources":[]},
+		{"id":"1.2","kind":"text","oldStart":9,"oldLines":1,"newStart":10,"newLines":0,"lines":["-z"],"isolated":true,"linked":["1.1"],"sources":[]}]}`},
+	{"diff/changed", `"diff":{"workspace":"W","path":"g","kind":"modified","state":"pending","baseline":"unknown","rev":1,"hunks":[
+		{"id":"2.1","kind":"text","oldStart":0,"oldLines":0,"newStart":1,"newLines":1,"lines":["+x"],"newNoEol":true,"sources":[{"sessionId":"s","turnId":"t","via":"edit"}]}]}`},
+	{"diff/changed", `"diff":{"workspace":"W","path":"new","kind":"created","state":"pending","baseline":"known","rev":1,"hunks":[
+		{"id":"3.1","kind":"file","oldStart":0,"oldLines":0,"newStart":1,"newLines":1,"lines":["+n"],"isolated":true,"sources":[]}]}`},
+	{"diff/changed", `"diff":{"workspace":"W","path":"now","oldPath":"was","kind":"renamed","state":"pending","baseline":"known","rev":1,"hunks":[
+		{"id":"4.1","kind":"file","lines":[],"isolated":true,"sources":[]}]}`},
+	{"diff/changed", `"diff":{"workspace":"W","path":"gone","kind":"deleted","state":"pending","baseline":"known","rev":1,"hunks":[
+		{"id":"5.1","kind":"file","oldStart":1,"oldLines":1,"lines":["-g"],"sources":[]}]}`},
+}
+
+// panics is a log that fails the test for each panic that was contained.
+type panics struct {
+	slog.Handler
+	t *testing.T
+}
+
+func (p panics) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "panic" {
+		r.Attrs(func(a slog.Attr) bool {
+			p.t.Errorf("%s: %s", a.Key, a.Value)
+			return true
+		})
+	}
+	return nil
+}
+
+func (p panics) Enabled(context.Context, slog.Level) bool { return true }
+
+// FuzzServer has an editor say anything: nothing of it panics, every request gets its one answer, and what cannot be read
+// gets one without an id. What it says in /W is about changes that there are, and in /STATE about files that it is shown.
+func FuzzServer(f *testing.F) {
+	f.Fuzz(func(t *testing.T, input []byte) {
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "g"), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		state := filepath.Join(dir, "state")
+		own := (&Server{opts: Options{StateDir: state}}).stateFolderOf(&workspace{path: dir})
+		input = bytes.ReplaceAll(bytes.ReplaceAll(input, []byte("/W"), []byte(dir)), []byte("/STATE"), []byte(own))
+		// Headers that are right for what is there, whatever was put in.
+		if bytes.HasPrefix(input, []byte("FRAMED")) {
+			var all []byte
+			for line := range bytes.Lines(input[len("FRAMED"):]) {
+				all = rpc.AppendFrame(all, rpc.FramingHeaders, line)
+			}
+			input = all
+		}
+		want := map[string]int{}
+		for r := rpc.NewFrameReader(bytes.NewReader(input), rpc.MaxMessage); ; {
+			body, err := r.Read()
+			if err != nil {
+				break
+			}
+			m, bad := rpc.ParseMessage(body)
+			if bad != nil {
+				want[idOf(m.ID)]++
+			} else if m.ID != nil && !m.IsResponse() {
+				want[idOf(m.ID)]++
+			} else if m.Method == "exit" && !m.IsResponse() {
+				break
+			}
+		}
+
+		var out bytes.Buffer
+		s := newServer(t.Context(), &out, Options{
+			Version: "test", StateDir: state, Dial: refusing, Log: slog.New(panics{slog.DiscardHandler, t}),
+			Transcript: func(context.Context, *rpc.Client, string) ([]byte, error) { return []byte("# chat\n"), nil },
+			Files:      func(context.Context, string) ([]string, error) { return []string{"f", "g"}, nil },
+		})
+		r, begun := rpc.NewFrameReader(bytes.NewReader(input), rpc.MaxMessage), false
+		for s.phase != exited {
+			m, err := s.next(r)
+			if err != nil {
+				break
+			}
+			s.guard("", func() { s.take(m) })
+			if s.phase == serving && !begun {
+				begun = true
+				s.begin()
+				for _, w := range s.folders {
+					for _, n := range told {
+						params := fmt.Sprintf(`{"workspace":%q,"seq":1,%s}`, w.path, strings.ReplaceAll(n[1], `"W"`, fmt.Sprintf("%q", w.path)))
+						s.heard(n[0], json.RawMessage(params))
+					}
+				}
+			}
+			for ready := true; ready; {
+				select {
+				case f := <-s.inbox:
+					s.guard("", f)
+				default:
+					ready = false
+				}
+			}
+		}
+		close(s.ended)
+		s.cancel()
+		if s.daemon != nil {
+			s.daemon.close()
+		}
+
+		for replies := rpc.NewFrameReader(&out, rpc.HardCap); ; {
+			body, err := replies.Read()
+			if err != nil {
+				if err != io.EOF {
+					t.Errorf("what is said cannot be read: %v", err)
+				}
+				break
+			}
+			m, bad := rpc.ParseMessage(body)
+			if bad != nil {
+				t.Errorf("%s: %s", bad.Message, body)
+			}
+			if m.IsResponse() {
+				want[idOf(m.ID)]--
+			}
+		}
+		delete(want, "null") // also what a broken frame is answered with
+		for id, n := range want {
+			if n != 0 {
+				t.Errorf("%d answers too few to %s", n, id)
+			}
+		}
+	})
+}
+
+func idOf(id json.RawMessage) string {
+	if id == nil {
+		return "null"
+	}
+	return string(id)
+}
