@@ -33,13 +33,16 @@ local function panel_of(ws)
   return panel
 end
 
---- The windows of this tab page that show the chat, if it is open.
+--- The windows of this tab page that show the chat, if it is open; of any, where it has one of its own.
 --- @param ws cursord.Workspace
 --- @return integer? transcript
 --- @return integer? input
 local function windows(ws)
   local panel, above, below = panels[ws], nil, nil
-  for _, win in ipairs(panel and api.nvim_tabpage_list_wins(0) or {}) do
+  local own = config.get().chat.position == 'tab'
+  for _, win in
+    ipairs(panel and (own and api.nvim_list_wins() or api.nvim_tabpage_list_wins(0)) or {})
+  do
     local buf = api.nvim_win_get_buf(win)
     if panel.shown and buf == panel.shown.buf then
       above = win
@@ -99,8 +102,8 @@ function M.show(ws)
   local above, below = windows(ws)
   local now = current(ws, panel)
   local cfg = config.get().chat
+  local win = api.nvim_get_current_win()
   if not above then
-    local win = api.nvim_get_current_win()
     if cfg.position == 'tab' then
       vim.cmd.tabnew()
       above = api.nvim_get_current_win()
@@ -127,9 +130,6 @@ function M.show(ws)
       winfixwidth = cfg.position == 'left' or cfg.position == 'right',
     })
     api.nvim_win_set_cursor(above, { api.nvim_buf_line_count(now.buf), 0 })
-    if cfg.position ~= 'tab' and api.nvim_win_is_valid(win) then
-      api.nvim_set_current_win(win)
-    end
   end
   if not below then
     below = api.nvim_open_win(
@@ -140,6 +140,7 @@ function M.show(ws)
     set_options(below, common)
     set_options(below, { winfixheight = true, winbar = '' })
   end
+  api.nvim_set_current_win(win)
   -- The windows are there at once, so that what is typed goes to the input; the transcript may come later.
   ws:choose(function()
     refresh(ws)
@@ -152,8 +153,9 @@ end
 function M.hide(ws)
   local above, below = windows(ws)
   for _, win in ipairs({ below or false, above or false }) do
-    if win then
-      pcall(api.nvim_win_close, win, true)
+    if win and not pcall(api.nvim_win_close, win, true) then
+      -- The last one.
+      api.nvim_win_set_buf(win, context.file_buffer() or api.nvim_create_buf(true, false))
     end
   end
   return above ~= nil or below ~= nil

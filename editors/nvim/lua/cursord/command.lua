@@ -14,7 +14,7 @@ local M = {}
 
 --- @class cursord.Sub
 --- @field run fun(args: cursord.Args)
---- @field complete? string[]|fun(): string[]
+--- @field complete? string[]|fun(lead: string): string[]
 --- @field bang? boolean "sub!" means something
 --- @field text? boolean what follows is for people: a bar in it is just that
 
@@ -79,6 +79,12 @@ local subs = {
   ask = {
     bang = true,
     text = true,
+    complete = function(lead)
+      local words = vim.startswith(lead, '@') and require('cursord.context').omnifunc(0, lead) or {}
+      return vim.tbl_map(function(item)
+        return item.word
+      end, words)
+    end,
     run = function(args)
       local chat, picked = require('cursord.chat'), selection(args)
       local function ask(prompt)
@@ -181,6 +187,9 @@ local subs = {
     end,
   },
   model = {
+    complete = function()
+      return require('cursord.picker').known_models()
+    end,
     run = function(args)
       require('cursord.picker').model(args.ws, args.rest ~= '' and args.rest or nil)
     end,
@@ -274,11 +283,12 @@ end
 --- @param line string
 --- @return string[]
 function M.complete(lead, line)
-  local before = line:match('Cursord!?%s+(.*)$') or ''
+  local before = line:match('Cu%a*!?%s+(.*)$') or ''
   local name = before:match('^(%w+)!?%s')
   local list = {}
   if name then
     list = subs[name] and subs[name].complete or {}
+    list = type(list) == 'function' and list(lead) or list
   else
     for sub, about in pairs(subs) do
       list[#list + 1] = sub
@@ -289,7 +299,8 @@ function M.complete(lead, line)
     table.sort(list)
   end
   return vim.tbl_filter(function(item)
-    return vim.startswith(item, lead)
+    -- Of paths any part can be given.
+    return vim.startswith(item, lead) or vim.startswith(lead, '@')
   end, list --[[@as string[] ]])
 end
 

@@ -87,6 +87,23 @@ local function set(ws, key, value)
   end)
 end
 
+local patience = 1000
+
+--- The models that there are, for completion; none if the agent takes long to tell.
+--- @return string[]
+function M.known_models()
+  local models --- @type string[]?
+  rpc.request('agent/models', vim.empty_dict(), function(err, result)
+    models = vim.tbl_map(function(m)
+      return m.id
+    end, not err and result.models or {})
+  end)
+  vim.wait(patience, function()
+    return models ~= nil
+  end, 5)
+  return models or {}
+end
+
 --- @param ws cursord.Workspace
 --- @param model? string
 function M.model(ws, model)
