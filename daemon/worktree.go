@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,6 +43,16 @@ func newWorktree(work, session string, closed func()) *worktree {
 
 // read reads a path. Where a link of a copy points is told in terms of the work tree.
 func (t *worktree) read(path string) image { return t.told(readImage(t.root, path)) }
+
+// hasFolder reports whether there is a folder at a path, and not by way of a link.
+func (t *worktree) hasFolder(dir string) bool {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if !filestat.Of(filepath.Join(t.root, filepath.FromSlash(dir))).Mode.IsDir() {
+			return false
+		}
+	}
+	return true
+}
 
 func (t *worktree) told(img image) image {
 	img.Content = t.toldContent(img.Content)

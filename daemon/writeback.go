@@ -6,10 +6,8 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 
-	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -185,7 +183,7 @@ func (r *reviewer) tidy(f *file, c *change) {
 	if c.in != f.tree {
 		copied := r.open(f.tree) == nil
 		may = func(dir string) bool {
-			return slices.Contains(f.accepted, dir) || copied && !filestat.Of(filepath.Join(f.tree.root, filepath.FromSlash(dir))).Exists()
+			return slices.Contains(f.accepted, dir) || copied && !f.tree.hasFolder(dir)
 		}
 	}
 	var dirs []string
