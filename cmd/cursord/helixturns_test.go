@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -67,6 +68,49 @@ func TestHelixTurns(t *testing.T) {
 		h.sees("chat.md", "Two is done.", "*completed in ")
 		h.types("Space", "i", "r")
 		h.sees("SESSIONS.md", "wait for me")
+	})
+}
+
+// TestHelixPrompt completes the name of a file in a prompt, and follows what was said in the file that shows it.
+func TestHelixPrompt(t *testing.T) {
+	eachHelix(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.put(".git/HEAD", "")
+		w.put("notes.md", "# Notes\n")
+		w.put("src/main.go", "package main\n")
+		on := w.path("../go on")
+		w.plays(streams("One. "), fmt.Sprintf(`{"fake":"wait","path":%q}`, on), streams("Two."), done)
+		w.start()
+		w.opens()
+		h := w.helix(t, bin, "notes.md")
+		h.types("Space", "i", "c")
+		h.sees("PROMPT.md", ">8")
+		h.types("i")
+		h.sees("INS")
+		h.types("-l", "look at @mai")
+		h.sees("src/main.go")
+		h.types("Tab")
+		h.sees("look at @src/main.go")
+		h.types("Enter")
+		h.types("Escape")
+		h.sees("NOR", "look at @src/main.go")
+		h.ex("wbc")
+		h.sawOne("cursord: agent ⋅ writing", "[cursord-turn-1] writing")
+		require.Contains(t, w.runs()[0].Prompt, `<file path="src/main.go" />`)
+		require.True(t, strings.HasSuffix(w.runs()[0].Prompt, "\n\nlook at @src/main.go"), w.runs()[0].Prompt)
+
+		h.types("Space", "i", "o")
+		h.sees("chat.md", "look at @src/main.go", "One.")
+		w.put("../go on", "")
+		h.sees("cursord: done")
+		h.poll("the file to have all", func() bool {
+			raw, err := os.ReadFile(w.lspFile("chat.md"))
+			return err == nil && strings.Contains(string(raw), "One. Two.") && strings.Contains(string(raw), "*completed in ")
+		})
+		h.ex("reload")
+		h.sees("One. Two.", "*completed in ")
+		h.ex("q") // it has no unsaved changes
+		h.until("$")
 	})
 }
 

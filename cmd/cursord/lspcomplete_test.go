@@ -45,11 +45,6 @@ func TestLSPCompletion(t *testing.T) {
 		c.must("textDocument/completion", obj{"textDocument": obj{"uri": doc.uri}, "position": obj{"line": line, "character": character}}, &l)
 		return l
 	}
-	c.eventually("the files are known", func() bool {
-		d.sets("@" + "\n")
-		l := at(d, 0, 1)
-		return l != nil && !l.IsIncomplete
-	})
 	for _, one := range []struct {
 		line string // to its end
 		from int    // where what is put in begins

@@ -75,6 +75,7 @@ func (s *Server) registerCompletion() {
 	}}}, nil)
 }
 
+// completion answers once the files of the folder are known, which is before long.
 func (s *Server) completion(p *completionParams) (*completionList, error) {
 	d := s.docs[p.TextDocument.URI]
 	if d == nil || !strings.HasSuffix(d.uri, "/"+promptFile) {
@@ -84,8 +85,24 @@ func (s *Server) completion(p *completionParams) (*completionList, error) {
 	if w == nil {
 		return nil, nil
 	}
-	at := d.text.offset(p.Position, s.client.encoding)
-	line := d.text.s[d.text.rows[max(0, min(p.Position.Line, len(d.text.rows)-1))]:at]
+	if !s.filesKnown(w) && w.listing {
+		id := s.answering
+		w.listed = append(w.listed, func() {
+			if s.docs[d.uri] != d {
+				s.reply(id, nil, nil)
+				return
+			}
+			s.reply(id, s.complete(w, d, p.Position), nil)
+		})
+		return nil, errLater
+	}
+	return s.complete(w, d, p.Position), nil
+}
+
+// complete returns what can stand at a place in a prompt's file; nil where nothing is completed.
+func (s *Server) complete(w *workspace, d *document, position Position) *completionList {
+	at := d.text.offset(position, s.client.encoding)
+	line := d.text.s[d.text.rows[max(0, min(position.Line, len(d.text.rows)-1))]:at]
 	list := &completionList{Items: []completionItem{}}
 	from := len(line)
 	add := func(kind int, name, detail string) {
@@ -103,7 +120,6 @@ func (s *Server) completion(p *completionParams) (*completionList, error) {
 	switch field = strings.ReplaceAll(field, " ", ""); {
 	case isField && field == "#file":
 		from = len(line) - len(value)
-		list.IsIncomplete = !s.filesKnown(w)
 		for _, name := range s.filesLike(w, value) {
 			add(kindFile, name, "")
 		}
@@ -122,15 +138,14 @@ func (s *Server) completion(p *completionParams) (*completionList, error) {
 		token := line[strings.LastIndexAny(line, " \t(")+1:]
 		name, ok := strings.CutPrefix(token, "@")
 		if !ok {
-			return nil, nil
+			return nil
 		}
 		from = len(line) - len(name)
-		list.IsIncomplete = !s.filesKnown(w)
 		for _, file := range s.filesLike(w, name) {
 			add(kindFile, file, "")
 		}
 	}
-	return list, nil
+	return list
 }
 
 // filesKnown reports whether there is a list of a folder's files, and has it made anew, for the next time, where it is old.
@@ -140,11 +155,16 @@ func (s *Server) filesKnown(w *workspace) bool {
 		go func() {
 			files, err := s.opts.Files(s.ctx, w.path)
 			s.post(func() {
-				if w.listing, w.filesAt = false, time.Now(); err != nil {
+				if w.listing, w.filesAt = false, time.Now(); err == nil {
+					w.files = files
+				} else {
 					s.opts.Log.Warn("the files cannot be listed", "folder", w.path, "err", err)
-					return
 				}
-				w.files = files
+				waiting := w.listed
+				w.listed = nil
+				for _, answer := range waiting {
+					answer()
+				}
 			})
 		}()
 	}

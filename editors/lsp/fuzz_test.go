@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,7 +142,7 @@ func FuzzServer(f *testing.F) {
 				case f := <-s.inbox:
 					s.guard("", f)
 				default:
-					ready = false
+					ready = slices.ContainsFunc(s.folders, func(w *workspace) bool { return len(w.listed) > 0 })
 				}
 			}
 		}

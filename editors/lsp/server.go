@@ -48,12 +48,13 @@ type Server struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	phase   phase
-	client  client   // what the editor is and can
-	roots   []string // the folders that it named when it came, as it writes them
-	daemon  *link
-	asked   map[string]func(rpc.Message) // requests to the editor without an answer, by id
-	askedID int
+	phase     phase
+	client    client          // what the editor is and can
+	answering json.RawMessage // the id of the present request
+	roots     []string        // the folders that it named when it came, as it writes them
+	daemon    *link
+	asked     map[string]func(rpc.Message) // requests to the editor without an answer, by id
+	askedID   int
 
 	docs       map[string]*document // by URI
 	folders    []*workspace
@@ -240,8 +241,12 @@ func (s *Server) take(m rpc.Message) {
 	default:
 		var result any
 		var err error
+		s.answering = m.ID
 		if s.guard(m.Method, func() { result, err = s.request(&m) }) {
 			err = &rpc.Error{Code: rpc.CodeInternal, Message: m.Method + " failed: an internal error"}
+		}
+		if err == errLater {
+			return
 		}
 		s.reply(m.ID, result, err)
 	}
@@ -267,6 +272,9 @@ func (s *Server) request(m *rpc.Message) (any, error) {
 	}
 	return f(s, m.Params)
 }
+
+// errLater is returned by a handler that answers, by reply, as soon as it knows something that is being found out.
+var errLater = errors.New("later")
 
 // A handler answers one method's requests, at once.
 type handler func(s *Server, params json.RawMessage) (any, error)

@@ -37,7 +37,8 @@ type workspace struct {
 
 	files   []string // that can be named in a prompt, as of filesAt
 	filesAt time.Time
-	listing bool // they are being listed
+	listing bool     // they are being listed
+	listed  []func() // wait for that
 
 	offered   map[string]acceptance // hunks of which the editor has an edit that accepts them, by id
 	decisions []decision            // made here, the latest last
