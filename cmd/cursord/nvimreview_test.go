@@ -215,10 +215,24 @@ func TestNvimListAndOperators(t *testing.T) {
 		n.agree(e, "f", but(12, 30, 20), 1)
 		n.ex("tabclose")
 
+		n.ex("wincmd t | 38Cursord preview")
+		n.untilScreen("+agent 38a")
+		n.ex("38Cursord comment or so | so")
+		n.untilScreen("the agent gets this with its next prompt")
 		w.plays(done)
 		n.ex("Cursord ask next")
-		n.poll("the remark", func() bool { return len(w.runs()) == 2 && strings.Contains(w.runs()[1].Prompt, "why?") })
+		n.poll("the remarks", func() bool {
+			return len(w.runs()) == 2 && strings.Contains(w.runs()[1].Prompt, "why?") && strings.Contains(w.runs()[1].Prompt, "or so | so")
+		})
 		n.quiet()
+		for command, why := range map[string]string{
+			"3Cursord undo": `no range allowed before "undo"`, "Cursord undo all": `"undo" takes no argument: all`, "Cursord next!": `no ! allowed after "next"`,
+			"Cursord review f": `"f" is neither file nor all`, "Cursord accept f": `"f" is neither hunk, file nor all`,
+		} {
+			n.ex(command)
+			require.Equal(t, "cursord: "+why, n.lua("return said[#said].text"))
+		}
+		require.Len(t, e.diffs(), 1)
 	})
 }
 

@@ -16,6 +16,8 @@ local M = {}
 --- @field run fun(args: cursord.Args)
 --- @field complete? string[]|fun(lead: string): string[]
 --- @field bang? boolean "sub!" means something
+--- @field range? boolean so does a range, or a count
+--- @field rest? boolean so does what follows
 --- @field text? boolean what follows is for people: a bar in it is just that
 
 local function selection(args)
@@ -62,9 +64,15 @@ local function move(direction)
   end
 end
 
-local function hunk_here()
-  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1] - 1
-  return require('cursord.review.places').at(buf, row)
+--- The hunk at the cursor, or the first one of the range.
+--- @param args cursord.Args
+--- @return { id: string, hunk: cursord.Hunk }?
+local function hunk_here(args)
+  local buf, places = api.nvim_get_current_buf(), require('cursord.review.places')
+  if args.range then
+    return places.parts(buf, args.range.first, args.range.last)[1]
+  end
+  return places.at(buf, api.nvim_win_get_cursor(0)[1] - 1)
 end
 
 local function file_here(args)
@@ -78,6 +86,8 @@ local hunk_choices = { 'hunk', 'file', 'all' }
 local subs = {
   ask = {
     bang = true,
+    range = true,
+    rest = true,
     text = true,
     complete = function(lead)
       local words = vim.startswith(lead, '@') and require('cursord.context').omnifunc(0, lead) or {}
@@ -101,6 +111,7 @@ local subs = {
   },
   chat = {
     bang = true,
+    range = true,
     run = function(args)
       local chat = require('cursord.chat')
       if args.bang then
@@ -112,23 +123,40 @@ local subs = {
     end,
   },
   review = {
+    rest = true,
     complete = { 'file', 'all' },
     run = function(args)
+      if args.rest ~= '' and args.rest ~= 'file' and args.rest ~= 'all' then
+        return rpc.say(('%q is neither file nor all'):format(args.rest), vim.log.levels.ERROR)
+      end
       require('cursord.review.quickfix').open(
         args.ws,
         args.rest == 'file' and file_here(args) or nil
       )
     end,
   },
-  accept = { bang = true, complete = hunk_choices, run = decide('accept') },
-  reject = { bang = true, complete = hunk_choices, run = decide('reject') },
+  accept = {
+    bang = true,
+    range = true,
+    rest = true,
+    complete = hunk_choices,
+    run = decide('accept'),
+  },
+  reject = {
+    bang = true,
+    range = true,
+    rest = true,
+    complete = hunk_choices,
+    run = decide('reject'),
+  },
   undo = { run = step('undo') },
   redo = { run = step('redo') },
-  next = { run = move(1) },
-  prev = { run = move(-1) },
+  next = { range = true, rest = true, run = move(1) },
+  prev = { range = true, rest = true, run = move(-1) },
   diff = {
+    range = true,
     run = function(args)
-      local path, place = file_here(args), hunk_here()
+      local path, place = file_here(args), hunk_here(args)
       if path then
         require('cursord.review.beside').open(args.ws, path, place and place.hunk)
       else
@@ -137,8 +165,9 @@ local subs = {
     end,
   },
   preview = {
-    run = function()
-      local place = hunk_here()
+    range = true,
+    run = function(args)
+      local place = hunk_here(args)
       if place and #place.hunk.lines > 0 then
         vim.lsp.util.open_floating_preview(
           place.hunk.lines,
@@ -151,9 +180,11 @@ local subs = {
     end,
   },
   comment = {
+    range = true,
+    rest = true,
     text = true,
     run = function(args)
-      local place = hunk_here()
+      local place = hunk_here(args)
       if place then
         require('cursord.review.decide').comment(args.ws, place.id, args.rest)
       else
@@ -187,6 +218,7 @@ local subs = {
     end,
   },
   model = {
+    rest = true,
     complete = function()
       return require('cursord.picker').known_models()
     end,
@@ -195,12 +227,14 @@ local subs = {
     end,
   },
   mode = {
+    rest = true,
     complete = { 'agent', 'ask', 'plan' },
     run = function(args)
       require('cursord.picker').mode(args.ws, args.rest ~= '' and args.rest or nil)
     end,
   },
   isolation = {
+    rest = true,
     complete = { 'copy', 'none' },
     run = function(args)
       require('cursord.picker').isolation(args.ws, args.rest ~= '' and args.rest or nil)
@@ -260,6 +294,10 @@ function M.run(cmd)
   local bang = cmd.bang or mark == '!'
   if bang and not sub.bang then
     return rpc.say(('no ! allowed after %q'):format(name), vim.log.levels.ERROR)
+  elseif cmd.range > 0 and not sub.range then
+    return rpc.say(('no range allowed before %q'):format(name), vim.log.levels.ERROR)
+  elseif rest ~= '' and not sub.rest then
+    return rpc.say(('%q takes no argument: %s'):format(name, rest), vim.log.levels.ERROR)
   end
   if name == 'health' then
     return sub.run({} --[[@as cursord.Args]])
