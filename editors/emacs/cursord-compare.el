@@ -4,7 +4,8 @@
 
 ;;; Commentary:
 
-;; Ediff and smerge for the hunks of a file.  What is changed there is text of a person, like any other.
+;; Ediff and smerge for the hunks of a file.  What is changed there is text of a person, like any other.  What an isolated
+;; session proposes can be edited before it is accepted: then the file gets what was made of it.
 
 ;;; Code:
 
@@ -12,7 +13,10 @@
 (require 'ediff)
 (require 'smerge-mode)
 (require 'cursord-workspace)
+(require 'cursord-document)
+(require 'cursord-disk)
 (require 'cursord-files)
+(require 'cursord-decide)
 (require 'cursord-hunks)
 (require 'cursord-replace)
 
@@ -127,6 +131,92 @@ afterwards, and what is not is rejected when the buffer is saved."
     (insert "<<<<<<< before\n" (if isolated "" (concat absent "=======\n")))
     (forward-line (length (cursord-group-present group)))
     (insert (if isolated (concat "=======\n" absent) "") ">>>>>>> agent\n")))
+
+;;;; Editing what is proposed
+
+(defvar-local cursord--proposal nil
+  "What this buffer is a proposal for: (DOCUMENT HUNKS . HASH).
+The text of the document had that HASH.")
+
+(defvar-keymap cursord-proposal-mode-map
+  :doc "Keys where a proposal is edited."
+  "C-c C-c" #'cursord-proposal-accept
+  "C-c C-k" #'cursord-proposal-quit)
+
+(define-minor-mode cursord-proposal-mode
+  "Edit what an agent proposes for a file.
+\\<cursord-proposal-mode-map>\\[cursord-proposal-accept] accepts it as it is then, \\[cursord-proposal-quit] goes back without a decision."
+  :lighter " Proposal"
+  (setq header-line-format
+        (and cursord-proposal-mode
+             (substitute-command-keys
+              "\\<cursord-proposal-mode-map> \\[cursord-proposal-accept] accept as edited · \\[cursord-proposal-quit] back, nothing decided"))))
+(put 'cursord-proposal-mode 'permanent-local t)
+
+;;;###autoload
+(defun cursord-edit-proposal ()
+  "Edit what an isolated session proposes for the file at point.
+It is a copy: the file gets it when that is accepted."
+  (interactive)
+  (pcase-let* ((`(,buffer . ,diff) (cursord--file-to-compare))
+               (hunks (seq-filter #'cursord-isolated-p (plist-get diff :hunks)))
+               (document (cursord-document buffer)))
+    (unless hunks
+      (user-error "Nothing is proposed for this file: what the agent wrote is in it, to be edited there"))
+    (let ((side (with-current-buffer buffer
+                  (cursord--side-buffer "proposal" (cursord--other-side (cursord--whole-text) (list :hunks (vconcat hunks)))
+                                        buffer))))
+      (with-current-buffer side
+        (setq buffer-read-only nil
+              cursord-buffer-workspace (cursord-document-ws document)
+              cursord--proposal (cons document (cons hunks (buffer-hash buffer))))
+        (goto-char (point-min))
+        (forward-line (1- (plist-get (car hunks) :newStart)))
+        (cursord-proposal-mode))
+      (pop-to-buffer side))))
+
+(defun cursord-proposal-quit ()
+  "Go back from a proposal, and decide nothing."
+  (interactive nil cursord-proposal-mode)
+  (when (or (not (buffer-modified-p)) (y-or-n-p "Forget what you edited here? "))
+    (set-buffer-modified-p nil)
+    (quit-window t)))
+
+(defun cursord-proposal-accept ()
+  "Accept what is proposed, as it was edited here.
+The file is saved, unless its buffer had other changes."
+  (interactive nil cursord-proposal-mode)
+  (pcase-let* ((`(,document ,hunks . ,hash) cursord--proposal)
+               (file (cursord-document-buffer document))
+               (proposal (current-buffer))
+               (path (cursord-document-path document)))
+    (unless (and (buffer-live-p file) (equal hash (buffer-hash file)))
+      (user-error "%s has changed meanwhile; what you edited here stays, begin again beside it" path))
+    (let ((saved (not (buffer-modified-p file))))
+      (cursord-decide (cursord-document-ws document) :diff/accept hunks nil
+                      (lambda (ok)
+                        (when ok
+                          (cursord--take-proposal document proposal saved)))))))
+
+(defun cursord--take-proposal (document proposal saved)
+  "Have the buffer of DOCUMENT, whose hunks were accepted, be as PROPOSAL.
+SAVED says that it is to be saved."
+  (cond
+   ((not (and (buffer-live-p proposal) (buffer-live-p (cursord-document-buffer document)))))
+   ((cursord-document-reading document)
+    (run-at-time 0.05 nil #'cursord-protected #'cursord--take-proposal document proposal saved))
+   (t
+    (with-current-buffer (cursord-document-buffer document)
+      (let ((comparison (cursord-compare-buffers (current-buffer) proposal)))
+        (cursord-compare-on comparison)
+        (when (and (cursord-as-one-step (cursord-compared-replace comparison)) saved)
+          (let ((inhibit-message t))
+            (save-buffer)))))
+    (with-current-buffer proposal
+      (set-buffer-modified-p nil)
+      (if-let* ((window (get-buffer-window proposal t)))
+          (quit-window t window)
+        (kill-buffer))))))
 
 (provide 'cursord-compare)
 ;;; cursord-compare.el ends here

@@ -78,12 +78,33 @@ The value is (TEXT MTIME CODING), nil if it is no file that can be read."
 
 (defvar cursord--deciding)              ; what is decided here now
 
+(defun cursord--tramp-busy-p (document)
+  "Whether DOCUMENT is TRAMP's, and TRAMP is in the middle of something.
+Timers run then too, and it would take one answer for the other."
+  (and (cursord-workspace-host (cursord-document-ws document))
+       (let ((busy nil))
+         (mapbacktrace (lambda (_evald function &rest _)
+                         (when (eq function 'tramp-file-name-handler)
+                           (setq busy t))))
+         busy)))
+
+(defun cursord--disk-known-p (document)
+  "Whether the current buffer, of DOCUMENT, has what is on disk."
+  (and (verify-visited-file-modtime)
+       ;; TRAMP takes times for equal that are two seconds apart: what was told since then is looked at.
+       (or (null (cursord-workspace-host (cursord-document-ws document)))
+           (eql (cursord-document-followed document) (cursord--seq-of document)))))
+
+(defun cursord--seq-of (document)
+  "The seq of the latest diff of DOCUMENT."
+  (cursord-diff-seq (cursord-document-ws document) (cursord-document-path document)))
+
 (defun cursord--follow (document)
   "Bring the current buffer, of DOCUMENT and without changes, to what is on disk.
 Return whether that takes a while; in the end the document is shown again."
   (cond
    ((cursord-document-reading document))
-   ((verify-visited-file-modtime) nil)
+   ((cursord--disk-known-p document) nil)
    ((cursord--plain-p) (cursord--follow-text document))
    ((file-exists-p buffer-file-name)
     (let ((cursord--following t)
@@ -107,12 +128,13 @@ Return whether that takes a while."
         (setf (cursord-document-reading document) reading)
         (cursord--follow-later document)
         t)
-    (unless (file-exists-p buffer-file-name)
+    (unless (or (cursord-document-gone document) (file-exists-p buffer-file-name))
       (cursord--note-gone document))
     nil))
 
 (defun cursord--begin-reading (document)
   "Read the file of DOCUMENT, whose buffer is current; nil if that cannot be."
+  (setf (cursord-document-followed document) (cursord--seq-of document))
   (let* ((coding (and (> (buffer-size) 0) buffer-file-coding-system))
          (buffer (generate-new-buffer " *cursord disk*" t))
          (read (with-current-buffer buffer
@@ -157,9 +179,12 @@ Return whether that takes a while."
   "Go on with what was read for DOCUMENT, for `cursord--follow-slice' at most."
   (let* ((reading (cursord-document-reading document))
          (buffer (cursord-document-buffer document))
-         (fits (and (buffer-live-p buffer)
-                    (with-current-buffer buffer (cursord--reading-fits-p document reading)))))
+         (remote-file-name-inhibit-cache t)
+         (fits (cond ((not (buffer-live-p buffer)) nil)
+                     ((cursord--tramp-busy-p document) 'busy)
+                     (t (with-current-buffer buffer (cursord--reading-fits-p document reading))))))
     (cond
+     ((eq fits 'busy) (cursord--follow-later document))
      ((not fits) (cursord--end-reading document))
      ((null (cursord-reading-left reading))
       (setf (cursord-reading-left reading) (buffer-hash buffer))

@@ -24,6 +24,7 @@
   (cost 0 :documentation "Seconds that telling the text takes.")
   (timer nil :documentation "When the text will be told.")
   (left nil :documentation "Hash of the text before the disk was last followed.")
+  (followed nil :documentation "The seq of the diff then.")
   (rejects nil :documentation "The decisions that can be taken back by undo: (HASH . DECISION).")
   (deciding nil :documentation "The decision that the disk is being followed to.")
   (reading nil :documentation "How far the disk is being followed, if that takes a while.")

@@ -155,8 +155,14 @@ That is so if both it and its file have changed."
 (defun cursord--document-show (document)
   "Bring the buffer of DOCUMENT and its marks to what its diff says."
   (let ((diff (cursord-diff-of document))
-        (buffer (cursord-document-buffer document)))
-    (when (buffer-live-p buffer)
+        (buffer (cursord-document-buffer document))
+        ;; What TRAMP knows of a file may be seconds old.
+        (remote-file-name-inhibit-cache t))
+    (cond
+     ((not (buffer-live-p buffer)))
+     ((cursord--tramp-busy-p document)
+      (run-at-time 0.1 nil #'cursord-protected #'cursord--document-show document))
+     (t
       (with-current-buffer buffer
         (when (equal (plist-get diff :state) "pending")
           (setf (cursord-document-reviewed document) t))
@@ -167,7 +173,7 @@ That is so if both it and its file have changed."
           (cursord--note-conflict document)
           (if (cursord--in-sync-p document)
               (cursord-marks-show diff)
-            (cursord--report-soon document)))))))
+            (cursord--report-soon document))))))))
 
 (defvar cursord--to-show nil
   "Documents whose buffers are to be brought to what is known, in order.")

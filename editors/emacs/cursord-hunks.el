@@ -19,6 +19,7 @@
 (autoload 'cursord-review "cursord-review" nil t)
 (autoload 'cursord-ediff-file "cursord-compare" nil t)
 (autoload 'cursord-smerge-file "cursord-compare" nil t)
+(autoload 'cursord-edit-proposal "cursord-compare" nil t)
 
 (declare-function cursord-review-hunk-at "cursord-review")
 (declare-function cursord-review-parts "cursord-review")
@@ -257,6 +258,7 @@ COMMENT, for the agent's next prompt."
   "A" #'cursord-accept-file
   "R" #'cursord-reject-file
   "e" #'cursord-ediff-file
+  "E" #'cursord-edit-proposal
   "s" #'cursord-smerge-file
   "m" #'cursord-comment-hunk
   "RET" #'cursord-review)

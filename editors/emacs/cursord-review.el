@@ -338,6 +338,7 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
   "C-c C-r" #'cursord-reject-all
   "C-c C-c" #'cursord-review-visit
   "e" #'cursord-ediff-file
+  "E" #'cursord-edit-proposal
   "s" #'cursord-smerge-file
   "m" #'cursord-comment-hunk
   "RET" #'cursord-review-visit

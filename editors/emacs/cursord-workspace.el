@@ -134,8 +134,9 @@ This asks no file system, so that it can be called often."
 
 (defun cursord-workspace-open (&optional root)
   "The workspace of the current buffer, or the one with ROOT, connected."
-  ;; From now on buffers follow the disk.
+  ;; From now on buffers follow the disk, and hunks in them have keys.
   (require 'cursord-files)
+  (require 'cursord-hunks)
   (let* ((given (or root
                     (and cursord-buffer-workspace (cursord-workspace-root cursord-buffer-workspace))
                     (funcall cursord-root-function)))

@@ -65,6 +65,7 @@
 (autoload 'cursord-redo "cursord-decide" nil t)
 (autoload 'cursord-ediff-file "cursord-compare" nil t)
 (autoload 'cursord-smerge-file "cursord-compare" nil t)
+(autoload 'cursord-edit-proposal "cursord-compare" nil t)
 
 ;;;###autoload (autoload 'cursord-command-map "cursord" nil nil 'keymap)
 (defvar-keymap cursord-command-map

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestEmacsEditsProposal edits what an isolated session proposes, and accepts that: in a buffer as its file, and in one with
+// changes.
+func TestEmacsEditsProposal(t *testing.T) {
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before, after := numbered(30, nil), numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n"})
+		w.putAll(tree{"f": before, "g": before, "h": "one\n"})
+		w.plays(append(append(edits("1", "f", before, after), edits("2", "g", before, after)...), done)...)
+		w.start()
+		c := w.opens()
+		e := w.emacsOpens(t, bin, "", "g", "f")
+		turn := c.turn(obj{"sessionId": c.isolates().ID})
+		require.Equal(t, "completed", string(turn.Status))
+		e.untilRows("f", 5, 15)
+		e.untilRows("g", 5, 15)
+
+		// Nothing is decided where one goes back. This is the first key of the package that is pressed.
+		e.goes(5)
+		e.keys("C-c = E")
+		require.Equal(t, after, e.buffer("*f: proposal*"))
+		require.Equal(t, "*f: proposal*", e.eval(`(buffer-name)`))
+		require.Contains(t, e.eval(`header-line-format`), "C-c C-c accept as edited")
+		e.keys("C-c C-k")
+		require.Equal(t, "(absent)", e.buffer("*f: proposal*"))
+		e.agree(c, "f", before, 2)
+
+		e.command("cursord-review")
+		e.untilHere("@@ -2,7 +2,7 @@")
+		e.keys("E")
+		e.eval(`(progn (search-forward "15b") (replace-match "15 mine") nil)`)
+		edited := strings.Replace(after, "15b", "15 mine", 1)
+		e.keys("C-c C-c")
+		e.agree(c, "f", edited, 0)
+		require.Equal(t, "(absent)", e.buffer("*f: proposal*"))
+		require.Equal(t, emacsReview, e.eval(`(buffer-name)`))
+
+		// The file's buffer has changes, so that it is not saved; undo leads back to them.
+		e.find("g")
+		e.eval(`(progn (goto-char (point-min)) (insert "mine\n") nil)`)
+		e.untilRows("g", 6, 16)
+		e.until("the daemon knows", `(cursord--in-sync-p (cursord-document))`)
+		e.goes(6)
+		e.keys("C-c = E")
+		e.eval(`(progn (goto-char (point-max)) (insert "the end\n") nil)`)
+		e.keys("C-c C-c")
+		e.untilText("g", "mine\n"+after+"the end\n")
+		require.Equal(t, before, w.get("g"))
+		require.True(t, e.modified("g"))
+		e.keys("C-/")
+		e.untilText("g", "mine\n"+after)
+		e.eval(`(progn (undo-redo) (save-buffer) nil)`)
+		e.agree(c, "g", "mine\n"+after+"the end\n", 0)
+
+		// What the agent wrote in the file itself is no proposal.
+		w.plays(append(edits("3", "h", "one\n", "two\n"), done)...)
+		c.turn(nil)
+		e.find("h")
+		e.untilRows("h", 1)
+		require.Contains(t, e.eval(`(condition-case err (cursord-edit-proposal) (user-error (cadr err)))`), "Nothing is proposed for this file")
+		e.quiet()
+	})
+}
