@@ -198,6 +198,37 @@ func TestNvimUndoOfSeveralFiles(t *testing.T) {
 	})
 }
 
+// TestNvimUndoReachesUnsavedText rejects over several files, one of which has changes: "u" in another one brings its part
+// back, too.
+func TestNvimUndoReachesUnsavedText(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before := tree{"f": numbered(9, nil), "g": numbered(9, nil)}
+		after := tree{"f": numbered(9, map[int]string{5: "agent 5\n"}), "g": numbered(9, map[int]string{3: ""})}
+		w.putAll(before)
+		w.plays(changing(before, after)...)
+		w.start()
+		e := w.opens()
+		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", after["f"], 1)
+		n.keys("ggOmine<Esc>")
+		n.untilText("f", "mine\n"+after["f"])
+		n.untilRows("f", 6)
+		n.ex("edit g")
+		n.ex("Cursord reject!")
+		n.agree(e, "g", before["g"], 0)
+		n.untilText("f", "mine\n"+before["f"])
+		n.keys("u")
+		n.agree(e, "g", after["g"], 1)
+		n.untilText("f", "mine\n"+after["f"])
+		n.untilRows("f", 6)
+		n.ex("buffer f | write")
+		n.agree(e, "f", "mine\n"+after["f"], 1)
+		n.quiet()
+	})
+}
+
 // TestNvimPromptIsText asks with what else would have a meaning in a command line.
 func TestNvimPromptIsText(t *testing.T) {
 	eachNvim(t, func(t *testing.T, bin string) {

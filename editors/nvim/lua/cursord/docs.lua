@@ -152,6 +152,7 @@ function M.report(doc, done)
   if decision then
     rpc.request('diff/undo', { workspace = doc.ws.root, decision = decision }, function(err, result)
       local diffs = not err and result.diffs or {}
+      M.apply(doc.ws, not err and result.edits or {})
       for _, diff in ipairs(diffs) do
         doc.ws:put_diff(diff)
       end
