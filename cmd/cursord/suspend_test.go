@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -102,6 +103,46 @@ func TestTimesThatAreNotNow(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestAChangeAheadOfTheClock has the clock set back after a person has changed a file under review, as far as that shows in
+// the file: its change is dated an hour ahead. While an agent runs, it is seen and decided on.
+func TestAChangeAheadOfTheClock(t *testing.T) {
+	w := newWorld(t)
+	before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent 5\n"})
+	w.put("d/f", before)
+	w.put("d2/f", "mine\n"+after)
+	disk := filepath.Join(w.dir, "disk")
+	ahead := fmt.Sprint("set_inode_field /d2/f ctime @", time.Now().Add(time.Hour).Unix())
+	for _, args := range [][]string{
+		{"mkfs.ext4", "-q", "-d", w.ws, disk, "4M"}, {"debugfs", "-w", "-R", ahead, disk}, {"mount", "-o", "loop", disk, w.ws},
+	} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("no disk can be made here: %v: %s", err, out)
+		}
+	}
+	t.Cleanup(func() {
+		w.kill()
+		require.NoError(t, exec.Command("umount", "-l", w.ws).Run())
+	})
+	info, err := os.Stat(w.path("d2/f"))
+	require.NoError(t, err)
+	require.Greater(t, info.Sys().(*syscall.Stat_t).Ctim.Sec, time.Now().Add(time.Minute).Unix())
+	w.plays(lines(edits("c", "d/f", before, after))...)
+	w.start()
+	e := w.opens()
+	e.turn(nil)
+	w.plays(initLine, piece("here"), waits("go"), succeeds(""))
+	turn := e.asks(nil)
+	e.says("here")
+	mark := len(e.all())
+	require.NoError(t, os.Rename(w.path("d"), w.path("old")))
+	require.NoError(t, os.Rename(w.path("d2"), w.path("d")))
+	e.diffOf("d/f", mark, "what was typed", func(d *sessions.Diff) bool { return len(d.Hunks) == 1 && d.Hunks[0].NewStart == 3 })
+	e.decides("diff/reject", obj{"all": true})
+	w.requireTree(tree{"d/f": "mine\n" + before})
+	w.put("../go", "")
+	require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
 }
 
 // TestStoredTimesAheadOfTheClock has sessions in the database that are newer than now, as a clock that was set back leaves
