@@ -106,6 +106,32 @@
         (cursord-test-until "the end" (equal "Nothing to review.\n" (buffer-string)))
         (should (equal "one\n2\nthree\n" (cursord-test-get "f")))))))
 
+(ert-deftest cursord-test-review-style ()
+  "A review begins where the person likes it to."
+  (cursord-test-with-world
+    (let ((ws (progn (cursord-test-put "f" "one\ntwo\nthree\n") (cursord-test-open)))
+          (shown (lambda () (buffer-name (window-buffer)))))
+      (cursord-test-plays (cursord-test-edits "f" "one\ntwo\nthree\n" "one\n2\nthree\n"))
+      (cursord-test-turn ws "change")
+      (let ((cursord-review-style 'inline))
+        (save-window-excursion
+          (cursord-review)
+          (should (equal "f" (funcall shown)))
+          (should (looking-at "2$"))
+          (cursord-review)
+          (should (derived-mode-p 'cursord-review-mode))))
+      (let ((cursord-review-style 'inline))
+        (save-window-excursion
+          (cursord-review '(4))
+          (should (derived-mode-p 'cursord-review-mode))))
+      (let ((cursord-review-style 'ediff) compared)
+        (cl-letf (((symbol-function 'ediff-buffers) (lambda (a b &rest _) (setq compared (list a b)))))
+          (save-window-excursion
+            (cursord-review)))
+        (should (equal '("one\ntwo\nthree\n" "one\n2\nthree\n")
+                       (mapcar (lambda (buffer) (with-current-buffer buffer (buffer-string))) compared)))
+        (kill-buffer (car compared))))))
+
 ;;;; Asking
 
 (ert-deftest cursord-test-compose ()

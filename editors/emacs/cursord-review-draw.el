@@ -1,0 +1,204 @@
+;;; cursord-review-draw.el --- How a review is drawn  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; A review buffer is a list of sections, one for each file.  What has changed of them is drawn anew when somebody sees it,
+;; and point stays on its hunk.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'cursord-workspace)
+(require 'cursord-document)
+(require 'cursord-patch)
+
+(cl-defstruct (cursord-section (:constructor cursord--section-make) (:copier nil))
+  "A file in a review."
+  path diff notes text)
+
+(defvar-local cursord--sections nil "The sections of this review, in order.")
+(defvar-local cursord--review-stale nil "Whether this review is not what is known.")
+(defvar-local cursord--review-cost 0 "Seconds that it took to draw this review the last time.")
+(defvar-local cursord--review-drawn nil "When this review was drawn the last time.")
+
+;;;; Sections
+
+(defun cursord--conflict-paths (ws)
+  "The paths of WS that were changed both in a buffer and on disk."
+  (let (paths)
+    (maphash (lambda (_file document)
+               (when (and (eq ws (cursord-document-ws document)) (cursord-document-conflict document))
+                 (push (cursord-document-path document) paths)))
+             cursord--documents)
+    paths))
+
+(defun cursord--new-sections (ws)
+  "The sections for what is known of WS now; those that are as before are the same."
+  (let ((known (make-hash-table :test #'equal)))
+    (dolist (section cursord--sections)
+      (puthash (cursord-section-path section) section known))
+    (mapcar (lambda (path)
+              (let* ((diff (gethash path (cursord-workspace-diffs ws)))
+                     (old (gethash path known))
+                     (notes (cursord--section-notes ws path diff)))
+                (if (and old (eq diff (cursord-section-diff old)) (equal notes (cursord-section-notes old)))
+                    old
+                  (cursord--section-make :path path :diff diff :notes notes
+                                         :text (cursord--section-text path diff notes)))))
+            (sort (seq-union (hash-table-keys (cursord-workspace-diffs ws)) (cursord--conflict-paths ws)) #'string<))))
+
+;;;; Where one is
+
+(defun cursord-review-hunk-at (position)
+  "The hunk at POSITION of the review, as it is shown."
+  (get-text-property position 'cursord-hunk))
+
+(defun cursord--hunk-beginning (position)
+  "Where the hunk at POSITION begins."
+  (if (and (> position (point-min))
+           (eq (get-text-property position 'cursord-hunk) (get-text-property (1- position) 'cursord-hunk)))
+      (previous-single-property-change position 'cursord-hunk nil (point-min))
+    position))
+
+(defun cursord--hunk-end (position)
+  "Where the hunk at POSITION ends."
+  (next-single-property-change position 'cursord-hunk nil (point-max)))
+
+(defun cursord--hunk-positions ()
+  "Where each hunk of the review begins, in order: a list of (ID . POSITION)."
+  (let ((at (point-min)) all)
+    (while (< at (point-max))
+      (when-let* ((hunk (cursord-review-hunk-at at)))
+        (push (cons (plist-get hunk :id) at) all))
+      (setq at (cursord--hunk-end at)))
+    (nreverse all)))
+
+(defun cursord--place-of (position)
+  "What POSITION is of the review, to find it again when that was drawn anew.
+A list: the path, lines from the hunk's or file's beginning, the column, and the
+ids of hunks from the one there on, and of those before."
+  (let* ((hunk (cursord-review-hunk-at position))
+         (path (get-text-property position 'cursord-path))
+         (beg (cond (hunk (cursord--hunk-beginning position))
+                    ((and path (> position (point-min)) (equal path (get-text-property (1- position) 'cursord-path)))
+                     (previous-single-property-change position 'cursord-path nil (point-min)))
+                    (t position)))
+         before after)
+    (pcase-dolist (`(,id . ,at) (cursord--hunk-positions))
+      (if (< at beg) (push id before) (push id after)))
+    (save-excursion
+      (goto-char position)
+      (list path (and hunk (plist-get hunk :id)) (count-lines beg (line-beginning-position)) (- (point) (line-beginning-position))
+            (nreverse after) before))))
+
+(defun cursord--find-place (place positions)
+  "Where PLACE is in the review now, whose hunks are at POSITIONS."
+  (pcase-let* ((`(,path ,id ,lines ,column ,after ,before) place)
+               (table (let ((table (make-hash-table :test #'equal)))
+                        (pcase-dolist (`(,id . ,at) positions) (puthash id at table))
+                        table))
+               (same (if id (gethash id table)
+                       (and path (text-property-any (point-min) (point-max) 'cursord-path path)))))
+    (save-excursion
+      (if same
+          (let ((end (if id (cursord--hunk-end same) (point-max))))
+            (goto-char same)
+            (forward-line lines)
+            (when (>= (point) end)
+              (goto-char same))
+            (min (+ (point) column) (line-end-position)))
+        (or (seq-some (lambda (other) (gethash other table)) after)
+            (seq-some (lambda (other) (gethash other table)) before)
+            (point-min))))))
+
+;;;; Drawing
+
+(defun cursord--drop-equal (a b)
+  "Drop what the lists A and B have in common at the beginning.
+The value is (CHARACTERS A . B): how much that was, and what is left."
+  (let ((chars 0))
+    (while (and a b (eq (car a) (car b)))
+      (cl-incf chars (length (cursord-section-text (car a))))
+      (setq a (cdr a) b (cdr b)))
+    (cons chars (cons a b))))
+
+(defun cursord--review-draw (ws)
+  "Have the current buffer, a review, show what is known of WS."
+  (let* ((began (current-time))
+         (new (cursord--new-sections ws))
+         (first (null cursord--sections)))
+    (setq cursord--review-stale nil)
+    (unless (and (not first) (length= new (length cursord--sections)) (cl-every #'eq new cursord--sections))
+      (widen)
+      (pcase-let* ((`(,head ,old-rest . ,new-rest) (cursord--drop-equal cursord--sections new))
+                   (`(,tail ,old-middle . ,new-middle) (cursord--drop-equal (reverse old-rest) (reverse new-rest)))
+                   (beg (+ (point-min) head))
+                   (end (if first (point-max) (- (point-max) tail)))
+                   (windows (get-buffer-window-list nil t t))
+                   (in (lambda (position) (and (<= beg position) (<= position end))))
+                   (places nil)
+                   (inhibit-read-only t))
+        (ignore old-middle)
+        (unless first
+          (dolist (window windows)
+            (when (funcall in (window-point window))
+              (push (list window (cursord--place-of (window-point window))
+                          (count-lines (min (window-start window) (window-point window)) (window-point window)))
+                    places)))
+          (when (funcall in (point))
+            (push (list nil (cursord--place-of (point)) 0) places)))
+        (save-excursion
+          (remove-overlays beg end)
+          (goto-char beg)
+          (delete-region beg end)
+          (insert (if (or new (not (cursord-workspace-ready ws)))
+                      (mapconcat #'cursord-section-text (reverse new-middle) "")
+                    "Nothing to review.\n")))
+        (setq cursord--sections new)
+        (let ((positions (and (or first places) (cursord--hunk-positions))))
+          (when first
+            (setq places (cons (list nil nil 0) (mapcar (lambda (window) (list window nil 0)) windows))))
+          (pcase-dolist (`(,window ,place ,lines) places)
+            (let ((at (if place (cursord--find-place place positions) (or (cdar positions) (point-min)))))
+              (if (not window)
+                  (goto-char at)
+                (set-window-point window at)
+                (save-excursion
+                  (goto-char at)
+                  (forward-line (- lines))
+                  (set-window-start window (if first (point-min) (point)) t))))))))
+    (setq cursord--review-drawn (current-time)
+          cursord--review-cost (float-time (time-since began)))))
+
+(defun cursord--review-draw-soon (buffer)
+  "Draw the review in BUFFER if somebody sees it, but not all the time."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (when (and cursord--review-stale (get-buffer-window buffer t))
+        (let ((rest (- (* 5 cursord--review-cost)
+                       (if cursord--review-drawn (float-time (time-since cursord--review-drawn)) 1e6))))
+          (if (> rest 0)
+              (run-at-time rest nil #'cursord-protected #'cursord--review-draw-soon buffer)
+            (cursord--review-draw cursord-buffer-workspace)))))))
+
+(defun cursord--reviews (ws)
+  "The review buffers of WS."
+  (seq-filter (lambda (buffer)
+                (and (eq ws (buffer-local-value 'cursord-buffer-workspace buffer))
+                     (eq (buffer-local-value 'major-mode buffer) 'cursord-review-mode)))
+              (buffer-list)))
+
+(defun cursord--review-event (event ws _object _before)
+  "Hear of EVENT in WS."
+  (pcase event
+    ((or 'diff 'reset 'ready)
+     (dolist (buffer (cursord--reviews ws))
+       (with-current-buffer buffer (setq cursord--review-stale t))))
+    ('update (mapc #'cursord--review-draw-soon (cursord--reviews ws)))))
+
+(add-hook 'cursord-event-functions #'cursord--review-event 50)
+
+(provide 'cursord-review-draw)
+;;; cursord-review-draw.el ends here
