@@ -42,7 +42,7 @@ func (t tree) make(c *change) error {
 	if beyondLink(t.root, c.to) {
 		return errOccupied
 	}
-	if err := t.mkdirs(c.to); err != nil {
+	if err := t.makeRoom(c.to); err != nil {
 		return err
 	}
 	var err error

@@ -150,7 +150,7 @@ func (t tree) move(from, to string, expect image) error {
 	if !t.read(from).same(expect) {
 		return errChanged
 	}
-	if err := t.mkdirs(to); err != nil {
+	if err := t.makeRoom(to); err != nil {
 		return err
 	}
 	if err := t.moveNew(from, to); errors.Is(err, fs.ErrExist) {

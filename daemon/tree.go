@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 )
 
 // A Step is a point in carrying out a decision, right before what Name says happens to the disk. Of a "write", that is
@@ -152,8 +153,8 @@ func (t tree) remove(name string) error {
 	return t.root.Remove(filepath.FromSlash(name))
 }
 
-// mkdirs makes the folders that a path needs.
-func (t tree) mkdirs(name string) error {
+// makeRoom makes the folders that a path needs, and removes a folder with nothing in it from the path itself.
+func (t tree) makeRoom(name string) error {
 	missing := t.missingDirs(name)
 	for i := len(missing) - 1; i >= 0; i-- {
 		err := t.at("mkdir")
@@ -164,20 +165,33 @@ func (t tree) mkdirs(name string) error {
 			return err
 		}
 	}
+	if info, err := t.lstat(name); err == nil && info.IsDir() {
+		if err := t.at("rmdir"); err != nil {
+			return err
+		}
+		if t.root.Remove(filepath.FromSlash(name)) != nil {
+			return errOccupied
+		}
+	}
 	return nil
 }
 
-// missingDirs lists the folders that a path needs and that are not there, the innermost first. There may be a file in
-// the place of one.
+// missingDirs lists the folders that a path needs and that are not there, the innermost first. There may be a file, or a
+// link to another folder, in the place of one.
 func (t tree) missingDirs(name string) (dirs []string) {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		info, err := t.lstat(dir)
-		if err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) && !notDirectory(err) {
-			break
-		}
 		dirs = append(dirs, dir)
 	}
-	return dirs
+	for i, dir := range slices.Backward(dirs) {
+		switch info, err := t.lstat(dir); {
+		case err == nil && info.IsDir():
+		case err == nil, errors.Is(err, fs.ErrNotExist), notDirectory(err):
+			return dirs[:i+1]
+		default:
+			return nil
+		}
+	}
+	return nil
 }
 
 // removeEmpty removes folders, given the innermost first, up to one that holds something.

@@ -128,7 +128,10 @@ func (r *reviewer) step(client ClientID, undo bool, only uint64, p *parked) bool
 	// First the reviews, which can be put back, then the disk.
 	var plan []*planned
 	for j := range g.Files {
-		gf := &g.Files[len(g.Files)-1-j]
+		if undo {
+			j = len(g.Files) - 1 - j
+		}
+		gf := &g.Files[j]
 		f := r.decided(*gf)
 		if f == nil {
 			return rollback(errorf(KindConflict, "%s is not under review any more", gf.Path))
