@@ -41,12 +41,12 @@ Commands (workspace/executeCommand), with what they take; all of it is optional 
   cursord.allow, .deny, .trust answer the question whether the agent may work in the folder
   cursord.status              say what goes on
 
-In a prompt, files named like @src/main.go go along; "completion" in the settings has an editor complete them that cannot be
-told where to ask. A transcript that was opened goes on in its file while turns run, for editors that load it again, and with
+In a prompt, files named like @src/main.go go along; {"completion": true} in initializationOptions has an editor complete them
+that cannot be told where to ask. A transcript that was opened goes on in its file while turns run, for editors that load it again, and with
 "liveTranscript" in the editor's buffer.
 
 Settings (initializationOptions, or the section "cursord" of the configuration): {"isolation": "copy", "model", "mode"}
-are of new sessions; {"completion": true, "liveTranscript": true}. With isolation "copy" nothing changes on disk before you
+are of new sessions; {"liveTranscript": true}. With isolation "copy" nothing changes on disk before you
 accept it and save, which suits editors that do not reload files by themselves.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -137,6 +137,12 @@ func TestLSPStaleBuffers(t *testing.T) {
 	c.hearsAfter(mark, "window/showMessage", "rejected 1 hunk")
 	c.hearsAfter(mark, "window/showMessage", "1 open file changed on disk")
 	require.Equal(t, strings.Replace(after, "agent 15\n", "line 15\n", 1), w.get("f"))
+	// An editor that watches files and goes on showing this one as it was.
+	mark = c.mark()
+	for range 3 {
+		c.notify("workspace/didChangeWatchedFiles", obj{"changes": []obj{{"uri": d.uri, "type": 2}, {"uri": "file:///elsewhere", "type": 1}}})
+	}
+	c.hearsAfter(mark, "window/showMessage", "1 open file changed on disk")
 }
 
 // TestLSPWholeFiles: files that agents make, delete, rename: where they are shown, and what accepting and rejecting does.

@@ -108,7 +108,12 @@ func (s *Server) accepted(w *workspace, ids []string) {
 
 // hintStale says, in a moment, which open files the editor shows as they were before somebody wrote them.
 func (s *Server) hintStale(w *workspace) {
+	if w.hinting {
+		return
+	}
+	w.hinting = true
 	s.after(lookAgain, func() {
+		w.hinting = false
 		if n := s.countStale(w); n > 0 {
 			s.show(levelWarning, "cursord: %s changed on disk – reload to see it (:reload-all; unsaved edits are lost)", number(n, "open file"))
 		}

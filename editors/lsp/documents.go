@@ -130,6 +130,22 @@ func (s *Server) didClose(p *documentParams) {
 	}
 }
 
+type watchedFilesParams struct {
+	Changes []struct {
+		URI string `json:"uri"`
+	} `json:"changes"`
+}
+
+// didChangeWatchedFiles is said by editors that watch files anyway; nobody is asked to, because the daemon does. An open
+// file under review that they go on showing as it was is named.
+func (s *Server) didChangeWatchedFiles(p *watchedFilesParams) {
+	for _, c := range p.Changes {
+		if d := s.docs[c.URI]; d != nil && d.workspace != nil && d.workspace.diffs[d.path] != nil {
+			s.hintStale(d.workspace)
+		}
+	}
+}
+
 // tellDaemon tells the daemon of a document that it does not know.
 func (s *Server) tellDaemon(d *document) {
 	if d.workspace == nil || d.stale || s.daemon == nil {

@@ -330,6 +330,7 @@ var notifications = map[string]func(s *Server, params json.RawMessage) error{
 	"textDocument/didSave":                noting((*Server).didSave),
 	"textDocument/didClose":               noting((*Server).didClose),
 	"workspace/didChangeWorkspaceFolders": noting((*Server).didChangeFolders),
+	"workspace/didChangeWatchedFiles":     noting((*Server).didChangeWatchedFiles),
 	"workspace/didChangeConfiguration":    noting((*Server).didChangeConfiguration),
 	"window/workDoneProgress/cancel":      noting((*Server).cancelProgress),
 }

@@ -19,8 +19,9 @@ const followPause = 300 * time.Millisecond
 type transcript struct {
 	session string
 	text    string // what is in the file
-	waiting bool   // it is about to be written
+	waiting bool   // it is about to be read
 	again   bool   // and once more then
+	same    int    // how often it was read since and was the same
 	took    time.Duration
 }
 
@@ -66,16 +67,25 @@ func (s *Server) readTranscript(t *transcript, then func(error)) {
 	}()
 }
 
+// sameReads is how often a transcript is read without news, once there were some, until the next: the daemon tells what the
+// agent says before it stores it.
+const sameReads = 6
+
 // follow has the transcript that is open show what goes on in its session, in a moment.
 func (s *Server) follow(w *workspace, session string) {
 	t := w.transcript
 	if t == nil || t.session != session {
 		return
 	}
+	t.same = 0
 	if t.waiting {
 		t.again = true
 		return
 	}
+	s.readAgain(w, t)
+}
+
+func (s *Server) readAgain(w *workspace, t *transcript) {
 	t.waiting = true
 	s.after(max(followPause, 10*t.took), func() {
 		was := t.text
@@ -84,14 +94,25 @@ func (s *Server) follow(w *workspace, session string) {
 			if t.waiting = false; w.transcript != t || w.closed {
 				return
 			}
-			if err == nil && t.text != was {
+			if t.same++; err == nil && t.text != was {
+				t.same = 0
 				s.showFollowed(w, t)
 			}
-			if t.again {
-				s.follow(w, session)
+			if t.again || t.same < sameReads && w.runs(t.session) {
+				s.readAgain(w, t)
 			}
 		})
 	})
+}
+
+// runs reports whether a turn of a session has not ended.
+func (w *workspace) runs(session string) bool {
+	for _, p := range w.running {
+		if p.session == session {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) showFollowed(w *workspace, t *transcript) {

@@ -33,6 +33,7 @@ type workspace struct {
 	told      map[string]string    // URIs that have diagnostics, and of which file under review
 	at        spot                 // where a person was last, as far as that is known
 
+	hinting    bool        // it is about to be looked which open files are not as on disk
 	transcript *transcript // that is open; nil if none is
 
 	files   []string // that can be named in a prompt, as of filesAt
