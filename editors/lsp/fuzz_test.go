@@ -7,37 +7,34 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"cursord/rpc"
 )
 
-// A refusing daemon answers every request with an error, as one that has just lost all it knew.
-func refusing() io.ReadWriteCloser {
-	ours, theirs := net.Pipe()
-	go func() {
-		r := rpc.NewFrameReader(theirs, rpc.MaxMessage)
-		for {
-			body, err := r.Read()
-			if err != nil {
-				return
-			}
-			m, bad := rpc.ParseMessage(body)
-			if bad != nil || m.ID == nil || m.Method == "" {
-				continue
-			}
-			e := &rpc.Error{Code: rpc.CodeInvalidParams, Message: "no", Data: rpc.ErrorData{Kind: "notFound"}}
-			if _, err := theirs.Write(rpc.AppendFrame(nil, r.Framing(), rpc.AppendResponse(nil, m.ID, nil, e))); err != nil {
-				return
-			}
-		}
-	}()
-	return ours
+// A silent daemon takes all and answers nothing: what an input leads to is then the same each time.
+type silent struct {
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newSilent() io.ReadWriteCloser { return &silent{closed: make(chan struct{})} }
+
+func (s *silent) Read([]byte) (int, error) {
+	<-s.closed
+	return 0, io.EOF
+}
+
+func (s *silent) Write(b []byte) (int, error) { return len(b), nil }
+
+func (s *silent) Close() error {
+	s.once.Do(func() { close(s.closed) })
+	return nil
 }
 
 // told is what a daemon tells of a folder: a session with a turn, and changes of all kinds; of f one that is apart.
@@ -116,7 +113,7 @@ func FuzzServer(f *testing.F) {
 
 		var out bytes.Buffer
 		s := newServer(t.Context(), &out, Options{
-			Version: "test", StateDir: state, Dial: refusing, Log: slog.New(panics{slog.DiscardHandler, t}),
+			Version: "test", StateDir: state, Dial: newSilent, Log: slog.New(panics{slog.DiscardHandler, t}),
 			Transcript: func(context.Context, *rpc.Client, string) ([]byte, error) { return []byte("# chat\n"), nil },
 			Files:      func(context.Context, string) ([]string, error) { return []string{"f", "g"}, nil },
 		})
