@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"runtime/debug"
@@ -344,89 +343,4 @@ func noting[P any](f func(*Server, *P)) func(*Server, json.RawMessage) error {
 		f(s, &p)
 		return nil
 	}
-}
-
-// reply answers a request of the editor's.
-func (s *Server) reply(id json.RawMessage, result any, err error) {
-	if err != nil {
-		failed := (*rpc.Error)(nil)
-		if !errors.As(err, &failed) {
-			failed = &rpc.Error{Code: codeRequestFailed, Message: err.Error()}
-		}
-		s.out.send("", rpc.AppendResponse(nil, id, nil, failed))
-		return
-	}
-	s.out.send("", rpc.AppendResponse(nil, id, encoded(result), nil))
-}
-
-// tell sends a notification. Of those with one key the latest counts.
-func (s *Server) tell(key, method string, params any) {
-	s.out.send(key, rpc.AppendRequest(nil, nil, method, paramsOf(params)))
-}
-
-// ask makes a request of the editor, and has the loop call then with the answer, if there ever is one.
-func (s *Server) ask(method string, params any, then func(rpc.Message)) {
-	s.askedID++
-	id := json.RawMessage(strconv.Quote(fmt.Sprintf("cursord-%d", s.askedID)))
-	if then == nil {
-		then = func(rpc.Message) {}
-	}
-	s.asked[string(id)] = then
-	s.out.send("", rpc.AppendRequest(nil, id, method, paramsOf(params)))
-}
-
-// failedAnswer returns the error of an answer, nil if it has none.
-func failedAnswer(m rpc.Message) *rpc.Error {
-	if m.Error == nil || string(m.Error) == "null" {
-		return nil
-	}
-	e := &rpc.Error{}
-	if json.Unmarshal(m.Error, e) != nil {
-		return &rpc.Error{Code: rpc.CodeInternal, Message: string(m.Error)}
-	}
-	return e
-}
-
-// decode reports whether raw is a T, which it stores.
-func decode[T any](raw json.RawMessage, to *T) bool { return json.Unmarshal(raw, to) == nil }
-
-// paramsOf returns params in JSON; none are left out.
-func paramsOf(params any) json.RawMessage {
-	if params == nil {
-		return nil
-	}
-	return encoded(params)
-}
-
-// encoded returns v in JSON. All that is sent can be encoded.
-func encoded(v any) json.RawMessage {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return raw
-}
-
-func invalidRequest(message string) *rpc.Error {
-	return &rpc.Error{Code: rpc.CodeInvalidRequest, Message: message}
-}
-
-func invalidParams(field, message string) *rpc.Error {
-	return &rpc.Error{Code: rpc.CodeInvalidParams, Message: field + ": " + message, Data: rpc.ErrorData{Kind: "invalid", Field: field}}
-}
-
-// Levels of messages.
-const (
-	levelError   = 1
-	levelWarning = 2
-	levelInfo    = 3
-)
-
-// show has the editor show a line.
-func (s *Server) show(level int, format string, args ...any) {
-	s.tell("", "window/showMessage", showMessageParams{Type: level, Message: fmt.Sprintf(format, args...)})
-}
-
-func (s *Server) log(level int, message string) {
-	s.tell("", "window/logMessage", showMessageParams{Type: level, Message: message})
 }
