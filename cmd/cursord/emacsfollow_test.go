@@ -109,6 +109,7 @@ func TestEmacsRejectedFile(t *testing.T) {
 		require.Equal(t, "was\nhere\n", e.text("gone"))
 		e.find("new")
 		e.agree(c, "new", "brand\nnew\n", 1)
+		e.untilRows("new", 1)
 		e.goes(1)
 		e.command("cursord-reject-hunk")
 		e.poll("what is said", func() bool {

@@ -47,7 +47,7 @@ func TestEmacsEditsProposal(t *testing.T) {
 		e.find("g")
 		e.eval(`(progn (goto-char (point-min)) (insert "mine\n") nil)`)
 		e.untilRows("g", 6, 16)
-		e.until("the daemon knows", `(cursord--in-sync-p (cursord-document))`)
+		e.until("a diff of that text", `(cursord--diff-fits-p (cursord-document))`)
 		e.goes(6)
 		e.keys("C-c = E")
 		e.eval(`(progn (goto-char (point-max)) (insert "the end\n") nil)`)

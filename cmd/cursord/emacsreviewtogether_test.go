@@ -82,7 +82,7 @@ func TestEmacsEdiffAndSmerge(t *testing.T) {
 		require.Equal(t, emacsReview, e.eval(`(buffer-name)`))
 		require.Equal(t, after, w.get("f"))
 
-		e.until("what was copied is known", `(cursord--in-sync-p (cursord-document (get-buffer "f")))`)
+		e.until("what was copied is known", `(cursord--diff-fits-p (cursord-document (get-buffer "f")))`)
 		e.keys("s")
 		require.Equal(t, strings.Replace(strings.Replace(one, "15a\n15b\n", "<<<<<<< before\nline 15\n=======\n15a\n15b\n>>>>>>> agent\n", 1),
 			"line 24\n", "line 24\n<<<<<<< before\nline 25\n=======\n>>>>>>> agent\n", 1), e.text("f"))

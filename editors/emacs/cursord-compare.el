@@ -31,8 +31,11 @@
      ((not (member (plist-get diff :kind) '("modified" "created" "renamed")))
       (user-error "There is no text to compare: %s is %s" path (plist-get diff :kind))))
     (let ((buffer (cursord-file-buffer ws path)))
-      (when (and document (not (cursord-document-conflict document)) (not (cursord--in-sync-p document)))
-        (cursord-report document)
+      (when (and document (not (cursord-document-conflict document)) (not (cursord--diff-fits-p document)))
+        (if (cursord--in-sync-p document)
+            (with-current-buffer buffer
+              (cursord--list-diff document #'ignore))
+          (cursord-report document))
         (user-error "%s has just changed; try again" path))
       (cons buffer diff))))
 

@@ -21,6 +21,7 @@
   (open nil :documentation "Whether the daemon has it open.")
   (version 0)
   (tick nil :documentation "`buffer-chars-modified-tick' of the text that the daemon knows.")
+  (answered nil :documentation "The tick of the text that the diff is about, where that is not the disk's.")
   (cost 0 :documentation "Seconds that telling the text takes.")
   (timer nil :documentation "When the text will be told.")
   (left nil :documentation "Hash of the text before the disk was last followed.")

@@ -101,15 +101,23 @@ The buffer of DOCUMENT is current."
                (cond
                 ((not (funcall fits)) (funcall done))
                 ((not (seq-empty-p diffs))
+                 (setf (cursord-document-answered document) tick)
                  (cursord-put-diff ws (seq-first diffs))
                  (funcall done))
                 ;; That there is none has no seq: was something told since?
                 ((eql seq (cursord-diff-seq ws path))
+                 (setf (cursord-document-answered document) tick)
                  (cursord-put-diff ws (list :path path :state "clean" :kind "modified" :rev 0 :hunks []))
                  (funcall done))
                 (t (with-current-buffer buffer
                      (cursord--list-diff document done))))))
      :else (lambda (_err) (funcall done)))))
+
+(defun cursord--diff-fits-p (document)
+  "Whether the diff of DOCUMENT is about the text of its buffer as it is now."
+  (with-current-buffer (cursord-document-buffer document)
+    (or (not (buffer-modified-p))
+        (eql (cursord-document-answered document) (buffer-chars-modified-tick)))))
 
 (defun cursord--put-diffs (ws diffs)
   "Take DIFFS of an answer for what is so in WS, also in buffers."
