@@ -112,42 +112,6 @@ Last words`)
 	})
 }
 
-// TestNvimChatIsWhereItWasConfigured shows the chat in each of its places: asking moves no focus, and closing it leaves
-// what was there.
-func TestNvimChatIsWhereItWasConfigured(t *testing.T) {
-	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.put("f", "text\n")
-		w.start()
-		w.trusts()
-		for _, position := range []string{"left", "right", "below", "tab"} {
-			n := w.neovim(t, bin, fmt.Sprintf("vim.g.cursord = { chat = { position = %q, width = 30 } }", position), "f")
-			tabs := 1.0
-			if position == "tab" {
-				tabs = 2
-			}
-			where := func() any {
-				return n.lua(`return { vim.fn.tabpagenr('$'), #vim.api.nvim_list_wins(), vim.bo.filetype, vim.fn.bufname() }`)
-			}
-			for i := 1.0; i <= 2; i++ {
-				n.ex("Cursord ask hello")
-				n.until("the end of the turn", "return #said == ...", i)
-				require.Equal(t, []any{tabs, 3.0, "", "f"}, where(), position)
-			}
-			n.keys(":Cursord chat<CR>")
-			n.until("it is closed", "return #vim.api.nvim_list_wins() == 1")
-			require.Equal(t, []any{1.0, 1.0, "", "f"}, where(), position)
-			n.keys(":Cursord chat<CR>")
-			n.until("the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_mode().mode == 'i'")
-			n.keys("<Esc>:only<CR>:Cursord chat<CR>")
-			n.until("a file's window", "return vim.bo.filetype == '' and #vim.api.nvim_tabpage_list_wins(0) == 1")
-			require.Equal(t, "", n.lua("return vim.wo.winbar .. vim.v.errmsg"))
-			n.quiet()
-			n.kill()
-		}
-	})
-}
-
 // TestNvimTranscriptInAnyOrder is told of turns and items in all orders, as happens when what is told and what was asked
 // for cross: the transcript is the same.
 func TestNvimTranscriptInAnyOrder(t *testing.T) {
