@@ -96,6 +96,7 @@ func TestSavesThatEditorsReport(t *testing.T) {
 				w.exists("../ready")
 				e.calls(turn.ID)
 				d := e.openDoc("f")
+				e.diffs() // it is known before anybody writes
 				c.saves(d)
 				e.diffs() // what was told has come
 				w.put("../go", "")
