@@ -164,6 +164,7 @@ What is left gets them a little later."
       (with-silent-modifications
         (save-excursion
           (while (and (cursord-transcript-unlit tr)
+                      (time-less-p nil limit)
                       (let ((block (car (cursord-transcript-unlit tr))))
                         (cursord-light (cursord-block-lines block) (1- (cursord--block-end block))
                                        (cursord-block-final block) limit)))
