@@ -68,3 +68,20 @@ func TestDecideFrom(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "1\n2\n3\n4\n5\n6\nD\n", string(r.Current().Data))
 }
+
+// TestUndoOfAnAcceptInACopy takes back an accept that was made in a copy, of what the review itself has rejected: a file is
+// not changed by that.
+func TestUndoOfAnAcceptInACopy(t *testing.T) {
+	r := New(Content{Exists: true, Data: []byte("a\nb\nc\n")})
+	r.Observe(Content{Exists: true, Data: []byte("a\nB\nc\n")}, &Source{TurnID: "t"})
+	c := r.Copy()
+	_, err := r.Decide([]uint64{r.Hunks()[0].ID}, false, nil)
+	require.NoError(t, err)
+	r.Observe(Content{Exists: true, Data: []byte("mine\na\nb\nc\n")}, nil)
+	d, err := c.Decide([]uint64{c.Hunks()[0].ID}, true, nil)
+	require.NoError(t, err)
+	if err := r.Undo(d); err != nil {
+		require.ErrorIs(t, err, ErrOvertaken)
+	}
+	require.Equal(t, "mine\na\nb\nc\n", string(r.Current().Data))
+}

@@ -144,7 +144,7 @@ func (r *Review) restoreAround(d Decision) error {
 			i, present := place[old.ID]
 			switch {
 			case present:
-				if a, keep := old.restored(r.atoms[i]); keep {
+				if a, keep := old.restored(r.atoms[i], d.Accept); keep {
 					change[i] = a
 				} else {
 					drop[i] = true
@@ -182,14 +182,14 @@ func (r *Review) restoreAround(d Decision) error {
 }
 
 // restored returns what becomes of a, which was old before the decision, and whether it stays.
-func (old *decidedAtom) restored(a atom) (restored atom, keep bool) {
+func (old *decidedAtom) restored(a atom, accept bool) (restored atom, keep bool) {
 	switch {
 	case !old.Decided:
 	case old.Ins != 0 && a.del != 0:
 		return a, false // the agent withdrew its own line since
 	case old.Ins != 0:
 		a.ins, a.user = old.Ins, old.User
-	case a.del == 0:
+	case a.del == 0 && !accept: // what an accept dropped is here only where that was decided in another copy
 		a.del = old.Del
 	}
 	return a, true
