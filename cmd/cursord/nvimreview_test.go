@@ -230,7 +230,8 @@ func TestNvimListAndOperators(t *testing.T) {
 			"Cursord review f": `"f" is neither file nor all`, "Cursord accept f": `"f" is neither hunk, file nor all`,
 		} {
 			n.ex(command)
-			require.Equal(t, "cursord: "+why, n.lua("return said[#said].text"))
+			told := n.lua("local why = ... return #vim.tbl_filter(function(s) return s.text == why end, said)", "cursord: "+why)
+			require.EqualValues(t, 1, told, "%s\n%s", why, n.messages())
 		}
 		require.Len(t, e.diffs(), 1)
 	})
