@@ -103,17 +103,15 @@ func (wr *written) best(f *file, open *windows) (_ diffs.Content, known bool) {
 	if own != nil && (own.odd != "" || own.same(wr.after) || wr.late(own)) {
 		own = nil // too late to tell
 	}
-	if reported != nil && reported.Exists {
-		known, seen := wr.start.at(wr.path)
-		if f != nil && f.review.Pending() {
-			known, seen = f.review.Current(), true
-		}
-		if seen && decodesTo(known, reported.Content) {
-			reported = &image{Content: known} // the report has lost what is no text to it
-		}
+	last, seen := wr.start.at(wr.path)
+	if f != nil && f.review.Pending() {
+		last, seen = f.review.Current(), true
+	}
+	if reported != nil && reported.Exists && seen && decodesTo(last, reported.Content) {
+		reported = &image{Content: last} // the report has lost what is no text to it
 	}
 	// What the agent writes begins like this: it may have been seen while it was written.
-	torn := own != nil && (own.tornOf(wr.after) || wr.change.After != nil && bytes.HasPrefix(decoded([]byte(*wr.change.After)), decoded(own.Data)))
+	torn := own != nil && (own.tornOf(wr.after) || seen && own.overlaid(last, wr.after) || wr.change.After != nil && bytes.HasPrefix(decoded([]byte(*wr.change.After)), decoded(own.Data)))
 	if f != nil && f.review.Pending() {
 		now := image{Content: f.review.Current()}
 		switch {
@@ -132,8 +130,7 @@ func (wr *written) best(f *file, open *windows) (_ diffs.Content, known bool) {
 	case reported != nil:
 		return reported.Content, true
 	}
-	start, seen := wr.startAt()
-	switch {
+	switch start, seen := wr.startAt(); {
 	case seen:
 		return start, true
 	case own != nil:
@@ -160,6 +157,14 @@ func decodesTo(file, text diffs.Content) bool {
 // is often cut off first.
 func (a image) tornOf(after image) bool {
 	return a.Exists && a.Target == "" && (len(a.Data) == 0 || after.Exists && bytes.HasPrefix(after.Data, a.Data))
+}
+
+// overlaid reports whether a file holds what it holds after and, behind that, the rest of what it held before: some
+// programs write in place, and cut off what is too much in the end. A rest that begins with a line may be meant.
+func (a image) overlaid(before diffs.Content, after image) bool {
+	n := len(after.Data)
+	return a.Exists && a.Target == "" && 0 < n && n < len(before.Data) && len(a.Data) == len(before.Data) &&
+		bytes.Equal(a.Data[:n], after.Data) && bytes.Equal(a.Data[n:], before.Data[n:]) && before.Data[n-1] != after.Data[n-1]
 }
 
 // late reports whether an image is what the call says that it has made of the file.

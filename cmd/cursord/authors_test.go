@@ -285,6 +285,40 @@ func TestALookBeforeTheWordIsNoPersons(t *testing.T) {
 	}
 }
 
+// TestWrittenInPlaceAndNotYetCutOff has the agent's word come when a file holds what it writes, and still the rest of what
+// was there. Its report has lost the line ends.
+func TestWrittenInPlaceAndNotYetCutOff(t *testing.T) {
+	for _, reviewed := range []bool{false, true} {
+		t.Run(map[bool]string{false: "new", true: "under review"}[reviewed], func(t *testing.T) {
+			w := newWorld(t)
+			crlf := func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
+			v0 := numbered(20, nil)
+			v1 := numbered(20, map[int]string{3: "three is longer now\n"})
+			v2 := numbered(12, map[int]string{3: "three is longer now\n", 9: "nine as well\n"})
+			before := v0
+			w.put("f", crlf(v0))
+			w.start()
+			e := w.opens()
+			if reviewed {
+				before = v1
+				w.plays(lines(edits("a", "f", crlf(v0), crlf(v1)), []string{done})...)
+				e.turn(nil)
+			}
+			w.put("../new", crlf(v2))
+			b := edits("b", "f", before, v2)
+			w.plays(lines([]string{execs("dd if=../new of=f conv=notrunc 2>/dev/null")}, b[:1],
+				[]string{waits("go"), execs(fmt.Sprintf("truncate -s %d f", len(crlf(v2))))}, b[len(b)-1:], []string{done})...)
+			turn := e.asks(nil)
+			e.calls(turn.ID)
+			w.put("../go", "")
+			e.ends(turn.ID)
+			w.requireTree(tree{"f": crlf(v2)})
+			e.decides("diff/reject", obj{"all": true})
+			w.requireTree(tree{"f": crlf(v0)})
+		})
+	}
+}
+
 // TestCancelledInACall cancels turns in calls that have written and not said so.
 func TestCancelledInACall(t *testing.T) {
 	for _, c := range []struct{ name, path, before, after, kind string }{
