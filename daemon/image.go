@@ -111,6 +111,9 @@ func beyondLink(r *os.Root, name string) bool {
 	return false
 }
 
+// readTries is how often a file is read again that has changed meanwhile.
+const readTries = 5
+
 func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), readLink func() (string, error)) image {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || notDirectory(err):
@@ -141,13 +144,22 @@ func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), read
 		return image{odd: fmt.Sprint(pathCause(err))}
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return image{odd: "it is not a regular file"}
-	}
 	var b bytes.Buffer
-	b.Grow(int(info.Size()) + bytes.MinRead)
-	if _, err := b.ReadFrom(io.LimitReader(f, imageMax+1)); err != nil {
-		return image{odd: fmt.Sprint(pathCause(err))}
+	for try := 0; ; try++ {
+		if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
+			return image{odd: "it is not a regular file"}
+		}
+		b.Reset()
+		b.Grow(int(info.Size()) + bytes.MinRead)
+		if _, err := b.ReadFrom(io.NewSectionReader(f, 0, imageMax+1)); err != nil {
+			return image{odd: fmt.Sprint(pathCause(err))}
+		}
+		// What is written meanwhile may have come behind what was there before.
+		now, err := f.Stat()
+		same := err == nil && now.Size() == int64(b.Len()) && now.Size() == info.Size() && now.ModTime().Equal(info.ModTime())
+		if same || try == readTries {
+			break
+		}
 	}
 	if b.Len() > imageMax {
 		return image{odd: fmt.Sprintf("it is larger than %d MiB", imageMax>>20)}
