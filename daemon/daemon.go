@@ -65,7 +65,7 @@ type Daemon struct {
 
 	mu         sync.Mutex
 	workspaces map[string]*workspace // guarded by mu
-	claimed    map[string]any        // guarded by mu; who has the ids of turns that clients have named, or files that are imported
+	claimed    map[string]turnOwner  // guarded by mu; who has the ids of turns that clients have named, or files that are imported
 	agentState AgentStatus           // guarded by mu
 	idle       *time.Timer           // guarded by mu; nil: never
 	asked      bool                  // guarded by mu; Stop was called
@@ -81,7 +81,7 @@ func Open(o Options) (*Daemon, error) {
 	d := &Daemon{
 		build: Build{o.Version, o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
 		launcher: agent.NewLauncher(), docs: newDocuments(), started: sessions.Now(), began: time.Now(), board: newBoard(),
-		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]any{},
+		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]turnOwner{},
 		watching: defaultWatchLimits(), fault: o.Fault,
 	}
 	if d.log == nil {
