@@ -63,6 +63,7 @@ func (d *Daemon) restFor(idle time.Duration) {
 		d.idle = nil
 	}
 	if idle > 0 && !d.closed {
-		d.idle = time.AfterFunc(idle, d.idled)
+		d.idleLeft = idleLooks
+		d.idle = time.AfterFunc(idle/idleLooks, d.idled)
 	}
 }

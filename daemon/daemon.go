@@ -68,6 +68,7 @@ type Daemon struct {
 	claimed    map[string]turnOwner  // guarded by mu; who has the ids of turns that clients have named, or files that are imported
 	agentState AgentStatus           // guarded by mu
 	idle       *time.Timer           // guarded by mu; nil: never
+	idleLeft   int                   // guarded by mu; how many parts of the idle time
 	asked      bool                  // guarded by mu; Stop was called
 	closed     bool                  // guarded by mu; Close was called
 
@@ -258,8 +259,21 @@ func (d *Daemon) rest() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.idle != nil {
-		d.idle.Reset(d.settings().IdleExit)
+		d.idleLeft = idleLooks
+		d.idle.Reset(d.settings().IdleExit / idleLooks)
 	}
+}
+
+// idlesOn reports whether a part of the idle time is left, and begins that.
+func (d *Daemon) idlesOn() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.idleLeft--
+	if d.idle == nil || d.idleLeft <= 0 {
+		return false
+	}
+	d.idle.Reset(d.settings().IdleExit / idleLooks)
+	return true
 }
 
 // stops reports whether the daemon was asked to end.
@@ -272,9 +286,15 @@ func (d *Daemon) stops() bool {
 	}
 }
 
+// idleLooks are the parts of the idle time: while somebody has stopped the daemon, or the machine, no more than one passes.
+const idleLooks = 8
+
 func (d *Daemon) idled() {
 	if d.clients.Load() > 0 {
 		return // the last one to leave starts the time anew
+	}
+	if d.idlesOn() {
+		return
 	}
 	if err := d.Stop(false); err != nil {
 		d.rest()

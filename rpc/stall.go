@@ -9,20 +9,27 @@ import (
 // writeChunk is what a client must take within the stall limit, in bytes, not to count as one that does not read.
 const writeChunk = 32 << 10
 
+// stallLooks is how often a guard looks at a write within its limit.
+const stallLooks = 8
+
 // A stallGuard writes in chunks and calls stalled when one of them takes too long. Its timer runs over many writes: to
-// start and stop one for each would cost as much as the write of a delta.
+// start and stop one for each would cost as much as the write of a delta. It counts the looks at which a write was still
+// the same: while somebody stops this process there are none, and the client may have read all the time.
 type stallGuard struct {
 	w       io.Writer
-	limit   time.Duration
+	every   time.Duration
 	stalled func()
-	made    time.Time
 	timer   *time.Timer
-	since   atomic.Int64 // when the present write began, after made; 0: there is none
-	armed   atomic.Bool  // the timer runs
+	writes  atomic.Uint64 // odd during one
+	armed   atomic.Bool   // the timer runs
+
+	// Of look.
+	seen   uint64 // the write
+	waited int    // how many looks ago it was first seen
 }
 
 func newStallGuard(w io.Writer, limit time.Duration, stalled func()) *stallGuard {
-	g := &stallGuard{w: w, limit: limit, stalled: stalled, made: time.Now()}
+	g := &stallGuard{w: w, every: limit / stallLooks, stalled: stalled}
 	g.timer = time.AfterFunc(time.Hour, g.look)
 	g.timer.Stop()
 	return g
@@ -30,22 +37,22 @@ func newStallGuard(w io.Writer, limit time.Duration, stalled func()) *stallGuard
 
 // look is what the timer does.
 func (g *stallGuard) look() {
-	g.armed.Store(false) // before since is read: a write that begins now arms the timer itself
-	since := g.since.Load()
-	if since == 0 {
-		return
+	now := g.writes.Load()
+	switch {
+	case now%2 == 0:
+		g.armed.Store(false)
+		if g.writes.Load() == now || !g.armed.CompareAndSwap(false, true) { // else one has begun that found it armed
+			return
+		}
+	case now != g.seen:
+		g.seen, g.waited = now, 0
+	default:
+		if g.waited++; g.waited >= stallLooks {
+			g.stalled()
+			return
+		}
 	}
-	if left := g.limit - (time.Since(g.made) - time.Duration(since)); left > 0 {
-		g.arm(left)
-	} else {
-		g.stalled()
-	}
-}
-
-func (g *stallGuard) arm(d time.Duration) {
-	if g.armed.CompareAndSwap(false, true) {
-		g.timer.Reset(d)
-	}
+	g.timer.Reset(g.every)
 }
 
 func (g *stallGuard) stop() { g.timer.Stop() }
@@ -53,10 +60,12 @@ func (g *stallGuard) stop() { g.timer.Stop() }
 func (g *stallGuard) Write(p []byte) (int, error) {
 	total := 0
 	for len(p) > 0 {
-		g.since.Store(max(1, int64(time.Since(g.made))))
-		g.arm(g.limit)
+		g.writes.Add(1)
+		if g.armed.CompareAndSwap(false, true) {
+			g.timer.Reset(g.every)
+		}
 		n, err := g.w.Write(p[:min(len(p), writeChunk)])
-		g.since.Store(0)
+		g.writes.Add(1)
 		total += n
 		if err != nil {
 			return total, err

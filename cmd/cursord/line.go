@@ -102,15 +102,20 @@ func lineError(err error) error {
 	return err
 }
 
-// awaitHello tells the editor of a daemon that does not answer, until done.
+// awaitHello tells the editor of a daemon that does not answer, until done. Time in which somebody had stopped this process
+// does not count.
 func (l *line) awaitHello(done <-chan struct{}) {
-	for since := time.Now(); ; {
+	for waited := time.Duration(0); ; {
+		since := time.Now()
 		select {
 		case <-done:
 			return
 		case <-time.After(silentLimit):
 		}
-		if l.j.route.starting() && time.Since(since) < startLimit {
+		if time.Since(since) > silentLimit+silentLimit/2 {
+			continue
+		}
+		if waited += silentLimit; l.j.route.starting() && waited < startLimit {
 			continue
 		}
 		advice := l.j.route.silent()
@@ -118,7 +123,7 @@ func (l *line) awaitHello(done <-chan struct{}) {
 			l.complained = true
 			l.j.say("warning", advice)
 		}
-		if time.Since(since) < muteLimit {
+		if waited < muteLimit {
 			continue
 		}
 		select {

@@ -58,6 +58,21 @@ func TestAllIsStoppedForAWhile(t *testing.T) {
 	audit(t, e.all())
 }
 
+// TestStoppedIsNotIdle stops a daemon that nobody uses for longer than it may be idle: it goes on for most of that time.
+func TestStoppedIsNotIdle(t *testing.T) {
+	const idle = time.Second
+	w := newWorld(t)
+	w.put("../config.toml", "idle_exit = \""+idle.String()+"\"\n")
+	w.args = []string{"--detached"}
+	w.start()
+	freeze(t, w.cmd.Process.Pid)
+	<-time.After(idle + idle/2) // what is tested
+	since := time.Now()
+	require.NoError(t, syscall.Kill(w.cmd.Process.Pid, syscall.SIGCONT))
+	<-w.ended
+	require.Greater(t, time.Since(since), idle/4)
+}
+
 // TestTimesThatAreNotNow has agents and people write files that are dated in the future and in the distant past.
 func TestTimesThatAreNotNow(t *testing.T) {
 	now := time.Now()
