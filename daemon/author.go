@@ -17,8 +17,7 @@ func (r *reviewer) author(name string, img image) *diffs.Source {
 
 // writer returns the agent whose open call may have made of a path what it holds now; nil if there is none.
 func (t *worktree) writer(name string) *diffs.Source {
-	full := t.absolute(name)
-	return t.windows.author(name, changedAt(t.root, full, filestat.Of(full)))
+	return t.windows.author(name, t.changedAt(name, filestat.Of(t.absolute(name))))
 }
 
 func (t *worktree) absolute(name string) string {

@@ -62,7 +62,7 @@ func (r *reviewer) lookAgain(touched func(path string) bool, tries int) {
 		if st.Size == 0 {
 			quiet = saveTries * settle / 2 // on a busy disk, what was cut off may stay so for a while
 		}
-		if !f.tree.explained(changedAt(f.tree.root, p, st)) ||
+		if !f.tree.explained(r.shared().changedAt(f.realPath(), st)) ||
 			!st.Exists() && tries < goneTries || st.Exists() && tries < saveTries && age >= 0 && age < quiet {
 			saved[p] = true
 		} else {
@@ -100,7 +100,7 @@ func (r *reviewer) readSaved(f *file) image {
 		if img.odd != "" || img.same(last) || r.author(name, img) != nil {
 			return img
 		}
-		when := changedAt(r.w.root, path, before)
+		when := r.shared().changedAt(name, before)
 		if late { // who writes again and again has done so before
 			when = min(when, begun.UnixNano())
 		}

@@ -254,28 +254,15 @@ func (s *snapshot) beyondLink(name string, known map[string]bool) bool {
 	return link
 }
 
-// trace returns when a suspect was last changed. Of what has come with its folder, the folder tells, which may have
-// changed again.
+// trace returns when a suspect was last changed.
 func (s *snapshot) trace(sus suspect) trace {
 	if sus.to != nil {
 		c := s.trace(*sus.to)
 		c.path = sus.path
 		return c
 	}
-	c := trace{path: sus.path, when: changedAt(s.root, s.full(sus.path), sus.is), inexact: !sus.is.Exists()}
-	if sus.entry == nil && sus.is.Exists() && c.when < s.began.UnixNano() {
-		for dir := path.Dir(sus.path); dir != "." && !s.hasDir(dir); dir = path.Dir(dir) {
-			c.when, c.inexact = max(c.when, filestat.Of(s.full(dir)).Ctime), true
-		}
-	}
-	return c
-}
-
-func (s *snapshot) hasDir(dir string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, there := s.dirs[dir]
-	return there
+	gone := !sus.is.Exists()
+	return trace{path: sus.path, when: s.changedAt(sus.path, sus.is), inexact: gone || sus.is.Ctime < s.began.UnixNano()}
 }
 
 // wasThere reports whether a file that was not listed before has been there all along.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
 
@@ -19,6 +20,7 @@ func takeSnapshot(t *testing.T, repo bool, files ...string) *snapshot {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	for _, name := range files {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644))
 	}
 	if repo {
@@ -74,6 +76,29 @@ func TestSnapshotThatIsLate(t *testing.T) {
 	require.False(t, known)
 	_, known = late.at("new")
 	require.True(t, known, "it was certainly not there")
+}
+
+// TestFoldersInEachOthersPlace has what is gone, and what has come, with its folder be as new as that, whatever the folders
+// that now have their names look like: it was once taken for an older change, a person's.
+func TestFoldersInEachOthersPlace(t *testing.T) {
+	for _, repo := range []bool{true, false} {
+		for _, list := range []bool{true, false} {
+			s := takeSnapshot(t, repo, "d/in/a", "d/in/same", "e/in/b", "e/in/same")
+			require.NoError(t, os.Rename(s.full("d"), s.full("t")))
+			require.NoError(t, os.Rename(s.full("e"), s.full("d")))
+			require.NoError(t, os.Rename(s.full("t"), s.full("e")))
+			swapped := min(filestat.Of(s.full("d")).Ctime, filestat.Of(s.full("e")).Ctime)
+			seen := map[string]bool{}
+			s.scan(t.Context(), list, func(c trace) verdict {
+				require.GreaterOrEqual(t, c.when, swapped, "%s, git %t, all listed %t", c.path, repo, list)
+				seen[c.path] = true
+				return verdict{leave: true}
+			})
+			for _, name := range []string{"d/in/a", "d/in/same", "e/in/b", "e/in/same"} {
+				require.True(t, seen[name], name)
+			}
+		}
+	}
 }
 
 func TestTooWide(t *testing.T) {

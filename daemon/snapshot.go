@@ -168,7 +168,8 @@ func (s *snapshot) keep(list listing, stats []filestat.Stat) {
 	s.listed = true
 	s.repos, s.files, s.nested, s.whole = list.repos, files, list.nested, list.whole
 	for _, dir := range list.dirs {
-		s.dirs[dir] = inode{}
+		st := filestat.Of(s.full(dir))
+		s.dirs[dir] = inode{st.Dev, st.Ino}
 	}
 	if len(list.repos) > 0 {
 		for name := range files {

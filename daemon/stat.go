@@ -1,22 +1,57 @@
 package daemon
 
 import (
+	"path"
 	"path/filepath"
 	"time"
 
 	"cursord/daemon/internal/filestat"
 )
 
-// changedAt returns when a path below root that is in a state was last changed, in Unix ns. Of what is gone the folder
-// tells, which may have changed again.
-func changedAt(root, name string, now filestat.Stat) int64 {
+// changedAt returns when a path that is in a state was last changed, in Unix ns. Of what is gone the folder tells, which may
+// have changed again.
+func (t *worktree) changedAt(name string, now filestat.Stat) int64 {
+	if len(t.starts) > 0 && !filepath.IsAbs(name) {
+		return t.starts[0].changedAt(name, now)
+	}
 	if now.Exists() {
 		return now.Ctime
 	}
-	for dir := filepath.Dir(name); len(dir) >= len(root); dir = filepath.Dir(dir) {
+	full := t.absolute(name)
+	for dir := filepath.Dir(full); len(dir) >= len(t.root); dir = filepath.Dir(dir) {
 		if st := filestat.Of(dir); st.Exists() {
 			return st.Ctime
 		}
 	}
 	return time.Now().UnixNano()
+}
+
+// changedAt is the same where it is known which folders there were: what is in another than was there has come, or gone, with
+// that.
+func (s *snapshot) changedAt(name string, now filestat.Stat) int64 {
+	when, gone := now.Ctime, !now.Exists()
+	if !gone && when >= s.began.UnixNano() {
+		return when
+	}
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		st := filestat.Of(s.full(dir))
+		was := dir == "." || s.hadDir(dir, st)
+		if gone || !was {
+			when = max(when, st.Ctime)
+		}
+		if was {
+			return when
+		}
+	}
+}
+
+// hadDir reports whether a folder was there already, or may have been.
+func (s *snapshot) hadDir(dir string, now filestat.Stat) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.listed {
+		return now.Exists()
+	}
+	was, there := s.dirs[dir]
+	return there && was == inode{now.Dev, now.Ino}
 }
