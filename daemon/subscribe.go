@@ -177,7 +177,9 @@ func (s *Subscription) push(n *Notification) {
 		return
 	}
 	if n.Kind == sessions.KindItem && n.Delta == nil {
-		s.flush(n.ID)
+		if s.flush(n.ID); s.behind.Load() {
+			return // it comes with the catch-up, behind its text
+		}
 	}
 	if s.give(n) {
 		s.cursor = max(s.cursor, n.Seq)
