@@ -40,14 +40,17 @@
     (user-error "Nothing was sent: M-x cursord-trust allows the agent to work here"))
   (cursord-call ws :workspace/trust '(:trusted t)))
 
-(defun cursord--start-turn (ws params)
+(defun cursord--start-turn (ws params started)
   "Start a turn in WS with PARAMS and return the answer.
-The name of the turn makes it one, however often it is asked for."
+The name of the turn makes it one, however often it is asked for.  STARTED is
+called with the answer before anything is received that came behind it."
   (let ((limit 30) answer)
     (while (not answer)
       (let (failed)
         (cursord-request ws :turn/start params
-                         :then (lambda (result) (setq answer result))
+                         :then (lambda (result)
+                                 (setq answer result)
+                                 (funcall started result))
                          :else (lambda (err) (setq failed err)))
         (let ((deadline (time-add nil limit)))
           (while (not (or answer failed))
@@ -74,15 +77,16 @@ It returns once the daemon has stored the turn; if it has not, that is an error.
            (let ((sessions (plist-get (cursord-call ws :session/list '(:limit 1)) :sessions)))
              (cursord-talk-with ws (seq-find #'identity sessions)))))
     (add-to-history 'cursord-prompt-history prompt)
-    (let* ((session (cursord-workspace-current ws))
-           (result (cursord--start-turn
-                    ws `(:prompt ,prompt :turnId ,(cursord--new-turn-id)
-                                 ,@(and context (list :context (vconcat context)))
-                                 ,@(if session (list :sessionId session) (cursord-workspace-next ws))))))
-      (puthash (plist-get (plist-get result :turn) :id) t (cursord-workspace-mine ws))
-      (unless session
-        (cursord-talk-with ws (plist-get result :session)))
-      result)))
+    (let ((session (cursord-workspace-current ws)))
+      (cursord--start-turn
+       ws `(:prompt ,prompt :turnId ,(cursord--new-turn-id)
+                    ,@(and context (list :context (vconcat context)))
+                    ,@(if session (list :sessionId session) (cursord-workspace-next ws)))
+       (lambda (result)
+         (let ((turn (plist-get result :turn)))
+           (puthash (plist-get turn :id) t (cursord-workspace-mine ws))
+           (unless session
+             (cursord-talk-with ws (plist-get result :session) turn))))))))
 
 ;;;; In the minibuffer
 

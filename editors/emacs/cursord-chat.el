@@ -154,11 +154,13 @@ With a prefix argument NEW, begin a new session."
 
 ;;;; What is told
 
-(defun cursord--show-session (ws)
-  "Have the chat of the current buffer show the session that WS talks with."
+(defun cursord--show-session (ws turn)
+  "Have the chat of the current buffer show the session that WS talks with.
+TURN is what it was just made for, if it was."
   (let ((session (cursord-workspace-current ws)))
     (unless (equal session (cursord-transcript-session cursord-transcript))
-      (cursord-transcript-clear ws session))))
+      ;; Of a turn that waits nothing more was told.
+      (cursord-transcript-clear ws session (and (equal (plist-get turn :status) "queued") turn)))))
 
 (defun cursord--chat-event (event ws object _before)
   "Show OBJECT, which EVENT tells of in WS, in the chat."
@@ -173,7 +175,7 @@ With a prefix argument NEW, begin a new session."
           ('delta (when mine (cursord-transcript-delta tr object)))
           ('item (when mine (cursord-transcript-item tr object)))
           ('turn (when mine (cursord-transcript-turn tr object)))
-          ('current (cursord--show-session ws))
+          ('current (cursord--show-session ws object))
           ('reset (cursord-transcript-clear ws (cursord-transcript-session tr)))
           ('update (cursord-transcript-flush tr)
                    (force-mode-line-update)))))))

@@ -73,23 +73,28 @@
   (format "%s %08d" (gethash (plist-get item :turnId) (cursord-transcript-turns tr)) (plist-get item :index)))
 
 (defun cursord--older-p (block object)
-  "Whether OBJECT, which was read, is older than what BLOCK shows.
+  "Whether OBJECT, which was read, is no newer than what BLOCK shows.
 An answer can be overtaken by what is told."
   (and block
        (or (< (plist-get object :seq) (cursord-block-seq block))
            (and (= (plist-get object :seq) (cursord-block-seq block))
-                (plist-get object :text)
-                (string-prefix-p (plist-get object :text) (apply #'concat (reverse (cursord-block-text block))))))))
+                (string-prefix-p (or (plist-get object :text) "") (apply #'concat (reverse (cursord-block-text block))))))))
+
+(defun cursord--orphan-p (tr object)
+  "Whether OBJECT is of a turn that TR does not know yet."
+  (not (gethash (plist-get object :turnId) (cursord-transcript-turns tr))))
 
 (defun cursord-transcript-item (tr item &optional read)
   "Show ITEM as it is now in TR, whose buffer is current.
 If it was READ, what is shown may be newer."
   (let* ((id (plist-get item :id))
          (block (gethash id (cursord-transcript-by-id tr))))
+    (unless read                        ; it has all text that was told before it
+      (remhash id (cursord-transcript-gaps tr)))
     (cond
+     ((cursord--orphan-p tr item)
+      (push (lambda () (cursord-transcript-item tr item read)) (cursord-transcript-orphans tr)))
      ((and read (cursord--older-p block item)))
-     ((not (gethash (plist-get item :turnId) (cursord-transcript-turns tr)))
-      (push item (cursord-transcript-orphans tr)))
      ((equal (plist-get item :kind) "tool") (cursord--show-tool tr item))
      (t
       (pcase-let ((`(,head ,prefix ,compact ,lit)
@@ -117,20 +122,53 @@ If it was READ, what is shown may be newer."
          (block (gethash id (cursord-transcript-by-id tr)))
          (offset (plist-get delta :offset))
          (have (if block (cursord-block-bytes block) 0))
-         (text (plist-get delta :text))
-         (buffer (current-buffer)))
+         (text (plist-get delta :text)))
     (cond
+     ((cursord--orphan-p tr delta)
+      (push (lambda () (cursord-transcript-delta tr delta)) (cursord-transcript-orphans tr)))
      ((and block (= offset have)) (cursord--append tr block text))
      ((and block (< offset have (+ offset (string-bytes text))))
       (cursord--append tr block (decode-coding-string (substring (encode-coding-string text 'utf-8-unix) (- have offset))
                                                       'utf-8-unix)))
      ((and block (< offset have)))
-     (t (cursord-request (cursord-transcript-ws tr) :item/read (list :itemId id)
-                         :then (lambda (result)
-                                 (when (buffer-live-p buffer)
-                                   (with-current-buffer buffer
-                                     (when (eq tr cursord-transcript)
-                                       (cursord-transcript-item tr (plist-get result :item) t))))))))))
+     (t (cursord--missing tr id delta)))))
+
+(defconst cursord--stored 0.3
+  "Seconds after which the daemon can be asked for text that it has told.
+It stores text that grows four times a second.")
+
+(defun cursord--missing (tr id delta)
+  "Have the text of the item ID read that is before DELTA, and then add that.
+The buffer of TR is the current one."
+  (push delta (gethash id (cursord-transcript-gaps tr)))
+  (unless (cdr (gethash id (cursord-transcript-gaps tr)))
+    (run-at-time
+     cursord--stored nil #'cursord-protected #'cursord--in-transcript (current-buffer) tr
+     (lambda ()
+       (let ((buffer (current-buffer)))
+         (when (gethash id (cursord-transcript-gaps tr))
+           (cursord-request (cursord-transcript-ws tr) :item/read (list :itemId id)
+                            :then (lambda (result)
+                                    (cursord--in-transcript buffer tr
+                                                            (lambda () (cursord--fill-gap tr id (plist-get result :item)))))
+                            ;; The end of the item brings all of it.
+                            :else (lambda (err) (cursord-log "%s" (cursord-error-text err))))))))))
+
+(defun cursord--in-transcript (buffer tr function)
+  "Call FUNCTION in BUFFER if that still shows TR."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (when (eq tr cursord-transcript)
+        (funcall function)))))
+
+(defun cursord--fill-gap (tr id item)
+  "Show ITEM, which was read, in TR, and what was told of it meanwhile.
+Its name is ID."
+  (when-let* ((deltas (gethash id (cursord-transcript-gaps tr))))
+    (remhash id (cursord-transcript-gaps tr))
+    (cursord-transcript-item tr item t)
+    (dolist (delta (nreverse deltas))
+      (cursord-transcript-delta tr delta))))
 
 (defun cursord--heading (turn)
   "The heading of what comes of TURN."
@@ -159,8 +197,7 @@ If it was READ, what is shown may be newer."
       (setq head (cursord--insert-block tr id (concat order " \"") text))
       (let ((orphans (nreverse (cursord-transcript-orphans tr))))
         (setf (cursord-transcript-orphans tr) nil)
-        (dolist (item orphans)
-          (cursord-transcript-item tr item))))
+        (mapc #'funcall orphans)))
     (setf (cursord-block-shown head) text
           (cursord-block-seq head) (plist-get turn :seq))
     (when (and err (not (gethash (concat "end " id) (cursord-transcript-by-id tr))))
@@ -172,13 +209,14 @@ If it was READ, what is shown may be newer."
 
 ;;;; All of it
 
-(defun cursord-transcript-clear (ws session)
-  "Have the current buffer show nothing, to begin with SESSION of WS."
+(defun cursord-transcript-clear (ws session &optional turn)
+  "Have the current buffer show nothing, to begin with SESSION of WS.
+If TURN is its first one, of which nothing was told yet, nothing is read."
   (cursord--editing
     (delete-region (point-min) (point-max)))
   (setq cursord-transcript (cursord--transcript-make :ws ws :session session))
-  (when session
-    (cursord-transcript-load cursord-transcript)))
+  (cond (turn (cursord-transcript-turn cursord-transcript turn))
+        (session (cursord-transcript-load cursord-transcript))))
 
 (defun cursord--older-line (tr)
   "Say at the top whether there is more of TR than is shown."
@@ -201,10 +239,7 @@ If it was READ, what is shown may be newer."
          ,@(and (cursord-transcript-oldest tr) (list :before (cursord-transcript-oldest tr))))
        :then (lambda (result)
                (setf (cursord-transcript-loading tr) nil)
-               (when (buffer-live-p buffer)
-                 (with-current-buffer buffer
-                   (when (eq tr cursord-transcript)
-                     (cursord--take-page tr result)))))
+               (cursord--in-transcript buffer tr (lambda () (cursord--take-page tr result))))
        :else (lambda (err)
                (setf (cursord-transcript-loading tr) nil)
                (cursord-complain err))))))
@@ -214,13 +249,17 @@ If it was READ, what is shown may be newer."
   (seq-doseq (turn (plist-get page :turns))
     (unless (cursord--older-p (gethash (plist-get turn :id) (cursord-transcript-by-id tr)) turn)
       (cursord-transcript-turn tr turn)))
-  (let ((items (plist-get page :items)))
+  (let* ((items (plist-get page :items))
+         (more (and (eq (plist-get page :more) t) (> (length items) 0)))
+         (known (hash-table-count (cursord-transcript-by-id tr))))
     (seq-doseq (item items)
       (cursord-transcript-item tr item t))
     (cursord--write tr)
-    (setf (cursord-transcript-oldest tr)
-          (and (eq (plist-get page :more) t) (> (length items) 0) (plist-get (aref items 0) :id)))
-    (cursord--older-line tr)))
+    (setf (cursord-transcript-oldest tr) (and more (plist-get (aref items 0) :id)))
+    (if (and more (= known (hash-table-count (cursord-transcript-by-id tr))))
+        ;; All of it was told already: what is missing is in front of it.
+        (cursord-transcript-load tr)
+      (cursord--older-line tr))))
 
 (provide 'cursord-transcript)
 ;;; cursord-transcript.el ends here

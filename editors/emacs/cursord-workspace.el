@@ -50,7 +50,8 @@ WS is a workspace.  EVENT, OBJECT and BEFORE, its former state, are:
 `reset'    a hash table of the diffs there were: all that was known is void.
 `ready'    the workspace is subscribed to, for the first time or again.
 `down'     the connection was lost.
-`current'  the session that is talked with has changed.
+`current'  the session that is talked with has changed.  If it was just made
+           for a Turn, OBJECT is that.
 `update'   comes once after several of these: the time to draw again.
 An error in one function does not keep the others from being called.")
 
@@ -383,13 +384,14 @@ An answer can be overtaken."
   "The session of WS that is talked with, once there is one."
   (gethash (cursord-workspace-current ws) (cursord-workspace-sessions ws)))
 
-(defun cursord-talk-with (ws session)
-  "Talk with SESSION in WS from now on, with a new one if it is nil."
+(defun cursord-talk-with (ws session &optional turn)
+  "Talk with SESSION in WS from now on, with a new one if it is nil.
+TURN is the one that it was made for, if it is new."
   (setf (cursord-workspace-chosen ws) t
         (cursord-workspace-current ws) (plist-get session :id))
   (when (and session (not (cursord-session ws)))
     (puthash (plist-get session :id) session (cursord-workspace-sessions ws)))
-  (cursord--emit 'current ws)
+  (cursord--emit 'current ws turn)
   (cursord--wake 0))
 
 (defun cursord-choose-session (ws done)
