@@ -246,3 +246,20 @@ func TestNvimChatIsWhereItWasConfigured(t *testing.T) {
 		}
 	})
 }
+
+// TestNvimAnswerWithoutText has text of an item be asked for while the daemon has stored none of it: what is shown stays.
+func TestNvimAnswerWithoutText(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.start()
+		n := w.neovim(t, bin, "")
+		require.Equal(t, "one ", n.lua(`local tr = require('cursord.transcript').new({ root = '/w' })
+			local item = { id = 'i', turnId = 't', index = 0, seq = 2, kind = 'assistant', status = 'running' }
+			tr:turn({ id = 't', createdAt = '2026', prompt = 'go', status = 'running', seq = 1 })
+			tr:item(item)
+			tr:delta({ itemId = 'i', offset = 0, text = 'one ' })
+			tr:item(item, true)
+			tr:flush()
+			return vim.api.nvim_buf_get_lines(tr.buf, -2, -1, true)[1]`))
+	})
+}

@@ -132,7 +132,7 @@ local function is_older(block, object)
   if not block or object.seq ~= block.seq then
     return block ~= nil and object.seq < block.seq
   end
-  return object.text ~= nil and vim.startswith(table.concat(block.text), object.text)
+  return vim.startswith(table.concat(block.text), object.text or '')
 end
 
 --- Takes an item as it is now.
