@@ -21,6 +21,14 @@
   :type 'boolean
   :group 'cursord)
 
+(defcustom cursord-isolation nil
+  "Where agents of new sessions work, as far as nothing else was chosen.
+In a copy, nothing changes in the project until you accept it."
+  :type '(choice (const :tag "As the daemon is set" nil)
+                 (const :tag "In the project" none)
+                 (const :tag "In a copy of the project" copy))
+  :group 'cursord)
+
 (defvar cursord-prompt-history nil "What was asked, the latest first.")
 
 (defun cursord--new-turn-id ()
@@ -77,16 +85,37 @@ It returns once the daemon has stored the turn; if it has not, that is an error.
            (let ((sessions (plist-get (cursord-call ws :session/list '(:limit 1)) :sessions)))
              (cursord-talk-with ws (seq-find #'identity sessions)))))
     (add-to-history 'cursord-prompt-history prompt)
-    (let ((session (cursord-workspace-current ws)))
-      (cursord--start-turn
-       ws `(:prompt ,prompt :turnId ,(cursord--new-turn-id)
-                    ,@(and context (list :context (vconcat context)))
-                    ,@(if session (list :sessionId session) (cursord-workspace-next ws)))
-       (lambda (result)
-         (let ((turn (plist-get result :turn)))
-           (puthash (plist-get turn :id) t (cursord-workspace-mine ws))
-           (unless session
-             (cursord-talk-with ws (plist-get result :session) turn))))))))
+    (let* ((session (cursord-workspace-current ws))
+           (made (unless session (cursord--make-session ws)))
+           answer)
+      (unwind-protect
+          (setq answer
+                (cursord--start-turn
+                 ws `(:prompt ,prompt :turnId ,(cursord--new-turn-id)
+                              ,@(and context (list :context (vconcat context)))
+                              ,@(cond ((or session made) (list :sessionId (or session made)))
+                                      (t (cursord-workspace-next ws))))
+                 (lambda (result)
+                   (let ((turn (plist-get result :turn)))
+                     (puthash (plist-get turn :id) t (cursord-workspace-mine ws))
+                     (unless session
+                       (cursord-talk-with ws (plist-get result :session) turn))))))
+        (when (and made (not answer))
+          (cursord-request ws :session/delete (list :sessionId made) :else #'ignore))))))
+
+(defun cursord--next-isolation (ws)
+  "Where the agent of the next new session of WS is to work; nil if that is open."
+  (or (plist-get (cursord-workspace-next ws) :isolation)
+      (and cursord-isolation (symbol-name cursord-isolation))))
+
+(defun cursord--make-session (ws)
+  "Make a session of WS where its first turn could not, and return its id.
+Else return nil."
+  (when-let* ((isolation (cursord--next-isolation ws)))
+    (plist-get (plist-get (cursord-call ws :session/create
+                                        (plist-put (copy-sequence (cursord-workspace-next ws)) :isolation isolation))
+                          :session)
+               :id)))
 
 ;;;; In the minibuffer
 

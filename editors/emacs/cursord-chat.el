@@ -92,7 +92,8 @@
                         (list (cursord--state-word ws turn)
                               (or (plist-get session :model) (plist-get (cursord-workspace-next ws) :model))
                               (and mode (not (equal mode "agent")) mode)
-                              (and (equal (plist-get session :isolation) "copy") "in a copy")
+                              (and (equal (if session (plist-get session :isolation) (cursord--next-isolation ws)) "copy")
+                                   "in a copy")
                               (and (> hunks 0) (cursord-plural hunks "hunk"))
                               (and started (cursord--elapsed (float-time (time-subtract nil (date-to-time started)))))
                               (substitute-command-keys

@@ -42,6 +42,7 @@
     ("N" "rename" cursord-rename-session)
     ("m" "model" cursord-set-model)
     ("M" "mode" cursord-set-mode)
+    ("i" "isolation" cursord-set-isolation)
     ("X" "delete one" cursord-delete-session)]
    ["Project"
     ("t" "trust" cursord-trust)

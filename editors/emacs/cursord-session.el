@@ -153,7 +153,7 @@ With a prefix argument ALL, end those of all sessions of the project."
                                (truncate-string-to-width (plist-get session :title) 50 nil nil "…")))
       (cursord-call ws :session/delete (list :sessionId (plist-get session :id))))))
 
-;;;; Models, modes, trust
+;;;; Models, modes, isolation, trust
 
 (defun cursord--set (ws key value)
   "Set KEY of the session that WS talks with, or of the next one, to VALUE."
@@ -187,6 +187,23 @@ With a prefix argument ALL, end those of all sessions of the project."
 In the modes \"ask\" and \"plan\" the agent changes nothing."
   (interactive (list (completing-read "Mode: " '("agent" "ask" "plan") nil t)))
   (cursord--set (cursord-workspace-open) :mode mode))
+
+;;;###autoload
+(defun cursord-set-isolation (isolation)
+  "Have agents of new sessions work where ISOLATION says, and go on with one.
+With \"copy\" that is a copy of the project: nothing changes in the project
+until it is accepted.  A session stays where it is."
+  (interactive (list (completing-read "Isolation: " '("copy" "none") nil t)))
+  (let ((ws (cursord-workspace-open)))
+    (cursord-choose-session
+     ws (lambda ()
+          (let ((session (cursord-session ws)))
+            (setf (cursord-workspace-next ws) (plist-put (cursord-workspace-next ws) :isolation isolation))
+            (when (and session (not (equal isolation (plist-get session :isolation))))
+              (cursord-talk-with ws nil))
+            (force-mode-line-update t)
+            (cursord-say "in %s session the agent works in %s" (if (cursord-workspace-current ws) "this" "the next")
+                         (if (equal isolation "copy") "a copy of the project" "the project")))))))
 
 ;;;###autoload
 (defun cursord-trust (&optional withdraw)

@@ -49,6 +49,7 @@
 (autoload 'cursord-next-attention "cursord-session" nil t)
 (autoload 'cursord-set-model "cursord-session" nil t)
 (autoload 'cursord-set-mode "cursord-session" nil t)
+(autoload 'cursord-set-isolation "cursord-session" nil t)
 (autoload 'cursord-rename-session "cursord-session" nil t)
 (autoload 'cursord-delete-session "cursord-session" nil t)
 (autoload 'cursord-review "cursord-review" nil t)

@@ -154,6 +154,36 @@
 
 ;;;; Asking
 
+(ert-deftest cursord-test-isolation ()
+  "A new session works where it was chosen, and what it did comes by accepting it."
+  (cursord-test-with-world
+    (let* ((ws (progn (cursord-test-put "f" "one\ntwo\nthree\n") (cursord-workspace-open)))
+           (sessions (lambda () (append (plist-get (cursord-call ws :session/list nil) :sessions) nil))))
+      (cursord-test-plays (cursord-test-edits "f" "one\ntwo\nthree\n" "one\n2\nthree\n"))
+      (let ((cursord-isolation 'copy))
+        (setq cursord-test-answers '(nil))
+        (should-error (cursord-send ws "change f") :type 'user-error)
+        (cursord-test-until "nothing is left of what could not be asked" (null (funcall sessions)))
+        (setq cursord-test-answers '(t))
+        (with-current-buffer (find-file-noselect (cursord-test-file "f"))
+          (cursord-test-turn ws "change f")
+          (cursord-test-agree ws "f" "one\ntwo\nthree\n" 1)
+          (should (equal "copy" (plist-get (cursord-session ws) :isolation)))
+          (cursord-test-go 2)
+          (cursord-accept-hunk)
+          (cursord-test-agree ws "f" "one\n2\nthree\n" 0)
+          (cursord-test-plays (cursord-test-edits "f" "one\n2\nthree\n" "1\n2\nthree\n"))
+          ;; What is chosen counts more, and for new ones.
+          (cursord-set-isolation "none")
+          (cursord-test-until "a new session" (null (cursord-workspace-current ws)))
+          (cursord-test-turn ws "change f")
+          (cursord-test-agree ws "f" "1\n2\nthree\n" 1)
+          (should (equal '("none" "copy") (mapcar (lambda (session) (plist-get session :isolation)) (funcall sessions))))
+          (let ((before (cursord-workspace-current ws)))
+            (cursord-set-isolation "none")
+            (cursord-test-until "what is said" (equal "none" (plist-get (cursord-workspace-next ws) :isolation)))
+            (should (equal before (cursord-workspace-current ws)))))))))
+
 (ert-deftest cursord-test-compose ()
   "What is written stays until it is sent; earlier prompts come back."
   (cursord-test-with-world
