@@ -18,20 +18,24 @@ import (
 )
 
 // sshd starts a server for ssh that leads to the world as to another machine, with keys of its own, and returns a folder with
-// an "ssh" that calls it "build". The test is skipped where there is none.
+// an "ssh" that calls it "build". The test is skipped where there is none, unless CURSORD_NEED_SSHD says that it must be there.
 func (w *world) sshd(t *testing.T) string {
 	t.Helper()
+	skip := t.Skipf
+	if os.Getenv("CURSORD_NEED_SSHD") != "" {
+		skip = t.Fatalf
+	}
 	server, err := exec.LookPath("sshd")
 	if err != nil {
 		server = "/usr/sbin/sshd"
 	}
 	for _, tool := range []string{server, "ssh", "ssh-keygen"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("there is no %s", tool)
+			skip("there is no %s", tool)
 		}
 	}
 	if _, err := user.Lookup("sshd"); err != nil && os.Geteuid() == 0 {
-		t.Skip("there is no user sshd, as whom a part of it has to run")
+		skip("there is no user sshd, as whom a part of it has to run")
 	}
 	client, err := exec.LookPath("ssh")
 	require.NoError(t, err)
@@ -84,7 +88,7 @@ func (w *world) sshd(t *testing.T) string {
 			gone <- err
 			said, _ := os.ReadFile(log)
 			if strings.Contains(string(said), "Missing privilege separation directory") {
-				t.Skip("sshd is not set up here")
+				skip("sshd is not set up here")
 			}
 			t.Fatalf("sshd has ended: %v\n%s", err, said)
 		default:
