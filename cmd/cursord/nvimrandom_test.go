@@ -36,7 +36,7 @@ function disagreement()
 			local file = io.open(ws.root .. '/' .. path, 'rb')
 			local text = file:read('*a')
 			file:close()
-			if text ~= require('cursord.docs').text(buf) then return path .. ': the buffer is not its file' end
+			if text ~= require('cursord.lines').text(buf) then return path .. ': the buffer is not its file' end
 		end
 		local have = shown and shown.diff.hunks or {}
 		if #have ~= #diff.hunks then return ('%s: %d hunks are shown and %d are listed'):format(path, #have, #diff.hunks) end

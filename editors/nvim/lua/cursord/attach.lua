@@ -7,6 +7,15 @@ local function on(events, callback)
   vim.api.nvim_create_autocmd(events, { group = group, callback = callback })
 end
 
+-- Nested, because what it waits for can have other autocommands run.
+vim.api.nvim_create_autocmd('BufWritePre', {
+  group = group,
+  nested = true,
+  callback = function(args)
+    require('cursord.meanwhile').before_write(args.buf)
+  end,
+})
+
 on({ 'BufReadPost', 'BufNewFile', 'BufFilePost', 'BufWinEnter' }, function(args)
   docs.attach(args.buf)
 end)

@@ -65,7 +65,7 @@ local tokens = {
         return {
           kind = 'text',
           title = path .. ' (not saved)',
-          text = require('cursord.docs').text(origin.buf),
+          text = require('cursord.lines').text(origin.buf),
         }
       end
       return { kind = 'file', path = path }

@@ -1,4 +1,6 @@
 --- Buffers and files: buffers without changes follow the disk, and the text of others is told to the daemon.
+local follow = require('cursord.follow')
+local report = require('cursord.report')
 local rpc = require('cursord.rpc')
 local workspace = require('cursord.workspace')
 
@@ -14,16 +16,17 @@ local M = {}
 --- @field open boolean the daemon has it open
 --- @field version integer
 --- @field tick? integer 'changedtick' of the text that the daemon knows
+--- @field text? string that text
+--- @field base? string what its file held before the decision that is on its way
+--- @field gone? boolean it is forgotten
 --- @field cost number milliseconds that telling the text takes
 --- @field left? integer the state of the buffer's history before the disk was last followed
 --- @field wrote table<integer, integer> the decision by the state that it left
+--- @field undoing? fun()[] what waits for a decision to be taken back that was in the buffer
 --- @field timer? uv.uv_timer_t
 
 local docs = {} --- @type table<integer, cursord.Doc>
 local by_path = {} --- @type table<string, cursord.Doc>
-
---- Typing is told after a pause, a longer one for long texts.
-local pause, pause_factor = 80, 8
 
 --- @return string? # without links; a file that is not there has a folder
 local function real(name)
@@ -60,7 +63,8 @@ local function forget(doc)
     doc.open = false
     rpc.notify('document/didClose', { uri = vim.uri_from_fname(doc.path) })
   end
-  require('cursord.follow').forget(doc.buf)
+  doc.gone = true
+  follow.forget(doc.buf)
   if docs[doc.buf] == doc then
     docs[doc.buf] = nil
   end
@@ -76,6 +80,15 @@ function M.get(buf)
   return docs[buf]
 end
 
+--- The documents of a workspace.
+--- @param ws cursord.Workspace
+--- @return cursord.Doc[]
+function M.of(ws)
+  return vim.tbl_filter(function(doc)
+    return doc.ws == ws
+  end, vim.tbl_values(docs))
+end
+
 --- The document of a file of a workspace, if a buffer has it.
 --- @param ws cursord.Workspace
 --- @param rel string
@@ -89,117 +102,6 @@ end
 --- @return string
 function M.absolute(ws, rel)
   return vim.startswith(rel, '/') and rel or vim.fs.joinpath(ws.root, rel)
-end
-
---- A buffer's text as a file has it. An empty buffer has no line, and one with an empty line has one.
---- @param buf integer
---- @return string
-function M.text(buf)
-  local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
-  if
-    text == ''
-    and api.nvim_buf_call(buf, function()
-      return vim.fn.line2byte(2)
-    end) == -1
-  then
-    return ''
-  end
-  return vim.bo[buf].endofline and text .. '\n' or text
-end
-
---- Whether the daemon knows the buffer's text.
---- @param doc cursord.Doc
-local function in_sync(doc)
-  if vim.bo[doc.buf].modified or doc.open then
-    return doc.open and doc.tick == api.nvim_buf_get_changedtick(doc.buf)
-  end
-  return true
-end
-
---- The decision that was taken back in the buffer by going back in its history.
---- @param doc cursord.Doc
---- @return integer?
-local function taken_back(doc)
-  if not next(doc.wrote) or not vim.bo[doc.buf].modified then
-    return nil
-  end
-  local state = require('cursord.follow').state(doc.buf)
-  local decision = doc.wrote[state]
-  doc.wrote[state] = nil
-  return decision
-end
-
---- Remembers that a decision changed a file's buffer, which is as the disk again.
---- @param ws cursord.Workspace
---- @param rel string
---- @param decision integer
-function M.wrote(ws, rel, decision)
-  local doc = M.at(ws, rel)
-  if doc and doc.left then
-    doc.wrote[doc.left], doc.left = decision, nil
-  end
-end
-
---- Tells the daemon the buffer's text, and gets the diff that fits it.
---- @param doc cursord.Doc
---- @param done? fun()
-function M.report(doc, done)
-  done = done or function() end
-  if not api.nvim_buf_is_loaded(doc.buf) or in_sync(doc) or not doc.reviewed then
-    return done()
-  end
-  local decision = taken_back(doc)
-  if decision then
-    rpc.request('diff/undo', { workspace = doc.ws.root, decision = decision }, function(err, result)
-      local diffs = not err and result.diffs or {}
-      M.apply(doc.ws, not err and result.edits or {})
-      for _, diff in ipairs(diffs) do
-        doc.ws:put_diff(diff)
-      end
-      if #diffs > 1 then
-        api.nvim_echo(
-          { { ('this was decided in %d files, and is back in all'):format(#diffs) } },
-          false,
-          {}
-        )
-      end
-      M.report(doc, done) -- if something else was decided meanwhile, it is just text
-    end)
-    return
-  end
-  local began = vim.uv.hrtime()
-  doc.version = doc.version + 1
-  doc.tick = api.nvim_buf_get_changedtick(doc.buf)
-  rpc.notify(doc.open and 'document/didChange' or 'document/didOpen', {
-    uri = vim.uri_from_fname(doc.path),
-    version = doc.version,
-    text = M.text(doc.buf),
-  })
-  doc.open = true
-  doc.cost = (vim.uv.hrtime() - began) / 1e6
-  rpc.request('diff/list', { workspace = doc.ws.root, path = doc.rel }, function(err, result)
-    if not err and docs[doc.buf] == doc and doc.tick == api.nvim_buf_get_changedtick(doc.buf) then
-      doc.ws:put_diff(
-        result.diffs[1]
-          or { path = doc.rel, state = 'clean', hunks = {}, kind = 'modified', rev = 0 }
-      )
-    end
-    done()
-  end)
-end
-
---- @param doc cursord.Doc
-local function report_soon(doc)
-  doc.timer = doc.timer or assert(vim.uv.new_timer())
-  doc.timer:start(
-    math.floor(math.max(pause, doc.cost * pause_factor)),
-    0,
-    vim.schedule_wrap(function()
-      if docs[doc.buf] == doc then
-        M.report(doc)
-      end
-    end)
-  )
 end
 
 --- Attaches to a buffer, if it is of a file in a known workspace.
@@ -246,12 +148,12 @@ function M.attach(buf)
           return true
         end
         if now.reviewed then
-          report_soon(now)
+          report.soon(now)
         end
       end,
       on_reload = function()
         if docs[buf] and docs[buf].reviewed then
-          report_soon(docs[buf])
+          report.soon(docs[buf])
         end
       end,
       on_detach = function()
@@ -262,7 +164,7 @@ function M.attach(buf)
     })
   end
   if not vim.bo[buf].modified then
-    require('cursord.follow').compare(buf, path)
+    follow.compare(buf, path)
   end
   local diff = ws.diffs[rel]
   if diff then
@@ -275,8 +177,8 @@ end
 function M.written(buf)
   M.attach(buf)
   local doc = docs[buf]
-  if doc and not vim.b[buf].cursord_plain then
-    require('cursord.follow').compare(buf, doc.path)
+  if doc and (doc.reviewed or not vim.b[buf].cursord_plain) then
+    follow.compare(buf, doc.path)
   end
   if doc and doc.open then
     doc.version = doc.version + 1
@@ -290,7 +192,7 @@ end
 function M.reloaded(buf)
   local doc = docs[buf]
   local diff = doc and doc.ws.diffs[doc.rel]
-  if doc and diff and require('cursord.follow').reloading ~= buf then
+  if doc and diff and follow.reloading ~= buf then
     require('cursord.review.view').clear(buf)
     M.show(doc.ws, diff)
   end
@@ -305,9 +207,11 @@ function M.show(ws, diff)
     return
   end
   doc.reviewed = doc.reviewed or diff.state == 'pending'
-  local follow = require('cursord.follow')
   if vim.bo[doc.buf].modified then
     follow.settle(doc.buf, doc.path)
+  end
+  if doc.base and vim.bo[doc.buf].modified then
+    doc.base = follow.merge(doc.buf, doc.path, doc.base)
   end
   if not vim.bo[doc.buf].modified then
     local how, left = follow.disk(doc.buf, doc.path)
@@ -319,10 +223,21 @@ function M.show(ws, diff)
   if diff.state == 'clean' then
     follow.forget(doc.buf)
   end
-  if in_sync(doc) then
+  if report.in_sync(doc) then
     require('cursord.review.view').update(doc.buf, ws, diff)
   else
-    report_soon(doc)
+    report.soon(doc)
+  end
+end
+
+--- A decision changed a file.
+--- @param ws cursord.Workspace
+--- @param rel string
+--- @param decision integer
+function M.wrote(ws, rel, decision)
+  local doc = M.at(ws, rel)
+  if doc then
+    report.wrote(doc, decision)
   end
 end
 
@@ -337,10 +252,10 @@ function M.flush(ws, done)
       done()
     end
   end
-  for _, doc in pairs(docs) do
-    if doc.ws == ws and doc.reviewed then
+  for _, doc in ipairs(M.of(ws)) do
+    if doc.reviewed then
       left = left + 1
-      M.report(doc, one)
+      report.tell(doc, one)
     end
   end
   one()
@@ -354,13 +269,9 @@ function M.apply(ws, all)
   local ok = true
   for _, one in ipairs(all) do
     local doc = M.at(ws, one.path)
-    if doc and doc.version == one.version and in_sync(doc) then
-      require('cursord.follow').apply(doc.buf, one.edits)
-    else
-      ok = false
-    end
+    ok = doc ~= nil and report.edit(doc, one.version, one.edits) and ok
     if doc then
-      M.report(doc)
+      report.tell(doc)
     end
   end
   return ok
@@ -381,10 +292,8 @@ workspace.on('reset', function(ws, diffs)
 end)
 
 workspace.on('down', function(ws)
-  for _, doc in pairs(docs) do
-    if doc.ws == ws then
-      doc.open, doc.tick = false, nil
-    end
+  for _, doc in ipairs(M.of(ws)) do
+    doc.open, doc.tick = false, nil
   end
 end)
 
@@ -392,9 +301,9 @@ workspace.on('ready', function(ws)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     M.attach(buf)
   end
-  for _, doc in pairs(docs) do
-    if doc.ws == ws and doc.reviewed then
-      M.report(doc)
+  for _, doc in ipairs(M.of(ws)) do
+    if doc.reviewed then
+      report.tell(doc)
     end
   end
 end)

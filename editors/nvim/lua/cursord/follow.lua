@@ -89,6 +89,29 @@ local function adopt(buf, path)
   end
 end
 
+--- Has Neovim know the file of a buffer with changes as the one that these are changes of.
+--- @param buf integer
+--- @return boolean
+local function know(buf)
+  local bo = vim.bo[buf]
+  local buftype, ignored, known = bo.buftype, vim.o.eventignore, false
+  vim.o.eventignore = 'OptionSet'
+  bo.buftype = 'acwrite'
+  local id = api.nvim_create_autocmd('BufWriteCmd', {
+    buffer = buf,
+    callback = function()
+      known = true
+      bo.modified = false -- so that no state of its history is taken for what the file holds
+    end,
+  })
+  pcall(api.nvim_buf_call, buf, function()
+    vim.cmd('silent lockmarks keepalt write')
+  end)
+  api.nvim_del_autocmd(id)
+  bo.buftype, bo.modified, vim.o.eventignore = buftype, true, ignored
+  return known
+end
+
 --- @param buf integer
 --- @return table<integer, vim.fn.winsaveview.ret>
 local function save_views(buf)
@@ -145,12 +168,13 @@ local function text_of(buf)
   if it and it.tick == api.nvim_buf_get_changedtick(buf) then
     return it.text
   end
-  return require('cursord.docs').text(buf)
+  return lines.text(buf)
 end
 
+--- Changes a buffer, as one step for undo.
 --- @param buf integer
 --- @param pieces cursord.Piece[]
-local function change(buf, pieces)
+function M.change(buf, pieces)
   undo_step(buf)
   for i = #pieces, 1, -1 do
     local from, count = pieces[i].from - 1, pieces[i].count
@@ -172,16 +196,14 @@ local function patch(buf, path)
       return line > 0 and line or api.nvim_buf_line_count(buf) + 1
     end)
   end)
-  for _, piece in ipairs(pieces) do
-    if not pcall(vim.fn.json_encode, piece.lines) then -- it is not UTF-8
-      return nil
-    end
+  if not lines.are_utf8(pieces) then
+    return nil
   end
   local views = save_views(buf)
   local modifiable = vim.bo[buf].modifiable
   -- What "u" goes back to is not what the file holds then.
   vim.bo[buf].modifiable, vim.bo[buf].modified = true, true
-  change(buf, pieces)
+  M.change(buf, pieces)
   vim.bo[buf].modifiable, vim.bo[buf].endofline = modifiable, text:sub(-1) == '\n'
   adopt(buf, path)
   known[buf] = { tick = api.nvim_buf_get_changedtick(buf), text = text }
@@ -202,7 +224,7 @@ function M.compare(buf, path)
     and stat.type == 'file'
     and math.abs(stat.size - api.nvim_buf_get_offset(buf, count)) < 2
   local text = fits and read(path)
-  local same = text and text == require('cursord.docs').text(buf)
+  local same = text and text == lines.text(buf)
   vim.b[buf].cursord_plain = same and is_plain(buf, text)
   vim.b[buf].cursord_stamp = same and stamp(stat) or nil
 end
@@ -219,11 +241,7 @@ function M.disk(buf, path, again)
   end
   local before, tick = M.state(buf), api.nvim_buf_get_changedtick(buf)
   local patched = nil
-  if
-    api.nvim_buf_line_count(buf) == 1
-    and stat.size > 0
-    and require('cursord.docs').text(buf) == ''
-  then
+  if api.nvim_buf_line_count(buf) == 1 and stat.size > 0 and lines.text(buf) == '' then
     -- Of a file that was not there Neovim does not know that it is there now.
     api.nvim_buf_call(buf, function()
       vim.cmd('silent edit')
@@ -232,10 +250,10 @@ function M.disk(buf, path, again)
     patched = patch(buf, path)
   end
   if patched == nil and api.nvim_buf_get_changedtick(buf) == tick then
-    local views, old = save_views(buf), lines.with_eol(require('cursord.docs').text(buf))
+    local views, old = save_views(buf), lines.with_eol(lines.text(buf))
     reload(buf)
     if next(views) and api.nvim_buf_get_changedtick(buf) ~= tick then
-      local new = lines.with_eol(require('cursord.docs').text(buf))
+      local new = lines.with_eol(lines.text(buf))
       restore_views(views, lines.pieces(old, new, lines.counted(old)))
     end
   end
@@ -251,6 +269,41 @@ function M.disk(buf, path, again)
   if patched or patched == nil and api.nvim_buf_get_changedtick(buf) ~= tick then
     return patched and 'changed' or 'read', before
   end
+end
+
+--- What the file of a buffer without changes holds, if that is what the buffer holds.
+--- @param buf integer
+--- @param path string
+--- @return string?
+function M.held(buf, path)
+  local stat = vim.b[buf].cursord_plain and vim.uv.fs_stat(path)
+  return stat and vim.b[buf].cursord_stamp == stamp(stat) and read(path) or nil
+end
+
+--- Brings what became of a file into a buffer with changes, if these are of other lines.
+--- @param buf integer
+--- @param path string
+--- @param base string what both have in common
+--- @return string # what they have in common then
+function M.merge(buf, path, base)
+  local seen = stamp(vim.uv.fs_stat(path))
+  local text, mine = read(path), lines.text(buf)
+  if not text or text == base or not is_plain(buf, text) or is_written_otherwise(buf) then
+    return base
+  end
+  local old = lines.with_eol(base)
+  local function pieces(new)
+    return lines.pieces(old, lines.with_eol(new), lines.counted(old))
+  end
+  local both = lines.rebase(pieces(text), pieces(mine))
+  if not both or not lines.are_utf8(both) or not know(buf) then
+    return base
+  end
+  local views = save_views(buf)
+  M.change(buf, both)
+  restore_views(views, both)
+  vim.b[buf].cursord_stamp = nil
+  return seen == stamp(vim.uv.fs_stat(path)) and text or base
 end
 
 --- Where a buffer is in its history.
@@ -275,7 +328,7 @@ function M.settle(buf, path)
   if not plain then
     text = text:gsub('\r\n', '\n'):gsub('^\239\187\191', '')
   end
-  if text == require('cursord.docs').text(buf) then
+  if text == lines.text(buf) then
     adopt(buf, path)
   end
 end
@@ -307,8 +360,8 @@ end
 --- @param buf integer
 --- @param text string
 function M.become(buf, text)
-  local old = lines.with_eol(require('cursord.docs').text(buf))
-  change(buf, lines.pieces(old, lines.with_eol(text), lines.counted(old)))
+  local old = lines.with_eol(lines.text(buf))
+  M.change(buf, lines.pieces(old, lines.with_eol(text), lines.counted(old)))
 end
 
 return M

@@ -1,7 +1,24 @@
 --- What makes a text another one, in lines.
+local api = vim.api
 local M = {}
 
 local line_diff = vim.text and vim.text.diff or vim.diff
+
+--- A buffer's text as a file has it. An empty buffer has no line, and one with an empty line has one.
+--- @param buf integer
+--- @return string
+function M.text(buf)
+  local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+  if
+    text == ''
+    and api.nvim_buf_call(buf, function()
+      return vim.fn.line2byte(2)
+    end) == -1
+  then
+    return ''
+  end
+  return vim.bo[buf].endofline and text .. '\n' or text
+end
 
 --- How many bytes two texts have in common.
 --- @param at fun(text: string, n: integer, size: integer): string a piece behind n bytes
@@ -85,6 +102,36 @@ end
 --- @return string
 function M.with_eol(text)
   return text:sub(-1) == '\n' and text or text .. '\n'
+end
+
+--- Has a change be one of a text that was otherwise changed meanwhile.
+--- @param pieces cursord.Piece[]
+--- @param others cursord.Piece[] of the same text
+--- @return cursord.Piece[]? # nil where both change the same lines
+function M.rebase(pieces, others)
+  local out, shift, i = {}, 0, 1
+  for _, piece in ipairs(pieces) do
+    while others[i] and others[i].from + others[i].count <= piece.from do
+      shift = shift + #others[i].lines - others[i].count
+      i = i + 1
+    end
+    if others[i] and others[i].from < piece.from + piece.count then
+      return nil
+    end
+    out[#out + 1] = { from = piece.from + shift, count = piece.count, lines = piece.lines }
+  end
+  return out
+end
+
+--- @param pieces cursord.Piece[]
+--- @return boolean
+function M.are_utf8(pieces)
+  for _, piece in ipairs(pieces) do
+    if not pcall(vim.fn.json_encode, piece.lines) then
+      return false
+    end
+  end
+  return true
 end
 
 --- Where lines are that were moved by a change.

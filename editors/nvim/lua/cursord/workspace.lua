@@ -16,6 +16,7 @@ local rpc = require('cursord.rpc')
 --- @field next_mode? string for a new session
 --- @field next_isolation? 'none'|'copy' for a new session
 --- @field mine table<string, true> turns that were started here
+--- @field decisions integer how many are on their way
 --- @field ready boolean the snapshot has been asked for and answered
 local Workspace = {}
 Workspace.__index = Workspace
@@ -107,7 +108,7 @@ function M.open(buf)
   local root = M.root_of(buf)
   local ws = all[root]
   if not ws then
-    ws = setmetatable({ root = root, mine = {} }, Workspace)
+    ws = setmetatable({ root = root, mine = {}, decisions = 0 }, Workspace)
     ws:forget()
     all[root] = ws
     require('cursord.attach')
@@ -200,6 +201,18 @@ function Workspace:put_diff(diff)
   local before = self.diffs[diff.path]
   self.diffs[diff.path] = diff.state == 'pending' and diff or nil
   emit('diff', self, diff, before)
+end
+
+--- Calls a method that may change files.
+--- @param method string
+--- @param params table
+--- @param callback cursord.Callback
+function Workspace:decide(method, params, callback)
+  self.decisions = self.decisions + 1
+  rpc.request(method, params, function(err, result)
+    self.decisions = self.decisions - 1
+    callback(err, result)
+  end)
 end
 
 --- @return cursord.Turn[] # those that run or wait

@@ -59,7 +59,7 @@ end
 local function lines_of(side, hunks)
   local doc = docs.at(side.ws, side.path)
   local lines = {}
-  if doc and api.nvim_buf_is_loaded(doc.buf) and docs.text(doc.buf) ~= '' then
+  if doc and api.nvim_buf_is_loaded(doc.buf) and require('cursord.lines').text(doc.buf) ~= '' then
     lines = api.nvim_buf_get_lines(doc.buf, 0, -1, false)
   end
   return M.other(lines, hunks)
@@ -84,7 +84,7 @@ end
 local function edit_file(side, was, text)
   local buf = vim.fn.bufadd(docs.absolute(side.ws, side.path))
   vim.fn.bufload(buf)
-  if docs.text(buf):gsub('\n$', '') ~= was then
+  if require('cursord.lines').text(buf):gsub('\n$', '') ~= was then
     rpc.say(
       'the hunks are accepted, but the file changed; your edits are still here',
       vim.log.levels.WARN

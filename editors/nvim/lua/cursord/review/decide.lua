@@ -1,6 +1,7 @@
 --- Accept, reject, undo, redo, comment.
 local config = require('cursord.config')
 local docs = require('cursord.docs')
+local meanwhile = require('cursord.meanwhile')
 local rpc = require('cursord.rpc')
 local view = require('cursord.review.view')
 
@@ -88,16 +89,25 @@ end
 
 local busy = {} --- @type table<string, fun()[]> by workspace; one decision after the other
 
+--- Whether decisions are on their way, or wait for it.
+--- @param ws cursord.Workspace
+--- @return boolean
+function M.is_busy(ws)
+  return busy[ws.root] ~= nil or ws.decisions > 0
+end
+
 --- @param ws cursord.Workspace
 --- @param run fun(done: fun())
 local function in_turn(ws, run)
   local function start()
     docs.flush(ws, function()
+      meanwhile.begin(ws)
       run(function()
         local nxt = table.remove(busy[ws.root], 1)
         if nxt then
           nxt()
         else
+          meanwhile.finish(ws)
           busy[ws.root] = nil
         end
       end)
@@ -125,7 +135,7 @@ local function send(verb, ws, selector, parts, after, again)
   local params = vim.tbl_extend('force', { workspace = ws.root, rev = rev }, selector)
   local diff = ws.diffs[selector.path]
   local first = parts and parts[1] and parts[1].hunk or diff and diff.hunks[1]
-  rpc.request('diff/' .. verb, params, function(err, result)
+  ws:decide('diff/' .. verb, params, function(err, result)
     if not err then
       if not take(verb, ws, result, first and first.isolated) then
         rpc.say('the text changed at the same moment; decide again', vim.log.levels.WARN)
@@ -264,7 +274,7 @@ end
 --- @param after? fun()
 function M.step(verb, ws, after)
   in_turn(ws, function(done)
-    rpc.request('diff/' .. verb, { workspace = ws.root }, function(err, result)
+    ws:decide('diff/' .. verb, { workspace = ws.root }, function(err, result)
       if err then
         rpc.say_error(err)
       else

@@ -1,0 +1,50 @@
+--- What a person does in a buffer while a decision is on its way.
+local docs = require('cursord.docs')
+local follow = require('cursord.follow')
+local report = require('cursord.report')
+
+local M = {}
+
+--- How long a write waits for the daemon, in milliseconds.
+local patience = 1000
+
+--- How much text is kept, in bytes.
+local most = 32 * 1024 * 1024
+
+--- A decision begins: what is typed from now on in buffers that are as their files is the person's, and what else becomes
+--- of the files is not.
+--- @param ws cursord.Workspace
+function M.begin(ws)
+  local left = most
+  for _, doc in ipairs(docs.of(ws)) do
+    if left > 0 and doc.reviewed and not doc.base and not vim.bo[doc.buf].modified then
+      doc.base = follow.held(doc.buf, doc.path)
+      left = left - #(doc.base or '')
+    end
+  end
+end
+
+--- The last decision has been made.
+--- @param ws cursord.Workspace
+function M.finish(ws)
+  for _, doc in ipairs(docs.of(ws)) do
+    doc.base = nil
+  end
+end
+
+--- A buffer is about to be written: has it be what was decided first, so that Neovim finds the file that it knows.
+--- @param buf integer
+function M.before_write(buf)
+  local doc = docs.get(buf)
+  if not doc or not doc.reviewed then
+    return
+  end
+  local decide = require('cursord.review.decide')
+  if report.takes_back(doc) or decide.is_busy(doc.ws) then
+    vim.wait(patience, function()
+      return not doc.undoing and not decide.is_busy(doc.ws)
+    end, 2)
+  end
+end
+
+return M

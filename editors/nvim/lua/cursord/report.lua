@@ -1,0 +1,172 @@
+--- Telling the daemon what buffers hold that their files do not, and doing what it answers.
+local follow = require('cursord.follow')
+local lines = require('cursord.lines')
+local rpc = require('cursord.rpc')
+
+local api = vim.api
+local M = {}
+
+--- Typing is told after a pause, a longer one for long texts.
+local pause, pause_factor = 80, 8
+
+--- Whether the daemon knows the buffer's text.
+--- @param doc cursord.Doc
+--- @return boolean
+function M.in_sync(doc)
+  if vim.bo[doc.buf].modified or doc.open then
+    return doc.open and doc.tick == api.nvim_buf_get_changedtick(doc.buf)
+  end
+  return true
+end
+
+--- Remembers that a decision changed a file's buffer, which is as the disk again.
+--- @param doc cursord.Doc
+--- @param decision integer
+function M.wrote(doc, decision)
+  if doc.left then
+    doc.wrote[doc.left], doc.left = decision, nil
+  end
+end
+
+--- The decision that was taken back in the buffer by going back in its history.
+--- @param doc cursord.Doc
+--- @return integer?
+local function taken_back(doc)
+  if not next(doc.wrote) or not vim.bo[doc.buf].modified then
+    return nil
+  end
+  local state = follow.state(doc.buf)
+  local decision = doc.wrote[state]
+  doc.wrote[state] = nil
+  return decision
+end
+
+--- Has the daemon take a decision back as the buffer has.
+--- @param doc cursord.Doc
+--- @param decision integer
+local function take_back(doc, decision)
+  doc.undoing = {}
+  doc.ws:decide('diff/undo', { workspace = doc.ws.root, decision = decision }, function(err, result)
+    local docs = require('cursord.docs')
+    local diffs = not err and result.diffs or {}
+    docs.apply(doc.ws, not err and result.edits or {})
+    for _, diff in ipairs(diffs) do
+      doc.ws:put_diff(diff)
+    end
+    if #diffs > 1 then
+      local text = ('this was decided in %d files, and is back in all'):format(#diffs)
+      api.nvim_echo({ { text } }, false, {})
+    end
+    local waiting = doc.undoing or {}
+    doc.undoing = nil
+    for _, done in ipairs(waiting) do
+      M.tell(doc, done) -- if something else was decided meanwhile, it is just text
+    end
+  end)
+end
+
+--- Whether a decision was taken back in the buffer, and the daemon has not done so yet.
+--- @param doc cursord.Doc
+--- @return boolean
+function M.takes_back(doc)
+  local decision = not doc.undoing and taken_back(doc)
+  if decision then
+    take_back(doc, decision)
+  end
+  return doc.undoing ~= nil
+end
+
+--- Tells the daemon the buffer's text, and gets the diff that fits it.
+--- @param doc cursord.Doc
+--- @param done? fun()
+function M.tell(doc, done)
+  done = done or function() end
+  if doc.gone or not api.nvim_buf_is_loaded(doc.buf) or M.in_sync(doc) or not doc.reviewed then
+    return done()
+  elseif M.takes_back(doc) then
+    table.insert(doc.undoing, done)
+    return
+  end
+  local began = vim.uv.hrtime()
+  doc.version = doc.version + 1
+  doc.tick = api.nvim_buf_get_changedtick(doc.buf)
+  doc.text = lines.text(doc.buf)
+  rpc.notify(doc.open and 'document/didChange' or 'document/didOpen', {
+    uri = vim.uri_from_fname(doc.path),
+    version = doc.version,
+    text = doc.text,
+  })
+  doc.open = true
+  doc.cost = (vim.uv.hrtime() - began) / 1e6
+  rpc.request('diff/list', { workspace = doc.ws.root, path = doc.rel }, function(err, result)
+    if not err and not doc.gone and doc.tick == api.nvim_buf_get_changedtick(doc.buf) then
+      doc.ws:put_diff(
+        result.diffs[1]
+          or { path = doc.rel, state = 'clean', hunks = {}, kind = 'modified', rev = 0 }
+      )
+    end
+    done()
+  end)
+end
+
+--- Tells it when nobody types, and no decision is on its way: that is about what was told before.
+--- @param doc cursord.Doc
+function M.soon(doc)
+  doc.timer = doc.timer or assert(vim.uv.new_timer())
+  doc.timer:start(
+    math.floor(math.max(pause, doc.cost * pause_factor)),
+    0,
+    vim.schedule_wrap(function()
+      if doc.gone then
+        return
+      elseif doc.ws.decisions > 0 then
+        M.soon(doc)
+      else
+        M.tell(doc)
+      end
+    end)
+  )
+end
+
+--- @param edits cursord.TextEdit[]
+--- @return cursord.Piece[]? # nil if an edit is about the text's end
+local function pieces_of(edits)
+  local out = {} --- @type cursord.Piece[]
+  for _, edit in ipairs(edits) do
+    local from, to, text = edit.range.start, edit.range['end'], edit.newText
+    if from.character > 0 or to.character > 0 or text ~= '' and text:sub(-1) ~= '\n' then
+      return nil
+    end
+    out[#out + 1] = {
+      from = from.line + 1,
+      count = to.line - from.line,
+      lines = text ~= '' and vim.split(text:sub(1, -2), '\n', { plain = true }) or {},
+    }
+  end
+  return out
+end
+
+--- Makes edits in a buffer, as one step for undo. They are about the text that was told last, and leave alone what was
+--- typed since.
+--- @param doc cursord.Doc
+--- @param version integer of the text that they are about
+--- @param edits cursord.TextEdit[]
+--- @return boolean # false if nothing was done: it is another text, or its lines were changed
+function M.edit(doc, version, edits)
+  if not doc.open or doc.version ~= version then
+    return false
+  elseif M.in_sync(doc) then
+    follow.apply(doc.buf, edits)
+    return true
+  end
+  local theirs, was, now = pieces_of(edits), lines.with_eol(doc.text), lines.text(doc.buf)
+  local mine = lines.pieces(was, lines.with_eol(now), lines.counted(was))
+  local pieces = theirs and lines.rebase(theirs, mine)
+  if not pieces then
+    return false
+  end
+  follow.change(doc.buf, pieces)
+  return true
+end
+
+return M
