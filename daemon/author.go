@@ -37,7 +37,7 @@ func (r *reviewer) personSaved(name string, doc *document) {
 	if f := r.typedInto(name, doc, saved); f != nil {
 		r.save(f)
 	}
-	for _, s := range r.shared().starts {
+	for _, s := range r.shared().starts.list() {
 		s.saved(name, saved, disk)
 	}
 }
@@ -45,7 +45,7 @@ func (r *reviewer) personSaved(name string, doc *document) {
 // typedInto takes in that a file has come to hold what a person typed over what the document was based on, which may be
 // an agent's that nobody has seen yet. It returns the file if it is under review.
 func (r *reviewer) typedInto(name string, doc *document, saved image) *file {
-	for _, s := range r.shared().starts {
+	for _, s := range r.shared().starts.list() {
 		if src := r.shared().windows.author(name, doc.based); src != nil && doc.base.odd == "" && s.older(name, doc.based) {
 			fd := found{path: name, after: doc.base, source: src}
 			fd.before, fd.known = s.at(name)

@@ -11,8 +11,8 @@ import (
 // changedAt returns when a path that is in a state was last changed, in Unix ns. Of what is gone the folder tells, which may
 // have changed again.
 func (t *worktree) changedAt(name string, now filestat.Stat) int64 {
-	if len(t.starts) > 0 && !filepath.IsAbs(name) {
-		return t.starts[0].changedAt(name, now)
+	if starts := t.starts.list(); len(starts) > 0 && !filepath.IsAbs(name) {
+		return starts[0].changedAt(name, now)
 	}
 	if now.Exists() {
 		return now.Ctime

@@ -95,7 +95,8 @@ func (r *reviewer) watchTurn(turn *sessions.Turn, in *worktree, say func(string)
 	t.start, t.stop = newSnapshot(in.root, r.w.d.stateDir)
 	// What people have changed since files under review were last looked at is theirs.
 	r.do(func() {
-		in.starts, in.hearings = append(in.starts, t.start), append(in.hearings, &t.heard)
+		in.starts.add(t.start)
+		in.hearings = append(in.hearings, &t.heard)
 		r.refreshAll(r.sorted())
 		r.headMoved(r.w.running.Load() <= 1) // the turn itself has done nothing yet
 	})
@@ -267,7 +268,7 @@ func (t *turnWatch) end() {
 	t.lastScan()
 	t.r.call(func() {
 		t.tree.hearings = slices.DeleteFunc(t.tree.hearings, func(h *agent.Heard) bool { return h == &t.heard })
-		t.tree.starts = slices.DeleteFunc(t.tree.starts, func(s *snapshot) bool { return s == t.start })
+		t.tree.starts.remove(t.start)
 		t.r.headMoved(false)
 	})
 	t.stop()

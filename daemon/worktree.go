@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"cursord/agent"
 	"cursord/daemon/copytree"
@@ -27,8 +28,28 @@ type worktree struct {
 	busy     bool             // it is being made, or takes over what changed; nobody else is to write it
 	turns    int              // that run in it
 	source   diffs.Source     // of what changes in a copy while no call is open
-	starts   []*snapshot      // of the turns that run in it
+	starts   snapshots        // of the turns that run in it; every goroutine may look
 	hearings []*agent.Heard   // of their agents
+}
+
+// A list of snapshots that one goroutine changes and others read.
+type snapshots struct{ now atomic.Pointer[[]*snapshot] }
+
+func (l *snapshots) list() []*snapshot {
+	if now := l.now.Load(); now != nil {
+		return *now
+	}
+	return nil
+}
+
+func (l *snapshots) add(s *snapshot) {
+	with := append(slices.Clone(l.list()), s)
+	l.now.Store(&with)
+}
+
+func (l *snapshots) remove(s *snapshot) {
+	without := slices.DeleteFunc(slices.Clone(l.list()), func(one *snapshot) bool { return one == s })
+	l.now.Store(&without)
 }
 
 func (t *worktree) isolated() bool { return t.session != "" }
@@ -85,14 +106,14 @@ func movedTarget(target, from, to string) string {
 // noteAll lets the turns that run know what a path holds now, which is not theirs to find.
 func (t *worktree) noteAll(path string, img image) {
 	img.Content = t.held(img.Content)
-	for _, s := range t.starts {
+	for _, s := range t.starts.list() {
 		s.note(path, filestat.Stat{}, img)
 	}
 }
 
 // startAt returns what a path held when the latest of the turns that run began, or was last looked at, if that is known.
 func (t *worktree) startAt(path string) (diffs.Content, bool) {
-	for _, s := range slices.Backward(t.starts) {
+	for _, s := range slices.Backward(t.starts.list()) {
 		if s.useless() != "" {
 			continue
 		}
