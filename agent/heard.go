@@ -11,11 +11,11 @@ import (
 type Heard struct {
 	pipe  atomic.Pointer[os.File] // the agent's stdout while it is read
 	all   atomic.Bool             // what was read has been taken in
-	taken atomic.Int64            // Unix ns: what was written by then has been
+	taken atomic.Int64            // a moment: what was written by then has been
 
 	// Of the goroutine that reads.
 	whole bool  // the present batch is the last of what was read
-	at    int64 // what was written by then is in it, or before it
+	at    int64 // a moment: what was written by then is in it, or before it
 }
 
 // Taken says that the batch that emit was called with has been taken in. To be called from emit.
@@ -24,20 +24,21 @@ func (h *Heard) Taken() {
 	h.all.Store(h.whole)
 }
 
-// UpTo returns until when all that the agent had written has been taken in: now, if nothing is left to be read.
+// UpTo returns until when all that the agent had written has been taken in: now, if nothing is left to be read. It has a
+// reading of the clock that does not jump.
 func (h *Heard) UpTo() time.Time {
 	now := time.Now()
 	if pipe := h.pipe.Load(); pipe == nil || h.all.Load() && unread(pipe) == 0 && h.all.Load() {
 		return now
 	}
-	return time.Unix(0, h.taken.Load())
+	return firstMoment.Add(time.Duration(h.taken.Load()))
 }
 
 func (h *Heard) begin(pipe *os.File) {
 	if h == nil {
 		return
 	}
-	h.at = time.Now().UnixNano()
+	h.at = moment()
 	h.taken.Store(h.at)
 	h.all.Store(true)
 	h.pipe.Store(pipe)
@@ -62,7 +63,7 @@ func (h *Heard) decoded(pipe *os.File, n int, whole bool) {
 		return
 	}
 	if h.whole = whole; whole {
-		if now := time.Now().UnixNano(); unread(pipe) == 0 {
+		if now := moment(); unread(pipe) == 0 {
 			h.at = now
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
@@ -94,7 +94,7 @@ func (s *snapshot) absent(name string) bool {
 	// Git does not list what it ignores.
 	if reruled {
 		t, known := filestat.Born(s.full(name))
-		return known && t.After(s.began)
+		return known && t > s.began
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
 	defer cancel()
@@ -162,7 +162,7 @@ func (s *snapshot) madeLocked(dir string) bool {
 		return true
 	}
 	full := s.full(dir)
-	if t, known := filestat.Born(full); !known || t.After(s.began.Add(-filestat.RacyTime)) {
+	if t, known := filestat.Born(full); !known || t > s.began-int64(filestat.RacyTime) {
 		return true
 	}
 	st := filestat.Of(full)
@@ -179,7 +179,7 @@ func (s *snapshot) note(name string, st filestat.Stat, img image) {
 	if filepath.IsAbs(name) || img.odd != "" {
 		return
 	}
-	now := time.Now().UnixNano()
+	now := clock.Now()
 	if img.Exists && !st.Exists() {
 		if st = filestat.Of(s.full(name)); !reviewable(st.Mode) || st.Size != int64(len(img.bytes())) {
 			return // it has changed again: the next scan sees it
@@ -200,7 +200,7 @@ func (s *snapshot) older(name string, when int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.files[name]
-	return e == nil || e.Ctime < when
+	return e == nil || e.Changed() < when
 }
 
 // saved takes in that a path has held img, a person's, and now holds disk: a difference between the two came later.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cursord/daemon/copytree"
+	"cursord/daemon/internal/clock"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -107,7 +108,7 @@ func (r *reviewer) observeCopy(f *file, here image) {
 	if here.same(image{Content: f.review.Current()}) {
 		return
 	}
-	by := f.tree.windows.author(f.path, time.Now().UnixNano())
+	by := f.tree.windows.author(f.path, clock.Now())
 	if by == nil {
 		by = f.tree.others()
 	}

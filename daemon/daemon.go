@@ -15,6 +15,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"cursord/agent"
+	"cursord/daemon/internal/clock"
 	"cursord/sessions"
 )
 
@@ -26,7 +27,10 @@ type Options struct {
 	Socket   string    // for Status; "" without one
 	Config   Config
 	Log      *slog.Logger
-	Fault    func(Step) error // for tests: called in each step of a decision and before each commit, which fails with the error; else nil
+
+	// For tests, else nil.
+	Fault func(Step) error               // called in each step of a decision and before each commit, which fails with the error
+	Ahead func(unix int64) time.Duration // by how much the clock, and what files bear of it, is ahead at a time of the machine's
 }
 
 // A Daemon owns every session, turn and pending review of a user. It knows no JSON-RPC and no editor.
@@ -79,6 +83,9 @@ type Daemon struct {
 // Open opens the database, ends what an earlier daemon left running, and returns a daemon that serves. Its errors are
 // those of sessions.Open.
 func Open(o Options) (*Daemon, error) {
+	if o.Ahead != nil {
+		clock.Ahead = o.Ahead
+	}
 	d := &Daemon{
 		build: Build{o.Version, o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
 		launcher: agent.NewLauncher(), docs: newDocuments(), started: sessions.Now(), began: time.Now(), board: newBoard(),

@@ -29,7 +29,7 @@ type document struct {
 	held    bool   // text is there
 	text    string // as the client has it, if dirty
 	base    image  // what was on disk when it became dirty
-	based   int64  // when that came there, in Unix ns
+	based   int64  // when that came there, a moment of package clock
 }
 
 // documents are what the clients have open: written by the connections, read by the reviewers.
@@ -125,7 +125,7 @@ func (d *Daemon) CloseDocument(client ClientID, uri string) {
 // file before the editor has noticed.
 func (d *Daemon) putDocument(uri string, doc *document, text *string, atOnce bool) {
 	if text != nil {
-		doc.based = filestat.Of(doc.path).Ctime
+		doc.based = filestat.Of(doc.path).Changed()
 		disk := readImage(filepath.Dir(doc.path), filepath.Base(doc.path))
 		doc.base = disk
 		doc.dirty = !disk.Exists || !bytes.Equal(disk.Data, []byte(likeFile(*text, disk.Data)))

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 )
 
@@ -58,7 +59,7 @@ func (r *reviewer) lookAgain(touched func(path string) bool, tries int) {
 			continue
 		}
 		st := filestat.Of(p)
-		age, quiet := time.Since(time.Unix(0, st.Mtime)), settle/2
+		age, quiet := time.Duration(clock.Now()-st.Written()), settle/2
 		if st.Size == 0 {
 			quiet = saveTries * settle / 2 // on a busy disk, what was cut off may stay so for a while
 		}
@@ -91,24 +92,24 @@ const (
 func (r *reviewer) readSaved(f *file) image {
 	path, name := r.absolute(f), f.realPath()
 	last := image{Content: f.real()}
-	begun := time.Now()
+	begun := clock.Now()
 	for {
 		before := filestat.Of(path)
 		img := readImage(r.w.root, name)
-		late := time.Since(begun) > savedTime
+		late := clock.Now()-begun > int64(savedTime)
 		emptied := len(img.bytes()) == 0 && len(last.bytes()) > 0
 		if img.odd != "" || img.same(last) || r.author(name, img) != nil {
 			return img
 		}
 		when := r.shared().changedAt(name, before)
 		if late { // who writes again and again has done so before
-			when = min(when, begun.UnixNano())
+			when = min(when, begun)
 		}
 		explained := r.shared().explained(when)
 		if late && explained && !(emptied && img.Exists) {
 			return img
 		}
-		quiet, changed := quietTime, before.Mtime
+		quiet, changed := quietTime, before.Written()
 		if emptied {
 			quiet = emptyTime
 			if len(r.w.d.docs.unsaved(path)) > 0 {
@@ -116,9 +117,9 @@ func (r *reviewer) readSaved(f *file) image {
 			}
 		}
 		if !before.Exists() {
-			changed = filestat.Of(filepath.Dir(path)).Mtime
+			changed = filestat.Of(filepath.Dir(path)).Written()
 		}
-		age := time.Since(time.Unix(0, changed))
+		age := time.Duration(clock.Now() - changed)
 		if filestat.Of(path) == before && (age < 0 || age >= quiet) && explained {
 			return img
 		}

@@ -50,7 +50,7 @@ func (s *snapshot) paired(all []found) []found {
 		if !s.sameFile(g.was, c.is, c.path) {
 			continue
 		}
-		if !g.known && g.was.Touched(c.is) && g.was.Mtime < s.began.Add(-filestat.RacyTime).UnixNano() {
+		if !g.known && g.was.Touched(c.is) && g.was.Written() < s.began-int64(filestat.RacyTime) {
 			g.before, g.known = heldAs(g.was.Mode, c.after.bytes()), true
 		}
 		pair(gone, came)
@@ -100,7 +100,7 @@ func (s *snapshot) sameFile(was, is filestat.Stat, now string) bool {
 		return was.Touched(is)
 	}
 	t, known := filestat.Born(s.full(now)) // a new file in its place is younger
-	return known && t.Before(s.began.Add(-filestat.RacyTime))
+	return known && t < s.began-int64(filestat.RacyTime)
 }
 
 // agentMoved takes a move; it returns nil if that cannot be reviewed as one.

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
@@ -45,7 +46,7 @@ type verdict struct {
 // A trace is what a scan knows of a change before it has looked at it.
 type trace struct {
 	path    string
-	when    int64 // Unix ns
+	when    int64 // a moment of package clock
 	inexact bool  // it may have been earlier
 }
 
@@ -149,7 +150,7 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 		f := &all[i]
 		if f.was.Exists() {
 			var data []byte
-			if data, f.known = before[f.path]; !f.known && f.was.Mtime < s.began.Add(-filestat.RacyTime).UnixNano() && f.was.Touched(f.is) {
+			if data, f.known = before[f.path]; !f.known && f.was.Written() < s.began-int64(filestat.RacyTime) && f.was.Touched(f.is) {
 				data, f.known = f.after.bytes(), true
 			}
 			if f.known {
@@ -262,12 +263,12 @@ func (s *snapshot) trace(sus suspect) trace {
 		return c
 	}
 	gone := !sus.is.Exists()
-	return trace{path: sus.path, when: s.changedAt(sus.path, sus.is), inexact: gone || sus.is.Ctime < s.began.UnixNano()}
+	return trace{path: sus.path, when: s.changedAt(sus.path, sus.is), inexact: gone || sus.is.Changed() < s.began}
 }
 
 // wasThere reports whether a file that was not listed before has been there all along.
 func (s *snapshot) wasThere(sus suspect) bool {
-	return filestat.ChangeTimes && !sus.moved && sus.is.Ctime < s.began.Add(-filestat.RacyTime).UnixNano() && !s.wasAbsent(sus.path)
+	return filestat.ChangeTimes && !sus.moved && sus.is.Changed() < s.began-int64(filestat.RacyTime) && !s.wasAbsent(sus.path)
 }
 
 // wasAbsent is absent for a path that is listed now.
@@ -278,7 +279,7 @@ func (s *snapshot) wasAbsent(name string) bool {
 		return s.absentLocked(name)
 	}
 	t, known := filestat.Born(s.full(name))
-	return known && t.After(s.began.Add(-filestat.RacyTime))
+	return known && t > s.began-int64(filestat.RacyTime)
 }
 
 // same reports whether a file holds what it did, as far as that can be told without asking git.
@@ -300,7 +301,7 @@ func (s *snapshot) same(e *entry, f found) bool {
 
 // restate notes the new state of a file that holds what it did.
 func (s *snapshot) restate(f found) {
-	now := time.Now().UnixNano()
+	now := clock.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.files[f.path]; e != nil {

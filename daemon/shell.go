@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cursord/agent"
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
@@ -27,7 +28,7 @@ const (
 
 // A run is the time in which a call that may write anything was open.
 type run struct {
-	from, to int64 // Unix ns; to is 0 while it is open
+	from, to int64 // moments of package clock; to is 0 while it is open
 	margin   int64 // how long before from it may have been open
 	late     int64 // how long after to
 	start    int   // which ToolStart of the batch, while it is in t.begun
@@ -75,40 +76,45 @@ func parts(events []agent.Event) iter.Seq[[]agent.Event] {
 // came notes when the events were said at the earliest: now, or, if they may have waited for the previous ones to be
 // dealt with, when those came.
 func (t *turnWatch) came() {
-	now := time.Now()
+	now := clock.Now()
 	t.arrived = now
-	if now.Sub(t.free) < slack/10 && !t.asked.IsZero() {
+	if now-t.free < int64(slack/10) && t.asked != 0 {
 		t.arrived = t.asked
 	}
 	t.asked = now
 }
 
-// saidAt returns when something was said that has come by now: by the agent's own clock, if that is this machine's.
-func saidAt(by, now time.Time) (_ time.Time, known bool) {
-	if by.IsZero() || by.After(now.Add(tick)) || now.Sub(by) > saidMax {
+// saidAt returns the moment at which something was said that has come by now: by the agent's own clock, if that is this
+// machine's.
+func saidAt(by time.Time, now int64) (_ int64, known bool) {
+	if by.IsZero() {
 		return now, false
 	}
-	return by, true
+	at := clock.Moment(by.UnixNano())
+	if at > now+int64(tick) || now-at > int64(saidMax) {
+		return now, false
+	}
+	return at, true
 }
 
 func (t *turnWatch) beginRun(ev *agent.ToolStart, start int) {
 	from, known := saidAt(ev.Said, t.asked)
 	margin := slack
 	if !known {
-		margin = unsaid + max(from.Sub(t.arrived), 0)
+		margin = unsaid + time.Duration(max(from-t.arrived, 0))
 	}
 	r := t.addRun(&ev.Call, from, margin)
 	r.start = start
 	t.begun = append(t.begun, r)
 }
 
-func (t *turnWatch) addRun(call *agent.Call, from time.Time, margin time.Duration) *run {
+func (t *turnWatch) addRun(call *agent.Call, from int64, margin time.Duration) *run {
 	via := "unknown"
 	if call.Name == "shell" {
 		via = "shell"
 	}
 	r := &run{
-		from: from.Add(-tick).UnixNano(), margin: int64(margin), end: -1,
+		from: from - int64(tick), margin: int64(margin), end: -1,
 		source: diffs.Source{SessionID: t.session, TurnID: t.turn, Via: via},
 	}
 	r.window = t.tree.windows.openAll(r.source, r.from, r.margin)
@@ -125,7 +131,7 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 		}
 		from := t.start.began
 		if n := len(t.past); n > 0 && t.past[n-1].to != 0 {
-			from = time.Unix(0, t.past[n-1].to)
+			from = t.past[n-1].to
 		}
 		t.addRun(&ev.Call, from, slack)
 		open = t.runs[ev.Call.ID]
@@ -140,9 +146,9 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 	}
 	r.end = end
 	if !inBackground(&ev.Call) {
-		now := time.Now()
+		now := clock.Now()
 		to, _ := saidAt(ev.Said, now)
-		r.to, r.late = to.Add(tick).UnixNano(), int64(now.Sub(to)+slack)
+		r.to, r.late = to+int64(tick), now-to+int64(slack)
 	}
 	t.ended = append(t.ended, r)
 }
@@ -193,7 +199,7 @@ func (t *turnWatch) nameRuns(items callItems) {
 // settle looks at the disk if the events before give cause to: for what people have changed, before a call may write
 // anything, and for what calls have written, once the last of those at the same time has ended.
 func (t *turnWatch) settle() {
-	defer func() { t.free = time.Now() }()
+	defer func() { t.free = clock.Now() }()
 	begun := len(t.begun) > 0
 	t.begun = nil
 	if !t.scans {
@@ -207,7 +213,7 @@ func (t *turnWatch) settle() {
 			ended = max(ended, r.to)
 		}
 		if ended == 0 { // all go on in the background
-			ended = t.asked.UnixNano()
+			ended = t.asked
 		}
 		postponed := t.postponed
 		t.postponed = map[string]diffs.Source{}
@@ -216,7 +222,7 @@ func (t *turnWatch) settle() {
 			src := t.during(c.when)
 			earlier, left := postponed[c.path]
 			switch {
-			case !filestat.ChangeTimes || c.when < t.start.began.UnixNano():
+			case !filestat.ChangeTimes || c.when < t.start.began:
 				return verdict{source: &last}
 			case c.when > ended: // perhaps by what comes next
 				t.left = true
@@ -255,7 +261,7 @@ func (t *turnWatch) lastScan() {
 			if src := t.during(c.when); src != nil {
 				return verdict{source: src}
 			}
-			if filestat.ChangeTimes && c.when < first && c.when >= t.start.began.UnixNano() {
+			if filestat.ChangeTimes && c.when < first && c.when >= t.start.began {
 				return verdict{}
 			}
 			if earlier, left := t.postponed[c.path]; left {

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 )
 
@@ -29,7 +30,7 @@ const (
 // a file held before a change, and the next scan is compared with it.
 type snapshot struct {
 	root  string
-	began time.Time
+	began int64         // a moment of package clock
 	ready chan struct{} // closed when it is taken, or takes too long to wait for
 
 	mu       sync.Mutex        // guards all below
@@ -59,7 +60,7 @@ type inode struct{ dev, ino uint64 }
 // newSnapshot begins to take a snapshot; stop ends it early.
 func newSnapshot(root, stateDir string) (s *snapshot, stop func()) {
 	s = &snapshot{
-		root: root, began: time.Now(), ready: make(chan struct{}), files: map[string]*entry{}, dirs: map[string]inode{},
+		root: root, began: clock.Now(), ready: make(chan struct{}), files: map[string]*entry{}, dirs: map[string]inode{},
 		whole: map[string]bool{}, nested: map[string]bool{}, spool: spool{dir: stateDir},
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), snapshotTime)
@@ -83,7 +84,7 @@ func (s *snapshot) callBegins() {
 
 // emptySnapshot returns one that knows nothing.
 func emptySnapshot(root string) *snapshot {
-	return &snapshot{root: root, began: time.Now(), files: map[string]*entry{}, dirs: map[string]inode{}, whole: map[string]bool{}}
+	return &snapshot{root: root, began: clock.Now(), files: map[string]*entry{}, dirs: map[string]inode{}, whole: map[string]bool{}}
 }
 
 func (s *snapshot) take(ctx context.Context) {
@@ -154,7 +155,7 @@ func (s *snapshot) keep(list listing, stats []filestat.Stat) {
 			continue
 		}
 		e := &slab[i]
-		*e = entry{Stat: stats[i], racy: stats[i].Racy(s.began.UnixNano()), content: nowhere}
+		*e = entry{Stat: stats[i], racy: stats[i].Racy(s.began), content: nowhere}
 		if !l.dirty && !l.gone && !e.racy {
 			e.oid = l.oid
 		}
@@ -249,7 +250,7 @@ func (s *snapshot) readSome(ctx context.Context, names []string) (late int64) {
 			return int64(len(names) - i)
 		}
 		if e := s.files[name]; e != nil {
-			e.Stat, e.racy = st, st.Racy(s.began.UnixNano())
+			e.Stat, e.racy = st, st.Racy(s.began)
 			if img.odd == "" && img.Exists {
 				e.content = s.spool.put(img.bytes())
 			}

@@ -3,41 +3,41 @@ package daemon
 import (
 	"path"
 	"path/filepath"
-	"time"
 
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 )
 
-// changedAt returns when a path that is in a state was last changed, in Unix ns. Of what is gone the folder tells, which may
-// have changed again.
+// changedAt returns the moment at which a path that is in a state was last changed. Of what is gone the folder tells, which
+// may have changed again.
 func (t *worktree) changedAt(name string, now filestat.Stat) int64 {
 	if starts := t.starts.list(); len(starts) > 0 && !filepath.IsAbs(name) {
 		return starts[0].changedAt(name, now)
 	}
 	if now.Exists() {
-		return now.Ctime
+		return now.Changed()
 	}
 	full := t.absolute(name)
 	for dir := filepath.Dir(full); len(dir) >= len(t.root); dir = filepath.Dir(dir) {
 		if st := filestat.Of(dir); st.Exists() {
-			return st.Ctime
+			return st.Changed()
 		}
 	}
-	return time.Now().UnixNano()
+	return clock.Now()
 }
 
 // changedAt is the same where it is known which folders there were: what is in another than was there has come, or gone, with
 // that.
 func (s *snapshot) changedAt(name string, now filestat.Stat) int64 {
-	when, gone := now.Ctime, !now.Exists()
-	if !gone && when >= s.began.UnixNano() {
+	when, gone := now.Changed(), !now.Exists()
+	if !gone && when >= s.began {
 		return when
 	}
 	for dir := path.Dir(name); ; dir = path.Dir(dir) {
 		st := filestat.Of(s.full(dir))
 		was := dir == "." || s.hadDir(dir, st)
 		if gone || !was {
-			when = max(when, st.Ctime)
+			when = max(when, st.Changed())
 		}
 		if was {
 			return when

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"cursord/agent"
 	"cursord/diffs"
@@ -34,9 +33,9 @@ type turnWatch struct {
 	past    []*run            // all that were not refused, open ones included, oldest first
 	begun   []*run            // whose items are not known yet
 	ended   []*run            // ended since the last scan
-	arrived time.Time         // when the present events may have been said at the earliest
-	asked   time.Time         // when the previous events came
-	free    time.Time         // when they had been dealt with
+	arrived int64             // the moment at which the present events may have been said at the earliest
+	asked   int64             // when the previous events came
+	free    int64             // when they had been dealt with
 	left    bool              // the last scan has left changes to the next one
 
 	postponed map[string]diffs.Source // whose those are, at the least

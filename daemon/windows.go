@@ -129,7 +129,7 @@ func (ws *windows) editing(path string) bool {
 	return len(ws.paths[path]) > 0
 }
 
-// author returns who a change to a path is by that is seen now and was made at a time, in Unix ns: an agent whose call is
+// author returns who a change to a path is by that is seen now and was made at a moment of package clock: an agent whose call is
 // open, or nil, a person.
 func (ws *windows) author(path string, when int64) *diffs.Source {
 	ws.mu.Lock()

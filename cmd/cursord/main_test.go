@@ -20,6 +20,9 @@ func TestMain(m *testing.M) {
 	if plan := os.Getenv("CURSORD_COMMIT_FAULT"); plan != "" {
 		fault = commitFault(plan)
 	}
+	if path := os.Getenv("CURSORD_AHEAD"); path != "" {
+		ahead = aheadBy(path)
+	}
 	if path := os.Getenv("CURSORD_METER"); path != "" {
 		go meters(path)
 	}

@@ -145,8 +145,11 @@ func listenInTurn(ctx context.Context, dirs daemon.Dirs) (*daemon.Endpoint, erro
 	}
 }
 
-// fault is set by tests alone.
-var fault func(daemon.Step) error
+// Set by tests alone.
+var (
+	fault func(daemon.Step) error
+	ahead func(unix int64) time.Duration // see daemon.Options
+)
 
 // A serving is the daemon's life in a process of its own.
 type serving struct {
@@ -180,7 +183,8 @@ func (s serving) run(ctx context.Context) (err error) {
 		log.Warn("configuration", "warning", w)
 	}
 	d, err := daemon.Open(daemon.Options{
-		Version: version(), Written: ownWritten(), StateDir: dirs.State, Socket: dirs.Socket, Config: s.config, Log: log, Fault: fault,
+		Version: version(), Written: ownWritten(), StateDir: dirs.State, Socket: dirs.Socket, Config: s.config, Log: log,
+		Fault: fault, Ahead: ahead,
 	})
 	if err != nil {
 		return err

@@ -352,7 +352,7 @@ func (c *Copy) record(p string, s State, real, copied filestat.Stat) *entry {
 	if copied.Slack() != filestat.RacyTime {
 		copied = filestat.Stat{} // it would take too long until it can be told from a later one
 	}
-	c.settled = max(c.settled, copied.Ctime+int64(copied.Slack()))
+	c.settled = max(c.settled, copied.Changed()+int64(copied.Slack()))
 	e := &entry{State: s, real: real, copied: copied}
 	c.t.entries[p], c.changed = e, true
 	return e

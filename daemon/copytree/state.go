@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 )
 
@@ -177,4 +177,4 @@ func leaves(root, path, target string) bool {
 	return !filepath.IsLocal(filepath.Join(filepath.Dir(filepath.FromSlash(path)), target))
 }
 
-func now() int64 { return time.Now().UnixNano() }
+func now() int64 { return clock.Now() }

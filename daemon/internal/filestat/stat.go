@@ -6,13 +6,15 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"cursord/daemon/internal/clock"
 )
 
 // A Stat tells one state of a file from another, as long as it is older than RacyTime. The zero Stat is of nothing.
 type Stat struct {
 	Dev, Ino     uint64 // 0 where the system has none
 	Size         int64
-	Mtime, Ctime int64 // Unix ns
+	Mtime, Ctime int64 // Unix ns, as the clock showed then
 	Mode         fs.FileMode
 }
 
@@ -22,8 +24,16 @@ func (s Stat) Exists() bool { return s != Stat{} }
 // RacyTime is how far apart two changes of a file must be for the clock of its file system to tell them apart.
 const RacyTime = 20 * time.Millisecond
 
-// Racy reports whether the file may change after moment, in Unix ns, and look the same.
-func (s Stat) Racy(moment int64) bool { return s.Exists() && s.Ctime >= moment-int64(s.Slack()) }
+// Racy reports whether the file may change after a moment of package clock and look the same.
+func (s Stat) Racy(moment int64) bool {
+	return s.Exists() && clock.Known(s.Ctime) >= moment-int64(s.Slack())
+}
+
+// Changed returns the moment of package clock at which the file was last changed in any way.
+func (s Stat) Changed() int64 { return clock.Moment(s.Ctime) }
+
+// Written returns the moment at which its content was, if nobody says otherwise.
+func (s Stat) Written() int64 { return clock.Moment(s.Mtime) }
 
 // Slack is RacyTime by the clock of the file's system.
 func (s Stat) Slack() time.Duration {

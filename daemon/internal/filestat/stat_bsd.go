@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-	"time"
+
+	"cursord/daemon/internal/clock"
 )
 
 // ChangeTimes says that Stat.Ctime is when the file was last changed in any way, whatever was done to its mtime.
@@ -25,15 +26,15 @@ func Of(path string) Stat {
 	return s
 }
 
-// Born returns when a path was made, if the file system knows.
-func Born(path string) (t time.Time, known bool) {
+// Born returns the moment of package clock at which a path was made, if the file system knows.
+func Born(path string) (moment int64, known bool) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return time.Time{}, false
+		return 0, false
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return time.Time{}, false
+		return 0, false
 	}
-	return time.Unix(st.Birthtimespec.Unix()), st.Birthtimespec.Sec > 0
+	return clock.Moment(st.Birthtimespec.Nano()), st.Birthtimespec.Sec > 0
 }

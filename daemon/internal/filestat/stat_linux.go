@@ -3,9 +3,10 @@ package filestat
 import (
 	"io/fs"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"cursord/daemon/internal/clock"
 )
 
 // ChangeTimes says that Stat.Ctime is when the file was last changed in any way, whatever was done to its mtime.
@@ -35,15 +36,15 @@ func Of(path string) Stat {
 		mode |= fs.ModeIrregular
 	}
 	return Stat{
-		Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano(), Mode: mode,
+		Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, Mtime: clock.Shown(st.Mtim.Nano()), Ctime: clock.Shown(st.Ctim.Nano()), Mode: mode,
 	}
 }
 
-// Born returns when a path was made, if the file system knows.
-func Born(path string) (t time.Time, known bool) {
+// Born returns the moment of package clock at which a path was made, if the file system knows.
+func Born(path string) (moment int64, known bool) {
 	var st unix.Statx_t
 	if unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st) != nil || st.Mask&unix.STATX_BTIME == 0 {
-		return time.Time{}, false
+		return 0, false
 	}
-	return time.Unix(st.Btime.Sec, int64(st.Btime.Nsec)), true
+	return clock.Moment(clock.Shown(st.Btime.Sec*1e9 + int64(st.Btime.Nsec))), true
 }

@@ -4,7 +4,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-	"time"
+
+	"cursord/daemon/internal/clock"
 )
 
 // ChangeTimes says that Stat.Ctime is when the file was last changed in any way, whatever was done to its mtime.
@@ -21,15 +22,15 @@ func Of(path string) Stat {
 	return Stat{Size: info.Size(), Mtime: t, Ctime: t, Mode: info.Mode() & (fs.ModePerm | fs.ModeType)}
 }
 
-// Born returns when a path was made, if the file system knows.
-func Born(path string) (t time.Time, known bool) {
+// Born returns the moment of package clock at which a path was made, if the file system knows.
+func Born(path string) (moment int64, known bool) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return time.Time{}, false
+		return 0, false
 	}
 	data, ok := info.Sys().(*syscall.Win32FileAttributeData)
 	if !ok {
-		return time.Time{}, false
+		return 0, false
 	}
-	return time.Unix(0, data.CreationTime.Nanoseconds()), true
+	return clock.Moment(data.CreationTime.Nanoseconds()), true
 }
