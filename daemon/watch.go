@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"cursord/agent"
 	"cursord/diffs"
@@ -22,6 +23,7 @@ type turnWatch struct {
 	start   *snapshot
 	heard   agent.Heard               // how far it has come
 	stop    func()                    // ends the making of start
+	looked  chan struct{}             // closed when what people have changed before the turn has been taken in
 	open    map[string][]*watchedCall // by call id
 	said    map[spot]*said            // what the latest call that named it has said to leave there
 	odd     map[spot]bool             // people know that it cannot be reviewed
@@ -92,12 +94,14 @@ func (r *reviewer) watchTurn(turn *sessions.Turn, in *worktree, say func(string)
 		postponed: map[string]diffs.Source{},
 	}
 	t.start, t.stop = newSnapshot(in.root, r.w.d.stateDir)
+	t.looked = make(chan struct{})
 	// What people have changed since files under review were last looked at is theirs.
 	r.do(func() {
 		in.starts.add(t.start)
-		in.hearings = append(in.hearings, &t.heard)
 		r.refreshAll(r.sorted())
 		r.headMoved(r.w.running.Load() <= 1) // the turn itself has done nothing yet
+		in.hearings = append(in.hearings, &t.heard)
+		close(t.looked)
 	})
 	return t
 }
@@ -107,7 +111,18 @@ func (t *turnWatch) ready() <-chan struct{} {
 	if !t.scans {
 		return nil
 	}
-	return t.start.ready
+	both := make(chan struct{})
+	late := time.After(snapshotWait)
+	go func() {
+		defer close(both)
+		<-t.start.ready
+		select {
+		case <-t.looked:
+		case <-late:
+		case <-t.r.done:
+		}
+	}()
+	return both
 }
 
 // curious reports whether the items of the events just seen are of interest.
