@@ -116,6 +116,7 @@ func BenchmarkStore(b *testing.B) {
 // BenchmarkMemory measures the daemon's resident memory at rest and with 20 turns at once.
 func BenchmarkMemory(b *testing.B) {
 	const turns = 20
+	usesBuilt(b)
 	for b.Loop() {
 		w := newWorld(b)
 		w.plays(initLine, `{"fake":"repeat","n":200}`, piece(word), `{"fake":"hang"}`)
