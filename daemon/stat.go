@@ -29,19 +29,20 @@ func (t *worktree) changedAt(name string, now filestat.Stat) int64 {
 // changedAt is the same where it is known which folders there were: what is in another than was there has come, or gone, with
 // that.
 func (s *snapshot) changedAt(name string, now filestat.Stat) int64 {
-	when, gone := now.Changed(), !now.Exists()
-	if !gone && when >= s.began {
+	when, there := now.Changed(), now.Exists()
+	if there && when >= s.began {
 		return when
 	}
 	for dir := path.Dir(name); ; dir = path.Dir(dir) {
 		st := filestat.Of(s.full(dir))
 		was := dir == "." || s.hadDir(dir, st)
-		if gone || !was {
+		if !there || !was { // a folder that has moved itself says when
 			when = max(when, st.Changed())
 		}
 		if was {
 			return when
 		}
+		there = there || st.Exists()
 	}
 }
 
