@@ -44,6 +44,20 @@ function Blocks:close()
   self.timer:close()
 end
 
+local unfolded = {} --- @type table<integer, true> buffers
+
+api.nvim_create_autocmd('InsertLeave', {
+  group = api.nvim_create_augroup('cursord_folds', {}),
+  callback = function()
+    for buf in pairs(unfolded) do
+      for _, win in ipairs(api.nvim_buf_is_valid(buf) and vim.fn.win_findbuf(buf) or {}) do
+        vim.wo[win][0].foldmethod = vim.wo[win].foldmethod
+      end
+    end
+    unfolded = {}
+  end,
+})
+
 --- Changes the buffer. Windows whose cursor is on the last line stay there; others stay where they are.
 function Blocks:edit(change)
   local buf = self.buf
@@ -56,6 +70,9 @@ function Blocks:edit(change)
         followers[#followers + 1] = win
       end
     end
+  end
+  if api.nvim_get_mode().mode:find('^i') then
+    unfolded[buf] = true -- Neovim folds nothing now, and later no more
   end
   vim.bo[buf].modifiable = true
   local ok, err = pcall(change)

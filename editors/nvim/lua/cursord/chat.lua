@@ -70,6 +70,22 @@ local common = {
   spell = false,
 }
 
+--- A window forgets its options when it shows another buffer.
+--- @param win integer
+local function set_transcript_options(win)
+  local position = config.get().chat.position
+  set_options(win, common)
+  set_options(win, {
+    winbar = "%{%v:lua.require'cursord.chat'.winbar()%}",
+    foldmethod = 'expr',
+    foldexpr = "getline(v:lnum)[:4]==#'  │'?1:getline(v:lnum+1)[:4]==#'  │'?'>1':0",
+    foldlevel = 0,
+    foldtext = '',
+    fillchars = 'fold: ',
+    winfixwidth = position == 'left' or position == 'right',
+  })
+end
+
 --- The transcript of the session that is talked with.
 local function current(ws, panel)
   local shown = panel.shown
@@ -87,6 +103,7 @@ local function refresh(ws)
   local now = current(ws, panel)
   if above and old ~= now then
     api.nvim_win_set_buf(above, now.buf)
+    set_transcript_options(above)
     api.nvim_win_set_cursor(above, { api.nvim_buf_line_count(now.buf), 0 })
   end
   if old and old ~= now and not old.session then
@@ -119,16 +136,7 @@ function M.show(ws)
         height = not wide and math.min(cfg.height, math.floor(vim.o.lines / 2)) or nil,
       })
     end
-    set_options(above, common)
-    set_options(above, {
-      winbar = "%{%v:lua.require'cursord.chat'.winbar()%}",
-      foldmethod = 'expr',
-      foldexpr = "getline(v:lnum)[:4]==#'  │'?1:getline(v:lnum+1)[:4]==#'  │'?'>1':0",
-      foldlevel = 0,
-      foldtext = '',
-      fillchars = 'fold: ',
-      winfixwidth = cfg.position == 'left' or cfg.position == 'right',
-    })
+    set_transcript_options(above)
     api.nvim_win_set_cursor(above, { api.nvim_buf_line_count(now.buf), 0 })
   end
   if not below then

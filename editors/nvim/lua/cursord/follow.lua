@@ -52,8 +52,31 @@ local function is_written_otherwise(buf)
   return false
 end
 
---- Has Neovim know that a buffer is what its file holds, as it does of a buffer that an autocommand has written. This one
---- has nothing to write; and of a buffer that only autocommands can write, nothing is written where they do not run.
+--- Has Neovim know a buffer's file, as it does of a buffer that an autocommand has written; this one writes nothing. No
+--- other state of the buffer's history is taken for what the file holds then.
+--- @param buf integer
+--- @return boolean # false while an autocommand runs, and others wait
+local function know(buf)
+  local bo, known = vim.bo[buf], false
+  local readonly, ignored = bo.readonly, vim.o.eventignore
+  vim.o.eventignore = 'OptionSet'
+  bo.modified, bo.readonly, bo.buftype = true, false, 'acwrite'
+  local id = api.nvim_create_autocmd('BufWriteCmd', {
+    buffer = buf,
+    callback = function()
+      bo.modified, known = false, true
+    end,
+  })
+  pcall(api.nvim_buf_call, buf, function()
+    vim.cmd('silent lockmarks keepalt write')
+  end)
+  api.nvim_del_autocmd(id)
+  bo.readonly, bo.buftype, vim.o.eventignore = readonly, '', ignored
+  return known
+end
+
+--- Has Neovim know that a buffer is what its file holds. A buffer that only autocommands can write is not written where they
+--- do not run.
 --- @param buf integer
 --- @param path string
 local function adopt(buf, path)
@@ -64,21 +87,9 @@ local function adopt(buf, path)
     bo.modified = false
     return
   end
-  local readonly, ignored, known = bo.readonly, vim.o.eventignore, false
-  vim.o.eventignore = 'OptionSet'
-  bo.modified, bo.readonly, bo.buftype = false, false, 'acwrite'
-  local id = api.nvim_create_autocmd('BufWriteCmd', {
-    buffer = buf,
-    callback = function()
-      known = true
-    end,
-  })
-  pcall(api.nvim_buf_call, buf, function()
-    vim.cmd('silent lockmarks keepalt write')
-  end)
-  api.nvim_del_autocmd(id)
-  bo.readonly, bo.buftype, vim.o.eventignore = readonly, '', ignored
-  if not known then -- an autocommand runs, and others wait
+  local known = know(buf)
+  bo.modified = false
+  if not known then
     local tick, seen = api.nvim_buf_get_changedtick(buf), stamp(vim.uv.fs_stat(path))
     vim.schedule(function()
       local same = api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_changedtick(buf) == tick
@@ -87,29 +98,6 @@ local function adopt(buf, path)
       end
     end)
   end
-end
-
---- Has Neovim know the file of a buffer with changes as the one that these are changes of.
---- @param buf integer
---- @return boolean
-local function know(buf)
-  local bo = vim.bo[buf]
-  local buftype, ignored, known = bo.buftype, vim.o.eventignore, false
-  vim.o.eventignore = 'OptionSet'
-  bo.buftype = 'acwrite'
-  local id = api.nvim_create_autocmd('BufWriteCmd', {
-    buffer = buf,
-    callback = function()
-      known = true
-      bo.modified = false -- so that no state of its history is taken for what the file holds
-    end,
-  })
-  pcall(api.nvim_buf_call, buf, function()
-    vim.cmd('silent lockmarks keepalt write')
-  end)
-  api.nvim_del_autocmd(id)
-  bo.buftype, bo.modified, vim.o.eventignore = buftype, true, ignored
-  return known
 end
 
 --- @param buf integer
@@ -296,7 +284,9 @@ function M.merge(buf, path, base)
     return lines.pieces(old, lines.with_eol(new), lines.counted(old))
   end
   local both = lines.rebase(pieces(text), pieces(mine))
-  if not both or not lines.are_utf8(both) or not know(buf) then
+  local ready = both and lines.are_utf8(both) and know(buf)
+  vim.bo[buf].modified = true
+  if not both or not ready then
     return base
   end
   local views = save_views(buf)

@@ -3,6 +3,7 @@ local decide = require('cursord.review.decide')
 local docs = require('cursord.docs')
 local marks = require('cursord.review.marks')
 local rpc = require('cursord.rpc')
+local view = require('cursord.review.view')
 local workspace = require('cursord.workspace')
 
 local api = vim.api
@@ -17,6 +18,7 @@ local patience = 10000
 --- @field isolated boolean it is what is in a copy, and can be edited
 --- @field hunks cursord.Hunk[] what it was made with
 --- @field text string what it held then
+--- @field closed? boolean
 
 local sides = {} --- @type table<integer, cursord.Side> by buffer
 
@@ -153,6 +155,22 @@ for event, act in pairs({ BufWriteCmd = accept, BufReadCmd = fill }) do
   })
 end
 
+--- Beside what it was, a file's buffer does not show that a second time.
+local function fit_overlays()
+  local shown = {}
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    shown[api.nvim_win_get_buf(win)] = true
+  end
+  for buf, side in pairs(sides) do
+    local doc = docs.at(side.ws, side.path)
+    if doc then
+      view.set_beside(doc.buf, shown[buf] and not side.closed or false)
+    end
+  end
+end
+
+api.nvim_create_autocmd('TabEnter', { group = group, callback = fit_overlays })
+
 --- Opens the tab. Beside what was, "do" takes a piece of that into the file: an edit like any other. Beside what would be,
 --- ":write" accepts it as it was edited.
 --- @param ws cursord.Workspace
@@ -193,9 +211,12 @@ function M.open(ws, path, hunk)
     buffer = side,
     once = true,
     callback = function()
+      sides[side].closed = true
+      fit_overlays()
       sides[side] = nil
     end,
   })
+  fit_overlays()
 end
 
 workspace.on('diff', function(ws, diff)

@@ -245,13 +245,14 @@ end
 --- Draws what only matters of a group that is in sight.
 --- @param buf integer
 --- @param group cursord.Group
+--- @param beside boolean the lines that are away are shown elsewhere
 --- @return boolean # whether there are more lines on the screen now
-function M.dress(buf, group)
+function M.dress(buf, group, beside)
   local cfg = config.get().review
   group.dressed = true
   local row, count = M.rows(buf, group)
   local spans = cfg.words and count == #group.here and mark_words(buf, group, row) or nil
-  if cfg.overlay and #group.away > 0 then
+  if cfg.overlay and #group.away > 0 and not beside then
     place_virtual(buf, group, row, count, spans)
     return true
   end

@@ -22,6 +22,7 @@ local M = {}
 --- @field owners table<integer, cursord.Shown> by mark
 
 local views = {} --- @type table<integer, cursord.View>
+local besides = {} --- @type table<integer, true> buffers beside which the lines that are away are shown
 
 --- @param buf integer
 --- @return cursord.View?
@@ -113,7 +114,7 @@ local function dress(view, top, bottom)
     local group = view.undressed[mark[1]]
     if group then
       view.undressed[mark[1]] = nil
-      more = marks.dress(view.buf, group) or more
+      more = marks.dress(view.buf, group, besides[view.buf] or false) or more
     end
   end
   return more
@@ -261,6 +262,24 @@ function M.deciding(buf, id, gone)
     view.shown[id] = show(view, shown.hunk)
     dress_windows(view)
   end
+end
+
+--- Leaves out the lines that are away, or shows them again.
+--- @param buf integer
+--- @param beside boolean they are shown beside the buffer
+function M.set_beside(buf, beside)
+  local view, was = views[buf], besides[buf] or false
+  besides[buf] = beside or nil
+  if not view or was == beside then
+    return
+  end
+  for id, shown in pairs(view.shown) do
+    if #shown.groups > 0 then
+      remove(view, shown)
+      view.shown[id] = show(view, shown.hunk)
+    end
+  end
+  dress_windows(view)
 end
 
 --- Draws in full what is near a row that a window is about to show.

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestNvimChatKeepsItsLook opens the chat before it is known which session it is about, and goes from one to another: what
+// folds is folded, and the title is above.
+func TestNvimChatKeepsItsLook(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.plays(`{"type":"thinking","subtype":"delta","text":"Hm.\nWell."}`, `{"type":"thinking","subtype":"completed"}`, streams("Some words"), done)
+		w.start()
+		e := w.opens()
+		e.turn(obj{"prompt": "the first"})
+		e.turn(obj{"prompt": "the second"})
+		n := w.neovim(t, bin, picks)
+		look := func(title string) {
+			t.Helper()
+			n.untilScreen("│ " + title + "\n")
+			n.untilScreen("Some words")
+			n.untilScreen("∴ Thinking")
+			n.keys("<Esc>")
+			n.poll("it is folded", func() bool { return !strings.Contains(n.screen(), "│ Hm.") })
+			require.Equal(t, "no", n.lua("return vim.wo[vim.fn.win_getid(vim.fn.winnr('k'))].signcolumn"))
+		}
+		n.ex("Cursord resume")
+		look("the second")
+		n.lua("pick = 'the first'")
+		n.ex("Cursord sessions")
+		look("the first")
+		n.quiet()
+	})
+}
+
+// TestNvimShowsOldLinesOnce has a file beside what it was: its buffer shows the deleted lines by itself only where that is not
+// beside it.
+func TestNvimShowsOldLinesOnce(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before, after := numbered(9, nil), numbered(9, map[int]string{5: "agent 5\n"})
+		w.put("f", before)
+		w.plays(lines(edits("1", "f", before, after))...)
+		w.start()
+		e := w.opens()
+		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		virtual := func() float64 {
+			return n.lua(`return #vim.tbl_filter(function(m) return m[4].virt_lines end,
+				vim.api.nvim_buf_get_extmarks(vim.fn.bufnr('^f$'), vim.api.nvim_get_namespaces().cursord_words, 0, -1, { details = true }))`).(float64)
+		}
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", after, 1)
+		require.EqualValues(t, 1, virtual())
+		n.ex("Cursord diff")
+		require.EqualValues(t, 0, virtual())
+		n.ex("tabprevious")
+		require.EqualValues(t, 1, virtual())
+		n.ex("tabnext")
+		require.EqualValues(t, 0, virtual())
+		n.ex("5Cursord reject")
+		n.agree(e, "f", before, 0)
+		n.ex("Cursord undo")
+		n.agree(e, "f", after, 1)
+		require.EqualValues(t, 0, virtual())
+		n.ex("tabclose")
+		require.EqualValues(t, 1, virtual())
+		n.quiet()
+	})
+}
+
+// TestNvimKnowsWhatIsNotInTheFile goes back and forth over a decision in a buffer: what the file does not hold is a change.
+func TestNvimKnowsWhatIsNotInTheFile(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		before, after := numbered(9, nil), numbered(9, map[int]string{5: "agent 5\n"})
+		w.put("f", before)
+		w.plays(lines(edits("1", "f", before, after))...)
+		w.start()
+		e := w.opens()
+		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", after, 1)
+		n.ex("5Cursord reject")
+		n.agree(e, "f", before, 0)
+		n.keys("u")
+		n.agree(e, "f", after, 1)
+		n.keys("<C-r>")
+		n.untilText("f", before)
+		require.True(t, n.modified("f"))
+		require.Equal(t, after, w.get("f"))
+		n.hunksOf("f", 0)
+		n.ex("write")
+		n.agree(e, "f", before, 0)
+		n.quiet()
+	})
+}
