@@ -33,6 +33,8 @@ type change struct {
 	Diff *struct {
 		Turns []string `json:"turns"`
 	} `json:"diff"`
+	Level   string `json:"level"`
+	Message string `json:"message"`
 }
 
 func newFollower(turn string, show *screen, lines io.Writer) *follower {
@@ -59,6 +61,9 @@ func (f *follower) notify(method string, params json.RawMessage) {
 	}
 	switch {
 	case method == "log/message":
+		if f.show != nil && c.Level != "debug" { // it may be why nothing happens
+			f.show.line(f.show.palette.yellow("cursord: " + clean(c.Message)))
+		}
 		f.print(method, params)
 	case c.Session != nil && f.session == "":
 		f.sessions = append(f.sessions, params)

@@ -3,9 +3,12 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -65,6 +68,35 @@ func TestCommitsFail(t *testing.T) {
 	again.must("workspace/subscribe", obj{"workspace": w.ws, "after": 0}, nil)
 	again.ends(last.ID)
 	require.Equal(t, newest(e.all()), newest(again.all()))
+}
+
+// TestRunSaysWhyNothingIsStored has the disk fail while "cursord run" follows a turn, which does not end before it is stored.
+func TestRunSaysWhyNothingIsStored(t *testing.T) {
+	w := newWorld(t)
+	w.put("../commits", "")
+	w.start("CURSORD_COMMIT_FAULT=" + filepath.Join(w.dir, "commits"))
+	w.plays(initLine, piece("all"), waits("go"), succeeds(""))
+	run := exec.Command("cursord", "run", "--trust", "do it")
+	run.Env, run.Dir = w.env(), w.ws
+	out, err := run.StdoutPipe()
+	require.NoError(t, err)
+	told, err := run.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, run.Start())
+	text := make([]byte, len("all"))
+	_, err = io.ReadFull(out, text)
+	require.NoError(t, err)
+	w.put("../commits", "EIO")
+	w.put("../go", "")
+	lines := bufio.NewReader(told)
+	line, err := lines.ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "cursord: the database takes no changes")
+	w.put("../commits", "")
+	line, err = lines.ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "takes changes again")
+	require.NoError(t, run.Wait())
 }
 
 // opensWithoutTrust connects an editor that subscribes to the workspace.
