@@ -109,7 +109,7 @@ func (e *emacs) starts() {
 	e.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for limit := time.Now().Add(patience); ; <-tick.C {
+	for limit := time.Now().Add(4 * patience); ; <-tick.C {
 		conn, err := net.Dial("unix", e.socket)
 		if err == nil {
 			conn.Close()

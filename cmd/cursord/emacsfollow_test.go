@@ -188,7 +188,7 @@ func TestEmacsMarksStay(t *testing.T) {
 		same := `(vconcat (mapcar (lambda (mark) (if (memq mark cursord--marks) t :json-false)) marks))`
 		require.Equal(t, []any{true, false, true}, e.eval(same))
 		e.eval(`(progn (goto-char (point-min)) (insert "mine\n") nil)`)
-		e.until("the daemon knows", `(cursord--in-sync-p (cursord-document))`)
+		e.until("the daemon knows", `(cursord--diff-fits-p (cursord-document))`)
 		e.untilRows("f", 6, 27)
 		require.Equal(t, []any{true, false, true}, e.eval(same))
 		e.quiet()

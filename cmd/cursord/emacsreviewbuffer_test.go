@@ -139,11 +139,12 @@ diff --git a/noeol b/noeol
 		// Files.
 		e.keys("N")
 		require.Equal(t, "diff --git a/b c b/b c", e.here())
-		require.Equal(t, "There is no hunk here", e.eval(`(condition-case err (cursord-accept-hunk) (user-error (cadr err)))`))
-		e.keys("A")
+		e.keys("a") // where its name is, the only hunk of a file is meant
 		e.untilHere("@@ -1,2 +0,0 @@")
 		e.keys("P P")
 		require.Equal(t, "diff --git a/a.txt b/a.txt", e.here())
+		require.Equal(t, "There are several hunks: A and R decide them all, n goes to the first",
+			e.eval(`(condition-case err (cursord-accept-hunk) (user-error (substring-no-properties (cadr err))))`))
 		e.keys("R")
 		e.poll("the file as it was", func() bool { return w.get("a.txt") == before["a.txt"] })
 		e.untilHere("@@ -1,2 +0,0 @@")

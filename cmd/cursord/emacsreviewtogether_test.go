@@ -23,7 +23,7 @@ func TestEmacsSeveralReview(t *testing.T) {
 		one.agree(c, "f", after, 3)
 		two.agree(c, "f", after, 3)
 		one.eval(`(progn (goto-char (point-max)) (insert "mine\n") nil)`)
-		one.until("the daemon knows", `(cursord--in-sync-p (cursord-document))`)
+		one.until("the daemon knows", `(cursord--diff-fits-p (cursord-document))`)
 		one.untilRows("f", 5, 15, 25)
 
 		// What would write the file under the one's text is refused to the other.
@@ -53,7 +53,7 @@ func TestEmacsSeveralReview(t *testing.T) {
 		done := strings.Replace(mine, "twenty-five\n", "line 25\n", 1)
 		one.agree(c, "f", done, 0)
 		two.agree(c, "f", done, 0)
-		require.Equal(t, "Nothing to review.\n", two.buffer(emacsReview))
+		two.untilBuffer(emacsReview, "Nothing to review.\n")
 		one.quiet()
 		two.quiet()
 	})

@@ -44,10 +44,19 @@
     document))
 
 (defun cursord-hunk-here ()
-  "The hunk at point and its workspace, (WS . HUNK), in a file or in the review."
+  "The hunk at point and its workspace, (WS . HUNK), in a file or in the review.
+In the review, a file's only hunk is also where its name is."
   (if (cursord--in-review-p)
       (cons cursord-buffer-workspace
-            (or (cursord-review-hunk-at (point)) (user-error "There is no hunk here")))
+            (or (cursord-review-hunk-at (point))
+                (pcase (cursord-review-file-at (point))
+                  (`(,_ ,hunk) hunk)
+                  (`(,_ . ,(pred consp))
+                   (user-error
+                    "%s" (substitute-command-keys
+                          (concat "There are several hunks: \\<cursord-review-mode-map>\\[cursord-accept-file] and "
+                                  "\\[cursord-reject-file] decide them all, \\[cursord-next-hunk] goes to the first")))))
+                (user-error "There is no hunk here")))
     (let ((document (cursord--document-here)))
       (cons (cursord-document-ws document)
             (or (cursord-hunk-at) (user-error "There is no hunk here"))))))
