@@ -23,6 +23,8 @@ const emacsAgrees = `(progn
   (setq transient-mark-mode t revert-without-query '(".*"))
   (fset 'y-or-n-p #'always)
   (fset 'yes-or-no-p #'always)
+  ;; Who types in what was written this very moment goes on.
+  (fset 'ask-user-about-supersession-threat #'ignore)
   (defun random-marks (buffer hunks)
     (with-current-buffer buffer
       (let ((marks (seq-filter #'overlay-buffer cursord--marks)) (at 0) bad)
