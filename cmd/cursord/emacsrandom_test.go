@@ -24,6 +24,7 @@ const emacsAgrees = `(progn
   (fset 'y-or-n-p #'always)
   (fset 'yes-or-no-p #'always)
   ;; Who types in what was written this very moment goes on.
+  (load "userlock" nil t)
   (fset 'ask-user-about-supersession-threat #'ignore)
   (defun random-marks (buffer hunks)
     (with-current-buffer buffer

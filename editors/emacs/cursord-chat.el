@@ -137,11 +137,12 @@
         (current-buffer))))
 
 (defun cursord-show-chat (ws)
-  "Show the chat of WS in a window, and do not go there."
-  (save-selected-window
-    (display-buffer (cursord--chat-buffer-create ws)
-                    '((display-buffer-reuse-window display-buffer-use-some-window display-buffer-pop-up-window)
-                      (inhibit-same-window . t)))))
+  "Show the chat of WS in a window, unless it is in one, and do not go there."
+  (let ((buffer (cursord--chat-buffer-create ws)))
+    (unless (get-buffer-window buffer)
+      (save-selected-window
+        (display-buffer buffer '((display-buffer-reuse-window display-buffer-use-some-window display-buffer-pop-up-window)
+                                 (inhibit-same-window . t)))))))
 
 ;;;###autoload
 (defun cursord (&optional new)

@@ -272,6 +272,27 @@
         (remove-hook 'cursord-event-functions breaks)
         (remove-hook 'cursord-event-functions hears)))))
 
+(ert-deftest cursord-test-the-chat-takes-one-window ()
+  "Asking from the chat leaves the other windows what they show."
+  (cursord-test-with-world
+    (let ((ws (cursord-test-open)))
+      (save-window-excursion
+        (delete-other-windows)
+        (let ((other (selected-window))
+              (here (split-window nil nil 'below)))
+          (set-window-buffer other (get-buffer-create "*other*"))
+          (select-window here)
+          (switch-to-buffer (cursord--chat-buffer-create ws))
+          (cursord-show-chat ws)
+          (should (equal "*other*" (buffer-name (window-buffer other))))
+          (should (eq here (selected-window)))
+          (should (length= (window-list) 2))
+          (select-window other)
+          (delete-other-windows)
+          (cursord-show-chat ws)
+          (should (get-buffer-window (cursord-chat-buffer ws)))
+          (should (eq other (selected-window))))))))
+
 ;;;; What is told while one waits
 
 (defmacro cursord-test-receiving-at-once (&rest body)
