@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -96,7 +97,8 @@ func (e *emacs) agree(c *editor, path, want string, hunks int) {
 func (e *emacs) plays(c *editor) string {
 	e.t.Helper()
 	turn := c.asks(nil)
-	e.until("the end of the turn", `(cursord-turn-ended-p (gethash %q (cursord-workspace-turns (cursord-workspace-find))))`, turn.ID)
+	ended := fmt.Sprintf(`(and (cursord-turn-ended-p (gethash %q (cursord-workspace-turns (cursord-workspace-find)))) t)`, turn.ID)
+	e.pollFor(4*patience, 10*time.Millisecond, "the end of the turn", func() bool { return e.eval(ended) == true })
 	return turn.SessionID
 }
 

@@ -66,12 +66,14 @@ Return nil if a buffer is not what it was any more, and was left."
           (cursord-report document))))
     fits))
 
-(defun cursord--take-decision (ws method result)
-  "Take RESULT, the answer to METHOD in WS; return nil if buffers did not fit."
+(defun cursord--take-decision (ws method result &optional seen)
+  "Take RESULT, the answer to METHOD in WS; return nil if buffers did not fit.
+SEEN are the hunks that it was about, as far as they were seen."
   (let ((fits (cursord--apply-edits ws (plist-get result :edits)))
         (diffs (plist-get result :diffs)))
     (cursord--put-diffs ws diffs)
-    (when-let* (((eq method :diff/reject))
+    ;; What is isolated is written when it is accepted.
+    (when-let* (((eq method (if (and seen (seq-every-p #'cursord-isolated-p seen)) :diff/accept :diff/reject)))
                 ((seq-empty-p (plist-get result :edits)))
                 ((length= diffs 1))
                 (document (cursord-document-at ws (plist-get (seq-first diffs) :path))))
@@ -122,7 +124,7 @@ is the second attempt."
       (cursord-request
        ws method (append (and rev (list :rev rev)) params)
        :then (lambda (result)
-               (if (cursord-protected #'cursord--take-decision ws method result)
+               (if (cursord-protected #'cursord--take-decision ws method result seen)
                    (funcall after t result)
                  (cursord-say "the text changed at the same moment; decide again")
                  (funcall after nil nil)))

@@ -214,7 +214,8 @@ If it is being followed, that is so once it was."
     (if (cursord-document-reading document)
         (setf (cursord-document-deciding document) decision)
       (when-let* ((left (cursord-document-left document)))
-        (setf (cursord-document-rejects document)
+        (setf (cursord-document-left document) nil
+              (cursord-document-rejects document)
               (cons (cons left decision) (take 50 (cursord-document-rejects document))))))))
 
 ;;;; Files that are gone
