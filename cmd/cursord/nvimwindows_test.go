@@ -37,7 +37,7 @@ func TestNvimChatKeepsItsLook(t *testing.T) {
 }
 
 // TestNvimShowsOldLinesOnce has a file beside what it was: its buffer shows the deleted lines by itself only where that is not
-// beside it.
+// beside it, and if the overlay is wanted.
 func TestNvimShowsOldLinesOnce(t *testing.T) {
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
@@ -53,6 +53,11 @@ func TestNvimShowsOldLinesOnce(t *testing.T) {
 		}
 		n.ex("Cursord ask do it")
 		n.agree(e, "f", after, 1)
+		require.EqualValues(t, 1, virtual())
+		n.ex("Cursord overlay")
+		require.EqualValues(t, 0, virtual())
+		require.Contains(t, n.screen(), "┃ agent 5")
+		n.ex("Cursord overlay")
 		require.EqualValues(t, 1, virtual())
 		n.ex("Cursord diff")
 		require.EqualValues(t, 0, virtual())

@@ -31,7 +31,9 @@ local function plug(modes, name, rhs, expr)
     { expr = expr, desc = 'cursord: ' .. name }
   )
 end
-for _, name in ipairs({ 'chat', 'review', 'diff', 'comment', 'cancel', 'undo', 'redo', 'preview' }) do
+local plain =
+  { 'chat', 'review', 'diff', 'comment', 'cancel', 'undo', 'redo', 'preview', 'overlay' }
+for _, name in ipairs(plain) do
   plug('n', name, '<Cmd>Cursord ' .. name .. '<CR>')
 end
 plug('n', 'ask', '<Cmd>Cursord ask<CR>')

@@ -179,6 +179,12 @@ local subs = {
       end
     end,
   },
+  overlay = {
+    run = function()
+      local overlay = not require('cursord.config').get().review.overlay
+      require('cursord.review.view').set_overlay(overlay)
+    end,
+  },
   comment = {
     range = true,
     rest = true,

@@ -264,15 +264,9 @@ function M.deciding(buf, id, gone)
   end
 end
 
---- Leaves out the lines that are away, or shows them again.
---- @param buf integer
---- @param beside boolean they are shown beside the buffer
-function M.set_beside(buf, beside)
-  local view, was = views[buf], besides[buf] or false
-  besides[buf] = beside or nil
-  if not view or was == beside then
-    return
-  end
+--- Draws anew what a buffer shows.
+--- @param view cursord.View
+local function redo(view)
   for id, shown in pairs(view.shown) do
     if #shown.groups > 0 then
       remove(view, shown)
@@ -280,6 +274,26 @@ function M.set_beside(buf, beside)
     end
   end
   dress_windows(view)
+end
+
+--- Shows hunks in the text, or only signs, from now on.
+--- @param overlay boolean
+function M.set_overlay(overlay)
+  config.get().review.overlay = overlay
+  for _, view in pairs(views) do
+    redo(view)
+  end
+end
+
+--- Leaves out the lines that are away, or shows them again.
+--- @param buf integer
+--- @param beside boolean they are shown beside the buffer
+function M.set_beside(buf, beside)
+  local view, was = views[buf], besides[buf] or false
+  besides[buf] = beside or nil
+  if view and was ~= beside then
+    redo(view)
+  end
 end
 
 --- Draws in full what is near a row that a window is about to show.
