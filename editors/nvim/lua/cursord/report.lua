@@ -59,9 +59,11 @@ local function take_back(doc, decision)
     end
     local waiting = doc.undoing or {}
     doc.undoing = nil
-    for _, done in ipairs(waiting) do
-      M.tell(doc, done) -- if something else was decided meanwhile, it is just text
-    end
+    M.tell(doc, function() -- if something else was decided meanwhile, it is just text
+      for _, done in ipairs(waiting) do
+        done()
+      end
+    end)
   end)
 end
 
