@@ -145,12 +145,16 @@ func (w *workspace) newItem(t *liveTurn, kind sessions.ItemKind) *sessions.Item 
 	}
 }
 
+// maxText bounds the text of an item, in bytes, as far as the agent says it in pieces: what is more goes on in another item, so
+// that neither memory nor a message has to hold all that an agent may say.
+const maxText = 16 << 20
+
 // appendText adds text to the open item of this kind, or to a new one; subscribers are told by grow.
 func (w *workspace) appendText(c *commit, t *liveTurn, kind sessions.ItemKind, text string) {
 	if text == "" {
 		return
 	}
-	if t.open == nil || t.open.item.Kind != kind {
+	if t.open == nil || t.open.item.Kind != kind || len(t.open.text) > 0 && len(t.open.text)+len(text) > maxText {
 		w.endText(c, t, sessions.ItemCompleted)
 		lt := &liveText{item: w.newItem(t, kind)}
 		w.texts[lt.item.ID] = lt

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -288,4 +289,40 @@ func TestHugeOutput(t *testing.T) {
 	w.requireLittleMemory()
 	t.Logf("%d MiB", w.memory())
 	audit(t, e.all())
+}
+
+// TestATextWithoutEnd has an agent say more than one item holds, streamed and consolidated: it goes on in another, nothing is lost
+// or said twice, and no message is larger than a client takes.
+func TestATextWithoutEnd(t *testing.T) {
+	const piecesOf, pieces, most = 1 << 20, 40, 16 << 20
+	chunk := strings.Repeat("0123456789abcde\n", piecesOf/16)
+	w := newWorld(t)
+	w.plays(initLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, pieces), piece(chunk), thinks("hm"), piece("the end"), succeeds("the end"))
+	w.start()
+	e := w.opens()
+	turn := e.turn(nil)
+	require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
+	// Clients that are behind get fewer deltas: what counts is the items as they are in the end.
+	texts := func(e *editor) (said []string) {
+		last := map[int]string{}
+		for _, n := range e.all() {
+			if n.Item != nil && n.Item.Kind == sessions.ItemAssistant && n.Item.Status == sessions.ItemCompleted {
+				last[n.Item.Index] = n.Item.Text
+			}
+		}
+		for _, i := range slices.Sorted(maps.Keys(last)) {
+			said = append(said, last[i])
+		}
+		return said
+	}
+	said := texts(e)
+	for _, text := range said[:len(said)-1] {
+		require.LessOrEqual(t, len(text), most)
+	}
+	require.Len(t, said, (pieces*piecesOf+most-1)/most+1)
+	require.True(t, strings.Repeat(chunk, pieces)+"the end" == strings.Join(said, ""))
+	late := w.joins()
+	late.must("workspace/subscribe", obj{"workspace": w.ws, "after": 0}, nil)
+	late.ends(turn.ID)
+	require.True(t, slices.Equal(said, texts(late)))
 }
