@@ -37,6 +37,7 @@
 (declare-function cursord-state "cursord-workspace" (ws))
 (declare-function cursord-pending "cursord-workspace" (ws))
 (defvar cursord-event-functions)
+(defvar Info-directory-list)
 
 (autoload 'cursord-doctor "cursord-doctor" nil t)
 (autoload 'cursord "cursord-chat" nil t)
@@ -89,6 +90,15 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
   "U" #'cursord-redo
   "D" #'cursord-doctor)
 (fset 'cursord-command-map cursord-command-map)
+
+;;;; The manual
+
+;; Where the package is a part of a larger checkout, nothing else looks for it here.
+;;;###autoload
+(when load-file-name
+  (add-to-list 'Info-default-directory-list (file-name-directory load-file-name))
+  (when (bound-and-true-p Info-directory-list)
+    (add-to-list 'Info-directory-list (file-name-directory load-file-name))))
 
 ;;;; The mode line
 
