@@ -48,3 +48,29 @@ func TestEmacsInstalled(t *testing.T) {
 		require.Empty(t, strings.TrimSpace(strings.Split(string(out), "(nil")[0]), "it starts in silence")
 	})
 }
+
+// TestEmacsFromRepository has use-package take the package from a repository, as README and manual say: it compiles without
+// a word, and its manual is found.
+func TestEmacsFromRepository(t *testing.T) {
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		from := filepath.Join(w.dir, "repo")
+		require.NoError(t, os.CopyFS(filepath.Join(from, "editors", "emacs"), os.DirFS("../../editors/emacs")))
+		for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "all"}} {
+			out, err := exec.Command("git", append([]string{"-C", from}, args...)...).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+		}
+		w.put("../init.el", `(use-package cursord
+  :vc (:url "file://`+from+`" :lisp-dir "editors/emacs" :rev :newest)
+  :bind-keymap ("C-c a" . cursord-command-map)
+  :config (cursord-mode))
+(require 'info)
+(princ (format "%s %s\n" (commandp 'cursord-ask) (progn (info "(cursord)Chat") Info-current-node)))`)
+		cmd := exec.Command(bin, "--batch", "--eval", "(progn (setq package-archives nil) (package-initialize))", "-l", w.path("../init.el"))
+		cmd.Env, cmd.Dir = w.env("LC_ALL=C.UTF-8"), w.ws
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Contains(t, string(out), "t Chat\n")
+		require.NotRegexp(t, `(?i)error|emacs/\S*el:.*warning|[1-9][0-9]* failed`, string(out))
+	})
+}

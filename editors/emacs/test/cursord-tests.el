@@ -13,7 +13,7 @@
 ;;; Code:
 
 (eval-and-compile
-  (add-to-list 'load-path (file-name-directory (or load-file-name (bound-and-true-p byte-compile-current-file) buffer-file-name))))
+  (add-to-list 'load-path (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-review)
