@@ -68,25 +68,28 @@ func callInTime(ctx context.Context, dirs daemon.Dirs, client *rpc.Client, metho
 	defer cancel()
 	answered := make(chan error, 1)
 	go func() { answered <- client.Call(ctx, method, params, result) }()
-	since := time.Now()
-	for said := false; ; {
+	said := false
+	for waited := time.Duration(0); ; {
+		since := time.Now()
 		select {
 		case err := <-answered:
 			return err
 		case <-time.After(silentLimit):
 		}
-		if !daemon.Serving(dirs.Socket) && time.Since(since) < 3*startLimit {
+		if time.Since(since) > silentLimit+silentLimit/2 { // somebody had stopped us
 			continue
 		}
-		advice := silentDaemon(dirs)
-		if time.Since(since) >= muteLimit {
+		if waited += silentLimit; !daemon.Serving(dirs.Socket) && waited < 3*startLimit {
+			continue
+		}
+		if waited >= muteLimit {
 			cancel()
 			<-answered
-			return &silentError{advice}
+			return &silentError{silentDaemon(dirs)}
 		}
 		if !said {
 			said = true
-			fmt.Fprintf(os.Stderr, "cursord: %s\n", advice)
+			fmt.Fprintf(os.Stderr, "cursord: waiting for the daemon (process %d), which does not answer\n", daemon.LockHolder(dirs.Socket))
 		}
 	}
 }
