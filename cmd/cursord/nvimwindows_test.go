@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -100,5 +101,18 @@ func TestNvimKnowsWhatIsNotInTheFile(t *testing.T) {
 		n.ex("write")
 		n.agree(e, "f", before, 0)
 		n.quiet()
+	})
+}
+
+// TestNvimCompletesFilesThatAreThere completes no file that git has and that is deleted.
+func TestNvimCompletesFilesThatAreThere(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.repositoryIn(".", tree{"file-a": "a\n", "file-b": "b\n"})
+		require.NoError(t, os.Remove(w.path("file-a")))
+		w.start()
+		n := w.neovim(t, bin, "")
+		n.ex("Cursord review")
+		require.Equal(t, []any{"@file-b"}, n.lua("return vim.tbl_map(function(i) return i.word end, require('cursord.context').omnifunc(0, '@file'))"))
 	})
 }

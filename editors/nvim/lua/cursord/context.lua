@@ -251,11 +251,14 @@ function M.omnifunc(findstart, base)
       return path:find(want, 1, true) ~= nil
     end, list)
   end
-  for i, path in ipairs(list) do
-    if i > 200 then
+  local left = 200
+  for _, path in ipairs(list) do
+    if left == 0 then
       break
+    elseif ws and vim.uv.fs_stat(vim.fs.joinpath(ws.root, path)) then -- git names deleted files, too
+      items[#items + 1] = { word = '@' .. path, menu = 'file' }
+      left = left - 1
     end
-    items[#items + 1] = { word = '@' .. path, menu = 'file' }
   end
   return items
 end
