@@ -228,8 +228,10 @@ func (r *run) outcome(status RunStatus, failure *RunError) Outcome {
 			out.Result = text
 		}
 	}
-	if said := r.dec.Text(); out.Result == nil && said != "" {
-		out.Result = &said
+	if out.Result == nil { // what was said is a copy
+		if said := r.dec.Text(); said != "" {
+			out.Result = &said
+		}
 	}
 	return out
 }
