@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -78,16 +80,16 @@ func (b *beside) play() {
 	for range 1 + b.n(6) {
 		switch b.n(6) {
 		case 0, 1:
-			b.person(b.e.diffs())
+			b.person(b.pending())
 		case 2, 3:
 			b.agent()
 		case 4:
 			b.decide()
 		case 5:
 			b.t.Log("the daemon is killed")
-			diffs := b.e.diffs()
+			pending := b.pending()
 			b.w.kill()
-			b.person(diffs)
+			b.person(pending)
 			b.w.start()
 			b.e = b.w.opens()
 		}
@@ -105,42 +107,60 @@ func (b *beside) play() {
 	b.nothingLost()
 }
 
-// person has a person do some things, while these diffs are pending.
-func (b *beside) person(diffs map[string]*sessions.Diff) {
+// person has a person do some things, while this is pending.
+func (b *beside) person(pending map[string]map[string]bool) {
 	for range 1 + b.n(3) {
 		was := b.onDisk()
-		had := map[string]bool{}
-		for path := range diffs {
-			had[path] = exists(b.w.path(path))
+		had := map[string]fs.FileMode{}
+		for path := range pending {
+			had[path] = kindOf(b.w.path(path))
 		}
 		command := b.command("person")
 		b.t.Logf("a person: %s", command)
-		b.sh(command)
+		sh(b.w.ws, command)
 		is := b.onDisk()
 		maps.Copy(b.mine, minus(is, was))
 		for line := range minus(was, is) {
 			delete(b.mine, line)
 		}
-		// Where a person removes a file, or makes one, its review ends, with what was pending in it.
-		for path, d := range diffs {
-			there := exists(b.w.path(path))
-			for line := range b.removed(map[string]*sessions.Diff{path: d}) {
-				if there != had[path] {
-					delete(b.mine, line)
-				}
+		// Where a person removes a file, or makes one or a link of it, its review ends, with what was pending in it.
+		for path, removed := range pending {
+			if kindOf(b.w.path(path)) != had[path] {
+				b.mine = minus(b.mine, removed)
 			}
 		}
 	}
 }
 
+// agent has an agent run commands and edit files in turn.
 func (b *beside) agent() {
-	var commands []string
-	for range 1 + b.n(3) {
-		commands = append(commands, b.command("agent"))
+	var script [][]string
+	ahead := b.w.path("../ahead") // what it will have made of the work tree
+	require.NoError(b.t, os.RemoveAll(ahead))
+	require.NoError(b.t, exec.Command("cp", "-a", b.w.ws, ahead).Run())
+	for i := range 1 + b.n(4) {
+		call := fmt.Sprint(i)
+		name := shuffledFiles[b.n(len(shuffledFiles))]
+		before, err := os.ReadFile(filepath.Join(ahead, filepath.FromSlash(name)))
+		if b.apart == nil && err == nil && b.n(3) == 0 {
+			if b.n(4) == 0 {
+				b.t.Logf("an agent deletes %s", name)
+				script = append(script, deletes(call, name, string(before)))
+				require.NoError(b.t, os.Remove(filepath.Join(ahead, name)))
+				continue
+			}
+			after := b.edited(string(before))
+			b.t.Logf("an agent edits %s", name)
+			script = append(script, edits(call, name, string(before), after))
+			require.NoError(b.t, os.WriteFile(filepath.Join(ahead, name), []byte(after), 0o600))
+			continue
+		}
+		command := b.command("agent")
+		b.t.Logf("an agent: %s", command)
+		script = append(script, shells(call, "{ "+command+"; } 2>/dev/null; :"))
+		sh(ahead, command)
 	}
-	command := strings.Join(commands, "; ")
-	b.t.Logf("an agent: %s", command)
-	b.w.plays(lines(shells("s", "{ "+command+"; } 2>/dev/null; :"))...)
+	b.w.plays(lines(script...)...)
 	if b.apart == nil {
 		require.Equal(b.t, sessions.TurnCompleted, b.e.turn(nil).Status)
 		return
@@ -151,11 +171,11 @@ func (b *beside) agent() {
 }
 
 func (b *beside) decide() {
-	diffs := b.e.diffs()
-	if len(diffs) == 0 {
+	pending := b.pending()
+	if len(pending) == 0 {
 		return
 	}
-	path := slices.Sorted(maps.Keys(diffs))[b.n(len(diffs))]
+	path := slices.Sorted(maps.Keys(pending))[b.n(len(pending))]
 	method := []string{"diff/accept", "diff/reject"}[b.n(2)]
 	b.t.Logf("%s %s", method, path)
 	out := b.e.decides(method, obj{"path": path})
@@ -163,9 +183,7 @@ func (b *beside) decide() {
 		b.t.Logf("left: %+v", s)
 	}
 	if method == "diff/accept" {
-		for line := range b.removed(map[string]*sessions.Diff{path: diffs[path]}) {
-			delete(b.mine, line)
-		}
+		b.mine = minus(b.mine, pending[path])
 	}
 }
 
@@ -179,7 +197,7 @@ func (b *beside) command(whose string) string {
 	dir := func() string {
 		return []string{"d", "d/in", "e", "e/f/g", "moved"}[b.n(5)]
 	}
-	switch b.n(11) {
+	switch b.n(14) {
 	case 0:
 		return "mv " + file() + " " + file()
 	case 1:
@@ -199,26 +217,52 @@ func (b *beside) command(whose string) string {
 		return "sed -i '1s/.*/" + strings.TrimSpace(b.lines(whose, 1)) + "/' " + file()
 	case 8:
 		return "mkdir -p " + dir() + "/made; echo " + strings.TrimSpace(b.lines(whose, 1)) + " > " + dir() + "/made/m"
+	case 9:
+		return "ln -sfn " + file() + " " + file()
+	case 10:
+		if whose == "agent" {
+			return "true" // a copy of a person's lines is not theirs
+		}
+		return "cp " + file() + " " + file()
+	case 11:
+		return "chmod +x " + file()
 	default:
 		return "echo " + strings.TrimSpace(b.lines(whose, 1)) + " >> " + file()
 	}
 }
 
-func (b *beside) sh(command string) {
+// edited removes lines of a text, or changes or adds some.
+func (b *beside) edited(text string) string {
+	var all strings.Builder
+	for line := range strings.Lines(text) {
+		switch b.n(5) {
+		case 0:
+		case 1:
+			all.WriteString(b.lines("agent", 1))
+		case 2:
+			all.WriteString(line + b.lines("agent", 1))
+		default:
+			all.WriteString(line)
+		}
+	}
+	return all.String()
+}
+
+func sh(dir, command string) {
 	cmd := exec.Command("sh", "-c", command)
-	cmd.Dir = b.w.ws
+	cmd.Dir = dir
 	_ = cmd.Run() // what cannot be done is not
 }
 
 // nothingLost requires each of the person's lines in a file, or in a hunk that removes it.
 func (b *beside) nothingLost() {
 	b.t.Helper()
-	disk, diffs := b.onDisk(), b.e.diffs()
-	removed := b.removed(diffs)
-	for _, line := range slices.Sorted(maps.Keys(b.mine)) {
-		if !disk[line] && !removed[line] {
-			b.t.Fatalf("%s is lost; listed:%s\non disk: %v", line, describeDiffs(diffs), slices.Sorted(maps.Keys(everything(b.t, b.w.ws))))
-		}
+	lost := minus(b.mine, b.onDisk())
+	for _, removed := range b.pending() {
+		lost = minus(lost, removed)
+	}
+	if len(lost) > 0 {
+		b.t.Fatalf("lost: %v; listed:%s\non disk: %q", lost, describeDiffs(b.e.diffs()), everything(b.t, b.w.ws))
 	}
 }
 
@@ -234,17 +278,29 @@ func (b *beside) onDisk() map[string]bool {
 	return all
 }
 
-// removed returns the lines that hunks remove.
-func (b *beside) removed(diffs map[string]*sessions.Diff) map[string]bool {
-	all := map[string]bool{}
-	for _, d := range diffs {
-		for _, h := range d.Hunks {
-			for _, line := range h.Lines {
-				if text, ok := strings.CutPrefix(line, "-"); ok {
-					all[strings.TrimSpace(text)] = true
-				}
+// pending returns, by path, the lines that what is pending removes.
+func (b *beside) pending() map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	for path, d := range b.e.diffs() {
+		removed := map[string]bool{}
+		take := func(line string) {
+			if text, ok := strings.CutPrefix(line, "-"); ok {
+				removed[strings.TrimSpace(text)] = true
 			}
 		}
+		for _, h := range d.Hunks {
+			for _, line := range h.Lines {
+				take(line)
+			}
+		}
+		if d.NewTarget != "" { // of what a link has replaced only the patch tells
+			var out struct{ Patch string }
+			b.e.must("diff/unified", obj{"workspace": b.w.ws, "path": path}, &out)
+			for line := range strings.Lines(out.Patch) {
+				take(line)
+			}
+		}
+		all[path] = removed
 	}
 	return all
 }
@@ -259,9 +315,13 @@ func minus(a, b map[string]bool) map[string]bool {
 	return left
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+// kindOf tells a file from a link, a folder and what is not there.
+func kindOf(path string) fs.FileMode {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return fs.ModeIrregular
+	}
+	return info.Mode().Type()
 }
 
 // TestATurnRightAfterASave has a person save a file under review just before an agent's command adds to it. The save was
