@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	emacsSteps = flag.Int("emacs.steps", 40, "how many steps TestEmacsRandomReview takes")
+	emacsSteps = flag.Int("emacs.steps", 25, "how many steps TestEmacsRandomReview takes")
 	emacsSeed  = flag.Uint64("emacs.seed", 1, "what they are drawn from")
 )
 
