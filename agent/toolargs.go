@@ -67,7 +67,9 @@ func (d *Decoder) describe(call *Call) {
 		call.Plan = args.text("plan")
 	}
 	call.Todos = todosOf(args, call.Todos)
-	call.Title = d.title(call, args)
+	if call.Title = d.title(call, args); call.Title == "" { // of a blank command
+		call.Title = oneLine(call.RawName, "")
+	}
 }
 
 // addPaths adds every path that an object of arguments or of a result names.
