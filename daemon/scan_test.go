@@ -87,7 +87,7 @@ func TestFoldersInEachOthersPlace(t *testing.T) {
 			require.NoError(t, os.Rename(s.full("d"), s.full("t")))
 			require.NoError(t, os.Rename(s.full("e"), s.full("d")))
 			require.NoError(t, os.Rename(s.full("t"), s.full("e")))
-			swapped := min(filestat.Of(s.full("d")).Ctime, filestat.Of(s.full("e")).Ctime)
+			swapped := min(filestat.Of(s.full("d")).Changed(), filestat.Of(s.full("e")).Changed())
 			seen := map[string]bool{}
 			s.scan(t.Context(), list, func(c trace) verdict {
 				require.GreaterOrEqual(t, c.when, swapped, "%s, git %t, all listed %t", c.path, repo, list)
