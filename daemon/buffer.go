@@ -277,14 +277,6 @@ func (r *reviewer) forgetDecisions(f *file, groups []uint64) {
 		if i < 0 {
 			continue
 		}
-		g := *r.log[i]
-		g.Files = slices.DeleteFunc(slices.Clone(g.Files), func(gf groupFile) bool { return gf.N == f.n || gf.N == 0 && gf.Path == f.path })
-		if len(g.Files) > 0 {
-			r.log[i] = &g
-			r.ops = append(r.ops, sessions.PutDecision{N: n, Data: encode(&g)})
-			continue
-		}
-		r.log = slices.Delete(r.log, i, i+1)
-		r.ops = append(r.ops, sessions.DropDecision{N: n})
+		r.forget(i, func(gf groupFile) bool { return gf.N == f.n || gf.N == 0 && gf.Path == f.path })
 	}
 }

@@ -92,12 +92,12 @@ func (r *reviewer) step(client ClientID, undo bool, only uint64, p *parked) bool
 	i := -1
 	if undo {
 		for j, g := range r.log {
-			if !g.Undone {
+			if !g.Undone && len(g.Files) > 0 {
 				i = j
 			}
 		}
 	} else {
-		i = slices.IndexFunc(r.log, func(g *group) bool { return g.Undone })
+		i = slices.IndexFunc(r.log, func(g *group) bool { return g.Undone && len(g.Files) > 0 })
 	}
 	if i < 0 {
 		what := map[bool]string{true: "undo", false: "redo"}[undo]
@@ -134,7 +134,7 @@ func (r *reviewer) step(client ClientID, undo bool, only uint64, p *parked) bool
 		gf := &g.Files[j]
 		f := r.decided(*gf)
 		if f == nil {
-			return rollback(errorf(KindConflict, "%s is not under review any more", gf.Path))
+			return rollback(r.withoutLost(i, gf.Path))
 		}
 		disk, err := r.refresh(f)
 		if err != nil {
@@ -163,6 +163,9 @@ func (r *reviewer) step(client ClientID, undo bool, only uint64, p *parked) bool
 			}
 			return review.Redo(gf.Decision)
 		})
+		if errors.Is(err, diffs.ErrOvertaken) && r.beyond(*gf, undo) {
+			return rollback(r.withoutLost(i, f.path))
+		}
 		if err != nil {
 			return rollback(r.stepError(f, err))
 		}
@@ -199,6 +202,43 @@ func (r *reviewer) step(client ClientID, undo bool, only uint64, p *parked) bool
 	}
 	r.finish(client, append(touched, inBuffers...), ops, out, p)
 	return true
+}
+
+// beyond reports whether the file of a decision is gone, and the decision with it.
+func (r *reviewer) beyond(gf groupFile, undo bool) bool {
+	f := r.decided(gf)
+	if f == nil {
+		return true
+	}
+	if r.load(f) != nil || f.review.Current().Exists {
+		return false
+	}
+	trial, err := f.review.Copy(), error(nil)
+	if undo {
+		err = trial.Undo(gf.Decision)
+	} else {
+		_, err = trial.Redo(gf.Decision)
+	}
+	return errors.Is(err, diffs.ErrOvertaken)
+}
+
+// withoutLost has a decision no longer bar the way to the others because of files that are gone, and says so.
+func (r *reviewer) withoutLost(i int, path string) error {
+	undo := !r.log[i].Undone
+	r.forget(i, func(gf groupFile) bool { return r.beyond(gf, undo) })
+	return &Error{
+		Kind: KindConflict, Message: path + " is gone, or not under review any more: what was decided about it stays",
+		Hint: "ask again for what else was decided",
+	}
+}
+
+// forget takes files out of a decision that cannot be taken back in them any more. One that is left without files is passed
+// over: it keeps its number from being given again.
+func (r *reviewer) forget(i int, lost func(groupFile) bool) {
+	g := *r.log[i]
+	g.Files = slices.DeleteFunc(slices.Clone(g.Files), lost)
+	r.log[i] = &g
+	r.ops = append(r.ops, sessions.PutDecision{N: g.n, Data: encode(&g)})
 }
 
 func (g *group) hunks() (n int) {

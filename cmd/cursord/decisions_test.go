@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -105,4 +106,33 @@ func TestWholeFileDecisionsKeepTheUsersLines(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestUndoBehindALostFile has a person remove a file in which something was decided and something was not: the decision was in
+// the way of all that were made before it.
+func TestUndoBehindALostFile(t *testing.T) {
+	w := newWorld(t)
+	w.put("a", numbered(20, nil))
+	w.put("b", numbered(20, nil))
+	w.start()
+	e := w.opens()
+	w.plays(lines(shells("s", "sed -i '1d;20d' a b"))...)
+	e.turn(nil)
+	e.decides("diff/reject", obj{"path": "a"})
+	lost := e.decides("diff/reject", obj{"hunks": []string{e.diffs()["b"].Hunks[0].ID}}).Decision
+	require.NoError(t, os.Remove(w.path("b")))
+	require.Empty(t, e.diffs())
+	require.Equal(t, daemon.KindConflict, e.fails("diff/undo", obj{"workspace": w.ws}).Data.Kind)
+	w.kill()
+	w.start()
+	e = w.opens()
+	require.NotNil(t, e.fails("diff/undo", obj{"workspace": w.ws, "decision": lost}))
+	next := e.decides("diff/undo", obj{})
+	require.False(t, strings.HasPrefix(w.get("a"), "line 1\n"))
+	require.Len(t, next.Diffs, 1)
+	e.decides("diff/redo", obj{})
+	require.Equal(t, numbered(20, nil), w.get("a"))
+	e.decides("diff/undo", obj{})
+	require.Equal(t, daemon.KindNotFound, e.fails("diff/undo", obj{"workspace": w.ws}).Data.Kind)
+	require.NotEqual(t, lost, e.decides("diff/accept", obj{"all": true}).Decision)
 }
