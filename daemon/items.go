@@ -146,8 +146,8 @@ func (w *workspace) newItem(t *liveTurn, kind sessions.ItemKind) *sessions.Item 
 }
 
 // maxText bounds the text of an item, in bytes, as far as the agent says it in pieces: what is more goes on in another item, so
-// that neither memory nor a message has to hold all that an agent may say.
-const maxText = 16 << 20
+// that neither memory nor a message, in which a byte may take six, has to hold all that an agent may say.
+const maxText = 32 << 20
 
 // appendText adds text to the open item of this kind, or to a new one; subscribers are told by grow.
 func (w *workspace) appendText(c *commit, t *liveTurn, kind sessions.ItemKind, text string) {

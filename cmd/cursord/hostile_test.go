@@ -294,7 +294,7 @@ func TestHugeOutput(t *testing.T) {
 // TestATextWithoutEnd has an agent say more than one item holds, streamed and consolidated: it goes on in another, nothing is lost
 // or said twice, and no message is larger than a client takes.
 func TestATextWithoutEnd(t *testing.T) {
-	const piecesOf, pieces, most = 1 << 20, 40, 16 << 20
+	const piecesOf, pieces, most = 1 << 20, 40, 32 << 20
 	chunk := strings.Repeat("0123456789abcde\n", piecesOf/16)
 	w := newWorld(t)
 	w.plays(initLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, pieces), piece(chunk), thinks("hm"), piece("the end"), succeeds("the end"))
