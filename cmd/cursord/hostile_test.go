@@ -291,9 +291,10 @@ func TestHugeOutput(t *testing.T) {
 	audit(t, e.all())
 }
 
-// TestATextWithoutEnd has an agent say more than one item holds, streamed and consolidated: it goes on in another, nothing is lost
+// TestHugeTextWithoutEnd has an agent say more than one item holds, streamed and consolidated: it goes on in another, nothing is lost
 // or said twice, and no message is larger than a client takes.
-func TestATextWithoutEnd(t *testing.T) {
+func TestHugeTextWithoutEnd(t *testing.T) {
+	huge(t)
 	const piecesOf, pieces, most = 1 << 20, 40, 32 << 20
 	chunk := strings.Repeat("0123456789abcde\n", piecesOf/16)
 	w := newWorld(t)
