@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,10 +26,7 @@ var (
 // it decided. Each line that a person typed is in a file, or in a hunk that removes it, until the person removes it or accepts
 // that; in the end, with all rejected, it is in a file.
 func TestPersonsBesideCommands(t *testing.T) {
-	for range *besideRuns {
-		seed := cmp.Or(*besideSeed, rand.Uint64())
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { newBeside(t, seed).play() })
-	}
+	randomly(t, *besideRuns, *besideSeed, func(t *testing.T, seed uint64) { newBeside(t, seed).play() })
 }
 
 // A beside is a workspace with the lines in it that are a person's.
@@ -41,7 +36,6 @@ type beside struct {
 	w    *world
 	e    *editor
 	mine map[string]bool
-	made int
 
 	apart *sessions.Session // in whose copy the agent works; nil: in the work tree
 }

@@ -89,12 +89,17 @@ var (
 
 // TestRandomCommands has commands rearrange small workspaces at random.
 func TestRandomCommands(t *testing.T) {
-	for range *commandRuns {
-		seed := cmp.Or(*commandSeed, rand.Uint64())
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			s := newShuffler(seed)
-			playCommand(t, s.tree(), s.commands(1+s.n(6)), s.n(2) == 0, s.n(2) == 0)
-		})
+	randomly(t, *commandRuns, *commandSeed, func(t *testing.T, seed uint64) {
+		s := newShuffler(seed)
+		playCommand(t, s.tree(), s.commands(1+s.n(6)), s.n(2) == 0, s.n(2) == 0)
+	})
+}
+
+// randomly runs a test with seeds by which it can be told to run again: one that is given, or, if that is 0, others each time.
+func randomly(t *testing.T, runs int, given uint64, play func(*testing.T, uint64)) {
+	for range runs {
+		seed := cmp.Or(given, rand.Uint64())
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { play(t, seed) })
 	}
 }
 

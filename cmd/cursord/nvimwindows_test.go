@@ -37,23 +37,30 @@ func TestNvimChatKeepsItsLook(t *testing.T) {
 	})
 }
 
+// nvimAndAChange opens a file in Neovim and has the agent change its line 5.
+func (w *world) nvimAndAChange(t *testing.T, bin string) (e *editor, n *nvim, before, after string) {
+	t.Helper()
+	before, after = numbered(9, nil), numbered(9, map[int]string{5: "agent 5\n"})
+	w.put("f", before)
+	w.plays(lines(edits("1", "f", before, after))...)
+	w.start()
+	e = w.opens()
+	n = w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+	n.ex("Cursord ask do it")
+	n.agree(e, "f", after, 1)
+	return e, n, before, after
+}
+
 // TestNvimShowsOldLinesOnce has a file beside what it was: its buffer shows the deleted lines by itself only where that is not
 // beside it, and if the overlay is wanted.
 func TestNvimShowsOldLinesOnce(t *testing.T) {
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
-		before, after := numbered(9, nil), numbered(9, map[int]string{5: "agent 5\n"})
-		w.put("f", before)
-		w.plays(lines(edits("1", "f", before, after))...)
-		w.start()
-		e := w.opens()
-		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		e, n, before, after := w.nvimAndAChange(t, bin)
 		virtual := func() float64 {
 			return n.lua(`return #vim.tbl_filter(function(m) return m[4].virt_lines end,
 				vim.api.nvim_buf_get_extmarks(vim.fn.bufnr('^f$'), vim.api.nvim_get_namespaces().cursord_words, 0, -1, { details = true }))`).(float64)
 		}
-		n.ex("Cursord ask do it")
-		n.agree(e, "f", after, 1)
 		require.EqualValues(t, 1, virtual())
 		n.ex("Cursord overlay")
 		require.EqualValues(t, 0, virtual())
@@ -81,14 +88,7 @@ func TestNvimShowsOldLinesOnce(t *testing.T) {
 func TestNvimKnowsWhatIsNotInTheFile(t *testing.T) {
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
-		before, after := numbered(9, nil), numbered(9, map[int]string{5: "agent 5\n"})
-		w.put("f", before)
-		w.plays(lines(edits("1", "f", before, after))...)
-		w.start()
-		e := w.opens()
-		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
-		n.ex("Cursord ask do it")
-		n.agree(e, "f", after, 1)
+		e, n, before, after := w.nvimAndAChange(t, bin)
 		n.ex("5Cursord reject")
 		n.agree(e, "f", before, 0)
 		n.keys("u")
