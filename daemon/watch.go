@@ -89,12 +89,11 @@ func (s *said) is(c diffs.Content) bool {
 func (r *reviewer) watchTurn(turn *sessions.Turn, in *worktree, say func(string)) *turnWatch {
 	t := &turnWatch{
 		r: r, tree: in, session: turn.SessionID, turn: turn.ID, dir: in.root, open: map[string][]*watchedCall{}, said: map[spot]*said{},
-		odd:   map[spot]bool{},
+		odd: map[spot]bool{}, looked: make(chan struct{}),
 		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
 		postponed: map[string]diffs.Source{},
 	}
 	t.start, t.stop = newSnapshot(in.root, r.w.d.stateDir)
-	t.looked = make(chan struct{})
 	// What people have changed since files under review were last looked at is theirs.
 	r.do(func() {
 		in.starts.add(t.start)
