@@ -15,7 +15,7 @@ type Heard struct {
 
 	// Of the goroutine that reads.
 	whole bool  // the present batch is the last of what was read
-	at    int64 // a moment: what was written by then is in it, or before it
+	at    int64 // a moment: what was written by then was emitted before it
 }
 
 // Taken says that the batch that emit was called with has been taken in. To be called from emit.
@@ -58,16 +58,22 @@ func (h *Heard) read() {
 }
 
 // decoded notes that a batch of n events is about to be emitted; whole says that it is all that was read.
-func (h *Heard) decoded(pipe *os.File, n int, whole bool) {
+func (h *Heard) decoded(n int, whole bool) {
 	if h == nil {
 		return
 	}
-	if h.whole = whole; whole {
-		if now := moment(); unread(pipe) == 0 {
-			h.at = now
-		}
-	}
-	if n == 0 {
+	if h.whole = whole; n == 0 {
 		h.Taken()
+	}
+}
+
+// emitted notes that it has been. Nobody waits for what is found out only now.
+func (h *Heard) emitted(pipe *os.File) {
+	if h == nil || !h.all.Load() {
+		return
+	}
+	if now := moment(); unread(pipe) == 0 {
+		h.at = now
+		h.taken.Store(now)
 	}
 }

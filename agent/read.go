@@ -30,8 +30,9 @@ func (r *run) read(stdout *os.File) {
 			lines.shrink()
 		}
 		if err != nil || r.result != nil || len(batch) >= maxBatch || !lines.ready() {
-			r.req.Heard.decoded(stdout, len(batch), !lines.ready())
+			r.req.Heard.decoded(len(batch), !lines.ready())
 			r.send(batch)
+			r.req.Heard.emitted(stdout)
 			batch = nil
 		}
 		if err != nil {
