@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"path"
@@ -37,6 +38,20 @@ func (s *snapshot) noted(name string, was filestat.Stat) (_ diffs.Content, known
 	}
 	data, known := s.spool.get(e.content)
 	return heldAs(e.Mode, data), known
+}
+
+// takenIn reports whether a change has been noted since a scan has seen it.
+func (s *snapshot) takenIn(fd found) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.files[fd.path]
+	if e == nil {
+		return !fd.after.Exists
+	}
+	if data, known := s.spool.get(e.content); known {
+		return fd.after.Exists && e.Mode == fd.is.Mode && bytes.Equal(data, fd.after.bytes())
+	}
+	return e.Stat == fd.is
 }
 
 func (s *snapshot) has(name string) (mode fs.FileMode, there bool) {

@@ -54,8 +54,8 @@ func (r *reviewer) takeFound(t *worktree, s *snapshot, fd found) *file {
 			f = nil
 		}
 	}
-	if f != nil && fd.after.same(image{Content: f.review.Current()}) {
-		return nil
+	if f != nil && fd.after.same(image{Content: f.review.Current()}) && (f.pending() || !fd.known || s.takenIn(fd)) {
+		return nil // else somebody has taken back by hand what was decided, and it was done again
 	}
 	if f != nil && fd.source == nil { // not of this turn
 		fd.source = t.writer(fd.path)

@@ -252,3 +252,36 @@ func TestAReportThatLostLineEnds(t *testing.T) {
 	e.decides("diff/reject", obj{"all": true})
 	w.requireTree(tree{"f": before})
 }
+
+// TestACommandMakesAgainWhatAPersonTookBack accepts what a command did, takes it back by hand, and has a command do the same
+// once more: that is to review again.
+func TestACommandMakesAgainWhatAPersonTookBack(t *testing.T) {
+	before := tree{"changed": "a\n", "gone": "g\n", "new": "(absent)", "d/moved": "m\n", "d/to": "(absent)"}
+	after := tree{"changed": "b\n", "gone": "(absent)", "new": "n\n", "d/moved": "(absent)", "d/to": "m\n"}
+	for _, repository := range []bool{false, true} {
+		t.Run(fmt.Sprintf("repository=%v", repository), func(t *testing.T) {
+			w := newWorld(t)
+			w.putAll(before)
+			if repository {
+				w.commits()
+			}
+			w.plays(lines(shells("c", "echo b >changed; rm gone; echo n >new; mv d/moved d/to"), []string{done})...)
+			w.start()
+			e := w.opens()
+			for range 3 {
+				e.turn(nil)
+				w.requireTree(after)
+				require.Len(t, e.diffs(), 4)
+				e.decides("diff/reject", obj{"all": true})
+				w.requireTree(before)
+				e.must("diff/undo", obj{"workspace": w.ws}, nil)
+				e.decides("diff/accept", obj{"all": true})
+				require.Empty(t, e.diffs())
+				for name := range before {
+					_ = os.Remove(w.path(name))
+				}
+				w.putAll(before)
+			}
+		})
+	}
+}
