@@ -52,7 +52,7 @@ func (dec *Decision) check() error {
 	case dec.Lines != nil && (dec.Lines.From < 0 || dec.Lines.To <= dec.Lines.From):
 		return invalid("lines", "from and to must select at least one line")
 	}
-	return nil
+	return noNUL("comment", dec.Comment)
 }
 
 // decide carries out a request, or returns false if it must wait for an agent.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"cursord/sessions"
 )
@@ -12,6 +13,7 @@ import (
 const (
 	promptMax = 8 << 20 // bytes of prompt and context together
 	turnIDMax = 64      // characters
+	wordMax   = 256     // characters of what the agent gets as an argument
 )
 
 // kindTranscript is the kind of the context that turn/start's recap makes. It comes first, and not from clients.
@@ -22,18 +24,29 @@ func (p *TurnParams) check() error {
 	if strings.TrimSpace(p.Prompt) == "" {
 		return invalid("prompt", "must not be empty")
 	}
-	if strings.ContainsRune(p.Prompt, 0) {
-		return invalid("prompt", "must not contain a NUL character")
+	if err := noNUL("prompt", p.Prompt); err != nil {
+		return err
 	}
 	if len([]rune(p.TurnID)) > turnIDMax {
 		return invalid("turnId", "is longer than %d characters", turnIDMax)
+	}
+	if strings.ContainsFunc(p.TurnID, unicode.IsControl) {
+		return invalid("turnId", "must not contain control characters")
+	}
+	if p.Model != nil {
+		if err := checkWord("model", *p.Model); err != nil {
+			return err
+		}
 	}
 	if p.Mode != nil && !validMode(*p.Mode) {
 		return invalid("mode", "must be agent, ask or plan")
 	}
 	size := len(p.Prompt)
 	for i, c := range p.Context {
-		size += len(c.Text)
+		size += len(c.Text) + len(c.Path) + len(c.Title)
+		for _, d := range c.Items {
+			size += len(d.Message) + len(d.Source)
+		}
 		switch c.Kind {
 		case "file", "selection", "diagnostics":
 			if c.Path == "" {
@@ -43,8 +56,8 @@ func (p *TurnParams) check() error {
 		default:
 			return invalid(fmt.Sprintf("context[%d].kind", i), "must be file, selection, diagnostics or text")
 		}
-		if strings.ContainsRune(c.Text, 0) {
-			return invalid(fmt.Sprintf("context[%d].text", i), "must not contain a NUL character")
+		if err := c.check(fmt.Sprintf("context[%d].", i)); err != nil {
+			return err
 		}
 	}
 	if size > promptMax {
@@ -55,6 +68,38 @@ func (p *TurnParams) check() error {
 		}
 	}
 	return nil
+}
+
+// check looks for what no prompt can hold; at is where c stands in the parameters.
+func (c *Context) check(at string) error {
+	for field, text := range map[string]string{"path": c.Path, "title": c.Title, "text": c.Text} {
+		if err := noNUL(at+field, text); err != nil {
+			return err
+		}
+	}
+	for i, d := range c.Items {
+		for field, text := range map[string]string{"message": d.Message, "source": d.Source} {
+			if err := noNUL(fmt.Sprintf("%sitems[%d].%s", at, i, field), text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func noNUL(field, text string) error {
+	if strings.ContainsRune(text, 0) {
+		return invalid(field, "must not contain a NUL character")
+	}
+	return nil
+}
+
+// checkWord checks what the agent gets as an argument.
+func checkWord(field, word string) error {
+	if len([]rune(word)) > wordMax {
+		return invalid(field, "is longer than %d characters", wordMax)
+	}
+	return noNUL(field, word)
 }
 
 // composePrompt puts what goes with a prompt in front of it, in this form:

@@ -45,6 +45,7 @@ func TestComposePrompt(t *testing.T) {
 }
 
 func TestTurnParamsCheck(t *testing.T) {
+	nul, long := "a\x00", strings.Repeat("m", 257)
 	for _, c := range []struct {
 		name  string
 		p     TurnParams
@@ -58,6 +59,15 @@ func TestTurnParamsCheck(t *testing.T) {
 		{"long with context", TurnParams{Prompt: "x", Context: []Context{{Kind: "text", Text: strings.Repeat("x", promptMax)}}}, "prompt", KindTooLarge},
 		{"id", TurnParams{Prompt: "x", TurnID: strings.Repeat("é", 65)}, "turnId", KindInvalid},
 		{"id at the limit", TurnParams{Prompt: "x", TurnID: strings.Repeat("é", 64)}, "", ""},
+		{"NUL in an id", TurnParams{Prompt: "x", TurnID: "a\x00"}, "turnId", KindInvalid},
+		{"line feed in an id", TurnParams{Prompt: "x", TurnID: "a\nb"}, "turnId", KindInvalid},
+		{"NUL in a model", TurnParams{Prompt: "x", Model: &nul}, "model", KindInvalid},
+		{"long model", TurnParams{Prompt: "x", Model: &long}, "model", KindInvalid},
+		{"long with diagnostics", TurnParams{Prompt: "x", Context: []Context{{Kind: "diagnostics", Path: "a", Items: []Diagnostic{{Message: strings.Repeat("x", promptMax)}}}}}, "prompt", KindTooLarge},
+		{"long with a title", TurnParams{Prompt: "x", Context: []Context{{Kind: "text", Title: strings.Repeat("x", promptMax)}}}, "prompt", KindTooLarge},
+		{"NUL in a path", TurnParams{Prompt: "x", Context: []Context{{Kind: "file", Path: "a\x00"}}}, "context[0].path", KindInvalid},
+		{"NUL in a title", TurnParams{Prompt: "x", Context: []Context{{Kind: "text", Title: "a\x00"}}}, "context[0].title", KindInvalid},
+		{"NUL in a diagnostic", TurnParams{Prompt: "x", Context: []Context{{Kind: "diagnostics", Path: "a", Items: []Diagnostic{{}, {Message: "a\x00"}}}}}, "context[0].items[1].message", KindInvalid},
 		{"kind", TurnParams{Prompt: "x", Context: []Context{{Kind: "file", Path: "a"}, {Kind: "smell"}}}, "context[1].kind", KindInvalid},
 		{"path", TurnParams{Prompt: "x", Context: []Context{{Kind: "selection"}}}, "context[0].path", KindInvalid},
 	} {

@@ -42,6 +42,9 @@ func (d *Daemon) Comment(root, hunk, text string) error {
 	if strings.TrimSpace(text) == "" {
 		return invalid("text", "must not be empty")
 	}
+	if err := noNUL("text", text); err != nil {
+		return err
+	}
 	if e := w.review.call(func() {
 		var f *file
 		if f, _, err = w.review.hunk(hunk, 0); err == nil {

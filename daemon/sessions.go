@@ -62,7 +62,15 @@ func (p *SessionParams) check() error {
 	if p.Isolation == isolationCopy && p.AgentSessionID != "" {
 		return invalid("agentSessionId", `a chat that was begun in the workspace cannot go on in a copy of it (isolation "copy")`)
 	}
-	return nil
+	if strings.HasPrefix(p.AgentSessionID, "-") { // the agent would take it for an option
+		return invalid("agentSessionId", "is no chat's id")
+	}
+	if p.Model != nil {
+		if err := checkWord("model", *p.Model); err != nil {
+			return err
+		}
+	}
+	return checkWord("agentSessionId", p.AgentSessionID)
 }
 
 func validMode(m sessions.Mode) bool {
