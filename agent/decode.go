@@ -15,6 +15,9 @@ type Decoder struct {
 	mark     int
 	streamed bool
 
+	half        half // of the text
+	thoughtHalf half // of the reasoning
+
 	thought  []byte // reasoning since the last tool call
 	thinking bool   // a block of reasoning is open
 
@@ -47,6 +50,13 @@ func (e *event) get(keys ...string) value {
 		return v
 	}
 	return e.payload.get(keys...)
+}
+
+func (e *event) string(keys ...string) value {
+	if v := e.top.string(keys...); v != nil {
+		return v
+	}
+	return e.payload.string(keys...)
 }
 
 func (e *event) text(keys ...string) string {
@@ -94,7 +104,7 @@ func (d *Decoder) event(dst []Event, raw value) []Event {
 		return append(dst, Failure{Message: errorText(e, "message", "error", "detail", "result")})
 	case "retry":
 		if resume, ok := e.get("is_resume").bool(); e.subtype == "starting" && ok && !resume && len(d.said) > d.mark {
-			d.said = d.said[:d.mark]
+			d.said, d.half = d.said[:d.mark], 0
 			d.boundary()
 			return append(dst, Withdraw{})
 		}
@@ -104,10 +114,10 @@ func (d *Decoder) event(dst []Event, raw value) []Event {
 		}
 	case "text":
 		if text := value(e.get("part")).get("text"); text.isString() {
-			return d.chunk(dst, text.text(), e.get("timestamp_ms") != nil)
+			return d.piece(dst, text, e.get("timestamp_ms") != nil)
 		}
 		if text := e.get("text"); text.isString() {
-			return d.chunk(dst, text.text(), e.get("timestamp_ms") != nil)
+			return d.piece(dst, text, e.get("timestamp_ms") != nil)
 		}
 	case "step_finish":
 		d.step(e)

@@ -127,6 +127,16 @@ func (v value) text() string {
 	return unquote(v)
 }
 
+// string returns the first string among the keys that is not empty.
+func (o object) string(keys ...string) value {
+	for _, key := range keys {
+		if v := o.get(key); v.isString() && len(v) > len(`""`) {
+			return v
+		}
+	}
+	return nil
+}
+
 // word is text without an allocation for the words that a flood is made of.
 func (v value) word() string {
 	switch string(v) {
@@ -268,6 +278,29 @@ func unquote(q []byte) string {
 		s = s[2:]
 	}
 	return validUTF8(b.String())
+}
+
+// torn returns the second half of a character with which a string begins, and the first half of one with which it ends.
+func (v value) torn() (low, high rune) {
+	n := len(v)
+	if n < len(`"\ud800"`) || v[0] != '"' {
+		return 0, 0
+	}
+	if v[1] == '\\' && v[2] == 'u' {
+		if r := hex4(v[3:]); 0xdc00 <= r && r < 0xe000 {
+			low = r
+		}
+	}
+	if at := n - len(`\ud800"`); v[at] == '\\' && v[at+1] == 'u' {
+		slashes := 0
+		for v[at-1-slashes] == '\\' {
+			slashes++
+		}
+		if r := hex4(v[at+2:]); slashes%2 == 0 && 0xd800 <= r && r < 0xdc00 {
+			high = r
+		}
+	}
+	return low, high
 }
 
 func validUTF8(s string) string {

@@ -2,6 +2,7 @@ package agent
 
 // result decodes the end of a run. A subtype that is not known is no success.
 func (d *Decoder) result(dst []Event, e *event) []Event {
+	dst = d.settle(dst)
 	r := Result{
 		OK:        e.subtype == "" || e.subtype == "success",
 		SessionID: e.text("session_id"),

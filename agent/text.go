@@ -1,6 +1,10 @@
 package agent
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+	"unicode/utf16"
+)
 
 // boundary says that what follows is compared with nothing that came before.
 func (d *Decoder) boundary() {
@@ -19,6 +23,42 @@ func (d *Decoder) chunk(dst []Event, text string, delta bool) []Event {
 	return append(dst, Text{text})
 }
 
+// piece is chunk for a string of the stream.
+func (d *Decoder) piece(dst []Event, v value, delta bool) []Event {
+	return d.chunk(dst, d.half.join(v), delta)
+}
+
+// settle says what no piece has completed.
+func (d *Decoder) settle(dst []Event) []Event {
+	if d.half == 0 {
+		return dst
+	}
+	d.half = 0
+	return d.chunk(dst, "\uFFFD", false)
+}
+
+// A half is the first half of a character outside of the basic plane with which a piece has ended: agents count in UTF-16
+// and may cut there. The next piece has the other one.
+type half rune
+
+// join returns the content of a string behind the pieces before it.
+func (h *half) join(v value) string {
+	low, high := v.torn()
+	if *h == 0 && high == 0 {
+		return v.text()
+	}
+	text := v.text()
+	if first := rune(*h); first != 0 && low != 0 {
+		text = string(utf16.DecodeRune(first, low)) + strings.TrimPrefix(text, "\uFFFD")
+	} else if first != 0 {
+		text = "\uFFFD" + text
+	}
+	if *h = half(high); high != 0 {
+		text = strings.TrimSuffix(text, "\uFFFD")
+	}
+	return text
+}
+
 // consolidated says what of the message m was not yet said since the boundary, and sets the next one. Where m has
 // nothing to do with what was said it is said whole, because a repeated word is better than a lost one.
 func (d *Decoder) consolidated(dst []Event, m string) []Event {
@@ -26,6 +66,12 @@ func (d *Decoder) consolidated(dst []Event, m string) []Event {
 		return dst
 	}
 	since := d.said[d.mark:]
+	if startsWith(m, since) {
+		d.half = 0 // it is whole there
+	} else if d.half != 0 {
+		dst = d.settle(dst)
+		since = d.said[d.mark:]
+	}
 	switch {
 	case startsWith(m, since):
 		dst = d.chunk(dst, m[len(since):], false)
@@ -54,7 +100,7 @@ func (d *Decoder) assistant(dst []Event, e *event) []Event {
 	}
 	if content == nil {
 		if text := e.get("text"); text.isString() {
-			return d.chunk(dst, text.text(), true)
+			return d.piece(dst, text, true)
 		}
 		content = e.get("content")
 	}
@@ -66,13 +112,13 @@ func (d *Decoder) assistant(dst []Event, e *event) []Event {
 		if flush {
 			return d.consolidated(dst, content.text())
 		}
-		return d.chunk(dst, content.text(), timed)
+		return d.piece(dst, content, timed)
 	}
 	if !flush || len(d.said) == d.mark && hasOther(content) {
 		// Nothing to compare with: the blocks in their order.
 		for block := range content.elems() {
 			if text, ok := textBlock(block); ok {
-				dst = d.chunk(dst, text, timed)
+				dst = d.piece(dst, text, timed)
 			} else {
 				dst = d.block(dst, block)
 			}
@@ -93,16 +139,16 @@ func (d *Decoder) assistant(dst []Event, e *event) []Event {
 }
 
 // textBlock returns the text of a block of a message, if that is what it is.
-func textBlock(block value) (string, bool) {
+func textBlock(block value) (value, bool) {
 	if block.isString() {
-		return block.text(), true
+		return block, true
 	}
 	switch block.get("type").word() {
 	case "text", "output_text", "":
 		text := block.get("text")
-		return text.text(), text.isString()
+		return text, text.isString()
 	}
-	return "", false
+	return nil, false
 }
 
 func hasOther(content value) bool {
@@ -118,7 +164,7 @@ func joinedText(content value) string {
 	var joined string
 	for block := range content.elems() {
 		text, _ := textBlock(block)
-		joined += text
+		joined += text.text()
 	}
 	return joined
 }
@@ -139,9 +185,10 @@ func (d *Decoder) block(dst []Event, block value) []Event {
 
 // think decodes reasoning: pieces, then an end that has no text of its own.
 func (d *Decoder) think(dst []Event, e *event) []Event {
-	text := e.text("text", "content")
 	switch e.subtype {
 	case "completed":
+		text := e.text("text", "content")
+		d.thoughtHalf = 0
 		dst = d.thinkOnce(dst, text)
 		if d.thinking {
 			d.thinking = false
@@ -149,6 +196,7 @@ func (d *Decoder) think(dst []Event, e *event) []Event {
 		}
 		return dst
 	case "delta", "":
+		text := d.thoughtHalf.join(e.string("text", "content"))
 		if text == "" {
 			return dst
 		}

@@ -46,6 +46,41 @@ func TestText(t *testing.T) {
 			text "ha"
 			text "ha"
 			end of text`},
+		{"pieces that cut a character in two", `
+			{"type":"assistant","message":{"content":[{"type":"text","text":"a\ud83d"}]},"timestamp_ms":1}
+			{"type":"assistant","message":{"content":[{"type":"text","text":"\ude00b\uD83D"}]},"timestamp_ms":1}
+			{"type":"assistant","text":"\uDE00","timestamp_ms":1}
+			{"type":"assistant","message":{"content":[{"type":"text","text":"a\ud83d\ude00b\ud83d\ude00"}]}}
+			{"type":"assistant","message":{"content":[{"type":"text","text":"\\\\ud83d"}]},"timestamp_ms":1}
+			{"type":"assistant","message":{"content":[{"type":"text","text":"c\ud83d"}]},"timestamp_ms":1}
+			{"type":"assistant","message":{"content":[{"type":"text","text":"\\\\ud83dc\ud83d\ude00d"}]},"timestamp_ms":1,"model_call_id":"m"}
+			{"type":"thinking","subtype":"delta","text":"h\ud83d"}
+			{"type":"thinking","subtype":"delta","text":"\ude00m"}`, `
+			text "a"
+			text "😀b"
+			text "😀"
+			end of text
+			text "\\\\ud83d"
+			text "c"
+			text "😀d"
+			end of text
+			thinking "h"
+			thinking "😀m"`},
+		{"halves of characters that nothing completes", `
+			{"type":"assistant","message":{"content":[{"type":"text","text":"a\ud83d"}]},"timestamp_ms":1}
+			{"type":"assistant","message":{"content":[{"type":"text","text":"b\ud83d"}]},"timestamp_ms":1}
+			{"type":"assistant","message":{"content":[{"type":"text","text":"a\ud83db\ud83d"}]}}
+			{"type":"assistant","message":{"content":[{"type":"text","text":"\ude00c\ud83d"}]},"timestamp_ms":1}
+			{"type":"tool_call","subtype":"started","call_id":"a","tool_call":{"readToolCall":{"args":{"path":"x.go"}}}}
+			{"type":"assistant","message":{"content":[{"type":"text","text":"\ude00"}]},"timestamp_ms":1}`, `
+			text "a"
+			text "�b"
+			text "�"
+			end of text
+			text "�c"
+			text "�"
+			start a read/read "Read x.go" paths=x.go
+			text "�"`},
 		{"a flush that goes further than the deltas", `
 			{"type":"assistant","message":{"content":[{"type":"text","text":"One "}]},"timestamp_ms":1}
 			{"type":"assistant","message":{"content":[{"type":"text","text":"One two"}]},"timestamp_ms":2,"model_call_id":"m"}`, `

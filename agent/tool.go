@@ -126,7 +126,7 @@ func (d *Decoder) toolStart(dst []Event, line callLine) []Event {
 	delete(d.closed, call.ID)
 	d.learn(call, line)
 	d.open[call.ID] = call
-	d.called()
+	dst = d.called(dst)
 	return append(dst, ToolStart{*call, line.said})
 }
 
@@ -144,7 +144,7 @@ func (d *Decoder) toolEnd(dst []Event, line callLine, raw value) []Event {
 		if call = (&Call{ID: line.id}); call.ID == "" {
 			call.ID = d.makeID()
 		}
-		d.called()
+		dst = d.called(dst)
 	}
 	d.learn(call, line)
 	delete(d.open, call.ID)
@@ -159,9 +159,11 @@ func (d *Decoder) toolEnd(dst []Event, line callLine, raw value) []Event {
 }
 
 // called sets the boundary that a call is in what the agent says.
-func (d *Decoder) called() {
+func (d *Decoder) called(dst []Event) []Event {
+	dst = d.settle(dst)
 	d.boundary()
-	d.thought, d.thinking = d.thought[:0], false
+	d.thought, d.thinking, d.thoughtHalf = d.thought[:0], false, 0
+	return dst
 }
 
 // onlyOpen returns the open call of a tool if there is exactly one; of any tool for "".

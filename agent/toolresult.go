@@ -28,6 +28,9 @@ func readOutcome(result value) outcome {
 		if result.isArray() {
 			out.text = contentText(result)
 		}
+		if is, ok := result.bool(); ok && !is && !result.isString() {
+			out.state = CallFailed
+		}
 		return out
 	}
 	members := result.object(nil)
@@ -36,6 +39,9 @@ func readOutcome(result value) outcome {
 		v := members.get(name)
 		if v == nil || name == "error" && v.isString() && v.text() == "" {
 			continue
+		}
+		if is, ok := v.bool(); ok && !is && name != "success" {
+			continue // a flag that says that it is none
 		}
 		out.member = name
 		if v.isObject() {
@@ -56,6 +62,9 @@ func readOutcome(result value) outcome {
 	for _, f := range members {
 		switch string(f.key) {
 		case "isBackground", "sandboxPolicy", "terminalsFolder", "pid":
+			continue
+		}
+		if is, ok := f.val.bool(); f.val.isNull() || ok && !is {
 			continue
 		}
 		out.member, out.state = string(f.key), CallFailed
@@ -101,6 +110,9 @@ func memberState(name string, v value, body object) (CallState, string) {
 		}
 		return CallFailed, "timed out"
 	case "failure":
+		if signal := body.get("signal").name(); signal != "" && signal != "0" && body.text("abortReason", "error", "message") == "" {
+			return CallFailed, "ended by signal " + signal
+		}
 		return CallFailed, body.text("abortReason", "error", "message")
 	}
 	message := v.text()
@@ -159,7 +171,7 @@ func (d *Decoder) conclude(call *Call, out outcome, depth int) {
 	call.Error = out.err
 	if state == CallFailed && call.Error == "" {
 		switch {
-		case call.ExitCode != nil:
+		case call.ExitCode != nil && *call.ExitCode != 0:
 			call.Error = fmt.Sprintf("exit code %d", *call.ExitCode)
 		case call.Output != "":
 			call.Error = oneLine("", call.Output)
