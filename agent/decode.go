@@ -28,6 +28,7 @@ type Decoder struct {
 	steps *Usage // summed over step_finish events; a result's usage supersedes it
 
 	top, payload object // scratch for the event at hand
+	last         pattern
 }
 
 // NewDecoder returns a Decoder for one run.

@@ -11,7 +11,8 @@ import (
 )
 
 // FuzzDecode feeds any bytes as a stream. Nothing may panic, the text events less what was withdrawn are what the
-// decoder says was said, every raw part is JSON, and lines do not alias events.
+// decoder says was said, every raw part is JSON, lines do not alias events, and what is known of the line before changes
+// nothing.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"assistant","message":{"content":[{"type":"text","text":"a"}]},"timestamp_ms":1}` + "\n" +
@@ -21,16 +22,22 @@ func FuzzDecode(f *testing.F) {
 		`{"type":"tool-call-started","tool_name":"Shell","parameters":{"command":"x"}}{"type":"tool-call-completed","tool_name":"Shell","result":{"success":false,"exit_code":"3"}}`,
 		`{"type":"tool_call","subtype":"completed","tool_call":{"taskToolCall":{"result":{"success":{"conversationSteps":[{"toolCall":{"deleteToolCall":{"args":{"path":"d"},"result":{"success":{}}}}}]}}}}}`,
 		`{"type":"assistant","payload":{"message":{"content":[{"type":"tool_use","id":7,"name":"LS","input":[]},{"type":"thinking","text":"\u0000"}]}}}`,
+		deltas(`{"type":"assistant","message":{"content":[{"type":"text","text":"`, "a", `"}]},"timestamp_ms":`, "1", `}`) +
+			deltas(`{"timestamp_ms":7,"type":"assistant","message":{"content":["`, "a", `"]},"timestamp_ms":`, "1", `,"x":"text"}`),
+		deltas(`{"type":"assistant","message":{"content":[{"text":"one"},{"type":"text","text":"`, "a", `"}]},"timestamp_ms":`, "1", `}`),
+		deltas(`{"type":"assistant","model_call_id":"m","message":{"content":[{"type":"text","text":"`, "a", `"}]},"timestamp_ms":`, "1", `}`),
 		"stdout: {\"type\":\"thinking\",\"text\":\"\xff\"} trailing\n\"\n{\n[{}]\nnull", `{"":{"":[]},"\u0074ype":"error","message":{"error":{"message":"x"}}}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		d := NewDecoder()
+		d, slow := NewDecoder(), NewDecoder()
 		said, mark, open := "", 0, map[string]bool{}
 		for line := range bytes.Lines(stream) {
 			line = bytes.Clone(line)
 			events := d.Line(line)
+			slow.last = pattern{}
+			require.Equal(t, slow.Line(line), events)
 			clear(line)
 			for _, ev := range events {
 				switch ev := ev.(type) {
@@ -58,6 +65,18 @@ func FuzzDecode(f *testing.F) {
 			require.Equal(t, said, d.Text())
 		}
 	})
+}
+
+// deltas are lines that are nearly alike.
+func deltas(head, text, between, time, tail string) string {
+	lines := ""
+	for _, text := range []string{text, text + "b", `\n\u00e9\"`, `x\ud83d`, `\ude00y`, `\ud83d`, "\xff", "", "a\tb", `\x`, text + `"}]},"text":"`, text} {
+		lines += head + text + between + time + tail + "\n"
+	}
+	for _, time := range []string{time, "23", "0", "07", "-1", "1.5", "1e3", "", `"1"`, "null", "1}" + head + text + between + "2"} {
+		lines += head + text + between + time + tail + "\n"
+	}
+	return lines + head + text + between + time + tail + tail + "\n" + head + text + between + time + "\n"
 }
 
 func checkCall(t *testing.T, c Call) {

@@ -20,6 +20,9 @@ func (d *Decoder) AppendLine(dst []Event, line []byte) []Event {
 	if len(line) == 0 {
 		return dst
 	}
+	if text, ok := d.last.text(line); ok {
+		return d.piece(dst, text, true)
+	}
 	for len(line) > 0 {
 		end := -1
 		if line[0] == '{' {

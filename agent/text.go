@@ -116,8 +116,12 @@ func (d *Decoder) assistant(dst []Event, e *event) []Event {
 	}
 	if !flush || len(d.said) == d.mark && hasOther(content) {
 		// Nothing to compare with: the blocks in their order.
+		var only value
+		blocks := 0
 		for block := range content.elems() {
+			blocks++
 			if text, ok := textBlock(block); ok {
+				only = text
 				dst = d.piece(dst, text, timed)
 			} else {
 				dst = d.block(dst, block)
@@ -126,6 +130,8 @@ func (d *Decoder) assistant(dst []Event, e *event) []Event {
 		if flush {
 			d.boundary()
 			dst = append(dst, TextEnd{})
+		} else if blocks == 1 && only != nil {
+			d.last.learn(e.raw, only, e.get("timestamp_ms"))
 		}
 		return dst
 	}
