@@ -48,6 +48,9 @@ func (s *snapshot) takenIn(fd found) bool {
 	if e == nil {
 		return !fd.after.Exists
 	}
+	if e.gone && !fd.after.Exists {
+		return true
+	}
 	if data, known := s.spool.get(e.content); known {
 		return fd.after.Exists && e.Mode == fd.is.Mode && bytes.Equal(data, fd.after.bytes())
 	}
@@ -208,6 +211,15 @@ func (s *snapshot) note(name string, st filestat.Stat, img image) {
 		return
 	}
 	s.files[name] = &entry{Stat: st, racy: st.Racy(now), content: s.spool.put(img.bytes())}
+}
+
+// noteGone takes in that a file is gone, and leaves it to a scan to find that.
+func (s *snapshot) noteGone(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.files[name]; e != nil {
+		e.gone = true
+	}
 }
 
 // older reports whether what is known of a path is older than what came there at a time.

@@ -138,6 +138,9 @@ func (r *reviewer) adopt(f *file, disk image) bool {
 			r.w.d.docs.saved(b.doc)
 			delete(f.buffers, client)
 			r.viewed[f.path] = true
+			if !f.tree.isolated() {
+				f.tree.noteAll(f.path, disk)
+			}
 			return true
 		}
 	}

@@ -263,8 +263,10 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 			f.vanished = f.review.Copy()
 		}
 		f.review.Observe(s.here.Content, by)
-		if f.vanished == nil { // else a scan finds where the file has moved
+		if f.vanished == nil {
 			f.tree.noteAll(f.path, s.here)
+		} else {
+			f.tree.goneAll(f.path)
 		}
 	}
 	r.syncBuffers(f)

@@ -305,7 +305,7 @@ func (s *snapshot) restate(f found) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.files[f.path]; e != nil {
-		e.Stat, e.racy = f.is, f.is.Racy(now)
+		e.Stat, e.racy, e.gone = f.is, f.is.Racy(now), false
 		if e.racy && e.content == nowhere {
 			e.content = s.spool.put(f.after.bytes())
 		}

@@ -53,6 +53,7 @@ type entry struct {
 	racy    bool    // it may have changed since and look the same
 	oid     string  // git's name of the content; "" if it has none
 	content spooled // the content, or nowhere
+	gone    bool    // it has been taken in that it is gone, but not where to
 }
 
 type inode struct{ dev, ino uint64 }

@@ -111,6 +111,13 @@ func (t *worktree) noteAll(path string, img image) {
 	}
 }
 
+// goneAll is noteAll of a file that is gone, for scans that are still to find where it has moved.
+func (t *worktree) goneAll(path string) {
+	for _, s := range t.starts.list() {
+		s.noteGone(path)
+	}
+}
+
 // startAt returns what a path held when the latest of the turns that run began, or was last looked at, if that is known.
 func (t *worktree) startAt(path string) (diffs.Content, bool) {
 	for _, s := range slices.Backward(t.starts.list()) {

@@ -285,3 +285,23 @@ func TestACommandMakesAgainWhatAPersonTookBack(t *testing.T) {
 		})
 	}
 }
+
+// TestACommandRemovesWhatAnotherMade leaves nothing to review, and nothing for a reject to bring back.
+func TestACommandRemovesWhatAnotherMade(t *testing.T) {
+	for _, repository := range []bool{false, true} {
+		t.Run(fmt.Sprintf("repository=%v", repository), func(t *testing.T) {
+			w := newWorld(t)
+			w.put("k", "k\n")
+			if repository {
+				w.commits()
+			}
+			w.plays(lines(shells("c", "echo n >new; rm k"), shells("d", "rm new; echo k >k"), []string{done})...)
+			w.start()
+			e := w.opens()
+			e.turn(nil)
+			require.Empty(t, e.diffs())
+			e.decides("diff/reject", obj{"all": true})
+			w.requireTree(tree{"k": "k\n", "new": "(absent)"})
+		})
+	}
+}
