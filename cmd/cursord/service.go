@@ -125,7 +125,7 @@ func (s *service) install(ctx context.Context, out io.Writer, dirs daemon.Dirs) 
 		}
 	}
 	if err := runAll(ctx, out, s.start); err != nil {
-		return err
+		return fmt.Errorf("%w\nthe files are there, and nothing runs by them: run \"cursord service install\" again where the service manager can be reached, or \"cursord service uninstall\"", err)
 	}
 	if os.Getenv("CURSOR_API_KEY") != "" {
 		fmt.Fprintln(out, "CURSOR_API_KEY is not passed on, since others can read the files: give it to the service manager, or log in with \"cursor-agent login\"")
@@ -215,21 +215,24 @@ func (s *service) some() bool {
 	return false
 }
 
-// runAll runs commands, of which one that begins with "-" may fail, and tells which. Where there is no such program, it
+// runAll runs commands, of which one that begins with "-" may fail, and tells which; of one that begins with "~" it is told. Where there is no such program, it
 // tells what to run where there is.
 func runAll(ctx context.Context, out io.Writer, commands [][]string) error {
 	for i, args := range commands {
-		name, mayFail := strings.CutPrefix(args[0], "-")
+		name, told := strings.CutPrefix(args[0], "~")
+		name, mayFail := strings.CutPrefix(name, "-")
 		if _, err := exec.LookPath(name); err != nil {
 			fmt.Fprintf(out, "%s is not here; where it is, run:\n", name)
 			for _, args := range commands[i:] {
-				fmt.Fprintf(out, "  %s\n", strings.TrimPrefix(strings.Join(args, " "), "-"))
+				fmt.Fprintf(out, "  %s\n", strings.TrimLeft(strings.Join(args, " "), "-~"))
 			}
 			return nil
 		}
 		answer, err := exec.CommandContext(ctx, name, args[1:]...).CombinedOutput()
 		if err == nil {
 			fmt.Fprintf(out, "ran %s %s\n", name, strings.Join(args[1:], " "))
+		} else if told {
+			fmt.Fprintf(out, "%s %s: %v: %s\n", name, strings.Join(args[1:], " "), err, bytes.TrimSpace(answer))
 		} else if !mayFail {
 			return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args[1:], " "), err, bytes.TrimSpace(answer))
 		}

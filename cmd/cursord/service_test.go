@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,6 +54,44 @@ func TestSystemdTakesTheFiles(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Empty(t, string(out))
+}
+
+// TestServiceWithoutItsManager has a systemctl that reaches no systemd, as in containers and for root: what cannot be done is
+// said, and the files that were written can be removed again.
+func TestServiceWithoutItsManager(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("systemd's")
+	}
+	w := newWorld(t)
+	w.put("../bin/systemctl", "#!/bin/sh\necho \"$@\" >>"+w.dir+"/asked\ntest -e "+w.dir+"/up && exit\necho 'Failed to connect to bus' >&2\nexit 1\n")
+	require.NoError(t, os.Chmod(w.path("../bin/systemctl"), 0o755))
+	run := func(args ...string) (string, error) {
+		cmd := w.command(append([]string{"service"}, args...)...)
+		cmd.Env = w.env("PATH=" + filepath.Join(w.dir, "bin") + ":" + os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	units := filepath.Join(w.dir, ".config", "systemd", "user")
+	out, err := run("install")
+	require.Error(t, err)
+	require.Contains(t, out, "Failed to connect to bus\nthe files are there, and nothing runs by them")
+	require.FileExists(t, filepath.Join(units, "cursord.socket"))
+	out, err = run("uninstall")
+	require.NoError(t, err, out)
+	require.Contains(t, out, "disable --now cursord.socket: exit status 1: Failed to connect to bus")
+	left, err := os.ReadDir(units)
+	require.NoError(t, err)
+	require.Empty(t, left)
+
+	w.put("../up", "")
+	require.NoError(t, os.Remove(filepath.Join(w.dir, "asked")))
+	for _, command := range []string{"install", "install", "uninstall", "uninstall"} {
+		out, err = run(command)
+		require.NoError(t, err, out)
+	}
+	require.Equal(t, "the service is not installed\n", out)
+	start := "--user daemon-reload\n--user enable --now cursord.socket\n"
+	require.Equal(t, start+start+"--user disable --now cursord.socket\n--user stop cursord.service\n--user daemon-reload\n", w.get("../asked"))
 }
 
 // activated starts a daemon as systemd does: with a socket that listens already.

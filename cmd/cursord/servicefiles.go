@@ -51,11 +51,12 @@ TimeoutStopSec=30
 			{"systemctl", "--user", "daemon-reload"},
 			{"systemctl", "--user", "enable", "--now", "cursord.socket"},
 		},
+		// Where no manager can be reached there is nothing to stop, and the files go all the same.
 		stop: [][]string{
-			{"systemctl", "--user", "disable", "--now", "cursord.socket"},
-			{"systemctl", "--user", "stop", "cursord.service"},
+			{"~systemctl", "--user", "disable", "--now", "cursord.socket"},
+			{"~systemctl", "--user", "stop", "cursord.service"},
 		},
-		forget: [][]string{{"systemctl", "--user", "daemon-reload"}},
+		forget: [][]string{{"~systemctl", "--user", "daemon-reload"}},
 		inspect: [][]string{
 			{"systemctl", "--user", "is-enabled", "cursord.socket"},
 			{"systemctl", "--user", "is-active", "cursord.socket"},
