@@ -22,6 +22,7 @@ type question struct {
 	sent      int  // to how many daemons
 	cancelled bool // the editor wants no answer any more
 	declined  bool // the daemon was about to end and has done nothing
+	perhaps   bool // a daemon has ended that may have done it
 }
 
 // reading requests have no effect.
@@ -61,7 +62,7 @@ func (r *question) mayRepeat() bool { return (r.repeat || r.declined) && r.sent 
 
 // unanswered is the answer to r where there will be none, because of cause.
 func (r *question) unanswered(cause string) []byte {
-	happened := !r.reads && !r.declined
+	happened := !r.reads && r.perhaps
 	hint := "it has not taken effect: try again"
 	if happened {
 		hint = "look whether it has taken effect before you try again"

@@ -80,6 +80,8 @@ type access struct {
 	stopped func() bool
 	// starting reports whether a daemon that has not answered yet may still be starting.
 	starting func() bool
+	// hint says what to do where no daemon can be reached.
+	hint string
 	// outward and inward change the messages to and from a daemon that has other names for things; nil: they stay.
 	outward, inward func(body []byte) []byte
 }
@@ -251,7 +253,7 @@ func (j *joiner) refuse(m *rpc.Message) {
 		j.kept.note(m)
 		return
 	}
-	j.out.send(refusal(m, j.err))
+	j.out.send(refusal(m, j.err, j.route.hint))
 }
 
 // tell sends a message to the daemon. That it fails shows where the daemon's messages are read. The order must be held.

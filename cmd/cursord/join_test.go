@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,6 +26,8 @@ type joined struct {
 	in     *io.PipeWriter
 	out    *bufio.Reader
 	dials  chan dialed // what the joiner's dials return
+	dialed chan struct{}
+	rests  atomic.Bool // the last daemon was stopped on purpose
 	daemon *net.UnixConn
 	down   *rpc.FrameReader
 	own    string // what the ids of the joiner's own requests begin with
@@ -39,11 +42,12 @@ type dialed struct {
 func startJoin(t *testing.T) *joined {
 	inReader, in := io.Pipe()
 	outReader, out := io.Pipe()
-	j := &joined{t: t, in: in, out: bufio.NewReader(outReader), dials: make(chan dialed, 8), status: make(chan int, 1)}
+	j := &joined{t: t, in: in, out: bufio.NewReader(outReader), dials: make(chan dialed, 8), dialed: make(chan struct{}, 64), status: make(chan int, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		j.status <- join(ctx, inReader, out, access{
 			dial: func(ctx context.Context) (io.ReadWriteCloser, error) {
+				j.dialed <- struct{}{}
 				select {
 				case d := <-j.dials:
 					return d.conn, d.err
@@ -53,7 +57,7 @@ func startJoin(t *testing.T) *joined {
 			},
 			hello:    func() (string, json.RawMessage) { return "test/hello", nil },
 			silent:   func() string { return "it says nothing" },
-			stopped:  func() bool { return false },
+			stopped:  j.rests.Load,
 			starting: func() bool { return true },
 		})
 		out.Close()

@@ -14,7 +14,8 @@ const (
 	firstPause  = time.Second // between further tries, each twice the one before
 	longPause   = time.Minute
 	restPause   = 500 * time.Millisecond // between looks whether somebody has started a daemon
-	silentLimit = 3 * time.Second        // after which a daemon that owes an answer is asked whether it lives, and told of
+	lookPause   = time.Second            // after which a daemon that owes an answer is asked whether it lives
+	silentLimit = 3 * time.Second        // after which one that says nothing is told of
 	muteLimit   = 10 * time.Second       // after which nothing waits for it any more
 	batchSize   = 64 << 10
 
@@ -75,6 +76,7 @@ func (j *joiner) rest(ctx context.Context) {
 	rests := j.phase == trying && len(j.waiting) == 0 && !j.asked.any() && j.route.stopped()
 	if rests {
 		j.phase, j.err = resting, errEnded
+		j.forgetRetry()
 		j.changed.Broadcast()
 	}
 	j.order.Unlock()
@@ -112,8 +114,27 @@ func (j *joiner) fail(p phase, err error) (end bool) {
 		}
 	}
 	j.phase = p
+	j.forgetRetry()
 	j.changed.Broadcast()
 	return j.ending.Load()
+}
+
+// forgetRetry drops a token that came when there was a daemon already. The order must be held.
+func (j *joiner) forgetRetry() {
+	select {
+	case <-j.retry:
+	default:
+	}
+}
+
+// unmute has the editor wait for the next daemon once one that said nothing has ended.
+func (j *joiner) unmute() {
+	j.order.Lock()
+	defer j.order.Unlock()
+	if j.phase == mute {
+		j.phase = trying
+		j.changed.Broadcast()
+	}
 }
 
 // A resetError ends a joiner whose editor cannot be kept up with: the daemon has another database.

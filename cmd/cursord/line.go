@@ -43,6 +43,12 @@ func (j *joiner) lay(ctx context.Context) (*line, error) {
 			return l, nil
 		}
 		conn.Close()
+		j.unmute()
+		if own, ok := conn.(*daemonConn); ok {
+			if why := own.failed(err); why != nil {
+				return nil, why
+			}
+		}
 		// A daemon that is about to end may take connections that it never reads.
 		if err != nil && (!errors.Is(err, errEnded) || time.Since(since) > startLimit) {
 			return nil, err
@@ -204,6 +210,7 @@ func (l *line) lost() {
 		j.phase, j.err = over, errors.New("the daemon has ended")
 	}
 	for _, r := range j.asked.all() {
+		r.perhaps = r.perhaps || !r.declined
 		if r.mayRepeat() && !r.cancelled && j.phase == trying {
 			r.declined = false
 			continue
@@ -345,7 +352,7 @@ func (l *line) ownAnswer(id string, body []byte) {
 }
 
 // watch asks a daemon that owes answers and says nothing whether it lives, and tells the editor if it does not, until
-// the line has ended.
+// the line has ended. Time in which somebody had stopped this process does not count.
 func (l *line) watch(ended <-chan struct{}) {
 	told := false
 	for {
@@ -354,18 +361,21 @@ func (l *line) watch(ended <-chan struct{}) {
 			return
 		case <-l.j.asked.some:
 		}
-		for silent := 0; l.j.asked.any(); {
-			heard := l.heard.Load()
+		for silent := time.Duration(0); l.j.asked.any(); {
+			heard, since := l.heard.Load(), time.Now()
 			select {
 			case <-ended:
 				return
-			case <-time.After(silentLimit):
+			case <-time.After(lookPause):
 			}
-			if l.heard.Load() != heard {
+			switch {
+			case l.heard.Load() != heard:
 				silent, told = 0, false
 				continue
+			case time.Since(since) > lookPause+lookPause/2:
+				continue
 			}
-			if silent++; silent == 1 {
+			if silent += lookPause; silent == lookPause {
 				// Who holds the order may wait for this very daemon.
 				if l.j.order.TryLock() {
 					if l.j.conn != nil {
@@ -373,7 +383,7 @@ func (l *line) watch(ended <-chan struct{}) {
 					}
 					l.j.order.Unlock()
 				}
-			} else if !told {
+			} else if silent >= silentLimit && !told {
 				told = true
 				l.j.say("warning", l.j.route.silent())
 			}

@@ -380,7 +380,10 @@ func TestHungDaemon(t *testing.T) {
 	pid := e.status().PID
 	freeze(t, pid)
 
-	answered := make(chan error, 1)
+	fresh := w.throughStdio()
+	given := make(chan error, 1)
+	go func() { given <- fresh.call("session/list", nil, nil) }()
+	answered, asked := make(chan error, 1), time.Now()
 	go func() { answered <- e.call("session/list", nil, nil) }()
 	refused := make(chan string, 1)
 	go func() {
@@ -390,13 +393,17 @@ func TestHungDaemon(t *testing.T) {
 	e.until("a word on it", func(n told) bool {
 		return n.Method == "log/message" && strings.Contains(n.Message, fmt.Sprintf(`the daemon (process %d) does not answer: "cursord stop --force"`, pid))
 	})
+	require.Less(t, time.Since(asked), 2*silentLimit, "who has been served before waits no longer")
 	require.Contains(t, <-refused, `"cursord stop --force" ends it`)
 	_, told, status := w.cursord("sessions")
 	require.Equal(t, 1, status)
-	require.Equal(t, 1, strings.Count(told, `"cursord stop --force" ends it`), "%s", told)
+	require.Contains(t, told, "cursord: waiting: the daemon (process")
+	require.Equal(t, 2, strings.Count(told, `"cursord stop --force" ends it`), "%s", told)
+	require.ErrorContains(t, <-given, `"cursord stop --force" ends it`)
 	stdout, stderr, status := w.cursord("stop", "--force")
 	require.Zero(t, status, stderr)
 	require.Contains(t, stdout, fmt.Sprintf("the daemon (process %d) did not answer and was killed", pid))
+	fresh.must("session/list", nil, nil) // the daemon that was in the way is gone
 	require.NoError(t, <-answered, "the next daemon is asked")
 	require.NotEqual(t, pid, e.status().PID)
 }

@@ -10,15 +10,17 @@ import (
 	"cursord/rpc"
 )
 
+const doctorHint = `run "cursord doctor" to see what is wrong`
+
 // refusal answers a request in place of a daemon that there is not, because of cause.
-func refusal(m *rpc.Message, cause error) []byte {
+func refusal(m *rpc.Message, cause error, hint string) []byte {
 	if m.Method == "shutdown" {
 		return response(m.ID, nil, nil)
 	}
 	return response(m.ID, nil, &rpc.Error{
 		Code: rpc.CodeUnavailable, Message: cause.Error(),
 		Data: rpc.ErrorData{
-			Kind: daemon.KindUnavailable, Hint: `run "cursord doctor" to see what is wrong`, MayHaveHappened: new(bool),
+			Kind: daemon.KindUnavailable, Hint: hint, MayHaveHappened: new(bool),
 		},
 	})
 }
@@ -44,7 +46,7 @@ func refuseAll(in *rpc.FrameReader, out io.Writer, cause error) {
 		if bad != nil {
 			to.send(response(m.ID, nil, bad))
 		} else if m.ID != nil && !m.IsResponse() {
-			to.send(refusal(&m, cause))
+			to.send(refusal(&m, cause, doctorHint))
 		}
 		if !told {
 			to.send(logMessage("error", cause.Error()))

@@ -56,6 +56,7 @@ func (r *remote) access() access {
 		silent:   func() string { return r.host + " does not answer" },
 		stopped:  func() bool { return false }, // it is for the one there to look
 		starting: func() bool { return true },
+		hint:     fmt.Sprintf("%q in a terminal shows what is wrong; it must ask nothing", strings.Join(append(r.ssh[:len(r.ssh):len(r.ssh)], r.host, r.program, "version"), " ")),
 	}
 	if len(r.paths) > 0 {
 		a.outward, a.inward = r.paths.message, r.paths.back().sorted().message

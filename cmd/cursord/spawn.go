@@ -37,6 +37,10 @@ func newClient(ctx context.Context, onNotify func(method string, params json.Raw
 		client := rpc.NewClient(conn, onNotify)
 		var joined daemon.Joined
 		err = callInTime(ctx, dirs, client, "daemon/join", own, &joined)
+		if why := conn.failed(err); why != nil {
+			client.Close()
+			return nil, why
+		}
 		// A daemon that is about to end may take connections that it never reads.
 		again := errors.Is(err, rpc.ErrClosed) && time.Now().Before(deadline)
 		if joined.Replaced == "now" {
@@ -89,14 +93,14 @@ func callInTime(ctx context.Context, dirs daemon.Dirs, client *rpc.Client, metho
 		}
 		if !said {
 			said = true
-			fmt.Fprintf(os.Stderr, "cursord: waiting for the daemon (process %d), which does not answer\n", daemon.LockHolder(dirs.Socket))
+			fmt.Fprintf(os.Stderr, "cursord: waiting: %s\n", silentDaemon(dirs))
 		}
 	}
 }
 
 // connect connects to the user's daemon and starts it if none runs. Of several clients that start one at a time, one
 // wins; the others connect to its daemon.
-func connect(ctx context.Context, dirs daemon.Dirs) (net.Conn, error) {
+func connect(ctx context.Context, dirs daemon.Dirs) (*daemonConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	var child *starting
@@ -106,7 +110,7 @@ func connect(ctx context.Context, dirs daemon.Dirs) (net.Conn, error) {
 		conn, err := daemon.Dial(ctx, dirs.Socket)
 		switch {
 		case err == nil:
-			return conn, nil
+			return &daemonConn{conn.(*net.UnixConn), child}, nil
 		case ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded):
 			return nil, startTimeout(dirs, child != nil)
 		case daemon.Backlogged(err):
@@ -123,7 +127,7 @@ func connect(ctx context.Context, dirs daemon.Dirs) (net.Conn, error) {
 		select {
 		case err := <-ended:
 			if err != nil {
-				return nil, fmt.Errorf("the daemon did not start: %s (its log is %s)", child.lastWords(err), dirs.Log())
+				return nil, child.didNotStart(err)
 			}
 			child, ended = nil, nil // it left the place to another one, which may have ended since
 		case <-ctx.Done():
@@ -177,6 +181,32 @@ func start(dirs daemon.Dirs) (*starting, error) {
 	s := &starting{log: dirs.Log(), from: from, ended: make(chan error, 1)}
 	go func() { s.ended <- cmd.Wait() }()
 	return s, nil
+}
+
+func (s *starting) didNotStart(err error) error {
+	return fmt.Errorf("the daemon did not start: %s (its log is %s)", s.lastWords(err), s.log)
+}
+
+// A daemonConn is a connection to a daemon, which may be one that we have started.
+type daemonConn struct {
+	*net.UnixConn
+	child *starting // nil if we have started none
+}
+
+// failed returns why the daemon that we have started could not serve, if that is why the connection has ended with err,
+// before its first answer. A daemon listens before it has opened its database.
+func (c *daemonConn) failed(err error) error {
+	if c.child == nil || !errors.Is(err, errEnded) && !errors.Is(err, rpc.ErrClosed) {
+		return nil
+	}
+	select {
+	case err := <-c.child.ended:
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == exitFailed {
+			return c.child.didNotStart(err)
+		}
+	case <-time.After(silentLimit): // it was another one's end
+	}
+	return nil
 }
 
 // lastWords returns what the process, which ended with err, logged last.

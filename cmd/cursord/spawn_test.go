@@ -4,6 +4,7 @@ import (
 	"net"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +30,22 @@ func TestDyingDaemonIsReplaced(t *testing.T) {
 	require.NoError(t, <-taken)
 	_, stderr, status = w.cursord("stop")
 	require.Zero(t, status, stderr)
+}
+
+// TestADaemonThatCannotServeSaysWhy has the daemon that a client starts listen and then find its database in use: the client
+// tells that, and does not start one after the other until it is tired.
+func TestADaemonThatCannotServeSaysWhy(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	elsewhere := "CURSORD_SOCKET=" + filepath.Join(w.dir, "other.sock")
+	for _, args := range [][]string{{"status"}, {"stdio"}} {
+		cmd := exec.Command("cursord", args...)
+		cmd.Env = w.env(elsewhere)
+		cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"daemon/status"}` + "\n")
+		out, err := cmd.CombinedOutput()
+		require.Error(t, err, "%s", out)
+		require.Contains(t, string(out), "the daemon did not start: "+filepath.Join(w.dir, "state", "cursord.db")+": another process has the database open")
+	}
 }
 
 // TestADaemonThatGaveWayInVain has the daemon that a client starts give way to another, which ends at once: the client

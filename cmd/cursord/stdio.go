@@ -98,6 +98,7 @@ func localAccess() access {
 			}
 			return silentDaemon(dirs)
 		},
+		hint: doctorHint,
 		stopped: func() bool {
 			dirs, err := daemon.FindDirs()
 			return err == nil && daemon.Stopped(dirs.Socket)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/rpc"
 	"cursord/sessions"
 )
 
@@ -56,6 +58,46 @@ func TestAllIsStoppedForAWhile(t *testing.T) {
 		require.NotEqual(t, "log/message", n.Method, n.Message)
 	}
 	audit(t, e.all())
+}
+
+// TestALineIsStoppedBeforeItIsServed stops an editor's line to the daemon while it waits for the daemon's first answer: that
+// the time went by says nothing of the daemon.
+func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
+	w := newWorld(t)
+	l, err := net.Listen("unix", w.socket())
+	require.NoError(t, err)
+	defer l.Close()
+	w.put("../d.sock.lock", "1\nserving\n")
+	line, conn := w.stdio("cursord")
+	e := w.editorOn(conn)
+	daemon, err := l.Accept()
+	require.NoError(t, err)
+	from := rpc.NewFrameReader(daemon, rpc.HardCap)
+	answers := func(method string) {
+		body, err := from.Read()
+		require.NoError(t, err)
+		m, bad := rpc.ParseMessage(body)
+		require.Nil(t, bad)
+		require.Equal(t, method, m.Method)
+		_, err = daemon.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, response(m.ID, obj{}, nil)))
+		require.NoError(t, err)
+	}
+	freeze(t, line.Process.Pid)
+	<-time.After(silentLimit + silentLimit/2 + silentLimit/4) // what is tested
+	require.NoError(t, syscall.Kill(line.Process.Pid, syscall.SIGCONT))
+	e.must("initialize", obj{}, nil)
+	answers("daemon/join")
+	answers("initialize")
+	asked := make(chan error, 1)
+	go func() { asked <- e.call("daemon/status", nil, nil) }()
+	answers("daemon/status")
+	require.NoError(t, <-asked)
+	for _, n := range e.all() {
+		require.NotEqual(t, "log/message", n.Method, n.Message)
+	}
+	require.NoError(t, conn.Close())
+	require.NoError(t, daemon.Close())
+	require.NoError(t, line.Wait())
 }
 
 // TestStoppedIsNotIdle stops a daemon that nobody uses for longer than it may be idle: it goes on for most of that time.
