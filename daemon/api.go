@@ -61,6 +61,7 @@ type Notification struct {
 	Delta     *Delta
 
 	only    ClientID // if not 0, nothing has happened for others
+	again   bool     // the same item under another seq: for those who do not know it
 	textLen int      // of a growing item in a catch-up: the bytes of text that JSON has
 	told    func()   // called by the loop once the subscribers have it, before the next one; may be nil
 

@@ -44,11 +44,15 @@ func (t *liveTurn) status() sessions.TurnStatus { return t.turn.Status }
 type liveText struct {
 	item      *sessions.Item // as last put, without text
 	text      []byte
-	announced bool // its first item/changed is with the subscribers
-	ended     bool // its last one is under way
-	published int  // bytes of text that subscribers have
-	stored    int  // bytes of text that the store has
+	announced bool   // its first item/changed is with the subscribers
+	ended     bool   // its last one is under way
+	last      uint64 // the seq of that
+	published int    // bytes of text that subscribers have
+	stored    int    // bytes of text that the store has
 }
+
+// over reports whether no text follows the item's change of this seq.
+func (t *liveText) over(seq uint64) bool { return t.ended && seq >= t.last }
 
 // deltas tells bytes [from, to) of the text, in order and in parts that fit into a Delta.
 func (t *liveText) deltas(root string, from, to int) iter.Seq[*Notification] {
@@ -173,6 +177,7 @@ func (w *workspace) announce(c *commit, lt *liveText, item *sessions.Item) {
 	lt.announced = false
 	w.put(c, item, nil)
 	c.notes[len(c.notes)-1].told = func() {
+		w.forget(item.ID)
 		if lt.item == item {
 			lt.announced = true
 			w.grow(lt)
@@ -204,6 +209,7 @@ func (w *workspace) endText(c *commit, t *liveTurn, status sessions.ItemStatus) 
 	item := *lt.item
 	item.Status, item.EndedAt, item.Text = status, now(), string(lt.text)
 	w.put(c, &item, nil)
+	lt.last = item.Seq
 	c.after = append(c.after, func() {
 		if lt.ended {
 			delete(w.texts, item.ID)
@@ -214,11 +220,12 @@ func (w *workspace) endText(c *commit, t *liveTurn, status sessions.ItemStatus) 
 // withdraw takes back the assistant text since the last boundary: the agent will say it again.
 func (w *workspace) withdraw(c *commit, t *liveTurn) {
 	for _, lt := range t.unflushed {
-		w.forget(lt.item.ID)
+		w.dropHeld(lt.item.ID)
 		item := *lt.item
 		if lt.ended {
 			item.Status, item.EndedAt = sessions.ItemCompleted, now()
 			w.put(c, &item, nil)
+			lt.last = item.Seq
 			continue
 		}
 		lt.text, lt.published, lt.stored = nil, 0, 0

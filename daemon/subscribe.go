@@ -3,7 +3,6 @@ package daemon
 import (
 	"encoding/json"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +22,7 @@ type Subscription struct {
 
 	behind   atomic.Bool
 	resuming atomic.Bool
+	resumed  atomic.Uint32 // how often Resume was called
 
 	mu     sync.Mutex // serialises the sink with Close
 	closed bool       // guarded by mu
@@ -31,18 +31,12 @@ type Subscription struct {
 	started  bool
 	cursor   uint64           // everything up to here was taken by the sink, or is in snapshot
 	snapshot []sessions.Entry // what is left of a bounded snapshot, by seq; JSON is empty until it is sent
-	texts    map[string]int   // bytes sent of each text item that grows
+	texts    map[string]int   // bytes sent of each text item that grows, which the client knows therefore
 	held     map[string]*Notification
 	later    []func()    // what waits until nothing is missing
 	timer    *time.Timer // for held
 	timing   bool
 }
-
-// Bounds of a piece of a catch-up: what the loop may do for one subscriber before it serves others.
-const (
-	pieceEntries   = 256
-	snapshotLatest = 20 // sessions in a snapshot that neither run nor wait
-)
 
 // Subscribe makes sink a subscriber of a workspace. reply comes first; then what changed since o.After, then live
 // notifications.
@@ -60,14 +54,14 @@ func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply fun
 	}
 	s.behind.Store(true)
 	ok := w.do(func() {
-		reset := o.After != nil && (*o.After > w.seq || o.Epoch != "" && o.Epoch != d.store.Epoch())
-		start := func() {
+		start := func(reset bool) {
 			s.cursor = w.published
 			var err error
 			if reset || o.After == nil {
 				s.snapshot, err = w.snapshot()
 			} else {
 				s.cursor = *o.After
+				s.knows(*o.After)
 			}
 			if err != nil {
 				reply(Subscribed{}, storeError(err))
@@ -79,8 +73,13 @@ func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply fun
 			s.started = true
 			s.advance()
 		}
-		if reset || o.After == nil || !w.renumber(*o.After, start) {
-			start()
+		switch {
+		case o.After == nil:
+			start(false)
+		case *o.After > w.seq || o.Epoch != "" && o.Epoch != d.store.Epoch():
+			start(true)
+		case !w.renumber(*o.After, func(err error) { start(err != nil) }):
+			start(false)
 		}
 	})
 	if !ok {
@@ -90,36 +89,13 @@ func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply fun
 	return s
 }
 
-// renumber gives a new seq to the items whose text grew after a client saw them, so that they are among what changed
-// since; then runs in the loop once that is stored. It returns false, without running then, where there are none.
-func (w *workspace) renumber(after uint64, then func()) bool {
-	var c commit
-	for _, t := range w.texts {
-		if t.announced && !t.ended && t.published > 0 && t.item.Seq <= after {
-			item := *t.item
-			w.put(&c, &item, nil)
-			t.item = &item
-		}
-	}
-	if len(c.ops) == 0 {
-		return false
-	}
-	seq := w.seq
-	c.notes = nil // those who are live have the text
-	c.replies = append(c.replies, func(error) {
-		w.published = max(w.published, seq)
-		then()
-	})
-	w.submit(&c)
-	return true
-}
-
 // Behind reports whether the subscription waits for Resume.
 func (s *Subscription) Behind() bool { return s.behind.Load() }
 
 // Resume goes on with a subscription that is behind, from the newest state of each object; the sink's owner calls it
 // when there is room again. On one that is not behind it does nothing.
 func (s *Subscription) Resume() {
+	s.resumed.Add(1)
 	if !s.behind.Load() || s.resuming.Swap(true) {
 		return
 	}
@@ -172,6 +148,16 @@ func (s *Subscription) push(n *Notification) {
 		s.cursor = max(s.cursor, n.Seq)
 		return
 	}
+	_, known := s.texts[n.ID]
+	switch {
+	case n.Delta != nil && !known:
+		return // its item, which has this text, is about to be told
+	case n.again && known:
+		s.cursor = max(s.cursor, n.Seq)
+		return
+	case n.again:
+		n = s.w.notification(sessions.Entry{Kind: n.Kind, ID: n.ID, Seq: n.Seq, JSON: n.JSON})
+	}
 	if n.Delta != nil && s.every > 0 {
 		s.hold(n)
 		return
@@ -199,15 +185,19 @@ func (s *Subscription) give(n *Notification) bool {
 	if s.summary && n.Kind == sessions.KindDiff {
 		n = summarise(n)
 	}
+	resumed := s.resumed.Load()
 	if !s.sink(n) {
 		s.fallBehind()
+		if s.resumed.Load() != resumed { // in between, too early to count
+			go s.Resume()
+		}
 		return false
 	}
 	switch {
 	case n.Delta != nil:
 		s.texts[n.ID] = n.Delta.Offset + len(n.Delta.Text)
 	case n.Kind == sessions.KindItem:
-		if t := s.w.texts[n.ID]; t != nil && !t.ended {
+		if t := s.w.texts[n.ID]; t != nil && !t.over(n.Seq) {
 			s.texts[n.ID] = n.textLen
 		} else {
 			delete(s.texts, n.ID)
@@ -219,180 +209,6 @@ func (s *Subscription) give(n *Notification) bool {
 func (s *Subscription) fallBehind() {
 	s.behind.Store(true)
 	clear(s.held)
-}
-
-// advance catches up by one piece, and makes the subscription live when nothing is missing.
-func (s *Subscription) advance() {
-	if !s.behind.Load() || !s.started {
-		return
-	}
-	w := s.w
-	sent := false
-	for n := 0; len(s.snapshot) > 0; n++ {
-		if n == pieceEntries {
-			if !sent { // nothing is on its way whose arrival would resume
-				go s.Resume()
-			}
-			return
-		}
-		ref := s.snapshot[0]
-		e, err := w.d.store.Entry(w.root, ref.Kind, ref.ID)
-		// What has changed since comes with the changes behind the cursor.
-		if err == nil && e.Seq <= s.cursor {
-			if !s.give(w.notification(e)) {
-				return
-			}
-			sent = true
-		}
-		s.snapshot = s.snapshot[1:]
-	}
-	entries, err := w.d.store.Changes(w.root, s.cursor, pieceEntries)
-	if err != nil {
-		w.log.Error("catch-up failed", "err", err)
-		return
-	}
-	for _, e := range entries {
-		if e.Seq > w.published {
-			break // on its way to the live subscribers
-		}
-		n := w.notification(e)
-		if !s.fill(n) || !s.give(n) {
-			return
-		}
-		s.cursor = e.Seq
-	}
-	if len(entries) > 0 && entries[len(entries)-1].Seq < w.published && w.more(s.cursor) {
-		return
-	}
-	// Text that grew while the pieces were sent.
-	for id, t := range w.texts {
-		sent, known := s.texts[id]
-		if known && t.published > sent {
-			for n := range t.deltas(w.root, sent, t.published) {
-				if !s.give(n) {
-					return
-				}
-			}
-		}
-	}
-	s.behind.Store(false)
-	s.caughtUp()
-}
-
-// fill gives, ahead of an item in a catch-up, the text of it that the client does not have yet: what it has been told
-// of an item always adds up.
-func (s *Subscription) fill(n *Notification) bool {
-	sent, known := s.texts[n.ID]
-	if n.Kind != sessions.KindItem || !known {
-		return true
-	}
-	var item sessions.Item
-	if decode(n.JSON, &item) != nil || len(item.Text) <= sent {
-		return true
-	}
-	t := liveText{item: &item, text: []byte(item.Text)}
-	for n := range t.deltas(s.w.root, sent, len(t.text)) {
-		if !s.give(n) {
-			return false
-		}
-	}
-	return true
-}
-
-// forget makes subscribers take an item as new: what they were told of its text does not count any more.
-func (w *workspace) forget(item string) {
-	for s := range w.subs {
-		delete(s.texts, item)
-	}
-}
-
-// more reports whether anything published lies behind the cursor.
-func (w *workspace) more(cursor uint64) bool {
-	e, err := w.d.store.Changes(w.root, cursor, 1)
-	return err == nil && len(e) > 0 && e[0].Seq <= w.published
-}
-
-// notification tells a stored entry; an item that grows has all text sent so far.
-func (w *workspace) notification(e sessions.Entry) *Notification {
-	n := &Notification{Workspace: w.root, Kind: e.Kind, ID: e.ID, Seq: e.Seq, JSON: e.JSON, Removed: e.Removed}
-	if t := w.texts[e.ID]; e.Kind == sessions.KindItem && t != nil && t.announced && t.published > 0 {
-		item := *t.item
-		item.Text = string(t.text[:t.published])
-		n.JSON, n.textLen = encode(&item), t.published
-	}
-	return n
-}
-
-// snapshot lists a bounded picture of the present, in seq order: sessions that run or wait and the latest others,
-// their last turn, the items of running turns, and pending diffs.
-func (w *workspace) snapshot() ([]sessions.Entry, error) {
-	var refs []sessions.Entry
-	add := func(o sessions.Object) {
-		if o.Sequence() <= w.published {
-			kind, id := o.Key()
-			refs = append(refs, sessions.Entry{Kind: kind, ID: id, Seq: o.Sequence()})
-		}
-	}
-	latest, _, err := w.d.store.Sessions(w.root, "", snapshotLatest)
-	if err != nil {
-		return nil, err
-	}
-	listed := map[string]bool{}
-	for _, s := range latest {
-		listed[s.ID] = true
-	}
-	for id := range w.sessions {
-		if listed[id] {
-			continue
-		}
-		if s, err := w.d.store.Session(id); err == nil {
-			latest = append(latest, s)
-		}
-	}
-	for _, s := range latest {
-		add(s)
-		t, err := w.d.store.LastTurn(s.ID)
-		if err != nil {
-			continue
-		}
-		add(t)
-	}
-	for id, t := range w.turns {
-		if t.status() == sessions.TurnQueued {
-			continue
-		}
-		turn, err := w.d.store.Turn(id)
-		if err != nil {
-			continue // on its way to the disk: it will come live
-		}
-		if !slices.ContainsFunc(refs, func(e sessions.Entry) bool { return e.Kind == sessions.KindTurn && e.ID == id }) {
-			add(turn)
-		}
-		items, err := w.d.store.TurnItems(id)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range items {
-			refs = append(refs, sessions.Entry{Kind: e.Kind, ID: e.ID, Seq: e.Seq})
-		}
-	}
-	diffs, err := w.d.store.PendingDiffs(w.root)
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range diffs {
-		add(d)
-	}
-	slices.SortFunc(refs, func(a, b sessions.Entry) int {
-		switch {
-		case a.Seq < b.Seq:
-			return -1
-		case a.Seq > b.Seq:
-			return 1
-		}
-		return 0
-	})
-	return refs, nil
 }
 
 // hold keeps a delta back and adds to the one that is held already.

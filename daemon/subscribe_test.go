@@ -1,11 +1,17 @@
 package daemon
 
 import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"cursord/agent"
 	"cursord/sessions"
 )
 
@@ -17,7 +23,7 @@ func TestNothingIsToldAcrossAGap(t *testing.T) {
 	s := &Subscription{
 		w:     &workspace{texts: map[string]*liveText{}},
 		every: time.Hour,
-		texts: map[string]int{}, held: map[string]*Notification{},
+		texts: map[string]int{"i": 0}, held: map[string]*Notification{},
 		sink: func(n *Notification) bool {
 			if full {
 				full = false
@@ -33,4 +39,206 @@ func TestNothingIsToldAcrossAGap(t *testing.T) {
 	require.True(t, s.Behind())
 	require.Zero(t, s.cursor)
 	s.timer.Stop()
+}
+
+// A notebook is a client that writes down all that it is told.
+type notebook struct {
+	mu   sync.Mutex
+	told []*Notification // guarded by mu
+	full func() bool     // called in the loop; nil: never
+}
+
+func (b *notebook) take(n *Notification) bool {
+	if b.full != nil && b.full() {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.told = append(b.told, n)
+	return true
+}
+
+// subscribes returns when the answer has come.
+func (b *notebook) subscribes(t *testing.T, w *workspace, o SubscribeOptions) (*Subscription, Subscribed) {
+	t.Helper()
+	answer := make(chan Subscribed, 1)
+	s := w.d.Subscribe(w.root, o, b.take, func(a Subscribed, err error) {
+		if err != nil {
+			t.Errorf("subscribe: %v", err)
+		}
+		answer <- a
+	})
+	select {
+	case a := <-answer:
+		return s, a
+	case <-time.After(patience):
+		t.Fatal("no answer to subscribe")
+	}
+	return nil, Subscribed{}
+}
+
+// text returns what the client has of an item, as deltas and changes make it, and fails where they do not add up.
+func (b *notebook) text(t *testing.T, id string) (text string) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	known := false
+	for _, n := range b.told {
+		switch {
+		case n.ID != id || n.Kind != sessions.KindItem:
+		case n.Delta != nil:
+			require.True(t, known, "a delta before its item: %q", n.Delta.Text)
+			require.Equal(t, len(text), n.Delta.Offset)
+			text += n.Delta.Text
+		default:
+			var item sessions.Item
+			require.NoError(t, json.Unmarshal(n.JSON, &item))
+			require.True(t, !known || strings.HasPrefix(item.Text, text) || !strings.HasPrefix(item.Text, text[:1]),
+				"%q goes on as %q", text, item.Text)
+			known, text = true, item.Text
+		}
+	}
+	return text
+}
+
+// seqs lists those of what was told.
+func (b *notebook) seqs() (seqs []uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, n := range b.told {
+		if n.Delta == nil {
+			seqs = append(seqs, n.Seq)
+		}
+	}
+	return seqs
+}
+
+// growing returns a turn whose agent has said "one ", and the item of that, which all know.
+func (w *workspace) growing(t *testing.T) (turn *liveTurn, item string) {
+	t.Helper()
+	turn = w.aTurn(t)
+	w.says(turn, agent.Text{Text: "one "})
+	w.settled(t)
+	return turn, sessions.ItemID(turn.turn.ID, 0)
+}
+
+func (w *workspace) lastSeq(t *testing.T) (seq uint64) {
+	t.Helper()
+	w.in(t, func() { seq = w.published })
+	return seq
+}
+
+// TestNoDeltaBeforeItsItem has a client catch up at the very moment at which an item has got another seq on the disk,
+// because of another client, and nobody was told of it yet.
+func TestNoDeltaBeforeItsItem(t *testing.T) {
+	w := openSpace(t, nil)
+	turn, item := w.growing(t)
+	var b notebook
+	after := w.lastSeq(t)
+	w.in(t, func() {
+		ahead := w.seq
+		require.True(t, w.renumber(after, func(error) {}))
+		require.Eventually(t, func() bool {
+			e, err := w.d.store.Entry(w.root, sessions.KindItem, item)
+			return err == nil && e.Seq > ahead
+		}, patience, time.Millisecond)
+		s := &Subscription{w: w, sink: b.take, texts: map[string]int{}, held: map[string]*Notification{}}
+		s.behind.Store(true)
+		w.subs[s], s.started = struct{}{}, true
+		s.advance()
+		require.False(t, s.Behind())
+	})
+	w.says(turn, agent.Text{Text: "two "})
+	w.settled(t)
+	require.Equal(t, "one two ", b.text(t, item))
+	w.ends(turn)
+	w.settled(t)
+	require.Equal(t, "one two ", b.text(t, item))
+}
+
+// TestRoomAtTheMomentOfFallingBehind has room be made for a client just when it is found to be full: it must go on.
+func TestRoomAtTheMomentOfFallingBehind(t *testing.T) {
+	w := openSpace(t, nil)
+	turn, item := w.growing(t)
+	full := false
+	var s *Subscription
+	b := notebook{full: func() bool {
+		if !full {
+			return false
+		}
+		full = false
+		s.Resume() // as the client's connection does when it has written all
+		return true
+	}}
+	s, _ = b.subscribes(t, w, SubscribeOptions{})
+	w.in(t, func() { full = true })
+	w.says(turn, agent.Text{Text: "two "})
+	require.Eventually(t, func() bool { return b.text(t, item) == "one two " }, patience, time.Millisecond)
+}
+
+// TestCatchUpWhileNothingCanBeStored has clients come back in the middle of a text whose item can get no seq: they are told
+// to begin anew, and have all of the text.
+func TestCatchUpWhileNothingCanBeStored(t *testing.T) {
+	var gate commitGate
+	w := openSpace(t, gate.commit)
+	turn, item := w.growing(t)
+	after := w.lastSeq(t)
+	open := gate.close()
+	w.says(turn, agent.Text{Text: "two "})
+	begun := make(chan struct{})
+	var late, later notebook
+	go func() {
+		defer close(begun)
+		_, a := late.subscribes(t, w, SubscribeOptions{After: &after})
+		assert.True(t, a.Reset)
+		assert.Equal(t, after, a.Seq, "a seq that is on the disk")
+	}()
+	require.Eventually(t, func() bool { return w.d.store.Backlog() > 0 }, patience, time.Millisecond)
+	broken := error(syscall.EIO)
+	gate.fail.Store(&broken)
+	open()
+	<-begun
+	require.Error(t, w.d.store.Trouble())
+	_, a := later.subscribes(t, w, SubscribeOptions{After: &after})
+	require.True(t, a.Reset)
+	require.Equal(t, after, a.Seq)
+	w.says(turn, agent.Text{Text: "three"})
+	for _, b := range []*notebook{&late, &later} {
+		require.Eventually(t, func() bool { return b.text(t, item) == "one two three" }, patience, time.Millisecond)
+	}
+	gate.fail.Store(nil)
+	w.ends(turn)
+	w.settled(t)
+	for _, b := range []*notebook{&late, &later} {
+		require.Equal(t, "one two three", b.text(t, item))
+		require.IsIncreasing(t, b.seqs())
+	}
+}
+
+// TestWithdrawnTextIsNotTold has a client fall behind when text that was held back for it has been withdrawn: it is not
+// told what follows as if that went on behind the old text.
+func TestWithdrawnTextIsNotTold(t *testing.T) {
+	w := openSpace(t, nil)
+	turn, item := w.growing(t)
+	offered, refuse := 0, 0
+	b := notebook{full: func() bool {
+		offered++
+		return offered == refuse
+	}}
+	s, _ := b.subscribes(t, w, SubscribeOptions{DeltaIntervalMS: 1e9})
+	for refused := range 3 {
+		w.says(turn, agent.Text{Text: "two "})
+		w.in(t, func() { offered, refuse = 0, refused+1 })
+		w.says(turn, agent.Withdraw{})
+		w.settled(t)
+		w.says(turn, agent.Text{Text: "the same, in other words"})
+		w.settled(t)
+		w.in(t, func() { refuse = 0 })
+		s.Resume()
+		w.says(turn, agent.Withdraw{}, agent.Text{Text: "one "})
+		w.settled(t)
+	}
+	w.ends(turn)
+	w.settled(t)
+	require.Equal(t, "one ", b.text(t, item))
 }

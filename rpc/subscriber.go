@@ -54,7 +54,7 @@ func (s *subscriber) resume() {
 	s.room = s.sub == nil
 	sub, off := s.sub, s.off
 	s.mu.Unlock()
-	if sub != nil && !off && sub.Behind() {
+	if sub != nil && !off {
 		sub.Resume()
 	}
 }

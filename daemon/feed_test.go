@@ -1,0 +1,115 @@
+package daemon
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/agent"
+	"cursord/sessions"
+)
+
+// patience bounds every wait of these tests; nothing waits for it to pass.
+const patience = 30 * time.Second
+
+// openSpace returns the loop of a workspace; commit, if not nil, is called before each commit, which fails with its error.
+func openSpace(t *testing.T, commit func() error) *workspace {
+	t.Helper()
+	o := Options{StateDir: t.TempDir(), Config: DefaultConfig()}
+	if commit != nil {
+		o.Fault = func(Step) error { return commit() }
+	}
+	d, err := Open(o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	root, err := resolveRoot(t.TempDir())
+	require.NoError(t, err)
+	w, err := d.workspaceAt(root)
+	require.NoError(t, err)
+	return w
+}
+
+// in runs f in the loop.
+func (w *workspace) in(t *testing.T, f func()) {
+	t.Helper()
+	require.NoError(t, w.call(f))
+}
+
+// settled waits until all that was submitted is stored and told.
+func (w *workspace) settled(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() (idle bool) {
+		w.in(t, func() { idle = w.published == w.seq && len(w.events) == 0 })
+		return idle
+	}, patience, time.Millisecond)
+}
+
+// aTurn begins a turn whose agent is the test.
+func (w *workspace) aTurn(t *testing.T) *liveTurn {
+	t.Helper()
+	var lt *liveTurn
+	w.in(t, func() {
+		s, err := w.newSession(SessionParams{})
+		require.NoError(t, err)
+		ls := &liveSession{session: s, turns: 1, running: true}
+		w.sessions[s.ID] = ls
+		turn := &sessions.Turn{
+			ID: newID(), SessionID: s.ID, Workspace: w.root, Prompt: "p", Mode: sessions.ModeAgent,
+			Status: sessions.TurnRunning, CreatedAt: sessions.Now(), StartedAt: now(),
+		}
+		lt = &liveTurn{session: ls, turn: turn, calls: map[string][]openCall{}}
+		lt.ctx, lt.cancel = context.WithCancelCause(context.Background())
+		w.turns[turn.ID] = lt
+		w.d.unfinished.Add(1)
+		var c commit
+		w.putSession(&c, ls, s)
+		w.put(&c, turn, nil)
+		w.submit(&c)
+	})
+	t.Cleanup(func() { // of a test that has failed
+		w.in(t, func() {
+			if !lt.status().Final() {
+				w.turnSaid(turnEvents{turn: lt, outcome: &agent.Outcome{Status: agent.Cancelled}})
+			}
+		})
+	})
+	return lt
+}
+
+// says has the turn's agent say something; ends ends the turn.
+func (w *workspace) says(t *liveTurn, events ...agent.Event) {
+	w.tell(turnEvents{turn: t, events: events})
+}
+
+func (w *workspace) ends(t *liveTurn) {
+	w.tell(turnEvents{turn: t, outcome: &agent.Outcome{Status: agent.Completed}})
+}
+
+// A commitGate holds commits back while it is shut, and lets them fail while it has an error.
+type commitGate struct {
+	shut atomic.Pointer[chan struct{}]
+	fail atomic.Pointer[error]
+}
+
+func (g *commitGate) commit() error {
+	if c := g.shut.Load(); c != nil {
+		<-*c
+	}
+	if err := g.fail.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// close holds commits back until the function that it returns is called.
+func (g *commitGate) close() (open func()) {
+	c := make(chan struct{})
+	g.shut.Store(&c)
+	return func() {
+		g.shut.Store(nil)
+		close(c)
+	}
+}
