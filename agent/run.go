@@ -256,8 +256,11 @@ func (r *run) command() *exec.Cmd {
 	if r.req.Force {
 		args = append(args, "--force")
 	}
-	if r.req.Resume != "" {
-		args = append(args, "--resume", r.req.Resume)
+	switch id := r.req.Resume; {
+	case strings.HasPrefix(id, "-"): // it would be taken for an option of its own
+		args = append(args, "--resume="+id)
+	case id != "":
+		args = append(args, "--resume", id)
 	}
 	cmd := exec.Command(r.req.Bin, args...)
 	cmd.Dir = r.req.Dir

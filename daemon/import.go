@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +17,7 @@ import (
 	"cursord/sessions"
 )
 
-// An exported session is a file of JSON lines: the header, the session, then each turn followed by its items.
+// An exported session is a file of JSON lines: the header, the session, each turn followed by its items, and the end.
 
 // ExportHeader is the first line of an exported session.
 type ExportHeader struct {
@@ -28,6 +29,13 @@ type ExportHeader struct {
 type ExportLine struct {
 	Session *sessions.Session `json:"session,omitempty"`
 	ExportPart
+	End *ExportEnd `json:"end,omitempty"`
+}
+
+// An ExportEnd is the last line, without which a file was cut off. It counts what the file has.
+type ExportEnd struct {
+	Turns int `json:"turns"`
+	Items int `json:"items"`
 }
 
 const (
@@ -64,6 +72,9 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 	if err := im.read(ctx, f, func(ExportPart, int) error { return nil }); err != nil {
 		return nil, err
 	}
+	if err := d.importRoom(f); err != nil {
+		return nil, err
+	}
 	if root == "" {
 		root = im.session.Workspace
 	}
@@ -79,6 +90,19 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 		return nil, invalid("path", "%s cannot be read: %v", path, pathCause(err))
 	}
 	return im.store(ctx, w, f)
+}
+
+// importRoom fails where the disk has no room for what is in a file: an import that filled it would have everybody wait
+// until there is.
+func (d *Daemon) importRoom(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return errorf(KindInternal, "%v", err)
+	}
+	if err = d.store.Room(info.Size() / 2 * 3); errors.Is(err, sessions.ErrNoSpace) {
+		return errorf(KindStorage, "the session is not imported: %v", err)
+	}
+	return storeError(err)
 }
 
 // An importer reads an exported session twice: first to check it, then to store it.
@@ -99,15 +123,20 @@ func (im *importer) read(ctx context.Context, f io.Reader, each func(p ExportPar
 	}
 	im.count = 0
 	turn, next := "", 0 // the present turn in the file, and the least index of its next item
+	var end *ExportEnd
+	items := 0
 	for {
 		if ctx.Err() != nil {
 			return &Error{Kind: KindCancelled, Message: "cancelled"}
 		}
-		line, err := readLine(r)
+		line, whole, err := readLine(r)
 		if err == io.EOF {
 			break
 		}
 		n++
+		if err == nil && end != nil {
+			return fail("there is more behind the end of the session: a file has one session")
+		}
 		if err != nil {
 			return fail("%v", err)
 		}
@@ -122,7 +151,9 @@ func (im *importer) read(ctx context.Context, f io.Reader, each func(p ExportPar
 			continue
 		}
 		var l ExportLine
-		if err := decode(line, &l); err != nil {
+		if err := decode(line, &l); err != nil && !whole {
+			return cutOff(ExportEnd{im.count, items}, "the file is cut off in line %d", n)
+		} else if err != nil {
 			return fail("%v", err)
 		}
 		switch {
@@ -138,7 +169,11 @@ func (im *importer) read(ctx context.Context, f io.Reader, each func(p ExportPar
 				return fail("item %q does not follow its turn and the items before it", l.Item.ID)
 			}
 			next = l.Item.Index + 1
+			items++
 			err = im.item(l.Item)
+		case l.End != nil:
+			end = l.End
+			continue
 		default:
 			continue // of a later version's making
 		}
@@ -158,28 +193,42 @@ func (im *importer) read(ctx context.Context, f io.Reader, each func(p ExportPar
 	if n < 2 {
 		return invalid("path", "the file ends before the session")
 	}
+	switch has := (ExportEnd{im.count, items}); {
+	case end == nil:
+		return cutOff(has, "the file has no end: it was cut off after %d turn(s) and %d item(s)", has.Turns, has.Items)
+	case *end != has:
+		return cutOff(has, "lines are missing: the file has %d turn(s) and %d item(s), and had %d and %d",
+			has.Turns, has.Items, end.Turns, end.Items)
+	}
 	return nil
 }
 
-// readLine returns the next line that is not blank.
-func readLine(r *bufio.Reader) ([]byte, error) {
+// cutOff says that a file is not all of what was exported, and how to take in what it has.
+func cutOff(has ExportEnd, format string, args ...any) error {
+	e := invalid("path", format, args...)
+	e.Hint = fmt.Sprintf("export the session again; or, for what is there, let the last line be %s", encode(ExportLine{End: &has}))
+	return e
+}
+
+// readLine returns the next line that is not blank, and whether it has its end.
+func readLine(r *bufio.Reader) (line []byte, whole bool, err error) {
 	for {
-		var line []byte
+		line, whole = nil, false
 		for {
 			part, err := r.ReadSlice('\n')
 			if len(line)+len(part) > importLineMax {
-				return nil, fmt.Errorf("longer than %d bytes", importLineMax)
+				return nil, false, fmt.Errorf("longer than %d bytes", importLineMax)
 			}
 			line = append(line, part...)
-			if err == nil || err == io.EOF && len(line) > 0 {
+			if whole = err == nil; whole || err == io.EOF && len(line) > 0 {
 				break
 			}
 			if err != bufio.ErrBufferFull {
-				return nil, err
+				return nil, false, err
 			}
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			return line, nil
+			return line, whole, nil
 		}
 	}
 }
@@ -201,6 +250,9 @@ func (im *importer) begin(s *sessions.Session) error {
 	}
 	if im.session != nil {
 		return nil // the second reading
+	}
+	if s.AgentSessionID != nil && checkChat(*s.AgentSessionID) != nil {
+		s.AgentSessionID = nil
 	}
 	im.session = s
 	s.Isolation, s.State = "none", sessions.SessionIdle
@@ -282,7 +334,7 @@ func (im *importer) item(it *sessions.Item) error {
 	if it.EndedAt == nil {
 		it.EndedAt = &it.StartedAt
 	}
-	if it.Index < 0 || int(uint32(it.Index)) != it.Index {
+	if it.Index < 0 || it.Index >= math.MaxInt32 {
 		return fmt.Errorf("%d is no index", it.Index)
 	}
 	it.TurnID, it.SessionID = im.turns[it.TurnID], im.session.ID

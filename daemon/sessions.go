@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"cursord/sessions"
@@ -13,6 +14,7 @@ const (
 	titleRunes  = 80
 	listDefault = 50
 	listMax     = 1000
+	chatIDMax   = 256
 )
 
 // newSession makes a session that is not stored yet.
@@ -59,6 +61,11 @@ func (p *SessionParams) check() error {
 	if _, err := isolation(p.Isolation); err != nil && p.Isolation != "" {
 		return invalid("isolation", `must be "none" or "copy"`)
 	}
+	if p.AgentSessionID != "" {
+		if err := checkChat(p.AgentSessionID); err != nil {
+			return err
+		}
+	}
 	if p.Isolation == isolationCopy && p.AgentSessionID != "" {
 		return invalid("agentSessionId", `a chat that was begun in the workspace cannot go on in a copy of it (isolation "copy")`)
 	}
@@ -71,6 +78,14 @@ func (p *SessionParams) check() error {
 		}
 	}
 	return checkWord("agentSessionId", p.AgentSessionID)
+}
+
+// checkChat refuses what cannot name a chat of the agent's, and might be taken for an option of its command line.
+func checkChat(id string) error {
+	if len(id) <= chatIDMax && !strings.HasPrefix(id, "-") && !strings.ContainsFunc(id, unicode.IsControl) {
+		return nil
+	}
+	return invalid("agentSessionId", "%q is no id of a chat", runePrefix(id, chatIDMax))
 }
 
 func validMode(m sessions.Mode) bool {

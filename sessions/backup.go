@@ -32,6 +32,9 @@ func (s *Store) Backup(ctx context.Context, path string, replace bool) error {
 			return errors.Join(&fs.PathError{Op: "backup", Path: path, Err: errors.New("the database itself")}, err)
 		}
 	}
+	if err := s.copyRoom(filepath.Dir(path)); err != nil {
+		return err
+	}
 	partial := path + BackupSuffix
 	f, err := os.OpenFile(partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

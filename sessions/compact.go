@@ -72,6 +72,9 @@ func (s *Store) Compact(ctx context.Context) error {
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return explain(s.path, err)
 	}
+	if err := s.copyRoom(filepath.Dir(s.path)); err != nil {
+		return err
+	}
 	err := s.compactInto(ctx, fresh)
 	if err == nil {
 		return nil

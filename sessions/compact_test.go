@@ -265,3 +265,26 @@ func TestCloseEndsACompaction(t *testing.T) {
 		require.True(t, w.Trusted)
 	}
 }
+
+// TestACopyThatWouldFillTheDiskIsNotBegun has a disk that is almost full: nothing is put on it that others need.
+func TestACopyThatWouldFillTheDiskIsNotBegun(t *testing.T) {
+	path := dbPath(t)
+	s, _, err := OpenFaulty(path, Options{}, Faults{Free: func(string) (int64, bool) { return 5 << 20, true }})
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Close() })
+	must(t, s, puts(session("s1", 1))...)
+	require.NoError(t, s.Room(1<<19))
+	require.ErrorIs(t, s.Room(2<<20), ErrNoSpace)
+	for i := range 8 {
+		it := item(fmt.Sprint("t", i), "s1", 0, ItemCompleted, uint64(2*i+3))
+		it.Text = strings.Repeat("x", 1<<20)
+		must(t, s, puts(turn(it.TurnID, "s1", TurnCompleted, uint64(2*i+2)), it)...)
+	}
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	require.ErrorIs(t, s.Backup(context.Background(), copied, false), ErrNoSpace)
+	require.NoFileExists(t, copied+BackupSuffix)
+	if runtime.GOOS != "windows" {
+		require.ErrorIs(t, s.Compact(context.Background()), ErrNoSpace)
+	}
+	requireAlone(t, path)
+}

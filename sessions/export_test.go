@@ -12,6 +12,7 @@ import (
 type Faults struct {
 	Commit     func(update func() error) error
 	Rename     func(from, to string) error
+	Free       func(dir string) (int64, bool)
 	Drain      time.Duration
 	Migrations []func(*bolt.Tx) error
 }
@@ -23,6 +24,9 @@ func OpenFaulty(path string, o Options, f Faults) (*Store, Report, error) {
 	}
 	if f.Rename != nil {
 		set.rename = f.Rename
+	}
+	if f.Free != nil {
+		set.free = f.Free
 	}
 	if f.Drain != 0 {
 		set.drain = f.Drain

@@ -66,6 +66,7 @@ type settings struct {
 	drain      time.Duration                   // how long Close goes on trying to commit while commits fail
 	commit     func(update func() error) error // runs a commit
 	rename     func(from, to string) error     // puts a new file in place
+	free       func(dir string) (int64, bool)  // bytes on a folder's disk
 }
 
 func defaults() settings {
@@ -74,6 +75,7 @@ func defaults() settings {
 		drain:      5 * time.Second,
 		commit:     func(update func() error) error { return update() },
 		rename:     os.Rename,
+		free:       freeOn,
 	}
 }
 

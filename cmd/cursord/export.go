@@ -103,25 +103,30 @@ type exporter interface {
 }
 
 // jsonLines writes what daemon.ImportSession reads.
-type jsonLines struct{ e *json.Encoder }
-
-func newJSONLines(w io.Writer) jsonLines {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return jsonLines{e}
+type jsonLines struct {
+	e   *json.Encoder
+	has daemon.ExportEnd
 }
 
-func (j jsonLines) session(s *sessions.Session) {
+func newJSONLines(w io.Writer) *jsonLines {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return &jsonLines{e: e}
+}
+
+func (j *jsonLines) session(s *sessions.Session) {
 	_ = j.e.Encode(daemon.ExportHeader{Cursord: "session", Version: 1})
 	_ = j.e.Encode(daemon.ExportLine{Session: s})
 }
 
-func (j jsonLines) turn(t *sessions.Turn) {
+func (j *jsonLines) turn(t *sessions.Turn) {
+	j.has.Turns++
 	_ = j.e.Encode(daemon.ExportLine{ExportPart: daemon.ExportPart{Turn: t}})
 }
 
-func (j jsonLines) item(it *sessions.Item) {
+func (j *jsonLines) item(it *sessions.Item) {
+	j.has.Items++
 	_ = j.e.Encode(daemon.ExportLine{ExportPart: daemon.ExportPart{Item: it}})
 }
 
-func (j jsonLines) end() {}
+func (j *jsonLines) end() { _ = j.e.Encode(daemon.ExportLine{End: &j.has}) }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -589,4 +590,35 @@ func TestAdoptedChat(t *testing.T) {
 	_, _, status = w.cursord("run", "--resume", created.Session.ID, "--recap", "again")
 	require.Zero(t, status)
 	require.Contains(t, w.runs()[3].Prompt, "<transcript>\n[user]\ndo it\n")
+}
+
+// TestAChatGivesTheAgentNoOptions names chats so that they could be taken for options of the agent's command line, as a
+// file of somebody else's might.
+func TestAChatGivesTheAgentNoOptions(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	e := w.opens()
+	for _, id := range []string{"--force", "-f", "a\x00b", "a\nb", strings.Repeat("x", 257)} {
+		refused := e.fails("session/create", obj{"workspace": w.ws, "agentSessionId": id})
+		require.Equal(t, -32602, refused.Code, id)
+		require.Equal(t, "agentSessionId", refused.Data.Field, id)
+	}
+	w.plays(initLine, succeeds(""))
+	turn := e.turn(nil)
+	file := filepath.Join(w.dir, "s.ndjson")
+	w.cursordOK("export", turn.SessionID, "--format", "ndjson", "-o", file)
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	evil := strings.ReplaceAll(string(raw), w.runs()[0].Session, "--force")
+	require.NoError(t, os.WriteFile(file, []byte(evil), 0o600))
+	var imported struct{ Session *sessions.Session }
+	e.must("session/import", obj{"path": file, "newIds": true}, &imported)
+	require.Equal(t, sessions.TurnCompleted, e.turn(obj{"sessionId": imported.Session.ID}).Status)
+	require.NotContains(t, strings.Join(w.runs()[1].Args, " "), "force")
+
+	// An agent that names its own chat so gets it back as a chat.
+	w.plays(strings.Replace(initLine, "{{session}}", "--force", 1), `{"type":"result","subtype":"success","result":""}`)
+	turn = e.turn(nil)
+	e.turn(obj{"sessionId": turn.SessionID})
+	require.Contains(t, w.runs()[3].Args, "--resume=--force")
 }
