@@ -317,7 +317,7 @@ func (d *Daemon) Stop(force bool) error {
 		if s := d.Status(); s.Turns.Running+s.Turns.Queued > 0 {
 			return &Error{
 				Kind: KindBusy, Message: fmt.Sprintf("%d turn(s) run and %d wait", s.Turns.Running, s.Turns.Queued),
-				Hint: "wait for them, or force the stop: they end as interrupted",
+				Hint: "wait for them, or force the stop (cursord stop --force): they end as interrupted",
 			}
 		}
 	}
@@ -408,7 +408,7 @@ func storeError(err error) error {
 	case errors.As(err, &e):
 		return e
 	case errors.Is(err, sessions.ErrNotFound):
-		return &Error{Kind: KindNotFound, Message: "no such session, turn or item"}
+		return notFound(err)
 	case errors.Is(err, sessions.ErrClosed):
 		return errStopped
 	}

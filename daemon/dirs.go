@@ -96,7 +96,7 @@ func socketPath() (string, error) {
 // MakeState makes the folder State, for this user alone, and refuses one that others can write to.
 func (d Dirs) MakeState() error {
 	if err := os.MkdirAll(d.State, 0o700); err != nil {
-		return err
+		return fmt.Errorf("%w: make it possible, or name another folder with CURSORD_STATE_DIR", err)
 	}
 	// A link to another disk is the user's choice; what counts is where it leads.
 	dir, err := filepath.EvalSymlinks(d.State)

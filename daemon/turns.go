@@ -36,6 +36,9 @@ func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions
 	fail := func(err error) { reply(nil, nil, err) }
 	w, err := d.workspace(p.Workspace)
 	if err != nil {
+		if e := (*Error)(nil); p.SessionID != "" && errors.As(err, &e) && e.Hint == "" {
+			e.Hint = "where it was moved to, recap (cursord run --session ID --recap) begins a session with that one's transcript"
+		}
 		fail(err)
 		return
 	}

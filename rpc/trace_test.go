@@ -117,7 +117,7 @@ func TestSetTrace(t *testing.T) {
 	require.Equal(t, `{"message":"Received notification '$/setTrace'."}`, logged())
 	p.send(`{"jsonrpc":"2.0","id":"a","method":"session/read","params":{"sessionId":"x"}}`)
 	require.Equal(t, `{"message":"Received request 'session/read - (\"a\")'.","verbose":"Params: {\"sessionId\":\"x\"}"}`, logged())
-	require.Regexp(t, `took \d+ms. Request failed: no such session, turn or item \(-32001\)`, logged())
+	require.Regexp(t, `took \d+ms. Request failed: no such session x \(-32001\)`, logged())
 	require.Contains(t, read(), `"id":"a","error"`)
 	p.send(`{"jsonrpc":"2.0","method":"$/setTrace","params":{"value":"loud"}}`)
 	logged()

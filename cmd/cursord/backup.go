@@ -24,7 +24,7 @@ To go back to it, stop the daemon and put it in the database's place:
   cp FILE ~/.local/state/cursord/cursord.db    # "cursord status" told the path
 
 Turns that ran or waited at the time of the backup are then interrupted. Work trees are not part of it.`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 			path, err := filepath.Abs(args[0])
 			if err != nil {

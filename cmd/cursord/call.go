@@ -21,7 +21,7 @@ PARAMS is a JSON object, or - to read one from stdin. An error is printed on std
 exit status is then 1.`,
 		Example: `  cursord call daemon/status
   cursord call session/list '{"limit": 5}'`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: takes(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			var params any // none
 			if len(args) == 2 {

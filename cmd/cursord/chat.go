@@ -30,7 +30,7 @@ and, where none runs, leaves, as Ctrl-D does. Leaving ends no turn, and the end 
 
 With --split it opens in a pane beside the present one, in tmux, zellij, WezTerm or kitty (which must allow remote
 control). That is for editors: "cursord editor install helix" has a key for it.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithCancel(c.Context())
 			defer cancel()

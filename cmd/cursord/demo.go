@@ -38,7 +38,7 @@ func demoCommand() *cobra.Command {
 		Short: "Show what cursord does, with an agent that plays a script",
 		Long: `Show what cursord does: a turn, a review, a restart. The daemon is a temporary one, in a temporary folder with a
 small project, and the agent plays a script: nothing needs to be installed, and nothing is left behind.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			// Whoever goes away while we run, we clean up.
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)

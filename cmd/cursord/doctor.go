@@ -22,7 +22,7 @@ something is wrong.
 
 With --helix it also compares Helix's languages.toml and config.toml with what "cursord editor install helix" would
 write for the Helix that is installed.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			d := diagnose(c.Context())
 			d.lookAtHelix(helix)
@@ -97,6 +97,9 @@ func (d *diagnosis) askDaemon(ctx context.Context) {
 	d.Daemon = &s
 	if s.Version != d.Version {
 		d.problem(`the daemon that runs is of version %s: "cursord stop" lets the next client start this one`, s.Version)
+	}
+	if s.Storage.Trouble != "" {
+		d.problem("the database takes no changes: %s", s.Storage.Trouble)
 	}
 	var a daemon.AgentStatus
 	if err := client.Call(ctx, "agent/status", nil, &a); err != nil {

@@ -34,7 +34,7 @@ func editorInstallCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:       "install " + strings.Join(editors.Names, "|") + "|helix",
 		Short:     "Put the plugin where the editor loads it at its start",
-		Args:      cobra.ExactArgs(1),
+		Args:      takes(1, 1),
 		ValidArgs: editors.Names,
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, err := pluginDir(args[0], dir)
@@ -70,7 +70,7 @@ func editorUninstallCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:       "uninstall " + strings.Join(editors.Names, "|") + "|helix",
 		Short:     "Remove what install has written",
-		Args:      cobra.ExactArgs(1),
+		Args:      takes(1, 1),
 		ValidArgs: editors.Names,
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, err := pluginDir(args[0], dir)

@@ -52,7 +52,7 @@ others instead, and "--languages all" means all that Helix knows. Those that hav
 Run it again after an update of Helix: a list of servers in languages.toml replaces the default one.`,
 		Example: `  cursord editor install helix
   cursord editor install helix --languages go,rust,markdown --yes`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, err := f.folder()
 			if err != nil {
@@ -112,7 +112,7 @@ func uninstallHelixCommand() *cobra.Command {
 		Short: "Take out of Helix's configuration what install has put there",
 		Long: `Take out of Helix's configuration what install has put there, and nothing else: what you have changed of it since
 stays, and is named. It shows what would change and asks; without a terminal and --yes it changes nothing.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, err := f.folder()
 			if err != nil {

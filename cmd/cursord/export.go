@@ -29,7 +29,7 @@ on this machine or another.`,
 			if format != "markdown" && format != "ndjson" {
 				return fmt.Errorf("--format is %q; it must be markdown or ndjson", format)
 			}
-			return cobra.ExactArgs(1)(c, args)
+			return takes(1, 1)(c, args)
 		},
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 			if file == "" || file == "-" {

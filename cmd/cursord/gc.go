@@ -21,7 +21,7 @@ both by itself, at its start and once a day.
 
 By default everything is kept. The configuration's keep_age, keep_sessions and keep_size say otherwise. A session with a turn
 that runs or waits, or with changes under review, is always kept.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
 			s, err := askStatus(c.Context(), client)
 			if err != nil {

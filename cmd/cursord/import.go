@@ -23,7 +23,7 @@ where one of them is taken: --new-ids makes up others. Nothing that is stored is
 
 The session comes without its pending review, and its agent may not have the chat on this machine: "cursord run --session ID
 --recap" then gives a fresh chat the transcript.`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) (err error) {
 			params := rpc.SessionImportParams{NewIDs: newIDs}
 			if p.dir != "" {

@@ -37,7 +37,7 @@ this one. It needs no daemon and starts none. A daemon in the foreground ("curso
 			if last < 0 {
 				return errors.New("-n must not be negative")
 			}
-			return cobra.NoArgs(c, args)
+			return takes(0, 0)(c, args)
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			dirs, err := daemon.FindDirs()

@@ -48,7 +48,7 @@ that cannot be told where to ask. A transcript that was opened goes on in its fi
 Settings (initializationOptions, or the section "cursord" of the configuration): {"isolation": "copy", "model", "mode"}
 are of new sessions; {"liveTranscript": true}. With isolation "copy" nothing changes on disk before you
 accept it and save, which suits editors that do not reload files by themselves.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return traced(trace, func(t *rpc.Tracer) error {
 				both := io.ReadWriteCloser(stdio{os.Stdin, os.Stdout})

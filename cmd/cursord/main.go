@@ -39,12 +39,17 @@ func run(args []string) int {
 	root.SetArgs(args)
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
-	err := root.ExecuteContext(context.Background())
-	return exitStatus(err, started, os.Stderr)
+	c, err := root.ExecuteContextC(context.Background())
+	help := "cursord help"
+	if c.HasParent() {
+		help = c.CommandPath() + " --help"
+	}
+	return exitStatus(err, started, help, os.Stderr)
 }
 
-// exitStatus tells err on w and returns its exit status. What fails before a command starts is wrong usage.
-func exitStatus(err error, started bool, w io.Writer) int {
+// exitStatus tells err on w and returns its exit status. What fails before a command starts is wrong usage, and help
+// tells the right one.
+func exitStatus(err error, started bool, help string, w io.Writer) int {
 	var status statusError
 	switch {
 	case err == nil:
@@ -52,7 +57,7 @@ func exitStatus(err error, started bool, w io.Writer) int {
 	case errors.As(err, &status):
 		return int(status)
 	case !started:
-		fmt.Fprintf(w, "cursord: %v\nRun 'cursord help' for usage.\n", err)
+		fmt.Fprintf(w, "cursord: %v\nRun '%s' for usage.\n", err, help)
 		return exitUsage
 	default:
 		fmt.Fprintf(w, "cursord: %v\n", err)

@@ -529,6 +529,18 @@ go on`, run.Prompt)
 	refused := e.fails("turn/start", obj{"workspace": moved, "sessionId": first.SessionID, "prompt": "and here?"})
 	require.Equal(t, -32602, refused.Code)
 	require.Contains(t, refused.Data.Hint, "recap")
+	refused = e.fails("turn/start", obj{"workspace": w.ws, "sessionId": first.SessionID, "prompt": "and there?"})
+	require.Equal(t, -32602, refused.Code)
+	require.Contains(t, refused.Data.Hint, "recap")
+	gone := w.ws
+	w.ws = moved // where the commands run
+	_, told, code := w.cursord("run", "-w", moved, "--session", first.SessionID, "and there?")
+	require.Equal(t, 1, code)
+	require.Contains(t, told, "--recap")
+	_, told, code = w.cursord("run", "--session", first.SessionID, "and there?")
+	require.Equal(t, 1, code)
+	require.Contains(t, told, "the session's workspace "+gone+" is not there any more\n  where it was moved to, go on with: cursord run --session "+first.SessionID+" --recap …")
+	w.ws = gone
 	ask := obj{"workspace": moved, "sessionId": first.SessionID, "prompt": "and here?", "recap": true, "turnId": "moved"}
 	var started, again struct {
 		Session *sessions.Session

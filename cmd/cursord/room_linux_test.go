@@ -13,6 +13,9 @@ import (
 
 // TestAnImportThatDoesNotFitLeavesTheDatabaseInOrder imports what the disk has no room for: turns go on.
 func TestAnImportThatDoesNotFitLeavesTheDatabaseInOrder(t *testing.T) {
+	if raceDetector {
+		t.Skip("too large for the race detector")
+	}
 	w := newWorld(t)
 	mounted(t, filepath.Join(w.dir, "state"), "40m")
 	t.Cleanup(w.kill) // before the disk goes

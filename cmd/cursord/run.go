@@ -158,10 +158,17 @@ func runPlace(ctx context.Context, client *rpc.Client, p place, session string, 
 	if err != nil {
 		return "", err
 	}
-	if info, err := os.Stat(t.Session.Workspace); recap && (err != nil || !info.IsDir()) {
+	info, err := os.Stat(t.Session.Workspace)
+	switch {
+	case err == nil && info.IsDir():
+		return t.Session.Workspace, nil
+	case recap:
 		return p.find(ctx, client)
 	}
-	return t.Session.Workspace, nil
+	return "", &rpc.Error{
+		Message: fmt.Sprintf("the session's workspace %s is not there any more", clean(t.Session.Workspace)),
+		Data:    rpc.ErrorData{Hint: fmt.Sprintf("where it was moved to, go on with: cursord run --session %s --recap …", session)},
+	}
 }
 
 // adopt returns the session that goes on with a chat of cursor-agent's, the latest or a new one.

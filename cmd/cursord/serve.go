@@ -33,7 +33,7 @@ No command needs it: those that want a daemon start one in the background.
 A hangup (SIGHUP) does not end it: it reads its configuration again, and one in the background opens its log file anew.
 What cannot be changed while it runs is named in the log. --trace records all messages of all connections, with prompts and
 contents of files.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if inBackground {
 				return serveInBackground(c.Context())
@@ -63,7 +63,7 @@ func serveInForeground(ctx context.Context, errOut io.Writer, trace string) erro
 		endpoint, err = dirs.Listen()
 	}
 	if errors.Is(err, daemon.ErrRunning) {
-		return fmt.Errorf("%w (process %d)", err, daemon.LockHolder(dirs.Socket))
+		return fmt.Errorf("%w (process %d): \"cursord stop\" ends it", err, daemon.LockHolder(dirs.Socket))
 	}
 	if err != nil {
 		return err

@@ -45,19 +45,19 @@ or be watched like other services.`,
 		Long: `Write the service's files, with this program's path, the present PATH and the present CURSORD_… and XDG_…
 variables, and start it. A daemon that runs is stopped first, unless turns run. It may be run again, after an upgrade
 or a change of PATH.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error { return withService(c, (*service).install) },
 	}
 	uninstall := &cobra.Command{
 		Use:   "uninstall",
 		Short: "Stop the service and remove its files",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 		RunE:  func(c *cobra.Command, _ []string) error { return withService(c, (*service).uninstall) },
 	}
 	status := &cobra.Command{
 		Use:   "status",
 		Short: "Show the service; the exit status is 1 if it is not installed",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 		RunE:  func(c *cobra.Command, _ []string) error { return withService(c, (*service).status) },
 	}
 	c.AddCommand(install, status, uninstall)

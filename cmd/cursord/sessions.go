@@ -28,7 +28,7 @@ those too that were begun without cursord. "cursord run --chat ID" goes on with 
 			if all && agent {
 				return errors.New("--agent and --all exclude each other")
 			}
-			return cobra.NoArgs(c, args)
+			return takes(0, 0)(c, args)
 		},
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
 			root := ""
@@ -52,7 +52,7 @@ those too that were begun without cursord. "cursord run --chat ID" goes on with 
 				if all {
 					fmt.Fprintln(c.ErrOrStderr(), "no sessions yet")
 				} else {
-					fmt.Fprintf(c.ErrOrStderr(), "no sessions in %s\n", clean(root))
+					fmt.Fprintf(c.ErrOrStderr(), "no sessions in %s; --all lists those of other workspaces\n", clean(root))
 				}
 				return nil
 			}

@@ -19,7 +19,7 @@ func showCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show SESSION",
 		Short: "Show all of a session, the oldest first",
-		Args:  cobra.ExactArgs(1),
+		Args:  takes(1, 1),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 			t, err := readTranscript(c.Context(), client, args[0])
 			if err != nil {

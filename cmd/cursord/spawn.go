@@ -159,7 +159,7 @@ func start(dirs daemon.Dirs) (*starting, error) {
 	}
 	log, err := os.OpenFile(dirs.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: make it possible, or name another folder with CURSORD_STATE_DIR", err)
 	}
 	defer log.Close()
 	from, err := log.Seek(0, io.SeekEnd)

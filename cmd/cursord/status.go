@@ -18,7 +18,7 @@ func statusCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Show the daemon: its socket, database, clients and turns",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			client, err := newClient(c.Context(), nil)
 			if err != nil {

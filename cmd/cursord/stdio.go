@@ -32,7 +32,7 @@ of that host. Folders that have other paths there are told by --map: paths in me
 not. The configuration has the keys ssh, remote_paths and remote_program for that; CURSORD_SSH goes before ssh.`,
 		Example: `  cursord stdio
   cursord stdio --host me@build --map /home/me/src=/srv/src`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return traced(trace, func(t *rpc.Tracer) error {
 				both := io.ReadWriteCloser(stdio{os.Stdin, os.Stdout})

@@ -25,7 +25,7 @@ func stopCommand() *cobra.Command {
 		Long: `Stop the daemon and wait until it has ended. It refuses while turns run or wait, unless it is forced: they
 then end as interrupted, and a daemon that does not answer is killed. Editors that are connected start
 another one when they need it.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			dirs, err := daemon.FindDirs()
 			if err != nil {

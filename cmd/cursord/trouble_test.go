@@ -159,6 +159,9 @@ func TestFullDisk(t *testing.T) {
 	w.put("../go1", "")
 	e.message("error", "no space left")
 	require.Equal(t, -32020, e.fails("turn/start", obj{"workspace": w.ws, "prompt": "another"}).Code)
+	doctor, _, code := w.cursord("doctor")
+	require.Equal(t, 1, code)
+	require.Contains(t, doctor, "problem: the database takes no changes: ")
 	_, says, code := w.cursord("backup", filepath.Join(w.dir, "state", "b.db"))
 	require.Equal(t, 1, code)
 	require.Contains(t, says, "no space left")
@@ -188,6 +191,7 @@ func TestReadOnlyState(t *testing.T) {
 		_, says, code := w.cursord(args...)
 		require.Equal(t, 1, code, "%v", args)
 		require.Contains(t, says, "read-only file system", "%v", args)
+		require.Contains(t, says, "CURSORD_STATE_DIR", "%v", args)
 	}
 	require.NoError(t, unix.Mount("", state, "", unix.MS_REMOUNT, ""))
 	w.start()

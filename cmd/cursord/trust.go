@@ -25,7 +25,7 @@ func untrustCommand() *cobra.Command {
 }
 
 func trusting(trusted bool, c *cobra.Command) *cobra.Command {
-	c.Args = cobra.MaximumNArgs(1)
+	c.Args = takes(0, 1)
 	c.RunE = asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 		var p place
 		if len(args) == 1 {

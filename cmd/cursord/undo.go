@@ -21,7 +21,7 @@ func stepping(verb, done, short string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   verb,
 		Short: short,
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
 			root, err := p.find(c.Context(), client)
 			if err != nil {

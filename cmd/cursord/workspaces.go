@@ -15,7 +15,7 @@ func workspacesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "workspaces",
 		Short: "List the workspaces that the daemon knows, and the copies in which agents work",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
 			var list rpc.WorkspaceList
 			if err := client.Call(c.Context(), "workspace/list", nil, &list); err != nil {

@@ -251,7 +251,7 @@
       (cursord-test-until "the loss" (null (cursord-workspace-ready ws)))
       (cursord-test-until "another connection" (cursord-workspace-ready ws))
       (should (equal '(1 . 1) (cursord-pending ws)))
-      (should (equal "no such session, turn or item"
+      (should (equal "no such turn none"
                      (condition-case err (cursord-call ws :turn/wait '(:turnId "none")) (user-error (cadr err))))))))
 
 (ert-deftest cursord-test-errors-stay-where-they-are ()
