@@ -399,6 +399,10 @@ func (d *Daemon) storageTrouble(err error) {
 	}()
 }
 
+// tryDisk is called ahead of what needs the database: where that took no changes when it was last tried, it is tried anew, so
+// that who has made room, or has mended the disk, need not wait. It returns what is wrong still.
+func (d *Daemon) tryDisk() error { return d.store.Retry(time.Second) }
+
 // storeError turns the store's error into an answer.
 func storeError(err error) error {
 	var e *Error

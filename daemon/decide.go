@@ -34,6 +34,7 @@ func (d *Daemon) Decide(ctx context.Context, root string, dec Decision, reply fu
 		reply(Decided{}, err)
 		return
 	}
+	d.tryDisk()
 	w.review.request(ctx, reply, func(p *parked) bool { return w.review.decide(dec, p) })
 }
 

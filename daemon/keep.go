@@ -63,7 +63,7 @@ func (d *Daemon) compactIfWasteful(ctx context.Context) {
 // GC deletes what the configuration does not keep, and compacts the database. With dryRun it only tells what it would
 // delete.
 func (d *Daemon) GC(ctx context.Context, dryRun bool) (Collected, error) {
-	if err := d.store.Trouble(); err != nil {
+	if err := d.tryDisk(); err != nil {
 		return Collected{}, storeError(err)
 	}
 	done, err := d.retain(ctx, dryRun)

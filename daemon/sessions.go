@@ -193,6 +193,7 @@ func stored[T any](w *workspace, change func(*commit) (T, error)) (T, error) {
 		err error
 	}
 	ch := make(chan answer, 1)
+	w.d.tryDisk()
 	ok := w.do(func() {
 		var none T
 		if err := w.d.store.Trouble(); err != nil {

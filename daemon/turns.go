@@ -46,6 +46,7 @@ func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions
 		fail(err)
 		return
 	}
+	d.tryDisk()
 	if !w.do(func() { w.startTurn(p, reply) }) {
 		fail(errStopped)
 	}

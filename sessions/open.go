@@ -51,7 +51,7 @@ func open(path string, o Options, set settings) (*Store, Report, error) {
 	}
 	s := &Store{
 		path: path, o: o, set: set,
-		pauses: make(chan func()), wake: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{}),
+		pauses: make(chan func()), wake: make(chan struct{}, 1), again: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	if damage == nil {
 		err = s.begin(&report, nil)

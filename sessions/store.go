@@ -45,6 +45,9 @@ type Store struct {
 	waiting  []*unit
 	inHand   int // units that the writer has taken and not yet answered
 	trouble  error
+	begun    int           // commits that were tried
+	ended    int           // … to their end
+	tried    chan struct{} // closed at the end of the next one; nil: nobody waits for it
 	closing  bool
 	deadline time.Time // when Close stops trying
 
@@ -53,6 +56,7 @@ type Store struct {
 	journal *journal    // set while the database is compacted; the writer's
 
 	wake    chan struct{} // something waits; of capacity 1
+	again   chan struct{} // a commit that failed is to be tried at once; of capacity 1
 	quit    chan struct{} // closed by Close
 	stopped chan struct{} // closed when the writer has ended
 
@@ -89,6 +93,42 @@ func (s *Store) Epoch() string { return s.epoch }
 func (s *Store) Trouble() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.trouble
+}
+
+// Retry has commits that fail be tried again at once, where a pause would go before that, and returns Trouble as it is
+// then. It waits for the disk no longer than limit.
+func (s *Store) Retry(limit time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.trouble == nil {
+		return nil
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for mine := s.begun + 1; s.trouble != nil && s.ended < mine; {
+		if s.tried == nil {
+			s.tried = make(chan struct{})
+		}
+		tried := s.tried
+		s.mu.Unlock()
+		select {
+		case s.again <- struct{}{}:
+		default:
+		}
+		over := false
+		select {
+		case <-tried:
+		case <-timer.C:
+			over = true
+		case <-s.stopped:
+			over = true
+		}
+		s.mu.Lock()
+		if over {
+			break
+		}
+	}
 	return s.trouble
 }
 

@@ -79,6 +79,48 @@ func TestFailingCommitsAreTriedAgain(t *testing.T) {
 	}
 }
 
+// TestARetryDoesNotWaitForThePause has a disk be mended when the pause between two tries is long.
+func TestARetryDoesNotWaitForThePause(t *testing.T) {
+	s, fail, trouble := faulty(t, dbPath(t))
+	require.NoError(t, s.Retry(0), "there is nothing to try again")
+	full := error(syscall.ENOSPC)
+	fail.Store(&full)
+	s.Submit(root, puts(session("s1", 1)), nil)
+	<-trouble
+	for range 20 { // more than fit into the pauses of a second
+		require.ErrorIs(t, s.Retry(time.Minute), ErrNoSpace)
+	}
+	fail.Store(nil)
+	require.NoError(t, s.Retry(time.Minute))
+	require.NoError(t, <-trouble)
+	require.NoError(t, second(s.Session("s1")))
+}
+
+// TestARetryDoesNotWaitForADiskThatHangs has a commit that does not come back.
+func TestARetryDoesNotWaitForADiskThatHangs(t *testing.T) {
+	broken, hangs := errors.New("broken"), make(chan struct{})
+	first := true
+	trouble := make(chan error, 10)
+	s, _, err := OpenFaulty(dbPath(t), Options{OnTrouble: func(err error) { trouble <- err }}, Faults{
+		Commit: func(update func() error) error {
+			if first {
+				return update() // Open's own
+			}
+			<-hangs
+			return broken
+		},
+		Drain: time.Millisecond,
+	})
+	require.NoError(t, err)
+	first = false
+	s.Submit(root, puts(session("s1", 1)), nil)
+	hangs <- struct{}{}
+	require.ErrorIs(t, <-trouble, broken)
+	require.ErrorIs(t, s.Retry(10*time.Millisecond), broken)
+	close(hangs)
+	require.NoError(t, s.Close())
+}
+
 func TestCloseGivesUpOnWhatCannotBeCommitted(t *testing.T) {
 	path := dbPath(t)
 	s, fail, trouble := faulty(t, path)

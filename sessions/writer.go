@@ -114,6 +114,9 @@ func (s *Store) take() (batch []*unit, closing bool) {
 // store commits a batch, however long that takes; ErrClosed says that the store was closed before it could.
 func (s *Store) store(batch []*unit) error {
 	for delay := minRetry; ; delay = min(2*delay, maxRetry) {
+		s.mu.Lock()
+		s.begun++
+		s.mu.Unlock()
 		err := s.commit(batch)
 		s.setTrouble(explain(s.path, err))
 		if err == nil {
@@ -122,6 +125,8 @@ func (s *Store) store(batch []*unit) error {
 		timer := time.NewTimer(delay)
 		select {
 		case <-timer.C:
+		case <-s.again:
+			timer.Stop()
 		case <-s.quit:
 			timer.Stop()
 			if !s.waitClosing() {
@@ -147,6 +152,11 @@ func (s *Store) setTrouble(err error) {
 	s.mu.Lock()
 	changed := (s.trouble == nil) != (err == nil)
 	s.trouble = err
+	s.ended = s.begun
+	if s.tried != nil {
+		close(s.tried)
+		s.tried = nil
+	}
 	s.mu.Unlock()
 	if changed && s.o.OnTrouble != nil {
 		s.o.OnTrouble(err)

@@ -70,6 +70,41 @@ func TestCommitsFail(t *testing.T) {
 	require.Equal(t, newest(e.all()), newest(again.all()))
 }
 
+// TestRoomIsSeenAtOnce makes room on a full disk, again and again, and asks for something at once: it is served.
+func TestRoomIsSeenAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.put("../commits", "")
+	w.put("a.txt", "old\n")
+	w.start("CURSORD_COMMIT_FAULT=" + filepath.Join(w.dir, "commits"))
+	e := w.opens()
+	w.plays(writes("a.txt", "new\n")...)
+	first := e.turn(nil)
+	w.plays(initLine, succeeds(""))
+	for _, ask := range []struct {
+		method string
+		params obj
+	}{
+		{"turn/start", obj{"workspace": w.ws, "prompt": "another"}},
+		{"session/create", obj{"workspace": w.ws, "title": "another"}},
+		{"session/update", obj{"sessionId": first.SessionID, "title": "other"}},
+		{"workspace/trust", obj{"workspace": w.ws, "trusted": true}},
+		{"diff/reject", obj{"workspace": w.ws, "all": true}},
+		{"diff/undo", obj{"workspace": w.ws}},
+		{"diff/redo", obj{"workspace": w.ws}},
+		{"daemon/gc", obj{}},
+	} {
+		w.put("../commits", "ENOSPC")
+		// What fails for the first time waits, and is answered when that is known; then nothing is tried for a while.
+		for range 6 {
+			require.Equal(t, -32020, e.fails("session/update", obj{"sessionId": first.SessionID, "title": "full"}).Code)
+		}
+		require.Equal(t, -32020, e.fails(ask.method, ask.params).Code)
+		w.put("../commits", "")
+		e.must(ask.method, ask.params, nil)
+	}
+	require.Equal(t, "old\n", w.get("a.txt"))
+}
+
 // TestRunSaysWhyNothingIsStored has the disk fail while "cursord run" follows a turn, which does not end before it is stored.
 func TestRunSaysWhyNothingIsStored(t *testing.T) {
 	w := newWorld(t)
