@@ -90,6 +90,21 @@ func TestListenAfterAKill(t *testing.T) {
 	require.NoError(t, e.Release())
 }
 
+// TestListenWhileSomebodyLooks has a client look at that moment whether there is a daemon.
+func TestListenWhileSomebodyLooks(t *testing.T) {
+	path := filepath.Join(shortDir(t), "d.sock")
+	looked, err := os.Create(path + ".lock")
+	require.NoError(t, err)
+	fmt.Fprintln(looked, os.Getpid())
+	require.NoError(t, syscall.Flock(int(looked.Fd()), syscall.LOCK_SH))
+	time.AfterFunc(20*time.Millisecond, func() { looked.Close() })
+	e, err := Listen(path)
+	require.NoError(t, err)
+	require.True(t, Running(path))
+	require.NoError(t, e.Release())
+	require.False(t, Running(path))
+}
+
 func TestListenRace(t *testing.T) {
 	path := filepath.Join(shortDir(t), "new", "d.sock")
 	const n = 8

@@ -22,7 +22,7 @@ func lockFile(path string) (*os.File, error) {
 	}
 	for end := time.Now().Add(forkTime); ; {
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == unix.EWOULDBLOCK && signerGone(f) && time.Now().Before(end) {
+		if err == unix.EWOULDBLOCK && (signerGone(f) || onlyLookedAt(f)) && time.Now().Before(end) {
 			time.Sleep(time.Millisecond)
 		} else if err != unix.EINTR {
 			break
@@ -53,8 +53,12 @@ func signerGone(f *os.File) bool {
 	return err == nil && pid > 0 && errors.Is(unix.Kill(pid, 0), unix.ESRCH)
 }
 
-// isLocked reports whether another process has locked f. It takes a shared lock for a moment, in which no daemon can
-// start.
+// onlyLookedAt reports whether what keeps us from locking f is not a daemon but isLocked.
+func onlyLookedAt(f *os.File) bool {
+	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil && unix.Flock(int(f.Fd()), unix.LOCK_UN) == nil
+}
+
+// isLocked reports whether a daemon has locked f. It takes a shared lock for a moment, in which no daemon can start.
 func isLocked(f *os.File) bool {
 	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
