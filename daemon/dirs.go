@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/adrg/xdg"
 )
@@ -43,6 +44,33 @@ func FindDirs() (Dirs, error) {
 	}
 	d.socketChosen = os.Getenv("CURSORD_SOCKET") != ""
 	return d, nil
+}
+
+// FindDaemon is FindDirs for clients. A daemon that has our database and was started in another environment, one without
+// XDG_RUNTIME_DIR say, is theirs, too, where none runs in the place that is theirs and CURSORD_SOCKET does not name one.
+func FindDaemon() (Dirs, error) {
+	d, err := FindDirs()
+	if err != nil || d.socketChosen {
+		return d, err
+	}
+	note, err := os.ReadFile(d.note())
+	path := strings.TrimSpace(string(note))
+	if err == nil && path != d.Socket && filepath.IsAbs(path) && !Running(d.Socket) && Running(path) {
+		d.Socket = path
+	}
+	return d, nil
+}
+
+// note is the file in which the daemon that has the database says where it listens.
+func (d Dirs) note() string { return filepath.Join(d.State, "socket") }
+
+// NoteSocket says that the daemon that has d's database listens at d.Socket.
+func (d Dirs) NoteSocket() error {
+	fresh := d.note() + ".new"
+	if err := os.WriteFile(fresh, []byte(d.Socket+"\n"), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(fresh, d.note())
 }
 
 // place returns the value of our own variable, else name below home, which the variable base may have set.

@@ -64,7 +64,7 @@ func (d *diagnosis) problem(format string, args ...any) {
 
 func diagnose(ctx context.Context) *diagnosis {
 	d := &diagnosis{Version: version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Problems: []string{}}
-	dirs, err := daemon.FindDirs()
+	dirs, err := daemon.FindDaemon()
 	if err != nil {
 		d.problem("%v", err)
 		return d

@@ -189,6 +189,9 @@ func (s serving) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := dirs.NoteSocket(); err != nil {
+		log.Warn("clients in other environments may not find the daemon", "err", err)
+	}
 	if err := endpoint.MarkServing(); err != nil {
 		return errors.Join(err, d.Close())
 	}

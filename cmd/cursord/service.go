@@ -64,7 +64,7 @@ or a change of PATH.`,
 	return c
 }
 
-func withService(c *cobra.Command, do func(*service, context.Context, io.Writer, daemon.Dirs) error) error {
+func withService(c *cobra.Command, do func(*service, context.Context, io.Writer) error) error {
 	dirs, err := daemon.FindDirs()
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func withService(c *cobra.Command, do func(*service, context.Context, io.Writer,
 	default:
 		return fmt.Errorf("there is no service for %s: clients start the daemon by themselves", runtime.GOOS)
 	}
-	return do(s, c.Context(), c.OutOrStdout(), dirs)
+	return do(s, c.Context(), c.OutOrStdout())
 }
 
 // serviceEnvironment returns what a daemon must be told that no shell starts: where programs are, and our places. It has
@@ -106,12 +106,12 @@ func serviceEnvironment() (env []string) {
 	return env
 }
 
-func (s *service) install(ctx context.Context, out io.Writer, dirs daemon.Dirs) error {
+func (s *service) install(ctx context.Context, out io.Writer) error {
 	if s.same() {
 		fmt.Fprintln(out, "the files are as they should be")
 	} else {
 		// Else it would keep the lock, and nobody could reach it.
-		if err := stopForService(ctx, out, dirs); err != nil {
+		if err := stopForService(ctx, out); err != nil {
 			return err
 		}
 		for _, f := range s.files {
@@ -134,11 +134,15 @@ func (s *service) install(ctx context.Context, out io.Writer, dirs daemon.Dirs) 
 }
 
 // stopForService stops a daemon that runs, unless it has turns.
-func stopForService(ctx context.Context, out io.Writer, dirs daemon.Dirs) error {
+func stopForService(ctx context.Context, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
+	dirs, err := daemon.FindDaemon()
+	if err != nil {
+		return err
+	}
 	pid := daemon.LockHolder(dirs.Socket)
-	err := askToStop(ctx, dirs, pid, false)
+	err = askToStop(ctx, dirs, pid, false)
 	if errors.Is(err, errNoDaemon) {
 		return nil
 	}
@@ -149,12 +153,12 @@ func stopForService(ctx context.Context, out io.Writer, dirs daemon.Dirs) error 
 	return nil
 }
 
-func (s *service) uninstall(ctx context.Context, out io.Writer, dirs daemon.Dirs) error {
+func (s *service) uninstall(ctx context.Context, out io.Writer) error {
 	if !s.some() {
 		fmt.Fprintln(out, "the service is not installed")
 		return nil
 	}
-	if err := stopForService(ctx, out, dirs); err != nil {
+	if err := stopForService(ctx, out); err != nil {
 		return err
 	}
 	if err := runAll(ctx, out, s.stop); err != nil {
@@ -171,7 +175,7 @@ func (s *service) uninstall(ctx context.Context, out io.Writer, dirs daemon.Dirs
 	return runAll(ctx, out, s.forget)
 }
 
-func (s *service) status(ctx context.Context, out io.Writer, _ daemon.Dirs) error {
+func (s *service) status(ctx context.Context, out io.Writer) error {
 	for _, f := range s.files {
 		state := "absent"
 		if b, err := os.ReadFile(f.path); err == nil && string(b) == f.text {

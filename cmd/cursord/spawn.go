@@ -24,13 +24,25 @@ const (
 // newClient returns a client of the user's daemon, which it starts if none runs, and which gives way to us if it is of
 // an older build; see rpc.NewClient for onNotify.
 func newClient(ctx context.Context, onNotify func(method string, params json.RawMessage)) (*rpc.Client, error) {
-	dirs, err := daemon.FindDirs()
+	dirs, err := daemon.FindDaemon()
 	if err != nil {
 		return nil, err
+	}
+	// Of two that start in different environments at a time, one has the database.
+	isElsewhere := func() bool {
+		now, err := daemon.FindDaemon()
+		moved := err == nil && now.Socket != dirs.Socket
+		if moved {
+			dirs = now
+		}
+		return moved
 	}
 	own := ownBuild()
 	for deadline := time.Now().Add(startLimit); ; {
 		conn, err := connect(ctx, dirs)
+		if err != nil && isElsewhere() {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -39,6 +51,9 @@ func newClient(ctx context.Context, onNotify func(method string, params json.Raw
 		err = callInTime(ctx, dirs, client, "daemon/join", own, &joined)
 		if why := conn.failed(err); why != nil {
 			client.Close()
+			if isElsewhere() {
+				continue
+			}
 			return nil, why
 		}
 		// A daemon that is about to end may take connections that it never reads.

@@ -42,7 +42,7 @@ func statusCommand() *cobra.Command {
 
 // askStatus asks for what a daemon answers at once.
 func askStatus(ctx context.Context, client *rpc.Client) (daemon.Status, error) {
-	dirs, err := daemon.FindDirs()
+	dirs, err := daemon.FindDaemon()
 	if err != nil {
 		return daemon.Status{}, err
 	}

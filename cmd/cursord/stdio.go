@@ -71,10 +71,10 @@ func joinStdio(ctx context.Context, in io.Reader, out io.Writer) int {
 // localAccess leads to the user's daemon on this machine, which it starts if none runs.
 func localAccess() access {
 	replaced := false
+	var dirs daemon.Dirs // where the last daemon was
 	return access{
-		dial: func(ctx context.Context) (io.ReadWriteCloser, error) {
-			dirs, err := daemon.FindDirs()
-			if err != nil {
+		dial: func(ctx context.Context) (_ io.ReadWriteCloser, err error) {
+			if dirs, err = daemon.FindDaemon(); err != nil {
 				return nil, err
 			}
 			return connect(ctx, dirs)
@@ -91,22 +91,16 @@ func localAccess() access {
 			}
 			return "daemon/join", raw
 		},
-		silent: func() string {
-			dirs, err := daemon.FindDirs()
-			if err != nil {
-				return err.Error()
-			}
-			return silentDaemon(dirs)
-		},
-		hint: doctorHint,
+		silent: func() string { return silentDaemon(dirs) },
+		hint:   doctorHint,
 		stopped: func() bool {
-			dirs, err := daemon.FindDirs()
-			return err == nil && daemon.Stopped(dirs.Socket)
+			if !daemon.Stopped(dirs.Socket) {
+				return false
+			}
+			now, err := daemon.FindDaemon()
+			return err == nil && (now.Socket == dirs.Socket || !daemon.Running(now.Socket))
 		},
-		starting: func() bool {
-			dirs, err := daemon.FindDirs()
-			return err == nil && !daemon.Serving(dirs.Socket)
-		},
+		starting: func() bool { return !daemon.Serving(dirs.Socket) },
 	}
 }
 

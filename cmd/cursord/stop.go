@@ -27,7 +27,7 @@ then end as interrupted, and a daemon that does not answer is killed. Editors th
 another one when they need it.`,
 		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			dirs, err := daemon.FindDirs()
+			dirs, err := daemon.FindDaemon()
 			if err != nil {
 				return err
 			}

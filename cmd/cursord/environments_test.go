@@ -1,0 +1,81 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon"
+)
+
+// TestTwoEnvironmentsFoughtForTheDatabase has one user's clients in two environments that name different places for the
+// socket, as a desktop's and cron's do: they share a daemon, whichever starts it and however it ends.
+func TestTwoEnvironmentsFoughtForTheDatabase(t *testing.T) {
+	w := newWorld(t)
+	in := func(runtime string, cmd *exec.Cmd) *exec.Cmd {
+		dir := filepath.Join(w.dir, runtime)
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+		cmd.Env = w.env("CURSORD_SOCKET=", "XDG_RUNTIME_DIR="+dir)
+		return cmd
+	}
+	opens := func(runtime string) *editor {
+		cmd := in(runtime, exec.Command("cursord", "stdio"))
+		in, err := cmd.StdinPipe()
+		require.NoError(t, err)
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		e := w.editorOn(piped{out, in})
+		t.Cleanup(func() {
+			e.c.Close()
+			_ = cmd.Wait()
+		})
+		e.must("initialize", obj{}, nil)
+		return e
+	}
+	status := func(runtime string) (s daemon.Status) {
+		out, err := in(runtime, exec.Command("cursord", "status", "--json")).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.NoError(t, json.Unmarshal(out, &s))
+		return s
+	}
+	t.Cleanup(func() {
+		for _, runtime := range []string{"a", "b"} {
+			_ = in(runtime, exec.Command("cursord", "stop", "--force")).Run()
+		}
+	})
+	a := opens("a")
+	first := a.status()
+	require.Equal(t, filepath.Join(w.dir, "a", "cursord", "d.sock"), first.Socket)
+	b := opens("b")
+	require.Equal(t, first.PID, b.status().PID)
+	require.Equal(t, first.PID, status("b").PID)
+
+	// Both know that it was stopped, and of the next.
+	out, err := in("b", exec.Command("cursord", "stop")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for _, e := range []*editor{a, b} {
+		e.message("info", "the cursord daemon was stopped")
+	}
+	second := b.status()
+	require.Equal(t, filepath.Join(w.dir, "b", "cursord", "d.sock"), second.Socket)
+	a.reconnected(1)
+	require.Equal(t, second.PID, a.status().PID)
+
+	// Both start one at a time when it is killed.
+	for n := 2; n < 5; n++ {
+		pid := a.status().PID
+		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+		require.Equal(t, a.status().PID, b.status().PID)
+		require.NotEqual(t, pid, a.status().PID)
+		require.Equal(t, a.status().PID, status("a").PID)
+		require.Equal(t, a.status().PID, status("b").PID)
+	}
+}
