@@ -3,9 +3,12 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"cursord/sessions"
 )
@@ -16,7 +19,9 @@ type recap struct {
 	limit int      // bytes
 	size  int      // of parts
 	parts []string // the newest first
+	keep  int      // of limit, for the prompt of the present turn: it says what the rest is about
 	full  bool     // something was left out
+	cut   bool     // and that is of a turn whose prompt is there
 	turns int      // whose prompts are in it
 }
 
@@ -43,10 +48,8 @@ func (d *Daemon) recapText(session string, limit int) (text, told string, err er
 				r.end(t)
 			}
 			open = t
-			if t.Status.Final() {
-				for _, it := range slices.Backward(byTurn[t.ID]) {
-					r.item(it)
-				}
+			if t.Status.Final() && !r.full {
+				r.items(t, byTurn[t.ID])
 			}
 		}
 		if !more || len(items) == 0 {
@@ -62,8 +65,10 @@ func (d *Daemon) recapText(session string, limit int) (text, told string, err er
 	}
 	told = fmt.Sprintf("a fresh chat has begun, with the transcript of %d earlier turn(s) as context", r.turns)
 	if r.full {
-		r.parts = append(r.parts, "(what came before is left out)\n")
-		told += "; what came before them did not fit"
+		told += "; the oldest of it did not fit"
+	}
+	if r.full && !r.cut {
+		r.parts = append(r.parts, recapLeftOut)
 	}
 	slices.Reverse(r.parts)
 	return strings.Join(r.parts, "\n"), told, nil
@@ -74,18 +79,48 @@ func (r *recap) add(head, text string) {
 	if r.full {
 		return
 	}
-	text = strings.TrimSpace(text)
-	if share := max(r.limit/4, 256); len(text) > share {
-		cut := len(text) - share
-		text = runePrefix(text, share*2/3) + fmt.Sprintf("\n…(%d bytes left out)…\n", cut) + runeSuffix(text, share/3)
-	}
-	part := head + text + "\n"
-	if r.size+len(part) > r.limit {
+	part := head + r.share(text) + "\n"
+	if r.size+len(part)+r.keep > r.limit {
 		r.full = true
 		return
 	}
 	r.size += len(part) + 1
 	r.parts = append(r.parts, part)
+}
+
+// share cuts a text to what one part may take.
+func (r *recap) share(text string) string {
+	text = strings.TrimSpace(plainly(text))
+	share := max(r.limit/4, 256)
+	if len(text) <= share {
+		return text
+	}
+	cut := len(text) - share
+	return runePrefix(text, share*2/3) + fmt.Sprintf("\n…(%d bytes left out)…\n", cut) + runeSuffix(text, share/3)
+}
+
+const (
+	recapUser    = "[user]\n"
+	recapLeftOut = "(what came before is left out)\n"
+	recapCut     = "(the beginning of the answer is left out)\n"
+)
+
+var (
+	recapEnds  = regexp.MustCompile(`(?i)</(\s*(?:transcript|context)\b)`)
+	recapMarks = regexp.MustCompile(`(?m)^\[(?:user|you)\]`)
+)
+
+// plainly makes a text that cannot be taken for the transcript's own marks, or for its end, and that has no control
+// characters.
+func plainly(text string) string {
+	text = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' && c != '\t' && c != '\r' {
+			return utf8.RuneError
+		}
+		return c
+	}, text)
+	text = recapEnds.ReplaceAllString(text, "< /$1")
+	return recapMarks.ReplaceAllString(text, " $0")
 }
 
 func (r *recap) end(t *sessions.Turn) {
@@ -103,8 +138,24 @@ func (r *recap) prompt(t *sessions.Turn) {
 	if !t.Status.Final() {
 		return // the one that asks, or one behind it
 	}
-	if r.add("[user]\n", t.Prompt); !r.full {
+	r.keep = 0
+	if r.add(recapUser, t.Prompt); !r.full {
 		r.turns++
+	}
+}
+
+// items puts in what a turn said, and where that does not fit as much as does, behind its prompt.
+func (r *recap) items(t *sessions.Turn, items []*sessions.Item) {
+	r.keep = len(recapUser) + len(r.share(t.Prompt)) + len(recapCut) + 3
+	if r.full = r.size+r.keep > r.limit; r.full {
+		return
+	}
+	for _, it := range slices.Backward(items) {
+		if r.item(it); r.full {
+			r.parts = append(r.parts, recapCut, recapUser+r.share(t.Prompt)+"\n")
+			r.cut, r.turns = true, r.turns+1
+			return
+		}
 	}
 }
 

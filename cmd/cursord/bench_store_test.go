@@ -68,7 +68,8 @@ func (w *world) storeHistory(n int) (seq uint64) {
 }
 
 // BenchmarkStore measures the daemon on a database of years: from the process's start to an answer, a page of
-// session/list beside a request for nothing, which says how busy the machine is, and a catch-up of 1,000 changes.
+// session/list beside a request for nothing, which says how busy the machine is, and a catch-up of 1,000 changes; then
+// what "cursord gc" takes, and what it adds to the deltas and to the changes of a turn at work.
 func BenchmarkStore(b *testing.B) {
 	w := newWorld(b)
 	seq := w.storeHistory(*storeSessions)
@@ -111,6 +112,70 @@ func BenchmarkStore(b *testing.B) {
 	b.ReportMetric(caught.quantile(0.99)/1000, "ms-catchup1000-p99")
 	b.ReportMetric(idle, "MB-ready")
 	b.ReportMetric(after, "MB-after")
+	w.measureGC(b)
+}
+
+// measureGC has the database compacted while a turn says something a hundred times a second, and its session is
+// renamed over and over.
+func (w *world) measureGC(b *testing.B) {
+	w.plays(stamped(60_000, 10*time.Millisecond)...)
+	w.start()
+	l, namer, collector := w.listens(), newListener(w.dials(w.socket())), newListener(w.dials(w.socket()))
+	l.calls("session/list", obj{"workspace": w.ws, "limit": 1})
+	const session = "session000000"
+	l.calls("turn/start", obj{"workspace": w.ws, "prompt": "do it", "sessionId": session, "turnId": "beside"})
+	renames := func(until <-chan struct{}) <-chan delays {
+		took := make(chan delays, 1)
+		go func() {
+			var d delays
+			for i := 0; ; i++ {
+				select {
+				case <-until:
+					took <- d
+					return
+				default:
+				}
+				start := time.Now()
+				namer.calls("session/update", obj{"sessionId": session, "title": fmt.Sprint("name ", i)})
+				d = append(d, time.Since(start))
+			}
+		}()
+		return took
+	}
+	l.hears(50*stampSize, nil) // the turn has begun by then
+	measure := func(name string, during func()) {
+		ended := make(chan struct{})
+		stored := renames(ended)
+		go func() {
+			defer close(ended)
+			during()
+		}()
+		var deltas delays
+		for running := true; running; {
+			if text, ok := deltaOf(l.next()); ok {
+				deltas.arrived(text, time.Now())
+			}
+			select {
+			case <-ended:
+				running = false
+			default:
+			}
+		}
+		for what, d := range map[string]delays{"delta": deltas, "stored": <-stored} {
+			b.ReportMetric(d.quantile(0.5), fmt.Sprintf("µs-%s-%s-p50", what, name))
+			b.ReportMetric(d.quantile(0.99), fmt.Sprintf("µs-%s-%s-p99", what, name))
+		}
+	}
+	measure("alone", func() { time.Sleep(3 * time.Second) })
+	measure("beside-gc", func() {
+		start := time.Now()
+		collector.calls("daemon/gc", obj{})
+		b.ReportMetric(float64(time.Since(start).Milliseconds()), "ms-gc")
+	})
+	namer.calls("turn/cancel", obj{"turnId": "beside"})
+	for _, each := range []*listener{l, namer, collector} {
+		each.leaves()
+	}
 }
 
 // BenchmarkMemory measures the daemon's resident memory at rest and with 20 turns at once.
