@@ -161,6 +161,37 @@ func TestRunTellsAFloodInBatches(t *testing.T) {
 	require.Less(t, batches, 5000)
 }
 
+// TestRunHasWhatWasSaidForItsResult has runs end in all ways: the result is the agent's own where it gives one, else what it said.
+func TestRunHasWhatWasSaidForItsResult(t *testing.T) {
+	result := func(fields string) string {
+		return `echo '{"type":"result",` + fields + `,"session_id":"s-1"}'` + "\n"
+	}
+	for name, tt := range map[string]struct {
+		script string
+		status RunStatus
+		want   string // "": none
+	}{
+		"its own":                  {sayDelta + result(`"subtype":"success","is_error":false,"result":"All is done"`), Completed, "All is done"},
+		"an empty one":             {sayDelta + result(`"subtype":"success","is_error":false,"result":""`), Completed, "Hello"},
+		"none":                     {sayDelta + result(`"subtype":"success","is_error":false`), Completed, "Hello"},
+		"failed":                   {sayDelta + result(`"subtype":"error","is_error":true,"error":"no luck"`), Failed, "Hello"},
+		"died":                     {sayDelta + "exit 3\n", Failed, "Hello"},
+		"died in a later word":     {sayDelta + sayStart + strings.ReplaceAll(sayDelta, "Hello", " you") + "exit 3\n", Failed, "Hello you"},
+		"died without a word":      {"exit 3\n", Failed, ""},
+		"succeeded without a word": {result(`"subtype":"success","is_error":false`), Completed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, _ := newFake(t, sayInit+tt.script).run(t.Context(), nil)
+			require.Equal(t, tt.status, out.Status, "%+v", out.Failure)
+			if tt.want == "" {
+				require.Nil(t, out.Result)
+				return
+			}
+			require.Equal(t, tt.want, *out.Result)
+		})
+	}
+}
+
 func TestRunEndsAtTheResult(t *testing.T) {
 	f := newFake(t, sayInit+"sleep 100 &\necho $! >child\necho $$ >leader\n"+sayResult+sayDelta+"sleep 100\n")
 	out, lines := f.run(t.Context(), nil)
