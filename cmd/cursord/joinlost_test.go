@@ -102,3 +102,20 @@ func TestJoinStartedAStoppedDaemonForAnOldRequest(t *testing.T) {
 	j.hearsAll(connected)
 	require.Contains(t, j.asked(), `"id":2`)
 }
+
+// TestJoinDidNotWatchTheNextDaemon has a daemon die that owes an answer, and the next one hang that is asked for it.
+func TestJoinDidNotWatchTheNextDaemon(t *testing.T) {
+	j := startJoin(t)
+	j.connect()
+	ask := `{"id":1,"method":"session/list"}`
+	j.says(ask)
+	require.Equal(t, ask, j.asked())
+	<-time.After(lookPause / 10) // it is watched for
+	require.NoError(t, j.daemon.Close())
+	j.connect()
+	j.hearsAll(connected)
+	require.NoError(t, j.daemon.SetReadDeadline(time.Now().Add(patience)))
+	require.Equal(t, ask, j.asked())
+	require.Contains(t, j.asked(), `"method":"`+aliveMethod+`"`)
+	require.Contains(t, j.hears(), "it says nothing")
+}

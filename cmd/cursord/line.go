@@ -355,11 +355,14 @@ func (l *line) ownAnswer(id string, body []byte) {
 // the line has ended. Time in which somebody had stopped this process does not count.
 func (l *line) watch(ended <-chan struct{}) {
 	told := false
-	for {
-		select {
-		case <-ended:
-			return
-		case <-l.j.asked.some:
+	for first := true; ; first = false {
+		// What the last daemon owed is asked again without a word here.
+		if !first || !l.j.asked.any() {
+			select {
+			case <-ended:
+				return
+			case <-l.j.asked.some:
+			}
 		}
 		for silent := time.Duration(0); l.j.asked.any(); {
 			heard, since := l.heard.Load(), time.Now()
