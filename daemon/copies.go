@@ -117,6 +117,7 @@ func (r *reviewer) observeCopy(f *file, here image) {
 		f.vanished = f.review.Copy()
 	}
 	f.review.Observe(here.Content, by)
+	f.gone = f.review.Rev()
 	f.tree.noteAll(f.path, here)
 }
 

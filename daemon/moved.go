@@ -103,6 +103,11 @@ func (s *snapshot) sameFile(was, is filestat.Stat, now string) bool {
 	return known && t < s.began-int64(filestat.RacyTime)
 }
 
+// onlyVanished reports whether a file that held something was last seen to be gone, and nothing has come of that.
+func (f *file) onlyVanished(held diffs.Content) bool {
+	return f.vanished != nil && f.review.Rev() == f.gone && (image{Content: held}).same(image{Content: f.vanished.Current()})
+}
+
 // agentMoved takes a move; it returns nil if that cannot be reviewed as one.
 func (r *reviewer) agentMoved(t *worktree, s *snapshot, fd found) *file {
 	from, to := fd.from.path, fd.path
@@ -119,9 +124,9 @@ func (r *reviewer) agentMoved(t *worktree, s *snapshot, fd found) *file {
 		f = r.add(t, from, r.w.d.config.Large.New(before))
 	case len(f.buffers) > 0 || r.load(f) != nil:
 		return nil
-	case f.vanished != nil && !f.review.Current().Exists:
+	case f.onlyVanished(before):
 		f.review = f.vanished // it has only been seen to be gone
-	case !f.review.Current().Exists:
+	case f.pending() && !f.review.Current().Exists:
 		return nil
 	}
 	f.vanished = nil

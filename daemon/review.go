@@ -57,6 +57,7 @@ type file struct {
 	stored   fileState      // what the store has
 
 	vanished *diffs.Review // as it was before the file was seen to be gone while a call was open that may have moved it
+	gone     uint64        // the review's revision then
 
 	buffers map[ClientID]*buffer // of clients that hold it unsaved
 }
@@ -263,6 +264,7 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 			f.vanished = f.review.Copy()
 		}
 		f.review.Observe(s.here.Content, by)
+		f.gone = f.review.Rev()
 		if f.vanished == nil {
 			f.tree.noteAll(f.path, s.here)
 		} else {

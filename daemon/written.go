@@ -182,6 +182,8 @@ func (wr *written) reported() *image {
 	switch {
 	case wr.change.Deleted && seen && start.Target != "" && !wr.after.Exists:
 		return &image{Content: start} // the agent tells what the link led to
+	case !wr.change.Deleted && seen && start.Target != "" && wr.after.Exists && wr.after.Target == "":
+		return &image{Content: start} // likewise: a file has come in the link's place
 	case wr.change.Deleted:
 		if wr.after.Exists || before == nil {
 			return nil

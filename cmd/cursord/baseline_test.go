@@ -305,3 +305,57 @@ func TestACommandRemovesWhatAnotherMade(t *testing.T) {
 		})
 	}
 }
+
+// TestALinkThatAnEditReplaces by a file comes back, whatever the agent says was there before: it has read what the link leads to.
+func TestALinkThatAnEditReplaces(t *testing.T) {
+	for name, says := range map[string]string{
+		"what it led to": `,"beforeFullFileContent":"B\n","afterFullFileContent":"x\n"`, "only what came": `,"afterFullFileContent":"x\n"`, "nothing": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("b", "B\n")
+			require.NoError(t, os.Symlink("b", w.path("u")))
+			w.plays(`{"type":"tool_call","subtype":"started","call_id":"1","tool_call":{"editToolCall":{"args":{"path":"u"}}}}`,
+				execs("echo x >t; mv -f t u"),
+				`{"type":"tool_call","subtype":"completed","call_id":"1","tool_call":{"editToolCall":{"args":{"path":"u"},"result":{"success":{"path":"u"`+says+`}}}}}`, done)
+			w.start()
+			e := w.opens()
+			e.turn(nil)
+			require.EqualValues(t, "symlink", e.diffs()["u"].Kind)
+			e.decides("diff/reject", obj{"all": true})
+			target, err := os.Readlink(w.path("u"))
+			require.NoError(t, err)
+			require.Equal(t, "b", target)
+			w.requireTree(tree{"b": "B\n"})
+		})
+	}
+}
+
+// TestAMoveOfWhatAPersonMadeAnew has an agent remove a file, which is decided or comes to nothing, a person make one in its
+// place, and the agent move that: a reject moves the person's back, and nothing that was there long ago.
+func TestAMoveOfWhatAPersonMadeAnew(t *testing.T) {
+	for name, c := range map[string]struct {
+		before string
+		does   []string
+	}{
+		"an accepted removal":      {"old\n", lines(shells("c", "echo a >>f"), shells("d", "rm f"))},
+		"one that came to nothing": {"(absent)", lines(shells("c", "echo a >f"), shells("d", "rm f"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.putAll(tree{"f": c.before})
+			w.plays(lines(c.does, []string{done})...)
+			w.start()
+			e := w.opens()
+			e.turn(nil)
+			e.decides("diff/accept", obj{"all": true})
+			mine := tree{"f": "mine\n", "to/f": "(absent)"}
+			w.putAll(mine)
+			w.plays(lines(shells("c", "mkdir to; mv f to"), []string{done})...)
+			e.turn(nil)
+			require.Contains(t, e.diffs(), "to/f")
+			e.decides("diff/reject", obj{"all": true})
+			w.requireTree(mine)
+		})
+	}
+}
