@@ -110,8 +110,9 @@ func (wr *written) best(f *file, open *windows) (_ diffs.Content, known bool) {
 	if reported != nil && reported.Exists && seen && decodesTo(last, reported.Content) {
 		reported = &image{Content: last} // the report has lost what is no text to it
 	}
-	// What the agent writes begins like this: it may have been seen while it was written.
-	torn := own != nil && (own.tornOf(wr.after) || seen && own.overlaid(last, wr.after) || wr.change.After != nil && bytes.HasPrefix(decoded([]byte(*wr.change.After)), decoded(own.Data)))
+	// What the agent writes begins like this, or is not there for a moment: it may have been seen while it was written.
+	replaced := reported == nil && seen && last.Exists && wr.after.Exists
+	torn := own != nil && (!own.Exists && replaced || own.tornOf(wr.after) || seen && own.overlaid(last, wr.after) || wr.change.After != nil && bytes.HasPrefix(decoded([]byte(*wr.change.After)), decoded(own.Data)))
 	if f != nil && f.review.Pending() {
 		now := image{Content: f.review.Current()}
 		switch {

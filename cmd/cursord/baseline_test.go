@@ -359,3 +359,29 @@ func TestAMoveOfWhatAPersonMadeAnew(t *testing.T) {
 		})
 	}
 }
+
+// TestAnEditThatIsSeenWhileItReplacesAFile which is not there at that moment; the agent says nothing of what was.
+func TestAnEditThatIsSeenWhileItReplacesAFile(t *testing.T) {
+	for _, pending := range []bool{false, true} {
+		t.Run(fmt.Sprintf("pending=%v", pending), func(t *testing.T) {
+			before := numbered(10, nil)
+			w := newWorld(t)
+			w.put("f", before)
+			w.start()
+			e := w.opens()
+			if pending {
+				w.plays(lines(edits("1", "f", before, numbered(10, map[int]string{5: "agent 5\n"})), []string{done})...)
+				e.turn(nil)
+			}
+			w.plays(`{"fake":"delete","path":"f"}`, `{"type":"tool_call","subtype":"started","call_id":"2","tool_call":{"editToolCall":{"args":{"path":"f"}}}}`,
+				waits("go"), execs("echo new >f"),
+				`{"type":"tool_call","subtype":"completed","call_id":"2","tool_call":{"editToolCall":{"args":{"path":"f"},"result":{"success":{"path":"f"}}}}}`, done)
+			turn := e.asks(obj{"prompt": "replace"})
+			e.until("the call", func(n told) bool { return n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Tool != nil })
+			w.put("../go", "")
+			e.ends(turn.ID)
+			e.decides("diff/reject", obj{"all": true})
+			w.requireTree(tree{"f": before})
+		})
+	}
+}
