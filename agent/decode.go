@@ -9,11 +9,8 @@ type Decoder struct {
 	dir   string // from init
 	heard bool   // a JSON object has come
 
-	// said is all assistant text of the run less what was withdrawn; what follows mark was said since the last
-	// tool call or consolidated message, and streamed says that some of that is known to have come in pieces.
-	said     []byte
-	mark     int
-	streamed bool
+	said     said // less what was withdrawn
+	streamed bool // some of what was said since the mark is known to have come in pieces
 
 	half        half // of the text
 	thoughtHalf half // of the reasoning
@@ -33,11 +30,11 @@ type Decoder struct {
 
 // NewDecoder returns a Decoder for one run.
 func NewDecoder() *Decoder {
-	return &Decoder{open: map[string]*Call{}, closed: map[string]uint64{}}
+	return &Decoder{said: said{keep: maxKept}, open: map[string]*Call{}, closed: map[string]uint64{}}
 }
 
-// Text returns all that the agent has said so far, once.
-func (d *Decoder) Text() string { return string(d.said) }
+// Text returns all that the agent has said so far, once; of more than 16 MiB the first part.
+func (d *Decoder) Text() string { return d.said.text() }
 
 // An event is one JSON object of the stream: fields are looked up in it and then in its payload.
 type event struct {
@@ -104,9 +101,9 @@ func (d *Decoder) event(dst []Event, raw value) []Event {
 	case "error":
 		return append(dst, Failure{Message: errorText(e, "message", "error", "detail", "result")})
 	case "retry":
-		if resume, ok := e.get("is_resume").bool(); e.subtype == "starting" && ok && !resume && len(d.said) > d.mark {
-			d.said, d.half = d.said[:d.mark], 0
-			d.boundary()
+		if resume, ok := e.get("is_resume").bool(); e.subtype == "starting" && ok && !resume && d.said.since() > 0 {
+			d.said.withdraw()
+			d.streamed, d.half = false, 0
 			return append(dst, Withdraw{})
 		}
 	case "raw":

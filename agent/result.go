@@ -29,7 +29,7 @@ func (d *Decoder) result(dst []Event, e *event) []Event {
 	case r.OK && text.isString():
 		s := text.text()
 		r.Text = &s
-		if len(d.said) == 0 {
+		if d.said.all == 0 {
 			dst = d.chunk(dst, s, false)
 		}
 	case !r.OK:

@@ -225,7 +225,8 @@ func (r *run) outcome(status RunStatus, failure *RunError) Outcome {
 			out.SessionID = r.result.SessionID
 		}
 		if text := r.result.Text; text != nil && *text != "" {
-			out.Result = text
+			cut := cutResult(*text, len(*text))
+			out.Result = &cut
 		}
 	}
 	if out.Result == nil { // what was said is a copy

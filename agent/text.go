@@ -2,13 +2,15 @@ package agent
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf16"
 )
 
 // boundary says that what follows is compared with nothing that came before.
 func (d *Decoder) boundary() {
-	d.mark, d.streamed = len(d.said), false
+	d.said.boundary()
+	d.streamed = false
 }
 
 // chunk says a piece of text that is no repetition whatever it reads. delta says that the agent streams in pieces,
@@ -17,7 +19,7 @@ func (d *Decoder) chunk(dst []Event, text string, delta bool) []Event {
 	if text == "" {
 		return dst
 	}
-	d.said = append(d.said, text...)
+	d.said.add(text)
 	d.streamed = d.streamed || delta
 	d.thinking = false
 	return append(dst, Text{text})
@@ -65,29 +67,22 @@ func (d *Decoder) consolidated(dst []Event, m string) []Event {
 	if m == "" {
 		return dst
 	}
-	since := d.said[d.mark:]
-	if startsWith(m, since) {
+	if d.said.sinceStarts(m) {
 		d.half = 0 // it is whole there
 	} else if d.half != 0 {
 		dst = d.settle(dst)
-		since = d.said[d.mark:]
 	}
 	switch {
-	case startsWith(m, since):
-		dst = d.chunk(dst, m[len(since):], false)
-	case bytes.HasPrefix(since, []byte(m)), bytes.HasSuffix(since, []byte(m)):
-	case startsWith(m, d.said):
-		dst = d.chunk(dst, m[len(d.said):], false)
+	case d.said.sinceStarts(m):
+		dst = d.chunk(dst, m[d.said.since():], false)
+	case d.said.repeats(m):
+	case d.said.starts(m):
+		dst = d.chunk(dst, m[d.said.all:], false)
 	default:
 		dst = d.chunk(append(dst, TextEnd{}), m, false)
 	}
 	d.boundary()
 	return append(dst, TextEnd{})
-}
-
-// startsWith reports whether s begins with prefix; it does not copy.
-func startsWith(s string, prefix []byte) bool {
-	return len(s) >= len(prefix) && s[:len(prefix)] == string(prefix)
 }
 
 // assistant decodes an assistant event. It is a chunk, or the agent's own consolidated message about all chunks
@@ -114,7 +109,7 @@ func (d *Decoder) assistant(dst []Event, e *event) []Event {
 		}
 		return d.piece(dst, content, timed)
 	}
-	if !flush || len(d.said) == d.mark && hasOther(content) {
+	if !flush || d.said.since() == 0 && hasOther(content) {
 		// Nothing to compare with: the blocks in their order.
 		var only value
 		blocks := 0
@@ -206,9 +201,7 @@ func (d *Decoder) think(dst []Event, e *event) []Event {
 		if text == "" {
 			return dst
 		}
-		d.thinking = true
-		d.thought = append(d.thought, text...)
-		return append(dst, Thinking{text})
+		return d.thinks(dst, text)
 	}
 	return append(dst, Unknown{Type: unknownType(e), Raw: e.raw.raw()})
 }
@@ -218,7 +211,13 @@ func (d *Decoder) thinkOnce(dst []Event, text string) []Event {
 	if text == "" || bytes.Contains(d.thought, []byte(text)) {
 		return dst
 	}
+	return d.thinks(dst, text)
+}
+
+func (d *Decoder) thinks(dst []Event, text string) []Event {
 	d.thinking = true
-	d.thought = append(d.thought, text...)
+	if d.thought = append(d.thought, text...); len(d.thought) > 4*maxKept { // what is cut off is not known again
+		d.thought = slices.Delete(d.thought, 0, len(d.thought)-maxKept)
+	}
 	return append(dst, Thinking{text})
 }

@@ -212,6 +212,7 @@ func (w *workspace) endText(c *commit, t *liveTurn, status sessions.ItemStatus) 
 	lt.last = item.Seq
 	c.after = append(c.after, func() {
 		if lt.ended {
+			lt.text = nil // it may be one that can be withdrawn still
 			delete(w.texts, item.ID)
 		}
 	})
