@@ -275,7 +275,7 @@ func (r *reviewer) hunk(name string, client ClientID) (*file, uint64, error) {
 	}
 	return nil, 0, &Error{
 		Kind: KindNotFound, Message: fmt.Sprintf("no pending hunk %q in %s", name, r.w.root),
-		Hint: "it may have been decided already; diff/list names those that are pending",
+		Hint: "it may have been decided already; diff/list (cursord diff) names those that are pending",
 	}
 }
 

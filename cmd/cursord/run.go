@@ -62,7 +62,7 @@ The exit status is 0 when the turn is completed, 1 when it failed, and 130 when 
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) (err error) {
 			prompt, err := promptOf(c, args)
 			if err != nil {
 				return err
@@ -101,6 +101,11 @@ The exit status is 0 when the turn is completed, 1 when it failed, and 130 when 
 					return err
 				}
 				r.params.SessionID = created.Session.ID
+				defer func() {
+					if err != nil && !r.started { // there is nothing in it
+						_ = client.Call(c.Context(), "session/delete", rpc.SessionParams{SessionID: created.Session.ID}, nil)
+					}
+				}()
 			}
 			interrupts := make(chan os.Signal, 2)
 			signal.Notify(interrupts, os.Interrupt)
@@ -199,6 +204,8 @@ func adopt(ctx context.Context, client *rpc.Client, workspace, chat string) (str
 type turnRun struct {
 	params rpc.TurnStartParams // with a TurnID
 	trust  bool
+
+	started bool // the turn, perhaps: nobody has refused it
 }
 
 // run starts the turn, shows it by f, whose notify must be the client's, and returns it when it has ended. The first
@@ -211,6 +218,7 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *follower, inte
 		return nil, err
 	}
 	started := make(chan error, 1)
+	r.started = true
 	go func() { started <- client.Call(ctx, "turn/start", r.params, nil) }()
 	cancelled := make(chan error, 1)
 	isStarted, interrupted := false, false
@@ -221,6 +229,7 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *follower, inte
 			return turn, nil
 		case err := <-started:
 			if err != nil {
+				r.started = !errors.As(err, new(*rpc.Error))
 				return nil, r.startError(err)
 			}
 			isStarted = true
