@@ -67,8 +67,13 @@ func fromTurn(h diffs.Hunk, turn string) bool {
 	return slices.ContainsFunc(h.Sources, func(s diffs.Source) bool { return s.TurnID == turn })
 }
 
-// named returns the path that a client means: a link itself if that is under review, else what it points to.
+// named returns the path that a client means by a path or a URI: a link itself if that is under review, else what it points to.
 func (r *reviewer) named(path string) string {
+	if strings.HasPrefix(path, "file://") { // as a diff's uri
+		if local, err := LocalPath(path); err == nil {
+			path = local
+		}
+	}
 	link := canonicalOf(r.w.root, r.w.root, path, false)
 	if slices.ContainsFunc(r.at(link), func(f *file) bool { return f.pending() }) {
 		return link
@@ -95,7 +100,7 @@ func (r *reviewer) chosen(client ClientID, path, turn string) ([]*file, error) {
 	if path != "" {
 		name := path
 		path = r.named(path)
-		if filepath.IsAbs(path) && r.shared().files[path] == nil {
+		if filepath.IsAbs(path) && path != r.w.root && r.shared().files[path] == nil {
 			return nil, errorf(KindOutsideWorkspace, "%s is outside of the workspace %s", name, r.w.root)
 		}
 	}

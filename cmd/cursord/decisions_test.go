@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon"
+	"cursord/rpc"
 )
 
 // TestAStaleRevisionChangesNothing decides with revisions that are not the present one, whatever happened before.
@@ -135,4 +136,15 @@ func TestUndoBehindALostFile(t *testing.T) {
 	e.decides("diff/undo", obj{})
 	require.Equal(t, daemon.KindNotFound, e.fails("diff/undo", obj{"workspace": w.ws}).Data.Kind)
 	require.NotEqual(t, lost, e.decides("diff/accept", obj{"all": true}).Decision)
+}
+
+// TestAFileByItsURI names it as diffs do.
+func TestAFileByItsURI(t *testing.T) {
+	w, e := reviewing(t, "a ü.txt", "a\n", "b\n")
+	uri := e.diffs()["a ü.txt"].URI
+	var list rpc.DiffList
+	e.must("diff/list", obj{"workspace": w.ws, "path": uri}, &list)
+	require.Len(t, list.Diffs, 1)
+	e.decides("diff/reject", obj{"path": uri})
+	w.requireTree(tree{"a ü.txt": "a\n"})
 }
