@@ -47,7 +47,7 @@ func FindDirs() (Dirs, error) {
 }
 
 // FindDaemon is FindDirs for clients. A daemon that has our database and was started in another environment, one without
-// XDG_RUNTIME_DIR say, is theirs, too, where none runs in the place that is theirs and CURSORD_SOCKET does not name one.
+// XDG_RUNTIME_DIR say, is theirs, too, where none serves in the place that is theirs and CURSORD_SOCKET does not name one.
 func FindDaemon() (Dirs, error) {
 	d, err := FindDirs()
 	if err != nil || d.socketChosen {
@@ -55,7 +55,8 @@ func FindDaemon() (Dirs, error) {
 	}
 	note, err := os.ReadFile(d.note())
 	path := strings.TrimSpace(string(note))
-	if err == nil && path != d.Socket && filepath.IsAbs(path) && !Running(d.Socket) && Running(path) {
+	serves := func(socket string) bool { return Serving(socket) && Running(socket) }
+	if err == nil && path != d.Socket && filepath.IsAbs(path) && !serves(d.Socket) && serves(path) {
 		d.Socket = path
 	}
 	return d, nil

@@ -99,6 +99,48 @@ func TestFindDirs(t *testing.T) {
 	}
 }
 
+// TestFindDaemon has a daemon in another environment, and then one in ours that has just begun and will not get the database.
+func TestFindDaemon(t *testing.T) {
+	home := shortDir(t)
+	own, other := filepath.Join(home, "own"), filepath.Join(home, "other")
+	in := func(runtime string) Dirs {
+		require.NoError(t, os.MkdirAll(runtime, 0o700))
+		for _, name := range []string{"CURSORD_STATE_DIR", "CURSORD_CONFIG", "CURSORD_SOCKET", "XDG_STATE_HOME", "XDG_CONFIG_HOME"} {
+			t.Setenv(name, "")
+		}
+		t.Setenv("HOME", home)
+		t.Setenv("XDG_RUNTIME_DIR", runtime)
+		d, err := FindDirs()
+		require.NoError(t, err)
+		return d
+	}
+	there := in(other)
+	require.NoError(t, there.MakeState())
+	serving, err := there.Listen()
+	require.NoError(t, err)
+	require.NoError(t, there.NoteSocket())
+	here := in(own)
+	finds := func(want Dirs) {
+		t.Helper()
+		d, err := FindDaemon()
+		require.NoError(t, err)
+		require.Equal(t, want.Socket, d.Socket)
+	}
+	finds(here) // the other does not serve yet
+	require.NoError(t, serving.MarkServing())
+	finds(there)
+	vain, err := here.Listen()
+	require.NoError(t, err)
+	finds(there)
+	t.Setenv("CURSORD_SOCKET", here.Socket)
+	finds(here)
+	t.Setenv("CURSORD_SOCKET", "")
+	require.NoError(t, serving.Release())
+	finds(here)
+	require.NoError(t, vain.Release())
+	finds(here)
+}
+
 func TestMakeState(t *testing.T) {
 	dir := shortDir(t)
 	d := Dirs{State: filepath.Join(dir, "deep", "state")}
