@@ -64,6 +64,9 @@ func exitStatus(err error, started bool, help string, w io.Writer) int {
 		if answer := (*rpc.Error)(nil); errors.As(err, &answer) && answer.Data.Hint != "" {
 			fmt.Fprintf(w, "  %s\n", answer.Data.Hint)
 		}
+		if errors.Is(err, rpc.ErrClosed) {
+			fmt.Fprintln(w, `  it has ended: try again, which starts another; "cursord logs" may say why`)
+		}
 		return exitFailed
 	}
 }
