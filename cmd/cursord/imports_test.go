@@ -42,7 +42,7 @@ var restricted = map[string][]string{
 	"github.com/mattn/go-isatty":      {"cursord/cmd/cursord"},
 	"net/http":                        {},
 	"github.com/oklog/ulid/v2":        {"cursord/daemon", "cursord/sessions", "cursord/cmd/cursord"},
-	"golang.org/x/sys/unix":           {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/internal/filestat", "cursord/cmd/cursord"},
+	"golang.org/x/sys/unix":           {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/internal/filestat", "cursord/sessions", "cursord/cmd/cursord"},
 }
 
 // TestImportTable holds the packages to the order in ARCHITECTURE.md.
