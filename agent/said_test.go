@@ -20,8 +20,8 @@ func TestWhatIsCutComparesAsIfItWereThere(t *testing.T) {
 		n, largest := 0, 0
 		word := func() string { n++; return fmt.Sprintf("%d,", n) }
 		since, whole := "", ""
-		quoted := func(kind, text, more string) string {
-			return fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"text","text":%q}]}%s}`, kind+text, more)
+		quoted := func(text, more string) string {
+			return fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"text","text":%q}]}%s}`, text, more)
 		}
 		for range 200 {
 			var line string
@@ -32,20 +32,19 @@ func TestWhatIsCutComparesAsIfItWereThere(t *testing.T) {
 					b.WriteString(word())
 				}
 				since += b.String()
-				line = quoted("", b.String(), `,"timestamp_ms":1`)
+				line = quoted(b.String(), `,"timestamp_ms":1`)
 			case k == 24:
-				line = quoted("", since, "") // repeats it
-				whole, since = whole+since, ""
+				line = quoted(since, "") // repeats it
 			case k == 25:
-				line = quoted("", since[:rng.IntN(len(since)+1)], `,"model_call_id":"m"`)
+				line = quoted(since[:rng.IntN(len(since)+1)], `,"model_call_id":"m"`)
 			case k == 26:
-				line = quoted("", since[rng.IntN(len(since)+1):], `,"model_call_id":"m"`)
+				line = quoted(since[rng.IntN(len(since)+1):], `,"model_call_id":"m"`)
 			case k == 27:
-				line = quoted("", whole+since+word(), `,"model_call_id":"m"`)
+				line = quoted(whole+since+word(), `,"model_call_id":"m"`)
 			case k == 28:
 				line = `{"type":"retry","subtype":"starting","is_resume":false}`
 			default:
-				line = quoted("", since+word(), `,"model_call_id":"m"`)
+				line = quoted(since+word(), `,"model_call_id":"m"`)
 			}
 			want, got := all.Line([]byte(line)), little.Line([]byte(line))
 			require.Equal(t, want, got, "seed %d: %.300s", seed, line)
