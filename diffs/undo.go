@@ -1,6 +1,9 @@
 package diffs
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A Decision is what Decide did, kept to take it back. It belongs to the review that made it; as JSON it outlives
 // a restart.
@@ -64,7 +67,7 @@ func (r *Review) log(p piece, sel []bool, accept bool) decidedRun {
 		a := r.atoms[i]
 		l := decidedAtom{ID: a.id, Ins: a.ins, Del: a.del, User: a.user, Decided: sel[i]}
 		if l.Decided && (a.del != 0) == accept {
-			l.Gone, l.Text = true, a.text
+			l.Gone, l.Text = true, strings.Clone(a.text) // the text that the line came with may be gone
 		}
 		d.Atoms = append(d.Atoms, l)
 	}

@@ -208,6 +208,7 @@ func (w *weave) splice(on side, splices []splice, n int32) {
 			line++
 		}
 		for _, l := range s.lines {
+			l = strings.Clone(l) // one line is not to keep all of the text that it came with
 			out = append(out, atom{text: l, id: w.id(), ins: n, user: n == 0})
 		}
 	}
