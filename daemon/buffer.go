@@ -280,6 +280,6 @@ func (r *reviewer) forgetDecisions(f *file, groups []uint64) {
 		if i < 0 {
 			continue
 		}
-		r.forget(i, func(gf groupFile) bool { return gf.N == f.n || gf.N == 0 && gf.Path == f.path })
+		r.forget(i, func(gf groupFile) bool { return gf.of(f) })
 	}
 }

@@ -55,6 +55,7 @@ type file struct {
 	accepted []string       // of a copy: folders that were made for it in the work tree
 	mode     uint32         // permission bits as last seen, for writing a deleted file back
 	stored   fileState      // what the store has
+	sources  int            // of edits, that the review knew when it last forgot some
 
 	vanished *diffs.Review // as it was before the file was seen to be gone while a call was open that may have moved it
 	gone     uint64        // the review's revision then
@@ -337,6 +338,7 @@ func (r *reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.
 	for _, f := range files {
 		r.rewatch = true
 		r.syncBuffers(f)
+		r.forgetSources(f)
 		var blobs [][]byte
 		f.stored, blobs = f.state()
 		f.moved = false

@@ -56,7 +56,7 @@ func (r *reviewer) push(g *group) (ops []sessions.Op) {
 	}
 	for len(r.log) >= maxGroups {
 		ops = append(ops, sessions.DropDecision{N: r.log[0].n})
-		r.log = r.log[1:]
+		r.log = slices.Delete(r.log, 0, 1)
 	}
 	r.log = append(r.log, g)
 	return append(ops, sessions.PutDecision{N: g.n, Data: encode(g)})
@@ -241,6 +241,27 @@ func (r *reviewer) forget(i int, lost func(groupFile) bool) {
 	r.log[i] = &g
 	r.ops = append(r.ops, sessions.PutDecision{N: g.n, Data: encode(&g)})
 }
+
+// forgetSources has a file's review forget who made edits that are settled for good, once there are many of them.
+func (r *reviewer) forgetSources(f *file) {
+	const few = 64
+	if f.review.Sources() < 2*f.sources+few || len(f.buffers) > 0 || f.vanished != nil { // copies ask about edits, too
+		return
+	}
+	f.review.ForgetSources(func(yield func(*diffs.Decision) bool) {
+		for _, g := range r.log {
+			for i := range g.Files {
+				if g.Files[i].of(f) && !yield(&g.Files[i].Decision) {
+					return
+				}
+			}
+		}
+	})
+	f.sources = f.review.Sources()
+}
+
+// of reports whether the part is one in f.
+func (gf *groupFile) of(f *file) bool { return gf.N == f.n || gf.N == 0 && gf.Path == f.path }
 
 func (g *group) hunks() (n int) {
 	for _, f := range g.Files {

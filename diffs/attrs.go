@@ -21,7 +21,7 @@ func (r *Review) Rename(from, to string, by *Source) (changed bool) {
 	case by == nil:
 		r.wasPath = to
 	case to != r.wasPath && r.was && r.is:
-		r.renamed.add(r.edit(*by))
+		r.renamed.add(r.sources.edit(*by))
 		if r.renamed.ID == 0 {
 			r.renamed.ID = r.id()
 		}

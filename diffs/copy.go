@@ -8,7 +8,8 @@ import (
 // Copy returns a review that goes its own way from now on.
 func (r *Review) Copy() *Review {
 	c := *r
-	c.atoms, c.sources = slices.Clone(r.atoms), slices.Clone(r.sources)
+	c.atoms = slices.Clone(r.atoms)
+	c.sources = sources{slices.Clone(r.sources.by), slices.Clone(r.sources.numbers)}
 	for _, op := range []*fileOp{&c.op, &c.unknown, &c.chmod, &c.renamed} {
 		op.Edits = slices.Clone(op.Edits)
 	}

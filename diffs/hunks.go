@@ -115,15 +115,15 @@ func (r *Review) Hunks() []Hunk {
 		switch {
 		case p.what == aRun:
 			h.Kind = TextHunk
-			h.Sources = r.sourcesOf(r.edits(p, nil))
+			h.Sources = r.sources.of(r.edits(p, nil))
 			w.write(&h, p)
 		case p.what == theOp:
-			h.Sources = r.sourcesOf(r.edits(p, r.op.Edits))
+			h.Sources = r.sources.of(r.edits(p, r.op.Edits))
 			if r.whole == nil {
 				w.write(&h, p)
 			}
 		default:
-			h.Sources = r.sourcesOf(r.fileOp(p.what).Edits)
+			h.Sources = r.sources.of(r.fileOp(p.what).Edits)
 		}
 		hunks[i] = h
 	}
@@ -141,16 +141,6 @@ func (r *Review) edits(p piece, more []int32) []int32 {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-func (r *Review) sourcesOf(edits []int32) []Source {
-	sources := make([]Source, 0, len(edits))
-	for _, n := range edits {
-		if n > 0 && int(n) <= len(r.sources) {
-			sources = append(sources, r.sources[n-1])
-		}
-	}
-	return sources
 }
 
 // A writer fills in the lines of hunks, in file order.

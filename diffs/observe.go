@@ -6,14 +6,14 @@ import "slices"
 // person. It reports whether the review changed, which it may even where the file did not.
 func (r *Review) Observe(now Content, by *Source) (changed bool) {
 	r.forget()
-	before, edits, n := r.shape().sum(), len(r.sources), int32(0)
+	before, edits, n := r.shape().sum(), r.sources, int32(0)
 	if by != nil {
-		n = r.edit(*by)
+		n = r.sources.edit(*by)
 	}
 	r.observe(now.Exists, now.body(), n)
 	r.observeAttrs(now.Mode, n)
 	if r.shape().sum() == before {
-		r.sources = r.sources[:edits]
+		r.sources = edits
 		return false
 	}
 	r.rev++

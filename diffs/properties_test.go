@@ -11,6 +11,7 @@ import (
 // check looks at all that must hold of a review at any time, deciding only on copies of it.
 func (m *machine) check() {
 	t := m.t
+	m.forgetSources()
 	require.Equal(t, normal(m.disk), normal(m.r.Current()), "1: the review knows the disk")
 	wellFormed(t, m.r)
 	checkHunks(t, m.r)
@@ -18,6 +19,30 @@ func (m *machine) check() {
 	m.checkAll()
 	m.checkOrder()
 	m.checkRestored()
+}
+
+// forgetSources has the review forget who made the edits that nothing asks about, and sees that none is missed.
+func (m *machine) forgetSources() {
+	before := m.r.Hunks()
+	log := slices.Concat(m.done, m.undone)
+	m.r.ForgetSources(func(yield func(*Decision) bool) {
+		for i := range log {
+			if !yield(&log[i]) {
+				return
+			}
+		}
+	})
+	require.Equal(m.t, before, m.r.Hunks())
+	for _, p := range m.r.list() {
+		edits := m.r.fileOp(p.what).Edits
+		if p.what == aRun {
+			edits = nil
+		}
+		if p.what == aRun || p.what == theOp {
+			edits = m.r.edits(p, edits)
+		}
+		require.Len(m.t, m.r.sources.of(edits), len(edits), "the sources of %v", edits)
+	}
 }
 
 func (m *machine) checkAll() {

@@ -1,9 +1,6 @@
 package diffs
 
-import (
-	"slices"
-	"weak"
-)
+import "weak"
 
 // A Review is what is undecided in one file, like a working copy between two commits: its baseline is what the
 // person has agreed to or written, its present text is what the path holds.
@@ -11,12 +8,12 @@ type Review struct {
 	weave // of a text; without atoms while whole is set
 
 	limits  Limits
-	was, is bool     // whether the baseline and the present file exist
-	whole   *whole   // not nil: no text, too large, or a link, on either side
-	op      fileOp   // the undecided creation, deletion or whole change
-	unknown fileOp   // an undecided change to something that was not seen
-	attrs            // what there is beside the content
-	sources []Source // of edit n, at n-1
+	was, is bool   // whether the baseline and the present file exist
+	whole   *whole // not nil: no text, too large, or a link, on either side
+	op      fileOp // the undecided creation, deletion or whole change
+	unknown fileOp // an undecided change to something that was not seen
+	attrs          // what there is beside the content
+	sources sources
 	rev     uint64
 	held    [2]weak.Pointer[Content] // the baseline and the present as read last; memory that is needed takes them
 }
@@ -54,7 +51,7 @@ func (l Limits) New(base Content) *Review {
 // NewUnknown is NewUnknown with other limits.
 func (l Limits) NewUnknown(now Content, src Source) *Review {
 	r := l.New(now)
-	r.unknown = fileOp{ID: r.id(), Edits: []int32{r.edit(src)}}
+	r.unknown = fileOp{ID: r.id(), Edits: []int32{r.sources.edit(src)}}
 	r.rev++
 	return r
 }
@@ -71,16 +68,6 @@ func (r *Review) settle(exists bool, b body, user bool) {
 	}
 	r.noteLineEnd(b.text)
 	r.reset(b.text, user)
-}
-
-// edit returns the number of the edit that src made.
-func (r *Review) edit(src Source) int32 {
-	i := slices.Index(r.sources, src)
-	if i < 0 {
-		i = len(r.sources)
-		r.sources = append(r.sources, src)
-	}
-	return int32(i) + 1
 }
 
 // Kind returns what happened to the file; Modified also when there is nothing to review in a text.

@@ -169,6 +169,8 @@ func TestUnmarshalRefuses(t *testing.T) {
 		{"more lines", state, "a\nb\n", "a\nx\ny\n"},
 		{"another settled line", state, "q\nb\n", "a\nx\n"},
 		{"an edit that is not there", strings.Replace(state, `[0,1,0,`, `[0,9,0,`, 1), "a\nb\n", "a\nx\n"},
+		{"an edit without a source", strings.Replace(state, `"sources":`, `"edits":[1,2],"sources":`, 1), "a\nb\n", "a\nx\n"},
+		{"an edit without a number", strings.Replace(state, `"sources":`, `"edits":[0],"sources":`, 1), "a\nb\n", "a\nx\n"},
 		{"too many", strings.Replace(state, `,1]]`, `,99999999999]]`, 1), "a\nb\n", "a\nx\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

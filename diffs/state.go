@@ -149,6 +149,7 @@ type state struct {
 	Next    uint64   `json:"next"`
 	Rev     uint64   `json:"rev"`
 	Sources []Source `json:"sources,omitempty"`
+	Edits   []int32  `json:"edits,omitempty"` // the numbers of Sources; without: 1 and up
 	shape
 }
 
@@ -156,7 +157,7 @@ const stateVersion = 1
 
 // Marshal returns all of the review but the two texts, which Unmarshal wants beside it: the Data of Baseline and Current.
 func (r *Review) Marshal() []byte {
-	b, err := json.Marshal(state{stateVersion, r.limits, r.eol, r.next, r.rev, r.sources, r.shape()})
+	b, err := json.Marshal(state{stateVersion, r.limits, r.eol, r.next, r.rev, r.sources.by, r.sources.stored(), r.shape()})
 	if err != nil {
 		panic(err) // cannot happen: numbers, booleans and strings
 	}
@@ -172,8 +173,12 @@ func Unmarshal(data, base, now []byte) (*Review, error) {
 	if s.Version != stateVersion {
 		return nil, fmt.Errorf("%w: version %d", ErrCorrupt, s.Version)
 	}
-	r := &Review{limits: s.Limits.orDefault(), was: s.Was, is: s.Is, op: s.Op, unknown: s.Unknown, sources: s.Sources, rev: s.Rev}
+	r := &Review{limits: s.Limits.orDefault(), was: s.Was, is: s.Is, op: s.Op, unknown: s.Unknown, rev: s.Rev}
 	r.attrs, r.eol, r.next = s.attrs(), s.EOL, s.Next
+	var ok bool
+	if r.sources, ok = storedSources(s.Sources, s.Edits); !ok {
+		return nil, fmt.Errorf("%w: %d numbers of %d edits", ErrCorrupt, len(s.Edits), len(s.Sources))
+	}
 	if s.Whole != nil {
 		r.whole = &whole{base: storedBody(base, s.Whole.BaseTarget), baseID: s.Whole.Base}
 		b := storedBody(now, s.Whole.NowTarget)
@@ -184,7 +189,7 @@ func Unmarshal(data, base, now []byte) (*Review, error) {
 		r.whole.nowID, r.whole.touched, r.whole.forked, r.next = s.Whole.Now, s.Whole.Touched, s.Whole.Forked, s.Next
 		return r, nil
 	}
-	return r, r.weave.restore(s.shape, string(base), string(now), int32(len(s.Sources)))
+	return r, r.weave.restore(s.shape, string(base), string(now), r.sources.last())
 }
 
 // storedBody returns what was stored as data or as target.

@@ -1,0 +1,98 @@
+package diffs
+
+import (
+	"iter"
+	"slices"
+)
+
+// The sources of a review say who made its edits, which have numbers: those that anything may still ask about.
+type sources struct {
+	by      []Source
+	numbers []int32 // of the edits in by; they ascend
+}
+
+// last is the highest number.
+func (s *sources) last() int32 {
+	if len(s.numbers) == 0 {
+		return 0
+	}
+	return s.numbers[len(s.numbers)-1]
+}
+
+// edit returns the number of the edit that src made.
+func (s *sources) edit(src Source) int32 {
+	if i := slices.Index(s.by, src); i >= 0 {
+		return s.numbers[i]
+	}
+	s.by, s.numbers = append(s.by, src), append(s.numbers, s.last()+1)
+	return s.last()
+}
+
+// of returns who made some edits.
+func (s *sources) of(edits []int32) []Source {
+	by := make([]Source, 0, len(edits))
+	for _, n := range edits {
+		if i, ok := slices.BinarySearch(s.numbers, n); ok {
+			by = append(by, s.by[i])
+		}
+	}
+	return by
+}
+
+// stored returns the numbers as they are stored: nil if none is missing.
+func (s *sources) stored() []int32 {
+	if int(s.last()) == len(s.numbers) {
+		return nil
+	}
+	return s.numbers
+}
+
+// storedSources is the reverse of stored. It returns false for what cannot have been stored.
+func storedSources(by []Source, numbers []int32) (s sources, ok bool) {
+	if numbers == nil {
+		for i := range by {
+			numbers = append(numbers, int32(i)+1)
+		}
+	}
+	for i, n := range numbers {
+		if n <= 0 || i > 0 && n <= numbers[i-1] {
+			return s, false
+		}
+	}
+	return sources{by, numbers}, len(by) == len(numbers)
+}
+
+// Sources returns how many edits the review knows the source of.
+func (r *Review) Sources() int { return len(r.sources.by) }
+
+// ForgetSources forgets who made the edits of which nothing is pending, unless one of the decisions can bring it back. They
+// must be all of the review's that are to be undone or redone; those of a copy count too.
+func (r *Review) ForgetSources(decisions iter.Seq[*Decision]) {
+	asked := make(map[int32]bool)
+	ops := func(ops ...fileOp) {
+		for _, op := range ops {
+			for _, n := range op.Edits {
+				asked[n] = true
+			}
+		}
+	}
+	ops(r.op, r.unknown, r.chmod, r.renamed)
+	for i := range r.atoms {
+		asked[r.atoms[i].ins], asked[r.atoms[i].del] = true, true
+	}
+	for d := range decisions {
+		ops(d.Before.Op, d.Before.Unknown, d.Before.Mode, d.Before.Move)
+		for _, run := range d.Runs {
+			for i := range run.Atoms {
+				asked[run.Atoms[i].Ins], asked[run.Atoms[i].Del] = true, true
+			}
+		}
+	}
+	var kept sources
+	for i, n := range r.sources.numbers {
+		if asked[n] {
+			kept.by, kept.numbers = append(kept.by, r.sources.by[i]), append(kept.numbers, n)
+		}
+	}
+	r.sources = kept
+}
