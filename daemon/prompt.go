@@ -3,6 +3,7 @@ package daemon
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -247,6 +248,17 @@ func (w *workspace) takeNotes(c *commit, session string) []string {
 	}
 	w.notes = kept
 	return shortRejections(taken)
+}
+
+// dropNotes forgets remarks that are not to be told any more.
+func (w *workspace) dropNotes(c *commit, which func(note) bool) {
+	w.notes = slices.DeleteFunc(w.notes, func(n note) bool {
+		drop := which(n)
+		if drop {
+			c.ops = append(c.ops, sessions.DropNote{N: n.n})
+		}
+		return drop
+	})
 }
 
 func (w *workspace) loadNotes() error {

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"cursord/diffs"
-	"cursord/sessions"
 )
 
 // Bounds, in bytes and lines, of what an agent is told of rejected changes.
@@ -95,6 +94,9 @@ func (r *reviewer) tellRejections(g *group) {
 	_ = r.w.call(func() { // an error says that there are no more prompts
 		var c commit
 		for _, t := range g.Told {
+			if _, err := r.w.session(t.Session); err != nil {
+				continue // it was deleted, and has no more prompts
+			}
 			r.w.keepNote(&c, note{SessionID: t.Session, Text: t.Text, Group: g.n})
 		}
 		r.w.submit(&c)
@@ -113,13 +115,7 @@ func (r *reviewer) toldRejections(group uint64) (told bool) {
 func (r *reviewer) takeBackRejections(group uint64) {
 	_ = r.w.call(func() { // as above
 		var c commit
-		r.w.notes = slices.DeleteFunc(r.w.notes, func(n note) bool {
-			if n.Group != group {
-				return false
-			}
-			c.ops = append(c.ops, sessions.DropNote{N: n.n})
-			return true
-		})
+		r.w.dropNotes(&c, func(n note) bool { return n.Group == group })
 		if len(c.ops) > 0 {
 			r.w.submit(&c)
 		}

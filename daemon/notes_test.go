@@ -1,0 +1,40 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestDeletedSessionsLeftTheirRemarks deletes a session that was to be told of rejections, and rejects another of its changes.
+func TestDeletedSessionsLeftTheirRemarks(t *testing.T) {
+	w := openSpace(t, nil)
+	kept, err := w.d.CreateSession(w.root, SessionParams{})
+	require.NoError(t, err)
+	gone, err := w.d.CreateSession(w.root, SessionParams{})
+	require.NoError(t, err)
+	reject := func(n uint64) {
+		w.review.tellRejections(&group{n: n, Told: []rejection{{gone.ID, "that was rejected"}, {kept.ID, "this was rejected"}}})
+	}
+	waits := func(want ...string) {
+		t.Helper()
+		w.in(t, func() {
+			var have []string
+			for _, n := range w.notes {
+				have = append(have, n.SessionID)
+			}
+			require.Equal(t, want, have)
+		})
+		require.Eventually(t, func() bool {
+			notes, err := w.d.store.Notes(w.root)
+			return err == nil && len(notes) == len(want)
+		}, patience, time.Millisecond, "what is stored")
+	}
+	reject(1)
+	waits(gone.ID, kept.ID)
+	require.NoError(t, w.d.DeleteSession(gone.ID))
+	waits(kept.ID)
+	reject(2)
+	waits(kept.ID, kept.ID)
+}
