@@ -33,6 +33,7 @@ func (w *world) exported(id string, updated time.Time, size int) string {
 	lines.session(s)
 	lines.turn(turn)
 	lines.item(item)
+	lines.end()
 	require.NoError(w.t, f.Close())
 	return path
 }
