@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -96,6 +97,8 @@ func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
 		require.NotEqual(t, "log/message", n.Method, n.Message)
 	}
 	require.NoError(t, conn.Close())
+	_, err = from.Read()
+	require.ErrorIs(t, err, io.EOF, "the line has seen its end before it sees the daemon's")
 	require.NoError(t, daemon.Close())
 	require.NoError(t, line.Wait())
 }
