@@ -148,9 +148,7 @@ func writes(path, text string) []string {
 
 // TestHugeExport exports and imports a session of 50 MB, which the command does not hold in memory.
 func TestHugeExport(t *testing.T) {
-	if raceDetector {
-		t.Skip("too large for the race detector")
-	}
+	huge(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("memory is read as Linux tells it")
 	}

@@ -11,11 +11,9 @@ import (
 	"cursord/sessions"
 )
 
-// TestAnImportThatDoesNotFitLeavesTheDatabaseInOrder imports what the disk has no room for: turns go on.
-func TestAnImportThatDoesNotFitLeavesTheDatabaseInOrder(t *testing.T) {
-	if raceDetector {
-		t.Skip("too large for the race detector")
-	}
+// TestHugeImportThatDoesNotFit imports what the disk has no room for: it leaves the database in order, and turns go on.
+func TestHugeImportThatDoesNotFit(t *testing.T) {
+	huge(t)
 	w := newWorld(t)
 	mounted(t, filepath.Join(w.dir, "state"), "40m")
 	t.Cleanup(w.kill) // before the disk goes
