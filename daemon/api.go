@@ -134,7 +134,8 @@ type TurnParams struct {
 	Model     *string
 	Mode      *sessions.Mode
 	Force     bool
-	Recap     bool // begin a fresh chat with the session's transcript as context
+	Isolation string // of the session that the turn makes, else the session's own; "": as that is, or the settings say
+	Recap     bool   // begin a fresh chat with the session's transcript as context
 }
 
 // A Context is something put into the prompt beside the user's words; see composePrompt for its form.

@@ -42,6 +42,9 @@ func (p *TurnParams) check() error {
 	if p.Mode != nil && !validMode(*p.Mode) {
 		return invalid("mode", "must be agent, ask or plan")
 	}
+	if err := checkIsolation(p.Isolation); err != nil {
+		return err
+	}
 	size := len(p.Prompt)
 	for i, c := range p.Context {
 		size += len(c.Text) + len(c.Path) + len(c.Title)

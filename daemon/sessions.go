@@ -58,8 +58,8 @@ func (p *SessionParams) check() error {
 	if p.Mode != nil && !validMode(*p.Mode) {
 		return invalid("mode", "must be agent, ask or plan")
 	}
-	if _, err := isolation(p.Isolation); err != nil && p.Isolation != "" {
-		return invalid("isolation", `must be "none" or "copy"`)
+	if err := checkIsolation(p.Isolation); err != nil {
+		return err
 	}
 	if p.AgentSessionID != "" {
 		if err := checkChat(p.AgentSessionID); err != nil {
@@ -86,6 +86,23 @@ func checkChat(id string) error {
 		return nil
 	}
 	return invalid("agentSessionId", "%q is no id of a chat", runePrefix(id, chatIDMax))
+}
+
+func checkIsolation(name string) error {
+	if _, err := isolation(name); err != nil && name != "" {
+		return invalid("isolation", `must be "none" or "copy"`)
+	}
+	return nil
+}
+
+// keepsIsolation refuses an isolation that is not the session's own: where its agent works never changes.
+func keepsIsolation(s *sessions.Session, asked string) error {
+	if asked == "" || asked == s.Isolation {
+		return nil
+	}
+	e := invalid("isolation", "session %s has isolation %q and keeps it", s.ID, s.Isolation)
+	e.Hint = "leave isolation out, or begin a new session"
+	return e
 }
 
 func validMode(m sessions.Mode) bool {
@@ -172,6 +189,9 @@ func (d *Daemon) UpdateSession(id string, p SessionParams) (*sessions.Session, e
 	return w.changeSession(func(c *commit) (*sessions.Session, error) {
 		ls, err := w.liveSession(id)
 		if err != nil {
+			return nil, err
+		}
+		if err := keepsIsolation(ls.session, p.Isolation); err != nil {
 			return nil, err
 		}
 		s := *ls.session

@@ -104,12 +104,19 @@ func (w *workspace) startTurn(p TurnParams, answer func(*sessions.Session, *sess
 		}
 		t, err := w.turn(p.TurnID)
 		if err == nil {
-			if t.Workspace != w.root || p.SessionID != "" && p.SessionID != t.SessionID || p.Prompt != t.Prompt {
+			if t.Workspace != w.root || p.SessionID != "" && p.SessionID != t.SessionID || !p.names(t) {
 				fail(errTurnTaken)
 				return
 			}
 			s, err := w.session(t.SessionID)
-			reply(s, t, err)
+			if err == nil {
+				err = keepsIsolation(s, p.Isolation)
+			}
+			if err != nil {
+				fail(err)
+				return
+			}
+			reply(s, t, nil)
 			return
 		}
 		if !errors.Is(err, sessions.ErrNotFound) {
@@ -137,7 +144,7 @@ func (w *workspace) startTurn(p TurnParams, answer func(*sessions.Session, *sess
 	}
 	var s sessions.Session
 	if ls == nil {
-		made, err := w.newSession(SessionParams{Model: p.Model, Mode: p.Mode})
+		made, err := w.newSession(SessionParams{Model: p.Model, Mode: p.Mode, Isolation: p.Isolation})
 		if err != nil {
 			fail(err)
 			return
@@ -146,6 +153,9 @@ func (w *workspace) startTurn(p TurnParams, answer func(*sessions.Session, *sess
 		s.Title = titleOf(p.Prompt)
 		ls = &liveSession{session: &s}
 		w.sessions[s.ID] = ls
+	} else if err := keepsIsolation(ls.session, p.Isolation); err != nil {
+		fail(err)
+		return
 	} else {
 		s = *ls.session
 		if s.Title == "" {
@@ -186,6 +196,12 @@ func (w *workspace) startTurn(p TurnParams, answer func(*sessions.Session, *sess
 	})
 	w.submit(&c)
 	w.schedule()
+}
+
+// names reports whether the parameters may be those that made t: a repeated request finds its turn, and another request
+// never gets a turn that may do more, or less, than it asked for.
+func (p *TurnParams) names(t *sessions.Turn) bool {
+	return p.Prompt == t.Prompt && p.Force == t.Force && (p.Mode == nil || *p.Mode == t.Mode)
 }
 
 // alias returns the name by which the client knows the workspace.

@@ -100,7 +100,7 @@ type SessionCreateParams struct {
 	Title          *string        `json:"title,omitempty"`
 	Model          *string        `json:"model,omitempty"`
 	Mode           *sessions.Mode `json:"mode,omitempty"`
-	Isolation      string         `json:"isolation,omitempty"`      // none or copy
+	Isolation      *string        `json:"isolation,omitempty" jsonschema:"enum=none,enum=copy"`
 	AgentSessionID string         `json:"agentSessionId,omitempty"` // a chat that cursor-agent has
 }
 
@@ -148,6 +148,7 @@ type SessionUpdateParams struct {
 	Title     *string        `json:"title,omitempty"`
 	Model     *string        `json:"model,omitempty"`
 	Mode      *sessions.Mode `json:"mode,omitempty"`
+	Isolation *string        `json:"isolation,omitempty" jsonschema:"enum=none,enum=copy"` // the session's own; another is refused
 }
 
 // SessionResult is a session.
@@ -173,6 +174,7 @@ type TurnStartParams struct {
 	Context   []Context      `json:"context,omitempty"`
 	Model     *string        `json:"model,omitempty"`
 	Mode      *sessions.Mode `json:"mode,omitempty"`
+	Isolation *string        `json:"isolation,omitempty" jsonschema:"enum=none,enum=copy"` // of the new session, else the session's own
 	Force     bool           `json:"force,omitempty"`
 	TurnID    string         `json:"turnId,omitempty"` // a name for the turn, so that the call may be repeated
 	Recap     bool           `json:"recap,omitempty"`  // begin a fresh chat with the session's transcript as context

@@ -10,8 +10,12 @@ import (
 )
 
 func (f *face) createSession(_ context.Context, p *SessionCreateParams) (SessionResult, error) {
+	isolation, err := isolationOf(p.Isolation)
+	if err != nil {
+		return SessionResult{}, err
+	}
 	session, err := f.d.CreateSession(p.Workspace, daemon.SessionParams{
-		Title: p.Title, Model: p.Model, Mode: p.Mode, Isolation: p.Isolation, AgentSessionID: p.AgentSessionID,
+		Title: p.Title, Model: p.Model, Mode: p.Mode, Isolation: isolation, AgentSessionID: p.AgentSessionID,
 	})
 	return SessionResult{session}, err
 }
@@ -50,7 +54,13 @@ func (f *face) readSession(_ context.Context, p *SessionReadParams) (daemon.Tran
 }
 
 func (f *face) updateSession(_ context.Context, p *SessionUpdateParams) (SessionResult, error) {
-	session, err := f.d.UpdateSession(p.SessionID, daemon.SessionParams{Title: p.Title, Model: p.Model, Mode: p.Mode})
+	isolation, err := isolationOf(p.Isolation)
+	if err != nil {
+		return SessionResult{}, err
+	}
+	session, err := f.d.UpdateSession(p.SessionID, daemon.SessionParams{
+		Title: p.Title, Model: p.Model, Mode: p.Mode, Isolation: isolation,
+	})
 	return SessionResult{session}, err
 }
 
@@ -89,10 +99,22 @@ func (p *TurnStartParams) core() (daemon.TurnParams, error) {
 	if err != nil {
 		return daemon.TurnParams{}, err
 	}
+	isolation, err := isolationOf(p.Isolation)
 	return daemon.TurnParams{
 		Workspace: p.Workspace, SessionID: p.SessionID, TurnID: p.TurnID, Prompt: p.Prompt,
-		Context: contexts, Model: p.Model, Mode: p.Mode, Force: p.Force, Recap: p.Recap,
-	}, nil
+		Context: contexts, Model: p.Model, Mode: p.Mode, Isolation: isolation, Force: p.Force, Recap: p.Recap,
+	}, err
+}
+
+// isolationOf returns the isolation that a parameter names; "" if it is absent. An empty one is refused.
+func isolationOf(p *string) (string, error) {
+	if p == nil {
+		return "", nil
+	}
+	if *p == "" {
+		return "", invalid("isolation", `must be "none" or "copy"`)
+	}
+	return *p, nil
 }
 
 func (f *face) waitTurn(ctx context.Context, p *TurnParams, reply func(TurnResult, error)) {

@@ -254,6 +254,60 @@ func TestIsolationThatCannotBe(t *testing.T) {
 	e.ok(s)
 }
 
+// TestTurnStartHonoursIsolation: a turn that asks for a copy never writes the work tree, and one that cannot have what
+// it asks for does not begin.
+func TestTurnStartHonoursIsolation(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "a\n")
+	w.plays(lines(edits("1", "f", "a\n", "b\n"))...)
+	w.start()
+	e := w.opens()
+	start := func(params obj) (out rpc.TurnStartResult) {
+		t.Helper()
+		params["workspace"], params["prompt"] = w.ws, "do it"
+		e.must("turn/start", params, &out)
+		e.ends(out.Turn.ID)
+		return out
+	}
+	refused := func(method, field string, params obj) {
+		t.Helper()
+		before := len(w.runs())
+		err := e.fails(method, params)
+		require.EqualValues(t, -32602, err.Code)
+		require.Equal(t, field, err.Data.Field, err.Message)
+		require.NotEmpty(t, err.Data.Hint)
+		require.Len(t, w.runs(), before)
+	}
+	inCopy := start(obj{"isolation": "copy", "turnId": "apart", "whatEver": true})
+	require.Equal(t, "copy", inCopy.Session.Isolation)
+	w.requireTree(tree{"f": "a\n"})
+	require.True(t, e.diffs()["f"].Hunks[0].Isolated)
+
+	// The session's own value is taken, also by a repeated call, and no other.
+	again := start(obj{"isolation": "copy", "turnId": "apart"})
+	require.Equal(t, inCopy.Session.ID, again.Session.ID)
+	start(obj{"isolation": "copy", "sessionId": inCopy.Session.ID})
+	start(obj{"isolation": nil, "sessionId": inCopy.Session.ID})
+	w.requireTree(tree{"f": "a\n"})
+	for _, params := range []obj{{"turnId": "apart"}, {"sessionId": inCopy.Session.ID}} {
+		params["workspace"], params["prompt"], params["isolation"] = w.ws, "do it", "none"
+		refused("turn/start", "isolation", params)
+	}
+	refused("session/update", "isolation", obj{"sessionId": inCopy.Session.ID, "isolation": "none"})
+	e.must("session/update", obj{"sessionId": inCopy.Session.ID, "isolation": "copy", "title": "t"}, nil)
+	for _, more := range []obj{{"mode": "ask"}, {"force": true}} {
+		params := obj{"workspace": w.ws, "prompt": "do it", "turnId": "apart"}
+		for k, v := range more {
+			params[k] = v
+		}
+		require.Equal(t, "turnId", e.fails("turn/start", params).Data.Field)
+	}
+
+	// What asks for no more than is done anyway is taken.
+	require.Equal(t, "none", start(obj{"isolation": "none", "driver": "print", "sandbox": nil, "force": false}).Session.Isolation)
+	w.requireTree(tree{"f": "b\n"})
+}
+
 func TestIsolationBySettings(t *testing.T) {
 	w := newWorld(t)
 	w.put("f", "a\n")

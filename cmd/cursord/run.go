@@ -96,7 +96,7 @@ The exit status is 0 when the turn is completed, 1 when it failed, and 130 when 
 			}
 			if isolation != "" {
 				var created rpc.SessionResult
-				params := rpc.SessionCreateParams{Workspace: r.params.Workspace, Isolation: isolation}
+				params := rpc.SessionCreateParams{Workspace: r.params.Workspace, Isolation: &isolation}
 				if err := client.Call(c.Context(), "session/create", params, &created); err != nil {
 					return err
 				}

@@ -83,7 +83,7 @@ func (s *Server) openSession(p *prompt) {
 		s.startTurn(p)
 		return
 	}
-	params := rpc.SessionCreateParams{Workspace: p.workspace.path, Isolation: p.isolation, Model: p.params.Model, Mode: p.params.Mode}
+	params := rpc.SessionCreateParams{Workspace: p.workspace.path, Isolation: &p.isolation, Model: p.params.Model, Mode: p.params.Mode}
 	call(s, "session/create", params, func(made rpc.SessionResult, err error) {
 		if err != nil {
 			s.refused(p, err)

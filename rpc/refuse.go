@@ -1,0 +1,61 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// A refusal says why a method refuses a parameter, and what to do instead.
+type refusal struct {
+	message, hint string
+	except        string // the value, as JSON, that asks for what is done anyway
+}
+
+// unbuilt are parameters of the protocol that decide what may be written, run or read, and that this build cannot
+// honour. Other parameters that a method does not know are ignored; to ignore these could do harm.
+var unbuilt = map[string]refusal{
+	"sandbox":    {message: "this build cannot choose the agent's sandbox", hint: "leave it out: the agent's own settings decide"},
+	"autoReview": {message: "this build cannot choose the agent's auto-review", hint: "leave it out: the agent's own settings decide"},
+	"addDirs":    {message: "this build cannot give the agent folders beside the workspace", hint: "leave it out, or open a folder that holds them all"},
+	"approvals":  {message: "this build cannot ask a person for approvals", hint: `leave it out; mode "ask" or "plan" lets the agent only read`},
+	"driver":     {message: `this build cannot run the agent by a driver other than "print"`, hint: "leave it out", except: `"print"`},
+}
+
+// ofTurns are parameters of turn/start alone that a client might expect to be kept for the session.
+var ofTurns = map[string]refusal{
+	"force": {message: "a session does not keep it", hint: "send it with each turn/start", except: "false"},
+}
+
+// refusing returns m with the parameters refused that lists name. As everywhere, null is the same as absent.
+func refusing(m method, lists ...map[string]refusal) method {
+	serve := m.serve
+	m.serve = func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
+		if err := refused(params, lists); err != nil {
+			reply(nil, err)
+			return
+		}
+		serve(ctx, params, reply)
+	}
+	return m
+}
+
+func refused(params json.RawMessage, lists []map[string]refusal) error {
+	if len(params) == 0 || params[0] != '{' {
+		return nil // the method says what is wrong
+	}
+	var bad *Error
+	eachMember(params, func(name string, value []byte) {
+		for _, list := range lists {
+			r, ok := list[name]
+			if !ok || bad != nil || value[0] == 'n' || r.except != "" && string(value) == r.except {
+				continue
+			}
+			bad = invalid(name, r.message)
+			bad.Data.Hint = r.hint
+		}
+	})
+	if bad == nil {
+		return nil
+	}
+	return bad
+}
