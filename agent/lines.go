@@ -12,13 +12,16 @@ import (
 
 // A lineReader reads lines of any length; those over a limit are skipped.
 type lineReader struct {
-	br   *bufio.Reader
-	max  int
-	long []byte // a line that did not fit into br's buffer
+	br     *bufio.Reader
+	max    int
+	pieces [][]byte // of a line that did not fit into br's buffer; the first one is kept for the next
+	size   int      // of them all
+	joined []byte   // a line of several pieces
 }
 
-// keepLong is the buffer that is kept for the next long line, in bytes.
-const keepLong = 1 << 20
+// pieceSize is the size of the pieces in which a long line is collected. One buffer that grows would be copied, zeroed and
+// collected again and again, and that of some MiB holds all goroutines of the process up for that long.
+const pieceSize = 256 << 10
 
 func newLineReader(r io.Reader, limit int) *lineReader {
 	return &lineReader{br: bufio.NewReaderSize(r, 64<<10), max: limit}
@@ -28,31 +31,66 @@ func newLineReader(r io.Reader, limit int) *lineReader {
 // line's length. A last line without a newline comes together with the error.
 func (l *lineReader) next() (line []byte, skipped int64, err error) {
 	l.shrink()
-	l.long = l.long[:0]
 	for {
 		part, err := l.br.ReadSlice('\n')
 		switch {
 		case skipped > 0:
 			skipped += int64(len(part))
-		case len(l.long)+len(bytes.TrimRight(part, "\r\n")) > l.max:
-			skipped = int64(len(l.long) + len(part))
-			l.long = nil
-		case len(l.long) == 0 && !errors.Is(err, bufio.ErrBufferFull):
+		case l.size+len(bytes.TrimRight(part, "\r\n")) > l.max:
+			skipped = int64(l.size + len(part))
+			l.shrink()
+		case l.size == 0 && !errors.Is(err, bufio.ErrBufferFull):
 			return part, 0, err
 		default:
-			l.long = append(l.long, part...)
+			l.collect(part)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return l.long, skipped, err
+			return l.join(), skipped, err
 		}
 	}
 }
 
+// collect adds a part of a line that has more.
+func (l *lineReader) collect(part []byte) {
+	for l.size += len(part); len(part) > 0; {
+		last := len(l.pieces) - 1
+		if last < 0 || len(l.pieces[last]) == cap(l.pieces[last]) {
+			l.pieces = append(l.pieces, make([]byte, 0, pieceSize))
+			last++
+		}
+		p := l.pieces[last]
+		n := min(len(part), cap(p)-len(p))
+		l.pieces[last] = append(p, part[:n]...)
+		part = part[n:]
+	}
+}
+
+// join returns the line that was collected.
+func (l *lineReader) join() []byte {
+	if l.size == 0 {
+		return nil
+	}
+	if len(l.pieces) == 1 {
+		return l.pieces[0]
+	}
+	l.joined = make([]byte, 0, l.size)
+	for i, p := range l.pieces {
+		l.joined = append(l.joined, p...)
+		if i > 0 {
+			l.pieces[i] = nil
+		}
+	}
+	return l.joined
+}
+
 // shrink gives back the memory of a long line, which is not valid any more.
 func (l *lineReader) shrink() {
-	if cap(l.long) > keepLong {
-		l.long = nil
+	if len(l.pieces) > 0 {
+		clear(l.pieces[1:])
+		l.pieces = l.pieces[:1]
+		l.pieces[0] = l.pieces[0][:0]
 	}
+	l.size, l.joined = 0, nil
 }
 
 // ready reports whether the next line can be had without reading.

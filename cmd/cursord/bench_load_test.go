@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A probe is a client of another workspace, in which an agent speaks every 2 ms while a load is on the daemon.
+type probe struct {
+	requests delays // of requests, each of which goes through its workspace's loop
+	deltas   delays // of the agent's words
+}
+
+// probes has the world's agent play a load and measures what another workspace notices of it, until the load's turn ends.
+func (w *world) probes(b *testing.B, load ...string) (p probe, took time.Duration) {
+	beside := &world{t: w.t, dir: w.dir, ws: filepath.Join(w.dir, "beside"), cmd: w.cmd}
+	require.NoError(b, os.MkdirAll(beside.ws, 0o755))
+	w.plays(stamped(1_000_000, 2*time.Millisecond)...)
+	hearing := beside.listens()
+	hearing.calls("turn/start", obj{"workspace": beside.ws, "prompt": "speak", "turnId": "beside"})
+	asking := newListener(w.dials(w.socket()))
+	for { // its agent has read the script
+		if _, ok := deltaOf(hearing.next()); ok {
+			break
+		}
+	}
+	w.plays(load...)
+
+	loaded, over := w.listens(), make(chan struct{})
+	start := time.Now()
+	loaded.calls("turn/start", obj{"workspace": w.ws, "prompt": "do it", "turnId": "load"})
+	go func() {
+		defer close(over)
+		waits := newListener(w.dials(w.socket()))
+		waits.calls("turn/wait", obj{"turnId": "load"})
+		took = time.Since(start)
+		waits.conn.Close()
+	}()
+	go func() {
+		for {
+			if line, err := loaded.lines.ReadSlice('\n'); err != nil && len(line) == 0 {
+				return
+			}
+		}
+	}()
+	heard := make(chan struct{})
+	go func() {
+		defer close(heard)
+		for {
+			line := hearing.next()
+			if text, ok := deltaOf(line); ok {
+				p.deltas.arrived(text, time.Now())
+			} else if strings.Contains(string(line), `"status":"cancelled"`) {
+				return
+			}
+		}
+	}()
+	for asked := false; !asked; {
+		select {
+		case <-over:
+			asked = true
+		default:
+			start := time.Now()
+			asking.calls("session/list", obj{"workspace": beside.ws})
+			asking.calls("diff/list", obj{"workspace": beside.ws})
+			p.requests = append(p.requests, time.Since(start))
+			time.Sleep(time.Millisecond)
+		}
+	}
+	asking.calls("turn/cancel", obj{"turnId": "beside"})
+	<-heard
+	for _, l := range []*listener{hearing, asking, loaded} {
+		l.leaves()
+	}
+	return p, took
+}
+
+// BenchmarkBeside measures what a workspace notices of a load in another, and what memory the daemon needs for that.
+func BenchmarkBeside(b *testing.B) {
+	usesBuilt(b)
+	const calls, size = 50_000, 300 << 20
+	raw := func(text string) string { return fmt.Sprintf(`{"fake":"raw","text":%q}`, text) }
+	open := func(tool string) []string {
+		return []string{initLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, calls),
+			`{"type":"tool_call","subtype":"started","call_id":"c{{i}}","tool_call":{"` + tool +
+				`":{"args":{"path":"src/f{{i}}.go","command":"make {{i}}"}}}}`, done}
+	}
+	long := func(begin, end string) []string {
+		return []string{initLine, raw(begin), fmt.Sprintf(`{"fake":"repeat","n":%d}`, size>>16), raw(strings.Repeat("0123456789abcdef", 4<<10)),
+			raw(end + "\n"), done}
+	}
+	for _, load := range []struct {
+		name  string
+		lines []string
+	}{
+		{"nothing", []string{initLine, `{"fake":"sleep","ms":3000}`, done}},
+		{"open-reads", open("readToolCall")},
+		{"open-edits", open("editToolCall")},
+		{"open-commands", open("shellToolCall")},
+		{"long-line", long("", "")},
+		{"long-string", long(`{"type":"assistant","text":"`, `"}`)},
+	} {
+		b.Run(load.name, func(b *testing.B) {
+			for b.Loop() {
+				w := newWorld(b)
+				w.start()
+				p, took := w.probes(b, load.lines...)
+				for name, d := range map[string]delays{"request": p.requests, "delta": p.deltas} {
+					for _, q := range []float64{0.5, 0.99, 1} {
+						b.ReportMetric(d.quantile(q)/1000, fmt.Sprintf("ms-%s-p%g", name, 100*q))
+					}
+				}
+				b.ReportMetric(took.Seconds(), "s-load")
+				b.ReportMetric(resident(w.cmd.Process.Pid, "VmHWM"), "MB-peak")
+			}
+		})
+	}
+}
