@@ -24,7 +24,7 @@ func (r *reviewer) treeOf(session string) *worktree {
 		}
 	}
 	t := newWorktree(r.w.root, session, r.windowClosed)
-	t.source = diffs.Source{SessionID: session, Via: "unknown"}
+	t.source = diffs.Source{SessionID: session, Via: diffs.ViaTool}
 	if last, err := r.w.d.store.LastTurn(session); err == nil {
 		t.source.TurnID = last.ID
 	}
@@ -256,7 +256,7 @@ func (r *reviewer) begin(ctx context.Context, session, turn string) (t *worktree
 		t = r.treeOf(session)
 		t.busy = true
 		t.turns++
-		t.source = diffs.Source{SessionID: session, TurnID: turn, Via: "unknown"}
+		t.source = diffs.Source{SessionID: session, TurnID: turn, Via: diffs.ViaTool}
 		// One that cannot be opened is made anew.
 		if err := r.open(t); err != nil && len(t.files) > 0 {
 			r.lost(t, err)

@@ -39,7 +39,7 @@ func (r *reviewer) diffOf(f *file) *sessions.Diff {
 			hunk.Linked = append(hunk.Linked, hunkID(f.n, id))
 		}
 		for _, s := range h.Sources {
-			hunk.Sources = append(hunk.Sources, sessions.Source(s))
+			hunk.Sources = append(hunk.Sources, sourceOf(f, s))
 			if !slices.Contains(d.Turns, s.TurnID) {
 				d.Turns = append(d.Turns, s.TurnID)
 			}
@@ -55,6 +55,15 @@ func (r *reviewer) diffOf(f *file) *sessions.Diff {
 		d.Hunks = append(d.Hunks, hunk)
 	}
 	return d
+}
+
+// sourceOf returns a source in the contract's form. In a copy everything is the agent's, also where the review says
+// unknown, as older versions stored it.
+func sourceOf(f *file, s diffs.Source) sessions.Source {
+	if f.tree.isolated() && s.Via == diffs.ViaUnknown {
+		s.Via = diffs.ViaTool
+	}
+	return sessions.Source{SessionID: s.SessionID, TurnID: s.TurnID, ItemID: s.ItemID, Via: sessions.Via(s.Via)}
 }
 
 // describe says what has changed beside the lines.

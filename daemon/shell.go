@@ -109,9 +109,9 @@ func (t *turnWatch) beginRun(ev *agent.ToolStart, start int) {
 }
 
 func (t *turnWatch) addRun(call *agent.Call, from int64, margin time.Duration) *run {
-	via := "unknown"
+	via := diffs.ViaTool
 	if call.Name == "shell" {
-		via = "shell"
+		via = diffs.ViaShell
 	}
 	r := &run{
 		from: from - int64(tick), margin: int64(margin), end: -1,

@@ -45,13 +45,24 @@ type body struct {
 	link bool
 }
 
-// A Source says which edit of the agent made a line. Via is "edit", "shell" or "unknown".
+// A Source says which edit of the agent made a line.
 type Source struct {
 	SessionID string `json:"sessionId"`
 	TurnID    string `json:"turnId"`
 	ItemID    string `json:"itemId,omitempty"`
-	Via       string `json:"via"`
+	Via       Via    `json:"via"`
 }
+
+// A Via is the way in which the agent made an edit.
+type Via string
+
+const (
+	ViaEdit    Via = "edit"    // a tool that edits files
+	ViaShell   Via = "shell"   // a command
+	ViaTool    Via = "tool"    // an MCP server, a sub-agent or a tool of another kind
+	ViaHook    Via = "hook"    // a formatter that the agent's hooks ran on lines which the turn wrote
+	ViaUnknown Via = "unknown" // no call explains the edit: it may be a person's
+)
 
 // A Kind is the strongest thing that happened to a file.
 type Kind string

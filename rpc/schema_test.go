@@ -75,6 +75,8 @@ func plain() map[reflect.Type]*jsonschema.Schema {
 			sessions.ItemRejected, sessions.ItemCancelled),
 		reflect.TypeFor[sessions.DiffKind](): words(sessions.DiffModified, sessions.DiffCreated, sessions.DiffDeleted,
 			sessions.DiffRenamed, sessions.DiffMode, sessions.DiffSymlink, sessions.DiffBinary, sessions.DiffLarge),
+		reflect.TypeFor[sessions.Via](): words(sessions.ViaEdit, sessions.ViaShell, sessions.ViaTool, sessions.ViaHook,
+			sessions.ViaUnknown),
 		reflect.TypeFor[daemon.ErrorKind](): words(daemon.KindInvalid, daemon.KindCancelled, daemon.KindNotFound,
 			daemon.KindBusy, daemon.KindConflict, daemon.KindOutsideWorkspace, daemon.KindWorkspaceUntrusted,
 			daemon.KindBaselineUnknown, daemon.KindAgentNotInstalled, daemon.KindAgentNotLoggedIn,

@@ -237,8 +237,20 @@ type Source struct {
 	SessionID string `json:"sessionId"`
 	TurnID    string `json:"turnId"`
 	ItemID    string `json:"itemId,omitempty"`
-	Via       string `json:"via"` // "edit", "shell" or "unknown"
+	Via       Via    `json:"via"`
 }
+
+// A Via is the way in which the agent made a hunk. A hunk with an unknown source may be a person's: no call of the
+// agent explains it.
+type Via string
+
+const (
+	ViaEdit    Via = "edit"
+	ViaShell   Via = "shell"
+	ViaTool    Via = "tool" // an MCP server, a sub-agent or a tool of another kind
+	ViaHook    Via = "hook" // a formatter that the agent's hooks ran on lines which the turn wrote
+	ViaUnknown Via = "unknown"
+)
 
 // A Kind is a kind of object.
 type Kind string

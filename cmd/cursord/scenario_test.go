@@ -123,7 +123,7 @@ func describeDiffs(diffs map[string]*sessions.Diff) string {
 
 func viasOf(h sessions.Hunk) (vias []string) {
 	for _, src := range h.Sources {
-		vias = append(vias, src.Via)
+		vias = append(vias, string(src.Via))
 	}
 	return vias
 }

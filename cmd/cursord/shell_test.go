@@ -215,7 +215,7 @@ func TestShellChanges(t *testing.T) {
 				require.Equal(t, "known", d.Baseline, path)
 				for _, h := range d.Hunks {
 					for _, s := range h.Sources {
-						require.Equal(t, "shell", s.Via, path)
+						require.Equal(t, sessions.ViaShell, s.Via, path)
 						require.Equal(t, sessions.ItemID(turn.ID, 0), s.ItemID, path)
 					}
 				}
@@ -258,7 +258,7 @@ func vias(d *sessions.Diff) (all []string) {
 	}
 	for _, h := range d.Hunks {
 		for _, s := range h.Sources {
-			all = append(all, s.Via)
+			all = append(all, string(s.Via))
 		}
 	}
 	return all
@@ -383,7 +383,7 @@ func TestOtherUnannounced(t *testing.T) {
 	turn := e.turn(nil)
 	found := e.diffs()
 	for i, path := range []string{"a", "b", "c"} {
-		require.Equal(t, []string{"unknown"}, vias(found[path]))
+		require.Equal(t, []string{"tool"}, vias(found[path]))
 		require.Equal(t, sessions.ItemID(turn.ID, i), found[path].Hunks[0].Sources[0].ItemID)
 	}
 	require.Equal(t, []string{"unknown"}, vias(found["d"]))

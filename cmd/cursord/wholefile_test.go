@@ -107,7 +107,7 @@ func TestWholeFileChanges(t *testing.T) {
 				require.NotNil(t, diffs[c.path])
 				require.Equal(t, c.want, summary(diffs[c.path]))
 				require.Equal(t, "known", diffs[c.path].Baseline)
-				require.Equal(t, "shell", diffs[c.path].Hunks[0].Sources[0].Via)
+				require.Equal(t, sessions.ViaShell, diffs[c.path].Hunks[0].Sources[0].Via)
 
 				var out struct{ Patch string }
 				e.must("diff/unified", obj{"workspace": w.ws}, &out)
