@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +40,7 @@ func FindDirs() (Dirs, error) {
 	if d.Config, err = place("CURSORD_CONFIG", "XDG_CONFIG_HOME", xdg.ConfigHome, filepath.Join("cursord", "config.toml")); err != nil {
 		return Dirs{}, err
 	}
-	if d.Socket, err = socketPath(); err != nil {
+	if d.Socket, err = socketPath(d.State); err != nil {
 		return Dirs{}, err
 	}
 	d.socketChosen = os.Getenv("CURSORD_SOCKET") != ""
@@ -53,8 +54,8 @@ func FindDaemon() (Dirs, error) {
 	if err != nil || d.socketChosen {
 		return d, err
 	}
-	note, err := os.ReadFile(d.note())
-	path := strings.TrimSpace(string(note))
+	note, err := d.readNote()
+	path := strings.TrimSpace(note)
 	serves := func(socket string) bool { return Serving(socket) && Running(socket) }
 	if err == nil && path != d.Socket && filepath.IsAbs(path) && !serves(d.Socket) && serves(path) {
 		d.Socket = path
@@ -64,6 +65,23 @@ func FindDaemon() (Dirs, error) {
 
 // note is the file in which the daemon that has the database says where it listens.
 func (d Dirs) note() string { return filepath.Join(d.State, "socket") }
+
+// readNote returns what the note says, where no other user can have written it.
+func (d Dirs) readNote() (string, error) {
+	if err := d.checkState(); err != nil {
+		return "", err
+	}
+	f, err := openOwn(d.note())
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	note, err := io.ReadAll(io.LimitReader(f, maxNote))
+	return string(note), err
+}
+
+// maxNote bounds what is read of the files in which a daemon says where it is and who it is.
+const maxNote = 4 << 10
 
 // NoteSocket says that the daemon that has d's database listens at d.Socket.
 func (d Dirs) NoteSocket() error {
@@ -96,8 +114,9 @@ func absolutePlace(name, value string) (string, error) {
 }
 
 // socketPath returns where the user's daemon listens: CURSORD_SOCKET, else in the user's runtime directory where there
-// is one that is the user's alone, else in a folder of our own below the directory for temporary files.
-func socketPath() (string, error) {
+// is one that is the user's alone, else below the state folder. Where that path is too long, or on a file system that may
+// not take sockets, it is in a folder of our own below the directory for temporary files.
+func socketPath(state string) (string, error) {
 	if v := os.Getenv("CURSORD_SOCKET"); v != "" {
 		path, err := absolutePlace("CURSORD_SOCKET", v)
 		if err == nil && len(path) > maxSocketPath {
@@ -105,21 +124,31 @@ func socketPath() (string, error) {
 		}
 		return path, err
 	}
-	temp := filepath.Join(tempDir(), "cursord"+uidSuffix())
-	dir := temp
-	if runtime := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) && checkPrivate(runtime, 0o077) == nil {
-		dir = filepath.Join(runtime, "cursord")
+	runtime := os.Getenv("XDG_RUNTIME_DIR")
+	hasRuntime := filepath.IsAbs(runtime) && checkPrivate(runtime, 0o077, "XDG_RUNTIME_DIR") == nil
+	path := filepath.Join(state, "run", "d.sock")
+	if hasRuntime {
+		path = filepath.Join(runtime, "cursord", "d.sock")
 	}
-	path := filepath.Join(dir, "d.sock")
-	if len(path) <= maxSocketPath {
+	if len(path) <= maxSocketPath && (hasRuntime || remoteFS(existing(state)) == "") {
 		return path, nil
 	}
 	sum := sha256.Sum256([]byte(path))
-	path = filepath.Join(fallbackTempDir(), "cursord"+uidSuffix(), hex.EncodeToString(sum[:8])+".sock")
+	path = filepath.Join(tempDir(), "cursord"+uidSuffix(), hex.EncodeToString(sum[:8])+".sock")
 	if len(path) > maxSocketPath {
 		return "", errors.New("no path for the socket is short enough: set CURSORD_SOCKET")
 	}
 	return path, nil
+}
+
+// existing returns path, or the nearest folder above it that exists.
+func existing(path string) string {
+	for {
+		if _, err := os.Stat(path); err == nil || filepath.Dir(path) == path {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
 }
 
 // MakeState makes the folder State, for this user alone, and refuses one that others can write to.
@@ -127,10 +156,15 @@ func (d Dirs) MakeState() error {
 	if err := os.MkdirAll(d.State, 0o700); err != nil {
 		return fmt.Errorf("%w: make it possible, or name another folder with CURSORD_STATE_DIR", err)
 	}
+	return d.checkState()
+}
+
+// checkState reports why State is no folder that this user alone can write to.
+func (d Dirs) checkState() error {
 	// A link to another disk is the user's choice; what counts is where it leads.
 	dir, err := filepath.EvalSymlinks(d.State)
 	if err != nil {
 		return err
 	}
-	return checkPrivate(dir, 0o022)
+	return checkPrivate(dir, 0o022, "CURSORD_STATE_DIR")
 }

@@ -5,7 +5,6 @@ package daemon
 import (
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -31,7 +30,7 @@ func TestFindDirs(t *testing.T) {
 	require.NoError(t, os.Symlink(private, link))
 	long := filepath.Join(home, strings.Repeat("x", 100))
 	require.NoError(t, os.Mkdir(long, 0o700))
-	temp := filepath.Join(tempDir(), "cursord-"+strconv.Itoa(os.Geteuid()))
+	below := func(d Dirs) string { return filepath.Join(d.State, "run", "d.sock") }
 
 	tests := []struct {
 		name string
@@ -53,21 +52,25 @@ func TestFindDirs(t *testing.T) {
 		{name: "home alone", want: func(t *testing.T, d Dirs) {
 			require.True(t, strings.HasPrefix(d.State, home+"/"), d.State)
 			require.True(t, strings.HasPrefix(d.Config, home+"/"), d.Config)
-			require.Equal(t, temp+"/d.sock", d.Socket)
+			require.Equal(t, below(d), d.Socket)
 		}},
 		{name: "relative XDG values are ignored", env: map[string]string{"XDG_STATE_HOME": "x", "XDG_CONFIG_HOME": "y", "XDG_RUNTIME_DIR": "z"},
 			want: func(t *testing.T, d Dirs) {
 				require.True(t, strings.HasPrefix(d.State, home+"/"), d.State)
 				require.True(t, strings.HasPrefix(d.Config, home+"/"), d.Config)
-				require.Equal(t, temp+"/d.sock", d.Socket)
+				require.Equal(t, below(d), d.Socket)
 			}},
 		{name: "runtime directory open to others", env: map[string]string{"XDG_RUNTIME_DIR": open},
-			want: func(t *testing.T, d Dirs) { require.Equal(t, temp+"/d.sock", d.Socket) }},
+			want: func(t *testing.T, d Dirs) { require.Equal(t, below(d), d.Socket) }},
 		{name: "runtime directory is a link", env: map[string]string{"XDG_RUNTIME_DIR": link},
-			want: func(t *testing.T, d Dirs) { require.Equal(t, temp+"/d.sock", d.Socket) }},
+			want: func(t *testing.T, d Dirs) { require.Equal(t, below(d), d.Socket) }},
 		{name: "runtime directory is absent", env: map[string]string{"XDG_RUNTIME_DIR": home + "/none"},
-			want: func(t *testing.T, d Dirs) { require.Equal(t, temp+"/d.sock", d.Socket) }},
+			want: func(t *testing.T, d Dirs) { require.Equal(t, below(d), d.Socket) }},
 		{name: "too long for a socket", env: map[string]string{"XDG_RUNTIME_DIR": long},
+			want: func(t *testing.T, d Dirs) {
+				require.Regexp(t, `^/tmp/cursord-\d+/[0-9a-f]{16}\.sock$`, d.Socket)
+			}},
+		{name: "too long below the state folder", env: map[string]string{"CURSORD_STATE_DIR": long},
 			want: func(t *testing.T, d Dirs) {
 				require.Regexp(t, `^/tmp/cursord-\d+/[0-9a-f]{16}\.sock$`, d.Socket)
 			}},

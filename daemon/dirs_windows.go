@@ -10,7 +10,7 @@ const maxSocketPath = 107
 
 // checkPrivate reports why a path is no folder. Who may use it is the business of its inherited access list: on
 // Windows our folders are below the user's own profile.
-func checkPrivate(dir string, _ os.FileMode) error {
+func checkPrivate(dir string, _ os.FileMode, _ string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err
@@ -21,7 +21,11 @@ func checkPrivate(dir string, _ os.FileMode) error {
 	return nil
 }
 
+// checkOwner leaves the owner to the folder's access list, like checkPrivate.
+func checkOwner(string, os.FileInfo) error { return nil }
+
 // tempDir is below the user's profile, so that it needs no name of the user.
-func tempDir() string         { return os.TempDir() }
-func uidSuffix() string       { return "" }
-func fallbackTempDir() string { return os.TempDir() }
+func tempDir() string   { return os.TempDir() }
+func uidSuffix() string { return "" }
+
+const noFollow = 0

@@ -59,7 +59,7 @@ func (d Dirs) lockFor(ctx context.Context, listener *net.UnixListener) (*Endpoin
 	if path != d.Socket {
 		return nil, fmt.Errorf("the socket that was passed is %s, and clients look for %s: run \"cursord service install\" again", path, d.Socket)
 	}
-	if err := checkPrivate(filepath.Dir(path), 0o022); err != nil {
+	if err := checkPrivate(filepath.Dir(path), 0o022, "CURSORD_SOCKET"); err != nil {
 		return nil, fmt.Errorf("cannot listen: %w", err)
 	}
 	for {

@@ -72,7 +72,7 @@ func (l *LogFile) Close() error {
 
 // openLocked opens the file at path; l.mu must be held, or l not be shared yet.
 func (l *LogFile) openLocked() error {
-	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := OpenRegular(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

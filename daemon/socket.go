@@ -19,9 +19,6 @@ import (
 // process may be about to end, and not accept any more.
 var ErrRunning = errors.New("a cursord daemon is already running")
 
-// ErrForeign is returned by Dial when the process that listens belongs to another user.
-var ErrForeign = errors.New("the process at the socket belongs to another user")
-
 // An Endpoint is the place where clients find the daemon: a listening unix socket and the lock beside it. Whoever
 // holds the lock is the daemon, and it alone makes or removes the socket's file. The lock ends with the process,
 // however that ends; its file stays, since one that is deleted could be locked twice.
@@ -56,7 +53,7 @@ func listen(path string, forbidden os.FileMode) (*Endpoint, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot listen: %w", err)
 	}
-	if err := checkPrivate(dir, forbidden); err != nil {
+	if err := checkPrivate(dir, forbidden, "CURSORD_SOCKET"); err != nil {
 		return nil, fmt.Errorf("cannot listen: %w", err)
 	}
 	lock, err := lockFile(path + ".lock")
@@ -73,16 +70,11 @@ func listen(path string, forbidden os.FileMode) (*Endpoint, error) {
 
 // listenLocked makes the socket in place of one that a killed daemon left. The lock must be held.
 func listenLocked(path string) (*net.UnixListener, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case err == nil && !isSocket(info):
-		return nil, fmt.Errorf("%s is in the way, and no socket", path)
-	case err == nil:
+	err := checkSocket(path)
+	if err == nil {
 		err = os.Remove(path)
-	case errors.Is(err, fs.ErrNotExist):
-		err = nil
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -96,6 +88,18 @@ func listenLocked(path string) (*net.UnixListener, error) {
 		return nil, err
 	}
 	return listener, nil
+}
+
+// checkSocket reports why there is no socket of this user's at a path.
+func checkSocket(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case !isSocket(info):
+		return fmt.Errorf("%s is in the way, and no socket: move it away", path)
+	}
+	return checkOwner(path, info)
 }
 
 // Accept waits for a client of the same user; others are dropped.
@@ -173,9 +177,15 @@ func (e *Endpoint) Release() error {
 	return err
 }
 
-// Dial connects to the daemon at a socket path. It returns ErrForeign if another user listens there; for the system's
-// errors see NotListening and Backlogged.
+// Dial connects to the daemon at a socket path. It returns an ErrForeign if the socket, its folder or the process that
+// listens is another user's; for the system's errors see NotListening and Backlogged.
 func Dial(ctx context.Context, path string) (net.Conn, error) {
+	if err := checkPrivate(filepath.Dir(path), 0o022, "CURSORD_SOCKET"); err != nil {
+		return nil, err
+	}
+	if err := checkSocket(path); err != nil {
+		return nil, err
+	}
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "unix", path)
 	if err != nil {
@@ -188,9 +198,17 @@ func Dial(ctx context.Context, path string) (net.Conn, error) {
 	return conn, nil
 }
 
+// openLock opens the lock beside a socket, where no other user can have put it.
+func openLock(path string) (*os.File, error) {
+	if err := checkPrivate(filepath.Dir(path), 0o022, "CURSORD_SOCKET"); err != nil {
+		return nil, err
+	}
+	return openOwn(path + ".lock")
+}
+
 // Running reports whether a process is the daemon at a socket path, be it about to end or not.
 func Running(path string) bool {
-	f, err := os.Open(path + ".lock")
+	f, err := openLock(path)
 	if err != nil {
 		return false
 	}
@@ -202,7 +220,7 @@ func Running(path string) bool {
 // have ended since.
 func LockHolder(path string) int {
 	pid, err := strconv.Atoi(readLock(path)[0])
-	if err != nil {
+	if err != nil || pid < 0 {
 		return 0
 	}
 	return pid
@@ -217,9 +235,56 @@ func Stopped(path string) bool { return slices.Contains(readLock(path), stoppedM
 
 // readLock returns the lines of a lock's file, the first of which, the process id, may be empty.
 func readLock(path string) []string {
-	b, err := os.ReadFile(path + ".lock")
+	f, err := openLock(path)
+	if err != nil {
+		return []string{""}
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxNote))
 	if err != nil {
 		return []string{""}
 	}
 	return strings.Split(string(b), "\n")
+}
+
+// KillDaemon kills the process with an id if it is the daemon at a socket path. It kills nothing else: the lock must be
+// held, name that process and be open in it, and the process must be this user's and run cursord. A daemon that has ended
+// is no error.
+func KillDaemon(path string, pid int) error {
+	lock, err := openLock(path)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if !isLocked(lock) || LockHolder(path) != pid {
+		return nil
+	}
+	if pid <= 0 {
+		return fmt.Errorf("the daemon has not written its process id into %s: look for it with a tool such as ps, and end it", lock.Name())
+	}
+	process, err := os.FindProcess(pid) // on Linux this is the process itself, whoever gets its id later
+	if err == nil {
+		defer process.Release()
+		err = checkDaemon(pid, lock)
+	}
+	if err == nil {
+		err = process.Kill()
+	}
+	switch {
+	case err == nil, errors.Is(err, os.ErrProcessDone):
+		return nil
+	case !isLocked(lock): // it has just ended
+		return nil
+	}
+	return fmt.Errorf("process %d, which %s names, was not killed: %w: find the one that has this file open, and end it", pid, lock.Name(), err)
+}
+
+// errNoDaemon is returned by checkDaemon for a process that is none.
+var errNoDaemon = errors.New("it is not the daemon that holds the lock")
+
+// isOurProgram reports whether a program's file is named like cursord, or like the program that we are.
+func isOurProgram(file string) bool {
+	name := filepath.Base(file)
+	own, err := os.Executable()
+	return strings.HasPrefix(name, "cursord") || err == nil && name == filepath.Base(own)
 }

@@ -1,6 +1,12 @@
 package daemon
 
-import "golang.org/x/sys/unix"
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
 
 // peerUID returns the user of the process at the other end of a unix socket.
 func peerUID(fd int) (int, error) {
@@ -9,4 +15,37 @@ func peerUID(fd int) (int, error) {
 		return 0, err
 	}
 	return int(cred.Uid), nil
+}
+
+// checkDaemon reports why a process is not one of this user's that runs cursord and has the lock open.
+func checkDaemon(pid int, lock *os.File) error {
+	dir := fmt.Sprintf("/proc/%d", pid)
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if err := checkOwner(fmt.Sprintf("process %d", pid), info); err != nil {
+		return err
+	}
+	program, err := os.Readlink(filepath.Join(dir, "exe"))
+	if err != nil {
+		return err
+	}
+	if !isOurProgram(program) {
+		return fmt.Errorf("%w: it runs %s", errNoDaemon, program)
+	}
+	own, err := lock.Stat()
+	if err != nil {
+		return err
+	}
+	open, err := os.ReadDir(filepath.Join(dir, "fd"))
+	if err != nil {
+		return err
+	}
+	for _, fd := range open {
+		if info, err := os.Stat(filepath.Join(dir, "fd", fd.Name())); err == nil && os.SameFile(own, info) {
+			return nil
+		}
+	}
+	return errNoDaemon
 }

@@ -186,10 +186,26 @@ func TestCloseAndRelease(t *testing.T) {
 	require.NoError(t, next.Release())
 }
 
+// listensElsewhere has another process listen at a path until it is killed.
+func listensElsewhere(t *testing.T, path string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestListenAfterKill$")
+	cmd.Env = append(os.Environ(), listenVariable+"="+path)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "listening\n", line)
+	return cmd
+}
+
+const listenVariable = "CURSORD_TEST_HOLD"
+
 // A daemon that was killed leaves its socket and its lock file behind; the next one takes their place.
 func TestListenAfterKill(t *testing.T) {
-	const variable = "CURSORD_TEST_HOLD"
-	if path := os.Getenv(variable); path != "" {
+	if path := os.Getenv(listenVariable); path != "" {
 		e, err := Listen(path)
 		require.NoError(t, err)
 		os.Stdout.WriteString("listening\n")
@@ -200,15 +216,8 @@ func TestListenAfterKill(t *testing.T) {
 		}
 	}
 	path := filepath.Join(shortDir(t), "d.sock")
-	cmd := exec.Command(os.Args[0], "-test.run=^TestListenAfterKill$")
-	cmd.Env = append(os.Environ(), variable+"="+path)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	require.Equal(t, "listening\n", line)
-	_, err = Listen(path)
+	cmd := listensElsewhere(t, path)
+	_, err := Listen(path)
 	require.ErrorIs(t, err, ErrRunning)
 	require.Equal(t, cmd.Process.Pid, LockHolder(path))
 
@@ -233,6 +242,7 @@ func TestOthersStayOutside(t *testing.T) {
 		require.ErrorIs(t, err, io.EOF, "it is let in")
 		_, err = Dial(context.Background(), path)
 		require.ErrorIs(t, err, ErrForeign)
+		require.ErrorContains(t, err, "the process that listens is user 0's, not yours (65534)")
 		return
 	}
 	if os.Geteuid() != 0 {
@@ -243,6 +253,9 @@ func TestOthersStayOutside(t *testing.T) {
 	defer e.Release()
 	require.NoError(t, os.Chmod(filepath.Dir(e.Path()), 0o755))
 	require.NoError(t, os.Chmod(e.Path(), 0o666))
+	// It is not the owner of the files alone that keeps them apart.
+	require.NoError(t, os.Chown(filepath.Dir(e.Path()), nobody, nobody))
+	require.NoError(t, os.Chown(e.Path(), nobody, nobody))
 	accepted := make(chan error, 1)
 	go func() {
 		conn, err := e.Accept()
@@ -278,7 +291,7 @@ func TestFoldersOfOthers(t *testing.T) {
 	require.ErrorContains(t, Dirs{State: dir}.MakeState(), "belongs to user 65534")
 	t.Setenv("CURSORD_SOCKET", "")
 	t.Setenv("XDG_RUNTIME_DIR", dir)
-	path, err := socketPath()
+	path, err := socketPath("/nowhere")
 	require.NoError(t, err)
-	require.NotContains(t, path, dir, "it is not used")
+	require.Equal(t, "/nowhere/run/d.sock", path)
 }

@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 // lockFile opens and locks a file, and writes our process id into it for people to read. The lock goes with the file
 // and is not inherited by the processes that we start.
 func lockFile(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
+	f, err := openOwnAs(path, os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func isLocked(f *os.File) bool {
 
 func isSocket(info os.FileInfo) bool { return info.Mode()&os.ModeSocket != 0 }
 
-// sameUser returns ErrForeign unless the process at the other end runs as our user.
+// sameUser returns an ErrForeign unless the process at the other end runs as our user.
 func sameUser(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -80,7 +81,7 @@ func sameUser(conn *net.UnixConn) error {
 		return uidErr
 	}
 	if uid != os.Geteuid() {
-		return ErrForeign
+		return fmt.Errorf("the process that listens is user %d's, not yours (%d): %w", uid, os.Geteuid(), ErrForeign)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // lockFile opens and locks a file, and writes our process id into it for people to read. Locked is a byte far behind
 // the text, since on Windows nobody else can read what is locked.
 func lockFile(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := openOwnAs(path, os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return nil, err
 	}
@@ -57,3 +57,21 @@ func NotListening(err error) bool {
 
 // Backlogged reports whether a Dial failed because a daemon is there and does not accept for the moment.
 func Backlogged(err error) bool { return errors.Is(err, syswindows.WSAEWOULDBLOCK) }
+
+// checkDaemon reports why a process does not run cursord.
+func checkDaemon(pid int, _ *os.File) error {
+	h, err := syswindows.OpenProcess(syswindows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err != nil {
+		return err
+	}
+	defer syswindows.CloseHandle(h)
+	name := make([]uint16, syswindows.MAX_LONG_PATH)
+	size := uint32(len(name))
+	if err := syswindows.QueryFullProcessImageName(h, 0, &name[0], &size); err != nil {
+		return err
+	}
+	if !isOurProgram(syswindows.UTF16ToString(name[:size])) {
+		return errNoDaemon
+	}
+	return nil
+}

@@ -86,7 +86,7 @@ type logTail struct {
 func openLogTail(path string, n int) (*logTail, error) {
 	t := &logTail{path: path}
 	for i := 0; i <= logOlder && len(t.first) < n; i++ {
-		f, err := os.Open(t.name(i))
+		f, err := daemon.OpenRegular(t.name(i), os.O_RDONLY, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}
@@ -105,7 +105,7 @@ func openLogTail(path string, n int) (*logTail, error) {
 		t.first = append(lines, t.first...)
 	}
 	if n == 0 {
-		f, err := os.Open(path)
+		f, err := daemon.OpenRegular(path, os.O_RDONLY, 0)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -160,7 +160,7 @@ func (t *logTail) read(show *logScreen) error {
 	t.first = nil
 	for {
 		if t.file == nil {
-			f, err := os.Open(t.path)
+			f, err := daemon.OpenRegular(t.path, os.O_RDONLY, 0)
 			if errors.Is(err, fs.ErrNotExist) {
 				return show.err
 			}
@@ -184,7 +184,7 @@ func (t *logTail) read(show *logScreen) error {
 			return err
 		}
 		t.file, t.part = nil, nil
-		if t.file, err = os.Open(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if t.file, err = daemon.OpenRegular(next, os.O_RDONLY, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -167,6 +167,7 @@ type serving struct {
 // connections, the database, the socket, the lock.
 func (s serving) run(ctx context.Context) (err error) {
 	dirs, endpoint, log := s.dirs, s.endpoint, s.log
+	dirs.Socket = endpoint.Path() // a build whose place we take may have had another
 	defer func() { err = errors.Join(err, endpoint.Release()) }()
 	saveMemory()
 	ctx, stop := untilSignal(ctx, os.Interrupt, syscall.SIGTERM)

@@ -172,7 +172,7 @@ func start(dirs daemon.Dirs) (*starting, error) {
 	if err := dirs.MakeState(); err != nil {
 		return nil, err
 	}
-	log, err := os.OpenFile(dirs.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := daemon.OpenRegular(dirs.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("%w: make it possible, or name another folder with CURSORD_STATE_DIR", err)
 	}
@@ -226,7 +226,7 @@ func (c *daemonConn) failed(err error) error {
 
 // lastWords returns what the process, which ended with err, logged last.
 func (s *starting) lastWords(err error) string {
-	f, openErr := os.Open(s.log)
+	f, openErr := daemon.OpenRegular(s.log, os.O_RDONLY, 0)
 	if openErr != nil {
 		return err.Error()
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,14 +105,8 @@ func askToStop(ctx context.Context, dirs daemon.Dirs, pid int, force bool) error
 func killDaemon(ctx context.Context, dirs daemon.Dirs, pid int) error {
 	ctx, cancel := context.WithTimeout(ctx, silentLimit)
 	defer cancel()
-	if daemon.Running(dirs.Socket) && daemon.LockHolder(dirs.Socket) == pid {
-		process, err := os.FindProcess(pid)
-		if err == nil {
-			err = process.Kill()
-		}
-		if err != nil && !errors.Is(err, os.ErrProcessDone) {
-			return fmt.Errorf("the daemon (process %d) cannot be killed: %w", pid, err)
-		}
+	if err := daemon.KillDaemon(dirs.Socket, pid); err != nil {
+		return fmt.Errorf("the daemon cannot be killed: %w", err)
 	}
 	if err := waitForEnd(ctx, dirs.Socket, pid); err != nil {
 		return fmt.Errorf("the daemon (process %d) was killed and has not ended yet", pid)
