@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -32,7 +31,7 @@ type buffer struct {
 	decided bool          // the review is not just the file's with the text
 	groups  []uint64      // decisions made, or taken back, in the buffer
 	changes uint64
-	diff    *sessions.Diff // as the client sees it
+	diff    *sessions.Diff // its part of what the client sees of the path
 }
 
 // text returns what the client has in the file's form.
@@ -118,14 +117,10 @@ func (b *buffer) remake(r *reviewer, f *file) {
 func (b *buffer) show(r *reviewer, f *file, review *diffs.Review) {
 	b.review = review
 	diff := r.diffOf(b.of(f))
-	if b.diff != nil {
-		diff.Rev, diff.Seq = b.diff.Rev, b.diff.Seq
-		if bytes.Equal(encode(diff), encode(b.diff)) {
-			return
-		}
+	if b.diff != nil && sameDiff(diff, b.diff) {
+		return
 	}
 	b.changes++
-	diff.Rev, diff.Seq = review.Rev()+b.changes, 0
 	b.diff = diff
 	r.viewed[f.path] = true
 }
@@ -237,13 +232,13 @@ func (r *reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) e
 	if review.Path() != b.review.Path() || review.OldPath() != b.review.OldPath() || was.Exists && now.Exists && now.Mode != was.Mode {
 		return nil, &Error{
 			Kind: KindConflict, Message: f.path + " has unsaved changes, and would get another name or mode",
-			Hint: "save it and try again", Diff: b.diff,
+			Hint: "save it and try again", Diff: r.shown(b.doc.client, f.path),
 		}
 	}
 	if !now.Exists || !utf8.Valid(now.Data) {
 		return nil, &Error{
 			Kind: KindConflict, Message: fmt.Sprintf("%s would not be a text any more, and has unsaved changes", f.path),
-			Hint: "save or close it and try again", Diff: b.diff,
+			Hint: "save or close it and try again", Diff: r.shown(b.doc.client, f.path),
 		}
 	}
 	b.decided = true

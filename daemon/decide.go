@@ -58,7 +58,7 @@ func (dec *Decision) check() error {
 
 // decide carries out a request, or returns false if it must wait for an agent.
 func (r *reviewer) decide(dec Decision, p *parked) bool {
-	fail := func(err error) bool { return p.answer(Decided{}, err) }
+	fail := func(err error) bool { return r.refuse(p, dec.Client, err) }
 	if err := r.w.d.store.Trouble(); err != nil {
 		return fail(storeError(err))
 	}
@@ -73,6 +73,12 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 	for _, c := range choices {
 		if err := r.prepare(c, dec, &skipped); err != nil {
 			r.refreshPending() // what the disk said is told
+			return fail(err)
+		}
+	}
+	for _, c := range choices { // what the disk and the documents hold counts, though nobody had looked yet
+		if err := r.revConflict(c.f.path, dec.Client, dec.Rev); err != nil {
+			r.refreshPending()
 			return fail(err)
 		}
 	}
@@ -291,9 +297,14 @@ func (r *reviewer) numbered(n uint64) *file {
 	return nil
 }
 
+// revConflict tells what has become of a path, and returns an error if the client has not seen that.
 func (r *reviewer) revConflict(path string, client ClientID, rev *uint64) error {
+	if rev == nil {
+		return nil
+	}
+	r.save(slices.DeleteFunc(r.at(path), func(f *file) bool { return !r.stale(f) })...)
 	diff := r.shown(client, path)
-	if rev == nil || diff != nil && diff.Rev == *rev {
+	if diff != nil && diff.Rev == *rev {
 		return nil
 	}
 	return &Error{
@@ -357,6 +368,19 @@ func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
 		}
 	}
 	return nil
+}
+
+// refuse answers a request with why it cannot be served. A diff in the answer is as the client sees it now, and on disk
+// like all that is told: its revision names no other state after a crash.
+func (r *reviewer) refuse(p *parked, client ClientID, err error) bool {
+	var e *Error
+	if !errors.As(err, &e) || e.Diff == nil {
+		return p.answer(Decided{}, err)
+	}
+	now := *e
+	now.Diff = r.shown(client, e.Diff.Path)
+	r.whenStored(func() { p.answer(Decided{}, &now) })
+	return true
 }
 
 // conflict tells what there is now and returns the error with it.

@@ -56,6 +56,7 @@ func (d *Daemon) NewClient() ClientID {
 // CloseClient closes all documents of a client.
 func (d *Daemon) CloseClient(client ClientID) {
 	d.docs.mu.Lock()
+	opened := d.docs.open[client] != nil
 	var paths []string
 	for _, doc := range d.docs.open[client] {
 		paths = append(paths, doc.path)
@@ -65,6 +66,12 @@ func (d *Daemon) CloseClient(client ClientID) {
 	d.docs.mu.Unlock()
 	for _, p := range paths {
 		d.documentChanged(p, true)
+	}
+	if !opened {
+		return
+	}
+	for _, w := range d.loops() {
+		w.review.later.put(func() { w.review.forgetViews(client) })
 	}
 }
 

@@ -15,17 +15,23 @@ func (d *Daemon) Diffs(client ClientID, root, path, turn string) ([]*sessions.Di
 	if err != nil {
 		return nil, err
 	}
-	list := []*sessions.Diff{}
+	list, stored := []*sessions.Diff{}, make(chan struct{})
 	stopped := w.review.call(func() {
 		w.review.refreshPending()
 		var files []*file
 		files, err = w.review.listed(client, path, turn)
 		list = append(list, w.review.shownOf(client, files)...)
+		w.review.whenStored(func() { close(stored) })
 	})
 	if stopped != nil {
 		return nil, stopped
 	}
-	return list, err
+	select {
+	case <-stored:
+		return list, err
+	case <-w.done:
+		return nil, errStopped
+	}
 }
 
 // Unified returns what is pending as one patch in git's format: of a workspace, a file of it, or a turn's files.

@@ -23,18 +23,18 @@ type reviewer struct {
 	done  chan struct{}
 
 	// Owned by its goroutine.
-	trees    []*worktree                            // the work tree first
-	told     map[string]*sessions.Diff              // by path
-	composed map[string]string                      // by path: of which revisions told is made
-	views    map[string]map[ClientID]*sessions.Diff // by path: as clients were told that hold it unsaved
-	log      []*group                               // decisions, oldest first
-	intents  uint64                                 // the number of the last one
-	parked   []*parked                              // requests that wait for an agent
-	ops      []sessions.Op                          // to be stored with what is stored next
-	viewed   map[string]bool                        // paths that some client may see differently now
-	left     map[string]bool                        // paths from which files have gone, to be told
-	beside   map[*file]bool                         // files that a decision about others may have changed
-	late     map[*file]bool                         // files to be read again when their agents' calls have ended
+	trees    []*worktree                   // the work tree first
+	told     map[string]*sessions.Diff     // by path
+	composed map[string]string             // by path: of which revisions told is made
+	views    map[string]map[ClientID]*view // by path: as clients were told that hold it unsaved
+	log      []*group                      // decisions, oldest first
+	intents  uint64                        // the number of the last one
+	parked   []*parked                     // requests that wait for an agent
+	ops      []sessions.Op                 // to be stored with what is stored next
+	viewed   map[string]bool               // paths that some client may see differently now
+	left     map[string]bool               // paths from which files have gone, to be told
+	beside   map[*file]bool                // files that a decision about others may have changed
+	late     map[*file]bool                // files to be read again when their agents' calls have ended
 	head     gitHead
 	watch    *fsWatch
 	rewatch  bool // what is pending may have changed since watch was told
@@ -77,7 +77,7 @@ type fileState struct {
 func newReviewer(w *workspace) (*reviewer, error) {
 	r := &reviewer{
 		w: w, inbox: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
-		told: map[string]*sessions.Diff{}, composed: map[string]string{}, views: map[string]map[ClientID]*sessions.Diff{},
+		told: map[string]*sessions.Diff{}, composed: map[string]string{}, views: map[string]map[ClientID]*view{},
 		viewed: map[string]bool{}, left: map[string]bool{}, beside: map[*file]bool{},
 		late: map[*file]bool{},
 	}
@@ -308,6 +308,20 @@ func (r *reviewer) refreshAll(files []*file) {
 	r.save(changed...)
 }
 
+// whenStored has then called, by the loop, once all that was submitted before is on disk or cannot be.
+func (r *reviewer) whenStored(then func()) {
+	err := r.w.call(func() {
+		if r.w.d.store.Backlog() == 0 || r.w.d.store.Trouble() != nil {
+			then()
+			return
+		}
+		r.w.submit(&commit{replies: []func(error){func(error) { then() }}})
+	})
+	if err != nil {
+		then()
+	}
+}
+
 // stale reports whether the review has changed since it was told.
 func (r *reviewer) stale(f *file) bool {
 	return f.review != nil && (f.moved || f.diff == nil && f.review.Pending() || f.diff != nil && f.diff.Rev != f.review.Rev())
@@ -383,6 +397,7 @@ func (r *reviewer) submitThen(told []*sessions.Diff, ops []sessions.Op, numbered
 	}
 	err := r.w.call(func() {
 		c := &commit{ops: ops}
+		r.w.numberViews(views)
 		for _, diff := range told {
 			r.w.put(c, diff, nil)
 		}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -16,7 +17,8 @@ var kindsByStrength = []sessions.DiffKind{
 	sessions.DiffMode, sessions.DiffModified,
 }
 
-// compose makes the diff of a path, as it is to be told, from those of its files; nil if there is nothing to tell.
+// compose makes the diff of a path, as it is to be told, from those of its files; nil if there is nothing to tell. Its
+// revision is that of the state told last if it is the same, and else 0: the workspace gives it one (put).
 func (r *reviewer) compose(path string) *sessions.Diff {
 	old := r.told[path]
 	var parts []*sessions.Diff
@@ -35,11 +37,8 @@ func (r *reviewer) compose(path string) *sessions.Diff {
 	case d == nil:
 		d = cleared(old)
 	}
-	if old != nil {
-		d.Rev = max(d.Rev, old.Rev)
-		if d.Rev == old.Rev && r.composed[path] != made.String() {
-			d.Rev++
-		}
+	if d.Rev = 0; old != nil && r.composed[path] == made.String() && sameDiff(d, old) {
+		d.Rev = old.Rev
 	}
 	r.told[path], r.composed[path] = d, made.String()
 	if len(r.views[path]) > 0 {
@@ -75,7 +74,7 @@ func merged(parts []*sessions.Diff) *sessions.Diff {
 	d.Hunks, d.Turns = slices.Clone(d.Hunks), slices.Clone(d.Turns)
 	for _, p := range pending[1:] {
 		d.Hunks = append(d.Hunks, p.Hunks...)
-		d.Added, d.Removed, d.Rev = d.Added+p.Added, d.Removed+p.Removed, d.Rev+p.Rev
+		d.Added, d.Removed = d.Added+p.Added, d.Removed+p.Removed
 		for _, turn := range p.Turns {
 			if !slices.Contains(d.Turns, turn) {
 				d.Turns = append(d.Turns, turn)
@@ -91,37 +90,41 @@ func merged(parts []*sessions.Diff) *sessions.Diff {
 	return &d
 }
 
-// shown returns the diff of a path as a client sees it.
-func (r *reviewer) shown(client ClientID, path string) *sessions.Diff {
-	told := r.told[path]
-	d := r.viewOf(client, path)
-	if d == nil {
-		return told
-	}
-	if told != nil {
-		d.Seq = told.Seq
-	}
-	return d
+// sameDiff reports whether two diffs say the same, whatever their revisions.
+func sameDiff(a, b *sessions.Diff) bool {
+	x, y := *a, *b
+	x.Rev, x.Seq, y.Rev, y.Seq = 0, 0, 0, 0
+	return reflect.DeepEqual(x, y)
 }
 
-// viewOf returns the diff of a path for a client that holds the file unsaved; nil for others.
-func (r *reviewer) viewOf(client ClientID, path string) *sessions.Diff {
+// shown returns the diff of a path as a client was told it last.
+func (r *reviewer) shown(client ClientID, path string) *sessions.Diff {
+	told := r.told[path]
+	v := r.views[path][client]
+	if v == nil {
+		return told
+	}
+	d := *v.diff
+	d.Seq = told.Seq
+	return &d
+}
+
+// viewOf returns the diff of a path for a client that holds the file unsaved, and of what it is made; nil for others.
+func (r *reviewer) viewOf(client ClientID, path string) (*sessions.Diff, string) {
 	var parts []*sessions.Diff
-	changes := uint64(0)
+	made, differs := strings.Builder{}, false
 	for _, f := range r.at(path) {
 		if b := f.buffers[client]; b != nil && b.diff != nil {
 			parts = append(parts, b.diff)
-			changes += b.changes
+			fmt.Fprintf(&made, "%d/%d ", f.n, b.changes)
+			differs = true
 		} else if f.diff != nil {
 			parts = append(parts, f.diff)
+			fmt.Fprintf(&made, "%d.%d ", f.n, f.diff.Rev)
 		}
 	}
-	if changes == 0 {
-		return nil
+	if !differs {
+		return nil, ""
 	}
-	d := merged(parts)
-	if told := r.told[path]; told != nil {
-		d.Rev = max(d.Rev, told.Rev+changes)
-	}
-	return d
+	return merged(parts), made.String()
 }

@@ -86,7 +86,7 @@ func (d *Daemon) step(ctx context.Context, client ClientID, root string, undo bo
 // step takes a group back, or makes it again: in all of its files or in none. It returns false if it must wait for an
 // agent.
 func (r *reviewer) step(client ClientID, undo bool, only uint64, p *parked) bool {
-	fail := func(err error) bool { return p.answer(Decided{}, err) }
+	fail := func(err error) bool { return r.refuse(p, client, err) }
 	if err := r.w.d.store.Trouble(); err != nil {
 		return fail(storeError(err))
 	}

@@ -1,7 +1,7 @@
 package daemon
 
 import (
-	"bytes"
+	"fmt"
 	"slices"
 
 	"cursord/sessions"
@@ -12,10 +12,11 @@ type view struct {
 	client ClientID
 	path   string
 	diff   *sessions.Diff // nil: as all others do
+	made   string         // of what
 }
 
 // takeViews returns what clients are to be told of the files they hold unsaved.
-func (r *reviewer) takeViews() (views []view) {
+func (r *reviewer) takeViews() (views []*view) {
 	for path := range r.viewed {
 		if r.told[path] == nil {
 			continue
@@ -30,29 +31,66 @@ func (r *reviewer) takeViews() (views []view) {
 			clients[client] = true
 		}
 		for client := range clients {
-			v := view{client, path, r.viewOf(client, path)}
-			old := r.views[path][client]
-			if v.diff == nil && old == nil || v.diff != nil && old != nil && bytes.Equal(encode(v.diff), encode(old)) {
-				continue
+			if v := r.view(client, path); v != nil {
+				views = append(views, v)
 			}
-			if v.diff == nil {
-				delete(r.views[path], client)
-			} else {
-				if r.views[path] == nil {
-					r.views[path] = map[ClientID]*sessions.Diff{}
-				}
-				r.views[path][client] = v.diff
-			}
-			views = append(views, v)
 		}
 	}
 	clear(r.viewed)
 	return views
 }
 
+// view returns how a client sees a path, if it was told otherwise, and keeps that.
+func (r *reviewer) view(client ClientID, path string) *view {
+	told, old := r.told[path], r.views[path][client]
+	v := &view{client: client, path: path}
+	v.diff, v.made = r.viewOf(client, path)
+	if v.diff == nil && old != nil && told.Rev != 0 && told.Rev < old.diff.Rev {
+		// The client comes back to what the others see all along. For it that is a new state.
+		d := *told
+		v.diff, v.made = &d, fmt.Sprint("told ", told.Rev)
+	}
+	switch {
+	case v.diff == nil && old == nil:
+		return nil
+	case v.diff == nil:
+		delete(r.views[path], client)
+		return v
+	case old != nil && old.made == v.made && sameDiff(old.diff, v.diff):
+		return nil
+	}
+	if r.views[path] == nil {
+		r.views[path] = map[ClientID]*view{}
+	}
+	r.views[path][client] = v
+	return v
+}
+
+// numberViews gives views their revisions. That comes before something is put, so that these numbers are on disk as
+// given out when the views are told.
+func (w *workspace) numberViews(views []*view) {
+	for _, v := range views {
+		if v.diff != nil {
+			w.seq++
+			v.diff.Rev = w.seq
+		}
+	}
+}
+
+// forgetViews drops how a client saw files; it is gone.
+func (r *reviewer) forgetViews(client ClientID) {
+	for path, views := range r.views {
+		if delete(views, client); len(views) == 0 {
+			delete(r.views, path)
+		}
+	}
+	// An error says that the loop has ended, and its views with it.
+	_ = r.w.call(func() { delete(r.w.views, client) })
+}
+
 // putViews has clients told how they see the files that they hold unsaved. Others are told nothing: for them nothing
 // has happened. What is told in c anyway is told with it. The reviewer waits meanwhile.
-func (w *workspace) putViews(c *commit, views []view, told []*sessions.Diff) {
+func (w *workspace) putViews(c *commit, views []*view, told []*sessions.Diff) {
 	for _, v := range views {
 		mine := w.views[v.client]
 		if v.diff == nil {

@@ -226,6 +226,9 @@ func (w *workspace) put(c *commit, obj sessions.Object, detail []byte) {
 		o.Seq = w.seq
 	case *sessions.Diff:
 		o.Seq = w.seq
+		if o.Rev == 0 { // a new state: its number never comes again
+			o.Rev = w.seq
+		}
 	}
 	kind, id := obj.Key()
 	enc := encode(obj)
