@@ -28,6 +28,7 @@ const (
 	KindTooLarge           ErrorKind = "tooLarge"
 	KindUnavailable        ErrorKind = "unavailable" // the daemon ends, or cannot be reached; nothing has happened
 	KindInternal           ErrorKind = "internal"
+	KindMaybeYours         ErrorKind = "maybeYours" // only of a Skipped hunk: no call of the agent explains it
 )
 
 // An Error is the answer to a request that could not be served.
@@ -206,7 +207,7 @@ type Decided struct {
 	Decision uint64           `json:"decision,omitempty"` // its number in the workspace, by which Undo can be sure
 }
 
-// A Skipped hunk could not be decided, for the reason Kind.
+// A Skipped hunk was left as it is, for the reason Kind.
 type Skipped struct {
 	Path string    `json:"path"`
 	Hunk string    `json:"hunk"`

@@ -23,7 +23,7 @@ type choice struct {
 }
 
 // Decide accepts or rejects hunks. All that a request names is checked before anything changes; with Path, TurnID or
-// All, what cannot be decided is left and listed. A reject in a file that an agent is about to write waits until the
+// All, what cannot be decided is left and listed, and a reject leaves what may be a person's. A reject in a file that an agent is about to write waits until the
 // agent's tool has ended, or ctx has.
 func (d *Daemon) Decide(ctx context.Context, root string, dec Decision, reply func(Decided, error)) {
 	w, err := d.workspace(root)
@@ -316,7 +316,7 @@ func (r *reviewer) revConflict(path string, client ClientID, rev *uint64) error 
 // prepare reads the disk again and checks that the decision still means what was asked.
 func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
 	f := c.f
-	skip := func(id uint64, err error) { *skipped = append(*skipped, Skipped{f.path, hunkID(f.n, id), kindOf(err)}) }
+	skip := func(id uint64, kind ErrorKind) { *skipped = append(*skipped, Skipped{f.path, hunkID(f.n, id), kind}) }
 	if err := r.load(f); err != nil {
 		return storeError(err)
 	}
@@ -326,7 +326,7 @@ func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
 			return err
 		}
 		for _, h := range f.review.Hunks() {
-			skip(h.ID, err)
+			skip(h.ID, err.Kind)
 		}
 		return nil
 	}
@@ -341,7 +341,7 @@ func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
 		}
 		for _, h := range c.review.Hunks() {
 			if dec.TurnID == "" || fromTurn(h, dec.TurnID) {
-				skip(h.ID, err)
+				skip(h.ID, kindOf(err))
 			}
 		}
 		return nil
@@ -358,11 +358,18 @@ func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
 		}
 		return nil
 	}
-	for _, h := range c.review.Hunks() {
+	hunks := c.review.Hunks()
+	var yours map[uint64]bool
+	if !dec.Accept && !f.tree.isolated() {
+		yours = diffs.MaybeYours(hunks)
+	}
+	for _, h := range hunks {
 		switch err := c.review.Decidable(h.ID, dec.Accept); {
 		case dec.TurnID != "" && !fromTurn(h, dec.TurnID):
 		case err != nil:
-			skip(h.ID, r.decisionError(f, err))
+			skip(h.ID, kindOf(r.decisionError(f, err)))
+		case yours[h.ID]:
+			skip(h.ID, KindMaybeYours)
 		default:
 			c.ids = append(c.ids, h.ID)
 		}

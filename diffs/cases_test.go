@@ -100,6 +100,7 @@ func TestCases(t *testing.T) {
 var agents = map[string]*Source{
 	"agent": {SessionID: "s", TurnID: "t1", ItemID: "t1:1", Via: "edit"},
 	"tool":  {SessionID: "s", TurnID: "t2", Via: "shell"},
+	"maybe": {SessionID: "s", TurnID: "t2", Via: ViaUnknown},
 	"user":  nil,
 }
 
@@ -110,7 +111,7 @@ func tell(t *testing.T, r *Review, steps []string) {
 	for _, step := range steps {
 		verb, rest, _ := strings.Cut(step, " ")
 		switch verb {
-		case "agent", "tool", "user":
+		case "agent", "tool", "maybe", "user":
 			r.Observe(unquoted(t, rest), agents[verb])
 		case "lines", "lines1":
 			lines, of = &Range{}, verb == "lines1"

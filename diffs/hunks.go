@@ -130,6 +130,22 @@ func (r *Review) Hunks() []Hunk {
 	return hunks
 }
 
+// MaybeYours returns the ids of the hunks that may be a person's: those with an unknown source, and those that are
+// decided with one. Only a decision that names such a hunk may reject it.
+func MaybeYours(hunks []Hunk) map[uint64]bool {
+	ids := make(map[uint64]bool)
+	for _, h := range hunks {
+		if !slices.ContainsFunc(h.Sources, func(s Source) bool { return s.Via == ViaUnknown }) {
+			continue
+		}
+		ids[h.ID] = true
+		for _, id := range h.Linked {
+			ids[id] = true
+		}
+	}
+	return ids
+}
+
 // edits returns the numbers of the edits that made a piece, and those given.
 func (r *Review) edits(p piece, more []int32) []int32 {
 	all := slices.Clone(more)

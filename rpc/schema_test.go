@@ -80,7 +80,8 @@ func plain() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[daemon.ErrorKind](): words(daemon.KindInvalid, daemon.KindCancelled, daemon.KindNotFound,
 			daemon.KindBusy, daemon.KindConflict, daemon.KindOutsideWorkspace, daemon.KindWorkspaceUntrusted,
 			daemon.KindBaselineUnknown, daemon.KindAgentNotInstalled, daemon.KindAgentNotLoggedIn,
-			daemon.KindAgentFailed, daemon.KindStorage, daemon.KindTooLarge, daemon.KindUnavailable, daemon.KindInternal),
+			daemon.KindAgentFailed, daemon.KindStorage, daemon.KindTooLarge, daemon.KindUnavailable, daemon.KindInternal,
+			daemon.KindMaybeYours),
 	}
 }
 

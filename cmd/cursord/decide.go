@@ -12,6 +12,7 @@ import (
 
 	"cursord/daemon"
 	"cursord/rpc"
+	"cursord/sessions"
 )
 
 func acceptCommand() *cobra.Command {
@@ -21,7 +22,8 @@ work tree stays as it is; what is in a copy of it is written to it.`)
 
 func rejectCommand() *cobra.Command {
 	return decision{verb: "reject", done: "rejected"}.command(`Reject what the agent did, by the ids that "cursord diff" shows on a terminal: those lines
-become again what they were. "cursord undo" takes it back.`)
+become again what they were. "cursord undo" takes it back. What may be yours, since no call of the agent explains it,
+is only rejected by its id: --all, --file and --turn leave it and say so.`)
 }
 
 // A decision is accept or reject, in words.
@@ -32,7 +34,7 @@ type decision struct {
 
 func (d decision) command(long string) *cobra.Command {
 	var p place
-	var all bool
+	var all, asJSON bool
 	var file, turn, comment, lines string
 	var only *daemon.LineRange
 	c := &cobra.Command{
@@ -79,7 +81,13 @@ func (d decision) command(long string) *cobra.Command {
 			if err := client.Call(c.Context(), "diff/"+d.verb, params, &out); err != nil {
 				return err
 			}
-			d.tell(c.OutOrStdout(), c.ErrOrStderr(), out)
+			if asJSON {
+				if err := printJSON(c.OutOrStdout(), out); err != nil {
+					return err
+				}
+			} else {
+				d.tell(c.OutOrStdout(), c.ErrOrStderr(), out)
+			}
 			if len(hunks) > 0 && len(out.Skipped) > 0 {
 				return statusError(exitFailed)
 			}
@@ -92,6 +100,7 @@ func (d decision) command(long string) *cobra.Command {
 	c.Flags().StringVar(&turn, "turn", "", "all of the turn `ID`")
 	c.Flags().StringVar(&comment, "comment", "", "a remark, `TEXT`, for the agent's next prompt")
 	c.Flags().StringVar(&lines, "lines", "", "of a single hunk only its changed lines `A-B`, counted from 1")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the answer of diff/"+d.verb+" as JSON")
 	return c
 }
 
@@ -104,8 +113,10 @@ func (d decision) tell(w, errOut io.Writer, out daemon.Decided) {
 	files := map[string]bool{}
 	left := 0
 	for _, diff := range out.Diffs {
-		files[diff.Path] = true
-		left += len(diff.Hunks)
+		if len(diff.Hunks) > 0 {
+			files[diff.Path] = true
+			left += len(diff.Hunks)
+		}
 	}
 	fmt.Fprintf(w, "%s %s", d.done, count(out.Applied, "hunk"))
 	if left > 0 {
@@ -113,8 +124,47 @@ func (d decision) tell(w, errOut io.Writer, out daemon.Decided) {
 	}
 	fmt.Fprintln(w)
 	for _, s := range out.Skipped {
-		fmt.Fprintf(errOut, "not %s: %s of %s: %s\n", d.done, clean(s.Hunk), clean(s.Path), s.Kind)
+		if s.Kind != daemon.KindMaybeYours {
+			fmt.Fprintf(errOut, "not %s: %s of %s: %s\n", d.done, clean(s.Hunk), clean(s.Path), s.Kind)
+		}
 	}
+	if text := maybeYoursLeft(out); text != "" {
+		fmt.Fprint(errOut, text)
+	}
+}
+
+// maybeYoursLeft says which hunks a reject has left because they may be the user's, each with the command that rejects
+// it; "" if there are none.
+func maybeYoursLeft(out daemon.Decided) string {
+	const shown = 20
+	var left []string
+	for _, s := range out.Skipped {
+		if s.Kind == daemon.KindMaybeYours {
+			left = append(left, fmt.Sprintf("%s (\"cursord reject %s\" rejects it)", clean(placeOf(out.Diffs, s)), clean(s.Hunk)))
+		}
+	}
+	switch n := len(left); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return "left 1 hunk that may be yours, since no call of the agent explains it: " + left[0] + "\n"
+	case n > shown:
+		left = append(left[:shown], fmt.Sprintf("and %d more, which \"cursord diff\" shows", n-shown))
+		fallthrough
+	default:
+		return fmt.Sprintf("left %d hunks that may be yours, since no call of the agent explains them:\n  %s\n",
+			n, strings.Join(left, "\n  "))
+	}
+}
+
+// placeOf returns the path of a skipped hunk with its first changed line, if it has lines.
+func placeOf(diffs []*sessions.Diff, s daemon.Skipped) string {
+	for _, d := range diffs {
+		if h := hunkOf(d, s.Hunk); h != nil && len(h.Lines) > 0 {
+			return fmt.Sprintf("%s:%d", s.Path, part{hunk: *h}.line())
+		}
+	}
+	return s.Path
 }
 
 // fileToDecide returns the path of the one file under review that the user names.

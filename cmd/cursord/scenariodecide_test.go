@@ -107,7 +107,11 @@ func closure(d *sessions.Diff, ids []string) map[string]bool {
 
 // decide decides hunks of a file and sees that just that happens which they show.
 func (s *episode) decide(d *sessions.Diff, params obj, ids []string, accept bool) {
-	chosen := closure(d, ids)
+	yours := map[string]bool{}
+	if _, named := params["hunks"]; !named && !accept {
+		yours = maybeYours(d)
+	}
+	chosen := closure(d, slices.DeleteFunc(ids, func(id string) bool { return yours[id] }))
 	disk, base, err := decided(s.disk, s.base, d, chosen, accept)
 	s.must(err)
 	out, err := s.ask(accept, params)
@@ -115,6 +119,9 @@ func (s *episode) decide(d *sessions.Diff, params obj, ids []string, accept bool
 		s.tracef("    refused: %v", err)
 		return
 	} else if err != nil {
+		s.failf("%v", err)
+	}
+	if out.Skipped, err = withoutYours(out.Skipped, yours); err != nil {
 		s.failf("%v", err)
 	}
 	if len(out.Skipped) > 0 {

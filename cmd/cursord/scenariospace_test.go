@@ -200,7 +200,7 @@ func (sp *space) decideAll(params obj) {
 				var ids []string
 				for i := range d.Hunks {
 					h := &d.Hunks[i]
-					if (turn == "" || slices.ContainsFunc(h.Sources, func(src sessions.Source) bool { return src.TurnID == turn })) &&
+					if (turn == "" || fromTurn(*h, turn)) &&
 						!slices.ContainsFunc(skipped, func(sk daemon.Skipped) bool { return sk.Hunk == h.ID }) {
 						ids = append(ids, h.ID)
 					}
@@ -226,7 +226,20 @@ func (sp *space) decideAll(params obj) {
 	params["workspace"] = sp.w.ws
 	var out daemon.Decided
 	sp.must(sp.e.call(method, params, &out))
-	for _, sk := range out.Skipped {
+	yours := map[string]bool{}
+	for _, s := range sp.all {
+		for _, d := range s.diffs {
+			left := maybeYours(d)
+			for _, h := range d.Hunks {
+				if left[h.ID] && !accept && (turn == "" || fromTurn(h, turn)) {
+					yours[h.ID] = true
+				}
+			}
+		}
+	}
+	others, err := withoutYours(out.Skipped, yours)
+	sp.must(err)
+	for _, sk := range others {
 		for _, s := range sp.all {
 			if d := s.diffs[sk.Path]; d != nil && !s.mayRefuse(d, nil) {
 				s.failf("skipped: %+v", sk)

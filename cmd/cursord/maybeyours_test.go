@@ -1,0 +1,194 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon"
+	"cursord/sessions"
+)
+
+// These are the files of a turn that edits f, in two places, and writes notes.txt by no call while the agent's hooks may run
+// programs.
+var (
+	unexplainedBefore = tree{"f": numbered(20, nil), "notes.txt": numbered(20, nil)}
+	unexplainedAfter  = tree{
+		"f":         numbered(20, map[int]string{2: "two\n", 15: "fifteen\n"}),
+		"notes.txt": numbered(20, map[int]string{12: "twelve\n"}),
+	}
+)
+
+// playsUnexplained makes the agent's next turns such turns.
+func (w *world) playsUnexplained() {
+	w.put(".cursor/hooks.json", `{"version": 1, "hooks": {"afterFileEdit": [{"command": "true"}]}}`)
+	w.putAll(unexplainedBefore)
+	w.plays(lines(
+		edits("e", "f", unexplainedBefore["f"], unexplainedAfter["f"]),
+		shells("s", "true"),
+		[]string{execs("sleep 0.1; sed -i 's/^line 12$/twelve/' notes.txt")})...)
+}
+
+// unexplained starts a daemon and has such a turn.
+func (w *world) unexplained() (e *editor, turn *sessions.Turn) {
+	w.playsUnexplained()
+	w.start()
+	e = w.opens()
+	turn = e.turn(nil)
+	found := e.diffs()
+	require.Equal(w.t, []string{"edit", "edit"}, vias(found["f"]))
+	require.Equal(w.t, []string{"unknown"}, vias(found["notes.txt"]))
+	return e, turn
+}
+
+// with returns some files, and others in the place of those of the same names.
+func (files tree) with(others tree, names ...string) tree {
+	all := tree{}
+	for name, text := range files {
+		all[name] = text
+	}
+	for _, name := range names {
+		all[name] = others[name]
+	}
+	return all
+}
+
+// TestRejectLeavesWhatMayBeYours rejects in every way what no call of the agent explains. Only its id does it.
+func TestRejectLeavesWhatMayBeYours(t *testing.T) {
+	w := newWorld(t)
+	e, turn := w.unexplained()
+	id := hunkIDs(e.diffs()["notes.txt"])[0]
+	left := []daemon.Skipped{{Path: "notes.txt", Hunk: id, Kind: daemon.KindMaybeYours}}
+	undo := func() { e.must("diff/undo", obj{"workspace": w.ws}, nil) }
+
+	for _, params := range []obj{{"all": true}, {"turnId": turn.ID}} {
+		out := e.decides("diff/reject", params)
+		require.Equal(t, left, out.Skipped, params)
+		require.Equal(t, 2, out.Applied)
+		w.requireTree(unexplainedBefore.with(unexplainedAfter, "notes.txt"))
+		undo()
+		w.requireTree(unexplainedAfter)
+		e.must("diff/redo", obj{"workspace": w.ws}, nil)
+		w.requireTree(unexplainedBefore.with(unexplainedAfter, "notes.txt"))
+		undo()
+	}
+	out := e.decides("diff/reject", obj{"path": "notes.txt"})
+	require.Equal(t, left, out.Skipped)
+	require.Zero(t, out.Applied)
+	require.Zero(t, out.Decision, "there is nothing to take back")
+	require.Empty(t, e.decides("diff/reject", obj{"path": "f"}).Skipped)
+	undo()
+	w.requireTree(unexplainedAfter)
+
+	out = e.decides("diff/reject", obj{"hunks": []string{id}})
+	require.Equal(t, 1, out.Applied)
+	w.requireTree(unexplainedAfter.with(unexplainedBefore, "notes.txt"))
+	undo()
+	w.requireTree(unexplainedAfter)
+
+	out = e.decides("diff/accept", obj{"all": true}) // loses nothing
+	require.Empty(t, out.Skipped)
+	require.Equal(t, 3, out.Applied)
+	undo()
+
+	w.kill() // what may be a person's stays so
+	w.start()
+	e = w.opens()
+	require.Equal(t, left, e.decides("diff/reject", obj{"all": true}).Skipped)
+	w.requireTree(unexplainedBefore.with(unexplainedAfter, "notes.txt"))
+}
+
+// TestNothingMayBeYoursInACopy has the same turn in a copy, where nobody but the agent works.
+func TestNothingMayBeYoursInACopy(t *testing.T) {
+	w := newWorld(t)
+	w.playsUnexplained()
+	w.start()
+	e := w.opens()
+	s := e.isolates()
+	e.ok(s)
+	for path, d := range e.diffs() {
+		require.NotContains(t, vias(d), "unknown", path)
+	}
+	require.Contains(t, e.diffs(), "notes.txt")
+	out := e.decides("diff/reject", obj{"all": true})
+	require.Empty(t, out.Skipped)
+	require.Equal(t, 3, out.Applied)
+	w.requireTree(unexplainedBefore)
+	require.Equal(t, unexplainedBefore["notes.txt"], w.copied(s, "notes.txt"))
+}
+
+// TestCommandsTellWhatMayBeYours has the command line reject everything, say what it left, and reject that by its id.
+func TestCommandsTellWhatMayBeYours(t *testing.T) {
+	w := newWorld(t)
+	e, turn := w.unexplained()
+	id := hunkIDs(e.diffs()["notes.txt"])[0]
+
+	stdout, stderr, status := w.cursord("reject", "--all", "-w", w.ws)
+	require.Zero(t, status)
+	require.Equal(t, "rejected 2 hunks; 1 hunk left in 1 file\n", stdout)
+	require.Equal(t, `left 1 hunk that may be yours, since no call of the agent explains it: notes.txt:12 ("cursord reject `+id+`" rejects it)`+"\n", stderr)
+	w.requireTree(unexplainedBefore.with(unexplainedAfter, "notes.txt"))
+
+	stdout, _, status = w.cursord("reject", "--turn", turn.ID, "--json", "-w", w.ws)
+	require.Zero(t, status)
+	var out daemon.Decided
+	require.NoError(t, json.Unmarshal([]byte(stdout), &out))
+	require.Equal(t, []daemon.Skipped{{Path: "notes.txt", Hunk: id, Kind: daemon.KindMaybeYours}}, out.Skipped)
+
+	stdout, stderr, status = w.cursord("reject", id, "-w", w.ws)
+	require.Zero(t, status)
+	require.Equal(t, "rejected 1 hunk\n", stdout)
+	require.Empty(t, stderr)
+	w.requireTree(unexplainedBefore)
+}
+
+// TestManyThatMayBeYours has more hunks left than are worth a line each.
+func TestManyThatMayBeYours(t *testing.T) {
+	var out daemon.Decided
+	for range 25 {
+		out.Skipped = append(out.Skipped, daemon.Skipped{Path: "no\x1b[2J", Hunk: "1.1", Kind: daemon.KindMaybeYours})
+	}
+	text := maybeYoursLeft(out)
+	require.Contains(t, text, "left 25 hunks that may be yours, since no call of the agent explains them:\n")
+	require.Len(t, regexp.MustCompile(`rejects it`).FindAllString(text, -1), 20)
+	require.True(t, strings.HasSuffix(text, "\n  and 5 more, which \"cursord diff\" shows\n"), text)
+	require.NotContains(t, text, "\x1b")
+	require.Empty(t, maybeYoursLeft(daemon.Decided{Skipped: []daemon.Skipped{{Kind: daemon.KindConflict}}}))
+}
+
+// maybeYours returns the hunks that only a decision which names them may reject.
+func maybeYours(d *sessions.Diff) map[string]bool {
+	var ids []string
+	for _, h := range d.Hunks {
+		if slices.Contains(viasOf(h), string(sessions.ViaUnknown)) {
+			ids = append(ids, h.ID)
+		}
+	}
+	return closure(d, ids)
+}
+
+// withoutYours returns what else was skipped than yours, all of which must have been.
+func withoutYours(skipped []daemon.Skipped, yours map[string]bool) (others []daemon.Skipped, err error) {
+	left := map[string]bool{}
+	for _, sk := range skipped {
+		if sk.Kind == daemon.KindMaybeYours {
+			left[sk.Hunk] = true
+		} else {
+			others = append(others, sk)
+		}
+	}
+	if !maps.Equal(left, yours) {
+		return nil, fmt.Errorf("left as maybe the person's: %v, not %v", left, yours)
+	}
+	return others, nil
+}
+
+func fromTurn(h sessions.Hunk, turn string) bool {
+	return slices.ContainsFunc(h.Sources, func(src sessions.Source) bool { return src.TurnID == turn })
+}
