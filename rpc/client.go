@@ -26,8 +26,10 @@ type Client struct {
 // nil, for each notification, in order and from the goroutine that reads, which it holds up: no answer to a Call is
 // read before it returns. params is nil where there are none, and may be kept.
 func NewClient(rwc io.ReadWriteCloser, onNotify func(method string, params json.RawMessage)) *Client {
+	closed := make(chan struct{})
+	close(closed)
 	c := &Client{
-		stream:   newStream(rwc, HardCap, FramingHeaders, stallLimit),
+		stream:   newStream(rwc, HardCap, FramingHeaders, closed),
 		onNotify: onNotify,
 	}
 	c.conn = jsonrpc2.NewConn(context.Background(), c.stream, clientHandler{c}, c.stream.options()...)

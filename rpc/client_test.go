@@ -21,7 +21,7 @@ func serveClient(t *testing.T, newTable func(*outbox) table, onNotify func(strin
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		serveTable(context.Background(), theirs, newTable, slog.New(slog.DiscardHandler), stallLimit)
+		serveTable(context.Background(), theirs, newTable, slog.New(slog.DiscardHandler))
 	}()
 	c := NewClient(ours, onNotify)
 	t.Cleanup(func() {

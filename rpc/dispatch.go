@@ -58,8 +58,19 @@ type table struct {
 	methods map[string]method
 	// notified takes the notifications, in order with the requests inOrder; nil ignores them.
 	notified func(method string, params json.RawMessage)
+	// client returns the client's name for the log; may be nil.
+	client func() string
 	// ended is called once, after the last request and before the last messages are written; may be nil.
 	ended func()
+}
+
+func (t *table) name() string {
+	if t.client != nil {
+		if name := t.client(); name != "" {
+			return name
+		}
+	}
+	return "without a name"
 }
 
 // A dispatcher is the server's side of one connection: it decides which request runs when, and sees that each is

@@ -253,7 +253,7 @@ func TestEndOfInput(t *testing.T) {
 			h, waits := newHeld(), newHeld()
 			p := servePeerOn(t, context.Background(), client, server, FramingLines, fixed(map[string]method{
 				"slow": h.method(atOnce), "wait": waits.method(waiting), "echo": echo(inOrder),
-			}), stallLimit)
+			}))
 			p.raw(`{"id":1,"method":"slow"}` + "\n" + `{"id":2,"method":"wait"}` + "\n")
 			<-h.begun
 			<-waits.begun
@@ -274,7 +274,7 @@ func TestServerEndsConnection(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	client, server := socketPair(t)
 	waits := newHeld()
-	p := servePeerOn(t, ctx, client, server, FramingLines, fixed(map[string]method{"wait": waits.method(waiting)}), stallLimit)
+	p := servePeerOn(t, ctx, client, server, FramingLines, fixed(map[string]method{"wait": waits.method(waiting)}))
 	p.send(`{"id":1,"method":"wait"}`)
 	<-waits.begun
 	cancel()
@@ -326,7 +326,7 @@ func FuzzDispatch(f *testing.F) {
 		client, server := net.Pipe()
 		p := servePeerOn(t, context.Background(), client, server, FramingLines, fixed(map[string]method{
 			"echo": echo(inOrder), "slow": echo(atOnce),
-		}), stallLimit)
+		}))
 		require.NoError(t, p.conn.SetReadDeadline(time.Now().Add(2*time.Second))) // which a pipe that has ended does not take
 		go func() {
 			_, _ = p.conn.Write(input)

@@ -14,7 +14,7 @@ import (
 func TestDeltasWrittenAtOnce(t *testing.T) {
 	for _, framing := range []Framing{FramingLines, FramingHeaders} {
 		client, server := socketPair(t)
-		box := newOutbox(server, framing, stallLimit)
+		box := newOutbox(server, framing)
 		reader := NewFrameReader(client, HardCap)
 		want, got := map[string]string{}, map[string]string{}
 		for round := range 3 {
@@ -47,14 +47,14 @@ func TestDeltasWrittenAtOnce(t *testing.T) {
 			require.True(t, box.notify(delta("late", i, "x")))
 		}
 		<-box.done
-		box.finish(patience)
+		box.finish(nil)
 	}
 }
 
 // TestDeltasGoOnlyOnceTheFramingIsKnown has nothing written before the client has chosen.
 func TestDeltasGoOnlyOnceTheFramingIsKnown(t *testing.T) {
 	client, server := socketPair(t)
-	box := newOutbox(server, FramingUnknown, stallLimit)
+	box := newOutbox(server, FramingUnknown)
 	for i, text := range []string{"one ", "two"} {
 		require.True(t, box.notify(delta("i", 4*i, text)))
 	}
@@ -62,6 +62,6 @@ func TestDeltasGoOnlyOnceTheFramingIsKnown(t *testing.T) {
 	body, err := NewFrameReader(client, HardCap).Read()
 	require.NoError(t, err)
 	require.Equal(t, "i+0 one two", told(t, body))
-	box.finish(patience)
+	box.finish(nil)
 	client.Close()
 }

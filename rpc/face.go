@@ -25,6 +25,7 @@ type face struct {
 	initialized bool // owned by the ordered worker
 
 	mu    sync.Mutex
+	name  string                 // the client's own
 	subs  map[string]*subscriber // by workspace
 	told  func()                 // ends the messages of the daemon itself; nil before they began
 	ended bool
@@ -72,6 +73,7 @@ func (f *face) table() table {
 			"daemon/backup":         slow(f.backup),
 		},
 		notified: f.notified,
+		client:   f.clientName,
 		ended:    f.end,
 	}
 }
@@ -145,6 +147,13 @@ func workspaceOf(params json.RawMessage) string {
 		})
 	}
 	return name
+}
+
+// clientName returns what the client calls itself; "" if it has not said.
+func (f *face) clientName() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.name
 }
 
 // end is called when the connection ends.

@@ -49,6 +49,11 @@ func (f *face) initialize(_ context.Context, p *InitializeParams, reply func(Ini
 		return
 	}
 	f.initialized = true
+	if p.ClientInfo != nil {
+		f.mu.Lock()
+		f.name = p.ClientInfo.Name
+		f.mu.Unlock()
+	}
 	reply(result, nil)
 	f.listen()
 }

@@ -57,10 +57,10 @@ func (l *lockedBuffer) String() string {
 // servePeer serves a table on a pipe and returns its other end.
 func servePeer(t testing.TB, framing Framing, newTable func(*outbox) table) *peer {
 	ours, theirs := net.Pipe()
-	return servePeerOn(t, context.Background(), ours, theirs, framing, newTable, stallLimit)
+	return servePeerOn(t, context.Background(), ours, theirs, framing, newTable)
 }
 
-func servePeerOn(t testing.TB, ctx context.Context, ours, theirs net.Conn, framing Framing, newTable func(*outbox) table, stall time.Duration) *peer {
+func servePeerOn(t testing.TB, ctx context.Context, ours, theirs net.Conn, framing Framing, newTable func(*outbox) table) *peer {
 	p := &peer{
 		t: t, conn: ours, framing: framing, reader: NewFrameReader(ours, HardCap),
 		log: &lockedBuffer{}, served: make(chan struct{}),
@@ -68,7 +68,7 @@ func servePeerOn(t testing.TB, ctx context.Context, ours, theirs net.Conn, frami
 	log := slog.New(slog.NewTextHandler(p.log, nil))
 	go func() {
 		defer close(p.served)
-		serveTable(ctx, theirs, newTable, log, stall)
+		serveTable(ctx, theirs, newTable, log)
 	}()
 	t.Cleanup(func() {
 		ours.Close()

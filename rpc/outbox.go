@@ -13,27 +13,26 @@ import (
 )
 
 const (
-	maxReplies = 256 << 20 // bytes of replies waiting: over it the connection is given up
+	maxReplies = 256 << 20 // bytes of answers waiting: over it the connection is given up
 	maxNotes   = 4 << 20   // bytes of notifications waiting: from it on a subscription falls behind
 	notesLow   = 1 << 20   // … and goes on from here
 	noteWeight = 256       // bytes of a notification beside its object or text
 	maxBatch   = 64        // frames to a write
 	maxEager   = 16 << 10  // bytes of text in a delta that is written at once
-	stallLimit = 60 * time.Second
 )
 
 // Why nothing more can be sent; outbox.send returns them.
 var (
-	errOutboxClosed   = errors.New("connection is closed")
-	errUnreadReplies  = errors.New("too many replies wait for a client that does not read")
-	errClientStalling = errors.New("the client does not read")
+	errOutboxClosed  = errors.New("connection is closed")
+	errUnreadReplies = errors.New("too many answers wait for a client that does not read")
 )
 
 // An outbox is like a mail room: everything for one client goes through it in the order in which it was handed in,
-// and who hands something in never waits. One goroutine writes.
+// and who hands something in never waits. One goroutine writes. A client may take as long as it likes: what waits for it
+// is bounded.
 type outbox struct {
 	w       io.WriteCloser
-	stall   time.Duration
+	most    int           // bytes of answers that may wait
 	done    chan struct{} // closed when the writer has ended
 	wake    chan struct{} // holds one token when the writer should look
 	drained chan struct{} // closed by the writer when finishing and nothing is left
@@ -66,11 +65,10 @@ type frame struct {
 	size int
 }
 
-// newOutbox returns an outbox that writes to w, and starts its writer. It closes w when a write fails, and when one
-// takes longer than stall.
-func newOutbox(w io.WriteCloser, framing Framing, stall time.Duration) *outbox {
+// newOutbox returns an outbox that writes to w, and starts its writer. It closes w when a write fails.
+func newOutbox(w io.WriteCloser, framing Framing) *outbox {
 	b := &outbox{
-		w: w, stall: stall, framing: framing,
+		w: w, most: maxReplies, framing: framing,
 		eager: newEagerWriter(w),
 		done:  make(chan struct{}), wake: make(chan struct{}, 1), drained: make(chan struct{}),
 		growing: map[string]*frame{},
@@ -96,7 +94,7 @@ func (b *outbox) send(body []byte) error {
 	if b.err != nil {
 		return b.err
 	}
-	if b.replies+len(body) > maxReplies {
+	if b.replies+len(body) > b.most {
 		b.failLocked(errUnreadReplies)
 		return b.err
 	}
@@ -210,18 +208,35 @@ func (b *outbox) failLocked(err error) {
 	go b.w.Close()
 }
 
-// finish waits until everything that was handed in has been written, at most for limit, and ends the outbox.
-func (b *outbox) finish(limit time.Duration) {
+// gaveUp reports whether the connection was given up because of too many unread answers.
+func (b *outbox) gaveUp() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err == errUnreadReplies
+}
+
+// finish waits until everything that was handed in has been written, and ends the outbox. Once hurry is closed it waits
+// for flushLimit at most.
+func (b *outbox) finish(hurry <-chan struct{}) {
 	b.mu.Lock()
 	b.finishing = true
 	b.mu.Unlock()
 	b.signal()
-	timer := time.NewTimer(limit)
+	written := func(more <-chan struct{}, limit <-chan time.Time) bool {
+		select {
+		case <-b.drained:
+		case <-b.done:
+		case <-more:
+			return false
+		case <-limit:
+		}
+		return true
+	}
+	timer := time.NewTimer(flushLimit)
 	defer timer.Stop()
-	select {
-	case <-b.drained:
-	case <-b.done:
-	case <-timer.C:
+	if !written(hurry, nil) {
+		timer.Reset(flushLimit)
+		written(nil, timer.C)
 	}
 	b.fail(errOutboxClosed)
 	// A write to a blocking file does not end when the file is closed.
@@ -268,9 +283,7 @@ func (b *outbox) take() ([]*frame, bool) {
 
 func (b *outbox) run() {
 	defer close(b.done)
-	guard := newStallGuard(b.w, b.stall, func() { b.fail(errClientStalling) })
-	defer guard.stop()
-	w := bufio.NewWriterSize(guard, 64<<10)
+	w := bufio.NewWriterSize(b.w, 64<<10)
 	var header []byte
 	for {
 		batch, ok := b.take()

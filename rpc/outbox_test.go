@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -103,7 +104,7 @@ func (w *heldWriter) Write(p []byte) (int, error) {
 func TestWaitingDeltasMerge(t *testing.T) {
 	ours, theirs := net.Pipe()
 	w := &heldWriter{Conn: theirs, first: make(chan struct{}), release: make(chan struct{})}
-	box := newOutbox(w, FramingLines, stallLimit)
+	box := newOutbox(w, FramingLines)
 	require.True(t, box.notify(delta("a", 0, "being ")))
 	<-w.first
 	for _, n := range []*daemon.Notification{
@@ -125,7 +126,7 @@ func TestWaitingDeltasMerge(t *testing.T) {
 	require.Equal(t, []string{
 		"a+0 being ", "a+6 one two three", "b+0 12", "turn/changed 1", "item/changed 2", "a+0 anew", "b+9 gap!", "reply 0",
 	}, got)
-	box.finish(patience)
+	box.finish(nil)
 	ours.Close()
 }
 
@@ -140,7 +141,7 @@ func (s signal) resume() {
 
 func TestSlowReader(t *testing.T) {
 	ours, theirs := net.Pipe()
-	box := newOutbox(theirs, FramingLines, stallLimit)
+	box := newOutbox(theirs, FramingLines)
 	room := make(signal, 1)
 	box.join(room)
 	sent := 0
@@ -167,33 +168,88 @@ func TestSlowReader(t *testing.T) {
 	body, err = reader.Read()
 	require.NoError(t, err)
 	require.Equal(t, "a+0 x", told(t, body))
-	box.finish(patience)
+	box.finish(nil)
 	ours.Close()
 }
 
 func TestOneHugeNotificationFits(t *testing.T) {
 	ours, theirs := net.Pipe()
-	box := newOutbox(theirs, FramingHeaders, stallLimit)
+	box := newOutbox(theirs, FramingHeaders)
 	require.True(t, box.notify(changed(sessions.KindDiff, "big", 1, 3*maxNotes)))
 	body, err := NewFrameReader(ours, HardCap).Read()
 	require.NoError(t, err)
 	require.Greater(t, len(body), 3*maxNotes)
-	box.finish(patience)
+	box.finish(nil)
 	ours.Close()
 }
 
-func TestClientThatDoesNotReadIsClosed(t *testing.T) {
-	ours, theirs := net.Pipe()
-	p := servePeerOn(t, context.Background(), ours, theirs, FramingLines, fixed(map[string]method{"echo": echo(inOrder)}), 20*time.Millisecond)
-	p.send(`{"id":1,"method":"echo"}`)
+// TestClientThatReadsNothingForADay is a client that stands still, as an editor that was suspended, with more waiting for it
+// than it has asked for: it misses nothing.
+func TestClientThatReadsNothingForADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := servePeer(t, FramingHeaders, fixed(map[string]method{"echo": echo(inOrder)}))
+		long := `"` + strings.Repeat("x", 1<<20) + `"`
+		for i := range 3 {
+			p.send(fmt.Sprintf(`{"id":%d,"method":"echo","params":{"text":%s}}`, i, long))
+		}
+		time.Sleep(24 * time.Hour)
+		require.NoError(t, p.conn.SetDeadline(time.Now().Add(patience)))
+		for i := range 3 {
+			body := p.read()
+			require.Contains(t, body, long)
+			require.Contains(t, body, fmt.Sprintf(`"id":%d`, i))
+		}
+	})
+}
+
+// halfClosed is a connection whose other end has stopped writing.
+type halfClosed struct {
+	net.Conn
+	sent io.Reader
+}
+
+func (c *halfClosed) Read(p []byte) (int, error) { return c.sent.Read(p) }
+
+// TestClientThatStopsWritingIsWaitedFor: what it asked before is answered, as slowly as it reads; only a daemon that ends
+// does not wait for ever.
+func TestClientThatStopsWritingIsWaitedFor(t *testing.T) {
+	for _, ends := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			ours, theirs := net.Pipe()
+			ctx, end := context.WithCancel(t.Context())
+			defer end()
+			asked := &halfClosed{Conn: theirs, sent: strings.NewReader(`{"id":1,"method":"echo","params":{"a":1}}` + "\n")}
+			p := servePeerOn(t, ctx, ours, asked, FramingLines, fixed(map[string]method{"echo": echo(inOrder)}))
+			time.Sleep(time.Hour)
+			require.NoError(t, p.conn.SetDeadline(time.Now().Add(patience)))
+			if ends {
+				end()
+			} else {
+				require.Equal(t, `{"a":1} 1`, outcome(t, p.read()))
+			}
+			<-p.served
+			p.ended()
+		})
+	}
+}
+
+// TestClientThatReadsNoAnswersIsCutOff is one that asks and asks; the log says who it was.
+func TestClientThatReadsNoAnswersIsCutOff(t *testing.T) {
+	p := servePeer(t, FramingLines, func(box *outbox) table {
+		box.most = 1000
+		return table{methods: map[string]method{"echo": echo(inOrder)}, client: func() string { return "greedy" }}
+	})
+	for range 3 {
+		p.send(`{"id":1,"method":"echo","params":{"text":"` + strings.Repeat("x", 400) + `"}}`)
+	}
 	<-p.served
-	_, err := ours.Write([]byte("x"))
-	require.ErrorIs(t, err, io.ErrClosedPipe)
+	require.Contains(t, p.log.String(), "client=greedy")
+	require.Contains(t, p.log.String(), "does not read its answers")
 }
 
 func TestTooManyUnreadReplies(t *testing.T) {
 	ours, theirs := net.Pipe()
-	box := newOutbox(theirs, FramingLines, stallLimit)
+	box := newOutbox(theirs, FramingLines)
 	big := make([]byte, maxReplies/4)
 	for range 4 {
 		require.NoError(t, box.send(big))
@@ -212,8 +268,8 @@ func BenchmarkNotifyFanout(b *testing.B) {
 			for i := range boxes {
 				client, server := socketPair(b)
 				go func() { _, _ = io.Copy(io.Discard, client) }()
-				boxes[i] = newOutbox(server, FramingHeaders, stallLimit)
-				defer boxes[i].finish(patience)
+				boxes[i] = newOutbox(server, FramingHeaders)
+				defer boxes[i].finish(nil)
 			}
 			text := strings.Repeat("x", 200)
 			b.ReportAllocs()

@@ -55,13 +55,14 @@ func Serve(ctx context.Context, l net.Listener, d *daemon.Daemon, log *slog.Logg
 func ServeConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, log *slog.Logger) {
 	left := d.ClientJoined()
 	defer left()
-	serveTable(ctx, rwc, func(box *outbox) table { return newFace(d, box).table() }, log, stallLimit)
+	serveTable(ctx, rwc, func(box *outbox) table { return newFace(d, box).table() }, log)
 }
 
 // serveTable serves what newTable returns for the connection's outbox, until the connection or ctx ends.
-func serveTable(ctx context.Context, rwc io.ReadWriteCloser, newTable func(*outbox) table, log *slog.Logger, stall time.Duration) {
-	s := newStream(rwc, MaxMessage, FramingUnknown, stall)
-	d := newDispatcher(newTable(s.box), log)
+func serveTable(ctx context.Context, rwc io.ReadWriteCloser, newTable func(*outbox) table, log *slog.Logger) {
+	s := newStream(rwc, MaxMessage, FramingUnknown, ctx.Done())
+	t := newTable(s.box)
+	d := newDispatcher(t, log)
 	d.trace.send = func(m []byte) { _ = s.box.send(m) } // an error says that the connection has ended
 	readerEnded := make(chan struct{})
 	s.ended = func() {
@@ -83,4 +84,7 @@ func serveTable(ctx context.Context, rwc io.ReadWriteCloser, newTable func(*outb
 		// Reading a file that blocks is not ended by closing it, such as the standard input at the end of a process.
 	}
 	<-s.closed
+	if s.box.gaveUp() {
+		log.Info("a client was disconnected: it does not read its answers", "client", t.name(), "bytes", s.box.most)
+	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// flushLimit bounds how long the end of a connection waits for a client to take what it is owed.
+// flushLimit bounds how long this end, when it is about to end, waits for the other to take what it is owed.
 const flushLimit = 5 * time.Second
 
 // A stream is the jsonrpc2.ObjectStream under every connection. The library reads only good messages from it; the
@@ -23,8 +23,9 @@ type stream struct {
 	rwc    io.ReadWriteCloser
 	reader *FrameReader
 	box    *outbox
-	ended  func()        // called once by the reader, when there is no more to read; may be nil
-	closed chan struct{} // closed when Close returns
+	hurry  <-chan struct{} // closed when this end is about to end, which waits for nobody for long
+	ended  func()          // called once by the reader, when there is no more to read; may be nil
+	closed chan struct{}   // closed when Close returns
 
 	in  Message            // owned by the library's reader: the message that ReadObject returned
 	out *jsonrpc2.Response // owned by the library's sender, under its lock
@@ -43,9 +44,11 @@ func (c *closeOnce) Close() error {
 	return c.err
 }
 
-func newStream(conn io.ReadWriteCloser, limit int, framing Framing, stall time.Duration) *stream {
+func newStream(conn io.ReadWriteCloser, limit int, framing Framing, hurry <-chan struct{}) *stream {
 	rwc := &closeOnce{ReadWriteCloser: conn}
-	return &stream{rwc: rwc, reader: NewFrameReader(rwc, limit), box: newOutbox(rwc, framing, stall), closed: make(chan struct{})}
+	return &stream{
+		rwc: rwc, reader: NewFrameReader(rwc, limit), box: newOutbox(rwc, framing), hurry: hurry, closed: make(chan struct{}),
+	}
 }
 
 // options connects the stream's side channels with the library.
@@ -176,9 +179,10 @@ func (s *stream) WriteObject(any) error {
 	return s.box.send(AppendRequest(nil, id, s.req.Method, params))
 }
 
-// Close implements jsonrpc2.ObjectStream: what was written before is still sent, within flushLimit.
+// Close implements jsonrpc2.ObjectStream: what was written before is still sent, as slowly as the other end takes it,
+// and within flushLimit where this end hurries.
 func (s *stream) Close() error {
 	defer close(s.closed)
-	s.box.finish(flushLimit)
+	s.box.finish(s.hurry)
 	return s.rwc.Close()
 }
