@@ -38,7 +38,7 @@ func (r *reviewer) open(t *worktree) error {
 		return nil
 	}
 	d := r.w.d
-	c, err := copytree.Open(copytree.Dir(d.stateDir, t.session), d.copyOptions())
+	c, err := copytree.Open(copytree.Dir(d.stateDir, t.session), r.w.copyOptions())
 	if err == nil && c.Root() != r.w.root {
 		err = fmt.Errorf("%w: %s", copytree.ErrOtherRoot, c.Root())
 	}
@@ -269,11 +269,11 @@ func (r *reviewer) begin(ctx context.Context, session, turn string) (t *worktree
 	}
 	c, changes := t.copy, []copytree.Change(nil)
 	if fresh = c == nil; fresh {
-		c, err = copytree.Make(ctx, r.w.root, copytree.Dir(r.w.d.stateDir, session), r.w.d.copyOptions())
+		c, err = copytree.Make(ctx, r.w.root, copytree.Dir(r.w.d.stateDir, session), r.w.copyOptions())
 		if errors.Is(err, copytree.ErrDamaged) || errors.Is(err, copytree.ErrOtherRoot) {
 			// Nothing in it is under review, and nothing can be.
 			if err = os.RemoveAll(copytree.Dir(r.w.d.stateDir, session)); err == nil {
-				c, err = copytree.Make(ctx, r.w.root, copytree.Dir(r.w.d.stateDir, session), r.w.d.copyOptions())
+				c, err = copytree.Make(ctx, r.w.root, copytree.Dir(r.w.d.stateDir, session), r.w.copyOptions())
 			}
 		}
 	}

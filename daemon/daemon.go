@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -112,6 +113,9 @@ func Open(o Options) (*Daemon, error) {
 	}
 	for _, t := range report.Interrupted {
 		d.log.Warn("a turn was interrupted by the end of the last daemon", "turn", t.ID, "workspace", t.Workspace)
+	}
+	if err := os.RemoveAll(d.gitHome()); err != nil {
+		d.log.Warn("the folder for asking git could not be emptied", "err", err)
 	}
 	// Whoever has the store is the only daemon, so agents that carry its mark have lost theirs.
 	if n := agent.KillOrphans(storeMark(store)); n > 0 {
@@ -238,9 +242,10 @@ func (d *Daemon) Trust(root string, trusted bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	claims := w.claims.trust(trusted)
 	return stored(w, func(c *commit) (string, error) {
 		w.trusted = trusted
-		c.ops = append(c.ops, sessions.SetTrust{Trusted: trusted})
+		c.ops = append(c.ops, sessions.SetTrust{Trusted: trusted}, claims)
 		return w.root, nil
 	})
 }

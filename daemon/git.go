@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -20,11 +19,11 @@ import (
 const gitOutput = 256 << 20
 
 // A gitTree asks git about a folder in a work tree. It only asks: nothing here takes a lock or writes to the
-// repository, runs its hooks or its file system monitor, or fetches.
+// repository, runs a program that it names, or fetches.
 type gitTree struct {
-	dir     string
-	within  bool     // dir itself must be the repository's folder
-	filters []string // that may fail; see lenient
+	dir    string
+	within bool // dir itself must be the repository's folder
+	guard  *askgit.Guard
 }
 
 // A listed is one path of a listing, relative to the gitTree's folder.
@@ -46,9 +45,7 @@ func (g gitTree) list(ctx context.Context, dirty bool) (files []listed, nested [
 	}
 	out, err := g.run(ctx, nil, args...)
 	if err != nil {
-		if out, err = g.lenient(ctx).run(ctx, nil, args...); err != nil {
-			return nil, nil, err
-		}
+		return nil, nil, err
 	}
 	if files, nested, err = parseListing(string(out)); err != nil {
 		return nil, nil, err
@@ -72,22 +69,6 @@ func (g gitTree) withoutLeftOut(files []listed) []listed {
 	return slices.DeleteFunc(files, func(l listed) bool {
 		return l.skip && !(there(path.Dir(l.path)) && filestat.Of(filepath.Join(g.dir, filepath.FromSlash(l.path))).Exists())
 	})
-}
-
-// lenient returns g for when a filter that must not fail does, because its program is not there any more: such filters
-// do nothing then.
-func (g gitTree) lenient(ctx context.Context) gitTree {
-	out, err := g.run(ctx, nil, "config", "-z", "--get-regexp", `^filter\..*\.(required|process)$`)
-	if err != nil {
-		return g
-	}
-	for rec := range strings.SplitSeq(string(out), "\x00") {
-		key, _, _ := strings.Cut(rec, "\n")
-		if i := strings.LastIndexByte(key, '.'); i > len("filter.") {
-			g.filters = append(g.filters, key[len("filter."):i])
-		}
-	}
-	return g
 }
 
 // parseListing reads records like "H 100644 <oid> 0\tpath" and "? path", each ended by a NUL.
@@ -145,38 +126,33 @@ func (g gitTree) ignored(ctx context.Context, path string) (bool, error) {
 	return err == nil, err
 }
 
-// run runs git and returns what it printed; it is an error if git's exit code is not 0.
-func (g gitTree) run(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
-	return askgit.Question{Dir: g.dir, Env: g.environment(), In: in, Most: gitOutput}.Run(ctx, args...)
+// errNoRepository is returned by questions about a folder of which git knows nothing.
+var errNoRepository = errors.New("there is no git repository")
+
+// open returns the repository as it is now.
+func (g gitTree) open(ctx context.Context) (*askgit.View, error) {
+	find := askgit.Find
+	if g.within {
+		find = askgit.At
+	}
+	r, ok := find(g.dir)
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", g.dir, errNoRepository)
+	}
+	return g.guard.Open(ctx, r)
 }
 
-// environment is what git is told beside the process's environment.
-func (g gitTree) environment() []string {
-	env := []string{"GIT_LFS_SKIP_SMUDGE=1"}
-	if g.within {
-		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(g.dir))
+// run runs git and returns what it printed; it is an error if git's exit code is not 0.
+func (g gitTree) run(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
+	v, err := g.open(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if len(g.filters) > 0 {
-		env = append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", 2*len(g.filters)))
-		for i, name := range g.filters {
-			env = append(env,
-				fmt.Sprintf("GIT_CONFIG_KEY_%d=filter.%s.required", 2*i, name), fmt.Sprintf("GIT_CONFIG_VALUE_%d=false", 2*i),
-				fmt.Sprintf("GIT_CONFIG_KEY_%d=filter.%s.process", 2*i+1, name), fmt.Sprintf("GIT_CONFIG_VALUE_%d=", 2*i+1))
-		}
-	}
-	return env
+	return v.Run(ctx, askgit.Question{Dir: g.dir, In: in, Most: gitOutput}, args...)
 }
 
 // inGit reports whether a folder lies in a work tree, as far as names tell; git has the last word.
 func inGit(dir string) bool {
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return true
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return false
-		}
-		dir = parent
-	}
+	r, _ := askgit.Find(dir)
+	return r.Dir != ""
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/internal/askgit"
 )
 
 func TestParseListing(t *testing.T) {
@@ -50,6 +52,10 @@ func commitAll(t testing.TB, dir string) {
 	}
 }
 
+func guardIn(t testing.TB, root string) *askgit.Guard {
+	return &askgit.Guard{Home: filepath.Join(t.TempDir(), "git"), Root: root}
+}
+
 func TestGitBlobs(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string][]byte{
@@ -61,7 +67,7 @@ func TestGitBlobs(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "w", name), data, 0o644))
 	}
 	commitAll(t, dir)
-	g := gitTree{dir: filepath.Join(dir, "w")}
+	g := gitTree{dir: filepath.Join(dir, "w"), guard: guardIn(t, dir)}
 	list, _, err := g.list(t.Context(), true)
 	require.NoError(t, err)
 	oids := map[string]string{"none": "0123456789012345678901234567890123456789"}
@@ -82,16 +88,17 @@ func TestGitIgnored(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "out", "sub"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*.o\nout/\n"), 0o644))
 	commitAll(t, dir)
+	guard := guardIn(t, dir)
 	for path, want := range map[string]bool{"a": false, "a.o": true, "out/x": true, ":(top)a": false, ":x.o": true, "new/dir/a.o": true, "[a].o": true} {
-		got, err := gitTree{dir: dir}.ignored(t.Context(), path)
+		got, err := gitTree{dir: dir, guard: guard}.ignored(t.Context(), path)
 		require.NoError(t, err, path)
 		require.Equal(t, want, got, path)
 	}
-	got, err := gitTree{dir: filepath.Join(dir, "out", "sub")}.ignored(t.Context(), ".")
+	got, err := gitTree{dir: filepath.Join(dir, "out", "sub"), guard: guard}.ignored(t.Context(), ".")
 	require.NoError(t, err)
 	require.True(t, got)
-	got, err = gitTree{dir: dir}.ignored(t.Context(), ".")
+	got, err = gitTree{dir: dir, guard: guard}.ignored(t.Context(), ".")
 	require.False(t, err == nil && got)
-	_, err = gitTree{dir: t.TempDir()}.ignored(t.Context(), "a")
+	_, err = gitTree{dir: t.TempDir(), guard: guard}.ignored(t.Context(), "a")
 	require.Error(t, err)
 }

@@ -10,9 +10,12 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"maps"
+	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
+
+	"cursord/daemon/internal/askgit"
 )
 
 // A blobOf says which blob a file has and how large the file was, which its filters and line ends have a part in.
@@ -50,64 +53,69 @@ func (g gitTree) checkedOut(ctx context.Context, files map[string]blobOf) map[st
 	return found
 }
 
-// blobs returns blobs by the paths that they are for, as they are or, with filters, as a checkout would write them; those
+// blobs returns blobs by the paths that they are for, as they are or, converted, as a checkout would write them; those
 // that git cannot tell are missing.
-func (g gitTree) blobs(ctx context.Context, oids map[string]string, filters bool) map[string][]byte {
+func (g gitTree) blobs(ctx context.Context, oids map[string]string, converted bool) map[string][]byte {
 	found := make(map[string][]byte, len(oids))
 	if len(oids) == 0 {
 		return found
 	}
-	if !g.readBlobs(ctx, oids, filters, found) && filters {
-		left := maps.Clone(oids)
-		for path := range found {
-			delete(left, path)
+	v, err := g.open(ctx)
+	if err != nil {
+		return found
+	}
+	prefix, err := filepath.Rel(v.Top, g.dir)
+	if err != nil {
+		return found
+	}
+	inTop := make(map[string]string, len(oids)) // by the path from the top
+	for name, oid := range oids {
+		inTop[path.Join(filepath.ToSlash(prefix), name)] = oid
+	}
+	contents := readBlobs(ctx, v, inTop, converted)
+	if converted {
+		if err := v.Smudge(ctx, contents); err != nil {
+			return found // which of them have passed their filters is not known
 		}
-		if tree := g.lenient(ctx); len(tree.filters) > 0 {
-			tree.readBlobs(ctx, left, filters, found)
+	}
+	for name := range oids {
+		if data, ok := contents[path.Join(filepath.ToSlash(prefix), name)]; ok {
+			found[name] = data
 		}
 	}
 	return found
 }
 
-// readBlobs is blobs, without what comes after a failure.
-func (g gitTree) readBlobs(ctx context.Context, oids map[string]string, filters bool, found map[string][]byte) (whole bool) {
-	prefix, err := g.run(ctx, nil, "rev-parse", "--show-prefix")
-	if err != nil {
-		return false
-	}
-	top := strings.TrimSuffix(string(prefix), "\n")
-	// Git announces the length before its filters: what ends each answer is that an invented object is missing.
+// readBlobs returns blobs by their paths from the top of the work tree, as they are or with their line ends and encodings.
+func readBlobs(ctx context.Context, v *askgit.View, oids map[string]string, converted bool) map[string][]byte {
+	found := make(map[string][]byte, len(oids))
+	// Git announces the length before it converts: what ends each answer is that an invented object is missing.
 	mark := "no-such-object-" + rand.Text()
 	var ask bytes.Buffer
 	var order []string
-	whole = true
 	for path, oid := range oids {
 		switch {
-		case !filters:
+		case !converted:
 			fmt.Fprintf(&ask, "%s\n%s\n", oid, mark)
 		case strings.ContainsRune(path, '\n'):
-			if out, err := g.run(ctx, nil, "cat-file", "--filters", "--path="+top+path, oid); err == nil {
+			if out, err := v.Run(ctx, askgit.Question{Most: gitOutput}, "cat-file", "--filters", "--path="+path, oid); err == nil {
 				found[path] = out
-			} else {
-				whole = false
 			}
 			continue
 		default:
-			fmt.Fprintf(&ask, "%s %s\n%s\n", oid, top+path, mark)
+			fmt.Fprintf(&ask, "%s %s\n%s\n", oid, path, mark)
 		}
 		order = append(order, path)
 	}
 	if len(order) == 0 {
-		return whole
+		return found
 	}
 	args := []string{"cat-file", "--batch"}
-	if filters {
+	if converted {
 		args = append(args, "--filters")
 	}
-	out, err := g.run(ctx, &ask, args...)
-	if err != nil && len(out) == 0 {
-		return false
-	}
+	// What was printed before a failure is good.
+	out, _ := v.Run(ctx, askgit.Question{In: &ask, Most: gitOutput}, args...)
 	end := []byte(mark + " missing\n")
 	for _, path := range order {
 		answer, rest, ok := bytes.Cut(out, end)
@@ -120,7 +128,7 @@ func (g gitTree) readBlobs(ctx context.Context, oids map[string]string, filters 
 			found[path] = content[:len(content)-1]
 		}
 	}
-	return whole && err == nil
+	return found
 }
 
 // isBlob reports whether git names data, as it is, by oid.

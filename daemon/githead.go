@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
@@ -22,33 +22,6 @@ type gitHead struct {
 	known bool   // id is what it was when somebody looked
 	id    string // "" before the first commit
 	seen  [3]filestat.Stat
-}
-
-// findGitDir returns where git keeps the HEAD of the work tree that a folder lies in, or "".
-func findGitDir(folder string) string {
-	for {
-		dir := filepath.Join(folder, ".git")
-		info, err := os.Lstat(dir)
-		switch {
-		case err == nil && info.IsDir():
-			return dir
-		case err == nil && info.Mode().IsRegular() && info.Size() < 1<<16:
-			data, err := os.ReadFile(dir)
-			name, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
-			if err != nil || !ok {
-				return ""
-			}
-			if !filepath.IsAbs(name) {
-				name = filepath.Join(folder, name)
-			}
-			return filepath.Clean(name)
-		}
-		parent := filepath.Dir(folder)
-		if parent == folder {
-			return ""
-		}
-		folder = parent
-	}
 }
 
 // path returns a file whose folder is to be watched, or "".
@@ -70,7 +43,8 @@ func (r *reviewer) lookAtHead(counts bool) {
 		return
 	}
 	if !h.known {
-		h.dir = findGitDir(r.w.root)
+		repo, _ := askgit.Find(r.w.root)
+		h.dir = repo.Dir
 	}
 	if h.dir == "" {
 		h.known = true
@@ -85,7 +59,7 @@ func (r *reviewer) lookAtHead(counts bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
 	defer cancel()
-	git := gitTree{dir: r.w.root}
+	git := gitTree{dir: r.w.root, guard: r.w.git}
 	// An error says that there is no commit yet, or no git: then there is nothing to agree to.
 	out, _ := git.run(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	old, first := h.id, !h.known

@@ -17,7 +17,11 @@ import (
 // copyNotice is how long a copy may take before people are told.
 const copyNotice = 2 * time.Second
 
-func (d *Daemon) copyOptions() copytree.Options { return d.config.Copy }
+func (w *workspace) copyOptions() copytree.Options {
+	o := w.d.config.Copy
+	o.Git = w.git
+	return o
+}
 
 // A site is where a turn's agent works.
 type site struct {

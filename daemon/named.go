@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ const (
 func NamedFiles(ctx context.Context, dir string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, namesLimit)
 	defer cancel()
-	out, err := askgit.Question{Dir: dir, Most: namesLength}.Run(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	out, err := namesInGit(ctx, dir)
 	if err != nil {
 		return walkedFiles(os.DirFS(dir))
 	}
@@ -37,6 +38,22 @@ func NamedFiles(ctx context.Context, dir string) ([]string, error) {
 		}
 	}
 	return files, nil
+}
+
+// namesInGit asks git, which a client does without the daemon's folder.
+func namesInGit(ctx context.Context, dir string) ([]byte, error) {
+	home, err := os.MkdirTemp("", "cursord-git-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(home)
+	root, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	// Where a work tree's repository is does not matter for names.
+	guard := &askgit.Guard{Home: home, Root: root, Trust: func(_, claim string) bool { return askgit.IsPlace(claim) }}
+	return gitTree{dir: root, guard: guard}.run(ctx, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 }
 
 func walkedFiles(dir fs.FS) (files []string, err error) {

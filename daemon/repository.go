@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/filestat"
 )
 
@@ -26,9 +27,9 @@ type repositories struct {
 }
 
 // listRepositories lists the work tree at the root and those within.
-func listRepositories(ctx context.Context, root string) (r repositories, err error) {
+func listRepositories(ctx context.Context, root string, guard *askgit.Guard) (r repositories, err error) {
 	r.nested = map[string]bool{}
-	for queue := []repository{{git: gitTree{dir: root}}}; len(queue) > 0; queue = queue[1:] {
+	for queue := []repository{{git: gitTree{dir: root, guard: guard}}}; len(queue) > 0; queue = queue[1:] {
 		repo := queue[0]
 		files, nested, err := repo.list(ctx, true)
 		if err != nil {
@@ -41,7 +42,7 @@ func listRepositories(ctx context.Context, root string) (r repositories, err err
 		r.all = append(r.all, repo)
 		r.files = append(r.files, files...)
 		for _, dir := range nested {
-			sub := repository{dir + "/", gitTree{dir: filepath.Join(root, filepath.FromSlash(dir)), within: true}}
+			sub := repository{dir + "/", gitTree{filepath.Join(root, filepath.FromSlash(dir)), true, guard}}
 			if !sub.there() || len(r.all)+len(queue) > repositoriesMax {
 				r.nested[dir] = sub.there()
 				continue
@@ -123,7 +124,7 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
 		}
 	}
 	for _, dir := range within {
-		r := repository{dir + "/", gitTree{dir: s.full(dir)}}
+		r := repository{dir + "/", gitTree{s.full(dir), true, s.guard}}
 		if !known[dir] && !s.nested[dir] && r.there() {
 			s.nested[dir] = true
 			left.made = append(left.made, dir)

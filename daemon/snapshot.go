@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 )
@@ -30,6 +31,7 @@ const (
 // a file held before a change, and the next scan is compared with it.
 type snapshot struct {
 	root  string
+	guard *askgit.Guard
 	began int64         // a moment of package clock
 	ready chan struct{} // closed when it is taken, or takes too long to wait for
 
@@ -59,9 +61,9 @@ type entry struct {
 type inode struct{ dev, ino uint64 }
 
 // newSnapshot begins to take a snapshot; stop ends it early.
-func newSnapshot(root, stateDir string) (s *snapshot, stop func()) {
+func newSnapshot(root, stateDir string, guard *askgit.Guard) (s *snapshot, stop func()) {
 	s = &snapshot{
-		root: root, began: clock.Now(), ready: make(chan struct{}), files: map[string]*entry{}, dirs: map[string]inode{},
+		root: root, guard: guard, began: clock.Now(), ready: make(chan struct{}), files: map[string]*entry{}, dirs: map[string]inode{},
 		whole: map[string]bool{}, nested: map[string]bool{}, spool: spool{dir: stateDir},
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), snapshotTime)
@@ -118,12 +120,15 @@ type listing struct {
 	walked              // its files are those of git, if git has a word here
 	repos  []repository // none: the folders were read
 	nested map[string]bool
+	lacks  string // what git cannot do; "" if nothing
 }
 
 // list names the workspace's files, and says which differ from git's index.
 func (s *snapshot) list(ctx context.Context) (l listing, unusable string) {
 	if inGit(s.root) {
-		r, err := listRepositories(ctx, s.root)
+		lacks := s.guard.Lacks(ctx)
+		defer func() { l.lacks = lacks }()
+		r, err := listRepositories(ctx, s.root, s.guard)
 		if err == nil && len(r.files) == 0 {
 			if ignored, _ := r.all[0].git.ignored(ctx, "."); ignored {
 				err = fs.ErrNotExist // nothing here is git's business
@@ -135,7 +140,7 @@ func (s *snapshot) list(ctx context.Context) (l listing, unusable string) {
 		case err == nil && len(r.files) > gitEntries:
 			return l, fmt.Sprintf("it has more than %d files", gitEntries)
 		case err == nil:
-			return listing{walked{files: r.files}, r.all, r.nested}, ""
+			return listing{walked: walked{files: r.files}, repos: r.all, nested: r.nested}, ""
 		}
 	}
 	return listing{walked: walk(ctx, s.root), nested: map[string]bool{}}, ""
@@ -180,6 +185,9 @@ func (s *snapshot) keep(list listing, stats []filestat.Stat) {
 	}
 	if list.cut {
 		s.short = "some folders could not be listed within the limits"
+	}
+	if list.lacks != "" {
+		s.short = list.lacks
 	}
 	for dir, there := range list.nested {
 		if there {

@@ -93,7 +93,10 @@ func (r *reviewer) watchTurn(turn *sessions.Turn, in *worktree, say func(string)
 		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
 		postponed: map[string]diffs.Source{},
 	}
-	t.start, t.stop = newSnapshot(in.root, r.w.d.stateDir)
+	t.start, t.stop = newSnapshot(in.root, r.w.d.stateDir, r.w.guardOf(in))
+	if !t.scans {
+		r.w.claims.close()
+	}
 	// What people have changed since files under review were last looked at is theirs.
 	r.do(func() {
 		in.starts.add(t.start)
@@ -120,6 +123,7 @@ func (t *turnWatch) ready() <-chan struct{} {
 		case <-late:
 		case <-t.r.done:
 		}
+		t.r.w.claims.close()
 	}()
 	return both
 }
@@ -279,6 +283,10 @@ func (t *turnWatch) tell(files []written, items callItems) {
 func (t *turnWatch) end() {
 	t.endCalls()
 	t.lastScan()
+	t.r.w.claims.look()
+	if text := t.r.w.claims.take(); text != "" {
+		t.say(text)
+	}
 	t.r.call(func() {
 		t.tree.hearings = slices.DeleteFunc(t.tree.hearings, func(h *agent.Heard) bool { return h == &t.heard })
 		t.tree.starts.remove(t.start)

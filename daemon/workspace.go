@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cursord/agent"
+	"cursord/daemon/internal/askgit"
 	"cursord/sessions"
 )
 
@@ -26,6 +27,8 @@ type workspace struct {
 	root   string
 	log    *slog.Logger
 	review *reviewer
+	claims *claims
+	git    *askgit.Guard
 
 	inbox   chan func()      // requests and the like; bounded, blocks its senders
 	events  chan turnEvents  // what agents say; bounded: a full one blocks the agent
@@ -102,6 +105,8 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 	}
 	w.tick.Stop()
 	w.commits.init()
+	w.claims = newClaims(w, rec)
+	w.git = newGuard(w)
 	if err := w.loadNotes(); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -159,6 +160,8 @@ func (w space) applyOne(op Op) error {
 			return w.b.Put(keyTrusted, []byte{1})
 		}
 		return w.b.Delete(keyTrusted)
+	case SetClaims:
+		return w.b.Put(keyClaims, []byte(strings.Join(op.Hashes, "\n")))
 	}
 	return fmt.Errorf("store: unknown write %T", op)
 }

@@ -71,6 +71,9 @@ type DropNote struct{ N uint64 }
 // SetTrust says whether the workspace is trusted.
 type SetTrust struct{ Trusted bool }
 
+// SetClaims says which claims of the workspace's repositories are trusted, by their hashes.
+type SetClaims struct{ Hashes []string }
+
 func (Put) isOp()           {}
 func (RemoveSession) isOp() {}
 func (Revive) isOp()        {}
@@ -84,3 +87,4 @@ func (DropDecision) isOp()  {}
 func (PutNote) isOp()       {}
 func (DropNote) isOp()      {}
 func (SetTrust) isOp()      {}
+func (SetClaims) isOp()     {}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
@@ -133,8 +135,16 @@ func workspaceRecord(root string, b *bolt.Bucket) WorkspaceRecord {
 		Root:     root,
 		Seq:      number(b.Get(keySeq)),
 		Trusted:  b.Get(keyTrusted) != nil,
+		Claims:   claimsOf(b.Get(keyClaims)),
 		Sessions: int(number(b.Get(keyCount))),
 	}
+}
+
+func claimsOf(v []byte) []string {
+	if v == nil {
+		return nil
+	}
+	return slices.DeleteFunc(strings.Split(string(v), "\n"), func(hash string) bool { return hash == "" })
 }
 
 // Session returns a session, or ErrNotFound.

@@ -14,6 +14,7 @@ type WorkspaceRecord struct {
 	Root     string
 	Seq      uint64 // the highest ever given out
 	Trusted  bool
+	Claims   []string // what SetClaims stored; nil: nothing yet
 	Sessions int
 }
 

@@ -57,6 +57,7 @@ var (
 	keyEpoch     = []byte("epoch")
 	keySeq       = []byte("seq")
 	keyTrusted   = []byte("trusted")
+	keyClaims    = []byte("claims")
 	keyCount     = []byte("sessions")
 	keySession   = []byte("a")
 	keyUpdated   = []byte("u")

@@ -129,7 +129,7 @@ The exit status is 0 when the turn is completed, 1 when it failed, and 130 when 
 	c.Flags().StringVar(&mode, "mode", "", "the mode `M`: agent, ask or plan (default: the session's, else agent)")
 	c.Flags().StringVar(&isolation, "isolation", "", "copy: let the agent work in a copy of the workspace; none: in the workspace itself (default: the configuration's)")
 	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking")
-	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace first")
+	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace first, unless it is trusted")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the turn's notifications as lines of JSON")
 	return c
 }
@@ -265,20 +265,22 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *follower, inte
 
 // prepare subscribes to what happens in the workspace from now on.
 func (r *turnRun) prepare(ctx context.Context, client *rpc.Client, f *follower) error {
-	if r.trust {
-		err := client.Call(ctx, "workspace/trust", rpc.TrustParams{Workspace: r.params.Workspace, Trusted: true}, nil)
-		if err != nil {
-			return err
-		}
-	}
 	var known rpc.WorkspaceList
 	if err := client.Call(ctx, "workspace/list", nil, &known); err != nil {
 		return err
 	}
 	var now uint64 // of a workspace that is not known, "everything" is nothing
+	trusted := false
 	for _, w := range known.Workspaces {
 		if w.Workspace == r.params.Workspace {
-			now = w.Seq
+			now, trusted = w.Seq, w.Trusted
+		}
+	}
+	// To trust again would also trust what an agent has written to the repository's configuration since.
+	if r.trust && !trusted {
+		err := client.Call(ctx, "workspace/trust", rpc.TrustParams{Workspace: r.params.Workspace, Trusted: true}, nil)
+		if err != nil {
+			return err
 		}
 	}
 	subscribe := rpc.SubscribeParams{Workspace: r.params.Workspace, After: &now}

@@ -13,7 +13,11 @@ func trustCommand() *cobra.Command {
 		Use:   "trust [DIR]",
 		Short: "Let agents run in a workspace",
 		Long: `Let agents run in a workspace: they can run commands there and change files. It covers that directory alone, not
-workspaces below it.`,
+workspaces below it.
+
+It also has cursord use the filters that the configuration of the workspace's git repositories names now, and what of these
+repositories lies elsewhere. An agent can change that configuration, so what comes there later is not used until you
+trust the workspace again.`,
 	})
 }
 

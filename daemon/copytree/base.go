@@ -50,10 +50,16 @@ func (c *Copy) Base(ctx context.Context, p string) ([]byte, error) {
 		} else {
 			name = strings.TrimPrefix(c.t.prefix+"/"+p, "./")
 		}
-		for _, how := range [][]string{{"blob", e.oid}, {"--filters", "--path=" + name, e.oid}} {
-			if data, err := g.run(ctx, nil, append([]string{"cat-file"}, how...)...); err == nil && is(data) {
-				return data, nil
-			}
+		// As it is, with its line ends, and with its filters.
+		data, err := g.run(ctx, nil, "cat-file", "blob", e.oid)
+		if err == nil && !is(data) {
+			data, err = g.run(ctx, nil, "cat-file", "--filters", "--path="+name, e.oid)
+		}
+		if err == nil && !is(data) {
+			data, err = g.smudge(ctx, name, data)
+		}
+		if err == nil && is(data) {
+			return data, nil
 		}
 	}
 	if ctx.Err() != nil {

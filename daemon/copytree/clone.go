@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/filestat"
 )
 
@@ -31,8 +32,10 @@ var gitFiles = []string{
 type gitState struct {
 	head   string            // the content of HEAD
 	refs   map[string]string // to object names; of HEAD too, if it has one
-	config []setting
+	config []askgit.Setting
 	common string            // where its objects are, one folder up
+	borrow []string          // folders of objects
+	lends  map[string]bool   // what the copy may name
 	files  map[string][]byte // of gitFiles
 	index  string            // where it is
 }
@@ -54,15 +57,12 @@ func readGit(ctx context.Context, g git) (*gitState, error) {
 	if branch, err := g.line(ctx, "symbolic-ref", "-q", "HEAD"); err == nil {
 		st.head = "ref: " + branch + "\n"
 	}
-	if st.config, err = readConfig(ctx, g); err != nil {
+	v, err := g.open(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if st.common, err = g.line(ctx, "rev-parse", "--git-common-dir"); err != nil {
-		return nil, err
-	}
-	if !filepath.IsAbs(st.common) {
-		st.common = filepath.Join(g.in, st.common)
-	}
+	st.config, st.common, st.lends = settings(v), v.Common, v.Lends()
+	st.borrow = append([]string{v.Objects()}, v.Alternates...)
 	// What is in info is all worktrees', but for the sparse checkout.
 	for _, name := range gitFiles {
 		from := filepath.Join(g.dir, filepath.FromSlash(name))
@@ -89,14 +89,16 @@ func (st *gitState) digest(index []byte) (sum [sha256.Size]byte) {
 		w.text(st.refs[ref])
 	}
 	for _, s := range st.config {
-		w.text(s.key)
-		w.text(s.value)
+		w.text(s.Key)
+		w.text(s.Value)
 	}
 	for _, name := range sorted(st.files) {
 		w.text(name)
 		w.text(string(st.files[name]))
 	}
-	w.text(st.common)
+	for _, dir := range st.borrow {
+		w.text(dir)
+	}
 	w.Write(index)
 	return sha256.Sum256(w.Bytes())
 }
@@ -112,7 +114,10 @@ func (c *Copy) takeGit(ctx context.Context, g git, s *scan) (dirty map[string]bo
 	if err != nil {
 		return nil, err
 	}
-	own := git{dir: filepath.Join(c.top(), ".git"), tree: c.top(), in: c.Path(), own: true}
+	own := git{
+		dir: filepath.Join(c.top(), ".git"), tree: c.top(), in: c.Path(), own: true,
+		guard: &askgit.Guard{Home: c.guard().Home, Root: c.top(), Trust: func(_, claim string) bool { return st.lends[claim] }},
+	}
 	state := st.digest(s.index.Sum(nil))
 	if state == c.t.state && filestat.Of(filepath.Join(own.dir, "HEAD")).Mode.IsRegular() && filestat.Of(own.dir).Mode.IsDir() {
 		return nil, nil
@@ -177,7 +182,7 @@ func (c *Copy) writeGit(ctx context.Context, own git, st *gitState) error {
 	}
 	files := map[string]string{
 		"config": writeConfig(st.config), "HEAD": st.head, "packed-refs": packed.String(),
-		"objects/info/alternates": alternates(filepath.Join(st.common, "objects")),
+		"objects/info/alternates": askgit.FormatAlternates(st.borrow),
 	}
 	for _, name := range gitFiles {
 		if data, ok := st.files[name]; ok {

@@ -26,6 +26,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/filestat"
 )
 
@@ -50,6 +51,8 @@ type Options struct {
 	Include  []string
 	MaxFiles int   // 0: 200,000
 	MaxBytes int64 // 0: 8 GiB
+	// Git opens the workspace's repositories; nil: nothing that these name counts.
+	Git *askgit.Guard
 }
 
 const (
@@ -192,7 +195,19 @@ func Open(dir string, o Options) (*Copy, error) {
 		return nil, err
 	}
 	c.t.include = c.o.Include
+	for at, g := range c.t.repos {
+		g.guard = c.guard()
+		c.t.repos[at] = g
+	}
 	return c, nil
+}
+
+// guard returns what opens the workspace's repositories.
+func (c *Copy) guard() *askgit.Guard {
+	if c.o.Git != nil {
+		return c.o.Git
+	}
+	return &askgit.Guard{Home: filepath.Join(c.meta(), "git"), Root: c.t.root}
 }
 
 // Root returns the workspace.

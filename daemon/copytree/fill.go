@@ -20,7 +20,8 @@ import (
 
 // make makes the copy in an empty place; what makes it one, at the end, is the table.
 func (c *Copy) make(ctx context.Context, root string) error {
-	g, _ := findGit(ctx, root)
+	c.t = &table{root: root}
+	g, _ := findGit(ctx, c.guard(), root)
 	top := root
 	if g.dir != "" {
 		top = g.tree
@@ -63,7 +64,7 @@ func (c *Copy) make(ctx context.Context, root string) error {
 
 // scanReal lists the real tree, with what is to be included.
 func (c *Copy) scanReal(ctx context.Context, g git) (*scan, error) {
-	s, err := scanReal(ctx, c.t.root, g, c.o.MaxFiles)
+	s, err := scanReal(ctx, c.guard(), c.t.root, g, c.o.MaxFiles)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"cursord/daemon/internal/askgit"
 )
 
 func TestMain(m *testing.M) {
@@ -78,7 +80,15 @@ func write(t testing.TB, dir, name, content string) {
 
 func (w *world) write(name, content string) { write(w.t, w.root, name, content) }
 
+// trusting returns a guard for which all counts that the workspace's repositories name.
+func (w *world) trusting() *askgit.Guard {
+	return &askgit.Guard{Home: w.dir + "-git", Root: w.root, Trust: func(_, _ string) bool { return true }}
+}
+
 func (w *world) make(o Options) *Copy {
+	if o.Git == nil {
+		o.Git = w.trusting()
+	}
 	c, err := Make(w.t.Context(), w.root, w.dir, o)
 	require.NoError(w.t, err)
 	return c

@@ -1,11 +1,11 @@
 package copytree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"cursord/daemon/internal/askgit"
@@ -14,28 +14,47 @@ import (
 // gitOutput bounds what git may print, in bytes.
 const gitOutput = 512 << 20
 
-// A git runs git on one repository and one work tree. On the user's repository it only asks: no lock is taken, no hook
-// and no file system monitor runs, nothing is fetched.
+// A git asks git about one repository and one work tree. On the user's repository it only asks: no lock is taken, no
+// program that it names runs, nothing is fetched.
 type git struct {
-	dir  string // the repository itself; "" to let git find it
+	dir  string // the repository itself
 	tree string // the top of the work tree
 	in   string // where in the work tree
-	own  bool   // it is a copy's, to be written to
+
+	guard *askgit.Guard
+	of    string // the top of the repository's own work tree; "" if it is tree
+	own   bool   // it is a copy's, to be written to
+}
+
+func (g git) open(ctx context.Context) (*askgit.View, error) {
+	return g.guard.Open(ctx, askgit.Repository{Dir: g.dir, Top: cmp.Or(g.of, g.tree)})
 }
 
 func (g git) run(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
-	q := askgit.Question{Dir: g.in, In: in, Most: gitOutput}
+	v, err := g.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q := askgit.Question{Dir: g.in, Work: g.tree, In: in, Most: gitOutput}
 	if g.own {
 		q.Args = append(q.Args, "-c", "core.splitIndex=false")
 	}
-	if g.dir != "" {
-		q.Args = append(q.Args, "--git-dir="+g.dir, "--work-tree="+g.tree)
-	}
-	out, err := q.Run(ctx, args...)
+	out, err := v.Run(ctx, q, args...)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	return out, err
+}
+
+// smudge returns a content as the filters of its path leave it.
+func (g git) smudge(ctx context.Context, path string, data []byte) ([]byte, error) {
+	v, err := g.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	contents := map[string][]byte{path: data}
+	err = v.Smudge(ctx, contents)
+	return contents[path], err
 }
 
 // line runs a command that prints one line, and returns this.
@@ -45,22 +64,16 @@ func (g git) line(ctx context.Context, args ...string) (string, error) {
 }
 
 // findGit returns the repository in whose work tree a folder lies, or false.
-func findGit(ctx context.Context, root string) (git, bool) {
-	g := git{in: root}
-	top, err := g.line(ctx, "rev-parse", "--show-toplevel")
-	if err != nil || top == "" {
+func findGit(ctx context.Context, guard *askgit.Guard, root string) (git, bool) {
+	r, ok := askgit.Find(root)
+	if !ok {
 		return git{}, false
 	}
-	dir, err := g.line(ctx, "rev-parse", "--absolute-git-dir")
-	if err != nil {
+	g := git{dir: r.Dir, tree: r.Top, in: root, guard: guard}
+	if _, err := g.line(ctx, "rev-parse", "--git-dir"); err != nil {
 		return git{}, false
 	}
-	top = filepath.FromSlash(top)
-	if rel, err := filepath.Rel(top, root); err != nil || !filepath.IsLocal(rel) {
-		return git{}, false
-	}
-	g = git{dir: filepath.FromSlash(dir), tree: top, in: root}
-	if root != top {
+	if root != r.Top {
 		// A folder that its repository ignores is none of that repository's business.
 		_, err := g.run(ctx, nil, "check-ignore", "-q", "--", ".")
 		var exit *exec.ExitError

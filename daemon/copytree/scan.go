@@ -11,12 +11,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/filestat"
 )
 
 // A scan is the listing of one tree: of what belongs to it, not of what is in it.
 type scan struct {
 	base  string
+	guard *askgit.Guard
 	repos map[string]git // where git lists, by folder; "." is the whole
 	copy  bool           // base is the copy: repos are those of the real tree, and no others are found
 	max   int
@@ -40,8 +42,8 @@ type Note struct {
 }
 
 // scanReal lists a workspace. Which repositories it found is in repos.
-func scanReal(ctx context.Context, root string, top git, max int) (*scan, error) {
-	s := &scan{base: root, repos: map[string]git{}, max: max, index: sha256.New()}
+func scanReal(ctx context.Context, guard *askgit.Guard, root string, top git, max int) (*scan, error) {
+	s := &scan{base: root, guard: guard, repos: map[string]git{}, max: max, index: sha256.New()}
 	if top.dir != "" {
 		s.repos["."] = top
 	}
@@ -59,7 +61,7 @@ func scanCopy(ctx context.Context, base string, repos map[string]git, max int) (
 			top = strings.TrimSuffix(in, string(filepath.Separator)+rel)
 		}
 		if filestat.Of(in).Mode.IsDir() && filestat.Of(g.dir).Mode.IsDir() {
-			s.repos[dir] = git{dir: g.dir, tree: top, in: in}
+			s.repos[dir] = git{dir: g.dir, tree: top, in: in, guard: g.guard, of: g.tree}
 		}
 	}
 	if _, ok := s.repos["."]; !ok {
@@ -171,7 +173,7 @@ func (s *scan) adopt(ctx context.Context, dir string) error {
 	if !filestat.Of(filepath.Join(full, ".git")).Exists() {
 		return nil
 	}
-	if g, ok := findGit(ctx, full); ok && g.tree == full {
+	if g, ok := findGit(ctx, s.guard, full); ok && g.tree == full {
 		s.repos[dir] = g
 		s.note(dir, "a repository within: copied without its .git")
 	}

@@ -36,7 +36,7 @@ func (c *Copy) TakeOver(ctx context.Context) ([]Change, error) {
 }
 
 func (c *Copy) takeOver(ctx context.Context) ([]Change, error) {
-	g, _ := findGit(ctx, c.t.root)
+	g, _ := findGit(ctx, c.guard(), c.t.root)
 	if rel, err := filepath.Rel(g.tree, c.t.root); g.dir != "" && (err != nil || filepath.ToSlash(rel) != c.t.prefix) {
 		g = git{} // made since, further up: to the copy, there is none
 	}

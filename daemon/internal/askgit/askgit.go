@@ -1,5 +1,6 @@
-// Package askgit runs git without a trace: it takes no lock that is not needed, runs no hook and no file system monitor,
-// fetches nothing and asks nobody.
+// Package askgit asks git about repositories that an agent may have written to. Git then reads what a repository holds,
+// and never its configuration: no program that the configuration, the attributes or the hooks of a repository name runs,
+// and nothing is fetched, locked or written. Guard says how.
 package askgit
 
 import (
@@ -10,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -17,49 +19,95 @@ import (
 // ErrTooMuch is returned when git prints more than is taken.
 var ErrTooMuch = errors.New("git printed too much")
 
+// errNoGit is returned where no git can be run that lies outside of the workspace.
+var errNoGit = errors.New("there is no git in PATH")
+
 // A Question is where and how git is asked.
 type Question struct {
-	Dir  string
-	Env  []string // beside the process's, less what would lead git elsewhere
+	Dir  string   // the working directory; "" is the top of the work tree
+	Work string   // the top of another work tree than the repository's own; "" for its own
 	Args []string // of git itself, before the command
 	In   io.Reader
 	Most int // bytes that it may print
 }
 
-// Run runs a command and returns what it printed; it is an error if git's exit code is not 0.
-func (q Question) Run(ctx context.Context, command ...string) ([]byte, error) {
-	args := append([]string{
-		"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.untrackedCache=false",
+// A command is one run of a program with a clean environment.
+type command struct {
+	dir  string
+	env  []string // in addition to the clean one
+	in   io.Reader
+	most int
+	out  []string // folders whose programs are not run
+}
+
+// git runs git and returns what it printed; it is an error if its exit code is not 0.
+func (c command) git(ctx context.Context, args ...string) ([]byte, error) {
+	dirs := programDirs(c.out)
+	git := lookFor("git", dirs)
+	if git == "" {
+		return nil, errNoGit
+	}
+	if v := versionOf(ctx, git); v.less(needed) {
+		return nil, fmt.Errorf("%w: it is %s, and %s is needed", ErrTooOld, v, needed)
+	}
+	return c.run(ctx, dirs, append([]string{
+		git, "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.untrackedCache=false",
 		"-c", "core.quotePath=false",
-	}, q.Args...)
-	cmd := exec.CommandContext(ctx, "git", append(args, command...)...)
-	cmd.Dir, cmd.Env, cmd.Stdin = q.Dir, append(environment(), q.Env...), q.In
+	}, args...))
+}
+
+func (c command) run(ctx context.Context, dirs, argv []string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, append(environment(dirs), c.env...), c.in
 	cmd.WaitDelay = 200 * time.Millisecond
-	out, errOut := &bounded{left: q.Most}, &bounded{left: 4 << 10}
+	out, errOut := &bounded{left: c.most}, &bounded{left: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, errOut
 	err := cmd.Run()
+	name := filepath.Base(argv[0])
 	switch {
 	case out.over:
-		return nil, fmt.Errorf("git %s: %w", command[0], ErrTooMuch)
+		return nil, fmt.Errorf("%s: %w", name, ErrTooMuch)
 	case err != nil:
-		return out.b.Bytes(), fmt.Errorf("git %s: %w: %s", command[0], err, strings.TrimSpace(errOut.b.String()))
+		return out.b.Bytes(), fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(errOut.b.String()))
 	}
 	return out.b.Bytes(), nil
 }
 
-// environment is the process's without what would lead git to another repository, or have it lock, ask or fetch.
-func environment() []string {
+// programDirs returns the folders of PATH, without relative ones and those inside of the folders out: there an agent can
+// put programs.
+func programDirs(out []string) (dirs []string) {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if filepath.IsAbs(dir) && !insideAny(out, filepath.Clean(dir)) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// lookFor returns the program of a name, or "".
+func lookFor(name string, dirs []string) string {
+	for _, dir := range dirs {
+		if program, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return program
+		}
+	}
+	return ""
+}
+
+// environment is the process's, without what would lead git to another repository, or have it lock, ask or fetch.
+func environment(dirs []string) []string {
 	var env []string
 	for _, kv := range os.Environ() {
 		key, _, _ := strings.Cut(kv, "=")
 		switch {
 		case key == "GIT_CONFIG_GLOBAL" || key == "GIT_CONFIG_SYSTEM" || key == "GIT_CONFIG_NOSYSTEM" || key == "GIT_EXEC_PATH":
-		case strings.HasPrefix(key, "GIT_") || key == "LC_ALL" || key == "LANGUAGE":
+		case strings.HasPrefix(key, "GIT_") || key == "LC_ALL" || key == "LANGUAGE" || strings.EqualFold(key, "PATH"):
 			continue
 		}
 		env = append(env, kv)
 	}
-	return append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
+	return append(env, "PATH="+strings.Join(dirs, string(filepath.ListSeparator)), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0",
+		"GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_LFS_SKIP_SMUDGE=1")
 }
 
 // A bounded buffer keeps what is written to it up to a bound; what is over it is dropped.
@@ -75,4 +123,19 @@ func (w *bounded) Write(p []byte) (int, error) {
 	w.left -= n
 	w.over = w.over || n < len(p)
 	return len(p), nil
+}
+
+// inside reports whether an absolute path is a folder or in it.
+func inside(dir, p string) bool {
+	rel, err := filepath.Rel(dir, p)
+	return dir != "" && err == nil && filepath.IsLocal(rel)
+}
+
+func insideAny(dirs []string, p string) bool {
+	for _, dir := range dirs {
+		if inside(dir, p) {
+			return true
+		}
+	}
+	return false
 }

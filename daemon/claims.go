@@ -1,0 +1,189 @@
+package daemon
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"cursord/daemon/internal/askgit"
+	"cursord/sessions"
+)
+
+// claims are what the repositories of a workspace name beside what they hold: filters, places elsewhere. They count if
+// they stood there before the first turn, or when a person trusted the workspace; an agent can write others.
+type claims struct {
+	w *workspace
+
+	mu      sync.Mutex
+	trusted map[string]bool   // guarded by mu; by hashes
+	open    bool              // guarded by mu; no turn has begun yet: what stands there counts
+	changed bool              // guarded by mu; trusted is not stored
+	tops    map[string]bool   // guarded by mu; repositories that claim something, by their places in the workspace
+	refused map[string]string // guarded by mu; what does not count, by hashes, as people are told
+	untold  []string          // guarded by mu; of refused
+}
+
+func newClaims(w *workspace, rec sessions.WorkspaceRecord) *claims {
+	c := &claims{
+		w: w, trusted: map[string]bool{}, open: rec.Claims == nil && rec.Sessions == 0, tops: map[string]bool{}, refused: map[string]string{},
+	}
+	for _, hash := range rec.Claims {
+		c.trusted[hash] = true
+	}
+	return c
+}
+
+// gitHome is the folder in which askgit makes its own.
+func (d *Daemon) gitHome() string { return filepath.Join(d.stateDir, "git") }
+
+func newGuard(w *workspace) *askgit.Guard {
+	return &askgit.Guard{Home: w.d.gitHome(), Root: w.root, Trust: w.claims.count}
+}
+
+// guardOf returns what opens the repositories in a tree.
+func (w *workspace) guardOf(t *worktree) *askgit.Guard {
+	if !t.isolated() {
+		return w.git
+	}
+	var lent map[string]bool
+	if repo, ok := askgit.Find(w.root); ok {
+		if v, err := w.git.Open(context.Background(), repo); err == nil {
+			lent = v.Lends()
+		}
+	}
+	return &askgit.Guard{Home: w.git.Home, Root: t.root, Trust: func(_, claim string) bool { return lent[claim] }}
+}
+
+func claimHash(at, claim string) string {
+	sum := sha256.Sum256([]byte(at + "\x00" + claim))
+	return hex.EncodeToString(sum[:16])
+}
+
+// count reports whether a claim counts of the repository at a place in the workspace.
+func (c *claims) count(at, claim string) bool {
+	hash := claimHash(at, claim)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tops[at] = true
+	if c.open && !c.trusted[hash] {
+		c.trusted[hash], c.changed = true, true
+	}
+	if c.trusted[hash] || c.refused[hash] != "" {
+		return c.trusted[hash]
+	}
+	text := cutClaim(claim)
+	if at != "." {
+		text = "in " + shown(at) + ": " + text
+	}
+	c.refused[hash] = text
+	if c.untold = append(c.untold, text); c.w.running.Load() == 0 {
+		c.w.d.board.post(c.topic(), slog.LevelWarn, c.w.root+": "+c.takeLocked())
+	}
+	return false
+}
+
+func (c *claims) topic() string { return "claims " + c.w.root }
+
+func cutClaim(claim string) string {
+	claim = strings.ToValidUTF8(strings.Join(strings.Fields(claim), " "), "\uFFFD")
+	const most = 120
+	if utf8.RuneCountInString(claim) > most {
+		claim = string([]rune(claim)[:most]) + "…"
+	}
+	return claim
+}
+
+// take says, once, what does not count; "" if there is nothing new.
+func (c *claims) take() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.takeLocked()
+}
+
+// takeLocked is take; c.mu must be held.
+func (c *claims) takeLocked() string {
+	list := c.untold
+	if c.untold = nil; len(list) == 0 {
+		return ""
+	}
+	const most = 5
+	text := strings.Join(list[:min(len(list), most)], "; ")
+	if len(list) > most {
+		text += "; …"
+	}
+	return "The repository's configuration has come to name programs or places, which cursord does not use: " + text +
+		`. Look at them; "cursord trust" (workspace/trust) has them used.`
+}
+
+// look has what the repository of the root claims by now noticed.
+func (c *claims) look() {
+	if repo, ok := askgit.Find(c.w.root); ok {
+		ctx, cancel := context.WithTimeout(context.Background(), gitTime)
+		defer cancel()
+		_, _ = c.w.git.Open(ctx, repo) // count hears of it
+	}
+}
+
+// close says that a turn begins: what an agent can have written does not count from now on.
+func (c *claims) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.open && !c.changed {
+		return
+	}
+	c.open, c.changed = false, false
+	op := c.opLocked()
+	go c.w.do(func() {
+		var com commit
+		com.ops = append(com.ops, op)
+		c.w.submit(&com)
+	})
+}
+
+// opLocked stores what is trusted; c.mu must be held.
+func (c *claims) opLocked() sessions.Op {
+	return sessions.SetClaims{Hashes: slices.Sorted(maps.Keys(c.trusted))}
+}
+
+// trust has what stands in the repositories now count, as far as they are known, or, without all, nothing.
+func (c *claims) trust(all bool) sessions.Op {
+	found := map[string]bool{}
+	if all {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		g := *c.w.git
+		g.Trust = func(at, claim string) bool {
+			found[claimHash(at, claim)] = true
+			return true
+		}
+		var repos []askgit.Repository
+		if root, ok := askgit.Find(c.w.root); ok {
+			repos = append(repos, root)
+		}
+		c.mu.Lock()
+		for at := range c.tops {
+			if repo, ok := askgit.At(filepath.Join(c.w.root, filepath.FromSlash(at))); ok {
+				repos = append(repos, repo)
+			}
+		}
+		c.mu.Unlock()
+		for _, repo := range repos {
+			if _, err := g.Open(ctx, repo); err != nil {
+				c.w.log.Warn("a repository cannot be looked at", "top", repo.Top, "err", err)
+			}
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.trusted, c.refused, c.untold = found, map[string]string{}, nil
+	c.w.d.board.take(c.topic(), "")
+	return c.opLocked()
+}

@@ -1,0 +1,101 @@
+package askgit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// emptyName is a folder in each of ours in which there is nothing: filters run there.
+const emptyName = "empty"
+
+// common returns the folder that git is given as GIT_COMMON_DIR. It never changes: what it holds is in its name.
+func (v *View) common(filters bool) (string, error) {
+	config := v.config()
+	attributes := string(v.attributes)
+	if !filters {
+		// What stands here goes before every other attribute.
+		attributes = strings.TrimSuffix(attributes, "\n") + "\n* -filter\n"
+	}
+	alternates := FormatAlternates(v.Alternates)
+	sum := sha256.Sum256([]byte(strings.Join([]string{v.Common, config, string(v.exclude), attributes, alternates, fmt.Sprint(v.lfs, v.apart)}, "\x00")))
+	home := v.guard.Home
+	dir := filepath.Join(home, hex.EncodeToString(sum[:16]))
+	if _, err := os.Lstat(dir); err == nil {
+		return dir, nil
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return "", err
+	}
+	made, err := os.MkdirTemp(home, "new-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(made)
+	err = v.fill(made, map[string]string{
+		"config": config, "info/exclude": string(v.exclude), "info/attributes": attributes, "objects/info/alternates": alternates,
+	})
+	if err != nil {
+		return "", err
+	}
+	if err := os.Rename(made, dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		if _, there := os.Lstat(dir); there != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+}
+
+// config returns the part of the configuration that git reads.
+func (v *View) config() string {
+	version := "0"
+	var list []Setting
+	for _, s := range v.Counted {
+		if s.extension() {
+			version = "1"
+		}
+		if !strings.HasPrefix(s.Key, "filter.") {
+			list = append(list, s)
+		}
+	}
+	return "[core]\n\trepositoryformatversion = " + version + "\n\tbare = false\n" + FormatConfig(list)
+}
+
+func (v *View) fill(dir string, files map[string]string) error {
+	for _, sub := range []string{"info", "objects/info", emptyName} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(sub)), 0o700); err != nil {
+			return err
+		}
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	names := []string{"refs", "packed-refs", "reftable", "shallow"}
+	if v.lfs {
+		names = append(names, "lfs")
+	}
+	if v.apart { // its objects, without what stands in their info
+		names = append(names, "objects/pack")
+		for i := range 256 {
+			names = append(names, fmt.Sprintf("objects/%02x", i))
+		}
+	}
+	for i, name := range names {
+		name = filepath.FromSlash(name)
+		err := os.Symlink(filepath.Join(v.Common, name), filepath.Join(dir, name))
+		if err != nil && i == 0 && !v.apart {
+			return os.MkdirAll(filepath.Join(dir, "refs"), 0o700) // where there are no links, git knows no refs
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

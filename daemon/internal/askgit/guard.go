@@ -1,0 +1,221 @@
+package askgit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ErrLeadsAway is returned for a repository of which a part lies outside of the workspace, and nobody has trusted that.
+var ErrLeadsAway = errors.New("a part of the repository lies outside of the workspace")
+
+// A Guard opens the repositories of a workspace.
+//
+// Git is given the repository's own folder as GIT_DIR, from which it reads HEAD and the index, and as GIT_COMMON_DIR,
+// where it looks for configuration, attributes, hooks and alternates, a folder of ours. That one leads to the
+// repository's objects and refs, and its configuration has only those of the repository's settings that say how files
+// are stored. So whatever else stands in the repository's configuration, also what git will know in years, has no effect.
+type Guard struct {
+	Home string // where our folders are made; nothing else is in it
+	Root string // the workspace
+	// Trust reports whether a claim of the repository at a place, relative to Root, counts; nil: none does.
+	Trust func(at, claim string) bool
+}
+
+// A View is a repository as it was when it was opened.
+type View struct {
+	Repository
+	Common     string    // the folder that it shares with its other work trees
+	Settings   []Setting // its own configuration, without what that includes
+	Counted    []Setting // those that are data, or are trusted
+	Alternates []string  // folders of objects that it borrows from, with those that these borrow from, if they are trusted
+
+	guard               *Guard
+	exclude, attributes []byte
+	lfs                 bool
+	apart               bool // git must not see which folders of objects the repository names
+}
+
+// Open looks at a repository.
+func (g *Guard) Open(ctx context.Context, r Repository) (*View, error) {
+	v := &View{Repository: r, guard: g}
+	var err error
+	if v.Common, err = r.Common(); err != nil {
+		return nil, err
+	}
+	var away []string
+	for _, claim := range v.leadsAway() {
+		if !v.trusts(claim) {
+			away = append(away, claim)
+		}
+	}
+	if len(away) > 0 {
+		return nil, fmt.Errorf("%w: %s", ErrLeadsAway, strings.Join(away, "; "))
+	}
+	if v.Settings, err = readConfig(ctx, r, v.Common, g.outside(r)); err != nil {
+		return nil, err
+	}
+	if v.exclude, err = readRules(filepath.Join(v.Common, "info", "exclude")); err != nil {
+		return nil, err
+	}
+	if v.attributes, err = readRules(filepath.Join(v.Common, "info", "attributes")); err != nil {
+		return nil, err
+	}
+	for _, s := range v.Settings {
+		if s.data() || s.claims() && v.trusts(s.claim()) {
+			v.Counted = append(v.Counted, s)
+		}
+	}
+	for _, dir := range alternates(v.Objects()) {
+		if v.trusts(borrows(dir)) {
+			v.Alternates = append(v.Alternates, dir)
+		} else {
+			v.apart = true
+		}
+	}
+	if info, err := os.Lstat(filepath.Join(v.Common, "lfs", "objects")); err == nil && info.IsDir() {
+		v.lfs = true
+	}
+	return v, nil
+}
+
+// Lends returns what a copy of the repository may claim that borrows its objects: these, and what counts here.
+func (v *View) Lends() map[string]bool {
+	lent := map[string]bool{borrows(v.Objects()): true}
+	for _, dir := range v.Alternates {
+		lent[borrows(dir)] = true
+	}
+	for _, s := range v.Counted {
+		if s.claims() {
+			lent[s.claim()] = true
+		}
+	}
+	return lent
+}
+
+// Objects returns the folder of the repository's objects.
+func (v *View) Objects() string { return filepath.Join(v.Common, "objects") }
+
+func borrows(objects string) string { return "objects/info/alternates: " + objects }
+
+// trusts reports whether a claim counts: what the repository names that is not in it, a program or a place elsewhere.
+func (v *View) trusts(claim string) bool {
+	at, err := filepath.Rel(v.guard.Root, v.Top)
+	return err == nil && v.guard.Trust != nil && v.guard.Trust(filepath.ToSlash(at), claim)
+}
+
+// outside returns the folders in which an agent may have put programs.
+func (g *Guard) outside(r Repository) []string { return []string{g.Root, r.Top} }
+
+const leadsTo = " leads to "
+
+// IsPlace reports whether a claim says where the repository is, and not what else it uses.
+func IsPlace(claim string) bool {
+	return strings.Contains(claim, leadsTo) && strings.HasPrefix(claim, ".git")
+}
+
+// leadsAway says which parts of the repository lie outside of the workspace and of the repository's work tree.
+func (v *View) leadsAway() (away []string) {
+	within := []string{resolved(v.guard.Root), resolved(v.Top)}
+	seen := map[string]bool{}
+	look := func(name, path string) {
+		if to := resolved(path); !insideAny(within, to) && !seen[to] {
+			seen[to] = true
+			away = append(away, name+leadsTo+to)
+		}
+	}
+	look(".git", v.Dir)
+	look(".git", v.Common)
+	for _, dir := range []string{v.Common, v.Dir} {
+		for _, name := range []string{
+			"HEAD", "index", "config", "config.worktree", "info", "info/exclude", "info/attributes", "info/sparse-checkout", "refs", "packed-refs",
+			"reftable", "objects", "objects/pack", "objects/info", "objects/info/alternates", "lfs", "lfs/objects",
+		} {
+			path := filepath.Join(dir, filepath.FromSlash(name))
+			if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+				look(".git/"+name, path)
+			}
+		}
+	}
+	return away
+}
+
+// resolved returns a path without links; as it is, if there is nothing.
+func resolved(path string) string {
+	if p, err := filepath.EvalSymlinks(path); err == nil {
+		return p
+	}
+	return path
+}
+
+// alternatesDepth is how far git follows from one object store to the next.
+const alternatesDepth = 5
+
+// alternates returns the object stores from which one borrows, also by way of others.
+func alternates(objects string) (list []string) {
+	var follow func(dir string, depth int)
+	follow = func(dir string, depth int) {
+		data, err := readFile(filepath.Join(dir, "info", "alternates"), linkBytes)
+		if err != nil || depth > alternatesDepth {
+			return
+		}
+		for line := range strings.SplitSeq(string(data), "\n") {
+			if line == "" || line[0] == '#' || line[0] == '"' {
+				continue
+			}
+			if to := absolute(dir, line); to != objects && !slices.Contains(list, to) {
+				list = append(list, to)
+				follow(to, depth+1)
+			}
+		}
+	}
+	follow(objects, 1)
+	return list
+}
+
+// FormatAlternates returns the text of a file of alternates.
+func FormatAlternates(dirs []string) string {
+	var b strings.Builder
+	for _, dir := range dirs {
+		if strings.ContainsAny(dir, "\n\"") {
+			dir = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(dir) + `"`
+		}
+		b.WriteString(dir + "\n")
+	}
+	return b.String()
+}
+
+// Run asks git about the repository and returns what it printed. No filter runs.
+func (v *View) Run(ctx context.Context, q Question, args ...string) ([]byte, error) {
+	return v.run(ctx, q, false, args...)
+}
+
+func (v *View) run(ctx context.Context, q Question, filters bool, args ...string) ([]byte, error) {
+	common, err := v.common(filters)
+	if err != nil {
+		return nil, err
+	}
+	c := command{dir: q.Dir, in: q.In, most: q.Most, out: v.guard.outside(v.Repository), env: v.environment(common)}
+	work := v.Top
+	if q.Work != "" {
+		work = q.Work
+		c.out = append(c.out, work)
+	}
+	if c.dir == "" {
+		c.dir = work
+	}
+	c.env = append(c.env, "GIT_WORK_TREE="+work)
+	return c.git(ctx, append(slices.Clone(q.Args), args...)...)
+}
+
+func (v *View) environment(common string) []string {
+	env := []string{"GIT_DIR=" + v.Dir, "GIT_COMMON_DIR=" + common}
+	if !v.apart {
+		env = append(env, "GIT_OBJECT_DIRECTORY="+v.Objects())
+	}
+	return env
+}

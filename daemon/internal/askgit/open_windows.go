@@ -1,0 +1,3 @@
+package askgit
+
+const nonBlocking = 0
