@@ -60,6 +60,7 @@ type Daemon struct {
 	stopping chan struct{} // closed by Stop
 	done     chan struct{} // closed by Close
 
+	endTurns   sync.Once
 	turns      sync.WaitGroup // the turns' own goroutines
 	unfinished sync.WaitGroup // turns whose end is not told yet
 	keeping    sync.WaitGroup // housekeep
@@ -341,24 +342,47 @@ func (d *Daemon) Stopping() <-chan struct{} { return d.stopping }
 // Done is closed when Close has ended.
 func (d *Daemon) Done() <-chan struct{} { return d.done }
 
-// drainTime bounds the wait for agents to end and for their turns' ends to be stored.
-const drainTime = 15 * time.Second
+// What bounds the wait for agents to end and for their turns' ends to be stored; shorter while the database takes no changes.
+const (
+	drainTime   = 15 * time.Second
+	troubleTime = 6 * time.Second // an agent that ignores signals takes 5 s
+	lastTry     = time.Second     // for the database, once the agents have ended
+)
 
-// EndTurns ends every turn as interrupted and returns when that is stored and told.
-func (d *Daemon) EndTurns() {
+// EndTurns ends every turn as interrupted and returns when that is stored and told, or cannot be: then it tells everybody
+// what is not stored. Later calls do nothing.
+func (d *Daemon) EndTurns() { d.endTurns.Do(d.endAllTurns) }
+
+func (d *Daemon) endAllTurns() {
 	for _, w := range d.loops() {
 		w.call(w.stop)
 	}
-	ended := make(chan struct{})
+	agents, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		d.turns.Wait()
+		close(agents)
 		d.unfinished.Wait()
 		close(ended)
 	}()
-	select {
-	case <-ended:
-	case <-time.After(drainTime):
-		d.log.Error("turns did not end in time; they will be interrupted at the next start")
+	limit := time.NewTimer(drainTime)
+	defer limit.Stop()
+	look := time.NewTicker(100 * time.Millisecond)
+	defer look.Stop()
+	for began, late := time.Now(), false; !late; {
+		select {
+		case <-ended:
+			return
+		case <-limit.C:
+			d.log.Error("turns did not end in time; they will be interrupted at the next start")
+			return
+		case <-agents:
+			agents = nil
+		case <-look.C:
+			late = d.store.Trouble() != nil && (time.Since(began) > troubleTime || agents == nil && d.store.Retry(lastTry) != nil)
+		}
+	}
+	if what := d.store.Unstored(); what != "" {
+		d.board.post("unstored", slog.LevelError, fmt.Sprintf("the daemon ends and cannot store %s: %v", what, d.store.Trouble()))
 	}
 }
 
@@ -382,7 +406,11 @@ func (d *Daemon) Close() error {
 		w.close()
 	}
 	d.copies.close()
+	unstored := d.store.Unstored()
 	err := d.store.Close()
+	if trouble := d.store.Trouble(); trouble != nil && unstored != "" {
+		err = errors.Join(err, fmt.Errorf("not stored when the daemon ended: %s: %w", unstored, trouble))
+	}
 	close(d.done)
 	return err
 }

@@ -37,6 +37,8 @@ func explain(path string, err error) error {
 		return fmt.Errorf("%s: %w", path, ErrLocked)
 	case isNoSpace(err):
 		return fmt.Errorf("%s: %w (%w)", path, ErrNoSpace, err)
+	case errors.Is(err, syscall.ENOMEM):
+		return fmt.Errorf("%s: no address space is left to map the database: raise the limit (ulimit -v, LimitAS= of a service), or make the database smaller with \"cursord gc\" (%w)", path, err)
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%s: the file system is read-only: make it writable, or choose another state directory with CURSORD_STATE_DIR (%w)", path, err)
 	case errors.Is(err, fs.ErrPermission):

@@ -17,3 +17,10 @@ func isNoSpace(err error) bool {
 	}
 	return false
 }
+
+// addressSpaceLimited reports whether the process may map only so much (ulimit -v).
+func addressSpaceLimited() bool {
+	const unlimited = 1 << 62 // systems differ in what they call infinite
+	var limit syscall.Rlimit
+	return syscall.Getrlimit(syscall.RLIMIT_AS, &limit) == nil && uint64(limit.Cur) < unlimited
+}

@@ -16,3 +16,5 @@ func isNoSpace(err error) bool {
 	}
 	return false
 }
+
+func addressSpaceLimited() bool { return false }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -118,14 +119,19 @@ func (s *Store) ready(report *Report, idle []string) (err error) {
 }
 
 // initialMap is how much of a file is mapped at first. While the map is large enough, a writer never waits for readers
-// to let go of it. It is address space only, but on Windows the file itself would get that size.
+// to let go of it. It is address space only, but on Windows the file itself would get that size. Where address space is
+// limited, most of it is left to threads.
 var initialMap = func() int64 {
-	if runtime.GOOS == "windows" || ^uint(0)>>32 == 0 {
+	switch {
+	case runtime.GOOS == "windows" || ^uint(0)>>32 == 0:
 		return 0
+	case addressSpaceLimited():
+		return 64 << 20
 	}
 	return 1 << 30
 }()
 
+// openBolt opens the database, with a smaller map where the system has no room for the one that is wanted.
 func openBolt(path string, timeout time.Duration) (*bolt.DB, error) {
 	o := &bolt.Options{
 		Timeout:        timeout, // 0 would wait for ever
@@ -134,6 +140,12 @@ func openBolt(path string, timeout time.Duration) (*bolt.DB, error) {
 	}
 	o.InitialMmapSize = int(initialMap)
 	db, err := bolt.Open(path, 0o600, o)
+	for errors.Is(err, syscall.ENOMEM) && o.InitialMmapSize > 0 {
+		if o.InitialMmapSize /= 4; o.InitialMmapSize < 1<<20 {
+			o.InitialMmapSize = 0
+		}
+		db, err = bolt.Open(path, 0o600, o)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,9 @@ package sessions
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,7 +45,7 @@ type Store struct {
 
 	mu       sync.Mutex
 	waiting  []*unit
-	inHand   int // units that the writer has taken and not yet answered
+	inHand   []*unit // taken by the writer and not yet answered
 	trouble  error
 	begun    int           // commits that were tried
 	ended    int           // … to their end
@@ -76,7 +78,7 @@ type settings struct {
 func defaults() settings {
 	return settings{
 		migrations: migrations(),
-		drain:      5 * time.Second,
+		drain:      2 * time.Second,
 		commit:     func(update func() error) error { return update() },
 		rename:     os.Rename,
 		free:       freeOn,
@@ -136,10 +138,58 @@ func (s *Store) Retry(limit time.Duration) error {
 func (s *Store) Backlog() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.waiting) + s.inHand
+	return len(s.waiting) + len(s.inHand)
 }
 
-// Close commits what waits and closes the database. While commits fail it goes on trying for 5 s; what is left then
+// Unstored says in words what waits to be committed, or is being committed; "" if nothing does.
+func (s *Store) Unstored() string {
+	s.mu.Lock()
+	units := append(s.inHand[:len(s.inHand):len(s.inHand)], s.waiting...)
+	s.mu.Unlock()
+	things := map[string]map[string]bool{}
+	add := func(kind, id string) {
+		if things[kind] == nil {
+			things[kind] = map[string]bool{}
+		}
+		things[kind][id] = true
+	}
+	for _, u := range units {
+		for _, op := range u.given {
+			switch op := op.(type) {
+			case Put:
+				kind, id := op.Object.Key()
+				if kind == KindDiff {
+					kind, id = "changed file", u.root+"\x00"+id
+				}
+				add(string(kind), id)
+			case AppendText:
+				add(string(KindItem), op.ItemID)
+			case RemoveSession:
+				add("deleted session", op.ID)
+			case PutReview:
+				add("changed file", u.root+"\x00"+op.Path)
+			case PutDecision:
+				add("decision", fmt.Sprint(u.root, op.N))
+			}
+		}
+	}
+	var words []string
+	for _, kind := range []string{string(KindSession), "deleted session", string(KindTurn), string(KindItem), "changed file", "decision"} {
+		switch n := len(things[kind]); n {
+		case 0:
+		case 1:
+			words = append(words, "1 "+kind)
+		default:
+			words = append(words, fmt.Sprintf("%d %ss", n, kind))
+		}
+	}
+	if len(words) == 0 && len(units) > 0 {
+		return "some settings"
+	}
+	return strings.Join(words, ", ")
+}
+
+// Close commits what waits and closes the database. While commits fail it goes on trying for 2 s; what is left then
 // is answered with ErrClosed. It must not be called from a done function or from OnTrouble.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {

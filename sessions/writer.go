@@ -20,7 +20,8 @@ const (
 // A unit is what one Submit brought.
 type unit struct {
 	root     string
-	ops      []Op
+	given    []Op // what Submit got, for Unstored
+	ops      []Op // the same prepared; the writer's
 	done     func(error)
 	size     int
 	prepared bool
@@ -40,7 +41,7 @@ func (s *Store) Submit(workspace string, ops []Op, done func(error)) {
 		done(ErrClosed)
 		return
 	}
-	s.waiting = append(s.waiting, &unit{root: workspace, ops: ops, done: done})
+	s.waiting = append(s.waiting, &unit{root: workspace, given: ops, ops: ops, done: done})
 	s.mu.Unlock()
 	select {
 	case s.wake <- struct{}{}:
@@ -79,7 +80,7 @@ func (s *Store) write() {
 			u.done(u.err)
 		}
 		s.mu.Lock()
-		s.inHand = 0
+		s.inHand = nil
 		s.mu.Unlock()
 	}
 }
@@ -106,7 +107,7 @@ func (s *Store) take() (batch []*unit, closing bool) {
 	if s.waiting = s.waiting[len(batch):]; len(s.waiting) == 0 {
 		s.waiting = nil
 	}
-	s.inHand = len(batch)
+	s.inHand = batch
 	s.mu.Unlock()
 	return batch, closing
 }

@@ -142,7 +142,7 @@ func stopForService(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	pid := daemon.LockHolder(dirs.Socket)
-	err = askToStop(ctx, dirs, pid, false)
+	err = askToStop(ctx, dirs, pid, false, out)
 	if errors.Is(err, errNoDaemon) {
 		return nil
 	}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 
@@ -33,7 +35,7 @@ another one when they need it.`,
 			ctx, cancel := context.WithTimeout(c.Context(), stopLimit)
 			defer cancel()
 			pid := daemon.LockHolder(dirs.Socket)
-			err = askToStop(ctx, dirs, pid, force)
+			err = askToStop(ctx, dirs, pid, force, c.ErrOrStderr())
 			switch {
 			case errors.Is(err, errNoDaemon):
 				fmt.Fprintln(c.OutOrStdout(), "no daemon is running")
@@ -62,8 +64,9 @@ func unanswered(err error) bool {
 	return errors.As(err, &silent) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// askToStop has the daemon end, and waits for that. Its error is errNoDaemon, a *silentError or the daemon's.
-func askToStop(ctx context.Context, dirs daemon.Dirs, pid int, force bool) error {
+// askToStop has the daemon end, and waits for that. What the daemon says meanwhile of its troubles, such as what it cannot
+// store, goes to told. Its error is errNoDaemon, a *silentError or the daemon's.
+func askToStop(ctx context.Context, dirs daemon.Dirs, pid int, force bool, told io.Writer) error {
 	silent := &silentError{fmt.Sprintf("the daemon (process %d) does not end: \"cursord stop --force\" ends it; its log is %s", pid, dirs.Log())}
 	var conn net.Conn
 	for since := time.Now(); ; {
@@ -84,15 +87,28 @@ func askToStop(ctx context.Context, dirs daemon.Dirs, pid int, force bool) error
 		}
 		time.Sleep(startPoll)
 	}
-	client := rpc.NewClient(conn, nil)
+	client := rpc.NewClient(conn, func(method string, params json.RawMessage) {
+		var m rpc.LogMessage
+		if method == "log/message" && json.Unmarshal(params, &m) == nil && m.Level == "error" {
+			fmt.Fprintf(told, "cursord: %s\n", clean(m.Message))
+		}
+	})
 	defer client.Close()
 	asking, cancel := context.WithTimeout(ctx, silentLimit)
 	defer cancel()
-	err := client.Call(asking, "daemon/stop", rpc.StopParams{Force: force}, nil)
+	// Who has initialized is told of troubles.
+	err := client.Call(asking, "initialize", struct{}{}, nil)
+	if refused := (*rpc.Error)(nil); err == nil || errors.As(err, &refused) {
+		err = client.Call(asking, "daemon/stop", rpc.StopParams{Force: force}, nil)
+	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && daemon.Serving(dirs.Socket):
 		return &silentError{silentDaemon(dirs)}
 	case err == nil || errors.Is(err, rpc.ErrClosed): // one that stops already may have no time to answer
+		select { // so that all it says is there
+		case <-client.Done():
+		case <-ctx.Done():
+		}
 		err = waitForEnd(ctx, dirs.Socket, pid)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

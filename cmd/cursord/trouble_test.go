@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -183,14 +184,7 @@ func TestFullDisk(t *testing.T) {
 	w.plays(initLine, piece("before"), waits("go1"), piece(long), piece("meanwhile"), waits("go2"), succeeds(""))
 	turn := e.asks(nil)
 	e.says("before")
-	filler := filepath.Join(w.dir, "state", "filler")
-	f, err := os.Create(filler)
-	require.NoError(t, err)
-	for err == nil {
-		_, err = f.Write(make([]byte, 4096))
-	}
-	require.ErrorIs(t, err, syscall.ENOSPC)
-	require.NoError(t, f.Close())
+	filler := w.fillsDisk()
 	w.put("../go1", "")
 	e.message("error", "no space left")
 	require.Equal(t, -32020, e.fails("turn/start", obj{"workspace": w.ws, "prompt": "another"}).Code)
@@ -349,4 +343,86 @@ func TestWorkspaceGoesDuringATurn(t *testing.T) {
 			w.joins().must("session/list", obj{}, nil)
 		})
 	}
+}
+
+// fillsDisk fills the disk that the database is on, and returns what it is full of.
+func (w *world) fillsDisk() string {
+	w.t.Helper()
+	filler := filepath.Join(w.dir, "state", "filler")
+	f, err := os.Create(filler)
+	require.NoError(w.t, err)
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	require.ErrorIs(w.t, err, syscall.ENOSPC)
+	require.NoError(w.t, f.Close())
+	return filler
+}
+
+// TestEndOnAFullDisk ends a daemon whose disk is full while a turn runs: it ends within 10 s, also where the agent takes no
+// signal, and says what it could not store; the next daemon has all that was stored, and each turn has an end.
+func TestEndOnAFullDisk(t *testing.T) {
+	const limit = 10 * time.Second // a promise
+	long := strings.Repeat("0123456789abcdef", 16<<10)
+	for name, c := range map[string]struct {
+		agent []string
+		ends  func(w *world) string // returns what is said
+	}{
+		"a signal": {[]string{`{"fake":"hang"}`}, func(w *world) string {
+			w.stop()
+			return w.log.String()
+		}},
+		"a signal and a deaf agent": {[]string{`{"fake":"ignore-signals"}`, `{"fake":"hang"}`}, func(w *world) string {
+			w.stop()
+			return w.log.String()
+		}},
+		"cursord stop": {[]string{`{"fake":"hang"}`}, func(w *world) string {
+			_, says, status := w.cursord("stop", "--force")
+			require.Zero(w.t, status, says)
+			<-w.ended
+			w.cmd = nil
+			require.Contains(w.t, w.log.String(), "not stored when the daemon ended: 1 session, 1 turn, ")
+			return says
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			mounted(t, filepath.Join(w.dir, "state"), "8m")
+			t.Cleanup(w.kill) // before the disk goes
+			w.start()
+			e := w.opens()
+			w.plays(append([]string{initLine, piece("before"), waits("go"), piece(long)}, c.agent...)...)
+			turn := e.asks(nil)
+			e.says("before")
+			filler := w.fillsDisk()
+			w.put("../go", "")
+			e.message("error", "no space left")
+			began := time.Now()
+			says := c.ends(w)
+			require.Less(t, time.Since(began), limit)
+			require.Contains(t, says, "no space left for the database")
+			require.Regexp(t, `(not stored when the daemon ended: |the daemon ends and cannot store )1 session, 1 turn, \d items?: `, says)
+			require.NoError(t, os.Remove(filler))
+			w.start()
+			again := w.joins()
+			again.must("workspace/subscribe", obj{"workspace": w.ws, "after": 0}, nil)
+			require.Equal(t, sessions.TurnInterrupted, again.ends(turn.ID).Status)
+		})
+	}
+}
+
+// TestLittleAddressSpace starts a daemon that may not map as much as it would.
+func TestLittleAddressSpace(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector needs more")
+	}
+	w := newWorld(t)
+	w.within = []string{"sh", "-c", `ulimit -v 2621440 && exec "$@"`, "sh"}
+	w.start()
+	e := w.opens()
+	w.plays(initLine, piece(strings.Repeat("0123456789abcdef", 64<<10)), succeeds(""))
+	for range 3 {
+		require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
+	}
+	audit(t, e.all())
 }
