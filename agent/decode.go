@@ -18,9 +18,9 @@ type Decoder struct {
 	thought  []byte // reasoning since the last tool call
 	thinking bool   // a block of reasoning is open
 
-	open   map[string]*Call  // by id
-	closed map[string]uint64 // by id: the hash of the line that ended the latest call of that id
-	madeUp int               // ids made up so far
+	open   map[string]openCall // by id
+	closed map[string]uint64   // by id: the hash of the line that ended the latest call of that id
+	madeUp int                 // ids made up so far
 
 	steps *Usage // summed over step_finish events; a result's usage supersedes it
 
@@ -30,7 +30,7 @@ type Decoder struct {
 
 // NewDecoder returns a Decoder for one run.
 func NewDecoder() *Decoder {
-	return &Decoder{said: said{keep: maxKept}, open: map[string]*Call{}, closed: map[string]uint64{}}
+	return &Decoder{said: said{keep: maxKept}, open: map[string]openCall{}, closed: map[string]uint64{}}
 }
 
 // Text returns all that the agent has said so far, once; of more than 16 MiB the first part.

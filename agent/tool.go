@@ -115,8 +115,10 @@ next:
 
 // toolStart opens a call. A second start of an open call only adds what it knows.
 func (d *Decoder) toolStart(dst []Event, line callLine) []Event {
-	if call := d.open[line.id]; call != nil && line.id != "" {
+	if open, ok := d.open[line.id]; ok && line.id != "" {
+		call := open.call(line.id)
 		d.learn(call, line)
+		d.keep(call)
 		return dst
 	}
 	call := &Call{ID: line.id}
@@ -125,16 +127,31 @@ func (d *Decoder) toolStart(dst []Event, line callLine) []Event {
 	}
 	delete(d.closed, call.ID)
 	d.learn(call, line)
-	d.open[call.ID] = call
+	d.keep(call)
 	dst = d.called(dst)
 	return append(dst, ToolStart{*call, line.said})
 }
 
+// An openCall is what is kept of a call until its end, which tells it whole: a turn may have very many.
+type openCall struct {
+	raw   string
+	args  json.RawMessage
+	paths []string
+}
+
+func (d *Decoder) keep(call *Call) { d.open[call.ID] = openCall{call.RawName, call.Args, call.Paths} }
+
+func (o openCall) call(id string) *Call {
+	return &Call{ID: id, RawName: o.raw, Args: o.args, Paths: o.paths}
+}
+
 // toolEnd closes a call, also one that never started.
 func (d *Decoder) toolEnd(dst []Event, line callLine, raw value) []Event {
-	call := d.open[line.id]
+	var call *Call
 	if line.id == "" {
 		call = d.onlyOpen(line.raw)
+	} else if open, ok := d.open[line.id]; ok {
+		call = open.call(line.id)
 	}
 	hash := maphash.Bytes(callSeed, raw)
 	if call == nil {
@@ -169,12 +186,12 @@ func (d *Decoder) called(dst []Event) []Event {
 // onlyOpen returns the open call of a tool if there is exactly one; of any tool for "".
 func (d *Decoder) onlyOpen(raw string) *Call {
 	var found *Call
-	for _, call := range d.open {
-		if raw == "" || call.RawName == raw {
+	for id, open := range d.open {
+		if raw == "" || open.raw == raw {
 			if found != nil {
 				return nil
 			}
-			found = call
+			found = open.call(id)
 		}
 	}
 	return found
@@ -184,7 +201,7 @@ func (d *Decoder) makeID() string {
 	for {
 		d.madeUp++
 		id := "call-" + strconv.Itoa(d.madeUp)
-		if d.open[id] == nil {
+		if _, taken := d.open[id]; !taken {
 			return id
 		}
 	}
@@ -202,6 +219,8 @@ func (d *Decoder) learn(call *Call, line callLine) {
 	d.describe(call)
 }
 
+var plainName = strings.NewReplacer("_", "", "-", "", " ", "")
+
 // toolName gives the contract's name for the agent's: a key of the stream without its suffix, or a name that a model
 // uses for its tool.
 func toolName(raw string) string {
@@ -209,7 +228,7 @@ func toolName(raw string) string {
 	if strings.HasPrefix(name, "mcp:") || strings.HasPrefix(name, "mcp_") {
 		return "mcp"
 	}
-	switch strings.NewReplacer("_", "", "-", "", " ", "").Replace(name) {
+	switch plainName.Replace(name) {
 	case "read", "readfile", "piread":
 		return "read"
 	case "write", "writefile", "createfile", "piwrite":

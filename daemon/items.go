@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -32,10 +33,10 @@ type liveTurn struct {
 	failure   string                // the last error the agent reported in its stream
 }
 
-// An openCall is a tool call's item while the call runs.
+// An openCall is what memory has of a tool call's item while the call runs; the store has the rest. Agents may open very many.
 type openCall struct {
-	item   *sessions.Item
-	detail []byte
+	index   int
+	started sessions.Time
 }
 
 func (t *liveTurn) status() sessions.TurnStatus { return t.turn.Status }
@@ -97,7 +98,7 @@ func (w *workspace) turnSaid(e turnEvents) {
 		c = commit{}
 		w.finish(&c, t, w.broken(t))
 	}
-	if len(c.ops) > 0 {
+	if len(c.ops) > 0 || len(c.after) > 0 {
 		w.checkpoint(&c)
 		w.submit(&c)
 	}
@@ -141,11 +142,14 @@ func (w *workspace) said(c *commit, t *liveTurn, ev agent.Event) {
 
 // newItem numbers an item of t; the caller puts it.
 func (w *workspace) newItem(t *liveTurn, kind sessions.ItemKind) *sessions.Item {
-	i := t.items
 	t.items++
+	return w.itemAt(t, t.items-1, kind, sessions.Now())
+}
+
+func (w *workspace) itemAt(t *liveTurn, index int, kind sessions.ItemKind, started sessions.Time) *sessions.Item {
 	return &sessions.Item{
-		ID: sessions.ItemID(t.turn.ID, i), TurnID: t.turn.ID, SessionID: t.turn.SessionID, Workspace: w.root,
-		Index: i, Kind: kind, Status: sessions.ItemRunning, StartedAt: sessions.Now(),
+		ID: sessions.ItemID(t.turn.ID, index), TurnID: t.turn.ID, SessionID: t.turn.SessionID, Workspace: w.root,
+		Index: index, Kind: kind, Status: sessions.ItemRunning, StartedAt: started,
 	}
 }
 
@@ -266,7 +270,7 @@ func (w *workspace) startCall(c *commit, t *liveTurn, call *agent.Call) string {
 	tool, detail := cutTool(item.Tool)
 	item.Tool = tool
 	w.put(c, item, detail)
-	t.calls[call.ID] = append(t.calls[call.ID], openCall{item, detail})
+	t.calls[call.ID] = append(t.calls[call.ID], openCall{item.Index, item.StartedAt})
 	return item.ID
 }
 
@@ -274,8 +278,8 @@ func (w *workspace) startCall(c *commit, t *liveTurn, call *agent.Call) string {
 func (w *workspace) endCall(c *commit, t *liveTurn, call *agent.Call, status sessions.ItemStatus) string {
 	var item *sessions.Item
 	if open := t.calls[call.ID]; len(open) > 0 {
-		copied := *open[len(open)-1].item
-		item = &copied
+		last := open[len(open)-1]
+		item = w.itemAt(t, last.index, sessions.ItemTool, last.started)
 		if len(open) == 1 {
 			delete(t.calls, call.ID)
 		} else {
@@ -309,28 +313,71 @@ func (w *workspace) fillCall(item *sessions.Item, call *agent.Call) {
 	}
 }
 
-// endItems closes all that is open when the turn ends.
-func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus) {
+// endItems closes all that is open when the turn ends; last ends the turn, in the commit that it is given.
+func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus, last func(*commit)) {
 	text := sessions.ItemCancelled
 	if status == sessions.TurnCompleted {
 		text = sessions.ItemCompleted
 	}
 	w.endText(c, t, text)
-	var open []openCall
+	var open []int
 	for _, calls := range t.calls {
-		open = append(open, calls...)
+		for _, o := range calls {
+			open = append(open, o.index)
+		}
 	}
-	clear(t.calls)
-	slices.SortFunc(open, func(a, b openCall) int { return a.item.Index - b.item.Index })
-	for _, o := range open {
-		item := *o.item
-		item.Status, item.EndedAt = sessions.ItemCancelled, now()
-		w.put(c, &item, o.detail)
+	t.calls = map[string][]openCall{}
+	slices.Sort(open)
+	w.endCalls(c, t, open, func(c *commit) {
+		if t.unread > 0 {
+			w.notice(c, t, fmt.Sprintf("%d line(s) of the agent's output could not be read and were left out; the first: %s",
+				t.unread, cutText(t.unreadTop, 200)))
+		}
+		last(c)
+	})
+}
+
+// endedAtOnce is how many open calls are closed in one commit: memory never holds more of them.
+const endedAtOnce = 256
+
+// endCalls closes the items of calls whose end the agent has not told, and then calls last. The store has these items once
+// c is durable, so where there are any they are closed behind c.
+func (w *workspace) endCalls(c *commit, t *liveTurn, open []int, last func(*commit)) {
+	if len(open) == 0 {
+		last(c)
+		return
 	}
-	if t.unread > 0 {
-		w.notice(c, t, fmt.Sprintf("%d line(s) of the agent's output could not be read and were left out; the first: %s",
-			t.unread, cutText(t.unreadTop, 200)))
+	c.after = append(c.after, func() {
+		n := min(len(open), endedAtOnce)
+		var c commit
+		if w.guard(func() {
+			for _, index := range open[:n] {
+				w.cancelCall(&c, sessions.ItemID(t.turn.ID, index))
+			}
+			w.endCalls(&c, t, open[n:], last)
+		}) {
+			c = commit{}
+			w.finish(&c, t, w.broken(t))
+		}
+		w.submit(&c)
+		w.schedule() // the turn may have ended
+	})
+}
+
+func (w *workspace) cancelCall(c *commit, id string) {
+	item, err := w.d.store.Item(id)
+	var detail []byte
+	if err == nil {
+		detail, err = w.d.store.ItemDetail(id)
 	}
+	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+		w.log.Error("an item could not be read and stays as it is", "item", id, "err", err)
+	}
+	if item == nil {
+		return
+	}
+	item.Status, item.EndedAt = sessions.ItemCancelled, now()
+	w.put(c, item, detail)
 }
 
 func now() *sessions.Time {

@@ -304,11 +304,12 @@ func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
 		}
 		w.d.agentFailed(turn.Error)
 	}
-	w.endItems(c, t, turn.Status)
-	if out.SessionID != "" {
-		w.sessionStarted(c, t, agent.Init{SessionID: out.SessionID})
-	}
-	w.finish(c, t, &turn)
+	w.endItems(c, t, turn.Status, func(c *commit) {
+		if out.SessionID != "" {
+			w.sessionStarted(c, t, agent.Init{SessionID: out.SessionID})
+		}
+		w.finish(c, t, &turn)
+	})
 }
 
 // broken returns the end of a turn that a fault of the daemon's own has ended.

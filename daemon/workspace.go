@@ -40,6 +40,7 @@ type workspace struct {
 	busy    sync.Mutex    // held by the loop but while it rests, and by who does something in its place
 
 	subscribers atomic.Int32 // len(subs)
+	unstored    atomic.Int64 // bytes of changes that are submitted and not stored
 
 	// Owned by the loop.
 	seq       uint64 // the last one given out
@@ -49,7 +50,7 @@ type workspace struct {
 	turns     map[string]*liveTurn    // unfinished, or not stored yet
 	queue     []*liveTurn             // in order of arrival, running ones excluded
 	texts     map[string]*liveText    // text items that grow, by item id
-	unstored  map[*commit]struct{}    // submitted, not stored, and somebody waits for the answer
+	awaited   map[*commit]struct{}    // submitted, not stored, and somebody waits for the answer
 	subs      map[*Subscription]struct{}
 	views     map[ClientID]map[string]*sessions.Diff // by path; of the files that a client holds unsaved
 	notes     []note                                 // remarks for the agent's next prompts
@@ -58,8 +59,19 @@ type workspace struct {
 	stopping  bool
 }
 
-// maxBacklog is how many stored operations may wait before agents are made to wait; what is in memory stays bounded.
-const maxBacklog = 20_000
+// How much of a workspace may wait for the disk, in bytes, before its agents are made to wait: what is in memory stays
+// bounded, and an agent that floods does not take more of the processors than the store can follow. While the disk takes
+// nothing, agents may go on for longer.
+const (
+	maxUnstored          = 4 << 20
+	maxUnstoredInTrouble = 64 << 20
+)
+
+// full reports whether the workspace's agents have to wait.
+func (w *workspace) full() bool {
+	size := w.unstored.Load()
+	return size > maxUnstoredInTrouble || size > maxUnstored && w.d.store.Trouble() == nil
+}
 
 // tickInterval is how long unfinished text may be without a copy on disk.
 const tickInterval = 250 * time.Millisecond
@@ -80,7 +92,28 @@ type commit struct {
 	after   []func()        // what comes behind the notifications
 	err     error
 
+	size               int64 // of ops, in memory
 	submitted, durable time.Time
+}
+
+// sizeOf returns about what operations take of the memory, in bytes.
+func sizeOf(ops []sessions.Op) (size int64) {
+	const each = 512
+	for _, op := range ops {
+		size += each
+		switch op := op.(type) {
+		case sessions.Put:
+			size += int64(len(op.JSON) + len(op.Detail))
+		case sessions.AppendText:
+			size += int64(len(op.Text))
+		case sessions.PutReview:
+			size += int64(len(op.State))
+			for _, b := range op.Blobs {
+				size += int64(len(b))
+			}
+		}
+	}
+	return size
 }
 
 func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
@@ -98,7 +131,7 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 		sessions:  map[string]*liveSession{},
 		turns:     map[string]*liveTurn{},
 		texts:     map[string]*liveText{},
-		unstored:  map[*commit]struct{}{},
+		awaited:   map[*commit]struct{}{},
 		subs:      map[*Subscription]struct{}{},
 		views:     map[ClientID]map[string]*sessions.Diff{},
 		tick:      time.NewTimer(time.Hour),
@@ -130,7 +163,7 @@ func (w *workspace) loop() {
 	defer close(w.done)
 	for {
 		events := w.events
-		if w.d.store.Backlog() > maxBacklog {
+		if w.full() {
 			events = nil
 		}
 		select {
@@ -174,7 +207,7 @@ func (w *workspace) tell(e turnEvents) {
 // where that cannot be.
 func (w *workspace) tellNow(e turnEvents) bool {
 	const few = 16
-	if e.outcome != nil || len(e.events) > few || e.turn.told.Load() > 0 || w.d.store.Backlog() > maxBacklog || !w.busy.TryLock() {
+	if e.outcome != nil || len(e.events) > few || e.turn.told.Load() > 0 || w.full() || !w.busy.TryLock() {
 		return false
 	}
 	defer w.busy.Unlock()
@@ -244,10 +277,11 @@ func (w *workspace) put(c *commit, obj sessions.Object, detail []byte) {
 // submit hands c to the store; committed runs in the loop once c is durable.
 func (w *workspace) submit(c *commit) {
 	if len(c.replies) > 0 {
-		w.unstored[c] = struct{}{}
+		w.awaited[c] = struct{}{}
 	}
 	ops := c.ops
-	c.ops = nil
+	c.ops, c.size = nil, sizeOf(ops)
+	w.unstored.Add(c.size)
 	c.submitted = time.Now()
 	w.d.store.Submit(w.root, ops, func(err error) {
 		c.err, c.durable = err, time.Now()
@@ -259,6 +293,7 @@ func (w *workspace) submit(c *commit) {
 func (w *workspace) committed(c *commit) {
 	w.d.lag.commit.measured(c.durable.Sub(c.submitted))
 	w.d.lag.loop.measured(time.Since(c.durable))
+	w.unstored.Add(-c.size)
 	w.answer(c, c.err)
 	if c.err != nil {
 		w.log.Error("a change was not stored", "err", c.err)
@@ -276,7 +311,7 @@ func (w *workspace) committed(c *commit) {
 }
 
 func (w *workspace) answer(c *commit, err error) {
-	delete(w.unstored, c)
+	delete(w.awaited, c)
 	for _, reply := range c.replies {
 		reply(storeError(err))
 	}
@@ -286,7 +321,7 @@ func (w *workspace) answer(c *commit, err error) {
 // storageTrouble answers, with the storage error, every request whose answer waits for a disk that takes nothing.
 // The changes stay queued and are told once they are stored.
 func (w *workspace) storageTrouble(err error) {
-	for c := range w.unstored {
+	for c := range w.awaited {
 		w.answer(c, err)
 	}
 }

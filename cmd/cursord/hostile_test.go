@@ -327,3 +327,69 @@ func TestHugeTextWithoutEnd(t *testing.T) {
 	late.ends(turn.ID)
 	require.True(t, slices.Equal(said, texts(late)))
 }
+
+// TestManyOpenCalls has an agent end with more open calls than are closed in one commit.
+func TestManyOpenCalls(t *testing.T) {
+	const calls = 1000
+	w := newWorld(t)
+	long := strings.Repeat("x", 5<<10)
+	w.plays(opens(calls, `"path":"f{{i}}","note":"`+long+`"`)...)
+	w.start()
+	e := w.opens()
+	turn := e.turn(nil)
+	require.Equal(t, sessions.TurnCompleted, turn.Status)
+	w.requireCancelled(e, turn, calls)
+	var whole struct{ Item *sessions.Item }
+	e.must("item/read", obj{"itemId": sessions.ItemID(turn.ID, calls-1)}, &whole)
+	require.Equal(t, []string{fmt.Sprint("f", calls-1)}, whole.Item.Tool.Paths)
+	require.Contains(t, string(whole.Item.Tool.Args), long)
+
+	// A cancelled turn, and one behind it that waits for its end.
+	w.plays(append(opens(calls, `"path":"f{{i}}"`)[:3], `{"fake":"hang"}`)...)
+	first := e.asks(obj{"sessionId": turn.SessionID})
+	second := e.asks(obj{"sessionId": turn.SessionID})
+	e.until("the last call", func(n told) bool { return n.Item != nil && n.Item.TurnID == first.ID && n.Item.Index == calls-1 })
+	w.plays(initLine, succeeds("second"))
+	e.must("turn/cancel", obj{"turnId": first.ID}, nil)
+	first = e.ends(first.ID)
+	require.Equal(t, sessions.TurnCancelled, first.Status)
+	w.requireCancelled(e, first, calls)
+	require.Equal(t, sessions.TurnCompleted, e.ends(second.ID).Status)
+	audit(t, e.all())
+}
+
+// opens is a script that opens read calls with these arguments and ends none of them.
+func opens(calls int, args string) []string {
+	return []string{
+		initLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, calls),
+		`{"type":"tool_call","subtype":"started","call_id":"c{{i}}","tool_call":{"readToolCall":{"args":{` + args + `}}}}`, succeeds(""),
+	}
+}
+
+// requireCancelled fails unless these calls of a turn have been cancelled.
+func (w *world) requireCancelled(e *editor, turn *sessions.Turn, calls int) {
+	w.t.Helper()
+	items := e.items(turn.ID)
+	require.Len(w.t, items, calls)
+	for i, it := range items {
+		require.Equal(w.t, i, it.Index)
+		require.Equal(w.t, sessions.ItemCancelled, it.Status)
+		require.Equal(w.t, fmt.Sprint("Read f", i), it.Tool.Title)
+		require.NotNil(w.t, it.EndedAt)
+	}
+}
+
+func TestHugeOpenCalls(t *testing.T) {
+	huge(t)
+	const calls = 50_000
+	w := newWorld(t)
+	w.plays(opens(calls, `"path":"f{{i}}"`)...)
+	w.start()
+	e := w.opens()
+	turn := e.turn(nil)
+	require.Equal(t, sessions.TurnCompleted, turn.Status)
+	w.requireCancelled(e, turn, calls)
+	t.Logf("%d MiB", w.memory())
+	require.Less(t, w.memory(), 100)
+	audit(t, e.all())
+}
