@@ -37,7 +37,7 @@ type documents struct {
 	mu      sync.Mutex
 	clients ClientID                          // guarded by mu; the last one
 	orders  uint64                            // guarded by mu; the last one
-	open    map[ClientID]map[string]*document // guarded by mu; by URI
+	open    map[ClientID]map[string]*document // guarded by mu; by name (documentName)
 	paths   map[string]map[ClientID]*document // guarded by mu; the dirty ones
 }
 
@@ -77,28 +77,31 @@ func (d *Daemon) CloseClient(client ClientID) {
 
 // OpenDocument tells that a client has a file open. Its text, if given, is what the client has; while that is not what
 // is on disk, the document is unsaved: the client's diffs of the file are measured against it, and what the client
-// rejects there is answered as edits.
-func (d *Daemon) OpenDocument(client ClientID, uri string, version int, text *string) {
-	path, ok := documentPath(uri)
-	if !ok {
-		return
+// rejects there is answered as edits. Like those below, it returns an error if it does nothing.
+func (d *Daemon) OpenDocument(client ClientID, uri string, version int, text *string) error {
+	name, err := documentName(uri)
+	if err != nil {
+		return err
 	}
-	d.putDocument(uri, &document{client: client, path: path, version: version}, text, true)
+	d.putDocument(name, &document{client: client, path: documentPath(name), version: version}, text, true)
+	return nil
 }
 
 // ChangeDocument tells the whole text of an open document; one that is not newer than what is known is ignored.
-func (d *Daemon) ChangeDocument(client ClientID, uri string, version int, text string) {
-	if old := d.docs.at(client, uri); old != nil && version > old.version {
-		d.putDocument(uri, &document{client: client, path: old.path, version: version}, &text, false)
+func (d *Daemon) ChangeDocument(client ClientID, uri string, version int, text string) error {
+	name, old, err := d.openDocument(client, uri)
+	if err == nil && version > old.version {
+		d.putDocument(name, &document{client: client, path: old.path, version: version}, &text, false)
 	}
+	return err
 }
 
 // SaveDocument tells that an open document is on disk now. It may be newer than what is known. A text that was known to
 // be unsaved is a person's, whatever an agent does at the same time.
-func (d *Daemon) SaveDocument(client ClientID, uri string, version *int) {
-	old := d.docs.at(client, uri)
-	if old == nil || version != nil && *version < old.version {
-		return
+func (d *Daemon) SaveDocument(client ClientID, uri string, version *int) error {
+	name, old, err := d.openDocument(client, uri)
+	if err != nil || version != nil && *version < old.version {
+		return err
 	}
 	if old.held && (version == nil || *version == old.version) {
 		for _, w := range d.loops() {
@@ -111,26 +114,42 @@ func (d *Daemon) SaveDocument(client ClientID, uri string, version *int) {
 	if version != nil {
 		doc.version = *version
 	}
-	d.putDocument(uri, doc, nil, true)
+	d.putDocument(name, doc, nil, true)
+	return nil
 }
 
 // CloseDocument tells that a client has closed a document.
-func (d *Daemon) CloseDocument(client ClientID, uri string) {
+func (d *Daemon) CloseDocument(client ClientID, uri string) error {
+	name, doc, err := d.openDocument(client, uri)
+	if err != nil {
+		return err
+	}
 	d.docs.mu.Lock()
-	doc := d.docs.open[client][uri]
-	if doc != nil {
-		d.docs.dropLocked(doc)
-		delete(d.docs.open[client], uri)
+	if now := d.docs.open[client][name]; now != nil { // a reviewer may have seen meanwhile that it is saved
+		d.docs.dropLocked(now)
+		delete(d.docs.open[client], name)
 	}
 	d.docs.mu.Unlock()
-	if doc != nil {
-		d.documentChanged(doc.path, true)
+	d.documentChanged(doc.path, true)
+	return nil
+}
+
+// openDocument returns a document that a client has open, and its name.
+func (d *Daemon) openDocument(client ClientID, uri string) (string, *document, error) {
+	name, err := documentName(uri)
+	if err != nil {
+		return "", nil, err
 	}
+	doc := d.docs.at(client, name)
+	if doc == nil {
+		return "", nil, errorf(KindNotFound, "%s is not open: document/didOpen comes first", uri)
+	}
+	return name, doc, nil
 }
 
 // putDocument makes doc what is known of a document. Whether it is unsaved shows now, not later: an agent may write the
 // file before the editor has noticed.
-func (d *Daemon) putDocument(uri string, doc *document, text *string, atOnce bool) {
+func (d *Daemon) putDocument(name string, doc *document, text *string, atOnce bool) {
 	if text != nil {
 		doc.based = filestat.Of(doc.path).Changed()
 		disk := readImage(filepath.Dir(doc.path), filepath.Base(doc.path))
@@ -143,11 +162,11 @@ func (d *Daemon) putDocument(uri string, doc *document, text *string, atOnce boo
 		open = map[string]*document{}
 		d.docs.open[doc.client] = open
 	}
-	old := open[uri]
+	old := open[name]
 	if old != nil {
 		d.docs.dropLocked(old)
 	}
-	open[uri] = doc
+	open[name] = doc
 	if doc.dirty {
 		if old != nil && old.dirty {
 			doc.order, doc.base, doc.based = old.order, old.base, old.based
@@ -193,10 +212,10 @@ func (ds *documents) textLocked(client ClientID) (n int) {
 	return n
 }
 
-func (ds *documents) at(client ClientID, uri string) *document {
+func (ds *documents) at(client ClientID, name string) *document {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	return ds.open[client][uri]
+	return ds.open[client][name]
 }
 
 // unsaved lists the dirty documents of a path; the one that was dirty first is the first.
@@ -244,10 +263,10 @@ func (ds *documents) has(client ClientID, path string) bool {
 func (ds *documents) saved(doc *document) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	for uri, have := range ds.open[doc.client] {
+	for name, have := range ds.open[doc.client] {
 		if have == doc {
 			ds.dropLocked(doc)
-			ds.open[doc.client][uri] = &document{client: doc.client, path: doc.path, version: doc.version}
+			ds.open[doc.client][name] = &document{client: doc.client, path: doc.path, version: doc.version}
 		}
 	}
 }
@@ -261,19 +280,25 @@ func (d *Daemon) documentChanged(path string, atOnce bool) {
 	}
 }
 
-// documentPath returns the file that a URI, or an absolute path, names.
-func documentPath(uri string) (string, bool) {
+// documentName returns the absolute path that a URI names, by which a client's document is known: however the client writes
+// the URI, and wherever links lead by then.
+func documentName(uri string) (string, error) {
 	path, err := LocalPath(uri)
 	if err != nil {
-		return "", false
+		return "", invalid("uri", "%q is not the file:// URI of a local file", runePrefix(uri, 200))
 	}
-	path = resolveDirs(path)
+	return path, nil
+}
+
+// documentPath returns the file of a document, without links.
+func documentPath(name string) string {
+	path := resolveDirs(name)
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if target, err := filepath.EvalSymlinks(path); err == nil {
 			path = target
 		}
 	}
-	return path, true
+	return path
 }
 
 const byteOrderMark = "\ufeff"

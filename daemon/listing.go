@@ -75,7 +75,7 @@ func fromTurn(h diffs.Hunk, turn string) bool {
 
 // named returns the path that a client means by a path or a URI: a link itself if that is under review, else what it points to.
 func (r *reviewer) named(path string) string {
-	if strings.HasPrefix(path, "file://") { // as a diff's uri
+	if isFileURI(path) { // as a diff's uri
 		if local, err := LocalPath(path); err == nil {
 			path = local
 		}

@@ -51,7 +51,10 @@ func (d *Daemon) knownRoot(path string) (string, error) {
 	return "", err
 }
 
-// LocalPath returns the absolute path that a path or file:// URI of a workspace names.
+func isFileURI(s string) bool { return len(s) > 5 && strings.EqualFold(s[:6], "file:/") }
+
+// LocalPath returns the absolute path that a path or file:// URI names, however the URI is written: "a b" and "a%20b" are
+// the same.
 func LocalPath(path string) (string, error) {
 	if path == "" {
 		return "", invalid("workspace", "is missing")
@@ -59,10 +62,12 @@ func LocalPath(path string) (string, error) {
 	if strings.ContainsRune(path, 0) {
 		return "", invalid("workspace", "contains a NUL character")
 	}
-	if strings.HasPrefix(path, "file://") {
+	if isFileURI(path) {
 		u, err := url.Parse(path)
-		if err != nil || u.Host != "" && u.Host != "localhost" {
-			return "", invalid("workspace", "%s is not a URI of a local file", path)
+		if err != nil || u.Host != "" && u.Host != "localhost" || u.RawQuery != "" || u.Fragment != "" {
+			e := invalid("workspace", "%s is not a URI of a local file", path)
+			e.Hint = "write it as file:///path, with % and the like as %25"
+			return "", e
 		}
 		path = u.Path
 		if runtime.GOOS == "windows" {

@@ -1,27 +1,102 @@
 package rpc
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
 
-// notified takes the client's notifications. What is wrong with one cannot be answered; it is ignored.
+	"cursord/daemon"
+)
+
+// maxRemarks bounds what a connection is told of its own notifications.
+const maxRemarks = 32
+
+// notified takes the client's notifications. What is wrong with one cannot be answered: it is told by a log/message, once
+// for each kind of mistake.
 func (f *face) notified(method string, params json.RawMessage) {
-	var p DocumentParams
-	if DecodeParams(params, &p) != nil {
+	var uri string
+	var err error
+	switch method {
+	case "initialized":
+		return
+	case "document/didOpen":
+		err = document(params, func(p *DidOpenParams) error {
+			uri = p.URI
+			return f.d.OpenDocument(f.client, p.URI, p.Version, p.Text)
+		})
+	case "document/didChange":
+		err = document(params, func(p *DidChangeParams) error {
+			uri = p.URI
+			return f.d.ChangeDocument(f.client, p.URI, p.Version, p.Text)
+		})
+	case "document/didSave":
+		err = document(params, func(p *DidSaveParams) error {
+			uri = p.URI
+			return f.d.SaveDocument(f.client, p.URI, p.Version)
+		})
+	case "document/didClose":
+		err = document(params, func(p *DidCloseParams) error {
+			uri = p.URI
+			return f.d.CloseDocument(f.client, p.URI)
+		})
+	default:
+		f.remark(method, slog.LevelDebug, fmt.Sprintf("the notification %.100q is not known and was ignored", method))
 		return
 	}
-	version := 0
-	if p.Version != nil {
-		version = *p.Version
+	switch {
+	case err != nil:
+		f.remark(method+" "+mistake(err), slog.LevelWarn, method+" did nothing: "+err.Error())
+	case !strings.HasPrefix(strings.ToLower(uri), "file:"):
+		f.remark("path", slog.LevelWarn, fmt.Sprintf("%s: uri is a path; it was taken for %s, which is what to send", method, daemon.FileURI(uri)))
 	}
-	switch method {
-	case "document/didOpen":
-		f.d.OpenDocument(f.client, p.URI, version, p.Text)
-	case "document/didChange":
-		if p.Version != nil && p.Text != nil {
-			f.d.ChangeDocument(f.client, p.URI, version, *p.Text)
-		}
-	case "document/didSave":
-		f.d.SaveDocument(f.client, p.URI, p.Version)
-	case "document/didClose":
-		f.d.CloseDocument(f.client, p.URI)
+}
+
+// document decodes the parameters of a notification and has take take them.
+func document[P any](params json.RawMessage, take func(*P) error) error {
+	var p P
+	err := DecodeParams(params, &p)
+	if err == nil {
+		return take(&p)
+	}
+	if len(params) > 0 && params[0] == '{' {
+		eachMember(params, func(name string, _ []byte) {
+			if name == "textDocument" {
+				err = fmt.Errorf("%w; unlike in LSP, uri, version and text are not inside of textDocument, and text is all of it", err)
+			}
+		})
+	}
+	return err
+}
+
+// mistake names the kind of a mistake in a notification.
+func mistake(err error) string {
+	var own *Error
+	var core *daemon.Error
+	switch {
+	case errors.As(err, &own):
+		return string(own.Data.Kind) + own.Data.Field
+	case errors.As(err, &core):
+		return string(core.Kind) + core.Field
+	}
+	return ""
+}
+
+// remark tells the client something of its own notifications, each thing once. What is only good to know is for clients
+// that listen.
+func (f *face) remark(what string, level slog.Level, text string) {
+	f.mu.Lock()
+	again := f.remarked[what] || len(f.remarked) >= maxRemarks
+	if f.remarked == nil {
+		f.remarked = map[string]bool{}
+	}
+	if !again {
+		f.remarked[what] = true
+	}
+	listens := f.told != nil
+	f.mu.Unlock()
+	if !again && (listens || level >= slog.LevelWarn) {
+		f.logMessage(level, text)
 	}
 }

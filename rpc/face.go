@@ -24,11 +24,12 @@ type face struct {
 
 	initialized bool // owned by the ordered worker
 
-	mu    sync.Mutex
-	name  string                 // the client's own
-	subs  map[string]*subscriber // by workspace
-	told  func()                 // ends the messages of the daemon itself; nil before they began
-	ended bool
+	mu       sync.Mutex
+	name     string                 // the client's own
+	remarked map[string]bool        // of its notifications
+	subs     map[string]*subscriber // by workspace
+	told     func()                 // ends the messages of the daemon itself; nil before they began
+	ended    bool
 }
 
 func newFace(d *daemon.Daemon, box *outbox) *face {
@@ -179,14 +180,16 @@ func (f *face) listen() {
 	if f.ended || f.told != nil {
 		return
 	}
-	f.told = f.d.Messages(func(level slog.Level, text string) {
-		params, err := encode(LogMessage{Level: levelName(level), Message: text})
-		if err != nil { // strings can always be encoded
-			panic(err)
-		}
-		// An error says that the connection has ended.
-		_ = f.box.send(AppendRequest(nil, nil, "log/message", params))
-	})
+	f.told = f.d.Messages(f.logMessage)
+}
+
+func (f *face) logMessage(level slog.Level, text string) {
+	params, err := encode(LogMessage{Level: levelName(level), Message: text})
+	if err != nil { // strings can always be encoded
+		panic(err)
+	}
+	// An error says that the connection has ended.
+	_ = f.box.send(AppendRequest(nil, nil, "log/message", params))
 }
 
 func levelName(l slog.Level) string {

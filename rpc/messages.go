@@ -274,12 +274,29 @@ type ModelList struct {
 	Models []daemon.Model `json:"models"`
 }
 
-// DocumentParams are the parameters of the notifications document/didOpen, document/didChange, document/didSave and
-// document/didClose. Only the URI, or absolute path, is always needed; a change needs version and text.
-type DocumentParams struct {
+// DidOpenParams are the parameters of document/didOpen.
+type DidOpenParams struct {
 	URI     string  `json:"uri"`
-	Version *int    `json:"version,omitempty"` // grows with each change
-	Text    *string `json:"text,omitempty"`    // the whole of it
+	Version int     `json:"version,omitempty"` // grows with each change
+	Text    *string `json:"text,omitempty"`    // the whole of it; absent: as on disk
+}
+
+// DidChangeParams are the parameters of document/didChange.
+type DidChangeParams struct {
+	URI     string `json:"uri"`
+	Version int    `json:"version"`
+	Text    string `json:"text"` // the whole of it
+}
+
+// DidSaveParams are the parameters of document/didSave.
+type DidSaveParams struct {
+	URI     string `json:"uri"`
+	Version *int   `json:"version,omitempty"`
+}
+
+// DidCloseParams are the parameters of document/didClose.
+type DidCloseParams struct {
+	URI string `json:"uri"`
 }
 
 // GCParams are the parameters of daemon/gc, which answers with a daemon.Collected.

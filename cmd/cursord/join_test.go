@@ -297,7 +297,7 @@ func TestJoinGoesOn(t *testing.T) {
 		`{"method":"document/didChange","params":{"uri":"file:///w/a","version":2,"text":"two"}}`,
 		`{"method":"document/didChange","params":{"uri":"file:///w/b","version":2,"text":"two"}}`,
 		`{"method":"document/didSave","params":{"uri":"file:///w/b"}}`,
-		`{"method":"document/didClose","params":{"uri":"file:///w/c"}}`)
+		`{"method":"document/didClose","params":{"uri":"file:///w/%63"}}`)
 	for range 14 {
 		j.asked()
 	}

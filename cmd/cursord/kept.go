@@ -6,16 +6,17 @@ import (
 	"maps"
 	"slices"
 
+	"cursord/daemon"
 	"cursord/rpc"
 )
 
 // kept is what an editor has said of itself and a new daemon must be told again. It is owned by those who hold the
 // joiner's order.
 type kept struct {
-	initialize json.RawMessage // params; nil if the joiner has not answered any
-	greeted    bool            // it has answered one, perhaps without params
-	trace      json.RawMessage // params of the latest $/setTrace
-	documents  map[string]*openDocument
+	initialize json.RawMessage          // params; nil if the joiner has not answered any
+	greeted    bool                     // it has answered one, perhaps without params
+	trace      json.RawMessage          // params of the latest $/setTrace
+	documents  map[string]*openDocument // by path, else by URI
 	opened     uint64
 }
 
@@ -49,14 +50,18 @@ func (k *kept) noteDocument(m *rpc.Message) {
 	if p.Version != nil {
 		version = *p.Version
 	}
-	d := k.documents[p.URI]
+	name, err := daemon.LocalPath(p.URI)
+	if err != nil {
+		name = p.URI
+	}
+	d := k.documents[name]
 	switch m.Method {
 	case "document/didOpen":
 		if k.documents == nil {
 			k.documents = map[string]*openDocument{}
 		}
 		k.opened++
-		k.documents[p.URI] = &openDocument{order: k.opened, version: version, params: m.Params}
+		k.documents[name] = &openDocument{order: k.opened, version: version, params: m.Params}
 	case "document/didChange":
 		if d != nil && p.Version != nil && p.Text != nil && version > d.version {
 			d.version, d.params = version, m.Params
@@ -73,7 +78,7 @@ func (k *kept) noteDocument(m *rpc.Message) {
 			d.params = saved
 		}
 	case "document/didClose":
-		delete(k.documents, p.URI)
+		delete(k.documents, name)
 	}
 }
 

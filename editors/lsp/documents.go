@@ -107,7 +107,9 @@ func (s *Server) didSave(p *didSaveParams) {
 		return
 	}
 	s.flush(d)
-	s.notifyDaemon("document/didSave", rpc.DocumentParams{URI: d.uri, Version: &d.version})
+	if d.told {
+		s.notifyDaemon("document/didSave", rpc.DidSaveParams{URI: d.uri, Version: &d.version})
+	}
 	s.republish(d)
 }
 
@@ -123,7 +125,7 @@ func (s *Server) didClose(p *documentParams) {
 	s.closedPrompt(d)
 	s.closedTranscript(d)
 	if d.told {
-		s.notifyDaemon("document/didClose", rpc.DocumentParams{URI: d.uri})
+		s.notifyDaemon("document/didClose", rpc.DidCloseParams{URI: d.uri})
 	}
 	if d.workspace != nil {
 		s.republish(d)
@@ -152,7 +154,7 @@ func (s *Server) tellDaemon(d *document) {
 		return
 	}
 	d.told, d.unsent = true, false
-	s.notifyDaemon("document/didOpen", rpc.DocumentParams{URI: d.uri, Version: &d.version, Text: &d.text.s})
+	s.notifyDaemon("document/didOpen", rpc.DidOpenParams{URI: d.uri, Version: d.version, Text: &d.text.s})
 }
 
 // tellSoon tells the daemon of a document's latest text, in a moment.
@@ -182,7 +184,7 @@ func (s *Server) flush(d *document) {
 		return
 	}
 	d.unsent = false
-	s.notifyDaemon("document/didChange", rpc.DocumentParams{URI: d.uri, Version: &d.version, Text: &d.text.s})
+	s.notifyDaemon("document/didChange", rpc.DidChangeParams{URI: d.uri, Version: d.version, Text: d.text.s})
 }
 
 // flushAll has the daemon know what the editor has, before it is asked for something that depends on it.
