@@ -245,7 +245,9 @@ func (s *snapshot) saved(name string, img, disk image) {
 	}
 }
 
-func isIgnoreFile(name string) bool { return path.Base(name) == ".gitignore" }
+func isIgnoreFile(name string) bool {
+	return path.Base(name) == ".gitignore" || strings.HasSuffix(name, ".git/info/exclude")
+}
 
 // close forgets the contents.
 func (s *snapshot) close() {

@@ -91,7 +91,7 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
 	repos := s.repos
 	s.mu.Unlock()
 	if len(repos) == 0 {
-		return walk(ctx, s.root).files
+		return s.control(walk(ctx, s.root).files, nil)
 	}
 	var kept []repository
 	known := map[string]bool{}
@@ -112,6 +112,7 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
 			files, within = append(files, list...), append(within, nested...)
 		}
 	}
+	files = s.control(files, kept)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.repos = kept

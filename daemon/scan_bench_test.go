@@ -98,7 +98,7 @@ func against(b *testing.B, t benchTree, before, f func()) {
 func BenchmarkSnapshot(b *testing.B) {
 	sizes(b, func(b *testing.B, t benchTree, before func()) {
 		against(b, t, before, func() {
-			s, _ := newSnapshot(t.dir, b.TempDir(), guardIn(b, t.dir))
+			s, _ := newSnapshot(t.dir, b.TempDir(), guardIn(b, t.dir), false)
 			<-s.ready
 			if why := s.useless(); why != "" {
 				b.Log(why)
@@ -111,7 +111,7 @@ func BenchmarkSnapshot(b *testing.B) {
 // BenchmarkScan looks for changes where 10 files have changed.
 func BenchmarkScan(b *testing.B) {
 	sizes(b, func(b *testing.B, t benchTree, before func()) {
-		s, _ := newSnapshot(t.dir, b.TempDir(), guardIn(b, t.dir))
+		s, _ := newSnapshot(t.dir, b.TempDir(), guardIn(b, t.dir), false)
 		<-s.ready
 		for i := range 10 {
 			require.NoError(b, os.WriteFile(filepath.Join(t.dir, "0", "0", fmt.Sprint(i)), []byte(fmt.Sprintln("new", b.Name(), b.N)), 0o644))

@@ -26,7 +26,7 @@ func takeSnapshot(t *testing.T, repo bool, files ...string) *snapshot {
 	if repo {
 		commitAll(t, dir)
 	}
-	s, _ := newSnapshot(dir, t.TempDir(), guardIn(t, dir))
+	s, _ := newSnapshot(dir, t.TempDir(), guardIn(t, dir), false)
 	t.Cleanup(s.close)
 	<-s.ready
 	require.Empty(t, s.useless())

@@ -30,10 +30,11 @@ const (
 // when the turn began or when they were last looked at, and the contents that can be had nowhere else. It answers what
 // a file held before a change, and the next scan is compared with it.
 type snapshot struct {
-	root  string
-	guard *askgit.Guard
-	began int64         // a moment of package clock
-	ready chan struct{} // closed when it is taken, or takes too long to wait for
+	root     string
+	guard    *askgit.Guard
+	isolated bool          // it is of a session's copy
+	began    int64         // a moment of package clock
+	ready    chan struct{} // closed when it is taken, or takes too long to wait for
 
 	mu       sync.Mutex        // guards all below
 	repos    []repository      // the root's and those within; none: the folders were read, without git
@@ -61,9 +62,9 @@ type entry struct {
 type inode struct{ dev, ino uint64 }
 
 // newSnapshot begins to take a snapshot; stop ends it early.
-func newSnapshot(root, stateDir string, guard *askgit.Guard) (s *snapshot, stop func()) {
+func newSnapshot(root, stateDir string, guard *askgit.Guard, isolated bool) (s *snapshot, stop func()) {
 	s = &snapshot{
-		root: root, guard: guard, began: clock.Now(), ready: make(chan struct{}), files: map[string]*entry{}, dirs: map[string]inode{},
+		root: root, guard: guard, isolated: isolated, began: clock.Now(), ready: make(chan struct{}), files: map[string]*entry{}, dirs: map[string]inode{},
 		whole: map[string]bool{}, nested: map[string]bool{}, spool: spool{dir: stateDir},
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), snapshotTime)
@@ -140,10 +141,12 @@ func (s *snapshot) list(ctx context.Context) (l listing, unusable string) {
 		case err == nil && len(r.files) > gitEntries:
 			return l, fmt.Sprintf("it has more than %d files", gitEntries)
 		case err == nil:
-			return listing{walked: walked{files: r.files}, repos: r.all, nested: r.nested}, ""
+			return listing{walked: walked{files: s.control(r.files, r.all)}, repos: r.all, nested: r.nested}, ""
 		}
 	}
-	return listing{walked: walk(ctx, s.root), nested: map[string]bool{}}, ""
+	w := walk(ctx, s.root)
+	w.files = s.control(w.files, nil)
+	return listing{walked: w, nested: map[string]bool{}}, ""
 }
 
 func (s *snapshot) lstats(ctx context.Context, files []listed) ([]filestat.Stat, bool) {

@@ -21,6 +21,7 @@ type turnWatch struct {
 	turn    string
 	dir     string
 	start   *snapshot
+	outside map[string]image          // control files outside of the workspace when the turn began
 	heard   agent.Heard               // how far it has come
 	stop    func()                    // ends the making of start
 	looked  chan struct{}             // closed when what people have changed before the turn has been taken in
@@ -93,8 +94,10 @@ func (r *reviewer) watchTurn(turn *sessions.Turn, in *worktree, say func(string)
 		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
 		postponed: map[string]diffs.Source{},
 	}
-	t.start, t.stop = newSnapshot(in.root, r.w.d.stateDir, r.w.guardOf(in))
-	if !t.scans {
+	t.start, t.stop = newSnapshot(in.root, r.w.d.stateDir, r.w.guardOf(in), in.isolated())
+	if t.scans && !in.isolated() {
+		t.outside = outsideControl(in.root)
+	} else {
 		r.w.claims.close()
 	}
 	// What people have changed since files under review were last looked at is theirs.
@@ -283,6 +286,7 @@ func (t *turnWatch) tell(files []written, items callItems) {
 func (t *turnWatch) end() {
 	t.endCalls()
 	t.lastScan()
+	t.tellOutside()
 	t.r.w.claims.look()
 	if text := t.r.w.claims.take(); text != "" {
 		t.say(text)

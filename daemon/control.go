@@ -1,0 +1,181 @@
+package daemon
+
+import (
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/filestat"
+	"cursord/diffs"
+)
+
+// Bounds of what is looked at in git's folders.
+const (
+	controlMost  = 2000
+	controlDepth = 6 // of submodules in submodules, and of folders in their names
+)
+
+// A controlList lists the files in git's folders that can name programs, lead elsewhere or hide files: what an agent's
+// command changes of them is reviewed like any file. What git itself writes all the time is not among them.
+type controlList struct {
+	root  string
+	names []string
+}
+
+// controlFiles lists those of repositories in a workspace.
+func controlFiles(root string, repos []repository) []string {
+	l := controlList{root: root}
+	l.repository(".git")
+	for _, r := range repos {
+		if r.at != "" {
+			l.repository(r.at + ".git")
+		}
+	}
+	return l.names
+}
+
+func (l *controlList) full(name string) string {
+	return filepath.Join(l.root, filepath.FromSlash(name))
+}
+
+// repository lists those of the repository that name stands for.
+func (l *controlList) repository(name string) {
+	if filestat.Of(l.full(name)).Mode.IsDir() {
+		l.folder(name, 0)
+	} else {
+		l.add(name) // says where the repository is
+	}
+}
+
+// folder lists those in a folder of git's.
+func (l *controlList) folder(dir string, depth int) {
+	for _, name := range []string{"config", "config.worktree", "commondir", "info/attributes", "info/exclude", "objects/info/alternates"} {
+		l.add(path.Join(dir, name))
+	}
+	for _, name := range []string{"objects", "objects/pack", "objects/info", "refs", "info", "hooks", "worktrees", "modules"} {
+		l.add(path.Join(dir, name)) // only if it is a link
+	}
+	for _, hook := range l.entries(path.Join(dir, "hooks")) {
+		if !strings.HasSuffix(hook, ".sample") {
+			l.add(path.Join(dir, "hooks", hook))
+		}
+	}
+	for _, tree := range l.entries(path.Join(dir, "worktrees")) {
+		for _, name := range []string{"gitdir", "commondir", "config.worktree"} {
+			l.add(path.Join(dir, "worktrees", tree, name))
+		}
+	}
+	l.modules(path.Join(dir, "modules"), depth+1)
+}
+
+// modules lists those of submodules, whose names may have slashes.
+func (l *controlList) modules(dir string, depth int) {
+	for _, name := range l.entries(dir) {
+		at := path.Join(dir, name)
+		switch {
+		case depth > controlDepth || len(l.names) >= controlMost || !filestat.Of(l.full(at)).Mode.IsDir():
+		case filestat.Of(l.full(path.Join(at, "HEAD"))).Exists():
+			l.folder(at, depth)
+		default:
+			l.modules(at, depth+1)
+		}
+	}
+}
+
+// entries names what is in a folder, unless a link leads there.
+func (l *controlList) entries(dir string) (names []string) {
+	if !filestat.Of(l.full(dir)).Mode.IsDir() {
+		return nil
+	}
+	list, _ := os.ReadDir(l.full(dir))
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func (l *controlList) add(name string) {
+	st := filestat.Of(l.full(name))
+	if len(l.names) < controlMost && st.Exists() && !st.Mode.IsDir() {
+		l.names = append(l.names, name)
+	}
+}
+
+// control adds the control files of git's folders to files.
+func (s *snapshot) control(files []listed, repos []repository) []listed {
+	if s.isolated {
+		return files // its repository is ours, and goes with the copy
+	}
+	for _, name := range controlFiles(s.root, repos) {
+		files = append(files, listed{path: name})
+	}
+	return files
+}
+
+// outsideMost bounds the size of control files outside of the workspace that are kept for a turn.
+const outsideMost = 1 << 20
+
+// outsideControl reads the control files of the root's repository, as far as they are outside of the workspace: there a linked
+// work tree and a folder of a larger work tree have theirs.
+func outsideControl(root string) map[string]image {
+	repo, ok := askgit.Find(root)
+	if !ok {
+		return nil
+	}
+	common, err := repo.Common()
+	if _, in := within(root, common); in || err != nil {
+		return nil
+	}
+	l := controlList{root: common}
+	l.folder(".", 0)
+	held := map[string]image{}
+	for _, name := range l.names {
+		full := l.full(name)
+		if filestat.Of(full).Size <= outsideMost {
+			held[full] = readImage(root, full)
+		}
+	}
+	return held
+}
+
+// tellOutside lists what has changed of control files outside of the workspace since the turn began, if a command of it may have
+// done that. It can only be looked at there.
+func (t *turnWatch) tellOutside() {
+	if len(t.past) == 0 || t.tree.isolated() {
+		return
+	}
+	now := outsideControl(t.tree.root)
+	changed := map[string]image{}
+	for name, img := range now {
+		if !img.same(t.outside[name]) {
+			changed[name] = img
+		}
+	}
+	for name := range t.outside {
+		if _, there := now[name]; !there {
+			changed[name] = image{}
+		}
+	}
+	if len(changed) == 0 {
+		return
+	}
+	src := diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "unknown"}
+	t.r.call(func() {
+		for _, name := range slices.Sorted(maps.Keys(changed)) {
+			before, after := t.outside[name], changed[name]
+			if before.odd != "" || after.odd != "" {
+				continue
+			}
+			f := t.tree.files[name]
+			if f == nil || t.r.load(f) != nil {
+				f = t.r.add(t.tree, name, t.r.w.d.config.Large.New(before.Content))
+			}
+			f.review.Observe(after.Content, &src)
+			t.r.save(f)
+		}
+	})
+}
