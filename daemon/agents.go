@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"cursord/agent"
+	"cursord/agent/hooks"
 	"cursord/sessions"
 )
 
@@ -26,8 +27,16 @@ func (d *Daemon) AgentState() AgentStatus {
 	return d.agentState
 }
 
-// AgentStatus asks the agent for its version and account.
-func (d *Daemon) AgentStatus(ctx context.Context) (AgentStatus, error) {
+// AgentStatus asks the agent for its version and account. With a workspace it also tells the hooks of agents there.
+func (d *Daemon) AgentStatus(ctx context.Context, workspace string) (AgentStatus, error) {
+	var found []AgentHook
+	if workspace != "" {
+		root, err := resolveRoot(workspace)
+		if err != nil {
+			return AgentStatus{}, err
+		}
+		found = agentHooks(d.hooks.Find(root))
+	}
 	s := d.askAgent(ctx)
 	if ctx.Err() != nil {
 		return s, &Error{Kind: KindCancelled, Message: "cancelled"}
@@ -35,7 +44,19 @@ func (d *Daemon) AgentStatus(ctx context.Context) (AgentStatus, error) {
 	d.mu.Lock()
 	d.agentState = s
 	d.mu.Unlock()
+	s.Hooks = found
 	return s, nil
+}
+
+// agentHooks returns hooks in the contract's form.
+func agentHooks(set hooks.Set) (list []AgentHook) {
+	for _, h := range set.Hooks {
+		list = append(list, AgentHook{File: h.File, Event: h.Event, Command: h.Command, AfterEdit: h.AfterEdit})
+	}
+	for _, u := range set.Unreadable {
+		list = append(list, AgentHook{File: u.File, Problem: u.Err.Error()})
+	}
+	return list
 }
 
 func (d *Daemon) askAgent(ctx context.Context) AgentStatus {

@@ -263,6 +263,17 @@ type AgentStatus struct {
 	Version string `json:"version,omitempty"`
 	Account string `json:"account,omitempty"`
 	Message string `json:"message,omitempty"`
+
+	Hooks []AgentHook `json:"hooks,omitempty"` // for the workspace that was named; never in initialize
+}
+
+// An AgentHook is a program that the agent runs by itself around its tool calls.
+type AgentHook struct {
+	File      string `json:"file"`
+	Event     string `json:"event,omitempty"`
+	Command   string `json:"command,omitempty"` // cut to 200 bytes
+	AfterEdit bool   `json:"afterEdit"`         // it may change what an edit wrote
+	Problem   string `json:"problem,omitempty"` // why the hooks of File cannot be told; it then counts as one without
 }
 
 // A Model is one that the agent offers.

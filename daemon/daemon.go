@@ -16,6 +16,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"cursord/agent"
+	"cursord/agent/hooks"
 	"cursord/daemon/internal/clock"
 	"cursord/sessions"
 )
@@ -49,6 +50,7 @@ type Daemon struct {
 	log      *slog.Logger
 	store    *sessions.Store
 	launcher *agent.Launcher
+	hooks    *hooks.Finder
 	docs     *documents
 	copies   *keeper
 	started  sessions.Time
@@ -94,6 +96,8 @@ func Open(o Options) (*Daemon, error) {
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]turnOwner{},
 		watching: defaultWatchLimits(), fault: o.Fault,
 	}
+	home, _ := os.UserHomeDir() // without one the agent has no hooks there either
+	d.hooks = hooks.NewFinder(home)
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}

@@ -77,6 +77,11 @@ type SubscribeParams struct {
 	Diffs         string  `json:"diffs,omitempty"`         // full, the default, or summary
 }
 
+// AgentStatusParams are the parameters of agent/status.
+type AgentStatusParams struct {
+	Workspace string `json:"workspace,omitempty"` // whose hooks are to be told
+}
+
 // WorkspaceList is the result of workspace/list.
 type WorkspaceList struct {
 	Workspaces []daemon.WorkspaceInfo `json:"workspaces"`

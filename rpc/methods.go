@@ -128,8 +128,8 @@ func (f *face) cancelTurn(_ context.Context, p *TurnParams) (TurnResult, error) 
 	return TurnResult{turn}, err
 }
 
-func (f *face) agentStatus(ctx context.Context, _ *None) (daemon.AgentStatus, error) {
-	return f.d.AgentStatus(ctx)
+func (f *face) agentStatus(ctx context.Context, p *AgentStatusParams) (daemon.AgentStatus, error) {
+	return f.d.AgentStatus(ctx, p.Workspace)
 }
 
 func (f *face) agentModels(ctx context.Context, _ *None) (ModelList, error) {

@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/daemon"
+	"cursord/rpc"
 )
 
 func doctorCommand() *cobra.Command {
+	var p place
 	var asJSON, helix bool
 	c := &cobra.Command{
 		Use:   "doctor",
@@ -20,11 +22,14 @@ func doctorCommand() *cobra.Command {
 		Long: `Show what is installed, where things are and what is wrong, with what to do about it. The exit status is 1 if
 something is wrong.
 
+It lists the hooks by which cursor-agent runs programs in the workspace. What those that run after edits change, in
+lines that the turn wrote, is listed for review as a part of the turn.
+
 With --helix it also compares Helix's languages.toml and config.toml with what "cursord editor install helix" would
 write for the Helix that is installed.`,
 		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			d := diagnose(c.Context())
+			d := diagnose(c.Context(), &p)
 			d.lookAtHelix(helix)
 			if asJSON {
 				if err := printJSON(c.OutOrStdout(), d); err != nil {
@@ -39,6 +44,7 @@ write for the Helix that is installed.`,
 			return nil
 		},
 	}
+	p.addFlag(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	c.Flags().BoolVar(&helix, "helix", false, "look at Helix's configuration, too")
 	return c
@@ -62,7 +68,7 @@ func (d *diagnosis) problem(format string, args ...any) {
 	d.Problems = append(d.Problems, fmt.Sprintf(format, args...))
 }
 
-func diagnose(ctx context.Context) *diagnosis {
+func diagnose(ctx context.Context, p *place) *diagnosis {
 	d := &diagnosis{Version: version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Problems: []string{}}
 	dirs, err := daemon.FindDaemon()
 	if err != nil {
@@ -77,12 +83,12 @@ func diagnose(ctx context.Context) *diagnosis {
 	for _, w := range warnings {
 		d.problem("%s", w)
 	}
-	d.askDaemon(ctx)
+	d.askDaemon(ctx, p)
 	return d
 }
 
 // askDaemon asks the daemon rather than looking itself: what counts is what the daemon finds in its environment.
-func (d *diagnosis) askDaemon(ctx context.Context) {
+func (d *diagnosis) askDaemon(ctx context.Context, p *place) {
 	client, err := newClient(ctx, nil)
 	if err != nil {
 		d.problem("%v", err)
@@ -101,12 +107,21 @@ func (d *diagnosis) askDaemon(ctx context.Context) {
 	if s.Storage.Trouble != "" {
 		d.problem("the database takes no changes: %s", s.Storage.Trouble)
 	}
+	root, err := p.find(ctx, client)
+	if err != nil {
+		d.problem("%v", err)
+	}
 	var a daemon.AgentStatus
-	if err := client.Call(ctx, "agent/status", nil, &a); err != nil {
+	if err := client.Call(ctx, "agent/status", rpc.AgentStatusParams{Workspace: root}, &a); err != nil {
 		d.problem("the agent's state cannot be told: %v", err)
 		return
 	}
 	d.Agent = &a
+	for _, h := range a.Hooks {
+		if h.Problem != "" {
+			d.problem("the hooks in %s cannot be read: %s", h.File, h.Problem)
+		}
+	}
 	switch a.State {
 	case "ready":
 	case "notInstalled":
@@ -117,6 +132,26 @@ func (d *diagnosis) askDaemon(ctx context.Context) {
 	default:
 		d.problem("cursor-agent does not work: %s", a.Message)
 	}
+}
+
+// hookLines describes hooks, a line for each.
+func hookLines(hooks []daemon.AgentHook) (lines []string) {
+	for _, h := range hooks {
+		switch {
+		case h.Problem != "":
+			lines = append(lines, clean(h.File)+": cannot be read")
+		default:
+			event := clean(abridge(h.Event, 40))
+			if h.AfterEdit {
+				event += " (after edits)"
+			}
+			lines = append(lines, fmt.Sprintf("%s: %s: %s", clean(h.File), event, clean(abridge(h.Command, 60))))
+		}
+	}
+	if lines == nil {
+		return []string{"none run programs"}
+	}
+	return lines
 }
 
 func (d *diagnosis) print(w io.Writer) {
@@ -139,6 +174,9 @@ func (d *diagnosis) print(w io.Writer) {
 			}
 		}
 		row("agent", strings.Join(known, ", "))
+		for i, line := range hookLines(a.Hooks) {
+			row([]string{"hooks", ""}[min(i, 1)], line)
+		}
 	}
 	row("socket", d.Socket)
 	row("database", d.Database)

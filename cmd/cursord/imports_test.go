@@ -12,9 +12,10 @@ import (
 // internalImports says which packages of this module each package may import.
 var internalImports = map[string][]string{
 	"cursord/agent":                    {},
+	"cursord/agent/hooks":              {},
 	"cursord/diffs":                    {},
 	"cursord/sessions":                 {},
-	"cursord/daemon":                   {"cursord/agent", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat"},
+	"cursord/daemon":                   {"cursord/agent", "cursord/agent/hooks", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat"},
 	"cursord/daemon/copytree":          {"cursord/daemon/internal/askgit", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat"},
 	"cursord/daemon/internal":          {},
 	"cursord/daemon/internal/filestat": {"cursord/daemon/internal/clock"},

@@ -50,6 +50,7 @@ var parameters = map[string]map[string]string{
 	"diff/redo":     {"workspace": needed + aText},
 	"diff/comment":  {"workspace": needed + aText, "hunk": needed + aText, "text": needed + aText},
 	"agent/chats":   {"workspace": needed + aText},
+	"agent/status":  {"workspace": aText},
 	"daemon/stop":   {"force": aFlag},
 	"daemon/gc":     {"dryRun": aFlag},
 	"daemon/backup": {"path": needed + aText, "replace": aFlag},
@@ -260,7 +261,7 @@ func TestNoMethodIsLeftOut(t *testing.T) {
 	w.joins().must("initialize", obj{}, &capabilities)
 	for _, name := range capabilities.Capabilities.Methods {
 		if _, known := parameters[name]; !known {
-			require.Contains(t, []string{"agent/models", "agent/status", "daemon/join", "daemon/status", "initialize", "shutdown", "workspace/list"}, name)
+			require.Contains(t, []string{"agent/models", "daemon/join", "daemon/status", "initialize", "shutdown", "workspace/list"}, name)
 		}
 	}
 }

@@ -1,0 +1,3 @@
+package hooks
+
+const nonBlocking = 0
