@@ -28,7 +28,7 @@ type claims struct {
 	changed bool              // guarded by mu; trusted is not stored
 	tops    map[string]bool   // guarded by mu; repositories that claim something, by their places in the workspace
 	refused map[string]string // guarded by mu; what does not count, by hashes, as people are told
-	untold  []string          // guarded by mu; of refused
+	untold  []string          // guarded by mu; of refused, what no turn has said
 }
 
 func newClaims(w *workspace, rec sessions.WorkspaceRecord) *claims {
@@ -85,7 +85,7 @@ func (c *claims) count(at, claim string) bool {
 	}
 	c.refused[hash] = text
 	if c.untold = append(c.untold, text); c.w.running.Load() == 0 {
-		c.w.d.board.post(c.topic(), slog.LevelWarn, c.w.root+": "+c.takeLocked())
+		c.w.d.board.post(c.topic(), slog.LevelWarn, c.w.root+": "+notUsed(c.untold))
 	}
 	return false
 }
@@ -101,17 +101,17 @@ func cutClaim(claim string) string {
 	return claim
 }
 
-// take says, once, what does not count; "" if there is nothing new.
+// take says to a turn, once, what does not count; "" if there is nothing new.
 func (c *claims) take() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.takeLocked()
+	list := c.untold
+	c.untold = nil
+	return notUsed(list)
 }
 
-// takeLocked is take; c.mu must be held.
-func (c *claims) takeLocked() string {
-	list := c.untold
-	if c.untold = nil; len(list) == 0 {
+func notUsed(list []string) string {
+	if len(list) == 0 {
 		return ""
 	}
 	const most = 5

@@ -96,17 +96,21 @@ func plantsAndLooks(t *testing.T, where, name string) {
 	top, common := "", ".git"
 	switch where {
 	case "nested":
-		w.putAll(files)
-		w.commits()
-		w.repositoryIn("in", files)
+		w.repositoryIn(".", tree{"x": "x\n"})
 		top, common = "in/", "in/.git"
 	case "worktree":
 		w.repositoryIn("../main", files)
 		w.gitIn("../main", "worktree", "add", "-q", w.ws)
 		common = "../main/.git"
-	default:
-		w.putAll(files)
-		w.commits()
+	}
+	for path, text := range files {
+		w.put(top+path, text)
+		w.ages(top + path)
+	}
+	if where == "worktree" {
+		w.git("update-index", "-q", "--refresh")
+	} else {
+		w.repositoryIn(top, nil)
 	}
 	git := common
 	if where == "worktree" {
