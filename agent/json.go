@@ -181,8 +181,13 @@ func (v value) bool() (is, ok bool) {
 	return false, false
 }
 
-// raw returns a copy that outlives the line; nil for an absent value.
-func (v value) raw() json.RawMessage { return json.RawMessage(bytes.Clone(v)) }
+// raw returns a copy that outlives the line, in UTF-8; nil for an absent value.
+func (v value) raw() json.RawMessage {
+	if !utf8.Valid(v) {
+		return json.RawMessage(bytes.ToValidUTF8(v, []byte("\uFFFD")))
+	}
+	return json.RawMessage(bytes.Clone(v))
+}
 
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {

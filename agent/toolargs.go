@@ -48,7 +48,7 @@ func mergeArgs(old json.RawMessage, now value) json.RawMessage {
 	if merged == nil {
 		return now.raw()
 	}
-	return json.RawMessage(append(merged, after...).without())
+	return value(append(merged, after...).without()).raw()
 }
 
 // describe fills in what a call's arguments say.

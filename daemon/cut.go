@@ -76,5 +76,8 @@ func encode(v any) []byte {
 	if err := e.Encode(v); err != nil {
 		panic(fmt.Sprintf("encode %T: %v", v, err))
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	if out := bytes.TrimSuffix(b.Bytes(), []byte("\n")); utf8.Valid(out) {
+		return out
+	}
+	return bytes.ToValidUTF8(bytes.TrimSuffix(b.Bytes(), []byte("\n")), []byte("\uFFFD")) // of JSON that came from outside
 }

@@ -102,7 +102,7 @@ func Open(o Options) (*Daemon, error) {
 		d.log = slog.New(slog.DiscardHandler)
 	}
 	d.take(o.Config)
-	storeOptions := sessions.Options{OnTrouble: d.storageTrouble, LeftOpen: unseen}
+	storeOptions := sessions.Options{OnTrouble: d.storageTrouble, OnDamage: d.objectDamaged, LeftOpen: unseen}
 	if o.Fault != nil {
 		storeOptions.Fault = func() error { return o.Fault(Step{Name: StepCommit}) }
 	}
@@ -452,6 +452,8 @@ func storeError(err error) error {
 		return notFound(err)
 	case errors.Is(err, sessions.ErrClosed):
 		return errStopped
+	case errors.Is(err, sessions.ErrContent), errors.Is(err, sessions.ErrDamaged):
+		return &Error{Kind: KindStorage, Message: err.Error(), Hint: "check the disk's health"}
 	}
 	return &Error{
 		Kind: KindStorage, Message: "the database does not take changes: " + err.Error(),

@@ -140,6 +140,9 @@ func (im *importer) read(ctx context.Context, f io.Reader, each func(p ExportPar
 		if err != nil {
 			return fail("%v", err)
 		}
+		if whole && !utf8.Valid(line) {
+			return fail("not UTF-8")
+		}
 		if n == 1 {
 			var h ExportHeader
 			if decode(line, &h) != nil || h.Cursord != "session" {

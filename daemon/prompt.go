@@ -272,7 +272,9 @@ func (w *workspace) loadNotes() error {
 	for _, rec := range notes {
 		n := note{n: rec.N}
 		if err := json.Unmarshal(rec.Data, &n); err != nil {
-			return fmt.Errorf("note %d: %w", rec.N, err)
+			w.d.damagedRecord(w.root, fmt.Sprint("note ", rec.N), err)
+			w.d.store.Submit(w.root, []sessions.Op{sessions.DropNote{N: rec.N}}, nil)
+			continue
 		}
 		w.notes = append(w.notes, n)
 	}

@@ -99,6 +99,7 @@ func newReviewer(w *workspace) (*reviewer, error) {
 	r.do(func() {
 		r.resume(intents)
 		r.dropLost()
+		r.save() // diffs whose reviews are damaged
 		// Nobody watched while the daemon was away: what changed since is a person's.
 		r.refreshPending()
 	})
@@ -113,7 +114,8 @@ func (r *reviewer) loadReviews() error {
 	for _, rec := range recs {
 		f := &file{path: rec.Path, tree: r.treeOf(rec.Session)}
 		if err := decode(rec.State, &f.stored); err != nil {
-			return fmt.Errorf("review of %s: %w", rec.Path, err)
+			r.damagedReview(rec, err)
+			continue
 		}
 		f.n, f.mode, f.made, f.accepted = f.stored.N, f.stored.Mode, f.stored.Made, f.stored.Accepted
 		if told, err := r.w.d.store.Diff(r.w.root, rec.Path); err == nil {
@@ -124,6 +126,34 @@ func (r *reviewer) loadReviews() error {
 	}
 	return nil
 }
+
+// damagedReview has a path whose review is damaged be one without a review: the file stays as it is.
+func (r *reviewer) damagedReview(rec sessions.ReviewRecord, err error) {
+	r.w.d.damagedRecord(r.w.root, "the review of "+rec.Path, err)
+	r.ops = append(r.ops, sessions.DropReview{Path: rec.Path, Session: rec.Session})
+	if told, err := r.w.d.store.Diff(r.w.root, rec.Path); err == nil {
+		r.told[rec.Path], r.left[rec.Path] = told, true
+	}
+}
+
+// retell stores and tells the diff of a path anew: that in the database was damaged.
+func (r *reviewer) retell(path string) {
+	var files []*file
+	for _, f := range r.at(path) {
+		if err := r.load(f); err != nil {
+			r.w.log.Error("a diff that was damaged cannot be made anew", "path", path, "err", err)
+			return
+		}
+		files = append(files, f)
+	}
+	if len(files) > 0 {
+		delete(r.composed, path)
+		r.save(files...)
+	}
+}
+
+// hollow reports whether a diff is but a stand-in for one that was damaged.
+func hollow(d *sessions.Diff) bool { return d.State == "pending" && len(d.Hunks) == 0 }
 
 // windowClosed says that a call has ended that writes files; it does not block.
 func (r *reviewer) windowClosed() {
@@ -199,7 +229,7 @@ func (r *reviewer) load(f *file) error {
 		return err
 	}
 	f.unread = false
-	if r.told[f.path] != nil {
+	if told := r.told[f.path]; told != nil && !hollow(told) {
 		f.diff = r.diffOf(f)
 	}
 	return nil

@@ -22,6 +22,9 @@ func (d *Daemon) Status() Status {
 	if use, err := d.store.DiskUse(); err == nil {
 		s.Storage.Bytes, s.Storage.FreeBytes = use.Bytes, use.Free
 	}
+	if n, err := d.store.Damaged(); err == nil {
+		s.Storage.Damaged = n
+	}
 	if err := d.store.Trouble(); err != nil {
 		s.Storage.Trouble = err.Error()
 	}

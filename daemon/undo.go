@@ -37,7 +37,9 @@ func (r *reviewer) loadLog() error {
 	for _, rec := range recs {
 		g := &group{n: rec.N}
 		if err := decode(rec.Data, g); err != nil {
-			return fmt.Errorf("decision %d: %w", rec.N, err)
+			r.w.d.damagedRecord(r.w.root, fmt.Sprint("decision ", rec.N), err)
+			r.ops = append(r.ops, sessions.DropDecision{N: rec.N}) // it cannot be undone
+			continue
 		}
 		r.log = append(r.log, g)
 	}

@@ -153,6 +153,8 @@ func (w space) applyOne(op Op) error {
 		return w.b.Bucket(bucketDecisions).Delete(be64(op.N))
 	case PutNote:
 		return putNumbered(w.b.Bucket(bucketNotes), op.N, op.Data)
+	case setAside:
+		return w.setAside(op.at)
 	case DropNote:
 		return w.b.Bucket(bucketNotes).Delete(be64(op.N))
 	case SetTrust:
@@ -182,8 +184,11 @@ func (w space) raise(seq uint64) error {
 // replace stores v under key in b and moves the object's entry in the changes index.
 func (w space) replace(b *bolt.Bucket, key []byte, v stored, c changed) error {
 	if old, err := decodeStored(b.Get(key)); err == nil && old.seq != v.seq {
-		if err := w.changes().Delete(be64(old.seq)); err != nil {
-			return err
+		seq := seqOf(w.tx, w.root, c, old.seq) // the seq of a damaged object may be another's
+		if e, ok := decodeChanged(w.changes().Get(be64(seq))); ok && e == c {
+			if err := w.changes().Delete(be64(seq)); err != nil {
+				return err
+			}
 		}
 	}
 	if err := b.Put(key, v.encode()); err != nil {
@@ -267,10 +272,11 @@ func nextOrdinal(session *bolt.Bucket) uint32 {
 }
 
 func (w space) putItem(it *Item, v stored, detail []byte) error {
-	b, ordinal := w.sessionOfTurn(it.TurnID)
+	b, ref := turnBucket(w.tx, it.TurnID)
 	if b == nil {
 		return nil
 	}
+	ordinal := ref.ordinal
 	b.FillPercent = appendFill
 	if v.flags&flagActive == 0 {
 		if err := deletePrefix(b, itemKey(prefixText, ordinal, uint32(it.Index)), nil); err != nil {
@@ -305,24 +311,16 @@ func (w space) putDetail(session *bolt.Bucket, key, detail []byte) error {
 	return w.release(old)
 }
 
-// sessionOfTurn returns the bucket of a turn's session, or nil, and the turn's ordinal in it.
-func (w space) sessionOfTurn(turn string) (*bolt.Bucket, uint32) {
-	ref, ok := decodeTurnRef(w.tx.Bucket(bucketTurns).Get([]byte(turn)))
-	if !ok {
-		return nil, 0
-	}
-	return w.tx.Bucket(bucketSessions).Bucket([]byte(ref.session)), ref.ordinal
-}
-
 func (w space) appendText(op AppendText) error {
 	turn, index, ok := splitItemID(op.ItemID)
 	if !ok {
 		return fmt.Errorf("store: %q is not an item's id", op.ItemID)
 	}
-	b, ordinal := w.sessionOfTurn(turn)
+	b, ref := turnBucket(w.tx, turn)
 	if b == nil {
 		return nil
 	}
+	ordinal := ref.ordinal
 	if v, err := decodeStored(b.Get(itemKey(prefixItem, ordinal, index))); err != nil || v.flags&flagActive == 0 {
 		return nil
 	}

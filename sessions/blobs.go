@@ -109,7 +109,7 @@ func (w space) releaseHolder(old []byte) error {
 	return nil
 }
 
-// Blob returns a content that PutReview or PutIntent stored, or ErrNotFound.
+// Blob returns a content that PutReview or PutIntent stored, ErrNotFound, or ErrContent where it is damaged.
 func (s *Store) Blob(id string) ([]byte, error) {
 	k, ok := parseBlobID(id)
 	if !ok {
@@ -124,5 +124,8 @@ func (s *Store) Blob(id string) ([]byte, error) {
 		out = append([]byte{}, v...)
 		return nil
 	})
+	if err == nil && blobKey(sha256.Sum256(out)) != k {
+		return nil, fmt.Errorf("content %s: %w", id, ErrContent)
+	}
 	return out, err
 }

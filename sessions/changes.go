@@ -18,7 +18,7 @@ func (s *Store) Changes(root string, after uint64, limit int) ([]Entry, error) {
 		return nil, nil
 	}
 	err := s.view(func(tx *bolt.Tx) error {
-		r := resolver{tx: tx, space: spaceBucket(tx, root)}
+		r := resolver{s: s, tx: tx, root: root, space: spaceBucket(tx, root)}
 		if r.space == nil {
 			return nil
 		}
@@ -48,7 +48,7 @@ func (s *Store) Entry(root string, k Kind, id string) (Entry, error) {
 	var e Entry
 	ok := false
 	err := s.view(func(tx *bolt.Tx) error {
-		r := resolver{tx: tx, space: spaceBucket(tx, root)}
+		r := resolver{s: s, tx: tx, root: root, space: spaceBucket(tx, root)}
 		e, ok = r.entry(changed{kind: k, id: id}, 0)
 		if v := tx.Bucket(bucketRemoved).Get([]byte(id)); !ok && k == KindSession && len(v) > 8 {
 			e, ok = Entry{Kind: k, ID: id, Seq: number(v[:8]), Removed: true}, true
@@ -64,11 +64,11 @@ func (s *Store) Entry(root string, k Kind, id string) (Entry, error) {
 // TurnItems returns the items of a turn in order, running ones with the text that was kept for them, or ErrNotFound
 // for an unknown turn.
 func (s *Store) TurnItems(turn string) ([]Entry, error) {
-	var ordinal uint32
+	var ref turnRef
 	known := false
 	err := s.view(func(tx *bolt.Tx) error {
 		var b *bolt.Bucket
-		b, ordinal = turnBucket(tx, turn)
+		b, ref = turnBucket(tx, turn)
 		known = b != nil
 		return nil
 	})
@@ -83,7 +83,8 @@ func (s *Store) TurnItems(turn string) ([]Entry, error) {
 		b, _ := turnBucket(tx, turn)
 		return b
 	}
-	err = s.scan(find, itemKey(prefixItem, ordinal, 0)[:5], itemValue, func(k, v []byte) error {
+	clone := func(b *bolt.Bucket, k, v []byte) []byte { return s.soundItem(b, ref.session, k, v) }
+	err = s.scan(find, itemKey(prefixItem, ref.ordinal, 0)[:5], clone, func(k, v []byte) error {
 		id := ItemID(turn, int(indexOf(k)))
 		st, err := decodeStored(v)
 		if err != nil {
@@ -97,12 +98,14 @@ func (s *Store) TurnItems(turn string) ([]Entry, error) {
 
 // A resolver looks up objects in one read transaction. It remembers the last turn: items come in runs.
 type resolver struct {
+	s     *Store
 	tx    *bolt.Tx
+	root  string
 	space *bolt.Bucket // nil when the workspace is unknown
 
 	turn    string
 	session *bolt.Bucket
-	ordinal uint32
+	ref     turnRef
 }
 
 // entry reads an object. A seq other than 0 must be the object's: an index that disagrees is not believed.
@@ -122,20 +125,22 @@ func (r *resolver) value(at changed) []byte {
 	switch at.kind {
 	case KindSession:
 		if b := r.tx.Bucket(bucketSessions).Bucket([]byte(at.id)); b != nil {
-			return bytes.Clone(b.Get(keySession))
+			return bytes.Clone(r.s.sound(r.tx, spot{session: at.id, key: keySession}, b.Get(keySession)))
 		}
 	case KindTurn:
 		if r.seek(at.id) {
-			return bytes.Clone(r.session.Get(turnKey(r.ordinal)))
+			key := turnKey(r.ref.ordinal)
+			return bytes.Clone(r.s.sound(r.tx, spot{session: r.ref.session, key: key}, r.session.Get(key)))
 		}
 	case KindItem:
 		if turn, index, ok := splitItemID(at.id); ok && r.seek(turn) {
-			key := itemKey(prefixItem, r.ordinal, index)
-			return itemValue(r.session, key, r.session.Get(key))
+			key := itemKey(prefixItem, r.ref.ordinal, index)
+			return r.s.soundItem(r.session, r.ref.session, key, r.session.Get(key))
 		}
 	case KindDiff:
 		if r.space != nil {
-			return bytes.Clone(r.space.Bucket(bucketDiffs).Get([]byte(at.id)))
+			key := []byte(at.id)
+			return bytes.Clone(r.s.sound(r.tx, spot{root: r.root, key: key}, r.space.Bucket(bucketDiffs).Get(key)))
 		}
 	}
 	return nil
@@ -144,7 +149,7 @@ func (r *resolver) value(at changed) []byte {
 func (r *resolver) seek(turn string) bool {
 	if r.turn != turn || r.session == nil {
 		r.turn = turn
-		r.session, r.ordinal = turnBucket(r.tx, turn)
+		r.session, r.ref = turnBucket(r.tx, turn)
 	}
 	return r.session != nil
 }

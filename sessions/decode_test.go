@@ -17,8 +17,11 @@ func FuzzDecodeStored(f *testing.F) {
 	f.Add(changed{kind: KindItem, id: "t:0"}.encode())
 	f.Add(turnRef{session: "s1", ordinal: 9}.encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if s, err := decodeStored(b); err == nil {
+		if s, err := decodeStored(b); err == nil && intact(b) {
 			require.Equal(t, b, s.encode())
+		}
+		for _, kind := range []Kind{KindSession, KindTurn, KindItem, KindDiff} {
+			_ = soundFor(kind, b)
 		}
 		_, _ = decodeObject[Session](b)
 		_, _ = decodeObject[Turn](b)

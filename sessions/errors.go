@@ -22,6 +22,8 @@ var (
 	ErrClosed = errors.New("the database is closed")
 	// ErrBadCursor is returned when a cursor is not one that Sessions gave out.
 	ErrBadCursor = errors.New("not a cursor of this list: start again without one")
+	// ErrContent is returned when a content that a review or an intent refers to is not what was stored.
+	ErrContent = errors.New("a file's content in the database is damaged: look at the file, and delete the session or accept what is there")
 	// ErrDamaged is returned when a part of the database cannot be read; the next Open checks and repairs it.
 	ErrDamaged = errors.New("the database is damaged: restart cursord to repair it")
 )

@@ -10,7 +10,10 @@ import (
 // PendingDiffs returns the diffs of a workspace that have something to review, by path.
 func (s *Store) PendingDiffs(root string) ([]*Diff, error) {
 	var out []*Diff
-	err := s.scan(inSpace(root, bucketDiffs), nil, asStored, func(k, v []byte) error {
+	clone := func(b *bolt.Bucket, k, v []byte) []byte {
+		return bytes.Clone(s.sound(b.Tx(), spot{root: root, key: k}, v))
+	}
+	err := s.scan(inSpace(root, bucketDiffs), nil, clone, func(k, v []byte) error {
 		if st, err := decodeStored(v); err == nil && st.flags&flagPending == 0 {
 			return nil
 		}
@@ -21,14 +24,11 @@ func (s *Store) PendingDiffs(root string) ([]*Diff, error) {
 	return out, err
 }
 
-// Reviews returns the review states of a workspace, by path.
+// Reviews returns the review states of a workspace, by path. That of a damaged one is nil.
 func (s *Store) Reviews(root string) ([]ReviewRecord, error) {
 	var out []ReviewRecord
 	err := s.scan(inSpace(root, bucketReviews), nil, asStored, func(k, v []byte) error {
-		h, err := decodeHolder(v)
-		if err != nil {
-			return fmt.Errorf("review of %q: %w", k, err)
-		}
+		h, _ := decodeHolder(v)
 		rec := ReviewRecord{State: h.state}
 		rec.Session, rec.Path = splitReviewKey(string(k))
 		out = append(out, rec)
@@ -59,14 +59,11 @@ func (s *Store) Review(root, path string) (ReviewRecord, error) {
 	return ReviewRecord{Path: path, State: h.state}, nil
 }
 
-// Intents returns what was about to be done in a workspace and was not dropped, in order.
+// Intents returns what was about to be done in a workspace and was not dropped, in order. A damaged one has no data.
 func (s *Store) Intents(root string) ([]Numbered, error) {
 	var out []Numbered
 	err := s.scan(inSpace(root, bucketIntents), nil, asStored, func(k, v []byte) error {
-		h, err := decodeHolder(v)
-		if err != nil {
-			return fmt.Errorf("intent %x: %w", k, err)
-		}
+		h, _ := decodeHolder(v)
 		out = append(out, Numbered{N: number(k), Data: h.state})
 		return nil
 	})

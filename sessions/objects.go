@@ -3,6 +3,7 @@ package sessions
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -155,7 +156,7 @@ type Item struct {
 }
 
 // ItemID returns the id of a turn's item.
-func ItemID(turn string, index int) string { return fmt.Sprintf("%s:%d", turn, index) }
+func ItemID(turn string, index int) string { return turn + ":" + strconv.Itoa(index) }
 
 // A Tool is a tool call as clients see it; see the contract for what is cut.
 type Tool struct {

@@ -113,7 +113,7 @@ func (s *Store) ready(report *Report, idle []string) (err error) {
 		return err
 	}
 	return s.update(func(tx *bolt.Tx) (err error) {
-		report.Interrupted, err = interrupt(tx, idle, s.o.LeftOpen)
+		report.Interrupted, err = interrupt(tx, idle, s.o.LeftOpen, s.o.OnDamage)
 		return err
 	})
 }

@@ -152,7 +152,7 @@ func (s *Store) Session(id string) (*Session, error) {
 	var raw []byte
 	err := s.view(func(tx *bolt.Tx) error {
 		if b := tx.Bucket(bucketSessions).Bucket([]byte(id)); b != nil {
-			raw = bytes.Clone(b.Get(keySession))
+			raw = bytes.Clone(s.sound(tx, spot{session: id, key: keySession}, b.Get(keySession)))
 		}
 		return nil
 	})
@@ -163,8 +163,9 @@ func (s *Store) Session(id string) (*Session, error) {
 func (s *Store) Turn(id string) (*Turn, error) {
 	var raw []byte
 	err := s.view(func(tx *bolt.Tx) error {
-		if b, ordinal := turnBucket(tx, id); b != nil {
-			raw = bytes.Clone(b.Get(turnKey(ordinal)))
+		if b, ref := turnBucket(tx, id); b != nil {
+			key := turnKey(ref.ordinal)
+			raw = bytes.Clone(s.sound(tx, spot{session: ref.session, key: key}, b.Get(key)))
 		}
 		return nil
 	})
@@ -175,8 +176,9 @@ func (s *Store) Turn(id string) (*Turn, error) {
 func (s *Store) Item(id string) (*Item, error) {
 	var raw []byte
 	err := s.view(func(tx *bolt.Tx) error {
-		if b, ordinal, index := itemBucket(tx, id); b != nil {
-			raw = itemValue(b, itemKey(prefixItem, ordinal, index), b.Get(itemKey(prefixItem, ordinal, index)))
+		if b, ref, index := itemBucket(tx, id); b != nil {
+			key := itemKey(prefixItem, ref.ordinal, index)
+			raw = s.soundItem(b, ref.session, key, b.Get(key))
 		}
 		return nil
 	})
@@ -187,8 +189,8 @@ func (s *Store) Item(id string) (*Item, error) {
 func (s *Store) ItemDetail(id string) ([]byte, error) {
 	var out []byte
 	err := s.view(func(tx *bolt.Tx) error {
-		if b, ordinal, index := itemBucket(tx, id); b != nil {
-			if key := b.Get(itemKey(prefixDetail, ordinal, index)); key != nil {
+		if b, ref, index := itemBucket(tx, id); b != nil {
+			if key := b.Get(itemKey(prefixDetail, ref.ordinal, index)); key != nil {
 				out = bytes.Clone(tx.Bucket(bucketBlobs).Get(key))
 			}
 		}
@@ -205,7 +207,7 @@ func (s *Store) Diff(root, path string) (*Diff, error) {
 	var raw []byte
 	err := s.view(func(tx *bolt.Tx) error {
 		if w := spaceBucket(tx, root); w != nil {
-			raw = bytes.Clone(w.Bucket(bucketDiffs).Get([]byte(path)))
+			raw = bytes.Clone(s.sound(tx, spot{root: root, key: []byte(path)}, w.Bucket(bucketDiffs).Get([]byte(path))))
 		}
 		return nil
 	})
@@ -227,17 +229,21 @@ func typed[T any](kind Kind, id string, raw []byte, err error) (*T, error) {
 	return o, nil
 }
 
-// turnBucket returns the bucket of a turn's session, or nil, and the turn's ordinal in it.
-func turnBucket(tx *bolt.Tx, turn string) (*bolt.Bucket, uint32) {
-	return space{tx: tx}.sessionOfTurn(turn)
+// turnBucket returns the bucket of a turn's session, or nil, and the turn's place.
+func turnBucket(tx *bolt.Tx, turn string) (*bolt.Bucket, turnRef) {
+	ref, ok := decodeTurnRef(tx.Bucket(bucketTurns).Get([]byte(turn)))
+	if !ok {
+		return nil, ref
+	}
+	return tx.Bucket(bucketSessions).Bucket([]byte(ref.session)), ref
 }
 
 // itemBucket returns the bucket of an item's session, or nil, and the item's place in it.
-func itemBucket(tx *bolt.Tx, id string) (b *bolt.Bucket, ordinal, index uint32) {
+func itemBucket(tx *bolt.Tx, id string) (b *bolt.Bucket, ref turnRef, index uint32) {
 	turn, index, ok := splitItemID(id)
 	if !ok {
-		return nil, 0, 0
+		return nil, ref, 0
 	}
-	b, ordinal = turnBucket(tx, turn)
-	return b, ordinal, index
+	b, ref = turnBucket(tx, turn)
+	return b, ref, index
 }

@@ -13,8 +13,8 @@ import (
 // interrupt ends what a daemon that stopped or died left open: its turns, running or queued, become interrupted,
 // their running items cancelled with the text that was kept, and their sessions idle, with new seqs and in the order
 // in which a live end is told: items, session, turns. idle names more sessions that cannot be busy any more; leftOpen
-// is that of Options. It returns the turns, by workspace and age.
-func interrupt(tx *bolt.Tx, idle []string, leftOpen func(*Item) string) ([]*Turn, error) {
+// and damaged are those of Options. It returns the turns, by workspace and age.
+func interrupt(tx *bolt.Tx, idle []string, leftOpen func(*Item) string, damaged func(Damage)) ([]*Turn, error) {
 	open := map[string][]uint32{}
 	for _, id := range idle {
 		open[id] = nil
@@ -46,7 +46,7 @@ func interrupt(tx *bolt.Tx, idle []string, leftOpen func(*Item) string) ([]*Turn
 	now := Now()
 	for _, id := range names {
 		slices.Sort(open[id])
-		turns, err := interruptSession(tx, id, open[id], leftOpen, now)
+		turns, err := interruptSession(tx, id, open[id], leftOpen, damaged, now)
 		if err != nil {
 			return nil, fmt.Errorf("session %s: %w", id, err)
 		}
@@ -58,7 +58,7 @@ func interrupt(tx *bolt.Tx, idle []string, leftOpen func(*Item) string) ([]*Turn
 	return out, nil
 }
 
-func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*Item) string, now Time) ([]*Turn, error) {
+func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*Item) string, damaged func(Damage), now Time) ([]*Turn, error) {
 	b := tx.Bucket(bucketSessions).Bucket([]byte(id))
 	if b == nil {
 		return nil, nil
@@ -69,11 +69,11 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*
 	}
 	seq := number(w.b.Get(keySeq))
 	for _, ordinal := range ordinals {
-		if err := w.cancelItems(b, ordinal, &seq, leftOpen, now); err != nil {
+		if err := w.cancelItems(b, id, ordinal, &seq, leftOpen, damaged, now); err != nil {
 			return nil, err
 		}
 	}
-	s, err := decodeObject[Session](b.Get(keySession))
+	s, err := decodeSound[Session](w, spot{session: id, key: keySession}, damaged)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*
 	}
 	var out []*Turn
 	for _, ordinal := range ordinals {
-		t, err := decodeObject[Turn](b.Get(turnKey(ordinal)))
+		t, err := decodeSound[Turn](w, spot{session: id, key: turnKey(ordinal)}, damaged)
 		if err != nil {
 			return nil, err
 		}
@@ -102,14 +102,21 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*
 
 // cancelItems ends the items of a turn that still run, and adds what there is to say of them. What was kept of their uncut
 // tools stays.
-func (w space) cancelItems(b *bolt.Bucket, ordinal uint32, seq *uint64, leftOpen func(*Item) string, now Time) error {
+func (w space) cancelItems(
+	b *bolt.Bucket, session string, ordinal uint32, seq *uint64, leftOpen func(*Item) string, damaged func(Damage), now Time,
+) error {
 	var running []*Item
 	items := 0
 	prefix := itemKey(prefixItem, ordinal, 0)[:5]
 	c := b.Cursor()
+	var unsound []spot
 	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
 		items = int(binary.BigEndian.Uint32(k[len(prefix):])) + 1
 		if st, err := decodeStored(v); err != nil || st.flags&flagActive == 0 {
+			continue
+		}
+		if !soundFor(KindItem, v) { // has no text to be cancelled with
+			unsound = append(unsound, spot{session: session, key: bytes.Clone(k)})
 			continue
 		}
 		it, err := decodeObject[Item](itemValue(b, k, v))
@@ -117,6 +124,11 @@ func (w space) cancelItems(b *bolt.Bucket, ordinal uint32, seq *uint64, leftOpen
 			return err
 		}
 		running = append(running, it)
+	}
+	for _, at := range unsound {
+		if _, err := decodeSound[Item](w, at, damaged); err != nil {
+			return err
+		}
 	}
 	var notices []*Item
 	for _, it := range running {
@@ -146,6 +158,22 @@ func (w space) cancelItems(b *bolt.Bucket, ordinal uint32, seq *uint64, leftOpen
 		}
 	}
 	return nil
+}
+
+// decodeSound decodes the object at a spot, or sets it aside and returns its stand-in.
+func decodeSound[T any](w space, at spot, damaged func(Damage)) (*T, error) {
+	v := at.bucket(w.tx).Get(at.key)
+	if v != nil && !soundFor(at.kind(), v) {
+		_, o := standIn(w.tx, at, v)
+		if err := w.setAside(at); err != nil {
+			return nil, err
+		}
+		if damaged != nil {
+			damaged(damageOf(o))
+		}
+		v = at.bucket(w.tx).Get(at.key)
+	}
+	return decodeObject[T](v)
 }
 
 func (w space) put(o Object, detail []byte) error {

@@ -24,7 +24,11 @@ func (w space) removeSession(id string, seq uint64) error {
 			if bad != nil {
 				continue
 			}
-			if e, ok := decodeChanged(changes.Get(be64(s.seq))); ok && e.kind == KindTurn {
+			e, ok := decodeChanged(changes.Get(be64(s.seq)))
+			if !ok || e.kind != (spot{session: id, key: k}).kind() { // of a damaged object, which has another's seq
+				continue
+			}
+			if e.kind == KindTurn {
 				err = errors.Join(turns.Delete([]byte(e.id)), active.Delete([]byte(e.id)))
 			}
 			err = errors.Join(err, changes.Delete(be64(s.seq)))

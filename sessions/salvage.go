@@ -199,6 +199,9 @@ func salvageObject[T any, P interface {
 		return nil
 	}
 	p := P(o)
+	if kind, _ := p.Key(); !soundFor(kind, v) {
+		return nil
+	}
 	w, err := openSpace(s.tx, root(p))
 	if err != nil {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 	bolt "go.etcd.io/bbolt"
@@ -31,6 +32,7 @@ import (
 //	                  copy of a session, reviews/<0><session><0><path>: no path begins with 0
 //	                  decisions/<n>, notes/<n> → data
 //	                  recent: as above
+//	damaged           n → what it was, 0, an object in its stored form that was damaged: made when it is needed
 //	blobs, refs       SHA-256 → content, number of references
 //
 // The letters in a session's bucket and the names of the buckets sort so that a walk in key order, which is what
@@ -79,7 +81,11 @@ const appendFill = 0.9
 type migration func(*bolt.Tx) error
 
 // migrations returns the steps from version 1 on: the i-th makes version i+2.
-func migrations() []migration { return nil }
+//
+//	2: objects have checksums. What is stored already keeps its form until it is stored again.
+func migrations() []migration {
+	return []migration{func(*bolt.Tx) error { return nil }}
+}
 
 // prepareSchema lays out an empty database or migrates an old one, and returns its epoch.
 func prepareSchema(db *bolt.DB, steps []migration) (epoch string, err error) {
@@ -186,7 +192,7 @@ func splitItemID(id string) (turn string, index uint32, ok bool) {
 		return "", 0, false
 	}
 	n, err := strconv.ParseUint(id[i+1:], 10, 32)
-	if err != nil || ItemID(id[:i], int(n)) != id {
+	if err != nil || strconv.FormatUint(n, 10) != id[i+1:] {
 		return "", 0, false
 	}
 	return id[:i], uint32(n), true
@@ -194,6 +200,9 @@ func splitItemID(id string) (turn string, index uint32, ok bool) {
 
 // updatedKey orders moments, also those before 1970.
 func updatedKey(t Time) []byte { return be64(uint64(t.UnixMilli()) ^ 1<<63) }
+
+// timeOfKey is the moment of an updatedKey.
+func timeOfKey(k []byte) Time { return Time{time.UnixMilli(int64(number(k) ^ 1<<63)).UTC()} }
 
 func recentKey(updated []byte, session string) []byte {
 	return append(append(make([]byte, 0, len(updated)+len(session)), updated...), session...)

@@ -17,6 +17,8 @@ type Options struct {
 	LockTimeout time.Duration // how long to wait for another process to let go; 0: 1 s
 	// OnTrouble is called from the writer when commits begin to fail, and with nil when they work again.
 	OnTrouble func(error)
+	// OnDamage is called by Open or from the writer for each object that is found damaged. It must not block.
+	OnDamage func(Damage)
 	// LeftOpen is asked by Open about each item that the last daemon left running; what it returns, if not "", is added
 	// to the item's turn as a notice.
 	LeftOpen func(*Item) (notice string)
@@ -47,9 +49,10 @@ type Store struct {
 	waiting  []*unit
 	inHand   []*unit // taken by the writer and not yet answered
 	trouble  error
-	begun    int           // commits that were tried
-	ended    int           // … to their end
-	tried    chan struct{} // closed at the end of the next one; nil: nobody waits for it
+	aside    map[string]bool // spots whose objects are damaged
+	begun    int             // commits that were tried
+	ended    int             // … to their end
+	tried    chan struct{}   // closed at the end of the next one; nil: nobody waits for it
 	closing  bool
 	deadline time.Time // when Close stops trying
 

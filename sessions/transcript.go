@@ -51,9 +51,6 @@ func (s *Store) SessionsJSON(root, cursor string, limit int) ([]json.RawMessage,
 	out := make([]json.RawMessage, len(raw))
 	for i, v := range raw {
 		st, err := decodeStored(v)
-		if err == nil && !json.Valid(st.json) {
-			err = errStored
-		}
 		if err != nil {
 			return nil, "", fmt.Errorf("session of a list: %w", err)
 		}
@@ -98,7 +95,10 @@ func (s *Store) sessionPage(root, cursor string, limit int) (raw [][]byte, next 
 			if b == nil {
 				continue
 			}
-			v := bytes.Clone(b.Get(keySession))
+			v := bytes.Clone(s.sound(tx, spot{session: string(k[8:]), key: keySession}, b.Get(keySession)))
+			if v == nil {
+				continue
+			}
 			raw, last = append(raw, v), bytes.Clone(k)
 			size += len(v)
 		}
@@ -131,7 +131,7 @@ func (s *Store) LastTurn(session string) (*Turn, error) {
 	err := s.view(func(tx *bolt.Tx) error {
 		if b := tx.Bucket(bucketSessions).Bucket([]byte(session)); b != nil {
 			if k := lastKey(b, []byte{prefixTurn}); k != nil {
-				raw = bytes.Clone(b.Get(k))
+				raw = bytes.Clone(s.sound(tx, spot{session: session, key: k}, b.Get(k)))
 			}
 		}
 		return nil
@@ -162,7 +162,7 @@ func (s *Store) Transcript(session, before string, limit int) (turns []*Turn, it
 			}
 			end = itemKey(prefixItem, ref.ordinal, index)
 		}
-		page = readTranscript(b, end, before == "", pageSize(limit))
+		page = s.readTranscript(b, session, end, before == "", pageSize(limit))
 		return nil
 	})
 	if err != nil {
@@ -191,7 +191,7 @@ type transcriptPage struct {
 	more  bool
 }
 
-func readTranscript(b *bolt.Bucket, end []byte, newest bool, limit int) transcriptPage {
+func (s *Store) readTranscript(b *bolt.Bucket, session string, end []byte, newest bool, limit int) transcriptPage {
 	var p transcriptPage
 	low, high := uint32(0), uint32(math.MaxUint32) // the turns of the page
 	size := 0
@@ -202,7 +202,7 @@ func readTranscript(b *bolt.Bucket, end []byte, newest bool, limit int) transcri
 			low = min(low, ordinalOf(k)+1) // turns without items between this page and the next belong to this one
 			break
 		}
-		v = itemValue(b, k, v)
+		v = s.soundItem(b, session, k, v)
 		if len(p.items) == 0 && !newest {
 			high = ordinalOf(k) // what is above was in the page before
 		}
@@ -221,7 +221,7 @@ func readTranscript(b *bolt.Bucket, end []byte, newest bool, limit int) transcri
 		above = turnKey(high + 1)
 	}
 	for k, v := seekBefore(c, above, []byte{prefixTurn}); len(k) > 0 && k[0] == prefixTurn && ordinalOf(k) >= low; k, v = c.Prev() {
-		p.turns = append(p.turns, bytes.Clone(v))
+		p.turns = append(p.turns, bytes.Clone(s.sound(b.Tx(), spot{session: session, key: k}, v)))
 		if len(p.turns) == 2*maxPage { // a session with that many turns without items
 			break
 		}

@@ -235,7 +235,7 @@ func TestMigration(t *testing.T) {
 		}
 	}
 	_, _, err := OpenFaulty(path, Options{}, Faults{Migrations: []func(*bolt.Tx) error{step("two", nil), step("three", errors.New("no bird"))}})
-	require.ErrorContains(t, err, "from schema 2 to 3: no bird")
+	require.ErrorContains(t, err, "from schema 3 to 4: no bird")
 	require.Equal(t, []string{"two", "three"}, ran)
 	requireAlone(t, path)
 	for range 2 { // the second time there is nothing to do, and the failed attempt left nothing

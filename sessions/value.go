@@ -5,36 +5,67 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 )
 
-// A stored object is a byte of flags, its seq and its JSON: what the store itself needs is read without decoding.
+// A stored object is a byte of flags, its seq, a checksum and its JSON: what the store itself needs is read without
+// decoding. What versions before schema 2 wrote has no checksum.
 type stored struct {
-	flags byte
-	seq   uint64
-	json  []byte
+	flags  byte
+	seq    uint64
+	summed bool
+	json   []byte
 }
 
 const (
 	flagActive  = 1 << iota // a turn that has not ended, an item that runs
 	flagPending             // a diff with something to review
+	flagSum                 // a checksum follows the seq
 )
 
-const storedHeader = 1 + 8
+const (
+	storedHeader = 1 + 8
+	sumSize      = 4
+)
 
 var errStored = errors.New("not a stored object")
 
+// encode adds the checksum.
 func (s stored) encode() []byte {
-	b := make([]byte, 0, storedHeader+len(s.json))
-	b = binary.BigEndian.AppendUint64(append(b, s.flags), s.seq)
-	return append(b, s.json...)
+	b := make([]byte, 0, storedHeader+sumSize+len(s.json))
+	b = binary.BigEndian.AppendUint64(append(b, s.flags|flagSum), s.seq)
+	b = append(append(b, make([]byte, sumSize)...), s.json...)
+	binary.BigEndian.PutUint32(b[storedHeader:], checksum(b))
+	return b
 }
 
-// decodeStored shares b's memory.
+// castagnoli is what processors compute by themselves: some 10 GB a second.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksum is that of a stored form that has room for it, of all but that room.
+func checksum(b []byte) uint32 {
+	return crc32.Update(crc32.Checksum(b[:storedHeader], castagnoli), castagnoli, b[storedHeader+sumSize:])
+}
+
+// intact reports whether a stored form has a checksum, and it is right.
+func intact(b []byte) bool {
+	return len(b) >= storedHeader+sumSize && b[0]&flagSum != 0 && binary.BigEndian.Uint32(b[storedHeader:]) == checksum(b)
+}
+
+// decodeStored shares b's memory. It does not look at the checksum: soundFor does.
 func decodeStored(b []byte) (stored, error) {
 	if len(b) < storedHeader {
 		return stored{}, errStored
 	}
-	return stored{flags: b[0], seq: binary.BigEndian.Uint64(b[1:]), json: b[storedHeader:]}, nil
+	s := stored{flags: b[0] &^ flagSum, seq: binary.BigEndian.Uint64(b[1:]), json: b[storedHeader:]}
+	if b[0]&flagSum == 0 {
+		return s, nil
+	}
+	if len(s.json) < sumSize {
+		return stored{}, errStored
+	}
+	s.summed, s.json = true, s.json[sumSize:]
+	return s, nil
 }
 
 // decodeObject reads the JSON of a stored object. Fields it does not know stay in the stored form alone.
@@ -69,18 +100,25 @@ func flagsOf(o Object) byte {
 	return 0
 }
 
-// A holder is what refers to blobs, a review or an intent. It is stored as their number, their keys and its state.
+// A holder is what refers to blobs, a review or an intent. It is stored as their number, a checksum, their keys and its
+// state. What versions before schema 2 wrote has no checksum.
 type holder struct {
 	blobs []blobKey
 	state []byte
 }
 
+const holderSum = 1 << 40 // in the number: a checksum follows it
+
 func (h holder) encode() []byte {
-	b := binary.AppendUvarint(nil, uint64(len(h.blobs)))
+	b := binary.AppendUvarint(nil, uint64(len(h.blobs))|holderSum)
+	at := len(b)
+	b = append(b, make([]byte, sumSize)...)
 	for _, k := range h.blobs {
 		b = append(b, k[:]...)
 	}
-	return append(b, h.state...)
+	b = append(b, h.state...)
+	binary.BigEndian.PutUint32(b[at:], crc32.Checksum(b[at+sumSize:], castagnoli))
+	return b
 }
 
 var errHolder = errors.New("not a stored holder of contents")
@@ -88,10 +126,20 @@ var errHolder = errors.New("not a stored holder of contents")
 // decodeHolder shares b's memory in state.
 func decodeHolder(b []byte) (holder, error) {
 	n, size := binary.Uvarint(b)
-	if size <= 0 || n > uint64(len(b)-size)/uint64(len(blobKey{})) {
+	if size <= 0 {
 		return holder{}, errHolder
 	}
 	b = b[size:]
+	if n&holderSum != 0 {
+		n &^= holderSum
+		if len(b) < sumSize || binary.BigEndian.Uint32(b) != crc32.Checksum(b[sumSize:], castagnoli) {
+			return holder{}, errHolder
+		}
+		b = b[sumSize:]
+	}
+	if n > uint64(len(b))/uint64(len(blobKey{})) {
+		return holder{}, errHolder
+	}
 	h := holder{blobs: make([]blobKey, n)}
 	for i := range h.blobs {
 		b = b[copy(h.blobs[i][:], b):]

@@ -46,7 +46,7 @@ func (s *Store) Parts(session string, from Place) (parts []Part, next Place, err
 				next = Place{Turn: o}
 			}
 			if next.Next == 0 {
-				if err := add(KindTurn, v, nil); err != nil {
+				if err := add(KindTurn, s.sound(tx, spot{session: session, key: k}, v), nil); err != nil {
 					return err
 				}
 				next.Next = 1
@@ -61,7 +61,7 @@ func (s *Store) Parts(session string, from Place) (parts []Part, next Place, err
 				if key := b.Get(itemKey(prefixDetail, next.Turn, indexOf(k))); key != nil {
 					detail = bytes.Clone(tx.Bucket(bucketBlobs).Get(key))
 				}
-				if err := add(KindItem, itemValue(b, k, v), detail); err != nil {
+				if err := add(KindItem, s.soundItem(b, session, k, v), detail); err != nil {
 					return err
 				}
 				next.Next = indexOf(k) + 2

@@ -111,6 +111,9 @@ func (d *diagnosis) askDaemon(ctx context.Context, p *place) {
 	if err != nil {
 		d.problem("%v", err)
 	}
+	if n := s.Storage.Damaged; n > 0 {
+		d.problem("%s in the database set aside, everything else is served: check the disk's health", count(n, "damaged object"))
+	}
 	var a daemon.AgentStatus
 	if err := client.Call(ctx, "agent/status", rpc.AgentStatusParams{Workspace: root}, &a); err != nil {
 		d.problem("the agent's state cannot be told: %v", err)

@@ -61,6 +61,9 @@ func printStatus(w io.Writer, s daemon.Status) {
 	if s.Storage.Trouble != "" {
 		fmt.Fprintf(w, "            %s\n", paletteOf(w).red("takes no changes: "+clean(s.Storage.Trouble)))
 	}
+	if n := s.Storage.Damaged; n > 0 {
+		fmt.Fprintf(w, "            %s\n", paletteOf(w).red(count(n, "damaged object")+" set aside"))
+	}
 	fmt.Fprintf(w, "clients     %d\n", s.Clients)
 	fmt.Fprintf(w, "workspaces  %d\n", s.Workspaces)
 	fmt.Fprintf(w, "turns       %d running, %d queued\n", s.Turns.Running, s.Turns.Queued)

@@ -1,0 +1,140 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// TestDamagedByte damages a byte of one object in the database's file: a session, a turn, an item or a diff. Everything
+// else is served, the object is set aside, and people are told.
+func TestDamagedByte(t *testing.T) {
+	for _, c := range []struct{ kind, text string }{
+		{"session", `"title":"damage me"`},
+		{"turn", `"prompt":"damage me"`},
+		{"item", `"text":"damage me, too"`},
+		{"diff", `"path":"f"`},
+	} {
+		t.Run(c.kind, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("f", "one\n")
+			w.put("g", "one\n")
+			w.start()
+			e := w.opens()
+			edit := func(name string) []string {
+				return append([]string{initLine, piece("damage me, too")}, lines(edits("c", name, "one\n", "two\n"))...)
+			}
+			w.plays(append(edit("f"), succeeds(""))...)
+			first := e.turn(obj{"prompt": "damage me"})
+			w.plays(append(edit("g")[2:], succeeds(""))...)
+			second := e.turn(obj{"prompt": "leave me"})
+			w.stop()
+			path := filepath.Join(w.dir, "state", "cursord.db")
+			b, err := os.ReadFile(path)
+			require.NoError(t, err)
+			damaged := []byte(c.text)
+			damaged[len(damaged)-2] ^= 0x80 // no UTF-8 any more
+			require.Contains(t, string(b), c.text)
+			require.NoError(t, os.WriteFile(path, bytes.ReplaceAll(b, []byte(c.text), damaged), 0o600))
+
+			w.start()
+			e = w.joins()
+			e.must("initialize", obj{}, nil)
+			var list rpc.SessionList
+			e.must("session/list", nil, &list)
+			require.Len(t, list.Sessions, 2)
+			e.must("workspace/subscribe", obj{"workspace": w.ws, "after": 0}, nil)
+			require.Equal(t, sessions.TurnCompleted, e.ends(second.ID).Status)
+			e.ends(first.ID)
+			e.must("session/read", obj{"sessionId": first.SessionID}, nil)
+			e.message("warning", "something in the database was damaged: it was set aside")
+			// What is to be reviewed is all there.
+			for name := range map[string]bool{"f": true, "g": true} {
+				d := e.until("the diff of "+name, func(n told) bool { return n.Diff != nil && n.Diff.Path == name && len(n.Diff.Hunks) == 1 })
+				require.Equal(t, "pending", d.Diff.State)
+			}
+			doctor, _, code := w.cursord("doctor")
+			require.Equal(t, 1, code)
+			require.Contains(t, doctor, "1 damaged object in the database set aside")
+			var status daemon.Status
+			e.must("daemon/status", nil, &status)
+			require.Equal(t, 1, status.Storage.Damaged)
+			e.decides("diff/reject", obj{"path": "f"})
+			require.Equal(t, "one\n", w.get("f"))
+			w.plays(initLine, succeeds(""))
+			require.Equal(t, sessions.TurnCompleted, e.turn(obj{"sessionId": first.SessionID}).Status)
+			messages := 0
+			for _, n := range e.all() {
+				if strings.Contains(n.Message, "was damaged") {
+					messages++
+				}
+			}
+			require.Equal(t, 1, messages)
+			w.stop()
+			require.Equal(t, 1, strings.Count(w.log.String(), "level=ERROR"), w.log)
+			require.Contains(t, w.log.String(), "a record in the database is damaged and was set aside")
+
+			w.start()
+			e = w.opens()
+			e.must("session/list", nil, &list)
+			require.Len(t, list.Sessions, 2)
+			w.stop()
+			require.Equal(t, 1, strings.Count(w.log.String(), "level=ERROR"), w.log)
+		})
+	}
+}
+
+// TestWireIsValidUTF8 has an agent, and files, with bytes that are no UTF-8: what goes to clients is JSON in UTF-8.
+func TestWireIsValidUTF8(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "one \xff\n")
+	w.start()
+	e := w.opens()
+	bad := "a\xff\xc3b"
+	w.plays(append([]string{initLine, piece("said " + bad),
+		`{"type":"tool_call","subtype":"started","call_id":"x","tool_call":{"mcpToolCall":{"args":{"odd":"` + bad + `","command":"` + bad + `"}}}}`,
+		`{"type":"tool_call","subtype":"completed","call_id":"x","tool_call":{"mcpToolCall":{"args":{"odd":"` + bad + `"},"result":{"success":{"content":"` + bad + `"}}}}}`,
+		`{"type":"tool_call","subtype":"started","call_id":"y","tool_call":{"shellToolCall":{"args":{"command":"` + bad + `"}}}}`,
+		`{"type":"tool_call","subtype":"completed","call_id":"y","tool_call":{"shellToolCall":{"args":{"command":"` + bad + `"},"result":{"success":{"stdout":"` + bad + `"}}}}}`},
+		append(lines(edits("c", "f", "one "+bad, "two "+bad)), succeeds(bad))...)...)
+	turn := e.turn(nil)
+	conn, err := net.Dial("unix", w.socket())
+	require.NoError(t, err)
+	defer conn.Close()
+	ask := []string{
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"workspace/subscribe","params":{"workspace":%q,"after":0}}`, w.ws),
+		`{"jsonrpc":"2.0","id":2,"method":"session/list"}`,
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"session/read","params":{"sessionId":%q}}`, turn.SessionID),
+	}
+	for i := range 6 {
+		ask = append(ask, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"item/read","params":{"itemId":"%s:%d"}}`, 10+i, turn.ID, i))
+	}
+	ask = append(ask, `{"jsonrpc":"2.0","id":99,"method":"daemon/status"}`)
+	_, err = io.WriteString(conn, strings.Join(ask, "\n")+"\n")
+	require.NoError(t, err)
+	from := rpc.NewFrameReader(conn, rpc.HardCap)
+	for n := 0; ; n++ {
+		body, err := from.Read()
+		require.NoError(t, err)
+		require.True(t, utf8.Valid(body) && json.Valid(body), "%q", body)
+		if bytes.Contains(body, []byte(`"id":99,`)) {
+			require.Greater(t, n, 10)
+			break
+		}
+	}
+}
