@@ -8,13 +8,10 @@ import (
 
 // objectDamaged is called by the store for an object that it has set aside; it does not wait.
 func (d *Daemon) objectDamaged(x sessions.Damage) {
-	d.damagedRecord(x.Workspace, string(x.Kind)+" "+x.ID, nil)
-	if x.Kind != sessions.KindDiff {
-		return
-	}
 	go func() { // whoever loads the workspace may hold what is needed
+		d.damagedRecord(x.Workspace, string(x.Kind)+" "+x.ID, nil)
 		for _, w := range d.loops() {
-			if w.root == x.Workspace {
+			if x.Kind == sessions.KindDiff && w.root == x.Workspace {
 				w.review.do(func() { w.review.retell(x.ID) })
 			}
 		}
@@ -27,7 +24,35 @@ func (d *Daemon) damagedRecord(root, what string, err error) {
 	if err != nil {
 		attrs = append(attrs, "err", err)
 	}
-	go d.log.Error("a record in the database is damaged and was set aside", attrs...)
+	d.log.Error("something in the database is damaged and was set aside", attrs...)
 	d.board.post("damage", slog.LevelWarn,
 		`something in the database was damaged: it was set aside, and everything else is served; the log names it, "cursord doctor" counts such objects. Check the disk`)
 }
+
+// damagedReview has a path whose review is damaged be one without a review: the file stays as it is.
+func (r *reviewer) damagedReview(rec sessions.ReviewRecord, err error) {
+	r.w.d.damagedRecord(r.w.root, "the review of "+rec.Path, err)
+	r.ops = append(r.ops, sessions.DropReview{Path: rec.Path, Session: rec.Session})
+	if told, err := r.w.d.store.Diff(r.w.root, rec.Path); err == nil {
+		r.told[rec.Path], r.left[rec.Path] = told, true
+	}
+}
+
+// retell stores and tells the diff of a path anew: that in the database was damaged.
+func (r *reviewer) retell(path string) {
+	var files []*file
+	for _, f := range r.at(path) {
+		if err := r.load(f); err != nil {
+			r.w.log.Error("a diff that was damaged cannot be made anew", "path", path, "err", err)
+			return
+		}
+		files = append(files, f)
+	}
+	if len(files) > 0 {
+		delete(r.composed, path)
+		r.save(files...)
+	}
+}
+
+// hollow reports whether a diff is but a stand-in for one that was damaged.
+func hollow(d *sessions.Diff) bool { return d.State == "pending" && len(d.Hunks) == 0 }

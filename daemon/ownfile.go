@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 )
 
@@ -73,4 +74,35 @@ func checkOwn(path string, info os.FileInfo) error {
 		return fmt.Errorf("%s is no regular file: move it away", path)
 	}
 	return checkOwner(path, info)
+}
+
+// maxConfig is far above what anybody has to say.
+const maxConfig = 1 << 20
+
+// readConfig reads a configuration that is a regular file, or /dev/null. It must be this user's or root's: it names
+// programs that run as this user.
+func readConfig(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if null, err := os.Stat(os.DevNull); err == nil && os.SameFile(info, null) {
+		return nil, nil
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file: write the configuration into one, or name another with CURSORD_CONFIG", path)
+	}
+	if foreign := (*foreignError)(nil); errors.As(checkOwner(path, info), &foreign) && foreign.owner != 0 {
+		return nil, fmt.Errorf("%w: copy it, and name the copy with CURSORD_CONFIG", foreign)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err == nil && len(data) > maxConfig {
+		err = fmt.Errorf("%s is larger than %d bytes", path, maxConfig)
+	}
+	return data, err
 }

@@ -127,34 +127,6 @@ func (r *reviewer) loadReviews() error {
 	return nil
 }
 
-// damagedReview has a path whose review is damaged be one without a review: the file stays as it is.
-func (r *reviewer) damagedReview(rec sessions.ReviewRecord, err error) {
-	r.w.d.damagedRecord(r.w.root, "the review of "+rec.Path, err)
-	r.ops = append(r.ops, sessions.DropReview{Path: rec.Path, Session: rec.Session})
-	if told, err := r.w.d.store.Diff(r.w.root, rec.Path); err == nil {
-		r.told[rec.Path], r.left[rec.Path] = told, true
-	}
-}
-
-// retell stores and tells the diff of a path anew: that in the database was damaged.
-func (r *reviewer) retell(path string) {
-	var files []*file
-	for _, f := range r.at(path) {
-		if err := r.load(f); err != nil {
-			r.w.log.Error("a diff that was damaged cannot be made anew", "path", path, "err", err)
-			return
-		}
-		files = append(files, f)
-	}
-	if len(files) > 0 {
-		delete(r.composed, path)
-		r.save(files...)
-	}
-}
-
-// hollow reports whether a diff is but a stand-in for one that was damaged.
-func hollow(d *sessions.Diff) bool { return d.State == "pending" && len(d.Hunks) == 0 }
-
 // windowClosed says that a call has ended that writes files; it does not block.
 func (r *reviewer) windowClosed() {
 	r.later.put(func() {

@@ -81,7 +81,7 @@ func (w space) setHolder(b *bolt.Bucket, key []byte, h holder) error {
 	if err := b.Put(key, h.encode()); err != nil {
 		return err
 	}
-	return w.releaseHolder(old)
+	return w.releaseHolder(key, old)
 }
 
 // dropHolder deletes a holder, if there is one.
@@ -93,13 +93,17 @@ func (w space) dropHolder(b *bolt.Bucket, key []byte) error {
 	if err := b.Delete(key); err != nil {
 		return err
 	}
-	return w.releaseHolder(old)
+	return w.releaseHolder(key, old)
 }
 
-func (w space) releaseHolder(old []byte) error {
+// releaseHolder takes away the references of a holder that is no more, if there was one. A damaged one is set aside.
+func (w space) releaseHolder(key, old []byte) error {
+	if old == nil {
+		return nil
+	}
 	h, err := decodeHolder(old)
 	if err != nil {
-		return nil // there was none, or none that can be read
+		return w.keepAside(fmt.Sprintf("review or intent %q %q", w.root, key), old)
 	}
 	for _, k := range h.blobs {
 		if err := w.release(k[:]); err != nil {

@@ -138,7 +138,7 @@ func damageOf(o Object) Damage {
 	return d
 }
 
-// Damaged returns how many objects were ever set aside in this database.
+// Damaged returns how many objects, reviews and intents were ever set aside in this database.
 func (s *Store) Damaged() (n int, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		if b := tx.Bucket(bucketDamaged); b != nil {
@@ -164,14 +164,17 @@ func (w space) setAside(at spot) error {
 		return nil
 	}
 	in, _ := standIn(w.tx, at, v)
+	return errors.Join(w.keepAside(at.String(), v), b.Put(at.key, in.encode()))
+}
+
+// keepAside keeps what was stored of something damaged.
+func (w space) keepAside(what string, v []byte) error {
 	aside, err := w.tx.CreateBucketIfNotExists(bucketDamaged)
 	if err != nil {
 		return err
 	}
 	n, err := aside.NextSequence()
-	return errors.Join(err,
-		aside.Put(be64(n), append([]byte(at.String()+"\x00"), v...)),
-		b.Put(at.key, in.encode()))
+	return errors.Join(err, aside.Put(be64(n), append([]byte(what+"\x00"), v...)))
 }
 
 // standIn makes what takes the place of the damaged object v, of what is known of it without v.

@@ -288,3 +288,37 @@ func TestDamagedContent(t *testing.T) {
 	require.Equal(t, "two", string(two))
 	require.NoError(t, s.Close())
 }
+
+// TestDamagedReview has a review and an intent be damaged: they have no state, and are set aside when they are dropped.
+func TestDamagedReview(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	s, _, err := Open(path, Options{})
+	require.NoError(t, err)
+	state := []byte(`{"n":1}`)
+	s.Submit(damagedRoot, []Op{PutReview{Path: "f", State: state}, PutReview{Path: "g", State: state}, PutIntent{N: 1, Data: state}}, nil)
+	require.NoError(t, s.Close())
+	change(t, path, func(tx *bolt.Tx) error {
+		w := spaceBucket(tx, damagedRoot)
+		for bucket, key := range map[string][]byte{string(bucketReviews): []byte("f"), string(bucketIntents): be64(1)} {
+			raw := bytes.Clone(w.Bucket([]byte(bucket)).Get(key))
+			raw[len(raw)-2]++
+			require.NoError(t, w.Bucket([]byte(bucket)).Put(key, raw))
+		}
+		return nil
+	})
+	s, _, err = Open(path, Options{})
+	require.NoError(t, err)
+	reviews, err := s.Reviews(damagedRoot)
+	require.NoError(t, err)
+	require.Equal(t, []ReviewRecord{{Path: "f"}, {Path: "g", State: state}}, reviews)
+	intents, err := s.Intents(damagedRoot)
+	require.NoError(t, err)
+	require.Equal(t, []Numbered{{N: 1}}, intents)
+	stored := make(chan error)
+	s.Submit(damagedRoot, []Op{DropReview{Path: "f"}, DropReview{Path: "g"}, DropIntent{N: 1}}, func(err error) { stored <- err })
+	require.NoError(t, <-stored)
+	n, err := s.Damaged()
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	require.NoError(t, s.Close())
+}

@@ -87,7 +87,7 @@ func TestDamagedByte(t *testing.T) {
 			require.Equal(t, 1, messages)
 			w.stop()
 			require.Equal(t, 1, strings.Count(w.log.String(), "level=ERROR"), w.log)
-			require.Contains(t, w.log.String(), "a record in the database is damaged and was set aside")
+			require.Contains(t, w.log.String(), "something in the database is damaged and was set aside")
 
 			w.start()
 			e = w.opens()

@@ -1,0 +1,84 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Done is closed when Close has ended.
+func (d *Daemon) Done() <-chan struct{} { return d.done }
+
+// What bounds the wait for agents to end and for their turns' ends to be stored; shorter while the database takes no changes.
+const (
+	drainTime   = 15 * time.Second
+	troubleTime = 6 * time.Second // an agent that ignores signals takes 5 s
+	lastTry     = time.Second     // for the database, once the agents have ended
+)
+
+// EndTurns ends every turn as interrupted and returns when that is stored and told, or cannot be: then it tells everybody
+// what is not stored. Later calls do nothing.
+func (d *Daemon) EndTurns() { d.endTurns.Do(d.endAllTurns) }
+
+func (d *Daemon) endAllTurns() {
+	for _, w := range d.loops() {
+		w.call(w.stop)
+	}
+	agents, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		d.turns.Wait()
+		close(agents)
+		d.unfinished.Wait()
+		close(ended)
+	}()
+	limit := time.NewTimer(drainTime)
+	defer limit.Stop()
+	look := time.NewTicker(100 * time.Millisecond)
+	defer look.Stop()
+	for began, late := time.Now(), false; !late; {
+		select {
+		case <-ended:
+			return
+		case <-limit.C:
+			d.log.Error("turns did not end in time; they will be interrupted at the next start")
+			return
+		case <-agents:
+			agents = nil
+		case <-look.C:
+			late = d.store.Trouble() != nil && (time.Since(began) > troubleTime || agents == nil && d.store.Retry(lastTry) != nil)
+		}
+	}
+	if what := d.store.Unstored(); what != "" {
+		d.board.post("unstored", slog.LevelError, fmt.Sprintf("the daemon ends and cannot store %s: %v", what, d.store.Trouble()))
+	}
+}
+
+// Close ends turns, loops and the store. Connections should be closed between EndTurns and Close.
+func (d *Daemon) Close() error {
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		<-d.done
+		return nil
+	}
+	d.closed = true
+	if d.idle != nil {
+		d.idle.Stop()
+	}
+	d.mu.Unlock()
+	d.endKeeping()
+	d.EndTurns()
+	d.keeping.Wait()
+	for _, w := range d.loops() {
+		w.close()
+	}
+	d.copies.close()
+	unstored := d.store.Unstored()
+	err := d.store.Close()
+	if trouble := d.store.Trouble(); trouble != nil && unstored != "" {
+		err = errors.Join(err, fmt.Errorf("not stored when the daemon ended: %s: %w", unstored, trouble))
+	}
+	close(d.done)
+	return err
+}
