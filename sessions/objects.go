@@ -3,7 +3,9 @@ package sessions
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -231,6 +233,41 @@ type Hunk struct {
 	Linked   []string `json:"linked,omitempty"`
 	Isolated bool     `json:"isolated,omitempty"` // in the copy of its session, and not in the file
 	Sources  []Source `json:"sources"`
+}
+
+// MaybeYours returns the ids of the hunks that may be a person's: those with an unknown source, and those that are decided
+// with one. A decision rejects them only by their ids.
+func (d *Diff) MaybeYours() map[string]bool {
+	ids := map[string]bool{}
+	for i := range d.Hunks {
+		if h := &d.Hunks[i]; h.MaybeYours() {
+			ids[h.ID] = true
+			for _, linked := range h.Linked {
+				ids[linked] = true
+			}
+		}
+	}
+	return ids
+}
+
+// MaybeYours reports whether no call of the agent explains something of the hunk.
+func (h *Hunk) MaybeYours() bool {
+	return slices.ContainsFunc(h.Sources, func(s Source) bool { return s.Via == ViaUnknown })
+}
+
+// MadeBy says for people how the agent made the hunk, as far as its calls explain it: "edit", or "edit and command".
+func (h *Hunk) MadeBy() string {
+	var words []string
+	for _, s := range h.Sources {
+		word := string(s.Via)
+		if s.Via == ViaShell {
+			word = "command"
+		}
+		if s.Via != ViaUnknown && !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " and ")
 }
 
 // A Source says who made a hunk.

@@ -61,11 +61,17 @@ func hunkHead(p palette, h sessions.Hunk) string {
 		head = fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)
 	}
 	head = p.cyan(head) + " " + p.yellow(clean(h.ID))
+	if by := h.MadeBy(); by != "" && by != "edit" {
+		head += p.dim(" by " + clean(by))
+	}
 	if h.Isolated {
 		head += p.dim(" in a copy")
 	}
 	if len(h.Linked) > 0 {
 		head += p.dim(" with " + clean(strings.Join(h.Linked, " ")))
+	}
+	if h.MaybeYours() {
+		head += "\n" + p.yellow("may be yours: no call of the agent explains it")
 	}
 	return head
 }

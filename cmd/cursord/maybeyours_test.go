@@ -148,6 +148,82 @@ func TestCommandsTellWhatMayBeYours(t *testing.T) {
 	w.requireTree(unexplainedBefore)
 }
 
+// TestReviewOfWhatMayBeYours goes through a file in which nothing is explained by a call. An answer about all later hunks
+// leaves them.
+func TestReviewOfWhatMayBeYours(t *testing.T) {
+	w := newWorld(t)
+	w.playsUnexplained()
+	script := shells("s", "true")
+	w.plays(lines(script, []string{execs("sleep 0.1; sed -i 's/^line 2$/two/; s/^line 10$/ten/; s/^line 18$/eighteen/' notes.txt")})...)
+	w.start()
+	w.opens().turn(nil)
+
+	r := w.reviews(t)
+	shown := r.shows()
+	require.Contains(t, shown, "hunk 1 of 3")
+	require.Regexp(t, `(?m)^@@ .* @@ \S+\nmay be yours: no call of the agent explains it\n`, shown)
+	shown = r.answers("d")
+	require.Contains(t, shown, "Left 2 hunks that may be yours; n rejects one at a time.")
+	require.Contains(t, shown, "hunk 1 of 2")
+	require.Contains(t, shown, "+ten")
+	w.requireTree(tree{"notes.txt": numbered(20, map[int]string{10: "ten\n", 18: "eighteen\n"})})
+	require.Contains(t, r.answers("n"), "+eighteen")
+	w.requireTree(tree{"notes.txt": numbered(20, map[int]string{18: "eighteen\n"})})
+	require.Contains(t, r.answers("u"), "hunk 1 of 2")
+	require.Contains(t, r.answers("a"), "accepted 2, rejected 1; nothing left to review")
+	r.ends(exitOK)
+	w.requireTree(tree{"notes.txt": numbered(20, map[int]string{10: "ten\n", 18: "eighteen\n"})})
+}
+
+// TestReviewAfterASplitLeavesWhatMayBeYours has the rest of a hunk that was split rejected, and all behind it.
+func TestReviewAfterASplitLeavesWhatMayBeYours(t *testing.T) {
+	w := newWorld(t)
+	w.playsUnexplained()
+	w.plays(lines(shells("s", "true"),
+		[]string{execs("sleep 0.1; sed -i 's/^line 2$/two/; s/^line 10$/ten/; s/^line 18$/eighteen/' notes.txt")})...)
+	w.start()
+	w.opens().turn(nil)
+	r := w.reviews(t)
+	r.shows()
+	r.answers("s")
+	require.Contains(t, r.answers("j"), "hunk 2 of 4")
+	shown := r.answers("d")
+	require.Contains(t, shown, "Left 3 hunks that may be yours; n rejects one at a time.") // one is the split hunk's first part
+	r.answers("q")
+	r.ends(exitOK)
+	w.requireTree(tree{"notes.txt": numbered(20, map[int]string{2: "", 10: "ten\n", 18: "eighteen\n"})})
+}
+
+// TestHunksSayHowTheyWereMade has a terminal show who made a hunk.
+func TestHunksSayHowTheyWereMade(t *testing.T) {
+	source := func(via ...sessions.Via) (h sessions.Hunk) {
+		h.ID = "1.2"
+		for _, v := range via {
+			h.Sources = append(h.Sources, sessions.Source{Via: v})
+		}
+		return h
+	}
+	const note = "\nmay be yours: no call of the agent explains it"
+	for _, c := range []struct {
+		hunk sessions.Hunk
+		says string
+	}{
+		{source(), ""},
+		{source(sessions.ViaEdit), ""},
+		{source(sessions.ViaEdit, sessions.ViaEdit), ""},
+		{source(sessions.ViaShell), " by command"},
+		{source(sessions.ViaTool), " by tool"},
+		{source(sessions.ViaHook), " by hook"},
+		{source(sessions.ViaEdit, sessions.ViaHook), " by edit and hook"},
+		{source(sessions.ViaUnknown), note},
+		{source(sessions.ViaEdit, sessions.ViaUnknown), note},
+		{source(sessions.ViaShell, sessions.ViaUnknown), " by command" + note},
+		{source("future\x1b"), " by future" + clean("\x1b")},
+	} {
+		require.Equal(t, "@@ whole file @@ 1.2"+c.says, hunkHead(false, c.hunk))
+	}
+}
+
 // TestManyThatMayBeYours has more hunks left than are worth a line each.
 func TestManyThatMayBeYours(t *testing.T) {
 	var out daemon.Decided

@@ -22,25 +22,42 @@ type reviewStep struct {
 }
 
 // decide accepts or rejects a part, with rest and all that is behind it in the file, and reports whether the person is
-// to be asked about the same part again.
+// to be asked about the same part again. Of what is behind it, a reject leaves what may be the person's.
 func (r *review) decide(ctx context.Context, f *reviewFile, p part, accept, rest bool) (again bool, err error) {
+	again, err = r.decidePart(ctx, f, p, accept, rest)
+	if i, known := r.find(f.diff.Path); known && r.files[i] == f && rest && !accept && !again && err == nil {
+		if n := len(f.diff.MaybeYours()); n > 0 {
+			r.tell(fmt.Sprintf("Left %s that may be yours; n rejects one at a time.", count(n, "hunk")))
+		}
+	}
+	return again, err
+}
+
+func (r *review) decidePart(ctx context.Context, f *reviewFile, p part, accept, rest bool) (again bool, err error) {
 	ids := []string{p.hunk.ID}
 	var lines *daemon.LineRange
 	end := p.step + max(p.to-p.from, 1)
+	last := end == len(steps(f.diff))
 	switch {
 	case !rest && !p.whole():
 		lines = &daemon.LineRange{From: p.from, To: p.to}
 	case rest && p.from > 0: // what is left of this hunk, and then the later ones
 		lines = &daemon.LineRange{From: p.from, To: p.of}
 		end = p.step + p.of - p.from
+		last = end == len(steps(f.diff))
 	case rest:
+		last = true
 		i := slices.IndexFunc(f.diff.Hunks, func(h sessions.Hunk) bool { return h.ID == p.hunk.ID })
+		yours := yoursUnless(accept, f.diff)
 		for _, h := range f.diff.Hunks[i+1:] {
-			ids = append(ids, h.ID)
+			if !yours[h.ID] {
+				ids = append(ids, h.ID)
+			}
 		}
-		end = len(steps(f.diff))
+		if i+len(ids) == len(f.diff.Hunks) { // nothing is left between
+			end = len(steps(f.diff))
+		}
 	}
-	last := end == len(steps(f.diff))
 	done, again, err := r.request(ctx, f, accept, ids, lines, p.step, end)
 	if err != nil || !done || !rest || last {
 		return again, err
@@ -49,7 +66,21 @@ func (r *review) decide(ctx context.Context, f *reviewFile, p part, accept, rest
 	if !ok || p.from > 0 {
 		return false, nil // the file has changed in between
 	}
-	return r.decide(ctx, f, p, accept, true)
+	yours := yoursUnless(accept, f.diff)
+	for _, p := range f.parts() {
+		if p.step >= f.at && !yours[p.hunk.ID] {
+			return r.decidePart(ctx, f, p, accept, true)
+		}
+	}
+	return false, nil
+}
+
+// yoursUnless returns the hunks that a decision about several leaves because they may be the person's: none if it accepts.
+func yoursUnless(accept bool, d *sessions.Diff) map[string]bool {
+	if accept {
+		return nil
+	}
+	return d.MaybeYours()
 }
 
 // request decides hunks, or lines of one, that are the file's steps from from to to, exclusive. It decides what the
