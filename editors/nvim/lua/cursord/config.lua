@@ -24,7 +24,7 @@ local M = {}
 --- @field signs boolean
 --- @field words boolean Highlight changed words inside changed lines.
 --- @field after_decide 'next'|'stay'
---- @field sign_text table<'add'|'change'|'delete', string>
+--- @field sign_text table<'add'|'change'|'delete'|'maybe', string>
 
 --- @class (exact) cursord.Config.Notify
 --- @field turn_end boolean
@@ -50,7 +50,7 @@ local defaults = {
     signs = true,
     words = true,
     after_decide = 'next',
-    sign_text = { add = '┃', change = '┃', delete = '▔' },
+    sign_text = { add = '┃', change = '┃', delete = '▔', maybe = '?' },
   },
   notify = { turn_end = true, progress = true },
 }

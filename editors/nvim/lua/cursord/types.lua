@@ -66,6 +66,7 @@
 --- @field lines string[]
 --- @field linked? string[]
 --- @field isolated? boolean in a copy of the workspace, and not in the file
+--- @field sources { sessionId: string, turnId: string, itemId?: string, via: 'edit'|'shell'|'tool'|'hook'|'unknown' }[]
 
 --- @class cursord.TextEdit
 --- @field range { start: { line: integer, character: integer }, ['end']: { line: integer, character: integer } }

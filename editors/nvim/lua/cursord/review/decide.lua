@@ -1,6 +1,8 @@
 --- Accept, reject, undo, redo, comment.
+local author = require('cursord.review.author')
 local config = require('cursord.config')
 local docs = require('cursord.docs')
+local marks = require('cursord.review.marks')
 local meanwhile = require('cursord.meanwhile')
 local rpc = require('cursord.rpc')
 local view = require('cursord.review.view')
@@ -159,6 +161,7 @@ end
 --- @field comment? string
 --- @field after? fun(ok: boolean)
 --- @field quiet? boolean
+--- @field skipped? { path: string, hunk: string, kind: string }[] what was chosen and is left
 
 local deciding = {} --- @type table<string, true> by hunk
 
@@ -185,15 +188,39 @@ local function set_deciding(ws, parts, gone)
   require('cursord.review.quickfix').refresh(ws)
 end
 
+--- What a decision has left and why, in words; "" for nothing.
+--- @param ws cursord.Workspace
+--- @param skipped { path: string, hunk: string, kind: string }[]
+local function skipped_words(ws, skipped)
+  local kinds, yours = {}, {}
+  for _, s in ipairs(skipped) do
+    local hunk = M.find(ws, s.hunk)
+    if s.kind == 'maybeYours' then
+      yours[#yours + 1] = hunk and ('%s:%d'):format(s.path, marks.row(hunk) + 1) or s.path
+    else
+      kinds[#kinds + 1] = ('%s (%s)'):format(s.path, s.kind)
+    end
+  end
+  local text = #kinds > 0 and '; left out: ' .. table.concat(kinds, ', ') or ''
+  if #yours > 0 then
+    local shown = vim.list_slice(yours, 1, 10)
+    if #yours > #shown then
+      shown[#shown + 1] = ('and %d more'):format(#yours - #shown)
+    end
+    text = ('%s; left %s that may be yours: %s (reject each by itself)'):format(
+      text,
+      M.count(#yours, 'hunk'),
+      table.concat(shown, ', ')
+    )
+  end
+  return text
+end
+
 local function finish(verb, ws, opts, ok, applied, skipped)
   if ok and not opts.quiet then
     local text = ('%s %s; %s'):format(done_words[verb], M.count(applied, 'hunk'), M.left(ws))
     if #skipped > 0 then
-      local kinds = {}
-      for _, s in ipairs(skipped) do
-        kinds[#kinds + 1] = ('%s (%s)'):format(s.path, s.kind)
-      end
-      rpc.say(text .. '; left out: ' .. table.concat(kinds, ', '), vim.log.levels.WARN)
+      rpc.say(text .. skipped_words(ws, skipped), vim.log.levels.WARN)
     else
       echo(text)
     end
@@ -231,7 +258,7 @@ function M.parts(verb, ws, parts, opts)
     local applied = 0
     local function stop(ok)
       set_deciding(ws, whole, nil)
-      finish(verb, ws, opts, ok, applied, {})
+      finish(verb, ws, opts, ok, applied, opts.skipped or {})
       done()
     end
     local function step(i)
@@ -342,7 +369,7 @@ function M.at(verb, buf, row, comment)
   end
 end
 
---- Decides what is in a range of rows.
+--- Decides what is in a range of rows. Of several hunks a reject leaves those that may be a person's.
 --- @param verb 'accept'|'reject'
 --- @param buf integer
 --- @param first integer
@@ -355,7 +382,18 @@ function M.range(verb, buf, first, last, comment)
     rpc.say('there is no hunk in these lines', vim.log.levels.WARN)
     return
   end
-  M.parts(verb, doc.ws, parts, { comment = comment })
+  local skipped = {}
+  local diff = doc.ws.diffs[doc.rel]
+  if verb == 'reject' and #parts > 1 and diff then
+    local left = author.left(diff)
+    parts = vim.tbl_filter(function(part)
+      if left[part.id] then
+        skipped[#skipped + 1] = { path = diff.path, hunk = part.id, kind = 'maybeYours' }
+      end
+      return not left[part.id]
+    end, parts)
+  end
+  M.parts(verb, doc.ws, parts, { comment = comment, skipped = skipped })
 end
 
 return M

@@ -1,4 +1,5 @@
 --- Groups of changed lines as extmarks.
+local author = require('cursord.review.author')
 local config = require('cursord.config')
 
 local api = vim.api
@@ -19,6 +20,8 @@ M.ns, M.ns_words = ns, ns_words
 --- @field here_from integer the number of the first line that is here, among the hunk's changed lines
 --- @field away_from integer
 --- @field isolated boolean
+--- @field maybe boolean it may be a person's
+--- @field note? string what is said behind its first line
 --- @field row integer by the diff
 --- @field dressed? boolean all of it is drawn
 
@@ -60,7 +63,7 @@ end
 --- @return { row: integer, text: string }[] present the lines that must be there
 function M.parse(hunk)
   local row = first_row(hunk)
-  local isolated = hunk.isolated or false
+  local isolated, maybe = hunk.isolated or false, author.maybe_yours(hunk)
   local elsewhere = isolated and '+' or '-'
   local groups, present, group, before, changed = {}, {}, nil, ' ', 0
   for _, line in ipairs(hunk.lines) do
@@ -69,8 +72,10 @@ function M.parse(hunk)
       group = nil
     else
       if not group or sign == '-' and before == '+' then
-        group = { row = row, here = {}, away = {}, isolated = isolated, below = false }
+        group =
+          { row = row, here = {}, away = {}, isolated = isolated, maybe = maybe, below = false }
         groups[#groups + 1] = group
+        group.note = maybe and #groups == 1 and author.note or nil
       end
       local lines, from = group.here, 'here_from'
       if sign == elsewhere then
@@ -177,7 +182,10 @@ function M.place(buf, group)
   if group.isolated then
     dels, adds = adds, dels
   end
-  local kind = #dels == 0 and 'add' or #adds == 0 and 'delete' or 'change'
+  local kind = group.maybe and 'maybe'
+    or #dels == 0 and 'add'
+    or #adds == 0 and 'delete'
+    or 'change'
   local last = api.nvim_buf_line_count(buf) - 1
   local row = math.min(group.row, last)
   group.below = group.row > last
@@ -186,7 +194,10 @@ function M.place(buf, group)
     opts.end_row, opts.end_col = row + #group.here - 1, 0
   end
   if cfg.overlay and #group.here > 0 then
-    opts.line_hl_group = highlights[group.isolated].here
+    opts.line_hl_group = group.maybe and 'CursordMaybe' or highlights[group.isolated].here
+  end
+  if cfg.overlay and group.note then
+    opts.virt_text = { { '  ' .. group.note, 'CursordMaybeText' } }
   end
   if cfg.signs then
     opts.sign_text = cfg.sign_text[kind]
@@ -194,6 +205,7 @@ function M.place(buf, group)
       add = 'CursordSignAdd',
       change = 'CursordSignChange',
       delete = 'CursordSignDelete',
+      maybe = 'CursordSignMaybe',
     })[kind]
   end
   group.mark = api.nvim_buf_set_extmark(buf, ns, row, 0, opts)

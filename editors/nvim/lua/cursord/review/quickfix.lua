@@ -1,4 +1,5 @@
 --- The quickfix list of all hunks, with keys to decide them.
+local author = require('cursord.review.author')
 local decide = require('cursord.review.decide')
 local docs = require('cursord.docs')
 local marks = require('cursord.review.marks')
@@ -23,10 +24,15 @@ local function text_of(diff, hunk)
       first = line
     end
   end
+  local by = author.made_by(hunk)
+  local made = (by == '' and '' or ' by ' .. by)
+    .. (author.maybe_yours(hunk) and ' (may be yours)' or '')
   if hunk.kind == 'file' and diff.kind ~= 'modified' then
-    return diff.kind .. (added + removed > 0 and (' (+%d -%d)'):format(added, removed) or '')
+    return diff.kind
+      .. (added + removed > 0 and (' (+%d -%d)'):format(added, removed) or '')
+      .. made
   end
-  return ('+%d -%d  %s'):format(added, removed, (first or ''):gsub('\r$', ''))
+  return ('+%d -%d%s  %s'):format(added, removed, made, (first or ''):gsub('\r$', ''))
 end
 
 --- @param ws cursord.Workspace

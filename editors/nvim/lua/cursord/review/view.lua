@@ -1,4 +1,5 @@
 --- What buffers show of the review. A buffer's text moves the marks; the daemon's next diff makes them exact.
+local author = require('cursord.review.author')
 local config = require('cursord.config')
 local marks = require('cursord.review.marks')
 
@@ -52,9 +53,9 @@ function M.clear(buf)
   end
 end
 
---- Whether two hunks have the same lines.
+--- Whether two hunks look the same.
 local function is_same(a, b)
-  if #a.lines ~= #b.lines then
+  if #a.lines ~= #b.lines or author.maybe_yours(a) ~= author.maybe_yours(b) then
     return false
   end
   for i, line in ipairs(a.lines) do

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestNvimMaybeYours shows apart what no call of the agent explains, leaves it when several hunks are rejected, and rejects
+// it by itself.
+func TestNvimMaybeYours(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		e, _ := w.unexplained()
+		n := w.neovim(t, bin, "", "notes.txt")
+		n.ex("Cursord review")
+		n.hunksOf("notes.txt", 1) // it is connected
+		n.ex("Cursord review")
+		n.until("the list", `local list = vim.fn.getqflist()
+			return #list == 3 and list[3].text == '+1 -1 (may be yours)  +twelve' and list[1].text == '+1 -1  +two'`)
+		shown := n.screen()
+		require.Regexp(t, `\? twelve +may be yours: no call of the agent explains it`, shown)
+		n.ex("edit f")
+		n.hunksOf("f", 2)
+		require.NotContains(t, n.screen(), "may be yours: no call")
+		n.ex("buffer notes.txt")
+		n.ex("Cursord overlay")
+		require.Contains(t, n.screen(), "? twelve")
+		require.NotContains(t, n.screen(), "may be yours: no call", "only signs")
+		n.ex("Cursord overlay")
+
+		// All, the file, or a range of several.
+		n.ex("Cursord reject!")
+		n.until("what is left", "return said[#said] and said[#said].text == ...",
+			"cursord: rejected 2 hunks; 1 hunk left in 1 file; left 1 hunk that may be yours: notes.txt:12 (reject each by itself)")
+		n.agree(e, "notes.txt", unexplainedAfter["notes.txt"], 1)
+		w.requireTree(unexplainedBefore.with(unexplainedAfter, "notes.txt"))
+		n.lua("said = {}")
+		n.ex("Cursord reject file")
+		n.until("what is left", "return said[#said] and said[#said].text == ...",
+			"cursord: rejected 0 hunks; 1 hunk left in 1 file; left 1 hunk that may be yours: notes.txt:12 (reject each by itself)")
+
+		n.keys("12G")
+		n.ex("Cursord reject")
+		n.agree(e, "notes.txt", unexplainedBefore["notes.txt"], 0)
+		w.requireTree(unexplainedBefore)
+		n.ex("Cursord undo")
+		n.agree(e, "notes.txt", unexplainedAfter["notes.txt"], 1)
+		require.Contains(t, n.screen(), "may be yours: no call", "it is drawn as before")
+	})
+}
+
+// TestNvimRangeLeavesWhatMayBeYours rejects all lines of a file with several such hunks, and one of them alone.
+func TestNvimRangeLeavesWhatMayBeYours(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.playsUnexplained()
+		w.plays(lines(shells("s", "true"), []string{execs("sleep 0.1; sed -i 's/^line 2$/two/; s/^line 18$/eighteen/' notes.txt")})...)
+		w.start()
+		e := w.opens()
+		e.turn(nil)
+		after := numbered(20, map[int]string{2: "two\n", 18: "eighteen\n"})
+		n := w.neovim(t, bin, "", "notes.txt")
+		n.ex("Cursord review")
+		n.hunksOf("notes.txt", 2)
+		n.ex("%Cursord reject")
+		n.until("what is left", "return said[#said] and said[#said].text == ...", "cursord: rejected 0 hunks; 2 hunks left in 1 file; "+
+			"left 2 hunks that may be yours: notes.txt:2, notes.txt:18 (reject each by itself)")
+		n.agree(e, "notes.txt", after, 2)
+		n.ex("10,20Cursord reject")
+		n.agree(e, "notes.txt", numbered(20, map[int]string{2: "two\n"}), 1)
+	})
+}

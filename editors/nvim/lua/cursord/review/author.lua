@@ -1,0 +1,50 @@
+--- How a hunk was made, by its sources.
+local M = {}
+
+M.note = 'may be yours: no call of the agent explains it'
+
+--- Whether no call of the agent explains something of a hunk, so that it may be a person's.
+--- @param hunk cursord.Hunk
+--- @return boolean
+function M.maybe_yours(hunk)
+  for _, source in ipairs(hunk.sources or {}) do
+    if source.via == 'unknown' then
+      return true
+    end
+  end
+  return false
+end
+
+--- The hunks of a diff that a reject of several leaves: those that may be a person's, and what is decided with them.
+--- @param diff cursord.Diff
+--- @return table<string, true> by id
+function M.left(diff)
+  local ids = {}
+  for _, hunk in ipairs(diff.hunks) do
+    if M.maybe_yours(hunk) then
+      ids[hunk.id] = true
+      for _, id in ipairs(hunk.linked or {}) do
+        ids[id] = true
+      end
+    end
+  end
+  return ids
+end
+
+--- The word for how the agent made a hunk, as far as its calls explain it; "" for the usual, an edit.
+--- @param hunk cursord.Hunk
+--- @return string
+function M.made_by(hunk)
+  local words, seen = {}, {}
+  for _, source in ipairs(hunk.sources or {}) do
+    local word = source.via == 'shell' and 'command' or source.via
+    if word ~= 'unknown' and not seen[word] then
+      seen[word] = true
+      words[#words + 1] = word
+    end
+  end
+  local text = table.concat(words, ' and ')
+  return text == 'edit' and '' or text
+end
+
+return M
