@@ -97,6 +97,9 @@ func (s *Server) hunkActions(w *workspace, uri string, r Range) (actions []codeA
 	for i, p := range here[:min(len(here), maxHunksOffered)] {
 		list := []diagnostic{s.diagnosticOf(w, &p)}
 		name := fmt.Sprintf("hunk %d/%d (%s)", p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk))
+		if p.hunk.MaybeYours() {
+			name += ", which may be yours"
+		}
 		accept := s.acceptAction(w, "Accept "+name, kindQuickFix, []*sessions.Hunk{p.hunk})
 		accept.Diagnostics, accept.IsPreferred = list, i == 0
 		reject := codeAction{
@@ -113,19 +116,26 @@ func (s *Server) hunkActions(w *workspace, uri string, r Range) (actions []codeA
 	diff := here[0].diff
 	if len(diff.Hunks) > 1 {
 		title := fmt.Sprintf("all %d hunks of %s", len(diff.Hunks), diff.Path)
+		reject := "Reject " + title + butYours(len(diff.MaybeYours()))
 		actions = append(actions,
 			s.acceptAction(w, "Accept "+title, kindSource+".cursord", pointers(diff.Hunks)),
 			codeAction{
-				Title: "Reject " + title, Kind: kindSource + ".cursord",
-				Command: commandOf("Reject "+title, commandRejectFile, target{Workspace: w.path, Path: diff.Path}),
+				Title: reject, Kind: kindSource + ".cursord",
+				Command: commandOf(reject, commandRejectFile, target{Workspace: w.path, Path: diff.Path}),
 			})
 	}
 	if len(w.diffs) > 1 {
 		title := fmt.Sprintf("all %d hunks in %d files", w.hunks(), len(w.diffs))
-		for _, one := range []struct{ verb, command string }{{"Accept ", commandAcceptAll}, {"Reject ", commandRejectAll}} {
+		yours := 0
+		for _, d := range w.diffs {
+			yours += len(d.MaybeYours())
+		}
+		for _, one := range []struct{ title, command string }{
+			{"Accept " + title, commandAcceptAll}, {"Reject " + title + butYours(yours), commandRejectAll},
+		} {
 			actions = append(actions, codeAction{
-				Title: one.verb + title, Kind: kindSource + ".cursord",
-				Command: commandOf(one.verb+title, one.command, target{Workspace: w.path}),
+				Title: one.title, Kind: kindSource + ".cursord",
+				Command: commandOf(one.title, one.command, target{Workspace: w.path}),
 			})
 		}
 	}
@@ -133,6 +143,14 @@ func (s *Server) hunkActions(w *workspace, uri string, r Range) (actions []codeA
 		Title: "Open full diff", Kind: kindSource + ".cursord",
 		Command: commandOf("Open full diff", commandDiff, target{Workspace: w.path}),
 	})
+}
+
+// butYours says behind the title of a reject how many hunks it leaves.
+func butYours(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" but %d that may be yours", n)
 }
 
 func pointers(hunks []sessions.Hunk) (list []*sessions.Hunk) {

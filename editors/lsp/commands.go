@@ -72,8 +72,8 @@ func init() {
 		commandAcceptAll:  deciding(true, everywhere),
 		commandAccepted:   (*Server).acceptedCommand,
 		commandReject:     deciding(false, atTarget),
-		commandRejectFile: deciding(false, inFile),
-		commandRejectAll:  deciding(false, everywhere),
+		commandRejectFile: rejectingSeveral(inFile),
+		commandRejectAll:  rejectingSeveral(everywhere),
 		commandUndo:       (*Server).undoCommand,
 		commandRedo:       (*Server).redoCommand,
 		commandNext:       func(s *Server, t *target) (any, error) { return s.goTo(t, 1) },
@@ -176,6 +176,27 @@ func deciding(accept bool, choose chooser) commander {
 			return nil, s.shown(err)
 		}
 		s.decide(w, accept, chosen)
+		return nil, nil
+	}
+}
+
+// rejectingSeveral is deciding for a command that names no hunk: it leaves what may be the person's, and says so.
+func rejectingSeveral(choose chooser) commander {
+	return func(s *Server, t *target) (any, error) {
+		w, err := s.folderOf(t)
+		if err != nil {
+			return nil, err
+		}
+		chosen, err := choose(s, w, t)
+		if err != nil {
+			return nil, s.shown(err)
+		}
+		rest, left := w.withoutYours(chosen)
+		if len(rest) == 0 {
+			s.show(levelWarning, "cursord: rejected nothing; %s", left)
+			return nil, nil
+		}
+		s.decideThere(w, false, rest, left, true)
 		return nil, nil
 	}
 }

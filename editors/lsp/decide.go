@@ -3,10 +3,12 @@ package lsp
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"cursord/daemon"
 	"cursord/rpc"
+	"cursord/sessions"
 )
 
 // lookAgain is after how long it is looked whether the editor has loaded what was written under it.
@@ -33,12 +35,48 @@ func (s *Server) decide(w *workspace, accept bool, chosen []string) {
 	if len(rest) == 0 {
 		return
 	}
-	s.decideThere(w, accept, rest, true)
+	s.decideThere(w, accept, rest, "", true)
 }
 
-// decideThere has the daemon decide. With again it is tried once more without the hunks that are not there any more: of
+// withoutYours returns those of chosen hunks that are certainly the agent's, and says which are not; "" if all are.
+func (w *workspace) withoutYours(chosen []string) (rest []string, left string) {
+	const shown = 5
+	where := map[string]string{}
+	for _, d := range w.diffs {
+		yours := d.MaybeYours()
+		for i := range d.Hunks {
+			if h := &d.Hunks[i]; yours[h.ID] {
+				where[h.ID] = fmt.Sprintf("%s:%d", d.Path, firstChanged(h))
+			}
+		}
+	}
+	var places []string
+	for _, id := range chosen {
+		if at, yours := where[id]; yours {
+			places = append(places, at)
+		} else {
+			rest = append(rest, id)
+		}
+	}
+	n := len(places)
+	if n == 0 {
+		return rest, ""
+	}
+	if n > shown {
+		places = append(places[:shown], fmt.Sprintf("and %d more", n-shown))
+	}
+	return rest, fmt.Sprintf("left %s that may be yours: %s (reject each by itself)", number(n, "hunk"), strings.Join(places, ", "))
+}
+
+// firstChanged returns the line of the file, from 1, at which a hunk's first change is.
+func firstChanged(h *sessions.Hunk) int {
+	context := slices.IndexFunc(h.Lines, func(line string) bool { return !strings.HasPrefix(line, " ") })
+	return max(h.NewStart+max(context, 0), 1)
+}
+
+// decideThere has the daemon decide. What was left is said with what was done. With again it is tried once more without the hunks that are not there any more: of
 // many that were shown, some may just have been decided, or have become others.
-func (s *Server) decideThere(w *workspace, accept bool, chosen []string, again bool) {
+func (s *Server) decideThere(w *workspace, accept bool, chosen []string, left string, again bool) {
 	method, verb := "diff/reject", "rejected"
 	if accept {
 		method, verb = "diff/accept", "accepted"
@@ -46,19 +84,19 @@ func (s *Server) decideThere(w *workspace, accept bool, chosen []string, again b
 	call(s, method, rpc.DecideParams{Workspace: w.path, Hunks: &chosen}, func(done daemon.Decided, err error) {
 		if kindOf(err) == "notFound" && again && len(chosen) > 1 {
 			call(s, "diff/list", rpc.DiffParams{Workspace: w.path}, func(list rpc.DiffList, listErr error) {
-				var left []string
+				var present []string
 				for _, d := range list.Diffs {
 					for _, h := range d.Hunks {
 						if slices.Contains(chosen, h.ID) {
-							left = append(left, h.ID)
+							present = append(present, h.ID)
 						}
 					}
 				}
-				if listErr != nil || len(left) == 0 {
+				if listErr != nil || len(present) == 0 {
 					s.complain(err)
 					return
 				}
-				s.decideThere(w, accept, left, false)
+				s.decideThere(w, accept, present, left, false)
 			})
 			return
 		}
@@ -76,7 +114,11 @@ func (s *Server) decideThere(w *workspace, accept bool, chosen []string, again b
 			if len(done.Skipped) > 0 {
 				message += fmt.Sprintf(", %s could not be: %s", number(len(done.Skipped), "hunk"), done.Skipped[0].Kind)
 			}
-			s.show(levelInfo, "%s", message)
+			if left != "" {
+				s.show(levelWarning, "%s; %s", message, left)
+			} else {
+				s.show(levelInfo, "%s", message)
+			}
 			s.hintStale(w)
 		})
 	})

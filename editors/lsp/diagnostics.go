@@ -50,13 +50,28 @@ func (s *Server) placedAt(w *workspace, uri string) (all []placed) {
 
 // diagnosticOf returns a hunk as it is listed.
 func (s *Server) diagnosticOf(w *workspace, p *placed) diagnostic {
-	message := fmt.Sprintf("%d/%d %s", p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk))
+	message := fmt.Sprintf("%d/%d %s%s", p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk), authorOf(p.hunk))
 	if title := titleOf(w, p.hunk); title != "" {
 		message += " · " + title
 	}
-	return diagnostic{
-		Range: p.lineRange(s.client.encoding), Severity: severityInformation, Source: source, Code: encoded(p.hunk.ID), Message: message,
+	severity := severityInformation
+	if p.hunk.MaybeYours() {
+		severity = severityWarning
 	}
+	return diagnostic{
+		Range: p.lineRange(s.client.encoding), Severity: severity, Source: source, Code: encoded(p.hunk.ID), Message: message,
+	}
+}
+
+// authorOf says behind a hunk's summary how it was made, unless by edits alone, and whether it may be the person's.
+func authorOf(h *sessions.Hunk) (text string) {
+	if by := h.MadeBy(); by != "" && by != "edit" {
+		text = " by " + by
+	}
+	if h.MaybeYours() {
+		text += " · may be yours: no call of the agent explains it"
+	}
+	return text
 }
 
 // titleOf returns what a hunk was made for.

@@ -39,7 +39,7 @@ func (s *Server) folderShowing(uri string) *workspace {
 
 // describe returns a hunk for people.
 func (s *Server) describe(w *workspace, p *placed) markup {
-	head := fmt.Sprintf("hunk %d/%d %s", p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk))
+	head := fmt.Sprintf("hunk %d/%d %s%s", p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk), authorOf(p.hunk))
 	if title := titleOf(w, p.hunk); title != "" {
 		head += " · " + title
 	}
@@ -114,8 +114,12 @@ func (s *Server) inlayHints(p *inlayHintParams) ([]inlayHint, error) {
 			at = one.text.lineRange(line, line+1, s.client.encoding).End
 		}
 		tip := s.describe(w, &one)
+		who := "agent"
+		if one.hunk.MaybeYours() {
+			who = "may be yours"
+		}
 		list = append(list, inlayHint{
-			Position: at, Label: fmt.Sprintf("agent %d/%d %s", one.index+1, len(one.diff.Hunks), summary(one.diff, one.hunk)),
+			Position: at, Label: fmt.Sprintf("%s %d/%d %s", who, one.index+1, len(one.diff.Hunks), summary(one.diff, one.hunk)),
 			Tooltip: &tip, PaddingLeft: true,
 		})
 	}

@@ -12,6 +12,7 @@ const (
 	source          = "cursord" // of diagnostics, and the section of settings
 	syncIncremental = 2
 
+	severityWarning     = 2
 	severityInformation = 3
 
 	kindQuickFix = "quickfix"
