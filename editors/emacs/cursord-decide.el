@@ -149,18 +149,53 @@ is the second attempt."
 (defun cursord--say-decided (ws method applied skipped)
   "Say that METHOD was done with APPLIED hunks of WS, and SKIPPED left out."
   (cursord-say "%s %s; %s%s%s" (alist-get method cursord--done-words) (cursord-plural applied "hunk") (cursord-left ws)
-               (if (seq-empty-p skipped)
-                   ""
-                 (concat "; left out: "
-                         (mapconcat (lambda (one) (format "%s (%s)" (plist-get one :path) (plist-get one :kind))) skipped ", ")))
+               (cursord--skipped-text ws skipped)
                (cursord--gone-now ws)))
+
+(defun cursord--skipped-text (ws skipped)
+  "Say which hunks of WS were SKIPPED and why; \"\" for none."
+  (let* ((yours-p (lambda (one) (equal (plist-get one :kind) "maybeYours")))
+         (yours (seq-filter yours-p skipped))
+         (others (seq-remove yours-p skipped))
+         (most 10))
+    (concat
+     (and others
+          (concat "; left out: "
+                  (mapconcat (lambda (one) (format "%s (%s)" (plist-get one :path) (plist-get one :kind))) others ", ")))
+     (and yours
+          (format "; left %s that may be yours: %s%s (reject each by itself)"
+                  (cursord-plural (length yours) "hunk")
+                  (mapconcat (lambda (one)
+                               (if-let* ((hunk (car (cursord-find-hunk ws (plist-get one :hunk)))))
+                                   (format "%s:%d" (plist-get one :path) (1+ (cursord-hunk-row hunk)))
+                                 (plist-get one :path)))
+                             (take most yours) ", ")
+                  (if (> (length yours) most) (format ", and %d more" (- (length yours) most)) ""))))))
 
 ;;;; Decisions
 
-(defun cursord-decide (ws method parts &optional comment after)
+(defun cursord-decide-some (ws method parts comment)
+  "Do METHOD with PARTS of hunks in WS; COMMENT goes to the agent.
+If they are of several hunks a reject leaves those that may be a person's."
+  (let ((left (make-hash-table :test #'equal)) rest skipped)
+    (when (and (eq method :diff/reject) (cdr parts))
+      (maphash (lambda (path diff)
+                 (dolist (id (cursord-maybe-yours (plist-get diff :hunks)))
+                   (puthash id path left)))
+               (cursord-workspace-diffs ws)))
+    (dolist (part parts)
+      (let* ((id (plist-get (if (keywordp (car part)) part (car part)) :id))
+             (path (gethash id left)))
+        (if path
+            (push (list :path path :hunk id :kind "maybeYours") skipped)
+          (push part rest))))
+    (cursord-decide ws method (nreverse rest) comment nil (nreverse skipped))))
+
+(defun cursord-decide (ws method parts &optional comment after skipped)
   "Do METHOD, `:diff/accept' or `:diff/reject', with PARTS of hunks in WS.
 A part is a hunk as it was seen, or (HUNK FROM . TO) for some of its changed
-lines.  COMMENT goes to the agent.  AFTER is called with whether it was done."
+lines.  COMMENT goes to the agent.  AFTER is called with whether it was done.
+SKIPPED is what was chosen and is left, as in an answer."
   (let* ((comment (and comment (list :comment comment)))
          (after (or after #'ignore))
          (whole (seq-filter (lambda (part) (keywordp (car part))) parts))
@@ -177,7 +212,7 @@ lines.  COMMENT goes to the agent.  AFTER is called with whether it was done."
          (named-let step ((steps steps))
            (if (null steps)
                (progn
-                 (cursord--say-decided ws method applied nil)
+                 (cursord--say-decided ws method applied skipped)
                  (cursord-protected after t)
                  (funcall done))
              (cursord--send-decision
@@ -250,14 +285,22 @@ Again, it takes back the one before."
       (unless (string-blank-p text)
         text))))
 
+(defun cursord--but-yours (ws)
+  "Say how many hunks a reject of all of WS leaves; \"\" for none."
+  (let ((count 0))
+    (maphash (lambda (_path diff) (cl-incf count (length (cursord-maybe-yours (plist-get diff :hunks)))))
+             (cursord-workspace-diffs ws))
+    (if (zerop count) "" (format ", but %d that may be yours" count))))
+
 (defun cursord-confirm-all (ws method)
   "Ask whether METHOD is meant for all of WS.
 What came while it was asked was not meant."
   (let ((pending (cursord-pending ws)))
     (when (zerop (car pending))
       (user-error "There is nothing to review"))
-    (and (y-or-n-p (format "%s %s in %s? " (if (eq method :diff/accept) "Accept all" "Reject all")
-                           (cursord-plural (car pending) "hunk") (cursord-plural (cdr pending) "file")))
+    (and (y-or-n-p (format "%s %s in %s%s? " (if (eq method :diff/accept) "Accept all" "Reject all")
+                           (cursord-plural (car pending) "hunk") (cursord-plural (cdr pending) "file")
+                           (if (eq method :diff/accept) "" (cursord--but-yours ws))))
          (or (equal pending (cursord-pending ws))
              (user-error "There are other hunks now; look at them first")))))
 

@@ -104,7 +104,7 @@ COMMENT goes to the agent."
       (let ((parts (cursord--parts-of-region))
             (ws (if (cursord--in-review-p) cursord-buffer-workspace (cursord-document-ws (cursord-document)))))
         (deactivate-mark)
-        (cursord-decide ws method parts comment))
+        (cursord-decide-some ws method parts comment))
     (pcase-let ((`(,ws . ,hunk) (cursord-hunk-here))
                 (buffer (current-buffer))
                 (window (selected-window))
@@ -127,7 +127,8 @@ With a prefix argument ask for a COMMENT, for the agent's next prompt."
 (defun cursord-reject-hunk (&optional comment)
   "Reject the hunk at point, or what is in the region of hunks.
 The lines are as before the agent then.  `cursord-undo' takes that back, and so
-does `undo' in the buffer of the file.  With a prefix argument ask for a
+does `undo' in the buffer of the file.  Of a region with several hunks it leaves
+those that may be yours.  With a prefix argument ask for a
 COMMENT, for the agent's next prompt."
   (interactive (list (cursord-read-comment)))
   (cursord--decide-here :diff/reject comment))
@@ -141,7 +142,8 @@ COMMENT, for the agent's next prompt."
 
 ;;;###autoload
 (defun cursord-reject-file ()
-  "Reject all hunks of the file at point, those that are shown."
+  "Reject all hunks of the file at point, those that are shown.
+Those that may be yours are left; `cursord-reject-hunk' rejects each."
   (interactive)
   (pcase-let ((`(,ws ,path . ,hunks) (cursord-file-here)))
     (cursord-decide-all ws :diff/reject path hunks)))
@@ -156,7 +158,8 @@ COMMENT, for the agent's next prompt."
 
 ;;;###autoload
 (defun cursord-reject-all ()
-  "Reject all hunks of the workspace, after a question."
+  "Reject all hunks of the workspace, after a question.
+Those that may be yours are left; `cursord-reject-hunk' rejects each."
   (interactive)
   (let ((ws (cursord-workspace-open)))
     (when (cursord-confirm-all ws :diff/reject)
@@ -171,12 +174,6 @@ COMMENT, for the agent's next prompt."
     (cursord-comment ws hunk text)))
 
 ;;;; From hunk to hunk
-
-(defun cursord-hunk-row (hunk)
-  "The row, from 0, of the first changed line of HUNK in its file."
-  (if-let* ((group (caar (cursord-groups hunk))))
-      (max 0 (cursord-group-row group))
-    0))
 
 (defun cursord-review-paths (ws)
   "The paths with something to review in WS, in order."

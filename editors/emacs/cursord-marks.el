@@ -18,6 +18,7 @@
 
 (require 'cl-lib)
 (require 'cursord-workspace)
+(require 'cursord-author)
 
 (defcustom cursord-shown-lines 8
   "How many lines that are not in a buffer are shown of a change.
@@ -69,6 +70,12 @@ The review buffer has all of them.  0 is for a line that counts them."
 (defun cursord-isolated-p (hunk)
   "Whether HUNK is in the copy of its session, and its old lines are in the file."
   (eq (plist-get hunk :isolated) t))
+
+(defun cursord-hunk-row (hunk)
+  "The row, from 0, of the first changed line of HUNK in its file."
+  (if-let* ((group (caar (cursord-groups hunk))))
+      (max 0 (cursord-group-row group))
+    0))
 
 (defun cursord-groups (hunk)
   "The groups of HUNK, and the lines that must be in the file.
@@ -155,16 +162,22 @@ It moves point; the value is the row then, else nil."
          (isolated (cursord-isolated-p (cursord-group-hunk group)))
          (absent (cursord-group-absent group))
          (present (cursord-group-present group))
+         (maybe (cursord-maybe-yours-p (cursord-group-hunk group)))
+         (note (and maybe (eql 0 (cursord-group-from group))
+                    (propertize (concat cursord-maybe-text "\n") 'face 'cursord-maybe-note)))
          (mark (and (fboundp 'define-fringe-bitmap)
                     (propertize "|" 'display
-                                (list 'left-fringe (if present 'cursord-fringe-bar 'cursord-fringe-gap) 'cursord-fringe)))))
+                                (list 'left-fringe (if present 'cursord-fringe-bar 'cursord-fringe-gap)
+                                      (if maybe 'cursord-maybe-note 'cursord-fringe))))))
     (if (not (bound-and-true-p cursord-mode))
         (dolist (property '(face keymap before-string help-echo))
           (overlay-put overlay property nil))
-      (overlay-put overlay 'face (and present (if isolated 'cursord-removed 'cursord-added)))
+      (overlay-put overlay 'face (and present (cond (maybe 'cursord-maybe) (isolated 'cursord-removed) (t 'cursord-added))))
+      (overlay-put overlay 'help-echo (and maybe cursord-maybe-text))
       (overlay-put overlay 'keymap cursord-hunk-map)
       (overlay-put overlay 'before-string
-                   (concat (and absent (overlay-get overlay 'cursord-below) "\n")
+                   (concat (and (or absent note) (overlay-get overlay 'cursord-below) "\n")
+                           note
                            (and absent (if isolated
                                            (cursord--absent-text absent "+" 'cursord-added)
                                          (cursord--absent-text absent "-" 'cursord-removed)))
@@ -201,7 +214,8 @@ That is the one of THERE, a table of those there were, if it is still right."
   "Whether the groups A and B look alike."
   (and (equal (cursord-group-old a) (cursord-group-old b))
        (equal (cursord-group-new a) (cursord-group-new b))
-       (eq (cursord-isolated-p (cursord-group-hunk a)) (cursord-isolated-p (cursord-group-hunk b)))))
+       (eq (cursord-isolated-p (cursord-group-hunk a)) (cursord-isolated-p (cursord-group-hunk b)))
+       (eq (cursord-maybe-yours-p (cursord-group-hunk a)) (cursord-maybe-yours-p (cursord-group-hunk b)))))
 
 (cl-defstruct (cursord-placing (:constructor cursord--placing-make) (:copier nil))
   "How far the hunks of a diff are placed."

@@ -39,6 +39,12 @@
         (and (plist-get diff :newMode) (plist-get diff :oldMode)
              (format "old mode %s\nnew mode %s\n" (plist-get diff :oldMode) (plist-get diff :newMode)))))))
 
+(defun cursord--author-text (hunk)
+  "Say how HUNK was made, unless by edits alone, and whether it may be yours."
+  (string-join (delq nil (list (let ((by (cursord-made-by hunk))) (and (not (string-empty-p by)) by))
+                               (and (cursord-maybe-yours-p hunk) cursord-maybe-text)))
+               ", "))
+
 (defun cursord--hunk-text (hunk)
   "HUNK as a patch has it."
   (let* ((lines (append (plist-get hunk :lines) nil))
@@ -46,8 +52,10 @@
          (old-end (and (eq t (plist-get hunk :oldNoEol)) (funcall last-of '(?\s ?-))))
          (new-end (and (eq t (plist-get hunk :newNoEol)) (funcall last-of '(?\s ?+))))
          (i -1)
-         (out (list (format "@@ -%d,%d +%d,%d @@\n" (plist-get hunk :oldStart) (plist-get hunk :oldLines)
-                            (plist-get hunk :newStart) (plist-get hunk :newLines)))))
+         (author (cursord--author-text hunk))
+         (out (list (format "@@ -%d,%d +%d,%d @@%s%s\n" (plist-get hunk :oldStart) (plist-get hunk :oldLines)
+                            (plist-get hunk :newStart) (plist-get hunk :newLines)
+                            (if (string-empty-p author) "" " ") author))))
     (dolist (line lines)
       (cl-incf i)
       (push line out)
@@ -67,6 +75,8 @@
                      "What was there before is not known: it cannot be rejected")
                 (and (file-name-absolute-p path)
                      "This is outside of the workspace: nothing can be decided")
+                (and (seq-some #'cursord-maybe-yours-p (plist-get diff :hunks))
+                     "No call of the agent explains some of this, so it may be yours: only a reject of its hunk takes it back")
                 (and (seq-some #'cursord-isolated-p (plist-get diff :hunks))
                      "Isolated: the file has these lines once they are accepted")))))
 

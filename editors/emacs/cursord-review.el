@@ -185,6 +185,7 @@ What is not decided stays when you leave with \\[quit-window], also when Emacs e
   (setq buffer-read-only t
         truncate-lines t)
   (buffer-disable-undo)
+  (font-lock-add-keywords nil `((,(concat "^@@ .* @@ .*\\(" (regexp-quote cursord-maybe-text) "\\)$") 1 'cursord-maybe-note prepend)) t)
   ;; The keys that `diff-mode' has where it is read-only are other ones.
   (setq-local minor-mode-overriding-map-alist
               (assq-delete-all 'diff-mode-read-only (copy-sequence minor-mode-overriding-map-alist)))
