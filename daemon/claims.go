@@ -153,37 +153,48 @@ func (c *claims) opLocked() sessions.Op {
 	return sessions.SetClaims{Hashes: slices.Sorted(maps.Keys(c.trusted))}
 }
 
-// trust has what stands in the repositories now count, as far as they are known, or, without all, nothing.
+// trust has what stands in the repositories now count as well, or, unless all, nothing. It returns what is to be stored; nil
+// if the first turn will do that.
 func (c *claims) trust(all bool) sessions.Op {
+	c.mu.Lock()
+	first := c.open && all
+	c.mu.Unlock()
+	if first {
+		c.look()
+		return nil
+	}
 	found := map[string]bool{}
 	if all {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		g := *c.w.git
-		g.Trust = func(at, claim string) bool {
-			found[claimHash(at, claim)] = true
-			return true
-		}
-		var repos []askgit.Repository
-		if root, ok := askgit.Find(c.w.root); ok {
-			repos = append(repos, root)
-		}
-		c.mu.Lock()
-		for at := range c.tops {
-			if repo, ok := askgit.At(filepath.Join(c.w.root, filepath.FromSlash(at))); ok {
-				repos = append(repos, repo)
-			}
-		}
-		c.mu.Unlock()
-		for _, repo := range repos {
-			if _, err := g.Open(ctx, repo); err != nil {
-				c.w.log.Warn("a repository cannot be looked at", "top", repo.Top, "err", err)
-			}
-		}
+		found = c.standing()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.trusted, c.refused, c.untold = found, map[string]string{}, nil
+	if all {
+		maps.Copy(found, c.trusted)
+	}
+	c.trusted, c.refused, c.untold, c.open = found, map[string]string{}, nil, false
 	c.w.d.board.take(c.topic(), "")
 	return c.opLocked()
+}
+
+// standing returns the hashes of all that the workspace's repositories claim now, as far as it can be found out in time.
+func (c *claims) standing() map[string]bool {
+	found := map[string]bool{}
+	g := *c.w.git
+	g.Trust = func(at, claim string) bool {
+		found[claimHash(at, claim)] = true
+		return true
+	}
+	c.mu.Lock()
+	known := slices.Collect(maps.Keys(c.tops))
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for _, at := range known {
+		if repo, ok := askgit.At(filepath.Join(c.w.root, filepath.FromSlash(at))); ok {
+			_, _ = g.Open(ctx, repo) // whatever cannot be opened is of no use to git either
+		}
+	}
+	_, _ = listRepositories(ctx, c.w.root, &g, false)
+	return found
 }

@@ -250,7 +250,10 @@ func (d *Daemon) Trust(root string, trusted bool) (string, error) {
 	claims := w.claims.trust(trusted)
 	return stored(w, func(c *commit) (string, error) {
 		w.trusted = trusted
-		c.ops = append(c.ops, sessions.SetTrust{Trusted: trusted}, claims)
+		c.ops = append(c.ops, sessions.SetTrust{Trusted: trusted})
+		if claims != nil {
+			c.ops = append(c.ops, claims)
+		}
 		return w.root, nil
 	})
 }

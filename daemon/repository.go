@@ -26,12 +26,12 @@ type repositories struct {
 	nested map[string]bool // folders with repositories of which nothing is known; whether there is one, or only to be
 }
 
-// listRepositories lists the work tree at the root and those within.
-func listRepositories(ctx context.Context, root string, guard *askgit.Guard) (r repositories, err error) {
+// listRepositories lists the work tree at the root and those within; dirty as in list.
+func listRepositories(ctx context.Context, root string, guard *askgit.Guard, dirty bool) (r repositories, err error) {
 	r.nested = map[string]bool{}
 	for queue := []repository{{git: gitTree{dir: root, guard: guard}}}; len(queue) > 0; queue = queue[1:] {
 		repo := queue[0]
-		files, nested, err := repo.list(ctx, true)
+		files, nested, err := repo.list(ctx, dirty)
 		if err != nil {
 			if repo.at == "" {
 				return r, err

@@ -129,7 +129,7 @@ func (s *snapshot) list(ctx context.Context) (l listing, unusable string) {
 	if inGit(s.root) {
 		lacks := s.guard.Lacks(ctx)
 		defer func() { l.lacks = lacks }()
-		r, err := listRepositories(ctx, s.root, s.guard)
+		r, err := listRepositories(ctx, s.root, s.guard, true)
 		if err == nil && len(r.files) == 0 {
 			if ignored, _ := r.all[0].git.ignored(ctx, "."); ignored {
 				err = fs.ErrNotExist // nothing here is git's business

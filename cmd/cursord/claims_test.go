@@ -89,7 +89,9 @@ func TestFiltersAreTrusted(t *testing.T) {
 			require.NoFileExists(t, w.path("../ran"), "nor after a restart")
 			require.Contains(t, said, "filter.rot.smudge = ")
 
-			e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
+			w.stop()
+			w.start()
+			e = w.opens() // which trusts what the new daemon has not seen yet
 			d, said = e.changes(top + "d.txt")
 			require.Equal(t, "known", d.Baseline)
 			require.NotContains(t, said, "filter.")

@@ -294,3 +294,19 @@ func TestGitOfTheCopyIsNotTrusted(t *testing.T) {
 		})
 	}
 }
+
+// TestUntrustedFilter has a copy not take over a filter that nobody has trusted.
+func TestUntrustedFilter(t *testing.T) {
+	for _, trusted := range []bool{false, true} {
+		w := newWorld(t).repo()
+		w.git("config", "filter.x.smudge", "touch mark")
+		w.git("config", "diff.x.textconv", "touch mark")
+		w.git("config", "user.email", "me@example.org")
+		g := w.trusting()
+		g.Trust = func(_, _ string) bool { return trusted }
+		config := read(t, w.make(Options{Git: g}).Path(), ".git/config")
+		require.Contains(t, config, "me@example.org")
+		require.NotContains(t, config, "textconv")
+		require.Equal(t, trusted, strings.Contains(config, "smudge"))
+	}
+}
