@@ -144,10 +144,13 @@ func (v *View) leadsAway() (away []string) {
 	return away
 }
 
-// resolved returns a path without links; as it is, if there is nothing.
+// resolved returns a path without links. Of a link to nothing, it is where that points.
 func resolved(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		return p
+	}
+	if to, err := os.Readlink(path); err == nil {
+		return absolute(filepath.Dir(path), to)
 	}
 	return path
 }

@@ -126,6 +126,7 @@ func TestWaysOut(t *testing.T) {
 		{"linked refs", func(b *bench) { swap(b, ".git/refs") }, leads, ".git/refs leads to "},
 		{"a linked configuration", func(b *bench) { swap(b, ".git/config") }, leads, ".git/config leads to "},
 		{"linked rules", func(b *bench) { swap(b, ".git/info") }, leads, ".git/info leads to "},
+		{"a link to nothing yet", func(b *bench) { swap(b, ".git/reftable") }, leads, ".git/reftable leads to "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t)
