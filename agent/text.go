@@ -162,12 +162,12 @@ func hasOther(content value) bool {
 }
 
 func joinedText(content value) string {
-	var joined string
+	var joined strings.Builder
 	for block := range content.elems() {
 		text, _ := textBlock(block)
-		joined += text.text()
+		joined.WriteString(text.text())
 	}
-	return joined
+	return joined.String()
 }
 
 // block decodes a block of a message that is no text.

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -74,28 +75,36 @@ func (d *Decoder) describe(call *Call) {
 
 // addPaths adds every path that an object of arguments or of a result names.
 func (d *Decoder) addPaths(call *Call, o object) {
+	var named []string
 	for _, key := range []string{"path", "file_path", "filePath", "target_file", "targetFile", "target_notebook",
 		"notebook_path", "targetDirectory", "target_directory"} {
-		d.addPath(call, o.get(key).text())
+		named = append(named, o.get(key).text())
 	}
 	for _, key := range []string{"paths", "targetDirectories", "target_directories"} {
 		for p := range o.get(key).elems() {
-			d.addPath(call, p.text())
+			named = append(named, p.text())
 		}
 	}
+	d.list(call, named)
 }
 
-// addPath adds a path as it is written, unless the same file is listed.
-func (d *Decoder) addPath(call *Call, p string) {
-	if p == "" {
+// list adds paths as they are written, unless the same file is listed.
+func (d *Decoder) list(call *Call, paths []string) {
+	paths = slices.DeleteFunc(paths, func(p string) bool { return p == "" })
+	if len(paths) == 0 || len(paths) == 1 && slices.Contains(call.Paths, paths[0]) {
 		return
 	}
-	for _, known := range call.Paths {
-		if known == p || d.absolute(known) == d.absolute(p) {
-			return
+	listed := make(map[string]bool, len(call.Paths)+len(paths))
+	for _, p := range call.Paths {
+		listed[d.absolute(p)] = true
+	}
+	call.Paths = slices.Clip(call.Paths)
+	for _, p := range paths {
+		if full := d.absolute(p); !listed[full] {
+			listed[full] = true
+			call.Paths = append(call.Paths, p)
 		}
 	}
-	call.Paths = append(call.Paths[:len(call.Paths):len(call.Paths)], p)
 }
 
 func (d *Decoder) absolute(p string) string {

@@ -182,9 +182,11 @@ func (d *Decoder) conclude(call *Call, out outcome, depth int) {
 	if state == CallCompleted {
 		call.Todos = todosOf(out.body, call.Todos)
 		call.Changes = changes(call, out, depth)
-		for _, c := range call.Changes {
-			d.addPath(call, c.Path)
+		changed := make([]string, len(call.Changes))
+		for i, c := range call.Changes {
+			changed[i] = c.Path
 		}
+		d.list(call, changed)
 	}
 	d.retitle(call)
 }

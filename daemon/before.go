@@ -128,7 +128,7 @@ func (s *snapshot) absentLocked(name string) bool {
 	if _, folder := s.dirs[name]; folder {
 		return !s.nestedLocked(name) // there was a folder, and no file
 	}
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+	for dir := parent(name); dir != "."; dir = parent(dir) {
 		if s.files[dir] != nil {
 			return true // there was a file in the place of its folder
 		}
@@ -136,7 +136,7 @@ func (s *snapshot) absentLocked(name string) bool {
 	if s.repositoryOf(name) != nil {
 		return !s.nestedLocked(name)
 	}
-	for dir := path.Dir(name); ; name, dir = dir, path.Dir(dir) {
+	for dir := parent(name); ; name, dir = dir, parent(dir) {
 		if s.whole[dir] {
 			_, there := s.dirs[name]
 			return !there && s.files[name] == nil
@@ -164,7 +164,7 @@ func (s *snapshot) missingDirs(name string) (dirs []string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+	for dir := parent(name); dir != "."; dir = parent(dir) {
 		if _, there := s.dirs[dir]; there || s.files[dir] == nil && !(s.absentLocked(dir) && s.madeLocked(dir)) {
 			break
 		}

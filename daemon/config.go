@@ -327,6 +327,9 @@ func executable(s string) (string, error) {
 		}
 		s = filepath.Join(home, rest)
 	}
+	if why := TooLong(s); why != "" {
+		return "", errors.New(why)
+	}
 	if !filepath.IsAbs(s) && filepath.Base(s) != s && s != "" {
 		return "", errors.New("a relative path")
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"cursord/sessions"
@@ -22,13 +23,26 @@ func cutTool(whole *sessions.Tool) (cut *sessions.Tool, detail []byte) {
 	c.Output, c.OutputTruncated = cutOutput(whole.Output)
 	c.Error = cutText(whole.Error, argMax)
 	c.Command = cutText(whole.Command, argMax)
+	c.Paths = cutPaths(whole.Paths)
 	c.Args = cutJSON(whole.Args)
 	c.Result = cutJSON(whole.Result)
 	if c.OutputTruncated || len(c.Error) != len(whole.Error) || len(c.Command) != len(whole.Command) ||
-		len(c.Args) != len(whole.Args) || len(c.Result) != len(whole.Result) {
+		!slices.Equal(c.Paths, whole.Paths) || len(c.Args) != len(whole.Args) || len(c.Result) != len(whole.Result) {
 		detail = encodeWhole(whole)
 	}
 	return &c, detail
+}
+
+// cutPaths cuts those that are too long to name a file.
+func cutPaths(paths []string) []string {
+	if !slices.ContainsFunc(paths, func(p string) bool { return TooLong(p) != "" }) {
+		return paths
+	}
+	cut := make([]string, len(paths))
+	for i, p := range paths {
+		cut[i] = cutPath(p)
+	}
+	return cut
 }
 
 // cutOutput keeps both ends of a long output, on rune boundaries.

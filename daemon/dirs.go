@@ -107,6 +107,9 @@ func place(own, base, home, name string) (string, error) {
 // absolutePlace returns an environment variable's value, which must be an absolute path: the daemon and its clients run in
 // different folders.
 func absolutePlace(name, value string) (string, error) {
+	if why := TooLong(value); why != "" {
+		return "", fmt.Errorf("%s: %s", name, why)
+	}
 	if !filepath.IsAbs(value) {
 		return "", fmt.Errorf("%s is %q; it must be an absolute path", name, value)
 	}

@@ -292,7 +292,7 @@ func documentName(uri string) (string, error) {
 
 // documentPath returns the file of a document, without links.
 func documentPath(name string) string {
-	path := resolveDirs(name)
+	path := ResolveDirs(name)
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if target, err := filepath.EvalSymlinks(path); err == nil {
 			path = target

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -102,13 +101,43 @@ func readRooted(r *os.Root, slashed string) image {
 }
 
 // beyondLink reports whether a path leads through a link in the place of one of its folders: then it is another's.
-func beyondLink(r *os.Root, name string) bool {
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if info, err := r.Lstat(filepath.FromSlash(dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return true
+func beyondLink(r *os.Root, name string) (beyond bool) {
+	eachFolder(r, name, func(_ string, info fs.FileInfo, err error) {
+		beyond = err == nil && info.Mode()&fs.ModeSymlink != 0
+	})
+	return beyond
+}
+
+// eachFolder calls look for the folders of a path, the outermost first, up to the first that is none or cannot be looked at. Each
+// is opened in the one before it: to look at each from r on would be a walk of its own.
+func eachFolder(r *os.Root, name string, look func(dir string, info fs.FileInfo, err error)) {
+	in := r
+	defer func() {
+		if in != r {
+			in.Close()
 		}
+	}()
+	for from := 0; ; {
+		n := strings.IndexByte(name[from:], '/')
+		if n < 0 {
+			return
+		}
+		base, dir := name[from:from+n], name[:from+n]
+		from += n + 1
+		info, err := in.Lstat(base)
+		if look(dir, info, err); err != nil || !info.IsDir() || strings.IndexByte(name[from:], '/') < 0 {
+			return
+		}
+		next, err := in.OpenRoot(base)
+		if err != nil {
+			look(dir, nil, err)
+			return
+		}
+		if in != r {
+			in.Close()
+		}
+		in = next
 	}
-	return false
 }
 
 // readTries is how often a file is read again that has changed meanwhile.

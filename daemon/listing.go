@@ -104,6 +104,9 @@ func (r *reviewer) listed(client ClientID, path, turn string) ([]*file, error) {
 // chosen lists the files with something pending for a client that a path and a turn, if given, select.
 func (r *reviewer) chosen(client ClientID, path, turn string) ([]*file, error) {
 	if path != "" {
+		if why := tooLongIn(r.w.root, path); why != "" {
+			return nil, invalid("path", "%s", why)
+		}
 		name := path
 		path = r.named(path)
 		if filepath.IsAbs(path) && path != r.w.root && r.shared().files[path] == nil {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
+	"sort"
 	"strings"
 )
 
@@ -59,6 +59,9 @@ func LocalPath(path string) (string, error) {
 	if path == "" {
 		return "", invalid("workspace", "is missing")
 	}
+	if why := TooLong(path); why != "" {
+		return "", invalid("workspace", "%s", why)
+	}
 	if strings.ContainsRune(path, 0) {
 		return "", invalid("workspace", "contains a NUL character")
 	}
@@ -98,12 +101,12 @@ func FileURI(path string) string {
 }
 
 // canonical returns a path that the agent named as review knows it: relative to root, with slashes and without
-// symlinks in its directories, or, for a file outside of root, absolute.
+// symlinks in its directories, or, for a file outside of root, absolute; "" for what is too long to name a file.
 func canonical(root, dir, path string) string { return canonicalOf(root, dir, path, true) }
 
 // canonicalOf is canonical, or, without follow, for what acts on a link itself and not on what it points to.
 func canonicalOf(root, dir, path string, follow bool) string {
-	if path == "" {
+	if path == "" || tooLongIn(dir, path) != "" {
 		return ""
 	}
 	if runtime.GOOS != "windows" && strings.Contains(path, `\`) && !strings.Contains(path, "/") {
@@ -114,7 +117,7 @@ func canonicalOf(root, dir, path string, follow bool) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
-	path = resolveDirs(filepath.Clean(path))
+	path = ResolveDirs(filepath.Clean(path))
 	if info, err := os.Lstat(path); follow && err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if target, err := filepath.EvalSymlinks(path); err == nil {
 			path = target
@@ -126,21 +129,38 @@ func canonicalOf(root, dir, path string, follow bool) string {
 	return path
 }
 
-// resolveDirs resolves the symlinks of a path's directories, as far as these exist.
-func resolveDirs(path string) string {
-	dir, rest := filepath.Dir(path), []string{filepath.Base(path)}
-	for {
-		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-			slices.Reverse(rest)
-			return filepath.Join(append([]string{resolved}, rest...)...)
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return path
-		}
-		rest = append(rest, filepath.Base(dir))
-		dir = parent
+// ResolveDirs resolves the symlinks of a path's directories, as far as these exist.
+func ResolveDirs(path string) string {
+	dir, name := filepath.Split(path)
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		return filepath.Join(resolved, name)
 	}
+	// What exists is a first part of it; where that ends is halved, so that a deep path costs a few looks.
+	first := len(filepath.VolumeName(dir)) + 1
+	var ends []int // of the directories, the outermost first
+	for i := first; i < len(dir); i++ {
+		if os.IsPathSeparator(dir[i]) {
+			ends = append(ends, i)
+		}
+	}
+	n := sort.Search(len(ends), func(i int) bool {
+		_, err := os.Stat(dir[:ends[i]])
+		return err != nil
+	})
+	for ; n > 0; n-- {
+		if resolved, err := filepath.EvalSymlinks(dir[:ends[n-1]]); err == nil {
+			return filepath.Join(resolved, path[ends[n-1]:])
+		}
+	}
+	return path
+}
+
+// parent is path.Dir for a clean relative path, which it does not clean again: to go up a deep one stays cheap.
+func parent(name string) string {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		return name[:i]
+	}
+	return "."
 }
 
 // within returns path relative to root, with slashes, if it lies inside.
@@ -154,7 +174,7 @@ func within(root, path string) (string, bool) {
 
 // relativePaths returns the paths of a call as clients see them, without asking the disk.
 func (w *workspace) relativePaths(paths []string) []string {
-	rel := make([]string, 0, len(paths))
+	rel, listed := make([]string, 0, len(paths)), make(map[string]bool, len(paths))
 	for _, p := range paths {
 		if p == "" {
 			continue
@@ -166,7 +186,8 @@ func (w *workspace) relativePaths(paths []string) []string {
 		} else {
 			p = filepath.ToSlash(filepath.Clean(p))
 		}
-		if !slices.Contains(rel, p) {
+		if !listed[p] {
+			listed[p] = true
 			rel = append(rel, p)
 		}
 	}

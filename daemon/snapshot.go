@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -201,7 +200,7 @@ func (s *snapshot) keep(list listing, stats []filestat.Stat) {
 
 // addDirs notes the folders of a path. s.mu must be held.
 func (s *snapshot) addDirs(name string) {
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+	for dir := parent(name); dir != "."; dir = parent(dir) {
 		if _, known := s.dirs[dir]; known {
 			return
 		}

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"path"
 	"path/filepath"
 
 	"cursord/daemon/internal/clock"
@@ -33,7 +32,7 @@ func (s *snapshot) changedAt(name string, now filestat.Stat) int64 {
 	if there && when >= s.began {
 		return when
 	}
-	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+	for dir := parent(name); ; dir = parent(dir) {
 		st := filestat.Of(s.full(dir))
 		was := dir == "." || s.hadDir(dir, st)
 		if !there || !was { // a folder that has moved itself says when

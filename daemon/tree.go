@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // A Step is a point in carrying out a decision, right before what Name says happens to the disk. Of a "write", that is
@@ -156,14 +157,18 @@ func (t tree) remove(name string) error {
 // makeRoom makes the folders that a path needs, and removes a folder with nothing in it from the path itself.
 func (t tree) makeRoom(name string) error {
 	missing := t.missingDirs(name)
-	for i := len(missing) - 1; i >= 0; i-- {
+	slices.Reverse(missing)
+	if err := t.eachNear(missing, func(in *os.Root, dir string) error {
 		err := t.at("mkdir")
 		if err == nil {
-			err = t.root.Mkdir(filepath.FromSlash(missing[i]), 0o777)
+			err = in.Mkdir(filepath.FromSlash(dir), 0o777)
 		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
+		if errors.Is(err, fs.ErrExist) {
+			return nil
 		}
+		return err
+	}); err != nil {
+		return err
 	}
 	if info, err := t.lstat(name); err == nil && info.IsDir() {
 		if err := t.at("rmdir"); err != nil {
@@ -179,30 +184,69 @@ func (t tree) makeRoom(name string) error {
 // missingDirs lists the folders that a path needs and that are not there, the innermost first. There may be a file, or a
 // link to another folder, in the place of one.
 func (t tree) missingDirs(name string) (dirs []string) {
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+	missing := ""
+	eachFolder(t.root, name, func(dir string, info fs.FileInfo, err error) {
+		if err == nil && !info.IsDir() || errors.Is(err, fs.ErrNotExist) || notDirectory(err) {
+			missing = dir
+		}
+	})
+	if missing == "" {
+		return nil
+	}
+	for dir := parent(name); dir != "." && len(dir) >= len(missing); dir = parent(dir) {
 		dirs = append(dirs, dir)
 	}
-	for i, dir := range slices.Backward(dirs) {
-		switch info, err := t.lstat(dir); {
-		case err == nil && info.IsDir():
-		case err == nil, errors.Is(err, fs.ErrNotExist), notDirectory(err):
-			return dirs[:i+1]
-		default:
+	return dirs
+}
+
+// removeEmpty removes folders, given the innermost first, up to one that holds something.
+func (t tree) removeEmpty(dirs []string) {
+	_ = t.eachNear(dirs, func(in *os.Root, dir string) error {
+		info, err := in.Lstat(filepath.FromSlash(dir))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			return nil
+		case err != nil:
+			return err
+		case !info.IsDir():
+			return errOccupied
+		}
+		if err := t.at("rmdir"); err != nil {
+			return err
+		}
+		return in.Remove(filepath.FromSlash(dir))
+	})
+}
+
+// eachNear calls do for folders each of which is in the next one, or in the one before, until it fails. do gets them below a
+// folder that is near: from the root on, all of a deep path would be walked for each.
+func (t tree) eachNear(dirs []string, do func(in *os.Root, dir string) error) error {
+	for some := range slices.Chunk(dirs, 64) {
+		if err := t.eachBelow(parent(min(some[0], some[len(some)-1])), some, do); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// removeEmpty removes folders, given the innermost first, up to one that holds something.
-func (t tree) removeEmpty(dirs []string) {
+func (t tree) eachBelow(base string, dirs []string, do func(in *os.Root, dir string) error) error {
+	in := t.root
+	if base != "." {
+		near, err := in.OpenRoot(filepath.FromSlash(base))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // nor are they
+		} else if err != nil {
+			return err
+		}
+		defer near.Close()
+		in = near
+	}
 	for _, dir := range dirs {
-		if info, err := t.lstat(dir); errors.Is(err, fs.ErrNotExist) {
-			continue
-		} else if err != nil || !info.IsDir() || t.at("rmdir") != nil || t.root.Remove(filepath.FromSlash(dir)) != nil {
-			return
+		if err := do(in, strings.TrimPrefix(dir, base+"/")); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // syncDir makes what happened to the names in a folder outlive a failure of the machine. Where that cannot be, it has

@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"crypto/sha256"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -43,6 +44,7 @@ type turnWatch struct {
 
 	postponed map[string]diffs.Source // whose those are, at the least
 	warned    bool
+	long      bool // people know of a path that is too long
 }
 
 // A watchedCall is a tool call that may write the files it names.
@@ -144,7 +146,7 @@ func (t *turnWatch) see(events []agent.Event) (files []written) {
 	for _, ev := range events {
 		switch ev := ev.(type) {
 		case agent.Init:
-			if ev.Dir != "" {
+			if ev.Dir != "" && TooLong(ev.Dir) == "" {
 				t.dir = ev.Dir
 			}
 		case agent.ToolStart:
@@ -169,6 +171,13 @@ func (t *turnWatch) see(events []agent.Event) (files []written) {
 
 // spot returns the file that a call names; false if it names none.
 func (t *turnWatch) spot(path, tool string) (spot, bool) {
+	if why := tooLongIn(t.dir, path); why != "" {
+		if !t.long {
+			t.long = true
+			t.say(fmt.Sprintf("A path that the agent named was not looked at, and nothing there is listed for review: %s: %s", cutPath(path), why))
+		}
+		return spot{}, false
+	}
 	p := canonicalOf(t.tree.root, t.dir, path, tool != "delete")
 	in := t.tree
 	if t.tree.isolated() && filepath.IsAbs(p) {

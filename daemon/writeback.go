@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"path"
 	"slices"
 
 	"cursord/diffs"
@@ -177,9 +175,13 @@ func (r *reviewer) written(f *file, c *change) {
 // tidy removes the folders of a path that is gone, as far as the agent made them and they are empty. In the work tree,
 // an accept removes those that are not in the copy any more.
 func (r *reviewer) tidy(f *file, c *change) {
-	may := func(dir string) bool {
-		return slices.ContainsFunc(slices.Collect(maps.Values(c.in.files)), func(f *file) bool { return slices.Contains(f.made, dir) })
+	made := map[string]bool{}
+	for _, f := range c.in.files {
+		for _, dir := range f.made {
+			made[dir] = true
+		}
 	}
+	may := func(dir string) bool { return made[dir] }
 	if c.in != f.tree {
 		copied := r.open(f.tree) == nil
 		may = func(dir string) bool {
@@ -187,7 +189,7 @@ func (r *reviewer) tidy(f *file, c *change) {
 		}
 	}
 	var dirs []string
-	for dir := path.Dir(c.from); dir != "." && may(dir); dir = path.Dir(dir) {
+	for dir := parent(c.from); dir != "." && may(dir); dir = parent(dir) {
 		dirs = append(dirs, dir)
 	}
 	if t, err := r.folder(c.in); err == nil {

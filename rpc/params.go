@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"cursord/daemon"
 )
 
 // DecodeParams stores the params of a request in *p, a struct. The error names the field that is wrong, as
@@ -82,6 +84,17 @@ func decodeValue(value json.RawMessage, v reflect.Value, path string) *Error {
 			v.Set(reflect.Append(v, one))
 		})
 		return bad
+	case reflect.String:
+		if err := json.Unmarshal(value, v.Addr().Interface()); err != nil {
+			return invalid(path, "must be a string")
+		}
+		switch path[strings.LastIndexByte(path, '.')+1:] {
+		case "path", "uri", "workspace", "program":
+			if why := daemon.TooLong(v.String()); why != "" {
+				return invalid(path, why)
+			}
+		}
+		return nil
 	default:
 		if err := json.Unmarshal(value, v.Addr().Interface()); err != nil {
 			return invalid(path, "must be "+describe(v.Type()))
@@ -93,8 +106,6 @@ func decodeValue(value json.RawMessage, v reflect.Value, path string) *Error {
 // describe says what a value of a plain type must be.
 func describe(t reflect.Type) string {
 	switch t.Kind() {
-	case reflect.String:
-		return "a string"
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Uint, reflect.Uint64:

@@ -40,7 +40,7 @@ func (s *Server) stateFolder(uri string) *workspace {
 		return nil
 	}
 	for _, w := range s.folders {
-		if own := s.stateFolderOf(w); filepath.Dir(file) == own || filepath.Dir(file) == filepath.Dir(resolveDirs(filepath.Join(own, promptFile))) {
+		if own := s.stateFolderOf(w); filepath.Dir(file) == own || filepath.Dir(file) == filepath.Dir(daemon.ResolveDirs(filepath.Join(own, promptFile))) {
 			return w
 		}
 	}

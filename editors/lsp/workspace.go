@@ -151,7 +151,7 @@ func (s *Server) locate(uri string) (*workspace, string) {
 	if err != nil || !strings.HasPrefix(uri, "file:") {
 		return nil, ""
 	}
-	for _, name := range []string{file, resolveDirs(file)} {
+	for _, name := range []string{file, daemon.ResolveDirs(file)} {
 		for _, w := range s.folders {
 			for _, root := range []string{w.path, w.named} {
 				if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) && rel != "." {
@@ -161,20 +161,6 @@ func (s *Server) locate(uri string) (*workspace, string) {
 		}
 	}
 	return nil, ""
-}
-
-// resolveDirs returns the path with the symlinks of its directories resolved, as far as they exist.
-func resolveDirs(file string) string {
-	for dir, rest := filepath.Dir(file), filepath.Base(file); ; {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, rest)
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return file
-		}
-		dir, rest = parent, filepath.Join(filepath.Base(dir), rest)
-	}
 }
 
 // uriOf returns how the editor names a file: as it did when it opened it, else below its own name of the folder.

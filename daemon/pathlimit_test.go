@@ -1,0 +1,57 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTooLong(t *testing.T) {
+	name := strings.Repeat("n", 255)
+	for _, tt := range []struct{ path, why string }{
+		{"", ""},
+		{"/", ""},
+		{"a/b", ""},
+		{name, ""},
+		{"/x/" + name + "/y", ""},
+		{"/x/" + name + "n/y", "a name in the path is 256 characters long; 255 are the most"},
+		{name + "n", "a name in the path is 256 characters long; 255 are the most"},
+		{strings.Repeat("ä", 255), ""},
+		{strings.Repeat("ä", 256), "a name in the path is 256 characters long; 255 are the most"},
+		{strings.Repeat("a/", 2048), ""},
+		{strings.Repeat("a/", 2048) + "b", "the path is 4097 bytes long; 4096 are the most"},
+		{"file:///" + strings.Repeat("%61/", 2047), ""},
+		{"file:///" + strings.Repeat("%61/", 2048), "the path is 4097 bytes long; 4096 are the most"},
+		{"file:///" + strings.Repeat("%61", 256), "a name in the path is 256 characters long; 255 are the most"},
+		{"file:///" + strings.Repeat("%61", 1<<20), "the path is 3145736 bytes long; 4096 are the most"},
+	} {
+		require.Equal(t, tt.why, TooLong(tt.path))
+	}
+}
+
+func TestResolveDirs(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "real", "sub"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "file"), nil, 0o644))
+	require.NoError(t, os.Symlink("real", filepath.Join(root, "link")))
+	require.NoError(t, os.Symlink("nowhere", filepath.Join(root, "dangling")))
+	require.NoError(t, os.Symlink("loop", filepath.Join(root, "loop")))
+	for path, want := range map[string]string{
+		"link/a":         "real/a",
+		"link":           "link",
+		"link/sub/a":     "real/sub/a",
+		"link/no/such/a": "real/no/such/a",
+		"no/such/link/a": "no/such/link/a",
+		"dangling/a/b":   "dangling/a/b",
+		"loop/a/b":       "loop/a/b",
+		"file/a/b":       "file/a/b",
+		"link/../real/a": "real/a",
+		"link/" + strings.Repeat("x/", 1500) + "f": "real/" + strings.Repeat("x/", 1500) + "f",
+	} {
+		require.Equal(t, filepath.Join(root, want), ResolveDirs(filepath.Join(root, path)), path)
+	}
+}
