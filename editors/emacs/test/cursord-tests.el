@@ -500,7 +500,7 @@ that takes the answer."
   (should (equal "\"a/q\\\"\\n\"" (cursord--patch-name "a" "q\"\n"))))
 
 (ert-deftest cursord-test-docstrings-fit-the-manual ()
-  "Each command that people are told of in the manual is there."
+  "Each command, option and face that the manual names is there."
   (with-temp-buffer
     (insert-file-contents (expand-file-name "cursord.texi" (file-name-directory (locate-library "cursord-doctor"))))
     (let ((n 0))
@@ -508,7 +508,7 @@ that takes the answer."
         (let ((symbol (intern (match-string 1))))
           (setq n (1+ n))
           (unless (memq symbol '(cursord-event-functions))
-            (should (or (fboundp symbol) (boundp symbol))))))
+            (should (or (fboundp symbol) (boundp symbol) (facep symbol))))))
       (should (> n 20)))))
 
 (provide 'cursord-tests)
