@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A simpleClient keeps a map of items by the two rules at the beginning of rpc/PROTOCOL.md and knows nothing else.
+type simpleClient struct {
+	w     *world
+	items map[string]*sessions.Item
+	seq   uint64
+	epoch string
+	ended bool // its turn
+}
+
+// follows subscribes from where the client is, takes so many notifications, or all until the turn's end, and loses the
+// connection with all that was on its way.
+func (c *simpleClient) follows(turn string, most int) {
+	c.w.t.Helper()
+	e := c.w.joins()
+	params := obj{"workspace": c.w.ws}
+	if c.epoch != "" {
+		params["after"], params["epoch"] = c.seq, c.epoch
+	}
+	for _, item := range c.items {
+		if item.Status == sessions.ItemRunning {
+			item.Text = ""
+		}
+	}
+	var subscribed struct{ Epoch string }
+	e.must("workspace/subscribe", params, &subscribed)
+	c.epoch = subscribed.Epoch
+	taken := 0
+	e.until("the end, or enough", func(n told) bool {
+		if taken++; taken > most || c.ended {
+			return true
+		}
+		c.seq = max(c.seq, n.Seq)
+		switch n.Method {
+		case "item/changed":
+			item := *n.Item
+			c.items[item.ID] = &item
+		case "item/delta":
+			item := c.items[n.ItemID]
+			require.NotNil(c.w.t, item, "a delta of an item that is not known")
+			require.Equal(c.w.t, len(item.Text), n.Offset, "the offset of a delta")
+			item.Text += n.Text
+		case "turn/changed":
+			c.ended = n.Turn.ID == turn && n.Turn.Status.Final()
+		}
+		return c.ended
+	})
+	require.NoError(c.w.t, e.c.Close())
+}
+
+// is compares the client's map with what the daemon has stored of a session.
+func (c *simpleClient) is(session string) {
+	c.w.t.Helper()
+	var stored struct{ Items []*sessions.Item }
+	c.w.joins().must("session/read", obj{"sessionId": session}, &stored)
+	require.NotEmpty(c.w.t, stored.Items)
+	for _, item := range stored.Items {
+		require.Contains(c.w.t, c.items, item.ID)
+		require.Equal(c.w.t, item.Text, c.items[item.ID].Text)
+		require.Equal(c.w.t, item.Status, c.items[item.ID].Status)
+	}
+}
+
+// TestASimpleClientMissesNothing loses its connection over and over while an agent thinks and talks, and in the end,
+// at times, the daemon with what was not on disk: whoever keeps the two rules has what the daemon has.
+func TestASimpleClientMissesNothing(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 0))
+			w := newWorld(t)
+			crashes, words := seed%2 == 1, 120
+			if crashes {
+				words = 6000 // it does not come to the end
+			}
+			var script []string
+			for i := range words {
+				said := fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"wörd %d "}]},"timestamp_ms":%d}`, i, i+1)
+				if i/20%2 == 0 {
+					said = fmt.Sprintf(`{"type":"thinking","subtype":"delta","text":"thöught %d ","timestamp_ms":%d}`, i, i+1)
+				}
+				script = append(script, said, `{"fake":"sleep","ms":2}`)
+			}
+			w.plays(append(script, done)...)
+			w.start()
+			e := w.joins()
+			e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
+			var begun rpc.TurnStartResult
+			e.must("turn/start", obj{"workspace": w.ws, "prompt": "talk"}, &begun)
+			c := &simpleClient{w: w, items: map[string]*sessions.Item{}}
+			for range 12 {
+				if !c.ended {
+					c.follows(begun.Turn.ID, 1+random.IntN(8))
+				}
+			}
+			if crashes {
+				w.kill()
+				w.start()
+			}
+			if !c.ended {
+				c.follows(begun.Turn.ID, 1<<30)
+			}
+			c.is(begun.Session.ID)
+		})
+	}
+}
