@@ -72,7 +72,7 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	if err := call.Wait(ctx, &answer); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			// The answer, which comes all the same, frees the library's entry of the call.
-			_ = c.Notify("$/cancelRequest", cancelParams{ID: json.RawMessage(fmt.Sprint(id.Num))})
+			_ = c.Notify("$/cancelRequest", CancelParams{ID: json.RawMessage(fmt.Sprint(id.Num))})
 			return err
 		}
 		return closedError(err)

@@ -175,12 +175,8 @@ func (d *dispatcher) notification(name string, params json.RawMessage) {
 	})
 }
 
-type cancelParams struct {
-	ID json.RawMessage `json:"id"`
-}
-
 func (d *dispatcher) cancelRequest(params json.RawMessage) {
-	var p cancelParams
+	var p CancelParams
 	if json.Unmarshal(params, &p) != nil || p.ID == nil {
 		return
 	}

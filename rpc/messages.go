@@ -105,7 +105,7 @@ type SessionCreateParams struct {
 	Title          *string        `json:"title,omitempty"`
 	Model          *string        `json:"model,omitempty"`
 	Mode           *sessions.Mode `json:"mode,omitempty"`
-	Isolation      *string        `json:"isolation,omitempty" jsonschema:"enum=none,enum=copy"`
+	Isolation      *string        `json:"isolation,omitempty"`
 	AgentSessionID string         `json:"agentSessionId,omitempty"` // a chat that cursor-agent has
 }
 
@@ -153,7 +153,7 @@ type SessionUpdateParams struct {
 	Title     *string        `json:"title,omitempty"`
 	Model     *string        `json:"model,omitempty"`
 	Mode      *sessions.Mode `json:"mode,omitempty"`
-	Isolation *string        `json:"isolation,omitempty" jsonschema:"enum=none,enum=copy"` // the session's own; another is refused
+	Isolation *string        `json:"isolation,omitempty"` // the session's own; another is refused
 }
 
 // SessionResult is a session.
@@ -179,7 +179,7 @@ type TurnStartParams struct {
 	Context   []Context      `json:"context,omitempty"`
 	Model     *string        `json:"model,omitempty"`
 	Mode      *sessions.Mode `json:"mode,omitempty"`
-	Isolation *string        `json:"isolation,omitempty" jsonschema:"enum=none,enum=copy"` // of the new session, else the session's own
+	Isolation *string        `json:"isolation,omitempty"` // of the new session, else the session's own
 	Force     bool           `json:"force,omitempty"`
 	TurnID    string         `json:"turnId,omitempty"` // a name for the turn, so that the call may be repeated
 	Recap     bool           `json:"recap,omitempty"`  // begin a fresh chat with the session's transcript as context

@@ -32,15 +32,30 @@ func notificationTypes() map[string]reflect.Type {
 	}
 }
 
-// The schema is a JSON Schema whose $defs hold every type, and which has beside them, for each method, what its
-// params and its result are.
+// clientNotificationTypes are the parameters of what clients send.
+func clientNotificationTypes() map[string]reflect.Type {
+	return map[string]reflect.Type{
+		"initialized":        reflect.TypeFor[None](),
+		"exit":               reflect.TypeFor[None](),
+		"$/cancelRequest":    reflect.TypeFor[CancelParams](),
+		"$/setTrace":         reflect.TypeFor[SetTraceParams](),
+		"document/didOpen":   reflect.TypeFor[DidOpenParams](),
+		"document/didChange": reflect.TypeFor[DidChangeParams](),
+		"document/didSave":   reflect.TypeFor[DidSaveParams](),
+		"document/didClose":  reflect.TypeFor[DidCloseParams](),
+	}
+}
+
+// The schema is a JSON Schema whose $defs hold every type, and which has beside them what the params and the result of
+// each method are, and the params of the notifications of the daemon and of its clients.
 type schemaFile struct {
-	Schema        string                     `json:"$schema"`
-	Title         string                     `json:"title"`
-	Methods       map[string]schemaOfMethod  `json:"methods"`
-	Notifications map[string]schemaReference `json:"notifications"`
-	Error         schemaReference            `json:"error"`
-	Defs          jsonschema.Definitions     `json:"$defs"`
+	Schema              string                     `json:"$schema"`
+	Title               string                     `json:"title"`
+	Methods             map[string]schemaOfMethod  `json:"methods"`
+	Notifications       map[string]schemaReference `json:"notifications"`
+	ClientNotifications map[string]schemaReference `json:"clientNotifications"`
+	Error               schemaReference            `json:"error"`
+	Defs                jsonschema.Definitions     `json:"$defs"`
 }
 
 type schemaOfMethod struct {
@@ -50,6 +65,32 @@ type schemaOfMethod struct {
 
 type schemaReference struct {
 	Ref string `json:"$ref"`
+}
+
+// wordsOf are the fields that are one of a few words, and no type of their own.
+var wordsOf = map[string][]string{
+	"AgentInfo.state":               {"unknown", "ready", "notInstalled", "notLoggedIn"},
+	"AgentStatus.state":             {"unknown", "ready", "notInstalled", "notLoggedIn"},
+	"CollectedSession.reason":       {"age", "count", "size"},
+	"Context.kind":                  {"file", "selection", "diagnostics", "text"},
+	"DeltaParams.kind":              {"assistant", "thinking"},
+	"Diff.baseline":                 {"known", "unknown"},
+	"Diff.state":                    {"pending", "clean"},
+	"Hunk.kind":                     {"text", "file"},
+	"InitializeParams.trace":        {"off", "messages", "verbose"},
+	"Joined.replaced":               {"no", "now", "later"},
+	"LogMessage.level":              {"error", "warning", "info", "debug"},
+	"Session.isolation":             {"none", "copy"},
+	"SessionCreateParams.isolation": {"none", "copy"},
+	"SessionUpdateParams.isolation": {"none", "copy"},
+	"SetTraceParams.value":          {"off", "messages", "verbose"},
+	"SubscribeParams.diffs":         {"full", "summary"},
+	"Todo.status":                   {"pending", "in_progress", "completed", "cancelled"},
+	"Tool.name": {"read", "write", "edit", "delete", "shell", "grep", "glob", "ls", "search", "fetch", "mcp", "todo", "task",
+		"lints", "question", "other"},
+	"TurnError.kind": {"agentFailed", "agentNotInstalled", "agentNotLoggedIn", "modelUnavailable", "usageLimit",
+		"workspaceUntrusted", "agentCrashed", "agentHung", "protocol", "tooLarge", "storage"},
+	"TurnStartParams.isolation": {"none", "copy"},
 }
 
 func words[T ~string](all ...T) *jsonschema.Schema {
@@ -64,6 +105,7 @@ func words[T ~string](all ...T) *jsonschema.Schema {
 func plain() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[sessions.Time]():         {Type: "string", Format: "date-time"},
+		reflect.TypeFor[uint64]():                {Type: "integer", Minimum: "0"},
 		reflect.TypeFor[json.RawMessage]():       {Type: "object"},
 		reflect.TypeFor[sessions.SessionState](): words(sessions.SessionIdle, sessions.SessionQueued, sessions.SessionRunning),
 		reflect.TypeFor[sessions.Mode]():         words(sessions.ModeAgent, sessions.ModeAsk, sessions.ModePlan),
@@ -102,26 +144,47 @@ func schema(t *testing.T) []byte {
 	}
 	file := schemaFile{
 		Schema: jsonschema.Version, Title: "cursord protocol, version 1",
-		Methods: map[string]schemaOfMethod{}, Notifications: map[string]schemaReference{}, Defs: jsonschema.Definitions{},
+		Methods: map[string]schemaOfMethod{}, Notifications: map[string]schemaReference{},
+		ClientNotifications: map[string]schemaReference{}, Defs: jsonschema.Definitions{},
 	}
-	seen := map[string]reflect.Type{}
-	reference := func(typ reflect.Type) schemaReference {
+	seen, asked := map[string]reflect.Type{}, map[string]reflect.Type{}
+	reference := func(typ reflect.Type, also ...map[string]reflect.Type) schemaReference {
 		s := r.ReflectFromType(typ)
 		maps.Copy(file.Defs, s.Definitions)
-		collect(t, typ, seen)
+		for _, types := range append(also, seen) {
+			collect(t, typ, types)
+		}
 		return schemaReference{"#/$defs/" + typ.Name()}
 	}
 	for name, m := range new(face).table().methods {
-		file.Methods[name] = schemaOfMethod{reference(m.params), reference(m.result)}
+		file.Methods[name] = schemaOfMethod{reference(m.params, asked), reference(m.result)}
 	}
-	file.Methods["shutdown"] = schemaOfMethod{reference(reflect.TypeFor[None]()), reference(reflect.TypeFor[Done]())}
+	file.Methods["shutdown"] = schemaOfMethod{reference(reflect.TypeFor[None]()), schemaReference{"#/$defs/Null"}}
+	file.Defs["Null"] = &jsonschema.Schema{Type: "null"}
 	for name, typ := range notificationTypes() {
 		file.Notifications[name] = reference(typ)
 	}
+	for name, typ := range clientNotificationTypes() {
+		file.ClientNotifications[name] = reference(typ, asked)
+	}
 	file.Error = reference(reflect.TypeFor[Error]())
+	for field, list := range wordsOf {
+		name, member, _ := strings.Cut(field, ".")
+		require.Contains(t, file.Defs, name)
+		property, ok := file.Defs[name].Properties.Get(member)
+		require.True(t, ok, "no field %s", field)
+		property.Enum = words(list...).Enum
+	}
+	file.Defs["CancelParams"].Properties.Set("id", &jsonschema.Schema{
+		AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"}}, Description: "of the request",
+	})
 	for name, typ := range seen {
 		allowNull(file.Defs[name], typ)
 	}
+	for name, typ := range asked {
+		allowNullParams(file.Defs[name], typ)
+	}
+	addSummary(t, file.Defs)
 	raw, err := json.MarshalIndent(file, "", "  ")
 	require.NoError(t, err)
 	return append(raw, '\n')
@@ -159,6 +222,33 @@ func allowNull(s *jsonschema.Schema, typ reflect.Type) {
 			s.Properties.Set(name, &jsonschema.Schema{OneOf: []*jsonschema.Schema{property, {Type: "null"}}})
 		}
 	}
+}
+
+// allowNullParams says of the fields of parameters that may be absent that they may be null, which is the same.
+func allowNullParams(s *jsonschema.Schema, typ reflect.Type) {
+	for i := range typ.NumField() {
+		name, options, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		if property, ok := s.Properties.Get(name); ok && options == "omitempty" {
+			s.Properties.Set(name, &jsonschema.Schema{OneOf: []*jsonschema.Schema{property, {Type: "null"}}})
+		}
+	}
+}
+
+// addSummary adds what diff/changed has where a client has subscribed with diffs: "summary".
+func addSummary(t *testing.T, defs jsonschema.Definitions) {
+	summary := *defs["Diff"]
+	summary.Description = "A DiffSummary is a Diff without its hunks."
+	summary.Properties = jsonschema.NewProperties()
+	for pair := defs["Diff"].Properties.Oldest(); pair != nil; pair = pair.Next() {
+		if pair.Key != "hunks" {
+			summary.Properties.Set(pair.Key, pair.Value)
+		}
+	}
+	summary.Required = slices.DeleteFunc(slices.Clone(summary.Required), func(name string) bool { return name == "hunks" })
+	defs["DiffSummary"] = &summary
+	diff, ok := defs["DiffChanged"].Properties.Get("diff")
+	require.True(t, ok)
+	defs["DiffChanged"].Properties.Set("diff", &jsonschema.Schema{AnyOf: []*jsonschema.Schema{diff, {Ref: "#/$defs/DiffSummary"}}})
 }
 
 func TestSchemaIsUpToDate(t *testing.T) {

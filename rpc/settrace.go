@@ -9,6 +9,16 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
+// CancelParams are the parameters of $/cancelRequest.
+type CancelParams struct {
+	ID json.RawMessage `json:"id"` // a string or a number, of the request
+}
+
+// SetTraceParams are the parameters of $/setTrace.
+type SetTraceParams struct {
+	Value string `json:"value"`
+}
+
 // LogTraceParams are the parameters of $/logTrace, which a client gets that asked for it with $/setTrace or the trace of
 // initialize.
 type LogTraceParams struct {

@@ -27,23 +27,24 @@ var internalImports = map[string][]string{
 
 // restricted says which packages may import what only they should know.
 var restricted = map[string][]string{
-	"github.com/sourcegraph/jsonrpc2": {"cursord/rpc"},
-	"go.etcd.io/bbolt":                {"cursord/sessions"},
-	"github.com/fsnotify/fsnotify":    {"cursord/daemon"},
-	"znkr.io/diff":                    {"cursord/diffs"},
-	"znkr.io/diff/textdiff":           {"cursord/diffs"},
-	"github.com/spf13/cobra":          {"cursord/cmd/cursord"},
-	"github.com/invopop/jsonschema":   {"cursord/rpc/internal/schema"},
-	"github.com/stretchr/testify":     {},
-	"os/exec":                         {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/editors/helix", "cursord/cmd/cursord"}, // daemon: for git alone; helix: to ask Helix what it is
-	"encoding/gob":                    {},
-	"github.com/rogpeppe/go-internal": {},
-	"github.com/adrg/xdg":             {"cursord/daemon"},
-	"github.com/BurntSushi/toml":      {"cursord/daemon", "cursord/editors/helix"},
-	"github.com/mattn/go-isatty":      {"cursord/cmd/cursord"},
-	"net/http":                        {},
-	"github.com/oklog/ulid/v2":        {"cursord/daemon", "cursord/sessions", "cursord/cmd/cursord"},
-	"golang.org/x/sys/unix":           {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/internal/filestat", "cursord/sessions", "cursord/cmd/cursord"},
+	"github.com/sourcegraph/jsonrpc2":       {"cursord/rpc"},
+	"go.etcd.io/bbolt":                      {"cursord/sessions"},
+	"github.com/fsnotify/fsnotify":          {"cursord/daemon"},
+	"znkr.io/diff":                          {"cursord/diffs"},
+	"znkr.io/diff/textdiff":                 {"cursord/diffs"},
+	"github.com/spf13/cobra":                {"cursord/cmd/cursord"},
+	"github.com/invopop/jsonschema":         {"cursord/rpc/internal/schema"},
+	"github.com/stretchr/testify":           {},
+	"github.com/santhosh-tekuri/jsonschema": {},
+	"os/exec":                               {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/editors/helix", "cursord/cmd/cursord"}, // daemon: for git alone; helix: to ask Helix what it is
+	"encoding/gob":                          {},
+	"github.com/rogpeppe/go-internal":       {},
+	"github.com/adrg/xdg":                   {"cursord/daemon"},
+	"github.com/BurntSushi/toml":            {"cursord/daemon", "cursord/editors/helix"},
+	"github.com/mattn/go-isatty":            {"cursord/cmd/cursord"},
+	"net/http":                              {},
+	"github.com/oklog/ulid/v2":              {"cursord/daemon", "cursord/sessions", "cursord/cmd/cursord"},
+	"golang.org/x/sys/unix":                 {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/internal/filestat", "cursord/sessions", "cursord/cmd/cursord"},
 }
 
 // TestImportTable holds the packages to the order in ARCHITECTURE.md.

@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 	if pipe := os.Getenv(lifeVar); pipe != "" {
 		go endWith(pipe)
 	}
+	recordWires()
 	testscript.Main(withLife{m}, map[string]func(){"cursord": main, "bare-relay": bareRelay, "fake-acp": fakeACP})
 }
 
@@ -70,6 +71,12 @@ func setupScript(env *testscript.Env) error {
 			env.Setenv(name, "")
 		}
 	}
+	wires := filepath.Join(dir, "wires")
+	if err := os.Mkdir(wires, 0o700); err != nil {
+		return err
+	}
+	env.Setenv(wiresVar, wires)
+	env.Setenv(wiresOfVar, "serve stdio")
 	vars := append([]string(nil), env.Vars...)
 	env.Defer(func() {
 		stop := exec.Command("cursord", "stop", "--force")
@@ -77,6 +84,7 @@ func setupScript(env *testscript.Env) error {
 		if out, err := stop.CombinedOutput(); err != nil {
 			env.T().Log("cursord stop: ", err, string(out))
 		}
+		checkWires(env.T().(testing.TB), wires, false)
 		os.RemoveAll(dir)
 	})
 	return nil

@@ -158,13 +158,14 @@ func (w *world) processDoor(args ...string) func(testing.TB) *peer {
 
 // doors are the ways in.
 func (w *world) doors() map[string]func(testing.TB) *peer {
+	w.hostile = true
 	return map[string]func(testing.TB) *peer{
 		"socket": func(t testing.TB) *peer {
 			conn, err := net.Dial("unix", w.socket())
 			require.NoError(t, err)
 			t.Cleanup(func() { conn.Close() })
 			require.NoError(t, conn.SetDeadline(time.Now().Add(4*patience)))
-			return &peer{t: t, out: conn, in: bufio.NewReader(conn)}
+			return &peer{t: t, out: conn, in: bufio.NewReader(w.checked(conn))}
 		},
 		"stdio":      w.processDoor("stdio"),
 		"standalone": w.processDoor("stdio", "--standalone"),

@@ -15,6 +15,7 @@ import (
 // for each kind of mistake and connection.
 func TestNotificationsThatDoNothingSaySo(t *testing.T) {
 	w := newWorld(t)
+	w.hostile = true
 	w.put("f", "text\n")
 	w.start()
 	uri := "file://" + w.path("f")

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"slices"
@@ -21,6 +22,7 @@ import (
 type wire struct {
 	t    testing.TB
 	conn net.Conn
+	on   io.Writer // conn, with its messages looked at
 	in   *bufio.Reader
 }
 
@@ -29,7 +31,8 @@ func (w *world) wire() *wire {
 	conn, err := net.Dial("unix", w.socket())
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() { conn.Close() })
-	return &wire{w.t, conn, bufio.NewReaderSize(conn, 1<<20)}
+	checked := w.checked(conn)
+	return &wire{w.t, conn, checked, bufio.NewReaderSize(checked, 1<<20)}
 }
 
 // message is any line that the daemon sends.
@@ -46,7 +49,7 @@ type message struct {
 
 func (c *wire) send(lines ...string) {
 	c.t.Helper()
-	_, err := c.conn.Write([]byte(strings.Join(lines, "\n") + "\n"))
+	_, err := c.on.Write([]byte(strings.Join(lines, "\n") + "\n"))
 	require.NoError(c.t, err)
 }
 

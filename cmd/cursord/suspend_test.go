@@ -65,6 +65,7 @@ func TestAllIsStoppedForAWhile(t *testing.T) {
 // the time went by says nothing of the daemon.
 func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
 	w := newWorld(t)
+	w.hostile = true // the daemon is none
 	l, err := net.Listen("unix", w.socket())
 	require.NoError(t, err)
 	defer l.Close()

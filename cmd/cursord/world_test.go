@@ -32,16 +32,17 @@ const noRaceDelay = "GORACE=atexit_sleep_ms=0"
 
 // A world is a machine in small: a home, a workspace, an agent that plays a script, and a daemon as a process.
 type world struct {
-	t      testing.TB
-	dir    string // all the rest is below it; short, because a socket's path is limited
-	ws     string
-	script string
-	runLog string   // what the agent was started with
-	args   []string // of cursord serve
-	within []string // a command that runs "cursord serve" in its place; nil: none
-	log    *bytes.Buffer
-	cmd    *exec.Cmd
-	ended  chan struct{}
+	t       testing.TB
+	dir     string // all the rest is below it; short, because a socket's path is limited
+	ws      string
+	script  string
+	runLog  string   // what the agent was started with
+	args    []string // of cursord serve
+	within  []string // a command that runs "cursord serve" in its place; nil: none
+	hostile bool     // clients, or a daemon, say what is wrong on purpose
+	log     *bytes.Buffer
+	cmd     *exec.Cmd
+	ended   chan struct{}
 }
 
 func newWorld(t testing.TB) *world {
@@ -55,6 +56,9 @@ func newWorld(t testing.TB) *world {
 		log: new(bytes.Buffer),
 	}
 	require.NoError(t, os.Mkdir(w.ws, 0o755))
+	if wires := w.wires(); wires != "" {
+		require.NoError(t, os.Mkdir(wires, 0o700))
+	}
 	cursord, err := exec.LookPath("cursord")
 	require.NoError(t, err)
 	w.put("../agent", "#!/bin/sh\nexec "+cursord+" fake-agent \"$@\"\n")
@@ -62,6 +66,9 @@ func newWorld(t testing.TB) *world {
 	w.plays(`{"type":"result","subtype":"success","result":"done"}`)
 	t.Cleanup(func() {
 		w.kill()
+		if wires := w.wires(); wires != "" {
+			checkWires(t, wires, w.hostile)
+		}
 		if t.Failed() {
 			t.Logf("the daemon's log:\n%s", w.log)
 		}
@@ -103,6 +110,9 @@ func (w *world) env(more ...string) []string {
 		"CURSORD_STATE_DIR=" + filepath.Join(w.dir, "state"), "CURSORD_SOCKET=" + w.socket(),
 		"CURSORD_CONFIG=" + filepath.Join(w.dir, "config.toml"), "CURSORD_FAKE_SCRIPT=" + w.script, "CURSORD_FAKE_LOG=" + w.runLog,
 		noRaceDelay, "CURSORD_METER=" + w.meter(), lifeVar + "=" + os.Getenv(lifeVar),
+	}
+	if wires := w.wires(); wires != "" {
+		env = append(env, wiresVar+"="+wires, wiresOfVar+"=stdio")
 	}
 	return append(env, more...)
 }
@@ -260,7 +270,7 @@ func (w *world) joins() *editor {
 
 func (w *world) editorOn(conn io.ReadWriteCloser) *editor {
 	e := &editor{t: w.t, w: w, more: make(chan struct{})}
-	e.c = rpc.NewClient(conn, func(method string, params json.RawMessage) {
+	e.c = rpc.NewClient(w.checked(conn), func(method string, params json.RawMessage) {
 		n := told{Method: method, at: time.Now()}
 		if err := json.Unmarshal(params, &n); err != nil {
 			w.t.Errorf("%s: %v", method, err)
