@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 	"unicode/utf8"
@@ -157,16 +158,18 @@ func TestDamagedObjectIsSetAside(t *testing.T) {
 	all := spots(t, whole)
 	require.Len(t, all, 3*4+2)
 	r := rand.New(rand.NewPCG(14, 4))
-	for _, ended := range []bool{true, false} {
-		for n := range 5 * len(all) {
+	for _, ended := range []bool{false, true} {
+		if ended {
+			s, _, err := Open(whole, Options{})
+			require.NoError(t, err)
+			require.NoError(t, s.Close())
+		}
+		original, err := os.ReadFile(whole)
+		require.NoError(t, err)
+		for n := range 4 * len(all) {
 			at := all[n%len(all)]
 			path := filepath.Join(t.TempDir(), "db")
-			fillDamageable(t, path)
-			if ended {
-				s, _, err := Open(path, Options{})
-				require.NoError(t, err)
-				require.NoError(t, s.Close())
-			}
+			require.NoError(t, os.WriteFile(path, original, 0o600))
 			var raw []byte
 			change(t, path, func(tx *bolt.Tx) error {
 				b := at.bucket(tx)
@@ -320,5 +323,21 @@ func TestDamagedReview(t *testing.T) {
 	n, err := s.Damaged()
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
+	require.NoError(t, s.Close())
+}
+
+// TestDamagedSeq has the highest seq of a workspace be lower than it was: no seq is given out again.
+func TestDamagedSeq(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	fillDamageable(t, path)
+	change(t, path, func(tx *bolt.Tx) error { return spaceBucket(tx, damagedRoot).Put(keySeq, be64(3)) })
+	s, _, err := Open(path, Options{})
+	require.NoError(t, err)
+	require.Len(t, readAll(t, s), 3*4+2, "the ends of turns have taken the place of nothing")
+	changes, err := s.Changes(damagedRoot, 0, 0)
+	require.NoError(t, err)
+	w, err := s.Workspace(damagedRoot)
+	require.NoError(t, err)
+	require.Equal(t, changes[len(changes)-1].Seq, w.Seq)
 	require.NoError(t, s.Close())
 }

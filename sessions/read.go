@@ -131,9 +131,10 @@ func workspaceRecord(root string, b *bolt.Bucket) WorkspaceRecord {
 	if b == nil {
 		return WorkspaceRecord{Root: root}
 	}
+	last, _ := b.Bucket(bucketChanges).Cursor().Last() // a damaged number must not give out a seq again
 	return WorkspaceRecord{
 		Root:     root,
-		Seq:      number(b.Get(keySeq)),
+		Seq:      max(number(b.Get(keySeq)), number(last)),
 		Trusted:  b.Get(keyTrusted) != nil,
 		Claims:   claimsOf(b.Get(keyClaims)),
 		Sessions: int(number(b.Get(keyCount))),

@@ -67,7 +67,7 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*
 	if err != nil {
 		return nil, err
 	}
-	seq := number(w.b.Get(keySeq))
+	seq := workspaceRecord(w.root, w.b).Seq
 	for _, ordinal := range ordinals {
 		if err := w.cancelItems(b, id, ordinal, &seq, leftOpen, damaged, now); err != nil {
 			return nil, err
