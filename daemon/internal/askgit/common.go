@@ -23,7 +23,7 @@ func (v *View) common(filters bool) (string, error) {
 		attributes = strings.TrimSuffix(attributes, "\n") + "\n* -filter\n"
 	}
 	alternates := FormatAlternates(v.Alternates)
-	sum := sha256.Sum256([]byte(strings.Join([]string{v.Common, config, string(v.exclude), attributes, alternates, fmt.Sprint(v.lfs, v.apart)}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{v.Common, config, string(v.exclude), attributes, alternates, fmt.Sprint(v.apart)}, "\x00")))
 	home := v.guard.Home
 	dir := filepath.Join(home, hex.EncodeToString(sum[:16]))
 	if _, err := os.Lstat(dir); err == nil {
@@ -63,6 +63,8 @@ func (v *View) config() string {
 			list = append(list, s)
 		}
 	}
+	// Git LFS installs its hooks whenever it runs.
+	list = append(list, Setting{Key: "core.hookspath", Value: os.DevNull})
 	return "[core]\n\trepositoryformatversion = " + version + "\n\tbare = false\n" + FormatConfig(list)
 }
 
@@ -78,9 +80,6 @@ func (v *View) fill(dir string, files map[string]string) error {
 		}
 	}
 	names := []string{"refs", "packed-refs", "reftable", "shallow"}
-	if v.lfs {
-		names = append(names, "lfs")
-	}
 	if v.apart { // its objects, without what stands in their info
 		names = append(names, "objects/pack")
 		for i := range 256 {

@@ -36,7 +36,6 @@ type View struct {
 
 	guard               *Guard
 	exclude, attributes []byte
-	lfs                 bool
 	apart               bool // git must not see which folders of objects the repository names
 }
 
@@ -76,9 +75,6 @@ func (g *Guard) Open(ctx context.Context, r Repository) (*View, error) {
 		} else {
 			v.apart = true
 		}
-	}
-	if info, err := os.Lstat(filepath.Join(v.Common, "lfs", "objects")); err == nil && info.IsDir() {
-		v.lfs = true
 	}
 	return v, nil
 }
