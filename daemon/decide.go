@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -297,22 +296,6 @@ func (r *reviewer) numbered(n uint64) *file {
 	return nil
 }
 
-// revConflict tells what has become of a path, and returns an error if the client has not seen that.
-func (r *reviewer) revConflict(path string, client ClientID, rev *uint64) error {
-	if rev == nil {
-		return nil
-	}
-	r.save(slices.DeleteFunc(r.at(path), func(f *file) bool { return !r.stale(f) })...)
-	diff := r.shown(client, path)
-	if diff != nil && diff.Rev == *rev {
-		return nil
-	}
-	return &Error{
-		Kind: KindConflict, Message: fmt.Sprintf("%s has changed since revision %d", path, *rev),
-		Hint: "look at the present diff and decide again", Diff: diff,
-	}
-}
-
 // prepare reads the disk again and checks that the decision still means what was asked.
 func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
 	f := c.f
@@ -375,47 +358,4 @@ func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
 		}
 	}
 	return nil
-}
-
-// refuse answers a request with why it cannot be served. A diff in the answer is as the client sees it now, and on disk
-// like all that is told: its revision names no other state after a crash.
-func (r *reviewer) refuse(p *parked, client ClientID, err error) bool {
-	var e *Error
-	if !errors.As(err, &e) || e.Diff == nil {
-		return p.answer(Decided{}, err)
-	}
-	now := *e
-	now.Diff = r.shown(client, e.Diff.Path)
-	r.whenStored(func() { p.answer(Decided{}, &now) })
-	return true
-}
-
-// conflict tells what there is now and returns the error with it.
-func (r *reviewer) conflict(f *file, message string) error {
-	if r.stale(f) {
-		r.save(f)
-	}
-	return &Error{Kind: KindConflict, Message: message, Hint: "look at the present diff and decide again", Diff: r.told[f.path]}
-}
-
-// decisionError turns the review's error into an answer.
-func (r *reviewer) decisionError(f *file, err error) error {
-	switch {
-	case errors.Is(err, diffs.ErrBaselineUnknown):
-		return &Error{
-			Kind: KindBaselineUnknown, Message: fmt.Sprintf("what %s held before the agent changed it is not known", f.path),
-			Hint: "accept it, or restore the file yourself",
-		}
-	case errors.Is(err, diffs.ErrRange):
-		return invalid("lines", "%v", err)
-	}
-	return r.conflict(f, fmt.Sprintf("%s: %v", f.path, err))
-}
-
-func kindOf(err error) ErrorKind {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Kind
-	}
-	return KindInternal
 }

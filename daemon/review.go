@@ -278,13 +278,6 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 	return s, nil
 }
 
-func (r *reviewer) unreadable(f *file, img image) error {
-	return &Error{
-		Kind: KindConflict, Message: fmt.Sprintf("%s cannot be read: %s", f.path, img.odd),
-		Hint: "put the file right and try again", Diff: r.told[f.path],
-	}
-}
-
 // refreshPending takes in what the disk holds of every file with something to review.
 func (r *reviewer) refreshPending() {
 	r.refreshAll(r.sorted())
@@ -308,20 +301,6 @@ func (r *reviewer) refreshAll(files []*file) {
 		}
 	}
 	r.save(changed...)
-}
-
-// whenStored has then called, by the loop, once all that was submitted before is on disk or cannot be.
-func (r *reviewer) whenStored(then func()) {
-	err := r.w.call(func() {
-		if r.w.d.store.Backlog() == 0 || r.w.d.store.Trouble() != nil {
-			then()
-			return
-		}
-		r.w.submit(&commit{replies: []func(error){func(error) { then() }}})
-	})
-	if err != nil {
-		then()
-	}
 }
 
 // stale reports whether the review has changed since it was told.

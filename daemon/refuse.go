@@ -1,0 +1,91 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"cursord/diffs"
+)
+
+// revConflict tells what has become of a path, and returns an error if the client has not seen that.
+func (r *reviewer) revConflict(path string, client ClientID, rev *uint64) error {
+	if rev == nil {
+		return nil
+	}
+	r.save(slices.DeleteFunc(r.at(path), func(f *file) bool { return !r.stale(f) })...)
+	diff := r.shown(client, path)
+	if diff != nil && diff.Rev == *rev {
+		return nil
+	}
+	return &Error{
+		Kind: KindConflict, Message: fmt.Sprintf("%s has changed since revision %d", path, *rev),
+		Hint: "look at the present diff and decide again", Diff: diff,
+	}
+}
+
+// refuse answers a request with why it cannot be served. A diff in the answer is as the client sees it now, and on disk
+// like all that is told: its revision names no other state after a crash.
+func (r *reviewer) refuse(p *parked, client ClientID, err error) bool {
+	var e *Error
+	if !errors.As(err, &e) || e.Diff == nil {
+		return p.answer(Decided{}, err)
+	}
+	now := *e
+	if diff := r.shown(client, e.Diff.Path); diff != nil {
+		now.Diff = diff
+	}
+	r.whenStored(func() { p.answer(Decided{}, &now) })
+	return true
+}
+
+// conflict tells what there is now and returns the error with it.
+func (r *reviewer) conflict(f *file, message string) error {
+	if r.stale(f) {
+		r.save(f)
+	}
+	return &Error{Kind: KindConflict, Message: message, Hint: "look at the present diff and decide again", Diff: r.told[f.path]}
+}
+
+// decisionError turns the review's error into an answer.
+func (r *reviewer) decisionError(f *file, err error) error {
+	switch {
+	case errors.Is(err, diffs.ErrBaselineUnknown):
+		return &Error{
+			Kind: KindBaselineUnknown, Message: fmt.Sprintf("what %s held before the agent changed it is not known", f.path),
+			Hint: "accept it, or restore the file yourself",
+		}
+	case errors.Is(err, diffs.ErrRange):
+		return invalid("lines", "%v", err)
+	}
+	return r.conflict(f, fmt.Sprintf("%s: %v", f.path, err))
+}
+
+func (r *reviewer) unreadable(f *file, img image) error {
+	return &Error{
+		Kind: KindConflict, Message: fmt.Sprintf("%s cannot be read: %s", f.path, img.odd),
+		Hint: "put the file right and try again", Diff: r.told[f.path],
+	}
+}
+
+func kindOf(err error) ErrorKind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return KindInternal
+}
+
+// whenStored has then called, by the loop, once all that was submitted before is on disk or cannot be.
+func (r *reviewer) whenStored(then func()) {
+	err := r.w.call(func() {
+		if r.w.d.store.Backlog() == 0 || r.w.d.store.Trouble() != nil {
+			then()
+			return
+		}
+		r.w.submit(&commit{replies: []func(error){func(error) { then() }}})
+	})
+	if err != nil {
+		then()
+	}
+}
