@@ -96,3 +96,21 @@ func (r *Review) ForgetSources(decisions iter.Seq[*Decision]) {
 	}
 	r.sources = kept
 }
+
+// Wrote reports, for each line of the present text, whether it is pending and an edit brought it whose source by accepts. It
+// is nil for what has no lines.
+func (r *Review) Wrote(by func(Source) bool) (wrote []bool) {
+	if r.whole != nil || !r.is {
+		return nil
+	}
+	ours := make(map[int32]bool, len(r.sources.numbers))
+	for i, n := range r.sources.numbers {
+		ours[n] = by(r.sources.by[i])
+	}
+	for i := range r.atoms {
+		if a := &r.atoms[i]; a.on(current) {
+			wrote = append(wrote, ours[a.ins])
+		}
+	}
+	return wrote
+}

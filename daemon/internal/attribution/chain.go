@@ -1,0 +1,352 @@
+package attribution
+
+import (
+	"bytes"
+	"slices"
+
+	"cursord/diffs"
+)
+
+// A Look is what a path was seen to hold.
+type Look struct {
+	Content diffs.Content
+	At      int64 // the moment at which somebody began to look
+	Person  bool  // an editor reports that a person saved this
+	Ended   int   // how many of the calls that name the path had ended; set by the ledger
+}
+
+// A Report is what a finished call says of its edit of a path.
+type Report struct {
+	Source        diffs.Source
+	Before, After *string // as the agent decoded them; nil where it does not say
+	Deleted       bool
+	LeavesEmpty   bool // a text that is missing may be an empty one: the tool leaves such out
+	End           int  // which of the calls that name the path this was, counted by their ends from 1; 0: not known
+}
+
+// precedes reports whether the call had certainly ended when a look was taken.
+func (r *Report) precedes(l Look) bool { return r.End > 0 && l.Ended >= r.End }
+
+// A Story is what is known of a path from the moment at which it was last taken into review.
+type Story struct {
+	Last    *diffs.Content // what was taken in; nil if nothing is known of it
+	Looks   []Look         // since then, the oldest first: when calls began, and when editors reported
+	Reports []Report       // of the calls that ended, in the order of their ends
+	Disk    diffs.Content  // what the path holds now
+	Beside  *diffs.Source  // who else may have written meanwhile, such as an open command; nil: people
+}
+
+// A Step is one text in a path's story, and who made it from the one before.
+type Step struct {
+	Content diffs.Content
+	By      *diffs.Source // nil: a person
+}
+
+// Chain orders what is known of a path into texts that follow each other, each by one author. The first has none: it is
+// what was there before all others; known is false if nothing is known of that, and then the only step is an agent's.
+//
+// For a call that reports both texts of its edit the chain is last → before → after: the first part is a person's (or
+// Beside's), the second the agent's. What the disk holds beyond the last report is not in the chain, since whoever
+// reads the file next finds it; a call that does not report what it left has left what is on the disk.
+func Chain(s Story) (steps []Step, known bool) {
+	c := chain{disk: s.Disk, beside: s.Beside, looks: slices.Clone(s.Looks)}
+	if s.Last != nil {
+		c.begin(*s.Last)
+	}
+	reports := slices.Clone(s.Reports)
+	for len(reports) > 0 {
+		i := c.next(reports)
+		r := reports[i]
+		reports = slices.Delete(reports, i, i+1)
+		c.edit(r, reports)
+	}
+	for _, l := range c.looks {
+		if l.Person {
+			c.step(l.Content, nil)
+		}
+	}
+	return c.steps, c.known
+}
+
+type chain struct {
+	steps  []Step
+	known  bool // steps begins with what was there before
+	looks  []Look
+	disk   diffs.Content
+	beside *diffs.Source
+}
+
+func (c *chain) begin(first diffs.Content) { c.steps, c.known = []Step{{Content: first}}, true }
+
+// now is the latest text; nil if none is known.
+func (c *chain) now() *diffs.Content {
+	if len(c.steps) == 0 {
+		return nil
+	}
+	return &c.steps[len(c.steps)-1].Content
+}
+
+// step adds a text, unless it is the one before.
+func (c *chain) step(to diffs.Content, by *diffs.Source) {
+	now := c.now()
+	switch {
+	case now == nil:
+		c.begin(to)
+	case !same(*now, to):
+		if to.Exists && to.Target == "" && to.Mode == 0 {
+			to.Mode = now.Mode // reports tell none
+		}
+		c.steps = append(c.steps, Step{to, by})
+	}
+}
+
+// comparedMax is how many reports are put into order by their texts. More calls than that do not write a file at a time.
+const comparedMax = 8
+
+// next returns which report comes next: the one whose edit began with the latest text, else the first to end of those that
+// did not begin with what another one left.
+func (c *chain) next(reports []Report) int {
+	if len(reports) == 1 {
+		return 0
+	}
+	now := c.now()
+	if now != nil && isText(*now) {
+		if i := slices.IndexFunc(reports, func(r Report) bool { return r.Before != nil && reads(now.Data, *r.Before) }); i >= 0 {
+			return i
+		}
+	}
+	if len(reports) > comparedMax {
+		return 0
+	}
+	return max(0, slices.IndexFunc(reports, func(r Report) bool {
+		return !slices.ContainsFunc(reports, func(other Report) bool { return r.follows(other) })
+	}))
+}
+
+// follows reports whether a call's edit began with a text that has another call's edit in it.
+func (r Report) follows(other Report) bool {
+	if r.Before == nil || other.Before == nil || other.After == nil || r.End == other.End {
+		return false
+	}
+	said := func(text *string) diffs.Content { return diffs.Content{Exists: true, Data: decoded([]byte(*text))} }
+	return holds(said(r.Before), said(other.Before), said(other.After))
+}
+
+// edit adds what led to a report's edit, and the edit. Later are the reports that come next.
+func (c *chain) edit(r Report, later []Report) {
+	before, after, known := c.texts(r)
+	if !known {
+		c.unreported(r, len(later) == 0)
+		return
+	}
+	c.dropTorn(before, after)
+	split := c.split(r, before, after, later)
+	for _, l := range c.looks[:split] {
+		c.step(l.Content, c.author(l))
+	}
+	c.looks = c.looks[split:]
+	switch now := c.now(); {
+	case before == nil && now == nil && r.LeavesEmpty && !r.Deleted:
+		c.begin(diffs.Content{}) // the tool has made the file
+	case before == nil: // what was seen last is the best that is known
+	case now == nil:
+		c.begin(*before)
+	case !c.stale(*before):
+		c.step(*before, c.beside)
+	}
+	if c.now() == nil {
+		c.steps = []Step{{after, &r.Source}}
+		return
+	}
+	c.step(after, &r.Source)
+}
+
+// unreported adds the edit of a call that does not say what it left. It began when the path was first looked at; but for
+// what editors report, all since then may be its work.
+func (c *chain) unreported(r Report, last bool) {
+	if len(c.looks) > 0 && !r.precedes(c.looks[0]) && torn(c.looks[0].Content, c.now(), c.disk, false) {
+		c.looks = c.looks[1:]
+	}
+	if len(c.looks) > 0 && !r.precedes(c.looks[0]) && (c.now() == nil || !same(c.looks[0].Content, c.disk)) {
+		c.step(c.looks[0].Content, c.author(c.looks[0]))
+		c.looks = c.looks[1:]
+	}
+	if !last { // the next report tells more
+		c.beside = &r.Source
+		return
+	}
+	if c.now() == nil {
+		c.steps = []Step{{c.disk, &r.Source}}
+		return
+	}
+	for i, l := range c.looks {
+		if l.Person {
+			c.step(l.Content, nil)
+		} else if i+1 < len(c.looks) {
+			c.step(l.Content, &r.Source)
+		}
+	}
+	c.looks = nil
+	c.step(c.disk, &r.Source)
+}
+
+func (c *chain) author(l Look) *diffs.Source {
+	if l.Person {
+		return nil
+	}
+	return c.beside
+}
+
+// texts returns a report's texts in the file's form; before is nil if it is not reported, and known is false if after is not.
+func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, known bool) {
+	now := c.now()
+	link := now != nil && now.Target != "" // the agent reports what the link led to
+	switch {
+	case r.Deleted:
+	case r.After != nil && c.disk.Target == "":
+		form := c.form(*r.After)
+		after = diffs.Content{Exists: true, Data: inFormOf(form.Data, *r.After), Mode: form.Mode}
+	case r.LeavesEmpty && isText(c.disk) && len(c.disk.Data) == 0:
+		after = c.disk
+	default:
+		return nil, after, false
+	}
+	switch {
+	case link:
+		before = now
+	case r.Before != nil:
+		form := c.disk
+		if now != nil {
+			form = *now
+		} else if len(c.looks) > 0 {
+			form = c.looks[0].Content
+		}
+		before = &diffs.Content{Exists: true, Data: inFormOf(form.Data, *r.Before), Mode: form.Mode}
+		if c.cut(before.Data, after.Data) || now != nil && !related(*before, *now) && !related(after, c.disk) {
+			return nil, after, false // what it reports is not this file, or not all of it
+		}
+	}
+	return before, after, true
+}
+
+// form returns the text whose line ends the agent's edit has: what the disk holds, unless somebody is just writing that.
+func (c *chain) form(text string) diffs.Content {
+	if isText(c.disk) && (reads(c.disk.Data, text) || bytes.IndexByte(c.disk.Data, '\n') >= 0) {
+		return c.disk
+	}
+	for _, l := range slices.Backward(c.looks) {
+		if isText(l.Content) && bytes.IndexByte(l.Content.Data, '\n') >= 0 {
+			return l.Content
+		}
+	}
+	if now := c.now(); now != nil && isText(*now) {
+		return *now
+	}
+	return c.disk
+}
+
+// cut reports whether a report has only the beginning of the two texts: then it says nothing about the rest.
+func (c *chain) cut(before, after []byte) bool {
+	now := c.now()
+	begins := func(text, whole []byte) bool {
+		return len(text) < len(whole) && len(text) > 0 && string(whole[:len(text)]) == string(text)
+	}
+	return now != nil && begins(before, now.Data) && begins(after, c.disk.Data) && string(now.Data[len(before):]) == string(c.disk.Data[len(after):])
+}
+
+// dropTorn forgets looks at what somebody was just writing.
+func (c *chain) dropTorn(before *diffs.Content, after diffs.Content) {
+	prev := c.now()
+	kept := c.looks[:0]
+	for i, l := range c.looks {
+		said := before != nil && prev != nil && same(*before, *prev)
+		half := torn(l.Content, prev, after, said) || before != nil && torn(l.Content, prev, *before, false) ||
+			i+1 < len(c.looks) && torn(l.Content, prev, c.looks[i+1].Content, false) || torn(l.Content, prev, c.disk, false)
+		if half && !l.Person && !(before != nil && same(l.Content, *before)) {
+			continue
+		}
+		kept = append(kept, l)
+		prev = &kept[len(kept)-1].Content
+	}
+	c.looks = kept
+}
+
+// split returns how many of the looks were before the edit. One that found what a later call left, or what the disk holds
+// now, came late.
+func (c *chain) split(r Report, before *diffs.Content, after diffs.Content, later []Report) int {
+	from := before
+	if from == nil {
+		from = c.now()
+	}
+	i := slices.IndexFunc(c.looks, func(l Look) bool {
+		switch {
+		case r.precedes(l):
+			return true
+		case from != nil && same(l.Content, *from):
+			return false
+		case !l.Person && (same(l.Content, c.disk) || leftBy(later, l.Content)):
+			return true
+		case from == nil:
+			return same(l.Content, after)
+		}
+		return holds(l.Content, *from, after)
+	})
+	if i < 0 {
+		return len(c.looks)
+	}
+	return i
+}
+
+// leftBy reports whether one of the calls says that it left a text.
+func leftBy(calls []Report, text diffs.Content) bool {
+	return slices.ContainsFunc(calls, func(r Report) bool {
+		return r.Deleted && !text.Exists || r.After != nil && isText(text) && reads(text.Data, *r.After)
+	})
+}
+
+// stale reports whether the agent read a text before what was seen last was there, so that its edit overwrote that. If the
+// agent had also seen what nobody else has, that is added as a person's.
+func (c *chain) stale(before diffs.Content) bool {
+	n := len(c.steps) - 1
+	now := c.steps[n].Content
+	if n == 0 || c.steps[n].By != nil || same(before, now) {
+		return false
+	}
+	for i := n - 1; i >= 0; i-- {
+		if same(c.steps[i].Content, before) {
+			return true
+		}
+		if c.steps[i+1].By != nil {
+			break
+		}
+	}
+	earlier := c.steps[n-1].Content
+	if !isText(earlier) || !isText(now) || !isText(before) || holds(before, earlier, now) {
+		return false
+	}
+	c.step(diffs.Content{Exists: true, Data: withInserted(now.Data, before.Data), Mode: now.Mode}, c.beside)
+	return true
+}
+
+// withInserted returns a text with the lines that another has beyond it.
+func withInserted(text, other []byte) []byte {
+	lines := lineList(string(text))
+	var b []byte
+	at := 0
+	for _, e := range diffs.LineEdits(string(text), string(other)) {
+		for ; at < e.To; at++ {
+			b = append(b, lines[at]...)
+		}
+		if n := len(b); n > 0 && b[n-1] != '\n' {
+			b = append(b, '\n')
+		}
+		b = append(b, e.Text...)
+	}
+	for ; at < len(lines); at++ {
+		if n := len(b); n > 0 && b[n-1] != '\n' {
+			b = append(b, '\n')
+		}
+		b = append(b, lines[at]...)
+	}
+	return b
+}

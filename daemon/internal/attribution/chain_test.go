@@ -1,0 +1,231 @@
+package attribution
+
+import (
+	"bufio"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/diffs"
+)
+
+// TestChain plays the rows of testdata/chain.txt, each one story of a path: what was seen, and what calls reported, in
+// order; then what the review lists, and what the file holds once all of it is rejected.
+//
+// A text is a word: each of its characters is a line. "-" is no file, "." an empty one, ">" in front a link; a final "!" leaves
+// out the last line end, "$" makes all line ends CRLF, "^" puts a byte order mark in front. A row is
+//
+//	last | looks | reports | disk | pending | rejected | name
+//
+// last is what was taken in before ("?": nothing is known). A look with "p:" is one that an editor reports. A report is
+// BEFORE>AFTER (a look with "'" was taken when the first call had ended), with "?" for what it does not say; "d:" marks the deletion of the file, "w:" a tool that leaves nothing out,
+// and "2:" the second of two calls. Pending lists the lines of hunks; those of the second call have "2" behind them.
+// The row "beside" in front of the disk has a command open.
+func TestChain(t *testing.T) {
+	f, err := os.Open("testdata/chain.txt")
+	require.NoError(t, err)
+	defer f.Close()
+	rows := 0
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if line := strings.TrimSpace(s.Text()); line != "" && line[0] != '#' {
+			rows++
+			t.Run(strings.TrimSpace(line[strings.LastIndex(line, "|")+1:]), func(t *testing.T) { checkRow(t, line) })
+		}
+	}
+	require.Greater(t, rows, 100)
+}
+
+var (
+	one     = diffs.Source{TurnID: "1", Via: "edit"}
+	two     = diffs.Source{TurnID: "2", Via: "edit"}
+	command = diffs.Source{TurnID: "c", Via: "shell"}
+)
+
+func checkRow(t *testing.T, line string) {
+	cols := strings.Split(line, "|")
+	require.Len(t, cols, 7, line)
+	for i := range cols {
+		cols[i] = strings.TrimSpace(cols[i])
+	}
+	var s Story
+	if cols[0] != "?" {
+		last := content(cols[0])
+		s.Last = &last
+	}
+	for _, w := range strings.Fields(cols[1]) {
+		w, person := strings.CutPrefix(w, "p:")
+		w, ended := strings.CutSuffix(w, "'")
+		look := Look{Content: content(w), Person: person}
+		if ended {
+			look.Ended = 1
+		}
+		s.Looks = append(s.Looks, look)
+	}
+	for _, w := range strings.Fields(cols[2]) {
+		r := Report{Source: one, LeavesEmpty: true, End: len(s.Reports) + 1}
+		for cut := true; cut; {
+			switch {
+			case strings.HasPrefix(w, "d:"):
+				r.Deleted = true
+			case strings.HasPrefix(w, "w:"):
+				r.LeavesEmpty = false
+			case strings.HasPrefix(w, "2:"):
+				r.Source = two
+			default:
+				cut = false
+				continue
+			}
+			w = w[2:]
+		}
+		before, after, _ := strings.Cut(w, ">")
+		r.Before, r.After = said(before), said(after)
+		s.Reports = append(s.Reports, r)
+	}
+	disk, beside := strings.CutPrefix(cols[3], "beside ")
+	if beside {
+		s.Beside = &command
+	}
+	s.Disk = content(disk)
+
+	steps, known := Chain(s)
+	var r *diffs.Review
+	switch {
+	case len(steps) == 0:
+		r = diffs.Limits{}.New(s.Disk)
+	case known:
+		r = diffs.Limits{}.New(steps[0].Content)
+		steps = steps[1:]
+	default:
+		r = diffs.Limits{}.NewUnknown(steps[0].Content, *steps[0].By)
+		steps = steps[1:]
+	}
+	for _, step := range steps {
+		r.Observe(step.Content, step.By)
+	}
+	r.Observe(s.Disk, nil) // who looks next takes the rest for a person's
+	require.True(t, same(s.Disk, r.Current()), "the disk holds %q, the review %q", s.Disk.Data, r.Current().Data)
+	require.Equal(t, cols[4], pending(r), "pending")
+	if cols[5] == "?" {
+		require.False(t, r.BaselineKnown())
+		return
+	}
+	require.True(t, r.BaselineKnown())
+	var ids []uint64
+	for _, h := range r.Hunks() {
+		ids = append(ids, h.ID)
+	}
+	if len(ids) > 0 {
+		_, err := r.Decide(ids, false, nil)
+		require.NoError(t, err)
+	}
+	require.Equal(t, cols[5], word(r.Current()), "rejected")
+}
+
+// content returns what a word stands for.
+func content(word string) diffs.Content {
+	if word == "-" {
+		return diffs.Content{}
+	}
+	if target, ok := strings.CutPrefix(word, ">"); ok {
+		return diffs.Content{Exists: true, Target: target}
+	}
+	return diffs.Content{Exists: true, Data: []byte(text(word)), Mode: 0o644}
+}
+
+func text(word string) string {
+	word, crlf := strings.CutSuffix(word, "$")
+	word, bare := strings.CutSuffix(word, "!")
+	word, mark := strings.CutPrefix(word, "^")
+	var b strings.Builder
+	for _, c := range strings.TrimSuffix(word, ".") {
+		b.WriteString(string(c) + "\n")
+	}
+	text := b.String()
+	if bare {
+		text = strings.TrimSuffix(text, "\n")
+	}
+	if crlf {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	if mark {
+		text = byteOrderMark + text
+	}
+	return text
+}
+
+// word is the reverse of content.
+func word(c diffs.Content) string {
+	switch {
+	case !c.Exists:
+		return "-"
+	case c.Target != "":
+		return ">" + c.Target
+	}
+	text, mark := strings.CutPrefix(string(c.Data), byteOrderMark)
+	w := strings.ReplaceAll(strings.ReplaceAll(text, "\r", ""), "\n", "")
+	if w == "" {
+		w = "."
+	}
+	if mark {
+		w = "^" + w
+	}
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		w += "!"
+	}
+	if strings.Contains(text, "\r") {
+		w += "$"
+	}
+	return w
+}
+
+func said(word string) *string {
+	if word == "?" {
+		return nil
+	}
+	t := text(word)
+	return &t
+}
+
+// pending describes the hunks of a review.
+func pending(r *diffs.Review) string {
+	var hunks []string
+	for _, h := range r.Hunks() {
+		var b strings.Builder
+		if h.Kind == diffs.FileHunk {
+			b.WriteString("file")
+		}
+		for _, l := range h.Lines {
+			if l[0] != ' ' {
+				b.WriteString(strings.TrimRight(strings.Replace(l, byteOrderMark, "^", 1), "\r"))
+			}
+		}
+		var by string
+		for _, s := range h.Sources {
+			by += s.TurnID
+		}
+		if by != "1" {
+			b.WriteString("/" + by)
+		}
+		hunks = append(hunks, b.String())
+	}
+	if hunks == nil {
+		return "none"
+	}
+	return strings.Join(hunks, " ")
+}
+
+// TestSomebodyIsWriting has the disk cut off when a call ends: what the agent left has the line ends of the file before.
+func TestSomebodyIsWriting(t *testing.T) {
+	for _, disk := range []string{".", "-", "a!"} {
+		last := content("^abc$")
+		steps, known := Chain(Story{
+			Last: &last, Looks: []Look{{Content: last}}, Disk: content(disk),
+			Reports: []Report{{Source: one, Before: said("abc"), After: said("aBc"), LeavesEmpty: true}},
+		})
+		require.True(t, known)
+		require.Len(t, steps, 2)
+		require.Equal(t, "^aBc$", word(steps[1].Content))
+	}
+}

@@ -1,0 +1,298 @@
+package attribution
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"cursord/diffs"
+)
+
+// Tick is how far the times of a file system may lag behind the clock.
+const Tick = 10 * time.Millisecond
+
+// A Ledger knows which calls of agents were open when, in one tree. A call either names the files that it writes, and is
+// then known to the ledger until its report has been taken in; or it may write any file, and is known with its span until
+// its turn ends. All methods may be called from any goroutine.
+type Ledger struct {
+	mu    sync.Mutex
+	paths map[string]*named // guarded by mu
+	spans []*Call           // guarded by mu; calls that may write any file, in the order of their starts
+}
+
+// named is a path that open calls name, or ended ones whose reports have not been taken in.
+type named struct {
+	calls   []*Call
+	looks   []Look
+	reports []Report
+	held    int     // bytes in looks
+	ended   []int64 // when calls did
+}
+
+// A Call is an entry of a Ledger. Its fields are guarded by the ledger's mutex.
+type Call struct {
+	source diffs.Source
+	paths  []string // nil: any
+	silent bool     // nobody will hear what it did
+
+	span span
+}
+
+// A span is the time in which a call was open. Between earliest and from that is not certain, since the agent's word may
+// have waited and says no time.
+type span struct {
+	earliest, from int64
+	to             int64 // 0 while the call is open
+}
+
+// at reports whether a change at a moment was made in the span, and whether that is certain.
+func (s span) at(when int64) (may, certain bool) {
+	may = when >= s.earliest-int64(Tick) && (s.to == 0 || when <= s.to)
+	return may, may && when >= s.from-int64(Tick)
+}
+
+// looksMax bounds, in bytes, what is kept of a path while calls are open: the first look, and beyond it the latest.
+const looksMax = 64 << 20
+
+func (l *Ledger) at(path string) *named {
+	if l.paths == nil {
+		l.paths = map[string]*named{}
+	}
+	n := l.paths[path]
+	if n == nil {
+		n = &named{}
+		l.paths[path] = n
+	}
+	return n
+}
+
+// Open enters a call that names the files that it writes.
+func (l *Ledger) Open(paths []string, src diffs.Source) *Call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := &Call{source: src, paths: slices.Clone(paths)}
+	for _, p := range c.paths {
+		n := l.at(p)
+		n.calls = append(n.calls, c)
+	}
+	return c
+}
+
+// OpenAny enters a call that may write any file.
+func (l *Ledger) OpenAny(src diffs.Source, earliest, from int64) *Call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := &Call{source: src, span: span{earliest: min(earliest, from), from: from}}
+	l.spans = append(l.spans, c)
+	return c
+}
+
+// Name says which item a call has become.
+func (l *Ledger) Name(c *Call, item string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.source.ItemID = item
+}
+
+// Source returns whose a call is.
+func (l *Ledger) Source(c *Call) diffs.Source {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return c.source
+}
+
+// End says when a call ended that may write any file.
+func (l *Ledger) End(c *Call, to int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.span.to = to
+}
+
+// Forget drops a call that may write any file: it was refused, or its turn has ended.
+func (l *Ledger) Forget(c *Call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spans = slices.DeleteFunc(l.spans, func(one *Call) bool { return one == c })
+}
+
+// Close ends a call that names files. Its reports are taken in later, by TakeIn.
+func (l *Ledger) Close(c *Call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range c.paths {
+		n := l.paths[p]
+		if n == nil {
+			continue
+		}
+		n.calls = slices.DeleteFunc(n.calls, func(one *Call) bool { return one == c })
+		if len(n.calls) == 0 && len(n.reports) == 0 {
+			delete(l.paths, p)
+		}
+	}
+}
+
+// Silence says that nobody will hear what a call did.
+func (l *Ledger) Silence(c *Call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.silent = true
+}
+
+// Look notes what a path was seen to hold while calls that name it are open; without such a call it does nothing and
+// returns false.
+func (l *Ledger) Look(path string, look Look) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.paths[path]
+	if n == nil {
+		return false
+	}
+	at := len(n.looks)
+	for at > 0 && n.looks[at-1].At > look.At {
+		at--
+	}
+	for _, end := range n.ended {
+		if end <= look.At {
+			look.Ended++
+		}
+	}
+	if at > 0 && same(n.looks[at-1].Content, look.Content) && n.looks[at-1].Ended == look.Ended {
+		n.looks[at-1].Person = n.looks[at-1].Person || look.Person
+		return true
+	}
+	n.looks = slices.Insert(n.looks, at, look)
+	for n.held += len(look.Content.Data); n.held > looksMax && len(n.looks) > 2; {
+		n.held -= len(n.looks[1].Content.Data)
+		n.looks = slices.Delete(n.looks, 1, 2)
+	}
+	return true
+}
+
+// Ends counts the end of a call that names a path, which was heard at a moment. It returns which one that was, from 1; 0 if no
+// call is known that does.
+func (l *Ledger) Ends(path string, at int64) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.paths[path]
+	if n == nil {
+		return 0
+	}
+	n.ended = append(n.ended, at)
+	return len(n.ended)
+}
+
+// Wrote says that a decision has written a path: what was seen there before is of no use any more.
+func (l *Ledger) Wrote(path string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := l.paths[path]; n != nil {
+		n.looks, n.held = nil, 0
+	}
+}
+
+// Report notes what a call that has ended says of a path. It is taken in once no other call is open that names the path.
+func (l *Ledger) Report(path string, r Report) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.at(path)
+	n.reports = append(n.reports, r)
+}
+
+// TakeIn returns, once, what has been noted of a path, if no call is open that names it.
+func (l *Ledger) TakeIn(path string) (looks []Look, reports []Report, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.paths[path]
+	if n == nil || slices.ContainsFunc(n.calls, func(c *Call) bool { return !c.silent }) {
+		return nil, nil, false
+	}
+	looks, reports = n.looks, n.reports
+	n.looks, n.reports, n.held, n.ended = nil, nil, 0, nil
+	if len(n.calls) == 0 {
+		delete(l.paths, path)
+	}
+	return looks, reports, len(reports) > 0
+}
+
+// Pending reports whether only the end of a call can tell whose it is what a path holds now.
+func (l *Ledger) Pending(path string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.paths[path]
+	return n != nil && (len(n.reports) > 0 || slices.ContainsFunc(n.calls, func(c *Call) bool { return !c.silent }))
+}
+
+// Writing reports whether a call is open that names a path.
+func (l *Ledger) Writing(path string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.paths[path]
+	return n != nil && len(n.calls) > 0
+}
+
+// A Change is a change of a path that no call names.
+type Change struct {
+	When    int64         // when it was made; meaningless if Undated
+	Undated bool          // the file system does not tell when
+	Typed   bool          // an editor reports that a person made it
+	Locked  bool          // an editor's swap or lock file lies beside it
+	Alone   *diffs.Source // in an isolated tree: whose that is
+	Loose   *diffs.Source // processes of an agent may write without a call: whose they are
+}
+
+// Author returns who made a change; nil is a person. A source with via "unknown" may be a person's.
+func (l *Ledger) Author(c Change) *diffs.Source {
+	if c.Typed {
+		return nil
+	}
+	src := l.during(c)
+	switch {
+	case c.Alone != nil && src == nil:
+		return c.Alone
+	case c.Alone != nil:
+		return src
+	case src == nil && c.Loose != nil:
+		loose := *c.Loose
+		loose.Via = diffs.ViaUnknown
+		return &loose
+	case src != nil && c.Locked:
+		src.Via = diffs.ViaUnknown
+	}
+	return src
+}
+
+// during returns whose call may write any file and was open at a change: the latest that certainly was, else the latest
+// that may have been.
+func (l *Ledger) during(c Change) (maybe *diffs.Source) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, call := range slices.Backward(l.spans) {
+		may, certain := call.span.at(c.When)
+		if c.Undated {
+			may, certain = call.span.to == 0, call.span.to == 0
+		}
+		if !may || !certain && maybe != nil {
+			continue
+		}
+		src := call.source
+		if certain {
+			return &src
+		}
+		src.Via = diffs.ViaUnknown
+		maybe = &src
+	}
+	return maybe
+}
+
+// Reported lists the paths with reports that can be taken in.
+func (l *Ledger) Reported() (paths []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for path, n := range l.paths {
+		if len(n.reports) > 0 && !slices.ContainsFunc(n.calls, func(c *Call) bool { return !c.silent }) {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}

@@ -1,0 +1,210 @@
+package attribution
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/diffs"
+)
+
+// TestAuthor asks whose a change is that no call names. The calls of a row are NAME FROM-TO in ms, TO being empty while the
+// call is open; EARLIEST~FROM-TO is one whose agent did not say when it began. The change is its moment and what is
+// evident about it.
+func TestAuthor(t *testing.T) {
+	for _, row := range []struct{ name, calls, change, want string }{
+		{"no call", "", "100", "person"},
+		{"in an open command", "shell 50-", "100", "shell"},
+		{"at its start", "shell 50-", "50", "shell"},
+		{"in a command that has ended", "shell 50-150", "100", "shell"},
+		{"at its end", "shell 50-150", "150", "shell"},
+		{"a tick before it, as a file system may say", "shell 50-150", "40", "shell"},
+		{"before it", "shell 50-150", "39", "person"},
+		{"after it", "shell 50-150", "151", "person"},
+		{"well before it", "shell 5000-", "100", "person"},
+		{"well after it", "shell 50-150", "5000", "person"},
+		{"between two", "shell 50-150 shell 300-400", "200", "person"},
+		{"in the second", "shell 50-150 tool 300-400", "350", "tool"},
+		{"in the first", "shell 50-150 tool 300-400", "100", "shell"},
+		{"in both, the later one", "shell 50-400 tool 100-300", "200", "tool"},
+		{"in the outer one alone", "shell 50-400 tool 100-300", "350", "shell"},
+		{"in a call of an MCP server", "tool 50-150", "100", "tool"},
+		{"when it may have begun", "shell 10~50-150", "30", "unknown"},
+		{"before it may have begun", "shell 30~50-150", "15", "person"},
+		{"when it had certainly begun", "shell 10~50-150", "60", "shell"},
+		{"when one had and another may have", "shell 10-20 tool 15~50-150", "18", "shell"},
+		{"when the later one certainly had", "shell 10~50-150 tool 20-30", "25", "tool"},
+		{"when the earlier one certainly had", "tool 20-100 shell 30~90-150", "60", "tool"},
+		{"when two may have begun, the later one", "shell 10~90-150 tool 20~90-150", "40", "unknown"},
+		{"a clock set back: before all", "shell 5000-", "1", "person"},
+
+		{"an editor reports it", "shell 50-150", "100 typed", "person"},
+		{"an editor reports it beside loose processes", "", "100 typed loose", "person"},
+		{"an editor reports it and locks it", "shell 50-150", "100 typed locked", "person"},
+		{"an editor locks it", "shell 50-150", "100 locked", "unknown"},
+		{"an editor locks it in a tool", "tool 50-150", "100 locked", "unknown"},
+		{"an editor locks it and no call is open", "", "100 locked", "person"},
+		{"an editor locks it after the command", "shell 50-150", "300 locked", "person"},
+
+		{"processes may write without a call", "", "100 loose", "unknown"},
+		{"they may, and a command was open", "shell 50-150", "100 loose", "shell"},
+		{"they may, and a command was over", "shell 50-150", "300 loose", "unknown"},
+		{"they may, and an editor locks it", "", "100 loose locked", "unknown"},
+		{"they may, and the command that may be open", "shell 10~50-150", "30 loose", "unknown"},
+
+		{"in a copy, without a call", "", "100 alone", "alone"},
+		{"in a copy, in a command", "shell 50-150", "100 alone", "shell"},
+		{"in a copy, after a command", "shell 50-150", "300 alone", "alone"},
+		{"in a copy, with a lock file", "shell 50-150", "100 alone locked", "shell"},
+		{"in a copy, beside loose processes", "", "100 alone loose", "alone"},
+
+		{"undated, in an open command", "shell 50-", "undated", "shell"},
+		{"undated, after a command", "shell 50-150", "undated", "person"},
+		{"undated, no call", "", "undated", "person"},
+		{"undated, beside loose processes", "", "undated loose", "unknown"},
+		{"undated and typed", "shell 50-", "undated typed", "person"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var l Ledger
+			words := strings.Fields(row.calls)
+			for i := 0; i < len(words); i += 2 {
+				from, to, _ := strings.Cut(words[i+1], "-")
+				earliest, later, vague := strings.Cut(from, "~")
+				if vague {
+					from = later
+				}
+				c := l.OpenAny(diffs.Source{Via: diffs.Via(words[i])}, ms(t, earliest), ms(t, from))
+				if to != "" {
+					l.End(c, ms(t, to))
+				}
+			}
+			var c Change
+			for _, w := range strings.Fields(row.change) {
+				switch w {
+				case "typed":
+					c.Typed = true
+				case "locked":
+					c.Locked = true
+				case "undated":
+					c.Undated = true
+				case "loose":
+					c.Loose = &diffs.Source{Via: "loose"}
+				case "alone":
+					c.Alone = &diffs.Source{Via: "alone"}
+				default:
+					c.When = ms(t, w)
+				}
+			}
+			got := "person"
+			if src := l.Author(c); src != nil {
+				got = string(src.Via)
+			}
+			require.Equal(t, row.want, got)
+		})
+	}
+}
+
+func ms(t *testing.T, word string) int64 {
+	n, err := strconv.Atoi(word)
+	require.NoError(t, err)
+	return int64(n) * int64(time.Millisecond)
+}
+
+// TestForgottenCalls has calls refused and turns ended: they explain nothing any more.
+func TestForgottenCalls(t *testing.T) {
+	var l Ledger
+	c := l.OpenAny(diffs.Source{Via: "shell"}, 0, 0)
+	other := l.OpenAny(diffs.Source{Via: "tool"}, 0, 0)
+	l.Name(other, "item")
+	l.Forget(c)
+	require.Equal(t, &diffs.Source{Via: "tool", ItemID: "item"}, l.Author(Change{When: 1}))
+	l.Forget(other)
+	require.Nil(t, l.Author(Change{When: 1}))
+}
+
+// TestReportsWaitForOpenCalls has two calls name a file. What the first reports is taken in once the second has ended too.
+func TestReportsWaitForOpenCalls(t *testing.T) {
+	var l Ledger
+	look := func(text string) Look { return Look{Content: content(text)} }
+	require.False(t, l.Look("f", look("a")), "no call names it")
+	first, second := l.Open([]string{"f", "g"}, one), l.Open([]string{"f"}, two)
+	require.True(t, l.Look("f", look("a")))
+	require.True(t, l.Look("f", look("a")))
+	require.True(t, l.Pending("f"))
+	require.True(t, l.Writing("g"))
+	require.Equal(t, 1, l.Ends("f", 5))
+	require.Zero(t, l.Ends("h", 5))
+	l.Report("f", Report{Source: one})
+	l.Close(first)
+	require.False(t, l.Writing("g"))
+	_, _, ok := l.TakeIn("f")
+	require.False(t, ok)
+	require.Empty(t, l.Reported())
+	l.Look("f", Look{Content: content("b"), Person: true, At: 7})
+	l.Look("f", Look{Content: content("c"), At: 6})
+	l.Look("f", Look{Content: content("d"), At: 4})
+	l.Report("f", Report{Source: two})
+	l.Close(second)
+	require.True(t, l.Pending("f"))
+	require.False(t, l.Writing("f"))
+	require.Equal(t, []string{"f"}, l.Reported())
+	looks, reports, ok := l.TakeIn("f")
+	require.True(t, ok)
+	require.Equal(t, []Look{
+		{Content: content("a")}, {Content: content("d"), At: 4}, {Content: content("c"), At: 6, Ended: 1},
+		{Content: content("b"), At: 7, Person: true, Ended: 1},
+	}, looks)
+	require.Len(t, reports, 2)
+	_, _, ok = l.TakeIn("f")
+	require.False(t, ok, "once")
+	require.False(t, l.Pending("f"))
+	require.Empty(t, l.paths)
+}
+
+// TestACallThatNobodyHearsOf is of a call whose turn ends without its end: it holds nothing up any more.
+func TestACallThatNobodyHearsOf(t *testing.T) {
+	var l Ledger
+	c := l.Open([]string{"f"}, one)
+	l.Look("f", Look{Content: content("a")})
+	l.Close(c)
+	require.False(t, l.Pending("f"))
+	_, reports, ok := l.TakeIn("f")
+	require.False(t, ok)
+	require.Empty(t, reports)
+	require.Empty(t, l.paths)
+}
+
+// TestADecisionWritesInACall has looks of before a decision's write dropped.
+func TestADecisionWritesInACall(t *testing.T) {
+	var l Ledger
+	l.Wrote("f")
+	c := l.Open([]string{"f"}, one)
+	l.Look("f", Look{Content: content("a")})
+	l.Wrote("f")
+	l.Report("f", Report{Source: one})
+	l.Close(c)
+	looks, _, ok := l.TakeIn("f")
+	require.True(t, ok)
+	require.Empty(t, looks)
+}
+
+// TestLooksAreBounded looks at a huge file that changes again and again: the first look stays, and the last.
+func TestLooksAreBounded(t *testing.T) {
+	var l Ledger
+	c := l.Open([]string{"f"}, one)
+	huge := func(n int) Look {
+		return Look{Content: diffs.Content{Exists: true, Data: append(make([]byte, looksMax/4), byte(n))}}
+	}
+	for n := range 20 {
+		l.Look("f", huge(n))
+	}
+	l.Report("f", Report{})
+	l.Close(c)
+	looks, _, _ := l.TakeIn("f")
+	require.LessOrEqual(t, len(looks), 4)
+	require.True(t, same(huge(0).Content, looks[0].Content))
+	require.True(t, same(huge(19).Content, looks[len(looks)-1].Content))
+}

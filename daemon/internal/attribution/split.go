@@ -1,0 +1,56 @@
+package attribution
+
+import (
+	"strings"
+
+	"cursord/diffs"
+)
+
+// Split returns the text that now becomes if only those of its changes to text are made that touch nothing but lines for
+// which mine is true: what a formatter does that the agent's hooks run on fresh lines. mine has one entry a line of text;
+// an insertion touches the two lines between which it is.
+func Split(text, now string, mine []bool) string {
+	lines := lineList(text)
+	if len(mine) != len(lines) {
+		return text
+	}
+	var b strings.Builder
+	at := 0
+	for _, e := range diffs.LineEdits(text, now) {
+		for ; at < e.From; at++ {
+			b.WriteString(lines[at])
+		}
+		if touchesOnly(mine, e) {
+			b.WriteString(e.Text)
+		} else {
+			for i := e.From; i < e.To; i++ {
+				b.WriteString(lines[i])
+			}
+		}
+		at = e.To
+	}
+	for ; at < len(lines); at++ {
+		b.WriteString(lines[at])
+	}
+	return b.String()
+}
+
+func touchesOnly(mine []bool, e diffs.LineEdit) bool {
+	if e.From == e.To {
+		return (e.From == 0 || mine[e.From-1]) && (e.To == len(mine) || mine[e.To]) && len(mine) > 0
+	}
+	for _, own := range mine[e.From:e.To] {
+		if !own {
+			return false
+		}
+	}
+	return true
+}
+
+func lineList(text string) []string {
+	lines := strings.SplitAfter(text, "\n")
+	if n := len(lines); lines[n-1] == "" {
+		lines = lines[:n-1]
+	}
+	return lines
+}

@@ -1,0 +1,172 @@
+package attribution
+
+import (
+	"bytes"
+	"html"
+	"strings"
+	"unicode/utf8"
+
+	"cursord/diffs"
+)
+
+const byteOrderMark = "\ufeff"
+
+// same reports whether two contents are equal, in their modes as far as these are known.
+func same(a, b diffs.Content) bool {
+	return a.Exists == b.Exists && a.Target == b.Target && bytes.Equal(a.Data, b.Data) && (a.Mode == b.Mode || a.Mode == 0 || b.Mode == 0)
+}
+
+// isText reports whether c is a regular file, whose lines may be compared.
+func isText(c diffs.Content) bool { return c.Exists && c.Target == "" }
+
+// decoded returns a text as an agent has it that has read it: without the byte order mark, with LF as line end, and with
+// U+FFFD for what is not UTF-8. How many U+FFFD a decoder writes differs, so each run of them counts as one.
+func decoded(b []byte) []byte {
+	b = bytes.TrimPrefix(b, []byte(byteOrderMark))
+	if bytes.IndexByte(b, '\r') >= 0 {
+		b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
+	}
+	if !utf8.Valid(b) || bytes.Contains(b, []byte("\ufffd")) {
+		b = bytes.ToValidUTF8(bytes.ReplaceAll(b, []byte("\ufffd"), []byte{0xff}), []byte("\ufffd"))
+	}
+	return b
+}
+
+// reads reports whether an agent that reads file may report it as text.
+func reads(file []byte, text string) bool {
+	return string(file) == text || bytes.Equal(decoded(file), decoded([]byte(text)))
+}
+
+// inFormOf returns a text that an agent reports in the form of a file: agents drop the byte order mark and turn CRLF into
+// LF when they read, and some escape HTML. Lines that both have keep the file's line end, the others get the one that
+// the file uses most.
+func inFormOf(file []byte, text string) []byte {
+	switch {
+	case reads(file, text), strings.Contains(text, "&") && reads(file, html.UnescapeString(text)):
+		return file
+	case strings.Contains(text, "\r"):
+		return []byte(text) // it kept the line ends
+	}
+	crlf, lf := bytes.Count(file, []byte("\r\n")), bytes.Count(file, []byte("\n"))
+	var b bytes.Buffer
+	if bytes.HasPrefix(file, []byte(byteOrderMark)) && !strings.HasPrefix(text, byteOrderMark) {
+		b.WriteString(byteOrderMark)
+	}
+	if crlf == 0 {
+		b.WriteString(text)
+		return b.Bytes()
+	}
+	end := "\r\n"
+	if 2*crlf < lf {
+		end = "\n"
+	}
+	have := strings.SplitAfter(string(bytes.TrimPrefix(file, []byte(byteOrderMark))), "\n")
+	at := 0
+	for _, e := range diffs.LineEdits(string(decoded(file)), text) {
+		for ; at < e.From; at++ {
+			b.WriteString(have[at])
+		}
+		b.WriteString(strings.ReplaceAll(e.Text, "\n", end))
+		at = e.To
+	}
+	for ; at < len(have); at++ {
+		b.WriteString(have[at])
+	}
+	return b.Bytes()
+}
+
+// torn reports whether a text that was seen is one that a writer of next had half written over prev: writers truncate
+// or remove a file before they write it, or write over it and cut off the rest at the end. If a report says that next was
+// made of prev, certain is true: else a person may have appended what is now there, or left a rest of whole lines.
+func torn(seen diffs.Content, prev *diffs.Content, next diffs.Content, certain bool) bool {
+	if prev != nil && same(seen, *prev) || same(seen, next) || !isText(next) {
+		return false
+	}
+	if !seen.Exists {
+		return prev != nil && prev.Exists
+	}
+	if !isText(seen) {
+		return false
+	}
+	switch {
+	case len(seen.Data) == 0:
+		return true
+	case bytes.HasPrefix(next.Data, seen.Data):
+		return certain || prev == nil || !isText(*prev) || !bytes.HasPrefix(seen.Data, prev.Data)
+	case prev != nil:
+		return overlaid(seen.Data, prev.Data, next.Data, certain)
+	}
+	return false
+}
+
+// overlaid reports whether seen is next and, behind it, the rest of prev. Unless certain, a rest that begins with a line may
+// be meant.
+func overlaid(seen, prev, next []byte, certain bool) bool {
+	n := len(next)
+	return 0 < n && n < len(prev) && len(seen) == len(prev) && bytes.Equal(seen[:n], next) && bytes.Equal(seen[n:], prev[n:]) &&
+		(certain || prev[n-1] != next[n-1])
+}
+
+// holds reports whether a text has the edit from before to after in it: whether it has kept more of the lines that the
+// edit brought than of those that it took away.
+func holds(text, before, after diffs.Content) bool {
+	switch {
+	case same(text, after):
+		return true
+	case same(text, before) || !isText(text) || !isText(after):
+		return false
+	case !isText(before):
+		return len(text.Data) > 0 && share(string(after.Data), string(text.Data), func(int) bool { return true }) > 0
+	}
+	brought, taken := map[int]bool{}, map[int]bool{}
+	at, line := 0, 0 // lines of before, and of after
+	for _, e := range diffs.LineEdits(string(before.Data), string(after.Data)) {
+		line += e.From - at
+		for at = e.From; at < e.To; at++ {
+			taken[at] = true
+		}
+		for n := lineCount(e.Text); n > 0; n-- {
+			brought[line] = true
+			line++
+		}
+	}
+	has := share(string(after.Data), string(text.Data), func(i int) bool { return brought[i] })
+	had := share(string(before.Data), string(text.Data), func(i int) bool { return taken[i] })
+	return has > had
+}
+
+// share returns how many of the lines of from that count are still in text, less those that are not.
+func share(from, text string, counts func(line int) bool) (n int) {
+	at := 0
+	for _, e := range append(diffs.LineEdits(from, text), diffs.LineEdit{From: lineCount(from), To: lineCount(from)}) {
+		for ; at < e.From; at++ {
+			if counts(at) {
+				n++
+			}
+		}
+		for ; at < e.To; at++ {
+			if counts(at) {
+				n--
+			}
+		}
+	}
+	return n
+}
+
+// lineCount counts a last line without LF as well.
+func lineCount(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// related reports whether two texts have a line in common, or one of them has none.
+func related(a, b diffs.Content) bool {
+	if !isText(a) || !isText(b) || len(a.Data) == 0 || len(b.Data) == 0 {
+		return true
+	}
+	all := lineCount(string(a.Data))
+	return share(string(a.Data), string(b.Data), func(int) bool { return true }) > -all
+}
