@@ -20,3 +20,27 @@ func KillOrphans(mark string) (killed int) {
 	}
 	return len(seen)
 }
+
+// A Process is one that an agent, or a command of it, started.
+type Process struct {
+	ID      int
+	Command string // its command line, cut
+}
+
+// Survivors lists this user's processes that have mark, a "KEY=value", in their environment: what a run leaves behind that
+// has left its process group, if the mark was in Request.Env. Where the system does not tell there are none.
+func Survivors(mark string) (list []Process) {
+	for _, pid := range marked(mark) {
+		list = append(list, Process{ID: pid, Command: commandOf(pid)})
+	}
+	return list
+}
+
+// shortCommand cuts a command line to what people recognise it by.
+func shortCommand(line string) string {
+	const most = 80
+	if runes := []rune(line); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return line
+}

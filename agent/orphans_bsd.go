@@ -32,3 +32,12 @@ func marked(mark string) (pids []int) {
 	}
 	return pids
 }
+
+// commandOf returns the command line of a process, cut; "" if it has ended.
+func commandOf(pid int) string {
+	out, err := exec.Command("ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
+	if err != nil {
+		return ""
+	}
+	return shortCommand(strings.TrimSpace(string(out)))
+}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -36,4 +37,13 @@ func marked(mark string) (pids []int) {
 		}
 	}
 	return pids
+}
+
+// commandOf returns the command line of a process, cut; "" if it has ended.
+func commandOf(pid int) string {
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil {
+		return ""
+	}
+	return shortCommand(strings.Join(strings.FieldsFunc(string(line), func(c rune) bool { return c == 0 }), " "))
 }

@@ -1,23 +1,22 @@
 package daemon
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 
+	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
 
-// author returns who has made of a path of the work tree what it holds now: an agent whose call is open, or nil, a person.
+// author returns who has made of a path of the work tree what it holds now: an agent, or nil, a person.
 func (r *reviewer) author(name string, img image) *diffs.Source {
 	if r.w.d.docs.typed(r.shared().absolute(name), img) != nil {
 		return nil
 	}
 	return r.shared().writer(name)
-}
-
-// writer returns the agent whose open call may have made of a path what it holds now; nil if there is none.
-func (t *worktree) writer(name string) *diffs.Source {
-	return t.windows.author(name, t.changedAt(name, filestat.Of(t.absolute(name))))
 }
 
 func (t *worktree) absolute(name string) string {
@@ -27,6 +26,64 @@ func (t *worktree) absolute(name string) string {
 	return filepath.Join(t.root, filepath.FromSlash(name))
 }
 
+// writer returns the agent that may have made of a path what it holds now; nil if there is none.
+func (t *worktree) writer(name string) *diffs.Source {
+	return t.writerAt(name, t.changedAt(name, filestat.Of(t.absolute(name))), nil)
+}
+
+// writerAt returns the agent that may have changed a path at a moment. Processes of loose may write without a call.
+func (t *worktree) writerAt(name string, when int64, loose *diffs.Source) *diffs.Source {
+	c := attribution.Change{When: when, Undated: !filestat.ChangeTimes, Alone: t.others(), Loose: loose}
+	src := t.ledger.Author(c)
+	if src != nil && c.Alone == nil && src.Via != diffs.ViaUnknown && editorLocks(t.absolute(name)) {
+		c.Locked = true
+		src = t.ledger.Author(c)
+	}
+	return src
+}
+
+// editorLocks reports whether a swap or lock file of an editor lies beside a file, or, of Neovim's, in its folder for them:
+// the editor may save the file at any time, and report nothing.
+func editorLocks(path string) bool {
+	dir, name := filepath.Split(path)
+	beside := []string{
+		dir + "." + name + ".swp", dir + "." + name + ".swo", // Vim
+		dir + ".#" + name,              // Emacs
+		dir + "." + name + ".kate-swp", // Kate
+		dir + ".~lock." + name + "#",   // LibreOffice
+	}
+	state := os.Getenv("XDG_STATE_HOME")
+	if home, err := os.UserHomeDir(); state == "" && err == nil {
+		state = filepath.Join(home, ".local", "state")
+	}
+	if state != "" {
+		beside = append(beside, filepath.Join(state, "nvim", "swap", strings.ReplaceAll(path, string(filepath.Separator), "%")+".swp"))
+	}
+	for _, lock := range beside {
+		if _, err := os.Lstat(lock); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// formatted takes in what hooks of a running agent have made of lines that its turn has just written; the rest of what the
+// disk holds is a person's.
+func (r *reviewer) formatted(f *file, now diffs.Content) {
+	current := f.review.Current()
+	if !now.Exists || now.Target != "" || !current.Exists || current.Target != "" {
+		return
+	}
+	for _, turn := range f.tree.formatters.list() {
+		mine := f.review.Wrote(func(s diffs.Source) bool { return s.TurnID == turn.TurnID })
+		text := attribution.Split(string(current.Data), string(now.Data), mine)
+		if text != string(current.Data) {
+			current.Data = []byte(text)
+			f.review.Observe(current, &turn)
+		}
+	}
+}
+
 // personSaved takes in what an editor says that a person has saved, although an agent may have written over it already.
 func (r *reviewer) personSaved(name string, doc *document) {
 	disk := readImage(r.w.root, name)
@@ -34,6 +91,9 @@ func (r *reviewer) personSaved(name string, doc *document) {
 		return
 	}
 	saved := image{Content: diffs.Content{Exists: true, Data: []byte(likeFile(doc.text, disk.Data)), Mode: disk.Mode}}
+	if r.savedInACall(name, doc, saved) {
+		return
+	}
 	if f := r.typedInto(name, doc, saved); f != nil {
 		r.save(f)
 	}
@@ -42,11 +102,47 @@ func (r *reviewer) personSaved(name string, doc *document) {
 	}
 }
 
+// savedInACall notes what a person has saved while calls are open that name the file: their ends tell what came first. It
+// returns false if there is none.
+func (r *reviewer) savedInACall(name string, doc *document, saved image) bool {
+	ledger := &r.shared().ledger
+	if !ledger.Pending(name) {
+		return false
+	}
+	if doc.base.odd == "" && !r.lastSeen(name).same(doc.base) {
+		ledger.Look(name, attribution.Look{Content: doc.base.Content, At: doc.based}) // the person typed over this
+	}
+	return ledger.Look(name, attribution.Look{Content: saved.Content, At: clock.Now(), Person: true})
+}
+
+// lookInACall notes what a file holds while calls are open that name it, unless somebody is just writing it.
+func (r *reviewer) lookInACall(f *file) {
+	path, at := r.absolute(f), clock.Now()
+	st := filestat.Of(path)
+	if st.Size == 0 || clock.Now()-st.Written() < int64(quietTime) {
+		return
+	}
+	if img := readImage(r.w.root, f.path); img.odd == "" && filestat.Of(path) == st {
+		f.tree.ledger.Look(f.path, attribution.Look{Content: img.Content, At: at})
+	}
+}
+
+// lastSeen returns what a path of the work tree held when it was last taken in.
+func (r *reviewer) lastSeen(name string) image {
+	if f := r.shared().files[name]; f != nil && f.review != nil && f.review.Pending() {
+		return image{Content: f.review.Current()}
+	}
+	if c, known := r.shared().startAt(name); known {
+		return image{Content: c}
+	}
+	return image{odd: "nothing is known of it"}
+}
+
 // typedInto takes in that a file has come to hold what a person typed over what the document was based on, which may be
 // an agent's that nobody has seen yet. It returns the file if it is under review.
 func (r *reviewer) typedInto(name string, doc *document, saved image) *file {
 	for _, s := range r.shared().starts.list() {
-		if src := r.shared().windows.author(name, doc.based); src != nil && doc.base.odd == "" && s.older(name, doc.based) {
+		if src := r.shared().writerAt(name, doc.based, nil); src != nil && doc.base.odd == "" && s.older(name, doc.based) {
 			fd := found{path: name, after: doc.base, source: src}
 			fd.before, fd.known = s.at(name)
 			r.takeFound(r.shared(), s, fd)
@@ -58,7 +154,6 @@ func (r *reviewer) typedInto(name string, doc *document, saved image) *file {
 		return f
 	}
 	if !saved.same(image{Content: f.review.Current()}) {
-		r.shared().windows.claim(nil, name) // what calls found there before is older
 		f.review.Observe(saved.Content, nil)
 	}
 	return f

@@ -57,6 +57,9 @@ func (r *reviewer) refreshCopy(f *file) (s sides, err error) {
 	}
 	for try := 0; ; try++ {
 		s.here = f.tree.read(f.path)
+		if f.tree.ledger.Pending(f.path) {
+			r.late[f], s.here = true, image{Content: f.review.Current()}
+		}
 		if !f.tree.copy.Valid() {
 			f.tree.copy = nil
 			return s, r.withoutCopy(f, copytree.ErrNotACopy)
@@ -77,7 +80,7 @@ func (r *reviewer) refreshCopy(f *file) (s sides, err error) {
 		if s.real.same(image{Content: f.review.Baseline()}) {
 			break
 		}
-		if f.tree.windows.writing(f.path) {
+		if f.tree.ledger.Writing(f.path) {
 			r.late[f] = true // two writers at once lose lines
 			break
 		}
@@ -108,10 +111,7 @@ func (r *reviewer) observeCopy(f *file, here image) {
 	if here.same(image{Content: f.review.Current()}) {
 		return
 	}
-	by := f.tree.windows.author(f.path, clock.Now())
-	if by == nil {
-		by = f.tree.others()
-	}
+	by := f.tree.writerAt(f.path, clock.Now(), nil)
 	f.vanished = nil
 	if !here.Exists {
 		f.vanished = f.review.Copy()
@@ -163,7 +163,7 @@ func (r *reviewer) settle(f *file, paths ...string) {
 
 // lags reports whether a file of the work tree has changed and its copy cannot follow, because the agent is writing it.
 func (r *reviewer) lags(f *file) bool {
-	if !f.tree.isolated() || !f.tree.windows.writing(f.path) || r.load(f) != nil {
+	if !f.tree.isolated() || !f.tree.ledger.Writing(f.path) || r.load(f) != nil {
 		return false
 	}
 	return !readImage(r.w.root, f.realPath()).same(image{Content: f.review.Baseline()})
@@ -172,7 +172,7 @@ func (r *reviewer) lags(f *file) bool {
 func (r *reviewer) refreshLate() {
 	var files []*file
 	for f := range r.late {
-		if !f.tree.windows.writing(f.path) {
+		if !f.tree.ledger.Writing(f.path) {
 			files = append(files, f)
 			r.beside[f] = true
 			delete(r.late, f)

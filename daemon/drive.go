@@ -24,7 +24,7 @@ func (w *workspace) run(t *liveTurn) {
 	t.ctx, t.cancel = ctx, cancel
 	settings := w.d.settings()
 	req := agent.Request{
-		Mode: string(turn.Mode), Force: turn.Force, Env: []string{"CURSORD_TURN_ID=" + turn.ID, storeMark(w.d.store)},
+		Mode: string(turn.Mode), Force: turn.Force, Env: []string{turnMark(turn.ID), storeMark(w.d.store)},
 		IdleTimeout: settings.AgentIdleTimeout, ToolTimeout: settings.AgentToolTimeout,
 	}
 	if turn.Model != nil {
@@ -72,6 +72,11 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 				w.tellCalls(t, watch, at.words, part, left == 0)
 			}
 		})
+		if watch.acted() {
+			if text := aboutSurvivors(w.survivors.left(turn.ID)); text != "" {
+				notice(text)
+			}
+		}
 		watch.end()
 		left = at.words.flush(nil)
 		at.words.outcome(&out)

@@ -8,7 +8,7 @@ import (
 func (r *reviewer) agentFound(t *worktree, s *snapshot, list []found) {
 	var changed []*file
 	take := func(fd found) {
-		if t.windows.editing(fd.path) {
+		if t.ledger.Pending(fd.path) || t.ledger.Writing(fd.path) {
 			return // its call tells
 		}
 		if f := t.files[fd.path]; f != nil && filestat.Of(s.full(fd.path)) != fd.is { // it has changed again

@@ -111,7 +111,7 @@ func (f *file) onlyVanished(held diffs.Content) bool {
 // agentMoved takes a move; it returns nil if that cannot be reviewed as one.
 func (r *reviewer) agentMoved(t *worktree, s *snapshot, fd found) *file {
 	from, to := fd.from.path, fd.path
-	if !fd.from.known || t.windows.editing(from) || t.windows.editing(to) {
+	if !fd.from.known || t.ledger.Writing(from) || t.ledger.Writing(to) {
 		return nil
 	}
 	before, after := t.toldContent(fd.from.before), t.told(fd.after)

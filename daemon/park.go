@@ -89,7 +89,7 @@ func (r *reviewer) agentWrites(f *file, client ClientID, accept bool) bool {
 	case f.tree.busy:
 		return true
 	case f.writesReal(accept):
-		return f.buffers[client] == nil && (r.shared().windows.writing(f.realPath()) || r.lags(f))
+		return f.buffers[client] == nil && (r.shared().ledger.Writing(f.realPath()) || r.lags(f))
 	}
-	return f.tree.isolated() && f.tree.windows.writing(f.path)
+	return f.tree.isolated() && f.tree.ledger.Writing(f.path)
 }

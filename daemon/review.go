@@ -130,6 +130,7 @@ func (r *reviewer) loadReviews() error {
 // windowClosed says that a call has ended that writes files; it does not block.
 func (r *reviewer) windowClosed() {
 	r.later.put(func() {
+		r.takeInEnded()
 		r.refreshLate()
 		r.retry()
 	})
@@ -244,14 +245,21 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 	if f.tree.isolated() {
 		return r.refreshCopy(f)
 	}
-	s.here = r.readSaved(f)
+	pending := f.tree.ledger.Pending(f.path)
+	if !pending {
+		s.here = r.readSaved(f)
+		pending = f.tree.ledger.Pending(f.path) // its word has come while that waited
+	}
+	if pending {
+		r.lookInACall(f)
+		r.late[f], s.here = true, image{Content: f.review.Current()}
+		r.syncBuffers(f)
+		return s, nil
+	}
 	if s.here.odd != "" {
 		return s, r.unreadable(f, s.here)
 	}
 	seen := image{Content: f.review.Current()}
-	if !s.here.same(seen) && f.tree.windows.unsaid(f.path, seen) {
-		r.late[f], s.here = true, seen
-	}
 	if !s.here.same(seen) && !r.adopt(f, s.here) {
 		by := r.author(f.path, s.here)
 		f.vanished = nil
@@ -260,8 +268,8 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 				f.review.Observe(start, nil) // what people have done while nobody watched
 			}
 		}
-		if before, ok := f.tree.windows.claim(nil, f.path); ok && by != nil && before.odd == "" && !before.same(s.here) && !before.tornOf(s.here) {
-			f.review.Observe(before.Content, nil) // what people have done until the call began
+		if by == nil && r.w.d.docs.typed(r.absolute(f), s.here) == nil {
+			r.formatted(f, s.here.Content)
 		}
 		if by != nil && !s.here.Exists {
 			f.vanished = f.review.Copy()

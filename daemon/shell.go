@@ -1,14 +1,17 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
 	"cursord/agent"
+	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
@@ -17,30 +20,15 @@ import (
 // This file is the part of a turnWatch that looks for what no call names: the work of shell commands, MCP servers,
 // sub-agents and tools that nobody knows.
 
-// Whose a change is that no call names, its time on disk tells. What was written while a run was open is the run's, and
-// what came shortly before or after that may be: the word of a call comes late on a busy machine.
-const (
-	tick    = 10 * time.Millisecond  // what the clock of a file system may lag behind
-	slack   = 50 * time.Millisecond  // what is shortly
-	unsaid  = 250 * time.Millisecond // what is shortly before a word that has no time of its own
-	saidMax = 2 * time.Second        // words that are older are not by this machine's clock
-)
+// saidMax is the age from which on words are not by this machine's clock.
+const saidMax = 2 * time.Second
 
-// A run is the time in which a call that may write anything was open.
+// A run is a call that may write any file.
 type run struct {
-	from, to int64 // moments of package clock; to is 0 while it is open
-	margin   int64 // how long before from it may have been open
-	late     int64 // how long after to
-	start    int   // which ToolStart of the batch, while it is in t.begun
-	end      int   // which ToolEnd of the batch; -1 once its item is known, and while it is open
-	source   diffs.Source
-	window   *window
-}
-
-// covers reports whether a change at a time may be the run's, and whether that is certain.
-func (r *run) covers(when int64) (may, certain bool) {
-	open := r.to == 0
-	return when >= r.from-r.margin && (open || when <= r.to+r.late), when >= r.from && (open || when <= r.to)
+	call  *attribution.Call
+	to    int64 // when it ended at the latest, a moment of package clock; 0 while it is open
+	start int   // which ToolStart of the batch, while it is in t.begun
+	end   int   // which ToolEnd of the batch; -1 once its item is known, and while it is open
 }
 
 // callItems are the items that the calls of a batch have become, one for each ToolStart and each ToolEnd.
@@ -73,15 +61,10 @@ func parts(events []agent.Event) iter.Seq[[]agent.Event] {
 	}
 }
 
-// came notes when the events were said at the earliest: now, or, if they may have waited for the previous ones to be
-// dealt with, when those came.
+// came notes when the events have come, and when they were said at the earliest.
 func (t *turnWatch) came() {
-	now := clock.Now()
-	t.arrived = now
-	if now-t.free < int64(slack/10) && t.asked != 0 {
-		t.arrived = t.asked
-	}
-	t.asked = now
+	t.asked = clock.Now()
+	t.arrived = min(t.asked, max(clock.At(t.heard.UpTo()), t.asked-int64(wordTime)))
 }
 
 // saidAt returns the moment at which something was said that has come by now: by the agent's own clock, if that is this
@@ -91,7 +74,7 @@ func saidAt(by time.Time, now int64) (_ int64, known bool) {
 		return now, false
 	}
 	at := clock.Moment(by.UnixNano())
-	if at > now+int64(tick) || now-at > int64(saidMax) {
+	if at > now+int64(attribution.Tick) || now-at > int64(saidMax) {
 		return now, false
 	}
 	return at, true
@@ -99,28 +82,29 @@ func saidAt(by time.Time, now int64) (_ int64, known bool) {
 
 func (t *turnWatch) beginRun(ev *agent.ToolStart, start int) {
 	from, known := saidAt(ev.Said, t.asked)
-	margin := slack
+	earliest := from
 	if !known {
-		margin = unsaid + time.Duration(max(from-t.arrived, 0))
+		earliest = t.arrived
 	}
-	r := t.addRun(&ev.Call, from, margin)
+	r := t.addRun(&ev.Call, earliest, from)
 	r.start = start
 	t.begun = append(t.begun, r)
 }
 
-func (t *turnWatch) addRun(call *agent.Call, from int64, margin time.Duration) *run {
+func (t *turnWatch) addRun(call *agent.Call, earliest, from int64) *run {
 	via := diffs.ViaTool
 	if call.Name == "shell" {
 		via = diffs.ViaShell
 	}
-	r := &run{
-		from: from - int64(tick), margin: int64(margin), end: -1,
-		source: diffs.Source{SessionID: t.session, TurnID: t.turn, Via: via},
-	}
-	r.window = t.tree.windows.openAll(r.source, r.from, r.margin)
+	r := &run{end: -1, call: t.tree.ledger.OpenAny(t.source(via), earliest, from)}
 	t.runs[call.ID] = append(t.runs[call.ID], r)
 	t.past = append(t.past, r)
 	return r
+}
+
+// source is the turn's, via something.
+func (t *turnWatch) source(via diffs.Via) diffs.Source {
+	return diffs.Source{SessionID: t.session, TurnID: t.turn, Via: via}
 }
 
 func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
@@ -129,11 +113,11 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 		if !writesAnything(ev.Call.Name) || ev.State == agent.CallRejected {
 			return
 		}
-		from := t.start.began
+		from := t.start.began // nothing says when it began
 		if n := len(t.past); n > 0 && t.past[n-1].to != 0 {
 			from = t.past[n-1].to
 		}
-		t.addRun(&ev.Call, from, slack)
+		t.addRun(&ev.Call, from, from)
 		open = t.runs[ev.Call.ID]
 	}
 	r := open[len(open)-1]
@@ -145,23 +129,23 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 		return
 	}
 	r.end = end
-	if !inBackground(&ev.Call) {
-		now := clock.Now()
-		to, _ := saidAt(ev.Said, now)
-		r.to, r.late = to+int64(tick), now-to+int64(slack)
+	now := clock.Now()
+	to, known := saidAt(ev.Said, now)
+	if known {
+		to += int64(time.Millisecond) // as exactly as agents say it
+	}
+	r.to = to
+	t.tree.ledger.End(r.call, to)
+	if inBackground(&ev.Call) {
+		t.background = true
 	}
 	t.ended = append(t.ended, r)
 }
 
 // forget drops a run that was none.
 func (t *turnWatch) forget(r *run) {
-	t.tree.windows.close(r.window)
-	for i := range t.past {
-		if t.past[i] == r {
-			t.past = append(t.past[:i:i], t.past[i+1:]...)
-			return
-		}
-	}
+	t.tree.ledger.Forget(r.call)
+	t.past = slices.DeleteFunc(t.past, func(one *run) bool { return one == r })
 }
 
 // inBackground reports whether a shell command goes on after its call has ended.
@@ -179,18 +163,14 @@ func inBackground(call *agent.Call) bool {
 
 // nameRuns gives the runs of the last batch their items.
 func (t *turnWatch) nameRuns(items callItems) {
-	name := func(r *run, item string) {
-		r.source.ItemID = item
-		t.tree.windows.name(r.window, item)
-	}
 	for _, r := range t.begun {
 		if r.start < len(items.started) {
-			name(r, items.started[r.start])
+			t.tree.ledger.Name(r.call, items.started[r.start])
 		}
 	}
 	for _, r := range t.ended {
 		if r.end >= 0 && r.end < len(items.ended) {
-			name(r, items.ended[r.end])
+			t.tree.ledger.Name(r.call, items.ended[r.end])
 		}
 		r.end = -1
 	}
@@ -199,117 +179,94 @@ func (t *turnWatch) nameRuns(items callItems) {
 // settle looks at the disk if the events before give cause to: for what people have changed, before a call may write
 // anything, and for what calls have written, once the last of those at the same time has ended.
 func (t *turnWatch) settle() {
-	defer func() { t.free = clock.Now() }()
 	begun := len(t.begun) > 0
 	t.begun = nil
 	if !t.scans {
-		t.closeRuns()
+		t.ended = nil
 		return
 	}
 	switch {
 	case len(t.runs) == 0 && len(t.ended) > 0:
-		ended := int64(0)
-		for _, r := range t.ended {
-			ended = max(ended, r.to)
-		}
-		if ended == 0 { // all go on in the background
-			ended = t.asked
-		}
-		postponed := t.postponed
-		t.postponed = map[string]diffs.Source{}
-		t.scan(scanTime, true, func(c trace) verdict {
-			last := t.past[len(t.past)-1].source
-			src := t.during(c.when)
-			earlier, left := postponed[c.path]
-			switch {
-			case !filestat.ChangeTimes || c.when < t.start.began:
-				return verdict{source: &last}
-			case c.when > ended: // perhaps by what comes next
-				t.left = true
-				switch {
-				case left:
-					t.postponed[c.path] = earlier
-				case src != nil:
-					t.postponed[c.path] = *src
-				case c.inexact:
-					t.postponed[c.path] = last
-				}
-				return verdict{leave: true}
-			case src == nil && left:
-				return verdict{source: &earlier}
-			}
-			return verdict{source: src}
-		})
-		t.closeRuns()
+		t.scanEnded()
+		t.ended = nil
 	case begun && filestat.ChangeTimes && len(t.runs) == 1:
-		last := t.past[len(t.past)-1]
+		loose := t.loose()
 		t.scan(scanTime, false, func(c trace) verdict {
-			return verdict{leave: c.when >= last.from-last.margin || t.during(c.when) != nil}
+			src := t.tree.writerAt(c.path, c.when, nil)
+			return verdict{leave: src != nil && src.Via != diffs.ViaUnknown || c.when > t.asked, source: cmp.Or(src, loose)}
 		})
 	}
+}
+
+// scanEnded finds what calls have written that have all ended. What has come since may be the next one's, whose word is
+// still on its way: it is left to the next scan.
+func (t *turnWatch) scanEnded() {
+	ended := int64(0)
+	for _, r := range t.ended {
+		ended = max(ended, r.to)
+	}
+	last := t.tree.ledger.Source(t.past[len(t.past)-1].call)
+	loose := t.loose()
+	postponed := t.postponed
+	t.postponed = map[string]diffs.Source{}
+	t.scan(scanTime, true, func(c trace) verdict {
+		src := t.tree.writerAt(c.path, c.when, loose)
+		earlier, left := postponed[c.path]
+		switch {
+		case !filestat.ChangeTimes || c.when < t.start.began:
+			return verdict{source: &last}
+		case c.when > ended:
+			t.left = true
+			switch {
+			case left:
+				t.postponed[c.path] = earlier
+			case c.inexact:
+				t.postponed[c.path] = last
+			}
+			return verdict{leave: true}
+		case src == nil && left:
+			return verdict{source: &earlier}
+		}
+		return verdict{source: src}
+	})
 }
 
 // lastScan looks at the disk at the end of the turn, if anything ran that may have written.
 func (t *turnWatch) lastScan() {
-	for _, open := range t.runs {
-		t.ended = append(t.ended, open...)
-	}
-	if t.scans && len(t.past) > 0 {
-		first := t.past[0].from - t.past[0].margin
-		unknown := diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "unknown"}
+	t.ended = nil
+	loose := t.loose()
+	if t.scans && len(t.past) > 0 || loose != nil {
 		t.scan(lastTime, true, func(c trace) verdict {
-			if src := t.during(c.when); src != nil {
-				return verdict{source: src}
-			}
-			if filestat.ChangeTimes && c.when < first && c.when >= t.start.began {
-				return verdict{}
-			}
-			if earlier, left := t.postponed[c.path]; left {
+			src := t.tree.writerAt(c.path, c.when, loose)
+			if earlier, left := t.postponed[c.path]; left && src == nil {
 				return verdict{source: &earlier}
 			}
-			return verdict{source: &unknown}
+			return verdict{source: src}
 		})
 	}
-	t.closeRuns()
 	for _, r := range t.past {
-		t.tree.windows.close(r.window)
+		t.tree.ledger.Forget(r.call)
 	}
+}
+
+// loose returns whose changes are that no call explains, while processes of the agent may write without one: those that a
+// command left in the background in this turn or, where they outlived it, in an earlier one, and hooks that run programs.
+// Without such evidence it is nil: people save files all the time.
+func (t *turnWatch) loose() *diffs.Source {
+	if !t.background && !t.hooks.Any && !t.r.w.survivors.alive() {
+		return nil
+	}
+	src := t.source(diffs.ViaUnknown)
+	return &src
 }
 
 // beside returns the source of what calls may have changed and no scan has seen yet; nil if none may have.
 func (t *turnWatch) beside() *diffs.Source {
-	if n := len(t.past); n > 0 && (t.left || t.past[n-1].to == 0 || len(t.ended) > 0) {
-		src := t.past[n-1].source
+	if n := len(t.past); n > 0 && (t.left || len(t.runs) > 0 || len(t.ended) > 0) {
+		src := t.tree.ledger.Source(t.past[n-1].call)
 		return &src
 	}
 	return nil
-}
-
-// during returns whose a change at a time is: that of the latest run that was certainly open then, or else of the
-// latest that may have been; nil if none was.
-func (t *turnWatch) during(when int64) *diffs.Source {
-	var maybe *diffs.Source
-	for i := len(t.past) - 1; i >= 0; i-- {
-		src := t.past[i].source
-		switch may, certain := t.past[i].covers(when); {
-		case certain:
-			return &src
-		case may && maybe == nil:
-			src.Via = "unknown"
-			maybe = &src
-		}
-	}
-	return maybe
-}
-
-// closeRuns closes the windows of the calls that have ended, less those that go on in the background.
-func (t *turnWatch) closeRuns() {
-	for _, r := range t.ended {
-		if r.to != 0 {
-			t.tree.windows.close(r.window)
-		}
-	}
-	t.ended = nil
 }
 
 // scan finds changes and hands them to the reviewer.
@@ -324,9 +281,6 @@ func (t *turnWatch) scan(limit time.Duration, list bool, judge func(trace) verdi
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if t.tree.isolated() {
-		judge = t.judgeCopy(judge)
-	}
 	all, left := t.start.scan(ctx, list, judge)
 	all = t.start.paired(all)
 	for len(all) > 0 {
@@ -337,17 +291,6 @@ func (t *turnWatch) scan(limit time.Duration, list bool, judge func(trace) verdi
 	}
 	if text := left.String(); list && text != "" {
 		t.say(text)
-	}
-}
-
-// judgeCopy is judge for a copy, in which nobody but the agent works.
-func (t *turnWatch) judgeCopy(judge func(trace) verdict) func(trace) verdict {
-	return func(c trace) verdict {
-		v := judge(c)
-		if v.source == nil {
-			v.source = &diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "unknown"}
-		}
-		return v
 	}
 }
 

@@ -2,13 +2,15 @@ package daemon
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"cursord/agent"
+	"cursord/agent/hooks"
+	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/clock"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -27,7 +29,6 @@ type turnWatch struct {
 	stop    func()                    // ends the making of start
 	looked  chan struct{}             // closed when what people have changed before the turn has been taken in
 	open    map[string][]*watchedCall // by call id
-	said    map[spot]*said            // what the latest call that named it has said to leave there
 	odd     map[spot]bool             // people know that it cannot be reviewed
 
 	// For what no call names; see shell.go.
@@ -38,20 +39,22 @@ type turnWatch struct {
 	begun   []*run            // whose items are not known yet
 	ended   []*run            // ended since the last scan
 	arrived int64             // the moment at which the present events may have been said at the earliest
-	asked   int64             // when the previous events came
-	free    int64             // when they had been dealt with
+	asked   int64             // when they came
 	left    bool              // the last scan has left changes to the next one
 
 	postponed map[string]diffs.Source // whose those are, at the least
 	warned    bool
 	long      bool // people know of a path that is too long
+
+	background bool // a command goes on after its call has ended
+	hooks      hooks.Set
 }
 
 // A watchedCall is a tool call that may write the files it names.
 type watchedCall struct {
 	before map[spot]image         // at the call's start
 	by     map[spot]*diffs.Source // whose that may be; nil: people's
-	open   []openWindow
+	open   []namedCall
 }
 
 // A spot is a file that a call names. An agent in a copy may also name one of the work tree, or outside of both.
@@ -60,47 +63,33 @@ type spot struct {
 	path string // canonical
 }
 
-type openWindow struct {
-	tree   *worktree
-	window *window
+// An namedCall is a call in the ledger of the tree whose files it names.
+type namedCall struct {
+	tree *worktree
+	call *attribution.Call
 }
 
-func (o openWindow) close() { o.tree.windows.close(o.window) }
-
-// windowIn returns the call's window in a tree, or nil.
-func (w *watchedCall) windowIn(in *worktree) *window {
-	for _, o := range w.open {
-		if o.tree == in {
-			return o.window
-		}
-	}
-	return nil
-}
-
-// A said is what a call says to have left at a path, which may be gone again before anybody looks.
-type said struct {
-	exists bool
-	sum    [sha256.Size]byte // of what is decoded
-	source diffs.Source
-}
-
-func (s *said) is(c diffs.Content) bool {
-	return s != nil && s.exists == c.Exists && c.Target == "" && (!s.exists || s.sum == sha256.Sum256(decoded(c.Data)))
+func (o namedCall) close() {
+	o.tree.ledger.Close(o.call)
+	o.tree.closed()
 }
 
 // watchTurn begins to watch a turn whose agent works in a tree; say tells people something in its transcript.
 func (r *reviewer) watchTurn(turn *sessions.Turn, in *worktree, say func(string)) *turnWatch {
 	t := &turnWatch{
-		r: r, tree: in, session: turn.SessionID, turn: turn.ID, dir: in.root, open: map[string][]*watchedCall{}, said: map[spot]*said{},
+		r: r, tree: in, session: turn.SessionID, turn: turn.ID, dir: in.root, open: map[string][]*watchedCall{},
 		odd: map[spot]bool{}, looked: make(chan struct{}),
 		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
-		postponed: map[string]diffs.Source{},
+		postponed: map[string]diffs.Source{}, hooks: r.w.d.hooks.Find(in.root),
 	}
 	t.start, t.stop = newSnapshot(in.root, r.w.d.stateDir, r.w.guardOf(in), in.isolated())
 	if t.scans && !in.isolated() {
 		t.outside = outsideControl(in.root)
 	} else {
 		r.w.claims.close()
+	}
+	if t.hooks.AfterEdit {
+		in.formatters.add(t.source(diffs.ViaHook))
 	}
 	// What people have changed since files under review were last looked at is theirs.
 	r.do(func() {
@@ -194,19 +183,20 @@ func (t *turnWatch) begin(call *agent.Call) {
 			paths[s.tree] = append(paths[s.tree], s.path)
 		}
 	}
-	src := diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "edit"}
+	src := t.source(diffs.ViaEdit)
 	for in, names := range paths {
 		for _, name := range names {
 			w.by[spot{in, name}] = in.writer(name)
 		}
-		o := openWindow{in, in.windows.open(names, src)}
-		held := map[string]image{}
+		w.open = append(w.open, namedCall{in, in.ledger.Open(names, src)})
 		for _, name := range names {
-			held[name] = in.read(name)
-			w.before[spot{in, name}] = held[name]
+			at := clock.Now()
+			img := in.read(name)
+			w.before[spot{in, name}] = img
+			if img.odd == "" {
+				in.ledger.Look(name, attribution.Look{Content: img.Content, At: at})
+			}
 		}
-		in.windows.hold(o.window, held)
-		w.open = append(w.open, o)
 	}
 	t.open[call.ID] = append(t.open[call.ID], w)
 }
@@ -225,24 +215,14 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 			continue
 		}
 		f := written{
-			spot: s, call: end, change: ch, after: s.tree.told(readWritten(s.tree.root, s.path, ch.After)), edit: call.Name == "edit", start: t.start,
-			beside: t.beside(), prior: t.said[s],
+			spot: s, at: clock.Now(), call: end, change: ch, after: s.tree.told(readWritten(s.tree.root, s.path, ch.After)), via: diffs.ViaTool, edit: call.Name == "edit", start: t.start,
+			beside: cmp.Or(t.beside(), w.by[s]),
+		}
+		if writes(call.Name) {
+			f.via, f.end = diffs.ViaEdit, s.tree.ledger.Ends(s.path, f.at)
 		}
 		if s.tree != t.tree {
-			f.start, f.beside = emptySnapshot(s.tree.root), nil
-		}
-		if ch.Deleted || ch.After != nil || call.Name == "edit" { // which leaves out what is empty
-			says := &said{exists: !ch.Deleted, sum: sha256.Sum256(nil)}
-			if ch.After != nil {
-				says.sum = sha256.Sum256(decoded([]byte(*ch.After)))
-			}
-			t.said[s], f.says = says, says
-		} else {
-			delete(t.said, s)
-		}
-		if before, ok := w.before[s]; ok {
-			f.before, f.of = &before, w.windowIn(s.tree)
-			f.beside = cmp.Or(f.beside, w.by[s])
+			f.start, f.beside = emptySnapshot(s.tree.root), w.by[s]
 		}
 		files = append(files, f)
 	}
@@ -269,27 +249,22 @@ func (t *turnWatch) tell(files []written, items callItems) {
 			t.odd[f.spot] = true
 			left.odd = append(left.odd, f.after.oddAt(f.path))
 		}
-		sources[i] = diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "edit"}
+		sources[i] = t.source(f.via)
 		if f.call < len(items.ended) {
 			sources[i].ItemID = items.ended[f.call]
-		}
-		if f.says != nil {
-			f.says.source = sources[i]
 		}
 	}
 	if text := left.String(); text != "" {
 		t.say(text)
 	}
 	t.r.do(func() {
-		for i, f := range files {
-			t.r.agentWrote(f, sources[i])
-			for _, o := range f.open {
-				o.close()
-			}
-		}
+		t.r.agentWrote(files, sources)
 		t.r.follow(files)
 	})
 }
+
+// acted reports whether the agent may have started processes.
+func (t *turnWatch) acted() bool { return len(t.past) > 0 || t.hooks.Any }
 
 // end returns when the reviewer has seen all that the turn did.
 func (t *turnWatch) end() {
@@ -303,6 +278,7 @@ func (t *turnWatch) end() {
 	t.r.call(func() {
 		t.tree.hearings = slices.DeleteFunc(t.tree.hearings, func(h *agent.Heard) bool { return h == &t.heard })
 		t.tree.starts.remove(t.start)
+		t.tree.formatters.remove(t.source(diffs.ViaHook))
 		t.r.headMoved(false)
 	})
 	t.stop()
@@ -312,7 +288,8 @@ func (t *turnWatch) end() {
 // endCalls ends the calls of whose end the agent has said nothing. What has changed since they began is theirs.
 func (t *turnWatch) endCalls() {
 	var files []written
-	var open []openWindow
+	var sources []diffs.Source
+	var open []namedCall
 	for _, calls := range t.open {
 		for _, c := range calls {
 			files = append(files, t.unfinished(c)...)
@@ -322,40 +299,33 @@ func (t *turnWatch) endCalls() {
 	if len(open) == 0 {
 		return
 	}
-	src := diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "edit"}
+	for range files {
+		sources = append(sources, t.source(diffs.ViaEdit))
+	}
+	if len(files) > 0 {
+		files[len(files)-1].open, open = open, nil
+	}
 	t.r.call(func() {
-		for _, f := range files {
-			if t.r.w.d.docs.typed(f.tree.absolute(f.path), f.after) == nil {
-				t.r.agentWrote(f, src)
-			}
-		}
-		var left []*file
+		t.r.agentWrote(files, sources)
 		for _, o := range open {
-			o.tree.windows.giveUp(o.window)
-			for _, p := range o.window.paths {
-				if f := o.tree.files[p]; f != nil {
-					left = append(left, f)
-				}
-			}
+			o.tree.ledger.Close(o.call)
 		}
-		t.r.refreshAll(left)
+		t.r.takeInEnded()
+		t.r.refreshLate()
 	})
 	for _, o := range open {
-		o.close()
+		o.tree.closed()
 	}
 }
 
 // unfinished returns the files of a call that has not ended and that are not what they were when it began.
 func (t *turnWatch) unfinished(c *watchedCall) (files []written) {
 	for s, before := range c.before {
-		f := written{
-			spot: s, before: &before, after: s.tree.read(s.path), of: c.windowIn(s.tree), start: t.start,
-			beside: cmp.Or(t.beside(), c.by[s]), prior: t.said[s],
-		}
+		f := written{spot: s, at: clock.Now(), after: s.tree.read(s.path), start: t.start, beside: cmp.Or(t.beside(), c.by[s])}
 		if s.tree != t.tree {
 			f.start, f.beside = emptySnapshot(s.tree.root), c.by[s]
 		}
-		if !f.after.same(before) {
+		if !f.after.same(before) && t.r.w.d.docs.typed(s.tree.absolute(s.path), f.after) == nil {
 			files = append(files, f)
 		}
 	}

@@ -41,6 +41,7 @@ type workspace struct {
 
 	subscribers atomic.Int32 // len(subs)
 	unstored    atomic.Int64 // bytes of changes that are submitted and not stored
+	survivors   survivors
 
 	// Owned by the loop.
 	seq       uint64 // the last one given out

@@ -6,10 +6,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"cursord/agent"
 	"cursord/daemon/copytree"
+	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
@@ -19,7 +21,8 @@ import (
 type worktree struct {
 	session string // whose copy it is; "" is the work tree
 	work    string // where the work tree is
-	windows windows
+	ledger  attribution.Ledger
+	closed  func() // called when a call has ended that names files; must not block
 
 	// Owned by the reviewer's goroutine. A turn reads root and copy, which stay while it runs.
 	root     string           // where it is; "" while copy is not open
@@ -30,6 +33,32 @@ type worktree struct {
 	source   diffs.Source     // of what changes in a copy while no call is open
 	starts   snapshots        // of the turns that run in it; every goroutine may look
 	hearings []*agent.Heard   // of their agents
+
+	formatters sources // of turns that run in it whose agents' hooks run programs after edits; every goroutine may look
+}
+
+// A list of sources that several goroutines change and read.
+type sources struct {
+	mu  sync.Mutex
+	all []diffs.Source // guarded by mu
+}
+
+func (l *sources) list() []diffs.Source {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.all)
+}
+
+func (l *sources) add(src diffs.Source) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, src)
+}
+
+func (l *sources) remove(src diffs.Source) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = slices.DeleteFunc(l.all, func(one diffs.Source) bool { return one == src })
 }
 
 // A list of snapshots that one goroutine changes and others read.
@@ -55,7 +84,7 @@ func (l *snapshots) remove(s *snapshot) {
 func (t *worktree) isolated() bool { return t.session != "" }
 
 func newWorktree(work, session string, closed func()) *worktree {
-	t := &worktree{session: session, work: work, files: map[string]*file{}, windows: windows{paths: map[string][]*window{}, closed: closed}}
+	t := &worktree{session: session, work: work, files: map[string]*file{}, closed: closed}
 	if session == "" {
 		t.root = work
 	}

@@ -161,8 +161,8 @@ func (r *reviewer) written(f *file, c *change) {
 		r.tidy(f, c)
 	}
 	if c.writes() { // what a call has read just before is not there any more
-		c.in.windows.claim(nil, c.from)
-		c.in.windows.claim(nil, c.to)
+		c.in.ledger.Wrote(c.from)
+		c.in.ledger.Wrote(c.to)
 	}
 	if c.writes() && !c.in.isolated() {
 		r.wroteReal(f, c)

@@ -11,18 +11,19 @@ import (
 
 // internalImports says which packages of this module each package may import.
 var internalImports = map[string][]string{
-	"cursord/agent":                    {},
-	"cursord/agent/hooks":              {},
-	"cursord/diffs":                    {},
-	"cursord/sessions":                 {},
-	"cursord/daemon":                   {"cursord/agent", "cursord/agent/hooks", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat"},
-	"cursord/daemon/copytree":          {"cursord/daemon/internal/askgit", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat"},
-	"cursord/daemon/internal":          {},
-	"cursord/daemon/internal/filestat": {"cursord/daemon/internal/clock"},
-	"cursord/editors":                  {},
-	"cursord/editors/lsp":              {"cursord/daemon", "cursord/rpc", "cursord/sessions"},
-	"cursord/rpc":                      {"cursord/daemon", "cursord/sessions"},
-	"cursord/cmd/cursord":              {"cursord/daemon", "cursord/diffs", "cursord/editors", "cursord/editors/helix", "cursord/editors/lsp", "cursord/rpc", "cursord/sessions"},
+	"cursord/agent":                       {},
+	"cursord/agent/hooks":                 {},
+	"cursord/diffs":                       {},
+	"cursord/sessions":                    {},
+	"cursord/daemon":                      {"cursord/agent", "cursord/agent/hooks", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/daemon/internal/attribution", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat"},
+	"cursord/daemon/copytree":             {"cursord/daemon/internal/askgit", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat"},
+	"cursord/daemon/internal":             {},
+	"cursord/daemon/internal/attribution": {"cursord/diffs"},
+	"cursord/daemon/internal/filestat":    {"cursord/daemon/internal/clock"},
+	"cursord/editors":                     {},
+	"cursord/editors/lsp":                 {"cursord/daemon", "cursord/rpc", "cursord/sessions"},
+	"cursord/rpc":                         {"cursord/daemon", "cursord/sessions"},
+	"cursord/cmd/cursord":                 {"cursord/daemon", "cursord/diffs", "cursord/editors", "cursord/editors/helix", "cursord/editors/lsp", "cursord/rpc", "cursord/sessions"},
 }
 
 // restricted says which packages may import what only they should know.

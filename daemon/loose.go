@@ -1,0 +1,61 @@
+package daemon
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"cursord/agent"
+)
+
+// survivorTime is how long processes that have left an agent's group may take to end after the agent.
+const survivorTime = 250 * time.Millisecond
+
+// survivors are the turns whose agents have left processes behind that run on outside of their groups.
+type survivors struct {
+	mu    sync.Mutex
+	marks []string // guarded by mu; what their environments have
+}
+
+func turnMark(turn string) string { return "CURSORD_TURN_ID=" + turn }
+
+// left notes and returns the processes that a turn's agent has left behind.
+func (s *survivors) left(turn string) []agent.Process {
+	mark := turnMark(turn)
+	all := agent.Survivors(mark)
+	for end := time.Now().Add(survivorTime); len(all) > 0 && time.Now().Before(end); all = agent.Survivors(mark) {
+		time.Sleep(survivorTime / 10)
+	}
+	if len(all) > 0 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.marks = append(s.marks, mark)
+	}
+	return all
+}
+
+// alive reports whether any such process still runs.
+func (s *survivors) alive() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.marks = slices.DeleteFunc(s.marks, func(mark string) bool { return len(agent.Survivors(mark)) == 0 })
+	return len(s.marks) > 0
+}
+
+// aboutSurvivors tells people what an agent has left running; "" if nothing.
+func aboutSurvivors(all []agent.Process) string {
+	if len(all) == 0 {
+		return ""
+	}
+	var names []string
+	for _, p := range all[:min(len(all), 3)] {
+		names = append(names, fmt.Sprintf("%s (process %d)", shown(p.Command), p.ID))
+	}
+	if more := len(all) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return "The agent has left processes running that it started: " + strings.Join(names, ", ") +
+		". While they run, changes that nothing else explains are listed for review, and may be yours."
+}
