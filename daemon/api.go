@@ -331,7 +331,7 @@ type Status struct {
 	Socket        string            `json:"socket"`
 	Database      string            `json:"database"`
 	Clients       int               `json:"clients"`
-	Workspaces    int               `json:"workspaces"` // in use since the daemon started
+	Workspaces    int               `json:"workspaces"` // that are loaded: in use, or a moment ago
 	Turns         TurnCounts        `json:"turns"`
 	MemoryBytes   uint64            `json:"memoryBytes"`
 	Storage       Storage           `json:"storage"`

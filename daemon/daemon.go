@@ -31,8 +31,9 @@ type Options struct {
 	Log      *slog.Logger
 
 	// For tests, else nil.
-	Fault func(Step) error               // called in each step of a decision and before each commit, which fails with the error
-	Ahead func(unix int64) time.Duration // by how much the clock, and what files bear of it, is ahead at a time of the machine's
+	Fault       func(Step) error               // called in each step of a decision and before each commit, which fails with the error
+	unloadAfter time.Duration                  // 0: that of the constant
+	Ahead       func(unix int64) time.Duration // by how much the clock, and what files bear of it, is ahead at a time of the machine's
 }
 
 // A Daemon owns every session, turn and pending review of a user. It knows no JSON-RPC and no editor.
@@ -42,25 +43,26 @@ type Options struct {
 // must not block; what it enqueues is before any notification that the request causes.
 type Daemon struct {
 	// Constant after Open.
-	build    Build
-	stateDir string
-	socket   string
-	config   Config // as it was at the start: for what must not change while it is in use
-	latest   atomic.Pointer[Config]
-	log      *slog.Logger
-	store    *sessions.Store
-	launcher *agent.Launcher
-	hooks    *hooks.Finder
-	docs     *documents
-	copies   *keeper
-	started  sessions.Time
-	began    time.Time // the same, by the clock that does not jump
-	lag      lags
-	board    *board
-	watching watchLimits
-	fault    func(Step) error
-	stopping chan struct{} // closed by Stop
-	done     chan struct{} // closed by Close
+	build       Build
+	stateDir    string
+	socket      string
+	config      Config // as it was at the start: for what must not change while it is in use
+	latest      atomic.Pointer[Config]
+	log         *slog.Logger
+	store       *sessions.Store
+	launcher    *agent.Launcher
+	hooks       *hooks.Finder
+	docs        *documents
+	copies      *keeper
+	started     sessions.Time
+	began       time.Time // the same, by the clock that does not jump
+	lag         lags
+	board       *board
+	watching    watchLimits
+	unloadAfter time.Duration
+	fault       func(Step) error
+	stopping    chan struct{} // closed by Stop
+	done        chan struct{} // closed by Close
 
 	endTurns   sync.Once
 	turns      sync.WaitGroup // the turns' own goroutines
@@ -75,6 +77,8 @@ type Daemon struct {
 	workspaces map[string]*workspace // guarded by mu
 	claimed    map[string]turnOwner  // guarded by mu; who has the ids of turns that clients have named, or files that are imported
 	agentState AgentStatus           // guarded by mu
+	sweeper    *time.Timer           // guarded by mu
+	sweeping   bool                  // guarded by mu; sweeper is set, or sweep runs
 	idle       *time.Timer           // guarded by mu; nil: never
 	idleLeft   int                   // guarded by mu; how many parts of the idle time
 	asked      bool                  // guarded by mu; Stop was called
@@ -100,6 +104,9 @@ func Open(o Options) (*Daemon, error) {
 	d.hooks = hooks.NewFinder(home)
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
+	}
+	if d.unloadAfter = o.unloadAfter; d.unloadAfter == 0 {
+		d.unloadAfter = unloadAfter
 	}
 	d.take(o.Config)
 	storeOptions := sessions.Options{OnTrouble: d.storageTrouble, OnDamage: d.objectDamaged, LeftOpen: unseen}
@@ -155,7 +162,7 @@ func newID() string { return ulid.Make().String() }
 
 func decode(b []byte, v any) error { return json.Unmarshal(b, v) }
 
-// workspace returns the loop of a root that is a directory now.
+// workspace returns the loop of a root that is a directory now. The caller must release it.
 func (d *Daemon) workspace(path string) (*workspace, error) {
 	root, err := resolveRoot(path)
 	if err != nil {
@@ -164,12 +171,12 @@ func (d *Daemon) workspace(path string) (*workspace, error) {
 	return d.workspaceAt(root)
 }
 
-// workspaceAt returns the loop of a resolved root, starting it on first use.
+// workspaceAt returns the loop of a resolved root, starting it on first use. The caller must release it.
 func (d *Daemon) workspaceAt(root string) (*workspace, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if w := d.workspaces[root]; w != nil {
-		return w, nil
+		return w.use(), nil
 	}
 	if d.closed {
 		return nil, errStopped
@@ -183,7 +190,8 @@ func (d *Daemon) workspaceAt(root string) (*workspace, error) {
 		return nil, storeError(err)
 	}
 	d.workspaces[root] = w
-	return w, nil
+	d.sweepLater()
+	return w.use(), nil
 }
 
 func (d *Daemon) workspaceOfSession(id string) (*workspace, error) {
@@ -247,6 +255,7 @@ func (d *Daemon) Trust(root string, trusted bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	defer w.release()
 	claims := w.claims.trust(trusted)
 	return stored(w, func(c *commit) (string, error) {
 		w.trusted = trusted

@@ -29,6 +29,7 @@ func (d *Daemon) Decide(ctx context.Context, root string, dec Decision, reply fu
 	if err == nil {
 		err = dec.check()
 	}
+	defer w.release()
 	if err != nil {
 		reply(Decided{}, err)
 		return

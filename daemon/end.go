@@ -63,6 +63,9 @@ func (d *Daemon) Close() error {
 		return nil
 	}
 	d.closed = true
+	if d.sweeper != nil {
+		d.sweeper.Stop()
+	}
 	if d.idle != nil {
 		d.idle.Stop()
 	}

@@ -89,6 +89,7 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 		}
 		return nil, err
 	}
+	defer w.release()
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, invalid("path", "%s cannot be read: %v", path, pathCause(err))
 	}

@@ -15,6 +15,7 @@ func (d *Daemon) Diffs(client ClientID, root, path, turn string) ([]*sessions.Di
 	if err != nil {
 		return nil, err
 	}
+	defer w.release()
 	list, stored := []*sessions.Diff{}, make(chan struct{})
 	stopped := w.review.call(func() {
 		w.review.refreshPending()
@@ -40,6 +41,7 @@ func (d *Daemon) Unified(root, path, turn string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	defer w.release()
 	var patch []byte
 	stopped := w.review.call(func() {
 		w.review.refreshPending()

@@ -39,6 +39,7 @@ func (d *Daemon) Comment(root, hunk, text string) error {
 	if err != nil {
 		return err
 	}
+	defer w.release()
 	if strings.TrimSpace(text) == "" {
 		return invalid("text", "must not be empty")
 	}

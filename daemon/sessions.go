@@ -162,6 +162,7 @@ func (d *Daemon) CreateSession(root string, p SessionParams) (*sessions.Session,
 	if err != nil {
 		return nil, err
 	}
+	defer w.release()
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -183,6 +184,7 @@ func (d *Daemon) UpdateSession(id string, p SessionParams) (*sessions.Session, e
 	if err != nil {
 		return nil, err
 	}
+	defer w.release()
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -251,6 +253,7 @@ func (d *Daemon) deleteSession(id string, seq uint64) error {
 	if err != nil {
 		return err
 	}
+	defer w.release()
 	_, err = stored(w, func(c *commit) (struct{}, error) {
 		var none struct{}
 		if ls := w.sessions[id]; ls != nil && ls.turns > 0 {

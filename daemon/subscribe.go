@@ -46,6 +46,7 @@ func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply fun
 		reply(Subscribed{}, err)
 		return nil
 	}
+	defer w.release()
 	const longest = math.MaxInt64 / int64(time.Millisecond)
 	every := time.Duration(min(int64(o.DeltaIntervalMS), longest)) * time.Millisecond
 	s := &Subscription{
@@ -115,6 +116,7 @@ func (s *Subscription) Close() {
 			s.timer.Stop()
 		}
 		delete(s.w.subs, s)
+		s.w.touch()
 		s.w.subscribers.Store(int32(len(s.w.subs)))
 		s.caughtUp()
 	})

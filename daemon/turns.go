@@ -42,6 +42,7 @@ func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions
 		fail(err)
 		return
 	}
+	defer w.release()
 	if err := p.check(); err != nil {
 		fail(err)
 		return
@@ -334,6 +335,7 @@ func (w *workspace) finish(c *commit, t *liveTurn, turn *sessions.Turn) {
 	w.put(c, turn, nil)
 	c.after = append(c.after, func() {
 		delete(w.turns, turn.ID)
+		w.touch()
 		w.d.freeTurn(turn.ID, w)
 		for _, wt := range t.waiters {
 			wt.stop()
@@ -364,6 +366,7 @@ func (d *Daemon) CancelTurn(id string) (turn *sessions.Turn, err error) {
 	if err != nil {
 		return nil, err
 	}
+	defer w.release()
 	if e := w.call(func() {
 		t := w.turns[id]
 		if t == nil || t.status().Final() {
@@ -405,6 +408,7 @@ func (d *Daemon) WaitTurn(ctx context.Context, client ClientID, id string, reply
 		reply(nil, err)
 		return
 	}
+	defer w.release()
 	ok := w.do(func() {
 		t := w.turns[id]
 		if t == nil {

@@ -81,6 +81,7 @@ func (d *Daemon) step(ctx context.Context, client ClientID, root string, undo bo
 		reply(Decided{}, err)
 		return
 	}
+	defer w.release()
 	d.tryDisk()
 	w.review.request(ctx, reply, func(p *parked) bool { return w.review.step(client, undo, only, p) })
 }

@@ -40,6 +40,8 @@ type workspace struct {
 	busy    sync.Mutex    // held by the loop but while it rests, and by who does something in its place
 
 	subscribers atomic.Int32 // len(subs)
+	users       int          // guarded by d.mu; see use
+	touched     atomic.Int64 // when it was last in use, since d.began
 	unstored    atomic.Int64 // bytes of changes that are submitted and not stored
 	survivors   survivors
 

@@ -1,0 +1,159 @@
+package daemon
+
+import (
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A workspace that nobody uses costs memory, and is started again where somebody does: it is unloaded when for unloadAfter
+// nobody has asked anything of it, and it has no subscriber, no turn, nothing pending and no open document.
+const unloadAfter = time.Minute
+
+// endedTogether is how many workspaces are ended at a time: to end a watch of files, the system takes its time.
+const endedTogether = 128
+
+// freeFrom is how many workspaces have to go at a time for their memory to be given back to the system at once.
+const freeFrom = 64
+
+// use counts who has got the workspace and has not handed its request to the loop or the reviewer yet. d.mu must be held.
+func (w *workspace) use() *workspace {
+	w.users++
+	w.touch()
+	return w
+}
+
+// release ends what use began. Without it a workspace stays loaded.
+func (w *workspace) release() {
+	w.touch()
+	w.d.mu.Lock()
+	w.users--
+	w.d.mu.Unlock()
+}
+
+// touch notes that the workspace is in use.
+func (w *workspace) touch() { w.touched.Store(int64(time.Since(w.d.began))) }
+
+// sweepLater has the workspaces looked at that nobody may use. d.mu must be held.
+func (d *Daemon) sweepLater() {
+	if !d.sweeping && !d.closed {
+		d.sweeping = true
+		d.sweeper = time.AfterFunc(d.unloadAfter/2, d.sweep)
+	}
+}
+
+// sweep unloads the workspaces that have not been in use for a while.
+func (d *Daemon) sweep() {
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return
+	}
+	d.keeping.Add(1)
+	defer d.keeping.Done()
+	var rest []*workspace
+	for _, w := range d.workspaces {
+		if w.users == 0 && time.Since(d.began)-time.Duration(w.touched.Load()) >= d.unloadAfter {
+			rest = append(rest, w)
+		}
+	}
+	d.mu.Unlock()
+	var gone atomic.Int32
+	var ending sync.WaitGroup
+	slots := make(chan struct{}, endedTogether)
+	for _, w := range rest {
+		slots <- struct{}{}
+		ending.Go(func() {
+			if w.unload() {
+				gone.Add(1)
+			} else {
+				w.touch() // to be looked at again no sooner than others
+			}
+			<-slots
+		})
+	}
+	ending.Wait()
+	if gone.Load() > 0 {
+		d.log.Debug("unloaded workspaces that nobody uses", "workspaces", gone.Load())
+	}
+	if gone.Load() >= freeFrom {
+		debug.FreeOSMemory()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sweeping = false
+	if len(d.workspaces) > 0 {
+		d.sweepLater()
+	}
+}
+
+// unload ends the workspace if nobody uses it. Whoever asks for it from then on gets another: who has got this one before is
+// counted until what he asks is in one of the inboxes, and both are empty here.
+func (w *workspace) unload() (gone bool) {
+	_ = w.review.call(func() {
+		if !w.review.unused() {
+			return
+		}
+		_ = w.call(func() {
+			if !w.unused() {
+				return
+			}
+			w.d.mu.Lock()
+			defer w.d.mu.Unlock()
+			if w.users > 0 || w.d.closed || len(w.inbox) > 0 || len(w.review.inbox) > 0 {
+				return
+			}
+			delete(w.d.workspaces, w.root)
+			gone = true
+		})
+	})
+	if gone {
+		w.close()
+	}
+	return gone
+}
+
+// unused reports whether nothing goes on in the loop, which calls it, and the store has all of it.
+func (w *workspace) unused() bool {
+	if len(w.subs)+len(w.turns)+len(w.queue)+len(w.texts)+len(w.sessions)+len(w.awaited) > 0 || w.stopping {
+		return false
+	}
+	if len(w.events) > 0 || len(w.commits.ready) > 0 || w.unstored.Load() > 0 || w.d.docs.within(w.root) {
+		return false
+	}
+	rec, err := w.d.store.Workspace(w.root)
+	return err == nil && rec.Seq == w.seq && rec.Trusted == w.trusted
+}
+
+// unused reports whether the reviewer, which calls it, has nothing pending and nothing to do.
+func (r *reviewer) unused() bool {
+	if len(r.parked)+len(r.ops)+len(r.left)+len(r.beside)+len(r.late) > 0 || len(r.later.ready) > 0 {
+		return false
+	}
+	for _, t := range r.trees {
+		if t.turns > 0 || t.busy || len(t.starts.list()) > 0 {
+			return false
+		}
+		for _, f := range t.files {
+			if f.unread || f.pending() || len(f.buffers) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// within reports whether a client has a document open that lies in a folder.
+func (ds *documents) within(root string) bool {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	for _, open := range ds.open {
+		for _, doc := range open {
+			if _, inside := within(root, doc.path); inside {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,131 @@
+package daemon
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+// openUnloading opens a daemon that unloads what is not in use after a time, and makes some folders.
+func openUnloading(t *testing.T, after time.Duration, folders int) (d *Daemon, roots []string) {
+	t.Helper()
+	d, err := Open(Options{StateDir: t.TempDir(), Config: DefaultConfig(), unloadAfter: after})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	for range folders {
+		root, err := resolveRoot(t.TempDir())
+		require.NoError(t, err)
+		roots = append(roots, root)
+	}
+	return d, roots
+}
+
+func (d *Daemon) loaded() int { return len(d.loops()) }
+
+// subscribes returns when the answer has come.
+func (d *Daemon) subscribes(t require.TestingT, root string) (*Subscription, Subscribed) {
+	answer := make(chan Subscribed, 1)
+	s := d.Subscribe(root, SubscribeOptions{}, func(*Notification) bool { return true }, func(a Subscribed, err error) {
+		require.NoError(t, err)
+		answer <- a
+	})
+	return s, <-answer
+}
+
+func TestUnusedWorkspacesAreUnloaded(t *testing.T) {
+	d, roots := openUnloading(t, 20*time.Millisecond, 50)
+	before := goleak.IgnoreCurrent()
+	made, err := d.CreateSession(roots[0], SessionParams{})
+	require.NoError(t, err)
+	_, err = d.Trust(roots[0], true)
+	require.NoError(t, err)
+	var subs []*Subscription
+	for _, root := range roots {
+		s, _ := d.subscribes(t, root)
+		subs = append(subs, s)
+	}
+	require.Equal(t, len(roots), d.loaded())
+	for _, s := range subs {
+		s.Close()
+	}
+	require.Eventually(t, func() bool { return d.loaded() == 0 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return goleak.Find(before) == nil }, patience, time.Millisecond)
+
+	s, again := d.subscribes(t, roots[0])
+	defer s.Close()
+	require.Equal(t, made.Seq, again.Seq)
+	w := d.loops()[0]
+	require.NoError(t, w.call(func() { require.True(t, w.trusted) }))
+	_, err = d.UpdateSession(made.ID, SessionParams{Title: new(string)})
+	require.NoError(t, err)
+}
+
+// TestUsedWorkspacesStay sees that sweeps leave alone what somebody uses.
+func TestUsedWorkspacesStay(t *testing.T) {
+	d, roots := openUnloading(t, time.Hour, 4)
+	s, _ := d.subscribes(t, roots[0])
+	uri := FileURI(roots[1] + "/f")
+	require.NoError(t, d.OpenDocument(7, uri, 1, nil))
+	_, err := d.Diffs(0, roots[1], "", "")
+	require.NoError(t, err)
+	w, err := d.workspaceAt(roots[2])
+	require.NoError(t, err)
+	w.in(t, func() { w.turns["x"] = &liveTurn{} })
+	w.release()
+	_, err = d.Diffs(0, roots[3], "", "")
+	require.NoError(t, err)
+	d.mu.Lock()
+	d.unloadAfter = 0
+	d.mu.Unlock()
+	unused := func() (roots []string) {
+		d.sweep()
+		for _, w := range d.loops() {
+			roots = append(roots, w.root)
+		}
+		return roots
+	}
+	require.ElementsMatch(t, roots[:3], unused())
+	s.Close()
+	d.CloseDocument(7, uri)
+	w.in(t, func() { delete(w.turns, "x") })
+	require.Eventually(t, func() bool { return len(unused()) == 0 }, patience, time.Millisecond)
+}
+
+// TestUnloadBesideRequests has requests come all the time to workspaces that are unloaded all the time.
+func TestUnloadBesideRequests(t *testing.T) {
+	const clients, each = 8, 40
+	d, roots := openUnloading(t, time.Nanosecond, 3)
+	var asking sync.WaitGroup
+	for i := range clients {
+		asking.Go(func() {
+			for n := range each {
+				root := roots[(i+n)%len(roots)]
+				title := fmt.Sprint(i, n)
+				made, err := d.CreateSession(root, SessionParams{Title: &title})
+				if err == nil {
+					_, err = d.Diffs(0, root, "", "")
+				}
+				if err == nil {
+					s, _ := d.subscribes(t, root)
+					s.Close()
+					err = d.DeleteSession(made.ID)
+				}
+				if err != nil {
+					t.Errorf("request %d of client %d: %v", n, i, err)
+					return
+				}
+			}
+		})
+	}
+	asking.Wait()
+	require.Eventually(t, func() bool { return d.loaded() == 0 }, patience, time.Millisecond)
+	for _, root := range roots {
+		list, _, err := d.ListSessions(root, 0, "")
+		require.NoError(t, err)
+		require.Empty(t, list)
+	}
+}
