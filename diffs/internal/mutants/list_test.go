@@ -125,12 +125,55 @@ func disk() []mutant {
 		},
 		{
 			name: "what only a call's end can tell is guessed", file: "daemon/review.go",
-			old: "if !s.here.same(seen) && f.tree.windows.unsaid(f.path, seen) {",
-			now: "if false {", tests: "cmd/cursord TestALookBeforeTheWordIsNoPersons",
+			old: "if pending {", now: "if false {", tests: "cmd/cursord TestALookBeforeTheWordIsNoPersons",
 		},
 		{
-			name: "a stale revision decides", file: "daemon/decide.go",
-			old: "if rev == nil || ", now: "if rev != nil || ", tests: "cmd/cursord TestDecisionsThatCannotBe",
+			name: "a save before the agent reads is the agent's", file: "daemon/internal/attribution/chain.go",
+			old: "case !c.stale(*before):", now: "case false:",
+		},
+		{
+			name: "an overwritten save is the person's own doing", file: "daemon/internal/attribution/chain.go",
+			old: "if same(c.steps[i].Content, before) {", now: "if false {",
+		},
+		{
+			name: "a look that came late is of before", file: "daemon/internal/attribution/chain.go",
+			old: "return holds(l.Content, *from, after)", now: "return false",
+		},
+		{
+			name: "a look at what is half written counts", file: "daemon/internal/attribution/chain.go",
+			old: "if half && !l.Person", now: "if false && half && !l.Person",
+		},
+		{
+			name: "reports are ordered by their ends alone", file: "daemon/internal/attribution/chain.go",
+			old: "return !slices.ContainsFunc(reports, func(other Report) bool { return r.follows(other) })", now: "return true",
+		},
+		{
+			name: "reports have the agent's line ends", file: "daemon/internal/attribution/text.go",
+			old: "if crlf == 0 {", now: "if true {",
+		},
+		{
+			name: "what comes behind a command is its", file: "daemon/internal/attribution/ledger.go",
+			old: "(s.to == 0 || when <= s.to)", now: "true",
+		},
+		{
+			name: "what comes before a command is its", file: "daemon/internal/attribution/ledger.go",
+			old: "may = when >= s.earliest-int64(Tick) &&", now: "may =",
+		},
+		{
+			name: "an editor's lock file says nothing", file: "daemon/internal/attribution/ledger.go",
+			old: "case src != nil && c.Locked:", now: "case false:",
+		},
+		{
+			name: "what an editor reports is the command's", file: "daemon/internal/attribution/ledger.go",
+			old: "if c.Typed {", now: "if false {",
+		},
+		{
+			name: "a formatter may touch every line", file: "daemon/internal/attribution/split.go",
+			old: "if touchesOnly(mine, e) {", now: "if true {",
+		},
+		{
+			name: "a stale revision decides", file: "daemon/refuse.go",
+			old: "if rev == nil {", now: "if rev != nil {", tests: "cmd/cursord TestDecisionsThatCannotBe",
 		},
 		{
 			name: "a move overwrites", file: "daemon/moved.go",
