@@ -204,3 +204,57 @@ func TestToolsOfOtherKinds(t *testing.T) {
 	e.decides("diff/reject", obj{"all": true})
 	w.requireTree(tree{"mcp": "a\n", "task": "a\n", "other": "a\n"})
 }
+
+// TestRewrittenBetweenCalls has somebody rewrite a file between two edits of it, at any pace: no line is there twice, whatever is
+// decided, and a reject takes back the agent's lines alone.
+func TestRewrittenBetweenCalls(t *testing.T) {
+	v0 := numbered(20, nil)
+	v1 := numbered(20, map[int]string{3: "three\n"})
+	indented := func(text string) string { return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n" }
+	for _, c := range []struct {
+		name     string
+		between  string // a command
+		text     string // the file then
+		rejected string
+	}{
+		{"formatted by rename", "sed -i 's/^/  /' f", indented(v1), indented(v1)},
+		{"formatted in place", "sed 's/^/  /' f > ../new; cat ../new > f", indented(v1), indented(v1)},
+		{"formatted slowly", "sed 's/^/  /' f > ../new; : > f; sleep 0.2; head -c 50 ../new > f; sleep 0.2; cat ../new > f", indented(v1), indented(v1)},
+		{"removed and written anew", "sed 's/^/  /' f > ../new; rm f; sleep 0.1; cat ../new > f", indented(v1), indented(v1)},
+		{"checked out", "git checkout -q f", v0, v0},
+	} {
+		for _, pause := range []string{"0", "0.3"} {
+			t.Run(c.name+", pause "+pause, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.put("f", v0)
+				w.commits()
+				w.start()
+				e := w.opens()
+				next := strings.Replace(c.text, "line 9\n", "nine\n", 1)
+				one, two := edits("1", "f", v0, v1), edits("2", "f", c.text, next)
+				w.plays(lines(one, []string{execs("sleep " + pause + "; " + c.between + "; sleep " + pause)}, two)...)
+				e.turn(nil)
+				w.requireTree(tree{"f": next})
+				found := e.diffs()["f"]
+				require.NotNil(t, found)
+				require.Contains(t, found.Hunks[len(found.Hunks)-1].Lines, "+"+strings.Split(next, "\n")[8])
+				e.decides("diff/reject", obj{"all": true})
+				have := w.get("f")
+				if have != c.rejected { // the line that was formatted is the person's; the one that the agent replaced comes back beside it
+					require.Equal(t, c.rejected, strings.Replace(have, "line 3\n", "", 1))
+				}
+				seen := map[string]bool{}
+				for line := range strings.Lines(have) {
+					require.False(t, seen[line], "%q is there twice", line)
+					seen[line] = true
+				}
+				e.must("diff/undo", obj{"workspace": w.ws}, nil)
+				w.requireTree(tree{"f": next})
+				e.decides("diff/accept", obj{"all": true})
+				w.requireTree(tree{"f": next})
+				require.Empty(t, e.diffs())
+			})
+		}
+	}
+}
