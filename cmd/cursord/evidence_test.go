@@ -210,7 +210,9 @@ func TestToolsOfOtherKinds(t *testing.T) {
 func TestRewrittenBetweenCalls(t *testing.T) {
 	v0 := numbered(20, nil)
 	v1 := numbered(20, map[int]string{3: "three\n"})
-	indented := func(text string) string { return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n" }
+	indented := func(text string) string {
+		return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+	}
 	for _, c := range []struct {
 		name     string
 		between  string // a command
