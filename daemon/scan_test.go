@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -90,7 +91,9 @@ func TestFoldersInEachOthersPlace(t *testing.T) {
 			swapped := min(filestat.Of(s.full("d")).Changed(), filestat.Of(s.full("e")).Changed())
 			seen := map[string]bool{}
 			s.scan(t.Context(), list, func(c trace) verdict {
-				require.GreaterOrEqual(t, c.when, swapped, "%s, git %t, all listed %t", c.path, repo, list)
+				if !strings.HasPrefix(c.path, ".git/") { // which is as new as the snapshot, and has not moved
+					require.GreaterOrEqual(t, c.when, swapped, "%s, git %t, all listed %t", c.path, repo, list)
+				}
 				seen[c.path] = true
 				return verdict{leave: true}
 			})
