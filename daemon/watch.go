@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"cursord/agent"
@@ -52,9 +53,28 @@ type turnWatch struct {
 
 // A watchedCall is a tool call that may write the files it names.
 type watchedCall struct {
-	before map[spot]image         // at the call's start
-	by     map[spot]*diffs.Source // whose that may be; nil: people's
-	open   []namedCall
+	files []watchedFile // sorted; thousands of calls may be open, and a map for each would be dear
+	open  []namedCall
+}
+
+// A watchedFile is a file as it was when a call began that names it.
+type watchedFile struct {
+	spot
+	before image
+	by     *diffs.Source // whose that may be; nil: people's
+}
+
+func compareSpots(a, b spot) int {
+	return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.tree.session, b.tree.session))
+}
+
+// by returns whose it may be what a file held when the call began.
+func (w *watchedCall) by(s spot) *diffs.Source {
+	i, ok := slices.BinarySearchFunc(w.files, s, func(f watchedFile, s spot) int { return compareSpots(f.spot, s) })
+	if !ok {
+		return nil
+	}
+	return w.files[i].by
 }
 
 // A spot is a file that a call names. An agent in a copy may also name one of the work tree, or outside of both.
@@ -176,26 +196,30 @@ func (t *turnWatch) spot(path, tool string) (spot, bool) {
 }
 
 func (t *turnWatch) begin(call *agent.Call) {
-	w := &watchedCall{before: map[spot]image{}, by: map[spot]*diffs.Source{}}
-	paths := map[*worktree][]string{}
+	w := &watchedCall{}
 	for _, p := range call.Paths {
 		if s, ok := t.spot(p, call.Name); ok {
-			paths[s.tree] = append(paths[s.tree], s.path)
+			w.files = append(w.files, watchedFile{spot: s, by: s.tree.writer(s.path)})
 		}
 	}
-	src := t.source(diffs.ViaEdit)
-	for in, names := range paths {
-		for _, name := range names {
-			w.by[spot{in, name}] = in.writer(name)
-		}
-		w.open = append(w.open, namedCall{in, in.ledger.Open(names, src)})
-		for _, name := range names {
-			at := clock.Now()
-			img := in.read(name)
-			w.before[spot{in, name}] = img
-			if img.odd == "" {
-				in.ledger.Look(name, attribution.Look{Content: img.Content, At: at})
+	slices.SortFunc(w.files, func(a, b watchedFile) int { return compareSpots(a.spot, b.spot) })
+	w.files = slices.CompactFunc(w.files, func(a, b watchedFile) bool { return a.spot == b.spot })
+	for _, in := range []*worktree{t.tree, t.r.shared()} {
+		var names []string
+		for _, f := range w.files {
+			if f.tree == in {
+				names = append(names, f.path)
 			}
+		}
+		if len(names) > 0 && (len(w.open) == 0 || w.open[0].tree != in) {
+			w.open = append(w.open, namedCall{in, in.ledger.Open(names, t.source(diffs.ViaEdit))})
+		}
+	}
+	for i := range w.files {
+		f := &w.files[i]
+		at := clock.Now()
+		if f.before = f.tree.read(f.path); f.before.odd == "" {
+			f.tree.ledger.Look(f.path, attribution.Look{Content: f.before.Content, At: at})
 		}
 	}
 	t.open[call.ID] = append(t.open[call.ID], w)
@@ -216,13 +240,13 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 		}
 		f := written{
 			spot: s, at: clock.Now(), call: end, change: ch, after: s.tree.told(readWritten(s.tree.root, s.path, ch.After)), via: diffs.ViaTool, edit: call.Name == "edit", start: t.start,
-			beside: cmp.Or(t.beside(), w.by[s]),
+			beside: cmp.Or(t.beside(), w.by(s)),
 		}
 		if writes(call.Name) {
 			f.via, f.end = diffs.ViaEdit, s.tree.ledger.Ends(s.path, f.at)
 		}
 		if s.tree != t.tree {
-			f.start, f.beside = emptySnapshot(s.tree.root), w.by[s]
+			f.start, f.beside = emptySnapshot(s.tree.root), w.by(s)
 		}
 		files = append(files, f)
 	}
@@ -320,12 +344,12 @@ func (t *turnWatch) endCalls() {
 
 // unfinished returns the files of a call that has not ended and that are not what they were when it began.
 func (t *turnWatch) unfinished(c *watchedCall) (files []written) {
-	for s, before := range c.before {
-		f := written{spot: s, at: clock.Now(), after: s.tree.read(s.path), start: t.start, beside: cmp.Or(t.beside(), c.by[s])}
-		if s.tree != t.tree {
-			f.start, f.beside = emptySnapshot(s.tree.root), c.by[s]
+	for _, was := range c.files {
+		f := written{spot: was.spot, at: clock.Now(), after: was.tree.read(was.path), start: t.start, beside: cmp.Or(t.beside(), was.by)}
+		if was.tree != t.tree {
+			f.start, f.beside = emptySnapshot(was.tree.root), was.by
 		}
-		if !f.after.same(before) && t.r.w.d.docs.typed(s.tree.absolute(s.path), f.after) == nil {
+		if !f.after.same(was.before) && t.r.w.d.docs.typed(was.tree.absolute(was.path), f.after) == nil {
 			files = append(files, f)
 		}
 	}
