@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -214,33 +213,6 @@ func TestMovedAndChanged(t *testing.T) {
 	require.NoDirExists(t, w.path("d2"))
 }
 
-// TestWordThatComesLateIsNoPersons has an agent write a file with Windows' line ends before it says so, and write it
-// again before the first call has ended. Its reports have lost the line ends.
-func TestWordThatComesLateIsNoPersons(t *testing.T) {
-	w := newWorld(t)
-	crlf := func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
-	v0 := numbered(20, nil)
-	v1 := numbered(20, map[int]string{3: "three"})
-	v2 := numbered(20, map[int]string{3: "three", 9: "nine"})
-	v3 := numbered(20, map[int]string{3: "three", 9: "nine", 15: "fifteen"})
-	w.put("f", crlf(v0))
-	w.plays(lines(edits("a", "f", crlf(v0), crlf(v1)), []string{done})...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-
-	writes := func(text string) string { return fmt.Sprintf(`{"fake":"write","path":"f","text":%q}`, crlf(text)) }
-	b, c := edits("b", "f", v1, v2), edits("c", "f", v2, v3)
-	w.plays(lines([]string{writes(v2)}, b[:1], []string{waits("go"), writes(v3)}, b[len(b)-1:], c[:1], c[len(c)-1:], []string{done})...)
-	turn := e.asks(nil)
-	e.calls(turn.ID)
-	w.put("../go", "")
-	e.ends(turn.ID)
-	w.requireTree(tree{"f": crlf(v3)})
-	e.decides("diff/reject", obj{"all": true})
-	w.requireTree(tree{"f": crlf(v0)})
-}
-
 // TestALookBeforeTheWordIsNoPersons has two calls write a file under review, and somebody look at it, before the agent
 // has said what the first one did.
 func TestALookBeforeTheWordIsNoPersons(t *testing.T) {
@@ -283,40 +255,6 @@ func TestALookBeforeTheWordIsNoPersons(t *testing.T) {
 	}
 }
 
-// TestWrittenInPlaceAndNotYetCutOff has the agent's word come when a file holds what it writes, and still the rest of what
-// was there. Its report has lost the line ends.
-func TestWrittenInPlaceAndNotYetCutOff(t *testing.T) {
-	for _, reviewed := range []bool{false, true} {
-		t.Run(map[bool]string{false: "new", true: "under review"}[reviewed], func(t *testing.T) {
-			w := newWorld(t)
-			crlf := func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
-			v0 := numbered(20, nil)
-			v1 := numbered(20, map[int]string{3: "three is longer now\n"})
-			v2 := numbered(12, map[int]string{3: "three is longer now\n", 9: "nine as well\n"})
-			before := v0
-			w.put("f", crlf(v0))
-			w.start()
-			e := w.opens()
-			if reviewed {
-				before = v1
-				w.plays(lines(edits("a", "f", crlf(v0), crlf(v1)), []string{done})...)
-				e.turn(nil)
-			}
-			w.put("../new", crlf(v2))
-			b := edits("b", "f", before, v2)
-			w.plays(lines([]string{execs("dd if=../new of=f conv=notrunc 2>/dev/null")}, b[:1],
-				[]string{waits("go"), execs(fmt.Sprintf("truncate -s %d f", len(crlf(v2))))}, b[len(b)-1:], []string{done})...)
-			turn := e.asks(nil)
-			e.calls(turn.ID)
-			w.put("../go", "")
-			e.ends(turn.ID)
-			w.requireTree(tree{"f": crlf(v2)})
-			e.decides("diff/reject", obj{"all": true})
-			w.requireTree(tree{"f": crlf(v0)})
-		})
-	}
-}
-
 // TestCancelledInACall cancels turns in calls that have written and not said so.
 func TestCancelledInACall(t *testing.T) {
 	for _, c := range []struct{ name, path, before, after, kind string }{
@@ -354,29 +292,4 @@ func TestCancelledInACall(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestWrittenTwiceInARow has an agent write the same text twice, so fast that the second write has cut the file off when
-// the first one's word comes.
-func TestWrittenTwiceInARow(t *testing.T) {
-	w := newWorld(t)
-	w.put("f", "")
-	writes := func(text string) string { return fmt.Sprintf(`{"fake":"write","path":"f","text":%q}`, text) }
-	a, b := edits("a", "f", "", "agent\n"), edits("b", "f", "agent\n", "agent\n")
-	w.plays(lines(a[:1], a[2:], b[:1], []string{waits("go"), writes("agent\n")}, b[2:], []string{done})...)
-	w.start()
-	e := w.opens()
-	turn := e.asks(nil)
-	calls := map[string]bool{}
-	e.until("the second call", func(n told) bool {
-		if n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Kind == sessions.ItemTool {
-			calls[n.Item.ID] = true
-		}
-		return len(calls) == 2
-	})
-	w.put("../go", "")
-	e.ends(turn.ID)
-	w.requireTree(tree{"f": "agent\n"})
-	e.decides("diff/reject", obj{"all": true})
-	w.requireTree(tree{"f": ""})
 }

@@ -163,23 +163,6 @@ func TestUserSaveBeforeTheAgentWrites(t *testing.T) {
 	w.requireTree(tree{"f": mine})
 }
 
-// TestSameContentIsNoNews is an agent that writes what the file holds already.
-func TestSameContentIsNoNews(t *testing.T) {
-	w := newWorld(t)
-	w.put("f", "a\n")
-	w.plays(lines(edits("1", "f", "a\n", "b\n"), edits("2", "f", "b\n", "b\n"), edits("3", "f", "b\n", "b\n"))...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	told := 0
-	for _, n := range e.all() {
-		if n.Diff != nil {
-			told++
-		}
-	}
-	require.Equal(t, 1, told)
-}
-
 // TestTurnIsFoundWithoutAnAgent asks for a turn again when the agent has been removed.
 func TestTurnIsFoundWithoutAnAgent(t *testing.T) {
 	w := newWorld(t)
@@ -223,34 +206,6 @@ func TestAFileThatTheAgentMadeAndRemovedAtOnce(t *testing.T) {
 	e.turn(obj{"prompt": "again"})
 	e.decides("diff/reject", obj{"all": true})
 	w.requireTree(tree{"f": "(absent)", "g": "mine\n"})
-}
-
-// TestAnEmptiedFileOfWhichNothingIsSaid was there before.
-func TestAnEmptiedFileOfWhichNothingIsSaid(t *testing.T) {
-	script := edits("1", "f", "", "")
-	w := newWorld(t)
-	w.put("f", "a\n")
-	w.plays(script[1], script[0], script[2], done)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	require.Equal(t, sessions.DiffModified, e.diffs()["f"].Kind)
-	e.decides("diff/reject", obj{"all": true})
-	w.requireTree(tree{"f": "a\n"})
-}
-
-// TestAReportThatLostLineEnds is that of an agent who writes a file with other line ends, and takes them for the file's.
-func TestAReportThatLostLineEnds(t *testing.T) {
-	before, after := "\ufeffa\r\nb\r\n", "a\nB\n"
-	script := edits("1", "f", "a\nb\n", after)
-	w := newWorld(t)
-	w.put("f", before)
-	w.plays(script[1], script[0], script[2], done) // too late to look
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	e.decides("diff/reject", obj{"all": true})
-	w.requireTree(tree{"f": before})
 }
 
 // TestACommandMakesAgainWhatAPersonTookBack accepts what a command did, takes it back by hand, and has a command do the same
