@@ -64,6 +64,11 @@ func (r *reviewer) takeIn(wr *written) {
 	if wr.beside == nil {
 		wr.beside = wr.tree.others()
 	}
+	for i := range reports { // nothing but the time tells what is its work
+		if rep := &reports[i]; rep.After == nil && !rep.Deleted && !wr.tree.isolated() && editorLocks(wr.tree.absolute(wr.path)) {
+			rep.Source.Via = diffs.ViaUnknown
+		}
+	}
 	story := attribution.Story{Looks: looks, Reports: reports, Disk: wr.after.Content, Beside: wr.beside}
 	if start, seen := wr.startAt(); seen && (f == nil || !f.review.Pending()) {
 		story.Last = &start

@@ -130,6 +130,29 @@ func TestLockFilesOfEditors(t *testing.T) {
 	}
 }
 
+// TestEditsBesideAnEditor has edits of a file that an editor has open which reports nothing. An edit that reports its texts is
+// certain all the same; of one that does not, the lines may be the person's.
+func TestEditsBesideAnEditor(t *testing.T) {
+	for name, c := range map[string]struct{ report, via string }{
+		"texts reported":   {`"beforeFullFileContent":"a\n","afterFullFileContent":"a\nx\n",`, "edit"},
+		"nothing reported": {"", "unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("f", "a\n")
+			w.put(".f.swp", "b0VIM")
+			w.start()
+			e := w.opens()
+			call := edits("e", "f", "", "a\nx\n")
+			call[2] = `{"type":"tool_call","subtype":"completed","call_id":"e","tool_call":{"editToolCall":{"args":{"path":"{{cwd}}/f"},"result":{"success":{` +
+				c.report + `"path":"{{cwd}}/f"}}}}}`
+			w.plays(lines(call)...)
+			e.turn(nil)
+			require.Equal(t, []string{c.via}, vias(e.diffs()["f"]))
+		})
+	}
+}
+
 // TestProcessesThatOutliveTheirTurn has a command leave a process behind. People are told, and what it writes in a later turn
 // is listed as what may be a person's, as long as it lives.
 func TestProcessesThatOutliveTheirTurn(t *testing.T) {
