@@ -24,7 +24,7 @@ demo: build ## run the main job with the embedded agent: a turn, a review, a res
 	@./bin/cursord demo
 
 test: ## run all tests with the race detector, and those that are too large for it without
-	$(GO) test -race -timeout 20m ./...
+	$(GO) test -race -timeout 30m ./...
 	$(GO) test -run '^TestHuge' ./cmd/cursord
 
 check: ## check format, vet, staticcheck, the import table, generated files, Lua, Emacs Lisp and all platforms
