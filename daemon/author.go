@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -20,8 +21,8 @@ func (r *reviewer) author(name string, img image) *diffs.Source {
 }
 
 func (t *worktree) absolute(name string) string {
-	if path := filepath.FromSlash(name); filepath.IsAbs(path) {
-		return path
+	if full := filepath.FromSlash(name); filepath.IsAbs(full) {
+		return full
 	}
 	return filepath.Join(t.root, filepath.FromSlash(name))
 }
@@ -33,6 +34,9 @@ func (t *worktree) writer(name string) *diffs.Source {
 
 // writerAt returns the agent that may have changed a path at a moment. Processes of loose may write without a call.
 func (t *worktree) writerAt(name string, when int64, loose *diffs.Source) *diffs.Source {
+	if !t.isolated() && ofEditor(name) {
+		return nil
+	}
 	c := attribution.Change{When: when, Undated: !filestat.ChangeTimes, Alone: t.others(), Loose: loose}
 	src := t.ledger.Author(c)
 	if src != nil && c.Alone == nil && src.Via != diffs.ViaUnknown && editorLocks(t.absolute(name)) {
@@ -44,8 +48,8 @@ func (t *worktree) writerAt(name string, when int64, loose *diffs.Source) *diffs
 
 // editorLocks reports whether a swap or lock file of an editor lies beside a file, or, of Neovim's, in its folder for them:
 // the editor may save the file at any time, and report nothing.
-func editorLocks(path string) bool {
-	dir, name := filepath.Split(path)
+func editorLocks(file string) bool {
+	dir, name := filepath.Split(file)
 	beside := []string{
 		dir + "." + name + ".swp", dir + "." + name + ".swo", // Vim
 		dir + ".#" + name,              // Emacs
@@ -57,10 +61,21 @@ func editorLocks(path string) bool {
 		state = filepath.Join(home, ".local", "state")
 	}
 	if state != "" {
-		beside = append(beside, filepath.Join(state, "nvim", "swap", strings.ReplaceAll(path, string(filepath.Separator), "%")+".swp"))
+		beside = append(beside, filepath.Join(state, "nvim", "swap", strings.ReplaceAll(file, string(filepath.Separator), "%")+".swp"))
 	}
 	for _, lock := range beside {
 		if _, err := os.Lstat(lock); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// ofEditor reports whether a file is an editor's own swap or lock file.
+func ofEditor(name string) bool {
+	base := path.Base(name)
+	for _, pattern := range []string{".*.sw[a-p]", ".#*", ".*.kate-swp", ".~lock.*#"} {
+		if ok, _ := path.Match(pattern, base); ok {
 			return true
 		}
 	}
@@ -117,12 +132,12 @@ func (r *reviewer) savedInACall(name string, doc *document, saved image) bool {
 
 // lookInACall notes what a file holds while calls are open that name it, unless somebody is just writing it.
 func (r *reviewer) lookInACall(f *file) {
-	path, at := r.absolute(f), clock.Now()
-	st := filestat.Of(path)
+	full, at := r.absolute(f), clock.Now()
+	st := filestat.Of(full)
 	if st.Size == 0 || clock.Now()-st.Written() < int64(quietTime) {
 		return
 	}
-	if img := readImage(r.w.root, f.path); img.odd == "" && filestat.Of(path) == st {
+	if img := readImage(r.w.root, f.path); img.odd == "" && filestat.Of(full) == st {
 		f.tree.ledger.Look(f.path, attribution.Look{Content: img.Content, At: at})
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"sync"
 	"time"
 
+	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/diffs"
 )
 
 // watchPending has the folders watched of what is pending in the workspace, and looks at what happened there before.
@@ -98,19 +100,20 @@ func (r *reviewer) readSaved(f *file) image {
 		img := readImage(r.w.root, name)
 		late := clock.Now()-begun > int64(savedTime)
 		emptied := len(img.bytes()) == 0 && len(last.bytes()) > 0
-		if img.odd != "" || img.same(last) || r.author(name, img) != nil {
+		known := r.author(name, img) != nil
+		if img.odd != "" || img.same(last) || known && len(img.bytes()) >= len(last.bytes()) {
 			return img
 		}
 		when := r.shared().changedAt(name, before)
 		if late { // who writes again and again has done so before
 			when = min(when, begun)
 		}
-		explained := r.shared().explained(when)
-		if late && explained && !(emptied && img.Exists) {
+		explained := known || r.shared().explained(when)
+		if late && explained && !(emptied && img.Exists && !known) {
 			return img
 		}
 		quiet, changed := quietTime, before.Written()
-		if emptied {
+		if emptied && !known {
 			quiet = emptyTime
 			if len(r.w.d.docs.unsaved(path)) > 0 {
 				quiet = heldTime
@@ -175,4 +178,13 @@ type changedDocuments struct {
 	mu    sync.Mutex
 	paths map[string]bool // guarded by mu; absolute
 	timer *time.Timer     // guarded by mu; nil: no look is due in a moment
+}
+
+// uncut takes back that a file was seen to be shorter, if that was only the beginning of what it holds now.
+func (f *file) uncut(now diffs.Content) {
+	if f.cut == nil || f.review.Rev() != f.cutRev || !attribution.Torn(f.review.Current(), f.cut.Current(), now) {
+		return
+	}
+	f.cut.Supersede(f.review)
+	f.review, f.cut = f.cut, nil
 }

@@ -57,6 +57,9 @@ type file struct {
 	stored   fileState      // what the store has
 	sources  int            // of edits, that the review knew when it last forgot some
 
+	cut    *diffs.Review // as it was before a person was seen to shorten the file, which is perhaps still being written
+	cutRev uint64        // the review's revision then
+
 	vanished *diffs.Review // as it was before the file was seen to be gone while a call was open that may have moved it
 	gone     uint64        // the review's revision then
 
@@ -274,7 +277,12 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 		if by != nil && !s.here.Exists {
 			f.vanished = f.review.Copy()
 		}
+		f.uncut(s.here.Content)
+		before := f.review.Copy()
 		f.review.Observe(s.here.Content, by)
+		if f.cut = nil; by == nil && before.Pending() && len(s.here.Data) < len(before.Current().Data) {
+			f.cut, f.cutRev = before, f.review.Rev()
+		}
 		f.gone = f.review.Rev()
 		if f.vanished == nil {
 			f.tree.noteAll(f.path, s.here)

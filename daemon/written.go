@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"slices"
+
 	"cursord/agent"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
@@ -73,6 +75,7 @@ func (r *reviewer) takeIn(wr *written) {
 	if start, seen := wr.startAt(); seen && (f == nil || !f.review.Pending()) {
 		story.Last = &start
 	} else if f != nil {
+		f.uncut(append(slices.Clone(looks), attribution.Look{Content: wr.after.Content})[0].Content)
 		now := f.review.Current()
 		story.Last = &now
 	} else if before, known := r.takenOver(wr.tree, wr.path); known {

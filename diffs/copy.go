@@ -52,3 +52,6 @@ func (r *Review) DecideFrom(other *Review, ids []uint64, accept bool, lines *Ran
 	}
 	return r.decide(r.list(), mine, accept)
 }
+
+// Supersede makes r, an earlier state of the same review, the later one of the two.
+func (r *Review) Supersede(other *Review) { r.rev = max(r.rev, other.rev) + 1 }

@@ -1,6 +1,9 @@
 package diffs
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Observe tells the review what the file holds now and who made it so: an edit of the agent or, where by is nil, a
 // person. It reports whether the review changed, which it may even where the file did not.
@@ -79,6 +82,9 @@ func (r *Review) observeText(text string, n int32) {
 		r.settleBack()
 		return
 	}
+	if n == 0 {
+		r.endLastLine(text)
+	}
 	if !r.weave.is(current, text) {
 		r.splice(current, lineDiff(r.weave.text(current), text), n)
 	}
@@ -97,6 +103,27 @@ func (r *Review) observeText(text string, n int32) {
 		r.settleBack()
 	}
 	r.settleExistence()
+}
+
+// endLastLine takes in that a person has ended the last line, which an edit brought, or taken away its end, as editors do
+// by themselves: the line stays the edit's.
+func (r *Review) endLastLine(text string) {
+	i := r.last(current)
+	if i < 0 || r.atoms[i].ins == 0 {
+		return
+	}
+	a := &r.atoms[i]
+	bare := strings.TrimRight(a.text, "\r\n")
+	lines := lineDiff(r.weave.text(current), text)
+	if len(lines) == 0 || bare == "" {
+		return
+	}
+	for _, l := range lines[len(lines)-1].lines {
+		if l != a.text && strings.TrimRight(l, "\r\n") == bare && lacksEOL(l) != lacksEOL(a.text) {
+			a.text = strings.Clone(l)
+			return
+		}
+	}
 }
 
 // settleExistence ends the creation of a file that holds a settled line, and the deletion of one that holds any.

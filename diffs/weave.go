@@ -195,6 +195,15 @@ func (w *weave) splice(on side, splices []splice, n int32) {
 			}
 			out = append(out, w.atoms[i])
 		}
+		// What a person puts right above lines that replace others goes above those, too.
+		behind := len(out)
+		if n == 0 && on == current && s.from == s.to && i < len(w.atoms) && w.atoms[i].ins != 0 {
+			for behind > 0 && out[behind-1].del != 0 {
+				behind--
+			}
+		}
+		replaced := slices.Clone(out[behind:])
+		out = out[:behind]
 		for ; line < s.to; i++ {
 			a := w.atoms[i]
 			switch {
@@ -211,6 +220,7 @@ func (w *weave) splice(on side, splices []splice, n int32) {
 			l = strings.Clone(l) // one line is not to keep all of the text that it came with
 			out = append(out, atom{text: l, id: w.id(), ins: n, user: n == 0})
 		}
+		out = append(out, replaced...)
 	}
 	w.atoms = append(out, w.atoms[i:]...)
 }

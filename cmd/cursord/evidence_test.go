@@ -283,3 +283,41 @@ func TestRewrittenBetweenCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestASaveThatStalls has a program cut a file under review off, write the beginning, and the rest only much later. What was
+// missing meanwhile was not removed by anybody.
+func TestASaveThatStalls(t *testing.T) {
+	v0 := numbered(12, nil)
+	v1 := numbered(12, map[int]string{6: "six\n"})
+	mine := strings.Replace(v1, "line 2\n", "line 2\nmine\n", 1)
+	for _, part := range []string{"", "line 1\nline 2\nmine\n"} {
+		t.Run(fmt.Sprint(len(part), " bytes"), func(t *testing.T) {
+			w := newWorld(t)
+			w.put("f", v0)
+			w.start()
+			e := w.opens()
+			w.plays(lines(edits("e", "f", v0, v1))...)
+			e.turn(nil)
+			mark := len(e.all())
+			w.put("f", part)
+			e.diffOf("f", mark, "the file cut off", func(d *sessions.Diff) bool { return d.State == "clean" || d.Added == 0 })
+			mark = len(e.all())
+			w.put("f", mine)
+			d := e.diffOf("f", mark, "the whole file", func(d *sessions.Diff) bool { return d.Added == 1 })
+			require.Equal(t, 1, d.Removed)
+			e.decides("diff/reject", obj{"all": true})
+			w.requireTree(tree{"f": strings.Replace(mine, "six\n", "line 6\n", 1)})
+		})
+	}
+}
+
+// TestSwapFilesAreNoChanges has an editor open a file while a command runs: its swap file is nobody's change.
+func TestSwapFilesAreNoChanges(t *testing.T) {
+	w := newWorld(t)
+	w.put("f", "a\n")
+	w.start()
+	e := w.opens()
+	w.plays(lines(shells("s", "echo x >> f; echo b0VIM > .f.swp; ln -s me@here.1:2 .#f; echo y > .hidden"))...)
+	e.turn(nil)
+	require.Equal(t, []string{".hidden", "f"}, sorted(keys(e.diffs())))
+}

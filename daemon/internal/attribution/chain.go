@@ -139,6 +139,9 @@ func (c *chain) edit(r Report, later []Report) {
 		c.unreported(r, len(later) == 0)
 		return
 	}
+	if now := c.now(); now != nil && before != nil && !same(*now, *before) && len(c.steps) == 1 && holds(*now, *before, after) {
+		return // it has been taken in before its word came
+	}
 	c.dropTorn(before, after)
 	split := c.split(r, before, after, later)
 	for _, l := range c.looks[:split] {

@@ -75,6 +75,9 @@ func inFormOf(file []byte, text string) []byte {
 	return b.Bytes()
 }
 
+// Torn reports whether a text that was seen after prev is only the beginning of next, which somebody was writing then.
+func Torn(seen, prev, next diffs.Content) bool { return torn(seen, &prev, next, false) }
+
 // torn reports whether a text that was seen is one that a writer of next had half written over prev: writers truncate
 // or remove a file before they write it, or write over it and cut off the rest at the end. If a report says that next was
 // made of prev, certain is true: else a person may have appended what is now there, or left a rest of whole lines.

@@ -1,0 +1,66 @@
+package diffs
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func reviewOf(t *testing.T, before, agent, person string) *Review {
+	t.Helper()
+	text := func(s string) Content { return Content{Exists: true, Data: []byte(s)} }
+	r := Limits{}.New(text(before))
+	r.Observe(text(agent), &Source{TurnID: "t", Via: ViaEdit})
+	r.Observe(text(person), nil)
+	require.Equal(t, person, string(r.Current().Data))
+	return r
+}
+
+func rejected(t *testing.T, r *Review) string {
+	t.Helper()
+	var ids []uint64
+	for _, h := range r.Hunks() {
+		ids = append(ids, h.ID)
+	}
+	_, err := r.Decide(ids, false, nil)
+	require.NoError(t, err)
+	require.False(t, r.Pending())
+	return string(r.Current().Data)
+}
+
+// TestAnEditorEndsTheLastLine has a person's editor add the line end that the agent's last line lacks, or take it away: the line
+// is still the agent's.
+func TestAnEditorEndsTheLastLine(t *testing.T) {
+	for _, c := range []struct{ name, before, agent, person, want string }{
+		{"ended", "a\nb\n", "a\nb\nA", "a\nb\nA\n", "a\nb\n"},
+		{"ended where nothing was", "a\nb", "a\nb\nA", "a\nb\nA\n", "a\nb"},
+		{"ended with CRLF", "a\r\nb\r\n", "a\r\nb\r\nA", "a\r\nb\r\nA\r\n", "a\r\nb\r\n"},
+		{"ended and more", "a\nb\n", "a\nb\nA", "a\nb\nA\nmine\n", "a\nb\nmine\n"},
+		{"ended and changed above", "a\nb\n", "a\nb\nA", "mine\na\nb\nA\n", "mine\na\nb\n"},
+		{"replaced and ended", "a\nb\n", "a\nB", "a\nB\n", "a\nb\n"},
+		{"taken away", "a\nb\n", "a\nb\nA\n", "a\nb\nA", "a\nb\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := reviewOf(t, c.before, c.agent, c.person)
+			require.NotEmpty(t, r.Hunks())
+			require.Equal(t, c.want, rejected(t, r))
+		})
+	}
+}
+
+// TestALineAboveAReplacedOne has a person put lines right above and right below what the agent has replaced: they stay there.
+func TestALineAboveAReplacedOne(t *testing.T) {
+	for _, c := range []struct{ name, before, agent, person, want string }{
+		{"above", "a\nb\nc\n", "a\nB\nc\n", "a\nmine\nB\nc\n", "a\nmine\nb\nc\n"},
+		{"below", "a\nb\nc\n", "a\nB\nc\n", "a\nB\nmine\nc\n", "a\nb\nmine\nc\n"},
+		{"at the top", "a\nb\n", "A\nb\n", "mine\nA\nb\n", "mine\na\nb\n"},
+		{"above two", "a\nb\nc\nd\n", "a\nB\nC\nd\n", "a\nmine\nB\nC\nd\n", "a\nmine\nb\nc\nd\n"},
+		{"above what was added", "a\nc\n", "a\nB\nc\n", "a\nmine\nB\nc\n", "a\nmine\nc\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := reviewOf(t, c.before, c.agent, c.person)
+			require.Len(t, r.Hunks(), 1)
+			require.Equal(t, c.want, rejected(t, r))
+		})
+	}
+}
