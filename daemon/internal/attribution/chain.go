@@ -139,8 +139,10 @@ func (c *chain) edit(r Report, later []Report) {
 		c.unreported(r, len(later) == 0)
 		return
 	}
-	if now := c.now(); now != nil && before != nil && !same(*now, *before) && len(c.steps) == 1 && holds(*now, *before, after) {
-		return // it has been taken in before its word came
+	if now := c.now(); now != nil && before != nil && !same(*now, *before) && len(c.steps) == 1 {
+		if has, had := remains(*now, *before, after); has > 0 && has > had {
+			return // it has been taken in before its word came
+		}
 	}
 	c.dropTorn(before, after)
 	split := c.split(r, before, after, later)
@@ -223,6 +225,9 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 			form = *now
 		} else if len(c.looks) > 0 {
 			form = c.looks[0].Content
+		}
+		if isText(c.disk) && len(c.disk.Data) > 0 && !reads(form.Data, *r.Before) && !bytes.HasPrefix(c.disk.Data, []byte(byteOrderMark)) {
+			form.Data = bytes.TrimPrefix(form.Data, []byte(byteOrderMark)) // it is gone, and the agent has perhaps not seen it
 		}
 		before = &diffs.Content{Exists: true, Data: inFormOf(form.Data, *r.Before), Mode: form.Mode}
 		if c.cut(before.Data, after.Data) || now != nil && !related(*before, *now) && !related(after, c.disk) {

@@ -113,13 +113,20 @@ func overlaid(seen, prev, next []byte, certain bool) bool {
 // holds reports whether a text has the edit from before to after in it: whether it has kept more of the lines that the
 // edit brought than of those that it took away.
 func holds(text, before, after diffs.Content) bool {
+	has, had := remains(text, before, after)
+	return has > had
+}
+
+// remains counts the lines of an edit from before to after that a text has, less those that it has not: of those that the
+// edit brought, and of those that it took away.
+func remains(text, before, after diffs.Content) (has, had int) {
 	switch {
 	case same(text, after):
-		return true
+		return 1, 0
 	case same(text, before) || !isText(text) || !isText(after):
-		return false
+		return 0, 1
 	case !isText(before):
-		return len(text.Data) > 0 && share(string(after.Data), string(text.Data), func(int) bool { return true }) > 0
+		return share(string(after.Data), string(text.Data), func(int) bool { return true }), 0
 	}
 	brought, taken := map[int]bool{}, map[int]bool{}
 	at, line := 0, 0 // lines of before, and of after
@@ -133,9 +140,9 @@ func holds(text, before, after diffs.Content) bool {
 			line++
 		}
 	}
-	has := share(string(after.Data), string(text.Data), func(i int) bool { return brought[i] })
-	had := share(string(before.Data), string(text.Data), func(i int) bool { return taken[i] })
-	return has > had
+	has = share(string(after.Data), string(text.Data), func(i int) bool { return brought[i] })
+	had = share(string(before.Data), string(text.Data), func(i int) bool { return taken[i] })
+	return has, had
 }
 
 // share returns how many of the lines of from that count are still in text, less those that are not.
