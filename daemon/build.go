@@ -3,7 +3,6 @@ package daemon
 import (
 	"cmp"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -43,11 +42,9 @@ type semver struct {
 	dirty bool
 }
 
+// parseVersion takes a version as semver.org has it, or as Go has it, with a v in front.
 func parseVersion(s string) (v semver, ok bool) {
-	s, ok = strings.CutPrefix(s, "v")
-	if !ok {
-		return v, false
-	}
+	s = strings.TrimPrefix(s, "v")
 	s, meta, _ := strings.Cut(s, "+")
 	v.dirty = strings.HasSuffix(meta, "dirty")
 	s, pre, hasPre := strings.Cut(s, "-")
@@ -100,10 +97,14 @@ func (v semver) compare(w semver) int {
 }
 
 // Join takes the word of a client about its program, an absolute path. A daemon that is older gives its place to that
-// program as soon as no turn runs or waits.
+// program as soon as no turn runs or waits, unless the program cannot take it: then the daemon stays.
 func (d *Daemon) Join(b Build, program string) Joined {
 	j := Joined{Version: d.build.Version, PID: os.Getpid(), Replaced: "no"}
-	if !filepath.IsAbs(program) || !b.NewerThan(d.build) {
+	if program == "" || !b.NewerThan(d.build) {
+		return j
+	}
+	if err := checkSuccessor(program); err != nil {
+		d.log.Error("a newer build cannot take over", "version", b.Version, "err", err)
 		return j
 	}
 	d.mu.Lock()

@@ -21,11 +21,12 @@ func TestBuildsHaveAnOrder(t *testing.T) {
 		{{"v1.2.3-beta", early}},
 		{{"v1.2.3-beta.2", late}},
 		{{"v1.2.3-beta.11", early}},
-		{{"v1.2.3", early}, {"v1.2.3", late}, {"v1.2.3+other", late}},
+		{{"v1.2.3", early}, {"v1.2.3", late}, {"v1.2.3+other", late}, {"1.2.3", late}},
 		{{"v1.2.10", early}},
 		{{"v1.10.0", early}},
 		{{"v10.0.0", early}},
-		{{"dev", early}, {"", early}, {"v1.2", early}, {"1.2.3", early}, {"v1.2.x", early}},
+		{{"999.0.0", late}},
+		{{"dev", early}, {"", early}, {"v1.2", early}, {"v1.2.x", early}, {"1.2", early}},
 		{{"dev", late}},
 	}
 	for i, line := range order {

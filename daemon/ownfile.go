@@ -76,6 +76,15 @@ func checkOwn(path string, info os.FileInfo) error {
 	return checkOwner(path, info)
 }
 
+// checkOwnOrRoot returns an ErrForeign unless a file is this user's or root's.
+func checkOwnOrRoot(path string, info os.FileInfo) error {
+	err := checkOwner(path, info)
+	if foreign := (*foreignError)(nil); errors.As(err, &foreign) && foreign.owner == 0 {
+		return nil
+	}
+	return err
+}
+
 // maxConfig is far above what anybody has to say.
 const maxConfig = 1 << 20
 
@@ -97,8 +106,8 @@ func readConfig(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file: write the configuration into one, or name another with CURSORD_CONFIG", path)
 	}
-	if foreign := (*foreignError)(nil); errors.As(checkOwner(path, info), &foreign) && foreign.owner != 0 {
-		return nil, fmt.Errorf("%w: copy it, and name the copy with CURSORD_CONFIG", foreign)
+	if err := checkOwnOrRoot(path, info); err != nil {
+		return nil, fmt.Errorf("%w: copy it, and name the copy with CURSORD_CONFIG", err)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
 	if err == nil && len(data) > maxConfig {

@@ -37,7 +37,7 @@ var restricted = map[string][]string{
 	"github.com/invopop/jsonschema":         {"cursord/rpc/internal/schema"},
 	"github.com/stretchr/testify":           {},
 	"github.com/santhosh-tekuri/jsonschema": {},
-	"os/exec":                               {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/editors/helix", "cursord/cmd/cursord"}, // daemon: for git alone; helix: to ask Helix what it is
+	"os/exec":                               {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/editors/helix", "cursord/cmd/cursord"}, // daemon: for git, and to ask a newer build what it is; helix: to ask Helix what it is
 	"encoding/gob":                          {},
 	"github.com/rogpeppe/go-internal":       {},
 	"github.com/adrg/xdg":                   {"cursord/daemon"},

@@ -235,8 +235,12 @@ func (s serving) run(ctx context.Context) (err error) {
 	err = errors.Join(err, d.Close())
 	log.Info("stopped")
 	if successor != "" {
-		// Where it fails, the next client starts a daemon.
-		log.Error("the newer build has not taken over", "err", endpoint.Replace(successor))
+		log.Error("the newer build has not taken over: starting this one again", "err", endpoint.Replace(successor))
+		own, ownErr := os.Executable()
+		if ownErr == nil {
+			ownErr = endpoint.Replace(own)
+		}
+		log.Error("the next client starts a daemon", "err", ownErr)
 	}
 	return err
 }
