@@ -262,6 +262,7 @@ func (im *importer) begin(s *sessions.Session) error {
 		s.AgentSessionID = nil
 	}
 	im.session = s
+	s.Title = cutText(s.Title, titleMax)
 	s.Isolation, s.State = "none", sessions.SessionIdle
 	if im.newIDs {
 		s.ID = newID()

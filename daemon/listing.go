@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -89,6 +90,23 @@ func (r *reviewer) named(path string) string {
 	return canonical(r.w.root, r.w.root, path)
 }
 
+// checkDiffPath refuses a URI that names no local file. What is no URI is a path, whatever is in it.
+func checkDiffPath(path string) error {
+	if scheme, _, is := strings.Cut(path, "://"); is && !strings.Contains(scheme, "/") && !isFileURI(path) {
+		e := invalid("path", "%.300q is a URI, and not of a file", path)
+		e.Hint = "send the diff's path, an absolute path, or a file:// URI"
+		return e
+	}
+	if !isFileURI(path) {
+		return nil
+	}
+	_, err := LocalPath(path)
+	if e := (*Error)(nil); errors.As(err, &e) {
+		e.Field, e.Message = "path", "path: "+strings.TrimPrefix(e.Message, "workspace: ")
+	}
+	return err
+}
+
 // listed is chosen where a turn must be one of the workspace.
 func (r *reviewer) listed(client ClientID, path, turn string) ([]*file, error) {
 	files, err := r.chosen(client, path, turn)
@@ -108,6 +126,9 @@ func (r *reviewer) chosen(client ClientID, path, turn string) ([]*file, error) {
 	if path != "" {
 		if why := tooLongIn(r.w.root, path); why != "" {
 			return nil, invalid("path", "%s", why)
+		}
+		if err := checkDiffPath(path); err != nil {
+			return nil, err
 		}
 		name := path
 		path = r.named(path)

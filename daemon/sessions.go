@@ -11,6 +11,7 @@ import (
 )
 
 const (
+	titleMax    = 4 << 10 // bytes of a title that a client gives
 	titleRunes  = 80
 	listDefault = 50
 	listMax     = 1000
@@ -57,6 +58,9 @@ func (p *SessionParams) apply(s *sessions.Session) {
 func (p *SessionParams) check() error {
 	if p.Mode != nil && !validMode(*p.Mode) {
 		return invalid("mode", "must be agent, ask or plan")
+	}
+	if p.Title != nil && len(*p.Title) > titleMax {
+		return invalid("title", "is %d bytes long; %d are the most", len(*p.Title), titleMax)
 	}
 	if err := checkIsolation(p.Isolation); err != nil {
 		return err

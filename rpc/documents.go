@@ -5,16 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"cursord/daemon"
 )
 
 // maxRemarks bounds what a connection is told of its own notifications.
-const maxRemarks = 32
+const maxRemarks = 100
+
+// maxRemarkKey bounds what is kept of a remark: a URI that is refused may be as long as a message.
+const maxRemarkKey = 4096
 
 // notified takes the client's notifications. What is wrong with one cannot be answered: it is told by a log/message, once
-// for each kind of mistake.
+// for each kind of mistake and each URI.
 func (f *face) notified(method string, params json.RawMessage) {
 	var uri string
 	var err error
@@ -42,12 +46,16 @@ func (f *face) notified(method string, params json.RawMessage) {
 			return f.d.CloseDocument(f.client, p.URI)
 		})
 	default:
+		if slices.Contains(methodNames(), method) {
+			f.remark(method, slog.LevelWarn, method+" did nothing: it is a request and needs an id")
+			return
+		}
 		f.remark(method, slog.LevelDebug, fmt.Sprintf("the notification %.100q is not known and was ignored", method))
 		return
 	}
 	switch {
 	case err != nil:
-		f.remark(method+" "+mistake(err), slog.LevelWarn, method+" did nothing: "+err.Error())
+		f.remark(method+" "+mistake(err)+" "+uri, slog.LevelWarn, method+" did nothing: "+err.Error())
 	case !strings.HasPrefix(strings.ToLower(uri), "file:"):
 		f.remark("path", slog.LevelWarn, fmt.Sprintf("%s: uri is a path; it was taken for %s, which is what to send", method, daemon.FileURI(uri)))
 	}
@@ -84,19 +92,23 @@ func mistake(err error) string {
 }
 
 // remark tells the client something of its own notifications, each thing once. What is only good to know is for clients
-// that listen.
+// that listen. When the connection has been told maxRemarks things, it is told that there are no more.
 func (f *face) remark(what string, level slog.Level, text string) {
+	what = what[:min(len(what), maxRemarkKey)]
 	f.mu.Lock()
-	again := f.remarked[what] || len(f.remarked) >= maxRemarks
+	if level < slog.LevelWarn && f.told == nil || f.remarked[what] || len(f.remarked) > maxRemarks {
+		f.mu.Unlock()
+		return
+	}
 	if f.remarked == nil {
 		f.remarked = map[string]bool{}
 	}
-	if !again {
-		f.remarked[what] = true
-	}
-	listens := f.told != nil
+	f.remarked[what] = true
+	last := len(f.remarked) > maxRemarks
 	f.mu.Unlock()
-	if !again && (listens || level >= slog.LevelWarn) {
-		f.logMessage(level, text)
+	if last {
+		level = slog.LevelWarn
+		text = fmt.Sprintf("%d mistakes in notifications of this connection have been told; more are not", maxRemarks)
 	}
+	f.logMessage(level, text)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -31,6 +32,8 @@ func TestNotificationsThatDoNothingSaySo(t *testing.T) {
 		{"document/didOpen", `{"uri":"` + uri + `#L5","text":"x"}`, "warning", "file://"},
 		{"document/didOpen", `{"uri":"` + w.path("f") + `"}`, "warning", uri},
 		{"textDocument/didOpen", `{}`, "debug", "textDocument/didOpen"},
+		{"turn/start", `{"workspace":"` + w.ws + `","prompt":"x"}`, "warning", "is a request and needs an id"},
+		{"shutdown", `{}`, "warning", "is a request and needs an id"},
 	} {
 		e := w.joins()
 		e.must("initialize", obj{"clientInfo": obj{"name": "test"}}, nil)
@@ -61,11 +64,16 @@ func TestNotificationsThatDoNothingSaySo(t *testing.T) {
 	d.closes()
 	e.must("session/list", obj{}, nil)
 	require.Empty(t, e.all())
-	for i := range 100 {
-		require.NoError(t, e.c.Notify("no/such"+strings.Repeat("h", i), obj{}))
+	for range 2 {
+		for i := range 120 {
+			require.NoError(t, e.c.Notify("document/didSave", obj{"uri": fmt.Sprintf("%s%d", uri, i)}))
+		}
 	}
 	e.must("session/list", obj{}, nil)
-	require.Len(t, e.all(), 32)
+	messages := e.all()
+	require.Contains(t, messages[99].Message, "f99", "the same mistake in another file is told")
+	require.Contains(t, messages[100].Message, "more are not")
+	require.Len(t, messages, 101)
 }
 
 // TestOneDocumentByAnyURI opens, changes and closes a document, each time with its URI written otherwise.
