@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,8 @@ func diffCommand() *cobra.Command {
 		Use:   "diff [PATH...]",
 		Short: "Show what is left to review",
 		Long: `Show what is left to review: on a terminal with the id of each hunk, to be accepted or rejected by it; in a pipe as
-a patch, of which "git apply -R" makes the work tree what it was before. A PATH is a file or a directory.`,
+a patch, of which "git apply -R" makes the work tree what it was before; what a patch cannot have is named on the
+standard error. A PATH is a file or a directory.`,
 		Example: `  cursord diff src
   cursord diff | git apply -R`,
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, paths []string) error {
@@ -51,7 +53,9 @@ a patch, of which "git apply -R" makes the work tree what it was before. A PATH 
 					return err
 				}
 				return page(out, text.String())
-			case len(paths) == 0:
+			}
+			printLeftOut(c.ErrOrStderr(), diffs)
+			if len(paths) == 0 {
 				return printPatch(c.Context(), client, out, rpc.DiffParams{Workspace: root})
 			}
 			for _, d := range diffs {
@@ -67,6 +71,20 @@ a patch, of which "git apply -R" makes the work tree what it was before. A PATH 
 	c.Flags().BoolVar(&asJSON, "json", false, "print the diffs as JSON")
 	c.Flags().BoolVar(&noPager, "no-pager", false, "do not use $PAGER (default \""+defaultPager+"\") for what is longer than the screen")
 	return c
+}
+
+// printLeftOut says, one line for each file, what a patch cannot have of diffs, and what can be done about it.
+func printLeftOut(w io.Writer, diffs []*sessions.Diff) {
+	for _, d := range diffs {
+		name := clean(d.Path)
+		switch {
+		case filepath.IsAbs(d.Path):
+			fmt.Fprintf(w, "%s (%s) is not in the patch: it is outside of the workspace and can only be looked at, with: cursord diff --json\n", name, d.Kind)
+		case d.Baseline == "unknown":
+			fmt.Fprintf(w, "%s (%s) is not, or not wholly, in the patch: what it was is not known, so it cannot be rejected; accept it with: cursord accept --file %s\n",
+				name, d.Kind, shellWord(name))
+		}
+	}
 }
 
 // pending lists what is left to review in a workspace.
