@@ -33,6 +33,7 @@ type listed struct {
 	dirty bool   // the work tree holds, or may hold, something else than oid
 	gone  bool   // the index has it, the work tree does not
 	skip  bool   // git does not look at it in the work tree
+	long  bool   // a folder that git could not open, because its path is too long; the path may be cut off
 }
 
 // list names what the index has, and what is neither there nor ignored; without what a sparse checkout leaves out.
@@ -43,14 +44,29 @@ func (g gitTree) list(ctx context.Context, dirty bool) (files []listed, nested [
 	if dirty {
 		args = append(args, "--modified", "--deleted")
 	}
-	out, err := g.run(ctx, nil, args...)
+	var said string
+	out, err := g.ask(ctx, askgit.Question{Said: &said}, args...)
 	if err != nil {
 		return nil, nil, err
 	}
 	if files, nested, err = parseListing(string(out)); err != nil {
 		return nil, nil, err
 	}
-	return g.withoutLeftOut(files), nested, nil
+	return append(g.withoutLeftOut(files), unopened(said)...), nested, nil
+}
+
+// unopened names the folders whose paths are too long for git, by its warnings. Git cuts off a warning that is longer than
+// a path may be, and with it the reason.
+func unopened(said string) (dirs []listed) {
+	const cut = maxPath - 256
+	parts := strings.Split(said, "warning: could not open directory '")
+	for _, part := range parts[1:] { // a path may have line ends
+		name, _, whole := strings.Cut(part, "': File name too long")
+		if whole || len(part) >= cut {
+			dirs = append(dirs, listed{path: strings.TrimSuffix(strings.TrimSuffix(name, "\n"), "/"), long: true})
+		}
+	}
+	return dirs
 }
 
 // withoutLeftOut drops the files that a sparse checkout leaves out. Those that git is told to skip may be there all the
@@ -144,11 +160,27 @@ func (g gitTree) open(ctx context.Context) (*askgit.View, error) {
 
 // run runs git and returns what it printed; it is an error if git's exit code is not 0.
 func (g gitTree) run(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
+	return g.ask(ctx, askgit.Question{In: in}, args...)
+}
+
+// ask is run for a question of which the folder and the bound are missing.
+func (g gitTree) ask(ctx context.Context, q askgit.Question, args ...string) ([]byte, error) {
 	v, err := g.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return v.Run(ctx, askgit.Question{Dir: g.dir, In: in, Most: gitOutput}, args...)
+	q.Dir, q.Most = g.dir, gitOutput
+	return v.Run(ctx, q, args...)
+}
+
+// found returns where git's folder is, and the top of the work tree; zero if there is none.
+func (g gitTree) found() askgit.Repository {
+	find := askgit.Find
+	if g.within {
+		find = askgit.At
+	}
+	r, _ := find(g.dir)
+	return r
 }
 
 // inGit reports whether a folder lies in a work tree, as far as names tell; git has the last word.

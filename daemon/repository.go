@@ -17,6 +17,7 @@ const repositoriesMax = 32
 type repository struct {
 	at  string // its folder in the workspace and a slash; "" is the root
 	git gitTree
+	is  askgit.Repository // when it was listed first
 }
 
 // A repositories is what git says of the work trees in a workspace.
@@ -31,6 +32,7 @@ func listRepositories(ctx context.Context, root string, guard *askgit.Guard, dir
 	r.nested = map[string]bool{}
 	for queue := []repository{{git: gitTree{dir: root, guard: guard}}}; len(queue) > 0; queue = queue[1:] {
 		repo := queue[0]
+		repo.is = repo.git.found()
 		files, nested, err := repo.list(ctx, dirty)
 		if err != nil {
 			if repo.at == "" {
@@ -42,7 +44,7 @@ func listRepositories(ctx context.Context, root string, guard *askgit.Guard, dir
 		r.all = append(r.all, repo)
 		r.files = append(r.files, files...)
 		for _, dir := range nested {
-			sub := repository{dir + "/", gitTree{filepath.Join(root, filepath.FromSlash(dir)), true, guard}}
+			sub := repository{at: dir + "/", git: gitTree{filepath.Join(root, filepath.FromSlash(dir)), true, guard}}
 			if !sub.there() || len(r.all)+len(queue) > repositoriesMax {
 				r.nested[dir] = sub.there()
 				continue
@@ -74,9 +76,11 @@ func (r repository) there() bool {
 }
 
 // repositoryOf returns the innermost repository that has a path; nil if git has no word there. s.mu must be held.
-func (s *snapshot) repositoryOf(name string) (of *repository) {
-	for i := range s.repos {
-		r := &s.repos[i]
+func (s *snapshot) repositoryOf(name string) *repository { return repositoryAmong(s.repos, name) }
+
+func repositoryAmong(repos []repository, name string) (of *repository) {
+	for i := range repos {
+		r := &repos[i]
 		if strings.HasPrefix(name, r.at) && (of == nil || len(r.at) > len(of.at)) {
 			of = r
 		}
@@ -91,7 +95,9 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
 	repos := s.repos
 	s.mu.Unlock()
 	if len(repos) == 0 {
-		return s.control(walk(ctx, s.root).files, nil)
+		w := walk(ctx, s.root)
+		s.tellCut(w.cut && ctx.Err() == nil, left)
+		return s.control(w.files, nil)
 	}
 	var kept []repository
 	known := map[string]bool{}
@@ -108,9 +114,10 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
 	var within []string
 	for _, r := range kept {
 		list, nested, err := r.list(ctx, false)
-		if err == nil {
-			files, within = append(files, list...), append(within, nested...)
+		if err != nil || r.git.found() != r.is {
+			list, nested = s.walkWithin(ctx, r, kept, left), nil
 		}
+		files, within = append(files, list...), append(within, nested...)
 	}
 	files = s.control(files, kept)
 	s.mu.Lock()
@@ -125,11 +132,36 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
 		}
 	}
 	for _, dir := range within {
-		r := repository{dir + "/", gitTree{s.full(dir), true, s.guard}}
+		r := repository{at: dir + "/", git: gitTree{s.full(dir), true, s.guard}}
 		if !known[dir] && !s.nested[dir] && r.there() {
 			s.nested[dir] = true
 			left.made = append(left.made, dir)
 		}
 	}
 	return files
+}
+
+// walkWithin names the files in the folder of a repository that git cannot list as it did when the turn began, without those
+// of other repositories within. What git ignored is among them.
+func (s *snapshot) walkWithin(ctx context.Context, r repository, repos []repository, left *leftOut) (files []listed) {
+	w := walk(ctx, s.full(strings.TrimSuffix(r.at, "/")))
+	s.tellCut(w.cut && ctx.Err() == nil, left)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reruled = true
+	for _, l := range w.files {
+		l.path = r.at + l.path
+		if of := repositoryAmong(repos, l.path); of != nil && of.at == r.at {
+			files = append(files, l)
+		}
+	}
+	return files
+}
+
+// tellCut says, once, that a walk has reached its limits.
+func (s *snapshot) tellCut(cut bool, left *leftOut) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	left.cut = left.cut || cut && !s.cut
+	s.cut = s.cut || cut
 }

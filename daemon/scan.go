@@ -55,6 +55,8 @@ type leftOut struct {
 	more int      // over the bounds of number and size
 	late int      // over the bound of time; the next scan comes back to them
 	odd  []string // what cannot be reviewed, and why
+	long []string // paths that are too long to look at
+	cut  bool     // not all folders could be listed
 
 	made, gone []string // repositories within the workspace
 }
@@ -188,12 +190,20 @@ func (s *snapshot) suspects(ctx context.Context, list bool, left *leftOut) (susp
 		}
 	}
 	s.mu.Unlock()
+	slices.SortFunc(added, func(a, b listed) int { return strings.Compare(a.path, b.path) })
+	added = slices.CompactFunc(added, func(a, b listed) bool { return a.path == b.path })
 	addedStats, all := s.lstats(ctx, added)
 	if !whole || !all || ctx.Err() != nil {
 		return nil, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for i, l := range added {
+		if !s.long[l.path] && s.tooLong(l, addedStats[i]) {
+			s.long[l.path] = true
+			left.long = append(left.long, l.path)
+		}
+	}
 	look := func(files []listed, stats []filestat.Stat) {
 		for i, l := range files {
 			st := stats[i]

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"cursord/daemon/internal/askgit"
@@ -41,7 +43,9 @@ type snapshot struct {
 	dirs     map[string]inode  // folders that were there
 	whole    map[string]bool   // without git: folders of which all entries are in files and dirs; "." is the root
 	nested   map[string]bool   // folders for repositories within, of which nothing is known; whether there is one
-	reruled  bool              // what git ignores has changed since
+	reruled  bool              // what git ignores has changed since, or cannot be told any more
+	long     map[string]bool   // paths that are too long to look at, and have been told or were there
+	cut      bool              // a walk has reached its limits, and that has been told
 	spool    spool
 	listed   bool   // files and dirs are what there was
 	ended    bool   // something may have been written since: what is not known now is not to be
@@ -64,7 +68,7 @@ type inode struct{ dev, ino uint64 }
 func newSnapshot(root, stateDir string, guard *askgit.Guard, isolated bool) (s *snapshot, stop func()) {
 	s = &snapshot{
 		root: root, guard: guard, isolated: isolated, began: clock.Now(), ready: make(chan struct{}), files: map[string]*entry{}, dirs: map[string]inode{},
-		whole: map[string]bool{}, nested: map[string]bool{}, spool: spool{dir: stateDir},
+		whole: map[string]bool{}, nested: map[string]bool{}, long: map[string]bool{}, spool: spool{dir: stateDir},
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), snapshotTime)
 	ready := sync.OnceFunc(func() { close(s.ready) })
@@ -87,7 +91,7 @@ func (s *snapshot) callBegins() {
 
 // emptySnapshot returns one that knows nothing.
 func emptySnapshot(root string) *snapshot {
-	return &snapshot{root: root, began: clock.Now(), files: map[string]*entry{}, dirs: map[string]inode{}, whole: map[string]bool{}}
+	return &snapshot{root: root, began: clock.Now(), files: map[string]*entry{}, dirs: map[string]inode{}, whole: map[string]bool{}, long: map[string]bool{}}
 }
 
 func (s *snapshot) take(ctx context.Context) {
@@ -158,8 +162,12 @@ func (s *snapshot) full(name string) string { return filepath.Join(s.root, filep
 func (s *snapshot) keep(list listing, stats []filestat.Stat) {
 	files := make(map[string]*entry, len(list.files))
 	slab := make([]entry, len(list.files))
+	long := map[string]bool{}
 	for i, l := range list.files {
 		if !stats[i].Exists() || stats[i].Mode.IsDir() {
+			if s.tooLong(l, stats[i]) {
+				long[l.path] = true
+			}
 			continue
 		}
 		e := &slab[i]
@@ -175,7 +183,7 @@ func (s *snapshot) keep(list listing, stats []filestat.Stat) {
 		return
 	}
 	s.listed = true
-	s.repos, s.files, s.nested, s.whole = list.repos, files, list.nested, list.whole
+	s.repos, s.files, s.nested, s.whole, s.long, s.cut = list.repos, files, list.nested, list.whole, long, list.cut
 	for _, dir := range list.dirs {
 		st := filestat.Of(s.full(dir))
 		s.dirs[dir] = inode{st.Dev, st.Ino}
@@ -196,6 +204,15 @@ func (s *snapshot) keep(list listing, stats []filestat.Stat) {
 			s.short = fmt.Sprintf("the repository in %s could not be looked into", shown(dir))
 		}
 	}
+}
+
+// tooLong reports whether a path that is listed is too long to be looked at.
+func (s *snapshot) tooLong(l listed, st filestat.Stat) bool {
+	if l.long || st.Exists() {
+		return l.long
+	}
+	_, err := os.Lstat(s.full(l.path))
+	return errors.Is(err, syscall.ENAMETOOLONG)
 }
 
 // addDirs notes the folders of a path. s.mu must be held.

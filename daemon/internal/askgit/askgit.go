@@ -28,8 +28,12 @@ type Question struct {
 	Work string   // the top of another work tree than the repository's own; "" for its own
 	Args []string // of git itself, before the command
 	In   io.Reader
-	Most int // bytes that it may print
+	Most int     // bytes that it may print
+	Said *string // if not nil, takes what it printed on its standard error, up to a bound
 }
+
+// saidBytes bounds what is taken from a standard error that somebody reads.
+const saidBytes = 256 << 10
 
 // A command is one run of a program with a clean environment.
 type command struct {
@@ -38,6 +42,7 @@ type command struct {
 	in   io.Reader
 	most int
 	out  []string // folders whose programs are not run
+	said *string  // as in Question
 }
 
 // git runs git and returns what it printed; it is an error if its exit code is not 0.
@@ -61,8 +66,14 @@ func (c command) run(ctx context.Context, dirs, argv []string) ([]byte, error) {
 	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, append(environment(dirs), c.env...), c.in
 	cmd.WaitDelay = 200 * time.Millisecond
 	out, errOut := &bounded{left: c.most}, &bounded{left: 4 << 10}
+	if c.said != nil {
+		errOut.left = saidBytes
+	}
 	cmd.Stdout, cmd.Stderr = out, errOut
 	err := cmd.Run()
+	if c.said != nil {
+		*c.said = errOut.b.String()
+	}
 	name := filepath.Base(argv[0])
 	switch {
 	case out.over:

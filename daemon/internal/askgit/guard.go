@@ -198,7 +198,7 @@ func (v *View) run(ctx context.Context, q Question, filters bool, args ...string
 	if err != nil {
 		return nil, err
 	}
-	c := command{dir: q.Dir, in: q.In, most: q.Most, out: v.guard.outside(v.Repository), env: v.environment(common)}
+	c := command{dir: q.Dir, in: q.In, most: q.Most, said: q.Said, out: v.guard.outside(v.Repository), env: v.environment(common)}
 	work := v.Top
 	if q.Work != "" {
 		work = q.Work

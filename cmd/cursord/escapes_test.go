@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/sessions"
+)
+
+// TestNewFilesAreListedWithoutTheRepository has a command make files, and take the repository away or lead it elsewhere.
+func TestNewFilesAreListedWithoutTheRepository(t *testing.T) {
+	for name, does := range map[string]string{
+		"removed":             "rm -rf .git",
+		"moved behind a link": "mv .git ../real; ln -s ../real .git",
+		"another one":         "mv .git ../real; echo \"gitdir: $PWD/../real\" > .git",
+		"led to nothing":      "mv .git ../real; echo 'gitdir: nowhere' > .git",
+		"broken":              "echo no index > .git/index",
+		"the one above":       "rm -rf .git; git init -q ..; echo '*' > ../.gitignore",
+	} {
+		for _, at := range []string{"", "in/"} {
+			if at != "" && name == "the one above" {
+				continue // that is the workspace's: a rule that ignores, which is reviewed
+			}
+			t.Run(name+" "+at, func(t *testing.T) {
+				w := newWorld(t)
+				w.putAll(tree{at + "a": "a\n", at + ".gitignore": "*.o\n"})
+				w.repositoryIn(".", nil)
+				if at != "" {
+					w.repositoryIn(at, nil)
+				}
+				w.putAll(tree{at + "untracked": "u\n", at + "old.o": "o\n", at + "same.o": "s\n"})
+				for _, file := range []string{"a", ".gitignore", "untracked", "old.o", "same.o"} {
+					w.ages(at + file)
+				}
+				w.plays(lines(shells("s", fmt.Sprintf("cd ./%s; %s; echo a2 > a; echo n > n; mkdir -p d; echo n > d/n; echo u2 > untracked; echo o2 > old.o", at, does)))...)
+				w.start()
+				e := w.opens()
+				turn := e.turn(nil)
+				require.Equal(t, sessions.TurnCompleted, turn.Status)
+				found := e.diffs()
+				for _, file := range []string{"a", "untracked", "n", "d/n"} {
+					require.Contains(t, found, at+file)
+				}
+				for _, file := range []string{"n", "d/n"} {
+					require.Equal(t, "created", string(found[at+file].Kind))
+					require.Equal(t, "known", found[at+file].Baseline)
+				}
+				require.NotContains(t, found, at+"same.o")
+				if d := found[at+"old.o"]; d != nil {
+					require.Equal(t, "unknown", d.Baseline, "git ignored it, and it was there")
+				}
+				e.decides("diff/reject", obj{"all": true})
+				require.NoFileExists(t, w.path(at+"n"))
+				require.NoDirExists(t, w.path(at+"d"))
+				require.Equal(t, "o2\n", w.get(at+"old.o"), "nobody knows what it was")
+			})
+		}
+	}
+}
+
+// TestFilesWhosePathsAreTooLong has commands make files that cannot be looked at by their paths.
+func TestFilesWhosePathsAreTooLong(t *testing.T) {
+	for _, repo := range []bool{true, false} {
+		for name, folders := range map[string]int{"a bit": 16, "much": 40} {
+			t.Run(fmt.Sprint(name, " ", repo), func(t *testing.T) {
+				w := newWorld(t)
+				w.put("a", "a\n")
+				if repo {
+					w.commits()
+				}
+				name := strings.Repeat("d", 250)
+				deep := func(from int) string {
+					return fmt.Sprintf("i=0; while [ $i -lt %d ]; do mkdir -p %s; cd -P ./%s; i=$((i+1)); done; echo x > f%s%d", folders, name, name, strings.Repeat("f", 200), from)
+				}
+				w.plays(lines(shells("1", deep(1)), shells("2", "echo b >> a"))...)
+				w.start()
+				e := w.opens()
+				turn := e.turn(nil)
+				require.Equal(t, sessions.TurnCompleted, turn.Status)
+				require.Equal(t, []string{"a"}, keys(e.diffs()))
+				told := e.said(turn.ID, sessions.ItemNotice)
+				require.Len(t, told, 1)
+				require.Contains(t, told[0], "was not looked at: its path is too long")
+				require.Less(t, len(told[0]), 600)
+				w.plays(lines(shells("3", "echo c >> a"))...)
+				require.Empty(t, e.notices(e.turn(nil).ID), "it was there before")
+			})
+		}
+	}
+}
