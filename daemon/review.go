@@ -277,7 +277,9 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 		if by != nil && !s.here.Exists {
 			f.vanished = f.review.Copy()
 		}
-		f.uncut(s.here.Content)
+		if by == nil {
+			f.uncut(s.here.Content)
+		}
 		before := f.review.Copy()
 		f.review.Observe(s.here.Content, by)
 		if f.cut = nil; by == nil && before.Pending() && len(s.here.Data) < len(before.Current().Data) {

@@ -1,8 +1,6 @@
 package daemon
 
 import (
-	"slices"
-
 	"cursord/agent"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
@@ -75,7 +73,9 @@ func (r *reviewer) takeIn(wr *written) {
 	if start, seen := wr.startAt(); seen && (f == nil || !f.review.Pending()) {
 		story.Last = &start
 	} else if f != nil {
-		f.uncut(append(slices.Clone(looks), attribution.Look{Content: wr.after.Content})[0].Content)
+		if before := reports[0].Before; before != nil { // what the agent has read
+			f.uncut(diffs.Content{Exists: true, Data: []byte(*before)})
+		}
 		now := f.review.Current()
 		story.Last = &now
 	} else if before, known := r.takenOver(wr.tree, wr.path); known {

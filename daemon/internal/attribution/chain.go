@@ -3,6 +3,7 @@ package attribution
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"cursord/diffs"
 )
@@ -226,7 +227,9 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 		} else if len(c.looks) > 0 {
 			form = c.looks[0].Content
 		}
-		if isText(c.disk) && len(c.disk.Data) > 0 && !reads(form.Data, *r.Before) && !bytes.HasPrefix(c.disk.Data, []byte(byteOrderMark)) {
+		first, _, _ := strings.Cut(*r.Before, "\n")
+		if isText(c.disk) && len(c.disk.Data) > 0 && !bytes.HasPrefix(c.disk.Data, []byte(byteOrderMark)) &&
+			!bytes.HasPrefix(form.Data, []byte(byteOrderMark+first)) && !reads(form.Data, *r.Before) {
 			form.Data = bytes.TrimPrefix(form.Data, []byte(byteOrderMark)) // it is gone, and the agent has perhaps not seen it
 		}
 		before = &diffs.Content{Exists: true, Data: inFormOf(form.Data, *r.Before), Mode: form.Mode}

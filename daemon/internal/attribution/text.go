@@ -47,9 +47,10 @@ func inFormOf(file []byte, text string) []byte {
 	case strings.Contains(text, "\r"):
 		return []byte(text) // it kept the line ends
 	}
+	mark := keepsMark(file, text)
 	crlf, lf := bytes.Count(file, []byte("\r\n")), bytes.Count(file, []byte("\n"))
 	var b bytes.Buffer
-	if bytes.HasPrefix(file, []byte(byteOrderMark)) && !strings.HasPrefix(text, byteOrderMark) {
+	if mark {
 		b.WriteString(byteOrderMark)
 	}
 	if crlf == 0 {
@@ -73,6 +74,16 @@ func inFormOf(file []byte, text string) []byte {
 		b.WriteString(have[at])
 	}
 	return b.Bytes()
+}
+
+// keepsMark reports whether a text that is reported without a byte order mark is of a file that has one, which the agent has
+// dropped: not if the line that has it is there, with it, behind another.
+func keepsMark(file []byte, text string) bool {
+	if !bytes.HasPrefix(file, []byte(byteOrderMark)) || strings.HasPrefix(text, byteOrderMark) {
+		return false
+	}
+	first, _, _ := strings.Cut(strings.ReplaceAll(string(file), "\r\n", "\n"), "\n")
+	return !strings.Contains(text+"\n", "\n"+first+"\n")
 }
 
 // Torn reports whether a text that was seen after prev is only the beginning of next, which somebody was writing then.
