@@ -84,6 +84,9 @@ func (r *reviewer) takeFound(t *worktree, s *snapshot, fd found) *file {
 		}
 		f.review.Observe(fd.after.Content, fd.source)
 	}
+	if fd.source != nil {
+		f.agents = f.review.Rev()
+	}
 	if fd.source != nil && !fd.was.Exists() {
 		f.made = union(f.made, s.missingDirs(fd.path))
 	}

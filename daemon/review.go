@@ -57,6 +57,7 @@ type file struct {
 	stored   fileState      // what the store has
 	sources  int            // of edits, that the review knew when it last forgot some
 
+	agents uint64        // the review's revision when a change was last taken in as that of an agent whose call names no file
 	cut    *diffs.Review // as it was before a person was seen to shorten the file, which is perhaps still being written
 	cutRev uint64        // the review's revision then
 
@@ -281,7 +282,9 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 			f.uncut(s.here.Content)
 		}
 		before := f.review.Copy()
-		f.review.Observe(s.here.Content, by)
+		if f.review.Observe(s.here.Content, by); by != nil {
+			f.agents = f.review.Rev()
+		}
 		if f.cut = nil; by == nil && before.Pending() && len(s.here.Data) < len(before.Current().Data) {
 			f.cut, f.cutRev = before, f.review.Rev()
 		}

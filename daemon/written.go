@@ -77,7 +77,7 @@ func (r *reviewer) takeIn(wr *written) {
 			f.uncut(diffs.Content{Exists: true, Data: []byte(*before)})
 		}
 		now := f.review.Current()
-		story.Last = &now
+		story.Last, story.Agents = &now, f.agents == f.review.Rev()
 	} else if before, known := r.takenOver(wr.tree, wr.path); known {
 		story.Last = &before
 	}

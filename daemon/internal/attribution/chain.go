@@ -31,6 +31,7 @@ func (r *Report) precedes(l Look) bool { return r.End > 0 && l.Ended >= r.End }
 // A Story is what is known of a path from the moment at which it was last taken into review.
 type Story struct {
 	Last    *diffs.Content // what was taken in; nil if nothing is known of it
+	Agents  bool           // Last was taken in as an agent's, so that it may have the first edit in it already
 	Looks   []Look         // since then, the oldest first: when calls began, and when editors reported
 	Reports []Report       // of the calls that ended, in the order of their ends
 	Disk    diffs.Content  // what the path holds now
@@ -50,7 +51,7 @@ type Step struct {
 // Beside's), the second the agent's. What the disk holds beyond the last report is not in the chain, since whoever
 // reads the file next finds it; a call that does not report what it left has left what is on the disk.
 func Chain(s Story) (steps []Step, known bool) {
-	c := chain{disk: s.Disk, beside: s.Beside, looks: slices.Clone(s.Looks)}
+	c := chain{agents: s.Agents, disk: s.Disk, beside: s.Beside, looks: slices.Clone(s.Looks)}
 	if s.Last != nil {
 		c.begin(*s.Last)
 	}
@@ -72,6 +73,7 @@ func Chain(s Story) (steps []Step, known bool) {
 type chain struct {
 	steps  []Step
 	known  bool // steps begins with what was there before
+	agents bool // as in Story
 	looks  []Look
 	disk   diffs.Content
 	beside *diffs.Source
@@ -140,7 +142,7 @@ func (c *chain) edit(r Report, later []Report) {
 		c.unreported(r, len(later) == 0)
 		return
 	}
-	if now := c.now(); now != nil && before != nil && !same(*now, *before) && len(c.steps) == 1 {
+	if now := c.now(); c.agents && now != nil && before != nil && !same(*now, *before) && len(c.steps) == 1 {
 		if has, had := remains(*now, *before, after); has > 0 && has > had {
 			return // it has been taken in before its word came
 		}

@@ -19,7 +19,7 @@ import (
 //
 //	last | looks | reports | disk | pending | rejected | name
 //
-// last is what was taken in before ("?": nothing is known). A look with "p:" is one that an editor reports. A report is
+// last is what was taken in before ("?": nothing is known; with "*" behind it, as an agent's). A look with "p:" is one that an editor reports. A report is
 // BEFORE>AFTER (a look with "'" was taken when the first call had ended), with "?" for what it does not say; "d:" marks the deletion of the file, "w:" a tool that leaves nothing out,
 // and "2:" the second of two calls. Pending lists the lines of hunks; those of the second call have "2" behind them.
 // The row "beside" in front of the disk has a command open.
@@ -51,6 +51,7 @@ func checkRow(t *testing.T, line string) {
 	}
 	var s Story
 	if cols[0] != "?" {
+		cols[0], s.Agents = strings.CutSuffix(cols[0], "*")
 		last := content(cols[0])
 		s.Last = &last
 	}
