@@ -119,12 +119,12 @@ func weave() []mutant {
 func disk() []mutant {
 	return []mutant{
 		{
-			name: "the disk is not read again before a decision", file: "daemon/review.go",
+			name: "the disk is not read again before a decision", file: "daemon/refresh.go",
 			old: "if !s.here.same(seen) && !r.adopt(f, s.here) {",
 			now: "if false {", tests: "cmd/cursord TestUserEditsSurviveEveryDecision",
 		},
 		{
-			name: "what only a call's end can tell is guessed", file: "daemon/review.go",
+			name: "what only a call's end can tell is guessed", file: "daemon/refresh.go",
 			old: "if pending {", now: "if false {", tests: "cmd/cursord TestALookBeforeTheWordIsNoPersons",
 		},
 		{

@@ -1,0 +1,97 @@
+package daemon
+
+// sides are what was read of a file under review.
+type sides struct {
+	here image  // where the agent works
+	real image  // of a file in a copy: in the work tree
+	path string // of a file in a copy: where that is
+}
+
+// refresh takes in what the disk holds now; a difference is a person's, or that of an agent whose call is open. What only
+// the end of a call can tell stays unseen until then: over it nobody may write.
+func (r *reviewer) refresh(f *file) (s sides, err error) {
+	if err := r.load(f); err != nil {
+		return s, storeError(err)
+	}
+	if f.tree.isolated() {
+		return r.refreshCopy(f)
+	}
+	pending := f.tree.ledger.Pending(f.path)
+	if !pending {
+		s.here = r.readSaved(f)
+		pending = f.tree.ledger.Pending(f.path) // its word has come while that waited
+	}
+	if pending {
+		r.lookInACall(f)
+		r.late[f], s.here = true, image{Content: f.review.Current()}
+		r.syncBuffers(f)
+		return s, nil
+	}
+	if s.here.odd != "" {
+		return s, r.unreadable(f, s.here)
+	}
+	seen := image{Content: f.review.Current()}
+	if !s.here.same(seen) && !r.adopt(f, s.here) {
+		by := r.author(f.path, s.here)
+		f.vanished = nil
+		if by != nil && !f.review.Pending() {
+			if start, ok := f.tree.startAt(f.path); ok {
+				f.review.Observe(start, nil) // what people have done while nobody watched
+			}
+		}
+		if by == nil && r.w.d.docs.typed(r.absolute(f), s.here) == nil {
+			r.formatted(f, s.here.Content)
+		}
+		if by != nil && !s.here.Exists {
+			f.vanished = f.review.Copy()
+		}
+		if by == nil {
+			f.uncut(s.here.Content)
+		}
+		before := f.review.Copy()
+		if f.review.Observe(s.here.Content, by); by != nil {
+			f.agents = f.review.Rev()
+		}
+		if f.cut = nil; by == nil && before.Pending() && len(s.here.Data) < len(before.Current().Data) {
+			f.cut, f.cutRev = before, f.review.Rev()
+		}
+		f.gone = f.review.Rev()
+		if f.vanished == nil {
+			f.tree.noteAll(f.path, s.here)
+		} else {
+			f.tree.goneAll(f.path)
+		}
+	}
+	r.syncBuffers(f)
+	return s, nil
+}
+
+// refreshPending takes in what the disk holds of every file with something to review.
+func (r *reviewer) refreshPending() {
+	r.refreshAll(r.sorted())
+	r.headMoved(r.w.running.Load() == 0)
+}
+
+// refreshAll is refreshPending for some files.
+func (r *reviewer) refreshAll(files []*file) {
+	var changed []*file
+	for _, f := range files {
+		if !f.pending() && len(f.buffers) == 0 && !r.beside[f] || f.tree.busy {
+			continue
+		}
+		delete(r.beside, f)
+		if _, err := r.refresh(f); err != nil {
+			r.w.log.Warn("a file under review cannot be read", "path", f.path, "err", err)
+			continue
+		}
+		if r.stale(f) {
+			changed = append(changed, f)
+		}
+	}
+	r.save(changed...)
+}
+
+// stale reports whether the review has changed since it was told.
+func (r *reviewer) stale(f *file) bool {
+	return f.review != nil && (f.moved || f.diff == nil && f.review.Pending() || f.diff != nil && f.diff.Rev != f.review.Rev())
+}
