@@ -157,6 +157,9 @@ func TestOnlyDaemonsAreKilled(t *testing.T) {
 		require.NoError(t, err)
 		require.ErrorContains(t, KillDaemon(socket, LockHolder(socket)), why, pid)
 	}
+	require.NoError(t, lock.Truncate(0))
+	_, err = lock.WriteAt([]byte("1\n"), 0)
+	require.NoError(t, err)
 	require.NoError(t, KillDaemon(socket, other.Process.Pid), "another has come in its place")
 	require.NoError(t, other.Process.Signal(syscall.Signal(0)))
 
