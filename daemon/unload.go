@@ -104,6 +104,9 @@ func (w *workspace) unload() (gone bool) {
 			if w.users > 0 || w.d.closed || len(w.inbox) > 0 || len(w.review.inbox) > 0 {
 				return
 			}
+			if w.d.workspaces[w.root] != w {
+				return // another sweep ends it
+			}
 			delete(w.d.workspaces, w.root)
 			gone = true
 		})
