@@ -229,6 +229,11 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 		} else if len(c.looks) > 0 {
 			form = c.looks[0].Content
 		}
+		for _, l := range c.looks { // it was seen to be just that
+			if isText(l.Content) && string(l.Content.Data) == *r.Before {
+				form = l.Content
+			}
+		}
 		first, _, _ := strings.Cut(*r.Before, "\n")
 		if isText(c.disk) && len(c.disk.Data) > 0 && !bytes.HasPrefix(c.disk.Data, []byte(byteOrderMark)) &&
 			!bytes.HasPrefix(form.Data, []byte(byteOrderMark+first)) && !reads(form.Data, *r.Before) {
@@ -317,8 +322,7 @@ func leftBy(calls []Report, text diffs.Content) bool {
 	})
 }
 
-// stale reports whether the agent read a text before what was seen last was there, so that its edit overwrote that. If the
-// agent had also seen what nobody else has, that is added as a person's.
+// stale reports whether the agent read a text before what was seen last was there, so that its edit overwrote that.
 func (c *chain) stale(before diffs.Content) bool {
 	n := len(c.steps) - 1
 	now := c.steps[n].Content
@@ -337,29 +341,6 @@ func (c *chain) stale(before diffs.Content) bool {
 	if !isText(earlier) || !isText(now) || !isText(before) || holds(before, earlier, now) {
 		return false
 	}
-	c.step(diffs.Content{Exists: true, Data: withInserted(now.Data, before.Data), Mode: now.Mode}, c.beside)
-	return true
-}
-
-// withInserted returns a text with the lines that another has beyond it.
-func withInserted(text, other []byte) []byte {
-	lines := lineList(string(text))
-	var b []byte
-	at := 0
-	for _, e := range diffs.LineEdits(string(text), string(other)) {
-		for ; at < e.To; at++ {
-			b = append(b, lines[at]...)
-		}
-		if n := len(b); n > 0 && b[n-1] != '\n' {
-			b = append(b, '\n')
-		}
-		b = append(b, e.Text...)
-	}
-	for ; at < len(lines); at++ {
-		if n := len(b); n > 0 && b[n-1] != '\n' {
-			b = append(b, '\n')
-		}
-		b = append(b, lines[at]...)
-	}
-	return b
+	// What has lines that nobody has seen yet is younger.
+	return !slices.ContainsFunc(diffs.LineEdits(string(now.Data), string(before.Data)), func(e diffs.LineEdit) bool { return e.Text != "" })
 }

@@ -51,6 +51,7 @@ func TestInFormOf(t *testing.T) {
 		{"the same", "a\r\n", "a\n", "a\r\n"},
 		{"CRLF", "a\r\nb\r\n", "a\nc\n", "a\r\nc\r\n"},
 		{"CRLF kept", "a\r\nb\r\n", "a\r\nc\r\n", "a\r\nc\r\n"},
+		{"line ends that are reported, and others", "a\r\nb\r\n", "a\nb\r\n", "a\nb\r\n"},
 		{"mixed line ends", "a\r\nb\nc\r\nd\n", "a\nb\nX\nd\n", "a\r\nb\nX\r\nd\n"},
 		{"mostly LF", "a\r\nb\nc\nd\n", "a\nb\nc\nX\n", "a\r\nb\nc\nX\n"},
 		{"byte order mark", "\ufeffa\n", "b\n", "\ufeffb\n"},

@@ -34,6 +34,9 @@ func decoded(b []byte) []byte {
 
 // reads reports whether an agent that reads file may report it as text.
 func reads(file []byte, text string) bool {
+	if n := strings.Count(text, "\r\n"); n > 0 && n != bytes.Count(file, []byte("\r\n")) {
+		return false // it keeps line ends, and has others
+	}
 	return string(file) == text || bytes.Equal(decoded(file), decoded([]byte(text)))
 }
 
