@@ -10,7 +10,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// openUnloading opens a daemon that unloads what is not in use after a time, and makes some folders.
+// openUnloading opens a daemon that unloads unused workspaces after a time, and makes some folders.
 func openUnloading(t *testing.T, after time.Duration, folders int) (d *Daemon, roots []string) {
 	t.Helper()
 	d, err := Open(Options{StateDir: t.TempDir(), Config: DefaultConfig(), unloadAfter: after})

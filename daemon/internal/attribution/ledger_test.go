@@ -11,7 +11,7 @@ import (
 	"cursord/diffs"
 )
 
-// TestAuthor asks whose a change is that no call names. The calls of a row are NAME FROM-TO in ms, TO being empty while the
+// TestAuthor decides the author of changes that no call names. The calls of a row are NAME FROM-TO in ms, TO being empty while the
 // call is open; EARLIEST~FROM-TO is one whose agent did not say when it began. The change is its moment and what is
 // evident about it.
 func TestAuthor(t *testing.T) {
