@@ -4,36 +4,141 @@ package agent
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
+// program writes a program that says what its version is.
+func program(t *testing.T, path, script string) string {
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	return path
+}
+
 func TestFind(t *testing.T) {
+	f := NewFinder()
+	defer f.Close()
 	dir := t.TempDir()
-	t.Setenv("PATH", dir)
-	_, err := Find("")
+	at := Place{Path: ".:" + dir}
+	_, err := f.Look(at)
 	require.ErrorIs(t, err, ErrNotInstalled)
-	_, err = Find("other")
+	_, err = f.Look(Place{"other", dir})
 	require.EqualError(t, err, "cursor-agent is not installed: there is no other on PATH")
-	_, err = Find("/no/where")
+	_, err = f.Look(Place{"/no/where", dir})
 	require.EqualError(t, err, "cursor-agent is not installed: /no/where is not there or cannot be executed")
 
-	for _, name := range []string{"agent", "cursor-agent", "other"} { // the later is preferred to the earlier
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o700))
-		want := filepath.Join(dir, name)
-		configured := ""
-		if name == "other" {
-			configured = name
-		}
-		got, err := Find(configured)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	}
-	got, err := Find(filepath.Join(dir, "agent"))
+	shared := program(t, filepath.Join(dir, "agent"), "echo 2026.10.01-e373342")
+	found, err := f.Look(at)
 	require.NoError(t, err)
-	require.Equal(t, filepath.Join(dir, "agent"), got)
+	require.Equal(t, Found{Path: shared, Unsure: true}, found)
+	found, err = f.Find(t.Context(), at)
+	require.NoError(t, err)
+	require.Equal(t, Found{Path: shared, Version: "2026.10.01-e373342"}, found)
+	found, err = f.Look(at)
+	require.NoError(t, err)
+	require.Equal(t, Found{Path: shared, Version: "2026.10.01-e373342"}, found)
+
+	main := program(t, filepath.Join(dir, "cursor-agent"), "exit 1")
+	found, err = f.Find(t.Context(), at)
+	require.NoError(t, err)
+	require.Equal(t, Found{Path: main}, found, "it is not asked whose it is")
+	for _, name := range []string{"other", filepath.Join(dir, "other")} {
+		other := program(t, filepath.Join(dir, "other"), "exit 1")
+		found, err = f.Look(Place{name, dir})
+		require.NoError(t, err)
+		require.Equal(t, other, found.Path)
+	}
+}
+
+func TestFindLeavesOthersAgentsAlone(t *testing.T) {
+	f := NewFinder()
+	defer f.Close()
+	dir := t.TempDir()
+	grok := program(t, filepath.Join(dir, "a", "agent"), "echo grok 1.2.3")
+	broken := program(t, filepath.Join(dir, "b", "agent"), "exit 3")
+	at := Place{Path: filepath.Join(dir, "a") + ":" + filepath.Join(dir, "b")}
+	found, err := f.Find(t.Context(), at)
+	require.ErrorIs(t, err, ErrNotInstalled)
+	require.ErrorContains(t, err, grok+` is another program: its --version says "grok 1.2.3"`)
+	require.Len(t, found.NotTaken, 2)
+	require.Equal(t, broken, found.NotTaken[1].Path)
+	require.Contains(t, found.NotTaken[1].Why, "does not say its version")
+
+	ours := program(t, filepath.Join(dir, "c", "agent"), "echo 2026.10.01-e373342")
+	at.Path += ":" + filepath.Join(dir, "c")
+	found, err = f.Find(t.Context(), at)
+	require.NoError(t, err)
+	require.Equal(t, ours, found.Path)
+	require.Len(t, found.NotTaken, 2)
+
+	program(t, grok, "echo 2026.10.02-e373342 # another file")
+	found, err = f.Find(t.Context(), at)
+	require.NoError(t, err)
+	require.Equal(t, Found{Path: grok, Version: "2026.10.02-e373342"}, found)
+}
+
+func TestFinderKnowsBuilds(t *testing.T) {
+	f := NewFinder()
+	dir := t.TempDir()
+	bin := program(t, filepath.Join(dir, "agent"), "echo x >>"+filepath.Join(dir, "asked")+"; cat "+filepath.Join(dir, "build"))
+	say := func(build string) { require.NoError(t, os.WriteFile(filepath.Join(dir, "build"), []byte(build), 0o600)) }
+	say("2026.10.01-e373342")
+	version, certain := f.Known(bin)
+	require.Equal(t, "", version)
+	require.False(t, certain)
+	version, err := f.Version(t.Context(), bin)
+	require.NoError(t, err)
+	require.Equal(t, "2026.10.01-e373342", version)
+	say("2026.10.02-e373342")
+	version, certain = f.Known(bin)
+	require.Equal(t, "2026.10.01-e373342", version)
+	require.False(t, certain, "what a script leads to can change")
+	version, err = f.Version(t.Context(), bin)
+	require.NoError(t, err)
+	require.Equal(t, "2026.10.02-e373342", version)
+
+	// What Cursor's installer makes tells its build by its folder.
+	installed := program(t, filepath.Join(dir, "versions", "2026.09.28-64d2043", "cursor-agent"), "exit 1")
+	link := filepath.Join(dir, "cursor-agent")
+	require.NoError(t, os.Symlink(installed, link))
+	version, certain = f.Known(link)
+	require.Equal(t, "2026.09.28-64d2043", version)
+	require.True(t, certain)
+
+	// A program is asked once.
+	system, err := exec.LookPath("true")
+	require.NoError(t, err)
+	elf, err := os.ReadFile(system)
+	require.NoError(t, err)
+	native := filepath.Join(dir, "native")
+	require.NoError(t, os.WriteFile(native, elf, 0o700))
+	_, _ = f.Version(t.Context(), native) // what it says depends on the system
+	_, certain = f.Known(native)
+	require.True(t, certain)
+	_, err = f.Version(t.Context(), filepath.Join(dir, "nothing"))
+	require.Error(t, err)
+	f.Close()
+	_, err = f.Version(t.Context(), bin)
+	require.Error(t, err)
+}
+
+func TestFinderEndsProgramsThatDoNotAnswer(t *testing.T) {
+	f := NewFinder()
+	dir := t.TempDir()
+	bin := program(t, filepath.Join(dir, "agent"), "echo $$ >"+filepath.Join(dir, "pid")+"; exec sleep 1000")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := f.Version(t.Context(), bin)
+		ended <- err
+	}()
+	fake := &fake{t: t, dir: dir}
+	fake.await("pid")
+	f.Close()
+	require.Error(t, <-ended)
+	fake.gone("pid")
 }
 
 func TestAsk(t *testing.T) {

@@ -41,7 +41,7 @@ func Version(ctx context.Context, bin string) (string, error) {
 	}
 	for line := range strings.Lines(out) {
 		if line = strings.TrimSpace(line); line != "" {
-			return line, nil
+			return strings.ToValidUTF8(cutAt(line, maxVersion), "\uFFFD"), nil
 		}
 	}
 	return "", &RunError{Kind: kindProtocol, Message: "the agent does not say its version"}
@@ -146,6 +146,7 @@ func parseModels(out string) []Model {
 
 // ask runs the agent for a short answer and returns it without terminal sequences.
 func ask(ctx context.Context, bin string, args ...string) (string, error) {
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, args...)
@@ -173,7 +174,7 @@ func ask(ctx context.Context, bin string, args ...string) (string, error) {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return out, nil
 	case ctx.Err() != nil:
-		return "", &RunError{Kind: kindHung, Message: fmt.Sprintf("the agent gave no answer to %q within %v", args[0], probeTime)}
+		return "", &RunError{Kind: kindHung, Message: fmt.Sprintf("the agent gave no answer to %q within %v", args[0], time.Since(began).Round(100*time.Millisecond))}
 	case errors.As(err, &exited):
 		end := ending{bare: out, stderr: stderr.String(), exit: exitOf(exited.ProcessState)}
 		return "", end.explain()

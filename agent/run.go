@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,14 +16,15 @@ import (
 
 // A Request describes one run of the agent.
 type Request struct {
-	Bin    string // the executable
-	Dir    string // the workspace: --workspace and the working directory
-	Prompt string // goes to stdin, then EOF
-	Model  string // "" means "auto": the flag is always given, because the agent otherwise takes the last one used
-	Mode   string // "agent", "ask" or "plan"
-	Force  bool
-	Resume string   // the agent's session id, or ""
-	Env    []string // added to the daemon's environment, "K=V"
+	Bin     string // the executable
+	Version string // its build, "" if that is not known: which options it lacks is remembered by it
+	Dir     string // the workspace: --workspace and the working directory
+	Prompt  string // goes to stdin, then EOF
+	Model   string // "" means "auto": the flag is always given, because the agent otherwise takes the last one used
+	Mode    string // "agent", "ask" or "plan"
+	Force   bool
+	Resume  string   // the agent's session id, or ""
+	Env     []string // added to the daemon's environment, "K=V"
 
 	// Ready, if not nil, holds the prompt back until it is closed. The agent starts meanwhile, and reads its prompt
 	// before it does anything else.
@@ -75,25 +77,46 @@ const (
 
 // A Launcher starts agents, one at a time: they rewrite their own configuration file at start, and parallel starts
 // race. A start holds the gate until its init line or 2 s, whichever is first.
-type Launcher struct{ gate chan struct{} }
+type Launcher struct {
+	gate   chan struct{}
+	builds *Builds
+}
 
-// NewLauncher returns a Launcher with its gate open.
-func NewLauncher() *Launcher { return &Launcher{gate: make(chan struct{}, 1)} }
+// NewLauncher returns a Launcher with its gate open, which follows and teaches builds.
+func NewLauncher(builds *Builds) *Launcher {
+	return &Launcher{gate: make(chan struct{}, 1), builds: builds}
+}
 
 // Run runs the agent once and returns when it, and every process of its group, has ended. emit is called from one
 // goroutine, in order, with what could be decoded without waiting for more input; it may block, which blocks
 // the agent. The slice and its events belong to emit. Cancelling ctx sends INT, then TERM after 2 s, then KILL
-// after 3 s more, to the group. A start that lost the race for the configuration file is repeated once.
+// after 3 s more, to the group. A start that lost the race for the configuration file is repeated once, and one that was
+// refused for an option that the turn can do without is repeated without it.
 func (l *Launcher) Run(ctx context.Context, req Request, emit func([]Event)) Outcome {
-	first := newRun(req, emit)
-	first.holding = true
-	out := first.do(ctx, l.gate)
-	if first.lostRace(out) && ctx.Err() == nil {
-		return newRun(req, emit).do(ctx, l.gate)
+	build := cmp.Or(req.Version, req.Bin)
+	lacks := l.builds.Lacks(build)
+	for raced := false; ; {
+		r := newRun(req, emit)
+		r.args = without(req.arguments(), lacks)
+		r.holding = true
+		out := r.do(ctx, l.gate)
+		if ctx.Err() == nil {
+			if !raced && r.lostRace(out) {
+				raced = true
+				continue
+			}
+			if a, refused := r.refused(out); refused {
+				if l.builds.learn(build, a.name()); a.spare {
+					lacks = append(lacks, a.name())
+					continue
+				}
+				out.Failure = req.lacking(a.name(), out.Failure.Detail)
+			}
+		}
+		r.holding = false
+		r.send(nil)
+		return out
 	}
-	first.holding = false
-	first.send(nil)
-	return out
 }
 
 // A verdict is what ended a run; the first one stands.
@@ -109,6 +132,7 @@ const (
 // A run is one process and what became of it.
 type run struct {
 	req  Request
+	args []argument
 	emit func([]Event)
 
 	// Of the goroutine that reads stdout, and after it has ended of do.
@@ -241,32 +265,6 @@ func (r *run) outcome(status RunStatus, failure *RunError) Outcome {
 func (r *run) lostRace(out Outcome) bool {
 	return out.Status == Failed && !r.dec.heard &&
 		containsAll(strings.ToLower(r.stderr.String()+r.bare.String()), []string{"enoent", "cli-config.json"})
-}
-
-// command makes the contract's command line.
-func (r *run) command() *exec.Cmd {
-	model := r.req.Model
-	if model == "" {
-		model = "auto"
-	}
-	args := []string{"-p", "--output-format", "stream-json", "--stream-partial-output", "--trust", "--model", model,
-		"--workspace", r.req.Dir}
-	if r.req.Mode != "" && r.req.Mode != "agent" {
-		args = append(args, "--mode", r.req.Mode)
-	}
-	if r.req.Force {
-		args = append(args, "--force")
-	}
-	switch id := r.req.Resume; {
-	case strings.HasPrefix(id, "-"): // it would be taken for an option of its own
-		args = append(args, "--resume="+id)
-	case id != "":
-		args = append(args, "--resume", id)
-	}
-	cmd := exec.Command(r.req.Bin, args...)
-	cmd.Dir = r.req.Dir
-	cmd.Env = append(append(environment(), "PWD="+r.req.Dir), r.req.Env...)
-	return cmd
 }
 
 func startError(req Request, err error) *RunError {

@@ -10,14 +10,14 @@ import (
 
 // findAgent returns the agent's executable.
 func (d *Daemon) findAgent() (string, error) {
-	bin, err := agent.Find(d.settings().Agent)
+	found, err := d.finder.Look(agent.OwnPlace(d.settings().Agent))
 	if err != nil {
 		return "", &Error{
 			Kind: KindAgentNotInstalled, Message: err.Error(),
 			Hint: "install it with: curl https://cursor.com/install -fsS | bash; or name it in CURSORD_AGENT",
 		}
 	}
-	return bin, nil
+	return found.Path, nil
 }
 
 // AgentState is what initialize says of the agent: the last known state, without running anything.

@@ -264,7 +264,16 @@ type AgentStatus struct {
 	Account string `json:"account,omitempty"`
 	Message string `json:"message,omitempty"`
 
+	Changed *BuildChange `json:"changed,omitempty"` // the latest between two turns of a session
+
 	Hooks []AgentHook `json:"hooks,omitempty"` // for the workspace that was named; never in initialize
+}
+
+// A BuildChange says that a turn had another build of the agent than its session's turn before.
+type BuildChange struct {
+	From string        `json:"from"`
+	To   string        `json:"to"`
+	At   sessions.Time `json:"at"`
 }
 
 // An AgentHook is a program that the agent runs by itself around its tool calls.

@@ -38,6 +38,13 @@ func (b *board) post(topic string, level slog.Level, text string) {
 	b.tell(p)
 }
 
+// mention tells everybody who is here now.
+func (b *board) mention(level slog.Level, text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tell(posting{level, text})
+}
+
 // take takes down what is so no longer; text, if any, says so to those who were told.
 func (b *board) take(topic, text string) {
 	b.mu.Lock()

@@ -50,7 +50,9 @@ type Daemon struct {
 	latest      atomic.Pointer[Config]
 	log         *slog.Logger
 	store       *sessions.Store
+	builds      *builds
 	launcher    *agent.Launcher
+	finder      *agent.Finder
 	hooks       *hooks.Finder
 	docs        *documents
 	copies      *keeper
@@ -96,7 +98,7 @@ func Open(o Options) (*Daemon, error) {
 	}
 	d := &Daemon{
 		build: Build{o.Version, o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
-		launcher: agent.NewLauncher(), docs: newDocuments(), started: sessions.Now(), began: time.Now(), board: newBoard(),
+		docs: newDocuments(), started: sessions.Now(), began: time.Now(), board: newBoard(),
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]turnOwner{},
 		watching: defaultWatchLimits(), fault: o.Fault,
 	}
@@ -109,6 +111,8 @@ func Open(o Options) (*Daemon, error) {
 		d.unloadAfter = unloadAfter
 	}
 	d.take(o.Config)
+	d.builds = openBuilds(o.StateDir, d.log)
+	d.launcher = agent.NewLauncher(d.builds.lacks())
 	storeOptions := sessions.Options{OnTrouble: d.storageTrouble, OnDamage: d.objectDamaged, LeftOpen: unseen}
 	if o.Fault != nil {
 		storeOptions.Fault = func() error { return o.Fault(Step{Name: StepCommit}) }
@@ -117,7 +121,7 @@ func Open(o Options) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.store = store
+	d.store, d.finder = store, agent.NewFinder()
 	if report.MovedAside != "" {
 		d.log.Error("the database was damaged and has been moved aside", "to", report.MovedAside, "sessions saved", report.Salvaged)
 		d.board.post("recovery", slog.LevelWarn, fmt.Sprintf(

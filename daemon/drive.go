@@ -59,6 +59,8 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 	} else {
 		watch := w.review.watchTurn(turn, at.tree, notice)
 		req.Bin, req.Dir = bin, at.tree.root
+		build, settled := w.learnBuild(ctx, t, bin)
+		req.Version = build
 		if req.Resume != "" && agent.ChatIsGone(req.Dir, req.Resume) {
 			notice(chatGone)
 		}
@@ -78,6 +80,8 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 			}
 		}
 		watch.end()
+		settled()
+		w.d.builds.keep()
 		left = at.words.flush(nil)
 		at.words.outcome(&out)
 		at.end()

@@ -71,11 +71,13 @@ func (d *Daemon) Close() error {
 	}
 	d.mu.Unlock()
 	d.endKeeping()
+	d.finder.Close()
 	d.EndTurns()
 	d.keeping.Wait()
 	for _, w := range d.loops() {
 		w.close()
 	}
+	d.builds.keep()
 	d.copies.close()
 	unstored := d.store.Unstored()
 	err := d.store.Close()

@@ -76,6 +76,7 @@ func (w *workspace) turnSaid(e turnEvents) {
 	var c commit
 	var items callItems
 	broken := w.guard(func() {
+		w.ranBuild(t, e.build)
 		for _, ev := range e.events {
 			switch ev := ev.(type) {
 			case agent.ToolStart:

@@ -155,7 +155,7 @@ func (w *workspace) liveSession(id string) (*liveSession, error) {
 		e.Hint = "with recap (cursord run --recap) a new session begins here, with that one's transcript as context"
 		return nil, e
 	}
-	ls := &liveSession{session: s}
+	ls := &liveSession{session: s, build: w.buildBefore(id)}
 	w.sessions[id] = ls
 	return ls, nil
 }

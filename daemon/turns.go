@@ -14,6 +14,7 @@ type liveSession struct {
 	session  *sessions.Session // as last put
 	unstored int               // puts under way
 	turns    int               // unfinished turns
+	build    string            // of the agent in the latest turn that ran; "" if that is not known
 	running  bool
 }
 

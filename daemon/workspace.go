@@ -84,6 +84,7 @@ type turnEvents struct {
 	turn    *liveTurn
 	events  []agent.Event
 	items   chan callItems // if not nil, takes the items of the calls in events
+	build   string         // of the agent; "": nothing new
 	outcome *agent.Outcome
 }
 

@@ -96,10 +96,12 @@ type Turn struct {
 	Error     *TurnError `json:"error"`
 	Usage     *Usage     `json:"usage"`
 	RequestID string     `json:"requestId,omitempty"`
-	CreatedAt Time       `json:"createdAt"`
-	StartedAt *Time      `json:"startedAt,omitempty"`
-	EndedAt   *Time      `json:"endedAt,omitempty"`
-	Seq       uint64     `json:"seq"`
+	// AgentVersion is the build of the agent that ran, as it names itself; "" before it ran or where it does not say.
+	AgentVersion string `json:"agentVersion,omitempty"`
+	CreatedAt    Time   `json:"createdAt"`
+	StartedAt    *Time  `json:"startedAt,omitempty"`
+	EndedAt      *Time  `json:"endedAt,omitempty"`
+	Seq          uint64 `json:"seq"`
 }
 
 // A TurnError says why a turn failed; Kind is for programs, Message for people.

@@ -1,0 +1,104 @@
+package agent
+
+import (
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// An argument is an option of the agent's command line.
+type argument struct {
+	words []string // the option, and its value where it has one
+	// spare says that the turn is as good without it, so that it is left out where a build does not know it. What decides
+	// what may be written, read or run is never spare.
+	spare bool
+}
+
+func needed(words ...string) argument { return argument{words: words} }
+func spare(words ...string) argument  { return argument{words: words, spare: true} }
+
+// name returns the option without a value that is joined to it.
+func (a argument) name() string { return optionName(a.words[0]) }
+
+func optionName(word string) string {
+	name, _, _ := strings.Cut(word, "=")
+	return name
+}
+
+// arguments returns all options of a run, whatever the build knows.
+func (r *Request) arguments() []argument {
+	model := r.Model
+	if model == "" {
+		model = "auto"
+	}
+	list := []argument{
+		needed("-p"), needed("--output-format", "stream-json"), needed("--stream-partial-output"), needed("--trust"),
+		needed("--model", model), needed("--workspace", r.Dir),
+		spare("--disable-auto-update"), // else the program may be another one in the next turn
+	}
+	if r.Mode != "" && r.Mode != "agent" {
+		list = append(list, needed("--mode", r.Mode))
+	}
+	if r.Force {
+		list = append(list, needed("--force"))
+	}
+	switch id := r.Resume; {
+	case strings.HasPrefix(id, "-"): // it would be taken for an option of its own
+		list = append(list, needed("--resume="+id))
+	case id != "":
+		list = append(list, needed("--resume", id))
+	}
+	return list
+}
+
+// command makes the command line, without the spare options that the build is known to lack.
+func (r *run) command() *exec.Cmd {
+	var args []string
+	for _, a := range r.args {
+		args = append(args, a.words...)
+	}
+	cmd := exec.Command(r.req.Bin, args...)
+	cmd.Dir = r.req.Dir
+	cmd.Env = append(append(environment(), "PWD="+r.req.Dir), r.req.Env...)
+	return cmd
+}
+
+// without returns the arguments but for the spare ones that a build lacks.
+func without(args []argument, lacks []string) []argument {
+	return slices.DeleteFunc(args, func(a argument) bool { return a.spare && slices.Contains(lacks, a.name()) })
+}
+
+// unknownOption is how the agent, by its library commander, refuses an option that it does not know.
+var unknownOption = regexp.MustCompile(`(?i)unknown option ['"‘’` + "`" + `]?(-[^\s'"‘’` + "`" + `]+)`)
+
+// refused returns the argument of ours that the agent did not know, and for which it ended before it said anything.
+func (r *run) refused(out Outcome) (argument, bool) {
+	if out.Status != Failed || r.dec.heard {
+		return argument{}, false
+	}
+	for _, said := range []string{r.stderr.String(), r.bare.String()} {
+		m := unknownOption.FindStringSubmatch(stripANSI(said))
+		if m == nil {
+			continue
+		}
+		for _, a := range r.args {
+			if a.name() == optionName(m[1]) {
+				return a, true
+			}
+		}
+	}
+	return argument{}, false
+}
+
+// lacking is the failure of a turn that needs an option which the build does not know.
+func (r *Request) lacking(option, detail string) *RunError {
+	build := "this build"
+	if r.Version != "" {
+		build = r.Version
+	}
+	return &RunError{
+		Kind: kindFailed, Message: "cursor-agent " + build + " does not know the option " + option + ", which this turn needs",
+		Hint: "update it with `cursor-agent update`, or start the turn without what needs " + option, Detail: detail,
+	}
+}

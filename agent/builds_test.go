@@ -1,0 +1,55 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestBuilds(t *testing.T) {
+	var kept []byte
+	b := LoadBuilds([]byte("no JSON"), func(data []byte) { kept = data })
+	require.Empty(t, b.Lacks("1"))
+	b.learn("1", "--x")
+	b.learn("1", "--y")
+	b.learn("2", "--x")
+	require.Equal(t, []string{"--x", "--y"}, b.Lacks("1"))
+
+	kept, before := nil, kept
+	b.learn("1", "--x")
+	require.Nil(t, kept, "nothing new")
+	again := LoadBuilds(before, nil)
+	require.Equal(t, []string{"--x", "--y"}, again.Lacks("1"))
+	require.Equal(t, []string{"--x"}, again.Lacks("2"))
+
+	for i := range 2 * maxBuilds { // the latest stay
+		b.learn(fmt.Sprint("many ", i), "--x")
+	}
+	for i := range 2 * maxLacks {
+		b.learn("1", fmt.Sprint("--", i))
+	}
+	require.Len(t, b.Lacks("1"), maxLacks)
+	require.Empty(t, b.Lacks("2"))
+	require.NotEmpty(t, b.Lacks(fmt.Sprint("many ", 2*maxBuilds-1)))
+	require.Less(t, len(kept), 16<<10)
+	b.learn(strings.Repeat("1", 1000), "--x")
+	b.learn("3", strings.Repeat("-", 1000))
+	require.NotContains(t, string(kept), strings.Repeat("1", 1000))
+	require.Empty(t, b.Lacks("3"))
+}
+
+func TestUnknownOption(t *testing.T) {
+	for said, option := range map[string]string{
+		"error: unknown option '--disable-auto-update'\n":                          "--disable-auto-update",
+		"\x1b[31merror: unknown option '--sandbox=enabled'\x1b[0m\n(Did you …?)\n": "--sandbox",
+		"Error: Unknown option \"-f\"":                                             "-f",
+		"error: unknown option --x\n":                                              "--x",
+	} {
+		m := unknownOption.FindStringSubmatch(stripANSI(said))
+		require.NotNil(t, m, said)
+		require.Equal(t, option, optionName(m[1]))
+	}
+	require.False(t, unknownOption.MatchString("error: unknown command 'x'"))
+}

@@ -1,0 +1,198 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"time"
+)
+
+const (
+	versionTime  = 5 * time.Second // for a program to say its version
+	failureStays = time.Minute     // until a program that did not say it is asked again
+	maxPrograms  = 64              // of which something is known
+)
+
+// build is what Cursor's program calls itself: a date and a commit.
+var build = regexp.MustCompile(`^\d{4}\.\d{2}\.\d{2}-[0-9A-Za-z][0-9A-Za-z.+-]{0,60}$`)
+
+// IsBuild reports whether a version is one of cursor-agent's, YYYY.MM.DD-hash.
+func IsBuild(version string) bool { return build.MatchString(version) }
+
+// A Finder finds the agent and knows the builds of what it found. A program is asked for its version once, until its file
+// is another; a script is, for whoever wants certainty, each time: what it leads to can change. Its methods may be called from anywhere.
+type Finder struct {
+	end  context.Context
+	stop context.CancelFunc
+	ran  sync.WaitGroup
+
+	mu      sync.Mutex
+	answers map[string]answer    // guarded by mu; by path
+	asking  map[string]*question // guarded by mu; by path
+	closed  bool                 // guarded by mu
+}
+
+// An answer is what a program said when it was asked for its version.
+type answer struct {
+	file    os.FileInfo
+	script  bool
+	version string
+	err     error
+	at      time.Time
+}
+
+// A question is under way; answer may be read once done is closed.
+type question struct {
+	done chan struct{}
+	answer
+}
+
+// NewFinder returns a Finder that must be closed.
+func NewFinder() *Finder {
+	f := &Finder{answers: map[string]answer{}, asking: map[string]*question{}}
+	f.end, f.stop = context.WithCancel(context.Background())
+	return f
+}
+
+// Close ends the programs that are being asked.
+func (f *Finder) Close() {
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+	f.stop()
+	f.ran.Wait()
+}
+
+// foreign says why a program called agent is not taken for Cursor's.
+func (a *answer) foreign() string {
+	if a.err != nil {
+		return "it does not say its version: " + a.err.Error()
+	}
+	return fmt.Sprintf("its --version says %q, and Cursor's would say a date and a commit, such as 2026.10.01-e373342", cutAt(a.version, 60))
+}
+
+// Known returns what is known of a program's build without asking it: its version, "" if that is not known, and whether
+// it is certain.
+func (f *Finder) Known(path string) (version string, certain bool) {
+	if version := installedBuild(path); version != "" {
+		return version, true
+	}
+	a, known := f.answer(path)
+	if !known {
+		return "", false
+	}
+	return a.version, !a.script || a.err != nil
+}
+
+// answer returns what a program has said, unless its file is another since, or it is time to ask again.
+func (f *Finder) answer(path string) (answer, bool) {
+	if version := installedBuild(path); version != "" {
+		return answer{version: version}, true
+	}
+	f.mu.Lock()
+	a, known := f.answers[path]
+	f.mu.Unlock()
+	if !known || a.err != nil && time.Since(a.at) > failureStays {
+		return answer{}, false
+	}
+	info, err := os.Stat(path)
+	if err != nil || a.file == nil || !os.SameFile(info, a.file) || info.Size() != a.file.Size() || !info.ModTime().Equal(a.file.ModTime()) {
+		return answer{}, false
+	}
+	return a, true
+}
+
+// installedBuild returns the build of a program in the folders that Cursor's installer makes, …/versions/BUILD/PROGRAM, to
+// which what is on PATH is a link; "" for others.
+func installedBuild(path string) string {
+	resolved, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	dir := filepath.Dir(resolved)
+	if name := filepath.Base(dir); filepath.Base(filepath.Dir(dir)) == "versions" && IsBuild(name) {
+		return name
+	}
+	return ""
+}
+
+// Version returns what a program says its version is. It asks, unless that is certain. Errors are *RunError, or ctx's.
+func (f *Finder) Version(ctx context.Context, path string) (string, error) {
+	if a, known := f.answer(path); known && (!a.script || a.err != nil) {
+		return a.version, a.err
+	}
+	q := f.ask(path)
+	if q == nil {
+		return "", &RunError{Kind: kindFailed, Message: "cursord ends"}
+	}
+	select {
+	case <-q.done:
+		return q.version, q.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// ask asks a program, unless somebody does already; nil if f is closed.
+func (f *Finder) ask(path string) *question {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil
+	}
+	if q := f.asking[path]; q != nil {
+		return q
+	}
+	q := &question{done: make(chan struct{})}
+	f.asking[path] = q
+	f.ran.Go(func() {
+		ctx, cancel := context.WithTimeout(f.end, versionTime)
+		defer cancel()
+		file, err := os.Stat(path)
+		if err == nil {
+			q.file, q.script = file, isScript(path)
+		}
+		q.version, q.err = Version(ctx, path)
+		q.at = time.Now()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.asking, path)
+		if len(f.answers) >= maxPrograms {
+			clear(f.answers)
+		}
+		if f.end.Err() == nil {
+			f.answers[path] = q.answer
+		}
+		close(q.done)
+	})
+	return q
+}
+
+// isScript reports whether what a file does may change although the file does not.
+func isScript(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return true
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return true
+	}
+	defer file.Close()
+	var begin [4]byte
+	n, err := io.ReadFull(file, begin[:])
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return true
+	}
+	for _, magic := range []string{"\x7fELF", "MZ", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"} {
+		if bytes.HasPrefix(begin[:n], []byte(magic)) {
+			return false
+		}
+	}
+	return true
+}

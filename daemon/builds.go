@@ -1,0 +1,158 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"cursord/agent"
+	"cursord/sessions"
+)
+
+// builds are what is remembered of the agent's builds, in a file beside the database: which options they lack, and when
+// one took the place of another.
+type builds struct {
+	path string
+	log  *slog.Logger
+
+	mu    sync.Mutex
+	file  buildsFile // guarded by mu
+	dirty bool       // guarded by mu; the file on disk is another
+}
+
+type buildsFile struct {
+	Lacks   json.RawMessage `json:"lacks,omitempty"` // as agent.LoadBuilds takes it
+	Changed *BuildChange    `json:"changed,omitempty"`
+}
+
+// maxBuildsFile is far above what is written.
+const maxBuildsFile = 1 << 20
+
+func openBuilds(stateDir string, log *slog.Logger) *builds {
+	b := &builds{path: filepath.Join(stateDir, "builds.json"), log: log}
+	f, err := openOwn(b.path)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			log.Warn("what is remembered of the agent's builds cannot be read", "err", err)
+		}
+		return b
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxBuildsFile))
+	if err == nil {
+		err = json.Unmarshal(data, &b.file)
+	}
+	if err != nil {
+		log.Warn("what is remembered of the agent's builds cannot be read", "err", err)
+		b.file = buildsFile{}
+	}
+	return b
+}
+
+// lacks returns what is remembered of options; what is learned is kept.
+func (b *builds) lacks() *agent.Builds {
+	return agent.LoadBuilds(b.file.Lacks, func(data []byte) {
+		b.note(func(f *buildsFile) { f.Lacks = data })
+		b.keep()
+	})
+}
+
+// note changes what is remembered, and waits for nothing.
+func (b *builds) note(change func(*buildsFile)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(&b.file)
+	b.dirty = true
+}
+
+// keep writes what was noted. Where it cannot be written, the memory lasts as long as the daemon.
+func (b *builds) keep() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.dirty {
+		return
+	}
+	b.dirty = false
+	data, err := json.MarshalIndent(b.file, "", "  ")
+	fresh := b.path + ".new"
+	if err == nil {
+		err = os.WriteFile(fresh, append(data, '\n'), 0o600)
+	}
+	if err == nil {
+		err = os.Rename(fresh, b.path)
+	}
+	if err != nil {
+		b.log.Warn("what is learned of the agent's builds cannot be kept", "err", err)
+	}
+}
+
+func (b *builds) changed() *BuildChange {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.file.Changed
+}
+
+// ranBuild notes which build a turn has, and tells whom it may concern if the session's turn before had another. The loop
+// calls it. The turn is told with its next change.
+func (w *workspace) ranBuild(t *liveTurn, version string) {
+	if version == "" || t.turn.AgentVersion == version {
+		return
+	}
+	turn := *t.turn
+	turn.AgentVersion = version
+	t.turn = &turn
+	before := t.session.build
+	t.session.build = version
+	if before == "" || before == version {
+		return
+	}
+	change := &BuildChange{From: before, To: version, At: sessions.Now()}
+	w.d.log.Debug("the agent's build has changed between two turns", "session", turn.SessionID, "from", before, "to", version)
+	w.d.board.mention(slog.LevelDebug, fmt.Sprintf("cursor-agent is another build than in the turn before: %s, before %s (session %s)",
+		version, before, turn.SessionID))
+	w.d.builds.note(func(f *buildsFile) { f.Changed = change })
+}
+
+// buildBefore returns the build of a session's latest turn.
+func (w *workspace) buildBefore(session string) string {
+	t, err := w.d.store.LastTurn(session)
+	if err != nil {
+		return ""
+	}
+	return t.AgentVersion
+}
+
+// learnBuild returns the build of a turn's program, "" if it does not tell. One of which nothing is known is asked first, so
+// that what it lacks is known ahead of the start; a script that may lead to another program by now is asked beside it, and
+// then told to the loop before settled returns.
+func (w *workspace) learnBuild(ctx context.Context, t *liveTurn, bin string) (version string, settled func()) {
+	tell := func(version string) {
+		if version != "" {
+			w.tell(turnEvents{turn: t, build: version})
+		}
+	}
+	version, certain := w.d.finder.Known(bin)
+	if version == "" && !certain {
+		version, _ = w.d.finder.Version(ctx, bin) // its start says what is wrong with it
+		certain = true
+	}
+	tell(version)
+	if certain {
+		return version, func() {}
+	}
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		if now, err := w.d.finder.Version(ctx, bin); err == nil && now != version {
+			tell(now)
+		}
+	}()
+	return version, func() { <-asked }
+}
