@@ -7,9 +7,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -22,7 +22,7 @@ Set CURSORD_AGENT to a wrapper that runs it:
     #!/bin/sh
     exec cursord fake-agent "$@"
 
-It answers --version, status, models and create-chat. For -p it reads the prompt (an argument, else
+It answers --version, status, models, about and create-chat. For -p it reads the prompt (an argument, else
 stdin to its end) and plays the script named by CURSORD_FAKE_SCRIPT, or a short one of its own. A
 script's lines are printed as they are, whether or not they are JSON, save those that are directives:
 
@@ -40,11 +40,29 @@ script's lines are printed as they are, whether or not they are JSON, save those
     {"fake":"exit","code":N}                   end here
     {"fake":"hang"}                            never end
 
+These say what the agent does, and the lines come in the words of a build and of the options given:
+
+    {"fake":"begin"}                           init, and the prompt
+    {"fake":"think","text":T}                  reason
+    {"fake":"say","text":T}                    say something: in pieces with --stream-partial-output
+    {"fake":"edit","path":P,"text":T}          write a file by an edit call; refused in the modes ask and plan
+    {"fake":"shell","command":C}               run a command ("ask":true: one that needs --force, "sandbox":true
+                                               as well: or --sandbox enabled)
+    {"fake":"background","command":C}          begin a command and go on ("group":true: in a group of its own)
+    {"fake":"finish","lines":K}                the last message, the wait for background commands, the result; each
+                                               command that ends has the next K lines (none if absent) played
+
 In all lines {{cwd}}, {{session}}, {{prompt}}, {{model}}, {{mode}}, {{now_ms}} and {{now_ns}} are
 replaced, escaped where they stand inside a JSON string. Relative paths are relative to the workspace.
 
-CURSORD_FAKE_STATUS=logged-out makes it refuse as an agent without an account does. Each -p run adds
-a line {"args","cwd","session","prompt"} to the file CURSORD_FAKE_LOG.`
+--build BUILD as the first argument, or CURSORD_FAKE_BUILD, makes it behave like a build of the agent, such as
+2026.09.28: in the options it knows, in what it refuses, in its words and its ends. If CURSORD_FAKE_BUILD has a
+slash it names a file with one build a line, of which the first is installed; a run that may update the program
+goes on to the next. Without a build it knows what the newest does, and checks neither trust nor the model.
+
+CURSORD_FAKE_STATUS=logged-out makes it refuse as an agent without an account does, and expired as one whose
+login has run out. CURSORD_FAKE_MODELS=none takes all models from it, and CURSORD_FAKE_SANDBOX=unavailable the
+sandbox. Each -p run adds a line {"args","cwd","session","prompt"} to the file CURSORD_FAKE_LOG.`
 
 func fakeAgentCommand() *cobra.Command {
 	return &cobra.Command{
@@ -70,49 +88,39 @@ const (
 		"\x1b[36mfake-large\x1b[0m - Fake Large\n" +
 		"\x1b[36mfake-small\x1b[0m - Fake\u200b Small\n\n" +
 		"\x1b[2mTip: use --model <id> to switch.\x1b[0m\n"
-	fakeNoAuth = "Error: Authentication required. Please run 'agent login' first, or set CURSOR_API_KEY environment variable.\n"
+	fakeNoModels = "No models available for this account.\n"
+	fakeNoAuth   = "Error: Authentication required. Please run 'agent login' first, or set CURSOR_API_KEY environment variable.\n"
 )
-
-// A fakeRun is the agent's command line, understood.
-type fakeRun struct {
-	words   []string // what is no flag
-	print   bool
-	version bool
-	models  bool
-	dir     string // absolute
-	session string
-	model   string
-	mode    string
-	prompt  string
-}
 
 // fakeAgent is the stand-in's main; it returns the exit status.
 func fakeAgent(args []string) int {
-	run, err := parseFakeArgs(args)
+	build, args, err := fakeBuildOf(args)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitUsage
+	}
+	run, err := parseFakeArgs(build, args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	loggedOut := os.Getenv("CURSORD_FAKE_STATUS") == "logged-out"
 	command := ""
 	if !run.print && len(run.words) > 0 {
 		command = run.words[0]
 	}
 	switch {
 	case run.version:
-		fmt.Println(fakeVersion)
+		fmt.Println(build.version)
 	case run.models, command == "models":
-		fmt.Print(fakeModels)
+		return run.listModels()
 	case command == "status", command == "whoami":
-		if loggedOut {
-			fmt.Print(fakeNoStatus)
-		} else {
-			fmt.Print(fakeStatus)
-		}
+		run.status()
+	case command == "about":
+		return run.about()
 	case command == "create-chat":
 		fmt.Println(newUUID())
-	case loggedOut:
-		fmt.Fprint(os.Stderr, fakeNoAuth)
+	case command == "ls" && build.chosen:
+		fmt.Fprintln(os.Stderr, "fake-agent: ls lets a person choose among chats, which needs a terminal")
 		return 1
 	default:
 		return run.turn(args)
@@ -120,14 +128,102 @@ func fakeAgent(args []string) int {
 	return 0
 }
 
+// hasAccount says whether what reaches the server gets an answer. A login that has run out still has a token.
+func hasAccount() bool {
+	state := os.Getenv("CURSORD_FAKE_STATUS")
+	return state != "logged-out" && state != "expired"
+}
+
+func (r *fakeRun) listModels() int {
+	switch {
+	case !hasAccount() && (r.build.chosen || os.Getenv("CURSORD_FAKE_STATUS") == "expired"):
+		fmt.Fprint(os.Stderr, fakeNoAuth)
+		return 1
+	case os.Getenv("CURSORD_FAKE_MODELS") == "none":
+		fmt.Print(fakeNoModels)
+	default:
+		fmt.Print(fakeModels)
+	}
+	return 0
+}
+
+// status says whether there is a token. It asks no server and always succeeds.
+func (r *fakeRun) status() {
+	there := os.Getenv("CURSORD_FAKE_STATUS") != "logged-out"
+	switch {
+	case r.format == "json" && there:
+		fmt.Println(`{"isAuthenticated":true,"userInfo":{"email":"fake@example.com"}}`)
+	case r.format == "json":
+		fmt.Println(`{"isAuthenticated":false}`)
+	case there:
+		fmt.Print(fakeStatus)
+	default:
+		fmt.Print(fakeNoStatus)
+	}
+}
+
+func (r *fakeRun) about() int {
+	email := any("fake@example.com")
+	if !hasAccount() {
+		email = nil
+	}
+	if r.format != "json" {
+		fmt.Printf("CLI Version  %s\nUser Email   %v\n", r.build.version, email)
+		return 0
+	}
+	line, err := json.Marshal(struct {
+		Version string `json:"cliVersion"`
+		Email   any    `json:"userEmail"`
+	}{r.build.version, email})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fake-agent:", err)
+		return 1
+	}
+	fmt.Println(string(line))
+	return 0
+}
+
+// refuses returns what the agent says instead of beginning a turn, in the order in which it looks, and its exit status.
+func (r *fakeRun) refuses() (stdout, stderr string, code int) {
+	switch {
+	case !hasAccount():
+		return "", fakeNoAuth, 1
+	case !r.build.chosen:
+		return "", "", 0
+	case os.Getenv("CURSORD_FAKE_MODELS") == "none":
+		return fakeNoModels, "", 0
+	case r.build.has(traitTrust) && !r.trust && !r.force:
+		return "", "⚠ Workspace Trust Required\n\n  " + r.dir + "\n\nPass --trust, --yolo, or -f if you trust this directory.\n", 1
+	case r.build.has(traitSandbox) && r.sandbox == "enabled" && os.Getenv("CURSORD_FAKE_SANDBOX") == "unavailable":
+		return "", "Error: Sandbox mode is enabled but not available on this system.\n", 1
+	case !strings.Contains(fakeModels, "\x1b[36m"+r.model+"\x1b"):
+		return "", "Cannot use this model: " + r.model + ". Available models: auto, fake-large, fake-small\n", 1
+	}
+	return "", "", 0
+}
+
 // turn plays a script for one prompt.
 func (r *fakeRun) turn(args []string) int {
-	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt) // before a script can ask to ignore it
+	if stdout, stderr, code := r.refuses(); stdout+stderr != "" {
+		fmt.Print(stdout)
+		fmt.Fprint(os.Stderr, stderr)
+		return code
+	}
+	player := newFakePlayer(r, os.Stdout, os.Stderr)
+	defer player.stream.endShells()
+	ends := make(chan os.Signal, 2)
+	signal.Notify(ends, os.Interrupt) // before a script can ask to ignore it
+	if r.build.chosen {
+		signal.Notify(ends, syscall.SIGTERM)
+	}
 	go func() {
-		<-interrupted
-		fmt.Fprintln(os.Stderr, "Aborting operation...")
-		os.Exit(130)
+		code := 143
+		if <-ends == os.Interrupt {
+			fmt.Fprintln(os.Stderr, "Aborting operation...")
+			code = 130
+		}
+		player.stream.endShells()
+		os.Exit(code)
 	}()
 	if err := r.readPrompt(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
@@ -137,7 +233,6 @@ func (r *fakeRun) turn(args []string) int {
 		fmt.Fprintln(os.Stderr, "fake-agent:", err)
 		return exitUsage
 	}
-	player := newFakePlayer(r, os.Stdout, os.Stderr)
 	var code int
 	var err error
 	if script := os.Getenv("CURSORD_FAKE_SCRIPT"); script != "" {
@@ -150,84 +245,6 @@ func (r *fakeRun) turn(args []string) int {
 		return exitUsage
 	}
 	return code
-}
-
-// parseFakeArgs understands the flags that the real agent documents, and refuses others as it does.
-func parseFakeArgs(args []string) (*fakeRun, error) {
-	r := &fakeRun{model: "auto", mode: "agent"}
-	workspace := ""
-	for len(args) > 0 {
-		arg := args[0]
-		args = args[1:]
-		if arg == "--" {
-			r.words = append(r.words, args...)
-			break
-		}
-		if !strings.HasPrefix(arg, "-") || arg == "-" {
-			r.words = append(r.words, arg)
-			continue
-		}
-		name, value, given := strings.Cut(arg, "=")
-		take := func() error {
-			if given {
-				return nil
-			}
-			if len(args) == 0 {
-				return fmt.Errorf("error: option '%s' argument missing", name)
-			}
-			value, args = args[0], args[1:]
-			return nil
-		}
-		var err error
-		switch name {
-		case "-p", "--print":
-			r.print = true
-		case "-v", "--version":
-			r.version = true
-		case "--list-models":
-			r.models = true
-		case "-f", "--force", "--yolo", "--trust", "--stream-partial-output", "--approve-mcps", "--auto-review",
-			"--disable-auto-update", "--disable-project-configs", "--browser", "--continue":
-		case "--plan":
-			r.mode = "plan"
-		case "--mode":
-			if err = take(); err == nil && value != "plan" && value != "ask" {
-				err = fmt.Errorf("error: option '--mode <mode>' argument '%s' is invalid. allowed choices are plan, ask", value)
-			}
-			r.mode = value
-		case "--model":
-			err = take()
-			r.model = value
-		case "--workspace":
-			err = take()
-			workspace = value
-		case "--resume":
-			// Its value may be left out.
-			if !given && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-				value, args = args[0], args[1:]
-			}
-			r.session = value
-		case "--output-format", "--sandbox", "--add-dir", "--plugin-dir", "--api-key", "-H", "--header", "-e", "--endpoint":
-			err = take()
-		default:
-			err = fmt.Errorf("error: unknown option '%s'", name)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if r.session == "" {
-		r.session = newUUID()
-	}
-	dir, err := filepath.Abs(workspace)
-	if err != nil {
-		return nil, fmt.Errorf("Error: %w", err)
-	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("Error: Workspace directory does not exist: %s", workspace)
-	}
-	r.dir = dir
-	return r, nil
 }
 
 // readPrompt takes the prompt from the command line, else from stdin as far as it goes.

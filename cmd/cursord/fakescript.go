@@ -25,6 +25,12 @@ const fakeBuiltin = `{"type":"system","subtype":"init","apiKeySource":"login","c
 {"type":"result","subtype":"success","duration_ms":1,"duration_api_ms":1,"is_error":false,"result":"You asked: {{prompt}}","session_id":"{{session}}","request_id":"{{session}}","usage":{"inputTokens":1,"outputTokens":2,"cacheReadTokens":0,"cacheWriteTokens":0}}
 `
 
+// fakeScenes is the same for a build that was asked for.
+const fakeScenes = `{"fake":"begin"}
+{"fake":"say","text":"You asked: {{prompt}}"}
+{"fake":"finish"}
+`
+
 // A fakeDirective is a script line that does something else than being printed.
 type fakeDirective struct {
 	Fake   string   `json:"fake"`
@@ -38,6 +44,15 @@ type fakeDirective struct {
 	Code   int      `json:"code"`
 	N      int      `json:"n"`
 	Lines  *int     `json:"lines"`
+	fakeScene
+}
+
+// lines is how many lines belong to the directive.
+func (d *fakeDirective) lines(otherwise int) int {
+	if d.Lines != nil {
+		return *d.Lines
+	}
+	return otherwise
 }
 
 // content is the directive's text, or the bytes it gives as base64.
@@ -56,10 +71,13 @@ type fakePlayer struct {
 	out     *bufio.Writer
 	errOut  io.Writer
 	repeats int // how many repeats we are in
+	stream  *fakeStream
 }
 
 func newFakePlayer(run *fakeRun, out *os.File, errOut io.Writer) *fakePlayer {
-	return &fakePlayer{run: run, file: out, out: bufio.NewWriterSize(out, 1<<16), errOut: errOut}
+	p := &fakePlayer{run: run, file: out, out: bufio.NewWriterSize(out, 1<<16), errOut: errOut}
+	p.stream = newFakeStream(run, p.out)
+	return p
 }
 
 // playFile plays a script and returns the exit status it asks for.
@@ -71,7 +89,12 @@ func (p *fakePlayer) playFile(path string) (int, error) {
 	return p.playScript(script, filepath.Dir(path))
 }
 
-func (p *fakePlayer) playBuiltin() (int, error) { return p.playScript([]byte(fakeBuiltin), "") }
+func (p *fakePlayer) playBuiltin() (int, error) {
+	if p.run.build.chosen {
+		return p.playScript([]byte(fakeScenes), "")
+	}
+	return p.playScript([]byte(fakeBuiltin), "")
+}
 
 func (p *fakePlayer) playScript(script []byte, dir string) (int, error) {
 	lines := bytes.Split(script, []byte("\n"))
@@ -100,11 +123,7 @@ func (p *fakePlayer) play(lines [][]byte, dir string, i int) (code int, ended bo
 				err = p.out.Flush()
 			}
 		} else if d.Fake == "repeat" {
-			count := 1
-			if d.Lines != nil {
-				count = *d.Lines
-			}
-			body := lines[n+1 : min(n+1+count, len(lines))]
+			body := lines[n+1 : min(n+1+d.lines(1), len(lines))]
 			n += len(body)
 			p.repeats++
 			for i := 0; i < d.N && err == nil && !ended; i++ {
@@ -114,6 +133,13 @@ func (p *fakePlayer) play(lines [][]byte, dir string, i int) (code int, ended bo
 			if flushErr := p.out.Flush(); err == nil {
 				err = flushErr
 			}
+		} else if d.Fake == "finish" {
+			body := lines[n+1 : min(n+1+d.lines(0), len(lines))]
+			n += len(body)
+			err = p.stream.finish(func() (bool, error) {
+				code, ended, err = p.play(body, dir, i)
+				return ended, err
+			})
 		} else if err = p.out.Flush(); err == nil {
 			code, ended, err = p.do(d, dir)
 		}
@@ -131,7 +157,7 @@ func (p *fakePlayer) do(d *fakeDirective, dir string) (code int, ended bool, err
 		path = filepath.Join(p.run.dir, path)
 	}
 	switch d.Fake {
-	case "write", "delete", "mkdir", "wait", "script":
+	case "write", "delete", "mkdir", "wait", "script", "edit":
 		if path == "" {
 			return 0, false, fmt.Errorf("%s: no path", d.Fake)
 		}
@@ -173,6 +199,8 @@ func (p *fakePlayer) do(d *fakeDirective, dir string) (code int, ended bool, err
 		for {
 			time.Sleep(time.Hour)
 		}
+	case "begin", "think", "say", "edit", "shell", "background":
+		err = p.stream.play(d, path)
 	default:
 		err = fmt.Errorf("unknown directive %q", d.Fake)
 	}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"sync"
+	"time"
+)
+
+// fakeShells are the commands that run in the background.
+type fakeShells struct {
+	mu    sync.Mutex
+	open  []*fakeShell
+	ended chan *fakeShell // made with the first shell
+	gone  bool            // the agent ends: no more are started
+}
+
+type fakeShell struct {
+	command string
+	cmd     *exec.Cmd
+	group   bool
+}
+
+// background begins a command that the agent does not wait for, and says so.
+func (s *fakeStream) background(d *fakeDirective) error {
+	sh := &fakeShell{command: d.Command, cmd: s.command(d.Command), group: d.Group}
+	if d.Group {
+		sh.cmd.SysProcAttr = ownGroup()
+	}
+	args := fakeJSON(`{"command":%s,"workingDirectory":"","block_until_ms":0}`, d.Command)
+	id := s.started("shellToolCall", args)
+	if err := s.shells.start(sh); err != nil {
+		return fmt.Errorf("background: %w", err)
+	}
+	s.completed("shellToolCall", id, args, fakeJSON(`{"success":{"command":%s,"workingDirectory":%s,"exitCode":0,"signal":"","stdout":"","stderr":"","executionTime":0}`,
+		d.Command, s.run.dir)+s.besideShell(true)+"}")
+	return s.out.Flush()
+}
+
+func (f *fakeShells) start(sh *fakeShell) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.gone {
+		return nil
+	}
+	if f.ended == nil {
+		f.ended = make(chan *fakeShell)
+	}
+	if err := sh.cmd.Start(); err != nil {
+		return err
+	}
+	f.open = append(f.open, sh)
+	go func() {
+		sh.cmd.Wait()
+		f.ended <- sh
+	}()
+	return nil
+}
+
+func (f *fakeShells) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.open)
+}
+
+func (f *fakeShells) remove(sh *fakeShell) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open = slices.DeleteFunc(f.open, func(other *fakeShell) bool { return other == sh })
+}
+
+// endShells ends what runs in the background, for good.
+func (s *fakeStream) endShells() int {
+	s.shells.mu.Lock()
+	defer s.shells.mu.Unlock()
+	s.shells.gone = true
+	n := len(s.shells.open)
+	for _, sh := range s.shells.open {
+		if sh.group {
+			killGroup(sh.cmd.Process)
+		} else {
+			sh.cmd.Process.Kill()
+		}
+	}
+	s.shells.open = nil
+	return n
+}
+
+// finish ends the turn: the last message, and the result once nothing is in the background any more. A shell that ends
+// begins another turn, which wake plays; it reports whether the script has ended there.
+func (s *fakeStream) finish(wake func() (ended bool, err error)) error {
+	s.last()
+	if err := s.out.Flush(); err != nil {
+		return err
+	}
+	var over <-chan time.Time
+	for s.run.build.has(traitWaits) && !s.run.single && s.shells.count() > 0 {
+		if over == nil && s.run.patient >= 0 {
+			over = time.After(s.run.patient)
+		}
+		select {
+		case sh := <-s.shells.ended:
+			s.shells.remove(sh)
+			if !s.run.build.has(traitNotifies) {
+				continue
+			}
+			s.segment.Reset()
+			s.line(`{"type":"system","subtype":"task_notification","session_id":%s,"message":%s}`, s.run.session,
+				fmt.Sprintf("Background command ended with exit code %d: %s", sh.cmd.ProcessState.ExitCode(), sh.command))
+			ended, err := wake()
+			if ended || err != nil {
+				return err
+			}
+			s.last()
+			if err := s.out.Flush(); err != nil {
+				return err
+			}
+			over = nil
+		case <-over:
+			s.line(`{"type":"system","subtype":"background_shell_timeout","timeout_ms":%s,"aborted_count":%s,"session_id":%s}`,
+				rawNumber(s.run.patient.Milliseconds()), rawNumber(int64(s.endShells())), s.run.session)
+		}
+	}
+	s.endShells()
+	return s.result()
+}

@@ -1,0 +1,361 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A fakeScene has the members of directives that say what the agent does, not which lines it prints.
+type fakeScene struct {
+	Command string `json:"command"`
+	Ask     bool   `json:"ask"`     // the command needs somebody's approval
+	Holds   bool   `json:"sandbox"` // a sandbox can hold it
+	Group   bool   `json:"group"`   // a shell in the background makes a process group of its own
+}
+
+// A fakeStream says what the agent does in the words of a build.
+type fakeStream struct {
+	run     *fakeRun
+	out     *bufio.Writer
+	began   time.Time
+	request string
+	all     strings.Builder // all text
+	segment strings.Builder // text since the last call
+	step    int             // calls of the model so far
+	model   string          // the id of the latest
+	calls   int             // of tools
+	shells  fakeShells
+}
+
+func newFakeStream(run *fakeRun, out *bufio.Writer) *fakeStream {
+	return &fakeStream{run: run, out: out, began: fakeNow(), request: newUUID()}
+}
+
+// play carries out a directive that says what the agent does; path is that of the directive, absolute.
+func (s *fakeStream) play(d *fakeDirective, path string) error {
+	switch d.Fake {
+	case "begin":
+		s.line(`{"type":"system","subtype":"init","apiKeySource":"login","cwd":%s,"session_id":%s,"model":"Fake","permissionMode":"default"}`,
+			s.run.dir, s.run.session)
+		s.line(`{"type":"user","message":{"role":"user","content":[{"type":"text","text":%s}]},"session_id":%s}`, s.run.prompt, s.run.session)
+	case "think":
+		if s.run.build.has(traitThinking) {
+			for _, piece := range pieces(d.Text) {
+				s.line(`{"type":"thinking","subtype":"delta","text":%s,"session_id":%s,"timestamp_ms":%s}`, piece, s.run.session, nowMS())
+			}
+			s.line(`{"type":"thinking","subtype":"completed","session_id":%s,"timestamp_ms":%s}`, s.run.session, nowMS())
+		}
+	case "say":
+		s.segment.WriteString(d.Text)
+		if s.run.partial {
+			for _, piece := range pieces(d.Text) {
+				s.line(assistantLine+`,"timestamp_ms":%s}`, piece, s.run.session, nowMS())
+			}
+		}
+	case "edit":
+		s.flush()
+		return s.edit(d, path)
+	case "shell":
+		s.flush()
+		return s.shell(d)
+	case "background":
+		s.flush()
+		return s.background(d)
+	}
+	return s.out.Flush()
+}
+
+const assistantLine = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%s}]},"session_id":%s`
+
+// flush ends the text in front of a tool call: what was said in pieces is said again, and what was not is said now.
+func (s *fakeStream) flush() {
+	s.step++
+	s.model = newUUID()
+	if s.run.build.has(traitNote) {
+		s.model = fmt.Sprintf("%s-%d-fa4e", s.request, s.step)
+	}
+	text := s.segment.String()
+	if text == "" {
+		return
+	}
+	s.all.WriteString(text)
+	s.segment.Reset()
+	switch {
+	case s.run.build.has(traitModelCalls):
+		s.line(assistantLine+`,"model_call_id":%s,"timestamp_ms":%s}`, text, s.run.session, s.model, nowMS())
+	default:
+		s.line(assistantLine+`}`, text, s.run.session)
+	}
+}
+
+// last says the text behind the last call.
+func (s *fakeStream) last() {
+	if text := s.segment.String(); text != "" {
+		s.all.WriteString(text)
+		s.line(assistantLine+`}`, text, s.run.session)
+	}
+}
+
+// result ends the run. What it says is all text, without anything between its parts; the format text has only the last.
+func (s *fakeStream) result() error {
+	ms := rawNumber(fakeNow().Sub(s.began).Milliseconds())
+	text := s.all.String()
+	line := `{"type":"result","subtype":"success","duration_ms":%s,"duration_api_ms":%s,"is_error":false,"result":%s,"session_id":%s,"request_id":%s`
+	if s.run.build.has(traitUsage) {
+		line += `,"usage":{"inputTokens":1,"outputTokens":2,"cacheReadTokens":0,"cacheWriteTokens":0}`
+	}
+	line = fakeJSON(line+"}", ms, ms, text, s.run.session, s.request)
+	if s.format() == "text" {
+		line = s.segment.String()
+	}
+	s.segment.Reset()
+	s.out.WriteString(line + "\n")
+	return s.out.Flush()
+}
+
+func (s *fakeStream) format() string {
+	switch {
+	case s.run.output != "":
+		return s.run.output
+	case s.run.build.chosen:
+		return "text"
+	}
+	return "stream-json"
+}
+
+// edit writes a file and says so.
+func (s *fakeStream) edit(d *fakeDirective, path string) error {
+	b := s.run.build
+	args := fakeJSON(`{"path":%s}`, path)
+	if b.has(traitNote) {
+		args = fakeJSON(`{"path":%s,"streamContent":%s}`, path, d.Text)
+	}
+	id := s.started("editToolCall", args)
+	if s.run.mode != "agent" {
+		s.completed("editToolCall", id, "", fakeJSON(`{"rejected":{"path":%s,"reason":%s}}`, path, "tool not available in "+s.run.mode+" mode"))
+		return s.out.Flush()
+	}
+	before, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	existed := err == nil
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, []byte(d.Text), 0o666); err != nil {
+		return err
+	}
+	added, removed := lineCount(d.Text), max(1, lineCount(string(before))) // of a new file too an empty line is "removed"
+	result := fakeJSON(`{"success":{"path":%s,"linesAdded":%s,"linesRemoved":%s,"diffString":%s`, path,
+		rawNumber(int64(added)), rawNumber(int64(removed)), b.diffString(path, string(before), d.Text, existed))
+	if len(before) > 0 {
+		result += fakeJSON(`,"beforeFullFileContent":%s`, string(before))
+	}
+	if d.Text != "" {
+		result += fakeJSON(`,"afterFullFileContent":%s`, d.Text)
+	}
+	note := `,"message":%s}}`
+	if !b.has(traitNote) {
+		note = `,"resultForModel":%s}}`
+	}
+	s.completed("editToolCall", id, args, result+fakeJSON(note, "Wrote contents to "+path))
+	return s.out.Flush()
+}
+
+// diffString is the agent's own rendering of an edit: all old lines, then all new ones.
+func (b fakeBuild) diffString(path, before, after string, existed bool) string {
+	minus, plus := "-", "+"
+	if !b.has(traitNote) {
+		minus, plus = "- ", "+ "
+	}
+	var lines []string
+	if b.has(traitUnified) {
+		from := "a/" + path
+		if !existed {
+			from = "/dev/null"
+		}
+		lines = append(lines, "--- "+from, "+++ b/"+path, fmt.Sprintf("@@ -1,%d +1,%d @@", max(1, lineCount(before)), lineCount(after)))
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(before, "\n"), "\n") {
+		lines = append(lines, minus+line)
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(after, "\n"), "\n") {
+		lines = append(lines, plus+line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func lineCount(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// shell runs a command, unless it needs an approval that nobody gives.
+func (s *fakeStream) shell(d *fakeDirective) error {
+	b := s.run.build
+	args := fakeJSON(`{"command":%s,"workingDirectory":"","timeout":30000}`, d.Command)
+	if !b.has(traitNote) {
+		args = fakeJSON(`{"command":%s,"workingDirectory":"","timeout":0}`, d.Command)
+	}
+	id := s.started("shellToolCall", args)
+	switch {
+	case s.run.mode != "agent":
+		s.completed("shellToolCall", id, "", fakeJSON(`{"permissionDenied":{"command":%s,"workingDirectory":"","error":%s,"isReadonly":true}}`,
+			d.Command, "Command blocked by permissions configuration"))
+		return s.out.Flush()
+	case !d.Ask, s.run.force, d.Holds && s.run.sandbox == "enabled" && b.has(traitSandbox):
+	case s.run.review:
+		return s.out.Flush()
+	default:
+		s.completed("shellToolCall", id, "", fakeJSON(`{"rejected":{"command":%s,"workingDirectory":%s,"reason":"","isReadonly":false}}`, d.Command, s.run.dir))
+		return s.out.Flush()
+	}
+	if err := s.out.Flush(); err != nil {
+		return err
+	}
+	began := fakeNow()
+	cmd := s.command(d.Command)
+	var heard heardOutput
+	cmd.Stdout, cmd.Stderr = heard.to(&heard.stdout), heard.to(&heard.stderr)
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		return fmt.Errorf("shell: %w", err)
+	}
+	code := cmd.ProcessState.ExitCode()
+	outcome := "success"
+	if code != 0 {
+		outcome = "failure"
+	}
+	result := fakeJSON(`{%s:{"command":%s,"workingDirectory":%s,"exitCode":%s,"signal":"","stdout":%s,"stderr":%s,"executionTime":%s`,
+		outcome, d.Command, s.run.dir, rawNumber(int64(code)), heard.stdout.String(), heard.stderr.String(),
+		rawNumber(fakeNow().Sub(began).Milliseconds()))
+	if b.has(traitNote) {
+		result += fakeJSON(`,"interleavedOutput":%s`, heard.both.String())
+	}
+	s.completed("shellToolCall", id, args, result+"}"+s.besideShell(false)+"}")
+	return s.out.Flush()
+}
+
+// besideShell is what stands beside the outcome of a shell call.
+func (s *fakeStream) besideShell(background bool) string {
+	if !s.run.build.has(traitBackground) {
+		return ""
+	}
+	return fmt.Sprintf(`,"isBackground":%v`, background)
+}
+
+func (s *fakeStream) command(command string) *exec.Cmd {
+	cmd := exec.Command("sh", "-c", command)
+	if runtime.GOOS == "windows" {
+		cmd = exec.Command("cmd", "/c", command)
+	}
+	cmd.Dir = s.run.dir
+	return cmd
+}
+
+// A heardOutput keeps a command's stdout and stderr, each and both together.
+type heardOutput struct {
+	mu                   sync.Mutex
+	stdout, stderr, both bytes.Buffer
+}
+
+// to returns a writer to one of them.
+func (h *heardOutput) to(one *bytes.Buffer) io.Writer { return heardWriter{h, one} }
+
+type heardWriter struct {
+	h   *heardOutput
+	one *bytes.Buffer
+}
+
+// Write is io.Writer; it never fails.
+func (w heardWriter) Write(b []byte) (int, error) {
+	w.h.mu.Lock()
+	defer w.h.mu.Unlock()
+	w.h.both.Write(b)
+	return w.one.Write(b)
+}
+
+// started announces a call and returns its id.
+func (s *fakeStream) started(key, args string) string {
+	s.calls++
+	id := fmt.Sprintf("tool_%s_%d", s.request[:8], s.calls)
+	s.call("started", id, fmt.Sprintf(`{%q:{"args":%s}`, key, args), `,"startedAtMs":%s`)
+	return id
+}
+
+// completed gives a call's result. Calls that were refused come without args.
+func (s *fakeStream) completed(key, id, args, result string) {
+	inner := `{"result":` + result + `}`
+	if args != "" {
+		inner = `{"args":` + args + `,"result":` + result + `}`
+	}
+	s.call("completed", id, fmt.Sprintf(`{%q:%s`, key, inner), `,"completedAtMs":%s`)
+}
+
+func (s *fakeStream) call(subtype, id, call, at string) {
+	b := s.run.build
+	if b.has(traitSiblings) {
+		call += fakeJSON(`,"hookAdditionalContexts":[],"toolCallId":%s`+at, id, string(nowMS()))
+	}
+	line := fakeJSON(`{"type":"tool_call","subtype":%s,"call_id":%s,"tool_call":%s`, subtype, id, json.RawMessage(call+"}"))
+	if b.has(traitModelCalls) {
+		line += fakeJSON(`,"model_call_id":%s`, s.model)
+	}
+	if b.has(traitTimes) {
+		line += fakeJSON(`,"timestamp_ms":%s`, nowMS())
+	}
+	s.line(line+`,"session_id":%s}`, s.run.session)
+}
+
+// line prints a line of the stream, in the format that has one.
+func (s *fakeStream) line(format string, values ...any) {
+	if s.format() == "stream-json" {
+		s.out.WriteString(fakeJSON(format, values...) + "\n")
+		s.out.Flush() // its error stays, and comes with the next directive
+	}
+}
+
+// fakeJSON puts values in JSON where a format has %s.
+func fakeJSON(format string, values ...any) string {
+	var b strings.Builder
+	for _, v := range values {
+		before, after, _ := strings.Cut(format, "%s")
+		format = after
+		b.WriteString(before)
+		var value bytes.Buffer
+		enc := json.NewEncoder(&value)
+		enc.SetEscapeHTML(false)
+		enc.Encode(v) // strings and JSON cannot fail
+		b.Write(bytes.TrimSuffix(value.Bytes(), []byte("\n")))
+	}
+	b.WriteString(format)
+	return b.String()
+}
+
+func nowMS() json.RawMessage { return rawNumber(fakeNow().UnixMilli()) }
+
+func rawNumber(n int64) json.RawMessage { return json.RawMessage(strconv.FormatInt(n, 10)) }
+
+// pieces cuts a text behind each space.
+func pieces(text string) []string {
+	cut := strings.SplitAfter(text, " ")
+	if cut[len(cut)-1] == "" {
+		cut = cut[:len(cut)-1]
+	}
+	return cut
+}
