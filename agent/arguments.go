@@ -43,6 +43,15 @@ func (r *Request) arguments() []argument {
 	if r.Force {
 		list = append(list, needed("--force"))
 	}
+	if r.Sandbox != "" {
+		list = append(list, needed("--sandbox", r.Sandbox))
+	}
+	if r.AutoReview {
+		list = append(list, needed("--auto-review"))
+	}
+	for _, dir := range r.AddDirs {
+		list = append(list, needed("--add-dir", dir))
+	}
 	switch id := r.Resume; {
 	case strings.HasPrefix(id, "-"): // it would be taken for an option of its own
 		list = append(list, needed("--resume="+id))

@@ -84,7 +84,9 @@ func TestFinderKnowsBuilds(t *testing.T) {
 	f := NewFinder()
 	dir := t.TempDir()
 	bin := program(t, filepath.Join(dir, "agent"), "echo x >>"+filepath.Join(dir, "asked")+"; cat "+filepath.Join(dir, "build"))
-	say := func(build string) { require.NoError(t, os.WriteFile(filepath.Join(dir, "build"), []byte(build), 0o600)) }
+	say := func(build string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "build"), []byte(build), 0o600))
+	}
 	say("2026.10.01-e373342")
 	version, certain := f.Known(bin)
 	require.Equal(t, "", version)

@@ -23,8 +23,13 @@ type Request struct {
 	Model   string // "" means "auto": the flag is always given, because the agent otherwise takes the last one used
 	Mode    string // "agent", "ask" or "plan"
 	Force   bool
-	Resume  string   // the agent's session id, or ""
-	Env     []string // added to the daemon's environment, "K=V"
+	Resume  string // the agent's session id, or ""
+
+	Sandbox    string   // "enabled", "disabled", or "": the agent's own settings decide
+	AutoReview bool     // a classifier of the agent's decides what would be asked for
+	AddDirs    []string // absolute; folders that the agent may work in beside Dir. --trust, which is always given, covers them
+
+	Env []string // added to the daemon's environment, "K=V"
 
 	// Ready, if not nil, holds the prompt back until it is closed. The agent starts meanwhile, and reads its prompt
 	// before it does anything else.

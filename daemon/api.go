@@ -36,7 +36,8 @@ type Error struct {
 	Kind    ErrorKind
 	Message string         // for people: what is wrong
 	Hint    string         // what to do next
-	Field   string         // for KindInvalid: the parameter
+	Field   string         // the parameter, where one is wrong
+	Path    string         // for KindWorkspaceUntrusted: the folder that is to be trusted
 	Diff    *sessions.Diff // for KindConflict: the present state, if there is one
 }
 
@@ -135,6 +136,7 @@ type TurnParams struct {
 	Model     *string
 	Mode      *sessions.Mode
 	Force     bool
+	Permits   Permits
 	Isolation string // of the session that the turn makes, else the session's own; "": as that is, or the settings say
 	Recap     bool   // begin a fresh chat with the session's transcript as context
 }
@@ -175,6 +177,7 @@ type SessionParams struct {
 	Title          *string
 	Model          *string
 	Mode           *sessions.Mode
+	Permits        Permits
 	Isolation      string
 	AgentSessionID string
 }

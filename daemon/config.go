@@ -32,6 +32,9 @@ type Config struct {
 	CommitAccepts    bool              // take a commit by a person for the acceptance of what is in it
 	RecapSize        int               // bytes of the transcript that turn/start's recap gives an agent, at most
 	Keep             Retention         // which sessions are kept
+	Sandbox          string            // of turns that name none: "enabled" or "disabled"; "": the agent's own settings decide
+	AutoReview       bool              // of turns that do not say
+	AddDirs          []string          // of turns that name none: absolute paths
 	Isolation        string            // of sessions that name none: "none" or "copy"
 	IsolationOf      map[string]string // the same, by workspace
 	Large            diffs.Limits      // beyond which a file is reviewed as a whole
@@ -216,6 +219,9 @@ func settings(c *Config) []setting {
 			}
 			return nil
 		}},
+		{"sandbox", `"enabled" or "disabled"`, text(&c.Sandbox, sandbox)},
+		{"auto_review", "true or false", truth(&c.AutoReview)},
+		{"add_dirs", `a list of absolute paths of folders, such as ["~/src/lib"]`, pathList(&c.AddDirs)},
 		{"copy_include", `a list of names, such as [".env"]`, func(decode func(any) error) error { return decode(&c.Copy.Include) }},
 		{"copy_files", "a number", count(&c.Copy.MaxFiles, 1, math.MaxInt32)},
 		{"copy_size", `a size such as "8GB"`, size(func(n int64) { c.Copy.MaxBytes = n }, 1, math.MaxInt64)},

@@ -22,7 +22,7 @@ func TestConfig(t *testing.T) {
 	home, err := os.UserHomeDir()
 	require.NoError(t, err)
 	const keys = "the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, parallel_turns, tell_rejections, " +
-		"commit_accepts, recap_size, keep_age, keep_sessions, keep_size, large_size, large_lines, isolation, isolation_of, copy_include, copy_files, copy_size, copies, copies_size, copies_age, ssh, remote_paths, remote_program, log_level"
+		"commit_accepts, recap_size, keep_age, keep_sessions, keep_size, large_size, large_lines, isolation, isolation_of, sandbox, auto_review, add_dirs, copy_include, copy_files, copy_size, copies, copies_size, copies_age, ssh, remote_paths, remote_program, log_level"
 	tests := []struct {
 		name, file string
 		want       Config
@@ -35,7 +35,8 @@ func TestConfig(t *testing.T) {
 			AgentToolTimeout: 90 * time.Minute, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, RecapSize: 2 << 10,
 			Keep: Retention{Age: 90 * 24 * time.Hour, Sessions: 500, Size: 3 << 30}, Large: diffs.Limits{MaxBytes: 1 << 20, MaxLines: 5000},
 			SSH: []string{"ssh", "-p", "2222"}, RemotePaths: []string{"/here=/there"}, RemoteProgram: "~/bin/cursord",
-			LogLevel:  slog.LevelDebug,
+			LogLevel: slog.LevelDebug,
+			Sandbox:  "enabled", AutoReview: true, AddDirs: []string{"/src/lib", filepath.Join(home, "lib")},
 			Isolation: "copy", IsolationOf: map[string]string{"/some/where": "none", filepath.Join(home, "no such"): "copy"},
 			Copy:   copytree.Options{Include: []string{".env", "web/node_modules"}, MaxFiles: 1000, MaxBytes: 1 << 30},
 			Copies: copytree.Bounds{Count: 3, Bytes: 5 << 30, Age: 48 * time.Hour},
@@ -56,6 +57,9 @@ func TestConfig(t *testing.T) {
 			large_size = "1MB"
 			large_lines = 5000
 			isolation = "copy"
+			sandbox = "enabled"
+			auto_review = true
+			add_dirs = ["/src/lib/", "~/lib"]
 			copy_include = [".env", "web/node_modules"]
 			copy_files = 1000
 			copy_size = "1GB"
@@ -103,6 +107,10 @@ func TestConfig(t *testing.T) {
 		{name: "a long age", file: `keep_age = "999999999d"`, err: `keep_age must be a duration`},
 		{name: "fewer than none", file: `keep_sessions = -1`, err: `keep_sessions must be a number, or 0 for no limit`},
 		{name: "an isolation", file: `isolation = "yes"`, err: `isolation must be "none" or "copy"`},
+		{name: "a sandbox", file: `sandbox = "on"`, err: `sandbox must be "enabled" or "disabled"`},
+		{name: "a review that is no truth", file: `auto_review = "yes"`, err: `auto_review must be true or false`},
+		{name: "a relative folder", file: `add_dirs = ["lib"]`, err: `add_dirs must be a list of absolute paths of folders`},
+		{name: "one folder", file: `add_dirs = "/lib"`, err: `add_dirs must be a list`},
 		{name: "a relative workspace", file: "[isolation_of]\n\"app\" = \"copy\"", err: `isolation_of must be a table of workspaces' absolute paths`},
 		{name: "a workspace's isolation", file: "[isolation_of]\n\"/app\" = \"yes\"", err: `isolation_of must be a table`},
 		{name: "one name", file: `copy_include = ".env"`, err: `copy_include must be a list of names`},

@@ -271,9 +271,9 @@ func (d *Daemon) Trust(root string, trusted bool) (string, error) {
 	})
 }
 
-func untrusted(root string) error {
+func untrusted(root string) *Error {
 	return &Error{
-		Kind: KindWorkspaceUntrusted, Message: root + " is not trusted: an agent there can run commands and change files",
+		Kind: KindWorkspaceUntrusted, Path: root, Message: root + " is not trusted: an agent there can run commands and change files",
 		Hint: `trust it with workspace/trust {"workspace": …, "trusted": true} or "cursord trust"`,
 	}
 }

@@ -24,7 +24,7 @@ func (w *workspace) run(t *liveTurn) {
 	t.ctx, t.cancel = ctx, cancel
 	settings := w.d.settings()
 	req := agent.Request{
-		Mode: string(turn.Mode), Force: turn.Force, Env: []string{turnMark(turn.ID), storeMark(w.d.store)},
+		Mode: string(turn.Mode), Force: turn.Force, Sandbox: turn.Sandbox, AutoReview: turn.AutoReview, Env: []string{turnMark(turn.ID), storeMark(w.d.store)},
 		IdleTimeout: settings.AgentIdleTimeout, ToolTimeout: settings.AgentToolTimeout,
 	}
 	if turn.Model != nil {
@@ -58,9 +58,12 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		out = withoutPlace(ctx, err)
 	} else {
 		watch := w.review.watchTurn(turn, at.tree, notice)
-		req.Bin, req.Dir = bin, at.tree.root
+		req.Bin, req.Dir, req.AddDirs = bin, at.tree.root, w.agentDirs(turn.AddDirs, at.tree)
 		build, settled := w.learnBuild(ctx, t, bin)
 		req.Version = build
+		if text := aboutDirs(w.root, turn.AddDirs, at.words != nil); text != "" && !t.dirsTold {
+			notice(text)
+		}
 		if req.Resume != "" && agent.ChatIsGone(req.Dir, req.Resume) {
 			notice(chatGone)
 		}

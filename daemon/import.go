@@ -264,6 +264,7 @@ func (im *importer) begin(s *sessions.Session) error {
 	im.session = s
 	s.Title = cutText(s.Title, titleMax)
 	s.Isolation, s.State = "none", sessions.SessionIdle
+	s.Sandbox, s.AutoReview, s.AddDirs = "", nil, nil // a file does not decide what agents here may do
 	if im.newIDs {
 		s.ID = newID()
 		return nil

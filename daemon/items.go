@@ -14,15 +14,16 @@ import (
 
 // A liveTurn is a turn that has not ended, or whose end is not stored yet. The loop owns it.
 type liveTurn struct {
-	session *liveSession
-	turn    *sessions.Turn // as last put
-	context []Context
-	alias   string                  // the workspace as the client has named it
-	recapOf string                  // the session whose transcript goes before the prompt, to a fresh chat; "": none
-	ctx     context.Context         // of a running turn
-	cancel  context.CancelCauseFunc // of ctx
-	waiters []*waiter
-	told    atomic.Int32 // batches that wait for the loop: what comes after them must too
+	session  *liveSession
+	turn     *sessions.Turn // as last put
+	context  []Context
+	dirsTold bool                    // people know what its added folders mean
+	alias    string                  // the workspace as the client has named it
+	recapOf  string                  // the session whose transcript goes before the prompt, to a fresh chat; "": none
+	ctx      context.Context         // of a running turn
+	cancel   context.CancelCauseFunc // of ctx
+	waiters  []*waiter
+	told     atomic.Int32 // batches that wait for the loop: what comes after them must too
 
 	items     int                   // given out so far
 	open      *liveText             // the text item that grows

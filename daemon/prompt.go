@@ -45,6 +45,9 @@ func (p *TurnParams) check() error {
 	if err := checkIsolation(p.Isolation); err != nil {
 		return err
 	}
+	if err := p.Permits.check(false); err != nil {
+		return err
+	}
 	size := len(p.Prompt)
 	for i, c := range p.Context {
 		size += len(c.Text) + len(c.Path) + len(c.Title)

@@ -53,11 +53,15 @@ func (p *SessionParams) apply(s *sessions.Session) {
 	if p.Mode != nil {
 		s.Mode = *p.Mode
 	}
+	p.Permits.apply(s)
 }
 
 func (p *SessionParams) check() error {
 	if p.Mode != nil && !validMode(*p.Mode) {
 		return invalid("mode", "must be agent, ask or plan")
+	}
+	if err := p.Permits.check(true); err != nil {
+		return err
 	}
 	if p.Title != nil && len(*p.Title) > titleMax {
 		return invalid("title", "is %d bytes long; %d are the most", len(*p.Title), titleMax)
@@ -170,6 +174,9 @@ func (d *Daemon) CreateSession(root string, p SessionParams) (*sessions.Session,
 	if err := p.check(); err != nil {
 		return nil, err
 	}
+	if err := p.Permits.resolve(w.root); err != nil {
+		return nil, err
+	}
 	return w.changeSession(func(c *commit) (*sessions.Session, error) {
 		s, err := w.newSession(p)
 		if err != nil {
@@ -190,6 +197,9 @@ func (d *Daemon) UpdateSession(id string, p SessionParams) (*sessions.Session, e
 	}
 	defer w.release()
 	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if err := p.Permits.resolve(w.root); err != nil {
 		return nil, err
 	}
 	return w.changeSession(func(c *commit) (*sessions.Session, error) {

@@ -49,7 +49,8 @@ func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions
 		return
 	}
 	d.tryDisk()
-	if !w.do(func() { w.startTurn(p, reply) }) {
+	perm := w.permits(&p)
+	if !w.do(func() { w.startTurn(p, perm, reply) }) {
 		fail(errStopped)
 	}
 }
@@ -82,7 +83,7 @@ func (d *Daemon) freeTurn(id string, who turnOwner) {
 	}
 }
 
-func (w *workspace) startTurn(p TurnParams, answer func(*sessions.Session, *sessions.Turn, error)) {
+func (w *workspace) startTurn(p TurnParams, perm permitted, answer func(*sessions.Session, *sessions.Turn, error)) {
 	reply := func(s *sessions.Session, t *sessions.Turn, err error) {
 		if w.turns[p.TurnID] == nil {
 			w.d.freeTurn(p.TurnID, w)
@@ -130,6 +131,10 @@ func (w *workspace) startTurn(p TurnParams, answer func(*sessions.Session, *sess
 		fail(untrusted(w.root))
 		return
 	}
+	if perm.err != nil {
+		fail(perm.err)
+		return
+	}
 	if _, err := w.d.findAgent(); err != nil {
 		fail(err)
 		return
@@ -151,11 +156,18 @@ func (w *workspace) startTurn(p TurnParams, answer func(*sessions.Session, *sess
 			fail(err)
 			return
 		}
+		if err := perm.forbids(made); err != nil {
+			fail(err)
+			return
+		}
 		s = *made
 		s.Title = titleOf(p.Prompt)
 		ls = &liveSession{session: &s}
 		w.sessions[s.ID] = ls
 	} else if err := keepsIsolation(ls.session, p.Isolation); err != nil {
+		fail(err)
+		return
+	} else if err := perm.forbids(ls.session); err != nil {
 		fail(err)
 		return
 	} else {
@@ -169,7 +181,7 @@ func (w *workspace) startTurn(p TurnParams, answer func(*sessions.Session, *sess
 	}
 	turn := &sessions.Turn{
 		ID: p.TurnID, SessionID: s.ID, Workspace: w.root, Prompt: p.Prompt, Model: s.Model, Mode: s.Mode,
-		Force: p.Force, Status: sessions.TurnQueued, CreatedAt: sessions.Now(),
+		Force: p.Force, Sandbox: perm.sandbox, AutoReview: perm.autoReview, AddDirs: perm.dirs, Status: sessions.TurnQueued, CreatedAt: sessions.Now(),
 	}
 	if turn.ID == "" {
 		turn.ID = newID()
@@ -180,7 +192,7 @@ func (w *workspace) startTurn(p TurnParams, answer func(*sessions.Session, *sess
 	if p.Mode != nil {
 		turn.Mode = *p.Mode
 	}
-	t := &liveTurn{session: ls, turn: turn, context: p.Context, recapOf: recapOf, alias: p.alias(), calls: map[string][]openCall{}}
+	t := &liveTurn{dirsTold: perm.told, session: ls, turn: turn, context: p.Context, recapOf: recapOf, alias: p.alias(), calls: map[string][]openCall{}}
 	w.turns[turn.ID] = t
 	w.queue = append(w.queue, t)
 	w.d.unfinished.Add(1)
@@ -203,7 +215,7 @@ func (w *workspace) startTurn(p TurnParams, answer func(*sessions.Session, *sess
 // names reports whether the parameters may be those that made t: a repeated request finds its turn, and another request
 // never gets a turn that may do more, or less, than it asked for.
 func (p *TurnParams) names(t *sessions.Turn) bool {
-	return p.Prompt == t.Prompt && p.Force == t.Force && (p.Mode == nil || *p.Mode == t.Mode)
+	return p.Prompt == t.Prompt && p.Force == t.Force && (p.Mode == nil || *p.Mode == t.Mode) && p.Permits.made(t)
 }
 
 // alias returns the name by which the client knows the workspace.

@@ -32,6 +32,7 @@ type ErrorData struct {
 	Kind      daemon.ErrorKind `json:"kind,omitempty"`
 	Hint      string           `json:"hint,omitempty"`      // what to do next
 	Field     string           `json:"field,omitempty"`     // of -32602: the wrong parameter
+	Path      string           `json:"path,omitempty"`      // of workspaceUntrusted: the folder that is to be trusted
 	Diff      *sessions.Diff   `json:"diff,omitempty"`      // of conflict: the present state
 	Supported []int            `json:"supported,omitempty"` // of initialize: the protocol versions there are
 	// Of unavailable: whether the request may have taken effect, although it is not known that it has.
@@ -39,7 +40,7 @@ type ErrorData struct {
 }
 
 func (d ErrorData) isZero() bool {
-	return d.Kind == "" && d.Hint == "" && d.Field == "" && d.Diff == nil && d.Supported == nil && d.MayHaveHappened == nil
+	return d.Kind == "" && d.Hint == "" && d.Field == "" && d.Path == "" && d.Diff == nil && d.Supported == nil && d.MayHaveHappened == nil
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -109,7 +110,7 @@ func wireError(err error) *Error {
 		e := &Error{
 			Code:    codeOf(core.Kind),
 			Message: err.Error(),
-			Data:    ErrorData{Kind: core.Kind, Hint: core.Hint, Field: core.Field, Diff: core.Diff},
+			Data:    ErrorData{Kind: core.Kind, Hint: core.Hint, Field: core.Field, Path: core.Path, Diff: core.Diff},
 		}
 		if core.Kind == daemon.KindUnavailable {
 			e.Data.MayHaveHappened = new(bool)

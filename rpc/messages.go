@@ -106,6 +106,9 @@ type SessionCreateParams struct {
 	Model          *string        `json:"model,omitempty"`
 	Mode           *sessions.Mode `json:"mode,omitempty"`
 	Isolation      *string        `json:"isolation,omitempty"`
+	Sandbox        *string        `json:"sandbox,omitempty"` // enabled, disabled, or default: as the configuration says
+	AutoReview     *bool          `json:"autoReview,omitempty"`
+	AddDirs        *[]string      `json:"addDirs,omitempty"`        // absolute, or relative to the workspace
 	AgentSessionID string         `json:"agentSessionId,omitempty"` // a chat that cursor-agent has
 }
 
@@ -149,11 +152,14 @@ type SessionImportParams struct {
 
 // SessionUpdateParams are the parameters of session/update; what is absent stays.
 type SessionUpdateParams struct {
-	SessionID string         `json:"sessionId"`
-	Title     *string        `json:"title,omitempty"`
-	Model     *string        `json:"model,omitempty"`
-	Mode      *sessions.Mode `json:"mode,omitempty"`
-	Isolation *string        `json:"isolation,omitempty"` // the session's own; another is refused
+	SessionID  string         `json:"sessionId"`
+	Title      *string        `json:"title,omitempty"`
+	Model      *string        `json:"model,omitempty"`
+	Mode       *sessions.Mode `json:"mode,omitempty"`
+	Isolation  *string        `json:"isolation,omitempty"` // the session's own; another is refused
+	Sandbox    *string        `json:"sandbox,omitempty"`   // enabled, disabled, or default: as the configuration says
+	AutoReview *bool          `json:"autoReview,omitempty"`
+	AddDirs    *[]string      `json:"addDirs,omitempty"` // absolute, or relative to the workspace
 }
 
 // SessionResult is a session.
@@ -173,16 +179,19 @@ type ItemResult struct {
 
 // TurnStartParams are the parameters of turn/start.
 type TurnStartParams struct {
-	Workspace string         `json:"workspace"`
-	SessionID string         `json:"sessionId,omitempty"` // absent: a new session
-	Prompt    string         `json:"prompt"`
-	Context   []Context      `json:"context,omitempty"`
-	Model     *string        `json:"model,omitempty"`
-	Mode      *sessions.Mode `json:"mode,omitempty"`
-	Isolation *string        `json:"isolation,omitempty"` // of the new session, else the session's own
-	Force     bool           `json:"force,omitempty"`
-	TurnID    string         `json:"turnId,omitempty"` // a name for the turn, so that the call may be repeated
-	Recap     bool           `json:"recap,omitempty"`  // begin a fresh chat with the session's transcript as context
+	Workspace  string         `json:"workspace"`
+	SessionID  string         `json:"sessionId,omitempty"` // absent: a new session
+	Prompt     string         `json:"prompt"`
+	Context    []Context      `json:"context,omitempty"`
+	Model      *string        `json:"model,omitempty"`
+	Mode       *sessions.Mode `json:"mode,omitempty"`
+	Isolation  *string        `json:"isolation,omitempty"` // of the new session, else the session's own
+	Force      bool           `json:"force,omitempty"`
+	Sandbox    *string        `json:"sandbox,omitempty"` // enabled or disabled
+	AutoReview *bool          `json:"autoReview,omitempty"`
+	AddDirs    *[]string      `json:"addDirs,omitempty"` // absolute, or relative to the workspace
+	TurnID     string         `json:"turnId,omitempty"`  // a name for the turn, so that the call may be repeated
+	Recap      bool           `json:"recap,omitempty"`   // begin a fresh chat with the session's transcript as context
 }
 
 // A Context is something put into the prompt beside the user's words. Which fields it has depends on Kind: file has

@@ -16,6 +16,7 @@ func (f *face) createSession(_ context.Context, p *SessionCreateParams) (Session
 	}
 	session, err := f.d.CreateSession(p.Workspace, daemon.SessionParams{
 		Title: p.Title, Model: p.Model, Mode: p.Mode, Isolation: isolation, AgentSessionID: p.AgentSessionID,
+		Permits: daemon.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
 	})
 	return SessionResult{session}, err
 }
@@ -60,6 +61,7 @@ func (f *face) updateSession(_ context.Context, p *SessionUpdateParams) (Session
 	}
 	session, err := f.d.UpdateSession(p.SessionID, daemon.SessionParams{
 		Title: p.Title, Model: p.Model, Mode: p.Mode, Isolation: isolation,
+		Permits: daemon.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
 	})
 	return SessionResult{session}, err
 }
@@ -103,6 +105,7 @@ func (p *TurnStartParams) core() (daemon.TurnParams, error) {
 	return daemon.TurnParams{
 		Workspace: p.Workspace, SessionID: p.SessionID, TurnID: p.TurnID, Prompt: p.Prompt,
 		Context: contexts, Model: p.Model, Mode: p.Mode, Isolation: isolation, Force: p.Force, Recap: p.Recap,
+		Permits: daemon.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
 	}, err
 }
 

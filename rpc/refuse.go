@@ -14,11 +14,8 @@ type refusal struct {
 // unbuilt are parameters of the protocol that decide what may be written, run or read, and that this build cannot
 // honour. Other parameters that a method does not know are ignored; to ignore these could do harm.
 var unbuilt = map[string]refusal{
-	"sandbox":    {message: "this build cannot choose the agent's sandbox", hint: "leave it out: the agent's own settings decide"},
-	"autoReview": {message: "this build cannot choose the agent's auto-review", hint: "leave it out: the agent's own settings decide"},
-	"addDirs":    {message: "this build cannot give the agent folders beside the workspace", hint: "leave it out, or open a folder that holds them all"},
-	"approvals":  {message: "this build cannot ask a person for approvals", hint: `leave it out; mode "ask" or "plan" lets the agent only read`},
-	"driver":     {message: `this build cannot run the agent by a driver other than "print"`, hint: "leave it out", except: `"print"`},
+	"approvals": {message: "this build cannot ask a person for approvals", hint: `leave it out; mode "ask" or "plan" lets the agent only read`},
+	"driver":    {message: `this build cannot run the agent by a driver other than "print"`, hint: "leave it out", except: `"print"`},
 }
 
 // ofTurns are parameters of turn/start alone that a client might expect to be kept for the session.

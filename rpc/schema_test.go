@@ -81,8 +81,11 @@ var wordsOf = map[string][]string{
 	"Joined.replaced":               {"no", "now", "later"},
 	"LogMessage.level":              {"error", "warning", "info", "debug"},
 	"Session.isolation":             {"none", "copy"},
+	"Session.sandbox":               {"enabled", "disabled"},
 	"SessionCreateParams.isolation": {"none", "copy"},
+	"SessionCreateParams.sandbox":   {"enabled", "disabled", "default"},
 	"SessionUpdateParams.isolation": {"none", "copy"},
+	"SessionUpdateParams.sandbox":   {"enabled", "disabled", "default"},
 	"SetTraceParams.value":          {"off", "messages", "verbose"},
 	"SubscribeParams.diffs":         {"full", "summary"},
 	"Todo.status":                   {"pending", "in_progress", "completed", "cancelled"},
@@ -90,7 +93,9 @@ var wordsOf = map[string][]string{
 		"lints", "question", "other"},
 	"TurnError.kind": {"agentFailed", "agentNotInstalled", "agentNotLoggedIn", "modelUnavailable", "usageLimit",
 		"workspaceUntrusted", "agentCrashed", "agentHung", "protocol", "tooLarge", "storage"},
+	"Turn.sandbox":              {"enabled", "disabled"},
 	"TurnStartParams.isolation": {"none", "copy"},
+	"TurnStartParams.sandbox":   {"enabled", "disabled"},
 }
 
 func words[T ~string](all ...T) *jsonschema.Schema {

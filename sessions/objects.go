@@ -59,7 +59,10 @@ type Session struct {
 	Title          string       `json:"title"`
 	Model          *string      `json:"model"`
 	Mode           Mode         `json:"mode"`
-	Isolation      string       `json:"isolation"` // "none" or "copy"
+	Isolation      string       `json:"isolation"`            // "none" or "copy"
+	Sandbox        string       `json:"sandbox,omitempty"`    // "enabled" or "disabled"; "": as the configuration says
+	AutoReview     *bool        `json:"autoReview,omitempty"` // nil: as the configuration says
+	AddDirs        []string     `json:"addDirs,omitempty"`    // absolute, without symlinks; none: as the configuration says
 	State          SessionState `json:"state"`
 	Turns          int          `json:"turns"`
 	CreatedAt      Time         `json:"createdAt"`
@@ -84,18 +87,21 @@ func (s TurnStatus) Final() bool { return s != TurnQueued && s != TurnRunning }
 
 // A Turn is one prompt and all the agent did about it.
 type Turn struct {
-	ID        string     `json:"id"`
-	SessionID string     `json:"sessionId"`
-	Workspace string     `json:"workspace"`
-	Prompt    string     `json:"prompt"`
-	Model     *string    `json:"model"`
-	Mode      Mode       `json:"mode"`
-	Force     bool       `json:"force"`
-	Status    TurnStatus `json:"status"`
-	Result    *string    `json:"result"`
-	Error     *TurnError `json:"error"`
-	Usage     *Usage     `json:"usage"`
-	RequestID string     `json:"requestId,omitempty"`
+	ID         string     `json:"id"`
+	SessionID  string     `json:"sessionId"`
+	Workspace  string     `json:"workspace"`
+	Prompt     string     `json:"prompt"`
+	Model      *string    `json:"model"`
+	Mode       Mode       `json:"mode"`
+	Force      bool       `json:"force"`
+	Sandbox    string     `json:"sandbox,omitempty"`    // "enabled" or "disabled"; "": the agent's own settings decide
+	AutoReview bool       `json:"autoReview,omitempty"` // what would be asked for, a classifier of the agent's decides
+	AddDirs    []string   `json:"addDirs,omitempty"`    // folders beside the workspace; absolute, without symlinks
+	Status     TurnStatus `json:"status"`
+	Result     *string    `json:"result"`
+	Error      *TurnError `json:"error"`
+	Usage      *Usage     `json:"usage"`
+	RequestID  string     `json:"requestId,omitempty"`
 	// AgentVersion is the build of the agent that ran, as it names itself; "" before it ran or where it does not say.
 	AgentVersion string `json:"agentVersion,omitempty"`
 	CreatedAt    Time   `json:"createdAt"`

@@ -1,0 +1,284 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/sessions"
+)
+
+// Permits is what an agent may do beside what mode and force say. A nil member leaves it to the session, which leaves it
+// to the configuration, which leaves it to the agent's own settings.
+type Permits struct {
+	Sandbox    *string   // "enabled" or "disabled"; of a session also "default", which is as if it had never named one
+	AutoReview *bool     // whether a classifier of the agent's decides what would be asked for
+	AddDirs    *[]string // folders beside the workspace, absolute or relative to it; of a session, none is as if it had named none
+}
+
+const (
+	sandboxOn      = "enabled"
+	sandboxOff     = "disabled"
+	sandboxDefault = "default"
+
+	addDirsMax = 32
+)
+
+func sandbox(s string) (string, error) {
+	if s != sandboxOn && s != sandboxOff {
+		return "", errors.New("unknown sandbox")
+	}
+	return s, nil
+}
+
+// pathList reads the configuration's list of absolute paths; they may be below "~".
+func pathList(to *[]string) func(func(any) error) error {
+	return func(decode func(any) error) error {
+		var list []string
+		if err := decode(&list); err != nil {
+			return err
+		}
+		if len(list) > addDirsMax {
+			return errors.New("too many")
+		}
+		for i, path := range list {
+			path, err := executable(path)
+			if err != nil || !filepath.IsAbs(path) {
+				return errors.New("not an absolute path")
+			}
+			list[i] = filepath.Clean(path)
+		}
+		*to = list
+		return nil
+	}
+}
+
+// check validates what does not depend on the disk.
+func (p *Permits) check(ofSession bool) error {
+	if p.Sandbox != nil {
+		if _, err := sandbox(*p.Sandbox); err != nil && (!ofSession || *p.Sandbox != sandboxDefault) {
+			if ofSession {
+				return invalid("sandbox", `must be "enabled", "disabled" or "default"`)
+			}
+			return invalid("sandbox", `must be "enabled" or "disabled"`)
+		}
+	}
+	if p.AddDirs == nil {
+		return nil
+	}
+	if n := len(*p.AddDirs); n > addDirsMax {
+		return invalid("addDirs", "has %d folders; %d are the most", n, addDirsMax)
+	}
+	for i, dir := range *p.AddDirs {
+		field := fmt.Sprintf("addDirs[%d]", i)
+		if dir == "" {
+			return invalid(field, "must not be empty")
+		}
+		if err := noNUL(field, dir); err != nil {
+			return err
+		}
+		if why := TooLong(dir); why != "" {
+			return invalid(field, "%s", why)
+		}
+	}
+	return nil
+}
+
+// resolve makes the folders absolute paths without symlinks. They must be there.
+func (p *Permits) resolve(root string) error {
+	if p.AddDirs == nil {
+		return nil
+	}
+	dirs, err := resolveDirs(root, *p.AddDirs)
+	p.AddDirs = &dirs
+	return err
+}
+
+// apply gives a session what p names.
+func (p *Permits) apply(s *sessions.Session) {
+	if p.Sandbox != nil {
+		if s.Sandbox = *p.Sandbox; s.Sandbox == sandboxDefault {
+			s.Sandbox = ""
+		}
+	}
+	if p.AutoReview != nil {
+		s.AutoReview = p.AutoReview
+	}
+	if p.AddDirs != nil {
+		s.AddDirs = *p.AddDirs
+	}
+}
+
+// made reports whether p may be what made a turn; its folders are resolved.
+func (p *Permits) made(t *sessions.Turn) bool {
+	return (p.Sandbox == nil || *p.Sandbox == t.Sandbox) && (p.AutoReview == nil || *p.AutoReview == t.AutoReview) &&
+		(p.AddDirs == nil || slices.Equal(*p.AddDirs, t.AddDirs))
+}
+
+// resolveDirs returns absolute paths without symlinks, each once, and none for root itself, which needs no adding. The error
+// is about the first that is no folder; the list then has its path as it would be.
+func resolveDirs(root string, dirs []string) (list []string, err error) {
+	for i, dir := range dirs {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(root, dir)
+		}
+		dir = filepath.Clean(dir)
+		real, openErr := filepath.EvalSymlinks(dir)
+		if openErr != nil {
+			real = dir
+		}
+		if err == nil {
+			err = checkDir(fmt.Sprintf("addDirs[%d]", i), dir, real, openErr)
+		}
+		if real != root && !slices.Contains(list, real) {
+			list = append(list, real)
+		}
+	}
+	return list, err
+}
+
+func checkDir(field, dir, real string, err error) error {
+	var info os.FileInfo
+	if err == nil {
+		info, err = os.Stat(real)
+	}
+	if err != nil {
+		return invalid(field, "%s cannot be opened: %v", dir, pathCause(err))
+	}
+	if !info.IsDir() {
+		return invalid(field, "%s is not a directory", dir)
+	}
+	return nil
+}
+
+// A permitted is what a turn may do, found out before the loop has it: that takes the disk.
+type permitted struct {
+	sandbox    string
+	autoReview bool
+	dirs       []string // resolved
+	told       bool     // people know already what the folders mean: the turn before had the same
+	err        error    // why there can be no such turn; a repetition of one that there is already is served all the same
+}
+
+// permits finds out what a turn may do, by its own parameters, its session's and the configuration's. It resolves p's folders.
+func (w *workspace) permits(p *TurnParams) permitted {
+	var before []string
+	config := w.d.settings()
+	perm := permitted{sandbox: config.Sandbox, autoReview: config.AutoReview}
+	dirs, from := config.AddDirs, "by the setting add_dirs"
+	if p.SessionID != "" {
+		if s, err := w.d.store.Session(p.SessionID); err == nil && s.Workspace == w.root { // else the loop says what is wrong
+			if s.Sandbox != "" {
+				perm.sandbox = s.Sandbox
+			}
+			if s.AutoReview != nil {
+				perm.autoReview = *s.AutoReview
+			}
+			if len(s.AddDirs) > 0 {
+				dirs, from = s.AddDirs, "by its session"
+			}
+		}
+		if last, err := w.d.store.LastTurn(p.SessionID); err == nil && last != nil {
+			before = last.AddDirs
+		}
+	}
+	if p.Permits.Sandbox != nil {
+		perm.sandbox = *p.Permits.Sandbox
+	}
+	if p.Permits.AutoReview != nil {
+		perm.autoReview = *p.Permits.AutoReview
+	}
+	if p.Permits.AddDirs != nil {
+		dirs, from = *p.Permits.AddDirs, ""
+	}
+	perm.dirs, perm.err = resolveDirs(w.root, dirs)
+	perm.told = slices.Equal(before, perm.dirs)
+	if p.Permits.AddDirs != nil {
+		p.Permits.AddDirs = &perm.dirs
+	}
+	if e := (*Error)(nil); from != "" && errors.As(perm.err, &e) {
+		e.Message += " (added " + from + ")"
+		e.Hint = "put it there again, or start the turn with addDirs of its own"
+	}
+	if perm.err == nil {
+		perm.err = w.trustsAll(perm.dirs)
+	}
+	if p.Force && perm.sandbox == sandboxOn {
+		e := invalid("force", `does not go with sandbox "enabled": force turns the agent's sandbox off`)
+		e.Hint = `leave one of them out; sandbox "disabled" overrides that of the session and of the configuration`
+		perm.err = e
+	}
+	return perm
+}
+
+// trustsAll refuses folders beside the workspace that nobody has trusted. What is in the workspace is the agent's to work in
+// already.
+func (w *workspace) trustsAll(dirs []string) error {
+	for _, dir := range dirs {
+		if _, inside := within(w.root, dir); inside {
+			continue
+		}
+		if rec, err := w.d.store.Workspace(dir); err == nil && rec.Trusted {
+			continue
+		}
+		e := untrusted(dir)
+		e.Field = "addDirs"
+		return e
+	}
+	return nil
+}
+
+// forbids refuses folders by which an agent in a copy would work in what it is a copy of.
+func (perm *permitted) forbids(s *sessions.Session) error {
+	if s.Isolation != isolationCopy {
+		return nil
+	}
+	for _, dir := range perm.dirs {
+		if _, holds := within(dir, s.Workspace); holds {
+			e := invalid("addDirs", "%s holds the workspace, in which the agent of an isolated session does not work", dir)
+			e.Hint = `add a folder that does not hold it, or begin a session with isolation "none"`
+			return e
+		}
+	}
+	return nil
+}
+
+// agentDirs returns the folders that an agent is given which works in tree: those of the workspace are those of the tree.
+func (w *workspace) agentDirs(dirs []string, tree *worktree) []string {
+	var list []string
+	for _, dir := range dirs {
+		if rel, inside := within(w.root, dir); inside && tree.root != w.root {
+			dir = filepath.Join(tree.root, filepath.FromSlash(rel))
+			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+				continue // of what git ignores the copy has nothing
+			}
+		}
+		list = append(list, dir)
+	}
+	return list
+}
+
+// aboutDirs says what it means that the agent may work in folders beside the workspace; "" if there are none.
+func aboutDirs(root string, dirs []string, isolated bool) string {
+	beside := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool {
+		_, inside := within(root, dir)
+		return inside
+	})
+	if len(beside) == 0 {
+		return ""
+	}
+	const most = 5
+	more := ""
+	if n := len(beside); n > most {
+		beside, more = beside[:most], fmt.Sprintf(" and %d more", n-most)
+	}
+	text := "The agent may also work in " + strings.Join(beside, ", ") + more + ". What it changes there cannot be rejected here: " +
+		"its edits are listed and can be looked at, and changes by its commands are not even listed."
+	if isolated {
+		text += " The copy of this session does not cover these folders: it writes to them directly."
+	}
+	return shown(text)
+}
