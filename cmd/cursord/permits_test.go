@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -255,4 +256,25 @@ func TestImportedPermits(t *testing.T) {
 	require.Empty(t, out.Session.Sandbox)
 	require.Nil(t, out.Session.AutoReview)
 	require.Empty(t, out.Session.AddDirs)
+}
+
+// TestPermitsThatABuildLacks has a build of the agent that does not know an option: the turn fails, and is never done
+// without it.
+func TestPermitsThatABuildLacks(t *testing.T) {
+	w := newWorld(t)
+	lib := w.folder("lib")
+	cursord, err := exec.LookPath("cursord")
+	require.NoError(t, err)
+	w.put("../agent", "#!/bin/sh\nexec "+cursord+" fake-agent --build 2026.02 \"$@\"\n")
+	w.start()
+	e := w.opens()
+	e.trusts(lib)
+	for option, params := range map[string]obj{
+		"--auto-review": {"autoReview": true}, "--add-dir": {"addDirs": []string{lib}},
+	} {
+		turn := e.turn(params)
+		require.Equal(t, sessions.TurnFailed, turn.Status)
+		require.Contains(t, turn.Error.Message, "does not know the option "+option)
+		require.NotEmpty(t, turn.Error.Hint)
+	}
 }
