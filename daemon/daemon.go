@@ -18,6 +18,7 @@ import (
 	"cursord/agent"
 	"cursord/agent/hooks"
 	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/savewatch"
 	"cursord/sessions"
 )
 
@@ -61,6 +62,7 @@ type Daemon struct {
 	lag         lags
 	board       *board
 	watching    watchLimits
+	saves       savewatch.Watch // of files that open calls name
 	unloadAfter time.Duration
 	fault       func(Step) error
 	stopping    chan struct{} // closed by Stop

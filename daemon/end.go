@@ -79,6 +79,7 @@ func (d *Daemon) Close() error {
 	}
 	d.builds.keep()
 	d.copies.close()
+	d.saves.Close()
 	unstored := d.store.Unstored()
 	err := d.store.Close()
 	if trouble := d.store.Trouble(); trouble != nil && unstored != "" {

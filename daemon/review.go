@@ -87,6 +87,7 @@ func newReviewer(w *workspace) (*reviewer, error) {
 	}
 	r.later.init()
 	r.trees = []*worktree{newWorktree(w.root, "", r.windowClosed)}
+	r.shared().calls.watch = &w.d.saves
 	if err := r.loadReviews(); err != nil {
 		return nil, err
 	}

@@ -85,13 +85,33 @@ type spot struct {
 
 // An namedCall is a call in the ledger of the tree whose files it names.
 type namedCall struct {
-	tree *worktree
-	call *attribution.Call
+	tree    *worktree
+	call    *attribution.Call
+	watched []string // of the files
+}
+
+// openNamed enters a call in the ledger, and has its files watched.
+func openNamed(in *worktree, paths []string, src diffs.Source) namedCall {
+	o := namedCall{tree: in, call: in.ledger.Open(paths, src)}
+	for _, p := range paths {
+		if in.calls.begin(p) {
+			o.watched = append(o.watched, p)
+		}
+	}
+	return o
 }
 
 func (o namedCall) close() {
-	o.tree.ledger.Close(o.call)
+	o.leave()
 	o.tree.closed()
+}
+
+// leave is close without telling the reviewer.
+func (o namedCall) leave() {
+	for _, p := range o.watched {
+		o.tree.calls.end(p)
+	}
+	o.tree.ledger.Close(o.call)
 }
 
 // watchTurn begins to watch a turn whose agent works in a tree; say tells people something in its transcript.
@@ -212,7 +232,7 @@ func (t *turnWatch) begin(call *agent.Call) {
 			}
 		}
 		if len(names) > 0 && (len(w.open) == 0 || w.open[0].tree != in) {
-			w.open = append(w.open, namedCall{in, in.ledger.Open(names, t.source(diffs.ViaEdit))})
+			w.open = append(w.open, openNamed(in, names, t.source(diffs.ViaEdit)))
 		}
 	}
 	for i := range w.files {
@@ -244,6 +264,7 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 		}
 		if writes(call.Name) {
 			f.via, f.end = diffs.ViaEdit, s.tree.ledger.Ends(s.path, f.at)
+			f.saves = s.tree.calls.saves(s.path)
 		}
 		if s.tree != t.tree {
 			f.start, f.beside = emptySnapshot(s.tree.root), w.by(s)
@@ -332,7 +353,7 @@ func (t *turnWatch) endCalls() {
 	t.r.call(func() {
 		t.r.agentWrote(files, sources)
 		for _, o := range open {
-			o.tree.ledger.Close(o.call)
+			o.leave()
 		}
 		t.r.takeInEnded()
 		t.r.refreshLate()
@@ -349,6 +370,7 @@ func (t *turnWatch) unfinished(c *watchedCall) (files []written) {
 		if was.tree != t.tree {
 			f.start, f.beside = emptySnapshot(was.tree.root), was.by
 		}
+		f.saves = was.tree.calls.saves(was.path)
 		if !f.after.same(was.before) && t.r.w.d.docs.typed(was.tree.absolute(was.path), f.after) == nil {
 			files = append(files, f)
 		}

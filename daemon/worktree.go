@@ -22,6 +22,7 @@ type worktree struct {
 	session string // whose copy it is; "" is the work tree
 	work    string // where the work tree is
 	ledger  attribution.Ledger
+	calls   callFiles
 	closed  func() // called when a call has ended that names files; must not block
 
 	// Owned by the reviewer's goroutine. A turn reads root and copy, which stay while it runs.
@@ -85,6 +86,7 @@ func (t *worktree) isolated() bool { return t.session != "" }
 
 func newWorktree(work, session string, closed func()) *worktree {
 	t := &worktree{session: session, work: work, files: map[string]*file{}, closed: closed}
+	t.calls.tree = t
 	if session == "" {
 		t.root = work
 	}

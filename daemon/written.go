@@ -16,6 +16,7 @@ type written struct {
 	change agent.FileChange
 	at     int64 // the moment before after was read
 	after  image // the disk at the call's end
+	saves  int   // how often the file had been saved by then
 	via    diffs.Via
 	edit   bool // a text that the call does not report may be an empty one
 	start  *snapshot
@@ -69,7 +70,7 @@ func (r *reviewer) takeIn(wr *written) {
 			rep.Source.Via = diffs.ViaUnknown
 		}
 	}
-	story := attribution.Story{Looks: looks, Reports: reports, Disk: wr.after.Content, Beside: wr.beside}
+	story := attribution.Story{Looks: looks, Reports: reports, Disk: wr.after.Content, Saves: wr.saves, Beside: wr.beside}
 	if start, seen := wr.startAt(); seen && (f == nil || !f.review.Pending()) {
 		story.Last = &start
 	} else if f != nil {
@@ -150,6 +151,7 @@ func (r *reviewer) takeInEnded() {
 				continue // the copy is gone
 			}
 			wr.after = t.read(path)
+			wr.saves = t.calls.saves(path)
 			r.takeIn(wr)
 		}
 	}

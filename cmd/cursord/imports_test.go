@@ -15,7 +15,7 @@ var internalImports = map[string][]string{
 	"cursord/agent/hooks":                 {},
 	"cursord/diffs":                       {},
 	"cursord/sessions":                    {},
-	"cursord/daemon":                      {"cursord/agent", "cursord/agent/hooks", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/daemon/internal/attribution", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat"},
+	"cursord/daemon":                      {"cursord/agent", "cursord/agent/hooks", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/daemon/internal/attribution", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch"},
 	"cursord/daemon/copytree":             {"cursord/daemon/internal/askgit", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat"},
 	"cursord/daemon/internal":             {},
 	"cursord/daemon/internal/attribution": {"cursord/diffs"},
@@ -30,7 +30,7 @@ var internalImports = map[string][]string{
 var restricted = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":       {"cursord/rpc"},
 	"go.etcd.io/bbolt":                      {"cursord/sessions"},
-	"github.com/fsnotify/fsnotify":          {"cursord/daemon"},
+	"github.com/fsnotify/fsnotify":          {"cursord/daemon", "cursord/daemon/internal/savewatch"}, // there for systems without inotify
 	"znkr.io/diff":                          {"cursord/diffs"},
 	"znkr.io/diff/textdiff":                 {"cursord/diffs"},
 	"github.com/spf13/cobra":                {"cursord/cmd/cursord"},
@@ -45,7 +45,7 @@ var restricted = map[string][]string{
 	"github.com/mattn/go-isatty":            {"cursord/cmd/cursord"},
 	"net/http":                              {},
 	"github.com/oklog/ulid/v2":              {"cursord/daemon", "cursord/sessions", "cursord/cmd/cursord"},
-	"golang.org/x/sys/unix":                 {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/internal/filestat", "cursord/sessions", "cursord/cmd/cursord"},
+	"golang.org/x/sys/unix":                 {"cursord/agent", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/sessions", "cursord/cmd/cursord"},
 }
 
 // TestImportTable holds the packages to the order in ARCHITECTURE.md.

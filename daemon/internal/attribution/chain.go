@@ -35,6 +35,7 @@ type Story struct {
 	Looks   []Look         // since then, the oldest first: when calls began, and when editors reported
 	Reports []Report       // of the calls that ended, in the order of their ends
 	Disk    diffs.Content  // what the path holds now
+	Saves   int            // how often somebody is known to have saved the path while the calls were open; 0: nobody counted
 	Beside  *diffs.Source  // who else may have written meanwhile, such as an open command; nil: people
 }
 
@@ -49,9 +50,17 @@ type Step struct {
 //
 // For a call that reports both texts of its edit the chain is last → before → after: the first part is a person's (or
 // Beside's), the second the agent's. What the disk holds beyond the last report is not in the chain, since whoever
-// reads the file next finds it; a call that does not report what it left has left what is on the disk.
+// reads the file next finds it; a call that does not report what it left has left what is on the disk. Where more was
+// saved while such a call was open than calls and editors account for, nobody knows whose that is (via "unknown").
 func Chain(s Story) (steps []Step, known bool) {
-	c := chain{agents: s.Agents, disk: s.Disk, beside: s.Beside, looks: slices.Clone(s.Looks)}
+	c := chain{agents: s.Agents, disk: s.Disk, beside: s.Beside, others: s.Beside, looks: slices.Clone(s.Looks)}
+	explained := len(s.Reports)
+	for _, l := range s.Looks {
+		if l.Person {
+			explained++
+		}
+	}
+	c.saves, c.crowded = s.Saves, s.Saves > explained
 	if s.Last != nil {
 		c.begin(*s.Last)
 	}
@@ -76,7 +85,12 @@ type chain struct {
 	agents bool // as in Story
 	looks  []Look
 	disk   diffs.Content
-	beside *diffs.Source
+	beside *diffs.Source // who may have changed the path before the next report
+	others *diffs.Source // Story.Beside
+
+	silent  int  // calls so far that do not say what they left and whose changes have not been seen
+	saves   int  // as in Story
+	crowded bool // somebody else has saved the path as well
 }
 
 func (c *chain) begin(first diffs.Content) { c.steps, c.known = []Step{{Content: first}}, true }
@@ -149,6 +163,9 @@ func (c *chain) edit(r Report, later []Report) {
 	}
 	c.dropTorn(before, after)
 	split := c.split(r, before, after, later)
+	if now := c.now(); c.silent > 0 && c.beside != nil && now != nil && before != nil && c.changes(c.looks[:split], *before) > c.silent {
+		c.beside = perhaps(*c.beside)
+	}
 	for _, l := range c.looks[:split] {
 		c.step(l.Content, c.author(l))
 	}
@@ -167,35 +184,6 @@ func (c *chain) edit(r Report, later []Report) {
 		return
 	}
 	c.step(after, &r.Source)
-}
-
-// unreported adds the edit of a call that does not say what it left. It began when the path was first looked at; but for
-// what editors report, all since then may be its work.
-func (c *chain) unreported(r Report, last bool) {
-	if len(c.looks) > 0 && !r.precedes(c.looks[0]) && torn(c.looks[0].Content, c.now(), c.disk, false) {
-		c.looks = c.looks[1:]
-	}
-	if len(c.looks) > 0 && !r.precedes(c.looks[0]) && (c.now() == nil || !same(c.looks[0].Content, c.disk)) {
-		c.step(c.looks[0].Content, c.author(c.looks[0]))
-		c.looks = c.looks[1:]
-	}
-	if !last { // the next report tells more
-		c.beside = &r.Source
-		return
-	}
-	if c.now() == nil {
-		c.steps = []Step{{c.disk, &r.Source}}
-		return
-	}
-	for i, l := range c.looks {
-		if l.Person {
-			c.step(l.Content, nil)
-		} else if i+1 < len(c.looks) {
-			c.step(l.Content, &r.Source)
-		}
-	}
-	c.looks = nil
-	c.step(c.disk, &r.Source)
 }
 
 func (c *chain) author(l Look) *diffs.Source {

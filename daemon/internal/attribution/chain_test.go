@@ -3,6 +3,8 @@ package attribution
 import (
 	"bufio"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,7 +24,8 @@ import (
 // last is what was taken in before ("?": nothing is known; with "*" behind it, as an agent's). A look with "p:" is one that an editor reports. A report is
 // BEFORE>AFTER (a look with "'" was taken when the first call had ended), with "?" for what it does not say; "d:" marks the deletion of the file, "w:" a tool that leaves nothing out,
 // and "2:" the second of two calls. Pending lists the lines of hunks; those of the second call have "2" behind them.
-// The row "beside" in front of the disk has a command open.
+// "beside" in front of the disk has a command open, and "3x" has three saves counted. A "?" behind a hunk says that it may be
+// a person's.
 func TestChain(t *testing.T) {
 	f, err := os.Open("testdata/chain.txt")
 	require.NoError(t, err)
@@ -87,6 +90,11 @@ func checkRow(t *testing.T, line string) {
 	disk, beside := strings.CutPrefix(cols[3], "beside ")
 	if beside {
 		s.Beside = &command
+	}
+	if count, rest, counted := strings.Cut(disk, "x "); counted {
+		n, err := strconv.Atoi(count)
+		require.NoError(t, err)
+		s.Saves, disk = n, rest
 	}
 	s.Disk = content(disk)
 
@@ -208,6 +216,9 @@ func pending(r *diffs.Review) string {
 		}
 		if by != "1" {
 			b.WriteString("/" + by)
+		}
+		if slices.ContainsFunc(h.Sources, func(s diffs.Source) bool { return s.Via == diffs.ViaUnknown }) {
+			b.WriteString("?")
 		}
 		hunks = append(hunks, b.String())
 	}

@@ -27,6 +27,7 @@ type named struct {
 	reports []Report
 	held    int     // bytes in looks
 	ended   []int64 // when calls did
+	saves   int     // how often somebody saved it
 }
 
 // A Call is an entry of a Ledger. Its fields are guarded by the ledger's mutex.
@@ -181,12 +182,31 @@ func (l *Ledger) Ends(path string, at int64) int {
 	return len(n.ended)
 }
 
+// Saved notes that somebody has saved a path n times more; without a call that names it, it does nothing.
+func (l *Ledger) Saved(path string, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if known := l.paths[path]; known != nil {
+		known.saves += n
+	}
+}
+
+// Saves returns how often somebody is known to have saved a path while calls have been open that name it.
+func (l *Ledger) Saves(path string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := l.paths[path]; n != nil {
+		return n.saves
+	}
+	return 0
+}
+
 // Wrote says that a decision has written a path: what was seen there before is of no use any more.
 func (l *Ledger) Wrote(path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n := l.paths[path]; n != nil {
-		n.looks, n.held = nil, 0
+		n.looks, n.held, n.saves = nil, 0, 0
 	}
 }
 
@@ -207,7 +227,7 @@ func (l *Ledger) TakeIn(path string) (looks []Look, reports []Report, ok bool) {
 		return nil, nil, false
 	}
 	looks, reports = n.looks, n.reports
-	n.looks, n.reports, n.held, n.ended = nil, nil, 0, nil
+	n.looks, n.reports, n.held, n.ended, n.saves = nil, nil, 0, nil, 0
 	if len(n.calls) == 0 {
 		delete(l.paths, path)
 	}

@@ -191,6 +191,31 @@ func TestADecisionWritesInACall(t *testing.T) {
 	require.Empty(t, looks)
 }
 
+// TestSavesOfNamedFiles counts saves from the first open call that names a path until what was noted of it is taken in.
+func TestSavesOfNamedFiles(t *testing.T) {
+	var l Ledger
+	l.Saved("f", 1)
+	require.Zero(t, l.Saves("f"), "no call names it")
+	first, second := l.Open([]string{"f"}, one), l.Open([]string{"f"}, two)
+	l.Saved("f", 1)
+	l.Report("f", Report{Source: one})
+	l.Close(first)
+	l.Saved("f", 2)
+	require.Equal(t, 3, l.Saves("f"))
+	l.Wrote("f")
+	require.Zero(t, l.Saves("f"), "a decision has written it")
+	l.Saved("f", 1)
+	third := l.Open([]string{"f"}, one)
+	l.Silence(third)
+	l.Report("f", Report{Source: two})
+	l.Close(second)
+	_, _, ok := l.TakeIn("f")
+	require.True(t, ok)
+	require.Zero(t, l.Saves("f"), "taken in")
+	l.Close(third)
+	require.Empty(t, l.paths)
+}
+
 // TestLooksAreBounded looks at a huge file that changes again and again: the first look stays, and the last.
 func TestLooksAreBounded(t *testing.T) {
 	var l Ledger

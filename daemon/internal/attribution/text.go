@@ -177,6 +177,42 @@ func share(from, text string, counts func(line int) bool) (n int) {
 	return n
 }
 
+// withLost returns a text with the lines that it was seen to get and that are gone by now: they were overwritten.
+func withLost(text, seen, now diffs.Content) diffs.Content {
+	if !isText(text) || !isText(seen) || !isText(now) {
+		return text
+	}
+	gone := map[int]bool{} // lines of seen
+	for _, e := range diffs.LineEdits(string(seen.Data), string(now.Data)) {
+		for i := e.From; i < e.To; i++ {
+			gone[i] = true
+		}
+	}
+	lines := lineList(string(text.Data))
+	var b strings.Builder
+	at, line := 0, 0 // lines of text, and of seen
+	for _, e := range diffs.LineEdits(string(text.Data), string(seen.Data)) {
+		line += e.From - at
+		b.WriteString(strings.Join(lines[at:e.From], ""))
+		var lost []string
+		got := lineList(e.Text)
+		for _, l := range got {
+			if gone[line] {
+				lost = append(lost, l)
+			}
+			line++
+		}
+		if len(lost) == 0 || len(lost) < len(got) { // the lines before are in what is there now
+			b.WriteString(strings.Join(lines[e.From:e.To], ""))
+		}
+		b.WriteString(strings.Join(lost, ""))
+		at = e.To
+	}
+	b.WriteString(strings.Join(lines[at:], ""))
+	text.Data = []byte(b.String())
+	return text
+}
+
 // lineCount counts a last line without LF as well.
 func lineCount(text string) int {
 	n := strings.Count(text, "\n")

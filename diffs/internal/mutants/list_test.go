@@ -148,6 +148,26 @@ func disk() []mutant {
 			old: "return !slices.ContainsFunc(reports, func(other Report) bool { return r.follows(other) })", now: "return true",
 		},
 		{
+			name: "a call that reports nothing has made every save", file: "daemon/internal/attribution/chain.go",
+			old: "s.Saves, s.Saves > explained", now: "s.Saves, false && s.Saves > explained",
+		},
+		{
+			name: "an editor's save is not accounted for", file: "daemon/internal/attribution/chain.go",
+			old: "			explained++", now: "			explained += 0",
+		},
+		{
+			name: "a call that reports nothing has made every text", file: "daemon/internal/attribution/silent.go",
+			old: "c.changes(c.looks, c.disk) > c.silent", now: "false",
+		},
+		{
+			name: "what was overwritten leaves no trace", file: "daemon/internal/attribution/silent.go",
+			old: "c.step(withLost(*c.now(), l.Content, c.disk), c.others)", now: "break",
+		},
+		{
+			name: "a first look is always of before the call", file: "daemon/internal/attribution/silent.go",
+			old: "return n > 1 && c.saves >= n", now: "return false",
+		},
+		{
 			name: "reports have the agent's line ends", file: "daemon/internal/attribution/text.go",
 			old: "if crlf == 0 {", now: "if true {",
 		},

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon"
+	"cursord/sessions"
+)
+
+// TestSavesInACallThatReportsNothing has persons save a file while an edit call is open that does not say what it read and left.
+// Alone, what changes is the agent's; beside persons, nobody knows, and no bulk reject touches it.
+func TestSavesInACallThatReportsNothing(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("saves are counted on Linux only")
+	}
+	before := numbered(20, nil)
+	agents := numbered(20, map[int]string{5: "agent\n"})
+	both := numbered(20, map[int]string{5: "agent\n", 15: "mine\n"})
+	mine := numbered(20, map[int]string{15: "mine\n"})
+	inPlace := func(path, text string) error { return os.WriteFile(path, []byte(text), 0o644) }
+	renamed := func(path, text string) error {
+		if err := os.WriteFile(path+"~", []byte(text), 0o644); err != nil {
+			return err
+		}
+		return os.Rename(path+"~", path)
+	}
+	anew := func(path, text string) error {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+		return inPlace(path, text)
+	}
+	type save struct {
+		how  func(path, text string) error
+		text string
+	}
+	for _, c := range []struct {
+		name  string
+		first []save // before the agent writes
+		agent string
+		then  []save // after that
+		via   string
+		hunks string // the lines that are listed
+	}{
+		{"nobody else", nil, agents, nil, "edit", "-line 5 +agent"},
+		{"after the write, in place", nil, agents, []save{{inPlace, both}}, "unknown", "-line 5 +agent -line 15 +mine"},
+		{"after the write, by rename", nil, agents, []save{{renamed, both}}, "unknown", "-line 5 +agent -line 15 +mine"},
+		{"after the write, removed and made anew", nil, agents, []save{{anew, both}}, "unknown", "-line 5 +agent -line 15 +mine"},
+		{"before the write", []save{{inPlace, mine}}, both, nil, "unknown", "-line 5 +agent -line 15 +mine"},
+		{"before the write, by rename", []save{{renamed, mine}}, both, nil, "unknown", "-line 5 +agent -line 15 +mine"},
+		{"before and after", []save{{inPlace, mine}}, both, []save{{inPlace, both + "more\n"}}, "unknown", "-line 5 +agent -line 15 +mine +more"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put("f", before)
+			script := edits("e", "f", "", "")
+			script[1] = fmt.Sprintf(`{"fake":"write","path":"f","text":%q}`, c.agent)
+			w.plays(lines([]string{script[0], waits("go"), script[1], execs("touch ../written"), waits("end"), script[2]})...)
+			w.start()
+			e := w.opens()
+			turn := e.asks(nil)
+			e.calls(turn.ID)
+			for _, s := range c.first {
+				require.NoError(t, s.how(w.path("f"), s.text))
+			}
+			w.put("../go", "")
+			w.exists("../written")
+			for _, s := range c.then {
+				require.NoError(t, s.how(w.path("f"), s.text))
+			}
+			w.put("../end", "")
+			e.ends(turn.ID)
+			have := w.get("f")
+			d := e.diffs()["f"]
+			var changed []string
+			for _, h := range d.Hunks {
+				for _, l := range h.Lines {
+					if l[0] != ' ' {
+						changed = append(changed, l)
+					}
+				}
+				for _, src := range h.Sources {
+					require.Equal(t, c.via, string(src.Via))
+				}
+			}
+			require.Equal(t, c.hunks, strings.Join(changed, " "))
+			out := e.decides("diff/reject", obj{"all": true})
+			if c.via == "edit" {
+				require.Empty(t, out.Skipped)
+				require.Equal(t, before, w.get("f"))
+				return
+			}
+			require.Len(t, out.Skipped, len(d.Hunks))
+			require.Equal(t, daemon.KindMaybeYours, out.Skipped[0].Kind)
+			require.Equal(t, have, w.get("f"))
+			for _, h := range d.Hunks {
+				e.decides("diff/reject", obj{"hunks": []string{h.ID}})
+			}
+			require.Equal(t, before, w.get("f"))
+		})
+	}
+}
+
+// TestASaveThatAnEditOverwrites has a person save a file that the agent has read and then writes. The review shows the
+// line that is gone, and a reject brings it back.
+func TestASaveThatAnEditOverwrites(t *testing.T) {
+	before := numbered(20, nil)
+	agents := numbered(20, map[int]string{5: "agent\n"})
+	mine := numbered(20, map[int]string{15: "mine\n"})
+	for _, c := range []struct{ name, before, after, via string }{
+		{"by a call that reports its texts", before, agents, "edit"},
+		{"by a call that reports nothing", "", "", "unknown"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("f", before)
+			script := edits("e", "f", c.before, c.after)
+			script[1] = fmt.Sprintf(`{"fake":"write","path":"f","text":%q}`, agents)
+			// What has been saved by the end of any call has been looked at then.
+			other := edits("o", "g", "", "g\n")
+			w.plays(lines([]string{script[0], waits("saved")}, other, []string{waits("go")}, script[1:])...)
+			w.start()
+			e := w.opens()
+			turn := e.asks(nil)
+			e.calls(turn.ID)
+			w.put("f", mine)
+			w.put("../saved", "")
+			e.until("the end of the other call", func(n told) bool {
+				return n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Kind == sessions.ItemTool && n.Item.Status == sessions.ItemCompleted
+			})
+			w.put("../go", "")
+			e.ends(turn.ID)
+			d := e.diffs()["f"]
+			var changed []string
+			for _, h := range d.Hunks {
+				for _, l := range h.Lines {
+					if l[0] != ' ' {
+						changed = append(changed, l)
+					}
+				}
+				require.Equal(t, c.via, string(h.Sources[0].Via))
+			}
+			require.Equal(t, "-line 5 +agent -mine +line 15", strings.Join(changed, " "))
+			for _, h := range d.Hunks {
+				e.decides("diff/reject", obj{"hunks": []string{h.ID}})
+			}
+			require.Equal(t, mine, w.get("f"))
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package daemon
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"sync"
+
+	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/savewatch"
+)
+
+// Bounds of what is read of a file while a call is open that names it. What is saved beyond is counted.
+const (
+	callLooks    = 50
+	callLookSize = 4 << 20 // bytes
+)
+
+// callFiles are the files of a work tree that open calls name: each save there is seen, since a call that does not report
+// its texts may have been only one of two writers.
+type callFiles struct {
+	tree  *worktree
+	watch *savewatch.Watch
+
+	mu    sync.Mutex
+	files map[string]*callFile // guarded by mu; by path
+}
+
+type callFile struct {
+	calls int
+	file  *savewatch.File
+	looks int // of the Watch's callbacks, of which one runs at a time
+}
+
+// begin has a path watched that a call names, before it is looked at. It returns false if that cannot be; else the call ends
+// with end.
+func (c *callFiles) begin(path string) bool {
+	if c.watch == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.files[path]
+	if f == nil {
+		f = &callFile{}
+		var err error
+		if f.file, err = c.add(path, f); err != nil {
+			if !errors.Is(err, fs.ErrNotExist) { // whoever makes the folder makes the file
+				c.tree.ledger.Saved(path, savewatch.Uncounted)
+			}
+			return false
+		}
+		if c.files == nil {
+			c.files = map[string]*callFile{}
+		}
+		c.files[path] = f
+	}
+	f.calls++
+	return true
+}
+
+func (c *callFiles) add(path string, f *callFile) (*savewatch.File, error) {
+	full := c.tree.absolute(path)
+	if name := remoteFS(filepath.Dir(full)); name != "" {
+		return nil, errors.New(name)
+	}
+	return c.watch.Add(full, func(n int) { c.tree.ledger.Saved(path, n) }, func() { c.look(path, f) })
+}
+
+// look notes what a file holds that somebody has saved.
+func (c *callFiles) look(path string, f *callFile) {
+	f.looks++
+	full, at := c.tree.absolute(path), clock.Now()
+	st := filestat.Of(full)
+	if f.looks > callLooks || st.Size > callLookSize {
+		return
+	}
+	if img := readImage(c.tree.root, path); img.odd == "" && filestat.Of(full) == st {
+		c.tree.ledger.Look(path, attribution.Look{Content: img.Content, At: at})
+	}
+}
+
+// saves returns how often a path has been saved since the first of the open calls began that name it.
+func (c *callFiles) saves(path string) int {
+	if c.watch == nil {
+		return 0
+	}
+	c.watch.Sync()
+	c.mu.Lock()
+	f := c.files[path]
+	c.mu.Unlock()
+	n := c.tree.ledger.Saves(path)
+	if f != nil && f.file.Written() {
+		n++
+	}
+	return n
+}
+
+// end says that a call has ended, for which begin returned true.
+func (c *callFiles) end(path string) {
+	c.mu.Lock()
+	f := c.files[path]
+	if f.calls--; f.calls > 0 {
+		f = nil
+	} else {
+		delete(c.files, path)
+	}
+	c.mu.Unlock()
+	if f != nil {
+		f.file.Stop()
+	}
+}

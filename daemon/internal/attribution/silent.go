@@ -1,0 +1,80 @@
+package attribution
+
+import (
+	"slices"
+
+	"cursord/diffs"
+)
+
+// This file is about calls that do not say what they left.
+
+// unreported adds the edit of a call that does not say what it left. It began when the path was first looked at; but for
+// what editors report, all since then may be its work.
+func (c *chain) unreported(r Report, last bool) {
+	c.dropTorn(nil, c.disk)
+	if len(c.looks) > 0 && !r.precedes(c.looks[0]) && !c.within() && (c.now() == nil || !same(c.looks[0].Content, c.disk)) {
+		if now := c.now(); now != nil && c.silent > 0 && !same(*now, c.looks[0].Content) {
+			c.silent--
+		}
+		c.step(c.looks[0].Content, c.author(c.looks[0]))
+		c.looks = c.looks[1:]
+	}
+	c.silent++
+	if !last { // the next report tells more
+		if c.beside = &r.Source; c.crowded {
+			c.beside = perhaps(r.Source)
+		}
+		return
+	}
+	if c.now() == nil {
+		c.steps = []Step{{c.disk, &r.Source}}
+		return
+	}
+	c.looks = slices.DeleteFunc(c.looks, func(l Look) bool { return !l.Person && r.precedes(l) })
+	by := &r.Source
+	several := c.crowded || c.changes(c.looks, c.disk) > c.silent
+	if several {
+		by = perhaps(r.Source)
+	}
+	for i, l := range c.looks {
+		switch {
+		case l.Person:
+			c.step(l.Content, nil)
+		case i+1 < len(c.looks) && c.looks[i+1].Person: // what the person typed over
+			c.step(l.Content, by)
+		case several:
+			c.step(withLost(*c.now(), l.Content, c.disk), c.others)
+		}
+	}
+	c.looks = nil
+	c.step(c.disk, by)
+}
+
+// within reports whether the call was open when the path became what it was looked at first: somebody saved it as often since
+// then as it changed, more than once.
+func (c *chain) within() bool {
+	now := c.now()
+	if now == nil || c.silent > 0 || same(*now, c.looks[0].Content) {
+		return false
+	}
+	n := c.changes(c.looks, c.disk)
+	return n > 1 && c.saves >= n
+}
+
+// changes counts how often a path changed from the latest text by way of looks to a last text, but for what editors report.
+func (c *chain) changes(looks []Look, last diffs.Content) (n int) {
+	at := *c.now()
+	for _, l := range append(slices.Clip(looks), Look{Content: last}) {
+		if !l.Person && !same(at, l.Content) {
+			n++
+		}
+		at = l.Content
+	}
+	return n
+}
+
+// perhaps returns a source that may be wrong.
+func perhaps(src diffs.Source) *diffs.Source {
+	src.Via = diffs.ViaUnknown
+	return &src
+}
