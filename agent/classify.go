@@ -2,6 +2,8 @@ package agent
 
 import (
 	"fmt"
+	"path"
+	"regexp"
 	"strings"
 )
 
@@ -18,63 +20,73 @@ const (
 	kindProtocol     = "protocol"
 )
 
-const (
-	hintLogin   = "run `cursor-agent login`, or set CURSOR_API_KEY"
-	hintModel   = "choose one of the models that `cursor-agent models` lists, or \"auto\""
-	hintInstall = "install it with `curl https://cursor.com/install -fsS | bash`, or set CURSORD_AGENT to where it is"
-)
-
 func (e *RunError) Error() string { return e.Message }
 
-// A complaint is a text of the agent that says why it does not go on.
-type complaint struct {
-	words []string // all of them, in lower case
-	kind  string
-	say   string // for people; "" takes the agent's own words
-	hint  string
-}
-
-// complaints are looked for in this order, so that the cause comes before what only follows from it.
-func complaints() []complaint {
-	return []complaint{
-		{[]string{"authentication required"}, kindNotLoggedIn, "cursor-agent is not logged in", hintLogin},
-		{[]string{"not logged in"}, kindNotLoggedIn, "cursor-agent is not logged in", hintLogin},
-		{[]string{"api key is invalid"}, kindNotLoggedIn, "cursor-agent refused the API key", "set CURSOR_API_KEY to a valid key, or unset it and run `cursor-agent login`"},
-		{[]string{"invalid api key"}, kindNotLoggedIn, "cursor-agent refused the API key", "set CURSOR_API_KEY to a valid key, or unset it and run `cursor-agent login`"},
-		{[]string{"[unauthenticated]"}, kindNotLoggedIn, "cursor-agent is not logged in", hintLogin},
-		{[]string{"hit your usage limit"}, kindLimit, "", "wait until the limit resets, or raise it in Cursor's settings"},
-		{[]string{"spend limit"}, kindLimit, "", "wait until the limit resets, or raise it in Cursor's settings"},
-		{[]string{"usage limit"}, kindLimit, "", "wait until the limit resets, or raise it in Cursor's settings"},
-		{[]string{"named models unavailable"}, kindModel, "", "choose the model \"auto\""},
-		{[]string{"free plans can only use auto"}, kindModel, "", "choose the model \"auto\""},
-		{[]string{"cannot use this model"}, kindModel, "", hintModel},
-		{[]string{"workspace trust required"}, kindUntrusted, "cursor-agent does not trust this directory", "run `cursord trust` in it"},
-		{[]string{"workspace directory does not exist"}, kindFailed, "", ""},
-		{[]string{"agent looping detected"}, kindFailed, "the agent stopped because it was going round in circles", "say the request differently or choose another model"},
-		{[]string{"nonretriableerror:"}, kindFailed, "", ""},
-		{[]string{"retriableerror:"}, kindFailed, "", "try again later"},
-		{[]string{"actionrequirederror:"}, kindFailed, "", ""},
-		{[]string{"enoent", "cli-config.json"}, kindFailed, "cursor-agent lost a race for its own configuration file", "try again"},
-		{[]string{"allowed choices are"}, kindFailed, "", ""},
-		{[]string{"invalid --new-session-id"}, kindFailed, "", ""},
-		{[]string{"is already in use"}, kindFailed, "", ""},
-	}
-}
-
-// classify finds a known complaint in a text of one or more lines.
-func classify(text string) (*RunError, bool) {
-	low := strings.ToLower(text)
-	for _, c := range complaints() {
-		if !containsAll(low, c.words) {
-			continue
-		}
-		e := &RunError{Kind: c.kind, Message: c.say, Hint: c.hint}
-		if e.Message == "" {
-			e.Message = complaintLine(text, c.words[0])
-		}
-		return e, true
+// classify finds a known complaint in a text of one or more lines, with or without colours, wrapped or not. begun says that
+// the agent had begun its work: complaints about its start are then somebody else's words, such as those of a server
+// that it runs.
+func classify(text string, begun bool) (*RunError, bool) {
+	if i := complaintIn(text, begun); i < len(complaints) {
+		return complaints[i].failure(text), true
 	}
 	return nil, false
+}
+
+// complaintIn returns the index of the first complaint that a text has, or their number.
+func complaintIn(text string, begun bool) int {
+	text = stripANSI(text)
+	low := strings.ToLower(strings.Join(strings.Fields(text), " "))
+	codes := errorCode.FindAllStringSubmatch(text, -1)
+	for i, c := range complaints {
+		if c.early && begun {
+			continue
+		}
+		if c.codeIn(codes) != "" || len(c.words) > 0 && containsAll(low, c.words) {
+			return i
+		}
+	}
+	return len(complaints)
+}
+
+// failure says for people what is wrong by a text that has the complaint.
+func (c complaint) failure(text string) *RunError {
+	text = stripANSI(text)
+	e := &RunError{Kind: c.kind, Message: c.say, Hint: c.hint}
+	if code := c.codeIn(errorCode.FindAllStringSubmatch(text, -1)); code != "" {
+		e.Message += " (" + code + ")"
+		if line := complaintLine(text, strings.ToLower(code)); saysMore(line) {
+			e.Message = line
+		}
+	} else if e.Message == "" {
+		e.Message = complaintLine(text, c.words[0])
+	}
+	return e
+}
+
+// errorCode finds names such as OUTDATED_CLIENT, which the agent may write with ERROR_ in front.
+var errorCode = regexp.MustCompile(`\b(?:ERROR_)?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b`)
+
+// codeIn returns the first of the codes that the complaint has.
+func (c complaint) codeIn(found [][]string) string {
+	for _, f := range found {
+		for _, pattern := range c.codes {
+			if ok, _ := path.Match(pattern, f[1]); ok {
+				return f[1]
+			}
+		}
+	}
+	return ""
+}
+
+// saysMore reports whether a line with a code has a sentence, too.
+func saysMore(line string) bool {
+	words := 0
+	for _, w := range strings.Fields(line) {
+		if !errorCode.MatchString(w) && !strings.HasSuffix(w, ":") && !strings.HasPrefix(w, "[") && !strings.ContainsAny(w, "{}") {
+			words++
+		}
+	}
+	return words >= 3
 }
 
 func containsAll(low string, words []string) bool {
@@ -92,6 +104,10 @@ func complaintLine(text, words string) string {
 		if strings.Contains(strings.ToLower(line), words) {
 			return plain(line)
 		}
+	}
+	text = strings.Join(strings.Fields(text), " ") // it is wrapped
+	if at := strings.Index(strings.ToLower(text), words); at > 0 && at < len(text) {
+		text = text[strings.LastIndex(text[:at], ". ")+1:]
 	}
 	return plain(text)
 }
@@ -146,11 +162,37 @@ type exit struct {
 	signal string // the name of the signal that ended it, or ""
 }
 
+// signals are those that end a program, by number, as far as systems agree on them.
+var signals = map[int]string{1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 8: "SIGFPE", 9: "SIGKILL",
+	11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM"}
+
 func (x exit) String() string {
 	if x.signal != "" {
 		return "signal " + x.signal
 	}
+	if name := signals[x.code-128]; name != "" {
+		return fmt.Sprintf("exit code %d, %s", x.code, name)
+	}
 	return fmt.Sprintf("exit code %d", x.code)
+}
+
+// signalled says what it means that a signal, and not of ours, ended the agent; nil if none did. The agent catches INT and TERM and then
+// exits as a shell would say it.
+func (x exit) signalled() *RunError {
+	name := x.signal
+	if name == "" {
+		name = signals[x.code-128]
+	}
+	e := &RunError{Kind: kindCrashed, Message: fmt.Sprintf("the agent was ended from outside (%v)", x), Hint: hintEnded}
+	switch name {
+	case "":
+		return nil
+	case "SIGKILL":
+		e.Hint = hintKilled
+	case "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGSEGV", "SIGSYS":
+		e.Message, e.Hint = fmt.Sprintf("the agent crashed (%v)", x), hintCrashed
+	}
+	return e
 }
 
 // explain says why a run failed.
@@ -173,8 +215,8 @@ func detail(text string) string {
 func (end ending) cause() *RunError {
 	said := strings.Join(end.failures, "\n")
 	if end.result != nil {
-		for _, text := range []string{end.result.Error, said, end.bare, end.stderr} {
-			if e, ok := classify(text); ok {
+		for i, text := range []string{end.result.Error, said, end.bare, end.stderr} {
+			if e, ok := classify(text, i > 1); ok {
 				return e
 			}
 		}
@@ -185,16 +227,19 @@ func (end ending) cause() *RunError {
 		}
 		return &RunError{Kind: kindFailed, Message: "the agent reported a failure and did not say which"}
 	}
-	if e, ok := classify(strings.Join([]string{said, end.bare, end.stderr}, "\n")); ok {
-		return e
+	rest := end.bare + "\n" + end.stderr
+	if own, other := complaintIn(said, false), complaintIn(rest, end.objects); own < len(complaints) && own <= other {
+		return complaints[own].failure(said)
+	} else if other < len(complaints) {
+		return complaints[other].failure(rest)
 	}
 	if len(end.failures) > 0 {
 		return &RunError{Kind: kindFailed, Message: lastWords(said)}
 	}
-	killed := end.exit.signal != "" || end.exit.code > 128
+	if e := end.exit.signalled(); e != nil {
+		return e
+	}
 	switch {
-	case killed:
-		return &RunError{Kind: kindCrashed, Message: fmt.Sprintf("the agent was ended from outside (%v)", end.exit), Hint: "try again"}
 	case end.exit.code == 0:
 		return &RunError{Kind: kindProtocol, Message: "the agent ended without saying how its work ended", Hint: "look at what it did and try again"}
 	case end.stderr == "" && !end.objects && end.bare != "" && !strings.Contains(strings.ToLower(end.bare), "error"):

@@ -40,7 +40,7 @@ func TestExplain(t *testing.T) {
 		{"an error in the stream", ending{failures: []string{"backend down"}, objects: true},
 			"agentFailed", "backend down"},
 		{"interrupted by somebody", ending{stderr: "Aborting operation...\n", objects: true, exit: exit{code: 130}},
-			"agentCrashed", "the agent was ended from outside (exit code 130)"},
+			"agentCrashed", "the agent was ended from outside (exit code 130, SIGINT)"},
 		{"killed", ending{objects: true, exit: exit{code: 137, signal: "SIGKILL"}},
 			"agentCrashed", "the agent was ended from outside (signal SIGKILL)"},
 		{"nothing at all", ending{exit: exit{code: 1}},

@@ -61,7 +61,7 @@ func (d *Decoder) unreadable(dst []Event, line string) []Event {
 		line = fmt.Sprintf("%s…(%d bytes)", cutAt(line, maxUnreadable), len(line))
 	}
 	dst = append(dst, Unreadable{Line: line})
-	if _, known := classify(line); known {
+	if _, known := classify(line, d.heard); known {
 		dst = append(dst, Failure{Message: line})
 	}
 	return dst

@@ -71,7 +71,7 @@ func Models(ctx context.Context, bin string) ([]Model, error) {
 		return nil, err
 	}
 	models := parseModels(out)
-	if e, known := classify(out); known && len(models) == 0 {
+	if e, known := classify(out, false); known && len(models) == 0 {
 		return nil, e
 	}
 	return models, nil

@@ -116,7 +116,7 @@ func (t *tail) add(line string) {
 		t.lines = append(t.lines[:0], t.lines[over:]...)
 	}
 	if len(t.known) < 10 {
-		if _, ok := classify(line); ok {
+		if _, ok := classify(line, false); ok {
 			t.known = append(t.known, cutAt(line, maxUnreadable))
 		}
 	}

@@ -17,6 +17,7 @@ type fakeShells struct {
 }
 
 type fakeShell struct {
+	call    string // the id of the call that began it
 	command string
 	cmd     *exec.Cmd
 	group   bool
@@ -30,6 +31,7 @@ func (s *fakeStream) background(d *fakeDirective) error {
 	}
 	args := fakeJSON(`{"command":%s,"workingDirectory":"","block_until_ms":0}`, d.Command)
 	id := s.started("shellToolCall", args)
+	sh.call = id
 	if err := s.shells.start(sh); err != nil {
 		return fmt.Errorf("background: %w", err)
 	}
@@ -106,8 +108,9 @@ func (s *fakeStream) finish(wake func() (ended bool, err error)) error {
 				continue
 			}
 			s.segment.Reset()
-			s.line(`{"type":"system","subtype":"task_notification","session_id":%s,"message":%s}`, s.run.session,
-				fmt.Sprintf("Background command ended with exit code %d: %s", sh.cmd.ProcessState.ExitCode(), sh.command))
+			// Nobody has published the members behind the subtype: these are likely ones.
+			s.line(`{"type":"system","subtype":"task_notification","task_id":%s,"status":"completed","exit_code":%s,"summary":%s,"session_id":%s}`,
+				sh.call, rawNumber(int64(sh.cmd.ProcessState.ExitCode())), "Background command ended: "+sh.command, s.run.session)
 			ended, err := wake()
 			if ended || err != nil {
 				return err
