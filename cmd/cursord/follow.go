@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"cursord/rpc"
 	"cursord/sessions"
@@ -17,7 +19,9 @@ type follower struct {
 	show  *screen             // where people read it, or nil
 	lines io.Writer           // where programs read it, as lines of JSON, or nil
 	ended chan *sessions.Turn // gets the turn when all of it has been shown
+	news  atomic.Uint64       // how often something was heard of the turn
 
+	mu       sync.Mutex // guards the rest, and show
 	over     bool
 	session  string            // the turn's, once it is known
 	sessions []json.RawMessage // before it is
@@ -42,12 +46,15 @@ func newFollower(turn string, show *screen, lines io.Writer) *follower {
 }
 
 func (f *follower) notify(method string, params json.RawMessage) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.over {
 		return
 	}
 	if method == "item/delta" {
 		var d rpc.DeltaParams
 		if json.Unmarshal(params, &d) == nil && d.TurnID == f.turn {
+			f.news.Add(1)
 			if f.show != nil {
 				f.show.delta(d.ItemID, d.Kind, d.Offset, d.Text)
 			}
@@ -70,18 +77,38 @@ func (f *follower) notify(method string, params json.RawMessage) {
 	case c.Session != nil && c.Session.ID == f.session:
 		f.print(method, params)
 	case c.Turn != nil && c.Turn.ID == f.turn:
+		f.news.Add(1)
 		f.begin(c.Turn.SessionID)
 		f.print(method, params)
 		if f.over = c.Turn.Status.Final(); f.over {
 			f.ended <- c.Turn
 		}
 	case c.Item != nil && c.Item.TurnID == f.turn:
+		f.news.Add(1)
 		if f.show != nil {
 			f.show.item(c.Item)
 		}
 		f.print(method, params)
 	case c.Diff != nil && slices.Contains(c.Diff.Turns, f.turn):
 		f.print(method, params)
+	}
+}
+
+// waits shows on a terminal, until the next news, what the turn waits for.
+func (f *follower) waits(what string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.show != nil && !f.over {
+		f.show.await(what)
+	}
+}
+
+// end ends the last lines of what is shown.
+func (f *follower) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.show != nil {
+		f.show.end()
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 	"github.com/spf13/cobra"
@@ -38,7 +39,8 @@ The agent knows what was said in a session as long as it has its chat. Where it 
 With --isolation copy the agent of the new session works in a copy of the workspace: nothing changes in the workspace
 until you accept it.
 
-The exit status is 0 when the turn is completed, 1 when it failed, and 130 when it was cancelled.`,
+The exit status is 0 when the turn is completed, 1 when it failed, and 130 when it was cancelled. Where the daemon can store
+nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon keeps the turn and stores it later.`,
 		Example: `  cursord run "explain main.go"
   cursord run --session 01J9ZK4T6Q "now add a test"
   cursord run --session 01J9ZK4T6Q --recap "where were we?"
@@ -67,7 +69,7 @@ The exit status is 0 when the turn is completed, 1 when it failed, and 130 when 
 			if err != nil {
 				return err
 			}
-			r := &turnRun{trust: trust, params: rpc.TurnStartParams{
+			r := &turnRun{trust: trust, errOut: c.ErrOrStderr(), params: rpc.TurnStartParams{
 				SessionID: session, Prompt: prompt, Force: force, Recap: recap, TurnID: ulid.Make().String(),
 			}}
 			if mode != "" {
@@ -204,16 +206,15 @@ func adopt(ctx context.Context, client *rpc.Client, workspace, chat string) (str
 type turnRun struct {
 	params rpc.TurnStartParams // with a TurnID
 	trust  bool
+	errOut io.Writer // where it says why it leaves a turn that was cancelled
 
 	started bool // the turn, perhaps: nobody has refused it
 }
 
 // run starts the turn, shows it by f, whose notify must be the client's, and returns it when it has ended. The first
-// interrupt cancels the turn, the second ends the wait for it.
+// interrupt cancels the turn, the second ends the wait for it. Where the daemon can store nothing, it waits for a while only.
 func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *follower, interrupts <-chan os.Signal) (*sessions.Turn, error) {
-	if f.show != nil {
-		defer f.show.end()
-	}
+	defer f.end()
 	if err := r.prepare(ctx, client, f); err != nil {
 		return nil, err
 	}
@@ -223,10 +224,24 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *follower, inte
 	cancelled := make(chan error, 1)
 	isStarted, interrupted := false, false
 	cancel := func() { cancelled <- client.Call(ctx, "turn/cancel", rpc.TurnParams{TurnID: r.params.TurnID}, nil) }
+	stall, ticks := newStall(client, f), time.NewTicker(stallTick)
+	defer ticks.Stop()
 	for {
 		select {
 		case turn := <-f.ended:
 			return turn, nil
+		case <-ticks.C:
+			stall.tick(ctx)
+		case trouble := <-stall.asked:
+			switch err := stall.answered(trouble); {
+			case err == nil:
+			case !interrupted:
+				return nil, err
+			default:
+				f.end()
+				exitStatus(err, true, "", r.errOut)
+				return nil, statusError(exitCancelled)
+			}
 		case err := <-started:
 			if err != nil {
 				r.started = !errors.As(err, new(*rpc.Error))
@@ -240,6 +255,7 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *follower, inte
 			if err != nil {
 				return nil, err
 			}
+			stall.grace = true
 		case <-interrupts:
 			if interrupted {
 				return nil, statusError(exitCancelled)

@@ -15,7 +15,7 @@ type screen struct {
 	together         bool           // out and errOut are the same place
 	palette          palette        // of errOut
 	outOpen, errOpen bool           // the last line has no newline yet
-	waiting          bool           // errOut ends in the line of a tool that runs, to be wiped
+	waiting          bool           // errOut ends in a line of await's, to be wiped
 	shown            map[string]int // bytes shown of each item's text
 	last             string         // the item whose text out ends in
 }
@@ -90,12 +90,17 @@ func (s *screen) tool(item *sessions.Item) {
 		s.line(toolLine(s.palette, item))
 		return
 	}
+	s.await("… " + toolTitle(item.Tool))
+}
+
+// await shows on a terminal what happens at present, until something else is shown.
+func (s *screen) await(what string) {
 	const width = 72 // of nearly all terminals; a line that wraps cannot be wiped
 	if s.errTerm && bool(s.palette) {
 		s.beginLine()
 		s.endLine(s.errOut, &s.errOpen)
 		s.waiting = true
-		title := []rune("… " + toolTitle(item.Tool))
+		title := []rune(what)
 		io.WriteString(s.errOut, s.palette.dim(string(title[:min(len(title), width)])))
 	}
 }
