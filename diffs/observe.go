@@ -86,7 +86,11 @@ func (r *Review) observeText(text string, n int32) {
 		r.endLastLine(text)
 	}
 	if !r.weave.is(current, text) {
-		r.splice(current, lineDiff(r.weave.text(current), text), n)
+		splices := lineDiff(r.weave.text(current), text)
+		if n == 0 {
+			r.pair(splices)
+		}
+		r.splice(current, splices, n)
 	}
 	// Typing a deleted line back undoes the deletion, also where it is the last line and lacks its end.
 	undone := func() {

@@ -1,6 +1,7 @@
 package diffs
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,6 +62,39 @@ func TestALineAboveAReplacedOne(t *testing.T) {
 			r := reviewOf(t, c.before, c.agent, c.person)
 			require.Len(t, r.Hunks(), 1)
 			require.Equal(t, c.want, rejected(t, r))
+		})
+	}
+}
+
+// TestALineWrittenAnew has a person, or a formatter that is no hook's, write lines anew by which the agent replaced others: the
+// deletion of those is still listed, and a reject brings each back where it was, which is right above the person's.
+func TestALineWrittenAnew(t *testing.T) {
+	for _, c := range []struct{ name, base, steps, left, want string }{
+		{"one line", `a\nb\nc\n`, `agent a\nB\nc\n; user a\nB;\nc\n`, `-b`, `a\nb\nB;\nc\n`},
+		{"all lines", `b\nc\n`, `agent B\nC\n; user B;\nC;\n`, `-b|-c`, `b\nc\nB;\nC;\n`},
+		{"the first of three", `b\nc\nd\n`, `agent B\nC\nD\n; user B;\nC\nD\n`, `-b; -c|-d|+C|+D`, `b\nB;\nc\nd\n`},
+		{"one in the middle", `b\nc\nd\n`, `agent B\nC\nD\n; user B\nC;\nD\n`, `-b|-c|+B; -d|+D`, `b\nc\nC;\nd\n`},
+		{"the last of three", `b\nc\nd\n`, `agent B\nC\nD\n; user B\nC\nD;\n`, `-b|-c|-d|+B|+C`, `b\nc\nd\nD;\n`},
+		{"two of five", `b\nc\nd\ne\nf\n`, `agent B\nC\nD\nE\nF\n; user B\nC;\nD\nE;\nF\n`,
+			`-b|-c|+B; -d|-e|+D; -f|+F`, `b\nc\nC;\nd\ne\nE;\nf\n`},
+		{"a line between", `b\nc\n`, `agent B\nC\n; user B\nmine\nC\n`, `-b|+B; -c|+C`, `b\nmine\nc\n`},
+		{"into more lines", `b\nc\nd\n`, `agent B\nC\nD\n; user B\nC(\n)\nD\n`, `-b|-c|+B; -d|+D`, `b\nc\nC(\n)\nd\n`},
+		{"by an edit for each", `b\nc\n`, `agent B\nc\n; tool B\nC\n; user B\nC;\n`, `-b|-c|+B`, `b\nc\nC;\n`},
+		{"of more lines than there were", `a\nb\n`, `agent a\nB\nC\n; user a\nB\nC;\n`, `-b|+B`, `a\nb\nC;\n`},
+		{"typed back", `b\nc\nd\n`, `agent B\nC\nD\n; user B\nc\nD\n`, `-b|+B; -d|+D`, `b\nc\nd\n`},
+		{"deleted", `b\nc\n`, `agent B\nC\n; user C\n`, `-b|-c|+C`, `b\nc\n`},
+		{"over a person's line", `a\nb\n`, `user a\nwhat I wrote\n; agent a\nB\n; user a\nB;\n`, `-what I wrote`, `a\nwhat I wrote\nB;\n`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := New(unquoted(t, c.base))
+			tell(t, r, strings.Split(c.steps, "; "))
+			var left []string
+			for _, h := range r.Hunks() {
+				left = append(left, strings.Join(changes(h), "|"))
+			}
+			require.Equal(t, c.left, strings.Join(left, "; "))
+			rejected(t, r)
+			require.Equal(t, unquoted(t, c.want), r.Current())
 		})
 	}
 }

@@ -48,6 +48,11 @@ func weave() []mutant {
 			now: "",
 		},
 		{
+			name: "lines that a person wrote anew come back above all others", file: "diffs/observe.go",
+			old: "\t\t\tr.pair(splices)\n",
+			now: "\t\t\t_ = splices\n",
+		},
+		{
 			name: "only the agent's edits are normalised", file: "diffs/observe.go",
 			old: "\tr.normalise()\n",
 			now: "\tif n != 0 {\n\t\tr.normalise()\n\t}\n",

@@ -1,0 +1,69 @@
+package diffs
+
+import "slices"
+
+// The agent replaces some lines by as many, and a person, or a formatter that nobody can tell from one, writes some of the
+// new ones anew. Those are the person's then. The deletion of the old ones stays the agent's: they may be all that is left
+// of what a person wrote before. So a reject brings them back, beside the person's; and each where it was: right above
+// the line that stands in its place, not above all of them.
+
+// A replacement is some lines that the agent deleted, and behind them those that it put in their place.
+type replacement struct {
+	dead, alive []atom // neighbours in the weave
+	line        int    // of the present text, the first of alive
+}
+
+// replacements calls yield for each replacement in the weave, in order. Yield may change the order of its atoms.
+func (w *weave) replacements(yield func(replacement)) {
+	line, at := 0, 0
+	group := func(deleted bool) []atom {
+		from := at
+		for at < len(w.atoms) && w.atoms[at].pending() && (w.atoms[at].del != 0) == deleted {
+			at++
+		}
+		return w.atoms[from:at]
+	}
+	for at < len(w.atoms) {
+		dead := group(true)
+		alive := group(false)
+		if len(dead) > 0 && len(alive) > 0 {
+			yield(replacement{dead, alive, line})
+		}
+		line += len(alive)
+		for ; at < len(w.atoms) && !w.atoms[at].pending(); at++ {
+			line++
+		}
+	}
+}
+
+// pair puts lines that the agent has deleted right above those that replaced them, where the splices, which a person is
+// about to make to the present text, begin and end. Neither text changes by that.
+func (w *weave) pair(splices []splice) {
+	next := 0
+	w.replacements(func(r replacement) {
+		for next < len(splices) && splices[next].to <= r.line {
+			next++
+		}
+		if len(r.dead) != len(r.alive) {
+			return // who knows which replaced which
+		}
+		var cuts []int
+		for _, s := range splices[next:] {
+			if s.from >= r.line+len(r.alive) {
+				break
+			}
+			if len(s.lines) > 0 {
+				cuts = append(cuts, max(s.from-r.line, 0), min(s.to-r.line, len(r.alive)))
+			}
+		}
+		if len(cuts) == 0 {
+			return
+		}
+		dead, alive := slices.Clone(r.dead), slices.Clone(r.alive)
+		out, from := r.dead[:0], 0
+		for _, to := range append(cuts, len(alive)) {
+			out = append(append(out, dead[from:to]...), alive[from:to]...)
+			from = to
+		}
+	})
+}
