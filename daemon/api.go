@@ -358,7 +358,7 @@ type Storage struct {
 	FreeBytes int64  `json:"freeBytes"`         // of them, what holds nothing
 	Waiting   int    `json:"waiting"`           // changes that are not on disk yet
 	Trouble   string `json:"trouble,omitempty"` // why it takes no changes at present
-	Damaged   int    `json:"damaged,omitempty"` // objects that were ever found damaged and set aside
+	Damaged   int    `json:"damaged,omitempty"` // objects that were found damaged and set aside, and not forgotten
 }
 
 // A Lag says how long it takes until a change is told, in ms.

@@ -26,7 +26,24 @@ func (d *Daemon) damagedRecord(root, what string, err error) {
 	}
 	d.log.Error("something in the database is damaged and was set aside", attrs...)
 	d.board.post("damage", slog.LevelWarn,
-		`something in the database was damaged: it was set aside, and everything else is served; the log names it, "cursord doctor" counts such objects. Check the disk`)
+		`something in the database was damaged: it was set aside, and everything else is served; the log names it, "cursord doctor" counts such objects, and forgets them with --forget-damaged. Check the disk`)
+}
+
+// ForgetDamaged drops what was found damaged and set aside, which a person knows of now, and returns how much that was.
+// What the database takes no changes for is KindStorage.
+func (d *Daemon) ForgetDamaged() (int, error) {
+	if err := d.tryDisk(); err != nil {
+		return 0, storeError(err)
+	}
+	n, err := d.store.ForgetDamaged()
+	if err != nil {
+		return 0, storeError(err)
+	}
+	d.board.take("damage", "")
+	if n > 0 {
+		d.log.Info("what was damaged and set aside is forgotten", "objects", n)
+	}
+	return n, nil
 }
 
 // damagedReview has a path whose review is damaged be one without a review: the file stays as it is.

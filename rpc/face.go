@@ -72,6 +72,7 @@ func (f *face) table() table {
 			"daemon/stop":           quick(f.stop),
 			"daemon/gc":             slow(f.gc),
 			"daemon/backup":         slow(f.backup),
+			"daemon/forgetDamaged":  slow(f.forgetDamaged),
 		},
 		notified: f.notified,
 		client:   f.clientName,

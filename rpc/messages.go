@@ -330,6 +330,11 @@ type BackupResult struct {
 	Bytes int64  `json:"bytes"`
 }
 
+// ForgetDamagedResult is the result of daemon/forgetDamaged.
+type ForgetDamagedResult struct {
+	Forgotten int `json:"forgotten"`
+}
+
 // StopParams are the parameters of daemon/stop.
 type StopParams struct {
 	Force bool `json:"force,omitempty"`

@@ -162,6 +162,11 @@ func (f *face) backup(ctx context.Context, p *BackupParams) (BackupResult, error
 	return BackupResult{p.Path, size}, err
 }
 
+func (f *face) forgetDamaged(context.Context, *None) (ForgetDamagedResult, error) {
+	n, err := f.d.ForgetDamaged()
+	return ForgetDamagedResult{n}, err
+}
+
 // nonNil makes a nil list an empty one, which is [] and not null on the wire.
 func nonNil[T any](list []T) []T {
 	if list == nil {

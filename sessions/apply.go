@@ -19,7 +19,7 @@ func prepare(root string, ops []Op) (_ []Op, size int, err error) {
 			err = fmt.Errorf("store: encoding: %v", r)
 		}
 	}()
-	if root == "" {
+	if root == "" && (len(ops) != 1 || !ofDatabase(ops[0])) {
 		return nil, 0, errors.New("store: a write without a workspace")
 	}
 	ops = slices.Clone(ops)
@@ -68,7 +68,13 @@ func prepare(root string, ops []Op) (_ []Op, size int, err error) {
 	return ops, size, nil
 }
 
-// A space writes one workspace inside a transaction.
+// ofDatabase reports whether an op belongs to no workspace.
+func ofDatabase(op Op) bool {
+	_, is := op.(forgetDamaged)
+	return is
+}
+
+// A space writes one workspace inside a transaction; without a root, what belongs to none.
 type space struct {
 	tx   *bolt.Tx
 	root string
@@ -92,6 +98,14 @@ func openSpace(tx *bolt.Tx, root string) (space, error) {
 		}
 	}
 	return space{tx: tx, root: root, b: b}, nil
+}
+
+// space is where a unit writes.
+func (u *unit) space(tx *bolt.Tx) (space, error) {
+	if u.root == "" {
+		return space{tx: tx}, nil
+	}
+	return openSpace(tx, u.root)
 }
 
 func (w space) changes() *bolt.Bucket { return w.b.Bucket(bucketChanges) }
@@ -155,6 +169,8 @@ func (w space) applyOne(op Op) error {
 		return putNumbered(w.b.Bucket(bucketNotes), op.N, op.Data)
 	case setAside:
 		return w.setAside(op.at)
+	case forgetDamaged:
+		return w.forgetDamaged()
 	case DropNote:
 		return w.b.Bucket(bucketNotes).Delete(be64(op.N))
 	case SetTrust:

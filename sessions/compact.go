@@ -348,7 +348,7 @@ func (j *journal) replay(db *bolt.DB) error {
 	}
 	return db.Update(func(tx *bolt.Tx) error {
 		for _, u := range units {
-			w, err := openSpace(tx, u.root)
+			w, err := u.space(tx)
 			if err == nil {
 				err = w.apply(u.ops)
 			}

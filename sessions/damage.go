@@ -138,7 +138,7 @@ func damageOf(o Object) Damage {
 	return d
 }
 
-// Damaged returns how many objects, reviews and intents were ever set aside in this database.
+// Damaged returns how many objects, reviews and intents were set aside in this database and not forgotten.
 func (s *Store) Damaged() (n int, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		if b := tx.Bucket(bucketDamaged); b != nil {
@@ -147,6 +147,29 @@ func (s *Store) Damaged() (n int, err error) {
 		return nil
 	})
 	return n, err
+}
+
+// ForgetDamaged drops what was set aside so far, of which Damaged then counts nothing more, and returns how much that was.
+// The stand-ins stay.
+func (s *Store) ForgetDamaged() (n int, err error) {
+	if n, err = s.Damaged(); n == 0 || err != nil {
+		return 0, err
+	}
+	done := make(chan error, 1)
+	s.Submit("", []Op{forgetDamaged{}}, func(err error) { done <- err })
+	return n, <-done
+}
+
+// forgetDamaged empties the bucket of what was set aside.
+type forgetDamaged struct{}
+
+func (forgetDamaged) isOp() {}
+
+func (w space) forgetDamaged() error {
+	if w.tx.Bucket(bucketDamaged) == nil {
+		return nil
+	}
+	return w.tx.DeleteBucket(bucketDamaged)
 }
 
 // setAside puts a stand-in in the place of a damaged object. It does nothing if that was stored again meanwhile.

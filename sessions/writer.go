@@ -190,7 +190,7 @@ func (s *Store) try(batch []*unit) (bad *unit, err error) {
 				continue
 			}
 			bad = u
-			w, err := openSpace(tx, u.root)
+			w, err := u.space(tx)
 			if err == nil {
 				err = w.apply(u.ops)
 			}

@@ -93,6 +93,21 @@ func TestDamagedByte(t *testing.T) {
 			e = w.opens()
 			e.must("session/list", nil, &list)
 			require.Len(t, list.Sessions, 2)
+			// Who knows of it can have it forgotten, and is told of it no more, also by the next daemon.
+			forgets, says, code := w.cursord("doctor", "--forget-damaged")
+			require.Contains(t, forgets, "\nforgotten: 1 damaged object in the database, which had been set aside\n\nall is well\n", says)
+			require.Zero(t, code)
+			var none rpc.ForgetDamagedResult
+			e.must("daemon/forgetDamaged", nil, &none)
+			require.Zero(t, none.Forgotten)
+			w.stop()
+			w.start()
+			again := w.opens()
+			for _, n := range append(e.all(), again.all()...) {
+				require.NotContains(t, n.Message, "was damaged")
+			}
+			doctor, _, code = w.cursord("doctor")
+			require.Zero(t, code, doctor)
 			w.stop()
 			require.Equal(t, 1, strings.Count(w.log.String(), "level=ERROR"), w.log)
 		})

@@ -15,7 +15,7 @@ import (
 
 func doctorCommand() *cobra.Command {
 	var p place
-	var asJSON, helix bool
+	var asJSON, helix, forget bool
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Show what is installed, where things are and what is wrong",
@@ -25,11 +25,22 @@ something is wrong.
 It lists the hooks by which cursor-agent runs programs in the workspace. What those that run after edits change, in
 lines that the turn wrote, is listed for review as a part of the turn.
 
+Damage that was found in the database, and set aside, is a problem until you say with --forget-damaged that you know of
+it: what was set aside is then dropped.
+
 With --helix it also compares Helix's languages.toml and config.toml with what "cursord editor install helix" would
 write for the Helix that is installed.`,
 		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
+			var forgotten int
+			if forget {
+				var err error
+				if forgotten, err = forgetDamaged(c.Context()); err != nil {
+					return err
+				}
+			}
 			d := diagnose(c.Context(), &p)
+			d.Forgotten = forgotten
 			d.lookAtHelix(helix)
 			if asJSON {
 				if err := printJSON(c.OutOrStdout(), d); err != nil {
@@ -46,6 +57,7 @@ write for the Helix that is installed.`,
 	}
 	p.addFlag(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
+	c.Flags().BoolVar(&forget, "forget-damaged", false, "forget what was damaged in the database and set aside")
 	c.Flags().BoolVar(&helix, "helix", false, "look at Helix's configuration, too")
 	return c
 }
@@ -62,6 +74,20 @@ type diagnosis struct {
 	Config   string              `json:"config"`
 	Helix    *helixDiagnosis     `json:"helix,omitempty"` // where there is one
 	Problems []string            `json:"problems"`
+
+	Forgotten int `json:"forgotten,omitempty"` // damaged objects, at this call
+}
+
+// forgetDamaged has the daemon drop what was damaged and set aside, and returns how much that was.
+func forgetDamaged(ctx context.Context) (int, error) {
+	client, err := newClient(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer client.Close()
+	var result rpc.ForgetDamagedResult
+	err = client.Call(ctx, "daemon/forgetDamaged", nil, &result)
+	return result.Forgotten, err
 }
 
 func (d *diagnosis) problem(format string, args ...any) {
@@ -112,7 +138,8 @@ func (d *diagnosis) askDaemon(ctx context.Context, p *place) {
 		d.problem("%v", err)
 	}
 	if n := s.Storage.Damaged; n > 0 {
-		d.problem("%s in the database set aside, everything else is served: check the disk's health", count(n, "damaged object"))
+		d.problem("%s in the database set aside, everything else is served: check the disk's health, and "+
+			"have it forgotten with \"cursord doctor --forget-damaged\"", count(n, "damaged object"))
 	}
 	var a daemon.AgentStatus
 	if err := client.Call(ctx, "agent/status", rpc.AgentStatusParams{Workspace: root}, &a); err != nil {
@@ -187,6 +214,9 @@ func (d *diagnosis) print(w io.Writer) {
 	row("config", d.Config)
 	if d.Helix != nil {
 		d.Helix.print(w, row)
+	}
+	if d.Forgotten > 0 {
+		fmt.Fprintf(w, "\nforgotten: %s in the database, which had been set aside\n", count(d.Forgotten, "damaged object"))
 	}
 	for _, p := range d.Problems {
 		fmt.Fprintf(w, "\nproblem: %s\n", p)
