@@ -115,6 +115,7 @@ type Call struct {
 	Error    string
 	Todos    []Todo
 	Changes  []FileChange
+	Denials  []Denial // the call itself, if it was rejected, and those of its sub-agents that were
 }
 
 // A Todo is one entry of the agent's list. Status is pending, in_progress, completed or cancelled.

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 )
 
@@ -179,9 +180,16 @@ func (d *Decoder) conclude(call *Call, out outcome, depth int) {
 			call.Error = "the agent gave no reason"
 		}
 	}
+	var within []FileChange // a sub-agent's
+	if call.Name == "task" && depth < maxNesting {
+		for inner := range nestedCalls(out.body.get("conversationSteps"), depth+1) {
+			within = append(within, inner.Changes...)
+			call.Denials = append(call.Denials, inner.Denials...)
+		}
+	}
 	if state == CallCompleted {
 		call.Todos = todosOf(out.body, call.Todos)
-		call.Changes = changes(call, out, depth)
+		call.Changes = append(changes(call, out), within...)
 		changed := make([]string, len(call.Changes))
 		for i, c := range call.Changes {
 			changed[i] = c.Path
@@ -189,6 +197,9 @@ func (d *Decoder) conclude(call *Call, out outcome, depth int) {
 		d.list(call, changed)
 	}
 	d.retitle(call)
+	if state == CallRejected {
+		call.Denials = append(call.Denials, denialOf(call, out))
+	}
 }
 
 // retitle makes the title again where the result named the file that the arguments did not.
@@ -199,7 +210,7 @@ func (d *Decoder) retitle(call *Call) {
 }
 
 // changes lists the files that a call wrote or deleted.
-func changes(call *Call, out outcome, depth int) []FileChange {
+func changes(call *Call, out outcome) []FileChange {
 	args, body := value(call.Args).object(nil), out.body
 	if call.RawName == "applyAgentDiff" {
 		return appliedChanges(body)
@@ -223,10 +234,6 @@ func changes(call *Call, out outcome, depth int) []FileChange {
 			return nil
 		}
 		return []FileChange{{Path: path, Deleted: true, Before: content(body.get("prevContent", "beforeFullFileContent"))}}
-	case "task":
-		if depth < maxNesting {
-			return nested(body.get("conversationSteps"), depth+1)
-		}
 	}
 	return nil
 }
@@ -249,25 +256,27 @@ func appliedChanges(body object) []FileChange {
 	return list
 }
 
-// nested lists what the calls of a sub-agent changed: they have no events of their own.
-func nested(steps value, depth int) []FileChange {
-	var list []FileChange
-	for step := range steps.elems() {
-		t := step.get("toolCall", "tool_call").object(nil)
-		if t == nil {
-			continue
+// nestedCalls yields the calls of a sub-agent, concluded: they have no events of their own.
+func nestedCalls(steps value, depth int) iter.Seq[*Call] {
+	return func(yield func(*Call) bool) {
+		for step := range steps.elems() {
+			t := step.get("toolCall", "tool_call").object(nil)
+			if t == nil {
+				continue
+			}
+			line := toolParts(t)
+			if line.result == nil {
+				continue
+			}
+			var d Decoder
+			call := &Call{}
+			d.learn(call, line)
+			d.conclude(call, readOutcome(line.result), depth)
+			if !yield(call) {
+				return
+			}
 		}
-		line := toolParts(t)
-		if line.result == nil {
-			continue
-		}
-		var d Decoder
-		call := &Call{}
-		d.learn(call, line)
-		d.conclude(call, readOutcome(line.result), depth)
-		list = append(list, call.Changes...)
 	}
-	return list
 }
 
 // content returns a string that the stream gives, the empty one too, and nil where it gives none.

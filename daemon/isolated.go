@@ -206,6 +206,12 @@ func (ws *words) call(c agent.Call) agent.Call {
 		todos[i] = t
 	}
 	c.Todos = todos
+	denials := make([]agent.Denial, len(c.Denials))
+	for i, d := range c.Denials {
+		d.Subject, d.Reason = ws.title(d.Subject), ws.out.String(d.Reason)
+		denials[i] = d
+	}
+	c.Denials = denials
 	return c
 }
 

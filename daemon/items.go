@@ -31,7 +31,8 @@ type liveTurn struct {
 	calls     map[string][]openCall // by call id, latest last
 	unread    int                   // lines that were no JSON
 	unreadTop string                // the first of them
-	failure   string                // the last error the agent reported in its stream
+	denied    deniedCalls
+	failure   string // the last error the agent reported in its stream
 }
 
 // An openCall is what memory has of a tool call's item while the call runs; the store has the rest. Agents may open very many.
@@ -83,6 +84,7 @@ func (w *workspace) turnSaid(e turnEvents) {
 			case agent.ToolStart:
 				items.started = append(items.started, w.startCall(&c, t, &ev.Call))
 			case agent.ToolEnd:
+				t.denied.add(ev.Call.Denials)
 				items.ended = append(items.ended, w.endCall(&c, t, &ev.Call, sessions.ItemStatus(ev.State)))
 			default:
 				w.said(&c, t, ev)
@@ -330,7 +332,11 @@ func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus,
 	}
 	t.calls = map[string][]openCall{}
 	slices.Sort(open)
-	w.endCalls(c, t, open, func(c *commit) {
+	held := status == sessions.TurnCompleted && t.turn.AutoReview
+	w.endCalls(c, t, open, held, func(c *commit) {
+		if text := t.denied.text(t.turn); text != "" {
+			w.notice(c, t, text)
+		}
 		if t.unread > 0 {
 			w.notice(c, t, fmt.Sprintf("%d line(s) of the agent's output could not be read and were left out; the first: %s",
 				t.unread, cutText(t.unreadTop, 200)))
@@ -343,8 +349,8 @@ func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus,
 const endedAtOnce = 256
 
 // endCalls closes the items of calls whose end the agent has not told, and then calls last. The store has these items once
-// c is durable, so where there are any they are closed behind c.
-func (w *workspace) endCalls(c *commit, t *liveTurn, open []int, last func(*commit)) {
+// c is durable, so where there are any they are closed behind c. held says that they were not allowed.
+func (w *workspace) endCalls(c *commit, t *liveTurn, open []int, held bool, last func(*commit)) {
 	if len(open) == 0 {
 		last(c)
 		return
@@ -354,9 +360,11 @@ func (w *workspace) endCalls(c *commit, t *liveTurn, open []int, last func(*comm
 		var c commit
 		if w.guard(func() {
 			for _, index := range open[:n] {
-				w.cancelCall(&c, sessions.ItemID(t.turn.ID, index))
+				if item := w.cancelCall(&c, sessions.ItemID(t.turn.ID, index)); held && item != nil && item.Tool != nil {
+					t.denied.hold(item.Tool)
+				}
 			}
-			w.endCalls(&c, t, open[n:], last)
+			w.endCalls(&c, t, open[n:], held, last)
 		}) {
 			c = commit{}
 			w.finish(&c, t, w.broken(t))
@@ -366,7 +374,8 @@ func (w *workspace) endCalls(c *commit, t *liveTurn, open []int, last func(*comm
 	})
 }
 
-func (w *workspace) cancelCall(c *commit, id string) {
+// cancelCall closes the item of a call that has not ended; it returns nil if there is none.
+func (w *workspace) cancelCall(c *commit, id string) *sessions.Item {
 	item, err := w.d.store.Item(id)
 	var detail []byte
 	if err == nil {
@@ -376,10 +385,11 @@ func (w *workspace) cancelCall(c *commit, id string) {
 		w.log.Error("an item could not be read and stays as it is", "item", id, "err", err)
 	}
 	if item == nil {
-		return
+		return nil
 	}
 	item.Status, item.EndedAt = sessions.ItemCancelled, now()
 	w.put(c, item, detail)
+	return item
 }
 
 func now() *sessions.Time {

@@ -278,3 +278,48 @@ func TestPermitsThatABuildLacks(t *testing.T) {
 		require.NotEmpty(t, turn.Error.Hint)
 	}
 }
+
+// TestDeniedCommands has an agent that is not allowed some of what it wants: each call says why, and one notice at the end
+// sums up and says what would have allowed it.
+func TestDeniedCommands(t *testing.T) {
+	w := newWorld(t)
+	w.plays(`{"fake":"shell","command":"true"}`, `{"fake":"shell","command":"npm test","ask":true}`,
+		`{"fake":"shell","command":"echo held > held","ask":true,"sandbox":true}`, `{"type":"result","subtype":"success","result":"done"}`)
+	w.start()
+	e := w.opens()
+	for _, test := range []struct {
+		params   obj
+		statuses string
+		notice   string
+	}{
+		{obj{}, "completed rejected rejected", "2 commands were denied: npm test, echo held > held; allow them with sandbox enabled"},
+		{obj{"sandbox": "enabled"}, "completed rejected completed", "1 command was denied: npm test; allow it with auto-review"},
+		{obj{"autoReview": true}, "completed cancelled cancelled", "2 commands were held back by the agent's auto-review: npm test, echo held > held; allow"},
+		{obj{"force": true}, "completed failed completed", ""},
+	} {
+		turn := e.turn(test.params)
+		require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
+		var statuses []string
+		for _, item := range e.items(turn.ID) {
+			if item.Kind == sessions.ItemTool {
+				statuses = append(statuses, string(item.Status))
+				if item.Status == sessions.ItemRejected {
+					require.Equal(t, "refused by policy", item.Tool.Error)
+				}
+			}
+		}
+		require.Equal(t, test.statuses, strings.Join(statuses, " "))
+		notices := e.said(turn.ID, sessions.ItemNotice)
+		if test.notice == "" {
+			require.Empty(t, notices)
+			continue
+		}
+		require.Len(t, notices, 1)
+		require.True(t, strings.HasPrefix(notices[0], test.notice), notices[0])
+	}
+
+	_, shown, status := w.cursord("run", "do it")
+	require.Zero(t, status)
+	require.Contains(t, shown, "$ npm test (rejected: refused by policy)")
+	require.Contains(t, shown, "note: 2 commands were denied: npm test, ")
+}

@@ -38,7 +38,12 @@
      (pcase status ("running" "◌ ") ("completed" "✓ ") (_ "✗ "))
      (string-replace (concat (cursord-workspace-path ws) "/") ""
                      (replace-regexp-in-string "[ \t]*\n\\(?:.\\|\n\\)*" " …" (or (plist-get tool :title) "")))
-     (if (member status '("running" "completed")) "" (format " (%s)" status))
+     (pcase status
+       ((or "running" "completed") "")
+       ;; Why something was not allowed is seen without unfolding.
+       ((and "rejected" (guard (string-match "[^\r\n]+" (or (plist-get tool :error) ""))))
+        (format " (%s: %s)" status (match-string 0 (plist-get tool :error))))
+       (_ (format " (%s)" status)))
      (if (and command (string-search "\n" command)) (cursord--barred command) "")
      (cursord--barred (plist-get tool :output))
      (cursord--barred (plist-get tool :error))

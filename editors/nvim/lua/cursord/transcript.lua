@@ -90,7 +90,9 @@ local function tool_lines(item, root)
   local title = tool.title:gsub('%s*\n.*', ' …'):gsub(vim.pesc(root) .. '/', '')
   local head = ('%s %s'):format(tool_icons[item.status] or '✗', title)
   if item.status ~= 'running' and item.status ~= 'completed' then
-    head = ('%s (%s)'):format(head, item.status)
+    -- Why something was not allowed is seen without unfolding.
+    local why = item.status == 'rejected' and tool.error and tool.error:match('[^\r\n]+')
+    head = ('%s (%s)'):format(head, why and item.status .. ': ' .. why or item.status)
   end
   local lines = { head }
   local function add(text)

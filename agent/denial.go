@@ -1,0 +1,41 @@
+package agent
+
+import "strings"
+
+// A Denial is a call that was not allowed: one of the agent's own, or one of a sub-agent, which has no event of its own.
+type Denial struct {
+	By      DeniedBy
+	Name    string // as Call.Name
+	Subject string // the command, else the call's title
+	Reason  string // the agent's words, as in Call.Error
+}
+
+// DeniedBy is what did not allow a call, as far as its result tells.
+type DeniedBy string
+
+const (
+	DeniedByPolicy      DeniedBy = "policy"      // it would have been asked for, and there is nobody to ask
+	DeniedByPermissions DeniedBy = "permissions" // permissions.deny of the agent's configuration
+	DeniedByHook        DeniedBy = "hook"
+	DeniedByMode        DeniedBy = "mode" // the mode ask or plan
+)
+
+// denialOf tells a call that was rejected.
+func denialOf(call *Call, out outcome) Denial {
+	d := Denial{By: DeniedByPolicy, Name: call.Name, Subject: call.Command, Reason: out.err}
+	if d.Subject == "" && call.Name == "shell" {
+		d.Subject = out.body.text("command") // a result without a start, which has no arguments
+	}
+	if d.Subject == "" {
+		d.Subject = call.Title
+	}
+	switch low := strings.ToLower(out.err); {
+	case strings.Contains(low, "hook"):
+		d.By = DeniedByHook
+	case strings.Contains(low, " ask mode"), strings.Contains(low, " plan mode"):
+		d.By = DeniedByMode
+	case strings.HasSuffix(strings.ToLower(out.member), "permissiondenied"):
+		d.By = DeniedByPermissions
+	}
+	return d
+}
