@@ -10,6 +10,7 @@ import (
 
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/paths"
 	"cursord/diffs"
 )
 
@@ -128,7 +129,7 @@ func (s *snapshot) absentLocked(name string) bool {
 	if _, folder := s.dirs[name]; folder {
 		return !s.nestedLocked(name) // there was a folder, and no file
 	}
-	for dir := parent(name); dir != "."; dir = parent(dir) {
+	for dir := paths.Parent(name); dir != "."; dir = paths.Parent(dir) {
 		if s.files[dir] != nil {
 			return true // there was a file in the place of its folder
 		}
@@ -136,7 +137,7 @@ func (s *snapshot) absentLocked(name string) bool {
 	if s.repositoryOf(name) != nil {
 		return !s.nestedLocked(name)
 	}
-	for dir := parent(name); ; name, dir = dir, parent(dir) {
+	for dir := paths.Parent(name); ; name, dir = dir, paths.Parent(dir) {
 		if s.whole[dir] {
 			_, there := s.dirs[name]
 			return !there && s.files[name] == nil
@@ -164,7 +165,7 @@ func (s *snapshot) missingDirs(name string) (dirs []string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for dir := parent(name); dir != "."; dir = parent(dir) {
+	for dir := paths.Parent(name); dir != "."; dir = paths.Parent(dir) {
 		if _, there := s.dirs[dir]; there || s.files[dir] == nil && !(s.absentLocked(dir) && s.madeLocked(dir)) {
 			break
 		}

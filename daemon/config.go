@@ -17,6 +17,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"cursord/daemon/copytree"
+	"cursord/daemon/paths"
 	"cursord/diffs"
 )
 
@@ -333,7 +334,7 @@ func executable(s string) (string, error) {
 		}
 		s = filepath.Join(home, rest)
 	}
-	if why := TooLong(s); why != "" {
+	if why := paths.TooLong(s); why != "" {
 		return "", errors.New(why)
 	}
 	if !filepath.IsAbs(s) && filepath.Base(s) != s && s != "" {

@@ -10,6 +10,7 @@ import (
 
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/paths"
 	"cursord/diffs"
 )
 
@@ -127,7 +128,7 @@ func outsideControl(root string) map[string]image {
 		return nil
 	}
 	common, err := repo.Common()
-	if _, in := within(root, common); in || err != nil {
+	if _, in := paths.Within(root, common); in || err != nil {
 		return nil
 	}
 	l := controlList{root: common}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"cursord/daemon/paths"
 	"cursord/sessions"
 )
 
@@ -33,13 +34,21 @@ func cutTool(whole *sessions.Tool) (cut *sessions.Tool, detail []byte) {
 	return &c, detail
 }
 
-// cutPaths cuts those that are too long to name a file.
-func cutPaths(paths []string) []string {
-	if !slices.ContainsFunc(paths, func(p string) bool { return TooLong(p) != "" }) {
-		return paths
+// cutPath returns a path as it is shown where it is too long.
+func cutPath(path string) string {
+	if paths.TooLong(path) == "" {
+		return path
 	}
-	cut := make([]string, len(paths))
-	for i, p := range paths {
+	return cutText(path, paths.MaxName)
+}
+
+// cutPaths cuts those that are too long to name a file.
+func cutPaths(all []string) []string {
+	if !slices.ContainsFunc(all, func(p string) bool { return paths.TooLong(p) != "" }) {
+		return all
+	}
+	cut := make([]string, len(all))
+	for i, p := range all {
 		cut[i] = cutPath(p)
 	}
 	return cut

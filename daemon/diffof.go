@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/daemon/paths"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -17,9 +18,9 @@ func (r *reviewer) diffOf(f *file) *sessions.Diff {
 		Rev: f.review.Rev(), Hunks: []sessions.Hunk{}, Turns: []string{},
 	}
 	if f.outside() {
-		d.URI = FileURI(f.path)
+		d.URI = paths.URI(f.path)
 	} else {
-		d.URI = FileURI(filepath.Join(r.w.root, filepath.FromSlash(f.path)))
+		d.URI = paths.URI(filepath.Join(r.w.root, filepath.FromSlash(f.path)))
 	}
 	if !f.review.BaselineKnown() {
 		d.Baseline = "unknown"

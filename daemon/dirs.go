@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/adrg/xdg"
+
+	"cursord/daemon/paths"
 )
 
 // Dirs says where one user's things are. All paths are absolute; nothing of them need exist yet.
@@ -107,7 +109,7 @@ func place(own, base, home, name string) (string, error) {
 // absolutePlace returns an environment variable's value, which must be an absolute path: the daemon and its clients run in
 // different folders.
 func absolutePlace(name, value string) (string, error) {
-	if why := TooLong(value); why != "" {
+	if why := paths.TooLong(value); why != "" {
 		return "", fmt.Errorf("%s: %s", name, why)
 	}
 	if !filepath.IsAbs(value) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/paths"
 )
 
 // A ClientID names a client that may hold documents; 0 is one that holds none.
@@ -105,7 +106,7 @@ func (d *Daemon) SaveDocument(client ClientID, uri string, version *int) error {
 	}
 	if old.held && (version == nil || *version == old.version) {
 		for _, w := range d.loops() {
-			if rel, inside := within(w.root, old.path); inside {
+			if rel, inside := paths.Within(w.root, old.path); inside {
 				w.review.later.put(func() { w.review.personSaved(rel, old) })
 			}
 		}
@@ -274,7 +275,7 @@ func (ds *documents) saved(doc *document) {
 // documentChanged has the reviewers look at a document, in a moment or at once.
 func (d *Daemon) documentChanged(path string, atOnce bool) {
 	for _, w := range d.loops() {
-		if _, inside := within(w.root, path); inside {
+		if _, inside := paths.Within(w.root, path); inside {
 			w.review.documentChanged(path, atOnce)
 		}
 	}
@@ -283,7 +284,7 @@ func (d *Daemon) documentChanged(path string, atOnce bool) {
 // documentName returns the absolute path that a URI names, by which a client's document is known: however the client writes
 // the URI, and wherever links lead by then.
 func documentName(uri string) (string, error) {
-	path, err := LocalPath(uri)
+	path, err := paths.Local(uri)
 	if err != nil {
 		return "", invalid("uri", "%q is not the file:// URI of a local file", runePrefix(uri, 200))
 	}
@@ -292,7 +293,7 @@ func documentName(uri string) (string, error) {
 
 // documentPath returns the file of a document, without links.
 func documentPath(name string) string {
-	path := ResolveDirs(name)
+	path := paths.ResolveDirs(name)
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if target, err := filepath.EvalSymlinks(path); err == nil {
 			path = target

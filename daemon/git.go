@@ -13,6 +13,7 @@ import (
 
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/paths"
 )
 
 // gitOutput bounds what git may print, in bytes.
@@ -58,7 +59,7 @@ func (g gitTree) list(ctx context.Context, dirty bool) (files []listed, nested [
 // unopened names the folders whose paths are too long for git, by its warnings. Git cuts off a warning that is longer than
 // a path may be, and with it the reason.
 func unopened(said string) (dirs []listed) {
-	const cut = maxPath - 256
+	const cut = paths.MaxPath - 256
 	parts := strings.Split(said, "warning: could not open directory '")
 	for _, part := range parts[1:] { // a path may have line ends
 		name, _, whole := strings.Cut(part, "': File name too long")

@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"cursord/daemon/paths"
 	"cursord/sessions"
 )
 
@@ -50,7 +51,7 @@ const (
 // It never touches what is stored: a session or turn whose id is taken is KindInvalid, unless newIDs makes up others.
 // All of the file is checked first. An import that the daemon's end cuts short shows in the session's title.
 func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bool) (*sessions.Session, error) {
-	if why := TooLong(path); why != "" {
+	if why := paths.TooLong(path); why != "" {
 		return nil, invalid("path", "%s", why)
 	}
 	if !filepath.IsAbs(path) {

@@ -1,11 +1,11 @@
 package daemon
 
 import (
-	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"cursord/daemon/paths"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -78,32 +78,29 @@ func fromTurn(h diffs.Hunk, turn string) bool {
 
 // named returns the path that a client means by a path or a URI: a link itself if that is under review, else what it points to.
 func (r *reviewer) named(path string) string {
-	if isFileURI(path) { // as a diff's uri
-		if local, err := LocalPath(path); err == nil {
+	if paths.IsURI(path) { // as a diff's uri
+		if local, err := paths.Local(path); err == nil {
 			path = local
 		}
 	}
-	link := canonicalOf(r.w.root, r.w.root, path, false)
+	link := paths.CanonicalOf(r.w.root, r.w.root, path, false)
 	if slices.ContainsFunc(r.at(link), func(f *file) bool { return f.pending() }) {
 		return link
 	}
-	return canonical(r.w.root, r.w.root, path)
+	return paths.Canonical(r.w.root, r.w.root, path)
 }
 
 // checkDiffPath refuses a URI that names no local file. What is no URI is a path, whatever is in it.
 func checkDiffPath(path string) error {
-	if scheme, _, is := strings.Cut(path, "://"); is && !strings.Contains(scheme, "/") && !isFileURI(path) {
+	if scheme, _, is := strings.Cut(path, "://"); is && !strings.Contains(scheme, "/") && !paths.IsURI(path) {
 		e := invalid("path", "%.300q is a URI, and not of a file", path)
 		e.Hint = "send the diff's path, an absolute path, or a file:// URI"
 		return e
 	}
-	if !isFileURI(path) {
+	if !paths.IsURI(path) {
 		return nil
 	}
-	_, err := LocalPath(path)
-	if e := (*Error)(nil); errors.As(err, &e) {
-		e.Field, e.Message = "path", "path: "+strings.TrimPrefix(e.Message, "workspace: ")
-	}
+	_, err := LocalPath("path", path)
 	return err
 }
 
@@ -124,7 +121,7 @@ func (r *reviewer) listed(client ClientID, path, turn string) ([]*file, error) {
 // chosen lists the files with something pending for a client that a path and a turn, if given, select.
 func (r *reviewer) chosen(client ClientID, path, turn string) ([]*file, error) {
 	if path != "" {
-		if why := tooLongIn(r.w.root, path); why != "" {
+		if why := paths.TooLongIn(r.w.root, path); why != "" {
 			return nil, invalid("path", "%s", why)
 		}
 		if err := checkDiffPath(path); err != nil {

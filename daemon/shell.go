@@ -14,6 +14,7 @@ import (
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/paths"
 	"cursord/diffs"
 )
 
@@ -325,9 +326,9 @@ func (l leftOut) String() string {
 		say = append(say, text)
 	}
 	if n := len(l.long); n == 1 {
-		say = append(say, shown(runePrefix(l.long[0], maxName))+"… was not looked at: its path is too long")
+		say = append(say, shown(runePrefix(l.long[0], paths.MaxName))+"… was not looked at: its path is too long")
 	} else if n > 1 {
-		say = append(say, fmt.Sprintf("%s… and %d more were not looked at: their paths are too long", shown(runePrefix(l.long[0], maxName)), n-1))
+		say = append(say, fmt.Sprintf("%s… and %d more were not looked at: their paths are too long", shown(runePrefix(l.long[0], paths.MaxName)), n-1))
 	}
 	if l.cut {
 		say = append(say, "not all folders could be listed within the limits; new files in the others are not listed for review")

@@ -17,6 +17,7 @@ import (
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/paths"
 )
 
 // Bounds of a snapshot. The agent's prompt waits for it; what takes longer is of use until a call begins that may write.
@@ -217,7 +218,7 @@ func (s *snapshot) tooLong(l listed, st filestat.Stat) bool {
 
 // addDirs notes the folders of a path. s.mu must be held.
 func (s *snapshot) addDirs(name string) {
-	for dir := parent(name); dir != "."; dir = parent(dir) {
+	for dir := paths.Parent(name); dir != "."; dir = paths.Parent(dir) {
 		if _, known := s.dirs[dir]; known {
 			return
 		}
@@ -331,7 +332,7 @@ func tooWide(root string) string {
 	if resolved, err := filepath.EvalSymlinks(home); err == nil {
 		home = resolved
 	}
-	if _, inside := within(root, home); inside || root == home {
+	if _, inside := paths.Within(root, home); inside || root == home {
 		return "the home directory is in it"
 	}
 	return ""

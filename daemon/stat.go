@@ -5,6 +5,7 @@ import (
 
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/paths"
 )
 
 // changedAt returns the moment at which a path that is in a state was last changed. Of what is gone the folder tells, which
@@ -32,7 +33,7 @@ func (s *snapshot) changedAt(name string, now filestat.Stat) int64 {
 	if there && when >= s.began {
 		return when
 	}
-	for dir := parent(name); ; dir = parent(dir) {
+	for dir := paths.Parent(name); ; dir = paths.Parent(dir) {
 		st := filestat.Of(s.full(dir))
 		was := dir == "." || s.hadDir(dir, st)
 		if !there || !was { // a folder that has moved itself says when

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"cursord/daemon/paths"
 )
 
 // A Step is a point in carrying out a decision, right before what Name says happens to the disk. Of a "write", that is
@@ -193,7 +195,7 @@ func (t tree) missingDirs(name string) (dirs []string) {
 	if missing == "" {
 		return nil
 	}
-	for dir := parent(name); dir != "." && len(dir) >= len(missing); dir = parent(dir) {
+	for dir := paths.Parent(name); dir != "." && len(dir) >= len(missing); dir = paths.Parent(dir) {
 		dirs = append(dirs, dir)
 	}
 	return dirs
@@ -222,7 +224,7 @@ func (t tree) removeEmpty(dirs []string) {
 // folder that is near: from the root on, all of a deep path would be walked for each.
 func (t tree) eachNear(dirs []string, do func(in *os.Root, dir string) error) error {
 	for some := range slices.Chunk(dirs, 64) {
-		if err := t.eachBelow(parent(min(some[0], some[len(some)-1])), some, do); err != nil {
+		if err := t.eachBelow(paths.Parent(min(some[0], some[len(some)-1])), some, do); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"cursord/agent"
+	"cursord/daemon/paths"
 	"cursord/sessions"
 )
 
@@ -220,10 +221,7 @@ func (p *TurnParams) names(t *sessions.Turn) bool {
 
 // alias returns the name by which the client knows the workspace.
 func (p *TurnParams) alias() string {
-	path, err := LocalPath(p.Workspace)
-	if err != nil {
-		return ""
-	}
+	path, _ := paths.Local(p.Workspace)
 	return path
 }
 

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"cursord/daemon/paths"
 )
 
 // A workspace that nobody uses costs memory, and is started again where somebody does: it is unloaded when for unloadAfter
@@ -153,7 +155,7 @@ func (ds *documents) within(root string) bool {
 	defer ds.mu.Unlock()
 	for _, open := range ds.open {
 		for _, doc := range open {
-			if _, inside := within(root, doc.path); inside {
+			if _, inside := paths.Within(root, doc.path); inside {
 				return true
 			}
 		}

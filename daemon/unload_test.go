@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"cursord/daemon/paths"
+
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 )
@@ -68,7 +70,7 @@ func TestUnusedWorkspacesAreUnloaded(t *testing.T) {
 func TestUsedWorkspacesStay(t *testing.T) {
 	d, roots := openUnloading(t, time.Hour, 4)
 	s, _ := d.subscribes(t, roots[0])
-	uri := FileURI(roots[1] + "/f")
+	uri := paths.URI(roots[1] + "/f")
 	require.NoError(t, d.OpenDocument(7, uri, 1, nil))
 	_, err := d.Diffs(0, roots[1], "", "")
 	require.NoError(t, err)

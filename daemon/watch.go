@@ -12,6 +12,7 @@ import (
 	"cursord/agent/hooks"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
+	"cursord/daemon/paths"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -175,7 +176,7 @@ func (t *turnWatch) see(events []agent.Event) (files []written) {
 	for _, ev := range events {
 		switch ev := ev.(type) {
 		case agent.Init:
-			if ev.Dir != "" && TooLong(ev.Dir) == "" {
+			if ev.Dir != "" && paths.TooLong(ev.Dir) == "" {
 				t.dir = ev.Dir
 			}
 		case agent.ToolStart:
@@ -200,17 +201,17 @@ func (t *turnWatch) see(events []agent.Event) (files []written) {
 
 // spot returns the file that a call names; false if it names none.
 func (t *turnWatch) spot(path, tool string) (spot, bool) {
-	if why := tooLongIn(t.dir, path); why != "" {
+	if why := paths.TooLongIn(t.dir, path); why != "" {
 		if !t.long {
 			t.long = true
 			t.say(fmt.Sprintf("A path that the agent named was not looked at, and nothing there is listed for review: %s: %s", cutPath(path), why))
 		}
 		return spot{}, false
 	}
-	p := canonicalOf(t.tree.root, t.dir, path, tool != "delete")
+	p := paths.CanonicalOf(t.tree.root, t.dir, path, tool != "delete")
 	in := t.tree
 	if t.tree.isolated() && filepath.IsAbs(p) {
-		in, p = t.r.shared(), canonicalOf(t.tree.work, t.dir, path, tool != "delete")
+		in, p = t.r.shared(), paths.CanonicalOf(t.tree.work, t.dir, path, tool != "delete")
 	}
 	return spot{in, p}, p != ""
 }

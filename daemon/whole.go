@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"cursord/daemon/paths"
 	"cursord/sessions"
 )
 
@@ -54,7 +55,7 @@ func (d *Daemon) ExportSession(id, cursor string) (SessionExport, error) {
 // Backup writes a copy of the database, as it is at one moment, to path, and returns its size. What is there stays unless
 // replace is set.
 func (d *Daemon) Backup(ctx context.Context, path string, replace bool) (int64, error) {
-	if why := TooLong(path); why != "" {
+	if why := paths.TooLong(path); why != "" {
 		return 0, invalid("path", "%s", why)
 	}
 	if !filepath.IsAbs(path) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"cursord/daemon/paths"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -189,7 +190,7 @@ func (r *reviewer) tidy(f *file, c *change) {
 		}
 	}
 	var dirs []string
-	for dir := parent(c.from); dir != "." && may(dir); dir = parent(dir) {
+	for dir := paths.Parent(c.from); dir != "." && may(dir); dir = paths.Parent(dir) {
 		dirs = append(dirs, dir)
 	}
 	if t, err := r.folder(c.in); err == nil {

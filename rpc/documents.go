@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"cursord/daemon"
+	"cursord/daemon/paths"
 )
 
 // maxRemarks bounds what a connection is told of its own notifications.
@@ -57,7 +58,7 @@ func (f *face) notified(method string, params json.RawMessage) {
 	case err != nil:
 		f.remark(method+" "+mistake(err)+" "+uri, slog.LevelWarn, method+" did nothing: "+err.Error())
 	case !strings.HasPrefix(strings.ToLower(uri), "file:"):
-		f.remark("path", slog.LevelWarn, fmt.Sprintf("%s: uri is a path; it was taken for %s, which is what to send", method, daemon.FileURI(uri)))
+		f.remark("path", slog.LevelWarn, fmt.Sprintf("%s: uri is a path; it was taken for %s, which is what to send", method, paths.URI(uri)))
 	}
 }
 

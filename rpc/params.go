@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"strings"
 
-	"cursord/daemon"
+	"cursord/daemon/paths"
 )
 
 // DecodeParams stores the params of a request in *p, a struct. The error names the field that is wrong, as
@@ -90,7 +90,7 @@ func decodeValue(value json.RawMessage, v reflect.Value, path string) *Error {
 		}
 		switch path[strings.LastIndexByte(path, '.')+1:] {
 		case "path", "uri", "workspace", "program":
-			if why := daemon.TooLong(v.String()); why != "" {
+			if why := paths.TooLong(v.String()); why != "" {
 				return invalid(path, why)
 			}
 		}

@@ -59,7 +59,7 @@ func (f *face) replace(workspace string, s *subscriber) {
 }
 
 func (f *face) unsubscribe(_ context.Context, p *WorkspaceParams) (Done, error) {
-	path, err := daemon.LocalPath(p.Workspace)
+	path, err := daemon.LocalPath("workspace", p.Workspace)
 	if err != nil {
 		return Done{}, err
 	}

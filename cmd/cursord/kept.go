@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"cursord/daemon"
+	"cursord/daemon/paths"
 	"cursord/rpc"
 )
 
@@ -50,7 +50,7 @@ func (k *kept) noteDocument(m *rpc.Message) {
 	if p.Version != nil {
 		version = *p.Version
 	}
-	name, err := daemon.LocalPath(p.URI)
+	name, err := paths.Local(p.URI)
 	if err != nil {
 		name = p.URI
 	}

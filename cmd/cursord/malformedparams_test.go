@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/paths"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -279,7 +279,7 @@ func TestPathThatIsNoFile(t *testing.T) {
 			require.True(t, strings.HasPrefix(failed.Message, "path: "), failed.Message)
 		}
 	}
-	for path, found := range map[string]int{"a%b": 1, "a%25b": 0, w.path("a%b"): 1, daemon.FileURI(w.path("a%b")): 1, "b:c": 0} {
+	for path, found := range map[string]int{"a%b": 1, "a%25b": 0, w.path("a%b"): 1, paths.URI(w.path("a%b")): 1, "b:c": 0} {
 		var list struct{ Diffs []struct{ Path string } }
 		e.must("diff/list", obj{"workspace": w.ws, "path": path}, &list)
 		require.Len(t, list.Diffs, found, path)

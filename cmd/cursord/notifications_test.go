@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"cursord/daemon/paths"
 
-	"cursord/daemon"
+	"github.com/stretchr/testify/require"
 )
 
 // TestNotificationsThatDoNothingSaySo: what is wrong with a notification cannot be answered, so a log/message says it, once
@@ -83,7 +83,7 @@ func TestOneDocumentByAnyURI(t *testing.T) {
 	w, e := reviewing(t, name, before, after)
 	dir := filepath.Dir(filepath.Dir(w.path(name)))
 	spellings := []string{
-		daemon.FileURI(w.path(name)), "file://" + w.path(name), "file:" + w.path(name), "file://localhost" + w.path(name),
+		paths.URI(w.path(name)), "file://" + w.path(name), "file:" + w.path(name), "file://localhost" + w.path(name),
 		"FILE://" + dir + "/a%20b/%C3%BC.txt", "file://" + dir + "/a%20b/%c3%bc.txt", "file://" + dir + "/a%20b/./%C3%BC%2Etxt", w.path(name),
 	}
 	for i, uri := range spellings {

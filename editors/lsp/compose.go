@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"cursord/daemon"
+	"cursord/daemon/paths"
 	"cursord/rpc"
 )
 
@@ -41,7 +41,7 @@ func (s *Server) composeCommand(t *target) (any, error) {
 	if err != nil {
 		return nil, s.shown(err)
 	}
-	uri := daemon.FileURI(file)
+	uri := paths.URI(file)
 	d := s.compose[file]
 	if d == nil {
 		d = &draft{}
@@ -106,7 +106,7 @@ func (s *Server) watchPrompt(file string, d *draft) {
 	look = func() {
 		info, err := os.Stat(file)
 		switch {
-		case s.docs[daemon.FileURI(file)] != nil || d.stamp.IsZero():
+		case s.docs[paths.URI(file)] != nil || d.stamp.IsZero():
 			d.watched = false // it will say so
 			return
 		case err != nil || info.ModTime().Equal(d.stamp):
@@ -192,7 +192,7 @@ func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
 // savedPrompt sends a prompt, if a saved document is the file of one.
 func (s *Server) savedPrompt(doc *document) bool {
 	w := s.stateFolder(doc.uri)
-	file, err := daemon.LocalPath(doc.uri)
+	file, err := paths.Local(doc.uri)
 	if w == nil || err != nil || filepath.Base(file) != promptFile {
 		return false
 	}
@@ -282,7 +282,7 @@ func (s *Server) fileContext(w *workspace, name string) rpc.Context {
 
 // closedPrompt makes the file of a prompt that was sent empty again.
 func (s *Server) closedPrompt(doc *document) {
-	file, err := daemon.LocalPath(doc.uri)
+	file, err := paths.Local(doc.uri)
 	if err != nil {
 		return
 	}
@@ -305,7 +305,7 @@ func (s *Server) sent(p *prompt) {
 	for file, d := range s.compose {
 		if d.sending == p {
 			d.sending = nil
-			if s.docs[daemon.FileURI(file)] == nil {
+			if s.docs[paths.URI(file)] == nil {
 				s.blank(file, d)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"cursord/daemon"
+	"cursord/daemon/paths"
 	"cursord/rpc"
 )
 
@@ -35,12 +35,12 @@ func (s *Server) stateFile(w *workspace, name string) (string, error) {
 
 // stateFolder returns the workspace whose file a URI is, nil if it is none of those that are open here.
 func (s *Server) stateFolder(uri string) *workspace {
-	file, err := daemon.LocalPath(uri)
+	file, err := paths.Local(uri)
 	if err != nil {
 		return nil
 	}
 	for _, w := range s.folders {
-		if own := s.stateFolderOf(w); filepath.Dir(file) == own || filepath.Dir(file) == filepath.Dir(daemon.ResolveDirs(filepath.Join(own, promptFile))) {
+		if own := s.stateFolderOf(w); filepath.Dir(file) == own || filepath.Dir(file) == filepath.Dir(paths.ResolveDirs(filepath.Join(own, promptFile))) {
 			return w
 		}
 	}
@@ -56,7 +56,7 @@ func (s *Server) open(uri string, at *Range) {
 		if e := failedAnswer(m); e == nil && decode(m.Result, &result) && result.Success {
 			return
 		}
-		file, err := daemon.LocalPath(uri)
+		file, err := paths.Local(uri)
 		if err != nil {
 			file = uri
 		}
@@ -76,7 +76,7 @@ func (s *Server) write(w *workspace, name, content string, at *Range) error {
 	if err := putFile(file, content); err != nil {
 		return s.shown(err)
 	}
-	uri := daemon.FileURI(file)
+	uri := paths.URI(file)
 	d := s.docs[uri]
 	if d == nil || d.text.s == content || !s.client.applyEdit {
 		s.open(uri, at)

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"cursord/daemon"
+	"cursord/daemon/paths"
 	"cursord/rpc"
 )
 
@@ -134,7 +134,7 @@ func rootsOf(p *initializeParams) (uris []string) {
 		uris = append(uris, p.RootURI)
 	}
 	if len(uris) == 0 && filepath.IsAbs(p.RootPath) {
-		uris = append(uris, daemon.FileURI(p.RootPath))
+		uris = append(uris, paths.URI(p.RootPath))
 	}
 	return uris
 }

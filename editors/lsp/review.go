@@ -5,12 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"cursord/daemon"
+	"cursord/daemon/paths"
 )
 
 // reviewURI returns where all that is to review in a folder can be read.
 func (s *Server) reviewURI(w *workspace) string {
-	return daemon.FileURI(filepath.Join(s.stateFolderOf(w), reviewFile))
+	return paths.URI(filepath.Join(s.stateFolderOf(w), reviewFile))
 }
 
 // reviewText returns all that is to review in a folder as a patch, and for each file the line where its part begins.

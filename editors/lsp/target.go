@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"cursord/daemon"
+	"cursord/daemon/paths"
 	"cursord/rpc"
 )
 
@@ -42,7 +42,7 @@ func (s *Server) folderAt(path string) *workspace {
 // folderOf returns the folder that a command is about.
 func (s *Server) folderOf(t *target) (*workspace, error) {
 	if t.Workspace != "" {
-		path, err := daemon.LocalPath(t.Workspace)
+		path, err := paths.Local(t.Workspace)
 		if err == nil {
 			if w := s.folderAt(path); w != nil {
 				return w, nil
@@ -84,7 +84,7 @@ func (s *Server) fileOf(name string) (*workspace, string) {
 		return s.locate(name)
 	}
 	if filepath.IsAbs(name) {
-		return s.locate(daemon.FileURI(name))
+		return s.locate(paths.URI(name))
 	}
 	clean := filepath.ToSlash(filepath.Clean(name))
 	for _, w := range s.folders {

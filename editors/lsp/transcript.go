@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"cursord/daemon"
+	"cursord/daemon/paths"
 )
 
 // followPause is how often a transcript is written at most while its session goes on; one that takes long to be read is
@@ -123,7 +123,7 @@ func (s *Server) showFollowed(w *workspace, t *transcript) {
 	if err != nil {
 		s.opts.Log.Warn("the transcript cannot be written", "err", err)
 	}
-	d := s.docs[daemon.FileURI(file)]
+	d := s.docs[paths.URI(file)]
 	if d == nil || !s.client.settings.LiveTranscript || !s.client.applyEdit {
 		return
 	}

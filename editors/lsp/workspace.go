@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"cursord/daemon"
+	"cursord/daemon/paths"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -62,7 +62,7 @@ func (w *workspace) clear() {
 
 // addFolder takes a folder of the editor's.
 func (s *Server) addFolder(uri string) *workspace {
-	named, err := daemon.LocalPath(uri)
+	named, err := paths.Local(uri)
 	if err != nil {
 		s.opts.Log.Warn("a folder that is none of this machine", "uri", uri)
 		return nil
@@ -99,7 +99,7 @@ type foldersChange struct {
 
 func (s *Server) didChangeFolders(p *foldersChange) {
 	for _, f := range p.Event.Removed {
-		named, err := daemon.LocalPath(f.URI)
+		named, err := paths.Local(f.URI)
 		if err != nil {
 			continue
 		}
@@ -127,7 +127,7 @@ func (s *Server) didChangeFolders(p *foldersChange) {
 
 // adopt makes the folder of a document the editor's, which has told of none: that of its repository, else its own.
 func (s *Server) adopt(d *document) {
-	file, err := daemon.LocalPath(d.uri)
+	file, err := paths.Local(d.uri)
 	if err != nil || s.stateFolder(d.uri) != nil {
 		return
 	}
@@ -141,17 +141,17 @@ func (s *Server) adopt(d *document) {
 			break
 		}
 	}
-	s.addFolder(daemon.FileURI(root))
+	s.addFolder(paths.URI(root))
 	d.workspace, d.path = s.locate(d.uri)
 }
 
 // locate returns the folder that a document is in, and its path there; nil for one that is in none.
 func (s *Server) locate(uri string) (*workspace, string) {
-	file, err := daemon.LocalPath(uri)
+	file, err := paths.Local(uri)
 	if err != nil || !strings.HasPrefix(uri, "file:") {
 		return nil, ""
 	}
-	for _, name := range []string{file, daemon.ResolveDirs(file)} {
+	for _, name := range []string{file, paths.ResolveDirs(file)} {
 		for _, w := range s.folders {
 			for _, root := range []string{w.path, w.named} {
 				if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) && rel != "." {
@@ -169,9 +169,9 @@ func (s *Server) uriOf(w *workspace, file string) string {
 		return d.uri
 	}
 	if path.IsAbs(file) || filepath.IsAbs(file) { // outside of the folder
-		return daemon.FileURI(file)
+		return paths.URI(file)
 	}
-	return daemon.FileURI(filepath.Join(w.named, filepath.FromSlash(file)))
+	return paths.URI(filepath.Join(w.named, filepath.FromSlash(file)))
 }
 
 // docAt returns the open document of a file, nil if there is none.

@@ -1,4 +1,4 @@
-package daemon
+package paths
 
 import (
 	"fmt"
@@ -12,32 +12,32 @@ import (
 // A longer path names no file on any system that cursord runs on. It is refused where it comes in, before there is any
 // work with it.
 const (
-	maxPath = 4096 // bytes
-	maxName = 255  // characters of a component: not all file systems count bytes
+	MaxPath = 4096 // bytes
+	MaxName = 255  // characters of a component: not all file systems count bytes
 )
 
 // TooLong says what is too long of a path, or of a file:// URI; "" if it may be one. It is for clients, too, and looks at
 // nothing but the text.
 func TooLong(path string) string {
-	if encoded, is := strings.CutPrefix(path, "file://"); is && len(encoded) <= 3*maxPath {
+	if encoded, is := strings.CutPrefix(path, "file://"); is && len(encoded) <= 3*MaxPath {
 		if u, err := url.Parse(path); err == nil {
 			path = u.Path
 		}
 	}
-	if len(path) > maxPath {
-		return fmt.Sprintf("the path is %d bytes long; %d are the most", len(path), maxPath)
+	if len(path) > MaxPath {
+		return fmt.Sprintf("the path is %d bytes long; %d are the most", len(path), MaxPath)
 	}
 	separators := "/"
 	if runtime.GOOS == "windows" {
 		separators = `/\`
 	}
-	for len(path) > maxName {
+	for len(path) > MaxName {
 		end := strings.IndexAny(path, separators)
 		if end < 0 {
 			end = len(path)
 		}
-		if n := utf8.RuneCountInString(path[:end]); n > maxName {
-			return fmt.Sprintf("a name in the path is %d characters long; %d are the most", n, maxName)
+		if n := utf8.RuneCountInString(path[:end]); n > MaxName {
+			return fmt.Sprintf("a name in the path is %d characters long; %d are the most", n, MaxName)
 		}
 		path = path[min(end+1, len(path)):]
 	}
@@ -45,17 +45,9 @@ func TooLong(path string) string {
 }
 
 // tooLongIn is TooLong of a path that is relative to a folder, unless it is absolute.
-func tooLongIn(dir, path string) string {
+func TooLongIn(dir, path string) string {
 	if why := TooLong(path); why != "" || filepath.IsAbs(path) {
 		return why
 	}
 	return TooLong(dir + "/" + path)
-}
-
-// cutPath returns a path as it is shown where it is too long.
-func cutPath(path string) string {
-	if TooLong(path) == "" {
-		return path
-	}
-	return cutText(path, maxName)
 }

@@ -1,4 +1,4 @@
-package daemon
+package paths
 
 import (
 	"os"
@@ -54,4 +54,40 @@ func TestResolveDirs(t *testing.T) {
 	} {
 		require.Equal(t, filepath.Join(root, want), ResolveDirs(filepath.Join(root, path)), path)
 	}
+}
+
+func TestCanonical(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	root := filepath.Join(dir, "ws")
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "sub"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "sub", "f"), nil, 0o644))
+	for link, target := range map[string]string{
+		filepath.Join(root, "in"):      "sub",
+		filepath.Join(root, "out"):     dir,
+		filepath.Join(root, "tof"):     "sub/f",
+		filepath.Join(root, "dangles"): "nowhere",
+		filepath.Join(dir, "alias"):    root,
+	} {
+		require.NoError(t, os.Symlink(target, link))
+	}
+	for path, want := range map[string]string{
+		"a/b":                            "a/b",
+		"./a//b":                         "a/b",
+		root + "/a":                      "a",
+		dir + "/alias/a":                 "a",
+		"in/f":                           "sub/f",
+		"in/new/g":                       "sub/new/g",
+		"tof":                            "sub/f",
+		"dangles":                        "dangles",
+		"out/x":                          dir + "/x",
+		"../x":                           dir + "/x",
+		"sub/../../x":                    dir + "/x",
+		"/etc/hostname-that-is-not-here": "/etc/hostname-that-is-not-here",
+		`a\b`:                            "a/b",
+		"":                               "",
+	} {
+		require.Equal(t, want, Canonical(root, root, path), path)
+	}
+	require.Equal(t, "sub/g", Canonical(root, filepath.Join(root, "sub"), "g"), "relative to the agent's folder")
 }

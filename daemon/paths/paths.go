@@ -1,0 +1,139 @@
+// Package paths has what is known of a path without asking anything but the file system: which text can be one, which
+// URI names it, and how review names it. It holds no state. Everything that comes in as a path or as a file:// URI, from
+// clients, agents and the environment, goes through it.
+package paths
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sort"
+	"strings"
+)
+
+// An Error says why a text is no path.
+type Error struct {
+	Problem string // begins in the middle of a sentence: "is missing"
+	Hint    string // what to do, or ""
+}
+
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return e.Problem
+	}
+	return e.Problem + ": " + e.Hint
+}
+
+// IsURI reports whether a text is a file: URI, and not a path.
+func IsURI(s string) bool { return len(s) > 5 && strings.EqualFold(s[:6], "file:/") }
+
+// Local returns the absolute path that a path or file:// URI names, however the URI is written: "a b" and "a%20b" are the
+// same. An error is always an *Error. It does not look at the disk.
+func Local(path string) (string, error) {
+	if path == "" {
+		return "", &Error{Problem: "is missing"}
+	}
+	if why := TooLong(path); why != "" {
+		return "", &Error{Problem: why}
+	}
+	if strings.ContainsRune(path, 0) {
+		return "", &Error{Problem: "contains a NUL character"}
+	}
+	if IsURI(path) {
+		u, err := url.Parse(path)
+		if err != nil || u.Host != "" && u.Host != "localhost" || u.RawQuery != "" || u.Fragment != "" {
+			return "", &Error{path + " is not a URI of a local file", "write it as file:///path, with % and the like as %25"}
+		}
+		path = u.Path
+		if runtime.GOOS == "windows" {
+			path = strings.TrimPrefix(path, "/")
+		}
+		path = filepath.FromSlash(path)
+	}
+	if !filepath.IsAbs(path) {
+		return "", &Error{Problem: path + " is not an absolute path"}
+	}
+	return filepath.Clean(path), nil
+}
+
+// URI returns the file:// URI of an absolute path. Local takes it back.
+func URI(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// Canonical returns a path that the agent named as review knows it: relative to root, with slashes and without
+// symlinks in its directories, or, for a file outside of root, absolute; "" for what is too long to name a file.
+func Canonical(root, dir, path string) string { return CanonicalOf(root, dir, path, true) }
+
+// CanonicalOf is Canonical, or, without follow, for what acts on a link itself and not on what it points to.
+func CanonicalOf(root, dir, path string, follow bool) string {
+	if path == "" || TooLongIn(dir, path) != "" {
+		return ""
+	}
+	if runtime.GOOS != "windows" && strings.Contains(path, `\`) && !strings.Contains(path, "/") {
+		if _, err := os.Lstat(filepath.Join(dir, path)); err != nil {
+			path = strings.ReplaceAll(path, `\`, "/")
+		}
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	path = ResolveDirs(filepath.Clean(path))
+	if info, err := os.Lstat(path); follow && err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
+		}
+	}
+	if rel, inside := Within(root, path); inside {
+		return rel
+	}
+	return path
+}
+
+// ResolveDirs resolves the symlinks of a path's directories, as far as these exist.
+func ResolveDirs(path string) string {
+	dir, name := filepath.Split(path)
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		return filepath.Join(resolved, name)
+	}
+	// What exists is a first part of it; where that ends is halved, so that a deep path costs a few looks.
+	first := len(filepath.VolumeName(dir)) + 1
+	var ends []int // of the directories, the outermost first
+	for i := first; i < len(dir); i++ {
+		if os.IsPathSeparator(dir[i]) {
+			ends = append(ends, i)
+		}
+	}
+	n := sort.Search(len(ends), func(i int) bool {
+		_, err := os.Stat(dir[:ends[i]])
+		return err != nil
+	})
+	for ; n > 0; n-- {
+		if resolved, err := filepath.EvalSymlinks(dir[:ends[n-1]]); err == nil {
+			return filepath.Join(resolved, path[ends[n-1]:])
+		}
+	}
+	return path
+}
+
+// Parent is path.Dir for a clean relative path, which it does not clean again: to go up a deep one stays cheap.
+func Parent(name string) string {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		return name[:i]
+	}
+	return "."
+}
+
+// Within returns path relative to root, with slashes, if it lies inside. Both must be clean.
+func Within(root, path string) (string, bool) {
+	rel, err := filepath.Rel(root, path)
+	if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
