@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // errChanged is returned when the disk does not hold what it is expected to.
@@ -129,7 +131,7 @@ func (t tree) replace(c *change) error {
 
 // rewrite writes in place, for a file whose links, owner or attributes a replacement would lose.
 func (t tree) rewrite(c *change, info fs.FileInfo) error {
-	f, err := t.root.OpenFile(filepath.FromSlash(c.to), os.O_RDWR|nonBlocking, 0)
+	f, err := t.root.OpenFile(filepath.FromSlash(c.to), os.O_RDWR|filestat.NonBlocking, 0)
 	if err != nil {
 		return err
 	}

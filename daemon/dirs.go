@@ -12,6 +12,7 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
 )
 
@@ -135,7 +136,7 @@ func socketPath(state string) (string, error) {
 	if hasRuntime {
 		path = filepath.Join(runtime, "cursord", "d.sock")
 	}
-	if len(path) <= maxSocketPath && (hasRuntime || remoteFS(existing(state)) == "") {
+	if len(path) <= maxSocketPath && (hasRuntime || filestat.RemoteFS(existing(state)) == "") {
 		return path, nil
 	}
 	sum := sha256.Sum256([]byte(path))

@@ -121,7 +121,7 @@ func (fw *fsWatch) watchDirs(added *map[string]bool) (again bool, err error) {
 		if fw.dirs[dir] {
 			continue
 		}
-		if name := remoteFS(dir); name != "" {
+		if name := filestat.RemoteFS(dir); name != "" {
 			return false, fmt.Errorf("%s is on %s", dir, name)
 		}
 		switch err := fw.watcher.Add(dir); {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
 
@@ -78,7 +79,7 @@ func readImage(root, path string) image {
 	if filepath.IsAbs(path) {
 		info, err := os.Lstat(path)
 		return readOpened(info, err, func() (*os.File, error) {
-			return os.OpenFile(path, os.O_RDONLY|nonBlocking, 0)
+			return os.OpenFile(path, os.O_RDONLY|filestat.NonBlocking, 0)
 		}, func() (string, error) { return os.Readlink(path) })
 	}
 	r, err := os.OpenRoot(root)
@@ -96,7 +97,7 @@ func readRooted(r *os.Root, slashed string) image {
 	}
 	info, err := r.Lstat(name)
 	return readOpened(info, err, func() (*os.File, error) {
-		return r.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+		return r.OpenFile(name, os.O_RDONLY|filestat.NonBlocking, 0)
 	}, func() (string, error) { return r.Readlink(name) })
 }
 

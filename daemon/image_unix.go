@@ -8,8 +8,6 @@ import (
 	"syscall"
 )
 
-const nonBlocking = syscall.O_NONBLOCK
-
 // permissions returns what review keeps of a mode.
 func permissions(mode fs.FileMode) uint32 { return uint32(mode.Perm()) }
 

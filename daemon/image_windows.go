@@ -2,8 +2,6 @@ package daemon
 
 import "io/fs"
 
-const nonBlocking = 0
-
 // permissions says that modes are not known: there are none.
 func permissions(fs.FileMode) uint32 { return 0 }
 

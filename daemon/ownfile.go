@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // ErrForeign is returned where a socket, or a file or folder beside it, belongs to another user.
@@ -24,7 +26,7 @@ func (e *foreignError) Is(err error) bool { return err == ErrForeign }
 // OpenRegular opens a file as os.OpenFile does, and refuses what is no regular file without waiting for anybody, as the
 // opening of a pipe would.
 func OpenRegular(path string, flag int, perm os.FileMode) (*os.File, error) {
-	f, err := os.OpenFile(path, flag|nonBlocking, perm)
+	f, err := os.OpenFile(path, flag|filestat.NonBlocking, perm)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +56,7 @@ func openOwn(path string) (*os.File, error) {
 
 // openOwnAs opens a regular file of this user's, and follows no link.
 func openOwnAs(path string, flag int) (*os.File, error) {
-	f, err := os.OpenFile(path, flag|nonBlocking|noFollow, 0o600)
+	f, err := os.OpenFile(path, flag|filestat.NonBlocking|noFollow, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +93,7 @@ const maxConfig = 1 << 20
 // readConfig reads a configuration that is a regular file, or /dev/null. It must be this user's or root's: it names
 // programs that run as this user.
 func readConfig(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|nonBlocking, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|filestat.NonBlocking, 0)
 	if err != nil {
 		return nil, err
 	}

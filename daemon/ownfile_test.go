@@ -191,10 +191,10 @@ func TestConfigurationFiles(t *testing.T) {
 	for name, plant := range plants(t) {
 		path := filepath.Join(t.TempDir(), "config.toml")
 		plant(path)
-		_, _, err := LoadConfig(path)
+		_, err := readConfig(path)
 		switch name {
 		case "a link to a file": // people keep their configurations elsewhere
-			require.NotContains(t, err.Error(), "no regular file")
+			require.NoError(t, err)
 		case "another's file":
 			require.ErrorContains(t, err, "belongs to user 65534, not to you (0): copy it, and name the copy with CURSORD_CONFIG")
 		default:
@@ -204,9 +204,9 @@ func TestConfigurationFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	require.NoError(t, os.Truncate(path, 1<<40))
-	_, _, err := LoadConfig(path)
+	_, err := readConfig(path)
 	require.ErrorContains(t, err, path+" is larger than 1048576 bytes")
-	_, _, err = LoadConfig(os.DevNull)
+	_, err = readConfig(os.DevNull)
 	require.NoError(t, err)
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
 )
 
@@ -51,7 +52,7 @@ func (t tree) lstat(name string) (fs.FileInfo, error) { return t.root.Lstat(file
 
 // open opens a file for reading and for changing what is not its content.
 func (t tree) open(name string) (*os.File, error) {
-	return t.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|nonBlocking, 0)
+	return t.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|filestat.NonBlocking, 0)
 }
 
 func (t tree) create(name string) (*os.File, error) {

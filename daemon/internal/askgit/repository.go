@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"cursord/daemon/internal/filestat"
 )
 
 // A Repository is git's folder and the work tree that it is about.
@@ -98,7 +100,7 @@ func absolute(base, p string) string {
 
 // readFile reads a regular file that is not larger than most; a missing one is fs.ErrNotExist.
 func readFile(name string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	f, err := os.OpenFile(name, os.O_RDONLY|filestat.NonBlocking, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package daemon
+package filestat
 
 // remoteFS names the file system of a folder if changes by others are known not to be reported there.
-func remoteFS(string) string { return "" }
+func RemoteFS(string) string { return "" }

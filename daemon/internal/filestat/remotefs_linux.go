@@ -1,9 +1,9 @@
-package daemon
+package filestat
 
 import "golang.org/x/sys/unix"
 
 // remoteFS names the file system of a folder if changes by others are not reported there, and else returns "".
-func remoteFS(dir string) string {
+func RemoteFS(dir string) string {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {
 		return ""

@@ -1,3 +1,0 @@
-package askgit
-
-const nonBlocking = 0

@@ -1,0 +1,4 @@
+package filestat
+
+// NonBlocking is nothing here: opening a file never waits.
+const NonBlocking = 0
