@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cursord/daemon/endpoint"
 )
 
 // A Build says which program a daemon or a client of it runs.
@@ -103,7 +105,7 @@ func (d *Daemon) Join(b Build, program string) Joined {
 	if program == "" || !b.NewerThan(d.build) {
 		return j
 	}
-	if err := checkSuccessor(program); err != nil {
+	if err := endpoint.CheckSuccessor(program); err != nil {
 		d.log.Error("a newer build cannot take over", "version", b.Version, "err", err)
 		return j
 	}

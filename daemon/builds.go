@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"cursord/agent"
+	"cursord/daemon/endpoint"
 	"cursord/sessions"
 )
 
@@ -37,7 +38,7 @@ const maxBuildsFile = 1 << 20
 
 func openBuilds(stateDir string, log *slog.Logger) *builds {
 	b := &builds{path: filepath.Join(stateDir, "builds.json"), log: log}
-	f, err := openOwn(b.path)
+	f, err := endpoint.OpenOwn(b.path)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			log.Warn("what is remembered of the agent's builds cannot be read", "err", err)

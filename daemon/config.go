@@ -17,6 +17,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"cursord/daemon/copytree"
+	"cursord/daemon/endpoint"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 )
@@ -78,7 +79,7 @@ func DefaultConfig() Config {
 // the file's agent. Keys that it does not know are told as warnings, so that a file written for a newer version serves
 // an older one. Errors name the file, the key and what is allowed.
 func LoadConfig(path string) (Config, []string, error) {
-	data, err := readConfig(path)
+	data, err := endpoint.ReadConfig(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Config{}, nil, fmt.Errorf("configuration: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/endpoint"
 	"cursord/sessions"
 )
 
@@ -20,7 +20,7 @@ var storeSessions = flag.Int("bench.sessions", 1000, "stored `sessions`, of 100 
 // storeHistory puts sessions of 10 turns, each of 10 items, into a database, and returns the workspace's last seq.
 func (w *world) storeHistory(n int) (seq uint64) {
 	w.t.Helper()
-	dirs := daemon.Dirs{State: filepath.Join(w.dir, "state")}
+	dirs := endpoint.Dirs{State: filepath.Join(w.dir, "state")}
 	require.NoError(w.t, dirs.MakeState())
 	s, _, err := sessions.Open(dirs.Database(), sessions.Options{})
 	require.NoError(w.t, err)

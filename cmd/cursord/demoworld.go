@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"cursord/daemon"
+	"cursord/daemon/endpoint"
 	"cursord/rpc"
 )
 
@@ -148,7 +148,7 @@ func (w *demoWorld) serve(ctx context.Context, script []byte) error {
 // client connects to the daemon, which may be about to start.
 func (w *demoWorld) client(ctx context.Context, onNotify func(string, json.RawMessage)) (*rpc.Client, error) {
 	for {
-		conn, err := daemon.Dial(ctx, w.file("d.sock"))
+		conn, err := endpoint.Dial(ctx, w.file("d.sock"))
 		if err == nil {
 			return rpc.NewClient(net.Conn(conn), onNotify), nil
 		}

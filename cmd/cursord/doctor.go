@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/daemon"
+	"cursord/daemon/endpoint"
 	"cursord/rpc"
 )
 
@@ -96,7 +97,7 @@ func (d *diagnosis) problem(format string, args ...any) {
 
 func diagnose(ctx context.Context, p *place) *diagnosis {
 	d := &diagnosis{Version: version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Problems: []string{}}
-	dirs, err := daemon.FindDaemon()
+	dirs, err := endpoint.FindDaemon()
 	if err != nil {
 		d.problem("%v", err)
 		return d

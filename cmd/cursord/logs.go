@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cursord/daemon"
+	"cursord/daemon/endpoint"
 )
 
 const (
@@ -40,7 +40,7 @@ this one. It needs no daemon and starts none. A daemon in the foreground ("curso
 			return takes(0, 0)(c, args)
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
-			dirs, err := daemon.FindDirs()
+			dirs, err := endpoint.FindDirs()
 			if err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ type logTail struct {
 func openLogTail(path string, n int) (*logTail, error) {
 	t := &logTail{path: path}
 	for i := 0; i <= logOlder && len(t.first) < n; i++ {
-		f, err := daemon.OpenRegular(t.name(i), os.O_RDONLY, 0)
+		f, err := endpoint.OpenRegular(t.name(i), os.O_RDONLY, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}
@@ -105,7 +105,7 @@ func openLogTail(path string, n int) (*logTail, error) {
 		t.first = append(lines, t.first...)
 	}
 	if n == 0 {
-		f, err := daemon.OpenRegular(path, os.O_RDONLY, 0)
+		f, err := endpoint.OpenRegular(path, os.O_RDONLY, 0)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -160,7 +160,7 @@ func (t *logTail) read(show *logScreen) error {
 	t.first = nil
 	for {
 		if t.file == nil {
-			f, err := daemon.OpenRegular(t.path, os.O_RDONLY, 0)
+			f, err := endpoint.OpenRegular(t.path, os.O_RDONLY, 0)
 			if errors.Is(err, fs.ErrNotExist) {
 				return show.err
 			}
@@ -184,7 +184,7 @@ func (t *logTail) read(show *logScreen) error {
 			return err
 		}
 		t.file, t.part = nil, nil
-		if t.file, err = daemon.OpenRegular(next, os.O_RDONLY, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if t.file, err = endpoint.OpenRegular(next, os.O_RDONLY, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/daemon"
+	"cursord/daemon/endpoint"
 	"cursord/editors/lsp"
 	"cursord/rpc"
 )
@@ -70,7 +71,7 @@ func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
 	defer cancel()
 	// Editors keep what comes on stderr in their log.
 	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	dirs, err := daemon.FindDirs()
+	dirs, err := endpoint.FindDirs()
 	if err != nil {
 		log.Error(err.Error())
 		refuseAll(rpc.NewFrameReader(both, rpc.MaxMessage), both, err)

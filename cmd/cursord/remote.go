@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"cursord/daemon"
+	"cursord/daemon/endpoint"
 )
 
 // A remote is another machine whose cursord is to be used.
@@ -26,7 +27,7 @@ type remote struct {
 
 // findRemote reads the configuration for what the command line does not say.
 func findRemote(host, program string, paths []string) (*remote, error) {
-	dirs, err := daemon.FindDirs()
+	dirs, err := endpoint.FindDirs()
 	if err != nil {
 		return nil, err
 	}

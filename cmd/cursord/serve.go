@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/daemon"
+	"cursord/daemon/endpoint"
 	"cursord/rpc"
 )
 
@@ -50,7 +51,7 @@ contents of files.`,
 }
 
 func serveInForeground(ctx context.Context, errOut io.Writer, trace string) error {
-	dirs, err := daemon.FindDirs()
+	dirs, err := endpoint.FindDirs()
 	if err != nil {
 		return err
 	}
@@ -58,12 +59,12 @@ func serveInForeground(ctx context.Context, errOut io.Writer, trace string) erro
 	if err != nil {
 		return err
 	}
-	endpoint, err := inherit(ctx, dirs)
-	if endpoint == nil && err == nil {
-		endpoint, err = dirs.Listen()
+	listener, err := inherit(ctx, dirs)
+	if listener == nil && err == nil {
+		listener, err = dirs.Listen()
 	}
-	if errors.Is(err, daemon.ErrRunning) {
-		return fmt.Errorf("%w (process %d): \"cursord stop\" ends it", err, daemon.LockHolder(dirs.Socket))
+	if errors.Is(err, endpoint.ErrRunning) {
+		return fmt.Errorf("%w (process %d): \"cursord stop\" ends it", err, endpoint.LockHolder(dirs.Socket))
 	}
 	if err != nil {
 		return err
@@ -71,20 +72,20 @@ func serveInForeground(ctx context.Context, errOut io.Writer, trace string) erro
 	level := new(slog.LevelVar)
 	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: level}))
 	return traced(trace, func(t *rpc.Tracer) error {
-		return serving{dirs: dirs, endpoint: endpoint, trace: t, config: config, warnings: warnings, log: log, level: level}.run(ctx)
+		return serving{dirs: dirs, listener: listener, trace: t, config: config, warnings: warnings, log: log, level: level}.run(ctx)
 	})
 }
 
 // serveInBackground is what a client starts: all it has to say goes to the log, where that client reads why it failed.
 func serveInBackground(ctx context.Context) error {
-	dirs, err := daemon.FindDirs()
+	dirs, err := endpoint.FindDirs()
 	if err != nil {
 		return err
 	}
 	if err := dirs.MakeState(); err != nil {
 		return err
 	}
-	file, err := daemon.OpenLog(dirs.Log())
+	file, err := endpoint.OpenLog(dirs.Log())
 	if err != nil {
 		return err
 	}
@@ -97,19 +98,19 @@ func serveInBackground(ctx context.Context) error {
 	if err != nil {
 		return fail(err)
 	}
-	endpoint, err := inherit(ctx, dirs)
-	if endpoint == nil && err == nil {
-		endpoint, err = listenInTurn(ctx, dirs)
+	listener, err := inherit(ctx, dirs)
+	if listener == nil && err == nil {
+		listener, err = listenInTurn(ctx, dirs)
 	}
 	if err != nil {
 		return fail(err)
 	}
-	if endpoint == nil {
+	if listener == nil {
 		return nil
 	}
 	level := new(slog.LevelVar)
 	s := serving{
-		dirs: dirs, endpoint: endpoint, config: config, warnings: warnings, log: file.Logger(level), level: level, reopen: file.Reopen,
+		dirs: dirs, listener: listener, config: config, warnings: warnings, log: file.Logger(level), level: level, reopen: file.Reopen,
 	}
 	if err := s.run(ctx); err != nil {
 		return fail(err)
@@ -119,27 +120,27 @@ func serveInBackground(ctx context.Context) error {
 
 // inherit listens at the socket that we were started with, if there is one, once a daemon that is about to end has
 // ended.
-func inherit(ctx context.Context, dirs daemon.Dirs) (*daemon.Endpoint, error) {
+func inherit(ctx context.Context, dirs endpoint.Dirs) (*endpoint.Listener, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*startLimit)
 	defer cancel()
 	return dirs.Inherit(ctx)
 }
 
 // listenInTurn listens, once a daemon that is about to end has ended. It returns nil if there is one that serves.
-func listenInTurn(ctx context.Context, dirs daemon.Dirs) (*daemon.Endpoint, error) {
+func listenInTurn(ctx context.Context, dirs endpoint.Dirs) (*endpoint.Listener, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*startLimit)
 	defer cancel()
 	for {
-		endpoint, err := dirs.Listen()
-		if !errors.Is(err, daemon.ErrRunning) {
-			return endpoint, err
+		listener, err := dirs.Listen()
+		if !errors.Is(err, endpoint.ErrRunning) {
+			return listener, err
 		}
-		if conn, dialErr := daemon.Dial(ctx, dirs.Socket); dialErr == nil {
+		if conn, dialErr := endpoint.Dial(ctx, dirs.Socket); dialErr == nil {
 			return nil, conn.Close()
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%w (process %d), and does not accept connections", err, daemon.LockHolder(dirs.Socket))
+			return nil, fmt.Errorf("%w (process %d), and does not accept connections", err, endpoint.LockHolder(dirs.Socket))
 		case <-time.After(startPoll):
 		}
 	}
@@ -153,8 +154,8 @@ var (
 
 // A serving is the daemon's life in a process of its own.
 type serving struct {
-	dirs     daemon.Dirs
-	endpoint *daemon.Endpoint
+	dirs     endpoint.Dirs
+	listener *endpoint.Listener
 	trace    *rpc.Tracer // nil: nothing is recorded
 	config   daemon.Config
 	warnings []string
@@ -166,9 +167,9 @@ type serving struct {
 // run serves clients until a signal, a client or the idle time ends it. The order at the end is: the turns, the
 // connections, the database, the socket, the lock.
 func (s serving) run(ctx context.Context) (err error) {
-	dirs, endpoint, log := s.dirs, s.endpoint, s.log
-	dirs.Socket = endpoint.Path() // a build whose place we take may have had another
-	defer func() { err = errors.Join(err, endpoint.Release()) }()
+	dirs, listener, log := s.dirs, s.listener, s.log
+	dirs.Socket = listener.Path() // a build whose place we take may have had another
+	defer func() { err = errors.Join(err, listener.Release()) }()
 	saveMemory()
 	ctx, stop := untilSignal(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -193,7 +194,7 @@ func (s serving) run(ctx context.Context) (err error) {
 	if err := dirs.NoteSocket(); err != nil {
 		log.Warn("clients in other environments may not find the daemon", "err", err)
 	}
-	if err := endpoint.MarkServing(); err != nil {
+	if err := listener.MarkServing(); err != nil {
 		return errors.Join(err, d.Close())
 	}
 	log.Info("serving", "version", version(), "pid", os.Getpid(), "socket", dirs.Socket, "database", dirs.Database())
@@ -201,11 +202,11 @@ func (s serving) run(ctx context.Context) (err error) {
 	connections, closeConnections := context.WithCancel(context.Background())
 	defer closeConnections()
 	served := make(chan error, 1)
-	listener := net.Listener(endpoint)
+	traced := net.Listener(listener)
 	if s.trace != nil {
-		listener = s.trace.Listener(listener)
+		traced = s.trace.Listener(traced)
 	}
-	go func() { served <- rpc.Serve(connections, listener, d, log) }()
+	go func() { served <- rpc.Serve(connections, traced, d, log) }()
 	ended, successor := false, ""
 	defer s.takeHangups(hangups, d)()
 	select {
@@ -214,10 +215,10 @@ func (s serving) run(ctx context.Context) (err error) {
 	case <-d.Stopping():
 		if successor = d.Successor(); successor == "" {
 			log.Info("stopping: asked to")
-			if err := endpoint.MarkStopped(); err != nil {
+			if err := listener.MarkStopped(); err != nil {
 				log.Warn("clients may start another daemon", "err", err)
 			}
-		} else if err := endpoint.Keep(); err != nil {
+		} else if err := listener.Keep(); err != nil {
 			log.Warn("stopping: a newer build is there, whose clients have to wait", "program", successor, "err", err)
 			successor = ""
 		} else {
@@ -235,10 +236,10 @@ func (s serving) run(ctx context.Context) (err error) {
 	err = errors.Join(err, d.Close())
 	log.Info("stopped")
 	if successor != "" {
-		log.Error("the newer build has not taken over: starting this one again", "err", endpoint.Replace(successor))
+		log.Error("the newer build has not taken over: starting this one again", "err", listener.Replace(successor))
 		own, ownErr := os.Executable()
 		if ownErr == nil {
-			ownErr = endpoint.Replace(own)
+			ownErr = listener.Replace(own)
 		}
 		log.Error("the next client starts a daemon", "err", ownErr)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cursord/daemon"
+	"cursord/daemon/endpoint"
 )
 
 // A service is how a system's service manager runs the daemon.
@@ -65,7 +65,7 @@ or a change of PATH.`,
 }
 
 func withService(c *cobra.Command, do func(*service, context.Context, io.Writer) error) error {
-	dirs, err := daemon.FindDirs()
+	dirs, err := endpoint.FindDirs()
 	if err != nil {
 		return err
 	}
@@ -137,11 +137,11 @@ func (s *service) install(ctx context.Context, out io.Writer) error {
 func stopForService(ctx context.Context, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
-	dirs, err := daemon.FindDaemon()
+	dirs, err := endpoint.FindDaemon()
 	if err != nil {
 		return err
 	}
-	pid := daemon.LockHolder(dirs.Socket)
+	pid := endpoint.LockHolder(dirs.Socket)
 	err = askToStop(ctx, dirs, pid, false, out)
 	if errors.Is(err, errNoDaemon) {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"cursord/daemon"
+	"cursord/daemon/endpoint"
 	"cursord/rpc"
 )
 
@@ -24,13 +25,13 @@ const (
 // newClient returns a client of the user's daemon, which it starts if none runs, and which gives way to us if it is of
 // an older build; see rpc.NewClient for onNotify.
 func newClient(ctx context.Context, onNotify func(method string, params json.RawMessage)) (*rpc.Client, error) {
-	dirs, err := daemon.FindDaemon()
+	dirs, err := endpoint.FindDaemon()
 	if err != nil {
 		return nil, err
 	}
 	// Of two that start in different environments at a time, one has the database.
 	isElsewhere := func() bool {
-		now, err := daemon.FindDaemon()
+		now, err := endpoint.FindDaemon()
 		moved := err == nil && now.Socket != dirs.Socket
 		if moved {
 			dirs = now
@@ -82,7 +83,7 @@ type silentError struct{ advice string }
 func (e *silentError) Error() string { return e.advice }
 
 // callInTime makes a request that a daemon answers at once unless it hangs, and then tells the user so.
-func callInTime(ctx context.Context, dirs daemon.Dirs, client *rpc.Client, method string, params, result any) error {
+func callInTime(ctx context.Context, dirs endpoint.Dirs, client *rpc.Client, method string, params, result any) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answered := make(chan error, 1)
@@ -98,7 +99,7 @@ func callInTime(ctx context.Context, dirs daemon.Dirs, client *rpc.Client, metho
 		if time.Since(since) > silentLimit+silentLimit/2 { // somebody had stopped us
 			continue
 		}
-		if waited += silentLimit; !daemon.Serving(dirs.Socket) && waited < 3*startLimit {
+		if waited += silentLimit; !endpoint.Serving(dirs.Socket) && waited < 3*startLimit {
 			continue
 		}
 		if waited >= muteLimit {
@@ -115,21 +116,21 @@ func callInTime(ctx context.Context, dirs daemon.Dirs, client *rpc.Client, metho
 
 // connect connects to the user's daemon and starts it if none runs. Of several clients that start one at a time, one
 // wins; the others connect to its daemon.
-func connect(ctx context.Context, dirs daemon.Dirs) (*daemonConn, error) {
+func connect(ctx context.Context, dirs endpoint.Dirs) (*daemonConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	var child *starting
 	var ended <-chan error
 	var pause time.Duration // before another is started
 	for {
-		conn, err := daemon.Dial(ctx, dirs.Socket)
+		conn, err := endpoint.Dial(ctx, dirs.Socket)
 		switch {
 		case err == nil:
 			return &daemonConn{conn.(*net.UnixConn), child}, nil
 		case ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded):
 			return nil, startTimeout(dirs, child != nil)
-		case daemon.Backlogged(err):
-		case !daemon.NotListening(err):
+		case endpoint.Backlogged(err):
+		case !endpoint.NotListening(err):
 			return nil, fmt.Errorf("cannot reach the daemon: %w", err)
 		case child == nil:
 			time.Sleep(pause)
@@ -152,11 +153,11 @@ func connect(ctx context.Context, dirs daemon.Dirs) (*daemonConn, error) {
 	}
 }
 
-func startTimeout(dirs daemon.Dirs, started bool) error {
+func startTimeout(dirs endpoint.Dirs, started bool) error {
 	if started {
 		return fmt.Errorf("the daemon did not start within %v: see its log, %s", startLimit, dirs.Log())
 	}
-	return fmt.Errorf("the daemon (process %d) does not accept connections: \"cursord stop --force\" ends it; its log is %s", daemon.LockHolder(dirs.Socket), dirs.Log())
+	return fmt.Errorf("the daemon (process %d) does not accept connections: \"cursord stop --force\" ends it; its log is %s", endpoint.LockHolder(dirs.Socket), dirs.Log())
 }
 
 // A starting daemon is a process that will listen, or end.
@@ -168,11 +169,11 @@ type starting struct {
 
 // start starts a daemon in the background: in a session of its own, so that it outlives us and our terminal, with our
 // environment, its output going to the log.
-func start(dirs daemon.Dirs) (*starting, error) {
+func start(dirs endpoint.Dirs) (*starting, error) {
 	if err := dirs.MakeState(); err != nil {
 		return nil, err
 	}
-	log, err := daemon.OpenRegular(dirs.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := endpoint.OpenRegular(dirs.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("%w: make it possible, or name another folder with CURSORD_STATE_DIR", err)
 	}
@@ -226,7 +227,7 @@ func (c *daemonConn) failed(err error) error {
 
 // lastWords returns what the process, which ended with err, logged last.
 func (s *starting) lastWords(err error) string {
-	f, openErr := daemon.OpenRegular(s.log, os.O_RDONLY, 0)
+	f, openErr := endpoint.OpenRegular(s.log, os.O_RDONLY, 0)
 	if openErr != nil {
 		return err.Error()
 	}

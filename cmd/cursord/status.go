@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/daemon"
+	"cursord/daemon/endpoint"
 	"cursord/rpc"
 )
 
@@ -42,7 +43,7 @@ func statusCommand() *cobra.Command {
 
 // askStatus asks for what a daemon answers at once.
 func askStatus(ctx context.Context, client *rpc.Client) (daemon.Status, error) {
-	dirs, err := daemon.FindDaemon()
+	dirs, err := endpoint.FindDaemon()
 	if err != nil {
 		return daemon.Status{}, err
 	}

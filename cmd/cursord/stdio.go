@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/daemon"
+	"cursord/daemon/endpoint"
 	"cursord/rpc"
 )
 
@@ -71,10 +72,10 @@ func joinStdio(ctx context.Context, in io.Reader, out io.Writer) int {
 // localAccess leads to the user's daemon on this machine, which it starts if none runs.
 func localAccess() access {
 	replaced := false
-	var dirs daemon.Dirs // where the last daemon was
+	var dirs endpoint.Dirs // where the last daemon was
 	return access{
 		dial: func(ctx context.Context) (_ io.ReadWriteCloser, err error) {
-			if dirs, err = daemon.FindDaemon(); err != nil {
+			if dirs, err = endpoint.FindDaemon(); err != nil {
 				return nil, err
 			}
 			return connect(ctx, dirs)
@@ -94,19 +95,19 @@ func localAccess() access {
 		silent: func() string { return silentDaemon(dirs) },
 		hint:   doctorHint,
 		stopped: func() bool {
-			if !daemon.Stopped(dirs.Socket) {
+			if !endpoint.Stopped(dirs.Socket) {
 				return false
 			}
-			now, err := daemon.FindDaemon()
-			return err == nil && (now.Socket == dirs.Socket || !daemon.Running(now.Socket))
+			now, err := endpoint.FindDaemon()
+			return err == nil && (now.Socket == dirs.Socket || !endpoint.Running(now.Socket))
 		},
-		starting: func() bool { return !daemon.Serving(dirs.Socket) },
+		starting: func() bool { return !endpoint.Serving(dirs.Socket) },
 	}
 }
 
 // silentDaemon says what to do about a daemon that does not answer.
-func silentDaemon(dirs daemon.Dirs) string {
-	return fmt.Sprintf("the daemon (process %d) does not answer: \"cursord stop --force\" ends it, and the next client starts another", daemon.LockHolder(dirs.Socket))
+func silentDaemon(dirs endpoint.Dirs) string {
+	return fmt.Sprintf("the daemon (process %d) does not answer: \"cursord stop --force\" ends it, and the next client starts another", endpoint.LockHolder(dirs.Socket))
 }
 
 // serveStdio serves on both in this process until it ends; the turns end with it.
@@ -129,7 +130,7 @@ func serveStdio(ctx context.Context, both io.ReadWriteCloser, errOut io.Writer) 
 }
 
 func openStandalone(errOut io.Writer) (*daemon.Daemon, *slog.Logger, error) {
-	dirs, err := daemon.FindDirs()
+	dirs, err := endpoint.FindDirs()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cursord/daemon"
+	"cursord/daemon/endpoint"
 	"cursord/rpc"
 )
 
@@ -28,13 +28,13 @@ then end as interrupted, and a daemon that does not answer is killed. Editors th
 another one when they need it.`,
 		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			dirs, err := daemon.FindDaemon()
+			dirs, err := endpoint.FindDaemon()
 			if err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(c.Context(), stopLimit)
 			defer cancel()
-			pid := daemon.LockHolder(dirs.Socket)
+			pid := endpoint.LockHolder(dirs.Socket)
 			err = askToStop(ctx, dirs, pid, force, c.ErrOrStderr())
 			switch {
 			case errors.Is(err, errNoDaemon):
@@ -66,20 +66,20 @@ func unanswered(err error) bool {
 
 // askToStop has the daemon end, and waits for that. What the daemon says meanwhile of its troubles, such as what it cannot
 // store, goes to told. Its error is errNoDaemon, a *silentError or the daemon's.
-func askToStop(ctx context.Context, dirs daemon.Dirs, pid int, force bool, told io.Writer) error {
+func askToStop(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, told io.Writer) error {
 	silent := &silentError{fmt.Sprintf("the daemon (process %d) does not end: \"cursord stop --force\" ends it; its log is %s", pid, dirs.Log())}
 	var conn net.Conn
 	for since := time.Now(); ; {
 		var err error
-		conn, err = daemon.Dial(ctx, dirs.Socket)
+		conn, err = endpoint.Dial(ctx, dirs.Socket)
 		if err == nil {
 			break
 		}
 		switch {
-		case daemon.NotListening(err) && !daemon.Running(dirs.Socket):
+		case endpoint.NotListening(err) && !endpoint.Running(dirs.Socket):
 			return errNoDaemon
-		case daemon.NotListening(err): // it starts, or is about to end
-		case !daemon.Backlogged(err):
+		case endpoint.NotListening(err): // it starts, or is about to end
+		case !endpoint.Backlogged(err):
 			return fmt.Errorf("cannot reach the daemon: %w", err)
 		}
 		if time.Since(since) > silentLimit {
@@ -102,7 +102,7 @@ func askToStop(ctx context.Context, dirs daemon.Dirs, pid int, force bool, told 
 		err = client.Call(asking, "daemon/stop", rpc.StopParams{Force: force}, nil)
 	}
 	switch {
-	case errors.Is(err, context.DeadlineExceeded) && daemon.Serving(dirs.Socket):
+	case errors.Is(err, context.DeadlineExceeded) && endpoint.Serving(dirs.Socket):
 		return &silentError{silentDaemon(dirs)}
 	case err == nil || errors.Is(err, rpc.ErrClosed): // one that stops already may have no time to answer
 		select { // so that all it says is there
@@ -118,28 +118,28 @@ func askToStop(ctx context.Context, dirs daemon.Dirs, pid int, force bool, told 
 }
 
 // killDaemon ends a daemon that does nothing any more, and removes what it leaves.
-func killDaemon(ctx context.Context, dirs daemon.Dirs, pid int) error {
+func killDaemon(ctx context.Context, dirs endpoint.Dirs, pid int) error {
 	ctx, cancel := context.WithTimeout(ctx, silentLimit)
 	defer cancel()
-	if err := daemon.KillDaemon(dirs.Socket, pid); err != nil {
+	if err := endpoint.KillDaemon(dirs.Socket, pid); err != nil {
 		return fmt.Errorf("the daemon cannot be killed: %w", err)
 	}
 	if err := waitForEnd(ctx, dirs.Socket, pid); err != nil {
 		return fmt.Errorf("the daemon (process %d) was killed and has not ended yet", pid)
 	}
-	endpoint, err := dirs.Listen()
-	if errors.Is(err, daemon.ErrRunning) {
+	listener, err := dirs.Listen()
+	if errors.Is(err, endpoint.ErrRunning) {
 		return nil // there is another one already
 	}
 	if err != nil {
 		return err
 	}
-	return endpoint.Release()
+	return listener.Release()
 }
 
 // waitForEnd waits until the daemon with a process id has ended, and perhaps another one has come in its place.
 func waitForEnd(ctx context.Context, socket string, pid int) error {
-	for daemon.Running(socket) && daemon.LockHolder(socket) == pid {
+	for endpoint.Running(socket) && endpoint.LockHolder(socket) == pid {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon"
+	"cursord/daemon/endpoint"
 )
 
 // Users who are nobody on the machine.
@@ -56,7 +57,7 @@ func TestAnotherUserMadeTheSocketsFolder(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	t.Setenv("CURSORD_STATE_DIR", state)
-	dirs, err := daemon.FindDirs()
+	dirs, err := endpoint.FindDirs()
 	require.NoError(t, err)
 	socket := strings.Replace(dirs.Socket, "cursord-0", fmt.Sprint("cursord-", somebody), 1)
 	folder := filepath.Dir(socket)

@@ -1,4 +1,4 @@
-package daemon
+package endpoint
 
 import (
 	"context"
@@ -6,12 +6,12 @@ import (
 )
 
 // Inherit returns nil: on Windows nobody passes sockets.
-func (Dirs) Inherit(context.Context) (*Endpoint, error) { return nil, nil }
+func (Dirs) Inherit(context.Context) (*Listener, error) { return nil, nil }
 
 // Keep has nothing to do: see Replace.
-func (*Endpoint) Keep() error { return nil }
+func (*Listener) Keep() error { return nil }
 
 // Replace cannot be done on Windows; the next client starts the successor.
-func (*Endpoint) Replace(string) error {
+func (*Listener) Replace(string) error {
 	return errors.New("a process cannot become another program on Windows")
 }

@@ -1,6 +1,6 @@
 //go:build unix && !darwin
 
-package daemon
+package endpoint
 
 // Linux allows 108 bytes including the final NUL.
 const maxSocketPath = 107

@@ -1,6 +1,6 @@
 //go:build unix
 
-package daemon
+package endpoint
 
 import (
 	"context"
@@ -25,7 +25,7 @@ const listenFirst = 3
 
 // Inherit becomes the daemon at a socket that the process was started with: by the daemon whose place it takes, or by
 // systemd, as sd_listen_fds(3) says. It returns nil if there is none. Our children do not inherit what it takes.
-func (d Dirs) Inherit(ctx context.Context) (*Endpoint, error) {
+func (d Dirs) Inherit(ctx context.Context) (*Listener, error) {
 	handed := os.Getenv(handoverVariable)
 	pid, count := os.Getenv("LISTEN_PID"), os.Getenv("LISTEN_FDS")
 	for _, name := range []string{handoverVariable, "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} {
@@ -54,7 +54,7 @@ func (d Dirs) Inherit(ctx context.Context) (*Endpoint, error) {
 }
 
 // lockFor makes an endpoint of a listener that was passed, once a daemon that still has the lock has ended.
-func (d Dirs) lockFor(ctx context.Context, listener *net.UnixListener) (*Endpoint, error) {
+func (d Dirs) lockFor(ctx context.Context, listener *net.UnixListener) (*Listener, error) {
 	path := listener.Addr().String()
 	if path != d.Socket {
 		return nil, fmt.Errorf("the socket that was passed is %s, and clients look for %s: run \"cursord service install\" again", path, d.Socket)
@@ -65,7 +65,7 @@ func (d Dirs) lockFor(ctx context.Context, listener *net.UnixListener) (*Endpoin
 	for {
 		lock, err := lockFile(path + ".lock")
 		if err == nil {
-			return newEndpoint(path, lock, listener, true), nil
+			return newListener(path, lock, listener, true), nil
 		}
 		if !errors.Is(err, ErrRunning) {
 			return nil, fmt.Errorf("%s: %w", path, err)
@@ -79,7 +79,7 @@ func (d Dirs) lockFor(ctx context.Context, listener *net.UnixListener) (*Endpoin
 }
 
 // takeOver makes an endpoint of what Replace has left.
-func takeOver(handed string) (*Endpoint, error) {
+func takeOver(handed string) (*Listener, error) {
 	var lockFD, listenerFD int
 	var foreign bool
 	if n, err := fmt.Sscanf(handed, "%d %d %t", &lockFD, &listenerFD, &foreign); n != 3 {
@@ -97,7 +97,7 @@ func takeOver(handed string) (*Endpoint, error) {
 		lock.Close()
 		return nil, err
 	}
-	return newEndpoint(listener.Addr().String(), lock, listener, foreign), nil
+	return newListener(listener.Addr().String(), lock, listener, foreign), nil
 }
 
 // listenerOf returns the listener that a file descriptor is, which it closes.
@@ -119,14 +119,14 @@ func listenerOf(fd int) (*net.UnixListener, error) {
 }
 
 // Keep lets clients connect after Close, too: Replace, or else Release, must follow.
-func (e *Endpoint) Keep() (err error) {
+func (e *Listener) Keep() (err error) {
 	e.kept, err = e.listener.File()
 	return err
 }
 
 // Replace makes the process another program that is the daemon in our place, at the same socket and under the same
 // lock, with our arguments and environment. It returns only if that fails. Keep and Close come before.
-func (e *Endpoint) Replace(program string) error {
+func (e *Listener) Replace(program string) error {
 	if err := e.Close(); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package daemon
+package endpoint
 
 import (
 	"context"
@@ -19,10 +19,10 @@ import (
 // process may be about to end, and not accept any more.
 var ErrRunning = errors.New("a cursord daemon is already running")
 
-// An Endpoint is the place where clients find the daemon: a listening unix socket and the lock beside it. Whoever
+// A Listener is the place where clients find the daemon: a listening unix socket and the lock beside it. Whoever
 // holds the lock is the daemon, and it alone makes or removes the socket's file. The lock ends with the process,
 // however that ends; its file stays, since one that is deleted could be locked twice.
-type Endpoint struct {
+type Listener struct {
 	path     string
 	lock     *os.File
 	listener *net.UnixListener
@@ -31,24 +31,24 @@ type Endpoint struct {
 	kept     *os.File     // the listener, for a successor; nil without one
 }
 
-func newEndpoint(path string, lock *os.File, listener *net.UnixListener, foreign bool) *Endpoint {
-	return &Endpoint{path: path, lock: lock, listener: listener, close: sync.OnceValue(listener.Close), foreign: foreign}
+func newListener(path string, lock *os.File, listener *net.UnixListener, foreign bool) *Listener {
+	return &Listener{path: path, lock: lock, listener: listener, close: sync.OnceValue(listener.Close), foreign: foreign}
 }
 
 // Listen becomes the daemon at a socket path. It makes the path's folder for this user alone, and refuses one that
 // others can write to. It returns ErrRunning if there is a daemon.
-func Listen(path string) (*Endpoint, error) { return listen(path, 0o022) }
+func Listen(path string) (*Listener, error) { return listen(path, 0o022) }
 
 // Listen becomes the daemon at d.Socket, as Listen does; in the places that we choose, others may not even enter the
 // folder.
-func (d Dirs) Listen() (*Endpoint, error) {
+func (d Dirs) Listen() (*Listener, error) {
 	if d.socketChosen {
 		return listen(d.Socket, 0o022)
 	}
 	return listen(d.Socket, 0o077)
 }
 
-func listen(path string, forbidden os.FileMode) (*Endpoint, error) {
+func listen(path string, forbidden os.FileMode) (*Listener, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot listen: %w", err)
@@ -65,7 +65,7 @@ func listen(path string, forbidden os.FileMode) (*Endpoint, error) {
 		lock.Close()
 		return nil, fmt.Errorf("cannot listen: %w", err)
 	}
-	return newEndpoint(path, lock, listener, false), nil
+	return newListener(path, lock, listener, false), nil
 }
 
 // listenLocked makes the socket in place of one that a killed daemon left. The lock must be held.
@@ -103,7 +103,7 @@ func checkSocket(path string) error {
 }
 
 // Accept waits for a client of the same user; others are dropped.
-func (e *Endpoint) Accept() (net.Conn, error) {
+func (e *Listener) Accept() (net.Conn, error) {
 	for {
 		conn, err := e.listener.AcceptUnix()
 		if err != nil {
@@ -117,10 +117,10 @@ func (e *Endpoint) Accept() (net.Conn, error) {
 }
 
 // Addr returns the socket's address.
-func (e *Endpoint) Addr() net.Addr { return e.listener.Addr() }
+func (e *Listener) Addr() net.Addr { return e.listener.Addr() }
 
 // Path returns the socket's path.
-func (e *Endpoint) Path() string { return e.path }
+func (e *Listener) Path() string { return e.path }
 
 // signLock writes our process id, and nothing else yet, into a lock's file.
 func signLock(f *os.File) error {
@@ -135,13 +135,13 @@ func signLock(f *os.File) error {
 }
 
 // MarkServing tells those who look at the lock that requests are answered from now on.
-func (e *Endpoint) MarkServing() error {
+func (e *Listener) MarkServing() error {
 	_, err := fmt.Fprintln(e.lock, servingMark)
 	return err
 }
 
 // MarkStopped tells those who look at the lock that the daemon ends because somebody wants none.
-func (e *Endpoint) MarkStopped() error {
+func (e *Listener) MarkStopped() error {
 	_, err := fmt.Fprintln(e.lock, stoppedMark)
 	return err
 }
@@ -154,10 +154,10 @@ const (
 
 // Close stops accepting. The process stays the daemon until Release, so that no other one starts while this one still
 // writes.
-func (e *Endpoint) Close() error { return e.close() }
+func (e *Listener) Close() error { return e.close() }
 
-// Release closes the Endpoint, removes the socket and gives up the lock. Calling it again does nothing.
-func (e *Endpoint) Release() error {
+// Release closes the Listener, removes the socket and gives up the lock. Calling it again does nothing.
+func (e *Listener) Release() error {
 	err := e.Close()
 	if e.lock == nil {
 		return err
@@ -203,7 +203,7 @@ func openLock(path string) (*os.File, error) {
 	if err := checkPrivate(filepath.Dir(path), 0o022, "CURSORD_SOCKET"); err != nil {
 		return nil, err
 	}
-	return openOwn(path + ".lock")
+	return OpenOwn(path + ".lock")
 }
 
 // Running reports whether a process is the daemon at a socket path, be it about to end or not.

@@ -1,4 +1,4 @@
-package daemon
+package endpoint
 
 import (
 	"errors"
@@ -43,7 +43,7 @@ func OpenRegular(path string, flag int, perm os.FileMode) (*os.File, error) {
 
 // openOwn opens a regular file of this user's for reading, and follows no link. It does not open what another user has put
 // there: that could already have an effect.
-func openOwn(path string) (*os.File, error) {
+func OpenOwn(path string) (*os.File, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ const maxConfig = 1 << 20
 
 // readConfig reads a configuration that is a regular file, or /dev/null. It must be this user's or root's: it names
 // programs that run as this user.
-func readConfig(path string) ([]byte, error) {
+func ReadConfig(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|filestat.NonBlocking, 0)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,8 @@
-package daemon
+// Package endpoint says where one user's daemon is and who it is: its folders, the lock that makes a process the daemon, the
+// socket beside it, how one build hands both to the next, and the log file. The process that holds the lock owns the socket;
+// clients only look. Nothing here trusts a folder or file of another user: owner, mode and kind are checked before a read,
+// and no read waits or is without bound.
+package endpoint
 
 import (
 	"crypto/sha256"
@@ -74,7 +78,7 @@ func (d Dirs) readNote() (string, error) {
 	if err := d.checkState(); err != nil {
 		return "", err
 	}
-	f, err := openOwn(d.note())
+	f, err := OpenOwn(d.note())
 	if err != nil {
 		return "", err
 	}

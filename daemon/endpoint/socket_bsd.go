@@ -1,6 +1,6 @@
 //go:build darwin || freebsd
 
-package daemon
+package endpoint
 
 import "golang.org/x/sys/unix"
 

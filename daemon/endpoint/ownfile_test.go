@@ -1,6 +1,6 @@
 //go:build unix
 
-package daemon
+package endpoint
 
 import (
 	"context"
@@ -191,7 +191,7 @@ func TestConfigurationFiles(t *testing.T) {
 	for name, plant := range plants(t) {
 		path := filepath.Join(t.TempDir(), "config.toml")
 		plant(path)
-		_, err := readConfig(path)
+		_, err := ReadConfig(path)
 		switch name {
 		case "a link to a file": // people keep their configurations elsewhere
 			require.NoError(t, err)
@@ -204,9 +204,9 @@ func TestConfigurationFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	require.NoError(t, os.Truncate(path, 1<<40))
-	_, err := readConfig(path)
+	_, err := ReadConfig(path)
 	require.ErrorContains(t, err, path+" is larger than 1048576 bytes")
-	_, err = readConfig(os.DevNull)
+	_, err = ReadConfig(os.DevNull)
 	require.NoError(t, err)
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package daemon
+package endpoint
 
 import (
 	"bufio"
@@ -109,12 +109,12 @@ func TestListenRace(t *testing.T) {
 	path := filepath.Join(shortDir(t), "new", "d.sock")
 	const n = 8
 	var wg sync.WaitGroup
-	endpoints, errs := make([]*Endpoint, n), make([]error, n)
+	endpoints, errs := make([]*Listener, n), make([]error, n)
 	for i := range n {
 		wg.Go(func() { endpoints[i], errs[i] = Listen(path) })
 	}
 	wg.Wait()
-	var winner *Endpoint
+	var winner *Listener
 	for i := range n {
 		if errs[i] == nil {
 			require.Nil(t, winner)
@@ -130,7 +130,7 @@ func TestListenRace(t *testing.T) {
 }
 
 // requireServed dials e and passes a line through it.
-func requireServed(t *testing.T, e *Endpoint) {
+func requireServed(t *testing.T, e *Listener) {
 	t.Helper()
 	served := make(chan error, 1)
 	go func() {

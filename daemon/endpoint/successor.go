@@ -1,4 +1,4 @@
-package daemon
+package endpoint
 
 import (
 	"bufio"
@@ -18,7 +18,7 @@ const versionLimit = 5 * time.Second
 
 // checkSuccessor returns why a program cannot take a daemon's place. It must be a file of this user's or of root's, and
 // say that it is cursord.
-func checkSuccessor(program string) error {
+func CheckSuccessor(program string) error {
 	if !filepath.IsAbs(program) {
 		return fmt.Errorf("%.300q is not an absolute path", program)
 	}
