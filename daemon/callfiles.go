@@ -63,7 +63,7 @@ func (c *callFiles) begin(path string) bool {
 
 func (c *callFiles) add(path string, f *callFile) (*savewatch.File, error) {
 	full := c.tree.absolute(path)
-	if name := remoteFS(filepath.Dir(full)); name != "" {
+	if name := filestat.RemoteFS(filepath.Dir(full)); name != "" {
 		return nil, errors.New(name)
 	}
 	return c.watch.Add(full, func(n int) { c.tree.ledger.Saved(path, n) }, func() { c.look(path, f) })

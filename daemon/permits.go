@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/daemon/paths"
 	"cursord/sessions"
 )
 
@@ -80,7 +81,7 @@ func (p *Permits) check(ofSession bool) error {
 		if err := noNUL(field, dir); err != nil {
 			return err
 		}
-		if why := TooLong(dir); why != "" {
+		if why := paths.TooLong(dir); why != "" {
 			return invalid(field, "%s", why)
 		}
 	}
@@ -218,7 +219,7 @@ func (w *workspace) permits(p *TurnParams) permitted {
 // already.
 func (w *workspace) trustsAll(dirs []string) error {
 	for _, dir := range dirs {
-		if _, inside := within(w.root, dir); inside {
+		if _, inside := paths.Within(w.root, dir); inside {
 			continue
 		}
 		if rec, err := w.d.store.Workspace(dir); err == nil && rec.Trusted {
@@ -237,7 +238,7 @@ func (perm *permitted) forbids(s *sessions.Session) error {
 		return nil
 	}
 	for _, dir := range perm.dirs {
-		if _, holds := within(dir, s.Workspace); holds {
+		if _, holds := paths.Within(dir, s.Workspace); holds {
 			e := invalid("addDirs", "%s holds the workspace, in which the agent of an isolated session does not work", dir)
 			e.Hint = `add a folder that does not hold it, or begin a session with isolation "none"`
 			return e
@@ -250,7 +251,7 @@ func (perm *permitted) forbids(s *sessions.Session) error {
 func (w *workspace) agentDirs(dirs []string, tree *worktree) []string {
 	var list []string
 	for _, dir := range dirs {
-		if rel, inside := within(w.root, dir); inside && tree.root != w.root {
+		if rel, inside := paths.Within(w.root, dir); inside && tree.root != w.root {
 			dir = filepath.Join(tree.root, filepath.FromSlash(rel))
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				continue // of what git ignores the copy has nothing
@@ -264,7 +265,7 @@ func (w *workspace) agentDirs(dirs []string, tree *worktree) []string {
 // aboutDirs says what it means that the agent may work in folders beside the workspace; "" if there are none.
 func aboutDirs(root string, dirs []string, isolated bool) string {
 	beside := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool {
-		_, inside := within(root, dir)
+		_, inside := paths.Within(root, dir)
 		return inside
 	})
 	if len(beside) == 0 {
