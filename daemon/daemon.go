@@ -139,12 +139,13 @@ func Open(o Options) (*Daemon, error) {
 	if n := agent.KillOrphans(storeMark(store)); n > 0 {
 		d.log.Warn("ended agents of the last daemon", "processes", n)
 	}
+	images, _ := os.ReadDir(d.picturesDir())
 	d.lookForAgent()
 	d.copies = newKeeper(d)
 	d.restFor(o.Config.IdleExit)
 	ctx, cancel := context.WithCancel(context.Background())
 	d.endKeeping = cancel
-	d.keeping.Go(func() { d.housekeep(ctx) })
+	d.keeping.Go(func() { d.housekeep(ctx, images) })
 	return d, nil
 }
 
@@ -271,13 +272,6 @@ func (d *Daemon) Trust(root string, trusted bool) (string, error) {
 		}
 		return w.root, nil
 	})
-}
-
-func untrusted(root string) *Error {
-	return &Error{
-		Kind: KindWorkspaceUntrusted, Path: root, Message: root + " is not trusted: an agent there can run commands and change files",
-		Hint: `trust it with workspace/trust {"workspace": …, "trusted": true} or "cursord trust"`,
-	}
 }
 
 // ClientJoined counts a connection in Status and keeps the daemon from idling out; call left when it ends.

@@ -67,7 +67,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		if req.Resume != "" && agent.ChatIsGone(req.Dir, req.Resume) {
 			notice(chatGone)
 		}
-		req.Prompt = at.words.prompt(composePrompt(remarks, w.withRecap(ctx, t, notice), turn.Prompt))
+		req.Prompt = at.words.prompt(composePrompt(remarks, w.placed(w.withRecap(ctx, t, notice), s, at.tree, notice), turn.Prompt))
 		req.Ready = watch.ready()
 		req.Heard = &watch.heard
 		out = w.d.launcher.Run(ctx, req, func(events []agent.Event) {

@@ -14,9 +14,10 @@ const (
 	compactEvery   = 10 * time.Minute // looks whether it pays
 )
 
-// housekeep keeps what the configuration says and the database small, until ctx ends. It uses the clock that does not
+// housekeep keeps what the configuration says and the database small, until ctx ends; images were there before any session could be made. It uses the clock that does not
 // jump, and does nothing while the database is in trouble.
-func (d *Daemon) housekeep(ctx context.Context) {
+func (d *Daemon) housekeep(ctx context.Context, images []os.DirEntry) {
+	d.sweepPictures(images)
 	looks := time.NewTicker(compactEvery)
 	defer looks.Stop()
 	for kept := (time.Time{}); ; {

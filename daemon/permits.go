@@ -283,3 +283,10 @@ func aboutDirs(root string, dirs []string, isolated bool) string {
 	}
 	return shown(text)
 }
+
+func untrusted(root string) *Error {
+	return &Error{
+		Kind: KindWorkspaceUntrusted, Path: root, Message: root + " is not trusted: an agent there can run commands and change files",
+		Hint: `trust it with workspace/trust {"workspace": …, "trusted": true} or "cursord trust"`,
+	}
+}

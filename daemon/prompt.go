@@ -20,6 +20,8 @@ const (
 // kindTranscript is the kind of the context that turn/start's recap makes. It comes first, and not from clients.
 const kindTranscript = "transcript"
 
+const kindImage = "image"
+
 // check validates what does not depend on the daemon's state.
 func (p *TurnParams) check() error {
 	if strings.TrimSpace(p.Prompt) == "" {
@@ -48,7 +50,7 @@ func (p *TurnParams) check() error {
 	if err := p.Permits.check(false); err != nil {
 		return err
 	}
-	size := len(p.Prompt)
+	size, images := len(p.Prompt), 0
 	for i, c := range p.Context {
 		size += len(c.Text) + len(c.Path) + len(c.Title)
 		for _, d := range c.Items {
@@ -60,8 +62,12 @@ func (p *TurnParams) check() error {
 				return invalid(fmt.Sprintf("context[%d].path", i), "is missing")
 			}
 		case "text":
+		case kindImage:
+			if images++; images > picturesMax {
+				return invalid(fmt.Sprintf("context[%d]", i), "is one image too many; a turn takes %d", picturesMax)
+			}
 		default:
-			return invalid(fmt.Sprintf("context[%d].kind", i), "must be file, selection, diagnostics or text")
+			return invalid(fmt.Sprintf("context[%d].kind", i), "must be file, selection, diagnostics, text or image")
 		}
 		if err := c.check(fmt.Sprintf("context[%d].", i)); err != nil {
 			return err
@@ -134,6 +140,7 @@ func checkWord(field, word string) error {
 //	<text title="notes">
 //	text
 //	</text>
+//	<image path="/home/me/shot.png" />
 //	</context>
 //
 //	the prompt
@@ -178,6 +185,8 @@ func composePrompt(remarks []string, context []Context, prompt string) string {
 				title = fmt.Sprintf(" title=%q", c.Title)
 			}
 			fmt.Fprintf(&b, "<text%s>\n%s</text>\n", title, closed(c.Text))
+		case kindImage:
+			fmt.Fprintf(&b, "<image path=%q />\n", c.Path)
 		}
 	}
 	b.WriteString("</context>\n\n")

@@ -139,20 +139,20 @@ func (r *recap) prompt(t *sessions.Turn) {
 		return // the one that asks, or one behind it
 	}
 	r.keep = 0
-	if r.add(recapUser, t.Prompt); !r.full {
+	if r.add(recapUser, t.Asked()); !r.full {
 		r.turns++
 	}
 }
 
 // items puts in what a turn said, and where that does not fit as much as does, behind its prompt.
 func (r *recap) items(t *sessions.Turn, items []*sessions.Item) {
-	r.keep = len(recapUser) + len(r.share(t.Prompt)) + len(recapCut) + 3
+	r.keep = len(recapUser) + len(r.share(t.Asked())) + len(recapCut) + 3
 	if r.full = r.size+r.keep > r.limit; r.full {
 		return
 	}
 	for _, it := range slices.Backward(items) {
 		if r.item(it); r.full {
-			r.parts = append(r.parts, recapCut, recapUser+r.share(t.Prompt)+"\n")
+			r.parts = append(r.parts, recapCut, recapUser+r.share(t.Asked())+"\n")
 			r.cut, r.turns = true, r.turns+1
 			return
 		}

@@ -291,6 +291,7 @@ func (d *Daemon) deleteSession(id string, seq uint64) error {
 	if err == nil {
 		err = w.review.call(func() { w.review.dropSession(id) })
 		d.copies.look()
+		d.dropPictures(id)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -50,8 +51,9 @@ func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions
 		return
 	}
 	d.tryDisk()
-	perm := w.permits(&p)
-	if !w.do(func() { w.startTurn(p, perm, reply) }) {
+	perm, pics := w.permits(&p), w.pictures(&p)
+	if !w.do(func() { w.startTurn(p, perm, pics, reply) }) {
+		pics.drop()
 		fail(errStopped)
 	}
 }
@@ -84,10 +86,13 @@ func (d *Daemon) freeTurn(id string, who turnOwner) {
 	}
 }
 
-func (w *workspace) startTurn(p TurnParams, perm permitted, answer func(*sessions.Session, *sessions.Turn, error)) {
+func (w *workspace) startTurn(p TurnParams, perm permitted, pics *pictured, answer func(*sessions.Session, *sessions.Turn, error)) {
 	reply := func(s *sessions.Session, t *sessions.Turn, err error) {
 		if w.turns[p.TurnID] == nil {
 			w.d.freeTurn(p.TurnID, w)
+		}
+		if err != nil || !slices.Equal(t.Images, pics.paths) { // or it is a turn that there was before
+			go pics.drop()
 		}
 		answer(s, t, err)
 	}
@@ -132,8 +137,8 @@ func (w *workspace) startTurn(p TurnParams, perm permitted, answer func(*session
 		fail(untrusted(w.root))
 		return
 	}
-	if perm.err != nil {
-		fail(perm.err)
+	if err := cmp.Or(perm.err, pics.err); err != nil {
+		fail(err)
 		return
 	}
 	if _, err := w.d.findAgent(); err != nil {
@@ -161,6 +166,9 @@ func (w *workspace) startTurn(p TurnParams, perm permitted, answer func(*session
 			fail(err)
 			return
 		}
+		if pics.session != "" {
+			made.ID = pics.session
+		}
 		s = *made
 		s.Title = titleOf(p.Prompt)
 		ls = &liveSession{session: &s}
@@ -182,7 +190,7 @@ func (w *workspace) startTurn(p TurnParams, perm permitted, answer func(*session
 	}
 	turn := &sessions.Turn{
 		ID: p.TurnID, SessionID: s.ID, Workspace: w.root, Prompt: p.Prompt, Model: s.Model, Mode: s.Mode,
-		Force: p.Force, Sandbox: perm.sandbox, AutoReview: perm.autoReview, AddDirs: perm.dirs, Status: sessions.TurnQueued, CreatedAt: sessions.Now(),
+		Force: p.Force, Sandbox: perm.sandbox, AutoReview: perm.autoReview, AddDirs: perm.dirs, Images: pics.paths, Status: sessions.TurnQueued, CreatedAt: sessions.Now(),
 	}
 	if turn.ID == "" {
 		turn.ID = newID()

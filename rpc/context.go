@@ -1,7 +1,9 @@
 package rpc
 
 import (
+	"encoding/base64"
 	"fmt"
+	"strings"
 
 	"cursord/daemon"
 )
@@ -38,8 +40,10 @@ func (c *Context) core(at string) (daemon.Context, error) {
 		err = firstOf(needs("path", c.Path == nil), needs("items", c.Items == nil))
 	case "text":
 		err = needs("text", c.Text == nil)
+	case "image":
+		out.Data, err = c.image(at)
 	default:
-		err = invalid(at+"kind", "must be file, selection, diagnostics or text")
+		err = invalid(at+"kind", "must be file, selection, diagnostics, text or image")
 	}
 	if err != nil {
 		return out, err
@@ -73,6 +77,28 @@ func (c *Context) core(at string) (daemon.Context, error) {
 		})
 	}
 	return out, nil
+}
+
+// image returns the bytes of a context of kind image; nil if it names a path.
+func (c *Context) image(at string) ([]byte, error) {
+	switch {
+	case c.Path == nil && c.Data == nil:
+		return nil, invalid(at+"path", "is missing in a context of kind image, and so is data")
+	case c.Path != nil && c.Data != nil:
+		return nil, invalid(at+"data", "does not go with a path")
+	case c.MimeType != "" && !strings.HasPrefix(c.MimeType, "image/"):
+		return nil, invalid(at+"mimeType", "must be that of an image, such as image/png")
+	case c.Data == nil:
+		return nil, nil
+	}
+	data, err := base64.StdEncoding.DecodeString(*c.Data)
+	if err != nil {
+		return nil, invalid(at+"data", "must be base64, with its padding")
+	}
+	if len(data) == 0 {
+		return nil, invalid(at+"data", "must not be empty")
+	}
+	return data, nil
 }
 
 func firstOf(errs ...error) error {

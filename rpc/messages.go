@@ -195,14 +195,17 @@ type TurnStartParams struct {
 }
 
 // A Context is something put into the prompt beside the user's words. Which fields it has depends on Kind: file has
-// path and perhaps range; selection path, range and text; diagnostics path and items; text text and perhaps title.
+// path and perhaps range; selection path, range and text; diagnostics path and items; text text and perhaps title;
+// image path, or data and perhaps mimeType.
 type Context struct {
-	Kind  string        `json:"kind"`
-	Path  *string       `json:"path,omitempty"`
-	Range *daemon.Range `json:"range,omitempty"`
-	Text  *string       `json:"text,omitempty"`
-	Title string        `json:"title,omitempty"`
-	Items *[]Diagnostic `json:"items,omitempty"`
+	Kind     string        `json:"kind"`
+	Path     *string       `json:"path,omitempty"`
+	Range    *daemon.Range `json:"range,omitempty"`
+	Text     *string       `json:"text,omitempty"`
+	Title    string        `json:"title,omitempty"`
+	Items    *[]Diagnostic `json:"items,omitempty"`
+	Data     *string       `json:"data,omitempty"`     // the bytes of an image, in base64
+	MimeType string        `json:"mimeType,omitempty"` // of them; what they are counts
 }
 
 // A Diagnostic is LSP's.

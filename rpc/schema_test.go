@@ -72,7 +72,7 @@ var wordsOf = map[string][]string{
 	"AgentInfo.state":               {"unknown", "ready", "notInstalled", "notLoggedIn"},
 	"AgentStatus.state":             {"unknown", "ready", "notInstalled", "notLoggedIn"},
 	"CollectedSession.reason":       {"age", "count", "size"},
-	"Context.kind":                  {"file", "selection", "diagnostics", "text"},
+	"Context.kind":                  {"file", "selection", "diagnostics", "text", "image"},
 	"DeltaParams.kind":              {"assistant", "thinking"},
 	"Diff.baseline":                 {"known", "unknown"},
 	"Diff.state":                    {"pending", "clean"},

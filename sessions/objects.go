@@ -97,6 +97,7 @@ type Turn struct {
 	Sandbox    string     `json:"sandbox,omitempty"`    // "enabled" or "disabled"; "": the agent's own settings decide
 	AutoReview bool       `json:"autoReview,omitempty"` // what would be asked for, a classifier of the agent's decides
 	AddDirs    []string   `json:"addDirs,omitempty"`    // folders beside the workspace; absolute, without symlinks
+	Images     []string   `json:"images,omitempty"`     // absolute paths of those that went with the prompt
 	Status     TurnStatus `json:"status"`
 	Result     *string    `json:"result"`
 	Error      *TurnError `json:"error"`
@@ -108,6 +109,18 @@ type Turn struct {
 	StartedAt    *Time  `json:"startedAt,omitempty"`
 	EndedAt      *Time  `json:"endedAt,omitempty"`
 	Seq          uint64 `json:"seq"`
+}
+
+// Asked returns for people what was asked: the prompt, and behind it a line for each image that went with it.
+func (t *Turn) Asked() string {
+	text := t.Prompt
+	for i, path := range t.Images {
+		if i == 0 {
+			text = strings.TrimRight(text, "\n") + "\n"
+		}
+		text += "\n[image: " + path + "]"
+	}
+	return text
 }
 
 // A TurnError says why a turn failed; Kind is for programs, Message for people.

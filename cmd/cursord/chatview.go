@@ -178,7 +178,7 @@ func (v *chatView) open(t *chatTurn) {
 
 func (v *chatView) head(t *sessions.Turn) {
 	v.show.line("")
-	for line := range strings.Lines(cleanText(strings.TrimRight(t.Prompt, "\n"))) {
+	for line := range strings.Lines(cleanText(strings.TrimRight(t.Asked(), "\n"))) {
 		v.show.line(v.show.palette.cyan("> " + strings.TrimSuffix(line, "\n")))
 	}
 }

@@ -43,7 +43,7 @@ func (m *markdown) turn(t *sessions.Turn) {
 	m.end()
 	m.open = t
 	m.print("\n## Prompt\n\n")
-	for line := range strings.Lines(strings.TrimRight(t.Prompt, "\n")) {
+	for line := range strings.Lines(strings.TrimRight(t.Asked(), "\n")) {
 		m.print("> %s\n", strings.TrimRight(line, "\r\n"))
 	}
 }

@@ -94,7 +94,7 @@ func printTranscript(w io.Writer, t *daemon.Transcript) {
 
 func printTurn(w io.Writer, p palette, turn *sessions.Turn, items []*sessions.Item) {
 	fmt.Fprintln(w)
-	for line := range strings.Lines(cleanText(strings.TrimRight(turn.Prompt, "\n"))) {
+	for line := range strings.Lines(cleanText(strings.TrimRight(turn.Asked(), "\n"))) {
 		fmt.Fprintln(w, p.cyan("> "+strings.TrimSuffix(line, "\n")))
 	}
 	was := sessions.ItemKind("")
