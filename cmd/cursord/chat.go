@@ -21,6 +21,7 @@ func chatCommand() *cobra.Command {
 	var p place
 	var session string
 	var split bool
+	var permits permitFlags
 	c := &cobra.Command{
 		Use:   "chat",
 		Short: "Follow what the agent does in a workspace, and talk to it",
@@ -30,13 +31,19 @@ and, where none runs, leaves, as Ctrl-D does. Leaving ends no turn, and the end 
 
 With --split it opens in a pane beside the present one, in tmux, zellij, WezTerm or kitty (which must allow remote
 control). That is for editors: "cursord editor install helix" has a key for it.`,
-		Args: takes(0, 0),
+		Args: func(c *cobra.Command, args []string) error {
+			return errors.Join(takes(0, 0)(c, args), permits.check(false))
+		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithCancel(c.Context())
 			defer cancel()
 			v := newChatView(newScreen(c.OutOrStdout(), c.ErrOrStderr()), session)
 			client := rpc.NewClient(inProcess(ctx), v.notify)
 			defer client.Close()
+			chat := &chat{client: client, view: v}
+			if err := permits.apply(c, &chat.params); err != nil {
+				return err
+			}
 			root, err := p.find(ctx, client)
 			if err != nil {
 				return err
@@ -47,13 +54,15 @@ control). That is for editors: "cursord editor install helix" has a key for it.`
 					return err
 				}
 			}
+			chat.root = root
 			if split {
-				return splitPane(root, session, os.Getenv)
+				return splitPane(root, session, permitArgs(&chat.params), os.Getenv)
 			}
-			return (&chat{client: client, root: root, view: v}).run(ctx, c.InOrStdin())
+			return chat.run(ctx, c.InOrStdin())
 		},
 	}
 	p.addFlag(c)
+	permits.add(c)
 	c.Flags().StringVar(&session, "session", "", "show the session `ID` alone (default: all of the workspace)")
 	c.Flags().BoolVar(&split, "split", false, "open it in a pane of tmux, zellij, WezTerm or kitty")
 	return c
@@ -63,6 +72,7 @@ control). That is for editors: "cursord editor install helix" has a key for it.`
 type chat struct {
 	client *rpc.Client
 	root   string
+	params rpc.TurnStartParams // what every turn that begins here has
 	view   *chatView
 	failed chan error // what went wrong with a prompt
 }
@@ -187,7 +197,8 @@ func (c *chat) prompt(ctx context.Context, line string, shown bool) {
 		c.view.asks()
 		return
 	}
-	params := rpc.TurnStartParams{Workspace: c.root, Prompt: line, TurnID: ulid.Make().String(), SessionID: c.view.typed()}
+	params := c.params
+	params.Workspace, params.Prompt, params.TurnID, params.SessionID = c.root, line, ulid.Make().String(), c.view.typed()
 	if shown {
 		c.view.own(params.TurnID)
 	}

@@ -112,10 +112,14 @@ func TestChat(t *testing.T) {
 	tm.until("$")
 
 	// Again: it begins with what was last; Ctrl-C leaves where nothing runs.
-	tm.types("clear; cursord chat", "Enter")
+	tm.types("clear; cursord chat --sandbox enabled --auto-review", "Enter")
 	tm.poll("the last turn", func() bool {
 		return strings.HasSuffix(elapsed(tm.screen()), "\n> after a restart\nStill here.\n— completed\n\n>")
 	})
+	tm.types("-l", "in the sandbox")
+	tm.types("Enter")
+	tm.until("\n> in the sandbox\nStill here.\n— completed")
+	require.Equal(t, []string{"--sandbox=enabled", "--auto-review"}, w.permitArgs())
 	tm.types("C-c")
 	tm.until("$")
 }

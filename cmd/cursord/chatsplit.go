@@ -46,8 +46,8 @@ var multiplexers = []multiplexer{
 // errNoPanes says that there is nothing to split.
 var errNoPanes = errors.New(`this is no pane of tmux, zellij, WezTerm or kitty: run "cursord chat" in a terminal beside this one`)
 
-// splitPane opens a chat in a pane beside the present one, which stays the one that gets the keys.
-func splitPane(root, session string, getenv func(string) string) error {
+// splitPane opens a chat in a pane beside the present one, which stays the one that gets the keys. more are flags of it.
+func splitPane(root, session string, more []string, getenv func(string) string) error {
 	for _, m := range multiplexers {
 		if getenv(m.env) == "" {
 			continue
@@ -60,6 +60,7 @@ func splitPane(root, session string, getenv func(string) string) error {
 		if session != "" {
 			command = append(command, "--session", session)
 		}
+		command = append(command, more...)
 		for _, step := range m.open(root, command, getenv) {
 			var said bytes.Buffer
 			cmd := exec.Command(step[0], step[1:]...)

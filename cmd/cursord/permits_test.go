@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon"
+	"cursord/rpc"
 	"cursord/sessions"
 )
 
@@ -233,6 +234,45 @@ func TestAddedFoldersAreTold(t *testing.T) {
 		}
 		require.Equal(t, []int{1, 0, 1, 0, 0, 1}, told)
 	}
+}
+
+// TestPermitsOnTheCommandLine gives cursord run and cursord chat flags for what the agent may do and see.
+func TestPermitsOnTheCommandLine(t *testing.T) {
+	w := newWorld(t)
+	lib, far := w.folder("lib"), w.folder("far")
+	w.put("shot.png", pngBytes)
+	w.put("inner/f", "x")
+	w.start()
+	for _, wrong := range [][]string{
+		{"run", "--sandbox", "on", "x"}, {"run", "--sandbox", "enabled", "--force", "x"}, {"run", "--auto-review=maybe", "x"},
+		{"chat", "--sandbox", "off"}, {"run", "--add-dir"},
+	} {
+		_, said, status := w.cursord(wrong...)
+		require.Equal(t, 2, status, "%v: %s", wrong, said)
+	}
+	flags := []string{"--sandbox", "enabled", "--auto-review", "--add-dir", "../lib", "--add-dir", far, "--add-dir", "inner", "do it"}
+	_, said, status := w.cursord(append([]string{"run"}, flags...)...)
+	require.Equal(t, 1, status)
+	require.Contains(t, said, "is not trusted")
+	_, _, status = w.cursord("trust")
+	require.Zero(t, status)
+	_, said, status = w.cursord(append([]string{"run"}, flags...)...)
+	require.Equal(t, 1, status)
+	require.Contains(t, said, "trust it with: cursord trust "+lib)
+	require.Empty(t, w.runs())
+	_, said, status = w.cursord(append([]string{"run", "--trust", "--image", "shot.png"}, flags...)...)
+	require.Zero(t, status, said)
+	require.Equal(t, []string{"--sandbox=enabled", "--auto-review", "--add-dir=" + lib, "--add-dir=" + far, "--add-dir=" + w.path("inner")}, w.permitArgs())
+	require.Contains(t, w.prompted(), `<image path="`+w.path("shot.png")+`" />`)
+	require.Contains(t, said, "note: The agent may also work in "+lib+", "+far+".")
+	_, said, status = w.cursord("run", "--image", "inner/f", "x")
+	require.Equal(t, 1, status)
+	require.Contains(t, said, "is no image")
+
+	enabled, review := "enabled", false
+	require.Equal(t, []string{"--sandbox=enabled", "--auto-review=false", "--add-dir=/a"},
+		permitArgs(&rpc.TurnStartParams{Sandbox: &enabled, AutoReview: &review, AddDirs: &[]string{"/a"}}))
+	require.Empty(t, permitArgs(&rpc.TurnStartParams{}))
 }
 
 // TestImportedPermits has a file say what the agents of its session may do: that is not for a file to say.

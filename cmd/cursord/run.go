@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,8 @@ func runCommand() *cobra.Command {
 	var p place
 	var session, chat, model, mode, isolation string
 	var force, trust, recap, asJSON bool
+	var permits permitFlags
+	var images []string
 	c := &cobra.Command{
 		Use:   "run [PROMPT]",
 		Short: "Give the agent a prompt and watch it work",
@@ -36,6 +39,9 @@ The agent knows what was said in a session as long as it has its chat. Where it 
 --recap begins a fresh chat with the transcript as context. --chat goes on with a chat that was begun without cursord;
 "cursord sessions --agent" lists them.
 
+What the agent may not do without asking is denied, and a note at the end says what was. --sandbox enabled runs what the agent's
+sandbox can hold, --auto-review has a classifier of the agent's decide, and --force runs everything.
+
 With --isolation copy the agent of the new session works in a copy of the workspace: nothing changes in the workspace
 until you accept it.
 
@@ -43,6 +49,7 @@ The exit status is 0 when the turn is completed, 1 when it failed, and 130 when 
 nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon keeps the turn and stores it later.`,
 		Example: `  cursord run "explain main.go"
   cursord run --session 01J9ZK4T6Q "now add a test"
+  cursord run --image shot.png "what is wrong here?"
   cursord run --session 01J9ZK4T6Q --recap "where were we?"
   git diff | cursord run --mode ask --json -`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -62,7 +69,7 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 			case recap && session == "":
 				return errors.New("--recap goes with --session")
 			}
-			return nil
+			return permits.check(force)
 		},
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			prompt, err := promptOf(c, args)
@@ -72,6 +79,12 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 			r := &turnRun{trust: trust, errOut: c.ErrOrStderr(), params: rpc.TurnStartParams{
 				SessionID: session, Prompt: prompt, Force: force, Recap: recap, TurnID: ulid.Make().String(),
 			}}
+			if err := permits.apply(c, &r.params); err != nil {
+				return err
+			}
+			if r.params.Context, err = imageContext(images); err != nil {
+				return err
+			}
 			if mode != "" {
 				m := sessions.Mode(mode)
 				r.params.Mode = &m
@@ -131,7 +144,9 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 	c.Flags().StringVar(&mode, "mode", "", "the mode `M`: agent, ask or plan (default: the session's, else agent)")
 	c.Flags().StringVar(&isolation, "isolation", "", "copy: let the agent work in a copy of the workspace; none: in the workspace itself (default: the configuration's)")
 	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking")
-	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace first, unless it is trusted")
+	permits.add(c)
+	c.Flags().StringArrayVar(&images, "image", nil, "show the agent the image in the file `PATH`: PNG, JPEG, GIF or WebP; may be given more than once")
+	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace first, and the folders of --add-dir, unless they are trusted")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the turn's notifications as lines of JSON")
 	return c
 }
@@ -286,16 +301,22 @@ func (r *turnRun) prepare(ctx context.Context, client *rpc.Client, f *follower) 
 		return err
 	}
 	var now uint64 // of a workspace that is not known, "everything" is nothing
-	trusted := false
+	trusted := map[string]bool{}
 	for _, w := range known.Workspaces {
-		if w.Workspace == r.params.Workspace {
-			now, trusted = w.Seq, w.Trusted
+		if trusted[w.Workspace] = w.Trusted; w.Workspace == r.params.Workspace {
+			now = w.Seq
 		}
 	}
 	// To trust again would also trust what an agent has written to the repository's configuration since.
-	if r.trust && !trusted {
-		err := client.Call(ctx, "workspace/trust", rpc.TrustParams{Workspace: r.params.Workspace, Trusted: true}, nil)
-		if err != nil {
+	wanted := []string{r.params.Workspace}
+	if r.params.AddDirs != nil {
+		wanted = append(wanted, *r.params.AddDirs...)
+	}
+	for _, dir := range wanted {
+		if !r.trust || trusted[dir] || dir != r.params.Workspace && within(r.params.Workspace, dir) {
+			continue
+		}
+		if err := client.Call(ctx, "workspace/trust", rpc.TrustParams{Workspace: dir, Trusted: true}, nil); err != nil {
 			return err
 		}
 	}
@@ -310,7 +331,7 @@ func (r *turnRun) prepare(ctx context.Context, client *rpc.Client, f *follower) 
 func (r *turnRun) startError(err error) error {
 	if e := (*rpc.Error)(nil); errors.As(err, &e) && e.Data.Kind == daemon.KindWorkspaceUntrusted {
 		told := *e
-		told.Data.Hint = fmt.Sprintf("trust it with: cursord trust %s, or run with --trust", shellWord(r.params.Workspace))
+		told.Data.Hint = fmt.Sprintf("trust it with: cursord trust %s, or run with --trust", shellWord(cmp.Or(e.Data.Path, r.params.Workspace)))
 		return &told
 	}
 	return err

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"cursord/rpc"
+)
+
+// permitFlags are the flags that say what the agent may do, beside --mode and --force.
+type permitFlags struct {
+	sandbox    string
+	autoReview bool
+	addDirs    []string
+}
+
+func (p *permitFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&p.sandbox, "sandbox", "", "enabled: commands that the agent's sandbox can hold run, others are denied; disabled: no sandbox (default: the session's, else the configuration's)")
+	c.Flags().BoolVar(&p.autoReview, "auto-review", false, "let a classifier of the agent's decide on commands that would be denied; --auto-review=false: not, whatever the session says")
+	c.Flags().StringArrayVar(&p.addDirs, "add-dir", nil, "let the agent work in the folder `DIR`, too, which must be trusted; may be given more than once")
+}
+
+// check finds what is wrong before anybody is asked.
+func (p *permitFlags) check(force bool) error {
+	switch {
+	case p.sandbox != "" && p.sandbox != "enabled" && p.sandbox != "disabled":
+		return fmt.Errorf("--sandbox is %q; it must be enabled or disabled", p.sandbox)
+	case p.sandbox == "enabled" && force:
+		return errors.New("--force turns the agent's sandbox off: it excludes --sandbox enabled")
+	}
+	return nil
+}
+
+// apply puts what was given into a turn's parameters. A relative path counts from the current directory.
+func (p *permitFlags) apply(c *cobra.Command, params *rpc.TurnStartParams) error {
+	if p.sandbox != "" {
+		params.Sandbox = &p.sandbox
+	}
+	if c.Flags().Changed("auto-review") {
+		params.AutoReview = &p.autoReview
+	}
+	if len(p.addDirs) == 0 {
+		return nil
+	}
+	dirs := make([]string, len(p.addDirs))
+	for i, dir := range p.addDirs {
+		abs, err := resolveDir(dir)
+		if err != nil {
+			return err
+		}
+		dirs[i] = abs
+	}
+	params.AddDirs = &dirs
+	return nil
+}
+
+// permitArgs returns the command line of what apply has put into params.
+func permitArgs(params *rpc.TurnStartParams) (args []string) {
+	if params.Sandbox != nil {
+		args = append(args, "--sandbox="+*params.Sandbox)
+	}
+	if params.AutoReview != nil {
+		args = append(args, fmt.Sprintf("--auto-review=%t", *params.AutoReview))
+	}
+	if params.AddDirs != nil {
+		for _, dir := range *params.AddDirs {
+			args = append(args, "--add-dir="+dir)
+		}
+	}
+	return args
+}
+
+// imageContext names images for the agent. A relative path counts from the current directory.
+func imageContext(paths []string) ([]rpc.Context, error) {
+	var list []rpc.Context
+	for _, path := range paths {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, rpc.Context{Kind: "image", Path: &abs})
+	}
+	return list, nil
+}
