@@ -4,7 +4,9 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // An argument is an option of the agent's command line.
@@ -37,6 +39,9 @@ func (r *Request) arguments() []argument {
 		needed("--model", model), needed("--workspace", r.Dir),
 		spare("--disable-auto-update"), // else the program may be another one in the next turn
 	}
+	if !r.AwaitBackground {
+		list = append(list, spare("--background-shell-timeout", strconv.Itoa(graceSeconds(r.BackgroundGrace))))
+	}
 	if r.Mode != "" && r.Mode != "agent" {
 		list = append(list, needed("--mode", r.Mode))
 	}
@@ -59,6 +64,22 @@ func (r *Request) arguments() []argument {
 		list = append(list, needed("--resume", id))
 	}
 	return list
+}
+
+// defaultGrace is how long an agent may wait for its background commands if nothing else is asked for.
+const defaultGrace = 30 * time.Second
+
+// graceSeconds returns a grace in the whole seconds that --background-shell-timeout takes.
+func graceSeconds(grace time.Duration) int {
+	if grace <= 0 {
+		grace = defaultGrace
+	}
+	return int((grace + time.Second - 1) / time.Second)
+}
+
+// knowsTimeout reports whether the agent was told to end its background commands by itself.
+func (r *run) knowsTimeout() bool {
+	return slices.ContainsFunc(r.args, func(a argument) bool { return a.name() == "--background-shell-timeout" })
 }
 
 // command makes the command line, without the spare options that the build is known to lack.

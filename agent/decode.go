@@ -26,6 +26,12 @@ type Decoder struct {
 
 	top, payload object // scratch for the event at hand
 	last         pattern
+	cut          cutLine // is not whole yet
+
+	behind   []behind // in the order of their beginnings
+	final    bool     // all is said, if nothing is open; see stage
+	timedOut bool     // the agent has ended its commands in the background
+	waiting  []string // what the last Waiting event told
 }
 
 // NewDecoder returns a Decoder for one run.
@@ -65,11 +71,16 @@ func (e *event) text(keys ...string) string {
 }
 
 func (d *Decoder) event(dst []Event, raw value) []Event {
+	return d.tellStage(d.meaning(dst, raw))
+}
+
+func (d *Decoder) meaning(dst []Event, raw value) []Event {
 	d.heard = true
 	d.top = raw.object(d.top[:0])
 	d.payload = d.top.get("payload").object(d.payload[:0])
 	e := &event{raw: raw, top: d.top, payload: d.payload}
 	e.typ, e.subtype = eventType(e.get("type").word(), e.get("subtype").text())
+	d.noteFinal(e)
 
 	switch e.typ {
 	case "assistant":
@@ -93,6 +104,10 @@ func (d *Decoder) event(dst []Event, raw value) []Event {
 			return d.init(dst, e)
 		case e.subtype == "error":
 			return append(dst, Failure{Message: errorText(e, "message", "error", "detail", "result")})
+		case e.subtype == "task_notification":
+			return d.notified(dst, e)
+		case e.subtype == "background_shell_timeout":
+			return d.outOfTime(dst, e)
 		}
 	case "user":
 		return dst

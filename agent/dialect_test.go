@@ -139,7 +139,8 @@ func TestDialects(t *testing.T) {
 			unreadable "stderr: words"
 			unreadable "[1,2]"
 			unknown interaction_query/request
-			unknown system/task_notification
+			end of text
+			notice "Something in the background has ended, or has something to say, and the agent goes on."
 			unknown tool_call/progress
 			unknown thought_balloon
 			unknown untyped

@@ -62,6 +62,10 @@ type Failure struct{ Message string }
 // Notice is something a person should know and the agent does not, such as a line skipped for its length.
 type Notice struct{ Text string }
 
+// Waiting says that the agent has said all and waits for commands in the background alone, in the order in which they began,
+// or with none that it does not, or not any more. What it says next takes that back before a run is over.
+type Waiting struct{ Commands []string }
+
 // Unknown is a well-formed event of a type or subtype that the decoder has no meaning for; it is kept raw.
 type Unknown struct {
 	Type string // "type" or "type/subtype"
@@ -83,6 +87,7 @@ func (ToolEnd) isEvent()     {}
 func (Result) isEvent()      {}
 func (Failure) isEvent()     {}
 func (Notice) isEvent()      {}
+func (Waiting) isEvent()     {}
 func (Unknown) isEvent()     {}
 func (Unreadable) isEvent()  {}
 
@@ -116,6 +121,8 @@ type Call struct {
 	Todos    []Todo
 	Changes  []FileChange
 	Denials  []Denial // the call itself, if it was rejected, and those of its sub-agents that were
+	// Background says that the command, or the sub-agent, goes on after the call's end.
+	Background bool
 }
 
 // A Todo is one entry of the agent's list. Status is pending, in_progress, completed or cancelled.

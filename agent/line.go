@@ -10,18 +10,32 @@ import (
 // maxUnreadable is what is kept of a line that is no JSON, in bytes.
 const maxUnreadable = 4 << 10
 
-// Line decodes one line of the agent's stdout; what it returns does not alias the line. Every line is acceptable.
+// Line decodes one line of the agent's stdout, with or without its newline; what it returns does not alias the line.
+// Every line is acceptable. One that ends inside of a string may be held until what follows shows whether that goes on
+// with it; see Rest.
 func (d *Decoder) Line(line []byte) []Event { return d.AppendLine(nil, line) }
 
 // AppendLine is Line that appends to dst.
 func (d *Decoder) AppendLine(dst []Event, line []byte) []Event {
-	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\uFEFF")))
+	if d.cut.lines > 0 {
+		var taken bool
+		if dst, taken = d.goOn(dst, line); taken {
+			return dst
+		}
+	}
+	return d.line(dst, line, true)
+}
+
+// line decodes a line by itself; hold says that one which is cut may wait for its rest.
+func (d *Decoder) line(dst []Event, whole []byte, hold bool) []Event {
+	line := bytes.TrimSpace(bytes.TrimPrefix(whole, []byte("\uFEFF")))
 	line = trimStreamName(line)
 	if len(line) == 0 {
 		return dst
 	}
 	if text, ok := d.last.text(line); ok {
-		return d.piece(dst, text, true)
+		d.final = false
+		return d.tellStage(d.piece(dst, text, true))
 	}
 	for len(line) > 0 {
 		end := -1
@@ -29,6 +43,9 @@ func (d *Decoder) AppendLine(dst []Event, line []byte) []Event {
 			end = endOf(line, 0)
 		}
 		if end < 0 {
+			if hold && d.hold(whole[cap(whole)-cap(line):]) {
+				return dst
+			}
 			return d.unreadable(dst, string(line))
 		}
 		dst = d.event(dst, line[:end])

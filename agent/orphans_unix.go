@@ -11,3 +11,8 @@ func killTree(pid int) {
 	}
 	unix.Kill(pid, unix.SIGKILL)
 }
+
+// terminate asks a process to end.
+func terminate(pid int) { unix.Kill(pid, unix.SIGTERM) }
+
+func ownGroup() int { return unix.Getpgrp() }

@@ -6,3 +6,11 @@ func marked(string) []int { return nil }
 func killTree(int) {}
 
 func commandOf(int) string { return "" }
+
+func relatives() []relative { return nil }
+
+func beginning(int) uint64 { return 0 }
+
+func terminate(int) {}
+
+func ownGroup() int { return 0 }

@@ -20,6 +20,8 @@ func (r *run) read(stdout *os.File) {
 	for r.result == nil {
 		line, skipped, err := lines.next()
 		if skipped > 0 {
+			from := len(batch)
+			batch = r.note(r.dec.Rest(batch), from)
 			batch = append(batch, Notice{fmt.Sprintf("a line of %s from the agent was skipped: the limit is %s",
 				size(skipped), size(int64(r.req.MaxLine)))})
 		}
@@ -28,6 +30,10 @@ func (r *run) read(stdout *os.File) {
 			batch = r.dec.AppendLine(batch, line)
 			batch = r.note(batch, from)
 			lines.shrink()
+		}
+		if err != nil {
+			from := len(batch)
+			batch = r.note(r.dec.Rest(batch), from)
 		}
 		if err != nil || r.result != nil || len(batch) >= maxBatch || !lines.ready() {
 			r.req.Heard.decoded(len(batch), !lines.ready())
@@ -44,7 +50,8 @@ func (r *run) read(stdout *os.File) {
 
 // note keeps what the run itself needs of the events from an index on, and ends them at the result.
 func (r *run) note(batch []Event, from int) []Event {
-	r.open.Store(int32(len(r.dec.open)))
+	r.stage.Store(r.dec.stage())
+	r.aborted.Store(r.dec.timedOut)
 	for i := from; i < len(batch); i++ {
 		switch ev := batch[i].(type) {
 		case Init:
@@ -57,6 +64,14 @@ func (r *run) note(batch []Event, from int) []Event {
 			r.decided.CompareAndSwap(undecided, gaveResult)
 			close(r.resulted)
 			return batch[:i+1]
+		case ToolEnd:
+			if ev.Call.Background {
+				r.family.look()
+			}
+		case Waiting:
+			if ev.Commands != nil {
+				r.waitedFor = ev.Commands
+			}
 		case Failure:
 			if len(r.failures) < 100 {
 				r.failures = append(r.failures, ev.Message)

@@ -29,7 +29,8 @@ type Request struct {
 	AutoReview bool     // a classifier of the agent's decides what would be asked for
 	AddDirs    []string // absolute; folders that the agent may work in beside Dir. --trust, which is always given, covers them
 
-	Env []string // added to the daemon's environment, "K=V"
+	Env  []string // added to the daemon's environment, "K=V"
+	Mark string   // of Env, what no other run has: processes of the run are known by it; or ""
 
 	// Ready, if not nil, holds the prompt back until it is closed. The agent starts meanwhile, and reads its prompt
 	// before it does anything else.
@@ -38,9 +39,15 @@ type Request struct {
 	// Heard, if not nil, is kept up to date while the run lasts.
 	Heard *Heard
 
-	IdleTimeout time.Duration // without output and with no tool call open; 0: 10 min
-	ToolTimeout time.Duration // without output while a tool call is open; 0: 60 min
-	MaxLine     int           // bytes; longer lines are skipped with a Notice; 0: 64 MiB
+	IdleTimeout time.Duration // without output and with no tool call open; 0: 30 min
+	ToolTimeout time.Duration // without output while a tool call is open, or a sub-agent is at work; 0: 2 h
+
+	// An agent that has said all may wait for commands that it has left in the background. Without output for
+	// BackgroundGrace (0: 30 s) the run is over then, as completed; with AwaitBackground it lasts as long as they do.
+	BackgroundGrace time.Duration
+	AwaitBackground bool
+
+	MaxLine int // bytes; longer lines are skipped with a Notice; 0: 64 MiB
 }
 
 // A RunStatus is how a run ended.
@@ -74,6 +81,7 @@ type RunError struct {
 
 const (
 	gateTime  = 2 * time.Second        // how long a start keeps others waiting if init does not come
+	abortTime = 2 * time.Second        // for an agent to end its background commands by itself, and say its result
 	graceTime = 2 * time.Second        // between the result, or the end of stdout, and the kill
 	intTime   = 2 * time.Second        // between INT and TERM
 	termTime  = 3 * time.Second        // between TERM and KILL
@@ -92,7 +100,8 @@ func NewLauncher(builds *Builds) *Launcher {
 	return &Launcher{gate: make(chan struct{}, 1), builds: builds}
 }
 
-// Run runs the agent once and returns when it, and every process of its group, has ended. emit is called from one
+// Run runs the agent once and returns when it, and every process of its group, has ended. Where the run is ended from here,
+// or the agent has ended what it had in the background, processes that have left the group are ended, too. emit is called from one
 // goroutine, in order, with what could be decoded without waiting for more input; it may block, which blocks
 // the agent. The slice and its events belong to emit. Cancelling ctx sends INT, then TERM after 2 s, then KILL
 // after 3 s more, to the group. A start that lost the race for the configuration file is repeated once, and one that was
@@ -132,6 +141,7 @@ const (
 	gaveResult
 	wasCancelled
 	wasHung
+	wasLeft // alone with commands in the background
 )
 
 // A run is one process and what became of it.
@@ -149,7 +159,9 @@ type run struct {
 	unknown  map[string]int
 	failures []string
 	bare     tail
-	release  func() // opens the gate, once
+	// waitedFor are the commands in the background that the agent waited for alone, when it last did.
+	waitedFor []string
+	release   func() // opens the gate, once
 
 	// Of the goroutine that reads stderr, and after it has ended of do.
 	stderr tail
@@ -159,15 +171,21 @@ type run struct {
 	eof      chan struct{} // closed at the end of stdout
 	quiet    atomic.Int64  // since which moment the reader of stdout waits; 0 while it does not
 	heardErr atomic.Int64  // the moment at which stderr last said something
-	open     atomic.Int32  // open tool calls
+	stage    atomic.Int32  // a stage
+	aborted  atomic.Bool   // the agent has ended what it had in the background
+	silent   atomic.Int64  // for wasHung: since which moment
+	family   *family
 }
 
 func newRun(req Request, emit func([]Event)) *run {
 	if req.IdleTimeout <= 0 {
-		req.IdleTimeout = 10 * time.Minute
+		req.IdleTimeout = 30 * time.Minute
 	}
 	if req.ToolTimeout <= 0 {
-		req.ToolTimeout = 60 * time.Minute
+		req.ToolTimeout = 2 * time.Hour
+	}
+	if req.BackgroundGrace <= 0 {
+		req.BackgroundGrace = defaultGrace
 	}
 	if req.MaxLine <= 0 {
 		req.MaxLine = 64 << 20
@@ -198,6 +216,7 @@ func (r *run) do(ctx context.Context, gate chan struct{}) Outcome {
 	if err != nil {
 		return r.outcome(Failed, startError(r.req, err))
 	}
+	r.family = newFamily(p.cmd.Process.Pid, r.req.Mark)
 	var aside sync.WaitGroup
 	aside.Go(func() {
 		if r.req.Ready != nil {
@@ -230,20 +249,52 @@ func (r *run) judge(x exit) Outcome {
 	case wasCancelled:
 		return r.outcome(Cancelled, nil)
 	case wasHung:
-		doing, limit := "", r.req.IdleTimeout
-		if r.open.Load() > 0 {
-			doing, limit = " while a tool ran", r.req.ToolTimeout
+		var left []string
+		for _, b := range r.dec.behind {
+			left = append(left, b.what)
 		}
-		return r.outcome(Failed, &RunError{
-			Kind: kindHung, Message: fmt.Sprintf("the agent gave no sign of life for %v%s and was ended", limit, doing),
-			Hint: "try again, or raise the timeout", Detail: detail(r.stderr.String()),
-		})
+		if !r.dec.final || len(r.dec.open) > 0 || left == nil {
+			return r.outcome(Failed, r.hung())
+		}
+		r.send([]Event{Notice{Text: leftText(left)}}) // a sub-agent that does not end is no failure of what was said
+		return r.outcome(Completed, nil)
+	case wasLeft:
+		if (r.result == nil || !r.result.OK) && !r.dec.timedOut { // a result may have come at the last moment
+			r.send([]Event{Notice{Text: leftText(r.waitedFor)}})
+		}
+		return r.outcome(Completed, nil)
 	}
 	if r.result != nil && r.result.OK {
 		return r.outcome(Completed, nil)
 	}
 	e := ending{result: r.result, failures: r.failures, bare: r.bare.String(), stderr: r.stderr.String(), objects: r.dec.heard, exit: x}
 	return r.outcome(Failed, e.explain())
+}
+
+// leftText tells people that a run is over although something still ran.
+func leftText(what []string) string {
+	return "The agent had said all. What still ran in the background was ended" + named(what) + "." + hintWait
+}
+
+// hung says since when the agent was silent, and what was open meanwhile.
+func (r *run) hung() *RunError {
+	limit, setting := r.req.IdleTimeout, "agent_idle_timeout"
+	if r.dec.stage() == inCall {
+		limit, setting = r.req.ToolTimeout, "agent_tool_timeout"
+	}
+	since := time.Now().Add(-time.Duration(moment() - r.silent.Load())).Format(time.DateTime)
+	open := "no tool call was open"
+	if list := r.dec.openTitles(); len(list) > 0 {
+		open = "while a tool ran" + named(list)
+	}
+	if list := r.dec.commands(); len(list) > 0 {
+		open += "; in the background" + named(list)
+	}
+	return &RunError{
+		Kind:    kindHung,
+		Message: fmt.Sprintf("the agent gave no sign of life for %v, since %s (%s), and was ended", limit, since, open),
+		Hint:    fmt.Sprintf("try again, or raise %s in the configuration", setting), Detail: detail(r.stderr.String()),
+	}
 }
 
 func (r *run) outcome(status RunStatus, failure *RunError) Outcome {

@@ -11,9 +11,11 @@ const looks = 8
 // supervise sees to it that the process ends, and returns how it did:
 //
 //	cancelled              -> INT, 2 s, TERM, 3 s, KILL
+//	alone with commands in the background, for too long -> the same
 //	result or end of stdout -> 2 s, KILL
 //	quiet for too long     -> KILL
-//	leader gone            -> the rest of the group is killed, the pipes get a deadline
+//	leader gone            -> the rest of the group is killed, the pipes get a deadline; if it was ended from here, what
+//	                          has left the group is ended, too
 func (r *run) supervise(ctx context.Context, p *process) exit {
 	var grace, escalate <-chan time.Time
 	harder := []func(){p.terminate, p.kill}
@@ -21,20 +23,25 @@ func (r *run) supervise(ctx context.Context, p *process) exit {
 	var awake, due int64 // moments: since when nobody has stopped us, as far as is known, and of the next look at the agent
 	idle := time.NewTimer(0)
 	defer idle.Stop()
+	step := min(r.req.IdleTimeout, r.req.BackgroundGrace) / looks
 	next := func(in time.Duration) {
-		in = max(min(in, r.req.IdleTimeout/looks), 10*time.Millisecond)
+		in = max(min(in, step), 10*time.Millisecond)
 		due = moment() + int64(in)
 		idle.Reset(in)
 	}
-	next(r.req.IdleTimeout)
+	next(step)
+	interrupt := func() {
+		r.family.look()
+		p.interrupt()
+		escalate = time.After(intTime)
+	}
 	ended := false // by us, for staying after it had closed stdout or given its result
 	for {
 		select {
 		case <-cancelled:
 			cancelled = nil
 			if r.decided.CompareAndSwap(undecided, wasCancelled) {
-				p.interrupt()
-				escalate = time.After(intTime)
+				interrupt()
 			} else {
 				p.kill()
 			}
@@ -53,19 +60,27 @@ func (r *run) supervise(ctx context.Context, p *process) exit {
 			ended = true
 			p.kill()
 		case <-idle.C:
-			if now := moment(); now-due > int64(r.req.IdleTimeout/looks) {
+			if now := moment(); now-due > int64(step) {
 				awake = now // who stopped us may have stopped the agent, and what it says meanwhile is not read yet
 			}
+			alone := r.stage.Load() == leftAlone
 			left := r.patience(awake)
-			if left <= 0 && r.decided.CompareAndSwap(undecided, wasHung) {
+			switch {
+			case left > 0, alone && unread(p.stdout) > 0:
+				next(left)
+			case alone && r.decided.CompareAndSwap(undecided, wasLeft):
+				interrupt()
+			case r.decided.CompareAndSwap(undecided, wasHung):
+				r.family.look()
 				p.kill()
-				continue
 			}
-			next(left)
 		case x := <-p.exited:
 			deadline := time.Now().Add(drainTime)
 			p.stdout.SetReadDeadline(deadline)
 			p.stderr.SetReadDeadline(deadline)
+			if decided := r.decided.Load(); decided != undecided && decided != gaveResult || r.aborted.Load() {
+				r.family.end()
+			}
 			if ended {
 				return exit{}
 			}
@@ -77,14 +92,24 @@ func (r *run) supervise(ctx context.Context, p *process) exit {
 // patience returns how much longer the agent may stay quiet, if we were there to hear it since a moment.
 func (r *run) patience(since int64) time.Duration {
 	limit := r.req.IdleTimeout
-	if r.open.Load() > 0 {
+	switch r.stage.Load() {
+	case inCall:
 		limit = r.req.ToolTimeout
+	case leftAlone:
+		if limit = r.req.BackgroundGrace; r.req.AwaitBackground && !r.aborted.Load() {
+			return limit
+		}
+		if r.knowsTimeout() {
+			limit = time.Duration(graceSeconds(limit))*time.Second + abortTime
+		}
 	}
 	quiet := r.quiet.Load()
 	if quiet == 0 {
 		return limit
 	}
-	return limit - time.Duration(moment()-max(quiet, r.heardErr.Load(), since))
+	since = max(quiet, r.heardErr.Load(), since)
+	r.silent.Store(since)
+	return limit - time.Duration(moment()-since)
 }
 
 // firstMoment is not 0, which is no moment.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"hash/maphash"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -145,6 +146,20 @@ func (o openCall) call(id string) *Call {
 	return &Call{ID: id, RawName: o.raw, Args: o.args, Paths: o.paths}
 }
 
+// openTitles lists the open calls for people.
+func (d *Decoder) openTitles() (list []string) {
+	for id, open := range d.open {
+		call := open.call(id)
+		d.learn(call, callLine{})
+		list = append(list, call.Title)
+		if len(list) == maxBehind {
+			break
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
 // toolEnd closes a call, also one that never started.
 func (d *Decoder) toolEnd(dst []Event, line callLine, raw value) []Event {
 	var call *Call
@@ -171,7 +186,9 @@ func (d *Decoder) toolEnd(dst []Event, line callLine, raw value) []Event {
 	if line.failed && out.state == CallCompleted {
 		out.state = CallFailed
 	}
+	call.Background = goesOn(call, out)
 	d.conclude(call, out, 0)
+	d.leave(call, out)
 	return append(dst, ToolEnd{*call, out.stateOf(call), line.said})
 }
 

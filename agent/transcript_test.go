@@ -68,6 +68,8 @@ func transcribe(ev Event) string {
 		return fmt.Sprintf("failure %q", ev.Message)
 	case Notice:
 		return fmt.Sprintf("notice %q", ev.Text)
+	case Waiting:
+		return strings.TrimSpace("waiting " + strings.Join(ev.Commands, "; "))
 	case Unknown:
 		return "unknown " + ev.Type
 	case Unreadable:
@@ -93,6 +95,9 @@ func transcribeCall(c Call) string {
 	if c.Output != "" {
 		s += fmt.Sprintf(" output=%q", c.Output)
 	}
+	if c.Background {
+		s += " in the background"
+	}
 	if c.Error != "" {
 		s += fmt.Sprintf(" error=%q", c.Error)
 	}
@@ -114,3 +119,5 @@ func side(s *string) string {
 	}
 	return fmt.Sprintf("%q", *s)
 }
+
+func quote(s string) string { return fmt.Sprintf("%q", s) }

@@ -1,0 +1,322 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of what is kept of what goes on in the background.
+const (
+	maxBehind  = 1000
+	maxCommand = 4 << 10 // bytes
+)
+
+// A behind is a command or a sub-agent that goes on after its call has ended.
+type behind struct {
+	call   string   // the call's id
+	names  []string // what else the agent may call it: the ids of a shell, a process, a task or a sub-agent
+	what   string   // the command, or what the sub-agent is to do
+	nested bool     // a sub-agent: the agent waits for it without limit, and so do we
+}
+
+// A stage is how far the agent is, as far as what it says tells.
+type stage = int32
+
+const (
+	atWork    stage = iota
+	inCall          // a tool call is open, or a sub-agent is at work in the background
+	leftAlone       // all is said, and only commands in the background keep the agent
+)
+
+// stage returns how far the agent is.
+//
+// All is said once the last assistant message has come: the one that the agent writes when a turn of its model is over. With
+// partial output and without, it alone has neither a model call nor a time: a piece has a time, and the message in front of
+// tool calls has both. That was all if no call is open: while one is, its result may make the model go on.
+func (d *Decoder) stage() stage {
+	if len(d.open) > 0 || slices.ContainsFunc(d.behind, func(b behind) bool { return b.nested }) {
+		return inCall
+	}
+	if d.final && (len(d.behind) > 0 || d.timedOut) {
+		return leftAlone
+	}
+	return atWork
+}
+
+// commands lists the commands in the background that nobody has told the end of.
+func (d *Decoder) commands() (list []string) {
+	for _, b := range d.behind {
+		if !b.nested {
+			list = append(list, b.what)
+		}
+	}
+	return list
+}
+
+// tellStage adds a Waiting event where the stage, or what is waited for, has changed.
+func (d *Decoder) tellStage(dst []Event) []Event {
+	if len(d.behind) == 0 && d.waiting == nil {
+		return dst
+	}
+	var now []string
+	if d.stage() == leftAlone {
+		now = d.commands()
+	}
+	if slices.Equal(now, d.waiting) {
+		return dst
+	}
+	d.waiting = now
+	return append(dst, Waiting{Commands: now})
+}
+
+// noteFinal keeps whether all is said, at an event. It matters only with something in the background, and that begins with
+// the end of a call, with which nothing is said to the end.
+func (d *Decoder) noteFinal(e *event) {
+	if len(d.behind) == 0 && !d.timedOut {
+		return
+	}
+	switch e.typ {
+	case "assistant":
+		d.final = e.subtype != "delta" && e.get("timestamp_ms") == nil && e.get("model_call_id").name() == "" && !hasCalls(e)
+	case "thinking", "user", "retry", "text", "tool_use":
+		d.final = false
+	case "tool_call":
+		if e.subtype == "started" {
+			d.final = false
+		}
+	case "system":
+		if e.subtype == "task_notification" {
+			d.final = false
+		}
+	}
+}
+
+// hasCalls reports whether an assistant message has blocks of tools.
+func hasCalls(e *event) bool {
+	for block := range e.get("message").get("content").elems() {
+		if kind := block.get("type").text(); kind == "tool_use" || kind == "tool_result" {
+			return true
+		}
+	}
+	return false
+}
+
+// goesOn reports whether what a call began goes on after its end. The agent says so beside the outcome, or for sub-agents
+// inside of it; older builds say only in the arguments that it was meant to.
+func goesOn(call *Call, out outcome) bool {
+	if out.state == CallRejected || out.member == "spawnError" || out.member == "error" || call.Name != "shell" && call.Name != "task" {
+		return false
+	}
+	for _, v := range []value{out.raw.get("isBackground", "is_background"), out.body.get("isBackground", "is_background")} {
+		if is, ok := v.bool(); ok {
+			return is
+		}
+	}
+	is, _ := value(call.Args).get("isBackground", "is_background").bool()
+	return is && call.Name == "shell"
+}
+
+// leave notes what a call that has ended leaves running, or that what an earlier end of the call left has ended.
+func (d *Decoder) leave(call *Call, out outcome) {
+	known := slices.IndexFunc(d.behind, func(b behind) bool { return b.call == call.ID })
+	if !call.Background {
+		switch {
+		case known >= 0:
+			d.behind = slices.Delete(d.behind, known, known+1)
+		case call.RawName == "await" && out.member == "complete":
+			d.endedBehind(value(call.Args).object(nil))
+			d.final = false
+		default:
+			d.final = false
+		}
+		return
+	}
+	d.final = false
+	b := behind{call: call.ID, what: cutAt(call.Command, maxCommand), nested: call.Name == "task"}
+	if b.what == "" {
+		b.what = call.Title
+	}
+	for _, o := range []object{out.body, out.raw.object(nil)} {
+		for _, key := range behindKeys {
+			if name := o.get(key).name(); name != "" && len(name) < maxName && !slices.Contains(b.names, name) {
+				b.names = append(b.names, name)
+			}
+		}
+	}
+	b.what = strings.Clone(b.what)
+	if known >= 0 {
+		d.behind[known] = b
+	} else if len(d.behind) < maxBehind {
+		d.behind = append(d.behind, b)
+	}
+}
+
+// behindKeys are where the agent may name what runs in the background. No public source shows the members of a
+// notification; these are those of the calls that make and await it.
+var behindKeys = []string{
+	"shellId", "shell_id", "taskId", "task_id", "agentId", "agent_id", "callId", "call_id", "toolCallId", "tool_call_id",
+	"tool_use_id", "pid", "id",
+}
+
+const maxName = 200 // bytes of an id
+
+// endedBehind drops what the members of an object name and say to have ended. What names nothing that is known, or does not
+// say that it is over, ends nothing: a command may be told of because it has printed something.
+func (d *Decoder) endedBehind(o object) bool {
+	var named []string
+	for _, key := range behindKeys {
+		if name := o.get(key).name(); name != "" {
+			named = append(named, name)
+		}
+	}
+	i := slices.IndexFunc(d.behind, func(b behind) bool {
+		return slices.ContainsFunc(named, func(name string) bool { return name == b.call || slices.Contains(b.names, name) })
+	})
+	if i < 0 {
+		return false
+	}
+	d.behind = slices.Delete(d.behind, i, i+1)
+	return true
+}
+
+// notified decodes that something in the background has ended, or has printed what the agent waits for. The agent begins
+// another turn of its model with it.
+func (d *Decoder) notified(dst []Event, e *event) []Event {
+	if d.thinking {
+		dst = append(dst, ThinkingEnd{})
+	}
+	dst = d.called(dst)
+	if said := messageParts(e); over(said) {
+		for _, o := range said {
+			if d.endedBehind(o) {
+				break
+			}
+		}
+	}
+	return append(dst, TextEnd{}, Notice{Text: notification(e)})
+}
+
+// messageParts returns the objects that a notification may say something in, the outer ones first.
+func messageParts(e *event) []object {
+	list := []object{e.top, e.payload}
+	for _, key := range []string{"task", "notification", "shell", "data", "message"} {
+		if v := e.get(key); v.isObject() {
+			list = append(list, v.object(nil))
+		}
+	}
+	return list
+}
+
+func firstText(list []object, keys ...string) string {
+	for _, o := range list {
+		if s := o.text(keys...); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// over reports whether a notification says that what it tells of has ended.
+func over(said []object) bool {
+	switch strings.ToLower(firstText(said, "status", "state", "reason", "event")) {
+	case "completed", "complete", "done", "finished", "success", "succeeded", "failed", "failure", "error", "exited", "exit", "ended",
+		"stopped", "killed", "aborted", "cancelled", "canceled", "timeout", "timed_out":
+		return true
+	}
+	for _, o := range said {
+		if _, ok := o.get("exitCode", "exit_code").int(); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// notification says for people what the agent was told: its own words, with how it ended where they do not say it.
+func notification(e *event) string {
+	said := messageParts(e)
+	text := firstText(said, "summary", "message", "text", "content", "description", "title", "command", "output", "result", "error")
+	if text == "" {
+		for _, o := range said {
+			if text = contentText(o.get("content", "message")); text != "" {
+				break
+			}
+		}
+	}
+	if text == "" {
+		var parts []string
+		for _, o := range said {
+			for _, f := range o {
+				switch string(f.key) {
+				case "type", "subtype", "session_id", "timestamp_ms", "uuid", "payload":
+					continue
+				}
+				if v := f.val.name(); v != "" {
+					parts = append(parts, string(f.key)+" "+v)
+				}
+			}
+		}
+		text = strings.Join(parts, ", ")
+	}
+	var how []string
+	if status := firstText(said, "status", "state"); status != "" && !strings.Contains(strings.ToLower(text), strings.ToLower(status)) {
+		how = append(how, status)
+	}
+	for _, o := range said {
+		if code, ok := o.get("exitCode", "exit_code").int(); ok && !strings.Contains(text, "exit") {
+			how = append(how, fmt.Sprintf("exit code %d", code))
+			break
+		}
+	}
+	if len(how) > 0 {
+		text = strings.TrimSpace(text + " (" + strings.Join(how, ", ") + ")")
+	}
+	text = cutAt(strings.TrimSpace(text), maxCommand)
+	if text == "" {
+		return "Something in the background has ended, or has something to say, and the agent goes on."
+	}
+	return "From the background: " + text
+}
+
+// outOfTime decodes that the agent has ended what was in the background, because that took longer than it was to wait.
+func (d *Decoder) outOfTime(dst []Event, e *event) []Event {
+	d.timedOut = true
+	list := d.commands()
+	text := "The agent has ended what it had in the background"
+	if n, ok := e.get("aborted_count", "abortedCount").int(); ok && n >= 0 {
+		text = fmt.Sprintf("The agent has ended %s", counted(int(min(n, 1<<30)), "background command"))
+	}
+	if ms, ok := e.get("timeout_ms", "timeoutMs").int(); ok && ms > 0 {
+		text += fmt.Sprintf(" that still ran %v after its last word", time.Duration(min(ms, 1<<40))*time.Millisecond)
+	}
+	d.behind = slices.DeleteFunc(d.behind, func(b behind) bool { return !b.nested })
+	return append(dst, Notice{Text: text + named(list) + "." + hintWait})
+}
+
+// hintWait says how such commands are kept.
+const hintWait = ` The setting background = "wait" has turns wait for such commands.`
+
+// named lists commands for people, behind what says of them; "" for none.
+func named(commands []string) string {
+	const most = 10
+	if len(commands) == 0 {
+		return ""
+	}
+	shown := make([]string, 0, most)
+	for _, c := range commands[:min(len(commands), most)] {
+		shown = append(shown, oneLine("", c))
+	}
+	list := ": " + strings.Join(shown, "; ")
+	if more := len(commands) - len(shown); more > 0 {
+		list += fmt.Sprintf("; and %d more", more)
+	}
+	return list
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,93 @@
+package agent
+
+import (
+	"sync"
+	"time"
+)
+
+// A family is the processes that an agent has started and that have left its group: a command in the background may make a
+// group, and a session, of its own. They are known by their parents, by the groups and sessions of those that were seen, and
+// by the mark in their environment. On Windows there are none: the job holds them all.
+type family struct {
+	leader int
+	own    int    // our own group
+	mark   string // "": none
+	since  uint64 // when the leader began, as relative counts; 0: not known
+
+	mu     sync.Mutex
+	groups map[int]bool // guarded by mu; of processes that were seen, without the leader's
+}
+
+// A relative is what the system tells of a process of this user.
+type relative struct {
+	pid, parent, group, session int
+	began                       uint64 // by the system's own clock; 0: it does not tell
+}
+
+func newFamily(leader int, mark string) *family {
+	return &family{leader: leader, own: ownGroup(), mark: mark, groups: map[int]bool{}, since: beginning(leader)}
+}
+
+// look learns which groups the leader's descendants have made. Those of a parent that has ended are not found any more, so it
+// is to be called while the agent lives, and when a command is left in the background.
+func (f *family) look() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.find(true)
+}
+
+// find returns the processes that have left the group; the mutex must be held. alive says that the leader's number is its own.
+func (f *family) find(alive bool) (pids []int) {
+	all := relatives()
+	is := make([]bool, len(all))
+	members := map[int]bool{}
+	if alive {
+		members[f.leader] = true
+	}
+	for grown := true; grown; {
+		grown = false
+		for i, p := range all {
+			if is[i] || p.pid == f.leader || p.began < f.since ||
+				!members[p.parent] && !f.groups[p.group] && !f.groups[p.session] && (!alive || p.group != f.leader) {
+				continue
+			}
+			is[i], members[p.pid], grown = true, true, true
+			if p.group == f.leader || p.group == f.own {
+				continue
+			}
+			f.groups[p.group] = true
+			if members[p.session] {
+				f.groups[p.session] = true // it is not the daemon's, which the leader is in
+			}
+			pids = append(pids, p.pid)
+		}
+	}
+	return pids
+}
+
+// end ends the family once the leader and its group have: with TERM, and what is left after termLeft with KILL. It returns when
+// nothing of it runs any more, after some two seconds in any case.
+func (f *family) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	const pause, termLeft, most = 20 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
+	told := map[int]bool{}
+	for waited := time.Duration(0); waited < most; waited += pause {
+		pids := f.find(false)
+		if f.mark != "" {
+			pids = append(pids, marked(f.mark)...)
+		}
+		if len(pids) == 0 {
+			return
+		}
+		for _, pid := range pids {
+			if waited >= termLeft {
+				killTree(pid)
+			} else if !told[pid] {
+				told[pid] = true
+				terminate(pid)
+			}
+		}
+		time.Sleep(pause)
+	}
+}

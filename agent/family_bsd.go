@@ -1,0 +1,35 @@
+//go:build unix && !linux
+
+package agent
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// relatives lists the processes of this user that run, without the present one. The session is not told as a number here.
+func relatives() (list []relative) {
+	out, err := exec.Command("ps", "-A", "-o", "uid=,pid=,ppid=,pgid=,state=").Output()
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if len(f) < 5 || f[0] != strconv.Itoa(os.Getuid()) || strings.HasPrefix(f[4], "Z") {
+			continue
+		}
+		number := func(i int) int {
+			n, _ := strconv.Atoi(f[i])
+			return n
+		}
+		if number(1) != os.Getpid() {
+			list = append(list, relative{pid: number(1), parent: number(2), group: number(3)})
+		}
+	}
+	return list
+}
+
+// beginning returns 0: ps tells it in a form that is of no use here.
+func beginning(int) uint64 { return 0 }

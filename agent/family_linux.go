@@ -1,0 +1,59 @@
+package agent
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// relatives lists the processes of this user that run, without the present one.
+func relatives() (list []relative) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		if r, ok := relativeOf(pid); ok {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func relativeOf(pid int) (r relative, ok bool) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	info, err := os.Stat(dir)
+	if err != nil {
+		return r, false
+	}
+	if st, is := info.Sys().(*syscall.Stat_t); !is || int(st.Uid) != os.Getuid() {
+		return r, false
+	}
+	stat, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return r, false
+	}
+	// PID (NAME) STATE PPID PGRP SESSION … STARTTIME, which is the 22nd; a name may have anything in it.
+	f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(f) < 20 || bytes.ContainsAny(f[0], "ZX") {
+		return r, false
+	}
+	number := func(i int) int {
+		n, _ := strconv.Atoi(string(f[i]))
+		return n
+	}
+	r = relative{pid: pid, parent: number(1), group: number(2), session: number(3)}
+	r.began, _ = strconv.ParseUint(string(f[19]), 10, 64)
+	return r, true
+}
+
+// beginning returns when a process began.
+func beginning(pid int) uint64 {
+	r, _ := relativeOf(pid)
+	return r.began
+}

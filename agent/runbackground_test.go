@@ -1,0 +1,189 @@
+//go:build unix
+
+package agent
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	sayLeft = `echo '{"type":"tool_call","subtype":"completed","call_id":"a","tool_call":{"shellToolCall":{"args":{"command":"npm run dev"},"result":{"isBackground":true,"success":{}}}}}'` + "\n"
+	sayLast = `echo '{"type":"assistant","message":{"content":[{"type":"text","text":"Hello"}]}}'` + "\n"
+	// awaitSeen waits until the test has seen that the command is in the background: by then its groups are known.
+	awaitSeen = "while [ ! -e seen ]; do sleep 0.01; done\n"
+	// sayTold is a notification, and what the agent says about it.
+	sayTold = `echo '{"type":"system","subtype":"task_notification","summary":"ready"}'` + "\n" + `echo '{"type":"assistant","message":{"content":[{"type":"text","text":" again"}]}}'` + "\n"
+	// ownGroups leaves three processes behind: a server in a session of its own, one of its own group, and one in a session of
+	// its own that has lost both its parent and the mark.
+	ownGroups = `setsid sh -c 'echo $$ >server; exec sleep 100' >/dev/null 2>&1 &
+sh -c 'set -m; sleep 100 >/dev/null 2>&1 & echo $! >group'
+env -i setsid /bin/sh -c '/bin/sleep 100 >/dev/null 2>&1 & echo $! >stray; while [ ! -e seen ]; do /bin/sleep 0.01; done' >/dev/null 2>&1 &
+while [ ! -s server ] || [ ! -s group ] || [ ! -s stray ]; do sleep 0.01; done
+`
+)
+
+// leaves is a fake that has a mark, and what it left is gone at the end.
+func leaves(t *testing.T, script string) *fake {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("no setsid here")
+	}
+	f := newFake(t, script)
+	f.req.Mark = "AGENT_TEST_DIR_MARK=" + f.dir
+	f.req.Env = []string{f.req.Mark}
+	f.req.BackgroundGrace = 300 * time.Millisecond
+	return f
+}
+
+// sees lets an agent go on that waits in awaitSeen.
+func (f *fake) sees(ev Event) {
+	if end, ok := ev.(ToolEnd); ok && end.Call.Background {
+		f.touch("seen")
+	}
+}
+
+func (f *fake) requireGone() {
+	f.t.Helper()
+	for _, name := range []string{"server", "group", "stray"} {
+		f.gone(name)
+	}
+	require.Empty(f.t, Survivors(f.req.Mark))
+}
+
+// TestRunIsOverWithCommandsInTheBackground has agents say all and wait for a server in the background.
+func TestRunIsOverWithCommandsInTheBackground(t *testing.T) {
+	note := "notice " + quote(`The agent had said all. What still ran in the background was ended: npm run dev. The setting background = "wait" has turns wait for such commands.`)
+	for name, last := range map[string]string{"partial output": sayDelta + sayLast, "no partial output": sayLast} {
+		t.Run(name, func(t *testing.T) {
+			f := leaves(t, sayInit+ownGroups+sayLeft+awaitSeen+last+"sleep 100\n")
+			out, lines := f.run(t.Context(), f.sees)
+			require.Equal(t, Completed, out.Status)
+			require.Nil(t, out.Failure)
+			require.Equal(t, "Hello", *out.Result)
+			require.Contains(t, lines, "waiting npm run dev")
+			require.Equal(t, note, lines[len(lines)-1])
+			f.requireGone()
+		})
+	}
+	t.Run("that ignores signals", func(t *testing.T) {
+		f := leaves(t, "trap '' INT TERM\n"+sayInit+ownGroups+sayLeft+awaitSeen+sayLast+"while :; do sleep 1; done\n")
+		out, lines := f.run(t.Context(), f.sees)
+		require.Equal(t, Completed, out.Status)
+		require.Equal(t, note, lines[len(lines)-1])
+		f.requireGone()
+	})
+	t.Run("that ended it itself", func(t *testing.T) {
+		f := leaves(t, sayInit+ownGroups+sayLeft+awaitSeen+sayLast+`echo '{"type":"system","subtype":"background_shell_timeout","timeout_ms":1000,"aborted_count":1}'`+"\n"+sayResult)
+		f.req.BackgroundGrace = time.Hour
+		out, lines := f.run(t.Context(), f.sees)
+		require.Equal(t, Completed, out.Status)
+		require.NotNil(t, out.Usage)
+		require.NotContains(t, lines, note)
+		f.requireGone()
+	})
+	t.Run("that ended it itself and hangs", func(t *testing.T) {
+		f := leaves(t, sayInit+ownGroups+sayLeft+awaitSeen+sayLast+`echo '{"type":"system","subtype":"background_shell_timeout"}'`+"\nsleep 100\n")
+		out, lines := f.run(t.Context(), f.sees)
+		require.Equal(t, Completed, out.Status)
+		require.NotContains(t, lines, note, "people know of it")
+		f.requireGone()
+	})
+}
+
+// TestRunGoesOnAfterTheBackground has an agent say more after a pause that is shorter than the grace, several times.
+func TestRunGoesOnAfterTheBackground(t *testing.T) {
+	pause := "sleep 0.6\n"
+	f := leaves(t, sayInit+sayLeft+sayDelta+sayLast+pause+sayTold+pause+sayTold+pause+"echo busy >&2\n"+pause+sayTold+sayResult)
+	f.req.BackgroundGrace = 20 * time.Second
+	out, lines := f.run(t.Context(), nil)
+	require.Equal(t, Completed, out.Status)
+	require.Equal(t, "r-1", out.RequestID)
+	said := strings.Join(lines, "\n")
+	require.Equal(t, 3, strings.Count(said, `notice "From the background: ready"`))
+	require.Equal(t, 3, strings.Count(said, `text " again"`))
+	require.Equal(t, 4, strings.Count(said, "waiting npm run dev"))
+	require.NotContains(t, said, "was ended")
+}
+
+// TestRunAwaitsTheBackground has commands in the background that the run is to wait for: past every limit, until they end, or
+// the run is cancelled.
+func TestRunAwaitsTheBackground(t *testing.T) {
+	await := func(script string) *fake {
+		f := leaves(t, script)
+		f.req.AwaitBackground = true
+		f.req.BackgroundGrace, f.req.IdleTimeout, f.req.ToolTimeout = 10*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
+		return f
+	}
+	t.Run("to its end", func(t *testing.T) {
+		f := await(sayInit + sayLeft + sayLast + "sleep 1\n" + sayTold + sayResult)
+		out, lines := f.run(t.Context(), nil)
+		require.Equal(t, Completed, out.Status)
+		require.Contains(t, lines, `text " again"`)
+	})
+	t.Run("to its cancelling", func(t *testing.T) {
+		f := await(sayInit + ownGroups + sayLeft + awaitSeen + sayLast + "sleep 100\n")
+		f.req.IdleTimeout = 20 * time.Second // the way to the last word is not what waits
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		out, _ := f.run(ctx, func(ev Event) {
+			f.sees(ev)
+			if wait, ok := ev.(Waiting); ok && wait.Commands != nil {
+				time.AfterFunc(500*time.Millisecond, cancel)
+			}
+		})
+		require.Equal(t, Cancelled, out.Status)
+		f.requireGone()
+	})
+}
+
+// TestRunHungWithASubAgent has an agent say all while a sub-agent does not end: what was said counts.
+func TestRunHungWithASubAgent(t *testing.T) {
+	f := leaves(t, sayInit+sayLeft+`echo '{"type":"tool_call","subtype":"completed","call_id":"t","tool_call":{"taskToolCall":{"args":{"description":"Tidy"},"result":{"success":{"isBackground":true}}}}}'`+"\n"+sayLast+"sleep 100\n")
+	f.req.ToolTimeout = time.Second
+	out, lines := f.run(t.Context(), nil)
+	require.Equal(t, Completed, out.Status)
+	require.Contains(t, lines[len(lines)-1], "was ended: npm run dev; Task Tidy.")
+}
+
+// TestRunHungSays is about the words of a run that was ended for its silence.
+func TestRunHungSays(t *testing.T) {
+	f := newFake(t, sayInit+sayLeft+sayStart+"sleep 100\n")
+	f.req.ToolTimeout = 100 * time.Millisecond
+	began := time.Now()
+	out, _ := f.run(t.Context(), nil)
+	require.Equal(t, "agentHung", out.Failure.Kind)
+	require.Regexp(t, `^the agent gave no sign of life for 100ms, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(while a tool ran: make; in the background: npm run dev\), and was ended$`,
+		out.Failure.Message)
+	_, at, _ := strings.Cut(out.Failure.Message, "since ")
+	since, err := time.ParseInLocation(time.DateTime, at[:len(time.DateTime)], time.Local)
+	require.NoError(t, err)
+	require.WithinRange(t, since, began.Truncate(time.Second), time.Now())
+	require.Contains(t, out.Failure.Hint, "agent_tool_timeout")
+
+	f = newFake(t, sayInit+"sleep 100\n")
+	f.req.IdleTimeout = 100 * time.Millisecond
+	out, _ = f.run(t.Context(), nil)
+	require.Contains(t, out.Failure.Message, "(no tool call was open)")
+	require.Contains(t, out.Failure.Hint, "agent_idle_timeout")
+}
+
+// TestRunJoinsCutLines has an agent write a newline as it is, in its result too, and die in the middle of a line.
+func TestRunJoinsCutLines(t *testing.T) {
+	f := newFake(t, sayInit+`printf '{"type":"result","subtype":"success","result":"one\ntwo"}\n'`+"\n")
+	out, _ := f.run(t.Context(), nil)
+	require.Equal(t, Completed, out.Status)
+	require.Equal(t, "one\ntwo", *out.Result)
+
+	f = newFake(t, sayInit+`printf '{"type":"assistant","message":"one\n'; head -c 300000 /dev/zero | tr '\0' x; echo; printf '{"type":"assistant","message":"two'`+"\n")
+	f.req.MaxLine = 200_000
+	out, lines := f.run(t.Context(), nil)
+	require.Equal(t, Failed, out.Status)
+	require.Equal(t, []string{`unreadable "{\"type\":\"assistant\",\"message\":\"one"`,
+		`notice "a line of 300001 bytes from the agent was skipped: the limit is 200000 bytes"`,
+		`unreadable "{\"type\":\"assistant\",\"message\":\"two"`}, lines[1:])
+}
