@@ -100,7 +100,7 @@ func TestRunGivesTheAgentWhatItNeeds(t *testing.T) {
 	out, lines := f.run(t.Context(), nil)
 
 	require.Equal(t, "-p\n--output-format\nstream-json\n--stream-partial-output\n--trust\n--model\nauto\n--workspace\n"+f.dir+
-		"\n--disable-auto-update\n--mode\nplan\n--force\n--resume\ns-0\n", f.read("args"))
+		"\n--disable-auto-update\n--background-shell-timeout\n30\n--mode\nplan\n--force\n--resume\ns-0\n", f.read("args"))
 	require.Equal(t, f.req.Prompt, f.read("prompt"))
 	require.Equal(t, f.dir+"\n", f.read("cwd"))
 	require.Contains(t, f.read("env"), "CURSORD_TURN_ID=t1\n")
