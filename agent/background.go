@@ -9,8 +9,8 @@ import (
 
 // Bounds of what is kept of what goes on in the background.
 const (
-	maxBehind  = 1000
-	maxCommand = 4 << 10 // bytes
+	maxBehind  = 100
+	maxCommand = 1 << 10 // bytes
 )
 
 // A behind is a command or a sub-agent that goes on after its call has ended.

@@ -237,6 +237,9 @@ func (r *run) do(ctx context.Context, gate chan struct{}) Outcome {
 	r.read(p.stdout)
 	close(r.eof)
 	<-supervised
+	if decided := r.decided.Load(); decided != undecided && decided != gaveResult || r.dec.timedOut {
+		r.family.end()
+	}
 	p.stdin.Close()
 	aside.Wait()
 	p.close()

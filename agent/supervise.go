@@ -14,8 +14,7 @@ const looks = 8
 //	alone with commands in the background, for too long -> the same
 //	result or end of stdout -> 2 s, KILL
 //	quiet for too long     -> KILL
-//	leader gone            -> the rest of the group is killed, the pipes get a deadline; if it was ended from here, what
-//	                          has left the group is ended, too
+//	leader gone            -> the rest of the group is killed, the pipes get a deadline
 func (r *run) supervise(ctx context.Context, p *process) exit {
 	var grace, escalate <-chan time.Time
 	harder := []func(){p.terminate, p.kill}
@@ -78,9 +77,6 @@ func (r *run) supervise(ctx context.Context, p *process) exit {
 			deadline := time.Now().Add(drainTime)
 			p.stdout.SetReadDeadline(deadline)
 			p.stderr.SetReadDeadline(deadline)
-			if decided := r.decided.Load(); decided != undecided && decided != gaveResult || r.aborted.Load() {
-				r.family.end()
-			}
 			if ended {
 				return exit{}
 			}

@@ -29,6 +29,8 @@ type Config struct {
 	IdleExit         time.Duration     // end a daemon that nobody has used for so long; 0: never
 	AgentIdleTimeout time.Duration     // an agent that says nothing for so long hangs
 	AgentToolTimeout time.Duration     // the same while a tool runs
+	BackgroundGrace  time.Duration     // an agent that has said all waits so long for commands in the background
+	AwaitBackground  bool              // it waits for them without limit
 	ParallelTurns    int               // writing turns at once in a workspace
 	TellRejections   bool              // tell agents what was rejected of theirs
 	CommitAccepts    bool              // take a commit by a person for the acceptance of what is in it
@@ -59,8 +61,9 @@ type Retention struct {
 func DefaultConfig() Config {
 	return Config{
 		IdleExit:         30 * time.Minute,
-		AgentIdleTimeout: 10 * time.Minute,
-		AgentToolTimeout: time.Hour,
+		AgentIdleTimeout: 30 * time.Minute,
+		AgentToolTimeout: 2 * time.Hour,
+		BackgroundGrace:  30 * time.Second,
 		ParallelTurns:    1,
 		TellRejections:   true,
 		CommitAccepts:    true,
@@ -187,8 +190,20 @@ func settings(c *Config) []setting {
 		{"model", `the id of a model, such as "auto"`,
 			text(&c.Model, func(s string) (string, error) { return strings.TrimSpace(s), nil })},
 		{"idle_exit", `a duration such as "30m", or "0" for never`, span(&c.IdleExit, 0)},
-		{"agent_idle_timeout", `a duration of at least "1ms", such as "10m"`, span(&c.AgentIdleTimeout, time.Millisecond)},
-		{"agent_tool_timeout", `a duration of at least "1ms", such as "60m"`, span(&c.AgentToolTimeout, time.Millisecond)},
+		{"agent_idle_timeout", `a duration of at least "1ms", such as "30m"`, span(&c.AgentIdleTimeout, time.Millisecond)},
+		{"agent_tool_timeout", `a duration of at least "1ms", such as "2h"`, span(&c.AgentToolTimeout, time.Millisecond)},
+		{"background", `"end" or "wait"`, func(decode func(any) error) error {
+			var s string
+			if err := decode(&s); err != nil {
+				return err
+			}
+			if s != "end" && s != "wait" {
+				return errors.New("neither of them")
+			}
+			c.AwaitBackground = s == "wait"
+			return nil
+		}},
+		{"background_grace", `a duration of at least "1ms", such as "30s"`, span(&c.BackgroundGrace, time.Millisecond)},
 		{"parallel_turns", "a number from 1 to 64", count(&c.ParallelTurns, 1, 64)},
 		{"tell_rejections", "true or false", truth(&c.TellRejections)},
 		{"commit_accepts", "true or false", truth(&c.CommitAccepts)},

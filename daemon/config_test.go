@@ -21,7 +21,7 @@ func TestConfig(t *testing.T) {
 	}
 	home, err := os.UserHomeDir()
 	require.NoError(t, err)
-	const keys = "the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, parallel_turns, tell_rejections, " +
+	const keys = "the keys are agent, model, idle_exit, agent_idle_timeout, agent_tool_timeout, background, background_grace, parallel_turns, tell_rejections, " +
 		"commit_accepts, recap_size, keep_age, keep_sessions, keep_size, large_size, large_lines, isolation, isolation_of, sandbox, auto_review, add_dirs, copy_include, copy_files, copy_size, copies, copies_size, copies_age, ssh, remote_paths, remote_program, log_level"
 	tests := []struct {
 		name, file string
@@ -32,7 +32,7 @@ func TestConfig(t *testing.T) {
 		{name: "empty", want: DefaultConfig()},
 		{name: "all", want: Config{
 			Agent: "/opt/agent", Model: "m", IdleExit: time.Hour, AgentIdleTimeout: time.Second,
-			AgentToolTimeout: 90 * time.Minute, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, RecapSize: 2 << 10,
+			AgentToolTimeout: 90 * time.Minute, BackgroundGrace: 5 * time.Second, AwaitBackground: true, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, RecapSize: 2 << 10,
 			Keep: Retention{Age: 90 * 24 * time.Hour, Sessions: 500, Size: 3 << 30}, Large: diffs.Limits{MaxBytes: 1 << 20, MaxLines: 5000},
 			SSH: []string{"ssh", "-p", "2222"}, RemotePaths: []string{"/here=/there"}, RemoteProgram: "~/bin/cursord",
 			LogLevel: slog.LevelDebug,
@@ -47,6 +47,8 @@ func TestConfig(t *testing.T) {
 			idle_exit = "1h"
 			agent_idle_timeout = "1s"
 			agent_tool_timeout = "1h30m"
+			background = "wait"
+			background_grace = "5s"
 			parallel_turns = 3
 			tell_rejections = true
 			commit_accepts = true
@@ -93,6 +95,8 @@ func TestConfig(t *testing.T) {
 		{name: "a duration without unit", file: `idle_exit = "30"`, err: `idle_exit must be a duration`},
 		{name: "a negative duration", file: `idle_exit = "-1s"`, err: `idle_exit must be a duration`},
 		{name: "a zero timeout", file: `agent_idle_timeout = "0"`, err: `agent_idle_timeout must be a duration of at least "1ms"`},
+		{name: "a background that is neither", file: `background = "keep"`, err: `background must be "end" or "wait"`},
+		{name: "no grace", file: `background_grace = "0s"`, err: `background_grace must be a duration of at least "1ms"`},
 		{name: "a zero tool timeout", file: `agent_tool_timeout = "0"`, err: `agent_tool_timeout must be a duration of at least "1ms"`},
 		{name: "no turns", file: `parallel_turns = 0`, err: `c.toml:1: parallel_turns must be a number from 1 to 64`},
 		{name: "many turns", file: `parallel_turns = 65`, err: `parallel_turns must be a number from 1 to 64`},

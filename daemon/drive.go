@@ -24,8 +24,10 @@ func (w *workspace) run(t *liveTurn) {
 	t.ctx, t.cancel = ctx, cancel
 	settings := w.d.settings()
 	req := agent.Request{
-		Mode: string(turn.Mode), Force: turn.Force, Sandbox: turn.Sandbox, AutoReview: turn.AutoReview, Env: []string{turnMark(turn.ID), storeMark(w.d.store)},
+		Mode: string(turn.Mode), Force: turn.Force, Sandbox: turn.Sandbox, AutoReview: turn.AutoReview,
+		Env: []string{turnMark(turn.ID), storeMark(w.d.store)}, Mark: turnMark(turn.ID),
 		IdleTimeout: settings.AgentIdleTimeout, ToolTimeout: settings.AgentToolTimeout,
+		BackgroundGrace: settings.BackgroundGrace, AwaitBackground: settings.AwaitBackground,
 	}
 	if turn.Model != nil {
 		req.Model = *turn.Model

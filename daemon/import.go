@@ -285,7 +285,7 @@ func (im *importer) turn(t *sessions.Turn) error {
 	}
 	switch t.Status {
 	case sessions.TurnQueued, sessions.TurnRunning: // exported while it ran
-		t.Status = sessions.TurnInterrupted
+		t.Status, t.Background = sessions.TurnInterrupted, nil
 	case sessions.TurnCompleted, sessions.TurnFailed, sessions.TurnCancelled, sessions.TurnInterrupted:
 	default:
 		return fmt.Errorf("%q is no status of a turn", t.Status)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,6 +153,12 @@ func (ws *words) events(events []agent.Event) []agent.Event {
 			told = append(told, agent.Failure{Message: ws.out.String(ev.Message)})
 		case agent.Notice:
 			told = append(told, agent.Notice{Text: ws.out.String(ev.Text)})
+		case agent.Waiting:
+			commands := slices.Clone(ev.Commands)
+			for i, c := range commands {
+				commands[i] = ws.out.String(c)
+			}
+			told = append(told, agent.Waiting{Commands: commands})
 		case agent.Unreadable:
 			told = append(told, agent.Unreadable{Line: ws.out.String(ev.Line)})
 		default:

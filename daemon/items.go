@@ -131,6 +131,12 @@ func (w *workspace) said(c *commit, t *liveTurn, ev agent.Event) {
 		if t.open != nil && t.open.item.Kind == sessions.ItemThinking {
 			w.endText(c, t, sessions.ItemCompleted)
 		}
+	case agent.Waiting:
+		turn := *t.turn
+		turn.Background = ev.Commands
+		t.turn = &turn
+		w.put(c, &turn, nil)
+		w.count()
 	case agent.Failure:
 		t.failure = ev.Message
 	case agent.Notice:

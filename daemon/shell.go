@@ -3,7 +3,6 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -137,9 +136,7 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 	}
 	r.to = to
 	t.tree.ledger.End(r.call, to)
-	if inBackground(&ev.Call) {
-		t.background = true
-	}
+	t.background = t.background || ev.Call.Background
 	t.ended = append(t.ended, r)
 }
 
@@ -147,19 +144,6 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 func (t *turnWatch) forget(r *run) {
 	t.tree.ledger.Forget(r.call)
 	t.past = slices.DeleteFunc(t.past, func(one *run) bool { return one == r })
-}
-
-// inBackground reports whether a shell command goes on after its call has ended.
-func inBackground(call *agent.Call) bool {
-	var shell struct {
-		IsBackground bool `json:"isBackground"`
-	}
-	for _, raw := range []json.RawMessage{call.Args, call.Result} {
-		if json.Unmarshal(raw, &shell) == nil && shell.IsBackground {
-			return true
-		}
-	}
-	return false
 }
 
 // nameRuns gives the runs of the last batch their items.

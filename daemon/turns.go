@@ -348,6 +348,7 @@ func (w *workspace) finish(c *commit, t *liveTurn, turn *sessions.Turn) {
 		t.session.running = false
 	}
 	t.session.turns--
+	turn.Background = nil
 	s := *t.session.session
 	w.putSession(c, t.session, &s)
 	t.turn = turn
@@ -369,13 +370,15 @@ func (w *workspace) finish(c *commit, t *liveTurn, turn *sessions.Turn) {
 
 // count keeps the numbers that others may read.
 func (w *workspace) count() {
-	running, queued := int32(0), int32(len(w.queue))
+	running, queued, background := int32(0), int32(len(w.queue)), int32(0)
 	for _, t := range w.turns {
 		if t.status() == sessions.TurnRunning {
 			running++
+			background += int32(len(t.turn.Background))
 		}
 	}
 	w.running.Store(running)
+	w.background.Store(background)
 	w.queued.Store(queued)
 }
 

@@ -36,8 +36,10 @@ type workspace struct {
 	quit    chan struct{}    // closed to end the loop
 	running atomic.Int32     // turns; written by the loop
 	queued  atomic.Int32
-	done    chan struct{} // closed when the loop has ended
-	busy    sync.Mutex    // held by the loop but while it rests, and by who does something in its place
+	// background is the number of commands that turns only wait for; written by the loop.
+	background atomic.Int32
+	done       chan struct{} // closed when the loop has ended
+	busy       sync.Mutex    // held by the loop but while it rests, and by who does something in its place
 
 	subscribers atomic.Int32 // len(subs)
 	users       int          // guarded by d.mu; see use

@@ -144,7 +144,7 @@ func schema(t *testing.T) []byte {
 			return &s
 		},
 	}
-	for _, path := range []string{"messages.go", "notify.go", "settrace.go", "errors.go", "../daemon/api.go", "../sessions/objects.go"} {
+	for _, path := range []string{"messages.go", "notify.go", "settrace.go", "errors.go", "../daemon/api.go", "../daemon/status.go", "../sessions/objects.go"} {
 		require.NoError(t, r.AddGoComments("cursord/rpc", path))
 	}
 	file := schemaFile{

@@ -108,7 +108,10 @@ type Turn struct {
 	CreatedAt    Time   `json:"createdAt"`
 	StartedAt    *Time  `json:"startedAt,omitempty"`
 	EndedAt      *Time  `json:"endedAt,omitempty"`
-	Seq          uint64 `json:"seq"`
+	// Background is the commands in the background that a running turn only waits for: its agent has said all. It is
+	// empty while the agent works, and once the turn has ended.
+	Background []string `json:"background,omitempty"`
+	Seq        uint64   `json:"seq"`
 }
 
 // Asked returns for people what was asked: the prompt, and behind it a line for each image that went with it.

@@ -91,7 +91,7 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*
 			return nil, err
 		}
 		seq++
-		t.Status, t.EndedAt, t.Seq = TurnInterrupted, &now, seq
+		t.Status, t.EndedAt, t.Background, t.Seq = TurnInterrupted, &now, nil, seq
 		if err := w.put(t, nil); err != nil {
 			return nil, err
 		}

@@ -67,7 +67,11 @@ func printStatus(w io.Writer, s daemon.Status) {
 	}
 	fmt.Fprintf(w, "clients     %d\n", s.Clients)
 	fmt.Fprintf(w, "workspaces  %d\n", s.Workspaces)
-	fmt.Fprintf(w, "turns       %d running, %d queued\n", s.Turns.Running, s.Turns.Queued)
+	waits := ""
+	if n := s.Turns.Background; n > 0 {
+		waits = "; " + waitsFor(n)
+	}
+	fmt.Fprintf(w, "turns       %d running, %d queued%s\n", s.Turns.Running, s.Turns.Queued, waits)
 	fmt.Fprintf(w, "lag         %.1f ms to the disk (%.1f at worst), %.1f ms from there (%.1f at worst); %s waiting\n",
 		s.Lag.CommitMS.Last, s.Lag.CommitMS.Worst, s.Lag.LoopMS.Last, s.Lag.LoopMS.Worst, count(s.Storage.Waiting, "change"))
 	fmt.Fprintf(w, "memory      %.1f MiB\n", float64(s.MemoryBytes)/(1<<20))

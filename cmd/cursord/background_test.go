@@ -1,0 +1,204 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/sessions"
+)
+
+// server leaves a server behind that has a session of its own, and a process that has a session but no mark, and what is said
+// of them.
+func server() []string {
+	const command = "setsid sleep 1000 >/dev/null 2>&1 & env -i setsid /bin/sh -c 'echo $$ >../stray; /bin/sleep 1000; :' >/dev/null 2>&1 & " +
+		"while [ ! -s ../stray ]; do sleep 0.01; done; exec sleep 1000"
+	return []string{
+		`{"type":"tool_call","subtype":"started","call_id":"s","timestamp_ms":{{now_ms}},"tool_call":{"shellToolCall":{"args":{"command":"npm run dev"}}}}`,
+		`{"fake":"exec","argv":["sh","-c",` + fmt.Sprintf("%q", `sh -c "$0" >/dev/null 2>&1 & while [ ! -s ../stray ]; do sleep 0.01; done`) + "," + fmt.Sprintf("%q", command) + `]}`,
+		`{"type":"tool_call","subtype":"completed","call_id":"s","timestamp_ms":{{now_ms}},"tool_call":{"shellToolCall":{"args":{"command":"npm run dev"},"result":{"isBackground":true,"success":{"command":"npm run dev","pid":1}}}}}`,
+	}
+}
+
+func playing(lines ...[]string) (all []string) {
+	all = append(all, initLine)
+	for _, l := range lines {
+		all = append(all, l...)
+	}
+	return all
+}
+
+// requireNothingRuns sees that nothing of a turn runs any more, with its mark or without.
+func (w *world) requireNothingRuns(turn string) {
+	w.t.Helper()
+	require.Empty(w.t, processes(w.t, "CURSORD_TURN_ID="+turn))
+	if pid := strings.TrimSpace(w.get("../stray")); pid != "(absent)" {
+		stat, _ := os.ReadFile("/proc/" + pid + "/stat")
+		require.True(w.t, stat == nil || strings.Contains(string(stat), ") Z "), "%s", stat)
+	}
+}
+
+// wakes is a notification, and what the agent says to it.
+func wakes(text string) []string {
+	return []string{`{"type":"system","subtype":"task_notification","session_id":"{{session}}","message":"ready"}`, piece(text), says(text, "")}
+}
+
+func pidIn(t *testing.T, text string) int {
+	pid, err := strconv.Atoi(strings.TrimSpace(text))
+	require.NoError(t, err)
+	return pid
+}
+
+// backgroundWorld is a world with a short grace.
+func backgroundWorld(t *testing.T, config string, env ...string) (*world, *editor) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("no setsid")
+	}
+	w := newWorld(t)
+	t.Cleanup(func() { // where the test has failed, or the daemon was killed
+		if text := w.get("../stray"); text != "(absent)" {
+			_ = syscall.Kill(-pidIn(t, text), syscall.SIGKILL)
+		}
+	})
+	w.put("../config.toml", config)
+	w.start(env...)
+	return w, w.opens()
+}
+
+// backgrounds are what a turn was told to wait for, "" for nothing, without repetitions.
+func (e *editor) backgrounds(turn string) (all []string) {
+	for _, n := range e.all() {
+		if n.Method != "turn/changed" || n.Turn.ID != turn {
+			continue
+		}
+		if now := strings.Join(n.Turn.Background, "; "); len(all) == 0 || all[len(all)-1] != now {
+			all = append(all, now)
+		}
+	}
+	return all
+}
+
+// TestTurnsThatLeaveCommands has agents of all kinds say all and wait for a server in the background: the turn is completed,
+// people know which command ran, and nothing runs any more.
+func TestTurnsThatLeaveCommands(t *testing.T) {
+	const kept = `The setting background = "wait" has turns wait for such commands.`
+	hang := []string{`{"fake":"hang"}`}
+	fake := []string{`{"fake":"begin"}`, `{"fake":"background","command":"sleep 1000","group":true}`, `{"fake":"say","text":"Up."}`, `{"fake":"finish"}`}
+	for _, tt := range []struct {
+		name, build string
+		lines       []string
+		notice      string
+	}{
+		{"partial output", "", playing(server(), []string{piece("Up."), says("Up.", "")}, hang), "What still ran in the background was ended: npm run dev."},
+		{"no partial output", "", playing(server(), []string{says("Up.", "")}, hang), "What still ran in the background was ended: npm run dev."},
+		{"that ignores signals", "", playing([]string{`{"fake":"ignore-signals"}`}, server(), []string{says("Up.", "")}, hang), "was ended: npm run dev."},
+		{"a build that does not end them", "2026.08.25", fake, "What still ran in the background was ended: sleep 1000."},
+		{"a build that ends them", "2026.09.28", fake, "The agent has ended 1 background command that still ran 1s after its last word: sleep 1000."},
+		{"that says so in a line of its own", "", playing(server(), []string{says("Up.", ""),
+			`{"type":"system","subtype":"background_shell_timeout","timeout_ms":1000,"aborted_count":1}`, succeeds("Up.")}), "The agent has ended 1 background command"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w, e := backgroundWorld(t, "background_grace = \"400ms\"\n", "CURSORD_FAKE_BUILD="+tt.build)
+			w.plays(tt.lines...)
+			turn := e.turn(nil)
+			require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
+			require.Nil(t, turn.Error)
+			require.Equal(t, "Up.", *turn.Result)
+			w.requireNothingRuns(turn.ID)
+			notices := e.notices(turn.ID)
+			require.Contains(t, notices, tt.notice)
+			require.Contains(t, notices, kept)
+			require.NotContains(t, notices, "left processes running")
+			told := e.backgrounds(turn.ID)
+			require.Len(t, told, 3)
+			require.NotEmpty(t, told[1])
+			require.Equal(t, []string{"Up."}, e.said(turn.ID, sessions.ItemAssistant))
+			audit(t, e.all())
+
+			w.plays(initLine, succeeds("next"))
+			require.Equal(t, "next", *e.turn(nil).Result, "the workspace is free")
+		})
+	}
+}
+
+// TestTurnsThatGoOn has an agent go on after silence: nothing that it says is cut, and the turn is no other.
+func TestTurnsThatGoOn(t *testing.T) {
+	for name, first := range map[string][]string{"partial output": {piece("One."), says("One.", "")}, "no partial output": {says("One.", "")}} {
+		t.Run(name, func(t *testing.T) {
+			w, e := backgroundWorld(t, "background_grace = \"15s\"\n")
+			pause := []string{waits("go")}
+			w.plays(playing(server(), first, pause, wakes("Two."), shells("x", "echo x >f"), []string{piece("Three."), says("Three.", ""), succeeds("One.Two.Three.")})...)
+			turn := e.asks(nil)
+			e.until("the wait", func(n told) bool { return n.Turn != nil && n.Turn.Background != nil })
+			w.put("../go", "")
+			turn = e.ends(turn.ID)
+			require.Equal(t, sessions.TurnCompleted, turn.Status)
+			require.Equal(t, "One.Two.Three.", *turn.Result)
+			require.Equal(t, "req", turn.RequestID)
+			require.Equal(t, []string{"One.", "Two.", "Three."}, e.said(turn.ID, sessions.ItemAssistant))
+			require.Equal(t, []string{"", "npm run dev", "", "npm run dev", "", "npm run dev", ""}, e.backgrounds(turn.ID))
+			var order []string
+			for _, item := range e.items(turn.ID) {
+				order = append(order, string(item.Kind))
+			}
+			require.Equal(t, []string{"tool", "assistant", "notice", "assistant", "tool", "assistant"}, order[:6])
+			require.Contains(t, e.notices(turn.ID), "From the background: ready")
+			require.Equal(t, "x\n", w.get("f"))
+			for _, pid := range append(processes(t, "CURSORD_TURN_ID="+turn.ID), pidIn(t, w.get("../stray"))) {
+				require.NoError(t, syscall.Kill(-pid, syscall.SIGKILL)) // the agent has ended by itself, and left it
+			}
+			audit(t, e.all())
+		})
+	}
+}
+
+// TestTurnsThatWaitForTheBackground has a turn wait for a server without limit: all can see it, and a cancel ends the server.
+func TestTurnsThatWaitForTheBackground(t *testing.T) {
+	w, e := backgroundWorld(t, "background = \"wait\"\nbackground_grace = \"1ms\"\nagent_idle_timeout = \"1s\"\n")
+	w.plays(playing(server(), []string{piece("Up."), says("Up.", ""), `{"fake":"hang"}`})...)
+	turn := e.asks(nil)
+	e.until("the wait", func(n told) bool { return n.Turn != nil && n.Turn.Background != nil })
+	require.Never(t, func() bool { return e.all()[len(e.all())-1].Turn.Status.Final() }, 2*time.Second, 100*time.Millisecond)
+	var status struct{ Turns struct{ Running, Background int } }
+	e.must("daemon/status", nil, &status)
+	require.Equal(t, 1, status.Turns.Running)
+	require.Equal(t, 1, status.Turns.Background)
+	out, _, code := w.cursord("status")
+	require.Zero(t, code)
+	require.Contains(t, out, "1 running, 0 queued; waiting for 1 background command\n")
+	late := w.opens()
+	late.until("the wait", func(n told) bool { return n.Turn != nil && n.Turn.Background != nil })
+
+	e.must("turn/cancel", obj{"turnId": turn.ID}, nil)
+	require.Equal(t, sessions.TurnCancelled, e.ends(turn.ID).Status)
+	w.requireNothingRuns(turn.ID)
+	status.Turns.Background = 0 // it is left out
+	e.must("daemon/status", nil, &status)
+	require.Zero(t, status.Turns.Background)
+	for _, run := range w.runs() {
+		require.NotContains(t, run.Args, "--background-shell-timeout")
+	}
+	audit(t, e.all())
+}
+
+// TestCrashInTheWait kills the daemon while a turn waits: afterwards it waits for nothing, and nothing runs.
+func TestCrashInTheWait(t *testing.T) {
+	w, e := backgroundWorld(t, "background = \"wait\"\n")
+	w.plays(playing(server(), []string{says("Up.", ""), `{"fake":"hang"}`})...)
+	turn := e.asks(nil)
+	e.until("the wait", func(n told) bool { return n.Turn != nil && n.Turn.Background != nil })
+	w.kill()
+	w.start()
+	e = w.opens()
+	after := e.ends(turn.ID)
+	require.Equal(t, sessions.TurnInterrupted, after.Status)
+	require.Empty(t, after.Background)
+	require.Eventually(t, func() bool { return len(processes(t, "CURSORD_TURN_ID="+turn.ID)) == 0 }, patience, patience/1000)
+}
