@@ -101,13 +101,16 @@ func TestTurnsThatLeaveCommands(t *testing.T) {
 		{"that ignores signals", "", playing([]string{`{"fake":"ignore-signals"}`}, server(), []string{says("Up.", "")}, hang), "was ended: npm run dev."},
 		{"a build that does not end them", "2026.08.25", fake, "What still ran in the background was ended: sleep 1000."},
 		{"a build that ends them", "2026.09.28", fake, "The agent has ended 1 background command that still ran 1s after its last word: sleep 1000."},
-		{"that says so in a line of its own", "", playing(server(), []string{says("Up.", ""),
+		{"that says so in a line of its own", "", playing(server(), []string{waits("seen"), says("Up.", ""),
 			`{"type":"system","subtype":"background_shell_timeout","timeout_ms":1000,"aborted_count":1}`, succeeds("Up.")}), "The agent has ended 1 background command"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w, e := backgroundWorld(t, "background_grace = \"400ms\"\n", "CURSORD_FAKE_BUILD="+tt.build)
 			w.plays(tt.lines...)
-			turn := e.turn(nil)
+			turn := e.asks(nil)
+			e.until("the call's end", func(n told) bool { return n.Item != nil && n.Item.Tool != nil && n.Item.Status == sessions.ItemCompleted })
+			w.put("../seen", "")
+			turn = e.ends(turn.ID)
 			require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
 			require.Nil(t, turn.Error)
 			require.Equal(t, "Up.", *turn.Result)
@@ -166,7 +169,9 @@ func TestTurnsThatWaitForTheBackground(t *testing.T) {
 	turn := e.asks(nil)
 	e.until("the wait", func(n told) bool { return n.Turn != nil && n.Turn.Background != nil })
 	require.Never(t, func() bool { return e.all()[len(e.all())-1].Turn.Status.Final() }, 2*time.Second, 100*time.Millisecond)
-	var status struct{ Turns struct{ Running, Background int } }
+	var status struct {
+		Turns struct{ Running, Background int }
+	}
 	e.must("daemon/status", nil, &status)
 	require.Equal(t, 1, status.Turns.Running)
 	require.Equal(t, 1, status.Turns.Background)
