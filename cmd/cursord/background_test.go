@@ -108,7 +108,9 @@ func TestTurnsThatLeaveCommands(t *testing.T) {
 			w, e := backgroundWorld(t, "background_grace = \"400ms\"\n", "CURSORD_FAKE_BUILD="+tt.build)
 			w.plays(tt.lines...)
 			turn := e.asks(nil)
-			e.until("the call's end", func(n told) bool { return n.Item != nil && n.Item.Tool != nil && n.Item.Status == sessions.ItemCompleted })
+			e.until("the call's end", func(n told) bool {
+				return n.Item != nil && n.Item.Tool != nil && n.Item.Status == sessions.ItemCompleted
+			})
 			w.put("../seen", "")
 			turn = e.ends(turn.ID)
 			require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
