@@ -118,7 +118,9 @@ func TestChat(t *testing.T) {
 	})
 	tm.types("-l", "in the sandbox")
 	tm.types("Enter")
-	tm.until("\n> in the sandbox\nStill here.\n— completed")
+	tm.poll("its end", func() bool {
+		return strings.HasSuffix(elapsed(tm.screen()), "\n> in the sandbox\nStill here.\n— completed\n\n>")
+	})
 	require.Equal(t, []string{"--sandbox=enabled", "--auto-review"}, w.permitArgs())
 	tm.types("C-c")
 	tm.until("$")
