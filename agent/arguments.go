@@ -90,7 +90,7 @@ func (r *run) command() *exec.Cmd {
 	}
 	cmd := exec.Command(r.req.Bin, args...)
 	cmd.Dir = r.req.Dir
-	cmd.Env = append(append(environment(), "PWD="+r.req.Dir), r.req.Env...)
+	cmd.Env = append(append(environment(r.req.Base), "PWD="+r.req.Dir), r.req.Env...)
 	return cmd
 }
 

@@ -151,13 +151,13 @@ status) echo '✓ Logged in as ann@example.org' ;;
 models) echo 'auto - Auto (default)'; (sleep 100 &) ;;
 esac
 `)
-	version, err := Version(t.Context(), f.req.Bin)
+	version, err := Program{Path: f.req.Bin}.Version(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "2026.10.01-abc1234", version)
-	account, err := Status(t.Context(), f.req.Bin)
+	account, err := Program{Path: f.req.Bin}.Status(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "ann@example.org", account.Name)
-	models, err := Models(t.Context(), f.req.Bin)
+	models, err := Program{Path: f.req.Bin}.Models(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []Model{{ID: "auto", Name: "Auto"}}, models)
 
@@ -166,19 +166,19 @@ status) echo 'Not logged in' ;;
 *) echo 'Error: Authentication required.' >&2; exit 1 ;;
 esac
 `)
-	account, err = Status(t.Context(), f.req.Bin)
+	account, err = Program{Path: f.req.Bin}.Status(t.Context())
 	require.NoError(t, err)
 	require.False(t, account.LoggedIn)
 	var failed *RunError
-	_, err = Models(t.Context(), f.req.Bin)
+	_, err = Program{Path: f.req.Bin}.Models(t.Context())
 	require.ErrorAs(t, err, &failed)
 	require.Equal(t, "agentNotLoggedIn", failed.Kind)
 	t.Setenv("CURSOR_API_KEY", "k")
-	account, err = Status(t.Context(), f.req.Bin)
+	account, err = Program{Path: f.req.Bin}.Status(t.Context())
 	require.NoError(t, err)
 	require.True(t, account.APIKey)
 
-	_, err = Version(t.Context(), filepath.Join(f.dir, "nothing"))
+	_, err = Program{Path: filepath.Join(f.dir, "nothing")}.Version(t.Context())
 	require.ErrorAs(t, err, &failed)
 	require.Equal(t, "agentNotInstalled", failed.Kind)
 }

@@ -26,7 +26,7 @@ var build = regexp.MustCompile(`^\d{4}\.\d{2}\.\d{2}-[0-9A-Za-z][0-9A-Za-z.+-]{0
 func IsBuild(version string) bool { return build.MatchString(version) }
 
 // A Finder finds the agent and knows the builds of what it found. A program is asked for its version once, until its file
-// is another; a script is, for whoever wants certainty, each time: what it leads to can change. Its methods may be called from anywhere.
+// is another; a script is asked each time, since what it leads to can change. Its methods may be called from anywhere.
 type Finder struct {
 	end  context.Context
 	stop context.CancelFunc
@@ -139,6 +139,18 @@ func (f *Finder) Version(ctx context.Context, path string) (string, error) {
 	}
 }
 
+// Begin has a program asked, and then called; it waits for nothing.
+func (f *Finder) Begin(path string, then func()) {
+	q := f.ask(path)
+	if q == nil {
+		return
+	}
+	go func() {
+		<-q.done
+		then()
+	}()
+}
+
 // ask asks a program, unless somebody does already; nil if f is closed.
 func (f *Finder) ask(path string) *question {
 	f.mu.Lock()
@@ -158,7 +170,7 @@ func (f *Finder) ask(path string) *question {
 		if err == nil {
 			q.file, q.script = file, isScript(path)
 		}
-		q.version, q.err = Version(ctx, path)
+		q.version, q.err = Program{Path: path}.Version(ctx)
 		q.at = time.Now()
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -195,4 +207,11 @@ func isScript(path string) bool {
 		}
 	}
 	return true
+}
+
+// Broken reports whether a program is known not to run: it was asked for its version and could not be started, or failed.
+func (f *Finder) Broken(path string) bool {
+	a, known := f.answer(path)
+	var failed *RunError
+	return known && errors.As(a.err, &failed) && failed.Kind != kindHung
 }

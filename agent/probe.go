@@ -7,22 +7,22 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
 // probeTime is how long the agent may take to answer a question about itself.
-const probeTime = 10 * time.Second
+const probeTime = 20 * time.Second
 
 // An Account is what the agent says about its login.
 type Account struct {
 	LoggedIn bool
 	Name     string // the address or name; "" where the agent does not say
-	APIKey   bool   // not logged in, but CURSOR_API_KEY is set
+	APIKey   bool   // CURSOR_API_KEY is set; whether the agent is logged in does not say whether that is valid
 	Message  string // the agent's own words, one line
 }
 
@@ -33,9 +33,15 @@ type Model struct {
 	Current bool // the agent would use it if none were named
 }
 
+// A Program is the agent's, with the environment in which it runs.
+type Program struct {
+	Path string
+	Env  []string // "K=V"; nil: this process's
+}
+
 // Version returns what the agent says its version is. Errors of this and the other questions are *RunError.
-func Version(ctx context.Context, bin string) (string, error) {
-	out, err := ask(ctx, bin, "--version")
+func (p Program) Version(ctx context.Context) (string, error) {
+	out, err := p.ask(ctx, "--version")
 	if err != nil {
 		return "", err
 	}
@@ -47,9 +53,9 @@ func Version(ctx context.Context, bin string) (string, error) {
 	return "", &RunError{Kind: kindProtocol, Message: "the agent does not say its version"}
 }
 
-// Status returns the agent's login. Not being logged in is no error.
-func Status(ctx context.Context, bin string) (Account, error) {
-	out, err := ask(ctx, bin, "status")
+// Status returns whether there is a login, which needs not be valid any more. Not being logged in is no error.
+func (p Program) Status(ctx context.Context) (Account, error) {
+	out, err := p.ask(ctx, "status")
 	var failed *RunError
 	if errors.As(err, &failed) && failed.Kind == kindNotLoggedIn {
 		out, err = failed.Message, nil
@@ -58,15 +64,14 @@ func Status(ctx context.Context, bin string) (Account, error) {
 		return Account{}, err
 	}
 	account := parseStatus(out)
-	if !account.LoggedIn && os.Getenv("CURSOR_API_KEY") != "" {
-		account.LoggedIn, account.APIKey = true, true
-	}
+	hasKey := slices.ContainsFunc(environment(p.Env), func(kv string) bool { return strings.HasPrefix(kv, "CURSOR_API_KEY=") })
+	account.APIKey = hasKey
 	return account, nil
 }
 
-// Models returns the models that the agent offers, in its order.
-func Models(ctx context.Context, bin string) ([]Model, error) {
-	out, err := ask(ctx, bin, "models")
+// Models returns the models that Cursor's server offers, in its order: an answer shows that the login is valid.
+func (p Program) Models(ctx context.Context) ([]Model, error) {
+	out, err := p.ask(ctx, "models")
 	if err != nil {
 		return nil, err
 	}
@@ -145,12 +150,12 @@ func parseModels(out string) []Model {
 }
 
 // ask runs the agent for a short answer and returns it without terminal sequences.
-func ask(ctx context.Context, bin string, args ...string) (string, error) {
+func (p Program) ask(ctx context.Context, args ...string) (string, error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, bin, args...)
-	cmd.Env = environment()
+	cmd := exec.CommandContext(ctx, p.Path, args...)
+	cmd.Env = environment(p.Env)
 	cmd.SysProcAttr = sysProcAttr()
 	cmd.WaitDelay = drainTime
 	var stdout, stderr capped
@@ -179,7 +184,7 @@ func ask(ctx context.Context, bin string, args ...string) (string, error) {
 		end := ending{bare: out, stderr: stderr.String(), exit: exitOf(exited.ProcessState)}
 		return "", end.explain()
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrPermission):
-		return "", &RunError{Kind: kindNotInstalled, Message: "cannot run cursor-agent at " + bin, Hint: hintInstall, Detail: err.Error()}
+		return "", &RunError{Kind: kindNotInstalled, Message: "cannot run cursor-agent at " + p.Path, Hint: hintInstall, Detail: err.Error()}
 	}
 	return "", &RunError{Kind: kindFailed, Message: "cannot start the agent: " + err.Error()}
 }

@@ -29,7 +29,8 @@ type Request struct {
 	AutoReview bool     // a classifier of the agent's decides what would be asked for
 	AddDirs    []string // absolute; folders that the agent may work in beside Dir. --trust, which is always given, covers them
 
-	Env  []string // added to the daemon's environment, "K=V"
+	Base []string // the environment, "K=V"; nil: this process's
+	Env  []string // added to it
 	Mark string   // of Env, what no other run has: processes of the run are known by it; or ""
 
 	// Ready, if not nil, holds the prompt back until it is closed. The agent starts meanwhile, and reads its prompt

@@ -2,22 +2,29 @@ package daemon
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"cursord/agent"
 	"cursord/agent/hooks"
 	"cursord/sessions"
 )
 
-// findAgent returns the agent's executable.
-func (d *Daemon) findAgent() (string, error) {
-	found, err := d.finder.Look(agent.OwnPlace(d.settings().Agent))
-	if err != nil {
-		return "", &Error{
-			Kind: KindAgentNotInstalled, Message: err.Error(),
-			Hint: "install it with: curl https://cursor.com/install -fsS | bash; or name it in CURSORD_AGENT",
-		}
+// notInstalled is the answer where no agent was found.
+func notInstalled(err error) error {
+	return &Error{
+		Kind: KindAgentNotInstalled, Message: err.Error(),
+		Hint: "install it with: curl https://cursor.com/install -fsS | bash; or name it in CURSORD_AGENT",
 	}
-	return found.Path, nil
+}
+
+// findAgent returns the agent's program. It may ask programs called agent whose they are.
+func (d *Daemon) findAgent(ctx context.Context) (agent.Found, string, error) {
+	found, by, err := d.lookBy(func(at agent.Place) (agent.Found, error) { return d.finder.Find(ctx, at) })
+	if err != nil {
+		return found, "", notInstalled(err)
+	}
+	return found, by, nil
 }
 
 // AgentState is what initialize says of the agent: the last known state, without running anything.
@@ -27,8 +34,9 @@ func (d *Daemon) AgentState() AgentStatus {
 	return d.agentState
 }
 
-// AgentStatus asks the agent for its version and account. With a workspace it also tells the hooks of agents there.
-func (d *Daemon) AgentStatus(ctx context.Context, workspace string) (AgentStatus, error) {
+// AgentStatus asks the agent for its version and account, in the environment env, nil being the daemon's own. With a
+// workspace it also tells the hooks of agents there.
+func (d *Daemon) AgentStatus(ctx context.Context, workspace string, a Asker, env []string) (AgentStatus, error) {
 	var found []AgentHook
 	if workspace != "" {
 		root, err := resolveRoot(workspace)
@@ -37,7 +45,8 @@ func (d *Daemon) AgentStatus(ctx context.Context, workspace string) (AgentStatus
 		}
 		found = agentHooks(d.hooks.Find(root))
 	}
-	s := d.askAgent(ctx)
+	d.Asked(a)
+	s := d.askAgent(ctx, env)
 	if ctx.Err() != nil {
 		return s, &Error{Kind: KindCancelled, Message: "cancelled"}
 	}
@@ -59,37 +68,59 @@ func agentHooks(set hooks.Set) (list []AgentHook) {
 	return list
 }
 
-func (d *Daemon) askAgent(ctx context.Context) AgentStatus {
-	bin, err := d.findAgent()
-	if err != nil {
-		return AgentStatus{State: "notInstalled", Message: err.Error()}
+// askAgent asks the agent for all that a status says of it.
+func (d *Daemon) askAgent(ctx context.Context, env []string) AgentStatus {
+	s := AgentStatus{State: "unknown", Drivers: []string{driverPrint}, Changed: d.builds.changed()}
+	found, by, err := d.findAgent(ctx)
+	for _, n := range found.NotTaken {
+		s.NotTaken = append(s.NotTaken, AgentNotTaken{Path: n.Path, Reason: n.Why})
 	}
-	s := AgentStatus{State: "unknown", Path: bin}
-	if s.Version, err = agent.Version(ctx, bin); err != nil {
+	if err != nil {
+		s.State, s.Message = "notInstalled", err.Error()
+		return s
+	}
+	s.Path, s.FoundBy = found.Path, by
+	if s.Version, err = d.finder.Version(ctx, found.Path); err != nil {
 		s.Message = err.Error()
 		return s
 	}
-	account, err := agent.Status(ctx, bin)
-	switch {
-	case err != nil:
-		s.Message = err.Error()
-	case account.LoggedIn || account.APIKey:
-		s.State, s.Account = "ready", account.Name
-	default:
-		s.State, s.Message = "notLoggedIn", "not logged in: run \"cursor-agent login\", or set CURSOR_API_KEY"
-	}
+	s.Options = d.options(s.Version)
+	l := d.logins.ask(ctx, agent.Program{Path: found.Path, Env: env}, s.Version)
+	s.State, s.Account, s.Message = l.state, l.account, l.message
 	return s
 }
 
-// AgentModels asks the agent which models it offers.
-func (d *Daemon) AgentModels(ctx context.Context) ([]Model, error) {
-	bin, err := d.findAgent()
+// driverPrint is the way of driving the agent by one process a turn.
+const driverPrint = "print"
+
+// options returns the members of turn/start for which the agent needs an option, but for those that a build is known to lack.
+func (d *Daemon) options(version string) []string {
+	lacks := d.builds.remembered.Lacks(version)
+	var list []string
+	for _, o := range []struct{ member, option string }{
+		{"sandbox", "--sandbox"}, {"autoReview", "--auto-review"}, {"addDirs", "--add-dir"},
+	} {
+		if !slices.Contains(lacks, o.option) {
+			list = append(list, o.member)
+		}
+	}
+	return list
+}
+
+// AgentModels asks the agent which models it offers, in the environment env, nil being the daemon's own.
+func (d *Daemon) AgentModels(ctx context.Context, a Asker, env []string) ([]Model, error) {
+	d.Asked(a)
+	found, _, err := d.findAgent(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, err := agent.Models(ctx, bin)
+	version, _ := d.finder.Known(found.Path)
+	list, err := d.logins.models(ctx, agent.Program{Path: found.Path, Env: env}, version)
 	if ctx.Err() != nil {
 		return nil, &Error{Kind: KindCancelled, Message: "cancelled"}
+	}
+	if failed := (*agent.RunError)(nil); errors.As(err, &failed) && failed.Kind == string(KindAgentNotLoggedIn) {
+		return nil, &Error{Kind: KindAgentNotLoggedIn, Message: "the agent could not list its models: " + failed.Message, Hint: failed.Hint}
 	}
 	if err != nil {
 		return nil, errorf(KindAgentFailed, "the agent could not list its models: %v", err)
@@ -106,6 +137,7 @@ func (d *Daemon) agentFailed(e *sessions.TurnError) {
 	if e == nil || e.Kind != string(KindAgentNotLoggedIn) {
 		return
 	}
+	d.logins.forget()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.agentState.State, d.agentState.Message = "notLoggedIn", e.Message

@@ -137,8 +137,10 @@ type TurnParams struct {
 	Mode      *sessions.Mode
 	Force     bool
 	Permits   Permits
-	Isolation string // of the session that the turn makes, else the session's own; "": as that is, or the settings say
-	Recap     bool   // begin a fresh chat with the session's transcript as context
+	Isolation string   // of the session that the turn makes, else the session's own; "": as that is, or the settings say
+	Asker     Asker    // what the client tells of its environment
+	Env       []string // its whole environment, for the agent; nil: it has not told it. Never stored, never logged
+	Recap     bool     // begin a fresh chat with the session's transcript as context
 }
 
 // A Context is something put into the prompt beside the user's words; see composePrompt for its form.
@@ -259,36 +261,6 @@ type Transcript struct {
 	More    bool              `json:"more"`
 }
 
-// An AgentStatus is what is known of the agent's program and its account. State is unknown, ready, notInstalled
-// or notLoggedIn.
-type AgentStatus struct {
-	State   string `json:"state"`
-	Path    string `json:"path,omitempty"`
-	Version string `json:"version,omitempty"`
-	Account string `json:"account,omitempty"`
-	Message string `json:"message,omitempty"`
-
-	Changed *BuildChange `json:"changed,omitempty"` // the latest between two turns of a session
-
-	Hooks []AgentHook `json:"hooks,omitempty"` // for the workspace that was named; never in initialize
-}
-
-// A BuildChange says that a turn had another build of the agent than its session's turn before.
-type BuildChange struct {
-	From string        `json:"from"`
-	To   string        `json:"to"`
-	At   sessions.Time `json:"at"`
-}
-
-// An AgentHook is a program that the agent runs by itself around its tool calls.
-type AgentHook struct {
-	File      string `json:"file"`
-	Event     string `json:"event,omitempty"`
-	Command   string `json:"command,omitempty"` // cut to 200 bytes
-	AfterEdit bool   `json:"afterEdit"`         // it may change what an edit wrote
-	Problem   string `json:"problem,omitempty"` // why the hooks of File cannot be told; it then counts as one without
-}
-
 // A Model is one that the agent offers.
 type Model struct {
 	ID      string `json:"id"`
@@ -339,5 +311,6 @@ type ExportPart struct {
 type Joined struct {
 	Version  string `json:"version"`
 	PID      int    `json:"pid"`
-	Replaced string `json:"replaced"` // no; now: this connection ends; later: once no turn runs or waits
+	Replaced string `json:"replaced"`           // no; now: this connection ends; later: once no turn runs or waits
+	AgentEnv string `json:"agentEnv,omitempty"` // client: the client is to tell its environment, by agent/environment
 }

@@ -20,8 +20,9 @@ import (
 // builds are what is remembered of the agent's builds, in a file beside the database: which options they lack, and when
 // one took the place of another.
 type builds struct {
-	path string
-	log  *slog.Logger
+	path       string
+	log        *slog.Logger
+	remembered *agent.Builds
 
 	mu    sync.Mutex
 	file  buildsFile // guarded by mu
@@ -38,12 +39,21 @@ const maxBuildsFile = 1 << 20
 
 func openBuilds(stateDir string, log *slog.Logger) *builds {
 	b := &builds{path: filepath.Join(stateDir, "builds.json"), log: log}
+	b.read()
+	b.remembered = agent.LoadBuilds(b.file.Lacks, func(data []byte) {
+		b.note(func(f *buildsFile) { f.Lacks = data })
+		b.keep()
+	})
+	return b
+}
+
+func (b *builds) read() {
 	f, err := endpoint.OpenOwn(b.path)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			log.Warn("what is remembered of the agent's builds cannot be read", "err", err)
+			b.log.Warn("what is remembered of the agent's builds cannot be read", "err", err)
 		}
-		return b
+		return
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxBuildsFile))
@@ -51,18 +61,9 @@ func openBuilds(stateDir string, log *slog.Logger) *builds {
 		err = json.Unmarshal(data, &b.file)
 	}
 	if err != nil {
-		log.Warn("what is remembered of the agent's builds cannot be read", "err", err)
+		b.log.Warn("what is remembered of the agent's builds cannot be read", "err", err)
 		b.file = buildsFile{}
 	}
-	return b
-}
-
-// lacks returns what is remembered of options; what is learned is kept.
-func (b *builds) lacks() *agent.Builds {
-	return agent.LoadBuilds(b.file.Lacks, func(data []byte) {
-		b.note(func(f *buildsFile) { f.Lacks = data })
-		b.keep()
-	})
 }
 
 // note changes what is remembered, and waits for nothing.
@@ -130,30 +131,15 @@ func (w *workspace) buildBefore(session string) string {
 	return t.AgentVersion
 }
 
-// learnBuild returns the build of a turn's program, "" if it does not tell. One of which nothing is known is asked first, so
-// that what it lacks is known ahead of the start; a script that may lead to another program by now is asked beside it, and
-// then told to the loop before settled returns.
-func (w *workspace) learnBuild(ctx context.Context, t *liveTurn, bin string) (version string, settled func()) {
-	tell := func(version string) {
-		if version != "" {
-			w.tell(turnEvents{turn: t, build: version})
-		}
-	}
+// learnBuild returns the build of a turn's program, "" if it does not tell: its start says what is wrong with it. A program
+// that may be another one by now is asked ahead of the start, so that what it lacks is known; the snapshot is made meanwhile.
+func (w *workspace) learnBuild(ctx context.Context, t *liveTurn, bin string) string {
 	version, certain := w.d.finder.Known(bin)
-	if version == "" && !certain {
-		version, _ = w.d.finder.Version(ctx, bin) // its start says what is wrong with it
-		certain = true
+	if !certain {
+		version, _ = w.d.finder.Version(ctx, bin)
 	}
-	tell(version)
-	if certain {
-		return version, func() {}
+	if version != "" {
+		w.tell(turnEvents{turn: t, build: version})
 	}
-	asked := make(chan struct{})
-	go func() {
-		defer close(asked)
-		if now, err := w.d.finder.Version(ctx, bin); err == nil && now != version {
-			tell(now)
-		}
-	}()
-	return version, func() { <-asked }
+	return version
 }

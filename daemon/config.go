@@ -24,6 +24,7 @@ import (
 // A Config is what the user's configuration file can say. Its keys are documented where they are read, in settings.
 type Config struct {
 	Agent            string            // the agent's executable; "": look for it
+	ClientEnv        bool              // agents get the environment of the client that starts the turn, else the daemon's
 	Model            string            // for sessions that name none; "": "auto"
 	IdleExit         time.Duration     // end a daemon that nobody has used for so long; 0: never
 	AgentIdleTimeout time.Duration     // an agent that says nothing for so long hangs
@@ -186,6 +187,17 @@ func settings(c *Config) []setting {
 	return []setting{
 		{"agent", `the agent's executable, such as "~/.local/bin/cursor-agent": a path, or a name to find on PATH`,
 			text(&c.Agent, executable)},
+		{"agent_env", `"daemon" or "client": whose environment agents get`, func(decode func(any) error) error {
+			var s string
+			if err := decode(&s); err != nil {
+				return err
+			}
+			if s != EnvDaemon && s != EnvClient {
+				return errors.New("unknown")
+			}
+			c.ClientEnv = s == EnvClient
+			return nil
+		}},
 		{"model", `the id of a model, such as "auto"`,
 			text(&c.Model, func(s string) (string, error) { return strings.TrimSpace(s), nil })},
 		{"idle_exit", `a duration such as "30m", or "0" for never`, span(&c.IdleExit, 0)},

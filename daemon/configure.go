@@ -43,15 +43,35 @@ func (d *Daemon) take(c Config) {
 	d.latest.Store(&c)
 }
 
-// lookForAgent finds out whether there is one.
+// lookForAgent finds out whether there is one, without running it. Then it has it known beside which build that is, so that
+// the first turn need not wait for that.
 func (d *Daemon) lookForAgent() {
 	state := AgentStatus{State: "unknown"}
-	if _, err := d.findAgent(); err != nil {
+	found, _, err := d.look()
+	if err != nil {
 		state = AgentStatus{State: "notInstalled", Message: err.Error()}
 	}
+	state.Version = found.Version
 	d.mu.Lock()
 	d.agentState = state
 	d.mu.Unlock()
+	if err == nil && found.Version == "" {
+		d.finder.Begin(found.Path, d.lookedForAgent)
+	}
+}
+
+// lookedForAgent takes what is known by now of the agent that was looked for.
+func (d *Daemon) lookedForAgent() {
+	found, _, err := d.look()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.agentState.State != "unknown" || d.agentState.Path != "": // somebody has asked since
+	case err != nil:
+		d.agentState.State, d.agentState.Message = "notInstalled", err.Error()
+	default:
+		d.agentState.Version = found.Version
+	}
 }
 
 // restFor makes the idle time another one, and starts it anew; 0 is without end.

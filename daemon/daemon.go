@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -31,6 +30,9 @@ type Options struct {
 	Config   Config
 	Log      *slog.Logger
 
+	// Reload reads the configuration again and calls Configure, unless there is an error in it; nil: it cannot be read again.
+	Reload func(*Daemon)
+
 	// For tests, else nil.
 	Fault       func(Step) error               // called in each step of a decision and before each commit, which fails with the error
 	unloadAfter time.Duration                  // 0: that of the constant
@@ -54,6 +56,10 @@ type Daemon struct {
 	builds      *builds
 	launcher    *agent.Launcher
 	finder      *agent.Finder
+	logins      *logins
+	reload      func(*Daemon)         // nil: there is no configuration to read again
+	asker       atomic.Pointer[Asker] // the latest that came while there was no agent
+	looking     sync.Mutex            // held by Asked
 	hooks       *hooks.Finder
 	docs        *documents
 	copies      *keeper
@@ -100,7 +106,7 @@ func Open(o Options) (*Daemon, error) {
 	}
 	d := &Daemon{
 		build: Build{o.Version, o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
-		docs: newDocuments(), started: sessions.Now(), began: time.Now(), board: newBoard(),
+		docs: newDocuments(), started: sessions.Now(), began: time.Now(), board: newBoard(), logins: newLogins(), reload: o.Reload,
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]turnOwner{},
 		watching: defaultWatchLimits(), fault: o.Fault,
 	}
@@ -114,7 +120,7 @@ func Open(o Options) (*Daemon, error) {
 	}
 	d.take(o.Config)
 	d.builds = openBuilds(o.StateDir, d.log)
-	d.launcher = agent.NewLauncher(d.builds.lacks())
+	d.launcher = agent.NewLauncher(d.builds.remembered)
 	storeOptions := sessions.Options{OnTrouble: d.storageTrouble, OnDamage: d.objectDamaged, LeftOpen: unseen}
 	if o.Fault != nil {
 		storeOptions.Fault = func() error { return o.Fault(Step{Name: StepCommit}) }
@@ -354,45 +360,3 @@ func (d *Daemon) Stop(force bool) error {
 
 // Stopping is closed when the daemon was asked to end.
 func (d *Daemon) Stopping() <-chan struct{} { return d.stopping }
-
-// storageTrouble is called by the store's writer, which must not wait.
-func (d *Daemon) storageTrouble(err error) {
-	if err == nil {
-		d.board.take("storage", "the database takes changes again: what was kept in memory is stored")
-		go d.log.Info("the database takes changes again")
-		return
-	}
-	d.board.post("storage", slog.LevelError,
-		"the database takes no changes; what runs goes on, and is kept in memory until it can be stored: "+err.Error())
-	go func() {
-		d.log.Error("the database takes no changes; they are kept in memory", "err", err)
-		for _, w := range d.loops() {
-			w.do(func() { w.storageTrouble(err) })
-		}
-	}()
-}
-
-// tryDisk is called ahead of what needs the database: where that took no changes when it was last tried, it is tried anew, so
-// that who has made room, or has mended the disk, need not wait. It returns what is wrong still.
-func (d *Daemon) tryDisk() error { return d.store.Retry(time.Second) }
-
-// storeError turns the store's error into an answer.
-func storeError(err error) error {
-	var e *Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &e):
-		return e
-	case errors.Is(err, sessions.ErrNotFound):
-		return notFound(err)
-	case errors.Is(err, sessions.ErrClosed):
-		return errStopped
-	case errors.Is(err, sessions.ErrContent), errors.Is(err, sessions.ErrDamaged):
-		return &Error{Kind: KindStorage, Message: err.Error(), Hint: "check the disk's health"}
-	}
-	return &Error{
-		Kind: KindStorage, Message: "the database does not take changes: " + err.Error(),
-		Hint: "what runs goes on and is stored once it can be; make room on the disk or check its health",
-	}
-}

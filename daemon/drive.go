@@ -51,22 +51,26 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 	turn := t.turn // the loop puts another there when this one has ended
 	var out agent.Outcome
 	var left []agent.Event
-	bin, err := w.d.findAgent()
+	found, _, err := w.d.findAgent(ctx)
 	if err != nil {
 		out = agent.Outcome{Status: agent.Failed, Failure: &agent.RunError{
-			Kind: string(KindAgentNotInstalled), Message: err.Error(),
+			Kind: string(KindAgentNotInstalled), Message: err.Error(), Hint: agent.InstallHint,
 		}}
 	} else if at, err := w.site(ctx, s, turn.ID, t.alias, notice); err != nil {
 		out = withoutPlace(ctx, err)
 	} else {
 		watch := w.review.watchTurn(turn, at.tree, notice)
-		req.Bin, req.Dir, req.AddDirs = bin, at.tree.root, w.agentDirs(turn.AddDirs, at.tree)
-		build, settled := w.learnBuild(ctx, t, bin)
-		req.Version = build
+		req.Bin, req.Dir, req.AddDirs = found.Path, at.tree.root, w.agentDirs(turn.AddDirs, at.tree)
+		req.Version = w.learnBuild(ctx, t, found.Path)
 		if text := aboutDirs(w.root, turn.AddDirs, at.words != nil); text != "" && !t.dirsTold {
 			notice(text)
 		}
-		if req.Resume != "" && agent.ChatIsGone(req.Dir, req.Resume) {
+		var remark string
+		if req.Base, remark = w.d.environmentOf(t.env); remark != "" {
+			notice(remark)
+		}
+		// Where the agent keeps its chats in a client's environment is not looked at.
+		if req.Resume != "" && req.Base == nil && agent.ChatIsGone(req.Dir, req.Resume) {
 			notice(chatGone)
 		}
 		req.Prompt = at.words.prompt(composePrompt(remarks, w.placed(w.withRecap(ctx, t, notice), s, at.tree, notice), turn.Prompt))
@@ -85,7 +89,6 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 			}
 		}
 		watch.end()
-		settled()
 		w.d.builds.keep()
 		left = at.words.flush(nil)
 		at.words.outcome(&out)

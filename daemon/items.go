@@ -17,6 +17,7 @@ type liveTurn struct {
 	session  *liveSession
 	turn     *sessions.Turn // as last put
 	context  []Context
+	env      []string                // the environment of the client that started it; nil: not told
 	dirsTold bool                    // people know what its added folders mean
 	alias    string                  // the workspace as the client has named it
 	recapOf  string                  // the session whose transcript goes before the prompt, to a fresh chat; "": none

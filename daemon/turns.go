@@ -51,6 +51,7 @@ func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions
 		return
 	}
 	d.tryDisk()
+	d.Asked(p.Asker)
 	perm, pics := w.permits(&p), w.pictures(&p)
 	if !w.do(func() { w.startTurn(p, perm, pics, reply) }) {
 		pics.drop()
@@ -141,8 +142,8 @@ func (w *workspace) startTurn(p TurnParams, perm permitted, pics *pictured, answ
 		fail(err)
 		return
 	}
-	if _, err := w.d.findAgent(); err != nil {
-		fail(err)
+	if _, _, err := w.d.look(); err != nil {
+		fail(notInstalled(err))
 		return
 	}
 	if err := w.d.store.Trouble(); err != nil {
@@ -201,7 +202,7 @@ func (w *workspace) startTurn(p TurnParams, perm permitted, pics *pictured, answ
 	if p.Mode != nil {
 		turn.Mode = *p.Mode
 	}
-	t := &liveTurn{dirsTold: perm.told, session: ls, turn: turn, context: p.Context, recapOf: recapOf, alias: p.alias(), calls: map[string][]openCall{}}
+	t := &liveTurn{dirsTold: perm.told, session: ls, turn: turn, context: p.Context, env: p.Env, recapOf: recapOf, alias: p.alias(), calls: map[string][]openCall{}}
 	w.turns[turn.ID] = t
 	w.queue = append(w.queue, t)
 	w.d.unfinished.Add(1)

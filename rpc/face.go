@@ -26,6 +26,8 @@ type face struct {
 
 	mu       sync.Mutex
 	name     string                 // the client's own
+	asker    daemon.Asker           // what it has told of its environment
+	env      []string               // its whole environment, where that was wanted; nil: not told
 	remarked map[string]bool        // of its notifications
 	subs     map[string]*subscriber // by workspace
 	told     func()                 // ends the messages of the daemon itself; nil before they began
@@ -65,6 +67,7 @@ func (f *face) table() table {
 			"diff/redo":             decision(f.redo),
 			"diff/comment":          review(f.comment),
 			"agent/status":          slow(f.agentStatus),
+			"agent/environment":     quick(f.agentEnvironment),
 			"agent/models":          slow(f.agentModels),
 			"agent/chats":           slow(f.agentChats),
 			"daemon/join":           quick(f.join),

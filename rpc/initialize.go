@@ -49,6 +49,10 @@ func (f *face) initialize(_ context.Context, p *InitializeParams, reply func(Ini
 		return
 	}
 	f.initialized = true
+	f.asks(p.Environment)
+	if f.d.WantsEnvironment() {
+		result.AgentEnv = daemon.EnvClient
+	}
 	if p.ClientInfo != nil {
 		f.mu.Lock()
 		f.name = p.ClientInfo.Name

@@ -21,6 +21,15 @@ type InitializeParams struct {
 	WorkspaceFolders []WorkspaceFolder `json:"workspaceFolders,omitempty"`
 	Capabilities     json.RawMessage   `json:"capabilities,omitempty"`
 	Trace            string            `json:"trace,omitempty"`
+
+	Environment *ClientEnvironment `json:"environment,omitempty"`
+}
+
+// A ClientEnvironment is where a client would find the agent: a daemon that has none that works looks there. What is no
+// absolute folder, no absolute path or name, or too long, does not count.
+type ClientEnvironment struct {
+	Path  string `json:"path,omitempty"`  // its PATH
+	Agent string `json:"agent,omitempty"` // its CURSORD_AGENT
 }
 
 // Info names a program.
@@ -41,6 +50,7 @@ type InitializeResult struct {
 	ServerInfo      Info         `json:"serverInfo"`
 	Capabilities    Capabilities `json:"capabilities"`
 	Agent           AgentInfo    `json:"agent"`
+	AgentEnv        string       `json:"agentEnv,omitempty"` // client: the client is to tell its environment, by agent/environment
 }
 
 // Capabilities say what the daemon offers, and its limits.
@@ -79,7 +89,14 @@ type SubscribeParams struct {
 
 // AgentStatusParams are the parameters of agent/status.
 type AgentStatusParams struct {
-	Workspace string `json:"workspace,omitempty"` // whose hooks are to be told
+	Workspace string                    `json:"workspace,omitempty"` // whose hooks are to be told
+	Compare   *daemon.EnvironmentDigest `json:"compare,omitempty"`   // what of the daemon's environment is to be compared with the client's
+}
+
+// EnvironmentParams are the parameters of agent/environment: the client's environment, each variable as NAME=VALUE, for
+// the turns that it starts.
+type EnvironmentParams struct {
+	Variables []string `json:"variables"`
 }
 
 // WorkspaceList is the result of workspace/list.
@@ -349,6 +366,8 @@ type JoinParams struct {
 	Version string `json:"version"`
 	Written int64  `json:"written"` // when the program's file was last changed: nanoseconds since 1970
 	Program string `json:"program"` // its absolute path
+
+	Environment *ClientEnvironment `json:"environment,omitempty"`
 }
 
 // SessionChanged are the parameters of session/changed: the session, or its id and removed.

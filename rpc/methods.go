@@ -90,6 +90,7 @@ func (f *face) startTurn(_ context.Context, p *TurnStartParams, reply func(TurnS
 		reply(TurnStartResult{}, err)
 		return
 	}
+	params.Asker, params.Env = f.environment()
 	f.d.StartTurn(params, func(session *sessions.Session, turn *sessions.Turn, err error) {
 		reply(TurnStartResult{session, turn}, err)
 	})
@@ -132,11 +133,17 @@ func (f *face) cancelTurn(_ context.Context, p *TurnParams) (TurnResult, error) 
 }
 
 func (f *face) agentStatus(ctx context.Context, p *AgentStatusParams) (daemon.AgentStatus, error) {
-	return f.d.AgentStatus(ctx, p.Workspace)
+	asker, env := f.environment()
+	status, err := f.d.AgentStatus(ctx, p.Workspace, asker, env)
+	if err == nil && p.Compare != nil {
+		status.Environment, err = f.d.CompareEnvironment(*p.Compare)
+	}
+	return status, err
 }
 
 func (f *face) agentModels(ctx context.Context, _ *None) (ModelList, error) {
-	models, err := f.d.AgentModels(ctx)
+	asker, env := f.environment()
+	models, err := f.d.AgentModels(ctx, asker, env)
 	return ModelList{nonNil(models)}, err
 }
 
@@ -148,7 +155,14 @@ func (f *face) agentChats(_ context.Context, p *WorkspaceParams) (ChatList, erro
 func (f *face) status(context.Context, *None) (daemon.Status, error) { return f.d.Status(), nil }
 
 func (f *face) join(_ context.Context, p *JoinParams) (daemon.Joined, error) {
-	return f.d.Join(daemon.Build{Version: p.Version, Written: time.Unix(0, p.Written)}, p.Program), nil
+	joined := f.d.Join(daemon.Build{Version: p.Version, Written: time.Unix(0, p.Written)}, p.Program)
+	if joined.Replaced != "now" {
+		f.asks(p.Environment)
+	}
+	if f.d.WantsEnvironment() {
+		joined.AgentEnv = daemon.EnvClient
+	}
+	return joined, nil
 }
 
 func (f *face) stop(_ context.Context, p *StopParams) (Done, error) { return Done{}, f.d.Stop(p.Force) }

@@ -71,6 +71,9 @@ type schemaReference struct {
 var wordsOf = map[string][]string{
 	"AgentInfo.state":               {"unknown", "ready", "notInstalled", "notLoggedIn"},
 	"AgentStatus.state":             {"unknown", "ready", "notInstalled", "notLoggedIn"},
+	"AgentStatus.foundBy":           {"daemon", "client"},
+	"InitializeResult.agentEnv":     {"client"},
+	"Joined.agentEnv":               {"client"},
 	"CollectedSession.reason":       {"age", "count", "size"},
 	"Context.kind":                  {"file", "selection", "diagnostics", "text", "image"},
 	"DeltaParams.kind":              {"assistant", "thinking"},

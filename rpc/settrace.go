@@ -81,7 +81,11 @@ func (t *tracing) say(detail json.RawMessage, what, format string, args ...any) 
 }
 
 func (t *tracing) request(c *call) {
-	t.say(c.params, "Params", "Received request '%s - (%s)'.", c.name, c.id.Str)
+	params := c.params
+	if c.name == environmentMethod {
+		params = hideEnvironment(params)
+	}
+	t.say(params, "Params", "Received request '%s - (%s)'.", c.name, c.id.Str)
 }
 
 func (t *tracing) notification(method string, params json.RawMessage) {

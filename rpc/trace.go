@@ -121,7 +121,7 @@ func (t *Tracer) follow(r *io.PipeReader, connection int, direction string) {
 		l := traceLine{Connection: connection, Direction: direction}
 		switch {
 		case err == nil && json.Valid(body):
-			l.Message = body
+			l.Message = hideSecrets(body)
 		case err == nil:
 			l.Text = string(body)
 		case errors.Is(err, ErrTooLong):

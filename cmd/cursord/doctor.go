@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +27,9 @@ lines that the turn wrote, is listed for review as a part of the turn.
 
 Damage that was found in the database, and set aside, is a problem until you say with --forget-damaged that you know of
 it: what was set aside is then dropped.
+
+It also names the variables of PATH and CURSOR_* that the daemon has otherwise than you, and not their values: agents run
+in the daemon's environment. Other programs called agent that are on PATH, and were not taken for cursor-agent, are listed.
 
 With --helix it also compares Helix's languages.toml and config.toml with what "cursord editor install helix" would
 write for the Helix that is installed.`,
@@ -142,27 +144,7 @@ func (d *diagnosis) askDaemon(ctx context.Context, p *place) {
 		d.problem("%s in the database set aside, everything else is served: check the disk's health, and "+
 			"have it forgotten with \"cursord doctor --forget-damaged\"", count(n, "damaged object"))
 	}
-	var a daemon.AgentStatus
-	if err := client.Call(ctx, "agent/status", rpc.AgentStatusParams{Workspace: root}, &a); err != nil {
-		d.problem("the agent's state cannot be told: %v", err)
-		return
-	}
-	d.Agent = &a
-	for _, h := range a.Hooks {
-		if h.Problem != "" {
-			d.problem("the hooks in %s cannot be read: %s", h.File, h.Problem)
-		}
-	}
-	switch a.State {
-	case "ready":
-	case "notInstalled":
-		d.problem("cursor-agent is not installed, or not on the daemon's PATH: install it with "+
-			"\"curl https://cursor.com/install -fsS | bash\", or name it with the key agent in %s", d.Config)
-	case "notLoggedIn":
-		d.problem(`cursor-agent is not logged in: run "cursor-agent login", or set CURSOR_API_KEY for the daemon`)
-	default:
-		d.problem("cursor-agent does not work: %s", a.Message)
-	}
+	d.askAgent(ctx, client, root)
 }
 
 // hookLines describes hooks, a line for each.
@@ -198,16 +180,7 @@ func (d *diagnosis) print(w io.Writer) {
 		row("daemon", "cannot be reached")
 	}
 	if a := d.Agent; a != nil {
-		known := []string{a.State}
-		for _, s := range []string{a.Version, a.Account, a.Path} {
-			if s != "" {
-				known = append(known, s)
-			}
-		}
-		row("agent", strings.Join(known, ", "))
-		for i, line := range hookLines(a.Hooks) {
-			row([]string{"hooks", ""}[min(i, 1)], line)
-		}
+		agentRows(a, row)
 	}
 	row("socket", d.Socket)
 	row("database", d.Database)

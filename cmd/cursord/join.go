@@ -74,6 +74,8 @@ type access struct {
 	dial func(context.Context) (io.ReadWriteCloser, error)
 	// hello is the first request on a line; the daemon's answer to it, whatever it says, shows that it lives.
 	hello func() (method string, params json.RawMessage)
+	// environment is what a daemon is told that wants its client's environment; nil: nothing.
+	environment func() rpc.EnvironmentParams
 	// silent says what to do about a daemon that does not answer.
 	silent func() string
 	// stopped reports whether the last daemon has ended because somebody wants none.

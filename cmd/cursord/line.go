@@ -82,15 +82,34 @@ func (l *line) hello() (replaced bool, err error) {
 		if bad != nil || !m.IsResponse() || !bytes.Equal(m.ID, id) {
 			continue
 		}
-		var answer struct{ Replaced string }
-		if m.Result == nil || json.Unmarshal(m.Result, &answer) != nil || answer.Replaced != "now" {
+		var answer struct{ Replaced, AgentEnv string }
+		if m.Result == nil || json.Unmarshal(m.Result, &answer) != nil {
 			return false, nil
+		}
+		if answer.Replaced != "now" {
+			return false, l.tellEnvironment(answer.AgentEnv)
 		}
 		for err == nil { // it still ends what it has begun
 			_, err = l.from.Read()
 		}
 		return true, nil
 	}
+}
+
+// tellEnvironment tells the daemon our environment, if it wants that for the agents of the editor's turns.
+func (l *line) tellEnvironment(wants string) error {
+	if wants != daemon.EnvClient || l.j.route.environment == nil {
+		return nil
+	}
+	params, err := json.Marshal(l.j.route.environment())
+	if err != nil {
+		return err
+	}
+	body := rpc.AppendRequest(nil, l.j.ownID("environment"), "agent/environment", params)
+	if _, err := l.conn.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, body)); err != nil {
+		return lineError(err)
+	}
+	return nil
 }
 
 // errEnded is why a line has ended where that is the daemon's end.

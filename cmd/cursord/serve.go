@@ -186,7 +186,7 @@ func (s serving) run(ctx context.Context) (err error) {
 	}
 	d, err := daemon.Open(daemon.Options{
 		Version: version(), Written: ownWritten(), StateDir: dirs.State, Socket: dirs.Socket, Config: s.config, Log: log,
-		Fault: fault, Ahead: ahead,
+		Fault: fault, Ahead: ahead, Reload: func(d *daemon.Daemon) { s.reload(d, "there is no agent that works") },
 	})
 	if err != nil {
 		return err
@@ -263,7 +263,7 @@ func (s serving) takeHangups(hangups <-chan os.Signal, d *daemon.Daemon) (stop f
 					s.log.Error("a hangup: the log could not be opened anew", "err", err)
 				}
 			}
-			s.reload(d)
+			s.reload(d, "a hangup")
 		}
 	}()
 	return func() {
@@ -273,10 +273,10 @@ func (s serving) takeHangups(hangups <-chan os.Signal, d *daemon.Daemon) (stop f
 }
 
 // reload reads the configuration again. One with an error changes nothing.
-func (s serving) reload(d *daemon.Daemon) {
+func (s serving) reload(d *daemon.Daemon, why string) {
 	config, warnings, err := daemon.LoadConfig(s.dirs.Config)
 	if err != nil {
-		s.log.Error("a hangup: the configuration stays as it was", "err", err)
+		s.log.Error(why+": the configuration stays as it was", "err", err)
 		return
 	}
 	for _, w := range warnings {
@@ -286,7 +286,7 @@ func (s serving) reload(d *daemon.Daemon) {
 		s.log.Warn("configuration: this holds from the next start on", "key", key)
 	}
 	s.level.Set(config.LogLevel)
-	s.log.Info("a hangup: read the configuration again")
+	s.log.Info(why + ": read the configuration again")
 }
 
 // saveMemory keeps a process that is mostly idle small: above this many bytes garbage is collected sooner. What is in

@@ -68,6 +68,10 @@ func newClient(ctx context.Context, onNotify func(method string, params json.Raw
 				client.Close()
 				return nil, err
 			}
+			if joined.AgentEnv == daemon.EnvClient {
+				// A daemon that does not take it says so at the turn.
+				_ = callInTime(ctx, dirs, client, "agent/environment", ownEnvironment(), nil)
+			}
 			return client, nil // other errors are those of a daemon that does not know the request
 		}
 		if err := client.Close(); err != nil {

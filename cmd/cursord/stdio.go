@@ -92,8 +92,9 @@ func localAccess() access {
 			}
 			return "daemon/join", raw
 		},
-		silent: func() string { return silentDaemon(dirs) },
-		hint:   doctorHint,
+		environment: ownEnvironment,
+		silent:      func() string { return silentDaemon(dirs) },
+		hint:        doctorHint,
 		stopped: func() bool {
 			if !endpoint.Stopped(dirs.Socket) {
 				return false
@@ -147,7 +148,18 @@ func openStandalone(errOut io.Writer) (*daemon.Daemon, *slog.Logger, error) {
 		log.Warn("configuration", "warning", w)
 	}
 	config.IdleExit = 0 // it is for the editor to end us
-	d, err := daemon.Open(daemon.Options{Version: version(), Written: ownWritten(), StateDir: dirs.State, Config: config, Log: log})
+	reload := func(d *daemon.Daemon) {
+		config, _, err := daemon.LoadConfig(dirs.Config)
+		if err != nil {
+			log.Error("the configuration stays as it was", "err", err)
+			return
+		}
+		config.IdleExit = 0
+		d.Configure(config)
+	}
+	d, err := daemon.Open(daemon.Options{
+		Version: version(), Written: ownWritten(), StateDir: dirs.State, Config: config, Log: log, Reload: reload,
+	})
 	return d, log, err
 }
 

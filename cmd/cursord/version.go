@@ -26,8 +26,14 @@ func ownBuild() rpc.JoinParams {
 	if err != nil {
 		program = "" // then it takes nobody's place
 	}
-	return rpc.JoinParams{Version: version(), Written: ownWritten().UnixNano(), Program: program}
+	return rpc.JoinParams{
+		Version: version(), Written: ownWritten().UnixNano(), Program: program,
+		Environment: &rpc.ClientEnvironment{Path: os.Getenv("PATH"), Agent: os.Getenv("CURSORD_AGENT")},
+	}
 }
+
+// ownEnvironment is what agent/environment tells a daemon whose agents get the environment of their clients.
+func ownEnvironment() rpc.EnvironmentParams { return rpc.EnvironmentParams{Variables: os.Environ()} }
 
 // ownWritten returns when our program's file was last changed.
 func ownWritten() time.Time {

@@ -6,7 +6,7 @@ local workspace = require('cursord.workspace')
 local M = {}
 
 local health = vim.health
-local patience = 5000
+local patience = 60000 -- cursor-agent may ask its server
 
 --- Asks and waits for the answer.
 local function ask(method, params)
@@ -17,7 +17,7 @@ local function ask(method, params)
   if not vim.wait(patience, function()
     return answer ~= nil
   end, 10) then
-    return nil, 'no answer within 5 seconds'
+    return nil, 'no answer within a minute'
   end
   return not failed and answer or nil, failed and failed.message
 end
@@ -84,7 +84,7 @@ local function check_daemon()
       )
     )
   elseif agent.state == 'notLoggedIn' then
-    health.error('cursor-agent is not logged in', { 'run "cursor-agent login"' })
+    health.error('cursor-agent is not logged in', { agent.message or 'run "cursor-agent login", or set CURSOR_API_KEY' })
   else
     health.error('cursor-agent: ' .. (agent.message or agent.state), { 'see "cursord doctor"' })
   end

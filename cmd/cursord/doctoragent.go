@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"strings"
+
+	"cursord/daemon"
+	"cursord/rpc"
+)
+
+// askAgent asks the daemon for its agent, and what of its environment is not as ours.
+func (d *diagnosis) askAgent(ctx context.Context, client *rpc.Client, root string) {
+	compare := daemon.DigestEnvironment(os.Environ(), rand.Text())
+	var a daemon.AgentStatus
+	if err := client.Call(ctx, "agent/status", rpc.AgentStatusParams{Workspace: root, Compare: &compare}, &a); err != nil {
+		d.problem("the agent's state cannot be told: %v", err)
+		return
+	}
+	d.Agent = &a
+	for _, h := range a.Hooks {
+		if h.Problem != "" {
+			d.problem("the hooks in %s cannot be read: %s", h.File, h.Problem)
+		}
+	}
+	switch a.State {
+	case "ready":
+	case "notInstalled":
+		d.problem("cursor-agent is not installed, or neither on your PATH nor on the daemon's: install it with "+
+			"\"curl https://cursor.com/install -fsS | bash\", or name it with the key agent in %s", d.Config)
+	case "notLoggedIn":
+		d.problem(`cursor-agent is not logged in: run "cursor-agent login", or set CURSOR_API_KEY for the daemon (%s)`, clean(a.Message))
+	default:
+		d.problem("cursor-agent does not work: %s", clean(a.Message))
+	}
+}
+
+// agentRows are what there is to say of the agent beside its problems.
+func agentRows(a *daemon.AgentStatus, row func(name, value string)) {
+	known := []string{a.State}
+	for _, s := range []string{a.Version, a.Account, a.Path} {
+		if s != "" {
+			known = append(known, clean(s))
+		}
+	}
+	row("agent", strings.Join(known, ", "))
+	if a.FoundBy == "client" {
+		row("", "found by the PATH or CURSORD_AGENT of a client: the daemon's own environment has none that works")
+	}
+	for _, other := range a.NotTaken {
+		row("", fmt.Sprintf("%s was not taken for cursor-agent: %s", clean(other.Path), clean(other.Reason)))
+	}
+	if c := a.Changed; c != nil {
+		row("", fmt.Sprintf("changed from %s to %s between two turns, at %s", clean(c.From), clean(c.To), c.At.Local().Format("2006-01-02 15:04")))
+	}
+	for i, line := range hookLines(a.Hooks) {
+		row([]string{"hooks", ""}[min(i, 1)], line)
+	}
+	for i, line := range environmentLines(a.Environment) {
+		row([]string{"environ", ""}[min(i, 1)], line)
+	}
+}
+
+// environmentLines say by which variables the daemon's environment differs from ours, without their values.
+func environmentLines(e *daemon.EnvironmentDifference) (lines []string) {
+	if e == nil {
+		return nil
+	}
+	for _, part := range []struct {
+		names []string
+		say   string
+	}{
+		{e.Differ, "the daemon has other values than you: "},
+		{e.DaemonOnly, "only the daemon has: "},
+		{e.ClientOnly, "only you have, not the daemon: "},
+	} {
+		if len(part.names) > 0 {
+			lines = append(lines, part.say+clean(strings.Join(part.names, ", ")))
+		}
+	}
+	if lines != nil {
+		lines = append(lines, `agents run in the daemon's, unless the configuration says agent_env = "client"`)
+	}
+	return lines
+}

@@ -1,0 +1,268 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon"
+	"cursord/sessions"
+)
+
+// These tests are about which program is the agent, which build it is, and whose environment it gets.
+
+// systemPath is of the folders of the system's own programs, in which there is no agent.
+const systemPath = "/usr/bin:/bin"
+
+// program writes an executable below the world's folder and returns its path.
+func (w *world) program(name, script string) string {
+	w.t.Helper()
+	path := filepath.Join(w.dir, name)
+	require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(w.t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+	return path
+}
+
+// fake is a script that runs the fake agent.
+func (w *world) fake() string { return "exec " + filepath.Join(w.dir, "agent") + ` "$@"` }
+
+// TestAgentOfAClient has a daemon that finds no agent find the one that its clients have.
+func TestAgentOfAClient(t *testing.T) {
+	begin := func(t *testing.T) (*world, *editor, string) {
+		w := newWorld(t)
+		w.start("PATH="+systemPath, "CURSORD_AGENT=")
+		e := w.opens()
+		failed := e.fails("turn/start", obj{"workspace": w.ws, "prompt": "hi"})
+		require.Equal(t, -32010, failed.Code)
+		return w, e, w.program("bin/cursor-agent", w.fake())
+	}
+	completes := func(t *testing.T, w *world, e *editor, by string) {
+		require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
+		var a daemon.AgentStatus
+		e.must("agent/status", obj{}, &a)
+		require.Equal(t, "ready", a.State)
+		require.Equal(t, by, a.FoundBy)
+	}
+	t.Run("PATH in daemon/join", func(t *testing.T) {
+		w, e, bin := begin(t)
+		other := w.joins()
+		other.must("daemon/join", obj{"version": "dev", "written": 0, "program": "", "environment": obj{"path": systemPath + ":relative:" + filepath.Dir(bin)}}, nil)
+		completes(t, w, e, "client")
+	})
+	t.Run("CURSORD_AGENT in initialize", func(t *testing.T) {
+		w, e, bin := begin(t)
+		other := w.joins()
+		other.must("initialize", obj{"environment": obj{"agent": bin}}, nil)
+		completes(t, w, e, "client")
+	})
+	t.Run("a command of another shell", func(t *testing.T) {
+		w, e, bin := begin(t)
+		run := w.command("run", "--trust", "hello")
+		run.Env = append(run.Env, "CURSORD_AGENT=", "PATH="+os.Getenv("PATH")+":"+filepath.Dir(bin))
+		out, err := run.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		completes(t, w, e, "client")
+	})
+	t.Run("an editor of another shell", func(t *testing.T) {
+		w, e, bin := begin(t)
+		stdio := w.command("stdio")
+		stdio.Env = append(stdio.Env, "CURSORD_AGENT="+bin)
+		stdio.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"daemon/status"}` + "\n")
+		out, err := stdio.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		completes(t, w, e, "client")
+	})
+	t.Run("the configuration", func(t *testing.T) {
+		w, e, bin := begin(t)
+		w.put("../config.toml", "agent = \""+bin+"\"\n")
+		completes(t, w, e, "daemon")
+	})
+	t.Run("what it had has gone", func(t *testing.T) {
+		w, e, bin := begin(t)
+		other := w.joins()
+		other.must("initialize", obj{"environment": obj{"agent": bin}}, nil)
+		completes(t, w, e, "client")
+		require.NoError(t, os.Remove(bin))
+		require.Equal(t, -32010, e.fails("turn/start", obj{"workspace": w.ws, "prompt": "hi"}).Code)
+		w.joins().must("initialize", obj{"environment": obj{"path": filepath.Dir(w.program("else/cursor-agent", w.fake()))}}, nil)
+		completes(t, w, e, "client")
+	})
+	t.Run("a program that does not run", func(t *testing.T) {
+		w, _, bin := begin(t)
+		w.kill()
+		broken := w.program("broken", "exec /no/such/program")
+		w.start("PATH="+systemPath, "CURSORD_AGENT="+broken)
+		e := w.joins()
+		var a daemon.AgentStatus
+		e.must("agent/status", obj{}, &a)
+		require.Equal(t, "unknown", a.State)
+		w.joins().must("initialize", obj{"environment": obj{"agent": bin}}, nil)
+		completes(t, w, w.opens(), "client")
+	})
+	t.Run("a daemon that has one keeps it", func(t *testing.T) {
+		w := newWorld(t)
+		w.start()
+		w.joins().must("initialize", obj{"environment": obj{"agent": w.program("bin/cursor-agent", "exit 1")}}, nil)
+		completes(t, w, w.opens(), "daemon")
+	})
+}
+
+// TestAnotherVendorsAgent is a program called agent that is not Cursor's.
+func TestAnotherVendorsAgent(t *testing.T) {
+	w := newWorld(t)
+	grok := w.program("grok/agent", "echo started >>"+filepath.Join(w.dir, "grok-ran")+"; echo 'grok 0.4.1'")
+	w.start("PATH="+filepath.Dir(grok)+":"+systemPath, "CURSORD_AGENT=")
+	e := w.opens()
+	failed := e.turnOrFailure()
+	require.Equal(t, "agentNotInstalled", failed)
+	var a daemon.AgentStatus
+	e.must("agent/status", obj{}, &a)
+	require.Equal(t, "notInstalled", a.State)
+	require.Equal(t, grok, a.NotTaken[0].Path)
+	require.Contains(t, a.NotTaken[0].Reason, "grok 0.4.1")
+	doctor := w.command("doctor")
+	doctor.Env = append(doctor.Env, "CURSORD_AGENT=", "PATH="+filepath.Dir(mustLook(t, "cursord"))+":"+systemPath)
+	out, err := doctor.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), grok+" was not taken for cursor-agent: its --version says \"grok 0.4.1\"")
+	require.Contains(t, string(out), "problem: cursor-agent is not installed")
+
+	ours := w.program("cursor/agent", w.fake())
+	w.joins().must("initialize", obj{"environment": obj{"path": filepath.Dir(grok) + ":" + filepath.Dir(ours)}}, nil)
+	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
+	e.must("agent/status", obj{}, &a)
+	require.Equal(t, "ready", a.State)
+	require.Equal(t, ours, a.Path)
+	ran, err := os.ReadFile(filepath.Join(w.dir, "grok-ran"))
+	require.NoError(t, err)
+	require.LessOrEqual(t, bytes.Count(ran, []byte("started")), 1, "it is asked once")
+}
+
+// turnOrFailure starts a turn that has to fail and returns why.
+func (e *editor) turnOrFailure() string {
+	e.t.Helper()
+	var started struct{ Turn *sessions.Turn }
+	if err := e.call("turn/start", obj{"workspace": e.w.ws, "prompt": "hi"}, &started); err != nil {
+		return string(e.fails("turn/start", obj{"workspace": e.w.ws, "prompt": "hi"}).Data.Kind)
+	}
+	var ended struct{ Turn *sessions.Turn }
+	e.must("turn/wait", obj{"turnId": started.Turn.ID}, &ended)
+	require.NotNil(e.t, ended.Turn.Error)
+	return ended.Turn.Error.Kind
+}
+
+func mustLook(t *testing.T, name string) string {
+	path, err := exec.LookPath(name)
+	require.NoError(t, err)
+	return path
+}
+
+// TestOptionsThatABuildLacks starts an old build, which refuses an option, once more without that option, and later builds
+// of the daemon remember it.
+func TestOptionsThatABuildLacks(t *testing.T) {
+	w := newWorld(t)
+	starts := filepath.Join(w.dir, "starts")
+	bin := w.program("counting", `test "$1" = -p && echo start >>`+starts+"\n"+w.fake())
+	env := []string{"CURSORD_AGENT=" + bin, "CURSORD_FAKE_BUILD=2026.08.25"}
+	w.plays(initLine, succeeds("done"))
+	w.start(env...)
+	count := func() int {
+		b, err := os.ReadFile(starts)
+		require.NoError(t, err)
+		return bytes.Count(b, []byte("start"))
+	}
+	e := w.opens()
+	turn := e.turn(nil)
+	require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
+	require.Equal(t, "2026.08.25-3e8eec8", turn.AgentVersion)
+	first := count()
+	require.Greater(t, first, 1, "it was refused")
+	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
+	require.Equal(t, first+1, count())
+
+	w.kill() // another daemon knows it, too
+	w.start(env...)
+	require.Equal(t, sessions.TurnCompleted, w.opens().turn(nil).Status)
+	require.Equal(t, first+2, count())
+	for _, run := range w.runs() {
+		require.NotContains(t, run.Args, "--disable-auto-update")
+	}
+
+	// What is remembered may be damaged.
+	w.kill()
+	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "state", "builds.json"), []byte(`{"lacks": 5`), 0o600))
+	w.start(env...)
+	require.Equal(t, sessions.TurnCompleted, w.opens().turn(nil).Status)
+	require.Equal(t, 2*first+2, count())
+}
+
+// TestBuildChanges has the agent be another build in a session's next turn.
+func TestBuildChanges(t *testing.T) {
+	w := newWorld(t)
+	build := filepath.Join(w.dir, "build")
+	say := func(name string) { require.NoError(t, os.WriteFile(build, []byte(name+"\n"), 0o600)) }
+	say("2026.09.28")
+	w.plays(initLine, succeeds("done"))
+	w.start("CURSORD_FAKE_BUILD=" + build)
+	e := w.opens()
+	first := e.turn(nil)
+	require.Equal(t, "2026.09.28-64d2043", first.AgentVersion)
+	in := obj{"sessionId": first.SessionID}
+	require.Equal(t, "2026.09.28-64d2043", e.turn(in).AgentVersion)
+	say("2026.10.01")
+	second := e.turn(in)
+	require.Equal(t, "2026.10.01-e373342", second.AgentVersion)
+	e.message("debug", "2026.10.01-e373342, before 2026.09.28-64d2043")
+	w.stop()
+	w.start("CURSORD_FAKE_BUILD=" + build)
+	out, _, _ := w.cursord("doctor")
+	require.Contains(t, out, "changed from 2026.09.28-64d2043 to 2026.10.01-e373342")
+	require.Equal(t, "2026.10.01-e373342", w.opens().turn(in).AgentVersion)
+	var read struct{ Turns []*sessions.Turn }
+	w.joins().must("session/read", obj{"sessionId": first.SessionID}, &read)
+	require.Equal(t, "2026.09.28-64d2043", read.Turns[0].AgentVersion, "it is stored")
+}
+
+// TestLoginIsWhatTheServerSays has a token that the server does not take.
+func TestLoginIsWhatTheServerSays(t *testing.T) {
+	status := func(t *testing.T, env ...string) daemon.AgentStatus {
+		w := newWorld(t)
+		asked := filepath.Join(w.dir, "asked")
+		bin := w.program("counting", `echo "$1" >>`+asked+"\n"+w.fake())
+		w.start(append(env, "CURSORD_AGENT="+bin)...)
+		e := w.joins()
+		var a daemon.AgentStatus
+		for range 3 {
+			e.must("agent/status", obj{}, &a)
+		}
+		b, err := os.ReadFile(asked)
+		require.NoError(t, err)
+		if a.State == "ready" {
+			require.Equal(t, 1, bytes.Count(b, []byte("models")), "the answer is good for minutes")
+		}
+		return a
+	}
+	a := status(t)
+	require.Equal(t, "ready", a.State)
+	require.Equal(t, "fake@example.com", a.Account)
+	require.Equal(t, []string{"print"}, a.Drivers)
+	require.Equal(t, []string{"sandbox", "autoReview", "addDirs"}, a.Options)
+
+	a = status(t, "CURSORD_FAKE_STATUS=expired")
+	require.Equal(t, "notLoggedIn", a.State)
+	for _, hint := range []string{"there is a token", "cursor-agent login", "CURSOR_API_KEY"} {
+		require.Contains(t, a.Message, hint)
+	}
+	a = status(t, "CURSORD_FAKE_STATUS=expired", "CURSOR_API_KEY=k")
+	require.Equal(t, "unknown", a.State, "turns go by the key")
+	a = status(t, "CURSORD_FAKE_STATUS=logged-out", "CURSORD_FAKE_BUILD=2026.10.01", "CURSOR_API_KEY=k")
+	require.Equal(t, "unknown", a.State)
+	require.Contains(t, a.Message, "CURSOR_API_KEY is set, and no answer of Cursor's server confirms it")
+}

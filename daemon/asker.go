@@ -1,0 +1,113 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"cursord/agent"
+)
+
+// An Asker is what a client tells of its environment: where it would find the agent.
+type Asker struct {
+	Path  string // its PATH
+	Agent string // its CURSORD_AGENT
+}
+
+const maxAskerPath = 64 << 10 // bytes of a PATH
+
+// sane returns what of a counts: absolute folders, of a PATH that is not too long, and a program that is a name or an
+// absolute path.
+func (a Asker) sane() Asker {
+	var dirs []string
+	if len(a.Path) <= maxAskerPath && !strings.ContainsRune(a.Path, 0) {
+		for _, dir := range filepath.SplitList(a.Path) {
+			if filepath.IsAbs(dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	program := ""
+	if len(a.Agent) <= maxAskerPath && !strings.ContainsRune(a.Agent, 0) {
+		program, _ = executable(a.Agent) // one that is wrong is none
+	}
+	return Asker{Path: strings.Join(dirs, string(os.PathListSeparator)), Agent: program}
+}
+
+// Asked takes what a client tells of its environment. A daemon that has no agent that works reads its configuration again
+// and looks again, there and where the client would find one. It runs nothing.
+func (d *Daemon) Asked(a Asker) {
+	if d.hasAgent() {
+		return
+	}
+	d.looking.Lock()
+	defer d.looking.Unlock()
+	if d.hasAgent() {
+		return
+	}
+	if a = a.sane(); a != (Asker{}) {
+		d.asker.Store(&a)
+	}
+	if d.reload != nil {
+		d.reload(d)
+	}
+	if found, by, err := d.look(); err == nil && !d.finder.Broken(found.Path) {
+		d.log.Info("found an agent", "program", found.Path, "by", by)
+		d.lookForAgent()
+	}
+}
+
+// hasAgent reports whether there is an agent that is not known not to work.
+func (d *Daemon) hasAgent() bool {
+	found, _, err := d.look()
+	return err == nil && !found.Unsure && !d.finder.Broken(found.Path)
+}
+
+// Who found the agent: the daemon itself, or it did with what a client told.
+const (
+	byDaemon = "daemon"
+	byClient = "client"
+)
+
+// A placing is a place, and who named it.
+type placing struct {
+	agent.Place
+	by string
+}
+
+// places returns where to look for the agent: where the daemon itself would find it, then where the client would that
+// was the latest to come while there was none.
+func (d *Daemon) places() []placing {
+	program := d.settings().Agent
+	list := []placing{{agent.OwnPlace(program), byDaemon}}
+	if a := d.asker.Load(); a != nil {
+		if a.Agent != "" {
+			program = a.Agent
+		}
+		path := a.Path
+		if path == "" {
+			path = os.Getenv("PATH")
+		}
+		list = append(list, placing{agent.Place{Program: program, Path: path}, byClient})
+	}
+	return list
+}
+
+// look looks for the agent without running anything.
+func (d *Daemon) look() (agent.Found, string, error) { return d.lookBy(d.finder.Look) }
+
+// lookBy returns the first program in the agent's places that is not known not to work, else the first one. Its errors are
+// those of the first place.
+func (d *Daemon) lookBy(find func(agent.Place) (agent.Found, error)) (found agent.Found, by string, err error) {
+	for i, p := range d.places() {
+		f, fErr := find(p.Place)
+		switch {
+		case i == 0:
+			found, by, err = f, p.by, fErr
+		case fErr == nil && (err != nil || d.finder.Broken(found.Path) && !d.finder.Broken(f.Path)):
+			f.NotTaken = append(found.NotTaken, f.NotTaken...)
+			found, by, err = f, p.by, nil
+		}
+	}
+	return found, by, err
+}
