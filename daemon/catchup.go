@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"slices"
+	"time"
 
 	"cursord/sessions"
 )
@@ -9,7 +10,8 @@ import (
 // Bounds of a piece of a catch-up: what the loop may do for one subscriber before it serves others.
 const (
 	pieceEntries   = 256
-	snapshotLatest = 20 // sessions in a snapshot that neither run nor wait
+	snapshotLatest = 20          // sessions in a snapshot that neither run nor wait
+	catchUpAgain   = time.Second // where the store could not be read
 )
 
 // advance catches up by one piece, and makes the subscription live when nothing is missing.
@@ -40,6 +42,7 @@ func (s *Subscription) advance() {
 	entries, err := w.d.store.Changes(w.root, s.cursor, pieceEntries)
 	if err != nil {
 		w.log.Error("catch-up failed", "err", err)
+		time.AfterFunc(catchUpAgain, s.Resume)
 		return
 	}
 	for _, e := range entries {
@@ -51,10 +54,14 @@ func (s *Subscription) advance() {
 			if !s.fill(n) || !s.give(n) {
 				return
 			}
+			sent = true
 		}
 		s.cursor = e.Seq
 	}
 	if len(entries) > 0 && entries[len(entries)-1].Seq < w.published && w.more(s.cursor) {
+		if !sent {
+			go s.Resume()
+		}
 		return
 	}
 	// Text that grew while the pieces were sent.

@@ -13,11 +13,9 @@ import (
 
 // Status describes the daemon. It waits for nobody.
 func (d *Daemon) Status() Status {
-	var mem runtime.MemStats
-	runtime.ReadMemStats(&mem)
 	s := Status{
 		Version: d.build.Version, PID: os.Getpid(), StartedAt: d.started, Socket: d.socket, Database: d.store.Path(),
-		Clients: int(d.clients.Load()), MemoryBytes: mem.Sys,
+		Clients: int(d.clients.Load()), MemoryBytes: residentMemory(),
 		UptimeSeconds: int64(time.Since(d.began).Seconds()), PerWorkspace: []WorkspaceStatus{},
 	}
 	s.Storage.Waiting = d.store.Backlog()
@@ -50,6 +48,13 @@ func (d *Daemon) Status() Status {
 	}
 	slices.SortFunc(s.PerWorkspace, func(a, b WorkspaceStatus) int { return strings.Compare(a.Workspace, b.Workspace) })
 	return s
+}
+
+// goMemory returns what Go's runtime has of the system and has not given back, in bytes.
+func goMemory() uint64 {
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	return mem.Sys - mem.HeapReleased
 }
 
 // lags are what it takes to tell a change: to get it on disk, and to get it from there through a workspace's loop.
@@ -107,7 +112,7 @@ type Status struct {
 	Clients       int               `json:"clients"`
 	Workspaces    int               `json:"workspaces"` // that are loaded: in use, or a moment ago
 	Turns         TurnCounts        `json:"turns"`
-	MemoryBytes   uint64            `json:"memoryBytes"`
+	MemoryBytes   uint64            `json:"memoryBytes"` // resident: what ps tells
 	Storage       Storage           `json:"storage"`
 	Lag           Lag               `json:"lag"`
 	PerWorkspace  []WorkspaceStatus `json:"perWorkspace"`

@@ -41,7 +41,7 @@ func (w *workspace) touch() { w.touched.Store(int64(time.Since(w.d.began))) }
 func (d *Daemon) sweepLater() {
 	if !d.sweeping && !d.closed {
 		d.sweeping = true
-		d.sweeper = time.AfterFunc(d.unloadAfter/2, d.sweep)
+		d.sweeper = time.AfterFunc(d.unloadAfter/4, d.sweep)
 	}
 }
 

@@ -95,7 +95,7 @@ func TestClientNotifications(t *testing.T) {
 		return table{methods: map[string]method{"start": {
 			serve: func(_ context.Context, _ json.RawMessage, reply func(any, error)) {
 				for i := range 100 {
-					box.notify(changed(sessions.KindTurn, "t", uint64(i), 1))
+					box.notify(changed(sessions.KindTurn, "t", uint64(i), 1), nil)
 				}
 				reply(nil, nil)
 			},

@@ -21,7 +21,7 @@ func TestDeltasWrittenAtOnce(t *testing.T) {
 			for i := range 200 {
 				item := fmt.Sprint("item", i%3)
 				text := fmt.Sprint(round, ".", i, " ") + strings.Repeat("é\n", i*20)
-				require.True(t, box.notify(delta(item, len(want[item]), text)))
+				require.True(t, box.notify(delta(item, len(want[item]), text), nil))
 				want[item] += text
 			}
 			require.NoError(t, box.send(fmt.Appendf(nil, `{"id":%d}`, round)))
@@ -44,7 +44,7 @@ func TestDeltasWrittenAtOnce(t *testing.T) {
 		}
 		client.Close()
 		for i := range 3 { // the first shows that the client has gone
-			require.True(t, box.notify(delta("late", i, "x")))
+			require.True(t, box.notify(delta("late", i, "x"), nil))
 		}
 		<-box.done
 		box.finish(nil)
@@ -56,7 +56,7 @@ func TestDeltasGoOnlyOnceTheFramingIsKnown(t *testing.T) {
 	client, server := socketPair(t)
 	box := newOutbox(server, FramingUnknown)
 	for i, text := range []string{"one ", "two"} {
-		require.True(t, box.notify(delta("i", 4*i, text)))
+		require.True(t, box.notify(delta("i", 4*i, text), nil))
 	}
 	box.setFraming(FramingLines)
 	body, err := NewFrameReader(client, HardCap).Read()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -46,8 +47,8 @@ type outbox struct {
 	replies   int // bytes waiting
 	notes     int // bytes waiting
 	growing   map[string]*frame
-	idle      bool      // the writer waits: what was handed in before is written
-	members   []resumer // replaced, never changed: the writer goes through it without b.mu
+	idle      bool                 // the writer waits: what was handed in before is written
+	waiting   map[resumer]struct{} // those to be resumed when there is room
 	finishing bool
 	finished  bool  // drained is closed
 	err       error // why nothing more can be sent
@@ -60,8 +61,9 @@ type resumer interface{ resume() }
 type frame struct {
 	body []byte
 	note *daemon.Notification
-	text []byte // of a merged delta: all its text so far, note being its first part
-	rest []byte // of a notification that was written in part: the bytes that are left
+	from resumer // who is to be resumed when the notification has been written, or nil
+	text []byte  // of a merged delta: all its text so far, note being its first part
+	rest []byte  // of a notification that was written in part: the bytes that are left
 	size int
 }
 
@@ -71,7 +73,7 @@ func newOutbox(w io.WriteCloser, framing Framing) *outbox {
 		w: w, most: maxReplies, framing: framing,
 		eager: newEagerWriter(w),
 		done:  make(chan struct{}), wake: make(chan struct{}, 1), drained: make(chan struct{}),
-		growing: map[string]*frame{},
+		growing: map[string]*frame{}, waiting: map[resumer]struct{}{},
 	}
 	go b.run()
 	return b
@@ -104,34 +106,30 @@ func (b *outbox) send(body []byte) error {
 	return nil
 }
 
-// join makes r one of those that are resumed whenever frames have been written and there is room for notifications.
-func (b *outbox) join(r resumer) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.members = append(slices.Clone(b.members), r)
-}
-
+// leave has r be resumed no more, or once at most.
 func (b *outbox) leave(r resumer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.members = slices.DeleteFunc(slices.Clone(b.members), func(m resumer) bool { return m == r })
+	delete(b.waiting, r)
 }
 
 // notify hands in a notification. It returns false when too much waits already. After the connection's end it takes
-// everything and drops it.
-func (b *outbox) notify(n *daemon.Notification) bool {
+// everything and drops it. Where the notification waits, or was refused, from is resumed, if it is not nil, when
+// it has been written and there is room for more.
+func (b *outbox) notify(n *daemon.Notification, from resumer) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err != nil {
 		return true
 	}
 	if b.notes >= maxNotes {
+		b.waits(from)
 		return false
 	}
 	if n.Delta != nil && (b.mergeLocked(n.Delta) || b.writeLocked(n)) {
 		return true
 	}
-	f := &frame{note: n, size: noteWeight + len(n.JSON)}
+	f := &frame{note: n, from: from, size: noteWeight + len(n.JSON)}
 	if n.Delta != nil {
 		f.size += len(n.Delta.Text)
 		b.growing[n.Delta.ItemID] = f
@@ -142,6 +140,13 @@ func (b *outbox) notify(n *daemon.Notification) bool {
 	b.queue = append(b.queue, f)
 	b.signal()
 	return true
+}
+
+// waits notes that from is to be resumed. b.mu must be held.
+func (b *outbox) waits(from resumer) {
+	if from != nil {
+		b.waiting[from] = struct{}{}
+	}
 }
 
 // mergeLocked appends d to the delta of its item that waits, if there is one and d continues it. b.mu must be held.
@@ -316,7 +321,7 @@ func (b *outbox) run() {
 	}
 }
 
-// written accounts for a batch and returns who there is room for.
+// written accounts for a batch and returns who is to be resumed: there is room.
 func (b *outbox) written(batch []*frame) []resumer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -326,15 +331,18 @@ func (b *outbox) written(batch []*frame) []resumer {
 	for i, f := range batch {
 		if f.note != nil {
 			b.notes -= f.size
+			b.waits(f.from)
 		} else {
 			b.replies -= f.size
 		}
 		batch[i] = nil
 	}
-	if b.notes > notesLow {
+	if b.notes > notesLow || len(b.waiting) == 0 {
 		return nil
 	}
-	return b.members
+	room := slices.Collect(maps.Keys(b.waiting))
+	clear(b.waiting)
+	return room
 }
 
 // encoded returns the message to write.

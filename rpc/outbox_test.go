@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -105,14 +106,14 @@ func TestWaitingDeltasMerge(t *testing.T) {
 	ours, theirs := net.Pipe()
 	w := &heldWriter{Conn: theirs, first: make(chan struct{}), release: make(chan struct{})}
 	box := newOutbox(w, FramingLines)
-	require.True(t, box.notify(delta("a", 0, "being ")))
+	require.True(t, box.notify(delta("a", 0, "being "), nil))
 	<-w.first
 	for _, n := range []*daemon.Notification{
 		delta("a", 6, "one "), delta("b", 0, "1"), delta("a", 10, "two "), delta("b", 1, "2"),
 		changed(sessions.KindTurn, "t", 1, 0), delta("a", 14, "three"),
 		changed(sessions.KindItem, "a", 2, 0), delta("a", 0, "anew"), delta("b", 9, "gap"), delta("b", 12, "!"),
 	} {
-		require.True(t, box.notify(n))
+		require.True(t, box.notify(n, nil))
 	}
 	require.NoError(t, box.send([]byte(`{"method":"reply"}`)))
 	close(w.release)
@@ -143,14 +144,13 @@ func TestSlowReader(t *testing.T) {
 	ours, theirs := net.Pipe()
 	box := newOutbox(theirs, FramingLines)
 	room := make(signal, 1)
-	box.join(room)
 	sent := 0
-	for box.notify(changed(sessions.KindTurn, "t", uint64(sent+1), 1000)) {
+	for box.notify(changed(sessions.KindTurn, "t", uint64(sent+1), 1000), room) {
 		sent++
 		require.Less(t, sent, maxNotes/1000)
 	}
 	require.Greater(t, sent, maxNotes/2000)
-	require.False(t, box.notify(delta("a", 0, "x")))
+	require.False(t, box.notify(delta("a", 0, "x"), room))
 	require.NoError(t, box.send([]byte(`{"method":"reply"}`)), "a reply always fits")
 	require.Empty(t, room)
 
@@ -164,7 +164,7 @@ func TestSlowReader(t *testing.T) {
 	body, err := reader.Read()
 	require.NoError(t, err)
 	require.Equal(t, "reply 0", told(t, body))
-	require.True(t, box.notify(delta("a", 0, "x")))
+	require.True(t, box.notify(delta("a", 0, "x"), nil))
 	body, err = reader.Read()
 	require.NoError(t, err)
 	require.Equal(t, "a+0 x", told(t, body))
@@ -175,7 +175,7 @@ func TestSlowReader(t *testing.T) {
 func TestOneHugeNotificationFits(t *testing.T) {
 	ours, theirs := net.Pipe()
 	box := newOutbox(theirs, FramingHeaders)
-	require.True(t, box.notify(changed(sessions.KindDiff, "big", 1, 3*maxNotes)))
+	require.True(t, box.notify(changed(sessions.KindDiff, "big", 1, 3*maxNotes), nil))
 	body, err := NewFrameReader(ours, HardCap).Read()
 	require.NoError(t, err)
 	require.Greater(t, len(body), 3*maxNotes)
@@ -255,7 +255,7 @@ func TestTooManyUnreadReplies(t *testing.T) {
 		require.NoError(t, box.send(big))
 	}
 	require.ErrorIs(t, box.send([]byte("{}")), errUnreadReplies)
-	require.True(t, box.notify(delta("a", 0, "x")), "after the end all is dropped")
+	require.True(t, box.notify(delta("a", 0, "x"), nil), "after the end all is dropped")
 	<-box.done
 	ours.Close()
 }
@@ -277,7 +277,7 @@ func BenchmarkNotifyFanout(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				n := delta(fmt.Sprint("item", i), 0, text)
 				for _, box := range boxes {
-					for !box.notify(n) {
+					for !box.notify(n, nil) {
 						<-time.After(100 * time.Microsecond)
 					}
 				}
@@ -285,4 +285,44 @@ func BenchmarkNotifyFanout(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*subscribers), "ns/delivery")
 		})
 	}
+}
+
+// A member is resumed by an outbox, and counts that.
+type member struct{ resumed atomic.Int32 }
+
+func (m *member) resume() { m.resumed.Add(1) }
+
+// TestOnlyThoseThatWaitAreResumed has many subscriptions of one connection: what one of them costs does not grow with their
+// number, as when all of thousands of folders are subscribed to, and left.
+func TestOnlyThoseThatWaitAreResumed(t *testing.T) {
+	ours, theirs := net.Pipe()
+	box := newOutbox(theirs, FramingLines)
+	members := make([]*member, 20)
+	reader := NewFrameReader(ours, HardCap)
+	for i := range members {
+		members[i] = &member{}
+		require.True(t, box.notify(changed(sessions.KindTurn, "t", uint64(i+1), 1), members[i]))
+		_, err := reader.Read()
+		require.NoError(t, err)
+		require.NoError(t, box.send([]byte(`{"method":"reply"}`)))
+		_, err = reader.Read()
+		require.NoError(t, err)
+	}
+	require.NoError(t, box.send([]byte(`{"method":"last"}`)))
+	_, err := reader.Read()
+	require.NoError(t, err)
+	for _, m := range members[:len(members)-1] {
+		require.Equal(t, int32(1), m.resumed.Load())
+	}
+	for box.notify(changed(sessions.KindTurn, "t", 99, maxNotes), members[0]) {
+		continue
+	}
+	require.False(t, box.notify(changed(sessions.KindTurn, "t", 100, 1), members[1]))
+	box.leave(members[1])
+	_, err = reader.Read()
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return members[0].resumed.Load() == 2 }, 10*time.Second, time.Millisecond)
+	require.Equal(t, int32(1), members[1].resumed.Load(), "it has left")
+	box.finish(nil)
+	ours.Close()
 }

@@ -17,11 +17,9 @@ type subscriber struct {
 	sub  *daemon.Subscription // nil until Subscribe has returned
 }
 
-// newSubscriber returns a subscriber that box resumes when there is room, until close.
+// newSubscriber returns a subscriber that box resumes when there is room for what it has handed in or wants to.
 func newSubscriber(box *outbox) *subscriber {
-	s := &subscriber{box: box}
-	box.join(s)
-	return s
+	return &subscriber{box: box}
 }
 
 // sink is the subscription's daemon.Sink.
@@ -29,7 +27,7 @@ func (s *subscriber) sink(n *daemon.Notification) bool {
 	s.mu.Lock()
 	off := s.off
 	s.mu.Unlock()
-	return off || s.box.notify(n)
+	return off || s.box.notify(n, s)
 }
 
 // attach gives the subscriber what daemon.Subscribe returned, which may be after the first notifications.

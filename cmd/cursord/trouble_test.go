@@ -426,3 +426,21 @@ func TestLittleAddressSpace(t *testing.T) {
 	}
 	audit(t, e.all())
 }
+
+// TestStatusTellsMemory has the status say what memory the daemon takes at present, as the system sees it.
+func TestStatusTellsMemory(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	e := w.opens()
+	require.Eventually(t, func() bool {
+		var status daemon.Status
+		e.must("daemon/status", nil, &status)
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", status.PID))
+		require.NoError(t, err)
+		_, line, _ := strings.Cut(string(b), "VmRSS:")
+		var kb uint64
+		_, err = fmt.Sscan(line, &kb)
+		require.NoError(t, err)
+		return status.MemoryBytes > kb<<10*9/10 && status.MemoryBytes < kb<<10*11/10
+	}, patience, patience/1000)
+}

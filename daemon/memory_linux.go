@@ -1,0 +1,17 @@
+package daemon
+
+import (
+	"fmt"
+	"os"
+)
+
+// residentMemory returns the memory that the process takes, in bytes, as ps tells it: pages of the database that are in
+// memory count, what was given back to the system does not.
+func residentMemory() uint64 {
+	b, err := os.ReadFile("/proc/self/statm")
+	var size, resident uint64
+	if _, scan := fmt.Sscan(string(b), &size, &resident); err != nil || scan != nil {
+		return goMemory()
+	}
+	return resident * uint64(os.Getpagesize())
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package daemon
+
+// residentMemory returns the memory that the process takes, in bytes, as far as that can be told.
+func residentMemory() uint64 { return goMemory() }
