@@ -33,11 +33,12 @@
 
 (defun cursord-test-get (name)
   "What the file NAME of the workspace holds; nil if it is not there."
-  (let ((file (cursord-test-file name)))
-    (and (file-exists-p file)
-         (with-temp-buffer
-           (let ((coding-system-for-read 'utf-8-unix)) (insert-file-contents file))
-           (buffer-string)))))
+  (condition-case nil
+      (with-temp-buffer
+        (let ((coding-system-for-read 'utf-8-unix))
+          (insert-file-contents (cursord-test-file name)))
+        (buffer-string))
+    (file-missing nil)))
 
 (defun cursord-test-numbered (n &rest changes)
   "N numbered lines; CHANGES is a plist of lines and what they are instead."
