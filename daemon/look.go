@@ -119,8 +119,11 @@ func (r *reviewer) readSaved(f *file) image {
 				quiet = heldTime
 			}
 		}
-		if !before.Exists() {
+		switch {
+		case !before.Exists():
 			changed = filestat.Of(filepath.Dir(path)).Written()
+		case emptied: // a file may be empty before its times say so
+			changed = max(changed, begun)
 		}
 		age := time.Duration(clock.Now() - changed)
 		if filestat.Of(path) == before && (age < 0 || age >= quiet) && explained {

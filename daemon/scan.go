@@ -70,6 +70,12 @@ type suspect struct {
 	moved bool     // it has come from where another suspect is gone
 }
 
+// beingCut reports whether somebody is emptying the file at this moment, to write it: ext4 sets the times of a file after it
+// has cut it off.
+func (f *found) beingCut() bool {
+	return f.is.Exists() && f.is.Size == 0 && f.was.Size > 0 && f.is.Ino == f.was.Ino && f.is.Changed() == f.was.Changed()
+}
+
 // scan looks for what has changed since the snapshot or the last scan; without list, only in the files that it
 // has seen. For each change it asks judge. What it returns is to be noted once it has been taken in.
 func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdict) (all []found, left leftOut) {
@@ -117,6 +123,10 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 			continue
 		case f.is.Exists():
 			f.is, f.after = s.read(r, f.path)
+			for end := time.Now().Add(emptyTime); f.beingCut() && time.Now().Before(end); {
+				time.Sleep(lookTime)
+				f.is, f.after = s.read(r, f.path)
+			}
 		case !reviewable(f.was.Mode):
 			f.after.odd = "it was not a regular file"
 		default:

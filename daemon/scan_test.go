@@ -114,3 +114,21 @@ func TestTooWide(t *testing.T) {
 		require.Equal(t, wide, tooWide(dir) != "", dir)
 	}
 }
+
+// TestBeingCut knows a file that somebody is emptying, by times that are still those of its former content.
+func TestBeingCut(t *testing.T) {
+	full := filestat.Stat{Ino: 7, Size: 9, Mtime: 100, Ctime: 100}
+	for name, tt := range map[string]struct {
+		is   filestat.Stat
+		want bool
+	}{
+		"cut off, and not dated yet": {filestat.Stat{Ino: 7, Mtime: 100, Ctime: 100}, true},
+		"emptied":                    {filestat.Stat{Ino: 7, Mtime: 200, Ctime: 200}, false},
+		"another file, empty":        {filestat.Stat{Ino: 8, Mtime: 100, Ctime: 100}, false},
+		"shorter":                    {filestat.Stat{Ino: 7, Size: 3, Mtime: 100, Ctime: 100}, false},
+		"gone":                       {filestat.Stat{}, false},
+	} {
+		f := found{was: full, is: tt.is}
+		require.Equal(t, tt.want, f.beingCut(), name)
+	}
+}
