@@ -170,7 +170,7 @@ func disk() []mutant {
 		},
 		{
 			name: "a first look is always of before the call", file: "daemon/internal/attribution/silent.go",
-			old: "return n > 1 && c.saves >= n", now: "return false",
+			old: "return n > 1 && c.saves >= n", now: "return n < 0",
 		},
 		{
 			name: "reports have the agent's line ends", file: "daemon/internal/attribution/text.go",
