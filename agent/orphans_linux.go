@@ -7,6 +7,13 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
+)
+
+// How long a look waits for programs that are being started, in all.
+const (
+	startPauses = 20
+	startPause  = 200 * time.Microsecond
 )
 
 // marked returns the processes of this user that have the mark in their environment.
@@ -15,6 +22,7 @@ func marked(mark string) (pids []int) {
 	if err != nil {
 		return nil
 	}
+	starting := startPauses
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
 		if err != nil || pid == os.Getpid() {
@@ -29,6 +37,10 @@ func marked(mark string) (pids []int) {
 			continue
 		}
 		env, err := os.ReadFile(dir + "/environ")
+		for ; err == nil && len(env) == 0 && starting > 0; starting-- {
+			time.Sleep(startPause) // it may be about to become another program, whose environment is not there yet
+			env, err = os.ReadFile(dir + "/environ")
+		}
 		if err != nil {
 			continue
 		}
@@ -46,4 +58,24 @@ func commandOf(pid int) string {
 		return ""
 	}
 	return shortCommand(strings.Join(strings.FieldsFunc(string(line), func(c rune) bool { return c == 0 }), " "))
+}
+
+// parentsOf returns the parents of those processes that still run.
+func parentsOf(pids []int) map[int]int {
+	parents := map[int]int{}
+	for _, pid := range pids {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil {
+			continue
+		}
+		// PID (NAME) STATE PPID …; a name may have anything in it.
+		f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		if len(f) < 2 || bytes.ContainsAny(f[0], "ZX") {
+			continue
+		}
+		if parent, err := strconv.Atoi(string(f[1])); err == nil {
+			parents[pid] = parent
+		}
+	}
+	return parents
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cursord/agent"
@@ -42,6 +43,37 @@ func (s *survivors) alive() bool {
 	defer s.mu.Unlock()
 	s.marks = slices.DeleteFunc(s.marks, func(mark string) bool { return len(agent.Survivors(mark)) == 0 })
 	return len(s.marks) > 0
+}
+
+// orphans says whether a turn's commands have left processes in the background without a word, as by "( … ) &". It belongs to
+// the turn's goroutine, which does not wait for a look before it has to know.
+type orphans struct {
+	looks sync.WaitGroup
+	due   atomic.Int64 // looks; those that are due at the end of one are one more
+	some  atomic.Bool
+}
+
+// look looks for such processes, beside what is done next.
+func (o *orphans) look(mark string) {
+	if o.some.Load() || o.due.Add(1) > 1 {
+		return
+	}
+	o.looks.Go(func() {
+		for due := int64(1); due != 0; {
+			if due = o.due.Load(); len(agent.Orphans(mark)) > 0 {
+				o.some.Store(true)
+			}
+			if o.due.CompareAndSwap(due, 0) {
+				due = 0
+			}
+		}
+	})
+}
+
+// found reports whether any were seen.
+func (o *orphans) found() bool {
+	o.looks.Wait()
+	return o.some.Load()
 }
 
 // aboutSurvivors tells people what an agent has left running; "" if nothing.

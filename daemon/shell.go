@@ -137,6 +137,9 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 	r.to = to
 	t.tree.ledger.End(r.call, to)
 	t.background = t.background || ev.Call.Background
+	if !t.tree.isolated() {
+		t.orphans.look(turnMark(t.turn))
+	}
 	t.ended = append(t.ended, r)
 }
 
@@ -235,10 +238,10 @@ func (t *turnWatch) lastScan() {
 }
 
 // loose returns whose changes are that no call explains, while processes of the agent may write without one: those that a
-// command left in the background in this turn or, where they outlived it, in an earlier one, and hooks that run programs.
+// command left in the background in this turn, as it said or as its processes show, or, where they outlived it, in an earlier one, and hooks that run programs.
 // Without such evidence it is nil: people save files all the time.
 func (t *turnWatch) loose() *diffs.Source {
-	if !t.background && !t.hooks.Any && !t.r.w.survivors.alive() {
+	if !t.background && !t.hooks.Any && !t.orphans.found() && !t.r.w.survivors.alive() {
 		return nil
 	}
 	src := t.source(diffs.ViaUnknown)

@@ -49,6 +49,7 @@ type turnWatch struct {
 	long      bool // people know of a path that is too long
 
 	background bool // a command goes on after its call has ended
+	orphans    orphans
 	hooks      hooks.Set
 }
 

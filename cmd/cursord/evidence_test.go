@@ -200,6 +200,42 @@ func TestBackgroundCommands(t *testing.T) {
 	require.Equal(t, []string{"unknown"}, vias(found["later"]))
 }
 
+// TestWhatACommandLeavesRunning has a command put something in the background and not say so: what that writes later in the turn is
+// listed as what may be a person's. Where nothing is left running, the same change is not.
+func TestWhatACommandLeavesRunning(t *testing.T) {
+	const wait, stay = "while [ ! -e ../now ]; do sleep 0.01; done", "; while [ ! -e ../stop ]; do sleep 0.05; done"
+	for name, c := range map[string]struct {
+		command string
+		later   []string // lines of the script behind the command
+		via     string
+	}{
+		"in the background":       {"(" + wait + "; echo x >> later" + stay + ") >/dev/null 2>&1 </dev/null &", nil, "unknown"},
+		"in a session of its own": {"setsid sh -c '" + wait + "; echo x >> later" + stay + "' >/dev/null 2>&1 </dev/null &", nil, "unknown"},
+		"nothing":                 {"", []string{execs(wait + "; echo x >> later")}, "not listed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.putAll(tree{"in": "a\n", "later": "a\n"})
+			w.start()
+			e := w.opens()
+			t.Cleanup(func() { w.put("../stop", "") })
+			w.plays(lines(shells("s", c.command+" echo x >> in"), c.later, []string{waits("end")})...)
+			turn := e.asks(nil)
+			e.until("the end of the call", func(n told) bool {
+				return n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Kind == sessions.ItemTool && n.Item.Status == sessions.ItemCompleted
+			})
+			w.put("../now", "")
+			require.Eventually(t, func() bool { return w.get("later") == "a\nx\n" }, patience, patience/1000)
+			w.put("../end", "")
+			require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
+			found := e.diffs()
+			require.Equal(t, []string{"shell"}, vias(found["in"]))
+			require.Equal(t, []string{c.via}, vias(found["later"]))
+		})
+	}
+}
+
 // TestToolsOfOtherKinds has MCP servers, sub-agents and unknown tools write files.
 func TestToolsOfOtherKinds(t *testing.T) {
 	w := newWorld(t)
