@@ -220,18 +220,23 @@ func TestWhatACommandLeavesRunning(t *testing.T) {
 			w.start()
 			e := w.opens()
 			t.Cleanup(func() { w.put("../stop", "") })
-			w.plays(lines(shells("s", c.command+" echo x >> in"), c.later, []string{waits("end")})...)
+			w.plays(lines(shells("s", c.command+" echo x >> in"), c.later, []string{waits("more")}, edits("e", "g", "", "g\n"), []string{waits("end")})...)
 			turn := e.asks(nil)
-			e.until("the end of the call", func(n told) bool {
-				return n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Kind == sessions.ItemTool && n.Item.Status == sessions.ItemCompleted
-			})
+			ended := func(tool string) {
+				e.until("the end of "+tool, func(n told) bool {
+					return n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Tool != nil && n.Item.Tool.Name == tool && n.Item.Status == sessions.ItemCompleted
+				})
+			}
+			ended("shell")
 			w.put("../now", "")
 			require.Eventually(t, func() bool { return w.get("later") == "a\nx\n" }, patience, patience/1000)
+			w.put("../more", "")
+			ended("edit") // by now the daemon has looked at what the command has left
 			w.put("../end", "")
 			require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
 			found := e.diffs()
 			require.Equal(t, []string{"shell"}, vias(found["in"]))
-			require.Equal(t, []string{c.via}, vias(found["later"]))
+			require.Equal(t, []string{c.via}, vias(found["later"]), turn.ID)
 		})
 	}
 }

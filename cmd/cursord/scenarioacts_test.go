@@ -258,6 +258,10 @@ func (s *episode) userAct() {
 			s.over[name] = true
 			at = -1
 		}
+		if ends := strings.NewReplacer("\r\n", "\n"); s.sp.midTurn && text != old.text && ends.Replace(text) == ends.Replace(old.text) {
+			// If the agent edits the file next and nobody sees it before, whose the new line ends are is unknown.
+			text += s.scribe.unique("user") + s.scribe.end()
+		}
 		s.does("person writes", "%s %s", name, brief(text))
 		s.save(name, text, old.mode)
 		if at >= 0 && s.unseen == 1 { // one change at a time can be followed

@@ -87,6 +87,7 @@ type space struct {
 	turns   []string
 	failed  string
 	playing *episode // whose turn it is
+	midTurn bool     // people act while the agent waits
 	listed  []*sessions.Diff
 }
 

@@ -122,7 +122,9 @@ func (sp *space) agentRound() {
 		sp.hears(id, "I wait.")
 		sp.becomes(byAgent)
 		if person {
+			sp.midTurn = true
 			sp.everyone(func(s *episode) { s.userActs() })
+			sp.midTurn = false
 			sp.look(byUser)
 		}
 		p.lines = nil
