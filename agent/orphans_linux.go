@@ -37,8 +37,8 @@ func marked(mark string) (pids []int) {
 			continue
 		}
 		env, err := os.ReadFile(dir + "/environ")
-		for ; err == nil && len(env) == 0 && starting > 0; starting-- {
-			time.Sleep(startPause) // it may be about to become another program, whose environment is not there yet
+		for ; err == nil && len(env) == 0 && starting > 0 && hasProgram(dir); starting-- {
+			time.Sleep(startPause) // it is becoming another program, whose environment is not there yet
 			env, err = os.ReadFile(dir + "/environ")
 		}
 		if err != nil {
@@ -58,6 +58,12 @@ func commandOf(pid int) string {
 		return ""
 	}
 	return shortCommand(strings.Join(strings.FieldsFunc(string(line), func(c rune) bool { return c == 0 }), " "))
+}
+
+// hasProgram reports whether a process is none of the kernel's, and has not ended.
+func hasProgram(dir string) bool {
+	_, err := os.Readlink(dir + "/exe")
+	return err == nil
 }
 
 // parentsOf returns the parents of those processes that still run.

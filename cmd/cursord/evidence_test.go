@@ -236,7 +236,7 @@ func TestWhatACommandLeavesRunning(t *testing.T) {
 			require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
 			found := e.diffs()
 			require.Equal(t, []string{"shell"}, vias(found["in"]))
-			require.Equal(t, []string{c.via}, vias(found["later"]), turn.ID)
+			require.Equal(t, []string{c.via}, vias(found["later"]), e.notices(turn.ID))
 		})
 	}
 }
