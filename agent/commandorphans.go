@@ -10,11 +10,10 @@ import (
 // does not tell there are none. It takes some milliseconds.
 func Orphans(mark string) (pids []int) {
 	all := marked(mark)
-	for pid, parent := range parentsOf(all) {
-		if parent != os.Getpid() && !slices.Contains(all, parent) {
-			pids = append(pids, pid)
+	for _, p := range relatives() {
+		if slices.Contains(all, p.pid) && p.parent != os.Getpid() && !slices.Contains(all, p.parent) {
+			pids = append(pids, p.pid)
 		}
 	}
-	slices.Sort(pids)
 	return pids
 }

@@ -41,31 +41,3 @@ func commandOf(pid int) string {
 	}
 	return shortCommand(strings.TrimSpace(string(out)))
 }
-
-// parentsOf returns the parents of those processes that still run.
-func parentsOf(pids []int) map[int]int {
-	parents := map[int]int{}
-	if len(pids) == 0 {
-		return parents
-	}
-	var list []string
-	for _, pid := range pids {
-		list = append(list, strconv.Itoa(pid))
-	}
-	out, err := exec.Command("ps", "-o", "pid=,ppid=", "-p", strings.Join(list, ",")).Output()
-	if err != nil {
-		return parents
-	}
-	for line := range strings.Lines(string(out)) {
-		f := strings.Fields(line)
-		if len(f) != 2 {
-			continue
-		}
-		pid, err := strconv.Atoi(f[0])
-		parent, err2 := strconv.Atoi(f[1])
-		if err == nil && err2 == nil {
-			parents[pid] = parent
-		}
-	}
-	return parents
-}

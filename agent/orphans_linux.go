@@ -65,23 +65,3 @@ func hasProgram(dir string) bool {
 	_, err := os.Readlink(dir + "/exe")
 	return err == nil
 }
-
-// parentsOf returns the parents of those processes that still run.
-func parentsOf(pids []int) map[int]int {
-	parents := map[int]int{}
-	for _, pid := range pids {
-		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		if err != nil {
-			continue
-		}
-		// PID (NAME) STATE PPID …; a name may have anything in it.
-		f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-		if len(f) < 2 || bytes.ContainsAny(f[0], "ZX") {
-			continue
-		}
-		if parent, err := strconv.Atoi(string(f[1])); err == nil {
-			parents[pid] = parent
-		}
-	}
-	return parents
-}
