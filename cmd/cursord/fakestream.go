@@ -35,6 +35,7 @@ type fakeStream struct {
 	step    int             // calls of the model so far
 	model   string          // the id of the latest
 	calls   int             // of tools
+	since   json.RawMessage // when the latest began
 	shells  fakeShells
 }
 
@@ -294,7 +295,8 @@ func (w heardWriter) Write(b []byte) (int, error) {
 func (s *fakeStream) started(key, args string) string {
 	s.calls++
 	id := fmt.Sprintf("tool_%s_%d", s.request[:8], s.calls)
-	s.call("started", id, fmt.Sprintf(`{%q:{"args":%s}`, key, args), `,"startedAtMs":%s`)
+	s.since = nowMS()
+	s.call("started", id, fmt.Sprintf(`{%q:{"args":%s}`, key, args))
 	return id
 }
 
@@ -304,13 +306,16 @@ func (s *fakeStream) completed(key, id, args, result string) {
 	if args != "" {
 		inner = `{"args":` + args + `,"result":` + result + `}`
 	}
-	s.call("completed", id, fmt.Sprintf(`{%q:%s`, key, inner), `,"completedAtMs":%s`)
+	s.call("completed", id, fmt.Sprintf(`{%q:%s`, key, inner))
 }
 
-func (s *fakeStream) call(subtype, id, call, at string) {
+func (s *fakeStream) call(subtype, id, call string) {
 	b := s.run.build
 	if b.has(traitSiblings) {
-		call += fakeJSON(`,"hookAdditionalContexts":[],"toolCallId":%s`+at, id, string(nowMS()))
+		call += fakeJSON(`,"hookAdditionalContexts":[],"toolCallId":%s,"startedAtMs":%s`, id, string(s.since))
+		if subtype == "completed" {
+			call += fakeJSON(`,"completedAtMs":%s`, string(nowMS()))
+		}
 	}
 	line := fakeJSON(`{"type":"tool_call","subtype":%s,"call_id":%s,"tool_call":%s`, subtype, id, json.RawMessage(call+"}"))
 	if b.has(traitModelCalls) {
