@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 	"github.com/spf13/cobra"
@@ -99,8 +100,12 @@ func (c *chat) run(ctx context.Context, in io.Reader) error {
 		c.view.asks()
 	}
 	cancelled := "" // the turn
+	ticks := time.NewTicker(time.Second)
+	defer ticks.Stop()
 	for {
 		select {
+		case now := <-ticks.C:
+			c.view.tick(now)
 		case key, more := <-keys:
 			if !more {
 				return nil

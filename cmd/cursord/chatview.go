@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"cursord/rpc"
 	"cursord/sessions"
@@ -37,6 +38,7 @@ type chatView struct {
 // A chatTurn is what is known of a turn.
 type chatTurn struct {
 	turn  *sessions.Turn
+	quiet quiet
 	items map[string]*sessions.Item
 }
 
@@ -117,6 +119,7 @@ func (v *chatView) turn(now *sessions.Turn) {
 	t := v.of(now.ID)
 	begun := t.turn != nil || len(t.items) > 0 || v.owned[now.ID] || now.Seq > v.since
 	t.turn = now
+	t.quiet.heard(now)
 	switch {
 	case now.Status == sessions.TurnQueued:
 		return
@@ -144,14 +147,18 @@ func (v *chatView) turn(now *sessions.Turn) {
 }
 
 func (v *chatView) item(now *sessions.Item) {
-	v.of(now.TurnID).items[now.ID] = now
+	t := v.of(now.TurnID)
+	t.items[now.ID] = now
+	t.quiet.heard(nil)
 	if v.shown() == now.TurnID {
 		v.show.item(now)
 	}
 }
 
 func (v *chatView) delta(d *rpc.DeltaParams) {
-	if item := v.of(d.TurnID).items[d.ItemID]; item != nil && d.Offset <= len(item.Text) {
+	t := v.of(d.TurnID)
+	t.quiet.heard(nil)
+	if item := t.items[d.ItemID]; item != nil && d.Offset <= len(item.Text) {
 		item.Text = item.Text[:d.Offset] + d.Text
 	}
 	if v.shown() == d.TurnID {
@@ -173,6 +180,15 @@ func (v *chatView) open(t *chatTurn) {
 	slices.SortFunc(items, func(a, b *sessions.Item) int { return a.Index - b.Index })
 	for _, item := range items {
 		v.show.item(item)
+	}
+}
+
+// tick shows since when nothing was told of the turn that is shown, where that is of interest.
+func (v *chatView) tick(now time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if t := v.turns[v.shown()]; t != nil {
+		v.show.quiet(t.quiet.text(now))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"cursord/rpc"
 	"cursord/sessions"
@@ -22,6 +23,7 @@ type follower struct {
 	news  atomic.Uint64       // how often something was heard of the turn
 
 	mu       sync.Mutex // guards the rest, and show
+	quiet    quiet
 	over     bool
 	session  string            // the turn's, once it is known
 	sessions []json.RawMessage // before it is
@@ -55,6 +57,7 @@ func (f *follower) notify(method string, params json.RawMessage) {
 		var d rpc.DeltaParams
 		if json.Unmarshal(params, &d) == nil && d.TurnID == f.turn {
 			f.news.Add(1)
+			f.quiet.heard(nil)
 			if f.show != nil {
 				f.show.delta(d.ItemID, d.Kind, d.Offset, d.Text)
 			}
@@ -78,6 +81,7 @@ func (f *follower) notify(method string, params json.RawMessage) {
 		f.print(method, params)
 	case c.Turn != nil && c.Turn.ID == f.turn:
 		f.news.Add(1)
+		f.quiet.heard(c.Turn)
 		f.begin(c.Turn.SessionID)
 		f.print(method, params)
 		if f.over = c.Turn.Status.Final(); f.over {
@@ -85,6 +89,7 @@ func (f *follower) notify(method string, params json.RawMessage) {
 		}
 	case c.Item != nil && c.Item.TurnID == f.turn:
 		f.news.Add(1)
+		f.quiet.heard(nil)
 		if f.show != nil {
 			f.show.item(c.Item)
 		}
@@ -100,6 +105,15 @@ func (f *follower) waits(what string) {
 	defer f.mu.Unlock()
 	if f.show != nil && !f.over {
 		f.show.await(what)
+	}
+}
+
+// tick shows on a terminal since when nothing was told of the turn, where that is of interest.
+func (f *follower) tick(now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.show != nil && !f.over {
+		f.show.quiet(f.quiet.text(now))
 	}
 }
 

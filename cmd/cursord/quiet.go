@@ -1,27 +1,48 @@
 package main
 
 import (
-	"fmt"
 	"time"
+
+	"cursord/rpc"
+	"cursord/sessions"
 )
 
-// quietAfter is how long an agent may say nothing before people are told so.
-const quietAfter = time.Minute
+// A quiet is what a person sees of a turn that runs and says nothing. The daemon tells nothing of it: who shows the turn
+// counts from the last that was told.
+type quiet struct {
+	turn  *sessions.Turn // as last told; nil before
+	since time.Time      // of the last that was told of it
+}
+
+// heard notes that something of the turn was told, and the turn itself where that is it.
+func (q *quiet) heard(turn *sessions.Turn) {
+	q.since = time.Now()
+	if turn != nil {
+		q.turn = turn
+	}
+}
+
+// text is what is to be shown at a moment, "" for nothing.
+func (q *quiet) text(now time.Time) string {
+	if q.turn == nil || q.turn.Status != sessions.TurnRunning {
+		return ""
+	}
+	silence := rpc.Silence(now.Sub(q.since))
+	commands := q.turn.Background
+	if len(commands) == 0 {
+		return silence
+	}
+	text := waitsFor(len(commands)) + ": " + clean(commands[0])
+	if len(commands) > 1 {
+		text += ", …"
+	}
+	if silence != "" {
+		return silence + ", " + text
+	}
+	return text
+}
 
 // waitsFor says for how many commands in the background a turn only waits.
 func waitsFor(commands int) string {
 	return "waiting for " + count(commands, "background command")
-}
-
-// quietFor says that nothing has come for so long; "" before it is of interest.
-func quietFor(d time.Duration) string {
-	if d < quietAfter {
-		return ""
-	}
-	d = d.Truncate(time.Second)
-	h, m, s := int(d/time.Hour), int(d/time.Minute)%60, int(d/time.Second)%60
-	if h > 0 {
-		return fmt.Sprintf("no output for %dh %dm", h, m)
-	}
-	return fmt.Sprintf("no output for %dm %ds", m, s)
 }

@@ -245,7 +245,8 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *follower, inte
 		select {
 		case turn := <-f.ended:
 			return turn, nil
-		case <-ticks.C:
+		case now := <-ticks.C:
+			f.tick(now)
 			stall.tick(ctx)
 		case trouble := <-stall.asked:
 			switch err := stall.answered(trouble); {

@@ -16,6 +16,8 @@ type screen struct {
 	palette          palette        // of errOut
 	outOpen, errOpen bool           // the last line has no newline yet
 	waiting          bool           // errOut ends in a line of await's, to be wiped
+	call             string         // the tool call that it is of, if it is
+	silence          string         // what quiet has added to it
 	shown            map[string]int // bytes shown of each item's text
 	last             string         // the item whose text out ends in
 }
@@ -91,6 +93,26 @@ func (s *screen) tool(item *sessions.Item) {
 		return
 	}
 	s.await("… " + toolTitle(item.Tool))
+	s.call = toolTitle(item.Tool)
+}
+
+// quiet shows on a terminal what is waited for, beside the call that runs, until something else is shown; "" for nothing.
+func (s *screen) quiet(what string) {
+	if what == s.silence {
+		return
+	}
+	call := s.call
+	switch {
+	case what == "" && call == "":
+		s.wipe()
+	case what == "":
+		s.await("… " + call)
+	case call == "":
+		s.await("… " + what)
+	default:
+		s.await("… " + what + ": " + call)
+	}
+	s.call, s.silence = call, what
 }
 
 // await shows on a terminal what happens at present, until something else is shown.
@@ -122,6 +144,7 @@ func (s *screen) beginLine() {
 
 // wipe takes away the line of the tool that runs.
 func (s *screen) wipe() {
+	s.call, s.silence = "", ""
 	if s.waiting {
 		io.WriteString(s.errOut, "\r\x1b[K")
 		s.waiting = false

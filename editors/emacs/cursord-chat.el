@@ -71,7 +71,7 @@
   "What goes on in the chat of WS, where TURN runs or waits."
   (let ((state (cursord-state ws)))
     (cond ((eq state 'off) (propertize "not connected" 'face 'cursord-failed))
-          ((equal (plist-get turn :status) "running") "working")
+          ((equal (plist-get turn :status) "running") (cursord-turn-note turn))
           (turn "queued")
           ((eq state 'error) (propertize "error" 'face 'cursord-failed))
           (t "idle"))))
@@ -109,6 +109,8 @@
   "Draw the header lines of chats that are seen; stop where nothing runs."
   (if (seq-some #'cursord-busy-turns cursord-workspaces)
       (dolist (ws cursord-workspaces)
+        (when (seq-some #'cursord-turn-silence (cursord-busy-turns ws))
+          (force-mode-line-update t))
         (when-let* ((buffer (cursord-chat-buffer ws)))
           (when (get-buffer-window buffer t)
             (with-current-buffer buffer (force-mode-line-update)))))

@@ -178,7 +178,7 @@ Its name is ID."
 (defun cursord--heading (turn)
   "The heading of what comes of TURN."
   (let ((note (pcase (plist-get turn :status)
-                ("queued" "waiting for its turn") ("running" "working") ("completed" nil) (status status))))
+                ("queued" "waiting for its turn") ("running" (cursord-turn-work turn)) ("completed" nil) (status status))))
     (concat (propertize "## Cursor" 'face 'cursord-heading)
             (if note (propertize (concat "  " note) 'face 'cursord-note) ""))))
 

@@ -36,6 +36,7 @@
 (declare-function cursord-workspace-find "cursord-workspace" (&optional buffer))
 (declare-function cursord-state "cursord-workspace" (ws))
 (declare-function cursord-pending "cursord-workspace" (ws))
+(declare-function cursord-work "cursord-workspace" (ws))
 (defvar cursord-event-functions)
 (defvar Info-directory-list)
 
@@ -111,7 +112,8 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
           ('off " cu[off]")
           ('idle " cu")
           ('review (format " cu[%d]" hunks))
-          (_ (if (> hunks 0) (format " cu[%s %d]" state hunks) (format " cu[%s]" state)))))
+          (_ (let ((word (if (eq state 'working) (cursord-work ws) state)))
+               (if (> hunks 0) (format " cu[%s %d]" word hunks) (format " cu[%s]" word))))))
     ""))
 
 (defun cursord--update-mode-lines (event _ws _object _before)

@@ -155,7 +155,10 @@ func (s *Server) heard(method string, params json.RawMessage) {
 	case "item/changed":
 		hearing(s, params, func(w *workspace, n *rpc.ItemChanged) { s.itemChanged(w, n.Item) })
 	case "item/delta":
-		hearing(s, params, func(w *workspace, n *rpc.DeltaParams) { s.follow(w, n.SessionID) })
+		hearing(s, params, func(w *workspace, n *rpc.DeltaParams) {
+			s.follow(w, n.SessionID)
+			w.noteHeard(n.TurnID)
+		})
 	case "session/changed":
 		hearing(s, params, func(w *workspace, n *rpc.SessionChanged) {
 			if n.Removed {

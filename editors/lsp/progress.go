@@ -9,8 +9,10 @@ import (
 	"cursord/sessions"
 )
 
-// reportPause is how long what a turn does is gathered before it is told.
-const reportPause = 200 * time.Millisecond
+const (
+	reportPause  = 200 * time.Millisecond // how long what a turn does is gathered before it is told
+	silenceEvery = 10 * time.Second       // how often it is looked at since when nothing was heard of it
+)
 
 // A progress is what an editor shows of a turn that has not ended.
 type progress struct {
@@ -22,7 +24,11 @@ type progress struct {
 	ended     bool
 	message   string // the latest
 	queued    bool
-	reporting bool
+	// background says that the turn only waits for commands in the background.
+	background bool
+	heard      time.Time // the last that was told of the turn
+	silence    string    // as it was told
+	reporting  bool
 }
 
 // turnChanged takes the state of a turn.
@@ -44,12 +50,49 @@ func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 	if p == nil {
 		p = s.beginProgress(w, t)
 	}
-	if t.Status == sessions.TurnQueued {
+	switch n := len(t.Background); {
+	case t.Status == sessions.TurnQueued:
 		s.report(p, "waiting")
-	} else if p.message == "" || p.queued {
+	case n > 0:
+		s.report(p, "waiting for "+number(n, "background command"))
+	case p.message == "" || p.queued || p.background:
 		s.report(p, "thinking")
 	}
-	p.queued = t.Status == sessions.TurnQueued
+	p.background = len(t.Background) > 0
+	p.queued, p.heard = t.Status == sessions.TurnQueued, time.Now()
+}
+
+// noteHeard notes that something of a turn was told.
+func (w *workspace) noteHeard(turn string) {
+	if p := w.running[turn]; p != nil {
+		p.heard = time.Now()
+	}
+}
+
+// watchSilence tells from time to time since when nothing was heard of a turn that runs, until it ends.
+func (s *Server) watchSilence(p *progress) {
+	s.after(silenceEvery, func() {
+		if p.ended {
+			return
+		}
+		silence := rpc.Silence(time.Since(p.heard))
+		if p.queued {
+			silence = ""
+		}
+		if silence != p.silence && p.begun {
+			p.silence = silence
+			s.progress(p, progressValue{Kind: "report", Message: p.words()})
+		}
+		s.watchSilence(p)
+	})
+}
+
+// words says what a turn does.
+func (p *progress) words() string {
+	if p.silence == "" {
+		return p.message
+	}
+	return p.message + ", " + p.silence
 }
 
 // beginProgress shows that a turn runs, if the editor can.
@@ -57,6 +100,7 @@ func (s *Server) beginProgress(w *workspace, t *sessions.Turn) *progress {
 	s.tokens++
 	p := &progress{workspace: w, turn: t.ID, session: t.SessionID, token: fmt.Sprintf("cursord-turn-%d", s.tokens)}
 	w.running[t.ID] = p
+	s.watchSilence(p)
 	if !s.client.progress {
 		return p
 	}
@@ -80,10 +124,10 @@ func (s *Server) progress(p *progress, v progressValue) {
 
 // report tells what a turn does, in a moment.
 func (s *Server) report(p *progress, message string) {
-	if p.message == message {
+	if p.message == message && p.silence == "" {
 		return
 	}
-	p.message = message
+	p.message, p.silence = message, ""
 	if p.reporting {
 		return
 	}
@@ -108,6 +152,7 @@ func (s *Server) itemChanged(w *workspace, it *sessions.Item) {
 		return
 	}
 	s.follow(w, it.SessionID)
+	w.noteHeard(it.TurnID)
 	p := w.running[it.TurnID]
 	if p == nil || it.Status != sessions.ItemRunning {
 		return

@@ -1,6 +1,7 @@
 --- The chat's windows, and sending.
 local config = require('cursord.config')
 local context = require('cursord.context')
+local quiet = require('cursord.quiet')
 local rpc = require('cursord.rpc')
 local transcript = require('cursord.transcript')
 local turns = require('cursord.turns')
@@ -352,6 +353,13 @@ workspace.on('session', function(ws)
 end)
 
 workspace.on('turn', function(_, turn)
+  local shown = transcript.of(turn.sessionId)
+  if shown then
+    shown:turn(turn)
+  end
+end)
+
+quiet.on(function(_, turn)
   local shown = transcript.of(turn.sessionId)
   if shown then
     shown:turn(turn)

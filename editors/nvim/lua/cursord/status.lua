@@ -1,5 +1,6 @@
 --- What is going on, for status lines, other plugins and the person.
 local config = require('cursord.config')
+local quiet = require('cursord.quiet')
 local rpc = require('cursord.rpc')
 local workspace = require('cursord.workspace')
 
@@ -10,6 +11,7 @@ local M = {}
 
 local failed = {} --- @type table<cursord.Workspace, true> its last turn failed
 local told = {} --- @type table<cursord.Workspace, { state: string, hunks: integer, files: integer }>
+local words = {} --- @type table<cursord.Workspace, string> the same, as people read it
 
 --- @param ws? cursord.Workspace
 --- @return cursord.State
@@ -33,11 +35,30 @@ local function plural(n, word)
   return ('%d %s%s'):format(n, word, n == 1 and '' or 's')
 end
 
+--- What the turns that run do, in words: what one of them does that works, if any.
+--- @param ws cursord.Workspace
+--- @return string
+local function work(ws)
+  local text
+  for _, turn in ipairs(ws:busy()) do
+    if turn.status == 'running' then
+      text = quiet.note(turn)
+      if text == 'working' then
+        break
+      end
+    end
+  end
+  return text
+end
+
 --- A state in words: "working, 3 hunks".
 --- @param ws cursord.Workspace
 --- @return string
 function M.text(ws)
-  local state, hunks = M.state(ws), ws:pending()
+  local state, hunks = M.state(ws), ws:pending() --- @type string, integer
+  if state == 'working' then
+    state = work(ws)
+  end
   if hunks == 0 then
     return state == 'idle' and '' or state
   end
@@ -73,13 +94,17 @@ local function changed(ws)
   vim.schedule(function()
     waiting[ws] = nil
     local hunks, files = ws:pending()
-    local now = { state = M.state(ws), hunks = hunks, files = files }
-    if not vim.deep_equal(now, told[ws]) then
-      told[ws] = now
-      vim.g.cursord_status = M.text(ws)
-      fire('CursordState', vim.tbl_extend('error', { workspace = ws.root }, now))
-      vim.cmd.redrawstatus({ bang = true })
+    local now, text = { state = M.state(ws), hunks = hunks, files = files }, M.text(ws)
+    local same = vim.deep_equal(now, told[ws])
+    if same and text == words[ws] then
+      return
     end
+    told[ws], words[ws] = now, text
+    vim.g.cursord_status = text
+    if not same then
+      fire('CursordState', vim.tbl_extend('error', { workspace = ws.root }, now))
+    end
+    vim.cmd.redrawstatus({ bang = true })
   end)
 end
 
@@ -143,5 +168,7 @@ end)
 for _, event in ipairs({ 'session', 'diff', 'reset', 'ready', 'down' }) do
   workspace.on(event, changed)
 end
+
+quiet.on(changed)
 
 return M

@@ -1,4 +1,5 @@
 --- A session's transcript: what is shown of its turns and their items.
+local quiet = require('cursord.quiet')
 local rpc = require('cursord.rpc')
 
 local api = vim.api
@@ -189,7 +190,6 @@ end
 
 local notes = {
   queued = 'waiting for its turn',
-  running = 'working',
   failed = 'failed',
   cancelled = 'cancelled',
   interrupted = 'interrupted',
@@ -212,9 +212,10 @@ function Transcript:turn(turn)
   end
   head.seq = turn.seq
   local row = self:row(head) + head.gap
+  local note = turn.status == 'running' and quiet.note(turn) or notes[turn.status]
   head.note = api.nvim_buf_set_extmark(self.buf, self.ns, row, 0, {
     id = head.note,
-    virt_text = notes[turn.status] and { { notes[turn.status], 'CursordNote' } } or nil,
+    virt_text = note and { { note, 'CursordNote' } } or nil,
   })
   if turn.error and not self.by_id['end ' .. turn.id] then
     local lines = vim.split(turn.error.message, '\n', { plain = true })

@@ -19,6 +19,7 @@
 --- @field prompt string
 --- @field status 'queued'|'running'|'completed'|'failed'|'cancelled'|'interrupted'
 --- @field error? { kind: string, message: string, hint?: string }
+--- @field background? string[] commands in the background that it only waits for
 --- @field createdAt string
 --- @field seq integer
 
