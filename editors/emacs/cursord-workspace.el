@@ -362,7 +362,7 @@ An answer can be overtaken."
   "Seconds for which a turn must have said nothing before people are told.")
 
 (defvar cursord--heard (make-hash-table :test #'equal)
-  "When something was last told of each turn that runs, by id, as `float-time' has it.")
+  "By id, when something was last told of each turn that runs.")
 
 (defun cursord--note-heard (event _ws object _before)
   "Note that EVENT has told something of the turn that OBJECT is or belongs to."
