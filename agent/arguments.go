@@ -35,7 +35,9 @@ func (r *Request) arguments() []argument {
 		model = "auto"
 	}
 	list := []argument{
-		needed("-p"), needed("--output-format", "stream-json"), needed("--stream-partial-output"), needed("--trust"),
+		needed("-p"), needed("--output-format", "stream-json"),
+		spare("--stream-partial-output"), // the Decoder takes both
+		spare("--trust"),                 // a build without it asks for no trust
 		needed("--model", model), needed("--workspace", r.Dir),
 		spare("--disable-auto-update"), // else the program may be another one in the next turn
 	}

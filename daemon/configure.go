@@ -8,6 +8,9 @@ import (
 // settings returns the configuration as it is now; d.config is what of it holds until the end.
 func (d *Daemon) settings() *Config { return d.latest.Load() }
 
+// Follows reports whether a daemon follows a configuration already.
+func (d *Daemon) Follows(c Config) bool { return reflect.DeepEqual(c, *d.settings()) }
+
 // Configure gives a daemon another configuration. What begins after it follows that; limits of what is reviewed and of
 // what is copied, and the log's level, which is its owner's, stay. It returns the keys of limits that would be others.
 func (d *Daemon) Configure(c Config) (stay []string) {

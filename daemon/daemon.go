@@ -30,7 +30,8 @@ type Options struct {
 	Config   Config
 	Log      *slog.Logger
 
-	// Reload reads the configuration again and calls Configure, unless there is an error in it; nil: it cannot be read again.
+	// Reload reads the configuration again and calls Configure where that is another one; nil: it cannot be read again. It is
+	// called while there is no agent, by one at a time.
 	Reload func(*Daemon)
 
 	// For tests, else nil.

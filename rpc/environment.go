@@ -11,6 +11,19 @@ import (
 // environmentMethod carries secrets: no record of messages has its values.
 const environmentMethod = "agent/environment"
 
+// A ClientEnvironment is where a client would find the agent: a daemon that has none that works looks there. What is no
+// absolute folder, no absolute path or name, or too long, does not count.
+type ClientEnvironment struct {
+	Path  string `json:"path,omitempty"`  // its PATH
+	Agent string `json:"agent,omitempty"` // its CURSORD_AGENT
+}
+
+// EnvironmentParams are the parameters of agent/environment: the client's environment, each variable as NAME=VALUE, for
+// the turns that it starts.
+type EnvironmentParams struct {
+	Variables []string `json:"variables"`
+}
+
 // asks takes where the client would find the agent; who tells nothing has told nothing new.
 func (f *face) asks(e *ClientEnvironment) {
 	f.mu.Lock()

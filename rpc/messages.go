@@ -25,13 +25,6 @@ type InitializeParams struct {
 	Environment *ClientEnvironment `json:"environment,omitempty"`
 }
 
-// A ClientEnvironment is where a client would find the agent: a daemon that has none that works looks there. What is no
-// absolute folder, no absolute path or name, or too long, does not count.
-type ClientEnvironment struct {
-	Path  string `json:"path,omitempty"`  // its PATH
-	Agent string `json:"agent,omitempty"` // its CURSORD_AGENT
-}
-
 // Info names a program.
 type Info struct {
 	Name    string `json:"name"`
@@ -91,12 +84,6 @@ type SubscribeParams struct {
 type AgentStatusParams struct {
 	Workspace string                    `json:"workspace,omitempty"` // whose hooks are to be told
 	Compare   *daemon.EnvironmentDigest `json:"compare,omitempty"`   // what of the daemon's environment is to be compared with the client's
-}
-
-// EnvironmentParams are the parameters of agent/environment: the client's environment, each variable as NAME=VALUE, for
-// the turns that it starts.
-type EnvironmentParams struct {
-	Variables []string `json:"variables"`
 }
 
 // WorkspaceList is the result of workspace/list.

@@ -22,7 +22,6 @@ func TestFailuresOfBuilds(t *testing.T) {
 	}{
 		{name: "no models, with success and on stdout", build: "2026.09.28", env: "CURSORD_FAKE_MODELS=none", kind: "modelUnavailable", says: "No models available", hint: "plan"},
 		{name: "a login that has run out", build: "2026.09.28", env: "CURSORD_FAKE_STATUS=expired", kind: "agentNotLoggedIn", says: "not logged in", hint: "CURSOR_API_KEY"},
-		{name: "a build that cannot do what a turn needs", build: "2026.01", kind: "agentFailed", says: "--trust", hint: "cursor-agent update"},
 		{name: "terminated by somebody", build: "2026.09.28", lines: []string{`{"fake":"begin"}`, `{"fake":"exec","argv":["sh","-c","kill -TERM $PPID"]}`, `{"fake":"hang"}`},
 			kind: "agentCrashed", says: "exit code 143, SIGTERM", hint: "other than cursord"},
 		{name: "interrupted by somebody", build: "2026.09.28", lines: []string{`{"fake":"begin"}`, `{"fake":"exec","argv":["sh","-c","kill -INT $PPID"]}`, `{"fake":"hang"}`},

@@ -186,7 +186,7 @@ func (s serving) run(ctx context.Context) (err error) {
 	}
 	d, err := daemon.Open(daemon.Options{
 		Version: version(), Written: ownWritten(), StateDir: dirs.State, Socket: dirs.Socket, Config: s.config, Log: log,
-		Fault: fault, Ahead: ahead, Reload: func(d *daemon.Daemon) { s.reload(d, "there is no agent that works") },
+		Fault: fault, Ahead: ahead, Reload: s.reloadIfOther(),
 	})
 	if err != nil {
 		return err
@@ -263,7 +263,7 @@ func (s serving) takeHangups(hangups <-chan os.Signal, d *daemon.Daemon) (stop f
 					s.log.Error("a hangup: the log could not be opened anew", "err", err)
 				}
 			}
-			s.reload(d, "a hangup")
+			s.reload(d)
 		}
 	}()
 	return func() {
@@ -273,12 +273,35 @@ func (s serving) takeHangups(hangups <-chan os.Signal, d *daemon.Daemon) (stop f
 }
 
 // reload reads the configuration again. One with an error changes nothing.
-func (s serving) reload(d *daemon.Daemon, why string) {
+func (s serving) reload(d *daemon.Daemon) {
 	config, warnings, err := daemon.LoadConfig(s.dirs.Config)
 	if err != nil {
-		s.log.Error(why+": the configuration stays as it was", "err", err)
+		s.log.Error("a hangup: the configuration stays as it was", "err", err)
 		return
 	}
+	s.follow(d, config, warnings)
+	s.log.Info("a hangup: read the configuration again")
+}
+
+// reloadIfOther returns what reads the configuration again while there is no agent, perhaps many times: nothing is logged
+// twice.
+func (s serving) reloadIfOther() func(*daemon.Daemon) {
+	told := ""
+	return func(d *daemon.Daemon) {
+		config, warnings, err := daemon.LoadConfig(s.dirs.Config)
+		switch {
+		case err != nil && err.Error() != told:
+			told = err.Error()
+			s.log.Error("there is no agent: the configuration stays as it was", "err", err)
+		case err == nil && !d.Follows(config):
+			s.follow(d, config, warnings)
+			s.log.Info("there was no agent: read the configuration again")
+		}
+	}
+}
+
+// follow has the daemon follow another configuration.
+func (s serving) follow(d *daemon.Daemon, config daemon.Config, warnings []string) {
 	for _, w := range warnings {
 		s.log.Warn("configuration", "warning", w)
 	}
@@ -286,7 +309,6 @@ func (s serving) reload(d *daemon.Daemon, why string) {
 		s.log.Warn("configuration: this holds from the next start on", "key", key)
 	}
 	s.level.Set(config.LogLevel)
-	s.log.Info(why + ": read the configuration again")
 }
 
 // saveMemory keeps a process that is mostly idle small: above this many bytes garbage is collected sooner. What is in

@@ -154,8 +154,9 @@ func openStandalone(errOut io.Writer) (*daemon.Daemon, *slog.Logger, error) {
 			log.Error("the configuration stays as it was", "err", err)
 			return
 		}
-		config.IdleExit = 0
-		d.Configure(config)
+		if config.IdleExit = 0; !d.Follows(config) {
+			d.Configure(config)
+		}
 	}
 	d, err := daemon.Open(daemon.Options{
 		Version: version(), Written: ownWritten(), StateDir: dirs.State, Config: config, Log: log, Reload: reload,

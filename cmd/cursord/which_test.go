@@ -195,12 +195,20 @@ func TestOptionsThatABuildLacks(t *testing.T) {
 		require.NotContains(t, run.Args, "--disable-auto-update")
 	}
 
+	// One of the first builds lacks more.
+	w.kill()
+	w.start("CURSORD_AGENT="+bin, "CURSORD_FAKE_BUILD=2025.09")
+	turn = w.opens().turn(nil)
+	require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
+	require.Equal(t, []string{"-p", "--output-format", "stream-json", "--model", "auto", "--workspace", w.ws}, w.runs()[3].Args)
+	before := count()
+
 	// What is remembered may be damaged.
 	w.kill()
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "state", "builds.json"), []byte(`{"lacks": 5`), 0o600))
 	w.start(env...)
 	require.Equal(t, sessions.TurnCompleted, w.opens().turn(nil).Status)
-	require.Equal(t, 2*first+2, count())
+	require.Equal(t, before+first, count())
 }
 
 // TestBuildChanges has the agent be another build in a session's next turn.
@@ -265,4 +273,23 @@ func TestLoginIsWhatTheServerSays(t *testing.T) {
 	a = status(t, "CURSORD_FAKE_STATUS=logged-out", "CURSORD_FAKE_BUILD=2026.10.01", "CURSOR_API_KEY=k")
 	require.Equal(t, "unknown", a.State)
 	require.Contains(t, a.Message, "CURSOR_API_KEY is set, and no answer of Cursor's server confirms it")
+}
+
+// TestOptionsThatDecide fails a turn that asks for what the build does not know, rather than run it in another way.
+func TestOptionsThatDecide(t *testing.T) {
+	w := newWorld(t)
+	w.start("CURSORD_FAKE_BUILD=2026.08.25")
+	e := w.opens()
+	var a daemon.AgentStatus
+	e.must("agent/status", obj{}, &a)
+	require.Contains(t, a.Options, "autoReview", "nobody has tried yet")
+	turn := e.turn(obj{"autoReview": true})
+	require.Equal(t, sessions.TurnFailed, turn.Status)
+	require.Equal(t, "agentFailed", turn.Error.Kind)
+	require.Contains(t, turn.Error.Message, "2026.08.25-3e8eec8 does not know the option --auto-review")
+	require.Contains(t, turn.Error.Hint, "cursor-agent update")
+	require.Empty(t, w.runs())
+	e.must("agent/status", obj{}, &a)
+	require.Equal(t, []string{"sandbox", "addDirs"}, a.Options)
+	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
 }

@@ -257,6 +257,7 @@ type told struct {
 	Removed   bool              `json:"removed"`
 	Level     string            `json:"level"`
 	Message   string            `json:"message"`
+	Verbose   string            `json:"verbose"`
 	at        time.Time
 }
 
