@@ -259,7 +259,7 @@ func (s *episode) userAct() {
 			at = -1
 		}
 		if ends := strings.NewReplacer("\r\n", "\n"); s.sp.midTurn && text != old.text && ends.Replace(text) == ends.Replace(old.text) {
-			// If the agent edits the file next and nobody sees it before, whose the new line ends are is unknown.
+			// If the agent edits the file next and nobody sees it before, the new line ends pass for the agent's.
 			text += s.scribe.unique("user") + s.scribe.end()
 		}
 		s.does("person writes", "%s %s", name, brief(text))

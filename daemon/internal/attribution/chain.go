@@ -88,7 +88,6 @@ type chain struct {
 	beside *diffs.Source // who may have changed the path before the next report
 	others *diffs.Source // Story.Beside
 
-	seen    bool // somebody saw what the present report's edit began with
 	silent  int  // calls so far that do not say what they left and whose changes have not been seen
 	saves   int  // as in Story
 	crowded bool // somebody else has saved the path as well
@@ -163,7 +162,6 @@ func (c *chain) edit(r Report, later []Report) {
 		}
 	}
 	c.dropTorn(before, after)
-	c.seen = before != nil && slices.ContainsFunc(c.looks, func(l Look) bool { return isText(l.Content) && reads(l.Content.Data, *r.Before) })
 	split := c.split(r, before, after, later)
 	if now := c.now(); c.silent > 0 && c.beside != nil && now != nil && before != nil && c.changes(c.looks[:split], *before) > c.silent {
 		c.beside = perhaps(*c.beside)
@@ -180,7 +178,6 @@ func (c *chain) edit(r Report, later []Report) {
 		c.begin(*before)
 	case !c.stale(*before):
 		c.step(*before, c.beside)
-		c.newEnds(r, after)
 	}
 	if c.now() == nil {
 		c.steps = []Step{{after, &r.Source}}
@@ -194,22 +191,6 @@ func (c *chain) author(l Look) *diffs.Source {
 		return nil
 	}
 	return c.beside
-}
-
-// newEnds adds a text that has the line ends, and the byte order mark, which the file has got elsewhere than where a
-// report's edit is. Its texts do not tell whose that is: if nobody saw what the edit began with, it may be the agent's, or a
-// person's from before.
-func (c *chain) newEnds(r Report, after diffs.Content) {
-	now := *c.now()
-	if c.seen || r.Before == nil || !isText(now) || !isText(after) {
-		return
-	}
-	ends := diffs.Content{Exists: true, Data: withEndsOf(now.Data, after.Data), Mode: now.Mode}
-	if c.beside != nil {
-		c.step(ends, c.beside)
-	} else {
-		c.step(ends, perhaps(r.Source))
-	}
 }
 
 // texts returns a report's texts in the file's form; before is nil if it is not reported, and known is false if after is not.

@@ -79,28 +79,6 @@ func inFormOf(file []byte, text string) []byte {
 	return b.Bytes()
 }
 
-// withEndsOf returns a text with the line ends and the byte order mark of another, in the lines that both have.
-func withEndsOf(text, other []byte) []byte {
-	lines, others := lineList(string(text)), lineList(string(other))
-	var b bytes.Buffer
-	at, there := 0, 0
-	same := func(to int) {
-		for ; at < to; at++ {
-			b.WriteString(others[there])
-			there++
-		}
-	}
-	for _, e := range diffs.LineEdits(string(decoded(text)), string(decoded(other))) {
-		same(e.From)
-		for ; at < e.To; at++ {
-			b.WriteString(lines[at])
-		}
-		there += lineCount(e.Text)
-	}
-	same(len(lines))
-	return b.Bytes()
-}
-
 // keepsMark reports whether a text that is reported without a byte order mark is of a file that has one, which the agent has
 // dropped: not if the line that has it is there, with it, behind another.
 func keepsMark(file []byte, text string) bool {
