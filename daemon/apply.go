@@ -98,6 +98,10 @@ func (t tree) chmod(c *change) error {
 	if !info.Mode().IsRegular() || c.before.Mode != 0 && c.before.Mode != permissions(info.Mode()) {
 		return errChanged
 	}
+	if c.severs(info) {
+		_ = f.Close() // it was open for reading
+		return t.renew(c, info)
+	}
 	return t.setMode(f, keepSpecial(info.Mode())|fs.FileMode(c.after.Mode))
 }
 
@@ -117,6 +121,9 @@ func (t tree) replace(c *change) error {
 	if err != nil {
 		return err
 	}
+	if c.severs(info) {
+		return t.renew(c, info)
+	}
 	if whole {
 		f, err := t.writeTemp(c, info.Mode().Perm(), info)
 		if err == nil {
@@ -129,6 +136,18 @@ func (t tree) replace(c *change) error {
 	return t.rewrite(c, info)
 }
 
+// renew puts a new file in the place of one that has names which are not to be written through.
+func (t tree) renew(c *change, info fs.FileInfo) error {
+	f, err := t.writeTemp(c, info.Mode().Perm(), info)
+	if errors.Is(err, errOwner) {
+		f, err = t.writeTemp(c, info.Mode().Perm(), nil)
+	}
+	if err != nil {
+		return err
+	}
+	return t.swap(c, f)
+}
+
 // rewrite writes in place, for a file whose links, owner or attributes a replacement would lose.
 func (t tree) rewrite(c *change, info fs.FileInfo) error {
 	f, err := t.root.OpenFile(filepath.FromSlash(c.to), os.O_RDWR|filestat.NonBlocking, 0)
@@ -137,6 +156,9 @@ func (t tree) rewrite(c *change, info fs.FileInfo) error {
 	}
 	defer f.Close()
 	_ = leaseAlone(f) // who opens it now waits; where that cannot be, the look is all there is
+	if is, err := f.Stat(); err != nil || c.severs(is) {
+		return errors.Join(errChanged, err)
+	}
 	now, err := io.ReadAll(io.LimitReader(f, int64(len(c.before.Data))+1))
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 // replaceable reports whether a new file in the place of f would lose nothing: no other hard link, no extended
 // attribute.
 func replaceable(f *os.File, info fs.FileInfo) bool {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink > 1 {
+	if linksOf(info).Names > 1 {
 		return false
 	}
 	names := make([]byte, 4096)
@@ -28,6 +28,15 @@ func replaceable(f *os.File, info fs.FileInfo) bool {
 		}
 	}
 	return true
+}
+
+// linksOf returns which file info is of, and how many names it has; zero if the system does not say.
+func linksOf(info fs.FileInfo) links {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return links{}
+	}
+	return links{Dev: uint64(st.Dev), Ino: uint64(st.Ino), Names: uint64(st.Nlink)}
 }
 
 // keepOwner gives f the owner of like, or returns errOwner.

@@ -7,6 +7,8 @@ import (
 
 func replaceable(*os.File, fs.FileInfo) bool { return true }
 
+func linksOf(fs.FileInfo) links { return links{} }
+
 func keepOwner(*os.File, fs.FileInfo) error { return nil }
 
 // syncFolder does nothing: Windows has no sync of a folder.

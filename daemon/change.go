@@ -18,6 +18,7 @@ type change struct {
 	after    diffs.Content
 	mode     fs.FileMode // for a file whose own is not known
 	dirs     []string    // that to needs and that are not there, the innermost first
+	links    links       // through which to may be written in place
 }
 
 // writes reports whether there is anything to do on the disk.

@@ -25,6 +25,7 @@ type intendedFile struct {
 	Before   held           `json:"before"`
 	After    held           `json:"after"`
 	Mode     uint32         `json:"mode"`
+	Links    links          `json:"links,omitzero"`
 	Dirs     []string       `json:"dirs,omitempty"`
 	Decision diffs.Decision `json:"decision"`
 	Told     []rejection    `json:"told,omitempty"`
@@ -61,7 +62,7 @@ func (r *reviewer) intend(in intent, plan []*planned) (drop []sessions.Op, err e
 		state, contents := p.f.state()
 		in.Files = append(in.Files, intendedFile{
 			Session: p.f.tree.session, Copy: c.in.isolated(), From: c.from, To: c.to, Temp: c.temp, Before: heldOf(c.before.Content), After: heldOf(c.after),
-			Mode: uint32(c.mode), Dirs: c.dirs, Decision: p.done, Told: p.told, State: state,
+			Mode: uint32(c.mode), Links: c.links, Dirs: c.dirs, Decision: p.done, Told: p.told, State: state,
 		})
 		blobs = append(blobs, contents...)
 		for _, c := range []diffs.Content{c.before.Content, c.after} {

@@ -111,7 +111,7 @@ func (r *reviewer) adoptIntended(x *intendedFile, c *change) (*file, error) {
 		f.tree.files[f.path] = f
 	}
 	f.stored, f.review = x.State, nil
-	f.mode, f.made, f.accepted = x.State.Mode, x.State.Made, x.State.Accepted
+	f.mode, f.made, f.accepted, f.links = x.State.Mode, x.State.Made, x.State.Accepted, x.State.Links
 	if err := r.load(f); err != nil {
 		return nil, err
 	}
@@ -135,6 +135,7 @@ func (r *reviewer) intended(x *intendedFile) (*change, error) {
 	}
 	return &change{
 		in: in, from: x.From, to: x.To, temp: x.Temp, before: image{Content: before}, after: after, mode: fs.FileMode(x.Mode), dirs: x.Dirs,
+		links: x.Links,
 	}, nil
 }
 

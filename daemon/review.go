@@ -53,6 +53,7 @@ type file struct {
 	moved    bool           // to path, since it was last saved
 	made     []string       // folders that the agent made for it
 	accepted []string       // of a copy: folders that were made for it in the work tree
+	links    links          // through which it may be written in the work tree
 	mode     uint32         // permission bits as last seen, for writing a deleted file back
 	stored   fileState      // what the store has
 	sources  int            // of edits, that the review knew when it last forgot some
@@ -73,6 +74,7 @@ type fileState struct {
 	Mode     uint32   `json:"mode,omitempty"`
 	Made     []string `json:"made,omitempty"`
 	Accepted []string `json:"accepted,omitempty"`
+	Links    links    `json:"links,omitzero"`
 	Base     string   `json:"base"` // blobs
 	Now      string   `json:"now"`
 	Weave    []byte   `json:"weave"`
@@ -122,7 +124,7 @@ func (r *reviewer) loadReviews() error {
 			r.damagedReview(rec, err)
 			continue
 		}
-		f.n, f.mode, f.made, f.accepted = f.stored.N, f.stored.Mode, f.stored.Made, f.stored.Accepted
+		f.n, f.mode, f.made, f.accepted, f.links = f.stored.N, f.stored.Mode, f.stored.Made, f.stored.Accepted, f.stored.Links
 		if told, err := r.w.d.store.Diff(r.w.root, rec.Path); err == nil {
 			r.told[rec.Path] = told
 			f.unread = told.State == "pending"
@@ -231,6 +233,7 @@ func (r *reviewer) add(t *worktree, path string, review *diffs.Review) *file {
 		f.n = r.w.seq
 	})
 	t.files[path] = f
+	f.noteLinks()
 	return f
 }
 
@@ -260,6 +263,9 @@ func (r *reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.
 		r.rewatch = true
 		r.syncBuffers(f)
 		r.forgetSources(f)
+		if f.diff != nil && f.diff.State != "pending" && f.review.Pending() {
+			f.noteLinks()
+		}
 		var blobs [][]byte
 		f.stored, blobs = f.state()
 		f.moved = false

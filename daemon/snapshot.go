@@ -45,6 +45,7 @@ type snapshot struct {
 	whole    map[string]bool   // without git: folders of which all entries are in files and dirs; "." is the root
 	nested   map[string]bool   // folders for repositories within, of which nothing is known; whether there is one
 	reruled  bool              // what git ignores has changed since, or cannot be told any more
+	links    map[string]links  // of files that had several names when the turn began
 	long     map[string]bool   // paths that are too long to look at, and have been told or were there
 	cut      bool              // a walk has reached its limits, and that has been told
 	spool    spool
@@ -111,12 +112,13 @@ func (s *snapshot) take(ctx context.Context) {
 		give(why)
 		return
 	}
-	stats, all := s.lstats(ctx, list.files)
+	stats, names, all := filestat.AllLinked(len(list.files), func(i int) string { return s.full(list.files[i].path) }, func() bool { return ctx.Err() != nil })
 	if !all {
 		give("its files could not all be looked at in time")
 		return
 	}
 	s.keep(list, stats)
+	s.keepLinks(list.files, stats, names)
 	s.readContents(ctx, list.files)
 }
 

@@ -59,6 +59,9 @@ func (r *reviewer) changeIn(in *worktree, f *file, from, to string, before image
 	if c.mode == 0 {
 		c.mode = 0o644
 	}
+	if !in.isolated() {
+		c.links = f.links
+	}
 	if c.after.Exists && (!before.Exists || to != from) {
 		c.dirs = r.missingDirs(in, to)
 	}
@@ -96,6 +99,7 @@ func union(list, more []string) []string {
 func (r *reviewer) reverse(c *change) *change {
 	back := &change{
 		in: c.in, from: c.to, to: c.from, temp: tempName(c.from), before: image{Content: c.after}, after: c.before.Content, mode: c.mode,
+		links: c.links,
 	}
 	if c.vacates() {
 		back.dirs = r.missingDirs(c.in, c.from)
@@ -232,7 +236,7 @@ func (f *file) keep() (restore func()) {
 func (f *file) state() (s fileState, blobs [][]byte) {
 	base, now := f.review.Baseline().Data, f.review.Current().Data
 	return fileState{
-		N: f.n, Mode: f.mode, Made: f.made, Accepted: f.accepted,
+		N: f.n, Mode: f.mode, Made: f.made, Accepted: f.accepted, Links: f.links,
 		Base: sessions.BlobID(base), Now: sessions.BlobID(now), Weave: f.review.Marshal(),
 	}, [][]byte{base, now}
 }

@@ -52,7 +52,15 @@ func (s Stat) Touched(now Stat) bool {
 // All returns the stats of n paths, by several goroutines; what cannot be found is zero. It stops early, and
 // returns false, once stop says so.
 func All(n int, path func(int) string, stop func() bool) ([]Stat, bool) {
+	stats, _, whole := AllLinked(n, path, stop)
+	return stats, whole
+}
+
+// AllLinked is All, and tells how many names the files have that have more than one, by their indexes.
+func AllLinked(n int, path func(int) string, stop func() bool) (_ []Stat, names map[int]uint64, _ bool) {
 	const chunk = 512
+	names = map[int]uint64{}
+	var mu sync.Mutex // guards names
 	stats := make([]Stat, n)
 	next := make(chan int)
 	var wg sync.WaitGroup
@@ -60,7 +68,12 @@ func All(n int, path func(int) string, stop func() bool) ([]Stat, bool) {
 		wg.Go(func() {
 			for from := range next {
 				for i := from; i < min(from+chunk, n); i++ {
-					stats[i] = Of(path(i))
+					st, n := Linked(path(i))
+					if stats[i] = st; n > 1 && st.Mode.IsRegular() {
+						mu.Lock()
+						names[i] = n
+						mu.Unlock()
+					}
 				}
 			}
 		})
@@ -72,5 +85,5 @@ func All(n int, path func(int) string, stop func() bool) ([]Stat, bool) {
 	}
 	close(next)
 	wg.Wait()
-	return stats, whole
+	return stats, names, whole
 }

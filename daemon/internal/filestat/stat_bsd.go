@@ -15,15 +15,21 @@ const ChangeTimes = true
 
 // Of returns the state of a path itself; zero if it cannot be found.
 func Of(path string) Stat {
+	st, _ := Linked(path)
+	return st
+}
+
+// Linked is Of, and tells how many names the file has; 0 where the system does not say.
+func Linked(path string) (_ Stat, names uint64) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return Stat{}
+		return Stat{}, 0
 	}
 	s := Stat{Size: info.Size(), Mtime: info.ModTime().UnixNano(), Mode: info.Mode() & (fs.ModePerm | fs.ModeType)}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.Dev, s.Ino, s.Ctime = uint64(st.Dev), st.Ino, st.Ctimespec.Nano()
+		s.Dev, s.Ino, s.Ctime, names = uint64(st.Dev), st.Ino, st.Ctimespec.Nano(), uint64(st.Nlink)
 	}
-	return s
+	return s, names
 }
 
 // Born returns the moment of package clock at which a path was made, if the file system knows.

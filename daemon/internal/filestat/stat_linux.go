@@ -14,6 +14,12 @@ const ChangeTimes = true
 
 // Of returns the state of a path itself; zero if it cannot be found.
 func Of(path string) Stat {
+	st, _ := Linked(path)
+	return st
+}
+
+// Linked is Of, and tells how many names the file has; 0 where the system does not say.
+func Linked(path string) (_ Stat, names uint64) {
 	var st syscall.Stat_t
 	for {
 		err := syscall.Lstat(path, &st)
@@ -21,7 +27,7 @@ func Of(path string) Stat {
 			continue
 		}
 		if err != nil {
-			return Stat{}
+			return Stat{}, 0
 		}
 		break
 	}
@@ -37,7 +43,7 @@ func Of(path string) Stat {
 	}
 	return Stat{
 		Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, Mtime: clock.Shown(st.Mtim.Nano()), Ctime: clock.Shown(st.Ctim.Nano()), Mode: mode,
-	}
+	}, uint64(st.Nlink)
 }
 
 // Born returns the moment of package clock at which a path was made, if the file system knows.

@@ -22,6 +22,9 @@ func Of(path string) Stat {
 	return Stat{Size: info.Size(), Mtime: t, Ctime: t, Mode: info.Mode() & (fs.ModePerm | fs.ModeType)}
 }
 
+// Linked is Of, and tells how many names the file has; 0 where the system does not say.
+func Linked(path string) (_ Stat, names uint64) { return Of(path), 0 }
+
 // Born returns the moment of package clock at which a path was made, if the file system knows.
 func Born(path string) (moment int64, known bool) {
 	info, err := os.Lstat(path)
