@@ -94,7 +94,7 @@ func (s *snapshot) contents(names []string) map[string][]byte {
 	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
 	defer cancel()
 	for repo, of := range wanted {
-		for name, data := range repo.git.checkedOut(ctx, of) {
+		for name, data := range repo.checkedOut(ctx, of) {
 			found[repo.at+name] = data
 		}
 	}

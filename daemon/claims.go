@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -45,7 +46,7 @@ func newClaims(w *workspace, rec sessions.WorkspaceRecord) *claims {
 func (d *Daemon) gitHome() string { return filepath.Join(d.stateDir, "git") }
 
 func newGuard(w *workspace) *askgit.Guard {
-	return &askgit.Guard{Home: w.d.gitHome(), Root: w.root, Trust: w.claims.count}
+	return &askgit.Guard{Home: w.d.gitHome(), Root: w.root, Trust: w.claims.count, Slow: new(atomic.Bool)}
 }
 
 // guardOf returns what opens the repositories in a tree.
@@ -59,7 +60,7 @@ func (w *workspace) guardOf(t *worktree) *askgit.Guard {
 			lent = v.Lends()
 		}
 	}
-	return &askgit.Guard{Home: w.git.Home, Root: t.root, Trust: func(_, claim string) bool { return lent[claim] }}
+	return &askgit.Guard{Home: w.git.Home, Root: t.root, Trust: func(_, claim string) bool { return lent[claim] }, Slow: w.git.Slow}
 }
 
 func claimHash(at, claim string) string {

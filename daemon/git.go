@@ -25,6 +25,7 @@ type gitTree struct {
 	dir    string
 	within bool // dir itself must be the repository's folder
 	guard  *askgit.Guard
+	was    *askgit.View // the repository, as it is asked about; nil: as it is when that is done
 }
 
 // A listed is one path of a listing, relative to the gitTree's folder.
@@ -146,8 +147,11 @@ func (g gitTree) ignored(ctx context.Context, path string) (bool, error) {
 // errNoRepository is returned by questions about a folder of which git knows nothing.
 var errNoRepository = errors.New("there is no git repository")
 
-// open returns the repository as it is now.
+// open returns the repository.
 func (g gitTree) open(ctx context.Context) (*askgit.View, error) {
+	if g.was != nil {
+		return g.was, nil
+	}
 	find := askgit.Find
 	if g.within {
 		find = askgit.At

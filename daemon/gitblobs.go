@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"maps"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -22,6 +23,25 @@ import (
 type blobOf struct {
 	oid  string
 	size int64
+}
+
+// checkedOut asks the repository as it is now, and for what that does not tell as it was: commands may have put all sorts of things
+// in git's folder.
+func (r *repository) checkedOut(ctx context.Context, files map[string]blobOf) map[string][]byte {
+	found := r.git.checkedOut(ctx, files)
+	if r.was.was == nil || len(found) == len(files) {
+		return found
+	}
+	rest := map[string]blobOf{}
+	for name, of := range files {
+		if _, ok := found[name]; !ok {
+			rest[name] = of
+		}
+	}
+	again, cancel := context.WithTimeout(context.WithoutCancel(ctx), scanTime)
+	defer cancel()
+	maps.Copy(found, r.was.checkedOut(again, rest))
+	return found
 }
 
 // checkedOut returns what files held that git takes for equal to their blobs, by path; those of which it is not certain

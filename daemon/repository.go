@@ -18,6 +18,7 @@ type repository struct {
 	at  string // its folder in the workspace and a slash; "" is the root
 	git gitTree
 	is  askgit.Repository // when it was listed first
+	was gitTree           // asks for contents by their ids, whatever becomes of the repository; its view is nil if that cannot be
 }
 
 // A repositories is what git says of the work trees in a workspace.
@@ -41,10 +42,14 @@ func listRepositories(ctx context.Context, root string, guard *askgit.Guard, dir
 			r.nested[strings.TrimSuffix(repo.at, "/")] = true
 			continue
 		}
+		if v, err := repo.git.open(ctx); err == nil {
+			repo.was = repo.git
+			repo.was.was = v.Alone()
+		}
 		r.all = append(r.all, repo)
 		r.files = append(r.files, files...)
 		for _, dir := range nested {
-			sub := repository{at: dir + "/", git: gitTree{filepath.Join(root, filepath.FromSlash(dir)), true, guard}}
+			sub := repository{at: dir + "/", git: gitTree{dir: filepath.Join(root, filepath.FromSlash(dir)), within: true, guard: guard}}
 			if !sub.there() || len(r.all)+len(queue) > repositoriesMax {
 				r.nested[dir] = sub.there()
 				continue
@@ -113,8 +118,8 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
 	}
 	var within []string
 	for _, r := range kept {
-		list, nested, err := r.list(ctx, false)
-		if err != nil || r.git.found() != r.is {
+		list, nested, err := s.listNow(ctx, r, left)
+		if err != nil && ctx.Err() == nil || r.git.found() != r.is {
 			list, nested = s.walkWithin(ctx, r, kept, left), nil
 		}
 		files, within = append(files, list...), append(within, nested...)
@@ -132,7 +137,7 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
 		}
 	}
 	for _, dir := range within {
-		r := repository{at: dir + "/", git: gitTree{s.full(dir), true, s.guard}}
+		r := repository{at: dir + "/", git: gitTree{dir: s.full(dir), within: true, guard: s.guard}}
 		if !known[dir] && !s.nested[dir] && r.there() {
 			s.nested[dir] = true
 			left.made = append(left.made, dir)

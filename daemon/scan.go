@@ -56,6 +56,7 @@ type leftOut struct {
 	late int      // over the bound of time; the next scan comes back to them
 	odd  []string // what cannot be reviewed, and why
 	long []string // paths that are too long to look at
+	git  string   // why git could not list the files; "" if it could
 	cut  bool     // not all folders could be listed
 
 	made, gone []string // repositories within the workspace

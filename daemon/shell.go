@@ -317,6 +317,9 @@ func (l leftOut) String() string {
 	} else if n > 1 {
 		say = append(say, fmt.Sprintf("%s… and %d more were not looked at: their paths are too long", shown(runePrefix(l.long[0], paths.MaxName)), n-1))
 	}
+	if l.git != "" {
+		say = append(say, l.git)
+	}
 	if l.cut {
 		say = append(say, "not all folders could be listed within the limits; new files in the others are not listed for review")
 	}

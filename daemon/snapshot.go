@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,8 +135,11 @@ type listing struct {
 func (s *snapshot) list(ctx context.Context) (l listing, unusable string) {
 	if inGit(s.root) {
 		lacks := s.guard.Lacks(ctx)
-		defer func() { l.lacks = lacks }()
-		r, err := listRepositories(ctx, s.root, s.guard, true)
+		defer func() { l.lacks = cmp.Or(lacks, l.lacks) }()
+		asked, cancel := context.WithTimeout(ctx, s.patience(firstListing))
+		r, err := listRepositories(asked, s.root, s.guard, true)
+		cancel()
+		s.took(asked, err)
 		if err == nil && len(r.files) == 0 {
 			if ignored, _ := r.all[0].git.ignored(ctx, "."); ignored {
 				err = fs.ErrNotExist // nothing here is git's business
@@ -148,6 +152,8 @@ func (s *snapshot) list(ctx context.Context) (l listing, unusable string) {
 			return l, fmt.Sprintf("it has more than %d files", gitEntries)
 		case err == nil:
 			return listing{walked: walked{files: s.control(r.files, r.all)}, repos: r.all, nested: r.nested}, ""
+		case !errors.Is(err, fs.ErrNotExist):
+			lacks = cmp.Or(withoutGit(asked, err), lacks)
 		}
 	}
 	w := walk(ctx, s.root)

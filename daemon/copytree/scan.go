@@ -68,7 +68,13 @@ func scanCopy(ctx context.Context, base string, repos map[string]git, max int) (
 		return s, s.folder(ctx, ".")
 	}
 	for dir := range s.repos {
-		if err := s.folder(ctx, dir); err != nil {
+		err := s.folder(ctx, dir)
+		if askgit.Blocked(err) && ctx.Err() == nil {
+			// By what the agent has made in its copy. What is ignored is better listed than nothing.
+			s = &scan{base: base, repos: map[string]git{}, copy: true, max: max, index: sha256.New()}
+			return s, s.folder(ctx, ".")
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -23,7 +23,7 @@ func (v *View) common(filters bool) (string, error) {
 		attributes = strings.TrimSuffix(attributes, "\n") + "\n* -filter\n"
 	}
 	alternates := FormatAlternates(v.Alternates)
-	sum := sha256.Sum256([]byte(strings.Join([]string{v.Common, config, string(v.exclude), attributes, alternates, fmt.Sprint(v.apart)}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{v.Common, config, string(v.exclude), attributes, alternates, fmt.Sprint(v.apart, v.alone)}, "\x00")))
 	home := v.guard.Home
 	dir := filepath.Join(home, hex.EncodeToString(sum[:16]))
 	if _, err := os.Lstat(dir); err == nil {
@@ -80,6 +80,15 @@ func (v *View) fill(dir string, files map[string]string) error {
 		}
 	}
 	names := []string{"refs", "packed-refs", "reftable", "shallow"}
+	if v.alone {
+		if err := os.Mkdir(filepath.Join(dir, "refs"), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/none\n"), 0o600); err != nil {
+			return err
+		}
+		names = nil
+	}
 	if v.apart { // its objects, without what stands in their info
 		names = append(names, "objects/pack")
 		for i := range 256 {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // ErrLeadsAway is returned for a repository of which a part lies outside of the workspace, and nobody has trusted that.
@@ -24,6 +25,8 @@ type Guard struct {
 	Root string // the workspace
 	// Trust reports whether a claim of the repository at a place, relative to Root, counts; nil: none does.
 	Trust func(at, claim string) bool
+	// Slow, if not nil, notes that git's last listing of the workspace took too long.
+	Slow *atomic.Bool
 }
 
 // A View is a repository as it was when it was opened.
@@ -37,6 +40,7 @@ type View struct {
 	guard               *Guard
 	exclude, attributes []byte
 	apart               bool // git must not see which folders of objects the repository names
+	alone               bool // git sees nothing of the repository but its objects
 }
 
 // Open looks at a repository.
@@ -54,6 +58,9 @@ func (g *Guard) Open(ctx context.Context, r Repository) (*View, error) {
 	}
 	if len(away) > 0 {
 		return nil, fmt.Errorf("%w: %s", ErrLeadsAway, strings.Join(away, "; "))
+	}
+	if way := v.unblocked(); way != nil {
+		return nil, way
 	}
 	if v.Settings, err = readConfig(ctx, r, v.Common, g.outside(r)); err != nil {
 		return nil, err
@@ -77,6 +84,24 @@ func (g *Guard) Open(ctx context.Context, r Repository) (*View, error) {
 		}
 	}
 	return v, nil
+}
+
+// Alone returns the view for questions about contents that are named by their ids, which it answers as long as the objects are
+// there: whatever has become since of HEAD, the index, the configuration, and of what says where the objects are.
+func (v *View) Alone() *View {
+	alone := *v
+	alone.alone, alone.apart = true, true
+	return &alone
+}
+
+// objectsHere returns an error if the objects have come to lie outside of the workspace.
+func (v *View) objectsHere() error {
+	for _, claim := range v.leadsAway() {
+		if (strings.HasPrefix(claim, ".git"+leadsTo) || strings.HasPrefix(claim, ".git/objects")) && !v.trusts(claim) {
+			return fmt.Errorf("%w: %s", ErrLeadsAway, claim)
+		}
+	}
+	return nil
 }
 
 // Lends returns what a copy of the repository may claim that borrows its objects: these, and what counts here.
@@ -194,6 +219,11 @@ func (v *View) Run(ctx context.Context, q Question, args ...string) ([]byte, err
 }
 
 func (v *View) run(ctx context.Context, q Question, filters bool, args ...string) ([]byte, error) {
+	if v.alone {
+		if err := v.objectsHere(); err != nil {
+			return nil, err
+		}
+	}
 	common, err := v.common(filters)
 	if err != nil {
 		return nil, err
@@ -208,11 +238,17 @@ func (v *View) run(ctx context.Context, q Question, filters bool, args ...string
 		c.dir = work
 	}
 	c.env = append(c.env, "GIT_WORK_TREE="+work)
-	return c.git(ctx, append(slices.Clone(q.Args), args...)...)
+	return v.watched(ctx, c.dir, work, func(ctx context.Context) ([]byte, error) {
+		return c.git(ctx, append(slices.Clone(q.Args), args...)...)
+	})
 }
 
 func (v *View) environment(common string) []string {
-	env := []string{"GIT_DIR=" + v.Dir, "GIT_COMMON_DIR=" + common}
+	dir := v.Dir
+	if v.alone {
+		dir = common
+	}
+	env := []string{"GIT_DIR=" + dir, "GIT_COMMON_DIR=" + common}
 	if !v.apart {
 		env = append(env, "GIT_OBJECT_DIRECTORY="+v.Objects())
 	}

@@ -2,7 +2,6 @@ package askgit
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -109,8 +108,8 @@ func readFile(name string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, fmt.Errorf("%s is not a file of at most %d KiB", name, most>>10)
+	if err := regular(name, info, most); err != nil {
+		return nil, err
 	}
 	return io.ReadAll(io.LimitReader(f, most))
 }

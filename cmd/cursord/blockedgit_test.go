@@ -1,0 +1,92 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/sessions"
+)
+
+// TestGitIsKeptFromItsWork has commands put in git's way what it would wait for, or take years for. What they change all the
+// same is listed and comes back, in this turn and the next ones, and people are told what to remove.
+func TestGitIsKeptFromItsWork(t *testing.T) {
+	for _, c := range []struct{ name, does, told string }{
+		{"a FIFO for the ignore rules", "mkfifo .gitignore", ".gitignore is in the way"},
+		{"a FIFO for the ignore rules of a new folder", "mkdir n; mkfifo n/.gitignore", "n/.gitignore is in the way"},
+		{"a FIFO for the attributes", "mkfifo .gitattributes", ""},
+		{"a FIFO for HEAD", "rm .git/HEAD; mkfifo .git/HEAD", ".git/HEAD is in the way"},
+		{"a FIFO for the index", "rm .git/index; mkfifo .git/index", ".git/index is in the way"},
+		{"a FIFO for the repository's ignore rules", "rm -f .git/info/exclude; mkfifo .git/info/exclude", ".git/info/exclude is in the way"},
+		{"a FIFO for the configuration", "rm .git/config; mkfifo .git/config", ".git/config is in the way"},
+		{"a FIFO for packed refs", "mkfifo .git/packed-refs", ".git/packed-refs is in the way"},
+		{"a FIFO for alternates", "mkfifo .git/objects/info/alternates", "alternates is in the way"},
+		{"another common folder", "echo ../x >.git/commondir", ""},
+		{"no HEAD", "rm .git/HEAD", ""},
+		{"a device for HEAD", "rm .git/HEAD; ln -s /dev/zero .git/HEAD", ""},
+		{"a device for the index", "rm .git/index; ln -s /dev/zero .git/index", ""},
+		{"a device for the configuration", "rm .git/config; ln -s /dev/zero .git/config", ""},
+		{"a rule that takes years", "echo '*a*a*a*a*a*a*a*a*a*a*a*b' >.gitignore; for i in $(seq 60); do : >$(printf '%0150d' $i | tr 0 a); done", "took too long"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put("a.txt", numbered(20, nil))
+			w.put("b.txt", "b\n")
+			w.ages("a.txt", "b.txt")
+			w.commits()
+			w.start()
+			e := w.opens()
+			w.plays(lines(shells("s", c.does+"; echo evil >>b.txt; echo evil >n.txt"))...)
+			turn := e.turn(nil)
+			require.Equal(t, sessions.TurnCompleted, turn.Status)
+			found := e.diffs()
+			require.Contains(t, found, "b.txt")
+			require.Contains(t, found, "n.txt")
+			require.Equal(t, "known", found["b.txt"].Baseline)
+			require.Contains(t, e.notices(turn.ID), c.told)
+
+			w.plays(lines(shells("s", "echo evil >>a.txt; echo evil >m.txt"))...)
+			turn = e.turn(nil)
+			require.Equal(t, sessions.TurnCompleted, turn.Status)
+			require.NotContains(t, e.notices(turn.ID), "is not looked for")
+			found = e.diffs()
+			require.Contains(t, found, "a.txt")
+			require.Contains(t, found, "m.txt")
+			require.Equal(t, "known", found["a.txt"].Baseline)
+
+			e.decides("diff/reject", obj{"path": "a.txt"})
+			e.decides("diff/reject", obj{"path": "b.txt"})
+			e.decides("diff/reject", obj{"path": "n.txt"})
+			require.Equal(t, numbered(20, nil), w.get("a.txt"))
+			require.Equal(t, "b\n", w.get("b.txt"))
+			require.Equal(t, "(absent)", w.get("n.txt"))
+		})
+	}
+}
+
+// TestCopyWithGitKeptFromItsWork has an agent put a FIFO in git's way in its copy, and a person one in the work tree. The turns
+// after that work in spite of the first, and end with what to do about the second.
+func TestCopyWithGitKeptFromItsWork(t *testing.T) {
+	w := newWorld(t)
+	w.put("a.txt", "a\n")
+	w.commits()
+	w.start()
+	e := w.opens()
+	s := e.isolates()
+	w.plays(lines(shells("s", "mkfifo .gitignore; echo x >>a.txt"))...)
+	e.ok(s)
+	w.plays(lines(shells("s", "echo y >>a.txt; echo n >n.txt"))...)
+	e.ok(s)
+	found := e.diffs()
+	require.Contains(t, found, "a.txt")
+	require.Contains(t, found, "n.txt")
+	w.makes("mkfifo .gitignore")
+	turn := e.turn(obj{"sessionId": s.ID})
+	require.Equal(t, sessions.TurnFailed, turn.Status)
+	require.Contains(t, turn.Error.Message, w.path(".gitignore")+" is in the way")
+	require.NoError(t, os.Remove(w.path(".gitignore")))
+	e.ok(s)
+	require.Equal(t, "a\nx\ny\ny\n", w.copied(s, "a.txt"))
+}

@@ -1,0 +1,148 @@
+package askgit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ErrTooLong is returned when git has not answered within a minute.
+var ErrTooLong = errors.New("git took too long; a rule in a .gitignore or .gitattributes file may keep it busy")
+
+// An InTheWay is returned where something stands in the place of a file that git reads, and git would wait for it or
+// read it without end: a FIFO, a device.
+type InTheWay struct{ Path string }
+
+func (e *InTheWay) Error() string {
+	return e.Path + " is in the way of git, because it is not a regular file; remove it"
+}
+
+const (
+	longest = time.Minute            // that git may take
+	calm    = 400 * time.Millisecond // after which somebody looks why it takes so long
+	looked  = 200_000                // entries of folders that are looked at then
+)
+
+// Blocked reports whether an error says that git cannot do its work because of what the repository or its work tree holds.
+func Blocked(err error) bool {
+	var way *InTheWay
+	return errors.As(err, &way) || errors.Is(err, ErrTooLong)
+}
+
+// watched runs git, and ends it when it takes too long or something is found that it must be waiting for. Work trees are large,
+// and git mostly fast: so that is looked for only when git is not.
+func (v *View) watched(ctx context.Context, dir, work string, run func(context.Context) ([]byte, error)) ([]byte, error) {
+	whole := ctx
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	found := make(chan error, 1)
+	defer time.AfterFunc(calm, func() {
+		if path := v.blocking(ctx, dir, work); path != "" {
+			found <- &InTheWay{path}
+			cancel()
+		}
+	}).Stop()
+	out, err := run(ctx)
+	if err == nil {
+		return out, nil
+	}
+	select {
+	case why := <-found:
+		return nil, why
+	default:
+	}
+	if whole.Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil, ErrTooLong
+	}
+	return out, err
+}
+
+// odd reports whether there is something at a path, also by way of links, that is neither a file nor a folder.
+func odd(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}
+
+// controls are the files of git's folder that it reads whatever it is asked.
+func (v *View) controls() (paths []string) {
+	for _, name := range []string{"HEAD", "index", "info/sparse-checkout"} {
+		paths = append(paths, filepath.Join(v.Dir, filepath.FromSlash(name)))
+	}
+	for _, name := range []string{"packed-refs", "shallow", "objects/info/alternates"} {
+		paths = append(paths, filepath.Join(v.Common, filepath.FromSlash(name)))
+	}
+	return paths
+}
+
+// unblocked returns an error if one of git's own files is none.
+func (v *View) unblocked() *InTheWay {
+	for _, path := range v.controls() {
+		if odd(path) {
+			return &InTheWay{path}
+		}
+	}
+	return nil
+}
+
+// blocking returns a path that keeps git from its work, or "".
+func (v *View) blocking(ctx context.Context, dir, work string) (found string) {
+	names := []string{"objects/pack"}
+	if !v.alone {
+		if way := v.unblocked(); way != nil {
+			return way.Path
+		}
+		names = append(names, "refs", "objects/info")
+	}
+	for _, name := range names {
+		if found = oddBelow(ctx, filepath.Join(v.Common, filepath.FromSlash(name)), func(string) bool { return true }); found != "" {
+			return found
+		}
+	}
+	rules := func(name string) bool { return strings.HasPrefix(name, ".git") }
+	for at := filepath.Dir(dir); inside(work, at); at = filepath.Dir(at) { // the rules of the folders above count too
+		for _, name := range []string{".gitignore", ".gitattributes"} {
+			if path := filepath.Join(at, name); odd(path) {
+				return path
+			}
+		}
+	}
+	return oddBelow(ctx, dir, rules)
+}
+
+// oddBelow returns a path below a folder that is neither a file nor a folder, of those whose names are to be looked at; "" if
+// there is none.
+func oddBelow(ctx context.Context, dir string, look func(name string) bool) (found string) {
+	entries := 0
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if entries++; entries > looked || ctx.Err() != nil {
+			return fs.SkipAll
+		}
+		switch {
+		case err != nil:
+			return nil // what cannot be looked at
+		case d.IsDir() && d.Name() == ".git" && path != dir:
+			return fs.SkipDir
+		case !d.IsDir() && !d.Type().IsRegular() && look(d.Name()) && odd(path):
+			found = path
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+// regular returns an error for an open file that is none, or is too large to be read.
+func regular(name string, info fs.FileInfo, most int64) error {
+	switch {
+	case !info.Mode().IsRegular():
+		return &InTheWay{name}
+	case info.Size() > most:
+		return fmt.Errorf("%s is not a file of at most %d KiB", name, most>>10)
+	}
+	return nil
+}
