@@ -30,7 +30,6 @@ func TestGitIsKeptFromItsWork(t *testing.T) {
 		{"a rule that takes years", "echo '*a*a*a*a*a*a*a*a*a*a*a*b' >.gitignore; for i in $(seq 60); do : >$(printf '%0150d' $i | tr 0 a); done", "took too long"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.put("a.txt", numbered(20, nil))
 			w.put("b.txt", "b\n")
