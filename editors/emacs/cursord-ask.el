@@ -41,12 +41,16 @@ In a copy, nothing changes in the project until you accept it."
                                (eq (plist-get one :trusted) t)))
             (plist-get (cursord-call ws :workspace/list nil) :workspaces)))
 
-(defun cursord--ask-trust (ws)
-  "Ask whether agents may work in WS; if not, it is a `user-error'."
-  (unless (yes-or-no-p (format "May the agent run commands and change files in %s? "
-                               (abbreviate-file-name (cursord-workspace-root ws))))
-    (user-error "Nothing was sent: M-x cursord-trust allows the agent to work here"))
-  (cursord-call ws :workspace/trust '(:trusted t)))
+(defun cursord--ask-trust (ws &optional path)
+  "Ask whether agents may work in WS; if not, it is a `user-error'.
+PATH is a folder beside it that is asked for instead."
+  (let ((path (and path (not (equal path (cursord-workspace-path ws))) path)))
+    (unless (yes-or-no-p (format "May the agent run commands and change files in %s? "
+                                 (or path (abbreviate-file-name (cursord-workspace-root ws)))))
+      (user-error (if path "Nothing was sent: without an argument, M-x cursord-add-directory adds no folder"
+                    "Nothing was sent: M-x cursord-trust allows the agent to work here")))
+    (cursord-call-host (cursord-workspace-host ws) :workspace/trust
+                       (list :workspace (or path (cursord-workspace-path ws)) :trusted t))))
 
 (defun cursord--start-turn (ws params started)
   "Start a turn in WS with PARAMS and return the answer.
@@ -67,7 +71,7 @@ called with the answer before anything is received that came behind it."
             (accept-process-output nil 0.02)))
         (pcase (cursord-error-kind failed)
           ((guard answer))
-          ("workspaceUntrusted" (cursord--ask-trust ws))
+          ("workspaceUntrusted" (cursord--ask-trust ws (plist-get (plist-get failed :data) :path)))
           ((and "disconnected" (guard (cl-plusp (cl-decf limit 15))) (guard (cursord-connection-to (cursord-workspace-host ws)))))
           (_ (user-error "%s" (cursord-error-text failed))))))
     answer))
@@ -78,7 +82,7 @@ It returns once the daemon has stored the turn; if it has not, that is an error.
   (when (string-blank-p prompt)
     (user-error "There is nothing to ask"))
   (require 'cursord-session)            ; it says when turns end
-  (let ((context (cursord-context ws prompt (or origin (cursord--origin-make))))
+  (let ((context (append (cursord-context ws prompt (or origin (cursord--origin-make))) (cursord-workspace-images ws)))
         (known (or new (cursord-workspace-chosen ws))))
     (cond (new (cursord-talk-with ws nil))
           ((not known)
@@ -96,6 +100,7 @@ It returns once the daemon has stored the turn; if it has not, that is an error.
                               ,@(cond ((or session made) (list :sessionId (or session made)))
                                       (t (cursord-workspace-next ws))))
                  (lambda (result)
+                   (setf (cursord-workspace-images ws) nil)
                    (let ((turn (plist-get result :turn)))
                      (puthash (plist-get turn :id) t (cursord-workspace-mine ws))
                      (unless session
@@ -111,11 +116,13 @@ It returns once the daemon has stored the turn; if it has not, that is an error.
 (defun cursord--make-session (ws)
   "Make a session of WS where its first turn could not, and return its id.
 Else return nil."
-  (when-let* ((isolation (cursord--next-isolation ws)))
-    (plist-get (plist-get (cursord-call ws :session/create
-                                        (plist-put (copy-sequence (cursord-workspace-next ws)) :isolation isolation))
-                          :session)
-               :id)))
+  (let ((isolation (cursord--next-isolation ws))
+        (next (copy-sequence (cursord-workspace-next ws))))
+    (when (or isolation (seq-some (lambda (key) (plist-member next key)) '(:sandbox :autoReview :addDirs)))
+      (plist-get (plist-get (cursord-call ws :session/create
+                                          (if isolation (plist-put next :isolation isolation) next))
+                            :session)
+                 :id))))
 
 ;;;; In the minibuffer
 

@@ -76,6 +76,14 @@
           ((eq state 'error) (propertize "error" 'face 'cursord-failed))
           (t "idle"))))
 
+(defun cursord--permits-word (of)
+  "What the agent of OF, a session or what a new one is to be, may do; or nil."
+  (let ((words (delq nil (list (pcase (plist-get of :sandbox) ("enabled" "sandbox") ("disabled" "no sandbox"))
+                               (and (eq (plist-get of :autoReview) t) "auto-review")
+                               (and (> (length (plist-get of :addDirs)) 0)
+                                    (format "+%d dir" (length (plist-get of :addDirs))))))))
+    (and words (string-join words " · "))))
+
 (defun cursord--chat-header ()
   "What is above a chat."
   (if-let* ((ws cursord-buffer-workspace))
@@ -94,6 +102,7 @@
                               (and mode (not (equal mode "agent")) mode)
                               (and (equal (if session (plist-get session :isolation) (cursord--next-isolation ws)) "copy")
                                    "in a copy")
+                              (cursord--permits-word (or session (cursord-workspace-next ws)))
                               (and (> hunks 0) (cursord-plural hunks "hunk"))
                               (and started (cursord--elapsed (float-time (time-subtract nil (date-to-time started)))))
                               (substitute-command-keys

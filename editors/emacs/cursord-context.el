@@ -116,10 +116,12 @@ That is a line, counted from 0, and UTF-16 units in it."
            (last (match-string 3 name)))
        (and (not (string-empty-p path))
             (file-exists-p (cursord-file ws path))
-            `(:kind "file" :path ,path
-                    ,@(and first (list :range (cursord--lines-range
-                                               (string-to-number first)
-                                               (string-to-number (or last first)))))))))))
+            (if (and (not first) (string-match-p "\\.\\(?:png\\|jpe?g\\|gif\\|webp\\)\\'" (downcase path)))
+                (list :kind "image" :path path)
+              `(:kind "file" :path ,path
+                      ,@(and first (list :range (cursord--lines-range
+                                                 (string-to-number first)
+                                                 (string-to-number (or last first))))))))))))
 
 (defun cursord-context (ws prompt origin)
   "The context that the tokens of PROMPT name in WS, a list; asked at ORIGIN.

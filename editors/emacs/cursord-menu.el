@@ -26,6 +26,7 @@
    ["Ask"
     ("SPC" "ask" cursord-ask)
     ("w" "write in a buffer" cursord-compose)
+    ("I" "add an image" cursord-add-image)
     ("c" "chat" cursord)
     ("k" "cancel" cursord-cancel)
     ("o" "what waits for me" cursord-next-attention)]
@@ -43,6 +44,9 @@
     ("m" "model" cursord-set-model)
     ("M" "mode" cursord-set-mode)
     ("i" "isolation" cursord-set-isolation)
+    ("b" "sandbox" cursord-set-sandbox)
+    ("R" "auto-review" cursord-set-auto-review)
+    ("d" "add a folder" cursord-add-directory)
     ("X" "delete one" cursord-delete-session)]
    ["Project"
     ("t" "trust" cursord-trust)

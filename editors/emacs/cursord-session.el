@@ -155,8 +155,9 @@ With a prefix argument ALL, end those of all sessions of the project."
 
 ;;;; Models, modes, isolation, trust
 
-(defun cursord--set (ws key value)
-  "Set KEY of the session that WS talks with, or of the next one, to VALUE."
+(defun cursord--set (ws key value &optional about)
+  "Set KEY of the session that WS talks with, or of the next one, to VALUE.
+ABOUT says what that means."
   (if (cursord-workspace-current ws)
       (let ((session (plist-get (cursord-call ws :session/update
                                               (list :sessionId (cursord-workspace-current ws) key value))
@@ -164,7 +165,9 @@ With a prefix argument ALL, end those of all sessions of the project."
         (puthash (plist-get session :id) session (cursord-workspace-sessions ws)))
     (setf (cursord-workspace-next ws) (plist-put (cursord-workspace-next ws) key value)))
   (force-mode-line-update t)
-  (cursord-say "%s: %s" (substring (symbol-name key) 1) value))
+  (if about
+      (cursord-say "In %s session %s" (if (cursord-workspace-current ws) "this" "the next") about)
+    (cursord-say "%s: %s" (substring (symbol-name key) 1) value)))
 
 ;;;###autoload
 (defun cursord-set-model (model)
@@ -204,6 +207,67 @@ until it is accepted.  A session stays where it is."
             (force-mode-line-update t)
             (cursord-say "in %s session the agent works in %s" (if (cursord-workspace-current ws) "this" "the next")
                          (if (equal isolation "copy") "a copy of the project" "the project")))))))
+
+;;;###autoload
+(defun cursord-set-sandbox (sandbox)
+  "Have the agent of this session run commands in its SANDBOX, or not.
+With \"enabled\", commands that the sandbox can hold run and others are denied.
+With \"default\" that is as the daemon is configured."
+  (interactive (list (completing-read "Sandbox: " '("enabled" "disabled" "default") nil t)))
+  (cursord--set (cursord-workspace-open) :sandbox sandbox
+                (pcase sandbox
+                  ("enabled" "commands that the sandbox can hold run, others are denied")
+                  ("disabled" "there is no sandbox for commands")
+                  (_ "the sandbox is as configured"))))
+
+;;;###autoload
+(defun cursord-set-auto-review (on)
+  "Have a classifier of the agent's decide on commands that would be denied.
+If ON is nil, as with a prefix argument, have none do that."
+  (interactive (list (not current-prefix-arg)))
+  (cursord--set (cursord-workspace-open) :autoReview (if on t :json-false)
+                (if on "a classifier of the agent decides on commands" "no classifier decides on commands")))
+
+;;;###autoload
+(defun cursord-add-directory (dir)
+  "Have the agent of this session work in DIR, too, a folder beside the project.
+What it changes there cannot be rejected.  With a prefix argument, take all
+such folders away."
+  (interactive (list (unless current-prefix-arg
+                       (read-directory-name "The agent may also work in: " nil nil t))))
+  (let* ((ws (cursord-workspace-open))
+         (has (append (plist-get (or (cursord-session ws) (cursord-workspace-next ws)) :addDirs) nil))
+         (path (and dir (directory-file-name (file-local-name (expand-file-name dir))))))
+    (cursord--set ws :addDirs (vconcat (and path (append has (list path))))
+                  (if path
+                      (format "the agent may also work in %s, where nothing can be rejected" path)
+                    "the agent works in no other folder"))))
+
+;;;###autoload
+(defun cursord-add-image (file)
+  "Have the image in FILE go with the next prompt.
+With a prefix argument, it is the image in the clipboard."
+  (interactive (list (unless current-prefix-arg
+                       (read-file-name "Image: " nil nil t))))
+  (let* ((ws (cursord-workspace-open))
+         (bytes (cond ((not file)
+                       (or (seq-some (lambda (type) (gui-get-selection 'CLIPBOARD type)) '(image/png image/jpeg))
+                           (user-error "There is no image in the clipboard")))
+                      ((or (cursord-workspace-host ws) (file-remote-p file))
+                       ;; The daemon may not see that file.
+                       (with-temp-buffer
+                         (set-buffer-multibyte nil)
+                         (insert-file-contents-literally file)
+                         (buffer-string))))))
+    (when (and bytes (> (string-bytes bytes) (* 11 1024 1024)))
+      (user-error "The image is too large to be sent: save it where the agent is, and name the file"))
+    (setf (cursord-workspace-images ws)
+          (append (cursord-workspace-images ws)
+                  (list (if bytes
+                            (list :kind "image" :data (base64-encode-string (encode-coding-string bytes 'binary) t))
+                          (list :kind "image" :path (expand-file-name file))))))
+    (let ((n (length (cursord-workspace-images ws))))
+      (cursord-say "%s with the next prompt" (if (= n 1) "1 image goes" (format "%d images go" n))))))
 
 ;;;###autoload
 (defun cursord-trust (&optional withdraw)

@@ -185,7 +185,9 @@ Its name is ID."
 (defun cursord--prompt-text (turn)
   "What was asked in TURN, as it is shown."
   (concat (propertize "## You" 'face 'cursord-heading 'cursord-prompt t) "\n\n"
-          (propertize (string-trim-right (plist-get turn :prompt)) 'face 'cursord-prompt)))
+          (propertize (string-trim-right (plist-get turn :prompt)) 'face 'cursord-prompt)
+          (mapconcat (lambda (image) (propertize (format "\n[image: %s]" image) 'face 'cursord-note))
+                     (plist-get turn :images))))
 
 (defun cursord-transcript-turn (tr turn)
   "Show TURN as it is now in TR, whose buffer is current."

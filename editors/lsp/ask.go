@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"crypto/rand"
+	"errors"
 	"sort"
 
 	"cursord/rpc"
@@ -37,6 +38,14 @@ func (s *Server) newPrompt(w *workspace, t *target, context []rpc.Context) *prom
 		Workspace: w.path, SessionID: w.session, Prompt: t.Prompt, Context: context, TurnID: "lsp-" + rand.Text(),
 		Mode: modeOf(t.Mode),
 	}
+	settings := &s.client.settings
+	if settings.Sandbox != "" {
+		p.params.Sandbox = &settings.Sandbox
+	}
+	p.params.AutoReview = settings.AutoReview
+	if settings.AddDirs != nil {
+		p.params.AddDirs = &settings.AddDirs
+	}
 	if t.New {
 		p.params.SessionID, w.opening = "", nil
 	}
@@ -47,11 +56,11 @@ func (s *Server) newPrompt(w *workspace, t *target, context []rpc.Context) *prom
 		p.params.Model = &t.Model
 	}
 	if p.params.SessionID == "" {
-		if settings := s.client.settings; p.params.Model == nil && settings.Model != "" {
+		if p.params.Model == nil && settings.Model != "" {
 			p.params.Model = &settings.Model
 		}
 		if p.params.Mode == nil {
-			p.params.Mode = modeOf(s.client.settings.Mode)
+			p.params.Mode = modeOf(settings.Mode)
 		}
 	}
 	return p
@@ -117,7 +126,8 @@ func (s *Server) startTurn(p *prompt) {
 
 // refused takes why a turn does not begin.
 func (s *Server) refused(p *prompt, err error) {
-	if kindOf(err) == "workspaceUntrusted" {
+	// A folder beside the workspace is not asked about: that is to be trusted on its own, and the error says which.
+	if e := (*rpc.Error)(nil); errors.As(err, &e) && e.Data.Kind == "workspaceUntrusted" && e.Data.Field == "" {
 		s.askTrust(p)
 		return
 	}

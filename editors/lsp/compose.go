@@ -26,8 +26,8 @@ const (
 	// scissors separate the prompt from what is about it.
 	scissors = "# ------------------------ >8 ------------------------"
 	about    = `# Save to send (in Helix :wbc); an empty prompt is not sent. What is below the line above is not sent either, but
-# for its lines "file:", which say what the agent is to look at: change, remove or add some; a file named @like/this above
-# goes along, too. Lines of yours beginning with "session: new" and "mode: ask" or "mode: plan" do what they say.
+# for its lines "file:" and "image:", which say what the agent is to look at: change, remove or add some; a file named
+# @like/this above goes along, too. Lines of yours beginning with "session: new" and "mode: ask" or "mode: plan" do what they say.
 `
 )
 
@@ -240,6 +240,10 @@ func (s *Server) promptContext(w *workspace, t *target, lines []string) (list []
 			t.Mode = value
 		case "model":
 			t.Model = value
+		case "image":
+			if value != "" {
+				list = append(list, rpc.Context{Kind: "image", Path: &value})
+			}
 		case "file":
 			if value != "" {
 				list = append(list, s.fileContext(w, value))

@@ -44,6 +44,11 @@ type settings struct {
 	Model     string `json:"model,omitempty"`
 	Mode      string `json:"mode,omitempty"`
 
+	// What the agent may do, as turn/start has it; what is missing is as the session, or the daemon, is set.
+	Sandbox    string   `json:"sandbox,omitempty"`
+	AutoReview *bool    `json:"autoReview,omitempty"`
+	AddDirs    []string `json:"addDirs,omitempty"`
+
 	// Completion has an editor that cannot be told where there is something to complete ask everywhere.
 	Completion bool `json:"completion,omitempty"`
 	// LiveTranscript has the transcript's document changed while a turn runs, and not its file alone.
@@ -238,6 +243,15 @@ func (s *Server) configure(now settings) {
 	}
 	if now.Mode != "" {
 		s.client.settings.Mode = now.Mode
+	}
+	if now.Sandbox != "" {
+		s.client.settings.Sandbox = now.Sandbox
+	}
+	if now.AutoReview != nil {
+		s.client.settings.AutoReview = now.AutoReview
+	}
+	if now.AddDirs != nil {
+		s.client.settings.AddDirs = now.AddDirs
 	}
 	if now.LiveTranscript {
 		s.client.settings.LiveTranscript = true

@@ -184,6 +184,53 @@
             (cursord-test-until "what is said" (equal "none" (plist-get (cursord-workspace-next ws) :isolation)))
             (should (equal before (cursord-workspace-current ws)))))))))
 
+(ert-deftest cursord-test-permits ()
+  "What the agent may do is chosen for the next session, and for one that there is; images go along once."
+  (cursord-test-with-world
+    (let* ((cursord-show-chat-on-ask nil)
+           (ws (cursord-workspace-open))
+           (beside (file-truename (make-temp-file "beside" t)))
+           (said (lambda ()
+                   (with-temp-buffer
+                     (insert-file-contents (getenv "CURSORD_FAKE_LOG"))
+                     (goto-char (point-max))
+                     (forward-line -1)
+                     (json-parse-buffer :object-type 'plist)))))
+      (cursord-test-put "shot.png" "GIF89a, whatever its name is")
+      (cursord-test-put "anim.gif" "GIF89a")
+      (setq cursord-test-answers '(t t))
+      (cursord-talk-with ws nil)
+      (cursord-set-sandbox "enabled")
+      (cursord-set-auto-review t)
+      (cursord-add-directory beside)
+      (cursord-add-image (cursord-test-file "anim.gif"))
+      (cursord-test-turn ws "see @shot.png")
+      (let* ((run (funcall said))
+             (args (append (plist-get run :args) nil)))
+        (should (equal "enabled" (cadr (member "--sandbox" args))))
+        (should (member "--auto-review" args))
+        (should (equal beside (cadr (member "--add-dir" args))))
+        (should (string-search "shot.png\" />" (plist-get run :prompt)))
+        (should (string-search "anim.gif\" />" (plist-get run :prompt))))
+      (should (equal "sandbox · auto-review · +1 dir" (cursord--permits-word (cursord-session ws))))
+      (cursord-set-sandbox "default")
+      (cursord-set-auto-review nil)
+      (cursord-add-directory nil)
+      (cursord-test-turn ws "again")
+      (let* ((run (funcall said))
+             (args (append (plist-get run :args) nil)))
+        (should-not (seq-intersection '("--sandbox" "--auto-review" "--add-dir") args))
+        (should-not (string-search "<image" (plist-get run :prompt))))
+      (delete-directory beside))))
+
+(ert-deftest cursord-test-refused-call ()
+  "Why a call was refused is seen without unfolding."
+  (cursord-test-with-world
+    (let* ((cursord-show-chat-on-ask nil)
+           (ws (cursord-workspace-open)))
+      (should (equal "✗ npm test (rejected: refused by policy)\n  │ refused by policy"
+                     (cursord--tool-text ws '(:status "rejected" :tool (:title "npm test" :error "refused by policy"))))))))
+
 (ert-deftest cursord-test-compose ()
   "What is written stays until it is sent; earlier prompts come back."
   (cursord-test-with-world

@@ -240,7 +240,9 @@ function M.send(ws, prompt, opts)
   if opts.new then
     M.switch(ws)
   end
+  local images = require('cursord.images').take(ws)
   local all = vim.list_extend(vim.list_extend({}, opts.context or {}), more)
+  vim.list_extend(all, images)
   local function start()
     local fresh = not ws.current
     if fresh and entering[ws] and not opts.new then
@@ -261,8 +263,11 @@ function M.send(ws, prompt, opts)
       end
       if result and fresh then
         enter(ws, result)
-      elseif not result and opts.failed then
-        opts.failed()
+      elseif not result then
+        require('cursord.images').give_back(ws, images)
+        if opts.failed then
+          opts.failed()
+        end
       end
       local waiting = fresh and entering[ws] or {}
       entering[ws] = not fresh and entering[ws] or nil
@@ -327,11 +332,17 @@ function M.winbar()
           mode = ws.next_mode or 'agent',
           model = ws.next_model,
           isolation = turns.isolation(ws),
+          sandbox = ws.next_permits.sandbox,
+          autoReview = ws.next_permits.autoReview,
+          addDirs = ws.next_permits.addDirs,
         }
       local about = {}
       for _, text in ipairs({
         of.isolation == 'copy' and 'in a copy' or '',
         of.mode ~= 'agent' and of.mode or '',
+        of.sandbox == 'enabled' and 'sandbox' or of.sandbox == 'disabled' and 'no sandbox' or '',
+        of.autoReview and 'auto-review' or '',
+        of.addDirs and #of.addDirs > 0 and ('+%d dir'):format(#of.addDirs) or '',
         of.model or '',
         require('cursord.status').text(ws),
       }) do

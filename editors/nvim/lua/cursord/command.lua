@@ -246,6 +246,45 @@ local subs = {
       require('cursord.picker').isolation(args.ws, args.rest ~= '' and args.rest or nil)
     end,
   },
+  sandbox = {
+    rest = true,
+    complete = { 'enabled', 'disabled', 'default' },
+    run = function(args)
+      require('cursord.picker').permit(args.ws, 'sandbox', args.rest ~= '' and args.rest or nil)
+    end,
+  },
+  autoreview = {
+    rest = true,
+    complete = { 'on', 'off' },
+    run = function(args)
+      require('cursord.picker').permit(args.ws, 'autoReview', args.rest ~= '' and args.rest or nil)
+    end,
+  },
+  adddir = {
+    bang = true,
+    rest = true,
+    complete = function(lead)
+      return vim.fn.getcompletion(lead, 'dir')
+    end,
+    run = function(args)
+      require('cursord.picker').add_dir(args.ws, args.rest ~= '' and args.rest or nil, args.bang)
+    end,
+  },
+  image = {
+    bang = true,
+    rest = true,
+    complete = function(lead)
+      return vim.fn.getcompletion(lead, 'file')
+    end,
+    run = function(args)
+      local images = require('cursord.images')
+      if args.bang then
+        images.clear(args.ws)
+      else
+        images.add(args.ws, args.rest ~= '' and vim.fn.expand(args.rest) or nil)
+      end
+    end,
+  },
   trust = {
     run = function(args)
       rpc.request('workspace/trust', { workspace = args.ws.root, trusted = true }, function(err)

@@ -174,7 +174,13 @@ function M.expand(ws, prompt, origin)
       else
         local path, first, last = name:match('^(.-):(%d+)%-?(%d*)$')
         path = path or name
-        if vim.uv.fs_stat(vim.fs.joinpath(ws.root, path)) then
+        if
+          not first
+          and require('cursord.images').is_image(path)
+          and vim.uv.fs_stat(vim.fs.joinpath(ws.root, path))
+        then
+          context[#context + 1] = { kind = 'image', path = path }
+        elseif vim.uv.fs_stat(vim.fs.joinpath(ws.root, path)) then
           local from = tonumber(first)
           context[#context + 1] = {
             kind = 'file',

@@ -188,4 +188,106 @@ function M.isolation(ws, isolation)
   end)
 end
 
+--- Sets what the agent may do in the session that is talked with, or in the next one.
+--- @param key 'sandbox'|'autoReview'|'addDirs'
+--- @param value any
+--- @param about string what that means
+local function permit(ws, key, value, about)
+  local session = ws:session()
+  if not session then
+    ws.next_permits[key] = value
+    rpc.say('in the next session ' .. about)
+    return vim.cmd.redrawstatus({ bang = true })
+  end
+  rpc.request('session/update', { sessionId = session.id, [key] = value }, function(err)
+    if err then
+      rpc.say_error(err)
+    else
+      rpc.say('in this session ' .. about)
+    end
+  end)
+end
+
+local permits = {
+  sandbox = {
+    prompt = 'Commands of the agent: ',
+    { 'enabled', 'enabled', 'commands that the sandbox can hold run, others are denied' },
+    { 'disabled', 'disabled', 'there is no sandbox for commands' },
+    { 'default', 'default', 'the sandbox is as configured' },
+  },
+  autoReview = {
+    prompt = 'What would be denied: ',
+    { 'on', true, 'a classifier of the agent decides on commands' },
+    { 'off', false, 'no classifier decides on commands' },
+  },
+}
+
+--- @param key 'sandbox'|'autoReview'
+--- @return string[]
+function M.permit_choices(key)
+  return vim.tbl_map(function(choice)
+    return choice[1]
+  end, { unpack(permits[key]) })
+end
+
+--- Chooses whether commands run in the agent's sandbox, or whether a classifier decides on them.
+--- @param ws cursord.Workspace
+--- @param key 'sandbox'|'autoReview'
+--- @param name? string
+function M.permit(ws, key, name)
+  if not name then
+    local choose = {
+      prompt = permits[key].prompt,
+      format_item = function(choice)
+        return ('%s: %s'):format(choice[1], choice[3])
+      end,
+    }
+    return vim.ui.select({ unpack(permits[key]) }, choose, function(choice)
+      if choice then
+        M.permit(ws, key, choice[1])
+      end
+    end)
+  end
+  for _, choice in ipairs(permits[key]) do
+    if choice[1] == name then
+      return ws:choose(function()
+        permit(ws, key, choice[2], choice[3])
+      end)
+    end
+  end
+  local names = table.concat(M.permit_choices(key), ', ')
+  rpc.say(('%q is none of %s'):format(name, names), vim.log.levels.ERROR)
+end
+
+--- Has the agent work in one more folder beside the workspace, or in none of them any more.
+--- @param ws cursord.Workspace
+--- @param dir? string
+--- @param none boolean
+function M.add_dir(ws, dir, none)
+  if none then
+    return ws:choose(function()
+      permit(ws, 'addDirs', {}, 'the agent works in no other folder')
+    end)
+  elseif not dir then
+    local ask = { prompt = 'The agent may also work in: ', completion = 'dir' }
+    return vim.ui.input(ask, function(answer)
+      if answer and answer ~= '' then
+        M.add_dir(ws, answer, false)
+      end
+    end)
+  end
+  dir = vim.fs.normalize(vim.fn.fnamemodify(vim.fn.expand(dir), ':p'))
+  dir = #dir > 1 and dir:gsub('/+$', '') or dir
+  ws:choose(function()
+    local session = ws:session()
+    local dirs = session and session.addDirs or ws.next_permits.addDirs or {}
+    permit(
+      ws,
+      'addDirs',
+      vim.list_extend(vim.list_extend({}, dirs), { dir }),
+      ('the agent may also work in %s, where nothing can be rejected'):format(dir)
+    )
+  end)
+end
+
 return M

@@ -203,6 +203,9 @@ function Transcript:turn(turn)
   if not head then
     self.turns[turn.id] = order
     local lines = vim.split(turn.prompt, '\n', { plain = true })
+    for _, image in ipairs(turn.images or {}) do
+      lines[#lines + 1] = ('[image: %s]'):format(image)
+    end
     self:insert('prompt ' .. turn.id, order .. ' !', vim.list_extend({ '## You', '' }, lines))
     head = self:insert(turn.id, order .. ' "', { '## Cursor' })
     for _, item in ipairs(self.orphans[turn.id] or {}) do

@@ -22,20 +22,22 @@ end
 
 --- Asks whether the agent may work in a workspace.
 --- @param ws cursord.Workspace
+--- @param path? string a folder beside it that is asked for
 --- @param answered fun(trusted: boolean)
-local function ask_trust(ws, answered)
+local function ask_trust(ws, path, answered)
+  path = path or ws.root
   api.nvim_exec_autocmds('User', {
     pattern = 'CursordQuestion',
     modeline = false,
-    data = { kind = 'trust', workspace = ws.root },
+    data = { kind = 'trust', workspace = path },
   })
   vim.ui.select({ 'Trust it', 'Not now' }, {
-    prompt = ('May the agent run commands and change files in %s?'):format(ws.root),
+    prompt = ('May the agent run commands and change files in %s?'):format(path),
   }, function(choice)
     if choice ~= 'Trust it' then
       return answered(false)
     end
-    rpc.request('workspace/trust', { workspace = ws.root, trusted = true }, function(err)
+    rpc.request('workspace/trust', { workspace = path, trusted = true }, function(err)
       if err then
         rpc.say_error(err)
       end
@@ -53,7 +55,7 @@ local function start(ws, params, done, again)
     if not err then
       done(result)
     elseif kind == 'workspaceUntrusted' then
-      ask_trust(ws, function(trusted)
+      ask_trust(ws, err.data.path, function(trusted)
         if trusted then
           start(ws, params, done)
         else
@@ -70,7 +72,7 @@ local function start(ws, params, done, again)
   end)
 end
 
---- Starts a turn: of params' session, or of a new one that is as isolated as was chosen. Without a result it could not be
+--- Starts a turn: of params' session, or of a new one that is as isolated, and may do, as was chosen. Without a result it could not be
 --- started; the person has been told why.
 --- @param ws cursord.Workspace
 --- @param params table those of turn/start
@@ -78,23 +80,24 @@ end
 function M.start(ws, params, done)
   params = vim.tbl_extend('error', params, { turnId = new_id() })
   local isolation = M.isolation(ws)
-  if params.sessionId or not isolation then
+  if params.sessionId or not isolation and vim.tbl_isempty(ws.next_permits) then
     return start(ws, params, done)
   end
-  rpc.request('session/create', {
+  local session = vim.tbl_extend('error', {
     workspace = ws.root,
     isolation = isolation,
     model = params.model,
     mode = params.mode,
-  }, function(err, made)
+  }, ws.next_permits)
+  rpc.request('session/create', session, function(err, made)
     if err then
       rpc.say_error(err)
       return done()
     end
-    local session = made.session.id
-    start(ws, vim.tbl_extend('error', params, { sessionId = session }), function(result)
+    local id = made.session.id
+    start(ws, vim.tbl_extend('error', params, { sessionId = id }), function(result)
       if not result then
-        rpc.request('session/delete', { sessionId = session }, function() end)
+        rpc.request('session/delete', { sessionId = id }, function() end)
       end
       done(result)
     end)

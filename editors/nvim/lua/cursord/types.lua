@@ -8,6 +8,9 @@
 --- @field model? string
 --- @field mode 'agent'|'ask'|'plan'
 --- @field isolation 'none'|'copy'
+--- @field sandbox? 'enabled'|'disabled'
+--- @field autoReview? boolean
+--- @field addDirs? string[]
 --- @field state 'idle'|'queued'|'running'
 --- @field turns integer
 --- @field updatedAt string
@@ -17,6 +20,7 @@
 --- @field id string
 --- @field sessionId string
 --- @field prompt string
+--- @field images? string[]
 --- @field status 'queued'|'running'|'completed'|'failed'|'cancelled'|'interrupted'
 --- @field error? { kind: string, message: string, hint?: string }
 --- @field background? string[] commands in the background that it only waits for

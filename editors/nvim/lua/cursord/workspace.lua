@@ -15,6 +15,7 @@ local rpc = require('cursord.rpc')
 --- @field next_model? string for a new session
 --- @field next_mode? string for a new session
 --- @field next_isolation? 'none'|'copy' for a new session
+--- @field next_permits { sandbox?: string, autoReview?: boolean, addDirs?: string[] } for a new session
 --- @field mine table<string, true> turns that were started here
 --- @field decisions integer how many are on their way
 --- @field ready boolean the snapshot has been asked for and answered
@@ -108,7 +109,7 @@ function M.open(buf)
   local root = M.root_of(buf)
   local ws = all[root]
   if not ws then
-    ws = setmetatable({ root = root, mine = {}, decisions = 0 }, Workspace)
+    ws = setmetatable({ root = root, mine = {}, next_permits = {}, decisions = 0 }, Workspace)
     ws:forget()
     all[root] = ws
     require('cursord.attach')

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLSPPermits sets by the editor's options what the agent may do, and has an image go along by a line of the prompt's file. A
+// folder beside the workspace that nobody trusts is told, and not asked for without end.
+func TestLSPPermits(t *testing.T) {
+	w := newWorld(t)
+	lib := w.folder("lib")
+	w.put("shot.png", pngBytes)
+	w.start()
+	e := w.opens()
+	c := w.lsp(modern(), obj{"sandbox": "enabled", "autoReview": true, "addDirs": []string{lib}})
+	mark := c.mark()
+	c.does("cursord.ask", "not yet")
+	c.hearsAfter(mark, "window/showMessage", lib+" is not trusted")
+	require.Empty(t, w.runs())
+	e.trusts(lib)
+	mark = c.mark()
+	c.does("cursord.compose")
+	uri, _ := c.shown(mark, "PROMPT.md")
+	file := strings.TrimPrefix(uri, "file://")
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, []byte("look"+string(raw)+"# image: shot.png\n"), 0o600))
+	c.hearsAfter(mark, "window/showMessage", "done")
+	require.Equal(t, []string{"--sandbox=enabled", "--auto-review", "--add-dir=" + lib}, w.permitArgs())
+	require.Contains(t, w.prompted(), `<image path="`+w.path("shot.png")+`" />`)
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/sessions"
+)
+
+// TestNvimChoosesPermits sets what the agent may do, by command and by choice, for the next session and for one that there
+// is, and has images go along.
+func TestNvimChoosesPermits(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		lib := w.folder("lib")
+		w.put("f", "text\n")
+		w.put("shot.png", pngBytes)
+		w.put("with space.gif", gifBytes)
+		w.put("not.png", "text")
+		w.start()
+		e := w.joins()
+		e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
+		e.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
+		n := w.neovim(t, bin, picks+"\nvim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		say := func(text string) {
+			n.t.Helper()
+			n.until(text, "return said[#said] and said[#said].text == ...", text)
+		}
+		n.lua("pick = 'enabled'")
+		n.ex("Cursord sandbox")
+		say("cursord: in the next session commands that the sandbox can hold run, others are denied")
+		n.ex("Cursord autoreview on")
+		say("cursord: in the next session a classifier of the agent decides on commands")
+		n.ex("Cursord adddir ../lib")
+		say("cursord: in the next session the agent may also work in " + lib + ", where nothing can be rejected")
+		n.ex("Cursord image with\\ space.gif")
+		say("cursord: 1 image goes with the next prompt")
+		n.lua("pick = 'Trust it'")
+		n.ex("Cursord ask look at @shot.png")
+		say("cursord: done")
+		require.Equal(t, "May the agent run commands and change files in "+lib+"?", n.lua("return shown[#shown].prompt"))
+		require.Equal(t, []string{"--sandbox=enabled", "--auto-review", "--add-dir=" + lib}, w.permitArgs())
+		require.Contains(t, w.prompted(), `<image path="`+w.path("shot.png")+`" />`)
+		require.Contains(t, w.prompted(), `<image path="`+w.path("with space.gif")+`" />`)
+
+		// It is the session's.
+		n.ex("Cursord sandbox default")
+		say("cursord: in this session the sandbox is as configured")
+		n.ex("Cursord autoreview off")
+		say("cursord: in this session no classifier decides on commands")
+		n.ex("Cursord adddir!")
+		say("cursord: in this session the agent works in no other folder")
+		n.lua("said = {}")
+		n.ex("Cursord ask again")
+		say("cursord: done")
+		require.Empty(t, w.permitArgs())
+		require.NotContains(t, w.prompted(), "<image")
+		require.Len(t, w.runs(), 2)
+
+		require.Equal(t, []any{"enabled", "disabled", "default"}, n.lua("return vim.fn.getcompletion('Cursord sandbox ', 'cmdline')"))
+		n.quiet()
+		n.ex("Cursord sandbox on")
+		say(`cursord: "on" is none of enabled, disabled, default`)
+		n.ex("Cursord image none.png")
+		n.until("a complaint", "return said[#said].text:find('none.png cannot be read', 1, true) ~= nil")
+	})
+}
+
+// TestNvimTellsWhatWasDenied shows the reason beside a call that was refused, unfolded.
+func TestNvimTellsWhatWasDenied(t *testing.T) {
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := newWorld(t)
+		w.plays(`{"fake":"shell","command":"npm test","ask":true}`, `{"type":"result","subtype":"success","result":"done"}`)
+		w.put("f", "text\n")
+		w.start()
+		e := w.opens()
+		n := w.neovim(t, bin, "", "f")
+		n.ex("Cursord chat")
+		n.ex("Cursord ask test it")
+		for _, part := range []string{"✗ npm test (rejected: refused by policy)", "1 command was denied: npm test"} {
+			n.until(part, "local t = (function() "+transcript+" end)() return t and t:find(..., 1, true) ~= nil", part)
+		}
+		require.Equal(t, sessions.TurnCompleted, e.until("the end", func(n told) bool { return n.Turn != nil && n.Turn.Status.Final() }).Turn.Status)
+		n.quiet()
+	})
+}
