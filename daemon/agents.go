@@ -119,8 +119,12 @@ func (d *Daemon) AgentModels(ctx context.Context, a Asker, env []string) ([]Mode
 	if ctx.Err() != nil {
 		return nil, &Error{Kind: KindCancelled, Message: "cancelled"}
 	}
-	if failed := (*agent.RunError)(nil); errors.As(err, &failed) && failed.Kind == string(KindAgentNotLoggedIn) {
-		return nil, &Error{Kind: KindAgentNotLoggedIn, Message: "the agent could not list its models: " + failed.Message, Hint: failed.Hint}
+	if failed := (*agent.RunError)(nil); errors.As(err, &failed) {
+		kind := KindAgentFailed
+		if failed.Kind == string(KindAgentNotLoggedIn) {
+			kind = KindAgentNotLoggedIn
+		}
+		return nil, &Error{Kind: kind, Message: "the agent could not list its models: " + failed.Message, Hint: failed.Hint}
 	}
 	if err != nil {
 		return nil, errorf(KindAgentFailed, "the agent could not list its models: %v", err)

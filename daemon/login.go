@@ -104,9 +104,13 @@ func (l *logins) find(ctx context.Context, p agent.Program, key loginKey) login 
 		what = "CURSOR_API_KEY is set"
 	}
 	found := login{state: "unknown", account: account.Name, message: what + ", and no answer of Cursor's server confirms it: " + err.Error()}
-	// Whether the agent shows its models to an API key alone is not known.
-	if failed := (*agent.RunError)(nil); errors.As(err, &failed) && failed.Kind == string(KindAgentNotLoggedIn) && !account.APIKey {
+	failed := (*agent.RunError)(nil)
+	switch {
+	case !errors.As(err, &failed):
+	case failed.Kind == string(KindAgentNotLoggedIn) && !account.APIKey: // whether an API key alone shows the models is not known
 		found.state, found.message = "notLoggedIn", "there is a token, and Cursor's server refuses it: "+hintLogin
+	case failed.Hint != "":
+		found.message += ": " + failed.Hint
 	}
 	return found
 }

@@ -68,3 +68,28 @@ func TestFailuresOfBuilds(t *testing.T) {
 	}
 	audit(t, e.all())
 }
+
+// TestModelsThatCannotBeListed is an agent that lists no models and calls that a success, and one whose login has run out.
+func TestModelsThatCannotBeListed(t *testing.T) {
+	for _, tt := range []struct {
+		env, kind, says, hint string
+		state                 string
+	}{
+		{"CURSORD_FAKE_MODELS=none", "agentFailed", "No models available", "plan", "unknown"},
+		{"CURSORD_FAKE_STATUS=expired", "agentNotLoggedIn", "not logged in", "cursor-agent login", "notLoggedIn"},
+	} {
+		t.Run(tt.env, func(t *testing.T) {
+			w := newWorld(t)
+			w.start(tt.env, "CURSORD_FAKE_BUILD=2026.09.28")
+			e := w.opens()
+			failed := e.fails("agent/models", nil)
+			require.Equal(t, tt.kind, string(failed.Data.Kind))
+			require.Contains(t, failed.Message, tt.says)
+			require.Contains(t, failed.Data.Hint, tt.hint)
+			var status struct{ State, Message string }
+			e.must("agent/status", nil, &status)
+			require.Equal(t, tt.state, status.State)
+			require.Contains(t, status.Message, tt.hint)
+		})
+	}
+}
