@@ -3,6 +3,7 @@ package daemon
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"cursord/agent"
@@ -96,18 +97,21 @@ func (d *Daemon) places() []placing {
 // look looks for the agent without running anything.
 func (d *Daemon) look() (agent.Found, string, error) { return d.lookBy(d.finder.Look) }
 
-// lookBy returns the first program in the agent's places that is not known not to work, else the first one. Its errors are
-// those of the first place.
+// lookBy returns the first program in the agent's places that is not known not to work, else the first one, and all that was
+// not taken for it on the way. Its errors are those of the first place.
 func (d *Daemon) lookBy(find func(agent.Place) (agent.Found, error)) (found agent.Found, by string, err error) {
+	var others []agent.NotTaken
 	for i, p := range d.places() {
 		f, fErr := find(p.Place)
-		switch {
-		case i == 0:
+		for _, other := range f.NotTaken {
+			if !slices.ContainsFunc(others, func(o agent.NotTaken) bool { return o.Path == other.Path }) {
+				others = append(others, other)
+			}
+		}
+		if i == 0 || fErr == nil && (err != nil || d.finder.Broken(found.Path) && !d.finder.Broken(f.Path)) {
 			found, by, err = f, p.by, fErr
-		case fErr == nil && (err != nil || d.finder.Broken(found.Path) && !d.finder.Broken(f.Path)):
-			f.NotTaken = append(found.NotTaken, f.NotTaken...)
-			found, by, err = f, p.by, nil
 		}
 	}
+	found.NotTaken = others
 	return found, by, err
 }

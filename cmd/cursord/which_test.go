@@ -134,6 +134,15 @@ func TestAnotherVendorsAgent(t *testing.T) {
 	require.Contains(t, string(out), grok+" was not taken for cursor-agent: its --version says \"grok 0.4.1\"")
 	require.Contains(t, string(out), "problem: cursor-agent is not installed")
 
+	// The same, where only the client has it on its PATH.
+	elsewhere := newWorld(t)
+	elsewhere.start("PATH="+systemPath, "CURSORD_AGENT=")
+	doctor = elsewhere.command("doctor")
+	doctor.Env = append(doctor.Env, "CURSORD_AGENT=", "PATH="+filepath.Dir(mustLook(t, "cursord"))+":"+systemPath+":"+filepath.Dir(grok))
+	out, err = doctor.CombinedOutput()
+	require.Error(t, err)
+	require.Equal(t, 1, strings.Count(string(out), grok+" was not taken for cursor-agent"), "%s", out)
+
 	ours := w.program("cursor/agent", w.fake())
 	w.joins().must("initialize", obj{"environment": obj{"path": filepath.Dir(grok) + ":" + filepath.Dir(ours)}}, nil)
 	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
@@ -142,7 +151,7 @@ func TestAnotherVendorsAgent(t *testing.T) {
 	require.Equal(t, ours, a.Path)
 	ran, err := os.ReadFile(filepath.Join(w.dir, "grok-ran"))
 	require.NoError(t, err)
-	require.LessOrEqual(t, bytes.Count(ran, []byte("started")), 1, "it is asked once")
+	require.LessOrEqual(t, bytes.Count(ran, []byte("started")), 2, "each daemon asks it once")
 }
 
 // turnOrFailure starts a turn that has to fail and returns why.
