@@ -1,0 +1,66 @@
+package daemon
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+
+	"cursord/sessions"
+)
+
+// An exported session is a file of JSON lines: the header, the session, each turn followed by its items, and the end.
+
+// ExportHeader is the first line of an exported session.
+type ExportHeader struct {
+	Cursord string `json:"cursord"` // "session"
+	Version int    `json:"version"` // 1
+}
+
+// An ExportLine is any of the others; one of its fields is set.
+type ExportLine struct {
+	Session *sessions.Session `json:"session,omitempty"`
+	ExportPart
+	End *ExportEnd `json:"end,omitempty"`
+}
+
+// An ExportEnd is the last line, without which a file was cut off. It counts what the file has.
+type ExportEnd struct {
+	Turns int `json:"turns"`
+	Items int `json:"items"`
+}
+
+const (
+	exportVersion = 1
+	importLineMax = 256 << 20
+)
+
+// cutOff says that a file is not all of what was exported, and how to take in what it has.
+func cutOff(has ExportEnd, format string, args ...any) error {
+	e := invalid("path", format, args...)
+	e.Hint = fmt.Sprintf("export the session again; or, for what is there, let the last line be %s", encode(ExportLine{End: &has}))
+	return e
+}
+
+// readLine returns the next line that is not blank, and whether it has its end.
+func readLine(r *bufio.Reader) (line []byte, whole bool, err error) {
+	for {
+		line, whole = nil, false
+		for {
+			part, err := r.ReadSlice('\n')
+			if len(line)+len(part) > importLineMax {
+				return nil, false, fmt.Errorf("longer than %d bytes", importLineMax)
+			}
+			line = append(line, part...)
+			if whole = err == nil; whole || err == io.EOF && len(line) > 0 {
+				break
+			}
+			if err != bufio.ErrBufferFull {
+				return nil, false, err
+			}
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return line, whole, nil
+		}
+	}
+}
