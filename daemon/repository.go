@@ -124,6 +124,7 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
 		}
 		files, within = append(files, list...), append(within, nested...)
 	}
+	files = append(files, s.hidden(ctx, kept, left)...)
 	files = s.control(files, kept)
 	s.mu.Lock()
 	defer s.mu.Unlock()

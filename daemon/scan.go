@@ -59,6 +59,8 @@ type leftOut struct {
 	git  string   // why git could not list the files; "" if it could
 	cut  bool     // not all folders could be listed
 
+	hidden []string // what is said of files that rules of the turn hide
+
 	made, gone []string // repositories within the workspace
 }
 

@@ -323,6 +323,7 @@ func (l leftOut) String() string {
 	if l.cut {
 		say = append(say, "not all folders could be listed within the limits; new files in the others are not listed for review")
 	}
+	say = append(say, l.hidden...)
 	for _, dir := range l.made {
 		say = append(say, fmt.Sprintf("a repository has come to %s; what is in it is not listed for review", shown(dir)))
 	}

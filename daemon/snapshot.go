@@ -39,16 +39,18 @@ type snapshot struct {
 	began    int64         // a moment of package clock
 	ready    chan struct{} // closed when it is taken, or takes too long to wait for
 
-	mu       sync.Mutex        // guards all below
-	repos    []repository      // the root's and those within; none: the folders were read, without git
-	files    map[string]*entry // what is there
-	dirs     map[string]inode  // folders that were there
-	whole    map[string]bool   // without git: folders of which all entries are in files and dirs; "." is the root
-	nested   map[string]bool   // folders for repositories within, of which nothing is known; whether there is one
-	reruled  bool              // what git ignores has changed since, or cannot be told any more
-	links    map[string]links  // of files that had several names when the turn began
-	long     map[string]bool   // paths that are too long to look at, and have been told or were there
-	cut      bool              // a walk has reached its limits, and that has been told
+	mu       sync.Mutex            // guards all below
+	repos    []repository          // the root's and those within; none: the folders were read, without git
+	files    map[string]*entry     // what is there
+	dirs     map[string]inode      // folders that were there
+	whole    map[string]bool       // without git: folders of which all entries are in files and dirs; "." is the root
+	nested   map[string]bool       // folders for repositories within, of which nothing is known; whether there is one
+	rules    map[string]ignoreFile // the ignore files that git listed, by their full names; nil if that is not known
+	hid      map[string]bool       // files that rules of the turn hide from git; whether they are listed all the same
+	reruled  bool                  // what git ignores has changed since, or cannot be told any more
+	links    map[string]links      // of files that had several names when the turn began
+	long     map[string]bool       // paths that are too long to look at, and have been told or were there
+	cut      bool                  // a walk has reached its limits, and that has been told
 	spool    spool
 	listed   bool   // files and dirs are what there was
 	ended    bool   // something may have been written since: what is not known now is not to be
@@ -112,6 +114,9 @@ func (s *snapshot) take(ctx context.Context) {
 	if why != "" {
 		give(why)
 		return
+	}
+	if len(list.repos) > 0 {
+		s.readRules(list.files, list.repos)
 	}
 	stats, names, all := filestat.AllLinked(len(list.files), func(i int) string { return s.full(list.files[i].path) }, func() bool { return ctx.Err() != nil })
 	if !all {

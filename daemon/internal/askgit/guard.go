@@ -104,6 +104,9 @@ func (v *View) objectsHere() error {
 	return nil
 }
 
+// Made reports whether a file is one of ours, which stands for one of the repository's.
+func (g *Guard) Made(name string) bool { return inside(g.Home, name) }
+
 // Lends returns what a copy of the repository may claim that borrows its objects: these, and what counts here.
 func (v *View) Lends() map[string]bool {
 	lent := map[string]bool{borrows(v.Objects()): true}

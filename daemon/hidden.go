@@ -1,0 +1,295 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"cursord/daemon/internal/filestat"
+)
+
+// An agent that writes a rule to an ignore file hides from git what it makes beside it. So what git ignored when the turn
+// began is ignored, and a file that only a rule of this turn's hides is found like any other. The rules are those that
+// git names for a file (check-ignore); whether they stood there before is seen in what the ignore files held then.
+
+// Bounds of that.
+const (
+	rulesMost  = 5000      // ignore files whose former rules are kept
+	rulesBytes = 256 << 10 // of one of them
+	newDirs    = 2000      // new folders that are searched for ignore files
+	hiddenMost = 500       // files that rules of the turn hide, and that are listed all the same
+)
+
+// An ignoreFile is what a file of ignore rules was when the turn began.
+type ignoreFile struct {
+	filestat.Stat
+	lines map[string]bool
+}
+
+// readRules keeps what the ignore files among some hold, before anything can have changed them.
+func (s *snapshot) readRules(files []listed, repos []repository) {
+	rules := map[string]ignoreFile{} // by their full names
+	keep := func(full string) {
+		if _, known := rules[full]; known || len(rules) >= rulesMost {
+			return
+		}
+		st := filestat.Of(full)
+		if lines, ok := readLines(full); ok {
+			f := ignoreFile{Stat: st, lines: make(map[string]bool, len(lines))}
+			for _, l := range lines {
+				f.lines[l] = true
+			}
+			rules[full] = f
+		}
+	}
+	for _, l := range files {
+		if isIgnoreFile(l.path) {
+			keep(s.full(l.path))
+		}
+	}
+	for _, r := range repos {
+		if exclude := r.exclude(); exclude != "" {
+			keep(exclude)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.rules = rules
+	}
+}
+
+// exclude returns the full name of the repository's own file of rules; "" if there can be none.
+func (r repository) exclude() string {
+	common, err := r.git.found().Common()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(common, "info", "exclude")
+}
+
+func readLines(full string) (lines []string, ok bool) {
+	st := filestat.Of(full)
+	if !st.Mode.IsRegular() || st.Size > rulesBytes {
+		return nil, false
+	}
+	b, err := os.ReadFile(full)
+	if err != nil {
+		return nil, false
+	}
+	for line := range strings.Lines(string(b)) {
+		lines = append(lines, strings.TrimRight(line, "\r\n"))
+	}
+	return lines, true
+}
+
+// before reports whether a file was there when the turn began, and has not been changed since, as far as its times tell.
+func (s *snapshot) before(st filestat.Stat) bool {
+	return filestat.ChangeTimes && st.Exists() && st.Changed() < s.began-int64(filestat.RacyTime)
+}
+
+// hidden names the files that have come, and that git does not list only because of rules that have come, too.
+func (s *snapshot) hidden(ctx context.Context, repos []repository, left *leftOut) (files []listed) {
+	s.mu.Lock()
+	known := s.rules != nil
+	s.mu.Unlock()
+	if !known || !s.ruledAnew(ctx, repos) {
+		return nil
+	}
+	for _, r := range repos {
+		names, err := s.hiddenIn(ctx, r)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, errNoRepository) {
+			left.hidden = append(left.hidden, "the files that rules of this turn hide from git could not be listed")
+			continue
+		}
+		names, over := s.within(names)
+		if over > 0 {
+			left.hidden = append(left.hidden, fmt.Sprintf("%d files that rules of this turn hide from git are not listed for review", over))
+		}
+		for _, name := range names {
+			files = append(files, listed{path: name})
+		}
+	}
+	return files
+}
+
+// within returns those of the files that rules of the turn hide that may be listed, and how many others there are, each once.
+func (s *snapshot) within(names []string) (list []string, over int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hid == nil {
+		s.hid = map[string]bool{}
+	}
+	for _, name := range names {
+		listed, known := s.hid[name]
+		if !known {
+			if listed = len(s.hid) < hiddenMost; !listed {
+				over++
+			}
+			s.hid[name] = listed
+		}
+		if listed {
+			list = append(list, name)
+		}
+	}
+	return list, over
+}
+
+// ruledAnew reports whether ignore files may say something else than when the turn began.
+func (s *snapshot) ruledAnew(ctx context.Context, repos []repository) bool {
+	s.mu.Lock()
+	anew, rules := s.reruled, s.rules
+	dirs := make([]string, 0, len(s.dirs)+1)
+	dirs = append(dirs, ".")
+	for dir := range s.dirs {
+		dirs = append(dirs, dir)
+	}
+	s.mu.Unlock()
+	if anew {
+		return true
+	}
+	for full, f := range rules {
+		if st := filestat.Of(full); st != f.Stat || st.Racy(s.began) {
+			if lines, _ := readLines(full); !f.same(lines) {
+				anew = true
+			}
+		}
+	}
+	for _, r := range repos {
+		if exclude := r.exclude(); exclude != "" && rules[exclude].lines == nil && filestat.Of(exclude).Exists() {
+			anew = true
+		}
+	}
+	if !anew {
+		stop := func() bool { return ctx.Err() != nil }
+		of := func(i int) string { return s.full(dirs[i]) }
+		ignores, _ := filestat.All(len(dirs), func(i int) string { return filepath.Join(of(i), ".gitignore") }, stop)
+		stats, _ := filestat.All(len(dirs), of, stop)
+		search := newDirs
+		for i := range dirs {
+			if _, was := rules[filepath.Join(of(i), ".gitignore")]; !was && ignores[i].Exists() && !s.before(ignores[i]) {
+				anew = true
+			}
+			if stats[i].Mode.IsDir() && !s.before(stats[i]) && s.newRulesIn(dirs[i], &search) {
+				anew = true
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reruled = s.reruled || anew
+	return anew
+}
+
+func (f ignoreFile) same(lines []string) bool {
+	now := make(map[string]bool, len(lines))
+	for _, l := range lines {
+		if now[l] = true; !f.lines[l] {
+			return false
+		}
+	}
+	return len(now) == len(f.lines)
+}
+
+// newRulesIn reports whether there are ignore files in folders that have come to a folder, or more folders than search allows.
+func (s *snapshot) newRulesIn(dir string, search *int) bool {
+	list, err := os.ReadDir(s.full(dir))
+	if err != nil {
+		return false
+	}
+	for _, e := range list {
+		name := path.Join(dir, e.Name())
+		if !e.IsDir() || e.Name() == ".git" {
+			continue
+		}
+		s.mu.Lock()
+		_, was := s.dirs[name]
+		s.mu.Unlock()
+		if was || s.before(filestat.Of(s.full(name))) {
+			continue
+		}
+		if *search--; *search < 0 || filestat.Of(filepath.Join(s.full(name), ".gitignore")).Exists() || s.newRulesIn(name, search) {
+			return true
+		}
+	}
+	return false
+}
+
+// hiddenIn is hidden for one repository.
+func (s *snapshot) hiddenIn(ctx context.Context, r repository) ([]string, error) {
+	out, err := r.git.run(ctx, nil, "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	var all []listed
+	s.mu.Lock()
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		if name != "" && !strings.HasSuffix(name, "/") && s.files[r.at+name] == nil {
+			all = append(all, listed{path: r.at + strings.Clone(name)})
+		}
+	}
+	s.mu.Unlock()
+	stats, whole := s.lstats(ctx, all)
+	if !whole {
+		return nil, ctx.Err()
+	}
+	var in bytes.Buffer
+	for i, l := range all {
+		if stats[i].Exists() && !stats[i].Mode.IsDir() && !s.before(stats[i]) {
+			in.WriteString(strings.TrimPrefix(l.path, r.at) + "\x00")
+		}
+	}
+	if in.Len() == 0 {
+		return nil, nil
+	}
+	out, err = r.git.run(ctx, &in, "check-ignore", "-z", "-v", "--no-index", "--stdin")
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
+		return nil, err
+	}
+	return s.notRuledBefore(r, string(out)), nil
+}
+
+// notRuledBefore returns, of the files that check-ignore tells with the rule for each, those whose rule has come since the
+// turn began.
+func (s *snapshot) notRuledBefore(r repository, told string) (names []string) {
+	s.mu.Lock()
+	rules := s.rules
+	s.mu.Unlock()
+	top, exclude := r.git.found().Top, r.exclude()
+	now := map[string][]string{} // the lines of ignore files
+	stood := func(source string, line int) bool {
+		full := source
+		switch {
+		case !filepath.IsAbs(source):
+			full = filepath.Join(top, filepath.FromSlash(source))
+		case r.git.guard.Made(source):
+			full = exclude
+		}
+		old, known := rules[full]
+		if !known {
+			// Git did not list the file: it was not there, or ignored.
+			born, ok := filestat.Born(full)
+			return s.before(filestat.Of(full)) || ok && born < s.began-int64(filestat.RacyTime)
+		}
+		if _, read := now[full]; !read {
+			now[full], _ = readLines(full)
+		}
+		return line < 1 || line > len(now[full]) || old.lines[now[full][line-1]]
+	}
+	fields := strings.Split(told, "\x00")
+	for ; len(fields) >= 4; fields = fields[4:] {
+		line, err := strconv.Atoi(fields[1])
+		if err == nil && fields[0] != "" && !stood(fields[0], line) {
+			names = append(names, r.at+strings.Clone(fields[3]))
+		}
+	}
+	return names
+}
