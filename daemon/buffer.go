@@ -117,6 +117,9 @@ func (b *buffer) remake(r *reviewer, f *file) {
 func (b *buffer) show(r *reviewer, f *file, review *diffs.Review) {
 	b.review = review
 	diff := r.diffOf(b.of(f))
+	if !b.decided { // else it lacks what was rejected
+		diff.DiskOnly = f.review.Beyond(review)
+	}
 	if b.diff != nil && sameDiff(diff, b.diff) {
 		return
 	}

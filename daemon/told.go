@@ -67,7 +67,10 @@ func merged(parts []*sessions.Diff) *sessions.Diff {
 		return nil
 	}
 	d := *pending[0]
-	d.Seq = 0
+	d.Seq, d.DiskOnly = 0, 0
+	for _, p := range parts {
+		d.DiskOnly += p.DiskOnly
+	}
 	if len(pending) == 1 {
 		return &d
 	}

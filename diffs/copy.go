@@ -55,3 +55,26 @@ func (r *Review) DecideFrom(other *Review, ids []uint64, accept bool, lines *Ran
 
 // Supersede makes r, an earlier state of the same review, the later one of the two.
 func (r *Review) Supersede(other *Review) { r.rev = max(r.rev, other.rev) + 1 }
+
+// Beyond returns how many lines of r are pending and are not in a copy, to which other things have happened since; 1 for a file
+// that is not reviewed by lines.
+func (r *Review) Beyond(other *Review) (lines int) {
+	if r.whole != nil || other.whole != nil {
+		if r.Pending() && !other.Pending() {
+			return 1
+		}
+		return 0
+	}
+	pending := make(map[uint64]bool)
+	for i := range other.atoms {
+		if a := &other.atoms[i]; a.pending() {
+			pending[a.id] = true
+		}
+	}
+	for i := range r.atoms {
+		if a := &r.atoms[i]; a.pending() && !pending[a.id] {
+			lines++
+		}
+	}
+	return lines
+}

@@ -240,7 +240,9 @@ type Diff struct {
 	Rev       uint64   `json:"rev"`
 	Hunks     []Hunk   `json:"hunks"`
 	Turns     []string `json:"turns"`
-	Seq       uint64   `json:"seq"`
+	// Of a client's unsaved text: how many lines the agent has changed on disk and that are not changed in the text.
+	DiskOnly int    `json:"diskOnly,omitempty"`
+	Seq      uint64 `json:"seq"`
 }
 
 // A Hunk is one decision that a person can take.

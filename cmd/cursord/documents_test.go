@@ -297,6 +297,31 @@ func TestTheAgentWritesBeneathAnUnsavedBuffer(t *testing.T) {
 	d.w.requireTree(tree{"f": d.before})
 }
 
+// TestAnUnsavedBufferIsToldOfTheDisk has the agent write a file that a client has unsaved: the client's diff says so, until the
+// text has what is on disk, and nobody else's does.
+func TestAnUnsavedBufferIsToldOfTheDisk(t *testing.T) {
+	w := newWorld(t)
+	before := numbered(9, nil)
+	after := numbered(9, map[int]string{5: "agent 5\n"})
+	w.put("f", before)
+	w.start()
+	e := w.opens()
+	doc := e.openDoc("f")
+	doc.set("mine\n" + before)
+	w.plays(lines(edits("c", "f", before, after))...)
+	e.turn(nil)
+	seen := e.until("what is on disk only", func(n told) bool { return n.Diff != nil && n.Diff.DiskOnly > 0 }).Diff
+	require.Equal(t, 2, seen.DiskOnly, "a line goes and one comes")
+	require.Equal(t, "clean", seen.State)
+	other := w.opens()
+	d := other.diffs()["f"]
+	require.Zero(t, d.DiskOnly)
+	require.Equal(t, "pending", d.State)
+	doc.set("mine\n" + after)
+	seen = e.until("all is in the text", func(n told) bool { return n.Diff != nil && n.Diff.State == "pending" }).Diff
+	require.Zero(t, seen.DiskOnly)
+}
+
 func TestAnEditorThatKeepsLineEndsToItself(t *testing.T) {
 	before, after := "\ufeffa\r\nb\r\nc\r\n", "\ufeffa\r\nB\r\nc\r\n"
 	w, e := reviewing(t, "f", before, after)
