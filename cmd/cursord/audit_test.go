@@ -43,6 +43,7 @@ func audit(t testing.TB, all []told) {
 			require.Equal(t, n.Seq, n.Turn.Seq)
 			require.False(t, ended[n.Turn.ID], "turn %s changed after its end", n.Turn.ID)
 			if n.Turn.Status.Final() {
+				require.Empty(t, n.Turn.Background, "an ended turn waits for nothing")
 				ended[n.Turn.ID] = true
 				require.Empty(t, open[n.Turn.ID], "items that run past turn %s", n.Turn.ID)
 				require.NotNil(t, n.Turn.EndedAt)
