@@ -166,7 +166,6 @@ type permitted struct {
 
 // permits finds out what a turn may do, by its own parameters, its session's and the configuration's. It resolves p's folders.
 func (w *workspace) permits(p *TurnParams) permitted {
-	var before []string
 	config := w.d.settings()
 	perm := permitted{sandbox: config.Sandbox, autoReview: config.AutoReview}
 	dirs, from := config.AddDirs, "by the setting add_dirs"
@@ -182,9 +181,6 @@ func (w *workspace) permits(p *TurnParams) permitted {
 				dirs, from = s.AddDirs, "by its session"
 			}
 		}
-		if last, err := w.d.store.LastTurn(p.SessionID); err == nil && last != nil {
-			before = last.AddDirs
-		}
 	}
 	if p.Permits.Sandbox != nil {
 		perm.sandbox = *p.Permits.Sandbox
@@ -196,7 +192,10 @@ func (w *workspace) permits(p *TurnParams) permitted {
 		dirs, from = *p.Permits.AddDirs, ""
 	}
 	perm.dirs, perm.err = resolveDirs(w.root, dirs)
-	perm.told = slices.Equal(before, perm.dirs)
+	if len(perm.dirs) > 0 && p.SessionID != "" {
+		last, err := w.d.store.LastTurn(p.SessionID)
+		perm.told = err == nil && last != nil && slices.Equal(last.AddDirs, perm.dirs)
+	}
 	if p.Permits.AddDirs != nil {
 		p.Permits.AddDirs = &perm.dirs
 	}

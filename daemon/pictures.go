@@ -150,7 +150,8 @@ func (d *Daemon) sweepPictures(names []os.DirEntry) {
 
 // A pictured is what is known of a turn's images before the loop has it: that takes the disk.
 type pictured struct {
-	session string   // whose folder has the images that came as bytes; of a new session, the id that it is to have
+	session string   // whose folder has the images that came as bytes
+	fresh   bool     // there is no such session yet: the one that the turn makes is to have that id
 	paths   []string // absolute
 	made    []string // of them, those that are files of ours
 	err     error    // why there can be no such turn
@@ -167,12 +168,14 @@ func (pics *pictured) drop() {
 
 // pictures checks the images of a turn, and makes files of those that came as bytes. p's context then has absolute paths.
 func (w *workspace) pictures(p *TurnParams) *pictured {
-	pics := &pictured{session: p.SessionID}
+	pics := &pictured{}
 	if !slices.ContainsFunc(p.Context, func(c Context) bool { return c.Kind == kindImage }) {
 		return pics
 	}
+	pics.session = p.SessionID
+	// With a recap, a turn of another workspace's session makes one of its own.
 	if s, err := w.d.store.Session(p.SessionID); p.SessionID == "" || err == nil && s.Workspace != w.root {
-		pics.session = newID()
+		pics.session, pics.fresh = newID(), true
 	}
 	for i := range p.Context {
 		c := &p.Context[i]

@@ -167,7 +167,7 @@ func (w *workspace) startTurn(p TurnParams, perm permitted, pics *pictured, answ
 			fail(err)
 			return
 		}
-		if pics.session != "" {
+		if pics.fresh {
 			made.ID = pics.session
 		}
 		s = *made

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/md5"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -557,11 +558,21 @@ go on`, run.Prompt)
 	require.Contains(t, w.runs()[10].Prompt, "number 4")
 	require.NotContains(t, w.runs()[10].Args, "--resume")
 
+	// With an image the session is a new one, too, and the image goes with that one.
+	shot := obj{"workspace": moved, "sessionId": first.SessionID, "prompt": "see?", "recap": true, "turnId": "seen", "context": []obj{
+		{"kind": "image", "data": base64.StdEncoding.EncodeToString([]byte(gifBytes))}}}
+	e.must("turn/start", shot, &started)
+	require.NotContains(t, []string{first.SessionID, again.Session.ID}, started.Session.ID)
+	e.must("turn/wait", obj{"turnId": "seen"}, &ended)
+	require.Len(t, w.kept(), 1)
+	e.must("session/delete", obj{"sessionId": started.Session.ID}, nil)
+	require.Empty(t, w.kept())
+
 	// There may be nothing to tell.
 	turn = e.asks(obj{"workspace": moved, "recap": true, "prompt": "fresh"})
 	e.must("turn/wait", obj{"turnId": turn.ID}, &ended)
 	require.Equal(t, sessions.TurnCompleted, ended.Turn.Status)
-	require.Equal(t, "fresh", w.runs()[11].Prompt)
+	require.Equal(t, "fresh", w.runs()[12].Prompt)
 }
 
 // TestRecapOfOneHugeTurn keeps the prompt of a turn whose answer does not fit: the rest means little without it.
