@@ -302,3 +302,22 @@ func TestOptionsThatDecide(t *testing.T) {
 	require.Equal(t, []string{"sandbox", "addDirs"}, a.Options)
 	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
 }
+
+// TestAgentThatDoesNotAnswer is a program called agent that waits for a person: it holds neither the daemon's start up nor
+// is it taken for Cursor's.
+func TestAgentThatDoesNotAnswer(t *testing.T) {
+	w := newWorld(t)
+	asks := w.program("asks/agent", "echo $$ >>"+filepath.Join(w.dir, "asking")+"; exec sleep 1000")
+	w.start("PATH="+filepath.Dir(asks)+":"+systemPath, "CURSORD_AGENT=")
+	e := w.opens()
+	require.Equal(t, "agentNotInstalled", e.turnOrFailure())
+	var a daemon.AgentStatus
+	e.must("agent/status", obj{}, &a)
+	require.Equal(t, "notInstalled", a.State)
+	require.Contains(t, a.NotTaken[0].Reason, "no answer")
+	pids, err := os.ReadFile(filepath.Join(w.dir, "asking"))
+	require.NoError(t, err)
+	for pid := range strings.FieldsSeq(string(pids)) {
+		require.NoDirExists(t, filepath.Join("/proc", pid), "it was ended")
+	}
+}
