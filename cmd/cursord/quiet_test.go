@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -77,4 +78,39 @@ func TestQuietOnAScreen(t *testing.T) {
 	s.errTerm = false
 	s.quiet("no output for 1m 0s")
 	require.Empty(t, out.String(), "nothing of it goes into a pipe")
+}
+
+// TestQuietIsShown has run and chat be told of a turn that only waits, and of what it says then.
+func TestQuietIsShown(t *testing.T) {
+	const (
+		waits = `{"workspace":"/w","seq":2,"turn":{"id":"t","sessionId":"s","prompt":"go","status":"running","background":["npm run dev"],"seq":2}}`
+		says  = `{"workspace":"/w","seq":3,"item":{"id":"t:0","turnId":"t","sessionId":"s","index":0,"kind":"notice","status":"completed","text":"ready","seq":3}}`
+		works = `{"workspace":"/w","seq":4,"turn":{"id":"t","sessionId":"s","prompt":"go","status":"running","seq":4}}`
+	)
+	type view interface {
+		notify(method string, params json.RawMessage)
+		tick(now time.Time)
+	}
+	for name, open := range map[string]func(*screen) view{
+		"run":  func(s *screen) view { return newFollower("t", s, nil) },
+		"chat": func(s *screen) view { return newChatView(s, "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			v := open(&screen{out: &out, errOut: &out, outTerm: true, errTerm: true, together: true, palette: true, shown: map[string]int{}})
+			v.notify("turn/changed", json.RawMessage(waits))
+			v.tick(time.Now())
+			require.Contains(t, out.String(), "… waiting for 1 background command: npm run dev")
+			out.Reset()
+			v.tick(time.Now())
+			require.Empty(t, out.String(), "it stands there")
+			v.tick(time.Now().Add(2 * time.Minute))
+			require.Contains(t, out.String(), "… no output for 2m 0s, waiting for 1 background command")
+			v.notify("item/changed", json.RawMessage(says))
+			v.notify("turn/changed", json.RawMessage(works))
+			out.Reset()
+			v.tick(time.Now())
+			require.Empty(t, out.String())
+		})
+	}
 }
