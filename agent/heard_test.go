@@ -3,6 +3,9 @@
 package agent
 
 import (
+	"errors"
+	"io"
+	"os"
 	"testing"
 	"time"
 
@@ -35,4 +38,46 @@ func TestHeard(t *testing.T) {
 		}
 	})
 	require.True(t, upTo(time.Now()), "nobody speaks any more")
+}
+
+// TestNothingIsReadUnnoted looks at a pipe while it is read: once something is gone from it, that is noted, at every moment.
+func TestNothingIsReadUnnoted(t *testing.T) {
+	out, in, err := os.Pipe()
+	require.NoError(t, err)
+	defer in.Close()
+	defer out.Close()
+	h := &Heard{}
+	h.begin(out)
+	read, taken := make(chan error), make(chan bool)
+	go func() {
+		b := make([]byte, 10)
+		for range taken {
+			_, err := h.readFrom(out, b)
+			read <- err
+		}
+	}()
+	defer close(taken)
+	for range 3000 {
+		h.whole = true
+		h.Taken()
+		taken <- true
+		_, err := in.Write([]byte("x"))
+		require.NoError(t, err)
+		for unread(out) > 0 {
+		}
+		require.False(t, h.all.Load(), "it was read, and that is not noted")
+		require.NoError(t, <-read)
+	}
+	taken <- true
+	require.NoError(t, out.SetReadDeadline(time.Now()))
+	require.ErrorIs(t, <-read, os.ErrDeadlineExceeded)
+	taken <- true
+	require.NoError(t, out.SetReadDeadline(time.Time{}))
+	require.NoError(t, in.Close())
+	err = <-read
+	if errors.Is(err, os.ErrDeadlineExceeded) { // it came before the deadline was taken back
+		taken <- true
+		err = <-read
+	}
+	require.Equal(t, io.EOF, err)
 }

@@ -118,11 +118,10 @@ func (p *pipeReader) Read(b []byte) (int, error) {
 		p.quiet.Store(moment())
 		defer p.quiet.Store(0)
 	}
-	defer p.heard.read()
-	n, err := p.file.Read(b)
+	n, err := p.heard.readFrom(p.file, b)
 	if n == 0 && p.budget > 0 && errors.Is(err, os.ErrDeadlineExceeded) {
 		p.file.SetReadDeadline(time.Now().Add(drainTime / 10))
-		n, err = p.file.Read(b)
+		n, err = p.heard.readFrom(p.file, b)
 		p.budget -= max(n, maxDrain/64)
 	}
 	return n, err

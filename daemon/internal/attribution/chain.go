@@ -228,6 +228,9 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 			form.Data = bytes.TrimPrefix(form.Data, []byte(byteOrderMark)) // it is gone, and the agent has perhaps not seen it
 		}
 		before = &diffs.Content{Exists: true, Data: inFormOf(form.Data, *r.Before), Mode: form.Mode}
+		if isText(form) && isText(after) && !strings.Contains(*r.Before, "\r") {
+			before.Data = withFreshEnds(before.Data, form.Data, after.Data)
+		}
 		if c.cut(before.Data, after.Data) || now != nil && !related(*before, *now) && !related(after, c.disk) {
 			return nil, after, false // what it reports is not this file, or not all of it
 		}

@@ -241,3 +241,30 @@ func TestSomebodyIsWriting(t *testing.T) {
 		require.Equal(t, "^aBc$", word(steps[1].Content))
 	}
 }
+
+// TestFreshLinesHaveTheirOwnEnds has a person write a line with another line end than most of the file has, before the agent
+// reads: its report does not tell the end, and the disk does.
+func TestFreshLinesHaveTheirOwnEnds(t *testing.T) {
+	for _, row := range []struct{ last, mine, agents string }{
+		{"a\nb\r\n", "a\nx\n", "a\nx\ny\n"},
+		{"a\r\nb\r\nc\r\n", "a\r\nx\nc\r\n", "a\r\nx\nC\r\n"},
+		{"a\nb\nc\n", "a\nx\r\nc\n", "A\nx\r\nc\n"},
+		{"a\nb\nc\n", "a\nx\r\nc\n", "a\nx\r\n"},
+		{"\ufeffa\nb\n", "\ufeffx\r\nb\n", "\ufeffx\r\nB\n"},
+		{"a\nb\r\n", "a\nx", "A\nx"},
+	} {
+		held := func(text string) diffs.Content { return diffs.Content{Exists: true, Data: []byte(text), Mode: 0o644} }
+		tell := func(text string) *string { text = string(decoded([]byte(text))); return &text }
+		last := held(row.last)
+		steps, known := Chain(Story{
+			Last: &last, Disk: held(row.agents),
+			Reports: []Report{{Source: one, Before: tell(row.mine), After: tell(row.agents), LeavesEmpty: true}},
+		})
+		require.True(t, known)
+		require.Len(t, steps, 3)
+		require.Equal(t, row.mine, string(steps[1].Content.Data))
+		require.Nil(t, steps[1].By)
+		require.Equal(t, row.agents, string(steps[2].Content.Data))
+		require.Equal(t, &one, steps[2].By)
+	}
+}

@@ -79,6 +79,39 @@ func inFormOf(file []byte, text string) []byte {
 	return b.Bytes()
 }
 
+// withFreshEnds returns a text in which lines that an earlier one has not, and a later one has, end as they do in that.
+func withFreshEnds(text, earlier, later []byte) []byte {
+	crlf := bytes.Count(text, []byte("\r\n"))
+	if crlf == 0 && !bytes.Contains(later, []byte("\r\n")) {
+		return text
+	}
+	lines, ends := lineList(string(text)), lineList(string(later))
+	same := map[int]int{} // lines of later, by those of text
+	at, there := 0, 0
+	for _, e := range append(diffs.LineEdits(string(decoded(text)), string(decoded(later))), diffs.LineEdit{From: len(lines), To: len(lines)}) {
+		for ; at < e.From; at++ {
+			same[at] = there
+			there++
+		}
+		at, there = e.To, there+lineCount(e.Text)
+	}
+	line, from := 0, 0
+	for _, e := range diffs.LineEdits(string(decoded(earlier)), string(decoded(text))) {
+		line += e.From - from
+		from = e.To
+		for range lineCount(e.Text) {
+			if now, both := same[line]; both && strings.HasSuffix(lines[line], "\n") && strings.HasSuffix(ends[now], "\n") {
+				lines[line] = strings.TrimSuffix(strings.TrimSuffix(lines[line], "\n"), "\r") + "\n"
+				if strings.HasSuffix(ends[now], "\r\n") {
+					lines[line] = strings.TrimSuffix(lines[line], "\n") + "\r\n"
+				}
+			}
+			line++
+		}
+	}
+	return []byte(strings.Join(lines, ""))
+}
+
 // keepsMark reports whether a text that is reported without a byte order mark is of a file that has one, which the agent has
 // dropped: not if the line that has it is there, with it, behind another.
 func keepsMark(file []byte, text string) bool {

@@ -173,6 +173,10 @@ func disk() []mutant {
 			old: "return n > 1 && c.saves >= n", now: "return n < 0",
 		},
 		{
+			name: "what a person wrote anew has the line ends of the file before", file: "daemon/internal/attribution/text.go",
+			old: "now, both := same[line]; both &&", now: "now, both := same[line]; false && both &&",
+		},
+		{
 			name: "reports have the agent's line ends", file: "daemon/internal/attribution/text.go",
 			old: "if crlf == 0 {", now: "if true {",
 		},

@@ -1,0 +1,9 @@
+package agent
+
+import "os"
+
+// readFrom is file.Read. How much is unread cannot be told here, so it makes no difference when it is noted.
+func (h *Heard) readFrom(file *os.File, b []byte) (int, error) {
+	defer h.read()
+	return file.Read(b)
+}
