@@ -200,7 +200,7 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 	switch {
 	case r.Deleted:
 	case r.After != nil && c.disk.Target == "":
-		form := c.form(*r.After)
+		form := c.form(r)
 		after = diffs.Content{Exists: true, Data: inFormOf(form.Data, *r.After), Mode: form.Mode}
 	case r.LeavesEmpty && isText(c.disk) && len(c.disk.Data) == 0:
 		after = c.disk
@@ -238,8 +238,15 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 	return before, after, true
 }
 
-// form returns the text whose line ends the agent's edit has: what the disk holds, unless somebody is just writing that.
-func (c *chain) form(text string) diffs.Content {
+// form returns the text whose line ends the agent's edit has: the first that was seen of what it left, or what the disk
+// holds, unless somebody is just writing that.
+func (c *chain) form(r Report) diffs.Content {
+	text := *r.After
+	for _, l := range c.looks {
+		if isText(l.Content) && reads(l.Content.Data, text) && r.Before != nil && !reads(l.Content.Data, *r.Before) {
+			return l.Content
+		}
+	}
 	if isText(c.disk) && (reads(c.disk.Data, text) || bytes.IndexByte(c.disk.Data, '\n') >= 0) {
 		return c.disk
 	}

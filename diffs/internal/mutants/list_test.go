@@ -177,6 +177,10 @@ func disk() []mutant {
 			old: "now, both := same[line]; both &&", now: "now, both := same[line]; false && both &&",
 		},
 		{
+			name: "what a call left is only seen on the disk", file: "daemon/internal/attribution/chain.go",
+			old: "reads(l.Content.Data, text) && r.Before != nil", now: "reads(l.Content.Data, text) && false && r.Before != nil",
+		},
+		{
 			name: "reports have the agent's line ends", file: "daemon/internal/attribution/text.go",
 			old: "if crlf == 0 {", now: "if true {",
 		},
