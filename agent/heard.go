@@ -16,6 +16,7 @@ type Heard struct {
 	// Of the goroutine that reads.
 	whole bool  // the present batch is the last of what was read
 	at    int64 // a moment: what was written by then was emitted before it
+	late  bool  // the present batch may have waited since then, because who takes them in was at the one before
 }
 
 // Taken says that the batch that emit was called with has been taken in. To be called from emit.
@@ -33,6 +34,10 @@ func (h *Heard) UpTo() time.Time {
 	}
 	return firstMoment.Add(time.Duration(h.taken.Load()))
 }
+
+// Late reports whether the batch that emit was called with may have been written at any moment since UpTo: what came before
+// it was still being taken in. Else the agent has just written it. To be called from emit.
+func (h *Heard) Late() bool { return h.late }
 
 func (h *Heard) begin(pipe *os.File) {
 	if h == nil {
@@ -69,10 +74,12 @@ func (h *Heard) decoded(n int, whole bool) {
 
 // emitted notes that it has been. Nobody waits for what is found out only now.
 func (h *Heard) emitted(pipe *os.File) {
-	if h == nil || !h.all.Load() {
+	if h == nil {
 		return
 	}
-	if now := moment(); unread(pipe) == 0 {
+	now := moment()
+	h.late = !h.all.Load() || unread(pipe) > 0
+	if !h.late {
 		h.at = now
 		h.taken.Store(now)
 	}

@@ -61,27 +61,31 @@ func parts(events []agent.Event) iter.Seq[[]agent.Event] {
 	}
 }
 
-// came notes when the events have come, and when they were said at the earliest.
+// came notes when the events have come, and when they were said at the earliest. What has waited because the daemon was
+// behind may have been said at any time since it was not.
 func (t *turnWatch) came() {
 	t.asked = clock.Now()
-	t.arrived = min(t.asked, max(clock.At(t.heard.UpTo()), t.asked-int64(wordTime)))
+	t.arrived = min(t.asked, clock.At(t.heard.UpTo()))
+	if !t.heard.Late() {
+		t.arrived = min(t.asked, max(t.arrived, t.asked-int64(wordTime)))
+	}
 }
 
-// saidAt returns the moment at which something was said that has come by now: by the agent's own clock, if that is this
-// machine's.
-func saidAt(by time.Time, now int64) (_ int64, known bool) {
+// saidAt returns the moment at which something was said that has come by now, and not before a moment: by the agent's own
+// clock, if that is this machine's.
+func saidAt(by time.Time, earliest, now int64) (_ int64, known bool) {
 	if by.IsZero() {
 		return now, false
 	}
 	at := clock.Moment(by.UnixNano())
-	if at > now+int64(attribution.Tick) || now-at > int64(saidMax) {
+	if at > now+int64(attribution.Tick) || earliest-at > int64(saidMax) {
 		return now, false
 	}
 	return at, true
 }
 
 func (t *turnWatch) beginRun(ev *agent.ToolStart, start int) {
-	from, known := saidAt(ev.Said, t.asked)
+	from, known := saidAt(ev.Said, t.arrived, t.asked)
 	earliest := from
 	if !known {
 		earliest = t.arrived
@@ -130,7 +134,7 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 	}
 	r.end = end
 	now := clock.Now()
-	to, known := saidAt(ev.Said, now)
+	to, known := saidAt(ev.Said, t.arrived, now)
 	if known {
 		to += int64(time.Millisecond) // as exactly as agents say it
 	}
