@@ -24,6 +24,39 @@ func skipped(name string) bool {
 	return false
 }
 
+// A foothold is a folder on the way that is kept open: what is below it is opened from there, since to open a folder from
+// the root takes a step for each folder above it.
+type foothold struct {
+	at    *os.Root
+	users int // folders of the queue, and footholds, that are opened from here
+	above *foothold
+}
+
+// Bounds of footholds.
+const (
+	footholdDepth = 32 // folders from one to the next
+	footholdsMost = 64 // that are open at a time
+)
+
+// drop says that a folder has been read, or a foothold closed, that was opened from here.
+func (f *foothold) drop(open *int) {
+	for ; f != nil; f = f.above {
+		if f.users--; f.users > 0 {
+			return
+		}
+		f.at.Close()
+		*open--
+	}
+}
+
+// A walkPlace is a folder that waits to be read.
+type walkPlace struct {
+	dir   string // from the root
+	from  *foothold
+	below string // from there
+	depth int    // of below
+}
+
 // walk lists a workspace that git knows nothing about.
 func walk(ctx context.Context, root string) (w walked) {
 	w.whole = map[string]bool{}
@@ -32,31 +65,46 @@ func walk(ctx context.Context, root string) (w walked) {
 		w.cut = true
 		return w
 	}
-	defer r.Close()
-	entries := 0
-	for queue := []string{"."}; len(queue) > 0; queue = queue[1:] {
-		dir := queue[0]
-		list, err := fs.ReadDir(r.FS(), dir)
-		if err != nil {
-			continue
+	open := 1
+	queue := []walkPlace{{dir: ".", from: &foothold{at: r, users: 1}, below: "."}}
+	defer func() {
+		for _, p := range queue {
+			p.from.drop(&open)
 		}
-		if entries += len(list); entries > walkEntries || ctx.Err() != nil {
+	}()
+	for entries := 0; len(queue) > 0; {
+		p := &queue[0]
+		if p.depth >= footholdDepth && open < footholdsMost {
+			if at, err := p.from.at.OpenRoot(p.below); err == nil {
+				open++
+				p.from, p.below, p.depth = &foothold{at: at, users: 1, above: p.from}, ".", 0 // which takes p's place there
+			}
+		}
+		here := *p
+		list, err := fs.ReadDir(here.from.at.FS(), here.below)
+		if entries += len(list); err == nil && (entries > walkEntries || ctx.Err() != nil) {
 			w.cut = true
 			return w
 		}
 		for _, e := range list {
-			name := path.Join(dir, e.Name())
+			name := path.Join(here.dir, e.Name())
 			switch {
+			case err != nil:
 			case e.IsDir():
 				w.dirs = append(w.dirs, name)
 				if !skipped(e.Name()) {
-					queue = append(queue, name)
+					here.from.users++
+					queue = append(queue, walkPlace{name, here.from, path.Join(here.below, e.Name()), here.depth + 1})
 				}
 			case e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0:
 				w.files = append(w.files, listed{path: name})
 			}
 		}
-		w.whole[dir] = true
+		if err == nil {
+			w.whole[here.dir] = true
+		}
+		queue = queue[1:]
+		here.from.drop(&open)
 	}
 	return w
 }
