@@ -2,10 +2,7 @@ package daemon
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"iter"
-	"slices"
 	"sync/atomic"
 
 	"cursord/agent"
@@ -322,81 +319,6 @@ func (w *workspace) fillCall(item *sessions.Item, call *agent.Call) {
 	if call.Plan != "" {
 		item.Kind, item.Text = sessions.ItemPlan, call.Plan
 	}
-}
-
-// endItems closes all that is open when the turn ends; last ends the turn, in the commit that it is given.
-func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus, last func(*commit)) {
-	text := sessions.ItemCancelled
-	if status == sessions.TurnCompleted {
-		text = sessions.ItemCompleted
-	}
-	w.endText(c, t, text)
-	var open []int
-	for _, calls := range t.calls {
-		for _, o := range calls {
-			open = append(open, o.index)
-		}
-	}
-	t.calls = map[string][]openCall{}
-	slices.Sort(open)
-	held := status == sessions.TurnCompleted && t.turn.AutoReview
-	w.endCalls(c, t, open, held, func(c *commit) {
-		if text := t.denied.text(t.turn); text != "" {
-			w.notice(c, t, text)
-		}
-		if t.unread > 0 {
-			w.notice(c, t, fmt.Sprintf("%d line(s) of the agent's output could not be read and were left out; the first: %s",
-				t.unread, cutText(t.unreadTop, 200)))
-		}
-		last(c)
-	})
-}
-
-// endedAtOnce is how many open calls are closed in one commit: memory never holds more of them.
-const endedAtOnce = 256
-
-// endCalls closes the items of calls whose end the agent has not told, and then calls last. The store has these items once
-// c is durable, so where there are any they are closed behind c. held says that they were not allowed.
-func (w *workspace) endCalls(c *commit, t *liveTurn, open []int, held bool, last func(*commit)) {
-	if len(open) == 0 {
-		last(c)
-		return
-	}
-	c.after = append(c.after, func() {
-		n := min(len(open), endedAtOnce)
-		var c commit
-		if w.guard(func() {
-			for _, index := range open[:n] {
-				if item := w.cancelCall(&c, sessions.ItemID(t.turn.ID, index)); held && item != nil && item.Tool != nil {
-					t.denied.hold(item.Tool)
-				}
-			}
-			w.endCalls(&c, t, open[n:], held, last)
-		}) {
-			c = commit{}
-			w.finish(&c, t, w.broken(t))
-		}
-		w.submit(&c)
-		w.schedule() // the turn may have ended
-	})
-}
-
-// cancelCall closes the item of a call that has not ended; it returns nil if there is none.
-func (w *workspace) cancelCall(c *commit, id string) *sessions.Item {
-	item, err := w.d.store.Item(id)
-	var detail []byte
-	if err == nil {
-		detail, err = w.d.store.ItemDetail(id)
-	}
-	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
-		w.log.Error("an item could not be read and stays as it is", "item", id, "err", err)
-	}
-	if item == nil {
-		return nil
-	}
-	item.Status, item.EndedAt = sessions.ItemCancelled, now()
-	w.put(c, item, detail)
-	return item
 }
 
 func now() *sessions.Time {
