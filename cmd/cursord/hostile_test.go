@@ -106,10 +106,10 @@ func TestCommandLine(t *testing.T) {
 		params obj
 		args   []string
 	}{
-		{obj{}, []string{"auto", "--workspace", w.ws, "--disable-auto-update"}},
-		{obj{"mode": "agent", "force": true}, []string{"auto", "--workspace", w.ws, "--disable-auto-update", "--force"}},
-		{obj{"mode": "ask"}, []string{"auto", "--workspace", w.ws, "--disable-auto-update", "--mode", "ask"}},
-		{obj{"mode": "plan", "model": "m-1", "force": true}, []string{"m-1", "--workspace", w.ws, "--disable-auto-update", "--mode", "plan", "--force"}},
+		{obj{}, []string{"auto", "--workspace", w.ws, "--disable-auto-update", "--background-shell-timeout", "30"}},
+		{obj{"mode": "agent", "force": true}, []string{"auto", "--workspace", w.ws, "--disable-auto-update", "--background-shell-timeout", "30", "--force"}},
+		{obj{"mode": "ask"}, []string{"auto", "--workspace", w.ws, "--disable-auto-update", "--background-shell-timeout", "30", "--mode", "ask"}},
+		{obj{"mode": "plan", "model": "m-1", "force": true}, []string{"m-1", "--workspace", w.ws, "--disable-auto-update", "--background-shell-timeout", "30", "--mode", "plan", "--force"}},
 	} {
 		w.plays(initLine, succeeds(""))
 		turn := e.turn(tt.params)
@@ -140,7 +140,7 @@ func TestCommandLine(t *testing.T) {
 	e.must("session/create", obj{"workspace": w.ws, "agentSessionId": "adopted-1", "model": "m-4"}, &made)
 	e.turn(obj{"sessionId": made.Session.ID})
 	runs = w.runs()
-	require.Equal(t, append(slices.Clone(base), "m-4", "--workspace", w.ws, "--disable-auto-update", "--resume", "adopted-1"), runs[len(runs)-1].Args)
+	require.Equal(t, append(slices.Clone(base), "m-4", "--workspace", w.ws, "--disable-auto-update", "--background-shell-timeout", "30", "--resume", "adopted-1"), runs[len(runs)-1].Args)
 }
 
 // TestHugeLines is about lines that are as long as a file, and longer than any.

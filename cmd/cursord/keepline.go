@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
+	"cursord/daemon"
 	"cursord/rpc"
 )
 
@@ -154,4 +156,20 @@ func (j *joiner) isOver(err error) bool {
 	j.order.Lock()
 	defer j.order.Unlock()
 	return j.phase == over
+}
+
+// tellEnvironment tells the daemon our environment, if it wants that for the agents of the editor's turns.
+func (l *line) tellEnvironment(wants string) error {
+	if wants != daemon.EnvClient || l.j.route.environment == nil {
+		return nil
+	}
+	params, err := json.Marshal(l.j.route.environment())
+	if err != nil {
+		return err
+	}
+	body := rpc.AppendRequest(nil, l.j.ownID("environment"), "agent/environment", params)
+	if _, err := l.conn.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, body)); err != nil {
+		return lineError(err)
+	}
+	return nil
 }

@@ -96,22 +96,6 @@ func (l *line) hello() (replaced bool, err error) {
 	}
 }
 
-// tellEnvironment tells the daemon our environment, if it wants that for the agents of the editor's turns.
-func (l *line) tellEnvironment(wants string) error {
-	if wants != daemon.EnvClient || l.j.route.environment == nil {
-		return nil
-	}
-	params, err := json.Marshal(l.j.route.environment())
-	if err != nil {
-		return err
-	}
-	body := rpc.AppendRequest(nil, l.j.ownID("environment"), "agent/environment", params)
-	if _, err := l.conn.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, body)); err != nil {
-		return lineError(err)
-	}
-	return nil
-}
-
 // errEnded is why a line has ended where that is the daemon's end.
 var errEnded = errors.New("the daemon has ended")
 
