@@ -59,7 +59,7 @@ func (s *snapshot) listNow(ctx context.Context, r repository, left *leftOut) (fi
 // withoutGit says, for people, why git has not listed a workspace, if a file of it is the cause; else "".
 func withoutGit(asked context.Context, err error) string {
 	switch {
-	case asked.Err() != nil:
+	case errors.Is(asked.Err(), context.DeadlineExceeded):
 		err = askgit.ErrTooLong
 	case !askgit.Blocked(err):
 		return ""
