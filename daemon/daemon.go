@@ -153,6 +153,7 @@ func Open(o Options) (*Daemon, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d.endKeeping = cancel
 	d.keeping.Go(func() { d.housekeep(ctx, images) })
+	d.keeping.Go(func() { d.resumeAll(ctx) })
 	return d, nil
 }
 

@@ -71,7 +71,20 @@ func (r *reviewer) intend(in intent, plan []*planned) (drop []sessions.Op, err e
 			}
 		}
 	}
+	const each = 4 << 10
 	r.reach("intend")
+	// What comes of it is stored behind the writes: what the database still takes may not be enough for both.
+	room := int64(0)
+	for _, b := range blobs {
+		room += int64(len(b))
+	}
+	for _, x := range in.Files {
+		room += 2 * int64(len(x.State.Weave)+each)
+	}
+	if err := r.w.d.store.Room(room); err != nil {
+		abandon(plan)
+		return nil, storeError(err)
+	}
 	r.intents++
 	drop = []sessions.Op{sessions.DropIntent{N: r.intents}}
 	if err := r.persist(sessions.PutIntent{N: r.intents, Data: encode(in), Blobs: blobs}); err != nil {

@@ -1,8 +1,10 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"slices"
 
 	"cursord/diffs"
@@ -25,6 +27,27 @@ func (r *reviewer) resume(intents []sessions.Numbered) {
 			r.w.log.Error("what the last daemon was about to write is not known", "err", err)
 		}
 		r.submit(told, append(ops, sessions.DropIntent{N: rec.N}), nil)
+	}
+}
+
+// resumeAll has what the last daemon had begun to write finished, one workspace after the other: a file may be half written, and
+// whoever comes to it before us takes that for what it is to hold.
+func (d *Daemon) resumeAll(ctx context.Context) {
+	roots, err := d.store.Intending()
+	if err != nil {
+		d.log.Error("what the last daemon was about to write is not known", "err", err)
+	}
+	for _, root := range roots {
+		if ctx.Err() != nil {
+			return
+		}
+		w, err := d.workspace(root) // its start resumes
+		if err != nil {
+			d.log.Warn("what the last daemon was about to write is left until the workspace is there", "workspace", root, "err", err)
+			continue
+		}
+		_ = w.review.call(func() {}) // the daemon may end
+		w.release()
 	}
 }
 
@@ -57,6 +80,11 @@ func (r *reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessio
 			} else {
 				at[i] = carried
 			}
+		}
+		if at[i] == foreign && halfWritten(r.within, c) {
+			// What is decided stands, and what the file holds otherwise is a person's: the former content comes back by undo.
+			r.halfWritten(c)
+			at[i], begun = carried, true
 		}
 		if !begun || at[i] != carried {
 			_ = r.within(c, func(t tree) error { // what cannot be opened has no folders
@@ -91,6 +119,36 @@ func (r *reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessio
 	}
 	told, more := r.render(files)
 	return told, append(ops, more...), nil
+}
+
+// halfWritten reports whether a file is seen to have been written, in place and at least in part, before somebody else changed
+// it: it begins like what was to be written, and not like what was there.
+func halfWritten(within func(*change, func(tree) error) error, c *change) (half bool) {
+	if c.from != c.to || !c.before.Exists || !c.after.Exists || c.before.Target != "" || c.after.Target != "" {
+		return false
+	}
+	_ = within(c, func(t tree) error {
+		now := t.read(c.to)
+		half = now.odd == "" && now.Exists && now.Target == "" &&
+			commonStart(now.Data, c.after.Data) > commonStart(now.Data, c.before.Data)
+		return nil
+	})
+	return half
+}
+
+func commonStart(a, b []byte) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// halfWritten says of a change that it was cut short and that the file has been changed since.
+func (r *reviewer) halfWritten(c *change) {
+	r.w.log.Warn("a file was half written when the last daemon ended, and has been changed since", "path", c.to)
+	r.w.d.board.post("half written "+r.w.root+"\x00"+c.to, slog.LevelWarn, fmt.Sprintf(
+		"%s in %s was half written by a decision when the daemon was killed, and has been changed since; look at it. Undo (cursord undo) brings back what it held before",
+		shown(c.to), r.w.root))
 }
 
 // within runs do in the folder that a change is in.

@@ -70,6 +70,22 @@ func (s *Store) Intents(root string) ([]Numbered, error) {
 	return out, err
 }
 
+// Intending returns the workspaces in which something was about to be done and was not dropped.
+func (s *Store) Intending() (roots []string, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		all := tx.Bucket(bucketWorkspaces)
+		return all.ForEachBucket(func(k []byte) error {
+			if b := all.Bucket(k).Bucket(bucketIntents); b != nil {
+				if first, _ := b.Cursor().First(); first != nil {
+					roots = append(roots, string(k))
+				}
+			}
+			return nil
+		})
+	})
+	return roots, err
+}
+
 // Decisions returns a workspace's log of decisions, in order.
 func (s *Store) Decisions(root string) ([]Numbered, error) { return s.numbered(root, bucketDecisions) }
 

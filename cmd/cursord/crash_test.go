@@ -179,7 +179,7 @@ func newCrashes(t *testing.T, s scenario) *crashes {
 	}
 	c.was = c.outcome(e)
 	c.stop()
-	c.makes("mkdir ../saved && cp -a ../ws ../state ../saved && test ! -e ../other || cp -al ../other ../saved/")
+	c.makes("mkdir ../saved && cp -a ../ws ../state ../saved")
 	c.start()
 	e = c.opens()
 	require.NoError(t, c.ask(e, s.asked))
@@ -214,8 +214,8 @@ func (c *crashes) outcome(e *editor) outcome {
 
 // back puts everything back as it was before the decision.
 func (c *crashes) back() {
-	c.makes("rm -rf ../state ../other && find . -mindepth 1 -delete && cp -a ../saved/ws/. . && cp -a ../saved/state .. " +
-		"&& if test -e ../saved/other; then rm ../saved/other && ln f ../saved/other && ln f ../other; fi")
+	c.makes("rm -rf ../state && find . -mindepth 1 -delete && cp -a ../saved/ws/. . && cp -a ../saved/state .. " +
+		"&& if test -e ../other; then cat f >../other && chmod --reference=f ../other && ln -f ../other f; fi")
 }
 
 func (c *crashes) run() {
@@ -249,8 +249,9 @@ func (c *crashes) runAgain() {
 		<-c.ended
 		when := fmt.Sprintf("killed before %q, step %d", c.reached()[n-1], n)
 		c.plans("kill %d", again)
-		c.start("CURSORD_FAULT=" + c.faultPlan())
-		_ = c.joins().call("diff/list", obj{"workspace": c.ws}, nil) // with which it recovers
+		if c.comesUp("CURSORD_FAULT=" + c.faultPlan()) { // with which it recovers
+			_, _, _ = c.cursord("diff", "-w", c.ws)
+		}
 		steps := c.reached()
 		if len(steps) < again { // it did
 			c.plans("none")
@@ -272,6 +273,7 @@ func (c *crashes) requireSound(when string) {
 	e := c.opens()
 	now := c.outcome(e)
 	require.NotContains(c.t, now.tree, ".tmp", when)
+	c.makes("test ! -e ../other || test f -ef ../other")
 	if now != c.was {
 		require.NoError(c.t, c.ask(e, c.s.taken), "%s\n%+v\n%+v", when, now, c.was)
 		require.Equal(c.t, c.was, c.outcome(e), when)

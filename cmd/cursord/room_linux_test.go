@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +11,31 @@ import (
 	"cursord/daemon"
 	"cursord/sessions"
 )
+
+// TestRejectWithoutRoomForWhatComesOfIt rejects where the disk has so little room that the database could take what is intended,
+// and not what comes of it: nothing is written. With more room it is.
+func TestRejectWithoutRoomForWhatComesOfIt(t *testing.T) {
+	w := newWorld(t)
+	state := filepath.Join(w.dir, "state")
+	mounted(t, state, "60m")
+	t.Cleanup(w.kill) // before the disk goes
+	w.put("f", "f\n")
+	w.start()
+	e := w.opens()
+	w.plays(lines(shells("s", "echo x >>f"))...)
+	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
+	filler := filepath.Join(state, "filler")
+	w.makes("head -c 100m /dev/zero >" + filler + " || true; truncate -s -1M " + filler)
+	for range 2 {
+		failed := e.fails("diff/reject", obj{"workspace": w.ws, "all": true})
+		require.EqualValues(t, "storage", failed.Data.Kind)
+		require.Equal(t, "f\nx\n", w.get("f"))
+		require.Contains(t, e.diffs(), "f")
+	}
+	require.NoError(t, os.Remove(filler))
+	e.decides("diff/reject", obj{"all": true})
+	require.Equal(t, "f\n", w.get("f"))
+}
 
 // TestHugeImportThatDoesNotFit imports what the disk has no room for: it leaves the database in order, and turns go on.
 func TestHugeImportThatDoesNotFit(t *testing.T) {

@@ -120,6 +120,14 @@ func (w *world) env(more ...string) []string {
 // start starts the daemon and returns when it takes connections.
 func (w *world) start(env ...string) {
 	w.t.Helper()
+	if !w.comesUp(env...) {
+		w.t.Fatalf("the daemon ended: %s", w.log)
+	}
+}
+
+// comesUp is start for a daemon that may end before it takes connections; then it returns false.
+func (w *world) comesUp(env ...string) bool {
+	w.t.Helper()
 	w.cmd = exec.Command("cursord", append([]string{"serve"}, w.args...)...)
 	if w.within != nil {
 		w.cmd = exec.Command(w.within[0], append(w.within[1:len(w.within):len(w.within)], w.cmd.Args...)...)
@@ -137,11 +145,11 @@ func (w *world) start(env ...string) {
 	for {
 		err := w.answers()
 		if err == nil {
-			return
+			return true
 		}
 		select {
 		case <-w.ended:
-			w.t.Fatalf("the daemon ended: %s", w.log)
+			return false
 		case <-ctx.Done():
 			w.t.Fatalf("the daemon does not answer: %v", err)
 		case <-time.After(2 * time.Millisecond):
