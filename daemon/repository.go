@@ -117,14 +117,19 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
 		kept = append(kept, r)
 	}
 	var within []string
+	var byGit []repository // of the others, all is listed that is there
 	for _, r := range kept {
 		list, nested, err := s.listNow(ctx, r, left)
 		if err != nil && ctx.Err() == nil || r.git.found() != r.is {
 			list, nested = s.walkWithin(ctx, r, kept, left), nil
+		} else {
+			byGit = append(byGit, r)
 		}
 		files, within = append(files, list...), append(within, nested...)
 	}
-	files = append(files, s.hidden(ctx, kept, left)...)
+	if len(byGit) > 0 {
+		files = append(files, s.hidden(ctx, byGit, left)...)
+	}
 	files = s.control(files, kept)
 	s.mu.Lock()
 	defer s.mu.Unlock()
