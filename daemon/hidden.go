@@ -24,7 +24,7 @@ const (
 	rulesMost  = 5000      // ignore files whose former rules are kept
 	rulesBytes = 256 << 10 // of one of them
 	newDirs    = 2000      // new folders that are searched for ignore files
-	hiddenMost = 500       // files that rules of the turn hide, and that are listed all the same
+	hiddenMost = 50        // files that rules of the turn hide, and that are listed all the same: an install makes thousands
 )
 
 // An ignoreFile is what a file of ignore rules was when the turn began.

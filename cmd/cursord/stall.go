@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	stallTick     = time.Second      // how often a run that hears nothing asks why
+	stallTick     = time.Second      // how often a run looks whether it has heard anything
+	stallTicks    = 10               // after so many without news, and again after as many, it asks the daemon why
 	stallPatience = 20 * time.Second // how long it waits for a daemon that can store nothing
 	stallGrace    = 3 * time.Second  // the same, once the turn was cancelled
 )
@@ -22,6 +23,7 @@ type stall struct {
 	f      *follower
 	asked  chan string // gets what the daemon says is wrong with its database, or ""
 	news   uint64      // how much had been heard of the turn at the last tick
+	silent int         // ticks since then
 	since  time.Time   // the stall began; the zero time without one
 	grace  bool        // the turn was cancelled
 }
@@ -30,10 +32,14 @@ func newStall(client *rpc.Client, f *follower) *stall {
 	return &stall{client: client, f: f, asked: make(chan string, 1)}
 }
 
-// tick is called every stallTick, and has the daemon asked if nothing was heard since the last one.
+// tick is called every stallTick. A silent agent is nothing unusual, so the daemon is seldom asked, unless it is known that
+// its database is the reason or the turn was cancelled.
 func (s *stall) tick(ctx context.Context) {
 	if news := s.f.news.Load(); news != s.news {
-		s.news, s.since = news, time.Time{}
+		s.news, s.silent, s.since = news, 0, time.Time{}
+		return
+	}
+	if s.silent++; s.silent%stallTicks != 0 && s.since.IsZero() && !s.grace {
 		return
 	}
 	go func() {
