@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -25,13 +26,21 @@ import (
 type buffer struct {
 	doc     *document
 	review  *diffs.Review // nil if the text is not known
-	stem    *diffs.Review // what the review is made anew from, if not the file's: some reject was undone in the buffer
+	stem    *diffs.Review // what the review is made anew from, if not the file's: something was decided in the buffer
+	coming  *stem         // what is to be the stem once the edits are made
+	undo    []stem        // what it was before each decision, with the text of then, to which the editor's undo leads back
 	rev     uint64        // of the file's review, when the buffer's was made
 	sent    bool          // edits are on their way to the client; doc does not have them
 	decided bool          // the review is not just the file's with the text
 	groups  []uint64      // decisions made, or taken back, in the buffer
 	changes uint64
 	diff    *sessions.Diff // its part of what the client sees of the path
+}
+
+// A stem is what a buffer's review is made anew from.
+type stem struct {
+	text   [sha256.Size]byte // of the buffer
+	review *diffs.Review     // nil: the file's
 }
 
 // text returns what the client has in the file's form.
@@ -94,11 +103,28 @@ func (r *reviewer) syncBuffer(f *file, b *buffer, doc *document) {
 	case !moved && !fresh:
 		return // as it was, or with the edits that are on their way
 	case !moved && string(f.realOf(b.review).Data) == b.text(f):
-		return // the edits have come back
+		if b.coming != nil { // the edits have come back
+			b.undo = append(b.undo, stem{b.coming.text, b.stem})
+			b.stem, b.coming = b.coming.review, nil
+		}
+		return
 	case moved:
-		b.stem = nil
+		b.stem, b.undo = nil, nil
+	default:
+		b.stepBack(sha256.Sum256([]byte(b.text(f))))
 	}
+	b.coming = nil
 	b.remake(r, f)
+}
+
+// stepBack takes in that a text came back that a decision in the buffer had changed: the editor has undone it.
+func (b *buffer) stepBack(text [sha256.Size]byte) {
+	for i, u := range slices.Backward(b.undo) {
+		if u.text == text {
+			b.stem, b.undo = u.review, b.undo[:i]
+			return
+		}
+	}
 }
 
 // remake makes the buffer's review from its text.
@@ -130,10 +156,21 @@ func (b *buffer) show(r *reviewer, f *file, review *diffs.Review) {
 
 // adopt makes the review of a buffer that was saved the file's; it returns false if the disk has another text.
 func (r *reviewer) adopt(f *file, disk image) bool {
+	doc := r.w.d.docs.typed(r.absolute(f), disk)
 	for client, b := range f.buffers {
-		if b.decided && b.rev == f.review.Rev() && disk.same(image{Content: f.realOf(b.review)}) {
-			f.review = b.review
-			r.w.d.docs.saved(b.doc)
+		if !b.decided || b.review == nil || b.rev != f.review.Rev() {
+			continue
+		}
+		review, saved := b.review, b.doc
+		if !disk.same(image{Content: f.realOf(review)}) && doc != nil && doc.client == client { // nobody has looked since it was typed
+			if b.stepBack(sha256.Sum256(disk.Data)); b.stem != nil {
+				review, saved = b.stem.Copy(), doc
+				f.observeReal(review, disk.Content)
+			}
+		}
+		if disk.same(image{Content: f.realOf(review)}) {
+			f.review = review
+			r.w.d.docs.saved(saved)
 			delete(f.buffers, client)
 			r.viewed[f.path] = true
 			if !f.tree.isolated() {
@@ -197,6 +234,11 @@ func (r *reviewer) decideInBuffer(c *choice, accept bool, lines *diffs.Range) (d
 	undo := f.keep()
 	done, err := f.review.DecideFrom(b.review, c.ids, accept, lines)
 	wrote := err == nil && f.tree.isolated()
+	for _, u := range b.undo {
+		if u.review != nil {
+			_, _ = u.review.DecideFrom(b.review, c.ids, accept, lines) // an error says that it does not have the lines
+		}
+	}
 	if b.stem != nil {
 		// What was taken back in the buffer is undecided there alone.
 		there, stemErr := b.stem.DecideFrom(b.review, c.ids, accept, lines)
@@ -244,13 +286,14 @@ func (r *reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) e
 			Hint: "save or close it and try again", Diff: r.shown(b.doc.client, f.path),
 		}
 	}
+	before := sha256.Sum256([]byte(b.text(f)))
 	b.decided = true
 	b.show(r, f, review)
 	edits := textEdits(b.doc.text, likeText(string(now.Data), b.doc.text))
 	if len(edits) == 0 {
 		return nil, nil
 	}
-	b.sent = true
+	b.sent, b.coming = true, &stem{before, review.Copy()}
 	return &DocumentEdits{Path: f.path, Version: b.doc.version, Edits: edits}, nil
 }
 

@@ -88,7 +88,7 @@ func linkKey(line string) string {
 	for _, c := range line {
 		if unicode.IsLetter(c) || unicode.IsDigit(c) {
 			if n++; n == 4 {
-				return strings.TrimRight(line, "\r\n")
+				return strings.TrimRight(strings.TrimPrefix(line, byteOrderMark), "\r\n")
 			}
 		}
 	}

@@ -77,7 +77,6 @@ func (r *Review) observeText(text string, n int32) {
 	}
 	r.noteLineEnd(text)
 	r.repair()
-	fresh := r.next
 	if r.was && r.weave.is(baseline, text) {
 		r.settleBack()
 		return
@@ -85,7 +84,27 @@ func (r *Review) observeText(text string, n int32) {
 	if n == 0 {
 		r.endLastLine(text)
 	}
+	before := slices.Clone(r.atoms)
+	if !r.take(text, n, n == 0) {
+		r.atoms = before
+		r.take(text, n, false)
+	}
+	if r.was && r.pending() && r.same() {
+		r.settleBack()
+	}
+	r.settleExistence()
+}
+
+// take makes text the present text by edit n or, for 0, a person, of whom lift may be set. It returns false if that would make
+// pending what a person wrote.
+func (r *Review) take(text string, n int32, lift bool) bool {
+	fresh := r.next
+	var mark, end *lifting
 	if !r.weave.is(current, text) {
+		if lift {
+			text, mark = r.liftMark(text)
+			text, end = r.liftEnd(text)
+		}
 		splices := lineDiff(r.weave.text(current), text)
 		if n == 0 {
 			r.pair(splices)
@@ -103,10 +122,13 @@ func (r *Review) observeText(text string, n int32) {
 	undone()
 	r.repair() // what was typed may now be behind the baseline's last line
 	r.normalise()
-	if r.was && r.pending() && r.same() {
-		r.settleBack()
+	if !r.lower(end) || !r.lower(mark) {
+		return false
 	}
-	r.settleExistence()
+	if end != nil || mark != nil {
+		r.repair()
+	}
+	return true
 }
 
 // endLastLine takes in that a person has ended the last line, which an edit brought, or taken away its end, as editors do

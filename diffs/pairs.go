@@ -1,6 +1,9 @@
 package diffs
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // The agent replaces some lines by as many, and a person, or a formatter that nobody can tell from one, writes some of the
 // new ones anew. Those are the person's then. The deletion of the old ones stays the agent's: they may be all that is left
@@ -66,4 +69,43 @@ func (w *weave) pair(splices []splice) {
 			from = to
 		}
 	})
+}
+
+// places returns for each present line that s, a person's, replaces, the first of which is at or behind atom at, how many of the
+// new lines go above what the agent has deleted right above it. It returns nil if there is no such deletion.
+func (w *weave) places(at int, s splice) []int {
+	old := make([]string, 0, s.to-s.from)
+	deleted := false
+	for ; len(old) < s.to-s.from; at++ {
+		if a := &w.atoms[at]; a.del == 0 {
+			old = append(old, strings.TrimSpace(a.text))
+		} else if len(old) > 0 {
+			deleted = true
+		}
+	}
+	if !deleted {
+		return nil
+	}
+	place := make([]int, len(old))
+	if len(old) == len(s.lines) { // most likely all was indented anew, or has other line ends
+		for i := range place {
+			place[i] = i
+		}
+		return place
+	}
+	now := make([]string, len(s.lines))
+	for i, l := range s.lines {
+		now[i] = strings.TrimSpace(l)
+	}
+	to, next := 0, 0 // of the old lines up to next is known where they went
+	commonLines(old, now, func(i, j int) {
+		for ; next < i; next++ {
+			place[next] = to
+		}
+		place[i], to, next = j, j+1, i+1
+	})
+	for ; next < len(place); next++ {
+		place[next] = to
+	}
+	return place
 }

@@ -98,3 +98,52 @@ func TestALineWrittenAnew(t *testing.T) {
 		})
 	}
 }
+
+// TestTheEndsOfAText has a person change lines beside the byte order mark, or beside a line end that is missing at the end: the
+// mark stays before the first line, and the lines that the agent wrote stay the agent's. That a line has the mark, or lacks the line
+// end, only before or only behind the agent's change, is the agent's.
+func TestTheEndsOfAText(t *testing.T) {
+	const bom = "\ufeff"
+	for _, c := range []struct{ name, before, agent, person, left, want string }{
+		{"mark: above a replaced line", bom + "b\nc\n", bom + "B\nc\n", bom + "mine\nB\nc\n", "-b|+B", bom + "mine\nb\nc\n"},
+		{"mark: above an added line", bom + "b\nc\n", bom + "A\nb\nc\n", bom + "mine\nA\nb\nc\n", "+A", bom + "mine\nb\nc\n"},
+		{"mark: below an added line", bom + "b\nc\n", bom + "A\nb\nc\n", bom + "A\nmine\nc\n", "-" + bom + "mine|+" + bom + "A|+mine", bom + "mine\nc\n"},
+		{"mark: what is first once a line is deleted", bom + "a\nb\nc\n", bom + "b\nc\n", bom + "mine\nc\n", "-" + bom + "a|-mine|+" + bom + "mine", bom + "a\nmine\nc\n"},
+		{"mark: far below", bom + "a\nb\nc\n", bom + "A\nb\nc\n", bom + "A\nb\nmine\n", "-" + bom + "a|+" + bom + "A", bom + "a\nb\nmine\n"},
+		{"mark: an added line, far below", bom + "a\nb\nc\n", bom + "A\na\nb\nc\n", bom + "A\na\nb\nmine\n",
+			"-" + bom + "a|+" + bom + "A|+a", bom + "a\nb\nmine\n"},
+		{"mark: taken away by a person", bom + "a\nb\n", bom + "A\nb\n", "A\nb\n", "-a|+A", "a\nb\n"},
+		{"mark: added by a person", "a\nb\n", "A\nb\n", bom + "A\nb\n", "-" + bom + "a|+" + bom + "A", bom + "a\nb\n"},
+		{"mark: taken away by the agent", bom + "a\nb\n", "a\nb\n", "a\nb\nmine\n", "-" + bom + "a|+a", bom + "a\nb\nmine\n"},
+		{"end: the line before what was added", "a\nb", "a\nb\nA", "a\nmine\nA", "-mine|+mine|+A", "a\nmine"},
+		{"end: the line before what was added with an end", "a\nb", "a\nb\nA\n", "a\nmine\nA\n", "-mine|+mine|+A", "a\nmine"},
+		{"end: a line between", "a\nb", "a\nb\nA", "a\nb\nmine\nA", "+A", "a\nb\nmine\n"},
+		{"end: far above", "a\nb", "a\nb\nA", "mine\nb\nA", "-b|+b|+A", "mine\nb"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := reviewOf(t, c.before, c.agent, c.person)
+			wellFormed(t, r)
+			var left []string
+			for _, h := range r.Hunks() {
+				left = append(left, strings.Join(changes(h), "|"))
+			}
+			require.Equal(t, c.left, strings.Join(left, "; "))
+			require.Equal(t, c.want, rejected(t, r))
+		})
+	}
+}
+
+// TestALineOfManyWrittenAnew has a person write a whole file anew: what the agent has deleted comes back beside what replaced it.
+func TestALineOfManyWrittenAnew(t *testing.T) {
+	for _, c := range []struct{ name, before, agent, person, want string }{
+		{"indented", "a\nb\nc\nd\n", "a\nb\nC\nd\n", "  a\n  b\n  C\n  d\n", "  a\n  b\nc\n  C\n  d\n"},
+		{"line ends", "a\nb\nc\n", "a\nB\nc\n", "a\r\nB\r\nc\r\n", "a\r\nb\nB\r\nc\r\n"},
+		{"indented, with another line", "a\nb\nc\nd\n", "a\nb\nC\nd\n", "  a\n  mine\n  b\n  C\n  d\n", "  a\n  mine\n  b\nc\n  C\n  d\n"},
+		{"indented, with a line less", "a\nb\nc\nd\n", "a\nb\nC\nd\n", "  a\n  C\n  d\n", "  a\nc\n  C\n  d\n"},
+		{"a deleted line", "a\nb\nc\nd\n", "a\nb\nd\n", "  a\n  b\n  d\n", "  a\n  b\nc\n  d\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.want, rejected(t, reviewOf(t, c.before, c.agent, c.person)))
+		})
+	}
+}

@@ -204,10 +204,24 @@ func (w *weave) splice(on side, splices []splice, n int32) {
 		}
 		replaced := slices.Clone(out[behind:])
 		out = out[:behind]
+		put := 0
+		add := func(upTo int) {
+			for ; put < upTo; put++ {
+				l := strings.Clone(s.lines[put]) // one line is not to keep all of the text that it came with
+				out = append(out, atom{text: l, id: w.id(), ins: n, user: n == 0})
+			}
+		}
+		var place []int
+		if n == 0 && on == current {
+			place = w.places(i, s)
+		}
 		for ; line < s.to; i++ {
 			a := w.atoms[i]
 			switch {
 			case !a.on(on):
+				if len(place) > 0 && a.del != 0 {
+					add(place[0])
+				}
 				out = append(out, a)
 				continue
 			case n != 0 && a.ins == 0:
@@ -215,11 +229,11 @@ func (w *weave) splice(on side, splices []splice, n int32) {
 				out = append(out, a)
 			}
 			line++
+			if len(place) > 0 {
+				place = place[1:]
+			}
 		}
-		for _, l := range s.lines {
-			l = strings.Clone(l) // one line is not to keep all of the text that it came with
-			out = append(out, atom{text: l, id: w.id(), ins: n, user: n == 0})
-		}
+		add(len(s.lines))
 		out = append(out, replaced...)
 	}
 	w.atoms = append(out, w.atoms[i:]...)

@@ -352,3 +352,33 @@ func TestADecisionCountsWhatWasJustTyped(t *testing.T) {
 	doc.applies(out.Edits)
 	require.Equal(t, strings.Replace(d.after, "agent 5\n", "line 5\n", 1)+"mine\n", doc.text)
 }
+
+// TestTypingWhereAnUnsavedRejectWas has a person type over lines that a reject has brought back in the buffer: those are the
+// person's then. The editor's own undo brings back what was to be reviewed.
+func TestTypingWhereAnUnsavedRejectWas(t *testing.T) {
+	d := newDesk(t)
+	doc := d.e.openDoc("f")
+	doc.types("line 30\n", "mine 30\n")
+	out := d.e.decides("diff/reject", obj{"all": true})
+	require.Equal(t, 3, out.Applied)
+	before := doc.text
+	doc.applies(out.Edits)
+	require.Empty(t, d.e.diffs())
+
+	rejected := doc.text
+	doc.types("line 5\n", "mine 5\n")
+	require.Empty(t, d.e.diffs(), "a person's line in the place of a person's")
+	doc.set(rejected)
+	require.Empty(t, d.e.diffs())
+	doc.set(before)
+	require.Len(t, d.e.diffs()["f"].Hunks, 3, "undone in the editor")
+
+	out = d.e.decides("diff/reject", obj{"all": true})
+	doc.applies(out.Edits)
+	doc.types("line 5\n", "mine 5\n")
+	doc.save()
+	require.Empty(t, d.e.diffs())
+	out = d.e.decides("diff/reject", obj{"all": true})
+	require.Zero(t, out.Applied)
+	d.w.requireTree(tree{"f": doc.text})
+}

@@ -1,0 +1,145 @@
+package diffs
+
+import (
+	"slices"
+	"strings"
+)
+
+// A byte order mark stands before the first line, and a missing line end behind the last one. As parts of the text of a
+// line they would tie a person's edit of one line to the agent's edit of another: who puts a line above the first writes that one
+// anew. So both are taken off while a person's edit is taken in, and put on afterwards, to whatever line is the first or last by
+// then. A line that is at that end of one side alone is two in the weave, and stays two.
+
+const byteOrderMark = "\ufeff"
+
+// A lifting is what was taken off one end of a weave's texts.
+type lifting struct {
+	end    func(side) int
+	change func(string) string // puts it on a line
+	on     [2]bool             // whether it belongs on the baseline, and on the present text
+	split  [2]*atom            // a line that was two: the deleted and the inserted one
+}
+
+// first returns the index of a side's first line, or -1.
+func (w *weave) first(s side) int {
+	return slices.IndexFunc(w.atoms, func(a atom) bool { return a.on(s) })
+}
+
+// liftMark takes the byte order mark off the weave and off text, which a person is about to make the present text. It returns
+// nil, and does nothing, where the mark itself is the agent's change.
+func (w *weave) liftMark(text string) (string, *lifting) {
+	b, c := w.first(baseline), w.first(current)
+	marked := func(i int) bool { return i >= 0 && strings.HasPrefix(w.atoms[i].text, byteOrderMark) }
+	bare, has := strings.CutPrefix(text, byteOrderMark)
+	had := marked(c)
+	if c < 0 || b >= 0 && marked(b) != had || !had && !has || has && bare == "" {
+		return text, nil
+	}
+	l := &lifting{end: w.first, on: [2]bool{has, has}, change: func(line string) string { return byteOrderMark + line }}
+	if !had {
+		return bare, l
+	}
+	if b < 0 {
+		b = c
+	}
+	for _, i := range []int{b, c} {
+		if w.atoms[i].text == byteOrderMark {
+			return text, nil // the line would be none without it
+		}
+	}
+	begin, stop := w.run(0)
+	for _, i := range []int{b, c} {
+		bareLine := strings.TrimPrefix(w.atoms[i].text, byteOrderMark)
+		for k := begin; k < stop && begin <= i && i < stop; k++ {
+			if a := &w.atoms[k]; a.text == bareLine && (a.del != 0) != (w.atoms[i].del != 0) && l.split[0] == nil {
+				l.keepSplit(w.atoms[i], *a)
+			}
+		}
+	}
+	for _, i := range []int{b, c} {
+		w.atoms[i].text = strings.TrimPrefix(w.atoms[i].text, byteOrderMark)
+	}
+	w.normalise()
+	return bare, l
+}
+
+// liftEnd does for the line end that the baseline's last line lacks, and the agent gave it with lines behind it, what liftMark
+// does for the byte order mark.
+func (w *weave) liftEnd(text string) (string, *lifting) {
+	b, c := w.last(baseline), w.last(current)
+	if b < 0 || c < 0 || w.atoms[b].del == 0 || !lacksEOL(w.atoms[b].text) {
+		return text, nil
+	}
+	ended := w.atoms[b].text + w.lineEnd()
+	twin := b + 1
+	for ; twin < c && w.atoms[twin].pending(); twin++ {
+		if a := &w.atoms[twin]; a.ins != 0 && a.text == ended {
+			break
+		}
+	}
+	if twin >= c || !w.atoms[twin].pending() {
+		return text, nil // the line end is all that the agent added, or the line is another
+	}
+	l := &lifting{end: w.last, on: [2]bool{true, lacksEOL(text)}, change: func(line string) string { return strings.TrimRight(line, "\r\n") }}
+	l.keepSplit(w.atoms[b], w.atoms[twin])
+	w.atoms[b].text = ended
+	if lacksEOL(w.atoms[c].text) {
+		w.atoms[c].text += w.lineEnd()
+	}
+	w.normalise()
+	if lacksEOL(text) {
+		text += w.lineEnd()
+	}
+	return text, l
+}
+
+func (l *lifting) keepSplit(x, y atom) {
+	if x.del == 0 {
+		x, y = y, x
+	}
+	l.split = [2]*atom{&x, &y}
+}
+
+// lower puts on again what was lifted. It returns false if that would make lines pending that are not.
+func (w *weave) lower(l *lifting) bool {
+	if l == nil {
+		return true
+	}
+	b, c := l.end(baseline), l.end(current)
+	if b == c {
+		if c >= 0 && l.on[1] {
+			w.atoms[c].text = l.change(w.atoms[c].text)
+		}
+		return true
+	}
+	at, order := [2]int{b, c}, []int{0, 1}
+	if c > b { // from behind, so that places stay
+		order = []int{1, 0}
+	}
+	for _, s := range order {
+		i := at[s]
+		if i < 0 || !l.on[s] {
+			continue
+		}
+		if a := &w.atoms[i]; a.pending() {
+			a.text = l.change(a.text)
+			continue
+		}
+		// The line at the end of the other side is pending, or both would be one: this one is split at most.
+		if l.split[0] == nil {
+			return false
+		}
+		a, dead, alive := w.atoms[i], *l.split[0], *l.split[1]
+		dead.text, alive.text, dead.user, alive.user = a.text, a.text, a.user, false
+		if s == 0 {
+			dead.text = l.change(a.text)
+		} else {
+			alive.text = l.change(a.text)
+		}
+		if slices.ContainsFunc(w.atoms, func(o atom) bool { return o.id != a.id && (o.id == dead.id || o.id == alive.id) }) {
+			return false
+		}
+		w.atoms = slices.Replace(w.atoms, i, i+1, dead, alive)
+	}
+	return true
+}
