@@ -155,8 +155,8 @@ func (b *buffer) show(r *reviewer, f *file, review *diffs.Review) {
 }
 
 // adopt makes the review of a buffer that was saved the file's; it returns false if the disk has another text.
-func (r *reviewer) adopt(f *file, disk image) bool {
-	doc := r.w.d.docs.typed(r.absolute(f), disk)
+// doc is the document that somebody typed that text into, if it is known.
+func (r *reviewer) adopt(f *file, disk image, doc *document) bool {
 	for client, b := range f.buffers {
 		if !b.decided || b.review == nil || b.rev != f.review.Rev() {
 			continue
