@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
@@ -36,7 +37,8 @@ func (h *gitHead) path() string {
 }
 
 // lookAtHead takes a commit made since the last look for the acceptance of what it has in common with what is pending,
-// if it counts: what is committed while a turn runs may be the agent's doing.
+// if it counts. What is committed while a turn runs counts only if no call, and nothing that a call has left behind, can have
+// done it.
 func (r *reviewer) lookAtHead(counts bool) {
 	h := &r.head
 	if !r.w.d.settings().CommitAccepts {
@@ -72,10 +74,43 @@ func (r *reviewer) lookAtHead(counts bool) {
 	}
 }
 
-// headMoved is lookAtHead where something is pending, or was.
+// committedByPerson reports whether nothing of what runs for an agent can have made a commit at a moment.
+func (r *reviewer) committedByPerson(when int64) bool {
+	if !filestat.ChangeTimes || r.w.survivors.alive() {
+		return false
+	}
+	for _, t := range r.trees {
+		if t.unattended.Load() > 0 || t.ledger.Author(attribution.Change{When: when}) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// headMoved is lookAtHead where something is pending, or was, and a turn may run.
 func (r *reviewer) headMoved(counts bool) {
+	if !r.head.known {
+		return
+	}
+	if !counts && r.head.dir != "" {
+		when := int64(0)
+		for _, name := range []string{"HEAD", "logs/HEAD"} {
+			when = max(when, filestat.Of(filepath.Join(r.head.dir, filepath.FromSlash(name))).Changed())
+		}
+		for _, t := range r.trees {
+			if !t.explained(when) {
+				return // it is looked at again: by then agents have said whether it was them
+			}
+		}
+		counts = r.committedByPerson(when)
+	}
+	r.lookAtHead(counts)
+}
+
+// headEnds is headMoved at the end of a turn of which it can no longer be told when its calls were open.
+func (r *reviewer) headEnds() {
 	if r.head.known {
-		r.lookAtHead(counts)
+		r.lookAtHead(false)
 	}
 }
 

@@ -24,7 +24,11 @@ func (r *reviewer) watchPending() {
 		var also []string
 		if len(paths) > 0 {
 			// What was committed while nothing was pending was no word about what is pending now.
-			r.lookAtHead(len(r.watch.paths) > 0 && r.w.running.Load() == 0)
+			if len(r.watch.paths) > 0 && r.head.known {
+				r.headMoved(r.w.running.Load() == 0)
+			} else {
+				r.lookAtHead(false)
+			}
 			if head := r.head.path(); head != "" {
 				also = append(also, head)
 			}

@@ -79,6 +79,49 @@ func (f *found) beingCut() bool {
 	return f.is.Exists() && f.is.Size == 0 && f.was.Size > 0 && f.is.Ino == f.was.Ino && f.is.Changed() == f.was.Changed()
 }
 
+// justCut reports whether somebody has emptied the file a moment ago, most likely to write it.
+func (f *found) justCut() bool {
+	return f.is.Exists() && f.is.Size == 0 && f.was.Size > 0 && clock.Now()-f.is.Changed() < int64(emptyTime)
+}
+
+// beingSaved waits for the end of a save that may be going on. A person's that does not end is another look's: it returns true, and
+// what the file holds next, with the work of calls, may be that person's too.
+func (s *snapshot) beingSaved(r *fileReader, f *found, sus suspect, judge func(trace) verdict) bool {
+	cut := f.beingCut() || f.justCut()
+	if cut && f.source == nil && f.justCut() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if e := s.files[f.path]; e != nil {
+			e.saving = true
+		}
+		return true
+	}
+	if cut {
+		for end := time.Now().Add(emptyTime); (f.beingCut() || f.justCut()) && time.Now().Before(end); {
+			time.Sleep(lookTime)
+			f.is, f.after = s.read(r, f.path)
+		}
+		if sus.is = f.is; f.source != nil && f.is.Size > 0 {
+			if v := judge(s.trace(sus)); v.leave || v.source == nil {
+				f.maybe()
+			}
+		}
+	}
+	if sus.entry != nil && sus.entry.saving {
+		f.maybe()
+	}
+	return false
+}
+
+// maybe makes a change that is an agent's one that may be a person's.
+func (f *found) maybe() {
+	if f.source != nil {
+		src := *f.source
+		src.Via = diffs.ViaUnknown
+		f.source = &src
+	}
+}
+
 // scan looks for what has changed since the snapshot or the last scan; without list, only in the files that it
 // has seen. For each change it asks judge. What it returns is to be noted once it has been taken in.
 func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdict) (all []found, left leftOut) {
@@ -126,9 +169,8 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 			continue
 		case f.is.Exists():
 			f.is, f.after = s.read(r, f.path)
-			for end := time.Now().Add(emptyTime); f.beingCut() && time.Now().Before(end); {
-				time.Sleep(lookTime)
-				f.is, f.after = s.read(r, f.path)
+			if s.beingSaved(r, &f, sus, judge) {
+				continue
 			}
 		case !reviewable(f.was.Mode):
 			f.after.odd = "it was not a regular file"
@@ -246,7 +288,7 @@ func (s *snapshot) suspects(ctx context.Context, list bool, left *leftOut) (susp
 	for i := range suspects {
 		if sus := &suspects[i]; sus.entry != nil && sus.entry.Ino != 0 && !sus.is.Exists() {
 			key := inode{sus.entry.Dev, sus.entry.Ino}
-			if to := came[key]; to != nil {
+			if to := came[key]; to != nil && s.sameFile(sus.entry.Stat, to.is, to.path) { // else it is a new file with the number
 				moved := *to
 				sus.to = &moved
 			}

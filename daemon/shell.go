@@ -140,7 +140,10 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 	}
 	r.to = to
 	t.tree.ledger.End(r.call, to)
-	t.background = t.background || ev.Call.Background
+	if ev.Call.Background {
+		t.background = true
+		t.unattend()
+	}
 	if !t.tree.isolated() {
 		t.orphans.look(turnMark(t.turn))
 	}
@@ -248,8 +251,17 @@ func (t *turnWatch) loose() *diffs.Source {
 	if !t.background && !t.hooks.Any && !t.orphans.found() && !t.r.w.survivors.alive() {
 		return nil
 	}
+	t.unattend()
 	src := t.source(diffs.ViaUnknown)
 	return &src
+}
+
+// unattend has the tree know that the turn's processes may write without a call.
+func (t *turnWatch) unattend() {
+	if !t.unattended {
+		t.unattended = true
+		t.tree.unattended.Add(1)
+	}
 }
 
 // beside returns the source of what calls may have changed and no scan has seen yet; nil if none may have.

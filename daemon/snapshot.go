@@ -65,6 +65,7 @@ type entry struct {
 	oid     string  // git's name of the content; "" if it has none
 	content spooled // the content, or nowhere
 	gone    bool    // it has been taken in that it is gone, but not where to
+	saving  bool    // a person was saving it when it was looked at
 }
 
 type inode struct{ dev, ino uint64 }

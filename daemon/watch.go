@@ -50,6 +50,7 @@ type turnWatch struct {
 
 	background bool // a command goes on after its call has ended
 	orphans    orphans
+	unattended bool // its tree knows that its processes may write without a call
 	hooks      hooks.Set
 }
 
@@ -129,6 +130,9 @@ func (r *reviewer) watchTurn(turn *sessions.Turn, in *worktree, say func(string)
 		t.outside = outsideControl(in.root)
 	} else {
 		r.w.claims.close()
+	}
+	if t.hooks.Any {
+		t.unattend()
 	}
 	if t.hooks.AfterEdit {
 		in.formatters.add(t.source(diffs.ViaHook))
@@ -316,6 +320,11 @@ func (t *turnWatch) acted() bool { return len(t.past) > 0 || t.hooks.Any }
 // end returns when the reviewer has seen all that the turn did.
 func (t *turnWatch) end() {
 	t.endCalls()
+	t.r.call(func() {
+		// All has been heard.
+		t.tree.hearings = slices.DeleteFunc(t.tree.hearings, func(h *agent.Heard) bool { return h == &t.heard })
+		t.r.headMoved(false)
+	})
 	t.lastScan()
 	t.tellOutside()
 	t.r.w.claims.look()
@@ -323,10 +332,12 @@ func (t *turnWatch) end() {
 		t.say(text)
 	}
 	t.r.call(func() {
-		t.tree.hearings = slices.DeleteFunc(t.tree.hearings, func(h *agent.Heard) bool { return h == &t.heard })
 		t.tree.starts.remove(t.start)
 		t.tree.formatters.remove(t.source(diffs.ViaHook))
-		t.r.headMoved(false)
+		t.r.headEnds()
+		if t.unattended {
+			t.tree.unattended.Add(-1)
+		}
 	})
 	t.stop()
 	t.start.close()

@@ -35,6 +35,8 @@ type worktree struct {
 	starts   snapshots        // of the turns that run in it; every goroutine may look
 	hearings []*agent.Heard   // of their agents
 
+	unattended atomic.Int32 // turns that run in it and whose processes may write without a call
+
 	formatters sources // of turns that run in it whose agents' hooks run programs after edits; every goroutine may look
 }
 

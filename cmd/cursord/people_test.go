@@ -200,8 +200,7 @@ func TestTheAgentsOwnCommitIsNoAcceptance(t *testing.T) {
 	w := newWorld(t)
 	w.put("f", "a\n")
 	w.commits()
-	script := edits("c", "f", "a\n", "b\n")
-	w.plays(append(script, `{"fake":"exec","argv":["git","-c","user.name=n","-c","user.email=e@example.org","commit","-q","-a","-m","agent"]}`, done)...)
+	w.plays(lines(edits("c", "f", "a\n", "b\n"), shells("s", "git -c user.name=n -c user.email=e@example.org commit -q -a -m agent"))...)
 	w.start()
 	e := w.opens()
 	e.turn(nil)
@@ -212,6 +211,25 @@ func TestTheAgentsOwnCommitIsNoAcceptance(t *testing.T) {
 	require.Contains(t, e.diffs(), "f", "it was in the commit before this one")
 	e.decides("diff/reject", obj{"all": true})
 	w.requireTree(tree{"f": "a\n"})
+}
+
+// TestACommitBesideATurn has a person commit what the agent wrote while its turn runs, and no call of it.
+func TestACommitBesideATurn(t *testing.T) {
+	w := newWorld(t)
+	w.putAll(tree{"f": "a\n", "g": "g\n"})
+	w.commits()
+	w.plays(lines(edits("c", "f", "a\n", "b\n"), []string{waits("go")}, edits("d", "g", "g\n", "G\n"))...)
+	w.start()
+	e := w.opens()
+	turn := e.asks(nil)
+	e.until("the first edit", func(n told) bool { return n.Diff != nil && n.Diff.Path == "f" && len(n.Diff.Hunks) == 1 })
+	w.git("add", "f")
+	w.git("commit", "-q", "-m", "mine")
+	w.put("../go", "")
+	e.ends(turn.ID)
+	diffs := e.diffs()
+	require.NotContains(t, diffs, "f", "it was committed")
+	require.Contains(t, diffs, "g")
 }
 
 // turns lists what was told of turns, the newest form of each.
