@@ -6,9 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
@@ -131,4 +133,29 @@ func TestBeingCut(t *testing.T) {
 		f := found{was: full, is: tt.is}
 		require.Equal(t, tt.want, f.beingCut(), name)
 	}
+}
+
+// TestASaveThatACallBeginsIn has a person empty a file to write it, and a call begin before that is done: what the file held stays
+// known, and what is found next, with the work of the call, may be the person's.
+func TestASaveThatACallBeginsIn(t *testing.T) {
+	now := clock.Now()
+	was := filestat.Stat{Ino: 7, Size: 9, Mtime: 100, Ctime: 100}
+	full := &entry{Stat: was}
+	s := &snapshot{root: t.TempDir(), began: now, files: map[string]*entry{"f": full}}
+	judge := func(trace) verdict { return verdict{} }
+	at := time.Now().UnixNano()
+	f := found{path: "f", was: was, is: filestat.Stat{Ino: 7, Mtime: at, Ctime: at}}
+	require.True(t, s.beingSaved(nil, &f, suspect{path: "f", entry: full, is: f.is}, judge), "it is left to the next look")
+	require.Equal(t, was, s.files["f"].Stat)
+
+	agents := diffs.Source{TurnID: "t", Via: diffs.ViaShell}
+	f = found{path: "f", was: was, is: filestat.Stat{Ino: 7, Size: 12, Mtime: at, Ctime: at}, source: &agents}
+	require.False(t, s.beingSaved(nil, &f, suspect{path: "f", entry: full, is: f.is}, judge))
+	require.Equal(t, diffs.ViaUnknown, f.source.Via)
+	require.Equal(t, diffs.ViaShell, agents.Via)
+
+	// What was emptied long ago is empty.
+	long := at - int64(time.Minute)
+	f = found{path: "f", was: was, is: filestat.Stat{Ino: 7, Mtime: long, Ctime: long}}
+	require.False(t, s.beingSaved(nil, &f, suspect{path: "f", entry: &entry{Stat: was}, is: f.is}, judge))
 }

@@ -375,6 +375,7 @@ func TestTypingWhereAnUnsavedRejectWas(t *testing.T) {
 
 	out = d.e.decides("diff/reject", obj{"all": true})
 	doc.applies(out.Edits)
+	require.Empty(t, d.e.diffs())
 	doc.types("line 5\n", "mine 5\n")
 	doc.save()
 	require.Empty(t, d.e.diffs())

@@ -570,27 +570,3 @@ func TestANewFileWithTheNumberOfADeletedOne(t *testing.T) {
 	e.decides("diff/reject", obj{"all": true})
 	w.requireTree(tree{"f": "a\nb\n", "g": "mine\n"})
 }
-
-// TestASaveThatACallBeginsIn has a person empty a file to write it, and a command begin before that is done: what the file held is
-// still known, and what is found then may be the person's.
-func TestASaveThatACallBeginsIn(t *testing.T) {
-	w := newWorld(t)
-	before := numbered(12, nil)
-	w.put("f", before)
-	after := numbered(12, map[int]string{3: "agent 3\n", 8: "mine 8\n"})
-	w.put("../saved", numbered(12, map[int]string{8: "mine 8\n"}))
-	w.put("../after", after)
-	script := shells("s", "cat ../saved > f; cat ../after > f")
-	w.plays(lines([]string{execs("true > f")}, script)...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	if f := e.diffs()["f"]; f != nil { // else the command was so late that the file was empty long before
-		for _, via := range vias(f) {
-			require.Equal(t, "unknown", via)
-		}
-		require.Len(t, f.Hunks, 2)
-	}
-	e.decides("diff/reject", obj{"all": true})
-	w.requireTree(tree{"f": after})
-}
