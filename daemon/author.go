@@ -165,7 +165,7 @@ func (r *reviewer) typedInto(name string, doc *document, saved image) *file {
 		}
 	}
 	f := r.shared().files[name]
-	if f == nil || r.load(f) != nil || r.adopt(f, saved, doc) {
+	if f == nil || r.load(f) != nil || r.adopt(f, saved) {
 		return f
 	}
 	if !saved.same(image{Content: f.review.Current()}) {

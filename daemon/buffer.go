@@ -155,22 +155,11 @@ func (b *buffer) show(r *reviewer, f *file, review *diffs.Review) {
 }
 
 // adopt makes the review of a buffer that was saved the file's; it returns false if the disk has another text.
-// doc is the document that somebody typed that text into, if it is known.
-func (r *reviewer) adopt(f *file, disk image, doc *document) bool {
+func (r *reviewer) adopt(f *file, disk image) bool {
 	for client, b := range f.buffers {
-		if !b.decided || b.review == nil || b.rev != f.review.Rev() {
-			continue
-		}
-		review, saved := b.review, b.doc
-		if !disk.same(image{Content: f.realOf(review)}) && doc != nil && doc.client == client { // nobody has looked since it was typed
-			if b.stepBack(sha256.Sum256(disk.Data)); b.stem != nil {
-				review, saved = b.stem.Copy(), doc
-				f.observeReal(review, disk.Content)
-			}
-		}
-		if disk.same(image{Content: f.realOf(review)}) {
-			f.review = review
-			r.w.d.docs.saved(saved)
+		if b.decided && b.rev == f.review.Rev() && disk.same(image{Content: f.realOf(b.review)}) {
+			f.review = b.review
+			r.w.d.docs.saved(b.doc)
 			delete(f.buffers, client)
 			r.viewed[f.path] = true
 			if !f.tree.isolated() {

@@ -85,7 +85,7 @@ func (r *reviewer) refreshCopy(f *file) (s sides, err error) {
 			break
 		}
 		undo := f.keep()
-		if !r.adopt(f, s.real, r.w.d.docs.typed(r.absolute(f), s.real)) {
+		if !r.adopt(f, s.real) {
 			f.review.ObserveBaseline(s.real.Content)
 		}
 		if err = r.writeCopy(f, &s); err == nil {

@@ -31,7 +31,7 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 		return s, r.unreadable(f, s.here)
 	}
 	seen := image{Content: f.review.Current()}
-	if !s.here.same(seen) && !r.adopt(f, s.here, r.w.d.docs.typed(r.absolute(f), s.here)) {
+	if !s.here.same(seen) && !r.adopt(f, s.here) {
 		by := r.author(f.path, s.here)
 		f.vanished = nil
 		if by != nil && !f.review.Pending() {

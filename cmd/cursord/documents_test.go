@@ -377,6 +377,7 @@ func TestTypingWhereAnUnsavedRejectWas(t *testing.T) {
 	doc.applies(out.Edits)
 	require.Empty(t, d.e.diffs())
 	doc.types("line 5\n", "mine 5\n")
+	require.Empty(t, d.e.diffs())
 	doc.save()
 	require.Empty(t, d.e.diffs())
 	out = d.e.decides("diff/reject", obj{"all": true})
