@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,20 +51,6 @@ type trace struct {
 	inexact bool  // it may have been earlier
 }
 
-// A leftOut counts what a scan has not given.
-type leftOut struct {
-	more int      // over the bounds of number and size
-	late int      // over the bound of time; the next scan comes back to them
-	odd  []string // what cannot be reviewed, and why
-	long []string // paths that are too long to look at
-	git  string   // why git could not list the files; "" if it could
-	cut  bool     // not all folders could be listed
-
-	hidden []string // what is said of files that rules of the turn hide
-
-	made, gone []string // repositories within the workspace
-}
-
 // A suspect is a path that does not look as it did.
 type suspect struct {
 	path  string
@@ -71,6 +58,18 @@ type suspect struct {
 	is    filestat.Stat
 	to    *suspect // where the file is now, if this one is gone and it can be told
 	moved bool     // it has come from where another suspect is gone
+}
+
+// rank says what is to be taken first where the bounds of a scan leave no room for all: what has a former content to go
+// back to, then what else was there, then what is new, of which a command can make as much as it likes.
+func (s *suspect) rank() int {
+	switch {
+	case s.entry != nil && (s.entry.oid != "" || s.entry.content != nowhere):
+		return 0
+	case s.entry != nil || s.moved:
+		return 1
+	}
+	return 2
 }
 
 // beingCut reports whether somebody is emptying the file at this moment, to write it: ext4 sets the times of a file after it
@@ -138,6 +137,7 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 	links := map[string]bool{}
 	room := int64(scanBytes)
 	var ask []string
+	slices.SortStableFunc(suspects, func(a, b suspect) int { return cmp.Compare(a.rank(), b.rank()) })
 	for i, sus := range suspects {
 		if ctx.Err() != nil {
 			left.late += len(suspects) - i
@@ -164,7 +164,7 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 		case !utf8.ValidString(sus.path):
 			f.after.odd = "its name is not UTF-8"
 		case f.is.Size > room || len(all) >= scanFiles:
-			left.more++
+			left.more = append(left.more, f.path)
 			s.skip(f.path, f.is)
 			continue
 		case f.is.Exists():
@@ -194,6 +194,7 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 			ask = append(ask, f.path)
 		}
 	}
+	slices.SortFunc(all, func(a, b found) int { return strings.Compare(a.path, b.path) })
 	before := s.contents(ask)
 	all = slices.DeleteFunc(all, func(f found) bool {
 		data, known := before[f.path]

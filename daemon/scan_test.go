@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,13 +47,51 @@ func TestScanThatIsCut(t *testing.T) {
 		cancel()
 		found, left := s.scan(ctx, true, byShell)
 		require.Empty(t, found)
-		require.Equal(t, "not everything could be looked at for changes in time", left.String())
+		require.Equal(t, "Some changes by commands may be missing from the review, because looking for them took longer than 20s "+
+			"(the workspace is large, or the machine busy): look at the workspace yourself, for example with git status", left.String())
 		found, left = s.scan(t.Context(), true, byShell)
 		require.Empty(t, left.String())
 		require.Len(t, found, 1)
 		require.Equal(t, "a", found[0].path)
 		require.Equal(t, "a", string(found[0].before.Data))
 	}
+}
+
+// TestDecoysTakeNoPlace has a command make more files than are taken at a time: they once took the place of a tracked
+// file that sorts behind them, and of another new file nobody heard the name.
+func TestDecoysTakeNoPlace(t *testing.T) {
+	s := takeSnapshot(t, true, "b.txt", "c/gone", "keep")
+	require.NoError(t, os.Mkdir(s.full("aa"), 0o755))
+	for i := range scanFiles + 500 {
+		require.NoError(t, os.WriteFile(s.full(fmt.Sprintf("aa/%04d", i)), []byte("x"), 0o644))
+	}
+	require.NoError(t, os.WriteFile(s.full("b.txt"), []byte("evil"), 0o644))
+	require.NoError(t, os.Remove(s.full("c/gone")))
+	require.NoError(t, os.WriteFile(s.full("zz"), []byte("evil"), 0o644))
+	all, left := s.scan(t.Context(), true, byShell)
+	require.Len(t, all, scanFiles)
+	require.True(t, slices.IsSortedFunc(all, func(a, b found) int { return strings.Compare(a.path, b.path) }))
+	for name, before := range map[string]string{"b.txt": "b.txt", "c/gone": "c/gone"} {
+		i := slices.IndexFunc(all, func(f found) bool { return f.path == name })
+		require.NotEqual(t, -1, i, name)
+		require.Equal(t, before, string(all[i].before.Data))
+	}
+	require.Equal(t, "503 changed file(s) are not listed for review: at most 2000 files and 64 MiB are taken at a time: "+
+		"aa/1998 and 501 more beside it, zz", left.String())
+}
+
+func TestByFolder(t *testing.T) {
+	require.Equal(t, "a", byFolder([]string{"a"}))
+	require.Equal(t, "a/1 and 1 more beside it, a/b/1, 1, 2/1, 3/1, and 2 more elsewhere",
+		byFolder([]string{"a/1", "a/2", "a/b/1", "1", "2/1", "3/1", "4/1", "5/1"}))
+}
+
+// TestLateScanIsToldOnce has only the last scan of a turn say that there was not enough time: it looks at all of it again.
+func TestLateScanIsToldOnce(t *testing.T) {
+	late := leftOut{late: 3}
+	require.Empty(t, late.after(scanTime))
+	require.Contains(t, late.after(lastTime), "took longer than 20s")
+	require.Contains(t, leftOut{late: 3, more: []string{"a"}}.after(scanTime), "1 changed file(s) are not listed for review")
 }
 
 // TestSnapshotThatIsLate has a call begin before the files were listed, and before their contents were read.

@@ -3,17 +3,14 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"cursord/agent"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
-	"cursord/daemon/paths"
 	"cursord/diffs"
 )
 
@@ -293,7 +290,7 @@ func (t *turnWatch) scan(limit time.Duration, list bool, judge func(trace) verdi
 		all = all[n:]
 		t.r.call(func() { t.r.agentFound(t.tree, t.start, batch) })
 	}
-	if text := left.String(); list && text != "" {
+	if text := left.after(limit); list && text != "" {
 		t.say(text)
 	}
 }
@@ -309,42 +306,4 @@ func (t *turnWatch) warn() {
 	} else if lacks := t.start.lacks(); lacks != "" {
 		t.say("Some changes by commands may not be found, or may be without their former content: " + lacks + ".")
 	}
-}
-
-// String says what a scan has left out, for people; "" if nothing.
-func (l leftOut) String() string {
-	var say []string
-	if l.more > 0 {
-		say = append(say, fmt.Sprintf("%d changed file(s) are not listed for review: at most %d files and %d MiB are taken at a time",
-			l.more, scanFiles, scanBytes>>20))
-	}
-	if l.late > 0 {
-		say = append(say, "not everything could be looked at for changes in time")
-	}
-	if n := len(l.odd); n > 0 {
-		text := fmt.Sprintf("%d change(s) cannot be reviewed: %s", n, strings.Join(l.odd[:min(n, 3)], "; "))
-		if n > 3 {
-			text += "; …"
-		}
-		say = append(say, text)
-	}
-	if n := len(l.long); n == 1 {
-		say = append(say, shown(runePrefix(l.long[0], paths.MaxName))+"… was not looked at: its path is too long")
-	} else if n > 1 {
-		say = append(say, fmt.Sprintf("%s… and %d more were not looked at: their paths are too long", shown(runePrefix(l.long[0], paths.MaxName)), n-1))
-	}
-	if l.git != "" {
-		say = append(say, l.git)
-	}
-	if l.cut {
-		say = append(say, "not all folders could be listed within the limits; new files in the others are not listed for review")
-	}
-	say = append(say, l.hidden...)
-	for _, dir := range l.made {
-		say = append(say, fmt.Sprintf("a repository has come to %s; what is in it is not listed for review", shown(dir)))
-	}
-	for _, dir := range l.gone {
-		say = append(say, fmt.Sprintf("the repository in %s is gone; what was in it cannot be reviewed", shown(dir)))
-	}
-	return strings.Join(say, ". ")
 }

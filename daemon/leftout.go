@@ -1,0 +1,99 @@
+package daemon
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"cursord/daemon/paths"
+)
+
+// A leftOut says what a scan has not given.
+type leftOut struct {
+	more []string // paths over the bounds of number and size
+	late int      // over the bound of time; the next scan comes back to them
+	odd  []string // what cannot be reviewed, and why
+	long []string // paths that are too long to look at
+	git  string   // why git could not list the files; "" if it could
+	cut  bool     // not all folders could be listed
+
+	hidden []string // what is said of files that rules of the turn hide
+
+	made, gone []string // repositories within the workspace
+}
+
+// String says what a scan has left out, for people; "" if nothing.
+func (l leftOut) String() string {
+	var say []string
+	if n := len(l.more); n > 0 {
+		say = append(say, fmt.Sprintf("%d changed file(s) are not listed for review: at most %d files and %d MiB are taken at a time: %s",
+			n, scanFiles, scanBytes>>20, byFolder(l.more)))
+	}
+	if l.late > 0 {
+		say = append(say, fmt.Sprintf("Some changes by commands may be missing from the review, because looking for them took longer than %s "+
+			"(the workspace is large, or the machine busy): look at the workspace yourself, for example with git status", lastTime))
+	}
+	if n := len(l.odd); n > 0 {
+		text := fmt.Sprintf("%d change(s) cannot be reviewed: %s", n, strings.Join(l.odd[:min(n, 3)], "; "))
+		if n > 3 {
+			text += "; …"
+		}
+		say = append(say, text)
+	}
+	if n := len(l.long); n == 1 {
+		say = append(say, shown(runePrefix(l.long[0], paths.MaxName))+"… was not looked at: its path is too long")
+	} else if n > 1 {
+		say = append(say, fmt.Sprintf("%s… and %d more were not looked at: their paths are too long", shown(runePrefix(l.long[0], paths.MaxName)), n-1))
+	}
+	if l.git != "" {
+		say = append(say, l.git)
+	}
+	if l.cut {
+		say = append(say, "not all folders could be listed within the limits; new files in the others are not listed for review")
+	}
+	say = append(say, l.hidden...)
+	for _, dir := range l.made {
+		say = append(say, fmt.Sprintf("a repository has come to %s; what is in it is not listed for review", shown(dir)))
+	}
+	for _, dir := range l.gone {
+		say = append(say, fmt.Sprintf("the repository in %s is gone; what was in it cannot be reviewed", shown(dir)))
+	}
+	return strings.Join(say, ". ")
+}
+
+// after is String after a scan that had so much time. What is late is told by the last one of the turn alone: the next one
+// comes back to it.
+func (l leftOut) after(limit time.Duration) string {
+	if limit != lastTime {
+		l.late = 0
+	}
+	return l.String()
+}
+
+// byFolder names the first few paths, of each folder one, so that many files in one folder do not hide another.
+func byFolder(all []string) string {
+	const most = 5
+	var first []string
+	same := map[string]int{}
+	for _, name := range all {
+		dir := path.Dir(name)
+		if same[dir]++; same[dir] == 1 {
+			first = append(first, name)
+		}
+	}
+	more := len(all)
+	var names []string
+	for _, name := range first[:min(len(first), most)] {
+		text, n := shown(cutPath(name)), same[path.Dir(name)]
+		more -= n
+		if n > 1 {
+			text += fmt.Sprintf(" and %d more beside it", n-1)
+		}
+		names = append(names, text)
+	}
+	if more > 0 {
+		names = append(names, fmt.Sprintf("and %d more elsewhere", more))
+	}
+	return strings.Join(names, ", ")
+}
