@@ -109,7 +109,7 @@ type jsonLines struct {
 }
 
 func newJSONLines(w io.Writer) *jsonLines {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(plainWriter{w})
 	e.SetEscapeHTML(false)
 	return &jsonLines{e: e}
 }

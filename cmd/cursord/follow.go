@@ -144,6 +144,6 @@ func (f *follower) begin(session string) {
 // print prints a notification where they are wanted as JSON.
 func (f *follower) print(method string, params json.RawMessage) {
 	if f.lines != nil {
-		fmt.Fprintf(f.lines, "{\"method\":%q,\"params\":%s}\n", method, params)
+		fmt.Fprintf(plainWriter{f.lines}, "{\"method\":%q,\"params\":%s}\n", method, params)
 	}
 }

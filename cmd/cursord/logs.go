@@ -264,7 +264,9 @@ func (s *logScreen) line(line []byte) {
 		return
 	}
 	text := string(line)
-	if !s.raw {
+	if s.raw && json.Valid(line) {
+		text = string(plainJSON(line))
+	} else if !s.raw {
 		text = s.readable(bytes.TrimRight(line, "\r\n")) + "\n"
 	}
 	_, s.err = io.WriteString(s.w, text)

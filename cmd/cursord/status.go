@@ -120,7 +120,7 @@ func span(d time.Duration) string {
 
 // printJSON prints v for programs, and for people who read it.
 func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(plainWriter{w})
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)

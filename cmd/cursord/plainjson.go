@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"unicode"
+	"unicode/utf8"
+)
+
+// plainJSON returns JSON in which no control character and none that turns the direction of text stands as it is: a
+// terminal would obey those of a file's name. The JSON means the same, since they can only stand in strings; line ends and
+// what is not UTF-8 stay.
+func plainJSON(text []byte) []byte {
+	bad := func(r rune) bool {
+		return r >= 0x7f && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
+	}
+	if bytes.IndexFunc(text, bad) < 0 {
+		return text
+	}
+	plain := make([]byte, 0, len(text)+64)
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		if bad(r) {
+			plain = fmt.Appendf(plain, `\u%04x`, r)
+		} else {
+			plain = append(plain, text[:n]...)
+		}
+		text = text[n:]
+	}
+	return plain
+}
+
+// A plainWriter writes JSON as plainJSON has it. What is written at once must end where a character does.
+type plainWriter struct{ w io.Writer }
+
+func (p plainWriter) Write(text []byte) (int, error) {
+	if _, err := p.w.Write(plainJSON(text)); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}

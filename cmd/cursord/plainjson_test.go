@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// terminalTricks are characters that a terminal, or a person who reads, would take for something else.
+const terminalTricks = "é\u0085\u009b31m\u007f \u202aa\u202eb\u2066c\u2069d\u200e\u200f\u061c 😀\ufffd<&>"
+
+// TestJSONHasNoTerminalTricks has each command's JSON show such characters escaped, and mean the same.
+func TestJSONHasNoTerminalTricks(t *testing.T) {
+	var b bytes.Buffer
+	holds := func(what string, is func() string) {
+		t.Helper()
+		text := b.String()
+		require.NotEqual(t, "", text, what)
+		require.Equal(t, -1, strings.IndexFunc(text, func(r rune) bool {
+			return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
+		}), "%s: %q", what, text)
+		require.Contains(t, text, `\u202e`, what)
+		require.Contains(t, text, `\u009b`, what)
+		require.Contains(t, text, "é", what)
+		require.Equal(t, terminalTricks, is(), what)
+		b.Reset()
+	}
+
+	require.NoError(t, printJSON(&b, rpc.DiffList{Diffs: []*sessions.Diff{{Path: terminalTricks}}}))
+	holds("diff --json", func() string {
+		var list rpc.DiffList
+		require.NoError(t, json.Unmarshal(b.Bytes(), &list))
+		return list.Diffs[0].Path
+	})
+
+	newJSONLines(&b).turn(&sessions.Turn{Prompt: terminalTricks})
+	holds("export", func() string {
+		var line struct{ Turn sessions.Turn }
+		require.NoError(t, json.Unmarshal(b.Bytes(), &line))
+		return line.Turn.Prompt
+	})
+
+	params, err := json.Marshal(rpc.LogMessage{Message: terminalTricks})
+	require.NoError(t, err)
+	newFollower("t", nil, &b).notify("log/message", params)
+	holds("run --json", func() string {
+		var line struct{ Params rpc.LogMessage }
+		require.NoError(t, json.Unmarshal(b.Bytes(), &line))
+		return line.Params.Message
+	})
+
+	logged, err := json.Marshal(map[string]string{"msg": terminalTricks})
+	require.NoError(t, err)
+	newLogScreen(&b, true).line(append(logged, '\n'))
+	holds("logs --json", func() string {
+		var line struct{ Msg string }
+		require.NoError(t, json.Unmarshal(b.Bytes(), &line))
+		return line.Msg
+	})
+}
+
+// TestPlainJSON leaves what needs no escape as it is, bytes that are no characters too.
+func TestPlainJSON(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                   "",
+		"{\"a\": \"é\"}\n":   "{\"a\": \"é\"}\n",
+		"\"\u009b\"":         `"\u009b"`,
+		"\"\\\\\u202e\"":     `"\\\u202e"`,
+		"\"\xff\u2066\xfe\"": "\"\xff\\u2066\xfe\"",
+	} {
+		require.Equal(t, want, string(plainJSON([]byte(in))))
+	}
+}
