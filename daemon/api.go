@@ -218,6 +218,8 @@ type Skipped struct {
 	Path string    `json:"path"`
 	Hunk string    `json:"hunk"`
 	Kind ErrorKind `json:"kind"`
+
+	Message string `json:"message,omitempty"` // what is wrong and what to do, where the kind does not say it
 }
 
 // DocumentEdits are changes to a document that the client holds unsaved, for the version they name.

@@ -120,7 +120,7 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 				return fail(err)
 			}
 			for _, id := range c.ids {
-				out.Skipped = append(out.Skipped, Skipped{Path: c.f.path, Hunk: hunkID(c.f.n, id), Kind: kindOf(err)})
+				out.Skipped = append(out.Skipped, skippedFor(c.f, id, err))
 			}
 			continue
 		}
@@ -300,7 +300,7 @@ func (r *reviewer) numbered(n uint64) *file {
 // prepare reads the disk again and checks that the decision still means what was asked.
 func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
 	f := c.f
-	skip := func(id uint64, kind ErrorKind) { *skipped = append(*skipped, Skipped{f.path, hunkID(f.n, id), kind}) }
+	skip := func(id uint64, err error) { *skipped = append(*skipped, skippedFor(f, id, err)) }
 	if err := r.load(f); err != nil {
 		return storeError(err)
 	}
@@ -310,7 +310,7 @@ func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
 			return err
 		}
 		for _, h := range f.review.Hunks() {
-			skip(h.ID, err.Kind)
+			skip(h.ID, err)
 		}
 		return nil
 	}
@@ -325,7 +325,7 @@ func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
 		}
 		for _, h := range c.review.Hunks() {
 			if dec.TurnID == "" || fromTurn(h, dec.TurnID) {
-				skip(h.ID, kindOf(err))
+				skip(h.ID, err)
 			}
 		}
 		return nil
@@ -351,9 +351,9 @@ func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
 		switch err := c.review.Decidable(h.ID, dec.Accept); {
 		case dec.TurnID != "" && !fromTurn(h, dec.TurnID):
 		case err != nil:
-			skip(h.ID, kindOf(r.decisionError(f, err)))
+			skip(h.ID, r.decisionError(f, err))
 		case yours[h.ID]:
-			skip(h.ID, KindMaybeYours)
+			skip(h.ID, &Error{Kind: KindMaybeYours})
 		default:
 			c.ids = append(c.ids, h.ID)
 		}

@@ -76,6 +76,16 @@ func kindOf(err error) ErrorKind {
 	return KindInternal
 }
 
+// skippedFor tells of a hunk that an error keeps from being decided.
+func skippedFor(f *file, id uint64, err error) Skipped {
+	message := cutText(err.Error(), 500)
+	var e *Error
+	if errors.As(err, &e) && e.Hint != "" {
+		message += "; " + e.Hint
+	}
+	return Skipped{Path: f.path, Hunk: hunkID(f.n, id), Kind: kindOf(err), Message: message}
+}
+
 // whenStored has then called, by the loop, once all that was submitted before is on disk or cannot be.
 func (r *reviewer) whenStored(then func()) {
 	err := r.w.call(func() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,7 +126,7 @@ func (d decision) tell(w, errOut io.Writer, out daemon.Decided) {
 	fmt.Fprintln(w)
 	for _, s := range out.Skipped {
 		if s.Kind != daemon.KindMaybeYours {
-			fmt.Fprintf(errOut, "not %s: %s of %s: %s\n", d.done, clean(s.Hunk), clean(s.Path), s.Kind)
+			fmt.Fprintf(errOut, "not %s: %s of %s: %s\n", d.done, clean(s.Hunk), clean(s.Path), clean(cmp.Or(s.Message, string(s.Kind))))
 		}
 	}
 	if text := maybeYoursLeft(out); text != "" {
