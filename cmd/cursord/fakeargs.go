@@ -124,7 +124,7 @@ func (r *fakeRun) set(name, value string) error {
 	case "--background-shell-timeout":
 		s, err := strconv.ParseFloat(value, 64)
 		if err != nil || s < 0 || s > 1e6 {
-			return fmt.Errorf("error: option '--background-shell-timeout <seconds>' argument '%s' is invalid.", value)
+			return fakeComplaint(fmt.Sprintf("error: option '--background-shell-timeout <seconds>' argument '%s' is invalid.", value))
 		}
 		r.patient = time.Duration(s * float64(time.Second))
 	case "--model":
@@ -137,6 +137,11 @@ func (r *fakeRun) set(name, value string) error {
 	return nil
 }
 
+// A fakeComplaint is an error in the agent's own words, full stop and all.
+type fakeComplaint string
+
+func (c fakeComplaint) Error() string { return string(c) }
+
 var uuid4 = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`)
 
 // open settles the chat's id. Ids that a caller chose are remembered below CURSOR_CONFIG_DIR, where that is set, since no
@@ -144,12 +149,12 @@ var uuid4 = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[
 func (r *fakeRun) open() error {
 	if r.fresh != "" {
 		if !uuid4.MatchString(r.fresh) {
-			return fmt.Errorf("Error: Invalid --new-session-id \"%s\": expected a UUIDv4.", r.fresh)
+			return fakeComplaint(fmt.Sprintf("Error: Invalid --new-session-id \"%s\": expected a UUIDv4.", r.fresh))
 		}
 		if config := os.Getenv("CURSOR_CONFIG_DIR"); config != "" {
 			taken := filepath.Join(config, "fake-chats", r.fresh)
 			if _, err := os.Stat(taken); err == nil {
-				return fmt.Errorf("Error: Session ID \"%s\" is already in use.", r.fresh)
+				return fakeComplaint(fmt.Sprintf("Error: Session ID \"%s\" is already in use.", r.fresh))
 			}
 			if err := os.MkdirAll(taken, 0o700); err != nil {
 				return fmt.Errorf("Error: %w", err)

@@ -160,7 +160,7 @@ func TestShellChanges(t *testing.T) {
 			prepare: commits, command: "echo '*.tmp' >> .gitignore; mv a a2; mv d d2; mv e e2; echo more >> e2; mkdir out; touch out/1.tmp",
 			after: tree{
 				".gitignore": "*.o\n*.tmp\n", "a": "(absent)", "a2": "a\n", "d/b": "(absent)", "d2/b": "b\n", "d/in/c": "(absent)", "d2/in/c": "c\n",
-				"e": "(absent)", "e2": "e\nmore\n",
+				"e": "(absent)", "e2": "e\nmore\n", "out/1.tmp": "",
 			},
 		},
 		{
