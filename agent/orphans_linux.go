@@ -44,11 +44,39 @@ func marked(mark string) (pids []int) {
 		if err != nil {
 			continue
 		}
-		if bytes.Contains(slices.Concat([]byte{0}, env, []byte{0}), []byte("\x00"+mark+"\x00")) {
+		if holds(env, mark) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
+}
+
+// holds reports whether an environment, as the system has it, has a mark.
+func holds(env []byte, mark string) bool {
+	return bytes.Contains(slices.Concat([]byte{0}, env, []byte{0}), []byte("\x00"+mark+"\x00"))
+}
+
+// ancestorSteps is how far Descends looks.
+const ancestorSteps = 16
+
+// Descends reports whether a process of this user, or one of its nearest ancestors, has mark, a "KEY=value", in its
+// environment: whether a run has started it whose Request.Env had the mark. Where the system does not tell it reports false.
+// A process that has put its environment away and left its parents is not known.
+func Descends(pid int, mark string) bool {
+	for range ancestorSteps {
+		if pid <= 1 || pid == os.Getpid() {
+			return false
+		}
+		r, ok := relativeOf(pid)
+		if !ok {
+			return false
+		}
+		if env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ"); err == nil && holds(env, mark) {
+			return true
+		}
+		pid = r.parent
+	}
+	return false
 }
 
 // commandOf returns the command line of a process, cut; "" if it has ended.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -16,6 +17,7 @@ import (
 
 	"cursord/agent"
 	"cursord/agent/hooks"
+	"cursord/daemon/endpoint"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/savewatch"
 	"cursord/sessions"
@@ -168,6 +170,15 @@ func unseen(it *sessions.Item) string {
 
 // storeMark is in the environment of every agent of the daemon that has this store.
 func storeMark(s *sessions.Store) string { return "CURSORD_STORE=" + s.Epoch() }
+
+// OfAgent returns the process at the other end of a connection if an agent of this daemon, or a command of it, has started it,
+// as far as the system tells; else 0.
+func (d *Daemon) OfAgent(conn net.Conn) int {
+	if pid := endpoint.PeerProcess(conn); pid != 0 && agent.Descends(pid, storeMark(d.store)) {
+		return pid
+	}
+	return 0
+}
 
 // Version returns the daemon's own.
 func (d *Daemon) Version() string { return d.build.Version }

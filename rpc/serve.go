@@ -31,7 +31,7 @@ func Serve(ctx context.Context, l net.Listener, d *daemon.Daemon, log *slog.Logg
 		c, err := l.Accept()
 		if err == nil {
 			pause = 0
-			conns.Go(func() { ServeConn(ctx, c, d, log) })
+			conns.Go(func() { serveConn(ctx, c, d, agentOf(d, c), log) })
 			continue
 		}
 		if ctx.Err() != nil {
@@ -53,9 +53,20 @@ func Serve(ctx context.Context, l net.Listener, d *daemon.Daemon, log *slog.Logg
 
 // ServeConn serves the native protocol on one connection until it ends, which it does when ctx does. It closes rwc.
 func ServeConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, log *slog.Logger) {
+	serveConn(ctx, rwc, d, 0, log)
+}
+
+// serveConn is ServeConn for a connection of which is known which process of an agent has made it; 0: none.
+func serveConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, ofAgent int, log *slog.Logger) {
 	left := d.ClientJoined()
 	defer left()
-	serveTable(ctx, rwc, func(box *outbox) table { return newFace(d, box).table() }, log)
+	serveTable(ctx, rwc, func(box *outbox) table {
+		t := newFace(d, box).table()
+		if ofAgent != 0 {
+			t = t.forAgent(ofAgent, log)
+		}
+		return t
+	}, log)
 }
 
 // serveTable serves what newTable returns for the connection's outbox, until the connection or ctx ends.

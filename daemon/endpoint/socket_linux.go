@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 
@@ -15,6 +16,25 @@ func peerUID(fd int) (int, error) {
 		return 0, err
 	}
 	return int(cred.Uid), nil
+}
+
+// PeerProcess returns the id of the process that made a connection of a Listener; 0 if that cannot be told.
+func PeerProcess(conn net.Conn) int {
+	c, ok := conn.(*net.UnixConn)
+	if !ok {
+		return 0
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	pid := 0
+	_ = raw.Control(func(fd uintptr) { // where it fails, there is no connection any more
+		if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			pid = int(cred.Pid)
+		}
+	})
+	return pid
 }
 
 // checkDaemon reports why a process is not one of this user's that runs cursord and has the lock open.

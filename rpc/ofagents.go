@@ -1,0 +1,55 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net"
+
+	"cursord/daemon"
+)
+
+// personal are the methods that decide about what agents did or may do.
+var personal = []string{
+	"diff/accept", "diff/reject", "diff/undo", "diff/redo", "workspace/trust", "session/delete",
+}
+
+const (
+	personalMessage = "this comes from a process that an agent has started, and agents do not decide about their own work"
+	personalHint    = "let a person do it, in a terminal or an editor that no agent has started"
+)
+
+// personalParams are the parameters by which an agent's process would let another agent do what it likes.
+var personalParams = map[string]refusal{"force": {message: personalMessage, hint: personalHint, except: "false"}}
+
+// agentOf returns the process at the other end of a connection if an agent has started it; else 0.
+func agentOf(d *daemon.Daemon, c net.Conn) int {
+	if traced, ok := c.(tracedConn); ok {
+		c = traced.Conn
+	}
+	return d.OfAgent(c)
+}
+
+// forAgent returns what of a table a process that an agent has started may use.
+func (t table) forAgent(pid int, log *slog.Logger) table {
+	for _, name := range personal {
+		m := t.methods[name]
+		m.serve = func(_ context.Context, _ json.RawMessage, reply func(any, error)) {
+			log.Warn("refused to a process of an agent", "method", name, "pid", pid)
+			reply(nil, &daemon.Error{Kind: daemon.KindInvalid, Message: personalMessage, Hint: personalHint})
+		}
+		t.methods[name] = m
+	}
+	m := t.methods["turn/start"]
+	serve := m.serve
+	m.serve = func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
+		if err := refused(params, []map[string]refusal{personalParams}); err != nil {
+			log.Warn("refused to a process of an agent", "method", "turn/start", "parameter", "force", "pid", pid)
+			reply(nil, err)
+			return
+		}
+		serve(ctx, params, reply)
+	}
+	t.methods["turn/start"] = m
+	return t
+}

@@ -1,0 +1,44 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon"
+)
+
+// TestForAgent asks for all that agents' processes are refused, and for a turn that they are not.
+func TestForAgent(t *testing.T) {
+	served := ""
+	tb := table{methods: map[string]method{}}
+	for _, name := range methodNames() {
+		tb.methods[name] = method{serve: func(_ context.Context, _ json.RawMessage, reply func(any, error)) {
+			served = name
+			reply(nil, nil)
+		}}
+	}
+	n := len(tb.methods)
+	tb = tb.forAgent(7, slog.New(slog.DiscardHandler))
+	require.Len(t, tb.methods, n, "each of them is a method")
+	ask := func(name, params string) (err error) {
+		served = ""
+		tb.methods[name].serve(t.Context(), json.RawMessage(params), func(_ any, e error) { err = e })
+		return err
+	}
+	for _, name := range personal {
+		var e *daemon.Error
+		require.ErrorAs(t, ask(name, "{}"), &e, name)
+		require.Equal(t, daemon.KindInvalid, e.Kind)
+		require.Empty(t, served, name)
+	}
+	require.ErrorContains(t, ask("turn/start", `{"prompt": "p", "force": true}`), personalMessage)
+	require.Empty(t, served)
+	for name, params := range map[string]string{"turn/start": `{"prompt": "p", "force": false}`, "diff/list": "{}", "session/read": "{}"} {
+		require.NoError(t, ask(name, params))
+		require.Equal(t, name, served)
+	}
+}
