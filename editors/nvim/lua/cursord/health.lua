@@ -84,7 +84,10 @@ local function check_daemon()
       )
     )
   elseif agent.state == 'notLoggedIn' then
-    health.error('cursor-agent is not logged in', { agent.message or 'run "cursor-agent login", or set CURSOR_API_KEY' })
+    health.error(
+      'cursor-agent is not logged in',
+      { agent.message or 'run "cursor-agent login", or set CURSOR_API_KEY' }
+    )
   else
     health.error('cursor-agent: ' .. (agent.message or agent.state), { 'see "cursord doctor"' })
   end

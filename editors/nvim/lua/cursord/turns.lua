@@ -72,8 +72,8 @@ local function start(ws, params, done, again)
   end)
 end
 
---- Starts a turn: of params' session, or of a new one that is as isolated, and may do, as was chosen. Without a result it could not be
---- started; the person has been told why.
+--- Starts a turn: of params' session, or of a new one with the isolation and the permissions that were chosen. Without a result
+--- it could not be started; the person has been told why.
 --- @param ws cursord.Workspace
 --- @param params table those of turn/start
 --- @param done cursord.Started
