@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net"
+	"strings"
 
 	"cursord/daemon"
 )
 
-// personal are the methods that decide about what agents did or may do.
+// personal are the methods that decide about what agents did or may do, and those that would end the daemon or hide what it
+// found.
 var personal = []string{
-	"diff/accept", "diff/reject", "diff/undo", "diff/redo", "workspace/trust", "session/delete",
+	"diff/accept", "diff/reject", "diff/undo", "diff/redo", "workspace/trust", "session/update", "session/delete",
+	"daemon/stop", "daemon/gc", "daemon/forgetDamaged",
 }
 
 const (
@@ -20,7 +23,12 @@ const (
 )
 
 // personalParams are the parameters by which an agent's process would let another agent do what it likes.
-var personalParams = map[string]refusal{"force": {message: personalMessage, hint: personalHint, except: "false"}}
+var personalParams = map[string]refusal{
+	"force":      {message: personalMessage, hint: personalHint, except: "false"},
+	"sandbox":    {message: personalMessage, hint: personalHint, except: `"enabled"`},
+	"autoReview": {message: personalMessage, hint: personalHint, except: "false"},
+	"addDirs":    {message: personalMessage, hint: personalHint, except: "[]"},
+}
 
 // agentOf returns the process at the other end of a connection if an agent has started it; else 0.
 func agentOf(d *daemon.Daemon, c net.Conn) int {
@@ -44,12 +52,21 @@ func (t table) forAgent(pid int, log *slog.Logger) table {
 	serve := m.serve
 	m.serve = func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
 		if err := refused(params, []map[string]refusal{personalParams}); err != nil {
-			log.Warn("refused to a process of an agent", "method", "turn/start", "parameter", "force", "pid", pid)
+			log.Warn("refused to a process of an agent", "method", "turn/start", "pid", pid)
 			reply(nil, err)
 			return
 		}
 		serve(ctx, params, reply)
 	}
 	t.methods["turn/start"] = m
+	if notified := t.notified; notified != nil {
+		t.notified = func(name string, params json.RawMessage) {
+			if strings.HasPrefix(name, "document/") { // what a document holds is what a person typed
+				log.Warn("ignored from a process of an agent", "method", name, "pid", pid)
+				return
+			}
+			notified(name, params)
+		}
+	}
 	return t
 }

@@ -21,6 +21,7 @@ func TestForAgent(t *testing.T) {
 			reply(nil, nil)
 		}}
 	}
+	tb.notified = func(name string, _ json.RawMessage) { served = name }
 	n := len(tb.methods)
 	tb = tb.forAgent(7, slog.New(slog.DiscardHandler))
 	require.Len(t, tb.methods, n, "each of them is a method")
@@ -35,8 +36,14 @@ func TestForAgent(t *testing.T) {
 		require.Equal(t, daemon.KindInvalid, e.Kind)
 		require.Empty(t, served, name)
 	}
-	require.ErrorContains(t, ask("turn/start", `{"prompt": "p", "force": true}`), personalMessage)
+	for _, params := range []string{`{"prompt": "p", "force": true}`, `{"sandbox": "disabled"}`, `{"autoReview": true}`, `{"addDirs": ["/"]}`} {
+		require.ErrorContains(t, ask("turn/start", params), personalMessage)
+		require.Empty(t, served)
+	}
+	tb.notified("document/didChange", nil)
 	require.Empty(t, served)
+	tb.notified("$/cancelRequest", nil)
+	require.Equal(t, "$/cancelRequest", served)
 	for name, params := range map[string]string{"turn/start": `{"prompt": "p", "force": false}`, "diff/list": "{}", "session/read": "{}"} {
 		require.NoError(t, ask(name, params))
 		require.Equal(t, name, served)
