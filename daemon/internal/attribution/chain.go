@@ -210,6 +210,8 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 	switch {
 	case link:
 		before = now
+	case r.Before != nil && *r.Before == "" && c.absent():
+		before = now // the agent reports a file that is not there as an empty one
 	case r.Before != nil:
 		form := c.disk
 		if now != nil {
@@ -236,6 +238,13 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 		}
 	}
 	return before, after, true
+}
+
+// absent reports whether there was no file when the call began, and nobody was seen to make an empty one.
+func (c *chain) absent() bool {
+	now := c.now()
+	return now != nil && !now.Exists && len(c.looks) > 0 && !c.looks[0].Content.Exists &&
+		!slices.ContainsFunc(c.looks, func(l Look) bool { return l.Content.Exists && len(l.Content.Data) == 0 })
 }
 
 // form returns the text whose line ends the agent's edit has: the first that was seen of what it left, or what the disk
