@@ -25,12 +25,23 @@ func (r *reviewer) note(f *file, h sessions.Hunk, text string) {
 	if len(h.Sources) > 0 {
 		session = h.Sources[len(h.Sources)-1].SessionID
 	}
-	text = fmt.Sprintf("on your change of %s, line %d: %s", f.path, h.NewStart, text)
+	text = fmt.Sprintf("on your change of %s, line %d: %s", f.path, firstChanged(h), text)
 	r.w.call(func() {
 		var c commit
 		r.w.addNote(&c, session, text)
 		r.w.submit(&c)
 	})
+}
+
+// firstChanged returns the line of the file, from 1, at which a hunk first changes it; of lines that are only removed, the
+// one that is there now.
+func firstChanged(h sessions.Hunk) int {
+	context := slices.IndexFunc(h.Lines, func(l string) bool { return !strings.HasPrefix(l, " ") })
+	line := h.NewStart + max(context, 0)
+	if h.NewLines == 0 {
+		line++ // the hunk names the line before
+	}
+	return max(line, 1)
 }
 
 // Comment keeps a remark about a hunk for the agent's next prompt.

@@ -10,7 +10,7 @@ var (
 	// ErrNotFound is returned when a hunk's id is not (any more) that of a pending hunk.
 	ErrNotFound = errors.New("no such pending hunk")
 	// ErrRange is returned when a range of lines does not select changed lines of a single hunk that has lines.
-	ErrRange = errors.New("the range selects no changed lines of the hunk")
+	ErrRange = errors.New("the range does not fit the hunk")
 	// ErrBaselineUnknown is returned when a change is to be rejected and what was there before it is not known.
 	ErrBaselineUnknown = errors.New("what the file held before is not known")
 	// ErrUserChanged is returned when a change that can only be decided as a whole is to be decided so that what the

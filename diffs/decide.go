@@ -93,7 +93,7 @@ func (r *Review) choose(pieces []piece, ids []uint64, lines *Range) (selection, 
 func (r *Review) chooseLines(sel []bool, p piece, lines Range) (all bool, err error) {
 	changed := r.changed(p)
 	if lines.From < 0 || lines.From >= lines.To || lines.To > len(changed) {
-		return false, fmt.Errorf("%w: %d to %d of %d", ErrRange, lines.From, lines.To, len(changed))
+		return false, fmt.Errorf("%w: lines %d to %d, and it has %d changed lines", ErrRange, lines.From, lines.To, len(changed))
 	}
 	n := 0
 	for _, i := range changed[lines.From:lines.To] {
