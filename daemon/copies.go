@@ -50,8 +50,9 @@ func (r *reviewer) open(t *worktree) error {
 }
 
 // refreshCopy is refresh for a file in a copy. What is different there is the agent's: nobody else works in it. What is
-// different in the work tree is a person's, and is brought into the copy.
-func (r *reviewer) refreshCopy(f *file) (s sides, err error) {
+// different in the work tree is a person's, and is brought into the copy; what is perhaps only half saved there a moment
+// later if wait is true.
+func (r *reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 	if err := r.open(f.tree); err != nil {
 		return s, r.withoutCopy(f, err)
 	}
@@ -86,7 +87,16 @@ func (r *reviewer) refreshCopy(f *file) (s sides, err error) {
 		}
 		undo := f.keep()
 		if !r.adopt(f, s.real) {
-			f.review.ObserveBaseline(s.real.Content)
+			saving := r.takePersons(f, s.real)
+			if saving != notSaving && wait {
+				undo()
+				r.lookLater(f)
+				break
+			}
+			if saving == halfSaved {
+				undo()
+				return s, r.unreadable(f, image{odd: "it is just being saved, or was cut off"})
+			}
 		}
 		if err = r.writeCopy(f, &s); err == nil {
 			break

@@ -5,10 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
-	"cursord/diffs"
 )
 
 // watchPending has the folders watched of what is pending in the workspace, and looks at what happened there before.
@@ -185,13 +183,4 @@ type changedDocuments struct {
 	mu    sync.Mutex
 	paths map[string]bool // guarded by mu; absolute
 	timer *time.Timer     // guarded by mu; nil: no look is due in a moment
-}
-
-// uncut takes back that a file was seen to be shorter, if that was only the beginning of what it holds now.
-func (f *file) uncut(now diffs.Content) {
-	if f.cut == nil || f.review.Rev() != f.cutRev || !attribution.Torn(f.review.Current(), f.cut.Current(), now) {
-		return
-	}
-	f.cut.Supersede(f.review)
-	f.review, f.cut = f.cut, nil
 }

@@ -14,7 +14,7 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 		return s, storeError(err)
 	}
 	if f.tree.isolated() {
-		return r.refreshCopy(f)
+		return r.refreshCopy(f, false)
 	}
 	pending := f.tree.ledger.Pending(f.path)
 	if !pending {
@@ -80,7 +80,15 @@ func (r *reviewer) refreshAll(files []*file) {
 			continue
 		}
 		delete(r.beside, f)
-		if _, err := r.refresh(f); err != nil {
+		err := r.load(f)
+		switch {
+		case err != nil:
+		case f.tree.isolated():
+			_, err = r.refreshCopy(f, true)
+		default:
+			_, err = r.refresh(f)
+		}
+		if err != nil {
 			r.w.log.Warn("a file under review cannot be read", "path", f.path, "err", err)
 			continue
 		}

@@ -229,7 +229,8 @@ func (r *reviewer) wroteReal(f *file, c *change) {
 // keep returns a function that puts the review back as it is now.
 func (f *file) keep() (restore func()) {
 	review, made, accepted := f.review.Copy(), slices.Clone(f.made), slices.Clone(f.accepted)
-	return func() { f.review, f.made, f.accepted = review, made, accepted }
+	cut, cutRev := f.cut, f.cutRev
+	return func() { f.review, f.made, f.accepted, f.cut, f.cutRev = review, made, accepted, cut, cutRev }
 }
 
 // state returns the form of a file in the store, and the contents that it refers to.

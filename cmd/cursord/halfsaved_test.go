@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A person's save truncates the file and writes it in two parts. What is looked at between them takes no hunk of the agent out
+// of the copy.
+func TestIsolatedHunksAndASaveInTwoWrites(t *testing.T) {
+	a := newApart(t)
+	mine := strings.Replace(a.before, "line 28\n", "mine 28\n", 1)
+	for _, cut := range []int{0, len("line 1\n") + 3, strings.Index(mine, "line 6\n"), len(mine) / 2} {
+		f, err := os.Create(a.w.path("f"))
+		require.NoError(t, err)
+		_, err = f.WriteString(mine[:cut])
+		require.NoError(t, err)
+		a.e.diffs() // reads the disk
+		require.Len(t, a.e.diffs()["f"].Hunks, 3, "cut at %d", cut)
+		_, err = f.WriteString(mine[cut:])
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		require.Len(t, a.e.diffs()["f"].Hunks, 3, "cut at %d", cut)
+		a.copies("f", strings.Replace(a.after, "line 28\n", "mine 28\n", 1))
+	}
+	a.e.decides("diff/accept", obj{"all": true})
+	require.Equal(t, strings.Replace(a.after, "line 28\n", "mine 28\n", 1), a.w.get("f"))
+}
+
+// A person who does cut a file off is followed once it has been quiet, and what the agent has added is still offered.
+func TestIsolatedHunksOfAFileThatIsCutOff(t *testing.T) {
+	a := newApart(t)
+	end := strings.Index(a.before, "line 20\n")
+	a.w.put("f", a.before[:end])
+	require.Eventually(t, func() bool {
+		return len(a.e.diffs()["f"].Hunks) == 2 && !strings.Contains(a.w.copied(a.s, "f"), "line 22\n")
+	}, 30*time.Second, 20*time.Millisecond)
+	a.e.decides("diff/accept", obj{"all": true})
+	require.Equal(t, a.after[:strings.Index(a.after, "line 20\n")], a.w.get("f"))
+}
+
+// A remark names the line that is changed, not the context above it, and a range beyond the hunk's lines says so.
+func TestRemarkNamesTheChangedLine(t *testing.T) {
+	w := newWorld(t)
+	before := numbered(20, nil)
+	w.put("f", before)
+	w.plays(lines(edits("c", "f", before, numbered(20, map[int]string{10: "agent 10\n"})))...)
+	w.start()
+	e := w.opens()
+	session := e.turn(nil).SessionID
+	h := e.diffs()["f"].Hunks[0]
+	err := e.fails("diff/accept", obj{"workspace": w.ws, "hunks": []string{h.ID}, "lines": obj{"from": 0, "to": 9}})
+	require.Contains(t, err.Message, "it has 2 changed lines")
+	e.must("diff/comment", obj{"workspace": w.ws, "hunk": h.ID, "text": "why ten?"}, nil)
+	w.plays(done)
+	e.turn(obj{"sessionId": session, "prompt": "go on"})
+	runs := w.runs()
+	require.Contains(t, runs[len(runs)-1].Prompt, "on your change of f, line 10: why ten?")
+}
