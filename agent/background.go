@@ -2,7 +2,9 @@ package agent
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -264,7 +266,7 @@ func notification(e *event) string {
 		how = append(how, status)
 	}
 	for _, o := range said {
-		if code, ok := o.get("exitCode", "exit_code").int(); ok && !strings.Contains(text, "exit") {
+		if code, ok := o.get("exitCode", "exit_code").int(); ok && !(exitCode.MatchString(text) && strings.Contains(text, strconv.FormatInt(int64(code), 10))) {
 			how = append(how, fmt.Sprintf("exit code %d", code))
 			break
 		}
@@ -278,6 +280,9 @@ func notification(e *event) string {
 	}
 	return "From the background: " + text
 }
+
+// exitCode matches a text that says how a command has exited, in words of its own.
+var exitCode = regexp.MustCompile(`(?i)\bexit(ed)? ?(code|status|with)\b`)
 
 // outOfTime decodes that the agent has ended what was in the background, because that took longer than it was to wait.
 func (d *Decoder) outOfTime(dst []Event, e *event) []Event {

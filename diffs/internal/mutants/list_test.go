@@ -24,8 +24,8 @@ func weave() []mutant {
 		},
 		{
 			name: "tombstones between deleted lines are lost", file: "diffs/weave.go",
-			old: "case !a.on(on):\n\t\t\t\tout = append(out, a)\n\t\t\t\tcontinue",
-			now: "case !a.on(on):\n\t\t\t\tcontinue",
+			old: "add(place[0])\n\t\t\t\t}\n\t\t\t\tout = append(out, a)\n\t\t\t\tcontinue",
+			now: "add(place[0])\n\t\t\t\t}\n\t\t\t\tcontinue",
 		},
 		{
 			name: "a hunk's id is its position", file: "diffs/hunks.go",
