@@ -17,6 +17,7 @@ type Heard struct {
 	whole bool  // the present batch is the last of what was read
 	at    int64 // a moment: what was written by then was emitted before it
 	late  bool  // the present batch may have waited since then, because who takes them in was at the one before
+	first int64 // a moment: the first of the present batch was read; 0: nothing of it
 }
 
 // Taken says that the batch that emit was called with has been taken in. To be called from emit.
@@ -35,9 +36,14 @@ func (h *Heard) UpTo() time.Time {
 	return firstMoment.Add(time.Duration(h.taken.Load()))
 }
 
-// Late reports whether the batch that emit was called with may have been written at any moment since UpTo: what came before
-// it was still being taken in. Else the agent has just written it. To be called from emit.
-func (h *Heard) Late() bool { return h.late }
+// Came returns when the first of the batch that emit was called with was read. A batch that is late may have waited for that
+// since UpTo, because what came before it was still being taken in; any other had just been written. To be called from emit.
+func (h *Heard) Came() (first time.Time, late bool) {
+	if h.first == 0 {
+		return time.Now(), h.late
+	}
+	return firstMoment.Add(time.Duration(h.first)), h.late
+}
 
 func (h *Heard) begin(pipe *os.File) {
 	if h == nil {
@@ -62,6 +68,13 @@ func (h *Heard) read() {
 	}
 }
 
+// came notes that something has been read.
+func (h *Heard) came() {
+	if h != nil && h.first == 0 {
+		h.first = moment()
+	}
+}
+
 // decoded notes that a batch of n events is about to be emitted; whole says that it is all that was read.
 func (h *Heard) decoded(n int, whole bool) {
 	if h == nil {
@@ -78,7 +91,7 @@ func (h *Heard) emitted(pipe *os.File) {
 		return
 	}
 	now := moment()
-	h.late = !h.all.Load() || unread(pipe) > 0
+	h.first, h.late = 0, !h.all.Load() || unread(pipe) > 0
 	if !h.late {
 		h.at = now
 		h.taken.Store(now)

@@ -124,5 +124,6 @@ func (p *pipeReader) Read(b []byte) (int, error) {
 		n, err = p.heard.readFrom(p.file, b)
 		p.budget -= max(n, maxDrain/64)
 	}
+	p.heard.came()
 	return n, err
 }

@@ -62,10 +62,11 @@ func parts(events []agent.Event) iter.Seq[[]agent.Event] {
 // behind may have been said at any time since it was not.
 func (t *turnWatch) came() {
 	t.asked = clock.Now()
-	t.arrived = min(t.asked, clock.At(t.heard.UpTo()))
-	if !t.heard.Late() {
-		t.arrived = min(t.asked, max(t.arrived, t.asked-int64(wordTime)))
+	t.arrived = clock.At(t.heard.UpTo())
+	if first, late := t.heard.Came(); !late { // to read a long line takes time, too
+		t.arrived = max(t.arrived, clock.At(first)-int64(wordTime))
 	}
+	t.arrived = min(t.asked, t.arrived)
 }
 
 // saidAt returns the moment at which something was said that has come by now, and not before a moment: by the agent's own

@@ -50,5 +50,6 @@ func TestHalfWrittenFileThatIsChangedBeforeTheStart(t *testing.T) {
 	require.NoError(t, c.ask(e, "diff/undo"))
 	require.Contains(t, c.get("f"), "100\n101\n")
 	require.Contains(t, c.get("f"), "mine\n")
+	c.stop()
 	require.Contains(t, c.log.String(), "half written")
 }
