@@ -43,8 +43,8 @@ func (w *weave) liftMark(text string) (string, *lifting) {
 		b = c
 	}
 	for _, i := range []int{b, c} {
-		if w.atoms[i].text == byteOrderMark {
-			return text, nil // the line would be none without it
+		if line := w.atoms[i].text; line == byteOrderMark || strings.HasPrefix(line, byteOrderMark+byteOrderMark) {
+			return text, nil // the line would be none without it, or begin with a mark that is text
 		}
 	}
 	begin, stop := w.run(0)

@@ -48,14 +48,15 @@ var parameters = map[string]map[string]string{
 		"comment": aText},
 	"diff/reject": {"workspace": needed + aText, "hunks": aList, "path": aText, "turnId": aText, "all": aFlag, "rev": aNumber, "lines": anObject,
 		"comment": aText},
-	"diff/undo":     {"workspace": needed + aText, "decision": aNumber},
-	"diff/redo":     {"workspace": needed + aText},
-	"diff/comment":  {"workspace": needed + aText, "hunk": needed + aText, "text": needed + aText},
-	"agent/chats":   {"workspace": needed + aText},
-	"agent/status":  {"workspace": aText},
-	"daemon/stop":   {"force": aFlag},
-	"daemon/gc":     {"dryRun": aFlag},
-	"daemon/backup": {"path": needed + aText, "replace": aFlag},
+	"diff/undo":         {"workspace": needed + aText, "decision": aNumber},
+	"diff/redo":         {"workspace": needed + aText},
+	"diff/comment":      {"workspace": needed + aText, "hunk": needed + aText, "text": needed + aText},
+	"agent/chats":       {"workspace": needed + aText},
+	"agent/status":      {"workspace": aText},
+	"agent/environment": {"variables": needed + aList},
+	"daemon/stop":       {"force": aFlag},
+	"daemon/gc":         {"dryRun": aFlag},
+	"daemon/backup":     {"path": needed + aText, "replace": aFlag},
 }
 
 // Values of the wrong type for each.
@@ -263,7 +264,7 @@ func TestNoMethodIsLeftOut(t *testing.T) {
 	w.joins().must("initialize", obj{}, &capabilities)
 	for _, name := range capabilities.Capabilities.Methods {
 		if _, known := parameters[name]; !known {
-			require.Contains(t, []string{"agent/models", "daemon/join", "daemon/status", "initialize", "shutdown", "workspace/list"}, name)
+			require.Contains(t, []string{"agent/models", "daemon/forgetDamaged", "daemon/join", "daemon/status", "initialize", "shutdown", "workspace/list"}, name)
 		}
 	}
 }
