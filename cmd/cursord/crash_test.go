@@ -242,7 +242,8 @@ func (c *crashes) runAgain() {
 		c.back()
 		c.plans("kill %d", n)
 		c.start("CURSORD_FAULT=" + c.faultPlan())
-		if err := c.ask(c.opens(), c.s.asked); err == nil {
+		if err := c.ask(c.opens(), c.s.asked); len(c.reached()) < n {
+			require.NoError(c.t, err, "step %d", n)
 			c.stop()
 			return
 		}
