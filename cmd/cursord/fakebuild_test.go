@@ -15,35 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// buildsTable is the part of agent/testdata/README.md that shows fakeHistory.
-func buildsTable() string {
-	var b strings.Builder
-	b.WriteString("| since | option or behaviour | what |\n|---|---|---|\n")
-	for _, f := range fakeHistory {
-		if f.since == "" {
-			continue
-		}
-		name := f.name
-		if strings.HasPrefix(name, "-") {
-			name = "`" + name + "`"
-		}
-		b.WriteString("| " + f.since + " | " + name + " | " + f.what + " |\n")
-	}
-	return b.String()
-}
-
-// TestBuildsTable holds the page for people to the table that the fake agent goes by.
-func TestBuildsTable(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "agent", "testdata", "README.md"))
-	require.NoError(t, err)
-	require.Contains(t, string(page), buildsTable(), "copy this in:\n%s", buildsTable())
-	seen := map[string]bool{}
-	for _, f := range fakeHistory {
-		require.False(t, seen[f.name], "%s has two rows", f.name)
-		seen[f.name] = true
-	}
-}
-
 // TestFakeAgentEnds has a build's run ended from outside while a command of it is in the background.
 func TestFakeAgentEnds(t *testing.T) {
 	for _, tt := range []struct {

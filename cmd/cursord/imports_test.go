@@ -12,6 +12,7 @@ import (
 // internalImports says which packages of this module each package may import.
 var internalImports = map[string][]string{
 	"cursord/agent":                       {},
+	"cursord/agent/fake":                  {},
 	"cursord/agent/hooks":                 {},
 	"cursord/diffs":                       {},
 	"cursord/sessions":                    {},
@@ -26,7 +27,7 @@ var internalImports = map[string][]string{
 	"cursord/editors":                     {},
 	"cursord/editors/lsp":                 {"cursord/daemon", "cursord/daemon/paths", "cursord/rpc", "cursord/sessions"},
 	"cursord/rpc":                         {"cursord/daemon", "cursord/daemon/paths", "cursord/sessions"},
-	"cursord/cmd/cursord":                 {"cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/diffs", "cursord/editors", "cursord/editors/helix", "cursord/editors/lsp", "cursord/rpc", "cursord/sessions"},
+	"cursord/cmd/cursord":                 {"cursord/agent/fake", "cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/diffs", "cursord/editors", "cursord/editors/helix", "cursord/editors/lsp", "cursord/rpc", "cursord/sessions"},
 }
 
 // restricted says which packages may import what only they should know.
@@ -40,12 +41,12 @@ var restricted = map[string][]string{
 	"github.com/invopop/jsonschema":         {"cursord/rpc/internal/schema"},
 	"github.com/stretchr/testify":           {},
 	"github.com/santhosh-tekuri/jsonschema": {},
-	"os/exec":                               {"cursord/agent", "cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/editors/helix", "cursord/cmd/cursord"}, // daemon: for git; endpoint: to ask a newer build what it is; helix: to ask Helix what it is
+	"os/exec":                               {"cursord/agent", "cursord/agent/fake", "cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/editors/helix", "cursord/cmd/cursord"}, // daemon: for git; endpoint: to ask a newer build what it is; helix: to ask Helix what it is
 	"encoding/gob":                          {},
 	"github.com/rogpeppe/go-internal":       {},
 	"github.com/adrg/xdg":                   {"cursord/daemon/endpoint"},
 	"github.com/BurntSushi/toml":            {"cursord/daemon", "cursord/editors/helix"},
-	"github.com/mattn/go-isatty":            {"cursord/cmd/cursord"},
+	"github.com/mattn/go-isatty":            {"cursord/agent/fake", "cursord/cmd/cursord"},
 	"net/http":                              {},
 	"github.com/oklog/ulid/v2":              {"cursord/daemon", "cursord/sessions", "cursord/cmd/cursord"},
 	"golang.org/x/sys/unix":                 {"cursord/agent", "cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/sessions", "cursord/cmd/cursord"},

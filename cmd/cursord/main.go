@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"cursord/daemon"
 	"cursord/rpc"
 )
 
@@ -24,10 +26,16 @@ const (
 	exitUsage  = 2
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() { os.Exit(run(os.Args[1:], injected{})) }
+
+// injected is what tests alone make go wrong. The zero value is nothing.
+type injected struct {
+	fault func(daemon.Step) error        // see daemon.Options
+	ahead func(unix int64) time.Duration // see daemon.Options; the fake agent's clock goes by it, too
+}
 
 // run is main with a result: it runs one command and returns the exit status.
-func run(args []string) int {
+func run(args []string, inject injected) int {
 	// An editor waits for the first answer of these, so it does not wait for the command tree to be built.
 	switch {
 	case len(args) == 1 && args[0] == "stdio":
@@ -35,7 +43,7 @@ func run(args []string) int {
 	case len(args) == 1 && args[0] == "lsp":
 		return serveLSP(context.Background(), stdio{os.Stdin, os.Stdout}, os.Stderr)
 	}
-	root := rootCommand()
+	root := rootCommand(inject)
 	root.SetArgs(args)
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
@@ -76,7 +84,7 @@ type statusError int
 
 func (s statusError) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-func rootCommand() *cobra.Command {
+func rootCommand(inject injected) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "cursord",
 		Short:         "A daemon for Cursor's command line agent",
@@ -95,7 +103,7 @@ func rootCommand() *cobra.Command {
 		doctorCommand(),
 		editorCommand(),
 		exportCommand(),
-		fakeAgentCommand(),
+		fakeAgentCommand(inject),
 		gcCommand(),
 		importCommand(),
 		logsCommand(),
@@ -104,7 +112,7 @@ func rootCommand() *cobra.Command {
 		rejectCommand(),
 		reviewCommand(),
 		runCommand(),
-		serveCommand(),
+		serveCommand(inject),
 		serviceCommand(),
 		sessionsCommand(),
 		showCommand(),

@@ -13,15 +13,16 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	var inject injected
 	if plan := os.Getenv("CURSORD_FAULT"); plan != "" {
-		fault = (&faults{plan: plan}).step
+		inject.fault = (&faults{plan: plan}).step
 		signal.Ignore(syscall.SIGXFSZ)
 	}
 	if plan := os.Getenv("CURSORD_COMMIT_FAULT"); plan != "" {
-		fault = commitFault(plan)
+		inject.fault = commitFault(plan)
 	}
 	if path := os.Getenv("CURSORD_AHEAD"); path != "" {
-		ahead = aheadBy(path)
+		inject.ahead = aheadBy(path)
 	}
 	if path := os.Getenv("CURSORD_METER"); path != "" {
 		go meters(path)
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 		go endWith(pipe)
 	}
 	recordWires()
-	testscript.Main(withLife{m}, map[string]func(){"cursord": main, "bare-relay": bareRelay, "fake-acp": fakeACP})
+	testscript.Main(withLife{m}, map[string]func(){"cursord": func() { os.Exit(run(os.Args[1:], inject)) }, "bare-relay": bareRelay, "fake-acp": fakeACP})
 }
 
 // TestScripts runs each of testdata/*.txtar, one for a feature, against the real program. A script has a daemon of

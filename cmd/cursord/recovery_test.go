@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/agent/fake"
 	"cursord/sessions"
 )
 
@@ -415,7 +416,7 @@ func TestSessions(t *testing.T) {
 	var status struct{ State, Version, Account string }
 	e.must("agent/status", nil, &status)
 	require.Equal(t, "ready", status.State)
-	require.Equal(t, fakeVersion, status.Version)
+	require.Equal(t, fake.Version, status.Version)
 	require.Equal(t, "fake@example.com", status.Account)
 	var models json.RawMessage
 	e.must("agent/models", nil, &models)

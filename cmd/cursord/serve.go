@@ -20,7 +20,7 @@ import (
 	"cursord/rpc"
 )
 
-func serveCommand() *cobra.Command {
+func serveCommand(inject injected) *cobra.Command {
 	var inBackground bool
 	var trace string
 	c := &cobra.Command{
@@ -37,9 +37,9 @@ contents of files.`,
 		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if inBackground {
-				return serveInBackground(c.Context())
+				return serveInBackground(c.Context(), inject)
 			}
-			return serveInForeground(c.Context(), c.ErrOrStderr(), trace)
+			return serveInForeground(c.Context(), c.ErrOrStderr(), trace, inject)
 		},
 	}
 	addTraceFlag(c, &trace)
@@ -50,7 +50,7 @@ contents of files.`,
 	return c
 }
 
-func serveInForeground(ctx context.Context, errOut io.Writer, trace string) error {
+func serveInForeground(ctx context.Context, errOut io.Writer, trace string, inject injected) error {
 	dirs, err := endpoint.FindDirs()
 	if err != nil {
 		return err
@@ -72,12 +72,12 @@ func serveInForeground(ctx context.Context, errOut io.Writer, trace string) erro
 	level := new(slog.LevelVar)
 	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: level}))
 	return traced(trace, func(t *rpc.Tracer) error {
-		return serving{dirs: dirs, listener: listener, trace: t, config: config, warnings: warnings, log: log, level: level}.run(ctx)
+		return serving{dirs: dirs, listener: listener, trace: t, config: config, warnings: warnings, log: log, level: level, injected: inject}.run(ctx)
 	})
 }
 
 // serveInBackground is what a client starts: all it has to say goes to the log, where that client reads why it failed.
-func serveInBackground(ctx context.Context) error {
+func serveInBackground(ctx context.Context, inject injected) error {
 	dirs, err := endpoint.FindDirs()
 	if err != nil {
 		return err
@@ -111,6 +111,7 @@ func serveInBackground(ctx context.Context) error {
 	level := new(slog.LevelVar)
 	s := serving{
 		dirs: dirs, listener: listener, config: config, warnings: warnings, log: file.Logger(level), level: level, reopen: file.Reopen,
+		injected: inject,
 	}
 	if err := s.run(ctx); err != nil {
 		return fail(err)
@@ -146,12 +147,6 @@ func listenInTurn(ctx context.Context, dirs endpoint.Dirs) (*endpoint.Listener, 
 	}
 }
 
-// Set by tests alone.
-var (
-	fault func(daemon.Step) error
-	ahead func(unix int64) time.Duration // see daemon.Options
-)
-
 // A serving is the daemon's life in a process of its own.
 type serving struct {
 	dirs     endpoint.Dirs
@@ -162,6 +157,7 @@ type serving struct {
 	log      *slog.Logger
 	level    *slog.LevelVar // of log
 	reopen   func() error   // opens the log's file anew; nil: it has none
+	injected injected
 }
 
 // run serves clients until a signal, a client or the idle time ends it. The order at the end is: the turns, the
@@ -186,7 +182,7 @@ func (s serving) run(ctx context.Context) (err error) {
 	}
 	d, err := daemon.Open(daemon.Options{
 		Version: version(), Written: ownWritten(), StateDir: dirs.State, Socket: dirs.Socket, Config: s.config, Log: log,
-		Fault: fault, Ahead: ahead, Reload: s.reloadIfOther(),
+		Fault: s.injected.fault, Ahead: s.injected.ahead, Reload: s.reloadIfOther(),
 	})
 	if err != nil {
 		return err

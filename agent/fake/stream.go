@@ -1,4 +1,4 @@
-package main
+package fake
 
 import (
 	"bufio"
@@ -40,7 +40,7 @@ type fakeStream struct {
 }
 
 func newFakeStream(run *fakeRun, out *bufio.Writer) *fakeStream {
-	return &fakeStream{run: run, out: out, began: fakeNow(), request: newUUID()}
+	return &fakeStream{run: run, out: out, began: run.now(), request: newUUID()}
 }
 
 // play carries out a directive that says what the agent does; path is that of the directive, absolute.
@@ -53,15 +53,15 @@ func (s *fakeStream) play(d *fakeDirective, path string) error {
 	case "think":
 		if s.run.build.has(traitThinking) {
 			for _, piece := range pieces(d.Text) {
-				s.line(`{"type":"thinking","subtype":"delta","text":%s,"session_id":%s,"timestamp_ms":%s}`, piece, s.run.session, nowMS())
+				s.line(`{"type":"thinking","subtype":"delta","text":%s,"session_id":%s,"timestamp_ms":%s}`, piece, s.run.session, s.nowMS())
 			}
-			s.line(`{"type":"thinking","subtype":"completed","session_id":%s,"timestamp_ms":%s}`, s.run.session, nowMS())
+			s.line(`{"type":"thinking","subtype":"completed","session_id":%s,"timestamp_ms":%s}`, s.run.session, s.nowMS())
 		}
 	case "say":
 		s.segment.WriteString(d.Text)
 		if s.run.partial {
 			for _, piece := range pieces(d.Text) {
-				s.line(assistantLine+`,"timestamp_ms":%s}`, piece, s.run.session, nowMS())
+				s.line(assistantLine+`,"timestamp_ms":%s}`, piece, s.run.session, s.nowMS())
 			}
 		}
 	case "edit":
@@ -94,7 +94,7 @@ func (s *fakeStream) flush() {
 	s.segment.Reset()
 	switch {
 	case s.run.build.has(traitModelCalls):
-		s.line(assistantLine+`,"model_call_id":%s,"timestamp_ms":%s}`, text, s.run.session, s.model, nowMS())
+		s.line(assistantLine+`,"model_call_id":%s,"timestamp_ms":%s}`, text, s.run.session, s.model, s.nowMS())
 	default:
 		s.line(assistantLine+`}`, text, s.run.session)
 	}
@@ -110,7 +110,7 @@ func (s *fakeStream) last() {
 
 // result ends the run. What it says is all text, without anything between its parts; the format text has only the last.
 func (s *fakeStream) result() error {
-	ms := rawNumber(fakeNow().Sub(s.began).Milliseconds())
+	ms := rawNumber(s.run.now().Sub(s.began).Milliseconds())
 	text := s.all.String()
 	line := `{"type":"result","subtype":"success","duration_ms":%s,"duration_api_ms":%s,"is_error":false,"result":%s,"session_id":%s,"request_id":%s`
 	if s.run.build.has(traitUsage) {
@@ -229,7 +229,7 @@ func (s *fakeStream) shell(d *fakeDirective) error {
 	if err := s.out.Flush(); err != nil {
 		return err
 	}
-	began := fakeNow()
+	began := s.run.now()
 	cmd := s.command(d.Command)
 	var heard heardOutput
 	cmd.Stdout, cmd.Stderr = heard.to(&heard.stdout), heard.to(&heard.stderr)
@@ -244,7 +244,7 @@ func (s *fakeStream) shell(d *fakeDirective) error {
 	}
 	result := fakeJSON(`{%s:{"command":%s,"workingDirectory":%s,"exitCode":%s,"signal":"","stdout":%s,"stderr":%s,"executionTime":%s`,
 		outcome, d.Command, s.run.dir, rawNumber(int64(code)), heard.stdout.String(), heard.stderr.String(),
-		rawNumber(fakeNow().Sub(began).Milliseconds()))
+		rawNumber(s.run.now().Sub(began).Milliseconds()))
 	if b.has(traitNote) {
 		result += fakeJSON(`,"interleavedOutput":%s`, heard.both.String())
 	}
@@ -295,7 +295,7 @@ func (w heardWriter) Write(b []byte) (int, error) {
 func (s *fakeStream) started(key, args string) string {
 	s.calls++
 	id := fmt.Sprintf("tool_%s_%d", s.request[:8], s.calls)
-	s.since = nowMS()
+	s.since = s.nowMS()
 	s.call("started", id, fmt.Sprintf(`{%q:{"args":%s}`, key, args))
 	return id
 }
@@ -314,7 +314,7 @@ func (s *fakeStream) call(subtype, id, call string) {
 	if b.has(traitSiblings) {
 		call += fakeJSON(`,"hookAdditionalContexts":[],"toolCallId":%s,"startedAtMs":%s`, id, string(s.since))
 		if subtype == "completed" {
-			call += fakeJSON(`,"completedAtMs":%s`, string(nowMS()))
+			call += fakeJSON(`,"completedAtMs":%s`, string(s.nowMS()))
 		}
 	}
 	line := fakeJSON(`{"type":"tool_call","subtype":%s,"call_id":%s,"tool_call":%s`, subtype, id, json.RawMessage(call+"}"))
@@ -322,7 +322,7 @@ func (s *fakeStream) call(subtype, id, call string) {
 		line += fakeJSON(`,"model_call_id":%s`, s.model)
 	}
 	if b.has(traitTimes) {
-		line += fakeJSON(`,"timestamp_ms":%s`, nowMS())
+		line += fakeJSON(`,"timestamp_ms":%s`, s.nowMS())
 	}
 	s.line(line+`,"session_id":%s}`, s.run.session)
 }
@@ -352,7 +352,7 @@ func fakeJSON(format string, values ...any) string {
 	return b.String()
 }
 
-func nowMS() json.RawMessage { return rawNumber(fakeNow().UnixMilli()) }
+func (s *fakeStream) nowMS() json.RawMessage { return rawNumber(s.run.now().UnixMilli()) }
 
 func rawNumber(n int64) json.RawMessage { return json.RawMessage(strconv.FormatInt(n, 10)) }
 

@@ -1,4 +1,4 @@
-package main
+package fake
 
 import (
 	"errors"
@@ -15,6 +15,7 @@ import (
 // A fakeRun is the agent's command line, understood.
 type fakeRun struct {
 	build   fakeBuild
+	now     func() time.Time
 	words   []string // what is no option
 	print   bool
 	version bool

@@ -1,4 +1,4 @@
-package main
+package fake
 
 import (
 	"bufio"
@@ -312,9 +312,9 @@ func (p *fakePlayer) value(name string, i int) (string, bool) {
 	case "mode":
 		return p.run.mode, true
 	case "now_ms":
-		return strconv.FormatInt(fakeNow().UnixMilli(), 10), true
+		return strconv.FormatInt(p.run.now().UnixMilli(), 10), true
 	case "now_ns":
-		return strconv.FormatInt(fakeNow().UnixNano(), 10), true
+		return strconv.FormatInt(p.run.now().UnixNano(), 10), true
 	case "i":
 		return strconv.Itoa(i), true
 	}
@@ -328,12 +328,4 @@ func jsonEscape(s string) string {
 	enc.SetEscapeHTML(false)
 	enc.Encode(s) // a string cannot fail
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))[1 : b.Len()-2])
-}
-
-func fakeNow() time.Time {
-	now := time.Now()
-	if ahead != nil {
-		now = now.Add(ahead(now.UnixNano()))
-	}
-	return now
 }

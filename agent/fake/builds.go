@@ -1,4 +1,4 @@
-package main
+package fake
 
 import (
 	"fmt"
@@ -145,7 +145,7 @@ func fakeBuildOf(args []string) (fakeBuild, []string, error) {
 	}
 	name := os.Getenv("CURSORD_FAKE_BUILD")
 	if name == "" {
-		return fakeBuild{version: fakeVersion}, args, nil
+		return fakeBuild{version: Version}, args, nil
 	}
 	if strings.ContainsRune(name, filepath.Separator) {
 		b, err := installedFakeBuild(name, args)
