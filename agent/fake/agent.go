@@ -1,5 +1,5 @@
 // Package fake stands in for cursor-agent, for tests and for trying cursord without an account: it plays a script, in the
-// words of a build of the agent. It owns what is known of the differences between builds (History), which
+// words of a build of the agent. It owns what is known of the differences between builds, which
 // agent/testdata/README.md shows, and shares no code with package agent, so that neither can hide a mistake of the other.
 package fake
 
@@ -72,27 +72,27 @@ const exitUsage = 2
 
 const (
 	// Version is the build that it says it is, where none was chosen.
-	Version      = "2026.10.01-fa4e000"
-	fakeStatus   = "\n \x1b[32m✓\x1b[0m Logged in as fake@example.com\n\n"
-	fakeNoStatus = "\nNot logged in\n\n"
-	fakeModels   = "\x1b[1mAvailable models\x1b[0m\n\n" +
+	Version  = "2026.10.01-fa4e000"
+	status   = "\n \x1b[32m✓\x1b[0m Logged in as fake@example.com\n\n"
+	noStatus = "\nNot logged in\n\n"
+	models   = "\x1b[1mAvailable models\x1b[0m\n\n" +
 		"\x1b[36mauto\x1b[0m - Auto \x1b[2m(current, default)\x1b[0m\n" +
 		"\x1b[36mfake-large\x1b[0m - Fake Large\n" +
 		"\x1b[36mfake-small\x1b[0m - Fake\u200b Small\n\n" +
 		"\x1b[2mTip: use --model <id> to switch.\x1b[0m\n"
-	fakeNoModels = "No models available for this account.\n"
-	fakeNoAuth   = "Error: Authentication required. Please run 'agent login' first, or set CURSOR_API_KEY environment variable.\n"
+	noModels = "No models available for this account.\n"
+	noAuth   = "Error: Authentication required. Please run 'agent login' first, or set CURSOR_API_KEY environment variable.\n"
 )
 
 // Main is the stand-in's main: it takes the arguments of cursor-agent, reads stdin, writes to stdout and stderr, and returns
 // the exit status. now is the clock that its words go by.
 func Main(args []string, now func() time.Time) int {
-	build, args, err := fakeBuildOf(args)
+	build, args, err := buildOf(args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitUsage
 	}
-	run, err := parseFakeArgs(build, args)
+	run, err := parseArgs(build, args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -128,21 +128,21 @@ func hasAccount() bool {
 	return state != "logged-out" && state != "expired"
 }
 
-func (r *fakeRun) listModels() int {
+func (r *invocation) listModels() int {
 	switch {
 	case !hasAccount() && (r.build.chosen || os.Getenv("CURSORD_FAKE_STATUS") == "expired"):
-		fmt.Fprint(os.Stderr, fakeNoAuth)
+		fmt.Fprint(os.Stderr, noAuth)
 		return 1
 	case os.Getenv("CURSORD_FAKE_MODELS") == "none":
-		fmt.Print(fakeNoModels)
+		fmt.Print(noModels)
 	default:
-		fmt.Print(fakeModels)
+		fmt.Print(models)
 	}
 	return 0
 }
 
 // status says whether there is a token. It asks no server and always succeeds.
-func (r *fakeRun) status() {
+func (r *invocation) status() {
 	there := os.Getenv("CURSORD_FAKE_STATUS") != "logged-out"
 	switch {
 	case r.format == "json" && there:
@@ -150,13 +150,13 @@ func (r *fakeRun) status() {
 	case r.format == "json":
 		fmt.Println(`{"isAuthenticated":false}`)
 	case there:
-		fmt.Print(fakeStatus)
+		fmt.Print(status)
 	default:
-		fmt.Print(fakeNoStatus)
+		fmt.Print(noStatus)
 	}
 }
 
-func (r *fakeRun) about() int {
+func (r *invocation) about() int {
 	email := any("fake@example.com")
 	if !hasAccount() {
 		email = nil
@@ -178,32 +178,32 @@ func (r *fakeRun) about() int {
 }
 
 // refuses returns what the agent says instead of beginning a turn, in the order in which it looks, and its exit status.
-func (r *fakeRun) refuses() (stdout, stderr string, code int) {
+func (r *invocation) refuses() (stdout, stderr string, code int) {
 	switch {
 	case !hasAccount():
-		return "", fakeNoAuth, 1
+		return "", noAuth, 1
 	case !r.build.chosen:
 		return "", "", 0
 	case os.Getenv("CURSORD_FAKE_MODELS") == "none":
-		return fakeNoModels, "", 0
+		return noModels, "", 0
 	case r.build.has(traitTrust) && !r.trust && !r.force:
 		return "", "⚠ Workspace Trust Required\n\n  " + r.dir + "\n\nPass --trust, --yolo, or -f if you trust this directory.\n", 1
 	case r.build.has(traitSandbox) && r.sandbox == "enabled" && os.Getenv("CURSORD_FAKE_SANDBOX") == "unavailable":
 		return "", "Error: Sandbox mode is enabled but not available on this system.\n", 1
-	case !strings.Contains(fakeModels, "\x1b[36m"+r.model+"\x1b"):
+	case !strings.Contains(models, "\x1b[36m"+r.model+"\x1b"):
 		return "", "Cannot use this model: " + r.model + ". Available models: auto, fake-large, fake-small\n", 1
 	}
 	return "", "", 0
 }
 
 // turn plays a script for one prompt.
-func (r *fakeRun) turn(args []string) int {
+func (r *invocation) turn(args []string) int {
 	if stdout, stderr, code := r.refuses(); stdout+stderr != "" {
 		fmt.Print(stdout)
 		fmt.Fprint(os.Stderr, stderr)
 		return code
 	}
-	player := newFakePlayer(r, os.Stdout, os.Stderr)
+	player := newPlayer(r, os.Stdout, os.Stderr)
 	defer player.stream.endShells()
 	ends := make(chan os.Signal, 2)
 	signal.Notify(ends, os.Interrupt) // before a script can ask to ignore it
@@ -242,7 +242,7 @@ func (r *fakeRun) turn(args []string) int {
 }
 
 // readPrompt takes the prompt from the command line, else from stdin as far as it goes.
-func (r *fakeRun) readPrompt(stdin *os.File) error {
+func (r *invocation) readPrompt(stdin *os.File) error {
 	if len(r.words) > 0 {
 		r.prompt = strings.Join(r.words, " ")
 		return nil
@@ -256,7 +256,7 @@ func (r *fakeRun) readPrompt(stdin *os.File) error {
 }
 
 // log adds the run to the file CURSORD_FAKE_LOG, in one write so that parallel runs do not mix.
-func (r *fakeRun) log(args []string) error {
+func (r *invocation) log(args []string) error {
 	path := os.Getenv("CURSORD_FAKE_LOG")
 	if path == "" {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// A fakeRun is the agent's command line, understood.
-type fakeRun struct {
-	build   fakeBuild
+// An invocation is the agent's command line, understood.
+type invocation struct {
+	build   build
 	now     func() time.Time
 	words   []string // what is no option
 	print   bool
@@ -37,9 +37,9 @@ type fakeRun struct {
 	prompt  string
 }
 
-// parseFakeArgs understands the options that a build knows, and refuses others as it does.
-func parseFakeArgs(build fakeBuild, args []string) (*fakeRun, error) {
-	r := &fakeRun{build: build, model: "auto", mode: "agent", patient: -1}
+// parseArgs understands the options that a build knows, and refuses others as it does.
+func parseArgs(build build, args []string) (*invocation, error) {
+	r := &invocation{build: build, model: "auto", mode: "agent", patient: -1}
 	if build.chosen && !build.has(traitTextFormat) {
 		r.output = "stream-json"
 	}
@@ -88,28 +88,24 @@ func parseFakeArgs(build fakeBuild, args []string) (*fakeRun, error) {
 	return r, r.open()
 }
 
-func (r *fakeRun) set(name, value string) error {
+func (r *invocation) set(name, value string) error {
+	on := map[string]*bool{
+		"-p": &r.print, "--print": &r.print, "-v": &r.version, "--version": &r.version, "--list-models": &r.models,
+		"-f": &r.force, "--force": &r.force, "--yolo": &r.force, "--trust": &r.trust, "--auto-review": &r.review,
+		"--single-turn": &r.single, "--stream-partial-output": &r.partial,
+	}
+	text := map[string]*string{
+		"--output-format": &r.output, "--format": &r.format, "--model": &r.model, "--resume": &r.session, "--new-session-id": &r.fresh,
+	}
+	switch {
+	case on[name] != nil:
+		*on[name] = true
+		return nil
+	case text[name] != nil:
+		*text[name] = value
+		return nil
+	}
 	switch name {
-	case "-p", "--print":
-		r.print = true
-	case "-v", "--version":
-		r.version = true
-	case "--list-models":
-		r.models = true
-	case "-f", "--force", "--yolo":
-		r.force = true
-	case "--trust":
-		r.trust = true
-	case "--auto-review":
-		r.review = true
-	case "--single-turn":
-		r.single = true
-	case "--stream-partial-output":
-		r.partial = true
-	case "--output-format":
-		r.output = value
-	case "--format":
-		r.format = value
 	case "--plan":
 		r.mode = "plan"
 	case "--mode":
@@ -125,37 +121,31 @@ func (r *fakeRun) set(name, value string) error {
 	case "--background-shell-timeout":
 		s, err := strconv.ParseFloat(value, 64)
 		if err != nil || s < 0 || s > 1e6 {
-			return fakeComplaint(fmt.Sprintf("error: option '--background-shell-timeout <seconds>' argument '%s' is invalid.", value))
+			return complaint(fmt.Sprintf("error: option '--background-shell-timeout <seconds>' argument '%s' is invalid.", value))
 		}
 		r.patient = time.Duration(s * float64(time.Second))
-	case "--model":
-		r.model = value
-	case "--resume":
-		r.session = value
-	case "--new-session-id":
-		r.fresh = value
 	}
 	return nil
 }
 
-// A fakeComplaint is an error in the agent's own words, full stop and all.
-type fakeComplaint string
+// A complaint is an error in the agent's own words, full stop and all.
+type complaint string
 
-func (c fakeComplaint) Error() string { return string(c) }
+func (c complaint) Error() string { return string(c) }
 
 var uuid4 = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`)
 
 // open settles the chat's id. Ids that a caller chose are remembered below CURSOR_CONFIG_DIR, where that is set, since no
 // two chats may have the same.
-func (r *fakeRun) open() error {
+func (r *invocation) open() error {
 	if r.fresh != "" {
 		if !uuid4.MatchString(r.fresh) {
-			return fakeComplaint(fmt.Sprintf("Error: Invalid --new-session-id \"%s\": expected a UUIDv4.", r.fresh))
+			return complaint(fmt.Sprintf("Error: Invalid --new-session-id \"%s\": expected a UUIDv4.", r.fresh))
 		}
 		if config := os.Getenv("CURSOR_CONFIG_DIR"); config != "" {
 			taken := filepath.Join(config, "fake-chats", r.fresh)
 			if _, err := os.Stat(taken); err == nil {
-				return fakeComplaint(fmt.Sprintf("Error: Session ID \"%s\" is already in use.", r.fresh))
+				return complaint(fmt.Sprintf("Error: Session ID \"%s\" is already in use.", r.fresh))
 			}
 			if err := os.MkdirAll(taken, 0o700); err != nil {
 				return fmt.Errorf("Error: %w", err)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// What a build of the agent does that others do not, beside its options. The values are the names in fakeHistory.
+// What a build of the agent does that others do not, beside its options. The values are the names in history.
 const (
 	traitTimes      = "times of messages"
 	traitModelCalls = "ids of model calls"
@@ -26,17 +26,17 @@ const (
 	traitSandbox    = "sandbox"
 )
 
-// A fakeFact says since which build something is so.
-type fakeFact struct {
+// A fact says since which build something is so.
+type fact struct {
 	since string // a build's date or the beginning of one; "" where nothing says that there were builds without it
 	name  string // an option, or a trait
 	takes string // of an option: "value", "maybe" where its value may be left out, or ""
 	what  string
 }
 
-// fakeHistory is what differs between builds. A date is that of the first build of which somebody has told the thing, so
+// history is what differs between builds. A date is that of the first build of which somebody has told the thing, so
 // that builds before it may have had it unnoticed. agent/testdata/README.md shows the dated rows.
-var fakeHistory = []fakeFact{
+var history = []fact{
 	{"", "-p", "", ""}, {"", "--print", "", ""}, {"", "-v", "", ""}, {"", "--version", "", ""},
 	{"", "-f", "", ""}, {"", "--force", "", ""}, {"", "--yolo", "", ""}, {"", "--approve-mcps", "", ""},
 	{"", "--output-format", "value", ""}, {"", "--model", "value", ""}, {"", "--list-models", "", ""},
@@ -78,92 +78,92 @@ var fakeHistory = []fakeFact{
 	{"2026.10", "--conversation-history-file", "value", "hidden, without effect"},
 }
 
-// fakeBuilds are builds that are known by their whole name.
-var fakeBuilds = []string{
+// knownBuilds are builds that are known by their whole name.
+var knownBuilds = []string{
 	"2026.02.13-41ac335", "2026.08.04-aaa8809", "2026.08.11-e8db854", "2026.08.25-3e8eec8", "2026.09.02-c22c1a3",
 	"2026.09.10-fd3934a", "2026.09.28-64d2043", "2026.10.01-e373342",
 }
 
-// A fakeBuild is the build of the agent that the stand-in behaves like.
-type fakeBuild struct {
+// A build is the build of the agent that the stand-in behaves like.
+type build struct {
 	version string // as --version prints it
 	chosen  bool   // somebody asked for it; otherwise the stand-in knows what the newest does and refuses less
 }
 
-func (b fakeBuild) has(name string) bool {
-	i := slices.IndexFunc(fakeHistory, func(f fakeFact) bool { return f.name == name })
-	return i >= 0 && fakeHistory[i].since <= b.version
+func (b build) has(name string) bool {
+	i := slices.IndexFunc(history, func(f fact) bool { return f.name == name })
+	return i >= 0 && history[i].since <= b.version
 }
 
 // option returns what an option of the build takes, if the build knows it.
-func (b fakeBuild) option(name string) (takes string, known bool) {
+func (b build) option(name string) (takes string, known bool) {
 	if !strings.HasPrefix(name, "-") || !b.has(name) {
 		return "", false
 	}
-	i := slices.IndexFunc(fakeHistory, func(f fakeFact) bool { return f.name == name })
-	return fakeHistory[i].takes, true
+	i := slices.IndexFunc(history, func(f fact) bool { return f.name == name })
+	return history[i].takes, true
 }
 
 var buildName = regexp.MustCompile(`^20\d\d\.(0[1-9]|1[0-2])(\.\d\d(-[0-9a-f]{7})?)?$`)
 
-// parseFakeBuild understands "2026.09.28-64d2043", "2026.09.28" and "2026.09". What is left out is made up, unless a
+// parseBuild understands "2026.09.28-64d2043", "2026.09.28" and "2026.09". What is left out is made up, unless a
 // known build has that date.
-func parseFakeBuild(name string) (fakeBuild, error) {
+func parseBuild(name string) (build, error) {
 	if !buildName.MatchString(name) {
-		return fakeBuild{}, fmt.Errorf("fake-agent: %q names no build: write it like 2026.09.28 or 2026.09.28-64d2043", name)
+		return build{}, fmt.Errorf("fake-agent: %q names no build: write it like 2026.09.28 or 2026.09.28-64d2043", name)
 	}
 	if len(name) == len("2026.09") {
 		name += ".01"
 	}
 	if len(name) == len("2026.09.28") {
-		i := slices.IndexFunc(fakeBuilds, func(known string) bool { return strings.HasPrefix(known, name) })
+		i := slices.IndexFunc(knownBuilds, func(known string) bool { return strings.HasPrefix(known, name) })
 		if i >= 0 {
-			name = fakeBuilds[i]
+			name = knownBuilds[i]
 		} else {
 			name += "-fa4e000"
 		}
 	}
-	return fakeBuild{version: name, chosen: true}, nil
+	return build{version: name, chosen: true}, nil
 }
 
-// fakeBuildOf takes --build off the front of the arguments. Without it CURSORD_FAKE_BUILD names the build.
-func fakeBuildOf(args []string) (fakeBuild, []string, error) {
+// buildOf takes --build off the front of the arguments. Without it CURSORD_FAKE_BUILD names the build.
+func buildOf(args []string) (build, []string, error) {
 	if len(args) > 0 {
 		name, given := strings.CutPrefix(args[0], "--build=")
 		switch {
 		case given:
 			args = args[1:]
 		case args[0] == "--build" && len(args) == 1:
-			return fakeBuild{}, nil, fmt.Errorf("fake-agent: --build needs the name of a build, like 2026.09.28")
+			return build{}, nil, fmt.Errorf("fake-agent: --build needs the name of a build, like 2026.09.28")
 		case args[0] == "--build":
 			name, args, given = args[1], args[2:], true
 		}
 		if given {
-			b, err := parseFakeBuild(name)
+			b, err := parseBuild(name)
 			return b, args, err
 		}
 	}
 	name := os.Getenv("CURSORD_FAKE_BUILD")
 	if name == "" {
-		return fakeBuild{version: Version}, args, nil
+		return build{version: Version}, args, nil
 	}
 	if strings.ContainsRune(name, filepath.Separator) {
-		b, err := installedFakeBuild(name, args)
+		b, err := installedBuild(name, args)
 		return b, args, err
 	}
-	b, err := parseFakeBuild(name)
+	b, err := parseBuild(name)
 	return b, args, err
 }
 
-// installedFakeBuild reads the build from the first line of a file. A headless run that may update the program takes that
+// installedBuild reads the build from the first line of a file. A headless run that may update the program takes that
 // line off, as long as another build follows.
-func installedFakeBuild(path string, args []string) (fakeBuild, error) {
+func installedBuild(path string, args []string) (build, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return fakeBuild{}, err
+		return build{}, err
 	}
 	name, next, _ := strings.Cut(string(data), "\n")
-	b, err := parseFakeBuild(strings.TrimSpace(name))
+	b, err := parseBuild(strings.TrimSpace(name))
 	if err != nil {
 		return b, err
 	}

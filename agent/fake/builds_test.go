@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// buildsTable is the part of agent/testdata/README.md that shows fakeHistory.
+// buildsTable is the part of agent/testdata/README.md that shows history.
 func buildsTable() string {
 	var b strings.Builder
 	b.WriteString("| since | option or behaviour | what |\n|---|---|---|\n")
-	for _, f := range fakeHistory {
+	for _, f := range history {
 		if f.since == "" {
 			continue
 		}
@@ -32,7 +32,7 @@ func TestBuildsTable(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(page), buildsTable(), "copy this in:\n%s", buildsTable())
 	seen := map[string]bool{}
-	for _, f := range fakeHistory {
+	for _, f := range history {
 		require.False(t, seen[f.name], "%s has two rows", f.name)
 		seen[f.name] = true
 	}

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// fakeBuiltin is what the fake agent plays when no script is named.
-const fakeBuiltin = `{"type":"system","subtype":"init","apiKeySource":"login","cwd":"{{cwd}}","session_id":"{{session}}","model":"Fake","permissionMode":"default"}
+// builtin is what the fake agent plays when no script is named.
+const builtin = `{"type":"system","subtype":"init","apiKeySource":"login","cwd":"{{cwd}}","session_id":"{{session}}","model":"Fake","permissionMode":"default"}
 {"type":"user","message":{"role":"user","content":[{"type":"text","text":"{{prompt}}"}]},"session_id":"{{session}}"}
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"You asked: "}]},"session_id":"{{session}}","timestamp_ms":{{now_ms}}}
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"{{prompt}}"}]},"session_id":"{{session}}","timestamp_ms":{{now_ms}}}
@@ -25,14 +25,14 @@ const fakeBuiltin = `{"type":"system","subtype":"init","apiKeySource":"login","c
 {"type":"result","subtype":"success","duration_ms":1,"duration_api_ms":1,"is_error":false,"result":"You asked: {{prompt}}","session_id":"{{session}}","request_id":"{{session}}","usage":{"inputTokens":1,"outputTokens":2,"cacheReadTokens":0,"cacheWriteTokens":0}}
 `
 
-// fakeScenes is the same for a build that was asked for.
-const fakeScenes = `{"fake":"begin"}
+// builtinScenes is the same for a build that was asked for.
+const builtinScenes = `{"fake":"begin"}
 {"fake":"say","text":"You asked: {{prompt}}"}
 {"fake":"finish"}
 `
 
-// A fakeDirective is a script line that does something else than being printed.
-type fakeDirective struct {
+// A directive is a script line that does something else than being printed.
+type directive struct {
 	Fake   string   `json:"fake"`
 	MS     float64  `json:"ms"`
 	Path   string   `json:"path"`
@@ -44,11 +44,11 @@ type fakeDirective struct {
 	Code   int      `json:"code"`
 	N      int      `json:"n"`
 	Lines  *int     `json:"lines"`
-	fakeScene
+	scene
 }
 
 // lines is how many lines belong to the directive.
-func (d *fakeDirective) lines(otherwise int) int {
+func (d *directive) lines(otherwise int) int {
 	if d.Lines != nil {
 		return *d.Lines
 	}
@@ -56,32 +56,32 @@ func (d *fakeDirective) lines(otherwise int) int {
 }
 
 // content is the directive's text, or the bytes it gives as base64.
-func (d *fakeDirective) content() []byte {
+func (d *directive) content() []byte {
 	if d.Base64 != nil {
 		return d.Base64
 	}
 	return []byte(d.Text)
 }
 
-// A fakePlayer plays scripts. Its output is flushed after every line, but for those of a repeat, which come
+// A player plays scripts. Its output is flushed after every line, but for those of a repeat, which come
 // as fast as the reader takes them.
-type fakePlayer struct {
-	run     *fakeRun
+type player struct {
+	run     *invocation
 	file    *os.File // what out writes to
 	out     *bufio.Writer
 	errOut  io.Writer
 	repeats int // how many repeats we are in
-	stream  *fakeStream
+	stream  *stream
 }
 
-func newFakePlayer(run *fakeRun, out *os.File, errOut io.Writer) *fakePlayer {
-	p := &fakePlayer{run: run, file: out, out: bufio.NewWriterSize(out, 1<<16), errOut: errOut}
-	p.stream = newFakeStream(run, p.out)
+func newPlayer(run *invocation, out *os.File, errOut io.Writer) *player {
+	p := &player{run: run, file: out, out: bufio.NewWriterSize(out, 1<<16), errOut: errOut}
+	p.stream = newStream(run, p.out)
 	return p
 }
 
 // playFile plays a script and returns the exit status it asks for.
-func (p *fakePlayer) playFile(path string) (int, error) {
+func (p *player) playFile(path string) (int, error) {
 	script, err := os.ReadFile(path)
 	if err != nil {
 		return 0, err
@@ -89,14 +89,14 @@ func (p *fakePlayer) playFile(path string) (int, error) {
 	return p.playScript(script, filepath.Dir(path))
 }
 
-func (p *fakePlayer) playBuiltin() (int, error) {
+func (p *player) playBuiltin() (int, error) {
 	if p.run.build.chosen {
-		return p.playScript([]byte(fakeScenes), "")
+		return p.playScript([]byte(builtinScenes), "")
 	}
-	return p.playScript([]byte(fakeBuiltin), "")
+	return p.playScript([]byte(builtin), "")
 }
 
-func (p *fakePlayer) playScript(script []byte, dir string) (int, error) {
+func (p *player) playScript(script []byte, dir string) (int, error) {
 	lines := bytes.Split(script, []byte("\n"))
 	if len(lines[len(lines)-1]) == 0 {
 		lines = lines[:len(lines)-1]
@@ -110,10 +110,10 @@ func (p *fakePlayer) playScript(script []byte, dir string) (int, error) {
 
 // play plays lines of a script in dir, i being the count of the repeat around them. ended says that the script
 // asked to exit with code.
-func (p *fakePlayer) play(lines [][]byte, dir string, i int) (code int, ended bool, err error) {
+func (p *player) play(lines [][]byte, dir string, i int) (code int, ended bool, err error) {
 	for n := 0; n < len(lines); n++ {
 		line := p.expand(lines[n], i)
-		d, parseErr := parseFakeDirective(line)
+		d, parseErr := parseDirective(line)
 		if parseErr != nil {
 			err = parseErr
 		} else if d == nil {
@@ -151,7 +151,7 @@ func (p *fakePlayer) play(lines [][]byte, dir string, i int) (code int, ended bo
 }
 
 // do carries out one directive.
-func (p *fakePlayer) do(d *fakeDirective, dir string) (code int, ended bool, err error) {
+func (p *player) do(d *directive, dir string) (code int, ended bool, err error) {
 	path := d.Path
 	if path != "" && !filepath.IsAbs(path) && d.Fake != "script" {
 		path = filepath.Join(p.run.dir, path)
@@ -166,7 +166,7 @@ func (p *fakePlayer) do(d *fakeDirective, dir string) (code int, ended bool, err
 	case "sleep":
 		time.Sleep(time.Duration(d.MS * float64(time.Millisecond)))
 	case "write":
-		err = writeFake(path, d)
+		err = writeFile(path, d)
 	case "delete":
 		err = os.RemoveAll(path)
 	case "mkdir":
@@ -208,7 +208,7 @@ func (p *fakePlayer) do(d *fakeDirective, dir string) (code int, ended bool, err
 }
 
 // exec runs a program. That it fails is part of the play; that it cannot be started is not.
-func (p *fakePlayer) exec(d *fakeDirective) error {
+func (p *player) exec(d *directive) error {
 	if len(d.Argv) == 0 {
 		return fmt.Errorf("exec: no argv")
 	}
@@ -227,7 +227,7 @@ func (p *fakePlayer) exec(d *fakeDirective) error {
 	return nil
 }
 
-func writeFake(path string, d *fakeDirective) error {
+func writeFile(path string, d *directive) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
@@ -241,8 +241,8 @@ func writeFake(path string, d *fakeDirective) error {
 	return os.Chmod(path, os.FileMode(mode))
 }
 
-// parseFakeDirective returns the directive of a line that is an object with a string "fake", and nil for others.
-func parseFakeDirective(line []byte) (*fakeDirective, error) {
+// parseDirective returns the directive of a line that is an object with a string "fake", and nil for others.
+func parseDirective(line []byte) (*directive, error) {
 	if !bytes.Contains(line, []byte(`"fake"`)) {
 		return nil, nil
 	}
@@ -252,7 +252,7 @@ func parseFakeDirective(line []byte) (*fakeDirective, error) {
 	if json.Unmarshal(line, &named) != nil || named.Fake == "" {
 		return nil, nil
 	}
-	var d fakeDirective
+	var d directive
 	if err := json.Unmarshal(line, &d); err != nil {
 		return nil, fmt.Errorf("%s: %w", named.Fake, err)
 	}
@@ -260,7 +260,7 @@ func parseFakeDirective(line []byte) (*fakeDirective, error) {
 }
 
 // expand replaces the names in {{…}} that it knows. Between double quotes the text is escaped as JSON wants it.
-func (p *fakePlayer) expand(line []byte, i int) []byte {
+func (p *player) expand(line []byte, i int) []byte {
 	if !bytes.Contains(line, []byte("{{")) {
 		return line
 	}
@@ -299,7 +299,7 @@ func placeholder(b []byte) (string, bool) {
 	return string(name), ok && len(name) <= len("session")
 }
 
-func (p *fakePlayer) value(name string, i int) (string, bool) {
+func (p *player) value(name string, i int) (string, bool) {
 	switch name {
 	case "cwd":
 		return p.run.dir, true

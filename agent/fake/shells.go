@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// fakeShells are the commands that run in the background.
-type fakeShells struct {
+// shells are the commands that run in the background.
+type shells struct {
 	mu    sync.Mutex
-	open  []*fakeShell
-	ended chan *fakeShell // made with the first shell
-	gone  bool            // the agent ends: no more are started
+	open  []*shell
+	ended chan *shell // made with the first shell
+	gone  bool        // the agent ends: no more are started
 }
 
-type fakeShell struct {
+type shell struct {
 	call    string // the id of the call that began it
 	command string
 	cmd     *exec.Cmd
@@ -24,30 +24,30 @@ type fakeShell struct {
 }
 
 // background begins a command that the agent does not wait for, and says so.
-func (s *fakeStream) background(d *fakeDirective) error {
-	sh := &fakeShell{command: d.Command, cmd: s.command(d.Command), group: d.Group}
+func (s *stream) background(d *directive) error {
+	sh := &shell{command: d.Command, cmd: s.command(d.Command), group: d.Group}
 	if d.Group {
 		sh.cmd.SysProcAttr = ownGroup()
 	}
-	args := fakeJSON(`{"command":%s,"workingDirectory":"","block_until_ms":0}`, d.Command)
+	args := sprintJSON(`{"command":%s,"workingDirectory":"","block_until_ms":0}`, d.Command)
 	id := s.started("shellToolCall", args)
 	sh.call = id
 	if err := s.shells.start(sh); err != nil {
 		return fmt.Errorf("background: %w", err)
 	}
-	s.completed("shellToolCall", id, args, fakeJSON(`{"success":{"command":%s,"workingDirectory":%s,"exitCode":0,"signal":"","stdout":"","stderr":"","executionTime":0}`,
+	s.completed("shellToolCall", id, args, sprintJSON(`{"success":{"command":%s,"workingDirectory":%s,"exitCode":0,"signal":"","stdout":"","stderr":"","executionTime":0}`,
 		d.Command, s.run.dir)+s.besideShell(true)+"}")
 	return s.out.Flush()
 }
 
-func (f *fakeShells) start(sh *fakeShell) error {
+func (f *shells) start(sh *shell) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.gone {
 		return nil
 	}
 	if f.ended == nil {
-		f.ended = make(chan *fakeShell)
+		f.ended = make(chan *shell)
 	}
 	if err := sh.cmd.Start(); err != nil {
 		return err
@@ -60,20 +60,20 @@ func (f *fakeShells) start(sh *fakeShell) error {
 	return nil
 }
 
-func (f *fakeShells) count() int {
+func (f *shells) count() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.open)
 }
 
-func (f *fakeShells) remove(sh *fakeShell) {
+func (f *shells) remove(sh *shell) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.open = slices.DeleteFunc(f.open, func(other *fakeShell) bool { return other == sh })
+	f.open = slices.DeleteFunc(f.open, func(other *shell) bool { return other == sh })
 }
 
 // endShells ends what runs in the background, for good.
-func (s *fakeStream) endShells() int {
+func (s *stream) endShells() int {
 	s.shells.mu.Lock()
 	defer s.shells.mu.Unlock()
 	s.shells.gone = true
@@ -91,7 +91,7 @@ func (s *fakeStream) endShells() int {
 
 // finish ends the turn: the last message, and the result once nothing is in the background any more. A shell that ends
 // begins another turn, which wake plays; it reports whether the script has ended there.
-func (s *fakeStream) finish(wake func() (ended bool, err error)) error {
+func (s *stream) finish(wake func() (ended bool, err error)) error {
 	s.last()
 	if err := s.out.Flush(); err != nil {
 		return err

@@ -16,17 +16,17 @@ import (
 	"time"
 )
 
-// A fakeScene has the members of directives that say what the agent does, not which lines it prints.
-type fakeScene struct {
+// A scene has the members of directives that say what the agent does, not which lines it prints.
+type scene struct {
 	Command string `json:"command"`
 	Ask     bool   `json:"ask"`     // the command needs somebody's approval
 	Holds   bool   `json:"sandbox"` // a sandbox can hold it
 	Group   bool   `json:"group"`   // a shell in the background makes a process group of its own
 }
 
-// A fakeStream says what the agent does in the words of a build.
-type fakeStream struct {
-	run     *fakeRun
+// A stream says what the agent does in the words of a build.
+type stream struct {
+	run     *invocation
 	out     *bufio.Writer
 	began   time.Time
 	request string
@@ -36,15 +36,15 @@ type fakeStream struct {
 	model   string          // the id of the latest
 	calls   int             // of tools
 	since   json.RawMessage // when the latest began
-	shells  fakeShells
+	shells  shells
 }
 
-func newFakeStream(run *fakeRun, out *bufio.Writer) *fakeStream {
-	return &fakeStream{run: run, out: out, began: run.now(), request: newUUID()}
+func newStream(run *invocation, out *bufio.Writer) *stream {
+	return &stream{run: run, out: out, began: run.now(), request: newUUID()}
 }
 
 // play carries out a directive that says what the agent does; path is that of the directive, absolute.
-func (s *fakeStream) play(d *fakeDirective, path string) error {
+func (s *stream) play(d *directive, path string) error {
 	switch d.Fake {
 	case "begin":
 		s.line(`{"type":"system","subtype":"init","apiKeySource":"login","cwd":%s,"session_id":%s,"model":"Fake","permissionMode":"default"}`,
@@ -80,7 +80,7 @@ func (s *fakeStream) play(d *fakeDirective, path string) error {
 const assistantLine = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%s}]},"session_id":%s`
 
 // flush ends the text in front of a tool call: what was said in pieces is said again, and what was not is said now.
-func (s *fakeStream) flush() {
+func (s *stream) flush() {
 	s.step++
 	s.model = newUUID()
 	if s.run.build.has(traitNote) {
@@ -101,7 +101,7 @@ func (s *fakeStream) flush() {
 }
 
 // last says the text behind the last call.
-func (s *fakeStream) last() {
+func (s *stream) last() {
 	if text := s.segment.String(); text != "" {
 		s.all.WriteString(text)
 		s.line(assistantLine+`}`, text, s.run.session)
@@ -109,14 +109,14 @@ func (s *fakeStream) last() {
 }
 
 // result ends the run. What it says is all text, without anything between its parts; the format text has only the last.
-func (s *fakeStream) result() error {
+func (s *stream) result() error {
 	ms := rawNumber(s.run.now().Sub(s.began).Milliseconds())
 	text := s.all.String()
 	line := `{"type":"result","subtype":"success","duration_ms":%s,"duration_api_ms":%s,"is_error":false,"result":%s,"session_id":%s,"request_id":%s`
 	if s.run.build.has(traitUsage) {
 		line += `,"usage":{"inputTokens":1,"outputTokens":2,"cacheReadTokens":0,"cacheWriteTokens":0}`
 	}
-	line = fakeJSON(line+"}", ms, ms, text, s.run.session, s.request)
+	line = sprintJSON(line+"}", ms, ms, text, s.run.session, s.request)
 	if s.format() == "text" {
 		line = s.segment.String()
 	}
@@ -125,7 +125,7 @@ func (s *fakeStream) result() error {
 	return s.out.Flush()
 }
 
-func (s *fakeStream) format() string {
+func (s *stream) format() string {
 	switch {
 	case s.run.output != "":
 		return s.run.output
@@ -136,15 +136,15 @@ func (s *fakeStream) format() string {
 }
 
 // edit writes a file and says so.
-func (s *fakeStream) edit(d *fakeDirective, path string) error {
+func (s *stream) edit(d *directive, path string) error {
 	b := s.run.build
-	args := fakeJSON(`{"path":%s}`, path)
+	args := sprintJSON(`{"path":%s}`, path)
 	if b.has(traitNote) {
-		args = fakeJSON(`{"path":%s,"streamContent":%s}`, path, d.Text)
+		args = sprintJSON(`{"path":%s,"streamContent":%s}`, path, d.Text)
 	}
 	id := s.started("editToolCall", args)
 	if s.run.mode != "agent" {
-		s.completed("editToolCall", id, "", fakeJSON(`{"rejected":{"path":%s,"reason":%s}}`, path, "tool not available in "+s.run.mode+" mode"))
+		s.completed("editToolCall", id, "", sprintJSON(`{"rejected":{"path":%s,"reason":%s}}`, path, "tool not available in "+s.run.mode+" mode"))
 		return s.out.Flush()
 	}
 	before, err := os.ReadFile(path)
@@ -159,24 +159,24 @@ func (s *fakeStream) edit(d *fakeDirective, path string) error {
 		return err
 	}
 	added, removed := lineCount(d.Text), max(1, lineCount(string(before))) // of a new file too an empty line is "removed"
-	result := fakeJSON(`{"success":{"path":%s,"linesAdded":%s,"linesRemoved":%s,"diffString":%s`, path,
+	result := sprintJSON(`{"success":{"path":%s,"linesAdded":%s,"linesRemoved":%s,"diffString":%s`, path,
 		rawNumber(int64(added)), rawNumber(int64(removed)), b.diffString(path, string(before), d.Text, existed))
 	if len(before) > 0 {
-		result += fakeJSON(`,"beforeFullFileContent":%s`, string(before))
+		result += sprintJSON(`,"beforeFullFileContent":%s`, string(before))
 	}
 	if d.Text != "" {
-		result += fakeJSON(`,"afterFullFileContent":%s`, d.Text)
+		result += sprintJSON(`,"afterFullFileContent":%s`, d.Text)
 	}
 	note := `,"message":%s}}`
 	if !b.has(traitNote) {
 		note = `,"resultForModel":%s}}`
 	}
-	s.completed("editToolCall", id, args, result+fakeJSON(note, "Wrote contents to "+path))
+	s.completed("editToolCall", id, args, result+sprintJSON(note, "Wrote contents to "+path))
 	return s.out.Flush()
 }
 
 // diffString is the agent's own rendering of an edit: all old lines, then all new ones.
-func (b fakeBuild) diffString(path, before, after string, existed bool) string {
+func (b build) diffString(path, before, after string, existed bool) string {
 	minus, plus := "-", "+"
 	if !b.has(traitNote) {
 		minus, plus = "- ", "+ "
@@ -207,23 +207,23 @@ func lineCount(text string) int {
 }
 
 // shell runs a command, unless it needs an approval that nobody gives.
-func (s *fakeStream) shell(d *fakeDirective) error {
+func (s *stream) shell(d *directive) error {
 	b := s.run.build
-	args := fakeJSON(`{"command":%s,"workingDirectory":"","timeout":30000}`, d.Command)
+	args := sprintJSON(`{"command":%s,"workingDirectory":"","timeout":30000}`, d.Command)
 	if !b.has(traitNote) {
-		args = fakeJSON(`{"command":%s,"workingDirectory":"","timeout":0}`, d.Command)
+		args = sprintJSON(`{"command":%s,"workingDirectory":"","timeout":0}`, d.Command)
 	}
 	id := s.started("shellToolCall", args)
 	switch {
 	case s.run.mode != "agent":
-		s.completed("shellToolCall", id, "", fakeJSON(`{"permissionDenied":{"command":%s,"workingDirectory":"","error":%s,"isReadonly":true}}`,
+		s.completed("shellToolCall", id, "", sprintJSON(`{"permissionDenied":{"command":%s,"workingDirectory":"","error":%s,"isReadonly":true}}`,
 			d.Command, "Command blocked by permissions configuration"))
 		return s.out.Flush()
 	case !d.Ask, s.run.force, d.Holds && s.run.sandbox == "enabled" && b.has(traitSandbox):
 	case s.run.review:
 		return s.out.Flush()
 	default:
-		s.completed("shellToolCall", id, "", fakeJSON(`{"rejected":{"command":%s,"workingDirectory":%s,"reason":"","isReadonly":false}}`, d.Command, s.run.dir))
+		s.completed("shellToolCall", id, "", sprintJSON(`{"rejected":{"command":%s,"workingDirectory":%s,"reason":"","isReadonly":false}}`, d.Command, s.run.dir))
 		return s.out.Flush()
 	}
 	if err := s.out.Flush(); err != nil {
@@ -242,25 +242,25 @@ func (s *fakeStream) shell(d *fakeDirective) error {
 	if code != 0 {
 		outcome = "failure"
 	}
-	result := fakeJSON(`{%s:{"command":%s,"workingDirectory":%s,"exitCode":%s,"signal":"","stdout":%s,"stderr":%s,"executionTime":%s`,
+	result := sprintJSON(`{%s:{"command":%s,"workingDirectory":%s,"exitCode":%s,"signal":"","stdout":%s,"stderr":%s,"executionTime":%s`,
 		outcome, d.Command, s.run.dir, rawNumber(int64(code)), heard.stdout.String(), heard.stderr.String(),
 		rawNumber(s.run.now().Sub(began).Milliseconds()))
 	if b.has(traitNote) {
-		result += fakeJSON(`,"interleavedOutput":%s`, heard.both.String())
+		result += sprintJSON(`,"interleavedOutput":%s`, heard.both.String())
 	}
 	s.completed("shellToolCall", id, args, result+"}"+s.besideShell(false)+"}")
 	return s.out.Flush()
 }
 
 // besideShell is what stands beside the outcome of a shell call.
-func (s *fakeStream) besideShell(background bool) string {
+func (s *stream) besideShell(background bool) string {
 	if !s.run.build.has(traitBackground) {
 		return ""
 	}
 	return fmt.Sprintf(`,"isBackground":%v`, background)
 }
 
-func (s *fakeStream) command(command string) *exec.Cmd {
+func (s *stream) command(command string) *exec.Cmd {
 	cmd := exec.Command("sh", "-c", command)
 	if runtime.GOOS == "windows" {
 		cmd = exec.Command("cmd", "/c", command)
@@ -292,7 +292,7 @@ func (w heardWriter) Write(b []byte) (int, error) {
 }
 
 // started announces a call and returns its id.
-func (s *fakeStream) started(key, args string) string {
+func (s *stream) started(key, args string) string {
 	s.calls++
 	id := fmt.Sprintf("tool_%s_%d", s.request[:8], s.calls)
 	s.since = s.nowMS()
@@ -301,7 +301,7 @@ func (s *fakeStream) started(key, args string) string {
 }
 
 // completed gives a call's result. Calls that were refused come without args.
-func (s *fakeStream) completed(key, id, args, result string) {
+func (s *stream) completed(key, id, args, result string) {
 	inner := `{"result":` + result + `}`
 	if args != "" {
 		inner = `{"args":` + args + `,"result":` + result + `}`
@@ -309,34 +309,34 @@ func (s *fakeStream) completed(key, id, args, result string) {
 	s.call("completed", id, fmt.Sprintf(`{%q:%s`, key, inner))
 }
 
-func (s *fakeStream) call(subtype, id, call string) {
+func (s *stream) call(subtype, id, call string) {
 	b := s.run.build
 	if b.has(traitSiblings) {
-		call += fakeJSON(`,"hookAdditionalContexts":[],"toolCallId":%s,"startedAtMs":%s`, id, string(s.since))
+		call += sprintJSON(`,"hookAdditionalContexts":[],"toolCallId":%s,"startedAtMs":%s`, id, string(s.since))
 		if subtype == "completed" {
-			call += fakeJSON(`,"completedAtMs":%s`, string(s.nowMS()))
+			call += sprintJSON(`,"completedAtMs":%s`, string(s.nowMS()))
 		}
 	}
-	line := fakeJSON(`{"type":"tool_call","subtype":%s,"call_id":%s,"tool_call":%s`, subtype, id, json.RawMessage(call+"}"))
+	line := sprintJSON(`{"type":"tool_call","subtype":%s,"call_id":%s,"tool_call":%s`, subtype, id, json.RawMessage(call+"}"))
 	if b.has(traitModelCalls) {
-		line += fakeJSON(`,"model_call_id":%s`, s.model)
+		line += sprintJSON(`,"model_call_id":%s`, s.model)
 	}
 	if b.has(traitTimes) {
-		line += fakeJSON(`,"timestamp_ms":%s`, s.nowMS())
+		line += sprintJSON(`,"timestamp_ms":%s`, s.nowMS())
 	}
 	s.line(line+`,"session_id":%s}`, s.run.session)
 }
 
 // line prints a line of the stream, in the format that has one.
-func (s *fakeStream) line(format string, values ...any) {
+func (s *stream) line(format string, values ...any) {
 	if s.format() == "stream-json" {
-		s.out.WriteString(fakeJSON(format, values...) + "\n")
+		s.out.WriteString(sprintJSON(format, values...) + "\n")
 		s.out.Flush() // its error stays, and comes with the next directive
 	}
 }
 
-// fakeJSON puts values in JSON where a format has %s.
-func fakeJSON(format string, values ...any) string {
+// sprintJSON puts values in JSON where a format has %s.
+func sprintJSON(format string, values ...any) string {
 	var b strings.Builder
 	for _, v := range values {
 		before, after, _ := strings.Cut(format, "%s")
@@ -352,7 +352,7 @@ func fakeJSON(format string, values ...any) string {
 	return b.String()
 }
 
-func (s *fakeStream) nowMS() json.RawMessage { return rawNumber(s.run.now().UnixMilli()) }
+func (s *stream) nowMS() json.RawMessage { return rawNumber(s.run.now().UnixMilli()) }
 
 func rawNumber(n int64) json.RawMessage { return json.RawMessage(strconv.FormatInt(n, 10)) }
 
