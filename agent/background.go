@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cursord/agent/jsontext"
 )
 
 // Bounds of what is kept of what goes on in the background.
@@ -81,7 +83,7 @@ func (d *Decoder) noteFinal(e *event) {
 	}
 	switch e.typ {
 	case "assistant":
-		d.final = e.subtype != "delta" && e.get("timestamp_ms") == nil && e.get("model_call_id").name() == "" && !hasCalls(e)
+		d.final = e.subtype != "delta" && e.get("timestamp_ms") == nil && e.get("model_call_id").Name() == "" && !hasCalls(e)
 	case "thinking", "user", "retry", "text", "tool_use":
 		d.final = false
 	case "tool_call":
@@ -97,8 +99,8 @@ func (d *Decoder) noteFinal(e *event) {
 
 // hasCalls reports whether an assistant message has blocks of tools.
 func hasCalls(e *event) bool {
-	for block := range e.get("message").get("content").elems() {
-		if kind := block.get("type").text(); kind == "tool_use" || kind == "tool_result" {
+	for block := range e.get("message").Get("content").Elements() {
+		if kind := block.Get("type").Text(); kind == "tool_use" || kind == "tool_result" {
 			return true
 		}
 	}
@@ -111,12 +113,12 @@ func goesOn(call *Call, out outcome) bool {
 	if out.state == CallRejected || out.member == "spawnError" || out.member == "error" || call.Name != "shell" && call.Name != "task" {
 		return false
 	}
-	for _, v := range []value{out.raw.get("isBackground", "is_background"), out.body.get("isBackground", "is_background")} {
-		if is, ok := v.bool(); ok {
+	for _, v := range []jsontext.Value{out.raw.Get("isBackground", "is_background"), out.body.Get("isBackground", "is_background")} {
+		if is, ok := v.Bool(); ok {
 			return is
 		}
 	}
-	is, _ := value(call.Args).get("isBackground", "is_background").bool()
+	is, _ := jsontext.Value(call.Args).Get("isBackground", "is_background").Bool()
 	return is && call.Name == "shell"
 }
 
@@ -128,7 +130,7 @@ func (d *Decoder) leave(call *Call, out outcome) {
 		case known >= 0:
 			d.behind = slices.Delete(d.behind, known, known+1)
 		case call.RawName == "await" && out.member == "complete":
-			d.endedBehind(value(call.Args).object(nil))
+			d.endedBehind(jsontext.Value(call.Args).Object(nil))
 			d.final = false
 		default:
 			d.final = false
@@ -140,9 +142,9 @@ func (d *Decoder) leave(call *Call, out outcome) {
 	if b.what == "" {
 		b.what = call.Title
 	}
-	for _, o := range []object{out.body, out.raw.object(nil)} {
+	for _, o := range []jsontext.Object{out.body, out.raw.Object(nil)} {
 		for _, key := range behindKeys {
-			if name := o.get(key).name(); name != "" && len(name) < maxName && !slices.Contains(b.names, name) {
+			if name := o.Get(key).Name(); name != "" && len(name) < maxName && !slices.Contains(b.names, name) {
 				b.names = append(b.names, name)
 			}
 		}
@@ -166,10 +168,10 @@ const maxName = 200 // bytes of an id
 
 // endedBehind drops what the members of an object name and say to have ended. What names nothing that is known, or does not
 // say that it is over, ends nothing: a command may be told of because it has printed something.
-func (d *Decoder) endedBehind(o object) bool {
+func (d *Decoder) endedBehind(o jsontext.Object) bool {
 	var named []string
 	for _, key := range behindKeys {
-		if name := o.get(key).name(); name != "" {
+		if name := o.Get(key).Name(); name != "" {
 			named = append(named, name)
 		}
 	}
@@ -201,19 +203,19 @@ func (d *Decoder) notified(dst []Event, e *event) []Event {
 }
 
 // messageParts returns the objects that a notification may say something in, the outer ones first.
-func messageParts(e *event) []object {
-	list := []object{e.top, e.payload}
+func messageParts(e *event) []jsontext.Object {
+	list := []jsontext.Object{e.top, e.payload}
 	for _, key := range []string{"task", "notification", "shell", "data", "message"} {
-		if v := e.get(key); v.isObject() {
-			list = append(list, v.object(nil))
+		if v := e.get(key); v.IsObject() {
+			list = append(list, v.Object(nil))
 		}
 	}
 	return list
 }
 
-func firstText(list []object, keys ...string) string {
+func firstText(list []jsontext.Object, keys ...string) string {
 	for _, o := range list {
-		if s := o.text(keys...); s != "" {
+		if s := o.Text(keys...); s != "" {
 			return s
 		}
 	}
@@ -221,14 +223,14 @@ func firstText(list []object, keys ...string) string {
 }
 
 // over reports whether a notification says that what it tells of has ended.
-func over(said []object) bool {
+func over(said []jsontext.Object) bool {
 	switch strings.ToLower(firstText(said, "status", "state", "reason", "event")) {
 	case "completed", "complete", "done", "finished", "success", "succeeded", "failed", "failure", "error", "exited", "exit", "ended",
 		"stopped", "killed", "aborted", "cancelled", "canceled", "timeout", "timed_out":
 		return true
 	}
 	for _, o := range said {
-		if _, ok := o.get("exitCode", "exit_code").int(); ok {
+		if _, ok := o.Get("exitCode", "exit_code").Int(); ok {
 			return true
 		}
 	}
@@ -241,7 +243,7 @@ func notification(e *event) string {
 	text := firstText(said, "summary", "message", "text", "content", "description", "title", "command", "output", "result", "error")
 	if text == "" {
 		for _, o := range said {
-			if text = contentText(o.get("content", "message")); text != "" {
+			if text = contentText(o.Get("content", "message")); text != "" {
 				break
 			}
 		}
@@ -250,12 +252,12 @@ func notification(e *event) string {
 		var parts []string
 		for _, o := range said {
 			for _, f := range o {
-				switch string(f.key) {
+				switch string(f.Key) {
 				case "type", "subtype", "session_id", "timestamp_ms", "uuid", "payload":
 					continue
 				}
-				if v := f.val.name(); v != "" {
-					parts = append(parts, string(f.key)+" "+v)
+				if v := f.Value.Name(); v != "" {
+					parts = append(parts, string(f.Key)+" "+v)
 				}
 			}
 		}
@@ -266,7 +268,7 @@ func notification(e *event) string {
 		how = append(how, status)
 	}
 	for _, o := range said {
-		if code, ok := o.get("exitCode", "exit_code").int(); ok && !(exitCode.MatchString(text) && strings.Contains(text, strconv.FormatInt(int64(code), 10))) {
+		if code, ok := o.Get("exitCode", "exit_code").Int(); ok && !(exitCode.MatchString(text) && strings.Contains(text, strconv.FormatInt(int64(code), 10))) {
 			how = append(how, fmt.Sprintf("exit code %d", code))
 			break
 		}
@@ -289,10 +291,10 @@ func (d *Decoder) outOfTime(dst []Event, e *event) []Event {
 	d.timedOut = true
 	list := d.commands()
 	text := "The agent has ended what it had in the background"
-	if n, ok := e.get("aborted_count", "abortedCount").int(); ok && n >= 0 {
+	if n, ok := e.get("aborted_count", "abortedCount").Int(); ok && n >= 0 {
 		text = fmt.Sprintf("The agent has ended %s", counted(int(min(n, 1<<30)), "background command"))
 	}
-	if ms, ok := e.get("timeout_ms", "timeoutMs").int(); ok && ms > 0 {
+	if ms, ok := e.get("timeout_ms", "timeoutMs").Int(); ok && ms > 0 {
 		text += fmt.Sprintf(" that still ran %v after its last word", time.Duration(min(ms, 1<<40))*time.Millisecond)
 	}
 	d.behind = slices.DeleteFunc(d.behind, func(b behind) bool { return !b.nested })

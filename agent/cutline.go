@@ -1,6 +1,10 @@
 package agent
 
-import "bytes"
+import (
+	"bytes"
+
+	"cursord/agent/jsontext"
+)
 
 // Some agents write a newline inside of a string as it is, so that one event comes in several lines. A line that ends
 // inside of a string is therefore held, and joined with those that follow once the whole is one event.
@@ -20,18 +24,18 @@ type cutLine struct {
 // beginsEvent reports whether a line begins as an object with a member. A line inside of a string does not: its quotes
 // would be escaped.
 func beginsEvent(line []byte) bool {
-	i := skipSpace(line, 0)
+	i := jsontext.SkipSpace(line, 0)
 	if i >= len(line) || line[i] != '{' {
 		return false
 	}
-	if i = skipSpace(line, i+1); i >= len(line) || line[i] != '"' {
+	if i = jsontext.SkipSpace(line, i+1); i >= len(line) || line[i] != '"' {
 		return false
 	}
-	end := endOfString(line, i)
+	end := jsontext.EndOfString(line, i)
 	if end < 0 {
 		return false
 	}
-	end = skipSpace(line, end)
+	end = jsontext.SkipSpace(line, end)
 	return end < len(line) && line[end] == ':'
 }
 
@@ -98,7 +102,7 @@ func (d *Decoder) goOn(dst []Event, line []byte) ([]Event, bool) {
 		return dst, true
 	}
 	whole := escapeControls(c.text)
-	if end := endOf(whole, 0); end == len(whole) {
+	if end := jsontext.End(whole, 0); end == len(whole) {
 		d.cut = cutLine{}
 		return d.event(dst, whole), true
 	}

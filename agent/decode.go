@@ -1,6 +1,10 @@
 package agent
 
-import "strings"
+import (
+	"strings"
+
+	"cursord/agent/jsontext"
+)
 
 // A Decoder turns the lines of one run into events. It knows no dialect: it looks each field up in every place where
 // any of the known descriptions of the stream puts it. It does no I/O, accepts every input and is for one goroutine.
@@ -24,7 +28,7 @@ type Decoder struct {
 
 	steps *Usage // summed over step_finish events; a result's usage supersedes it
 
-	top, payload object // scratch for the event at hand
+	top, payload jsontext.Object // scratch for the event at hand
 	last         pattern
 	cut          cutLine // is not whole yet
 
@@ -44,42 +48,42 @@ func (d *Decoder) Text() string { return d.said.text() }
 
 // An event is one JSON object of the stream: fields are looked up in it and then in its payload.
 type event struct {
-	raw          value
-	top, payload object
+	raw          jsontext.Value
+	top, payload jsontext.Object
 	typ, subtype string
 }
 
-func (e *event) get(keys ...string) value {
-	if v := e.top.get(keys...); v != nil {
+func (e *event) get(keys ...string) jsontext.Value {
+	if v := e.top.Get(keys...); v != nil {
 		return v
 	}
-	return e.payload.get(keys...)
+	return e.payload.Get(keys...)
 }
 
-func (e *event) string(keys ...string) value {
-	if v := e.top.string(keys...); v != nil {
+func (e *event) string(keys ...string) jsontext.Value {
+	if v := e.top.Quoted(keys...); v != nil {
 		return v
 	}
-	return e.payload.string(keys...)
+	return e.payload.Quoted(keys...)
 }
 
 func (e *event) text(keys ...string) string {
-	if s := e.top.text(keys...); s != "" {
+	if s := e.top.Text(keys...); s != "" {
 		return s
 	}
-	return e.payload.text(keys...)
+	return e.payload.Text(keys...)
 }
 
-func (d *Decoder) event(dst []Event, raw value) []Event {
+func (d *Decoder) event(dst []Event, raw jsontext.Value) []Event {
 	return d.tellStage(d.meaning(dst, raw))
 }
 
-func (d *Decoder) meaning(dst []Event, raw value) []Event {
+func (d *Decoder) meaning(dst []Event, raw jsontext.Value) []Event {
 	d.heard = true
-	d.top = raw.object(d.top[:0])
-	d.payload = d.top.get("payload").object(d.payload[:0])
+	d.top = raw.Object(d.top[:0])
+	d.payload = d.top.Get("payload").Object(d.payload[:0])
 	e := &event{raw: raw, top: d.top, payload: d.payload}
-	e.typ, e.subtype = eventType(e.get("type").word(), e.get("subtype").text())
+	e.typ, e.subtype = eventType(word(e.get("type")), e.get("subtype").Text())
 	d.noteFinal(e)
 
 	switch e.typ {
@@ -116,27 +120,27 @@ func (d *Decoder) meaning(dst []Event, raw value) []Event {
 	case "error":
 		return append(dst, Failure{Message: errorText(e, "message", "error", "detail", "result")})
 	case "retry":
-		if resume, ok := e.get("is_resume").bool(); e.subtype == "starting" && ok && !resume && d.said.since() > 0 {
+		if resume, ok := e.get("is_resume").Bool(); e.subtype == "starting" && ok && !resume && d.said.since() > 0 {
 			d.said.withdraw()
 			d.streamed, d.half = false, 0
 			return append(dst, Withdraw{})
 		}
 	case "raw":
-		if data := e.get("data"); data.isString() {
-			return d.unreadable(dst, data.text())
+		if data := e.get("data"); data.IsString() {
+			return d.unreadable(dst, data.Text())
 		}
 	case "text":
-		if text := value(e.get("part")).get("text"); text.isString() {
+		if text := jsontext.Value(e.get("part")).Get("text"); text.IsString() {
 			return d.piece(dst, text, e.get("timestamp_ms") != nil)
 		}
-		if text := e.get("text"); text.isString() {
+		if text := e.get("text"); text.IsString() {
 			return d.piece(dst, text, e.get("timestamp_ms") != nil)
 		}
 	case "step_finish":
 		d.step(e)
 		return dst
 	}
-	return append(dst, Unknown{Type: unknownType(e), Raw: raw.raw()})
+	return append(dst, Unknown{Type: unknownType(e), Raw: raw.Copy()})
 }
 
 // eventType gives a type its usual spelling and splits off a subtype that is written as part of it.
@@ -184,15 +188,15 @@ func errorText(e *event, keys ...string) string {
 }
 
 // messageOf returns the message in an error that is a string or an object.
-func messageOf(v value) string {
-	if v.isObject() {
-		o := v.object(nil)
-		if s := o.text("message", "error", "detail"); s != "" {
+func messageOf(v jsontext.Value) string {
+	if v.IsObject() {
+		o := v.Object(nil)
+		if s := o.Text("message", "error", "detail"); s != "" {
 			return s
 		}
-		if inner := o.get("error", "data"); inner.isObject() {
-			return inner.object(nil).text("message", "detail")
+		if inner := o.Get("error", "data"); inner.IsObject() {
+			return inner.Object(nil).Text("message", "detail")
 		}
 	}
-	return v.text()
+	return v.Text()
 }

@@ -24,7 +24,7 @@ const (
 func denialOf(call *Call, out outcome) Denial {
 	d := Denial{By: DeniedByPolicy, Name: call.Name, Subject: call.Command, Reason: out.err}
 	if d.Subject == "" && call.Name == "shell" {
-		d.Subject = out.body.text("command") // a result without a start, which has no arguments
+		d.Subject = out.body.Text("command") // a result without a start, which has no arguments
 	}
 	if d.Subject == "" {
 		d.Subject = call.Title

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"cursord/agent/jsontext"
 )
 
 // maxUnreadable is what is kept of a line that is no JSON, in bytes.
@@ -40,7 +42,7 @@ func (d *Decoder) line(dst []Event, whole []byte, hold bool) []Event {
 	for len(line) > 0 {
 		end := -1
 		if line[0] == '{' {
-			end = endOf(line, 0)
+			end = jsontext.End(line, 0)
 		}
 		if end < 0 {
 			if hold && d.hold(whole[cap(whole)-cap(line):]) {

@@ -1,6 +1,10 @@
 package agent
 
-import "bytes"
+import (
+	"bytes"
+
+	"cursord/agent/jsontext"
+)
 
 // A pattern is how the last piece of text came. Nearly all lines of an agent are such pieces, and differ from the one
 // before in nothing but the text and the digits of the time; to see that takes a fraction of reading them as JSON.
@@ -14,7 +18,7 @@ type pattern struct {
 const maxPattern = 4 << 10
 
 // learn takes a line that has said just this text, which stands before the time in it, both as they are found in the line.
-func (p *pattern) learn(line, text, time value) {
+func (p *pattern) learn(line, text, time jsontext.Value) {
 	*p = pattern{head: p.head[:0], between: p.between[:0], tail: p.tail[:0]}
 	from, at := cap(line)-cap(text), cap(line)-cap(time)
 	to, end := from+len(text), at+len(time)
@@ -27,7 +31,7 @@ func (p *pattern) learn(line, text, time value) {
 }
 
 // text returns the text of a line that is like the last one; false where it is not, or may not be.
-func (p *pattern) text(line []byte) (value, bool) {
+func (p *pattern) text(line []byte) (jsontext.Value, bool) {
 	if len(p.head) == 0 || !bytes.HasPrefix(line, p.head) {
 		return nil, false
 	}
@@ -35,7 +39,7 @@ func (p *pattern) text(line []byte) (value, bool) {
 	if from >= len(line) || line[from] != '"' {
 		return nil, false
 	}
-	to := endOfString(line, from)
+	to := jsontext.EndOfString(line, from)
 	if to < 0 || !bytes.HasPrefix(line[to:], p.between) {
 		return nil, false
 	}
@@ -46,5 +50,5 @@ func (p *pattern) text(line []byte) (value, bool) {
 
 // isTime reports whether b is a whole number without a sign, as JSON has it.
 func isTime(b []byte) bool {
-	return len(b) > 0 && b[0] != '0' && endOfDigits(b, 0) == len(b)
+	return len(b) > 0 && b[0] != '0' && jsontext.EndOfDigits(b, 0) == len(b)
 }

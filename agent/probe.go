@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"cursord/agent/jsontext"
 )
 
 // probeTime is how long the agent may take to answer a question about itself.
@@ -85,7 +87,7 @@ func (p Program) Models(ctx context.Context) ([]Model, error) {
 // parseStatus reads the answer to status, a text or JSON. What it does not know counts as not logged in.
 func parseStatus(out string) Account {
 	text := strings.TrimSpace(out)
-	if v := value(text); v.isObject() && json.Valid(v) {
+	if v := jsontext.Value(text); v.IsObject() && json.Valid(v) {
 		return statusObject(v)
 	}
 	var a Account
@@ -110,14 +112,14 @@ func parseStatus(out string) Account {
 	return a
 }
 
-func statusObject(v value) Account {
-	o := v.object(nil)
-	a := Account{Name: o.text("email", "userEmail", "account", "user", "name"), Message: o.text("message")}
-	if user := o.get("userInfo", "user", "account"); a.Name == "" && user.isObject() {
-		a.Name = user.object(nil).text("email", "name")
+func statusObject(v jsontext.Value) Account {
+	o := v.Object(nil)
+	a := Account{Name: o.Text("email", "userEmail", "account", "user", "name"), Message: o.Text("message")}
+	if user := o.Get("userInfo", "user", "account"); a.Name == "" && user.IsObject() {
+		a.Name = user.Object(nil).Text("email", "name")
 	}
-	is, said := o.get("isAuthenticated", "loggedIn", "isLoggedIn", "authenticated", "logged_in").bool()
-	if status := strings.ToLower(o.text("status")); !said && status != "" {
+	is, said := o.Get("isAuthenticated", "loggedIn", "isLoggedIn", "authenticated", "logged_in").Bool()
+	if status := strings.ToLower(o.Text("status")); !said && status != "" {
 		is, said = status == "authenticated" || status == "logged_in" || status == "logged in", true
 	}
 	a.LoggedIn = is || !said && a.Name != ""

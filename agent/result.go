@@ -1,5 +1,7 @@
 package agent
 
+import "cursord/agent/jsontext"
+
 // result decodes the end of a run. A subtype that is not known is no success.
 func (d *Decoder) result(dst []Event, e *event) []Event {
 	dst = d.settle(dst)
@@ -9,15 +11,15 @@ func (d *Decoder) result(dst []Event, e *event) []Event {
 		RequestID: e.text("request_id"),
 		Usage:     usageOf(e),
 	}
-	if is, _ := e.get("is_error").bool(); is {
+	if is, _ := e.get("is_error").Bool(); is {
 		r.OK = false
 	}
-	for _, o := range []object{e.top, e.payload} {
-		if code, ok := o.get("exitCode", "exit_code").int(); ok && code != 0 {
+	for _, o := range []jsontext.Object{e.top, e.payload} {
+		if code, ok := o.Get("exitCode", "exit_code").Int(); ok && code != 0 {
 			r.OK = false
 		}
 	}
-	if is, _ := value(e.payload.get("is_error")).bool(); is {
+	if is, _ := jsontext.Value(e.payload.Get("is_error")).Bool(); is {
 		r.OK = false
 	}
 	if r.Usage == nil && d.steps != nil {
@@ -26,8 +28,8 @@ func (d *Decoder) result(dst []Event, e *event) []Event {
 	}
 	text := e.get("result")
 	switch {
-	case r.OK && text.isString():
-		s := text.text()
+	case r.OK && text.IsString():
+		s := text.Text()
 		r.Text = &s
 		if d.said.all == 0 {
 			dst = d.chunk(dst, s, false)
@@ -47,8 +49,8 @@ func (d *Decoder) result(dst []Event, e *event) []Event {
 
 // usageOf reads the counters of a result under any of their names, or returns nil where there are none.
 func usageOf(e *event) *Usage {
-	if usage := e.get("usage"); usage.isObject() {
-		return counters(usage.object(nil))
+	if usage := e.get("usage"); usage.IsObject() {
+		return counters(usage.Object(nil))
 	}
 	if u := counters(e.top); u != nil {
 		return u
@@ -56,11 +58,11 @@ func usageOf(e *event) *Usage {
 	return counters(e.payload)
 }
 
-func counters(o object) *Usage {
+func counters(o jsontext.Object) *Usage {
 	u, found := Usage{}, false
 	read := func(to *int64, keys ...string) {
 		for _, key := range keys {
-			if n, ok := o.get(key).int(); ok && n >= 0 {
+			if n, ok := o.Get(key).Int(); ok && n >= 0 {
 				*to, found = n, true
 				return
 			}
@@ -80,24 +82,24 @@ func counters(o object) *Usage {
 
 // step adds the tokens of a step_finish event.
 func (d *Decoder) step(e *event) {
-	tokens := value(e.get("part")).get("tokens").object(nil)
+	tokens := jsontext.Value(e.get("part")).Get("tokens").Object(nil)
 	if tokens == nil {
 		return
 	}
 	if d.steps == nil {
 		d.steps = &Usage{}
 	}
-	cache := tokens.get("cache").object(nil)
+	cache := tokens.Get("cache").Object(nil)
 	for _, c := range []struct {
 		to   *int64
-		from value
+		from jsontext.Value
 	}{
-		{&d.steps.Input, tokens.get("input")},
-		{&d.steps.Output, tokens.get("output")},
-		{&d.steps.CacheRead, cache.get("read")},
-		{&d.steps.CacheWrite, cache.get("write")},
+		{&d.steps.Input, tokens.Get("input")},
+		{&d.steps.Output, tokens.Get("output")},
+		{&d.steps.CacheRead, cache.Get("read")},
+		{&d.steps.CacheWrite, cache.Get("write")},
 	} {
-		if n, ok := c.from.int(); ok && n >= 0 {
+		if n, ok := c.from.Int(); ok && n >= 0 {
 			*c.to += n
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
+
+	"cursord/agent/jsontext"
 )
 
 // boundary says that what follows is compared with nothing that came before.
@@ -26,7 +28,7 @@ func (d *Decoder) chunk(dst []Event, text string, delta bool) []Event {
 }
 
 // piece is chunk for a string of the stream.
-func (d *Decoder) piece(dst []Event, v value, delta bool) []Event {
+func (d *Decoder) piece(dst []Event, v jsontext.Value, delta bool) []Event {
 	return d.chunk(dst, d.half.join(v), delta)
 }
 
@@ -44,12 +46,12 @@ func (d *Decoder) settle(dst []Event) []Event {
 type half rune
 
 // join returns the content of a string behind the pieces before it.
-func (h *half) join(v value) string {
-	low, high := v.torn()
+func (h *half) join(v jsontext.Value) string {
+	low, high := v.Torn()
 	if *h == 0 && high == 0 {
-		return v.text()
+		return v.Text()
 	}
-	text := v.text()
+	text := v.Text()
 	if first := rune(*h); first != 0 && low != 0 {
 		text = string(utf16.DecodeRune(first, low)) + strings.TrimPrefix(text, "\uFFFD")
 	} else if first != 0 {
@@ -90,30 +92,30 @@ func (d *Decoder) consolidated(dst []Event, m string) []Event {
 func (d *Decoder) assistant(dst []Event, e *event) []Event {
 	timed := e.get("timestamp_ms") != nil
 	content := e.get("message")
-	if content.isObject() {
-		content = content.get("content", "text")
+	if content.IsObject() {
+		content = content.Get("content", "text")
 	}
 	if content == nil {
-		if text := e.get("text"); text.isString() {
+		if text := e.get("text"); text.IsString() {
 			return d.piece(dst, text, true)
 		}
 		content = e.get("content")
 	}
-	flush := e.get("model_call_id").name() != "" || !timed && d.streamed
+	flush := e.get("model_call_id").Name() != "" || !timed && d.streamed
 	if e.subtype == "delta" {
 		flush, timed = false, true
 	}
-	if content.isString() {
+	if content.IsString() {
 		if flush {
-			return d.consolidated(dst, content.text())
+			return d.consolidated(dst, content.Text())
 		}
 		return d.piece(dst, content, timed)
 	}
 	if !flush || d.said.since() == 0 && hasOther(content) {
 		// Nothing to compare with: the blocks in their order.
-		var only value
+		var only jsontext.Value
 		blocks := 0
-		for block := range content.elems() {
+		for block := range content.Elements() {
 			blocks++
 			if text, ok := textBlock(block); ok {
 				only = text
@@ -131,7 +133,7 @@ func (d *Decoder) assistant(dst []Event, e *event) []Event {
 		return dst
 	}
 	dst = d.consolidated(dst, joinedText(content))
-	for block := range content.elems() {
+	for block := range content.Elements() {
 		if _, ok := textBlock(block); !ok {
 			dst = d.block(dst, block)
 		}
@@ -140,20 +142,20 @@ func (d *Decoder) assistant(dst []Event, e *event) []Event {
 }
 
 // textBlock returns the text of a block of a message, if that is what it is.
-func textBlock(block value) (value, bool) {
-	if block.isString() {
+func textBlock(block jsontext.Value) (jsontext.Value, bool) {
+	if block.IsString() {
 		return block, true
 	}
-	switch block.get("type").word() {
+	switch word(block.Get("type")) {
 	case "text", "output_text", "":
-		text := block.get("text")
-		return text, text.isString()
+		text := block.Get("text")
+		return text, text.IsString()
 	}
 	return nil, false
 }
 
-func hasOther(content value) bool {
-	for block := range content.elems() {
+func hasOther(content jsontext.Value) bool {
+	for block := range content.Elements() {
 		if _, ok := textBlock(block); !ok {
 			return true
 		}
@@ -161,18 +163,18 @@ func hasOther(content value) bool {
 	return false
 }
 
-func joinedText(content value) string {
+func joinedText(content jsontext.Value) string {
 	var joined strings.Builder
-	for block := range content.elems() {
+	for block := range content.Elements() {
 		text, _ := textBlock(block)
-		joined.WriteString(text.text())
+		joined.WriteString(text.Text())
 	}
 	return joined.String()
 }
 
 // block decodes a block of a message that is no text.
-func (d *Decoder) block(dst []Event, block value) []Event {
-	e := &event{raw: block, top: block.object(nil), typ: "assistant", subtype: block.get("type").text()}
+func (d *Decoder) block(dst []Event, block jsontext.Value) []Event {
+	e := &event{raw: block, top: block.Object(nil), typ: "assistant", subtype: block.Get("type").Text()}
 	switch e.subtype {
 	case "thinking":
 		return d.thinkOnce(dst, e.text("thinking", "text", "content"))
@@ -181,7 +183,7 @@ func (d *Decoder) block(dst []Event, block value) []Event {
 	case "tool_result":
 		return d.toolEnd(dst, callOf(e), block)
 	}
-	return append(dst, Unknown{Type: unknownType(e), Raw: block.raw()})
+	return append(dst, Unknown{Type: unknownType(e), Raw: block.Copy()})
 }
 
 // think decodes reasoning: pieces, then an end that has no text of its own.
@@ -203,7 +205,7 @@ func (d *Decoder) think(dst []Event, e *event) []Event {
 		}
 		return d.thinks(dst, text)
 	}
-	return append(dst, Unknown{Type: unknownType(e), Raw: e.raw.raw()})
+	return append(dst, Unknown{Type: unknownType(e), Raw: e.raw.Copy()})
 }
 
 // thinkOnce adds a whole block of reasoning unless it came in pieces before.
@@ -220,4 +222,15 @@ func (d *Decoder) thinks(dst []Event, text string) []Event {
 		d.thought = slices.Delete(d.thought, 0, len(d.thought)-maxKept)
 	}
 	return append(dst, Thinking{text})
+}
+
+// word is v.Text without an allocation for the words that a flood is made of.
+func word(v jsontext.Value) string {
+	switch string(v) {
+	case `"assistant"`:
+		return "assistant"
+	case `"text"`:
+		return "text"
+	}
+	return v.Text()
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cursord/agent/jsontext"
 )
 
 // callSeed makes the hashes of ended calls comparable within the process.
@@ -15,28 +17,28 @@ var callSeed = maphash.MakeSeed()
 
 // A callLine is what one line says about a tool call.
 type callLine struct {
-	id     string // "" where the line names none
-	raw    string // the tool's own name, or ""
-	args   value  // an object, a string, or nil
-	result value
+	id     string         // "" where the line names none
+	raw    string         // the tool's own name, or ""
+	args   jsontext.Value // an object, a string, or nil
+	result jsontext.Value
 	failed bool // the line itself says so
 	said   time.Time
 }
 
 // callOf finds a call's parts in an event or in a block of a message.
 func callOf(e *event) callLine {
-	t := e.get("tool_call", "toolCall").object(nil)
+	t := e.get("tool_call", "toolCall").Object(nil)
 	if t == nil {
 		t = e.top
 		if e.payload != nil {
-			t = append(append(object(nil), e.top...), e.payload...)
+			t = append(append(jsontext.Object(nil), e.top...), e.payload...)
 		}
 	}
 	c := toolParts(t)
-	if id := e.get("call_id").name(); id != "" {
+	if id := e.get("call_id").Name(); id != "" {
 		c.id = id
 	} else if c.id == "" {
-		c.id = e.get("tool_call_id", "tool_id").name()
+		c.id = e.get("tool_call_id", "tool_id").Name()
 	}
 	if c.raw == "" {
 		c.raw = e.text("tool_name")
@@ -47,8 +49,8 @@ func callOf(e *event) callLine {
 	if c.result == nil {
 		c.result = e.get("result", "output")
 	}
-	c.failed, _ = e.get("is_error").bool()
-	if ms, ok := e.get("timestamp_ms").int(); ok && ms > 0 {
+	c.failed, _ = e.get("is_error").Bool()
+	if ms, ok := e.get("timestamp_ms").Int(); ok && ms > 0 {
 		c.said = time.UnixMilli(ms)
 	}
 	return c
@@ -56,62 +58,41 @@ func callOf(e *event) callLine {
 
 // toolParts finds a call's parts in the object that names its tool by a key such as "readToolCall", which may have
 // siblings in front of it, or in one of the forms that have no such key.
-func toolParts(t object) callLine {
-	c := callLine{id: t.get("toolCallId", "tool_call_id", "id", "tool_id").name()}
-	var tool object
+func toolParts(t jsontext.Object) callLine {
+	c := callLine{id: t.Get("toolCallId", "tool_call_id", "id", "tool_id").Name()}
+	var tool jsontext.Object
 	for _, f := range t {
-		if name, ok := bytes.CutSuffix(f.key, []byte("ToolCall")); ok && len(name) > 0 && f.val.isObject() {
-			c.raw, tool = string(name), f.val.object(nil)
+		if name, ok := bytes.CutSuffix(f.Key, []byte("ToolCall")); ok && len(name) > 0 && f.Value.IsObject() {
+			c.raw, tool = string(name), f.Value.Object(nil)
 			break
 		}
 	}
-	function := t.get("function").object(nil)
+	function := t.Get("function").Object(nil)
 	if c.raw == "" {
-		c.raw = t.text("tool_name")
+		c.raw = t.Text("tool_name")
 	}
 	if c.raw == "" {
-		c.raw = function.text("name")
+		c.raw = function.Text("name")
 	}
 	if c.raw == "" {
-		c.raw = t.text("name")
+		c.raw = t.Text("name")
 	}
-	if c.args = tool.get("args"); c.args == nil {
-		c.args = t.get("parameters", "args", "input")
+	if c.args = tool.Get("args"); c.args == nil {
+		c.args = t.Get("parameters", "args", "input")
 	}
 	if c.args == nil {
-		c.args = function.get("arguments")
+		c.args = function.Get("arguments")
 	}
 	if c.args == nil {
-		c.args = tool.without("args", "name", "result", "toolCallId")
+		c.args = tool.Without("args", "name", "result", "toolCallId")
 	}
-	if c.result = tool.get("result"); c.result == nil {
-		c.result = t.get("result", "output", "content")
+	if c.result = tool.Get("result"); c.result == nil {
+		c.result = t.Get("result", "output", "content")
 	}
 	if c.id == "" {
-		c.id = c.args.get("toolCallId").name()
+		c.id = c.args.Get("toolCallId").Name()
 	}
 	return c
-}
-
-// without returns the object less some members, or nil where nothing is left.
-func (o object) without(keys ...string) value {
-	var left []byte
-next:
-	for _, f := range o {
-		for _, key := range keys {
-			if string(f.key) == key {
-				continue next
-			}
-		}
-		key, _ := json.Marshal(string(f.key))
-		left = append(append(append(left, ','), key...), ':')
-		left = append(left, f.val...)
-	}
-	if left == nil {
-		return nil
-	}
-	left[0] = '{'
-	return append(left, '}')
 }
 
 // toolStart opens a call. A second start of an open call only adds what it knows.
@@ -161,7 +142,7 @@ func (d *Decoder) openTitles() (list []string) {
 }
 
 // toolEnd closes a call, also one that never started.
-func (d *Decoder) toolEnd(dst []Event, line callLine, raw value) []Event {
+func (d *Decoder) toolEnd(dst []Event, line callLine, raw jsontext.Value) []Event {
 	var call *Call
 	if line.id == "" {
 		call = d.onlyOpen(line.raw)

@@ -7,15 +7,17 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"cursord/agent/jsontext"
 )
 
 // maxTitle is the length of a title in characters.
 const maxTitle = 120
 
 // argsObject makes arguments an object: JSON inside a string is taken out, anything else becomes a member.
-func argsObject(args value) value {
-	if args.isString() {
-		if inner := []byte(strings.TrimSpace(args.text())); len(inner) > 0 && inner[0] == '{' && json.Valid(inner) {
+func argsObject(args jsontext.Value) jsontext.Value {
+	if args.IsString() {
+		if inner := []byte(strings.TrimSpace(args.Text())); len(inner) > 0 && inner[0] == '{' && json.Valid(inner) {
 			return inner
 		}
 	}
@@ -23,49 +25,49 @@ func argsObject(args value) value {
 }
 
 // wrap makes a value that is no object a member of one.
-func wrap(v value, key string) value {
-	if v == nil || v.isObject() {
+func wrap(v jsontext.Value, key string) jsontext.Value {
+	if v == nil || v.IsObject() {
 		return v
 	}
 	return append(append(append([]byte{'{'}, strconv.Quote(key)+":"...), v...), '}')
 }
 
 // mergeArgs returns the arguments of a call's start with those of its end on top; the result is a copy.
-func mergeArgs(old json.RawMessage, now value) json.RawMessage {
+func mergeArgs(old json.RawMessage, now jsontext.Value) json.RawMessage {
 	if now == nil {
 		return old
 	}
-	after := now.object(nil)
+	after := now.Object(nil)
 	has := make(map[string]bool, len(after))
 	for _, f := range after {
-		has[string(f.key)] = true
+		has[string(f.Key)] = true
 	}
-	var merged object
-	for k, v := range value(old).fields() {
+	var merged jsontext.Object
+	for k, v := range jsontext.Value(old).Members() {
 		if !has[string(k)] {
-			merged = append(merged, field{k, v})
+			merged = append(merged, jsontext.Member{Key: k, Value: v})
 		}
 	}
 	if merged == nil {
-		return now.raw()
+		return now.Copy()
 	}
-	return value(append(merged, after...).without()).raw()
+	return jsontext.Value(append(merged, after...).Without()).Copy()
 }
 
 // describe fills in what a call's arguments say.
 func (d *Decoder) describe(call *Call) {
-	args := value(call.Args).object(nil)
+	args := jsontext.Value(call.Args).Object(nil)
 	if call.Name == "shell" {
-		call.Command = args.text("command", "cmd")
+		call.Command = args.Text("command", "cmd")
 		if call.Command == "" && call.RawName == "writeShellStdin" {
-			call.Command = args.text("chars", "input", "data", "stdin")
+			call.Command = args.Text("chars", "input", "data", "stdin")
 		}
 	}
 	if call.Name != "mcp" {
 		d.addPaths(call, args)
 	}
 	if call.RawName == "createPlan" {
-		call.Plan = args.text("plan")
+		call.Plan = args.Text("plan")
 	}
 	call.Todos = todosOf(args, call.Todos)
 	if call.Title = d.title(call, args); call.Title == "" { // of a blank command
@@ -74,15 +76,15 @@ func (d *Decoder) describe(call *Call) {
 }
 
 // addPaths adds every path that an object of arguments or of a result names.
-func (d *Decoder) addPaths(call *Call, o object) {
+func (d *Decoder) addPaths(call *Call, o jsontext.Object) {
 	var named []string
 	for _, key := range []string{"path", "file_path", "filePath", "target_file", "targetFile", "target_notebook",
 		"notebook_path", "targetDirectory", "target_directory"} {
-		named = append(named, o.get(key).text())
+		named = append(named, o.Get(key).Text())
 	}
 	for _, key := range []string{"paths", "targetDirectories", "target_directories"} {
-		for p := range o.get(key).elems() {
-			named = append(named, p.text())
+		for p := range o.Get(key).Elements() {
+			named = append(named, p.Text())
 		}
 	}
 	d.list(call, named)
@@ -123,7 +125,7 @@ func (d *Decoder) relative(p string) string {
 }
 
 // title says in one line what a call does.
-func (d *Decoder) title(call *Call, args object) string {
+func (d *Decoder) title(call *Call, args jsontext.Object) string {
 	first := ""
 	if len(call.Paths) > 0 {
 		first = d.relative(call.Paths[0])
@@ -149,38 +151,38 @@ func (d *Decoder) title(call *Call, args object) string {
 		}
 		return oneLine("", call.Command)
 	case "grep":
-		return oneLine("Grep", args.text("pattern", "query")+in)
+		return oneLine("Grep", args.Text("pattern", "query")+in)
 	case "glob":
-		return oneLine("Find", args.text("globPattern", "glob_pattern", "pattern")+in)
+		return oneLine("Find", args.Text("globPattern", "glob_pattern", "pattern")+in)
 	case "search":
-		return oneLine("Search", args.text("query", "searchTerm", "search_term"))
+		return oneLine("Search", args.Text("query", "searchTerm", "search_term"))
 	case "fetch":
-		return oneLine("Fetch", args.text("url"))
+		return oneLine("Fetch", args.Text("url"))
 	case "mcp":
-		if name := args.text("name", "toolName", "tool_name"); name != "" {
+		if name := args.Text("name", "toolName", "tool_name"); name != "" {
 			return oneLine("", name)
 		}
-		return oneLine("", strings.TrimSpace(words(call.RawName)+" "+args.text("uri", "server")))
+		return oneLine("", strings.TrimSpace(words(call.RawName)+" "+args.Text("uri", "server")))
 	case "todo":
 		if call.RawName == "readTodos" || call.RawName == "TodoRead" {
 			return "Read todos"
 		}
 		return "Update todos"
 	case "task":
-		return oneLine("Task", args.text("description", "prompt"))
+		return oneLine("Task", args.Text("description", "prompt"))
 	case "lints":
 		return oneLine("Read lints", first)
 	case "question":
-		if title := args.text("title"); title != "" {
+		if title := args.Text("title"); title != "" {
 			return oneLine("Ask", title)
 		}
-		for q := range args.get("questions").elems() {
-			return oneLine("Ask", q.get("prompt", "question").text())
+		for q := range args.Get("questions").Elements() {
+			return oneLine("Ask", q.Get("prompt", "question").Text())
 		}
 		return "Ask a question"
 	}
 	if call.RawName == "createPlan" {
-		return oneLine("Plan", args.text("name"))
+		return oneLine("Plan", args.Text("name"))
 	}
 	return oneLine(words(call.RawName), first)
 }
@@ -217,15 +219,15 @@ func oneLine(verb, what string) string {
 }
 
 // todosOf reads a list of todos, or returns what was known where there is none.
-func todosOf(o object, known []Todo) []Todo {
-	list := o.get("todos")
-	if !list.isArray() {
+func todosOf(o jsontext.Object, known []Todo) []Todo {
+	list := o.Get("todos")
+	if !list.IsArray() {
 		return known
 	}
 	todos := []Todo{}
-	for v := range list.elems() {
-		t := v.object(nil)
-		status := strings.TrimPrefix(strings.ToLower(t.text("status")), "todo_status_")
+	for v := range list.Elements() {
+		t := v.Object(nil)
+		status := strings.TrimPrefix(strings.ToLower(t.Text("status")), "todo_status_")
 		switch status {
 		case "in_progress", "completed", "cancelled":
 		case "inprogress", "in-progress":
@@ -237,7 +239,7 @@ func todosOf(o object, known []Todo) []Todo {
 		default:
 			status = "pending"
 		}
-		todos = append(todos, Todo{ID: t.get("id").name(), Content: t.text("content", "title", "text"), Status: status})
+		todos = append(todos, Todo{ID: t.Get("id").Name(), Content: t.Text("content", "title", "text"), Status: status})
 	}
 	return todos
 }

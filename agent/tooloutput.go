@@ -3,6 +3,8 @@ package agent
 import (
 	"fmt"
 	"strings"
+
+	"cursord/agent/jsontext"
 )
 
 // output returns what a call gave, in a form for people.
@@ -10,24 +12,24 @@ func output(call *Call, out outcome) string {
 	var s string
 	switch call.Name {
 	case "read":
-		s = out.body.text("content")
+		s = out.body.Text("content")
 	case "grep":
-		s = grepOutput(out.body.get("workspaceResults"))
+		s = grepOutput(out.body.Get("workspaceResults"))
 	case "glob":
-		s = lines(out.body.get("files"))
+		s = lines(out.body.Get("files"))
 	case "ls":
-		s = treeOutput(out.body.get("directoryTreeRoot"))
+		s = treeOutput(out.body.Get("directoryTreeRoot"))
 	case "search":
 		s = searchOutput(out.body)
 	case "fetch":
-		s = out.body.text("markdown")
+		s = out.body.Text("markdown")
 	case "mcp":
-		s = contentText(out.body.get("content"))
+		s = contentText(out.body.Get("content"))
 		if s == "" {
 			s = resourcesOutput(out.body)
 		}
 	case "task":
-		s = taskOutput(out.body.get("conversationSteps"))
+		s = taskOutput(out.body.Get("conversationSteps"))
 	case "lints":
 		s = lintsOutput(out.body)
 	}
@@ -35,7 +37,7 @@ func output(call *Call, out outcome) string {
 		s = shellOutput(out.body)
 	}
 	if s == "" {
-		s = out.body.text("output", "text", "content", "message", "resultForModel")
+		s = out.body.Text("output", "text", "content", "message", "resultForModel")
 	}
 	if s == "" && out.state == CallCompleted {
 		s = out.text
@@ -43,29 +45,29 @@ func output(call *Call, out outcome) string {
 	return s
 }
 
-func shellOutput(body object) string {
-	if s := body.text("interleavedOutput"); s != "" {
+func shellOutput(body jsontext.Object) string {
+	if s := body.Text("interleavedOutput"); s != "" {
 		return s
 	}
-	out, err := body.text("stdout"), body.text("stderr")
+	out, err := body.Text("stdout"), body.Text("stderr")
 	if out != "" && err != "" && !strings.HasSuffix(out, "\n") {
 		out += "\n"
 	}
 	if out+err != "" {
 		return out + err
 	}
-	head, tail := body.text("outputHead"), body.text("outputTail")
-	if n, ok := body.get("elidedChars").int(); ok && n > 0 {
+	head, tail := body.Text("outputHead"), body.Text("outputTail")
+	if n, ok := body.Get("elidedChars").Int(); ok && n > 0 {
 		return fmt.Sprintf("%s\n… %d characters left out …\n%s", head, n, tail)
 	}
 	return head + tail
 }
 
 // lines puts an array's strings on lines of their own.
-func lines(list value) string {
+func lines(list jsontext.Value) string {
 	var b strings.Builder
-	for v := range list.elems() {
-		if s := v.text(); s != "" {
+	for v := range list.Elements() {
+		if s := v.Text(); s != "" {
 			b.WriteString(s + "\n")
 		}
 	}
@@ -74,46 +76,46 @@ func lines(list value) string {
 
 // grepOutput writes matches as grep does, "file:line:text" and "file-line-text" for context, for each of the forms
 // that a result can have.
-func grepOutput(results value) string {
+func grepOutput(results jsontext.Value) string {
 	var b strings.Builder
-	for _, result := range results.fields() {
-		for file := range result.get("content").get("matches").elems() {
-			name := file.get("file").text()
-			for match := range file.get("matches").elems() {
-				m, sep := match.object(nil), ":"
-				if is, _ := m.get("isContextLine").bool(); is {
+	for _, result := range results.Members() {
+		for file := range result.Get("content").Get("matches").Elements() {
+			name := file.Get("file").Text()
+			for match := range file.Get("matches").Elements() {
+				m, sep := match.Object(nil), ":"
+				if is, _ := m.Get("isContextLine").Bool(); is {
 					sep = "-"
 				}
-				fmt.Fprintf(&b, "%s%s%s%s%s\n", name, sep, m.get("lineNumber").name(), sep, strings.TrimRight(m.text("content"), "\r\n"))
+				fmt.Fprintf(&b, "%s%s%s%s%s\n", name, sep, m.Get("lineNumber").Name(), sep, strings.TrimRight(m.Text("content"), "\r\n"))
 			}
 		}
-		b.WriteString(lines(result.get("files").get("files")))
-		for count := range result.get("count").get("counts").elems() {
-			n := count.get("count").name()
+		b.WriteString(lines(result.Get("files").Get("files")))
+		for count := range result.Get("count").Get("counts").Elements() {
+			n := count.Get("count").Name()
 			if n == "" {
 				n = "0"
 			}
-			fmt.Fprintf(&b, "%s:%s\n", count.get("file").text(), n)
+			fmt.Fprintf(&b, "%s:%s\n", count.Get("file").Text(), n)
 		}
 	}
 	return b.String()
 }
 
 // treeOutput lists a directory: its directories with a slash, then its files.
-func treeOutput(root value) string {
+func treeOutput(root jsontext.Value) string {
 	var b strings.Builder
-	for dir := range root.get("childrenDirs").elems() {
-		name := dir.get("name").text()
+	for dir := range root.Get("childrenDirs").Elements() {
+		name := dir.Get("name").Text()
 		if name == "" {
-			name = strings.TrimRight(dir.get("absPath").text(), `/\`)
+			name = strings.TrimRight(dir.Get("absPath").Text(), `/\`)
 			name = name[strings.LastIndexAny(name, `/\`)+1:]
 		}
 		if name != "" {
 			b.WriteString(name + "/\n")
 		}
 	}
-	for file := range root.get("childrenFiles").elems() {
-		if name := file.get("name").text(); name != "" {
+	for file := range root.Get("childrenFiles").Elements() {
+		if name := file.Get("name").Text(); name != "" {
 			b.WriteString(name + "\n")
 		}
 	}
@@ -121,16 +123,16 @@ func treeOutput(root value) string {
 }
 
 // searchOutput covers the searches of code, of the web and of earlier conversations.
-func searchOutput(body object) string {
-	if s := body.text("results"); s != "" {
+func searchOutput(body jsontext.Object) string {
+	if s := body.Text("results"); s != "" {
 		return s
 	}
 	var b strings.Builder
 	for _, key := range []string{"references", "hits", "codeResults"} {
-		for v := range body.get(key).elems() {
-			r := v.object(nil)
+		for v := range body.Get(key).Elements() {
+			r := v.Object(nil)
 			parts := []string{}
-			for _, part := range []string{r.text("title"), r.text("url", "source", "path"), oneLine("", r.text("snippet", "chunk"))} {
+			for _, part := range []string{r.Text("title"), r.Text("url", "source", "path"), oneLine("", r.Text("snippet", "chunk"))} {
 				if part != "" {
 					parts = append(parts, part)
 				}
@@ -144,34 +146,34 @@ func searchOutput(body object) string {
 }
 
 // contentText joins the text of content blocks: {text: {text}} as the agent nests it, {type, text}, or strings.
-func contentText(blocks value) string {
-	if blocks.isString() {
-		return blocks.text()
+func contentText(blocks jsontext.Value) string {
+	if blocks.IsString() {
+		return blocks.Text()
 	}
 	var parts []string
-	for block := range blocks.elems() {
-		text := block.get("text")
-		if text.isObject() {
-			text = text.get("text")
+	for block := range blocks.Elements() {
+		text := block.Get("text")
+		if text.IsObject() {
+			text = text.Get("text")
 		}
 		switch {
-		case block.isString():
-			parts = append(parts, block.text())
-		case text.isString():
-			parts = append(parts, text.text())
-		case block.get("image") != nil:
+		case block.IsString():
+			parts = append(parts, block.Text())
+		case text.IsString():
+			parts = append(parts, text.Text())
+		case block.Get("image") != nil:
 			parts = append(parts, "(image)")
 		}
 	}
 	return strings.Join(parts, "\n")
 }
 
-func resourcesOutput(body object) string {
+func resourcesOutput(body jsontext.Object) string {
 	var b strings.Builder
 	for _, key := range []string{"resources", "tools"} {
-		for v := range body.get(key).elems() {
-			r := v.object(nil)
-			if line := strings.TrimSpace(r.text("uri") + " " + r.text("name", "toolName")); line != "" {
+		for v := range body.Get(key).Elements() {
+			r := v.Object(nil)
+			if line := strings.TrimSpace(r.Text("uri") + " " + r.Text("name", "toolName")); line != "" {
 				b.WriteString(line + "\n")
 			}
 		}
@@ -180,27 +182,27 @@ func resourcesOutput(body object) string {
 }
 
 // taskOutput is what a sub-agent said.
-func taskOutput(steps value) string {
+func taskOutput(steps jsontext.Value) string {
 	var parts []string
-	for step := range steps.elems() {
-		if s := step.get("assistantMessage").get("text").text(); s != "" {
+	for step := range steps.Elements() {
+		if s := step.Get("assistantMessage").Get("text").Text(); s != "" {
 			parts = append(parts, s)
 		}
 	}
 	return strings.Join(parts, "\n\n")
 }
 
-func lintsOutput(body object) string {
+func lintsOutput(body jsontext.Object) string {
 	var b strings.Builder
-	for v := range body.get("fileDiagnostics").elems() {
-		file := v.object(nil)
-		for diagnostic := range file.get("diagnostics").elems() {
-			d := diagnostic.object(nil)
-			fmt.Fprintf(&b, "%s: %s\n", file.text("path", "file"), oneLine(d.text("severity"), d.text("message")))
+	for v := range body.Get("fileDiagnostics").Elements() {
+		file := v.Object(nil)
+		for diagnostic := range file.Get("diagnostics").Elements() {
+			d := diagnostic.Object(nil)
+			fmt.Fprintf(&b, "%s: %s\n", file.Text("path", "file"), oneLine(d.Text("severity"), d.Text("message")))
 		}
 	}
 	if b.Len() == 0 {
-		if n, ok := body.get("totalDiagnostics").int(); ok {
+		if n, ok := body.Get("totalDiagnostics").Int(); ok {
 			return fmt.Sprintf("%d diagnostics", n)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+
+	"cursord/agent/jsontext"
 )
 
 // maxNesting bounds how deep calls of sub-agents are followed.
@@ -13,46 +15,46 @@ const maxNesting = 8
 // An outcome is what a call's result says before it is known of which tool.
 type outcome struct {
 	state  CallState
-	member string // the name of the result's member that decides, or ""
-	body   object // that member, or the whole result where it has none
-	text   string // a result or member that is a plain string
+	member string          // the name of the result's member that decides, or ""
+	body   jsontext.Object // that member, or the whole result where it has none
+	text   string          // a result or member that is a plain string
 	err    string
-	raw    value
+	raw    jsontext.Value
 }
 
 // readOutcome finds the outcome by name among its siblings: one member of the result decides, others, such as a
 // sandbox policy, may stand beside it.
-func readOutcome(result value) outcome {
+func readOutcome(result jsontext.Value) outcome {
 	out := outcome{state: CallCompleted, raw: result}
-	if !result.isObject() {
-		out.text = result.text()
-		if result.isArray() {
+	if !result.IsObject() {
+		out.text = result.Text()
+		if result.IsArray() {
 			out.text = contentText(result)
 		}
-		if is, ok := result.bool(); ok && !is && !result.isString() {
+		if is, ok := result.Bool(); ok && !is && !result.IsString() {
 			out.state = CallFailed
 		}
 		return out
 	}
-	members := result.object(nil)
+	members := result.Object(nil)
 	for _, name := range []string{"success", "complete", "stillRunning", "failure", "rejected", "permissionDenied",
 		"writePermissionDenied", "readPermissionDenied", "error", "fileNotFound", "notFile", "fileBusy", "timeout", "spawnError"} {
-		v := members.get(name)
-		if v == nil || name == "error" && v.isString() && v.text() == "" {
+		v := members.Get(name)
+		if v == nil || name == "error" && v.IsString() && v.Text() == "" {
 			continue
 		}
-		if is, ok := v.bool(); ok && !is && name != "success" {
+		if is, ok := v.Bool(); ok && !is && name != "success" {
 			continue // a flag that says that it is none
 		}
 		out.member = name
-		if v.isObject() {
-			out.body = v.object(nil)
+		if v.IsObject() {
+			out.body = v.Object(nil)
 		} else {
-			out.body, out.text = members, v.text()
+			out.body, out.text = members, v.Text()
 		}
 		out.state, out.err = memberState(name, v, out.body)
 		if name == "success" && out.state == CallFailed {
-			out.err = messageOf(members.get("error"))
+			out.err = messageOf(members.Get("error"))
 		}
 		return out
 	}
@@ -61,65 +63,65 @@ func readOutcome(result value) outcome {
 		return out
 	}
 	for _, f := range members {
-		switch string(f.key) {
+		switch string(f.Key) {
 		case "isBackground", "sandboxPolicy", "terminalsFolder", "pid":
 			continue
 		}
-		if is, ok := f.val.bool(); f.val.isNull() || ok && !is {
+		if is, ok := f.Value.Bool(); f.Value.IsNull() || ok && !is {
 			continue
 		}
-		out.member, out.state = string(f.key), CallFailed
-		out.err = fmt.Sprintf("the agent gave an outcome that is not known here: %s", f.key)
+		out.member, out.state = string(f.Key), CallFailed
+		out.err = fmt.Sprintf("the agent gave an outcome that is not known here: %s", f.Key)
 		return out
 	}
 	return out
 }
 
 // flat reports whether a result has an output or an exit code of its own, without a member around it.
-func flat(o object) bool {
-	return o.get("exitCode", "exit_code", "stdout", "stderr", "interleavedOutput", "output", "content", "text") != nil
+func flat(o jsontext.Object) bool {
+	return o.Get("exitCode", "exit_code", "stdout", "stderr", "interleavedOutput", "output", "content", "text") != nil
 }
 
 // memberState says how a call ended that has this member in its result, and in what words.
-func memberState(name string, v value, body object) (CallState, string) {
+func memberState(name string, v jsontext.Value, body jsontext.Object) (CallState, string) {
 	switch name {
 	case "success":
-		if is, ok := v.bool(); ok && !is {
+		if is, ok := v.Bool(); ok && !is {
 			return CallFailed, ""
 		}
 		return CallCompleted, ""
 	case "complete", "stillRunning":
 		return CallCompleted, ""
 	case "rejected", "permissionDenied", "writePermissionDenied", "readPermissionDenied":
-		reason := v.text()
-		if v.isObject() {
-			reason = body.text("reason", "error", "clientVisibleError", "message")
+		reason := v.Text()
+		if v.IsObject() {
+			reason = body.Text("reason", "error", "clientVisibleError", "message")
 		}
 		if reason == "" {
 			reason = "refused by policy"
 		}
 		return CallRejected, reason
 	case "fileNotFound":
-		return CallFailed, strings.TrimSpace("file not found " + body.text("path"))
+		return CallFailed, strings.TrimSpace("file not found " + body.Text("path"))
 	case "notFile":
-		return CallFailed, strings.TrimSpace("not a file " + body.text("path"))
+		return CallFailed, strings.TrimSpace("not a file " + body.Text("path"))
 	case "fileBusy":
-		return CallFailed, strings.TrimSpace("the file is in use " + body.text("path"))
+		return CallFailed, strings.TrimSpace("the file is in use " + body.Text("path"))
 	case "timeout":
-		if ms, ok := body.get("timeoutMs").int(); ok {
+		if ms, ok := body.Get("timeoutMs").Int(); ok {
 			return CallFailed, fmt.Sprintf("timed out after %d ms", ms)
 		}
 		return CallFailed, "timed out"
 	case "failure":
-		if signal := body.get("signal").name(); signal != "" && signal != "0" && body.text("abortReason", "error", "message") == "" {
+		if signal := body.Get("signal").Name(); signal != "" && signal != "0" && body.Text("abortReason", "error", "message") == "" {
 			return CallFailed, "ended by signal " + signal
 		}
-		return CallFailed, body.text("abortReason", "error", "message")
+		return CallFailed, body.Text("abortReason", "error", "message")
 	}
-	message := v.text()
-	if v.isObject() {
-		message = body.text("error", "errorMessage", "message", "clientVisibleError")
-		if more := body.text("modelVisibleError"); more != "" && more != message {
+	message := v.Text()
+	if v.IsObject() {
+		message = body.Text("error", "errorMessage", "message", "clientVisibleError")
+		if more := body.Text("modelVisibleError"); more != "" && more != message {
 			message = strings.TrimPrefix(message+": "+more, ": ")
 		}
 		if message == "" {
@@ -144,7 +146,7 @@ func (out outcome) stateOf(call *Call) CallState {
 		return CallFailed
 	}
 	for _, key := range []string{"isError", "is_error", "aborted"} {
-		if is, _ := out.body.get(key).bool(); is {
+		if is, _ := out.body.Get(key).Bool(); is {
 			return CallFailed
 		}
 	}
@@ -153,13 +155,13 @@ func (out outcome) stateOf(call *Call) CallState {
 
 // conclude fills in what a call's outcome says.
 func (d *Decoder) conclude(call *Call, out outcome, depth int) {
-	call.Result = json.RawMessage(wrap(out.raw, "output").raw())
+	call.Result = json.RawMessage(wrap(out.raw, "output").Copy())
 	if call.Name != "mcp" {
 		d.addPaths(call, out.body)
 	}
-	code, ok := out.body.get("exitCode", "exit_code").int()
+	code, ok := out.body.Get("exitCode", "exit_code").Int()
 	if !ok {
-		code, ok = out.raw.get("exitCode", "exit_code").int()
+		code, ok = out.raw.Get("exitCode", "exit_code").Int()
 	}
 	if ok {
 		n := int(code)
@@ -182,7 +184,7 @@ func (d *Decoder) conclude(call *Call, out outcome, depth int) {
 	}
 	var within []FileChange // a sub-agent's
 	if call.Name == "task" && depth < maxNesting {
-		for inner := range nestedCalls(out.body.get("conversationSteps"), depth+1) {
+		for inner := range nestedCalls(out.body.Get("conversationSteps"), depth+1) {
 			within = append(within, inner.Changes...)
 			call.Denials = append(call.Denials, inner.Denials...)
 		}
@@ -205,17 +207,17 @@ func (d *Decoder) conclude(call *Call, out outcome, depth int) {
 // retitle makes the title again where the result named the file that the arguments did not.
 func (d *Decoder) retitle(call *Call) {
 	if len(call.Paths) > 0 {
-		call.Title = d.title(call, value(call.Args).object(nil))
+		call.Title = d.title(call, jsontext.Value(call.Args).Object(nil))
 	}
 }
 
 // changes lists the files that a call wrote or deleted.
 func changes(call *Call, out outcome) []FileChange {
-	args, body := value(call.Args).object(nil), out.body
+	args, body := jsontext.Value(call.Args).Object(nil), out.body
 	if call.RawName == "applyAgentDiff" {
 		return appliedChanges(body)
 	}
-	path := body.text("path")
+	path := body.Text("path")
 	if path == "" && len(call.Paths) > 0 {
 		path = call.Paths[0]
 	}
@@ -224,32 +226,32 @@ func changes(call *Call, out outcome) []FileChange {
 		if path == "" {
 			return nil
 		}
-		after := body.get("afterFullFileContent", "fileContentAfterWrite")
+		after := body.Get("afterFullFileContent", "fileContentAfterWrite")
 		if after == nil && call.Name == "write" {
-			after = args.get("fileText", "contents", "content", "file_text")
+			after = args.Get("fileText", "contents", "content", "file_text")
 		}
-		return []FileChange{{Path: path, Before: content(body.get("beforeFullFileContent")), After: content(after)}}
+		return []FileChange{{Path: path, Before: content(body.Get("beforeFullFileContent")), After: content(after)}}
 	case "delete":
 		if path == "" {
 			return nil
 		}
-		return []FileChange{{Path: path, Deleted: true, Before: content(body.get("prevContent", "beforeFullFileContent"))}}
+		return []FileChange{{Path: path, Deleted: true, Before: content(body.Get("prevContent", "beforeFullFileContent"))}}
 	}
 	return nil
 }
 
-func appliedChanges(body object) []FileChange {
+func appliedChanges(body jsontext.Object) []FileChange {
 	var list []FileChange
-	for v := range body.get("appliedChanges").elems() {
-		c := v.object(nil)
-		if c.text("path") == "" || c.text("error") != "" {
+	for v := range body.Get("appliedChanges").Elements() {
+		c := v.Object(nil)
+		if c.Text("path") == "" || c.Text("error") != "" {
 			continue
 		}
-		change := FileChange{Path: c.text("path"), Before: content(c.get("beforeContent"))}
-		if kind := strings.ToLower(c.get("changeType").name()); strings.Contains(kind, "delete") {
+		change := FileChange{Path: c.Text("path"), Before: content(c.Get("beforeContent"))}
+		if kind := strings.ToLower(c.Get("changeType").Name()); strings.Contains(kind, "delete") {
 			change.Deleted = true
 		} else {
-			change.After = content(c.get("afterContent"))
+			change.After = content(c.Get("afterContent"))
 		}
 		list = append(list, change)
 	}
@@ -257,10 +259,10 @@ func appliedChanges(body object) []FileChange {
 }
 
 // nestedCalls yields the calls of a sub-agent, concluded: they have no events of their own.
-func nestedCalls(steps value, depth int) iter.Seq[*Call] {
+func nestedCalls(steps jsontext.Value, depth int) iter.Seq[*Call] {
 	return func(yield func(*Call) bool) {
-		for step := range steps.elems() {
-			t := step.get("toolCall", "tool_call").object(nil)
+		for step := range steps.Elements() {
+			t := step.Get("toolCall", "tool_call").Object(nil)
 			if t == nil {
 				continue
 			}
@@ -280,10 +282,10 @@ func nestedCalls(steps value, depth int) iter.Seq[*Call] {
 }
 
 // content returns a string that the stream gives, the empty one too, and nil where it gives none.
-func content(v value) *string {
-	if !v.isString() {
+func content(v jsontext.Value) *string {
+	if !v.IsString() {
 		return nil
 	}
-	s := v.text()
+	s := v.Text()
 	return &s
 }

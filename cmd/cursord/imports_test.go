@@ -11,9 +11,10 @@ import (
 
 // internalImports says which packages of this module each package may import.
 var internalImports = map[string][]string{
-	"cursord/agent":                       {},
 	"cursord/agent/fake":                  {},
+	"cursord/agent":                       {"cursord/agent/jsontext"},
 	"cursord/agent/hooks":                 {},
+	"cursord/agent/jsontext":              {},
 	"cursord/diffs":                       {},
 	"cursord/sessions":                    {},
 	"cursord/daemon":                      {"cursord/agent", "cursord/agent/hooks", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/daemon/internal/attribution", "cursord/daemon/internal/clock", "cursord/daemon/endpoint", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/daemon/paths"},

@@ -1,4 +1,4 @@
-package agent
+package jsontext
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 // maxDepth is how deep values may be nested in each other; encoding/json has the same bound.
 const maxDepth = 10_000
 
-// endOf returns the index after the JSON value that begins at b[i], and -1 where there is none. It takes what
-// json.Valid takes, several times as fast: the lines of an agent that floods cost the daemon little else.
-func endOf(b []byte, i int) int { return endAt(b, i, 0) }
+// End returns the index after the JSON value that begins at b[i], and -1 where there is none. It takes what
+// json.Valid takes, several times as fast.
+func End(b []byte, i int) int { return endAt(b, i, 0) }
 
 func endAt(b []byte, i, depth int) int {
 	if i >= len(b) || depth > maxDepth {
@@ -19,7 +19,7 @@ func endAt(b []byte, i, depth int) int {
 	}
 	switch b[i] {
 	case '"':
-		return endOfString(b, i)
+		return EndOfString(b, i)
 	case '{':
 		return endOfMembers(b, i, depth)
 	case '[':
@@ -35,39 +35,39 @@ func endAt(b []byte, i, depth int) int {
 }
 
 func endOfMembers(b []byte, i, depth int) int {
-	if i = skipSpace(b, i+1); i < len(b) && b[i] == '}' && depth < maxDepth {
+	if i = SkipSpace(b, i+1); i < len(b) && b[i] == '}' && depth < maxDepth {
 		return i + 1
 	}
 	for i < len(b) && b[i] == '"' {
-		if i = endOfString(b, i); i < 0 {
+		if i = EndOfString(b, i); i < 0 {
 			return -1
 		}
-		if i = skipSpace(b, i); i >= len(b) || b[i] != ':' {
+		if i = SkipSpace(b, i); i >= len(b) || b[i] != ':' {
 			return -1
 		}
-		if i = endAt(b, skipSpace(b, i+1), depth+1); i < 0 {
+		if i = endAt(b, SkipSpace(b, i+1), depth+1); i < 0 {
 			return -1
 		}
-		if i = skipSpace(b, i); i >= len(b) || b[i] != ',' {
+		if i = SkipSpace(b, i); i >= len(b) || b[i] != ',' {
 			return endOfWord(b, i, "}")
 		}
-		i = skipSpace(b, i+1)
+		i = SkipSpace(b, i+1)
 	}
 	return -1
 }
 
 func endOfElements(b []byte, i, depth int) int {
-	if i = skipSpace(b, i+1); i < len(b) && b[i] == ']' && depth < maxDepth {
+	if i = SkipSpace(b, i+1); i < len(b) && b[i] == ']' && depth < maxDepth {
 		return i + 1
 	}
 	for {
 		if i = endAt(b, i, depth+1); i < 0 {
 			return -1
 		}
-		if i = skipSpace(b, i); i >= len(b) || b[i] != ',' {
+		if i = SkipSpace(b, i); i >= len(b) || b[i] != ',' {
 			return endOfWord(b, i, "]")
 		}
-		i = skipSpace(b, i+1)
+		i = SkipSpace(b, i+1)
 	}
 }
 
@@ -84,11 +84,11 @@ func endOfNumber(b []byte, i int) int {
 	}
 	if i < len(b) && b[i] == '0' {
 		i++
-	} else if i = endOfDigits(b, i); i < 0 {
+	} else if i = EndOfDigits(b, i); i < 0 {
 		return -1
 	}
 	if i < len(b) && b[i] == '.' {
-		if i = endOfDigits(b, i+1); i < 0 {
+		if i = EndOfDigits(b, i+1); i < 0 {
 			return -1
 		}
 	}
@@ -96,13 +96,13 @@ func endOfNumber(b []byte, i int) int {
 		if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
 			i++
 		}
-		return endOfDigits(b, i)
+		return EndOfDigits(b, i)
 	}
 	return i
 }
 
-// endOfDigits wants at least one.
-func endOfDigits(b []byte, i int) int {
+// EndOfDigits returns the index after the digits that begin at b[i], and -1 where there is none. It wants at least one.
+func EndOfDigits(b []byte, i int) int {
 	from := i
 	for i < len(b) && '0' <= b[i] && b[i] <= '9' {
 		i++
@@ -113,7 +113,8 @@ func endOfDigits(b []byte, i int) int {
 	return i
 }
 
-func endOfString(b []byte, i int) int {
+// EndOfString returns the index after the string that begins at b[i], and -1 where it is none.
+func EndOfString(b []byte, i int) int {
 	for i++; ; i++ {
 		if i = endOfPlain(b, i); i >= len(b) || b[i] < ' ' {
 			return -1
