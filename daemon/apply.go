@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -14,6 +15,9 @@ import (
 
 // errChanged is returned when the disk does not hold what it is expected to.
 var errChanged = errors.New("the file changed on disk")
+
+// errOccupied is returned when there is something in the way of what is to be made.
+var errOccupied = errors.New("there is something at that path already")
 
 // apply makes the path to of a change hold after, if it holds before, and returns errChanged otherwise. A file is
 // replaced as a whole: after a crash it is the old or the new one, or, where it is written in place, can be made so. It
@@ -197,9 +201,9 @@ func (t tree) overwrite(f *os.File, data []byte) error {
 
 // tempName returns a name beside name that nothing has.
 func tempName(name string) string {
-	temp := "." + path.Base(name) + "." + newID() + ".tmp"
+	temp := "." + path.Base(name) + "." + rand.Text() + ".tmp"
 	if len(temp) > 255 {
-		temp = "." + newID() + ".tmp"
+		temp = "." + rand.Text() + ".tmp"
 	}
 	return path.Join(path.Dir(name), temp)
 }

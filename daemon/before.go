@@ -273,3 +273,23 @@ func (s *snapshot) lacks() string {
 	defer s.mu.Unlock()
 	return s.short
 }
+
+// keepLinks notes which of the listed files have several names, unless something may have been written by now.
+func (s *snapshot) keepLinks(files []listed, stats []filestat.Stat, names map[int]uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.links = make(map[string]links, len(names))
+	for i, n := range names {
+		s.links[files[i].path] = links{stats[i].Dev, stats[i].Ino, n}
+	}
+}
+
+// linked returns the links that a path had when the turn began; zero if it had one name, or that is not known.
+func (s *snapshot) linked(name string) links {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.links[name]
+}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 
 	"cursord/diffs"
 )
 
 // A change is what a decision does to a file of a tree: what is before, at from, becomes after, at to.
 type change struct {
-	in       *worktree
 	from, to string
 	temp     string // holds what is written until it is whole; of this change alone
 	before   image
@@ -48,6 +48,28 @@ func (t tree) carry(c *change) error {
 		t.removeEmpty(c.dirs)
 	}
 	return err
+}
+
+// move moves a file, or a link itself, to a path at which there is nothing, if it is still as expected; else it returns
+// errChanged.
+func (t tree) move(from, to string, expect image) error {
+	if !t.read(from).same(expect) {
+		return errChanged
+	}
+	if err := t.makeRoom(to); err != nil {
+		return err
+	}
+	if err := t.moveNew(from, to); errors.Is(err, fs.ErrExist) {
+		return errOccupied
+	} else if err != nil {
+		return err
+	}
+	if !t.read(to).same(expect) { // somebody saved it just before
+		return errors.Join(errChanged, t.moveNew(to, from))
+	}
+	t.syncDir(path.Dir(to))
+	t.syncDir(path.Dir(from))
+	return nil
 }
 
 // A progress is how far a change came before the daemon died.

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"cursord/daemon/internal/askgit"
+	"cursord/daemon/paths"
 	"cursord/sessions"
 )
 
@@ -82,7 +83,7 @@ func (c *claims) count(at, claim string) bool {
 	}
 	text := cutClaim(claim)
 	if at != "." {
-		text = "in " + shown(at) + ": " + text
+		text = "in " + paths.Shown(at) + ": " + text
 	}
 	c.refused[hash] = text
 	if c.untold = append(c.untold, text); c.w.running.Load() == 0 {

@@ -125,7 +125,7 @@ func (fw *fsWatch) watchDirs(added *map[string]bool) (again bool, err error) {
 			return false, fmt.Errorf("%s is on %s", dir, name)
 		}
 		switch err := fw.watcher.Add(dir); {
-		case errors.Is(err, fs.ErrNotExist) || notDirectory(err):
+		case errors.Is(err, fs.ErrNotExist) || filestat.NotDirectory(err):
 			again = true
 			continue
 		case err != nil:

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/paths"
 	"cursord/diffs"
 )
 
@@ -33,7 +34,7 @@ func (a image) same(b image) bool {
 }
 
 // oddAt says, for people, why the image of a path says nothing.
-func (a image) oddAt(path string) string { return shown(path) + ": " + a.odd }
+func (a image) oddAt(path string) string { return paths.Shown(path) + ": " + a.odd }
 
 // bytes returns the content, of a link where it points.
 func (a image) bytes() []byte {
@@ -84,7 +85,7 @@ func readImage(root, path string) image {
 	}
 	r, err := os.OpenRoot(root)
 	if err != nil {
-		return image{odd: fmt.Sprintf("the workspace cannot be opened: %v", pathCause(err))}
+		return image{odd: fmt.Sprintf("the workspace cannot be opened: %v", paths.Cause(err))}
 	}
 	defer r.Close()
 	return readRooted(r, path)
@@ -146,10 +147,10 @@ const readTries = 5
 
 func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), readLink func() (string, error)) image {
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || notDirectory(err):
+	case errors.Is(err, fs.ErrNotExist) || filestat.NotDirectory(err):
 		return image{}
 	case err != nil:
-		return image{odd: fmt.Sprint(pathCause(err))}
+		return image{odd: fmt.Sprint(paths.Cause(err))}
 	case info.IsDir():
 		return image{} // a folder is no file; what is in it is
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -171,7 +172,7 @@ func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), read
 		return image{}
 	}
 	if err != nil {
-		return image{odd: fmt.Sprint(pathCause(err))}
+		return image{odd: fmt.Sprint(paths.Cause(err))}
 	}
 	defer f.Close()
 	var b bytes.Buffer
@@ -182,7 +183,7 @@ func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), read
 		b.Reset()
 		b.Grow(int(info.Size()) + bytes.MinRead)
 		if _, err := b.ReadFrom(io.NewSectionReader(f, 0, imageMax+1)); err != nil {
-			return image{odd: fmt.Sprint(pathCause(err))}
+			return image{odd: fmt.Sprint(paths.Cause(err))}
 		}
 		// What is written meanwhile may have come behind what was there before.
 		now, err := f.Stat()

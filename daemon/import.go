@@ -37,11 +37,11 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 		if err == nil {
 			err = errors.New("not a regular file")
 		}
-		return nil, invalid("path", "%s cannot be read: %v", path, pathCause(err))
+		return nil, invalid("path", "%s cannot be read: %v", path, paths.Cause(err))
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, invalid("path", "%s cannot be read: %v", path, pathCause(err))
+		return nil, invalid("path", "%s cannot be read: %v", path, paths.Cause(err))
 	}
 	defer f.Close()
 
@@ -68,7 +68,7 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 	}
 	defer w.release()
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, invalid("path", "%s cannot be read: %v", path, pathCause(err))
+		return nil, invalid("path", "%s cannot be read: %v", path, paths.Cause(err))
 	}
 	return im.store(ctx, w, f)
 }

@@ -42,9 +42,9 @@ func (l leftOut) String() string {
 		say = append(say, text)
 	}
 	if n := len(l.long); n == 1 {
-		say = append(say, shown(runePrefix(l.long[0], paths.MaxName))+"… was not looked at: its path is too long")
+		say = append(say, paths.Shown(runePrefix(l.long[0], paths.MaxName))+"… was not looked at: its path is too long")
 	} else if n > 1 {
-		say = append(say, fmt.Sprintf("%s… and %d more were not looked at: their paths are too long", shown(runePrefix(l.long[0], paths.MaxName)), n-1))
+		say = append(say, fmt.Sprintf("%s… and %d more were not looked at: their paths are too long", paths.Shown(runePrefix(l.long[0], paths.MaxName)), n-1))
 	}
 	if l.git != "" {
 		say = append(say, l.git)
@@ -54,10 +54,10 @@ func (l leftOut) String() string {
 	}
 	say = append(say, l.hidden...)
 	for _, dir := range l.made {
-		say = append(say, fmt.Sprintf("a repository has come to %s; what is in it is not listed for review", shown(dir)))
+		say = append(say, fmt.Sprintf("a repository has come to %s; what is in it is not listed for review", paths.Shown(dir)))
 	}
 	for _, dir := range l.gone {
-		say = append(say, fmt.Sprintf("the repository in %s is gone; what was in it cannot be reviewed", shown(dir)))
+		say = append(say, fmt.Sprintf("the repository in %s is gone; what was in it cannot be reviewed", paths.Shown(dir)))
 	}
 	return strings.Join(say, ". ")
 }
@@ -85,7 +85,7 @@ func byFolder(all []string) string {
 	more := len(all)
 	var names []string
 	for _, name := range first[:min(len(first), most)] {
-		text, n := shown(cutPath(name)), same[path.Dir(name)]
+		text, n := paths.Shown(cutPath(name)), same[path.Dir(name)]
 		more -= n
 		if n > 1 {
 			text += fmt.Sprintf(" and %d more beside it", n-1)

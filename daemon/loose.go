@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cursord/agent"
+	"cursord/daemon/paths"
 )
 
 // survivorTime is how long processes that have left an agent's group may take to end after the agent.
@@ -83,7 +84,7 @@ func aboutSurvivors(all []agent.Process) string {
 	}
 	var names []string
 	for _, p := range all[:min(len(all), 3)] {
-		names = append(names, fmt.Sprintf("%s (process %d)", shown(p.Command), p.ID))
+		names = append(names, fmt.Sprintf("%s (process %d)", paths.Shown(p.Command), p.ID))
 	}
 	if more := len(all) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))

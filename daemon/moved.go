@@ -1,10 +1,6 @@
 package daemon
 
 import (
-	"errors"
-	"io/fs"
-	"path"
-
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -148,27 +144,3 @@ func (r *reviewer) rekey(f *file, to string) {
 	f.path, f.diff, f.moved = to, nil, true
 	f.tree.files[to] = f
 }
-
-// move moves a file, or a link itself, to a path at which there is nothing, if it is still as expected; else it returns
-// errChanged.
-func (t tree) move(from, to string, expect image) error {
-	if !t.read(from).same(expect) {
-		return errChanged
-	}
-	if err := t.makeRoom(to); err != nil {
-		return err
-	}
-	if err := t.moveNew(from, to); errors.Is(err, fs.ErrExist) {
-		return errOccupied
-	} else if err != nil {
-		return err
-	}
-	if !t.read(to).same(expect) { // somebody saved it just before
-		return errors.Join(errChanged, t.moveNew(to, from))
-	}
-	t.syncDir(path.Dir(to))
-	t.syncDir(path.Dir(from))
-	return nil
-}
-
-var errOccupied = errors.New("there is something at that path already")

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"cursord/daemon/paths"
 )
@@ -17,11 +16,11 @@ func resolveRoot(path string) (string, error) {
 	}
 	root, err := filepath.EvalSymlinks(abs)
 	if err != nil {
-		return "", invalid("workspace", "%s cannot be opened: %v", abs, pathCause(err))
+		return "", invalid("workspace", "%s cannot be opened: %v", abs, paths.Cause(err))
 	}
 	info, err := os.Stat(root)
 	if err != nil {
-		return "", invalid("workspace", "%s cannot be opened: %v", abs, pathCause(err))
+		return "", invalid("workspace", "%s cannot be opened: %v", abs, paths.Cause(err))
 	}
 	if !info.IsDir() {
 		return "", invalid("workspace", "%s is not a directory", abs)
@@ -63,13 +62,6 @@ func LocalPath(field, path string) (string, error) {
 	return local, err
 }
 
-func pathCause(err error) error {
-	if e, ok := err.(*os.PathError); ok {
-		return e.Err
-	}
-	return err
-}
-
 // relativePaths returns the paths of a call as clients see them, without asking the disk.
 func (w *workspace) relativePaths(named []string) []string {
 	rel, listed := make([]string, 0, len(named)), make(map[string]bool, len(named))
@@ -91,6 +83,3 @@ func (w *workspace) relativePaths(named []string) []string {
 	}
 	return rel
 }
-
-// shown returns a path as it can be told.
-func shown(path string) string { return strings.ToValidUTF8(path, "\uFFFD") }

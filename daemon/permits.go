@@ -147,7 +147,7 @@ func checkDir(field, dir, real string, err error) error {
 		info, err = os.Stat(real)
 	}
 	if err != nil {
-		return invalid(field, "%s cannot be opened: %v", dir, pathCause(err))
+		return invalid(field, "%s cannot be opened: %v", dir, paths.Cause(err))
 	}
 	if !info.IsDir() {
 		return invalid(field, "%s is not a directory", dir)
@@ -280,7 +280,7 @@ func aboutDirs(root string, dirs []string, isolated bool) string {
 	if isolated {
 		text += " The copy of this session does not cover these folders: it writes to them directly."
 	}
-	return shown(text)
+	return paths.Shown(text)
 }
 
 func untrusted(root string) *Error {

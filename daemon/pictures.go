@@ -45,14 +45,14 @@ const notPicture = "is no image: PNG, JPEG, GIF and WebP are, by what is in them
 func openPicture(field, path string) (_ *os.File, ending string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, "", invalid(field, "%s cannot be opened: %v", shown(path), pathCause(err))
+		return nil, "", invalid(field, "%s cannot be opened: %v", paths.Shown(path), paths.Cause(err))
 	}
 	if !info.Mode().IsRegular() {
-		return nil, "", invalid(field, "%s is not a regular file", shown(path))
+		return nil, "", invalid(field, "%s is not a regular file", paths.Shown(path))
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|filestat.NonBlocking, 0)
 	if err != nil {
-		return nil, "", invalid(field, "%s cannot be opened: %v", shown(path), pathCause(err))
+		return nil, "", invalid(field, "%s cannot be opened: %v", paths.Shown(path), paths.Cause(err))
 	}
 	defer func() {
 		if err != nil {
@@ -61,19 +61,19 @@ func openPicture(field, path string) (_ *os.File, ending string, err error) {
 	}()
 	switch info, err = f.Stat(); {
 	case err != nil:
-		return nil, "", invalid(field, "%s cannot be opened: %v", shown(path), pathCause(err))
+		return nil, "", invalid(field, "%s cannot be opened: %v", paths.Shown(path), paths.Cause(err))
 	case !info.Mode().IsRegular(): // now
-		return nil, "", invalid(field, "%s is not a regular file", shown(path))
+		return nil, "", invalid(field, "%s is not a regular file", paths.Shown(path))
 	case info.Size() > pictureMax:
 		return nil, "", pictureTooLarge(field, info.Size())
 	}
 	head := make([]byte, 16)
 	n, err := io.ReadFull(io.NewSectionReader(f, 0, int64(len(head))), head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, "", invalid(field, "%s cannot be read: %v", shown(path), pathCause(err))
+		return nil, "", invalid(field, "%s cannot be read: %v", paths.Shown(path), paths.Cause(err))
 	}
 	if ending = pictureType(head[:n]); ending == "" {
-		return nil, "", invalid(field, "%s %s", shown(path), notPicture)
+		return nil, "", invalid(field, "%s %s", paths.Shown(path), notPicture)
 	}
 	return f, ending, nil
 }
@@ -248,7 +248,7 @@ func (w *workspace) placed(context []Context, s *sessions.Session, tree *worktre
 			f.Close()
 		}
 		if err != nil {
-			notice(fmt.Sprintf("the agent cannot see the image %s: %v", shown(rel), err))
+			notice(fmt.Sprintf("the agent cannot see the image %s: %v", paths.Shown(rel), err))
 		}
 	}
 	return context

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"cursord/daemon/paths"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -55,14 +56,14 @@ func (d *Daemon) resumeAll(ctx context.Context) {
 // where somebody has written since, the difference is theirs. Of a group that is taken back, or made again, all files go
 // together.
 func (r *reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessions.Op, err error) {
-	changes, at := make([]*change, len(in.Files)), make([]progress, len(in.Files))
+	changes, at := make([]*treeChange, len(in.Files)), make([]progress, len(in.Files))
 	begun := false
 	for i := range in.Files {
 		if changes[i], err = r.intended(&in.Files[i]); err != nil {
 			return nil, nil, err
 		}
 		err := r.within(changes[i], func(t tree) (err error) {
-			at[i], err = t.resume(changes[i])
+			at[i], err = t.resume(&changes[i].change)
 			return err
 		})
 		if err != nil {
@@ -75,7 +76,7 @@ func (r *reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessio
 	var files []*file
 	for i, c := range changes {
 		if begun && at[i] == untouched && in.N != 0 {
-			if err := r.within(c, func(t tree) error { return t.carry(c) }); err != nil {
+			if err := r.within(c, func(t tree) error { return t.carry(&c.change) }); err != nil {
 				r.w.log.Error("a decision cannot be finished", "path", c.to, "err", err)
 			} else {
 				at[i] = carried
@@ -123,7 +124,7 @@ func (r *reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessio
 
 // halfWritten reports whether a file is seen to have been written, in place and at least in part, before somebody else changed
 // it: it begins like what was to be written, and not like what was there.
-func halfWritten(within func(*change, func(tree) error) error, c *change) (half bool) {
+func halfWritten(within func(*treeChange, func(tree) error) error, c *treeChange) (half bool) {
 	if c.from != c.to || !c.before.Exists || !c.after.Exists || c.before.Target != "" || c.after.Target != "" {
 		return false
 	}
@@ -144,15 +145,15 @@ func commonStart(a, b []byte) (n int) {
 }
 
 // halfWritten says of a change that it was cut short and that the file has been changed since.
-func (r *reviewer) halfWritten(c *change) {
+func (r *reviewer) halfWritten(c *treeChange) {
 	r.w.log.Warn("a file was half written when the last daemon ended, and has been changed since", "path", c.to)
 	r.w.d.board.post("half written "+r.w.root+"\x00"+c.to, slog.LevelWarn, fmt.Sprintf(
 		"%s in %s was half written by a decision when the daemon was killed, and has been changed since; look at it. Undo (cursord undo) brings back what it held before",
-		shown(c.to), r.w.root))
+		paths.Shown(c.to), r.w.root))
 }
 
 // within runs do in the folder that a change is in.
-func (r *reviewer) within(c *change, do func(tree) error) error {
+func (r *reviewer) within(c *treeChange, do func(tree) error) error {
 	t, err := r.folder(c.in)
 	if err != nil {
 		return err
@@ -162,7 +163,7 @@ func (r *reviewer) within(c *change, do func(tree) error) error {
 }
 
 // adoptIntended has the review of a file be what it is once its change is carried out.
-func (r *reviewer) adoptIntended(x *intendedFile, c *change) (*file, error) {
+func (r *reviewer) adoptIntended(x *intendedFile, c *treeChange) (*file, error) {
 	f := r.decided(groupFile{Path: x.From, N: x.State.N})
 	if f == nil {
 		f = &file{tree: r.treeOf(x.Session), path: x.From, n: x.State.N}
@@ -178,7 +179,7 @@ func (r *reviewer) adoptIntended(x *intendedFile, c *change) (*file, error) {
 }
 
 // intended returns the change of a file of an intent.
-func (r *reviewer) intended(x *intendedFile) (*change, error) {
+func (r *reviewer) intended(x *intendedFile) (*treeChange, error) {
 	before, err := r.content(x.Before)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", x.From, err)
@@ -191,10 +192,10 @@ func (r *reviewer) intended(x *intendedFile) (*change, error) {
 	if x.Copy {
 		in = r.treeOf(x.Session)
 	}
-	return &change{
-		in: in, from: x.From, to: x.To, temp: x.Temp, before: image{Content: before}, after: after, mode: fs.FileMode(x.Mode), dirs: x.Dirs,
+	return &treeChange{in: in, change: change{
+		from: x.From, to: x.To, temp: x.Temp, before: image{Content: before}, after: after, mode: fs.FileMode(x.Mode), dirs: x.Dirs,
 		links: x.Links,
-	}, nil
+	}}, nil
 }
 
 // content returns what heldOf has described.

@@ -16,6 +16,7 @@ import (
 
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/paths"
 	"cursord/diffs"
 )
 
@@ -175,8 +176,8 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 		case !reviewable(f.was.Mode):
 			f.after.odd = "it was not a regular file"
 		default:
-			if _, err := r.root.Lstat(filepath.FromSlash(f.path)); err != nil && !errors.Is(err, fs.ErrNotExist) && !notDirectory(err) && !beyondLink(r.root, f.path) {
-				f.after.odd = fmt.Sprint(pathCause(err)) // it need not be gone
+			if _, err := r.root.Lstat(filepath.FromSlash(f.path)); err != nil && !errors.Is(err, fs.ErrNotExist) && !filestat.NotDirectory(err) && !beyondLink(r.root, f.path) {
+				f.after.odd = fmt.Sprint(paths.Cause(err)) // it need not be gone
 			}
 		}
 		if f.after.odd != "" {

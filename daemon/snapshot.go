@@ -216,7 +216,7 @@ func (s *snapshot) keep(list listing, stats []filestat.Stat) {
 	}
 	for dir, there := range list.nested {
 		if there {
-			s.short = fmt.Sprintf("the repository in %s could not be looked into", shown(dir))
+			s.short = fmt.Sprintf("the repository in %s could not be looked into", paths.Shown(dir))
 		}
 	}
 }

@@ -189,7 +189,7 @@ func (t tree) makeRoom(name string) error {
 func (t tree) missingDirs(name string) (dirs []string) {
 	missing := ""
 	eachFolder(t.root, name, func(dir string, info fs.FileInfo, err error) {
-		if err == nil && !info.IsDir() || errors.Is(err, fs.ErrNotExist) || notDirectory(err) {
+		if err == nil && !info.IsDir() || errors.Is(err, fs.ErrNotExist) || filestat.NotDirectory(err) {
 			missing = dir
 		}
 	})

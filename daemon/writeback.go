@@ -4,19 +4,28 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
+	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 	"cursord/sessions"
 )
+
+// A treeChange is a change of a tree.
+type treeChange struct {
+	change
+	in *worktree
+}
 
 // A planned is a file's part of a request: decided in the review, and not yet on the disk.
 type planned struct {
 	f      *file
 	done   diffs.Decision
 	told   []rejection // to agents, once it is carried out
-	change *change
+	change *treeChange
 	undo   func() // puts the review back as it was
 }
 
@@ -36,7 +45,7 @@ func (r *reviewer) plan(f *file, s sides, decide func(*diffs.Review) (diffs.Deci
 
 // change returns what makes the disk, which held s a moment ago, hold what the review says, where the review says. Of
 // a file in a copy that is one of two sides: an accept does not change the copy, nor a reject the work tree.
-func (r *reviewer) change(f *file, s sides) *change {
+func (r *reviewer) change(f *file, s sides) *treeChange {
 	to := f.path
 	if p := f.review.Path(); p != "" {
 		to = p
@@ -53,9 +62,9 @@ func (r *reviewer) change(f *file, s sides) *change {
 	return r.changeIn(f.tree, f, f.path, to, s.here, f.review.Current())
 }
 
-func (r *reviewer) changeIn(in *worktree, f *file, from, to string, before image, after diffs.Content) *change {
+func (r *reviewer) changeIn(in *worktree, f *file, from, to string, before image, after diffs.Content) *treeChange {
 	before.Content = in.held(before.Content)
-	c := &change{in: in, from: from, to: to, temp: tempName(to), before: before, after: in.held(after), mode: fs.FileMode(f.mode)}
+	c := &treeChange{in: in, change: change{from: from, to: to, temp: tempName(to), before: before, after: in.held(after), mode: fs.FileMode(f.mode)}}
 	if c.mode == 0 {
 		c.mode = 0o644
 	}
@@ -78,7 +87,7 @@ func (r *reviewer) missingDirs(in *worktree, name string) []string {
 }
 
 // makes notes the folders that a change makes for the file.
-func (f *file) makes(c *change) {
+func (f *file) makes(c *treeChange) {
 	if c.in == f.tree {
 		f.made = union(f.made, c.dirs)
 	} else {
@@ -96,11 +105,11 @@ func union(list, more []string) []string {
 }
 
 // reverse returns what takes back a change that was carried out.
-func (r *reviewer) reverse(c *change) *change {
-	back := &change{
-		in: c.in, from: c.to, to: c.from, temp: tempName(c.from), before: image{Content: c.after}, after: c.before.Content, mode: c.mode,
+func (r *reviewer) reverse(c *treeChange) *treeChange {
+	back := &treeChange{in: c.in, change: change{
+		from: c.to, to: c.from, temp: tempName(c.from), before: image{Content: c.after}, after: c.before.Content, mode: c.mode,
 		links: c.links,
-	}
+	}}
 	if c.vacates() {
 		back.dirs = r.missingDirs(c.in, c.from)
 	}
@@ -117,7 +126,7 @@ func (r *reviewer) folder(in *worktree) (tree, error) {
 
 // write carries a change out on the disk, and has the file's review follow it. Nothing has changed if it returns an
 // error.
-func (r *reviewer) write(f *file, c *change) error {
+func (r *reviewer) write(f *file, c *treeChange) error {
 	var err error
 	there := c.in.files[c.to]
 	switch {
@@ -128,7 +137,7 @@ func (r *reviewer) write(f *file, c *change) error {
 	case c.writes():
 		var t tree
 		if t, err = r.folder(c.in); err == nil {
-			err = t.carry(c)
+			err = t.carry(&c.change)
 			t.close()
 		}
 	}
@@ -147,14 +156,14 @@ func (r *reviewer) write(f *file, c *change) error {
 		}
 	default:
 		return &Error{
-			Kind: KindConflict, Message: fmt.Sprintf("%s cannot be written: %v", f.path, pathCause(err)),
+			Kind: KindConflict, Message: fmt.Sprintf("%s cannot be written: %v", f.path, paths.Cause(err)),
 			Hint: "put the file or its folder right and try again", Diff: r.told[f.path],
 		}
 	}
 }
 
 // written has the reviews follow a change that was carried out.
-func (r *reviewer) written(f *file, c *change) {
+func (r *reviewer) written(f *file, c *treeChange) {
 	if c.to != c.from {
 		c.in.noteAll(c.from, image{})
 	}
@@ -179,7 +188,7 @@ func (r *reviewer) written(f *file, c *change) {
 
 // tidy removes the folders of a path that is gone, as far as the agent made them and they are empty. In the work tree,
 // an accept removes those that are not in the copy any more.
-func (r *reviewer) tidy(f *file, c *change) {
+func (r *reviewer) tidy(f *file, c *treeChange) {
 	made := map[string]bool{}
 	for _, f := range c.in.files {
 		for _, dir := range f.made {
@@ -204,7 +213,7 @@ func (r *reviewer) tidy(f *file, c *change) {
 }
 
 // wroteReal takes in, for all but f, that the work tree was written: nobody's doing but the person's who decided.
-func (r *reviewer) wroteReal(f *file, c *change) {
+func (r *reviewer) wroteReal(f *file, c *treeChange) {
 	for _, name := range slices.Compact([]string{c.from, c.to}) {
 		img := readImage(r.w.root, name)
 		for _, t := range r.trees {
@@ -240,4 +249,34 @@ func (f *file) state() (s fileState, blobs [][]byte) {
 		N: f.n, Mode: f.mode, Made: f.made, Accepted: f.accepted, Links: f.links,
 		Base: sessions.BlobID(base), Now: sessions.BlobID(now), Weave: f.review.Marshal(),
 	}, [][]byte{base, now}
+}
+
+// noteLinks notes through which links the file may be written in the work tree. It is called when something of the file comes
+// under review of which nothing was, as far as a turn can have done that.
+func (f *file) noteLinks() {
+	starts := f.tree.starts.list()
+	if len(starts) == 0 || f.outside() {
+		return
+	}
+	f.links = links{}
+	if f.tree.isolated() {
+		// Nobody has looked at the work tree when the turn began, but the file says when it was given a name.
+		full := filepath.Join(f.tree.work, filepath.FromSlash(f.realPath()))
+		st, names := filestat.Linked(full)
+		if filestat.ChangeTimes && names > 1 && clock.Known(st.Ctime) < starts[0].began-int64(st.Slack()) {
+			f.links = links{st.Dev, st.Ino, names}
+		}
+		return
+	}
+	name := f.path
+	if f.review != nil && f.review.OldPath() != "" {
+		name = f.review.OldPath()
+	}
+	l := starts[0].linked(name)
+	for _, s := range starts {
+		if s.linked(name) != l {
+			return // a turn may have done that in which another has begun
+		}
+	}
+	f.links = l
 }

@@ -137,3 +137,14 @@ func Within(root, path string) (string, bool) {
 	}
 	return filepath.ToSlash(rel), true
 }
+
+// Shown returns a path, or another text from the disk, as it can be sent: what is no UTF-8 in it is replaced.
+func Shown(path string) string { return strings.ToValidUTF8(path, "\uFFFD") }
+
+// Cause returns what lies behind an error that names a path, without operation and path; other errors as they are.
+func Cause(err error) error {
+	if e, ok := err.(*os.PathError); ok {
+		return e.Err
+	}
+	return err
+}
