@@ -23,6 +23,9 @@ import (
 	"cursord/sessions"
 )
 
+// StepCommit is the step before a commit of the database.
+const StepCommit = "commit"
+
 // Options say where a daemon lives.
 type Options struct {
 	Version  string

@@ -1,9 +1,14 @@
 package daemon
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+
+	"cursord/daemon/internal/filestat"
+	"cursord/daemon/paths"
 )
 
 // A fileReader reads files of a workspace. It is made for many of one folder after each other, whose path is then resolved
@@ -50,4 +55,13 @@ func (r *fileReader) read(name string) image {
 		return readRooted(r.root, name) // says why
 	}
 	return readRooted(r.folder, base)
+}
+
+// unknown returns why it is not known whether there is anything at a path; nil if that is known.
+func (r *fileReader) unknown(name string) error {
+	_, err := r.root.Lstat(filepath.FromSlash(name))
+	if err == nil || errors.Is(err, fs.ErrNotExist) || filestat.NotDirectory(err) || beyondLink(r.root, name) {
+		return nil
+	}
+	return paths.Cause(err)
 }

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +14,6 @@ import (
 
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
-	"cursord/daemon/paths"
 	"cursord/diffs"
 )
 
@@ -176,8 +173,8 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 		case !reviewable(f.was.Mode):
 			f.after.odd = "it was not a regular file"
 		default:
-			if _, err := r.root.Lstat(filepath.FromSlash(f.path)); err != nil && !errors.Is(err, fs.ErrNotExist) && !filestat.NotDirectory(err) && !beyondLink(r.root, f.path) {
-				f.after.odd = fmt.Sprint(paths.Cause(err)) // it need not be gone
+			if err := r.unknown(f.path); err != nil {
+				f.after.odd = fmt.Sprint(err) // it need not be gone
 			}
 		}
 		if f.after.odd != "" {

@@ -21,9 +21,6 @@ type Step struct {
 	Data []byte
 }
 
-// StepCommit is the step before a commit of the database.
-const StepCommit = "commit"
-
 // A tree is a folder in which decisions write: like an os.Root for slash paths, of which each change is a step.
 type tree struct {
 	root  *os.Root
