@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
@@ -13,7 +14,7 @@ import (
 )
 
 // author returns who has made of a path of the work tree what it holds now: an agent, or nil, a person.
-func (r *reviewer) author(name string, img image) *diffs.Source {
+func (r *reviewer) author(name string, img atomicfile.State) *diffs.Source {
 	if r.w.d.docs.typed(r.shared().absolute(name), img) != nil {
 		return nil
 	}
@@ -101,11 +102,11 @@ func (r *reviewer) formatted(f *file, now diffs.Content) {
 
 // personSaved takes in what an editor says that a person has saved, although an agent may have written over it already.
 func (r *reviewer) personSaved(name string, doc *document) {
-	disk := readImage(r.w.root, name)
-	if disk.odd != "" || disk.Target != "" {
+	disk := atomicfile.Read(r.w.root, name)
+	if disk.Unreadable != "" || disk.Target != "" {
 		return
 	}
-	saved := image{Content: diffs.Content{Exists: true, Data: []byte(likeFile(doc.text, disk.Data)), Mode: disk.Mode}}
+	saved := atomicfile.State{Content: diffs.Content{Exists: true, Data: []byte(likeFile(doc.text, disk.Data)), Mode: disk.Mode}}
 	if r.savedInACall(name, doc, saved) {
 		return
 	}
@@ -119,12 +120,12 @@ func (r *reviewer) personSaved(name string, doc *document) {
 
 // savedInACall notes what a person has saved while calls are open that name the file: their ends tell what came first. It
 // returns false if there is none.
-func (r *reviewer) savedInACall(name string, doc *document, saved image) bool {
+func (r *reviewer) savedInACall(name string, doc *document, saved atomicfile.State) bool {
 	ledger := &r.shared().ledger
 	if !ledger.Pending(name) {
 		return false
 	}
-	if doc.base.odd == "" && !r.lastSeen(name).same(doc.base) {
+	if doc.base.Unreadable == "" && !r.lastSeen(name).Same(doc.base) {
 		ledger.Look(name, attribution.Look{Content: doc.base.Content, At: doc.based}) // the person typed over this
 	}
 	return ledger.Look(name, attribution.Look{Content: saved.Content, At: clock.Now(), Person: true})
@@ -137,27 +138,27 @@ func (r *reviewer) lookInACall(f *file) {
 	if st.Size == 0 || clock.Now()-st.Written() < int64(quietTime) {
 		return
 	}
-	if img := readImage(r.w.root, f.path); img.odd == "" && filestat.Of(full) == st {
+	if img := atomicfile.Read(r.w.root, f.path); img.Unreadable == "" && filestat.Of(full) == st {
 		f.tree.ledger.Look(f.path, attribution.Look{Content: img.Content, At: at})
 	}
 }
 
 // lastSeen returns what a path of the work tree held when it was last taken in.
-func (r *reviewer) lastSeen(name string) image {
+func (r *reviewer) lastSeen(name string) atomicfile.State {
 	if f := r.shared().files[name]; f != nil && f.review != nil && f.review.Pending() {
-		return image{Content: f.review.Current()}
+		return atomicfile.State{Content: f.review.Current()}
 	}
 	if c, known := r.shared().startAt(name); known {
-		return image{Content: c}
+		return atomicfile.State{Content: c}
 	}
-	return image{odd: "nothing is known of it"}
+	return atomicfile.State{Unreadable: "nothing is known of it"}
 }
 
 // typedInto takes in that a file has come to hold what a person typed over what the document was based on, which may be
 // an agent's that nobody has seen yet. It returns the file if it is under review.
-func (r *reviewer) typedInto(name string, doc *document, saved image) *file {
+func (r *reviewer) typedInto(name string, doc *document, saved atomicfile.State) *file {
 	for _, s := range r.shared().starts.list() {
-		if src := r.shared().writerAt(name, doc.based, nil); src != nil && doc.base.odd == "" && s.older(name, doc.based) {
+		if src := r.shared().writerAt(name, doc.based, nil); src != nil && doc.base.Unreadable == "" && s.older(name, doc.based) {
 			fd := found{path: name, after: doc.base, source: src}
 			fd.before, fd.known = s.at(name)
 			r.takeFound(r.shared(), s, fd)
@@ -168,7 +169,7 @@ func (r *reviewer) typedInto(name string, doc *document, saved image) *file {
 	if f == nil || r.load(f) != nil || r.adopt(f, saved) {
 		return f
 	}
-	if !saved.same(image{Content: f.review.Current()}) {
+	if !saved.Same(atomicfile.State{Content: f.review.Current()}) {
 		f.review.Observe(saved.Content, nil)
 	}
 	return f

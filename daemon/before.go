@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
@@ -24,7 +25,7 @@ func (s *snapshot) at(name string) (_ diffs.Content, known bool) {
 		if !known {
 			return diffs.Content{}, false
 		}
-		return heldAs(mode, data), true
+		return atomicfile.ContentOf(mode, data), true
 	}
 	return diffs.Content{}, s.absent(name)
 }
@@ -38,7 +39,7 @@ func (s *snapshot) noted(name string, was filestat.Stat) (_ diffs.Content, known
 		return diffs.Content{}, was.Exists()
 	}
 	data, known := s.spool.get(e.content)
-	return heldAs(e.Mode, data), known
+	return atomicfile.ContentOf(e.Mode, data), known
 }
 
 // takenIn reports whether a change has been noted since a scan has seen it.
@@ -53,7 +54,7 @@ func (s *snapshot) takenIn(fd found) bool {
 		return true
 	}
 	if data, known := s.spool.get(e.content); known {
-		return fd.after.Exists && e.Mode == fd.is.Mode && bytes.Equal(data, fd.after.bytes())
+		return fd.after.Exists && e.Mode == fd.is.Mode && bytes.Equal(data, fd.after.Bytes())
 	}
 	return e.Stat == fd.is
 }
@@ -194,13 +195,13 @@ func (s *snapshot) madeLocked(dir string) bool {
 }
 
 // note takes in that a path holds img, in state st; a zero st has the disk asked for it.
-func (s *snapshot) note(name string, st filestat.Stat, img image) {
-	if filepath.IsAbs(name) || img.odd != "" {
+func (s *snapshot) note(name string, st filestat.Stat, img atomicfile.State) {
+	if filepath.IsAbs(name) || img.Unreadable != "" {
 		return
 	}
 	now := clock.Now()
 	if img.Exists && !st.Exists() {
-		if st = filestat.Of(s.full(name)); !reviewable(st.Mode) || st.Size != int64(len(img.bytes())) {
+		if st = filestat.Of(s.full(name)); !atomicfile.Reviewable(st.Mode) || st.Size != int64(len(img.Bytes())) {
 			return // it has changed again: the next scan sees it
 		}
 	}
@@ -211,7 +212,7 @@ func (s *snapshot) note(name string, st filestat.Stat, img image) {
 		delete(s.files, name)
 		return
 	}
-	s.files[name] = &entry{Stat: st, racy: st.Racy(now), content: s.spool.put(img.bytes())}
+	s.files[name] = &entry{Stat: st, racy: st.Racy(now), content: s.spool.put(img.Bytes())}
 }
 
 // noteGone takes in that a file is gone, and leaves it to a scan to find that.
@@ -232,8 +233,8 @@ func (s *snapshot) older(name string, when int64) bool {
 }
 
 // saved takes in that a path has held img, a person's, and now holds disk: a difference between the two came later.
-func (s *snapshot) saved(name string, img, disk image) {
-	if disk.same(img) {
+func (s *snapshot) saved(name string, img, disk atomicfile.State) {
+	if disk.Same(img) {
 		s.note(name, filestat.Stat{}, img)
 		return
 	}
@@ -281,14 +282,14 @@ func (s *snapshot) keepLinks(files []listed, stats []filestat.Stat, names map[in
 	if s.ended {
 		return
 	}
-	s.links = make(map[string]links, len(names))
+	s.links = make(map[string]atomicfile.Links, len(names))
 	for i, n := range names {
-		s.links[files[i].path] = links{stats[i].Dev, stats[i].Ino, n}
+		s.links[files[i].path] = atomicfile.Links{Dev: stats[i].Dev, Ino: stats[i].Ino, Names: n}
 	}
 }
 
 // linked returns the links that a path had when the turn began; zero if it had one name, or that is not known.
-func (s *snapshot) linked(name string) links {
+func (s *snapshot) linked(name string) atomicfile.Links {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.links[name]

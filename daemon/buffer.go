@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"cursord/daemon/internal/atomicfile"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -155,9 +156,9 @@ func (b *buffer) show(r *reviewer, f *file, review *diffs.Review) {
 }
 
 // adopt makes the review of a buffer that was saved the file's; it returns false if the disk has another text.
-func (r *reviewer) adopt(f *file, disk image) bool {
+func (r *reviewer) adopt(f *file, disk atomicfile.State) bool {
 	for client, b := range f.buffers {
-		if b.decided && b.rev == f.review.Rev() && disk.same(image{Content: f.realOf(b.review)}) {
+		if b.decided && b.rev == f.review.Rev() && disk.Same(atomicfile.State{Content: f.realOf(b.review)}) {
 			f.review = b.review
 			r.w.d.docs.saved(b.doc)
 			delete(f.buffers, client)

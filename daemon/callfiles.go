@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
@@ -77,7 +78,7 @@ func (c *callFiles) look(path string, f *callFile) {
 	if f.looks > callLooks || st.Size > callLookSize {
 		return
 	}
-	if img := readImage(c.tree.root, path); img.odd == "" && filestat.Of(full) == st {
+	if img := atomicfile.Read(c.tree.root, path); img.Unreadable == "" && filestat.Of(full) == st {
 		c.tree.ledger.Look(path, attribution.Look{Content: img.Content, At: at})
 	}
 }

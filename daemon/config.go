@@ -17,6 +17,7 @@ import (
 
 	"cursord/daemon/copytree"
 	"cursord/daemon/endpoint"
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 )
@@ -222,7 +223,7 @@ func settings(c *Config) []setting {
 		{"keep_age", `a duration of at least "1h", such as "90d", or "0" for ever`, age(&c.Keep.Age, time.Hour)},
 		{"keep_sessions", "a number, or 0 for no limit", count(&c.Keep.Sessions, 0, math.MaxInt32)},
 		{"keep_size", `a size such as "2GB", or "0" for no limit`, size(func(n int64) { c.Keep.Size = n }, 0, math.MaxInt64)},
-		{"large_size", `a size from "1KB" to "64MB", such as "8MB"`, size(func(n int64) { c.Large.MaxBytes = int(n) }, 1<<10, imageMax)},
+		{"large_size", `a size from "1KB" to "64MB", such as "8MB"`, size(func(n int64) { c.Large.MaxBytes = int(n) }, 1<<10, atomicfile.MaxSize)},
 		{"large_lines", "a number of at least 1", count(&c.Large.MaxLines, 1, math.MaxInt32)},
 		{"isolation", `"none" or "copy"`, text(&c.Isolation, isolation)},
 		{"isolation_of", `a table of workspaces' absolute paths, each "none" or "copy"`, func(decode func(any) error) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
 	"cursord/diffs"
@@ -122,7 +123,7 @@ const outsideMost = 1 << 20
 
 // outsideControl reads the control files of the root's repository, as far as they are outside of the workspace: there a linked
 // work tree and a folder of a larger work tree have theirs.
-func outsideControl(root string) map[string]image {
+func outsideControl(root string) map[string]atomicfile.State {
 	repo, ok := askgit.Find(root)
 	if !ok {
 		return nil
@@ -133,11 +134,11 @@ func outsideControl(root string) map[string]image {
 	}
 	l := controlList{root: common}
 	l.folder(".", 0)
-	held := map[string]image{}
+	held := map[string]atomicfile.State{}
 	for _, name := range l.names {
 		full := l.full(name)
 		if filestat.Of(full).Size <= outsideMost {
-			held[full] = readImage(root, full)
+			held[full] = atomicfile.Read(root, full)
 		}
 	}
 	return held
@@ -150,15 +151,15 @@ func (t *turnWatch) tellOutside() {
 		return
 	}
 	now := outsideControl(t.tree.root)
-	changed := map[string]image{}
+	changed := map[string]atomicfile.State{}
 	for name, img := range now {
-		if !img.same(t.outside[name]) {
+		if !img.Same(t.outside[name]) {
 			changed[name] = img
 		}
 	}
 	for name := range t.outside {
 		if _, there := now[name]; !there {
-			changed[name] = image{}
+			changed[name] = atomicfile.State{}
 		}
 	}
 	if len(changed) == 0 {
@@ -168,7 +169,7 @@ func (t *turnWatch) tellOutside() {
 	t.r.call(func() {
 		for _, name := range slices.Sorted(maps.Keys(changed)) {
 			before, after := t.outside[name], changed[name]
-			if before.odd != "" || after.odd != "" {
+			if before.Unreadable != "" || after.Unreadable != "" {
 				continue
 			}
 			f := t.tree.files[name]

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cursord/daemon/copytree"
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -59,26 +60,26 @@ func (r *reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 	for try := 0; ; try++ {
 		s.here = f.tree.read(f.path)
 		if f.tree.ledger.Pending(f.path) {
-			r.late[f], s.here = true, image{Content: f.review.Current()}
+			r.late[f], s.here = true, atomicfile.State{Content: f.review.Current()}
 		}
 		if !f.tree.copy.Valid() {
 			f.tree.copy = nil
 			return s, r.withoutCopy(f, copytree.ErrNotACopy)
 		}
-		s.path, s.real = f.realPath(), image{}
+		s.path, s.real = f.realPath(), atomicfile.State{}
 		if f.claimed() == nil {
 			s.real = r.readSaved(f)
 		}
-		for _, img := range []image{s.here, s.real} {
-			if img.odd != "" {
+		for _, img := range []atomicfile.State{s.here, s.real} {
+			if img.Unreadable != "" {
 				return s, r.unreadable(f, img)
 			}
 		}
-		if s.here.same(s.real) && !s.real.same(image{Content: f.review.Baseline()}) { // agreed, or taken over
+		if s.here.Same(s.real) && !s.real.Same(atomicfile.State{Content: f.review.Baseline()}) { // agreed, or taken over
 			f.review.ObserveBaseline(s.real.Content)
 		}
 		r.observeCopy(f, s.here)
-		if s.real.same(image{Content: f.review.Baseline()}) {
+		if s.real.Same(atomicfile.State{Content: f.review.Baseline()}) {
 			break
 		}
 		if f.tree.ledger.Writing(f.path) {
@@ -95,7 +96,7 @@ func (r *reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 			}
 			if saving == halfSaved {
 				undo()
-				return s, r.unreadable(f, image{odd: "it is just being saved, or was cut off"})
+				return s, r.unreadable(f, atomicfile.State{Unreadable: "it is just being saved, or was cut off"})
 			}
 		}
 		if err = r.writeCopy(f, &s); err == nil {
@@ -117,8 +118,8 @@ func (r *reviewer) withoutCopy(f *file, err error) error {
 }
 
 // observeCopy takes in what a copy holds.
-func (r *reviewer) observeCopy(f *file, here image) {
-	if here.same(image{Content: f.review.Current()}) {
+func (r *reviewer) observeCopy(f *file, here atomicfile.State) {
+	if here.Same(atomicfile.State{Content: f.review.Current()}) {
 		return
 	}
 	by := f.tree.writerAt(f.path, clock.Now(), nil)
@@ -141,7 +142,7 @@ func (r *reviewer) writeCopy(f *file, s *sides) error {
 	if err := r.write(f, c); err != nil {
 		return err
 	}
-	s.here = image{Content: f.review.Current()}
+	s.here = atomicfile.State{Content: f.review.Current()}
 	r.settle(f, s.path)
 	return nil
 }
@@ -176,7 +177,7 @@ func (r *reviewer) lags(f *file) bool {
 	if !f.tree.isolated() || !f.tree.ledger.Writing(f.path) || r.load(f) != nil {
 		return false
 	}
-	return !readImage(r.w.root, f.realPath()).same(image{Content: f.review.Baseline()})
+	return !atomicfile.Read(r.w.root, f.realPath()).Same(atomicfile.State{Content: f.review.Baseline()})
 }
 
 func (r *reviewer) refreshLate() {
@@ -206,10 +207,10 @@ func (r *reviewer) takenOver(t *worktree, path string) (_ diffs.Content, known b
 	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
 	defer cancel()
 	if data, err := t.copy.Base(ctx, path); err == nil {
-		return heldAs(state.Mode, data), true
+		return atomicfile.ContentOf(state.Mode, data), true
 	}
-	img := readImage(r.w.root, path) // as good as any: an accept writes what differs from it
-	return img.Content, img.odd == ""
+	img := atomicfile.Read(r.w.root, path) // as good as any: an accept writes what differs from it
+	return img.Content, img.Unreadable == ""
 }
 
 // drop ends the review of a copy, which is gone or about to go.
@@ -349,15 +350,15 @@ func (r *reviewer) foundLeft(t *worktree, left []copytree.Change) (files []*file
 			continue
 		}
 		after := t.read(ch.Path)
-		if known[ch.Path] || after.odd != "" {
+		if known[ch.Path] || after.Unreadable != "" {
 			continue
 		}
 		before, _ := r.takenOver(t, ch.Path)
-		if after.same(image{Content: before}) {
+		if after.Same(atomicfile.State{Content: before}) {
 			continue
 		}
 		f := r.add(t, ch.Path, r.w.d.config.Large.New(before))
-		f.mode = uint32(after.mode.Perm())
+		f.mode = uint32(after.FileMode.Perm())
 		f.review.Observe(after.Content, &t.source)
 		files = append(files, f)
 	}

@@ -18,10 +18,14 @@ import (
 	"cursord/agent"
 	"cursord/agent/hooks"
 	"cursord/daemon/endpoint"
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/savewatch"
 	"cursord/sessions"
 )
+
+// A Step is what Options.Fault is called with: a step of a decision.
+type Step = atomicfile.Step
 
 // StepCommit is the step before a commit of the database.
 const StepCommit = "commit"

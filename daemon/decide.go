@@ -176,7 +176,7 @@ func (r *reviewer) planAll(choices []*choice, dec Decision) (plan []*planned, fa
 func writeOrder(plan []*planned) (order []int) {
 	for _, removals := range []bool{true, false} {
 		for i, p := range plan {
-			if removal := p != nil && p.change.before.Exists && !p.change.after.Exists; removal == removals {
+			if removal := p != nil && p.change.Before.Exists && !p.change.After.Exists; removal == removals {
 				order = append(order, i)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
 )
@@ -26,11 +27,11 @@ type document struct {
 	path    string // absolute, without symlinks
 	version int
 	dirty   bool
-	order   uint64 // of dirty ones: which was first
-	held    bool   // text is there
-	text    string // as the client has it, if dirty
-	base    image  // what was on disk when it became dirty
-	based   int64  // when that came there, a moment of package clock
+	order   uint64           // of dirty ones: which was first
+	held    bool             // text is there
+	text    string           // as the client has it, if dirty
+	base    atomicfile.State // what was on disk when it became dirty
+	based   int64            // when that came there, a moment of package clock
 }
 
 // documents are what the clients have open: written by the connections, read by the reviewers.
@@ -153,7 +154,7 @@ func (d *Daemon) openDocument(client ClientID, uri string) (string, *document, e
 func (d *Daemon) putDocument(name string, doc *document, text *string, atOnce bool) {
 	if text != nil {
 		doc.based = filestat.Of(doc.path).Changed()
-		disk := readImage(filepath.Dir(doc.path), filepath.Base(doc.path))
+		disk := atomicfile.Read(filepath.Dir(doc.path), filepath.Base(doc.path))
 		doc.base = disk
 		doc.dirty = !disk.Exists || !bytes.Equal(disk.Data, []byte(likeFile(*text, disk.Data)))
 	}
@@ -178,7 +179,7 @@ func (d *Daemon) putDocument(name string, doc *document, text *string, atOnce bo
 		if doc.held = d.docs.textLocked(doc.client)+len(*text) <= documentsMax; doc.held {
 			doc.text = *text
 		} else {
-			doc.base = image{odd: "too much is unsaved"}
+			doc.base = atomicfile.State{Unreadable: "too much is unsaved"}
 		}
 		if d.docs.paths[doc.path] == nil {
 			d.docs.paths[doc.path] = map[ClientID]*document{}
@@ -186,7 +187,7 @@ func (d *Daemon) putDocument(name string, doc *document, text *string, atOnce bo
 		d.docs.paths[doc.path][doc.client] = doc
 	}
 	if !doc.dirty {
-		doc.base = image{}
+		doc.base = atomicfile.State{}
 	}
 	concerns := doc.dirty || old != nil && old.dirty
 	d.docs.mu.Unlock()
@@ -236,7 +237,7 @@ func (ds *documents) unsaved(path string) []*document {
 
 // typed returns the unsaved document whose text an image is, or nil: a person has written that, and the editor has not
 // said so yet.
-func (ds *documents) typed(path string, img image) *document {
+func (ds *documents) typed(path string, img atomicfile.State) *document {
 	if !img.Exists || img.Target != "" {
 		return nil
 	}

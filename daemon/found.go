@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/filestat"
 )
 
@@ -27,7 +28,7 @@ func (r *reviewer) agentFound(t *worktree, s *snapshot, list []found) {
 			take(fd)
 		} else if f := r.agentMoved(t, s, fd); f != nil {
 			changed = append(changed, f)
-			s.note(fd.from.path, filestat.Stat{}, image{})
+			s.note(fd.from.path, filestat.Stat{}, atomicfile.State{})
 			s.note(fd.path, fd.is, fd.after)
 		} else {
 			take(*fd.from)
@@ -54,7 +55,7 @@ func (r *reviewer) takeFound(t *worktree, s *snapshot, fd found) *file {
 			f = nil
 		}
 	}
-	if f != nil && fd.after.same(image{Content: f.review.Current()}) && (f.pending() || !fd.known || s.takenIn(fd)) {
+	if f != nil && fd.after.Same(atomicfile.State{Content: f.review.Current()}) && (f.pending() || !fd.known || s.takenIn(fd)) {
 		return nil // else somebody has taken back by hand what was decided, and it was done again
 	}
 	if f != nil && fd.source == nil { // not of this turn
@@ -69,9 +70,9 @@ func (r *reviewer) takeFound(t *worktree, s *snapshot, fd found) *file {
 	if ours, ok := s.noted(fd.path, fd.was); ok && f == nil {
 		fd.before, fd.known = t.toldContent(ours), true // it was written by an accept, since the scan began
 	}
-	before := image{Content: fd.before}
+	before := atomicfile.State{Content: fd.before}
 	switch {
-	case f == nil && (fd.source == nil || fd.known && before.same(fd.after)):
+	case f == nil && (fd.source == nil || fd.known && before.Same(fd.after)):
 		return nil
 	case f == nil && fd.known:
 		f = r.add(t, fd.path, r.w.d.config.Large.New(fd.before))
@@ -79,7 +80,7 @@ func (r *reviewer) takeFound(t *worktree, s *snapshot, fd found) *file {
 	case f == nil:
 		f = r.add(t, fd.path, r.w.d.config.Large.NewUnknown(fd.after.Content, *fd.source))
 	default:
-		if fd.source != nil && fd.known && !f.pending() && !before.same(image{Content: f.review.Current()}) {
+		if fd.source != nil && fd.known && !f.pending() && !before.Same(atomicfile.State{Content: f.review.Current()}) {
 			f.review.Observe(fd.before, t.others()) // a person's, since the last decision
 		}
 		f.review.Observe(fd.after.Content, fd.source)

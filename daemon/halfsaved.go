@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
@@ -33,7 +34,7 @@ const (
 
 // takePersons brings what the work tree holds into the review of a file in a copy, and takes back what was seen there if
 // that was only the beginning of it.
-func (r *reviewer) takePersons(f *file, real image) saving {
+func (r *reviewer) takePersons(f *file, real atomicfile.State) saving {
 	was := f.review.Baseline()
 	if f.cut != nil && f.review.Rev() == f.cutRev && attribution.Torn(was, f.cut.Baseline(), real.Content) {
 		f.cut.Supersede(f.review)

@@ -3,6 +3,7 @@ package daemon
 import (
 	"slices"
 
+	"cursord/daemon/internal/atomicfile"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -17,19 +18,19 @@ type intent struct {
 
 // An intendedFile is a file of an intent: how it is to change, and what the store is to have of it then.
 type intendedFile struct {
-	Session  string         `json:"session,omitempty"` // in whose copy the file is under review
-	Copy     bool           `json:"copy,omitempty"`    // the change is in the copy, and not in the work tree
-	From     string         `json:"from"`
-	To       string         `json:"to"`
-	Temp     string         `json:"temp"`
-	Before   held           `json:"before"`
-	After    held           `json:"after"`
-	Mode     uint32         `json:"mode"`
-	Links    links          `json:"links,omitzero"`
-	Dirs     []string       `json:"dirs,omitempty"`
-	Decision diffs.Decision `json:"decision"`
-	Told     []rejection    `json:"told,omitempty"`
-	State    fileState      `json:"state"`
+	Session  string           `json:"session,omitempty"` // in whose copy the file is under review
+	Copy     bool             `json:"copy,omitempty"`    // the change is in the copy, and not in the work tree
+	From     string           `json:"from"`
+	To       string           `json:"to"`
+	Temp     string           `json:"temp"`
+	Before   held             `json:"before"`
+	After    held             `json:"after"`
+	Mode     uint32           `json:"mode"`
+	Links    atomicfile.Links `json:"links,omitzero"`
+	Dirs     []string         `json:"dirs,omitempty"`
+	Decision diffs.Decision   `json:"decision"`
+	Told     []rejection      `json:"told,omitempty"`
+	State    fileState        `json:"state"`
 }
 
 // A held is what a path holds, its content by the name of a blob.
@@ -52,7 +53,7 @@ func heldOf(c diffs.Content) held {
 // store's error, with the plan taken back, if that takes no changes now.
 func (r *reviewer) intend(in intent, plan []*planned) (drop []sessions.Op, err error) {
 	plan = slices.DeleteFunc(slices.Clone(plan), func(p *planned) bool { return p == nil })
-	if !slices.ContainsFunc(plan, func(p *planned) bool { return p.change.writes() }) {
+	if !slices.ContainsFunc(plan, func(p *planned) bool { return p.change.Writes() }) {
 		return nil, nil
 	}
 	in.Group.Files, in.Group.Told = nil, nil
@@ -61,11 +62,11 @@ func (r *reviewer) intend(in intent, plan []*planned) (drop []sessions.Op, err e
 		c := p.change
 		state, contents := p.f.state()
 		in.Files = append(in.Files, intendedFile{
-			Session: p.f.tree.session, Copy: c.in.isolated(), From: c.from, To: c.to, Temp: c.temp, Before: heldOf(c.before.Content), After: heldOf(c.after),
-			Mode: uint32(c.mode), Links: c.links, Dirs: c.dirs, Decision: p.done, Told: p.told, State: state,
+			Session: p.f.tree.session, Copy: c.in.isolated(), From: c.From, To: c.To, Temp: c.Temp, Before: heldOf(c.Before.Content), After: heldOf(c.After),
+			Mode: uint32(c.Mode), Links: c.Links, Dirs: c.Dirs, Decision: p.done, Told: p.told, State: state,
 		})
 		blobs = append(blobs, contents...)
-		for _, c := range []diffs.Content{c.before.Content, c.after} {
+		for _, c := range []diffs.Content{c.Before.Content, c.After} {
 			if c.Exists && c.Target == "" {
 				blobs = append(blobs, c.Data)
 			}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 )
@@ -93,17 +94,17 @@ const (
 
 // readSaved reads a file of the work tree, when it is not what was last seen, in a moment in which nobody is at it: many
 // editors empty a file before they write it, or move it away. By then running agents have said if it was them.
-func (r *reviewer) readSaved(f *file) image {
+func (r *reviewer) readSaved(f *file) atomicfile.State {
 	path, name := r.absolute(f), f.realPath()
-	last := image{Content: f.real()}
+	last := atomicfile.State{Content: f.real()}
 	begun := clock.Now()
 	for {
 		before := filestat.Of(path)
-		img := readImage(r.w.root, name)
+		img := atomicfile.Read(r.w.root, name)
 		late := clock.Now()-begun > int64(savedTime)
-		emptied := len(img.bytes()) == 0 && len(last.bytes()) > 0
+		emptied := len(img.Bytes()) == 0 && len(last.Bytes()) > 0
 		known := r.author(name, img) != nil
-		if img.odd != "" || img.same(last) || known && len(img.bytes()) >= len(last.bytes()) {
+		if img.Unreadable != "" || img.Same(last) || known && len(img.Bytes()) >= len(last.Bytes()) {
 			return img
 		}
 		when := r.shared().changedAt(name, before)
@@ -133,9 +134,9 @@ func (r *reviewer) readSaved(f *file) image {
 		}
 		switch {
 		case late && !explained:
-			return image{odd: "it has just been written, perhaps by the agent that is at work"}
+			return atomicfile.State{Unreadable: "it has just been written, perhaps by the agent that is at work"}
 		case late:
-			return image{odd: "somebody is writing it again and again"}
+			return atomicfile.State{Unreadable: "somebody is writing it again and again"}
 		}
 		select {
 		case <-time.After(min(max(quiet-age, lookTime), quiet)):

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -47,7 +48,7 @@ func (s *snapshot) paired(all []found) []found {
 			continue
 		}
 		if !g.known && g.was.Touched(c.is) && g.was.Written() < s.began-int64(filestat.RacyTime) {
-			g.before, g.known = heldAs(g.was.Mode, c.after.bytes()), true
+			g.before, g.known = atomicfile.ContentOf(g.was.Mode, c.after.Bytes()), true
 		}
 		pair(gone, came)
 	}
@@ -58,7 +59,7 @@ func (s *snapshot) paired(all []found) []found {
 	type holders struct{ gone, came []int }
 	held := map[content]*holders{}
 	hold := func(c diffs.Content) *holders {
-		key := content{string(image{Content: c}.bytes()), c.Target != ""}
+		key := content{string(atomicfile.State{Content: c}.Bytes()), c.Target != ""}
 		if held[key] == nil {
 			held[key] = &holders{}
 		}
@@ -101,7 +102,7 @@ func (s *snapshot) sameFile(was, is filestat.Stat, now string) bool {
 
 // onlyVanished reports whether a file that held something was last seen to be gone, and nothing has come of that.
 func (f *file) onlyVanished(held diffs.Content) bool {
-	return f.vanished != nil && f.review.Rev() == f.gone && (image{Content: held}).same(image{Content: f.vanished.Current()})
+	return f.vanished != nil && f.review.Rev() == f.gone && (atomicfile.State{Content: held}).Same(atomicfile.State{Content: f.vanished.Current()})
 }
 
 // agentMoved takes a move; it returns nil if that cannot be reviewed as one.
@@ -126,7 +127,7 @@ func (r *reviewer) agentMoved(t *worktree, s *snapshot, fd found) *file {
 		return nil
 	}
 	f.vanished = nil
-	if !f.pending() && !(image{Content: before}).same(image{Content: f.review.Current()}) {
+	if !f.pending() && !(atomicfile.State{Content: before}).Same(atomicfile.State{Content: f.review.Current()}) {
 		f.review.Observe(before, t.others()) // a person's, since the last decision
 	}
 	f.review.Rename(from, to, fd.source)

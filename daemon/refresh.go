@@ -1,10 +1,12 @@
 package daemon
 
+import "cursord/daemon/internal/atomicfile"
+
 // sides are what was read of a file under review.
 type sides struct {
-	here image  // where the agent works
-	real image  // of a file in a copy: in the work tree
-	path string // of a file in a copy: where that is
+	here atomicfile.State // where the agent works
+	real atomicfile.State // of a file in a copy: in the work tree
+	path string           // of a file in a copy: where that is
 }
 
 // refresh takes in what the disk holds now; a difference is a person's, or that of an agent whose call is open. What only
@@ -23,15 +25,15 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 	}
 	if pending {
 		r.lookInACall(f)
-		r.late[f], s.here = true, image{Content: f.review.Current()}
+		r.late[f], s.here = true, atomicfile.State{Content: f.review.Current()}
 		r.syncBuffers(f)
 		return s, nil
 	}
-	if s.here.odd != "" {
+	if s.here.Unreadable != "" {
 		return s, r.unreadable(f, s.here)
 	}
-	seen := image{Content: f.review.Current()}
-	if !s.here.same(seen) && !r.adopt(f, s.here) {
+	seen := atomicfile.State{Content: f.review.Current()}
+	if !s.here.Same(seen) && !r.adopt(f, s.here) {
 		by := r.author(f.path, s.here)
 		f.vanished = nil
 		if by != nil && !f.review.Pending() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"cursord/daemon/internal/atomicfile"
 	"cursord/diffs"
 )
 
@@ -61,9 +62,9 @@ func (r *reviewer) decisionError(f *file, err error) error {
 	return r.conflict(f, fmt.Sprintf("%s: %v", f.path, err))
 }
 
-func (r *reviewer) unreadable(f *file, img image) error {
+func (r *reviewer) unreadable(f *file, img atomicfile.State) error {
 	return &Error{
-		Kind: KindConflict, Message: fmt.Sprintf("%s cannot be read: %s", f.path, img.odd),
+		Kind: KindConflict, Message: fmt.Sprintf("%s cannot be read: %s", f.path, img.Unreadable),
 		Hint: "put the file right and try again", Diff: r.told[f.path],
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -56,40 +57,40 @@ func (d *Daemon) resumeAll(ctx context.Context) {
 // where somebody has written since, the difference is theirs. Of a group that is taken back, or made again, all files go
 // together.
 func (r *reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessions.Op, err error) {
-	changes, at := make([]*treeChange, len(in.Files)), make([]progress, len(in.Files))
+	changes, at := make([]*treeChange, len(in.Files)), make([]atomicfile.Progress, len(in.Files))
 	begun := false
 	for i := range in.Files {
 		if changes[i], err = r.intended(&in.Files[i]); err != nil {
 			return nil, nil, err
 		}
-		err := r.within(changes[i], func(t tree) (err error) {
-			at[i], err = t.resume(&changes[i].change)
+		err := r.within(changes[i], func(t atomicfile.Root) (err error) {
+			at[i], err = t.Resume(&changes[i].Change)
 			return err
 		})
 		if err != nil {
-			at[i] = foreign
+			at[i] = atomicfile.Foreign
 			r.w.log.Error("a decision cannot be finished", "path", in.Files[i].To, "err", err)
 		}
-		begun = begun || at[i] == carried && changes[i].writes()
+		begun = begun || at[i] == atomicfile.Carried && changes[i].Writes()
 	}
 	g := in.Group
 	var files []*file
 	for i, c := range changes {
-		if begun && at[i] == untouched && in.N != 0 {
-			if err := r.within(c, func(t tree) error { return t.carry(&c.change) }); err != nil {
-				r.w.log.Error("a decision cannot be finished", "path", c.to, "err", err)
+		if begun && at[i] == atomicfile.Untouched && in.N != 0 {
+			if err := r.within(c, func(t atomicfile.Root) error { return t.Carry(&c.Change) }); err != nil {
+				r.w.log.Error("a decision cannot be finished", "path", c.To, "err", err)
 			} else {
-				at[i] = carried
+				at[i] = atomicfile.Carried
 			}
 		}
-		if at[i] == foreign && halfWritten(r.within, c) {
+		if at[i] == atomicfile.Foreign && halfWritten(r.within, c) {
 			// What is decided stands, and what the file holds otherwise is a person's: the former content comes back by undo.
 			r.halfWritten(c)
-			at[i], begun = carried, true
+			at[i], begun = atomicfile.Carried, true
 		}
-		if !begun || at[i] != carried {
-			_ = r.within(c, func(t tree) error { // what cannot be opened has no folders
-				t.removeEmpty(c.dirs)
+		if !begun || at[i] != atomicfile.Carried {
+			_ = r.within(c, func(t atomicfile.Root) error { // what cannot be opened has no folders
+				t.RemoveEmpty(c.Dirs)
 				return nil
 			})
 			continue
@@ -124,14 +125,14 @@ func (r *reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessio
 
 // halfWritten reports whether a file is seen to have been written, in place and at least in part, before somebody else changed
 // it: it begins like what was to be written, and not like what was there.
-func halfWritten(within func(*treeChange, func(tree) error) error, c *treeChange) (half bool) {
-	if c.from != c.to || !c.before.Exists || !c.after.Exists || c.before.Target != "" || c.after.Target != "" {
+func halfWritten(within func(*treeChange, func(atomicfile.Root) error) error, c *treeChange) (half bool) {
+	if c.From != c.To || !c.Before.Exists || !c.After.Exists || c.Before.Target != "" || c.After.Target != "" {
 		return false
 	}
-	_ = within(c, func(t tree) error {
-		now := t.read(c.to)
-		half = now.odd == "" && now.Exists && now.Target == "" &&
-			commonStart(now.Data, c.after.Data) > commonStart(now.Data, c.before.Data)
+	_ = within(c, func(t atomicfile.Root) error {
+		now := t.Read(c.To)
+		half = now.Unreadable == "" && now.Exists && now.Target == "" &&
+			commonStart(now.Data, c.After.Data) > commonStart(now.Data, c.Before.Data)
 		return nil
 	})
 	return half
@@ -146,19 +147,19 @@ func commonStart(a, b []byte) (n int) {
 
 // halfWritten says of a change that it was cut short and that the file has been changed since.
 func (r *reviewer) halfWritten(c *treeChange) {
-	r.w.log.Warn("a file was half written when the last daemon ended, and has been changed since", "path", c.to)
-	r.w.d.board.post("half written "+r.w.root+"\x00"+c.to, slog.LevelWarn, fmt.Sprintf(
+	r.w.log.Warn("a file was half written when the last daemon ended, and has been changed since", "path", c.To)
+	r.w.d.board.post("half written "+r.w.root+"\x00"+c.To, slog.LevelWarn, fmt.Sprintf(
 		"%s in %s was half written by a decision when the daemon was killed, and has been changed since; look at it. Undo (cursord undo) brings back what it held before",
-		paths.Shown(c.to), r.w.root))
+		paths.Shown(c.To), r.w.root))
 }
 
 // within runs do in the folder that a change is in.
-func (r *reviewer) within(c *treeChange, do func(tree) error) error {
+func (r *reviewer) within(c *treeChange, do func(atomicfile.Root) error) error {
 	t, err := r.folder(c.in)
 	if err != nil {
 		return err
 	}
-	defer t.close()
+	defer t.Close()
 	return do(t)
 }
 
@@ -192,9 +193,9 @@ func (r *reviewer) intended(x *intendedFile) (*treeChange, error) {
 	if x.Copy {
 		in = r.treeOf(x.Session)
 	}
-	return &treeChange{in: in, change: change{
-		from: x.From, to: x.To, temp: x.Temp, before: image{Content: before}, after: after, mode: fs.FileMode(x.Mode), dirs: x.Dirs,
-		links: x.Links,
+	return &treeChange{in: in, Change: atomicfile.Change{
+		From: x.From, To: x.To, Temp: x.Temp, Before: atomicfile.State{Content: before}, After: after, Mode: fs.FileMode(x.Mode), Dirs: x.Dirs,
+		Links: x.Links,
 	}}, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/daemon/internal/atomicfile"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -46,17 +47,17 @@ type reviewer struct {
 type file struct {
 	tree     *worktree
 	path     string
-	n        uint64         // names the review in hunk ids; unique in the workspace
-	review   *diffs.Review  // nil until it is needed
-	diff     *sessions.Diff // its part of what is told of the path, when it was last saved; nil before
-	unread   bool           // the review is nil, and may have something pending
-	moved    bool           // to path, since it was last saved
-	made     []string       // folders that the agent made for it
-	accepted []string       // of a copy: folders that were made for it in the work tree
-	links    links          // through which it may be written in the work tree
-	mode     uint32         // permission bits as last seen, for writing a deleted file back
-	stored   fileState      // what the store has
-	sources  int            // of edits, that the review knew when it last forgot some
+	n        uint64           // names the review in hunk ids; unique in the workspace
+	review   *diffs.Review    // nil until it is needed
+	diff     *sessions.Diff   // its part of what is told of the path, when it was last saved; nil before
+	unread   bool             // the review is nil, and may have something pending
+	moved    bool             // to path, since it was last saved
+	made     []string         // folders that the agent made for it
+	accepted []string         // of a copy: folders that were made for it in the work tree
+	links    atomicfile.Links // through which it may be written in the work tree
+	mode     uint32           // permission bits as last seen, for writing a deleted file back
+	stored   fileState        // what the store has
+	sources  int              // of edits, that the review knew when it last forgot some
 
 	agents uint64        // the review's revision when a change was last taken in as that of an agent whose call names no file
 	cut    *diffs.Review // as it was before a person was seen to shorten the file, which is perhaps still being written
@@ -71,14 +72,14 @@ type file struct {
 
 // A fileState is a file's form in the store.
 type fileState struct {
-	N        uint64   `json:"n"`
-	Mode     uint32   `json:"mode,omitempty"`
-	Made     []string `json:"made,omitempty"`
-	Accepted []string `json:"accepted,omitempty"`
-	Links    links    `json:"links,omitzero"`
-	Base     string   `json:"base"` // blobs
-	Now      string   `json:"now"`
-	Weave    []byte   `json:"weave"`
+	N        uint64           `json:"n"`
+	Mode     uint32           `json:"mode,omitempty"`
+	Made     []string         `json:"made,omitempty"`
+	Accepted []string         `json:"accepted,omitempty"`
+	Links    atomicfile.Links `json:"links,omitzero"`
+	Base     string           `json:"base"` // blobs
+	Now      string           `json:"now"`
+	Weave    []byte           `json:"weave"`
 }
 
 func newReviewer(w *workspace) (*reviewer, error) {

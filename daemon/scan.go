@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
@@ -31,7 +32,7 @@ type found struct {
 	was, is filestat.Stat // zero: nothing was, or is, there
 	before  diffs.Content
 	known   bool // before is what the path held
-	after   image
+	after   atomicfile.State
 	source  *diffs.Source // nil: a person's
 	from    *found        // what has gone from where this has come from, if it has moved
 }
@@ -83,7 +84,7 @@ func (f *found) justCut() bool {
 
 // beingSaved waits for the end of a save that may be going on. A person's that does not end is another look's: it returns true, and
 // what the file holds next, with the work of calls, may be that person's too.
-func (s *snapshot) beingSaved(r *fileReader, f *found, sus suspect, judge func(trace) verdict) bool {
+func (s *snapshot) beingSaved(r *atomicfile.Reader, f *found, sus suspect, judge func(trace) verdict) bool {
 	cut := f.beingCut() || f.justCut()
 	if cut && f.source == nil && f.justCut() {
 		s.mu.Lock()
@@ -127,11 +128,11 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 		left.late++
 		return nil, left
 	}
-	r, err := newFileReader(s.root)
+	r, err := atomicfile.NewReader(s.root)
 	if err != nil {
 		return nil, left
 	}
-	defer r.close()
+	defer r.Close()
 	links := map[string]bool{}
 	room := int64(scanBytes)
 	var ask []string
@@ -160,7 +161,7 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 		}
 		switch {
 		case !utf8.ValidString(sus.path):
-			f.after.odd = "its name is not UTF-8"
+			f.after.Unreadable = "its name is not UTF-8"
 		case f.is.Size > room || len(all) >= scanFiles:
 			left.more = append(left.more, f.path)
 			s.skip(f.path, f.is)
@@ -170,15 +171,15 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 			if s.beingSaved(r, &f, sus, judge) {
 				continue
 			}
-		case !reviewable(f.was.Mode):
-			f.after.odd = "it was not a regular file"
+		case !atomicfile.Reviewable(f.was.Mode):
+			f.after.Unreadable = "it was not a regular file"
 		default:
-			if err := r.unknown(f.path); err != nil {
-				f.after.odd = fmt.Sprint(err) // it need not be gone
+			if err := r.Unknown(f.path); err != nil {
+				f.after.Unreadable = fmt.Sprint(err) // it need not be gone
 			}
 		}
-		if f.after.odd != "" {
-			left.odd = append(left.odd, f.after.oddAt(f.path))
+		if f.after.Unreadable != "" {
+			left.odd = append(left.odd, f.after.UnreadableAt(f.path))
 			s.skip(f.path, f.is)
 			continue
 		}
@@ -188,7 +189,7 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 		}
 		room -= int64(len(f.after.Data))
 		all = append(all, f)
-		if f.was.Exists() && reviewable(f.was.Mode) {
+		if f.was.Exists() && atomicfile.Reviewable(f.was.Mode) {
 			ask = append(ask, f.path)
 		}
 	}
@@ -196,7 +197,7 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 	before := s.contents(ask)
 	all = slices.DeleteFunc(all, func(f found) bool {
 		data, known := before[f.path]
-		if known && f.after.Exists && bytes.Equal(data, f.after.bytes()) && f.was.Mode == f.is.Mode {
+		if known && f.after.Exists && bytes.Equal(data, f.after.Bytes()) && f.was.Mode == f.is.Mode {
 			s.restate(f)
 			return true
 		}
@@ -207,10 +208,10 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 		if f.was.Exists() {
 			var data []byte
 			if data, f.known = before[f.path]; !f.known && f.was.Written() < s.began-int64(filestat.RacyTime) && f.was.Touched(f.is) {
-				data, f.known = f.after.bytes(), true
+				data, f.known = f.after.Bytes(), true
 			}
 			if f.known {
-				f.before = heldAs(f.was.Mode, data)
+				f.before = atomicfile.ContentOf(f.was.Mode, data)
 			}
 		} else {
 			f.known = f.known || s.wasAbsent(f.path)
@@ -356,9 +357,9 @@ func (s *snapshot) same(e *entry, f found) bool {
 	s.mu.Unlock()
 	switch {
 	case ok:
-		return bytes.Equal(data, f.after.bytes())
+		return bytes.Equal(data, f.after.Bytes())
 	case e.oid != "":
-		return isBlob(e.oid, f.after.bytes())
+		return isBlob(e.oid, f.after.Bytes())
 	}
 	return e.racy && e.Stat == f.is // nothing says that it has changed
 }
@@ -371,7 +372,7 @@ func (s *snapshot) restate(f found) {
 	if e := s.files[f.path]; e != nil {
 		e.Stat, e.racy, e.gone = f.is, f.is.Racy(now), false
 		if e.racy && e.content == nowhere {
-			e.content = s.spool.put(f.after.bytes())
+			e.content = s.spool.put(f.after.Bytes())
 		}
 	}
 }

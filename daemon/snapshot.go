@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
@@ -39,18 +40,18 @@ type snapshot struct {
 	began    int64         // a moment of package clock
 	ready    chan struct{} // closed when it is taken, or takes too long to wait for
 
-	mu       sync.Mutex            // guards all below
-	repos    []repository          // the root's and those within; none: the folders were read, without git
-	files    map[string]*entry     // what is there
-	dirs     map[string]inode      // folders that were there
-	whole    map[string]bool       // without git: folders of which all entries are in files and dirs; "." is the root
-	nested   map[string]bool       // folders for repositories within, of which nothing is known; whether there is one
-	rules    map[string]ignoreFile // the ignore files that git listed, by their full names; nil if that is not known
-	hid      map[string]bool       // files that rules of the turn hide from git; whether they are listed all the same
-	reruled  bool                  // what git ignores has changed since, or cannot be told any more
-	links    map[string]links      // of files that had several names when the turn began
-	long     map[string]bool       // paths that are too long to look at, and have been told or were there
-	cut      bool                  // a walk has reached its limits, and that has been told
+	mu       sync.Mutex                  // guards all below
+	repos    []repository                // the root's and those within; none: the folders were read, without git
+	files    map[string]*entry           // what is there
+	dirs     map[string]inode            // folders that were there
+	whole    map[string]bool             // without git: folders of which all entries are in files and dirs; "." is the root
+	nested   map[string]bool             // folders for repositories within, of which nothing is known; whether there is one
+	rules    map[string]ignoreFile       // the ignore files that git listed, by their full names; nil if that is not known
+	hid      map[string]bool             // files that rules of the turn hide from git; whether they are listed all the same
+	reruled  bool                        // what git ignores has changed since, or cannot be told any more
+	links    map[string]atomicfile.Links // of files that had several names when the turn began
+	long     map[string]bool             // paths that are too long to look at, and have been told or were there
+	cut      bool                        // a walk has reached its limits, and that has been told
 	spool    spool
 	listed   bool   // files and dirs are what there was
 	ended    bool   // something may have been written since: what is not known now is not to be
@@ -277,11 +278,11 @@ func (s *snapshot) readContents(ctx context.Context, list []listed) {
 
 // readSome keeps the contents of some files and returns how many it came too late for.
 func (s *snapshot) readSome(ctx context.Context, names []string) (late int64) {
-	r, err := newFileReader(s.root)
+	r, err := atomicfile.NewReader(s.root)
 	if err != nil {
 		return 0
 	}
-	defer r.close()
+	defer r.Close()
 	for i, name := range names {
 		if ctx.Err() != nil {
 			return int64(len(names) - i)
@@ -294,8 +295,8 @@ func (s *snapshot) readSome(ctx context.Context, names []string) (late int64) {
 		}
 		if e := s.files[name]; e != nil {
 			e.Stat, e.racy = st, st.Racy(s.began)
-			if img.odd == "" && img.Exists {
-				e.content = s.spool.put(img.bytes())
+			if img.Unreadable == "" && img.Exists {
+				e.content = s.spool.put(img.Bytes())
 			}
 		}
 		s.mu.Unlock()
@@ -304,10 +305,10 @@ func (s *snapshot) readSome(ctx context.Context, names []string) (late int64) {
 }
 
 // read reads a path together with the state in which it holds this.
-func (s *snapshot) read(r *fileReader, name string) (filestat.Stat, image) {
+func (s *snapshot) read(r *atomicfile.Reader, name string) (filestat.Stat, atomicfile.State) {
 	before := filestat.Of(s.full(name))
 	for try := 0; ; try++ {
-		img := r.read(name)
+		img := r.Read(name)
 		after := filestat.Of(s.full(name))
 		if before == after || try == 2 {
 			return after, img

@@ -10,6 +10,7 @@ import (
 
 	"cursord/agent"
 	"cursord/agent/hooks"
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/paths"
@@ -26,12 +27,12 @@ type turnWatch struct {
 	turn    string
 	dir     string
 	start   *snapshot
-	outside map[string]image          // control files outside of the workspace when the turn began
-	heard   agent.Heard               // how far it has come
-	stop    func()                    // ends the making of start
-	looked  chan struct{}             // closed when what people have changed before the turn has been taken in
-	open    map[string][]*watchedCall // by call id
-	odd     map[spot]bool             // people know that it cannot be reviewed
+	outside map[string]atomicfile.State // control files outside of the workspace when the turn began
+	heard   agent.Heard                 // how far it has come
+	stop    func()                      // ends the making of start
+	looked  chan struct{}               // closed when what people have changed before the turn has been taken in
+	open    map[string][]*watchedCall   // by call id
+	odd     map[spot]bool               // people know that it cannot be reviewed
 
 	// For what no call names; see shell.go.
 	scans   bool // the turn may write
@@ -63,7 +64,7 @@ type watchedCall struct {
 // A watchedFile is a file as it was when a call began that names it.
 type watchedFile struct {
 	spot
-	before image
+	before atomicfile.State
 	by     *diffs.Source // whose that may be; nil: people's
 }
 
@@ -244,7 +245,7 @@ func (t *turnWatch) begin(call *agent.Call) {
 	for i := range w.files {
 		f := &w.files[i]
 		at := clock.Now()
-		if f.before = f.tree.read(f.path); f.before.odd == "" {
+		if f.before = f.tree.read(f.path); f.before.Unreadable == "" {
 			f.tree.ledger.Look(f.path, attribution.Look{Content: f.before.Content, At: at})
 		}
 	}
@@ -265,7 +266,7 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 			continue
 		}
 		f := written{
-			spot: s, at: clock.Now(), call: end, change: ch, after: s.tree.told(readWritten(s.tree.root, s.path, ch.After)), via: diffs.ViaTool, edit: call.Name == "edit", start: t.start,
+			spot: s, at: clock.Now(), call: end, change: ch, after: s.tree.told(atomicfile.ReadWritten(s.tree.root, s.path, ch.After)), via: diffs.ViaTool, edit: call.Name == "edit", start: t.start,
 			beside: cmp.Or(t.beside(), w.by(s)),
 		}
 		if writes(call.Name) {
@@ -296,9 +297,9 @@ func (t *turnWatch) tell(files []written, items callItems) {
 	sources := make([]diffs.Source, len(files))
 	var left leftOut
 	for i, f := range files {
-		if f.after.odd != "" && !t.odd[f.spot] {
+		if f.after.Unreadable != "" && !t.odd[f.spot] {
 			t.odd[f.spot] = true
-			left.odd = append(left.odd, f.after.oddAt(f.path))
+			left.odd = append(left.odd, f.after.UnreadableAt(f.path))
 		}
 		sources[i] = t.source(f.via)
 		if f.call < len(items.ended) {
@@ -384,7 +385,7 @@ func (t *turnWatch) unfinished(c *watchedCall) (files []written) {
 			f.start, f.beside = emptySnapshot(was.tree.root), was.by
 		}
 		f.saves = was.tree.calls.saves(was.path)
-		if !f.after.same(was.before) && t.r.w.d.docs.typed(was.tree.absolute(was.path), f.after) == nil {
+		if !f.after.Same(was.before) && t.r.w.d.docs.typed(was.tree.absolute(was.path), f.after) == nil {
 			files = append(files, f)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"cursord/agent"
 	"cursord/daemon/copytree"
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
@@ -96,7 +97,7 @@ func newWorktree(work, session string, closed func()) *worktree {
 }
 
 // read reads a path. Where a link of a copy points is told in terms of the work tree.
-func (t *worktree) read(path string) image { return t.told(readImage(t.root, path)) }
+func (t *worktree) read(path string) atomicfile.State { return t.told(atomicfile.Read(t.root, path)) }
 
 // hasFolder reports whether there is a folder at a path, and not by way of a link.
 func (t *worktree) hasFolder(dir string) bool {
@@ -108,7 +109,7 @@ func (t *worktree) hasFolder(dir string) bool {
 	return true
 }
 
-func (t *worktree) told(img image) image {
+func (t *worktree) told(img atomicfile.State) atomicfile.State {
 	img.Content = t.toldContent(img.Content)
 	return img
 }
@@ -137,7 +138,7 @@ func movedTarget(target, from, to string) string {
 }
 
 // noteAll lets the turns that run know what a path holds now, which is not theirs to find.
-func (t *worktree) noteAll(path string, img image) {
+func (t *worktree) noteAll(path string, img atomicfile.State) {
 	img.Content = t.held(img.Content)
 	for _, s := range t.starts.list() {
 		s.note(path, filestat.Stat{}, img)

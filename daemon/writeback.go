@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
@@ -16,7 +17,7 @@ import (
 
 // A treeChange is a change of a tree.
 type treeChange struct {
-	change
+	atomicfile.Change
 	in *worktree
 }
 
@@ -55,24 +56,24 @@ func (r *reviewer) change(f *file, s sides) *treeChange {
 		if old := f.review.OldPath(); old != "" {
 			real = old
 		}
-		if c := r.changeIn(r.shared(), f, s.path, real, s.real, f.review.Baseline()); c.writes() {
+		if c := r.changeIn(r.shared(), f, s.path, real, s.real, f.review.Baseline()); c.Writes() {
 			return c
 		}
 	}
 	return r.changeIn(f.tree, f, f.path, to, s.here, f.review.Current())
 }
 
-func (r *reviewer) changeIn(in *worktree, f *file, from, to string, before image, after diffs.Content) *treeChange {
+func (r *reviewer) changeIn(in *worktree, f *file, from, to string, before atomicfile.State, after diffs.Content) *treeChange {
 	before.Content = in.held(before.Content)
-	c := &treeChange{in: in, change: change{from: from, to: to, temp: tempName(to), before: before, after: in.held(after), mode: fs.FileMode(f.mode)}}
-	if c.mode == 0 {
-		c.mode = 0o644
+	c := &treeChange{in: in, Change: atomicfile.Change{From: from, To: to, Temp: atomicfile.TempName(to), Before: before, After: in.held(after), Mode: fs.FileMode(f.mode)}}
+	if c.Mode == 0 {
+		c.Mode = 0o644
 	}
 	if !in.isolated() {
-		c.links = f.links
+		c.Links = f.links
 	}
-	if c.after.Exists && (!before.Exists || to != from) {
-		c.dirs = r.missingDirs(in, to)
+	if c.After.Exists && (!before.Exists || to != from) {
+		c.Dirs = r.missingDirs(in, to)
 	}
 	return c
 }
@@ -82,16 +83,16 @@ func (r *reviewer) missingDirs(in *worktree, name string) []string {
 	if err != nil {
 		return nil
 	}
-	defer t.close()
-	return t.missingDirs(name)
+	defer t.Close()
+	return t.MissingDirs(name)
 }
 
 // makes notes the folders that a change makes for the file.
 func (f *file) makes(c *treeChange) {
 	if c.in == f.tree {
-		f.made = union(f.made, c.dirs)
+		f.made = union(f.made, c.Dirs)
 	} else {
-		f.accepted = union(f.accepted, c.dirs)
+		f.accepted = union(f.accepted, c.Dirs)
 	}
 }
 
@@ -106,51 +107,51 @@ func union(list, more []string) []string {
 
 // reverse returns what takes back a change that was carried out.
 func (r *reviewer) reverse(c *treeChange) *treeChange {
-	back := &treeChange{in: c.in, change: change{
-		from: c.to, to: c.from, temp: tempName(c.from), before: image{Content: c.after}, after: c.before.Content, mode: c.mode,
-		links: c.links,
+	back := &treeChange{in: c.in, Change: atomicfile.Change{
+		From: c.To, To: c.From, Temp: atomicfile.TempName(c.From), Before: atomicfile.State{Content: c.After}, After: c.Before.Content, Mode: c.Mode,
+		Links: c.Links,
 	}}
-	if c.vacates() {
-		back.dirs = r.missingDirs(c.in, c.from)
+	if c.Vacates() {
+		back.Dirs = r.missingDirs(c.in, c.From)
 	}
 	return back
 }
 
 // folder opens what decisions write.
-func (r *reviewer) folder(in *worktree) (tree, error) {
+func (r *reviewer) folder(in *worktree) (atomicfile.Root, error) {
 	if err := r.open(in); err != nil {
-		return tree{}, err
+		return atomicfile.Root{}, err
 	}
-	return openTree(in.root, r.w.d.fault)
+	return atomicfile.Open(in.root, r.w.d.fault)
 }
 
 // write carries a change out on the disk, and has the file's review follow it. Nothing has changed if it returns an
 // error.
 func (r *reviewer) write(f *file, c *treeChange) error {
 	var err error
-	there := c.in.files[c.to]
+	there := c.in.files[c.To]
 	switch {
-	case c.to != c.from && there != nil && there.pending():
-		err = errOccupied
+	case c.To != c.From && there != nil && there.pending():
+		err = atomicfile.ErrOccupied
 	case c.in != f.tree && f.claimed() != nil:
-		err = fmt.Errorf("%w: it has moved to %s in the copy, which is to be decided first", errOccupied, f.claimed().path)
-	case c.writes():
-		var t tree
+		err = fmt.Errorf("%w: it has moved to %s in the copy, which is to be decided first", atomicfile.ErrOccupied, f.claimed().path)
+	case c.Writes():
+		var t atomicfile.Root
 		if t, err = r.folder(c.in); err == nil {
-			err = t.carry(&c.change)
-			t.close()
+			err = t.Carry(&c.Change)
+			t.Close()
 		}
 	}
 	switch {
 	case err == nil:
 		r.written(f, c)
 		return nil
-	case errors.Is(err, errOccupied):
+	case errors.Is(err, atomicfile.ErrOccupied):
 		return &Error{
-			Kind: KindConflict, Message: fmt.Sprintf("%s cannot go to %s: %v", c.from, c.to, err),
+			Kind: KindConflict, Message: fmt.Sprintf("%s cannot go to %s: %v", c.From, c.To, err),
 			Hint: "move what is there and try again", Diff: r.told[f.path],
 		}
-	case errors.Is(err, errChanged):
+	case errors.Is(err, atomicfile.ErrChanged):
 		return &Error{
 			Kind: KindConflict, Message: f.path + " was written at the same moment", Hint: "try again", Diff: r.told[f.path],
 		}
@@ -164,25 +165,25 @@ func (r *reviewer) write(f *file, c *treeChange) error {
 
 // written has the reviews follow a change that was carried out.
 func (r *reviewer) written(f *file, c *treeChange) {
-	if c.to != c.from {
-		c.in.noteAll(c.from, image{})
+	if c.To != c.From {
+		c.in.noteAll(c.From, atomicfile.State{})
 	}
-	c.in.noteAll(c.to, image{Content: c.after})
-	if c.in == f.tree && c.to != f.path {
-		r.rekey(f, c.to)
+	c.in.noteAll(c.To, atomicfile.State{Content: c.After})
+	if c.in == f.tree && c.To != f.path {
+		r.rekey(f, c.To)
 	}
-	if c.vacates() {
+	if c.Vacates() {
 		r.tidy(f, c)
 	}
-	if c.writes() { // what a call has read just before is not there any more
-		c.in.ledger.Wrote(c.from)
-		c.in.ledger.Wrote(c.to)
+	if c.Writes() { // what a call has read just before is not there any more
+		c.in.ledger.Wrote(c.From)
+		c.in.ledger.Wrote(c.To)
 	}
-	if c.writes() && !c.in.isolated() {
+	if c.Writes() && !c.in.isolated() {
 		r.wroteReal(f, c)
 	}
 	if f.tree.isolated() {
-		r.settle(f, c.from, c.to)
+		r.settle(f, c.From, c.To)
 	}
 }
 
@@ -203,19 +204,19 @@ func (r *reviewer) tidy(f *file, c *treeChange) {
 		}
 	}
 	var dirs []string
-	for dir := paths.Parent(c.from); dir != "." && may(dir); dir = paths.Parent(dir) {
+	for dir := paths.Parent(c.From); dir != "." && may(dir); dir = paths.Parent(dir) {
 		dirs = append(dirs, dir)
 	}
 	if t, err := r.folder(c.in); err == nil {
-		t.removeEmpty(dirs)
-		t.close()
+		t.RemoveEmpty(dirs)
+		t.Close()
 	}
 }
 
 // wroteReal takes in, for all but f, that the work tree was written: nobody's doing but the person's who decided.
 func (r *reviewer) wroteReal(f *file, c *treeChange) {
-	for _, name := range slices.Compact([]string{c.from, c.to}) {
-		img := readImage(r.w.root, name)
+	for _, name := range slices.Compact([]string{c.From, c.To}) {
+		img := atomicfile.Read(r.w.root, name)
 		for _, t := range r.trees {
 			for _, other := range t.files {
 				if other == f || other.realPath() != name || !other.pending() && len(other.buffers) == 0 || r.load(other) != nil {
@@ -223,7 +224,7 @@ func (r *reviewer) wroteReal(f *file, c *treeChange) {
 				}
 				r.beside[other] = true
 				switch {
-				case !t.isolated() && img.odd == "":
+				case !t.isolated() && img.Unreadable == "":
 					other.review.Observe(img.Content, nil)
 				case t.isolated() && !t.busy:
 					if _, err := r.refresh(other); err != nil {
@@ -258,13 +259,13 @@ func (f *file) noteLinks() {
 	if len(starts) == 0 || f.outside() {
 		return
 	}
-	f.links = links{}
+	f.links = atomicfile.Links{}
 	if f.tree.isolated() {
 		// Nobody has looked at the work tree when the turn began, but the file says when it was given a name.
 		full := filepath.Join(f.tree.work, filepath.FromSlash(f.realPath()))
 		st, names := filestat.Linked(full)
 		if filestat.ChangeTimes && names > 1 && clock.Known(st.Ctime) < starts[0].began-int64(st.Slack()) {
-			f.links = links{st.Dev, st.Ino, names}
+			f.links = atomicfile.Links{Dev: st.Dev, Ino: st.Ino, Names: names}
 		}
 		return
 	}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"cursord/agent"
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
@@ -14,9 +15,9 @@ type written struct {
 	call   int // which ToolEnd of the batch
 	end    int // which of the calls that name it, by their ends
 	change agent.FileChange
-	at     int64 // the moment before after was read
-	after  image // the disk at the call's end
-	saves  int   // how often the file had been saved by then
+	at     int64            // the moment before after was read
+	after  atomicfile.State // the disk at the call's end
+	saves  int              // how often the file had been saved by then
 	via    diffs.Via
 	edit   bool // a text that the call does not report may be an empty one
 	start  *snapshot
@@ -49,10 +50,10 @@ func (r *reviewer) agentWrote(files []written, sources []diffs.Source) {
 func (r *reviewer) takeIn(wr *written) {
 	looks, reports, ok := wr.tree.ledger.TakeIn(wr.path)
 	switch {
-	case !ok && wr.after.odd == "":
+	case !ok && wr.after.Unreadable == "":
 		wr.tree.ledger.Look(wr.path, attribution.Look{Content: wr.after.Content, At: wr.at})
 		return
-	case !ok, wr.after.odd != "":
+	case !ok, wr.after.Unreadable != "":
 		return // people are told
 	}
 	f := wr.tree.files[wr.path]
@@ -96,7 +97,7 @@ func (r *reviewer) takeIn(wr *written) {
 			f.mode = img.Mode
 		}
 	}
-	if !wr.after.same(image{Content: f.review.Current()}) { // somebody has written it since
+	if !wr.after.Same(atomicfile.State{Content: f.review.Current()}) { // somebody has written it since
 		if _, err := r.refresh(f); err != nil {
 			r.w.log.Warn("a file under review cannot be read", "path", f.path, "err", err)
 		}

@@ -17,12 +17,13 @@ var internalImports = map[string][]string{
 	"cursord/agent/jsontext":              {},
 	"cursord/diffs":                       {},
 	"cursord/sessions":                    {},
-	"cursord/daemon":                      {"cursord/agent", "cursord/agent/hooks", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/daemon/internal/attribution", "cursord/daemon/internal/clock", "cursord/daemon/endpoint", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/daemon/paths"},
+	"cursord/daemon":                      {"cursord/agent", "cursord/agent/hooks", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/daemon/internal/atomicfile", "cursord/daemon/internal/attribution", "cursord/daemon/internal/clock", "cursord/daemon/endpoint", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/daemon/paths"},
 	"cursord/daemon/copytree":             {"cursord/daemon/internal/askgit", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat"},
 	"cursord/daemon/endpoint":             {"cursord/daemon/internal/filestat", "cursord/daemon/paths"},
 	"cursord/daemon/paths":                {},
 	"cursord/daemon/internal":             {},
 	"cursord/daemon/internal/askgit":      {"cursord/daemon/internal/filestat"},
+	"cursord/daemon/internal/atomicfile":  {"cursord/daemon/internal/filestat", "cursord/daemon/paths", "cursord/diffs"},
 	"cursord/daemon/internal/attribution": {"cursord/diffs"},
 	"cursord/daemon/internal/filestat":    {"cursord/daemon/internal/clock"},
 	"cursord/editors":                     {},
@@ -50,7 +51,7 @@ var restricted = map[string][]string{
 	"github.com/mattn/go-isatty":            {"cursord/agent/fake", "cursord/cmd/cursord"},
 	"net/http":                              {},
 	"github.com/oklog/ulid/v2":              {"cursord/daemon", "cursord/sessions", "cursord/cmd/cursord"},
-	"golang.org/x/sys/unix":                 {"cursord/agent", "cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/sessions", "cursord/cmd/cursord"},
+	"golang.org/x/sys/unix":                 {"cursord/agent", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/atomicfile", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/sessions", "cursord/cmd/cursord"},
 }
 
 // TestImportTable holds the packages to the order in ARCHITECTURE.md.

@@ -125,7 +125,7 @@ func disk() []mutant {
 	return []mutant{
 		{
 			name: "the disk is not read again before a decision", file: "daemon/refresh.go",
-			old: "if !s.here.same(seen) && !r.adopt(f, s.here) {",
+			old: "if !s.here.Same(seen) && !r.adopt(f, s.here) {",
 			now: "if false {", tests: "cmd/cursord TestUserEditsSurviveEveryDecision",
 		},
 		{
@@ -209,24 +209,24 @@ func disk() []mutant {
 			old: "if rev == nil {", now: "if rev != nil {", tests: "cmd/cursord TestDecisionsThatCannotBe",
 		},
 		{
-			name: "a move overwrites", file: "daemon/moved.go",
-			old: "t.moveNew(from, to); errors", now: "t.rename(from, to); errors", tests: "daemon TestMoveOverwritesNothing",
+			name: "a move overwrites", file: "daemon/internal/atomicfile/change.go",
+			old: "t.moveNew(from, to); errors", now: "t.rename(from, to); errors", tests: "daemon/internal/atomicfile TestMoveOverwritesNothing",
 		},
 		{
-			name: "what was saved is moved away", file: "daemon/moved.go",
-			old: "if !t.read(to).same(expect) {", now: "if false {", tests: "daemon TestASaveBetweenLookAndWriteStays",
+			name: "what was saved is moved away", file: "daemon/internal/atomicfile/change.go",
+			old: "if !t.Read(to).Same(expect) {", now: "if false {", tests: "daemon/internal/atomicfile TestASaveBetweenLookAndWriteStays",
 		},
 		{
-			name: "a new file overwrites", file: "daemon/apply.go",
-			old: "err = t.moveNew(c.temp, c.to)", now: "err = t.rename(c.temp, c.to)", tests: "daemon TestCreateOverwritesNothing",
+			name: "a new file overwrites", file: "daemon/internal/atomicfile/apply.go",
+			old: "err = t.moveNew(c.Temp, c.To)", now: "err = t.rename(c.Temp, c.To)", tests: "daemon/internal/atomicfile TestCreateOverwritesNothing",
 		},
 		{
-			name: "what was saved during a write is lost", file: "daemon/swap.go",
-			old: "if !out.same(c.before) {", now: "if false {", tests: "daemon TestASaveBetweenLookAndWriteStays",
+			name: "what was saved during a write is lost", file: "daemon/internal/atomicfile/swap.go",
+			old: "if !out.Same(c.Before) {", now: "if false {", tests: "daemon/internal/atomicfile TestASaveBetweenLookAndWriteStays",
 		},
 		{
 			name: "what was to be written is not known after a crash", file: "daemon/intent.go",
-			old: "if !slices.ContainsFunc(plan, func(p *planned) bool { return p.change.writes() }) {",
+			old: "if !slices.ContainsFunc(plan, func(p *planned) bool { return p.change.Writes() }) {",
 			now: "if true {", tests: "cmd/cursord TestCrashes",
 		},
 	}

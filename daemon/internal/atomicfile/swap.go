@@ -1,4 +1,4 @@
-package daemon
+package atomicfile
 
 import (
 	"errors"
@@ -34,7 +34,7 @@ func (e *keptError) Error() string {
 }
 
 // swap puts what is at temp, open as f if it is a file, in the place of what is expected, and closes f.
-func (t tree) swap(c *change, f *os.File) error {
+func (t Root) swap(c *Change, f *os.File) error {
 	guarded := f != nil && leaseAlone(f) == nil
 	if f != nil {
 		defer f.Close()
@@ -42,37 +42,37 @@ func (t tree) swap(c *change, f *os.File) error {
 			_ = f.Close() // some systems rename no open file
 		}
 	}
-	err := errChanged
-	if t.read(c.to).same(c.before) {
-		err = t.exchange(c.temp, c.to)
+	err := ErrChanged
+	if t.Read(c.To).Same(c.Before) {
+		err = t.exchange(c.Temp, c.To)
 		if errors.Is(err, errors.ErrUnsupported) {
-			if err = t.rename(c.temp, c.to); err == nil {
-				t.syncDir(path.Dir(c.to))
+			if err = t.rename(c.Temp, c.To); err == nil {
+				t.syncDir(path.Dir(c.To))
 				return nil
 			}
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		err = errChanged
+		err = ErrChanged
 	}
 	if err != nil {
-		return errors.Join(err, t.remove(c.temp))
+		return errors.Join(err, t.remove(c.Temp))
 	}
 	out, old, err := t.taken(c)
 	if old != nil {
 		defer old.Close()
 	}
 	if err == nil {
-		err = t.remove(c.temp)
+		err = t.remove(c.Temp)
 	}
 	if err == nil {
-		t.syncDir(path.Dir(c.to))
+		t.syncDir(path.Dir(c.To))
 		return nil
 	}
-	if guarded && awaited(f) && out.odd == "" && out.Exists && out.Target == "" {
+	if guarded && awaited(f) && out.Unreadable == "" && out.Exists && out.Target == "" {
 		// Who waits will write this file, wherever it is then.
-		if t.overwrite(f, out.Data) == nil && t.setMode(f, out.mode.Perm()|keepSpecial(out.mode)) == nil {
-			return errors.Join(err, t.remove(c.temp))
+		if t.overwrite(f, out.Data) == nil && t.setMode(f, out.FileMode.Perm()|keepSpecial(out.FileMode)) == nil {
+			return errors.Join(err, t.remove(c.Temp))
 		}
 	}
 	if guarded {
@@ -81,19 +81,19 @@ func (t tree) swap(c *change, f *os.File) error {
 	return errors.Join(err, t.putBack(c, out))
 }
 
-// taken returns what is at temp now, open with a lease if it is a file and that can be; errChanged if it is not what was
+// taken returns what is at temp now, open with a lease if it is a file and that can be; ErrChanged if it is not what was
 // expected or does not stay so.
-func (t tree) taken(c *change) (out image, old *os.File, err error) {
+func (t Root) taken(c *Change) (out State, old *os.File, err error) {
 	for end := time.Now().Add(busyTime); ; time.Sleep(time.Millisecond) {
-		if out = t.read(c.temp); out.odd != "" || !out.Exists || out.Target != "" {
+		if out = t.Read(c.Temp); out.Unreadable != "" || !out.Exists || out.Target != "" {
 			break
 		}
-		if old, err = t.open(c.temp); err != nil {
+		if old, err = t.open(c.Temp); err != nil {
 			return out, nil, err
 		}
 		err = leaseReading(old)
 		if !errors.Is(err, errBusy) {
-			out = t.read(c.temp) // nobody writes it now
+			out = t.Read(c.Temp) // nobody writes it now
 			if err != nil || !awaited(old) {
 				break
 			}
@@ -101,41 +101,41 @@ func (t tree) taken(c *change) (out image, old *os.File, err error) {
 		_ = old.Close()
 		old = nil
 		if time.Now().After(end) {
-			return out, nil, errChanged
+			return out, nil, ErrChanged
 		}
 	}
-	if !out.same(c.before) {
-		return out, old, errChanged
+	if !out.Same(c.Before) {
+		return out, old, ErrChanged
 	}
 	return out, old, nil
 }
 
 // putBack puts what is at temp, which was taken from there, back to its place. What somebody has put there meanwhile is
 // later, and stays.
-func (t tree) putBack(c *change, out image) error {
-	in := image{Content: c.after}
+func (t Root) putBack(c *Change, out State) error {
+	in := State{Content: c.After}
 	for range 100 {
-		if err := t.exchange(c.temp, c.to); errors.Is(err, fs.ErrNotExist) {
-			err = t.moveNew(c.temp, c.to)
+		if err := t.exchange(c.Temp, c.To); errors.Is(err, fs.ErrNotExist) {
+			err = t.moveNew(c.Temp, c.To)
 			if err == nil {
 				return nil
 			}
 		} else if err != nil {
-			return &keptError{c.temp}
+			return &keptError{c.Temp}
 		}
-		now := t.read(c.temp)
-		if now.same(in) {
-			return t.remove(c.temp)
+		now := t.Read(c.Temp)
+		if now.Same(in) {
+			return t.remove(c.Temp)
 		}
 		in, out = out, now
 	}
-	return &keptError{c.temp}
+	return &keptError{c.Temp}
 }
 
 // delete removes a file, or a link, that is taken aside first.
-func (t tree) delete(c *change) error {
-	if err := t.moveNew(c.to, c.temp); errors.Is(err, fs.ErrNotExist) {
-		return errChanged
+func (t Root) delete(c *Change) error {
+	if err := t.moveNew(c.To, c.Temp); errors.Is(err, fs.ErrNotExist) {
+		return ErrChanged
 	} else if err != nil {
 		return err
 	}
@@ -144,20 +144,20 @@ func (t tree) delete(c *change) error {
 		defer old.Close()
 	}
 	if err == nil {
-		err = t.remove(c.temp)
+		err = t.remove(c.Temp)
 	}
 	if err == nil {
-		t.syncDir(path.Dir(c.to))
+		t.syncDir(path.Dir(c.To))
 		return nil
 	}
-	if t.moveNew(c.temp, c.to) != nil { // another one is there now
-		return errors.Join(err, &keptError{c.temp})
+	if t.moveNew(c.Temp, c.To) != nil { // another one is there now
+		return errors.Join(err, &keptError{c.Temp})
 	}
 	return err
 }
 
 // is reports whether a name leads to an open file.
-func (t tree) is(name string, f *os.File) bool {
+func (t Root) is(name string, f *os.File) bool {
 	at, err1 := t.lstat(name)
 	info, err2 := f.Stat()
 	return err1 == nil && err2 == nil && os.SameFile(at, info)

@@ -1,4 +1,4 @@
-package daemon
+package atomicfile
 
 import (
 	"bytes"
@@ -13,84 +13,84 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// errChanged is returned when the disk does not hold what it is expected to.
-var errChanged = errors.New("the file changed on disk")
+// ErrChanged is returned when the disk does not hold what it is expected to.
+var ErrChanged = errors.New("the file changed on disk")
 
-// errOccupied is returned when there is something in the way of what is to be made.
-var errOccupied = errors.New("there is something at that path already")
+// ErrOccupied is returned when there is something in the way of what is to be made.
+var ErrOccupied = errors.New("there is something at that path already")
 
-// apply makes the path to of a change hold after, if it holds before, and returns errChanged otherwise. A file is
+// apply makes the path to of a change hold after, if it holds before, and returns ErrChanged otherwise. A file is
 // replaced as a whole: after a crash it is the old or the new one, or, where it is written in place, can be made so. It
 // writes a link itself, never what it points to.
-func (t tree) apply(c *change) error {
-	want := c.after
-	if (image{Content: want}).same(c.before) {
+func (t Root) apply(c *Change) error {
+	want := c.After
+	if (State{Content: want}).Same(c.Before) {
 		return nil
 	}
-	if !t.read(c.to).same(c.before) {
-		return errChanged
+	if !t.Read(c.To).Same(c.Before) {
+		return ErrChanged
 	}
 	switch {
 	case !want.Exists:
 		return t.delete(c)
-	case !c.before.Exists:
+	case !c.Before.Exists:
 		return t.make(c)
-	case want.Target != "" || c.before.Target != "":
+	case want.Target != "" || c.Before.Target != "":
 		return t.convert(c)
-	case !bytes.Equal(want.Data, c.before.Data):
+	case !bytes.Equal(want.Data, c.Before.Data):
 		return t.replace(c)
 	}
 	return t.chmod(c)
 }
 
 // make writes a file or link that must not be there, with the folders it needs.
-func (t tree) make(c *change) error {
-	if beyondLink(t.root, c.to) {
-		return errOccupied
+func (t Root) make(c *Change) error {
+	if beyondLink(t.root, c.To) {
+		return ErrOccupied
 	}
-	if err := t.makeRoom(c.to); err != nil {
+	if err := t.makeRoom(c.To); err != nil {
 		return err
 	}
 	var err error
-	if c.after.Target != "" {
-		err = t.symlink(c.after.Target, c.to)
+	if c.After.Target != "" {
+		err = t.symlink(c.After.Target, c.To)
 	} else {
 		var f *os.File
-		if f, err = t.writeTemp(c, c.mode, nil); err != nil {
+		if f, err = t.writeTemp(c, c.Mode, nil); err != nil {
 			return err
 		}
 		_ = f.Close() // it is synced
-		if err = t.moveNew(c.temp, c.to); err != nil {
-			_ = t.remove(c.temp)
+		if err = t.moveNew(c.Temp, c.To); err != nil {
+			_ = t.remove(c.Temp)
 		}
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return errChanged
+		return ErrChanged
 	} else if err != nil {
 		return err
 	}
-	t.syncDir(path.Dir(c.to))
+	t.syncDir(path.Dir(c.To))
 	return nil
 }
 
 // convert puts a file or a link in the place of the other, or a link in that of a link.
-func (t tree) convert(c *change) error {
-	if c.after.Target == "" {
-		f, err := t.writeTemp(c, c.mode, nil)
+func (t Root) convert(c *Change) error {
+	if c.After.Target == "" {
+		f, err := t.writeTemp(c, c.Mode, nil)
 		if err != nil {
 			return err
 		}
 		return t.swap(c, f)
 	}
-	if err := t.symlink(c.after.Target, c.temp); err != nil {
+	if err := t.symlink(c.After.Target, c.Temp); err != nil {
 		return err
 	}
 	return t.swap(c, nil)
 }
 
 // chmod gives a file whose content stays its mode, and leaves what is not for review, like setuid, as it is.
-func (t tree) chmod(c *change) error {
-	f, err := t.open(c.to)
+func (t Root) chmod(c *Change) error {
+	f, err := t.open(c.To)
 	if err != nil {
 		return err
 	}
@@ -99,14 +99,14 @@ func (t tree) chmod(c *change) error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || c.before.Mode != 0 && c.before.Mode != permissions(info.Mode()) {
-		return errChanged
+	if !info.Mode().IsRegular() || c.Before.Mode != 0 && c.Before.Mode != permissions(info.Mode()) {
+		return ErrChanged
 	}
 	if c.severs(info) {
 		_ = f.Close() // it was open for reading
 		return t.renew(c, info)
 	}
-	return t.setMode(f, keepSpecial(info.Mode())|fs.FileMode(c.after.Mode))
+	return t.setMode(f, keepSpecial(info.Mode())|fs.FileMode(c.After.Mode))
 }
 
 func keepSpecial(mode fs.FileMode) fs.FileMode {
@@ -114,8 +114,8 @@ func keepSpecial(mode fs.FileMode) fs.FileMode {
 }
 
 // replace writes a file that is there.
-func (t tree) replace(c *change) error {
-	old, err := t.open(c.to)
+func (t Root) replace(c *Change) error {
+	old, err := t.open(c.To)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (t tree) replace(c *change) error {
 }
 
 // renew puts a new file in the place of one that has names which are not to be written through.
-func (t tree) renew(c *change, info fs.FileInfo) error {
+func (t Root) renew(c *Change, info fs.FileInfo) error {
 	f, err := t.writeTemp(c, info.Mode().Perm(), info)
 	if errors.Is(err, errOwner) {
 		f, err = t.writeTemp(c, info.Mode().Perm(), nil)
@@ -153,40 +153,40 @@ func (t tree) renew(c *change, info fs.FileInfo) error {
 }
 
 // rewrite writes in place, for a file whose links, owner or attributes a replacement would lose.
-func (t tree) rewrite(c *change, info fs.FileInfo) error {
-	f, err := t.root.OpenFile(filepath.FromSlash(c.to), os.O_RDWR|filestat.NonBlocking, 0)
+func (t Root) rewrite(c *Change, info fs.FileInfo) error {
+	f, err := t.root.OpenFile(filepath.FromSlash(c.To), os.O_RDWR|filestat.NonBlocking, 0)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	_ = leaseAlone(f) // who opens it now waits; where that cannot be, the look is all there is
 	if is, err := f.Stat(); err != nil || c.severs(is) {
-		return errors.Join(errChanged, err)
+		return errors.Join(ErrChanged, err)
 	}
-	now, err := io.ReadAll(io.LimitReader(f, int64(len(c.before.Data))+1))
+	now, err := io.ReadAll(io.LimitReader(f, int64(len(c.Before.Data))+1))
 	if err != nil {
 		return err
 	}
-	if !t.is(c.to, f) || !bytes.Equal(now, c.before.Data) || permissions(info.Mode()) != c.before.Mode {
-		return errChanged
+	if !t.is(c.To, f) || !bytes.Equal(now, c.Before.Data) || permissions(info.Mode()) != c.Before.Mode {
+		return ErrChanged
 	}
-	err = t.overwrite(f, c.after.Data)
-	if err == nil && !t.is(c.to, f) {
-		err = errChanged // by another file, which is as it was saved
+	err = t.overwrite(f, c.After.Data)
+	if err == nil && !t.is(c.To, f) {
+		err = ErrChanged // by another file, which is as it was saved
 	}
 	if err != nil {
-		return errors.Join(err, t.overwrite(f, c.before.Data))
+		return errors.Join(err, t.overwrite(f, c.Before.Data))
 	}
-	if c.after.Mode == 0 || c.after.Mode == permissions(info.Mode()) {
+	if c.After.Mode == 0 || c.After.Mode == permissions(info.Mode()) {
 		return nil
 	}
-	if err := t.setMode(f, keepSpecial(info.Mode())|fs.FileMode(c.after.Mode)); err != nil {
-		return errors.Join(err, t.overwrite(f, c.before.Data))
+	if err := t.setMode(f, keepSpecial(info.Mode())|fs.FileMode(c.After.Mode)); err != nil {
+		return errors.Join(err, t.overwrite(f, c.Before.Data))
 	}
 	return nil
 }
 
-func (t tree) overwrite(f *os.File, data []byte) error {
+func (t Root) overwrite(f *os.File, data []byte) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
@@ -199,8 +199,8 @@ func (t tree) overwrite(f *os.File, data []byte) error {
 	return t.sync(f)
 }
 
-// tempName returns a name beside name that nothing has.
-func tempName(name string) string {
+// TempName returns a name beside name that nothing has.
+func TempName(name string) string {
 	temp := "." + path.Base(name) + "." + rand.Text() + ".tmp"
 	if len(temp) > 255 {
 		temp = "." + rand.Text() + ".tmp"
@@ -210,15 +210,15 @@ func tempName(name string) string {
 
 // writeTemp writes after to a new file at temp and returns it open, with the owner of like, if given; errOwner if that
 // cannot be. It has mode unless after has one.
-func (t tree) writeTemp(c *change, mode fs.FileMode, like fs.FileInfo) (*os.File, error) {
-	if c.after.Mode != 0 {
-		mode = fs.FileMode(c.after.Mode)
+func (t Root) writeTemp(c *Change, mode fs.FileMode, like fs.FileInfo) (*os.File, error) {
+	if c.After.Mode != 0 {
+		mode = fs.FileMode(c.After.Mode)
 	}
-	f, err := t.create(c.temp)
+	f, err := t.create(c.Temp)
 	if err != nil {
 		return nil, err
 	}
-	err = t.write(f, c.after.Data)
+	err = t.write(f, c.After.Data)
 	if err == nil && like != nil {
 		err = keepOwner(f, like)
 	}
@@ -230,7 +230,7 @@ func (t tree) writeTemp(c *change, mode fs.FileMode, like fs.FileInfo) (*os.File
 	}
 	if err != nil {
 		_ = f.Close() // as it was not written, there is nothing to lose
-		_ = t.remove(c.temp)
+		_ = t.remove(c.Temp)
 		return nil, err
 	}
 	return f, nil

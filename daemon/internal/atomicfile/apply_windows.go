@@ -1,4 +1,4 @@
-package daemon
+package atomicfile
 
 import (
 	"io/fs"
@@ -7,7 +7,7 @@ import (
 
 func replaceable(*os.File, fs.FileInfo) bool { return true }
 
-func linksOf(fs.FileInfo) links { return links{} }
+func linksOf(fs.FileInfo) Links { return Links{} }
 
 func keepOwner(*os.File, fs.FileInfo) error { return nil }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package daemon
+package atomicfile
 
 import (
 	"bytes"
@@ -78,24 +78,24 @@ func TestSavesBesideReplacements(t *testing.T) {
 					ended = true
 				default:
 				}
-				now := readImage(dir, "f")
-				require.Empty(t, now.odd)
+				now := Read(dir, "f")
+				require.Empty(t, now.Unreadable)
 				after := now.Content
 				var ours bool
 				if after.Data, ours = bytes.CutPrefix(now.Data, []byte("ours\n")); !ours {
 					after.Data = append([]byte("ours\n"), now.Data...)
 				}
-				if err := w.carry(changing(now.Content, after)); err == nil {
+				if err := w.Carry(changing(now.Content, after)); err == nil {
 					replaced++
 				} else {
-					require.ErrorIs(t, err, errChanged)
+					require.ErrorIs(t, err, ErrChanged)
 					conflicts++
 				}
 			}
 			t.Log(replaced, "replaced,", conflicts, "conflicts")
 			require.NotZero(t, replaced)
 			lines := map[string]int{}
-			for line := range strings.Lines(string(readImage(dir, "f").Data)) {
+			for line := range strings.Lines(string(Read(dir, "f").Data)) {
 				lines[line]++
 			}
 			first := saves

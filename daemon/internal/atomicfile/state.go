@@ -1,4 +1,4 @@
-package daemon
+package atomicfile
 
 import (
 	"bytes"
@@ -17,66 +17,66 @@ import (
 	"cursord/diffs"
 )
 
-// imageMax is the largest file whose content review keeps.
-const imageMax = 64 << 20
+// MaxSize is the largest file whose content review keeps.
+const MaxSize = 64 << 20
 
-// An image is what the disk held at a path at one moment.
-type image struct {
+// A State is what the disk held at a path at one moment.
+type State struct {
 	diffs.Content
-	mode fs.FileMode
-	odd  string // why Content says nothing: not a regular file, too large, unreadable; "" when it does
+	FileMode   fs.FileMode // all of it; Content has only what review keeps
+	Unreadable string      // why Content says nothing: not a regular file, too large, unreadable; "" when it does
 }
 
-// same reports whether both are known and equal, in their modes as far as these are known.
-func (a image) same(b image) bool {
-	return a.odd == "" && b.odd == "" && a.Exists == b.Exists && a.Target == b.Target && bytes.Equal(a.Data, b.Data) &&
+// Same reports whether both are known and equal, in their modes as far as these are known.
+func (a State) Same(b State) bool {
+	return a.Unreadable == "" && b.Unreadable == "" && a.Exists == b.Exists && a.Target == b.Target && bytes.Equal(a.Data, b.Data) &&
 		(a.Mode == b.Mode || a.Mode == 0 || b.Mode == 0)
 }
 
-// oddAt says, for people, why the image of a path says nothing.
-func (a image) oddAt(path string) string { return paths.Shown(path) + ": " + a.odd }
+// UnreadableAt says, for people, why Content says nothing of a path.
+func (a State) UnreadableAt(path string) string { return paths.Shown(path) + ": " + a.Unreadable }
 
-// bytes returns the content, of a link where it points.
-func (a image) bytes() []byte {
+// Bytes returns the content, of a link where it points.
+func (a State) Bytes() []byte {
 	if a.Target != "" {
 		return []byte(a.Target)
 	}
 	return a.Data
 }
 
-// heldAs returns what a file or a link of a mode is whose bytes are data.
-func heldAs(mode fs.FileMode, data []byte) diffs.Content {
+// ContentOf returns what a file or a link of a mode is whose bytes are data.
+func ContentOf(mode fs.FileMode, data []byte) diffs.Content {
 	if mode&fs.ModeSymlink != 0 {
 		return diffs.Content{Exists: true, Target: string(data)}
 	}
 	return diffs.Content{Exists: true, Data: data, Mode: permissions(mode)}
 }
 
-// reviewable reports whether something of this mode is reviewed: files and links are.
-func reviewable(mode fs.FileMode) bool { return mode.IsRegular() || mode&fs.ModeType == fs.ModeSymlink }
+// Reviewable reports whether something of this mode is reviewed: files and links are.
+func Reviewable(mode fs.FileMode) bool { return mode.IsRegular() || mode&fs.ModeType == fs.ModeSymlink }
 
 // writeTime bounds the wait for somebody who is writing a file to finish.
 const writeTime = 50 * time.Millisecond
 
-// readWritten reads a file that a call reports to have left with a content, if it does. Where the disk has only the
+// ReadWritten reads a file that a call reports to have left with a content, if it does. Where the disk has only the
 // beginning of that, the next write is under way already.
-func readWritten(root, path string, reported *string) image {
-	img := readImage(root, path)
+func ReadWritten(root, path string, reported *string) State {
+	img := Read(root, path)
 	for end := time.Now().Add(writeTime); reported != nil && img.begins(*reported) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
-		img = readImage(root, path)
+		img = Read(root, path)
 	}
 	return img
 }
 
 // begins reports whether the image is a file with a part of text, from its start, and not all of it.
-func (a image) begins(text string) bool {
-	return a.odd == "" && a.Exists && a.Target == "" && len(a.Data) < len(text) && strings.HasPrefix(text, string(a.Data))
+func (a State) begins(text string) bool {
+	return a.Unreadable == "" && a.Exists && a.Target == "" && len(a.Data) < len(text) && strings.HasPrefix(text, string(a.Data))
 }
 
-// readImage reads a path of the workspace, through a root that no path and no link leaves, or, for an absolute path,
-// a file outside of it. It never blocks on a pipe or a device.
-func readImage(root, path string) image {
+// Read reads a slash path below root, through an os.Root that no path and no link leaves, or, for an absolute path, a file
+// anywhere. It never waits for a pipe or a device. A file that changes meanwhile is read again, a few times.
+func Read(root, path string) State {
 	if filepath.IsAbs(path) {
 		info, err := os.Lstat(path)
 		return readOpened(info, err, func() (*os.File, error) {
@@ -85,16 +85,16 @@ func readImage(root, path string) image {
 	}
 	r, err := os.OpenRoot(root)
 	if err != nil {
-		return image{odd: fmt.Sprintf("the workspace cannot be opened: %v", paths.Cause(err))}
+		return State{Unreadable: fmt.Sprintf("the workspace cannot be opened: %v", paths.Cause(err))}
 	}
 	defer r.Close()
 	return readRooted(r, path)
 }
 
-func readRooted(r *os.Root, slashed string) image {
+func readRooted(r *os.Root, slashed string) State {
 	name := filepath.FromSlash(slashed)
 	if beyondLink(r, slashed) {
-		return image{}
+		return State{}
 	}
 	info, err := r.Lstat(name)
 	return readOpened(info, err, func() (*os.File, error) {
@@ -145,45 +145,45 @@ func eachFolder(r *os.Root, name string, look func(dir string, info fs.FileInfo,
 // readTries is how often a file is read again that has changed meanwhile.
 const readTries = 5
 
-func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), readLink func() (string, error)) image {
+func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), readLink func() (string, error)) State {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || filestat.NotDirectory(err):
-		return image{}
+		return State{}
 	case err != nil:
-		return image{odd: fmt.Sprint(paths.Cause(err))}
+		return State{Unreadable: fmt.Sprint(paths.Cause(err))}
 	case info.IsDir():
-		return image{} // a folder is no file; what is in it is
+		return State{} // a folder is no file; what is in it is
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, err := readLink()
 		if err != nil || target == "" {
-			return image{odd: "it is a link that cannot be read"}
+			return State{Unreadable: "it is a link that cannot be read"}
 		}
-		return image{Content: diffs.Content{Exists: true, Target: target}, mode: info.Mode()}
+		return State{Content: diffs.Content{Exists: true, Target: target}, FileMode: info.Mode()}
 	case !info.Mode().IsRegular():
-		return image{odd: "it is not a regular file"}
-	case info.Size() > imageMax:
-		return image{odd: fmt.Sprintf("it is larger than %d MiB", imageMax>>20)}
+		return State{Unreadable: "it is not a regular file"}
+	case info.Size() > MaxSize:
+		return State{Unreadable: fmt.Sprintf("it is larger than %d MiB", MaxSize>>20)}
 	}
 	f, err := open()
 	for end := time.Now().Add(2 * busyTime); errors.Is(err, syscall.EWOULDBLOCK) && time.Now().Before(end); f, err = open() {
 		time.Sleep(time.Millisecond) // a decision is just writing it
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return image{}
+		return State{}
 	}
 	if err != nil {
-		return image{odd: fmt.Sprint(paths.Cause(err))}
+		return State{Unreadable: fmt.Sprint(paths.Cause(err))}
 	}
 	defer f.Close()
 	var b bytes.Buffer
 	for try := 0; ; try++ {
 		if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
-			return image{odd: "it is not a regular file"}
+			return State{Unreadable: "it is not a regular file"}
 		}
 		b.Reset()
 		b.Grow(int(info.Size()) + bytes.MinRead)
-		if _, err := b.ReadFrom(io.NewSectionReader(f, 0, imageMax+1)); err != nil {
-			return image{odd: fmt.Sprint(paths.Cause(err))}
+		if _, err := b.ReadFrom(io.NewSectionReader(f, 0, MaxSize+1)); err != nil {
+			return State{Unreadable: fmt.Sprint(paths.Cause(err))}
 		}
 		// What is written meanwhile may have come behind what was there before.
 		now, err := f.Stat()
@@ -192,8 +192,8 @@ func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), read
 			break
 		}
 	}
-	if b.Len() > imageMax {
-		return image{odd: fmt.Sprintf("it is larger than %d MiB", imageMax>>20)}
+	if b.Len() > MaxSize {
+		return State{Unreadable: fmt.Sprintf("it is larger than %d MiB", MaxSize>>20)}
 	}
-	return image{Content: heldAs(info.Mode(), b.Bytes()), mode: info.Mode()}
+	return State{Content: ContentOf(info.Mode(), b.Bytes()), FileMode: info.Mode()}
 }

@@ -1,4 +1,4 @@
-package daemon
+package atomicfile
 
 import (
 	"errors"
@@ -11,36 +11,38 @@ import (
 	"cursord/daemon/paths"
 )
 
-// A fileReader reads files of a workspace. It is made for many of one folder after each other, whose path is then resolved
+// A Reader reads files of a workspace. It is made for many of one folder after each other, whose path is then resolved
 // once. It is used by one goroutine.
-type fileReader struct {
+type Reader struct {
 	root   *os.Root
 	dir    string
 	folder *os.Root // dir; nil if nothing can be read there
 }
 
-func newFileReader(root string) (*fileReader, error) {
+// NewReader opens a folder, until Close.
+func NewReader(root string) (*Reader, error) {
 	r, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err
 	}
-	return &fileReader{root: r, dir: "."}, nil
+	return &Reader{root: r, dir: "."}, nil
 }
 
-func (r *fileReader) close() {
+// Close closes the folder.
+func (r *Reader) Close() {
 	r.leave()
 	r.root.Close()
 }
 
-func (r *fileReader) leave() {
+func (r *Reader) leave() {
 	if r.folder != nil {
 		r.folder.Close()
 		r.folder = nil
 	}
 }
 
-// read reads a path as readRooted does.
-func (r *fileReader) read(name string) image {
+// Read returns what a slash path below the folder holds, as Root.Read does.
+func (r *Reader) Read(name string) State {
 	dir, base := path.Split(name)
 	if dir == "" {
 		return readRooted(r.root, name)
@@ -57,8 +59,8 @@ func (r *fileReader) read(name string) image {
 	return readRooted(r.folder, base)
 }
 
-// unknown returns why it is not known whether there is anything at a path; nil if that is known.
-func (r *fileReader) unknown(name string) error {
+// Unknown returns why it is not known whether there is anything at a path; nil if that is known.
+func (r *Reader) Unknown(name string) error {
 	_, err := r.root.Lstat(filepath.FromSlash(name))
 	if err == nil || errors.Is(err, fs.ErrNotExist) || filestat.NotDirectory(err) || beyondLink(r.root, name) {
 		return nil

@@ -1,4 +1,4 @@
-package daemon
+package atomicfile
 
 import (
 	"errors"
@@ -21,45 +21,48 @@ type Step struct {
 	Data []byte
 }
 
-// A tree is a folder in which decisions write: like an os.Root for slash paths, of which each change is a step.
-type tree struct {
+// A Root is a folder in which decisions write: like an os.Root for slash paths, of which each change is a step.
+type Root struct {
 	root  *os.Root
-	fault func(Step) error // see Options
+	fault func(Step) error // called before each step; an error of it is the step's
 }
 
-func openTree(root string, fault func(Step) error) (tree, error) {
+// Open opens a folder. fault, if given, is called before each step of a change, which fails with its error: tests stop there.
+func Open(root string, fault func(Step) error) (Root, error) {
 	r, err := os.OpenRoot(root)
-	return tree{r, fault}, err
+	return Root{r, fault}, err
 }
 
-func (t tree) close() { _ = t.root.Close() }
+// Close closes the folder. What is under way then fails.
+func (t Root) Close() { _ = t.root.Close() }
 
-func (t tree) at(step string) error { return t.step(Step{Name: step}) }
+func (t Root) at(step string) error { return t.step(Step{Name: step}) }
 
-func (t tree) step(s Step) error {
+func (t Root) step(s Step) error {
 	if t.fault == nil {
 		return nil
 	}
 	return t.fault(s)
 }
 
-func (t tree) read(name string) image { return readRooted(t.root, name) }
+// Read returns what a path of the folder holds.
+func (t Root) Read(name string) State { return readRooted(t.root, name) }
 
-func (t tree) lstat(name string) (fs.FileInfo, error) { return t.root.Lstat(filepath.FromSlash(name)) }
+func (t Root) lstat(name string) (fs.FileInfo, error) { return t.root.Lstat(filepath.FromSlash(name)) }
 
 // open opens a file for reading and for changing what is not its content.
-func (t tree) open(name string) (*os.File, error) {
+func (t Root) open(name string) (*os.File, error) {
 	return t.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|filestat.NonBlocking, 0)
 }
 
-func (t tree) create(name string) (*os.File, error) {
+func (t Root) create(name string) (*os.File, error) {
 	if err := t.at("create"); err != nil {
 		return nil, err
 	}
 	return t.root.OpenFile(filepath.FromSlash(name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-func (t tree) write(f *os.File, data []byte) error {
+func (t Root) write(f *os.File, data []byte) error {
 	if err := t.step(Step{"write", f, data}); err != nil {
 		return err
 	}
@@ -67,28 +70,28 @@ func (t tree) write(f *os.File, data []byte) error {
 	return err
 }
 
-func (t tree) sync(f *os.File) error {
+func (t Root) sync(f *os.File) error {
 	if err := t.at("sync"); err != nil {
 		return err
 	}
 	return f.Sync()
 }
 
-func (t tree) truncate(f *os.File, size int) error {
+func (t Root) truncate(f *os.File, size int) error {
 	if err := t.at("truncate"); err != nil {
 		return err
 	}
 	return f.Truncate(int64(size))
 }
 
-func (t tree) setMode(f *os.File, mode fs.FileMode) error {
+func (t Root) setMode(f *os.File, mode fs.FileMode) error {
 	if err := t.at("chmod"); err != nil {
 		return err
 	}
 	return f.Chmod(mode)
 }
 
-func (t tree) symlink(target, name string) error {
+func (t Root) symlink(target, name string) error {
 	if err := t.at("symlink"); err != nil {
 		return err
 	}
@@ -96,7 +99,7 @@ func (t tree) symlink(target, name string) error {
 }
 
 // moveNew renames, unless there is something at the new name: that is fs.ErrExist.
-func (t tree) moveNew(old, name string) error {
+func (t Root) moveNew(old, name string) error {
 	if err := t.at("rename"); err != nil {
 		return err
 	}
@@ -118,7 +121,7 @@ func (t tree) moveNew(old, name string) error {
 }
 
 // exchange exchanges two names of a folder, where the system can.
-func (t tree) exchange(a, b string) error {
+func (t Root) exchange(a, b string) error {
 	if err := t.at("exchange"); err != nil {
 		return err
 	}
@@ -126,7 +129,7 @@ func (t tree) exchange(a, b string) error {
 }
 
 // inFolders calls do with two names and the folders that they are in, which no link leads out of.
-func (t tree) inFolders(a, b string, do func(*os.File, string, *os.File, string) error) error {
+func (t Root) inFolders(a, b string, do func(*os.File, string, *os.File, string) error) error {
 	from, err := t.root.Open(filepath.FromSlash(path.Dir(a)))
 	if err != nil {
 		return err
@@ -140,14 +143,14 @@ func (t tree) inFolders(a, b string, do func(*os.File, string, *os.File, string)
 	return do(from, path.Base(a), to, path.Base(b))
 }
 
-func (t tree) rename(old, name string) error {
+func (t Root) rename(old, name string) error {
 	if err := t.at("rename"); err != nil {
 		return err
 	}
 	return t.root.Rename(filepath.FromSlash(old), filepath.FromSlash(name))
 }
 
-func (t tree) remove(name string) error {
+func (t Root) remove(name string) error {
 	if err := t.at("remove"); err != nil {
 		return err
 	}
@@ -155,8 +158,8 @@ func (t tree) remove(name string) error {
 }
 
 // makeRoom makes the folders that a path needs, and removes a folder with nothing in it from the path itself.
-func (t tree) makeRoom(name string) error {
-	missing := t.missingDirs(name)
+func (t Root) makeRoom(name string) error {
+	missing := t.MissingDirs(name)
 	slices.Reverse(missing)
 	if err := t.eachNear(missing, func(in *os.Root, dir string) error {
 		err := t.at("mkdir")
@@ -175,15 +178,15 @@ func (t tree) makeRoom(name string) error {
 			return err
 		}
 		if t.root.Remove(filepath.FromSlash(name)) != nil {
-			return errOccupied
+			return ErrOccupied
 		}
 	}
 	return nil
 }
 
-// missingDirs lists the folders that a path needs and that are not there, the innermost first. There may be a file, or a
+// MissingDirs lists the folders that a path needs and that are not there, the innermost first. There may be a file, or a
 // link to another folder, in the place of one.
-func (t tree) missingDirs(name string) (dirs []string) {
+func (t Root) MissingDirs(name string) (dirs []string) {
 	missing := ""
 	eachFolder(t.root, name, func(dir string, info fs.FileInfo, err error) {
 		if err == nil && !info.IsDir() || errors.Is(err, fs.ErrNotExist) || filestat.NotDirectory(err) {
@@ -199,8 +202,8 @@ func (t tree) missingDirs(name string) (dirs []string) {
 	return dirs
 }
 
-// removeEmpty removes folders, given the innermost first, up to one that holds something.
-func (t tree) removeEmpty(dirs []string) {
+// RemoveEmpty removes folders, given the innermost first, up to one that holds something.
+func (t Root) RemoveEmpty(dirs []string) {
 	_ = t.eachNear(dirs, func(in *os.Root, dir string) error {
 		info, err := in.Lstat(filepath.FromSlash(dir))
 		switch {
@@ -209,7 +212,7 @@ func (t tree) removeEmpty(dirs []string) {
 		case err != nil:
 			return err
 		case !info.IsDir():
-			return errOccupied
+			return ErrOccupied
 		}
 		if err := t.at("rmdir"); err != nil {
 			return err
@@ -220,7 +223,7 @@ func (t tree) removeEmpty(dirs []string) {
 
 // eachNear calls do for folders each of which is in the next one, or in the one before, until it fails. do gets them below a
 // folder that is near: from the root on, all of a deep path would be walked for each.
-func (t tree) eachNear(dirs []string, do func(in *os.Root, dir string) error) error {
+func (t Root) eachNear(dirs []string, do func(in *os.Root, dir string) error) error {
 	for some := range slices.Chunk(dirs, 64) {
 		if err := t.eachBelow(paths.Parent(min(some[0], some[len(some)-1])), some, do); err != nil {
 			return err
@@ -229,7 +232,7 @@ func (t tree) eachNear(dirs []string, do func(in *os.Root, dir string) error) er
 	return nil
 }
 
-func (t tree) eachBelow(base string, dirs []string, do func(in *os.Root, dir string) error) error {
+func (t Root) eachBelow(base string, dirs []string, do func(in *os.Root, dir string) error) error {
 	in := t.root
 	if base != "." {
 		near, err := in.OpenRoot(filepath.FromSlash(base))
@@ -251,7 +254,7 @@ func (t tree) eachBelow(base string, dirs []string, do func(in *os.Root, dir str
 
 // syncDir makes what happened to the names in a folder outlive a failure of the machine. Where that cannot be, it has
 // happened nevertheless.
-func (t tree) syncDir(dir string) {
+func (t Root) syncDir(dir string) {
 	d, err := t.root.Open(filepath.FromSlash(dir))
 	if err != nil {
 		return

@@ -1,6 +1,6 @@
 //go:build unix
 
-package daemon
+package atomicfile
 
 import (
 	"io/fs"
@@ -31,12 +31,12 @@ func replaceable(f *os.File, info fs.FileInfo) bool {
 }
 
 // linksOf returns which file info is of, and how many names it has; zero if the system does not say.
-func linksOf(info fs.FileInfo) links {
+func linksOf(info fs.FileInfo) Links {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return links{}
+		return Links{}
 	}
-	return links{Dev: uint64(st.Dev), Ino: uint64(st.Ino), Names: uint64(st.Nlink)}
+	return Links{Dev: uint64(st.Dev), Ino: uint64(st.Ino), Names: uint64(st.Nlink)}
 }
 
 // keepOwner gives f the owner of like, or returns errOwner.

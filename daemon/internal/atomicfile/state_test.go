@@ -1,4 +1,4 @@
-package daemon
+package atomicfile
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ func TestAReadIsOfOneMoment(t *testing.T) {
 		}
 	}()
 	for range 20_000 {
-		data := readImage(dir, "f").Data
+		data := Read(dir, "f").Data
 		if bytes.Contains(data, []byte("a")) && bytes.Contains(data, []byte("b")) {
 			t.Errorf("%d bytes of two moments", len(data))
 			break

@@ -1,6 +1,6 @@
 //go:build unix
 
-package daemon
+package atomicfile
 
 import (
 	"io/fs"
@@ -27,17 +27,17 @@ func put(t *testing.T, root, name string, c diffs.Content) {
 }
 
 // in opens a folder for writing.
-func in(t *testing.T, dir string) tree {
+func in(t *testing.T, dir string) Root {
 	t.Helper()
-	w, err := openTree(dir, nil)
+	w, err := Open(dir, nil)
 	require.NoError(t, err)
-	t.Cleanup(w.close)
+	t.Cleanup(w.Close)
 	return w
 }
 
 // changing is a change of f that keeps its path.
-func changing(before, after diffs.Content) *change {
-	return &change{from: "f", to: "f", temp: tempName("f"), before: image{Content: before}, after: after, mode: 0o644}
+func changing(before, after diffs.Content) *Change {
+	return &Change{From: "f", To: "f", Temp: TempName("f"), Before: State{Content: before}, After: after, Mode: 0o644}
 }
 
 // TestApply writes everything over everything: what is there as expected is replaced, and anything else stays.
@@ -55,20 +55,20 @@ func TestApply(t *testing.T) {
 				t.Run(disk+" taken for "+expect+" to "+name, func(t *testing.T) {
 					root := t.TempDir()
 					put(t, root, "f", have)
-					require.True(t, readImage(root, "f").same(image{Content: have}))
+					require.True(t, Read(root, "f").Same(State{Content: have}))
 					err := in(t, root).apply(changing(expected, want))
 					switch {
 					case expect == name:
 						require.NoError(t, err, "there is nothing to do")
 						want = have
 					case disk != expect:
-						require.ErrorIs(t, err, errChanged)
+						require.ErrorIs(t, err, ErrChanged)
 						want = have
 					default:
 						require.NoError(t, err)
 					}
-					now := readImage(root, "f")
-					require.True(t, now.same(image{Content: want}), "%v", now)
+					now := Read(root, "f")
+					require.True(t, now.Same(State{Content: want}), "%v", now)
 					left, err := os.ReadDir(root)
 					require.NoError(t, err)
 					if want.Exists {
@@ -101,12 +101,12 @@ func TestMoveOverwritesNothing(t *testing.T) {
 		root := t.TempDir()
 		put(t, root, "f", c)
 		put(t, root, "g", diffs.Content{Exists: true, Data: []byte("mine\n"), Mode: 0o644})
-		require.ErrorIs(t, in(t, root).move("f", "g", image{Content: c}), errOccupied)
-		require.ErrorIs(t, in(t, root).move("f", "d/h", image{}), errChanged)
-		require.NoError(t, in(t, root).move("f", "d/h", image{Content: c}))
-		require.True(t, readImage(root, "d/h").same(image{Content: c}))
-		require.False(t, readImage(root, "f").Exists)
-		require.Equal(t, "mine\n", string(readImage(root, "g").Data))
+		require.ErrorIs(t, in(t, root).move("f", "g", State{Content: c}), ErrOccupied)
+		require.ErrorIs(t, in(t, root).move("f", "d/h", State{}), ErrChanged)
+		require.NoError(t, in(t, root).move("f", "d/h", State{Content: c}))
+		require.True(t, Read(root, "d/h").Same(State{Content: c}))
+		require.False(t, Read(root, "f").Exists)
+		require.Equal(t, "mine\n", string(Read(root, "g").Data))
 	}
 }
 
@@ -116,8 +116,8 @@ func TestCreateOverwritesNothing(t *testing.T) {
 	for _, want := range []diffs.Content{{Exists: true, Data: []byte("a\n"), Mode: 0o644}, {Exists: true, Target: "x"}} {
 		dir := t.TempDir()
 		put(t, dir, "f", mine)
-		require.ErrorIs(t, in(t, dir).make(changing(diffs.Content{}, want)), errChanged)
-		require.True(t, readImage(dir, "f").same(image{Content: mine}))
+		require.ErrorIs(t, in(t, dir).make(changing(diffs.Content{}, want)), ErrChanged)
+		require.True(t, Read(dir, "f").Same(State{Content: mine}))
 	}
 }
 
@@ -128,10 +128,10 @@ func TestReplaceLooksAgain(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "f", mine)
 	want := diffs.Content{Exists: true, Data: []byte("b\n"), Mode: 0o755}
-	require.ErrorIs(t, in(t, dir).replace(changing(expect, want)), errChanged)
-	require.ErrorIs(t, in(t, dir).convert(changing(expect, diffs.Content{Exists: true, Target: "x"})), errChanged)
-	require.ErrorIs(t, in(t, dir).chmod(changing(expect, want)), errChanged)
-	require.True(t, readImage(dir, "f").same(image{Content: mine}))
+	require.ErrorIs(t, in(t, dir).replace(changing(expect, want)), ErrChanged)
+	require.ErrorIs(t, in(t, dir).convert(changing(expect, diffs.Content{Exists: true, Target: "x"})), ErrChanged)
+	require.ErrorIs(t, in(t, dir).chmod(changing(expect, want)), ErrChanged)
+	require.True(t, Read(dir, "f").Same(State{Content: mine}))
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, left, 1)
@@ -141,12 +141,12 @@ func TestReplaceLooksAgain(t *testing.T) {
 func TestASaveBetweenLookAndWriteStays(t *testing.T) {
 	before := diffs.Content{Exists: true, Data: []byte("a\n"), Mode: 0o644}
 	mine := diffs.Content{Exists: true, Data: []byte("mine\n"), Mode: 0o644}
-	for name, do := range map[string]func(tree) error{
-		"replaced": func(w tree) error {
-			return w.carry(changing(before, diffs.Content{Exists: true, Data: []byte("b\n"), Mode: 0o644}))
+	for name, do := range map[string]func(Root) error{
+		"replaced": func(w Root) error {
+			return w.Carry(changing(before, diffs.Content{Exists: true, Data: []byte("b\n"), Mode: 0o644}))
 		},
-		"removed": func(w tree) error { return w.carry(changing(before, diffs.Content{})) },
-		"moved":   func(w tree) error { return w.move("f", "g", image{Content: before}) },
+		"removed": func(w Root) error { return w.Carry(changing(before, diffs.Content{})) },
+		"moved":   func(w Root) error { return w.move("f", "g", State{Content: before}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -159,9 +159,9 @@ func TestASaveBetweenLookAndWriteStays(t *testing.T) {
 				}
 				return nil
 			}
-			require.ErrorIs(t, do(w), errChanged)
+			require.ErrorIs(t, do(w), ErrChanged)
 			require.True(t, saved)
-			require.True(t, readImage(dir, "f").same(image{Content: mine}))
+			require.True(t, Read(dir, "f").Same(State{Content: mine}))
 			left, err := os.ReadDir(dir)
 			require.NoError(t, err)
 			require.Len(t, left, 1)

@@ -1,0 +1,165 @@
+package atomicfile
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+
+	"cursord/diffs"
+)
+
+// A Change is what a decision does to a file of a folder: Before, at From, becomes After, at To. Paths are slash paths below
+// the folder.
+type Change struct {
+	From, To string
+	Temp     string // a path that holds what is written until it is complete; of this change alone (TempName)
+	Before   State
+	After    diffs.Content
+	Mode     fs.FileMode // for a file whose own is not known
+	Dirs     []string    // that To needs and that are not there, the innermost first
+	Links    Links       // through which To may be written in place
+}
+
+// Writes reports whether there is anything to do on the disk.
+func (c *Change) Writes() bool {
+	return c.From != c.To || !c.Before.Same(State{Content: c.After})
+}
+
+// Vacates reports whether nothing is left at From.
+func (c *Change) Vacates() bool { return c.Before.Exists && (c.From != c.To || !c.After.Exists) }
+
+// Carry carries a change out, or leaves the folder as it was and returns why: ErrChanged and ErrOccupied among others.
+func (t Root) Carry(c *Change) error {
+	moves := c.From != c.To && c.Before.Exists
+	var err error
+	if moves {
+		err = t.move(c.From, c.To, c.Before)
+	}
+	if err == nil {
+		if err = t.apply(c); err != nil && moves {
+			err = errors.Join(err, t.move(c.To, c.From, c.Before))
+		}
+	}
+	if errors.Is(err, ErrChanged) && !moves && c.Before.Exists && c.After.Exists && t.Read(c.To).Same(State{Content: c.After}) {
+		err = nil // it was written by another name of the same file
+	}
+	if err != nil {
+		t.RemoveEmpty(c.Dirs)
+	}
+	return err
+}
+
+// move moves a file, or a link itself, to a path at which there is nothing, if it is still as expected; else it returns
+// ErrChanged.
+func (t Root) move(from, to string, expect State) error {
+	if !t.Read(from).Same(expect) {
+		return ErrChanged
+	}
+	if err := t.makeRoom(to); err != nil {
+		return err
+	}
+	if err := t.moveNew(from, to); errors.Is(err, fs.ErrExist) {
+		return ErrOccupied
+	} else if err != nil {
+		return err
+	}
+	if !t.Read(to).Same(expect) { // somebody saved it just before
+		return errors.Join(ErrChanged, t.moveNew(to, from))
+	}
+	t.syncDir(path.Dir(to))
+	t.syncDir(path.Dir(from))
+	return nil
+}
+
+// A Progress is how far a change came before the daemon died.
+type Progress int
+
+const (
+	Untouched Progress = iota // the files hold what was there before
+	Carried                   // they hold what they were to hold
+	Foreign                   // somebody has written there since
+)
+
+// Resume finds out how far a change came. One that was under way is carried out.
+func (t Root) Resume(c *Change) (Progress, error) {
+	if err := t.clear(c); err != nil {
+		return Foreign, err
+	}
+	now, after := t.Read(c.To), State{Content: c.After}
+	moved := false
+	if c.From != c.To && c.Before.Exists {
+		old := t.Read(c.From)
+		switch {
+		case old.Same(c.Before) && !t.sameFile(c.From, c.To):
+			return Untouched, nil
+		case old.Same(c.Before):
+			if err := t.remove(c.From); err != nil {
+				return Foreign, err
+			}
+		}
+		moved = true
+	}
+	switch {
+	case now.Same(after):
+		return Carried, nil
+	case now.Same(c.Before) && !moved:
+		return Untouched, nil
+	case now.Same(c.Before) || now.between(c.Before, after):
+		rest := *c
+		rest.Before = now
+		if err := t.apply(&rest); err != nil {
+			return Foreign, err
+		}
+		return Carried, nil
+	}
+	return Foreign, nil
+}
+
+// between reports whether an image is what a file holds that is written in place: the start of after and the rest of
+// before, or the content of after with the mode of before.
+func (a State) between(before, after State) bool {
+	if a.Unreadable != "" || !a.Exists || !before.Exists || !after.Exists || a.Target != "" || before.Target != "" || after.Target != "" {
+		return false
+	}
+	if a.Mode != before.Mode {
+		return false
+	}
+	common := 0
+	for common < min(len(a.Data), len(after.Data)) && a.Data[common] == after.Data[common] {
+		common++
+	}
+	if len(a.Data) > len(before.Data) || bytes.Equal(a.Data, after.Data) {
+		return common == len(a.Data)
+	}
+	return len(a.Data) == len(before.Data) && bytes.Equal(a.Data[common:], before.Data[common:])
+}
+
+// clear removes what a change left at its temp: what was to be written, or what was there before. Anything else is what
+// somebody saved at that very moment, and goes back.
+func (t Root) clear(c *Change) error {
+	left, now, after := t.Read(c.Temp), t.Read(c.To), State{Content: c.After}
+	switch {
+	case left.Unreadable == "" && !left.Exists:
+		return nil
+	case left.Same(after), left.Same(c.Before):
+		return t.remove(c.Temp)
+	case now.Same(after) && now.Exists:
+		if err := t.exchange(c.Temp, c.To); err != nil {
+			return err
+		}
+		return t.remove(c.Temp)
+	case now.Same(after):
+		return t.moveNew(c.Temp, c.To)
+	case left.Unreadable == "" && left.Target == "" && bytes.HasPrefix(c.After.Data, left.Data):
+		return t.remove(c.Temp)
+	}
+	return &keptError{c.Temp}
+}
+
+func (t Root) sameFile(a, b string) bool {
+	x, err1 := t.lstat(a)
+	y, err2 := t.lstat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
+}
