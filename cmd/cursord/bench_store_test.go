@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon/endpoint"
+	"cursord/rpc/join"
 	"cursord/sessions"
 )
 
@@ -87,7 +88,7 @@ func BenchmarkStore(b *testing.B) {
 			l.calls("session/list", obj{"workspace": w.ws, "limit": 50})
 			list = append(list, time.Since(start))
 			start = time.Now()
-			l.calls(aliveMethod, obj{})
+			l.calls(join.AliveMethod, obj{})
 			nothing = append(nothing, time.Since(start))
 		}
 		for range 20 {

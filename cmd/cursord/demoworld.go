@@ -18,6 +18,7 @@ import (
 
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
+	"cursord/rpc/dial"
 )
 
 //go:embed demo/todo.py
@@ -120,14 +121,14 @@ func (w *demoWorld) serve(ctx context.Context, script []byte) error {
 	life, end := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(life, program, "serve")
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.dir, w.env, &w.log, &w.log
-	cmd.SysProcAttr = detached() // a Ctrl-C is ours
+	cmd.SysProcAttr = dial.Detached() // a Ctrl-C is ours
 	cmd.Cancel = func() error {
 		if cmd.Process.Signal(syscall.SIGTERM) == nil {
 			return nil
 		}
 		return cmd.Process.Kill()
 	}
-	cmd.WaitDelay = startLimit
+	cmd.WaitDelay = dial.StartLimit
 	if err := cmd.Start(); err != nil {
 		end()
 		return err
@@ -157,7 +158,7 @@ func (w *demoWorld) client(ctx context.Context, onNotify func(string, json.RawMe
 			return nil, ctx.Err()
 		case <-w.ended:
 			return nil, fmt.Errorf("the daemon ended: %w", err)
-		case <-time.After(startPoll):
+		case <-time.After(dial.StartPoll):
 		}
 	}
 }

@@ -29,7 +29,10 @@ var internalImports = map[string][]string{
 	"cursord/editors":                     {},
 	"cursord/editors/lsp":                 {"cursord/daemon", "cursord/daemon/paths", "cursord/rpc", "cursord/sessions"},
 	"cursord/rpc":                         {"cursord/daemon", "cursord/daemon/paths", "cursord/sessions"},
-	"cursord/cmd/cursord":                 {"cursord/agent/fake", "cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/diffs", "cursord/editors", "cursord/editors/helix", "cursord/editors/lsp", "cursord/rpc", "cursord/sessions"},
+	"cursord/rpc/dial":                    {"cursord/daemon", "cursord/daemon/endpoint", "cursord/rpc"},
+	"cursord/rpc/join":                    {"cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/rpc", "cursord/rpc/dial", "cursord/sessions"},
+	"cursord/rpc/remote":                  {"cursord/rpc/join"},
+	"cursord/cmd/cursord":                 {"cursord/agent/fake", "cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/diffs", "cursord/editors", "cursord/editors/helix", "cursord/editors/lsp", "cursord/rpc", "cursord/rpc/dial", "cursord/rpc/join", "cursord/rpc/remote", "cursord/sessions"},
 }
 
 // restricted says which packages may import what only they should know.
@@ -43,7 +46,7 @@ var restricted = map[string][]string{
 	"github.com/invopop/jsonschema":         {"cursord/rpc/internal/schema"},
 	"github.com/stretchr/testify":           {},
 	"github.com/santhosh-tekuri/jsonschema": {},
-	"os/exec":                               {"cursord/agent", "cursord/agent/fake", "cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/editors/helix", "cursord/cmd/cursord"}, // daemon: for git; endpoint: to ask a newer build what it is; helix: to ask Helix what it is
+	"os/exec":                               {"cursord/agent", "cursord/agent/fake", "cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/editors/helix", "cursord/rpc/dial", "cursord/rpc/remote", "cursord/cmd/cursord"}, // daemon: for git; endpoint: to ask a newer build what it is; helix: to ask Helix what it is
 	"encoding/gob":                          {},
 	"github.com/rogpeppe/go-internal":       {},
 	"github.com/adrg/xdg":                   {"cursord/daemon/endpoint"},

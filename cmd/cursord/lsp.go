@@ -15,6 +15,7 @@ import (
 	"cursord/daemon/endpoint"
 	"cursord/editors/lsp"
 	"cursord/rpc"
+	"cursord/rpc/join"
 )
 
 func lspCommand() *cobra.Command {
@@ -74,7 +75,7 @@ func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
 	dirs, err := endpoint.FindDirs()
 	if err != nil {
 		log.Error(err.Error())
-		refuseAll(rpc.NewFrameReader(both, rpc.MaxMessage), both, err)
+		join.RefuseAll(rpc.NewFrameReader(both, rpc.MaxMessage), both, err)
 		return exitFailed
 	}
 	ok := lsp.Serve(ctx, both, both, lsp.Options{
@@ -95,7 +96,7 @@ func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
 func inProcess(ctx context.Context) io.ReadWriteCloser {
 	ours, theirs := net.Pipe()
 	go func() {
-		join(ctx, theirs, theirs, localAccess())
+		join.Run(ctx, theirs, theirs, join.Local(dialOptions()))
 		theirs.Close()
 	}()
 	return ours

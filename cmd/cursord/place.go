@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/rpc"
+	"cursord/rpc/dial"
 	"cursord/sessions"
 )
 
@@ -121,4 +124,25 @@ func asClient(do func(c *cobra.Command, client *rpc.Client, args []string) error
 		defer client.Close()
 		return do(c, client, args)
 	}
+}
+
+// dialOptions say which program we are, which starts a daemon where none runs and takes the place of an older one.
+func dialOptions() dial.Options {
+	program, err := os.Executable()
+	if err != nil {
+		return dial.Options{} // then it takes nobody's place
+	}
+	return dial.Options{
+		Program: program, Version: version(), Written: ownWritten(),
+		Waiting: saysWaiting,
+	}
+}
+
+func saysWaiting(advice string) { fmt.Fprintf(os.Stderr, "cursord: waiting: %s\n", advice) }
+
+// newClient returns a client of the user's daemon, which it starts if none runs; see rpc.NewClient for onNotify.
+func newClient(ctx context.Context, onNotify func(method string, params json.RawMessage)) (*rpc.Client, error) {
+	o := dialOptions()
+	o.OnNotify = onNotify
+	return dial.Connect(ctx, o)
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -15,8 +14,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"cursord/rpc"
 )
 
 // TestNothingIsGivenAway has turns with words that are nobody's business, and looks for them in the daemon's log and on
@@ -105,61 +102,4 @@ func TestReadOnlyPlaces(t *testing.T) {
 	require.Contains(t, try("serve"), state+"/cursord.db: permission denied")
 	require.NoError(t, os.Chmod(state, 0o777))
 	require.Contains(t, try("serve"), state+" is open to other users (mode 0777)")
-}
-
-// TestJoinerKnowsOurDaemon has a turn whose messages a joiner must understand without decoding them: that is what makes
-// it fast.
-func TestJoinerKnowsOurDaemon(t *testing.T) {
-	w := newWorld(t)
-	w.start()
-	conn, err := net.Dial("unix", w.socket())
-	require.NoError(t, err)
-	defer conn.Close()
-	w.put("f", "one\n")
-	said := talk()
-	w.plays(append(said[:len(said)-1], lines(edits("c", "f", "one\n", "two\n"))...)...)
-	ask := func(id, method, params string) {
-		_, err := conn.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, rpc.AppendRequest(nil, []byte(id), method, []byte(params))))
-		require.NoError(t, err)
-	}
-	ask(`1`, "workspace/trust", fmt.Sprintf(`{"workspace":%q,"trusted":true}`, w.ws))
-	ask(`"two"`, "workspace/subscribe", fmt.Sprintf(`{"workspace":%q}`, w.ws))
-	ask(`3`, "turn/start", fmt.Sprintf(`{"workspace":%q,"prompt":"p","turnId":"t"}`, w.ws))
-	ask(`4`, "turn/wait", `{"turnId":"t"}`)
-	ask(`5`, "no/such", `{}`)
-	from := rpc.NewFrameReader(conn, rpc.HardCap)
-	kinds, answers := map[string]int{}, map[string]bool{}
-	for seq := uint64(0); len(answers) < 5; {
-		body, err := from.Read()
-		require.NoError(t, err)
-		switch {
-		case bytes.HasPrefix(body, deltaHead):
-			id, ok := textAfter(body, `"itemId":"`)
-			require.True(t, ok, "%s", body)
-			require.True(t, strings.HasPrefix(string(id), "t:"), "%s", id)
-			kinds["delta"]++
-		case bytes.HasPrefix(body, noteHead):
-			kind, workspace, now, rest, ok := changedParts(body)
-			require.True(t, ok, "%s", body)
-			require.Equal(t, w.ws, string(workspace))
-			require.Greater(t, now, seq)
-			seq = now
-			require.True(t, bytes.HasPrefix(rest, []byte(`,"`+string(kind)+`":{`)), "%s", rest)
-			if string(kind) == "item" {
-				require.True(t, bytes.HasPrefix(rest, []byte(`,"item":{"id":"t:`)), "%s", rest)
-			}
-			kinds[string(kind)]++
-		default:
-			rest, ok := bytes.CutPrefix(body, answerHead)
-			require.True(t, ok, "%s", body)
-			id, rest, ok := cutID(rest)
-			require.True(t, ok, "%s", body)
-			if answers[string(id)] = true; string(id) == "5" {
-				require.True(t, bytes.HasPrefix(rest, []byte(`,"error":{"code":-32601,`)), "%s", rest)
-			}
-		}
-	}
-	for _, kind := range []string{"session", "turn", "item", "diff", "delta"} {
-		require.NotZero(t, kinds[kind], kind)
-	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"cursord/daemon"
 	"cursord/rpc"
+	"cursord/rpc/dial"
 	"cursord/sessions"
 )
 
@@ -393,7 +394,7 @@ func TestHungDaemon(t *testing.T) {
 	e.until("a word on it", func(n told) bool {
 		return n.Method == "log/message" && strings.Contains(n.Message, fmt.Sprintf(`the daemon (process %d) does not answer: "cursord stop --force"`, pid))
 	})
-	require.Less(t, time.Since(asked), 2*silentLimit, "who has been served before waits no longer")
+	require.Less(t, time.Since(asked), 2*dial.SilentLimit, "who has been served before waits no longer")
 	require.Contains(t, <-refused, `"cursord stop --force" ends it`)
 	_, told, status := w.cursord("sessions")
 	require.Equal(t, 1, status)

@@ -18,6 +18,7 @@ import (
 	"cursord/daemon"
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
+	"cursord/rpc/dial"
 )
 
 func serveCommand(inject injected) *cobra.Command {
@@ -122,14 +123,14 @@ func serveInBackground(ctx context.Context, inject injected) error {
 // inherit listens at the socket that we were started with, if there is one, once a daemon that is about to end has
 // ended.
 func inherit(ctx context.Context, dirs endpoint.Dirs) (*endpoint.Listener, error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*startLimit)
+	ctx, cancel := context.WithTimeout(ctx, 3*dial.StartLimit)
 	defer cancel()
 	return dirs.Inherit(ctx)
 }
 
 // listenInTurn listens, once a daemon that is about to end has ended. It returns nil if there is one that serves.
 func listenInTurn(ctx context.Context, dirs endpoint.Dirs) (*endpoint.Listener, error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*startLimit)
+	ctx, cancel := context.WithTimeout(ctx, 3*dial.StartLimit)
 	defer cancel()
 	for {
 		listener, err := dirs.Listen()
@@ -142,7 +143,7 @@ func listenInTurn(ctx context.Context, dirs endpoint.Dirs) (*endpoint.Listener, 
 		select {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("%w (process %d), and does not accept connections", err, endpoint.LockHolder(dirs.Socket))
-		case <-time.After(startPoll):
+		case <-time.After(dial.StartPoll):
 		}
 	}
 }

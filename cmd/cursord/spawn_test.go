@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"cursord/rpc/dial"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -60,7 +62,7 @@ func TestADaemonThatGaveWayInVain(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		require.NoFileExists(t, filepath.Join(w.dir, "gives-way"))
-		require.Less(t, time.Since(began), startLimit)
+		require.Less(t, time.Since(began), dial.StartLimit)
 		w.cursordOK("stop")
 	}
 }

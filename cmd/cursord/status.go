@@ -12,6 +12,7 @@ import (
 	"cursord/daemon"
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
+	"cursord/rpc/dial"
 )
 
 func statusCommand() *cobra.Command {
@@ -48,7 +49,7 @@ func askStatus(ctx context.Context, client *rpc.Client) (daemon.Status, error) {
 		return daemon.Status{}, err
 	}
 	var s daemon.Status
-	err = callInTime(ctx, dirs, client, "daemon/status", nil, &s)
+	err = dial.CallInTime(ctx, dirs, client, saysWaiting, "daemon/status", nil, &s)
 	return s, err
 }
 

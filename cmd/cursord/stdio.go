@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -15,6 +15,8 @@ import (
 	"cursord/daemon"
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
+	"cursord/rpc/join"
+	"cursord/rpc/remote"
 )
 
 func stdioCommand() *cobra.Command {
@@ -47,11 +49,11 @@ not. The configuration has the keys ssh, remote_paths and remote_program for tha
 				if host == "" {
 					return statusError(joinStdio(c.Context(), both, both))
 				}
-				r, err := findRemote(host, program, paths)
+				h, err := findRemote(host, program, paths)
 				if err != nil {
 					return err
 				}
-				return statusError(join(c.Context(), both, both, r.access()))
+				return statusError(joined(join.Run(c.Context(), both, both, h.Access(version()))))
 			})
 		},
 	}
@@ -66,49 +68,39 @@ not. The configuration has the keys ssh, remote_paths and remote_program for tha
 
 // joinStdio joins in and out to the daemon and returns the exit status.
 func joinStdio(ctx context.Context, in io.Reader, out io.Writer) int {
-	return join(ctx, in, out, localAccess())
+	return joined(join.Run(ctx, in, out, join.Local(dialOptions())))
 }
 
-// localAccess leads to the user's daemon on this machine, which it starts if none runs.
-func localAccess() access {
-	replaced := false
-	var dirs endpoint.Dirs // where the last daemon was
-	return access{
-		dial: func(ctx context.Context) (_ io.ReadWriteCloser, err error) {
-			if dirs, err = endpoint.FindDaemon(); err != nil {
-				return nil, err
-			}
-			return connect(ctx, dirs)
-		},
-		hello: func() (string, json.RawMessage) {
-			p := ownBuild()
-			if replaced {
-				p.Program = "" // once is enough: what is at that path may be another program by now
-			}
-			replaced = true
-			raw, err := json.Marshal(p)
-			if err != nil {
-				panic(err) // strings and a number
-			}
-			return "daemon/join", raw
-		},
-		environment: ownEnvironment,
-		silent:      func() string { return silentDaemon(dirs) },
-		hint:        doctorHint,
-		stopped: func() bool {
-			if !endpoint.Stopped(dirs.Socket) {
-				return false
-			}
-			now, err := endpoint.FindDaemon()
-			return err == nil && (now.Socket == dirs.Socket || !endpoint.Running(now.Socket))
-		},
-		starting: func() bool { return !endpoint.Serving(dirs.Socket) },
+// joined returns the exit status of a line that has ended.
+func joined(ok bool) int {
+	if !ok {
+		return exitFailed
 	}
+	return exitOK
 }
 
-// silentDaemon says what to do about a daemon that does not answer.
-func silentDaemon(dirs endpoint.Dirs) string {
-	return fmt.Sprintf("the daemon (process %d) does not answer: \"cursord stop --force\" ends it, and the next client starts another", endpoint.LockHolder(dirs.Socket))
+// findRemote reads the configuration for what the command line does not say of another machine.
+func findRemote(host, program string, paths []string) (*remote.Host, error) {
+	dirs, err := endpoint.FindDirs()
+	if err != nil {
+		return nil, err
+	}
+	config, _, err := daemon.LoadConfig(dirs.Config)
+	if err != nil {
+		return nil, err
+	}
+	h := &remote.Host{Name: host, SSH: config.SSH, Program: program, Asks: isTerminal(os.Stderr)}
+	if words := strings.Fields(os.Getenv("CURSORD_SSH")); len(words) > 0 {
+		h.SSH = words
+	}
+	if h.Program == "" {
+		h.Program = config.RemoteProgram
+	}
+	if len(paths) == 0 {
+		paths = config.RemotePaths
+	}
+	h.Paths, err = remote.ParsePathMap(paths)
+	return h, err
 }
 
 // serveStdio serves on both in this process until it ends; the turns end with it.
@@ -119,7 +111,7 @@ func serveStdio(ctx context.Context, both io.ReadWriteCloser, errOut io.Writer) 
 	d, log, err := openStandalone(errOut)
 	if err != nil {
 		fmt.Fprintf(errOut, "cursord: %v\n", err)
-		refuseAll(rpc.NewFrameReader(both, rpc.MaxMessage), both, err)
+		join.RefuseAll(rpc.NewFrameReader(both, rpc.MaxMessage), both, err)
 		return exitFailed
 	}
 	rpc.ServeConn(ctx, both, d, log)

@@ -13,6 +13,7 @@ import (
 
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
+	"cursord/rpc/dial"
 )
 
 // stopLimit is how long a daemon may take to end its turns and itself.
@@ -60,14 +61,14 @@ var errNoDaemon = errors.New("no daemon is running")
 
 // unanswered reports whether err says that a daemon does nothing any more.
 func unanswered(err error) bool {
-	silent := (*silentError)(nil)
+	silent := (*dial.SilentError)(nil)
 	return errors.As(err, &silent) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // askToStop has the daemon end, and waits for that. What the daemon says meanwhile of its troubles, such as what it cannot
-// store, goes to told. Its error is errNoDaemon, a *silentError or the daemon's.
+// store, goes to told. Its error is errNoDaemon, a *dial.SilentError or the daemon's.
 func askToStop(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, told io.Writer) error {
-	silent := &silentError{fmt.Sprintf("the daemon (process %d) does not end: \"cursord stop --force\" ends it; its log is %s", pid, dirs.Log())}
+	silent := &dial.SilentError{Advice: fmt.Sprintf("the daemon (process %d) does not end: \"cursord stop --force\" ends it; its log is %s", pid, dirs.Log())}
 	var conn net.Conn
 	for since := time.Now(); ; {
 		var err error
@@ -82,10 +83,10 @@ func askToStop(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, tol
 		case !endpoint.Backlogged(err):
 			return fmt.Errorf("cannot reach the daemon: %w", err)
 		}
-		if time.Since(since) > silentLimit {
+		if time.Since(since) > dial.SilentLimit {
 			return silent
 		}
-		time.Sleep(startPoll)
+		time.Sleep(dial.StartPoll)
 	}
 	client := rpc.NewClient(conn, func(method string, params json.RawMessage) {
 		var m rpc.LogMessage
@@ -94,7 +95,7 @@ func askToStop(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, tol
 		}
 	})
 	defer client.Close()
-	asking, cancel := context.WithTimeout(ctx, silentLimit)
+	asking, cancel := context.WithTimeout(ctx, dial.SilentLimit)
 	defer cancel()
 	// Who has initialized is told of troubles.
 	err := client.Call(asking, "initialize", struct{}{}, nil)
@@ -103,7 +104,7 @@ func askToStop(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, tol
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && endpoint.Serving(dirs.Socket):
-		return &silentError{silentDaemon(dirs)}
+		return &dial.SilentError{Advice: dial.Silent(dirs)}
 	case err == nil || errors.Is(err, rpc.ErrClosed): // one that stops already may have no time to answer
 		select { // so that all it says is there
 		case <-client.Done():
@@ -119,7 +120,7 @@ func askToStop(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, tol
 
 // killDaemon ends a daemon that does nothing any more, and removes what it leaves.
 func killDaemon(ctx context.Context, dirs endpoint.Dirs, pid int) error {
-	ctx, cancel := context.WithTimeout(ctx, silentLimit)
+	ctx, cancel := context.WithTimeout(ctx, dial.SilentLimit)
 	defer cancel()
 	if err := endpoint.KillDaemon(dirs.Socket, pid); err != nil {
 		return fmt.Errorf("the daemon cannot be killed: %w", err)
@@ -143,7 +144,7 @@ func waitForEnd(ctx context.Context, socket string, pid int) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(startPoll):
+		case <-time.After(dial.StartPoll):
 		}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/rpc"
+	"cursord/rpc/dial"
 	"cursord/sessions"
 )
 
@@ -81,11 +82,11 @@ func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
 		m, bad := rpc.ParseMessage(body)
 		require.Nil(t, bad)
 		require.Equal(t, method, m.Method)
-		_, err = daemon.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, response(m.ID, obj{}, nil)))
+		_, err = daemon.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, rpc.AppendResponse(nil, m.ID, []byte("{}"), nil)))
 		require.NoError(t, err)
 	}
 	freeze(t, line.Process.Pid)
-	<-time.After(silentLimit + silentLimit/2 + silentLimit/4) // what is tested
+	<-time.After(dial.SilentLimit + dial.SilentLimit/2 + dial.SilentLimit/4) // what is tested
 	require.NoError(t, syscall.Kill(line.Process.Pid, syscall.SIGCONT))
 	e.must("initialize", obj{}, nil)
 	answers("daemon/join")

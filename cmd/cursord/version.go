@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"cursord/rpc"
 )
 
 // version returns the version that the build recorded, "dev" where it recorded none.
@@ -19,21 +17,6 @@ func version() string {
 	}
 	return "dev"
 }
-
-// ownBuild says which program we are, for daemon/join.
-func ownBuild() rpc.JoinParams {
-	program, err := os.Executable()
-	if err != nil {
-		program = "" // then it takes nobody's place
-	}
-	return rpc.JoinParams{
-		Version: version(), Written: ownWritten().UnixNano(), Program: program,
-		Environment: &rpc.ClientEnvironment{Path: os.Getenv("PATH"), Agent: os.Getenv("CURSORD_AGENT")},
-	}
-}
-
-// ownEnvironment is what agent/environment tells a daemon whose agents get the environment of their clients.
-func ownEnvironment() rpc.EnvironmentParams { return rpc.EnvironmentParams{Variables: os.Environ()} }
 
 // ownWritten returns when our program's file was last changed.
 func ownWritten() time.Time {

@@ -1,4 +1,4 @@
-package main
+package remote
 
 import (
 	"bytes"
@@ -11,18 +11,18 @@ import (
 	"strings"
 )
 
-// A pathMap says which folders here are which on another machine. It changes the members of messages that are paths,
+// A PathMap, made by ParsePathMap, says which folders here are which on another machine. It changes the members of messages that are paths,
 // and no text: not what an agent says, nor lines of files.
-type pathMap []mappedPath
+type PathMap []mappedPath
 
 type mappedPath struct{ from, to string }
 
 // pathMembers are the members of messages that are paths or file:// URIs, or lists of them.
 var pathMembers = []string{"workspace", "path", "oldPath", "uri", "paths", "rootUri", "rootPath"}
 
-// parsePathMap reads words of the form HERE=THERE.
-func parsePathMap(words []string) (pathMap, error) {
-	var m pathMap
+// ParsePathMap reads words of the form HERE=THERE, both absolute paths.
+func ParsePathMap(words []string) (PathMap, error) {
+	var m PathMap
 	for _, w := range words {
 		from, to, ok := strings.Cut(w, "=")
 		if !ok || !path.IsAbs(from) || !path.IsAbs(to) {
@@ -38,8 +38,8 @@ func parsePathMap(words []string) (pathMap, error) {
 }
 
 // back returns the map the other way.
-func (m pathMap) back() pathMap {
-	var b pathMap
+func (m PathMap) back() PathMap {
+	var b PathMap
 	for _, p := range m {
 		b = append(b, mappedPath{p.to, p.from})
 	}
@@ -47,7 +47,7 @@ func (m pathMap) back() pathMap {
 }
 
 // sorted returns the map with the longest paths first, nil if one is there twice.
-func (m pathMap) sorted() pathMap {
+func (m PathMap) sorted() PathMap {
 	m = slices.Clone(m)
 	slices.SortFunc(m, func(a, b mappedPath) int {
 		if len(a.from) != len(b.from) {
@@ -64,7 +64,7 @@ func (m pathMap) sorted() pathMap {
 }
 
 // message returns a message with its paths changed.
-func (m pathMap) message(body []byte) []byte {
+func (m PathMap) message(body []byte) []byte {
 	type container struct {
 		object bool
 		key    string // of the container itself, and so of a list's elements
@@ -126,7 +126,7 @@ func stringEnd(b []byte, i int) int {
 }
 
 // quoted returns a JSON string with its path changed, nil where there is nothing to change.
-func (m pathMap) quoted(text []byte) []byte {
+func (m PathMap) quoted(text []byte) []byte {
 	var s string
 	if json.Unmarshal(text, &s) != nil {
 		return nil
@@ -145,7 +145,7 @@ func (m pathMap) quoted(text []byte) []byte {
 }
 
 // name changes a path or file:// URI.
-func (m pathMap) name(s string) (string, bool) {
+func (m PathMap) name(s string) (string, bool) {
 	if strings.HasPrefix(s, "file:") {
 		u, err := url.Parse(s)
 		if err != nil {
@@ -157,7 +157,7 @@ func (m pathMap) name(s string) (string, bool) {
 	return m.path(s)
 }
 
-func (m pathMap) path(p string) (string, bool) {
+func (m PathMap) path(p string) (string, bool) {
 	for _, pair := range m {
 		rest, ok := strings.CutPrefix(p, pair.from)
 		if pair.from == "/" && ok {

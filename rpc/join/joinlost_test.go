@@ -1,4 +1,4 @@
-package main
+package join
 
 import (
 	"encoding/json"
@@ -116,6 +116,6 @@ func TestJoinDidNotWatchTheNextDaemon(t *testing.T) {
 	j.hearsAll(connected)
 	require.NoError(t, j.daemon.SetReadDeadline(time.Now().Add(patience)))
 	require.Equal(t, ask, j.asked())
-	require.Contains(t, j.asked(), `"method":"`+aliveMethod+`"`)
+	require.Contains(t, j.asked(), `"method":"`+AliveMethod+`"`)
 	require.Contains(t, j.hears(), "it says nothing")
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package dial
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// detached makes a process the leader of a session without a terminal.
-func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+// Detached makes a process the leader of a session without a terminal.
+func Detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // keepFiles keeps the files that we were started with, such as a lock or the end of a pipe, from what we start: what
 // outlives us would hold them for as long as it runs. Those that we opened ourselves are kept from it already.

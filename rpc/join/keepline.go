@@ -1,4 +1,4 @@
-package main
+package join
 
 import (
 	"context"
@@ -8,21 +8,20 @@ import (
 
 	"cursord/daemon"
 	"cursord/rpc"
+	"cursord/rpc/dial"
 )
 
 const (
-	quickTries  = 3 // for a daemon, before the editor is told that there is none
-	quickPause  = 50 * time.Millisecond
-	firstPause  = time.Second // between further tries, each twice the one before
-	longPause   = time.Minute
-	restPause   = 500 * time.Millisecond // between looks whether somebody has started a daemon
-	lookPause   = time.Second            // after which a daemon that owes an answer is asked whether it lives
-	silentLimit = 3 * time.Second        // after which one that says nothing is told of
-	muteLimit   = 10 * time.Second       // after which nothing waits for it any more
-	batchSize   = 64 << 10
+	quickTries = 3 // for a daemon, before the editor is told that there is none
+	quickPause = 50 * time.Millisecond
+	firstPause = time.Second // between further tries, each twice the one before
+	longPause  = time.Minute
+	restPause  = 500 * time.Millisecond // between looks whether somebody has started a daemon
+	lookPause  = time.Second            // after which a daemon that owes an answer is asked whether it lives
+	batchSize  = 64 << 10
 
-	// aliveMethod is one that no daemon has, and so answers at once.
-	aliveMethod = "$/alive"
+	// AliveMethod is a request that no daemon knows, and so answers at once.
+	AliveMethod = "$/alive"
 )
 
 // keepLine has a line to a daemon, and another when it breaks, until the editor goes.
@@ -48,7 +47,7 @@ func (j *joiner) keepLine(ctx context.Context) {
 			if short++; time.Since(since) > firstPause {
 				short = 0
 			}
-			time.Sleep(min(time.Duration(short*short)*startPoll, longPause))
+			time.Sleep(min(time.Duration(short*short)*dial.StartPoll, longPause))
 			continue
 		}
 		if tries++; tries < quickTries {
@@ -75,7 +74,7 @@ func (j *joiner) keepLine(ctx context.Context) {
 // rest waits, where the daemon was stopped, until another one comes or the editor needs one.
 func (j *joiner) rest(ctx context.Context) {
 	j.order.Lock()
-	rests := j.phase == trying && len(j.waiting) == 0 && !j.asked.any() && j.route.stopped()
+	rests := j.phase == trying && len(j.waiting) == 0 && !j.asked.any() && j.route.Stopped()
 	if rests {
 		j.phase, j.err = resting, errEnded
 		j.forgetRetry()
@@ -86,7 +85,7 @@ func (j *joiner) rest(ctx context.Context) {
 		return
 	}
 	j.say("info", "the cursord daemon was stopped; the next request starts it again")
-	for j.route.stopped() {
+	for j.route.Stopped() {
 		select {
 		case <-j.retry:
 			return
@@ -160,10 +159,10 @@ func (j *joiner) isOver(err error) bool {
 
 // tellEnvironment tells the daemon our environment, if it wants that for the agents of the editor's turns.
 func (l *line) tellEnvironment(wants string) error {
-	if wants != daemon.EnvClient || l.j.route.environment == nil {
+	if wants != daemon.EnvClient || l.j.route.Environment == nil {
 		return nil
 	}
-	params, err := json.Marshal(l.j.route.environment())
+	params, err := json.Marshal(l.j.route.Environment())
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,8 @@
-package main
+// Package join is a client's line to the daemon that outlives daemons: it answers initialize itself, carries messages both
+// ways as they are, and when a daemon ends goes on with the next one where the client is. It owns what that takes: the
+// requests without an answer, what the client has said of itself, and how far it has been told of its workspaces. A client sees every
+// change once and in order, and gets exactly one answer to each request.
+package join
 
 import (
 	"context"
@@ -45,7 +49,7 @@ const (
 type joiner struct {
 	in    *rpc.FrameReader
 	out   *editorEnd
-	route access
+	route Access
 	own   string        // what the ids of the joiner's own requests begin with; no editor has such
 	asked *asked        // what the editor has asked the daemon
 	done  chan struct{} // closed when keepLine has ended
@@ -69,23 +73,27 @@ type joiner struct {
 	waitSize int
 }
 
-// An access says how to reach a daemon.
-type access struct {
-	dial func(context.Context) (io.ReadWriteCloser, error)
-	// hello is the first request on a line; the daemon's answer to it, whatever it says, shows that it lives.
-	hello func() (method string, params json.RawMessage)
-	// environment is what a daemon is told that wants its client's environment; nil: nothing.
-	environment func() rpc.EnvironmentParams
-	// silent says what to do about a daemon that does not answer.
-	silent func() string
-	// stopped reports whether the last daemon has ended because somebody wants none.
-	stopped func() bool
-	// starting reports whether a daemon that has not answered yet may still be starting.
-	starting func() bool
-	// hint says what to do where no daemon can be reached.
-	hint string
-	// outward and inward change the messages to and from a daemon that has other names for things; nil: they stay.
-	outward, inward func(body []byte) []byte
+// An Access says how to reach a daemon; Local is that of the user's own, remote.Host has that of another machine's.
+type Access struct {
+	// Version is what initialize answers as the version of the server.
+	Version string
+	// Dial connects to a daemon. The connection may have CloseWrite, which ends what it is told and not what it says;
+	// SetWriteDeadline; and StartError, which says why a daemon that was started for it has ended before its first answer.
+	Dial func(context.Context) (io.ReadWriteCloser, error)
+	// Hello is the first request on a connection; the daemon's answer to it, whatever it says, shows that it lives.
+	Hello func() (method string, params json.RawMessage)
+	// Environment is what a daemon is told that wants its client's environment; nil: nothing.
+	Environment func() rpc.EnvironmentParams
+	// Silent says what to do about a daemon that does not answer.
+	Silent func() string
+	// Stopped reports whether the last daemon has ended because somebody wants none.
+	Stopped func() bool
+	// Starting reports whether a daemon that has not answered yet may still be starting.
+	Starting func() bool
+	// Hint says what to do where no daemon can be reached.
+	Hint string
+	// Outward and Inward change the messages to and from a daemon that has other names for things; nil: they stay.
+	Outward, Inward func(body []byte) []byte
 }
 
 // An ending says why up has ended.
@@ -97,13 +105,13 @@ const (
 	exitAsked
 )
 
-// join connects in and out with the daemon that r leads to until in ends. It returns the exit status: 0, or 1 where the
-// daemon could not be reached, or where "exit" came without "shutdown".
-func join(ctx context.Context, in io.Reader, out io.Writer, r access) int {
+// Run connects in and out with the daemon that a leads to until in ends. It returns false where the daemon could not be
+// reached, where the client must begin anew, or where "exit" came without "shutdown".
+func Run(ctx context.Context, in io.Reader, out io.Writer, a Access) (ok bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	j := &joiner{
-		in: rpc.NewFrameReader(in, rpc.MaxMessage), out: &editorEnd{w: out}, route: r,
+		in: rpc.NewFrameReader(in, rpc.MaxMessage), out: &editorEnd{w: out}, route: a,
 		own: `"cursord stdio ` + rand.Text() + ` `, asked: newAsked(),
 		done: make(chan struct{}), reset: make(chan struct{}), retry: make(chan struct{}, 1),
 	}
@@ -115,12 +123,12 @@ func join(ctx context.Context, in io.Reader, out io.Writer, r access) int {
 	case why := <-ended:
 		return j.hangUp(why)
 	case <-j.reset:
-		return exitFailed
+		return false
 	}
 }
 
-// hangUp waits until the daemon has been told everything and has given its last answers. It returns the exit status.
-func (j *joiner) hangUp(why ending) int {
+// hangUp waits until the daemon has been told everything and has given its last answers. It reports whether all went well.
+func (j *joiner) hangUp(why ending) (ok bool) {
 	j.ending.Store(true)
 	j.order.Lock()
 	for j.phase == trying {
@@ -140,10 +148,7 @@ func (j *joiner) hangUp(why ending) int {
 	} else {
 		j.order.Unlock()
 	}
-	if unserved || why == inputBroken || why == exitAsked && !j.shutdown {
-		return exitFailed
-	}
-	return exitOK
+	return !unserved && why != inputBroken && (why != exitAsked || j.shutdown)
 }
 
 // up carries the editor's messages to the daemon.
@@ -191,7 +196,7 @@ func isShutdown(m *rpc.Message) bool { return m.Method == "shutdown" && m.ID != 
 
 // greet answers initialize. It returns false where it refuses, since the editor may try another.
 func (j *joiner) greet(m *rpc.Message) bool {
-	result, refused := rpc.Initialize(m.Params, version(), daemon.AgentStatus{State: "unknown"})
+	result, refused := rpc.Initialize(m.Params, j.route.Version, daemon.AgentStatus{State: "unknown"})
 	j.reply(m.ID, result, refused)
 	if refused != nil {
 		return false
@@ -255,13 +260,13 @@ func (j *joiner) refuse(m *rpc.Message) {
 		j.kept.note(m)
 		return
 	}
-	j.out.send(refusal(m, j.err, j.route.hint))
+	j.out.send(refusal(m, j.err, j.route.Hint))
 }
 
 // tell sends a message to the daemon. That it fails shows where the daemon's messages are read. The order must be held.
 func (j *joiner) tell(body []byte) {
-	if j.route.outward != nil {
-		body = j.route.outward(body)
+	if j.route.Outward != nil {
+		body = j.route.Outward(body)
 	}
 	if c, ok := j.conn.(interface{ SetWriteDeadline(time.Time) error }); ok {
 		_ = c.SetWriteDeadline(time.Now().Add(takeLimit)) // it may be none that has deadlines

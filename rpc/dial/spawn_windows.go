@@ -1,4 +1,4 @@
-package main
+package dial
 
 import (
 	"syscall"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// detached gives a process no console, so that closing ours does not end it.
-func detached() *syscall.SysProcAttr {
+// Detached gives a process no console, so that closing ours does not end it.
+func Detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 }
 

@@ -1,4 +1,4 @@
-package main
+package join
 
 import (
 	"bytes"
@@ -24,12 +24,12 @@ func BenchmarkJoiner(b *testing.B) {
 	out, outEnd := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go join(ctx, in, outEnd, access{
-		dial:     func(context.Context) (io.ReadWriteCloser, error) { return benchLine{daemon, hello}, nil },
-		hello:    func() (string, json.RawMessage) { return "hello", nil },
-		silent:   func() string { return "" },
-		stopped:  func() bool { return false },
-		starting: func() bool { return true },
+	go Run(ctx, in, outEnd, Access{
+		Dial:     func(context.Context) (io.ReadWriteCloser, error) { return benchLine{daemon, hello}, nil },
+		Hello:    func() (string, json.RawMessage) { return "hello", nil },
+		Silent:   func() string { return "" },
+		Stopped:  func() bool { return false },
+		Starting: func() bool { return true },
 	})
 	_, err := io.WriteString(joinerEnd, fmt.Sprintf("Content-Length: 2\r\n\r\n{}"+"%s", rpc.AppendFrame(nil, rpc.FramingHeaders, []byte(`{"jsonrpc":"2.0","id":`+<-hello+`,"result":{}}`))))
 	require.NoError(b, err)

@@ -1,13 +1,15 @@
-package main
+package join
 
 import (
 	"bytes"
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 
 	"cursord/daemon"
+	"cursord/daemon/paths"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -223,7 +225,10 @@ func (p *position) unsubscribed(r *question, body []byte) {
 	if json.Unmarshal(body, &answer) != nil || answer.Error != nil {
 		return
 	}
-	dir, err := resolveDir(r.workspace)
+	dir, err := paths.Local(r.workspace)
+	if real, linkErr := filepath.EvalSymlinks(dir); err == nil && linkErr == nil {
+		dir = real
+	}
 	for name, s := range p.workspaces {
 		if name == r.workspace || slices.Contains(s.names, r.workspace) || err == nil && name == dir {
 			delete(p.workspaces, name)

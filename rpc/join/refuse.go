@@ -1,4 +1,4 @@
-package main
+package join
 
 import (
 	"encoding/json"
@@ -25,8 +25,9 @@ func refusal(m *rpc.Message, cause error, hint string) []byte {
 	})
 }
 
-// refuseAll tells cause and answers every message with it, until "exit" or the end.
-func refuseAll(in *rpc.FrameReader, out io.Writer, cause error) {
+// RefuseAll is for what takes the place of a daemon that cannot be had: it tells a client cause and answers every message
+// with it, until "exit" or the end of in.
+func RefuseAll(in *rpc.FrameReader, out io.Writer, cause error) {
 	to := frameWriter{in, out}
 	for told := false; ; told = true {
 		body, err := in.Read()

@@ -1,4 +1,6 @@
-package main
+// Package remote leads to the daemon of another machine: "cursord stdio" runs there by ssh, and paths in messages are changed
+// where folders have other paths there. It owns the ssh process, for as long as a line uses it.
+package remote
 
 import (
 	"bytes"
@@ -13,70 +15,51 @@ import (
 	"sync"
 	"time"
 
-	"cursord/daemon"
-	"cursord/daemon/endpoint"
+	"cursord/rpc/join"
 )
 
-// A remote is another machine whose cursord is to be used.
-type remote struct {
-	host    string
-	ssh     []string // the command, with options of the user's
-	program string   // cursord there, as the shell there takes it
-	paths   pathMap  // from here to there
+// endLimit is how long a program on the other machine may go on after its output has ended.
+const endLimit = 6 * time.Second
+
+// A Host is another machine whose cursord is to be used.
+type Host struct {
+	Name    string   // as ssh knows it: [USER@]HOST
+	SSH     []string // the command, with options of the user's; it has at least one word
+	Program string   // cursord there, as the shell there takes it
+	Paths   PathMap  // from here to there
+	// Asks says that somebody sits at a terminal whom ssh may ask for a password.
+	Asks bool
 }
 
-// findRemote reads the configuration for what the command line does not say.
-func findRemote(host, program string, paths []string) (*remote, error) {
-	dirs, err := endpoint.FindDirs()
-	if err != nil {
-		return nil, err
+// Access leads to the user's daemon on that machine, by "cursord stdio" there. version is what initialize answers.
+func (h *Host) Access(version string) join.Access {
+	a := join.Access{
+		Version:  version,
+		Dial:     func(context.Context) (io.ReadWriteCloser, error) { return h.dial() },
+		Hello:    func() (string, json.RawMessage) { return join.AliveMethod, nil },
+		Silent:   func() string { return h.Name + " does not answer" },
+		Stopped:  func() bool { return false }, // it is for the one there to look
+		Starting: func() bool { return true },
+		Hint:     fmt.Sprintf("%q in a terminal shows what is wrong; it must ask nothing", strings.Join(append(h.SSH[:len(h.SSH):len(h.SSH)], h.Name, h.Program, "version"), " ")),
 	}
-	config, _, err := daemon.LoadConfig(dirs.Config)
-	if err != nil {
-		return nil, err
-	}
-	r := &remote{host: host, ssh: config.SSH, program: program}
-	if words := strings.Fields(os.Getenv("CURSORD_SSH")); len(words) > 0 {
-		r.ssh = words
-	}
-	if r.program == "" {
-		r.program = config.RemoteProgram
-	}
-	if len(paths) == 0 {
-		paths = config.RemotePaths
-	}
-	r.paths, err = parsePathMap(paths)
-	return r, err
-}
-
-// access leads to the user's daemon on the other machine, by "cursord stdio" there.
-func (r *remote) access() access {
-	a := access{
-		dial:     func(context.Context) (io.ReadWriteCloser, error) { return r.dial() },
-		hello:    func() (string, json.RawMessage) { return aliveMethod, nil },
-		silent:   func() string { return r.host + " does not answer" },
-		stopped:  func() bool { return false }, // it is for the one there to look
-		starting: func() bool { return true },
-		hint:     fmt.Sprintf("%q in a terminal shows what is wrong; it must ask nothing", strings.Join(append(r.ssh[:len(r.ssh):len(r.ssh)], r.host, r.program, "version"), " ")),
-	}
-	if len(r.paths) > 0 {
-		a.outward, a.inward = r.paths.message, r.paths.back().sorted().message
+	if len(h.Paths) > 0 {
+		a.Outward, a.Inward = h.Paths.message, h.Paths.back().sorted().message
 	}
 	return a
 }
 
 // command returns the command line. What the user's own options say counts, being first. Who sits at no terminal cannot
 // be asked for a password.
-func (r *remote) command() []string {
-	args := append(append([]string(nil), r.ssh...), "-T", "-o", "ServerAliveInterval=15")
-	if !isTerminal(os.Stderr) {
+func (h *Host) command() []string {
+	args := append(append([]string(nil), h.SSH...), "-T", "-o", "ServerAliveInterval=15")
+	if !h.Asks {
 		args = append(args, "-o", "BatchMode=yes")
 	}
-	return append(args, "--", r.host, r.program+" stdio")
+	return append(args, "--", h.Name, h.Program+" stdio")
 }
 
-func (r *remote) dial() (*sshConn, error) {
-	args := r.command()
+func (h *Host) dial() (*sshConn, error) {
+	args := h.command()
 	cmd := exec.Command(args[0], args[1:]...)
 	stdin, in, err := os.Pipe()
 	if err != nil {
@@ -86,7 +69,7 @@ func (r *remote) dial() (*sshConn, error) {
 	if err != nil {
 		return nil, errors.Join(err, stdin.Close(), in.Close())
 	}
-	c := &sshConn{host: r.host, cmd: cmd, in: in, out: out, ended: make(chan struct{})}
+	c := &sshConn{host: h.Name, cmd: cmd, in: in, out: out, ended: make(chan struct{})}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, &c.said
 	cmd.WaitDelay = time.Second // a connection that ssh shares may keep stderr
 	err = cmd.Start()

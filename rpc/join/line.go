@@ -1,4 +1,4 @@
-package main
+package join
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"cursord/daemon"
 	"cursord/rpc"
+	"cursord/rpc/dial"
 )
 
 // A line is a connection to a daemon.
@@ -32,7 +33,7 @@ type line struct {
 // lay connects to a daemon that lives.
 func (j *joiner) lay(ctx context.Context) (*line, error) {
 	for since := time.Now(); ; {
-		conn, err := j.route.dial(ctx)
+		conn, err := j.route.Dial(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -44,22 +45,22 @@ func (j *joiner) lay(ctx context.Context) (*line, error) {
 		}
 		conn.Close()
 		j.unmute()
-		if own, ok := conn.(*daemonConn); ok {
-			if why := own.failed(err); why != nil {
+		if started, ok := conn.(interface{ StartError() error }); ok && errors.Is(err, errEnded) {
+			if why := started.StartError(); why != nil {
 				return nil, why
 			}
 		}
 		// A daemon that is about to end may take connections that it never reads.
-		if err != nil && (!errors.Is(err, errEnded) || time.Since(since) > startLimit) {
+		if err != nil && (!errors.Is(err, errEnded) || time.Since(since) > dial.StartLimit) {
 			return nil, err
 		}
-		time.Sleep(startPoll)
+		time.Sleep(dial.StartPoll)
 	}
 }
 
 // hello waits for the daemon's first answer, and where that daemon gives way to another, for its end.
 func (l *line) hello() (replaced bool, err error) {
-	method, params := l.j.route.hello()
+	method, params := l.j.route.Hello()
 	id := l.j.ownID("hello")
 	if _, err := l.conn.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, rpc.AppendRequest(nil, id, method, params))); err != nil {
 		return false, lineError(err)
@@ -119,20 +120,20 @@ func (l *line) awaitHello(done <-chan struct{}) {
 		select {
 		case <-done:
 			return
-		case <-time.After(silentLimit):
+		case <-time.After(dial.SilentLimit):
 		}
-		if time.Since(since) > silentLimit+silentLimit/2 {
+		if time.Since(since) > dial.SilentLimit+dial.SilentLimit/2 {
 			continue
 		}
-		if waited += silentLimit; l.j.route.starting() && waited < startLimit {
+		if waited += dial.SilentLimit; l.j.route.Starting() && waited < dial.StartLimit {
 			continue
 		}
-		advice := l.j.route.silent()
+		advice := l.j.route.Silent()
 		if !l.complained {
 			l.complained = true
 			l.j.say("warning", advice)
 		}
-		if waited < muteLimit {
+		if waited < dial.MuteLimit {
 			continue
 		}
 		select {
@@ -236,8 +237,8 @@ func (l *line) down() error {
 		body, err := l.from.Read()
 		if err == nil {
 			l.heard.Add(1)
-			if l.j.route.inward != nil {
-				body = l.j.route.inward(body)
+			if l.j.route.Inward != nil {
+				body = l.j.route.Inward(body)
 			}
 			if before, pass := l.hear(body); pass {
 				batch = append(append(batch, before...), body)
@@ -385,13 +386,13 @@ func (l *line) watch(ended <-chan struct{}) {
 				// Who holds the order may wait for this very daemon.
 				if l.j.order.TryLock() {
 					if l.j.conn != nil {
-						l.j.tell(rpc.AppendRequest(nil, l.j.ownID("alive"), aliveMethod, nil))
+						l.j.tell(rpc.AppendRequest(nil, l.j.ownID("alive"), AliveMethod, nil))
 					}
 					l.j.order.Unlock()
 				}
-			} else if silent >= silentLimit && !told {
+			} else if silent >= dial.SilentLimit && !told {
 				told = true
-				l.j.say("warning", l.j.route.silent())
+				l.j.say("warning", l.j.route.Silent())
 			}
 		}
 	}

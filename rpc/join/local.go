@@ -1,0 +1,53 @@
+package join
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+
+	"cursord/daemon/endpoint"
+	"cursord/rpc/dial"
+)
+
+// Local leads to the user's daemon on this machine, which it starts if none runs. It is for one Run. Of o it needs neither
+// OnNotify nor Waiting.
+func Local(o dial.Options) Access {
+	replaced := false
+	var dirs endpoint.Dirs // where the last daemon was
+	return Access{
+		Version: o.Version,
+		Dial: func(ctx context.Context) (_ io.ReadWriteCloser, err error) {
+			if dirs, err = endpoint.FindDaemon(); err != nil {
+				return nil, err
+			}
+			conn, err := dial.Dial(ctx, dirs, o.Program)
+			if err != nil {
+				return nil, err
+			}
+			return conn, nil
+		},
+		Hello: func() (string, json.RawMessage) {
+			p := o.JoinParams()
+			if replaced {
+				p.Program = "" // once is enough: what is at that path may be another program by now
+			}
+			replaced = true
+			raw, err := json.Marshal(p)
+			if err != nil {
+				panic(err) // strings and a number
+			}
+			return "daemon/join", raw
+		},
+		Environment: dial.Environment,
+		Silent:      func() string { return dial.Silent(dirs) },
+		Hint:        doctorHint,
+		Stopped: func() bool {
+			if !endpoint.Stopped(dirs.Socket) {
+				return false
+			}
+			now, err := endpoint.FindDaemon()
+			return err == nil && (now.Socket == dirs.Socket || !endpoint.Running(now.Socket))
+		},
+		Starting: func() bool { return !endpoint.Serving(dirs.Socket) },
+	}
+}
