@@ -7,9 +7,11 @@ FUZZTIME  ?= 30s
 COUNT     ?= 6
 MINUTES   ?= 10
 KILLS     ?= 1000
+# The tests by processes in which most goes on at a time.
+RACY      := ^Test(Random|Scenarios|SavesAtAnyPoint|Kill|Subscri|Reconnect|ManyEditors)
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
+.PHONY: help build install demo test race check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,9 +25,13 @@ install: ## install cursord where "go install" puts programs
 demo: build ## run the main job with the embedded agent: a turn, a review, a restart
 	@./bin/cursord demo
 
-test: ## run all tests with the race detector, and those that are too large for it without
-	$(GO) test -race -timeout 30m ./...
-	$(GO) test -run '^TestHuge' ./cmd/cursord
+test: ## run all tests: the packages and the random stories with the race detector, what is proved by processes without
+	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /cmd/cursord$$)
+	$(GO) test -race -timeout 20m -parallel 6 -run '$(RACY)' ./cmd/cursord
+	$(GO) test -timeout 20m -parallel 6 ./cmd/cursord
+
+race: ## run all tests with the race detector but those that are too large for it; it takes half an hour
+	$(GO) test -race -timeout 60m -parallel 4 ./...
 
 check: ## check format, vet, staticcheck, the import table, generated files, Lua, Emacs Lisp and all platforms
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }

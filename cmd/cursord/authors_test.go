@@ -26,6 +26,7 @@ func (e *editor) calls(turn string) {
 // TestSavesThatEditorsReport has a person save a file in an editor in the middle of an agent's command. What the editor
 // says is a person's, without a look at any clock.
 func TestSavesThatEditorsReport(t *testing.T) {
+	t.Parallel()
 	const old, mine, both = "old\nline\n", "old\nline\nmine\n", "OLD\nline\nmine\n"
 	types := func(d *doc, text string) {
 		d.set(text)
@@ -112,6 +113,7 @@ func TestSavesThatEditorsReport(t *testing.T) {
 // TestAWrongGuessIsNoLoss has a person save files in the middle of a command, and tell nobody. That is taken for the
 // command's, and comes back when its reject is undone.
 func TestAWrongGuessIsNoLoss(t *testing.T) {
+	t.Parallel()
 	v := numbered(20, nil)
 	mine := "mine\n" + numbered(20, map[int]string{10: "ten of mine\n"})
 	w := newWorld(t)
@@ -152,6 +154,7 @@ func TestAWrongGuessIsNoLoss(t *testing.T) {
 
 // TestChangesNearACommand has changes shortly before a command and shortly after one, which are not its.
 func TestChangesNearACommand(t *testing.T) {
+	t.Parallel()
 	stamped := func(subtype, ms, result string) string {
 		return fmt.Sprintf(`{"type":"tool_call","subtype":%q,"call_id":"s","timestamp_ms":%s,"tool_call":{"shellToolCall":{"args":{"command":"x"}%s}}}`,
 			subtype, ms, result)
@@ -182,6 +185,7 @@ sed "s/START/$(($(ms before)+30))/; s/END/$(($(ms after)-30))/" ../template`)
 
 // TestMovedAndChanged has commands move files and change them as well.
 func TestMovedAndChanged(t *testing.T) {
+	t.Parallel()
 	v := numbered(20, nil)
 	w := newWorld(t)
 	w.putAll(tree{"a": v, "b": "b\n", "c": v + "c\n", "d/e": v + "e\n", "f": "f\n"})
@@ -216,6 +220,7 @@ func TestMovedAndChanged(t *testing.T) {
 // TestALookBeforeTheWordIsNoPersons has two calls write a file under review, and somebody look at it, before the agent
 // has said what the first one did.
 func TestALookBeforeTheWordIsNoPersons(t *testing.T) {
+	t.Parallel()
 	v0 := numbered(20, nil)
 	v1 := numbered(20, map[int]string{3: "three"})
 	v2 := numbered(20, map[int]string{3: "three", 9: "nine"})
@@ -257,6 +262,7 @@ func TestALookBeforeTheWordIsNoPersons(t *testing.T) {
 
 // TestCancelledInACall cancels turns in calls that have written and not said so.
 func TestCancelledInACall(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, path, before, after, kind string }{
 		{"changed", "f", "f\n", "F\n", "modified"},
 		{"made", "new/g", "(absent)", "G\n", "created"},

@@ -88,6 +88,7 @@ func (e *editor) backgrounds(turn string) (all []string) {
 // TestTurnsThatLeaveCommands has agents of all kinds say all and wait for a server in the background: the turn is completed,
 // people know which command ran, and nothing runs any more.
 func TestTurnsThatLeaveCommands(t *testing.T) {
+	t.Parallel()
 	const kept = `The setting background = "wait" has turns wait for such commands.`
 	hang := []string{`{"fake":"hang"}`}
 	fake := []string{`{"fake":"begin"}`, `{"fake":"background","command":"sleep 1000","group":true}`, `{"fake":"say","text":"Up."}`, `{"fake":"finish"}`}
@@ -135,6 +136,7 @@ func TestTurnsThatLeaveCommands(t *testing.T) {
 
 // TestTurnsThatGoOn has an agent go on after silence: nothing that it says is cut, and the turn is no other.
 func TestTurnsThatGoOn(t *testing.T) {
+	t.Parallel()
 	for name, first := range map[string][]string{"partial output": {piece("One."), says("One.", "")}, "no partial output": {says("One.", "")}} {
 		t.Run(name, func(t *testing.T) {
 			w, e := backgroundWorld(t, "background_grace = \"15s\"\n")
@@ -166,6 +168,7 @@ func TestTurnsThatGoOn(t *testing.T) {
 
 // TestTurnsThatWaitForTheBackground has a turn wait for a server without limit: all can see it, and a cancel ends the server.
 func TestTurnsThatWaitForTheBackground(t *testing.T) {
+	t.Parallel()
 	w, e := backgroundWorld(t, "background = \"wait\"\nbackground_grace = \"1ms\"\nagent_idle_timeout = \"1s\"\n")
 	w.plays(playing(server(), []string{piece("Up."), says("Up.", ""), `{"fake":"hang"}`})...)
 	turn := e.asks(nil)
@@ -197,6 +200,7 @@ func TestTurnsThatWaitForTheBackground(t *testing.T) {
 
 // TestCrashInTheWait kills the daemon while a turn waits: afterwards it waits for nothing, and nothing runs.
 func TestCrashInTheWait(t *testing.T) {
+	t.Parallel()
 	w, e := backgroundWorld(t, "background = \"wait\"\n")
 	w.plays(playing(server(), []string{says("Up.", ""), `{"fake":"hang"}`})...)
 	turn := e.asks(nil)

@@ -19,6 +19,7 @@ func callLines(start, end string, does ...string) []string {
 
 // TestBaselineWithoutReport has agents that do not say what a file held before they wrote it.
 func TestBaselineWithoutReport(t *testing.T) {
+	t.Parallel()
 	writes := func(path, text string) string { return fmt.Sprintf(`{"fake":"write","path":%q,"text":%q}`, path, text) }
 	for _, c := range []struct {
 		name          string
@@ -95,6 +96,7 @@ func TestBaselineWithoutReport(t *testing.T) {
 
 // TestTurnsOnOneFile keeps the ids of hunks over turns, user edits and restarts.
 func TestTurnsOnOneFile(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	v0 := numbered(40, nil)
 	v1 := numbered(40, map[int]string{5: "five\n", 30: "thirty\n"})
@@ -135,6 +137,7 @@ func TestTurnsOnOneFile(t *testing.T) {
 
 // TestUserSaveBeforeTheAgentWrites is a save that neither the disk nor the agent's report has any more.
 func TestUserSaveBeforeTheAgentWrites(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "a\nb\n")
 	script := edits("c", "f", "a\nb\n", "A\nb\n")
@@ -165,6 +168,7 @@ func TestUserSaveBeforeTheAgentWrites(t *testing.T) {
 
 // TestTurnIsFoundWithoutAnAgent asks for a turn again when the agent has been removed.
 func TestTurnIsFoundWithoutAnAgent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -177,6 +181,7 @@ func TestTurnIsFoundWithoutAnAgent(t *testing.T) {
 // TestRemovedAndMadeAgain is a file that the agent made and a person accepted and removed: when the agent makes it
 // again, it is to review again.
 func TestRemovedAndMadeAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.plays(lines(edits("1", "f", "(absent)", "new\n"))...)
 	w.start()
@@ -192,6 +197,7 @@ func TestRemovedAndMadeAgain(t *testing.T) {
 
 // TestAFileThatTheAgentMadeAndRemovedAtOnce is seen by nobody but in what the agent says.
 func TestAFileThatTheAgentMadeAndRemovedAtOnce(t *testing.T) {
+	t.Parallel()
 	made, removed := edits("1", "f", "(absent)", "x\n"), deletes("2", "f", "x\n")
 	w := newWorld(t)
 	w.plays(made[1], removed[1], made[0], made[2], removed[0], removed[2], done)
@@ -211,6 +217,7 @@ func TestAFileThatTheAgentMadeAndRemovedAtOnce(t *testing.T) {
 // TestACommandMakesAgainWhatAPersonTookBack accepts what a command did, takes it back by hand, and has a command do the same
 // once more: that is to review again.
 func TestACommandMakesAgainWhatAPersonTookBack(t *testing.T) {
+	t.Parallel()
 	before := tree{"changed": "a\n", "gone": "g\n", "new": "(absent)", "d/moved": "m\n", "d/to": "(absent)"}
 	after := tree{"changed": "b\n", "gone": "(absent)", "new": "n\n", "d/moved": "(absent)", "d/to": "m\n"}
 	for _, repository := range []bool{false, true} {
@@ -243,6 +250,7 @@ func TestACommandMakesAgainWhatAPersonTookBack(t *testing.T) {
 
 // TestACommandRemovesWhatAnotherMade leaves nothing to review, and nothing for a reject to bring back.
 func TestACommandRemovesWhatAnotherMade(t *testing.T) {
+	t.Parallel()
 	for _, repository := range []bool{false, true} {
 		t.Run(fmt.Sprintf("repository=%v", repository), func(t *testing.T) {
 			w := newWorld(t)
@@ -263,6 +271,7 @@ func TestACommandRemovesWhatAnotherMade(t *testing.T) {
 
 // TestALinkThatAnEditReplaces by a file comes back, whatever the agent says was there before: it has read what the link leads to.
 func TestALinkThatAnEditReplaces(t *testing.T) {
+	t.Parallel()
 	for name, says := range map[string]string{
 		"what it led to": `,"beforeFullFileContent":"B\n","afterFullFileContent":"x\n"`, "only what came": `,"afterFullFileContent":"x\n"`, "nothing": "",
 	} {
@@ -289,6 +298,7 @@ func TestALinkThatAnEditReplaces(t *testing.T) {
 // TestAMoveOfWhatAPersonMadeAnew has an agent remove a file, which is decided or comes to nothing, a person make one in its
 // place, and the agent move that: a reject moves the person's back, and nothing that was there long ago.
 func TestAMoveOfWhatAPersonMadeAnew(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		before string
 		does   []string
@@ -317,6 +327,7 @@ func TestAMoveOfWhatAPersonMadeAnew(t *testing.T) {
 
 // TestAnEditThatIsSeenWhileItReplacesAFile which is not there at that moment; the agent says nothing of what was.
 func TestAnEditThatIsSeenWhileItReplacesAFile(t *testing.T) {
+	t.Parallel()
 	for _, pending := range []bool{false, true} {
 		t.Run(fmt.Sprintf("pending=%v", pending), func(t *testing.T) {
 			before := numbered(10, nil)

@@ -11,6 +11,7 @@ import (
 // TestCommandsThatTheDaemonHearsLate has commands come while the daemon is still busy with what the call before them
 // changed: what they change is under review, with the time that the agent says or without.
 func TestCommandsThatTheDaemonHearsLate(t *testing.T) {
+	t.Parallel()
 	for name, busy := range map[string]func(w *world) []string{
 		"many files": func(*world) []string {
 			return shells("many", "for i in $(seq 300); do echo $i >f$i; done")

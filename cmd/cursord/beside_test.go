@@ -26,6 +26,7 @@ var (
 // it decided. Each line that a person typed is in a file, or in a hunk that removes it, until the person removes it or accepts
 // that; in the end, with all rejected, it is in a file.
 func TestPersonsBesideCommands(t *testing.T) {
+	t.Parallel()
 	randomly(t, *besideRuns, *besideSeed, func(t *testing.T, seed uint64) { newBeside(t, seed).play() })
 }
 
@@ -321,6 +322,7 @@ func kindOf(path string) fs.FileMode {
 // TestATurnRightAfterASave has a person save a file under review just before an agent's command adds to it. The save was
 // taken for the command's.
 func TestATurnRightAfterASave(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "1\n2\n3\n")
 	w.start()

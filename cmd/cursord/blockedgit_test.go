@@ -12,6 +12,7 @@ import (
 // TestGitIsKeptFromItsWork has commands put in git's way what it would wait for, or take years for. What they change all the
 // same is listed and comes back, in this turn and the next ones, and people are told what to remove.
 func TestGitIsKeptFromItsWork(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, does, told string }{
 		{"a FIFO for the ignore rules", "mkfifo .gitignore", ".gitignore is in the way"},
 		{"a FIFO for the ignore rules of a new folder", "mkdir n; mkfifo n/.gitignore", "n/.gitignore is in the way"},
@@ -68,6 +69,7 @@ func TestGitIsKeptFromItsWork(t *testing.T) {
 // TestCopyWithGitKeptFromItsWork has an agent put a FIFO in git's way in its copy, and a person one in the work tree. The turns
 // after that work in spite of the first, and end with what to do about the second.
 func TestCopyWithGitKeptFromItsWork(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("a.txt", "a\n")
 	w.commits()

@@ -15,6 +15,7 @@ import (
 
 // TestChat follows a workspace on a terminal, types prompts there, and cancels.
 func TestChat(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put(".git/HEAD", "")
 	w.plays(
@@ -92,6 +93,7 @@ func TestChat(t *testing.T) {
 	tm.types("C-u")
 	tm.poll("an empty line", empty)
 	tm.types("-l", "back")
+	tm.until("\n> back") // a terminal drops what was typed and not yet read before Ctrl-Z
 	tm.types("C-z")
 	tm.until("\n$")
 	tm.types("stty -a | grep -c -e -icanon", "Enter")
@@ -140,6 +142,7 @@ func elapsed(screen string) string {
 
 // TestChatSplit opens a chat beside the present pane, in a real tmux.
 func TestChatSplit(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put(".git/HEAD", "")
 	w.plays(streams("Beside you."), done)
@@ -168,6 +171,7 @@ func TestChatSplit(t *testing.T) {
 
 // TestChatSplitElsewhere has stand-ins for the other multiplexers, which say how they were called.
 func TestChatSplitElsewhere(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put(".git/HEAD", "")
 	w.start()

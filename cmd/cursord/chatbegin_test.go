@@ -33,6 +33,7 @@ func (c *hookedConn) Write(b []byte) (int, error) {
 // TestChatBeginsWithoutAGap: a turn that begins and ends while a chat begins is shown, once, whatever the chat is just
 // asking for.
 func TestChatBeginsWithoutAGap(t *testing.T) {
+	t.Parallel()
 	for _, method := range []string{"session/list", "session/read", "workspace/subscribe"} {
 		for _, same := range []bool{false, true} {
 			t.Run(method, func(t *testing.T) {

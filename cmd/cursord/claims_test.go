@@ -64,6 +64,7 @@ func (e *editor) changes(path string) (*sessions.Diff, string) {
 // TestFiltersAreTrusted has filters of a repository that stood there before the first turn count, those that have come
 // since not, and those again that a person trusts; also after a restart.
 func TestFiltersAreTrusted(t *testing.T) {
+	t.Parallel()
 	for _, where := range []string{"root", "within"} {
 		t.Run(where, func(t *testing.T) {
 			w, top := filterWorld(t, where)
@@ -111,6 +112,7 @@ func TestFiltersAreTrusted(t *testing.T) {
 
 // TestRunTrustsOnce has "run --trust" not trust again what an agent has put into the configuration since.
 func TestRunTrustsOnce(t *testing.T) {
+	t.Parallel()
 	w, _ := filterWorld(t, "root")
 	w.start()
 	run := func(path string) {
@@ -130,6 +132,7 @@ func TestRunTrustsOnce(t *testing.T) {
 
 // TestFiltersInTheWorkspace has a filter whose program an agent can write never run, although it was there before.
 func TestFiltersInTheWorkspace(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, command string }{
 		{"relative", "./tools/evil"}, {"absolute", "%s/tools/evil"}, {"by the shell", "cd %s; tools/evil"}, {"by PATH", "evil"},
 	} {
@@ -156,6 +159,7 @@ func TestFiltersInTheWorkspace(t *testing.T) {
 
 // TestOldGit has a git that reads configurations whatever is done, and one that converts nothing.
 func TestOldGit(t *testing.T) {
+	t.Parallel()
 	for version, says := range map[string]string{"2.4.12": "2.5", "2.10.5": "2.11", "2.11.0": ""} {
 		t.Run(version, func(t *testing.T) {
 			w := newWorld(t)
@@ -184,6 +188,7 @@ func TestOldGit(t *testing.T) {
 
 // TestPlantsBetweenTurns has a claim that comes between turns told by log/message.
 func TestPlantsBetweenTurns(t *testing.T) {
+	t.Parallel()
 	w, _ := filterWorld(t, "root")
 	w.start()
 	e := w.opens()

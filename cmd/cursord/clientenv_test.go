@@ -37,6 +37,7 @@ func (w *world) keepsNoSecret() {
 
 // TestEnvironmentOfTheClient gives agents the environment of who starts the turn, and nobody else gets to see it.
 func TestEnvironmentOfTheClient(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("../config.toml", "agent_env = \"client\"\nlog_level = \"debug\"\n")
 	trace := filepath.Join(w.dir, "trace")
@@ -96,6 +97,7 @@ func TestEnvironmentOfTheClient(t *testing.T) {
 
 // TestEnvironmentOfTheDaemon is the other way round, which holds unless the configuration says otherwise.
 func TestEnvironmentOfTheDaemon(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start("CURSORD_AGENT="+w.printsEnv(), "WHO=daemon")
 	other := w.joins()
@@ -115,6 +117,7 @@ func TestEnvironmentOfTheDaemon(t *testing.T) {
 
 // TestDoctorComparesEnvironments names what differs and tells no values.
 func TestDoctorComparesEnvironments(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start("CURSOR_API_ENDPOINT=https://daemon", "CURSOR_BOTH=same", "CURSOR_ONE="+envSecret)
 	doctor := func(env ...string) string {

@@ -54,6 +54,7 @@ func everything(t *testing.T, root string) map[string]string {
 
 // TestCommands has commands rearrange small workspaces.
 func TestCommands(t *testing.T) {
+	t.Parallel()
 	before := tree{
 		"last": "last\n", "a": "a\n", "b": "b\n", "x.sh": "#!/bin/sh\n", "d/a": "in d\n", "d/in/b": "in d/in\n", "d/in/c": "c\n", "e/in/z": "z\n",
 		"bin": "\x00\x01", "many": numbered(40, nil),
@@ -89,6 +90,7 @@ var (
 
 // TestRandomCommands has commands rearrange small workspaces at random.
 func TestRandomCommands(t *testing.T) {
+	t.Parallel()
 	randomly(t, *commandRuns, *commandSeed, func(t *testing.T, seed uint64) {
 		s := newShuffler(seed)
 		playCommand(t, s.tree(), s.commands(1+s.n(6)), s.n(2) == 0, s.n(2) == 0)

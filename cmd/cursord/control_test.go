@@ -14,6 +14,7 @@ import (
 // TestControlFiles has an agent change, by a command, what in git's folders can name programs, lead elsewhere or hide files.
 // Each such file is listed with what it held, and a reject brings that back; what git itself writes is not listed.
 func TestControlFiles(t *testing.T) {
+	t.Parallel()
 	files := tree{"a": "a\n", "d/b": "b\n"}
 	plain := func(w *world) {
 		w.putAll(files)
@@ -92,6 +93,7 @@ func TestControlFiles(t *testing.T) {
 
 // TestControlFilesOutside has a command change them where they are outside of the workspace: they are listed, and can only be looked at.
 func TestControlFilesOutside(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		prepare func(*world)

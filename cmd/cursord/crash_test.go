@@ -96,6 +96,7 @@ func TestHugeCrashes(t *testing.T) {
 
 // TestCrashes is a share of TestHugeCrashes.
 func TestCrashes(t *testing.T) {
+	t.Parallel()
 	for _, s := range scenarios() {
 		switch s.name {
 		case "modified by both", "undo of two files":
@@ -134,6 +135,7 @@ func TestHugeFaults(t *testing.T) {
 
 // TestFaults is a share of TestHugeFaults.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	for _, s := range scenarios() {
 		switch s.name {
 		case "modified", "created in a folder", "undo of two files":

@@ -24,6 +24,7 @@ import (
 // TestDamagedByte damages a byte of one object in the database's file: a session, a turn, an item or a diff. Everything
 // else is served, the object is set aside, and people are told.
 func TestDamagedByte(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ kind, text string }{
 		{"session", `"title":"damage me"`},
 		{"turn", `"prompt":"damage me"`},
@@ -116,6 +117,7 @@ func TestDamagedByte(t *testing.T) {
 
 // TestWireIsValidUTF8 has an agent, and files, with bytes that are no UTF-8: what goes to clients is JSON in UTF-8.
 func TestWireIsValidUTF8(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "one \xff\n")
 	w.start()

@@ -16,6 +16,7 @@ import (
 
 // TestAStaleRevisionChangesNothing decides with revisions that are not the present one, whatever happened before.
 func TestAStaleRevisionChangesNothing(t *testing.T) {
+	t.Parallel()
 	before := numbered(60, nil)
 	after := numbered(60, map[int]string{5: "agent 5\n", 15: "", 25: "agent 25\nagent 25b\n", 35: "agent 35\n", 45: "", 55: "agent 55\n"})
 	w, e := reviewing(t, "f", before, after)
@@ -60,6 +61,7 @@ func TestAStaleRevisionChangesNothing(t *testing.T) {
 // TestWholeFileDecisionsKeepTheUsersLines has a person write into files that the agent created, deleted, moved or gave
 // another mode, and decides in every way: what the person wrote is there.
 func TestWholeFileDecisionsKeepTheUsersLines(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, before, does, path string }{
 		{"created", `true`, `seq 9 >f`, "f"},
 		{"created with a mode in a folder", `true`, `mkdir d; seq 9 >d/f; chmod 755 d/f`, "d/f"},
@@ -112,6 +114,7 @@ func TestWholeFileDecisionsKeepTheUsersLines(t *testing.T) {
 // TestUndoBehindALostFile has a person remove a file in which something was decided and something was not: the decision was in
 // the way of all that were made before it.
 func TestUndoBehindALostFile(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("a", numbered(20, nil))
 	w.put("b", numbered(20, nil))
@@ -140,6 +143,7 @@ func TestUndoBehindALostFile(t *testing.T) {
 
 // TestAFileByItsURI names it as diffs do.
 func TestAFileByItsURI(t *testing.T) {
+	t.Parallel()
 	w, e := reviewing(t, "a ü.txt", "a\n", "b\n")
 	uri := e.diffs()["a ü.txt"].URI
 	var list rpc.DiffList

@@ -15,6 +15,7 @@ import (
 
 // TestDemo plays the demo and looks at what it leaves behind: nothing, to its end or not.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		until string // the demo is ended by sig when it has said this
@@ -86,6 +87,7 @@ $`, d.said.String())
 
 // A demo whose reader goes away cleans up, too.
 func TestDemoIntoClosedPipe(t *testing.T) {
+	t.Parallel()
 	d := startDemo(t)
 	require.True(t, d.lines.Scan())
 	require.NoError(t, d.out.Close())
@@ -95,6 +97,7 @@ func TestDemoIntoClosedPipe(t *testing.T) {
 
 // Where the agent cannot play, the demo says so and cleans up.
 func TestDemoFails(t *testing.T) {
+	t.Parallel()
 	d := startDemo(t, "TMPDIR=/nowhere")
 	for d.lines.Scan() {
 	}

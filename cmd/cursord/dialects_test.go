@@ -203,6 +203,7 @@ func dialects() []dialect {
 // TestDialects plays each run at three speeds: all lines at once, as fast as they are printed, and slowly enough that
 // each is told on its own.
 func TestDialects(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()

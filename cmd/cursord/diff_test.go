@@ -9,6 +9,7 @@ import (
 
 // TestDiffNamesWhatThePatchLeavesOut has a file whose former content is not known, alone and beside one in the patch.
 func TestDiffNamesWhatThePatchLeavesOut(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(tree{".gitignore": "*.o\n", "it's.o": "x\n", "a": "a\n"})
 	w.commits()

@@ -98,6 +98,7 @@ func newDesk(t *testing.T) desk {
 }
 
 func TestACleanDocumentChangesNothing(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	doc := d.e.openDoc("f")
 	out := d.e.decides("diff/reject", obj{"hunks": hunkIDs(d.e.diffs()["f"])[:1]})
@@ -116,6 +117,7 @@ func TestACleanDocumentChangesNothing(t *testing.T) {
 }
 
 func TestDiffsFollowTheBuffer(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	other := d.w.opens()
 	other.until("the diff in the snapshot", func(n told) bool { return n.Method == "diff/changed" })
@@ -152,6 +154,7 @@ func TestDiffsFollowTheBuffer(t *testing.T) {
 }
 
 func TestRejectsInABufferAreEdits(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	doc := d.e.openDoc("f")
 	doc.types("line 1\n", "𝄞 mine\nline 1\n")
@@ -199,6 +202,7 @@ func TestRejectsInABufferAreEdits(t *testing.T) {
 }
 
 func TestAcceptsInABuffer(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	doc := d.e.openDoc("f")
 	doc.types("agent 15a\n", "agent 15a\ninside\n")
@@ -222,6 +226,7 @@ func TestAcceptsInABuffer(t *testing.T) {
 }
 
 func TestNobodyWritesBeneathAnUnsavedBuffer(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	other := d.w.opens()
 	doc := d.e.openDoc("f")
@@ -259,6 +264,7 @@ func TestNobodyWritesBeneathAnUnsavedBuffer(t *testing.T) {
 }
 
 func TestABufferThatIsClosedUnsaved(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	doc := d.e.openDoc("f")
 	doc.types("line 1\n", "mine\nline 1\n")
@@ -275,6 +281,7 @@ func TestABufferThatIsClosedUnsaved(t *testing.T) {
 }
 
 func TestTheAgentWritesBeneathAnUnsavedBuffer(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	doc := d.e.openDoc("f")
 	doc.types("line 1\n", "mine\nline 1\n")
@@ -300,6 +307,7 @@ func TestTheAgentWritesBeneathAnUnsavedBuffer(t *testing.T) {
 // TestAnUnsavedBufferIsToldOfTheDisk has the agent write a file that a client has unsaved: the client's diff says so, until the
 // text has what is on disk, and nobody else's does.
 func TestAnUnsavedBufferIsToldOfTheDisk(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	before := numbered(9, nil)
 	after := numbered(9, map[int]string{5: "agent 5\n"})
@@ -323,6 +331,7 @@ func TestAnUnsavedBufferIsToldOfTheDisk(t *testing.T) {
 }
 
 func TestAnEditorThatKeepsLineEndsToItself(t *testing.T) {
+	t.Parallel()
 	before, after := "\ufeffa\r\nb\r\nc\r\n", "\ufeffa\r\nB\r\nc\r\n"
 	w, e := reviewing(t, "f", before, after)
 	d := &doc{e: e, path: "f", uri: w.path("f"), version: 1, text: "a\nB\nc\n"}
@@ -341,6 +350,7 @@ func TestAnEditorThatKeepsLineEndsToItself(t *testing.T) {
 // TestADecisionCountsWhatWasJustTyped: a hunk that was typed away and has come back is decided, although nobody has looked
 // at the text since.
 func TestADecisionCountsWhatWasJustTyped(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	doc := d.e.openDoc("f")
 	ids := hunkIDs(d.e.diffs()["f"])
@@ -356,6 +366,7 @@ func TestADecisionCountsWhatWasJustTyped(t *testing.T) {
 // TestTypingWhereAnUnsavedRejectWas has a person type over lines that a reject has brought back in the buffer: those are the
 // person's then. The editor's own undo brings back what was to be reviewed.
 func TestTypingWhereAnUnsavedRejectWas(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	doc := d.e.openDoc("f")
 	doc.types("line 30\n", "mine 30\n")

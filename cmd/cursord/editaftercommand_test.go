@@ -9,6 +9,7 @@ import (
 
 // TestAnEditRightAfterACommand has an agent edit a file under review the moment its command has ended.
 func TestAnEditRightAfterACommand(t *testing.T) {
+	t.Parallel()
 	v0 := numbered(30, nil)
 	v1 := numbered(30, map[int]string{5: "five\n"})
 	v2 := numbered(30, map[int]string{5: "five\n", 20: "twenty\n"})

@@ -22,6 +22,7 @@ const emacsAnswers = `(progn
 
 // TestEmacsChat asks from a buffer: trust is asked for, the draft survives, text streams, and what folds folds.
 func TestEmacsChat(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.put("src/a.go", "package a\n\nfunc a() {}\n")
@@ -98,6 +99,7 @@ Last words
 
 // TestEmacsScrolledWindowStays reads the beginning of an answer while its end comes; a window at the end follows.
 func TestEmacsScrolledWindowStays(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.plays(streams(strings.Repeat("a line\n", 60)), `{"fake":"wait","path":"{{cwd}}/../go"}`, streams(strings.Repeat("more\n", 60)+"the end"), done)
@@ -119,6 +121,7 @@ func TestEmacsScrolledWindowStays(t *testing.T) {
 
 // TestEmacsCrashesAndRestarts kills Emacs and then the daemon in the middle of turns; two of them stay in step.
 func TestEmacsCrashesAndRestarts(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.plays(streams("I begin. "), streams("I wait. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, streams("I end."), done)
@@ -168,6 +171,7 @@ func TestEmacsCrashesAndRestarts(t *testing.T) {
 
 // TestEmacsSessions ends turns, begins sessions and goes back to earlier ones, and reads the pages of a long one.
 func TestEmacsSessions(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.start()
@@ -220,6 +224,7 @@ func TestEmacsSessions(t *testing.T) {
 
 // TestEmacsTokens asks with a region, diagnostics and text that is not saved.
 func TestEmacsTokens(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.put("a.txt", "ä one\ntwo\nthree\n")
@@ -258,6 +263,7 @@ why @diagnostics and @a.txt:2-3, mail@example.com @region`, strings.TrimSpace(w.
 
 // TestEmacsPlaces asks where agents cannot be reached, and by ssh.
 func TestEmacsPlaces(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.put("sub/x", "")
@@ -287,6 +293,7 @@ func TestEmacsPlaces(t *testing.T) {
 
 // TestEmacsAttention goes from project to project where something waits, and nowhere else.
 func TestEmacsAttention(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.start()
@@ -327,6 +334,7 @@ func TestEmacsAttention(t *testing.T) {
 
 // TestEmacsGivesUp has the program end again and again: it is not started for ever, but by the next command.
 func TestEmacsGivesUp(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.start()
@@ -345,6 +353,7 @@ func TestEmacsGivesUp(t *testing.T) {
 
 // TestEmacsOvertakenAnswer reads a page that is older than what was told since it was asked for.
 func TestEmacsOvertakenAnswer(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.plays(streams("I begin. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, streams("I end."), done)

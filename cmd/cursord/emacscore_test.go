@@ -22,6 +22,7 @@ const emacsKeeps = `(progn
 
 // TestEmacsFollows has an Emacs told of a turn, of decisions elsewhere, and of all of it once when daemon and program are killed.
 func TestEmacsFollows(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent\n", 15: "agent too\n"})
@@ -59,6 +60,7 @@ func TestEmacsFollows(t *testing.T) {
 
 // TestEmacsErrorsStayWhereTheyAre has receivers fail: the connection and the other receivers go on.
 func TestEmacsErrorsStayWhereTheyAre(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.plays(streams("text"), done)
@@ -79,6 +81,7 @@ func TestEmacsErrorsStayWhereTheyAre(t *testing.T) {
 
 // TestEmacsDoctor looks for a program that is not there, and then for what is there.
 func TestEmacsDoctor(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.start()

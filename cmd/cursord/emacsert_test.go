@@ -12,6 +12,7 @@ import (
 
 // TestEmacsERT runs the tests that are written in Emacs Lisp; each of them has a daemon of its own.
 func TestEmacsERT(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		lisp, err := filepath.Abs("../../editors/emacs")
 		require.NoError(t, err)

@@ -70,6 +70,7 @@ func compiledEmacs(t *testing.T, w *world, bin string) string {
 // TestEmacsFigures measures what people would notice, and prints it. It asserts nothing about time; its sizes are small
 // unless CURSORD_EMACS_FIGURES is set.
 func TestEmacsFigures(t *testing.T) {
+	t.Parallel()
 	deltas, history, seconds := 1000, 500, 0.2
 	if os.Getenv("CURSORD_EMACS_FIGURES") != "" {
 		deltas, history, seconds = 100_000, 50_000, 3

@@ -10,6 +10,7 @@ import (
 
 // TestEmacsSeveralChangesAreOneStep takes several changes of one decision back by one "undo".
 func TestEmacsSeveralChangesAreOneStep(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := numbered(30, nil)
@@ -40,6 +41,7 @@ func TestEmacsSeveralChangesAreOneStep(t *testing.T) {
 
 // TestEmacsLargeFileFollows has a file followed that is compared in slices: markers stay at their text, and undo leads back.
 func TestEmacsLargeFileFollows(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		long := strings.Repeat("wörds ", 10)
@@ -95,6 +97,7 @@ func TestEmacsLargeFileFollows(t *testing.T) {
 
 // TestEmacsRejectedFile rejects that a file was created: its buffer stays as it is, for undo or to be saved, and is no change.
 func TestEmacsRejectedFile(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.putAll(tree{"gone": "was\nhere\n", "new": "(absent)"})
@@ -138,6 +141,7 @@ func TestEmacsRejectedFile(t *testing.T) {
 
 // TestEmacsStaleDiff has an answer overtaken by what is told.
 func TestEmacsStaleDiff(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(30, nil), numbered(30, map[int]string{5: "five\n", 15: "fifteen\n"})
@@ -169,6 +173,7 @@ func TestEmacsStaleDiff(t *testing.T) {
 
 // TestEmacsMarksStay has the marks of other hunks be the same ones after a decision and after typing.
 func TestEmacsMarksStay(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(30, nil), numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n", 25: ""})

@@ -12,6 +12,7 @@ import (
 
 // TestEmacsInstalled installs the package as a person would; Emacs has its commands, menu and manual when it starts.
 func TestEmacsInstalled(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.start()
@@ -52,6 +53,7 @@ func TestEmacsInstalled(t *testing.T) {
 // TestEmacsFromRepository has use-package take the package from a repository, as README and manual say: it compiles without
 // a word, and its manual is found.
 func TestEmacsFromRepository(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		from := filepath.Join(w.dir, "repo")

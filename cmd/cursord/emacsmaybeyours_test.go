@@ -10,6 +10,7 @@ import (
 // TestEmacsMaybeYours shows apart what no call of the agent explains, leaves it when several hunks are rejected, and rejects
 // it by itself.
 func TestEmacsMaybeYours(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		c, _ := w.unexplained()
@@ -64,6 +65,7 @@ func TestEmacsMaybeYours(t *testing.T) {
 
 // TestEmacsRegionLeavesWhatMayBeYours rejects a region with several such hunks, and one with a single one.
 func TestEmacsRegionLeavesWhatMayBeYours(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.playsUnexplained()

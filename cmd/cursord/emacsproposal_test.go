@@ -10,6 +10,7 @@ import (
 // TestEmacsEditsProposal edits what an isolated session proposes, and accepts that: in a buffer as its file, and in one with
 // changes.
 func TestEmacsEditsProposal(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(30, nil), numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n"})

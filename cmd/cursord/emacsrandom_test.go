@@ -245,6 +245,7 @@ func (r *randomReview) acts(step int, within bool) {
 // also while the agent works, and some of that in a copy: whatever is done, buffers, disk, marks, reviews and what is listed
 // agree when it is done.
 func TestEmacsRandomReview(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		r := &randomReview{t: t, w: w, rnd: rand.New(rand.NewPCG(*emacsSeed, 0)), paths: []string{"f", "g", "h", "i"}}

@@ -116,6 +116,7 @@ func (e *emacs) command(name string) {
 
 // TestEmacsMainJob reviews what an agent wrote, in the buffers of files, with windows, disk and daemon compared at each step.
 func TestEmacsMainJob(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := numbered(30, nil)
@@ -176,6 +177,7 @@ func TestEmacsMainJob(t *testing.T) {
 
 // TestEmacsUndoBringsTheHunkBack rejects in a buffer that is as its file, and takes that back with "undo".
 func TestEmacsUndoBringsTheHunkBack(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 15: ""})
@@ -210,6 +212,7 @@ func TestEmacsUndoBringsTheHunkBack(t *testing.T) {
 // TestEmacsUnsavedText decides in a buffer with changes above, below and inside of hunks: rejects are edits of the
 // buffer, each one step for undo, and the disk stays until it is saved.
 func TestEmacsUnsavedText(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := numbered(30, nil)
@@ -273,6 +276,7 @@ func TestEmacsUnsavedText(t *testing.T) {
 // TestEmacsAgentWritesWhatIsUnsaved has the agent write a file whose buffer has changes: neither is lost, and the person
 // decides which stays.
 func TestEmacsAgentWritesWhatIsUnsaved(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(10, nil), numbered(10, map[int]string{5: "agent 5\n"})

@@ -34,6 +34,7 @@ func (e *emacs) untilHere(want string) {
 
 // TestEmacsReviewBuffer decides by the keys of the review buffer, which is a unified diff that git takes.
 func TestEmacsReviewBuffer(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := tree{"a.txt": numbered(30, nil), "b c": "one\ntwo\n", "gone": "was\nhere\n", "new": "(absent)", "noeol": "x\ny"}
@@ -188,6 +189,7 @@ diff --git a/noeol b/noeol
 
 // TestEmacsReviewKeysDestroyNothing has no key of diff-mode left in the review that would change files or the patch.
 func TestEmacsReviewKeysDestroyNothing(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(30, nil), numbered(30, map[int]string{5: "five\n"})

@@ -10,6 +10,7 @@ import (
 // TestEmacsOddFiles has files without a line end, with CR LF, with a byte order mark, created and deleted, and ends in them
 // that an agent changes.
 func TestEmacsOddFiles(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := tree{"crlf": "a\r\nb\r\nc\r\n", "bom": "\ufeffone\ntwo\n", "noeol": "x\ny", "new": "(absent)", "gone": "was\nhere\n", "top": "1\n2\n3\n", "ü ö": "ä\n"}
@@ -77,6 +78,7 @@ func TestEmacsOddFiles(t *testing.T) {
 
 // TestEmacsPlacesStay has lines come and go around what a person looks at, in narrowed and read-only buffers too.
 func TestEmacsPlacesStay(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := numbered(200, nil)
@@ -112,6 +114,7 @@ func TestEmacsPlacesStay(t *testing.T) {
 // TestEmacsIsolated reviews what an isolated session wrote: the file has it once it is accepted, as an edit where the buffer
 // has changes.
 func TestEmacsIsolated(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(30, nil), numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n", 25: ""})

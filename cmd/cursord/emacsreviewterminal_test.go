@@ -12,6 +12,7 @@ import (
 // TestEmacsHunksOnScreen has hunks drawn in a real terminal: deleted lines above those that stand in their place, of very many
 // only a few, and of a very long one its beginning, so that one can scroll over them.
 func TestEmacsHunksOnScreen(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		many := map[int]string{}

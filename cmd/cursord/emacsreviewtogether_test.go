@@ -9,6 +9,7 @@ import (
 
 // TestEmacsSeveralReview has two Emacsen on one workspace, one with unsaved text, over a death of the daemon.
 func TestEmacsSeveralReview(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(30, nil), numbered(30, map[int]string{5: "five\n", 15: "fifteen\n", 25: "twenty-five\n"})
@@ -61,6 +62,7 @@ func TestEmacsSeveralReview(t *testing.T) {
 
 // TestEmacsEdiffAndSmerge compares a file with what it was, and takes conflict markers instead.
 func TestEmacsEdiffAndSmerge(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(30, nil), numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n", 25: ""})

@@ -35,6 +35,7 @@ func (tm *tmux) untilScreen(e *emacs, pattern string) {
 
 // TestEmacsTerminal asks by keys in a terminal, and goes on typing while the agent answers.
 func TestEmacsTerminal(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.put("f", "one\ntwo\n")

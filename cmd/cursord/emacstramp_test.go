@@ -103,6 +103,7 @@ func (w *world) sshd(t *testing.T) string {
 // TestEmacsTramp works in a directory that TRAMP reaches by ssh, with a real server for it: the daemon is that of the other
 // machine, and buffers, disk and daemon agree as anywhere.
 func TestEmacsTramp(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		path := w.sshd(t)

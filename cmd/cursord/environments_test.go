@@ -18,6 +18,7 @@ import (
 // TestTwoEnvironmentsFoughtForTheDatabase has one user's clients in two environments that name different places for the
 // socket, as a desktop's and cron's do: they share a daemon, whichever starts it and however it ends.
 func TestTwoEnvironmentsFoughtForTheDatabase(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	in := func(runtime string, cmd *exec.Cmd) *exec.Cmd {
 		dir := filepath.Join(w.dir, runtime)

@@ -12,6 +12,7 @@ import (
 
 // TestNewFilesAreListedWithoutTheRepository has a command make files, and take the repository away or lead it elsewhere.
 func TestNewFilesAreListedWithoutTheRepository(t *testing.T) {
+	t.Parallel()
 	for name, does := range map[string]string{
 		"removed":             "rm -rf .git",
 		"moved behind a link": "mv .git ../real; ln -s ../real .git",
@@ -63,6 +64,7 @@ func TestNewFilesAreListedWithoutTheRepository(t *testing.T) {
 
 // TestFilesWhosePathsAreTooLong has commands make files that cannot be looked at by their paths.
 func TestFilesWhosePathsAreTooLong(t *testing.T) {
+	t.Parallel()
 	for _, repo := range []bool{true, false} {
 		for name, folders := range map[string]int{"a bit": 16, "much": 40} {
 			t.Run(fmt.Sprint(name, " ", repo), func(t *testing.T) {

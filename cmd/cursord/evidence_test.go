@@ -16,6 +16,7 @@ const formatterHook = `{"version": 1, "hooks": {"afterFileEdit": [{"command": "f
 // TestFormattersOfHooks has a formatter write over the lines of an edit, before the call's end and some time after it. Where
 // the agent's hooks run programs after edits, that is part of the turn's change; elsewhere it is a person's.
 func TestFormattersOfHooks(t *testing.T) {
+	t.Parallel()
 	const before, after = "a\nb\nc\n", "a\nx=1\ny=2\nc\n"
 	pause := `{"fake":"sleep","ms":250}`
 	format := execs(`sed -i 's/\([xy]\)=/\1 = /' f`)
@@ -67,6 +68,7 @@ func TestFormattersOfHooks(t *testing.T) {
 // TestSavesInOtherWindows has a person save other files while a turn runs that has no command. They are listed only while the
 // agent's hooks run programs, which may have written them; then as what may be the person's.
 func TestSavesInOtherWindows(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, hooks, via string
 	}{
@@ -104,6 +106,7 @@ func TestSavesInOtherWindows(t *testing.T) {
 
 // TestLockFilesOfEditors has a command change files beside which swap or lock files of editors lie.
 func TestLockFilesOfEditors(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	names := []string{"vim", "emacs", "plain", "sub/nvim"}
 	for _, name := range names {
@@ -133,6 +136,7 @@ func TestLockFilesOfEditors(t *testing.T) {
 // TestEditsBesideAnEditor has edits of a file that an editor has open which reports nothing. An edit that reports its texts is
 // certain all the same; of one that does not, the lines may be the person's.
 func TestEditsBesideAnEditor(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ report, via string }{
 		"texts reported":   {`"beforeFullFileContent":"a\n","afterFullFileContent":"a\nx\n",`, "edit"},
 		"nothing reported": {"", "unknown"},
@@ -156,11 +160,12 @@ func TestEditsBesideAnEditor(t *testing.T) {
 // TestProcessesThatOutliveTheirTurn has a command leave a process behind. People are told, and what it writes in a later turn
 // is listed as what may be a person's, as long as it lives.
 func TestProcessesThatOutliveTheirTurn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(tree{"f": "a\n", "other": "o\n"})
 	w.start()
 	e := w.opens()
-	w.plays(lines(shells("s", "setsid sh -c 'touch ../runs; while [ ! -e ../write ]; do sleep 0.02; done; echo x >> f; touch ../written; while [ ! -e ../stop ]; do sleep 0.02; done; touch ../gone' </dev/null >/dev/null 2>&1 & while [ ! -e ../runs ]; do sleep 0.02; done"))...)
+	w.plays(lines(shells("s", "setsid sh -c 'touch ../begun; while [ ! -e ../write ]; do sleep 0.02; done; echo x >> f; touch ../written; while [ ! -e ../stop ]; do sleep 0.02; done; touch ../gone' </dev/null >/dev/null 2>&1 & while [ ! -e ../begun ]; do sleep 0.02; done"))...)
 	t.Cleanup(func() { w.put("../write", ""); w.put("../stop", "") })
 	turn := e.turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
@@ -187,6 +192,7 @@ func TestProcessesThatOutliveTheirTurn(t *testing.T) {
 
 // TestBackgroundCommands has a command go on in the background and write after its call has ended.
 func TestBackgroundCommands(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(tree{"in": "a\n", "later": "a\n"})
 	w.start()
@@ -203,6 +209,7 @@ func TestBackgroundCommands(t *testing.T) {
 // TestWhatACommandLeavesRunning has a command put something in the background and not say so: what that writes later in the turn is
 // listed as what may be a person's. Where nothing is left running, the same change is not.
 func TestWhatACommandLeavesRunning(t *testing.T) {
+	t.Parallel()
 	const wait, stay = "while [ ! -e ../now ]; do sleep 0.01; done", "; while [ ! -e ../stop ]; do sleep 0.05; done"
 	for name, c := range map[string]struct {
 		command string
@@ -243,6 +250,7 @@ func TestWhatACommandLeavesRunning(t *testing.T) {
 
 // TestToolsOfOtherKinds has MCP servers, sub-agents and unknown tools write files.
 func TestToolsOfOtherKinds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(tree{"mcp": "a\n", "task": "a\n", "other": "a\n"})
 	w.start()
@@ -272,6 +280,7 @@ func TestToolsOfOtherKinds(t *testing.T) {
 // TestRewrittenBetweenCalls has somebody rewrite a file between two edits of it, at any pace: no line is there twice, whatever is
 // decided, and a reject takes back the agent's lines alone.
 func TestRewrittenBetweenCalls(t *testing.T) {
+	t.Parallel()
 	v0 := numbered(20, nil)
 	v1 := numbered(20, map[int]string{3: "three\n"})
 	indented := func(text string) string {
@@ -328,6 +337,7 @@ func TestRewrittenBetweenCalls(t *testing.T) {
 // TestASaveThatStalls has a program cut a file under review off, write the beginning, and the rest only much later. What was
 // missing meanwhile was not removed by anybody.
 func TestASaveThatStalls(t *testing.T) {
+	t.Parallel()
 	v0 := numbered(12, nil)
 	v1 := numbered(12, map[int]string{6: "six\n"})
 	mine := strings.Replace(v1, "line 2\n", "line 2\nmine\n", 1)
@@ -354,6 +364,7 @@ func TestASaveThatStalls(t *testing.T) {
 
 // TestSwapFilesAreNoChanges has an editor open a file while a command runs: its swap file is nobody's change.
 func TestSwapFilesAreNoChanges(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "a\n")
 	w.start()

@@ -20,6 +20,7 @@ func dies(text string, code string) []string {
 // TestFailures plays one way to fail a row. Each must end in bounded time with an error that helps, and leave no
 // process behind.
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	const shellLine = `{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"shellToolCall":{"args":{"command":"x"}}}}`
 	tests := []struct {
 		name   string
@@ -111,6 +112,7 @@ echo "Error: the last words" >&2; exit 1`, kind: "agentFailed", says: "the last 
 
 // TestHungAgents is about agents that say nothing, and about those that do not go.
 func TestHungAgents(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("../config.toml", "agent_idle_timeout = \"1s\"\nagent_tool_timeout = \"3s\"\n")
 	w.start()
@@ -156,6 +158,7 @@ func TestHungAgents(t *testing.T) {
 // TestEscapedGrandchild has a process that leaves the agent's group and holds its pipes: it may live, but the turn
 // must not wait for it.
 func TestEscapedGrandchild(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("no setsid")
 	}
@@ -176,6 +179,7 @@ func TestEscapedGrandchild(t *testing.T) {
 
 // TestAgentThatIsNotThere asks for turns where there is no agent to run.
 func TestAgentThatIsNotThere(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -206,6 +210,7 @@ func TestAgentThatIsNotThere(t *testing.T) {
 
 // TestLoggedOut is an agent without an account.
 func TestLoggedOut(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start("CURSORD_FAKE_STATUS=logged-out")
 	e := w.opens()

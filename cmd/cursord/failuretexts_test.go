@@ -11,6 +11,7 @@ import (
 // TestFailuresOfBuilds has builds of the agent fail where the exit status, or the stream that they say it on, would lead
 // astray. No turn leaves a process behind.
 func TestFailuresOfBuilds(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		build string
@@ -71,6 +72,7 @@ func TestFailuresOfBuilds(t *testing.T) {
 
 // TestModelsThatCannotBeListed is an agent that lists no models and calls that a success, and one whose login has run out.
 func TestModelsThatCannotBeListed(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		env, kind, says, hint string
 		state                 string

@@ -17,6 +17,7 @@ import (
 
 // TestFakeAgentEnds has a build's run ended from outside while a command of it is in the background.
 func TestFakeAgentEnds(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		signal syscall.Signal
 		code   int

@@ -50,6 +50,7 @@ var fakeFixtures = []struct {
 // TestFakeAgentIsLikeItsFixtures has the fake agent play scenes as a build does. What its lines mean, what it says on stderr and
 // how it ends is what the fixtures of the build say, which were written without it.
 func TestFakeAgentIsLikeItsFixtures(t *testing.T) {
+	t.Parallel()
 	data, err := filepath.Abs(filepath.Join("..", "..", "agent", "testdata"))
 	require.NoError(t, err)
 	for _, tt := range fakeFixtures {

@@ -12,6 +12,7 @@ import (
 // A person's save truncates the file and writes it in two parts. What is looked at between them takes no hunk of the agent out
 // of the copy.
 func TestIsolatedHunksAndASaveInTwoWrites(t *testing.T) {
+	t.Parallel()
 	a := newApart(t)
 	mine := strings.Replace(a.before, "line 28\n", "mine 28\n", 1)
 	for _, cut := range []int{0, len("line 1\n") + 3, strings.Index(mine, "line 6\n"), len(mine) / 2} {
@@ -33,6 +34,7 @@ func TestIsolatedHunksAndASaveInTwoWrites(t *testing.T) {
 
 // A person who does cut a file off is followed once it has been quiet, and what the agent has added is still offered.
 func TestIsolatedHunksOfAFileThatIsCutOff(t *testing.T) {
+	t.Parallel()
 	a := newApart(t)
 	end := strings.Index(a.before, "line 20\n")
 	a.w.put("f", a.before[:end])
@@ -45,6 +47,7 @@ func TestIsolatedHunksOfAFileThatIsCutOff(t *testing.T) {
 
 // A remark names the line that is changed, not the context above it, and a range beyond the hunk's lines says so.
 func TestRemarkNamesTheChangedLine(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	before := numbered(20, nil)
 	w.put("f", before)

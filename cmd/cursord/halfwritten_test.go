@@ -31,6 +31,7 @@ func halfWrites(t *testing.T) *crashes {
 
 // TestHalfWrittenFileIsFinishedAtStart starts a daemon, of which nobody asks anything.
 func TestHalfWrittenFileIsFinishedAtStart(t *testing.T) {
+	t.Parallel()
 	c := halfWrites(t)
 	c.start()
 	require.Eventually(t, func() bool { return c.get("f") == "1\n2\n3\n4\n5\n" }, patience, patience/1000)
@@ -40,6 +41,7 @@ func TestHalfWrittenFileIsFinishedAtStart(t *testing.T) {
 // TestHalfWrittenFileThatIsChangedBeforeTheStart has a person write into a file that is half written. It is said, and the former
 // content comes back by undo, with what the person wrote.
 func TestHalfWrittenFileThatIsChangedBeforeTheStart(t *testing.T) {
+	t.Parallel()
 	c := halfWrites(t)
 	c.makes("echo mine >>f")
 	left := c.get("f")

@@ -12,6 +12,7 @@ import (
 // TestRejectWritesThroughNoPlantedLink has the agent give files of the workspace other names, and names of the workspace to
 // other files. What a reject and its undo write stays in the workspace, unless a person had made the link.
 func TestRejectWritesThroughNoPlantedLink(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, before, does string
 		same               bool // "../outside/x" is one file with a.txt in the end
@@ -82,6 +83,7 @@ func permOf(t *testing.T, path string) os.FileMode {
 // TestCopyWritesThroughNoLink has an agent link a file of its copy to another place. What a person types, which the daemon
 // brings into the copy, does not get there; and what is accepted keeps a person's links, and no others.
 func TestCopyWritesThroughNoLink(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("a.txt", numbered(20, nil))
 	w.put("b.txt", numbered(20, nil))

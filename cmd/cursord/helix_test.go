@@ -183,6 +183,7 @@ func (h *hx) textShown() string {
 
 // TestHelixReview walks through a turn and its review in each Helix, in Go, Markdown and plain text at once, beside gopls.
 func TestHelixReview(t *testing.T) {
+	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.put(".git/HEAD", "")

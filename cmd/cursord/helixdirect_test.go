@@ -11,6 +11,7 @@ import (
 
 // TestHelixWithoutACopy has the agent write what Helix shows: Helix is told to read it again, and a reject is written.
 func TestHelixWithoutACopy(t *testing.T) {
+	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.put(".git/HEAD", "")

@@ -15,6 +15,7 @@ import (
 
 // TestHelixTurns cancels a turn, ends Helix in the middle of another, and finds everything in the next Helix.
 func TestHelixTurns(t *testing.T) {
+	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.put(".git/HEAD", "")
@@ -73,6 +74,7 @@ func TestHelixTurns(t *testing.T) {
 
 // TestHelixPrompt completes the name of a file in a prompt, and follows what was said in the file that shows it.
 func TestHelixPrompt(t *testing.T) {
+	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.put(".git/HEAD", "")
@@ -136,6 +138,7 @@ func (h *hx) asks(prompt string) {
 
 // TestHelixConfigured installs into a user's own configuration, starts Helix with it, and takes it out again.
 func TestHelixConfigured(t *testing.T) {
+	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.put("a.md", "# A\n")

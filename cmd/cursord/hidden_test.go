@@ -11,6 +11,7 @@ import (
 // TestRulesOfTheTurnHideNothing has commands write rules that hide from git what the commands make: that is listed all the
 // same, and what was ignored before is not.
 func TestRulesOfTheTurnHideNothing(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, command string
 		listed        []string

@@ -28,7 +28,7 @@ func (w *world) memory() int {
 	return kib >> 10
 }
 
-// huge marks a test that takes minutes with the race detector; "make test" runs those without it as well.
+// huge marks a test that takes minutes with the race detector; "make test" runs it without.
 func huge(t *testing.T) {
 	if raceDetector {
 		t.Skip("too large for the race detector")
@@ -47,6 +47,7 @@ func (w *world) requireLittleMemory() {
 const mostMemory = 200
 
 func TestPrompts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -95,6 +96,7 @@ func TestPrompts(t *testing.T) {
 
 // TestCommandLine compares what the agent is started with.
 func TestCommandLine(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	fake := w.get("../agent")
 	w.put("../agent", strings.Replace(fake, "exec ", "env >"+w.path("../env")+"; pwd >>"+w.path("../env")+"; exec ", 1))
@@ -184,6 +186,7 @@ func TestHugeLines(t *testing.T) {
 
 // TestCuts is about what tool calls show of long texts.
 func TestCuts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -225,6 +228,7 @@ func TestCuts(t *testing.T) {
 
 // TestManyCalls and TestHugeFlood are turns that are long in number.
 func TestManyCalls(t *testing.T) {
+	t.Parallel()
 	const calls = 10_000
 	w := newWorld(t)
 	w.plays(initLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":2}`, calls),
@@ -330,6 +334,7 @@ func TestHugeTextWithoutEnd(t *testing.T) {
 
 // TestManyOpenCalls has an agent end with more open calls than are closed in one commit.
 func TestManyOpenCalls(t *testing.T) {
+	t.Parallel()
 	const calls = 1000
 	w := newWorld(t)
 	long := strings.Repeat("x", 5<<10)

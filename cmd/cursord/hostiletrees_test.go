@@ -43,6 +43,7 @@ func (w *world) everything() []string {
 // TestHostileTrees has commands make what is no plain file in a plain folder. Nothing hangs, what can be reviewed is
 // listed and comes back, what cannot is told, and nothing outside is touched.
 func TestHostileTrees(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("n", 251)
 	for _, c := range []struct {
 		name, before, does string
@@ -162,6 +163,7 @@ func TestHostileTrees(t *testing.T) {
 
 // TestPathsThatAreTooLong moves a file to where the system takes no path.
 func TestPathsThatAreTooLong(t *testing.T) {
+	t.Parallel()
 	for _, repo := range []bool{true, false} {
 		w := newWorld(t)
 		long := strings.Repeat(strings.Repeat("n", 251)+"/", 12)
@@ -184,6 +186,7 @@ func TestPathsThatAreTooLong(t *testing.T) {
 
 // TestWorkspaceGoes has the workspace moved away, deleted, and replaced while a turn runs in it.
 func TestWorkspaceGoes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, does string
 		left       tree // beside the workspace

@@ -51,6 +51,7 @@ func (e *editor) sessionIDs() (ids []string) {
 
 // TestRetention has the configuration keep less and less.
 func TestRetention(t *testing.T) {
+	t.Parallel()
 	day := 24 * time.Hour
 	for name, c := range map[string]struct {
 		config string
@@ -104,6 +105,7 @@ func TestRetention(t *testing.T) {
 
 // TestRetentionSparesWhatIsAlive has it keep nothing but what runs, waits or is under review.
 func TestRetentionSparesWhatIsAlive(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("../config.toml", "keep_age = \"1h\"\nparallel_turns = 2")
 	w.start()

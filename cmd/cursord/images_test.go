@@ -36,6 +36,7 @@ func (w *world) kept() []string {
 // TestImages sends images along, as paths and as bytes: the agent gets paths that it can read, and what is no image is
 // refused before there is a turn.
 func TestImages(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("shot one.png", pngBytes)
 	w.put("../far.gif", gifBytes)
@@ -113,6 +114,7 @@ func TestImages(t *testing.T) {
 // TestImagesOfIsolatedSessions has the agent in a copy see images of the workspace: those of the copy, or, where git ignores
 // them, copies of their own.
 func TestImagesOfIsolatedSessions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.git("init", "-q")
 	w.put(".gitignore", "ignored.png\n")

@@ -59,6 +59,7 @@ var restricted = map[string][]string{
 
 // TestImportTable holds the packages to the order in ARCHITECTURE.md.
 func TestImportTable(t *testing.T) {
+	t.Parallel()
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}: {{join .Imports " "}}`, "cursord/...").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for line := range strings.Lines(string(out)) {

@@ -79,6 +79,7 @@ func (w *world) whole(dir string) map[string]string {
 
 // TestIsolatedTurnLeavesTheWorkTree has an agent do all that one may do, in a repository and in a plain folder.
 func TestIsolatedTurnLeavesTheWorkTree(t *testing.T) {
+	t.Parallel()
 	before := numbered(30, nil)
 	after := numbered(30, map[int]string{3: "agent 3\n", 15: "agent 15\n", 28: ""})
 	for _, repo := range []bool{true, false} {

@@ -18,6 +18,7 @@ import (
 )
 
 func TestIsolatedPathsReadAsThoseOfTheWorkspace(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(tree{"f": "a\n", "long": strings.Repeat("see {{cwd}}/f\n", 10)})
 	alias := filepath.Join(w.dir, "alias")
@@ -80,6 +81,7 @@ func TestIsolatedPathsReadAsThoseOfTheWorkspace(t *testing.T) {
 }
 
 func TestIsolatedLinksAndIgnoredFiles(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(tree{".gitignore": "secret\n.env\ncache/\n", "f": "f\n", "secret": "mine\n", ".env": "A=1\n", "cache/x": "x\n"})
 	require.NoError(t, os.Symlink(w.path("f"), w.path("link")))
@@ -116,6 +118,7 @@ func TestIsolatedLinksAndIgnoredFiles(t *testing.T) {
 
 // TestAnIsolatedAgentThatWritesTheWorkTree has the agent leave its copy by the full path.
 func TestAnIsolatedAgentThatWritesTheWorkTree(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(tree{"f": "a\n", "g": "g\n"})
 	full := func(lines []string) []string {
@@ -139,6 +142,7 @@ func TestAnIsolatedAgentThatWritesTheWorkTree(t *testing.T) {
 }
 
 func TestAnAcceptWaitsForAnotherAgent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	before := numbered(30, nil)
 	w.put("f", before)
@@ -186,6 +190,7 @@ func TestAnAcceptWaitsForAnotherAgent(t *testing.T) {
 
 // TestAnAcceptIsNotAnAgentsWork has hunks accepted while the command of an agent in the work tree runs.
 func TestAnAcceptIsNotAnAgentsWork(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(tree{"f": "a\nb\n", "gone": "gone\n", "mine": "m\n"})
 	w.commits()
@@ -209,6 +214,7 @@ func TestAnAcceptIsNotAnAgentsWork(t *testing.T) {
 }
 
 func TestIsolationThatCannotBe(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for i := range 30 {
 		w.put(fmt.Sprint("d/", i), "x\n")
@@ -257,6 +263,7 @@ func TestIsolationThatCannotBe(t *testing.T) {
 // TestTurnStartHonoursIsolation: a turn that asks for a copy never writes the work tree, and one that cannot have what
 // it asks for does not begin.
 func TestTurnStartHonoursIsolation(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "a\n")
 	w.plays(lines(edits("1", "f", "a\n", "b\n"))...)
@@ -309,6 +316,7 @@ func TestTurnStartHonoursIsolation(t *testing.T) {
 }
 
 func TestIsolationBySettings(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "a\n")
 	elsewhere := filepath.Join(w.dir, "elsewhere")
@@ -347,6 +355,7 @@ func (e *editor) copyList() (list []daemon.CopyInfo) {
 }
 
 func TestCopiesAreListedBoundedAndCleaned(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", strings.Repeat("x", 5000)+"\n")
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "config.toml"), []byte("copies = 2"), 0o644))
@@ -407,6 +416,7 @@ func TestCopiesAreListedBoundedAndCleaned(t *testing.T) {
 
 // TestACopyThatIsGone has somebody remove what a session works in.
 func TestACopyThatIsGone(t *testing.T) {
+	t.Parallel()
 	a := newApart(t)
 	a.e.decides("diff/accept", obj{"hunks": hunkIDs(a.e.diffs()["f"])[:1]})
 	want := a.w.get("f")
@@ -428,6 +438,7 @@ func TestACopyThatIsGone(t *testing.T) {
 
 // TestMakingACopyIsToldAndCanBeCancelled has git wait while the copy is made.
 func TestMakingACopyIsToldAndCanBeCancelled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "a\n")
 	w.commits()

@@ -45,6 +45,7 @@ func (a apart) copies(name, text string) {
 }
 
 func TestIsolatedHunksAndWhatPeopleType(t *testing.T) {
+	t.Parallel()
 	a := newApart(t)
 	mine := strings.NewReplacer("line 1\n", "mine 0\nline 1\n", "line 15\n", "line 15\nmine 15\n", "line 30\n", "line 30\nmine 31\n")
 	a.w.put("f", mine.Replace(a.before))
@@ -80,6 +81,7 @@ func TestIsolatedHunksAndWhatPeopleType(t *testing.T) {
 }
 
 func TestIsolatedHunksThatPeopleMakeOrTakeAway(t *testing.T) {
+	t.Parallel()
 	a := newApart(t)
 	ids := hunkIDs(a.e.diffs()["f"])
 	// One made by hand is no hunk any more; one whose lines are other ones now is in conflict for who has seen the old one.
@@ -108,6 +110,7 @@ func TestIsolatedHunksThatPeopleMakeOrTakeAway(t *testing.T) {
 }
 
 func TestIsolatedTurnAndWhatPeopleDoMeanwhile(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	before := numbered(30, nil)
 	agent := numbered(30, map[int]string{5: "agent 5\n"})
@@ -154,6 +157,7 @@ func TestIsolatedTurnAndWhatPeopleDoMeanwhile(t *testing.T) {
 }
 
 func TestIsolatedTurnsTakeOverAndResume(t *testing.T) {
+	t.Parallel()
 	for _, how := range []struct {
 		name    string
 		restart func(*world)
@@ -211,6 +215,7 @@ func TestIsolatedTurnsTakeOverAndResume(t *testing.T) {
 
 // TestIsolatedTurnThatIsCutShort has the daemon die while the agent is at work: what it left is reviewed by the next turn.
 func TestIsolatedTurnThatIsCutShort(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(tree{"f": "1\n2\n3\n", "g": "g\n"})
 	w.commits()
@@ -235,6 +240,7 @@ func TestIsolatedTurnThatIsCutShort(t *testing.T) {
 }
 
 func TestSeveralSessionsOnOnePath(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	before := numbered(30, nil)
 	w.put("f", before)
@@ -306,6 +312,7 @@ func TestSeveralSessionsOnOnePath(t *testing.T) {
 }
 
 func TestIsolatedHunksAndUnsavedText(t *testing.T) {
+	t.Parallel()
 	a := newApart(t)
 	doc := a.e.openDoc("f")
 	doc.types("line 10\n", "typed 10\n")
@@ -340,6 +347,7 @@ func TestIsolatedHunksAndUnsavedText(t *testing.T) {
 }
 
 func TestIsolatedHunksAsAPatch(t *testing.T) {
+	t.Parallel()
 	a := newApart(t)
 	a.w.plays(lines(shells("2", "mv other moved; chmod +x moved; echo n > new; rm -f nothing; ln -s f link"))...)
 	a.e.ok(a.s)
@@ -358,6 +366,7 @@ func TestIsolatedHunksAsAPatch(t *testing.T) {
 
 // TestACommitIsNoWordAboutACopy has a person commit while something is pending in a copy.
 func TestACommitIsNoWordAboutACopy(t *testing.T) {
+	t.Parallel()
 	a := newApart(t)
 	a.w.put("f", strings.Replace(a.before, "line 30\n", "mine\n", 1))
 	a.w.git("commit", "-qam", "mine")

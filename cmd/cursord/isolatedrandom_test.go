@@ -34,6 +34,7 @@ type chance struct {
 }
 
 func TestRandomIsolatedScenarios(t *testing.T) {
+	t.Parallel()
 	for i := range uint64(*randomScenarios) {
 		t.Run(fmt.Sprint("seed ", *randomSeed+i), func(t *testing.T) { playChance(t, *randomSeed+i) })
 	}

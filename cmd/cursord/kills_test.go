@@ -47,6 +47,7 @@ func inWorlds(t *testing.T, rounds int, round func(p *site, rng *rand.Rand)) {
 // TestKills kills the daemon at random points of turns and reviews. Whatever was announced is there after the next
 // start, every turn has ended, no agent goes on and each file is whole.
 func TestKills(t *testing.T) {
+	t.Parallel()
 	known := map[*site]*memory{}
 	inWorlds(t, *killRounds, func(p *site, rng *rand.Rand) {
 		m := known[p]
@@ -102,6 +103,7 @@ func (p *site) works(e *editor, rng *rand.Rand) {
 
 // TestKilledAgents kills agents at random points of their turns, which end, once, and with them all that they started.
 func TestKilledAgents(t *testing.T) {
+	t.Parallel()
 	usual := 100 * time.Millisecond
 	killed := 0
 	inWorlds(t, max(*killRounds/5, 5), func(p *site, rng *rand.Rand) {

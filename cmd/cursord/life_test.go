@@ -55,6 +55,7 @@ func endWith(pipe string) {
 }
 
 func TestADaemonEndsWithItsTest(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	held, err := makeLife(filepath.Join(w.dir, "pipe"))
 	require.NoError(t, err)
@@ -73,6 +74,7 @@ func TestADaemonEndsWithItsTest(t *testing.T) {
 
 // TestIdleExit has a daemon that ends soon after its last client: not while a turn runs, and with what came of it stored.
 func TestIdleExit(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("../config.toml", `idle_exit = "20ms"`)
 	w.args = []string{"--detached"}

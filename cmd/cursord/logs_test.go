@@ -18,6 +18,7 @@ import (
 
 // TestLogTail follows a log through everything that may happen to its files between two looks.
 func TestLogTail(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "cursord.log")
 	write := func(text string) {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -88,6 +89,7 @@ func TestLogTail(t *testing.T) {
 }
 
 func TestLogLines(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string]string{
 		`{"time":"not a time","level":"WARN","msg":"a\nb","n":5,"text":"x y","empty":"","list":[1,2]}`: `not a time WARN  a\nb n=5 text="x y" empty="" list=[1,2]`,
 		"panic: \x1b[2J": `panic: \x1b[2J`,
@@ -101,6 +103,7 @@ func TestLogLines(t *testing.T) {
 
 // TestHangup sends a daemon SIGHUP: it goes on, in a new file of its log.
 func TestHangup(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	out := w.cursordOK("call", "daemon/status")
 	var pid int
@@ -123,6 +126,7 @@ func (w *world) logged(log func() string, text string) {
 
 // TestHangupReadsTheConfiguration changes settings of a daemon at work.
 func TestHangupReadsTheConfiguration(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.args = []string{"--detached"}
 	w.start()
@@ -179,6 +183,7 @@ func TestHangupReadsTheConfiguration(t *testing.T) {
 
 // TestTracedDaemon records the wire of all connections in a file that only its user may read.
 func TestTracedDaemon(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	trace := filepath.Join(w.dir, "wire.ndjson")
 	require.NoError(t, os.WriteFile(trace, nil, 0o644))

@@ -21,6 +21,7 @@ func longPaths() map[string]string {
 
 // TestPathsOfAgentsThatAreTooLong has an agent name such paths in calls of every kind.
 func TestPathsOfAgentsThatAreTooLong(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("a.txt", "one\n")
 	w.start()
@@ -81,6 +82,7 @@ func TestPathsOfAgentsThatAreTooLong(t *testing.T) {
 
 // TestPathsOfClientsThatAreTooLong sends such paths in every parameter that takes one.
 func TestPathsOfClientsThatAreTooLong(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -129,6 +131,7 @@ func TestPathsOfClientsThatAreTooLong(t *testing.T) {
 
 // TestDeepPath has an agent write at the end of 500 folders: all that is done with a path is linear in it, or nearly.
 func TestDeepPath(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("a.txt", "one\n")
 	w.start()

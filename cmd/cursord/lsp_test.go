@@ -12,6 +12,7 @@ import (
 
 // TestLSPDirect goes through a turn and its review where the agent writes the files themselves.
 func TestLSPDirect(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	before := numbered(30, nil)
 	after := numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})
@@ -50,6 +51,7 @@ func TestLSPDirect(t *testing.T) {
 
 // TestLSPIsolated accepts by edits of the editor's documents: nothing is written before the person saves.
 func TestLSPIsolated(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	before := numbered(30, nil)
 	after := numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})

@@ -46,6 +46,7 @@ func (c *langClient) shown(mark int, name string) (uri string, line int) {
 
 // TestLSPCompose writes prompts of several lines in a file that is sent when it is saved, told of by the editor or not.
 func TestLSPCompose(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("a.go", "one\ntwo\nthree\nfour\n")
 	w.put("b.go", "b\n")
@@ -118,6 +119,7 @@ func TestLSPCompose(t *testing.T) {
 
 // TestLSPComposeKeepsDrafts: what was written and not sent is there again.
 func TestLSPComposeKeepsDrafts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("a.go", "one\n")
 	c := w.lsp(modern(), nil)
@@ -167,6 +169,7 @@ func TestLSPComposeKeepsDrafts(t *testing.T) {
 
 // TestLSPAsk gives one-line prompts with what belongs to them.
 func TestLSPAsk(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("a.go", "one\n𝄞 two\nthree\n")
 	w.put("sub/b.go", "b\n")
@@ -237,6 +240,7 @@ func TestLSPAsk(t *testing.T) {
 
 // TestLSPTrustWithoutQuestions: an editor that cannot be asked is told what to do.
 func TestLSPTrustWithoutQuestions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("a.go", "one\n")
 	can := modern()

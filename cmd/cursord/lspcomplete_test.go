@@ -11,6 +11,7 @@ import (
 // TestLSPCompletion completes files, sessions and modes in the file of a prompt, and nothing elsewhere; the files that a
 // prompt names go along.
 func TestLSPCompletion(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("a.go", "a @\n")
 	w.put("src/main.go", "m\n")

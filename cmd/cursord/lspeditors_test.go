@@ -16,6 +16,7 @@ import (
 // TestLSPEditors has each of the editors whose initialize is in testdata go through the same story, answering what it can
 // as it does, and holds what it is offered to what it has said it can do.
 func TestLSPEditors(t *testing.T) {
+	t.Parallel()
 	for _, want := range []struct {
 		editor   string
 		encoding string

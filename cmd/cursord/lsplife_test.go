@@ -22,6 +22,7 @@ func hangsUntil(path, before, after string) []string {
 // TestLSPEditorRestart: an editor that comes in the middle of a turn finds the turn, its session and its changes, and one
 // that goes ends nothing.
 func TestLSPEditorRestart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "1\n")
 	w.plays(hangsUntil("f", "1\n", "1\n2\n")...)
@@ -57,6 +58,7 @@ func titlesOf(list []langAction) (all []string) {
 // TestLSPDaemonRestart kills the daemon in the middle of a turn: the editor is told, and goes on with the next daemon,
 // which knows its unsaved text.
 func TestLSPDaemonRestart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent 5\n"})
 	w.put("f", before)
@@ -84,6 +86,7 @@ func TestLSPDaemonRestart(t *testing.T) {
 
 // TestLSPCancel ends turns by command and by the editor's own button.
 func TestLSPCancel(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"command", "button"} {
 		t.Run(how, func(t *testing.T) {
 			w := newWorld(t)
@@ -111,6 +114,7 @@ func TestLSPCancel(t *testing.T) {
 
 // TestLSPProgress tells what a turn does, and how it fails.
 func TestLSPProgress(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "1\n")
 	w.plays(
@@ -164,6 +168,7 @@ func (c *langClient) waitsUntilServed() {
 
 // TestLSPSessions lists sessions as a file, goes on with one of them, and shows what was said.
 func TestLSPSessions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "1\n")
 	w.trusted()
@@ -226,6 +231,7 @@ func TestLSPSessions(t *testing.T) {
 
 // TestLSPFolders: several folders, folders that come and go, links to folders, none at all, and folders in folders.
 func TestLSPFolders(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	other := filepath.Join(w.dir, "other one")
 	require.NoError(t, os.MkdirAll(filepath.Join(other, "sub"), 0o755))
@@ -273,6 +279,7 @@ func TestLSPFolders(t *testing.T) {
 
 // TestLSPInput holds the server to what LSP says of the order of messages, and to what the protocol says of broken ones.
 func TestLSPInput(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	c := w.lspProcess()
 	require.ErrorContains(t, c.call("textDocument/hover", obj{}, nil), "before initialize")
@@ -357,6 +364,7 @@ func TestLSPInput(t *testing.T) {
 
 // TestLSPNoDaemon: initialize is answered where no daemon can be had, and what cannot be done is said.
 func TestLSPNoDaemon(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "config.toml"), []byte("nonsense = [\n"), 0o644))
 	c := w.lsp(modern(), nil)
@@ -375,6 +383,7 @@ func TestLSPNoDaemon(t *testing.T) {
 // TestLSPAnotherDatabase: a daemon that has lost its database is another one; the editor forgets what the first one told
 // and goes on.
 func TestLSPAnotherDatabase(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "1\n")
 	w.plays(lines(edits("c", "f", "1\n", "1\n2\n"))...)

@@ -25,7 +25,10 @@ func inLSP(messages []malformed) (list []malformed) {
 }
 
 // TestMalformedLSP sends a language server what is sent through the other doors, in both framings.
-func TestMalformedLSP(t *testing.T) { sendAllLSP(t, inLSP(wireMessages())) }
+func TestMalformedLSP(t *testing.T) {
+	t.Parallel()
+	sendAllLSP(t, inLSP(wireMessages()))
+}
 
 // TestHugeMessagesLSP sends it those that are about size.
 func TestHugeMessagesLSP(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 // TestLSPMaybeYours lists apart what no call of the agent explains, leaves it when several hunks are rejected, and rejects
 // it by itself.
 func TestLSPMaybeYours(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.unexplained()
 	c := w.lsp(modern(), nil)

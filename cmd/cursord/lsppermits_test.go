@@ -11,6 +11,7 @@ import (
 // TestLSPPermits sets by the editor's options what the agent may do, and has an image go along by a line of the prompt's file. A
 // folder beside the workspace that nobody trusts is told, and not asked for without end.
 func TestLSPPermits(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	lib := w.folder("lib")
 	w.put("shot.png", pngBytes)

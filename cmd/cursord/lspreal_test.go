@@ -22,6 +22,7 @@ func builtinWorld(t *testing.T) (w *world, before, after string) {
 
 // TestLSPInNeovim works with Neovim's built-in client: asks, reviews by code actions and undo, and writes a prompt.
 func TestLSPInNeovim(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w, before, after := builtinWorld(t)
 		n := w.neovim(t, bin, "", "f.txt")
@@ -68,6 +69,7 @@ func TestLSPInNeovim(t *testing.T) {
 
 // TestLSPInEmacs does the same in Emacs's eglot.
 func TestLSPInEmacs(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w, before, after := builtinWorld(t)
 		e := w.emacs(t, bin, `(progn

@@ -62,6 +62,7 @@ func (c *langClient) turn() {
 
 // TestLSPUnsavedReject rejects in a document with changes: by an edit of its present version, which the editor may refuse.
 func TestLSPUnsavedReject(t *testing.T) {
+	t.Parallel()
 	before := numbered(30, nil)
 	after := numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})
 	w, c := lspAfter(t, tree{"f": before}, tree{"f": after}, modern(), nil)
@@ -107,6 +108,7 @@ func TestLSPUnsavedReject(t *testing.T) {
 // TestLSPStaleBuffers: an editor that does not load what the agent wrote is told so, its hunks are shown where its own
 // text has them, and what it shows is not taken for a person's wish.
 func TestLSPStaleBuffers(t *testing.T) {
+	t.Parallel()
 	before := numbered(30, nil)
 	after := numbered(30, map[int]string{5: "agent 5\nand more\n", 15: "agent 15\n", 25: ""})
 	w, c := lspAfter(t, tree{"f": before}, tree{"f": after}, modern(), nil)
@@ -147,6 +149,7 @@ func TestLSPStaleBuffers(t *testing.T) {
 
 // TestLSPWholeFiles: files that agents make, delete, rename: where they are shown, and what accepting and rejecting does.
 func TestLSPWholeFiles(t *testing.T) {
+	t.Parallel()
 	before := tree{"gone": "a\nb\n", "kept": "1\n", "was": numbered(20, nil)}
 	after := tree{"gone": "(absent)", "new/made": "x\ny\n", "kept": "1\n2\n"}
 	for _, isolation := range []string{"none", "copy"} {
@@ -218,6 +221,7 @@ func TestLSPWholeFiles(t *testing.T) {
 
 // TestLSPRename: an agent apart renames a file that the editor has open, and changes it.
 func TestLSPRename(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	before := numbered(30, nil)
 	w.put("was", before)
@@ -247,6 +251,7 @@ func TestLSPRename(t *testing.T) {
 
 // TestLSPUndoOfEdits: an accept that was an edit is taken back by an edit, in order with the decisions of the daemon.
 func TestLSPUndoOfEdits(t *testing.T) {
+	t.Parallel()
 	before := numbered(30, nil)
 	after := numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 30: "agent 30"})
 	w, c := lspAfter(t, tree{"f": before}, tree{"f": after}, modern(), obj{"isolation": "copy"})
@@ -292,6 +297,7 @@ func TestLSPUndoOfEdits(t *testing.T) {
 
 // TestLSPNext goes through all hunks, in both directions, from wherever the person is.
 func TestLSPNext(t *testing.T) {
+	t.Parallel()
 	before := tree{"a": numbered(30, nil), "b": numbered(10, nil), "c": "x\n"}
 	after := tree{"a": numbered(30, map[int]string{5: "A5\n", 25: "A25\n"}), "b": numbered(10, map[int]string{2: "B2\n"})}
 	w, c := lspAfter(t, before, after, modern(), nil)
@@ -339,6 +345,7 @@ func TestLSPNext(t *testing.T) {
 
 // TestLSPWhatIsShown holds every way in which a client may ask for hunks to the same hunks.
 func TestLSPWhatIsShown(t *testing.T) {
+	t.Parallel()
 	can := modern()
 	delete(can["textDocument"].(obj), "publishDiagnostics")
 	can["textDocument"].(obj)["diagnostic"] = obj{}
@@ -413,6 +420,7 @@ func TestLSPWhatIsShown(t *testing.T) {
 
 // TestLSPActions: the menu by what the client can take, filtered by kind, and resolved.
 func TestLSPActions(t *testing.T) {
+	t.Parallel()
 	before := numbered(30, nil)
 	after := numbered(30, map[int]string{5: "agent 5\n", 25: ""})
 	titles := func(list []langAction) (all []string) {
@@ -467,6 +475,7 @@ func TestLSPActions(t *testing.T) {
 
 // TestLSPLineEnds accepts in documents with other line ends than the agent's lines, and other than the disk's.
 func TestLSPLineEnds(t *testing.T) {
+	t.Parallel()
 	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
 	before, after := "one\ntwo\nthree\n", "one\ndeux\nzwei\nthree\nfour\n"
 	for _, one := range []struct{ name, disk, agent, document, want string }{

@@ -12,6 +12,7 @@ import (
 // TestLSPTranscript: a transcript that was opened follows its session, in its file and, where that is wanted, in the
 // editor's document, until the editor closes it.
 func TestLSPTranscript(t *testing.T) {
+	t.Parallel()
 	for _, live := range []bool{false, true} {
 		t.Run(fmt.Sprintf("live=%v", live), func(t *testing.T) {
 			w := newWorld(t)

@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs each of testdata/*.txtar, one for a feature, against the real program. A script has a daemon of
 // its own, started when first needed, and the fake agent.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{Dir: "testdata", Setup: setupScript})
 }
 

@@ -174,6 +174,7 @@ func (w *world) doors() map[string]func(testing.TB) *peer {
 
 // TestMalformed sends hundreds of broken and hostile messages.
 func TestMalformed(t *testing.T) {
+	t.Parallel()
 	sendAll(t, func(w *world) []malformed {
 		messages := slices.Concat(wireMessages(), paramMessages(w.ws, w.script))
 		require.Greater(t, len(messages), 300)
@@ -242,6 +243,7 @@ func sendAll(t *testing.T, of func(*world) []malformed) {
 
 // TestBrokenFrames sends what cannot be followed: an error says so, and the connection ends.
 func TestBrokenFrames(t *testing.T) {
+	t.Parallel()
 	const good = "Content-Length: 50\r\n\r\n" + `{"jsonrpc":"2.0","id":1,"method":"workspace/list"}`
 	w := newWorld(t)
 	w.start()
@@ -275,6 +277,7 @@ func TestBrokenFrames(t *testing.T) {
 
 // TestCancelRequest cancels what waits while others run.
 func TestCancelRequest(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.plays(initLine, `{"fake":"hang"}`)
 	w.start()

@@ -15,6 +15,7 @@ import (
 
 // TestCutShort has clients go in the middle of a message. Nothing comes of it, and nothing stays of them.
 func TestCutShort(t *testing.T) {
+	t.Parallel()
 	const body = `{"jsonrpc":"2.0","id":1,"method":"session/create","params":{"workspace":"/tmp"}}`
 	message := fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
 	w := newWorld(t)
@@ -47,6 +48,7 @@ func TestCutShort(t *testing.T) {
 
 // TestWrongOrder makes requests before what they need, twice, and after the end.
 func TestWrongOrder(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	request := func(id, method string, params map[string]string) string {

@@ -258,6 +258,7 @@ func earlyMessages() (all []malformed) {
 
 // TestNoMethodIsLeftOut sees that the table above leaves no method out.
 func TestNoMethodIsLeftOut(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	var capabilities struct{ Capabilities rpc.Capabilities }
@@ -271,6 +272,7 @@ func TestNoMethodIsLeftOut(t *testing.T) {
 
 // TestPathThatIsNoFile asks for the diffs of URIs that name no local file, and of paths that look like one.
 func TestPathThatIsNoFile(t *testing.T) {
+	t.Parallel()
 	w, e := reviewing(t, "a%b", "one\n", "two\n")
 	for _, path := range []string{"file:///x/%zz", "file://elsewhere/x", "file:///x#L5", "http://host/x", "untitled://1"} {
 		for _, method := range []string{"diff/list", "diff/unified", "diff/accept", "diff/reject"} {
@@ -289,6 +291,7 @@ func TestPathThatIsNoFile(t *testing.T) {
 
 // TestLongTitles gives sessions titles at the limit and over it. An import cuts what is longer.
 func TestLongTitles(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.joins()

@@ -61,6 +61,7 @@ func (files tree) with(others tree, names ...string) tree {
 
 // TestRejectLeavesWhatMayBeYours rejects in every way what no call of the agent explains. Only its id does it.
 func TestRejectLeavesWhatMayBeYours(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	e, turn := w.unexplained()
 	id := hunkIDs(e.diffs()["notes.txt"])[0]
@@ -106,6 +107,7 @@ func TestRejectLeavesWhatMayBeYours(t *testing.T) {
 
 // TestNothingMayBeYoursInACopy has the same turn in a copy, where nobody but the agent works.
 func TestNothingMayBeYoursInACopy(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.playsUnexplained()
 	w.start()
@@ -125,6 +127,7 @@ func TestNothingMayBeYoursInACopy(t *testing.T) {
 
 // TestCommandsTellWhatMayBeYours has the command line reject everything, say what it left, and reject that by its id.
 func TestCommandsTellWhatMayBeYours(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	e, turn := w.unexplained()
 	id := hunkIDs(e.diffs()["notes.txt"])[0]
@@ -151,6 +154,7 @@ func TestCommandsTellWhatMayBeYours(t *testing.T) {
 // TestReviewOfWhatMayBeYours goes through a file in which nothing is explained by a call. An answer about all later hunks
 // leaves them.
 func TestReviewOfWhatMayBeYours(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.playsUnexplained()
 	script := shells("s", "true")
@@ -177,6 +181,7 @@ func TestReviewOfWhatMayBeYours(t *testing.T) {
 
 // TestReviewAfterASplitLeavesWhatMayBeYours has the rest of a hunk that was split rejected, and all behind it.
 func TestReviewAfterASplitLeavesWhatMayBeYours(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.playsUnexplained()
 	w.plays(lines(shells("s", "true"),
@@ -196,6 +201,7 @@ func TestReviewAfterASplitLeavesWhatMayBeYours(t *testing.T) {
 
 // TestHunksSayHowTheyWereMade has a terminal show who made a hunk.
 func TestHunksSayHowTheyWereMade(t *testing.T) {
+	t.Parallel()
 	source := func(via ...sessions.Via) (h sessions.Hunk) {
 		h.ID = "1.2"
 		for _, v := range via {
@@ -226,6 +232,7 @@ func TestHunksSayHowTheyWereMade(t *testing.T) {
 
 // TestManyThatMayBeYours has more hunks left than are worth a line each.
 func TestManyThatMayBeYours(t *testing.T) {
+	t.Parallel()
 	var out daemon.Decided
 	for range 25 {
 		out.Skipped = append(out.Skipped, daemon.Skipped{Path: "no\x1b[2J", Hunk: "1.1", Kind: daemon.KindMaybeYours})

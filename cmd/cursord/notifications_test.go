@@ -15,6 +15,7 @@ import (
 // TestNotificationsThatDoNothingSaySo: what is wrong with a notification cannot be answered, so a log/message says it, once
 // for each kind of mistake and connection.
 func TestNotificationsThatDoNothingSaySo(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.hostile = true
 	w.put("f", "text\n")
@@ -78,6 +79,7 @@ func TestNotificationsThatDoNothingSaySo(t *testing.T) {
 
 // TestOneDocumentByAnyURI opens, changes and closes a document, each time with its URI written otherwise.
 func TestOneDocumentByAnyURI(t *testing.T) {
+	t.Parallel()
 	const name = "a b/ü.txt"
 	before, after := numbered(10, nil), numbered(10, map[int]string{5: "agent 5\n"})
 	w, e := reviewing(t, name, before, after)

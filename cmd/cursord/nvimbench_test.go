@@ -13,6 +13,7 @@ import (
 // TestNvimFigures measures what people would notice, and prints it. It asserts nothing about time; its sizes are small
 // unless CURSORD_NVIM_FIGURES is set.
 func TestNvimFigures(t *testing.T) {
+	t.Parallel()
 	hunks, spread, history, deltas := 50, 20, 500, 500
 	if os.Getenv("CURSORD_NVIM_FIGURES") != "" {
 		hunks, spread, history, deltas = 1000, 100, 20000, 5000

@@ -44,6 +44,7 @@ func (n *nvim) untilRows(path string, want ...any) {
 // TestNvimUnsavedText decides in a buffer with changes above, below and inside of hunks: rejects are edits of the
 // buffer, each one step for undo, and the disk stays until it is saved.
 func TestNvimUnsavedText(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := numbered(30, nil)
@@ -103,6 +104,7 @@ func TestNvimUnsavedText(t *testing.T) {
 // TestNvimAgentWritesWhatIsUnsaved has the agent write a file whose buffer has changes: neither is lost, and the person
 // decides which stays.
 func TestNvimAgentWritesWhatIsUnsaved(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(10, nil), numbered(10, map[int]string{5: "agent 5\n"})
@@ -127,6 +129,7 @@ func TestNvimAgentWritesWhatIsUnsaved(t *testing.T) {
 
 // TestNvimCursorStaysAtItsText has lines come and go above of what a person looks at.
 func TestNvimCursorStaysAtItsText(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := numbered(200, nil)
@@ -159,6 +162,7 @@ func TestNvimCursorStaysAtItsText(t *testing.T) {
 
 // TestNvimOddFiles has files without a line end, with CR LF, with a byte order mark, created and deleted.
 func TestNvimOddFiles(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := tree{"crlf": "a\r\nb\r\nc\r\n", "bom": "\ufeffone\ntwo\n", "noeol": "x\ny", "new": "(absent)", "gone": "was\nhere\n", "top": "1\n2\n3\n"}

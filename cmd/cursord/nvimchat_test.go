@@ -33,6 +33,7 @@ func (n *nvim) untilTranscript(want string) {
 
 // TestNvimChat writes in the chat: trust is asked for, the draft survives, text streams, and what folds folds.
 func TestNvimChat(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.put("src/a.go", "package a\n")
@@ -115,6 +116,7 @@ Last words`)
 // TestNvimTranscriptInAnyOrder is told of turns and items in all orders, as happens when what is told and what was asked
 // for cross: the transcript is the same.
 func TestNvimTranscriptInAnyOrder(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.start()
@@ -164,6 +166,7 @@ func TestNvimTranscriptInAnyOrder(t *testing.T) {
 
 // TestNvimOvertakenAnswer reads a page, and a diff, that are older than what was told since they were asked for.
 func TestNvimOvertakenAnswer(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
@@ -199,6 +202,7 @@ func TestNvimOvertakenAnswer(t *testing.T) {
 
 // TestNvimScrolledWindowStays reads the beginning of an answer while its end comes.
 func TestNvimScrolledWindowStays(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		first := strings.Repeat("a line\n", 60)
@@ -224,6 +228,7 @@ func TestNvimScrolledWindowStays(t *testing.T) {
 
 // TestNvimCrashesAndRestarts kills Neovim and then the daemon in the middle of turns; two Neovims stay in step.
 func TestNvimCrashesAndRestarts(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent\n"})
@@ -304,6 +309,7 @@ func TestNvimCrashesAndRestarts(t *testing.T) {
 
 // TestNvimWithoutTheProgram says what is missing and what to do.
 func TestNvimWithoutTheProgram(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		n := w.neovim(t, bin, "vim.g.cursord = { bin = 'no-such-program', chat = { wide = 3, position = 'up' } }")
@@ -325,6 +331,7 @@ func TestNvimWithoutTheProgram(t *testing.T) {
 // TestNvimBesidePackages has vim.pack bring another plugin: the one that was installed is loaded beside it. From a
 // repository with the plugin at its root vim.pack brings it, too.
 func TestNvimBesidePackages(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.repositoryIn("../other.nvim", tree{"plugin/other.lua": "vim.g.other = 1\n"})
@@ -355,6 +362,7 @@ func TestNvimBesidePackages(t *testing.T) {
 
 // TestNvimInstalled installs the plugin as people do, and asks for its help and its health.
 func TestNvimInstalled(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		out, stderr, status := w.cursord("editor", "install", "nvim")

@@ -9,6 +9,7 @@ import (
 // TestNvimDocs holds the help to what there is: each command, map, setting, highlight group and event has its place, and
 // every link leads somewhere.
 func TestNvimDocs(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		n := w.neovim(t, bin, "")

@@ -10,6 +10,7 @@ import (
 
 // TestNvimDecidesAsFastAsOneTypes decides hunk after hunk without waiting for the daemon: each key is for the next hunk.
 func TestNvimDecidesAsFastAsOneTypes(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := numbered(60, nil)
@@ -43,6 +44,7 @@ func TestNvimDecidesAsFastAsOneTypes(t *testing.T) {
 
 // TestNvimDecisionFails has a hunk there again that could not be decided, and the cursor at it.
 func TestNvimDecisionFails(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
@@ -72,6 +74,7 @@ func TestNvimDecisionFails(t *testing.T) {
 // TestNvimSavesWhatFollowedItsFile saves a buffer that has followed its file without Neovim having read it: it does not
 // ask then, but for a file that somebody else has written meanwhile it does.
 func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\nügent\n", 30: "the end\n"})
@@ -146,6 +149,7 @@ func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 
 // TestNvimTakesUpWhatItCannotPatch has a buffer whose text is not what its file holds: Neovim reads it again.
 func TestNvimTakesUpWhatItCannotPatch(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := tree{"upper": "one\ntwo\nthree\n"}, tree{"upper": "one\nagent\nthree\n"}
@@ -171,6 +175,7 @@ func TestNvimTakesUpWhatItCannotPatch(t *testing.T) {
 
 // TestNvimUndoOfSeveralFiles rejects over several files: "u" in one of them takes all of it back.
 func TestNvimUndoOfSeveralFiles(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := tree{"f": numbered(9, nil), "g": numbered(9, nil)}
@@ -201,6 +206,7 @@ func TestNvimUndoOfSeveralFiles(t *testing.T) {
 // TestNvimUndoReachesUnsavedText rejects over several files, one of which has changes: "u" in another one brings its part
 // back, too.
 func TestNvimUndoReachesUnsavedText(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := tree{"f": numbered(9, nil), "g": numbered(9, nil)}
@@ -231,6 +237,7 @@ func TestNvimUndoReachesUnsavedText(t *testing.T) {
 
 // TestNvimPromptIsText asks with what else would have a meaning in a command line.
 func TestNvimPromptIsText(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.start()

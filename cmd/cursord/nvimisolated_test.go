@@ -9,6 +9,7 @@ import (
 // TestNvimIsolated reviews what an agent did in a copy of the workspace: the files, and the buffers, stay as they are until
 // something is accepted, and what is accepted is an edit where the buffer has changes.
 func TestNvimIsolated(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := numbered(30, nil)
@@ -88,6 +89,7 @@ func TestNvimIsolated(t *testing.T) {
 
 // TestNvimChoosesIsolation begins sessions in a copy and in the workspace itself, by command and by setting.
 func TestNvimChoosesIsolation(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.put("f", "text\n")
@@ -149,6 +151,7 @@ func TestNvimChoosesIsolation(t *testing.T) {
 
 // TestNvimAcceptsAsEdited edits what is in a copy beside the file, and accepts it so by writing it.
 func TestNvimAcceptsAsEdited(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := numbered(30, nil)

@@ -9,6 +9,7 @@ import (
 // TestNvimMaybeYours shows apart what no call of the agent explains, leaves it when several hunks are rejected, and rejects
 // it by itself.
 func TestNvimMaybeYours(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		e, _ := w.unexplained()
@@ -52,6 +53,7 @@ func TestNvimMaybeYours(t *testing.T) {
 
 // TestNvimRangeLeavesWhatMayBeYours rejects all lines of a file with several such hunks, and one of them alone.
 func TestNvimRangeLeavesWhatMayBeYours(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.playsUnexplained()

@@ -11,6 +11,7 @@ import (
 // TestNvimSavesWhileADecisionIsMade types, and saves, before the daemon has said what came of a decision: neither is lost,
 // and Neovim does not ask about a file that is as it was decided.
 func TestNvimSavesWhileADecisionIsMade(t *testing.T) {
+	t.Parallel()
 	typed := func(text string) string {
 		return strings.Replace(text, "line 25\n", "line 25\nmine\n", 1)
 	}

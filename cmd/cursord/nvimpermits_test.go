@@ -11,6 +11,7 @@ import (
 // TestNvimChoosesPermits sets what the agent may do, by command and by choice, for the next session and for one that there
 // is, and has images go along.
 func TestNvimChoosesPermits(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		lib := w.folder("lib")
@@ -69,6 +70,7 @@ func TestNvimChoosesPermits(t *testing.T) {
 
 // TestNvimTellsWhatWasDenied shows the reason beside a call that was refused, unfolded.
 func TestNvimTellsWhatWasDenied(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.plays(`{"fake":"shell","command":"npm test","ask":true}`, `{"type":"result","subtype":"success","result":"done"}`)

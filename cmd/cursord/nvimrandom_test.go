@@ -61,6 +61,7 @@ end`
 // TestNvimRandomReview decides, types, undoes and asks at random in three files: whatever is done, buffers, disk, marks and
 // what is listed agree when it is done.
 func TestNvimRandomReview(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		rnd := rand.New(rand.NewPCG(*nvimSeed, 0))

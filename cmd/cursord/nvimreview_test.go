@@ -42,6 +42,7 @@ const saysDone = `{"type":"assistant","message":{"role":"assistant","content":[{
 
 // TestNvimMainJob asks with a selection and reviews what comes, with windows, disk and daemon compared at each step.
 func TestNvimMainJob(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := numbered(30, nil)
@@ -113,6 +114,7 @@ what is this?`, strings.TrimSpace(w.runs()[0].Prompt))
 
 // TestNvimUndoBringsTheHunkBack rejects in a buffer that is as its file, and takes that back with "u".
 func TestNvimUndoBringsTheHunkBack(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 15: ""})
@@ -148,6 +150,7 @@ func TestNvimUndoBringsTheHunkBack(t *testing.T) {
 // TestNvimListAndOperators decides by the keys of the quickfix list, by operators, text objects and ".", and looks at a
 // file beside what it was.
 func TestNvimListAndOperators(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before := numbered(40, nil)
@@ -239,6 +242,7 @@ func TestNvimListAndOperators(t *testing.T) {
 
 // TestNvimDrawsWhatIsInSight has many hunks in a long file: what is drawn of them is what windows show, wherever they go.
 func TestNvimDrawsWhatIsInSight(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		changes, gone := map[int]string{}, 0

@@ -25,6 +25,7 @@ const picks = `shown = {}
 
 // TestNvimPickers picks sessions, models and modes.
 func TestNvimPickers(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.put("f", "text\n")
@@ -97,6 +98,7 @@ func TestNvimPickers(t *testing.T) {
 // TestNvimContext sends what tokens name: the file with its unsaved text, lines of a file, diagnostics, the quickfix list
 // and what is under review.
 func TestNvimContext(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(9, nil), numbered(9, map[int]string{5: "agent 5\n"})
@@ -164,6 +166,7 @@ src/a.go:1:3: look here
 
 // TestNvimTellsOfTurns has one message at a turn's end, autocommands, and, where Neovim knows them, progress messages.
 func TestNvimTellsOfTurns(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(9, nil), numbered(9, map[int]string{5: "agent 5\n"})
@@ -214,6 +217,7 @@ func TestNvimTellsOfTurns(t *testing.T) {
 // TestNvimChatIsWhereItWasConfigured shows the chat in each of its places: asking moves no focus, and closing it leaves
 // what was there.
 func TestNvimChatIsWhereItWasConfigured(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.put("f", "text\n")
@@ -249,6 +253,7 @@ func TestNvimChatIsWhereItWasConfigured(t *testing.T) {
 
 // TestNvimAnswerWithoutText has text of an item be asked for while the daemon has stored none of it: what is shown stays.
 func TestNvimAnswerWithoutText(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.start()

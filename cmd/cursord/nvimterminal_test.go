@@ -14,6 +14,7 @@ import (
 
 // TestNvimOnATerminal has Neovim draw on a real terminal: what the person sees, and that no message waits for a key.
 func TestNvimOnATerminal(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		before, after := numbered(9, nil), numbered(9, map[int]string{3: "agent 3\n", 7: ""})

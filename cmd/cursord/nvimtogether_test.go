@@ -12,6 +12,7 @@ import (
 // TestNvimRandomTogether has two Neovims on one workspace decide at random, and one of them type and save, also of what is in a copy: whatever is done,
 // both show what the daemon lists, and buffers without changes are their files.
 func TestNvimRandomTogether(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		for _, isolated := range []bool{false, true} {
 			t.Run(fmt.Sprint("isolated ", isolated), func(t *testing.T) { nvimsTogether(t, bin, isolated) })

@@ -11,6 +11,7 @@ import (
 // TestNvimChatKeepsItsLook opens the chat before it is known which session it is about, and goes from one to another: what
 // folds is folded, and the title is above.
 func TestNvimChatKeepsItsLook(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.plays(`{"type":"thinking","subtype":"delta","text":"Hm.\nWell."}`, `{"type":"thinking","subtype":"completed"}`, streams("Some words"), done)
@@ -54,6 +55,7 @@ func (w *world) nvimAndAChange(t *testing.T, bin string) (e *editor, n *nvim, be
 // TestNvimShowsOldLinesOnce has a file beside what it was: its buffer shows the deleted lines by itself only where that is not
 // beside it, and if the overlay is wanted.
 func TestNvimShowsOldLinesOnce(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		e, n, before, after := w.nvimAndAChange(t, bin)
@@ -86,6 +88,7 @@ func TestNvimShowsOldLinesOnce(t *testing.T) {
 
 // TestNvimKnowsWhatIsNotInTheFile goes back and forth over a decision in a buffer: what the file does not hold is a change.
 func TestNvimKnowsWhatIsNotInTheFile(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		e, n, before, after := w.nvimAndAChange(t, bin)
@@ -106,6 +109,7 @@ func TestNvimKnowsWhatIsNotInTheFile(t *testing.T) {
 
 // TestNvimCompletesFilesThatAreThere completes no file that git has and that is deleted.
 func TestNvimCompletesFilesThatAreThere(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.repositoryIn(".", tree{"file-a": "a\n", "file-b": "b\n"})

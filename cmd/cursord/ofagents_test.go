@@ -13,6 +13,7 @@ import (
 // TestAgentDoesNotDecide has the agent's shell go to the daemon itself: it can look, and decides nothing, also where it
 // takes the marks out of the environment of what it starts. The person can decide all the same.
 func TestAgentDoesNotDecide(t *testing.T) {
+	t.Parallel()
 	const refused = "agents do not decide about their own work"
 	w := newWorld(t)
 	w.putAll(tree{"a": "old\n"})

@@ -100,6 +100,7 @@ func talk() []string {
 
 // TestOrderOnOneConnection pipelines subscribe, start and wait, and looks at what comes in which order.
 func TestOrderOnOneConnection(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	w.opens()
@@ -142,6 +143,7 @@ func TestOrderOnOneConnection(t *testing.T) {
 
 // TestEverybodySeesTheSame has two editors and a script on one workspace, one of which starts turns and goes away.
 func TestEverybodySeesTheSame(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e, other := w.opens(), w.opens()
@@ -171,6 +173,7 @@ func TestEverybodySeesTheSame(t *testing.T) {
 
 // TestCatchUp reconnects at every seq that was ever told, and must get every object that changed since, once.
 func TestCatchUp(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -263,6 +266,7 @@ func TestCatchUp(t *testing.T) {
 
 // TestMidStream subscribes at many moments of a growing text.
 func TestMidStream(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -329,6 +333,7 @@ func TestMidStream(t *testing.T) {
 
 // TestSubscriptions replaces, merges, summarises and ends them.
 func TestSubscriptions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -363,6 +368,7 @@ func TestSubscriptions(t *testing.T) {
 
 // TestSubscribeAtTheStart subscribes while a turn is on its way to the disk.
 func TestSubscribeAtTheStart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -382,6 +388,7 @@ func TestSubscribeAtTheStart(t *testing.T) {
 // TestLargeTextComesInParts has an agent say more in one line than a delta may hold, before its item is known to anybody
 // and after, to clients that take each delta and that have them put together.
 func TestLargeTextComesInParts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	first, second := "a"+strings.Repeat("ö€😀", 80_000), strings.Repeat("😀€ö", 60_000)

@@ -7,6 +7,7 @@ import (
 )
 
 func TestScreenRows(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		text string
 		want int
@@ -26,6 +27,7 @@ func TestScreenRows(t *testing.T) {
 }
 
 func TestPagerCommand(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		env  map[string]string
 		want string

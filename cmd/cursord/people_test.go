@@ -15,6 +15,7 @@ import (
 )
 
 func TestARejectWaitsForTheToolThatWrites(t *testing.T) {
+	t.Parallel()
 	before, after := numbered(10, nil), numbered(10, map[int]string{2: "agent 2\n"})
 	later := strings.Replace(after, "line 9\n", "agent 9\n", 1)
 	w, e := reviewing(t, "f", before, after)
@@ -60,6 +61,7 @@ func TestARejectWaitsForTheToolThatWrites(t *testing.T) {
 }
 
 func TestACancelledRejectHappensNever(t *testing.T) {
+	t.Parallel()
 	before, after := "a\n", "b\n"
 	w, e := reviewing(t, "f", before, after)
 	script := edits("c2", "f", after, "c\n")
@@ -78,6 +80,7 @@ func TestACancelledRejectHappensNever(t *testing.T) {
 	if errors.As(err, &answer) {
 		require.EqualValues(t, -32800, answer.Code)
 	}
+	e.diffs() // the cancellation came before it
 	w.put("../go", "")
 	e.ends(turn.ID)
 	require.Len(t, e.diffs()["f"].Hunks, 1)
@@ -85,6 +88,7 @@ func TestACancelledRejectHappensNever(t *testing.T) {
 }
 
 func TestTheAgentIsToldWhatWasRejected(t *testing.T) {
+	t.Parallel()
 	w, e := reviewing(t, "f", numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 15: strings.Repeat("agent 15\n", 20), 25: ""}))
 	session := e.turns()[0].SessionID
 	next := func() string {
@@ -122,6 +126,7 @@ func TestTheAgentIsToldWhatWasRejected(t *testing.T) {
 }
 
 func TestRejectionsAreToldBriefly(t *testing.T) {
+	t.Parallel()
 	const n = 60
 	var before, after strings.Builder
 	for range n {
@@ -140,6 +145,7 @@ func TestRejectionsAreToldBriefly(t *testing.T) {
 }
 
 func TestRejectionsMayStayUntold(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("../config.toml", "tell_rejections = false\n")
 	w.put("f", "a\n")
@@ -155,6 +161,7 @@ func TestRejectionsMayStayUntold(t *testing.T) {
 }
 
 func TestCommittingCountsAsAccepting(t *testing.T) {
+	t.Parallel()
 	before := tree{"f": numbered(30, nil), "g": "g\n", "h": "h\n"}
 	after := tree{"f": numbered(30, map[int]string{5: "agent 5\n", 25: "agent 25\n"}), "g": "G\n", "h": "(absent)", "new": "new\n"}
 	w := newWorld(t)
@@ -197,6 +204,7 @@ func TestCommittingCountsAsAccepting(t *testing.T) {
 }
 
 func TestTheAgentsOwnCommitIsNoAcceptance(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "a\n")
 	w.commits()
@@ -215,6 +223,7 @@ func TestTheAgentsOwnCommitIsNoAcceptance(t *testing.T) {
 
 // TestACommitBesideATurn has a person commit what the agent wrote while its turn runs, and no call of it.
 func TestACommitBesideATurn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(tree{"f": "a\n", "g": "g\n"})
 	w.commits()
@@ -252,6 +261,7 @@ func (e *editor) turns() (turns []*sessions.Turn) {
 
 // TestALookDuringACall has somebody look while a call is open that has already written.
 func TestALookDuringACall(t *testing.T) {
+	t.Parallel()
 	before, after := numbered(10, nil), numbered(10, map[int]string{2: "agent 2\n"})
 	mine := strings.Replace(after, "line 4\n", "my 4\n", 1)
 	later := strings.NewReplacer("agent 2\n", "", "line 9\n", "agent 9\n").Replace(mine)
@@ -288,6 +298,7 @@ func TestALookDuringACall(t *testing.T) {
 // TestALineTypedSinceTheLastDecision is in a file with nothing pending, which nobody watches, when two calls write it
 // before the first is seen.
 func TestALineTypedSinceTheLastDecision(t *testing.T) {
+	t.Parallel()
 	before, after := numbered(5, nil), numbered(5, map[int]string{2: "agent 2\n"})
 	w, e := reviewing(t, "f", before, after)
 	e.decides("diff/accept", obj{"all": true})
@@ -302,6 +313,7 @@ func TestALineTypedSinceTheLastDecision(t *testing.T) {
 
 // TestACommandAfterARejectInTheSameTurn finds the file as the reject left it.
 func TestACommandAfterARejectInTheSameTurn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "a\n")
 	wait := func(name string) string { return `{"fake":"wait","path":"` + w.path("../"+name) + `"}` }
@@ -322,6 +334,7 @@ func TestACommandAfterARejectInTheSameTurn(t *testing.T) {
 // TestWhatWasTypedIntoACleanFileIsThePersonsBesideACommand has a person type into a file with nothing to review, and then
 // a call write it that names it, while a command runs that names nothing.
 func TestWhatWasTypedIntoACleanFileIsThePersonsBesideACommand(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	first := numbered(20, map[int]string{5: "agent 5"})
 	w.put("f", numbered(20, nil))
@@ -344,6 +357,7 @@ func TestWhatWasTypedIntoACleanFileIsThePersonsBesideACommand(t *testing.T) {
 // TestWhatWasTypedIntoACleanFileIsThePersons has a person type into a file with nothing to review, which nobody watches,
 // and then a command write it; while the command runs, an undo looks at the file.
 func TestWhatWasTypedIntoACleanFileIsThePersons(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", numbered(20, nil))
 	w.plays(lines(edits("c", "f", numbered(20, nil), numbered(20, map[int]string{5: "agent 5"})), []string{done})...)

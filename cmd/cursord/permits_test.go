@@ -50,6 +50,7 @@ func (e *editor) trusts(dir string) {
 // TestPermits has turns, sessions and the configuration say what the agent may do: the nearest of them counts, and the agent
 // is started so.
 func TestPermits(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	lib, far, inner := w.folder("lib"), w.folder("far away"), w.path("inner")
 	require.NoError(t, os.Mkdir(inner, 0o755))
@@ -131,6 +132,7 @@ func TestPermits(t *testing.T) {
 
 // TestPermitsThatAreRefused asks for what there is not, and for what nobody has trusted.
 func TestPermitsThatAreRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	lib := w.folder("lib")
 	w.put("file", "x")
@@ -204,6 +206,7 @@ func TestPermitsThatAreRefused(t *testing.T) {
 
 // TestAddedFoldersAreTold has a turn say what folders beside the workspace mean, once for each set of them in a session.
 func TestAddedFoldersAreTold(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	lib, far := w.folder("lib"), w.folder("far")
 	w.put("inner/f", "x")
@@ -238,6 +241,7 @@ func TestAddedFoldersAreTold(t *testing.T) {
 
 // TestPermitsOnTheCommandLine gives cursord run and cursord chat flags for what the agent may do and see.
 func TestPermitsOnTheCommandLine(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	lib, far := w.folder("lib"), w.folder("far")
 	w.put("shot.png", pngBytes)
@@ -277,6 +281,7 @@ func TestPermitsOnTheCommandLine(t *testing.T) {
 
 // TestImportedPermits has a file say what the agents of its session may do: that is not for a file to say.
 func TestImportedPermits(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -301,6 +306,7 @@ func TestImportedPermits(t *testing.T) {
 // TestPermitsThatABuildLacks has a build of the agent that does not know an option: the turn fails, and is never done
 // without it.
 func TestPermitsThatABuildLacks(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	lib := w.folder("lib")
 	cursord, err := exec.LookPath("cursord")
@@ -322,6 +328,7 @@ func TestPermitsThatABuildLacks(t *testing.T) {
 // TestDeniedCommands has an agent that is not allowed some of what it wants: each call says why, and one notice at the end
 // sums up and says what would have allowed it.
 func TestDeniedCommands(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.plays(`{"fake":"shell","command":"true"}`, `{"fake":"shell","command":"npm test","ask":true}`,
 		`{"fake":"shell","command":"echo held > held","ask":true,"sandbox":true}`, `{"type":"result","subtype":"success","result":"done"}`)

@@ -18,6 +18,7 @@ const terminalTricks = "é\u0085\u009b31m\u007f \u202aa\u202eb\u2066c\u2069d\u20
 
 // TestJSONHasNoTerminalTricks has each command's JSON show such characters escaped, and mean the same.
 func TestJSONHasNoTerminalTricks(t *testing.T) {
+	t.Parallel()
 	var b bytes.Buffer
 	holds := func(what string, is func() string) {
 		t.Helper()
@@ -68,6 +69,7 @@ func TestJSONHasNoTerminalTricks(t *testing.T) {
 
 // TestPlainJSON leaves what needs no escape as it is, bytes that are no characters too.
 func TestPlainJSON(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"":                   "",
 		"{\"a\": \"é\"}\n":   "{\"a\": \"é\"}\n",

@@ -74,6 +74,7 @@ func plants(mark, outside string) []plant {
 
 // TestPlants has an agent plant programs and ways out, and does with the daemon what makes it ask git. Nothing may run.
 func TestPlants(t *testing.T) {
+	t.Parallel()
 	for _, where := range []string{"edit", "shell", "nested", "worktree"} {
 		for _, p := range plants("/mark", "/outside") {
 			t.Run(where+"/"+p.name, func(t *testing.T) { plantsAndLooks(t, where, p.name) })

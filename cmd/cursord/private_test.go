@@ -19,6 +19,7 @@ import (
 // TestNothingIsGivenAway has turns with words that are nobody's business, and looks for them in the daemon's log and on
 // the command lines of all that runs for it.
 func TestNothingIsGivenAway(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "one file-secret\n")
 	w.start("CURSOR_API_KEY=key-secret")
@@ -68,6 +69,7 @@ func TestNothingIsGivenAway(t *testing.T) {
 
 // TestReadOnlyPlaces has places that nothing can be written to. Root may write everywhere, so somebody else tries.
 func TestReadOnlyPlaces(t *testing.T) {
+	t.Parallel()
 	const nobody = 65534
 	w := newWorld(t)
 	program, err := exec.LookPath("cursord")

@@ -14,6 +14,7 @@ import (
 
 // TestQuiet is about what a person sees of a turn that says nothing, by the time that has passed.
 func TestQuiet(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		turn  *sessions.Turn
 		after time.Duration
@@ -36,6 +37,7 @@ func TestQuiet(t *testing.T) {
 
 // TestQuietOnAScreen shows silence on a terminal: it never stays, and never in the agent's text.
 func TestQuietOnAScreen(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	terminal := func() *screen {
 		out.Reset()
@@ -82,6 +84,7 @@ func TestQuietOnAScreen(t *testing.T) {
 
 // TestQuietIsShown has run and chat be told of a turn that only waits, and of what it says then.
 func TestQuietIsShown(t *testing.T) {
+	t.Parallel()
 	const (
 		waits = `{"workspace":"/w","seq":2,"turn":{"id":"t","sessionId":"s","prompt":"go","status":"running","background":["npm run dev"],"seq":2}}`
 		says  = `{"workspace":"/w","seq":3,"item":{"id":"t:0","turnId":"t","sessionId":"s","index":0,"kind":"notice","status":"completed","text":"ready","seq":3}}`

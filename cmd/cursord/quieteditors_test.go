@@ -16,6 +16,7 @@ func (w *world) waiting() {
 
 // TestNvimTellsWhatATurnWaitsFor shows in Neovim that a turn only waits, and since when it is silent.
 func TestNvimTellsWhatATurnWaitsFor(t *testing.T) {
+	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.waiting()
@@ -35,6 +36,7 @@ func TestNvimTellsWhatATurnWaitsFor(t *testing.T) {
 
 // TestEmacsTellsWhatATurnWaitsFor is the same in Emacs.
 func TestEmacsTellsWhatATurnWaitsFor(t *testing.T) {
+	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		w.waiting()
@@ -54,6 +56,7 @@ func TestEmacsTellsWhatATurnWaitsFor(t *testing.T) {
 
 // TestLSPTellsWhatATurnWaitsFor is the same in an editor's progress.
 func TestLSPTellsWhatATurnWaitsFor(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.waiting()
 	w.trusted()

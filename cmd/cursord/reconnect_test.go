@@ -87,6 +87,7 @@ func (e *editor) reconnected(n int) {
 // TestReconnectAfterKill kills the daemon again and again under an editor, which sees every change once, in order, and
 // a log/message.
 func TestReconnectAfterKill(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	e := w.throughStdio()
 	e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
@@ -147,6 +148,7 @@ func (e *editor) withoutLostText() []told {
 
 // TestReconnectKeepsDocuments has an editor whose unsaved text the next daemon knows.
 func TestReconnectKeepsDocuments(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "one\n")
 	e := w.throughStdio()
@@ -169,6 +171,7 @@ func TestReconnectKeepsDocuments(t *testing.T) {
 // TestStoppedDaemonStaysStopped stops the daemon under an editor that asks nothing, which joins the next one, and starts
 // one when it does ask.
 func TestStoppedDaemonStaysStopped(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	e := w.throughStdio()
 	e.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
@@ -197,6 +200,7 @@ func TestStoppedDaemonStaysStopped(t *testing.T) {
 // TestReconnectAfterStop has requests under way while daemons stop as they should: what can be asked again is, and of
 // the rest nothing is lost that was answered, nor done that was said to be not.
 func TestReconnectAfterStop(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	e := w.throughStdio()
 	e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
@@ -252,6 +256,7 @@ func TestReconnectAfterStop(t *testing.T) {
 
 // TestManyEditorsStartOneDaemon starts many editors at once; all are served, by one daemon.
 func TestManyEditorsStartOneDaemon(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const n = 20
 	var all sync.WaitGroup
@@ -300,6 +305,7 @@ func programOf(t *testing.T, pid int) string {
 // TestNewerBuildReplacesOlder has a client of a newer build meet an idle daemon, and then one that runs a turn; clients
 // of the older build are served by the newer daemon.
 func TestNewerBuildReplacesOlder(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	newer := w.newerProgram()
 	w.start()
@@ -337,6 +343,7 @@ func TestNewerBuildReplacesOlder(t *testing.T) {
 
 // TestNewerCommandReplacesIdleDaemon is the same for a command.
 func TestNewerCommandReplacesIdleDaemon(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	newer := w.newerProgram()
 	w.start()
@@ -375,6 +382,7 @@ func freeze(t *testing.T, pid int) {
 
 // TestHungDaemon has a daemon that is there and does not answer: clients say so, and how to end it.
 func TestHungDaemon(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.throughStdio()

@@ -48,6 +48,7 @@ func newest(all []told) map[string]uint64 {
 // TestKilledDaemon kills the daemon at many moments of a turn. Nothing that was told with a seq may be missing after
 // the next start, and nothing may go on.
 func TestKilledDaemon(t *testing.T) {
+	t.Parallel()
 	for _, moment := range []struct {
 		name string
 		fits func(told) bool
@@ -125,6 +126,7 @@ func TestKilledDaemon(t *testing.T) {
 
 // TestCheckpoint kills the daemon when text has been growing for a while: at most the last quarter second is lost.
 func TestCheckpoint(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -160,6 +162,7 @@ func TestCheckpoint(t *testing.T) {
 
 // TestStoppedDaemon ends the daemon as a service manager does: clients are told all ends before their connections end.
 func TestStoppedDaemon(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"signal", "request", "stubborn agent"} {
 		t.Run(how, func(t *testing.T) {
 			w := newWorld(t)
@@ -207,6 +210,7 @@ func TestStoppedDaemon(t *testing.T) {
 
 // TestCancelledBeforeTheStop cancels a turn whose agent takes its time, and then the daemon stops: the first stands.
 func TestCancelledBeforeTheStop(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -221,6 +225,7 @@ func TestCancelledBeforeTheStop(t *testing.T) {
 
 // TestStartAgain starts daemons as fast as they are killed.
 func TestStartAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for range 5 {
 		w.start()
@@ -234,6 +239,7 @@ func TestStartAgain(t *testing.T) {
 
 // TestQueue is about which turn runs when.
 func TestQueue(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -339,6 +345,7 @@ func TestQueue(t *testing.T) {
 
 // TestSessions is about lists, pages, changes and deletion.
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -425,6 +432,7 @@ func TestSessions(t *testing.T) {
 
 // TestChatIsGone resumes a chat that the agent does not have: it begins a new one, which a person should know.
 func TestChatIsGone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start("CURSOR_CONFIG_DIR=" + w.dir)
 	e := w.opens()
@@ -459,6 +467,7 @@ func TestChatIsGone(t *testing.T) {
 
 // TestRecap gives the transcript of a session whose chat is gone, or whose workspace was moved, to a fresh chat.
 func TestRecap(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("../config.toml", `recap_size = "1KB"`)
 	w.start("CURSOR_CONFIG_DIR=" + w.dir)
@@ -578,6 +587,7 @@ go on`, run.Prompt)
 
 // TestRecapOfOneHugeTurn keeps the prompt of a turn whose answer does not fit: the rest means little without it.
 func TestRecapOfOneHugeTurn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("../config.toml", `recap_size = "1KB"`)
 	w.start()
@@ -598,6 +608,7 @@ func TestRecapOfOneHugeTurn(t *testing.T) {
 
 // TestRecapOfHostileText has an agent say what would end the transcript, and speak for the user in it.
 func TestRecapOfHostileText(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -629,6 +640,7 @@ go on`, w.runs()[1].Prompt)
 
 // TestAdoptedChat goes on with a chat that was begun without cursord.
 func TestAdoptedChat(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start("CURSOR_CONFIG_DIR=" + w.dir)
 	folder := fmt.Sprintf("../chats/%x/", md5.Sum([]byte(w.ws)))
@@ -670,6 +682,7 @@ func TestAdoptedChat(t *testing.T) {
 // TestAChatGivesTheAgentNoOptions names chats so that they could be taken for options of the agent's command line, as a
 // file of somebody else's might.
 func TestAChatGivesTheAgentNoOptions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()

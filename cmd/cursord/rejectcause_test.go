@@ -11,6 +11,7 @@ import (
 
 // TestRejectSaysWhyItCannot has a folder take no writes: a reject of all once said "conflict" and no more.
 func TestRejectSaysWhyItCannot(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	mounted(t, w.path("sub"), "1m")
 	w.putAll(tree{"sub/a": "old\n", "b": "old\n"})

@@ -53,6 +53,7 @@ func (b *box) drops() {
 // TestRemote has an editor here and a daemon there, with other paths, and a connection that breaks in the middle of a
 // turn: the turn does not notice, and the editor sees every word once.
 func TestRemote(t *testing.T) {
+	t.Parallel()
 	w, there := newWorld(t), newWorld(t)
 	b := w.reaches(there)
 	there.put("f", "one\n")

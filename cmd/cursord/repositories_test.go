@@ -64,6 +64,7 @@ func (w *world) repositoryIn(dir string, files tree) {
 // TestShellInRepositories has a command change files in work trees of many kinds. What it changed is listed and nothing
 // else, what was there is known, a reject brings it back, and the repositories stay as they are in every byte and time.
 func TestShellInRepositories(t *testing.T) {
+	t.Parallel()
 	const rot13 = "tr a-zA-Z n-za-mN-ZA-M"
 	plain := func(w *world) []string {
 		w.putAll(tree{"a": "a\n", "d/b": "b\n"})
@@ -334,6 +335,7 @@ func TestShellInRepositories(t *testing.T) {
 
 // TestRepositoriesComeAndGo has commands make and take away repositories within the workspace.
 func TestRepositoriesComeAndGo(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.repositoryIn("old", tree{"f": "f\n", "g": "g\n"})
 	w.repositoryIn("kept", tree{"f": "f\n"})

@@ -141,6 +141,7 @@ var odd = struct{ before, after tree }{
 }
 
 func TestRejectAllRestoresEveryByte(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(odd.before)
 	w.plays(changing(odd.before, odd.after)...)
@@ -163,6 +164,7 @@ func TestRejectAllRestoresEveryByte(t *testing.T) {
 }
 
 func TestAcceptAllLeavesTheDisk(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(odd.before)
 	w.plays(changing(odd.before, odd.after)...)
@@ -180,6 +182,7 @@ func TestAcceptAllLeavesTheDisk(t *testing.T) {
 }
 
 func TestUnifiedIsWhatGitApplies(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(odd.before)
 	w.plays(changing(odd.before, odd.after)...)
@@ -203,6 +206,7 @@ func TestUnifiedIsWhatGitApplies(t *testing.T) {
 }
 
 func TestUserEditsSurviveEveryDecision(t *testing.T) {
+	t.Parallel()
 	before := numbered(30, nil)
 	agent := numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})
 	user := strings.NewReplacer(
@@ -246,6 +250,7 @@ func TestUserEditsSurviveEveryDecision(t *testing.T) {
 }
 
 func TestDecisionsThatCannotBe(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	before, after := "a\nb\nc\n", "A\nb\nC\n"
 	w.put("f", before)
@@ -289,6 +294,7 @@ func TestDecisionsThatCannotBe(t *testing.T) {
 }
 
 func TestNothingIsWrittenOutsideTheWorkspace(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	outside := filepath.Join(w.dir, "outside")
 	require.NoError(t, os.Mkdir(outside, 0o755))

@@ -10,6 +10,7 @@ import (
 )
 
 func TestNextKey(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		typed string
 		want  []string // "" is a key that means nothing
@@ -37,6 +38,7 @@ func TestNextKey(t *testing.T) {
 }
 
 func TestEditorArgs(t *testing.T) {
+	t.Parallel()
 	for editor, want := range map[string][]string{
 		"vi":                 {"+7", "/f"},
 		"/usr/bin/emacs -nw": {"+7", "/f"},
@@ -67,6 +69,7 @@ func (f *reviewFile) parted() (all []string) {
 }
 
 func TestSplit(t *testing.T) {
+	t.Parallel()
 	f := &reviewFile{diff: &sessions.Diff{Hunks: []sessions.Hunk{
 		hunk("1", 1), // of a mode
 		hunk("2", 1, " a", "-b", " c", "-d", "-e", "+f", "+g", " h"),

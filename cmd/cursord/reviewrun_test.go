@@ -86,6 +86,7 @@ func (r *reviewRun) ends(status int) {
 
 // TestReviewMeanwhile has others change files and decide while a person looks at a hunk.
 func TestReviewMeanwhile(t *testing.T) {
+	t.Parallel()
 	old := numbered(40, nil)
 	agents := map[int]string{3: "three\n", 20: "twenty\n", 37: "thirty-seven\n"}
 	changed := numbered(40, agents)
@@ -197,6 +198,7 @@ func TestReviewMeanwhile(t *testing.T) {
 
 // Undo is the workspace's: what somebody else decided later goes first, and that is told.
 func TestReviewUndoOfOthers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(tree{"a": "a\n", "b": "b\n"})
 	w.plays(lines(edits("1", "a", "a\n", "x\n"), edits("2", "b", "b\n", "y\n"))...)
@@ -219,6 +221,7 @@ func TestReviewUndoOfOthers(t *testing.T) {
 
 // What the daemon refuses is told, and the same hunk is asked about again.
 func TestReviewRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("in/f", "f\n")
 	w.put("../outside", "x\n")
@@ -243,6 +246,7 @@ func TestReviewRefused(t *testing.T) {
 
 // A signal ends a review, and what was decided stays.
 func TestReviewInterrupted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("a", numbered(20, nil))
 	w.plays(lines(edits("1", "a", numbered(20, nil), numbered(20, map[int]string{2: "two\n", 15: "fifteen\n"})))...)

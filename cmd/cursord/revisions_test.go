@@ -20,6 +20,7 @@ import (
 // and when; for one connection revisions only grow; and a decision that names another revision than the present one is
 // refused.
 func TestRevisionsNameOneState(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			s := newRevisionScenario(t, seed)

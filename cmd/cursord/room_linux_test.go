@@ -15,6 +15,7 @@ import (
 // TestRejectWithoutRoomForWhatComesOfIt rejects where the disk has so little room that the database could take what is intended,
 // and not what comes of it: nothing is written. With more room it is.
 func TestRejectWithoutRoomForWhatComesOfIt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	state := filepath.Join(w.dir, "state")
 	mounted(t, state, "60m")

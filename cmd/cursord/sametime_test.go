@@ -26,6 +26,7 @@ func (e *editor) folder(name string) string {
 // TestOneTurnIDInTwoWorkspaces starts turns of the same name at the same moment in two workspaces: one is started, the
 // other refused for its name, and no agent runs for it.
 func TestOneTurnIDInTwoWorkspaces(t *testing.T) {
+	t.Parallel()
 	const rounds = 20
 	w := newWorld(t)
 	w.start()
@@ -66,6 +67,7 @@ func TestOneTurnIDInTwoWorkspaces(t *testing.T) {
 
 // TestTwoImportsOfOneSession imports a file twice at the same moment: it is there once, and whole.
 func TestTwoImportsOfOneSession(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -93,6 +95,7 @@ func TestTwoImportsOfOneSession(t *testing.T) {
 // TestATurnAndAnImportOfOneName has a client name its turn as one in a file that is imported meanwhile, while the disk is
 // slow: whichever comes first has the name.
 func TestATurnAndAnImportOfOneName(t *testing.T) {
+	t.Parallel()
 	for _, first := range []string{"the turn", "the import"} {
 		t.Run(first, func(t *testing.T) {
 			w := newWorld(t)
@@ -133,6 +136,7 @@ func TestATurnAndAnImportOfOneName(t *testing.T) {
 
 // TestADecisionOnAnotherWorkspacesTurn names a turn that is not of the workspace, and changes nothing.
 func TestADecisionOnAnotherWorkspacesTurn(t *testing.T) {
+	t.Parallel()
 	w, e := reviewing(t, "f", "a\n", "b\n")
 	turn := e.turns()[0].ID
 	other := e.folder("other")
@@ -149,6 +153,7 @@ func TestADecisionOnAnotherWorkspacesTurn(t *testing.T) {
 
 // TestDiffsOfAnUnknownTurn has the lists of changes tell a turn that is not there from one without changes.
 func TestDiffsOfAnUnknownTurn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -167,6 +172,7 @@ func TestDiffsOfAnUnknownTurn(t *testing.T) {
 // TestLongestDeltaInterval subscribes with an interval in which no turn ends: the text of an item comes in one delta,
 // before the item's end.
 func TestLongestDeltaInterval(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e, live := w.joins(), w.opens()

@@ -15,6 +15,7 @@ import (
 // TestDecisionsBesideASaver has somebody save a file in a loop, each time with lines of their own, while its hunks are
 // decided: what was saved last is there, and of what was appended, all.
 func TestDecisionsBesideASaver(t *testing.T) {
+	t.Parallel()
 	const hunks = 12
 	changed := map[int]string{}
 	for i := range hunks {

@@ -24,6 +24,7 @@ var (
 // the same time. No hunk adds a person's line, all that the agent wrote is listed, and a reject of all removes that and
 // nothing else.
 func TestSavesAtAnyPoint(t *testing.T) {
+	t.Parallel()
 	const worlds = 6
 	for n := range worlds {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {

@@ -101,6 +101,7 @@ type step struct {
 // TestScenarios plays random scenarios through the daemon: agents, people and decisions in many orders, with crashes
 // between. The Makefile has a target for ten thousand.
 func TestScenarios(t *testing.T) {
+	t.Parallel()
 	seed := *scenarioSeed
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())

@@ -17,6 +17,7 @@ import (
 
 // TestServiceFiles compares the files with those of testdata/service.
 func TestServiceFiles(t *testing.T) {
+	t.Parallel()
 	env := []string{`PATH=/home/m e/bin:/usr/bin`, `CURSORD_AGENT=/opt/100%/"a"\b<&>`}
 	services := map[string]*service{
 		"systemd": systemdService("/home/me/.config", "/run/user/1000", "/run/user/1000/cursord/d.sock", "/opt/m e/$x/cursord", env),
@@ -36,6 +37,7 @@ func TestServiceFiles(t *testing.T) {
 
 // TestSystemdTakesTheFiles has systemd's own checker read them.
 func TestSystemdTakesTheFiles(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("there is no systemd-analyze")
 	}
@@ -59,6 +61,7 @@ func TestSystemdTakesTheFiles(t *testing.T) {
 // TestServiceWithoutItsManager has a systemctl that reaches no systemd, as in containers and for root: what cannot be done is
 // said, and the files that were written can be removed again.
 func TestServiceWithoutItsManager(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("systemd's")
 	}
@@ -112,6 +115,7 @@ func (w *world) activated(t *testing.T) (*exec.Cmd, *net.UnixListener) {
 
 // TestSocketActivation has the daemon serve at a socket that was passed to it, which it neither removes nor hands on.
 func TestSocketActivation(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	cmd, l := w.activated(t)
 	e := w.opens()
@@ -143,6 +147,7 @@ func TestSocketActivation(t *testing.T) {
 
 // TestSocketActivationElsewhere has a socket passed at which nobody would look for the daemon.
 func TestSocketActivationElsewhere(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	l, err := net.Listen("unix", filepath.Join(w.dir, "other"))
 	require.NoError(t, err)

@@ -67,6 +67,7 @@ func (e *editor) notices(turn string) string {
 
 // TestShellChanges has an agent change files by a command that names none of them.
 func TestShellChanges(t *testing.T) {
+	t.Parallel()
 	commits := func(w *world) { w.commits() }
 	for _, c := range []struct {
 		name    string
@@ -347,6 +348,7 @@ func TestHugeShellTurn(t *testing.T) {
 }
 
 func TestShellManyChanges(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.plays(lines(shells("b", `i=0; while [ $i -lt 2100 ]; do echo $i > $i; i=$((i+1)); done`))...)
 	w.start()
@@ -370,6 +372,7 @@ func TestHugeShellFiles(t *testing.T) {
 
 // TestOtherUnannounced has changes by other calls than shell commands, and by none that is open.
 func TestOtherUnannounced(t *testing.T) {
+	t.Parallel()
 	pause := []string{`{"fake":"sleep","ms":250}`}
 	w := newWorld(t)
 	w.putAll(tree{"a": "a\n", "b": "b\n", "c": "c\n", "d": "d\n"})
@@ -403,6 +406,7 @@ func TestOtherUnannounced(t *testing.T) {
 
 // TestShellThatDoesNotEnd is a command that runs when the turn is cancelled, and an agent that dies.
 func TestShellThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("a", "a\n")
 	start := shells("s", "")[0]
@@ -426,6 +430,7 @@ func TestShellThatDoesNotEnd(t *testing.T) {
 
 // TestUserAndShell has a person save files before, between and beside an agent's commands.
 func TestUserAndShell(t *testing.T) {
+	t.Parallel()
 	for _, repo := range []bool{false, true} {
 		t.Run(map[bool]string{true: "git", false: "no git"}[repo], func(t *testing.T) {
 			w := newWorld(t)
@@ -469,6 +474,7 @@ func TestUserAndShell(t *testing.T) {
 
 // TestEditsAndShells mixes both on one file, over two turns.
 func TestEditsAndShells(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	v0 := numbered(30, nil)
 	v1 := numbered(30, map[int]string{5: "five\n"})
@@ -507,6 +513,7 @@ func keys[V any](m map[string]V) (all []string) {
 }
 
 func TestShellAtHome(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("../a", "a\n")
 	w.ws = w.dir
@@ -520,6 +527,7 @@ func TestShellAtHome(t *testing.T) {
 }
 
 func TestShellNameThatIsNoText(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	name := w.path("a\xff")
 	if err := os.WriteFile(name, []byte("a\n"), 0o644); err != nil {
@@ -536,6 +544,7 @@ func TestShellNameThatIsNoText(t *testing.T) {
 
 // TestShellLinks has commands take links away and put them in the place of files and folders.
 func TestShellLinks(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(tree{"f": "f\n", "d/f": "d\n", "g": "g\n", "../out/f": "out\n"})
 	require.NoError(t, os.Symlink("f", w.path("l")))
@@ -558,6 +567,7 @@ func TestShellLinks(t *testing.T) {
 // TestANewFileWithTheNumberOfADeletedOne has a command delete a file, and a person make another at once, which most file systems
 // give the number of the deleted one: the deletion is listed all the same.
 func TestANewFileWithTheNumberOfADeletedOne(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "a\nb\n")
 	w.commits()

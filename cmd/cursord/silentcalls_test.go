@@ -16,6 +16,7 @@ import (
 // TestSavesInACallThatReportsNothing has persons save a file while an edit call is open that does not say what it read and left.
 // Alone, what changes is the agent's; beside persons, nobody knows, and no bulk reject touches it.
 func TestSavesInACallThatReportsNothing(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("saves are counted on Linux only")
 	}
@@ -111,6 +112,7 @@ func TestSavesInACallThatReportsNothing(t *testing.T) {
 // TestASaveThatAnEditOverwrites has a person save a file that the agent has read and then writes. The review shows the
 // line that is gone, and a reject brings it back.
 func TestASaveThatAnEditOverwrites(t *testing.T) {
+	t.Parallel()
 	before := numbered(20, nil)
 	agents := numbered(20, map[int]string{5: "agent\n"})
 	mine := numbered(20, map[int]string{15: "mine\n"})

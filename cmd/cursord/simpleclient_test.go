@@ -76,6 +76,7 @@ func (c *simpleClient) is(session string) {
 // TestASimpleClientMissesNothing loses its connection over and over while an agent thinks and talks, and in the end,
 // at times, the daemon with what was not on disk: whoever keeps the two rules has what the daemon has.
 func TestASimpleClientMissesNothing(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))

@@ -51,6 +51,7 @@ type soak struct {
 // TestSoak has clients come and go, at random, with all that they do at work, and the daemon and agents be killed. What
 // clients are told is checked all along, and in the end what the daemon has grown by.
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	if *soakMinutes == 0 {
 		t.Skip("without -soak.minutes")
 	}

@@ -15,6 +15,7 @@ import (
 
 // TestDyingDaemonIsReplaced has a client connect to a daemon that ends before it reads anything.
 func TestDyingDaemonIsReplaced(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	dying, err := net.Listen("unix", w.socket())
 	require.NoError(t, err)
@@ -37,6 +38,7 @@ func TestDyingDaemonIsReplaced(t *testing.T) {
 // TestADaemonThatCannotServeSaysWhy has the daemon that a client starts listen and then find its database in use: the client
 // tells that, and does not start one after the other until it is tired.
 func TestADaemonThatCannotServeSaysWhy(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	elsewhere := "CURSORD_SOCKET=" + filepath.Join(w.dir, "other.sock")
@@ -53,6 +55,7 @@ func TestADaemonThatCannotServeSaysWhy(t *testing.T) {
 // TestADaemonThatGaveWayInVain has the daemon that a client starts give way to another, which ends at once: the client
 // starts one more.
 func TestADaemonThatGaveWayInVain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, args := range [][]string{{"status"}, {"call", "daemon/status"}} {
 		w.put("../gives-way", "")

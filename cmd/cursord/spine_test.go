@@ -10,6 +10,7 @@ import (
 
 // TestMainJob is the main job of the README: a prompt, text, edits, decisions, a restart, and the session goes on.
 func TestMainJob(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\ntwelve\n")
 	w.plays(

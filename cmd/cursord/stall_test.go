@@ -16,6 +16,7 @@ import (
 // TestRunOnAFullDisk has the disk be full while "cursord run" follows a turn whose end therefore cannot be told: the run ends
 // with an error, or with Ctrl-C, and the turn is stored once there is room.
 func TestRunOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		args   []string
@@ -60,6 +61,7 @@ func TestRunOnAFullDisk(t *testing.T) {
 
 // TestRunSaysThatItWaits has people see that a run waits for the disk.
 func TestRunSaysThatItWaits(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("../commits", "")
 	w.start("CURSORD_COMMIT_FAULT=" + filepath.Join(w.dir, "commits"))

@@ -24,6 +24,7 @@ func (w *world) logFile() string {
 
 // TestDaemonStaysWithoutASuccessor names programs that cannot take the daemon's place as those of a newer build.
 func TestDaemonStaysWithoutASuccessor(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	newer := w.newerProgram()
 	w.args = []string{"--detached"}
@@ -64,6 +65,7 @@ func TestDaemonStaysWithoutASuccessor(t *testing.T) {
 
 // TestDaemonStartsAgainIfItsSuccessorIsGone takes the newer build away after the daemon has promised it its place.
 func TestDaemonStartsAgainIfItsSuccessorIsGone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	newer := w.newerProgram()
 	w.args = []string{"--detached"}

@@ -23,6 +23,7 @@ import (
 // TestAllIsStoppedForAWhile stops the daemon, an agent and an editor's line to the daemon for longer than agents may be
 // quiet, as a machine that is suspended does: nobody is taken to hang, and nothing is lost.
 func TestAllIsStoppedForAWhile(t *testing.T) {
+	t.Parallel()
 	const quiet = 2 * time.Second
 	w := newWorld(t)
 	w.put("../config.toml", "agent_idle_timeout = \""+quiet.String()+"\"\n")
@@ -65,6 +66,7 @@ func TestAllIsStoppedForAWhile(t *testing.T) {
 // TestALineIsStoppedBeforeItIsServed stops an editor's line to the daemon while it waits for the daemon's first answer: that
 // the time went by says nothing of the daemon.
 func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.hostile = true // the daemon is none
 	l, err := net.Listen("unix", w.socket())
@@ -107,6 +109,7 @@ func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
 
 // TestStoppedIsNotIdle stops a daemon that nobody uses for longer than it may be idle: it goes on for most of that time.
 func TestStoppedIsNotIdle(t *testing.T) {
+	t.Parallel()
 	const idle = 2 * time.Second
 	w := newWorld(t)
 	w.put("../config.toml", "idle_exit = \""+idle.String()+"\"\n")
@@ -122,6 +125,7 @@ func TestStoppedIsNotIdle(t *testing.T) {
 
 // TestTimesThatAreNotNow has agents and people write files that are dated in the future and in the distant past.
 func TestTimesThatAreNotNow(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	for name, at := range map[string]time.Time{
 		"tomorrow": now.Add(24 * time.Hour), "in a century": now.AddDate(100, 0, 0), "at the epoch": time.Unix(0, 0),
@@ -170,6 +174,7 @@ func TestTimesThatAreNotNow(t *testing.T) {
 // TestAChangeAheadOfTheClock has the clock set back after a person has changed a file under review, as far as that shows in
 // the file: its change is dated an hour ahead. While an agent runs, it is seen and decided on.
 func TestAChangeAheadOfTheClock(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent 5\n"})
 	w.put("d/f", before)
@@ -210,6 +215,7 @@ func TestAChangeAheadOfTheClock(t *testing.T) {
 // TestStoredTimesAheadOfTheClock has sessions in the database that are newer than now, as a clock that was set back leaves
 // them: they are listed once each, go on, and are kept.
 func TestStoredTimesAheadOfTheClock(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("../config.toml", "keep_age = \"90d\"\n")
 	w.start()
@@ -256,6 +262,7 @@ func TestStoredTimesAheadOfTheClock(t *testing.T) {
 // TestNothingCanBeWatched lets the system run out of what it takes to watch folders: it is told, and changes are noticed
 // all the same.
 func TestNothingCanBeWatched(t *testing.T) {
+	t.Parallel()
 	for name, limit := range map[string]string{"no watchers": "echo 0 >/proc/sys/user/max_inotify_instances", "few watches": "echo 1 >/proc/sys/user/max_inotify_watches"} {
 		t.Run(name, func(t *testing.T) {
 			within := append([]string{"unshare", "-U", "-r"}, shell(limit)...)

@@ -76,6 +76,7 @@ func (tm *tmux) until(end string) {
 
 // TestTerminalReview walks through a review by single keys.
 func TestTerminalReview(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	old := "one\ntotal = old(value)\n" + numbered(12, nil)
 	now := "one\ntotal = new(value)\n" + numbered(12, map[int]string{8: "eight\x1b[2J\n"})
@@ -154,6 +155,7 @@ func TestTerminalReview(t *testing.T) {
 
 // TestTerminalPager has a diff that is longer than the screen.
 func TestTerminalPager(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("less"); err != nil {
 		t.Skip("there is no less")
 	}

@@ -10,6 +10,7 @@ import (
 // TestNothingIsWrittenThatCannotBeStored has the database take no changes from the moment of a decision on: nothing is
 // written, and once the database works again, the decision can be made.
 func TestNothingIsWrittenThatCannotBeStored(t *testing.T) {
+	t.Parallel()
 	for _, method := range []string{"diff/reject", "diff/undo"} {
 		t.Run(method, func(t *testing.T) {
 			s := scenario{name: "x", before: `seq 9 >f; seq 9 >g`, does: `echo b >>f; rm g`, asked: method, taken: "diff/redo"}

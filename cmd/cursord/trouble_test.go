@@ -25,6 +25,7 @@ import (
 // TestCommitsFail has the disk fail in the middle of a turn: the turn goes on, clients are told, nothing else is begun,
 // and what happened is stored once that is possible.
 func TestCommitsFail(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	plan := filepath.Join(w.dir, "commits")
 	w.put("../commits", "")
@@ -73,6 +74,7 @@ func TestCommitsFail(t *testing.T) {
 
 // TestRoomIsSeenAtOnce makes room on a full disk, again and again, and asks for something at once: it is served.
 func TestRoomIsSeenAtOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("../commits", "")
 	w.put("a.txt", "old\n")
@@ -108,6 +110,7 @@ func TestRoomIsSeenAtOnce(t *testing.T) {
 
 // TestRunSaysWhyNothingIsStored has the disk fail while "cursord run" follows a turn, which does not end before it is stored.
 func TestRunSaysWhyNothingIsStored(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("../commits", "")
 	w.start("CURSORD_COMMIT_FAULT=" + filepath.Join(w.dir, "commits"))
@@ -144,6 +147,7 @@ func (w *world) opensWithoutTrust() *editor {
 
 // TestCommitsAreSlow has each commit take half a second: what the agent says comes before it is stored.
 func TestCommitsAreSlow(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("../commits", "")
 	w.start("CURSORD_COMMIT_FAULT=" + filepath.Join(w.dir, "commits"))
@@ -175,6 +179,7 @@ func mounted(t *testing.T, dir, size string) {
 
 // TestFullDisk fills the disk that the database is on in the middle of a turn, and makes room again.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	mounted(t, filepath.Join(w.dir, "state"), "8m")
 	t.Cleanup(w.kill) // before the disk goes
@@ -210,6 +215,7 @@ func TestFullDisk(t *testing.T) {
 
 // TestReadOnlyState has the daemon say why it cannot start, to its clients too.
 func TestReadOnlyState(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	state := filepath.Join(w.dir, "state")
 	mounted(t, state, "20m")
@@ -232,6 +238,7 @@ func shell(first string) []string { return []string{"sh", "-c", first + ` && exe
 // TestFewDescriptors lets clients take all descriptors that the daemon has: who is there is served on, turns end with
 // words or as they should, and all is well when the clients have gone.
 func TestFewDescriptors(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.within = shell("ulimit -n 48")
 	w.put("a.txt", "old\n")
@@ -263,6 +270,7 @@ func TestFewDescriptors(t *testing.T) {
 
 // TestManyQueued queues 200 turns: they are cancelled, interrupted and run, each with one end.
 func TestManyQueued(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()
@@ -301,6 +309,7 @@ func TestManyQueued(t *testing.T) {
 
 // TestWorkspaceGoesDuringATurn deletes or moves a workspace while a turn runs in it, and mounts something over it.
 func TestWorkspaceGoesDuringATurn(t *testing.T) {
+	t.Parallel()
 	for name, away := range map[string]func(t *testing.T, w *world){
 		"deleted": func(t *testing.T, w *world) { require.NoError(t, os.RemoveAll(w.ws)) },
 		"moved":   func(t *testing.T, w *world) { require.NoError(t, os.Rename(w.ws, w.ws+"2")) },
@@ -362,6 +371,7 @@ func (w *world) fillsDisk() string {
 // TestEndOnAFullDisk ends a daemon whose disk is full while a turn runs: it ends within 10 s, also where the agent takes no
 // signal, and says what it could not store; the next daemon has all that was stored, and each turn has an end.
 func TestEndOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	const limit = 10 * time.Second // a promise
 	long := strings.Repeat("0123456789abcdef", 16<<10)
 	for name, c := range map[string]struct {
@@ -413,6 +423,7 @@ func TestEndOnAFullDisk(t *testing.T) {
 
 // TestLittleAddressSpace starts a daemon that may not map as much as it would.
 func TestLittleAddressSpace(t *testing.T) {
+	t.Parallel()
 	if raceDetector {
 		t.Skip("the race detector needs more")
 	}
@@ -429,6 +440,7 @@ func TestLittleAddressSpace(t *testing.T) {
 
 // TestStatusTellsMemory has the status say what memory the daemon takes at present, as the system sees it.
 func TestStatusTellsMemory(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	e := w.opens()

@@ -51,6 +51,7 @@ func (w *world) unprivileged() (cursord string, run func(name string, args ...st
 
 // TestWhatMayNotBeReadOrWritten has commands take away the permission to look at files and folders, and to write them.
 func TestWhatMayNotBeReadOrWritten(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.putAll(tree{"a": "a\n", "b": "b\n", "ro": "ro\n", "d/c": "c\n", "d/e": "e\n", "rd/f": "f\n", "hidden/g": "g\n"})
 	require.NoError(t, os.Chmod(w.path("hidden"), 0))

@@ -12,6 +12,7 @@ import (
 
 // TestADaemonThatEndsIsNoRiddle tells what to do where a daemon is killed while it is asked.
 func TestADaemonThatEndsIsNoRiddle(t *testing.T) {
+	t.Parallel()
 	var told strings.Builder
 	require.Equal(t, exitFailed, exitStatus(fmt.Errorf("gc: %w", rpc.ErrClosed), true, "", &told))
 	require.Equal(t, "cursord: gc: connection to the daemon is closed\n"+

@@ -128,6 +128,7 @@ func TestAnotherUserMadeTheSocketsFolder(t *testing.T) {
 // TestStopForceKillsDaemonsAlone has the lock be held for a process that is no daemon, as one that was given the id of an
 // old one.
 func TestStopForceKillsDaemonsAlone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	other := exec.Command("sleep", "1000")
 	require.NoError(t, other.Start())
@@ -155,6 +156,7 @@ func TestStopForceKillsDaemonsAlone(t *testing.T) {
 // TestDaemonStaysWhereItListens has a newer build take the place of a daemon, in an environment that would have the socket
 // elsewhere: all clients find it.
 func TestDaemonStaysWhereItListens(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	runtime := filepath.Join(w.dir, "run")
 	require.NoError(t, os.Mkdir(runtime, 0o700))
@@ -185,6 +187,7 @@ func TestDaemonStaysWhereItListens(t *testing.T) {
 
 // TestSocketWithoutARuntimeDirectory has the daemon listen below its state folder.
 func TestSocketWithoutARuntimeDirectory(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := func(args ...string) string {
 		cmd := exec.Command("cursord", args...)

@@ -37,6 +37,7 @@ func (e *editor) diffOf(path string, mark int, what string, fits func(*sessions.
 func settled(d *sessions.Diff) bool { return d.State == "clean" }
 
 func TestEveryWayOfSavingIsNoticed(t *testing.T) {
+	t.Parallel()
 	const path = "dir/f.txt"
 	before := numbered(20, nil)
 	after := numbered(20, map[int]string{10: "agent\n"})
@@ -90,6 +91,7 @@ func TestEveryWayOfSavingIsNoticed(t *testing.T) {
 }
 
 func TestNothingIsWatchedWhenNothingIsPending(t *testing.T) {
+	t.Parallel()
 	_, e := reviewing(t, "f", "a\n", "b\n")
 	status := func() daemon.Watching {
 		var s daemon.Status
@@ -103,6 +105,7 @@ func TestNothingIsWatchedWhenNothingIsPending(t *testing.T) {
 }
 
 func TestAFolderThatGoesAndComesBack(t *testing.T) {
+	t.Parallel()
 	w, e := reviewing(t, "a/b/f", "old\n", "new\n")
 	mark := len(e.all())
 	require.NoError(t, os.RemoveAll(w.path("a")))

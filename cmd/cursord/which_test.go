@@ -35,6 +35,7 @@ func (w *world) fake() string { return "exec " + filepath.Join(w.dir, "agent") +
 
 // TestAgentOfAClient has a daemon that finds no agent find the one that its clients have.
 func TestAgentOfAClient(t *testing.T) {
+	t.Parallel()
 	begin := func(t *testing.T) (*world, *editor, string) {
 		w := newWorld(t)
 		w.start("PATH="+systemPath, "CURSORD_AGENT=")
@@ -116,6 +117,7 @@ func TestAgentOfAClient(t *testing.T) {
 
 // TestAnotherVendorsAgent is a program called agent that is not Cursor's.
 func TestAnotherVendorsAgent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	grok := w.program("grok/agent", "echo started >>"+filepath.Join(w.dir, "grok-ran")+"; echo 'grok 0.4.1'")
 	w.start("PATH="+filepath.Dir(grok)+":"+systemPath, "CURSORD_AGENT=")
@@ -176,6 +178,7 @@ func mustLook(t *testing.T, name string) string {
 // TestOptionsThatABuildLacks starts an old build, which refuses an option, once more without that option, and later builds
 // of the daemon remember it.
 func TestOptionsThatABuildLacks(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	starts := filepath.Join(w.dir, "starts")
 	bin := w.program("counting", `test "$1" = -p && echo start >>`+starts+"\n"+w.fake())
@@ -222,6 +225,7 @@ func TestOptionsThatABuildLacks(t *testing.T) {
 
 // TestBuildChanges has the agent be another build in a session's next turn.
 func TestBuildChanges(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	build := filepath.Join(w.dir, "build")
 	say := func(name string) { require.NoError(t, os.WriteFile(build, []byte(name+"\n"), 0o600)) }
@@ -249,6 +253,7 @@ func TestBuildChanges(t *testing.T) {
 
 // TestLoginIsWhatTheServerSays has a token that the server does not take.
 func TestLoginIsWhatTheServerSays(t *testing.T) {
+	t.Parallel()
 	status := func(t *testing.T, env ...string) daemon.AgentStatus {
 		w := newWorld(t)
 		asked := filepath.Join(w.dir, "asked")
@@ -286,6 +291,7 @@ func TestLoginIsWhatTheServerSays(t *testing.T) {
 
 // TestOptionsThatDecide fails a turn that asks for what the build does not know, rather than run it in another way.
 func TestOptionsThatDecide(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start("CURSORD_FAKE_BUILD=2026.08.25")
 	e := w.opens()
@@ -306,6 +312,7 @@ func TestOptionsThatDecide(t *testing.T) {
 // TestAgentThatDoesNotAnswer is a program called agent that waits for a person: it holds neither the daemon's start up nor
 // is it taken for Cursor's.
 func TestAgentThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	asks := w.program("asks/agent", "echo $$ >>"+filepath.Join(w.dir, "asking")+"; exec sleep 1000")
 	w.start("PATH="+filepath.Dir(asks)+":"+systemPath, "CURSORD_AGENT=")

@@ -73,6 +73,7 @@ func summary(d *sessions.Diff) string {
 // TestWholeFileChanges has a shell command change modes and links and move files: every change is shown, all can be
 // taken back and made again, and git applies the patch in both directions.
 func TestWholeFileChanges(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, before, does, path, want string }{
 		{"mode", `echo a >f; chmod 644 f`, `chmod 755 f`, "f", "mode 100644 100755: file0"},
 		{"mode taken away", `echo a >f; chmod 755 f`, `chmod 644 f`, "f", "mode 100755 100644: file0"},
@@ -144,6 +145,7 @@ func TestWholeFileChanges(t *testing.T) {
 
 // TestWholeFileConflicts has a person change what a reject would write over.
 func TestWholeFileConflicts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, before, does, mine string }{
 		{"a link turned by the user", `true`, `ln -s x f`, `ln -sfn mine f`},
 		{"a link replaced by the user", `true`, `ln -s x f`, `rm f; echo mine >f`},
@@ -172,6 +174,7 @@ func TestWholeFileConflicts(t *testing.T) {
 
 // TestDeletedLink has the agent's own tool delete a link to a file: it is the link that comes back.
 func TestDeletedLink(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("target", "a\n")
 	require.NoError(t, os.Symlink("target", w.path("f")))
@@ -189,6 +192,7 @@ func TestDeletedLink(t *testing.T) {
 
 // TestModeBesideEdit has the agent's edit and its chmod reviewed apart.
 func TestModeBesideEdit(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", "a\nb\n")
 	w.plays(append(append(edits("e", "f", "a\nb\n", "a\nB\n"), shells("s", "chmod 755 f")...), done)...)
@@ -206,6 +210,7 @@ func TestModeBesideEdit(t *testing.T) {
 
 // TestMoves has a shell command move files: a move is a decision of its own beside the lines.
 func TestMoves(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, before, does, want string }{
 		{"moved", `echo a >f`, `mv f g`, "g: renamed f: file0"},
 		{"moved to a new folder", `echo a >f`, `mkdir -p x/y; mv f x/y/g`, "x/y/g: renamed f: file0"},
@@ -280,6 +285,7 @@ func TestMoves(t *testing.T) {
 
 // TestMoveOfReviewedFile moves a file with hunks: they keep their ids, and the old path is told to be clean.
 func TestMoveOfReviewedFile(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("f", numbered(20, nil))
 	w.plays(lines(edits("e", "f", numbered(20, nil), numbered(20, map[int]string{3: "three\n", 15: "fifteen\n"})))...)
@@ -318,6 +324,7 @@ func TestMoveOfReviewedFile(t *testing.T) {
 
 // TestLargeFilesAreWhatTheSettingsSay reviews files on both sides of the limits.
 func TestLargeFilesAreWhatTheSettingsSay(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, settings, before, want string }{
 		{"as many lines", "large_lines = 40", numbered(40, nil), "modified: text4"},
 		{"too many lines", "large_lines = 39", numbered(40, nil), "large: file0"},

@@ -277,6 +277,7 @@ func (s *schemas) has(place string) bool {
 
 // TestTheWireCheckSeesMistakes: a check that finds nothing wrong must be able to.
 func TestTheWireCheckSeesMistakes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		messages []string // "> " from the client, "< " from the daemon

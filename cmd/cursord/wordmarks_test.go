@@ -8,6 +8,7 @@ import (
 )
 
 func TestMarkWords(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		in   []string
@@ -54,6 +55,7 @@ func TestMarkWords(t *testing.T) {
 
 // What a marked line shows can do nothing to the terminal, inside of a mark and outside.
 func TestMarkedIsHarmless(t *testing.T) {
+	t.Parallel()
 	line := "-a\x1b[2J b\x1b]0;x\x07 c\u202e"
 	require.Equal(t, "\x1b[31m-a␛[2J \x1b[7mb␛]0;x␇\x1b[27m c<U+202E>\x1b[0m", palette(true).marked("31", line, []mark{{7, 14}}))
 	require.Equal(t, "-a␛[2J b␛]0;x␇ c<U+202E>", palette(false).marked("31", line, []mark{{7, 14}}))
