@@ -54,7 +54,7 @@ func TestWaiting(t *testing.T) {
 		{"its end told by a number", shellLeft + otherLeft + lastWord + notified(`"shellId":8,"exit_code":1,`) + lastWord, "npm run dev", leftAlone},
 		{"its end told by the call's id, further in", shellLeft + lastWord + notified(`"task":{"toolCallId":"a","status":"failed"},`) + lastWord, "", atWork},
 		{"told of without an end", shellLeft + lastWord + notified(`"task_id":"7","status":"running",`) + lastWord, "npm run dev", leftAlone},
-		{"the end of what is not known", shellLeft + lastWord + notified(`"task_id":"99","status":"completed",`) + lastWord, "npm run dev", leftAlone},
+		{"the end of a task that nobody has started", shellLeft + lastWord + notified(`"task_id":"99","status":"completed",`) + lastWord, "npm run dev", leftAlone},
 		{"the end of a sub-agent", shellLeft + taskLeft + lastWord + notified(`"agentId":"g-1","status":"completed",`) + lastWord, "npm run dev", leftAlone},
 		{"awaited to its end", shellLeft + `{"type":"tool_call","subtype":"completed","call_id":"w","tool_call":{"awaitToolCall":{"args":{"taskId":"7"},"result":{"complete":{}}}}}` + "\n" + lastWord, "", atWork},
 		{"awaited in vain", shellLeft + `{"type":"tool_call","subtype":"completed","call_id":"w","tool_call":{"awaitToolCall":{"args":{"taskId":"7"},"result":{"stillRunning":{}}}}}` + "\n" + lastWord, "npm run dev", leftAlone},

@@ -47,7 +47,8 @@ func (d *Daemon) TakeEnvironment(variables []string) ([]string, error) {
 	return slices.Clone(variables), nil
 }
 
-// environmentOf returns the environment of a turn's agent, nil for the daemon's own, and what there is to say about it.
+// environmentOf returns the environment in which a turn's agent starts; nil stands for the daemon's own. The remark is for
+// people, and "" when the environment is the one that the configuration asks for.
 func (d *Daemon) environmentOf(told []string) (env []string, remark string) {
 	switch {
 	case !d.WantsEnvironment():

@@ -62,8 +62,8 @@ func (l leftOut) String() string {
 	return strings.Join(say, ". ")
 }
 
-// after is String after a scan that had so much time. What is late is told by the last one of the turn alone: the next one
-// comes back to it.
+// after is String after a scan with a time limit. Only the last scan of a turn names the files that it had no time for: after
+// any other, the next one looks at them.
 func (l leftOut) after(limit time.Duration) string {
 	if limit != lastTime {
 		l.late = 0

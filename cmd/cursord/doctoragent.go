@@ -37,7 +37,7 @@ func (d *diagnosis) askAgent(ctx context.Context, client *rpc.Client, root strin
 	}
 }
 
-// agentRows are what there is to say of the agent beside its problems.
+// agentRows prints what is known of the agent. Its problems are counted and printed elsewhere.
 func agentRows(a *daemon.AgentStatus, row func(name, value string)) {
 	known := []string{a.State}
 	for _, s := range []string{a.Version, a.Account, a.Path} {

@@ -130,7 +130,8 @@ func TestPermits(t *testing.T) {
 	require.Contains(t, failed.Message, "by the setting add_dirs")
 }
 
-// TestPermitsThatAreRefused asks for what there is not, and for what nobody has trusted.
+// TestPermitsThatAreRefused asks for sandboxes and folders that do not exist, that contradict each other, or that nobody has
+// trusted.
 func TestPermitsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// plainJSON returns JSON in which no control character and none that turns the direction of text stands as it is: a
-// terminal would obey those of a file's name. The JSON means the same, since they can only stand in strings; line ends and
-// what is not UTF-8 stay.
+// plainJSON escapes control characters and those that turn the direction of text, which a terminal would obey. They can
+// only stand in strings, so the JSON means the same. Line ends stay, and so do bytes that are not UTF-8.
 func plainJSON(text []byte) []byte {
 	bad := func(r rune) bool {
 		return r >= 0x7f && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))

@@ -108,7 +108,7 @@ func TestSavesAreLookedAt(t *testing.T) {
 	}
 }
 
-// TestWatchIsBounded asks for more than there may be, and for what is not there.
+// TestWatchIsBounded watches more folders and more files than the limits allow, and a file in a folder that does not exist.
 func TestWatchIsBounded(t *testing.T) {
 	var w Watch
 	defer w.Close()
