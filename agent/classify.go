@@ -5,6 +5,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"cursord/agent/process"
 )
 
 // The kinds of a RunError.
@@ -153,38 +155,14 @@ type ending struct {
 	bare     string   // lines of stdout that were no JSON
 	stderr   string
 	objects  bool // the stream had at least one JSON object
-	exit     exit
-}
-
-// An exit is how the process ended.
-type exit struct {
-	code   int    // as the shell counts it, 128+n for a signal; -1 if unknown
-	signal string // the name of the signal that ended it, or ""
-}
-
-// signals are those that end a program, by number, as far as systems agree on them.
-var signals = map[int]string{1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 8: "SIGFPE", 9: "SIGKILL",
-	11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM"}
-
-func (x exit) String() string {
-	if x.signal != "" {
-		return "signal " + x.signal
-	}
-	if name := signals[x.code-128]; name != "" {
-		return fmt.Sprintf("exit code %d, %s", x.code, name)
-	}
-	return fmt.Sprintf("exit code %d", x.code)
+	exit     process.Exit
 }
 
 // signalled says what it means that a signal, and not of ours, ended the agent; nil if none did. The agent catches INT and TERM and then
 // exits as a shell would say it.
-func (x exit) signalled() *RunError {
-	name := x.signal
-	if name == "" {
-		name = signals[x.code-128]
-	}
+func signalled(x process.Exit) *RunError {
 	e := &RunError{Kind: kindCrashed, Message: fmt.Sprintf("the agent was ended from outside (%v)", x), Hint: hintEnded}
-	switch name {
+	switch x.Killer() {
 	case "":
 		return nil
 	case "SIGKILL":
@@ -236,11 +214,11 @@ func (end ending) cause() *RunError {
 	if len(end.failures) > 0 {
 		return &RunError{Kind: kindFailed, Message: lastWords(said)}
 	}
-	if e := end.exit.signalled(); e != nil {
+	if e := signalled(end.exit); e != nil {
 		return e
 	}
 	switch {
-	case end.exit.code == 0:
+	case end.exit.Code == 0:
 		return &RunError{Kind: kindProtocol, Message: "the agent ended without saying how its work ended", Hint: "look at what it did and try again"}
 	case end.stderr == "" && !end.objects && end.bare != "" && !strings.Contains(strings.ToLower(end.bare), "error"):
 		return &RunError{Kind: kindProtocol, Message: "the program did not speak cursor-agent's protocol: " + lastWords(end.bare),

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/agent/process"
 )
 
 // failureTexts are all that the agent is known to say when it does not go on.
@@ -65,11 +67,11 @@ func TestFailureTexts(t *testing.T) {
 		t.Run(tt.text, func(t *testing.T) {
 			for name, end := range map[string]ending{
 				"alone":       {stderr: tt.text},
-				"line":        {stderr: tt.text + "\n", exit: exit{code: 1}},
+				"line":        {stderr: tt.text + "\n", exit: process.Exit{Code: 1}},
 				"stdout":      {bare: tt.text + "\n"},
-				"noise":       {stderr: fmt.Sprintf(noise, tt.text), exit: exit{code: 1}},
-				"colour":      {stderr: fmt.Sprintf(noise, colour(tt.text)), exit: exit{code: 1}},
-				"with signal": {stderr: tt.text + "\n", exit: exit{code: 143}},
+				"noise":       {stderr: fmt.Sprintf(noise, tt.text), exit: process.Exit{Code: 1}},
+				"colour":      {stderr: fmt.Sprintf(noise, colour(tt.text)), exit: process.Exit{Code: 1}},
+				"with signal": {stderr: tt.text + "\n", exit: process.Exit{Code: 143}},
 			} {
 				e := end.explain()
 				require.Equal(t, tt.kind, e.Kind, name)
@@ -78,7 +80,7 @@ func TestFailureTexts(t *testing.T) {
 			}
 			words := strings.Fields(tt.text)
 			half := len(words) / 2
-			e := ending{stderr: "x\n" + strings.Join(words[:half], " ") + "\n  " + strings.Join(words[half:], " ") + "\ny\n", exit: exit{code: 1}}.explain()
+			e := ending{stderr: "x\n" + strings.Join(words[:half], " ") + "\n  " + strings.Join(words[half:], " ") + "\ny\n", exit: process.Exit{Code: 1}}.explain()
 			require.Equal(t, tt.kind, e.Kind, "wrapped")
 			require.NotEmpty(t, e.Message)
 			require.Contains(t, e.Hint, tt.hint, "wrapped")
@@ -90,12 +92,12 @@ func TestFailureTexts(t *testing.T) {
 // TestFailureTextsOfARunThatHasBegun is about whose words on stderr count: those about the start are not the agent's then.
 func TestFailureTextsOfARunThatHasBegun(t *testing.T) {
 	for _, tt := range failureTexts {
-		e := ending{objects: true, stderr: "noise\n" + tt.text + "\n", exit: exit{code: 1}}.explain()
+		e := ending{objects: true, stderr: "noise\n" + tt.text + "\n", exit: process.Exit{Code: 1}}.explain()
 		require.Equal(t, tt.kind, e.Kind, tt.text)
 		require.Equal(t, tt.message, e.Message, tt.text)
 	}
 	for _, tt := range startTexts {
-		e := ending{objects: true, stderr: tt.text + "\nRetriableError: [unavailable] gone\n", exit: exit{code: 1}}.explain()
+		e := ending{objects: true, stderr: tt.text + "\nRetriableError: [unavailable] gone\n", exit: process.Exit{Code: 1}}.explain()
 		require.Equal(t, "RetriableError: [unavailable] gone", e.Message, tt.text)
 		e = ending{objects: true, result: &Result{Error: tt.text}}.explain()
 		require.Equal(t, tt.kind, e.Kind, "in the stream's own words: %s", tt.text)
@@ -117,18 +119,18 @@ func TestWordsThatAreNoFailure(t *testing.T) {
 // TestEndsBySignals is an agent that a signal ended, as the system says it and as the agent itself does after having caught it.
 func TestEndsBySignals(t *testing.T) {
 	for _, tt := range []struct {
-		exit                exit
+		exit                process.Exit
 		kind, message, hint string
 	}{
-		{exit{code: 143}, kindCrashed, "the agent was ended from outside (exit code 143, SIGTERM)", "other than cursord"},
-		{exit{code: 130}, kindCrashed, "the agent was ended from outside (exit code 130, SIGINT)", "other than cursord"},
-		{exit{code: 137, signal: "SIGKILL"}, kindCrashed, "the agent was ended from outside (signal SIGKILL)", "memory"},
-		{exit{code: 137}, kindCrashed, "the agent was ended from outside (exit code 137, SIGKILL)", "memory"},
-		{exit{code: 129}, kindCrashed, "the agent was ended from outside (exit code 129, SIGHUP)", "other than cursord"},
-		{exit{code: 139, signal: "SIGSEGV"}, kindCrashed, "the agent crashed (signal SIGSEGV)", "cursor-agent update"},
-		{exit{code: 134}, kindCrashed, "the agent crashed (exit code 134, SIGABRT)", "cursor-agent update"},
-		{exit{code: 255}, kindCrashed, "the agent died without a word (exit code 255)", "try again"},
-		{exit{code: 128}, kindCrashed, "the agent died without a word (exit code 128)", "try again"},
+		{process.Exit{Code: 143}, kindCrashed, "the agent was ended from outside (exit code 143, SIGTERM)", "other than cursord"},
+		{process.Exit{Code: 130}, kindCrashed, "the agent was ended from outside (exit code 130, SIGINT)", "other than cursord"},
+		{process.Exit{Code: 137, Signal: "SIGKILL"}, kindCrashed, "the agent was ended from outside (signal SIGKILL)", "memory"},
+		{process.Exit{Code: 137}, kindCrashed, "the agent was ended from outside (exit code 137, SIGKILL)", "memory"},
+		{process.Exit{Code: 129}, kindCrashed, "the agent was ended from outside (exit code 129, SIGHUP)", "other than cursord"},
+		{process.Exit{Code: 139, Signal: "SIGSEGV"}, kindCrashed, "the agent crashed (signal SIGSEGV)", "cursor-agent update"},
+		{process.Exit{Code: 134}, kindCrashed, "the agent crashed (exit code 134, SIGABRT)", "cursor-agent update"},
+		{process.Exit{Code: 255}, kindCrashed, "the agent died without a word (exit code 255)", "try again"},
+		{process.Exit{Code: 128}, kindCrashed, "the agent died without a word (exit code 128)", "try again"},
 	} {
 		e := ending{objects: true, exit: tt.exit}.explain()
 		require.Equal(t, tt.kind, e.Kind)

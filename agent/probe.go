@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"cursord/agent/jsontext"
+	"cursord/agent/process"
 )
 
 // probeTime is how long the agent may take to answer a question about itself.
@@ -158,23 +158,11 @@ func (p Program) ask(ctx context.Context, args ...string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.Path, args...)
 	cmd.Env = environment(p.Env)
-	cmd.SysProcAttr = sysProcAttr()
 	cmd.WaitDelay = drainTime
 	var stdout, stderr capped
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 
-	// The thread that starts a child must not end before it; see startProcess.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	err := cmd.Start()
-	if err == nil {
-		g := newGroup(cmd.Process)
-		stop := context.AfterFunc(ctx, g.kill)
-		err = cmd.Wait()
-		stop()
-		g.kill()
-		g.close()
-	}
+	err := process.Run(ctx, cmd)
 	out := stripANSI(stdout.String())
 	var exited *exec.ExitError
 	switch {
@@ -183,7 +171,7 @@ func (p Program) ask(ctx context.Context, args ...string) (string, error) {
 	case ctx.Err() != nil:
 		return "", &RunError{Kind: kindHung, Message: fmt.Sprintf("the agent gave no answer to %q within %v", args[0], time.Since(began).Round(100*time.Millisecond))}
 	case errors.As(err, &exited):
-		end := ending{bare: out, stderr: stderr.String(), exit: exitOf(exited.ProcessState)}
+		end := ending{bare: out, stderr: stderr.String(), exit: process.ExitOf(exited.ProcessState)}
 		return "", end.explain()
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrPermission):
 		return "", &RunError{Kind: kindNotInstalled, Message: "cannot run cursor-agent at " + p.Path, Hint: hintInstall, Detail: err.Error()}

@@ -66,7 +66,7 @@ func (r *run) note(batch []Event, from int) []Event {
 			return batch[:i+1]
 		case ToolEnd:
 			if ev.Call.Background {
-				r.family.look()
+				r.family.Look()
 			}
 		case Waiting:
 			if ev.Commands != nil {

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"cursord/agent/process"
 )
 
 // A Request describes one run of the agent.
@@ -175,7 +177,7 @@ type run struct {
 	stage    atomic.Int32  // a stage
 	aborted  atomic.Bool   // the agent has ended what it had in the background
 	silent   atomic.Int64  // for wasHung: since which moment
-	family   *family
+	family   *process.Family
 }
 
 func newRun(req Request, emit func([]Event)) *run {
@@ -213,11 +215,11 @@ func (r *run) do(ctx context.Context, gate chan struct{}) Outcome {
 	}
 	defer time.AfterFunc(gateTime, r.release).Stop()
 
-	p, err := startProcess(r.command())
+	p, err := process.Start(r.command())
 	if err != nil {
 		return r.outcome(Failed, startError(r.req, err))
 	}
-	r.family = newFamily(p.cmd.Process.Pid, r.req.Mark)
+	r.family = process.NewFamily(p.Cmd.Process.Pid, r.req.Mark)
 	var aside sync.WaitGroup
 	aside.Go(func() {
 		if r.req.Ready != nil {
@@ -226,29 +228,29 @@ func (r *run) do(ctx context.Context, gate chan struct{}) Outcome {
 			case <-r.eof:
 			}
 		}
-		p.feed(r.req.Prompt)
+		p.Feed(r.req.Prompt)
 	})
-	aside.Go(func() { r.readErrors(p.stderr) })
-	var end exit
+	aside.Go(func() { r.readErrors(p.Stderr) })
+	var end process.Exit
 	supervised := make(chan struct{})
 	go func() {
 		defer close(supervised)
 		end = r.supervise(ctx, p)
 	}()
-	r.read(p.stdout)
+	r.read(p.Stdout)
 	close(r.eof)
 	<-supervised
 	if decided := r.decided.Load(); decided != undecided && decided != gaveResult || r.dec.timedOut {
-		r.family.end()
+		r.family.End()
 	}
-	p.stdin.Close()
+	p.Stdin.Close()
 	aside.Wait()
-	p.close()
+	p.Close()
 	return r.judge(end)
 }
 
 // judge makes the outcome once everything has ended.
-func (r *run) judge(x exit) Outcome {
+func (r *run) judge(x process.Exit) Outcome {
 	switch r.decided.Load() {
 	case wasCancelled:
 		return r.outcome(Cancelled, nil)

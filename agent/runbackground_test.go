@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/agent/process"
 )
 
 const (
@@ -52,7 +54,7 @@ func (f *fake) requireGone() {
 	for _, name := range []string{"server", "group", "stray"} {
 		f.gone(name)
 	}
-	require.Empty(f.t, Survivors(f.req.Mark))
+	require.Empty(f.t, process.Survivors(f.req.Mark))
 }
 
 // TestRunIsOverWithCommandsInTheBackground has agents say all and wait for a server in the background.

@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"time"
+
+	"cursord/agent/process"
 )
 
 // looks is how often supervise looks at an agent in the time that it may be quiet.
@@ -15,9 +17,9 @@ const looks = 8
 //	result or end of stdout -> 2 s, KILL
 //	quiet for too long     -> KILL
 //	leader gone            -> the rest of the group is killed, the pipes get a deadline
-func (r *run) supervise(ctx context.Context, p *process) exit {
+func (r *run) supervise(ctx context.Context, p *process.Child) process.Exit {
 	var grace, escalate <-chan time.Time
-	harder := []func(){p.terminate, p.kill}
+	harder := []func(){p.Terminate, p.Kill}
 	cancelled, resulted, eof := ctx.Done(), r.resulted, r.eof
 	var awake, due int64 // moments: since when nobody has stopped us, as far as is known, and of the next look at the agent
 	idle := time.NewTimer(0)
@@ -30,8 +32,8 @@ func (r *run) supervise(ctx context.Context, p *process) exit {
 	}
 	next(step)
 	interrupt := func() {
-		r.family.look()
-		p.interrupt()
+		r.family.Look()
+		p.Interrupt()
 		escalate = time.After(intTime)
 	}
 	ended := false // by us, for staying after it had closed stdout or given its result
@@ -42,7 +44,7 @@ func (r *run) supervise(ctx context.Context, p *process) exit {
 			if r.decided.CompareAndSwap(undecided, wasCancelled) {
 				interrupt()
 			} else {
-				p.kill()
+				p.Kill()
 			}
 		case <-escalate:
 			harder[0]()
@@ -57,7 +59,7 @@ func (r *run) supervise(ctx context.Context, p *process) exit {
 			}
 		case <-grace:
 			ended = true
-			p.kill()
+			p.Kill()
 		case <-idle.C:
 			if now := moment(); now-due > int64(step) {
 				awake = now // who stopped us may have stopped the agent, and what it says meanwhile is not read yet
@@ -65,20 +67,20 @@ func (r *run) supervise(ctx context.Context, p *process) exit {
 			alone := r.stage.Load() == leftAlone
 			left := r.patience(awake)
 			switch {
-			case left > 0, alone && unread(p.stdout) > 0:
+			case left > 0, alone && unread(p.Stdout) > 0:
 				next(left)
 			case alone && r.decided.CompareAndSwap(undecided, wasLeft):
 				interrupt()
 			case r.decided.CompareAndSwap(undecided, wasHung):
-				r.family.look()
-				p.kill()
+				r.family.Look()
+				p.Kill()
 			}
-		case x := <-p.exited:
+		case x := <-p.Exited:
 			deadline := time.Now().Add(drainTime)
-			p.stdout.SetReadDeadline(deadline)
-			p.stderr.SetReadDeadline(deadline)
+			p.Stdout.SetReadDeadline(deadline)
+			p.Stderr.SetReadDeadline(deadline)
 			if ended {
-				return exit{}
+				return process.Exit{}
 			}
 			return x
 		}

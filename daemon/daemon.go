@@ -17,6 +17,7 @@ import (
 
 	"cursord/agent"
 	"cursord/agent/hooks"
+	"cursord/agent/process"
 	"cursord/daemon/endpoint"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
@@ -152,7 +153,7 @@ func Open(o Options) (*Daemon, error) {
 		d.log.Warn("the folder for asking git could not be emptied", "err", err)
 	}
 	// Whoever has the store is the only daemon, so agents that carry its mark have lost theirs.
-	if n := agent.KillOrphans(storeMark(store)); n > 0 {
+	if n := process.KillOrphans(storeMark(store)); n > 0 {
 		d.log.Warn("ended agents of the last daemon", "processes", n)
 	}
 	images, _ := os.ReadDir(d.picturesDir())
@@ -181,7 +182,7 @@ func storeMark(s *sessions.Store) string { return "CURSORD_STORE=" + s.Epoch() }
 // OfAgent returns the process at the other end of a connection if an agent of this daemon, or a command of it, has started it,
 // as far as the system tells; else 0.
 func (d *Daemon) OfAgent(conn net.Conn) int {
-	if pid := endpoint.PeerProcess(conn); pid != 0 && agent.Descends(pid, storeMark(d.store)) {
+	if pid := endpoint.PeerProcess(conn); pid != 0 && process.Descends(pid, storeMark(d.store)) {
 		return pid
 	}
 	return 0

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"cursord/agent"
+	"cursord/agent/process"
 	"cursord/daemon/paths"
 )
 
@@ -24,10 +24,10 @@ type survivors struct {
 func turnMark(turn string) string { return "CURSORD_TURN_ID=" + turn }
 
 // left notes and returns the processes that a turn's agent has left behind.
-func (s *survivors) left(turn string) []agent.Process {
+func (s *survivors) left(turn string) []process.Info {
 	mark := turnMark(turn)
-	all := agent.Survivors(mark)
-	for end := time.Now().Add(survivorTime); len(all) > 0 && time.Now().Before(end); all = agent.Survivors(mark) {
+	all := process.Survivors(mark)
+	for end := time.Now().Add(survivorTime); len(all) > 0 && time.Now().Before(end); all = process.Survivors(mark) {
 		time.Sleep(survivorTime / 10)
 	}
 	if len(all) > 0 {
@@ -42,7 +42,7 @@ func (s *survivors) left(turn string) []agent.Process {
 func (s *survivors) alive() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.marks = slices.DeleteFunc(s.marks, func(mark string) bool { return len(agent.Survivors(mark)) == 0 })
+	s.marks = slices.DeleteFunc(s.marks, func(mark string) bool { return len(process.Survivors(mark)) == 0 })
 	return len(s.marks) > 0
 }
 
@@ -61,7 +61,7 @@ func (o *orphans) look(mark string) {
 	}
 	o.looks.Go(func() {
 		for due := int64(1); due != 0; {
-			if due = o.due.Load(); len(agent.Orphans(mark)) > 0 {
+			if due = o.due.Load(); len(process.Orphans(mark)) > 0 {
 				o.some.Store(true)
 			}
 			if o.due.CompareAndSwap(due, 0) {
@@ -78,7 +78,7 @@ func (o *orphans) found() bool {
 }
 
 // aboutSurvivors tells people what an agent has left running; "" if nothing.
-func aboutSurvivors(all []agent.Process) string {
+func aboutSurvivors(all []process.Info) string {
 	if len(all) == 0 {
 		return ""
 	}

@@ -12,12 +12,13 @@ import (
 // internalImports says which packages of this module each package may import.
 var internalImports = map[string][]string{
 	"cursord/agent/fake":                  {},
-	"cursord/agent":                       {"cursord/agent/jsontext"},
+	"cursord/agent":                       {"cursord/agent/jsontext", "cursord/agent/process"},
 	"cursord/agent/hooks":                 {},
 	"cursord/agent/jsontext":              {},
+	"cursord/agent/process":               {},
 	"cursord/diffs":                       {},
 	"cursord/sessions":                    {},
-	"cursord/daemon":                      {"cursord/agent", "cursord/agent/hooks", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/daemon/internal/atomicfile", "cursord/daemon/internal/attribution", "cursord/daemon/internal/clock", "cursord/daemon/endpoint", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/daemon/paths"},
+	"cursord/daemon":                      {"cursord/agent", "cursord/agent/hooks", "cursord/diffs", "cursord/sessions", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/daemon/internal/atomicfile", "cursord/daemon/internal/attribution", "cursord/daemon/internal/clock", "cursord/daemon/endpoint", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/daemon/paths", "cursord/agent/process"},
 	"cursord/daemon/copytree":             {"cursord/daemon/internal/askgit", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat"},
 	"cursord/daemon/endpoint":             {"cursord/daemon/internal/filestat", "cursord/daemon/paths"},
 	"cursord/daemon/paths":                {},
@@ -46,7 +47,7 @@ var restricted = map[string][]string{
 	"github.com/invopop/jsonschema":         {"cursord/rpc/internal/schema"},
 	"github.com/stretchr/testify":           {},
 	"github.com/santhosh-tekuri/jsonschema": {},
-	"os/exec":                               {"cursord/agent", "cursord/agent/fake", "cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/editors/helix", "cursord/rpc/dial", "cursord/rpc/remote", "cursord/cmd/cursord"}, // daemon: for git; endpoint: to ask a newer build what it is; helix: to ask Helix what it is
+	"os/exec":                               {"cursord/agent", "cursord/agent/fake", "cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/editors/helix", "cursord/rpc/dial", "cursord/rpc/remote", "cursord/cmd/cursord", "cursord/agent/process"}, // daemon: for git; endpoint: to ask a newer build what it is; helix: to ask Helix what it is
 	"encoding/gob":                          {},
 	"github.com/rogpeppe/go-internal":       {},
 	"github.com/adrg/xdg":                   {"cursord/daemon/endpoint"},
@@ -54,7 +55,7 @@ var restricted = map[string][]string{
 	"github.com/mattn/go-isatty":            {"cursord/agent/fake", "cursord/cmd/cursord"},
 	"net/http":                              {},
 	"github.com/oklog/ulid/v2":              {"cursord/daemon", "cursord/sessions", "cursord/cmd/cursord"},
-	"golang.org/x/sys/unix":                 {"cursord/agent", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/atomicfile", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/sessions", "cursord/cmd/cursord"},
+	"golang.org/x/sys/unix":                 {"cursord/agent", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/atomicfile", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/sessions", "cursord/cmd/cursord", "cursord/agent/process", "cursord/daemon"},
 }
 
 // TestImportTable holds the packages to the order in ARCHITECTURE.md.

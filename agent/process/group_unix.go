@@ -1,6 +1,6 @@
 //go:build unix
 
-package agent
+package process
 
 import (
 	"os"
@@ -28,14 +28,15 @@ func (g group) await(limit time.Duration) {
 	}
 }
 
-func exitOf(state *os.ProcessState) exit {
+// ExitOf returns how a process ended that has been waited for.
+func ExitOf(state *os.ProcessState) Exit {
 	status, ok := state.Sys().(interface {
 		Signaled() bool
 		Signal() unix.Signal
 	})
 	if ok && status.Signaled() {
 		sig := status.Signal()
-		return exit{code: 128 + int(sig), signal: unix.SignalName(sig)}
+		return Exit{Code: 128 + int(sig), Signal: unix.SignalName(sig)}
 	}
-	return exit{code: state.ExitCode()}
+	return Exit{Code: state.ExitCode()}
 }

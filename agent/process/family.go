@@ -1,14 +1,14 @@
-package agent
+package process
 
 import (
 	"sync"
 	"time"
 )
 
-// A family is the processes that an agent has started and that have left its group: a command in the background may make a
+// A Family is the processes that an agent has started and that have left its group: a command in the background may make a
 // group, and a session, of its own. They are known by their parents, by the groups and sessions of those that were seen, and
 // by the mark in their environment. On Windows there are none: the job holds them all.
-type family struct {
+type Family struct {
 	leader int
 	own    int    // our own group
 	mark   string // "": none
@@ -24,20 +24,21 @@ type relative struct {
 	began                       uint64 // by the system's own clock; 0: it does not tell
 }
 
-func newFamily(leader int, mark string) *family {
-	return &family{leader: leader, own: ownGroup(), mark: mark, groups: map[int]bool{}, since: beginning(leader)}
+// NewFamily returns the family of a leader that has just been started. mark, a "KEY=value" of its environment, may be "".
+func NewFamily(leader int, mark string) *Family {
+	return &Family{leader: leader, own: ownGroup(), mark: mark, groups: map[int]bool{}, since: beginning(leader)}
 }
 
-// look learns which groups the leader's descendants have made. Those of a parent that has ended are not found any more, so it
+// Look learns which groups the leader's descendants have made. Those of a parent that has ended are not found any more, so it
 // is to be called while the agent lives, and when a command is left in the background.
-func (f *family) look() {
+func (f *Family) Look() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.find(true)
 }
 
 // find returns the processes that have left the group; the mutex must be held. alive says that the leader's number is its own.
-func (f *family) find(alive bool) (pids []int) {
+func (f *Family) find(alive bool) (pids []int) {
 	all := relatives()
 	is := make([]bool, len(all))
 	members := map[int]bool{}
@@ -65,9 +66,9 @@ func (f *family) find(alive bool) (pids []int) {
 	return pids
 }
 
-// end ends the family once the leader and its group have: with TERM, and what is left after termLeft with KILL. It returns when
+// End ends the family once the leader and its group have: with TERM, and what is left after termLeft with KILL. It returns when
 // nothing of it runs any more, after some two seconds in any case.
-func (f *family) end() {
+func (f *Family) End() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	const pause, termLeft, most = 20 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second

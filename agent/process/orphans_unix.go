@@ -1,6 +1,6 @@
 //go:build unix
 
-package agent
+package process
 
 import "golang.org/x/sys/unix"
 

@@ -1,4 +1,4 @@
-package agent
+package process
 
 import (
 	"os"
@@ -96,4 +96,5 @@ func (g group) close() {
 // awaitExit returns false: the leader's end is learnt by waiting for it.
 func awaitExit(int) bool { return false }
 
-func exitOf(state *os.ProcessState) exit { return exit{code: state.ExitCode()} }
+// ExitOf returns how a process ended that has been waited for.
+func ExitOf(state *os.ProcessState) Exit { return Exit{Code: state.ExitCode()} }

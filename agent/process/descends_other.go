@@ -1,6 +1,6 @@
 //go:build !linux
 
-package agent
+package process
 
 // Descends reports whether a process of this user, or one of its nearest ancestors, has mark, a "KEY=value", in its
 // environment. It reports false on this system, which does not tell in time.
