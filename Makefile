@@ -37,7 +37,7 @@ check: ## check format, vet, staticcheck, the import table, generated files, Lua
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool -modfile=.ci/tools.mod staticcheck ./...
-	$(GO) test -run 'TestImportTable|TestSchemaIsUpToDate' ./cmd/cursord ./rpc
+	$(GO) test -run 'TestImportTable|TestSchemaIsUpToDate|TestRequestsAreUpToDate' ./cmd/cursord ./rpc
 	@.ci/lua
 	@.ci/elisp
 	@for p in $(PLATFORMS); do \

@@ -14,7 +14,8 @@ import (
 // ErrClosed is returned by a Client's methods when the connection has ended, and by a Call that it ended.
 var ErrClosed = errors.New("connection to the daemon is closed")
 
-// A Client is one connection to a daemon. Its methods may be called from many goroutines.
+// A Client is one connection to a daemon; package dial makes one. Its methods may be called from many goroutines. There is one
+// for each request of the protocol, with the errors of Call.
 type Client struct {
 	stream   *stream
 	conn     *jsonrpc2.Conn
@@ -56,7 +57,7 @@ func (h clientHandler) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jso
 	}
 }
 
-// Call makes a request and stores its result in *result, unless result is nil. A nil params is left out. The error
+// Call makes a request by its name and stores its result in *result, unless result is nil. A nil params is left out. The error
 // is an *Error where the daemon answered with one, ErrClosed, or ctx's, in which case the request is cancelled.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
 	raw, err := encodeParams(params)

@@ -9,5 +9,5 @@
 // The library under it, sourcegraph/jsonrpc2, sees only messages that stream has found good, and gives up its
 // connection for none.
 //
-//go:generate go test -run TestSchemaIsUpToDate -update .
+//go:generate go test -run "TestSchemaIsUpToDate|TestRequestsAreUpToDate" -update .
 package rpc
