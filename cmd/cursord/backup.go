@@ -35,8 +35,7 @@ Turns that ran or waited at the time of the backup are then interrupted. Work tr
 				return err
 			}
 			done := progress(c.ErrOrStderr(), "backing up", path+sessions.BackupSuffix, s.Storage.Bytes-s.Storage.FreeBytes)
-			var result rpc.BackupResult
-			err = client.Call(c.Context(), "daemon/backup", rpc.BackupParams{Path: path, Replace: force}, &result)
+			result, err := client.DaemonBackup(c.Context(), rpc.BackupParams{Path: path, Replace: force})
 			done()
 			if err != nil {
 				return err

@@ -157,8 +157,8 @@ func (c *chat) begin(ctx context.Context) error {
 	defer c.view.release(now.Seq)
 	session := c.view.only
 	if session == "" {
-		var list rpc.SessionList
-		if err := c.client.Call(ctx, "session/list", rpc.SessionListParams{Workspace: c.root, Limit: 1}, &list); err != nil {
+		list, err := c.client.SessionList(ctx, rpc.SessionListParams{Workspace: c.root, Limit: 1})
+		if err != nil {
 			return err
 		}
 		if len(list.Sessions) > 0 {

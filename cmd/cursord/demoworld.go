@@ -170,7 +170,7 @@ func (w *demoWorld) stop(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
-	err = client.Call(ctx, "daemon/stop", nil, nil)
+	err = client.DaemonStop(ctx, rpc.StopParams{})
 	if err != nil && !errors.Is(err, rpc.ErrClosed) {
 		return err
 	}

@@ -89,8 +89,7 @@ func printLeftOut(w io.Writer, diffs []*sessions.Diff) {
 
 // pending lists what is left to review in a workspace.
 func pending(ctx context.Context, client *rpc.Client, root string) ([]*sessions.Diff, error) {
-	var list rpc.DiffList
-	err := client.Call(ctx, "diff/list", rpc.DiffParams{Workspace: root}, &list)
+	list, err := client.DiffList(ctx, rpc.DiffParams{Workspace: root})
 	return list.Diffs, err
 }
 
@@ -114,10 +113,10 @@ func selectAll(errOut io.Writer, diffs []*sessions.Diff, root string, paths []st
 }
 
 func printPatch(ctx context.Context, client *rpc.Client, w io.Writer, params rpc.DiffParams) error {
-	var unified rpc.UnifiedResult
-	if err := client.Call(ctx, "diff/unified", params, &unified); err != nil {
+	unified, err := client.DiffUnified(ctx, params)
+	if err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, unified.Patch)
+	_, err = io.WriteString(w, unified.Patch)
 	return err
 }

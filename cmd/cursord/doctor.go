@@ -10,7 +10,6 @@ import (
 
 	"cursord/daemon"
 	"cursord/daemon/endpoint"
-	"cursord/rpc"
 )
 
 func doctorCommand() *cobra.Command {
@@ -88,8 +87,7 @@ func forgetDamaged(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	defer client.Close()
-	var result rpc.ForgetDamagedResult
-	err = client.Call(ctx, "daemon/forgetDamaged", nil, &result)
+	result, err := client.DaemonForgetDamaged(ctx)
 	return result.Forgotten, err
 }
 

@@ -14,8 +14,8 @@ import (
 // askAgent asks the daemon for its agent, and what of its environment is not as ours.
 func (d *diagnosis) askAgent(ctx context.Context, client *rpc.Client, root string) {
 	compare := daemon.DigestEnvironment(os.Environ(), rand.Text())
-	var a daemon.AgentStatus
-	if err := client.Call(ctx, "agent/status", rpc.AgentStatusParams{Workspace: root, Compare: &compare}, &a); err != nil {
+	a, err := client.AgentStatus(ctx, rpc.AgentStatusParams{Workspace: root, Compare: &compare})
+	if err != nil {
 		d.problem("the agent's state cannot be told: %v", err)
 		return
 	}

@@ -70,8 +70,8 @@ func export(ctx context.Context, client *rpc.Client, session, format string, out
 	}
 	params := rpc.SessionExportParams{SessionID: session}
 	for {
-		var part daemon.SessionExport
-		if err := client.Call(ctx, "session/export", params, &part); err != nil {
+		part, err := client.SessionExport(ctx, params)
+		if err != nil {
 			return err
 		}
 		if part.Session != nil {

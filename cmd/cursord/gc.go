@@ -28,8 +28,7 @@ that runs or waits, or with changes under review, is always kept.`,
 				return err
 			}
 			done := progress(c.ErrOrStderr(), "collecting", s.Database+sessions.CompactSuffix, s.Storage.Bytes-s.Storage.FreeBytes)
-			var result daemon.Collected
-			err = client.Call(c.Context(), "daemon/gc", rpc.GCParams{DryRun: dryRun}, &result)
+			result, err := client.DaemonGC(c.Context(), rpc.GCParams{DryRun: dryRun})
 			done()
 			if err != nil {
 				return err

@@ -40,8 +40,8 @@ The session comes without its pending review, and its agent may not have the cha
 				}
 				defer func() { err = errors.Join(err, os.Remove(params.Path)) }()
 			}
-			var imported rpc.SessionResult
-			if err := client.Call(c.Context(), "session/import", params, &imported); err != nil {
+			imported, err := client.SessionImport(c.Context(), params)
+			if err != nil {
 				return err
 			}
 			if asJSON {

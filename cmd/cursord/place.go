@@ -36,8 +36,8 @@ func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var known rpc.WorkspaceList
-	if err := client.Call(ctx, "workspace/list", nil, &known); err != nil {
+	known, err := client.WorkspaceList(ctx)
+	if err != nil {
 		return "", err
 	}
 	roots := map[string]bool{}

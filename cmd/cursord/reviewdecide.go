@@ -159,8 +159,8 @@ func (r *review) undo(ctx context.Context) (again bool, err error) {
 		r.tell("Nothing has been decided in this review.")
 		return true, nil
 	}
-	var out rpc.UndoResult
-	if err := r.client.Call(ctx, "diff/undo", rpc.WorkspaceParams{Workspace: r.root}, &out); err != nil {
+	out, err := r.client.DiffUndo(ctx, rpc.UndoParams{Workspace: r.root})
+	if err != nil {
 		return true, r.fail(err)
 	}
 	for _, d := range out.Diffs {

@@ -141,8 +141,8 @@ func (r *review) take(d *sessions.Diff, from, to int) {
 func (r *review) look(ctx context.Context, path string) (*sessions.Diff, error) {
 	// By path first, which is cheap where much is pending. It does not find a symlink, whose path names what it points to.
 	for _, params := range []rpc.DiffParams{{Workspace: r.root, Path: path}, {Workspace: r.root}} {
-		var list rpc.DiffList
-		if err := r.client.Call(ctx, "diff/list", params, &list); err != nil {
+		list, err := r.client.DiffList(ctx, params)
+		if err != nil {
 			return nil, err
 		}
 		if i := slices.IndexFunc(list.Diffs, func(d *sessions.Diff) bool { return d.Path == path }); i >= 0 {

@@ -175,8 +175,7 @@ func runPlace(ctx context.Context, client *rpc.Client, p place, session string, 
 	if p.dir != "" || session == "" {
 		return p.find(ctx, client)
 	}
-	var t daemon.Transcript
-	err := client.Call(ctx, "session/read", rpc.SessionReadParams{SessionID: session, Limit: 1}, &t)
+	t, err := client.SessionRead(ctx, rpc.SessionReadParams{SessionID: session, Limit: 1})
 	if err != nil {
 		return "", err
 	}
@@ -195,8 +194,8 @@ func runPlace(ctx context.Context, client *rpc.Client, p place, session string, 
 
 // adopt returns the session that goes on with a chat of cursor-agent's, the latest or a new one.
 func adopt(ctx context.Context, client *rpc.Client, workspace, chat string) (string, error) {
-	var list rpc.ChatList
-	if err := client.Call(ctx, "agent/chats", rpc.WorkspaceParams{Workspace: workspace}, &list); err != nil {
+	list, err := client.AgentChats(ctx, rpc.WorkspaceParams{Workspace: workspace})
+	if err != nil {
 		return "", err
 	}
 	i := slices.IndexFunc(list.Chats, func(c daemon.Chat) bool { return c.ID == chat })
@@ -210,8 +209,8 @@ func adopt(ctx context.Context, client *rpc.Client, workspace, chat string) (str
 	if title := list.Chats[i].Title; title != "" {
 		params.Title = &title
 	}
-	var created rpc.SessionResult
-	if err := client.Call(ctx, "session/create", params, &created); err != nil {
+	created, err := client.SessionCreate(ctx, params)
+	if err != nil {
 		return "", err
 	}
 	return created.Session.ID, nil
@@ -297,8 +296,8 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *follower, inte
 
 // prepare subscribes to what happens in the workspace from now on.
 func (r *turnRun) prepare(ctx context.Context, client *rpc.Client, f *follower) error {
-	var known rpc.WorkspaceList
-	if err := client.Call(ctx, "workspace/list", nil, &known); err != nil {
+	known, err := client.WorkspaceList(ctx)
+	if err != nil {
 		return err
 	}
 	var now uint64 // of a workspace that is not known, "everything" is nothing

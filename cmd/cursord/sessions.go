@@ -72,8 +72,8 @@ func allSessions(ctx context.Context, client *rpc.Client, root string) ([]*sessi
 	list := []*sessions.Session{}
 	params := rpc.SessionListParams{Workspace: root}
 	for {
-		var page rpc.SessionList
-		if err := client.Call(ctx, "session/list", params, &page); err != nil {
+		page, err := client.SessionList(ctx, params)
+		if err != nil {
 			return nil, err
 		}
 		list = append(list, page.Sessions...)
@@ -102,8 +102,8 @@ func sessionRows(list []*sessions.Session, all bool, now time.Time) [][]string {
 
 // listChats prints the agent's own chats of a workspace.
 func listChats(c *cobra.Command, client *rpc.Client, root string, asJSON bool) error {
-	var list rpc.ChatList
-	if err := client.Call(c.Context(), "agent/chats", rpc.WorkspaceParams{Workspace: root}, &list); err != nil {
+	list, err := client.AgentChats(c.Context(), rpc.WorkspaceParams{Workspace: root})
+	if err != nil {
 		return err
 	}
 	if asJSON {

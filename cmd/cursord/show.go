@@ -41,8 +41,8 @@ func readTranscript(ctx context.Context, client *rpc.Client, session string) (*d
 	var pages []daemon.Transcript // the newest first
 	params := rpc.SessionReadParams{SessionID: session}
 	for {
-		var page daemon.Transcript
-		if err := client.Call(ctx, "session/read", params, &page); err != nil {
+		page, err := client.SessionRead(ctx, params)
+		if err != nil {
 			return nil, err
 		}
 		pages = append(pages, page)
@@ -68,8 +68,7 @@ func readTranscript(ctx context.Context, client *rpc.Client, session string) (*d
 
 // readLastPage reads the last page of a session: all of its last turn, unless that is very long.
 func readLastPage(ctx context.Context, client *rpc.Client, session string) (*daemon.Transcript, error) {
-	var page daemon.Transcript
-	err := client.Call(ctx, "session/read", rpc.SessionReadParams{SessionID: session}, &page)
+	page, err := client.SessionRead(ctx, rpc.SessionReadParams{SessionID: session})
 	return &page, err
 }
 

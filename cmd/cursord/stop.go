@@ -100,7 +100,7 @@ func askToStop(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, tol
 	// Who has initialized is told of troubles.
 	err := client.Call(asking, "initialize", struct{}{}, nil)
 	if refused := (*rpc.Error)(nil); err == nil || errors.As(err, &refused) {
-		err = client.Call(asking, "daemon/stop", rpc.StopParams{Force: force}, nil)
+		err = client.DaemonStop(asking, rpc.StopParams{Force: force})
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && endpoint.Serving(dirs.Socket):

@@ -39,8 +39,8 @@ func trusting(trusted bool, c *cobra.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var done rpc.TrustResult
-		if err := client.Call(c.Context(), "workspace/trust", rpc.TrustParams{Workspace: root, Trusted: trusted}, &done); err != nil {
+		done, err := client.WorkspaceTrust(c.Context(), rpc.TrustParams{Workspace: root, Trusted: trusted})
+		if err != nil {
 			return err
 		}
 		word := "trusted"

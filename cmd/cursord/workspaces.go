@@ -17,8 +17,8 @@ func workspacesCommand() *cobra.Command {
 		Short: "List the workspaces that the daemon knows, and the copies in which agents work",
 		Args:  takes(0, 0),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
-			var list rpc.WorkspaceList
-			if err := client.Call(c.Context(), "workspace/list", nil, &list); err != nil {
+			list, err := client.WorkspaceList(c.Context())
+			if err != nil {
 				return err
 			}
 			if asJSON {
