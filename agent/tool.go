@@ -207,7 +207,7 @@ func (d *Decoder) makeID() string {
 
 // learn adds a line's name and arguments to a call.
 func (d *Decoder) learn(call *Call, line callLine) {
-	if line.raw != "" {
+	if strings.TrimSpace(line.raw) != "" {
 		call.RawName = line.raw
 	} else if call.RawName == "" {
 		call.RawName = "unknown"

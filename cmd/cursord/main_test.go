@@ -8,8 +8,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 )
 
 func TestMain(m *testing.M) {
@@ -38,11 +40,27 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs each of testdata/*.txtar, one for a feature, against the real program. A script has a daemon of
-// its own, started when first needed, and the fake agent.
+// its own, started when first needed, and the fake agent. One that hangs ends with the line at which it did.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{Dir: "testdata", Setup: setupScript})
+	files, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			params := testscript.Params{Files: []string{file}, Setup: setupScript, Deadline: time.Now().Add(4 * patience)}
+			testscript.RunT(script{t}, params)
+		})
+	}
 }
+
+// A script is a test in which one script runs: testscript would wait for its turn only after the deadline has been set.
+type script struct{ *testing.T }
+
+func (script) Parallel()                                { /* it is already */ }
+func (s script) Run(_ string, run func(t testscript.T)) { run(s) }
+func (script) Verbose() bool                            { return testing.Verbose() }
 
 func setupScript(env *testscript.Env) error {
 	// Sockets have short paths, which a test's own folder may not have.
@@ -61,10 +79,11 @@ func setupScript(env *testscript.Env) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
+	state := filepath.Join(env.WorkDir, "state")
 	env.Setenv("HOME", home)
 	env.Setenv("CURSORD_AGENT", agent)
 	env.Setenv("CURSORD_SOCKET", filepath.Join(dir, "d.sock"))
-	env.Setenv("CURSORD_STATE_DIR", filepath.Join(env.WorkDir, "state"))
+	env.Setenv("CURSORD_STATE_DIR", state)
 	env.Setenv("CURSORD_CONFIG", filepath.Join(env.WorkDir, "config.toml"))
 	env.Setenv(lifeVar, os.Getenv(lifeVar))
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // by default each command under -race ends a second late
@@ -81,6 +100,10 @@ func setupScript(env *testscript.Env) error {
 	env.Setenv(wiresOfVar, "serve stdio")
 	vars := append([]string(nil), env.Vars...)
 	env.Defer(func() {
+		if t := env.T().(testing.TB); t.Failed() {
+			log, _ := os.ReadFile(filepath.Join(state, "cursord.log"))
+			t.Logf("the daemon's log:\n%s", log)
+		}
 		stop := exec.Command("cursord", "stop", "--force")
 		stop.Env = vars
 		if out, err := stop.CombinedOutput(); err != nil {
