@@ -69,6 +69,9 @@ func (r *reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 		s.path, s.real = f.realPath(), atomicfile.State{}
 		if f.claimed() == nil {
 			s.real = r.readSaved(f)
+			if s.real.Unreadable == "" && !s.real.Exists && r.movedThere(f) {
+				s.path, s.real = f.realPath(), r.readSaved(f)
+			}
 		}
 		for _, img := range []atomicfile.State{s.here, s.real} {
 			if img.Unreadable != "" {
@@ -88,7 +91,7 @@ func (r *reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 		}
 		undo := f.keep()
 		if !r.adopt(f, s.real) {
-			saving := r.takePersons(f, s.real)
+			saving := r.takePersons(f, s.real, s.path)
 			if saving != notSaving && wait {
 				undo()
 				r.lookLater(f)
@@ -108,6 +111,17 @@ func (r *reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 	}
 	r.syncBuffers(f)
 	return s, nil
+}
+
+// movedThere takes in that a person has moved a file in the work tree as the agent has in its copy.
+func (r *reviewer) movedThere(f *file) bool {
+	if f.movedFrom() == "" {
+		return false
+	}
+	if there := atomicfile.Read(r.w.root, f.path); there.Unreadable != "" || !there.Exists {
+		return false
+	}
+	return f.review.Rename(f.path, f.path, nil)
 }
 
 func (r *reviewer) withoutCopy(f *file, err error) error {

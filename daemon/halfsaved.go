@@ -32,13 +32,16 @@ const (
 	halfSaved          // it is empty, or ends within a line
 )
 
-// takePersons brings what the work tree holds into the review of a file in a copy, and takes back what was seen there if
-// that was only the beginning of it.
-func (r *reviewer) takePersons(f *file, real atomicfile.State) saving {
+// takePersons brings what the work tree holds at a path into the review of a file in a copy, and takes back what was seen
+// there if that was only the beginning of it.
+func (r *reviewer) takePersons(f *file, real atomicfile.State, path string) saving {
 	was := f.review.Baseline()
 	if f.cut != nil && f.review.Rev() == f.cutRev && attribution.Torn(was, f.cut.Baseline(), real.Content) {
 		f.cut.Supersede(f.review)
 		f.review, was = f.cut, f.cut.Baseline()
+		if real.Exists && f.movedFrom() != "" && f.realPath() != path {
+			f.review.Rename(f.path, f.path, nil) // it was gone while somebody moved it
+		}
 	}
 	f.cut = nil
 	before := f.review.Copy()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,6 +152,58 @@ func TestIsolatedTurnLeavesTheWorkTree(t *testing.T) {
 			require.Empty(t, e.diffs())
 			require.Equal(t, was, w.whole(w.ws))
 			require.Equal(t, was, w.whole(w.copyOf(s)))
+		})
+	}
+}
+
+// TestAPersonMakesAnIsolatedRename: what an agent has moved in its copy, a person moves in the work tree. Then the move is
+// no hunk any more, and the agent's lines are still those.
+func TestAPersonMakesAnIsolatedRename(t *testing.T) {
+	t.Parallel()
+	before := numbered(30, nil)
+	after := numbered(30, map[int]string{7: "agent 7\n"})
+	for name, moves := range map[string]func(t *testing.T, a apart){
+		"at once": func(t *testing.T, a apart) {
+			require.NoError(t, os.Rename(a.w.path("was"), a.w.path("now")))
+		},
+		"with the agent's line": func(t *testing.T, a apart) {
+			a.w.put("was", after)
+			require.NoError(t, os.Rename(a.w.path("was"), a.w.path("now")))
+		},
+		"and is seen to have taken it away": func(t *testing.T, a apart) {
+			require.NoError(t, os.Rename(a.w.path("was"), a.w.path("../aside")))
+			require.Equal(t, sessions.DiffCreated, a.e.diffs()["now"].Kind)
+			require.NoError(t, os.Rename(a.w.path("../aside"), a.w.path("now")))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := apart{w: newWorld(t), before: before, after: after}
+			a.w.put("was", before)
+			a.w.commits()
+			a.w.plays(lines(shells("c", `text=$(sed "s/^line 7$/agent 7/" was); mv was now; echo "$text" >now`))...)
+			a.w.start()
+			a.e = a.w.opens()
+			a.s = a.e.isolates()
+			a.e.ok(a.s)
+			require.Len(t, a.e.diffs()["now"].Hunks, 2)
+			moves(t, a)
+			person := a.w.get("now")
+			found := a.e.diffs()
+			if person == after {
+				require.Empty(t, found)
+			} else {
+				require.Len(t, found, 1)
+				d := found["now"]
+				require.Equal(t, sessions.DiffModified, d.Kind)
+				require.Empty(t, d.OldPath)
+				require.Len(t, d.Hunks, 1)
+				changed := slices.DeleteFunc(slices.Clone(d.Hunks[0].Lines), func(l string) bool { return l[0] == ' ' })
+				require.Equal(t, []string{"-line 7", "+agent 7"}, changed)
+			}
+			a.copies("now", after)
+			a.e.decides("diff/reject", obj{"all": true})
+			a.w.requireTree(tree{"now": person, "was": "(absent)"})
+			a.copies("now", person)
 		})
 	}
 }

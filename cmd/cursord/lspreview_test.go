@@ -225,11 +225,7 @@ func TestLSPRename(t *testing.T) {
 	w := newWorld(t)
 	before := numbered(30, nil)
 	w.put("was", before)
-	w.plays(append([]string{
-		`{"type":"tool_call","subtype":"started","call_id":"m","tool_call":{"shellToolCall":{"args":{"command":"mv was now"}}}}`,
-		`{"fake":"exec","argv":["mv","was","now"]}`,
-		`{"type":"tool_call","subtype":"completed","call_id":"m","tool_call":{"shellToolCall":{"args":{"command":"mv was now"},"result":{"success":{"exitCode":0,"stdout":"","stderr":""}}}}}`,
-	}, lines(edits("c", "now", before, strings.Replace(before, "line 7\n", "agent 7\n", 1)))...)...)
+	w.plays(lines(shells("c", `text=$(sed "s/^line 7$/agent 7/" was); mv was now; echo "$text" >now`))...)
 	w.trusted()
 	c := w.lsp(modern(), obj{"isolation": "copy"})
 	d := c.opens("was")
