@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cursord/agent"
+	"cursord/daemon/config"
 )
 
 // An Asker is what a client tells of its environment: where it would find the agent.
@@ -30,7 +31,7 @@ func (a Asker) sane() Asker {
 	}
 	program := ""
 	if len(a.Agent) <= maxAskerPath && !strings.ContainsRune(a.Agent, 0) {
-		program, _ = executable(a.Agent) // one that is wrong is none
+		program, _ = config.Executable(a.Agent) // one that is wrong is none
 	}
 	return Asker{Path: strings.Join(dirs, string(os.PathListSeparator)), Agent: program}
 }

@@ -9,12 +9,6 @@ import (
 	"strings"
 )
 
-// Whose environment agents get.
-const (
-	EnvDaemon = "daemon"
-	EnvClient = "client" // of the client that starts the turn
-)
-
 const (
 	maxVariables    = 10_000
 	maxVariable     = 128 << 10 // bytes; what Linux hands to a program

@@ -3,17 +3,19 @@ package daemon
 import (
 	"reflect"
 	"time"
+
+	"cursord/daemon/config"
 )
 
 // settings returns the configuration as it is now; d.config is what of it holds until the end.
-func (d *Daemon) settings() *Config { return d.latest.Load() }
+func (d *Daemon) settings() *config.Config { return d.latest.Load() }
 
 // Follows reports whether a daemon follows a configuration already.
-func (d *Daemon) Follows(c Config) bool { return reflect.DeepEqual(c, *d.settings()) }
+func (d *Daemon) Follows(c config.Config) bool { return reflect.DeepEqual(c, *d.settings()) }
 
 // Configure gives a daemon another configuration. What begins after it follows that; limits of what is reviewed and of
 // what is copied, and the log's level, which is its owner's, stay. It returns the keys of limits that would be others.
-func (d *Daemon) Configure(c Config) (stay []string) {
+func (d *Daemon) Configure(c config.Config) (stay []string) {
 	before := d.settings()
 	d.take(c)
 	for _, limit := range []struct {
@@ -41,7 +43,7 @@ func (d *Daemon) Configure(c Config) (stay []string) {
 }
 
 // take makes c what settings returns.
-func (d *Daemon) take(c Config) {
+func (d *Daemon) take(c config.Config) {
 	c.ParallelTurns = max(c.ParallelTurns, 1)
 	d.latest.Store(&c)
 }

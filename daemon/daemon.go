@@ -18,6 +18,7 @@ import (
 	"cursord/agent"
 	"cursord/agent/hooks"
 	"cursord/agent/process"
+	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
@@ -37,7 +38,7 @@ type Options struct {
 	Written  time.Time // of the program, see Build
 	StateDir string    // the database's folder
 	Socket   string    // for Status; "" without one
-	Config   Config
+	Config   config.Config
 	Log      *slog.Logger
 
 	// Reload reads the configuration again and calls Configure where that is another one; nil: it cannot be read again. It is
@@ -60,8 +61,8 @@ type Daemon struct {
 	build       Build
 	stateDir    string
 	socket      string
-	config      Config // as it was at the start: for what must not change while it is in use
-	latest      atomic.Pointer[Config]
+	config      config.Config // as it was at the start: for what must not change while it is in use
+	latest      atomic.Pointer[config.Config]
 	log         *slog.Logger
 	store       *sessions.Store
 	builds      *builds

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/daemon/config"
 	"cursord/sessions"
 )
 
@@ -15,7 +16,7 @@ import (
 // the same, now and by the next daemon, and the diff of the review is cleared.
 func TestDamagedRecords(t *testing.T) {
 	var log bytes.Buffer
-	o := Options{StateDir: t.TempDir(), Config: DefaultConfig(), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	o := Options{StateDir: t.TempDir(), Config: config.Default(), Log: slog.New(slog.NewTextHandler(&log, nil))}
 	root, err := resolveRoot(t.TempDir())
 	require.NoError(t, err)
 	d, err := Open(o)

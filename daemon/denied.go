@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cursord/agent"
+	"cursord/daemon/config"
 	"cursord/sessions"
 )
 
@@ -129,7 +130,7 @@ const permissionFiles = "~/.cursor/cli-config.json or the workspace's .cursor/cl
 // ways names what lets an agent do more than t did.
 func (d *deniedCalls) ways(t *sessions.Turn) string {
 	var ways []string
-	if t.Sandbox != sandboxOn && !t.Force {
+	if t.Sandbox != config.SandboxOn && !t.Force {
 		ways = append(ways, "sandbox enabled (what the agent's sandbox can hold runs)")
 	}
 	if !t.AutoReview && !t.Force {
@@ -137,7 +138,7 @@ func (d *deniedCalls) ways(t *sessions.Turn) string {
 	}
 	switch {
 	case t.Force:
-	case t.Sandbox == sandboxOn:
+	case t.Sandbox == config.SandboxOn:
 		ways = append(ways, "force and sandbox disabled (everything runs)")
 	default:
 		ways = append(ways, "force (everything runs, without a sandbox)")

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/agent"
+	"cursord/daemon/config"
 	"cursord/sessions"
 )
 
@@ -18,7 +19,7 @@ const patience = 30 * time.Second
 // openSpace returns the loop of a workspace; commit, if not nil, is called before each commit, which fails with its error.
 func openSpace(t *testing.T, commit func() error) *workspace {
 	t.Helper()
-	o := Options{StateDir: t.TempDir(), Config: DefaultConfig()}
+	o := Options{StateDir: t.TempDir(), Config: config.Default()}
 	if commit != nil {
 		o.Fault = func(Step) error { return commit() }
 	}

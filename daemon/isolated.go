@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cursord/agent"
+	"cursord/daemon/config"
 	"cursord/daemon/copytree"
 	"cursord/sessions"
 )
@@ -34,7 +35,7 @@ type site struct {
 // site returns where a turn is to work; a copy is made, or brought up to date, and say tells people what there is to
 // tell of that. alias is another name of the workspace.
 func (w *workspace) site(ctx context.Context, s *sessions.Session, turn, alias string, say func(string)) (site, error) {
-	if s.Isolation != isolationCopy {
+	if s.Isolation != config.IsolationCopy {
 		return site{tree: w.review.shared(), end: func() {}}, nil
 	}
 	release, err := w.d.copies.use(ctx, s.ID)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"cursord/daemon/config"
 	"cursord/sessions"
 )
 
@@ -22,7 +23,7 @@ func (d *Daemon) housekeep(ctx context.Context, images []os.DirEntry) {
 	defer looks.Stop()
 	for kept := (time.Time{}); ; {
 		if d.store.Trouble() == nil {
-			if d.settings().Keep != (Retention{}) && (kept.IsZero() || time.Since(kept) >= retentionEvery) {
+			if d.settings().Keep != (config.Retention{}) && (kept.IsZero() || time.Since(kept) >= retentionEvery) {
 				kept = time.Now()
 				if done, err := d.retain(ctx, false); err != nil {
 					d.log.Warn("old sessions could not be deleted", "err", err)
@@ -139,7 +140,7 @@ type outdatedSession struct {
 // change of any session, if that is not in the future: what nobody has used for a year is not older than it was.
 func (d *Daemon) outdated(ctx context.Context) (list []outdatedSession, err error) {
 	keep := d.settings().Keep
-	if keep == (Retention{}) {
+	if keep == (config.Retention{}) {
 		return nil, nil
 	}
 	from := time.Now()

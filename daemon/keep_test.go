@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/daemon/config"
 	"cursord/sessions"
 )
 
@@ -15,7 +16,7 @@ func TestCompactedWhenItPays(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be replaced")
 	}
-	d, err := Open(Options{StateDir: t.TempDir(), Config: DefaultConfig()})
+	d, err := Open(Options{StateDir: t.TempDir(), Config: config.Default()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	store := func(ops ...sessions.Op) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/daemon/config"
 	"cursord/daemon/paths"
 	"cursord/sessions"
 )
@@ -21,46 +22,13 @@ type Permits struct {
 }
 
 const (
-	sandboxOn      = "enabled"
-	sandboxOff     = "disabled"
 	sandboxDefault = "default"
-
-	addDirsMax = 32
 )
-
-func sandbox(s string) (string, error) {
-	if s != sandboxOn && s != sandboxOff {
-		return "", errors.New("unknown sandbox")
-	}
-	return s, nil
-}
-
-// pathList reads the configuration's list of absolute paths; they may be below "~".
-func pathList(to *[]string) func(func(any) error) error {
-	return func(decode func(any) error) error {
-		var list []string
-		if err := decode(&list); err != nil {
-			return err
-		}
-		if len(list) > addDirsMax {
-			return errors.New("too many")
-		}
-		for i, path := range list {
-			path, err := executable(path)
-			if err != nil || !filepath.IsAbs(path) {
-				return errors.New("not an absolute path")
-			}
-			list[i] = filepath.Clean(path)
-		}
-		*to = list
-		return nil
-	}
-}
 
 // check validates what does not depend on the disk.
 func (p *Permits) check(ofSession bool) error {
 	if p.Sandbox != nil {
-		if _, err := sandbox(*p.Sandbox); err != nil && (!ofSession || *p.Sandbox != sandboxDefault) {
+		if _, err := config.CheckSandbox(*p.Sandbox); err != nil && (!ofSession || *p.Sandbox != sandboxDefault) {
 			if ofSession {
 				return invalid("sandbox", `must be "enabled", "disabled" or "default"`)
 			}
@@ -70,8 +38,8 @@ func (p *Permits) check(ofSession bool) error {
 	if p.AddDirs == nil {
 		return nil
 	}
-	if n := len(*p.AddDirs); n > addDirsMax {
-		return invalid("addDirs", "has %d folders; %d are the most", n, addDirsMax)
+	if n := len(*p.AddDirs); n > config.MaxAddDirs {
+		return invalid("addDirs", "has %d folders; %d are the most", n, config.MaxAddDirs)
 	}
 	for i, dir := range *p.AddDirs {
 		field := fmt.Sprintf("addDirs[%d]", i)
@@ -166,9 +134,9 @@ type permitted struct {
 
 // permits finds out what a turn may do, by its own parameters, its session's and the configuration's. It resolves p's folders.
 func (w *workspace) permits(p *TurnParams) permitted {
-	config := w.d.settings()
-	perm := permitted{sandbox: config.Sandbox, autoReview: config.AutoReview}
-	dirs, from := config.AddDirs, "by the setting add_dirs"
+	settings := w.d.settings()
+	perm := permitted{sandbox: settings.Sandbox, autoReview: settings.AutoReview}
+	dirs, from := settings.AddDirs, "by the setting add_dirs"
 	if p.SessionID != "" {
 		if s, err := w.d.store.Session(p.SessionID); err == nil && s.Workspace == w.root { // else the loop says what is wrong
 			if s.Sandbox != "" {
@@ -206,7 +174,7 @@ func (w *workspace) permits(p *TurnParams) permitted {
 	if perm.err == nil {
 		perm.err = w.trustsAll(perm.dirs)
 	}
-	if p.Force && perm.sandbox == sandboxOn {
+	if p.Force && perm.sandbox == config.SandboxOn {
 		e := invalid("force", `does not go with sandbox "enabled": force turns the agent's sandbox off`)
 		e.Hint = `leave one of them out; sandbox "disabled" overrides that of the session and of the configuration`
 		perm.err = e
@@ -233,7 +201,7 @@ func (w *workspace) trustsAll(dirs []string) error {
 
 // forbids refuses folders by which an agent in a copy would work in what it is a copy of.
 func (perm *permitted) forbids(s *sessions.Session) error {
-	if s.Isolation != isolationCopy {
+	if s.Isolation != config.IsolationCopy {
 		return nil
 	}
 	for _, dir := range perm.dirs {

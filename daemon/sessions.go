@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"cursord/daemon/config"
 	"cursord/sessions"
 )
 
@@ -26,12 +27,12 @@ func (w *workspace) newSession(p SessionParams) (*sessions.Session, error) {
 		CreatedAt: now, UpdatedAt: now,
 	}
 	if s.Isolation == "" {
-		s.Isolation = isolationNone
+		s.Isolation = config.IsolationNone
 		if p.AgentSessionID == "" { // a chat that was begun in the workspace cannot go on elsewhere
-			s.Isolation = w.d.settings().isolationFor(w.root)
+			s.Isolation = w.d.settings().IsolationFor(w.root)
 		}
 	}
-	if why := tooWide(w.root); why != "" && s.Isolation == isolationCopy {
+	if why := tooWide(w.root); why != "" && s.Isolation == config.IsolationCopy {
 		e := invalid("isolation", "%s is not copied: %s", w.root, why)
 		e.Hint = `open a folder further down, or work without a copy (isolation "none")`
 		return nil, e
@@ -74,7 +75,7 @@ func (p *SessionParams) check() error {
 			return err
 		}
 	}
-	if p.Isolation == isolationCopy && p.AgentSessionID != "" {
+	if p.Isolation == config.IsolationCopy && p.AgentSessionID != "" {
 		return invalid("agentSessionId", `a chat that was begun in the workspace cannot go on in a copy of it (isolation "copy")`)
 	}
 	if strings.HasPrefix(p.AgentSessionID, "-") { // the agent would take it for an option
@@ -97,7 +98,7 @@ func checkChat(id string) error {
 }
 
 func checkIsolation(name string) error {
-	if _, err := isolation(name); err != nil && name != "" {
+	if _, err := config.CheckIsolation(name); err != nil && name != "" {
 		return invalid("isolation", `must be "none" or "copy"`)
 	}
 	return nil

@@ -10,12 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"cursord/daemon/config"
 )
 
 // openUnloading opens a daemon that unloads unused workspaces after a time, and makes some folders.
 func openUnloading(t *testing.T, after time.Duration, folders int) (d *Daemon, roots []string) {
 	t.Helper()
-	d, err := Open(Options{StateDir: t.TempDir(), Config: DefaultConfig(), unloadAfter: after})
+	d, err := Open(Options{StateDir: t.TempDir(), Config: config.Default(), unloadAfter: after})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	for range folders {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"cursord/daemon"
+	"cursord/daemon/config"
 )
 
 // Initialize answers initialize for a program of the given version. It needs no daemon, only what is known of the
@@ -51,7 +52,7 @@ func (f *face) initialize(_ context.Context, p *InitializeParams, reply func(Ini
 	f.initialized = true
 	f.asks(p.Environment)
 	if f.d.WantsEnvironment() {
-		result.AgentEnv = daemon.EnvClient
+		result.AgentEnv = config.EnvClient
 	}
 	if p.ClientInfo != nil {
 		f.mu.Lock()

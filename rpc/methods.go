@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cursord/daemon"
+	"cursord/daemon/config"
 	"cursord/sessions"
 )
 
@@ -160,7 +161,7 @@ func (f *face) join(_ context.Context, p *JoinParams) (daemon.Joined, error) {
 		f.asks(p.Environment)
 	}
 	if f.d.WantsEnvironment() {
-		joined.AgentEnv = daemon.EnvClient
+		joined.AgentEnv = config.EnvClient
 	}
 	return joined, nil
 }

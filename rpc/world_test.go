@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon"
+	"cursord/daemon/config"
 )
 
 // A world is a real daemon with a workspace and an agent that this test binary plays.
@@ -32,7 +33,7 @@ func newWorld(t testing.TB) *world {
 	require.NoError(t, err)
 	bin := filepath.Join(dir, "agent")
 	require.NoError(t, os.WriteFile(bin, []byte(fmt.Sprintf("#!/bin/sh\nRPC_TEST_AGENT=1 exec %q \"$@\"\n", os.Args[0])), 0o755))
-	config := daemon.DefaultConfig()
+	config := config.Default()
 	config.Agent = bin
 	log := slog.New(slog.DiscardHandler)
 	d, err := daemon.Open(daemon.Options{Version: "1.2.3", StateDir: filepath.Join(dir, "state"), Config: config, Log: log})

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/daemon"
+	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
 )
 
@@ -103,7 +104,7 @@ func diagnose(ctx context.Context, p *place) *diagnosis {
 		return d
 	}
 	d.Socket, d.Database, d.Log, d.Config = dirs.Socket, dirs.Database(), dirs.Log(), dirs.Config
-	_, warnings, err := daemon.LoadConfig(dirs.Config)
+	_, warnings, err := config.Load(dirs.Config)
 	if err != nil {
 		d.problem("%v", err)
 	}

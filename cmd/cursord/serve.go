@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/daemon"
+	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
 	"cursord/rpc/dial"
@@ -56,7 +57,7 @@ func serveInForeground(ctx context.Context, errOut io.Writer, trace string, inje
 	if err != nil {
 		return err
 	}
-	config, warnings, err := daemon.LoadConfig(dirs.Config)
+	settings, warnings, err := config.Load(dirs.Config)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func serveInForeground(ctx context.Context, errOut io.Writer, trace string, inje
 	level := new(slog.LevelVar)
 	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: level}))
 	return traced(trace, func(t *rpc.Tracer) error {
-		return serving{dirs: dirs, listener: listener, trace: t, config: config, warnings: warnings, log: log, level: level, injected: inject}.run(ctx)
+		return serving{dirs: dirs, listener: listener, trace: t, config: settings, warnings: warnings, log: log, level: level, injected: inject}.run(ctx)
 	})
 }
 
@@ -95,7 +96,7 @@ func serveInBackground(ctx context.Context, inject injected) error {
 		file.Logger(slog.LevelInfo).Error("the daemon ends", "err", err.Error())
 		return statusError(exitFailed)
 	}
-	config, warnings, err := daemon.LoadConfig(dirs.Config)
+	settings, warnings, err := config.Load(dirs.Config)
 	if err != nil {
 		return fail(err)
 	}
@@ -111,7 +112,7 @@ func serveInBackground(ctx context.Context, inject injected) error {
 	}
 	level := new(slog.LevelVar)
 	s := serving{
-		dirs: dirs, listener: listener, config: config, warnings: warnings, log: file.Logger(level), level: level, reopen: file.Reopen,
+		dirs: dirs, listener: listener, config: settings, warnings: warnings, log: file.Logger(level), level: level, reopen: file.Reopen,
 		injected: inject,
 	}
 	if err := s.run(ctx); err != nil {
@@ -153,7 +154,7 @@ type serving struct {
 	dirs     endpoint.Dirs
 	listener *endpoint.Listener
 	trace    *rpc.Tracer // nil: nothing is recorded
-	config   daemon.Config
+	config   config.Config
 	warnings []string
 	log      *slog.Logger
 	level    *slog.LevelVar // of log
@@ -271,12 +272,12 @@ func (s serving) takeHangups(hangups <-chan os.Signal, d *daemon.Daemon) (stop f
 
 // reload reads the configuration again. One with an error changes nothing.
 func (s serving) reload(d *daemon.Daemon) {
-	config, warnings, err := daemon.LoadConfig(s.dirs.Config)
+	settings, warnings, err := config.Load(s.dirs.Config)
 	if err != nil {
 		s.log.Error("a hangup: the configuration stays as it was", "err", err)
 		return
 	}
-	s.follow(d, config, warnings)
+	s.follow(d, settings, warnings)
 	s.log.Info("a hangup: read the configuration again")
 }
 
@@ -285,27 +286,27 @@ func (s serving) reload(d *daemon.Daemon) {
 func (s serving) reloadIfOther() func(*daemon.Daemon) {
 	told := ""
 	return func(d *daemon.Daemon) {
-		config, warnings, err := daemon.LoadConfig(s.dirs.Config)
+		settings, warnings, err := config.Load(s.dirs.Config)
 		switch {
 		case err != nil && err.Error() != told:
 			told = err.Error()
 			s.log.Error("there is no agent: the configuration stays as it was", "err", err)
-		case err == nil && !d.Follows(config):
-			s.follow(d, config, warnings)
+		case err == nil && !d.Follows(settings):
+			s.follow(d, settings, warnings)
 			s.log.Info("there was no agent: read the configuration again")
 		}
 	}
 }
 
 // follow has the daemon follow another configuration.
-func (s serving) follow(d *daemon.Daemon, config daemon.Config, warnings []string) {
+func (s serving) follow(d *daemon.Daemon, settings config.Config, warnings []string) {
 	for _, w := range warnings {
 		s.log.Warn("configuration", "warning", w)
 	}
-	for _, key := range d.Configure(config) {
+	for _, key := range d.Configure(settings) {
 		s.log.Warn("configuration: this holds from the next start on", "key", key)
 	}
-	s.level.Set(config.LogLevel)
+	s.level.Set(settings.LogLevel)
 }
 
 // saveMemory keeps a process that is mostly idle small: above this many bytes garbage is collected sooner. What is in

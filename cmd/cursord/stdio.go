@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/daemon"
+	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
 	"cursord/rpc/join"
@@ -85,19 +86,19 @@ func findRemote(host, program string, paths []string) (*remote.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, _, err := daemon.LoadConfig(dirs.Config)
+	settings, _, err := config.Load(dirs.Config)
 	if err != nil {
 		return nil, err
 	}
-	h := &remote.Host{Name: host, SSH: config.SSH, Program: program, Asks: isTerminal(os.Stderr)}
+	h := &remote.Host{Name: host, SSH: settings.SSH, Program: program, Asks: isTerminal(os.Stderr)}
 	if words := strings.Fields(os.Getenv("CURSORD_SSH")); len(words) > 0 {
 		h.SSH = words
 	}
 	if h.Program == "" {
-		h.Program = config.RemoteProgram
+		h.Program = settings.RemoteProgram
 	}
 	if len(paths) == 0 {
-		paths = config.RemotePaths
+		paths = settings.RemotePaths
 	}
 	h.Paths, err = remote.ParsePathMap(paths)
 	return h, err
@@ -127,7 +128,7 @@ func openStandalone(errOut io.Writer) (*daemon.Daemon, *slog.Logger, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	config, warnings, err := daemon.LoadConfig(dirs.Config)
+	settings, warnings, err := config.Load(dirs.Config)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -135,23 +136,23 @@ func openStandalone(errOut io.Writer) (*daemon.Daemon, *slog.Logger, error) {
 		return nil, nil, err
 	}
 	// Editors show what comes on stderr as trouble.
-	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: max(config.LogLevel, slog.LevelWarn)}))
+	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: max(settings.LogLevel, slog.LevelWarn)}))
 	for _, w := range warnings {
 		log.Warn("configuration", "warning", w)
 	}
-	config.IdleExit = 0 // it is for the editor to end us
+	settings.IdleExit = 0 // it is for the editor to end us
 	reload := func(d *daemon.Daemon) {
-		config, _, err := daemon.LoadConfig(dirs.Config)
+		settings, _, err := config.Load(dirs.Config)
 		if err != nil {
 			log.Error("the configuration stays as it was", "err", err)
 			return
 		}
-		if config.IdleExit = 0; !d.Follows(config) {
-			d.Configure(config)
+		if settings.IdleExit = 0; !d.Follows(settings) {
+			d.Configure(settings)
 		}
 	}
 	d, err := daemon.Open(daemon.Options{
-		Version: version(), Written: ownWritten(), StateDir: dirs.State, Config: config, Log: log, Reload: reload,
+		Version: version(), Written: ownWritten(), StateDir: dirs.State, Config: settings, Log: log, Reload: reload,
 	})
 	return d, log, err
 }

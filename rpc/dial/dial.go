@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"cursord/daemon"
+	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
 )
@@ -105,7 +106,7 @@ func Connect(ctx context.Context, o Options) (*rpc.Client, error) {
 				client.Close()
 				return nil, err
 			}
-			if joined.AgentEnv == daemon.EnvClient {
+			if joined.AgentEnv == config.EnvClient {
 				// A daemon that does not take it says so at the turn.
 				_ = CallInTime(ctx, dirs, client, o.Waiting, "agent/environment", Environment(), nil)
 			}

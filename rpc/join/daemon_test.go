@@ -14,6 +14,7 @@ import (
 
 	"cursord/agent/fake"
 	"cursord/daemon"
+	"cursord/daemon/config"
 	"cursord/rpc"
 
 	"github.com/stretchr/testify/require"
@@ -50,10 +51,10 @@ func TestJoinerKnowsOurDaemon(t *testing.T) {
 	require.NoError(t, os.WriteFile(bin, fmt.Appendf(nil, "#!/bin/sh\n%s=1 CURSORD_FAKE_SCRIPT=%s exec %q \"$@\"\n", agentVar, script, os.Args[0]), 0o700))
 	require.NoError(t, os.Mkdir(app, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(app, "f"), []byte("one\n"), 0o600))
-	config := daemon.DefaultConfig()
-	config.Agent = bin
+	settings := config.Default()
+	settings.Agent = bin
 	log := slog.New(slog.DiscardHandler)
-	d, err := daemon.Open(daemon.Options{Version: "1.2.3", StateDir: filepath.Join(dir, "state"), Config: config, Log: log})
+	d, err := daemon.Open(daemon.Options{Version: "1.2.3", StateDir: filepath.Join(dir, "state"), Config: settings, Log: log})
 	require.NoError(t, err)
 	conn, served := pair(t)
 	ended := make(chan struct{})

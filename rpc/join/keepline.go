@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"cursord/daemon"
+	"cursord/daemon/config"
 	"cursord/rpc"
 	"cursord/rpc/dial"
 )
@@ -159,7 +159,7 @@ func (j *joiner) isOver(err error) bool {
 
 // tellEnvironment tells the daemon our environment, if it wants that for the agents of the editor's turns.
 func (l *line) tellEnvironment(wants string) error {
-	if wants != daemon.EnvClient || l.j.route.Environment == nil {
+	if wants != config.EnvClient || l.j.route.Environment == nil {
 		return nil
 	}
 	params, err := json.Marshal(l.j.route.Environment())

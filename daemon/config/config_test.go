@@ -1,4 +1,4 @@
-package daemon
+package config
 
 import (
 	"log/slog"
@@ -15,7 +15,7 @@ import (
 
 func TestConfig(t *testing.T) {
 	with := func(change func(*Config)) Config {
-		c := DefaultConfig()
+		c := Default()
 		change(&c)
 		return c
 	}
@@ -29,7 +29,7 @@ func TestConfig(t *testing.T) {
 		warnings   []string
 		err        string
 	}{
-		{name: "empty", want: DefaultConfig()},
+		{name: "empty", want: Default()},
 		{name: "all", want: Config{
 			Agent: "/opt/agent", Model: "m", IdleExit: time.Hour, AgentIdleTimeout: time.Second,
 			AgentToolTimeout: 90 * time.Minute, BackgroundGrace: 5 * time.Second, AwaitBackground: true, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, RecapSize: 2 << 10,
@@ -82,7 +82,7 @@ func TestConfig(t *testing.T) {
 		{name: "below home", file: `agent = "~/bin/a"`, want: with(func(c *Config) { c.Agent = filepath.Join(home, "bin/a") })},
 		{name: "a name", file: `agent = "agent"`, want: with(func(c *Config) { c.Agent = "agent" })},
 		{name: "level in capitals", file: `log_level = "WARN"`, want: with(func(c *Config) { c.LogLevel = slog.LevelWarn })},
-		{name: "unknown keys", file: "modle = 1\n\n[turns]\nmax = 2\n", want: DefaultConfig(), warnings: []string{
+		{name: "unknown keys", file: "modle = 1\n\n[turns]\nmax = 2\n", want: Default(), warnings: []string{
 			"c.toml:1: unknown key \"modle\"; " + keys,
 			"c.toml:3: unknown key \"turns\"; " + keys,
 		}},
@@ -134,29 +134,29 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-func TestLoadConfig(t *testing.T) {
+func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("CURSORD_AGENT", "")
-	c, warnings, err := LoadConfig(filepath.Join(dir, "none", "config.toml"))
+	c, warnings, err := Load(filepath.Join(dir, "none", "config.toml"))
 	require.NoError(t, err)
 	require.Empty(t, warnings)
-	require.Equal(t, DefaultConfig(), c)
+	require.Equal(t, Default(), c)
 
 	path := filepath.Join(dir, "config.toml")
 	require.NoError(t, os.WriteFile(path, []byte(`parallel_turns = 2`), 0o600))
-	c, _, err = LoadConfig(path)
+	c, _, err = Load(path)
 	require.NoError(t, err)
 	require.Equal(t, 2, c.ParallelTurns)
 
 	t.Setenv("CURSORD_AGENT", "/opt/agent")
-	c, _, err = LoadConfig(path)
+	c, _, err = Load(path)
 	require.NoError(t, err)
 	require.Equal(t, "/opt/agent", c.Agent)
 	t.Setenv("CURSORD_AGENT", "bin/agent")
-	_, _, err = LoadConfig(path)
+	_, _, err = Load(path)
 	require.ErrorContains(t, err, `CURSORD_AGENT is "bin/agent"`)
 
-	_, _, err = LoadConfig(dir)
+	_, _, err = Load(dir)
 	require.ErrorContains(t, err, dir)
 }
 

@@ -1,4 +1,7 @@
-package daemon
+// Package config reads the user's configuration file, config.toml: its keys, their defaults and what each may be. It keeps
+// nothing: whoever loads a Config owns it. A value that is not allowed is an error, which names file, line and key; a key
+// that is not known is a warning.
+package config
 
 import (
 	"bytes"
@@ -18,11 +21,10 @@ import (
 	"cursord/daemon/copytree"
 	"cursord/daemon/endpoint"
 	"cursord/daemon/internal/atomicfile"
-	"cursord/daemon/paths"
 	"cursord/diffs"
 )
 
-// A Config is what the user's configuration file can say. Its keys are documented where they are read, in settings.
+// A Config is what the user's configuration file can say. The function settings has its keys, and what each may be.
 type Config struct {
 	Agent            string            // the agent's executable; "": look for it
 	ClientEnv        bool              // agents get the environment of the client that starts the turn, else the daemon's
@@ -58,8 +60,8 @@ type Retention struct {
 	Size     int64         // bytes
 }
 
-// DefaultConfig is what holds without a file.
-func DefaultConfig() Config {
+// Default is what holds without a file.
+func Default() Config {
 	return Config{
 		IdleExit:         30 * time.Minute,
 		AgentIdleTimeout: 30 * time.Minute,
@@ -69,7 +71,7 @@ func DefaultConfig() Config {
 		TellRejections:   true,
 		CommitAccepts:    true,
 		RecapSize:        64 << 10,
-		Isolation:        isolationNone,
+		Isolation:        IsolationNone,
 		Large:            diffs.Limits{MaxBytes: 8 << 20, MaxLines: 200_000},
 		Copy:             copytree.Options{MaxFiles: 200_000, MaxBytes: 8 << 30},
 		Copies:           copytree.Bounds{Count: 20, Bytes: 50 << 30, Age: 30 * 24 * time.Hour},
@@ -79,10 +81,10 @@ func DefaultConfig() Config {
 	}
 }
 
-// LoadConfig reads a configuration file in TOML; a missing one says nothing. The variable CURSORD_AGENT goes before
+// Load reads a configuration file in TOML; a missing one says nothing. The variable CURSORD_AGENT goes before
 // the file's agent. Keys that it does not know are told as warnings, so that a file written for a newer version serves
 // an older one. Errors name the file, the key and what is allowed.
-func LoadConfig(path string) (Config, []string, error) {
+func Load(path string) (Config, []string, error) {
 	data, err := endpoint.ReadConfig(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Config{}, nil, fmt.Errorf("configuration: %w", err)
@@ -92,7 +94,7 @@ func LoadConfig(path string) (Config, []string, error) {
 		return Config{}, nil, err
 	}
 	if v := os.Getenv("CURSORD_AGENT"); v != "" {
-		if c.Agent, err = executable(v); err != nil {
+		if c.Agent, err = Executable(v); err != nil {
 			return Config{}, nil, fmt.Errorf("CURSORD_AGENT is %q: it must be an absolute path, or a name to find on PATH", v)
 		}
 	}
@@ -187,7 +189,7 @@ func settings(c *Config) []setting {
 	}
 	return []setting{
 		{"agent", `the agent's executable, such as "~/.local/bin/cursor-agent": a path, or a name to find on PATH`,
-			text(&c.Agent, executable)},
+			text(&c.Agent, Executable)},
 		{"agent_env", `"daemon" or "client": whose environment agents get`, func(decode func(any) error) error {
 			var s string
 			if err := decode(&s); err != nil {
@@ -225,7 +227,7 @@ func settings(c *Config) []setting {
 		{"keep_size", `a size such as "2GB", or "0" for no limit`, size(func(n int64) { c.Keep.Size = n }, 0, math.MaxInt64)},
 		{"large_size", `a size from "1KB" to "64MB", such as "8MB"`, size(func(n int64) { c.Large.MaxBytes = int(n) }, 1<<10, atomicfile.MaxSize)},
 		{"large_lines", "a number of at least 1", count(&c.Large.MaxLines, 1, math.MaxInt32)},
-		{"isolation", `"none" or "copy"`, text(&c.Isolation, isolation)},
+		{"isolation", `"none" or "copy"`, text(&c.Isolation, CheckIsolation)},
 		{"isolation_of", `a table of workspaces' absolute paths, each "none" or "copy"`, func(decode func(any) error) error {
 			var table map[string]string
 			if err := decode(&table); err != nil {
@@ -233,11 +235,11 @@ func settings(c *Config) []setting {
 			}
 			c.IsolationOf = map[string]string{}
 			for path, value := range table {
-				value, err := isolation(value)
+				value, err := CheckIsolation(value)
 				if err != nil {
 					return err
 				}
-				root, err := executable(path)
+				root, err := Executable(path)
 				if err != nil || !filepath.IsAbs(root) {
 					return errors.New("not an absolute path")
 				}
@@ -248,7 +250,7 @@ func settings(c *Config) []setting {
 			}
 			return nil
 		}},
-		{"sandbox", `"enabled" or "disabled"`, text(&c.Sandbox, sandbox)},
+		{"sandbox", `"enabled" or "disabled"`, text(&c.Sandbox, CheckSandbox)},
 		{"auto_review", "true or false", truth(&c.AutoReview)},
 		{"add_dirs", `a list of absolute paths of folders, such as ["~/src/lib"]`, pathList(&c.AddDirs)},
 		{"copy_include", `a list of names, such as [".env"]`, func(decode func(any) error) error { return decode(&c.Copy.Include) }},
@@ -279,64 +281,6 @@ func settings(c *Config) []setting {
 	}
 }
 
-func (c *Config) setLogLevel(s string) error {
-	switch strings.ToLower(s) {
-	case "debug":
-		c.LogLevel = slog.LevelDebug
-	case "info":
-		c.LogLevel = slog.LevelInfo
-	case "warn", "warning":
-		c.LogLevel = slog.LevelWarn
-	case "error":
-		c.LogLevel = slog.LevelError
-	default:
-		return errors.New("unknown level")
-	}
-	return nil
-}
-
-const (
-	isolationNone = "none"
-	isolationCopy = "copy"
-)
-
-func isolation(s string) (string, error) {
-	if s != isolationNone && s != isolationCopy {
-		return "", errors.New("unknown isolation")
-	}
-	return s, nil
-}
-
-// isolationFor returns the isolation of new sessions of a workspace.
-func (c *Config) isolationFor(root string) string {
-	if value, ok := c.IsolationOf[root]; ok {
-		return value
-	}
-	if c.Isolation == "" {
-		return isolationNone
-	}
-	return c.Isolation
-}
-
-// executable accepts a name without folders or an absolute path, also one below "~": the daemon has no folder of its
-// own that a relative path could be relative to.
-func executable(s string) (string, error) {
-	if rest, ok := strings.CutPrefix(s, "~/"); ok {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		s = filepath.Join(home, rest)
-	}
-	if why := paths.TooLong(s); why != "" {
-		return "", errors.New(why)
-	}
-	if !filepath.IsAbs(s) && filepath.Base(s) != s && s != "" {
-		return "", errors.New("a relative path")
-	}
-	return s, nil
-}
-
 // parseConfig reads data, the content of the file at path.
 func parseConfig(path string, data []byte) (Config, []string, error) {
 	var values map[string]toml.Primitive
@@ -348,7 +292,7 @@ func parseConfig(path string, data []byte) (Config, []string, error) {
 		}
 		return Config{}, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	c := DefaultConfig()
+	c := Default()
 	known := settings(&c)
 	names := make([]string, len(known))
 	for i, s := range known {

@@ -1,0 +1,154 @@
+package config
+
+import (
+	"errors"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cursord/daemon/paths"
+)
+
+// parseAge reads a duration, also one in days.
+func parseAge(s string) (time.Duration, error) {
+	const day = 24 * time.Hour
+	digits, days := strings.CutSuffix(s, "d")
+	if !days {
+		return time.ParseDuration(s)
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 0 || n > int64(math.MaxInt64/day) {
+		return 0, errors.New("not a number of days")
+	}
+	return time.Duration(n) * day, nil
+}
+
+// parseSize reads a number of bytes, such as "500MB"; a K is 1024.
+func parseSize(s string) (int64, error) {
+	s = strings.TrimSpace(s)
+	digits := strings.TrimRight(s, "KMGTiBb ")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 0 {
+		return 0, errors.New("not a size")
+	}
+	unit := strings.TrimSpace(s[len(digits):])
+	for i, units := range [][]string{{"", "B"}, {"K", "KB", "KiB"}, {"M", "MB", "MiB"}, {"G", "GB", "GiB"}, {"T", "TB", "TiB"}} {
+		if slices.Contains(units, unit) {
+			if n > math.MaxInt64>>(10*i) {
+				return 0, errors.New("too large")
+			}
+			return n << (10 * i), nil
+		}
+	}
+	return 0, errors.New("unknown unit")
+}
+
+func (c *Config) setLogLevel(s string) error {
+	switch strings.ToLower(s) {
+	case "debug":
+		c.LogLevel = slog.LevelDebug
+	case "info":
+		c.LogLevel = slog.LevelInfo
+	case "warn", "warning":
+		c.LogLevel = slog.LevelWarn
+	case "error":
+		c.LogLevel = slog.LevelError
+	default:
+		return errors.New("unknown level")
+	}
+	return nil
+}
+
+// Whose environment agents get.
+const (
+	EnvDaemon = "daemon"
+	EnvClient = "client" // of the client that starts the turn
+)
+
+// The agent's sandbox.
+const (
+	SandboxOn  = "enabled"
+	sandboxOff = "disabled"
+)
+
+// MaxAddDirs is how many folders an agent can be given beside its workspace.
+const MaxAddDirs = 32
+
+// CheckSandbox returns a sandbox setting as it is, or an error if there is none of that name.
+func CheckSandbox(s string) (string, error) {
+	if s != SandboxOn && s != sandboxOff {
+		return "", errors.New("unknown sandbox")
+	}
+	return s, nil
+}
+
+// pathList reads the configuration's list of absolute paths; they may be below "~".
+func pathList(to *[]string) func(func(any) error) error {
+	return func(decode func(any) error) error {
+		var list []string
+		if err := decode(&list); err != nil {
+			return err
+		}
+		if len(list) > MaxAddDirs {
+			return errors.New("too many")
+		}
+		for i, path := range list {
+			path, err := Executable(path)
+			if err != nil || !filepath.IsAbs(path) {
+				return errors.New("not an absolute path")
+			}
+			list[i] = filepath.Clean(path)
+		}
+		*to = list
+		return nil
+	}
+}
+
+// Where the agents of a session work: in the workspace, or in a copy of it.
+const (
+	IsolationNone = "none"
+	IsolationCopy = "copy"
+)
+
+// CheckIsolation returns an isolation as it is, or an error if there is none of that name.
+func CheckIsolation(s string) (string, error) {
+	if s != IsolationNone && s != IsolationCopy {
+		return "", errors.New("unknown isolation")
+	}
+	return s, nil
+}
+
+// IsolationFor returns the isolation of new sessions of a workspace.
+func (c *Config) IsolationFor(root string) string {
+	if value, ok := c.IsolationOf[root]; ok {
+		return value
+	}
+	if c.Isolation == "" {
+		return IsolationNone
+	}
+	return c.Isolation
+}
+
+// Executable accepts a name without folders or an absolute path, also one below "~": the daemon has no folder of its
+// own that a relative path could be relative to.
+func Executable(s string) (string, error) {
+	if rest, ok := strings.CutPrefix(s, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		s = filepath.Join(home, rest)
+	}
+	if why := paths.TooLong(s); why != "" {
+		return "", errors.New(why)
+	}
+	if !filepath.IsAbs(s) && filepath.Base(s) != s && s != "" {
+		return "", errors.New("a relative path")
+	}
+	return s, nil
+}
