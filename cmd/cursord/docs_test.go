@@ -1,0 +1,85 @@
+package main
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+)
+
+// pages are those that show commands to people, from the top of the project.
+var pages = []string{"README.md", "ARCHITECTURE.md", "rpc/PROTOCOL.md"}
+
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// TestReadmeHasEveryCommand: whoever reads README alone learns of each command but those that tests and shells use.
+func TestReadmeHasEveryCommand(t *testing.T) {
+	t.Parallel()
+	readme := readPage(t, "README.md")
+	for _, c := range rootCommand(injected{}).Commands() {
+		switch c.Name() {
+		case "completion", "help", "fake-agent", "version":
+			continue
+		}
+		if !regexp.MustCompile(`\bcursord ` + c.Name() + `\b`).MatchString(readme) && !strings.Contains(readme, "make "+c.Name()+" ") {
+			t.Errorf("README.md lacks cursord %s", c.Name())
+		}
+	}
+}
+
+// TestCommandsInPagesExist parses each command line that a page shows, with its flags.
+func TestCommandsInPagesExist(t *testing.T) {
+	t.Parallel()
+	fence := regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```")
+	quoted := regexp.MustCompile("[`\"](cursord [a-z][^`\"]*)[`\"]")
+	found := 0
+	for _, name := range pages {
+		text := readPage(t, name)
+		var lines []string
+		for _, block := range fence.FindAllStringSubmatch(text, -1) {
+			lines = append(lines, strings.Split(block[1], "\n")...)
+		}
+		for _, m := range quoted.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+			lines = append(lines, m[1])
+		}
+		for _, line := range lines {
+			line, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "$ "), " #")
+			words := strings.FieldsFunc(line[:cmp.Or(max(strings.IndexAny(line, ";&|"), 0), len(line))], unicode.IsSpace)
+			if len(words) < 2 || words[0] != "cursord" || words[1] == "help" {
+				continue
+			}
+			found++
+			c, rest, err := rootCommand(injected{}).Find(words[1:])
+			if err != nil || !c.HasParent() {
+				t.Errorf("%s: %s: there is no such command", name, line)
+				continue
+			}
+			checkFlags(t, name+": "+line, c, rest)
+		}
+	}
+	require.Greater(t, found, 40)
+}
+
+func checkFlags(t *testing.T, where string, c *cobra.Command, words []string) {
+	t.Helper()
+	for _, word := range words {
+		flag, isLong := strings.CutPrefix(word, "--")
+		if flag, _, _ = strings.Cut(strings.TrimRight(flag, ",.;:)"), "="); !isLong || flag == "" {
+			continue
+		}
+		if c.Flags().Lookup(flag) == nil && c.InheritedFlags().Lookup(flag) == nil && flag != "help" {
+			t.Errorf("%s: cursord %s has no flag --%s", where, c.Name(), flag)
+		}
+	}
+}
