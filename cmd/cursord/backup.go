@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -34,13 +35,13 @@ Turns that ran or waited at the time of the backup are then interrupted. Work tr
 			if err != nil {
 				return err
 			}
-			done := progress(c.ErrOrStderr(), "backing up", path+sessions.BackupSuffix, s.Storage.Bytes-s.Storage.FreeBytes)
+			done := term.Progress(c.ErrOrStderr(), "backing up", path+sessions.BackupSuffix, s.Storage.Bytes-s.Storage.FreeBytes)
 			result, err := client.DaemonBackup(c.Context(), rpc.BackupParams{Path: path, Replace: force})
 			done()
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", clean(result.Path), size(result.Bytes))
+			fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", term.Clean(result.Path), term.Size(result.Bytes))
 			return nil
 		}),
 	}

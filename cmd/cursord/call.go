@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
 
@@ -30,7 +31,7 @@ exit status is then 1.`,
 					return err
 				}
 				if !json.Valid(raw) {
-					return usageError(c, "PARAMS is not JSON: %s", clean(abridge(string(raw), 200)))
+					return usageError(c, "PARAMS is not JSON: %s", term.Clean(term.Abridge(string(raw), 200)))
 				}
 				params = json.RawMessage(raw)
 			}
@@ -58,9 +59,9 @@ func refused(c *cobra.Command, e *rpc.Error) error {
 	if e.Data.Kind != "" {
 		name += " " + string(e.Data.Kind)
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", name, clean(e.Message))
+	fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", name, term.Clean(e.Message))
 	if e.Data.Hint != "" {
-		fmt.Fprintf(c.ErrOrStderr(), "  %s\n", clean(e.Data.Hint))
+		fmt.Fprintf(c.ErrOrStderr(), "  %s\n", term.Clean(e.Data.Hint))
 	}
 	return statusError(exitFailed)
 }
@@ -68,7 +69,7 @@ func refused(c *cobra.Command, e *rpc.Error) error {
 // printRaw prints JSON: readable on a terminal, as one line elsewhere.
 func printRaw(w io.Writer, raw json.RawMessage) error {
 	var b bytes.Buffer
-	if !isTerminal(w) {
+	if !term.IsTerminal(w) {
 		if err := json.Compact(&b, raw); err != nil {
 			return err
 		}
@@ -78,7 +79,7 @@ func printRaw(w io.Writer, raw json.RawMessage) error {
 	if err := json.Indent(&b, raw, "", "  "); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, cleanText(b.String()))
+	_, err := fmt.Fprintln(w, term.CleanText(b.String()))
 	return err
 }
 
@@ -95,17 +96,4 @@ func readArgument(c *cobra.Command, arg string) ([]byte, error) {
 func usageError(c *cobra.Command, format string, args ...any) error {
 	fmt.Fprintf(c.ErrOrStderr(), "cursord: %s\nRun '%s --help' for usage.\n", fmt.Sprintf(format, args...), c.CommandPath())
 	return statusError(exitUsage)
-}
-
-// abridge cuts s to about n bytes.
-func abridge(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for i := range s {
-		if i >= n {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/oklog/ulid/v2"
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -90,7 +91,7 @@ func (c *chat) run(ctx context.Context, in io.Reader) error {
 	var keys <-chan string
 	var signals <-chan os.Signal
 	var typing *keyboard
-	if tty, ok := in.(*os.File); ok && isTerminal(in) && c.view.show.outTerm {
+	if tty, ok := in.(*os.File); ok && term.IsTerminal(in) && c.view.show.outTerm {
 		var err error
 		if typing, err = openKeyboard(tty); err != nil {
 			return fmt.Errorf("the terminal: %w", err)
@@ -118,9 +119,9 @@ func (c *chat) run(ctx context.Context, in io.Reader) error {
 			}
 		case sig := <-signals:
 			switch {
-			case !slices.Contains(jobSignals(), sig):
+			case !slices.Contains(term.JobSignals(), sig):
 				return signalError{sig}.status()
-			case isResume(sig):
+			case term.IsResume(sig):
 				typing.claim()
 				c.view.redraw()
 			default:
@@ -168,7 +169,7 @@ func (c *chat) begin(ctx context.Context) error {
 	if session != "" {
 		return c.showLast(ctx, session)
 	}
-	c.view.say(fmt.Sprintf("no sessions yet in %s", clean(c.root)))
+	c.view.say(fmt.Sprintf("no sessions yet in %s", term.Clean(c.root)))
 	return nil
 }
 
@@ -178,7 +179,7 @@ func (c *chat) showLast(ctx context.Context, session string) error {
 	if err != nil {
 		return err
 	}
-	c.view.say(clean(t.Session.Title))
+	c.view.say(term.Clean(t.Session.Title))
 	if len(t.Turns) == 0 {
 		return nil
 	}

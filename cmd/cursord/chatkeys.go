@@ -5,42 +5,44 @@ import (
 	"os/signal"
 	"unicode"
 	"unicode/utf8"
+
+	"cursord/cmd/cursord/internal/term"
 )
 
 // A keyboard is a terminal whose keys are read one by one and not shown: the line that is typed is the chat's to show, which
 // can so take it away while a turn is shown, and bring it back.
 type keyboard struct {
 	tty     *os.File
-	usual   terminalMode
+	usual   term.Mode
 	keys    chan string    // control characters are keys, too; closed when there are no more
 	signals chan os.Signal // that end the chat, or send it to the background and bring it back
 }
 
 // openKeyboard begins to read. The caller closes the keyboard, or the terminal stays so.
 func openKeyboard(tty *os.File) (*keyboard, error) {
-	usual, err := terminalModeOf(tty)
+	usual, err := term.ModeOf(tty)
 	if err != nil {
 		return nil, err
 	}
 	k := &keyboard{tty: tty, usual: usual, keys: make(chan string), signals: make(chan os.Signal, 4)}
-	signal.Notify(k.signals, append(endingSignals(), jobSignals()...)...)
+	signal.Notify(k.signals, append(term.EndingSignals(), term.JobSignals()...)...)
 	k.claim()
 	go k.read()
 	return k, nil
 }
 
 // claim and close set how the terminal handles keys. It cannot be helped where that fails.
-func (k *keyboard) claim() { _ = k.usual.keys().set(k.tty) }
+func (k *keyboard) claim() { _ = k.usual.Keys().Set(k.tty) }
 
 func (k *keyboard) close() {
 	signal.Stop(k.signals)
-	_ = k.usual.set(k.tty)
+	_ = k.usual.Set(k.tty)
 }
 
 // suspended sends the program to the background.
 func (k *keyboard) suspended() {
-	_ = k.usual.set(k.tty)
-	suspend()
+	_ = k.usual.Set(k.tty)
+	term.Suspend()
 }
 
 func (k *keyboard) read() {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"cursord/cmd/cursord/internal/term"
 )
 
 // A multiplexer is a program in whose window panes can be opened beside each other.
@@ -76,7 +78,7 @@ func splitPane(root, session string, more []string, getenv func(string) string) 
 
 func saidBy(b *bytes.Buffer) error {
 	if s := strings.TrimSpace(b.String()); s != "" {
-		return errors.New(clean(abridge(s, 300)))
+		return errors.New(term.Clean(term.Abridge(s, 300)))
 	}
 	return nil
 }

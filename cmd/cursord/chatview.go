@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -194,18 +195,18 @@ func (v *chatView) tick(now time.Time) {
 
 func (v *chatView) head(t *sessions.Turn) {
 	v.show.line("")
-	for line := range strings.Lines(cleanText(strings.TrimRight(t.Asked(), "\n"))) {
-		v.show.line(v.show.palette.cyan("> " + strings.TrimSuffix(line, "\n")))
+	for line := range strings.Lines(term.CleanText(strings.TrimRight(t.Asked(), "\n"))) {
+		v.show.line(v.show.palette.Cyan("> " + strings.TrimSuffix(line, "\n")))
 	}
 }
 
 func (v *chatView) close(t *sessions.Turn) {
 	v.show.end()
-	v.show.line(v.show.palette.dim("— " + turnEnd(t)))
+	v.show.line(v.show.palette.Dim("— " + turnEnd(t)))
 	if e := t.Error; e != nil {
-		v.show.line(v.show.palette.red("  " + clean(e.Message)))
+		v.show.line(v.show.palette.Red("  " + term.Clean(e.Message)))
 		if e.Hint != "" {
-			v.show.line("  " + clean(e.Hint))
+			v.show.line("  " + term.Clean(e.Hint))
 		}
 	}
 }
@@ -226,7 +227,7 @@ func (v *chatView) past(t *sessions.Turn, items []*sessions.Item) {
 func (v *chatView) say(line string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.show.line(v.show.palette.bold(line))
+	v.show.line(v.show.palette.Bold(line))
 }
 
 // complain shows that a prompt, or the end of a turn, could not be had.
@@ -234,9 +235,9 @@ func (v *chatView) complain(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.hush()
-	v.show.line(v.show.palette.red(clean(err.Error())))
+	v.show.line(v.show.palette.Red(term.Clean(err.Error())))
 	if e := (*rpc.Error)(nil); errors.As(err, &e) && e.Data.Hint != "" {
-		v.show.line("  " + clean(e.Data.Hint))
+		v.show.line("  " + term.Clean(e.Data.Hint))
 	}
 	v.ask()
 }
@@ -275,7 +276,7 @@ func (v *chatView) key(key string) (line string, shown bool, effect keyEffect) {
 			v.asking = false
 			fmt.Fprintf(v.show.errOut, "\r\x1b[K> %s\n", line) // all of it
 		} else if strings.TrimSpace(line) != "" {
-			v.show.line(v.show.palette.dim("waits: " + line))
+			v.show.line(v.show.palette.Dim("waits: " + line))
 		}
 	case effect == keyTyped:
 		v.draw()
@@ -310,7 +311,7 @@ func (v *chatView) draw() {
 	}
 	columns := 80
 	if f, ok := v.show.errOut.(*os.File); ok {
-		if n, _, known := screenSize(f); known {
+		if n, _, known := term.ScreenSize(f); known {
 			columns = n
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -83,7 +84,7 @@ func (d decision) command(long string) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				if err := printJSON(c.OutOrStdout(), out); err != nil {
+				if err := term.PrintJSON(c.OutOrStdout(), out); err != nil {
 					return err
 				}
 			} else {
@@ -119,14 +120,14 @@ func (d decision) tell(w, errOut io.Writer, out daemon.Decided) {
 			left += len(diff.Hunks)
 		}
 	}
-	fmt.Fprintf(w, "%s %s", d.done, count(out.Applied, "hunk"))
+	fmt.Fprintf(w, "%s %s", d.done, term.Count(out.Applied, "hunk"))
 	if left > 0 {
-		fmt.Fprintf(w, "; %s left in %s", count(left, "hunk"), count(len(files), "file"))
+		fmt.Fprintf(w, "; %s left in %s", term.Count(left, "hunk"), term.Count(len(files), "file"))
 	}
 	fmt.Fprintln(w)
 	for _, s := range out.Skipped {
 		if s.Kind != daemon.KindMaybeYours {
-			fmt.Fprintf(errOut, "not %s: %s of %s: %s\n", d.done, clean(s.Hunk), clean(s.Path), clean(cmp.Or(s.Message, string(s.Kind))))
+			fmt.Fprintf(errOut, "not %s: %s of %s: %s\n", d.done, term.Clean(s.Hunk), term.Clean(s.Path), term.Clean(cmp.Or(s.Message, string(s.Kind))))
 		}
 	}
 	if text := maybeYoursLeft(out); text != "" {
@@ -141,7 +142,7 @@ func maybeYoursLeft(out daemon.Decided) string {
 	var left []string
 	for _, s := range out.Skipped {
 		if s.Kind == daemon.KindMaybeYours {
-			left = append(left, fmt.Sprintf("%s (\"cursord reject %s\" rejects it)", clean(placeOf(out.Diffs, s)), clean(s.Hunk)))
+			left = append(left, fmt.Sprintf("%s (\"cursord reject %s\" rejects it)", term.Clean(placeOf(out.Diffs, s)), term.Clean(s.Hunk)))
 		}
 	}
 	switch n := len(left); {
@@ -176,11 +177,11 @@ func fileToDecide(ctx context.Context, client *rpc.Client, root, file string) (s
 	}
 	switch found := selectDiffs(diffs, root, file); len(found) {
 	case 0:
-		return "", fmt.Errorf("nothing to review in %s", clean(file))
+		return "", fmt.Errorf("nothing to review in %s", term.Clean(file))
 	case 1:
 		return diffFile(root, found[0]), nil
 	default:
-		return "", fmt.Errorf("%s is a directory with %s to review; name one of them", clean(file), count(len(found), "file"))
+		return "", fmt.Errorf("%s is a directory with %s to review; name one of them", term.Clean(file), term.Count(len(found), "file"))
 	}
 }
 

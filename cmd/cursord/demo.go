@@ -16,6 +16,7 @@ import (
 	"github.com/oklog/ulid/v2"
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -59,7 +60,7 @@ func runDemo(ctx context.Context, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	d := &demo{world: w, out: out, palette: paletteOf(out)}
+	d := &demo{world: w, out: out, palette: term.PaletteOf(out)}
 	played := d.play(ctx)
 	removed := w.remove()
 	if played == nil {
@@ -75,11 +76,11 @@ func runDemo(ctx context.Context, out, errOut io.Writer) error {
 type demo struct {
 	world   *demoWorld
 	out     io.Writer
-	palette palette
+	palette term.Palette
 }
 
 func (d *demo) play(ctx context.Context) error {
-	fmt.Fprintln(d.out, d.palette.dim("A daemon, a project with a bug, and an agent that plays a script, in a temporary folder."))
+	fmt.Fprintln(d.out, d.palette.Dim("A daemon, a project with a bug, and an agent that plays a script, in a temporary folder."))
 	d.caption("cd "+filepath.Base(d.world.workspace)+"; cursord serve &", "other commands start it by themselves")
 	if err := d.world.serve(ctx, demoFirst); err != nil {
 		return err
@@ -116,7 +117,7 @@ func (d *demo) play(ctx context.Context) error {
 
 // caption names the command that does what comes next.
 func (d *demo) caption(command, why string) {
-	fmt.Fprintf(d.out, "\n%s  %s\n", d.palette.bold("$ "+command), d.palette.dim("# "+why))
+	fmt.Fprintf(d.out, "\n%s  %s\n", d.palette.Bold("$ "+command), d.palette.Dim("# "+why))
 }
 
 // turn plays a turn of a session, or of a new one for "".
@@ -198,14 +199,14 @@ func (d *demo) remains(ctx context.Context) error {
 		return err
 	}
 	if len(diffs) != 1 {
-		return fmt.Errorf("%s to review after the restart, not 1", count(len(diffs), "file"))
+		return fmt.Errorf("%s to review after the restart, not 1", term.Count(len(diffs), "file"))
 	}
 	d.caption("cursord sessions", "and so does the session")
 	list, err := allSessions(ctx, client, d.world.workspace)
 	if err != nil {
 		return err
 	}
-	printTable(d.out, sessionRows(list, false, time.Now()))
+	term.Table(d.out, sessionRows(list, false, time.Now()))
 	pause(ctx, 300*time.Millisecond)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -39,20 +40,20 @@ standard error. A PATH is a file or a directory.`,
 			out := c.OutOrStdout()
 			switch {
 			case asJSON:
-				return printJSON(out, rpc.DiffList{Diffs: diffs})
+				return term.PrintJSON(out, rpc.DiffList{Diffs: diffs})
 			case len(diffs) == 0:
 				if len(paths) == 0 {
-					fmt.Fprintf(c.ErrOrStderr(), "nothing to review in %s\n", clean(root))
+					fmt.Fprintf(c.ErrOrStderr(), "nothing to review in %s\n", term.Clean(root))
 				}
 				return nil
-			case isTerminal(out):
+			case term.IsTerminal(out):
 				var text strings.Builder
-				printDiffs(&text, paletteOf(out), diffs)
+				printDiffs(&text, term.PaletteOf(out), diffs)
 				if noPager {
 					_, err := io.WriteString(out, text.String())
 					return err
 				}
-				return page(out, text.String())
+				return term.Page(out, text.String())
 			}
 			printLeftOut(c.ErrOrStderr(), diffs)
 			if len(paths) == 0 {
@@ -69,14 +70,14 @@ standard error. A PATH is a file or a directory.`,
 	}
 	p.addFlag(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the diffs as JSON")
-	c.Flags().BoolVar(&noPager, "no-pager", false, "do not use $PAGER (default \""+defaultPager+"\") for what is longer than the screen")
+	c.Flags().BoolVar(&noPager, "no-pager", false, "do not use $PAGER (default \""+term.DefaultPager+"\") for what is longer than the screen")
 	return c
 }
 
 // printLeftOut says, one line for each file, what a patch cannot have of diffs, and what can be done about it.
 func printLeftOut(w io.Writer, diffs []*sessions.Diff) {
 	for _, d := range diffs {
-		name := clean(d.Path)
+		name := term.Clean(d.Path)
 		switch {
 		case filepath.IsAbs(d.Path):
 			fmt.Fprintf(w, "%s (%s) is not in the patch: it is outside of the workspace and can only be looked at, with: cursord diff --json\n", name, d.Kind)
@@ -100,7 +101,7 @@ func selectAll(errOut io.Writer, diffs []*sessions.Diff, root string, paths []st
 	for _, path := range paths {
 		found := selectDiffs(diffs, root, path)
 		if len(found) == 0 {
-			fmt.Fprintf(errOut, "nothing to review in %s\n", clean(path))
+			fmt.Fprintf(errOut, "nothing to review in %s\n", term.Clean(path))
 		}
 		for _, d := range found {
 			if !known[d.Path] {

@@ -6,11 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/sessions"
 )
 
 // printDiffs prints diffs for people, each hunk with the id that decides it.
-func printDiffs(w io.Writer, p palette, diffs []*sessions.Diff) {
+func printDiffs(w io.Writer, p term.Palette, diffs []*sessions.Diff) {
 	for i, d := range diffs {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -23,14 +24,14 @@ func printDiffs(w io.Writer, p palette, diffs []*sessions.Diff) {
 }
 
 // diffTitle says what has become of a file.
-func diffTitle(p palette, d *sessions.Diff) string {
-	name := clean(d.Path)
+func diffTitle(p term.Palette, d *sessions.Diff) string {
+	name := term.Clean(d.Path)
 	if d.OldPath != "" {
-		name = clean(d.OldPath) + " → " + name
+		name = term.Clean(d.OldPath) + " → " + name
 	}
 	about := []string{string(d.Kind)}
 	if d.Added > 0 || d.Removed > 0 {
-		about = append(about, p.green(fmt.Sprintf("+%d", d.Added))+" "+p.red(fmt.Sprintf("-%d", d.Removed)))
+		about = append(about, p.Green(fmt.Sprintf("+%d", d.Added))+" "+p.Red(fmt.Sprintf("-%d", d.Removed)))
 	}
 	if d.OldMode != "" || d.NewMode != "" {
 		about = append(about, fmt.Sprintf("mode %s → %s", d.OldMode, d.NewMode))
@@ -44,10 +45,10 @@ func diffTitle(p palette, d *sessions.Diff) string {
 	if filepath.IsAbs(d.Path) {
 		about = append(about, "outside of the workspace: it can only be looked at")
 	}
-	return p.bold(name) + " (" + strings.Join(about, ", ") + ")"
+	return p.Bold(name) + " (" + strings.Join(about, ", ") + ")"
 }
 
-func printHunk(w io.Writer, p palette, h sessions.Hunk) {
+func printHunk(w io.Writer, p term.Palette, h sessions.Hunk) {
 	fmt.Fprintln(w, hunkHead(p, h))
 	for _, line := range hunkLines(p, h) {
 		fmt.Fprintln(w, line)
@@ -55,30 +56,30 @@ func printHunk(w io.Writer, p palette, h sessions.Hunk) {
 }
 
 // hunkHead says where a hunk is, and by which id it is decided.
-func hunkHead(p palette, h sessions.Hunk) string {
+func hunkHead(p term.Palette, h sessions.Hunk) string {
 	head := "@@ whole file @@"
 	if len(h.Lines) > 0 {
 		head = fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)
 	}
-	head = p.cyan(head) + " " + p.yellow(clean(h.ID))
+	head = p.Cyan(head) + " " + p.Yellow(term.Clean(h.ID))
 	if by := h.MadeBy(); by != "" && by != "edit" {
-		head += p.dim(" by " + clean(by))
+		head += p.Dim(" by " + term.Clean(by))
 	}
 	if h.Isolated {
-		head += p.dim(" in a copy")
+		head += p.Dim(" in a copy")
 	}
 	if len(h.Linked) > 0 {
-		head += p.dim(" with " + clean(strings.Join(h.Linked, " ")))
+		head += p.Dim(" with " + term.Clean(strings.Join(h.Linked, " ")))
 	}
 	if h.MaybeYours() {
-		head += "\n" + p.yellow("may be yours: no call of the agent explains it")
+		head += "\n" + p.Yellow("may be yours: no call of the agent explains it")
 	}
 	return head
 }
 
 // hunkLines returns a hunk's lines for people: with what they say of the file's end, which makes two of one, and where
 // there are colours with the changed words marked.
-func hunkLines(p palette, h sessions.Hunk) []string {
+func hunkLines(p term.Palette, h sessions.Hunk) []string {
 	marks := make([][]mark, len(h.Lines))
 	if p {
 		marks = markWords(h.Lines)
@@ -96,14 +97,14 @@ func hunkLines(p palette, h sessions.Hunk) []string {
 	for i, line := range h.Lines {
 		switch {
 		case strings.HasPrefix(line, "+"):
-			lines[i] = p.marked("32", line, marks[i])
+			lines[i] = marked(p, "32", line, marks[i])
 		case strings.HasPrefix(line, "-"):
-			lines[i] = p.marked("31", line, marks[i])
+			lines[i] = marked(p, "31", line, marks[i])
 		default:
-			lines[i] = cleanText(line)
+			lines[i] = term.CleanText(line)
 		}
 		if h.OldNoEOL && i == lastOld || h.NewNoEOL && i == lastNew {
-			lines[i] += "\n" + p.dim(`\ No newline at end of file`)
+			lines[i] += "\n" + p.Dim(`\ No newline at end of file`)
 		}
 	}
 	return lines

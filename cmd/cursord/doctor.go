@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
@@ -46,7 +47,7 @@ write for the Helix that is installed.`,
 			d.Forgotten = forgotten
 			d.lookAtHelix(helix)
 			if asJSON {
-				if err := printJSON(c.OutOrStdout(), d); err != nil {
+				if err := term.PrintJSON(c.OutOrStdout(), d); err != nil {
 					return err
 				}
 			} else {
@@ -141,7 +142,7 @@ func (d *diagnosis) askDaemon(ctx context.Context, p *place) {
 	}
 	if n := s.Storage.Damaged; n > 0 {
 		d.problem("%s in the database set aside, everything else is served: check the disk's health, and "+
-			"have it forgotten with \"cursord doctor --forget-damaged\"", count(n, "damaged object"))
+			"have it forgotten with \"cursord doctor --forget-damaged\"", term.Count(n, "damaged object"))
 	}
 	d.askAgent(ctx, client, root)
 }
@@ -151,13 +152,13 @@ func hookLines(hooks []daemon.AgentHook) (lines []string) {
 	for _, h := range hooks {
 		switch {
 		case h.Problem != "":
-			lines = append(lines, clean(h.File)+": cannot be read")
+			lines = append(lines, term.Clean(h.File)+": cannot be read")
 		default:
-			event := clean(abridge(h.Event, 40))
+			event := term.Clean(term.Abridge(h.Event, 40))
 			if h.AfterEdit {
 				event += " (after edits)"
 			}
-			lines = append(lines, fmt.Sprintf("%s: %s: %s", clean(h.File), event, clean(abridge(h.Command, 60))))
+			lines = append(lines, fmt.Sprintf("%s: %s: %s", term.Clean(h.File), event, term.Clean(term.Abridge(h.Command, 60))))
 		}
 	}
 	if lines == nil {
@@ -189,7 +190,7 @@ func (d *diagnosis) print(w io.Writer) {
 		d.Helix.print(w, row)
 	}
 	if d.Forgotten > 0 {
-		fmt.Fprintf(w, "\nforgotten: %s in the database, which had been set aside\n", count(d.Forgotten, "damaged object"))
+		fmt.Fprintf(w, "\nforgotten: %s in the database, which had been set aside\n", term.Count(d.Forgotten, "damaged object"))
 	}
 	for _, p := range d.Problems {
 		fmt.Fprintf(w, "\nproblem: %s\n", p)

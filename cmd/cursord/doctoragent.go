@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/rpc"
 )
@@ -31,9 +32,9 @@ func (d *diagnosis) askAgent(ctx context.Context, client *rpc.Client, root strin
 		d.problem("cursor-agent is not installed, or neither on your PATH nor on the daemon's: install it with "+
 			"\"curl https://cursor.com/install -fsS | bash\", or name it with the key agent in %s", d.Config)
 	case "notLoggedIn":
-		d.problem(`cursor-agent is not logged in: run "cursor-agent login", or set CURSOR_API_KEY for the daemon (%s)`, clean(a.Message))
+		d.problem(`cursor-agent is not logged in: run "cursor-agent login", or set CURSOR_API_KEY for the daemon (%s)`, term.Clean(a.Message))
 	default:
-		d.problem("cursor-agent does not work: %s", clean(a.Message))
+		d.problem("cursor-agent does not work: %s", term.Clean(a.Message))
 	}
 }
 
@@ -42,7 +43,7 @@ func agentRows(a *daemon.AgentStatus, row func(name, value string)) {
 	known := []string{a.State}
 	for _, s := range []string{a.Version, a.Account, a.Path} {
 		if s != "" {
-			known = append(known, clean(s))
+			known = append(known, term.Clean(s))
 		}
 	}
 	row("agent", strings.Join(known, ", "))
@@ -50,10 +51,10 @@ func agentRows(a *daemon.AgentStatus, row func(name, value string)) {
 		row("", "found by the PATH or CURSORD_AGENT of a client: the daemon's own environment has none that works")
 	}
 	for _, other := range a.NotTaken {
-		row("", fmt.Sprintf("%s was not taken for cursor-agent: %s", clean(other.Path), clean(other.Reason)))
+		row("", fmt.Sprintf("%s was not taken for cursor-agent: %s", term.Clean(other.Path), term.Clean(other.Reason)))
 	}
 	if c := a.Changed; c != nil {
-		row("", fmt.Sprintf("changed from %s to %s between two turns, at %s", clean(c.From), clean(c.To), c.At.Local().Format("2006-01-02 15:04")))
+		row("", fmt.Sprintf("changed from %s to %s between two turns, at %s", term.Clean(c.From), term.Clean(c.To), c.At.Local().Format("2006-01-02 15:04")))
 	}
 	for i, line := range hookLines(a.Hooks) {
 		row([]string{"hooks", ""}[min(i, 1)], line)
@@ -77,7 +78,7 @@ func environmentLines(e *daemon.EnvironmentDifference) (lines []string) {
 		{e.ClientOnly, "only you have, not the daemon: "},
 	} {
 		if len(part.names) > 0 {
-			lines = append(lines, part.say+clean(strings.Join(part.names, ", ")))
+			lines = append(lines, part.say+term.Clean(strings.Join(part.names, ", ")))
 		}
 	}
 	if lines != nil {

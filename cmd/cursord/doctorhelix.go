@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/editors/helix"
 )
 
@@ -104,14 +105,14 @@ func (h *helixDiagnosis) print(w io.Writer, row func(name, value string)) {
 	if h.known {
 		about = "set up for " + strings.Join(h.Languages, ", ")
 		if n := len(h.Languages); n > 12 {
-			about = "set up for " + count(n, "language")
+			about = "set up for " + term.Count(n, "language")
 		}
 	}
 	row("helix", h.Version+", "+h.Program+", "+about)
 	if h.asked {
 		row("helix in", h.Config)
 		for _, note := range h.Notes {
-			fmt.Fprintf(w, "%-9s %s\n", "note", clean(note))
+			fmt.Fprintf(w, "%-9s %s\n", "note", term.Clean(note))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/editors"
 )
 
@@ -86,7 +87,7 @@ func editorUninstallCommand() *cobra.Command {
 				return err
 			}
 			out := c.OutOrStdout()
-			fmt.Fprintf(out, "removed %s from %s\n", count(len(report.Removed), "file"), dir)
+			fmt.Fprintf(out, "removed %s from %s\n", term.Count(len(report.Removed), "file"), dir)
 			printKept(out, report)
 			if !report.Gone {
 				fmt.Fprintf(out, "the folder stays: there are files in it that cursord did not write\n")
@@ -138,7 +139,7 @@ func printInstalled(out io.Writer, r editors.Report) {
 	default:
 		fmt.Fprintf(out, "changed version %s to %s in %s\n", r.Before, version(), r.Dir)
 	}
-	fmt.Fprintf(out, "wrote %s, removed %s\n", count(len(r.Written), "file"), count(len(r.Removed), "file"))
+	fmt.Fprintf(out, "wrote %s, removed %s\n", term.Count(len(r.Written), "file"), term.Count(len(r.Removed), "file"))
 	printKept(out, r)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/diffs"
 	"cursord/editors/helix"
 )
@@ -93,7 +94,7 @@ Run it again after an update of Helix: a list of servers in languages.toml repla
 			fmt.Fprintf(out, `installed for %s of Helix %s in %s
 Helix reads it when it starts. There "space i i" asks the agent, "space a" accepts or rejects what it changed, and
 "space i" shows the other keys. "cursord doctor --helix" checks all of it.
-`, count(len(plan.Languages), "language"), r.Helix, dir)
+`, term.Count(len(plan.Languages), "language"), r.Helix, dir)
 			return nil
 		},
 	}
@@ -147,7 +148,7 @@ func (f *helixFlags) apply(c *cobra.Command, plan *helix.Plan) (done bool, err e
 	printNotes(out, plan)
 	switch {
 	case f.yes:
-	case !isTerminal(c.InOrStdin()) || !isTerminal(out):
+	case !term.IsTerminal(c.InOrStdin()) || !term.IsTerminal(out):
 		fmt.Fprintln(out, "nothing was changed: run it with --yes to do so")
 		return false, statusError(exitFailed)
 	default:
@@ -166,7 +167,7 @@ func (f *helixFlags) apply(c *cobra.Command, plan *helix.Plan) (done bool, err e
 
 // printPlan prints what is to change as a patch.
 func printPlan(w io.Writer, plan *helix.Plan) {
-	p := paletteOf(w)
+	p := term.PaletteOf(w)
 	for _, f := range plan.Files {
 		kind, base, now := diffs.Modified, diffs.Content{Exists: true, Data: []byte(f.Old)}, diffs.Content{Exists: true, Data: []byte(f.New)}
 		switch {
@@ -179,14 +180,14 @@ func printPlan(w io.Writer, plan *helix.Plan) {
 		review.Observe(now, &diffs.Source{})
 		patch := diffs.Unified([]diffs.FilePatch{{Path: f.Name, Kind: kind, Hunks: review.Hunks()}})
 		for line := range strings.Lines(string(patch)) {
-			line = cleanText(strings.TrimSuffix(line, "\n"))
+			line = term.CleanText(strings.TrimSuffix(line, "\n"))
 			switch {
 			case strings.HasPrefix(line, "+"):
-				line = p.green(line)
+				line = p.Green(line)
 			case strings.HasPrefix(line, "-"):
-				line = p.red(line)
+				line = p.Red(line)
 			case strings.HasPrefix(line, "@@"):
-				line = p.cyan(line)
+				line = p.Cyan(line)
 			}
 			fmt.Fprintln(w, line)
 		}
@@ -195,7 +196,7 @@ func printPlan(w io.Writer, plan *helix.Plan) {
 
 func printNotes(w io.Writer, plan *helix.Plan) {
 	for _, note := range plan.Notes {
-		fmt.Fprintln(w, clean(note))
+		fmt.Fprintln(w, term.Clean(note))
 	}
 }
 

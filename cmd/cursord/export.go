@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -64,7 +65,7 @@ func intoNewFile(path string, write func(io.Writer) error) error {
 // export writes a session part by part.
 func export(ctx context.Context, client *rpc.Client, session, format string, out io.Writer) error {
 	w := bufio.NewWriter(out)
-	var write exporter = &markdown{w: w, tamed: isTerminal(out)}
+	var write exporter = &markdown{w: w, tamed: term.IsTerminal(out)}
 	if format == "ndjson" {
 		write = newJSONLines(w)
 	}
@@ -109,7 +110,7 @@ type jsonLines struct {
 }
 
 func newJSONLines(w io.Writer) *jsonLines {
-	e := json.NewEncoder(plainWriter{w})
+	e := json.NewEncoder(term.PlainWriter{W: w})
 	e.SetEscapeHTML(false)
 	return &jsonLines{e: e}
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -72,7 +73,7 @@ func (f *follower) notify(method string, params json.RawMessage) {
 	switch {
 	case method == "log/message":
 		if f.show != nil && c.Level != "debug" { // it may be why nothing happens
-			f.show.line(f.show.palette.yellow("cursord: " + clean(c.Message)))
+			f.show.line(f.show.palette.Yellow("cursord: " + term.Clean(c.Message)))
 		}
 		f.print(method, params)
 	case c.Session != nil && f.session == "":
@@ -144,6 +145,6 @@ func (f *follower) begin(session string) {
 // print prints a notification where they are wanted as JSON.
 func (f *follower) print(method string, params json.RawMessage) {
 	if f.lines != nil {
-		fmt.Fprintf(plainWriter{f.lines}, "{\"method\":%q,\"params\":%s}\n", method, params)
+		fmt.Fprintf(term.PlainWriter{W: f.lines}, "{\"method\":%q,\"params\":%s}\n", method, params)
 	}
 }

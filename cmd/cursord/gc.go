@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -27,14 +28,14 @@ that runs or waits, or with changes under review, is always kept.`,
 			if err != nil {
 				return err
 			}
-			done := progress(c.ErrOrStderr(), "collecting", s.Database+sessions.CompactSuffix, s.Storage.Bytes-s.Storage.FreeBytes)
+			done := term.Progress(c.ErrOrStderr(), "collecting", s.Database+sessions.CompactSuffix, s.Storage.Bytes-s.Storage.FreeBytes)
 			result, err := client.DaemonGC(c.Context(), rpc.GCParams{DryRun: dryRun})
 			done()
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return printJSON(c.OutOrStdout(), result)
+				return term.PrintJSON(c.OutOrStdout(), result)
 			}
 			tellCollected(c, result, dryRun)
 			return nil
@@ -51,15 +52,15 @@ func tellCollected(c *cobra.Command, r daemon.Collected, dryRun bool) {
 		now := time.Now()
 		rows := [][]string{{"ID", "UPDATED", "REASON", "WORKSPACE", "TITLE"}}
 		for _, s := range r.Sessions {
-			rows = append(rows, []string{s.ID, ago(s.UpdatedAt.Time, now), s.Reason, clean(s.Workspace), clean(s.Title)})
+			rows = append(rows, []string{s.ID, term.Ago(s.UpdatedAt.Time, now), s.Reason, term.Clean(s.Workspace), term.Clean(s.Title)})
 		}
-		printTable(w, rows)
+		term.Table(w, rows)
 	}
 	verb := "deleted"
 	if dryRun {
 		verb = "would delete"
 	}
-	fmt.Fprintf(w, "%s %s", verb, count(len(r.Sessions), "session"))
+	fmt.Fprintf(w, "%s %s", verb, term.Count(len(r.Sessions), "session"))
 	if r.Kept > 0 {
 		fmt.Fprintf(w, "; %d more are busy or under review, and kept", r.Kept)
 	}
@@ -67,8 +68,8 @@ func tellCollected(c *cobra.Command, r daemon.Collected, dryRun bool) {
 	switch {
 	case dryRun:
 	case r.NotCompacted != "":
-		fmt.Fprintf(c.ErrOrStderr(), "the database was not compacted: %s\n", clean(r.NotCompacted))
+		fmt.Fprintf(c.ErrOrStderr(), "the database was not compacted: %s\n", term.Clean(r.NotCompacted))
 	default:
-		fmt.Fprintf(w, "compacted the database from %s to %s\n", size(r.BytesBefore), size(r.BytesAfter))
+		fmt.Fprintf(w, "compacted the database from %s to %s\n", term.Size(r.BytesBefore), term.Size(r.BytesAfter))
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
 
@@ -45,10 +46,10 @@ The session comes without its pending review, and its agent may not have the cha
 				return err
 			}
 			if asJSON {
-				return printJSON(c.OutOrStdout(), imported)
+				return term.PrintJSON(c.OutOrStdout(), imported)
 			}
 			s := imported.Session
-			fmt.Fprintf(c.OutOrStdout(), "imported session %s with %s: %s\n", s.ID, count(s.Turns, "turn"), clean(s.Title))
+			fmt.Fprintf(c.OutOrStdout(), "imported session %s with %s: %s\n", s.ID, term.Count(s.Turns, "turn"), term.Clean(s.Title))
 			return nil
 		}),
 	}

@@ -34,7 +34,8 @@ var internalImports = map[string][]string{
 	"cursord/rpc/dial":                    {"cursord/daemon", "cursord/daemon/config", "cursord/daemon/endpoint", "cursord/rpc"},
 	"cursord/rpc/join":                    {"cursord/daemon", "cursord/daemon/config", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/rpc", "cursord/rpc/dial", "cursord/sessions"},
 	"cursord/rpc/remote":                  {"cursord/rpc/join"},
-	"cursord/cmd/cursord":                 {"cursord/agent/fake", "cursord/daemon", "cursord/daemon/config", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/diffs", "cursord/editors", "cursord/editors/helix", "cursord/editors/lsp", "cursord/rpc", "cursord/rpc/dial", "cursord/rpc/join", "cursord/rpc/remote", "cursord/sessions"},
+	"cursord/cmd/cursord":                 {"cursord/agent/fake", "cursord/daemon", "cursord/daemon/config", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/diffs", "cursord/editors", "cursord/editors/helix", "cursord/editors/lsp", "cursord/rpc", "cursord/rpc/dial", "cursord/rpc/join", "cursord/rpc/remote", "cursord/sessions", "cursord/cmd/cursord/internal/term"},
+	"cursord/cmd/cursord/internal/term":   {},
 }
 
 // restricted says which packages may import what only they should know.
@@ -48,15 +49,15 @@ var restricted = map[string][]string{
 	"github.com/invopop/jsonschema":         {"cursord/rpc/internal/schema"},
 	"github.com/stretchr/testify":           {},
 	"github.com/santhosh-tekuri/jsonschema": {},
-	"os/exec":                               {"cursord/agent", "cursord/agent/fake", "cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/editors/helix", "cursord/rpc/dial", "cursord/rpc/remote", "cursord/cmd/cursord", "cursord/agent/process"}, // daemon: for git; endpoint: to ask a newer build what it is; helix: to ask Helix what it is
+	"os/exec":                               {"cursord/agent", "cursord/agent/fake", "cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/editors/helix", "cursord/rpc/dial", "cursord/rpc/remote", "cursord/cmd/cursord", "cursord/cmd/cursord/internal/term", "cursord/agent/process"}, // daemon: for git; endpoint: to ask a newer build what it is; helix: to ask Helix what it is
 	"encoding/gob":                          {},
 	"github.com/rogpeppe/go-internal":       {},
 	"github.com/adrg/xdg":                   {"cursord/daemon/endpoint"},
 	"github.com/BurntSushi/toml":            {"cursord/daemon/config", "cursord/editors/helix"},
-	"github.com/mattn/go-isatty":            {"cursord/agent/fake", "cursord/cmd/cursord"},
+	"github.com/mattn/go-isatty":            {"cursord/agent/fake", "cursord/cmd/cursord/internal/term"},
 	"net/http":                              {},
 	"github.com/oklog/ulid/v2":              {"cursord/daemon", "cursord/sessions", "cursord/cmd/cursord"},
-	"golang.org/x/sys/unix":                 {"cursord/agent", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/atomicfile", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/sessions", "cursord/cmd/cursord", "cursord/agent/process", "cursord/daemon"},
+	"golang.org/x/sys/unix":                 {"cursord/agent", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/atomicfile", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/sessions", "cursord/cmd/cursord/internal/term", "cursord/agent/process", "cursord/daemon"},
 }
 
 // TestImportTable holds the packages to the order in ARCHITECTURE.md.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/endpoint"
 )
 
@@ -53,7 +54,7 @@ this one. It needs no daemon and starts none. A daemon in the foreground ("curso
 			}
 			defer t.close()
 			if t.file == nil && !follow {
-				fmt.Fprintf(c.ErrOrStderr(), "no log yet (%s)\n", clean(dirs.Log()))
+				fmt.Fprintf(c.ErrOrStderr(), "no log yet (%s)\n", term.Clean(dirs.Log()))
 				return nil
 			}
 			for {
@@ -251,12 +252,12 @@ func (t *logTail) rest(show *logScreen) error {
 type logScreen struct {
 	w       io.Writer
 	raw     bool
-	palette palette
+	palette term.Palette
 	err     error // of writing
 }
 
 func newLogScreen(w io.Writer, raw bool) *logScreen {
-	return &logScreen{w: w, raw: raw, palette: paletteOf(w)}
+	return &logScreen{w: w, raw: raw, palette: term.PaletteOf(w)}
 }
 
 func (s *logScreen) line(line []byte) {
@@ -265,7 +266,7 @@ func (s *logScreen) line(line []byte) {
 	}
 	text := string(line)
 	if s.raw && json.Valid(line) {
-		text = string(plainJSON(line))
+		text = string(term.PlainJSON(line))
 	} else if !s.raw {
 		text = s.readable(bytes.TrimRight(line, "\r\n")) + "\n"
 	}
@@ -276,7 +277,7 @@ func (s *logScreen) line(line []byte) {
 func (s *logScreen) readable(line []byte) string {
 	d := json.NewDecoder(bytes.NewReader(line))
 	if tok, err := d.Token(); err != nil || tok != json.Delim('{') {
-		return clean(string(line))
+		return term.Clean(string(line))
 	}
 	var when, level, msg string
 	var rest []string
@@ -284,7 +285,7 @@ func (s *logScreen) readable(line []byte) string {
 		key, err := d.Token()
 		var value json.RawMessage
 		if err != nil || d.Decode(&value) != nil {
-			return clean(string(line))
+			return term.Clean(string(line))
 		}
 		var text string
 		if json.Unmarshal(value, &text) != nil {
@@ -310,13 +311,13 @@ func (s *logScreen) readable(line []byte) string {
 	name := fmt.Sprintf("%-5s", level)
 	switch level {
 	case "ERROR":
-		name = s.palette.red(name)
+		name = s.palette.Red(name)
 	case "WARN":
-		name = s.palette.yellow(name)
+		name = s.palette.Yellow(name)
 	}
-	out := s.palette.dim(clean(when)) + " " + name + " " + clean(msg)
+	out := s.palette.Dim(term.Clean(when)) + " " + name + " " + term.Clean(msg)
 	if len(rest) > 0 {
-		out += " " + s.palette.dim(clean(strings.Join(rest, " ")))
+		out += " " + s.palette.Dim(term.Clean(strings.Join(rest, " ")))
 	}
 	return out
 }

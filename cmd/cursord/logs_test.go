@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/sessions"
 )
 
@@ -97,7 +98,7 @@ func TestLogLines(t *testing.T) {
 		"":               "",
 	} {
 		got := newLogScreen(nil, false).readable([]byte(line))
-		require.Equal(t, strings.ReplaceAll(clean(strings.ReplaceAll(want, `\n`, "\n")), `\x1b`, clean("\x1b")), got)
+		require.Equal(t, strings.ReplaceAll(term.Clean(strings.ReplaceAll(want, `\n`, "\n")), `\x1b`, term.Clean("\x1b")), got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/sessions"
 )
 
@@ -22,7 +23,7 @@ type markdown struct {
 func (m *markdown) print(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if m.tamed {
-		text = cleanText(text)
+		text = term.CleanText(text)
 	}
 	_, _ = io.WriteString(m.w, text) // errors stay in w
 }

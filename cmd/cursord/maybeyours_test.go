@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/sessions"
 )
@@ -224,7 +225,7 @@ func TestHunksSayHowTheyWereMade(t *testing.T) {
 		{source(sessions.ViaUnknown), note},
 		{source(sessions.ViaEdit, sessions.ViaUnknown), note},
 		{source(sessions.ViaShell, sessions.ViaUnknown), " by command" + note},
-		{source("future\x1b"), " by future" + clean("\x1b")},
+		{source("future\x1b"), " by future" + term.Clean("\x1b")},
 	} {
 		require.Equal(t, "@@ whole file @@ 1.2"+c.says, hunkHead(false, c.hunk))
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -32,7 +33,7 @@ func (q *quiet) text(now time.Time) string {
 	if len(commands) == 0 {
 		return silence
 	}
-	text := waitsFor(len(commands)) + ": " + clean(commands[0])
+	text := waitsFor(len(commands)) + ": " + term.Clean(commands[0])
 	if len(commands) > 1 {
 		text += ", …"
 	}
@@ -44,5 +45,5 @@ func (q *quiet) text(now time.Time) string {
 
 // waitsFor says for how many commands in the background a turn only waits.
 func waitsFor(commands int) string {
-	return "waiting for " + count(commands, "background command")
+	return "waiting for " + term.Count(commands, "background command")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
 
@@ -38,7 +39,7 @@ On a terminal each answer is one key; elsewhere answers are read as lines of std
 			}
 			defer in.close()
 			r := &review{
-				client: client, root: root, paths: paths, in: in, out: out, errOut: c.ErrOrStderr(), palette: paletteOf(out),
+				client: client, root: root, paths: paths, in: in, out: out, errOut: c.ErrOrStderr(), palette: term.PaletteOf(out),
 			}
 			err = r.run(ctx)
 			if ended, ok := context.Cause(ctx).(signalError); ok {

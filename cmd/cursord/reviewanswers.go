@@ -12,14 +12,16 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"cursord/cmd/cursord/internal/term"
 )
 
 // An answerer is who types the answers: on a terminal keys, without Enter, elsewhere lines.
 type answerer struct {
 	in       io.Reader
 	out      io.Writer
-	tty      *os.File     // or nil; then there are lines
-	usual    terminalMode // of tty
+	tty      *os.File  // or nil; then there are lines
+	usual    term.Mode // of tty
 	cancel   context.CancelCauseFunc
 	signals  chan os.Signal
 	want     chan struct{}
@@ -44,8 +46,8 @@ func openAnswers(in io.Reader, out io.Writer, cancel context.CancelCauseFunc) (*
 		in: in, out: out, cancel: cancel, signals: make(chan os.Signal, 4),
 		want: make(chan struct{}), got: make(chan typed), resumed: make(chan struct{}, 1),
 	}
-	if f, ok := in.(*os.File); ok && isTerminal(in) && isTerminal(out) {
-		mode, err := terminalModeOf(f)
+	if f, ok := in.(*os.File); ok && term.IsTerminal(in) && term.IsTerminal(out) {
+		mode, err := term.ModeOf(f)
 		if err != nil {
 			return nil, fmt.Errorf("the terminal: %w", err)
 		}
@@ -61,9 +63,9 @@ func openAnswers(in io.Reader, out io.Writer, cancel context.CancelCauseFunc) (*
 }
 
 func (a *answerer) listen() {
-	signal.Notify(a.signals, append(endingSignals(), os.Interrupt)...)
-	if a.tty != nil && len(jobSignals()) > 0 {
-		signal.Notify(a.signals, jobSignals()...)
+	signal.Notify(a.signals, append(term.EndingSignals(), os.Interrupt)...)
+	if a.tty != nil && len(term.JobSignals()) > 0 {
+		signal.Notify(a.signals, term.JobSignals()...)
 	}
 }
 
@@ -82,9 +84,9 @@ func (a *answerer) setMode(keys bool) {
 	switch {
 	case a.tty == nil:
 	case keys:
-		_ = a.usual.keys().set(a.tty)
+		_ = a.usual.Keys().Set(a.tty)
 	default:
-		_ = a.usual.set(a.tty)
+		_ = a.usual.Set(a.tty)
 	}
 }
 
@@ -94,8 +96,8 @@ func (a *answerer) watch() {
 		a.mu.Lock()
 		switch {
 		case a.finished, a.lent && sig == os.Interrupt: // which is meant for the other program
-		case slices.Contains(jobSignals(), sig):
-			if isResume(sig) {
+		case slices.Contains(term.JobSignals(), sig):
+			if term.IsResume(sig) {
 				a.setMode(true)
 				select {
 				case a.resumed <- struct{}{}:
@@ -103,7 +105,7 @@ func (a *answerer) watch() {
 				}
 			} else {
 				a.setMode(false)
-				suspend()
+				term.Suspend()
 			}
 		default:
 			a.setMode(false)
@@ -159,7 +161,7 @@ func (a *answerer) ask(ctx context.Context, question string) (string, error) {
 				if key == "" {
 					continue
 				}
-				io.WriteString(a.out, clean(key)+"\n")
+				io.WriteString(a.out, term.Clean(key)+"\n")
 				return key, nil
 			}
 			err := a.more(ctx)
@@ -250,7 +252,7 @@ func (a *answerer) line(ctx context.Context, question string) (string, error) {
 
 // endLine ends the line of a question where the answer does not show and so has not done so.
 func (a *answerer) endLine() {
-	if !isTerminal(a.in) {
+	if !term.IsTerminal(a.in) {
 		io.WriteString(a.out, "\n")
 	}
 }
@@ -263,8 +265,8 @@ func (a *answerer) lend(run func() error) error {
 		a.lent = is
 		a.setMode(!is)
 	}
-	if len(jobSignals()) > 0 {
-		signal.Reset(jobSignals()...) // both stop, then, and the shell has its terminal back
+	if len(term.JobSignals()) > 0 {
+		signal.Reset(term.JobSignals()...) // both stop, then, and the shell has its terminal back
 	}
 	lend(true)
 	defer a.listen()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -27,7 +28,7 @@ func (r *review) decide(ctx context.Context, f *reviewFile, p part, accept, rest
 	again, err = r.decidePart(ctx, f, p, accept, rest)
 	if i, known := r.find(f.diff.Path); known && r.files[i] == f && rest && !accept && !again && err == nil {
 		if n := len(f.diff.MaybeYours()); n > 0 {
-			r.tell(fmt.Sprintf("Left %s that may be yours; n rejects one at a time.", count(n, "hunk")))
+			r.tell(fmt.Sprintf("Left %s that may be yours; n rejects one at a time.", term.Count(n, "hunk")))
 		}
 	}
 	return again, err
@@ -182,6 +183,6 @@ func (r *review) undo(ctx context.Context) (again bool, err error) {
 	if slices.Equal(steps(f.diff), last.before) {
 		f.cuts = last.cuts
 	}
-	r.tell(fmt.Sprintf("Taken back: %s in %s is to review again.", count(last.hunks, "hunk"), last.path))
+	r.tell(fmt.Sprintf("Taken back: %s in %s is to review again.", term.Count(last.hunks, "hunk"), last.path))
 	return false, nil
 }

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"cursord/cmd/cursord/internal/term"
 )
 
 // edit has the person edit a file at a part, and reports whether there is nothing new to show.
@@ -17,9 +19,9 @@ func (r *review) edit(f *reviewFile, p part) (again bool) {
 		return true
 	}
 	editor := userEditor(os.Getenv)
-	cmd := userCommand(editor, editorArgs(editor, path, p.line())...)
+	cmd := term.UserCommand(editor, editorArgs(editor, path, p.line())...)
 	cmd.Stdout, cmd.Stderr = r.out, r.errOut
-	if isTerminal(r.in.in) { // else what it has are the answers
+	if term.IsTerminal(r.in.in) { // else what it has are the answers
 		cmd.Stdin = r.in.in
 	}
 	if err := r.in.lend(cmd.Run); err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/sessions"
 )
 
@@ -167,16 +168,16 @@ func (p part) line() int {
 }
 
 // show returns a part as text, with its surroundings and, marked with a dot, the nearest other lines of its hunk.
-func (p part) show(c palette) string {
+func (p part) show(c term.Palette) string {
 	const around = 3
 	lines := hunkLines(c, p.hunk)
 	head := hunkHead(c, p.hunk)
 	if !p.whole() {
 		at := changedLines(p.hunk)
-		head += c.dim(fmt.Sprintf(" changed lines %d-%d of %d", p.from+1, p.to, p.of))
+		head += c.Dim(fmt.Sprintf(" changed lines %d-%d of %d", p.from+1, p.to, p.of))
 		for n, i := range at {
 			if n < p.from || n >= p.to {
-				lines[i] = c.dim("·" + cleanText(p.hunk.Lines[i]))
+				lines[i] = c.Dim("·" + term.CleanText(p.hunk.Lines[i]))
 			}
 		}
 		first, last := max(at[p.from]-around, 0), min(at[p.to-1]+around+1, len(lines))

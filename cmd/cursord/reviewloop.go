@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -36,7 +37,7 @@ type review struct {
 	in      *answerer
 	out     io.Writer
 	errOut  io.Writer
-	palette palette
+	palette term.Palette
 
 	files []*reviewFile // with something pending that can be decided, in the order of their paths
 	at    int           // the present file
@@ -63,7 +64,7 @@ func (r *review) run(ctx context.Context) error {
 		r.tell("What is outside of the workspace can only be looked at, with \"cursord diff\".")
 	}
 	if len(r.files) == 0 {
-		fmt.Fprintf(r.out, "nothing to review in %s\n", clean(r.root))
+		fmt.Fprintf(r.out, "nothing to review in %s\n", term.Clean(r.root))
 		return nil
 	}
 	for err == nil {
@@ -223,7 +224,7 @@ func (r *review) chosen(all []*sessions.Diff) []*sessions.Diff {
 }
 
 // tell says something that is no part of a diff.
-func (r *review) tell(text string) { fmt.Fprintln(r.out, r.palette.yellow(clean(text))) }
+func (r *review) tell(text string) { fmt.Fprintln(r.out, r.palette.Yellow(term.Clean(text))) }
 
 // fail tells why the daemon did not do something. What is not the daemon's answer ends the review.
 func (r *review) fail(err error) error {
@@ -247,7 +248,7 @@ func (r *review) show(f *reviewFile, p part) {
 // decided asks about a part until there is something else to show.
 func (r *review) decided(ctx context.Context, f *reviewFile, p part) error {
 	for {
-		answer, err := r.in.ask(ctx, r.palette.bold(reviewQuestion))
+		answer, err := r.in.ask(ctx, r.palette.Bold(reviewQuestion))
 		if err != nil {
 			return err
 		}
@@ -292,7 +293,7 @@ func (r *review) heed(ctx context.Context, f *reviewFile, p part, answer string)
 	case answer == "":
 		return true, nil
 	}
-	r.tell(fmt.Sprintf("%q is no answer here; ? shows which are.", abridge(answer, 20)))
+	r.tell(fmt.Sprintf("%q is no answer here; ? shows which are.", term.Abridge(answer, 20)))
 	return true, nil
 }
 
@@ -362,7 +363,7 @@ func (r *review) summarize(ctx context.Context) {
 		done = append(done, "nothing decided")
 	}
 	if r.comments > 0 {
-		done = append(done, count(r.comments, "comment"))
+		done = append(done, term.Count(r.comments, "comment"))
 	}
 	if all, err := pending(ctx, r.client, r.root); err == nil {
 		r.list(r.chosen(all)) // else what was known last
@@ -373,7 +374,7 @@ func (r *review) summarize(ctx context.Context) {
 		for _, f := range r.files {
 			hunks += len(f.diff.Hunks)
 		}
-		left = fmt.Sprintf("%s left in %s", count(hunks, "hunk"), count(len(r.files), "file"))
+		left = fmt.Sprintf("%s left in %s", term.Count(hunks, "hunk"), term.Count(len(r.files), "file"))
 	}
 	fmt.Fprintf(r.out, "\n%s; %s\n", strings.Join(done, ", "), left)
 }

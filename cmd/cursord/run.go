@@ -15,6 +15,7 @@ import (
 	"github.com/oklog/ulid/v2"
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -154,7 +155,7 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 // promptOf returns the prompt from the command line, else from stdin.
 func promptOf(c *cobra.Command, args []string) (string, error) {
 	if len(args) == 0 {
-		if isTerminal(c.InOrStdin()) {
+		if term.IsTerminal(c.InOrStdin()) {
 			return "", usageError(c, "no PROMPT")
 		}
 		args = []string{"-"}
@@ -187,7 +188,7 @@ func runPlace(ctx context.Context, client *rpc.Client, p place, session string, 
 		return p.find(ctx, client)
 	}
 	return "", &rpc.Error{
-		Message: fmt.Sprintf("the session's workspace %s is not there any more", clean(t.Session.Workspace)),
+		Message: fmt.Sprintf("the session's workspace %s is not there any more", term.Clean(t.Session.Workspace)),
 		Data:    rpc.ErrorData{Hint: fmt.Sprintf("where it was moved to, go on with: cursord run --session %s --recap …", session)},
 	}
 }
@@ -200,7 +201,7 @@ func adopt(ctx context.Context, client *rpc.Client, workspace, chat string) (str
 	}
 	i := slices.IndexFunc(list.Chats, func(c daemon.Chat) bool { return c.ID == chat })
 	if i < 0 {
-		return "", fmt.Errorf("cursor-agent has no chat %s of %s: \"cursord sessions --agent\" lists those it has", clean(chat), clean(workspace))
+		return "", fmt.Errorf("cursor-agent has no chat %s of %s: \"cursord sessions --agent\" lists those it has", term.Clean(chat), term.Clean(workspace))
 	}
 	if adopted := list.Chats[i].Sessions; len(adopted) > 0 {
 		return adopted[0], nil
@@ -353,7 +354,7 @@ func turnResult(t *sessions.Turn) error {
 	if t.Error == nil {
 		return errors.New("the turn failed")
 	}
-	return &rpc.Error{Message: clean(t.Error.Message), Data: rpc.ErrorData{Hint: clean(t.Error.Hint)}}
+	return &rpc.Error{Message: term.Clean(t.Error.Message), Data: rpc.ErrorData{Hint: term.Clean(t.Error.Hint)}}
 }
 
 // tellPending says what of a turn is to be reviewed, and how.
@@ -373,13 +374,13 @@ func tellPending(ctx context.Context, client *rpc.Client, w io.Writer, turn *ses
 	}
 	if hunks > 0 {
 		fmt.Fprintf(w, "%s in %s to review: cursord diff -w %s\n",
-			count(hunks, "hunk"), count(len(list.Diffs), "file"), shellWord(turn.Workspace))
+			term.Count(hunks, "hunk"), term.Count(len(list.Diffs), "file"), shellWord(turn.Workspace))
 	}
 }
 
 // shellWord quotes s where a shell would take it apart.
 func shellWord(s string) string {
-	s = clean(s)
+	s = term.Clean(s)
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:@%,") == "" {
 		return s
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/sessions"
 )
 
@@ -13,7 +14,7 @@ type screen struct {
 	out, errOut      io.Writer
 	outTerm, errTerm bool
 	together         bool           // out and errOut are the same place
-	palette          palette        // of errOut
+	palette          term.Palette   // of errOut
 	outOpen, errOpen bool           // the last line has no newline yet
 	waiting          bool           // errOut ends in a line of await's, to be wiped
 	call             string         // the tool call that it is of, if it is
@@ -24,8 +25,8 @@ type screen struct {
 
 func newScreen(out, errOut io.Writer) *screen {
 	return &screen{
-		out: out, errOut: errOut, outTerm: isTerminal(out), errTerm: isTerminal(errOut), palette: paletteOf(errOut),
-		together: isTerminal(out) && isTerminal(errOut) || out == errOut, shown: map[string]int{},
+		out: out, errOut: errOut, outTerm: term.IsTerminal(out), errTerm: term.IsTerminal(errOut), palette: term.PaletteOf(errOut),
+		together: term.IsTerminal(out) && term.IsTerminal(errOut) || out == errOut, shown: map[string]int{},
 	}
 }
 
@@ -34,12 +35,12 @@ func (s *screen) item(item *sessions.Item) {
 	switch item.Kind {
 	case sessions.ItemAssistant, sessions.ItemThinking, sessions.ItemPlan:
 		if item.Text == "" && s.shown[item.ID] > 0 {
-			s.line(s.palette.dim("(the agent starts that over)"))
+			s.line(s.palette.Dim("(the agent starts that over)"))
 			s.shown[item.ID] = 0
 		}
 		s.delta(item.ID, item.Kind, 0, item.Text)
 	case sessions.ItemNotice:
-		s.line(s.palette.yellow("note: " + clean(item.Text)))
+		s.line(s.palette.Yellow("note: " + term.Clean(item.Text)))
 	case sessions.ItemTool:
 		s.tool(item)
 	}
@@ -69,7 +70,7 @@ func (s *screen) say(id, text string) {
 	}
 	s.last = id
 	if s.outTerm {
-		text = cleanText(text)
+		text = term.CleanText(text)
 	}
 	io.WriteString(s.out, text)
 	s.outOpen = !strings.HasSuffix(text, "\n")
@@ -81,8 +82,8 @@ func (s *screen) think(text string) {
 		return
 	}
 	s.beginLine()
-	text = cleanText(text)
-	io.WriteString(s.errOut, s.palette.dim(text))
+	text = term.CleanText(text)
+	io.WriteString(s.errOut, s.palette.Dim(text))
 	s.errOpen = !strings.HasSuffix(text, "\n")
 }
 
@@ -123,7 +124,7 @@ func (s *screen) await(what string) {
 		s.endLine(s.errOut, &s.errOpen)
 		s.waiting = true
 		title := []rune(what)
-		io.WriteString(s.errOut, s.palette.dim(string(title[:min(len(title), width)])))
+		io.WriteString(s.errOut, s.palette.Dim(string(title[:min(len(title), width)])))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -46,17 +47,17 @@ those too that were begun without cursord. "cursord run --chat ID" goes on with 
 				return err
 			}
 			if asJSON {
-				return printJSON(c.OutOrStdout(), rpc.SessionList{Sessions: list})
+				return term.PrintJSON(c.OutOrStdout(), rpc.SessionList{Sessions: list})
 			}
 			if len(list) == 0 {
 				if all {
 					fmt.Fprintln(c.ErrOrStderr(), "no sessions yet")
 				} else {
-					fmt.Fprintf(c.ErrOrStderr(), "no sessions in %s; --all lists those of other workspaces\n", clean(root))
+					fmt.Fprintf(c.ErrOrStderr(), "no sessions in %s; --all lists those of other workspaces\n", term.Clean(root))
 				}
 				return nil
 			}
-			printTable(c.OutOrStdout(), sessionRows(list, all, time.Now()))
+			term.Table(c.OutOrStdout(), sessionRows(list, all, time.Now()))
 			return nil
 		}),
 	}
@@ -91,11 +92,11 @@ func sessionRows(list []*sessions.Session, all bool, now time.Time) [][]string {
 	}
 	rows[0] = append(rows[0], "TITLE")
 	for _, s := range list {
-		row := []string{s.ID, string(s.State), fmt.Sprint(s.Turns), ago(s.UpdatedAt.Time, now)}
+		row := []string{s.ID, string(s.State), fmt.Sprint(s.Turns), term.Ago(s.UpdatedAt.Time, now)}
 		if all {
-			row = append(row, clean(s.Workspace))
+			row = append(row, term.Clean(s.Workspace))
 		}
-		rows = append(rows, append(row, clean(s.Title)))
+		rows = append(rows, append(row, term.Clean(s.Title)))
 	}
 	return rows
 }
@@ -107,10 +108,10 @@ func listChats(c *cobra.Command, client *rpc.Client, root string, asJSON bool) e
 		return err
 	}
 	if asJSON {
-		return printJSON(c.OutOrStdout(), list)
+		return term.PrintJSON(c.OutOrStdout(), list)
 	}
 	if len(list.Chats) == 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "cursor-agent has no chats of %s\n", clean(root))
+		fmt.Fprintf(c.ErrOrStderr(), "cursor-agent has no chats of %s\n", term.Clean(root))
 		return nil
 	}
 	now := time.Now()
@@ -120,8 +121,8 @@ func listChats(c *cobra.Command, client *rpc.Client, root string, asJSON bool) e
 		if session == "" {
 			session = "-"
 		}
-		rows = append(rows, []string{clean(chat.ID), ago(chat.UpdatedAt.Time, now), session, clean(chat.Title)})
+		rows = append(rows, []string{term.Clean(chat.ID), term.Ago(chat.UpdatedAt.Time, now), session, term.Clean(chat.Title)})
 	}
-	printTable(c.OutOrStdout(), rows)
+	term.Table(c.OutOrStdout(), rows)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -26,7 +27,7 @@ func showCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(c.OutOrStdout(), t)
+				return term.PrintJSON(c.OutOrStdout(), t)
 			}
 			printTranscript(c.OutOrStdout(), t)
 			return nil
@@ -73,15 +74,15 @@ func readLastPage(ctx context.Context, client *rpc.Client, session string) (*dae
 }
 
 func printTranscript(w io.Writer, t *daemon.Transcript) {
-	p := paletteOf(w)
+	p := term.PaletteOf(w)
 	s := t.Session
 	model := "auto"
 	if s.Model != nil {
 		model = *s.Model
 	}
-	fmt.Fprintln(w, p.bold(clean(s.Title)))
-	fmt.Fprintln(w, p.dim(fmt.Sprintf("%s · %s · %s · %s · %s · %s", s.ID, clean(s.Workspace), clean(model), s.Mode, s.State,
-		count(s.Turns, "turn"))))
+	fmt.Fprintln(w, p.Bold(term.Clean(s.Title)))
+	fmt.Fprintln(w, p.Dim(fmt.Sprintf("%s · %s · %s · %s · %s · %s", s.ID, term.Clean(s.Workspace), term.Clean(model), s.Mode, s.State,
+		term.Count(s.Turns, "turn"))))
 	items := map[string][]*sessions.Item{}
 	for _, item := range t.Items {
 		items[item.TurnID] = append(items[item.TurnID], item)
@@ -91,10 +92,10 @@ func printTranscript(w io.Writer, t *daemon.Transcript) {
 	}
 }
 
-func printTurn(w io.Writer, p palette, turn *sessions.Turn, items []*sessions.Item) {
+func printTurn(w io.Writer, p term.Palette, turn *sessions.Turn, items []*sessions.Item) {
 	fmt.Fprintln(w)
-	for line := range strings.Lines(cleanText(strings.TrimRight(turn.Asked(), "\n"))) {
-		fmt.Fprintln(w, p.cyan("> "+strings.TrimSuffix(line, "\n")))
+	for line := range strings.Lines(term.CleanText(strings.TrimRight(turn.Asked(), "\n"))) {
+		fmt.Fprintln(w, p.Cyan("> "+strings.TrimSuffix(line, "\n")))
 	}
 	was := sessions.ItemKind("")
 	for _, item := range items {
@@ -102,24 +103,24 @@ func printTurn(w io.Writer, p palette, turn *sessions.Turn, items []*sessions.It
 			fmt.Fprintln(w)
 		}
 		was = item.Kind
-		text := cleanText(strings.Trim(item.Text, "\n"))
+		text := term.CleanText(strings.Trim(item.Text, "\n"))
 		switch item.Kind {
 		case sessions.ItemTool:
 			fmt.Fprintln(w, toolLine(p, item))
 		case sessions.ItemThinking:
-			fmt.Fprintln(w, p.dim("thinking: "+text))
+			fmt.Fprintln(w, p.Dim("thinking: "+text))
 		case sessions.ItemNotice:
-			fmt.Fprintln(w, p.yellow("note: "+text))
+			fmt.Fprintln(w, p.Yellow("note: "+text))
 		default:
 			fmt.Fprintln(w, text)
 		}
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintln(w, p.dim("— "+turnEnd(turn)))
+	fmt.Fprintln(w, p.Dim("— "+turnEnd(turn)))
 	if e := turn.Error; e != nil {
-		fmt.Fprintln(w, p.red("  "+clean(e.Message)))
+		fmt.Fprintln(w, p.Red("  "+term.Clean(e.Message)))
 		if e.Hint != "" {
-			fmt.Fprintln(w, "  "+clean(e.Hint))
+			fmt.Fprintln(w, "  "+term.Clean(e.Hint))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/rpc"
 )
@@ -74,7 +75,7 @@ func (s *stall) answered(trouble string) error {
 		return nil
 	}
 	return &rpc.Error{
-		Message: what + ", and the database takes no changes: " + clean(trouble),
+		Message: what + ", and the database takes no changes: " + term.Clean(trouble),
 		Data: rpc.ErrorData{
 			Kind: daemon.KindStorage,
 			Hint: `make room on the disk or check its health; the daemon then stores what it kept of the turn: "cursord sessions" shows it`,

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
@@ -32,7 +32,7 @@ func statusCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(c.OutOrStdout(), s)
+				return term.PrintJSON(c.OutOrStdout(), s)
 			}
 			printStatus(c.OutOrStdout(), s)
 			return nil
@@ -56,15 +56,15 @@ func askStatus(ctx context.Context, client *rpc.Client) (daemon.Status, error) {
 func printStatus(w io.Writer, s daemon.Status) {
 	fmt.Fprintf(w, "version     %s\n", s.Version)
 	fmt.Fprintf(w, "process     %d, since %s\n", s.PID, s.StartedAt.Local().Format(time.DateTime))
-	fmt.Fprintf(w, "uptime      %s\n", span(time.Duration(s.UptimeSeconds)*time.Second))
+	fmt.Fprintf(w, "uptime      %s\n", term.Span(time.Duration(s.UptimeSeconds)*time.Second))
 	fmt.Fprintf(w, "socket      %s\n", s.Socket)
 	fmt.Fprintf(w, "database    %s\n", s.Database)
-	fmt.Fprintf(w, "storage     %s, %s of it free\n", size(s.Storage.Bytes), size(s.Storage.FreeBytes))
+	fmt.Fprintf(w, "storage     %s, %s of it free\n", term.Size(s.Storage.Bytes), term.Size(s.Storage.FreeBytes))
 	if s.Storage.Trouble != "" {
-		fmt.Fprintf(w, "            %s\n", paletteOf(w).red("takes no changes: "+clean(s.Storage.Trouble)))
+		fmt.Fprintf(w, "            %s\n", term.PaletteOf(w).Red("takes no changes: "+term.Clean(s.Storage.Trouble)))
 	}
 	if n := s.Storage.Damaged; n > 0 {
-		fmt.Fprintf(w, "            %s\n", paletteOf(w).red(count(n, "damaged object")+" set aside"))
+		fmt.Fprintf(w, "            %s\n", term.PaletteOf(w).Red(term.Count(n, "damaged object")+" set aside"))
 	}
 	fmt.Fprintf(w, "clients     %d\n", s.Clients)
 	fmt.Fprintf(w, "workspaces  %d\n", s.Workspaces)
@@ -74,10 +74,10 @@ func printStatus(w io.Writer, s daemon.Status) {
 	}
 	fmt.Fprintf(w, "turns       %d running, %d queued%s\n", s.Turns.Running, s.Turns.Queued, waits)
 	fmt.Fprintf(w, "lag         %.1f ms to the disk (%.1f at worst), %.1f ms from there (%.1f at worst); %s waiting\n",
-		s.Lag.CommitMS.Last, s.Lag.CommitMS.Worst, s.Lag.LoopMS.Last, s.Lag.LoopMS.Worst, count(s.Storage.Waiting, "change"))
+		s.Lag.CommitMS.Last, s.Lag.CommitMS.Worst, s.Lag.LoopMS.Last, s.Lag.LoopMS.Worst, term.Count(s.Storage.Waiting, "change"))
 	fmt.Fprintf(w, "memory      %.1f MiB\n", float64(s.MemoryBytes)/(1<<20))
 	for _, p := range s.Watching.Polling {
-		fmt.Fprintf(w, "polling     %s: %s\n", clean(p.Workspace), clean(p.Reason))
+		fmt.Fprintf(w, "polling     %s: %s\n", term.Clean(p.Workspace), term.Clean(p.Reason))
 	}
 	if len(s.PerWorkspace) == 0 {
 		return
@@ -86,43 +86,8 @@ func printStatus(w io.Writer, s daemon.Status) {
 	rows := [][]string{{"RUNNING", "QUEUED", "CLIENTS", "WAITING", "WORKSPACE"}}
 	for _, each := range s.PerWorkspace {
 		rows = append(rows, []string{
-			fmt.Sprint(each.Running), fmt.Sprint(each.Queued), fmt.Sprint(each.Subscribers), fmt.Sprint(each.Waiting), clean(each.Workspace),
+			fmt.Sprint(each.Running), fmt.Sprint(each.Queued), fmt.Sprint(each.Subscribers), fmt.Sprint(each.Waiting), term.Clean(each.Workspace),
 		})
 	}
-	printTable(w, rows)
-}
-
-// size says how many bytes there are.
-func size(n int64) string {
-	const unit = 1 << 10
-	v, names := float64(n), []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
-	i := 0
-	for ; v >= unit && i < len(names)-1; i++ {
-		v /= unit
-	}
-	if i == 0 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	return fmt.Sprintf("%.1f %s", v, names[i])
-}
-
-// span says how long d is, in its two largest units.
-func span(d time.Duration) string {
-	switch d = d.Round(time.Second); {
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%d days %d h", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
-	case d >= time.Hour:
-		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
-	case d >= time.Minute:
-		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
-	}
-	return fmt.Sprintf("%d s", d/time.Second)
-}
-
-// printJSON prints v for programs, and for people who read it.
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(plainWriter{w})
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	term.Table(w, rows)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
@@ -90,7 +91,7 @@ func findRemote(host, program string, paths []string) (*remote.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &remote.Host{Name: host, SSH: settings.SSH, Program: program, Asks: isTerminal(os.Stderr)}
+	h := &remote.Host{Name: host, SSH: settings.SSH, Program: program, Asks: term.IsTerminal(os.Stderr)}
 	if words := strings.Fields(os.Getenv("CURSORD_SSH")); len(words) > 0 {
 		h.SSH = words
 	}

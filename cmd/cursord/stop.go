@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
 	"cursord/rpc/dial"
@@ -91,7 +92,7 @@ func askToStop(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, tol
 	client := rpc.NewClient(conn, func(method string, params json.RawMessage) {
 		var m rpc.LogMessage
 		if method == "log/message" && json.Unmarshal(params, &m) == nil && m.Level == "error" {
-			fmt.Fprintf(told, "cursord: %s\n", clean(m.Message))
+			fmt.Fprintf(told, "cursord: %s\n", term.Clean(m.Message))
 		}
 	})
 	defer client.Close()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
 
@@ -47,7 +48,7 @@ func trusting(trusted bool, c *cobra.Command) *cobra.Command {
 		if !trusted {
 			word = "not trusted"
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", word, clean(done.Workspace))
+		fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", word, term.Clean(done.Workspace))
 		return nil
 	})
 	return c

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
 
@@ -34,9 +35,9 @@ func stepping(verb, done, short string) *cobra.Command {
 			for _, d := range out.Diffs {
 				left := "nothing"
 				if len(d.Hunks) > 0 {
-					left = count(len(d.Hunks), "hunk")
+					left = term.Count(len(d.Hunks), "hunk")
 				}
-				fmt.Fprintf(c.OutOrStdout(), "%s: %s has %s to review\n", done, clean(d.Path), left)
+				fmt.Fprintf(c.OutOrStdout(), "%s: %s has %s to review\n", done, term.Clean(d.Path), left)
 			}
 			return nil
 		}),

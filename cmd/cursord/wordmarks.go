@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/diffs"
 )
 
@@ -92,15 +93,15 @@ func inkIn(s string) int {
 }
 
 // marked paints a line that somebody else wrote, with the marks in reverse.
-func (p palette) marked(code, line string, marks []mark) string {
+func marked(p term.Palette, code, line string, marks []mark) string {
 	if !p || len(marks) == 0 {
-		return p.paint(code, cleanText(line))
+		return p.Paint(code, term.CleanText(line))
 	}
 	var b strings.Builder
 	at := 0
 	for _, m := range marks {
-		b.WriteString(cleanText(line[at:m.From]) + "\x1b[7m" + cleanText(line[m.From:m.To]) + "\x1b[27m")
+		b.WriteString(term.CleanText(line[at:m.From]) + "\x1b[7m" + term.CleanText(line[m.From:m.To]) + "\x1b[27m")
 		at = m.To
 	}
-	return p.paint(code, b.String()+cleanText(line[at:]))
+	return p.Paint(code, b.String()+term.CleanText(line[at:]))
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/internal/term"
 )
 
 func TestMarkWords(t *testing.T) {
@@ -57,6 +59,6 @@ func TestMarkWords(t *testing.T) {
 func TestMarkedIsHarmless(t *testing.T) {
 	t.Parallel()
 	line := "-a\x1b[2J b\x1b]0;x\x07 c\u202e"
-	require.Equal(t, "\x1b[31m-a␛[2J \x1b[7mb␛]0;x␇\x1b[27m c<U+202E>\x1b[0m", palette(true).marked("31", line, []mark{{7, 14}}))
-	require.Equal(t, "-a␛[2J b␛]0;x␇ c<U+202E>", palette(false).marked("31", line, []mark{{7, 14}}))
+	require.Equal(t, "\x1b[31m-a␛[2J \x1b[7mb␛]0;x␇\x1b[27m c<U+202E>\x1b[0m", marked(term.Palette(true), "31", line, []mark{{7, 14}}))
+	require.Equal(t, "-a␛[2J b␛]0;x␇ c<U+202E>", marked(term.Palette(false), "31", line, []mark{{7, 14}}))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/rpc"
 )
@@ -22,7 +23,7 @@ func workspacesCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(c.OutOrStdout(), list)
+				return term.PrintJSON(c.OutOrStdout(), list)
 			}
 			if len(list.Workspaces) == 0 {
 				fmt.Fprintln(c.ErrOrStderr(), "no workspaces yet")
@@ -35,13 +36,13 @@ func workspacesCommand() *cobra.Command {
 					trusted = "yes"
 				}
 				rows = append(rows, []string{
-					fmt.Sprint(w.Sessions), fmt.Sprint(w.Running), fmt.Sprint(w.PendingHunks), trusted, clean(w.Workspace),
+					fmt.Sprint(w.Sessions), fmt.Sprint(w.Running), fmt.Sprint(w.PendingHunks), trusted, term.Clean(w.Workspace),
 				})
 			}
-			printTable(c.OutOrStdout(), rows)
+			term.Table(c.OutOrStdout(), rows)
 			if copies := copyRows(list.Workspaces, time.Now()); len(copies) > 1 {
 				fmt.Fprintln(c.OutOrStdout())
-				printTable(c.OutOrStdout(), copies)
+				term.Table(c.OutOrStdout(), copies)
 			}
 			return nil
 		}),
@@ -55,7 +56,7 @@ func copyRows(list []daemon.WorkspaceInfo, now time.Time) [][]string {
 	rows := [][]string{{"COPY OF SESSION", "SIZE", "USED", "IN"}}
 	for _, w := range list {
 		for _, c := range w.Copies {
-			rows = append(rows, []string{clean(c.SessionID), size(c.Bytes), ago(c.UsedAt.Time, now), clean(c.Path)})
+			rows = append(rows, []string{term.Clean(c.SessionID), term.Size(c.Bytes), term.Ago(c.UsedAt.Time, now), term.Clean(c.Path)})
 		}
 	}
 	return rows

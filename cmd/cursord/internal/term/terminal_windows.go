@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"os"
@@ -18,7 +18,7 @@ func enableEscapes(f *os.File) bool {
 }
 
 // screenSize returns a console's size, if it tells.
-func screenSize(f *os.File) (columns, rows int, known bool) {
+func ScreenSize(f *os.File) (columns, rows int, known bool) {
 	var info windows.ConsoleScreenBufferInfo
 	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
 		return 0, 0, false
@@ -28,30 +28,30 @@ func screenSize(f *os.File) (columns, rows int, known bool) {
 }
 
 // A terminalMode is how a console handles what is typed.
-type terminalMode struct{ flags uint32 }
+type Mode struct{ flags uint32 }
 
 // terminalModeOf returns the mode in which a console is.
-func terminalModeOf(f *os.File) (m terminalMode, err error) {
+func ModeOf(f *os.File) (m Mode, err error) {
 	err = windows.GetConsoleMode(windows.Handle(f.Fd()), &m.flags)
 	return m, err
 }
 
 // keys returns the mode changed so that each key is read at once and not shown. Ctrl-C stays.
-func (m terminalMode) keys() terminalMode {
+func (m Mode) Keys() Mode {
 	m.flags &^= windows.ENABLE_LINE_INPUT | windows.ENABLE_ECHO_INPUT
 	return m
 }
 
 // set puts a console into the mode.
-func (m terminalMode) set(f *os.File) error {
+func (m Mode) Set(f *os.File) error {
 	return windows.SetConsoleMode(windows.Handle(f.Fd()), m.flags)
 }
 
 // endingSignals and jobSignals are none: a console has Ctrl-C alone.
-func endingSignals() []os.Signal { return nil }
-func jobSignals() []os.Signal    { return nil }
+func EndingSignals() []os.Signal { return nil }
+func JobSignals() []os.Signal    { return nil }
 
-func isResume(os.Signal) bool { return false }
+func IsResume(os.Signal) bool { return false }
 
 // suspend is not called where no signal asks for it.
-func suspend() {}
+func Suspend() {}

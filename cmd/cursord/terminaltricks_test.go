@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -34,7 +35,7 @@ func TestJSONHasNoTerminalTricks(t *testing.T) {
 		b.Reset()
 	}
 
-	require.NoError(t, printJSON(&b, rpc.DiffList{Diffs: []*sessions.Diff{{Path: terminalTricks}}}))
+	require.NoError(t, term.PrintJSON(&b, rpc.DiffList{Diffs: []*sessions.Diff{{Path: terminalTricks}}}))
 	holds("diff --json", func() string {
 		var list rpc.DiffList
 		require.NoError(t, json.Unmarshal(b.Bytes(), &list))
@@ -65,18 +66,4 @@ func TestJSONHasNoTerminalTricks(t *testing.T) {
 		require.NoError(t, json.Unmarshal(b.Bytes(), &line))
 		return line.Msg
 	})
-}
-
-// TestPlainJSON leaves what needs no escape as it is, bytes that are no characters too.
-func TestPlainJSON(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"":                   "",
-		"{\"a\": \"é\"}\n":   "{\"a\": \"é\"}\n",
-		"\"\u009b\"":         `"\u009b"`,
-		"\"\\\\\u202e\"":     `"\\\u202e"`,
-		"\"\xff\u2066\xfe\"": "\"\xff\\u2066\xfe\"",
-	} {
-		require.Equal(t, want, string(plainJSON([]byte(in))))
-	}
 }

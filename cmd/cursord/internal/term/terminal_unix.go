@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package term
 
 import (
 	"os"
@@ -13,7 +13,7 @@ import (
 func enableEscapes(*os.File) bool { return true }
 
 // screenSize returns a terminal's size, if it tells.
-func screenSize(f *os.File) (columns, rows int, known bool) {
+func ScreenSize(f *os.File) (columns, rows int, known bool) {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil || size.Col == 0 || size.Row == 0 {
 		return 0, 0, false
@@ -22,39 +22,39 @@ func screenSize(f *os.File) (columns, rows int, known bool) {
 }
 
 // A terminalMode is how a terminal handles what is typed.
-type terminalMode struct{ termios unix.Termios }
+type Mode struct{ termios unix.Termios }
 
 // terminalModeOf returns the mode in which a terminal is.
-func terminalModeOf(f *os.File) (terminalMode, error) {
+func ModeOf(f *os.File) (Mode, error) {
 	t, err := unix.IoctlGetTermios(int(f.Fd()), getTermios)
 	if err != nil {
-		return terminalMode{}, err
+		return Mode{}, err
 	}
-	return terminalMode{*t}, nil
+	return Mode{*t}, nil
 }
 
 // keys returns the mode changed so that each key is read at once and not shown. The keys for signals stay.
-func (m terminalMode) keys() terminalMode {
+func (m Mode) Keys() Mode {
 	m.termios.Lflag &^= unix.ICANON | unix.ECHO
 	m.termios.Cc[unix.VMIN], m.termios.Cc[unix.VTIME] = 1, 0
 	return m
 }
 
 // set puts a terminal into the mode, once all that was written to it is there.
-func (m terminalMode) set(f *os.File) error {
+func (m Mode) Set(f *os.File) error {
 	return unix.IoctlSetTermios(int(f.Fd()), setTermios, &m.termios)
 }
 
 // endingSignals are those by which others end a program at a terminal, beside Ctrl-C.
-func endingSignals() []os.Signal { return []os.Signal{syscall.SIGTERM, syscall.SIGHUP} }
+func EndingSignals() []os.Signal { return []os.Signal{syscall.SIGTERM, syscall.SIGHUP} }
 
 // jobSignals are those by which a user sends a program to the background and brings it back.
-func jobSignals() []os.Signal { return []os.Signal{syscall.SIGTSTP, syscall.SIGCONT} }
+func JobSignals() []os.Signal { return []os.Signal{syscall.SIGTSTP, syscall.SIGCONT} }
 
 // isResume reports whether a job signal is that of a program that goes on.
-func isResume(sig os.Signal) bool { return sig == syscall.SIGCONT }
+func IsResume(sig os.Signal) bool { return sig == syscall.SIGCONT }
 
 // suspend stops the program until the user brings it back, at which it gets a signal.
-func suspend() {
+func Suspend() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail: the program may send itself what it likes
 }

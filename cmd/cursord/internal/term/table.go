@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"fmt"
@@ -9,14 +9,14 @@ import (
 )
 
 // printTable prints rows in columns, the first row as their heading. The last column is as wide as it likes.
-func printTable(w io.Writer, rows [][]string) {
+func Table(w io.Writer, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	p := paletteOf(w)
+	p := PaletteOf(w)
 	for n, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
@@ -27,14 +27,14 @@ func printTable(w io.Writer, rows [][]string) {
 		}
 		text := strings.TrimRight(line.String(), " ")
 		if n == 0 {
-			text = p.dim(text)
+			text = p.Dim(text)
 		}
 		fmt.Fprintln(w, text)
 	}
 }
 
 // ago says how long before now t was, and the date of what is older than a month.
-func ago(t, now time.Time) string {
+func Ago(t, now time.Time) string {
 	d := now.Sub(t)
 	switch {
 	case d < time.Second:
@@ -49,4 +49,31 @@ func ago(t, now time.Time) string {
 		return fmt.Sprintf("%d days ago", d/(24*time.Hour))
 	}
 	return t.Local().Format(time.DateOnly)
+}
+
+// size says how many bytes there are.
+func Size(n int64) string {
+	const unit = 1 << 10
+	v, names := float64(n), []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	i := 0
+	for ; v >= unit && i < len(names)-1; i++ {
+		v /= unit
+	}
+	if i == 0 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.1f %s", v, names[i])
+}
+
+// span says how long d is, in its two largest units.
+func Span(d time.Duration) string {
+	switch d = d.Round(time.Second); {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%d days %d h", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
+	case d >= time.Hour:
+		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+	case d >= time.Minute:
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%d s", d/time.Second)
 }

@@ -1,7 +1,8 @@
-package main
+package term
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"unicode"
@@ -10,7 +11,7 @@ import (
 
 // plainJSON escapes control characters and those that turn the direction of text, which a terminal would obey. They can
 // only stand in strings, so the JSON means the same. Line ends stay, and so do bytes that are not UTF-8.
-func plainJSON(text []byte) []byte {
+func PlainJSON(text []byte) []byte {
 	bad := func(r rune) bool {
 		return r >= 0x7f && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
 	}
@@ -31,11 +32,19 @@ func plainJSON(text []byte) []byte {
 }
 
 // A plainWriter writes JSON as plainJSON has it. What is written at once must end where a character does.
-type plainWriter struct{ w io.Writer }
+type PlainWriter struct{ W io.Writer }
 
-func (p plainWriter) Write(text []byte) (int, error) {
-	if _, err := p.w.Write(plainJSON(text)); err != nil {
+func (p PlainWriter) Write(text []byte) (int, error) {
+	if _, err := p.W.Write(PlainJSON(text)); err != nil {
 		return 0, err
 	}
 	return len(text), nil
+}
+
+// printJSON prints v for programs, and for people who read it.
+func PrintJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(PlainWriter{w})
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }

@@ -1,4 +1,7 @@
-package main
+// Package term is what commands know of the terminal: whether there is one, its size, its keys and signals, colours, the pager;
+// and how text that others wrote, numbers, times and tables look there, so that none of it moves the cursor. It holds no state but the
+// terminal's mode, which who has set it sets back.
+package term
 
 import (
 	"fmt"
@@ -11,43 +14,43 @@ import (
 )
 
 // isTerminal reports whether a reader or writer is a terminal.
-func isTerminal(stream any) bool {
+func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
 // A palette colours text, or leaves it as it is.
-type palette bool
+type Palette bool
 
 // paletteOf returns the palette for what is written to w: colours are for terminals whose user wants them.
-func paletteOf(w io.Writer) palette {
-	if !isTerminal(w) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+func PaletteOf(w io.Writer) Palette {
+	if !IsTerminal(w) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false
 	}
 	f, ok := w.(*os.File)
-	return palette(ok && enableEscapes(f))
+	return Palette(ok && enableEscapes(f))
 }
 
-func (p palette) paint(code, s string) string {
+func (p Palette) Paint(code, s string) string {
 	if !p || s == "" {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-func (p palette) bold(s string) string   { return p.paint("1", s) }
-func (p palette) dim(s string) string    { return p.paint("2", s) }
-func (p palette) red(s string) string    { return p.paint("31", s) }
-func (p palette) green(s string) string  { return p.paint("32", s) }
-func (p palette) yellow(s string) string { return p.paint("33", s) }
-func (p palette) cyan(s string) string   { return p.paint("36", s) }
+func (p Palette) Bold(s string) string   { return p.Paint("1", s) }
+func (p Palette) Dim(s string) string    { return p.Paint("2", s) }
+func (p Palette) Red(s string) string    { return p.Paint("31", s) }
+func (p Palette) Green(s string) string  { return p.Paint("32", s) }
+func (p Palette) Yellow(s string) string { return p.Paint("33", s) }
+func (p Palette) Cyan(s string) string   { return p.Paint("36", s) }
 
 // clean makes one harmless line of text that somebody else wrote: control characters, which could move a terminal's
 // cursor or change its state, and characters that turn the direction of writing are shown, not obeyed.
-func clean(s string) string { return neutral(s, "") }
+func Clean(s string) string { return neutral(s, "") }
 
 // cleanText is clean for text of several lines.
-func cleanText(s string) string { return neutral(s, "\n\t") }
+func CleanText(s string) string { return neutral(s, "\n\t") }
 
 func neutral(s, keep string) string {
 	bad := func(r rune) bool {
@@ -73,9 +76,22 @@ func neutral(s, keep string) string {
 }
 
 // count returns "1 hunk", "2 hunks".
-func count(n int, noun string) string {
+func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// abridge cuts s to about n bytes.
+func Abridge(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if i >= n {
+			return s[:i] + "…"
+		}
+	}
+	return s
 }

@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"errors"
@@ -12,13 +12,13 @@ import (
 )
 
 // defaultPager shows colours as they are, ends by itself when the text fits, and leaves it on the screen.
-const defaultPager = "less -FRX"
+const DefaultPager = "less -FRX"
 
 // page writes a text to a terminal: through the user's pager where the text is longer than the screen. Elsewhere it
 // just writes it.
-func page(out io.Writer, text string) error {
-	if f, ok := out.(*os.File); ok && isTerminal(out) {
-		if columns, rows, known := screenSize(f); known && screenRows(text, columns) >= rows {
+func Page(out io.Writer, text string) error {
+	if f, ok := out.(*os.File); ok && IsTerminal(out) {
+		if columns, rows, known := ScreenSize(f); known && screenRows(text, columns) >= rows {
 			if command := pagerCommand(os.LookupEnv); command != "" && runPager(command, f, text) {
 				return nil
 			}
@@ -35,7 +35,7 @@ func pagerCommand(lookup func(string) (string, bool)) string {
 	}
 	switch pager, set := lookup("PAGER"); {
 	case !set:
-		return defaultPager
+		return DefaultPager
 	case strings.TrimSpace(pager) == "cat":
 		return ""
 	default:
@@ -46,7 +46,7 @@ func pagerCommand(lookup func(string) (string, bool)) string {
 // runPager shows a text in a pager and waits for its end. It returns false if there is no such program.
 func runPager(command string, out *os.File, text string) bool {
 	const notFound = 127 // a shell's exit status
-	pager := userCommand(command)
+	pager := UserCommand(command)
 	pager.Stdout, pager.Stderr = out, os.Stderr
 	pager.Env = os.Environ()
 	if os.Getenv("LESS") == "" {
@@ -71,7 +71,7 @@ func runPager(command string, out *os.File, text string) bool {
 }
 
 // userCommand returns a program that the user named in a variable, perhaps with options, given more arguments.
-func userCommand(command string, args ...string) *exec.Cmd {
+func UserCommand(command string, args ...string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		words := strings.Fields(command)
 		return exec.Command(words[0], append(words[1:], args...)...)

@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ const (
 
 // progress shows on a terminal, of what takes longer than a second, how far the file that it fills has come; total is
 // how long the file will be, about. The function that it returns ends that.
-func progress(w io.Writer, what, file string, total int64) (done func()) {
-	if !isTerminal(w) {
+func Progress(w io.Writer, what, file string, total int64) (done func()) {
+	if !IsTerminal(w) {
 		return func() {}
 	}
 	quit := make(chan struct{})
@@ -35,7 +35,7 @@ func progress(w io.Writer, what, file string, total int64) (done func()) {
 			}
 			line = what + " …"
 			if info, err := os.Stat(file); err == nil && total > 0 {
-				line = fmt.Sprintf("%s: %d %% of %s", what, min(99, 100*info.Size()/total), size(total))
+				line = fmt.Sprintf("%s: %d %% of %s", what, min(99, 100*info.Size()/total), Size(total))
 			}
 			fmt.Fprintf(w, "\r\x1b[K%s", line)
 			wait.Reset(progressEvery)
