@@ -1,13 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
@@ -32,7 +30,7 @@ func TestReadmeHasEveryCommand(t *testing.T) {
 		case "completion", "help", "fake-agent", "version":
 			continue
 		}
-		if !regexp.MustCompile(`\bcursord ` + c.Name() + `\b`).MatchString(readme) && !strings.Contains(readme, "make "+c.Name()+" ") {
+		if !regexp.MustCompile(`\bcursord `+c.Name()+`\b`).MatchString(readme) && !strings.Contains(readme, "make "+c.Name()+" ") {
 			t.Errorf("README.md lacks cursord %s", c.Name())
 		}
 	}
@@ -43,6 +41,7 @@ func TestCommandsInPagesExist(t *testing.T) {
 	t.Parallel()
 	fence := regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```")
 	quoted := regexp.MustCompile("[`\"](cursord [a-z][^`\"]*)[`\"]")
+	end := regexp.MustCompile(" #|[;&|]") // of a command
 	found := 0
 	for _, name := range pages {
 		text := readPage(t, name)
@@ -54,8 +53,8 @@ func TestCommandsInPagesExist(t *testing.T) {
 			lines = append(lines, m[1])
 		}
 		for _, line := range lines {
-			line, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "$ "), " #")
-			words := strings.FieldsFunc(line[:cmp.Or(max(strings.IndexAny(line, ";&|"), 0), len(line))], unicode.IsSpace)
+			line = strings.TrimPrefix(end.Split(line, 2)[0], "$ ")
+			words := strings.Fields(line)
 			if len(words) < 2 || words[0] != "cursord" || words[1] == "help" {
 				continue
 			}
