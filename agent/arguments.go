@@ -7,6 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cursord/agent/failure"
+	"cursord/agent/plaintext"
+	"cursord/agent/program"
 )
 
 // An argument is an option of the agent's command line.
@@ -92,7 +96,7 @@ func (r *run) command() *exec.Cmd {
 	}
 	cmd := exec.Command(r.req.Bin, args...)
 	cmd.Dir = r.req.Dir
-	cmd.Env = append(append(environment(r.req.Base), "PWD="+r.req.Dir), r.req.Env...)
+	cmd.Env = append(append(program.Environment(r.req.Base), "PWD="+r.req.Dir), r.req.Env...)
 	return cmd
 }
 
@@ -110,7 +114,7 @@ func (r *run) refused(out Outcome) (argument, bool) {
 		return argument{}, false
 	}
 	for _, said := range []string{r.stderr.String(), r.bare.String()} {
-		m := unknownOption.FindStringSubmatch(stripANSI(said))
+		m := unknownOption.FindStringSubmatch(plaintext.StripANSI(said))
 		if m == nil {
 			continue
 		}
@@ -124,13 +128,13 @@ func (r *run) refused(out Outcome) (argument, bool) {
 }
 
 // lacking is the failure of a turn that needs an option which the build does not know.
-func (r *Request) lacking(option, detail string) *RunError {
+func (r *Request) lacking(option, detail string) *failure.Error {
 	build := "this build"
 	if r.Version != "" {
 		build = r.Version
 	}
-	return &RunError{
-		Kind: kindFailed, Message: "cursor-agent " + build + " does not know the option " + option + ", which this turn needs",
+	return &failure.Error{
+		Kind: failure.KindFailed, Message: "cursor-agent " + build + " does not know the option " + option + ", which this turn needs",
 		Hint: "update it with `cursor-agent update`, or start the turn without what needs " + option, Detail: detail,
 	}
 }

@@ -6,7 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"cursord/agent/plaintext"
+
 	"github.com/stretchr/testify/require"
+
+	"cursord/agent/program"
 )
 
 // refuses is an agent's beginning that counts its starts and knows all options but one.
@@ -19,7 +23,7 @@ for a in "$@"; do case $a in ` + option + `) echo "error: unknown option '$a'" >
 func TestRunLeavesOutWhatABuildDoesNotKnow(t *testing.T) {
 	f := newFake(t, refuses("--disable-auto-update")+"cat >prompt\n"+sayInit+sayResult)
 	f.req.Version = "2026.01.01-abc1234"
-	builds := LoadBuilds(nil, nil)
+	builds := program.LoadBuilds(nil, nil)
 	for range 2 {
 		out := NewLauncher(builds).Run(t.Context(), f.req, func([]Event) {})
 		require.Equal(t, Completed, out.Status)
@@ -58,4 +62,18 @@ func TestRunRepeatsNoOtherRefusals(t *testing.T) {
 		require.Contains(t, out.Failure.Message, "unknown option")
 		require.Equal(t, 1, strings.Count(f.read("starts"), "start"))
 	}
+}
+
+func TestUnknownOption(t *testing.T) {
+	for said, option := range map[string]string{
+		"error: unknown option '--disable-auto-update'\n":                          "--disable-auto-update",
+		"\x1b[31merror: unknown option '--sandbox=enabled'\x1b[0m\n(Did you …?)\n": "--sandbox",
+		"Error: Unknown option \"-f\"":                                             "-f",
+		"error: unknown option --x\n":                                              "--x",
+	} {
+		m := unknownOption.FindStringSubmatch(plaintext.StripANSI(said))
+		require.NotNil(t, m, said)
+		require.Equal(t, option, optionName(m[1]))
+	}
+	require.False(t, unknownOption.MatchString("error: unknown command 'x'"))
 }

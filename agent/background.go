@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cursord/agent/jsontext"
+	"cursord/agent/plaintext"
 )
 
 // Bounds of what is kept of what goes on in the background.
@@ -138,7 +139,7 @@ func (d *Decoder) leave(call *Call, out outcome) {
 		return
 	}
 	d.final = false
-	b := behind{call: call.ID, what: cutAt(call.Command, maxCommand), nested: call.Name == "task"}
+	b := behind{call: call.ID, what: plaintext.Cut(call.Command, maxCommand), nested: call.Name == "task"}
 	if b.what == "" {
 		b.what = call.Title
 	}
@@ -276,7 +277,7 @@ func notification(e *event) string {
 	if len(how) > 0 {
 		text = strings.TrimSpace(text + " (" + strings.Join(how, ", ") + ")")
 	}
-	text = cutAt(strings.TrimSpace(text), maxCommand)
+	text = plaintext.Cut(strings.TrimSpace(text), maxCommand)
 	if text == "" {
 		return "Something in the background has ended, or has something to say, and the agent goes on."
 	}
@@ -312,7 +313,7 @@ func named(commands []string) string {
 	}
 	shown := make([]string, 0, most)
 	for _, c := range commands[:min(len(commands), most)] {
-		shown = append(shown, oneLine("", c))
+		shown = append(shown, plaintext.OneLine("", c))
 	}
 	list := ": " + strings.Join(shown, "; ")
 	if more := len(commands) - len(shown); more > 0 {

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/agent/plaintext"
 )
 
 // FuzzDecode feeds any bytes as a stream. Nothing may panic, the text events less what was withdrawn are what the
@@ -82,7 +84,7 @@ func checkCall(t *testing.T, c Call) {
 	require.NotEmpty(t, c.ID)
 	require.NotEmpty(t, c.RawName)
 	require.NotEmpty(t, c.Title)
-	require.LessOrEqual(t, utf8.RuneCountInString(c.Title), maxTitle)
+	require.LessOrEqual(t, utf8.RuneCountInString(c.Title), plaintext.MaxTitle)
 	require.NotContains(t, c.Title, "\n")
 	for _, raw := range []json.RawMessage{c.Args, c.Result} {
 		require.True(t, raw == nil || json.Valid(raw) && raw[0] == '{', string(raw))

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
+	"cursord/agent/failure"
 	"cursord/agent/jsontext"
+	"cursord/agent/plaintext"
 )
 
 // maxUnreadable is what is kept of a line that is no JSON, in bytes.
@@ -77,22 +78,11 @@ func trimStreamName(line []byte) []byte {
 func (d *Decoder) unreadable(dst []Event, line string) []Event {
 	line = strings.ToValidUTF8(line, "\uFFFD")
 	if len(line) > maxUnreadable {
-		line = fmt.Sprintf("%s…(%d bytes)", cutAt(line, maxUnreadable), len(line))
+		line = fmt.Sprintf("%s…(%d bytes)", plaintext.Cut(line, maxUnreadable), len(line))
 	}
 	dst = append(dst, Unreadable{Line: line})
-	if _, known := classify(line, d.heard); known {
+	if _, known := failure.Classify(line, d.heard); known {
 		dst = append(dst, Failure{Message: line})
 	}
 	return dst
-}
-
-// cutAt returns at most n bytes of s and no half character.
-func cutAt(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"cursord/agent/program"
 )
 
 func TestMain(m *testing.M) {
 	if bin := os.Getenv("AGENT_TEST_RUNS"); bin != "" {
 		// A daemon for the test to kill.
-		out := NewLauncher(LoadBuilds(nil, nil)).Run(context.Background(), Request{Bin: bin, Dir: os.Getenv("AGENT_TEST_DIR")}, func([]Event) {})
+		out := NewLauncher(program.LoadBuilds(nil, nil)).Run(context.Background(), Request{Bin: bin, Dir: os.Getenv("AGENT_TEST_DIR")}, func([]Event) {})
 		fmt.Println(out.Status)
 		os.Exit(0)
 	}

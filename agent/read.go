@@ -5,6 +5,9 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"cursord/agent/failure"
+	"cursord/agent/plaintext"
 )
 
 // maxBatch bounds the events that are emitted together.
@@ -131,8 +134,8 @@ func (t *tail) add(line string) {
 		t.lines = append(t.lines[:0], t.lines[over:]...)
 	}
 	if len(t.known) < 10 {
-		if _, ok := classify(line, false); ok {
-			t.known = append(t.known, cutAt(line, maxUnreadable))
+		if _, ok := failure.Classify(line, false); ok {
+			t.known = append(t.known, plaintext.Cut(line, maxUnreadable))
 		}
 	}
 }

@@ -8,12 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"cursord/agent/failure"
 	"cursord/agent/process"
+	"cursord/agent/program"
 )
 
 // A Request describes one run of the agent.
@@ -69,17 +70,8 @@ type Outcome struct {
 	RequestID string
 	Result    *string // the agent's result text if it succeeded and gave one, else all its text joined; nil if it said nothing
 	Usage     *Usage
-	Failure   *RunError      // for Failed
+	Failure   *failure.Error // for Failed
 	Unknown   map[string]int // counts of events that were kept raw, by Unknown.Type
-}
-
-// A RunError says why a run failed, in the contract's kinds: agentFailed, agentNotInstalled, agentNotLoggedIn,
-// modelUnavailable, usageLimit, workspaceUntrusted, agentCrashed, agentHung, protocol.
-type RunError struct {
-	Kind    string
-	Message string // for people, says what to do next where that is known
-	Hint    string
-	Detail  string // the end of stderr and the like, at most some 8 KiB
 }
 
 const (
@@ -95,11 +87,11 @@ const (
 // race. A start holds the gate until its init line or 2 s, whichever is first.
 type Launcher struct {
 	gate   chan struct{}
-	builds *Builds
+	builds *program.Builds
 }
 
 // NewLauncher returns a Launcher with its gate open, which follows and teaches builds.
-func NewLauncher(builds *Builds) *Launcher {
+func NewLauncher(builds *program.Builds) *Launcher {
 	return &Launcher{gate: make(chan struct{}, 1), builds: builds}
 }
 
@@ -123,7 +115,7 @@ func (l *Launcher) Run(ctx context.Context, req Request, emit func([]Event)) Out
 				continue
 			}
 			if a, refused := r.refused(out); refused {
-				if l.builds.learn(build, a.name()); a.spare {
+				if l.builds.Learn(build, a.name()); a.spare {
 					lacks = append(lacks, a.name())
 					continue
 				}
@@ -273,8 +265,11 @@ func (r *run) judge(x process.Exit) Outcome {
 	if r.result != nil && r.result.OK {
 		return r.outcome(Completed, nil)
 	}
-	e := ending{result: r.result, failures: r.failures, bare: r.bare.String(), stderr: r.stderr.String(), objects: r.dec.heard, exit: x}
-	return r.outcome(Failed, e.explain())
+	e := failure.Ending{Failures: r.failures, Bare: r.bare.String(), Stderr: r.stderr.String(), Objects: r.dec.heard, Exit: x}
+	if r.result != nil {
+		e.Result = &r.result.Error
+	}
+	return r.outcome(Failed, e.Explain())
 }
 
 // leftText tells people that a run is over although something still ran.
@@ -283,7 +278,7 @@ func leftText(what []string) string {
 }
 
 // hung says since when the agent was silent, and what was open meanwhile.
-func (r *run) hung() *RunError {
+func (r *run) hung() *failure.Error {
 	limit, setting := r.req.IdleTimeout, "agent_idle_timeout"
 	if r.dec.stage() == inCall {
 		limit, setting = r.req.ToolTimeout, "agent_tool_timeout"
@@ -296,14 +291,14 @@ func (r *run) hung() *RunError {
 	if list := r.dec.commands(); len(list) > 0 {
 		open += "; in the background" + named(list)
 	}
-	return &RunError{
-		Kind:    kindHung,
+	return &failure.Error{
+		Kind:    failure.KindHung,
 		Message: fmt.Sprintf("the agent gave no sign of life for %v, since %s (%s), and was ended", limit, since, open),
-		Hint:    fmt.Sprintf("try again, or raise %s in the configuration", setting), Detail: detail(r.stderr.String()),
+		Hint:    fmt.Sprintf("try again, or raise %s in the configuration", setting), Detail: failure.Detail(r.stderr.String()),
 	}
 }
 
-func (r *run) outcome(status RunStatus, failure *RunError) Outcome {
+func (r *run) outcome(status RunStatus, failure *failure.Error) Outcome {
 	out := Outcome{Status: status, SessionID: r.session, Failure: failure, Unknown: r.unknown}
 	if r.result != nil {
 		out.RequestID, out.Usage = r.result.RequestID, r.result.Usage
@@ -326,15 +321,15 @@ func (r *run) outcome(status RunStatus, failure *RunError) Outcome {
 // lostRace reports whether the agent died at its start because another start moved its configuration file away.
 func (r *run) lostRace(out Outcome) bool {
 	return out.Status == Failed && !r.dec.heard &&
-		containsAll(strings.ToLower(r.stderr.String()+r.bare.String()), []string{"enoent", "cli-config.json"})
+		failure.LostRace(r.stderr.String()+r.bare.String())
 }
 
-func startError(req Request, err error) *RunError {
+func startError(req Request, err error) *failure.Error {
 	if info, statErr := os.Stat(req.Dir); statErr != nil || !info.IsDir() {
-		return &RunError{Kind: kindFailed, Message: "the workspace is not there any more: " + req.Dir, Detail: err.Error()}
+		return &failure.Error{Kind: failure.KindFailed, Message: "the workspace is not there any more: " + req.Dir, Detail: err.Error()}
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrPermission) {
-		return &RunError{Kind: kindNotInstalled, Message: "cannot run cursor-agent at " + req.Bin, Hint: hintInstall, Detail: err.Error()}
+		return &failure.Error{Kind: failure.KindNotInstalled, Message: "cannot run cursor-agent at " + req.Bin, Hint: failure.HintInstall, Detail: err.Error()}
 	}
-	return &RunError{Kind: kindFailed, Message: "cannot start the agent: " + err.Error()}
+	return &failure.Error{Kind: failure.KindFailed, Message: "cannot start the agent: " + err.Error()}
 }

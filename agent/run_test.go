@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"cursord/agent/program"
 )
 
 const (
@@ -44,7 +46,7 @@ func newFake(t *testing.T, script string) *fake {
 // run runs the fake to its end.
 func (f *fake) run(ctx context.Context, seen func(Event)) (Outcome, []string) {
 	var lines []string
-	out := NewLauncher(LoadBuilds(nil, nil)).Run(ctx, f.req, func(events []Event) {
+	out := NewLauncher(program.LoadBuilds(nil, nil)).Run(ctx, f.req, func(events []Event) {
 		for _, ev := range events {
 			lines = append(lines, transcribe(ev))
 			if seen != nil {
@@ -146,7 +148,7 @@ func TestRunTellsAFloodInBatches(t *testing.T) {
 	f := newFake(t, sayInit+`awk 'BEGIN{for(i=0;i<20000;i++) printf "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"%d \"}]},\"timestamp_ms\":%d}\n",i,i}'`+"\n"+sayResult)
 	var said strings.Builder
 	batches := 0
-	out := NewLauncher(LoadBuilds(nil, nil)).Run(t.Context(), f.req, func(events []Event) {
+	out := NewLauncher(program.LoadBuilds(nil, nil)).Run(t.Context(), f.req, func(events []Event) {
 		batches++
 		require.LessOrEqual(t, len(events), maxBatch+1)
 		for _, ev := range events {
@@ -328,7 +330,7 @@ func TestRunRepeatsAStartThatLostTheRace(t *testing.T) {
 func TestRunStartsOneAtATime(t *testing.T) {
 	a := newFake(t, "touch started\n"+waitGo+sayInit+sayResult)
 	b := newFake(t, "touch started\n"+sayInit+sayResult)
-	l, done := NewLauncher(LoadBuilds(nil, nil)), make(chan Outcome, 2)
+	l, done := NewLauncher(program.LoadBuilds(nil, nil)), make(chan Outcome, 2)
 	run := func(f *fake) { done <- l.Run(t.Context(), f.req, func([]Event) {}) }
 	go run(a)
 	a.await("started")
@@ -413,7 +415,7 @@ func TestRunEndsWithTheDaemon(t *testing.T) {
 
 // TestRunCancelledAtTheGate is a turn that is cancelled while another start holds the gate: the gate stays held.
 func TestRunCancelledAtTheGate(t *testing.T) {
-	l := NewLauncher(LoadBuilds(nil, nil))
+	l := NewLauncher(program.LoadBuilds(nil, nil))
 	l.gate <- struct{}{}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

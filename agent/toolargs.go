@@ -6,13 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"cursord/agent/jsontext"
+	"cursord/agent/plaintext"
 )
-
-// maxTitle is the length of a title in characters.
-const maxTitle = 120
 
 // argsObject makes arguments an object: JSON inside a string is taken out, anything else becomes a member.
 func argsObject(args jsontext.Value) jsontext.Value {
@@ -71,7 +68,7 @@ func (d *Decoder) describe(call *Call) {
 	}
 	call.Todos = todosOf(args, call.Todos)
 	if call.Title = d.title(call, args); call.Title == "" { // of a blank command
-		call.Title = oneLine(call.RawName, "")
+		call.Title = plaintext.OneLine(call.RawName, "")
 	}
 }
 
@@ -136,55 +133,55 @@ func (d *Decoder) title(call *Call, args jsontext.Object) string {
 	}
 	switch call.Name {
 	case "read":
-		return oneLine("Read", first)
+		return plaintext.OneLine("Read", first)
 	case "write":
-		return oneLine("Write", first)
+		return plaintext.OneLine("Write", first)
 	case "edit":
-		return oneLine("Edit", first)
+		return plaintext.OneLine("Edit", first)
 	case "delete":
-		return oneLine("Delete", first)
+		return plaintext.OneLine("Delete", first)
 	case "ls":
-		return oneLine("List", first)
+		return plaintext.OneLine("List", first)
 	case "shell":
 		if call.Command == "" {
 			return "Run a command"
 		}
-		return oneLine("", call.Command)
+		return plaintext.OneLine("", call.Command)
 	case "grep":
-		return oneLine("Grep", args.Text("pattern", "query")+in)
+		return plaintext.OneLine("Grep", args.Text("pattern", "query")+in)
 	case "glob":
-		return oneLine("Find", args.Text("globPattern", "glob_pattern", "pattern")+in)
+		return plaintext.OneLine("Find", args.Text("globPattern", "glob_pattern", "pattern")+in)
 	case "search":
-		return oneLine("Search", args.Text("query", "searchTerm", "search_term"))
+		return plaintext.OneLine("Search", args.Text("query", "searchTerm", "search_term"))
 	case "fetch":
-		return oneLine("Fetch", args.Text("url"))
+		return plaintext.OneLine("Fetch", args.Text("url"))
 	case "mcp":
 		if name := args.Text("name", "toolName", "tool_name"); name != "" {
-			return oneLine("", name)
+			return plaintext.OneLine("", name)
 		}
-		return oneLine("", strings.TrimSpace(words(call.RawName)+" "+args.Text("uri", "server")))
+		return plaintext.OneLine("", strings.TrimSpace(words(call.RawName)+" "+args.Text("uri", "server")))
 	case "todo":
 		if call.RawName == "readTodos" || call.RawName == "TodoRead" {
 			return "Read todos"
 		}
 		return "Update todos"
 	case "task":
-		return oneLine("Task", args.Text("description", "prompt"))
+		return plaintext.OneLine("Task", args.Text("description", "prompt"))
 	case "lints":
-		return oneLine("Read lints", first)
+		return plaintext.OneLine("Read lints", first)
 	case "question":
 		if title := args.Text("title"); title != "" {
-			return oneLine("Ask", title)
+			return plaintext.OneLine("Ask", title)
 		}
 		for q := range args.Get("questions").Elements() {
-			return oneLine("Ask", q.Get("prompt", "question").Text())
+			return plaintext.OneLine("Ask", q.Get("prompt", "question").Text())
 		}
 		return "Ask a question"
 	}
 	if call.RawName == "createPlan" {
-		return oneLine("Plan", args.Text("name"))
+		return plaintext.OneLine("Plan", args.Text("name"))
 	}
-	return oneLine(words(call.RawName), first)
+	return plaintext.OneLine(words(call.RawName), first)
 }
 
 // words makes "switchMode" into "Switch mode".
@@ -203,19 +200,6 @@ func words(name string) string {
 		}
 	}
 	return b.String()
-}
-
-// oneLine joins a verb and the first line of its object, cut to maxTitle characters.
-func oneLine(verb, what string) string {
-	what = strings.TrimSpace(what)
-	if line, _, more := strings.Cut(what, "\n"); more {
-		what = strings.TrimSpace(line) + " …"
-	}
-	s := strings.Join(strings.Fields(cutAt(verb+" "+what, 4*maxTitle+8)), " ")
-	if utf8.RuneCountInString(s) <= maxTitle {
-		return s
-	}
-	return string([]rune(s)[:maxTitle-1]) + "…"
 }
 
 // todosOf reads a list of todos, or returns what was known where there is none.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cursord/agent/jsontext"
+	"cursord/agent/plaintext"
 )
 
 // output returns what a call gave, in a form for people.
@@ -132,7 +133,7 @@ func searchOutput(body jsontext.Object) string {
 		for v := range body.Get(key).Elements() {
 			r := v.Object(nil)
 			parts := []string{}
-			for _, part := range []string{r.Text("title"), r.Text("url", "source", "path"), oneLine("", r.Text("snippet", "chunk"))} {
+			for _, part := range []string{r.Text("title"), r.Text("url", "source", "path"), plaintext.OneLine("", r.Text("snippet", "chunk"))} {
 				if part != "" {
 					parts = append(parts, part)
 				}
@@ -198,7 +199,7 @@ func lintsOutput(body jsontext.Object) string {
 		file := v.Object(nil)
 		for diagnostic := range file.Get("diagnostics").Elements() {
 			d := diagnostic.Object(nil)
-			fmt.Fprintf(&b, "%s: %s\n", file.Text("path", "file"), oneLine(d.Text("severity"), d.Text("message")))
+			fmt.Fprintf(&b, "%s: %s\n", file.Text("path", "file"), plaintext.OneLine(d.Text("severity"), d.Text("message")))
 		}
 	}
 	if b.Len() == 0 {

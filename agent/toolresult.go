@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cursord/agent/jsontext"
+	"cursord/agent/plaintext"
 )
 
 // maxNesting bounds how deep calls of sub-agents are followed.
@@ -177,7 +178,7 @@ func (d *Decoder) conclude(call *Call, out outcome, depth int) {
 		case call.ExitCode != nil && *call.ExitCode != 0:
 			call.Error = fmt.Sprintf("exit code %d", *call.ExitCode)
 		case call.Output != "":
-			call.Error = oneLine("", call.Output)
+			call.Error = plaintext.OneLine("", call.Output)
 		default:
 			call.Error = "the agent gave no reason"
 		}

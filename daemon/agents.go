@@ -5,8 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"cursord/agent"
+	"cursord/agent/failure"
 	"cursord/agent/hooks"
+	"cursord/agent/program"
 	"cursord/sessions"
 )
 
@@ -19,8 +20,8 @@ func notInstalled(err error) error {
 }
 
 // findAgent returns the agent's program. It may ask programs called agent whose they are.
-func (d *Daemon) findAgent(ctx context.Context) (agent.Found, string, error) {
-	found, by, err := d.lookBy(func(at agent.Place) (agent.Found, error) { return d.finder.Find(ctx, at) })
+func (d *Daemon) findAgent(ctx context.Context) (program.Found, string, error) {
+	found, by, err := d.lookBy(func(at program.Place) (program.Found, error) { return d.finder.Find(ctx, at) })
 	if err != nil {
 		return found, "", notInstalled(err)
 	}
@@ -85,7 +86,7 @@ func (d *Daemon) askAgent(ctx context.Context, env []string) AgentStatus {
 		return s
 	}
 	s.Options = d.options(s.Version)
-	l := d.logins.ask(ctx, agent.Program{Path: found.Path, Env: env}, s.Version)
+	l := d.logins.ask(ctx, program.Program{Path: found.Path, Env: env}, s.Version)
 	s.State, s.Account, s.Message = l.state, l.account, l.message
 	return s
 }
@@ -115,11 +116,11 @@ func (d *Daemon) AgentModels(ctx context.Context, a Asker, env []string) ([]Mode
 		return nil, err
 	}
 	version, _ := d.finder.Known(found.Path)
-	list, err := d.logins.models(ctx, agent.Program{Path: found.Path, Env: env}, version)
+	list, err := d.logins.models(ctx, program.Program{Path: found.Path, Env: env}, version)
 	if ctx.Err() != nil {
 		return nil, &Error{Kind: KindCancelled, Message: "cancelled"}
 	}
-	if failed := (*agent.RunError)(nil); errors.As(err, &failed) {
+	if failed := (*failure.Error)(nil); errors.As(err, &failed) {
 		kind := KindAgentFailed
 		if failed.Kind == string(KindAgentNotLoggedIn) {
 			kind = KindAgentNotLoggedIn
@@ -154,7 +155,7 @@ func (d *Daemon) AgentChats(root string) ([]Chat, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept, err := agent.Chats(root)
+	kept, err := program.Chats(root)
 	if err != nil {
 		return nil, &Error{
 			Kind: KindAgentFailed, Message: "the agent's chats cannot be read: " + err.Error(), Hint: "CURSOR_CONFIG_DIR says where they are, else ~/.cursor",

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"cursord/agent"
+	"cursord/agent/program"
 	"cursord/daemon/config"
 )
 
@@ -73,39 +73,39 @@ const (
 
 // A placing is a place, and who named it.
 type placing struct {
-	agent.Place
+	program.Place
 	by string
 }
 
 // places returns where to look for the agent: where the daemon itself would find it, then where the client would that
 // was the latest to come while there was none.
 func (d *Daemon) places() []placing {
-	program := d.settings().Agent
-	list := []placing{{agent.OwnPlace(program), byDaemon}}
+	name := d.settings().Agent
+	list := []placing{{program.OwnPlace(name), byDaemon}}
 	if a := d.asker.Load(); a != nil {
 		if a.Agent != "" {
-			program = a.Agent
+			name = a.Agent
 		}
 		path := a.Path
 		if path == "" {
 			path = os.Getenv("PATH")
 		}
-		list = append(list, placing{agent.Place{Program: program, Path: path}, byClient})
+		list = append(list, placing{program.Place{Program: name, Path: path}, byClient})
 	}
 	return list
 }
 
 // look looks for the agent without running anything.
-func (d *Daemon) look() (agent.Found, string, error) { return d.lookBy(d.finder.Look) }
+func (d *Daemon) look() (program.Found, string, error) { return d.lookBy(d.finder.Look) }
 
 // lookBy returns the first program in the agent's places that is not known not to work, else the first one, and all that was
 // not taken for it on the way. Its errors are those of the first place.
-func (d *Daemon) lookBy(find func(agent.Place) (agent.Found, error)) (found agent.Found, by string, err error) {
-	var others []agent.NotTaken
+func (d *Daemon) lookBy(find func(program.Place) (program.Found, error)) (found program.Found, by string, err error) {
+	var others []program.NotTaken
 	for i, p := range d.places() {
 		f, fErr := find(p.Place)
 		for _, other := range f.NotTaken {
-			if !slices.ContainsFunc(others, func(o agent.NotTaken) bool { return o.Path == other.Path }) {
+			if !slices.ContainsFunc(others, func(o program.NotTaken) bool { return o.Path == other.Path }) {
 				others = append(others, other)
 			}
 		}

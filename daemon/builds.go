@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"cursord/agent"
+	"cursord/agent/program"
 	"cursord/daemon/endpoint"
 	"cursord/sessions"
 )
@@ -22,7 +22,7 @@ import (
 type builds struct {
 	path       string
 	log        *slog.Logger
-	remembered *agent.Builds
+	remembered *program.Builds
 
 	mu    sync.Mutex
 	file  buildsFile // guarded by mu
@@ -40,7 +40,7 @@ const maxBuildsFile = 1 << 20
 func openBuilds(stateDir string, log *slog.Logger) *builds {
 	b := &builds{path: filepath.Join(stateDir, "builds.json"), log: log}
 	b.read()
-	b.remembered = agent.LoadBuilds(b.file.Lacks, func(data []byte) {
+	b.remembered = program.LoadBuilds(b.file.Lacks, func(data []byte) {
 		b.note(func(f *buildsFile) { f.Lacks = data })
 		b.keep()
 	})

@@ -18,6 +18,7 @@ import (
 	"cursord/agent"
 	"cursord/agent/hooks"
 	"cursord/agent/process"
+	"cursord/agent/program"
 	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
 	"cursord/daemon/internal/atomicfile"
@@ -67,7 +68,7 @@ type Daemon struct {
 	store       *sessions.Store
 	builds      *builds
 	launcher    *agent.Launcher
-	finder      *agent.Finder
+	finder      *program.Finder
 	logins      *logins
 	reload      func(*Daemon)         // nil: there is no configuration to read again
 	asker       atomic.Pointer[Asker] // the latest that came while there was no agent
@@ -141,7 +142,7 @@ func Open(o Options) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.store, d.finder = store, agent.NewFinder()
+	d.store, d.finder = store, program.NewFinder()
 	if report.MovedAside != "" {
 		d.log.Error("the database was damaged and has been moved aside", "to", report.MovedAside, "sessions saved", report.Salvaged)
 		d.board.post("recovery", slog.LevelWarn, fmt.Sprintf(

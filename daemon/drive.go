@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"cursord/agent"
+	"cursord/agent/failure"
+	"cursord/agent/program"
 	"cursord/sessions"
 )
 
@@ -53,8 +55,8 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 	var left []agent.Event
 	found, _, err := w.d.findAgent(ctx)
 	if err != nil {
-		out = agent.Outcome{Status: agent.Failed, Failure: &agent.RunError{
-			Kind: string(KindAgentNotInstalled), Message: err.Error(), Hint: agent.InstallHint,
+		out = agent.Outcome{Status: agent.Failed, Failure: &failure.Error{
+			Kind: string(KindAgentNotInstalled), Message: err.Error(), Hint: program.InstallHint,
 		}}
 	} else if at, err := w.site(ctx, s, turn.ID, t.alias, notice); err != nil {
 		out = withoutPlace(ctx, err)
@@ -70,7 +72,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 			notice(remark)
 		}
 		// Where the agent keeps its chats in a client's environment is not looked at.
-		if req.Resume != "" && req.Base == nil && agent.ChatIsGone(req.Dir, req.Resume) {
+		if req.Resume != "" && req.Base == nil && program.ChatIsGone(req.Dir, req.Resume) {
 			notice(chatGone)
 		}
 		req.Prompt = at.words.prompt(composePrompt(remarks, w.placed(w.withRecap(ctx, t, notice), s, at.tree, notice), turn.Prompt))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cursord/agent"
+	"cursord/agent/failure"
 	"cursord/daemon/config"
 	"cursord/daemon/copytree"
 	"cursord/sessions"
@@ -85,7 +86,7 @@ func withoutPlace(ctx context.Context, err error) agent.Outcome {
 	if ctx.Err() != nil {
 		return agent.Outcome{Status: agent.Cancelled}
 	}
-	f := &agent.RunError{
+	f := &failure.Error{
 		Kind: string(KindStorage), Message: "the copy of the workspace could not be made: " + err.Error(),
 		Hint: "make room or put the folder right, and try again; or work in a session without a copy (isolation \"none\")",
 	}

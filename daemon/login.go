@@ -8,7 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"cursord/agent"
+	"cursord/agent/failure"
+	"cursord/agent/program"
 )
 
 const loginStays = 5 * time.Minute // until a login that was good is looked at again
@@ -67,7 +68,7 @@ func (l *logins) alone(ctx context.Context, ask func() error) error {
 }
 
 // ask returns whether a program's login is good.
-func (l *logins) ask(ctx context.Context, p agent.Program, version string) (found login) {
+func (l *logins) ask(ctx context.Context, p program.Program, version string) (found login) {
 	key := keyOfLogin(p, version)
 	if err := l.alone(ctx, func() error {
 		var known bool
@@ -81,12 +82,12 @@ func (l *logins) ask(ctx context.Context, p agent.Program, version string) (foun
 	return found
 }
 
-func keyOfLogin(p agent.Program, version string) loginKey {
+func keyOfLogin(p program.Program, version string) loginKey {
 	return loginKey{p.Path, version, sha256.Sum256([]byte(strings.Join(p.Env, "\x00")))}
 }
 
 // find asks whether there is a token, and then whether the server takes it.
-func (l *logins) find(ctx context.Context, p agent.Program, key loginKey) login {
+func (l *logins) find(ctx context.Context, p program.Program, key loginKey) login {
 	account, err := p.Status(ctx)
 	if err != nil {
 		return login{state: "unknown", message: err.Error()}
@@ -104,7 +105,7 @@ func (l *logins) find(ctx context.Context, p agent.Program, key loginKey) login 
 		what = "CURSOR_API_KEY is set"
 	}
 	found := login{state: "unknown", account: account.Name, message: what + ", and no answer of Cursor's server confirms it: " + err.Error()}
-	failed := (*agent.RunError)(nil)
+	failed := (*failure.Error)(nil)
 	switch {
 	case !errors.As(err, &failed):
 	case failed.Kind == string(KindAgentNotLoggedIn) && !account.APIKey: // whether an API key alone shows the models is not known
@@ -128,7 +129,7 @@ func (l *logins) isGood(key loginKey, account string) login {
 }
 
 // models returns the models that the server offers.
-func (l *logins) models(ctx context.Context, p agent.Program, version string) (list []agent.Model, err error) {
+func (l *logins) models(ctx context.Context, p program.Program, version string) (list []program.Model, err error) {
 	err = l.alone(ctx, func() error {
 		list, err = p.Models(ctx)
 		if err == nil {

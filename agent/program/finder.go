@@ -1,4 +1,4 @@
-package agent
+package program
 
 import (
 	"bytes"
@@ -11,6 +11,9 @@ import (
 	"regexp"
 	"sync"
 	"time"
+
+	"cursord/agent/failure"
+	"cursord/agent/plaintext"
 )
 
 const (
@@ -74,7 +77,7 @@ func (a *answer) foreign() string {
 	if a.err != nil {
 		return "it does not say its version: " + a.err.Error()
 	}
-	return fmt.Sprintf("its --version says %q, and Cursor's would say a date and a commit, such as 2026.10.01-e373342", cutAt(a.version, 60))
+	return fmt.Sprintf("its --version says %q, and Cursor's would say a date and a commit, such as 2026.10.01-e373342", plaintext.Cut(a.version, 60))
 }
 
 // Known returns what is known of a program's build without asking it: its version, "" if that is not known, and whether
@@ -129,7 +132,7 @@ func (f *Finder) Version(ctx context.Context, path string) (string, error) {
 	}
 	q := f.ask(path)
 	if q == nil {
-		return "", &RunError{Kind: kindFailed, Message: "cursord ends"}
+		return "", &failure.Error{Kind: failure.KindFailed, Message: "cursord ends"}
 	}
 	select {
 	case <-q.done:
@@ -212,6 +215,6 @@ func isScript(path string) bool {
 // Broken reports whether a program is known not to run: it was asked for its version and could not be started, or failed.
 func (f *Finder) Broken(path string) bool {
 	a, known := f.answer(path)
-	var failed *RunError
-	return known && errors.As(a.err, &failed) && failed.Kind != kindHung
+	var failed *failure.Error
+	return known && errors.As(a.err, &failed) && failed.Kind != failure.KindHung
 }

@@ -1,4 +1,4 @@
-package agent
+package program
 
 import (
 	"context"
@@ -8,13 +8,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"cursord/agent/failure"
 )
 
 // ErrNotInstalled is returned when there is no cursor-agent where it was looked for.
 var ErrNotInstalled = errors.New("cursor-agent is not installed")
 
 // InstallHint says how to get cursor-agent.
-const InstallHint = hintInstall
+const InstallHint = failure.HintInstall
 
 const (
 	mainName   = "cursor-agent"

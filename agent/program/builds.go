@@ -1,4 +1,4 @@
-package agent
+package program
 
 import (
 	"encoding/json"
@@ -54,7 +54,7 @@ func (b *Builds) Lacks(build string) []string {
 }
 
 // learn notes that a build does not know an option.
-func (b *Builds) learn(build, option string) {
+func (b *Builds) Learn(build, option string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.add(build, option) || b.keep == nil {

@@ -1,4 +1,4 @@
-package agent
+package program
 
 import (
 	"bytes"
@@ -13,12 +13,17 @@ import (
 	"sync"
 	"time"
 
+	"cursord/agent/failure"
 	"cursord/agent/jsontext"
+	"cursord/agent/plaintext"
 	"cursord/agent/process"
 )
 
 // probeTime is how long the agent may take to answer a question about itself.
 const probeTime = 20 * time.Second
+
+// lateTime is how long after its end what the agent has started may hold its pipes.
+const lateTime = 500 * time.Millisecond
 
 // An Account is what the agent says about its login.
 type Account struct {
@@ -49,24 +54,24 @@ func (p Program) Version(ctx context.Context) (string, error) {
 	}
 	for line := range strings.Lines(out) {
 		if line = strings.TrimSpace(line); line != "" {
-			return strings.ToValidUTF8(cutAt(line, maxVersion), "\uFFFD"), nil
+			return strings.ToValidUTF8(plaintext.Cut(line, maxVersion), "\uFFFD"), nil
 		}
 	}
-	return "", &RunError{Kind: kindProtocol, Message: "the agent does not say its version"}
+	return "", &failure.Error{Kind: failure.KindProtocol, Message: "the agent does not say its version"}
 }
 
 // Status returns whether there is a login, which needs not be valid any more. Not being logged in is no error.
 func (p Program) Status(ctx context.Context) (Account, error) {
 	out, err := p.ask(ctx, "status")
-	var failed *RunError
-	if errors.As(err, &failed) && failed.Kind == kindNotLoggedIn {
+	var failed *failure.Error
+	if errors.As(err, &failed) && failed.Kind == failure.KindNotLoggedIn {
 		out, err = failed.Message, nil
 	}
 	if err != nil {
 		return Account{}, err
 	}
 	account := parseStatus(out)
-	hasKey := slices.ContainsFunc(environment(p.Env), func(kv string) bool { return strings.HasPrefix(kv, "CURSOR_API_KEY=") })
+	hasKey := slices.ContainsFunc(Environment(p.Env), func(kv string) bool { return strings.HasPrefix(kv, "CURSOR_API_KEY=") })
 	account.APIKey = hasKey
 	return account, nil
 }
@@ -78,7 +83,7 @@ func (p Program) Models(ctx context.Context) ([]Model, error) {
 		return nil, err
 	}
 	models := parseModels(out)
-	if e, known := classify(out, false); known && len(models) == 0 {
+	if e, known := failure.Classify(out, false); known && len(models) == 0 {
 		return nil, e
 	}
 	return models, nil
@@ -95,19 +100,19 @@ func parseStatus(out string) Account {
 		line = strings.TrimSpace(line)
 		low := strings.ToLower(line)
 		if strings.Contains(low, "not logged in") || strings.Contains(low, "not authenticated") {
-			return Account{Message: plain(line)}
+			return Account{Message: failure.Plain(line)}
 		}
 		for _, words := range []string{"logged in as", "authenticated as"} {
 			if i := strings.Index(low, words); i >= 0 && len(low) == len(line) {
-				a = Account{LoggedIn: true, Name: strings.Trim(line[i+len(words):], " :."), Message: plain(line)}
+				a = Account{LoggedIn: true, Name: strings.Trim(line[i+len(words):], " :."), Message: failure.Plain(line)}
 			}
 		}
 		if !a.LoggedIn && strings.Contains(low, "logged in") {
-			a = Account{LoggedIn: true, Message: plain(line)}
+			a = Account{LoggedIn: true, Message: failure.Plain(line)}
 		}
 	}
 	if a.Message == "" {
-		a.Message = oneLine("", text)
+		a.Message = plaintext.OneLine("", text)
 	}
 	return a
 }
@@ -157,26 +162,26 @@ func (p Program) ask(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.Path, args...)
-	cmd.Env = environment(p.Env)
-	cmd.WaitDelay = drainTime
+	cmd.Env = Environment(p.Env)
+	cmd.WaitDelay = lateTime
 	var stdout, stderr capped
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 
 	err := process.Run(ctx, cmd)
-	out := stripANSI(stdout.String())
+	out := plaintext.StripANSI(stdout.String())
 	var exited *exec.ExitError
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return out, nil
 	case ctx.Err() != nil:
-		return "", &RunError{Kind: kindHung, Message: fmt.Sprintf("the agent gave no answer to %q within %v", args[0], time.Since(began).Round(100*time.Millisecond))}
+		return "", &failure.Error{Kind: failure.KindHung, Message: fmt.Sprintf("the agent gave no answer to %q within %v", args[0], time.Since(began).Round(100*time.Millisecond))}
 	case errors.As(err, &exited):
-		end := ending{bare: out, stderr: stderr.String(), exit: process.ExitOf(exited.ProcessState)}
-		return "", end.explain()
+		end := failure.Ending{Bare: out, Stderr: stderr.String(), Exit: process.ExitOf(exited.ProcessState)}
+		return "", end.Explain()
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrPermission):
-		return "", &RunError{Kind: kindNotInstalled, Message: "cannot run cursor-agent at " + p.Path, Hint: hintInstall, Detail: err.Error()}
+		return "", &failure.Error{Kind: failure.KindNotInstalled, Message: "cannot run cursor-agent at " + p.Path, Hint: failure.HintInstall, Detail: err.Error()}
 	}
-	return "", &RunError{Kind: kindFailed, Message: "cannot start the agent: " + err.Error()}
+	return "", &failure.Error{Kind: failure.KindFailed, Message: "cannot start the agent: " + err.Error()}
 }
 
 // capped keeps the first MiB that is written to it.

@@ -1,13 +1,15 @@
-package agent
+package program
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/agent/plaintext"
 )
 
 func TestParseModels(t *testing.T) {
-	out := stripANSI("\x1b[1mAvailable models\x1b[0m\r\n\n\x1b[32mauto\x1b[0m - Auto (current, default)\nzeta-8 - Zeta\u200b 8 (high)\n" +
+	out := plaintext.StripANSI("\x1b[1mAvailable models\x1b[0m\r\n\n\x1b[32mauto\x1b[0m - Auto (current, default)\nzeta-8 - Zeta\u200b 8 (high)\n" +
 		"  zeta-8-fast - Zeta 8 - Fast (current)\n\nTip: use --model <id> - or /model - to switch.\n")
 	require.Equal(t, []Model{
 		{ID: "auto", Name: "Auto", Current: true},
@@ -30,9 +32,4 @@ func TestParseStatus(t *testing.T) {
 	} {
 		require.Equal(t, want, parseStatus(out), out)
 	}
-}
-
-func TestStripANSI(t *testing.T) {
-	require.Equal(t, "abc\nd", stripANSI("\x1b[1;31ma\x1b[0mb\x1b]8;;http://x\x1b\\c\r\n\x1b]0;t\ad\x1b"))
-	require.Equal(t, "plain", stripANSI("plain"))
 }

@@ -1,14 +1,20 @@
 //go:build unix
 
-package agent
+package program
 
 import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"cursord/agent/failure"
 )
 
 // program writes a program that says what its version is.
@@ -136,49 +142,53 @@ func TestFinderEndsProgramsThatDoNotAnswer(t *testing.T) {
 		_, err := f.Version(t.Context(), bin)
 		ended <- err
 	}()
-	fake := &fake{t: t, dir: dir}
-	fake.await("pid")
+	pid := 0
+	require.Eventually(t, func() bool {
+		said, _ := os.ReadFile(filepath.Join(dir, "pid"))
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(said)))
+		return pid != 0 && strings.HasSuffix(string(said), "\n")
+	}, 10*time.Second, 5*time.Millisecond)
 	f.Close()
 	require.Error(t, <-ended)
-	fake.gone("pid")
+	require.ErrorIs(t, unix.Kill(pid, 0), unix.ESRCH)
 }
 
 func TestAsk(t *testing.T) {
 	t.Setenv("CURSOR_API_KEY", "")
-	f := newFake(t, `case $1 in
+	bin := program(t, filepath.Join(t.TempDir(), "agent.sh"), `case $1 in
 --version) echo 2026.10.01-abc1234 ;;
 status) echo '✓ Logged in as ann@example.org' ;;
 models) echo 'auto - Auto (default)'; (sleep 100 &) ;;
 esac
 `)
-	version, err := Program{Path: f.req.Bin}.Version(t.Context())
+	version, err := Program{Path: bin}.Version(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "2026.10.01-abc1234", version)
-	account, err := Program{Path: f.req.Bin}.Status(t.Context())
+	account, err := Program{Path: bin}.Status(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "ann@example.org", account.Name)
-	models, err := Program{Path: f.req.Bin}.Models(t.Context())
+	models, err := Program{Path: bin}.Models(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []Model{{ID: "auto", Name: "Auto"}}, models)
 
-	f = newFake(t, `case $1 in
+	bin = program(t, filepath.Join(t.TempDir(), "agent.sh"), `case $1 in
 status) echo 'Not logged in' ;;
 *) echo 'Error: Authentication required.' >&2; exit 1 ;;
 esac
 `)
-	account, err = Program{Path: f.req.Bin}.Status(t.Context())
+	account, err = Program{Path: bin}.Status(t.Context())
 	require.NoError(t, err)
 	require.False(t, account.LoggedIn)
-	var failed *RunError
-	_, err = Program{Path: f.req.Bin}.Models(t.Context())
+	var failed *failure.Error
+	_, err = Program{Path: bin}.Models(t.Context())
 	require.ErrorAs(t, err, &failed)
 	require.Equal(t, "agentNotLoggedIn", failed.Kind)
 	t.Setenv("CURSOR_API_KEY", "k")
-	account, err = Program{Path: f.req.Bin}.Status(t.Context())
+	account, err = Program{Path: bin}.Status(t.Context())
 	require.NoError(t, err)
 	require.True(t, account.APIKey)
 
-	_, err = Program{Path: filepath.Join(f.dir, "nothing")}.Version(t.Context())
+	_, err = Program{Path: filepath.Join(t.TempDir(), "nothing")}.Version(t.Context())
 	require.ErrorAs(t, err, &failed)
 	require.Equal(t, "agentNotInstalled", failed.Kind)
 }

@@ -1,4 +1,4 @@
-package agent
+package program
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 
 // environment returns base, or for nil this process's environment, less what is meant for it alone, and less an empty API key, which
 // the agent takes for a wrong one.
-func environment(base []string) []string {
+func Environment(base []string) []string {
 	if base == nil {
 		base = os.Environ()
 	}

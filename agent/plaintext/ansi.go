@@ -1,9 +1,9 @@
-package agent
+package plaintext
 
 import "strings"
 
-// stripANSI takes out terminal escape sequences, carriage returns and characters of no width, all of which the agent prints in a pipe too.
-func stripANSI(s string) string {
+// StripANSI takes out terminal escape sequences, carriage returns and characters of no width, all of which the agent prints in a pipe too.
+func StripANSI(s string) string {
 	if !strings.ContainsAny(s, "\x1b\r\u200b\u200c\u200d\u2060\ufeff") {
 		return s
 	}

@@ -1,0 +1,33 @@
+package plaintext
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxTitle is the length of what OneLine returns, in characters.
+const MaxTitle = 120
+
+// OneLine joins a verb and the first line of its object, cut to MaxTitle characters.
+func OneLine(verb, what string) string {
+	what = strings.TrimSpace(what)
+	if line, _, more := strings.Cut(what, "\n"); more {
+		what = strings.TrimSpace(line) + " …"
+	}
+	s := strings.Join(strings.Fields(Cut(verb+" "+what, 4*MaxTitle+8)), " ")
+	if utf8.RuneCountInString(s) <= MaxTitle {
+		return s
+	}
+	return string([]rune(s)[:MaxTitle-1]) + "…"
+}
+
+// Cut returns at most n bytes of s and no half character.
+func Cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,41 @@
+package program
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestBuilds(t *testing.T) {
+	var kept []byte
+	b := LoadBuilds([]byte("no JSON"), func(data []byte) { kept = data })
+	require.Empty(t, b.Lacks("1"))
+	b.Learn("1", "--x")
+	b.Learn("1", "--y")
+	b.Learn("2", "--x")
+	require.Equal(t, []string{"--x", "--y"}, b.Lacks("1"))
+
+	kept, before := nil, kept
+	b.Learn("1", "--x")
+	require.Nil(t, kept, "nothing new")
+	again := LoadBuilds(before, nil)
+	require.Equal(t, []string{"--x", "--y"}, again.Lacks("1"))
+	require.Equal(t, []string{"--x"}, again.Lacks("2"))
+
+	for i := range 2 * maxBuilds { // the latest stay
+		b.Learn(fmt.Sprint("many ", i), "--x")
+	}
+	for i := range 2 * maxLacks {
+		b.Learn("1", fmt.Sprint("--", i))
+	}
+	require.Len(t, b.Lacks("1"), maxLacks)
+	require.Empty(t, b.Lacks("2"))
+	require.NotEmpty(t, b.Lacks(fmt.Sprint("many ", 2*maxBuilds-1)))
+	require.Less(t, len(kept), 16<<10)
+	b.Learn(strings.Repeat("1", 1000), "--x")
+	b.Learn("3", strings.Repeat("-", 1000))
+	require.NotContains(t, string(kept), strings.Repeat("1", 1000))
+	require.Empty(t, b.Lacks("3"))
+}
