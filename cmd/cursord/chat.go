@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -39,8 +40,8 @@ control). That is for editors: "cursord editor install helix" has a key for it.`
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithCancel(c.Context())
 			defer cancel()
-			v := newChatView(newScreen(c.OutOrStdout(), c.ErrOrStderr()), session)
-			client := rpc.NewClient(inProcess(ctx), v.notify)
+			v := newChatView(view.NewScreen(c.OutOrStdout(), c.ErrOrStderr()), session)
+			client := rpc.NewClient(inProcess(ctx), v.Notify)
 			defer client.Close()
 			chat := &chat{client: client, view: v}
 			if err := permits.apply(c, &chat.params); err != nil {
@@ -91,7 +92,7 @@ func (c *chat) run(ctx context.Context, in io.Reader) error {
 	var keys <-chan string
 	var signals <-chan os.Signal
 	var typing *keyboard
-	if tty, ok := in.(*os.File); ok && term.IsTerminal(in) && c.view.show.outTerm {
+	if tty, ok := in.(*os.File); ok && term.IsTerminal(in) && c.view.show.OutTerm {
 		var err error
 		if typing, err = openKeyboard(tty); err != nil {
 			return fmt.Errorf("the terminal: %w", err)
@@ -106,7 +107,7 @@ func (c *chat) run(ctx context.Context, in io.Reader) error {
 	for {
 		select {
 		case now := <-ticks.C:
-			c.view.tick(now)
+			c.view.Tick(now)
 		case key, more := <-keys:
 			if !more {
 				return nil
@@ -120,7 +121,7 @@ func (c *chat) run(ctx context.Context, in io.Reader) error {
 		case sig := <-signals:
 			switch {
 			case !slices.Contains(term.JobSignals(), sig):
-				return signalError{sig}.status()
+				return signalStatus(sig)
 			case term.IsResume(sig):
 				typing.claim()
 				c.view.redraw()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
 )
 
@@ -45,14 +46,14 @@ func TestChatBeginsWithoutAGap(t *testing.T) {
 				conn, err := net.Dial("unix", w.socket())
 				require.NoError(t, err)
 				var out bytes.Buffer
-				v := newChatView(newScreen(&out, &out), "")
+				v := newChatView(view.NewScreen(&out, &out), "")
 				client := rpc.NewClient(&hookedConn{ReadWriteCloser: conn, method: method, hook: func() {
 					params := obj{"prompt": "in between"}
 					if same {
 						params["sessionId"] = before.SessionID
 					}
 					e.turn(params)
-				}}, v.notify)
+				}}, v.Notify)
 				defer client.Close()
 				require.NoError(t, (&chat{client: client, root: w.ws, view: v}).begin(t.Context()))
 				screen := func() string {

@@ -12,17 +12,18 @@ import (
 	"time"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
 	"cursord/sessions"
 )
 
 // A chatView shows the turns of a workspace one behind the other: of several that run, the others wait until the one that
-// is shown has ended. Its notify is the client's onNotify.
+// is shown has ended. Its Notify is the client's onNotify.
 type chatView struct {
 	only string // the session that is shown, or "": all
 
 	mu      sync.Mutex // guards all below
-	show    *screen
+	show    *view.Screen
 	turns   map[string]*chatTurn // that have not been shown to their ends
 	order   []string             // of those that have begun; the first is shown
 	ended   map[string]bool      // turns that are not to be shown
@@ -39,17 +40,17 @@ type chatView struct {
 // A chatTurn is what is known of a turn.
 type chatTurn struct {
 	turn  *sessions.Turn
-	quiet quiet
+	quiet view.Quiet
 	items map[string]*sessions.Item
 }
 
-func newChatView(show *screen, only string) *chatView {
+func newChatView(show *view.Screen, only string) *chatView {
 	return &chatView{
 		only: only, show: show, turns: map[string]*chatTurn{}, ended: map[string]bool{}, owned: map[string]bool{}, session: only,
 	}
 }
 
-func (v *chatView) notify(method string, params json.RawMessage) {
+func (v *chatView) Notify(method string, params json.RawMessage) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.holding {
@@ -84,7 +85,7 @@ func (v *chatView) take(method string, params json.RawMessage) {
 		}
 		return
 	}
-	var c change
+	var c view.Change
 	if json.Unmarshal(params, &c) != nil {
 		return // of another version's making
 	}
@@ -120,7 +121,7 @@ func (v *chatView) turn(now *sessions.Turn) {
 	t := v.of(now.ID)
 	begun := t.turn != nil || len(t.items) > 0 || v.owned[now.ID] || now.Seq > v.since
 	t.turn = now
-	t.quiet.heard(now)
+	t.quiet.Heard(now)
 	switch {
 	case now.Status == sessions.TurnQueued:
 		return
@@ -150,20 +151,20 @@ func (v *chatView) turn(now *sessions.Turn) {
 func (v *chatView) item(now *sessions.Item) {
 	t := v.of(now.TurnID)
 	t.items[now.ID] = now
-	t.quiet.heard(nil)
+	t.quiet.Heard(nil)
 	if v.shown() == now.TurnID {
-		v.show.item(now)
+		v.show.Item(now)
 	}
 }
 
 func (v *chatView) delta(d *rpc.DeltaParams) {
 	t := v.of(d.TurnID)
-	t.quiet.heard(nil)
+	t.quiet.Heard(nil)
 	if item := t.items[d.ItemID]; item != nil && d.Offset <= len(item.Text) {
 		item.Text = item.Text[:d.Offset] + d.Text
 	}
 	if v.shown() == d.TurnID {
-		v.show.delta(d.ItemID, d.Kind, d.Offset, d.Text)
+		v.show.Delta(d.ItemID, d.Kind, d.Offset, d.Text)
 	}
 }
 
@@ -180,33 +181,33 @@ func (v *chatView) open(t *chatTurn) {
 	}
 	slices.SortFunc(items, func(a, b *sessions.Item) int { return a.Index - b.Index })
 	for _, item := range items {
-		v.show.item(item)
+		v.show.Item(item)
 	}
 }
 
-// tick shows since when nothing was told of the turn that is shown, where that is of interest.
-func (v *chatView) tick(now time.Time) {
+// Tick shows since when nothing was told of the turn that is shown, where that is of interest.
+func (v *chatView) Tick(now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if t := v.turns[v.shown()]; t != nil {
-		v.show.quiet(t.quiet.text(now))
+		v.show.Quiet(t.quiet.Text(now))
 	}
 }
 
 func (v *chatView) head(t *sessions.Turn) {
-	v.show.line("")
+	v.show.Line("")
 	for line := range strings.Lines(term.CleanText(strings.TrimRight(t.Asked(), "\n"))) {
-		v.show.line(v.show.palette.Cyan("> " + strings.TrimSuffix(line, "\n")))
+		v.show.Line(v.show.Palette.Cyan("> " + strings.TrimSuffix(line, "\n")))
 	}
 }
 
 func (v *chatView) close(t *sessions.Turn) {
-	v.show.end()
-	v.show.line(v.show.palette.Dim("— " + turnEnd(t)))
+	v.show.End()
+	v.show.Line(v.show.Palette.Dim("— " + view.TurnEnd(t)))
 	if e := t.Error; e != nil {
-		v.show.line(v.show.palette.Red("  " + term.Clean(e.Message)))
+		v.show.Line(v.show.Palette.Red("  " + term.Clean(e.Message)))
 		if e.Hint != "" {
-			v.show.line("  " + term.Clean(e.Hint))
+			v.show.Line("  " + term.Clean(e.Hint))
 		}
 	}
 }
@@ -217,7 +218,7 @@ func (v *chatView) past(t *sessions.Turn, items []*sessions.Item) {
 	defer v.mu.Unlock()
 	v.head(t)
 	for _, item := range items {
-		v.show.item(item)
+		v.show.Item(item)
 	}
 	v.close(t)
 	v.ended[t.ID], v.session = true, t.SessionID
@@ -227,7 +228,7 @@ func (v *chatView) past(t *sessions.Turn, items []*sessions.Item) {
 func (v *chatView) say(line string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.show.line(v.show.palette.Bold(line))
+	v.show.Line(v.show.Palette.Bold(line))
 }
 
 // complain shows that a prompt, or the end of a turn, could not be had.
@@ -235,9 +236,9 @@ func (v *chatView) complain(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.hush()
-	v.show.line(v.show.palette.Red(term.Clean(err.Error())))
+	v.show.Line(v.show.Palette.Red(term.Clean(err.Error())))
 	if e := (*rpc.Error)(nil); errors.As(err, &e) && e.Data.Hint != "" {
-		v.show.line("  " + term.Clean(e.Data.Hint))
+		v.show.Line("  " + term.Clean(e.Data.Hint))
 	}
 	v.ask()
 }
@@ -274,9 +275,9 @@ func (v *chatView) key(key string) (line string, shown bool, effect keyEffect) {
 		v.line.text = nil
 		if shown {
 			v.asking = false
-			fmt.Fprintf(v.show.errOut, "\r\x1b[K> %s\n", line) // all of it
+			fmt.Fprintf(v.show.ErrOut, "\r\x1b[K> %s\n", line) // all of it
 		} else if strings.TrimSpace(line) != "" {
-			v.show.line(v.show.palette.Dim("waits: " + line))
+			v.show.Line(v.show.Palette.Dim("waits: " + line))
 		}
 	case effect == keyTyped:
 		v.draw()
@@ -299,7 +300,7 @@ func (v *chatView) redraw() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.asking {
-		io.WriteString(v.show.errOut, "\n")
+		io.WriteString(v.show.ErrOut, "\n")
 	}
 	v.draw()
 }
@@ -310,12 +311,12 @@ func (v *chatView) draw() {
 		return
 	}
 	columns := 80
-	if f, ok := v.show.errOut.(*os.File); ok {
+	if f, ok := v.show.ErrOut.(*os.File); ok {
 		if n, _, known := term.ScreenSize(f); known {
 			columns = n
 		}
 	}
-	fmt.Fprintf(v.show.errOut, "\r\x1b[K> %s", v.line.tail(columns-3))
+	fmt.Fprintf(v.show.ErrOut, "\r\x1b[K> %s", v.line.tail(columns-3))
 }
 
 // asks opens the line for a prompt, now and whenever nothing runs.
@@ -329,7 +330,7 @@ func (v *chatView) asks() {
 func (v *chatView) ask() {
 	if v.prompts && !v.asking && len(v.order) == 0 {
 		v.asking = true
-		io.WriteString(v.show.errOut, "\n")
+		io.WriteString(v.show.ErrOut, "\n")
 		v.draw()
 	}
 }
@@ -338,7 +339,7 @@ func (v *chatView) ask() {
 func (v *chatView) hush() {
 	if v.asking {
 		v.asking = false
-		io.WriteString(v.show.errOut, "\r\x1b[K\x1b[A")
+		io.WriteString(v.show.ErrOut, "\r\x1b[K\x1b[A")
 	}
 }
 
@@ -346,8 +347,8 @@ func (v *chatView) hush() {
 func (v *chatView) leave() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.show.end()
+	v.show.End()
 	if v.asking {
-		io.WriteString(v.show.errOut, "\n")
+		io.WriteString(v.show.ErrOut, "\n")
 	}
 }

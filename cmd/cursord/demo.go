@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -130,8 +131,8 @@ func (d *demo) turn(ctx context.Context, session, prompt, flags string) (*sessio
 	r := &turnRun{trust: session == "", params: rpc.TurnStartParams{
 		Workspace: d.world.workspace, SessionID: session, Prompt: prompt, TurnID: ulid.Make().String(),
 	}}
-	f := newFollower(r.params.TurnID, newScreen(d.out, d.out), nil)
-	client, err := d.world.client(ctx, f.notify)
+	f := view.NewFollower(r.params.TurnID, view.NewScreen(d.out, d.out), nil)
+	client, err := d.world.client(ctx, f.Notify)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +171,7 @@ func (d *demo) diff(ctx context.Context, client *rpc.Client, why string) ([]*ses
 	d.caption("cursord diff", why)
 	diffs, err := pending(ctx, client, d.world.workspace)
 	if err == nil {
-		printDiffs(d.out, d.palette, diffs)
+		view.PrintDiffs(d.out, d.palette, diffs)
 	}
 	return diffs, err
 }

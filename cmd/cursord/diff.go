@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -48,7 +49,7 @@ standard error. A PATH is a file or a directory.`,
 				return nil
 			case term.IsTerminal(out):
 				var text strings.Builder
-				printDiffs(&text, term.PaletteOf(out), diffs)
+				view.PrintDiffs(&text, term.PaletteOf(out), diffs)
 				if noPager {
 					_, err := io.WriteString(out, text.String())
 					return err

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -65,7 +66,7 @@ func intoNewFile(path string, write func(io.Writer) error) error {
 // export writes a session part by part.
 func export(ctx context.Context, client *rpc.Client, session, format string, out io.Writer) error {
 	w := bufio.NewWriter(out)
-	var write exporter = &markdown{w: w, tamed: term.IsTerminal(out)}
+	var write exporter = &view.Markdown{W: w, Tamed: term.IsTerminal(out)}
 	if format == "ndjson" {
 		write = newJSONLines(w)
 	}
@@ -76,20 +77,20 @@ func export(ctx context.Context, client *rpc.Client, session, format string, out
 			return err
 		}
 		if part.Session != nil {
-			write.session(part.Session)
+			write.Session(part.Session)
 		}
 		for _, p := range part.Parts {
 			if p.Turn != nil {
-				write.turn(p.Turn)
+				write.Turn(p.Turn)
 			} else if p.Item != nil {
-				write.item(p.Item)
+				write.Item(p.Item)
 			}
 		}
 		if err := w.Flush(); err != nil { // the first error of any write
 			return err
 		}
 		if params.Cursor = part.NextCursor; params.Cursor == "" {
-			write.end()
+			write.End()
 			return w.Flush()
 		}
 	}
@@ -97,10 +98,10 @@ func export(ctx context.Context, client *rpc.Client, session, format string, out
 
 // An exporter writes a session in some form. Errors stay in what it writes to.
 type exporter interface {
-	session(*sessions.Session)
-	turn(*sessions.Turn)
-	item(*sessions.Item)
-	end()
+	Session(*sessions.Session)
+	Turn(*sessions.Turn)
+	Item(*sessions.Item)
+	End()
 }
 
 // jsonLines writes what daemon.ImportSession reads.
@@ -115,19 +116,19 @@ func newJSONLines(w io.Writer) *jsonLines {
 	return &jsonLines{e: e}
 }
 
-func (j *jsonLines) session(s *sessions.Session) {
+func (j *jsonLines) Session(s *sessions.Session) {
 	_ = j.e.Encode(daemon.ExportHeader{Cursord: "session", Version: 1})
 	_ = j.e.Encode(daemon.ExportLine{Session: s})
 }
 
-func (j *jsonLines) turn(t *sessions.Turn) {
+func (j *jsonLines) Turn(t *sessions.Turn) {
 	j.has.Turns++
 	_ = j.e.Encode(daemon.ExportLine{ExportPart: daemon.ExportPart{Turn: t}})
 }
 
-func (j *jsonLines) item(it *sessions.Item) {
+func (j *jsonLines) Item(it *sessions.Item) {
 	j.has.Items++
 	_ = j.e.Encode(daemon.ExportLine{ExportPart: daemon.ExportPart{Item: it}})
 }
 
-func (j *jsonLines) end() { _ = j.e.Encode(daemon.ExportLine{End: &j.has}) }
+func (j *jsonLines) End() { _ = j.e.Encode(daemon.ExportLine{End: &j.has}) }

@@ -30,10 +30,10 @@ func (w *world) exported(id string, updated time.Time, size int) string {
 	f, err := os.Create(path)
 	require.NoError(w.t, err)
 	lines := newJSONLines(f)
-	lines.session(s)
-	lines.turn(turn)
-	lines.item(item)
-	lines.end()
+	lines.Session(s)
+	lines.Turn(turn)
+	lines.Item(item)
+	lines.End()
 	require.NoError(w.t, f.Close())
 	return path
 }

@@ -37,8 +37,9 @@ var internalImports = map[string][]string{
 	"cursord/rpc/dial":                    {"cursord/daemon", "cursord/daemon/config", "cursord/daemon/endpoint", "cursord/rpc"},
 	"cursord/rpc/join":                    {"cursord/daemon", "cursord/daemon/config", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/rpc", "cursord/rpc/dial", "cursord/sessions"},
 	"cursord/rpc/remote":                  {"cursord/rpc/join"},
-	"cursord/cmd/cursord":                 {"cursord/agent/fake", "cursord/daemon", "cursord/daemon/config", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/diffs", "cursord/editors", "cursord/editors/helix", "cursord/editors/lsp", "cursord/rpc", "cursord/rpc/dial", "cursord/rpc/join", "cursord/rpc/remote", "cursord/sessions", "cursord/cmd/cursord/internal/term"},
+	"cursord/cmd/cursord":                 {"cursord/agent/fake", "cursord/daemon", "cursord/daemon/config", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/diffs", "cursord/editors", "cursord/editors/helix", "cursord/editors/lsp", "cursord/rpc", "cursord/rpc/dial", "cursord/rpc/join", "cursord/rpc/remote", "cursord/sessions", "cursord/cmd/cursord/internal/term", "cursord/cmd/cursord/internal/view"},
 	"cursord/cmd/cursord/internal/term":   {},
+	"cursord/cmd/cursord/internal/view":   {"cursord/cmd/cursord/internal/term", "cursord/diffs", "cursord/rpc", "cursord/sessions"},
 }
 
 // restricted says which packages may import what only they should know.
@@ -57,7 +58,7 @@ var restricted = map[string][]string{
 	"github.com/rogpeppe/go-internal":       {},
 	"github.com/adrg/xdg":                   {"cursord/daemon/endpoint"},
 	"github.com/BurntSushi/toml":            {"cursord/daemon/config", "cursord/editors/helix"},
-	"github.com/mattn/go-isatty":            {"cursord/agent/fake", "cursord/cmd/cursord/internal/term"},
+	"github.com/mattn/go-isatty":            {"cursord/agent/fake", "cursord/cmd/cursord/internal/term", "cursord/cmd/cursord/internal/view"},
 	"net/http":                              {},
 	"github.com/oklog/ulid/v2":              {"cursord/daemon", "cursord/sessions", "cursord/cmd/cursord"},
 	"golang.org/x/sys/unix":                 {"cursord/agent", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/atomicfile", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/sessions", "cursord/cmd/cursord/internal/term", "cursord/agent/process", "cursord/daemon"},

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon"
 	"cursord/sessions"
 )
@@ -227,7 +228,7 @@ func TestHunksSayHowTheyWereMade(t *testing.T) {
 		{source(sessions.ViaShell, sessions.ViaUnknown), " by command" + note},
 		{source("future\x1b"), " by future" + term.Clean("\x1b")},
 	} {
-		require.Equal(t, "@@ whole file @@ 1.2"+c.says, hunkHead(false, c.hunk))
+		require.Equal(t, "@@ whole file @@ 1.2"+c.says, view.HunkHead(false, c.hunk))
 	}
 }
 

@@ -290,11 +290,11 @@ func TestImportedPermits(t *testing.T) {
 	review, at := true, sessions.Now()
 	var file bytes.Buffer
 	lines := newJSONLines(&file)
-	lines.session(&sessions.Session{
+	lines.Session(&sessions.Session{
 		ID: "s", Workspace: w.ws, Title: "t", Mode: sessions.ModeAgent, CreatedAt: at, UpdatedAt: at,
 		Sandbox: "disabled", AutoReview: &review, AddDirs: []string{"/"},
 	})
-	lines.end()
+	lines.End()
 	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o644))
 	var out struct{ Session *sessions.Session }
 	e.must("session/import", obj{"path": path}, &out)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"syscall"
 
@@ -43,7 +42,7 @@ On a terminal each answer is one key; elsewhere answers are read as lines of std
 			}
 			err = r.run(ctx)
 			if ended, ok := context.Cause(ctx).(signalError); ok {
-				return ended.status()
+				return signalStatus(ended.signal)
 			}
 			return err
 		}),
@@ -52,14 +51,9 @@ On a terminal each answer is one key; elsewhere answers are read as lines of std
 	return c
 }
 
-// A signalError is the signal that ended a review.
-type signalError struct{ signal os.Signal }
-
-func (e signalError) Error() string { return fmt.Sprintf("ended by the signal %q", e.signal) }
-
-// status is the exit status that shells give to a program that a signal ended.
-func (e signalError) status() statusError {
-	if n, ok := e.signal.(syscall.Signal); ok {
+// signalStatus is the exit status that shells give to a program that a signal ended.
+func signalStatus(s os.Signal) statusError {
+	if n, ok := s.(syscall.Signal); ok {
 		return statusError(exitCancelled - int(syscall.SIGINT) + int(n))
 	}
 	return exitCancelled

@@ -273,3 +273,8 @@ func (a *answerer) lend(run func() error) error {
 	defer lend(false)
 	return run()
 }
+
+// A signalError is the signal that ended a review.
+type signalError struct{ signal os.Signal }
+
+func (e signalError) Error() string { return fmt.Sprintf("ended by the signal %q", e.signal) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/sessions"
 )
 
@@ -170,8 +171,8 @@ func (p part) line() int {
 // show returns a part as text, with its surroundings and, marked with a dot, the nearest other lines of its hunk.
 func (p part) show(c term.Palette) string {
 	const around = 3
-	lines := hunkLines(c, p.hunk)
-	head := hunkHead(c, p.hunk)
+	lines := view.HunkLines(c, p.hunk)
+	head := view.HunkHead(c, p.hunk)
 	if !p.whole() {
 		at := changedLines(p.hunk)
 		head += c.Dim(fmt.Sprintf(" changed lines %d-%d of %d", p.from+1, p.to, p.of))

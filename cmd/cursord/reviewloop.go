@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -241,7 +242,7 @@ func (r *review) fail(err error) error {
 
 func (r *review) show(f *reviewFile, p part) {
 	_, i, of, _ := f.present()
-	fmt.Fprintf(r.out, "\n%s, hunk %d of %d\n", diffTitle(r.palette, f.diff), i+1, of)
+	fmt.Fprintf(r.out, "\n%s, hunk %d of %d\n", view.DiffTitle(r.palette, f.diff), i+1, of)
 	io.WriteString(r.out, p.show(r.palette))
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -93,11 +94,11 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 			if model != "" {
 				r.params.Model = &model
 			}
-			f := newFollower(r.params.TurnID, newScreen(c.OutOrStdout(), c.ErrOrStderr()), nil)
+			f := view.NewFollower(r.params.TurnID, view.NewScreen(c.OutOrStdout(), c.ErrOrStderr()), nil)
 			if asJSON {
-				f = newFollower(r.params.TurnID, nil, c.OutOrStdout())
+				f = view.NewFollower(r.params.TurnID, nil, c.OutOrStdout())
 			}
-			client, err := newClient(c.Context(), f.notify)
+			client, err := newClient(c.Context(), f.Notify)
 			if err != nil {
 				return err
 			}
@@ -130,7 +131,7 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 			if err != nil {
 				return err
 			}
-			if f.show != nil {
+			if f.Show != nil {
 				tellPending(c.Context(), client, c.ErrOrStderr(), turn)
 			}
 			return turnResult(turn)
@@ -228,8 +229,8 @@ type turnRun struct {
 
 // run starts the turn, shows it by f, whose notify must be the client's, and returns it when it has ended. The first
 // interrupt cancels the turn, the second ends the wait for it. Where the daemon can store nothing, it waits for a while only.
-func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *follower, interrupts <-chan os.Signal) (*sessions.Turn, error) {
-	defer f.end()
+func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *view.Follower, interrupts <-chan os.Signal) (*sessions.Turn, error) {
+	defer f.End()
 	if err := r.prepare(ctx, client, f); err != nil {
 		return nil, err
 	}
@@ -243,10 +244,10 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *follower, inte
 	defer ticks.Stop()
 	for {
 		select {
-		case turn := <-f.ended:
+		case turn := <-f.Ended:
 			return turn, nil
 		case now := <-ticks.C:
-			f.tick(now)
+			f.Tick(now)
 			stall.tick(ctx)
 		case trouble := <-stall.asked:
 			switch err := stall.answered(trouble); {
@@ -254,7 +255,7 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *follower, inte
 			case !interrupted:
 				return nil, err
 			default:
-				f.end()
+				f.End()
 				exitStatus(err, true, "", r.errOut)
 				return nil, statusError(exitCancelled)
 			}
@@ -281,7 +282,7 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *follower, inte
 			}
 		case <-client.Done():
 			select {
-			case turn := <-f.ended: // its last words
+			case turn := <-f.Ended: // its last words
 				return turn, nil
 			default:
 				return nil, &rpc.Error{
@@ -296,7 +297,7 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *follower, inte
 }
 
 // prepare subscribes to what happens in the workspace from now on.
-func (r *turnRun) prepare(ctx context.Context, client *rpc.Client, f *follower) error {
+func (r *turnRun) prepare(ctx context.Context, client *rpc.Client, f *view.Follower) error {
 	known, err := client.WorkspaceList(ctx)
 	if err != nil {
 		return err
@@ -322,7 +323,7 @@ func (r *turnRun) prepare(ctx context.Context, client *rpc.Client, f *follower) 
 		}
 	}
 	subscribe := rpc.SubscribeParams{Workspace: r.params.Workspace, After: &now}
-	if f.lines == nil {
+	if f.Lines == nil {
 		subscribe.Diffs = "summary"
 	}
 	return client.Call(ctx, "workspace/subscribe", subscribe, nil)

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -106,7 +106,7 @@ func printTurn(w io.Writer, p term.Palette, turn *sessions.Turn, items []*sessio
 		text := term.CleanText(strings.Trim(item.Text, "\n"))
 		switch item.Kind {
 		case sessions.ItemTool:
-			fmt.Fprintln(w, toolLine(p, item))
+			fmt.Fprintln(w, view.ToolLine(p, item))
 		case sessions.ItemThinking:
 			fmt.Fprintln(w, p.Dim("thinking: "+text))
 		case sessions.ItemNotice:
@@ -116,23 +116,11 @@ func printTurn(w io.Writer, p term.Palette, turn *sessions.Turn, items []*sessio
 		}
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintln(w, p.Dim("— "+turnEnd(turn)))
+	fmt.Fprintln(w, p.Dim("— "+view.TurnEnd(turn)))
 	if e := turn.Error; e != nil {
 		fmt.Fprintln(w, p.Red("  "+term.Clean(e.Message)))
 		if e.Hint != "" {
 			fmt.Fprintln(w, "  "+term.Clean(e.Hint))
 		}
 	}
-}
-
-// turnEnd says in a line what has become of a turn.
-func turnEnd(t *sessions.Turn) string {
-	end := string(t.Status)
-	if t.StartedAt != nil && t.EndedAt != nil {
-		end += " in " + t.EndedAt.Sub(t.StartedAt.Time).Round(100*time.Millisecond).String()
-	}
-	if u := t.Usage; u != nil {
-		end += fmt.Sprintf(" · %d tokens in, %d out", u.InputTokens, u.OutputTokens)
-	}
-	return end
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon"
 	"cursord/rpc"
 )
@@ -21,7 +22,7 @@ const (
 // told only when it is stored.
 type stall struct {
 	client *rpc.Client
-	f      *follower
+	f      *view.Follower
 	asked  chan string // gets what the daemon says is wrong with its database, or ""
 	news   uint64      // how much had been heard of the turn at the last tick
 	silent int         // ticks since then
@@ -29,14 +30,14 @@ type stall struct {
 	grace  bool        // the turn was cancelled
 }
 
-func newStall(client *rpc.Client, f *follower) *stall {
+func newStall(client *rpc.Client, f *view.Follower) *stall {
 	return &stall{client: client, f: f, asked: make(chan string, 1)}
 }
 
 // tick is called every stallTick. A silent agent is nothing unusual, so the daemon is seldom asked, unless it is known that
 // its database is the reason or the turn was cancelled.
 func (s *stall) tick(ctx context.Context) {
-	if news := s.f.news.Load(); news != s.news {
+	if news := s.f.News.Load(); news != s.news {
 		s.news, s.silent, s.since = news, 0, time.Time{}
 		return
 	}
@@ -59,7 +60,7 @@ func (s *stall) tick(ctx context.Context) {
 // answered takes what is wrong with the database, shows people that the run waits, and returns an error once it has waited
 // long enough.
 func (s *stall) answered(trouble string) error {
-	if trouble == "" || s.f.news.Load() != s.news {
+	if trouble == "" || s.f.News.Load() != s.news {
 		s.since = time.Time{}
 		return nil
 	}
@@ -71,7 +72,7 @@ func (s *stall) answered(trouble string) error {
 		patience, what = stallGrace, "the turn was cancelled"
 	}
 	if waited < patience {
-		s.f.waits(fmt.Sprintf("… waiting for the database, which takes no changes (%d s, Ctrl-C ends it)", int(waited/time.Second)))
+		s.f.Waits(fmt.Sprintf("… waiting for the database, which takes no changes (%d s, Ctrl-C ends it)", int(waited/time.Second)))
 		return nil
 	}
 	return &rpc.Error{

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon"
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
@@ -70,7 +71,7 @@ func printStatus(w io.Writer, s daemon.Status) {
 	fmt.Fprintf(w, "workspaces  %d\n", s.Workspaces)
 	waits := ""
 	if n := s.Turns.Background; n > 0 {
-		waits = "; " + waitsFor(n)
+		waits = "; " + view.WaitsFor(n)
 	}
 	fmt.Fprintf(w, "turns       %d running, %d queued%s\n", s.Turns.Running, s.Turns.Queued, waits)
 	fmt.Fprintf(w, "lag         %.1f ms to the disk (%.1f at worst), %.1f ms from there (%.1f at worst); %s waiting\n",

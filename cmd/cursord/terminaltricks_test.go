@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -42,7 +43,7 @@ func TestJSONHasNoTerminalTricks(t *testing.T) {
 		return list.Diffs[0].Path
 	})
 
-	newJSONLines(&b).turn(&sessions.Turn{Prompt: terminalTricks})
+	newJSONLines(&b).Turn(&sessions.Turn{Prompt: terminalTricks})
 	holds("export", func() string {
 		var line struct{ Turn sessions.Turn }
 		require.NoError(t, json.Unmarshal(b.Bytes(), &line))
@@ -51,7 +52,7 @@ func TestJSONHasNoTerminalTricks(t *testing.T) {
 
 	params, err := json.Marshal(rpc.LogMessage{Message: terminalTricks})
 	require.NoError(t, err)
-	newFollower("t", nil, &b).notify("log/message", params)
+	view.NewFollower("t", nil, &b).Notify("log/message", params)
 	holds("run --json", func() string {
 		var line struct{ Params rpc.LogMessage }
 		require.NoError(t, json.Unmarshal(b.Bytes(), &line))

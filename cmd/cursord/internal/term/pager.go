@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// defaultPager shows colours as they are, ends by itself when the text fits, and leaves it on the screen.
+// DefaultPager shows colours as they are, ends by itself when the text fits, and leaves it on the screen.
 const DefaultPager = "less -FRX"
 
-// page writes a text to a terminal: through the user's pager where the text is longer than the screen. Elsewhere it
+// Page writes a text to a terminal: through the user's pager where the text is longer than the screen. Elsewhere it
 // just writes it.
 func Page(out io.Writer, text string) error {
 	if f, ok := out.(*os.File); ok && IsTerminal(out) {
@@ -70,7 +70,7 @@ func runPager(command string, out *os.File, text string) bool {
 	return !errors.As(err, &exit) || exit.ExitCode() != notFound
 }
 
-// userCommand returns a program that the user named in a variable, perhaps with options, given more arguments.
+// UserCommand returns a program that the user named in a variable, perhaps with options, given more arguments.
 func UserCommand(command string, args ...string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		words := strings.Fields(command)

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// plainJSON escapes control characters and those that turn the direction of text, which a terminal would obey. They can
+// PlainJSON escapes control characters and those that turn the direction of text, which a terminal would obey. They can
 // only stand in strings, so the JSON means the same. Line ends stay, and so do bytes that are not UTF-8.
 func PlainJSON(text []byte) []byte {
 	bad := func(r rune) bool {
@@ -31,7 +31,7 @@ func PlainJSON(text []byte) []byte {
 	return plain
 }
 
-// A plainWriter writes JSON as plainJSON has it. What is written at once must end where a character does.
+// A PlainWriter writes JSON as PlainJSON has it. What is written at once must end where a character does.
 type PlainWriter struct{ W io.Writer }
 
 func (p PlainWriter) Write(text []byte) (int, error) {
@@ -41,7 +41,7 @@ func (p PlainWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// printJSON prints v for programs, and for people who read it.
+// PrintJSON prints v for programs, and for people who read it.
 func PrintJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(PlainWriter{w})
 	e.SetEscapeHTML(false)

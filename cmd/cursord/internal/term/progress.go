@@ -13,7 +13,7 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
-// progress shows on a terminal, of what takes longer than a second, how far the file that it fills has come; total is
+// Progress shows on a terminal, of what takes longer than a second, how far the file that it fills has come; total is
 // how long the file will be, about. The function that it returns ends that.
 func Progress(w io.Writer, what, file string, total int64) (done func()) {
 	if !IsTerminal(w) {

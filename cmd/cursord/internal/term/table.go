@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// printTable prints rows in columns, the first row as their heading. The last column is as wide as it likes.
+// Table prints rows in columns, the first row as their heading. The last column is as wide as it likes.
 func Table(w io.Writer, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -33,7 +33,7 @@ func Table(w io.Writer, rows [][]string) {
 	}
 }
 
-// ago says how long before now t was, and the date of what is older than a month.
+// Ago says how long before now t was, and the date of what is older than a month.
 func Ago(t, now time.Time) string {
 	d := now.Sub(t)
 	switch {
@@ -51,7 +51,7 @@ func Ago(t, now time.Time) string {
 	return t.Local().Format(time.DateOnly)
 }
 
-// size says how many bytes there are.
+// Size says how many bytes there are.
 func Size(n int64) string {
 	const unit = 1 << 10
 	v, names := float64(n), []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
@@ -65,7 +65,7 @@ func Size(n int64) string {
 	return fmt.Sprintf("%.1f %s", v, names[i])
 }
 
-// span says how long d is, in its two largest units.
+// Span says how long d is, in its two largest units.
 func Span(d time.Duration) string {
 	switch d = d.Round(time.Second); {
 	case d >= 48*time.Hour:

@@ -13,16 +13,16 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// isTerminal reports whether a reader or writer is a terminal.
+// IsTerminal reports whether a reader or writer is a terminal.
 func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// A palette colours text, or leaves it as it is.
+// A Palette colours text, or leaves it as it is.
 type Palette bool
 
-// paletteOf returns the palette for what is written to w: colours are for terminals whose user wants them.
+// PaletteOf returns the palette for what is written to w: colours are for terminals whose user wants them.
 func PaletteOf(w io.Writer) Palette {
 	if !IsTerminal(w) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false
@@ -45,11 +45,11 @@ func (p Palette) Green(s string) string  { return p.Paint("32", s) }
 func (p Palette) Yellow(s string) string { return p.Paint("33", s) }
 func (p Palette) Cyan(s string) string   { return p.Paint("36", s) }
 
-// clean makes one harmless line of text that somebody else wrote: control characters, which could move a terminal's
+// Clean makes one harmless line of text that somebody else wrote: control characters, which could move a terminal's
 // cursor or change its state, and characters that turn the direction of writing are shown, not obeyed.
 func Clean(s string) string { return neutral(s, "") }
 
-// cleanText is clean for text of several lines.
+// CleanText is clean for text of several lines.
 func CleanText(s string) string { return neutral(s, "\n\t") }
 
 func neutral(s, keep string) string {
@@ -75,7 +75,7 @@ func neutral(s, keep string) string {
 	return b.String()
 }
 
-// count returns "1 hunk", "2 hunks".
+// Count returns "1 hunk", "2 hunks".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -83,7 +83,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// abridge cuts s to about n bytes.
+// Abridge cuts s to about n bytes.
 func Abridge(s string, n int) string {
 	if len(s) <= n {
 		return s

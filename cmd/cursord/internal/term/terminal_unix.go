@@ -12,7 +12,7 @@ import (
 // enableEscapes reports whether a terminal understands escape sequences, as all of them do here.
 func enableEscapes(*os.File) bool { return true }
 
-// screenSize returns a terminal's size, if it tells.
+// ScreenSize returns a terminal's size, if it tells.
 func ScreenSize(f *os.File) (columns, rows int, known bool) {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil || size.Col == 0 || size.Row == 0 {
@@ -21,10 +21,10 @@ func ScreenSize(f *os.File) (columns, rows int, known bool) {
 	return int(size.Col), int(size.Row), true
 }
 
-// A terminalMode is how a terminal handles what is typed.
+// A Mode is how a terminal handles what is typed.
 type Mode struct{ termios unix.Termios }
 
-// terminalModeOf returns the mode in which a terminal is.
+// ModeOf returns the mode in which a terminal is.
 func ModeOf(f *os.File) (Mode, error) {
 	t, err := unix.IoctlGetTermios(int(f.Fd()), getTermios)
 	if err != nil {
@@ -33,28 +33,28 @@ func ModeOf(f *os.File) (Mode, error) {
 	return Mode{*t}, nil
 }
 
-// keys returns the mode changed so that each key is read at once and not shown. The keys for signals stay.
+// Keys returns the mode changed so that each key is read at once and not shown. The keys for signals stay.
 func (m Mode) Keys() Mode {
 	m.termios.Lflag &^= unix.ICANON | unix.ECHO
 	m.termios.Cc[unix.VMIN], m.termios.Cc[unix.VTIME] = 1, 0
 	return m
 }
 
-// set puts a terminal into the mode, once all that was written to it is there.
+// Set puts a terminal into the mode, once all that was written to it is there.
 func (m Mode) Set(f *os.File) error {
 	return unix.IoctlSetTermios(int(f.Fd()), setTermios, &m.termios)
 }
 
-// endingSignals are those by which others end a program at a terminal, beside Ctrl-C.
+// EndingSignals are those by which others end a program at a terminal, beside Ctrl-C.
 func EndingSignals() []os.Signal { return []os.Signal{syscall.SIGTERM, syscall.SIGHUP} }
 
-// jobSignals are those by which a user sends a program to the background and brings it back.
+// JobSignals are those by which a user sends a program to the background and brings it back.
 func JobSignals() []os.Signal { return []os.Signal{syscall.SIGTSTP, syscall.SIGCONT} }
 
-// isResume reports whether a job signal is that of a program that goes on.
+// IsResume reports whether a job signal is that of a program that goes on.
 func IsResume(sig os.Signal) bool { return sig == syscall.SIGCONT }
 
-// suspend stops the program until the user brings it back, at which it gets a signal.
+// Suspend stops the program until the user brings it back, at which it gets a signal.
 func Suspend() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail: the program may send itself what it likes
 }

@@ -17,7 +17,7 @@ func enableEscapes(f *os.File) bool {
 	return mode&escapes != 0 || windows.SetConsoleMode(console, mode|escapes) == nil
 }
 
-// screenSize returns a console's size, if it tells.
+// ScreenSize returns a console's size, if it tells.
 func ScreenSize(f *os.File) (columns, rows int, known bool) {
 	var info windows.ConsoleScreenBufferInfo
 	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
@@ -27,31 +27,31 @@ func ScreenSize(f *os.File) (columns, rows int, known bool) {
 	return int(w.Right-w.Left) + 1, int(w.Bottom-w.Top) + 1, true
 }
 
-// A terminalMode is how a console handles what is typed.
+// A Mode is how a console handles what is typed.
 type Mode struct{ flags uint32 }
 
-// terminalModeOf returns the mode in which a console is.
+// ModeOf returns the mode in which a console is.
 func ModeOf(f *os.File) (m Mode, err error) {
 	err = windows.GetConsoleMode(windows.Handle(f.Fd()), &m.flags)
 	return m, err
 }
 
-// keys returns the mode changed so that each key is read at once and not shown. Ctrl-C stays.
+// Keys returns the mode changed so that each key is read at once and not shown. Ctrl-C stays.
 func (m Mode) Keys() Mode {
 	m.flags &^= windows.ENABLE_LINE_INPUT | windows.ENABLE_ECHO_INPUT
 	return m
 }
 
-// set puts a console into the mode.
+// Set puts a console into the mode.
 func (m Mode) Set(f *os.File) error {
 	return windows.SetConsoleMode(windows.Handle(f.Fd()), m.flags)
 }
 
-// endingSignals and jobSignals are none: a console has Ctrl-C alone.
+// EndingSignals and JobSignals are none: a console has Ctrl-C alone.
 func EndingSignals() []os.Signal { return nil }
 func JobSignals() []os.Signal    { return nil }
 
 func IsResume(os.Signal) bool { return false }
 
-// suspend is not called where no signal asks for it.
+// Suspend is not called where no signal asks for it.
 func Suspend() {}

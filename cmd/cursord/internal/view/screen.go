@@ -1,4 +1,7 @@
-package main
+// Package view is what people read of turns, items and diffs: a turn as it goes (Screen, and Follower, which picks it out of what a
+// workspace's subscribers are told), a session as Markdown, hunks with their changed words marked. What agents said comes out harmless
+// for terminals. It asks the daemon nothing.
+package view
 
 import (
 	"io"
@@ -8,13 +11,13 @@ import (
 	"cursord/sessions"
 )
 
-// A screen shows a turn as it goes: what the agent says on out, all else on errOut. Where both are the same place,
+// A Screen shows a turn as it goes: what the agent says on out, all else on errOut. Where both are the same place,
 // neither writes into the other's line.
-type screen struct {
-	out, errOut      io.Writer
-	outTerm, errTerm bool
+type Screen struct {
+	out, ErrOut      io.Writer
+	OutTerm, errTerm bool
 	together         bool           // out and errOut are the same place
-	palette          term.Palette   // of errOut
+	Palette          term.Palette   // of errOut
 	outOpen, errOpen bool           // the last line has no newline yet
 	waiting          bool           // errOut ends in a line of await's, to be wiped
 	call             string         // the tool call that it is of, if it is
@@ -23,31 +26,36 @@ type screen struct {
 	last             string         // the item whose text out ends in
 }
 
-func newScreen(out, errOut io.Writer) *screen {
-	return &screen{
-		out: out, errOut: errOut, outTerm: term.IsTerminal(out), errTerm: term.IsTerminal(errOut), palette: term.PaletteOf(errOut),
+func NewScreen(out, errOut io.Writer) *Screen {
+	return &Screen{
+		out: out, ErrOut: errOut, OutTerm: term.IsTerminal(out), errTerm: term.IsTerminal(errOut), Palette: term.PaletteOf(errOut),
 		together: term.IsTerminal(out) && term.IsTerminal(errOut) || out == errOut, shown: map[string]int{},
 	}
 }
 
-// item shows what is new about an item.
-func (s *screen) item(item *sessions.Item) {
+// NewTerminal returns a screen that takes w for a terminal with colours.
+func NewTerminal(w io.Writer) *Screen {
+	return &Screen{out: w, ErrOut: w, OutTerm: true, errTerm: true, together: true, Palette: true, shown: map[string]int{}}
+}
+
+// Item shows what is new about an item.
+func (s *Screen) Item(item *sessions.Item) {
 	switch item.Kind {
 	case sessions.ItemAssistant, sessions.ItemThinking, sessions.ItemPlan:
 		if item.Text == "" && s.shown[item.ID] > 0 {
-			s.line(s.palette.Dim("(the agent starts that over)"))
+			s.Line(s.Palette.Dim("(the agent starts that over)"))
 			s.shown[item.ID] = 0
 		}
-		s.delta(item.ID, item.Kind, 0, item.Text)
+		s.Delta(item.ID, item.Kind, 0, item.Text)
 	case sessions.ItemNotice:
-		s.line(s.palette.Yellow("note: " + term.Clean(item.Text)))
+		s.Line(s.Palette.Yellow("note: " + term.Clean(item.Text)))
 	case sessions.ItemTool:
 		s.tool(item)
 	}
 }
 
-// delta shows text that was appended to an item, less what is shown already.
-func (s *screen) delta(id string, kind sessions.ItemKind, offset int, text string) {
+// Delta shows text that was appended to an item, less what is shown already.
+func (s *Screen) Delta(id string, kind sessions.ItemKind, offset int, text string) {
 	known := s.shown[id]
 	if offset+len(text) <= known {
 		return
@@ -62,14 +70,14 @@ func (s *screen) delta(id string, kind sessions.ItemKind, offset int, text strin
 }
 
 // say shows what the agent says; each item begins on a line of its own.
-func (s *screen) say(id, text string) {
+func (s *Screen) say(id, text string) {
 	s.wipe()
-	s.endLine(s.errOut, &s.errOpen)
+	s.endLine(s.ErrOut, &s.errOpen)
 	if s.last != id && !strings.HasPrefix(text, "\n") {
 		s.endLine(s.out, &s.outOpen)
 	}
 	s.last = id
-	if s.outTerm {
+	if s.OutTerm {
 		text = term.CleanText(text)
 	}
 	io.WriteString(s.out, text)
@@ -77,28 +85,28 @@ func (s *screen) say(id, text string) {
 }
 
 // think shows what the agent thinks, to those who watch.
-func (s *screen) think(text string) {
+func (s *Screen) think(text string) {
 	if !s.errTerm {
 		return
 	}
 	s.beginLine()
 	text = term.CleanText(text)
-	io.WriteString(s.errOut, s.palette.Dim(text))
+	io.WriteString(s.ErrOut, s.Palette.Dim(text))
 	s.errOpen = !strings.HasSuffix(text, "\n")
 }
 
 // tool shows a call when it has ended; a terminal shows it while it runs, too.
-func (s *screen) tool(item *sessions.Item) {
+func (s *Screen) tool(item *sessions.Item) {
 	if item.Status != sessions.ItemRunning {
-		s.line(toolLine(s.palette, item))
+		s.Line(ToolLine(s.Palette, item))
 		return
 	}
 	s.await("… " + toolTitle(item.Tool))
 	s.call = toolTitle(item.Tool)
 }
 
-// quiet shows on a terminal what is waited for, beside the call that runs, until something else is shown; "" for nothing.
-func (s *screen) quiet(what string) {
+// Quiet shows on a terminal what is waited for, beside the call that runs, until something else is shown; "" for nothing.
+func (s *Screen) Quiet(what string) {
 	if what == s.silence {
 		return
 	}
@@ -117,26 +125,26 @@ func (s *screen) quiet(what string) {
 }
 
 // await shows on a terminal what happens at present, until something else is shown.
-func (s *screen) await(what string) {
+func (s *Screen) await(what string) {
 	const width = 72 // of nearly all terminals; a line that wraps cannot be wiped
-	if s.errTerm && bool(s.palette) {
+	if s.errTerm && bool(s.Palette) {
 		s.beginLine()
-		s.endLine(s.errOut, &s.errOpen)
+		s.endLine(s.ErrOut, &s.errOpen)
 		s.waiting = true
 		title := []rune(what)
-		io.WriteString(s.errOut, s.palette.Dim(string(title[:min(len(title), width)])))
+		io.WriteString(s.ErrOut, s.Palette.Dim(string(title[:min(len(title), width)])))
 	}
 }
 
-// line shows a line on errOut.
-func (s *screen) line(text string) {
+// Line shows a line on errOut.
+func (s *Screen) Line(text string) {
 	s.beginLine()
-	s.endLine(s.errOut, &s.errOpen)
-	io.WriteString(s.errOut, text+"\n")
+	s.endLine(s.ErrOut, &s.errOpen)
+	io.WriteString(s.ErrOut, text+"\n")
 }
 
 // beginLine makes sure that what is written to errOut next does not stand behind what the agent said.
-func (s *screen) beginLine() {
+func (s *Screen) beginLine() {
 	s.wipe()
 	if s.together {
 		s.endLine(s.out, &s.outOpen)
@@ -144,24 +152,24 @@ func (s *screen) beginLine() {
 }
 
 // wipe takes away the line of the tool that runs.
-func (s *screen) wipe() {
+func (s *Screen) wipe() {
 	s.call, s.silence = "", ""
 	if s.waiting {
-		io.WriteString(s.errOut, "\r\x1b[K")
+		io.WriteString(s.ErrOut, "\r\x1b[K")
 		s.waiting = false
 	}
 }
 
-func (s *screen) endLine(w io.Writer, open *bool) {
+func (s *Screen) endLine(w io.Writer, open *bool) {
 	if *open {
 		io.WriteString(w, "\n")
 		*open = false
 	}
 }
 
-// end ends the last lines.
-func (s *screen) end() {
+// End ends the last lines.
+func (s *Screen) End() {
 	s.wipe()
-	s.endLine(s.errOut, &s.errOpen)
+	s.endLine(s.ErrOut, &s.errOpen)
 	s.endLine(s.out, &s.outOpen)
 }

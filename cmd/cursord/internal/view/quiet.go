@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"time"
@@ -8,23 +8,23 @@ import (
 	"cursord/sessions"
 )
 
-// A quiet is what a person sees of a turn that runs and says nothing. The daemon tells nothing of it: who shows the turn
+// A Quiet is what a person sees of a turn that runs and says nothing. The daemon tells nothing of it: who shows the turn
 // counts from the last that was told.
-type quiet struct {
+type Quiet struct {
 	turn  *sessions.Turn // as last told; nil before
 	since time.Time      // of the last that was told of it
 }
 
-// heard notes that something of the turn was told, and the turn itself where that is it.
-func (q *quiet) heard(turn *sessions.Turn) {
+// Heard notes that something of the turn was told, and the turn itself where that is it.
+func (q *Quiet) Heard(turn *sessions.Turn) {
 	q.since = time.Now()
 	if turn != nil {
 		q.turn = turn
 	}
 }
 
-// text is what is to be shown at a moment, "" for nothing.
-func (q *quiet) text(now time.Time) string {
+// Text is what is to be shown at a moment, "" for nothing.
+func (q *Quiet) Text(now time.Time) string {
 	if q.turn == nil || q.turn.Status != sessions.TurnRunning {
 		return ""
 	}
@@ -33,7 +33,7 @@ func (q *quiet) text(now time.Time) string {
 	if len(commands) == 0 {
 		return silence
 	}
-	text := waitsFor(len(commands)) + ": " + term.Clean(commands[0])
+	text := WaitsFor(len(commands)) + ": " + term.Clean(commands[0])
 	if len(commands) > 1 {
 		text += ", …"
 	}
@@ -43,7 +43,7 @@ func (q *quiet) text(now time.Time) string {
 	return text
 }
 
-// waitsFor says for how many commands in the background a turn only waits.
-func waitsFor(commands int) string {
+// WaitsFor says for how many commands in the background a turn only waits.
+func WaitsFor(commands int) string {
 	return "waiting for " + term.Count(commands, "background command")
 }

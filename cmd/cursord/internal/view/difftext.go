@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"fmt"
@@ -10,21 +10,21 @@ import (
 	"cursord/sessions"
 )
 
-// printDiffs prints diffs for people, each hunk with the id that decides it.
-func printDiffs(w io.Writer, p term.Palette, diffs []*sessions.Diff) {
+// PrintDiffs prints diffs for people, each hunk with the id that decides it.
+func PrintDiffs(w io.Writer, p term.Palette, diffs []*sessions.Diff) {
 	for i, d := range diffs {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintln(w, diffTitle(p, d))
+		fmt.Fprintln(w, DiffTitle(p, d))
 		for _, h := range d.Hunks {
 			printHunk(w, p, h)
 		}
 	}
 }
 
-// diffTitle says what has become of a file.
-func diffTitle(p term.Palette, d *sessions.Diff) string {
+// DiffTitle says what has become of a file.
+func DiffTitle(p term.Palette, d *sessions.Diff) string {
 	name := term.Clean(d.Path)
 	if d.OldPath != "" {
 		name = term.Clean(d.OldPath) + " → " + name
@@ -49,14 +49,14 @@ func diffTitle(p term.Palette, d *sessions.Diff) string {
 }
 
 func printHunk(w io.Writer, p term.Palette, h sessions.Hunk) {
-	fmt.Fprintln(w, hunkHead(p, h))
-	for _, line := range hunkLines(p, h) {
+	fmt.Fprintln(w, HunkHead(p, h))
+	for _, line := range HunkLines(p, h) {
 		fmt.Fprintln(w, line)
 	}
 }
 
-// hunkHead says where a hunk is, and by which id it is decided.
-func hunkHead(p term.Palette, h sessions.Hunk) string {
+// HunkHead says where a hunk is, and by which id it is decided.
+func HunkHead(p term.Palette, h sessions.Hunk) string {
 	head := "@@ whole file @@"
 	if len(h.Lines) > 0 {
 		head = fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)
@@ -77,9 +77,9 @@ func hunkHead(p term.Palette, h sessions.Hunk) string {
 	return head
 }
 
-// hunkLines returns a hunk's lines for people: with what they say of the file's end, which makes two of one, and where
+// HunkLines returns a hunk's lines for people: with what they say of the file's end, which makes two of one, and where
 // there are colours with the changed words marked.
-func hunkLines(p term.Palette, h sessions.Hunk) []string {
+func HunkLines(p term.Palette, h sessions.Hunk) []string {
 	marks := make([][]mark, len(h.Lines))
 	if p {
 		marks = markWords(h.Lines)

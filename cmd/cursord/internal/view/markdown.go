@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"bytes"
@@ -12,23 +12,24 @@ import (
 	"cursord/sessions"
 )
 
-// markdown writes a session for people. What the agent and its tools said stands in it as it was said, in fences where
+// Markdown writes a session for people. What the agent and its tools said stands in it as it was said, in fences where
 // it is not the agent's own Markdown.
-type markdown struct {
-	w     io.Writer
-	tamed bool           // for a terminal
+type Markdown struct {
+	W     io.Writer
+	Tamed bool           // for a terminal
 	open  *sessions.Turn // whose end is not written yet
 }
 
-func (m *markdown) print(format string, args ...any) {
+func (m *Markdown) print(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if m.tamed {
+	if m.Tamed {
 		text = term.CleanText(text)
 	}
-	_, _ = io.WriteString(m.w, text) // errors stay in w
+	_, _ = io.WriteString(m.W, text) // errors stay in w
 }
 
-func (m *markdown) session(s *sessions.Session) {
+// Session begins the export of a session; its turns, each with its items behind it, and End follow.
+func (m *Markdown) Session(s *sessions.Session) {
 	title := s.Title
 	if title == "" {
 		title = "Session " + s.ID
@@ -40,8 +41,9 @@ func (m *markdown) session(s *sessions.Session) {
 	}
 }
 
-func (m *markdown) turn(t *sessions.Turn) {
-	m.end()
+// Turn begins a turn.
+func (m *Markdown) Turn(t *sessions.Turn) {
+	m.End()
 	m.open = t
 	m.print("\n## Prompt\n\n")
 	for line := range strings.Lines(strings.TrimRight(t.Asked(), "\n")) {
@@ -49,7 +51,8 @@ func (m *markdown) turn(t *sessions.Turn) {
 	}
 }
 
-func (m *markdown) item(it *sessions.Item) {
+// Item writes an item of the latest turn.
+func (m *Markdown) Item(it *sessions.Item) {
 	switch it.Kind {
 	case sessions.ItemTool:
 		m.tool(it)
@@ -67,7 +70,7 @@ func (m *markdown) item(it *sessions.Item) {
 	}
 }
 
-func (m *markdown) tool(it *sessions.Item) {
+func (m *Markdown) tool(it *sessions.Item) {
 	t := it.Tool
 	if t == nil {
 		return
@@ -93,21 +96,21 @@ func (m *markdown) tool(it *sessions.Item) {
 	}
 }
 
-// end ends the last turn.
-func (m *markdown) end() {
+// End ends the last turn.
+func (m *Markdown) End() {
 	t := m.open
 	if t == nil {
 		return
 	}
 	m.open = nil
-	m.print("\n*%s*\n", turnEnd(t))
+	m.print("\n*%s*\n", TurnEnd(t))
 	if e := t.Error; e != nil {
 		m.print("\n*%s*\n", oneLine(e.Message))
 	}
 }
 
 // fence writes text between marks that it does not hold.
-func (m *markdown) fence(lang, text string) {
+func (m *Markdown) fence(lang, text string) {
 	longest, run := 2, 0
 	for _, r := range text {
 		if run++; r != '`' {

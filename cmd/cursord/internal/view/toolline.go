@@ -1,14 +1,15 @@
-package main
+package view
 
 import (
 	"fmt"
+	"time"
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/sessions"
 )
 
-// toolLine says in a line what a tool call does and how it ended.
-func toolLine(p term.Palette, item *sessions.Item) string {
+// ToolLine says in a line what a tool call does and how it ended.
+func ToolLine(p term.Palette, item *sessions.Item) string {
 	title := toolTitle(item.Tool)
 	switch item.Status {
 	case sessions.ItemCompleted:
@@ -36,4 +37,16 @@ func toolTitle(t *sessions.Tool) string {
 		return "$ " + title
 	}
 	return title
+}
+
+// TurnEnd says in a line what has become of a turn.
+func TurnEnd(t *sessions.Turn) string {
+	end := string(t.Status)
+	if t.StartedAt != nil && t.EndedAt != nil {
+		end += " in " + t.EndedAt.Sub(t.StartedAt.Time).Round(100*time.Millisecond).String()
+	}
+	if u := t.Usage; u != nil {
+		end += fmt.Sprintf(" · %d tokens in, %d out", u.InputTokens, u.OutputTokens)
+	}
+	return end
 }

@@ -1,8 +1,7 @@
-package main
+package view
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -30,8 +29,8 @@ func TestQuiet(t *testing.T) {
 		{&sessions.Turn{Status: sessions.TurnRunning, Background: []string{"a", "b"}}, 80 * time.Second, "no output for 1m 20s, waiting for 2 background commands: a, …"},
 		{&sessions.Turn{Status: sessions.TurnCompleted}, time.Hour, ""},
 	} {
-		q := quiet{turn: tt.turn}
-		require.Equal(t, tt.want, q.text(q.since.Add(tt.after)))
+		q := Quiet{turn: tt.turn}
+		require.Equal(t, tt.want, q.Text(q.since.Add(tt.after)))
 	}
 }
 
@@ -39,9 +38,9 @@ func TestQuiet(t *testing.T) {
 func TestQuietOnAScreen(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	terminal := func() *screen {
+	terminal := func() *Screen {
 		out.Reset()
-		return &screen{out: &out, errOut: &out, outTerm: true, errTerm: true, together: true, palette: true, shown: map[string]int{}}
+		return NewTerminal(&out)
 	}
 	const wiped = "\r\x1b[K"
 	shown := func() string {
@@ -55,65 +54,29 @@ func TestQuietOnAScreen(t *testing.T) {
 
 	s := terminal()
 	s.say("i", "One.")
-	s.quiet("no output for 1m 0s")
-	s.quiet("no output for 1m 1s")
+	s.Quiet("no output for 1m 0s")
+	s.Quiet("no output for 1m 1s")
 	require.Equal(t, "One.\n… no output for 1m 1s", shown())
 	s.say("i", " Two.\n")
 	require.Equal(t, "One.\n Two.\n", shown())
 
 	s = terminal()
-	s.item(call)
-	s.quiet("no output for 1m 0s")
+	s.Item(call)
+	s.Quiet("no output for 1m 0s")
 	require.Equal(t, "… no output for 1m 0s: Read a", shown())
-	s.quiet("")
+	s.Quiet("")
 	require.Equal(t, "… Read a", shown())
-	s.quiet("no output for 1m 0s")
+	s.Quiet("no output for 1m 0s")
 	ended := *call
 	ended.Status = sessions.ItemCompleted
-	s.item(&ended)
-	s.quiet("no output for 1m 0s")
+	s.Item(&ended)
+	s.Quiet("no output for 1m 0s")
 	require.Equal(t, "✓ Read a\n… no output for 1m 0s", shown(), "the call does not run any more")
-	s.end()
+	s.End()
 	require.Equal(t, "✓ Read a\n", shown())
 
 	s = terminal()
 	s.errTerm = false
-	s.quiet("no output for 1m 0s")
+	s.Quiet("no output for 1m 0s")
 	require.Empty(t, out.String(), "nothing of it goes into a pipe")
-}
-
-// TestQuietIsShown has run and chat be told of a turn that only waits, and of what it says then.
-func TestQuietIsShown(t *testing.T) {
-	t.Parallel()
-	const (
-		waits = `{"workspace":"/w","seq":2,"turn":{"id":"t","sessionId":"s","prompt":"go","status":"running","background":["npm run dev"],"seq":2}}`
-		says  = `{"workspace":"/w","seq":3,"item":{"id":"t:0","turnId":"t","sessionId":"s","index":0,"kind":"notice","status":"completed","text":"ready","seq":3}}`
-		works = `{"workspace":"/w","seq":4,"turn":{"id":"t","sessionId":"s","prompt":"go","status":"running","seq":4}}`
-	)
-	type view interface {
-		notify(method string, params json.RawMessage)
-		tick(now time.Time)
-	}
-	for name, open := range map[string]func(*screen) view{
-		"run":  func(s *screen) view { return newFollower("t", s, nil) },
-		"chat": func(s *screen) view { return newChatView(s, "") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
-			v := open(&screen{out: &out, errOut: &out, outTerm: true, errTerm: true, together: true, palette: true, shown: map[string]int{}})
-			v.notify("turn/changed", json.RawMessage(waits))
-			v.tick(time.Now())
-			require.Contains(t, out.String(), "… waiting for 1 background command: npm run dev")
-			out.Reset()
-			v.tick(time.Now())
-			require.Empty(t, out.String(), "it stands there")
-			v.tick(time.Now().Add(2 * time.Minute))
-			require.Contains(t, out.String(), "… no output for 2m 0s, waiting for 1 background command")
-			v.notify("item/changed", json.RawMessage(says))
-			v.notify("turn/changed", json.RawMessage(works))
-			out.Reset()
-			v.tick(time.Now())
-			require.Empty(t, out.String())
-		})
-	}
 }
