@@ -24,6 +24,7 @@ type behind struct {
 	names  []string // what else the agent may call it: the ids of a shell, a process, a task or a sub-agent
 	what   string   // the command, or what the sub-agent is to do
 	nested bool     // a sub-agent: the agent waits for it without limit, and so do we
+	pid    int      // of the command's process; 0 where the agent does not tell
 }
 
 // A stage is how far the agent is, as far as what it says tells.
@@ -51,13 +52,23 @@ func (d *Decoder) stage() stage {
 }
 
 // commands lists the commands in the background that nobody has told the end of.
-func (d *Decoder) commands() (list []string) {
+func (d *Decoder) commands() []string { return whats(d.shells()) }
+
+// shells lists the same commands with what is known of them.
+func (d *Decoder) shells() (list []behind) {
 	for _, b := range d.behind {
 		if !b.nested {
-			list = append(list, b.what)
+			list = append(list, b)
 		}
 	}
 	return list
+}
+
+func whats(list []behind) (commands []string) {
+	for _, b := range list {
+		commands = append(commands, b.what)
+	}
+	return commands
 }
 
 // tellStage adds a Waiting event where the stage, or what is waited for, has changed.
@@ -148,6 +159,9 @@ func (d *Decoder) leave(call *Call, out outcome) {
 			if name := o.Get(key).Name(); name != "" && len(name) < maxName && !slices.Contains(b.names, name) {
 				b.names = append(b.names, name)
 			}
+		}
+		if pid, ok := o.Get("pid").Int(); ok && pid > 0 && pid < 1<<31 && !b.nested {
+			b.pid = int(pid)
 		}
 	}
 	b.what = strings.Clone(b.what)
@@ -291,15 +305,21 @@ var exitCode = regexp.MustCompile(`(?i)\bexit(ed)? ?(code|status|with)\b`)
 func (d *Decoder) outOfTime(dst []Event, e *event) []Event {
 	d.timedOut = true
 	list := d.commands()
-	text := "The agent has ended what it had in the background"
+	text, which := "The agent has ended what it had in the background", named(list)
 	if n, ok := e.get("aborted_count", "abortedCount").Int(); ok && n >= 0 {
 		text = fmt.Sprintf("The agent has ended %s", counted(int(min(n, 1<<30)), "background command"))
+		switch {
+		case n == 0:
+			which = ""
+		case int(n) < len(list): // it does not say which had ended before
+			which = ", of these" + which
+		}
 	}
 	if ms, ok := e.get("timeout_ms", "timeoutMs").Int(); ok && ms > 0 {
 		text += fmt.Sprintf(" that still ran %v after its last word", time.Duration(min(ms, 1<<40))*time.Millisecond)
 	}
 	d.behind = slices.DeleteFunc(d.behind, func(b behind) bool { return !b.nested })
-	return append(dst, Notice{Text: text + named(list) + "." + hintWait})
+	return append(dst, Notice{Text: text + which + "." + hintWait})
 }
 
 // hintWait says how such commands are kept.

@@ -103,6 +103,18 @@ func TestNotifications(t *testing.T) {
 		result ok text="It runs."`)
 }
 
+// TestAbortedCount names no more commands as ended than the agent has ended.
+func TestAbortedCount(t *testing.T) {
+	for count, want := range map[string]string{
+		`,"aborted_count":1`: "The agent has ended 1 background command, of these: npm run dev; sleep 3000.",
+		`,"aborted_count":0`: "The agent has ended 0 background commands.",
+		"":                   "The agent has ended what it had in the background: npm run dev; sleep 3000.",
+	} {
+		got, _ := transcript(shellLeft + otherLeft + lastWord + `{"type":"system","subtype":"background_shell_timeout"` + count + "}\n")
+		require.Contains(t, strings.Join(got, "\n"), "notice "+strings.TrimSuffix(quote(want+hintWait), `"`), count)
+	}
+}
+
 // TestTextBehindANotification is a second turn of the model in one run: its text is an item of its own, with partial output
 // and without, also where it says the same again.
 func TestTextBehindANotification(t *testing.T) {

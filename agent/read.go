@@ -55,6 +55,9 @@ func (r *run) read(stdout *os.File) {
 func (r *run) note(batch []Event, from int) []Event {
 	r.stage.Store(r.dec.stage())
 	r.aborted.Store(r.dec.timedOut)
+	if shells := r.dec.shells(); len(shells) > 0 || r.shells.Load() != nil {
+		r.shells.Store(&shells)
+	}
 	for i := from; i < len(batch); i++ {
 		switch ev := batch[i].(type) {
 		case Init:
@@ -70,10 +73,6 @@ func (r *run) note(batch []Event, from int) []Event {
 		case ToolEnd:
 			if ev.Call.Background {
 				r.family.Look()
-			}
-		case Waiting:
-			if ev.Commands != nil {
-				r.waitedFor = ev.Commands
 			}
 		case Failure:
 			if len(r.failures) < 100 {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -154,9 +155,7 @@ type run struct {
 	unknown  map[string]int
 	failures []string
 	bare     tail
-	// waitedFor are the commands in the background that the agent waited for alone, when it last did.
-	waitedFor []string
-	release   func() // opens the gate, once
+	release  func() // opens the gate, once
 
 	// Of the goroutine that reads stderr, and after it has ended of do.
 	stderr tail
@@ -170,6 +169,16 @@ type run struct {
 	aborted  atomic.Bool   // the agent has ended what it had in the background
 	silent   atomic.Int64  // for wasHung: since which moment
 	family   *process.Family
+	shells   atomic.Pointer[[]behind] // the commands in the background
+	ran      []behind                 // of them, those that may have run when the run was ended from here; supervise's, then do's
+}
+
+// running returns the commands in the background that may run yet.
+func (r *run) running() []behind {
+	if shells := r.shells.Load(); shells != nil {
+		return stillRuns(*shells, r.family.Running)
+	}
+	return nil
 }
 
 func newRun(req Request, emit func([]Event)) *run {
@@ -245,20 +254,20 @@ func (r *run) do(ctx context.Context, gate chan struct{}) Outcome {
 func (r *run) judge(x process.Exit) Outcome {
 	switch r.decided.Load() {
 	case wasCancelled:
+		if len(r.ran) > 0 {
+			r.send([]Event{Notice{Text: "What ran in the background was ended with the turn" + named(whats(r.ran)) + "."}})
+		}
 		return r.outcome(Cancelled, nil)
 	case wasHung:
-		var left []string
-		for _, b := range r.dec.behind {
-			left = append(left, b.what)
-		}
-		if !r.dec.final || len(r.dec.open) > 0 || left == nil {
+		left := slices.DeleteFunc(slices.Clone(r.dec.behind), func(b behind) bool { return !b.nested })
+		if !r.dec.final || len(r.dec.open) > 0 || len(r.dec.behind) == 0 {
 			return r.outcome(Failed, r.hung())
 		}
-		r.send([]Event{Notice{Text: leftText(left)}}) // a sub-agent that does not end is no failure of what was said
+		r.send([]Event{Notice{Text: leftText(append(slices.Clip(r.ran), left...))}}) // a sub-agent that does not end is no failure of what was said
 		return r.outcome(Completed, nil)
 	case wasLeft:
 		if (r.result == nil || !r.result.OK) && !r.dec.timedOut { // a result may have come at the last moment
-			r.send([]Event{Notice{Text: leftText(r.waitedFor)}})
+			r.send([]Event{Notice{Text: leftText(r.ran)}})
 		}
 		return r.outcome(Completed, nil)
 	}
@@ -273,8 +282,8 @@ func (r *run) judge(x process.Exit) Outcome {
 }
 
 // leftText tells people that a run is over although something still ran.
-func leftText(what []string) string {
-	return "The agent had said all. What still ran in the background was ended" + named(what) + "." + hintWait
+func leftText(what []behind) string {
+	return "The agent had said all. What still ran in the background was ended" + named(whats(what)) + "." + hintWait
 }
 
 // hung says since when the agent was silent, and what was open meanwhile.
@@ -288,7 +297,7 @@ func (r *run) hung() *failure.Error {
 	if list := r.dec.openTitles(); len(list) > 0 {
 		open = "while a tool ran" + named(list)
 	}
-	if list := r.dec.commands(); len(list) > 0 {
+	if list := whats(r.ran); len(list) > 0 {
 		open += "; in the background" + named(list)
 	}
 	return &failure.Error{
@@ -329,7 +338,7 @@ func startError(req Request, err error) *failure.Error {
 		return &failure.Error{Kind: failure.KindFailed, Message: "the workspace is not there any more: " + req.Dir, Detail: err.Error()}
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrPermission) {
-		return &failure.Error{Kind: failure.KindNotInstalled, Message: "cannot run cursor-agent at " + req.Bin, Hint: failure.HintInstall, Detail: err.Error()}
+		return program.CannotRun(req.Bin, err)
 	}
 	return &failure.Error{Kind: failure.KindFailed, Message: "cannot start the agent: " + err.Error()}
 }

@@ -16,6 +16,9 @@ import (
 
 const (
 	sayLeft = `echo '{"type":"tool_call","subtype":"completed","call_id":"a","tool_call":{"shellToolCall":{"args":{"command":"npm run dev"},"result":{"isBackground":true,"success":{}}}}}'` + "\n"
+	// sayTwo leaves two commands in the background.
+	sayTwo = `echo '{"type":"tool_call","subtype":"completed","call_id":"a","tool_call":{"shellToolCall":{"args":{"command":"sleep 101"},"result":{"isBackground":true,"success":{}}}}}'` + "\n" +
+		`echo '{"type":"tool_call","subtype":"completed","call_id":"b","tool_call":{"shellToolCall":{"args":{"command":"sleep 0"},"result":{"isBackground":true,"success":{}}}}}'` + "\n"
 	sayLast = `echo '{"type":"assistant","message":{"content":[{"type":"text","text":"Hello"}]}}'` + "\n"
 	// awaitSeen waits until the test has seen that the command is in the background: by then its groups are known.
 	awaitSeen = "while [ ! -e seen ]; do sleep 0.01; done\n"
@@ -140,6 +143,36 @@ func TestRunAwaitsTheBackground(t *testing.T) {
 		})
 		require.Equal(t, Cancelled, out.Status)
 		f.requireGone()
+	})
+}
+
+// TestRunNamesWhatStillRan has an agent that does not say, as builds before 2026.09.02 do not, that one of its commands in the
+// background has ended.
+func TestRunNamesWhatStillRan(t *testing.T) {
+	const two = `sh -c 'exec sleep 101' & echo $! >kept
+sh -c 'exec sleep 0' & wait $!
+` + sayTwo
+	t.Run("left alone", func(t *testing.T) {
+		f := leaves(t, sayInit+two+sayLast+"wait\n")
+		out, lines := f.run(t.Context(), nil)
+		require.Equal(t, Completed, out.Status)
+		require.Contains(t, lines[len(lines)-1], "What still ran in the background was ended: sleep 101. ")
+		f.gone("kept")
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		f := leaves(t, sayInit+two+"while [ ! -e seen ]; do sleep 0.01; done\n"+sayLast+"wait\n")
+		f.req.BackgroundGrace = time.Hour
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		out, lines := f.run(ctx, func(ev Event) {
+			f.sees(ev)
+			if wait, ok := ev.(Waiting); ok && wait.Commands != nil {
+				cancel()
+			}
+		})
+		require.Equal(t, Cancelled, out.Status)
+		require.Equal(t, "notice "+quote("What ran in the background was ended with the turn: sleep 101."), lines[len(lines)-1])
+		f.gone("kept")
 	})
 }
 

@@ -33,6 +33,7 @@ func (r *run) supervise(ctx context.Context, p *process.Child) process.Exit {
 	next(step)
 	interrupt := func() {
 		r.family.Look()
+		r.ran = r.running()
 		p.Interrupt()
 		escalate = time.After(intTime)
 	}
@@ -73,6 +74,7 @@ func (r *run) supervise(ctx context.Context, p *process.Child) process.Exit {
 				interrupt()
 			case r.decided.CompareAndSwap(undecided, wasHung):
 				r.family.Look()
+				r.ran = r.running()
 				p.Kill()
 			}
 		case x := <-p.Exited:

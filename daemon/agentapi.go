@@ -15,13 +15,14 @@ type AgentStatus struct {
 	NotTaken    []AgentNotTaken        `json:"notTaken,omitempty"`    // other programs called agent
 	Drivers     []string               `json:"drivers,omitempty"`     // the ways of driving the agent
 	Options     []string               `json:"options,omitempty"`     // what of turn/start the build may know: not those that it is known to lack
+	AgentEnv    string                 `json:"agentEnv,omitempty"`    // client where agents get the environment of who starts the turn
 	Environment *EnvironmentDifference `json:"environment,omitempty"` // where it was to be compared
 	Changed     *BuildChange           `json:"changed,omitempty"`     // the latest between two turns of a session
 
 	Hooks []AgentHook `json:"hooks,omitempty"` // for the workspace that was named; never in initialize
 }
 
-// An AgentNotTaken is a program called agent that is not Cursor's, as far as its --version says.
+// An AgentNotTaken is a program called agent that is not Cursor's, as far as its --version says, or that does not answer.
 type AgentNotTaken struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`

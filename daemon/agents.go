@@ -5,27 +5,46 @@ import (
 	"errors"
 	"slices"
 
+	"cursord/agent"
 	"cursord/agent/failure"
 	"cursord/agent/hooks"
 	"cursord/agent/program"
+	"cursord/daemon/config"
 	"cursord/sessions"
 )
 
-// notInstalled is the answer where no agent was found.
-func notInstalled(err error) error {
-	return &Error{
-		Kind: KindAgentNotInstalled, Message: err.Error(),
-		Hint: "install it with: curl https://cursor.com/install -fsS | bash; or name it in CURSORD_AGENT",
+// noAgent is the answer where no agent was found.
+func noAgent(err error) *Error {
+	e := &Error{Kind: KindAgentNotInstalled, Message: err.Error(), Hint: program.InstallHint}
+	if n := (*program.NotFound)(nil); errors.As(err, &n) {
+		if e.Hint = n.Hint(); n.Silent != "" {
+			e.Kind = KindAgentFailed
+		}
 	}
+	return e
 }
 
-// findAgent returns the agent's program. It may ask programs called agent whose they are.
-func (d *Daemon) findAgent(ctx context.Context) (program.Found, string, error) {
-	found, by, err := d.lookBy(func(at program.Place) (program.Found, error) { return d.finder.Find(ctx, at) })
-	if err != nil {
-		return found, "", notInstalled(err)
+// missingState is what an AgentStatus says where no agent was found.
+func missingState(err error) string {
+	if noAgent(err).Kind == KindAgentNotInstalled {
+		return "notInstalled"
 	}
-	return found, by, nil
+	return "unknown"
+}
+
+// noRun is the end of a turn for which no agent was found.
+func noRun(err error) agent.Outcome {
+	e := noAgent(err)
+	failed := &failure.Error{Kind: string(e.Kind), Message: e.Message, Hint: e.Hint}
+	if e.Kind != KindAgentNotInstalled {
+		failed.Kind = failure.KindHung
+	}
+	return agent.Outcome{Status: agent.Failed, Failure: failed}
+}
+
+// findAgent returns the agent's program, and who found it. It may ask programs called agent whose they are.
+func (d *Daemon) findAgent(ctx context.Context) (program.Found, string, error) {
+	return d.lookBy(func(at program.Place) (program.Found, error) { return d.finder.Find(ctx, at) })
 }
 
 // AgentState is what initialize says of the agent: the last known state, without running anything.
@@ -55,6 +74,9 @@ func (d *Daemon) AgentStatus(ctx context.Context, workspace string, a Asker, env
 	d.agentState = s
 	d.mu.Unlock()
 	s.Hooks = found
+	if d.WantsEnvironment() {
+		s.AgentEnv = config.EnvClient
+	}
 	return s, nil
 }
 
@@ -73,11 +95,9 @@ func agentHooks(set hooks.Set) (list []AgentHook) {
 func (d *Daemon) askAgent(ctx context.Context, env []string) AgentStatus {
 	s := AgentStatus{State: "unknown", Drivers: []string{driverPrint}, Changed: d.builds.changed()}
 	found, by, err := d.findAgent(ctx)
-	for _, n := range found.NotTaken {
-		s.NotTaken = append(s.NotTaken, AgentNotTaken{Path: n.Path, Reason: n.Why})
-	}
+	s.NotTaken = notTaken(found.NotTaken)
 	if err != nil {
-		s.State, s.Message = "notInstalled", err.Error()
+		s.State, s.Message = missingState(err), err.Error()+"; "+noAgent(err).Hint
 		return s
 	}
 	s.Path, s.FoundBy = found.Path, by
@@ -88,6 +108,9 @@ func (d *Daemon) askAgent(ctx context.Context, env []string) AgentStatus {
 	s.Options = d.options(s.Version)
 	l := d.logins.ask(ctx, program.Program{Path: found.Path, Env: env}, s.Version)
 	s.State, s.Account, s.Message = l.state, l.account, l.message
+	if why := found.Foreign(s.Version); why != "" && l.state != "ready" {
+		s.Message = why
+	}
 	return s
 }
 
@@ -113,7 +136,7 @@ func (d *Daemon) AgentModels(ctx context.Context, a Asker, env []string) ([]Mode
 	d.Asked(a)
 	found, _, err := d.findAgent(ctx)
 	if err != nil {
-		return nil, err
+		return nil, noAgent(err)
 	}
 	version, _ := d.finder.Known(found.Path)
 	list, err := d.logins.models(ctx, program.Program{Path: found.Path, Env: env}, version)

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,7 +55,7 @@ func (d *Daemon) Asked(a Asker) {
 	if d.reload != nil {
 		d.reload(d)
 	}
-	if found, by, err := d.look(); err == nil && !d.finder.Broken(found.Path) {
+	if found, by, err := d.look(); err == nil && !found.Silent && !d.finder.Broken(found.Path) {
 		d.log.Info("found an agent", "program", found.Path, "by", by)
 		d.lookForAgent()
 	}
@@ -78,19 +80,24 @@ type placing struct {
 }
 
 // places returns where to look for the agent: where the daemon itself would find it, then where the client would that
-// was the latest to come while there was none.
+// was the latest to come while there was none, if that is another place.
 func (d *Daemon) places() []placing {
-	name := d.settings().Agent
-	list := []placing{{program.OwnPlace(name), byDaemon}}
-	if a := d.asker.Load(); a != nil {
-		if a.Agent != "" {
-			name = a.Agent
-		}
-		path := a.Path
-		if path == "" {
-			path = os.Getenv("PATH")
-		}
-		list = append(list, placing{program.Place{Program: name, Path: path}, byClient})
+	settings := d.settings()
+	own := program.Place{Program: settings.Agent, By: settings.AgentBy, Path: os.Getenv("PATH"), Whose: "the daemon's"}
+	list := []placing{{own, byDaemon}}
+	a := d.asker.Load()
+	if a == nil {
+		return list
+	}
+	client := own
+	if a.Agent != "" {
+		client.Program, client.By = a.Agent, config.EnvAgent+" in a client's environment"
+	}
+	if a.Path != "" && a.Path != own.Path {
+		client.Path, client.Whose = a.Path, "a client's"
+	}
+	if client.Program != own.Program || client.Path != own.Path {
+		list = append(list, placing{client, byClient})
 	}
 	return list
 }
@@ -99,20 +106,45 @@ func (d *Daemon) places() []placing {
 func (d *Daemon) look() (program.Found, string, error) { return d.lookBy(d.finder.Look) }
 
 // lookBy returns the first program in the agent's places that is not known not to work, else the first one, and all that was
-// not taken for it on the way. Its errors are those of the first place.
+// not taken for it on the way. Its errors say of all places why there is none.
 func (d *Daemon) lookBy(find func(program.Place) (program.Found, error)) (found program.Found, by string, err error) {
 	var others []program.NotTaken
-	for i, p := range d.places() {
-		f, fErr := find(p.Place)
+	var missing []*program.NotFound
+	for _, p := range d.places() {
+		f, err := find(p.Place)
 		for _, other := range f.NotTaken {
 			if !slices.ContainsFunc(others, func(o program.NotTaken) bool { return o.Path == other.Path }) {
 				others = append(others, other)
 			}
 		}
-		if i == 0 || fErr == nil && (err != nil || d.finder.Broken(found.Path) && !d.finder.Broken(f.Path)) {
-			found, by, err = f, p.by, fErr
+		if n := (*program.NotFound)(nil); errors.As(err, &n) {
+			missing = append(missing, n)
+			continue
+		}
+		if by == "" || d.finder.Broken(found.Path) && !d.finder.Broken(f.Path) {
+			found, by = f, p.by
 		}
 	}
 	found.NotTaken = others
-	return found, by, err
+	if by == "" {
+		return found, "", noneOf(missing)
+	}
+	return found, by, nil
+}
+
+// noneOf says of several places why there is no agent there, each reason once. There is at least one place.
+func noneOf(missing []*program.NotFound) *program.NotFound {
+	all := *missing[0]
+	for _, n := range missing[1:] {
+		same := strings.ReplaceAll(n.Why, "a client's PATH", "the daemon's PATH") == all.Why
+		switch {
+		case same && strings.HasSuffix(n.Why, " PATH"):
+			all.Why += " or a client's"
+		case !same:
+			all.Why += "; " + n.Why
+		}
+		all.Named = all.Named || n.Named
+		all.Silent = cmp.Or(all.Silent, n.Silent)
+	}
+	return &all
 }

@@ -143,3 +143,15 @@ func (w *workspace) learnBuild(ctx context.Context, t *liveTurn, bin string) str
 	}
 	return version
 }
+
+// offers tells which options people may be told of after a turn. Where the program tells no version, it is known by its path.
+func (w *workspace) offers(turn *sessions.Turn) func(option string) bool {
+	return func(option string) bool {
+		build := turn.AgentVersion
+		if build == "" {
+			found, _, _ := w.d.look()
+			build = found.Path
+		}
+		return w.d.builds.remembered.Offers(build, option)
+	}
+}

@@ -54,7 +54,7 @@ func (d *Daemon) lookForAgent() {
 	state := AgentStatus{State: "unknown"}
 	found, _, err := d.look()
 	if err != nil {
-		state = AgentStatus{State: "notInstalled", Message: err.Error()}
+		state = AgentStatus{State: missingState(err), Message: err.Error()}
 	}
 	state.Version = found.Version
 	d.mu.Lock()
@@ -73,7 +73,7 @@ func (d *Daemon) lookedForAgent() {
 	switch {
 	case d.agentState.State != "unknown" || d.agentState.Path != "": // somebody has asked since
 	case err != nil:
-		d.agentState.State, d.agentState.Message = "notInstalled", err.Error()
+		d.agentState.State, d.agentState.Message = missingState(err), err.Error()
 	default:
 		d.agentState.Version = found.Version
 	}

@@ -74,8 +74,9 @@ func (d *deniedCalls) note(subject, name string) {
 	}
 }
 
-// text sums up for people what was denied in t, and names what would have allowed it; "" if nothing was.
-func (d *deniedCalls) text(t *sessions.Turn) string {
+// text sums up for people what was denied in t, and names what would have allowed it; "" if nothing was. offers reports
+// whether the agent's build has an option.
+func (d *deniedCalls) text(t *sessions.Turn, offers func(option string) bool) string {
 	if d.count == 0 {
 		return ""
 	}
@@ -107,7 +108,7 @@ func (d *deniedCalls) text(t *sessions.Turn) string {
 	}
 	var hints []string
 	if d.held > 0 || slices.Contains(d.by, agent.DeniedByPolicy) {
-		hints = append(hints, "allow "+them+" with "+d.ways(t))
+		hints = append(hints, "allow "+them+" with "+d.ways(t, offers))
 	}
 	if slices.Contains(d.by, agent.DeniedByPermissions) {
 		where := permissionFiles
@@ -128,20 +129,22 @@ func (d *deniedCalls) text(t *sessions.Turn) string {
 const permissionFiles = "~/.cursor/cli-config.json or the workspace's .cursor/cli.json"
 
 // ways names what lets an agent do more than t did.
-func (d *deniedCalls) ways(t *sessions.Turn) string {
+func (d *deniedCalls) ways(t *sessions.Turn, offers func(option string) bool) string {
 	var ways []string
-	if t.Sandbox != config.SandboxOn && !t.Force {
+	if t.Sandbox != config.SandboxOn && !t.Force && offers("--sandbox") {
 		ways = append(ways, "sandbox enabled (what the agent's sandbox can hold runs)")
 	}
-	if !t.AutoReview && !t.Force {
+	if !t.AutoReview && !t.Force && offers("--auto-review") {
 		ways = append(ways, "auto-review (a classifier of the agent's decides)")
 	}
 	switch {
 	case t.Force:
 	case t.Sandbox == config.SandboxOn:
 		ways = append(ways, "force and sandbox disabled (everything runs)")
-	default:
+	case offers("--sandbox"):
 		ways = append(ways, "force (everything runs, without a sandbox)")
+	default:
+		ways = append(ways, "force (everything runs)")
 	}
 	entry := "permissions.allow in " + permissionFiles
 	if token := d.token(); token != "" {

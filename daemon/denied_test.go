@@ -18,6 +18,7 @@ func TestDeniedCalls(t *testing.T) {
 		}
 		return list
 	}
+	every := func(string) bool { return true }
 	plain := sessions.Turn{Mode: sessions.ModeAgent}
 	const files = "~/.cursor/cli-config.json or the workspace's .cursor/cli.json"
 	for _, test := range []struct {
@@ -54,15 +55,24 @@ func TestDeniedCalls(t *testing.T) {
 		for _, command := range test.held {
 			d.hold(&sessions.Tool{Name: "shell", Command: command})
 		}
-		require.Equal(t, test.want, d.text(&test.turn), test.name)
+		require.Equal(t, test.want, d.text(&test.turn, every), test.name)
 	}
+
+	// What the build lacks is no way.
+	var one deniedCalls
+	one.add(shell(agent.DeniedByPolicy, "npm test"))
+	without := func(lacks string) func(string) bool { return func(option string) bool { return option != lacks } }
+	require.NotContains(t, one.text(&plain, without("--auto-review")), "auto-review")
+	require.Contains(t, one.text(&plain, without("--auto-review")), "sandbox enabled")
+	require.Equal(t, "1 command was denied: npm test; allow it with auto-review (a classifier of the agent's decides), force (everything runs), "+
+		"or permissions.allow in "+files+", such as Shell(npm)", one.text(&plain, without("--sandbox")))
 
 	// However much is denied, what is said and kept is bounded.
 	var d deniedCalls
 	for i := range 10_000 {
 		d.add(shell(agent.DeniedByPolicy, fmt.Sprint(i, strings.Repeat("ä", 1000))))
 	}
-	text := d.text(&plain)
+	text := d.text(&plain, every)
 	require.Contains(t, text, "10000 commands were denied: 0ää")
 	require.Contains(t, text, ", and 9995 more; allow them")
 	require.Less(t, len(text), 1500)

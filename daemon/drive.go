@@ -2,9 +2,9 @@ package daemon
 
 import (
 	"context"
+	"slices"
 
 	"cursord/agent"
-	"cursord/agent/failure"
 	"cursord/agent/program"
 	"cursord/sessions"
 )
@@ -55,9 +55,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 	var left []agent.Event
 	found, _, err := w.d.findAgent(ctx)
 	if err != nil {
-		out = agent.Outcome{Status: agent.Failed, Failure: &failure.Error{
-			Kind: string(KindAgentNotInstalled), Message: err.Error(), Hint: program.InstallHint,
-		}}
+		out = noRun(err)
 	} else if at, err := w.site(ctx, s, turn.ID, t.alias, notice); err != nil {
 		out = withoutPlace(ctx, err)
 	} else {
@@ -77,14 +75,19 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		}
 		req.Prompt = at.words.prompt(composePrompt(remarks, w.placed(w.withRecap(ctx, t, notice), s, at.tree, notice), turn.Prompt))
 		req.Ready = watch.ready()
+		began := false // the agent has said something that cursor-agent would say
 		req.Heard = &watch.heard
 		out = w.d.launcher.Run(ctx, req, func(events []agent.Event) {
 			left := len(events)
+			began = began || speaks(events)
 			for part := range parts(events) {
 				left -= len(part)
 				w.tellCalls(t, watch, at.words, part, left == 0)
 			}
 		})
+		if why := found.Foreign(req.Version); why != "" && out.Failure != nil && !began {
+			out.Failure.Hint = why
+		}
 		if watch.acted() {
 			if text := aboutSurvivors(w.survivors.left(turn.ID)); text != "" {
 				notice(text)
@@ -120,4 +123,15 @@ func (w *workspace) tellCalls(t *liveTurn, watch *turnWatch, words *words, event
 		watch.settle()
 	case <-w.done:
 	}
+}
+
+// speaks reports whether there is something in events that only cursor-agent would say.
+func speaks(events []agent.Event) bool {
+	return slices.ContainsFunc(events, func(ev agent.Event) bool {
+		switch ev.(type) {
+		case agent.Init, agent.Text, agent.Thinking, agent.ToolStart, agent.ToolEnd, agent.Result:
+			return true
+		}
+		return false
+	})
 }

@@ -106,7 +106,7 @@ func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus,
 	slices.Sort(open)
 	held := status == sessions.TurnCompleted && t.turn.AutoReview
 	w.endCalls(c, t, open, held, func(c *commit) {
-		if text := t.denied.text(t.turn); text != "" {
+		if text := t.denied.text(t.turn, w.offers(t.turn)); text != "" {
 			w.notice(c, t, text)
 		}
 		if t.unread > 0 {

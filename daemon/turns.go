@@ -143,7 +143,7 @@ func (w *workspace) startTurn(p TurnParams, perm permitted, pics *pictured, answ
 		return
 	}
 	if _, _, err := w.d.look(); err != nil {
-		fail(notInstalled(err))
+		fail(noAgent(err))
 		return
 	}
 	if err := w.d.store.Trouble(); err != nil {

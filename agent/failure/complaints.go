@@ -1,12 +1,15 @@
 package failure
 
+// CommandInstall is the command that installs cursor-agent, for people.
+const CommandInstall = "`curl https://cursor.com/install -fsS | bash`"
+
 const (
 	hintLogin   = "run `cursor-agent login`, or set CURSOR_API_KEY"
 	hintKey     = "set CURSOR_API_KEY to a valid key, or unset it and run `cursor-agent login`"
 	hintModel   = "choose one of the models that `cursor-agent models` lists, or \"auto\""
 	hintAuto    = "choose the model \"auto\""
 	hintLimit   = "wait until the limit resets, or raise it in Cursor's settings"
-	HintInstall = "install it with `curl https://cursor.com/install -fsS | bash`, or set CURSORD_AGENT to where it is"
+	HintInstall = "install it with " + CommandInstall + ", or set CURSORD_AGENT to where it is"
 	hintUpdate  = "update it with `cursor-agent update`"
 	hintEnded   = "something other than cursord ended it, such as `kill`, a key in its terminal or a shutdown; try again"
 	hintKilled  = "something other than cursord killed it; if nobody did, the system may have run out of memory, which its own log says; try again"

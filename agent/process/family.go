@@ -1,6 +1,7 @@
 package process
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -39,7 +40,16 @@ func (f *Family) Look() {
 
 // find returns the processes that have left the group; the mutex must be held. alive says that the leader's number is its own.
 func (f *Family) find(alive bool) (pids []int) {
-	all := relatives()
+	for _, p := range f.members(relatives(), alive) {
+		if p.group != f.leader && p.group != f.own {
+			pids = append(pids, p.pid)
+		}
+	}
+	return pids
+}
+
+// members picks the family's processes out of all, without the leader; the mutex must be held.
+func (f *Family) members(all []relative, alive bool) (list []relative) {
 	is := make([]bool, len(all))
 	members := map[int]bool{}
 	if alive {
@@ -53,6 +63,7 @@ func (f *Family) find(alive bool) (pids []int) {
 				continue
 			}
 			is[i], members[p.pid], grown = true, true, true
+			list = append(list, p)
 			if p.group == f.leader || p.group == f.own {
 				continue
 			}
@@ -60,10 +71,34 @@ func (f *Family) find(alive bool) (pids []int) {
 			if members[p.session] {
 				f.groups[p.session] = true // it is not the daemon's, which the leader is in
 			}
-			pids = append(pids, p.pid)
 		}
 	}
-	return pids
+	return list
+}
+
+// A Member is a process of a family.
+type Member struct {
+	ID, Parent, Group int
+	Line              string // its command line, with single blanks
+}
+
+// Running lists the processes that the leader has started, in its group and out of it, as far as the system tells. It is to be
+// called while the leader lives.
+func (f *Family) Running() (members []Member) {
+	f.mu.Lock()
+	list := f.members(relatives(), true)
+	f.mu.Unlock()
+	if f.mark != "" {
+		for _, pid := range marked(f.mark) {
+			if pid != f.leader && !slices.ContainsFunc(list, func(p relative) bool { return p.pid == pid }) {
+				list = append(list, relative{pid: pid})
+			}
+		}
+	}
+	for _, p := range list {
+		members = append(members, Member{ID: p.pid, Parent: p.parent, Group: p.group, Line: commandLine(p.pid)})
+	}
+	return members
 }
 
 // End ends the family once the leader and its group have: with TERM, and what is left after termLeft with KILL. It returns when

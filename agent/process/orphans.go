@@ -35,7 +35,7 @@ type Info struct {
 // has left its process group, if the mark was in Request.Env. Where the system does not tell there are none.
 func Survivors(mark string) (list []Info) {
 	for _, pid := range marked(mark) {
-		list = append(list, Info{ID: pid, Command: commandOf(pid)})
+		list = append(list, Info{ID: pid, Command: shortCommand(commandLine(pid))})
 	}
 	return list
 }

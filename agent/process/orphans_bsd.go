@@ -33,11 +33,11 @@ func marked(mark string) (pids []int) {
 	return pids
 }
 
-// commandOf returns the command line of a process, cut; "" if it has ended.
-func commandOf(pid int) string {
+// commandLine returns the command line of a process with single blanks; "" if it has ended.
+func commandLine(pid int) string {
 	out, err := exec.Command("ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {
 		return ""
 	}
-	return shortCommand(strings.TrimSpace(string(out)))
+	return strings.Join(strings.Fields(string(out)), " ")
 }

@@ -2,12 +2,14 @@ package process
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 )
 
 // How long a look waits for programs that are being started, in all.
@@ -79,14 +81,18 @@ func Descends(pid int, mark string) bool {
 	return false
 }
 
-// commandOf returns the command line of a process, cut; "" if it has ended.
-func commandOf(pid int) string {
-	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+// commandLine returns the command line of a process with single blanks, at most its first 64 KiB; "" if it has ended.
+func commandLine(pid int) string {
+	file, err := os.Open("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if err != nil {
 		return ""
 	}
-	return shortCommand(strings.Join(strings.FieldsFunc(string(line), func(c rune) bool { return c == 0 }), " "))
+	defer file.Close()
+	line, _ := io.ReadAll(io.LimitReader(file, maxCommandLine))
+	return strings.Join(strings.FieldsFunc(string(line), func(c rune) bool { return c == 0 || unicode.IsSpace(c) }), " ")
 }
+
+const maxCommandLine = 64 << 10
 
 // hasProgram reports whether a process is none of the kernel's, and has not ended.
 func hasProgram(dir string) bool {

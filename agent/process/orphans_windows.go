@@ -5,7 +5,7 @@ func marked(string) []int { return nil }
 
 func killTree(int) {}
 
-func commandOf(int) string { return "" }
+func commandLine(int) string { return "" }
 
 func relatives() []relative { return nil }
 

@@ -53,6 +53,16 @@ func (b *Builds) Lacks(build string) []string {
 	return nil
 }
 
+// firstTold is since which build the options that let an agent do more are known to do that. Builds before may have had them
+// unnoticed, or, as the sandbox on Linux, without effect.
+var firstTold = map[string]string{"--sandbox": "2026.09.15", "--auto-review": "2026.09.15", "--add-dir": "2026.09.15"}
+
+// Offers reports whether a person may be told to use an option of a build, as Lacks names it: the build is not known to lack it,
+// and not older than those that are known to have it.
+func (b *Builds) Offers(build, option string) bool {
+	return !slices.Contains(b.Lacks(build), option) && (!IsBuild(build) || build >= firstTold[option])
+}
+
 // learn notes that a build does not know an option.
 func (b *Builds) Learn(build, option string) {
 	b.mu.Lock()

@@ -39,3 +39,25 @@ func TestBuilds(t *testing.T) {
 	require.NotContains(t, string(kept), strings.Repeat("1", 1000))
 	require.Empty(t, b.Lacks("3"))
 }
+
+// TestOffers names to people only options that a build has, as far as anybody knows.
+func TestOffers(t *testing.T) {
+	b := LoadBuilds(nil, nil)
+	b.Learn("2026.09.28-64d2043", "--sandbox")
+	b.Learn("/opt/agent", "--auto-review")
+	for _, tt := range []struct {
+		build, option string
+		want          bool
+	}{
+		{"2026.09.28-64d2043", "--auto-review", true},
+		{"2026.09.28-64d2043", "--sandbox", false},
+		{"2026.09.15-0000000", "--sandbox", true},
+		{"2026.08.25-3e8eec8", "--auto-review", false},
+		{"2026.08.25-3e8eec8", "--force", true},
+		{"/opt/agent", "--auto-review", false},
+		{"/opt/agent", "--sandbox", true},
+		{"", "--sandbox", true},
+	} {
+		require.Equal(t, tt.want, b.Offers(tt.build, tt.option), "%s %s", tt.build, tt.option)
+	}
+}

@@ -1,19 +1,15 @@
 package program
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"cursord/agent/failure"
 )
-
-// ErrNotInstalled is returned when there is no cursor-agent where it was looked for.
-var ErrNotInstalled = errors.New("cursor-agent is not installed")
 
 // InstallHint says how to get cursor-agent.
 const InstallHint = failure.HintInstall
@@ -28,27 +24,44 @@ const (
 // A Place is where to look for the agent.
 type Place struct {
 	Program string // its path, or a name to find on Path; "": cursor-agent, else Cursor's agent
+	By      string // who names Program, for people, such as "the setting agent"
 	Path    string // a list of folders as in the variable PATH; relative ones do not count
+	Whose   string // whose Path is, for people, such as "the daemon's"; or ""
 }
 
-// OwnPlace is where this process finds a program.
-func OwnPlace(program string) Place { return Place{Program: program, Path: os.Getenv("PATH")} }
+// path names Path for people.
+func (at Place) path() string { return strings.TrimSpace(at.Whose + " PATH") }
+
+// by names for people who names Program.
+func (at Place) by() string { return cmp.Or(at.By, "the configuration") }
 
 // A Found is the agent's program.
 type Found struct {
 	Path     string // absolute
 	Version  string // its build, as far as that is known without asking
-	Unsure   bool   // it is called agent, and has not been asked yet whose it is
+	Unsure   bool   // it is called agent, and has not said yet whose it is
+	Silent   bool   // and it was asked just now, and did not answer in time
 	NotTaken []NotTaken
+	NamedBy  string // who names the program, for people; "": it was looked for
 }
 
-// A NotTaken is a program called agent that is not Cursor's.
+// Foreign says of a program that somebody names, and that says its version to be another than cursor-agent would, what that
+// is; "" where there is nothing to say. It may be Cursor's all the same, behind a script of the user's.
+func (f *Found) Foreign(version string) string {
+	if f.NamedBy == "" || version == "" || IsBuild(version) {
+		return ""
+	}
+	a := answer{version: version}
+	return fmt.Sprintf("%s names %s, which may be another program than cursor-agent: %s", f.NamedBy, f.Path, a.foreign())
+}
+
+// A NotTaken is a program called agent that is not Cursor's, or does not say whose it is.
 type NotTaken struct {
 	Path string
 	Why  string // completes "it was not taken: "
 }
 
-// Look looks for the agent without running anything. Its errors are ErrNotInstalled and say where it looked.
+// Look looks for the agent without running anything. Its errors are *NotFound.
 func (f *Finder) Look(at Place) (Found, error) { return f.find(at, nil) }
 
 // Find looks for the agent, and asks programs called agent whose they are.
@@ -68,27 +81,32 @@ func (f *Finder) find(at Place, ask func(path string)) (Found, error) {
 			path, err = filepath.Abs(path)
 		}
 		if err != nil {
-			return Found{}, fmt.Errorf("%w: %s is not there or cannot be executed", ErrNotInstalled, program)
+			return Found{}, at.wrong(whyNot(program))
 		}
-		return f.found(path), nil
+		return f.found(at, path), nil
 	}
 	for path := range at.programs(program) {
-		return f.found(path), nil
+		return f.found(at, path), nil
 	}
 	if at.Program != "" {
-		return Found{}, fmt.Errorf("%w: there is no %s on PATH", ErrNotInstalled, program)
+		return Found{}, at.wrong("which is not on " + at.path())
 	}
 	return f.findShared(at, ask)
 }
 
-func (f *Finder) found(path string) Found {
+func (f *Finder) found(at Place, path string) Found {
 	version, _ := f.Known(path)
-	return Found{Path: path, Version: version}
+	found := Found{Path: path, Version: version}
+	if at.Program != "" {
+		found.NamedBy = at.by()
+	}
+	return found
 }
 
 // findShared looks for Cursor's among the programs called agent.
 func (f *Finder) findShared(at Place, ask func(path string)) (Found, error) {
 	var others []NotTaken
+	var foreign, silent string
 	for path := range at.programs(sharedName) {
 		if len(others) == maxShared {
 			break
@@ -105,12 +123,22 @@ func (f *Finder) findShared(at Place, ask func(path string)) (Found, error) {
 			return Found{Path: path, Version: answer.version, NotTaken: others}, nil
 		}
 		others = append(others, NotTaken{path, answer.foreign()})
+		if answer.silent() {
+			silent = cmp.Or(silent, path)
+		} else {
+			foreign = cmp.Or(foreign, path+" is another program: "+answer.foreign())
+		}
 	}
-	if len(others) == 0 {
-		return Found{}, fmt.Errorf("%w: there is neither %s nor %s on PATH", ErrNotInstalled, mainName, sharedName)
+	missing := &NotFound{Why: "there is neither " + mainName + " nor " + sharedName + " on " + at.path()}
+	switch {
+	case silent != "" && ask == nil: // it may answer the next time
+		return Found{Path: silent, Unsure: true, Silent: true, NotTaken: others}, nil
+	case silent != "":
+		missing = &NotFound{Silent: silent, Why: "there is no " + mainName + " on " + at.path() + ", and " + silent + " does not say in time what it is"}
+	case foreign != "":
+		missing.Why = "there is no " + mainName + " on " + at.path() + ", and " + foreign
 	}
-	return Found{NotTaken: others}, fmt.Errorf("%w: there is no %s on PATH, and %s is another program: %s",
-		ErrNotInstalled, mainName, others[0].Path, others[0].Why)
+	return Found{NotTaken: others}, missing
 }
 
 // programs yields the absolute paths of what can be run under a name, in the order of the folders, none twice.

@@ -30,11 +30,7 @@ func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	at := Place{Path: ".:" + dir}
 	_, err := f.Look(at)
-	require.ErrorIs(t, err, ErrNotInstalled)
-	_, err = f.Look(Place{"other", dir})
-	require.EqualError(t, err, "cursor-agent is not installed: there is no other on PATH")
-	_, err = f.Look(Place{"/no/where", dir})
-	require.EqualError(t, err, "cursor-agent is not installed: /no/where is not there or cannot be executed")
+	require.EqualError(t, err, "cursor-agent is not installed: there is neither cursor-agent nor agent on PATH")
 
 	shared := program(t, filepath.Join(dir, "agent"), "echo 2026.10.01-e373342")
 	found, err := f.Look(at)
@@ -53,10 +49,84 @@ func TestFind(t *testing.T) {
 	require.Equal(t, Found{Path: main}, found, "it is not asked whose it is")
 	for _, name := range []string{"other", filepath.Join(dir, "other")} {
 		other := program(t, filepath.Join(dir, "other"), "exit 1")
-		found, err = f.Look(Place{name, dir})
+		found, err = f.Look(Place{Program: name, Path: dir})
 		require.NoError(t, err)
 		require.Equal(t, other, found.Path)
 	}
+}
+
+// TestWhatIsNamedIsWrong says who names a program that is none, and why it is none.
+func TestWhatIsNamedIsWrong(t *testing.T) {
+	f := NewFinder()
+	defer f.Close()
+	dir := t.TempDir()
+	plain, link := filepath.Join(dir, "plain"), filepath.Join(dir, "link")
+	require.NoError(t, os.WriteFile(plain, nil, 0o600))
+	require.NoError(t, os.Symlink("/no/where", link))
+	for program, why := range map[string]string{
+		"/no/where":   "which is not there",
+		dir:           "which is a folder",
+		plain:         "which is not executable",
+		link:          "a link to /no/where, which is not there",
+		plain + "/in": "which cannot be looked at: not a directory",
+		"other":       "which is not on the daemon's PATH",
+	} {
+		_, err := f.Find(t.Context(), Place{Program: program, By: "CURSORD_AGENT", Path: dir, Whose: "the daemon's"})
+		require.EqualError(t, err, "CURSORD_AGENT names "+program+", "+why)
+		var missing *NotFound
+		require.ErrorAs(t, err, &missing)
+		require.True(t, missing.Named)
+		require.Contains(t, missing.Hint(), "take it out")
+	}
+
+	grok := program(t, filepath.Join(dir, "grok"), "echo grok 1.2.3")
+	found, err := f.Find(t.Context(), Place{Program: grok, By: "the setting agent"})
+	require.NoError(t, err)
+	require.Equal(t, "the setting agent names "+grok+`, which may be another program than cursor-agent: its --version says "grok 1.2.3", `+
+		"and Cursor's would say a date and a commit, such as 2026.10.01-e373342", found.Foreign("grok 1.2.3"))
+	require.Empty(t, found.Foreign("2026.10.01-e373342"))
+	require.Empty(t, found.Foreign(""))
+
+	broken := filepath.Join(dir, "broken")
+	require.NoError(t, os.WriteFile(broken, []byte("#!/no/such/interpreter\n"), 0o700))
+	for path, why := range map[string]string{
+		broken: ": it is there, and the program that its first line names, or a library, is not",
+		dir:    ", which is a folder",
+		plain:  ": the system does not let it be executed",
+	} {
+		_, err = Program{Path: path}.Version(t.Context())
+		require.EqualError(t, err, "cannot run cursor-agent at "+path+why)
+	}
+}
+
+// TestFindAsksSlowProgramsAgain has a first start of Cursor's own agent take longer than a program is waited for.
+func TestFindAsksSlowProgramsAgain(t *testing.T) {
+	f := NewFinder()
+	defer f.Close()
+	f.patience = 300 * time.Millisecond
+	dir := t.TempDir()
+	slow := program(t, filepath.Join(dir, "agent"), "test -e "+filepath.Join(dir, "warm")+" || exec sleep 1000; echo 2026.10.01-e373342")
+	at := Place{Path: dir}
+	found, err := f.Find(t.Context(), at)
+	require.EqualError(t, err, "there is no cursor-agent on PATH, and "+slow+" does not say in time what it is")
+	var missing *NotFound
+	require.ErrorAs(t, err, &missing)
+	require.Equal(t, slow, missing.Silent)
+	require.Contains(t, missing.Hint(), "try again in a moment")
+	require.Len(t, found.NotTaken, 1)
+	require.Contains(t, found.NotTaken[0].Why, "it does not answer: ")
+	found, err = f.Look(at)
+	require.NoError(t, err)
+	require.True(t, found.Unsure, "it may be Cursor's")
+	require.False(t, f.Broken(slow))
+
+	f.patience = time.Minute
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "warm"), nil, 0o600))
+	require.Eventually(t, func() bool {
+		found, err = f.Find(t.Context(), at)
+		return err == nil
+	}, time.Minute, 50*time.Millisecond, "it is asked again soon")
+	require.Equal(t, Found{Path: slow, Version: "2026.10.01-e373342"}, found)
 }
 
 func TestFindLeavesOthersAgentsAlone(t *testing.T) {
@@ -67,7 +137,6 @@ func TestFindLeavesOthersAgentsAlone(t *testing.T) {
 	broken := program(t, filepath.Join(dir, "b", "agent"), "exit 3")
 	at := Place{Path: filepath.Join(dir, "a") + ":" + filepath.Join(dir, "b")}
 	found, err := f.Find(t.Context(), at)
-	require.ErrorIs(t, err, ErrNotInstalled)
 	require.ErrorContains(t, err, grok+` is another program: its --version says "grok 1.2.3"`)
 	require.Len(t, found.NotTaken, 2)
 	require.Equal(t, broken, found.NotTaken[1].Path)

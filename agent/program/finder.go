@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	versionTime  = 5 * time.Second // for a program to say its version
-	failureStays = time.Minute     // until a program that did not say it is asked again
+	versionTime  = 5 * time.Second // for a program to say its version; twice and then four times as long where it took longer
+	failureStays = time.Minute     // until a program that failed is asked again
+	silenceStays = 2 * time.Second // until one is that did not answer
 	maxPrograms  = 64              // of which something is known
 )
 
@@ -31,9 +32,10 @@ func IsBuild(version string) bool { return build.MatchString(version) }
 // A Finder finds the agent and knows the builds of what it found. A program is asked for its version once, until its file
 // is another; a script is asked each time, since what it leads to can change. Its methods may be called from anywhere.
 type Finder struct {
-	end  context.Context
-	stop context.CancelFunc
-	ran  sync.WaitGroup
+	end      context.Context
+	stop     context.CancelFunc
+	patience time.Duration // versionTime, but in tests
+	ran      sync.WaitGroup
 
 	mu      sync.Mutex
 	answers map[string]answer    // guarded by mu; by path
@@ -48,6 +50,14 @@ type answer struct {
 	version string
 	err     error
 	at      time.Time
+	late    int // how many times in a row it did not answer in time
+}
+
+// silent reports whether the program did not answer in time, which tells nothing of whose it is: the first start of one may
+// take long.
+func (a *answer) silent() bool {
+	var failed *failure.Error
+	return errors.As(a.err, &failed) && failed.Kind == failure.KindHung
 }
 
 // A question is under way; answer may be read once done is closed.
@@ -58,7 +68,7 @@ type question struct {
 
 // NewFinder returns a Finder that must be closed.
 func NewFinder() *Finder {
-	f := &Finder{answers: map[string]answer{}, asking: map[string]*question{}}
+	f := &Finder{patience: versionTime, answers: map[string]answer{}, asking: map[string]*question{}}
 	f.end, f.stop = context.WithCancel(context.Background())
 	return f
 }
@@ -74,6 +84,9 @@ func (f *Finder) Close() {
 
 // foreign says why a program called agent is not taken for Cursor's.
 func (a *answer) foreign() string {
+	if a.silent() {
+		return "it does not answer: " + a.err.Error() + "; it is asked again"
+	}
 	if a.err != nil {
 		return "it does not say its version: " + a.err.Error()
 	}
@@ -101,7 +114,11 @@ func (f *Finder) answer(path string) (answer, bool) {
 	f.mu.Lock()
 	a, known := f.answers[path]
 	f.mu.Unlock()
-	if !known || a.err != nil && time.Since(a.at) > failureStays {
+	stays := failureStays
+	if a.silent() {
+		stays = silenceStays
+	}
+	if !known || a.err != nil && time.Since(a.at) > stays {
 		return answer{}, false
 	}
 	info, err := os.Stat(path)
@@ -125,7 +142,7 @@ func installedBuild(path string) string {
 	return ""
 }
 
-// Version returns what a program says its version is. It asks, unless that is certain. Errors are *RunError, or ctx's.
+// Version returns what a program says its version is. It asks, unless that is certain. Errors are *failure.Error, or ctx's.
 func (f *Finder) Version(ctx context.Context, path string) (string, error) {
 	if a, known := f.answer(path); known && (!a.script || a.err != nil) {
 		return a.version, a.err
@@ -166,15 +183,18 @@ func (f *Finder) ask(path string) *question {
 	}
 	q := &question{done: make(chan struct{})}
 	f.asking[path] = q
+	late := f.answers[path].late
 	f.ran.Go(func() {
-		ctx, cancel := context.WithTimeout(f.end, versionTime)
+		ctx, cancel := context.WithTimeout(f.end, f.patience<<min(late, 2))
 		defer cancel()
 		file, err := os.Stat(path)
 		if err == nil {
 			q.file, q.script = file, isScript(path)
 		}
 		q.version, q.err = Program{Path: path}.Version(ctx)
-		q.at = time.Now()
+		if q.at = time.Now(); q.silent() {
+			q.late = late + 1
+		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		delete(f.asking, path)
@@ -215,6 +235,5 @@ func isScript(path string) bool {
 // Broken reports whether a program is known not to run: it was asked for its version and could not be started, or failed.
 func (f *Finder) Broken(path string) bool {
 	a, known := f.answer(path)
-	var failed *failure.Error
-	return known && errors.As(a.err, &failed) && failed.Kind != failure.KindHung
+	return known && errors.As(a.err, new(*failure.Error)) && !a.silent()
 }

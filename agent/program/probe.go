@@ -179,7 +179,7 @@ func (p Program) ask(ctx context.Context, args ...string) (string, error) {
 		end := failure.Ending{Bare: out, Stderr: stderr.String(), Exit: process.ExitOf(exited.ProcessState)}
 		return "", end.Explain()
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrPermission):
-		return "", &failure.Error{Kind: failure.KindNotInstalled, Message: "cannot run cursor-agent at " + p.Path, Hint: failure.HintInstall, Detail: err.Error()}
+		return "", CannotRun(p.Path, err)
 	}
 	return "", &failure.Error{Kind: failure.KindFailed, Message: "cannot start the agent: " + err.Error()}
 }

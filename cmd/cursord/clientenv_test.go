@@ -115,6 +115,17 @@ func TestEnvironmentOfTheDaemon(t *testing.T) {
 	w.keepsNoSecret()
 }
 
+// TestDoctorKnowsWhoseEnvironmentAgentsGet does not say that it is the daemon's where it is the client's.
+func TestDoctorKnowsWhoseEnvironmentAgentsGet(t *testing.T) {
+	w := newWorld(t)
+	w.put("../config.toml", "agent_env = \"client\"\n")
+	w.start("CURSOR_ONE=x")
+	out, _, _ := w.cursord("doctor")
+	require.Contains(t, out, "only the daemon has: CURSOR_ONE\n")
+	require.Contains(t, out, "agents run in that of who starts the turn")
+	require.NotContains(t, out, "agents run in the daemon's")
+}
+
 // TestDoctorComparesEnvironments names what differs and tells no values.
 func TestDoctorComparesEnvironments(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,9 @@ Damage that was found in the database, and set aside, is a problem until you say
 it: what was set aside is then dropped.
 
 It also names the variables of PATH and CURSOR_* that the daemon has otherwise than you, and not their values: agents run
-in the daemon's environment. Other programs called agent that are on PATH, and were not taken for cursor-agent, are listed.
+in the daemon's environment, unless the configuration says agent_env = "client". Where you would find another cursor-agent
+than the daemon, by your PATH or CURSORD_AGENT, both are shown. Other programs called agent that are on PATH, and were not
+taken for cursor-agent, are listed.
 
 With --helix it also compares Helix's languages.toml and config.toml with what "cursord editor install helix" would
 write for the Helix that is installed.`,
@@ -70,8 +72,9 @@ write for the Helix that is installed.`,
 type diagnosis struct {
 	Version  string              `json:"version"`
 	Platform string              `json:"platform"`
-	Daemon   *daemon.Status      `json:"daemon"` // null where it cannot be reached
-	Agent    *daemon.AgentStatus `json:"agent"`  // likewise
+	Daemon   *daemon.Status      `json:"daemon"`             // null where it cannot be reached
+	Agent    *daemon.AgentStatus `json:"agent"`              // likewise
+	Own      *daemon.OwnAgent    `json:"ownAgent,omitempty"` // where it is not the daemon's
 	Socket   string              `json:"socket"`
 	Database string              `json:"database"`
 	Log      string              `json:"log"`
@@ -105,7 +108,7 @@ func diagnose(ctx context.Context, p *place) *diagnosis {
 		return d
 	}
 	d.Socket, d.Database, d.Log, d.Config = dirs.Socket, dirs.Database(), dirs.Log(), dirs.Config
-	_, warnings, err := config.Load(dirs.Config)
+	settings, warnings, err := config.Load(dirs.Config)
 	if err != nil {
 		d.problem("%v", err)
 	}
@@ -113,6 +116,9 @@ func diagnose(ctx context.Context, p *place) *diagnosis {
 		d.problem("%s", w)
 	}
 	d.askDaemon(ctx, p)
+	if d.Agent != nil && d.Agent.Path != "" && err == nil { // where the daemon has none, it has looked where we would
+		d.findOwn(ctx, &settings)
+	}
 	return d
 }
 
@@ -180,7 +186,7 @@ func (d *diagnosis) print(w io.Writer) {
 		row("daemon", "cannot be reached")
 	}
 	if a := d.Agent; a != nil {
-		agentRows(a, row)
+		agentRows(a, d.Own, row)
 	}
 	row("socket", d.Socket)
 	row("database", d.Database)

@@ -5,10 +5,14 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
+	"cursord/daemon/config"
 	"cursord/rpc"
 )
 
@@ -29,17 +33,72 @@ func (d *diagnosis) askAgent(ctx context.Context, client *rpc.Client, root strin
 	switch a.State {
 	case "ready":
 	case "notInstalled":
-		d.problem("cursor-agent is not installed, or neither on your PATH nor on the daemon's: install it with "+
-			"\"curl https://cursor.com/install -fsS | bash\", or name it with the key agent in %s", d.Config)
+		d.problem("%s, or name it with the key agent in %s", term.Clean(a.Message), d.Config)
 	case "notLoggedIn":
-		d.problem(`cursor-agent is not logged in: run "cursor-agent login", or set CURSOR_API_KEY for the daemon (%s)`, term.Clean(a.Message))
+		where := "for the daemon"
+		if a.AgentEnv == config.EnvClient {
+			where = "in your environment"
+		}
+		if key := keyOfOurs(&a); key != "" {
+			d.problem("cursor-agent is not logged in: %s (%s)", key, term.Clean(a.Message))
+			break
+		}
+		d.problem(`cursor-agent is not logged in: run "cursor-agent login", or set CURSOR_API_KEY %s (%s)`, where, term.Clean(a.Message))
 	default:
 		d.problem("cursor-agent does not work: %s", term.Clean(a.Message))
 	}
 }
 
+// keyOfOurs says what to do where our environment has an API key and that of agents has none; "" elsewhere.
+func keyOfOurs(a *daemon.AgentStatus) string {
+	if a.AgentEnv == config.EnvClient || a.Environment == nil || !slices.Contains(a.Environment.ClientOnly, "CURSOR_API_KEY") {
+		return ""
+	}
+	return `your environment has CURSOR_API_KEY, and the daemon's, in which agents run, has not: "cursord stop" lets the next command ` +
+		`start a daemon that has it, or set agent_env = "client" in the configuration`
+}
+
+// keyHint asks the daemon for what keyOfOurs says; "" if it does not say it soon.
+func keyHint(ctx context.Context, client *rpc.Client) string {
+	if os.Getenv("CURSOR_API_KEY") == "" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	compare := daemon.DigestEnvironment(os.Environ(), rand.Text())
+	var a daemon.AgentStatus
+	if client.Call(ctx, "agent/status", rpc.AgentStatusParams{Compare: &compare}, &a) != nil {
+		return ""
+	}
+	return keyOfOurs(&a)
+}
+
+// findOwn finds out which agent we would find ourselves, where that is not the daemon's.
+func (d *diagnosis) findOwn(ctx context.Context, settings *config.Config) {
+	own := daemon.FindOwnAgent(ctx, settings)
+	for _, n := range own.NotTaken {
+		if !slices.ContainsFunc(d.Agent.NotTaken, func(known daemon.AgentNotTaken) bool { return known.Path == n.Path }) {
+			d.Agent.NotTaken = append(d.Agent.NotTaken, n)
+		}
+	}
+	switch {
+	case own.Wrong != "":
+		d.problem("%s: %s", term.Clean(own.Wrong), own.Hint)
+	case own.Path != "" && resolved(own.Path) != resolved(d.Agent.Path):
+		d.Own = &own
+	}
+}
+
+// resolved returns a path without symlinks, as far as it is there.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
 // agentRows prints what is known of the agent. Its problems are counted and printed elsewhere.
-func agentRows(a *daemon.AgentStatus, row func(name, value string)) {
+func agentRows(a *daemon.AgentStatus, own *daemon.OwnAgent, row func(name, value string)) {
 	known := []string{a.State}
 	for _, s := range []string{a.Version, a.Account, a.Path} {
 		if s != "" {
@@ -50,6 +109,14 @@ func agentRows(a *daemon.AgentStatus, row func(name, value string)) {
 	if a.FoundBy == "client" {
 		row("", "found by the PATH or CURSORD_AGENT of a client: the daemon's own environment has none that works")
 	}
+	if own != nil {
+		by := "the first on your PATH"
+		if own.NamedBy != "" {
+			by = "named by " + own.NamedBy
+		}
+		row("", fmt.Sprintf("you would take %s (%s), and the daemon does not: name it with the key agent in the configuration, "+
+			`or have a daemon start in your environment, after "cursord stop"`, term.Clean(own.Path), term.Clean(by)))
+	}
 	for _, other := range a.NotTaken {
 		row("", fmt.Sprintf("%s was not taken for cursor-agent: %s", term.Clean(other.Path), term.Clean(other.Reason)))
 	}
@@ -59,13 +126,13 @@ func agentRows(a *daemon.AgentStatus, row func(name, value string)) {
 	for i, line := range hookLines(a.Hooks) {
 		row([]string{"hooks", ""}[min(i, 1)], line)
 	}
-	for i, line := range environmentLines(a.Environment) {
+	for i, line := range environmentLines(a.Environment, a.AgentEnv) {
 		row([]string{"environ", ""}[min(i, 1)], line)
 	}
 }
 
 // environmentLines say by which variables the daemon's environment differs from ours, without their values.
-func environmentLines(e *daemon.EnvironmentDifference) (lines []string) {
+func environmentLines(e *daemon.EnvironmentDifference, agentEnv string) (lines []string) {
 	if e == nil {
 		return nil
 	}
@@ -81,7 +148,11 @@ func environmentLines(e *daemon.EnvironmentDifference) (lines []string) {
 			lines = append(lines, part.say+term.Clean(strings.Join(part.names, ", ")))
 		}
 	}
-	if lines != nil {
+	switch {
+	case lines == nil:
+	case agentEnv == config.EnvClient:
+		lines = append(lines, `agents run in that of who starts the turn: the configuration says agent_env = "client"`)
+	default:
 		lines = append(lines, `agents run in the daemon's, unless the configuration says agent_env = "client"`)
 	}
 	return lines

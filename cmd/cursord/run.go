@@ -134,6 +134,11 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 			if f.Show != nil {
 				tellPending(c.Context(), client, c.ErrOrStderr(), turn)
 			}
+			if turn.Error != nil && turn.Error.Kind == string(daemon.KindAgentNotLoggedIn) {
+				if hint := keyHint(c.Context(), client); hint != "" {
+					turn.Error.Hint = hint
+				}
+			}
 			return turnResult(turn)
 		},
 	}

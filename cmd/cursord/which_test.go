@@ -144,6 +144,11 @@ func TestAnotherVendorsAgent(t *testing.T) {
 	out, err = doctor.CombinedOutput()
 	require.Error(t, err)
 	require.Equal(t, 1, strings.Count(string(out), grok+" was not taken for cursor-agent"), "%s", out)
+	there := elsewhere.opens()
+	there.must("agent/status", obj{}, &a)
+	require.Equal(t, "notInstalled", a.State)
+	require.Contains(t, a.Message, "there is neither cursor-agent nor agent on the daemon's PATH; there is no cursor-agent on a client's PATH, and "+
+		grok+" is another program")
 
 	ours := w.program("cursor/agent", w.fake())
 	w.joins().must("initialize", obj{"environment": obj{"path": filepath.Dir(grok) + ":" + filepath.Dir(ours)}}, nil)
@@ -154,6 +159,91 @@ func TestAnotherVendorsAgent(t *testing.T) {
 	ran, err := os.ReadFile(filepath.Join(w.dir, "grok-ran"))
 	require.NoError(t, err)
 	require.LessOrEqual(t, bytes.Count(ran, []byte("started")), 2, "each daemon asks it once")
+}
+
+// TestWrongNamesOfTheAgent says which setting or variable names what, and what is wrong with it.
+func TestWrongNamesOfTheAgent(t *testing.T) {
+	w := newWorld(t)
+	folder := filepath.Join(w.dir, "folder")
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	w.put("../config.toml", "agent = \""+folder+"\"\n")
+	w.start("PATH="+systemPath, "CURSORD_AGENT=")
+	e := w.opens()
+	failed := e.fails("turn/start", obj{"workspace": w.ws, "prompt": "hi"})
+	const remedy = "have it name cursor-agent, or take it out, so that it is looked for on PATH; to install it: `curl https://cursor.com/install -fsS | bash`"
+	inFile := "the setting agent in " + filepath.Join(w.dir, "config.toml") + " names " + folder + ", which is a folder"
+	require.Equal(t, inFile, failed.Message)
+	require.Equal(t, remedy, failed.Data.Hint)
+	require.EqualValues(t, "agentNotInstalled", failed.Data.Kind)
+
+	// A client's is no better.
+	nowhere := filepath.Join(w.dir, "nowhere")
+	w.joins().must("initialize", obj{"environment": obj{"agent": nowhere}}, nil)
+	failed = e.fails("turn/start", obj{"workspace": w.ws, "prompt": "hi"})
+	require.Equal(t, inFile+"; CURSORD_AGENT in a client's environment names "+nowhere+", which is not there", failed.Message)
+	doctor := w.command("doctor")
+	doctor.Env = append(doctor.Env, "CURSORD_AGENT="+nowhere)
+	out, err := doctor.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "problem: "+inFile+"; CURSORD_AGENT in a client's environment names "+nowhere+", which is not there; "+remedy)
+	require.Equal(t, 1, strings.Count(string(out), "problem: "), "%s", out)
+
+	// It is another program, which runs.
+	grok := w.program("grok", `test "$1" = --version && { echo 'grok 1.2.3'; exit; }; echo "error: unknown option '$1'" >&2; exit 1`)
+	w.put("../config.toml", "agent = \""+grok+"\"\n")
+	turn := e.turn(nil)
+	require.Equal(t, sessions.TurnFailed, turn.Status)
+	require.Contains(t, turn.Error.Hint, "config.toml names "+grok+`, which may be another program than cursor-agent: its --version says "grok 1.2.3"`)
+	var a daemon.AgentStatus
+	e.must("agent/status", obj{}, &a)
+	require.Equal(t, "unknown", a.State)
+	require.Contains(t, a.Message, "config.toml names "+grok+", which may be another program than cursor-agent")
+}
+
+// TestDoctorShowsBothAgents has the daemon and the shell that asks find different agents.
+func TestDoctorShowsBothAgents(t *testing.T) {
+	w := newWorld(t)
+	w.start("PATH=" + systemPath)
+	doctor := func(env ...string) string {
+		c := w.command("doctor")
+		c.Env = append(c.Env, env...)
+		out, _ := c.CombinedOutput()
+		return string(out)
+	}
+	require.NotContains(t, doctor(), "you would take")
+	other := w.program("other/cursor-agent", w.fake())
+	require.Contains(t, doctor("CURSORD_AGENT="+other), "you would take "+other+" (named by your CURSORD_AGENT), and the daemon does not")
+	path := "PATH=" + filepath.Dir(mustLook(t, "cursord")) + ":" + filepath.Dir(other) + ":" + systemPath
+	require.Contains(t, doctor("CURSORD_AGENT=", path), "you would take "+other+" (the first on your PATH), and the daemon does not")
+	link := filepath.Join(w.dir, "link")
+	require.NoError(t, os.Symlink(filepath.Join(w.dir, "agent"), link))
+	require.NotContains(t, doctor("CURSORD_AGENT="+link), "you would take", "it is the same program")
+	require.Contains(t, doctor("CURSORD_AGENT="+w.dir), "problem: your CURSORD_AGENT names "+w.dir+", which is a folder: have it name cursor-agent")
+	grok := w.program("grok/agent", "echo grok 0.4.1")
+	require.Contains(t, doctor("CURSORD_AGENT=", "PATH="+filepath.Dir(mustLook(t, "cursord"))+":"+filepath.Dir(grok)+":"+systemPath),
+		grok+" was not taken for cursor-agent", "it is on our PATH alone")
+}
+
+// TestKeyThatTheDaemonLacks tells a person who has an API key that the daemon has none.
+func TestKeyThatTheDaemonLacks(t *testing.T) {
+	w := newWorld(t)
+	w.start("CURSORD_FAKE_STATUS=logged-out", "CURSORD_FAKE_BUILD=2026.10.01")
+	with := func(args ...string) string {
+		c := w.command(args...)
+		c.Env = append(c.Env, "CURSOR_API_KEY="+envSecret)
+		out, err := c.CombinedOutput()
+		require.Error(t, err)
+		require.NotContains(t, string(out), envSecret)
+		return string(out)
+	}
+	const says = "your environment has CURSOR_API_KEY, and the daemon's, in which agents run, has not"
+	require.Contains(t, with("doctor"), says)
+	require.Contains(t, with("run", "--trust", "hi"), says)
+	out, _, _ := w.cursord("doctor")
+	require.NotContains(t, out, says)
+	_, out, _ = w.cursord("run", "hi")
+	require.Contains(t, out, "cursor-agent login")
+	require.NotContains(t, out, says)
 }
 
 // turnOrFailure starts a turn that has to fail and returns why.
@@ -309,18 +399,19 @@ func TestOptionsThatDecide(t *testing.T) {
 	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
 }
 
-// TestAgentThatDoesNotAnswer is a program called agent that waits for a person: it holds neither the daemon's start up nor
-// is it taken for Cursor's.
+// TestAgentThatDoesNotAnswer is a program called agent that waits for a person: it does not hold the daemon's start up, it is not
+// taken for Cursor's, and nobody says that it is another's.
 func TestAgentThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	asks := w.program("asks/agent", "echo $$ >>"+filepath.Join(w.dir, "asking")+"; exec sleep 1000")
 	w.start("PATH="+filepath.Dir(asks)+":"+systemPath, "CURSORD_AGENT=")
 	e := w.opens()
-	require.Equal(t, "agentNotInstalled", e.turnOrFailure())
+	require.Equal(t, "agentHung", e.turnOrFailure())
 	var a daemon.AgentStatus
 	e.must("agent/status", obj{}, &a)
-	require.Equal(t, "notInstalled", a.State)
+	require.Equal(t, "unknown", a.State)
+	require.Contains(t, a.Message, asks+" does not say in time what it is; try again in a moment")
 	require.Contains(t, a.NotTaken[0].Reason, "no answer")
 	pids, err := os.ReadFile(filepath.Join(w.dir, "asking"))
 	require.NoError(t, err)

@@ -27,6 +27,7 @@ import (
 // A Config is what the user's configuration file can say. The function settings has its keys, and what each may be.
 type Config struct {
 	Agent            string            // the agent's executable; "": look for it
+	AgentBy          string            // who names Agent, for people
 	ClientEnv        bool              // agents get the environment of the client that starts the turn, else the daemon's
 	Model            string            // for sessions that name none; "": "auto"
 	IdleExit         time.Duration     // end a daemon that nobody has used for so long; 0: never
@@ -93,13 +94,20 @@ func Load(path string) (Config, []string, error) {
 	if err != nil {
 		return Config{}, nil, err
 	}
-	if v := os.Getenv("CURSORD_AGENT"); v != "" {
+	if c.Agent != "" {
+		c.AgentBy = "the setting agent in " + path
+	}
+	if v := os.Getenv(EnvAgent); v != "" {
+		c.AgentBy = EnvAgent + " in the daemon's environment"
 		if c.Agent, err = Executable(v); err != nil {
 			return Config{}, nil, fmt.Errorf("CURSORD_AGENT is %q: it must be an absolute path, or a name to find on PATH", v)
 		}
 	}
 	return c, warnings, nil
 }
+
+// EnvAgent is the variable that names the agent.
+const EnvAgent = "CURSORD_AGENT"
 
 // A setting is one key of the file.
 type setting struct {

@@ -1,0 +1,76 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"cursord/agent/failure"
+)
+
+// A NotFound is why there is no agent to run.
+type NotFound struct {
+	Why    string // one sentence
+	Named  bool   // somebody names a program, and that is wrong: cursor-agent may be installed all the same
+	Silent string // the path of a program that may be Cursor's and has not said so in time; or ""
+}
+
+func (n *NotFound) Error() string {
+	if n.Named || n.Silent != "" {
+		return n.Why
+	}
+	return "cursor-agent is not installed: " + n.Why
+}
+
+// Hint says what to do about it.
+func (n *NotFound) Hint() string {
+	switch {
+	case n.Named:
+		return "have it name cursor-agent, or take it out, so that it is looked for on PATH; to install it: " + failure.CommandInstall
+	case n.Silent != "":
+		return "try again in a moment: it is asked again; if it never answers, look at what `" + n.Silent + " --version` says, or " +
+			"set CURSORD_AGENT to where cursor-agent is"
+	}
+	return failure.HintInstall
+}
+
+// wrong is what is wrong with the program that somebody names.
+func (at Place) wrong(why string) *NotFound {
+	return &NotFound{Why: fmt.Sprintf("%s names %s, %s", at.by(), at.Program, why), Named: true}
+}
+
+// whyNot says why the program at a path cannot be run, if looking for it there failed.
+func whyNot(path string) string {
+	info, statErr := os.Stat(path)
+	switch {
+	case statErr == nil && info.IsDir():
+		return "which is a folder"
+	case statErr == nil:
+		return "which is not executable"
+	case !errors.Is(statErr, fs.ErrNotExist):
+		if pathErr := (*fs.PathError)(nil); errors.As(statErr, &pathErr) {
+			statErr = pathErr.Err
+		}
+		return "which cannot be looked at: " + statErr.Error()
+	}
+	if to, linkErr := os.Readlink(path); linkErr == nil {
+		return "a link to " + to + ", which is not there"
+	}
+	return "which is not there"
+}
+
+// CannotRun is the failure to start the program at a path.
+func CannotRun(path string, err error) *failure.Error {
+	e := &failure.Error{Kind: failure.KindNotInstalled, Message: "cannot run cursor-agent at " + path, Hint: failure.HintInstall, Detail: err.Error()}
+	info, statErr := os.Stat(path)
+	switch {
+	case statErr != nil || info.IsDir():
+		e.Message += ", " + whyNot(path)
+	case errors.Is(err, fs.ErrNotExist):
+		e.Message += ": it is there, and the program that its first line names, or a library, is not"
+	case errors.Is(err, fs.ErrPermission):
+		e.Message += ": the system does not let it be executed"
+	}
+	return e
+}

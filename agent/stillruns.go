@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"cursord/agent/process"
+)
+
+// stillRuns returns those of the commands in the background that may run yet, as far as the system tells: builds before
+// 2026.09.02 do not say that one has ended.
+func stillRuns(commands []behind, running func() []process.Member) []behind {
+	if len(commands) == 0 {
+		return nil
+	}
+	return stillAmong(commands, running())
+}
+
+// stillAmong returns the commands that may be what runs. A process is known by the number that the agent has told, or by its
+// command line, which has the command, or is the end of it that a shell became. Once one command is found, another has ended
+// if the agent's shells have their commands in their command lines, as that one shows, or if all that runs is known. Where
+// none is found, the system shows us too little.
+func stillAmong(commands []behind, running []process.Member) (still []behind) {
+	known := make([]bool, len(running))
+	shown := false
+	runs := func(c behind) (is bool) {
+		what := strings.Join(strings.Fields(c.what), " ")
+		for i, p := range running {
+			whole := what != "" && strings.Contains(p.Line, what)
+			part := p.Line != "" && (strings.HasPrefix(what, p.Line) || strings.Contains(p.Line, " ") && strings.Contains(what, p.Line))
+			if c.pid != 0 && c.pid == p.ID || c.pid == 0 && (whole || part) {
+				is, known[i], shown = true, true, shown || whole
+			}
+		}
+		return is
+	}
+	var unseen []behind
+	for _, c := range commands {
+		if runs(c) {
+			still = append(still, c)
+		} else if c.pid == 0 {
+			unseen = append(unseen, c)
+		}
+	}
+	if still == nil {
+		return commands
+	}
+	for grown := true; grown; {
+		grown = false
+		for i, p := range running {
+			for j, q := range running {
+				if !known[i] && known[j] && related(p, q) {
+					known[i], grown = true, true
+				}
+			}
+		}
+	}
+	if !shown && slices.Contains(known, false) {
+		still = append(still, unseen...)
+	}
+	return still
+}
+
+// related reports whether one of two processes has started the other, or both are of one job.
+func related(p, q process.Member) bool {
+	return p.Parent == q.ID || q.Parent == p.ID || p.Group != 0 && p.Group == q.Group && (p.Group == p.ID || p.Group == q.ID)
+}

@@ -1,0 +1,43 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"cursord/agent/program"
+	"cursord/daemon/config"
+)
+
+// An OwnAgent is which agent a configuration, and this process's CURSORD_AGENT and PATH, lead to.
+type OwnAgent struct {
+	Path     string          `json:"path"`              // "": none
+	NamedBy  string          `json:"namedBy,omitempty"` // who names it, for people; "": it is the first on PATH
+	NotTaken []AgentNotTaken `json:"-"`
+	Wrong    string          `json:"-"` // what is wrong with the program that is named, for people
+	Hint     string          `json:"-"` // and what to do about it
+}
+
+// FindOwnAgent looks for the agent in a client's process. It asks programs called agent whose they are.
+func FindOwnAgent(ctx context.Context, c *config.Config) OwnAgent {
+	place := program.Place{Program: c.Agent, By: c.AgentBy, Path: os.Getenv("PATH"), Whose: "your"}
+	if os.Getenv(config.EnvAgent) != "" {
+		place.By = "your " + config.EnvAgent
+	}
+	finder := program.NewFinder()
+	defer finder.Close()
+	found, err := finder.Find(ctx, place)
+	own := OwnAgent{Path: found.Path, NamedBy: found.NamedBy, NotTaken: notTaken(found.NotTaken)}
+	if missing := (*program.NotFound)(nil); errors.As(err, &missing) && missing.Named {
+		own.Wrong, own.Hint = missing.Why, missing.Hint()
+	}
+	return own
+}
+
+// notTaken returns programs in the contract's form.
+func notTaken(list []program.NotTaken) (told []AgentNotTaken) {
+	for _, n := range list {
+		told = append(told, AgentNotTaken{Path: n.Path, Reason: n.Why})
+	}
+	return told
+}
