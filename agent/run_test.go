@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -39,7 +40,10 @@ func newFake(t *testing.T, script string) *fake {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	bin := filepath.Join(t.TempDir(), "agent.sh")
-	require.NoError(t, os.WriteFile(bin, []byte("#!/bin/sh\n"+script), 0o700))
+	syscall.ForkLock.RLock() // a child that another test starts meanwhile would hold the file open: "text file busy"
+	err = os.WriteFile(bin, []byte("#!/bin/sh\n"+script), 0o700)
+	syscall.ForkLock.RUnlock()
+	require.NoError(t, err)
 	return &fake{t: t, dir: dir, req: Request{Bin: bin, Dir: dir, Prompt: "hi"}}
 }
 

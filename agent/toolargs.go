@@ -131,57 +131,7 @@ func (d *Decoder) title(call *Call, args jsontext.Object) string {
 	if first != "" && first != d.dir {
 		in = " in " + first
 	}
-	switch call.Name {
-	case "read":
-		return plaintext.OneLine("Read", first)
-	case "write":
-		return plaintext.OneLine("Write", first)
-	case "edit":
-		return plaintext.OneLine("Edit", first)
-	case "delete":
-		return plaintext.OneLine("Delete", first)
-	case "ls":
-		return plaintext.OneLine("List", first)
-	case "shell":
-		if call.Command == "" {
-			return "Run a command"
-		}
-		return plaintext.OneLine("", call.Command)
-	case "grep":
-		return plaintext.OneLine("Grep", args.Text("pattern", "query")+in)
-	case "glob":
-		return plaintext.OneLine("Find", args.Text("globPattern", "glob_pattern", "pattern")+in)
-	case "search":
-		return plaintext.OneLine("Search", args.Text("query", "searchTerm", "search_term"))
-	case "fetch":
-		return plaintext.OneLine("Fetch", args.Text("url"))
-	case "mcp":
-		if name := args.Text("name", "toolName", "tool_name"); name != "" {
-			return plaintext.OneLine("", name)
-		}
-		return plaintext.OneLine("", strings.TrimSpace(words(call.RawName)+" "+args.Text("uri", "server")))
-	case "todo":
-		if call.RawName == "readTodos" || call.RawName == "TodoRead" {
-			return "Read todos"
-		}
-		return "Update todos"
-	case "task":
-		return plaintext.OneLine("Task", args.Text("description", "prompt"))
-	case "lints":
-		return plaintext.OneLine("Read lints", first)
-	case "question":
-		if title := args.Text("title"); title != "" {
-			return plaintext.OneLine("Ask", title)
-		}
-		for q := range args.Get("questions").Elements() {
-			return plaintext.OneLine("Ask", q.Get("prompt", "question").Text())
-		}
-		return "Ask a question"
-	}
-	if call.RawName == "createPlan" {
-		return plaintext.OneLine("Plan", args.Text("name"))
-	}
-	return plaintext.OneLine(words(call.RawName), first)
+	return toolNamed(call.Name).title(call, args, first, in)
 }
 
 // words makes "switchMode" into "Switch mode".

@@ -222,23 +222,17 @@ func changes(call *Call, out outcome) []FileChange {
 	if path == "" && len(call.Paths) > 0 {
 		path = call.Paths[0]
 	}
-	switch call.Name {
-	case "edit", "write":
-		if path == "" {
-			return nil
-		}
-		after := body.Get("afterFullFileContent", "fileContentAfterWrite")
-		if after == nil && call.Name == "write" {
-			after = args.Get("fileText", "contents", "content", "file_text")
-		}
-		return []FileChange{{Path: path, Before: content(body.Get("beforeFullFileContent")), After: content(after)}}
-	case "delete":
-		if path == "" {
-			return nil
-		}
+	if path == "" || WritesOf(call.Name) != WritesNamed {
+		return nil
+	}
+	if call.Name == "delete" {
 		return []FileChange{{Path: path, Deleted: true, Before: content(body.Get("prevContent", "beforeFullFileContent"))}}
 	}
-	return nil
+	after := body.Get("afterFullFileContent", "fileContentAfterWrite")
+	if after == nil {
+		after = args.Get(toolNamed(call.Name).text...)
+	}
+	return []FileChange{{Path: path, Before: content(body.Get("beforeFullFileContent")), After: content(after)}}
 }
 
 func appliedChanges(body jsontext.Object) []FileChange {

@@ -32,9 +32,7 @@ type run struct {
 type callItems struct{ started, ended []string }
 
 // writesAnything reports whether calls of this tool may write files that they do not name.
-func writesAnything(tool string) bool {
-	return tool == "shell" || tool == "mcp" || tool == "task" || tool == "other"
-}
+func writesAnything(tool string) bool { return agent.WritesOf(tool) == agent.WritesAnything }
 
 // parts cuts a batch behind each call after which the disk may have to be looked at.
 func parts(events []agent.Event) iter.Seq[[]agent.Event] {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"cursord/agent"
+	"cursord/agent/failure"
 	"cursord/daemon/paths"
 	"cursord/sessions"
 )
@@ -338,7 +339,7 @@ func (w *workspace) broken(t *liveTurn) *sessions.Turn {
 	turn := *t.turn
 	turn.Status, turn.EndedAt = sessions.TurnFailed, now()
 	turn.Error = &sessions.TurnError{
-		Kind: "protocol", Message: "cursord failed to follow this turn and ended it", Hint: "the log has the details; please report them",
+		Kind: failure.KindProtocol, Message: "cursord failed to follow this turn and ended it", Hint: "the log has the details; please report them",
 	}
 	return &turn
 }

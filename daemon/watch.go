@@ -173,7 +173,7 @@ func (t *turnWatch) ready() <-chan struct{} {
 func (t *turnWatch) curious() bool { return len(t.begun) > 0 || len(t.ended) > 0 }
 
 // writes reports whether calls of this tool write the files that they name.
-func writes(tool string) bool { return tool == "edit" || tool == "write" || tool == "delete" }
+func writes(tool string) bool { return agent.WritesOf(tool) == agent.WritesNamed }
 
 // see reads the disk beside each event; what it returns goes to tell once the loop has numbered the items.
 func (t *turnWatch) see(events []agent.Event) (files []written) {

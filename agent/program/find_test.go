@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,7 +21,10 @@ import (
 // program writes a program that says what its version is.
 func program(t *testing.T, path, script string) string {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	syscall.ForkLock.RLock() // a child that starts meanwhile would hold the file open: "text file busy"
+	err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700)
+	syscall.ForkLock.RUnlock()
+	require.NoError(t, err)
 	return path
 }
 

@@ -1,0 +1,31 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestToolsAreClassified holds the table of tools to what reads it.
+func TestToolsAreClassified(t *testing.T) {
+	seen := map[string]bool{}
+	for _, tool := range tools {
+		require.NotEqual(t, unclassified, tool.writes, "say what %s may write", tool.name)
+		require.NotEmpty(t, tool.title(&Call{Name: tool.name, RawName: "x"}, nil, "", ""), tool.name)
+		require.Equal(t, tool.writes, WritesOf(tool.name))
+		for _, alias := range tool.aliases {
+			require.Equal(t, plainName.Replace(strings.ToLower(alias)), alias)
+			require.False(t, seen[alias], "%s is an alias of two tools", alias)
+			seen[alias] = true
+		}
+	}
+	require.Equal(t, "other", tools[len(tools)-1].name)
+}
+
+// TestUnknownToolsMayWriteAnything: what is not known must not keep changes from review.
+func TestUnknownToolsMayWriteAnything(t *testing.T) {
+	for _, name := range []string{"", "teleport", "other"} {
+		require.Equal(t, WritesAnything, WritesOf(name), name)
+	}
+}
