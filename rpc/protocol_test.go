@@ -9,6 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"cursord/agent"
+	"cursord/daemon"
+	"cursord/daemon/paths"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -131,5 +135,48 @@ func TestProtocolNamesEverything(t *testing.T) {
 		for pair := def.Properties.Oldest(); pair != nil; pair = pair.Next() {
 			require.Contains(t, string(page), pair.Key, "%s.%s", kind, pair.Key)
 		}
+	}
+}
+
+// section returns what stands below a heading of PROTOCOL.md.
+func section(t *testing.T, name string) string {
+	page, err := os.ReadFile("PROTOCOL.md")
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(page), "\n## "+name+"\n")
+	require.True(t, found, name)
+	text, _, _ := strings.Cut(rest, "\n## ")
+	return text
+}
+
+func TestProtocolNamesToolsAndErrors(t *testing.T) {
+	require.Contains(t, section(t, "Items"), "`name` is one of `"+strings.Join(agent.ToolNames(), " ")+"`")
+	requests, turns, found := strings.Cut(section(t, "Errors"), "`kind` of a failed turn")
+	require.True(t, found)
+	for _, kind := range plain()[reflect.TypeFor[daemon.ErrorKind]()].Enum {
+		if kind != string(daemon.KindMaybeYours) { // of skipped hunks alone
+			require.Contains(t, requests, fmt.Sprintf(" | `%s` | ", kind))
+		}
+	}
+	for _, kind := range wordsOf["TurnError.kind"] {
+		require.Contains(t, turns, fmt.Sprintf("`%s`", kind))
+	}
+}
+
+// Each bound that a client can meet has a row with its figure.
+func TestProtocolNamesLimits(t *testing.T) {
+	limits := section(t, "Limits")
+	for row, limit := range map[string]int{
+		"a message from a client | %d MiB":                                        MaxMessage >> 20,
+		"a header block | %d KiB":                                                 maxHeader >> 10,
+		"a prompt with its context | %d MiB":                                      MaxPrompt >> 20,
+		"requests `agent/…` and `diff/…` of a connection that run at once | %d;":  maxRunning,
+		"requests of a connection that wait (`turn/wait`) | %d,":                  maxWaiting,
+		"text in one `item/delta` | %d KiB":                                       daemon.MaxDelta >> 10,
+		"notifications that wait for a client | %d MiB":                           maxNotes >> 20,
+		"answers, `log/message` and `$/logTrace` that wait for a client | %d MiB": maxReplies >> 20,
+		"a path, of a parameter or of the agent | %d bytes":                       paths.MaxPath,
+		"bytes, %d characters in one name":                                        paths.MaxName,
+	} {
+		require.Contains(t, limits, fmt.Sprintf(row, limit))
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/invopop/jsonschema"
 	"github.com/stretchr/testify/require"
 
+	"cursord/agent"
+	"cursord/agent/failure"
 	"cursord/daemon"
 	"cursord/sessions"
 )
@@ -95,13 +97,11 @@ var wordsOf = map[string][]string{
 	"SetTraceParams.value":          {"off", "messages", "verbose"},
 	"SubscribeParams.diffs":         {"full", "summary"},
 	"Todo.status":                   {"pending", "in_progress", "completed", "cancelled"},
-	"Tool.name": {"read", "write", "edit", "delete", "shell", "grep", "glob", "ls", "search", "fetch", "mcp", "todo", "task",
-		"lints", "question", "other"},
-	"TurnError.kind": {"agentFailed", "agentNotInstalled", "agentNotLoggedIn", "modelUnavailable", "usageLimit",
-		"workspaceUntrusted", "agentCrashed", "agentHung", "protocol", "tooLarge", "storage"},
-	"Turn.sandbox":              {"enabled", "disabled"},
-	"TurnStartParams.isolation": {"none", "copy"},
-	"TurnStartParams.sandbox":   {"enabled", "disabled"},
+	"Tool.name":                     agent.ToolNames(),
+	"TurnError.kind":                append(failure.Kinds(), string(daemon.KindTooLarge), string(daemon.KindStorage)),
+	"Turn.sandbox":                  {"enabled", "disabled"},
+	"TurnStartParams.isolation":     {"none", "copy"},
+	"TurnStartParams.sandbox":       {"enabled", "disabled"},
 }
 
 func words[T ~string](all ...T) *jsonschema.Schema {
