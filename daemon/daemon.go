@@ -24,6 +24,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/savewatch"
+	"cursord/daemon/internal/watch"
 	"cursord/sessions"
 )
 
@@ -80,7 +81,7 @@ type Daemon struct {
 	began       time.Time // the same, by the clock that does not jump
 	lag         lags
 	board       *board
-	watching    watchLimits
+	watching    watch.Limits
 	saves       savewatch.Watch // of files that open calls name
 	unloadAfter time.Duration
 	fault       func(Step) error
@@ -121,7 +122,7 @@ func Open(o Options) (*Daemon, error) {
 		build: Build{o.Version, o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
 		docs: newDocuments(), started: sessions.Now(), began: time.Now(), board: newBoard(), logins: newLogins(), reload: o.Reload,
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]turnOwner{},
-		watching: defaultWatchLimits(), fault: o.Fault,
+		watching: watch.DefaultLimits(), fault: o.Fault,
 	}
 	home, _ := os.UserHomeDir() // without one the agent has no hooks there either
 	d.hooks = hooks.NewFinder(home)

@@ -54,7 +54,7 @@ func (r *reviewer) takePersons(f *file, real atomicfile.State, path string) savi
 	age := time.Duration(clock.Now() - st.Written())
 	end := []byte("\n")
 	switch {
-	case !real.Exists || !st.Exists() || age < 0 || age >= saveTries*r.watch.limits.settle || r.w.d.docs.typed(r.absolute(f), real) != nil:
+	case !real.Exists || !st.Exists() || age < 0 || age >= saveTries*r.watch.Limits.Settle || r.w.d.docs.typed(r.absolute(f), real) != nil:
 		return notSaving
 	case len(real.Data) == 0 || bytes.HasSuffix(was.Data, end) && !bytes.HasSuffix(real.Data, end):
 		return halfSaved
@@ -71,7 +71,7 @@ func (r *reviewer) lookLater(f *file) {
 		return
 	}
 	f.waits = true
-	time.AfterFunc(r.watch.limits.settle, func() {
+	time.AfterFunc(r.watch.Limits.Settle, func() {
 		r.later.put(func() {
 			f.waits = false
 			if slices.Contains(r.trees, f.tree) && f.tree.files[f.path] == f {

@@ -8,6 +8,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/watch"
 )
 
 // watchPending has the folders watched of what is pending in the workspace, and looks at what happened there before.
@@ -23,7 +24,7 @@ func (r *reviewer) watchPending() {
 		var also []string
 		if len(paths) > 0 {
 			// What was committed while nothing was pending was no word about what is pending now.
-			if len(r.watch.paths) > 0 && r.head.known {
+			if len(r.watch.Paths) > 0 && r.head.known {
 				r.headMoved(r.w.running.Load() == 0)
 			} else {
 				r.lookAtHead(false)
@@ -32,8 +33,8 @@ func (r *reviewer) watchPending() {
 				also = append(also, head)
 			}
 		}
-		if added := r.watch.want(paths, also...); added != nil {
-			r.lookAgain(func(path string) bool { return below(added, path) }, 0)
+		if added := r.watch.Want(paths, also...); added != nil {
+			r.lookAgain(func(path string) bool { return watch.Below(added, path) }, 0)
 		}
 	}
 }
@@ -55,7 +56,7 @@ const (
 )
 
 func (r *reviewer) lookAgain(touched func(path string) bool, tries int) {
-	settle := r.watch.limits.settle
+	settle := r.watch.Limits.Settle
 	var files []*file
 	saved := map[string]bool{}
 	for _, f := range r.sorted() {
@@ -160,7 +161,7 @@ func (r *reviewer) documentChanged(path string, atOnce bool) {
 	case atOnce:
 		look()
 	case r.docs.timer == nil:
-		r.docs.timer = time.AfterFunc(r.watch.limits.settle, look)
+		r.docs.timer = time.AfterFunc(r.watch.Limits.Settle, look)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/watch"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -37,7 +38,7 @@ type reviewer struct {
 	beside   map[*file]bool                // files that a decision about others may have changed
 	late     map[*file]bool                // files to be read again when their agents' calls have ended
 	head     gitHead
-	watch    *fsWatch
+	watch    *watch.Files
 	rewatch  bool // what is pending may have changed since watch was told
 
 	docs changedDocuments
@@ -102,7 +103,7 @@ func newReviewer(w *workspace) (*reviewer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.watch = &fsWatch{root: w.root, limits: w.d.watching, log: w.log, post: r.later.put, look: r.look, polls: w.polls}
+	r.watch = &watch.Files{Root: w.root, Limits: w.d.watching, Log: w.log, Post: r.later.put, Look: r.look, Polls: w.polls}
 	r.rewatch = true
 	go r.loop()
 	r.do(func() {
@@ -147,7 +148,7 @@ func (r *reviewer) windowClosed() {
 
 func (r *reviewer) loop() {
 	defer close(r.done)
-	defer r.watch.close()
+	defer r.watch.Close()
 	for {
 		select {
 		case f := <-r.inbox:

@@ -39,10 +39,10 @@ func (d *Daemon) Status() Status {
 		s.Turns.Queued += each.Queued
 		s.Turns.Background += each.Background
 		s.PerWorkspace = append(s.PerWorkspace, each)
-		if state := w.review.watch.state.Load(); state != nil {
-			s.Watching.Directories += state.dirs
-			if state.polling != "" {
-				s.Watching.Polling = append(s.Watching.Polling, Polling{Workspace: w.root, Reason: state.polling})
+		if state := w.review.watch.State.Load(); state != nil {
+			s.Watching.Directories += state.Dirs
+			if state.Polling != "" {
+				s.Watching.Polling = append(s.Watching.Polling, Polling{Workspace: w.root, Reason: state.Polling})
 			}
 		}
 	}

@@ -21,7 +21,7 @@ var internalImports = map[string][]string{
 	"cursord/agent/program":               {"cursord/agent/failure", "cursord/agent/jsontext", "cursord/agent/plaintext", "cursord/agent/process"},
 	"cursord/diffs":                       {},
 	"cursord/sessions":                    {},
-	"cursord/daemon":                      {"cursord/agent", "cursord/agent/failure", "cursord/agent/program", "cursord/agent/hooks", "cursord/diffs", "cursord/sessions", "cursord/daemon/config", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/daemon/internal/atomicfile", "cursord/daemon/internal/attribution", "cursord/daemon/internal/clock", "cursord/daemon/endpoint", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/daemon/paths", "cursord/agent/process"},
+	"cursord/daemon":                      {"cursord/agent", "cursord/agent/failure", "cursord/agent/hooks", "cursord/agent/process", "cursord/agent/program", "cursord/daemon/config", "cursord/daemon/copytree", "cursord/daemon/endpoint", "cursord/daemon/internal/askgit", "cursord/daemon/internal/atomicfile", "cursord/daemon/internal/attribution", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/daemon/internal/watch", "cursord/daemon/paths", "cursord/diffs", "cursord/sessions"},
 	"cursord/daemon/config":               {"cursord/daemon/copytree", "cursord/daemon/endpoint", "cursord/daemon/internal/atomicfile", "cursord/daemon/paths", "cursord/diffs"},
 	"cursord/daemon/copytree":             {"cursord/daemon/internal/askgit", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat"},
 	"cursord/daemon/endpoint":             {"cursord/daemon/internal/filestat", "cursord/daemon/paths"},
@@ -31,6 +31,7 @@ var internalImports = map[string][]string{
 	"cursord/daemon/internal/atomicfile":  {"cursord/daemon/internal/filestat", "cursord/daemon/paths", "cursord/diffs"},
 	"cursord/daemon/internal/attribution": {"cursord/diffs"},
 	"cursord/daemon/internal/filestat":    {"cursord/daemon/internal/clock"},
+	"cursord/daemon/internal/watch":       {"cursord/daemon/internal/filestat"},
 	"cursord/editors":                     {},
 	"cursord/editors/lsp":                 {"cursord/daemon", "cursord/daemon/paths", "cursord/rpc", "cursord/sessions"},
 	"cursord/rpc":                         {"cursord/daemon", "cursord/daemon/config", "cursord/daemon/paths", "cursord/sessions"},
@@ -46,7 +47,7 @@ var internalImports = map[string][]string{
 var restricted = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":       {"cursord/rpc"},
 	"go.etcd.io/bbolt":                      {"cursord/sessions"},
-	"github.com/fsnotify/fsnotify":          {"cursord/daemon", "cursord/daemon/internal/savewatch"}, // there for systems without inotify
+	"github.com/fsnotify/fsnotify":          {"cursord/daemon/internal/watch", "cursord/daemon/internal/savewatch"}, // there for systems without inotify
 	"znkr.io/diff":                          {"cursord/diffs"},
 	"znkr.io/diff/textdiff":                 {"cursord/diffs"},
 	"github.com/spf13/cobra":                {"cursord/cmd/cursord"},

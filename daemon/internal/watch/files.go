@@ -1,4 +1,7 @@
-package daemon
+// Package watch tells when files of interest may have changed: by their folders, where these can be watched, and else by
+// looking at the files every few seconds. It says so once for what comes together, and may say it without need; it misses
+// nothing that happened after a folder was watched. It reads no contents.
+package watch
 
 import (
 	"errors"
@@ -18,57 +21,59 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// watchLimits are the bounds of a fsWatch.
-type watchLimits struct {
+// Limits are the bounds of a Files.
+type Limits struct {
 	dirs   int           // watched at most; with more, files are polled
-	settle time.Duration // between the first event and the look at the files
+	Settle time.Duration // between the first event and the look at the files
 	poll   time.Duration // between two looks where nothing is watched
 }
 
-func defaultWatchLimits() watchLimits {
-	return watchLimits{dirs: 200, settle: 100 * time.Millisecond, poll: 2 * time.Second}
+// DefaultLimits are those of a daemon.
+func DefaultLimits() Limits {
+	return Limits{dirs: 200, Settle: 100 * time.Millisecond, poll: 2 * time.Second}
 }
 
 // maxNames is how many changed names are kept apart until a look; with more, everything is looked at.
 const maxNames = 1000
 
-// A fsWatch tells the reviewer that files may have changed. It watches their folders, never the files: most editors
+// A Files tells its owner that files may have changed. It watches their folders, never the files: most editors
 // replace a file when they save it, which ends a watch on it. Where folders cannot be watched, it polls the files.
-// All but drain runs in the reviewer's goroutine.
-type fsWatch struct {
-	root   string
-	limits watchLimits
-	log    *slog.Logger
-	post   func(func())                         // has the reviewer run a function, without blocking
-	look   func(touched func(path string) bool) // at the files whose absolute paths are touched
-	polls  func(why string)                     // told when polling begins, and with "" when it ends
+// All of it but drain runs in its owner's goroutine, to
+// which Post leads.
+type Files struct {
+	Root   string
+	Limits Limits
+	Log    *slog.Logger
+	Post   func(func())                         // has the owner run a function, without blocking
+	Look   func(touched func(path string) bool) // at the files whose absolute paths are touched
+	Polls  func(why string)                     // told when polling begins, and with "" when it ends
 
 	watcher *fsnotify.Watcher // nil while there is nothing to watch, or files are polled
 	drained chan struct{}     // closed when its drain has ended
 	dirs    map[string]bool   // watched
-	paths   []string          // of interest, absolute
+	Paths   []string          // of interest, absolute
 	failed  string            // why folders could not be watched; "" again when nothing is of interest
 	poller  *time.Timer       // nil while nothing is polled
 	stamps  map[string]filestat.Stat
 
-	state atomic.Pointer[watchState]
+	State atomic.Pointer[State]
 }
 
-// A watchState is what daemon/status tells of a fsWatch.
-type watchState struct {
-	dirs    int
-	polling string // why; "": not
+// A State is what daemon/status tells of a Files.
+type State struct {
+	Dirs    int
+	Polling string // why; "": not
 }
 
-// want makes paths, which are absolute, the files of interest. It returns the folders that are watched from now on
+// Want makes paths, which are absolute, the files of interest. It returns the folders that are watched from now on
 // and were not before: what happened there until now was not seen.
 // Files outside of the root may be among those that are of interest as well, if there are any.
-func (fw *fsWatch) want(paths []string, also ...string) (added map[string]bool) {
+func (fw *Files) Want(paths []string, also ...string) (added map[string]bool) {
 	if len(paths) == 0 {
-		fw.close()
+		fw.Close()
 		return nil
 	}
-	fw.paths = slices.Concat(paths, also)
+	fw.Paths = slices.Concat(paths, also)
 	if fw.failed == "" {
 		// A folder may go between the look for it and its watch.
 		for range 3 {
@@ -86,22 +91,22 @@ func (fw *fsWatch) want(paths []string, also ...string) (added map[string]bool) 
 		return nil
 	}
 	fw.stopPolling()
-	fw.state.Store(&watchState{dirs: len(fw.dirs)})
+	fw.State.Store(&State{Dirs: len(fw.dirs)})
 	return added
 }
 
 // watchDirs watches the nearest existing folders of what is of interest, and those around them. An error says that folders
 // cannot be watched; again, that one has gone meanwhile.
-func (fw *fsWatch) watchDirs(added *map[string]bool) (again bool, err error) {
+func (fw *Files) watchDirs(added *map[string]bool) (again bool, err error) {
 	dirs := map[string]bool{}
-	for _, p := range fw.paths {
-		dirs[existingDir(fw.root, p)] = true
+	for _, p := range fw.Paths {
+		dirs[existingDir(fw.Root, p)] = true
 	}
-	if len(dirs) > fw.limits.dirs {
-		return false, fmt.Errorf("%d folders, more than %d", len(dirs), fw.limits.dirs)
+	if len(dirs) > fw.Limits.dirs {
+		return false, fmt.Errorf("%d folders, more than %d", len(dirs), fw.Limits.dirs)
 	}
 	// A folder does not report that one of those that it is in was moved. Those are watched as far as there is room.
-	if all := withParents(fw.root, dirs); len(all) <= fw.limits.dirs {
+	if all := withParents(fw.Root, dirs); len(all) <= fw.Limits.dirs {
 		dirs = all
 	}
 	if fw.watcher == nil {
@@ -165,14 +170,14 @@ func withParents(root string, dirs map[string]bool) map[string]bool {
 }
 
 // forget ends the watch of a folder. It may have ended by itself, which is the only error.
-func (fw *fsWatch) forget(dir string) {
+func (fw *Files) forget(dir string) {
 	_ = fw.watcher.Remove(dir)
 	delete(fw.dirs, dir)
 }
 
-// drain takes what w reports until w is closed, and has the reviewer look a moment after the first event: a save is
+// drain takes what w reports until w is closed, and has the owner look a moment after the first event: a save is
 // several. It never calls w's methods, each of which may wait until drain has taken something.
-func (fw *fsWatch) drain(w *fsnotify.Watcher, drained chan struct{}) {
+func (fw *Files) drain(w *fsnotify.Watcher, drained chan struct{}) {
 	defer close(drained)
 	names, all := map[string]bool{}, false
 	timer := time.NewTimer(time.Hour)
@@ -182,7 +187,7 @@ func (fw *fsWatch) drain(w *fsnotify.Watcher, drained chan struct{}) {
 	tick := func() {
 		if !ticking {
 			ticking = true
-			timer.Reset(fw.limits.settle)
+			timer.Reset(fw.Limits.Settle)
 		}
 	}
 	for events, errs := w.Events, w.Errors; events != nil || errs != nil; {
@@ -202,7 +207,7 @@ func (fw *fsWatch) drain(w *fsnotify.Watcher, drained chan struct{}) {
 				continue
 			}
 			if !errors.Is(err, fsnotify.ErrEventOverflow) {
-				fw.log.Warn("watching files", "err", err)
+				fw.Log.Warn("watching files", "err", err)
 			}
 			all = true // something was missed
 			tick()
@@ -210,26 +215,26 @@ func (fw *fsWatch) drain(w *fsnotify.Watcher, drained chan struct{}) {
 			ticking = false
 			seen, whole := names, all
 			names, all = map[string]bool{}, false
-			fw.post(func() { fw.changed(w, seen, whole) })
+			fw.Post(func() { fw.changed(w, seen, whole) })
 		}
 	}
 }
 
 // changed takes what w has seen.
-func (fw *fsWatch) changed(w *fsnotify.Watcher, names map[string]bool, all bool) {
+func (fw *Files) changed(w *fsnotify.Watcher, names map[string]bool, all bool) {
 	if fw.watcher != w {
 		return
 	}
 	for dir := range maps.Clone(fw.dirs) {
-		if all || below(names, dir) {
+		if all || Below(names, dir) {
 			fw.forget(dir) // it may be another one now, or gone; want watches what is there
 		}
 	}
-	fw.look(func(path string) bool { return all || below(names, path) })
+	fw.Look(func(path string) bool { return all || Below(names, path) })
 }
 
-// below reports whether a path or one of its folders is among names.
-func below(names map[string]bool, path string) bool {
+// Below reports whether a path or one of its folders is among names.
+func Below(names map[string]bool, path string) bool {
 	for !names[path] {
 		parent := filepath.Dir(path)
 		if parent == path {
@@ -240,24 +245,24 @@ func below(names map[string]bool, path string) bool {
 	return true
 }
 
-func (fw *fsWatch) startPolling(why string) {
+func (fw *Files) startPolling(why string) {
 	fw.closeWatcher()
 	if fw.poller == nil {
-		fw.log.Warn("files under review are polled", "why", why)
-		fw.polls(why)
+		fw.Log.Warn("files under review are polled", "why", why)
+		fw.Polls(why)
 		fw.stamps = map[string]filestat.Stat{}
-		fw.poller = time.AfterFunc(fw.limits.poll, func() { fw.post(fw.polled) })
+		fw.poller = time.AfterFunc(fw.Limits.poll, func() { fw.Post(fw.polled) })
 	}
-	fw.state.Store(&watchState{polling: why})
+	fw.State.Store(&State{Polling: why})
 }
 
 // polled looks at the files that changed since the last time.
-func (fw *fsWatch) polled() {
+func (fw *Files) polled() {
 	if fw.poller == nil {
 		return
 	}
-	touched, stamps := map[string]bool{}, make(map[string]filestat.Stat, len(fw.paths))
-	for _, p := range fw.paths {
+	touched, stamps := map[string]bool{}, make(map[string]filestat.Stat, len(fw.Paths))
+	for _, p := range fw.Paths {
 		s := filestat.Of(p)
 		stamps[p] = s
 		if old, known := fw.stamps[p]; !known || old != s {
@@ -265,35 +270,35 @@ func (fw *fsWatch) polled() {
 		}
 	}
 	fw.stamps = stamps
-	fw.poller.Reset(fw.limits.poll)
+	fw.poller.Reset(fw.Limits.poll)
 	if len(touched) > 0 {
-		fw.look(func(path string) bool { return touched[path] })
+		fw.Look(func(path string) bool { return touched[path] })
 	}
 }
 
-func (fw *fsWatch) stopPolling() {
+func (fw *Files) stopPolling() {
 	if fw.poller != nil {
 		fw.poller.Stop()
 		fw.poller, fw.stamps = nil, nil
-		fw.polls("")
+		fw.Polls("")
 	}
 }
 
-func (fw *fsWatch) closeWatcher() {
+func (fw *Files) closeWatcher() {
 	if fw.watcher == nil {
 		return
 	}
 	if err := fw.watcher.Close(); err != nil {
-		fw.log.Warn("watching files", "err", err)
+		fw.Log.Warn("watching files", "err", err)
 	}
 	<-fw.drained
 	fw.watcher, fw.drained, fw.dirs = nil, nil, nil
 }
 
-// close ends the watch; want begins a new one.
-func (fw *fsWatch) close() {
+// Close ends the watch; want begins a new one.
+func (fw *Files) Close() {
 	fw.stopPolling()
 	fw.closeWatcher()
-	fw.paths, fw.failed = nil, ""
-	fw.state.Store(nil)
+	fw.Paths, fw.failed = nil, ""
+	fw.State.Store(nil)
 }

@@ -1,4 +1,4 @@
-package daemon
+package watch
 
 import (
 	"fmt"
@@ -12,27 +12,27 @@ import (
 	"go.uber.org/goleak"
 )
 
-// A watched is a fsWatch with a reviewer's goroutine played by the test.
+// A watched is a Files with a reviewer's goroutine played by the test.
 type watched struct {
 	t    *testing.T
-	fw   *fsWatch
+	fw   *Files
 	jobs chan func()
 	seen []func(string) bool
 
 	polls []string // what was told of polling
 }
 
-func newWatched(t *testing.T, limits watchLimits) *watched {
+func newWatched(t *testing.T, limits Limits) *watched {
 	t.Helper()
 	w := &watched{t: t, jobs: make(chan func(), 1000)}
-	w.fw = &fsWatch{
-		root: t.TempDir(), limits: limits, log: slog.New(slog.DiscardHandler),
-		post:  func(f func()) { w.jobs <- f },
-		look:  func(touched func(string) bool) { w.seen = append(w.seen, touched) },
-		polls: func(why string) { w.polls = append(w.polls, why) },
+	w.fw = &Files{
+		Root: t.TempDir(), Limits: limits, Log: slog.New(slog.DiscardHandler),
+		Post:  func(f func()) { w.jobs <- f },
+		Look:  func(touched func(string) bool) { w.seen = append(w.seen, touched) },
+		Polls: func(why string) { w.polls = append(w.polls, why) },
 	}
 	t.Cleanup(func() {
-		w.fw.close()
+		w.fw.Close()
 		goleak.VerifyNone(t)
 	})
 	return w
@@ -41,7 +41,7 @@ func newWatched(t *testing.T, limits watchLimits) *watched {
 // file makes a file and returns its path.
 func (w *watched) file(name string) string {
 	w.t.Helper()
-	path := filepath.Join(w.fw.root, name)
+	path := filepath.Join(w.fw.Root, name)
 	require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
 	require.NoError(w.t, os.WriteFile(path, []byte("text"), 0o644))
 	return path
@@ -69,15 +69,15 @@ func (w *watched) until(path string) (touched func(string) bool) {
 }
 
 func TestFilesArePolledWhereFoldersAreTooMany(t *testing.T) {
-	w := newWatched(t, watchLimits{dirs: 2, settle: time.Millisecond, poll: time.Millisecond})
+	w := newWatched(t, Limits{dirs: 2, Settle: time.Millisecond, poll: time.Millisecond})
 	var paths []string
 	for i := range 3 {
 		paths = append(paths, w.file(fmt.Sprintf("%d/f", i)))
 	}
-	require.Len(t, w.fw.want(paths[:2]), 2, "no room for the folder around them")
-	require.Equal(t, watchState{dirs: 2}, *w.fw.state.Load())
-	require.Empty(t, w.fw.want(paths))
-	require.Contains(t, w.fw.state.Load().polling, "3 folders, more than 2")
+	require.Len(t, w.fw.Want(paths[:2]), 2, "no room for the folder around them")
+	require.Equal(t, State{Dirs: 2}, *w.fw.State.Load())
+	require.Empty(t, w.fw.Want(paths))
+	require.Contains(t, w.fw.State.Load().Polling, "3 folders, more than 2")
 	require.Len(t, w.polls, 1)
 	require.Contains(t, w.polls[0], "3 folders, more than 2")
 	first := w.until(paths[0]) // it sees what happened before
@@ -87,29 +87,29 @@ func TestFilesArePolledWhereFoldersAreTooMany(t *testing.T) {
 	require.NoError(t, os.Remove(paths[2]))
 	w.until(paths[2])
 
-	require.Empty(t, w.fw.want(nil))
-	require.Nil(t, w.fw.state.Load())
-	require.Len(t, w.fw.want(paths[:1]), 2, "with fewer, folders are watched again")
-	require.Equal(t, watchState{dirs: 2}, *w.fw.state.Load())
+	require.Empty(t, w.fw.Want(nil))
+	require.Nil(t, w.fw.State.Load())
+	require.Len(t, w.fw.Want(paths[:1]), 2, "with fewer, folders are watched again")
+	require.Equal(t, State{Dirs: 2}, *w.fw.State.Load())
 }
 
 func TestWatchedFolders(t *testing.T) {
-	w := newWatched(t, watchLimits{dirs: 10, settle: time.Millisecond, poll: time.Hour})
-	f, g, deep := w.file("a/f"), w.file("a/g"), filepath.Join(w.fw.root, "not", "yet", "f")
+	w := newWatched(t, Limits{dirs: 10, Settle: time.Millisecond, poll: time.Hour})
+	f, g, deep := w.file("a/f"), w.file("a/g"), filepath.Join(w.fw.Root, "not", "yet", "f")
 	dir := filepath.Dir(f)
-	require.Equal(t, map[string]bool{dir: true, w.fw.root: true}, w.fw.want([]string{f, g, deep}))
+	require.Equal(t, map[string]bool{dir: true, w.fw.Root: true}, w.fw.Want([]string{f, g, deep}))
 	require.NoError(t, os.WriteFile(g, []byte("other"), 0o644))
 	require.False(t, w.until(g)(f), "only what changed is looked at")
 
 	require.Equal(t, deep, w.file("not/yet/f"))
 	w.until(deep)
-	require.Equal(t, map[string]bool{filepath.Dir(deep): true, filepath.Join(w.fw.root, "not"): true}, w.fw.want([]string{f, deep}))
+	require.Equal(t, map[string]bool{filepath.Dir(deep): true, filepath.Join(w.fw.Root, "not"): true}, w.fw.Want([]string{f, deep}))
 
 	// Another folder in its place.
 	require.NoError(t, os.Rename(dir, dir+"2"))
 	w.until(f)
 	w.file("a/f")
-	w.fw.want([]string{f, deep})
+	w.fw.Want([]string{f, deep})
 	require.NoError(t, os.WriteFile(f, []byte("in the new folder"), 0o644))
 	w.seen = nil
 	w.until(f)
@@ -118,13 +118,13 @@ func TestWatchedFolders(t *testing.T) {
 	w.seen = nil
 	w.fw.changed(w.fw.watcher, nil, true)
 	w.until(deep)
-	require.Len(t, w.fw.want([]string{f, deep}), 4)
+	require.Len(t, w.fw.Want([]string{f, deep}), 4)
 
 	// A folder around the one that the file is in.
-	require.NoError(t, os.Rename(filepath.Join(w.fw.root, "not"), filepath.Join(w.fw.root, "no")))
+	require.NoError(t, os.Rename(filepath.Join(w.fw.Root, "not"), filepath.Join(w.fw.Root, "no")))
 	w.seen = nil
 	w.until(deep)
 
-	require.True(t, below(map[string]bool{"/a": true}, "/a/b/c"))
-	require.False(t, below(map[string]bool{"/a/b/c/d": true}, "/a/b/c"))
+	require.True(t, Below(map[string]bool{"/a": true}, "/a/b/c"))
+	require.False(t, Below(map[string]bool{"/a/b/c/d": true}, "/a/b/c"))
 }
