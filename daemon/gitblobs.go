@@ -15,9 +15,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"cursord/daemon/internal/askgit"
 )
+
+// blobsTime bounds the second question for contents.
+const blobsTime = 2 * time.Second
 
 // A blobOf says which blob a file has and how large the file was, which its filters and line ends have a part in.
 type blobOf struct {
@@ -38,7 +42,7 @@ func (r *repository) checkedOut(ctx context.Context, files map[string]blobOf) ma
 			rest[name] = of
 		}
 	}
-	again, cancel := context.WithTimeout(context.WithoutCancel(ctx), scanTime)
+	again, cancel := context.WithTimeout(context.WithoutCancel(ctx), blobsTime)
 	defer cancel()
 	maps.Copy(found, r.was.checkedOut(again, rest))
 	return found

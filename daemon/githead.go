@@ -3,7 +3,6 @@ package daemon
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -114,9 +113,6 @@ func (r *reviewer) headEnds() {
 	}
 }
 
-// A committed is a file that two commits have in different forms.
-type committed struct{ old, now string } // the blobs; "" for none
-
 // acceptCommitted accepts, as one decision, the hunks that commit now has and commit old did not.
 func (r *reviewer) acceptCommitted(ctx context.Context, git gitTree, old, now string) error {
 	var files []*file
@@ -203,40 +199,4 @@ func agreed(review *diffs.Review, old, now diffs.Content) (ids []uint64) {
 		}
 	}
 	return ids
-}
-
-// between returns the files below the folder that differ between two commits, by path; old may be "".
-func (g gitTree) between(ctx context.Context, old, now string) (map[string]committed, error) {
-	args := []string{"diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--relative", old, now}
-	if old == "" {
-		args = []string{"ls-tree", "-r", "-z", now}
-	}
-	out, err := g.run(ctx, nil, args...)
-	if err != nil {
-		return nil, err
-	}
-	changed := map[string]committed{}
-	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-	if old == "" {
-		for _, rec := range fields {
-			if info, path, ok := strings.Cut(rec, "\t"); ok {
-				changed[path] = committed{now: info[strings.LastIndexByte(info, ' ')+1:]}
-			}
-		}
-		return changed, nil
-	}
-	blob := func(id string) string {
-		if strings.Trim(id, "0") == "" {
-			return ""
-		}
-		return id
-	}
-	for ; len(fields) > 1; fields = fields[2:] {
-		info := strings.Fields(fields[0]) // :mode mode id id status
-		if len(info) != 5 {
-			return nil, fmt.Errorf("git listed %.100q", fields[0])
-		}
-		changed[fields[1]] = committed{blob(info[2]), blob(info[3])}
-	}
-	return changed, nil
 }
