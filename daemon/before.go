@@ -11,6 +11,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/git"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 )
@@ -72,7 +73,7 @@ func (s *snapshot) has(name string) (mode fs.FileMode, there bool) {
 // contents returns what files of the table held, those of which it is known.
 func (s *snapshot) contents(names []string) map[string][]byte {
 	found := make(map[string][]byte, len(names))
-	wanted := map[*repository]map[string]blobOf{}
+	wanted := map[*git.Repository]map[string]git.Blob{}
 	s.mu.Lock()
 	for _, name := range names {
 		e := s.files[name]
@@ -83,9 +84,9 @@ func (s *snapshot) contents(names []string) map[string][]byte {
 			found[name] = data
 		} else if repo := s.repositoryOf(name); e.oid != "" && repo != nil {
 			if wanted[repo] == nil {
-				wanted[repo] = map[string]blobOf{}
+				wanted[repo] = map[string]git.Blob{}
 			}
-			wanted[repo][strings.TrimPrefix(name, repo.at)] = blobOf{e.oid, e.Size}
+			wanted[repo][strings.TrimPrefix(name, repo.At)] = git.Blob{OID: e.oid, Size: e.Size}
 		}
 	}
 	s.mu.Unlock()
@@ -95,8 +96,8 @@ func (s *snapshot) contents(names []string) map[string][]byte {
 	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
 	defer cancel()
 	for repo, of := range wanted {
-		for name, data := range repo.checkedOut(ctx, of) {
-			found[repo.at+name] = data
+		for name, data := range repo.CheckedOut(ctx, of) {
+			found[repo.At+name] = data
 		}
 	}
 	return found
@@ -118,7 +119,7 @@ func (s *snapshot) absent(name string) bool {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
 	defer cancel()
-	ignored, err := repo.git.ignored(ctx, strings.TrimPrefix(name, repo.at))
+	ignored, err := repo.Git.Ignored(ctx, strings.TrimPrefix(name, repo.At))
 	return err == nil && !ignored
 }
 
@@ -276,7 +277,7 @@ func (s *snapshot) lacks() string {
 }
 
 // keepLinks notes which of the listed files have several names, unless something may have been written by now.
-func (s *snapshot) keepLinks(files []listed, stats []filestat.Stat, names map[int]uint64) {
+func (s *snapshot) keepLinks(files []git.Listed, stats []filestat.Stat, names map[int]uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -284,7 +285,7 @@ func (s *snapshot) keepLinks(files []listed, stats []filestat.Stat, names map[in
 	}
 	s.links = make(map[string]atomicfile.Links, len(names))
 	for i, n := range names {
-		s.links[files[i].path] = atomicfile.Links{Dev: stats[i].Dev, Ino: stats[i].Ino, Names: n}
+		s.links[files[i].Path] = atomicfile.Links{Dev: stats[i].Dev, Ino: stats[i].Ino, Names: n}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/git"
 	"cursord/daemon/paths"
 	"cursord/sessions"
 )
@@ -197,6 +198,6 @@ func (c *claims) standing() map[string]bool {
 			_, _ = g.Open(ctx, repo) // whatever cannot be opened is of no use to git either
 		}
 	}
-	_, _ = listRepositories(ctx, c.w.root, &g, false)
+	_, _ = git.List(ctx, c.w.root, &g, false)
 	return found
 }

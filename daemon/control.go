@@ -11,6 +11,7 @@ import (
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/git"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 )
@@ -29,12 +30,12 @@ type controlList struct {
 }
 
 // controlFiles lists those of repositories in a workspace.
-func controlFiles(root string, repos []repository) []string {
+func controlFiles(root string, repos []git.Repository) []string {
 	l := controlList{root: root}
 	l.repository(".git")
 	for _, r := range repos {
-		if r.at != "" {
-			l.repository(r.at + ".git")
+		if r.At != "" {
+			l.repository(r.At + ".git")
 		}
 	}
 	return l.names
@@ -108,12 +109,12 @@ func (l *controlList) add(name string) {
 }
 
 // control adds the control files of git's folders to files.
-func (s *snapshot) control(files []listed, repos []repository) []listed {
+func (s *snapshot) control(files []git.Listed, repos []git.Repository) []git.Listed {
 	if s.isolated {
 		return files // its repository is ours, and goes with the copy
 	}
 	for _, name := range controlFiles(s.root, repos) {
-		files = append(files, listed{path: name})
+		files = append(files, git.Listed{Path: name})
 	}
 	return files
 }

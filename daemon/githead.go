@@ -10,6 +10,7 @@ import (
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/git"
 	"cursord/diffs"
 )
 
@@ -60,9 +61,9 @@ func (r *reviewer) lookAtHead(counts bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
 	defer cancel()
-	git := gitTree{dir: r.w.root, guard: r.w.git}
+	git := git.Tree{Dir: r.w.root, Guard: r.w.git}
 	// An error says that there is no commit yet, or no git: then there is nothing to agree to.
-	out, _ := git.run(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	out, _ := git.Run(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	old, first := h.id, !h.known
 	h.known, h.seen, h.id = true, seen, strings.TrimSpace(string(out))
 	if first || !counts || h.id == old || h.id == "" {
@@ -114,7 +115,7 @@ func (r *reviewer) headEnds() {
 }
 
 // acceptCommitted accepts, as one decision, the hunks that commit now has and commit old did not.
-func (r *reviewer) acceptCommitted(ctx context.Context, git gitTree, old, now string) error {
+func (r *reviewer) acceptCommitted(ctx context.Context, git git.Tree, old, now string) error {
 	var files []*file
 	for _, f := range r.sorted() {
 		if f.pending() && !f.outside() && !f.tree.isolated() { // what is in a copy cannot be in a commit
@@ -124,20 +125,20 @@ func (r *reviewer) acceptCommitted(ctx context.Context, git gitTree, old, now st
 	if len(files) == 0 {
 		return nil
 	}
-	changed, err := git.between(ctx, old, now)
+	changed, err := git.Between(ctx, old, now)
 	if err != nil {
 		return err
 	}
 	oldIDs, nowIDs := map[string]string{}, map[string]string{}
 	for _, f := range files {
-		if c := changed[f.path]; c.old != "" {
-			oldIDs[f.path] = c.old
+		if c := changed[f.path]; c.Old != "" {
+			oldIDs[f.path] = c.Old
 		}
-		if c := changed[f.path]; c.now != "" {
-			nowIDs[f.path] = c.now
+		if c := changed[f.path]; c.Now != "" {
+			nowIDs[f.path] = c.Now
 		}
 	}
-	oldTexts, nowTexts := git.blobs(ctx, oldIDs, true), git.blobs(ctx, nowIDs, true)
+	oldTexts, nowTexts := git.Blobs(ctx, oldIDs, true), git.Blobs(ctx, nowIDs, true)
 	content := func(texts map[string][]byte, path, id string) (c diffs.Content, ok bool) {
 		if id == "" {
 			return c, true
@@ -151,8 +152,8 @@ func (r *reviewer) acceptCommitted(ctx context.Context, git gitTree, old, now st
 		if !ok || r.load(f) != nil {
 			continue
 		}
-		before, ok1 := content(oldTexts, f.path, c.old)
-		after, ok2 := content(nowTexts, f.path, c.now)
+		before, ok1 := content(oldTexts, f.path, c.Old)
+		after, ok2 := content(nowTexts, f.path, c.Now)
 		if !ok1 || !ok2 {
 			continue
 		}

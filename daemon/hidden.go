@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/git"
 )
 
 // An agent that writes a rule to an ignore file hides from git what it makes beside it. So what git ignored when the turn
@@ -34,7 +35,7 @@ type ignoreFile struct {
 }
 
 // readRules keeps what the ignore files among some hold, before anything can have changed them.
-func (s *snapshot) readRules(files []listed, repos []repository) {
+func (s *snapshot) readRules(files []git.Listed, repos []git.Repository) {
 	rules := map[string]ignoreFile{} // by their full names
 	keep := func(full string) {
 		if _, known := rules[full]; known || len(rules) >= rulesMost {
@@ -50,12 +51,12 @@ func (s *snapshot) readRules(files []listed, repos []repository) {
 		}
 	}
 	for _, l := range files {
-		if isIgnoreFile(l.path) {
-			keep(s.full(l.path))
+		if isIgnoreFile(l.Path) {
+			keep(s.full(l.Path))
 		}
 	}
 	for _, r := range repos {
-		if exclude := r.exclude(); exclude != "" {
+		if exclude := r.Exclude(); exclude != "" {
 			keep(exclude)
 		}
 	}
@@ -64,15 +65,6 @@ func (s *snapshot) readRules(files []listed, repos []repository) {
 	if !s.ended {
 		s.rules = rules
 	}
-}
-
-// exclude returns the full name of the repository's own file of rules; "" if there can be none.
-func (r repository) exclude() string {
-	common, err := r.git.found().Common()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(common, "info", "exclude")
 }
 
 func readLines(full string) (lines []string, ok bool) {
@@ -96,7 +88,7 @@ func (s *snapshot) before(st filestat.Stat) bool {
 }
 
 // hidden names the files that have come, and that git does not list only because of rules that have come, too.
-func (s *snapshot) hidden(ctx context.Context, repos []repository, left *leftOut) (files []listed) {
+func (s *snapshot) hidden(ctx context.Context, repos []git.Repository, left *leftOut) (files []git.Listed) {
 	s.mu.Lock()
 	known := s.rules != nil
 	s.mu.Unlock()
@@ -105,7 +97,7 @@ func (s *snapshot) hidden(ctx context.Context, repos []repository, left *leftOut
 	}
 	for _, r := range repos {
 		names, err := s.hiddenIn(ctx, r)
-		if err != nil && ctx.Err() == nil && !errors.Is(err, errNoRepository) {
+		if err != nil && ctx.Err() == nil && !errors.Is(err, git.ErrNoRepository) {
 			left.hidden = append(left.hidden, "the files that rules of this turn hide from git could not be listed")
 			continue
 		}
@@ -114,7 +106,7 @@ func (s *snapshot) hidden(ctx context.Context, repos []repository, left *leftOut
 			left.hidden = append(left.hidden, fmt.Sprintf("%d files that rules of this turn hide from git are not listed for review", over))
 		}
 		for _, name := range names {
-			files = append(files, listed{path: name})
+			files = append(files, git.Listed{Path: name})
 		}
 	}
 	return files
@@ -143,7 +135,7 @@ func (s *snapshot) within(names []string) (list []string, over int) {
 }
 
 // ruledAnew reports whether ignore files may say something else than when the turn began.
-func (s *snapshot) ruledAnew(ctx context.Context, repos []repository) bool {
+func (s *snapshot) ruledAnew(ctx context.Context, repos []git.Repository) bool {
 	s.mu.Lock()
 	anew, rules := s.reruled, s.rules
 	dirs := make([]string, 0, len(s.dirs)+1)
@@ -163,7 +155,7 @@ func (s *snapshot) ruledAnew(ctx context.Context, repos []repository) bool {
 		}
 	}
 	for _, r := range repos {
-		if exclude := r.exclude(); exclude != "" && rules[exclude].lines == nil && filestat.Of(exclude).Exists() {
+		if exclude := r.Exclude(); exclude != "" && rules[exclude].lines == nil && filestat.Of(exclude).Exists() {
 			anew = true
 		}
 	}
@@ -223,16 +215,16 @@ func (s *snapshot) newRulesIn(dir string, search *int) bool {
 }
 
 // hiddenIn is hidden for one repository.
-func (s *snapshot) hiddenIn(ctx context.Context, r repository) ([]string, error) {
-	out, err := r.git.run(ctx, nil, "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+func (s *snapshot) hiddenIn(ctx context.Context, r git.Repository) ([]string, error) {
+	out, err := r.Git.Run(ctx, nil, "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
 	if err != nil {
 		return nil, err
 	}
-	var all []listed
+	var all []git.Listed
 	s.mu.Lock()
 	for name := range strings.SplitSeq(string(out), "\x00") {
-		if name != "" && !strings.HasSuffix(name, "/") && s.files[r.at+name] == nil {
-			all = append(all, listed{path: r.at + strings.Clone(name)})
+		if name != "" && !strings.HasSuffix(name, "/") && s.files[r.At+name] == nil {
+			all = append(all, git.Listed{Path: r.At + strings.Clone(name)})
 		}
 	}
 	s.mu.Unlock()
@@ -243,13 +235,13 @@ func (s *snapshot) hiddenIn(ctx context.Context, r repository) ([]string, error)
 	var in bytes.Buffer
 	for i, l := range all {
 		if stats[i].Exists() && !stats[i].Mode.IsDir() && !s.before(stats[i]) {
-			in.WriteString(strings.TrimPrefix(l.path, r.at) + "\x00")
+			in.WriteString(strings.TrimPrefix(l.Path, r.At) + "\x00")
 		}
 	}
 	if in.Len() == 0 {
 		return nil, nil
 	}
-	out, err = r.git.run(ctx, &in, "check-ignore", "-z", "-v", "--no-index", "--stdin")
+	out, err = r.Git.Run(ctx, &in, "check-ignore", "-z", "-v", "--no-index", "--stdin")
 	var exit *exec.ExitError
 	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
 		return nil, err
@@ -259,18 +251,18 @@ func (s *snapshot) hiddenIn(ctx context.Context, r repository) ([]string, error)
 
 // notRuledBefore returns, of the files that check-ignore tells with the rule for each, those whose rule has come since the
 // turn began.
-func (s *snapshot) notRuledBefore(r repository, told string) (names []string) {
+func (s *snapshot) notRuledBefore(r git.Repository, told string) (names []string) {
 	s.mu.Lock()
 	rules := s.rules
 	s.mu.Unlock()
-	top, exclude := r.git.found().Top, r.exclude()
+	top, exclude := r.Git.Found().Top, r.Exclude()
 	now := map[string][]string{} // the lines of ignore files
 	stood := func(source string, line int) bool {
 		full := source
 		switch {
 		case !filepath.IsAbs(source):
 			full = filepath.Join(top, filepath.FromSlash(source))
-		case r.git.guard.Made(source):
+		case r.Git.Guard.Made(source):
 			full = exclude
 		}
 		old, known := rules[full]
@@ -288,7 +280,7 @@ func (s *snapshot) notRuledBefore(r repository, told string) (names []string) {
 	for ; len(fields) >= 4; fields = fields[4:] {
 		line, err := strconv.Atoi(fields[1])
 		if err == nil && fields[0] != "" && !stood(fields[0], line) {
-			names = append(names, r.at+strings.Clone(fields[3]))
+			names = append(names, r.At+strings.Clone(fields[3]))
 		}
 	}
 	return names

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/git"
 )
 
 const (
@@ -53,7 +54,7 @@ func namesInGit(ctx context.Context, dir string) ([]byte, error) {
 	}
 	// Where a work tree's repository is does not matter for names.
 	guard := &askgit.Guard{Home: home, Root: root, Trust: func(_, claim string) bool { return askgit.IsPlace(claim) }}
-	return gitTree{dir: root, guard: guard}.run(ctx, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	return git.Tree{Dir: root, Guard: guard}.Run(ctx, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 }
 
 func walkedFiles(dir fs.FS) (files []string, err error) {

@@ -3,14 +3,16 @@ package daemon
 import (
 	"context"
 	"strings"
+
+	"cursord/daemon/internal/git"
 )
 
 // repositoryOf returns the innermost repository that has a path; nil if git has no word there. s.mu must be held.
-func (s *snapshot) repositoryOf(name string) *repository { return repositoryAmong(s.repos, name) }
+func (s *snapshot) repositoryOf(name string) *git.Repository { return git.Among(s.repos, name) }
 
 // relist names the files that are there now, as far as they can be listed, and notes which repositories within have
 // come and gone: about what they hold nothing can be said.
-func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
+func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []git.Listed) {
 	s.mu.Lock()
 	repos := s.repos
 	s.mu.Unlock()
@@ -19,23 +21,23 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
 		s.tellCut(w.cut && ctx.Err() == nil, left)
 		return s.control(w.files, nil)
 	}
-	var kept []repository
+	var kept []git.Repository
 	known := map[string]bool{}
 	for _, r := range repos {
-		if dir := strings.TrimSuffix(r.at, "/"); r.at != "" && !r.there() {
+		if dir := strings.TrimSuffix(r.At, "/"); r.At != "" && !r.There() {
 			left.gone = append(left.gone, dir)
 			known[dir] = true
 			continue
-		} else if r.at != "" {
+		} else if r.At != "" {
 			known[dir] = true
 		}
 		kept = append(kept, r)
 	}
 	var within []string
-	var byGit []repository // of the others, all is listed that is there
+	var byGit []git.Repository // of the others, all is listed that is there
 	for _, r := range kept {
 		list, nested, err := s.listNow(ctx, r, left)
-		if err != nil && ctx.Err() == nil || r.git.found() != r.is {
+		if err != nil && ctx.Err() == nil || r.Git.Found() != r.Is {
 			list, nested = s.walkWithin(ctx, r, kept, left), nil
 		} else {
 			byGit = append(byGit, r)
@@ -58,8 +60,8 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
 		}
 	}
 	for _, dir := range within {
-		r := repository{at: dir + "/", git: gitTree{dir: s.full(dir), within: true, guard: s.guard}}
-		if !known[dir] && !s.nested[dir] && r.there() {
+		r := git.Repository{At: dir + "/", Git: git.Tree{Dir: s.full(dir), Within: true, Guard: s.guard}}
+		if !known[dir] && !s.nested[dir] && r.There() {
 			s.nested[dir] = true
 			left.made = append(left.made, dir)
 		}
@@ -69,15 +71,15 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []listed) {
 
 // walkWithin names the files in the folder of a repository that git cannot list as it did when the turn began, without those
 // of other repositories within. What git ignored is among them.
-func (s *snapshot) walkWithin(ctx context.Context, r repository, repos []repository, left *leftOut) (files []listed) {
-	w := walk(ctx, s.full(strings.TrimSuffix(r.at, "/")))
+func (s *snapshot) walkWithin(ctx context.Context, r git.Repository, repos []git.Repository, left *leftOut) (files []git.Listed) {
+	w := walk(ctx, s.full(strings.TrimSuffix(r.At, "/")))
 	s.tellCut(w.cut && ctx.Err() == nil, left)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reruled = true
 	for _, l := range w.files {
-		l.path = r.at + l.path
-		if of := repositoryAmong(repos, l.path); of != nil && of.at == r.at {
+		l.Path = r.At + l.Path
+		if of := git.Among(repos, l.Path); of != nil && of.At == r.At {
 			files = append(files, l)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/git"
 	"cursord/diffs"
 )
 
@@ -223,30 +224,30 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 // suspects returns, sorted, the paths that do not look as they did, or might not.
 func (s *snapshot) suspects(ctx context.Context, list bool, left *leftOut) (suspects []suspect, ok bool) {
 	// What is known is looked at while git, or a walk, looks for more.
-	listing := make(chan []listed, 1)
+	listing := make(chan []git.Listed, 1)
 	if list {
 		go func() { listing <- s.relist(ctx, left) }()
 	} else {
 		listing <- nil
 	}
 	s.mu.Lock()
-	known := make([]listed, 0, len(s.files))
+	known := make([]git.Listed, 0, len(s.files))
 	for name := range s.files {
-		known = append(known, listed{path: name})
+		known = append(known, git.Listed{Path: name})
 	}
 	s.mu.Unlock()
 	knownStats, whole := s.lstats(ctx, known)
-	var added []listed
+	var added []git.Listed
 	files := <-listing
 	s.mu.Lock()
 	for _, l := range files {
-		if s.files[l.path] == nil {
+		if s.files[l.Path] == nil {
 			added = append(added, l)
 		}
 	}
 	s.mu.Unlock()
-	slices.SortFunc(added, func(a, b listed) int { return strings.Compare(a.path, b.path) })
-	added = slices.CompactFunc(added, func(a, b listed) bool { return a.path == b.path })
+	slices.SortFunc(added, func(a, b git.Listed) int { return strings.Compare(a.Path, b.Path) })
+	added = slices.CompactFunc(added, func(a, b git.Listed) bool { return a.Path == b.Path })
 	addedStats, all := s.lstats(ctx, added)
 	if !whole || !all || ctx.Err() != nil {
 		return nil, false
@@ -254,23 +255,23 @@ func (s *snapshot) suspects(ctx context.Context, list bool, left *leftOut) (susp
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, l := range added {
-		if !s.long[l.path] && s.tooLong(l, addedStats[i]) {
-			s.long[l.path] = true
-			left.long = append(left.long, l.path)
+		if !s.long[l.Path] && s.tooLong(l, addedStats[i]) {
+			s.long[l.Path] = true
+			left.long = append(left.long, l.Path)
 		}
 	}
-	look := func(files []listed, stats []filestat.Stat) {
+	look := func(files []git.Listed, stats []filestat.Stat) {
 		for i, l := range files {
 			st := stats[i]
 			if st.Mode.IsDir() {
 				st = filestat.Stat{}
 			}
-			e := s.files[l.path]
+			e := s.files[l.Path]
 			if e != nil && !e.racy && st == e.Stat || e == nil && !st.Exists() {
 				continue
 			}
-			s.reruled = s.reruled || isIgnoreFile(l.path) && (e == nil || st != e.Stat)
-			suspects = append(suspects, suspect{path: l.path, entry: e, is: st})
+			s.reruled = s.reruled || isIgnoreFile(l.Path) && (e == nil || st != e.Stat)
+			suspects = append(suspects, suspect{path: l.Path, entry: e, is: st})
 		}
 	}
 	look(added, addedStats)
@@ -280,7 +281,7 @@ func (s *snapshot) suspects(ctx context.Context, list bool, left *leftOut) (susp
 	}
 	for i, st := range knownStats { // it may have moved between the looks
 		if st.Ino != 0 && came[inode{st.Dev, st.Ino}] != nil {
-			knownStats[i] = filestat.Of(s.full(known[i].path))
+			knownStats[i] = filestat.Of(s.full(known[i].Path))
 		}
 	}
 	look(known, knownStats)
@@ -359,7 +360,7 @@ func (s *snapshot) same(e *entry, f found) bool {
 	case ok:
 		return bytes.Equal(data, f.after.Bytes())
 	case e.oid != "":
-		return isBlob(e.oid, f.after.Bytes())
+		return git.IsBlob(e.oid, f.after.Bytes())
 	}
 	return e.racy && e.Stat == f.is // nothing says that it has changed
 }

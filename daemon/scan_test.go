@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
@@ -198,4 +200,19 @@ func TestASaveThatACallBeginsIn(t *testing.T) {
 	long := at - int64(time.Minute)
 	f = found{path: "f", was: was, is: filestat.Stat{Ino: 7, Mtime: long, Ctime: long}}
 	require.False(t, s.beingSaved(nil, &f, suspect{path: "f", entry: &entry{Stat: was}, is: f.is}, judge))
+}
+
+// commitAll makes a repository of a folder's files.
+func commitAll(t testing.TB, dir string) {
+	t.Helper()
+	for _, args := range [][]string{{"init", "-q"}, {"config", "user.name", "a"}, {"config", "user.email", "a@b"}, {"add", "-A"}, {"commit", "-q", "-m", "m"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+}
+
+func guardIn(t testing.TB, root string) *askgit.Guard {
+	return &askgit.Guard{Home: filepath.Join(t.TempDir(), "git"), Root: root}
 }

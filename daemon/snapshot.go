@@ -19,6 +19,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/git"
 	"cursord/daemon/paths"
 )
 
@@ -41,7 +42,7 @@ type snapshot struct {
 	ready    chan struct{} // closed when it is taken, or takes too long to wait for
 
 	mu       sync.Mutex                  // guards all below
-	repos    []repository                // the root's and those within; none: the folders were read, without git
+	repos    []git.Repository            // the root's and those within; none: the folders were read, without git
 	files    map[string]*entry           // what is there
 	dirs     map[string]inode            // folders that were there
 	whole    map[string]bool             // without git: folders of which all entries are in files and dirs; "." is the root
@@ -120,7 +121,7 @@ func (s *snapshot) take(ctx context.Context) {
 	if len(list.repos) > 0 {
 		s.readRules(list.files, list.repos)
 	}
-	stats, names, all := filestat.AllLinked(len(list.files), func(i int) string { return s.full(list.files[i].path) }, func() bool { return ctx.Err() != nil })
+	stats, names, all := filestat.AllLinked(len(list.files), func(i int) string { return s.full(list.files[i].Path) }, func() bool { return ctx.Err() != nil })
 	if !all {
 		give("its files could not all be looked at in time")
 		return
@@ -132,33 +133,33 @@ func (s *snapshot) take(ctx context.Context) {
 
 // A listing names a workspace's files.
 type listing struct {
-	walked              // its files are those of git, if git has a word here
-	repos  []repository // none: the folders were read
+	walked                  // its files are those of git, if git has a word here
+	repos  []git.Repository // none: the folders were read
 	nested map[string]bool
 	lacks  string // what git cannot do; "" if nothing
 }
 
 // list names the workspace's files, and says which differ from git's index.
 func (s *snapshot) list(ctx context.Context) (l listing, unusable string) {
-	if inGit(s.root) {
+	if git.Inside(s.root) {
 		lacks := s.guard.Lacks(ctx)
 		defer func() { l.lacks = cmp.Or(lacks, l.lacks) }()
 		asked, cancel := context.WithTimeout(ctx, s.patience(firstListing))
-		r, err := listRepositories(asked, s.root, s.guard, true)
+		r, err := git.List(asked, s.root, s.guard, true)
 		cancel()
 		s.took(asked, err)
-		if err == nil && len(r.files) == 0 {
-			if ignored, _ := r.all[0].git.ignored(ctx, "."); ignored {
+		if err == nil && len(r.Files) == 0 {
+			if ignored, _ := r.All[0].Git.Ignored(ctx, "."); ignored {
 				err = fs.ErrNotExist // nothing here is git's business
 			}
 		}
 		switch {
 		case ctx.Err() != nil:
 			return l, "git took too long to list its files"
-		case err == nil && len(r.files) > gitEntries:
+		case err == nil && len(r.Files) > gitEntries:
 			return l, fmt.Sprintf("it has more than %d files", gitEntries)
 		case err == nil:
-			return listing{walked: walked{files: s.control(r.files, r.all)}, repos: r.all, nested: r.nested}, ""
+			return listing{walked: walked{files: s.control(r.Files, r.All)}, repos: r.All, nested: r.Nested}, ""
 		case !errors.Is(err, fs.ErrNotExist):
 			lacks = cmp.Or(withoutGit(asked, err), lacks)
 		}
@@ -168,8 +169,8 @@ func (s *snapshot) list(ctx context.Context) (l listing, unusable string) {
 	return listing{walked: w, nested: map[string]bool{}}, ""
 }
 
-func (s *snapshot) lstats(ctx context.Context, files []listed) ([]filestat.Stat, bool) {
-	return filestat.All(len(files), func(i int) string { return s.full(files[i].path) }, func() bool { return ctx.Err() != nil })
+func (s *snapshot) lstats(ctx context.Context, files []git.Listed) ([]filestat.Stat, bool) {
+	return filestat.All(len(files), func(i int) string { return s.full(files[i].Path) }, func() bool { return ctx.Err() != nil })
 }
 
 func (s *snapshot) full(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
@@ -182,16 +183,16 @@ func (s *snapshot) keep(list listing, stats []filestat.Stat) {
 	for i, l := range list.files {
 		if !stats[i].Exists() || stats[i].Mode.IsDir() {
 			if s.tooLong(l, stats[i]) {
-				long[l.path] = true
+				long[l.Path] = true
 			}
 			continue
 		}
 		e := &slab[i]
 		*e = entry{Stat: stats[i], racy: stats[i].Racy(s.began), content: nowhere}
-		if !l.dirty && !l.gone && !e.racy {
-			e.oid = l.oid
+		if !l.Dirty && !l.Gone && !e.racy {
+			e.oid = l.OID
 		}
-		files[l.path] = e
+		files[l.Path] = e
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,11 +224,11 @@ func (s *snapshot) keep(list listing, stats []filestat.Stat) {
 }
 
 // tooLong reports whether a path that is listed is too long to be looked at.
-func (s *snapshot) tooLong(l listed, st filestat.Stat) bool {
-	if l.long || st.Exists() {
-		return l.long
+func (s *snapshot) tooLong(l git.Listed, st filestat.Stat) bool {
+	if l.Long || st.Exists() {
+		return l.Long
 	}
-	_, err := os.Lstat(s.full(l.path))
+	_, err := os.Lstat(s.full(l.Path))
 	return errors.Is(err, syscall.ENAMETOOLONG)
 }
 
@@ -243,14 +244,14 @@ func (s *snapshot) addDirs(name string) {
 }
 
 // readContents keeps the contents that git does not have: first those of files that it knows.
-func (s *snapshot) readContents(ctx context.Context, list []listed) {
+func (s *snapshot) readContents(ctx context.Context, list []git.Listed) {
 	var late atomic.Int64
 	for _, known := range []bool{true, false} {
 		var want []string
 		s.mu.Lock()
 		for _, l := range list {
-			if e := s.files[l.path]; e != nil && e.oid == "" && (l.oid != "") == known && e.Size <= spoolFile {
-				want = append(want, l.path)
+			if e := s.files[l.Path]; e != nil && e.oid == "" && (l.OID != "") == known && e.Size <= spoolFile {
+				want = append(want, l.Path)
 			}
 		}
 		s.mu.Unlock()

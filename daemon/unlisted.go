@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/git"
 )
 
 // Git can be kept from listing a workspace: by a FIFO in the place of a .gitignore, or by a rule that takes its matching years.
@@ -39,14 +40,14 @@ func (s *snapshot) took(asked context.Context, err error) {
 }
 
 // listNow is list for a scan, which may go on without git.
-func (s *snapshot) listNow(ctx context.Context, r repository, left *leftOut) (files []listed, nested []string, err error) {
+func (s *snapshot) listNow(ctx context.Context, r git.Repository, left *leftOut) (files []git.Listed, nested []string, err error) {
 	most := scanTime // a scan between calls leaves it to the next one
 	if end, ok := ctx.Deadline(); ok && time.Until(end) > 2*scanTime {
 		most = lastListing
 	}
 	asked, cancel := context.WithTimeout(ctx, s.patience(most))
 	defer cancel()
-	files, nested, err = r.list(asked, false)
+	files, nested, err = r.List(asked, false)
 	if most == lastListing || err == nil {
 		s.took(asked, err)
 	}

@@ -5,11 +5,13 @@ import (
 	"io/fs"
 	"os"
 	"path"
+
+	"cursord/daemon/internal/git"
 )
 
 // A walked is what reading a workspace's folders gave, those nearest the root first.
 type walked struct {
-	files []listed // files and links
+	files []git.Listed // files and links
 	dirs  []string
 	whole map[string]bool // the folders whose entries are all in files and dirs; "." is the root
 	cut   bool            // a limit was reached
@@ -97,7 +99,7 @@ func walk(ctx context.Context, root string) (w walked) {
 					queue = append(queue, walkPlace{name, here.from, path.Join(here.below, e.Name()), here.depth + 1})
 				}
 			case e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0:
-				w.files = append(w.files, listed{path: name})
+				w.files = append(w.files, git.Listed{Path: name})
 			}
 		}
 		if err == nil {

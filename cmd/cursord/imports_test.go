@@ -21,7 +21,7 @@ var internalImports = map[string][]string{
 	"cursord/agent/program":               {"cursord/agent/failure", "cursord/agent/jsontext", "cursord/agent/plaintext", "cursord/agent/process"},
 	"cursord/diffs":                       {},
 	"cursord/sessions":                    {},
-	"cursord/daemon":                      {"cursord/agent", "cursord/agent/failure", "cursord/agent/hooks", "cursord/agent/process", "cursord/agent/program", "cursord/daemon/config", "cursord/daemon/copytree", "cursord/daemon/endpoint", "cursord/daemon/internal/askgit", "cursord/daemon/internal/atomicfile", "cursord/daemon/internal/attribution", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat", "cursord/daemon/internal/savewatch", "cursord/daemon/internal/watch", "cursord/daemon/paths", "cursord/diffs", "cursord/sessions"},
+	"cursord/daemon":                      {"cursord/agent", "cursord/agent/failure", "cursord/agent/hooks", "cursord/agent/process", "cursord/agent/program", "cursord/daemon/config", "cursord/daemon/copytree", "cursord/daemon/endpoint", "cursord/daemon/internal/askgit", "cursord/daemon/internal/atomicfile", "cursord/daemon/internal/attribution", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat", "cursord/daemon/internal/git", "cursord/daemon/internal/savewatch", "cursord/daemon/internal/watch", "cursord/daemon/paths", "cursord/diffs", "cursord/sessions"},
 	"cursord/daemon/config":               {"cursord/daemon/copytree", "cursord/daemon/endpoint", "cursord/daemon/internal/atomicfile", "cursord/daemon/paths", "cursord/diffs"},
 	"cursord/daemon/copytree":             {"cursord/daemon/internal/askgit", "cursord/daemon/internal/clock", "cursord/daemon/internal/filestat"},
 	"cursord/daemon/endpoint":             {"cursord/daemon/internal/filestat", "cursord/daemon/paths"},
@@ -31,6 +31,7 @@ var internalImports = map[string][]string{
 	"cursord/daemon/internal/atomicfile":  {"cursord/daemon/internal/filestat", "cursord/daemon/paths", "cursord/diffs"},
 	"cursord/daemon/internal/attribution": {"cursord/diffs"},
 	"cursord/daemon/internal/filestat":    {"cursord/daemon/internal/clock"},
+	"cursord/daemon/internal/git":         {"cursord/daemon/internal/askgit", "cursord/daemon/internal/filestat", "cursord/daemon/paths"},
 	"cursord/daemon/internal/watch":       {"cursord/daemon/internal/filestat"},
 	"cursord/editors":                     {},
 	"cursord/editors/lsp":                 {"cursord/daemon", "cursord/daemon/paths", "cursord/rpc", "cursord/sessions"},
@@ -54,7 +55,7 @@ var restricted = map[string][]string{
 	"github.com/invopop/jsonschema":         {"cursord/rpc/internal/schema"},
 	"github.com/stretchr/testify":           {},
 	"github.com/santhosh-tekuri/jsonschema": {},
-	"os/exec":                               {"cursord/agent", "cursord/agent/program", "cursord/agent/fake", "cursord/daemon", "cursord/daemon/endpoint", "cursord/daemon/copytree", "cursord/daemon/internal/askgit", "cursord/editors/helix", "cursord/rpc/dial", "cursord/rpc/remote", "cursord/cmd/cursord", "cursord/cmd/cursord/internal/term", "cursord/agent/process"}, // daemon: for git; endpoint: to ask a newer build what it is; helix: to ask Helix what it is
+	"os/exec":                               {"cursord/agent", "cursord/agent/fake", "cursord/agent/process", "cursord/agent/program", "cursord/cmd/cursord", "cursord/cmd/cursord/internal/term", "cursord/daemon", "cursord/daemon/copytree", "cursord/daemon/endpoint", "cursord/daemon/internal/askgit", "cursord/daemon/internal/git", "cursord/editors/helix", "cursord/rpc/dial", "cursord/rpc/remote"}, // daemon: for git; endpoint: to ask a newer build what it is; helix: to ask Helix what it is
 	"encoding/gob":                          {},
 	"github.com/rogpeppe/go-internal":       {},
 	"github.com/adrg/xdg":                   {"cursord/daemon/endpoint"},

@@ -1,4 +1,8 @@
-package daemon
+// Package git asks git about a workspace: which files its work trees have, what git ignores, what files held by the ids of
+// blobs, and what two commits differ in. All questions go through askgit, which guards them; this package knows which
+// questions there are and what the answers mean, and keeps nothing between them but a Repository's first state. Every
+// question is bounded by its context and by what git may print.
+package git
 
 import (
 	"context"
@@ -19,29 +23,29 @@ import (
 // gitOutput bounds what git may print, in bytes.
 const gitOutput = 256 << 20
 
-// A gitTree asks git about a folder in a work tree. It only asks: nothing here takes a lock or writes to the
+// A Tree asks git about a folder in a work tree. It only asks: nothing here takes a lock or writes to the
 // repository, runs a program that it names, or fetches.
-type gitTree struct {
-	dir    string
-	within bool // dir itself must be the repository's folder
-	guard  *askgit.Guard
+type Tree struct {
+	Dir    string
+	Within bool // Dir itself must be the repository's folder
+	Guard  *askgit.Guard
 	was    *askgit.View // the repository, as it is asked about; nil: as it is when that is done
 }
 
-// A listed is one path of a listing, relative to the gitTree's folder.
-type listed struct {
-	path  string
-	oid   string // what the index has; "" for what it does not have
-	dirty bool   // the work tree holds, or may hold, something else than oid
-	gone  bool   // the index has it, the work tree does not
+// A Listed is one path of a listing, relative to the Tree's folder.
+type Listed struct {
+	Path  string
+	OID   string // what the index has; "" for what it does not have
+	Dirty bool   // the work tree holds, or may hold, something else than OID
+	Gone  bool   // the index has it, the work tree does not
 	skip  bool   // git does not look at it in the work tree
-	long  bool   // a folder that git could not open, because its path is too long; the path may be cut off
+	Long  bool   // a folder that git could not open, because its path is too long; the path may be cut off
 }
 
 // list names what the index has, and what is neither there nor ignored; without what a sparse checkout leaves out.
 // Submodules and repositories within come apart, as folders. With dirty, it also says which contents differ from the
 // index.
-func (g gitTree) list(ctx context.Context, dirty bool) (files []listed, nested []string, err error) {
+func (g Tree) list(ctx context.Context, dirty bool) (files []Listed, nested []string, err error) {
 	args := []string{"ls-files", "-z", "-v", "--stage", "--others", "--exclude-standard"}
 	if dirty {
 		args = append(args, "--modified", "--deleted")
@@ -59,13 +63,13 @@ func (g gitTree) list(ctx context.Context, dirty bool) (files []listed, nested [
 
 // unopened names the folders whose paths are too long for git, by its warnings. Git cuts off a warning that is longer than
 // a path may be, and with it the reason.
-func unopened(said string) (dirs []listed) {
+func unopened(said string) (dirs []Listed) {
 	const cut = paths.MaxPath - 256
 	parts := strings.Split(said, "warning: could not open directory '")
 	for _, part := range parts[1:] { // a path may have line ends
 		name, _, whole := strings.Cut(part, "': File name too long")
 		if whole || len(part) >= cut {
-			dirs = append(dirs, listed{path: strings.TrimSuffix(strings.TrimSuffix(name, "\n"), "/"), long: true})
+			dirs = append(dirs, Listed{Path: strings.TrimSuffix(strings.TrimSuffix(name, "\n"), "/"), Long: true})
 		}
 	}
 	return dirs
@@ -73,25 +77,25 @@ func unopened(said string) (dirs []listed) {
 
 // withoutLeftOut drops the files that a sparse checkout leaves out. Those that git is told to skip may be there all the
 // same, in any form.
-func (g gitTree) withoutLeftOut(files []listed) []listed {
+func (g Tree) withoutLeftOut(files []Listed) []Listed {
 	dirs := map[string]bool{}
 	var there func(dir string) bool
 	there = func(dir string) bool {
 		is, known := dirs[dir]
 		if !known {
-			is = dir == "." || there(path.Dir(dir)) && filestat.Of(filepath.Join(g.dir, filepath.FromSlash(dir))).Mode.IsDir()
+			is = dir == "." || there(path.Dir(dir)) && filestat.Of(filepath.Join(g.Dir, filepath.FromSlash(dir))).Mode.IsDir()
 			dirs[dir] = is
 		}
 		return is
 	}
-	return slices.DeleteFunc(files, func(l listed) bool {
-		return l.skip && !(there(path.Dir(l.path)) && filestat.Of(filepath.Join(g.dir, filepath.FromSlash(l.path))).Exists())
+	return slices.DeleteFunc(files, func(l Listed) bool {
+		return l.skip && !(there(path.Dir(l.Path)) && filestat.Of(filepath.Join(g.Dir, filepath.FromSlash(l.Path))).Exists())
 	})
 }
 
 // parseListing reads records like "H 100644 <oid> 0\tpath" and "? path", each ended by a NUL.
-func parseListing(out string) (list []listed, nested []string, err error) {
-	list = make([]listed, 0, strings.Count(out, "\x00"))
+func parseListing(out string) (list []Listed, nested []string, err error) {
+	list = make([]Listed, 0, strings.Count(out, "\x00"))
 	for len(out) > 0 {
 		rec, rest, ended := strings.Cut(out, "\x00")
 		out = rest
@@ -103,7 +107,7 @@ func parseListing(out string) (list []listed, nested []string, err error) {
 			if dir, ok := strings.CutSuffix(rec, "/"); ok {
 				nested = append(nested, dir)
 			} else {
-				list = append(list, listed{path: rec})
+				list = append(list, Listed{Path: rec})
 			}
 			continue
 		}
@@ -118,25 +122,25 @@ func parseListing(out string) (list []listed, nested []string, err error) {
 			nested = append(nested, path)
 			continue
 		}
-		if n := len(list); n == 0 || list[n-1].path != path {
-			list = append(list, listed{path: path, oid: oid})
+		if n := len(list); n == 0 || list[n-1].Path != path {
+			list = append(list, Listed{Path: path, OID: oid})
 		}
 		last := &list[len(list)-1]
 		switch {
 		case tag == 'S' || tag == 's':
-			last.dirty, last.skip = true, true
+			last.Dirty, last.skip = true, true
 		case tag == 'R':
-			last.gone = true
+			last.Gone = true
 		case tag != 'H': // modified, unmerged, or (in small letters) not to be looked at
-			last.dirty = true
+			last.Dirty = true
 		}
 	}
 	return list, nested, nil
 }
 
-// ignored reports whether git would not list a path that is not in the index; "." is the folder itself.
-func (g gitTree) ignored(ctx context.Context, path string) (bool, error) {
-	_, err := g.run(ctx, nil, "check-ignore", "-q", "--no-index", "--", "./"+path) // ":…" would be more than a name
+// Ignored reports whether git would not list a path that is not in the index; "." is the folder itself.
+func (g Tree) Ignored(ctx context.Context, path string) (bool, error) {
+	_, err := g.Run(ctx, nil, "check-ignore", "-q", "--no-index", "--", "./"+path) // ":…" would be more than a name
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return false, nil
@@ -144,52 +148,52 @@ func (g gitTree) ignored(ctx context.Context, path string) (bool, error) {
 	return err == nil, err
 }
 
-// errNoRepository is returned by questions about a folder of which git knows nothing.
-var errNoRepository = errors.New("there is no git repository")
+// ErrNoRepository is returned by questions about a folder of which git knows nothing.
+var ErrNoRepository = errors.New("there is no git repository")
 
 // open returns the repository.
-func (g gitTree) open(ctx context.Context) (*askgit.View, error) {
+func (g Tree) open(ctx context.Context) (*askgit.View, error) {
 	if g.was != nil {
 		return g.was, nil
 	}
 	find := askgit.Find
-	if g.within {
+	if g.Within {
 		find = askgit.At
 	}
-	r, ok := find(g.dir)
+	r, ok := find(g.Dir)
 	if !ok {
-		return nil, fmt.Errorf("%s: %w", g.dir, errNoRepository)
+		return nil, fmt.Errorf("%s: %w", g.Dir, ErrNoRepository)
 	}
-	return g.guard.Open(ctx, r)
+	return g.Guard.Open(ctx, r)
 }
 
-// run runs git and returns what it printed; it is an error if git's exit code is not 0.
-func (g gitTree) run(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
+// Run runs git and returns what it printed; it is an error if git's exit code is not 0.
+func (g Tree) Run(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
 	return g.ask(ctx, askgit.Question{In: in}, args...)
 }
 
 // ask is run for a question of which the folder and the bound are missing.
-func (g gitTree) ask(ctx context.Context, q askgit.Question, args ...string) ([]byte, error) {
+func (g Tree) ask(ctx context.Context, q askgit.Question, args ...string) ([]byte, error) {
 	v, err := g.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	q.Dir, q.Most = g.dir, gitOutput
+	q.Dir, q.Most = g.Dir, gitOutput
 	return v.Run(ctx, q, args...)
 }
 
-// found returns where git's folder is, and the top of the work tree; zero if there is none.
-func (g gitTree) found() askgit.Repository {
+// Found returns where git's folder is, and the top of the work tree; zero if there is none.
+func (g Tree) Found() askgit.Repository {
 	find := askgit.Find
-	if g.within {
+	if g.Within {
 		find = askgit.At
 	}
-	r, _ := find(g.dir)
+	r, _ := find(g.Dir)
 	return r
 }
 
-// inGit reports whether a folder lies in a work tree, as far as names tell; git has the last word.
-func inGit(dir string) bool {
+// Inside reports whether a folder lies in a work tree, as far as names tell; git has the last word.
+func Inside(dir string) bool {
 	r, _ := askgit.Find(dir)
 	return r.Dir != ""
 }

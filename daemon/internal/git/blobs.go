@@ -1,4 +1,4 @@
-package daemon
+package git
 
 import (
 	"bytes"
@@ -23,20 +23,20 @@ import (
 // blobsTime bounds the second question for contents.
 const blobsTime = 2 * time.Second
 
-// A blobOf says which blob a file has and how large the file was, which its filters and line ends have a part in.
-type blobOf struct {
-	oid  string
-	size int64
+// A Blob says which blob a file has and how large the file was, which its filters and line ends have a part in.
+type Blob struct {
+	OID  string
+	Size int64
 }
 
-// checkedOut asks the repository as it is now, and for what that does not tell as it was: commands may have put all sorts of things
+// CheckedOut asks the repository as it is now, and for what that does not tell as it was: commands may have put all sorts of things
 // in git's folder.
-func (r *repository) checkedOut(ctx context.Context, files map[string]blobOf) map[string][]byte {
-	found := r.git.checkedOut(ctx, files)
+func (r *Repository) CheckedOut(ctx context.Context, files map[string]Blob) map[string][]byte {
+	found := r.Git.checkedOut(ctx, files)
 	if r.was.was == nil || len(found) == len(files) {
 		return found
 	}
-	rest := map[string]blobOf{}
+	rest := map[string]Blob{}
 	for name, of := range files {
 		if _, ok := found[name]; !ok {
 			rest[name] = of
@@ -50,26 +50,26 @@ func (r *repository) checkedOut(ctx context.Context, files map[string]blobOf) ma
 
 // checkedOut returns what files held that git takes for equal to their blobs, by path; those of which it is not certain
 // are missing.
-func (g gitTree) checkedOut(ctx context.Context, files map[string]blobOf) map[string][]byte {
+func (g Tree) checkedOut(ctx context.Context, files map[string]Blob) map[string][]byte {
 	oids := make(map[string]string, len(files))
 	for path, f := range files {
-		oids[path] = f.oid
+		oids[path] = f.OID
 	}
-	found := g.blobs(ctx, oids, true)
+	found := g.Blobs(ctx, oids, true)
 	plain := map[string]string{}
 	for path, f := range files {
-		if data, ok := found[path]; !ok || int64(len(data)) != f.size {
-			plain[path] = f.oid
+		if data, ok := found[path]; !ok || int64(len(data)) != f.Size {
+			plain[path] = f.OID
 		}
 	}
 	// A checkout would write something else: a filter is gone, or the file has line ends that only an add converts.
-	for path, data := range g.blobs(ctx, plain, false) {
+	for path, data := range g.Blobs(ctx, plain, false) {
 		filtered, ok := found[path]
 		delete(found, path)
-		if int64(len(data)) == files[path].size {
+		if int64(len(data)) == files[path].Size {
 			found[path] = data
 		} else if !ok || bytes.Equal(filtered, data) {
-			if crlf := bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")); int64(len(crlf)) == files[path].size && !bytes.Contains(data, []byte("\r\n")) {
+			if crlf := bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")); int64(len(crlf)) == files[path].Size && !bytes.Contains(data, []byte("\r\n")) {
 				found[path] = crlf
 			}
 		}
@@ -77,9 +77,9 @@ func (g gitTree) checkedOut(ctx context.Context, files map[string]blobOf) map[st
 	return found
 }
 
-// blobs returns blobs by the paths that they are for, as they are or, converted, as a checkout would write them; those
+// Blobs returns blobs by the paths that they are for, as they are or, converted, as a checkout would write them; those
 // that git cannot tell are missing.
-func (g gitTree) blobs(ctx context.Context, oids map[string]string, converted bool) map[string][]byte {
+func (g Tree) Blobs(ctx context.Context, oids map[string]string, converted bool) map[string][]byte {
 	found := make(map[string][]byte, len(oids))
 	if len(oids) == 0 {
 		return found
@@ -88,7 +88,7 @@ func (g gitTree) blobs(ctx context.Context, oids map[string]string, converted bo
 	if err != nil {
 		return found
 	}
-	prefix, err := filepath.Rel(v.Top, g.dir)
+	prefix, err := filepath.Rel(v.Top, g.Dir)
 	if err != nil {
 		return found
 	}
@@ -155,8 +155,8 @@ func readBlobs(ctx context.Context, v *askgit.View, oids map[string]string, conv
 	return found
 }
 
-// isBlob reports whether git names data, as it is, by oid.
-func isBlob(oid string, data []byte) bool {
+// IsBlob reports whether git names data, as it is, by oid.
+func IsBlob(oid string, data []byte) bool {
 	var h hash.Hash
 	if len(oid) == 2*sha256.Size {
 		h = sha256.New()

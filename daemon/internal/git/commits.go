@@ -1,4 +1,4 @@
-package daemon
+package git
 
 import (
 	"context"
@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// A committed is a file that two commits have in different forms.
-type committed struct{ old, now string } // the blobs; "" for none
+// A Committed is a file that two commits have in different forms.
+type Committed struct{ Old, Now string } // the blobs; "" for none
 
-// between returns the files below the folder that differ between two commits, by path; old may be "".
-func (g gitTree) between(ctx context.Context, old, now string) (map[string]committed, error) {
+// Between returns the files below the folder that differ between two commits, by path; old may be "".
+func (g Tree) Between(ctx context.Context, old, now string) (map[string]Committed, error) {
 	args := []string{"diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--relative", old, now}
 	if old == "" {
 		args = []string{"ls-tree", "-r", "-z", now}
 	}
-	out, err := g.run(ctx, nil, args...)
+	out, err := g.Run(ctx, nil, args...)
 	if err != nil {
 		return nil, err
 	}
-	changed := map[string]committed{}
+	changed := map[string]Committed{}
 	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 	if old == "" {
 		for _, rec := range fields {
 			if info, path, ok := strings.Cut(rec, "\t"); ok {
-				changed[path] = committed{now: info[strings.LastIndexByte(info, ' ')+1:]}
+				changed[path] = Committed{Now: info[strings.LastIndexByte(info, ' ')+1:]}
 			}
 		}
 		return changed, nil
@@ -40,7 +40,7 @@ func (g gitTree) between(ctx context.Context, old, now string) (map[string]commi
 		if len(info) != 5 {
 			return nil, fmt.Errorf("git listed %.100q", fields[0])
 		}
-		changed[fields[1]] = committed{blob(info[2]), blob(info[3])}
+		changed[fields[1]] = Committed{blob(info[2]), blob(info[3])}
 	}
 	return changed, nil
 }

@@ -1,4 +1,4 @@
-package daemon
+package git
 
 import (
 	"bytes"
@@ -7,28 +7,28 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"cursord/daemon/internal/askgit"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestParseListing(t *testing.T) {
 	const a, b = "78981922613b2afb6025042ff6bd878ac1994e85", "61780798228d17af2d34fce4cfbdf35556832472"
 	for _, c := range []struct {
 		name, out string
-		files     []listed
+		files     []Listed
 		nested    []string
 	}{
-		{"nothing", "", []listed{}, nil},
-		{"tracked", "H 100644 " + a + " 0\ta\x00", []listed{{path: "a", oid: a}}, nil},
-		{"untracked", "? a\x00? sub/repo/\x00", []listed{{path: "a"}}, []string{"sub/repo"}},
+		{"nothing", "", []Listed{}, nil},
+		{"tracked", "H 100644 " + a + " 0\ta\x00", []Listed{{Path: "a", OID: a}}, nil},
+		{"untracked", "? a\x00? sub/repo/\x00", []Listed{{Path: "a"}}, []string{"sub/repo"}},
 		{"modified and deleted", "H 100644 " + a + " 0\ta\x00C 100644 " + a + " 0\ta\x00H 100755 " + b + " 0\tb\x00R 100755 " + b + " 0\tb\x00C 100755 " + b + " 0\tb\x00",
-			[]listed{{path: "a", oid: a, dirty: true}, {path: "b", oid: b, gone: true, dirty: true}}, nil},
-		{"unmerged", "M 100644 " + a + " 1\ta\x00M 100644 " + b + " 2\ta\x00", []listed{{path: "a", oid: a, dirty: true}}, nil},
-		{"not to be looked at", "h 100644 " + a + " 0\ta\x00", []listed{{path: "a", oid: a, dirty: true}}, nil},
-		{"sparse, and a submodule", "S 100644 " + a + " 0\ta\x00H 160000 " + b + " 0\tsub\x00", []listed{{path: "a", oid: a, dirty: true, skip: true}}, []string{"sub"}},
+			[]Listed{{Path: "a", OID: a, Dirty: true}, {Path: "b", OID: b, Gone: true, Dirty: true}}, nil},
+		{"unmerged", "M 100644 " + a + " 1\ta\x00M 100644 " + b + " 2\ta\x00", []Listed{{Path: "a", OID: a, Dirty: true}}, nil},
+		{"not to be looked at", "h 100644 " + a + " 0\ta\x00", []Listed{{Path: "a", OID: a, Dirty: true}}, nil},
+		{"sparse, and a submodule", "S 100644 " + a + " 0\ta\x00H 160000 " + b + " 0\tsub\x00", []Listed{{Path: "a", OID: a, Dirty: true, skip: true}}, []string{"sub"}},
 		{"odd names", "? H 100644 " + a + " 0\ta\x00? \n\t\"\xff\x00H 120000 " + a + " 0\ta\tb\x00",
-			[]listed{{path: "H 100644 " + a + " 0\ta"}, {path: "\n\t\"\xff"}, {path: "a\tb", oid: a}}, nil},
+			[]Listed{{Path: "H 100644 " + a + " 0\ta"}, {Path: "\n\t\"\xff"}, {Path: "a\tb", OID: a}}, nil},
 	} {
 		files, nested, err := parseListing(c.out)
 		require.NoError(t, err, c.name)
@@ -39,6 +39,53 @@ func TestParseListing(t *testing.T) {
 		_, _, err := parseListing(bad)
 		require.Error(t, err, "%q", bad)
 	}
+}
+
+func TestGitBlobs(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string][]byte{
+		"empty": {}, "a": []byte("a\n"), "no end": []byte("x"), "sub/\"b\"\tc": []byte("b\r\n\x00"), "new\nline": []byte("n\n"),
+		"missing": []byte("no-such-object-1 missing\n"),
+	}
+	for name, data := range files {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, "w", name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "w", name), data, 0o644))
+	}
+	commitAll(t, dir)
+	g := Tree{Dir: filepath.Join(dir, "w"), Guard: guardIn(t, dir)}
+	list, _, err := g.list(t.Context(), true)
+	require.NoError(t, err)
+	oids := map[string]string{"none": "0123456789012345678901234567890123456789"}
+	for _, l := range list {
+		require.False(t, l.Dirty, l.Path)
+		require.True(t, IsBlob(l.OID, files[l.Path]), l.Path)
+		oids[l.Path] = l.OID
+	}
+	got := g.Blobs(t.Context(), oids, true)
+	require.Len(t, got, len(files))
+	for name, data := range files {
+		require.True(t, bytes.Equal(data, got[name]), "%q: %q", name, got[name])
+	}
+}
+
+func TestGitIgnored(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "out", "sub"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*.o\nout/\n"), 0o644))
+	commitAll(t, dir)
+	guard := guardIn(t, dir)
+	for path, want := range map[string]bool{"a": false, "a.o": true, "out/x": true, ":(top)a": false, ":x.o": true, "new/dir/a.o": true, "[a].o": true} {
+		got, err := Tree{Dir: dir, Guard: guard}.Ignored(t.Context(), path)
+		require.NoError(t, err, path)
+		require.Equal(t, want, got, path)
+	}
+	got, err := Tree{Dir: filepath.Join(dir, "out", "sub"), Guard: guard}.Ignored(t.Context(), ".")
+	require.NoError(t, err)
+	require.True(t, got)
+	got, err = Tree{Dir: dir, Guard: guard}.Ignored(t.Context(), ".")
+	require.False(t, err == nil && got)
+	_, err = Tree{Dir: t.TempDir(), Guard: guard}.Ignored(t.Context(), "a")
+	require.Error(t, err)
 }
 
 // commitAll makes a repository of a folder's files.
@@ -54,51 +101,4 @@ func commitAll(t testing.TB, dir string) {
 
 func guardIn(t testing.TB, root string) *askgit.Guard {
 	return &askgit.Guard{Home: filepath.Join(t.TempDir(), "git"), Root: root}
-}
-
-func TestGitBlobs(t *testing.T) {
-	dir := t.TempDir()
-	files := map[string][]byte{
-		"empty": {}, "a": []byte("a\n"), "no end": []byte("x"), "sub/\"b\"\tc": []byte("b\r\n\x00"), "new\nline": []byte("n\n"),
-		"missing": []byte("no-such-object-1 missing\n"),
-	}
-	for name, data := range files {
-		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, "w", name)), 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "w", name), data, 0o644))
-	}
-	commitAll(t, dir)
-	g := gitTree{dir: filepath.Join(dir, "w"), guard: guardIn(t, dir)}
-	list, _, err := g.list(t.Context(), true)
-	require.NoError(t, err)
-	oids := map[string]string{"none": "0123456789012345678901234567890123456789"}
-	for _, l := range list {
-		require.False(t, l.dirty, l.path)
-		require.True(t, isBlob(l.oid, files[l.path]), l.path)
-		oids[l.path] = l.oid
-	}
-	got := g.blobs(t.Context(), oids, true)
-	require.Len(t, got, len(files))
-	for name, data := range files {
-		require.True(t, bytes.Equal(data, got[name]), "%q: %q", name, got[name])
-	}
-}
-
-func TestGitIgnored(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.MkdirAll(filepath.Join(dir, "out", "sub"), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*.o\nout/\n"), 0o644))
-	commitAll(t, dir)
-	guard := guardIn(t, dir)
-	for path, want := range map[string]bool{"a": false, "a.o": true, "out/x": true, ":(top)a": false, ":x.o": true, "new/dir/a.o": true, "[a].o": true} {
-		got, err := gitTree{dir: dir, guard: guard}.ignored(t.Context(), path)
-		require.NoError(t, err, path)
-		require.Equal(t, want, got, path)
-	}
-	got, err := gitTree{dir: filepath.Join(dir, "out", "sub"), guard: guard}.ignored(t.Context(), ".")
-	require.NoError(t, err)
-	require.True(t, got)
-	got, err = gitTree{dir: dir, guard: guard}.ignored(t.Context(), ".")
-	require.False(t, err == nil && got)
-	_, err = gitTree{dir: t.TempDir(), guard: guard}.ignored(t.Context(), "a")
-	require.Error(t, err)
 }

@@ -1,0 +1,102 @@
+package git
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/filestat"
+)
+
+// repositoriesMax bounds the repositories within a workspace that are looked into.
+const repositoriesMax = 32
+
+// A Repository is a git work tree with files of the workspace: the one that the root is in, or one within it, be it a
+// submodule of another or not.
+type Repository struct {
+	At  string // its folder in the workspace and a slash; "" is the root
+	Git Tree
+	Is  askgit.Repository // when it was listed first
+	was Tree              // asks for contents by their ids, whatever becomes of the repository; its view is nil if that cannot be
+}
+
+// A Repositories is what git says of the work trees in a workspace.
+type Repositories struct {
+	All    []Repository // the root's is the first
+	Files  []Listed
+	Nested map[string]bool // folders with repositories of which nothing is known; whether there is one, or only to be
+}
+
+// List lists the work tree at the root and those within; dirty as in Tree.List. What is within and cannot
+// be listed comes apart, in Nested.
+func List(ctx context.Context, root string, guard *askgit.Guard, dirty bool) (r Repositories, err error) {
+	r.Nested = map[string]bool{}
+	for queue := []Repository{{Git: Tree{Dir: root, Guard: guard}}}; len(queue) > 0; queue = queue[1:] {
+		repo := queue[0]
+		repo.Is = repo.Git.Found()
+		files, nested, err := repo.List(ctx, dirty)
+		if err != nil {
+			if repo.At == "" {
+				return r, err
+			}
+			r.Nested[strings.TrimSuffix(repo.At, "/")] = true
+			continue
+		}
+		if v, err := repo.Git.open(ctx); err == nil {
+			repo.was = repo.Git
+			repo.was.was = v.Alone()
+		}
+		r.All = append(r.All, repo)
+		r.Files = append(r.Files, files...)
+		for _, dir := range nested {
+			sub := Repository{At: dir + "/", Git: Tree{Dir: filepath.Join(root, filepath.FromSlash(dir)), Within: true, Guard: guard}}
+			if !sub.There() || len(r.All)+len(queue) > repositoriesMax {
+				r.Nested[dir] = sub.There()
+				continue
+			}
+			queue = append(queue, sub)
+		}
+	}
+	return r, nil
+}
+
+// List is Tree.List with the workspace's paths.
+func (r Repository) List(ctx context.Context, dirty bool) (files []Listed, nested []string, err error) {
+	files, nested, err = r.Git.list(ctx, dirty)
+	if r.At != "" {
+		for i := range files {
+			files[i].Path = r.At + files[i].Path
+		}
+		for i := range nested {
+			nested[i] = r.At + nested[i]
+		}
+	}
+	return files, nested, err
+}
+
+// There reports whether a repository within the workspace is there, and no link leads out to it.
+func (r Repository) There() bool {
+	resolved, err := filepath.EvalSymlinks(r.Git.Dir)
+	return err == nil && resolved == filepath.Clean(r.Git.Dir) && filestat.Of(filepath.Join(r.Git.Dir, ".git")).Exists()
+}
+
+// Among returns the innermost of some repositories that has a path; nil if git has no word there.
+func Among(repos []Repository, name string) (of *Repository) {
+	for i := range repos {
+		r := &repos[i]
+		if strings.HasPrefix(name, r.At) && (of == nil || len(r.At) > len(of.At)) {
+			of = r
+		}
+	}
+	return of
+}
+
+// Exclude returns the full name of the repository's own file of rules; "" if there can be none.
+func (r Repository) Exclude() string {
+	common, err := r.Git.Found().Common()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(common, "info", "exclude")
+}
