@@ -11,7 +11,7 @@ KILLS     ?= 1000
 RACY      := ^Test(Random|Scenarios|SavesAtAnyPoint|Kill|Subscri|Reconnect|ManyEditors)
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test race check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
+.PHONY: help build install demo test quick race check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,12 @@ test: ## run all tests: the packages and the random stories with the race detect
 	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /cmd/cursord$$)
 	$(GO) test -race -timeout 20m -parallel 6 -run '$(RACY)' ./cmd/cursord
 	$(GO) test -timeout 20m -parallel 6 ./cmd/cursord
+
+quick: ## check in half a minute what breaks most often: format, vet, the schema, the import table, the packages that take seconds
+	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
+	$(GO) vet ./...
+	$(GO) test $$($(GO) list ./... | grep -vE '/(cmd/cursord|sessions|agent/process|daemon/copytree)$$')
+	$(GO) test -run 'TestImportTable|TestReadme|TestCommandsInPages' ./cmd/cursord
 
 race: ## run all tests with the race detector but those that are too large for it; it takes half an hour
 	$(GO) test -race -timeout 60m -parallel 4 ./...

@@ -183,3 +183,12 @@ func FuzzConfig(f *testing.F) {
 		require.LessOrEqual(t, c.ParallelTurns, 64)
 	})
 }
+
+// TestReadmeHasEverySetting: whoever reads README alone can configure everything.
+func TestReadmeHasEverySetting(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	require.NoError(t, err)
+	for _, s := range settings(new(Config)) {
+		require.Regexp(t, `(?m)^`+s.key+` = `, string(readme))
+	}
+}
