@@ -129,6 +129,7 @@ type permitted struct {
 	autoReview bool
 	dirs       []string // resolved
 	told       bool     // people know already what the folders mean: the turn before had the same
+	untrusted  error    // a folder is that nobody has trusted, which is said last: a person is to trust for turns that can be
 	err        error    // why there can be no such turn; a repetition of one that there is already is served all the same
 }
 
@@ -171,9 +172,7 @@ func (w *workspace) permits(p *TurnParams) permitted {
 		e.Message += " (added " + from + ")"
 		e.Hint = "put it there again, or start the turn with addDirs of its own"
 	}
-	if perm.err == nil {
-		perm.err = w.trustsAll(perm.dirs)
-	}
+	perm.untrusted = w.trustsAll(perm.dirs)
 	if p.Force && perm.sandbox == config.SandboxOn {
 		e := invalid("force", `does not go with sandbox "enabled": force turns the agent's sandbox off`)
 		e.Hint = `leave one of them out; sandbox "disabled" overrides that of the session and of the configuration`

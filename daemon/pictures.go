@@ -65,7 +65,7 @@ func openPicture(field, path string) (_ *os.File, ending string, err error) {
 	case !info.Mode().IsRegular(): // now
 		return nil, "", invalid(field, "%s is not a regular file", paths.Shown(path))
 	case info.Size() > pictureMax:
-		return nil, "", pictureTooLarge(field, info.Size())
+		return nil, "", pictureTooLarge(field, "the image "+paths.Shown(path), info.Size())
 	}
 	head := make([]byte, 16)
 	n, err := io.ReadFull(io.NewSectionReader(f, 0, int64(len(head))), head)
@@ -78,9 +78,18 @@ func openPicture(field, path string) (_ *os.File, ending string, err error) {
 	return f, ending, nil
 }
 
-func pictureTooLarge(field string, size int64) error {
+// CheckImage says of a file why it cannot be an image of a turn; the error is about field, and nil for one that can be.
+func CheckImage(field, path string) error {
+	f, _, err := openPicture(field, path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func pictureTooLarge(field, what string, size int64) error {
 	return &Error{
-		Kind: KindTooLarge, Field: field, Message: fmt.Sprintf("%s: the image has %d bytes; the limit is %d", field, size, pictureMax),
+		Kind: KindTooLarge, Field: field, Message: fmt.Sprintf("%s: %s has %d bytes; the limit is %d", field, what, size, pictureMax),
 		Hint: "make it smaller",
 	}
 }
@@ -204,7 +213,7 @@ func (w *workspace) picture(pics *pictured, c *Context, at string) error {
 		return err
 	}
 	if len(c.Data) > pictureMax {
-		return pictureTooLarge(at+"data", int64(len(c.Data)))
+		return pictureTooLarge(at+"data", "the image", int64(len(c.Data)))
 	}
 	ending := pictureType(c.Data)
 	if ending == "" {

@@ -135,10 +135,6 @@ func (w *workspace) startTurn(p TurnParams, perm permitted, pics *pictured, answ
 			return
 		}
 	}
-	if !w.trusted {
-		fail(untrusted(w.root))
-		return
-	}
 	if err := cmp.Or(perm.err, pics.err); err != nil {
 		fail(err)
 		return
@@ -149,6 +145,14 @@ func (w *workspace) startTurn(p TurnParams, perm permitted, pics *pictured, answ
 	}
 	if err := w.d.store.Trouble(); err != nil {
 		fail(storeError(err))
+		return
+	}
+	if !w.trusted {
+		fail(untrusted(w.root))
+		return
+	}
+	if perm.untrusted != nil {
+		fail(perm.untrusted)
 		return
 	}
 	var c commit

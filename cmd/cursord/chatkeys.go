@@ -131,7 +131,7 @@ func (l *typedLine) cut(more func(rune) bool) {
 			return
 		}
 		l.text = l.text[:len(l.text)-1]
-		for cells(last) == 0 && len(l.text) > 0 { // with what it stands on
+		for term.Cells(last) == 0 && len(l.text) > 0 { // with what it stands on
 			last = l.text[len(l.text)-1]
 			l.text = l.text[:len(l.text)-1]
 		}
@@ -142,24 +142,13 @@ func (l *typedLine) cut(more func(rune) bool) {
 func (l *typedLine) tail(room int) string {
 	from := len(l.text)
 	for from > 0 {
-		if room -= cells(l.text[from-1]); room < 0 {
+		if room -= term.Cells(l.text[from-1]); room < 0 {
 			break
 		}
 		from--
 	}
-	for from < len(l.text) && cells(l.text[from]) == 0 {
+	for from < len(l.text) && term.Cells(l.text[from]) == 0 {
 		from++
 	}
 	return string(l.text[from:])
-}
-
-// cells returns how wide a terminal shows a character.
-func cells(r rune) int {
-	switch {
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		return 0
-	case unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana), r >= 0x1f300 && r < 0x1fb00, r >= 0xff01 && r <= 0xff60:
-		return 2
-	}
-	return 1
 }

@@ -3,10 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon"
 	"cursord/rpc"
 )
 
@@ -51,6 +56,9 @@ func (p *permitFlags) apply(c *cobra.Command, params *rpc.TurnStartParams) error
 		if err != nil {
 			return err
 		}
+		if err := checkDir("--add-dir", dir, abs); err != nil {
+			return err
+		}
 		dirs[i] = abs
 	}
 	params.AddDirs = &dirs
@@ -73,12 +81,34 @@ func permitArgs(params *rpc.TurnStartParams) (args []string) {
 	return args
 }
 
+// checkDir says why what a flag names, with an absolute path, is no folder that can be told.
+func checkDir(flag, dir, abs string) error {
+	info, err := os.Stat(abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %s is not there", flag, term.Clean(dir))
+	case err != nil:
+		return fmt.Errorf("%s: %s cannot be opened: %w", flag, term.Clean(dir), err)
+	case !info.IsDir():
+		return fmt.Errorf("%s: %s is no folder", flag, term.Clean(dir))
+	case !utf8.ValidString(abs):
+		return fmt.Errorf("%s: the name %q is not UTF-8, and no message can hold it: rename the folder, or make a link to it", flag, dir)
+	}
+	return nil
+}
+
 // imageContext names images for the agent. A relative path counts from the current directory.
 func imageContext(paths []string) ([]rpc.Context, error) {
 	var list []rpc.Context
 	for _, path := range paths {
 		abs, err := filepath.Abs(path)
 		if err != nil {
+			return nil, err
+		}
+		if !utf8.ValidString(abs) {
+			return nil, fmt.Errorf("--image: the name %q is not UTF-8, and no prompt can hold it: rename the file, or make a link to it with another name", path)
+		}
+		if err := daemon.CheckImage("--image", abs); err != nil {
 			return nil, err
 		}
 		list = append(list, rpc.Context{Kind: "image", Path: &abs})

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,17 +73,16 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 			return permits.check(force)
 		},
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			prompt, err := promptOf(c, args)
-			if err != nil {
-				return err
-			}
 			r := &turnRun{trust: trust, errOut: c.ErrOrStderr(), params: rpc.TurnStartParams{
-				SessionID: session, Prompt: prompt, Force: force, Recap: recap, TurnID: ulid.Make().String(),
+				SessionID: session, Force: force, Recap: recap, TurnID: ulid.Make().String(),
 			}}
 			if err := permits.apply(c, &r.params); err != nil {
 				return err
 			}
 			if r.params.Context, err = imageContext(images); err != nil {
+				return err
+			}
+			if r.params.Prompt, err = promptOf(c, args); err != nil {
 				return err
 			}
 			if mode != "" {
@@ -153,7 +151,7 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking")
 	permits.add(c)
 	c.Flags().StringArrayVar(&images, "image", nil, "show the agent the image in the file `PATH`: PNG, JPEG, GIF or WebP; may be given more than once")
-	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace first, and the folders of --add-dir, unless they are trusted")
+	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace and the folders of --add-dir, unless the turn is refused for something else")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the turn's notifications as lines of JSON")
 	return c
 }
@@ -241,9 +239,9 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *view.Follower,
 	}
 	started := make(chan error, 1)
 	r.started = true
-	go func() { started <- client.Call(ctx, "turn/start", r.params, nil) }()
+	go func() { started <- r.start(ctx, client) }()
 	cancelled := make(chan error, 1)
-	isStarted, interrupted := false, false
+	isStarted, interrupted, queued := false, false, false
 	cancel := func() { cancelled <- client.Call(ctx, "turn/cancel", rpc.TurnParams{TurnID: r.params.TurnID}, nil) }
 	stall, ticks := newStall(client, f), time.NewTicker(stallTick)
 	defer ticks.Stop()
@@ -254,6 +252,10 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *view.Follower,
 		case now := <-ticks.C:
 			f.Tick(now)
 			stall.tick(ctx)
+			if isStarted && !queued && f.Queued() {
+				queued = true
+				go r.tellQueued(ctx, client, f)
+			}
 		case trouble := <-stall.asked:
 			switch err := stall.answered(trouble); {
 			case err == nil:
@@ -308,23 +310,9 @@ func (r *turnRun) prepare(ctx context.Context, client *rpc.Client, f *view.Follo
 		return err
 	}
 	var now uint64 // of a workspace that is not known, "everything" is nothing
-	trusted := map[string]bool{}
 	for _, w := range known.Workspaces {
-		if trusted[w.Workspace] = w.Trusted; w.Workspace == r.params.Workspace {
+		if w.Workspace == r.params.Workspace {
 			now = w.Seq
-		}
-	}
-	// To trust again would also trust what an agent has written to the repository's configuration since.
-	wanted := []string{r.params.Workspace}
-	if r.params.AddDirs != nil {
-		wanted = append(wanted, *r.params.AddDirs...)
-	}
-	for _, dir := range wanted {
-		if !r.trust || trusted[dir] || dir != r.params.Workspace && within(r.params.Workspace, dir) {
-			continue
-		}
-		if err := client.Call(ctx, "workspace/trust", rpc.TrustParams{Workspace: dir, Trusted: true}, nil); err != nil {
-			return err
 		}
 	}
 	subscribe := rpc.SubscribeParams{Workspace: r.params.Workspace, After: &now}
@@ -332,16 +320,6 @@ func (r *turnRun) prepare(ctx context.Context, client *rpc.Client, f *view.Follo
 		subscribe.Diffs = "summary"
 	}
 	return client.Call(ctx, "workspace/subscribe", subscribe, nil)
-}
-
-// startError puts the daemon's advice in the terms of the command line.
-func (r *turnRun) startError(err error) error {
-	if e := (*rpc.Error)(nil); errors.As(err, &e) && e.Data.Kind == daemon.KindWorkspaceUntrusted {
-		told := *e
-		told.Data.Hint = fmt.Sprintf("trust it with: cursord trust %s, or run with --trust", shellWord(cmp.Or(e.Data.Path, r.params.Workspace)))
-		return &told
-	}
-	return err
 }
 
 // turnResult returns how the command ends when its turn has ended so.

@@ -109,6 +109,22 @@ func (f *Follower) Waits(what string) {
 	}
 }
 
+// Queued reports whether the turn was told to wait for its place, and has not begun or ended since.
+func (f *Follower) Queued() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.over && f.quiet.turn != nil && f.quiet.turn.Status == sessions.TurnQueued
+}
+
+// Behind shows people what a queued turn waits for, where they read the turn.
+func (f *Follower) Behind(what string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.Show != nil && !f.over && f.quiet.turn != nil && f.quiet.turn.Status == sessions.TurnQueued {
+		f.Show.Behind(what)
+	}
+}
+
 // Tick shows on a terminal since when nothing was told of the turn, where that is of interest.
 func (f *Follower) Tick(now time.Time) {
 	f.mu.Lock()

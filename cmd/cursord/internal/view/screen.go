@@ -5,6 +5,7 @@ package view
 
 import (
 	"io"
+	"os"
 	"strings"
 
 	"cursord/cmd/cursord/internal/term"
@@ -126,14 +127,32 @@ func (s *Screen) Quiet(what string) {
 
 // await shows on a terminal what happens at present, until something else is shown.
 func (s *Screen) await(what string) {
-	const width = 72 // of nearly all terminals; a line that wraps cannot be wiped
 	if s.errTerm && bool(s.Palette) {
 		s.beginLine()
 		s.endLine(s.ErrOut, &s.errOpen)
 		s.waiting = true
-		title := []rune(what)
-		io.WriteString(s.ErrOut, s.Palette.Dim(string(title[:min(len(title), width)])))
+		io.WriteString(s.ErrOut, s.Palette.Dim(term.Fit(what, s.room())))
 	}
+}
+
+// room is how many cells a line of errOut has, less the last: a line that wraps cannot be wiped.
+func (s *Screen) room() int {
+	const most = 72 // of terminals that do not say
+	if f, ok := s.ErrOut.(*os.File); ok {
+		if columns, _, known := term.ScreenSize(f); known {
+			return columns - 1
+		}
+	}
+	return most
+}
+
+// Behind says what a turn waits for that has not begun: on a terminal until something else is shown, elsewhere as a line.
+func (s *Screen) Behind(what string) {
+	if s.errTerm && bool(s.Palette) {
+		s.await("… " + what)
+		return
+	}
+	s.Line(what)
 }
 
 // Line shows a line on errOut.

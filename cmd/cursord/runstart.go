@@ -1,0 +1,127 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
+	"cursord/daemon"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// start starts the turn. With --trust it trusts what the daemon asks for, once nothing else is wrong with the turn; if the turn
+// is refused all the same, nothing of that stays.
+func (r *turnRun) start(ctx context.Context, client *rpc.Client) (err error) {
+	wanted := []string{r.params.Workspace}
+	if r.params.AddDirs != nil {
+		wanted = append(wanted, *r.params.AddDirs...)
+	}
+	var trusted []string
+	defer func() {
+		if !errors.As(err, new(*rpc.Error)) {
+			return
+		}
+		for _, dir := range trusted {
+			_ = client.Call(ctx, "workspace/trust", rpc.TrustParams{Workspace: dir, Trusted: false}, nil)
+		}
+	}()
+	for {
+		err = client.Call(ctx, "turn/start", r.params, nil)
+		e := (*rpc.Error)(nil)
+		if !r.trust || !errors.As(err, &e) || e.Data.Kind != daemon.KindWorkspaceUntrusted {
+			return err
+		}
+		// What is trusted already is not trusted again: that would also trust what an agent has written to the repository's
+		// configuration since.
+		dir := e.Data.Path
+		if !slices.Contains(wanted, dir) || slices.Contains(trusted, dir) {
+			return err
+		}
+		if err = client.Call(ctx, "workspace/trust", rpc.TrustParams{Workspace: dir, Trusted: true}, nil); err != nil {
+			return err
+		}
+		trusted = append(trusted, dir)
+	}
+}
+
+// startError puts the daemon's answer in the terms of the command line.
+func (r *turnRun) startError(err error) error {
+	e := (*rpc.Error)(nil)
+	if !errors.As(err, &e) {
+		return err
+	}
+	told := *e
+	if flag := r.flag(e.Data.Field); flag != "" {
+		if rest, found := strings.CutPrefix(e.Message, e.Data.Field+": "); found {
+			told.Message = flag + ": " + rest
+		}
+	}
+	if e.Data.Kind == daemon.KindWorkspaceUntrusted {
+		told.Data.Hint = fmt.Sprintf("trust it with: cursord trust %s, or run with --trust", shellWord(cmp.Or(e.Data.Path, r.params.Workspace)))
+	}
+	return &told
+}
+
+var fieldOfList = regexp.MustCompile(`^(addDirs|context)\[(\d{1,4})\]`)
+
+// flag returns the flag, with its value, that has become a field of turn/start; "" for none.
+func (r *turnRun) flag(field string) string {
+	p := &r.params
+	value := func(flag string, value *string) string {
+		if value == nil {
+			return flag
+		}
+		return flag + " " + shellWord(*value)
+	}
+	if m := fieldOfList.FindStringSubmatch(field); m != nil {
+		i, _ := strconv.Atoi(m[2])
+		switch {
+		case m[1] == "addDirs" && p.AddDirs != nil && i < len(*p.AddDirs):
+			return value("--add-dir", &(*p.AddDirs)[i])
+		case m[1] == "context" && i < len(p.Context):
+			return value("--image", p.Context[i].Path)
+		}
+		return ""
+	}
+	switch field {
+	case "addDirs":
+		return "--add-dir"
+	case "sandbox":
+		return value("--sandbox", p.Sandbox)
+	case "model":
+		return value("--model", p.Model)
+	case "autoReview":
+		return "--auto-review"
+	case "sessionId":
+		return value("--session", &p.SessionID)
+	case "force", "recap", "mode", "isolation":
+		return "--" + field
+	}
+	return ""
+}
+
+// tellQueued says on the standard error what the turn waits for.
+func (r *turnRun) tellQueued(ctx context.Context, client *rpc.Client, f *view.Follower) {
+	var list rpc.SessionList
+	what := "waiting for another turn of this workspace"
+	if client.Call(ctx, "session/list", rpc.SessionListParams{Workspace: r.params.Workspace}, &list) == nil {
+		if i := slices.IndexFunc(list.Sessions, func(s *sessions.Session) bool { return s.State == sessions.SessionRunning }); i >= 0 {
+			s := list.Sessions[i]
+			what = fmt.Sprintf("waiting for the turn %q of session %s", term.Clean(s.Title), s.ID)
+		}
+	}
+	switch {
+	case f.Show != nil:
+		f.Behind(what + " (Ctrl-C gives up)")
+	case r.errOut != nil && f.Queued():
+		fmt.Fprintln(r.errOut, "cursord: "+what)
+	}
+}
