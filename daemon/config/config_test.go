@@ -189,6 +189,6 @@ func TestReadmeHasEverySetting(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	require.NoError(t, err)
 	for _, s := range settings(new(Config)) {
-		require.Regexp(t, `(?m)^`+s.key+` = `, string(readme))
+		require.Regexp(t, `(?m)^(`+s.key+` = |\[`+s.key+`\])`, string(readme))
 	}
 }
