@@ -8,6 +8,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	"cursord/agent/jsontext"
 	"cursord/daemon"
 )
 
@@ -38,7 +39,7 @@ type callKey struct {
 
 func keyOf(id json.RawMessage) callKey {
 	if len(id) > 0 && id[0] == '"' {
-		return callKey{text: unquote(id)}
+		return callKey{text: jsontext.Unquote(id)}
 	}
 	return callKey{text: string(id), number: true}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/agent/jsontext"
 	"cursord/daemon"
 	"cursord/daemon/paths"
 )
@@ -70,11 +71,11 @@ func document[P any](params json.RawMessage, take func(*P) error) error {
 		return take(&p)
 	}
 	if len(params) > 0 && params[0] == '{' {
-		eachMember(params, func(name string, _ []byte) {
-			if name == "textDocument" {
+		for name := range jsontext.Value(params).Members() {
+			if string(name) == "textDocument" {
 				err = fmt.Errorf("%w; unlike in LSP, uri, version and text are not inside of textDocument, and text is all of it", err)
 			}
-		})
+		}
 	}
 	return err
 }

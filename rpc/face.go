@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"cursord/agent/jsontext"
 	"cursord/daemon"
 )
 
@@ -145,11 +146,11 @@ func typed[P, R any](o order, f func(context.Context, *P, func(R, error))) metho
 func workspaceOf(params json.RawMessage) string {
 	name := ""
 	if len(params) > 0 && params[0] == '{' {
-		eachMember(params, func(member string, value []byte) {
-			if member == "workspace" {
+		for member, value := range jsontext.Value(params).Members() {
+			if string(member) == "workspace" {
 				name = string(value)
 			}
-		})
+		}
 	}
 	return name
 }

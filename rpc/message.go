@@ -3,7 +3,10 @@ package rpc
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
+
+	"cursord/agent/jsontext"
 )
 
 // A Message is one JSON-RPC message, its members as they were sent. ID is nil in a notification; Method is empty in a
@@ -36,8 +39,9 @@ func ParseMessage(body []byte) (Message, *Error) {
 
 	var m Message
 	var id, method json.RawMessage
-	eachMember(body, func(name string, value []byte) {
-		switch name {
+	for name, value := range jsontext.Value(body).Members() {
+		value := json.RawMessage(slices.Clip(value))
+		switch string(name) {
 		case "id":
 			id = value
 		case "method":
@@ -49,7 +53,7 @@ func ParseMessage(body []byte) (Message, *Error) {
 		case "error":
 			m.Error = value
 		}
-	})
+	}
 	switch {
 	case id == nil:
 	case id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9':
@@ -66,7 +70,7 @@ func ParseMessage(body []byte) (Message, *Error) {
 	if method == nil || method[0] != '"' {
 		return m, notRequest("a request has a method, which is a string")
 	}
-	if m.Method = unquote(method); m.Method == "" {
+	if m.Method = jsontext.Unquote(method); m.Method == "" {
 		return m, notRequest("a method has a name")
 	}
 	if m.Params != nil {
@@ -83,89 +87,6 @@ func ParseMessage(body []byte) (Message, *Error) {
 
 func notRequest(message string) *Error {
 	return &Error{Code: CodeInvalidRequest, Message: message}
-}
-
-// eachMember calls f for the members of a valid JSON object, in order. It walks the bytes instead of decoding them,
-// so that a hostile object of a million members costs nothing but the walk, and exactly matching names can be told
-// from those that encoding/json would match, too.
-func eachMember(object []byte, f func(name string, value []byte)) {
-	i := skipBlank(object, 1)
-	for object[i] != '}' {
-		start := i
-		i = skipValue(object, i)
-		name := unquote(object[start:i])
-		i = skipBlank(object, i) + 1 // the colon
-		i = skipBlank(object, i)
-		start = i
-		i = skipValue(object, i)
-		f(name, object[start:i:i])
-		if i = skipBlank(object, i); object[i] == ',' {
-			i = skipBlank(object, i+1)
-		}
-	}
-}
-
-// eachElement calls f for the elements of a valid JSON array, in order.
-func eachElement(array []byte, f func(value []byte)) {
-	i := skipBlank(array, 1)
-	for array[i] != ']' {
-		start := i
-		i = skipValue(array, i)
-		f(array[start:i:i])
-		if i = skipBlank(array, i); array[i] == ',' {
-			i = skipBlank(array, i+1)
-		}
-	}
-}
-
-func skipBlank(b []byte, i int) int {
-	for b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n' {
-		i++
-	}
-	return i
-}
-
-// skipValue returns the index behind the value that begins at b[i].
-func skipValue(b []byte, i int) int {
-	depth := 0
-	for ; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			for i++; b[i] != '"'; i++ {
-				if b[i] == '\\' {
-					i++
-				}
-			}
-			if depth == 0 {
-				return i + 1
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 {
-				return i
-			}
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case ',', ':', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return i
-			}
-		}
-	}
-	return i
-}
-
-// unquote returns the text of a valid JSON string.
-func unquote(raw []byte) string {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw[1 : len(raw)-1])
-	}
-	var s string
-	// raw was valid before it came here.
-	_ = json.Unmarshal(raw, &s)
-	return s
 }
 
 // encode returns v in JSON, on one line, without the escapes that only HTML needs.

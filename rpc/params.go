@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
+	"cursord/agent/jsontext"
 	"cursord/daemon/paths"
 )
 
@@ -28,9 +30,9 @@ func DecodeParams[P any](params json.RawMessage, p *P) error {
 // decodeStruct decodes a valid JSON object; path is that of v, with its dot, or empty.
 func decodeStruct(object json.RawMessage, v reflect.Value, path string) *Error {
 	values := map[string]json.RawMessage{}
-	eachMember(object, func(name string, value []byte) {
-		values[name] = value
-	})
+	for name, value := range jsontext.Value(object).Members() {
+		values[string(name)] = json.RawMessage(slices.Clip(value))
+	}
 	for i := range v.NumField() {
 		name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
 		value, ok := values[name]
@@ -69,21 +71,18 @@ func decodeValue(value json.RawMessage, v reflect.Value, path string) *Error {
 			return invalid(path, "must be an array")
 		}
 		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
-		var bad *Error
-		eachElement(value, func(element []byte) {
-			if bad != nil {
-				return
-			}
+		for element := range jsontext.Value(value).Elements() {
 			one := reflect.New(v.Type().Elem()).Elem()
 			at := fmt.Sprintf("%s[%d]", path, v.Len())
 			if element[0] == 'n' {
-				bad = invalid(at, "must not be null")
-				return
+				return invalid(at, "must not be null")
 			}
-			bad = decodeValue(element, one, at)
+			if err := decodeValue(json.RawMessage(slices.Clip(element)), one, at); err != nil {
+				return err
+			}
 			v.Set(reflect.Append(v, one))
-		})
-		return bad
+		}
+		return nil
 	case reflect.String:
 		if err := json.Unmarshal(value, v.Addr().Interface()); err != nil {
 			return invalid(path, "must be a string")

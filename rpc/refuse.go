@@ -3,6 +3,8 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+
+	"cursord/agent/jsontext"
 )
 
 // A refusal says why a method refuses a parameter, and what to do instead.
@@ -41,16 +43,16 @@ func refused(params json.RawMessage, lists []map[string]refusal) error {
 		return nil // the method says what is wrong
 	}
 	var bad *Error
-	eachMember(params, func(name string, value []byte) {
+	for name, value := range jsontext.Value(params).Members() {
 		for _, list := range lists {
-			r, ok := list[name]
+			r, ok := list[string(name)]
 			if !ok || bad != nil || value[0] == 'n' || r.except != "" && string(value) == r.except {
 				continue
 			}
-			bad = invalid(name, r.message)
+			bad = invalid(string(name), r.message)
 			bad.Data.Hint = r.hint
 		}
-	})
+	}
 	if bad == nil {
 		return nil
 	}

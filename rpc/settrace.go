@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cursord/agent/jsontext"
+
 	"github.com/sourcegraph/jsonrpc2"
 )
 
@@ -56,12 +58,11 @@ func (t *tracing) setFrom(params json.RawMessage, member string) {
 	if len(params) == 0 || params[0] != '{' {
 		return
 	}
-	eachMember(params, func(name string, value []byte) {
-		var s string
-		if name == member && json.Unmarshal(value, &s) == nil {
-			t.set(s)
+	for name, value := range jsontext.Value(params).Members() {
+		if string(name) == member && value.IsString() {
+			t.set(value.Text())
 		}
-	})
+	}
 }
 
 func (t *tracing) say(detail json.RawMessage, what, format string, args ...any) {

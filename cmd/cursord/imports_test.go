@@ -35,7 +35,7 @@ var internalImports = map[string][]string{
 	"cursord/daemon/internal/watch":       {"cursord/daemon/internal/filestat"},
 	"cursord/editors":                     {},
 	"cursord/editors/lsp":                 {"cursord/daemon", "cursord/daemon/paths", "cursord/rpc", "cursord/sessions"},
-	"cursord/rpc":                         {"cursord/daemon", "cursord/daemon/config", "cursord/daemon/paths", "cursord/sessions"},
+	"cursord/rpc":                         {"cursord/agent/jsontext", "cursord/daemon", "cursord/daemon/config", "cursord/daemon/paths", "cursord/sessions"},
 	"cursord/rpc/dial":                    {"cursord/daemon", "cursord/daemon/config", "cursord/daemon/endpoint", "cursord/rpc"},
 	"cursord/rpc/join":                    {"cursord/daemon", "cursord/daemon/config", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/rpc", "cursord/rpc/dial", "cursord/sessions"},
 	"cursord/rpc/remote":                  {"cursord/rpc/join"},
