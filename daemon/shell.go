@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
 	"cursord/agent"
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
@@ -305,4 +307,42 @@ func (t *turnWatch) warn() {
 	} else if lacks := t.start.lacks(); lacks != "" {
 		t.say("Some changes by commands may not be found, or may be without their former content: " + lacks + ".")
 	}
+}
+
+// tellOutside lists what has changed of control files outside of the workspace since the turn began, if a command of it may have
+// done that. It can only be looked at there.
+func (t *turnWatch) tellOutside() {
+	if len(t.past) == 0 || t.tree.isolated() {
+		return
+	}
+	now := outsideControl(t.tree.root)
+	changed := map[string]atomicfile.State{}
+	for name, img := range now {
+		if !img.Same(t.outside[name]) {
+			changed[name] = img
+		}
+	}
+	for name := range t.outside {
+		if _, there := now[name]; !there {
+			changed[name] = atomicfile.State{}
+		}
+	}
+	if len(changed) == 0 {
+		return
+	}
+	src := diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "unknown"}
+	t.r.call(func() {
+		for _, name := range slices.Sorted(maps.Keys(changed)) {
+			before, after := t.outside[name], changed[name]
+			if before.Unreadable != "" || after.Unreadable != "" {
+				continue
+			}
+			f := t.tree.files[name]
+			if f == nil || t.r.load(f) != nil {
+				f = t.r.add(t.tree, name, t.r.w.d.config.Large.New(before.Content))
+			}
+			f.review.Observe(after.Content, &src)
+			t.r.save(f)
+		}
+	})
 }

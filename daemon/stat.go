@@ -1,32 +1,11 @@
 package daemon
 
 import (
-	"path/filepath"
-
-	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
 )
 
-// changedAt returns the moment at which a path that is in a state was last changed. Of what is gone the folder tells, which
-// may have changed again.
-func (t *worktree) changedAt(name string, now filestat.Stat) int64 {
-	if starts := t.starts.list(); len(starts) > 0 && !filepath.IsAbs(name) {
-		return starts[0].changedAt(name, now)
-	}
-	if now.Exists() {
-		return now.Changed()
-	}
-	full := t.absolute(name)
-	for dir := filepath.Dir(full); len(dir) >= len(t.root); dir = filepath.Dir(dir) {
-		if st := filestat.Of(dir); st.Exists() {
-			return st.Changed()
-		}
-	}
-	return clock.Now()
-}
-
-// changedAt is the same where it is known which folders there were: what is in another than was there has come, or gone, with
+// changedAt returns the moment at which a path that is in a state was last changed. It is known which folders there were: what is in another than was there has come, or gone, with
 // that.
 func (s *snapshot) changedAt(name string, now filestat.Stat) int64 {
 	when, there := now.Changed(), now.Exists()

@@ -13,6 +13,7 @@ import (
 	"cursord/daemon/copytree"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
@@ -248,4 +249,22 @@ func (f *file) claimed() *file {
 		}
 	}
 	return nil
+}
+
+// changedAt returns the moment at which a path that is in a state was last changed. Of what is gone the folder tells, which
+// may have changed again.
+func (t *worktree) changedAt(name string, now filestat.Stat) int64 {
+	if starts := t.starts.list(); len(starts) > 0 && !filepath.IsAbs(name) {
+		return starts[0].changedAt(name, now)
+	}
+	if now.Exists() {
+		return now.Changed()
+	}
+	full := t.absolute(name)
+	for dir := filepath.Dir(full); len(dir) >= len(t.root); dir = filepath.Dir(dir) {
+		if st := filestat.Of(dir); st.Exists() {
+			return st.Changed()
+		}
+	}
+	return clock.Now()
 }
