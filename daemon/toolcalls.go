@@ -34,7 +34,7 @@ type turnWatch struct {
 	open    map[string][]*watchedCall   // by call id
 	odd     map[spot]bool               // people know that it cannot be reviewed
 
-	// For what no call names; see shell.go.
+	// For what no call names; see unannounced.go.
 	scans   bool // the turn may write
 	say     func(string)
 	runs    map[string][]*run // by call id; open ones
