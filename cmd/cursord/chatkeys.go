@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"cursord/cmd/cursord/internal/review"
 	"cursord/cmd/cursord/internal/term"
 )
 
@@ -74,7 +75,7 @@ func nextChar(b []byte) (string, int) {
 		return "", 0
 	}
 	if b[0] == '\x1b' {
-		_, n := nextKey(b)
+		_, n := review.NextKey(b)
 		return "", n
 	}
 	_, n := utf8.DecodeRune(b)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/review"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/rpc"
@@ -162,8 +163,8 @@ func maybeYoursLeft(out daemon.Decided) string {
 // placeOf returns the path of a skipped hunk with its first changed line, if it has lines.
 func placeOf(diffs []*sessions.Diff, s daemon.Skipped) string {
 	for _, d := range diffs {
-		if h := hunkOf(d, s.Hunk); h != nil && len(h.Lines) > 0 {
-			return fmt.Sprintf("%s:%d", s.Path, part{hunk: *h}.line())
+		if line := review.LineOf(d, s.Hunk); line > 0 {
+			return fmt.Sprintf("%s:%d", s.Path, line)
 		}
 	}
 	return s.Path
@@ -171,15 +172,15 @@ func placeOf(diffs []*sessions.Diff, s daemon.Skipped) string {
 
 // fileToDecide returns the path of the one file under review that the user names.
 func fileToDecide(ctx context.Context, client *rpc.Client, root, file string) (string, error) {
-	diffs, err := pending(ctx, client, root)
+	diffs, err := review.Pending(ctx, client, root)
 	if err != nil {
 		return "", err
 	}
-	switch found := selectDiffs(diffs, root, file); len(found) {
+	switch found := review.SelectDiffs(diffs, root, file); len(found) {
 	case 0:
 		return "", fmt.Errorf("nothing to review in %s", term.Clean(file))
 	case 1:
-		return diffFile(root, found[0]), nil
+		return review.DiffFile(root, found[0]), nil
 	default:
 		return "", fmt.Errorf("%s is a directory with %s to review; name one of them", term.Clean(file), term.Count(len(found), "file"))
 	}

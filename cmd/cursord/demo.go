@@ -16,6 +16,7 @@ import (
 	"github.com/oklog/ulid/v2"
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/review"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon"
@@ -169,7 +170,7 @@ func (d *demo) review(ctx context.Context) error {
 
 func (d *demo) diff(ctx context.Context, client *rpc.Client, why string) ([]*sessions.Diff, error) {
 	d.caption("cursord diff", why)
-	diffs, err := pending(ctx, client, d.world.workspace)
+	diffs, err := review.Pending(ctx, client, d.world.workspace)
 	if err == nil {
 		view.PrintDiffs(d.out, d.palette, diffs)
 	}

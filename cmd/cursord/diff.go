@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/review"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
@@ -31,12 +32,12 @@ standard error. A PATH is a file or a directory.`,
 			if err != nil {
 				return err
 			}
-			diffs, err := pending(c.Context(), client, root)
+			diffs, err := review.Pending(c.Context(), client, root)
 			if err != nil {
 				return err
 			}
 			if len(paths) > 0 {
-				diffs = selectAll(c.ErrOrStderr(), diffs, root, paths)
+				diffs = review.SelectAll(c.ErrOrStderr(), diffs, root, paths)
 			}
 			out := c.OutOrStdout()
 			switch {
@@ -61,7 +62,7 @@ standard error. A PATH is a file or a directory.`,
 				return printPatch(c.Context(), client, out, rpc.DiffParams{Workspace: root})
 			}
 			for _, d := range diffs {
-				err := printPatch(c.Context(), client, out, rpc.DiffParams{Workspace: root, Path: diffFile(root, d)})
+				err := printPatch(c.Context(), client, out, rpc.DiffParams{Workspace: root, Path: review.DiffFile(root, d)})
 				if err != nil {
 					return err
 				}
@@ -87,31 +88,6 @@ func printLeftOut(w io.Writer, diffs []*sessions.Diff) {
 				name, d.Kind, shellWord(name))
 		}
 	}
-}
-
-// pending lists what is left to review in a workspace.
-func pending(ctx context.Context, client *rpc.Client, root string) ([]*sessions.Diff, error) {
-	list, err := client.DiffList(ctx, rpc.DiffParams{Workspace: root})
-	return list.Diffs, err
-}
-
-// selectAll returns the diffs that paths name, each once, and tells of paths that name none.
-func selectAll(errOut io.Writer, diffs []*sessions.Diff, root string, paths []string) []*sessions.Diff {
-	chosen := []*sessions.Diff{}
-	known := map[string]bool{}
-	for _, path := range paths {
-		found := selectDiffs(diffs, root, path)
-		if len(found) == 0 {
-			fmt.Fprintf(errOut, "nothing to review in %s\n", term.Clean(path))
-		}
-		for _, d := range found {
-			if !known[d.Path] {
-				known[d.Path] = true
-				chosen = append(chosen, d)
-			}
-		}
-	}
-	return chosen
 }
 
 func printPatch(ctx context.Context, client *rpc.Client, w io.Writer, params rpc.DiffParams) error {

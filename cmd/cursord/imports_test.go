@@ -39,7 +39,8 @@ var internalImports = map[string][]string{
 	"cursord/rpc/dial":                    {"cursord/daemon", "cursord/daemon/config", "cursord/daemon/endpoint", "cursord/rpc"},
 	"cursord/rpc/join":                    {"cursord/daemon", "cursord/daemon/config", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/rpc", "cursord/rpc/dial", "cursord/sessions"},
 	"cursord/rpc/remote":                  {"cursord/rpc/join"},
-	"cursord/cmd/cursord":                 {"cursord/agent/fake", "cursord/daemon", "cursord/daemon/config", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/diffs", "cursord/editors", "cursord/editors/helix", "cursord/editors/lsp", "cursord/rpc", "cursord/rpc/dial", "cursord/rpc/join", "cursord/rpc/remote", "cursord/sessions", "cursord/cmd/cursord/internal/term", "cursord/cmd/cursord/internal/view"},
+	"cursord/cmd/cursord":                 {"cursord/agent/fake", "cursord/daemon", "cursord/daemon/config", "cursord/daemon/endpoint", "cursord/daemon/paths", "cursord/diffs", "cursord/editors", "cursord/editors/helix", "cursord/editors/lsp", "cursord/rpc", "cursord/rpc/dial", "cursord/rpc/join", "cursord/rpc/remote", "cursord/sessions", "cursord/cmd/cursord/internal/review", "cursord/cmd/cursord/internal/term", "cursord/cmd/cursord/internal/view"},
+	"cursord/cmd/cursord/internal/review": {"cursord/cmd/cursord/internal/term", "cursord/cmd/cursord/internal/view", "cursord/daemon", "cursord/rpc", "cursord/sessions"},
 	"cursord/cmd/cursord/internal/term":   {},
 	"cursord/cmd/cursord/internal/view":   {"cursord/cmd/cursord/internal/term", "cursord/diffs", "cursord/rpc", "cursord/sessions"},
 }

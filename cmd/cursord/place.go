@@ -8,14 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"cursord/rpc"
 	"cursord/rpc/dial"
-	"cursord/sessions"
 )
 
 // A place is the workspace that a command is about, as the user gave it.
@@ -72,46 +70,6 @@ func resolveDir(dir string) (string, error) {
 		return real, nil
 	}
 	return abs, nil
-}
-
-// within reports whether path is dir or lies below it.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
-// selectDiffs returns the diffs of a workspace that a path on the command line names: that of a file, or those below
-// a directory. A relative path counts from the current directory, else from the workspace.
-func selectDiffs(diffs []*sessions.Diff, workspace, path string) []*sessions.Diff {
-	candidates := []string{path}
-	if !filepath.IsAbs(path) {
-		candidates = []string{filepath.Join(workspace, path)}
-		if here, err := filepath.Abs(path); err == nil {
-			candidates = []string{here, candidates[0]}
-		}
-	}
-	for _, candidate := range candidates {
-		candidate = filepath.Clean(candidate)
-		if dir, err := filepath.EvalSymlinks(filepath.Dir(candidate)); err == nil {
-			candidate = filepath.Join(dir, filepath.Base(candidate))
-		}
-		chosen := slices.DeleteFunc(slices.Clone(diffs), func(d *sessions.Diff) bool {
-			return !within(candidate, diffFile(workspace, d))
-		})
-		if len(chosen) > 0 {
-			return chosen
-		}
-	}
-	return nil
-}
-
-// diffFile returns the absolute path of a diff's file.
-func diffFile(workspace string, d *sessions.Diff) string {
-	path := filepath.FromSlash(d.Path)
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(workspace, path)
 }
 
 // asClient makes a command's action of one that is done with the daemon, started if need be.

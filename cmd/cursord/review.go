@@ -1,13 +1,13 @@
 package main
 
 import (
-	"context"
+	"errors"
 	"os"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/review"
 	"cursord/rpc"
 )
 
@@ -21,7 +21,7 @@ decided stays decided however the review ends. A PATH is a file or a directory.
 
 On a terminal each answer is one key; elsewhere answers are read as lines of stdin. These are the answers:
 
-` + reviewHelp,
+` + review.Help,
 		Example: `  cursord review
   cursord review src`,
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, paths []string) error {
@@ -29,20 +29,9 @@ On a terminal each answer is one key; elsewhere answers are read as lines of std
 			if err != nil {
 				return err
 			}
-			ctx, cancel := context.WithCancelCause(c.Context())
-			defer cancel(nil)
-			out := c.OutOrStdout()
-			in, err := openAnswers(c.InOrStdin(), out, cancel)
-			if err != nil {
-				return err
-			}
-			defer in.close()
-			r := &review{
-				client: client, root: root, paths: paths, in: in, out: out, errOut: c.ErrOrStderr(), palette: term.PaletteOf(out),
-			}
-			err = r.run(ctx)
-			if ended, ok := context.Cause(ctx).(signalError); ok {
-				return signalStatus(ended.signal)
+			err = review.Run(c.Context(), client, root, paths, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
+			if ended := (review.SignalError{}); errors.As(err, &ended) {
+				return signalStatus(ended.Signal)
 			}
 			return err
 		}),

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/internal/review"
 )
 
 // A reviewRun is a review whose answers a test writes.
@@ -38,8 +40,8 @@ func (w *world) reviews(t *testing.T, args ...string) *reviewRun {
 		defer close(r.said)
 		scan := bufio.NewScanner(out)
 		scan.Split(func(b []byte, end bool) (int, []byte, error) {
-			if strings.HasPrefix(string(b), reviewQuestion) {
-				return len(reviewQuestion), b[:len(reviewQuestion)], nil
+			if strings.HasPrefix(string(b), review.ReviewQuestion) {
+				return len(review.ReviewQuestion), b[:len(review.ReviewQuestion)], nil
 			}
 			return bufio.ScanLines(b, end)
 		})
@@ -57,7 +59,7 @@ func (r *reviewRun) shows() string {
 	for timeout := time.After(patience); ; {
 		select {
 		case line, ok := <-r.said:
-			if !ok || line == reviewQuestion {
+			if !ok || line == review.ReviewQuestion {
 				return strings.TrimSpace(all.String())
 			}
 			all.WriteString(line + "\n")

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/internal/review"
 )
 
 // A tmux is a real terminal with a shell in a workspace.
@@ -88,7 +90,7 @@ func TestTerminalReview(t *testing.T) {
 	e := w.opens()
 	e.turn(nil)
 	tm := w.terminal(t, "VISUAL="+w.path("../editor"))
-	ask := strings.TrimSpace(reviewQuestion)
+	ask := strings.TrimSpace(review.ReviewQuestion)
 	first := "\n-total = old(value)\n+total = new(value)\n line 1\n line 2\n line 3\n" + ask
 	part := "\n-total = old(value)\n·+total = new(value)\n line 1\n line 2\n" + ask
 	second := "\n line 5\n line 6\n line 7\n-line 8\n+eight␛[2J\n line 9\n line 10\n line 11\n" + ask

@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"bytes"
@@ -109,7 +109,7 @@ func (a *answerer) watch() {
 			}
 		default:
 			a.setMode(false)
-			a.cancel(signalError{sig})
+			a.cancel(SignalError{sig})
 		}
 		a.mu.Unlock()
 	}
@@ -156,7 +156,7 @@ func (a *answerer) ask(ctx context.Context, question string) (string, error) {
 	for {
 		io.WriteString(a.out, question)
 		for {
-			if key, n := nextKey(a.typed); n > 0 {
+			if key, n := NextKey(a.typed); n > 0 {
 				a.typed = a.typed[n:]
 				if key == "" {
 					continue
@@ -177,9 +177,9 @@ func (a *answerer) ask(ctx context.Context, question string) (string, error) {
 	}
 }
 
-// nextKey returns the first key of what was typed and how many bytes it has: 0 if it is not there yet. Arrows are the
+// NextKey returns the first key of what was typed and how many bytes it has: 0 if it is not there yet. Arrows are the
 // letters for the same movements, and keys that mean nothing are "".
-func nextKey(b []byte) (key string, n int) {
+func NextKey(b []byte) (key string, n int) {
 	const endOfInput = 4 // Ctrl-D
 	switch {
 	case len(b) == 0:
@@ -273,8 +273,3 @@ func (a *answerer) lend(run func() error) error {
 	defer lend(false)
 	return run()
 }
-
-// A signalError is the signal that ended a review.
-type signalError struct{ signal os.Signal }
-
-func (e signalError) Error() string { return fmt.Sprintf("ended by the signal %q", e.signal) }

@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 
 // edit has the person edit a file at a part, and reports whether there is nothing new to show.
 func (r *review) edit(f *reviewFile, p part) (again bool) {
-	path := diffFile(r.root, f.diff)
+	path := DiffFile(r.root, f.diff)
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		r.tell("There is no file to edit.")
 		return true

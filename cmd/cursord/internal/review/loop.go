@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"cursord/sessions"
 )
 
-const reviewQuestion = "Keep this hunk [y,n,a,d,s,e,u,c,q,?]? "
+const ReviewQuestion = "Keep this hunk [y,n,a,d,s,e,u,c,q,?]? "
 
-const reviewHelp = `  y  accept this hunk
+const Help = `  y  accept this hunk
   n  reject it: those lines become again what they were
   a  accept it and all later hunks of the file
   d  reject it and all later hunks of the file
@@ -52,12 +52,12 @@ var errQuit = errors.New("quit")
 
 // run reviews until all is decided, the person quits or ctx is done, and says at the end what was done.
 func (r *review) run(ctx context.Context) error {
-	all, err := pending(ctx, r.client, r.root)
+	all, err := Pending(ctx, r.client, r.root)
 	if err != nil {
 		return err
 	}
 	if len(r.paths) > 0 {
-		all = selectAll(r.errOut, all, r.root, r.paths)
+		all = SelectAll(r.errOut, all, r.root, r.paths)
 	}
 	outside := slices.IndexFunc(all, isOutside) >= 0
 	r.list(all)
@@ -199,7 +199,7 @@ func (r *review) present(ctx context.Context) (*reviewFile, part, error) {
 // again begins at the first file with what is left then, and with what has come since the review began.
 func (r *review) again(ctx context.Context) (more bool, err error) {
 	left := len(r.files) > 0
-	all, err := pending(ctx, r.client, r.root)
+	all, err := Pending(ctx, r.client, r.root)
 	if err != nil {
 		return false, err
 	}
@@ -221,7 +221,7 @@ func (r *review) chosen(all []*sessions.Diff) []*sessions.Diff {
 	if len(r.paths) == 0 {
 		return all
 	}
-	return selectAll(io.Discard, all, r.root, r.paths)
+	return SelectAll(io.Discard, all, r.root, r.paths)
 }
 
 // tell says something that is no part of a diff.
@@ -249,7 +249,7 @@ func (r *review) show(f *reviewFile, p part) {
 // decided asks about a part until there is something else to show.
 func (r *review) decided(ctx context.Context, f *reviewFile, p part) error {
 	for {
-		answer, err := r.in.ask(ctx, r.palette.Bold(reviewQuestion))
+		answer, err := r.in.ask(ctx, r.palette.Bold(ReviewQuestion))
 		if err != nil {
 			return err
 		}
@@ -289,7 +289,7 @@ func (r *review) heed(ctx context.Context, f *reviewFile, p part, answer string)
 	case answer == "q":
 		return false, errQuit
 	case answer == "?":
-		fmt.Fprintln(r.out, reviewHelp)
+		fmt.Fprintln(r.out, Help)
 		return false, nil
 	case answer == "":
 		return true, nil
@@ -366,7 +366,7 @@ func (r *review) summarize(ctx context.Context) {
 	if r.comments > 0 {
 		done = append(done, term.Count(r.comments, "comment"))
 	}
-	if all, err := pending(ctx, r.client, r.root); err == nil {
+	if all, err := Pending(ctx, r.client, r.root); err == nil {
 		r.list(r.chosen(all)) // else what was known last
 	}
 	left := "nothing left to review"

@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func TestNextKey(t *testing.T) {
 	} {
 		var got []string
 		for b := []byte(tt.typed); ; {
-			key, n := nextKey(b)
+			key, n := NextKey(b)
 			if n == 0 {
 				break
 			}

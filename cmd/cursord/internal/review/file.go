@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"fmt"
@@ -214,4 +214,12 @@ func hunkOf(d *sessions.Diff, id string) *sessions.Hunk {
 		}
 	}
 	return nil
+}
+
+// LineOf returns at which line of its file a hunk of d begins, by its id; 0 for one that has no lines or is not there.
+func LineOf(d *sessions.Diff, id string) int {
+	if h := hunkOf(d, id); h != nil && len(h.Lines) > 0 {
+		return part{hunk: *h}.line()
+	}
+	return 0
 }
