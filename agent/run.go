@@ -333,12 +333,14 @@ func (r *run) lostRace(out Outcome) bool {
 		failure.LostRace(r.stderr.String()+r.bare.String())
 }
 
+const hintGone = "look whether the folder was moved or deleted; where it was moved to, go on with a recap of the session"
+
 func startError(req Request, err error) *failure.Error {
 	if info, statErr := os.Stat(req.Dir); statErr != nil || !info.IsDir() {
-		return &failure.Error{Kind: failure.KindFailed, Message: "the workspace is not there any more: " + req.Dir, Detail: err.Error()}
+		return &failure.Error{Kind: failure.KindFailed, Message: "the workspace is not there any more: " + req.Dir, Hint: hintGone, Detail: err.Error()}
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrPermission) {
 		return program.CannotRun(req.Bin, err)
 	}
-	return &failure.Error{Kind: failure.KindFailed, Message: "cannot start the agent: " + err.Error()}
+	return &failure.Error{Kind: failure.KindFailed, Message: "cannot start the agent: " + err.Error(), Hint: failure.HintStart}
 }

@@ -218,7 +218,7 @@ func (end Ending) cause() *Error {
 				return &Error{Kind: KindFailed, Message: text}
 			}
 		}
-		return &Error{Kind: KindFailed, Message: "the agent reported a failure and did not say which"}
+		return &Error{Kind: KindFailed, Message: "the agent reported a failure and did not say which", Hint: "look at what it did and try again"}
 	}
 	rest := end.Bare + "\n" + end.Stderr
 	if own, other := complaintIn(said, false), complaintIn(rest, end.Objects); own < len(complaints) && own <= other {

@@ -1,5 +1,8 @@
 package failure
 
+// HintStart is about a program that the system does not start, for want of memory or of processes.
+const HintStart = "look whether the system has memory and processes to spare, then try again"
+
 // CommandInstall is the command that installs cursor-agent, for people.
 const CommandInstall = "`curl https://cursor.com/install -fsS | bash`"
 

@@ -138,3 +138,13 @@ func TestEndsBySignals(t *testing.T) {
 		require.Contains(t, e.Hint, tt.hint)
 	}
 }
+
+// TestEveryComplaintHasAHint leaves nobody alone with what the agent complains of.
+func TestEveryComplaintHasAHint(t *testing.T) {
+	for _, c := range complaints {
+		require.NotEmpty(t, c.hint, "%v %v", c.codes, c.words)
+	}
+	for _, e := range []Ending{{Result: new(string)}, {}, {Exit: process.Exit{Code: 1}}, {Exit: process.Exit{Code: 143}}} {
+		require.NotEmpty(t, e.Explain().Hint, "%+v", e)
+	}
+}

@@ -57,7 +57,7 @@ func (p Program) Version(ctx context.Context) (string, error) {
 			return strings.ToValidUTF8(plaintext.Cut(line, maxVersion), "\uFFFD"), nil
 		}
 	}
-	return "", &failure.Error{Kind: failure.KindProtocol, Message: "the agent does not say its version"}
+	return "", &failure.Error{Kind: failure.KindProtocol, Message: "the agent does not say its version", Hint: "look at what `" + p.Path + " --version` says: it must be cursor-agent"}
 }
 
 // Status returns whether there is a login, which needs not be valid any more. Not being logged in is no error.
@@ -181,7 +181,7 @@ func (p Program) ask(ctx context.Context, args ...string) (string, error) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrPermission):
 		return "", CannotRun(p.Path, err)
 	}
-	return "", &failure.Error{Kind: failure.KindFailed, Message: "cannot start the agent: " + err.Error()}
+	return "", &failure.Error{Kind: failure.KindFailed, Message: "cannot start the agent: " + err.Error(), Hint: failure.HintStart}
 }
 
 // capped keeps the first MiB that is written to it.
