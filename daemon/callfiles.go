@@ -5,12 +5,15 @@ import (
 	"io/fs"
 	"path/filepath"
 	"sync"
+	"time"
 
+	"cursord/agent"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/savewatch"
+	"cursord/diffs"
 )
 
 // Bounds of what is read of a file while a call is open that names it. What is saved beyond is counted.
@@ -79,8 +82,54 @@ func (c *callFiles) look(path string, f *callFile) {
 		return
 	}
 	if img := atomicfile.Read(c.tree.root, path); img.Unreadable == "" && filestat.Of(full) == st {
-		c.tree.ledger.Look(path, attribution.Look{Content: img.Content, At: at})
+		c.tree.ledger.Look(path, attribution.Look{Content: img.Content, At: at, Within: true})
 	}
+}
+
+// readEnd looks at what a call has left of a file.
+func (t *turnWatch) readEnd(f *written, ev *agent.ToolEnd) {
+	calls := &f.tree.calls
+	switch {
+	case !writes(ev.Call.Name) || f.change.After != nil || f.change.Deleted:
+		f.after = f.tree.told(atomicfile.ReadWritten(f.tree.root, f.path, f.change.After))
+	default:
+		var changed int64
+		to, dated := saidAt(ev.Said, t.arrived, clock.Now())
+		f.after, f.saves, changed = calls.readLeft(f.path)
+		if f.saves > 0 { // else it was over before anybody looked, and what is of the moment in which it ended may be later
+			to += int64(time.Millisecond)
+		}
+		// A formatter of hooks is part of the change.
+		f.late = dated && filestat.ChangeTimes && !f.tree.isolated() && !t.hooks.AfterEdit && changed > to
+	}
+	if writes(ev.Call.Name) {
+		f.via, f.end = diffs.ViaEdit, f.tree.ledger.Ends(f.path, f.at)
+		f.saves = max(f.saves, calls.saves(f.path))
+	}
+}
+
+// readLeft reads a path that a call has left which does not say what it left there. It waits a moment for whoever is just
+// saving it, which may begin with an empty file. saves is how often that had been by then, and changed when it was last.
+func (c *callFiles) readLeft(path string) (after atomicfile.State, saves int, changed int64) {
+	full, begun := c.tree.absolute(path), clock.Now()
+	for ; ; time.Sleep(time.Millisecond) {
+		was, st := c.saves(path), filestat.Of(full)
+		after = c.tree.read(path)
+		saves = c.saves(path)
+		writing, empty, waited := c.writing(path), after.Exists && st.Size == 0, time.Duration(clock.Now()-begun)
+		steady := saves == was && filestat.Of(full) == st && !writing && !empty
+		if steady || waited > emptyTime || waited > atomicfile.WriteTime && !(writing && empty) {
+			return after, saves, st.Changed()
+		}
+	}
+}
+
+// writing reports whether somebody has begun to save a path, and has not ended.
+func (c *callFiles) writing(path string) bool {
+	c.mu.Lock()
+	f := c.files[path]
+	c.mu.Unlock()
+	return f != nil && f.file.Written()
 }
 
 // saves returns how often a path has been saved since the first of the open calls began that name it.
@@ -89,11 +138,8 @@ func (c *callFiles) saves(path string) int {
 		return 0
 	}
 	c.watch.Sync()
-	c.mu.Lock()
-	f := c.files[path]
-	c.mu.Unlock()
 	n := c.tree.ledger.Saves(path)
-	if f != nil && f.file.Written() {
+	if c.writing(path) {
 		n++
 	}
 	return n

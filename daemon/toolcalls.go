@@ -13,6 +13,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -190,14 +191,14 @@ func (t *turnWatch) see(events []agent.Event) (files []written) {
 				t.start.callBegins()
 			}
 			if writes(ev.Call.Name) {
-				t.begin(&ev.Call)
+				t.begin(&ev)
 			}
 			if writesAnything(ev.Call.Name) {
 				t.beginRun(&ev, starts)
 			}
 			starts++
 		case agent.ToolEnd:
-			files = append(files, t.finish(&ev.Call, ends)...)
+			files = append(files, t.finish(&ev, ends)...)
 			t.finishRun(&ev, ends)
 			ends++
 		}
@@ -222,8 +223,9 @@ func (t *turnWatch) spot(path, tool string) (spot, bool) {
 	return spot{in, p}, p != ""
 }
 
-func (t *turnWatch) begin(call *agent.Call) {
-	w := &watchedCall{}
+func (t *turnWatch) begin(ev *agent.ToolStart) {
+	call, w := &ev.Call, &watchedCall{}
+	from, dated := saidAt(ev.Said, t.arrived, t.asked)
 	for _, p := range call.Paths {
 		if s, ok := t.spot(p, call.Name); ok {
 			w.files = append(w.files, watchedFile{spot: s, by: s.tree.writer(s.path)})
@@ -246,13 +248,17 @@ func (t *turnWatch) begin(call *agent.Call) {
 		f := &w.files[i]
 		at := clock.Now()
 		if f.before = f.tree.read(f.path); f.before.Unreadable == "" {
-			f.tree.ledger.Look(f.path, attribution.Look{Content: f.before.Content, At: at})
+			changed := filestat.Of(f.tree.absolute(f.path)).Changed()
+			f.tree.ledger.Look(f.path, attribution.Look{
+				Content: f.before.Content, At: at, Within: dated && filestat.ChangeTimes && changed >= from-int64(attribution.Tick),
+			})
 		}
 	}
 	t.open[call.ID] = append(t.open[call.ID], w)
 }
 
-func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
+func (t *turnWatch) finish(ev *agent.ToolEnd, end int) (files []written) {
+	call := &ev.Call
 	var w *watchedCall
 	if open := t.open[call.ID]; len(open) > 0 {
 		w = open[len(open)-1]
@@ -266,13 +272,10 @@ func (t *turnWatch) finish(call *agent.Call, end int) (files []written) {
 			continue
 		}
 		f := written{
-			spot: s, at: clock.Now(), call: end, change: ch, after: s.tree.told(atomicfile.ReadWritten(s.tree.root, s.path, ch.After)), via: diffs.ViaTool, edit: call.Name == "edit", start: t.start,
+			spot: s, at: clock.Now(), call: end, change: ch, via: diffs.ViaTool, edit: call.Name == "edit", start: t.start,
 			beside: cmp.Or(t.beside(), w.by(s)),
 		}
-		if writes(call.Name) {
-			f.via, f.end = diffs.ViaEdit, s.tree.ledger.Ends(s.path, f.at)
-			f.saves = s.tree.calls.saves(s.path)
-		}
+		t.readEnd(&f, ev)
 		if s.tree != t.tree {
 			f.start, f.beside = emptySnapshot(s.tree.root), w.by(s)
 		}

@@ -134,7 +134,7 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 	now := clock.Now()
 	to, known := saidAt(ev.Said, t.arrived, now)
 	if known {
-		to += int64(time.Millisecond) // as exactly as agents say it
+		to = min(to+int64(time.Millisecond), now) // as exactly as agents say it
 	}
 	r.to = to
 	t.tree.ledger.End(r.call, to)

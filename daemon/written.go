@@ -18,6 +18,7 @@ type written struct {
 	at     int64            // the moment before after was read
 	after  atomicfile.State // the disk at the call's end
 	saves  int              // how often the file had been saved by then
+	late   bool             // it was changed after the call had ended
 	via    diffs.Via
 	edit   bool // a text that the call does not report may be an empty one
 	start  *snapshot
@@ -71,7 +72,7 @@ func (r *reviewer) takeIn(wr *written) {
 			rep.Source.Via = diffs.ViaUnknown
 		}
 	}
-	story := attribution.Story{Looks: looks, Reports: reports, Disk: wr.after.Content, Saves: wr.saves, Beside: wr.beside}
+	story := attribution.Story{Looks: looks, Reports: reports, Disk: wr.after.Content, Saves: wr.saves, Late: wr.late, Beside: wr.beside}
 	if start, seen := wr.startAt(); seen && (f == nil || !f.review.Pending()) {
 		story.Last = &start
 	} else if f != nil {

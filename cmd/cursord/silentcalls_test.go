@@ -157,3 +157,44 @@ func TestASaveThatAnEditOverwrites(t *testing.T) {
 		})
 	}
 }
+
+// TestASaveAtTheEndOfACallThatReportsNothing has a person save a file in place about when an edit call ends that does not say
+// what it read and left. No line is lost or there twice, and the person's is the agent's at most perhaps.
+func TestASaveAtTheEndOfACallThatReportsNothing(t *testing.T) {
+	t.Parallel()
+	before := numbered(20, nil)
+	agents := numbered(20, map[int]string{5: "agent\n"})
+	both := numbered(20, map[int]string{5: "agent\n", 15: "mine\n"})
+	mine := numbered(20, map[int]string{15: "mine\n"})
+	w := newWorld(t)
+	w.start()
+	e := w.opens()
+	for n := range 8 {
+		w.put("f", before)
+		script := edits("e", "f", "", "")
+		script[1] = fmt.Sprintf(`{"fake":"write","path":"f","text":%q}`, agents)
+		flag := fmt.Sprintf("../written%d", n)
+		for _, i := range []int{0, 2} {
+			script[i] = strings.Replace(script[i], `"call_id"`, `"timestamp_ms":{{now_ms}},"call_id"`, 1)
+		}
+		w.plays(script[0], script[1], execs("touch "+flag), script[2])
+		turn := e.asks(nil)
+		w.exists(flag)
+		require.NoError(t, os.WriteFile(w.path("f"), []byte(both), 0o644))
+		e.ends(turn.ID)
+		e.diffs()
+		out := e.decides("diff/reject", obj{"all": true})
+		if len(out.Skipped) == 0 {
+			require.Equal(t, mine, w.get("f"), "round %d", n)
+			continue
+		}
+		require.Equal(t, both, w.get("f"), "round %d", n)
+		for _, one := range out.Skipped {
+			require.Equal(t, daemon.KindMaybeYours, one.Kind)
+		}
+		for _, h := range e.diffs()["f"].Hunks {
+			e.decides("diff/reject", obj{"hunks": []string{h.ID}})
+		}
+		require.Equal(t, before, w.get("f"), "round %d", n)
+	}
+}

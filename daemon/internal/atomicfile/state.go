@@ -55,14 +55,14 @@ func ContentOf(mode fs.FileMode, data []byte) diffs.Content {
 // Reviewable reports whether something of this mode is reviewed: files and links are.
 func Reviewable(mode fs.FileMode) bool { return mode.IsRegular() || mode&fs.ModeType == fs.ModeSymlink }
 
-// writeTime bounds the wait for somebody who is writing a file to finish.
-const writeTime = 50 * time.Millisecond
+// WriteTime bounds the wait for somebody who is writing a file to finish.
+const WriteTime = 50 * time.Millisecond
 
 // ReadWritten reads a file that a call reports to have left with a content, if it does. Where the disk has only the
 // beginning of that, the next write is under way already.
 func ReadWritten(root, path string, reported *string) State {
 	img := Read(root, path)
-	for end := time.Now().Add(writeTime); reported != nil && img.begins(*reported) && time.Now().Before(end); {
+	for end := time.Now().Add(WriteTime); reported != nil && img.begins(*reported) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 		img = Read(root, path)
 	}

@@ -13,6 +13,7 @@ type Look struct {
 	Content diffs.Content
 	At      int64 // the moment at which somebody began to look
 	Person  bool  // an editor reports that a person saved this
+	Within  bool  // it came there after a call had begun that names the path, which may have written it
 	Ended   int   // how many of the calls that name the path had ended; set by the ledger
 }
 
@@ -36,6 +37,7 @@ type Story struct {
 	Reports []Report       // of the calls that ended, in the order of their ends
 	Disk    diffs.Content  // what the path holds now
 	Saves   int            // how often somebody is known to have saved the path while the calls were open; 0: nobody counted
+	Late    bool           // the disk was changed after the last of the calls had ended
 	Beside  *diffs.Source  // who else may have written meanwhile, such as an open command; nil: people
 }
 
@@ -51,7 +53,8 @@ type Step struct {
 // For a call that reports both texts of its edit the chain is last → before → after: the first part is a person's (or
 // Beside's), the second the agent's. What the disk holds beyond the last report is not in the chain, since whoever
 // reads the file next finds it; a call that does not report what it left has left what is on the disk. Where more was
-// saved while such a call was open than calls and editors account for, nobody knows whose that is (via "unknown").
+// saved while such a call was open than calls and editors account for, or after its end, nobody knows whose that is (via
+// "unknown").
 func Chain(s Story) (steps []Step, known bool) {
 	c := chain{agents: s.Agents, disk: s.Disk, beside: s.Beside, others: s.Beside, looks: slices.Clone(s.Looks)}
 	explained := len(s.Reports)
@@ -60,7 +63,7 @@ func Chain(s Story) (steps []Step, known bool) {
 			explained++
 		}
 	}
-	c.saves, c.crowded = s.Saves, s.Saves > explained
+	c.saves, c.crowded = s.Saves, s.Saves > explained || s.Late
 	if s.Last != nil {
 		c.begin(*s.Last)
 	}
@@ -202,7 +205,7 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 	case r.After != nil && c.disk.Target == "":
 		form := c.form(r)
 		after = diffs.Content{Exists: true, Data: inFormOf(form.Data, *r.After), Mode: form.Mode}
-	case r.LeavesEmpty && isText(c.disk) && len(c.disk.Data) == 0:
+	case r.LeavesEmpty && !c.crowded && isText(c.disk) && len(c.disk.Data) == 0:
 		after = c.disk
 	default:
 		return nil, after, false

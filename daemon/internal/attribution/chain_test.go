@@ -21,10 +21,11 @@ import (
 //
 //	last | looks | reports | disk | pending | rejected | name
 //
-// last is what was taken in before ("?": nothing is known; with "*" behind it, as an agent's). A look with "p:" is one that an editor reports. A report is
+// last is what was taken in before ("?": nothing is known; with "*" behind it, as an agent's). A look with "p:" is one that an
+// editor reports, one with "i:" found what may have come after the call had begun. A report is
 // BEFORE>AFTER (a look with "'" was taken when the first call had ended), with "?" for what it does not say; "d:" marks the deletion of the file, "w:" a tool that leaves nothing out,
 // and "2:" the second of two calls. Pending lists the lines of hunks; those of the second call have "2" behind them.
-// "beside" in front of the disk has a command open, and "3x" has three saves counted. A "?" behind a hunk says that it may be
+// "beside" in front of the disk has a command open, and "3x" has three saves counted, and "late" was changed after the end. A "?" behind a hunk says that it may be
 // a person's.
 func TestChain(t *testing.T) {
 	f, err := os.Open("testdata/chain.txt")
@@ -61,7 +62,8 @@ func checkRow(t *testing.T, line string) {
 	for _, w := range strings.Fields(cols[1]) {
 		w, person := strings.CutPrefix(w, "p:")
 		w, ended := strings.CutSuffix(w, "'")
-		look := Look{Content: content(w), Person: person}
+		w, within := strings.CutPrefix(w, "i:")
+		look := Look{Content: content(w), Person: person, Within: within}
 		if ended {
 			look.Ended = 1
 		}
@@ -91,6 +93,7 @@ func checkRow(t *testing.T, line string) {
 	if beside {
 		s.Beside = &command
 	}
+	disk, s.Late = strings.CutPrefix(disk, "late ")
 	if count, rest, counted := strings.Cut(disk, "x "); counted {
 		n, err := strconv.Atoi(count)
 		require.NoError(t, err)

@@ -8,8 +8,12 @@ import (
 	"cursord/diffs"
 )
 
-// Tick is how far the times of a file system may lag behind the clock.
-const Tick = 10 * time.Millisecond
+// Tick is how far the times of a file system may lag behind the clock; usually it is at most usualTick, as with the 250 ticks a
+// second that most kernels have.
+const (
+	Tick      = 10 * time.Millisecond
+	usualTick = 4 * time.Millisecond
+)
 
 // A Ledger knows which calls of agents were open when, in one tree. A call either names the files that it writes, and is
 // then known to the ledger until its report has been taken in; or it may write any file, and is known with its span until
@@ -49,7 +53,11 @@ type span struct {
 // at reports whether a change at a moment was made in the span, and whether that is certain.
 func (s span) at(when int64) (may, certain bool) {
 	may = when >= s.earliest-int64(Tick) && (s.to == 0 || when <= s.to)
-	return may, may && when >= s.from-int64(Tick)
+	lag := usualTick
+	if s.earliest < s.from { // from is when the word was heard, a moment after it was said
+		lag = Tick
+	}
+	return may, may && when >= s.from-int64(lag)
 }
 
 // looksMax bounds, in bytes, what is kept of a path while calls are open: the first look, and beyond it the latest.
@@ -159,6 +167,7 @@ func (l *Ledger) Look(path string, look Look) bool {
 	}
 	if at > 0 && same(n.looks[at-1].Content, look.Content) && n.looks[at-1].Ended == look.Ended {
 		n.looks[at-1].Person = n.looks[at-1].Person || look.Person
+		n.looks[at-1].Within = n.looks[at-1].Within || look.Within
 		return true
 	}
 	n.looks = slices.Insert(n.looks, at, look)
@@ -267,7 +276,7 @@ func (l *Ledger) Author(c Change) *diffs.Source {
 	}
 	src := l.during(c)
 	switch {
-	case c.Alone != nil && src == nil:
+	case c.Alone != nil && (src == nil || src.Via == diffs.ViaUnknown):
 		return c.Alone
 	case c.Alone != nil:
 		return src

@@ -50,15 +50,15 @@ func (c *chain) unreported(r Report, last bool) {
 	c.step(c.disk, by)
 }
 
-// within reports whether the call was open when the path became what it was looked at first: somebody saved it as often since
-// then as it changed, more than once.
+// within reports whether the call may have been open when the path became what it was looked at first, and that was not all:
+// it was saved as often since then as it changed, or the look itself came late.
 func (c *chain) within() bool {
 	now := c.now()
 	if now == nil || c.silent > 0 || same(*now, c.looks[0].Content) {
 		return false
 	}
 	n := c.changes(c.looks, c.disk)
-	return n > 1 && c.saves >= n
+	return n > 1 && (c.saves >= n || c.looks[0].Within)
 }
 
 // changes counts how often a path changed from the latest text by way of looks to a last text, but for what editors report.
