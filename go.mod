@@ -16,6 +16,7 @@ require (
 	github.com/stretchr/testify v1.12.1
 	go.etcd.io/bbolt v1.5.0
 	go.uber.org/goleak v1.3.0
+	golang.org/x/mod v0.35.0
 	golang.org/x/sys v0.45.0
 	pgregory.net/rapid v1.3.0
 	znkr.io/diff v1.0.2
