@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -411,7 +412,10 @@ func TestRunEndsWithTheDaemon(t *testing.T) {
 	daemon := exec.Command(os.Args[0])
 	daemon.Env = append(os.Environ(), "AGENT_TEST_RUNS="+f.req.Bin, "AGENT_TEST_DIR="+f.dir)
 	require.NoError(t, daemon.Start())
-	f.await("leader")
+	require.Eventually(t, func() bool { // with the number in it
+		leader, _ := os.ReadFile(filepath.Join(f.dir, "leader"))
+		return bytes.HasSuffix(leader, []byte("\n"))
+	}, 10*time.Second, 5*time.Millisecond)
 	require.NoError(t, daemon.Process.Kill())
 	daemon.Wait()
 	f.gone("leader")
