@@ -12,7 +12,7 @@ import (
 // TestGitIsKeptFromItsWork has commands put in git's way what it would wait for, or take years for. What they change all the
 // same is listed and comes back, in this turn and the next ones, and people are told what to remove.
 func TestGitIsKeptFromItsWork(t *testing.T) {
-	t.Parallel()
+	// Not parallel: a git that is kept from its work has seconds, and beside others it would need them for itself.
 	for _, c := range []struct{ name, does, told string }{
 		{"a FIFO for the ignore rules", "mkfifo .gitignore", ".gitignore is in the way"},
 		{"a FIFO for the ignore rules of a new folder", "mkdir n; mkfifo n/.gitignore", "n/.gitignore is in the way"},

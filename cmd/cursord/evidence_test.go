@@ -165,14 +165,14 @@ func TestProcessesThatOutliveTheirTurn(t *testing.T) {
 	w.putAll(tree{"f": "a\n", "other": "o\n"})
 	w.start()
 	e := w.opens()
-	w.plays(lines(shells("s", "setsid sh -c 'touch ../begun; while [ ! -e ../write ]; do sleep 0.02; done; echo x >> f; touch ../written; while [ ! -e ../stop ]; do sleep 0.02; done; touch ../gone' </dev/null >/dev/null 2>&1 & while [ ! -e ../begun ]; do sleep 0.02; done"))...)
+	w.plays(lines(shells("s", "setsid sh -c 'touch ../begun; while [ -d $PWD ] && [ ! -e ../write ]; do sleep 0.02; done; echo x >> f; touch ../written; while [ -d $PWD ] && [ ! -e ../stop ]; do sleep 0.02; done; touch ../gone' </dev/null >/dev/null 2>&1 & while [ -d $PWD ] && [ ! -e ../begun ]; do sleep 0.02; done"))...)
 	t.Cleanup(func() { w.put("../write", ""); w.put("../stop", "") })
 	turn := e.turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
 	require.Contains(t, e.notices(turn.ID), "left processes running")
 	require.Empty(t, e.diffs())
 
-	w.plays(lines([]string{execs("touch ../write; while [ ! -e ../written ]; do sleep 0.02; done")})...)
+	w.plays(lines([]string{execs("touch ../write; while [ -d $PWD ] && [ ! -e ../written ]; do sleep 0.02; done")})...)
 	turn = e.turn(nil)
 	require.NotContains(t, e.notices(turn.ID), "left processes running", "that is of the turn before")
 	require.Equal(t, []string{"unknown"}, vias(e.diffs()["f"]))
@@ -210,7 +210,7 @@ func TestBackgroundCommands(t *testing.T) {
 // listed as what may be a person's. Where nothing is left running, the same change is not.
 func TestWhatACommandLeavesRunning(t *testing.T) {
 	t.Parallel()
-	const wait, stay = "while [ ! -e ../now ]; do sleep 0.01; done", "; while [ ! -e ../stop ]; do sleep 0.05; done"
+	const wait, stay = "while [ -d $PWD ] && [ ! -e ../now ]; do sleep 0.01; done", "; while [ -d $PWD ] && [ ! -e ../stop ]; do sleep 0.05; done"
 	for name, c := range map[string]struct {
 		command string
 		later   []string // lines of the script behind the command

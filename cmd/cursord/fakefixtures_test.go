@@ -75,7 +75,7 @@ func TestFakeAgentIsLikeItsFixtures(t *testing.T) {
 				require.NoError(t, os.Mkdir(ws, 0o700))
 				require.NoError(t, os.Mkdir(bin, 0o700))
 				require.NoError(t, os.WriteFile(filepath.Join(ws, "a.txt"), []byte("one\n"), 0o600))
-				require.NoError(t, os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\nwhile [ ! -e ../go ]; do sleep 0.01; done\n"), 0o700))
+				require.NoError(t, os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\nwhile [ -d $PWD ] && [ ! -e ../go ]; do sleep 0.01; done\n"), 0o700))
 
 				args := append([]string{"fake-agent", "--build", build, "-p", "--output-format", "stream-json", "--workspace", ws}, strings.Fields(tt.args)...)
 				if build >= "2026.02" && !strings.HasSuffix(name, "untrusted.ndjson") {
