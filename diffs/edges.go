@@ -18,6 +18,7 @@ type lifting struct {
 	change func(string) string // puts it on a line
 	on     [2]bool             // whether it belongs on the baseline, and on the present text
 	split  [2]*atom            // a line that was two: the deleted and the inserted one
+	fresh  uint64              // the last id before
 }
 
 // first returns the index of a side's first line, or -1.
@@ -35,7 +36,13 @@ func (w *weave) liftMark(text string) (string, *lifting) {
 	if c < 0 || b >= 0 && marked(b) != had || !had && !has || has && bare == "" {
 		return text, nil
 	}
-	l := &lifting{end: w.first, on: [2]bool{has, has}, change: func(line string) string { return byteOrderMark + line }}
+	// A mark that comes or goes with its whole line is as any other text.
+	switch first, _, _ := strings.Cut(text, "\n"); {
+	case had && !has && !w.gets(strings.TrimPrefix(w.atoms[c].text, byteOrderMark), text),
+		!had && has && !w.gets(first, text):
+		return text, nil
+	}
+	l := &lifting{end: w.first, on: [2]bool{has, has}, fresh: w.next, change: func(line string) string { return byteOrderMark + line }}
 	if !had {
 		return bare, l
 	}
@@ -63,6 +70,23 @@ func (w *weave) liftMark(text string) (string, *lifting) {
 	return bare, l
 }
 
+// gets reports whether text has a line, whatever its end, more often than the present text.
+func (w *weave) gets(line, text string) bool {
+	line = trimEnd(line)
+	more := 0
+	for l := range strings.Lines(text) {
+		if trimEnd(l) == line {
+			more++
+		}
+	}
+	for i := range w.atoms {
+		if a := &w.atoms[i]; a.on(current) && trimEnd(a.text) == line {
+			more--
+		}
+	}
+	return more > 0
+}
+
 // liftEnd does for the line end that the baseline's last line lacks, and the agent gave it with lines behind it, what liftMark
 // does for the byte order mark.
 func (w *weave) liftEnd(text string) (string, *lifting) {
@@ -80,7 +104,7 @@ func (w *weave) liftEnd(text string) (string, *lifting) {
 	if twin >= c || !w.atoms[twin].pending() {
 		return text, nil // the line end is all that the agent added, or the line is another
 	}
-	l := &lifting{end: w.last, on: [2]bool{true, lacksEOL(text)}, change: func(line string) string { return strings.TrimRight(line, "\r\n") }}
+	l := &lifting{end: w.last, on: [2]bool{true, lacksEOL(text)}, fresh: w.next, change: func(line string) string { return strings.TrimRight(line, "\r\n") }}
 	l.keepSplit(w.atoms[b], w.atoms[twin])
 	w.atoms[b].text = ended
 	if lacksEOL(w.atoms[c].text) {
@@ -100,12 +124,23 @@ func (l *lifting) keepSplit(x, y atom) {
 	l.split = [2]*atom{&x, &y}
 }
 
+// bare is a line without what was lifted, or might have been.
+func (l *lifting) bare(line string) string { return trimEnd(strings.TrimPrefix(line, byteOrderMark)) }
+
 // lower puts on again what was lifted. It returns false if that would make lines pending that are not.
 func (w *weave) lower(l *lifting) bool {
 	if l == nil {
 		return true
 	}
 	b, c := l.end(baseline), l.end(current)
+	for s, i := range []int{b, c} {
+		if i < 0 || !l.on[s] {
+			continue
+		}
+		if line := l.change(w.atoms[i].text); line == "" || strings.HasPrefix(line, byteOrderMark+byteOrderMark) {
+			return false // the line would be none, or has a mark that is text
+		}
+	}
 	if b == c {
 		if c >= 0 && l.on[1] {
 			w.atoms[c].text = l.change(w.atoms[c].text)
@@ -125,11 +160,15 @@ func (w *weave) lower(l *lifting) bool {
 			a.text = l.change(a.text)
 			continue
 		}
-		// The line at the end of the other side is pending, or both would be one: this one is split at most.
+		// The line at the end of the other side is pending, or both would be one: this one is split at most, if it is that
+		// which was two, or what a person has put there.
 		if l.split[0] == nil {
 			return false
 		}
 		a, dead, alive := w.atoms[i], *l.split[0], *l.split[1]
+		if a.id <= l.fresh && l.bare(a.text) != l.bare(dead.text) {
+			return false
+		}
 		dead.text, alive.text, dead.user, alive.user = a.text, a.text, a.user, false
 		if s == 0 {
 			dead.text = l.change(a.text)

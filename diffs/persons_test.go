@@ -1,6 +1,7 @@
 package diffs
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,10 +114,17 @@ func TestTheEndsOfAText(t *testing.T) {
 		{"mark: an added line, far below", bom + "a\nb\nc\n", bom + "A\na\nb\nc\n", bom + "A\na\nb\nmine\n",
 			"-" + bom + "a|+" + bom + "A|+a", bom + "a\nb\nmine\n"},
 		{"mark: taken away by a person", bom + "a\nb\n", bom + "A\nb\n", "A\nb\n", "-a|+A", "a\nb\n"},
+		{"mark: taken away by a person, with a line above", bom + "a\nb\n", bom + "A\nb\n", "mine\nA\nb\n", "-a|+A", "mine\na\nb\n"},
+		{"mark: taken away by a person, with other line ends", bom + "a\nb\n", bom + "A\nb\n", "A\r\nb\r\n", "-a", "a\nA\r\nb\r\n"},
+		{"mark: a line above the one that has it", bom + "a\nb\n", bom + "A\nb\n", "mine\n" + bom + "A\nb\n", "-" + bom + "a|+" + bom + "A", "mine\n" + bom + "a\nb\n"},
+		{"mark: a line above the only one", bom + "a\n", bom + "A", "mine\n" + bom + "A", "-" + bom + "a|+" + bom + "A", "mine\n" + bom + "a\n"},
+		{"mark: gone with its line", bom + "a\nb\n", bom + "A\nB\nb\n", "B\nb\n", "-" + bom + "a|+B", bom + "a\nb\n"},
+		{"mark: gone with its line, of which there is another", bom + "a\nb\n", bom + "A\nA\nb\n", "A\nb\n", "-" + bom + "a|+A", bom + "a\nb\n"},
 		{"mark: added by a person", "a\nb\n", "A\nb\n", bom + "A\nb\n", "-" + bom + "a|+" + bom + "A", bom + "a\nb\n"},
 		{"mark: taken away by the agent", bom + "a\nb\n", "a\nb\n", "a\nb\nmine\n", "-" + bom + "a|+a", bom + "a\nb\nmine\n"},
 		{"end: the line before what was added", "a\nb", "a\nb\nA", "a\nmine\nA", "-mine|+mine|+A", "a\nmine"},
 		{"end: the line before what was added with an end", "a\nb", "a\nb\nA\n", "a\nmine\nA\n", "-mine|+mine|+A", "a\nmine"},
+		{"end: an empty line before what was added", "a", "a\nA\nB", "\nA\nB", "-a; +A|+B", "a\n\n"},
 		{"end: a line between", "a\nb", "a\nb\nA", "a\nb\nmine\nA", "+A", "a\nb\nmine\n"},
 		{"end: far above", "a\nb", "a\nb\nA", "mine\nb\nA", "-b|+b|+A", "mine\nb"},
 	} {
@@ -145,5 +153,56 @@ func TestALineOfManyWrittenAnew(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.want, rejected(t, reviewOf(t, c.before, c.agent, c.person)))
 		})
+	}
+}
+
+// TestAMarkInAnInnerLine has a person put a line in or take one out, in all short texts whose lines may begin with a byte order mark:
+// what is pending afterwards was so before, and what the person left alone is as it was.
+func TestAMarkInAnInnerLine(t *testing.T) {
+	texts := [][]string{{}}
+	for from, n := 0, 1; n <= 3; n++ {
+		for to := len(texts); from < to; from++ {
+			for _, line := range []string{"a", "b", byteOrderMark + "a", byteOrderMark + "b"} {
+				texts = append(texts, append(slices.Clone(texts[from]), line))
+			}
+		}
+	}
+	join := func(lines []string, end string) string {
+		return strings.TrimSuffix(strings.Join(append(slices.Clone(lines), ""), "\n"), end)
+	}
+	pending := func(r *Review, marks string) map[string]int {
+		count := map[string]int{}
+		for _, h := range r.Hunks() {
+			for _, l := range changes(h) {
+				count[strings.Replace(l, marks, "", 1)]++
+			}
+		}
+		return count
+	}
+	for _, before := range texts {
+		if len(before) > 2 {
+			break
+		}
+		for _, agent := range texts {
+			was := reviewOf(t, join(before, ""), join(agent, ""), join(agent, ""))
+			for i := 0; i <= len(agent); i++ {
+				persons := [][]string{slices.Insert(slices.Clone(agent), i, "mine")}
+				if i < len(agent) {
+					persons = append(persons, slices.Delete(slices.Clone(agent), i, i+1))
+				}
+				for _, person := range persons {
+					r := was.Copy()
+					r.Observe(Content{Exists: true, Data: []byte(join(person, ""))}, nil)
+					marks := "" // where both texts begin with one, it is the file's, whatever line is the first
+					if strings.HasPrefix(join(person, ""), byteOrderMark) && strings.HasPrefix(join(agent, ""), byteOrderMark) {
+						marks = byteOrderMark
+					}
+					had := pending(was, marks)
+					for line, n := range pending(r, marks) {
+						require.LessOrEqual(t, n, had[line], "%q: before %q, the agent's %q, the person's %q", line, before, agent, person)
+					}
+				}
+			}
+		}
 	}
 }
