@@ -61,10 +61,11 @@ func (d *Daemon) Asked(a Asker) {
 	}
 }
 
-// hasAgent reports whether there is an agent that is not known not to work.
+// hasAgent reports whether there is an agent that is not known not to work. What a client names and may be another program
+// counts until the next client comes, who may name a better one, or none.
 func (d *Daemon) hasAgent() bool {
-	found, _, err := d.look()
-	return err == nil && !found.Unsure && !d.finder.Broken(found.Path)
+	found, by, err := d.look()
+	return err == nil && !found.Unsure && !d.finder.Broken(found.Path) && (by == byDaemon || found.Foreign(found.Version) == "")
 }
 
 // Who found the agent: the daemon itself, or it did with what a client told.
@@ -90,8 +91,11 @@ func (d *Daemon) places() []placing {
 		return list
 	}
 	client := own
-	if a.Agent != "" {
+	switch {
+	case a.Agent != "":
 		client.Program, client.By = a.Agent, config.EnvAgent+" in a client's environment"
+	case settings.Agent != settings.FileAgent: // the daemon's own CURSORD_AGENT is not the client's
+		client.Program, client.By = settings.FileAgent, "the setting agent"
 	}
 	if a.Path != "" && a.Path != own.Path {
 		client.Path, client.Whose = a.Path, "a client's"

@@ -107,6 +107,22 @@ func TestAgentOfAClient(t *testing.T) {
 		w.joins().must("initialize", obj{"environment": obj{"agent": bin}}, nil)
 		completes(t, w, w.opens(), "client")
 	})
+	t.Run("the daemon's CURSORD_AGENT is wrong", func(t *testing.T) {
+		w, _, bin := begin(t)
+		w.kill()
+		w.start("PATH="+systemPath, "CURSORD_AGENT=/no/such/agent")
+		w.joins().must("initialize", obj{"environment": obj{"path": filepath.Dir(bin)}}, nil)
+		completes(t, w, w.opens(), "client")
+	})
+	t.Run("another program that a client names does not stay", func(t *testing.T) {
+		w, e, bin := begin(t)
+		w.joins().must("initialize", obj{"environment": obj{"agent": w.program("other", "echo other 1.0"), "path": systemPath}}, nil)
+		var a daemon.AgentStatus
+		e.must("agent/status", obj{}, &a)
+		require.Equal(t, "other 1.0", a.Version)
+		w.joins().must("initialize", obj{"environment": obj{"path": filepath.Dir(bin) + ":" + systemPath}}, nil)
+		completes(t, w, e, "client")
+	})
 	t.Run("a daemon that has one keeps it", func(t *testing.T) {
 		w := newWorld(t)
 		w.start()

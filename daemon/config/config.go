@@ -28,6 +28,7 @@ import (
 type Config struct {
 	Agent            string            // the agent's executable; "": look for it
 	AgentBy          string            // who names Agent, for people
+	FileAgent        string            // what the file says of it, where CURSORD_AGENT goes before that
 	ClientEnv        bool              // agents get the environment of the client that starts the turn, else the daemon's
 	Model            string            // for sessions that name none; "": "auto"
 	IdleExit         time.Duration     // end a daemon that nobody has used for so long; 0: never
@@ -97,6 +98,7 @@ func Load(path string) (Config, []string, error) {
 	if c.Agent != "" {
 		c.AgentBy = "the setting agent in " + path
 	}
+	c.FileAgent = c.Agent
 	if v := os.Getenv(EnvAgent); v != "" {
 		c.AgentBy = EnvAgent + " in the daemon's environment"
 		if c.Agent, err = Executable(v); err != nil {
