@@ -111,8 +111,9 @@ func (s *episode) agentCalls(p *agentWork) {
 	}
 	tool, args, result := "editToolCall", `{"path":`+full+`}`, ""
 	kind := s.rng.IntN(5)
-	if s.seen[name] {
-		kind = 4
+	unix := func(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+	if s.seen[name] || kind == 2 && unix(old.text) == unix(text) {
+		kind = 4 // a report that loses the only change says that there was none: nobody can tell it from a person's
 	}
 	switch kind {
 	case 0:
@@ -127,7 +128,7 @@ func (s *episode) agentCalls(p *agentWork) {
 	case 2:
 		s.silent[name] = p
 		s.does("agent edits, line ends lost", "%s %s", name, brief(text))
-		result = told(strings.ReplaceAll(old.text, "\r\n", "\n"), strings.ReplaceAll(text, "\r\n", "\n"))
+		result = told(unix(old.text), unix(text))
 	default:
 		s.does("agent edits", "%s %s", name, brief(text))
 		result = told(old.text, text)

@@ -233,7 +233,8 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 			form.Data = bytes.TrimPrefix(form.Data, []byte(byteOrderMark)) // it is gone, and the agent has perhaps not seen it
 		}
 		before = &diffs.Content{Exists: true, Data: inFormOf(form.Data, *r.Before), Mode: form.Mode}
-		if isText(form) && isText(after) && !strings.Contains(*r.Before, "\r") {
+		keeps := strings.Contains(*r.Before, "\r") || r.After != nil && strings.Contains(*r.After, "\r") // what it says of line ends is so
+		if isText(form) && isText(after) && !keeps {
 			before.Data = withFreshEnds(before.Data, form.Data, after.Data)
 		}
 		if c.cut(before.Data, after.Data) || now != nil && !related(*before, *now) && !related(after, c.disk) {
