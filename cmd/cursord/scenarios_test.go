@@ -344,7 +344,11 @@ func (sw *scenarioWorld) round(i int, kind string) {
 			sp.patchApplies()
 			sp.decideAll(obj{"all": true})
 			if left := sp.list(); slices.ContainsFunc(left, func(d *sessions.Diff) bool { return len(hunksOf(d, partOpaque)) == 0 }) {
-				panic(failure(fmt.Sprintf("%d files are left", len(left))))
+				all := map[string]*sessions.Diff{}
+				for _, d := range left {
+					all[d.Path] = d
+				}
+				panic(failure(fmt.Sprintf("%d files are left: %s", len(left), describeDiffs(all))))
 			}
 		})
 	}
