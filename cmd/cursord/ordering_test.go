@@ -276,14 +276,15 @@ func TestMidStream(t *testing.T) {
 		lines = append(lines, piece(fmt.Sprintf("%d,", i)), `{"fake":"sleep","ms":4}`)
 		fmt.Fprintf(&whole, "%d,", i)
 	}
-	w.plays(append(lines, says(whole.String(), ""), succeeds(whole.String()))...)
+	w.plays(append(lines, waits("end"), says(whole.String(), ""), succeeds(whole.String()))...)
 	turn := e.asks(nil)
 	e.until("text", func(n told) bool { return n.Method == "item/delta" })
+	last := func(n told) bool { return n.Method == "item/delta" && strings.HasSuffix(n.Text, "119,") }
 	item := sessions.ItemID(turn.ID, 0)
 	var late []*editor
 	for i := range 40 {
 		all := e.all()
-		if slices.ContainsFunc(all, func(n told) bool { return n.Turn != nil && n.Turn.Status.Final() }) {
+		if slices.ContainsFunc(all, last) {
 			break
 		}
 		params := obj{"workspace": w.ws}
@@ -305,8 +306,9 @@ func TestMidStream(t *testing.T) {
 		o.until("the text so far", func(n told) bool { return n.Item != nil && n.Item.ID == item })
 		late = append(late, o)
 		seen := len(e.all())
-		e.until("more", func(n told) bool { return len(e.all()) > seen+1 || n.Turn != nil && n.Turn.Status.Final() })
+		e.until("more", func(n told) bool { return len(e.all()) > seen+1 || last(n) })
 	}
+	w.put("../end", "")
 	require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
 	for i, o := range late {
 		o.ends(turn.ID)

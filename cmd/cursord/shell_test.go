@@ -239,8 +239,8 @@ func TestShellChanges(t *testing.T) {
 
 // tool are script lines by which another tool than the shell does something.
 func tool(call, key string, does ...string) []string {
-	start := fmt.Sprintf(`{"type":"tool_call","subtype":"started","call_id":%q,"tool_call":{%q:{"args":{}}}}`, call, key)
-	end := fmt.Sprintf(`{"type":"tool_call","subtype":"completed","call_id":%q,"tool_call":{%q:{"args":{},"result":{"success":{}}}}}`, call, key)
+	start := fmt.Sprintf(`{"type":"tool_call","subtype":"started","timestamp_ms":{{now_ms}},"call_id":%q,"tool_call":{%q:{"args":{}}}}`, call, key)
+	end := fmt.Sprintf(`{"type":"tool_call","subtype":"completed","timestamp_ms":{{now_ms}},"call_id":%q,"tool_call":{%q:{"args":{},"result":{"success":{}}}}}`, call, key)
 	return append(append([]string{start}, does...), end)
 }
 
