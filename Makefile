@@ -68,7 +68,7 @@ bench-peers: ## compare with the programs that are nearest to cursord; needs npm
 	.ci/peers
 
 fuzz: ## run every fuzz target for FUZZTIME each, the review's properties 100,000 times, and crashes in every step of decisions
-	$(GO) test -count=1 -timeout 120m ./diffs -rapid.checks 100000
+	$(GO) test -count=1 -timeout 120m ./diffs -rapid.checks 100000 -rapid.seed $$(date +%s)
 	$(GO) test -count=1 -timeout 30m -run '^TestHuge(Crashes|Faults)' ./cmd/cursord -every-crash
 	@$(GO) list ./... | while read -r pkg; do \
 		$(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' | while read -r target; do \

@@ -1,6 +1,7 @@
 package helix
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
+
+// The gate draws the same cases each time; -rapid.seed draws others.
+func init() { _ = flag.Set("rapid.seed", "1") }
 
 // TestUninstallKeepsWhatWasChangedSince has users change what install wrote, and what is beside it.
 func TestUninstallKeepsWhatWasChangedSince(t *testing.T) {
