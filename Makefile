@@ -27,8 +27,8 @@ demo: build ## run the main job with the embedded agent: a turn, a review, a res
 
 test: ## run all tests: the packages and the random stories with the race detector, what is proved by processes without
 	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /cmd/cursord$$)
-	$(GO) test -race -timeout 20m -parallel 6 -run '$(RACY)' ./cmd/cursord
-	$(GO) test -timeout 20m -parallel 6 ./cmd/cursord
+	$(GO) test -race -timeout 20m -parallel 4 -run '$(RACY)' ./cmd/cursord
+	$(GO) test -timeout 20m -parallel 4 ./cmd/cursord
 
 quick: ## check in half a minute what breaks most often: format, vet, the schema, the import table, the packages that take seconds
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }

@@ -66,6 +66,7 @@ func TestNvimDecisionFails(t *testing.T) {
 		n.hunksOf("f", 2)
 		require.Equal(t, after, w.get("f"))
 		d.closes()
+		e.must("diff/list", obj{"workspace": w.ws}, nil) // what the other connection said has arrived
 		n.ex("Cursord reject")
 		n.agree(e, "f", numbered(30, map[int]string{15: "agent 15\n"}), 1)
 	})
