@@ -210,7 +210,7 @@ func TestBackgroundCommands(t *testing.T) {
 // listed as what may be a person's. Where nothing is left running, the same change is not.
 func TestWhatACommandLeavesRunning(t *testing.T) {
 	t.Parallel()
-	const wait, stay = "while [ -d $PWD ] && [ ! -e ../now ]; do sleep 0.01; done", "; while [ -d $PWD ] && [ ! -e ../stop ]; do sleep 0.05; done"
+	const wait, stay = "while [ -d $PWD ] && [ ! -e ../now ]; do sleep 0.01; done; sleep 0.05", "; while [ -d $PWD ] && [ ! -e ../stop ]; do sleep 0.05; done"
 	for name, c := range map[string]struct {
 		command string
 		later   []string // lines of the script behind the command

@@ -394,7 +394,7 @@ func TestLSPAnotherDatabase(t *testing.T) {
 	c.waitsForHunks("f", 1)
 	w.kill()
 	require.NoError(t, os.Remove(filepath.Join(w.dir, "state", "cursord.db")))
-	w.start()
+	w.comesUp() // or the language server has started one before
 	c.waitsForHunks("f", 0)
 	c.answering(allows)
 	w.plays(lines(edits("c", "f", "1\n2\n", "1\n2\n3\n"))...)
