@@ -62,32 +62,6 @@ func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions
 
 var errTurnTaken = invalid("turnId", "another turn has this id")
 
-// A turnOwner may bring turns with ids that were not made up here.
-type turnOwner interface{ ownsTurns() }
-
-func (*workspace) ownsTurns() {}
-func (*importer) ownsTurns()  {}
-
-// claimTurn makes the id of a turn that was not made up here who's alone, until freeTurn: what another workspace, or an
-// import, is about to store is not in the store yet. It returns false if it is another's.
-func (d *Daemon) claimTurn(id string, who turnOwner) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if owner := d.claimed[id]; owner != nil {
-		return owner == who
-	}
-	d.claimed[id] = who
-	return true
-}
-
-func (d *Daemon) freeTurn(id string, who turnOwner) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.claimed[id] == who {
-		delete(d.claimed, id)
-	}
-}
-
 func (w *workspace) startTurn(p TurnParams, perm permitted, pics *pictured, answer func(*sessions.Session, *sessions.Turn, error)) {
 	reply := func(s *sessions.Session, t *sessions.Turn, err error) {
 		if w.turns[p.TurnID] == nil {
