@@ -106,7 +106,7 @@ const (
 // A Call is a tool call in cursord's terms.
 type Call struct {
 	ID      string // exact, a newline included; made up where the stream names none
-	Name    string // one of ToolNames; "other" for what is not known
+	Name    string // one of ToolNames; "other" for a tool that is not in the table
 	RawName string // the agent's name: "edit", "webSearch", "Shell", …; "unknown" where the stream names none
 	Title   string // one short line for people
 	Paths   []string

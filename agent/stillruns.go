@@ -7,8 +7,8 @@ import (
 	"cursord/agent/process"
 )
 
-// stillRuns returns those of the commands in the background that may run yet, as far as the system tells: builds before
-// 2026.09.02 do not say that one has ended.
+// stillRuns returns the background commands that may still run, as far as the system shows their processes. Builds before
+// 2026.09.02 do not report the end of a background command.
 func stillRuns(commands []behind, running func() []process.Member) []behind {
 	if len(commands) == 0 {
 		return nil

@@ -119,7 +119,7 @@ func TestTheEndsOfAText(t *testing.T) {
 		{"mark: a line above the one that has it", bom + "a\nb\n", bom + "A\nb\n", "mine\n" + bom + "A\nb\n", "-" + bom + "a|+" + bom + "A", "mine\n" + bom + "a\nb\n"},
 		{"mark: a line above the only one", bom + "a\n", bom + "A", "mine\n" + bom + "A", "-" + bom + "a|+" + bom + "A", "mine\n" + bom + "a\n"},
 		{"mark: gone with its line", bom + "a\nb\n", bom + "A\nB\nb\n", "B\nb\n", "-" + bom + "a|+B", bom + "a\nb\n"},
-		{"mark: gone with its line, of which there is another", bom + "a\nb\n", bom + "A\nA\nb\n", "A\nb\n", "-" + bom + "a|+A", bom + "a\nb\n"},
+		{"mark: gone with its line, and another line has the same text", bom + "a\nb\n", bom + "A\nA\nb\n", "A\nb\n", "-" + bom + "a|+A", bom + "a\nb\n"},
 		{"mark: added by a person", "a\nb\n", "A\nb\n", bom + "A\nb\n", "-" + bom + "a|+" + bom + "A", bom + "a\nb\n"},
 		{"mark: taken away by the agent", bom + "a\nb\n", "a\nb\n", "a\nb\nmine\n", "-" + bom + "a|+a", bom + "a\nb\nmine\n"},
 		{"end: the line before what was added", "a\nb", "a\nb\nA", "a\nmine\nA", "-mine|+mine|+A", "a\nmine"},

@@ -249,7 +249,7 @@ func skipValue(b []byte, i int) int {
 	}
 }
 
-// Unquote returns the content of a quoted string, with U+FFFD for what is not Unicode. It copies once.
+// Unquote returns the content of a quoted string, with U+FFFD for bytes that are not UTF-8 and for lone surrogates. It copies once.
 func Unquote(q []byte) string {
 	s := q[1 : len(q)-1]
 	if bytes.IndexByte(s, '\\') < 0 {
