@@ -120,6 +120,7 @@ var internalImports = map[string][]string{
 	"cursord/rpc/remote": {"cursord/rpc/join"},
 	"cursord/cmd/cursord": {
 		"cursord/agent/fake",
+		"cursord/cmd/cursord/internal/logs",
 		"cursord/cmd/cursord/internal/review",
 		"cursord/cmd/cursord/internal/term",
 		"cursord/cmd/cursord/internal/view",
@@ -143,6 +144,10 @@ var internalImports = map[string][]string{
 		"cursord/daemon",
 		"cursord/rpc",
 		"cursord/sessions",
+	},
+	"cursord/cmd/cursord/internal/logs": {
+		"cursord/cmd/cursord/internal/term",
+		"cursord/daemon/endpoint",
 	},
 	"cursord/cmd/cursord/internal/term": {},
 	"cursord/cmd/cursord/internal/view": {

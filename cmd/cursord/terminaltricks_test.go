@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/logs"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
@@ -61,7 +64,9 @@ func TestJSONHasNoTerminalTricks(t *testing.T) {
 
 	logged, err := json.Marshal(map[string]string{"msg": terminalTricks})
 	require.NoError(t, err)
-	newLogScreen(&b, true).line(append(logged, '\n'))
+	log := filepath.Join(t.TempDir(), "log")
+	require.NoError(t, os.WriteFile(log, append(logged, '\n'), 0o600))
+	require.NoError(t, logs.Show(t.Context(), &b, log, 1, false, true))
 	holds("logs --json", func() string {
 		var line struct{ Msg string }
 		require.NoError(t, json.Unmarshal(b.Bytes(), &line))

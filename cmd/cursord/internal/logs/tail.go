@@ -1,0 +1,224 @@
+// Package logs shows the daemon's log: its last lines, wherever rotation has put them, and what is written after them, across
+// daemons and rotations. It reads the files alone and needs no daemon.
+package logs
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"cursord/daemon/endpoint"
+)
+
+const (
+	poll    = 200 * time.Millisecond
+	older   = 2        // rotated files, .1 being the latest
+	lineMax = 64 << 10 // longer lines are shown in pieces
+)
+
+// ErrNone is returned by Show when there is no log file and it does not follow.
+var ErrNone = errors.New("no log yet")
+
+// Show writes the last n lines of the log at path to w and, if follow is set, every line that comes until ctx is done. With raw,
+// lines stay the JSON that is in the file; otherwise they are formatted for people.
+func Show(ctx context.Context, w io.Writer, path string, n int, follow, raw bool) (err error) {
+	t, err := open(path, n)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	if t.file == nil && !follow {
+		return ErrNone
+	}
+	s := newScreen(w, raw)
+	for {
+		if err := t.read(s); err != nil || !follow {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(poll):
+		}
+	}
+}
+
+// A tail reads a log that is put aside when it grows too big, and goes on in the new one.
+type tail struct {
+	path  string
+	first [][]byte // lines of the past, to be shown first
+	file  *os.File // nil while there is none
+	part  []byte   // of a line whose end is not written yet
+}
+
+// open opens the log behind its last n lines, which it keeps.
+func open(path string, n int) (*tail, error) {
+	t := &tail{path: path}
+	for i := 0; i <= older && len(t.first) < n; i++ {
+		f, err := endpoint.OpenRegular(t.name(i), os.O_RDONLY, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return nil, errors.Join(err, t.close())
+		}
+		lines, part, err := lastLines(f, n-len(t.first))
+		if i == 0 {
+			t.file, t.part = f, part
+		} else if closed := f.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			return nil, errors.Join(err, t.close())
+		}
+		t.first = append(lines, t.first...)
+	}
+	if n == 0 {
+		f, err := endpoint.OpenRegular(path, os.O_RDONLY, 0)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err == nil {
+			t.file = f
+			if _, err := f.Seek(0, io.SeekEnd); err != nil {
+				return nil, errors.Join(err, t.close())
+			}
+		}
+	}
+	return t, nil
+}
+
+func (t *tail) name(age int) string {
+	if age == 0 {
+		return t.path
+	}
+	return fmt.Sprintf("%s.%d", t.path, age)
+}
+
+func (t *tail) close() error {
+	if t.file == nil {
+		return nil
+	}
+	return t.file.Close()
+}
+
+// lastLines returns the last n lines that f has, and what follows the last newline. It leaves f at its end.
+func lastLines(f *os.File, n int) (lines [][]byte, part []byte, err error) {
+	r := bufio.NewReaderSize(f, lineMax)
+	for {
+		line, err := r.ReadSlice('\n')
+		switch {
+		case err == nil || errors.Is(err, bufio.ErrBufferFull):
+			lines = append(lines, bytes.Clone(line))
+			if len(lines) > 2*n+16 {
+				lines = slices.Clone(lines[len(lines)-n:])
+			}
+		case errors.Is(err, io.EOF):
+			return lines[max(len(lines)-n, 0):], bytes.Clone(line), nil
+		default:
+			return nil, nil, err
+		}
+	}
+}
+
+// read shows the lines that are there and were not shown.
+func (t *tail) read(show *screen) error {
+	for _, line := range t.first {
+		show.line(line)
+	}
+	t.first = nil
+	for {
+		if t.file == nil {
+			f, err := endpoint.OpenRegular(t.path, os.O_RDONLY, 0)
+			if errors.Is(err, fs.ErrNotExist) {
+				return show.err
+			}
+			if err != nil {
+				return err
+			}
+			t.file = f
+		}
+		// What was put aside gets no more lines; so look for that first.
+		next, err := t.successor()
+		if err != nil {
+			return err
+		}
+		if err := t.rest(show); err != nil {
+			return err
+		}
+		if next == "" || show.err != nil {
+			return show.err
+		}
+		if err := t.file.Close(); err != nil {
+			return err
+		}
+		t.file, t.part = nil, nil
+		if t.file, err = endpoint.OpenRegular(next, os.O_RDONLY, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+}
+
+// successor returns the file that follows the present one, "" while that is the newest.
+func (t *tail) successor() (string, error) {
+	own, err := t.file.Stat()
+	if err != nil {
+		return "", err
+	}
+	newer := t.path
+	for i := 0; i <= older; i++ {
+		info, err := os.Stat(t.name(i))
+		if errors.Is(err, fs.ErrNotExist) && i == 0 {
+			return "", nil // between two files
+		}
+		if err == nil && os.SameFile(own, info) {
+			if i == 0 {
+				return "", nil
+			}
+			return newer, nil
+		}
+		newer = t.name(i)
+	}
+	return t.path, nil // moved away by somebody
+}
+
+// rest shows what the present file has.
+func (t *tail) rest(show *screen) error {
+	if pos, err := t.file.Seek(0, io.SeekCurrent); err != nil {
+		return err
+	} else if info, err := t.file.Stat(); err == nil && info.Size() < pos { // emptied
+		t.part = nil
+		if _, err := t.file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+	}
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := t.file.Read(buf)
+		t.part = append(t.part, buf[:n]...)
+		for {
+			end := bytes.IndexByte(t.part, '\n')
+			if end < 0 && len(t.part) > lineMax {
+				end = len(t.part) - 1
+			}
+			if end < 0 {
+				break
+			}
+			show.line(t.part[:end+1])
+			t.part = t.part[end+1:]
+		}
+		if errors.Is(err, io.EOF) || err == nil && n == 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
