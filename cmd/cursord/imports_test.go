@@ -122,6 +122,7 @@ var internalImports = map[string][]string{
 		"cursord/agent/fake",
 		"cursord/cmd/cursord/internal/logs",
 		"cursord/cmd/cursord/internal/review",
+		"cursord/cmd/cursord/internal/service",
 		"cursord/cmd/cursord/internal/term",
 		"cursord/cmd/cursord/internal/view",
 		"cursord/daemon",
@@ -149,7 +150,8 @@ var internalImports = map[string][]string{
 		"cursord/cmd/cursord/internal/term",
 		"cursord/daemon/endpoint",
 	},
-	"cursord/cmd/cursord/internal/term": {},
+	"cursord/cmd/cursord/internal/service": {},
+	"cursord/cmd/cursord/internal/term":    {},
 	"cursord/cmd/cursord/internal/view": {
 		"cursord/cmd/cursord/internal/term",
 		"cursord/diffs",
@@ -172,7 +174,8 @@ var restricted = map[string][]string{
 	"github.com/invopop/jsonschema":         {"cursord/rpc/internal/schema"},
 	"github.com/stretchr/testify":           {},
 	"github.com/santhosh-tekuri/jsonschema": {},
-	"os/exec": { // daemon: for git; endpoint: to ask a newer build what it is; helix: to ask Helix what it is
+	"os/exec": {
+ // daemon: for git; endpoint: to ask a newer build what it is; helix: to ask Helix what it is
 		"cursord/agent",
 		"cursord/agent/fake",
 		"cursord/agent/process",
@@ -187,6 +190,7 @@ var restricted = map[string][]string{
 		"cursord/editors/helix",
 		"cursord/rpc/dial",
 		"cursord/rpc/remote",
+		"cursord/cmd/cursord/internal/service",
 	},
 	"encoding/gob":                    {},
 	"github.com/rogpeppe/go-internal": {},

@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 
 const madeBy = `Made by "cursord service install"; "cursord service uninstall" removes it.`
 
-// systemdService is a socket that systemd listens at, and the service that it starts when somebody connects.
-func systemdService(configDir, runtimeDir, socketPath, program string, env []string) *service {
+// systemd is a socket that systemd listens at, and the service that it starts when somebody connects.
+func systemd(configDir, runtimeDir, socketPath, program string, env []string) *Service {
 	units := filepath.Join(configDir, "systemd", "user")
 	socket := escapeUnit(socketPath)
 	if rest, ok := strings.CutPrefix(socketPath, runtimeDir+"/"); ok && runtimeDir != "" {
@@ -19,8 +19,8 @@ func systemdService(configDir, runtimeDir, socketPath, program string, env []str
 	for _, v := range env {
 		fmt.Fprintf(&variables, "Environment=%s\n", quoteUnit(v))
 	}
-	return &service{
-		files: []serviceFile{
+	return &Service{
+		files: []file{
 			{filepath.Join(units, "cursord.socket"), `# ` + madeBy + `
 [Unit]
 Description=Socket of cursord, the daemon for Cursor's agent
@@ -47,23 +47,25 @@ ExecReload=/bin/kill -HUP $MAINPID
 TimeoutStopSec=30
 `},
 		},
-		start: [][]string{
-			{"systemctl", "--user", "daemon-reload"},
-			{"systemctl", "--user", "enable", "--now", "cursord.socket"},
+		start: []command{
+			{args: systemctl("daemon-reload")},
+			{args: systemctl("enable", "--now", "cursord.socket")},
 		},
 		// Where no manager can be reached there is nothing to stop, and the files go all the same.
-		stop: [][]string{
-			{"~systemctl", "--user", "disable", "--now", "cursord.socket"},
-			{"~systemctl", "--user", "stop", "cursord.service"},
+		stop: []command{
+			{args: systemctl("disable", "--now", "cursord.socket"), mayFail: true},
+			{args: systemctl("stop", "cursord.service"), mayFail: true},
 		},
-		forget: [][]string{{"~systemctl", "--user", "daemon-reload"}},
-		inspect: [][]string{
-			{"systemctl", "--user", "is-enabled", "cursord.socket"},
-			{"systemctl", "--user", "is-active", "cursord.socket"},
-			{"systemctl", "--user", "is-active", "cursord.service"},
+		forget: []command{{args: systemctl("daemon-reload"), mayFail: true}},
+		inspect: []command{
+			{args: systemctl("is-enabled", "cursord.socket")},
+			{args: systemctl("is-active", "cursord.socket")},
+			{args: systemctl("is-active", "cursord.service")},
 		},
 	}
 }
+
+func systemctl(args ...string) []string { return append([]string{"systemctl", "--user"}, args...) }
 
 // escapeUnit keeps systemd from taking a percent sign for a specifier.
 func escapeUnit(s string) string { return strings.ReplaceAll(s, "%", "%%") }
@@ -73,8 +75,8 @@ func quoteUnit(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "%", "%%").Replace(s) + `"`
 }
 
-// launchdService is an agent of the user's login. It starts the daemon there; launchd's own sockets are for programs in C.
-func launchdService(home string, uid int, program string, env []string) *service {
+// launchd is an agent of the user's login. It starts the daemon there; launchd's own sockets are for programs in C.
+func launchd(home string, uid int, program string, env []string) *Service {
 	const label = "cursord"
 	path := filepath.Join(home, "Library", "LaunchAgents", label+".plist")
 	var variables strings.Builder
@@ -83,8 +85,9 @@ func launchdService(home string, uid int, program string, env []string) *service
 		fmt.Fprintf(&variables, "\t\t<key>%s</key>\n\t\t<string>%s</string>\n", escapeXML(name), escapeXML(value))
 	}
 	domain := fmt.Sprintf("gui/%d", uid)
-	return &service{
-		files: []serviceFile{{path, `<?xml version="1.0" encoding="UTF-8"?>
+	bootout := command{args: []string{"launchctl", "bootout", domain + "/" + label}, mayFail: true, quiet: true} // if it is there
+	return &Service{
+		files: []file{{path, `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <!-- ` + madeBy + ` -->
 <plist version="1.0">
@@ -110,9 +113,9 @@ func launchdService(home string, uid int, program string, env []string) *service
 </dict>
 </plist>
 `}},
-		start:   [][]string{{"-launchctl", "bootout", domain + "/" + label}, {"launchctl", "bootstrap", domain, path}},
-		stop:    [][]string{{"-launchctl", "bootout", domain + "/" + label}},
-		inspect: [][]string{{"launchctl", "print", domain + "/" + label}},
+		start:   []command{bootout, {args: []string{"launchctl", "bootstrap", domain, path}}},
+		stop:    []command{bootout},
+		inspect: []command{{args: []string{"launchctl", "print", domain + "/" + label}}},
 	}
 }
 

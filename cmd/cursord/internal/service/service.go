@@ -1,0 +1,189 @@
+// Package service has the system's service manager run the daemon: systemd by a socket, launchd by a login item. It owns the
+// files that it writes; where the manager cannot be reached, it says which commands to run instead.
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// A Service is how a system's service manager runs the daemon.
+type Service struct {
+	files   []file
+	start   []command // make the manager do what the files say, once or again
+	stop    []command
+	forget  []command // after the files are gone
+	inspect []command
+}
+
+type file struct{ path, text string }
+
+// A command is what the service manager is asked.
+type command struct {
+	args    []string
+	mayFail bool // then the next one is run all the same
+	quiet   bool // nothing is said of a failure
+}
+
+// Find returns the service of this system: for program, and a daemon that listens at socket.
+func Find(program, socket string) (*Service, error) {
+	switch runtime.GOOS {
+	case "linux":
+		configDir, err := os.UserConfigDir()
+		if err != nil {
+			return nil, err
+		}
+		return systemd(configDir, os.Getenv("XDG_RUNTIME_DIR"), socket, program, environment()), nil
+	case "darwin":
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, err
+		}
+		return launchd(home, os.Getuid(), program, environment()), nil
+	}
+	return nil, fmt.Errorf("there is no service for %s: clients start the daemon by themselves", runtime.GOOS)
+}
+
+// environment returns what a daemon must be told that no shell starts: where programs are, and our places. It has
+// no keys: the files can be read by others.
+func environment() (env []string) {
+	for _, name := range []string{
+		"PATH", "CURSORD_AGENT", "CURSORD_CONFIG", "CURSORD_SOCKET", "CURSORD_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
+	} {
+		if v := os.Getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// Install writes the files and has the manager start what they describe. stop is called before files change: it stops a daemon
+// that runs, which would else keep the lock while nobody can reach it.
+func (s *Service) Install(ctx context.Context, out io.Writer, stop func() error) error {
+	if s.same() {
+		fmt.Fprintln(out, "the files are as they should be")
+	} else {
+		if err := stop(); err != nil {
+			return err
+		}
+		for _, f := range s.files {
+			if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+				return err
+			}
+			if err := os.WriteFile(f.path, []byte(f.text), 0o644); err != nil {
+				return err
+			}
+			fmt.Fprintf(out, "wrote %s\n", f.path)
+		}
+	}
+	if err := runAll(ctx, out, s.start); err != nil {
+		return fmt.Errorf("%w\nthe files are there, and nothing runs by them: run \"cursord service install\" again where the service manager can be reached, or \"cursord service uninstall\"", err)
+	}
+	if os.Getenv("CURSOR_API_KEY") != "" {
+		fmt.Fprintln(out, "CURSOR_API_KEY is not passed on, since others can read the files: give it to the service manager, or log in with \"cursor-agent login\"")
+	}
+	return nil
+}
+
+// Uninstall stops the service and removes its files. stop stops a daemon that runs.
+func (s *Service) Uninstall(ctx context.Context, out io.Writer, stop func() error) error {
+	if !s.some() {
+		fmt.Fprintln(out, "the service is not installed")
+		return nil
+	}
+	if err := stop(); err != nil {
+		return err
+	}
+	if err := runAll(ctx, out, s.stop); err != nil {
+		return err
+	}
+	for _, f := range s.files {
+		err := os.Remove(f.path)
+		if err == nil {
+			fmt.Fprintf(out, "removed %s\n", f.path)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return runAll(ctx, out, s.forget)
+}
+
+// Status prints which files are there and what the manager says of them. It reports whether any file is there.
+func (s *Service) Status(ctx context.Context, out io.Writer) (installed bool) {
+	for _, f := range s.files {
+		state := "absent"
+		if b, err := os.ReadFile(f.path); err == nil && string(b) == f.text {
+			state = "installed"
+		} else if err == nil {
+			state = `installed, for another program or environment than this: "cursord service install" renews it`
+		}
+		fmt.Fprintf(out, "%s: %s\n", f.path, state)
+	}
+	if !s.some() {
+		return false
+	}
+	for _, c := range s.inspect {
+		answer, err := exec.CommandContext(ctx, c.args[0], c.args[1:]...).CombinedOutput() // fails for services that do not run
+		if errors.Is(err, exec.ErrNotFound) {
+			fmt.Fprintf(out, "%s is not here: nothing more is known\n", c.args[0])
+			return true
+		}
+		fmt.Fprintf(out, "%s: %s\n", c, bytes.TrimSpace(answer))
+	}
+	return true
+}
+
+// same reports whether the files are what they should be.
+func (s *Service) same() bool {
+	for _, f := range s.files {
+		if b, err := os.ReadFile(f.path); err != nil || string(b) != f.text {
+			return false
+		}
+	}
+	return true
+}
+
+// some reports whether there is any of the files.
+func (s *Service) some() bool {
+	for _, f := range s.files {
+		if _, err := os.Lstat(f.path); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (c command) String() string { return strings.Join(c.args, " ") }
+
+// runAll runs commands until one fails that may not, and prints each. Where the manager's program is missing, it prints the
+// commands to run where there is one.
+func runAll(ctx context.Context, out io.Writer, commands []command) error {
+	for i, c := range commands {
+		if _, err := exec.LookPath(c.args[0]); err != nil {
+			fmt.Fprintf(out, "%s is not here; where it is, run:\n", c.args[0])
+			for _, c := range commands[i:] {
+				fmt.Fprintf(out, "  %s\n", c)
+			}
+			return nil
+		}
+		answer, err := exec.CommandContext(ctx, c.args[0], c.args[1:]...).CombinedOutput()
+		switch {
+		case err == nil:
+			fmt.Fprintf(out, "ran %s\n", c)
+		case !c.mayFail:
+			return fmt.Errorf("%s: %w: %s", c, err, bytes.TrimSpace(answer))
+		case !c.quiet:
+			fmt.Fprintf(out, "%s: %v: %s\n", c, err, bytes.TrimSpace(answer))
+		}
+	}
+	return nil
+}
