@@ -174,8 +174,7 @@ var restricted = map[string][]string{
 	"github.com/invopop/jsonschema":         {"cursord/rpc/internal/schema"},
 	"github.com/stretchr/testify":           {},
 	"github.com/santhosh-tekuri/jsonschema": {},
-	"os/exec": {
- // daemon: for git; endpoint: to ask a newer build what it is; helix: to ask Helix what it is
+	"os/exec": { // daemon: for git; endpoint: to ask a newer build what it is; helix: to ask Helix what it is
 		"cursord/agent",
 		"cursord/agent/fake",
 		"cursord/agent/process",
