@@ -65,7 +65,7 @@ func cpuTime(pid int) time.Duration {
 // usesBuilt has "cursord" be the program as it is built: that of the tests takes twice as long to start.
 func usesBuilt(b *testing.B) {
 	dir := b.TempDir()
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(dir, "cursord"), ".")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(dir, "cursord"), "cursord/cmd/cursord")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := build.CombinedOutput()
 	require.NoError(b, err, "%s", out)
@@ -98,7 +98,7 @@ func (w *world) opensAs(b *testing.B, arg string) (cmd *exec.Cmd, in io.Closer, 
 	require.NoError(b, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(b, err)
-	l = newListener(stdio{out, stdin})
+	l = newListener(piped{out, stdin})
 	start = time.Now()
 	require.NoError(b, cmd.Start())
 	return cmd, stdin, l, start

@@ -10,21 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/undertest"
 	"cursord/sessions"
 )
-
-// aheadBy returns a clock that is ahead as a file says: by the first number of ns until the time that is the second, and right
-// from then on.
-func aheadBy(path string) func(unix int64) time.Duration {
-	return func(unix int64) time.Duration {
-		data, err := os.ReadFile(path)
-		var by, until int64
-		if _, scanErr := fmt.Sscan(string(data), &by, &until); err != nil || scanErr != nil || unix >= until {
-			return 0
-		}
-		return time.Duration(by)
-	}
-}
 
 // setAhead has all processes of the world have a clock that is ahead, from the beginning of time until t.
 func (w *world) setAhead(by time.Duration, until int64) {
@@ -50,7 +38,7 @@ func TestTheClockIsSet(t *testing.T) {
 					w.commits()
 				}
 				w.setAhead(by, math.MaxInt64)
-				w.start("CURSORD_AHEAD=" + filepath.Join(w.dir, "ahead"))
+				w.start(undertest.Ahead + "=" + filepath.Join(w.dir, "ahead"))
 				e := w.opens()
 				v1 := numbered(20, map[int]string{2: "agent 2\n"})
 				w.plays(lines(edits("e", "reviewed", old, v1))...)

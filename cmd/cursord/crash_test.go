@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/undertest"
 	"cursord/daemon"
 	"cursord/sessions"
 )
@@ -226,7 +227,7 @@ func (c *crashes) run() {
 	for n := 1; ; n++ {
 		c.back()
 		c.plans("kill %d", n)
-		c.start("CURSORD_FAULT=" + c.faultPlan())
+		c.start(undertest.Fault + "=" + c.faultPlan())
 		err := c.ask(c.opens(), c.s.asked)
 		if len(c.reached()) < n {
 			require.NoError(c.t, err)
@@ -245,7 +246,7 @@ func (c *crashes) runAgain() {
 	for n, again := 1, 1; ; again++ {
 		c.back()
 		c.plans("kill %d", n)
-		c.start("CURSORD_FAULT=" + c.faultPlan())
+		c.start(undertest.Fault + "=" + c.faultPlan())
 		if err := c.ask(c.opens(), c.s.asked); len(c.reached()) < n {
 			require.NoError(c.t, err, "step %d", n)
 			c.stop()
@@ -254,7 +255,7 @@ func (c *crashes) runAgain() {
 		<-c.ended
 		when := fmt.Sprintf("killed before %q, step %d", c.reached()[n-1], n)
 		c.plans("kill %d", again)
-		if c.comesUp("CURSORD_FAULT=" + c.faultPlan()) { // with which it recovers
+		if c.comesUp(undertest.Fault + "=" + c.faultPlan()) { // with which it recovers
 			c.recovers()
 		}
 		steps := c.reached()
@@ -312,7 +313,7 @@ func (c *crashes) requireSound(when string) {
 func (c *crashes) fail() {
 	c.back()
 	c.plans("none")
-	c.start("CURSORD_FAULT=" + c.faultPlan())
+	c.start(undertest.Fault + "=" + c.faultPlan())
 	e := c.opens()
 	for n := 1; ; n++ {
 		for errno, says := range map[string]string{"EIO": "input/output error", "ENOSPC": "no space left", "EACCES": "permission denied"} {

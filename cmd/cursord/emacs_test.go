@@ -59,8 +59,7 @@ func (w *world) emacsEnv(socket string) []string {
 // emacsArgs loads the package, from another folder if one is given, and then runs init, an expression.
 func emacsArgs(t *testing.T, init string, from ...string) []string {
 	t.Helper()
-	lisp, err := filepath.Abs(append(from, "../../editors/emacs")[0])
-	require.NoError(t, err)
+	lisp := append(from, top("editors", "emacs"))[0]
 	if init == "" {
 		init = "nil"
 	}

@@ -14,8 +14,7 @@ import (
 func TestEmacsERT(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		lisp, err := filepath.Abs("../../editors/emacs")
-		require.NoError(t, err)
+		lisp := top("editors", "emacs")
 		w := newWorld(t)
 		ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 		defer cancel()

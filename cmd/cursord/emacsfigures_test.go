@@ -52,7 +52,7 @@ func compiledEmacs(t *testing.T, w *world, bin string) string {
 	t.Helper()
 	dir := filepath.Join(w.dir, "lisp")
 	require.NoError(t, os.MkdirAll(dir, 0o755))
-	files, err := filepath.Glob("../../editors/emacs/*.el")
+	files, err := filepath.Glob(top("editors", "emacs", "*.el"))
 	require.NoError(t, err)
 	args := []string{"-Q", "--batch", "-L", dir, "-f", "batch-byte-compile"}
 	for _, file := range files {

@@ -57,7 +57,7 @@ func TestEmacsFromRepository(t *testing.T) {
 	eachEmacs(t, func(t *testing.T, bin string) {
 		w := newWorld(t)
 		from := filepath.Join(w.dir, "repo")
-		require.NoError(t, os.CopyFS(filepath.Join(from, "editors", "emacs"), os.DirFS("../../editors/emacs")))
+		require.NoError(t, os.CopyFS(filepath.Join(from, "editors", "emacs"), os.DirFS(top("editors", "emacs"))))
 		for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "all"}} {
 			out, err := exec.Command("git", append([]string{"-C", from}, args...)...).CombinedOutput()
 			require.NoError(t, err, "%s", out)

@@ -1,83 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
-	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"cursord/daemon"
 )
-
-// faults has a daemon die, or its writes fail, in the n-th step of its decisions, as a file plans it: "kill n" or
-// "fail n errno"; the count begins anew with each plan. A write is two steps: before it, and when half is written. What
-// was reached is noted beside the plan.
-type faults struct {
-	plan string
-
-	mu      sync.Mutex
-	current string
-	n       int
-}
-
-var errnos = map[string]syscall.Errno{"EIO": syscall.EIO, "ENOSPC": syscall.ENOSPC, "EACCES": syscall.EACCES}
-
-func (f *faults) step(s daemon.Step) error {
-	if s.Name == daemon.StepCommit {
-		return nil
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	text, err := os.ReadFile(f.plan)
-	if err != nil {
-		panic(err)
-	}
-	if plan := string(text); plan != f.current {
-		f.current, f.n = plan, 0
-	}
-	var what, errno string
-	at := 0
-	_, _ = fmt.Sscan(f.current, &what, &at, &errno)
-	if err := f.reach(s.Name, what, at, errno); err != nil || s.Name != "write" {
-		return err
-	}
-	half := len(s.Data) / 2
-	return f.reach("half", what, at, errno, func() {
-		if _, err := s.File.Write(s.Data[:half]); err != nil {
-			panic(err)
-		}
-	})
-}
-
-func (f *faults) reach(name, what string, at int, errno string, first ...func()) error {
-	f.n++
-	log, err := os.OpenFile(f.plan+".log", os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		panic(err)
-	}
-	_, err = fmt.Fprintln(log, name)
-	log.Close()
-	if err != nil && !errors.Is(err, syscall.EFBIG) { // of a test that lets no file be written
-		panic(err)
-	}
-	if f.n != at {
-		return nil
-	}
-	for _, do := range first {
-		do()
-	}
-	if what == "kill" {
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {}
-	}
-	return &os.PathError{Op: name, Path: "f", Err: errnos[errno]}
-}
 
 func (w *world) faultPlan() string { return filepath.Join(w.dir, "fault") }
 
@@ -97,25 +27,4 @@ func (w *world) reached() []string {
 	}
 	require.NoError(w.t, err)
 	return strings.Split(strings.TrimSpace(string(b)), "\n")
-}
-
-// commitFault has commits of the database fail or take their time as a file says: a name of an errno, or a duration.
-func commitFault(plan string) func(daemon.Step) error {
-	return func(s daemon.Step) error {
-		if s.Name != daemon.StepCommit {
-			return nil
-		}
-		text, err := os.ReadFile(plan)
-		if err != nil {
-			panic(err)
-		}
-		word := strings.TrimSpace(string(text))
-		if errno, ok := errnos[word]; ok {
-			return errno
-		}
-		if d, err := time.ParseDuration(word); err == nil {
-			time.Sleep(d)
-		}
-		return nil
-	}
 }

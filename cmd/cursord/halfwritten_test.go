@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"cursord/cmd/cursord/internal/undertest"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -16,7 +18,7 @@ func halfWrites(t *testing.T) *crashes {
 	for n := 1; ; n++ {
 		c.back()
 		c.plans("kill %d", n)
-		c.start("CURSORD_FAULT=" + c.faultPlan())
+		c.start(undertest.Fault + "=" + c.faultPlan())
 		err := c.ask(c.opens(), "diff/reject")
 		steps := c.reached()
 		require.Error(t, err, "no step cuts the file: %q", steps)

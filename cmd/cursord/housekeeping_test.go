@@ -27,15 +27,21 @@ func (w *world) exported(id string, updated time.Time, size int) string {
 	turn := &sessions.Turn{ID: "turn-" + id, SessionID: id, Prompt: "x", Mode: sessions.ModeAgent, Status: sessions.TurnCompleted, CreatedAt: at}
 	item := &sessions.Item{TurnID: turn.ID, Kind: sessions.ItemAssistant, Status: sessions.ItemCompleted, Text: strings.Repeat("x", size), StartedAt: at}
 	path := filepath.Join(w.dir, id+".ndjson")
-	f, err := os.Create(path)
-	require.NoError(w.t, err)
-	lines := newJSONLines(f)
-	lines.Session(s)
-	lines.Turn(turn)
-	lines.Item(item)
-	lines.End()
-	require.NoError(w.t, f.Close())
+	w.writesExport(path, daemon.ExportLine{Session: s}, daemon.ExportLine{ExportPart: daemon.ExportPart{Turn: turn}},
+		daemon.ExportLine{ExportPart: daemon.ExportPart{Item: item}}, daemon.ExportLine{End: &daemon.ExportEnd{Turns: 1, Items: 1}})
 	return path
+}
+
+// writesExport writes a file that session/import takes, of these lines.
+func (w *world) writesExport(path string, lines ...daemon.ExportLine) {
+	w.t.Helper()
+	var file bytes.Buffer
+	out := json.NewEncoder(&file)
+	require.NoError(w.t, out.Encode(daemon.ExportHeader{Cursord: "session", Version: 1}))
+	for _, line := range lines {
+		require.NoError(w.t, out.Encode(line))
+	}
+	require.NoError(w.t, os.WriteFile(path, file.Bytes(), 0o600))
 }
 
 func (e *editor) sessionIDs() (ids []string) {

@@ -152,6 +152,9 @@ var internalImports = map[string][]string{
 	},
 	"cursord/cmd/cursord/internal/service": {},
 	"cursord/cmd/cursord/internal/term":    {},
+	"cursord/cmd/cursord/internal/undertest": {
+		"cursord/daemon",
+	},
 	"cursord/cmd/cursord/internal/view": {
 		"cursord/cmd/cursord/internal/term",
 		"cursord/diffs",

@@ -26,7 +26,10 @@ const (
 	exitUsage  = 2
 )
 
-func main() { os.Exit(run(os.Args[1:], injected{})) }
+func main() {
+	inject := injection() // which may add to the arguments
+	os.Exit(run(os.Args[1:], inject))
+}
 
 // injected is what tests alone make go wrong. The zero value is nothing.
 type injected struct {

@@ -3,41 +3,23 @@ package main
 import (
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"cursord/cmd/cursord/internal/undertest"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 )
 
 func TestMain(m *testing.M) {
-	var inject injected
-	if plan := os.Getenv("CURSORD_FAULT"); plan != "" {
-		inject.fault = (&faults{plan: plan}).step
-		signal.Ignore(syscall.SIGXFSZ)
-	}
-	if plan := os.Getenv("CURSORD_COMMIT_FAULT"); plan != "" {
-		inject.fault = commitFault(plan)
-	}
-	if path := os.Getenv("CURSORD_AHEAD"); path != "" {
-		inject.ahead = aheadBy(path)
-	}
-	if path := os.Getenv("CURSORD_METER"); path != "" {
-		go meters(path)
-	}
-	if place := os.Getenv("CURSORD_GIVES_WAY"); place != "" && len(os.Args) > 1 && os.Args[1] == "serve" && os.Remove(place) == nil {
-		os.Exit(0)
-	}
-	if pipe := os.Getenv(lifeVar); pipe != "" {
-		go endWith(pipe)
-	}
-	recordWires()
-	testscript.Main(withLife{m}, map[string]func(){"cursord": func() { os.Exit(run(os.Args[1:], inject)) }, "bare-relay": bareRelay, "fake-acp": fakeACP})
+	runTests(m, map[string]func(){"cursord": notThisOne, "bare-relay": bareRelay, "fake-acp": fakeACP})
 }
+
+// notThisOne stands for the program under test, by whose name scripts may then call it; the program itself is before it in PATH.
+func notThisOne() { panic("the program under test is not first in PATH") }
 
 // TestScripts runs each of testdata/*.txtar, one for a feature, against the real program. A script has a daemon of
 // its own, started when first needed, and the fake agent. One that hangs ends with the line at which it did.
@@ -63,6 +45,9 @@ func (s script) Run(_ string, run func(t testscript.T)) { run(s) }
 func (script) Verbose() bool                            { return testing.Verbose() }
 
 func setupScript(env *testscript.Env) error {
+	if err := readSources(); err != nil {
+		return err
+	}
 	// Sockets have short paths, which a test's own folder may not have.
 	dir, err := os.MkdirTemp("", "s")
 	if err != nil {
@@ -85,7 +70,7 @@ func setupScript(env *testscript.Env) error {
 	env.Setenv("CURSORD_SOCKET", filepath.Join(dir, "d.sock"))
 	env.Setenv("CURSORD_STATE_DIR", state)
 	env.Setenv("CURSORD_CONFIG", filepath.Join(env.WorkDir, "config.toml"))
-	env.Setenv(lifeVar, os.Getenv(lifeVar))
+	env.Setenv(undertest.Life, os.Getenv(undertest.Life))
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // by default each command under -race ends a second late
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "CURSORD_FAKE_") || strings.HasPrefix(name, "XDG_") {
@@ -96,8 +81,8 @@ func setupScript(env *testscript.Env) error {
 	if err := os.Mkdir(wires, 0o700); err != nil {
 		return err
 	}
-	env.Setenv(wiresVar, wires)
-	env.Setenv(wiresOfVar, "serve stdio")
+	env.Setenv(undertest.Wires, wires)
+	env.Setenv(undertest.WiresOf, "serve stdio")
 	vars := append([]string(nil), env.Vars...)
 	env.Defer(func() {
 		if t := env.T().(testing.TB); t.Failed() {

@@ -177,7 +177,7 @@ func TestReviewOfWhatMayBeYours(t *testing.T) {
 	w.requireTree(tree{"notes.txt": numbered(20, map[int]string{18: "eighteen\n"})})
 	require.Contains(t, r.answers("u"), "hunk 1 of 2")
 	require.Contains(t, r.answers("a"), "accepted 2, rejected 1; nothing left to review")
-	r.ends(exitOK)
+	r.ends(statusOK)
 	w.requireTree(tree{"notes.txt": numbered(20, map[int]string{10: "ten\n", 18: "eighteen\n"})})
 }
 
@@ -197,7 +197,7 @@ func TestReviewAfterASplitLeavesWhatMayBeYours(t *testing.T) {
 	shown := r.answers("d")
 	require.Contains(t, shown, "Left 3 hunks that may be yours; n rejects one at a time.") // one is the split hunk's first part
 	r.answers("q")
-	r.ends(exitOK)
+	r.ends(statusOK)
 	w.requireTree(tree{"notes.txt": numbered(20, map[int]string{2: "", 10: "ten\n", 18: "eighteen\n"})})
 }
 

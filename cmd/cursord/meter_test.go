@@ -1,30 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"runtime"
-	"syscall"
 )
-
-// meters has this process note its goroutines and its heap when it gets SIGUSR1.
-func meters(path string) {
-	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, syscall.SIGUSR1)
-	for range asked {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		err := os.WriteFile(path+"~", fmt.Appendf(nil, "%d %d", runtime.NumGoroutine()-1, m.HeapAlloc), 0o600)
-		if err == nil {
-			err = os.Rename(path+"~", path)
-		}
-		if err != nil {
-			panic(err)
-		}
-	}
-}
 
 func (w *world) meter() string { return filepath.Join(w.dir, "meter") }

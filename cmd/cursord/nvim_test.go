@@ -79,13 +79,13 @@ end
 // neovim starts a Neovim in the workspace. init is Lua that runs before the plugin is loaded.
 func (w *world) neovim(t *testing.T, bin, init string, args ...string) *nvim {
 	t.Helper()
-	plugin, err := filepath.Abs("../../editors/nvim")
-	require.NoError(t, err)
+	plugin := top("editors", "nvim")
 	w.put("../init.lua", fmt.Sprintf("vim.opt.rtp:prepend(%q)\n%s\n%s\n", plugin, nvimInit, init))
 	n := &nvim{t: t, w: w, gone: make(chan struct{}), waiting: map[uint32]chan []any{}}
 	n.cmd = exec.Command(bin, append([]string{"--embed", "--headless", "-u", w.path("../init.lua"), "-i", "NONE", "-n"}, args...)...)
 	n.cmd.Dir = w.ws
 	n.cmd.Env = w.env("LC_ALL=C.UTF-8", "XDG_RUNTIME_DIR="+w.dir)
+	var err error
 	n.in, err = n.cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := n.cmd.StdoutPipe()

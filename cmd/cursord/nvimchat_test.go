@@ -350,7 +350,7 @@ func TestNvimBesidePackages(t *testing.T) {
 		n.kill()
 		_, stderr, status = w.cursord("editor", "uninstall", "nvim")
 		require.Zero(t, status, stderr)
-		require.NoError(t, os.CopyFS(w.path("../cursord.nvim"), os.DirFS("../../editors/nvim")))
+		require.NoError(t, os.CopyFS(w.path("../cursord.nvim"), os.DirFS(top("editors", "nvim"))))
 		w.repositoryIn("../cursord.nvim", nil)
 		n = w.neovim(t, bin, bare+fmt.Sprintf(add, w.path("../cursord.nvim")))
 		n.until("the plugin", "return vim.fn.exists(':Cursord') == 2")

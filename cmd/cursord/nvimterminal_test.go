@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,8 +21,7 @@ func TestNvimOnATerminal(t *testing.T) {
 		w.plays(append(edits("1", "f", before, after), streams("I changed two lines."), done)...)
 		w.start()
 		w.trusts()
-		plugin, err := filepath.Abs("../../editors/nvim")
-		require.NoError(t, err)
+		plugin := top("editors", "nvim")
 		w.put("../init.lua", fmt.Sprintf("vim.opt.rtp:prepend(%q)\nvim.g.cursord = { chat = { width = 40, input_height = 3 } }\n", plugin))
 		tm := w.terminal(t)
 		tm.types(bin+" -u ../init.lua -i NONE -n f", "Enter")

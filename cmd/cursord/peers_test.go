@@ -128,7 +128,7 @@ func (w *world) starts(argv []string) *speaker {
 	require.NoError(w.t, cmd.Start())
 	limit := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	w.t.Cleanup(func() { limit.Stop() })
-	return &speaker{newListener(stdio{out, in}), cmd}
+	return &speaker{newListener(piped{out, in}), cmd}
 }
 
 // ends ends a peer: some stay when their stdin ends.
@@ -310,7 +310,7 @@ func streamsOfAcpx(acpx string) func(*testing.T, *world) (stream, string) {
 			s.ends()
 			s = w.starts([]string{acpx, "--approve-all", "--format", "json", "--agent", agent + " " + strings.Join(args, " "), "exec", "do it"})
 			start = time.Now()
-			s.conn.(stdio).out.Close()
+			s.conn.(piped).WriteCloser.Close()
 			at, last := s.hears(n*stampSize, d.arrived)
 			through = at.Sub(start)
 			s.ends()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -273,7 +272,11 @@ func TestPermitsOnTheCommandLine(t *testing.T) {
 	_, said, status = w.cursord("run", "--image", "inner/f", "x")
 	require.Equal(t, 1, status)
 	require.Contains(t, said, "is no image")
+}
 
+// TestPermitArgs: what a chat hands to another is the command line of its permissions.
+func TestPermitArgs(t *testing.T) {
+	t.Parallel()
 	enabled, review := "enabled", false
 	require.Equal(t, []string{"--sandbox=enabled", "--auto-review=false", "--add-dir=/a"},
 		permitArgs(&rpc.TurnStartParams{Sandbox: &enabled, AutoReview: &review, AddDirs: &[]string{"/a"}}))
@@ -288,14 +291,10 @@ func TestImportedPermits(t *testing.T) {
 	e := w.opens()
 	path := filepath.Join(w.dir, "s.ndjson")
 	review, at := true, sessions.Now()
-	var file bytes.Buffer
-	lines := newJSONLines(&file)
-	lines.Session(&sessions.Session{
+	w.writesExport(path, daemon.ExportLine{Session: &sessions.Session{
 		ID: "s", Workspace: w.ws, Title: "t", Mode: sessions.ModeAgent, CreatedAt: at, UpdatedAt: at,
 		Sandbox: "disabled", AutoReview: &review, AddDirs: []string{"/"},
-	})
-	lines.End()
-	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o644))
+	}}, daemon.ExportLine{End: &daemon.ExportEnd{}})
 	var out struct{ Session *sessions.Session }
 	e.must("session/import", obj{"path": path}, &out)
 	require.Equal(t, "t", out.Session.Title)

@@ -27,7 +27,7 @@ func TestRejectSaysWhyItCannot(t *testing.T) {
 	require.Equal(t, "not rejected: "+id+" of sub/a: "+why, says)
 	w.requireTree(tree{"sub/a": "new\n", "b": "old\n"})
 	_, says, code := w.cursord("reject", id)
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, statusFailed, code)
 	require.Contains(t, says, "sub/a cannot be written: read-only file system")
 
 	require.NoError(t, unix.Mount("", w.path("sub"), "", unix.MS_REMOUNT, ""))

@@ -189,7 +189,7 @@ func (w *world) listensByStdio() *listener {
 	out, err := cmd.StdoutPipe()
 	require.NoError(w.t, err)
 	require.NoError(w.t, cmd.Start())
-	l := w.listensOn(stdio{out, in})
+	l := w.listensOn(piped{out, in})
 	l.pid, l.ended = cmd.Process.Pid, func() { require.NoError(w.t, cmd.Wait()) }
 	return l
 }
@@ -271,8 +271,8 @@ func (l *listener) leaves() {
 		l.conn.Close()
 		return
 	}
-	if half, ok := l.conn.(stdio); ok {
-		half.out.Close() // at which it ends
+	if half, ok := l.conn.(piped); ok {
+		half.WriteCloser.Close() // at which it ends
 		for {
 			if _, err := l.lines.ReadSlice('\n'); err != nil && err != bufio.ErrBufferFull {
 				break

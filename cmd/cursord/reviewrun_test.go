@@ -192,7 +192,7 @@ func TestReviewMeanwhile(t *testing.T) {
 				}
 				require.Equal(t, tt.summary, r.answers("q"))
 			}
-			r.ends(exitOK)
+			r.ends(statusOK)
 			require.Equal(t, tt.file, w.get("a"))
 		})
 	}
@@ -218,7 +218,7 @@ func TestReviewUndoOfOthers(t *testing.T) {
 	require.Contains(t, r.answers("u"), "Taken back: 1 hunk in a is to review again.\n\na (modified")
 	w.requireTree(tree{"a": "x\n", "b": "y\n"})
 	require.Equal(t, "nothing decided; 2 hunks left in 2 files", r.answers("q"))
-	r.ends(exitOK)
+	r.ends(statusOK)
 }
 
 // What the daemon refuses is told, and the same hunk is asked about again.
@@ -243,7 +243,7 @@ func TestReviewRefused(t *testing.T) {
 	require.NotContains(t, shown, "outside (")
 	require.Contains(t, r.answers("n"), "is not known\n  accept it, or restore the file yourself")
 	require.Contains(t, r.answers("y"), "accepted 1; nothing left to review")
-	r.ends(exitOK)
+	r.ends(statusOK)
 }
 
 // A signal ends a review, and what was decided stays.

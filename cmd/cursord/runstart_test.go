@@ -40,24 +40,24 @@ func TestRunTrustsLast(t *testing.T) {
 	w.start()
 	e := w.joins()
 	_, said, status := w.cursord("run", "--trust", "--force", "--add-dir", lib, "hi")
-	require.Equal(t, exitFailed, status)
+	require.Equal(t, statusFailed, status)
 	require.Contains(t, said, `cursord: --force: does not go with sandbox "enabled"`)
 	require.Empty(t, e.trusted())
 
 	// What only shows once all is trusted: the copy of a workspace may not be worked around.
 	_, said, status = w.cursord("run", "--trust", "--isolation", "copy", "--add-dir", filepath.Dir(w.ws), "hi")
-	require.Equal(t, exitFailed, status)
+	require.Equal(t, statusFailed, status)
 	require.Contains(t, said, "--add-dir: "+filepath.Dir(w.ws)+" holds the workspace")
 	require.Empty(t, e.trusted())
 
 	_, said, status = w.cursord("run", "--add-dir", lib, "hi")
-	require.Equal(t, exitFailed, status)
+	require.Equal(t, statusFailed, status)
 	require.Contains(t, said, "is not trusted")
 	_, said, status = w.cursord("run", "--trust", "--add-dir", lib, "hi")
 	require.Zero(t, status, said)
 	require.ElementsMatch(t, []string{w.ws, lib}, e.trusted())
 	_, said, status = w.cursord("run", "--trust", "--force", "hi")
-	require.Equal(t, exitFailed, status, said)
+	require.Equal(t, statusFailed, status, said)
 	require.ElementsMatch(t, []string{w.ws, lib}, e.trusted(), "what was trusted before stays so")
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/undertest"
 	"cursord/daemon"
 	"cursord/sessions"
 )
@@ -100,7 +101,7 @@ func TestATurnAndAnImportOfOneName(t *testing.T) {
 		t.Run(first, func(t *testing.T) {
 			w := newWorld(t)
 			w.put("../commits", "")
-			w.start("CURSORD_COMMIT_FAULT=" + filepath.Join(w.dir, "commits"))
+			w.start(undertest.CommitFault + "=" + filepath.Join(w.dir, "commits"))
 			e := w.opens()
 			other := e.folder("other")
 			w.plays(initLine, succeeds(""))

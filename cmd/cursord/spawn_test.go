@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"cursord/cmd/cursord/internal/undertest"
 	"cursord/rpc/dial"
 
 	"github.com/stretchr/testify/require"
@@ -60,7 +61,7 @@ func TestADaemonThatGaveWayInVain(t *testing.T) {
 	for _, args := range [][]string{{"status"}, {"call", "daemon/status"}} {
 		w.put("../gives-way", "")
 		cmd := exec.Command("cursord", args...)
-		cmd.Env = w.env("CURSORD_GIVES_WAY=" + filepath.Join(w.dir, "gives-way"))
+		cmd.Env = w.env(undertest.GivesWay + "=" + filepath.Join(w.dir, "gives-way"))
 		began := time.Now()
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"cursord/cmd/cursord/internal/undertest"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -24,15 +26,15 @@ func TestRunOnAFullDisk(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"in a script", nil, false, exitFailed, "nothing was heard of the turn for 20s, and the database takes no changes: "},
-		{"as JSON", []string{"--json"}, false, exitFailed, "nothing was heard of the turn for 20s, and the database takes no changes: "},
-		{"and Ctrl-C", nil, true, exitCancelled, "the turn was cancelled, and the database takes no changes: "},
+		{"in a script", nil, false, statusFailed, "nothing was heard of the turn for 20s, and the database takes no changes: "},
+		{"as JSON", []string{"--json"}, false, statusFailed, "nothing was heard of the turn for 20s, and the database takes no changes: "},
+		{"and Ctrl-C", nil, true, statusCancelled, "the turn was cancelled, and the database takes no changes: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.put("../commits", "")
-			w.start("CURSORD_COMMIT_FAULT=" + filepath.Join(w.dir, "commits"))
+			w.start(undertest.CommitFault + "=" + filepath.Join(w.dir, "commits"))
 			w.plays(initLine, piece("all"), waits("go"), succeeds(""))
 			e := w.opens()
 			run := exec.Command("cursord", append([]string{"run", "do it"}, c.args...)...)
@@ -64,7 +66,7 @@ func TestRunSaysThatItWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put("../commits", "")
-	w.start("CURSORD_COMMIT_FAULT=" + filepath.Join(w.dir, "commits"))
+	w.start(undertest.CommitFault + "=" + filepath.Join(w.dir, "commits"))
 	w.plays(initLine, piece("all"), waits("go"), succeeds(""))
 	e := w.opens()
 	tm := w.terminal(t)

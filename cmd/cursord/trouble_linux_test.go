@@ -3,6 +3,8 @@ package main
 import (
 	"testing"
 
+	"cursord/cmd/cursord/internal/undertest"
+
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -22,7 +24,7 @@ func TestNothingIsWrittenThatCannotBeStored(t *testing.T) {
 			c := newCrashes(t, s)
 			c.back()
 			c.plans("none")
-			c.start("CURSORD_FAULT=" + c.faultPlan())
+			c.start(undertest.Fault + "=" + c.faultPlan())
 			e := c.opens()
 			require.Equal(t, c.was, c.outcome(e))
 			limit := func(bytes uint64) {

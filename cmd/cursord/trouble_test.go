@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"cursord/cmd/cursord/internal/undertest"
 	"cursord/daemon"
 	"cursord/sessions"
 )
@@ -30,7 +31,7 @@ func TestCommitsFail(t *testing.T) {
 	plan := filepath.Join(w.dir, "commits")
 	w.put("../commits", "")
 	w.put("a.txt", "old\n")
-	w.start("CURSORD_COMMIT_FAULT=" + plan)
+	w.start(undertest.CommitFault + "=" + plan)
 	e := w.opens()
 	write := writes("a.txt", "new\n")
 	w.plays(append([]string{initLine, piece("before"), waits("go1"), piece("meanwhile"), waits("go2")}, write[1:]...)...)
@@ -65,7 +66,7 @@ func TestCommitsFail(t *testing.T) {
 	require.Equal(t, sessions.TurnCompleted, last.Status)
 	audit(t, e.all())
 	w.kill()
-	w.start("CURSORD_COMMIT_FAULT=" + plan)
+	w.start(undertest.CommitFault + "=" + plan)
 	again := w.joins()
 	again.must("workspace/subscribe", obj{"workspace": w.ws, "after": 0}, nil)
 	again.ends(last.ID)
@@ -78,7 +79,7 @@ func TestRoomIsSeenAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.put("../commits", "")
 	w.put("a.txt", "old\n")
-	w.start("CURSORD_COMMIT_FAULT=" + filepath.Join(w.dir, "commits"))
+	w.start(undertest.CommitFault + "=" + filepath.Join(w.dir, "commits"))
 	e := w.opens()
 	w.plays(writes("a.txt", "new\n")...)
 	first := e.turn(nil)
@@ -113,7 +114,7 @@ func TestRunSaysWhyNothingIsStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put("../commits", "")
-	w.start("CURSORD_COMMIT_FAULT=" + filepath.Join(w.dir, "commits"))
+	w.start(undertest.CommitFault + "=" + filepath.Join(w.dir, "commits"))
 	w.plays(initLine, piece("all"), waits("go"), succeeds(""))
 	run := exec.Command("cursord", "run", "--trust", "do it")
 	run.Env, run.Dir = w.env(), w.ws
@@ -150,7 +151,7 @@ func TestCommitsAreSlow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put("../commits", "")
-	w.start("CURSORD_COMMIT_FAULT=" + filepath.Join(w.dir, "commits"))
+	w.start(undertest.CommitFault + "=" + filepath.Join(w.dir, "commits"))
 	e := w.opens()
 	w.plays(initLine, piece("one"), waits("go"), piece("two"), succeeds(""))
 	turn := e.asks(nil)

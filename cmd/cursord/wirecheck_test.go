@@ -25,31 +25,8 @@ import (
 // is recorded and looked at when its test has ended, so that nothing gets slower meanwhile; so are those of "cursord stdio"
 // and, in the scripts, of the daemon.
 
-// wiresVar names a folder in which processes record their messages, and wiresOfVar the commands that do.
-const (
-	wiresVar   = "CURSORD_TEST_WIRES"
-	wiresOfVar = "CURSORD_TEST_WIRES_OF"
-)
-
 // deltaSample is how many deltas come to one that is looked at: they are most of all messages, and all alike.
 const deltaSample = 50
-
-// recordWires has this process record its messages, if it is told to.
-func recordWires() {
-	dir := os.Getenv(wiresVar)
-	if dir == "" || len(os.Args) < 2 || !slices.Contains(strings.Fields(os.Getenv(wiresOfVar)), os.Args[1]) {
-		return
-	}
-	if slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "--trace") }) {
-		return // the test wants that itself
-	}
-	file, err := os.CreateTemp(dir, os.Args[1]+"-")
-	if err != nil {
-		return // another user's process, or a full disk, are what the test is about
-	}
-	file.Close()
-	os.Args = append(os.Args, "--trace", file.Name())
-}
 
 // wires is where the processes of a world record what their editors say and hear; "" if they do not.
 func (w *world) wires() string {
@@ -231,7 +208,7 @@ type schemas struct {
 }
 
 var wireSchemas = sync.OnceValue(func() *schemas {
-	raw, err := os.ReadFile("../../rpc/schema.json")
+	raw, err := os.ReadFile(top("rpc", "schema.json"))
 	if err != nil {
 		panic(err)
 	}

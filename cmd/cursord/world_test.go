@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/undertest"
 	"cursord/daemon"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -29,6 +30,13 @@ const patience = 30 * time.Second
 
 // noRaceDelay keeps processes with the race detector from sleeping for a second at their end.
 const noRaceDelay = "GORACE=atexit_sleep_ms=0"
+
+// Exit statuses that scripts may rely on.
+const (
+	statusOK        = 0
+	statusFailed    = 1
+	statusCancelled = 130 // of a run whose turn was cancelled
+)
 
 // A world is a machine in small: a home, a workspace, an agent that plays a script, and a daemon as a process.
 type world struct {
@@ -47,6 +55,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
+	require.NoError(t, readSources())
 	dir, err := os.MkdirTemp("", "c")
 	require.NoError(t, err)
 	dir, err = filepath.EvalSymlinks(dir)
@@ -109,10 +118,10 @@ func (w *world) env(more ...string) []string {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "CURSORD_AGENT=" + filepath.Join(w.dir, "agent"),
 		"CURSORD_STATE_DIR=" + filepath.Join(w.dir, "state"), "CURSORD_SOCKET=" + w.socket(),
 		"CURSORD_CONFIG=" + filepath.Join(w.dir, "config.toml"), "CURSORD_FAKE_SCRIPT=" + w.script, "CURSORD_FAKE_LOG=" + w.runLog,
-		noRaceDelay, "CURSORD_METER=" + w.meter(), lifeVar + "=" + os.Getenv(lifeVar),
+		noRaceDelay, undertest.Meter + "=" + w.meter(), undertest.Life + "=" + os.Getenv(undertest.Life),
 	}
 	if wires := w.wires(); wires != "" {
-		env = append(env, wiresVar+"="+wires, wiresOfVar+"=stdio")
+		env = append(env, undertest.Wires+"="+wires, undertest.WiresOf+"=stdio")
 	}
 	return append(env, more...)
 }
