@@ -118,7 +118,7 @@ func (c *callFiles) readLeft(path string) (after atomicfile.State, saves int, ch
 		saves = c.saves(path)
 		writing, empty, waited := c.writing(path), after.Exists && st.Size == 0, time.Duration(clock.Now()-begun)
 		steady := saves == was && filestat.Of(full) == st && !writing && !empty
-		if steady || waited > emptyTime || waited > atomicfile.WriteTime && !(writing && empty) {
+		if steady || waited > atomicfile.EmptyTime || waited > atomicfile.WriteTime && !(writing && empty) {
 			return after, saves, st.Changed()
 		}
 	}

@@ -2,12 +2,13 @@ package daemon
 
 import (
 	"context"
-	"cursord/daemon/copytree"
-	"cursord/daemon/internal/atomicfile"
-	"cursord/diffs"
 	"errors"
 	"os"
 	"time"
+
+	"cursord/daemon/copytree"
+	"cursord/daemon/internal/atomicfile"
+	"cursord/diffs"
 )
 
 // This file is what the reviewer does with a session's copy when a turn begins there, and when it ends.

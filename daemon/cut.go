@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"cursord/agent/plaintext"
 	"cursord/daemon/paths"
 	"cursord/sessions"
 )
@@ -34,14 +35,6 @@ func cutTool(whole *sessions.Tool) (cut *sessions.Tool, detail []byte) {
 	return &c, detail
 }
 
-// cutPath returns a path as it is shown where it is too long.
-func cutPath(path string) string {
-	if paths.TooLong(path) == "" {
-		return path
-	}
-	return cutText(path, paths.MaxName)
-}
-
 // cutPaths cuts those that are too long to name a file.
 func cutPaths(all []string) []string {
 	if !slices.ContainsFunc(all, func(p string) bool { return paths.TooLong(p) != "" }) {
@@ -49,7 +42,7 @@ func cutPaths(all []string) []string {
 	}
 	cut := make([]string, len(all))
 	for i, p := range all {
-		cut[i] = cutPath(p)
+		cut[i] = paths.Short(p)
 	}
 	return cut
 }
@@ -59,7 +52,7 @@ func cutOutput(s string) (string, bool) {
 	if len(s) <= 2*outputEnds {
 		return s, false
 	}
-	return runePrefix(s, outputEnds) + runeSuffix(s, outputEnds), true
+	return plaintext.Cut(s, outputEnds) + plaintext.CutFront(s, outputEnds), true
 }
 
 // cutText cuts a text over limit bytes, to its first argKept or limit bytes, and says how long it was.
@@ -67,28 +60,7 @@ func cutText(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	return runePrefix(s, min(limit, argKept)) + fmt.Sprintf("…(%d bytes)", len(s))
-}
-
-func runePrefix(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
-func runeSuffix(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	i := len(s) - n
-	for i < len(s) && !utf8.RuneStart(s[i]) {
-		i++
-	}
-	return s[i:]
+	return plaintext.Cut(s, min(limit, argKept)) + fmt.Sprintf("…(%d bytes)", len(s))
 }
 
 // encode is JSON without HTML escapes. What it is given always encodes.

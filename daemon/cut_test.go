@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/agent/plaintext"
 	"cursord/sessions"
 )
 
@@ -46,7 +47,7 @@ func TestCutTool(t *testing.T) {
 			sessions.Tool{Output: files, Result: json.RawMessage(`{"a":"` + long + `","k":` + string(encode(files)) + `}`)},
 			sessions.Tool{
 				Output: cutFiles, OutputTruncated: true,
-				Result: json.RawMessage(`{"a":"` + long[:1024] + `…(5000 bytes)","k":` + string(encode(runePrefix(files, 1024)+"…(150000 bytes)")) + `}`),
+				Result: json.RawMessage(`{"a":"` + long[:1024] + `…(5000 bytes)","k":` + string(encode(plaintext.Cut(files, 1024)+"…(150000 bytes)")) + `}`),
 			}, true,
 		},
 		{

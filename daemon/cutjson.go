@@ -7,6 +7,8 @@ import (
 	"iter"
 	"strings"
 	"unicode/utf8"
+
+	"cursord/agent/plaintext"
 )
 
 // The agent's JSON may hold whole files, so what is done with it here needs no second copy of a long string: strings
@@ -40,7 +42,7 @@ func cutJSON(raw json.RawMessage) json.RawMessage {
 func cutString(quoted []byte) (kept string, size int) {
 	for piece := range pieces(quoted) {
 		if size == 0 {
-			kept = strings.Clone(runePrefix(piece, argKept))
+			kept = strings.Clone(plaintext.Cut(piece, argKept))
 		}
 		size += len(piece)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"cursord/agent/plaintext"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
@@ -287,7 +288,7 @@ func (d *Daemon) documentChanged(path string, atOnce bool) {
 func documentName(uri string) (string, error) {
 	path, err := paths.Local(uri)
 	if err != nil {
-		return "", invalid("uri", "%q is not the file:// URI of a local file", runePrefix(uri, 200))
+		return "", invalid("uri", "%q is not the file:// URI of a local file", plaintext.Cut(uri, 200))
 	}
 	return path, nil
 }

@@ -1,15 +1,12 @@
 package daemon
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"cursord/daemon/internal/filestat"
@@ -216,15 +213,15 @@ func (s *snapshot) newRulesIn(dir string, search *int) bool {
 
 // hiddenIn is hidden for one repository.
 func (s *snapshot) hiddenIn(ctx context.Context, r git.Repository) ([]string, error) {
-	out, err := r.Git.Run(ctx, nil, "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+	ignored, err := r.IgnoredFiles(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []git.Listed
 	s.mu.Lock()
-	for name := range strings.SplitSeq(string(out), "\x00") {
-		if name != "" && !strings.HasSuffix(name, "/") && s.files[r.At+name] == nil {
-			all = append(all, git.Listed{Path: r.At + strings.Clone(name)})
+	for name := range ignored {
+		if s.files[name] == nil {
+			all = append(all, git.Listed{Path: strings.Clone(name)})
 		}
 	}
 	s.mu.Unlock()
@@ -232,40 +229,35 @@ func (s *snapshot) hiddenIn(ctx context.Context, r git.Repository) ([]string, er
 	if !whole {
 		return nil, ctx.Err()
 	}
-	var in bytes.Buffer
+	var came []string
 	for i, l := range all {
 		if stats[i].Exists() && !stats[i].Mode.IsDir() && !s.before(stats[i]) {
-			in.WriteString(strings.TrimPrefix(l.Path, r.At) + "\x00")
+			came = append(came, l.Path)
 		}
 	}
-	if in.Len() == 0 {
-		return nil, nil
-	}
-	out, err = r.Git.Run(ctx, &in, "check-ignore", "-z", "-v", "--no-index", "--stdin")
-	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
+	rules, err := r.Rules(ctx, came)
+	if err != nil {
 		return nil, err
 	}
-	return s.notRuledBefore(r, string(out)), nil
+	return s.notRuledBefore(r, rules), nil
 }
 
-// notRuledBefore returns, of the files that check-ignore tells with the rule for each, those whose rule has come since the
-// turn began.
-func (s *snapshot) notRuledBefore(r git.Repository, told string) (names []string) {
+// notRuledBefore returns the files whose rules have come since the turn began.
+func (s *snapshot) notRuledBefore(r git.Repository, rules []git.Rule) (names []string) {
 	s.mu.Lock()
-	rules := s.rules
+	before := s.rules
 	s.mu.Unlock()
 	top, exclude := r.Git.Found().Top, r.Exclude()
 	now := map[string][]string{} // the lines of ignore files
-	stood := func(source string, line int) bool {
-		full := source
+	stood := func(rule git.Rule) bool {
+		full := rule.Source
 		switch {
-		case !filepath.IsAbs(source):
-			full = filepath.Join(top, filepath.FromSlash(source))
-		case r.Git.Guard.Made(source):
+		case !filepath.IsAbs(full):
+			full = filepath.Join(top, filepath.FromSlash(full))
+		case r.Git.Guard.Made(full):
 			full = exclude
 		}
-		old, known := rules[full]
+		old, known := before[full]
 		if !known {
 			// Git did not list the file: it was not there, or ignored.
 			born, ok := filestat.Born(full)
@@ -274,13 +266,11 @@ func (s *snapshot) notRuledBefore(r git.Repository, told string) (names []string
 		if _, read := now[full]; !read {
 			now[full], _ = readLines(full)
 		}
-		return line < 1 || line > len(now[full]) || old.lines[now[full][line-1]]
+		return rule.Line < 1 || rule.Line > len(now[full]) || old.lines[now[full][rule.Line-1]]
 	}
-	fields := strings.Split(told, "\x00")
-	for ; len(fields) >= 4; fields = fields[4:] {
-		line, err := strconv.Atoi(fields[1])
-		if err == nil && fields[0] != "" && !stood(fields[0], line) {
-			names = append(names, r.At+strings.Clone(fields[3]))
+	for _, rule := range rules {
+		if !stood(rule) {
+			names = append(names, rule.Path)
 		}
 	}
 	return names

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"cursord/agent/plaintext"
 	"cursord/daemon/paths"
 )
 
@@ -34,17 +35,13 @@ func (l leftOut) String() string {
 		say = append(say, fmt.Sprintf("Some changes by commands may be missing from the review, because looking for them took longer than %s "+
 			"(the workspace is large, or the machine busy): look at the workspace yourself, for example with git status", lastTime))
 	}
-	if n := len(l.odd); n > 0 {
-		text := fmt.Sprintf("%d change(s) cannot be reviewed: %s", n, strings.Join(l.odd[:min(n, 3)], "; "))
-		if n > 3 {
-			text += "; …"
-		}
-		say = append(say, text)
+	if len(l.odd) > 0 {
+		say = append(say, unreviewable(l.odd))
 	}
 	if n := len(l.long); n == 1 {
-		say = append(say, paths.Shown(runePrefix(l.long[0], paths.MaxName))+"… was not looked at: its path is too long")
+		say = append(say, paths.Shown(plaintext.Cut(l.long[0], paths.MaxName))+"… was not looked at: its path is too long")
 	} else if n > 1 {
-		say = append(say, fmt.Sprintf("%s… and %d more were not looked at: their paths are too long", paths.Shown(runePrefix(l.long[0], paths.MaxName)), n-1))
+		say = append(say, fmt.Sprintf("%s… and %d more were not looked at: their paths are too long", paths.Shown(plaintext.Cut(l.long[0], paths.MaxName)), n-1))
 	}
 	if l.git != "" {
 		say = append(say, l.git)
@@ -60,6 +57,15 @@ func (l leftOut) String() string {
 		say = append(say, fmt.Sprintf("the repository in %s is gone; what was in it cannot be reviewed", paths.Shown(dir)))
 	}
 	return strings.Join(say, ". ")
+}
+
+// unreviewable says, for people, which changes cannot be reviewed and why.
+func unreviewable(odd []string) string {
+	text := fmt.Sprintf("%d change(s) cannot be reviewed: %s", len(odd), strings.Join(odd[:min(len(odd), 3)], "; "))
+	if len(odd) > 3 {
+		text += "; …"
+	}
+	return text
 }
 
 // after is String after a scan with a time limit. Only the last scan of a turn names the files that it had no time for: after
@@ -85,7 +91,7 @@ func byFolder(all []string) string {
 	more := len(all)
 	var names []string
 	for _, name := range first[:min(len(first), most)] {
-		text, n := paths.Shown(cutPath(name)), same[path.Dir(name)]
+		text, n := paths.Shown(paths.Short(name)), same[path.Dir(name)]
 		more -= n
 		if n > 1 {
 			text += fmt.Sprintf(" and %d more beside it", n-1)

@@ -84,10 +84,9 @@ func (r *reviewer) lookAgain(touched func(path string) bool, tries int) {
 	}
 }
 
-// How long a file must have been left alone to be taken for saved.
+// How long a file must have been left alone to be taken for saved; atomicfile.EmptyTime if it is empty or gone, and was not.
 const (
 	quietTime = 15 * time.Millisecond
-	emptyTime = 250 * time.Millisecond // if it is empty or gone, and was not
 	heldTime  = 2 * time.Second        // the same where an editor has it unsaved: on a busy disk a save takes its time
 	savedTime = 300 * time.Millisecond // and how long that is waited for
 	lookTime  = 2 * time.Millisecond   // how often it is looked at
@@ -118,7 +117,7 @@ func (r *reviewer) readSaved(f *file) atomicfile.State {
 		}
 		quiet, changed := quietTime, before.Written()
 		if emptied && !known {
-			quiet = emptyTime
+			quiet = atomicfile.EmptyTime
 			if len(r.w.d.docs.unsaved(path)) > 0 {
 				quiet = heldTime
 			}

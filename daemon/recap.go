@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"cursord/agent/plaintext"
 	"cursord/sessions"
 )
 
@@ -96,7 +97,7 @@ func (r *recap) share(text string) string {
 		return text
 	}
 	cut := len(text) - share
-	return runePrefix(text, share*2/3) + fmt.Sprintf("\n…(%d bytes left out)…\n", cut) + runeSuffix(text, share/3)
+	return plaintext.Cut(text, share*2/3) + fmt.Sprintf("\n…(%d bytes left out)…\n", cut) + plaintext.CutFront(text, share/3)
 }
 
 const (
@@ -178,7 +179,7 @@ func (r *recap) item(it *sessions.Item) {
 		default:
 			line += fmt.Sprintf(" (%s)", it.Status)
 		}
-		r.add("- ", runePrefix(line, argKept))
+		r.add("- ", plaintext.Cut(line, argKept))
 	}
 }
 

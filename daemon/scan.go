@@ -25,6 +25,7 @@ const (
 	lastTime  = 20 * time.Second // for the one at the end of a turn, behind which there is no other
 	scanFiles = 2000
 	scanBytes = 64 << 20
+	cutLook   = 2 * time.Millisecond // how often a file is looked at that somebody is emptying
 )
 
 // A found is a change that no tool call announced.
@@ -80,7 +81,7 @@ func (f *found) beingCut() bool {
 
 // justCut reports whether somebody has emptied the file a moment ago, most likely to write it.
 func (f *found) justCut() bool {
-	return f.is.Exists() && f.is.Size == 0 && f.was.Size > 0 && clock.Now()-f.is.Changed() < int64(emptyTime)
+	return f.is.Exists() && f.is.Size == 0 && f.was.Size > 0 && clock.Now()-f.is.Changed() < int64(atomicfile.EmptyTime)
 }
 
 // beingSaved waits for the end of a save that may be going on. A person's that does not end is another look's: it returns true, and
@@ -96,8 +97,8 @@ func (s *snapshot) beingSaved(r *atomicfile.Reader, f *found, sus suspect, judge
 		return true
 	}
 	if cut {
-		for end := time.Now().Add(emptyTime); (f.beingCut() || f.justCut()) && time.Now().Before(end); {
-			time.Sleep(lookTime)
+		for end := time.Now().Add(atomicfile.EmptyTime); (f.beingCut() || f.justCut()) && time.Now().Before(end); {
+			time.Sleep(cutLook)
 			f.is, f.after = s.read(r, f.path)
 		}
 		if sus.is = f.is; f.source != nil && f.is.Size > 0 {

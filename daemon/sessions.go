@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"cursord/agent/plaintext"
 	"cursord/daemon/config"
 	"cursord/sessions"
 )
@@ -94,7 +95,7 @@ func checkChat(id string) error {
 	if len(id) <= chatIDMax && !strings.HasPrefix(id, "-") && !strings.ContainsFunc(id, unicode.IsControl) {
 		return nil
 	}
-	return invalid("agentSessionId", "%q is no id of a chat", runePrefix(id, chatIDMax))
+	return invalid("agentSessionId", "%q is no id of a chat", plaintext.Cut(id, chatIDMax))
 }
 
 func checkIsolation(name string) error {

@@ -211,7 +211,7 @@ func (t *turnWatch) spot(path, tool string) (spot, bool) {
 	if why := paths.TooLongIn(t.dir, path); why != "" {
 		if !t.long {
 			t.long = true
-			t.say(fmt.Sprintf("A path that the agent named was not looked at, and nothing there is listed for review: %s: %s", cutPath(path), why))
+			t.say(fmt.Sprintf("A path that the agent named was not looked at, and nothing there is listed for review: %s: %s", paths.Short(path), why))
 		}
 		return spot{}, false
 	}
@@ -298,19 +298,19 @@ func (t *turnWatch) tell(files []written, items callItems) {
 		return
 	}
 	sources := make([]diffs.Source, len(files))
-	var left leftOut
+	var odd []string
 	for i, f := range files {
 		if f.after.Unreadable != "" && !t.odd[f.spot] {
 			t.odd[f.spot] = true
-			left.odd = append(left.odd, f.after.UnreadableAt(f.path))
+			odd = append(odd, f.after.UnreadableAt(f.path))
 		}
 		sources[i] = t.source(f.via)
 		if f.call < len(items.ended) {
 			sources[i].ItemID = items.ended[f.call]
 		}
 	}
-	if text := left.String(); text != "" {
-		t.say(text)
+	if len(odd) > 0 {
+		t.say(unreviewable(odd))
 	}
 	t.r.do(func() {
 		t.r.agentWrote(files, sources)

@@ -18,7 +18,7 @@ func TestADateIsAskedWhileTurnsComeAndGo(t *testing.T) {
 		}
 	})
 	for range 1000 {
-		one, two := &snapshot{root: in.root}, &snapshot{root: in.root}
+		one, two := emptySnapshot(in.root), emptySnapshot(in.root)
 		in.starts.add(one)
 		in.starts.add(two)
 		in.starts.remove(one)

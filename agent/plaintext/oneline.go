@@ -31,3 +31,15 @@ func Cut(s string, n int) string {
 	}
 	return s[:n]
 }
+
+// CutFront returns at most the last n bytes of s and no half character.
+func CutFront(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	i := len(s) - n
+	for i < len(s) && !utf8.RuneStart(s[i]) {
+		i++
+	}
+	return s[i:]
+}

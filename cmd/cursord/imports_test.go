@@ -39,6 +39,7 @@ var internalImports = map[string][]string{
 		"cursord/agent",
 		"cursord/agent/failure",
 		"cursord/agent/hooks",
+		"cursord/agent/plaintext",
 		"cursord/agent/process",
 		"cursord/agent/program",
 		"cursord/daemon/config",
@@ -72,7 +73,7 @@ var internalImports = map[string][]string{
 		"cursord/daemon/internal/filestat",
 		"cursord/daemon/paths",
 	},
-	"cursord/daemon/paths":           {},
+	"cursord/daemon/paths":           {"cursord/agent/plaintext"},
 	"cursord/daemon/internal":        {},
 	"cursord/daemon/internal/askgit": {"cursord/daemon/internal/filestat"},
 	"cursord/daemon/internal/atomicfile": {

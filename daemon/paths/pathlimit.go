@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"unicode/utf8"
+
+	"cursord/agent/plaintext"
 )
 
 // A longer path names no file on any system that cursord runs on. It is refused where it comes in, before there is any
@@ -44,10 +46,18 @@ func TooLong(path string) string {
 	return ""
 }
 
-// tooLongIn is TooLong of a path that is relative to a folder, unless it is absolute.
+// TooLongIn is TooLong of a path that is relative to a folder, unless it is absolute.
 func TooLongIn(dir, path string) string {
 	if why := TooLong(path); why != "" || filepath.IsAbs(path) {
 		return why
 	}
 	return TooLong(dir + "/" + path)
+}
+
+// Short returns a path as people are shown it: all of it, or, if it is too long, its beginning and how long it is.
+func Short(path string) string {
+	if TooLong(path) == "" {
+		return path
+	}
+	return fmt.Sprintf("%s…(%d bytes)", plaintext.Cut(path, MaxName), len(path))
 }

@@ -32,6 +32,11 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
+func TestShort(t *testing.T) {
+	require.Equal(t, "/a/b", Short("/a/b"))
+	require.Equal(t, "/"+strings.Repeat("é", 127)+"…(601 bytes)", Short("/"+strings.Repeat("é", 300)))
+}
+
 func TestResolveDirs(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

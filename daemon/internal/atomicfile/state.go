@@ -55,8 +55,11 @@ func ContentOf(mode fs.FileMode, data []byte) diffs.Content {
 // Reviewable reports whether something of this mode is reviewed: files and links are.
 func Reviewable(mode fs.FileMode) bool { return mode.IsRegular() || mode&fs.ModeType == fs.ModeSymlink }
 
-// WriteTime bounds the wait for somebody who is writing a file to finish.
-const WriteTime = 50 * time.Millisecond
+// How long people's programs take to save.
+const (
+	WriteTime = 50 * time.Millisecond  // bounds the wait for somebody who is writing a file to finish
+	EmptyTime = 250 * time.Millisecond // how long a file may be empty or gone that is just being saved
+)
 
 // ReadWritten reads a file that a call reports to have left with a content, if it does. Where the disk has only the
 // beginning of that, the next write is under way already.

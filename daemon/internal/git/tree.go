@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -136,16 +135,6 @@ func parseListing(out string) (list []Listed, nested []string, err error) {
 		}
 	}
 	return list, nested, nil
-}
-
-// Ignored reports whether git would not list a path that is not in the index; "." is the folder itself.
-func (g Tree) Ignored(ctx context.Context, path string) (bool, error) {
-	_, err := g.Run(ctx, nil, "check-ignore", "-q", "--no-index", "--", "./"+path) // ":…" would be more than a name
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 1 {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // ErrNoRepository is returned by questions about a folder of which git knows nothing.

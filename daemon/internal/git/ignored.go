@@ -1,0 +1,72 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"iter"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// Ignored reports whether git would not list a path that is not in the index; "." is the folder itself.
+func (g Tree) Ignored(ctx context.Context, path string) (bool, error) {
+	_, err := g.Run(ctx, nil, "check-ignore", "-q", "--no-index", "--", "./"+path) // ":…" would be more than a name
+	if noneIgnored(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// noneIgnored reports whether git check-ignore has ended well and found nothing.
+func noneIgnored(err error) bool {
+	var exit *exec.ExitError
+	return errors.As(err, &exit) && exit.ExitCode() == 1
+}
+
+// IgnoredFiles yields the workspace's paths of the files that git does not list because rules ignore them, without those
+// in repositories within. They are parts of one large text: whoever keeps one clones it.
+func (r Repository) IgnoredFiles(ctx context.Context) (iter.Seq[string], error) {
+	out, err := r.Git.Run(ctx, nil, "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(string) bool) {
+		for name := range strings.SplitSeq(string(out), "\x00") {
+			if name != "" && !strings.HasSuffix(name, "/") && !yield(r.At+name) {
+				return
+			}
+		}
+	}, nil
+}
+
+// A Rule is the line of a rule file because of which git ignores a path.
+type Rule struct {
+	Path   string // of the workspace
+	Source string // the rule file as git names it: absolute, or relative to the top of the work tree
+	Line   int    // counts from 1
+}
+
+// Rules returns the rules by which git ignores paths of the workspace; a path that it does not ignore has none.
+func (r Repository) Rules(ctx context.Context, paths []string) (rules []Rule, err error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	var in bytes.Buffer
+	for _, name := range paths {
+		in.WriteString(strings.TrimPrefix(name, r.At) + "\x00")
+	}
+	out, err := r.Git.Run(ctx, &in, "check-ignore", "-z", "-v", "--no-index", "--stdin")
+	if err != nil && !noneIgnored(err) {
+		return nil, err
+	}
+	fields := strings.Split(string(out), "\x00")
+	for ; len(fields) >= 4; fields = fields[4:] { // source, line, pattern, path
+		line, err := strconv.Atoi(fields[1])
+		if err == nil && fields[0] != "" {
+			rules = append(rules, Rule{Path: r.At + strings.Clone(fields[3]), Source: strings.Clone(fields[0]), Line: line})
+		}
+	}
+	return rules, nil
+}
