@@ -10,6 +10,7 @@ import (
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/snapshot"
 	"cursord/diffs"
 )
 
@@ -114,7 +115,7 @@ func (r *reviewer) personSaved(name string, doc *document) {
 		r.save(f)
 	}
 	for _, s := range r.shared().starts.list() {
-		s.saved(name, saved, disk)
+		s.Saved(name, saved, disk)
 	}
 }
 
@@ -158,11 +159,11 @@ func (r *reviewer) lastSeen(name string) atomicfile.State {
 // an agent's that nobody has seen yet. It returns the file if it is under review.
 func (r *reviewer) typedInto(name string, doc *document, saved atomicfile.State) *file {
 	for _, s := range r.shared().starts.list() {
-		if src := r.shared().writerAt(name, doc.based, nil); src != nil && doc.base.Unreadable == "" && s.older(name, doc.based) {
-			fd := found{path: name, after: doc.base, source: src}
-			fd.before, fd.known = s.at(name)
+		if src := r.shared().writerAt(name, doc.based, nil); src != nil && doc.base.Unreadable == "" && s.Older(name, doc.based) {
+			fd := snapshot.Change{Path: name, After: doc.base, Source: src}
+			fd.Before, fd.Known = s.At(name)
 			r.takeFound(r.shared(), s, fd)
-			s.saved(name, doc.base, saved)
+			s.Saved(name, doc.base, saved)
 		}
 	}
 	f := r.shared().files[name]

@@ -3,16 +3,17 @@ package daemon
 import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/snapshot"
 )
 
 // agentFound takes changes that no call named: those of an agent, and those of people that were seen with them.
-func (r *reviewer) agentFound(t *worktree, s *snapshot, list []found) {
+func (r *reviewer) agentFound(t *worktree, s *snapshot.Snapshot, list []snapshot.Change) {
 	var changed []*file
-	take := func(fd found) {
-		if t.ledger.Pending(fd.path) || t.ledger.Writing(fd.path) {
+	take := func(fd snapshot.Change) {
+		if t.ledger.Pending(fd.Path) || t.ledger.Writing(fd.Path) {
 			return // its call tells
 		}
-		if f := t.files[fd.path]; f != nil && filestat.Of(s.full(fd.path)) != fd.is { // it has changed again
+		if f := t.files[fd.Path]; f != nil && filestat.Of(s.Full(fd.Path)) != fd.Is { // it has changed again
 			if _, err := r.refresh(f); err == nil {
 				changed = append(changed, f)
 				return
@@ -21,17 +22,17 @@ func (r *reviewer) agentFound(t *worktree, s *snapshot, list []found) {
 		if f := r.takeFound(t, s, fd); f != nil {
 			changed = append(changed, f)
 		}
-		s.note(fd.path, fd.is, fd.after)
+		s.Note(fd.Path, fd.Is, fd.After)
 	}
 	for _, fd := range list {
-		if fd.from == nil {
+		if fd.From == nil {
 			take(fd)
 		} else if f := r.agentMoved(t, s, fd); f != nil {
 			changed = append(changed, f)
-			s.note(fd.from.path, filestat.Stat{}, atomicfile.State{})
-			s.note(fd.path, fd.is, fd.after)
+			s.Note(fd.From.Path, filestat.Stat{}, atomicfile.State{})
+			s.Note(fd.Path, fd.Is, fd.After)
 		} else {
-			take(*fd.from)
+			take(*fd.From)
 			take(fd)
 		}
 	}
@@ -46,52 +47,52 @@ func (r *reviewer) agentFound(t *worktree, s *snapshot, list []found) {
 }
 
 // takeFound reviews one change; it returns nil if there is nothing new.
-func (r *reviewer) takeFound(t *worktree, s *snapshot, fd found) *file {
-	fd.before, fd.after = t.toldContent(fd.before), t.told(fd.after)
-	f := t.files[fd.path]
+func (r *reviewer) takeFound(t *worktree, s *snapshot.Snapshot, fd snapshot.Change) *file {
+	fd.Before, fd.After = t.toldContent(fd.Before), t.told(fd.After)
+	f := t.files[fd.Path]
 	if f != nil {
 		if err := r.load(f); err != nil {
-			r.w.log.Error("a review cannot be read; it starts anew", "path", fd.path, "err", err)
+			r.w.log.Error("a review cannot be read; it starts anew", "path", fd.Path, "err", err)
 			f = nil
 		}
 	}
-	if f != nil && fd.after.Same(atomicfile.State{Content: f.review.Current()}) && (f.pending() || !fd.known || s.takenIn(fd)) {
+	if f != nil && fd.After.Same(atomicfile.State{Content: f.review.Current()}) && (f.pending() || !fd.Known || s.TakenIn(fd)) {
 		return nil // else somebody has taken back by hand what was decided, and it was done again
 	}
-	if f != nil && fd.source == nil { // not of this turn
-		fd.source = t.writer(fd.path)
+	if f != nil && fd.Source == nil { // not of this turn
+		fd.Source = t.writer(fd.Path)
 	}
-	if doc := r.w.d.docs.typed(s.full(fd.path), fd.after); doc != nil && !t.isolated() {
-		return r.typedInto(fd.path, doc, fd.after)
+	if doc := r.w.d.docs.typed(s.Full(fd.Path), fd.After); doc != nil && !t.isolated() {
+		return r.typedInto(fd.Path, doc, fd.After)
 	}
-	if f == nil && !fd.known {
-		fd.before, fd.known = r.takenOver(t, fd.path)
+	if f == nil && !fd.Known {
+		fd.Before, fd.Known = r.takenOver(t, fd.Path)
 	}
-	if ours, ok := s.noted(fd.path, fd.was); ok && f == nil {
-		fd.before, fd.known = t.toldContent(ours), true // it was written by an accept, since the scan began
+	if ours, ok := s.Noted(fd.Path, fd.Was); ok && f == nil {
+		fd.Before, fd.Known = t.toldContent(ours), true // it was written by an accept, since the scan began
 	}
-	before := atomicfile.State{Content: fd.before}
+	before := atomicfile.State{Content: fd.Before}
 	switch {
-	case f == nil && (fd.source == nil || fd.known && before.Same(fd.after)):
+	case f == nil && (fd.Source == nil || fd.Known && before.Same(fd.After)):
 		return nil
-	case f == nil && fd.known:
-		f = r.add(t, fd.path, r.w.d.config.Large.New(fd.before))
-		f.review.Observe(fd.after.Content, fd.source)
+	case f == nil && fd.Known:
+		f = r.add(t, fd.Path, r.w.d.config.Large.New(fd.Before))
+		f.review.Observe(fd.After.Content, fd.Source)
 	case f == nil:
-		f = r.add(t, fd.path, r.w.d.config.Large.NewUnknown(fd.after.Content, *fd.source))
+		f = r.add(t, fd.Path, r.w.d.config.Large.NewUnknown(fd.After.Content, *fd.Source))
 	default:
-		if fd.source != nil && fd.known && !f.pending() && !before.Same(atomicfile.State{Content: f.review.Current()}) {
-			f.review.Observe(fd.before, t.others()) // a person's, since the last decision
+		if fd.Source != nil && fd.Known && !f.pending() && !before.Same(atomicfile.State{Content: f.review.Current()}) {
+			f.review.Observe(fd.Before, t.others()) // a person's, since the last decision
 		}
-		f.review.Observe(fd.after.Content, fd.source)
+		f.review.Observe(fd.After.Content, fd.Source)
 	}
-	if fd.source != nil {
+	if fd.Source != nil {
 		f.agents = f.review.Rev()
 	}
-	if fd.source != nil && !fd.was.Exists() {
-		f.made = union(f.made, s.missingDirs(fd.path))
+	if fd.Source != nil && !fd.Was.Exists() {
+		f.made = union(f.made, s.MissingDirs(fd.Path))
 	}
-	for _, st := range []filestat.Stat{fd.was, fd.is} {
+	for _, st := range []filestat.Stat{fd.Was, fd.Is} {
 		if st.Mode.IsRegular() && st.Exists() {
 			f.mode = uint32(st.Mode.Perm())
 		}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/snapshot"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -12,12 +13,12 @@ func (f *file) onlyVanished(held diffs.Content) bool {
 }
 
 // agentMoved takes a move; it returns nil if that cannot be reviewed as one.
-func (r *reviewer) agentMoved(t *worktree, s *snapshot, fd found) *file {
-	from, to := fd.from.path, fd.path
-	if !fd.from.known || t.ledger.Writing(from) || t.ledger.Writing(to) {
+func (r *reviewer) agentMoved(t *worktree, s *snapshot.Snapshot, fd snapshot.Change) *file {
+	from, to := fd.From.Path, fd.Path
+	if !fd.From.Known || t.ledger.Writing(from) || t.ledger.Writing(to) {
 		return nil
 	}
-	before, after := t.toldContent(fd.from.before), t.told(fd.after)
+	before, after := t.toldContent(fd.From.Before), t.told(fd.After)
 	if there := t.files[to]; there != nil && (there.pending() || len(there.buffers) > 0) {
 		return nil
 	}
@@ -36,9 +37,9 @@ func (r *reviewer) agentMoved(t *worktree, s *snapshot, fd found) *file {
 	if !f.pending() && !(atomicfile.State{Content: before}).Same(atomicfile.State{Content: f.review.Current()}) {
 		f.review.Observe(before, t.others()) // a person's, since the last decision
 	}
-	f.review.Rename(from, to, fd.source)
-	f.review.Observe(after.Content, fd.source)
-	f.made = union(f.made, s.missingDirs(to))
+	f.review.Rename(from, to, fd.Source)
+	f.review.Observe(after.Content, fd.Source)
+	f.made = union(f.made, s.MissingDirs(to))
 	r.rekey(f, to)
 	return f
 }

@@ -9,6 +9,7 @@ import (
 
 	"cursord/agent/plaintext"
 	"cursord/daemon/config"
+	"cursord/daemon/internal/snapshot"
 	"cursord/sessions"
 )
 
@@ -33,7 +34,7 @@ func (w *workspace) newSession(p SessionParams) (*sessions.Session, error) {
 			s.Isolation = w.d.settings().IsolationFor(w.root)
 		}
 	}
-	if why := tooWide(w.root); why != "" && s.Isolation == config.IsolationCopy {
+	if why := snapshot.TooWide(w.root); why != "" && s.Isolation == config.IsolationCopy {
 		e := invalid("isolation", "%s is not copied: %s", w.root, why)
 		e.Hint = `open a folder further down, or work without a copy (isolation "none")`
 		return nil, e

@@ -14,6 +14,7 @@ import (
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/snapshot"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -27,7 +28,7 @@ type turnWatch struct {
 	session string
 	turn    string
 	dir     string
-	start   *snapshot
+	start   *snapshot.Snapshot
 	outside map[string]atomicfile.State // control files outside of the workspace when the turn began
 	heard   agent.Heard                 // how far it has come
 	stop    func()                      // ends the making of start
@@ -127,9 +128,9 @@ func (r *reviewer) watchTurn(turn *sessions.Turn, in *worktree, say func(string)
 		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
 		postponed: map[string]diffs.Source{}, hooks: r.w.d.hooks.Find(in.root),
 	}
-	t.start, t.stop = newSnapshot(in.root, r.w.d.stateDir, r.w.guardOf(in), in.isolated())
+	t.start, t.stop = snapshot.Take(in.root, r.w.d.stateDir, r.w.guardOf(in), in.isolated())
 	if t.scans && !in.isolated() {
-		t.outside = outsideControl(in.root)
+		t.outside = snapshot.OutsideControl(in.root)
 	} else {
 		r.w.claims.close()
 	}
@@ -156,10 +157,10 @@ func (t *turnWatch) ready() <-chan struct{} {
 		return nil
 	}
 	both := make(chan struct{})
-	late := time.After(snapshotWait)
+	late := time.After(snapshot.Wait)
 	go func() {
 		defer close(both)
-		<-t.start.ready
+		<-t.start.Ready()
 		select {
 		case <-t.looked:
 		case <-late:
@@ -188,7 +189,7 @@ func (t *turnWatch) see(events []agent.Event) (files []written) {
 			}
 		case agent.ToolStart:
 			if writes(ev.Call.Name) || writesAnything(ev.Call.Name) {
-				t.start.callBegins()
+				t.start.CallBegins()
 			}
 			if writes(ev.Call.Name) {
 				t.begin(&ev)
@@ -277,7 +278,7 @@ func (t *turnWatch) finish(ev *agent.ToolEnd, end int) (files []written) {
 		}
 		t.readEnd(&f, ev)
 		if s.tree != t.tree {
-			f.start, f.beside = emptySnapshot(s.tree.root), w.by(s)
+			f.start, f.beside = snapshot.Empty(s.tree.root), w.by(s)
 		}
 		files = append(files, f)
 	}
@@ -310,7 +311,7 @@ func (t *turnWatch) tell(files []written, items callItems) {
 		}
 	}
 	if len(odd) > 0 {
-		t.say(unreviewable(odd))
+		t.say(snapshot.Unreviewable(odd))
 	}
 	t.r.do(func() {
 		t.r.agentWrote(files, sources)
@@ -344,7 +345,7 @@ func (t *turnWatch) end() {
 		}
 	})
 	t.stop()
-	t.start.close()
+	t.start.Close()
 }
 
 // endCalls ends the calls of whose end the agent has said nothing. What has changed since they began is theirs.
@@ -385,7 +386,7 @@ func (t *turnWatch) unfinished(c *watchedCall) (files []written) {
 	for _, was := range c.files {
 		f := written{spot: was.spot, at: clock.Now(), after: was.tree.read(was.path), start: t.start, beside: cmp.Or(t.beside(), was.by)}
 		if was.tree != t.tree {
-			f.start, f.beside = emptySnapshot(was.tree.root), was.by
+			f.start, f.beside = snapshot.Empty(was.tree.root), was.by
 		}
 		f.saves = was.tree.calls.saves(was.path)
 		if !f.after.Same(was.before) && t.r.w.d.docs.typed(was.tree.absolute(was.path), f.after) == nil {

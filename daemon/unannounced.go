@@ -13,6 +13,7 @@ import (
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/snapshot"
 	"cursord/diffs"
 )
 
@@ -115,7 +116,7 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 		if !writesAnything(ev.Call.Name) || ev.State == agent.CallRejected {
 			return
 		}
-		from := t.start.began // nothing says when it began
+		from := t.start.Began() // nothing says when it began
 		if n := len(t.past); n > 0 && t.past[n-1].to != 0 {
 			from = t.past[n-1].to
 		}
@@ -184,9 +185,9 @@ func (t *turnWatch) settle() {
 		t.ended = nil
 	case begun && filestat.ChangeTimes && len(t.runs) == 1:
 		loose := t.loose()
-		t.scan(scanTime, false, func(c trace) verdict {
-			src := t.tree.writerAt(c.path, c.when, nil)
-			return verdict{leave: src != nil && src.Via != diffs.ViaUnknown || c.when > t.asked, source: cmp.Or(src, loose)}
+		t.scan(snapshot.ScanTime, false, func(c snapshot.ChangeTime) snapshot.Attribution {
+			src := t.tree.writerAt(c.Path, c.When, nil)
+			return snapshot.Attribution{Leave: src != nil && src.Via != diffs.ViaUnknown || c.When > t.asked, Source: cmp.Or(src, loose)}
 		})
 	}
 }
@@ -202,25 +203,25 @@ func (t *turnWatch) scanEnded() {
 	loose := t.loose()
 	postponed := t.postponed
 	t.postponed = map[string]diffs.Source{}
-	t.scan(scanTime, true, func(c trace) verdict {
-		src := t.tree.writerAt(c.path, c.when, loose)
-		earlier, left := postponed[c.path]
+	t.scan(snapshot.ScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
+		src := t.tree.writerAt(c.Path, c.When, loose)
+		earlier, left := postponed[c.Path]
 		switch {
-		case !filestat.ChangeTimes || c.when < t.start.began:
-			return verdict{source: &last}
-		case c.when > ended:
+		case !filestat.ChangeTimes || c.When < t.start.Began():
+			return snapshot.Attribution{Source: &last}
+		case c.When > ended:
 			t.left = true
 			switch {
 			case left:
-				t.postponed[c.path] = earlier
-			case c.inexact:
-				t.postponed[c.path] = last
+				t.postponed[c.Path] = earlier
+			case c.Inexact:
+				t.postponed[c.Path] = last
 			}
-			return verdict{leave: true}
+			return snapshot.Attribution{Leave: true}
 		case src == nil && left:
-			return verdict{source: &earlier}
+			return snapshot.Attribution{Source: &earlier}
 		}
-		return verdict{source: src}
+		return snapshot.Attribution{Source: src}
 	})
 }
 
@@ -229,12 +230,12 @@ func (t *turnWatch) lastScan() {
 	t.ended = nil
 	loose := t.loose()
 	if t.scans && len(t.past) > 0 || loose != nil {
-		t.scan(lastTime, true, func(c trace) verdict {
-			src := t.tree.writerAt(c.path, c.when, loose)
-			if earlier, left := t.postponed[c.path]; left && src == nil {
-				return verdict{source: &earlier}
+		t.scan(snapshot.LastScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
+			src := t.tree.writerAt(c.Path, c.When, loose)
+			if earlier, left := t.postponed[c.Path]; left && src == nil {
+				return snapshot.Attribution{Source: &earlier}
 			}
-			return verdict{source: src}
+			return snapshot.Attribution{Source: src}
 		})
 	}
 	for _, r := range t.past {
@@ -272,26 +273,25 @@ func (t *turnWatch) beside() *diffs.Source {
 }
 
 // scan finds changes and hands them to the reviewer.
-func (t *turnWatch) scan(limit time.Duration, list bool, judge func(trace) verdict) {
-	<-t.start.ready
+func (t *turnWatch) scan(limit time.Duration, list bool, judge func(snapshot.ChangeTime) snapshot.Attribution) {
+	<-t.start.Ready()
 	t.r.call(t.r.refreshPending) // also waits until the calls before have been reviewed
 	if list {
 		t.warn()
 	}
-	if t.start.useless() != "" {
+	if t.start.Useless() != "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	all, left := t.start.scan(ctx, list, judge)
-	all = t.start.paired(all)
+	all, left := t.start.Scan(ctx, list, judge)
 	for len(all) > 0 {
 		n := min(len(all), 100)
 		batch := all[:n]
 		all = all[n:]
 		t.r.call(func() { t.r.agentFound(t.tree, t.start, batch) })
 	}
-	if text := left.after(limit); list && text != "" {
+	if text := left.After(limit); list && text != "" {
 		t.say(text)
 	}
 }
@@ -302,9 +302,9 @@ func (t *turnWatch) warn() {
 		return
 	}
 	t.warned = true
-	if why := t.start.useless(); why != "" {
+	if why := t.start.Useless(); why != "" {
 		t.say("What commands change in this workspace is not looked for: " + why + ".")
-	} else if lacks := t.start.lacks(); lacks != "" {
+	} else if lacks := t.start.Lacks(); lacks != "" {
 		t.say("Some changes by commands may not be found, or may be without their former content: " + lacks + ".")
 	}
 }
@@ -315,7 +315,7 @@ func (t *turnWatch) tellOutside() {
 	if len(t.past) == 0 || t.tree.isolated() {
 		return
 	}
-	now := outsideControl(t.tree.root)
+	now := snapshot.OutsideControl(t.tree.root)
 	changed := map[string]atomicfile.State{}
 	for name, img := range now {
 		if !img.Same(t.outside[name]) {

@@ -15,6 +15,7 @@ import (
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/snapshot"
 	"cursord/diffs"
 )
 
@@ -67,22 +68,24 @@ func (l *sources) remove(src diffs.Source) {
 }
 
 // A list of snapshots that one goroutine changes and others read.
-type snapshots struct{ now atomic.Pointer[[]*snapshot] }
+type snapshots struct {
+	now atomic.Pointer[[]*snapshot.Snapshot]
+}
 
-func (l *snapshots) list() []*snapshot {
+func (l *snapshots) list() []*snapshot.Snapshot {
 	if now := l.now.Load(); now != nil {
 		return *now
 	}
 	return nil
 }
 
-func (l *snapshots) add(s *snapshot) {
+func (l *snapshots) add(s *snapshot.Snapshot) {
 	with := append(slices.Clone(l.list()), s)
 	l.now.Store(&with)
 }
 
-func (l *snapshots) remove(s *snapshot) {
-	without := slices.DeleteFunc(slices.Clone(l.list()), func(one *snapshot) bool { return one == s })
+func (l *snapshots) remove(s *snapshot.Snapshot) {
+	without := slices.DeleteFunc(slices.Clone(l.list()), func(one *snapshot.Snapshot) bool { return one == s })
 	l.now.Store(&without)
 }
 
@@ -142,24 +145,24 @@ func movedTarget(target, from, to string) string {
 func (t *worktree) noteAll(path string, img atomicfile.State) {
 	img.Content = t.held(img.Content)
 	for _, s := range t.starts.list() {
-		s.note(path, filestat.Stat{}, img)
+		s.Note(path, filestat.Stat{}, img)
 	}
 }
 
 // goneAll is noteAll of a file that is gone, for scans that are still to find where it has moved.
 func (t *worktree) goneAll(path string) {
 	for _, s := range t.starts.list() {
-		s.noteGone(path)
+		s.NoteGone(path)
 	}
 }
 
 // startAt returns what a path held when the latest of the turns that run began, or was last looked at, if that is known.
 func (t *worktree) startAt(path string) (diffs.Content, bool) {
 	for _, s := range slices.Backward(t.starts.list()) {
-		if s.useless() != "" {
+		if s.Useless() != "" {
 			continue
 		}
-		if c, known := s.at(path); known {
+		if c, known := s.At(path); known {
 			return t.toldContent(c), true
 		}
 	}
@@ -255,7 +258,7 @@ func (f *file) claimed() *file {
 // may have changed again.
 func (t *worktree) changedAt(name string, now filestat.Stat) int64 {
 	if starts := t.starts.list(); len(starts) > 0 && !filepath.IsAbs(name) {
-		return starts[0].changedAt(name, now)
+		return starts[0].ChangedAt(name, now)
 	}
 	if now.Exists() {
 		return now.Changed()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/snapshot"
 )
 
 // TestADateIsAskedWhileTurnsComeAndGo has a turn ask when a file was changed while the reviewer notes others: only the race
@@ -18,7 +19,7 @@ func TestADateIsAskedWhileTurnsComeAndGo(t *testing.T) {
 		}
 	})
 	for range 1000 {
-		one, two := emptySnapshot(in.root), emptySnapshot(in.root)
+		one, two := snapshot.Empty(in.root), snapshot.Empty(in.root)
 		in.starts.add(one)
 		in.starts.add(two)
 		in.starts.remove(one)

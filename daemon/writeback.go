@@ -264,7 +264,7 @@ func (f *file) noteLinks() {
 		// Nobody has looked at the work tree when the turn began, but the file says when it was given a name.
 		full := filepath.Join(f.tree.work, filepath.FromSlash(f.realPath()))
 		st, names := filestat.Linked(full)
-		if filestat.ChangeTimes && names > 1 && clock.Known(st.Ctime) < starts[0].began-int64(st.Slack()) {
+		if filestat.ChangeTimes && names > 1 && clock.Known(st.Ctime) < starts[0].Began()-int64(st.Slack()) {
 			f.links = atomicfile.Links{Dev: st.Dev, Ino: st.Ino, Names: names}
 		}
 		return
@@ -273,9 +273,9 @@ func (f *file) noteLinks() {
 	if f.review != nil && f.review.OldPath() != "" {
 		name = f.review.OldPath()
 	}
-	l := starts[0].linked(name)
+	l := starts[0].Linked(name)
 	for _, s := range starts {
-		if s.linked(name) != l {
+		if s.Linked(name) != l {
 			return // a turn may have done that in which another has begun
 		}
 	}

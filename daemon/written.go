@@ -6,6 +6,7 @@ import (
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/snapshot"
 	"cursord/diffs"
 )
 
@@ -21,7 +22,7 @@ type written struct {
 	late   bool             // it was changed after the call had ended
 	via    diffs.Via
 	edit   bool // a text that the call does not report may be an empty one
-	start  *snapshot
+	start  *snapshot.Snapshot
 	open   []namedCall   // to be closed behind it
 	beside *diffs.Source // who may have changed the file since it was last looked at; nil: people
 }
@@ -88,11 +89,11 @@ func (r *reviewer) takeIn(wr *written) {
 	if len(steps) == 0 {
 		return
 	}
-	wr.start.note(wr.path, filestat.Stat{}, wr.after)
+	wr.start.Note(wr.path, filestat.Stat{}, wr.after)
 	if f = r.observe(f, wr, steps, known); f == nil {
 		return
 	}
-	f.made = union(f.made, wr.start.missingDirs(wr.path))
+	f.made = union(f.made, wr.start.MissingDirs(wr.path))
 	for _, img := range []diffs.Content{steps[0].Content, wr.after.Content} {
 		if img.Exists && img.Mode != 0 {
 			f.mode = img.Mode
@@ -137,7 +138,7 @@ func (r *reviewer) observe(f *file, wr *written, steps []attribution.Step, known
 
 // startAt returns what the path held when the turn began, or was last looked at.
 func (wr *written) startAt() (diffs.Content, bool) {
-	c, known := wr.start.at(wr.path)
+	c, known := wr.start.At(wr.path)
 	return wr.tree.toldContent(c), known
 }
 
@@ -145,7 +146,7 @@ func (wr *written) startAt() (diffs.Content, bool) {
 func (r *reviewer) takeInEnded() {
 	for _, t := range r.trees {
 		for _, path := range t.ledger.Reported() {
-			wr := &written{spot: spot{t, path}, at: clock.Now(), start: emptySnapshot(t.root)}
+			wr := &written{spot: spot{t, path}, at: clock.Now(), start: snapshot.Empty(t.root)}
 			if starts := t.starts.list(); len(starts) > 0 {
 				wr.start = starts[len(starts)-1]
 			}

@@ -1,4 +1,4 @@
-package daemon
+package snapshot
 
 import (
 	"cmp"
@@ -23,18 +23,21 @@ import (
 	"cursord/daemon/paths"
 )
 
-// Bounds of a snapshot. The agent's prompt waits for it; what takes longer is of use until a call begins that may write.
+// Wait is how long the agent's prompt is to wait for a snapshot. One that takes longer is still of use if it is there before
+// a call begins that may write.
+const Wait = 3 * time.Second
+
+// Bounds of a snapshot.
 const (
-	snapshotWait = 3 * time.Second
 	snapshotTime = 30 * time.Second
 	gitEntries   = 300_000 // paths in a git work tree
 	walkEntries  = 50_000  // entries of folders elsewhere
 )
 
-// A snapshot is what a turn knows of the workspace's files, like a stocktaking that is kept up to date: their states
+// A Snapshot is what a turn knows of the workspace's files, like a stocktaking that is kept up to date: their states
 // when the turn began or when they were last looked at, and the contents that can be had nowhere else. It answers what
 // a file held before a change, and the next scan is compared with it.
-type snapshot struct {
+type Snapshot struct {
 	root     string
 	guard    *askgit.Guard
 	isolated bool          // it is of a session's copy
@@ -72,15 +75,16 @@ type entry struct {
 
 type inode struct{ dev, ino uint64 }
 
-// newSnapshot begins to take a snapshot; stop ends it early.
-func newSnapshot(root, stateDir string, guard *askgit.Guard, isolated bool) (s *snapshot, stop func()) {
-	s = &snapshot{
+// Take begins to take a snapshot of the folder root; stop ends that early. Contents are kept in a file in stateDir. In an
+// isolated copy, git's folders are not looked into.
+func Take(root, stateDir string, guard *askgit.Guard, isolated bool) (s *Snapshot, stop func()) {
+	s = &Snapshot{
 		root: root, guard: guard, isolated: isolated, began: clock.Now(), ready: make(chan struct{}), files: map[string]*entry{}, dirs: map[string]inode{},
 		whole: map[string]bool{}, nested: map[string]bool{}, long: map[string]bool{}, spool: spool{dir: stateDir},
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), snapshotTime)
 	ready := sync.OnceFunc(func() { close(s.ready) })
-	late := time.AfterFunc(snapshotWait, ready)
+	late := time.AfterFunc(Wait, ready)
 	go func() {
 		defer cancel()
 		s.take(ctx)
@@ -90,25 +94,31 @@ func newSnapshot(root, stateDir string, guard *askgit.Guard, isolated bool) (s *
 	return s, cancel
 }
 
-// callBegins says that something may be written from now on.
-func (s *snapshot) callBegins() {
+// Ready returns a channel that is closed when the snapshot is taken, or when that takes longer than Wait.
+func (s *Snapshot) Ready() <-chan struct{} { return s.ready }
+
+// Began returns the moment of package clock at which the snapshot was begun.
+func (s *Snapshot) Began() int64 { return s.began }
+
+// CallBegins says that something may be written from now on: what is not known yet of the files will not be.
+func (s *Snapshot) CallBegins() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
 }
 
-// emptySnapshot returns one that knows nothing.
-func emptySnapshot(root string) *snapshot {
-	return &snapshot{root: root, began: clock.Now(), files: map[string]*entry{}, dirs: map[string]inode{}, whole: map[string]bool{}, long: map[string]bool{}}
+// Empty returns a snapshot that knows nothing and needs no Close.
+func Empty(root string) *Snapshot {
+	return &Snapshot{root: root, began: clock.Now(), files: map[string]*entry{}, dirs: map[string]inode{}, whole: map[string]bool{}, long: map[string]bool{}}
 }
 
-func (s *snapshot) take(ctx context.Context) {
+func (s *Snapshot) take(ctx context.Context) {
 	give := func(why string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.unusable = why
 	}
-	if why := tooWide(s.root); why != "" {
+	if why := TooWide(s.root); why != "" {
 		s.readTop()
 		give(why)
 		return
@@ -121,7 +131,7 @@ func (s *snapshot) take(ctx context.Context) {
 	if len(list.repos) > 0 {
 		s.readRules(list.files, list.repos)
 	}
-	stats, names, all := filestat.AllLinked(len(list.files), func(i int) string { return s.full(list.files[i].Path) }, func() bool { return ctx.Err() != nil })
+	stats, names, all := filestat.AllLinked(len(list.files), func(i int) string { return s.Full(list.files[i].Path) }, func() bool { return ctx.Err() != nil })
 	if !all {
 		give("its files could not all be looked at in time")
 		return
@@ -140,7 +150,7 @@ type listing struct {
 }
 
 // list names the workspace's files, and says which differ from git's index.
-func (s *snapshot) list(ctx context.Context) (l listing, unusable string) {
+func (s *Snapshot) list(ctx context.Context) (l listing, unusable string) {
 	if git.Inside(s.root) {
 		lacks := s.guard.Lacks(ctx)
 		defer func() { l.lacks = cmp.Or(lacks, l.lacks) }()
@@ -169,14 +179,15 @@ func (s *snapshot) list(ctx context.Context) (l listing, unusable string) {
 	return listing{walked: w, nested: map[string]bool{}}, ""
 }
 
-func (s *snapshot) lstats(ctx context.Context, files []git.Listed) ([]filestat.Stat, bool) {
-	return filestat.All(len(files), func(i int) string { return s.full(files[i].Path) }, func() bool { return ctx.Err() != nil })
+func (s *Snapshot) lstats(ctx context.Context, files []git.Listed) ([]filestat.Stat, bool) {
+	return filestat.All(len(files), func(i int) string { return s.Full(files[i].Path) }, func() bool { return ctx.Err() != nil })
 }
 
-func (s *snapshot) full(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
+// Full returns the absolute name of a path.
+func (s *Snapshot) Full(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
 
 // keep makes the table.
-func (s *snapshot) keep(list listing, stats []filestat.Stat) {
+func (s *Snapshot) keep(list listing, stats []filestat.Stat) {
 	files := make(map[string]*entry, len(list.files))
 	slab := make([]entry, len(list.files))
 	long := map[string]bool{}
@@ -202,7 +213,7 @@ func (s *snapshot) keep(list listing, stats []filestat.Stat) {
 	s.listed = true
 	s.repos, s.files, s.nested, s.whole, s.long, s.cut = list.repos, files, list.nested, list.whole, long, list.cut
 	for _, dir := range list.dirs {
-		st := filestat.Of(s.full(dir))
+		st := filestat.Of(s.Full(dir))
 		s.dirs[dir] = inode{st.Dev, st.Ino}
 	}
 	if len(list.repos) > 0 {
@@ -224,27 +235,27 @@ func (s *snapshot) keep(list listing, stats []filestat.Stat) {
 }
 
 // tooLong reports whether a path that is listed is too long to be looked at.
-func (s *snapshot) tooLong(l git.Listed, st filestat.Stat) bool {
+func (s *Snapshot) tooLong(l git.Listed, st filestat.Stat) bool {
 	if l.Long || st.Exists() {
 		return l.Long
 	}
-	_, err := os.Lstat(s.full(l.Path))
+	_, err := os.Lstat(s.Full(l.Path))
 	return errors.Is(err, syscall.ENAMETOOLONG)
 }
 
 // addDirs notes the folders of a path. s.mu must be held.
-func (s *snapshot) addDirs(name string) {
+func (s *Snapshot) addDirs(name string) {
 	for dir := paths.Parent(name); dir != "."; dir = paths.Parent(dir) {
 		if _, known := s.dirs[dir]; known {
 			return
 		}
-		st := filestat.Of(s.full(dir))
+		st := filestat.Of(s.Full(dir))
 		s.dirs[dir] = inode{st.Dev, st.Ino}
 	}
 }
 
 // readContents keeps the contents that git does not have: first those of files that it knows.
-func (s *snapshot) readContents(ctx context.Context, list []git.Listed) {
+func (s *Snapshot) readContents(ctx context.Context, list []git.Listed) {
 	var late atomic.Int64
 	for _, known := range []bool{true, false} {
 		var want []string
@@ -278,7 +289,7 @@ func (s *snapshot) readContents(ctx context.Context, list []git.Listed) {
 }
 
 // readSome keeps the contents of some files and returns how many it came too late for.
-func (s *snapshot) readSome(ctx context.Context, names []string) (late int64) {
+func (s *Snapshot) readSome(ctx context.Context, names []string) (late int64) {
 	r, err := atomicfile.NewReader(s.root)
 	if err != nil {
 		return 0
@@ -306,11 +317,11 @@ func (s *snapshot) readSome(ctx context.Context, names []string) (late int64) {
 }
 
 // read reads a path together with the state in which it holds this.
-func (s *snapshot) read(r *atomicfile.Reader, name string) (filestat.Stat, atomicfile.State) {
-	before := filestat.Of(s.full(name))
+func (s *Snapshot) read(r *atomicfile.Reader, name string) (filestat.Stat, atomicfile.State) {
+	before := filestat.Of(s.Full(name))
 	for try := 0; ; try++ {
 		img := r.Read(name)
-		after := filestat.Of(s.full(name))
+		after := filestat.Of(s.Full(name))
 		if before == after || try == 2 {
 			return after, img
 		}
@@ -319,7 +330,7 @@ func (s *snapshot) read(r *atomicfile.Reader, name string) (filestat.Stat, atomi
 }
 
 // readTop notes what the root itself holds, and no more.
-func (s *snapshot) readTop() {
+func (s *Snapshot) readTop() {
 	list, err := os.ReadDir(s.root)
 	if err != nil {
 		return
@@ -336,8 +347,8 @@ func (s *snapshot) readTop() {
 	}
 }
 
-// tooWide says why a root holds too much of other kinds to be looked at as a whole; "" if it does not.
-func tooWide(root string) string {
+// TooWide says why a root holds too much of other kinds to be looked at as a whole; "" if it does not.
+func TooWide(root string) string {
 	if filepath.Dir(root) == root {
 		return "it is the root of the file system"
 	}

@@ -1,4 +1,4 @@
-package daemon
+package snapshot
 
 import (
 	"errors"

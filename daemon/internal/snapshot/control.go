@@ -1,4 +1,4 @@
-package daemon
+package snapshot
 
 import (
 	"os"
@@ -106,7 +106,7 @@ func (l *controlList) add(name string) {
 }
 
 // control adds the control files of git's folders to files.
-func (s *snapshot) control(files []git.Listed, repos []git.Repository) []git.Listed {
+func (s *Snapshot) control(files []git.Listed, repos []git.Repository) []git.Listed {
 	if s.isolated {
 		return files // its repository is ours, and goes with the copy
 	}
@@ -119,9 +119,9 @@ func (s *snapshot) control(files []git.Listed, repos []git.Repository) []git.Lis
 // outsideMost bounds the size of control files outside of the workspace that are kept for a turn.
 const outsideMost = 1 << 20
 
-// outsideControl reads the control files of the root's repository, as far as they are outside of the workspace: there a linked
+// OutsideControl reads the control files of the root's repository, as far as they are outside of the workspace: there a linked
 // work tree and a folder of a larger work tree have theirs.
-func outsideControl(root string) map[string]atomicfile.State {
+func OutsideControl(root string) map[string]atomicfile.State {
 	repo, ok := askgit.Find(root)
 	if !ok {
 		return nil

@@ -1,19 +1,19 @@
-package daemon
+package snapshot
 
 import (
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
 )
 
-// changedAt returns the moment at which a path that is in a state was last changed. It is known which folders there were: what is in another than was there has come, or gone, with
+// ChangedAt returns the moment at which a path that is in a state was last changed. It is known which folders there were: what is in another than was there has come, or gone, with
 // that.
-func (s *snapshot) changedAt(name string, now filestat.Stat) int64 {
+func (s *Snapshot) ChangedAt(name string, now filestat.Stat) int64 {
 	when, there := now.Changed(), now.Exists()
 	if there && when >= s.began {
 		return when
 	}
 	for dir := paths.Parent(name); ; dir = paths.Parent(dir) {
-		st := filestat.Of(s.full(dir))
+		st := filestat.Of(s.Full(dir))
 		was := dir == "." || s.hadDir(dir, st)
 		if !there || !was { // a folder that has moved itself says when
 			when = max(when, st.Changed())
@@ -26,7 +26,7 @@ func (s *snapshot) changedAt(name string, now filestat.Stat) int64 {
 }
 
 // hadDir reports whether a folder was there already, or may have been.
-func (s *snapshot) hadDir(dir string, now filestat.Stat) bool {
+func (s *Snapshot) hadDir(dir string, now filestat.Stat) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.listed {

@@ -1,4 +1,4 @@
-package daemon
+package snapshot
 
 import (
 	"bytes"
@@ -21,49 +21,49 @@ import (
 
 // Bounds of a scan.
 const (
-	scanTime  = 2 * time.Second
-	lastTime  = 20 * time.Second // for the one at the end of a turn, behind which there is no other
-	scanFiles = 2000
-	scanBytes = 64 << 20
-	cutLook   = 2 * time.Millisecond // how often a file is looked at that somebody is emptying
+	ScanTime     = 2 * time.Second
+	LastScanTime = 20 * time.Second // for the one at the end of a turn, behind which there is no other
+	scanFiles    = 2000
+	scanBytes    = 64 << 20
+	cutLook      = 2 * time.Millisecond // how often a file is looked at that somebody is emptying
 )
 
-// A found is a change that no tool call announced.
-type found struct {
-	path    string
-	was, is filestat.Stat // zero: nothing was, or is, there
-	before  diffs.Content
-	known   bool // before is what the path held
-	after   atomicfile.State
-	source  *diffs.Source // nil: a person's
-	from    *found        // what has gone from where this has come from, if it has moved
+// A Change is a file that a scan found to be another than it was.
+type Change struct {
+	Path    string        // relative to the root, with slashes
+	Was, Is filestat.Stat // zero: nothing was, or is, there
+	Before  diffs.Content
+	Known   bool // Before is what the path held
+	After   atomicfile.State
+	Source  *diffs.Source // as the caller attributes it; nil: a person's
+	From    *Change       // what has gone from the path that the file had, if it has moved; else nil
 }
 
-// A verdict says what to make of a change.
-type verdict struct {
-	source *diffs.Source // nil: a person's
-	leave  bool          // it is not this scan's
+// An Attribution says whose a change is.
+type Attribution struct {
+	Source *diffs.Source // nil: a person's
+	Leave  bool          // the scan is to leave the change to a later one
 }
 
-// A trace is what a scan knows of a change before it has looked at it.
-type trace struct {
-	path    string
-	when    int64 // a moment of package clock
-	inexact bool  // it may have been earlier
+// A ChangeTime says when a path was changed, as far as a scan knows before it has read the file.
+type ChangeTime struct {
+	Path    string
+	When    int64 // a moment of package clock
+	Inexact bool  // it may have been earlier
 }
 
-// A suspect is a path that does not look as it did.
-type suspect struct {
+// A candidate is a path that does not look as it did.
+type candidate struct {
 	path  string
 	entry *entry // nil: nothing was there
 	is    filestat.Stat
-	to    *suspect // where the file is now, if this one is gone and it can be told
-	moved bool     // it has come from where another suspect is gone
+	to    *candidate // where the file is now, if this one is gone and it can be told
+	moved bool       // it has come from where another candidate is gone
 }
 
 // rank says what is to be taken first where the bounds of a scan leave no room for all: what has a former content to go
 // back to, then what else was there, then what is new, of which a command can make as much as it likes.
-func (s *suspect) rank() int {
+func (s *candidate) rank() int {
 	switch {
 	case s.entry != nil && (s.entry.oid != "" || s.entry.content != nowhere):
 		return 0
@@ -75,23 +75,23 @@ func (s *suspect) rank() int {
 
 // beingCut reports whether somebody is emptying the file at this moment, to write it: ext4 sets the times of a file after it
 // has cut it off.
-func (f *found) beingCut() bool {
-	return f.is.Exists() && f.is.Size == 0 && f.was.Size > 0 && f.is.Ino == f.was.Ino && f.is.Changed() == f.was.Changed()
+func (f *Change) beingCut() bool {
+	return f.Is.Exists() && f.Is.Size == 0 && f.Was.Size > 0 && f.Is.Ino == f.Was.Ino && f.Is.Changed() == f.Was.Changed()
 }
 
 // justCut reports whether somebody has emptied the file a moment ago, most likely to write it.
-func (f *found) justCut() bool {
-	return f.is.Exists() && f.is.Size == 0 && f.was.Size > 0 && clock.Now()-f.is.Changed() < int64(atomicfile.EmptyTime)
+func (f *Change) justCut() bool {
+	return f.Is.Exists() && f.Is.Size == 0 && f.Was.Size > 0 && clock.Now()-f.Is.Changed() < int64(atomicfile.EmptyTime)
 }
 
 // beingSaved waits for the end of a save that may be going on. A person's that does not end is another look's: it returns true, and
 // what the file holds next, with the work of calls, may be that person's too.
-func (s *snapshot) beingSaved(r *atomicfile.Reader, f *found, sus suspect, judge func(trace) verdict) bool {
+func (s *Snapshot) beingSaved(r *atomicfile.Reader, f *Change, sus candidate, judge func(ChangeTime) Attribution) bool {
 	cut := f.beingCut() || f.justCut()
-	if cut && f.source == nil && f.justCut() {
+	if cut && f.Source == nil && f.justCut() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if e := s.files[f.path]; e != nil {
+		if e := s.files[f.Path]; e != nil {
 			e.saving = true
 		}
 		return true
@@ -99,10 +99,10 @@ func (s *snapshot) beingSaved(r *atomicfile.Reader, f *found, sus suspect, judge
 	if cut {
 		for end := time.Now().Add(atomicfile.EmptyTime); (f.beingCut() || f.justCut()) && time.Now().Before(end); {
 			time.Sleep(cutLook)
-			f.is, f.after = s.read(r, f.path)
+			f.Is, f.After = s.read(r, f.Path)
 		}
-		if sus.is = f.is; f.source != nil && f.is.Size > 0 {
-			if v := judge(s.trace(sus)); v.leave || v.source == nil {
+		if sus.is = f.Is; f.Source != nil && f.Is.Size > 0 {
+			if v := judge(s.trace(sus)); v.Leave || v.Source == nil {
 				f.maybe()
 			}
 		}
@@ -114,17 +114,19 @@ func (s *snapshot) beingSaved(r *atomicfile.Reader, f *found, sus suspect, judge
 }
 
 // maybe makes a change that is an agent's one that may be a person's.
-func (f *found) maybe() {
-	if f.source != nil {
-		src := *f.source
+func (f *Change) maybe() {
+	if f.Source != nil {
+		src := *f.Source
 		src.Via = diffs.ViaUnknown
-		f.source = &src
+		f.Source = &src
 	}
 }
 
-// scan looks for what has changed since the snapshot or the last scan; without list, only in the files that it
-// has seen. For each change it asks judge. What it returns is to be noted once it has been taken in.
-func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdict) (all []found, left leftOut) {
+// Scan looks for what has changed since the snapshot was taken or a change was noted, until ctx ends; without list, only
+// in the files that are known. judge says whose each change is, by its time, before the file is read; it may be asked again
+// about a file that somebody is saving. The changes are sorted by path, and a file that has moved is one change. Each is
+// to be noted once it has been taken in.
+func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) Attribution) (all []Change, left LeftOut) {
 	suspects, ok := s.suspects(ctx, list, &left)
 	if !ok {
 		left.late++
@@ -138,7 +140,7 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 	links := map[string]bool{}
 	room := int64(scanBytes)
 	var ask []string
-	slices.SortStableFunc(suspects, func(a, b suspect) int { return cmp.Compare(a.rank(), b.rank()) })
+	slices.SortStableFunc(suspects, func(a, b candidate) int { return cmp.Compare(a.rank(), b.rank()) })
 	for i, sus := range suspects {
 		if ctx.Err() != nil {
 			left.late += len(suspects) - i
@@ -154,52 +156,52 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 			continue
 		}
 		v := judge(s.trace(sus))
-		if v.leave {
+		if v.Leave {
 			continue
 		}
-		f := found{path: sus.path, is: sus.is, source: v.source, known: sus.moved}
+		f := Change{Path: sus.path, Is: sus.is, Source: v.Source, Known: sus.moved}
 		if sus.entry != nil {
-			f.was = sus.entry.Stat
+			f.Was = sus.entry.Stat
 		}
 		switch {
 		case !utf8.ValidString(sus.path):
-			f.after.Unreadable = "its name is not UTF-8"
-		case f.is.Size > room || len(all) >= scanFiles:
-			left.more = append(left.more, f.path)
-			s.skip(f.path, f.is)
+			f.After.Unreadable = "its name is not UTF-8"
+		case f.Is.Size > room || len(all) >= scanFiles:
+			left.more = append(left.more, f.Path)
+			s.skip(f.Path, f.Is)
 			continue
-		case f.is.Exists():
-			f.is, f.after = s.read(r, f.path)
+		case f.Is.Exists():
+			f.Is, f.After = s.read(r, f.Path)
 			if s.beingSaved(r, &f, sus, judge) {
 				continue
 			}
-		case !atomicfile.Reviewable(f.was.Mode):
-			f.after.Unreadable = "it was not a regular file"
+		case !atomicfile.Reviewable(f.Was.Mode):
+			f.After.Unreadable = "it was not a regular file"
 		default:
-			if err := r.Unknown(f.path); err != nil {
-				f.after.Unreadable = fmt.Sprint(err) // it need not be gone
+			if err := r.Unknown(f.Path); err != nil {
+				f.After.Unreadable = fmt.Sprint(err) // it need not be gone
 			}
 		}
-		if f.after.Unreadable != "" {
-			left.odd = append(left.odd, f.after.UnreadableAt(f.path))
-			s.skip(f.path, f.is)
+		if f.After.Unreadable != "" {
+			left.odd = append(left.odd, f.After.UnreadableAt(f.Path))
+			s.skip(f.Path, f.Is)
 			continue
 		}
 		if s.same(sus.entry, f) {
 			s.restate(f)
 			continue
 		}
-		room -= int64(len(f.after.Data))
+		room -= int64(len(f.After.Data))
 		all = append(all, f)
-		if f.was.Exists() && atomicfile.Reviewable(f.was.Mode) {
-			ask = append(ask, f.path)
+		if f.Was.Exists() && atomicfile.Reviewable(f.Was.Mode) {
+			ask = append(ask, f.Path)
 		}
 	}
-	slices.SortFunc(all, func(a, b found) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(all, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	before := s.contents(ask)
-	all = slices.DeleteFunc(all, func(f found) bool {
-		data, known := before[f.path]
-		if known && f.after.Exists && bytes.Equal(data, f.after.Bytes()) && f.was.Mode == f.is.Mode {
+	all = slices.DeleteFunc(all, func(f Change) bool {
+		data, known := before[f.Path]
+		if known && f.After.Exists && bytes.Equal(data, f.After.Bytes()) && f.Was.Mode == f.Is.Mode {
 			s.restate(f)
 			return true
 		}
@@ -207,23 +209,23 @@ func (s *snapshot) scan(ctx context.Context, list bool, judge func(trace) verdic
 	})
 	for i := range all {
 		f := &all[i]
-		if f.was.Exists() {
+		if f.Was.Exists() {
 			var data []byte
-			if data, f.known = before[f.path]; !f.known && f.was.Written() < s.began-int64(filestat.RacyTime) && f.was.Touched(f.is) {
-				data, f.known = f.after.Bytes(), true
+			if data, f.Known = before[f.Path]; !f.Known && f.Was.Written() < s.began-int64(filestat.RacyTime) && f.Was.Touched(f.Is) {
+				data, f.Known = f.After.Bytes(), true
 			}
-			if f.known {
-				f.before = atomicfile.ContentOf(f.was.Mode, data)
+			if f.Known {
+				f.Before = atomicfile.ContentOf(f.Was.Mode, data)
 			}
 		} else {
-			f.known = f.known || s.wasAbsent(f.path)
+			f.Known = f.Known || s.wasAbsent(f.Path)
 		}
 	}
-	return all, left
+	return s.paired(all), left
 }
 
 // suspects returns, sorted, the paths that do not look as they did, or might not.
-func (s *snapshot) suspects(ctx context.Context, list bool, left *leftOut) (suspects []suspect, ok bool) {
+func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (suspects []candidate, ok bool) {
 	// What is known is looked at while git, or a walk, looks for more.
 	listing := make(chan []git.Listed, 1)
 	if list {
@@ -272,17 +274,17 @@ func (s *snapshot) suspects(ctx context.Context, list bool, left *leftOut) (susp
 				continue
 			}
 			s.reruled = s.reruled || isIgnoreFile(l.Path) && (e == nil || st != e.Stat)
-			suspects = append(suspects, suspect{path: l.Path, entry: e, is: st})
+			suspects = append(suspects, candidate{path: l.Path, entry: e, is: st})
 		}
 	}
 	look(added, addedStats)
-	came := map[inode]*suspect{}
+	came := map[inode]*candidate{}
 	for i := range suspects {
 		came[inode{suspects[i].is.Dev, suspects[i].is.Ino}] = &suspects[i]
 	}
 	for i, st := range knownStats { // it may have moved between the looks
 		if st.Ino != 0 && came[inode{st.Dev, st.Ino}] != nil {
-			knownStats[i] = filestat.Of(s.full(known[i].Path))
+			knownStats[i] = filestat.Of(s.Full(known[i].Path))
 		}
 	}
 	look(known, knownStats)
@@ -303,55 +305,55 @@ func (s *snapshot) suspects(ctx context.Context, list bool, left *leftOut) (susp
 			sus.moved = gone && s.sameFile(was, sus.is, sus.path)
 		}
 	}
-	slices.SortFunc(suspects, func(a, b suspect) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(suspects, func(a, b candidate) int { return strings.Compare(a.path, b.path) })
 	return suspects, true
 }
 
 // beyondLink reports whether a path leads through a link in the place of one of its folders: git still lists what was
 // there. known keeps what was found out about folders.
-func (s *snapshot) beyondLink(name string, known map[string]bool) bool {
+func (s *Snapshot) beyondLink(name string, known map[string]bool) bool {
 	dir := path.Dir(name)
 	if dir == "." {
 		return false
 	}
 	link, seen := known[dir]
 	if !seen {
-		link = filestat.Of(s.full(dir)).Mode&fs.ModeSymlink != 0 || s.beyondLink(dir, known)
+		link = filestat.Of(s.Full(dir)).Mode&fs.ModeSymlink != 0 || s.beyondLink(dir, known)
 		known[dir] = link
 	}
 	return link
 }
 
 // trace returns when a suspect was last changed.
-func (s *snapshot) trace(sus suspect) trace {
+func (s *Snapshot) trace(sus candidate) ChangeTime {
 	if sus.to != nil {
 		c := s.trace(*sus.to)
-		c.path = sus.path
+		c.Path = sus.path
 		return c
 	}
 	gone := !sus.is.Exists()
-	return trace{path: sus.path, when: s.changedAt(sus.path, sus.is), inexact: gone || sus.is.Changed() < s.began}
+	return ChangeTime{Path: sus.path, When: s.ChangedAt(sus.path, sus.is), Inexact: gone || sus.is.Changed() < s.began}
 }
 
 // wasThere reports whether a file that was not listed before has been there all along.
-func (s *snapshot) wasThere(sus suspect) bool {
+func (s *Snapshot) wasThere(sus candidate) bool {
 	return filestat.ChangeTimes && !sus.moved && sus.is.Changed() < s.began-int64(filestat.RacyTime) && !s.wasAbsent(sus.path)
 }
 
 // wasAbsent is absent for a path that is listed now.
-func (s *snapshot) wasAbsent(name string) bool {
+func (s *Snapshot) wasAbsent(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.repositoryOf(name) == nil || !s.reruled || !s.absentLocked(name) {
 		return s.absentLocked(name)
 	}
-	t, known := filestat.Born(s.full(name))
+	t, known := filestat.Born(s.Full(name))
 	return known && t > s.began-int64(filestat.RacyTime)
 }
 
 // same reports whether a file holds what it did, as far as that can be told without asking git.
-func (s *snapshot) same(e *entry, f found) bool {
-	if e == nil || !f.after.Exists || f.was.Mode != f.is.Mode {
+func (s *Snapshot) same(e *entry, f Change) bool {
+	if e == nil || !f.After.Exists || f.Was.Mode != f.Is.Mode {
 		return false
 	}
 	s.mu.Lock()
@@ -359,28 +361,28 @@ func (s *snapshot) same(e *entry, f found) bool {
 	s.mu.Unlock()
 	switch {
 	case ok:
-		return bytes.Equal(data, f.after.Bytes())
+		return bytes.Equal(data, f.After.Bytes())
 	case e.oid != "":
-		return git.IsBlob(e.oid, f.after.Bytes())
+		return git.IsBlob(e.oid, f.After.Bytes())
 	}
-	return e.racy && e.Stat == f.is // nothing says that it has changed
+	return e.racy && e.Stat == f.Is // nothing says that it has changed
 }
 
 // restate notes the new state of a file that holds what it did.
-func (s *snapshot) restate(f found) {
+func (s *Snapshot) restate(f Change) {
 	now := clock.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.files[f.path]; e != nil {
-		e.Stat, e.racy, e.gone = f.is, f.is.Racy(now), false
+	if e := s.files[f.Path]; e != nil {
+		e.Stat, e.racy, e.gone = f.Is, f.Is.Racy(now), false
 		if e.racy && e.content == nowhere {
-			e.content = s.spool.put(f.after.Bytes())
+			e.content = s.spool.put(f.After.Bytes())
 		}
 	}
 }
 
 // skip notes the state of a path whose content nobody is to know.
-func (s *snapshot) skip(name string, st filestat.Stat) {
+func (s *Snapshot) skip(name string, st filestat.Stat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if st.Exists() {

@@ -1,4 +1,4 @@
-package daemon
+package snapshot
 
 import (
 	"context"
@@ -19,10 +19,10 @@ import (
 	"cursord/diffs"
 )
 
-func byShell(trace) verdict { return verdict{source: &diffs.Source{Via: "shell"}} }
+func byShell(ChangeTime) Attribution { return Attribution{Source: &diffs.Source{Via: "shell"}} }
 
 // takeSnapshot makes a folder of files, which is a repository or not, and takes a snapshot of it.
-func takeSnapshot(t *testing.T, repo bool, files ...string) *snapshot {
+func takeSnapshot(t *testing.T, repo bool, files ...string) *Snapshot {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -33,10 +33,10 @@ func takeSnapshot(t *testing.T, repo bool, files ...string) *snapshot {
 	if repo {
 		commitAll(t, dir)
 	}
-	s, _ := newSnapshot(dir, t.TempDir(), guardIn(t, dir), false)
-	t.Cleanup(s.close)
+	s, _ := Take(dir, t.TempDir(), guardIn(t, dir), false)
+	t.Cleanup(s.Close)
 	<-s.ready
-	require.Empty(t, s.useless())
+	require.Empty(t, s.Useless())
 	return s
 }
 
@@ -44,18 +44,18 @@ func takeSnapshot(t *testing.T, repo bool, files ...string) *snapshot {
 func TestScanThatIsCut(t *testing.T) {
 	for _, repo := range []bool{true, false} {
 		s := takeSnapshot(t, repo, "a", "b")
-		require.NoError(t, os.WriteFile(s.full("a"), []byte("new"), 0o644))
+		require.NoError(t, os.WriteFile(s.Full("a"), []byte("new"), 0o644))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		found, left := s.scan(ctx, true, byShell)
+		found, left := s.Scan(ctx, true, byShell)
 		require.Empty(t, found)
 		require.Equal(t, "Some changes by commands may be missing from the review, because looking for them took longer than 20s "+
 			"(the workspace is large, or the machine busy): look at the workspace yourself, for example with git status", left.String())
-		found, left = s.scan(t.Context(), true, byShell)
+		found, left = s.Scan(t.Context(), true, byShell)
 		require.Empty(t, left.String())
 		require.Len(t, found, 1)
-		require.Equal(t, "a", found[0].path)
-		require.Equal(t, "a", string(found[0].before.Data))
+		require.Equal(t, "a", found[0].Path)
+		require.Equal(t, "a", string(found[0].Before.Data))
 	}
 }
 
@@ -63,20 +63,20 @@ func TestScanThatIsCut(t *testing.T) {
 // file that sorts behind them, and of another new file nobody heard the name.
 func TestDecoysTakeNoPlace(t *testing.T) {
 	s := takeSnapshot(t, true, "b.txt", "c/gone", "keep")
-	require.NoError(t, os.Mkdir(s.full("aa"), 0o755))
+	require.NoError(t, os.Mkdir(s.Full("aa"), 0o755))
 	for i := range scanFiles + 500 {
-		require.NoError(t, os.WriteFile(s.full(fmt.Sprintf("aa/%04d", i)), []byte("x"), 0o644))
+		require.NoError(t, os.WriteFile(s.Full(fmt.Sprintf("aa/%04d", i)), []byte("x"), 0o644))
 	}
-	require.NoError(t, os.WriteFile(s.full("b.txt"), []byte("evil"), 0o644))
-	require.NoError(t, os.Remove(s.full("c/gone")))
-	require.NoError(t, os.WriteFile(s.full("zz"), []byte("evil"), 0o644))
-	all, left := s.scan(t.Context(), true, byShell)
+	require.NoError(t, os.WriteFile(s.Full("b.txt"), []byte("evil"), 0o644))
+	require.NoError(t, os.Remove(s.Full("c/gone")))
+	require.NoError(t, os.WriteFile(s.Full("zz"), []byte("evil"), 0o644))
+	all, left := s.Scan(t.Context(), true, byShell)
 	require.Len(t, all, scanFiles)
-	require.True(t, slices.IsSortedFunc(all, func(a, b found) int { return strings.Compare(a.path, b.path) }))
+	require.True(t, slices.IsSortedFunc(all, func(a, b Change) int { return strings.Compare(a.Path, b.Path) }))
 	for name, before := range map[string]string{"b.txt": "b.txt", "c/gone": "c/gone"} {
-		i := slices.IndexFunc(all, func(f found) bool { return f.path == name })
+		i := slices.IndexFunc(all, func(f Change) bool { return f.Path == name })
 		require.NotEqual(t, -1, i, name)
-		require.Equal(t, before, string(all[i].before.Data))
+		require.Equal(t, before, string(all[i].Before.Data))
 	}
 	require.Equal(t, "503 changed file(s) are not listed for review: at most 2000 files and 64 MiB are taken at a time: "+
 		"aa/1998 and 501 more beside it, zz", left.String())
@@ -90,10 +90,10 @@ func TestByFolder(t *testing.T) {
 
 // TestLateScanIsToldOnce has only the last scan of a turn say that there was not enough time: it looks at all of it again.
 func TestLateScanIsToldOnce(t *testing.T) {
-	late := leftOut{late: 3}
-	require.Empty(t, late.after(scanTime))
-	require.Contains(t, late.after(lastTime), "took longer than 20s")
-	require.Contains(t, leftOut{late: 3, more: []string{"a"}}.after(scanTime), "1 changed file(s) are not listed for review")
+	late := LeftOut{late: 3}
+	require.Empty(t, late.After(ScanTime))
+	require.Contains(t, late.After(LastScanTime), "took longer than 20s")
+	require.Contains(t, LeftOut{late: 3, more: []string{"a"}}.After(ScanTime), "1 changed file(s) are not listed for review")
 }
 
 // TestSnapshotThatIsLate has a call begin before the files were listed, and before their contents were read.
@@ -104,22 +104,22 @@ func TestSnapshotThatIsLate(t *testing.T) {
 	stats, all := taken.lstats(t.Context(), list.files)
 	require.True(t, all)
 
-	late := emptySnapshot(taken.root)
-	late.callBegins()
+	late := Empty(taken.root)
+	late.CallBegins()
 	late.keep(list, stats)
-	require.Equal(t, "its files could not be read in time", late.useless())
-	_, known := late.at("a")
+	require.Equal(t, "its files could not be read in time", late.Useless())
+	_, known := late.At("a")
 	require.False(t, known)
 
-	late = emptySnapshot(taken.root)
+	late = Empty(taken.root)
 	late.keep(list, stats)
-	late.callBegins()
+	late.CallBegins()
 	late.readContents(t.Context(), list.files)
-	require.Empty(t, late.useless())
-	require.Equal(t, "what 2 of its files held could not be read in time", late.lacks())
-	_, known = late.at("a")
+	require.Empty(t, late.Useless())
+	require.Equal(t, "what 2 of its files held could not be read in time", late.Lacks())
+	_, known = late.At("a")
 	require.False(t, known)
-	_, known = late.at("new")
+	_, known = late.At("new")
 	require.True(t, known, "it was certainly not there")
 }
 
@@ -129,17 +129,17 @@ func TestFoldersInEachOthersPlace(t *testing.T) {
 	for _, repo := range []bool{true, false} {
 		for _, list := range []bool{true, false} {
 			s := takeSnapshot(t, repo, "d/in/a", "d/in/same", "e/in/b", "e/in/same")
-			require.NoError(t, os.Rename(s.full("d"), s.full("t")))
-			require.NoError(t, os.Rename(s.full("e"), s.full("d")))
-			require.NoError(t, os.Rename(s.full("t"), s.full("e")))
-			swapped := min(filestat.Of(s.full("d")).Changed(), filestat.Of(s.full("e")).Changed())
+			require.NoError(t, os.Rename(s.Full("d"), s.Full("t")))
+			require.NoError(t, os.Rename(s.Full("e"), s.Full("d")))
+			require.NoError(t, os.Rename(s.Full("t"), s.Full("e")))
+			swapped := min(filestat.Of(s.Full("d")).Changed(), filestat.Of(s.Full("e")).Changed())
 			seen := map[string]bool{}
-			s.scan(t.Context(), list, func(c trace) verdict {
-				if !strings.HasPrefix(c.path, ".git/") { // which is as new as the snapshot, and has not moved
-					require.GreaterOrEqual(t, c.when, swapped, "%s, git %t, all listed %t", c.path, repo, list)
+			s.Scan(t.Context(), list, func(c ChangeTime) Attribution {
+				if !strings.HasPrefix(c.Path, ".git/") { // which is as new as the snapshot, and has not moved
+					require.GreaterOrEqual(t, c.When, swapped, "%s, git %t, all listed %t", c.Path, repo, list)
 				}
-				seen[c.path] = true
-				return verdict{leave: true}
+				seen[c.Path] = true
+				return Attribution{Leave: true}
 			})
 			for _, name := range []string{"d/in/a", "d/in/same", "e/in/b", "e/in/same"} {
 				require.True(t, seen[name], name)
@@ -155,7 +155,7 @@ func TestTooWide(t *testing.T) {
 	for dir, wide := range map[string]bool{
 		"/": true, filepath.Dir(home): true, home: true, filepath.Join(home, "work"): false, t.TempDir(): false,
 	} {
-		require.Equal(t, wide, tooWide(dir) != "", dir)
+		require.Equal(t, wide, TooWide(dir) != "", dir)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestBeingCut(t *testing.T) {
 		"shorter":                    {filestat.Stat{Ino: 7, Size: 3, Mtime: 100, Ctime: 100}, false},
 		"gone":                       {filestat.Stat{}, false},
 	} {
-		f := found{was: full, is: tt.is}
+		f := Change{Was: full, Is: tt.is}
 		require.Equal(t, tt.want, f.beingCut(), name)
 	}
 }
@@ -183,23 +183,23 @@ func TestASaveThatACallBeginsIn(t *testing.T) {
 	now := clock.Now()
 	was := filestat.Stat{Ino: 7, Size: 9, Mtime: 100, Ctime: 100}
 	full := &entry{Stat: was}
-	s := &snapshot{root: t.TempDir(), began: now, files: map[string]*entry{"f": full}}
-	judge := func(trace) verdict { return verdict{} }
+	s := &Snapshot{root: t.TempDir(), began: now, files: map[string]*entry{"f": full}}
+	judge := func(ChangeTime) Attribution { return Attribution{} }
 	at := time.Now().UnixNano()
-	f := found{path: "f", was: was, is: filestat.Stat{Ino: 7, Mtime: at, Ctime: at}}
-	require.True(t, s.beingSaved(nil, &f, suspect{path: "f", entry: full, is: f.is}, judge), "it is left to the next look")
+	f := Change{Path: "f", Was: was, Is: filestat.Stat{Ino: 7, Mtime: at, Ctime: at}}
+	require.True(t, s.beingSaved(nil, &f, candidate{path: "f", entry: full, is: f.Is}, judge), "it is left to the next look")
 	require.Equal(t, was, s.files["f"].Stat)
 
 	agents := diffs.Source{TurnID: "t", Via: diffs.ViaShell}
-	f = found{path: "f", was: was, is: filestat.Stat{Ino: 7, Size: 12, Mtime: at, Ctime: at}, source: &agents}
-	require.False(t, s.beingSaved(nil, &f, suspect{path: "f", entry: full, is: f.is}, judge))
-	require.Equal(t, diffs.ViaUnknown, f.source.Via)
+	f = Change{Path: "f", Was: was, Is: filestat.Stat{Ino: 7, Size: 12, Mtime: at, Ctime: at}, Source: &agents}
+	require.False(t, s.beingSaved(nil, &f, candidate{path: "f", entry: full, is: f.Is}, judge))
+	require.Equal(t, diffs.ViaUnknown, f.Source.Via)
 	require.Equal(t, diffs.ViaShell, agents.Via)
 
 	// What was emptied long ago is empty.
 	long := at - int64(time.Minute)
-	f = found{path: "f", was: was, is: filestat.Stat{Ino: 7, Mtime: long, Ctime: long}}
-	require.False(t, s.beingSaved(nil, &f, suspect{path: "f", entry: &entry{Stat: was}, is: f.is}, judge))
+	f = Change{Path: "f", Was: was, Is: filestat.Stat{Ino: 7, Mtime: long, Ctime: long}}
+	require.False(t, s.beingSaved(nil, &f, candidate{path: "f", entry: &entry{Stat: was}, is: f.Is}, judge))
 }
 
 // commitAll makes a repository of a folder's files.

@@ -1,4 +1,4 @@
-package daemon
+package snapshot
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 )
 
 // patience returns how long git may take to list the workspace, at most.
-func (s *snapshot) patience(most time.Duration) time.Duration {
+func (s *Snapshot) patience(most time.Duration) time.Duration {
 	if s.guard != nil && s.guard.Slow != nil && s.guard.Slow.Load() {
 		return min(most, slowListing)
 	}
@@ -30,7 +30,7 @@ func (s *snapshot) patience(most time.Duration) time.Duration {
 }
 
 // took notes how a listing has ended that was asked with a context of its own.
-func (s *snapshot) took(asked context.Context, err error) {
+func (s *Snapshot) took(asked context.Context, err error) {
 	if s.guard == nil || s.guard.Slow == nil {
 		return
 	}
@@ -40,9 +40,9 @@ func (s *snapshot) took(asked context.Context, err error) {
 }
 
 // listNow is list for a scan, which may go on without git.
-func (s *snapshot) listNow(ctx context.Context, r git.Repository, left *leftOut) (files []git.Listed, nested []string, err error) {
-	most := scanTime // a scan between calls leaves it to the next one
-	if end, ok := ctx.Deadline(); ok && time.Until(end) > 2*scanTime {
+func (s *Snapshot) listNow(ctx context.Context, r git.Repository, left *LeftOut) (files []git.Listed, nested []string, err error) {
+	most := ScanTime // a scan between calls leaves it to the next one
+	if end, ok := ctx.Deadline(); ok && time.Until(end) > 2*ScanTime {
 		most = lastListing
 	}
 	asked, cancel := context.WithTimeout(ctx, s.patience(most))

@@ -1,4 +1,4 @@
-package daemon
+package snapshot
 
 import (
 	"context"
@@ -32,7 +32,7 @@ type ignoreFile struct {
 }
 
 // readRules keeps what the ignore files among some hold, before anything can have changed them.
-func (s *snapshot) readRules(files []git.Listed, repos []git.Repository) {
+func (s *Snapshot) readRules(files []git.Listed, repos []git.Repository) {
 	rules := map[string]ignoreFile{} // by their full names
 	keep := func(full string) {
 		if _, known := rules[full]; known || len(rules) >= rulesMost {
@@ -49,7 +49,7 @@ func (s *snapshot) readRules(files []git.Listed, repos []git.Repository) {
 	}
 	for _, l := range files {
 		if isIgnoreFile(l.Path) {
-			keep(s.full(l.Path))
+			keep(s.Full(l.Path))
 		}
 	}
 	for _, r := range repos {
@@ -80,12 +80,12 @@ func readLines(full string) (lines []string, ok bool) {
 }
 
 // before reports whether a file was there when the turn began, and has not been changed since, as far as its times tell.
-func (s *snapshot) before(st filestat.Stat) bool {
+func (s *Snapshot) before(st filestat.Stat) bool {
 	return filestat.ChangeTimes && st.Exists() && st.Changed() < s.began-int64(filestat.RacyTime)
 }
 
 // hidden names the files that have come, and that git does not list only because of rules that have come, too.
-func (s *snapshot) hidden(ctx context.Context, repos []git.Repository, left *leftOut) (files []git.Listed) {
+func (s *Snapshot) hidden(ctx context.Context, repos []git.Repository, left *LeftOut) (files []git.Listed) {
 	s.mu.Lock()
 	known := s.rules != nil
 	s.mu.Unlock()
@@ -110,7 +110,7 @@ func (s *snapshot) hidden(ctx context.Context, repos []git.Repository, left *lef
 }
 
 // within returns those of the files that rules of the turn hide that may be listed, and how many others there are, each once.
-func (s *snapshot) within(names []string) (list []string, over int) {
+func (s *Snapshot) within(names []string) (list []string, over int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hid == nil {
@@ -132,7 +132,7 @@ func (s *snapshot) within(names []string) (list []string, over int) {
 }
 
 // ruledAnew reports whether ignore files may say something else than when the turn began.
-func (s *snapshot) ruledAnew(ctx context.Context, repos []git.Repository) bool {
+func (s *Snapshot) ruledAnew(ctx context.Context, repos []git.Repository) bool {
 	s.mu.Lock()
 	anew, rules := s.reruled, s.rules
 	dirs := make([]string, 0, len(s.dirs)+1)
@@ -158,7 +158,7 @@ func (s *snapshot) ruledAnew(ctx context.Context, repos []git.Repository) bool {
 	}
 	if !anew {
 		stop := func() bool { return ctx.Err() != nil }
-		of := func(i int) string { return s.full(dirs[i]) }
+		of := func(i int) string { return s.Full(dirs[i]) }
 		ignores, _ := filestat.All(len(dirs), func(i int) string { return filepath.Join(of(i), ".gitignore") }, stop)
 		stats, _ := filestat.All(len(dirs), of, stop)
 		search := newDirs
@@ -188,8 +188,8 @@ func (f ignoreFile) same(lines []string) bool {
 }
 
 // newRulesIn reports whether there are ignore files in folders that have come to a folder, or more folders than search allows.
-func (s *snapshot) newRulesIn(dir string, search *int) bool {
-	list, err := os.ReadDir(s.full(dir))
+func (s *Snapshot) newRulesIn(dir string, search *int) bool {
+	list, err := os.ReadDir(s.Full(dir))
 	if err != nil {
 		return false
 	}
@@ -201,10 +201,10 @@ func (s *snapshot) newRulesIn(dir string, search *int) bool {
 		s.mu.Lock()
 		_, was := s.dirs[name]
 		s.mu.Unlock()
-		if was || s.before(filestat.Of(s.full(name))) {
+		if was || s.before(filestat.Of(s.Full(name))) {
 			continue
 		}
-		if *search--; *search < 0 || filestat.Of(filepath.Join(s.full(name), ".gitignore")).Exists() || s.newRulesIn(name, search) {
+		if *search--; *search < 0 || filestat.Of(filepath.Join(s.Full(name), ".gitignore")).Exists() || s.newRulesIn(name, search) {
 			return true
 		}
 	}
@@ -212,7 +212,7 @@ func (s *snapshot) newRulesIn(dir string, search *int) bool {
 }
 
 // hiddenIn is hidden for one repository.
-func (s *snapshot) hiddenIn(ctx context.Context, r git.Repository) ([]string, error) {
+func (s *Snapshot) hiddenIn(ctx context.Context, r git.Repository) ([]string, error) {
 	ignored, err := r.IgnoredFiles(ctx)
 	if err != nil {
 		return nil, err
@@ -243,7 +243,7 @@ func (s *snapshot) hiddenIn(ctx context.Context, r git.Repository) ([]string, er
 }
 
 // notRuledBefore returns the files whose rules have come since the turn began.
-func (s *snapshot) notRuledBefore(r git.Repository, rules []git.Rule) (names []string) {
+func (s *Snapshot) notRuledBefore(r git.Repository, rules []git.Rule) (names []string) {
 	s.mu.Lock()
 	before := s.rules
 	s.mu.Unlock()

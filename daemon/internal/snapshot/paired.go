@@ -1,4 +1,4 @@
-package daemon
+package snapshot
 
 import (
 	"cursord/daemon/internal/atomicfile"
@@ -9,7 +9,7 @@ import (
 // paired finds, among changes that were found together, files that have moved: what is gone from one path and has come
 // to another, as the same file of the file system or, where nothing else could be meant, with the same content. What
 // has gone is then the from of what has come, and is not listed itself.
-func (s *snapshot) paired(all []found) []found {
+func (s *Snapshot) paired(all []Change) []Change {
 	goneAt, cameAt := map[inode]int{}, map[inode]int{}
 	at := func(places map[inode]int, st filestat.Stat, i int) {
 		if st.Ino == 0 {
@@ -24,17 +24,17 @@ func (s *snapshot) paired(all []found) []found {
 	for i := range all {
 		f := &all[i]
 		switch {
-		case f.source == nil:
-		case f.was.Exists() && !f.is.Exists():
-			at(goneAt, f.was, i)
-		case !f.was.Exists() && f.known && f.is.Exists():
-			at(cameAt, f.is, i)
+		case f.Source == nil:
+		case f.Was.Exists() && !f.Is.Exists():
+			at(goneAt, f.Was, i)
+		case !f.Was.Exists() && f.Known && f.Is.Exists():
+			at(cameAt, f.Is, i)
 		}
 	}
 	moved := map[int]bool{}
 	pair := func(gone, came int) {
 		from := all[gone]
-		all[came].from = &from
+		all[came].From = &from
 		moved[gone] = true
 	}
 	for key, came := range cameAt {
@@ -43,11 +43,11 @@ func (s *snapshot) paired(all []found) []found {
 			continue
 		}
 		g, c := &all[gone], &all[came]
-		if !s.sameFile(g.was, c.is, c.path) {
+		if !s.sameFile(g.Was, c.Is, c.Path) {
 			continue
 		}
-		if !g.known && g.was.Touched(c.is) && g.was.Written() < s.began-int64(filestat.RacyTime) {
-			g.before, g.known = atomicfile.ContentOf(g.was.Mode, c.after.Bytes()), true
+		if !g.Known && g.Was.Touched(c.Is) && g.Was.Written() < s.began-int64(filestat.RacyTime) {
+			g.Before, g.Known = atomicfile.ContentOf(g.Was.Mode, c.After.Bytes()), true
 		}
 		pair(gone, came)
 	}
@@ -67,12 +67,12 @@ func (s *snapshot) paired(all []found) []found {
 	for i := range all {
 		f := &all[i]
 		switch {
-		case f.source == nil || !f.known || moved[i] || f.from != nil:
-		case f.was.Exists() && !f.is.Exists() && f.was.Size > 0:
-			h := hold(f.before)
+		case f.Source == nil || !f.Known || moved[i] || f.From != nil:
+		case f.Was.Exists() && !f.Is.Exists() && f.Was.Size > 0:
+			h := hold(f.Before)
 			h.gone = append(h.gone, i)
-		case !f.was.Exists() && f.is.Exists() && f.is.Size > 0:
-			h := hold(f.after.Content)
+		case !f.Was.Exists() && f.Is.Exists() && f.Is.Size > 0:
+			h := hold(f.After.Content)
 			h.came = append(h.came, i)
 		}
 	}
@@ -91,10 +91,10 @@ func (s *snapshot) paired(all []found) []found {
 }
 
 // sameFile reports whether what has come to a path is the very file that is gone from another, whose number it has.
-func (s *snapshot) sameFile(was, is filestat.Stat, now string) bool {
+func (s *Snapshot) sameFile(was, is filestat.Stat, now string) bool {
 	if was.Mode.Type() != is.Mode.Type() || was.Touched(is) {
 		return was.Touched(is)
 	}
-	t, known := filestat.Born(s.full(now)) // a new file in its place is younger
+	t, known := filestat.Born(s.Full(now)) // a new file in its place is younger
 	return known && t < s.began-int64(filestat.RacyTime)
 }

@@ -1,4 +1,4 @@
-package daemon
+package snapshot
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 )
 
 // A leftOut says what a scan has not given.
-type leftOut struct {
+type LeftOut struct {
 	more []string // paths over the bounds of number and size
 	late int      // over the bound of time; the next scan comes back to them
 	odd  []string // what cannot be reviewed, and why
@@ -25,7 +25,7 @@ type leftOut struct {
 }
 
 // String says what a scan has left out, for people; "" if nothing.
-func (l leftOut) String() string {
+func (l LeftOut) String() string {
 	var say []string
 	if n := len(l.more); n > 0 {
 		say = append(say, fmt.Sprintf("%d changed file(s) are not listed for review: at most %d files and %d MiB are taken at a time: %s",
@@ -33,10 +33,10 @@ func (l leftOut) String() string {
 	}
 	if l.late > 0 {
 		say = append(say, fmt.Sprintf("Some changes by commands may be missing from the review, because looking for them took longer than %s "+
-			"(the workspace is large, or the machine busy): look at the workspace yourself, for example with git status", lastTime))
+			"(the workspace is large, or the machine busy): look at the workspace yourself, for example with git status", LastScanTime))
 	}
 	if len(l.odd) > 0 {
-		say = append(say, unreviewable(l.odd))
+		say = append(say, Unreviewable(l.odd))
 	}
 	if n := len(l.long); n == 1 {
 		say = append(say, paths.Shown(plaintext.Cut(l.long[0], paths.MaxName))+"… was not looked at: its path is too long")
@@ -59,8 +59,8 @@ func (l leftOut) String() string {
 	return strings.Join(say, ". ")
 }
 
-// unreviewable says, for people, which changes cannot be reviewed and why.
-func unreviewable(odd []string) string {
+// Unreviewable says, for people, which changes cannot be reviewed and why.
+func Unreviewable(odd []string) string {
 	text := fmt.Sprintf("%d change(s) cannot be reviewed: %s", len(odd), strings.Join(odd[:min(len(odd), 3)], "; "))
 	if len(odd) > 3 {
 		text += "; …"
@@ -68,10 +68,10 @@ func unreviewable(odd []string) string {
 	return text
 }
 
-// after is String after a scan with a time limit. Only the last scan of a turn names the files that it had no time for: after
+// After is String after a scan with a time limit. Only the last scan of a turn names the files that it had no time for: after
 // any other, the next one looks at them.
-func (l leftOut) after(limit time.Duration) string {
-	if limit != lastTime {
+func (l LeftOut) After(limit time.Duration) string {
+	if limit != LastScanTime {
 		l.late = 0
 	}
 	return l.String()

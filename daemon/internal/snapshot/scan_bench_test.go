@@ -1,6 +1,6 @@
 //go:build unix
 
-package daemon
+package snapshot
 
 import (
 	"context"
@@ -98,12 +98,12 @@ func against(b *testing.B, t benchTree, before, f func()) {
 func BenchmarkSnapshot(b *testing.B) {
 	sizes(b, func(b *testing.B, t benchTree, before func()) {
 		against(b, t, before, func() {
-			s, _ := newSnapshot(t.dir, b.TempDir(), guardIn(b, t.dir), false)
+			s, _ := Take(t.dir, b.TempDir(), guardIn(b, t.dir), false)
 			<-s.ready
-			if why := s.useless(); why != "" {
+			if why := s.Useless(); why != "" {
 				b.Log(why)
 			}
-			s.close()
+			s.Close()
 		})
 	})
 }
@@ -111,18 +111,18 @@ func BenchmarkSnapshot(b *testing.B) {
 // BenchmarkScan looks for changes where 10 files have changed.
 func BenchmarkScan(b *testing.B) {
 	sizes(b, func(b *testing.B, t benchTree, before func()) {
-		s, _ := newSnapshot(t.dir, b.TempDir(), guardIn(b, t.dir), false)
+		s, _ := Take(t.dir, b.TempDir(), guardIn(b, t.dir), false)
 		<-s.ready
 		for i := range 10 {
 			require.NoError(b, os.WriteFile(filepath.Join(t.dir, "0", "0", fmt.Sprint(i)), []byte(fmt.Sprintln("new", b.Name(), b.N)), 0o644))
 		}
-		by := verdict{source: &diffs.Source{Via: "shell"}}
+		by := Attribution{Source: &diffs.Source{Via: "shell"}}
 		against(b, t, before, func() {
-			all, left := s.scan(context.Background(), true, func(trace) verdict { return by })
+			all, left := s.Scan(context.Background(), true, func(ChangeTime) Attribution { return by })
 			if len(all) != 10 {
-				b.Log(len(all), left, s.useless())
+				b.Log(len(all), left, s.Useless())
 			}
 		})
-		s.close()
+		s.Close()
 	})
 }

@@ -1,4 +1,4 @@
-package daemon
+package snapshot
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 	"cursord/diffs"
 )
 
-// at returns what a path held. It is not known if neither the content nor the absence was seen.
-func (s *snapshot) at(name string) (_ diffs.Content, known bool) {
+// At returns what a path held. It is not known if neither the content nor the absence was seen.
+func (s *Snapshot) At(name string) (_ diffs.Content, known bool) {
 	if filepath.IsAbs(name) {
 		return diffs.Content{}, false
 	}
@@ -31,8 +31,8 @@ func (s *snapshot) at(name string) (_ diffs.Content, known bool) {
 	return diffs.Content{}, s.absent(name)
 }
 
-// noted returns what a path holds by the latest note of it, if that is at hand; was is what was there before.
-func (s *snapshot) noted(name string, was filestat.Stat) (_ diffs.Content, known bool) {
+// Noted returns what a path holds by the latest note of it, if that is at hand; was is what was there before.
+func (s *Snapshot) Noted(name string, was filestat.Stat) (_ diffs.Content, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.files[name]
@@ -43,24 +43,24 @@ func (s *snapshot) noted(name string, was filestat.Stat) (_ diffs.Content, known
 	return atomicfile.ContentOf(e.Mode, data), known
 }
 
-// takenIn reports whether a change has been noted since a scan has seen it.
-func (s *snapshot) takenIn(fd found) bool {
+// TakenIn reports whether a change has been noted since a scan has seen it.
+func (s *Snapshot) TakenIn(fd Change) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.files[fd.path]
+	e := s.files[fd.Path]
 	if e == nil {
-		return !fd.after.Exists
+		return !fd.After.Exists
 	}
-	if e.gone && !fd.after.Exists {
+	if e.gone && !fd.After.Exists {
 		return true
 	}
 	if data, known := s.spool.get(e.content); known {
-		return fd.after.Exists && e.Mode == fd.is.Mode && bytes.Equal(data, fd.after.Bytes())
+		return fd.After.Exists && e.Mode == fd.Is.Mode && bytes.Equal(data, fd.After.Bytes())
 	}
-	return e.Stat == fd.is
+	return e.Stat == fd.Is
 }
 
-func (s *snapshot) has(name string) (mode fs.FileMode, there bool) {
+func (s *Snapshot) has(name string) (mode fs.FileMode, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.files[name]
@@ -71,7 +71,7 @@ func (s *snapshot) has(name string) (mode fs.FileMode, there bool) {
 }
 
 // contents returns what files of the table held, those of which it is known.
-func (s *snapshot) contents(names []string) map[string][]byte {
+func (s *Snapshot) contents(names []string) map[string][]byte {
 	found := make(map[string][]byte, len(names))
 	wanted := map[*git.Repository]map[string]git.Blob{}
 	s.mu.Lock()
@@ -93,7 +93,7 @@ func (s *snapshot) contents(names []string) map[string][]byte {
 	if len(wanted) == 0 {
 		return found
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
+	ctx, cancel := context.WithTimeout(context.Background(), ScanTime)
 	defer cancel()
 	for repo, of := range wanted {
 		for name, data := range repo.CheckedOut(ctx, of) {
@@ -104,7 +104,7 @@ func (s *snapshot) contents(names []string) map[string][]byte {
 }
 
 // absent reports whether there was certainly nothing at a path.
-func (s *snapshot) absent(name string) bool {
+func (s *Snapshot) absent(name string) bool {
 	s.mu.Lock()
 	repo, reruled := s.repositoryOf(name), s.reruled
 	absent := s.absentLocked(name)
@@ -114,17 +114,17 @@ func (s *snapshot) absent(name string) bool {
 	}
 	// Git does not list what it ignores.
 	if reruled {
-		t, known := filestat.Born(s.full(name))
+		t, known := filestat.Born(s.Full(name))
 		return known && t > s.began
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), scanTime)
+	ctx, cancel := context.WithTimeout(context.Background(), ScanTime)
 	defer cancel()
 	ignored, err := repo.Git.Ignored(ctx, strings.TrimPrefix(name, repo.At))
 	return err == nil && !ignored
 }
 
 // absentLocked reports whether a path was missing in all that was listed. s.mu must be held.
-func (s *snapshot) absentLocked(name string) bool {
+func (s *Snapshot) absentLocked(name string) bool {
 	if s.files[name] != nil {
 		return false
 	}
@@ -151,7 +151,7 @@ func (s *snapshot) absentLocked(name string) bool {
 }
 
 // nestedLocked reports whether a path is in a repository of which nothing is known. s.mu must be held.
-func (s *snapshot) nestedLocked(name string) bool {
+func (s *Snapshot) nestedLocked(name string) bool {
 	for dir := range s.nested {
 		if name == dir || strings.HasPrefix(name, dir+"/") {
 			return true
@@ -160,8 +160,8 @@ func (s *snapshot) nestedLocked(name string) bool {
 	return false
 }
 
-// missingDirs lists the folders of a path that were not there, the innermost first.
-func (s *snapshot) missingDirs(name string) (dirs []string) {
+// MissingDirs lists the folders of a path that were not there, the innermost first.
+func (s *Snapshot) MissingDirs(name string) (dirs []string) {
 	if filepath.IsAbs(name) {
 		return nil
 	}
@@ -178,11 +178,11 @@ func (s *snapshot) missingDirs(name string) (dirs []string) {
 
 // madeLocked reports whether a folder that was not listed is new, and not one in which git had nothing to list.
 // s.mu must be held.
-func (s *snapshot) madeLocked(dir string) bool {
+func (s *Snapshot) madeLocked(dir string) bool {
 	if s.repositoryOf(dir) == nil {
 		return true
 	}
-	full := s.full(dir)
+	full := s.Full(dir)
 	if t, known := filestat.Born(full); !known || t > s.began-int64(filestat.RacyTime) {
 		return true
 	}
@@ -195,14 +195,14 @@ func (s *snapshot) madeLocked(dir string) bool {
 	return false
 }
 
-// note takes in that a path holds img, in state st; a zero st has the disk asked for it.
-func (s *snapshot) note(name string, st filestat.Stat, img atomicfile.State) {
+// Note takes in that a path holds img, in state st; a zero st has the disk asked for it.
+func (s *Snapshot) Note(name string, st filestat.Stat, img atomicfile.State) {
 	if filepath.IsAbs(name) || img.Unreadable != "" {
 		return
 	}
 	now := clock.Now()
 	if img.Exists && !st.Exists() {
-		if st = filestat.Of(s.full(name)); !atomicfile.Reviewable(st.Mode) || st.Size != int64(len(img.Bytes())) {
+		if st = filestat.Of(s.Full(name)); !atomicfile.Reviewable(st.Mode) || st.Size != int64(len(img.Bytes())) {
 			return // it has changed again: the next scan sees it
 		}
 	}
@@ -216,8 +216,8 @@ func (s *snapshot) note(name string, st filestat.Stat, img atomicfile.State) {
 	s.files[name] = &entry{Stat: st, racy: st.Racy(now), content: s.spool.put(img.Bytes())}
 }
 
-// noteGone takes in that a file is gone, and leaves it to a scan to find that.
-func (s *snapshot) noteGone(name string) {
+// NoteGone takes in that a file is gone, and leaves it to a scan to find that.
+func (s *Snapshot) NoteGone(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.files[name]; e != nil {
@@ -225,18 +225,18 @@ func (s *snapshot) noteGone(name string) {
 	}
 }
 
-// older reports whether what is known of a path is older than what came there at a time.
-func (s *snapshot) older(name string, when int64) bool {
+// Older reports whether what is known of a path is older than what came there at a time.
+func (s *Snapshot) Older(name string, when int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.files[name]
 	return e == nil || e.Changed() < when
 }
 
-// saved takes in that a path has held img, a person's, and now holds disk: a difference between the two came later.
-func (s *snapshot) saved(name string, img, disk atomicfile.State) {
+// Saved takes in that a path has held img, a person's, and now holds disk: a difference between the two came later.
+func (s *Snapshot) Saved(name string, img, disk atomicfile.State) {
 	if disk.Same(img) {
-		s.note(name, filestat.Stat{}, img)
+		s.Note(name, filestat.Stat{}, img)
 		return
 	}
 	s.mu.Lock()
@@ -252,15 +252,15 @@ func isIgnoreFile(name string) bool {
 	return path.Base(name) == ".gitignore" || strings.HasSuffix(name, ".git/info/exclude")
 }
 
-// close forgets the contents.
-func (s *snapshot) close() {
+// Close forgets the contents.
+func (s *Snapshot) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.spool.close()
 }
 
-// useless says why nothing can be compared with the snapshot; "" if it can.
-func (s *snapshot) useless() string {
+// Useless says why nothing can be compared with the snapshot; "" if it can.
+func (s *Snapshot) Useless() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.listed && s.unusable == "" {
@@ -269,15 +269,15 @@ func (s *snapshot) useless() string {
 	return s.unusable
 }
 
-// lacks says what is missing in the snapshot; "" if nothing is.
-func (s *snapshot) lacks() string {
+// Lacks says what is missing in the snapshot; "" if nothing is.
+func (s *Snapshot) Lacks() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.short
 }
 
 // keepLinks notes which of the listed files have several names, unless something may have been written by now.
-func (s *snapshot) keepLinks(files []git.Listed, stats []filestat.Stat, names map[int]uint64) {
+func (s *Snapshot) keepLinks(files []git.Listed, stats []filestat.Stat, names map[int]uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -289,8 +289,8 @@ func (s *snapshot) keepLinks(files []git.Listed, stats []filestat.Stat, names ma
 	}
 }
 
-// linked returns the links that a path had when the turn began; zero if it had one name, or that is not known.
-func (s *snapshot) linked(name string) atomicfile.Links {
+// Linked returns the links that a path had when the turn began; zero if it had one name, or that is not known.
+func (s *Snapshot) Linked(name string) atomicfile.Links {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.links[name]

@@ -1,4 +1,4 @@
-package daemon
+package snapshot
 
 import (
 	"context"
@@ -8,11 +8,11 @@ import (
 )
 
 // repositoryOf returns the innermost repository that has a path; nil if git has no word there. s.mu must be held.
-func (s *snapshot) repositoryOf(name string) *git.Repository { return git.Among(s.repos, name) }
+func (s *Snapshot) repositoryOf(name string) *git.Repository { return git.Among(s.repos, name) }
 
 // relist names the files that are there now, as far as they can be listed, and notes which repositories within have
 // come and gone: about what they hold nothing can be said.
-func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []git.Listed) {
+func (s *Snapshot) relist(ctx context.Context, left *LeftOut) (files []git.Listed) {
 	s.mu.Lock()
 	repos := s.repos
 	s.mu.Unlock()
@@ -60,7 +60,7 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []git.Liste
 		}
 	}
 	for _, dir := range within {
-		r := git.Repository{At: dir + "/", Git: git.Tree{Dir: s.full(dir), Within: true, Guard: s.guard}}
+		r := git.Repository{At: dir + "/", Git: git.Tree{Dir: s.Full(dir), Within: true, Guard: s.guard}}
 		if !known[dir] && !s.nested[dir] && r.There() {
 			s.nested[dir] = true
 			left.made = append(left.made, dir)
@@ -71,8 +71,8 @@ func (s *snapshot) relist(ctx context.Context, left *leftOut) (files []git.Liste
 
 // walkWithin names the files in the folder of a repository that git cannot list as it did when the turn began, without those
 // of other repositories within. What git ignored is among them.
-func (s *snapshot) walkWithin(ctx context.Context, r git.Repository, repos []git.Repository, left *leftOut) (files []git.Listed) {
-	w := walk(ctx, s.full(strings.TrimSuffix(r.At, "/")))
+func (s *Snapshot) walkWithin(ctx context.Context, r git.Repository, repos []git.Repository, left *LeftOut) (files []git.Listed) {
+	w := walk(ctx, s.Full(strings.TrimSuffix(r.At, "/")))
 	s.tellCut(w.cut && ctx.Err() == nil, left)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +87,7 @@ func (s *snapshot) walkWithin(ctx context.Context, r git.Repository, repos []git
 }
 
 // tellCut says, once, that a walk has reached its limits.
-func (s *snapshot) tellCut(cut bool, left *leftOut) {
+func (s *Snapshot) tellCut(cut bool, left *LeftOut) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	left.cut = left.cut || cut && !s.cut
