@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"cursord/cmd/cursord/internal/install"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/editors/helix"
 )
@@ -80,7 +81,7 @@ func (d *diagnosis) compareHelix(program string, v helix.Version) {
 		d.problem("%v", err)
 		return
 	}
-	own, err := ownProgram()
+	own, err := install.OwnProgram()
 	if err != nil {
 		d.problem("%v", err)
 		return

@@ -1,18 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/install"
 	"cursord/editors"
 )
 
@@ -38,26 +32,7 @@ func editorInstallCommand() *cobra.Command {
 		Args:      takes(1, 1),
 		ValidArgs: editors.Names,
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, err := pluginDir(args[0], dir)
-			if err != nil {
-				return err
-			}
-			report, err := editors.Install(args[0], dir, version(), force)
-			if foreign := (*editors.ForeignError)(nil); errors.As(err, &foreign) {
-				return fmt.Errorf("%w\n  nothing was done; move them away, or overwrite them with --force", err)
-			}
-			if err != nil {
-				return err
-			}
-			out := c.OutOrStdout()
-			printInstalled(out, report)
-			if args[0] == "emacs" && len(report.Written) > 0 {
-				compileLisp(c.Context(), out, dir)
-			}
-			if report.Before == "" {
-				printFirstSteps(out, args[0], dir)
-			}
-			return nil
+			return install.Plugin(c.Context(), c.OutOrStdout(), args[0], dir, version(), force)
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "the plugin's folder, if it is to be elsewhere")
@@ -74,25 +49,7 @@ func editorUninstallCommand() *cobra.Command {
 		Args:      takes(1, 1),
 		ValidArgs: editors.Names,
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, err := pluginDir(args[0], dir)
-			if err != nil {
-				return err
-			}
-			report, err := editors.Uninstall(dir)
-			if errors.Is(err, fs.ErrNotExist) {
-				fmt.Fprintf(c.OutOrStdout(), "nothing to do: cursord has installed no plugin in %s\n", dir)
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			out := c.OutOrStdout()
-			fmt.Fprintf(out, "removed %s from %s\n", term.Count(len(report.Removed), "file"), dir)
-			printKept(out, report)
-			if !report.Gone {
-				fmt.Fprintf(out, "the folder stays: there are files in it that cursord did not write\n")
-			}
-			return nil
+			return install.RemovePlugin(c.OutOrStdout(), args[0], dir)
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "the plugin's folder, if it is elsewhere")
@@ -100,66 +57,62 @@ func editorUninstallCommand() *cobra.Command {
 	return c
 }
 
-func pluginDir(editor, given string) (string, error) {
-	usual, err := editors.Dir(editor)
-	if err != nil || given == "" {
-		return usual, err
+func installHelixCommand() *cobra.Command {
+	var h install.Helix
+	var want install.HelixRequest
+	c := &cobra.Command{
+		Use:   "helix",
+		Short: "Add cursord to Helix's languages.toml, and keys to its config.toml",
+		Long: `Add cursord to Helix's languages.toml, and keys to its config.toml. It shows what would change and asks; without a
+terminal and --yes it changes nothing. All else in these files stays as it is, to the byte.
+
+cursord becomes the first language server of each of the languages, before those that Helix has for them by default or you
+have given them. These are the languages for which a server is installed, Markdown and plain text; --languages names
+others instead, and "--languages all" means all that Helix knows. Those that have it already keep it.
+
+Run it again after an update of Helix: a list of servers in languages.toml replaces the default one.`,
+		Example: `  cursord editor install helix
+  cursord editor install helix --languages go,rust,markdown --yes`,
+		Args: takes(0, 0),
+		RunE: onHelix(&h, func(h install.Helix) error {
+			want.Version = version()
+			return h.Install(want)
+		}),
 	}
-	return filepath.Abs(given)
+	addHelixFlags(c, &h)
+	c.Flags().StringSliceVar(&want.Languages, "languages", nil, "the `LANGUAGES` by Helix's names, with commas between them; or all")
+	c.Flags().BoolVar(&want.NoKeys, "no-keys", false, "leave out the keys")
+	c.Flags().StringVar(&want.Program, "hx", "", "Helix's `PROGRAM` (default: hx or helix on PATH)")
+	c.Flags().StringVar(&want.Defaults, "defaults", "", "Helix's own languages.toml: `FILE` (default: the one in its program)")
+	return c
 }
 
-// compileLisp has the Emacs on PATH compile the package, which is faster then and works all the same without it.
-func compileLisp(ctx context.Context, out io.Writer, dir string) {
-	const later = "M-x package-recompile RET cursord compiles it"
-	files, err := filepath.Glob(filepath.Join(dir, "cursord*.el"))
-	if err != nil {
-		return
+func uninstallHelixCommand() *cobra.Command {
+	var h install.Helix
+	c := &cobra.Command{
+		Use:   "helix",
+		Short: "Take out of Helix's configuration what install has put there",
+		Long: `Take out of Helix's configuration what install has put there, and nothing else: what you have changed of it since
+stays, and is named. It shows what would change and asks; without a terminal and --yes it changes nothing.`,
+		Args: takes(0, 0),
+		RunE: onHelix(&h, install.Helix.Remove),
 	}
-	emacs, err := exec.LookPath("emacs")
-	if err != nil {
-		fmt.Fprintf(out, "not compiled: there is no emacs on PATH; %s\n", later)
-		return
-	}
-	said, err := exec.CommandContext(ctx, emacs, append([]string{"-Q", "--batch", "-L", dir, "-f", "batch-byte-compile"}, files...)...).CombinedOutput()
-	if err != nil {
-		fmt.Fprintf(out, "not compiled: %v: %s; %s\n", err, strings.TrimSpace(string(said)), later)
-		return
-	}
-	fmt.Fprintf(out, "compiled by %s\n", emacs)
+	addHelixFlags(c, &h)
+	return c
 }
 
-func printInstalled(out io.Writer, r editors.Report) {
-	if len(r.Written) == 0 && len(r.Removed) == 0 && r.Before == version() {
-		fmt.Fprintf(out, "nothing to do: %s is up to date (%s)\n", r.Dir, r.Before)
-		return
-	}
-	switch {
-	case r.Before == "":
-		fmt.Fprintf(out, "installed version %s in %s\n", version(), r.Dir)
-	default:
-		fmt.Fprintf(out, "changed version %s to %s in %s\n", r.Before, version(), r.Dir)
-	}
-	fmt.Fprintf(out, "wrote %s, removed %s\n", term.Count(len(r.Written), "file"), term.Count(len(r.Removed), "file"))
-	printKept(out, r)
+func addHelixFlags(c *cobra.Command, h *install.Helix) {
+	c.Flags().StringVar(&h.Dir, "dir", "", "the configuration's folder, if it is elsewhere: `DIR`")
+	c.Flags().BoolVar(&h.Yes, "yes", false, "do it without asking")
 }
 
-// printFirstSteps says what to do after a first installation.
-func printFirstSteps(out io.Writer, editor, dir string) {
-	if editor == "emacs" {
-		fmt.Fprint(out, `
-Emacs finds it when it starts: try "M-x cursord-ask" and "C-h R cursord". Nothing is bound; for example, in your init file:
-  (keymap-global-set "C-c a" 'cursord-command-map)
-`)
-		return
-	}
-	fmt.Fprintf(out, `
-Neovim loads it when it starts: try ":Cursord ask" and ":help cursord". lazy.nvim ignores such packages; give it the folder:
-  { dir = %q, cmd = "Cursord" }
-`, dir)
-}
-
-func printKept(out io.Writer, r editors.Report) {
-	for _, name := range r.Kept {
-		fmt.Fprintf(out, "kept %s: it was changed since it was installed\n", name)
+// onHelix makes a command's action of a change of Helix's configuration.
+func onHelix(h *install.Helix, do func(install.Helix) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, _ []string) error {
+		h.In, h.Out = c.InOrStdin(), c.OutOrStdout()
+		if err := do(*h); !errors.Is(err, install.ErrUnchanged) {
+			return err
+		}
+		return statusError(exitFailed)
 	}
 }

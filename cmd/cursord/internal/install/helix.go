@@ -1,0 +1,201 @@
+package install
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"cursord/cmd/cursord/internal/term"
+	"cursord/diffs"
+	"cursord/editors/helix"
+)
+
+// ErrUnchanged is returned where nothing was changed because nobody said yes. All that is to be said about it was printed.
+var ErrUnchanged = errors.New("nothing was changed")
+
+// A Helix changes Helix's configuration, once it has shown what would change and somebody agrees.
+type Helix struct {
+	Dir string // the configuration's folder; "": Helix's own
+	Yes bool   // somebody has agreed already
+	In  io.Reader
+	Out io.Writer
+}
+
+// A HelixRequest says what Install adds.
+type HelixRequest struct {
+	Version   string   // of cursord
+	Languages []string // by Helix's names; none: those with an installed server, Markdown and text; "all" alone: all
+	NoKeys    bool
+	Program   string // Helix's; "": hx or helix on PATH
+	Defaults  string // the file with Helix's own languages; "": those in its program
+}
+
+// Install adds cursord to the languages' servers, and its keys.
+func (h Helix) Install(want HelixRequest) error {
+	dir, err := h.folder()
+	if err != nil {
+		return err
+	}
+	r := helix.Request{
+		Version: want.Version, Languages: want.Languages, NoKeys: want.NoKeys,
+		Installed: func(program string) bool { _, err := exec.LookPath(program); return err == nil },
+	}
+	if len(want.Languages) == 1 && want.Languages[0] == "all" {
+		r.All, r.Languages = true, nil
+	}
+	var program string
+	if program, r.Helix, err = helix.Find(want.Program); err != nil {
+		return err
+	}
+	if !r.Helix.Supported() {
+		return fmt.Errorf("this Helix is %s; cursord needs 25.01 or newer, and 25.07 for all of its keys", r.Helix)
+	}
+	if r.Defaults, err = helixDefaults(program, want.Defaults); err != nil {
+		return err
+	}
+	if r.Program, err = OwnProgram(); err != nil {
+		return err
+	}
+	plan, err := helix.Install(dir, r)
+	if err != nil {
+		return err
+	}
+	if plan.Empty() {
+		printNotes(h.Out, plan)
+		fmt.Fprintf(h.Out, "nothing to do: %s has all of it, for Helix %s\n", dir, r.Helix)
+		return nil
+	}
+	if err := h.apply(plan); err != nil {
+		return err
+	}
+	fmt.Fprintf(h.Out, `installed for %s of Helix %s in %s
+Helix reads it when it starts. There "space i i" asks the agent, "space a" accepts or rejects what it changed, and
+"space i" shows the other keys. "cursord doctor --helix" checks all of it.
+`, term.Count(len(plan.Languages), "language"), r.Helix, dir)
+	return nil
+}
+
+// Remove takes out what Install has added and nobody has changed.
+func (h Helix) Remove() error {
+	dir, err := h.folder()
+	if err != nil {
+		return err
+	}
+	plan, err := helix.Uninstall(dir)
+	if err != nil {
+		return err
+	}
+	if plan.Empty() {
+		fmt.Fprintf(h.Out, "nothing to do: %s has nothing of cursord\n", dir)
+		return nil
+	}
+	if !plan.Installed() {
+		fmt.Fprintf(h.Out, "no installation in %s is known; this is what names cursord there:\n", dir)
+	}
+	if err := h.apply(plan); err != nil {
+		return err
+	}
+	fmt.Fprintf(h.Out, "removed from %s\n", dir)
+	return nil
+}
+
+func (h Helix) folder() (string, error) {
+	if h.Dir != "" {
+		return filepath.Abs(h.Dir)
+	}
+	return helix.Dir()
+}
+
+// apply shows a plan and carries it out if somebody agrees.
+func (h Helix) apply(plan *helix.Plan) error {
+	printPlan(h.Out, plan)
+	printNotes(h.Out, plan)
+	switch {
+	case h.Yes:
+	case !term.IsTerminal(h.In) || !term.IsTerminal(h.Out):
+		fmt.Fprintln(h.Out, "nothing was changed: run it with --yes to do so")
+		return ErrUnchanged
+	default:
+		fmt.Fprint(h.Out, "Change this? [y/N] ")
+		answer, err := bufio.NewReader(h.In).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+			fmt.Fprintln(h.Out, "nothing was changed")
+			return ErrUnchanged
+		}
+	}
+	return plan.Apply()
+}
+
+// printPlan prints what is to change as a patch.
+func printPlan(w io.Writer, plan *helix.Plan) {
+	p := term.PaletteOf(w)
+	for _, f := range plan.Files {
+		kind, base, now := diffs.Modified, diffs.Content{Exists: true, Data: []byte(f.Old)}, diffs.Content{Exists: true, Data: []byte(f.New)}
+		switch {
+		case f.Created:
+			kind, base = diffs.Created, diffs.Content{}
+		case f.Gone:
+			kind, now = diffs.Deleted, diffs.Content{}
+		}
+		review := diffs.New(base)
+		review.Observe(now, &diffs.Source{})
+		patch := diffs.Unified([]diffs.FilePatch{{Path: f.Name, Kind: kind, Hunks: review.Hunks()}})
+		for line := range strings.Lines(string(patch)) {
+			line = term.CleanText(strings.TrimSuffix(line, "\n"))
+			switch {
+			case strings.HasPrefix(line, "+"):
+				line = p.Green(line)
+			case strings.HasPrefix(line, "-"):
+				line = p.Red(line)
+			case strings.HasPrefix(line, "@@"):
+				line = p.Cyan(line)
+			}
+			fmt.Fprintln(w, line)
+		}
+	}
+}
+
+func printNotes(w io.Writer, plan *helix.Plan) {
+	for _, note := range plan.Notes {
+		fmt.Fprintln(w, term.Clean(note))
+	}
+}
+
+func helixDefaults(program, file string) (*helix.Defaults, error) {
+	if file == "" {
+		return helix.DefaultsOf(program)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	d, err := helix.ReadDefaults(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: it should be the languages.toml of Helix's sources", file, err)
+	}
+	return d, nil
+}
+
+// OwnProgram returns by what other programs start this one: its name where that leads here, else its path.
+func OwnProgram() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if named, err := exec.LookPath("cursord"); err == nil && filepath.IsAbs(named) {
+		a, err := os.Stat(named)
+		b, err2 := os.Stat(path)
+		if err == nil && err2 == nil && os.SameFile(a, b) {
+			return "cursord", nil
+		}
+	}
+	return path, nil
+}

@@ -1,0 +1,127 @@
+// Package install puts editors' plugins, and what Helix needs in its configuration, where the editors find them, takes them away
+// again, and tells the person what was done. What it may overwrite or remove is decided by packages editors and editors/helix.
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"cursord/cmd/cursord/internal/term"
+	"cursord/editors"
+)
+
+// Plugin installs an editor's plugin, as part of a version of cursord, in dir; "" is where the editor looks for it. With force it
+// overwrites files that cursord did not write or that were changed.
+func Plugin(ctx context.Context, out io.Writer, editor, dir, version string, force bool) error {
+	dir, err := pluginDir(editor, dir)
+	if err != nil {
+		return err
+	}
+	report, err := editors.Install(editor, dir, version, force)
+	if foreign := (*editors.ForeignError)(nil); errors.As(err, &foreign) {
+		return fmt.Errorf("%w\n  nothing was done; move them away, or overwrite them with --force", err)
+	}
+	if err != nil {
+		return err
+	}
+	printInstalled(out, report, version)
+	if editor == "emacs" && len(report.Written) > 0 {
+		compileLisp(ctx, out, dir)
+	}
+	if report.Before == "" {
+		printFirstSteps(out, editor, dir)
+	}
+	return nil
+}
+
+// RemovePlugin removes what Plugin has written and nobody has changed.
+func RemovePlugin(out io.Writer, editor, dir string) error {
+	dir, err := pluginDir(editor, dir)
+	if err != nil {
+		return err
+	}
+	report, err := editors.Uninstall(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(out, "nothing to do: cursord has installed no plugin in %s\n", dir)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "removed %s from %s\n", term.Count(len(report.Removed), "file"), dir)
+	printKept(out, report)
+	if !report.Gone {
+		fmt.Fprintf(out, "the folder stays: there are files in it that cursord did not write\n")
+	}
+	return nil
+}
+
+func pluginDir(editor, given string) (string, error) {
+	usual, err := editors.Dir(editor)
+	if err != nil || given == "" {
+		return usual, err
+	}
+	return filepath.Abs(given)
+}
+
+// compileLisp has the Emacs on PATH compile the package, which is faster then and works all the same without it.
+func compileLisp(ctx context.Context, out io.Writer, dir string) {
+	const later = "M-x package-recompile RET cursord compiles it"
+	files, err := filepath.Glob(filepath.Join(dir, "cursord*.el"))
+	if err != nil {
+		return
+	}
+	emacs, err := exec.LookPath("emacs")
+	if err != nil {
+		fmt.Fprintf(out, "not compiled: there is no emacs on PATH; %s\n", later)
+		return
+	}
+	said, err := exec.CommandContext(ctx, emacs, append([]string{"-Q", "--batch", "-L", dir, "-f", "batch-byte-compile"}, files...)...).CombinedOutput()
+	if err != nil {
+		fmt.Fprintf(out, "not compiled: %v: %s; %s\n", err, strings.TrimSpace(string(said)), later)
+		return
+	}
+	fmt.Fprintf(out, "compiled by %s\n", emacs)
+}
+
+func printInstalled(out io.Writer, r editors.Report, version string) {
+	if len(r.Written) == 0 && len(r.Removed) == 0 && r.Before == version {
+		fmt.Fprintf(out, "nothing to do: %s is up to date (%s)\n", r.Dir, r.Before)
+		return
+	}
+	switch {
+	case r.Before == "":
+		fmt.Fprintf(out, "installed version %s in %s\n", version, r.Dir)
+	default:
+		fmt.Fprintf(out, "changed version %s to %s in %s\n", r.Before, version, r.Dir)
+	}
+	fmt.Fprintf(out, "wrote %s, removed %s\n", term.Count(len(r.Written), "file"), term.Count(len(r.Removed), "file"))
+	printKept(out, r)
+}
+
+// printFirstSteps says what to do after a first installation.
+func printFirstSteps(out io.Writer, editor, dir string) {
+	if editor == "emacs" {
+		fmt.Fprint(out, `
+Emacs finds it when it starts: try "M-x cursord-ask" and "C-h R cursord". Nothing is bound; for example, in your init file:
+  (keymap-global-set "C-c a" 'cursord-command-map)
+`)
+		return
+	}
+	fmt.Fprintf(out, `
+Neovim loads it when it starts: try ":Cursord ask" and ":help cursord". lazy.nvim ignores such packages; give it the folder:
+  { dir = %q, cmd = "Cursord" }
+`, dir)
+}
+
+func printKept(out io.Writer, r editors.Report) {
+	for _, name := range r.Kept {
+		fmt.Fprintf(out, "kept %s: it was changed since it was installed\n", name)
+	}
+}
