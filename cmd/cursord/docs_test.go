@@ -12,7 +12,10 @@ import (
 )
 
 // pages are those that show commands to people, from the top of the project.
-var pages = []string{"README.md", "ARCHITECTURE.md", "rpc/PROTOCOL.md"}
+var pages = []string{
+	"README.md", "ARCHITECTURE.md", "cmd/cursord/README.md", "rpc/README.md", "rpc/PROTOCOL.md",
+	"editors/nvim/README.md", "editors/emacs/README.md", "editors/helix/README.md", "editors/lsp/README.md",
+}
 
 func readPage(t *testing.T, name string) string {
 	t.Helper()
@@ -21,17 +24,18 @@ func readPage(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestReadmeHasEveryCommand: whoever reads README alone learns of each command but those that tests and shells use.
+// TestReadmeHasEveryCommand: whoever reads README and the page that it leads to learns of each command but those that
+// tests and shells use.
 func TestReadmeHasEveryCommand(t *testing.T) {
 	t.Parallel()
-	readme := readPage(t, "README.md")
+	readme := readPage(t, "README.md") + readPage(t, "cmd/cursord/README.md")
 	for _, c := range rootCommand(injected{}).Commands() {
 		switch c.Name() {
 		case "completion", "help", "fake-agent", "version":
 			continue
 		}
 		if !regexp.MustCompile(`\bcursord `+c.Name()+`\b`).MatchString(readme) && !strings.Contains(readme, "make "+c.Name()+" ") {
-			t.Errorf("README.md lacks cursord %s", c.Name())
+			t.Errorf("cmd/cursord/README.md lacks cursord %s", c.Name())
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -184,11 +185,17 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// TestReadmeHasEverySetting: whoever reads README alone can configure everything.
+// TestReadmeHasEverySetting: whoever reads the page of the command line can configure everything, and what it shows loads.
 func TestReadmeHasEverySetting(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	readme, err := os.ReadFile(filepath.Join("..", "..", "cmd", "cursord", "README.md"))
 	require.NoError(t, err)
 	for _, s := range settings(new(Config)) {
 		require.Regexp(t, `(?m)^(`+s.key+` = |\[`+s.key+`\])`, string(readme))
 	}
+	_, block, found := strings.Cut(string(readme), "```toml\n")
+	require.True(t, found)
+	block, _, _ = strings.Cut(block, "```")
+	_, warnings, err := parseConfig("config.toml", []byte(block))
+	require.NoError(t, err)
+	require.Empty(t, warnings)
 }
