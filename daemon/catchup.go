@@ -1,9 +1,11 @@
 package daemon
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
+	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
 
@@ -87,7 +89,7 @@ func (s *Subscription) fill(n *Notification) bool {
 		return true
 	}
 	var item sessions.Item
-	if decode(n.JSON, &item) != nil || len(item.Text) <= sent {
+	if json.Unmarshal(n.JSON, &item) != nil || len(item.Text) <= sent {
 		return true
 	}
 	t := liveText{item: &item, text: []byte(item.Text)}
@@ -133,7 +135,7 @@ func (w *workspace) notification(e sessions.Entry) *Notification {
 	if t := w.texts[e.ID]; e.Kind == sessions.KindItem && t != nil && t.announced && t.published > 0 {
 		item := *t.item
 		item.Text = string(t.text[:t.published])
-		n.JSON, n.textLen = encode(&item), t.published
+		n.JSON, n.textLen = wire.Encode(&item), t.published
 	}
 	return n
 }

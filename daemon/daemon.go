@@ -3,7 +3,6 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
@@ -196,8 +195,6 @@ func (d *Daemon) Version() string { return d.build.Version }
 
 // newID returns an id that sorts by time.
 func newID() string { return ulid.Make().String() }
-
-func decode(b []byte, v any) error { return json.Unmarshal(b, v) }
 
 // workspace returns the loop of a root that is a directory now. The caller must release it.
 func (d *Daemon) workspace(path string) (*workspace, error) {

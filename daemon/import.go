@@ -3,6 +3,7 @@ package daemon
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"cursord/daemon/internal/wire"
 	"cursord/daemon/paths"
 	"cursord/sessions"
 )
@@ -126,7 +128,7 @@ func (im *importer) read(ctx context.Context, f io.Reader, each func(p ExportPar
 		}
 		if n == 1 {
 			var h ExportHeader
-			if decode(line, &h) != nil || h.Cursord != "session" {
+			if json.Unmarshal(line, &h) != nil || h.Cursord != "session" {
 				return fail(`not a session that "cursord export --format ndjson" wrote`)
 			}
 			if h.Version != exportVersion {
@@ -135,7 +137,7 @@ func (im *importer) read(ctx context.Context, f io.Reader, each func(p ExportPar
 			continue
 		}
 		var l ExportLine
-		if err := decode(line, &l); err != nil && !whole {
+		if err := json.Unmarshal(line, &l); err != nil && !whole {
 			return cutOff(ExportEnd{im.count, items}, "the file is cut off in line %d", n)
 		} else if err != nil {
 			return fail("%v", err)
@@ -209,7 +211,7 @@ func (im *importer) begin(s *sessions.Session) error {
 		s.AgentSessionID = nil
 	}
 	im.session = s
-	s.Title = cutText(s.Title, titleMax)
+	s.Title = wire.CutText(s.Title, titleMax)
 	s.Isolation, s.State = "none", sessions.SessionIdle
 	s.Sandbox, s.AutoReview, s.AddDirs = "", nil, nil // a file does not decide what agents here may do
 	if im.newIDs {
@@ -348,7 +350,7 @@ func (im *importer) put(w *workspace, before []sessions.Op, objects ...sessions.
 		for _, o := range objects {
 			var detail []byte
 			if it, ok := o.(*sessions.Item); ok && it.Tool != nil {
-				it.Tool, detail = cutTool(it.Tool)
+				it.Tool, detail = wire.CutTool(it.Tool)
 			}
 			w.put(c, o, detail)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/wire"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -88,7 +89,7 @@ func (r *reviewer) intend(in intent, plan []*planned) (drop []sessions.Op, err e
 	}
 	r.intents++
 	drop = []sessions.Op{sessions.DropIntent{N: r.intents}}
-	if err := r.persist(sessions.PutIntent{N: r.intents, Data: encode(in), Blobs: blobs}); err != nil {
+	if err := r.persist(sessions.PutIntent{N: r.intents, Data: wire.Encode(in), Blobs: blobs}); err != nil {
 		abandon(plan)
 		r.submit(nil, drop, nil) // behind the intent, wherever that is
 		return nil, storeError(err)

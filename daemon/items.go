@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"cursord/agent"
+	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
 
@@ -275,7 +276,7 @@ func (w *workspace) startCall(c *commit, t *liveTurn, call *agent.Call) string {
 	t.unflushed = nil
 	item := w.newItem(t, sessions.ItemTool)
 	w.fillCall(item, call)
-	tool, detail := cutTool(item.Tool)
+	tool, detail := wire.CutTool(item.Tool)
 	item.Tool = tool
 	w.put(c, item, detail)
 	t.calls[call.ID] = append(t.calls[call.ID], openCall{item.Index, item.StartedAt})
@@ -300,7 +301,7 @@ func (w *workspace) endCall(c *commit, t *liveTurn, call *agent.Call, status ses
 	}
 	item.Status, item.EndedAt = status, now()
 	w.fillCall(item, call)
-	tool, detail := cutTool(item.Tool)
+	tool, detail := wire.CutTool(item.Tool)
 	item.Tool = tool
 	w.put(c, item, detail)
 	return item.ID

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
 
@@ -13,7 +14,7 @@ func notFound(err error) *Error {
 	e := &Error{Kind: KindNotFound, Message: "no such session, turn or item"}
 	what, named := strings.CutSuffix(err.Error(), ": "+sessions.ErrNotFound.Error())
 	if named && utf8.ValidString(what) {
-		e.Message = "no such " + cutText(what, nameMax)
+		e.Message = "no such " + wire.CutText(what, nameMax)
 	}
 	if strings.HasPrefix(what, "session ") {
 		e.Hint = "session/list names those that there are, as does: cursord sessions --all"

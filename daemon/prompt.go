@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
 
@@ -247,7 +248,7 @@ func (w *workspace) keepNote(c *commit, add note) {
 	}
 	add.n++
 	w.notes = append(w.notes, add)
-	c.ops = append(c.ops, sessions.PutNote{N: add.n, Data: encode(add)})
+	c.ops = append(c.ops, sessions.PutNote{N: add.n, Data: wire.Encode(add)})
 }
 
 // takeNotes takes the remarks for a session's prompt.

@@ -14,6 +14,9 @@ import (
 	"cursord/sessions"
 )
 
+// recapLine bounds the line for a tool call, in bytes.
+const recapLine = 1 << 10
+
 // A recap is a session's transcript in words, for an agent that does not have its chat: prompts, answers, and a line
 // for each tool call. It is made from the newest turn back until it is long enough.
 type recap struct {
@@ -179,7 +182,7 @@ func (r *recap) item(it *sessions.Item) {
 		default:
 			line += fmt.Sprintf(" (%s)", it.Status)
 		}
-		r.add("- ", plaintext.Cut(line, argKept))
+		r.add("- ", plaintext.Cut(line, recapLine))
 	}
 }
 

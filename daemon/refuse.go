@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/wire"
 	"cursord/diffs"
 )
 
@@ -79,7 +80,7 @@ func kindOf(err error) ErrorKind {
 
 // skippedFor tells of a hunk that an error keeps from being decided.
 func skippedFor(f *file, id uint64, err error) Skipped {
-	message := cutText(err.Error(), 500)
+	message := wire.CutText(err.Error(), 500)
 	var e *Error
 	if errors.As(err, &e) && e.Hint != "" {
 		message += "; " + e.Hint

@@ -2,12 +2,14 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"slices"
 
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/wire"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -18,7 +20,7 @@ func (r *reviewer) resume(intents []sessions.Numbered) {
 	for _, rec := range intents {
 		r.intents = max(r.intents, rec.N)
 		var in intent
-		err := decode(rec.Data, &in)
+		err := json.Unmarshal(rec.Data, &in)
 		var told []*sessions.Diff
 		var ops []sessions.Op
 		if err == nil {
@@ -112,7 +114,7 @@ func (r *reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessio
 	} else if i := slices.IndexFunc(r.log, func(g *group) bool { return g.n == in.N }); i >= 0 {
 		g.n, g.Told = in.N, r.log[i].Told
 		r.log[i] = &g
-		ops = []sessions.Op{sessions.PutDecision{N: g.n, Data: encode(&g)}}
+		ops = []sessions.Op{sessions.PutDecision{N: g.n, Data: wire.Encode(&g)}}
 	}
 	if g.Undone {
 		r.takeBackRejections(g.n)

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/watch"
+	"cursord/daemon/internal/wire"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -123,7 +125,7 @@ func (r *reviewer) loadReviews() error {
 	}
 	for _, rec := range recs {
 		f := &file{path: rec.Path, tree: r.treeOf(rec.Session)}
-		if err := decode(rec.State, &f.stored); err != nil {
+		if err := json.Unmarshal(rec.State, &f.stored); err != nil {
 			r.damagedReview(rec, err)
 			continue
 		}
@@ -272,7 +274,7 @@ func (r *reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.
 		var blobs [][]byte
 		f.stored, blobs = f.state()
 		f.moved = false
-		ops = append(ops, sessions.PutReview{Path: f.path, Session: f.tree.session, State: encode(f.stored), Blobs: blobs})
+		ops = append(ops, sessions.PutReview{Path: f.path, Session: f.tree.session, State: wire.Encode(f.stored), Blobs: blobs})
 		if r.told[f.path] != nil || f.review.Pending() {
 			f.diff = r.diffOf(f)
 			paths = append(paths, f.path)

@@ -10,6 +10,7 @@ import (
 	"cursord/agent/plaintext"
 	"cursord/daemon/config"
 	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
 
@@ -340,7 +341,7 @@ func (d *Daemon) ReadItem(id string) (*sessions.Item, error) {
 	case err != nil:
 		return nil, storeError(err)
 	default:
-		tool, err := decodeWhole(detail)
+		tool, err := wire.DecodeTool(detail)
 		if err != nil {
 			return nil, errorf(KindStorage, "item %s: %v", id, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
 
@@ -254,5 +255,5 @@ func summarise(n *Notification) *Notification {
 		return n
 	}
 	delete(fields, "hunks")
-	return &Notification{Workspace: n.Workspace, Kind: n.Kind, ID: n.ID, Seq: n.Seq, JSON: encode(fields)}
+	return &Notification{Workspace: n.Workspace, Kind: n.Kind, ID: n.ID, Seq: n.Seq, JSON: wire.Encode(fields)}
 }

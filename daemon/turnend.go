@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
 
@@ -111,7 +112,7 @@ func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus,
 		}
 		if t.unread > 0 {
 			w.notice(c, t, fmt.Sprintf("%d line(s) of the agent's output could not be read and were left out; the first: %s",
-				t.unread, cutText(t.unreadTop, 200)))
+				t.unread, wire.CutText(t.unreadTop, 200)))
 		}
 		last(c)
 	})

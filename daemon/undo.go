@@ -2,10 +2,12 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
+	"cursord/daemon/internal/wire"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -36,7 +38,7 @@ func (r *reviewer) loadLog() error {
 	}
 	for _, rec := range recs {
 		g := &group{n: rec.N}
-		if err := decode(rec.Data, g); err != nil {
+		if err := json.Unmarshal(rec.Data, g); err != nil {
 			r.w.d.damagedRecord(r.w.root, fmt.Sprint("decision ", rec.N), err)
 			r.ops = append(r.ops, sessions.DropDecision{N: rec.N}) // it cannot be undone
 			continue
@@ -61,7 +63,7 @@ func (r *reviewer) push(g *group) (ops []sessions.Op) {
 		r.log = slices.Delete(r.log, 0, 1)
 	}
 	r.log = append(r.log, g)
-	return append(ops, sessions.PutDecision{N: g.n, Data: encode(g)})
+	return append(ops, sessions.PutDecision{N: g.n, Data: wire.Encode(g)})
 }
 
 // Undo takes back the latest decision of a workspace that is not undone yet; if only is not 0, only if that is the
@@ -198,7 +200,7 @@ func (r *reviewer) step(client ClientID, undo bool, only uint64, p *parked) bool
 	}
 	r.reach("store")
 	r.log[i] = &g
-	ops := append(drop, sessions.PutDecision{N: g.n, Data: encode(&g)})
+	ops := append(drop, sessions.PutDecision{N: g.n, Data: wire.Encode(&g)})
 	if undo {
 		r.takeBackRejections(g.n)
 	} else {
@@ -242,7 +244,7 @@ func (r *reviewer) forget(i int, lost func(groupFile) bool) {
 	g := *r.log[i]
 	g.Files = slices.DeleteFunc(slices.Clone(g.Files), lost)
 	r.log[i] = &g
-	r.ops = append(r.ops, sessions.PutDecision{N: g.n, Data: encode(&g)})
+	r.ops = append(r.ops, sessions.PutDecision{N: g.n, Data: wire.Encode(&g)})
 }
 
 // forgetSources has a file's review forget who made edits that are settled for good, once there are many of them.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
 
@@ -123,5 +124,5 @@ func (s *Subscription) viewed(n *Notification) *Notification {
 	}
 	diff := *v
 	diff.Seq = n.Seq
-	return &Notification{Workspace: n.Workspace, Kind: n.Kind, ID: n.ID, Seq: n.Seq, JSON: encode(&diff)}
+	return &Notification{Workspace: n.Workspace, Kind: n.Kind, ID: n.ID, Seq: n.Seq, JSON: wire.Encode(&diff)}
 }

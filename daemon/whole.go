@@ -2,12 +2,14 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"cursord/daemon/internal/wire"
 	"cursord/daemon/paths"
 	"cursord/sessions"
 )
@@ -34,11 +36,11 @@ func (d *Daemon) ExportSession(id, cursor string) (SessionExport, error) {
 		var part ExportPart
 		if p.Kind == sessions.KindTurn {
 			part.Turn = new(sessions.Turn)
-			err = decode(p.JSON, part.Turn)
+			err = json.Unmarshal(p.JSON, part.Turn)
 		} else {
 			part.Item = new(sessions.Item)
-			if err = decode(p.JSON, part.Item); err == nil && p.Detail != nil {
-				part.Item.Tool, err = decodeWhole(p.Detail)
+			if err = json.Unmarshal(p.JSON, part.Item); err == nil && p.Detail != nil {
+				part.Item.Tool, err = wire.DecodeTool(p.Detail)
 			}
 		}
 		if err != nil {

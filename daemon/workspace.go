@@ -10,6 +10,7 @@ import (
 
 	"cursord/agent"
 	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
 
@@ -275,7 +276,7 @@ func (w *workspace) put(c *commit, obj sessions.Object, detail []byte) {
 		}
 	}
 	kind, id := obj.Key()
-	enc := encode(obj)
+	enc := wire.Encode(obj)
 	c.ops = append(c.ops, sessions.Put{Object: obj, JSON: enc, Detail: detail})
 	c.notes = append(c.notes, &Notification{Workspace: w.root, Kind: kind, ID: id, Seq: w.seq, JSON: enc})
 }

@@ -1,4 +1,4 @@
-package daemon
+package wire
 
 import (
 	"bytes"
@@ -19,18 +19,18 @@ const (
 	argKept    = 1 << 10 // … to this
 )
 
-// cutTool returns the tool as clients see it, and its whole form in JSON if something had to be cut.
-func cutTool(whole *sessions.Tool) (cut *sessions.Tool, detail []byte) {
+// CutTool returns the tool as clients see it, and, if something had to be cut, its whole form for DecodeTool; else nil.
+func CutTool(whole *sessions.Tool) (cut *sessions.Tool, detail []byte) {
 	c := *whole
 	c.Output, c.OutputTruncated = cutOutput(whole.Output)
-	c.Error = cutText(whole.Error, argMax)
-	c.Command = cutText(whole.Command, argMax)
+	c.Error = CutText(whole.Error, argMax)
+	c.Command = CutText(whole.Command, argMax)
 	c.Paths = cutPaths(whole.Paths)
 	c.Args = cutJSON(whole.Args)
 	c.Result = cutJSON(whole.Result)
 	if c.OutputTruncated || len(c.Error) != len(whole.Error) || len(c.Command) != len(whole.Command) ||
 		!slices.Equal(c.Paths, whole.Paths) || len(c.Args) != len(whole.Args) || len(c.Result) != len(whole.Result) {
-		detail = encodeWhole(whole)
+		detail = encodeTool(whole)
 	}
 	return &c, detail
 }
@@ -55,16 +55,16 @@ func cutOutput(s string) (string, bool) {
 	return plaintext.Cut(s, outputEnds) + plaintext.CutFront(s, outputEnds), true
 }
 
-// cutText cuts a text over limit bytes, to its first argKept or limit bytes, and says how long it was.
-func cutText(s string, limit int) string {
+// CutText cuts a text over limit bytes, to its first limit bytes or KiB, whichever is less, and says how long it was.
+func CutText(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
 	return plaintext.Cut(s, min(limit, argKept)) + fmt.Sprintf("…(%d bytes)", len(s))
 }
 
-// encode is JSON without HTML escapes. What it is given always encodes.
-func encode(v any) []byte {
+// Encode is JSON without HTML escapes, in valid UTF-8. It panics for what has no JSON.
+func Encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -1,4 +1,4 @@
-package daemon
+package wire
 
 import (
 	"encoding/json"
@@ -14,8 +14,8 @@ type wholeTool struct {
 	OutputAt []int `json:"outputAt,omitempty"` // where in Result the string stands that is the output
 }
 
-// encodeWhole returns a tool in the form that decodeWhole takes.
-func encodeWhole(tool *sessions.Tool) []byte {
+// encodeTool returns a tool in the form that DecodeTool takes.
+func encodeTool(tool *sessions.Tool) []byte {
 	small := wholeTool{Tool: *tool}
 	for at, end := range longStrings(tool.Result) {
 		if reads(tool.Result[at:end], tool.Output) {
@@ -24,7 +24,7 @@ func encodeWhole(tool *sessions.Tool) []byte {
 		}
 	}
 	small.Result = nil
-	head := encode(small)
+	head := Encode(small)
 	if tool.Result == nil {
 		return head
 	}
@@ -35,9 +35,10 @@ func encodeWhole(tool *sessions.Tool) []byte {
 	return append(append(out, tool.Result...), '}')
 }
 
-func decodeWhole(raw []byte) (*sessions.Tool, error) {
+// DecodeTool returns the whole tool of what CutTool has returned beside it.
+func DecodeTool(raw []byte) (*sessions.Tool, error) {
 	var whole wholeTool
-	if err := decode(raw, &whole); err != nil {
+	if err := json.Unmarshal(raw, &whole); err != nil {
 		return nil, err
 	}
 	if at := whole.OutputAt; len(at) == 2 {

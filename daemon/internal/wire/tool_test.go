@@ -1,4 +1,4 @@
-package daemon
+package wire
 
 import (
 	"encoding/json"
@@ -44,10 +44,10 @@ func TestCutTool(t *testing.T) {
 		},
 		{
 			"output that is in the result",
-			sessions.Tool{Output: files, Result: json.RawMessage(`{"a":"` + long + `","k":` + string(encode(files)) + `}`)},
+			sessions.Tool{Output: files, Result: json.RawMessage(`{"a":"` + long + `","k":` + string(Encode(files)) + `}`)},
 			sessions.Tool{
 				Output: cutFiles, OutputTruncated: true,
-				Result: json.RawMessage(`{"a":"` + long[:1024] + `…(5000 bytes)","k":` + string(encode(plaintext.Cut(files, 1024)+"…(150000 bytes)")) + `}`),
+				Result: json.RawMessage(`{"a":"` + long[:1024] + `…(5000 bytes)","k":` + string(Encode(plaintext.Cut(files, 1024)+"…(150000 bytes)")) + `}`),
 			}, true,
 		},
 		{
@@ -57,11 +57,11 @@ func TestCutTool(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cut, detail := cutTool(&c.in)
+			cut, detail := CutTool(&c.in)
 			require.Equal(t, c.want, *cut)
 			require.Equal(t, c.hasDetail, detail != nil)
 			if detail != nil {
-				whole, err := decodeWhole(detail)
+				whole, err := DecodeTool(detail)
 				require.NoError(t, err)
 				if whole.Args != nil {
 					require.JSONEq(t, string(c.in.Args), string(whole.Args))

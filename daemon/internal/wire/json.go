@@ -1,4 +1,4 @@
-package daemon
+package wire
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ func cutJSON(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	if !json.Valid(raw) {
-		return encode(cutText(string(raw), argMax))
+		return Encode(CutText(string(raw), argMax))
 	}
 	var cut []byte
 	from := 0
@@ -29,7 +29,7 @@ func cutJSON(raw json.RawMessage) json.RawMessage {
 		if size <= argMax {
 			continue
 		}
-		cut = append(append(cut, raw[from:at]...), encode(fmt.Sprintf("%s…(%d bytes)", kept, size))...)
+		cut = append(append(cut, raw[from:at]...), Encode(fmt.Sprintf("%s…(%d bytes)", kept, size))...)
 		from = end
 	}
 	if from == 0 {
