@@ -11,6 +11,7 @@ import (
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/paths"
 	"cursord/diffs"
 )
 
@@ -22,12 +23,7 @@ func (r *reviewer) author(name string, img atomicfile.State) *diffs.Source {
 	return r.shared().writer(name)
 }
 
-func (t *worktree) absolute(name string) string {
-	if full := filepath.FromSlash(name); filepath.IsAbs(full) {
-		return full
-	}
-	return filepath.Join(t.root, filepath.FromSlash(name))
-}
+func (t *worktree) absolute(name string) string { return paths.Absolute(t.root, name) }
 
 // writer returns the agent that may have made of a path what it holds now; nil if there is none.
 func (t *worktree) writer(name string) *diffs.Source {

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,11 +15,7 @@ func (r *reviewer) diffOf(f *file) *sessions.Diff {
 	d := &sessions.Diff{
 		Workspace: r.w.root, Path: f.path, Kind: sessions.DiffKind(f.review.Kind()), State: "clean", Baseline: "known",
 		Rev: f.review.Rev(), Hunks: []sessions.Hunk{}, Turns: []string{},
-	}
-	if f.outside() {
-		d.URI = paths.URI(f.path)
-	} else {
-		d.URI = paths.URI(filepath.Join(r.w.root, filepath.FromSlash(f.path)))
+		URI: paths.URI(paths.Absolute(r.w.root, f.path)),
 	}
 	if !f.review.BaselineKnown() {
 		d.Baseline = "unknown"

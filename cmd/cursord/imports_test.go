@@ -162,6 +162,7 @@ var internalImports = map[string][]string{
 		"cursord/cmd/cursord/internal/term",
 		"cursord/cmd/cursord/internal/view",
 		"cursord/daemon",
+		"cursord/daemon/paths",
 		"cursord/rpc",
 		"cursord/sessions",
 	},

@@ -4,14 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"cursord/daemon/paths"
 	"cursord/rpc"
 	"cursord/rpc/dial"
 )
@@ -55,12 +53,12 @@ func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
 // resolveDir returns the absolute path, without symlinks as far as it exists, of a directory given as a path or a
 // file:// URI.
 func resolveDir(dir string) (string, error) {
-	if u, err := url.Parse(dir); err == nil && u.Scheme == "file" {
-		dir = u.Path
-		if runtime.GOOS == "windows" {
-			dir = strings.TrimPrefix(dir, "/")
+	if paths.IsURI(dir) {
+		local, err := paths.Local(dir)
+		if err != nil {
+			return "", err
 		}
-		dir = filepath.FromSlash(dir)
+		dir = local
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -95,6 +95,15 @@ func CanonicalOf(root, dir, path string, follow bool) string {
 	return path
 }
 
+// Absolute returns where a file is that review knows by a name, as Canonical gives it: below root, or where the name itself
+// says. It does not look at the disk.
+func Absolute(root, name string) string {
+	if name = filepath.FromSlash(name); filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(root, name)
+}
+
 // ResolveDirs resolves the symlinks of a path's directories, as far as these exist.
 func ResolveDirs(path string) string {
 	dir, name := filepath.Split(path)

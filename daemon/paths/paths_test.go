@@ -61,6 +61,12 @@ func TestResolveDirs(t *testing.T) {
 	}
 }
 
+func TestAbsolute(t *testing.T) {
+	for name, want := range map[string]string{"a/b": "/root/a/b", "": "/root", "/etc/x": "/etc/x", "a\\b": "/root/a\\b"} {
+		require.Equal(t, filepath.FromSlash(want), Absolute(filepath.FromSlash("/root"), name))
+	}
+}
+
 func TestCanonical(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

@@ -99,7 +99,7 @@ func (s *Server) fileOf(name string) (*workspace, string) {
 		}
 	}
 	for _, w := range s.folders {
-		if _, err := os.Lstat(filepath.Join(w.path, filepath.FromSlash(clean))); err == nil {
+		if _, err := os.Lstat(paths.Absolute(w.path, clean)); err == nil {
 			return w, clean
 		}
 	}

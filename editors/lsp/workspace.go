@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -154,8 +153,8 @@ func (s *Server) locate(uri string) (*workspace, string) {
 	for _, name := range []string{file, paths.ResolveDirs(file)} {
 		for _, w := range s.folders {
 			for _, root := range []string{w.path, w.named} {
-				if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) && rel != "." {
-					return w, filepath.ToSlash(rel)
+				if rel, inside := paths.Within(root, name); inside {
+					return w, rel
 				}
 			}
 		}
@@ -168,10 +167,7 @@ func (s *Server) uriOf(w *workspace, file string) string {
 	if d := s.docAt(w, file); d != nil {
 		return d.uri
 	}
-	if path.IsAbs(file) || filepath.IsAbs(file) { // outside of the folder
-		return paths.URI(file)
-	}
-	return paths.URI(filepath.Join(w.named, filepath.FromSlash(file)))
+	return paths.URI(paths.Absolute(w.named, file))
 }
 
 // docAt returns the open document of a file, nil if there is none.
@@ -228,16 +224,13 @@ func (w *workspace) hasFile(file string) bool {
 	if !filepath.IsLocal(filepath.FromSlash(file)) {
 		return false
 	}
-	_, err := os.Lstat(filepath.Join(w.path, filepath.FromSlash(file)))
+	_, err := os.Lstat(paths.Absolute(w.path, file))
 	return err == nil
 }
 
 // readFile returns what is on disk at a path of the folder.
 func (w *workspace) readFile(file string) (string, bool) {
-	name := file
-	if !path.IsAbs(file) {
-		name = filepath.Join(w.path, filepath.FromSlash(file))
-	}
+	name := paths.Absolute(w.path, file)
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > rpc.MaxMessage {
 		return "", false

@@ -6,9 +6,9 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/paths"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -54,7 +54,9 @@ func SelectDiffs(diffs []*sessions.Diff, workspace, path string) []*sessions.Dif
 			candidate = filepath.Join(dir, filepath.Base(candidate))
 		}
 		chosen := slices.DeleteFunc(slices.Clone(diffs), func(d *sessions.Diff) bool {
-			return !within(candidate, DiffFile(workspace, d))
+			file := DiffFile(workspace, d)
+			_, below := paths.Within(candidate, file)
+			return file != candidate && !below
 		})
 		if len(chosen) > 0 {
 			return chosen
@@ -65,15 +67,5 @@ func SelectDiffs(diffs []*sessions.Diff, workspace, path string) []*sessions.Dif
 
 // DiffFile returns the absolute path of a diff's file.
 func DiffFile(workspace string, d *sessions.Diff) string {
-	path := filepath.FromSlash(d.Path)
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(workspace, path)
-}
-
-// within reports whether path is dir or lies below it.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	return paths.Absolute(workspace, d.Path)
 }
