@@ -47,6 +47,15 @@ func (d *Daemon) findAgent(ctx context.Context) (program.Found, string, error) {
 	return d.lookBy(func(at program.Place) (program.Found, error) { return d.finder.Find(ctx, at) })
 }
 
+// AgentPath returns the program that turns would start now, "" if there is none. It runs nothing.
+func (d *Daemon) AgentPath() string {
+	found, _, err := d.look()
+	if err != nil {
+		return ""
+	}
+	return found.Path
+}
+
 // AgentState is what initialize says of the agent: the last known state, without running anything.
 func (d *Daemon) AgentState() AgentStatus {
 	d.mu.Lock()
@@ -109,7 +118,7 @@ func (d *Daemon) askAgent(ctx context.Context, env []string) AgentStatus {
 	l := d.logins.ask(ctx, program.Program{Path: found.Path, Env: env}, s.Version)
 	s.State, s.Account, s.Message = l.state, l.account, l.message
 	if why := found.Foreign(s.Version); why != "" && l.state != "ready" {
-		s.Message = why
+		s.State, s.Message = "unknown", why // what another program says of a login means nothing
 	}
 	return s
 }

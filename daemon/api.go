@@ -315,4 +315,5 @@ type Joined struct {
 	PID      int    `json:"pid"`
 	Replaced string `json:"replaced"`           // no; now: this connection ends; later: once no turn runs or waits
 	AgentEnv string `json:"agentEnv,omitempty"` // client: the client is to tell its environment, by agent/environment
+	Agent    string `json:"agent,omitempty"`    // the program that is taken for cursor-agent, absolute; "" where there is none
 }

@@ -163,6 +163,7 @@ func (f *face) join(_ context.Context, p *JoinParams) (daemon.Joined, error) {
 	if f.d.WantsEnvironment() {
 		joined.AgentEnv = config.EnvClient
 	}
+	joined.Agent = f.d.AgentPath()
 	return joined, nil
 }
 

@@ -102,7 +102,7 @@ func (c *chat) run(ctx context.Context, in io.Reader) error {
 		c.view.asks()
 	}
 	cancelled := "" // the turn
-	ticks := time.NewTicker(time.Second)
+	ticks := time.NewTicker(view.TickTime)
 	defer ticks.Stop()
 	for {
 		select {
@@ -137,6 +137,7 @@ func (c *chat) run(ctx context.Context, in io.Reader) error {
 				return nil
 			}
 			cancelled = turn
+			c.view.cancel(turn)
 			go c.call(ctx, "turn/cancel", rpc.TurnParams{TurnID: turn})
 		case err := <-c.failed:
 			c.view.complain(err)

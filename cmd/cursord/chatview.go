@@ -190,8 +190,18 @@ func (v *chatView) Tick(now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if t := v.turns[v.shown()]; t != nil {
-		v.show.Quiet(t.quiet.Text(now))
+		v.show.Quiet(t.quiet.Text(now, v.show.Open()))
 	}
+}
+
+// cancel notes that the person has asked for the end of a turn.
+func (v *chatView) cancel(turn string) {
+	v.mu.Lock()
+	if t := v.turns[turn]; t != nil {
+		t.quiet.Cancel()
+	}
+	v.mu.Unlock()
+	v.Tick(time.Now())
 }
 
 func (v *chatView) head(t *sessions.Turn) {

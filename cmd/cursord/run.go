@@ -18,6 +18,7 @@ import (
 	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon"
 	"cursord/rpc"
+	"cursord/rpc/dial"
 	"cursord/sessions"
 )
 
@@ -34,7 +35,10 @@ func runCommand() *cobra.Command {
 		Use:   "run [PROMPT]",
 		Short: "Give the agent a prompt and watch it work",
 		Long: `Give the agent a prompt and watch it work: its text on stdout, its tool calls on stderr. Without PROMPT, or where
-it is -, the prompt is what stdin has. Ctrl-C cancels the turn; a second one leaves it to the daemon.
+it is -, the prompt is what stdin has.
+
+Ctrl-C, or a SIGTERM, cancels the turn, and the command waits for its end. A second one leaves the turn to the daemon; so
+does all else that ends the command, such as the loss of its terminal (SIGHUP), and where it can it says how to get back.
 
 The agent knows what was said in a session as long as it has its chat. Where it has lost it, or the workspace was moved,
 --recap begins a fresh chat with the transcript as context. --chat goes on with a chat that was begun without cursord;
@@ -96,11 +100,16 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 			if asJSON {
 				f = view.NewFollower(r.params.TurnID, nil, c.OutOrStdout())
 			}
-			client, err := newClient(c.Context(), f.Notify)
+			o := dialOptions()
+			o.OnNotify, o.Joined = f.Notify, &daemon.Joined{}
+			client, err := dial.Connect(c.Context(), o)
 			if err != nil {
 				return err
 			}
 			defer client.Close()
+			if note := ignoredAgent(o.Joined.Agent); note != "" {
+				fmt.Fprintln(c.ErrOrStderr(), "cursord: "+note)
+			}
 			if r.params.Workspace, err = runPlace(c.Context(), client, p, session, recap); err != nil {
 				return err
 			}
@@ -122,10 +131,15 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 					}
 				}()
 			}
-			interrupts := make(chan os.Signal, 2)
-			signal.Notify(interrupts, os.Interrupt)
-			defer signal.Stop(interrupts)
-			turn, err := r.run(c.Context(), client, f, interrupts)
+			signals := make(chan os.Signal, 4)
+			signal.Notify(signals, os.Interrupt)
+			for _, s := range term.EndingSignals() {
+				if !signal.Ignored(s) { // as under nohup
+					signal.Notify(signals, s)
+				}
+			}
+			defer signal.Stop(signals)
+			turn, err := r.run(c.Context(), client, f, signals)
 			if err != nil {
 				return err
 			}
@@ -231,8 +245,9 @@ type turnRun struct {
 }
 
 // run starts the turn, shows it by f, whose notify must be the client's, and returns it when it has ended. The first
-// interrupt cancels the turn, the second ends the wait for it. Where the daemon can store nothing, it waits for a while only.
-func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *view.Follower, interrupts <-chan os.Signal) (*sessions.Turn, error) {
+// signal cancels the turn, unless it says that nobody watches any more; a second one ends the wait for it. Where the daemon can
+// store nothing, it waits for a while only.
+func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *view.Follower, signals <-chan os.Signal) (*sessions.Turn, error) {
 	defer f.End()
 	if err := r.prepare(ctx, client, f); err != nil {
 		return nil, err
@@ -245,12 +260,15 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *view.Follower,
 	cancel := func() { cancelled <- client.Call(ctx, "turn/cancel", rpc.TurnParams{TurnID: r.params.TurnID}, nil) }
 	stall, ticks := newStall(client, f), time.NewTicker(stallTick)
 	defer ticks.Stop()
+	looks := time.NewTicker(view.TickTime)
+	defer looks.Stop()
 	for {
 		select {
 		case turn := <-f.Ended:
 			return turn, nil
-		case now := <-ticks.C:
+		case now := <-looks.C:
 			f.Tick(now)
+		case <-ticks.C:
 			stall.tick(ctx)
 			if isStarted && !queued && f.Queued() {
 				queued = true
@@ -280,10 +298,13 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *view.Follower,
 				return nil, err
 			}
 			stall.grace = true
-		case <-interrupts:
-			if interrupted {
-				return nil, statusError(exitCancelled)
+		case sig := <-signals:
+			if interrupted || term.IsHangup(sig) {
+				f.End()
+				r.leave(f.Session())
+				return nil, signalStatus(sig)
 			}
+			f.Cancel()
 			if interrupted = true; isStarted {
 				go cancel()
 			}
@@ -301,6 +322,16 @@ func (r *turnRun) run(ctx context.Context, client *rpc.Client, f *view.Follower,
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// leave says how to get back to a turn that the command does not wait for any more; session is "" where it is not known.
+func (r *turnRun) leave(session string) {
+	see := "cursord sessions"
+	if session != "" {
+		see = "cursord show " + session
+	}
+	fmt.Fprintf(r.errOut, "cursord: the turn is left to the daemon, and may go on: \"%s\" shows it, and this ends it:\n"+
+		"  cursord call turn/cancel '{\"turnId\":\"%s\"}'\n", see, r.params.TurnID)
 }
 
 // prepare subscribes to what happens in the workspace from now on.

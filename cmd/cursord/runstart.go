@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,6 +15,7 @@ import (
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon"
+	"cursord/daemon/config"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -120,8 +123,26 @@ func (r *turnRun) tellQueued(ctx context.Context, client *rpc.Client, f *view.Fo
 	}
 	switch {
 	case f.Show != nil:
-		f.Behind(what + " (Ctrl-C gives up)")
+		f.Behind(what)
 	case r.errOut != nil && f.Queued():
 		fmt.Fprintln(r.errOut, "cursord: "+what)
 	}
+}
+
+// ignoredAgent says that our environment's CURSORD_AGENT is not the agent that the daemon takes; "" where it is, where we name
+// none, and where the daemon does not tell what it takes.
+func ignoredAgent(taken string) string {
+	named := os.Getenv(config.EnvAgent)
+	if named == "" || taken == "" {
+		return ""
+	}
+	program, err := config.Executable(named)
+	if err == nil {
+		program, err = exec.LookPath(program)
+	}
+	if err == nil && resolved(program) == resolved(taken) {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s) is not used: the daemon that runs takes %s for cursor-agent. \"cursord stop\" lets the next command "+
+		"start one that uses it", config.EnvAgent, term.Clean(named), term.Clean(taken))
 }

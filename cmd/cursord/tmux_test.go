@@ -76,6 +76,12 @@ func (tm *tmux) until(end string) {
 	}
 }
 
+// holds waits until a text is on the screen.
+func (tm *tmux) holds(text string) {
+	tm.t.Helper()
+	require.Eventually(tm.t, func() bool { return strings.Contains(tm.screen(), text) }, patience, 10*time.Millisecond, "no %q on the screen", text)
+}
+
 // TestTerminalReview walks through a review by single keys.
 func TestTerminalReview(t *testing.T) {
 	t.Parallel()
@@ -176,4 +182,33 @@ func TestTerminalPager(t *testing.T) {
 	tm.until("\n+line 100\n$")
 	tm.types("clear; cursord diff | wc -l", "Enter")
 	tm.until("105\n$")
+}
+
+// TestTerminalRunThatWaits shows on a terminal what a run waits for, in one row with what ends it, and leaves nothing of that there.
+func TestTerminalRunThatWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.plays(initLine, piece("Up."), `{"fake":"hang"}`)
+	w.start()
+	e := w.opens()
+	first := e.asks(obj{"prompt": strings.Repeat("a long prompt ", 10)})
+	tm := w.terminal(t)
+	tm.types("clear; cursord run second; echo ended", "Enter")
+	tm.holds("… (Ctrl-C gives up) waiting for the turn \"a long prompt")
+	tm.types("C-c")
+	tm.until("ended\n$")
+	require.NotContains(t, tm.screen(), "waiting")
+	require.NotContains(t, tm.screen(), "cancelling")
+
+	// A turn that says nothing shows that it works, and one that is cancelled that it ends.
+	e.must("turn/cancel", obj{"turnId": first.ID}, nil)
+	e.ends(first.ID)
+	w.plays(initLine, `{"fake":"ignore-signals"}`, `{"fake":"hang"}`)
+	tm.types("clear; cursord run third; echo ended", "Enter")
+	tm.holds("… working for ")
+	tm.types("C-c")
+	tm.holds("… cancelling")
+	tm.until("ended\n$")
+	require.NotContains(t, tm.screen(), "cancelling")
+	require.NotContains(t, tm.screen(), "working")
 }

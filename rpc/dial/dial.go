@@ -42,6 +42,8 @@ type Options struct {
 	Written time.Time
 	// OnNotify gets notifications, as with rpc.NewClient; it may be nil.
 	OnNotify func(method string, params json.RawMessage)
+	// Joined gets what the daemon said when the client joined; it may be nil.
+	Joined *daemon.Joined
 	// Waiting is told once what to do about a daemon that does not answer, and for which Connect goes on waiting; nil: nobody is.
 	Waiting func(advice string)
 }
@@ -105,6 +107,9 @@ func Connect(ctx context.Context, o Options) (*rpc.Client, error) {
 			if silent := (*SilentError)(nil); errors.As(err, &silent) {
 				client.Close()
 				return nil, err
+			}
+			if o.Joined != nil {
+				*o.Joined = joined
 			}
 			if joined.AgentEnv == config.EnvClient {
 				// A daemon that does not take it says so at the turn.

@@ -48,6 +48,9 @@ func (m Mode) Set(f *os.File) error {
 // EndingSignals are those by which others end a program at a terminal, beside Ctrl-C.
 func EndingSignals() []os.Signal { return []os.Signal{syscall.SIGTERM, syscall.SIGHUP} }
 
+// IsHangup reports whether a signal says that the terminal is gone.
+func IsHangup(sig os.Signal) bool { return sig == syscall.SIGHUP }
+
 // JobSignals are those by which a user sends a program to the background and brings it back.
 func JobSignals() []os.Signal { return []os.Signal{syscall.SIGTSTP, syscall.SIGCONT} }
 

@@ -52,6 +52,7 @@ func EndingSignals() []os.Signal { return nil }
 func JobSignals() []os.Signal    { return nil }
 
 func IsResume(os.Signal) bool { return false }
+func IsHangup(os.Signal) bool { return false }
 
 // Suspend is not called where no signal asks for it.
 func Suspend() {}

@@ -130,8 +130,23 @@ func (f *Follower) Tick(now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.Show != nil && !f.over {
-		f.Show.Quiet(f.quiet.Text(now))
+		f.Show.Quiet(f.quiet.Text(now, f.Show.Open()))
 	}
+}
+
+// Cancel notes that somebody has asked for the turn's end, and shows it on a terminal until that comes.
+func (f *Follower) Cancel() {
+	f.mu.Lock()
+	f.quiet.Cancel()
+	f.mu.Unlock()
+	f.Tick(time.Now())
+}
+
+// Session returns the id of the turn's session; "" while it is not known.
+func (f *Follower) Session() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.session
 }
 
 // End ends the last lines of what is shown.

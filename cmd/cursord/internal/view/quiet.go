@@ -11,9 +11,18 @@ import (
 // A Quiet is what a person sees of a turn that runs and says nothing. The daemon tells nothing of it: who shows the turn
 // counts from the last that was told.
 type Quiet struct {
-	turn  *sessions.Turn // as last told; nil before
-	since time.Time      // of the last that was told of it
+	turn    *sessions.Turn // as last told; nil before
+	since   time.Time      // of the last that was told of it
+	cancels time.Time      // since when it is being cancelled; the zero time if it is not
 }
+
+// TickTime is how often who shows a turn looks at its Quiet.
+const TickTime = 250 * time.Millisecond
+
+const (
+	busyAfter = time.Second      // of silence, a person sees that the turn works
+	openAfter = 10 * time.Second // the same where that ends a line of the agent's text before its time
+)
 
 // Heard notes that something of the turn was told, and the turn itself where that is it.
 func (q *Quiet) Heard(turn *sessions.Turn) {
@@ -23,14 +32,27 @@ func (q *Quiet) Heard(turn *sessions.Turn) {
 	}
 }
 
-// Text is what is to be shown at a moment, "" for nothing.
-func (q *Quiet) Text(now time.Time) string {
+// Cancel notes that somebody has asked for the turn's end.
+func (q *Quiet) Cancel() { q.cancels = time.Now() }
+
+// Text is what is to be shown at a moment, "" for nothing. open says that the last line of the agent's text is not complete.
+func (q *Quiet) Text(now time.Time, open bool) string {
+	if !q.cancels.IsZero() && (q.turn == nil || !q.turn.Status.Final()) {
+		return "cancelling" + seconds(now.Sub(q.cancels), " for ") + " (Ctrl-C again leaves the turn to the daemon)"
+	}
 	if q.turn == nil || q.turn.Status != sessions.TurnRunning {
 		return ""
 	}
 	silence := rpc.Silence(now.Sub(q.since))
 	commands := q.turn.Background
 	if len(commands) == 0 {
+		after := busyAfter
+		if open {
+			after = openAfter
+		}
+		if silence == "" && now.Sub(q.since) >= after {
+			return "working" + seconds(now.Sub(q.since), " for ")
+		}
 		return silence
 	}
 	text := WaitsFor(len(commands)) + ": " + term.Clean(commands[0])
@@ -41,6 +63,14 @@ func (q *Quiet) Text(now time.Time) string {
 		return silence + ", " + text
 	}
 	return text
+}
+
+// seconds says for people how long something takes, behind a word; "" before it is a second.
+func seconds(d time.Duration, word string) string {
+	if d < time.Second {
+		return ""
+	}
+	return word + d.Truncate(time.Second).String()
 }
 
 // WaitsFor says for how many commands in the background a turn only waits.

@@ -2,6 +2,9 @@ package view
 
 import (
 	"bytes"
+	"fmt"
+	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,14 +17,17 @@ import (
 // TestQuiet is about what a person sees of a turn that says nothing, by the time that has passed.
 func TestQuiet(t *testing.T) {
 	t.Parallel()
+	const cancelling = "cancelling for 1m20s (Ctrl-C again leaves the turn to the daemon)"
 	for _, tt := range []struct {
 		turn  *sessions.Turn
 		after time.Duration
 		want  string
 	}{
 		{nil, time.Hour, ""},
+		{&sessions.Turn{Status: sessions.TurnRunning}, 999 * time.Millisecond, ""},
+		{&sessions.Turn{Status: sessions.TurnRunning}, time.Second, "working for 1s"},
 		{&sessions.Turn{Status: sessions.TurnQueued}, time.Hour, ""},
-		{&sessions.Turn{Status: sessions.TurnRunning}, 59*time.Second + 900*time.Millisecond, ""},
+		{&sessions.Turn{Status: sessions.TurnRunning}, 59*time.Second + 900*time.Millisecond, "working for 59s"},
 		{&sessions.Turn{Status: sessions.TurnRunning}, time.Minute, "no output for 1m 0s"},
 		{&sessions.Turn{Status: sessions.TurnRunning}, 80*time.Second + time.Millisecond, "no output for 1m 20s"},
 		{&sessions.Turn{Status: sessions.TurnRunning}, 2*time.Hour + 5*time.Minute + time.Second, "no output for 2h 5m"},
@@ -30,8 +36,54 @@ func TestQuiet(t *testing.T) {
 		{&sessions.Turn{Status: sessions.TurnCompleted}, time.Hour, ""},
 	} {
 		q := Quiet{turn: tt.turn}
-		require.Equal(t, tt.want, q.Text(q.since.Add(tt.after)))
+		require.Equal(t, tt.want, q.Text(q.since.Add(tt.after), false))
 	}
+
+	// The agent's text is not cut into lines for a short pause.
+	q := Quiet{turn: &sessions.Turn{Status: sessions.TurnRunning}}
+	require.Empty(t, q.Text(q.since.Add(9*time.Second), true))
+	require.Equal(t, "working for 10s", q.Text(q.since.Add(10*time.Second), true))
+
+	// A cancelled turn shows that until it has ended, whatever it says meanwhile.
+	for _, turn := range []*sessions.Turn{nil, {Status: sessions.TurnQueued}, {Status: sessions.TurnRunning, Background: []string{"a"}}} {
+		q := Quiet{turn: turn}
+		q.Cancel()
+		require.Equal(t, "cancelling (Ctrl-C again leaves the turn to the daemon)", q.Text(q.cancels, false))
+		require.Equal(t, cancelling, q.Text(q.cancels.Add(80*time.Second), true))
+		q.Heard(&sessions.Turn{Status: sessions.TurnCancelled})
+		require.Empty(t, q.Text(q.cancels.Add(80*time.Second), false))
+	}
+}
+
+// TestOutputsInOnePlace is about both outputs of a program in one pipe: no line of one begins in a line of the other.
+func TestOutputsInOnePlace(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	again, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", w.Fd()), os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no second way to a pipe: ", err)
+	}
+	s := NewScreen(w, again)
+	s.say("i", "Let me look.")
+	s.Line("✓ Read a")
+	s.say("j", "Done.")
+	s.End()
+	require.NoError(t, again.Close())
+	require.NoError(t, w.Close())
+	got, err := io.ReadAll(r)
+	require.NoError(t, err)
+	require.Equal(t, "Let me look.\n✓ Read a\nDone.\n", string(got))
+
+	var out, errOut bytes.Buffer
+	s = NewScreen(&out, &errOut)
+	s.say("i", "Let me look.")
+	s.Line("✓ Read a")
+	s.say("i", " More.")
+	s.End()
+	require.Equal(t, "Let me look. More.\n", out.String(), "what programs read has no lines that the agent did not say")
+	require.Equal(t, "✓ Read a\n", errOut.String())
 }
 
 // TestQuietOnAScreen shows silence on a terminal: it never stays, and never in the agent's text.

@@ -30,8 +30,23 @@ type Screen struct {
 func NewScreen(out, errOut io.Writer) *Screen {
 	return &Screen{
 		out: out, ErrOut: errOut, OutTerm: term.IsTerminal(out), errTerm: term.IsTerminal(errOut), Palette: term.PaletteOf(errOut),
-		together: term.IsTerminal(out) && term.IsTerminal(errOut) || out == errOut, shown: map[string]int{},
+		together: term.IsTerminal(out) && term.IsTerminal(errOut) || samePlace(out, errOut), shown: map[string]int{},
 	}
+}
+
+// samePlace reports whether two writers lead to one place, such as a pipe that has both outputs of the program.
+func samePlace(a, b io.Writer) bool {
+	if a == b {
+		return true
+	}
+	f, ok := a.(*os.File)
+	g, both := b.(*os.File)
+	if !ok || !both {
+		return false
+	}
+	fi, err := f.Stat()
+	gi, otherErr := g.Stat()
+	return err == nil && otherErr == nil && os.SameFile(fi, gi)
 }
 
 // NewTerminal returns a screen that takes w for a terminal with colours.
@@ -135,12 +150,13 @@ func (s *Screen) await(what string) {
 	}
 }
 
-// room is how many cells a line of errOut has, less the last: a line that wraps cannot be wiped.
+// room is how many cells a line of errOut has, less the last, and less what the terminal puts behind it for a Ctrl-C: a line
+// that wraps cannot be wiped.
 func (s *Screen) room() int {
 	const most = 72 // of terminals that do not say
 	if f, ok := s.ErrOut.(*os.File); ok {
 		if columns, _, known := term.ScreenSize(f); known {
-			return columns - 1
+			return max(columns-1-len("^C"), 1)
 		}
 	}
 	return most
@@ -149,11 +165,14 @@ func (s *Screen) room() int {
 // Behind says what a turn waits for that has not begun: on a terminal until something else is shown, elsewhere as a line.
 func (s *Screen) Behind(what string) {
 	if s.errTerm && bool(s.Palette) {
-		s.await("… " + what)
+		s.await("… (Ctrl-C gives up) " + what)
 		return
 	}
 	s.Line(what)
 }
+
+// Open reports whether the agent's text stops in the middle of a line that what is shown of a silence would end.
+func (s *Screen) Open() bool { return s.together && s.outOpen }
 
 // Line shows a line on errOut.
 func (s *Screen) Line(text string) {
