@@ -3,6 +3,7 @@ package rpc
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -102,6 +103,29 @@ func (f *FrameReader) Read() ([]byte, error) {
 		return f.readLine()
 	}
 	return f.readHeadered()
+}
+
+// Next returns the next message and its bytes, which are the caller's. Whatever else the peer sends is refused: refuse gets the
+// answer to it, with the id to answer, nil for null. The errors are Read's but for ErrTooLong; a *FrameError has been refused, too.
+func (f *FrameReader) Next(refuse func(id json.RawMessage, e *Error)) (Message, []byte, error) {
+	for {
+		body, err := f.Read()
+		switch broken := (*FrameError)(nil); {
+		case errors.Is(err, ErrTooLong):
+			refuse(nil, notRequest("a message over the limit of "+strconv.Itoa(f.limit)+" bytes"))
+			continue
+		case errors.As(err, &broken):
+			refuse(nil, &Error{Code: CodeParse, Message: broken.Message + "; closing the connection"})
+		}
+		if err != nil {
+			return Message{}, nil, err
+		}
+		m, bad := ParseMessage(body)
+		if bad == nil {
+			return m, body, nil
+		}
+		refuse(m.ID, bad)
+	}
 }
 
 // skipSpace reads white space and returns the byte behind it, unread.

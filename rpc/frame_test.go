@@ -2,7 +2,9 @@ package rpc
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -153,4 +155,41 @@ func FuzzFrameReader(f *testing.F) {
 		require.Equal(t, framing, slowFraming)
 		require.Equal(t, end, slowEnd)
 	})
+}
+
+// TestNext refuses what is no message, with the id to answer, and goes on behind it where that can be found.
+func TestNext(t *testing.T) {
+	r := NewFrameReader(strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"a"}`+"\n"+
+			"{nonsense\n"+
+			`[]`+"\n"+
+			`{"jsonrpc":"2.0","id":2,"method":`+strings.Repeat(" ", 100)+`"long"}`+"\n"+
+			`{"jsonrpc":"2.0","id":"three"}`+"\n"+
+			`{"jsonrpc":"2.0","method":"b"}`+"\n"), 100)
+	var refused []string
+	refuse := func(id json.RawMessage, e *Error) {
+		refused = append(refused, fmt.Sprintf("%s %d %s", id, e.Code, e.Message))
+	}
+	m, body, err := r.Next(refuse)
+	require.NoError(t, err)
+	require.Equal(t, "a", m.Method)
+	require.JSONEq(t, `{"jsonrpc":"2.0","id":1,"method":"a"}`, string(body))
+	require.Empty(t, refused)
+	m, _, err = r.Next(refuse)
+	require.NoError(t, err)
+	require.Equal(t, "b", m.Method)
+	require.Len(t, refused, 4)
+	require.Equal(t, " -32700 malformed JSON", refused[0])
+	require.Equal(t, " -32600 batch not supported", refused[1])
+	require.Equal(t, " -32600 a message over the limit of 100 bytes", refused[2])
+	require.True(t, strings.HasPrefix(refused[3], `"three" -32600 `), refused[3])
+	_, _, err = r.Next(refuse)
+	require.ErrorIs(t, err, io.EOF)
+	require.Len(t, refused, 4)
+
+	refused = nil
+	r = NewFrameReader(strings.NewReader("Content-Length: many\r\n\r\n{}"), 100)
+	_, _, err = r.Next(refuse)
+	require.ErrorAs(t, err, new(*FrameError))
+	require.Equal(t, []string{` -32700 Content-Length is no number: "many"; closing the connection`}, refused)
 }

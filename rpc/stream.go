@@ -64,24 +64,13 @@ func (s *stream) options() []jsonrpc2.ConnOpt {
 // after s.ended.
 func (s *stream) ReadObject(v any) error {
 	for {
-		body, err := s.reader.Read()
+		m, _, err := s.reader.Next(s.reject)
 		s.box.setFraming(s.reader.Framing())
-		var broken *FrameError
-		switch {
-		case err == nil:
-		case errors.Is(err, ErrTooLong):
-			s.reject(nil, notRequest("a message over the limit of "+strconv.Itoa(s.reader.limit)+" bytes"))
-			continue
-		case errors.As(err, &broken):
-			s.reject(nil, &Error{Code: CodeParse, Message: broken.Message + "; closing the connection"})
-			return s.end(io.EOF)
-		default:
-			return s.end(err)
+		if broken := (*FrameError)(nil); errors.As(err, &broken) {
+			err = io.EOF // for the library this is an end like others
 		}
-		m, bad := ParseMessage(body)
-		if bad != nil {
-			s.reject(m.ID, bad)
-			continue
+		if err != nil {
+			return s.end(err)
 		}
 		if s.in = m; m.IsResponse() && !isNumber(m.ID) {
 			continue // nobody here asks with such an id
@@ -101,6 +90,7 @@ func (s *stream) end(err error) error {
 }
 
 func (s *stream) reject(id json.RawMessage, e *Error) {
+	s.box.setFraming(s.reader.Framing())
 	// Where this fails, the connection is at its end, and the next Read will say so.
 	_ = s.box.send(AppendResponse(nil, id, nil, e))
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
-	"strconv"
 	"time"
 
 	"cursord/rpc"
@@ -151,27 +150,12 @@ func (s *Server) read(r *rpc.FrameReader, gone chan<- bool) {
 
 // next returns the editor's next message, and answers what is none. After an error there is nothing more.
 func (s *Server) next(r *rpc.FrameReader) (rpc.Message, error) {
-	for {
-		body, err := r.Read()
+	m, _, err := r.Next(func(id json.RawMessage, bad *rpc.Error) {
 		s.out.setFraming(r.Framing())
-		var broken *rpc.FrameError
-		switch {
-		case err == nil:
-		case errors.Is(err, rpc.ErrTooLong):
-			s.reply(nil, nil, invalidRequest("a message over the limit of "+strconv.Itoa(rpc.MaxMessage)+" bytes"))
-			continue
-		case errors.As(err, &broken):
-			s.reply(nil, nil, &rpc.Error{Code: rpc.CodeParse, Message: broken.Message + "; closing the connection"})
-			return rpc.Message{}, err
-		default:
-			return rpc.Message{}, err
-		}
-		m, bad := rpc.ParseMessage(body)
-		if bad == nil {
-			return m, nil
-		}
-		s.reply(m.ID, nil, bad)
-	}
+		s.reply(id, nil, bad)
+	})
+	s.out.setFraming(r.Framing())
+	return m, err
 }
 
 // post has the loop run f. It returns false when there is none any more.

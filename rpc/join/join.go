@@ -154,25 +154,13 @@ func (j *joiner) hangUp(why ending) (ok bool) {
 // up carries the editor's messages to the daemon.
 func (j *joiner) up() ending {
 	for {
-		body, err := j.in.Read()
+		m, body, err := j.in.Next(j.out.refuseFrom(j.in))
 		j.out.setFraming(j.in.Framing())
-		var broken *rpc.FrameError
 		switch {
-		case err == nil:
-		case errors.Is(err, rpc.ErrTooLong):
-			j.reply(nil, nil, tooLong())
-			continue
-		case errors.As(err, &broken):
-			j.reply(nil, nil, &rpc.Error{Code: rpc.CodeParse, Message: broken.Message + "; closing the connection"})
+		case errors.As(err, new(*rpc.FrameError)):
 			return inputBroken
-		default:
+		case err != nil:
 			return inputEnded
-		}
-		m, bad := rpc.ParseMessage(body)
-		switch {
-		case bad != nil:
-			j.reply(m.ID, nil, bad)
-			continue
 		case m.IsResponse(): // the daemon asks nothing
 			continue
 		case !j.greeted && m.Method == "initialize" && m.ID != nil:
@@ -306,6 +294,14 @@ func (e *editorEnd) setFraming(f rpc.Framing) {
 		e.write(rpc.AppendFrame(nil, f, body))
 	}
 	e.early = nil
+}
+
+// refuseFrom returns how what an editor says at in is refused.
+func (e *editorEnd) refuseFrom(in *rpc.FrameReader) func(json.RawMessage, *rpc.Error) {
+	return func(id json.RawMessage, refused *rpc.Error) {
+		e.setFraming(in.Framing())
+		e.send(response(id, nil, refused))
+	}
 }
 
 // send sends whole messages.

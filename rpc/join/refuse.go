@@ -2,9 +2,8 @@ package join
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
+	"sync"
 
 	"cursord/daemon"
 	"cursord/rpc"
@@ -28,49 +27,26 @@ func refusal(m *rpc.Message, cause error, hint string) []byte {
 // RefuseAll is for what takes the place of a daemon that cannot be had: it tells a client cause and answers every message
 // with it, until "exit" or the end of in.
 func RefuseAll(in *rpc.FrameReader, out io.Writer, cause error) {
-	to := frameWriter{in, out}
-	for told := false; ; told = true {
-		body, err := in.Read()
-		var broken *rpc.FrameError
-		switch {
-		case err == nil:
-		case errors.Is(err, rpc.ErrTooLong):
-			to.send(response(nil, nil, tooLong()))
-			continue
-		case errors.As(err, &broken):
-			to.send(response(nil, nil, &rpc.Error{Code: rpc.CodeParse, Message: broken.Message}))
-			return
-		default:
+	to := &editorEnd{w: out}
+	tell := sync.OnceFunc(func() { to.send(logMessage("error", cause.Error())) })
+	refuse := to.refuseFrom(in)
+	for {
+		m, _, err := in.Next(func(id json.RawMessage, bad *rpc.Error) {
+			refuse(id, bad)
+			tell()
+		})
+		if err != nil {
 			return
 		}
-		m, bad := rpc.ParseMessage(body)
-		if bad != nil {
-			to.send(response(m.ID, nil, bad))
-		} else if m.ID != nil && !m.IsResponse() {
+		to.setFraming(in.Framing())
+		if m.ID != nil && !m.IsResponse() {
 			to.send(refusal(&m, cause, doctorHint))
 		}
-		if !told {
-			to.send(logMessage("error", cause.Error()))
-		}
+		tell()
 		if isExit(&m) {
 			return
 		}
 	}
-}
-
-func tooLong() *rpc.Error {
-	return &rpc.Error{Code: rpc.CodeInvalidRequest, Message: fmt.Sprintf("a message over the limit of %d bytes", rpc.MaxMessage)}
-}
-
-// A frameWriter writes in the framing that its client chose.
-type frameWriter struct {
-	in  *rpc.FrameReader
-	out io.Writer
-}
-
-func (w frameWriter) send(body []byte) {
-	// A client that does not read any more ends what it writes, too.
-	_, _ = w.out.Write(rpc.AppendFrame(nil, w.in.Framing(), body))
 }
 
 // response encodes an answer: the error if there is one, else the result.
