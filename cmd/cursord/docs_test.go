@@ -1,9 +1,11 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +85,42 @@ func checkFlags(t *testing.T, where string, c *cobra.Command, words []string) {
 		}
 		if c.Flags().Lookup(flag) == nil && c.InheritedFlags().Lookup(flag) == nil && flag != "help" {
 			t.Errorf("%s: cursord %s has no flag --%s", where, c.Name(), flag)
+		}
+	}
+}
+
+// TestFilesInArchitectureExist: each file and each test that ARCHITECTURE.md names is there.
+func TestFilesInArchitectureExist(t *testing.T) {
+	t.Parallel()
+	text := readPage(t, "ARCHITECTURE.md")
+	var files []string
+	var tests strings.Builder
+	root := filepath.Join("..", "..")
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if d != nil && d.Name() == ".git" {
+				return filepath.SkipDir
+			}
+			return err
+		}
+		files = append(files, filepath.ToSlash(path))
+		if strings.HasSuffix(path, "_test.go") {
+			source, err := os.ReadFile(path)
+			tests.Write(source)
+			return err
+		}
+		return nil
+	}))
+	named := regexp.MustCompile("`([\\w/.*-]+\\.(?:go|el|lua|txt))`").FindAllStringSubmatch(text, -1)
+	require.Greater(t, len(named), 60)
+	for _, m := range named {
+		if !slices.ContainsFunc(files, func(f string) bool { return strings.HasSuffix(f, "/"+m[1]) }) && m[1] != "cmd/cursord/NAME.go" {
+			t.Errorf("ARCHITECTURE.md names %s, which is not there", m[1])
+		}
+	}
+	for _, name := range regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(text, -1) {
+		if !strings.Contains(tests.String(), "func "+name+"(") {
+			t.Errorf("ARCHITECTURE.md names %s, which is no test", name)
 		}
 	}
 }
