@@ -85,7 +85,7 @@ func printLeftOut(w io.Writer, diffs []*sessions.Diff) {
 			fmt.Fprintf(w, "%s (%s) is not in the patch: it is outside of the workspace and can only be looked at, with: cursord diff --json\n", name, d.Kind)
 		case d.Baseline == "unknown":
 			fmt.Fprintf(w, "%s (%s) is not, or not wholly, in the patch: what it was is not known, so it cannot be rejected; accept it with: cursord accept --file %s\n",
-				name, d.Kind, shellWord(name))
+				name, d.Kind, term.ShellWord(name))
 		}
 	}
 }

@@ -138,6 +138,7 @@ var internalImports = map[string][]string{
 	"cursord/rpc/remote": {"cursord/rpc/join"},
 	"cursord/cmd/cursord": {
 		"cursord/agent/fake",
+		"cursord/cmd/cursord/internal/demo",
 		"cursord/cmd/cursord/internal/install",
 		"cursord/cmd/cursord/internal/logs",
 		"cursord/cmd/cursord/internal/review",
@@ -177,6 +178,15 @@ var internalImports = map[string][]string{
 		"cursord/editors",
 		"cursord/editors/helix",
 	},
+	"cursord/cmd/cursord/internal/demo": {
+		"cursord/cmd/cursord/internal/review",
+		"cursord/cmd/cursord/internal/term",
+		"cursord/cmd/cursord/internal/view",
+		"cursord/daemon/endpoint",
+		"cursord/rpc",
+		"cursord/rpc/dial",
+		"cursord/sessions",
+	},
 	"cursord/cmd/cursord/internal/term": {},
 	"cursord/cmd/cursord/internal/undertest": {
 		"cursord/daemon",
@@ -209,6 +219,7 @@ var restricted = map[string][]string{
 		"cursord/agent/process",
 		"cursord/agent/program",
 		"cursord/cmd/cursord",
+		"cursord/cmd/cursord/internal/demo",
 		"cursord/cmd/cursord/internal/install",
 		"cursord/cmd/cursord/internal/service",
 		"cursord/cmd/cursord/internal/term",

@@ -389,15 +389,6 @@ func tellPending(ctx context.Context, client *rpc.Client, w io.Writer, turn *ses
 	}
 	if hunks > 0 {
 		fmt.Fprintf(w, "%s in %s to review: cursord diff -w %s\n",
-			term.Count(hunks, "hunk"), term.Count(len(list.Diffs), "file"), shellWord(turn.Workspace))
+			term.Count(hunks, "hunk"), term.Count(len(list.Diffs), "file"), term.ShellWord(turn.Workspace))
 	}
-}
-
-// shellWord quotes s where a shell would take it apart.
-func shellWord(s string) string {
-	s = term.Clean(s)
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:@%,") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

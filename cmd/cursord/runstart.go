@@ -68,7 +68,7 @@ func (r *turnRun) startError(err error) error {
 		}
 	}
 	if e.Data.Kind == daemon.KindWorkspaceUntrusted {
-		told.Data.Hint = fmt.Sprintf("trust it with: cursord trust %s, or run with --trust", shellWord(cmp.Or(e.Data.Path, r.params.Workspace)))
+		told.Data.Hint = fmt.Sprintf("trust it with: cursord trust %s, or run with --trust", term.ShellWord(cmp.Or(e.Data.Path, r.params.Workspace)))
 	}
 	return &told
 }
@@ -82,7 +82,7 @@ func (r *turnRun) flag(field string) string {
 		if value == nil {
 			return flag
 		}
-		return flag + " " + shellWord(*value)
+		return flag + " " + term.ShellWord(*value)
 	}
 	if m := fieldOfList.FindStringSubmatch(field); m != nil {
 		i, _ := strconv.Atoi(m[2])

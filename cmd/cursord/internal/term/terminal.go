@@ -52,6 +52,15 @@ func Clean(s string) string { return neutral(s, "") }
 // CleanText is clean for text of several lines.
 func CleanText(s string) string { return neutral(s, "\n\t") }
 
+// ShellWord quotes s where a shell would take it apart.
+func ShellWord(s string) string {
+	s = Clean(s)
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:@%,") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
 func neutral(s, keep string) string {
 	bad := func(r rune) bool {
 		return unicode.IsControl(r) && !strings.ContainsRune(keep, r) || unicode.Is(unicode.Bidi_Control, r)

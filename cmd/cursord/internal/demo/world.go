@@ -1,12 +1,12 @@
-package main
+package demo
 
 import (
 	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -21,11 +21,11 @@ import (
 	"cursord/rpc/dial"
 )
 
-//go:embed demo/todo.py
-var demoProject []byte
+//go:embed script/todo.py
+var project []byte
 
-// A demoWorld is a folder with a project, an agent and a daemon of their own.
-type demoWorld struct {
+// A world is a folder with a project, an agent and a daemon of their own.
+type world struct {
 	dir       string
 	workspace string
 	env       []string
@@ -35,8 +35,8 @@ type demoWorld struct {
 	ended chan struct{}      // closed when it has ended; nil: none was started
 }
 
-// newDemoWorld makes the folder; remove must be called to take it away.
-func newDemoWorld() (*demoWorld, error) {
+// newWorld makes the folder; remove must be called to take it away.
+func newWorld() (*world, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func newDemoWorld() (*demoWorld, error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	w := &demoWorld{dir: dir, workspace: filepath.Join(dir, "todo")}
+	w := &world{dir: dir, workspace: filepath.Join(dir, "todo")}
 	w.setEnv()
 	if err := w.furnish(program); err != nil {
 		return nil, errors.Join(err, w.remove())
@@ -60,10 +60,10 @@ func newDemoWorld() (*demoWorld, error) {
 	return w, nil
 }
 
-func (w *demoWorld) file(name string) string { return filepath.Join(w.dir, name) }
+func (w *world) file(name string) string { return filepath.Join(w.dir, name) }
 
 // setEnv makes an environment that keeps the user's own cursord and git settings out.
-func (w *demoWorld) setEnv() {
+func (w *world) setEnv() {
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); !strings.HasPrefix(name, "CURSORD_") && !strings.HasPrefix(name, "GIT_") {
 			w.env = append(w.env, v)
@@ -75,7 +75,7 @@ func (w *demoWorld) setEnv() {
 	)
 }
 
-func (w *demoWorld) agent() string {
+func (w *world) agent() string {
 	if runtime.GOOS == "windows" {
 		return w.file("agent.cmd")
 	}
@@ -83,7 +83,7 @@ func (w *demoWorld) agent() string {
 }
 
 // furnish makes the agent and the project, under git where there is git.
-func (w *demoWorld) furnish(program string) error {
+func (w *world) furnish(program string) error {
 	wrapper := "#!/bin/sh\nexec '" + strings.ReplaceAll(program, "'", `'\''`) + "' fake-agent \"$@\"\n"
 	if runtime.GOOS == "windows" {
 		wrapper = "@\"" + program + "\" fake-agent %*\r\n"
@@ -94,7 +94,7 @@ func (w *demoWorld) furnish(program string) error {
 	if err := os.Mkdir(w.workspace, 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(w.workspace, "todo.py"), demoProject, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.workspace, "todo.py"), project, 0o600); err != nil {
 		return err
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"commit", "-q", "-m", "A to-do list"}} {
@@ -109,7 +109,7 @@ func (w *demoWorld) furnish(program string) error {
 }
 
 // serve starts a daemon whose agent plays a script, and returns when it takes connections.
-func (w *demoWorld) serve(ctx context.Context, script []byte) error {
+func (w *world) serve(ctx context.Context, script []byte) error {
 	if err := os.WriteFile(w.file("script.ndjson"), script, 0o600); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (w *demoWorld) serve(ctx context.Context, script []byte) error {
 		defer close(ended)
 		_ = cmd.Wait() // its log says why
 	}()
-	client, err := w.client(ctx, nil)
+	client, err := w.client(ctx)
 	if err != nil {
 		return err
 	}
@@ -147,11 +147,11 @@ func (w *demoWorld) serve(ctx context.Context, script []byte) error {
 }
 
 // client connects to the daemon, which may be about to start.
-func (w *demoWorld) client(ctx context.Context, onNotify func(string, json.RawMessage)) (*rpc.Client, error) {
+func (w *world) client(ctx context.Context) (*rpc.Client, error) {
 	for {
 		conn, err := endpoint.Dial(ctx, w.file("d.sock"))
 		if err == nil {
-			return rpc.NewClient(net.Conn(conn), onNotify), nil
+			return rpc.NewClient(net.Conn(conn), nil), nil
 		}
 		select {
 		case <-ctx.Done():
@@ -163,9 +163,25 @@ func (w *demoWorld) client(ctx context.Context, onNotify func(string, json.RawMe
 	}
 }
 
+// run runs one of the program's commands in the workspace, as a person would there, and prints what it says on out.
+func (w *world) run(ctx context.Context, out io.Writer, args ...string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.workspace, w.env, out, out
+	cmd.SysProcAttr = dial.Detached() // a Ctrl-C is ours
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("cursord %s: %w", args[0], err)
+	}
+	return nil
+}
+
 // stop stops the daemon as "cursord stop" does.
-func (w *demoWorld) stop(ctx context.Context) error {
-	client, err := w.client(ctx, nil)
+func (w *world) stop(ctx context.Context) error {
+	client, err := w.client(ctx)
 	if err != nil {
 		return err
 	}
@@ -183,7 +199,7 @@ func (w *demoWorld) stop(ctx context.Context) error {
 }
 
 // remove ends the daemon, with what it runs, and removes the folder.
-func (w *demoWorld) remove() error {
+func (w *world) remove() error {
 	if w.ended != nil {
 		w.end()
 		<-w.ended
