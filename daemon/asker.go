@@ -12,17 +12,11 @@ import (
 	"cursord/daemon/config"
 )
 
-// An Asker is what a client tells of its environment: where it would find the agent.
-type Asker struct {
-	Path  string // its PATH
-	Agent string // its CURSORD_AGENT
-}
-
 const maxAskerPath = 64 << 10 // bytes of a PATH
 
-// sane returns what of a counts: absolute folders, of a PATH that is not too long, and a program that is a name or an
+// saneAsker returns what of a counts: absolute folders, of a PATH that is not too long, and a program that is a name or an
 // absolute path.
-func (a Asker) sane() Asker {
+func saneAsker(a Asker) Asker {
 	var dirs []string
 	if len(a.Path) <= maxAskerPath && !strings.ContainsRune(a.Path, 0) {
 		for _, dir := range filepath.SplitList(a.Path) {
@@ -49,7 +43,7 @@ func (d *Daemon) Asked(a Asker) {
 	if d.hasAgent() {
 		return
 	}
-	if a = a.sane(); a != (Asker{}) {
+	if a = saneAsker(a); a != (Asker{}) {
 		d.asker.Store(&a)
 	}
 	if d.reload != nil {

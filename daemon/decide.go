@@ -27,7 +27,7 @@ type choice struct {
 func (d *Daemon) Decide(ctx context.Context, root string, dec Decision, reply func(Decided, error)) {
 	w, err := d.workspace(root)
 	if err == nil {
-		err = dec.check()
+		err = checkDecision(&dec)
 	}
 	defer w.release()
 	if err != nil {
@@ -38,7 +38,7 @@ func (d *Daemon) Decide(ctx context.Context, root string, dec Decision, reply fu
 	w.review.request(ctx, reply, func(p *parked) bool { return w.review.decide(dec, p) })
 }
 
-func (dec *Decision) check() error {
+func checkDecision(dec *Decision) error {
 	n := 0
 	for _, given := range []bool{len(dec.Hunks) > 0, dec.Path != "", dec.TurnID != "", dec.All} {
 		if given {
@@ -104,7 +104,7 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 		switch p := plan[i]; {
 		case c.buffer != nil:
 			words := r.words(c, dec)
-			done, edits, err = r.decideInBuffer(c, dec.Accept, dec.Lines.inHunk())
+			done, edits, err = r.decideInBuffer(c, dec.Accept, linesOf(dec.Lines))
 			told = words.of(done.Hunks)
 		case p != nil:
 			if err = r.write(p.f, p.change); err != nil {
@@ -160,7 +160,7 @@ func (r *reviewer) planAll(choices []*choice, dec Decision) (plan []*planned, fa
 		}
 		words := r.words(c, dec)
 		p, err := r.plan(c.f, c.disk, func(review *diffs.Review) (diffs.Decision, error) {
-			return review.Decide(c.ids, dec.Accept, dec.Lines.inHunk())
+			return review.Decide(c.ids, dec.Accept, linesOf(dec.Lines))
 		})
 		if err != nil {
 			failed[i] = r.decisionError(c.f, err)
@@ -193,8 +193,8 @@ func abandon(plan []*planned) {
 	}
 }
 
-// inHunk returns the lines as the review counts them; nil for all.
-func (l *LineRange) inHunk() *diffs.Range {
+// linesOf returns the lines as the review counts them; nil for all.
+func linesOf(l *LineRange) *diffs.Range {
 	if l == nil {
 		return nil
 	}

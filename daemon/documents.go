@@ -15,9 +15,6 @@ import (
 	"cursord/daemon/paths"
 )
 
-// A ClientID names a client that may hold documents; 0 is one that holds none.
-type ClientID uint64
-
 // documentsMax bounds, in bytes, the text that is kept of one client's unsaved documents. What is beyond it is known to
 // be unsaved, and not what it says.
 const documentsMax = 256 << 20

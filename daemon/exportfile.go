@@ -7,29 +7,7 @@ import (
 	"io"
 
 	"cursord/daemon/internal/wire"
-	"cursord/sessions"
 )
-
-// An exported session is a file of JSON lines: the header, the session, each turn followed by its items, and the end.
-
-// ExportHeader is the first line of an exported session.
-type ExportHeader struct {
-	Cursord string `json:"cursord"` // "session"
-	Version int    `json:"version"` // 1
-}
-
-// An ExportLine is any of the others; one of its fields is set.
-type ExportLine struct {
-	Session *sessions.Session `json:"session,omitempty"`
-	ExportPart
-	End *ExportEnd `json:"end,omitempty"`
-}
-
-// An ExportEnd is the last line, without which a file was cut off. It counts what the file has.
-type ExportEnd struct {
-	Turns int `json:"turns"`
-	Items int `json:"items"`
-}
 
 const (
 	exportVersion = 1

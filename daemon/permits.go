@@ -13,20 +13,12 @@ import (
 	"cursord/sessions"
 )
 
-// Permits is what an agent may do beside what mode and force say. A nil member leaves it to the session, which leaves it
-// to the configuration, which leaves it to the agent's own settings.
-type Permits struct {
-	Sandbox    *string   // "enabled" or "disabled"; of a session also "default", which is as if it had never named one
-	AutoReview *bool     // whether a classifier of the agent's decides what would be asked for
-	AddDirs    *[]string // folders beside the workspace, absolute or relative to it; of a session, none is as if it had named none
-}
-
 const (
 	sandboxDefault = "default"
 )
 
-// check validates what does not depend on the disk.
-func (p *Permits) check(ofSession bool) error {
+// checkPermits validates what does not depend on the disk.
+func checkPermits(p *Permits, ofSession bool) error {
 	if p.Sandbox != nil {
 		if _, err := config.CheckSandbox(*p.Sandbox); err != nil && (!ofSession || *p.Sandbox != sandboxDefault) {
 			if ofSession {
@@ -56,8 +48,8 @@ func (p *Permits) check(ofSession bool) error {
 	return nil
 }
 
-// resolve makes the folders absolute paths without symlinks. They must be there.
-func (p *Permits) resolve(root string) error {
+// resolvePermits makes the folders absolute paths without symlinks. They must be there.
+func resolvePermits(p *Permits, root string) error {
 	if p.AddDirs == nil {
 		return nil
 	}
@@ -66,8 +58,8 @@ func (p *Permits) resolve(root string) error {
 	return err
 }
 
-// apply gives a session what p names.
-func (p *Permits) apply(s *sessions.Session) {
+// applyPermits gives a session what p names.
+func applyPermits(p *Permits, s *sessions.Session) {
 	if p.Sandbox != nil {
 		if s.Sandbox = *p.Sandbox; s.Sandbox == sandboxDefault {
 			s.Sandbox = ""
@@ -81,8 +73,8 @@ func (p *Permits) apply(s *sessions.Session) {
 	}
 }
 
-// made reports whether p may be what made a turn; its folders are resolved.
-func (p *Permits) made(t *sessions.Turn) bool {
+// madeBy reports whether p may be what made a turn; its folders are resolved.
+func madeBy(p *Permits, t *sessions.Turn) bool {
 	return (p.Sandbox == nil || *p.Sandbox == t.Sandbox) && (p.AutoReview == nil || *p.AutoReview == t.AutoReview) &&
 		(p.AddDirs == nil || slices.Equal(*p.AddDirs, t.AddDirs))
 }

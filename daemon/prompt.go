@@ -23,8 +23,8 @@ const kindTranscript = "transcript"
 
 const kindImage = "image"
 
-// check validates what does not depend on the daemon's state.
-func (p *TurnParams) check() error {
+// checkTurn validates what does not depend on the daemon's state.
+func checkTurn(p *TurnParams) error {
 	if strings.TrimSpace(p.Prompt) == "" {
 		return invalid("prompt", "must not be empty")
 	}
@@ -48,7 +48,7 @@ func (p *TurnParams) check() error {
 	if err := checkIsolation(p.Isolation); err != nil {
 		return err
 	}
-	if err := p.Permits.check(false); err != nil {
+	if err := checkPermits(&p.Permits, false); err != nil {
 		return err
 	}
 	size, images := len(p.Prompt), 0
@@ -70,7 +70,7 @@ func (p *TurnParams) check() error {
 		default:
 			return invalid(fmt.Sprintf("context[%d].kind", i), "must be file, selection, diagnostics, text or image")
 		}
-		if err := c.check(fmt.Sprintf("context[%d].", i)); err != nil {
+		if err := checkContext(&c, fmt.Sprintf("context[%d].", i)); err != nil {
 			return err
 		}
 	}
@@ -84,8 +84,8 @@ func (p *TurnParams) check() error {
 	return nil
 }
 
-// check looks for what no prompt can hold; at is where c stands in the parameters.
-func (c *Context) check(at string) error {
+// checkContext looks for what no prompt can hold; at is where c stands in the parameters.
+func checkContext(c *Context, at string) error {
 	for field, text := range map[string]string{"path": c.Path, "title": c.Title, "text": c.Text} {
 		if err := noNUL(at+field, text); err != nil {
 			return err

@@ -72,7 +72,7 @@ func TestTurnParamsCheck(t *testing.T) {
 		{"path", TurnParams{Prompt: "x", Context: []Context{{Kind: "selection"}}}, "context[0].path", KindInvalid},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := c.p.check()
+			err := checkTurn(&c.p)
 			if c.kind == "" {
 				require.NoError(t, err)
 				return

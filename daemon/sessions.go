@@ -43,11 +43,11 @@ func (w *workspace) newSession(p SessionParams) (*sessions.Session, error) {
 	if p.AgentSessionID != "" {
 		s.AgentSessionID = &p.AgentSessionID
 	}
-	p.apply(s)
+	applyParams(&p, s)
 	return s, nil
 }
 
-func (p *SessionParams) apply(s *sessions.Session) {
+func applyParams(p *SessionParams, s *sessions.Session) {
 	if p.Title != nil {
 		s.Title = *p.Title
 	}
@@ -57,14 +57,14 @@ func (p *SessionParams) apply(s *sessions.Session) {
 	if p.Mode != nil {
 		s.Mode = *p.Mode
 	}
-	p.Permits.apply(s)
+	applyPermits(&p.Permits, s)
 }
 
-func (p *SessionParams) check() error {
+func checkSession(p *SessionParams) error {
 	if p.Mode != nil && !validMode(*p.Mode) {
 		return invalid("mode", "must be agent, ask or plan")
 	}
-	if err := p.Permits.check(true); err != nil {
+	if err := checkPermits(&p.Permits, true); err != nil {
 		return err
 	}
 	if p.Title != nil && len(*p.Title) > titleMax {
@@ -175,10 +175,10 @@ func (d *Daemon) CreateSession(root string, p SessionParams) (*sessions.Session,
 		return nil, err
 	}
 	defer w.release()
-	if err := p.check(); err != nil {
+	if err := checkSession(&p); err != nil {
 		return nil, err
 	}
-	if err := p.Permits.resolve(w.root); err != nil {
+	if err := resolvePermits(&p.Permits, w.root); err != nil {
 		return nil, err
 	}
 	return w.changeSession(func(c *commit) (*sessions.Session, error) {
@@ -200,10 +200,10 @@ func (d *Daemon) UpdateSession(id string, p SessionParams) (*sessions.Session, e
 		return nil, err
 	}
 	defer w.release()
-	if err := p.check(); err != nil {
+	if err := checkSession(&p); err != nil {
 		return nil, err
 	}
-	if err := p.Permits.resolve(w.root); err != nil {
+	if err := resolvePermits(&p.Permits, w.root); err != nil {
 		return nil, err
 	}
 	return w.changeSession(func(c *commit) (*sessions.Session, error) {
@@ -215,7 +215,7 @@ func (d *Daemon) UpdateSession(id string, p SessionParams) (*sessions.Session, e
 			return nil, err
 		}
 		s := *ls.session
-		p.apply(&s)
+		applyParams(&p, &s)
 		w.putSession(c, ls, &s)
 		return &s, nil
 	})

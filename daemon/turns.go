@@ -47,7 +47,7 @@ func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions
 		return
 	}
 	defer w.release()
-	if err := p.check(); err != nil {
+	if err := checkTurn(&p); err != nil {
 		fail(err)
 		return
 	}
@@ -89,7 +89,7 @@ func (w *workspace) startTurn(p TurnParams, perm permitted, pics *pictured, answ
 		}
 		t, err := w.turn(p.TurnID)
 		if err == nil {
-			if t.Workspace != w.root || p.SessionID != "" && p.SessionID != t.SessionID || !p.names(t) {
+			if t.Workspace != w.root || p.SessionID != "" && p.SessionID != t.SessionID || !asksFor(&p, t) {
 				fail(errTurnTaken)
 				return
 			}
@@ -181,7 +181,7 @@ func (w *workspace) startTurn(p TurnParams, perm permitted, pics *pictured, answ
 	if p.Mode != nil {
 		turn.Mode = *p.Mode
 	}
-	t := &liveTurn{dirsTold: perm.told, session: ls, turn: turn, context: p.Context, env: p.Env, recapOf: recapOf, alias: p.alias(), calls: map[string][]openCall{}}
+	t := &liveTurn{dirsTold: perm.told, session: ls, turn: turn, context: p.Context, env: p.Env, recapOf: recapOf, alias: aliasOf(&p), calls: map[string][]openCall{}}
 	w.turns[turn.ID] = t
 	w.queue = append(w.queue, t)
 	w.d.unfinished.Add(1)
@@ -201,14 +201,14 @@ func (w *workspace) startTurn(p TurnParams, perm permitted, pics *pictured, answ
 	w.schedule()
 }
 
-// names reports whether the parameters may be those that made t: a repeated request finds its turn, and another request
+// asksFor reports whether the parameters may be those that made t: a repeated request finds its turn, and another request
 // never gets a turn that may do more, or less, than it asked for.
-func (p *TurnParams) names(t *sessions.Turn) bool {
-	return p.Prompt == t.Prompt && p.Force == t.Force && (p.Mode == nil || *p.Mode == t.Mode) && p.Permits.made(t)
+func asksFor(p *TurnParams, t *sessions.Turn) bool {
+	return p.Prompt == t.Prompt && p.Force == t.Force && (p.Mode == nil || *p.Mode == t.Mode) && madeBy(&p.Permits, t)
 }
 
-// alias returns the name by which the client knows the workspace.
-func (p *TurnParams) alias() string {
+// aliasOf returns the name by which the client knows the workspace.
+func aliasOf(p *TurnParams) string {
 	path, _ := paths.Local(p.Workspace)
 	return path
 }
