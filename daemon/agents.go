@@ -9,16 +9,17 @@ import (
 	"cursord/agent/failure"
 	"cursord/agent/hooks"
 	"cursord/agent/program"
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/sessions"
 )
 
 // noAgent is the answer where no agent was found.
-func noAgent(err error) *Error {
-	e := &Error{Kind: KindAgentNotInstalled, Message: err.Error(), Hint: program.InstallHint}
+func noAgent(err error) *api.Error {
+	e := &api.Error{Kind: api.KindAgentNotInstalled, Message: err.Error(), Hint: program.InstallHint}
 	if n := (*program.NotFound)(nil); errors.As(err, &n) {
 		if e.Hint = n.Hint(); n.Silent != "" {
-			e.Kind = KindAgentFailed
+			e.Kind = api.KindAgentFailed
 		}
 	}
 	return e
@@ -26,7 +27,7 @@ func noAgent(err error) *Error {
 
 // missingState is what an AgentStatus says where no agent was found.
 func missingState(err error) string {
-	if noAgent(err).Kind == KindAgentNotInstalled {
+	if noAgent(err).Kind == api.KindAgentNotInstalled {
 		return "notInstalled"
 	}
 	return "unknown"
@@ -36,7 +37,7 @@ func missingState(err error) string {
 func noRun(err error) agent.Outcome {
 	e := noAgent(err)
 	failed := &failure.Error{Kind: string(e.Kind), Message: e.Message, Hint: e.Hint}
-	if e.Kind != KindAgentNotInstalled {
+	if e.Kind != api.KindAgentNotInstalled {
 		failed.Kind = failure.KindHung
 	}
 	return agent.Outcome{Status: agent.Failed, Failure: failed}
@@ -57,7 +58,7 @@ func (d *Daemon) AgentPath() string {
 }
 
 // AgentState is what initialize says of the agent: the last known state, without running anything.
-func (d *Daemon) AgentState() AgentStatus {
+func (d *Daemon) AgentState() api.AgentStatus {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.agentState
@@ -65,19 +66,19 @@ func (d *Daemon) AgentState() AgentStatus {
 
 // AgentStatus asks the agent for its version and account, in the environment env, nil being the daemon's own. With a
 // workspace it also tells the hooks of agents there.
-func (d *Daemon) AgentStatus(ctx context.Context, workspace string, a Asker, env []string) (AgentStatus, error) {
-	var found []AgentHook
+func (d *Daemon) AgentStatus(ctx context.Context, workspace string, a api.Asker, env []string) (api.AgentStatus, error) {
+	var found []api.AgentHook
 	if workspace != "" {
 		root, err := resolveRoot(workspace)
 		if err != nil {
-			return AgentStatus{}, err
+			return api.AgentStatus{}, err
 		}
 		found = agentHooks(d.hooks.Find(root))
 	}
 	d.Asked(a)
 	s := d.askAgent(ctx, env)
 	if ctx.Err() != nil {
-		return s, &Error{Kind: KindCancelled, Message: "cancelled"}
+		return s, &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
 	}
 	d.mu.Lock()
 	d.agentState = s
@@ -90,19 +91,19 @@ func (d *Daemon) AgentStatus(ctx context.Context, workspace string, a Asker, env
 }
 
 // agentHooks returns hooks in the contract's form.
-func agentHooks(set hooks.Set) (list []AgentHook) {
+func agentHooks(set hooks.Set) (list []api.AgentHook) {
 	for _, h := range set.Hooks {
-		list = append(list, AgentHook{File: h.File, Event: h.Event, Command: h.Command, AfterEdit: h.AfterEdit})
+		list = append(list, api.AgentHook{File: h.File, Event: h.Event, Command: h.Command, AfterEdit: h.AfterEdit})
 	}
 	for _, u := range set.Unreadable {
-		list = append(list, AgentHook{File: u.File, Problem: u.Err.Error()})
+		list = append(list, api.AgentHook{File: u.File, Problem: u.Err.Error()})
 	}
 	return list
 }
 
 // askAgent asks the agent for all that a status says of it.
-func (d *Daemon) askAgent(ctx context.Context, env []string) AgentStatus {
-	s := AgentStatus{State: "unknown", Drivers: []string{driverPrint}, Changed: d.builds.changed()}
+func (d *Daemon) askAgent(ctx context.Context, env []string) api.AgentStatus {
+	s := api.AgentStatus{State: "unknown", Drivers: []string{driverPrint}, Changed: d.builds.changed()}
 	found, by, err := d.findAgent(ctx)
 	s.NotTaken = notTaken(found.NotTaken)
 	if err != nil {
@@ -141,7 +142,7 @@ func (d *Daemon) options(version string) []string {
 }
 
 // AgentModels asks the agent which models it offers, in the environment env, nil being the daemon's own.
-func (d *Daemon) AgentModels(ctx context.Context, a Asker, env []string) ([]Model, error) {
+func (d *Daemon) AgentModels(ctx context.Context, a api.Asker, env []string) ([]api.Model, error) {
 	d.Asked(a)
 	found, _, err := d.findAgent(ctx)
 	if err != nil {
@@ -150,28 +151,28 @@ func (d *Daemon) AgentModels(ctx context.Context, a Asker, env []string) ([]Mode
 	version, _ := d.finder.Known(found.Path)
 	list, err := d.logins.models(ctx, program.Program{Path: found.Path, Env: env}, version)
 	if ctx.Err() != nil {
-		return nil, &Error{Kind: KindCancelled, Message: "cancelled"}
+		return nil, &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
 	}
 	if failed := (*failure.Error)(nil); errors.As(err, &failed) {
-		kind := KindAgentFailed
-		if failed.Kind == string(KindAgentNotLoggedIn) {
-			kind = KindAgentNotLoggedIn
+		kind := api.KindAgentFailed
+		if failed.Kind == string(api.KindAgentNotLoggedIn) {
+			kind = api.KindAgentNotLoggedIn
 		}
-		return nil, &Error{Kind: kind, Message: "the agent could not list its models: " + failed.Message, Hint: failed.Hint}
+		return nil, &api.Error{Kind: kind, Message: "the agent could not list its models: " + failed.Message, Hint: failed.Hint}
 	}
 	if err != nil {
-		return nil, errorf(KindAgentFailed, "the agent could not list its models: %v", err)
+		return nil, api.Errorf(api.KindAgentFailed, "the agent could not list its models: %v", err)
 	}
-	models := make([]Model, 0, len(list))
+	models := make([]api.Model, 0, len(list))
 	for _, m := range list {
-		models = append(models, Model{ID: m.ID, Name: m.Name, Current: m.Current})
+		models = append(models, api.Model{ID: m.ID, Name: m.Name, Current: m.Current})
 	}
 	return models, nil
 }
 
 // agentFailed keeps what a failed turn taught about the agent.
 func (d *Daemon) agentFailed(e *sessions.TurnError) {
-	if e == nil || e.Kind != string(KindAgentNotLoggedIn) {
+	if e == nil || e.Kind != string(api.KindAgentNotLoggedIn) {
 		return
 	}
 	d.logins.forget()
@@ -182,15 +183,15 @@ func (d *Daemon) agentFailed(e *sessions.TurnError) {
 
 // AgentChats lists the chats that cursor-agent keeps of a workspace, the latest first, with the sessions that have
 // adopted them. Where the agent keeps its chats in another way there are none.
-func (d *Daemon) AgentChats(root string) ([]Chat, error) {
+func (d *Daemon) AgentChats(root string) ([]api.Chat, error) {
 	root, err := resolveRoot(root)
 	if err != nil {
 		return nil, err
 	}
 	kept, err := program.Chats(root)
 	if err != nil {
-		return nil, &Error{
-			Kind: KindAgentFailed, Message: "the agent's chats cannot be read: " + err.Error(), Hint: "CURSOR_CONFIG_DIR says where they are, else ~/.cursor",
+		return nil, &api.Error{
+			Kind: api.KindAgentFailed, Message: "the agent's chats cannot be read: " + err.Error(), Hint: "CURSOR_CONFIG_DIR says where they are, else ~/.cursor",
 		}
 	}
 	adopted := map[string][]string{}
@@ -208,9 +209,9 @@ func (d *Daemon) AgentChats(root string) ([]Chat, error) {
 			break
 		}
 	}
-	var chats []Chat
+	var chats []api.Chat
 	for _, c := range kept {
-		chats = append(chats, Chat{ID: c.ID, Title: c.Title, UpdatedAt: sessions.Time{Time: c.Updated.UTC()}, Sessions: adopted[c.ID]})
+		chats = append(chats, api.Chat{ID: c.ID, Title: c.Title, UpdatedAt: sessions.Time{Time: c.Updated.UTC()}, Sessions: adopted[c.ID]})
 	}
 	return chats, nil
 }

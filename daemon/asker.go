@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"cursord/agent/program"
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 )
 
@@ -16,7 +17,7 @@ const maxAskerPath = 64 << 10 // bytes of a PATH
 
 // saneAsker returns what of a counts: absolute folders, of a PATH that is not too long, and a program that is a name or an
 // absolute path.
-func saneAsker(a Asker) Asker {
+func saneAsker(a api.Asker) api.Asker {
 	var dirs []string
 	if len(a.Path) <= maxAskerPath && !strings.ContainsRune(a.Path, 0) {
 		for _, dir := range filepath.SplitList(a.Path) {
@@ -29,12 +30,12 @@ func saneAsker(a Asker) Asker {
 	if len(a.Agent) <= maxAskerPath && !strings.ContainsRune(a.Agent, 0) {
 		program, _ = config.Executable(a.Agent) // one that is wrong is none
 	}
-	return Asker{Path: strings.Join(dirs, string(os.PathListSeparator)), Agent: program}
+	return api.Asker{Path: strings.Join(dirs, string(os.PathListSeparator)), Agent: program}
 }
 
 // Asked takes what a client tells of its environment. A daemon that has no agent that works reads its configuration again
 // and looks again, there and where the client would find one. It runs nothing.
-func (d *Daemon) Asked(a Asker) {
+func (d *Daemon) Asked(a api.Asker) {
 	if d.hasAgent() {
 		return
 	}
@@ -43,7 +44,7 @@ func (d *Daemon) Asked(a Asker) {
 	if d.hasAgent() {
 		return
 	}
-	if a = saneAsker(a); a != (Asker{}) {
+	if a = saneAsker(a); a != (api.Asker{}) {
 		d.asker.Store(&a)
 	}
 	if d.reload != nil {

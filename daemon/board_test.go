@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/api"
 )
 
 // TestBoard tells those who are there, and those who come, what is so.
@@ -34,16 +36,16 @@ func TestBoard(t *testing.T) {
 
 func TestGauge(t *testing.T) {
 	var g gauge
-	require.Equal(t, Span{}, g.status())
+	require.Equal(t, api.Span{}, g.status())
 	for _, ms := range []int{3, 9, 2} {
 		g.measured(time.Duration(ms) * time.Millisecond)
 	}
-	require.Equal(t, Span{Last: 2, Worst: 9}, g.status())
+	require.Equal(t, api.Span{Last: 2, Worst: 9}, g.status())
 	g.minute.Add(-1) // a minute later
 	g.measured(4 * time.Millisecond)
-	require.Equal(t, Span{Last: 4, Worst: 9}, g.status())
+	require.Equal(t, api.Span{Last: 4, Worst: 9}, g.status())
 	g.minute.Add(-1)
-	require.Equal(t, Span{Last: 4, Worst: 4}, g.status())
+	require.Equal(t, api.Span{Last: 4, Worst: 4}, g.status())
 	g.minute.Add(-5)
-	require.Equal(t, Span{Last: 4}, g.status())
+	require.Equal(t, api.Span{Last: 4}, g.status())
 }

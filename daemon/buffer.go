@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -61,7 +62,7 @@ func (r *reviewer) syncBuffers(f *file) {
 		return
 	}
 	disk := f.real()
-	held := map[ClientID]bool{}
+	held := map[api.ClientID]bool{}
 	for _, doc := range docs {
 		if doc.held && disk.Exists && likeFile(doc.text, disk.Data) == string(disk.Data) {
 			r.w.d.docs.saved(doc)
@@ -72,7 +73,7 @@ func (r *reviewer) syncBuffers(f *file) {
 		if b == nil {
 			b = &buffer{}
 			if f.buffers == nil {
-				f.buffers = map[ClientID]*buffer{}
+				f.buffers = map[api.ClientID]*buffer{}
 			}
 			f.buffers[doc.client] = b
 		}
@@ -173,7 +174,7 @@ func (r *reviewer) adopt(f *file, disk atomicfile.State) bool {
 }
 
 // seen returns the review of a file as a client sees it.
-func (f *file) seen(client ClientID) *diffs.Review {
+func (f *file) seen(client api.ClientID) *diffs.Review {
 	if b := f.buffers[client]; b != nil && b.review != nil {
 		return b.review
 	}
@@ -183,7 +184,7 @@ func (f *file) seen(client ClientID) *diffs.Review {
 // buffer returns the client's buffer of a file, or nil if decisions are about the disk. It is an error if the client
 // cannot decide: because it is another one that holds the file unsaved, and the disk beneath that must not change, or
 // because its own text is not known for certain.
-func (r *reviewer) buffer(f *file, client ClientID, writes bool) (*buffer, error) {
+func (r *reviewer) buffer(f *file, client api.ClientID, writes bool) (*buffer, error) {
 	var first *buffer
 	for _, b := range f.buffers {
 		if first == nil || b.doc.order < first.doc.order {
@@ -192,7 +193,7 @@ func (r *reviewer) buffer(f *file, client ClientID, writes bool) (*buffer, error
 	}
 	b := f.buffers[client]
 	conflict := func(message, hint string) error {
-		return &Error{Kind: KindConflict, Message: f.path + message, Hint: hint, Diff: r.shown(client, f.path)}
+		return &api.Error{Kind: api.KindConflict, Message: f.path + message, Hint: hint, Diff: r.shown(client, f.path)}
 	}
 	switch {
 	case first == nil || b == nil && !writes:
@@ -211,7 +212,7 @@ func (r *reviewer) buffer(f *file, client ClientID, writes bool) (*buffer, error
 
 // decideInBuffer is carryOut for a choice in a buffer. What would write the file returns the edits that the client is to
 // apply.
-func (r *reviewer) decideInBuffer(c *choice, accept bool, lines *diffs.Range) (diffs.Decision, *DocumentEdits, error) {
+func (r *reviewer) decideInBuffer(c *choice, accept bool, lines *diffs.Range) (diffs.Decision, *api.DocumentEdits, error) {
 	f, b := c.f, c.buffer
 	if f.writesReal(accept) {
 		var done diffs.Decision
@@ -258,21 +259,21 @@ func (r *reviewer) decideInBuffer(c *choice, accept bool, lines *diffs.Range) (d
 }
 
 // changeBuffer has change change the buffer's review, and returns what that means for its text.
-func (r *reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) error) (*DocumentEdits, error) {
+func (r *reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) error) (*api.DocumentEdits, error) {
 	review := b.review.Copy()
 	if err := change(review); err != nil {
 		return nil, r.stepError(f, err)
 	}
 	now, was := f.realOf(review), f.realOf(b.review)
 	if review.Path() != b.review.Path() || review.OldPath() != b.review.OldPath() || was.Exists && now.Exists && now.Mode != was.Mode {
-		return nil, &Error{
-			Kind: KindConflict, Message: f.path + " has unsaved changes, and would get another name or mode",
+		return nil, &api.Error{
+			Kind: api.KindConflict, Message: f.path + " has unsaved changes, and would get another name or mode",
 			Hint: "save it and try again", Diff: r.shown(b.doc.client, f.path),
 		}
 	}
 	if !now.Exists || !utf8.Valid(now.Data) {
-		return nil, &Error{
-			Kind: KindConflict, Message: fmt.Sprintf("%s would not be a text any more, and has unsaved changes", f.path),
+		return nil, &api.Error{
+			Kind: api.KindConflict, Message: fmt.Sprintf("%s would not be a text any more, and has unsaved changes", f.path),
 			Hint: "save or close it and try again", Diff: r.shown(b.doc.client, f.path),
 		}
 	}
@@ -284,11 +285,11 @@ func (r *reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) e
 		return nil, nil
 	}
 	b.sent, b.coming = true, &stem{before, review.Copy()}
-	return &DocumentEdits{Path: f.path, Version: b.doc.version, Edits: edits}, nil
+	return &api.DocumentEdits{Path: f.path, Version: b.doc.version, Edits: edits}, nil
 }
 
 // stepInBuffer takes a reject back, or makes it again, in a buffer.
-func (r *reviewer) stepInBuffer(f *file, b *buffer, undo bool, d *diffs.Decision) (edits *DocumentEdits, back func(), err error) {
+func (r *reviewer) stepInBuffer(f *file, b *buffer, undo bool, d *diffs.Decision) (edits *api.DocumentEdits, back func(), err error) {
 	before := *b
 	back = func() { *b = before }
 	edits, err = r.changeBuffer(f, b, func(review *diffs.Review) (err error) {

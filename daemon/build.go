@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/mod/semver"
 
+	"cursord/daemon/api"
 	"cursord/daemon/endpoint"
 )
 
@@ -47,8 +48,8 @@ func semantic(version string) (string, bool) {
 
 // Join takes the word of a client about its program, an absolute path. A daemon that is older gives its place to that
 // program as soon as no turn runs or waits, unless the program cannot take it: then the daemon stays.
-func (d *Daemon) Join(b Build, program string) Joined {
-	j := Joined{Version: d.build.Version, PID: os.Getpid(), Replaced: "no"}
+func (d *Daemon) Join(b Build, program string) api.Joined {
+	j := api.Joined{Version: d.build.Version, PID: os.Getpid(), Replaced: "no"}
 	if program == "" || !b.NewerThan(d.build) {
 		return j
 	}

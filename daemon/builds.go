@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"cursord/agent/program"
+	"cursord/daemon/api"
 	"cursord/daemon/endpoint"
 	"cursord/sessions"
 )
@@ -30,8 +31,8 @@ type builds struct {
 }
 
 type buildsFile struct {
-	Lacks   json.RawMessage `json:"lacks,omitempty"` // as agent.LoadBuilds takes it
-	Changed *BuildChange    `json:"changed,omitempty"`
+	Lacks   json.RawMessage  `json:"lacks,omitempty"` // as agent.LoadBuilds takes it
+	Changed *api.BuildChange `json:"changed,omitempty"`
 }
 
 // maxBuildsFile is far above what is written.
@@ -95,7 +96,7 @@ func (b *builds) keep() {
 	}
 }
 
-func (b *builds) changed() *BuildChange {
+func (b *builds) changed() *api.BuildChange {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.file.Changed
@@ -115,7 +116,7 @@ func (w *workspace) ranBuild(t *liveTurn, version string) {
 	if before == "" || before == version {
 		return
 	}
-	change := &BuildChange{From: before, To: version, At: sessions.Now()}
+	change := &api.BuildChange{From: before, To: version, At: sessions.Now()}
 	w.d.log.Debug("the agent's build has changed between two turns", "session", turn.SessionID, "from", before, "to", version)
 	w.d.board.mention(slog.LevelDebug, fmt.Sprintf("cursor-agent is another build than in the turn before: %s, before %s (session %s)",
 		version, before, turn.SessionID))

@@ -4,6 +4,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"cursord/daemon/api"
 )
 
 const (
@@ -19,15 +21,15 @@ func (d *Daemon) WantsEnvironment() bool { return d.settings().ClientEnv }
 // secrets: it is kept in memory alone, for the client's connection and the turns that it starts, and no log has it.
 func (d *Daemon) TakeEnvironment(variables []string) ([]string, error) {
 	if len(variables) > maxVariables {
-		return nil, invalid("variables", "more than %d", maxVariables)
+		return nil, api.Invalid("variables", "more than %d", maxVariables)
 	}
 	size := 0
 	for _, v := range variables {
 		if size += len(v); len(v) > maxVariable || size > maxEnvironment {
-			return nil, invalid("variables", "one is over %d bytes, or all are over %d", maxVariable, maxEnvironment)
+			return nil, api.Invalid("variables", "one is over %d bytes, or all are over %d", maxVariable, maxEnvironment)
 		}
 		if strings.IndexByte(v, '=') < 1 || strings.ContainsRune(v, 0) {
-			return nil, invalid("variables", "each must be NAME=VALUE, without a zero byte")
+			return nil, api.Invalid("variables", "each must be NAME=VALUE, without a zero byte")
 		}
 	}
 	if !d.WantsEnvironment() {
@@ -49,10 +51,10 @@ func (d *Daemon) environmentOf(told []string) (env []string, remark string) {
 }
 
 // CompareEnvironment compares the daemon's environment with a client's.
-func (d *Daemon) CompareEnvironment(client EnvironmentDigest) (*EnvironmentDifference, error) {
-	difference, ok := compareEnvironment(os.Environ(), client)
+func (d *Daemon) CompareEnvironment(client api.EnvironmentDigest) (*api.EnvironmentDifference, error) {
+	difference, ok := api.CompareEnvironment(os.Environ(), client)
 	if !ok {
-		return nil, invalid("compare", "too much")
+		return nil, api.Invalid("compare", "too much")
 	}
 	return difference, nil
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"time"
 
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 )
 
@@ -51,10 +52,10 @@ func (d *Daemon) take(c config.Config) {
 // lookForAgent finds out whether there is one, without running it. Then it has it known beside which build that is, so that
 // the first turn need not wait for that.
 func (d *Daemon) lookForAgent() {
-	state := AgentStatus{State: "unknown"}
+	state := api.AgentStatus{State: "unknown"}
 	found, _, err := d.look()
 	if err != nil {
-		state = AgentStatus{State: missingState(err), Message: err.Error()}
+		state = api.AgentStatus{State: missingState(err), Message: err.Error()}
 	}
 	state.Version = found.Version
 	d.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"cursord/daemon/api"
 	"cursord/daemon/copytree"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
@@ -122,8 +123,8 @@ func (r *reviewer) movedThere(f *file) bool {
 }
 
 func (r *reviewer) withoutCopy(f *file, err error) error {
-	return &Error{
-		Kind: KindConflict, Message: fmt.Sprintf("the copy with the changes of %s cannot be used: %v", f.path, err),
+	return &api.Error{
+		Kind: api.KindConflict, Message: fmt.Sprintf("the copy with the changes of %s cannot be used: %v", f.path, err),
 		Hint: "delete the session, or start a turn of it", Diff: r.told[f.path],
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"cursord/agent/hooks"
 	"cursord/agent/process"
 	"cursord/agent/program"
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
 	"cursord/daemon/internal/atomicfile"
@@ -70,9 +71,9 @@ type Daemon struct {
 	launcher    *agent.Launcher
 	finder      *program.Finder
 	logins      *logins
-	reload      func(*Daemon)         // nil: there is no configuration to read again
-	asker       atomic.Pointer[Asker] // the latest that came while there was no agent
-	looking     sync.Mutex            // held by Asked
+	reload      func(*Daemon)             // nil: there is no configuration to read again
+	asker       atomic.Pointer[api.Asker] // the latest that came while there was no agent
+	looking     sync.Mutex                // held by Asked
 	hooks       *hooks.Finder
 	docs        *documents
 	copies      *keeper
@@ -99,7 +100,7 @@ type Daemon struct {
 	mu         sync.Mutex
 	workspaces map[string]*workspace // guarded by mu
 	claimed    map[string]turnOwner  // guarded by mu; who has the ids of turns that clients have named, or files that are imported
-	agentState AgentStatus           // guarded by mu
+	agentState api.AgentStatus       // guarded by mu
 	sweeper    *time.Timer           // guarded by mu
 	sweeping   bool                  // guarded by mu; sweeper is set, or sweep runs
 	idle       *time.Timer           // guarded by mu; nil: never
@@ -255,14 +256,14 @@ func (d *Daemon) loops() []*workspace {
 }
 
 // Workspaces lists every workspace that the daemon knows.
-func (d *Daemon) Workspaces() ([]WorkspaceInfo, error) {
+func (d *Daemon) Workspaces() ([]api.WorkspaceInfo, error) {
 	recs, err := d.store.Workspaces()
 	if err != nil {
 		return nil, storeError(err)
 	}
-	infos := make([]WorkspaceInfo, 0, len(recs))
+	infos := make([]api.WorkspaceInfo, 0, len(recs))
 	for _, rec := range recs {
-		info := WorkspaceInfo{
+		info := api.WorkspaceInfo{
 			Workspace: rec.Root, Seq: rec.Seq, Sessions: rec.Sessions, Trusted: rec.Trusted, Copies: d.copies.of(rec.Root),
 		}
 		diffs, err := d.store.PendingDiffs(rec.Root)
@@ -364,8 +365,8 @@ func (d *Daemon) idled() {
 func (d *Daemon) Stop(force bool) error {
 	if !force {
 		if s := d.Status(); s.Turns.Running+s.Turns.Queued > 0 {
-			return &Error{
-				Kind: KindBusy, Message: fmt.Sprintf("%d turn(s) run and %d wait", s.Turns.Running, s.Turns.Queued),
+			return &api.Error{
+				Kind: api.KindBusy, Message: fmt.Sprintf("%d turn(s) run and %d wait", s.Turns.Running, s.Turns.Queued),
 				Hint: "wait for them, or force the stop (cursord stop --force): they end as interrupted",
 			}
 		}

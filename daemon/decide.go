@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cursord/daemon/api"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -24,21 +25,21 @@ type choice struct {
 // Decide accepts or rejects hunks. All that a request names is checked before anything changes; with Path, TurnID or
 // All, what cannot be decided is left and listed, and a reject leaves what may be a person's. A reject in a file that an agent is about to write waits until the
 // agent's tool has ended, or ctx has.
-func (d *Daemon) Decide(ctx context.Context, root string, dec Decision, reply func(Decided, error)) {
+func (d *Daemon) Decide(ctx context.Context, root string, dec api.Decision, reply func(api.Decided, error)) {
 	w, err := d.workspace(root)
 	if err == nil {
 		err = checkDecision(&dec)
 	}
 	defer w.release()
 	if err != nil {
-		reply(Decided{}, err)
+		reply(api.Decided{}, err)
 		return
 	}
 	d.tryDisk()
 	w.review.request(ctx, reply, func(p *parked) bool { return w.review.decide(dec, p) })
 }
 
-func checkDecision(dec *Decision) error {
+func checkDecision(dec *api.Decision) error {
 	n := 0
 	for _, given := range []bool{len(dec.Hunks) > 0, dec.Path != "", dec.TurnID != "", dec.All} {
 		if given {
@@ -47,17 +48,17 @@ func checkDecision(dec *Decision) error {
 	}
 	switch {
 	case n != 1:
-		return invalid("hunks", "give exactly one of hunks, path, turnId and all")
+		return api.Invalid("hunks", "give exactly one of hunks, path, turnId and all")
 	case dec.Lines != nil && len(dec.Hunks) != 1:
-		return invalid("lines", "goes with a single hunk")
+		return api.Invalid("lines", "goes with a single hunk")
 	case dec.Lines != nil && (dec.Lines.From < 0 || dec.Lines.To <= dec.Lines.From):
-		return invalid("lines", "from and to must select at least one line")
+		return api.Invalid("lines", "from and to must select at least one line")
 	}
 	return noNUL("comment", dec.Comment)
 }
 
 // decide carries out a request, or returns false if it must wait for an agent.
-func (r *reviewer) decide(dec Decision, p *parked) bool {
+func (r *reviewer) decide(dec api.Decision, p *parked) bool {
 	fail := func(err error) bool { return r.refuse(p, dec.Client, err) }
 	if err := r.w.d.store.Trouble(); err != nil {
 		return fail(storeError(err))
@@ -69,7 +70,7 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 	if slices.ContainsFunc(choices, func(c *choice) bool { return r.agentWrites(c.f, dec.Client, dec.Accept) }) {
 		return false
 	}
-	var skipped []Skipped
+	var skipped []api.Skipped
 	for _, c := range choices {
 		if err := r.prepare(c, dec, &skipped); err != nil {
 			r.refreshPending() // what the disk said is told
@@ -82,7 +83,7 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 			return fail(err)
 		}
 	}
-	out := Decided{Diffs: []*sessions.Diff{}, Skipped: skipped}
+	out := api.Decided{Diffs: []*sessions.Diff{}, Skipped: skipped}
 	g := &group{Accept: dec.Accept}
 	plan, failed := r.planAll(choices, dec)
 	drop, err := r.intend(intent{Group: *g}, plan)
@@ -99,7 +100,7 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 		}
 		var done diffs.Decision
 		var told []rejection
-		var edits *DocumentEdits
+		var edits *api.DocumentEdits
 		err := failed[i]
 		switch p := plan[i]; {
 		case c.buffer != nil:
@@ -152,7 +153,7 @@ func (r *reviewer) decide(dec Decision, p *parked) bool {
 }
 
 // planAll plans what choices on the disk decide; for each there is a plan, or why there is none.
-func (r *reviewer) planAll(choices []*choice, dec Decision) (plan []*planned, failed []error) {
+func (r *reviewer) planAll(choices []*choice, dec api.Decision) (plan []*planned, failed []error) {
 	plan, failed = make([]*planned, len(choices)), make([]error, len(choices))
 	for i, c := range choices {
 		if len(c.ids) == 0 || c.buffer != nil {
@@ -194,7 +195,7 @@ func abandon(plan []*planned) {
 }
 
 // linesOf returns the lines as the review counts them; nil for all.
-func linesOf(l *LineRange) *diffs.Range {
+func linesOf(l *api.LineRange) *diffs.Range {
 	if l == nil {
 		return nil
 	}
@@ -202,7 +203,7 @@ func linesOf(l *LineRange) *diffs.Range {
 }
 
 // finish stores and tells the touched files and answers with their diffs, as a client sees them.
-func (r *reviewer) finish(client ClientID, touched []*file, ops []sessions.Op, out Decided, p *parked) {
+func (r *reviewer) finish(client api.ClientID, touched []*file, ops []sessions.Op, out api.Decided, p *parked) {
 	changed := slices.Clone(touched)
 	for f := range r.beside {
 		changed = append(changed, f)
@@ -217,7 +218,7 @@ func (r *reviewer) finish(client ClientID, touched []*file, ops []sessions.Op, o
 }
 
 // choose finds the hunks that a decision names.
-func (r *reviewer) choose(dec Decision) ([]*choice, error) {
+func (r *reviewer) choose(dec api.Decision) ([]*choice, error) {
 	var choices []*choice
 	if dec.Hunks == nil {
 		files, err := r.listed(dec.Client, dec.Path, dec.TurnID)
@@ -227,7 +228,7 @@ func (r *reviewer) choose(dec Decision) ([]*choice, error) {
 		if dec.Path != "" {
 			path := r.named(dec.Path)
 			if r.told[path] == nil {
-				return nil, errorf(KindNotFound, "%s is not under review", dec.Path)
+				return nil, api.Errorf(api.KindNotFound, "%s is not under review", dec.Path)
 			} else if err := r.revConflict(path, dec.Client, dec.Rev); err != nil {
 				return nil, err
 			}
@@ -262,7 +263,7 @@ func (r *reviewer) choose(dec Decision) ([]*choice, error) {
 }
 
 // hunk finds a pending hunk, as a client sees them, by its name on the wire.
-func (r *reviewer) hunk(name string, client ClientID) (*file, uint64, error) {
+func (r *reviewer) hunk(name string, client api.ClientID) (*file, uint64, error) {
 	number, atom, _ := strings.Cut(name, ".")
 	n, err1 := strconv.ParseUint(number, 10, 64)
 	id, err2 := strconv.ParseUint(atom, 10, 64)
@@ -279,8 +280,8 @@ func (r *reviewer) hunk(name string, client ClientID) (*file, uint64, error) {
 			}
 		}
 	}
-	return nil, 0, &Error{
-		Kind: KindNotFound, Message: fmt.Sprintf("no pending hunk %q in %s", name, r.w.root),
+	return nil, 0, &api.Error{
+		Kind: api.KindNotFound, Message: fmt.Sprintf("no pending hunk %q in %s", name, r.w.root),
 		Hint: "it may have been decided already; diff/list (cursord diff) names those that are pending",
 	}
 }
@@ -298,14 +299,14 @@ func (r *reviewer) numbered(n uint64) *file {
 }
 
 // prepare reads the disk again and checks that the decision still means what was asked.
-func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
+func (r *reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) error {
 	f := c.f
 	skip := func(id uint64, err error) { *skipped = append(*skipped, skippedFor(f, id, err)) }
 	if err := r.load(f); err != nil {
 		return storeError(err)
 	}
 	if f.outside() {
-		err := errorf(KindOutsideWorkspace, "%s is outside of the workspace; its changes can only be looked at", f.path)
+		err := api.Errorf(api.KindOutsideWorkspace, "%s is outside of the workspace; its changes can only be looked at", f.path)
 		if c.prints != nil {
 			return err
 		}
@@ -353,7 +354,7 @@ func (r *reviewer) prepare(c *choice, dec Decision, skipped *[]Skipped) error {
 		case err != nil:
 			skip(h.ID, r.decisionError(f, err))
 		case yours[h.ID]:
-			skip(h.ID, &Error{Kind: KindMaybeYours})
+			skip(h.ID, &api.Error{Kind: api.KindMaybeYours})
 		default:
 			c.ids = append(c.ids, h.ID)
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"cursord/agent/plaintext"
+	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
@@ -21,7 +22,7 @@ const documentsMax = 256 << 20
 
 // A document is a file that a client has open. It is not changed once others see it.
 type document struct {
-	client  ClientID
+	client  api.ClientID
 	path    string // absolute, without symlinks
 	version int
 	dirty   bool
@@ -35,18 +36,18 @@ type document struct {
 // documents are what the clients have open: written by the connections, read by the reviewers.
 type documents struct {
 	mu      sync.Mutex
-	clients ClientID                          // guarded by mu; the last one
-	orders  uint64                            // guarded by mu; the last one
-	open    map[ClientID]map[string]*document // guarded by mu; by name (documentName)
-	paths   map[string]map[ClientID]*document // guarded by mu; the dirty ones
+	clients api.ClientID                          // guarded by mu; the last one
+	orders  uint64                                // guarded by mu; the last one
+	open    map[api.ClientID]map[string]*document // guarded by mu; by name (documentName)
+	paths   map[string]map[api.ClientID]*document // guarded by mu; the dirty ones
 }
 
 func newDocuments() *documents {
-	return &documents{open: map[ClientID]map[string]*document{}, paths: map[string]map[ClientID]*document{}}
+	return &documents{open: map[api.ClientID]map[string]*document{}, paths: map[string]map[api.ClientID]*document{}}
 }
 
 // NewClient returns the name of a client that may open documents; CloseClient ends it.
-func (d *Daemon) NewClient() ClientID {
+func (d *Daemon) NewClient() api.ClientID {
 	d.docs.mu.Lock()
 	defer d.docs.mu.Unlock()
 	d.docs.clients++
@@ -54,7 +55,7 @@ func (d *Daemon) NewClient() ClientID {
 }
 
 // CloseClient closes all documents of a client.
-func (d *Daemon) CloseClient(client ClientID) {
+func (d *Daemon) CloseClient(client api.ClientID) {
 	d.docs.mu.Lock()
 	opened := d.docs.open[client] != nil
 	var paths []string
@@ -78,7 +79,7 @@ func (d *Daemon) CloseClient(client ClientID) {
 // OpenDocument tells that a client has a file open. Its text, if given, is what the client has; while that is not what
 // is on disk, the document is unsaved: the client's diffs of the file are measured against it, and what the client
 // rejects there is answered as edits. Like those below, it returns an error if it does nothing.
-func (d *Daemon) OpenDocument(client ClientID, uri string, version int, text *string) error {
+func (d *Daemon) OpenDocument(client api.ClientID, uri string, version int, text *string) error {
 	name, err := documentName(uri)
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func (d *Daemon) OpenDocument(client ClientID, uri string, version int, text *st
 }
 
 // ChangeDocument tells the whole text of an open document; one that is not newer than what is known is ignored.
-func (d *Daemon) ChangeDocument(client ClientID, uri string, version int, text string) error {
+func (d *Daemon) ChangeDocument(client api.ClientID, uri string, version int, text string) error {
 	name, old, err := d.openDocument(client, uri)
 	if err == nil && version > old.version {
 		d.putDocument(name, &document{client: client, path: old.path, version: version}, &text, false)
@@ -98,7 +99,7 @@ func (d *Daemon) ChangeDocument(client ClientID, uri string, version int, text s
 
 // SaveDocument tells that an open document is on disk now. It may be newer than what is known. A text that was known to
 // be unsaved is a person's, whatever an agent does at the same time.
-func (d *Daemon) SaveDocument(client ClientID, uri string, version *int) error {
+func (d *Daemon) SaveDocument(client api.ClientID, uri string, version *int) error {
 	name, old, err := d.openDocument(client, uri)
 	if err != nil || version != nil && *version < old.version {
 		return err
@@ -119,7 +120,7 @@ func (d *Daemon) SaveDocument(client ClientID, uri string, version *int) error {
 }
 
 // CloseDocument tells that a client has closed a document.
-func (d *Daemon) CloseDocument(client ClientID, uri string) error {
+func (d *Daemon) CloseDocument(client api.ClientID, uri string) error {
 	name, doc, err := d.openDocument(client, uri)
 	if err != nil {
 		return err
@@ -135,14 +136,14 @@ func (d *Daemon) CloseDocument(client ClientID, uri string) error {
 }
 
 // openDocument returns a document that a client has open, and its name.
-func (d *Daemon) openDocument(client ClientID, uri string) (string, *document, error) {
+func (d *Daemon) openDocument(client api.ClientID, uri string) (string, *document, error) {
 	name, err := documentName(uri)
 	if err != nil {
 		return "", nil, err
 	}
 	doc := d.docs.at(client, name)
 	if doc == nil {
-		return "", nil, errorf(KindNotFound, "%s is not open: document/didOpen comes first", uri)
+		return "", nil, api.Errorf(api.KindNotFound, "%s is not open: document/didOpen comes first", uri)
 	}
 	return name, doc, nil
 }
@@ -180,7 +181,7 @@ func (d *Daemon) putDocument(name string, doc *document, text *string, atOnce bo
 			doc.base = atomicfile.State{Unreadable: "too much is unsaved"}
 		}
 		if d.docs.paths[doc.path] == nil {
-			d.docs.paths[doc.path] = map[ClientID]*document{}
+			d.docs.paths[doc.path] = map[api.ClientID]*document{}
 		}
 		d.docs.paths[doc.path][doc.client] = doc
 	}
@@ -205,14 +206,14 @@ func (ds *documents) dropLocked(doc *document) {
 }
 
 // textLocked counts the bytes that are kept for a client. ds.mu must be held.
-func (ds *documents) textLocked(client ClientID) (n int) {
+func (ds *documents) textLocked(client api.ClientID) (n int) {
 	for _, doc := range ds.open[client] {
 		n += len(doc.text) + len(doc.base.Data)
 	}
 	return n
 }
 
-func (ds *documents) at(client ClientID, name string) *document {
+func (ds *documents) at(client api.ClientID, name string) *document {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	return ds.open[client][name]
@@ -248,7 +249,7 @@ func (ds *documents) typed(path string, img atomicfile.State) *document {
 }
 
 // has reports whether a client has a path open.
-func (ds *documents) has(client ClientID, path string) bool {
+func (ds *documents) has(client api.ClientID, path string) bool {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	for _, doc := range ds.open[client] {
@@ -285,7 +286,7 @@ func (d *Daemon) documentChanged(path string, atOnce bool) {
 func documentName(uri string) (string, error) {
 	path, err := paths.Local(uri)
 	if err != nil {
-		return "", invalid("uri", "%q is not the file:// URI of a local file", plaintext.Cut(uri, 200))
+		return "", api.Invalid("uri", "%q is not the file:// URI of a local file", plaintext.Cut(uri, 200))
 	}
 	return path, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
 )
 
@@ -15,9 +16,9 @@ const (
 )
 
 // cutOff says that a file is not all of what was exported, and how to take in what it has.
-func cutOff(has ExportEnd, format string, args ...any) error {
-	e := invalid("path", format, args...)
-	e.Hint = fmt.Sprintf("export the session again; or, for what is there, let the last line be %s", wire.Encode(ExportLine{End: &has}))
+func cutOff(has api.ExportEnd, format string, args ...any) error {
+	e := api.Invalid("path", format, args...)
+	e.Hint = fmt.Sprintf("export the session again; or, for what is there, let the last line be %s", wire.Encode(api.ExportLine{End: &has}))
 	return e
 }
 

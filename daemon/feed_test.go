@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/agent"
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/sessions"
 )
@@ -53,7 +54,7 @@ func (w *workspace) aTurn(t *testing.T) *liveTurn {
 	t.Helper()
 	var lt *liveTurn
 	w.in(t, func() {
-		s, err := w.newSession(SessionParams{})
+		s, err := w.newSession(api.SessionParams{})
 		require.NoError(t, err)
 		ls := &liveSession{session: s, turns: 1, running: true}
 		w.sessions[s.ID] = ls

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -22,7 +23,7 @@ type follower struct {
 	sub     *Subscription
 
 	mu    sync.Mutex
-	queue []any // guarded by mu; *Notification, Subscribed; what one subscription brought is behind its Subscribed
+	queue []any // guarded by mu; *Notification, api.Subscribed; what one subscription brought is behind its api.Subscribed
 
 	// What it knows.
 	epoch string
@@ -80,7 +81,7 @@ func (r *follower) subscribes() {
 		o.After, o.Epoch = new(uint64), "another"
 	}
 	answered := make(chan struct{})
-	r.sub = r.f.w.d.Subscribe(r.f.w.root, o, r.sink(), func(a Subscribed, err error) {
+	r.sub = r.f.w.d.Subscribe(r.f.w.root, o, r.sink(), func(a api.Subscribed, err error) {
 		if err != nil {
 			r.f.t.Errorf("subscribe: %v", err)
 		}
@@ -93,7 +94,7 @@ func (r *follower) subscribes() {
 }
 
 type begun struct {
-	Subscribed
+	api.Subscribed
 	after *uint64
 }
 

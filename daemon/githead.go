@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/filestat"
@@ -164,9 +165,9 @@ func (r *reviewer) acceptCommitted(ctx context.Context, git git.Tree, old, now s
 	if len(hunks) == 0 {
 		return nil
 	}
-	r.decide(Decision{Accept: true, Hunks: hunks}, &parked{
+	r.decide(api.Decision{Accept: true, Hunks: hunks}, &parked{
 		stop: func() bool { return true },
-		reply: func(d Decided, err error) {
+		reply: func(d api.Decided, err error) {
 			if err != nil {
 				r.w.log.Info("what was committed is not accepted", "err", err)
 				return

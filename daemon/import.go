@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
 	"cursord/daemon/paths"
 	"cursord/sessions"
@@ -30,20 +31,20 @@ const (
 // All of the file is checked first. An import that the daemon's end cuts short shows in the session's title.
 func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bool) (*sessions.Session, error) {
 	if why := paths.TooLong(path); why != "" {
-		return nil, invalid("path", "%s", why)
+		return nil, api.Invalid("path", "%s", why)
 	}
 	if !filepath.IsAbs(path) {
-		return nil, invalid("path", "%q is not an absolute path", path)
+		return nil, api.Invalid("path", "%q is not an absolute path", path)
 	}
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		if err == nil {
 			err = errors.New("not a regular file")
 		}
-		return nil, invalid("path", "%s cannot be read: %v", path, paths.Cause(err))
+		return nil, api.Invalid("path", "%s cannot be read: %v", path, paths.Cause(err))
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, invalid("path", "%s cannot be read: %v", path, paths.Cause(err))
+		return nil, api.Invalid("path", "%s cannot be read: %v", path, paths.Cause(err))
 	}
 	defer f.Close()
 
@@ -51,7 +52,7 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 	defer d.importing.Unlock()
 	im := &importer{d: d, newIDs: newIDs, turns: map[string]string{}}
 	defer im.free()
-	if err := im.read(ctx, f, func(ExportPart, int) error { return nil }); err != nil {
+	if err := im.read(ctx, f, func(api.ExportPart, int) error { return nil }); err != nil {
 		return nil, err
 	}
 	if err := d.importRoom(f); err != nil {
@@ -62,7 +63,7 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 	}
 	w, err := d.workspace(root)
 	if err != nil {
-		var e *Error
+		var e *api.Error
 		if errors.As(err, &e) {
 			e.Hint = "name another workspace for it (-w DIR)"
 		}
@@ -70,7 +71,7 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 	}
 	defer w.release()
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, invalid("path", "%s cannot be read: %v", path, paths.Cause(err))
+		return nil, api.Invalid("path", "%s cannot be read: %v", path, paths.Cause(err))
 	}
 	return im.store(ctx, w, f)
 }
@@ -80,10 +81,10 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 func (d *Daemon) importRoom(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
-		return errorf(KindInternal, "%v", err)
+		return api.Errorf(api.KindInternal, "%v", err)
 	}
 	if err = d.store.Room(info.Size() / 2 * 3); errors.Is(err, sessions.ErrNoSpace) {
-		return errorf(KindStorage, "the session is not imported: %v", err)
+		return api.Errorf(api.KindStorage, "the session is not imported: %v", err)
 	}
 	return storeError(err)
 }
@@ -98,19 +99,19 @@ type importer struct {
 }
 
 // read calls each for the turns and items of a file, with their ids as they are to be, and the length of their lines.
-func (im *importer) read(ctx context.Context, f io.Reader, each func(p ExportPart, size int) error) error {
+func (im *importer) read(ctx context.Context, f io.Reader, each func(p api.ExportPart, size int) error) error {
 	r := bufio.NewReaderSize(f, 1<<20)
 	n := 0
 	fail := func(format string, args ...any) error {
-		return invalid("path", "line %d: %s", n, fmt.Sprintf(format, args...))
+		return api.Invalid("path", "line %d: %s", n, fmt.Sprintf(format, args...))
 	}
 	im.count = 0
 	turn, next := "", 0 // the present turn in the file, and the least index of its next item
-	var end *ExportEnd
+	var end *api.ExportEnd
 	items := 0
 	for {
 		if ctx.Err() != nil {
-			return &Error{Kind: KindCancelled, Message: "cancelled"}
+			return &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
 		}
 		line, whole, err := readLine(r)
 		if err == io.EOF {
@@ -127,7 +128,7 @@ func (im *importer) read(ctx context.Context, f io.Reader, each func(p ExportPar
 			return fail("not UTF-8")
 		}
 		if n == 1 {
-			var h ExportHeader
+			var h api.ExportHeader
 			if json.Unmarshal(line, &h) != nil || h.Cursord != "session" {
 				return fail(`not a session that "cursord export --format ndjson" wrote`)
 			}
@@ -136,9 +137,9 @@ func (im *importer) read(ctx context.Context, f io.Reader, each func(p ExportPar
 			}
 			continue
 		}
-		var l ExportLine
+		var l api.ExportLine
 		if err := json.Unmarshal(line, &l); err != nil && !whole {
-			return cutOff(ExportEnd{im.count, items}, "the file is cut off in line %d", n)
+			return cutOff(api.ExportEnd{Turns: im.count, Items: items}, "the file is cut off in line %d", n)
 		} else if err != nil {
 			return fail("%v", err)
 		}
@@ -163,7 +164,7 @@ func (im *importer) read(ctx context.Context, f io.Reader, each func(p ExportPar
 		default:
 			continue // of a later version's making
 		}
-		var e *Error
+		var e *api.Error
 		if errors.As(err, &e) {
 			return err
 		}
@@ -177,9 +178,9 @@ func (im *importer) read(ctx context.Context, f io.Reader, each func(p ExportPar
 		}
 	}
 	if n < 2 {
-		return invalid("path", "the file ends before the session")
+		return api.Invalid("path", "the file ends before the session")
 	}
-	switch has := (ExportEnd{im.count, items}); {
+	switch has := (api.ExportEnd{Turns: im.count, Items: items}); {
 	case end == nil:
 		return cutOff(has, "the file has no end: it was cut off after %d turn(s) and %d item(s)", has.Turns, has.Items)
 	case *end != has:
@@ -190,8 +191,8 @@ func (im *importer) read(ctx context.Context, f io.Reader, each func(p ExportPar
 }
 
 func (im *importer) taken(what, id string) error {
-	return &Error{
-		Kind: KindInvalid, Field: "newIds", Message: fmt.Sprintf("%s %s is here already, and is not overwritten", what, id),
+	return &api.Error{
+		Kind: api.KindInvalid, Field: "newIds", Message: fmt.Sprintf("%s %s is here already, and is not overwritten", what, id),
 		Hint: "import it beside that one with newIds (--new-ids)",
 	}
 }
@@ -316,7 +317,7 @@ func (im *importer) store(ctx context.Context, w *workspace, f io.Reader) (*sess
 		batch, size = nil, 0
 		return err
 	}
-	err := im.read(ctx, f, func(p ExportPart, n int) error {
+	err := im.read(ctx, f, func(p api.ExportPart, n int) error {
 		if p.Turn != nil {
 			p.Turn.Workspace = w.root
 			batch = append(batch, p.Turn)

@@ -10,6 +10,7 @@ import (
 
 	"cursord/agent"
 	"cursord/agent/failure"
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/daemon/copytree"
 	"cursord/sessions"
@@ -87,14 +88,14 @@ func withoutPlace(ctx context.Context, err error) agent.Outcome {
 		return agent.Outcome{Status: agent.Cancelled}
 	}
 	f := &failure.Error{
-		Kind: string(KindStorage), Message: "the copy of the workspace could not be made: " + err.Error(),
+		Kind: string(api.KindStorage), Message: "the copy of the workspace could not be made: " + err.Error(),
 		Hint: "make room or put the folder right, and try again; or work in a session without a copy (isolation \"none\")",
 	}
 	switch {
 	case errors.Is(err, copytree.ErrTooLarge):
-		f.Kind, f.Hint = string(KindTooLarge), `the settings copy_files and copy_size say how large it may be`
+		f.Kind, f.Hint = string(api.KindTooLarge), `the settings copy_files and copy_size say how large it may be`
 	case errors.Is(err, copytree.ErrTooWide):
-		f.Kind, f.Hint = string(KindTooLarge), `open a folder further down, or work in a session without a copy (isolation "none")`
+		f.Kind, f.Hint = string(api.KindTooLarge), `open a folder further down, or work in a session without a copy (isolation "none")`
 	}
 	return agent.Outcome{Status: agent.Failed, Failure: f}
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"cursord/agent"
+	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
@@ -14,7 +15,7 @@ import (
 type liveTurn struct {
 	session  *liveSession
 	turn     *sessions.Turn // as last put
-	context  []Context
+	context  []api.Context
 	env      []string                // the environment of the client that started it; nil: not told
 	dirsTold bool                    // people know what its added folders mean
 	alias    string                  // the workspace as the client has named it

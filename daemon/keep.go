@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/sessions"
 )
@@ -64,17 +65,17 @@ func (d *Daemon) compactIfWasteful(ctx context.Context) {
 
 // GC deletes what the configuration does not keep, and compacts the database. With dryRun it only tells what it would
 // delete.
-func (d *Daemon) GC(ctx context.Context, dryRun bool) (Collected, error) {
+func (d *Daemon) GC(ctx context.Context, dryRun bool) (api.Collected, error) {
 	if err := d.tryDisk(); err != nil {
-		return Collected{}, storeError(err)
+		return api.Collected{}, storeError(err)
 	}
 	done, err := d.retain(ctx, dryRun)
 	if err != nil {
-		return Collected{}, err
+		return api.Collected{}, err
 	}
 	use, err := d.store.DiskUse()
 	if err != nil {
-		return Collected{}, storeError(err)
+		return api.Collected{}, storeError(err)
 	}
 	done.BytesBefore, done.BytesAfter = use.Bytes, use.Bytes
 	if dryRun {
@@ -82,21 +83,21 @@ func (d *Daemon) GC(ctx context.Context, dryRun bool) (Collected, error) {
 	}
 	if err := d.store.Compact(ctx); err != nil {
 		if ctx.Err() != nil {
-			return Collected{}, &Error{Kind: KindCancelled, Message: "cancelled"}
+			return api.Collected{}, &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
 		}
 		done.NotCompacted = err.Error()
 		return done, nil
 	}
 	if use, err = d.store.DiskUse(); err != nil {
-		return Collected{}, storeError(err)
+		return api.Collected{}, storeError(err)
 	}
 	done.BytesAfter = use.Bytes
 	return done, nil
 }
 
 // retain deletes the sessions that the configuration does not keep, or with dryRun lists them.
-func (d *Daemon) retain(ctx context.Context, dryRun bool) (Collected, error) {
-	done := Collected{Sessions: []CollectedSession{}}
+func (d *Daemon) retain(ctx context.Context, dryRun bool) (api.Collected, error) {
+	done := api.Collected{Sessions: []api.CollectedSession{}}
 	outdated, err := d.outdated(ctx)
 	if err != nil || len(outdated) == 0 {
 		return done, err
@@ -107,23 +108,23 @@ func (d *Daemon) retain(ctx context.Context, dryRun bool) (Collected, error) {
 	}
 	for _, o := range outdated {
 		if err := ctx.Err(); err != nil {
-			return done, &Error{Kind: KindCancelled, Message: "cancelled"}
+			return done, &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
 		}
 		if o.session.State != sessions.SessionIdle || reviewed.sessions[o.session.ID] || reviewed.lost[o.session.Workspace] {
 			done.Kept++
 			continue
 		}
 		if !dryRun {
-			var e *Error
+			var e *api.Error
 			switch err := d.deleteSession(o.session.ID, o.session.Seq); {
-			case errors.As(err, &e) && (e.Kind == KindBusy || e.Kind == KindNotFound || e.Kind == KindConflict):
+			case errors.As(err, &e) && (e.Kind == api.KindBusy || e.Kind == api.KindNotFound || e.Kind == api.KindConflict):
 				done.Kept++ // it came to life meanwhile
 				continue
 			case err != nil:
 				return done, err
 			}
 		}
-		done.Sessions = append(done.Sessions, CollectedSession{
+		done.Sessions = append(done.Sessions, api.CollectedSession{
 			ID: o.session.ID, Workspace: o.session.Workspace, Title: o.session.Title, UpdatedAt: o.session.UpdatedAt, Reason: o.reason,
 		})
 	}
@@ -178,7 +179,7 @@ func (d *Daemon) outdated(ctx context.Context) (list []outdatedSession, err erro
 			return list, nil
 		}
 		if ctx.Err() != nil {
-			return nil, &Error{Kind: KindCancelled, Message: "cancelled"}
+			return nil, &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
 		}
 	}
 }

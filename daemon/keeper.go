@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"cursord/daemon/api"
 	"cursord/daemon/copytree"
 	"cursord/sessions"
 )
@@ -170,12 +171,12 @@ func (k *keeper) use(ctx context.Context, session string) (end func(), err error
 }
 
 // of lists the copies of a workspace.
-func (k *keeper) of(root string) (list []CopyInfo) {
+func (k *keeper) of(root string) (list []api.CopyInfo) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, info := range k.list {
 		if info.Root == root {
-			list = append(list, CopyInfo{
+			list = append(list, api.CopyInfo{
 				SessionID: info.Session, Path: info.Dir, Bytes: info.Bytes,
 				UsedAt: sessions.Time{Time: info.LastUsed.UTC().Truncate(time.Millisecond)},
 			})

@@ -5,13 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/daemon/api"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 	"cursord/sessions"
 )
 
 // Diffs lists what is pending in a workspace, in a file of it, or of a turn, as a client sees it.
-func (d *Daemon) Diffs(client ClientID, root, path, turn string) ([]*sessions.Diff, error) {
+func (d *Daemon) Diffs(client api.ClientID, root, path, turn string) ([]*sessions.Diff, error) {
 	w, err := d.workspace(root)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (r *reviewer) named(path string) string {
 // checkDiffPath refuses a URI that names no local file. What is no URI is a path, whatever is in it.
 func checkDiffPath(path string) error {
 	if scheme, _, is := strings.Cut(path, "://"); is && !strings.Contains(scheme, "/") && !paths.IsURI(path) {
-		e := invalid("path", "%.300q is a URI, and not of a file", path)
+		e := api.Invalid("path", "%.300q is a URI, and not of a file", path)
 		e.Hint = "send the diff's path, an absolute path, or a file:// URI"
 		return e
 	}
@@ -105,7 +106,7 @@ func checkDiffPath(path string) error {
 }
 
 // listed is chosen where a turn must be one of the workspace.
-func (r *reviewer) listed(client ClientID, path, turn string) ([]*file, error) {
+func (r *reviewer) listed(client api.ClientID, path, turn string) ([]*file, error) {
 	files, err := r.chosen(client, path, turn)
 	if err != nil || turn == "" || len(files) > 0 {
 		return files, err
@@ -113,16 +114,16 @@ func (r *reviewer) listed(client ClientID, path, turn string) ([]*file, error) {
 	if t, err := r.w.d.store.Turn(turn); err != nil {
 		return nil, storeError(err)
 	} else if t.Workspace != r.w.root {
-		return nil, errorf(KindNotFound, "turn %s is not of the workspace %s", turn, r.w.root)
+		return nil, api.Errorf(api.KindNotFound, "turn %s is not of the workspace %s", turn, r.w.root)
 	}
 	return files, nil
 }
 
 // chosen lists the files with something pending for a client that a path and a turn, if given, select.
-func (r *reviewer) chosen(client ClientID, path, turn string) ([]*file, error) {
+func (r *reviewer) chosen(client api.ClientID, path, turn string) ([]*file, error) {
 	if path != "" {
 		if why := paths.TooLongIn(r.w.root, path); why != "" {
-			return nil, invalid("path", "%s", why)
+			return nil, api.Invalid("path", "%s", why)
 		}
 		if err := checkDiffPath(path); err != nil {
 			return nil, err
@@ -130,7 +131,7 @@ func (r *reviewer) chosen(client ClientID, path, turn string) ([]*file, error) {
 		name := path
 		path = r.named(path)
 		if filepath.IsAbs(path) && path != r.w.root && r.shared().files[path] == nil {
-			return nil, errorf(KindOutsideWorkspace, "%s is outside of the workspace %s", name, r.w.root)
+			return nil, api.Errorf(api.KindOutsideWorkspace, "%s is outside of the workspace %s", name, r.w.root)
 		}
 	}
 	files := slices.DeleteFunc(r.sorted(), func(f *file) bool {
@@ -142,7 +143,7 @@ func (r *reviewer) chosen(client ClientID, path, turn string) ([]*file, error) {
 }
 
 // partOf returns what a file has of the diff of its path, as a client sees it.
-func (r *reviewer) partOf(client ClientID, f *file) *sessions.Diff {
+func (r *reviewer) partOf(client api.ClientID, f *file) *sessions.Diff {
 	if b := f.buffers[client]; b != nil && b.diff != nil {
 		return b.diff
 	}
@@ -153,7 +154,7 @@ func (r *reviewer) partOf(client ClientID, f *file) *sessions.Diff {
 }
 
 // shownOf returns the diffs of files, as a client sees them, those of a path once.
-func (r *reviewer) shownOf(client ClientID, files []*file) (diffs []*sessions.Diff) {
+func (r *reviewer) shownOf(client api.ClientID, files []*file) (diffs []*sessions.Diff) {
 	done := map[string]bool{}
 	for _, f := range files {
 		if diff := r.shown(client, f.path); diff != nil && !done[f.path] {

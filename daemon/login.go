@@ -10,6 +10,7 @@ import (
 
 	"cursord/agent/failure"
 	"cursord/agent/program"
+	"cursord/daemon/api"
 )
 
 const loginStays = 5 * time.Minute // until a login that was good is looked at again
@@ -108,7 +109,7 @@ func (l *logins) find(ctx context.Context, p program.Program, key loginKey) logi
 	failed := (*failure.Error)(nil)
 	switch {
 	case !errors.As(err, &failed):
-	case failed.Kind == string(KindAgentNotLoggedIn) && !account.APIKey: // whether an API key alone shows the models is not known
+	case failed.Kind == string(api.KindAgentNotLoggedIn) && !account.APIKey: // whether an API key alone shows the models is not known
 		found.state, found.message = "notLoggedIn", "there is a token, and Cursor's server refuses it: "+hintLogin
 	case failed.Hint != "":
 		found.message += ": " + failed.Hint

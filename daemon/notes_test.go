@@ -5,14 +5,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/api"
 )
 
 // TestDeletedSessionsLeftTheirRemarks deletes a session that was to be told of rejections, and rejects another of its changes.
 func TestDeletedSessionsLeftTheirRemarks(t *testing.T) {
 	w := openSpace(t, nil)
-	kept, err := w.d.CreateSession(w.root, SessionParams{})
+	kept, err := w.d.CreateSession(w.root, api.SessionParams{})
 	require.NoError(t, err)
-	gone, err := w.d.CreateSession(w.root, SessionParams{})
+	gone, err := w.d.CreateSession(w.root, api.SessionParams{})
 	require.NoError(t, err)
 	reject := func(n uint64) {
 		w.review.tellRejections(&group{n: n, Told: []rejection{{gone.ID, "that was rejected"}, {kept.ID, "this was rejected"}}})

@@ -4,14 +4,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
 
 // notFound names what the store has not.
-func notFound(err error) *Error {
+func notFound(err error) *api.Error {
 	const nameMax = 200
-	e := &Error{Kind: KindNotFound, Message: "no such session, turn or item"}
+	e := &api.Error{Kind: api.KindNotFound, Message: "no such session, turn or item"}
 	what, named := strings.CutSuffix(err.Error(), ": "+sessions.ErrNotFound.Error())
 	if named && utf8.ValidString(what) {
 		e.Message = "no such " + wire.CutText(what, nameMax)

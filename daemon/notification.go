@@ -5,6 +5,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -19,10 +20,10 @@ type Notification struct {
 	Removed   bool          // the object, always a session, was deleted
 	Delta     *Delta
 
-	only    ClientID // if not 0, nothing has happened for others
-	again   bool     // the same item under another seq: for those who do not know it
-	textLen int      // of a growing item in a catch-up: the bytes of text that JSON has
-	told    func()   // called by the loop once the subscribers have it, before the next one; may be nil
+	only    api.ClientID // if not 0, nothing has happened for others
+	again   bool         // the same item under another seq: for those who do not know it
+	textLen int          // of a growing item in a catch-up: the bytes of text that JSON has
+	told    func()       // called by the loop once the subscribers have it, before the next one; may be nil
 
 	once  sync.Once
 	frame []byte
@@ -68,17 +69,9 @@ type Sink func(n *Notification) bool
 
 // SubscribeOptions are the parameters of workspace/subscribe.
 type SubscribeOptions struct {
-	After           *uint64  // nil: a bounded snapshot of the present
-	Epoch           string   // the store that After is from, if the client knows
-	DeltaIntervalMS int      // merge deltas to at most one an interval and item; 0: at once
-	DiffSummaries   bool     // leave hunks out of diffs
-	Client          ClientID // sees the files that it holds unsaved as they are there
-}
-
-// Subscribed is the answer to workspace/subscribe.
-type Subscribed struct {
-	Workspace string `json:"workspace"`
-	Seq       uint64 `json:"seq"`
-	Epoch     string `json:"epoch"`
-	Reset     bool   `json:"reset"`
+	After           *uint64      // nil: a bounded snapshot of the present
+	Epoch           string       // the store that After is from, if the client knows
+	DeltaIntervalMS int          // merge deltas to at most one an interval and item; 0: at once
+	DiffSummaries   bool         // leave hunks out of diffs
+	Client          api.ClientID // sees the files that it holds unsaved as they are there
 }

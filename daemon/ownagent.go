@@ -6,16 +6,17 @@ import (
 	"os"
 
 	"cursord/agent/program"
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 )
 
 // An OwnAgent is which agent a configuration, and this process's CURSORD_AGENT and PATH, lead to.
 type OwnAgent struct {
-	Path     string          `json:"path"`              // "": none
-	NamedBy  string          `json:"namedBy,omitempty"` // who names it, for people; "": it is the first on PATH
-	NotTaken []AgentNotTaken `json:"-"`
-	Wrong    string          `json:"-"` // what is wrong with the program that is named, for people
-	Hint     string          `json:"-"` // and what to do about it
+	Path     string              `json:"path"`              // "": none
+	NamedBy  string              `json:"namedBy,omitempty"` // who names it, for people; "": it is the first on PATH
+	NotTaken []api.AgentNotTaken `json:"-"`
+	Wrong    string              `json:"-"` // what is wrong with the program that is named, for people
+	Hint     string              `json:"-"` // and what to do about it
 }
 
 // FindOwnAgent looks for the agent in a client's process. It asks programs called agent whose they are.
@@ -35,9 +36,9 @@ func FindOwnAgent(ctx context.Context, c *config.Config) OwnAgent {
 }
 
 // notTaken returns programs in the contract's form.
-func notTaken(list []program.NotTaken) (told []AgentNotTaken) {
+func notTaken(list []program.NotTaken) (told []api.AgentNotTaken) {
 	for _, n := range list {
-		told = append(told, AgentNotTaken{Path: n.Path, Reason: n.Why})
+		told = append(told, api.AgentNotTaken{Path: n.Path, Reason: n.Why})
 	}
 	return told
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"cursord/daemon/api"
 )
 
 // maxParked bounds the requests of a workspace that wait for agents.
@@ -13,12 +15,12 @@ const maxParked = 1000
 // write waits until the agent's tool has ended: two writers at once lose lines.
 type parked struct {
 	try   func(*parked) bool // carries the request out, or returns false if it must wait
-	reply func(Decided, error)
+	reply func(api.Decided, error)
 	stop  func() bool // its watch on the request's context
 }
 
 // answer replies to the request, and returns true.
-func (p *parked) answer(v Decided, err error) bool {
+func (p *parked) answer(v api.Decided, err error) bool {
 	p.stop()
 	p.reply(v, err)
 	return true
@@ -26,37 +28,37 @@ func (p *parked) answer(v Decided, err error) bool {
 
 // request has the reviewer try, now and whenever an agent's tool has ended, until the request is carried out or ctx
 // ends. It returns when the reviewer has taken it.
-func (r *reviewer) request(ctx context.Context, reply func(Decided, error), try func(*parked) bool) {
+func (r *reviewer) request(ctx context.Context, reply func(api.Decided, error), try func(*parked) bool) {
 	var once sync.Once
 	p := &parked{try: try, stop: func() bool { return true }}
-	p.reply = func(v Decided, err error) { once.Do(func() { reply(v, err) }) }
+	p.reply = func(v api.Decided, err error) { once.Do(func() { reply(v, err) }) }
 	err := r.call(func() {
 		if ctx.Err() != nil {
-			p.answer(Decided{}, errCancelled)
+			p.answer(api.Decided{}, errCancelled)
 			return
 		}
 		if r.attempt(p) {
 			return
 		}
 		if len(r.parked) >= maxParked {
-			p.answer(Decided{}, errorf(KindBusy, "too many decisions wait for agents"))
+			p.answer(api.Decided{}, api.Errorf(api.KindBusy, "too many decisions wait for agents"))
 			return
 		}
 		r.parked = append(r.parked, p)
 		p.stop = context.AfterFunc(ctx, func() { r.later.put(func() { r.unpark(p, errCancelled) }) })
 	})
 	if err != nil {
-		p.reply(Decided{}, err)
+		p.reply(api.Decided{}, err)
 	}
 }
 
-var errCancelled = &Error{Kind: KindCancelled, Message: "cancelled"}
+var errCancelled = &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
 
 // attempt tries, and answers a request that panics.
 func (r *reviewer) attempt(p *parked) (done bool) {
 	defer func() {
 		if v := recover(); v != nil {
-			p.answer(Decided{}, errorf(KindInternal, "internal error in a decision"))
+			p.answer(api.Decided{}, api.Errorf(api.KindInternal, "internal error in a decision"))
 			panic(v)
 		}
 	}()
@@ -67,7 +69,7 @@ func (r *reviewer) attempt(p *parked) (done bool) {
 func (r *reviewer) unpark(p *parked, err error) {
 	if i := slices.Index(r.parked, p); i >= 0 {
 		r.parked = slices.Delete(r.parked, i, i+1)
-		p.answer(Decided{}, err)
+		p.answer(api.Decided{}, err)
 	}
 }
 
@@ -84,7 +86,7 @@ func (r *reviewer) retry() {
 
 // agentWrites reports whether a decision of client about the file would write what an agent is about to write, or what
 // nobody may write now.
-func (r *reviewer) agentWrites(f *file, client ClientID, accept bool) bool {
+func (r *reviewer) agentWrites(f *file, client api.ClientID, accept bool) bool {
 	switch {
 	case f.tree.busy:
 		return true

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"cursord/daemon/api"
 	"cursord/daemon/paths"
 )
 
@@ -16,14 +17,14 @@ func resolveRoot(path string) (string, error) {
 	}
 	root, err := filepath.EvalSymlinks(abs)
 	if err != nil {
-		return "", invalid("workspace", "%s cannot be opened: %v", abs, paths.Cause(err))
+		return "", api.Invalid("workspace", "%s cannot be opened: %v", abs, paths.Cause(err))
 	}
 	info, err := os.Stat(root)
 	if err != nil {
-		return "", invalid("workspace", "%s cannot be opened: %v", abs, paths.Cause(err))
+		return "", api.Invalid("workspace", "%s cannot be opened: %v", abs, paths.Cause(err))
 	}
 	if !info.IsDir() {
-		return "", invalid("workspace", "%s is not a directory", abs)
+		return "", api.Invalid("workspace", "%s is not a directory", abs)
 	}
 	return root, nil
 }
@@ -55,7 +56,7 @@ func LocalPath(field, path string) (string, error) {
 	local, err := paths.Local(path)
 	var e *paths.Error
 	if errors.As(err, &e) {
-		refused := invalid(field, "%s", e.Problem)
+		refused := api.Invalid(field, "%s", e.Problem)
 		refused.Hint = e.Hint
 		return "", refused
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/api"
 )
 
 func TestResolveRoot(t *testing.T) {
@@ -32,7 +34,7 @@ func TestResolveRoot(t *testing.T) {
 	} {
 		got, err := resolveRoot(path)
 		if want == "" {
-			var e *Error
+			var e *api.Error
 			require.ErrorAs(t, err, &e, path)
 			require.Equal(t, "workspace", e.Field, path)
 			continue

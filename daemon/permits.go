@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/daemon/paths"
 	"cursord/sessions"
@@ -18,38 +19,38 @@ const (
 )
 
 // checkPermits validates what does not depend on the disk.
-func checkPermits(p *Permits, ofSession bool) error {
+func checkPermits(p *api.Permits, ofSession bool) error {
 	if p.Sandbox != nil {
 		if _, err := config.CheckSandbox(*p.Sandbox); err != nil && (!ofSession || *p.Sandbox != sandboxDefault) {
 			if ofSession {
-				return invalid("sandbox", `must be "enabled", "disabled" or "default"`)
+				return api.Invalid("sandbox", `must be "enabled", "disabled" or "default"`)
 			}
-			return invalid("sandbox", `must be "enabled" or "disabled"`)
+			return api.Invalid("sandbox", `must be "enabled" or "disabled"`)
 		}
 	}
 	if p.AddDirs == nil {
 		return nil
 	}
 	if n := len(*p.AddDirs); n > config.MaxAddDirs {
-		return invalid("addDirs", "has %d folders; %d are the most", n, config.MaxAddDirs)
+		return api.Invalid("addDirs", "has %d folders; %d are the most", n, config.MaxAddDirs)
 	}
 	for i, dir := range *p.AddDirs {
 		field := fmt.Sprintf("addDirs[%d]", i)
 		if dir == "" {
-			return invalid(field, "must not be empty")
+			return api.Invalid(field, "must not be empty")
 		}
 		if err := noNUL(field, dir); err != nil {
 			return err
 		}
 		if why := paths.TooLong(dir); why != "" {
-			return invalid(field, "%s", why)
+			return api.Invalid(field, "%s", why)
 		}
 	}
 	return nil
 }
 
 // resolvePermits makes the folders absolute paths without symlinks. They must be there.
-func resolvePermits(p *Permits, root string) error {
+func resolvePermits(p *api.Permits, root string) error {
 	if p.AddDirs == nil {
 		return nil
 	}
@@ -59,7 +60,7 @@ func resolvePermits(p *Permits, root string) error {
 }
 
 // applyPermits gives a session what p names.
-func applyPermits(p *Permits, s *sessions.Session) {
+func applyPermits(p *api.Permits, s *sessions.Session) {
 	if p.Sandbox != nil {
 		if s.Sandbox = *p.Sandbox; s.Sandbox == sandboxDefault {
 			s.Sandbox = ""
@@ -74,7 +75,7 @@ func applyPermits(p *Permits, s *sessions.Session) {
 }
 
 // madeBy reports whether p may be what made a turn; its folders are resolved.
-func madeBy(p *Permits, t *sessions.Turn) bool {
+func madeBy(p *api.Permits, t *sessions.Turn) bool {
 	return (p.Sandbox == nil || *p.Sandbox == t.Sandbox) && (p.AutoReview == nil || *p.AutoReview == t.AutoReview) &&
 		(p.AddDirs == nil || slices.Equal(*p.AddDirs, t.AddDirs))
 }
@@ -107,10 +108,10 @@ func checkDir(field, dir, real string, err error) error {
 		info, err = os.Stat(real)
 	}
 	if err != nil {
-		return invalid(field, "%s cannot be opened: %v", dir, paths.Cause(err))
+		return api.Invalid(field, "%s cannot be opened: %v", dir, paths.Cause(err))
 	}
 	if !info.IsDir() {
-		return invalid(field, "%s is not a directory", dir)
+		return api.Invalid(field, "%s is not a directory", dir)
 	}
 	return nil
 }
@@ -126,7 +127,7 @@ type permitted struct {
 }
 
 // permits finds out what a turn may do, by its own parameters, its session's and the configuration's. It resolves p's folders.
-func (w *workspace) permits(p *TurnParams) permitted {
+func (w *workspace) permits(p *api.TurnParams) permitted {
 	settings := w.d.settings()
 	perm := permitted{sandbox: settings.Sandbox, autoReview: settings.AutoReview}
 	dirs, from := settings.AddDirs, "by the setting add_dirs"
@@ -160,13 +161,13 @@ func (w *workspace) permits(p *TurnParams) permitted {
 	if p.Permits.AddDirs != nil {
 		p.Permits.AddDirs = &perm.dirs
 	}
-	if e := (*Error)(nil); from != "" && errors.As(perm.err, &e) {
+	if e := (*api.Error)(nil); from != "" && errors.As(perm.err, &e) {
 		e.Message += " (added " + from + ")"
 		e.Hint = "put it there again, or start the turn with addDirs of its own"
 	}
 	perm.untrusted = w.trustsAll(perm.dirs)
 	if p.Force && perm.sandbox == config.SandboxOn {
-		e := invalid("force", `does not go with sandbox "enabled": force turns the agent's sandbox off`)
+		e := api.Invalid("force", `does not go with sandbox "enabled": force turns the agent's sandbox off`)
 		e.Hint = `leave one of them out; sandbox "disabled" overrides that of the session and of the configuration`
 		perm.err = e
 	}
@@ -197,7 +198,7 @@ func (perm *permitted) forbids(s *sessions.Session) error {
 	}
 	for _, dir := range perm.dirs {
 		if _, holds := paths.Within(dir, s.Workspace); holds {
-			e := invalid("addDirs", "%s holds the workspace, in which the agent of an isolated session does not work", dir)
+			e := api.Invalid("addDirs", "%s holds the workspace, in which the agent of an isolated session does not work", dir)
 			e.Hint = `add a folder that does not hold it, or begin a session with isolation "none"`
 			return e
 		}
@@ -242,9 +243,9 @@ func aboutDirs(root string, dirs []string, isolated bool) string {
 	return paths.Shown(text)
 }
 
-func untrusted(root string) *Error {
-	return &Error{
-		Kind: KindWorkspaceUntrusted, Path: root, Message: root + " is not trusted: an agent there can run commands and change files",
+func untrusted(root string) *api.Error {
+	return &api.Error{
+		Kind: api.KindWorkspaceUntrusted, Path: root, Message: root + " is not trusted: an agent there can run commands and change files",
 		Hint: `trust it with workspace/trust {"workspace": …, "trusted": true} or "cursord trust"`,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
 	"cursord/sessions"
@@ -45,14 +46,14 @@ const notPicture = "is no image: PNG, JPEG, GIF and WebP are, by what is in them
 func openPicture(field, path string) (_ *os.File, ending string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, "", invalid(field, "%s cannot be opened: %v", paths.Shown(path), paths.Cause(err))
+		return nil, "", api.Invalid(field, "%s cannot be opened: %v", paths.Shown(path), paths.Cause(err))
 	}
 	if !info.Mode().IsRegular() {
-		return nil, "", invalid(field, "%s is not a regular file", paths.Shown(path))
+		return nil, "", api.Invalid(field, "%s is not a regular file", paths.Shown(path))
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|filestat.NonBlocking, 0)
 	if err != nil {
-		return nil, "", invalid(field, "%s cannot be opened: %v", paths.Shown(path), paths.Cause(err))
+		return nil, "", api.Invalid(field, "%s cannot be opened: %v", paths.Shown(path), paths.Cause(err))
 	}
 	defer func() {
 		if err != nil {
@@ -61,19 +62,19 @@ func openPicture(field, path string) (_ *os.File, ending string, err error) {
 	}()
 	switch info, err = f.Stat(); {
 	case err != nil:
-		return nil, "", invalid(field, "%s cannot be opened: %v", paths.Shown(path), paths.Cause(err))
+		return nil, "", api.Invalid(field, "%s cannot be opened: %v", paths.Shown(path), paths.Cause(err))
 	case !info.Mode().IsRegular(): // now
-		return nil, "", invalid(field, "%s is not a regular file", paths.Shown(path))
+		return nil, "", api.Invalid(field, "%s is not a regular file", paths.Shown(path))
 	case info.Size() > pictureMax:
 		return nil, "", pictureTooLarge(field, "the image "+paths.Shown(path), info.Size())
 	}
 	head := make([]byte, 16)
 	n, err := io.ReadFull(io.NewSectionReader(f, 0, int64(len(head))), head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, "", invalid(field, "%s cannot be read: %v", paths.Shown(path), paths.Cause(err))
+		return nil, "", api.Invalid(field, "%s cannot be read: %v", paths.Shown(path), paths.Cause(err))
 	}
 	if ending = pictureType(head[:n]); ending == "" {
-		return nil, "", invalid(field, "%s %s", paths.Shown(path), notPicture)
+		return nil, "", api.Invalid(field, "%s %s", paths.Shown(path), notPicture)
 	}
 	return f, ending, nil
 }
@@ -88,8 +89,8 @@ func CheckImage(field, path string) error {
 }
 
 func pictureTooLarge(field, what string, size int64) error {
-	return &Error{
-		Kind: KindTooLarge, Field: field, Message: fmt.Sprintf("%s: %s has %d bytes; the limit is %d", field, what, size, pictureMax),
+	return &api.Error{
+		Kind: api.KindTooLarge, Field: field, Message: fmt.Sprintf("%s: %s has %d bytes; the limit is %d", field, what, size, pictureMax),
 		Hint: "make it smaller",
 	}
 }
@@ -176,9 +177,9 @@ func (pics *pictured) drop() {
 }
 
 // pictures checks the images of a turn, and makes files of those that came as bytes. p's context then has absolute paths.
-func (w *workspace) pictures(p *TurnParams) *pictured {
+func (w *workspace) pictures(p *api.TurnParams) *pictured {
 	pics := &pictured{}
-	if !slices.ContainsFunc(p.Context, func(c Context) bool { return c.Kind == kindImage }) {
+	if !slices.ContainsFunc(p.Context, func(c api.Context) bool { return c.Kind == kindImage }) {
 		return pics
 	}
 	pics.session = p.SessionID
@@ -200,7 +201,7 @@ func (w *workspace) pictures(p *TurnParams) *pictured {
 	return pics
 }
 
-func (w *workspace) picture(pics *pictured, c *Context, at string) error {
+func (w *workspace) picture(pics *pictured, c *api.Context, at string) error {
 	if c.Data == nil {
 		if !filepath.IsAbs(c.Path) {
 			c.Path = filepath.Join(w.root, c.Path)
@@ -217,11 +218,11 @@ func (w *workspace) picture(pics *pictured, c *Context, at string) error {
 	}
 	ending := pictureType(c.Data)
 	if ending == "" {
-		return invalid(at+"data", notPicture)
+		return api.Invalid(at+"data", notPicture)
 	}
 	path, err := w.d.keepPicture(pics.session, ending, bytes.NewReader(c.Data))
 	if err != nil {
-		return errorf(KindStorage, "the image could not be stored: %v", err)
+		return api.Errorf(api.KindStorage, "the image could not be stored: %v", err)
 	}
 	c.Path, c.Data = path, nil
 	pics.made = append(pics.made, path)
@@ -230,7 +231,7 @@ func (w *workspace) picture(pics *pictured, c *Context, at string) error {
 
 // placed returns a turn's context for an agent that works in tree: an image in the workspace is to be in the copy, too. One
 // that is not, since git ignores it, is copied to the session's own.
-func (w *workspace) placed(context []Context, s *sessions.Session, tree *worktree, notice func(string)) []Context {
+func (w *workspace) placed(context []api.Context, s *sessions.Session, tree *worktree, notice func(string)) []api.Context {
 	if tree.root == w.root {
 		return context
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
@@ -24,18 +25,18 @@ const kindTranscript = "transcript"
 const kindImage = "image"
 
 // checkTurn validates what does not depend on the daemon's state.
-func checkTurn(p *TurnParams) error {
+func checkTurn(p *api.TurnParams) error {
 	if strings.TrimSpace(p.Prompt) == "" {
-		return invalid("prompt", "must not be empty")
+		return api.Invalid("prompt", "must not be empty")
 	}
 	if err := noNUL("prompt", p.Prompt); err != nil {
 		return err
 	}
 	if len([]rune(p.TurnID)) > turnIDMax {
-		return invalid("turnId", "is longer than %d characters", turnIDMax)
+		return api.Invalid("turnId", "is longer than %d characters", turnIDMax)
 	}
 	if strings.ContainsFunc(p.TurnID, unicode.IsControl) {
-		return invalid("turnId", "must not contain control characters")
+		return api.Invalid("turnId", "must not contain control characters")
 	}
 	if p.Model != nil {
 		if err := checkWord("model", *p.Model); err != nil {
@@ -43,7 +44,7 @@ func checkTurn(p *TurnParams) error {
 		}
 	}
 	if p.Mode != nil && !validMode(*p.Mode) {
-		return invalid("mode", "must be agent, ask or plan")
+		return api.Invalid("mode", "must be agent, ask or plan")
 	}
 	if err := checkIsolation(p.Isolation); err != nil {
 		return err
@@ -60,23 +61,23 @@ func checkTurn(p *TurnParams) error {
 		switch c.Kind {
 		case "file", "selection", "diagnostics":
 			if c.Path == "" {
-				return invalid(fmt.Sprintf("context[%d].path", i), "is missing")
+				return api.Invalid(fmt.Sprintf("context[%d].path", i), "is missing")
 			}
 		case "text":
 		case kindImage:
 			if images++; images > picturesMax {
-				return invalid(fmt.Sprintf("context[%d]", i), "is one image too many; a turn takes %d", picturesMax)
+				return api.Invalid(fmt.Sprintf("context[%d]", i), "is one image too many; a turn takes %d", picturesMax)
 			}
 		default:
-			return invalid(fmt.Sprintf("context[%d].kind", i), "must be file, selection, diagnostics, text or image")
+			return api.Invalid(fmt.Sprintf("context[%d].kind", i), "must be file, selection, diagnostics, text or image")
 		}
 		if err := checkContext(&c, fmt.Sprintf("context[%d].", i)); err != nil {
 			return err
 		}
 	}
 	if size > promptMax {
-		return &Error{
-			Kind: KindTooLarge, Field: "prompt",
+		return &api.Error{
+			Kind: api.KindTooLarge, Field: "prompt",
 			Message: fmt.Sprintf("the prompt has %d bytes with its context; the limit is %d", size, promptMax),
 			Hint:    "name files by path instead of putting their content in",
 		}
@@ -85,7 +86,7 @@ func checkTurn(p *TurnParams) error {
 }
 
 // checkContext looks for what no prompt can hold; at is where c stands in the parameters.
-func checkContext(c *Context, at string) error {
+func checkContext(c *api.Context, at string) error {
 	for field, text := range map[string]string{"path": c.Path, "title": c.Title, "text": c.Text} {
 		if err := noNUL(at+field, text); err != nil {
 			return err
@@ -103,7 +104,7 @@ func checkContext(c *Context, at string) error {
 
 func noNUL(field, text string) error {
 	if strings.ContainsRune(text, 0) {
-		return invalid(field, "must not contain a NUL character")
+		return api.Invalid(field, "must not contain a NUL character")
 	}
 	return nil
 }
@@ -111,7 +112,7 @@ func noNUL(field, text string) error {
 // checkWord checks what the agent gets as an argument.
 func checkWord(field, word string) error {
 	if len([]rune(word)) > wordMax {
-		return invalid(field, "is longer than %d characters", wordMax)
+		return api.Invalid(field, "is longer than %d characters", wordMax)
 	}
 	return noNUL(field, word)
 }
@@ -147,7 +148,7 @@ func checkWord(field, word string) error {
 //	the prompt
 //
 // Lines and columns count from 1, as people's do. Without context and remarks the prompt goes as it is.
-func composePrompt(remarks []string, context []Context, prompt string) string {
+func composePrompt(remarks []string, context []api.Context, prompt string) string {
 	if len(remarks) == 0 && len(context) == 0 {
 		return prompt
 	}
@@ -196,7 +197,7 @@ func composePrompt(remarks []string, context []Context, prompt string) string {
 }
 
 // lines says which lines a range touches; one that ends before a line's first character does not touch that line.
-func lines(r *Range) string {
+func lines(r *api.Range) string {
 	if r == nil {
 		return ""
 	}

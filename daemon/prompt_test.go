@@ -5,36 +5,38 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/api"
 )
 
 func TestComposePrompt(t *testing.T) {
-	at := func(from, to, char int) *Range {
-		return &Range{Start: Position{Line: from}, End: Position{Line: to, Character: char}}
+	at := func(from, to, char int) *api.Range {
+		return &api.Range{Start: api.Position{Line: from}, End: api.Position{Line: to, Character: char}}
 	}
 	for _, c := range []struct {
 		name    string
 		remarks []string
-		context []Context
+		context []api.Context
 		want    string
 	}{
 		{"nothing", nil, nil, "do it"},
-		{"a file", nil, []Context{{Kind: "file", Path: "a.go"}}, "<context>\n<file path=\"a.go\" />\n</context>\n\ndo it"},
+		{"a file", nil, []api.Context{{Kind: "file", Path: "a.go"}}, "<context>\n<file path=\"a.go\" />\n</context>\n\ndo it"},
 		{
-			"a selection of whole lines", nil, []Context{{Kind: "selection", Path: "a.go", Range: at(2, 4, 0), Text: "x\ny\n"}},
+			"a selection of whole lines", nil, []api.Context{{Kind: "selection", Path: "a.go", Range: at(2, 4, 0), Text: "x\ny\n"}},
 			"<context>\n<selection path=\"a.go\" lines=\"3-4\">\nx\ny\n</selection>\n</context>\n\ndo it",
 		},
 		{
-			"a selection inside a line", nil, []Context{{Kind: "selection", Path: "a.go", Range: at(2, 2, 7), Text: "x"}},
+			"a selection inside a line", nil, []api.Context{{Kind: "selection", Path: "a.go", Range: at(2, 2, 7), Text: "x"}},
 			"<context>\n<selection path=\"a.go\" lines=\"3\">\nx\n</selection>\n</context>\n\ndo it",
 		},
 		{
-			"diagnostics", nil, []Context{{Kind: "diagnostics", Path: "a.go", Items: []Diagnostic{
+			"diagnostics", nil, []api.Context{{Kind: "diagnostics", Path: "a.go", Items: []api.Diagnostic{
 				{Range: *at(0, 0, 0), Severity: 2, Message: "unused", Source: "vet"}, {Range: *at(4, 4, 1), Severity: 1, Message: "bad"},
 			}}},
 			"<context>\n<diagnostics path=\"a.go\">\n1:1 warning: unused (vet)\n5:1 error: bad\n</diagnostics>\n</context>\n\ndo it",
 		},
 		{
-			"text and remarks", []string{"no"}, []Context{{Kind: "text", Title: "log", Text: "boom"}, {Kind: "text", Text: "bare\n"}},
+			"text and remarks", []string{"no"}, []api.Context{{Kind: "text", Title: "log", Text: "boom"}, {Kind: "text", Text: "bare\n"}},
 			"<context>\n<remarks>\n- no\n</remarks>\n<text title=\"log\">\nboom\n</text>\n<text>\nbare\n</text>\n</context>\n\ndo it",
 		},
 	} {
@@ -48,28 +50,28 @@ func TestTurnParamsCheck(t *testing.T) {
 	nul, long := "a\x00", strings.Repeat("m", 257)
 	for _, c := range []struct {
 		name  string
-		p     TurnParams
+		p     api.TurnParams
 		field string
-		kind  ErrorKind
+		kind  api.ErrorKind
 	}{
-		{"good", TurnParams{Prompt: "x"}, "", ""},
-		{"empty", TurnParams{Prompt: " \n"}, "prompt", KindInvalid},
-		{"NUL", TurnParams{Prompt: "a\x00b"}, "prompt", KindInvalid},
-		{"long", TurnParams{Prompt: strings.Repeat("x", promptMax+1)}, "prompt", KindTooLarge},
-		{"long with context", TurnParams{Prompt: "x", Context: []Context{{Kind: "text", Text: strings.Repeat("x", promptMax)}}}, "prompt", KindTooLarge},
-		{"id", TurnParams{Prompt: "x", TurnID: strings.Repeat("é", 65)}, "turnId", KindInvalid},
-		{"id at the limit", TurnParams{Prompt: "x", TurnID: strings.Repeat("é", 64)}, "", ""},
-		{"NUL in an id", TurnParams{Prompt: "x", TurnID: "a\x00"}, "turnId", KindInvalid},
-		{"line feed in an id", TurnParams{Prompt: "x", TurnID: "a\nb"}, "turnId", KindInvalid},
-		{"NUL in a model", TurnParams{Prompt: "x", Model: &nul}, "model", KindInvalid},
-		{"long model", TurnParams{Prompt: "x", Model: &long}, "model", KindInvalid},
-		{"long with diagnostics", TurnParams{Prompt: "x", Context: []Context{{Kind: "diagnostics", Path: "a", Items: []Diagnostic{{Message: strings.Repeat("x", promptMax)}}}}}, "prompt", KindTooLarge},
-		{"long with a title", TurnParams{Prompt: "x", Context: []Context{{Kind: "text", Title: strings.Repeat("x", promptMax)}}}, "prompt", KindTooLarge},
-		{"NUL in a path", TurnParams{Prompt: "x", Context: []Context{{Kind: "file", Path: "a\x00"}}}, "context[0].path", KindInvalid},
-		{"NUL in a title", TurnParams{Prompt: "x", Context: []Context{{Kind: "text", Title: "a\x00"}}}, "context[0].title", KindInvalid},
-		{"NUL in a diagnostic", TurnParams{Prompt: "x", Context: []Context{{Kind: "diagnostics", Path: "a", Items: []Diagnostic{{}, {Message: "a\x00"}}}}}, "context[0].items[1].message", KindInvalid},
-		{"kind", TurnParams{Prompt: "x", Context: []Context{{Kind: "file", Path: "a"}, {Kind: "smell"}}}, "context[1].kind", KindInvalid},
-		{"path", TurnParams{Prompt: "x", Context: []Context{{Kind: "selection"}}}, "context[0].path", KindInvalid},
+		{"good", api.TurnParams{Prompt: "x"}, "", ""},
+		{"empty", api.TurnParams{Prompt: " \n"}, "prompt", api.KindInvalid},
+		{"NUL", api.TurnParams{Prompt: "a\x00b"}, "prompt", api.KindInvalid},
+		{"long", api.TurnParams{Prompt: strings.Repeat("x", promptMax+1)}, "prompt", api.KindTooLarge},
+		{"long with context", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "text", Text: strings.Repeat("x", promptMax)}}}, "prompt", api.KindTooLarge},
+		{"id", api.TurnParams{Prompt: "x", TurnID: strings.Repeat("é", 65)}, "turnId", api.KindInvalid},
+		{"id at the limit", api.TurnParams{Prompt: "x", TurnID: strings.Repeat("é", 64)}, "", ""},
+		{"NUL in an id", api.TurnParams{Prompt: "x", TurnID: "a\x00"}, "turnId", api.KindInvalid},
+		{"line feed in an id", api.TurnParams{Prompt: "x", TurnID: "a\nb"}, "turnId", api.KindInvalid},
+		{"NUL in a model", api.TurnParams{Prompt: "x", Model: &nul}, "model", api.KindInvalid},
+		{"long model", api.TurnParams{Prompt: "x", Model: &long}, "model", api.KindInvalid},
+		{"long with diagnostics", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "diagnostics", Path: "a", Items: []api.Diagnostic{{Message: strings.Repeat("x", promptMax)}}}}}, "prompt", api.KindTooLarge},
+		{"long with a title", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "text", Title: strings.Repeat("x", promptMax)}}}, "prompt", api.KindTooLarge},
+		{"NUL in a path", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "file", Path: "a\x00"}}}, "context[0].path", api.KindInvalid},
+		{"NUL in a title", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "text", Title: "a\x00"}}}, "context[0].title", api.KindInvalid},
+		{"NUL in a diagnostic", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "diagnostics", Path: "a", Items: []api.Diagnostic{{}, {Message: "a\x00"}}}}}, "context[0].items[1].message", api.KindInvalid},
+		{"kind", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "file", Path: "a"}, {Kind: "smell"}}}, "context[1].kind", api.KindInvalid},
+		{"path", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "selection"}}}, "context[0].path", api.KindInvalid},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := checkTurn(&c.p)
@@ -77,7 +79,7 @@ func TestTurnParamsCheck(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			var e *Error
+			var e *api.Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, c.field, e.Field)
 			require.Equal(t, c.kind, e.Kind)

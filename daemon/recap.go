@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"cursord/agent/plaintext"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -188,7 +189,7 @@ func (r *recap) item(it *sessions.Item) {
 
 // recapSource returns the session whose transcript a turn wants where that is not its own: one of another workspace, such
 // as this one before it was moved. The turn then gets a session of its own.
-func (w *workspace) recapSource(p *TurnParams) (string, error) {
+func (w *workspace) recapSource(p *api.TurnParams) (string, error) {
 	if !p.Recap || p.SessionID == "" || w.sessions[p.SessionID] != nil {
 		return "", nil
 	}
@@ -204,7 +205,7 @@ func (w *workspace) recapSource(p *TurnParams) (string, error) {
 }
 
 // withRecap returns what goes with a turn's prompt, the transcript first where it is wanted.
-func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(string)) []Context {
+func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(string)) []api.Context {
 	if t.recapOf == "" {
 		return t.context
 	}
@@ -216,7 +217,7 @@ func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(stri
 		notice("a fresh chat has begun, without the transcript, which cannot be read: " + err.Error())
 	case text != "":
 		notice(told)
-		return append([]Context{{Kind: kindTranscript, Text: text}}, t.context...)
+		return append([]api.Context{{Kind: kindTranscript, Text: text}}, t.context...)
 	}
 	return t.context
 }

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"slices"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/wire"
 	"cursord/diffs"
 )
 
 // revConflict tells what has become of a path, and returns an error if the client has not seen that.
-func (r *reviewer) revConflict(path string, client ClientID, rev *uint64) error {
+func (r *reviewer) revConflict(path string, client api.ClientID, rev *uint64) error {
 	if rev == nil {
 		return nil
 	}
@@ -20,24 +21,24 @@ func (r *reviewer) revConflict(path string, client ClientID, rev *uint64) error 
 	if diff != nil && diff.Rev == *rev {
 		return nil
 	}
-	return &Error{
-		Kind: KindConflict, Message: fmt.Sprintf("%s has changed since revision %d", path, *rev),
+	return &api.Error{
+		Kind: api.KindConflict, Message: fmt.Sprintf("%s has changed since revision %d", path, *rev),
 		Hint: "look at the present diff and decide again", Diff: diff,
 	}
 }
 
 // refuse answers a request with why it cannot be served. A diff in the answer is as the client sees it now, and on disk
 // like all that is told: its revision names no other state after a crash.
-func (r *reviewer) refuse(p *parked, client ClientID, err error) bool {
-	var e *Error
+func (r *reviewer) refuse(p *parked, client api.ClientID, err error) bool {
+	var e *api.Error
 	if !errors.As(err, &e) || e.Diff == nil {
-		return p.answer(Decided{}, err)
+		return p.answer(api.Decided{}, err)
 	}
 	now := *e
 	if diff := r.shown(client, e.Diff.Path); diff != nil {
 		now.Diff = diff
 	}
-	r.whenStored(func() { p.answer(Decided{}, &now) })
+	r.whenStored(func() { p.answer(api.Decided{}, &now) })
 	return true
 }
 
@@ -46,46 +47,46 @@ func (r *reviewer) conflict(f *file, message string) error {
 	if r.stale(f) {
 		r.save(f)
 	}
-	return &Error{Kind: KindConflict, Message: message, Hint: "look at the present diff and decide again", Diff: r.told[f.path]}
+	return &api.Error{Kind: api.KindConflict, Message: message, Hint: "look at the present diff and decide again", Diff: r.told[f.path]}
 }
 
 // decisionError turns the review's error into an answer.
 func (r *reviewer) decisionError(f *file, err error) error {
 	switch {
 	case errors.Is(err, diffs.ErrBaselineUnknown):
-		return &Error{
-			Kind: KindBaselineUnknown, Message: fmt.Sprintf("what %s held before the agent changed it is not known", f.path),
+		return &api.Error{
+			Kind: api.KindBaselineUnknown, Message: fmt.Sprintf("what %s held before the agent changed it is not known", f.path),
 			Hint: "accept it, or restore the file yourself",
 		}
 	case errors.Is(err, diffs.ErrRange):
-		return invalid("lines", "%v", err)
+		return api.Invalid("lines", "%v", err)
 	}
 	return r.conflict(f, fmt.Sprintf("%s: %v", f.path, err))
 }
 
 func (r *reviewer) unreadable(f *file, img atomicfile.State) error {
-	return &Error{
-		Kind: KindConflict, Message: fmt.Sprintf("%s cannot be read: %s", f.path, img.Unreadable),
+	return &api.Error{
+		Kind: api.KindConflict, Message: fmt.Sprintf("%s cannot be read: %s", f.path, img.Unreadable),
 		Hint: "put the file right and try again", Diff: r.told[f.path],
 	}
 }
 
-func kindOf(err error) ErrorKind {
-	var e *Error
+func kindOf(err error) api.ErrorKind {
+	var e *api.Error
 	if errors.As(err, &e) {
 		return e.Kind
 	}
-	return KindInternal
+	return api.KindInternal
 }
 
 // skippedFor tells of a hunk that an error keeps from being decided.
-func skippedFor(f *file, id uint64, err error) Skipped {
+func skippedFor(f *file, id uint64, err error) api.Skipped {
 	message := wire.CutText(err.Error(), 500)
-	var e *Error
+	var e *api.Error
 	if errors.As(err, &e) && e.Hint != "" {
 		message += "; " + e.Hint
 	}
-	return Skipped{Path: f.path, Hunk: hunkID(f.n, id), Kind: kindOf(err), Message: message}
+	return api.Skipped{Path: f.path, Hunk: hunkID(f.n, id), Kind: kindOf(err), Message: message}
 }
 
 // whenStored has then called, by the loop, once all that was submitted before is on disk or cannot be.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"cursord/daemon/api"
 	"cursord/diffs"
 )
 
@@ -26,7 +27,7 @@ type rejection struct {
 type hunkWords map[uint64][]rejection
 
 // words returns what is to be told if the choice is rejected; it is said before that happens, while the lines are there.
-func (r *reviewer) words(c *choice, dec Decision) hunkWords {
+func (r *reviewer) words(c *choice, dec api.Decision) hunkWords {
 	if dec.Accept || !r.w.d.settings().TellRejections {
 		return nil
 	}
@@ -53,7 +54,7 @@ func (words hunkWords) of(hunks []uint64) (told []rejection) {
 }
 
 // rejectionText describes a hunk by its first changed lines; of a part of it, if lines is given.
-func rejectionText(path string, h diffs.Hunk, lines *LineRange) string {
+func rejectionText(path string, h diffs.Hunk, lines *api.LineRange) string {
 	var changed []string
 	for _, l := range h.Lines {
 		if l[0] != ' ' {

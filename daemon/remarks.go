@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -52,7 +53,7 @@ func (d *Daemon) Comment(root, hunk, text string) error {
 	}
 	defer w.release()
 	if strings.TrimSpace(text) == "" {
-		return invalid("text", "must not be empty")
+		return api.Invalid("text", "must not be empty")
 	}
 	if err := noNUL("text", text); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/watch"
 	"cursord/daemon/internal/wire"
@@ -27,18 +28,18 @@ type reviewer struct {
 	done  chan struct{}
 
 	// Owned by its goroutine.
-	trees    []*worktree                   // the work tree first
-	told     map[string]*sessions.Diff     // by path
-	composed map[string]string             // by path: of which revisions told is made
-	views    map[string]map[ClientID]*view // by path: as clients were told that hold it unsaved
-	log      []*group                      // decisions, oldest first
-	intents  uint64                        // the number of the last one
-	parked   []*parked                     // requests that wait for an agent
-	ops      []sessions.Op                 // to be stored with what is stored next
-	viewed   map[string]bool               // paths that some client may see differently now
-	left     map[string]bool               // paths from which files have gone, to be told
-	beside   map[*file]bool                // files that a decision about others may have changed
-	late     map[*file]bool                // files to be read again when their agents' calls have ended
+	trees    []*worktree                       // the work tree first
+	told     map[string]*sessions.Diff         // by path
+	composed map[string]string                 // by path: of which revisions told is made
+	views    map[string]map[api.ClientID]*view // by path: as clients were told that hold it unsaved
+	log      []*group                          // decisions, oldest first
+	intents  uint64                            // the number of the last one
+	parked   []*parked                         // requests that wait for an agent
+	ops      []sessions.Op                     // to be stored with what is stored next
+	viewed   map[string]bool                   // paths that some client may see differently now
+	left     map[string]bool                   // paths from which files have gone, to be told
+	beside   map[*file]bool                    // files that a decision about others may have changed
+	late     map[*file]bool                    // files to be read again when their agents' calls have ended
 	head     gitHead
 	watch    *watch.Files
 	rewatch  bool // what is pending may have changed since watch was told
@@ -70,7 +71,7 @@ type file struct {
 	vanished *diffs.Review // as it was before the file was seen to be gone while a call was open that may have moved it
 	gone     uint64        // the review's revision then
 
-	buffers map[ClientID]*buffer // of clients that hold it unsaved
+	buffers map[api.ClientID]*buffer // of clients that hold it unsaved
 }
 
 // A fileState is a file's form in the store.
@@ -88,7 +89,7 @@ type fileState struct {
 func newReviewer(w *workspace) (*reviewer, error) {
 	r := &reviewer{
 		w: w, inbox: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
-		told: map[string]*sessions.Diff{}, composed: map[string]string{}, views: map[string]map[ClientID]*view{},
+		told: map[string]*sessions.Diff{}, composed: map[string]string{}, views: map[string]map[api.ClientID]*view{},
 		viewed: map[string]bool{}, left: map[string]bool{}, beside: map[*file]bool{},
 		late: map[*file]bool{},
 	}
@@ -161,7 +162,7 @@ func (r *reviewer) loop() {
 			}
 		case <-r.quit:
 			for _, p := range r.parked {
-				p.answer(Decided{}, errStopped)
+				p.answer(api.Decided{}, errStopped)
 			}
 			return
 		}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"cursord/agent/plaintext"
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/daemon/internal/snapshot"
 	"cursord/daemon/internal/wire"
@@ -23,7 +24,7 @@ const (
 )
 
 // newSession makes a session that is not stored yet.
-func (w *workspace) newSession(p SessionParams) (*sessions.Session, error) {
+func (w *workspace) newSession(p api.SessionParams) (*sessions.Session, error) {
 	now := sessions.Now()
 	s := &sessions.Session{
 		ID: newID(), Workspace: w.root, Mode: sessions.ModeAgent, Isolation: p.Isolation, State: sessions.SessionIdle,
@@ -36,7 +37,7 @@ func (w *workspace) newSession(p SessionParams) (*sessions.Session, error) {
 		}
 	}
 	if why := snapshot.TooWide(w.root); why != "" && s.Isolation == config.IsolationCopy {
-		e := invalid("isolation", "%s is not copied: %s", w.root, why)
+		e := api.Invalid("isolation", "%s is not copied: %s", w.root, why)
 		e.Hint = `open a folder further down, or work without a copy (isolation "none")`
 		return nil, e
 	}
@@ -47,7 +48,7 @@ func (w *workspace) newSession(p SessionParams) (*sessions.Session, error) {
 	return s, nil
 }
 
-func applyParams(p *SessionParams, s *sessions.Session) {
+func applyParams(p *api.SessionParams, s *sessions.Session) {
 	if p.Title != nil {
 		s.Title = *p.Title
 	}
@@ -60,15 +61,15 @@ func applyParams(p *SessionParams, s *sessions.Session) {
 	applyPermits(&p.Permits, s)
 }
 
-func checkSession(p *SessionParams) error {
+func checkSession(p *api.SessionParams) error {
 	if p.Mode != nil && !validMode(*p.Mode) {
-		return invalid("mode", "must be agent, ask or plan")
+		return api.Invalid("mode", "must be agent, ask or plan")
 	}
 	if err := checkPermits(&p.Permits, true); err != nil {
 		return err
 	}
 	if p.Title != nil && len(*p.Title) > titleMax {
-		return invalid("title", "is %d bytes long; %d are the most", len(*p.Title), titleMax)
+		return api.Invalid("title", "is %d bytes long; %d are the most", len(*p.Title), titleMax)
 	}
 	if err := checkIsolation(p.Isolation); err != nil {
 		return err
@@ -79,10 +80,10 @@ func checkSession(p *SessionParams) error {
 		}
 	}
 	if p.Isolation == config.IsolationCopy && p.AgentSessionID != "" {
-		return invalid("agentSessionId", `a chat that was begun in the workspace cannot go on in a copy of it (isolation "copy")`)
+		return api.Invalid("agentSessionId", `a chat that was begun in the workspace cannot go on in a copy of it (isolation "copy")`)
 	}
 	if strings.HasPrefix(p.AgentSessionID, "-") { // the agent would take it for an option
-		return invalid("agentSessionId", "is no chat's id")
+		return api.Invalid("agentSessionId", "is no chat's id")
 	}
 	if p.Model != nil {
 		if err := checkWord("model", *p.Model); err != nil {
@@ -97,12 +98,12 @@ func checkChat(id string) error {
 	if len(id) <= chatIDMax && !strings.HasPrefix(id, "-") && !strings.ContainsFunc(id, unicode.IsControl) {
 		return nil
 	}
-	return invalid("agentSessionId", "%q is no id of a chat", plaintext.Cut(id, chatIDMax))
+	return api.Invalid("agentSessionId", "%q is no id of a chat", plaintext.Cut(id, chatIDMax))
 }
 
 func checkIsolation(name string) error {
 	if _, err := config.CheckIsolation(name); err != nil && name != "" {
-		return invalid("isolation", `must be "none" or "copy"`)
+		return api.Invalid("isolation", `must be "none" or "copy"`)
 	}
 	return nil
 }
@@ -112,7 +113,7 @@ func keepsIsolation(s *sessions.Session, asked string) error {
 	if asked == "" || asked == s.Isolation {
 		return nil
 	}
-	e := invalid("isolation", "session %s has isolation %q and keeps it", s.ID, s.Isolation)
+	e := api.Invalid("isolation", "session %s has isolation %q and keeps it", s.ID, s.Isolation)
 	e.Hint = "leave isolation out, or begin a new session"
 	return e
 }
@@ -159,7 +160,7 @@ func (w *workspace) liveSession(id string) (*liveSession, error) {
 		return nil, storeError(err)
 	}
 	if s.Workspace != w.root {
-		e := invalid("sessionId", "the session belongs to the workspace %s", s.Workspace)
+		e := api.Invalid("sessionId", "the session belongs to the workspace %s", s.Workspace)
 		e.Hint = "with recap (cursord run --recap) a new session begins here, with that one's transcript as context"
 		return nil, e
 	}
@@ -169,7 +170,7 @@ func (w *workspace) liveSession(id string) (*liveSession, error) {
 }
 
 // CreateSession stores a session without turns.
-func (d *Daemon) CreateSession(root string, p SessionParams) (*sessions.Session, error) {
+func (d *Daemon) CreateSession(root string, p api.SessionParams) (*sessions.Session, error) {
 	w, err := d.workspace(root)
 	if err != nil {
 		return nil, err
@@ -194,7 +195,7 @@ func (d *Daemon) CreateSession(root string, p SessionParams) (*sessions.Session,
 }
 
 // UpdateSession changes a session's title, model or mode; queued turns keep theirs.
-func (d *Daemon) UpdateSession(id string, p SessionParams) (*sessions.Session, error) {
+func (d *Daemon) UpdateSession(id string, p api.SessionParams) (*sessions.Session, error) {
 	w, err := d.workspaceOfSession(id)
 	if err != nil {
 		return nil, err
@@ -275,13 +276,13 @@ func (d *Daemon) deleteSession(id string, seq uint64) error {
 	_, err = stored(w, func(c *commit) (struct{}, error) {
 		var none struct{}
 		if ls := w.sessions[id]; ls != nil && ls.turns > 0 {
-			return none, &Error{Kind: KindBusy, Message: "a turn of this session runs or waits", Hint: "cancel it first with turn/cancel"}
+			return none, &api.Error{Kind: api.KindBusy, Message: "a turn of this session runs or waits", Hint: "cancel it first with turn/cancel"}
 		}
 		switch s, err := w.session(id); {
 		case err != nil:
 			return none, err
 		case seq != 0 && s.Seq != seq:
-			return none, errorf(KindConflict, "session %s has changed", id)
+			return none, api.Errorf(api.KindConflict, "session %s has changed", id)
 		}
 		delete(w.sessions, id)
 		w.dropNotes(c, func(n note) bool { return n.SessionID == id })
@@ -311,22 +312,22 @@ func (d *Daemon) ListSessions(root string, limit int, cursor string) ([]json.Raw
 	}
 	list, next, err := d.store.SessionsJSON(root, cursor, pageSize(limit))
 	if errors.Is(err, sessions.ErrBadCursor) {
-		return nil, "", invalid("cursor", "not one that session/list gave")
+		return nil, "", api.Invalid("cursor", "not one that session/list gave")
 	}
 	return list, next, storeError(err)
 }
 
 // ReadSession returns a page of a session's transcript: the one before the item before, or the newest.
-func (d *Daemon) ReadSession(id, before string, limit int) (Transcript, error) {
+func (d *Daemon) ReadSession(id, before string, limit int) (api.Transcript, error) {
 	s, err := d.store.Session(id)
 	if err != nil {
-		return Transcript{}, storeError(err)
+		return api.Transcript{}, storeError(err)
 	}
 	turns, items, more, err := d.store.Transcript(id, before, pageSize(limit))
 	if errors.Is(err, sessions.ErrNotFound) {
-		return Transcript{}, invalid("before", "no such item in this session")
+		return api.Transcript{}, api.Invalid("before", "no such item in this session")
 	}
-	return Transcript{Session: s, Turns: turns, Items: items, More: more}, storeError(err)
+	return api.Transcript{Session: s, Turns: turns, Items: items, More: more}, storeError(err)
 }
 
 // ReadItem returns an item with nothing cut.
@@ -343,7 +344,7 @@ func (d *Daemon) ReadItem(id string) (*sessions.Item, error) {
 	default:
 		tool, err := wire.DecodeTool(detail)
 		if err != nil {
-			return nil, errorf(KindStorage, "item %s: %v", id, err)
+			return nil, api.Errorf(api.KindStorage, "item %s: %v", id, err)
 		}
 		item.Tool = tool
 	}

@@ -7,14 +7,16 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"cursord/daemon/api"
 )
 
 // Status describes the daemon. It waits for nobody.
-func (d *Daemon) Status() Status {
-	s := Status{
+func (d *Daemon) Status() api.Status {
+	s := api.Status{
 		Version: d.build.Version, PID: os.Getpid(), StartedAt: d.started, Socket: d.socket, Database: d.store.Path(),
 		Clients: int(d.clients.Load()), MemoryBytes: residentMemory(),
-		UptimeSeconds: int64(time.Since(d.began).Seconds()), PerWorkspace: []WorkspaceStatus{},
+		UptimeSeconds: int64(time.Since(d.began).Seconds()), PerWorkspace: []api.WorkspaceStatus{},
 	}
 	s.Storage.Waiting = d.store.Backlog()
 	if use, err := d.store.DiskUse(); err == nil {
@@ -26,10 +28,10 @@ func (d *Daemon) Status() Status {
 	if err := d.store.Trouble(); err != nil {
 		s.Storage.Trouble = err.Error()
 	}
-	s.Lag = Lag{CommitMS: d.lag.commit.status(), LoopMS: d.lag.loop.status()}
+	s.Lag = api.Lag{CommitMS: d.lag.commit.status(), LoopMS: d.lag.loop.status()}
 	for _, w := range d.loops() {
 		s.Workspaces++
-		each := WorkspaceStatus{
+		each := api.WorkspaceStatus{
 			Workspace: w.root, Running: int(w.running.Load()), Queued: int(w.queued.Load()), Background: int(w.background.Load()),
 			Subscribers: int(w.subscribers.Load()), Waiting: len(w.inbox) + len(w.events),
 		}
@@ -40,11 +42,11 @@ func (d *Daemon) Status() Status {
 		if state := w.review.watch.State.Load(); state != nil {
 			s.Watching.Directories += state.Dirs
 			if state.Polling != "" {
-				s.Watching.Polling = append(s.Watching.Polling, Polling{Workspace: w.root, Reason: state.Polling})
+				s.Watching.Polling = append(s.Watching.Polling, api.Polling{Workspace: w.root, Reason: state.Polling})
 			}
 		}
 	}
-	slices.SortFunc(s.PerWorkspace, func(a, b WorkspaceStatus) int { return strings.Compare(a.Workspace, b.Workspace) })
+	slices.SortFunc(s.PerWorkspace, func(a, b api.WorkspaceStatus) int { return strings.Compare(a.Workspace, b.Workspace) })
 	return s
 }
 
@@ -93,8 +95,8 @@ func (g *gauge) turn() {
 	g.worst[1].Store(worst)
 }
 
-func (g *gauge) status() Span {
+func (g *gauge) status() api.Span {
 	g.turn()
 	ms := func(ns int64) float64 { return float64(ns/1000) / 1000 }
-	return Span{Last: ms(g.last.Load()), Worst: ms(max(g.worst[0].Load(), g.worst[1].Load()))}
+	return api.Span{Last: ms(g.last.Load()), Worst: ms(max(g.worst[0].Load(), g.worst[1].Load()))}
 }

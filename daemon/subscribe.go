@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
@@ -17,7 +18,7 @@ import (
 type Subscription struct {
 	w       *workspace
 	sink    Sink
-	client  ClientID
+	client  api.ClientID
 	summary bool
 	every   time.Duration // merge deltas of an item for this long
 
@@ -41,10 +42,10 @@ type Subscription struct {
 
 // Subscribe makes sink a subscriber of a workspace. reply comes first; then what changed since o.After, then live
 // notifications.
-func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply func(Subscribed, error)) *Subscription {
+func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply func(api.Subscribed, error)) *Subscription {
 	w, err := d.workspace(root)
 	if err != nil {
-		reply(Subscribed{}, err)
+		reply(api.Subscribed{}, err)
 		return nil
 	}
 	defer w.release()
@@ -66,12 +67,12 @@ func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply fun
 				s.knows(*o.After)
 			}
 			if err != nil {
-				reply(Subscribed{}, storeError(err))
+				reply(api.Subscribed{}, storeError(err))
 				return
 			}
 			w.subs[s] = struct{}{}
 			w.subscribers.Store(int32(len(w.subs)))
-			reply(Subscribed{Workspace: w.root, Seq: w.published, Epoch: d.store.Epoch(), Reset: reset}, nil)
+			reply(api.Subscribed{Workspace: w.root, Seq: w.published, Epoch: d.store.Epoch(), Reset: reset}, nil)
 			s.started = true
 			s.advance()
 		}
@@ -85,7 +86,7 @@ func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply fun
 		}
 	})
 	if !ok {
-		reply(Subscribed{}, errStopped)
+		reply(api.Subscribed{}, errStopped)
 		return nil
 	}
 	return s
@@ -124,7 +125,7 @@ func (s *Subscription) Close() {
 }
 
 // afterAll runs f once a client has been given all that was published: at once, unless it is behind.
-func (w *workspace) afterAll(client ClientID, f func()) {
+func (w *workspace) afterAll(client api.ClientID, f func()) {
 	for s := range w.subs {
 		if client != 0 && s.client == client && s.behind.Load() {
 			s.later = append(s.later, f)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/agent"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -59,10 +60,10 @@ func (b *notebook) take(n *Notification) bool {
 }
 
 // subscribes returns when the answer has come.
-func (b *notebook) subscribes(t *testing.T, w *workspace, o SubscribeOptions) (*Subscription, Subscribed) {
+func (b *notebook) subscribes(t *testing.T, w *workspace, o SubscribeOptions) (*Subscription, api.Subscribed) {
 	t.Helper()
-	answer := make(chan Subscribed, 1)
-	s := w.d.Subscribe(w.root, o, b.take, func(a Subscribed, err error) {
+	answer := make(chan api.Subscribed, 1)
+	s := w.d.Subscribe(w.root, o, b.take, func(a api.Subscribed, err error) {
 		if err != nil {
 			t.Errorf("subscribe: %v", err)
 		}
@@ -74,7 +75,7 @@ func (b *notebook) subscribes(t *testing.T, w *workspace, o SubscribeOptions) (*
 	case <-time.After(patience):
 		t.Fatal("no answer to subscribe")
 	}
-	return nil, Subscribed{}
+	return nil, api.Subscribed{}
 }
 
 // text returns what the client has of an item, as deltas and changes make it, and fails where they do not add up.

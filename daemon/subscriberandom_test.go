@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cursord/agent"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -188,11 +189,11 @@ func (f *feed) diff(rng *rand.Rand, turn *liveTurn) {
 // session makes a session, or deletes one.
 func (f *feed) session(rng *rand.Rand) {
 	title := fmt.Sprint(rng.IntN(100))
-	s, err := f.w.d.CreateSession(f.w.root, SessionParams{Title: &title})
+	s, err := f.w.d.CreateSession(f.w.root, api.SessionParams{Title: &title})
 	if err == nil && rng.IntN(2) == 0 {
 		err = f.w.d.DeleteSession(s.ID)
 	}
-	if e, ok := err.(*Error); ok && e.Kind == KindStorage {
+	if e, ok := err.(*api.Error); ok && e.Kind == api.KindStorage {
 		return
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -101,7 +102,7 @@ func sameDiff(a, b *sessions.Diff) bool {
 }
 
 // shown returns the diff of a path as a client was told it last.
-func (r *reviewer) shown(client ClientID, path string) *sessions.Diff {
+func (r *reviewer) shown(client api.ClientID, path string) *sessions.Diff {
 	told := r.told[path]
 	v := r.views[path][client]
 	if v == nil {
@@ -113,7 +114,7 @@ func (r *reviewer) shown(client ClientID, path string) *sessions.Diff {
 }
 
 // viewOf returns the diff of a path for a client that holds the file unsaved, and of what it is made; nil for others.
-func (r *reviewer) viewOf(client ClientID, path string) (*sessions.Diff, string) {
+func (r *reviewer) viewOf(client api.ClientID, path string) (*sessions.Diff, string) {
 	var parts []*sessions.Diff
 	made, differs := strings.Builder{}, false
 	for _, f := range r.at(path) {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -31,7 +32,7 @@ func (d *Daemon) tryDisk() error { return d.store.Retry(time.Second) }
 
 // storeError turns the store's error into an answer.
 func storeError(err error) error {
-	var e *Error
+	var e *api.Error
 	switch {
 	case err == nil:
 		return nil
@@ -42,10 +43,10 @@ func storeError(err error) error {
 	case errors.Is(err, sessions.ErrClosed):
 		return errStopped
 	case errors.Is(err, sessions.ErrContent), errors.Is(err, sessions.ErrDamaged):
-		return &Error{Kind: KindStorage, Message: err.Error(), Hint: "check the disk's health"}
+		return &api.Error{Kind: api.KindStorage, Message: err.Error(), Hint: "check the disk's health"}
 	}
-	return &Error{
-		Kind: KindStorage, Message: "the database does not take changes: " + err.Error(),
+	return &api.Error{
+		Kind: api.KindStorage, Message: "the database does not take changes: " + err.Error(),
 		Hint: "what runs goes on and is stored once it can be; make room on the disk or check its health",
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
@@ -52,7 +53,7 @@ func (w *workspace) cancelTurn(t *liveTurn, status sessions.TurnStatus, cause er
 
 // WaitTurn replies once the turn has ended, after its last notification to the client; cancelling ctx replies
 // KindCancelled.
-func (d *Daemon) WaitTurn(ctx context.Context, client ClientID, id string, reply func(*sessions.Turn, error)) {
+func (d *Daemon) WaitTurn(ctx context.Context, client api.ClientID, id string, reply func(*sessions.Turn, error)) {
 	w, err := d.workspaceOfTurn(id)
 	if err != nil {
 		reply(nil, err)
@@ -72,7 +73,7 @@ func (d *Daemon) WaitTurn(ctx context.Context, client ClientID, id string, reply
 			w.do(func() {
 				if i := slices.Index(t.waiters, wt); i >= 0 {
 					t.waiters = slices.Delete(t.waiters, i, i+1)
-					reply(nil, &Error{Kind: KindCancelled, Message: "cancelled"})
+					reply(nil, &api.Error{Kind: api.KindCancelled, Message: "cancelled"})
 				}
 			})
 		})

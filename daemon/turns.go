@@ -8,6 +8,7 @@ import (
 
 	"cursord/agent"
 	"cursord/agent/failure"
+	"cursord/daemon/api"
 	"cursord/daemon/paths"
 	"cursord/sessions"
 )
@@ -23,7 +24,7 @@ type liveSession struct {
 
 // A waiter is a turn/wait.
 type waiter struct {
-	client ClientID
+	client api.ClientID
 	reply  func(*sessions.Turn, error)
 	stop   func() bool // its watch on the request's context
 }
@@ -36,11 +37,11 @@ var (
 )
 
 // StartTurn stores a turn and answers; the turn's notifications follow.
-func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions.Turn, error)) {
+func (d *Daemon) StartTurn(p api.TurnParams, reply func(*sessions.Session, *sessions.Turn, error)) {
 	fail := func(err error) { reply(nil, nil, err) }
 	w, err := d.workspace(p.Workspace)
 	if err != nil {
-		if e := (*Error)(nil); p.SessionID != "" && errors.As(err, &e) && e.Hint == "" {
+		if e := (*api.Error)(nil); p.SessionID != "" && errors.As(err, &e) && e.Hint == "" {
 			e.Hint = "where it was moved to, recap (cursord run --session ID --recap) begins a session with that one's transcript"
 		}
 		fail(err)
@@ -60,9 +61,9 @@ func (d *Daemon) StartTurn(p TurnParams, reply func(*sessions.Session, *sessions
 	}
 }
 
-var errTurnTaken = invalid("turnId", "another turn has this id")
+var errTurnTaken = api.Invalid("turnId", "another turn has this id")
 
-func (w *workspace) startTurn(p TurnParams, perm permitted, pics *pictured, answer func(*sessions.Session, *sessions.Turn, error)) {
+func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *pictured, answer func(*sessions.Session, *sessions.Turn, error)) {
 	reply := func(s *sessions.Session, t *sessions.Turn, err error) {
 		if w.turns[p.TurnID] == nil {
 			w.d.freeTurn(p.TurnID, w)
@@ -137,7 +138,7 @@ func (w *workspace) startTurn(p TurnParams, perm permitted, pics *pictured, answ
 	}
 	var s sessions.Session
 	if ls == nil {
-		made, err := w.newSession(SessionParams{Model: p.Model, Mode: p.Mode, Isolation: p.Isolation})
+		made, err := w.newSession(api.SessionParams{Model: p.Model, Mode: p.Mode, Isolation: p.Isolation})
 		if err != nil {
 			fail(err)
 			return
@@ -203,12 +204,12 @@ func (w *workspace) startTurn(p TurnParams, perm permitted, pics *pictured, answ
 
 // asksFor reports whether the parameters may be those that made t: a repeated request finds its turn, and another request
 // never gets a turn that may do more, or less, than it asked for.
-func asksFor(p *TurnParams, t *sessions.Turn) bool {
+func asksFor(p *api.TurnParams, t *sessions.Turn) bool {
 	return p.Prompt == t.Prompt && p.Force == t.Force && (p.Mode == nil || *p.Mode == t.Mode) && madeBy(&p.Permits, t)
 }
 
 // aliasOf returns the name by which the client knows the workspace.
-func aliasOf(p *TurnParams) string {
+func aliasOf(p *api.TurnParams) string {
 	path, _ := paths.Local(p.Workspace)
 	return path
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -68,19 +69,19 @@ func (r *reviewer) push(g *group) (ops []sessions.Op) {
 
 // Undo takes back the latest decision of a workspace that is not undone yet; if only is not 0, only if that is the
 // number of the decision. As with Decide, what writes a file that an agent is about to write waits.
-func (d *Daemon) Undo(ctx context.Context, client ClientID, root string, only uint64, reply func(Decided, error)) {
+func (d *Daemon) Undo(ctx context.Context, client api.ClientID, root string, only uint64, reply func(api.Decided, error)) {
 	d.step(ctx, client, root, true, only, reply)
 }
 
 // Redo makes again the latest decision that was undone.
-func (d *Daemon) Redo(ctx context.Context, client ClientID, root string, reply func(Decided, error)) {
+func (d *Daemon) Redo(ctx context.Context, client api.ClientID, root string, reply func(api.Decided, error)) {
 	d.step(ctx, client, root, false, 0, reply)
 }
 
-func (d *Daemon) step(ctx context.Context, client ClientID, root string, undo bool, only uint64, reply func(Decided, error)) {
+func (d *Daemon) step(ctx context.Context, client api.ClientID, root string, undo bool, only uint64, reply func(api.Decided, error)) {
 	w, err := d.workspace(root)
 	if err != nil {
-		reply(Decided{}, err)
+		reply(api.Decided{}, err)
 		return
 	}
 	defer w.release()
@@ -90,7 +91,7 @@ func (d *Daemon) step(ctx context.Context, client ClientID, root string, undo bo
 
 // step takes a group back, or makes it again: in all of its files or in none. It returns false if it must wait for an
 // agent.
-func (r *reviewer) step(client ClientID, undo bool, only uint64, p *parked) bool {
+func (r *reviewer) step(client api.ClientID, undo bool, only uint64, p *parked) bool {
 	fail := func(err error) bool { return r.refuse(p, client, err) }
 	if err := r.w.d.store.Trouble(); err != nil {
 		return fail(storeError(err))
@@ -107,10 +108,10 @@ func (r *reviewer) step(client ClientID, undo bool, only uint64, p *parked) bool
 	}
 	if i < 0 {
 		what := map[bool]string{true: "undo", false: "redo"}[undo]
-		return fail(&Error{Kind: KindNotFound, Message: "there is nothing to " + what + " in " + r.w.root})
+		return fail(&api.Error{Kind: api.KindNotFound, Message: "there is nothing to " + what + " in " + r.w.root})
 	}
 	if only != 0 && r.log[i].n != only {
-		return fail(&Error{Kind: KindConflict, Message: "another decision was made since"})
+		return fail(&api.Error{Kind: api.KindConflict, Message: "another decision was made since"})
 	}
 	if slices.ContainsFunc(r.log[i].Files, func(gf groupFile) bool {
 		f := r.decided(gf)
@@ -121,7 +122,7 @@ func (r *reviewer) step(client ClientID, undo bool, only uint64, p *parked) bool
 	g := *r.log[i]
 	g.Files = slices.Clone(g.Files)
 	g.Undone = undo
-	out := Decided{Diffs: []*sessions.Diff{}, Applied: g.hunks()}
+	out := api.Decided{Diffs: []*sessions.Diff{}, Applied: g.hunks()}
 	var touched, inBuffers []*file
 	var restore []func()
 	rollback := func(err error) bool {
@@ -232,8 +233,8 @@ func (r *reviewer) beyond(gf groupFile, undo bool) bool {
 func (r *reviewer) withoutLost(i int, path string) error {
 	undo := !r.log[i].Undone
 	r.forget(i, func(gf groupFile) bool { return r.beyond(gf, undo) })
-	return &Error{
-		Kind: KindConflict, Message: path + " is gone, or not under review any more: what was decided about it stays",
+	return &api.Error{
+		Kind: api.KindConflict, Message: path + " is gone, or not under review any more: what was decided about it stays",
 		Hint: "ask again for what else was decided",
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 )
 
@@ -31,9 +32,9 @@ func openUnloading(t *testing.T, after time.Duration, folders int) (d *Daemon, r
 func (d *Daemon) loaded() int { return len(d.loops()) }
 
 // subscribes returns when the answer has come.
-func (d *Daemon) subscribes(t require.TestingT, root string) (*Subscription, Subscribed) {
-	answer := make(chan Subscribed, 1)
-	s := d.Subscribe(root, SubscribeOptions{}, func(*Notification) bool { return true }, func(a Subscribed, err error) {
+func (d *Daemon) subscribes(t require.TestingT, root string) (*Subscription, api.Subscribed) {
+	answer := make(chan api.Subscribed, 1)
+	s := d.Subscribe(root, SubscribeOptions{}, func(*Notification) bool { return true }, func(a api.Subscribed, err error) {
 		require.NoError(t, err)
 		answer <- a
 	})
@@ -43,7 +44,7 @@ func (d *Daemon) subscribes(t require.TestingT, root string) (*Subscription, Sub
 func TestUnusedWorkspacesAreUnloaded(t *testing.T) {
 	d, roots := openUnloading(t, 20*time.Millisecond, 50)
 	before := goleak.IgnoreCurrent()
-	made, err := d.CreateSession(roots[0], SessionParams{})
+	made, err := d.CreateSession(roots[0], api.SessionParams{})
 	require.NoError(t, err)
 	_, err = d.Trust(roots[0], true)
 	require.NoError(t, err)
@@ -64,7 +65,7 @@ func TestUnusedWorkspacesAreUnloaded(t *testing.T) {
 	require.Equal(t, made.Seq, again.Seq)
 	w := d.loops()[0]
 	require.NoError(t, w.call(func() { require.True(t, w.trusted) }))
-	_, err = d.UpdateSession(made.ID, SessionParams{Title: new(string)})
+	_, err = d.UpdateSession(made.ID, api.SessionParams{Title: new(string)})
 	require.NoError(t, err)
 }
 
@@ -109,7 +110,7 @@ func TestUnloadBesideRequests(t *testing.T) {
 			for n := range each {
 				root := roots[(i+n)%len(roots)]
 				title := fmt.Sprint(i, n)
-				made, err := d.CreateSession(root, SessionParams{Title: &title})
+				made, err := d.CreateSession(root, api.SessionParams{Title: &title})
 				if err == nil {
 					_, err = d.Diffs(0, root, "", "")
 				}

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"slices"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
 
 // A view is a diff as one client sees it.
 type view struct {
-	client ClientID
+	client api.ClientID
 	path   string
 	diff   *sessions.Diff // nil: as all others do
 	made   string         // of what
@@ -22,7 +23,7 @@ func (r *reviewer) takeViews() (views []*view) {
 		if r.told[path] == nil {
 			continue
 		}
-		clients := map[ClientID]bool{}
+		clients := map[api.ClientID]bool{}
 		for _, f := range r.at(path) {
 			for client := range f.buffers {
 				clients[client] = true
@@ -42,7 +43,7 @@ func (r *reviewer) takeViews() (views []*view) {
 }
 
 // view returns how a client sees a path, if it was told otherwise, and keeps that.
-func (r *reviewer) view(client ClientID, path string) *view {
+func (r *reviewer) view(client api.ClientID, path string) *view {
 	told, old := r.told[path], r.views[path][client]
 	v := &view{client: client, path: path}
 	v.diff, v.made = r.viewOf(client, path)
@@ -61,7 +62,7 @@ func (r *reviewer) view(client ClientID, path string) *view {
 		return nil
 	}
 	if r.views[path] == nil {
-		r.views[path] = map[ClientID]*view{}
+		r.views[path] = map[api.ClientID]*view{}
 	}
 	r.views[path][client] = v
 	return v
@@ -79,7 +80,7 @@ func (w *workspace) numberViews(views []*view) {
 }
 
 // forgetViews drops how a client saw files; it is gone.
-func (r *reviewer) forgetViews(client ClientID) {
+func (r *reviewer) forgetViews(client api.ClientID) {
 	for path, views := range r.views {
 		if delete(views, client); len(views) == 0 {
 			delete(r.views, path)

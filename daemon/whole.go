@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
 	"cursord/daemon/paths"
 	"cursord/sessions"
@@ -16,9 +17,9 @@ import (
 
 // ExportSession returns the next part of a whole session, nothing cut: the session itself in the first, which the cursor
 // "" gets, then each turn and its items. A part has about 1 MiB; its NextCursor is "" after the last.
-func (d *Daemon) ExportSession(id, cursor string) (SessionExport, error) {
+func (d *Daemon) ExportSession(id, cursor string) (api.SessionExport, error) {
 	var at sessions.Place
-	out := SessionExport{Parts: []ExportPart{}}
+	out := api.SessionExport{Parts: []api.ExportPart{}}
 	if cursor == "" {
 		s, err := d.store.Session(id)
 		if err != nil {
@@ -26,14 +27,14 @@ func (d *Daemon) ExportSession(id, cursor string) (SessionExport, error) {
 		}
 		out.Session = s
 	} else if n, err := fmt.Sscanf(cursor, "%d.%d", &at.Turn, &at.Next); n != 2 || err != nil {
-		return out, invalid("cursor", "not one that session/export gave")
+		return out, api.Invalid("cursor", "not one that session/export gave")
 	}
 	parts, next, err := d.store.Parts(id, at)
 	if err != nil {
 		return out, storeError(err)
 	}
 	for _, p := range parts {
-		var part ExportPart
+		var part api.ExportPart
 		if p.Kind == sessions.KindTurn {
 			part.Turn = new(sessions.Turn)
 			err = json.Unmarshal(p.JSON, part.Turn)
@@ -44,7 +45,7 @@ func (d *Daemon) ExportSession(id, cursor string) (SessionExport, error) {
 			}
 		}
 		if err != nil {
-			return out, errorf(KindStorage, "session %s: %v", id, err)
+			return out, api.Errorf(api.KindStorage, "session %s: %v", id, err)
 		}
 		out.Parts = append(out.Parts, part)
 	}
@@ -58,33 +59,33 @@ func (d *Daemon) ExportSession(id, cursor string) (SessionExport, error) {
 // replace is set.
 func (d *Daemon) Backup(ctx context.Context, path string, replace bool) (int64, error) {
 	if why := paths.TooLong(path); why != "" {
-		return 0, invalid("path", "%s", why)
+		return 0, api.Invalid("path", "%s", why)
 	}
 	if !filepath.IsAbs(path) {
-		return 0, invalid("path", "%q is not an absolute path", path)
+		return 0, api.Invalid("path", "%q is not an absolute path", path)
 	}
 	err := d.store.Backup(ctx, path, replace)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
-		return 0, &Error{Kind: KindCancelled, Message: "cancelled"}
+		return 0, &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
 	case errors.Is(err, sessions.ErrClosed):
 		return 0, errStopped
 	case errors.Is(err, sessions.ErrTooBusy):
-		return 0, &Error{Kind: KindBusy, Message: err.Error()}
+		return 0, &api.Error{Kind: api.KindBusy, Message: err.Error()}
 	case errors.Is(err, fs.ErrExist):
 		hint := "choose another name, or send replace (cursord backup --force)"
 		if _, there := os.Stat(path); there != nil {
 			hint = "another backup is being written, or a crash left it: remove it if nothing writes it"
 			path += sessions.BackupSuffix
 		}
-		return 0, &Error{Kind: KindInvalid, Field: "path", Message: path + " is there already", Hint: hint}
+		return 0, &api.Error{Kind: api.KindInvalid, Field: "path", Message: path + " is there already", Hint: hint}
 	default:
-		return 0, &Error{Kind: KindInvalid, Field: "path", Message: "the backup could not be written: " + err.Error()}
+		return 0, &api.Error{Kind: api.KindInvalid, Field: "path", Message: "the backup could not be written: " + err.Error()}
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return 0, errorf(KindInternal, "%v", err)
+		return 0, api.Errorf(api.KindInternal, "%v", err)
 	}
 	return info.Size(), nil
 }

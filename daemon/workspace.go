@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cursord/agent"
+	"cursord/daemon/api"
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/wire"
 	"cursord/sessions"
@@ -58,9 +59,9 @@ type workspace struct {
 	texts     map[string]*liveText    // text items that grow, by item id
 	awaited   map[*commit]struct{}    // submitted, not stored, and somebody waits for the answer
 	subs      map[*Subscription]struct{}
-	views     map[ClientID]map[string]*sessions.Diff // by path; of the files that a client holds unsaved
-	notes     []note                                 // remarks for the agent's next prompts
-	tick      *time.Timer                            // runs while something waits for it
+	views     map[api.ClientID]map[string]*sessions.Diff // by path; of the files that a client holds unsaved
+	notes     []note                                     // remarks for the agent's next prompts
+	tick      *time.Timer                                // runs while something waits for it
 	ticking   bool
 	stopping  bool
 }
@@ -140,7 +141,7 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 		texts:     map[string]*liveText{},
 		awaited:   map[*commit]struct{}{},
 		subs:      map[*Subscription]struct{}{},
-		views:     map[ClientID]map[string]*sessions.Diff{},
+		views:     map[api.ClientID]map[string]*sessions.Diff{},
 		tick:      time.NewTimer(time.Hour),
 	}
 	w.tick.Stop()
@@ -257,7 +258,7 @@ func (w *workspace) call(f func()) error {
 	return errStopped
 }
 
-var errStopped = &Error{Kind: KindUnavailable, Message: "the daemon is stopping", Hint: "try again in a moment"}
+var errStopped = &api.Error{Kind: api.KindUnavailable, Message: "the daemon is stopping", Hint: "try again in a moment"}
 
 // put gives obj, which must be new and not change afterwards, the next seq and adds it to c.
 func (w *workspace) put(c *commit, obj sessions.Object, detail []byte) {

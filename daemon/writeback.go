@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
@@ -147,17 +148,17 @@ func (r *reviewer) write(f *file, c *treeChange) error {
 		r.written(f, c)
 		return nil
 	case errors.Is(err, atomicfile.ErrOccupied):
-		return &Error{
-			Kind: KindConflict, Message: fmt.Sprintf("%s cannot go to %s: %v", c.From, c.To, err),
+		return &api.Error{
+			Kind: api.KindConflict, Message: fmt.Sprintf("%s cannot go to %s: %v", c.From, c.To, err),
 			Hint: "move what is there and try again", Diff: r.told[f.path],
 		}
 	case errors.Is(err, atomicfile.ErrChanged):
-		return &Error{
-			Kind: KindConflict, Message: f.path + " was written at the same moment", Hint: "try again", Diff: r.told[f.path],
+		return &api.Error{
+			Kind: api.KindConflict, Message: f.path + " was written at the same moment", Hint: "try again", Diff: r.told[f.path],
 		}
 	default:
-		return &Error{
-			Kind: KindConflict, Message: fmt.Sprintf("%s cannot be written: %v", f.path, paths.Cause(err)),
+		return &api.Error{
+			Kind: api.KindConflict, Message: fmt.Sprintf("%s cannot be written: %v", f.path, paths.Cause(err)),
 			Hint: "put the file or its folder right and try again", Diff: r.told[f.path],
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"cursord/agent/jsontext"
-	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 // A call is one request until it is answered.
@@ -67,7 +67,7 @@ func (c *call) run() {
 			c.d.log.Error("panic in a request", "method", c.name, "panic", p, "stack", string(debug.Stack()))
 			c.settle(c.response(nil, &Error{
 				Code: CodeInternal, Message: "internal error in " + c.name,
-				Data: ErrorData{Kind: daemon.KindInternal, Hint: "the daemon's log has the details"},
+				Data: ErrorData{Kind: api.KindInternal, Hint: "the daemon's log has the details"},
 			}), true)
 		}
 	}()
@@ -95,8 +95,8 @@ func (c *call) giveUp(why string) {
 	c.settle(c.response(nil, cancelled(why)), true)
 }
 
-func cancelled(why string) *daemon.Error {
-	return &daemon.Error{Kind: daemon.KindCancelled, Message: why}
+func cancelled(why string) *api.Error {
+	return &api.Error{Kind: api.KindCancelled, Message: why}
 }
 
 // settle sends the response, if it is the first. It returns false when its method had replied before.

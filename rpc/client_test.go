@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -35,8 +35,8 @@ func TestClientCall(t *testing.T) {
 	c := serveClient(t, fixed(map[string]method{
 		"echo": echo(inOrder),
 		"fail": {serve: func(_ context.Context, _ json.RawMessage, reply func(any, error)) {
-			reply(nil, &daemon.Error{
-				Kind: daemon.KindConflict, Message: "stale", Hint: "look again", Diff: &sessions.Diff{Path: "a.go", Rev: 7},
+			reply(nil, &api.Error{
+				Kind: api.KindConflict, Message: "stale", Hint: "look again", Diff: &sessions.Diff{Path: "a.go", Rev: 7},
 			})
 		}},
 	}), nil)
@@ -54,7 +54,7 @@ func TestClientCall(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, -32003, e.Code)
 	require.Equal(t, "stale", e.Error())
-	require.Equal(t, daemon.KindConflict, e.Data.Kind)
+	require.Equal(t, api.KindConflict, e.Data.Kind)
 	require.Equal(t, "look again", e.Data.Hint)
 	require.Equal(t, uint64(7), e.Data.Diff.Rev)
 

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 // coreContexts checks the context of turn/start and translates it.
-func coreContexts(list []Context) ([]daemon.Context, error) {
-	var out []daemon.Context
+func coreContexts(list []Context) ([]api.Context, error) {
+	var out []api.Context
 	for i := range list {
 		c, err := list[i].core(fmt.Sprintf("context[%d].", i))
 		if err != nil {
@@ -22,8 +22,8 @@ func coreContexts(list []Context) ([]daemon.Context, error) {
 }
 
 // core checks that c has what its kind needs; at is where it stands in the parameters.
-func (c *Context) core(at string) (daemon.Context, error) {
-	out := daemon.Context{Kind: c.Kind}
+func (c *Context) core(at string) (api.Context, error) {
+	out := api.Context{Kind: c.Kind}
 	needs := func(field string, missing bool) error {
 		if missing {
 			return invalid(at+field, "is missing in a context of kind "+c.Kind)
@@ -72,7 +72,7 @@ func (c *Context) core(at string) (daemon.Context, error) {
 		if d.Severity < 0 || d.Severity > 4 {
 			return out, invalid(fmt.Sprintf("%sitems[%d].severity", at, i), "must be 1 to 4")
 		}
-		out.Items = append(out.Items, daemon.Diagnostic{
+		out.Items = append(out.Items, api.Diagnostic{
 			Range: d.Range, Severity: max(d.Severity, 1), Message: d.Message, Source: d.Source,
 		})
 	}
@@ -110,7 +110,7 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-func checkRange(field string, r daemon.Range) error {
+func checkRange(field string, r api.Range) error {
 	switch {
 	case r.Start.Line < 0 || r.Start.Character < 0 || r.End.Line < 0 || r.End.Character < 0:
 		return invalid(field, "lines and characters count from 0")

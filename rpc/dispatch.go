@@ -11,7 +11,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 const (
@@ -251,7 +251,7 @@ func (d *dispatcher) mayWait(c *call) bool {
 	if draining {
 		c.giveUp("the connection is about to end")
 	} else if full {
-		c.reply(nil, &daemon.Error{Kind: daemon.KindBusy, Message: "too many requests of this connection wait"})
+		c.reply(nil, &api.Error{Kind: api.KindBusy, Message: "too many requests of this connection wait"})
 	}
 	return !draining && !full
 }

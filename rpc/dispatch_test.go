@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 // held is a method that says when a request has begun and answers when it is told to.
@@ -213,9 +213,9 @@ func TestFaultyMethods(t *testing.T) {
 func TestErrorsOnTheWire(t *testing.T) {
 	for want, err := range map[string]error{
 		`{"code":-32602,"message":"x: no","data":{"kind":"invalid","field":"x"}}`:        invalid("x", "no"),
-		`{"code":-32001,"message":"turn 1: gone","data":{"kind":"notFound"}}`:            &daemon.Error{Kind: daemon.KindNotFound, Message: "turn 1: gone"},
-		`{"code":-32005,"message":"no","data":{"kind":"workspaceUntrusted","hint":"h"}}`: &daemon.Error{Kind: daemon.KindWorkspaceUntrusted, Message: "no", Hint: "h"},
-		`{"code":-32002,"message":"a: b","data":{"kind":"busy"}}`:                        fmt.Errorf("a: %w", &daemon.Error{Kind: daemon.KindBusy, Message: "b"}),
+		`{"code":-32001,"message":"turn 1: gone","data":{"kind":"notFound"}}`:            &api.Error{Kind: api.KindNotFound, Message: "turn 1: gone"},
+		`{"code":-32005,"message":"no","data":{"kind":"workspaceUntrusted","hint":"h"}}`: &api.Error{Kind: api.KindWorkspaceUntrusted, Message: "no", Hint: "h"},
+		`{"code":-32002,"message":"a: b","data":{"kind":"busy"}}`:                        fmt.Errorf("a: %w", &api.Error{Kind: api.KindBusy, Message: "b"}),
 		`{"code":-32800,"message":"cancelled","data":{"kind":"cancelled"}}`:              fmt.Errorf("a: %w", context.Canceled),
 		`{"code":-32603,"message":"plain <&>","data":{"kind":"internal"}}`:               errors.New("plain <&>"),
 		`{"code":-32600,"message":"m"}`:                                                  notRequest("m"),

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"cursord/agent/jsontext"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/daemon/paths"
 )
 
@@ -83,7 +83,7 @@ func document[P any](params json.RawMessage, take func(*P) error) error {
 // mistake names the kind of a mistake in a notification.
 func mistake(err error) string {
 	var own *Error
-	var core *daemon.Error
+	var core *api.Error
 	switch {
 	case errors.As(err, &own):
 		return string(own.Data.Kind) + own.Data.Field

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 // environmentMethod carries secrets: no record of messages has its values.
@@ -28,7 +28,7 @@ type EnvironmentParams struct {
 func (f *face) asks(e *ClientEnvironment) {
 	f.mu.Lock()
 	if e != nil {
-		f.asker = daemon.Asker{Path: e.Path, Agent: e.Agent}
+		f.asker = api.Asker{Path: e.Path, Agent: e.Agent}
 	}
 	asker := f.asker
 	f.mu.Unlock()
@@ -36,7 +36,7 @@ func (f *face) asks(e *ClientEnvironment) {
 }
 
 // environment returns what the client has told of its environment.
-func (f *face) environment() (daemon.Asker, []string) {
+func (f *face) environment() (api.Asker, []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.asker, f.env

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -17,7 +17,7 @@ const (
 	CodeInvalidParams  = -32602
 	CodeInternal       = -32603
 	CodeCancelled      = -32800
-	CodeUnavailable    = -32022 // of daemon.KindUnavailable
+	CodeUnavailable    = -32022 // of api.KindUnavailable
 )
 
 // An Error is the error member of a response.
@@ -29,12 +29,12 @@ type Error struct {
 
 // ErrorData is what programs read of an Error.
 type ErrorData struct {
-	Kind      daemon.ErrorKind `json:"kind,omitempty"`
-	Hint      string           `json:"hint,omitempty"`      // what to do next
-	Field     string           `json:"field,omitempty"`     // of -32602: the wrong parameter
-	Path      string           `json:"path,omitempty"`      // of workspaceUntrusted: the folder that is to be trusted
-	Diff      *sessions.Diff   `json:"diff,omitempty"`      // of conflict: the present state
-	Supported []int            `json:"supported,omitempty"` // of initialize: the protocol versions there are
+	Kind      api.ErrorKind  `json:"kind,omitempty"`
+	Hint      string         `json:"hint,omitempty"`      // what to do next
+	Field     string         `json:"field,omitempty"`     // of -32602: the wrong parameter
+	Path      string         `json:"path,omitempty"`      // of workspaceUntrusted: the folder that is to be trusted
+	Diff      *sessions.Diff `json:"diff,omitempty"`      // of conflict: the present state
+	Supported []int          `json:"supported,omitempty"` // of initialize: the protocol versions there are
 	// Of unavailable: whether the request may have taken effect, although it is not known that it has.
 	MayHaveHappened *bool `json:"mayHaveHappened,omitempty"`
 }
@@ -63,46 +63,46 @@ func (e *Error) UnmarshalJSON(b []byte) error {
 }
 
 // codeOf returns the code of a kind, and of those it does not know the one for internal errors.
-func codeOf(kind daemon.ErrorKind) int {
+func codeOf(kind api.ErrorKind) int {
 	switch kind {
-	case daemon.KindInvalid:
+	case api.KindInvalid:
 		return CodeInvalidParams
-	case daemon.KindCancelled:
+	case api.KindCancelled:
 		return CodeCancelled
-	case daemon.KindNotFound:
+	case api.KindNotFound:
 		return -32001
-	case daemon.KindBusy:
+	case api.KindBusy:
 		return -32002
-	case daemon.KindConflict:
+	case api.KindConflict:
 		return -32003
-	case daemon.KindOutsideWorkspace:
+	case api.KindOutsideWorkspace:
 		return -32004
-	case daemon.KindWorkspaceUntrusted:
+	case api.KindWorkspaceUntrusted:
 		return -32005
-	case daemon.KindBaselineUnknown:
+	case api.KindBaselineUnknown:
 		return -32006
-	case daemon.KindAgentNotInstalled:
+	case api.KindAgentNotInstalled:
 		return -32010
-	case daemon.KindAgentNotLoggedIn:
+	case api.KindAgentNotLoggedIn:
 		return -32011
-	case daemon.KindAgentFailed:
+	case api.KindAgentFailed:
 		return -32012
-	case daemon.KindStorage:
+	case api.KindStorage:
 		return -32020
-	case daemon.KindTooLarge:
+	case api.KindTooLarge:
 		return -32021
-	case daemon.KindUnavailable:
+	case api.KindUnavailable:
 		return CodeUnavailable
 	default:
 		return CodeInternal
 	}
 }
 
-// wireError translates any error to one that can be sent. It finds *Error and *daemon.Error also where they are
+// wireError translates any error to one that can be sent. It finds *Error and *api.Error also where they are
 // wrapped.
 func wireError(err error) *Error {
 	var own *Error
-	var core *daemon.Error
+	var core *api.Error
 	switch {
 	case errors.As(err, &own):
 		return own
@@ -112,14 +112,14 @@ func wireError(err error) *Error {
 			Message: err.Error(),
 			Data:    ErrorData{Kind: core.Kind, Hint: core.Hint, Field: core.Field, Path: core.Path, Diff: core.Diff},
 		}
-		if core.Kind == daemon.KindUnavailable {
+		if core.Kind == api.KindUnavailable {
 			e.Data.MayHaveHappened = new(bool)
 		}
 		return e
 	case errors.Is(err, context.Canceled):
-		return &Error{Code: CodeCancelled, Message: "cancelled", Data: ErrorData{Kind: daemon.KindCancelled}}
+		return &Error{Code: CodeCancelled, Message: "cancelled", Data: ErrorData{Kind: api.KindCancelled}}
 	default:
-		return &Error{Code: CodeInternal, Message: err.Error(), Data: ErrorData{Kind: daemon.KindInternal}}
+		return &Error{Code: CodeInternal, Message: err.Error(), Data: ErrorData{Kind: api.KindInternal}}
 	}
 }
 
@@ -128,6 +128,6 @@ func invalid(field, message string) *Error {
 	return &Error{
 		Code:    CodeInvalidParams,
 		Message: field + ": " + message,
-		Data:    ErrorData{Kind: daemon.KindInvalid, Field: field},
+		Data:    ErrorData{Kind: api.KindInvalid, Field: field},
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"cursord/agent/jsontext"
 	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 // MaxPrompt is the size in bytes of the longest prompt with its context; the core holds it.
@@ -21,13 +22,13 @@ const MaxPrompt = 8 << 20
 type face struct {
 	d      *daemon.Daemon
 	box    *outbox
-	client daemon.ClientID
+	client api.ClientID
 
 	initialized bool // owned by the ordered worker
 
 	mu       sync.Mutex
 	name     string                 // the client's own
-	asker    daemon.Asker           // what it has told of its environment
+	asker    api.Asker              // what it has told of its environment
 	env      []string               // its whole environment, where that was wanted; nil: not told
 	remarked map[string]bool        // of its notifications
 	subs     map[string]*subscriber // by workspace

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -142,7 +142,7 @@ func TestWrongParams(t *testing.T) {
 		require.ErrorAs(t, err, &e, "%s %s", test.method, test.params)
 		require.Equal(t, CodeInvalidParams, e.Code, "%s %s: %v", test.method, test.params, err)
 		require.Equal(t, test.field, e.Data.Field, "%s %s: %v", test.method, test.params, err)
-		require.Equal(t, daemon.KindInvalid, e.Data.Kind)
+		require.Equal(t, api.KindInvalid, e.Data.Kind)
 		require.NotEmpty(t, e.Message)
 	}
 }
@@ -154,17 +154,17 @@ func TestKinds(t *testing.T) {
 	for _, test := range []struct {
 		method, params string
 		code           int
-		kind           daemon.ErrorKind
+		kind           api.ErrorKind
 	}{
-		{"session/read", `{"sessionId":"x"}`, -32001, daemon.KindNotFound},
-		{"session/update", `{"sessionId":"x"}`, -32001, daemon.KindNotFound},
-		{"session/delete", `{"sessionId":"x"}`, -32001, daemon.KindNotFound},
-		{"item/read", `{"itemId":"x:1"}`, -32001, daemon.KindNotFound},
-		{"turn/wait", `{"turnId":"x"}`, -32001, daemon.KindNotFound},
-		{"turn/cancel", `{"turnId":"x"}`, -32001, daemon.KindNotFound},
-		{"diff/reject", `{` + where + `,"hunks":["x"]}`, -32001, daemon.KindNotFound},
-		{"turn/start", `{` + where + `,"prompt":"x"}`, -32005, daemon.KindWorkspaceUntrusted},
-		{"turn/start", `{` + where + `,"prompt":"` + strings.Repeat("x", MaxPrompt+1) + `"}`, -32021, daemon.KindTooLarge},
+		{"session/read", `{"sessionId":"x"}`, -32001, api.KindNotFound},
+		{"session/update", `{"sessionId":"x"}`, -32001, api.KindNotFound},
+		{"session/delete", `{"sessionId":"x"}`, -32001, api.KindNotFound},
+		{"item/read", `{"itemId":"x:1"}`, -32001, api.KindNotFound},
+		{"turn/wait", `{"turnId":"x"}`, -32001, api.KindNotFound},
+		{"turn/cancel", `{"turnId":"x"}`, -32001, api.KindNotFound},
+		{"diff/reject", `{` + where + `,"hunks":["x"]}`, -32001, api.KindNotFound},
+		{"turn/start", `{` + where + `,"prompt":"x"}`, -32005, api.KindWorkspaceUntrusted},
+		{"turn/start", `{` + where + `,"prompt":"` + strings.Repeat("x", MaxPrompt+1) + `"}`, -32021, api.KindTooLarge},
 	} {
 		var e *Error
 		require.ErrorAs(t, c.Call(t.Context(), test.method, json.RawMessage(test.params), nil), &e, "%s", test.method)
@@ -311,11 +311,11 @@ func TestInitializeIsTheSameEverywhere(t *testing.T) {
 	params := json.RawMessage(`{"processId":null,"rootUri":"file:///x","capabilities":{"a":1},"workspaceFolders":null,"trace":"off"}`)
 	var got InitializeResult
 	require.NoError(t, c.Call(t.Context(), "initialize", params, &got))
-	want, err := Initialize(params, "1.2.3", daemon.AgentStatus{})
+	want, err := Initialize(params, "1.2.3", api.AgentStatus{})
 	require.Nil(t, err)
 	got.Agent, want.Agent = AgentInfo{}, AgentInfo{}
 	require.Equal(t, want, got)
-	_, err = Initialize(json.RawMessage(`{"protocolVersion":7}`), "1.2.3", daemon.AgentStatus{})
+	_, err = Initialize(json.RawMessage(`{"protocolVersion":7}`), "1.2.3", api.AgentStatus{})
 	require.Equal(t, []int{1}, err.Data.Supported)
 }
 
@@ -331,7 +331,7 @@ func TestServe(t *testing.T) {
 		conn, err := net.Dial("unix", l.Addr().String())
 		require.NoError(t, err)
 		c := NewClient(conn, nil)
-		var status daemon.Status
+		var status api.Status
 		require.NoError(t, c.Call(ctx, "daemon/status", nil, &status))
 		clients = append(clients, c)
 		require.Equal(t, len(clients), status.Clients)

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 )
 
 // Initialize answers initialize for a program of the given version. It needs no daemon, only what is known of the
 // agent, so that an answer can be given while the daemon starts.
-func Initialize(params json.RawMessage, version string, agent daemon.AgentStatus) (InitializeResult, *Error) {
+func Initialize(params json.RawMessage, version string, agent api.AgentStatus) (InitializeResult, *Error) {
 	var p InitializeParams
 	if err := DecodeParams(params, &p); err != nil {
 		return InitializeResult{}, wireError(err)
@@ -19,7 +19,7 @@ func Initialize(params json.RawMessage, version string, agent daemon.AgentStatus
 	return p.answer(version, agent)
 }
 
-func (p *InitializeParams) answer(version string, agent daemon.AgentStatus) (InitializeResult, *Error) {
+func (p *InitializeParams) answer(version string, agent api.AgentStatus) (InitializeResult, *Error) {
 	if p.ProtocolVersion != nil && *p.ProtocolVersion != ProtocolVersion {
 		e := invalid("protocolVersion", fmt.Sprintf("%d is not supported; supported is %d", *p.ProtocolVersion, ProtocolVersion))
 		e.Data.Supported = []int{ProtocolVersion}

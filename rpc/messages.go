@@ -3,7 +3,7 @@ package rpc
 import (
 	"encoding/json"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -82,13 +82,13 @@ type SubscribeParams struct {
 
 // AgentStatusParams are the parameters of agent/status.
 type AgentStatusParams struct {
-	Workspace string                    `json:"workspace,omitempty"` // whose hooks are to be told
-	Compare   *daemon.EnvironmentDigest `json:"compare,omitempty"`   // what of the daemon's environment is to be compared with the client's
+	Workspace string                 `json:"workspace,omitempty"` // whose hooks are to be told
+	Compare   *api.EnvironmentDigest `json:"compare,omitempty"`   // what of the daemon's environment is to be compared with the client's
 }
 
 // WorkspaceList is the result of workspace/list.
 type WorkspaceList struct {
-	Workspaces []daemon.WorkspaceInfo `json:"workspaces"`
+	Workspaces []api.WorkspaceInfo `json:"workspaces"`
 }
 
 // TrustParams are the parameters of workspace/trust.
@@ -134,14 +134,14 @@ type SessionParams struct {
 	SessionID string `json:"sessionId"`
 }
 
-// SessionReadParams are the parameters of session/read, which answers with a daemon.Transcript.
+// SessionReadParams are the parameters of session/read, which answers with a api.Transcript.
 type SessionReadParams struct {
 	SessionID string `json:"sessionId"`
 	Before    string `json:"before,omitempty"` // an item's id; absent: the newest page
 	Limit     int    `json:"limit,omitempty"`
 }
 
-// SessionExportParams are the parameters of session/export, which answers with a daemon.SessionExport.
+// SessionExportParams are the parameters of session/export, which answers with a api.SessionExport.
 type SessionExportParams struct {
 	SessionID string `json:"sessionId"`
 	Cursor    string `json:"cursor,omitempty"` // the nextCursor of the part before
@@ -204,7 +204,7 @@ type TurnStartParams struct {
 type Context struct {
 	Kind     string        `json:"kind"`
 	Path     *string       `json:"path,omitempty"`
-	Range    *daemon.Range `json:"range,omitempty"`
+	Range    *api.Range    `json:"range,omitempty"`
 	Text     *string       `json:"text,omitempty"`
 	Title    string        `json:"title,omitempty"`
 	Items    *[]Diagnostic `json:"items,omitempty"`
@@ -214,10 +214,10 @@ type Context struct {
 
 // A Diagnostic is LSP's.
 type Diagnostic struct {
-	Range    daemon.Range `json:"range"`
-	Severity int          `json:"severity,omitempty"` // from 1, error, to 4, hint; absent: 1
-	Message  string       `json:"message"`
-	Source   string       `json:"source,omitempty"`
+	Range    api.Range `json:"range"`
+	Severity int       `json:"severity,omitempty"` // from 1, error, to 4, hint; absent: 1
+	Message  string    `json:"message"`
+	Source   string    `json:"source,omitempty"`
 }
 
 // TurnStartResult is the result of turn/start.
@@ -253,17 +253,17 @@ type UnifiedResult struct {
 	Patch string `json:"patch"`
 }
 
-// DecideParams are the parameters of diff/accept and diff/reject, which answer with a daemon.Decided. Exactly one of
+// DecideParams are the parameters of diff/accept and diff/reject, which answer with a api.Decided. Exactly one of
 // Hunks, Path, TurnID and All selects.
 type DecideParams struct {
-	Workspace string            `json:"workspace"`
-	Hunks     *[]string         `json:"hunks,omitempty"`
-	Path      string            `json:"path,omitempty"`
-	TurnID    string            `json:"turnId,omitempty"`
-	All       bool              `json:"all,omitempty"`
-	Rev       *uint64           `json:"rev,omitempty"`
-	Lines     *daemon.LineRange `json:"lines,omitempty"`
-	Comment   string            `json:"comment,omitempty"`
+	Workspace string         `json:"workspace"`
+	Hunks     *[]string      `json:"hunks,omitempty"`
+	Path      string         `json:"path,omitempty"`
+	TurnID    string         `json:"turnId,omitempty"`
+	All       bool           `json:"all,omitempty"`
+	Rev       *uint64        `json:"rev,omitempty"`
+	Lines     *api.LineRange `json:"lines,omitempty"`
+	Comment   string         `json:"comment,omitempty"`
 }
 
 // UndoParams are the parameters of diff/undo. With Decision it is refused unless that is the latest one.
@@ -274,8 +274,8 @@ type UndoParams struct {
 
 // UndoResult is the result of diff/undo and diff/redo.
 type UndoResult struct {
-	Diffs []*sessions.Diff       `json:"diffs"`
-	Edits []daemon.DocumentEdits `json:"edits,omitempty"`
+	Diffs []*sessions.Diff    `json:"diffs"`
+	Edits []api.DocumentEdits `json:"edits,omitempty"`
 }
 
 // CommentParams are the parameters of diff/comment.
@@ -287,12 +287,12 @@ type CommentParams struct {
 
 // ChatList is the result of agent/chats, the latest first.
 type ChatList struct {
-	Chats []daemon.Chat `json:"chats"`
+	Chats []api.Chat `json:"chats"`
 }
 
 // ModelList is the result of agent/models.
 type ModelList struct {
-	Models []daemon.Model `json:"models"`
+	Models []api.Model `json:"models"`
 }
 
 // DidOpenParams are the parameters of document/didOpen.
@@ -320,7 +320,7 @@ type DidCloseParams struct {
 	URI string `json:"uri"`
 }
 
-// GCParams are the parameters of daemon/gc, which answers with a daemon.Collected.
+// GCParams are the parameters of daemon/gc, which answers with a api.Collected.
 type GCParams struct {
 	DryRun bool `json:"dryRun,omitempty"`
 }
@@ -347,7 +347,7 @@ type StopParams struct {
 	Force bool `json:"force,omitempty"`
 }
 
-// JoinParams are the parameters of daemon/join, which answers with a daemon.Joined: which program the client is. A
+// JoinParams are the parameters of daemon/join, which answers with a api.Joined: which program the client is. A
 // daemon of an older build is replaced by it.
 type JoinParams struct {
 	Version string `json:"version"`

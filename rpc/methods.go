@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/sessions"
 )
@@ -15,9 +16,9 @@ func (f *face) createSession(_ context.Context, p *SessionCreateParams) (Session
 	if err != nil {
 		return SessionResult{}, err
 	}
-	session, err := f.d.CreateSession(p.Workspace, daemon.SessionParams{
+	session, err := f.d.CreateSession(p.Workspace, api.SessionParams{
 		Title: p.Title, Model: p.Model, Mode: p.Mode, Isolation: isolation, AgentSessionID: p.AgentSessionID,
-		Permits: daemon.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
+		Permits: api.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
 	})
 	return SessionResult{session}, err
 }
@@ -46,9 +47,9 @@ func (f *face) listSessions(_ context.Context, p *SessionListParams) (json.RawMe
 	return append(b, '}'), nil
 }
 
-func (f *face) readSession(_ context.Context, p *SessionReadParams) (daemon.Transcript, error) {
+func (f *face) readSession(_ context.Context, p *SessionReadParams) (api.Transcript, error) {
 	if p.Limit < 0 {
-		return daemon.Transcript{}, invalid("limit", "must not be negative")
+		return api.Transcript{}, invalid("limit", "must not be negative")
 	}
 	t, err := f.d.ReadSession(p.SessionID, p.Before, p.Limit)
 	t.Turns, t.Items = nonNil(t.Turns), nonNil(t.Items)
@@ -60,9 +61,9 @@ func (f *face) updateSession(_ context.Context, p *SessionUpdateParams) (Session
 	if err != nil {
 		return SessionResult{}, err
 	}
-	session, err := f.d.UpdateSession(p.SessionID, daemon.SessionParams{
+	session, err := f.d.UpdateSession(p.SessionID, api.SessionParams{
 		Title: p.Title, Model: p.Model, Mode: p.Mode, Isolation: isolation,
-		Permits: daemon.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
+		Permits: api.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
 	})
 	return SessionResult{session}, err
 }
@@ -71,7 +72,7 @@ func (f *face) deleteSession(_ context.Context, p *SessionParams) (Done, error) 
 	return Done{}, f.d.DeleteSession(p.SessionID)
 }
 
-func (f *face) exportSession(_ context.Context, p *SessionExportParams) (daemon.SessionExport, error) {
+func (f *face) exportSession(_ context.Context, p *SessionExportParams) (api.SessionExport, error) {
 	return f.d.ExportSession(p.SessionID, p.Cursor)
 }
 
@@ -98,16 +99,16 @@ func (f *face) startTurn(_ context.Context, p *TurnStartParams, reply func(TurnS
 }
 
 // core translates the parameters of turn/start.
-func (p *TurnStartParams) core() (daemon.TurnParams, error) {
+func (p *TurnStartParams) core() (api.TurnParams, error) {
 	contexts, err := coreContexts(p.Context)
 	if err != nil {
-		return daemon.TurnParams{}, err
+		return api.TurnParams{}, err
 	}
 	isolation, err := isolationOf(p.Isolation)
-	return daemon.TurnParams{
+	return api.TurnParams{
 		Workspace: p.Workspace, SessionID: p.SessionID, TurnID: p.TurnID, Prompt: p.Prompt,
 		Context: contexts, Model: p.Model, Mode: p.Mode, Isolation: isolation, Force: p.Force, Recap: p.Recap,
-		Permits: daemon.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
+		Permits: api.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
 	}, err
 }
 
@@ -133,7 +134,7 @@ func (f *face) cancelTurn(_ context.Context, p *TurnParams) (TurnResult, error) 
 	return TurnResult{turn}, err
 }
 
-func (f *face) agentStatus(ctx context.Context, p *AgentStatusParams) (daemon.AgentStatus, error) {
+func (f *face) agentStatus(ctx context.Context, p *AgentStatusParams) (api.AgentStatus, error) {
 	asker, env := f.environment()
 	status, err := f.d.AgentStatus(ctx, p.Workspace, asker, env)
 	if err == nil && p.Compare != nil {
@@ -153,9 +154,9 @@ func (f *face) agentChats(_ context.Context, p *WorkspaceParams) (ChatList, erro
 	return ChatList{nonNil(chats)}, err
 }
 
-func (f *face) status(context.Context, *None) (daemon.Status, error) { return f.d.Status(), nil }
+func (f *face) status(context.Context, *None) (api.Status, error) { return f.d.Status(), nil }
 
-func (f *face) join(_ context.Context, p *JoinParams) (daemon.Joined, error) {
+func (f *face) join(_ context.Context, p *JoinParams) (api.Joined, error) {
 	joined := f.d.Join(daemon.Build{Version: p.Version, Written: time.Unix(0, p.Written)}, p.Program)
 	if joined.Replaced != "now" {
 		f.asks(p.Environment)
@@ -169,7 +170,7 @@ func (f *face) join(_ context.Context, p *JoinParams) (daemon.Joined, error) {
 
 func (f *face) stop(_ context.Context, p *StopParams) (Done, error) { return Done{}, f.d.Stop(p.Force) }
 
-func (f *face) gc(ctx context.Context, p *GCParams) (daemon.Collected, error) {
+func (f *face) gc(ctx context.Context, p *GCParams) (api.Collected, error) {
 	return f.d.GC(ctx, p.DryRun)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 // personal are the methods that decide about what agents did or may do, and those that would end the daemon or hide what it
@@ -44,7 +45,7 @@ func (t table) forAgent(pid int, log *slog.Logger) table {
 		m := t.methods[name]
 		m.serve = func(_ context.Context, _ json.RawMessage, reply func(any, error)) {
 			log.Warn("refused to a process of an agent", "method", name, "pid", pid)
-			reply(nil, &daemon.Error{Kind: daemon.KindInvalid, Message: personalMessage, Hint: personalHint})
+			reply(nil, &api.Error{Kind: api.KindInvalid, Message: personalMessage, Hint: personalHint})
 		}
 		t.methods[name] = m
 	}

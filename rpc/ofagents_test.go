@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 // TestForAgent asks for all that agents' processes are refused, and for a turn that they are not.
@@ -31,9 +31,9 @@ func TestForAgent(t *testing.T) {
 		return err
 	}
 	for _, name := range personal {
-		var e *daemon.Error
+		var e *api.Error
 		require.ErrorAs(t, ask(name, "{}"), &e, name)
-		require.Equal(t, daemon.KindInvalid, e.Kind)
+		require.Equal(t, api.KindInvalid, e.Kind)
 		require.Empty(t, served, name)
 	}
 	for _, params := range []string{`{"prompt": "p", "force": true}`, `{"sandbox": "disabled"}`, `{"autoReview": true}`, `{"addDirs": ["/"]}`} {

@@ -14,6 +14,8 @@ import (
 	"cursord/daemon/paths"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/api"
 )
 
 // The examples of PROTOCOL.md are run, one after the other on one connection, against a daemon. Lines that begin with
@@ -152,8 +154,8 @@ func TestProtocolNamesToolsAndErrors(t *testing.T) {
 	require.Contains(t, section(t, "Items"), "`name` is one of `"+strings.Join(agent.ToolNames(), " ")+"`")
 	requests, turns, found := strings.Cut(section(t, "Errors"), "`kind` of a failed turn")
 	require.True(t, found)
-	for _, kind := range plain()[reflect.TypeFor[daemon.ErrorKind]()].Enum {
-		if kind != string(daemon.KindMaybeYours) { // of skipped hunks alone
+	for _, kind := range plain()[reflect.TypeFor[api.ErrorKind]()].Enum {
+		if kind != string(api.KindMaybeYours) { // of skipped hunks alone
 			require.Contains(t, requests, fmt.Sprintf(" | `%s` | ", kind))
 		}
 	}

@@ -5,7 +5,7 @@ package rpc
 import (
 	"context"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 // AgentChats makes the request agent/chats, as PROTOCOL.md describes it.
@@ -26,7 +26,7 @@ func (c *Client) AgentModels(ctx context.Context) (result ModelList, err error) 
 }
 
 // AgentStatus makes the request agent/status, as PROTOCOL.md describes it.
-func (c *Client) AgentStatus(ctx context.Context, p AgentStatusParams) (result daemon.AgentStatus, err error) {
+func (c *Client) AgentStatus(ctx context.Context, p AgentStatusParams) (result api.AgentStatus, err error) {
 	err = c.Call(ctx, "agent/status", p, &result)
 	return result, err
 }
@@ -44,19 +44,19 @@ func (c *Client) DaemonForgetDamaged(ctx context.Context) (result ForgetDamagedR
 }
 
 // DaemonGC makes the request daemon/gc, as PROTOCOL.md describes it.
-func (c *Client) DaemonGC(ctx context.Context, p GCParams) (result daemon.Collected, err error) {
+func (c *Client) DaemonGC(ctx context.Context, p GCParams) (result api.Collected, err error) {
 	err = c.Call(ctx, "daemon/gc", p, &result)
 	return result, err
 }
 
 // DaemonJoin makes the request daemon/join, as PROTOCOL.md describes it.
-func (c *Client) DaemonJoin(ctx context.Context, p JoinParams) (result daemon.Joined, err error) {
+func (c *Client) DaemonJoin(ctx context.Context, p JoinParams) (result api.Joined, err error) {
 	err = c.Call(ctx, "daemon/join", p, &result)
 	return result, err
 }
 
 // DaemonStatus makes the request daemon/status, as PROTOCOL.md describes it.
-func (c *Client) DaemonStatus(ctx context.Context) (result daemon.Status, err error) {
+func (c *Client) DaemonStatus(ctx context.Context) (result api.Status, err error) {
 	err = c.Call(ctx, "daemon/status", nil, &result)
 	return result, err
 }
@@ -67,7 +67,7 @@ func (c *Client) DaemonStop(ctx context.Context, p StopParams) error {
 }
 
 // DiffAccept makes the request diff/accept, as PROTOCOL.md describes it.
-func (c *Client) DiffAccept(ctx context.Context, p DecideParams) (result daemon.Decided, err error) {
+func (c *Client) DiffAccept(ctx context.Context, p DecideParams) (result api.Decided, err error) {
 	err = c.Call(ctx, "diff/accept", p, &result)
 	return result, err
 }
@@ -90,7 +90,7 @@ func (c *Client) DiffRedo(ctx context.Context, p WorkspaceParams) (result UndoRe
 }
 
 // DiffReject makes the request diff/reject, as PROTOCOL.md describes it.
-func (c *Client) DiffReject(ctx context.Context, p DecideParams) (result daemon.Decided, err error) {
+func (c *Client) DiffReject(ctx context.Context, p DecideParams) (result api.Decided, err error) {
 	err = c.Call(ctx, "diff/reject", p, &result)
 	return result, err
 }
@@ -131,7 +131,7 @@ func (c *Client) SessionDelete(ctx context.Context, p SessionParams) error {
 }
 
 // SessionExport makes the request session/export, as PROTOCOL.md describes it.
-func (c *Client) SessionExport(ctx context.Context, p SessionExportParams) (result daemon.SessionExport, err error) {
+func (c *Client) SessionExport(ctx context.Context, p SessionExportParams) (result api.SessionExport, err error) {
 	err = c.Call(ctx, "session/export", p, &result)
 	return result, err
 }
@@ -149,7 +149,7 @@ func (c *Client) SessionList(ctx context.Context, p SessionListParams) (result S
 }
 
 // SessionRead makes the request session/read, as PROTOCOL.md describes it.
-func (c *Client) SessionRead(ctx context.Context, p SessionReadParams) (result daemon.Transcript, err error) {
+func (c *Client) SessionRead(ctx context.Context, p SessionReadParams) (result api.Transcript, err error) {
 	err = c.Call(ctx, "session/read", p, &result)
 	return result, err
 }
@@ -190,7 +190,7 @@ func (c *Client) WorkspaceList(ctx context.Context) (result WorkspaceList, err e
 }
 
 // WorkspaceSubscribe makes the request workspace/subscribe, as PROTOCOL.md describes it.
-func (c *Client) WorkspaceSubscribe(ctx context.Context, p SubscribeParams) (result daemon.Subscribed, err error) {
+func (c *Client) WorkspaceSubscribe(ctx context.Context, p SubscribeParams) (result api.Subscribed, err error) {
 	err = c.Call(ctx, "workspace/subscribe", p, &result)
 	return result, err
 }

@@ -3,7 +3,7 @@ package rpc
 import (
 	"context"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 func (f *face) diffs(_ context.Context, p *DiffParams) (DiffList, error) {
@@ -16,30 +16,30 @@ func (f *face) unified(_ context.Context, p *DiffParams) (UnifiedResult, error) 
 	return UnifiedResult{patch}, err
 }
 
-func (f *face) accept(ctx context.Context, p *DecideParams, reply func(daemon.Decided, error)) {
+func (f *face) accept(ctx context.Context, p *DecideParams, reply func(api.Decided, error)) {
 	f.decide(ctx, p, true, reply)
 }
 
-func (f *face) reject(ctx context.Context, p *DecideParams, reply func(daemon.Decided, error)) {
+func (f *face) reject(ctx context.Context, p *DecideParams, reply func(api.Decided, error)) {
 	f.decide(ctx, p, false, reply)
 }
 
-func (f *face) decide(ctx context.Context, p *DecideParams, accept bool, reply func(daemon.Decided, error)) {
+func (f *face) decide(ctx context.Context, p *DecideParams, accept bool, reply func(api.Decided, error)) {
 	decision, err := p.core(accept)
 	if err != nil {
-		reply(daemon.Decided{}, err)
+		reply(api.Decided{}, err)
 		return
 	}
 	decision.Client = f.client
-	f.d.Decide(ctx, p.Workspace, decision, func(decided daemon.Decided, err error) {
+	f.d.Decide(ctx, p.Workspace, decision, func(decided api.Decided, err error) {
 		decided.Diffs = nonNil(decided.Diffs)
 		reply(decided, err)
 	})
 }
 
 // core checks the parameters of diff/accept and diff/reject and translates them.
-func (p *DecideParams) core(accept bool) (daemon.Decision, error) {
-	out := daemon.Decision{
+func (p *DecideParams) core(accept bool) (api.Decision, error) {
+	out := api.Decision{
 		Accept: accept, Path: p.Path, TurnID: p.TurnID, All: p.All, Rev: p.Rev, Lines: p.Lines, Comment: p.Comment,
 	}
 	given := 0
@@ -78,8 +78,8 @@ func (f *face) redo(ctx context.Context, p *WorkspaceParams, reply func(UndoResu
 	f.d.Redo(ctx, f.client, p.Workspace, stepped(reply))
 }
 
-func stepped(reply func(UndoResult, error)) func(daemon.Decided, error) {
-	return func(decided daemon.Decided, err error) {
+func stepped(reply func(UndoResult, error)) func(api.Decided, error) {
+	return func(decided api.Decided, err error) {
 		reply(UndoResult{nonNil(decided.Diffs), decided.Edits}, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 func (f *face) workspaces(context.Context, *None) (WorkspaceList, error) {
@@ -17,20 +18,20 @@ func (f *face) trust(_ context.Context, p *TrustParams) (TrustResult, error) {
 	return TrustResult{root, p.Trusted}, err
 }
 
-func (f *face) subscribe(ctx context.Context, p *SubscribeParams, reply func(daemon.Subscribed, error)) {
+func (f *face) subscribe(ctx context.Context, p *SubscribeParams, reply func(api.Subscribed, error)) {
 	switch {
 	case p.DeltaInterval < 0:
-		reply(daemon.Subscribed{}, invalid("deltaInterval", "must not be negative"))
+		reply(api.Subscribed{}, invalid("deltaInterval", "must not be negative"))
 		return
 	case p.Diffs != "" && p.Diffs != "full" && p.Diffs != "summary":
-		reply(daemon.Subscribed{}, invalid("diffs", "must be full or summary"))
+		reply(api.Subscribed{}, invalid("diffs", "must be full or summary"))
 		return
 	}
 	s := newSubscriber(f.box)
 	options := daemon.SubscribeOptions{
 		After: p.After, Epoch: p.Epoch, DeltaIntervalMS: p.DeltaInterval, DiffSummaries: p.Diffs == "summary", Client: f.client,
 	}
-	s.attach(f.d.Subscribe(p.Workspace, options, s.sink, func(subscribed daemon.Subscribed, err error) {
+	s.attach(f.d.Subscribe(p.Workspace, options, s.sink, func(subscribed api.Subscribed, err error) {
 		if err != nil || ctx.Err() != nil {
 			go s.close() // may wait for the workspace's loop, which this is
 		} else {

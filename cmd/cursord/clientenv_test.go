@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -153,7 +153,7 @@ func TestDoctorComparesEnvironments(t *testing.T) {
 		many[strings.Repeat("C", i)] = ""
 	}
 	require.Equal(t, -32602, e.fails("agent/status", obj{"compare": obj{"key": "", "values": many}}).Code)
-	var a daemon.AgentStatus
+	var a api.AgentStatus
 	e.must("agent/status", obj{"compare": obj{"key": "k", "values": obj{"HOME": "x", "CURSOR_ONE": "not hexadecimal"}}}, &a)
 	require.Equal(t, []string{"CURSOR_ONE"}, a.Environment.Differ)
 	require.Empty(t, a.Environment.ClientOnly, "HOME is not compared")

@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 // everything lists what is below a folder, with modes, contents and where links point, less git's own.
@@ -138,7 +138,7 @@ func playCommand(t *testing.T, before tree, command string, isolated, git bool) 
 	made := everything(t, w.path("../by hand"))
 	decides := func(method string, want map[string]string) {
 		t.Helper()
-		var out daemon.Decided
+		var out api.Decided
 		params := obj{"workspace": w.ws}
 		if method == "diff/accept" || method == "diff/reject" {
 			params["all"] = true

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/internal/undertest"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -355,7 +355,7 @@ func (c *crashes) fail() {
 }
 
 // try asks for the decision hunk by hunk, so that what cannot be done is an error.
-func (c *crashes) try(e *editor) (out daemon.Decided, err error) {
+func (c *crashes) try(e *editor) (out api.Decided, err error) {
 	params := obj{"workspace": c.ws}
 	if len(c.s.decided) == 0 {
 		var ids []string

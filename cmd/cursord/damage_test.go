@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -72,7 +72,7 @@ func TestDamagedByte(t *testing.T) {
 			doctor, _, code := w.cursord("doctor")
 			require.Equal(t, 1, code)
 			require.Contains(t, doctor, "1 damaged object in the database set aside")
-			var status daemon.Status
+			var status api.Status
 			e.must("daemon/status", nil, &status)
 			require.Equal(t, 1, status.Storage.Damaged)
 			e.decides("diff/reject", obj{"path": "f"})

@@ -13,7 +13,7 @@ import (
 
 	"cursord/cmd/cursord/internal/review"
 	"cursord/cmd/cursord/internal/term"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -39,7 +39,7 @@ func (d decision) command(long string) *cobra.Command {
 	var p place
 	var all, asJSON bool
 	var file, turn, comment, lines string
-	var only *daemon.LineRange
+	var only *api.LineRange
 	c := &cobra.Command{
 		Use:   d.verb + " [HUNK...]",
 		Short: strings.ToUpper(d.verb[:1]) + d.verb[1:] + " changes",
@@ -80,7 +80,7 @@ func (d decision) command(long string) *cobra.Command {
 					return err
 				}
 			}
-			var out daemon.Decided
+			var out api.Decided
 			if err := client.Call(c.Context(), "diff/"+d.verb, params, &out); err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func (d decision) command(long string) *cobra.Command {
 }
 
 // tell says what was decided, and what was not.
-func (d decision) tell(w, errOut io.Writer, out daemon.Decided) {
+func (d decision) tell(w, errOut io.Writer, out api.Decided) {
 	if out.Applied == 0 && len(out.Skipped) == 0 {
 		fmt.Fprintln(w, "nothing to review")
 		return
@@ -127,7 +127,7 @@ func (d decision) tell(w, errOut io.Writer, out daemon.Decided) {
 	}
 	fmt.Fprintln(w)
 	for _, s := range out.Skipped {
-		if s.Kind != daemon.KindMaybeYours {
+		if s.Kind != api.KindMaybeYours {
 			fmt.Fprintf(errOut, "not %s: %s of %s: %s\n", d.done, term.Clean(s.Hunk), term.Clean(s.Path), term.Clean(cmp.Or(s.Message, string(s.Kind))))
 		}
 	}
@@ -138,11 +138,11 @@ func (d decision) tell(w, errOut io.Writer, out daemon.Decided) {
 
 // maybeYoursLeft says which hunks a reject has left because they may be the user's, each with the command that rejects
 // it; "" if there are none.
-func maybeYoursLeft(out daemon.Decided) string {
+func maybeYoursLeft(out api.Decided) string {
 	const shown = 20
 	var left []string
 	for _, s := range out.Skipped {
-		if s.Kind == daemon.KindMaybeYours {
+		if s.Kind == api.KindMaybeYours {
 			left = append(left, fmt.Sprintf("%s (\"cursord reject %s\" rejects it)", term.Clean(placeOf(out.Diffs, s)), term.Clean(s.Hunk)))
 		}
 	}
@@ -161,7 +161,7 @@ func maybeYoursLeft(out daemon.Decided) string {
 }
 
 // placeOf returns the path of a skipped hunk with its first changed line, if it has lines.
-func placeOf(diffs []*sessions.Diff, s daemon.Skipped) string {
+func placeOf(diffs []*sessions.Diff, s api.Skipped) string {
 	for _, d := range diffs {
 		if line := review.LineOf(d, s.Hunk); line > 0 {
 			return fmt.Sprintf("%s:%d", s.Path, line)
@@ -187,7 +187,7 @@ func fileToDecide(ctx context.Context, client *rpc.Client, root, file string) (s
 }
 
 // lineRange reads "A-B" or "A", which count from 1 and include B.
-func lineRange(s string) (*daemon.LineRange, error) {
+func lineRange(s string) (*api.LineRange, error) {
 	first, last, isRange := strings.Cut(s, "-")
 	if !isRange {
 		last = first
@@ -197,5 +197,5 @@ func lineRange(s string) (*daemon.LineRange, error) {
 	if err1 != nil || err2 != nil || from < 1 || to < from {
 		return nil, fmt.Errorf("--lines is %q; it must be a number or two, as 2-5, that count from 1", s)
 	}
-	return &daemon.LineRange{From: from - 1, To: to}, nil
+	return &api.LineRange{From: from - 1, To: to}, nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 )
 
@@ -36,7 +36,7 @@ func TestAStaleRevisionChangesNothing(t *testing.T) {
 			for _, params := range []obj{{"path": "f"}, {"hunks": hunkIDs(d)}, {"hunks": hunkIDs(d)[:1], "lines": obj{"from": 0, "to": 1}}} {
 				params["workspace"], params["rev"] = w.ws, rev
 				failed := e.fails(method, params)
-				require.Equal(t, daemon.KindConflict, failed.Data.Kind)
+				require.Equal(t, api.KindConflict, failed.Data.Kind)
 				require.Equal(t, d, failed.Data.Diff, "the present one, for a client to go on with")
 			}
 		}
@@ -126,7 +126,7 @@ func TestUndoBehindALostFile(t *testing.T) {
 	lost := e.decides("diff/reject", obj{"hunks": []string{e.diffs()["b"].Hunks[0].ID}}).Decision
 	require.NoError(t, os.Remove(w.path("b")))
 	require.Empty(t, e.diffs())
-	require.Equal(t, daemon.KindConflict, e.fails("diff/undo", obj{"workspace": w.ws}).Data.Kind)
+	require.Equal(t, api.KindConflict, e.fails("diff/undo", obj{"workspace": w.ws}).Data.Kind)
 	w.kill()
 	w.start()
 	e = w.opens()
@@ -137,7 +137,7 @@ func TestUndoBehindALostFile(t *testing.T) {
 	e.decides("diff/redo", obj{})
 	require.Equal(t, numbered(20, nil), w.get("a"))
 	e.decides("diff/undo", obj{})
-	require.Equal(t, daemon.KindNotFound, e.fails("diff/undo", obj{"workspace": w.ws}).Data.Kind)
+	require.Equal(t, api.KindNotFound, e.fails("diff/undo", obj{"workspace": w.ws}).Data.Kind)
 	require.NotEqual(t, lost, e.decides("diff/accept", obj{"all": true}).Decision)
 }
 

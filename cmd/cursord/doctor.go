@@ -10,6 +10,7 @@ import (
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
 )
@@ -70,17 +71,17 @@ write for the Helix that is installed.`,
 
 // A diagnosis is what doctor finds.
 type diagnosis struct {
-	Version  string              `json:"version"`
-	Platform string              `json:"platform"`
-	Daemon   *daemon.Status      `json:"daemon"`             // null where it cannot be reached
-	Agent    *daemon.AgentStatus `json:"agent"`              // likewise
-	Own      *daemon.OwnAgent    `json:"ownAgent,omitempty"` // where it is not the daemon's
-	Socket   string              `json:"socket"`
-	Database string              `json:"database"`
-	Log      string              `json:"log"`
-	Config   string              `json:"config"`
-	Helix    *helixDiagnosis     `json:"helix,omitempty"` // where there is one
-	Problems []string            `json:"problems"`
+	Version  string           `json:"version"`
+	Platform string           `json:"platform"`
+	Daemon   *api.Status      `json:"daemon"`             // null where it cannot be reached
+	Agent    *api.AgentStatus `json:"agent"`              // likewise
+	Own      *daemon.OwnAgent `json:"ownAgent,omitempty"` // where it is not the daemon's
+	Socket   string           `json:"socket"`
+	Database string           `json:"database"`
+	Log      string           `json:"log"`
+	Config   string           `json:"config"`
+	Helix    *helixDiagnosis  `json:"helix,omitempty"` // where there is one
+	Problems []string         `json:"problems"`
 
 	Forgotten int `json:"forgotten,omitempty"` // damaged objects, at this call
 }
@@ -154,7 +155,7 @@ func (d *diagnosis) askDaemon(ctx context.Context, p *place) {
 }
 
 // hookLines describes hooks, a line for each.
-func hookLines(hooks []daemon.AgentHook) (lines []string) {
+func hookLines(hooks []api.AgentHook) (lines []string) {
 	for _, h := range hooks {
 		switch {
 		case h.Problem != "":

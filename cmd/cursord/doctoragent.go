@@ -12,13 +12,14 @@ import (
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/rpc"
 )
 
 // askAgent asks the daemon for its agent, and what of its environment is not as ours.
 func (d *diagnosis) askAgent(ctx context.Context, client *rpc.Client, root string) {
-	compare := daemon.DigestEnvironment(os.Environ(), rand.Text())
+	compare := api.DigestEnvironment(os.Environ(), rand.Text())
 	a, err := client.AgentStatus(ctx, rpc.AgentStatusParams{Workspace: root, Compare: &compare})
 	if err != nil {
 		d.problem("the agent's state cannot be told: %v", err)
@@ -50,7 +51,7 @@ func (d *diagnosis) askAgent(ctx context.Context, client *rpc.Client, root strin
 }
 
 // keyOfOurs says what to do where our environment has an API key and that of agents has none; "" elsewhere.
-func keyOfOurs(a *daemon.AgentStatus) string {
+func keyOfOurs(a *api.AgentStatus) string {
 	if a.AgentEnv == config.EnvClient || a.Environment == nil || !slices.Contains(a.Environment.ClientOnly, "CURSOR_API_KEY") {
 		return ""
 	}
@@ -65,8 +66,8 @@ func keyHint(ctx context.Context, client *rpc.Client) string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	compare := daemon.DigestEnvironment(os.Environ(), rand.Text())
-	var a daemon.AgentStatus
+	compare := api.DigestEnvironment(os.Environ(), rand.Text())
+	var a api.AgentStatus
 	if client.Call(ctx, "agent/status", rpc.AgentStatusParams{Compare: &compare}, &a) != nil {
 		return ""
 	}
@@ -77,7 +78,7 @@ func keyHint(ctx context.Context, client *rpc.Client) string {
 func (d *diagnosis) findOwn(ctx context.Context, settings *config.Config) {
 	own := daemon.FindOwnAgent(ctx, settings)
 	for _, n := range own.NotTaken {
-		if !slices.ContainsFunc(d.Agent.NotTaken, func(known daemon.AgentNotTaken) bool { return known.Path == n.Path }) {
+		if !slices.ContainsFunc(d.Agent.NotTaken, func(known api.AgentNotTaken) bool { return known.Path == n.Path }) {
 			d.Agent.NotTaken = append(d.Agent.NotTaken, n)
 		}
 	}
@@ -98,7 +99,7 @@ func resolved(path string) string {
 }
 
 // agentRows prints what is known of the agent. Its problems are counted and printed elsewhere.
-func agentRows(a *daemon.AgentStatus, own *daemon.OwnAgent, row func(name, value string)) {
+func agentRows(a *api.AgentStatus, own *daemon.OwnAgent, row func(name, value string)) {
 	known := []string{a.State}
 	for _, s := range []string{a.Version, a.Account, a.Path} {
 		if s != "" {
@@ -132,7 +133,7 @@ func agentRows(a *daemon.AgentStatus, own *daemon.OwnAgent, row func(name, value
 }
 
 // environmentLines say by which variables the daemon's environment differs from ours, without their values.
-func environmentLines(e *daemon.EnvironmentDifference, agentEnv string) (lines []string) {
+func environmentLines(e *api.EnvironmentDifference, agentEnv string) (lines []string) {
 	if e == nil {
 		return nil
 	}

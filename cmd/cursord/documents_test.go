@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -59,13 +59,13 @@ func (d *doc) closes() {
 }
 
 // applies does what an answer says to the text, and tells the daemon.
-func (d *doc) applies(all []daemon.DocumentEdits) {
+func (d *doc) applies(all []api.DocumentEdits) {
 	d.e.t.Helper()
 	require.Len(d.e.t, all, 1)
 	require.Equal(d.e.t, d.path, all[0].Path)
 	require.Equal(d.e.t, d.version, all[0].Version)
 	lines := strings.SplitAfter(d.text, "\n")
-	offset := func(p daemon.Position) (n int) {
+	offset := func(p api.Position) (n int) {
 		for _, l := range lines[:p.Line] {
 			n += len(utf16.Encode([]rune(l)))
 		}
@@ -167,7 +167,7 @@ func TestRejectsInABufferAreEdits(t *testing.T) {
 	require.Equal(t, 1, out.Applied)
 	require.Len(t, out.Edits[0].Edits, 1, "only what is rejected is edited")
 	err := d.e.fails("diff/reject", obj{"workspace": d.w.ws, "hunks": ids[1:2]})
-	require.Equal(t, daemon.KindConflict, err.Data.Kind, "before the edits have come back, nobody knows the text")
+	require.Equal(t, api.KindConflict, err.Data.Kind, "before the edits have come back, nobody knows the text")
 	doc.applies(out.Edits)
 	out = d.e.decides("diff/reject", obj{"all": true})
 	require.Equal(t, 3, out.Applied)
@@ -182,7 +182,7 @@ func TestRejectsInABufferAreEdits(t *testing.T) {
 
 	// Undo and redo are edits too.
 	rejected := doc.text
-	var undone struct{ Edits []daemon.DocumentEdits }
+	var undone struct{ Edits []api.DocumentEdits }
 	d.e.must("diff/undo", obj{"workspace": d.w.ws}, &undone)
 	doc.applies(undone.Edits)
 	require.Equal(t, ids[1:], hunkIDs(d.e.diffs()["f"]))
@@ -235,7 +235,7 @@ func TestNobodyWritesBeneathAnUnsavedBuffer(t *testing.T) {
 	conflict := func(e *editor, method string) {
 		t.Helper()
 		err := e.fails(method, obj{"workspace": d.w.ws, "hunks": ids[:1]})
-		require.Equal(t, daemon.KindConflict, err.Data.Kind)
+		require.Equal(t, api.KindConflict, err.Data.Kind)
 		require.Contains(t, err.Message, "unsaved")
 		require.Contains(t, err.Data.Hint, "save")
 	}

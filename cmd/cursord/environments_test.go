@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 // TestTwoEnvironmentsFoughtForTheDatabase has one user's clients in two environments that name different places for the
@@ -41,7 +41,7 @@ func TestTwoEnvironmentsFoughtForTheDatabase(t *testing.T) {
 		e.must("initialize", obj{}, nil)
 		return e
 	}
-	status := func(runtime string) (s daemon.Status) {
+	status := func(runtime string) (s api.Status) {
 		out, err := in(runtime, exec.Command("cursord", "status", "--json")).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		require.NoError(t, json.Unmarshal(out, &s))

@@ -13,7 +13,7 @@ import (
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -107,7 +107,7 @@ type exporter interface {
 // jsonLines writes what daemon.ImportSession reads.
 type jsonLines struct {
 	e   *json.Encoder
-	has daemon.ExportEnd
+	has api.ExportEnd
 }
 
 func newJSONLines(w io.Writer) *jsonLines {
@@ -117,18 +117,18 @@ func newJSONLines(w io.Writer) *jsonLines {
 }
 
 func (j *jsonLines) Session(s *sessions.Session) {
-	_ = j.e.Encode(daemon.ExportHeader{Cursord: "session", Version: 1})
-	_ = j.e.Encode(daemon.ExportLine{Session: s})
+	_ = j.e.Encode(api.ExportHeader{Cursord: "session", Version: 1})
+	_ = j.e.Encode(api.ExportLine{Session: s})
 }
 
 func (j *jsonLines) Turn(t *sessions.Turn) {
 	j.has.Turns++
-	_ = j.e.Encode(daemon.ExportLine{ExportPart: daemon.ExportPart{Turn: t}})
+	_ = j.e.Encode(api.ExportLine{ExportPart: api.ExportPart{Turn: t}})
 }
 
 func (j *jsonLines) Item(it *sessions.Item) {
 	j.has.Items++
-	_ = j.e.Encode(daemon.ExportLine{ExportPart: daemon.ExportPart{Item: it}})
+	_ = j.e.Encode(api.ExportLine{ExportPart: api.ExportPart{Item: it}})
 }
 
-func (j *jsonLines) End() { _ = j.e.Encode(daemon.ExportLine{End: &j.has}) }
+func (j *jsonLines) End() { _ = j.e.Encode(api.ExportLine{End: &j.has}) }

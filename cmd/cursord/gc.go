@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/term"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -46,7 +46,7 @@ that runs or waits, or with changes under review, is always kept.`,
 	return c
 }
 
-func tellCollected(c *cobra.Command, r daemon.Collected, dryRun bool) {
+func tellCollected(c *cobra.Command, r api.Collected, dryRun bool) {
 	w := c.OutOrStdout()
 	if len(r.Sessions) > 0 {
 		now := time.Now()

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -27,17 +27,17 @@ func (w *world) exported(id string, updated time.Time, size int) string {
 	turn := &sessions.Turn{ID: "turn-" + id, SessionID: id, Prompt: "x", Mode: sessions.ModeAgent, Status: sessions.TurnCompleted, CreatedAt: at}
 	item := &sessions.Item{TurnID: turn.ID, Kind: sessions.ItemAssistant, Status: sessions.ItemCompleted, Text: strings.Repeat("x", size), StartedAt: at}
 	path := filepath.Join(w.dir, id+".ndjson")
-	w.writesExport(path, daemon.ExportLine{Session: s}, daemon.ExportLine{ExportPart: daemon.ExportPart{Turn: turn}},
-		daemon.ExportLine{ExportPart: daemon.ExportPart{Item: item}}, daemon.ExportLine{End: &daemon.ExportEnd{Turns: 1, Items: 1}})
+	w.writesExport(path, api.ExportLine{Session: s}, api.ExportLine{ExportPart: api.ExportPart{Turn: turn}},
+		api.ExportLine{ExportPart: api.ExportPart{Item: item}}, api.ExportLine{End: &api.ExportEnd{Turns: 1, Items: 1}})
 	return path
 }
 
 // writesExport writes a file that session/import takes, of these lines.
-func (w *world) writesExport(path string, lines ...daemon.ExportLine) {
+func (w *world) writesExport(path string, lines ...api.ExportLine) {
 	w.t.Helper()
 	var file bytes.Buffer
 	out := json.NewEncoder(&file)
-	require.NoError(w.t, out.Encode(daemon.ExportHeader{Cursord: "session", Version: 1}))
+	require.NoError(w.t, out.Encode(api.ExportHeader{Cursord: "session", Version: 1}))
 	for _, line := range lines {
 		require.NoError(w.t, out.Encode(line))
 	}
@@ -89,7 +89,7 @@ func TestRetention(t *testing.T) {
 			w.start()
 			e = w.joins()
 			e.must("workspace/subscribe", obj{"workspace": w.ws, "after": 0}, nil)
-			var done daemon.Collected
+			var done api.Collected
 			e.must("daemon/gc", obj{}, &done)
 			require.Equal(t, c.kept, strings.Join(e.sessionIDs(), " "))
 			require.Empty(t, done.NotCompacted)
@@ -128,7 +128,7 @@ func TestRetentionSparesWhatIsAlive(t *testing.T) {
 	waiting := e.asks(obj{"sessionId": running.SessionID})
 	e.must("session/import", obj{"path": w.exported("old", now.Add(-2*time.Hour), 10)}, nil)
 	e.must("session/import", obj{"path": w.exported("future", now.Add(1000*time.Hour), 10)}, nil)
-	var plan, done daemon.Collected
+	var plan, done api.Collected
 	e.must("daemon/gc", obj{"dryRun": true}, &plan)
 	e.must("daemon/gc", obj{}, &done)
 	require.Len(t, plan.Sessions, 1)

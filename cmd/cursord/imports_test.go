@@ -42,6 +42,7 @@ var internalImports = map[string][]string{
 		"cursord/agent/plaintext",
 		"cursord/agent/process",
 		"cursord/agent/program",
+		"cursord/daemon/api",
 		"cursord/daemon/config",
 		"cursord/daemon/copytree",
 		"cursord/daemon/endpoint",
@@ -59,6 +60,7 @@ var internalImports = map[string][]string{
 		"cursord/diffs",
 		"cursord/sessions",
 	},
+	"cursord/daemon/api": {"cursord/sessions"},
 	"cursord/daemon/config": {
 		"cursord/daemon/copytree",
 		"cursord/daemon/endpoint",
@@ -108,7 +110,7 @@ var internalImports = map[string][]string{
 	"cursord/daemon/internal/watch": {"cursord/daemon/internal/filestat"},
 	"cursord/editors":               {},
 	"cursord/editors/lsp": {
-		"cursord/daemon",
+		"cursord/daemon/api",
 		"cursord/daemon/paths",
 		"cursord/rpc",
 		"cursord/sessions",
@@ -116,18 +118,20 @@ var internalImports = map[string][]string{
 	"cursord/rpc": {
 		"cursord/agent/jsontext",
 		"cursord/daemon",
+		"cursord/daemon/api",
 		"cursord/daemon/config",
 		"cursord/daemon/paths",
 		"cursord/sessions",
 	},
 	"cursord/rpc/dial": {
-		"cursord/daemon",
+		"cursord/daemon/api",
 		"cursord/daemon/config",
 		"cursord/daemon/endpoint",
 		"cursord/rpc",
 	},
 	"cursord/rpc/join": {
 		"cursord/daemon",
+		"cursord/daemon/api",
 		"cursord/daemon/config",
 		"cursord/daemon/endpoint",
 		"cursord/daemon/paths",
@@ -146,6 +150,7 @@ var internalImports = map[string][]string{
 		"cursord/cmd/cursord/internal/term",
 		"cursord/cmd/cursord/internal/view",
 		"cursord/daemon",
+		"cursord/daemon/api",
 		"cursord/daemon/config",
 		"cursord/daemon/endpoint",
 		"cursord/daemon/paths",
@@ -162,7 +167,7 @@ var internalImports = map[string][]string{
 	"cursord/cmd/cursord/internal/review": {
 		"cursord/cmd/cursord/internal/term",
 		"cursord/cmd/cursord/internal/view",
-		"cursord/daemon",
+		"cursord/daemon/api",
 		"cursord/daemon/paths",
 		"cursord/rpc",
 		"cursord/sessions",

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -160,9 +160,9 @@ func TestAnAcceptWaitsForAnotherAgent(t *testing.T) {
 	e.until("the tool's start", func(n told) bool {
 		return n.Method == "item/changed" && n.Item.TurnID == other.ID && n.Item.Kind == sessions.ItemTool
 	})
-	answer := make(chan daemon.Decided, 1)
+	answer := make(chan api.Decided, 1)
 	go func() {
-		var out daemon.Decided
+		var out api.Decided
 		assertNoError(t, e.call("diff/accept", obj{"workspace": w.ws, "all": true}, &out))
 		answer <- out
 	}()
@@ -342,7 +342,7 @@ func TestIsolationBySettings(t *testing.T) {
 }
 
 // copyList lists the copies of the workspace.
-func (e *editor) copyList() (list []daemon.CopyInfo) {
+func (e *editor) copyList() (list []api.CopyInfo) {
 	e.t.Helper()
 	var all rpc.WorkspaceList
 	e.must("workspace/list", obj{}, &all)
@@ -396,7 +396,7 @@ func TestCopiesAreListedBoundedAndCleaned(t *testing.T) {
 	e.until("the end of the diff", func(n told) bool { return n.Method == "diff/changed" && n.Diff.State == "clean" })
 	require.Empty(t, e.diffs())
 	require.Eventually(t, func() bool { _, err := os.Stat(w.copyOf(pending)); return os.IsNotExist(err) }, patience, 10*time.Millisecond)
-	require.Equal(t, daemon.KindNotFound, e.fails("diff/undo", obj{"workspace": w.ws}).Data.Kind)
+	require.Equal(t, api.KindNotFound, e.fails("diff/undo", obj{"workspace": w.ws}).Data.Kind)
 
 	// What nobody knows goes at the start of a daemon, and what was never finished.
 	w.kill()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -87,9 +87,9 @@ func TestIsolatedHunksThatPeopleMakeOrTakeAway(t *testing.T) {
 	// One made by hand is no hunk any more; one whose lines are other ones now is in conflict for who has seen the old one.
 	a.w.put("f", strings.NewReplacer("line 5\n", "agent 5\n", "line 15\n", "mine\n").Replace(a.before))
 	err := a.e.fails("diff/accept", obj{"workspace": a.w.ws, "hunks": ids[1:2]})
-	require.Equal(t, daemon.KindConflict, err.Data.Kind)
+	require.Equal(t, api.KindConflict, err.Data.Kind)
 	require.NotNil(t, err.Data.Diff)
-	require.Equal(t, daemon.KindNotFound, a.e.fails("diff/accept", obj{"workspace": a.w.ws, "hunks": ids[:1]}).Data.Kind)
+	require.Equal(t, api.KindNotFound, a.e.fails("diff/accept", obj{"workspace": a.w.ws, "hunks": ids[:1]}).Data.Kind)
 	d := a.e.diffs()["f"]
 	require.Len(t, d.Hunks, 2)
 	a.e.decides("diff/accept", obj{"all": true})
@@ -282,7 +282,7 @@ func TestSeveralSessionsOnOnePath(t *testing.T) {
 	require.Greater(t, out.Diffs[0].Rev, rev)
 	require.Equal(t, numbered(30, map[int]string{5: "agent a\n", 25: "shared\n"}), w.get("f"))
 	require.Contains(t, w.copied(all[1], "f"), "agent a\n")
-	require.Equal(t, daemon.KindConflict, e.fails("diff/reject", obj{"workspace": w.ws, "path": "f", "rev": rev}).Data.Kind)
+	require.Equal(t, api.KindConflict, e.fails("diff/reject", obj{"workspace": w.ws, "path": "f", "rev": rev}).Data.Kind)
 
 	e.decides("diff/reject", obj{"turnId": shared.ID})
 	require.Equal(t, numbered(30, map[int]string{5: "agent a\n"}), w.get("f"))
@@ -334,7 +334,7 @@ func TestIsolatedHunksAndUnsavedText(t *testing.T) {
 	// Another client sees what is on disk, and cannot write below the editor.
 	other := a.w.opens()
 	require.Len(t, other.diffs()["f"].Hunks, 2)
-	require.Equal(t, daemon.KindConflict, other.fails("diff/accept", obj{"workspace": a.w.ws, "hunks": ids[2:]}).Data.Kind)
+	require.Equal(t, api.KindConflict, other.fails("diff/accept", obj{"workspace": a.w.ws, "hunks": ids[2:]}).Data.Kind)
 
 	doc.save()
 	require.Equal(t, ids[2:], hunkIDs(a.e.diffs()["f"]))

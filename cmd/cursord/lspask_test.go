@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 )
 
@@ -37,7 +37,7 @@ func (c *langClient) shown(mark int, name string) (uri string, line int) {
 	var p struct {
 		URI       string
 		TakeFocus bool
-		Selection daemon.Range
+		Selection api.Range
 	}
 	require.True(c.t, json.Unmarshal(m.Params, &p) == nil)
 	require.True(c.t, p.TakeFocus)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 )
 
@@ -47,7 +47,7 @@ type langDoc struct {
 }
 
 type langDiagnostic struct {
-	Range    daemon.Range
+	Range    api.Range
 	Severity int
 	Source   string
 	Code     string
@@ -328,7 +328,7 @@ func (c *langClient) transcript() string {
 
 // A langEdit is a WorkspaceEdit.
 type langEdit struct {
-	Changes         map[string][]daemon.TextEdit
+	Changes         map[string][]api.TextEdit
 	DocumentChanges []struct {
 		Kind         string
 		URI          string
@@ -338,7 +338,7 @@ type langEdit struct {
 			URI     string
 			Version *int
 		}
-		Edits []daemon.TextEdit
+		Edits []api.TextEdit
 	}
 }
 
@@ -416,7 +416,7 @@ func (d *langDoc) closes() {
 }
 
 // offset is where a position is, in the units that were agreed on.
-func (d *langDoc) offset(p daemon.Position) int {
+func (d *langDoc) offset(p api.Position) int {
 	at := 0
 	for range p.Line {
 		n := strings.IndexByte(d.text[at:], '\n')
@@ -443,7 +443,7 @@ func (d *langDoc) offset(p daemon.Position) int {
 }
 
 // changeLocked makes edits, which are all of the text as it is, and tells them with their ranges.
-func (d *langDoc) changeLocked(edits []daemon.TextEdit) {
+func (d *langDoc) changeLocked(edits []api.TextEdit) {
 	d.version++
 	var changes []obj
 	for i := len(edits) - 1; i >= 0; i-- { // the last first, so that the others' places stay

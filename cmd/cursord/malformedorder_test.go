@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 // TestCutShort has clients go in the middle of a message. Nothing comes of it, and nothing stays of them.
@@ -39,7 +39,7 @@ func TestCutShort(t *testing.T) {
 	}
 	e := w.joins()
 	require.Eventually(t, func() bool {
-		var s daemon.Status
+		var s api.Status
 		e.must("daemon/status", nil, &s)
 		return s.Clients == 1
 	}, patience, patience/1000)

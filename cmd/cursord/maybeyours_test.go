@@ -13,7 +13,7 @@ import (
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -67,7 +67,7 @@ func TestRejectLeavesWhatMayBeYours(t *testing.T) {
 	w := newWorld(t)
 	e, turn := w.unexplained()
 	id := hunkIDs(e.diffs()["notes.txt"])[0]
-	left := []daemon.Skipped{{Path: "notes.txt", Hunk: id, Kind: daemon.KindMaybeYours}}
+	left := []api.Skipped{{Path: "notes.txt", Hunk: id, Kind: api.KindMaybeYours}}
 	undo := func() { e.must("diff/undo", obj{"workspace": w.ws}, nil) }
 
 	for _, params := range []obj{{"all": true}, {"turnId": turn.ID}} {
@@ -142,9 +142,9 @@ func TestCommandsTellWhatMayBeYours(t *testing.T) {
 
 	stdout, _, status = w.cursord("reject", "--turn", turn.ID, "--json", "-w", w.ws)
 	require.Zero(t, status)
-	var out daemon.Decided
+	var out api.Decided
 	require.NoError(t, json.Unmarshal([]byte(stdout), &out))
-	require.Equal(t, []daemon.Skipped{{Path: "notes.txt", Hunk: id, Kind: daemon.KindMaybeYours}}, out.Skipped)
+	require.Equal(t, []api.Skipped{{Path: "notes.txt", Hunk: id, Kind: api.KindMaybeYours}}, out.Skipped)
 
 	stdout, stderr, status = w.cursord("reject", id, "-w", w.ws)
 	require.Zero(t, status)
@@ -235,16 +235,16 @@ func TestHunksSayHowTheyWereMade(t *testing.T) {
 // TestManyThatMayBeYours has more hunks left than are worth a line each.
 func TestManyThatMayBeYours(t *testing.T) {
 	t.Parallel()
-	var out daemon.Decided
+	var out api.Decided
 	for range 25 {
-		out.Skipped = append(out.Skipped, daemon.Skipped{Path: "no\x1b[2J", Hunk: "1.1", Kind: daemon.KindMaybeYours})
+		out.Skipped = append(out.Skipped, api.Skipped{Path: "no\x1b[2J", Hunk: "1.1", Kind: api.KindMaybeYours})
 	}
 	text := maybeYoursLeft(out)
 	require.Contains(t, text, "left 25 hunks that may be yours, since no call of the agent explains them:\n")
 	require.Len(t, regexp.MustCompile(`rejects it`).FindAllString(text, -1), 20)
 	require.True(t, strings.HasSuffix(text, "\n  and 5 more, which \"cursord diff\" shows\n"), text)
 	require.NotContains(t, text, "\x1b")
-	require.Empty(t, maybeYoursLeft(daemon.Decided{Skipped: []daemon.Skipped{{Kind: daemon.KindConflict}}}))
+	require.Empty(t, maybeYoursLeft(api.Decided{Skipped: []api.Skipped{{Kind: api.KindConflict}}}))
 }
 
 // maybeYours returns the hunks that only a decision which names them may reject.
@@ -259,10 +259,10 @@ func maybeYours(d *sessions.Diff) map[string]bool {
 }
 
 // withoutYours returns what else was skipped than yours, all of which must have been.
-func withoutYours(skipped []daemon.Skipped, yours map[string]bool) (others []daemon.Skipped, err error) {
+func withoutYours(skipped []api.Skipped, yours map[string]bool) (others []api.Skipped, err error) {
 	left := map[string]bool{}
 	for _, sk := range skipped {
-		if sk.Kind == daemon.KindMaybeYours {
+		if sk.Kind == api.KindMaybeYours {
 			left[sk.Hunk] = true
 		} else {
 			others = append(others, sk)

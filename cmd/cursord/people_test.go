@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -29,10 +29,10 @@ func TestARejectWaitsForTheToolThatWrites(t *testing.T) {
 	})
 	first := hunkIDs(e.diffs()["f"])[0]
 
-	answers := make(chan daemon.Decided, 1)
+	answers := make(chan api.Decided, 1)
 	failures := make(chan error, 2)
 	reject := func(ctx context.Context) {
-		var out daemon.Decided
+		var out api.Decided
 		if err := e.c.Call(ctx, "diff/reject", obj{"workspace": w.ws, "hunks": []string{first}}, &out); err != nil {
 			failures <- err
 			return

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -148,7 +148,7 @@ func TestPermitsThatAreRefused(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		params obj
-		kind   daemon.ErrorKind
+		kind   api.ErrorKind
 		field  string
 		say    string
 	}{
@@ -291,10 +291,10 @@ func TestImportedPermits(t *testing.T) {
 	e := w.opens()
 	path := filepath.Join(w.dir, "s.ndjson")
 	review, at := true, sessions.Now()
-	w.writesExport(path, daemon.ExportLine{Session: &sessions.Session{
+	w.writesExport(path, api.ExportLine{Session: &sessions.Session{
 		ID: "s", Workspace: w.ws, Title: "t", Mode: sessions.ModeAgent, CreatedAt: at, UpdatedAt: at,
 		Sandbox: "disabled", AutoReview: &review, AddDirs: []string{"/"},
-	}}, daemon.ExportLine{End: &daemon.ExportEnd{}})
+	}}, api.ExportLine{End: &api.ExportEnd{}})
 	var out struct{ Session *sessions.Session }
 	e.must("session/import", obj{"path": path}, &out)
 	require.Equal(t, "t", out.Session.Title)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/rpc/dial"
 	"cursord/sessions"
@@ -67,7 +67,7 @@ func (w *world) throughStdio(args ...string) *editor {
 	return e
 }
 
-func (e *editor) status() (s daemon.Status) {
+func (e *editor) status() (s api.Status) {
 	e.t.Helper()
 	e.must("daemon/status", nil, &s)
 	return s
@@ -161,7 +161,7 @@ func TestReconnectKeepsDocuments(t *testing.T) {
 	require.NoError(t, e.c.Notify("document/didChange", obj{"uri": uri, "version": 2, "text": "two\nmine\n"}))
 	require.NoError(t, syscall.Kill(e.status().PID, syscall.SIGKILL))
 	// The reject is answered with edits of the text, which is nobody's but the editor's.
-	var out daemon.Decided
+	var out api.Decided
 	require.Eventually(t, func() bool { return e.call("diff/reject", obj{"workspace": w.ws, "all": true}, &out) == nil }, patience, 10*time.Millisecond)
 	require.Len(t, out.Edits, 1)
 	require.Equal(t, 2, out.Edits[0].Version)
@@ -265,7 +265,7 @@ func TestManyEditorsStartOneDaemon(t *testing.T) {
 		_, conn := w.spawns("cursord")
 		e := w.editorOn(conn)
 		all.Go(func() {
-			var s daemon.Status
+			var s api.Status
 			if err := e.call("daemon/status", nil, &s); err != nil {
 				t.Errorf("editor %d: %v", i, err)
 			}
@@ -353,7 +353,7 @@ func TestNewerCommandReplacesIdleDaemon(t *testing.T) {
 	cmd.Env = w.env()
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	var s daemon.Status
+	var s api.Status
 	require.NoError(t, json.Unmarshal(out, &s), "%s", out)
 	require.Equal(t, w.cmd.Process.Pid, s.PID)
 	require.Equal(t, newer, programOf(t, s.PID))

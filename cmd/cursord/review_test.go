@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 // edits are script lines by which the agent writes after to path, where before was ("(absent)": nothing).
@@ -286,7 +286,7 @@ func TestDecisionsThatCannotBe(t *testing.T) {
 	// The user has changed what the hunk is about.
 	w.put("f", "A of mine\nb\nC\n")
 	err := e.fails("diff/reject", obj{"workspace": w.ws, "hunks": ids[:1]})
-	require.Equal(t, daemon.KindConflict, err.Data.Kind)
+	require.Equal(t, api.KindConflict, err.Data.Kind)
 	require.NotNil(t, err.Data.Diff)
 	w.requireTree(tree{"f": "A of mine\nb\nC\n"})
 	require.Equal(t, -32001, int(e.fails("diff/redo", obj{"workspace": w.ws}).Code))
@@ -318,7 +318,7 @@ func TestNothingIsWrittenOutsideTheWorkspace(t *testing.T) {
 	for path, d := range diffs {
 		require.True(t, filepath.IsAbs(path), path)
 		err := e.fails("diff/reject", obj{"workspace": w.ws, "hunks": hunkIDs(d)[:1]})
-		require.Equal(t, daemon.KindOutsideWorkspace, err.Data.Kind)
+		require.Equal(t, api.KindOutsideWorkspace, err.Data.Kind)
 		require.EqualValues(t, -32004, err.Code)
 	}
 	out := e.decides("diff/reject", obj{"all": true})

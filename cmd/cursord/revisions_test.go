@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -165,7 +165,7 @@ func (s *revisionScenario) decide(e *revisionEditor, path string) {
 		delete(params, "path")
 		params["hunks"] = hunkIDs(diff)[:1]
 	}
-	var out daemon.Decided
+	var out api.Decided
 	if err := e.call(method, params, &out); err != nil {
 		s.failed(err)
 		return
@@ -174,13 +174,13 @@ func (s *revisionScenario) decide(e *revisionEditor, path string) {
 }
 
 // answered takes in what a decision was answered with; its edits are made, or not.
-func (s *revisionScenario) answered(e *revisionEditor, diffs []*sessions.Diff, edits []daemon.DocumentEdits) {
+func (s *revisionScenario) answered(e *revisionEditor, diffs []*sessions.Diff, edits []api.DocumentEdits) {
 	for _, d := range diffs {
 		s.saw(d)
 	}
 	for _, one := range edits {
 		if d := e.docs[one.Path]; d != nil && s.random.IntN(4) > 0 {
-			d.applies([]daemon.DocumentEdits{one})
+			d.applies([]api.DocumentEdits{one})
 		}
 	}
 }
@@ -205,7 +205,7 @@ func (s *revisionScenario) decideStale(e *revisionEditor, path string) {
 		return
 	}
 	err := e.fails("diff/accept", obj{"workspace": s.w.ws, "path": path, "rev": rev})
-	require.Equal(s.t, daemon.KindConflict, err.Data.Kind)
+	require.Equal(s.t, api.KindConflict, err.Data.Kind)
 	require.Equal(s.t, diff.Rev, err.Data.Diff.Rev)
 	s.saw(err.Data.Diff)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -57,7 +57,7 @@ func TestHugeImportThatDoesNotFit(t *testing.T) {
 	_, says, code := w.cursord("import", "--new-ids", "-w", w.ws, file)
 	require.Equal(t, 1, code)
 	require.Contains(t, says, "the session is not imported: no space left for the database")
-	var status daemon.Status
+	var status api.Status
 	e.must("daemon/status", nil, &status)
 	require.Empty(t, status.Storage.Trouble)
 	require.Zero(t, status.Storage.Waiting)

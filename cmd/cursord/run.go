@@ -16,7 +16,7 @@ import (
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/rpc/dial"
 	"cursord/sessions"
@@ -101,7 +101,7 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 				f = view.NewFollower(r.params.TurnID, nil, c.OutOrStdout())
 			}
 			o := dialOptions()
-			o.OnNotify, o.Joined = f.Notify, &daemon.Joined{}
+			o.OnNotify, o.Joined = f.Notify, &api.Joined{}
 			client, err := dial.Connect(c.Context(), o)
 			if err != nil {
 				return err
@@ -146,7 +146,7 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 			if f.Show != nil {
 				tellPending(c.Context(), client, c.ErrOrStderr(), turn)
 			}
-			if turn.Error != nil && turn.Error.Kind == string(daemon.KindAgentNotLoggedIn) {
+			if turn.Error != nil && turn.Error.Kind == string(api.KindAgentNotLoggedIn) {
 				if hint := keyHint(c.Context(), client); hint != "" {
 					turn.Error.Hint = hint
 				}
@@ -217,7 +217,7 @@ func adopt(ctx context.Context, client *rpc.Client, workspace, chat string) (str
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(list.Chats, func(c daemon.Chat) bool { return c.ID == chat })
+	i := slices.IndexFunc(list.Chats, func(c api.Chat) bool { return c.ID == chat })
 	if i < 0 {
 		return "", fmt.Errorf("cursor-agent has no chat %s of %s: \"cursord sessions --agent\" lists those it has", term.Clean(chat), term.Clean(workspace))
 	}

@@ -14,7 +14,7 @@ import (
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -39,7 +39,7 @@ func (r *turnRun) start(ctx context.Context, client *rpc.Client) (err error) {
 	for {
 		err = client.Call(ctx, "turn/start", r.params, nil)
 		e := (*rpc.Error)(nil)
-		if !r.trust || !errors.As(err, &e) || e.Data.Kind != daemon.KindWorkspaceUntrusted {
+		if !r.trust || !errors.As(err, &e) || e.Data.Kind != api.KindWorkspaceUntrusted {
 			return err
 		}
 		// What is trusted already is not trusted again: that would also trust what an agent has written to the repository's
@@ -67,7 +67,7 @@ func (r *turnRun) startError(err error) error {
 			told.Message = flag + ": " + rest
 		}
 	}
-	if e.Data.Kind == daemon.KindWorkspaceUntrusted {
+	if e.Data.Kind == api.KindWorkspaceUntrusted {
 		told.Data.Hint = fmt.Sprintf("trust it with: cursord trust %s, or run with --trust", term.ShellWord(cmp.Or(e.Data.Path, r.params.Workspace)))
 	}
 	return &told

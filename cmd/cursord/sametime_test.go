@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/internal/undertest"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -118,7 +118,7 @@ func TestATurnAndAnImportOfOneName(t *testing.T) {
 			begun := make(chan error, 1)
 			go func() { begun <- calls[first]() }()
 			require.Eventually(t, func() bool {
-				var status daemon.Status
+				var status api.Status
 				e.must("daemon/status", nil, &status)
 				return status.Storage.Waiting > 0
 			}, patience, time.Millisecond)

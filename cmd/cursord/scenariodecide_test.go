@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -38,7 +38,7 @@ func (s *episode) decideActs() {
 			s.decideLines(d, h, accept)
 		case 4:
 			s.does("refused", "%s revision %d", h.ID, d.Rev+1)
-			s.refused(accept, obj{"hunks": []string{h.ID}, "rev": d.Rev + 1}, daemon.KindConflict)
+			s.refused(accept, obj{"hunks": []string{h.ID}, "rev": d.Rev + 1}, api.KindConflict)
 		case 5:
 			s.does("comment", "%s", h.ID)
 			s.must(s.sp.e.call("diff/comment", obj{"workspace": s.sp.w.ws, "hunk": h.ID, "text": "why?"}, nil))
@@ -54,13 +54,13 @@ func (s *episode) decideActs() {
 }
 
 // ask sends a decision, and lets what it answers be what is pending in those files.
-func (s *episode) ask(accept bool, params obj) (daemon.Decided, error) {
+func (s *episode) ask(accept bool, params obj) (api.Decided, error) {
 	method := "diff/reject"
 	if accept {
 		method = "diff/accept"
 	}
 	params["workspace"] = s.sp.w.ws
-	var out daemon.Decided
+	var out api.Decided
 	err := s.sp.e.call(method, params, &out)
 	if err == nil && out.Applied > 0 {
 		s.sp.push(&step{who: []*episode{s}, accept: accept})
@@ -115,7 +115,7 @@ func (s *episode) decide(d *sessions.Diff, params obj, ids []string, accept bool
 	disk, base, err := decided(s.disk, s.base, d, chosen, accept)
 	s.must(err)
 	out, err := s.ask(accept, params)
-	if kind := errorKind(err); kind == daemon.KindConflict && s.mayRefuse(d, disk) {
+	if kind := errorKind(err); kind == api.KindConflict && s.mayRefuse(d, disk) {
 		s.tracef("    refused: %v", err)
 		return
 	} else if err != nil {
@@ -206,7 +206,7 @@ func (s *episode) mayRefuse(d *sessions.Diff, disk shelf) bool {
 	return len(hunksOf(d, partOpaque)) > 0
 }
 
-func errorKind(err error) daemon.ErrorKind {
+func errorKind(err error) api.ErrorKind {
 	var failed *rpc.Error
 	if errors.As(err, &failed) {
 		return failed.Data.Kind
@@ -214,7 +214,7 @@ func errorKind(err error) daemon.ErrorKind {
 	return ""
 }
 
-func (s *episode) refused(accept bool, params obj, kind daemon.ErrorKind) {
+func (s *episode) refused(accept bool, params obj, kind api.ErrorKind) {
 	_, err := s.ask(accept, params)
 	if errorKind(err) != kind {
 		s.failf("not refused as a %s: %v", kind, err)
@@ -365,7 +365,7 @@ func (s *episode) decideUnseen(d *sessions.Diff, h *sessions.Hunk, accept bool) 
 	mine := s.disk[d.Path]
 	out, err := s.ask(accept, obj{"hunks": []string{h.ID}})
 	switch {
-	case errorKind(err) == daemon.KindConflict:
+	case errorKind(err) == api.KindConflict:
 		s.see(byUser, s.sp.listOf(s))
 		return
 	case err != nil:

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -195,7 +195,7 @@ func (sp *space) decideAll(params obj) {
 		chosen     map[string]map[string]bool
 	}
 	want := map[*episode]outcome{}
-	predict := func(skipped []daemon.Skipped) (n int) {
+	predict := func(skipped []api.Skipped) (n int) {
 		for _, s := range sp.all {
 			o := outcome{s.disk, s.base, map[string]map[string]bool{}}
 			for path, d := range s.diffs {
@@ -203,7 +203,7 @@ func (sp *space) decideAll(params obj) {
 				for i := range d.Hunks {
 					h := &d.Hunks[i]
 					if (turn == "" || fromTurn(*h, turn)) &&
-						!slices.ContainsFunc(skipped, func(sk daemon.Skipped) bool { return sk.Hunk == h.ID }) {
+						!slices.ContainsFunc(skipped, func(sk api.Skipped) bool { return sk.Hunk == h.ID }) {
 						ids = append(ids, h.ID)
 					}
 				}
@@ -226,7 +226,7 @@ func (sp *space) decideAll(params obj) {
 		method = "diff/accept"
 	}
 	params["workspace"] = sp.w.ws
-	var out daemon.Decided
+	var out api.Decided
 	sp.must(sp.e.call(method, params, &out))
 	yours := map[string]bool{}
 	for _, s := range sp.all {
@@ -262,7 +262,7 @@ func (sp *space) decideAll(params obj) {
 }
 
 // step takes the latest decision back, or makes it again.
-func (sp *space) step(undo bool) (out daemon.Decided, err error) {
+func (sp *space) step(undo bool) (out api.Decided, err error) {
 	method := "diff/redo"
 	if undo {
 		method = "diff/undo"
@@ -295,7 +295,7 @@ func (sp *space) undoRound() {
 			}
 			sp.playing = st.who[0]
 			_, err := sp.step(undo)
-			if err != nil && errorKind(err) != daemon.KindConflict {
+			if err != nil && errorKind(err) != api.KindConflict {
 				panic(failure(err.Error()))
 			}
 			all := sp.list()

@@ -10,7 +10,7 @@ import (
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -38,8 +38,8 @@ func showCommand() *cobra.Command {
 }
 
 // readTranscript reads every page of session/read and joins them.
-func readTranscript(ctx context.Context, client *rpc.Client, session string) (*daemon.Transcript, error) {
-	var pages []daemon.Transcript // the newest first
+func readTranscript(ctx context.Context, client *rpc.Client, session string) (*api.Transcript, error) {
+	var pages []api.Transcript // the newest first
 	params := rpc.SessionReadParams{SessionID: session}
 	for {
 		page, err := client.SessionRead(ctx, params)
@@ -52,7 +52,7 @@ func readTranscript(ctx context.Context, client *rpc.Client, session string) (*d
 		}
 		params.Before = page.Items[0].ID
 	}
-	all := &daemon.Transcript{Session: pages[0].Session, Turns: []*sessions.Turn{}, Items: []*sessions.Item{}}
+	all := &api.Transcript{Session: pages[0].Session, Turns: []*sessions.Turn{}, Items: []*sessions.Item{}}
 	known := map[string]bool{} // a turn that spans pages is in each of them
 	for i := range pages {
 		page := pages[len(pages)-1-i]
@@ -68,12 +68,12 @@ func readTranscript(ctx context.Context, client *rpc.Client, session string) (*d
 }
 
 // readLastPage reads the last page of a session: all of its last turn, unless that is very long.
-func readLastPage(ctx context.Context, client *rpc.Client, session string) (*daemon.Transcript, error) {
+func readLastPage(ctx context.Context, client *rpc.Client, session string) (*api.Transcript, error) {
 	page, err := client.SessionRead(ctx, rpc.SessionReadParams{SessionID: session})
 	return &page, err
 }
 
-func printTranscript(w io.Writer, t *daemon.Transcript) {
+func printTranscript(w io.Writer, t *api.Transcript) {
 	p := term.PaletteOf(w)
 	s := t.Session
 	model := "auto"

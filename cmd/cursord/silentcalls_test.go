@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -99,7 +99,7 @@ func TestSavesInACallThatReportsNothing(t *testing.T) {
 				return
 			}
 			require.Len(t, out.Skipped, len(d.Hunks))
-			require.Equal(t, daemon.KindMaybeYours, out.Skipped[0].Kind)
+			require.Equal(t, api.KindMaybeYours, out.Skipped[0].Kind)
 			require.Equal(t, have, w.get("f"))
 			for _, h := range d.Hunks {
 				e.decides("diff/reject", obj{"hunks": []string{h.ID}})
@@ -190,7 +190,7 @@ func TestASaveAtTheEndOfACallThatReportsNothing(t *testing.T) {
 		}
 		require.Equal(t, both, w.get("f"), "round %d", n)
 		for _, one := range out.Skipped {
-			require.Equal(t, daemon.KindMaybeYours, one.Kind)
+			require.Equal(t, api.KindMaybeYours, one.Kind)
 		}
 		for _, h := range e.diffs()["f"].Hunks {
 			e.decides("diff/reject", obj{"hunks": []string{h.ID}})

@@ -19,7 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -155,7 +155,7 @@ func (s *soak) up() {
 	require.Zero(s.t, status, stderr)
 }
 
-func (s *soak) status() daemon.Status {
+func (s *soak) status() api.Status {
 	s.t.Helper()
 	e := s.joins()
 	defer e.c.Close()

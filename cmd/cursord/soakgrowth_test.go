@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -55,10 +55,10 @@ func (s *soak) measures(name string) sample {
 			}
 		}
 	}
-	var status daemon.Status
+	var status api.Status
 	require.Eventually(s.t, func() bool {
 		status = e.status()
-		return status.Clients == 1 && status.Turns == daemon.TurnCounts{} && len(processes(s.t, "CURSORD_SOCKET="+s.socket())) == 1
+		return status.Clients == 1 && status.Turns == api.TurnCounts{} && len(processes(s.t, "CURSORD_SOCKET="+s.socket())) == 1
 	}, patience, 10*time.Millisecond, "the daemon does not come to rest")
 	require.NoError(s.t, os.RemoveAll(s.meter()))
 	require.NoError(s.t, syscall.Kill(status.PID, syscall.SIGUSR1))

@@ -7,7 +7,7 @@ import (
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 )
 
@@ -47,7 +47,7 @@ func (s *stall) tick(ctx context.Context) {
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, stallPatience)
 		defer cancel()
-		var status daemon.Status
+		var status api.Status
 		if s.client.Call(ctx, "daemon/status", nil, &status) == nil {
 			select {
 			case s.asked <- status.Storage.Trouble:
@@ -78,7 +78,7 @@ func (s *stall) answered(trouble string) error {
 	return &rpc.Error{
 		Message: what + ", and the database takes no changes: " + term.Clean(trouble),
 		Data: rpc.ErrorData{
-			Kind: daemon.KindStorage,
+			Kind: api.KindStorage,
 			Hint: `make room on the disk or check its health; the daemon then stores what it kept of the turn: "cursord sessions" shows it`,
 		},
 	}

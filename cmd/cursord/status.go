@@ -10,7 +10,7 @@ import (
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
 	"cursord/rpc/dial"
@@ -44,17 +44,17 @@ func statusCommand() *cobra.Command {
 }
 
 // askStatus asks for what a daemon answers at once.
-func askStatus(ctx context.Context, client *rpc.Client) (daemon.Status, error) {
+func askStatus(ctx context.Context, client *rpc.Client) (api.Status, error) {
 	dirs, err := endpoint.FindDaemon()
 	if err != nil {
-		return daemon.Status{}, err
+		return api.Status{}, err
 	}
-	var s daemon.Status
+	var s api.Status
 	err = dial.CallInTime(ctx, dirs, client, saysWaiting, "daemon/status", nil, &s)
 	return s, err
 }
 
-func printStatus(w io.Writer, s daemon.Status) {
+func printStatus(w io.Writer, s api.Status) {
 	fmt.Fprintf(w, "version     %s\n", s.Version)
 	fmt.Fprintf(w, "process     %d, since %s\n", s.PID, s.StartedAt.Local().Format(time.DateTime))
 	fmt.Fprintf(w, "uptime      %s\n", term.Span(time.Duration(s.UptimeSeconds)*time.Second))

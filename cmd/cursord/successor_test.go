@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -52,12 +52,12 @@ func TestDaemonStaysWithoutASuccessor(t *testing.T) {
 		programs[foreign] = "belongs to user 65534"
 	}
 	for name, why := range programs {
-		var joined daemon.Joined
+		var joined api.Joined
 		e.must("daemon/join", obj{"version": "dev", "written": int64(math.MaxInt64), "program": name}, &joined)
 		require.Equal(t, "no", joined.Replaced, name)
 		w.logged(w.logFile, why)
 	}
-	var joined daemon.Joined
+	var joined api.Joined
 	e.must("daemon/join", obj{"version": "999.0.0", "written": int64(math.MaxInt64), "program": newer}, &joined)
 	require.Equal(t, "no", joined.Replaced, "a release is older than what a developer built")
 	require.Equal(t, w.cmd.Process.Pid, e.status().PID)
@@ -79,7 +79,7 @@ func TestDaemonStartsAgainIfItsSuccessorIsGone(t *testing.T) {
 		`{"fake":"exec","argv":["sh","-c","until test -e `+w.dir+`/go; do sleep 0.01; done"]}`,
 		`{"type":"result","subtype":"success","result":"done","session_id":"{{session}}"}`)
 	turn := e.asks(nil)
-	var joined daemon.Joined
+	var joined api.Joined
 	w.joins().must("daemon/join", obj{"version": "dev", "written": int64(math.MaxInt64), "program": newer}, &joined)
 	require.Equal(t, "later", joined.Replaced)
 	require.NoError(t, os.Remove(newer))

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"cursord/cmd/cursord/internal/undertest"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -46,7 +46,7 @@ func TestCommitsFail(t *testing.T) {
 	refused := e.fails("turn/start", obj{"workspace": w.ws, "prompt": "another"})
 	require.Equal(t, -32020, refused.Code)
 	require.Equal(t, -32020, e.fails("daemon/gc", obj{}).Code)
-	var status daemon.Status
+	var status api.Status
 	e.must("daemon/status", nil, &status)
 	require.Contains(t, status.Storage.Trouble, "input/output error")
 	require.Positive(t, status.Storage.Waiting)
@@ -59,7 +59,7 @@ func TestCommitsFail(t *testing.T) {
 	require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
 	require.Equal(t, []string{"beforemeanwhile"}, e.said(turn.ID, sessions.ItemAssistant))
 	require.Len(t, e.diffs(), 1)
-	status = daemon.Status{}
+	status = api.Status{}
 	e.must("daemon/status", nil, &status)
 	require.Empty(t, status.Storage.Trouble)
 	last := e.turn(nil)
@@ -161,7 +161,7 @@ func TestCommitsAreSlow(t *testing.T) {
 	e.says("two")
 	require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
 	w.put("../commits", "")
-	var status daemon.Status
+	var status api.Status
 	e.must("daemon/status", nil, &status)
 	require.GreaterOrEqual(t, status.Lag.CommitMS.Worst, 500.0)
 	require.Empty(t, status.Storage.Trouble)
@@ -283,9 +283,9 @@ func TestManyQueued(t *testing.T) {
 		return ids
 	}
 	first := queue(200)
-	var status daemon.Status
+	var status api.Status
 	e.must("daemon/status", nil, &status)
-	require.Equal(t, daemon.TurnCounts{Running: 1, Queued: 199}, status.Turns)
+	require.Equal(t, api.TurnCounts{Running: 1, Queued: 199}, status.Turns)
 	for _, id := range first[10:] {
 		e.must("turn/cancel", obj{"turnId": id}, nil)
 	}
@@ -446,7 +446,7 @@ func TestStatusTellsMemory(t *testing.T) {
 	w.start()
 	e := w.opens()
 	require.Eventually(t, func() bool {
-		var status daemon.Status
+		var status api.Status
 		e.must("daemon/status", nil, &status)
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", status.PID))
 		require.NoError(t, err)

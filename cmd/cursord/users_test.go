@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/daemon/endpoint"
 )
 
@@ -160,7 +160,7 @@ func TestDaemonStaysWhereItListens(t *testing.T) {
 	w := newWorld(t)
 	runtime := filepath.Join(w.dir, "run")
 	require.NoError(t, os.Mkdir(runtime, 0o700))
-	status := func(program string, env ...string) (s daemon.Status) {
+	status := func(program string, env ...string) (s api.Status) {
 		cmd := exec.Command(program, "status", "--json")
 		cmd.Env = w.env(append([]string{"CURSORD_SOCKET="}, env...)...)
 		out, err := cmd.CombinedOutput()

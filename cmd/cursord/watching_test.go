@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -93,12 +93,12 @@ func TestEveryWayOfSavingIsNoticed(t *testing.T) {
 func TestNothingIsWatchedWhenNothingIsPending(t *testing.T) {
 	t.Parallel()
 	_, e := reviewing(t, "f", "a\n", "b\n")
-	status := func() daemon.Watching {
-		var s daemon.Status
+	status := func() api.Watching {
+		var s api.Status
 		e.must("daemon/status", nil, &s)
 		return s.Watching
 	}
-	require.Equal(t, daemon.Watching{Directories: 1}, status())
+	require.Equal(t, api.Watching{Directories: 1}, status())
 	e.decides("diff/accept", obj{"all": true})
 	e.diffs() // comes behind what follows a decision
 	require.Zero(t, status())

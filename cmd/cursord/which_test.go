@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -46,7 +46,7 @@ func TestAgentOfAClient(t *testing.T) {
 	}
 	completes := func(t *testing.T, w *world, e *editor, by string) {
 		require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
-		var a daemon.AgentStatus
+		var a api.AgentStatus
 		e.must("agent/status", obj{}, &a)
 		require.Equal(t, "ready", a.State)
 		require.Equal(t, by, a.FoundBy)
@@ -101,7 +101,7 @@ func TestAgentOfAClient(t *testing.T) {
 		broken := w.program("broken", "exec /no/such/program")
 		w.start("PATH="+systemPath, "CURSORD_AGENT="+broken)
 		e := w.joins()
-		var a daemon.AgentStatus
+		var a api.AgentStatus
 		e.must("agent/status", obj{}, &a)
 		require.Equal(t, "unknown", a.State)
 		w.joins().must("initialize", obj{"environment": obj{"agent": bin}}, nil)
@@ -117,7 +117,7 @@ func TestAgentOfAClient(t *testing.T) {
 	t.Run("another program that a client names does not stay", func(t *testing.T) {
 		w, e, bin := begin(t)
 		w.joins().must("initialize", obj{"environment": obj{"agent": w.program("other", "echo other 1.0"), "path": systemPath}}, nil)
-		var a daemon.AgentStatus
+		var a api.AgentStatus
 		e.must("agent/status", obj{}, &a)
 		require.Equal(t, "other 1.0", a.Version)
 		w.joins().must("initialize", obj{"environment": obj{"path": filepath.Dir(bin) + ":" + systemPath}}, nil)
@@ -140,7 +140,7 @@ func TestAnotherVendorsAgent(t *testing.T) {
 	e := w.opens()
 	failed := e.turnOrFailure()
 	require.Equal(t, "agentNotInstalled", failed)
-	var a daemon.AgentStatus
+	var a api.AgentStatus
 	e.must("agent/status", obj{}, &a)
 	require.Equal(t, "notInstalled", a.State)
 	require.Equal(t, grok, a.NotTaken[0].Path)
@@ -210,7 +210,7 @@ func TestWrongNamesOfTheAgent(t *testing.T) {
 	turn := e.turn(nil)
 	require.Equal(t, sessions.TurnFailed, turn.Status)
 	require.Contains(t, turn.Error.Hint, "config.toml names "+grok+`, which may be another program than cursor-agent: its --version says "grok 1.2.3"`)
-	var a daemon.AgentStatus
+	var a api.AgentStatus
 	e.must("agent/status", obj{}, &a)
 	require.Equal(t, "unknown", a.State)
 	require.Contains(t, a.Message, "config.toml names "+grok+", which may be another program than cursor-agent")
@@ -360,13 +360,13 @@ func TestBuildChanges(t *testing.T) {
 // TestLoginIsWhatTheServerSays has a token that the server does not take.
 func TestLoginIsWhatTheServerSays(t *testing.T) {
 	t.Parallel()
-	status := func(t *testing.T, env ...string) daemon.AgentStatus {
+	status := func(t *testing.T, env ...string) api.AgentStatus {
 		w := newWorld(t)
 		asked := filepath.Join(w.dir, "asked")
 		bin := w.program("counting", `echo "$1" >>`+asked+"\n"+w.fake())
 		w.start(append(env, "CURSORD_AGENT="+bin)...)
 		e := w.joins()
-		var a daemon.AgentStatus
+		var a api.AgentStatus
 		for range 3 {
 			e.must("agent/status", obj{}, &a)
 		}
@@ -401,7 +401,7 @@ func TestOptionsThatDecide(t *testing.T) {
 	w := newWorld(t)
 	w.start("CURSORD_FAKE_BUILD=2026.08.25")
 	e := w.opens()
-	var a daemon.AgentStatus
+	var a api.AgentStatus
 	e.must("agent/status", obj{}, &a)
 	require.Contains(t, a.Options, "autoReview", "nobody has tried yet")
 	turn := e.turn(obj{"autoReview": true})
@@ -424,7 +424,7 @@ func TestAgentThatDoesNotAnswer(t *testing.T) {
 	w.start("PATH="+filepath.Dir(asks)+":"+systemPath, "CURSORD_AGENT=")
 	e := w.opens()
 	require.Equal(t, "agentHung", e.turnOrFailure())
-	var a daemon.AgentStatus
+	var a api.AgentStatus
 	e.must("agent/status", obj{}, &a)
 	require.Equal(t, "unknown", a.State)
 	require.Contains(t, a.Message, asks+" does not say in time what it is; try again in a moment")

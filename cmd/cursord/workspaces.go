@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/term"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 )
 
@@ -52,7 +52,7 @@ func workspacesCommand() *cobra.Command {
 }
 
 // copyRows lists the copies of workspaces in which agents work.
-func copyRows(list []daemon.WorkspaceInfo, now time.Time) [][]string {
+func copyRows(list []api.WorkspaceInfo, now time.Time) [][]string {
 	rows := [][]string{{"COPY OF SESSION", "SIZE", "USED", "IN"}}
 	for _, w := range list {
 		for _, c := range w.Copies {

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/internal/undertest"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -422,10 +422,10 @@ func (e *editor) diffs() map[string]*sessions.Diff {
 }
 
 // decides accepts or rejects.
-func (e *editor) decides(method string, params obj) daemon.Decided {
+func (e *editor) decides(method string, params obj) api.Decided {
 	e.t.Helper()
 	params["workspace"] = e.w.ws
-	var out daemon.Decided
+	var out api.Decided
 	e.must(method, params, &out)
 	return out
 }

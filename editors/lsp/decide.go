@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -81,7 +81,7 @@ func (s *Server) decideThere(w *workspace, accept bool, chosen []string, left st
 	if accept {
 		method, verb = "diff/accept", "accepted"
 	}
-	call(s, method, rpc.DecideParams{Workspace: w.path, Hunks: &chosen}, func(done daemon.Decided, err error) {
+	call(s, method, rpc.DecideParams{Workspace: w.path, Hunks: &chosen}, func(done api.Decided, err error) {
 		if kindOf(err) == "notFound" && again && len(chosen) > 1 {
 			call(s, "diff/list", rpc.DiffParams{Workspace: w.path}, func(list rpc.DiffList, listErr error) {
 				var present []string

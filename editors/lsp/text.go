@@ -6,13 +6,13 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 // Positions in texts are LSP's, as the daemon has them.
 type (
-	Position = daemon.Position
-	Range    = daemon.Range
+	Position = api.Position
+	Range    = api.Range
 )
 
 // An encoding says what Position.Character counts.

@@ -15,7 +15,7 @@ import (
 	"os/exec"
 	"time"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
@@ -43,7 +43,7 @@ type Options struct {
 	// OnNotify gets notifications, as with rpc.NewClient; it may be nil.
 	OnNotify func(method string, params json.RawMessage)
 	// Joined gets what the daemon said when the client joined; it may be nil.
-	Joined *daemon.Joined
+	Joined *api.Joined
 	// Waiting is told once what to do about a daemon that does not answer, and for which Connect goes on waiting; nil: nobody is.
 	Waiting func(advice string)
 }
@@ -86,7 +86,7 @@ func Connect(ctx context.Context, o Options) (*rpc.Client, error) {
 			return nil, err
 		}
 		client := rpc.NewClient(conn, o.OnNotify)
-		var joined daemon.Joined
+		var joined api.Joined
 		err = CallInTime(ctx, dirs, client, o.Waiting, "daemon/join", own, &joined)
 		if errors.Is(err, rpc.ErrClosed) {
 			if why := conn.StartError(); why != nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/rpc/dial"
 )
@@ -82,5 +82,5 @@ func TestConnectTakesNobodysPlace(t *testing.T) {
 	_, err = second.TurnWait(ctx, rpc.TurnParams{TurnID: "none"})
 	answer := (*rpc.Error)(nil)
 	require.ErrorAs(t, err, &answer)
-	require.Equal(t, daemon.KindNotFound, answer.Data.Kind)
+	require.Equal(t, api.KindNotFound, answer.Data.Kind)
 }

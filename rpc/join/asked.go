@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 )
 
@@ -69,7 +69,7 @@ func (r *question) unanswered(cause string) []byte {
 	}
 	return response(r.id, nil, &rpc.Error{
 		Code: rpc.CodeUnavailable, Message: cause,
-		Data: rpc.ErrorData{Kind: daemon.KindUnavailable, Hint: hint, MayHaveHappened: &happened},
+		Data: rpc.ErrorData{Kind: api.KindUnavailable, Hint: hint, MayHaveHappened: &happened},
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 )
 
@@ -184,7 +184,7 @@ func isShutdown(m *rpc.Message) bool { return m.Method == "shutdown" && m.ID != 
 
 // greet answers initialize. It returns false where it refuses, since the editor may try another.
 func (j *joiner) greet(m *rpc.Message) bool {
-	result, refused := rpc.Initialize(m.Params, j.route.Version, daemon.AgentStatus{State: "unknown"})
+	result, refused := rpc.Initialize(m.Params, j.route.Version, api.AgentStatus{State: "unknown"})
 	j.reply(m.ID, result, refused)
 	if refused != nil {
 		return false

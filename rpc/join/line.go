@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/rpc/dial"
 )
@@ -221,7 +221,7 @@ func (l *line) lost() {
 		}
 		j.asked.remove(r)
 		if r.cancelled {
-			j.reply(r.id, nil, &rpc.Error{Code: rpc.CodeCancelled, Message: "cancelled", Data: rpc.ErrorData{Kind: daemon.KindCancelled}})
+			j.reply(r.id, nil, &rpc.Error{Code: rpc.CodeCancelled, Message: "cancelled", Data: rpc.ErrorData{Kind: api.KindCancelled}})
 		} else {
 			j.out.send(r.unanswered("the daemon ended before it answered " + r.method))
 		}

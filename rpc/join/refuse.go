@@ -5,7 +5,7 @@ import (
 	"io"
 	"sync"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 )
 
@@ -19,7 +19,7 @@ func refusal(m *rpc.Message, cause error, hint string) []byte {
 	return response(m.ID, nil, &rpc.Error{
 		Code: rpc.CodeUnavailable, Message: cause.Error(),
 		Data: rpc.ErrorData{
-			Kind: daemon.KindUnavailable, Hint: hint, MayHaveHappened: new(bool),
+			Kind: api.KindUnavailable, Hint: hint, MayHaveHappened: new(bool),
 		},
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"cursord/cmd/cursord/internal/term"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -36,14 +36,14 @@ func (r *review) decide(ctx context.Context, f *reviewFile, p part, accept, rest
 
 func (r *review) decidePart(ctx context.Context, f *reviewFile, p part, accept, rest bool) (again bool, err error) {
 	ids := []string{p.hunk.ID}
-	var lines *daemon.LineRange
+	var lines *api.LineRange
 	end := p.step + max(p.to-p.from, 1)
 	last := end == len(steps(f.diff))
 	switch {
 	case !rest && !p.whole():
-		lines = &daemon.LineRange{From: p.from, To: p.to}
+		lines = &api.LineRange{From: p.from, To: p.to}
 	case rest && p.from > 0: // what is left of this hunk, and then the later ones
-		lines = &daemon.LineRange{From: p.from, To: p.of}
+		lines = &api.LineRange{From: p.from, To: p.of}
 		end = p.step + p.of - p.from
 		last = end == len(steps(f.diff))
 	case rest:
@@ -87,7 +87,7 @@ func yoursUnless(accept bool, d *sessions.Diff) map[string]bool {
 // request decides hunks, or lines of one, that are the file's steps from from to to, exclusive. It decides what the
 // person has seen, or nothing: where the file has changed since in other places, they are taken in first.
 func (r *review) request(
-	ctx context.Context, f *reviewFile, accept bool, ids []string, lines *daemon.LineRange, from, to int,
+	ctx context.Context, f *reviewFile, accept bool, ids []string, lines *api.LineRange, from, to int,
 ) (done, again bool, err error) {
 	const tries = 5 // an agent may be writing the file
 	method := "diff/reject"
@@ -98,7 +98,7 @@ func (r *review) request(
 	shown := f.diff
 	for try := 1; ; try++ {
 		sent := shown.Rev
-		var out daemon.Decided
+		var out api.Decided
 		err := r.client.Call(ctx, method, rpc.DecideParams{Workspace: r.root, Hunks: &ids, Lines: lines, Rev: &sent}, &out)
 		if err == nil {
 			r.log = append(r.log, reviewStep{
@@ -118,7 +118,7 @@ func (r *review) request(
 		if !errors.As(err, &answer) {
 			return false, false, err
 		}
-		if answer.Data.Kind != daemon.KindConflict && answer.Data.Kind != daemon.KindNotFound {
+		if answer.Data.Kind != api.KindConflict && answer.Data.Kind != api.KindNotFound {
 			return false, true, r.fail(err)
 		}
 		now, err := r.look(ctx, path)

@@ -1,4 +1,4 @@
-package daemon
+package api
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"cursord/sessions"
 )
 
-// An ErrorKind is a failure's name for programs; PROTOCOL.md §7 lists them with their codes.
+// An ErrorKind is a failure's name for programs; PROTOCOL.md lists them with their codes.
 type ErrorKind string
 
 const (
@@ -40,10 +40,12 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-func errorf(kind ErrorKind, format string, args ...any) *Error {
+// Errorf returns an Error of a kind, with a message as fmt.Sprintf makes it.
+func Errorf(kind ErrorKind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-func invalid(field, format string, args ...any) *Error {
+// Invalid returns an Error of KindInvalid about a field, whose name its message begins with.
+func Invalid(field, format string, args ...any) *Error {
 	return &Error{Kind: KindInvalid, Field: field, Message: field + ": " + fmt.Sprintf(format, args...)}
 }

@@ -1,4 +1,4 @@
-package daemon
+package api
 
 import (
 	"crypto/hmac"
@@ -44,8 +44,8 @@ const (
 	maxComparedName = 1 << 10 // bytes
 )
 
-// compareEnvironment tells in what an environment differs from a client's, or false if the digest is too large.
-func compareEnvironment(environment []string, client EnvironmentDigest) (*EnvironmentDifference, bool) {
+// CompareEnvironment tells in what an environment differs from a client's, or false if the digest is too large.
+func CompareEnvironment(environment []string, client EnvironmentDigest) (*EnvironmentDifference, bool) {
 	if len(client.Values) > maxCompared || len(client.Key) > maxComparedName {
 		return nil, false
 	}

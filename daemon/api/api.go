@@ -1,8 +1,16 @@
-package daemon
+package api
 
 import (
 	"cursord/sessions"
 )
+
+// Subscribed is the answer to workspace/subscribe.
+type Subscribed struct {
+	Workspace string `json:"workspace"`
+	Seq       uint64 `json:"seq"`
+	Epoch     string `json:"epoch"`
+	Reset     bool   `json:"reset"`
+}
 
 // TurnParams are the parameters of turn/start.
 type TurnParams struct {
