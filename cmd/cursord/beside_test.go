@@ -192,6 +192,10 @@ func (b *beside) command(whose string) string {
 	dir := func() string {
 		return []string{"d", "d/in", "e", "e/f/g", "moved"}[b.n(5)]
 	}
+	sed := "sed -i "
+	if whose == "agent" {
+		sed += "--follow-symlinks " // else it replaces a link with a copy of a person's lines, which are not theirs
+	}
 	switch b.n(14) {
 	case 0:
 		return "mv " + file() + " " + file()
@@ -207,9 +211,9 @@ func (b *beside) command(whose string) string {
 		x, y := dir(), dir()
 		return "mv " + x + " tmp && { mv " + y + " " + x + "; mv tmp " + y + "; }"
 	case 6:
-		return "sed -i '2d' " + file()
+		return sed + "'2d' " + file()
 	case 7:
-		return "sed -i '1s/.*/" + strings.TrimSpace(b.lines(whose, 1)) + "/' " + file()
+		return sed + "'1s/.*/" + strings.TrimSpace(b.lines(whose, 1)) + "/' " + file()
 	case 8:
 		return "mkdir -p " + dir() + "/made; echo " + strings.TrimSpace(b.lines(whose, 1)) + " > " + dir() + "/made/m"
 	case 9:
