@@ -15,27 +15,30 @@ import (
 	"cursord/diffs"
 )
 
-// author returns who has made of a path of the work tree what it holds now: an agent, or nil, a person.
-func (r *reviewer) author(name string, img atomicfile.State) *diffs.Source {
-	if r.w.d.docs.typed(r.shared().absolute(name), img) != nil {
+// author returns who has made of a path of the work tree what it holds now: an agent, or nil, a person. It was last looked
+// at at a moment; 0: that is not known.
+func (r *reviewer) author(name string, img atomicfile.State, since int64) *diffs.Source {
+	t := r.shared()
+	if r.w.d.docs.typed(t.absolute(name), img) != nil {
 		return nil
 	}
-	return r.shared().writer(name)
+	return t.writerAt(name, t.changedAt(name, filestat.Of(t.absolute(name))), since, nil)
 }
 
 func (t *worktree) absolute(name string) string { return paths.Absolute(t.root, name) }
 
 // writer returns the agent that may have made of a path what it holds now; nil if there is none.
 func (t *worktree) writer(name string) *diffs.Source {
-	return t.writerAt(name, t.changedAt(name, filestat.Of(t.absolute(name))), nil)
+	return t.writerAt(name, t.changedAt(name, filestat.Of(t.absolute(name))), 0, nil)
 }
 
-// writerAt returns the agent that may have changed a path at a moment. Processes of loose may write without a call.
-func (t *worktree) writerAt(name string, when int64, loose *diffs.Source) *diffs.Source {
+// writerAt returns the agent that may have changed a path at a moment, where it was last looked at at since; 0: that is not known.
+// Processes of loose may write without a call.
+func (t *worktree) writerAt(name string, when, since int64, loose *diffs.Source) *diffs.Source {
 	if !t.isolated() && ofEditor(name) {
 		return nil
 	}
-	c := attribution.Change{When: when, Undated: !filestat.ChangeTimes, Alone: t.others(), Loose: loose}
+	c := attribution.Change{When: when, Since: since, Undated: !filestat.ChangeTimes, Alone: t.others(), Loose: loose}
 	src := t.ledger.Author(c)
 	if src != nil && c.Alone == nil && src.Via != diffs.ViaUnknown && editorLocks(t.absolute(name)) {
 		c.Locked = true
@@ -155,7 +158,7 @@ func (r *reviewer) lastSeen(name string) atomicfile.State {
 // an agent's that nobody has seen yet. It returns the file if it is under review.
 func (r *reviewer) typedInto(name string, doc *document, saved atomicfile.State) *file {
 	for _, s := range r.shared().starts.list() {
-		if src := r.shared().writerAt(name, doc.based, nil); src != nil && doc.base.Unreadable == "" && s.Older(name, doc.based) {
+		if src := r.shared().writerAt(name, doc.based, 0, nil); src != nil && doc.base.Unreadable == "" && s.Older(name, doc.based) {
 			fd := snapshot.Change{Path: name, After: doc.base, Source: src}
 			fd.Before, fd.Known = s.At(name)
 			r.takeFound(r.shared(), s, fd)

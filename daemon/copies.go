@@ -134,7 +134,7 @@ func (r *reviewer) observeCopy(f *file, here atomicfile.State) {
 	if here.Same(atomicfile.State{Content: f.review.Current()}) {
 		return
 	}
-	by := f.tree.writerAt(f.path, clock.Now(), nil)
+	by := f.tree.writerAt(f.path, clock.Now(), 0, nil)
 	f.vanished = nil
 	if !here.Exists {
 		f.vanished = f.review.Copy()

@@ -86,6 +86,7 @@ func (r *reviewer) takeFound(t *worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		}
 		f.review.Observe(fd.After.Content, fd.Source)
 	}
+	f.lookedAt = fd.At
 	if fd.Source != nil {
 		f.agents = f.review.Rev()
 	}

@@ -9,6 +9,7 @@ import (
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/watch"
+	"cursord/diffs"
 )
 
 // watchPending has the folders watched of what is pending in the workspace, and looks at what happened there before.
@@ -103,7 +104,8 @@ func (r *reviewer) readSaved(f *file) atomicfile.State {
 		img := atomicfile.Read(r.w.root, name)
 		late := clock.Now()-begun > int64(savedTime)
 		emptied := len(img.Bytes()) == 0 && len(last.Bytes()) > 0
-		known := r.author(name, img) != nil
+		by := r.author(name, img, f.lookedAt)
+		known := by != nil && by.Via != diffs.ViaUnknown
 		if img.Unreadable != "" || img.Same(last) || known && len(img.Bytes()) >= len(last.Bytes()) {
 			return img
 		}

@@ -1,6 +1,9 @@
 package daemon
 
-import "cursord/daemon/internal/atomicfile"
+import (
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/clock"
+)
 
 // sides are what was read of a file under review.
 type sides struct {
@@ -18,7 +21,7 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 	if f.tree.isolated() {
 		return r.refreshCopy(f, false)
 	}
-	pending := f.tree.ledger.Pending(f.path)
+	pending, at := f.tree.ledger.Pending(f.path), clock.Now()
 	if !pending {
 		s.here = r.readSaved(f)
 		pending = f.tree.ledger.Pending(f.path) // its word has come while that waited
@@ -34,7 +37,7 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 	}
 	seen := atomicfile.State{Content: f.review.Current()}
 	if !s.here.Same(seen) && !r.adopt(f, s.here) {
-		by := r.author(f.path, s.here)
+		by := r.author(f.path, s.here, f.lookedAt)
 		f.vanished = nil
 		if by != nil && !f.review.Pending() {
 			if start, ok := f.tree.startAt(f.path); ok {
@@ -64,6 +67,7 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 			f.tree.goneAll(f.path)
 		}
 	}
+	f.lookedAt = at
 	r.syncBuffers(f)
 	return s, nil
 }

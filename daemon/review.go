@@ -63,10 +63,11 @@ type file struct {
 	stored   fileState        // what the store has
 	sources  int              // of edits, that the review knew when it last forgot some
 
-	agents uint64        // the review's revision when a change was last taken in as that of an agent whose call names no file
-	cut    *diffs.Review // as it was before a person was seen to shorten the file, which is perhaps still being written
-	cutRev uint64        // the review's revision then
-	waits  bool          // of a file in a copy: it is looked at again in a moment
+	lookedAt int64         // when the disk was read last, or somewhat before that, a moment of package clock; 0: not yet
+	agents   uint64        // the review's revision when a change was last taken in as that of an agent whose call names no file
+	cut      *diffs.Review // as it was before a person was seen to shorten the file, which is perhaps still being written
+	cutRev   uint64        // the review's revision then
+	waits    bool          // of a file in a copy: it is looked at again in a moment
 
 	vanished *diffs.Review // as it was before the file was seen to be gone while a call was open that may have moved it
 	gone     uint64        // the review's revision then

@@ -45,9 +45,8 @@ type turnWatch struct {
 	ended   []*run            // ended since the last scan
 	arrived int64             // the moment at which the present events may have been said at the earliest
 	asked   int64             // when they came
-	left    bool              // the last scan has left changes to the next one
 
-	postponed map[string]diffs.Source // whose those are, at the least
+	postponed map[string]postponed // by path
 	warned    bool
 	long      bool // people know of a path that is too long
 
@@ -126,7 +125,7 @@ func (r *reviewer) watchTurn(turn *sessions.Turn, in *worktree, say func(string)
 		r: r, tree: in, session: turn.SessionID, turn: turn.ID, dir: in.root, open: map[string][]*watchedCall{},
 		odd: map[spot]bool{}, looked: make(chan struct{}),
 		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
-		postponed: map[string]diffs.Source{}, hooks: r.w.d.hooks.Find(in.root),
+		postponed: map[string]postponed{}, hooks: r.w.d.hooks.Find(in.root),
 	}
 	t.start, t.stop = snapshot.Take(in.root, r.w.d.stateDir, r.w.guardOf(in), in.isolated())
 	if t.scans && !in.isolated() {
@@ -274,7 +273,7 @@ func (t *turnWatch) finish(ev *agent.ToolEnd, end int) (files []written) {
 		}
 		f := written{
 			spot: s, at: clock.Now(), call: end, change: ch, via: diffs.ViaTool, edit: call.Name == "edit", start: t.start,
-			beside: cmp.Or(t.beside(), w.by(s)),
+			beside: cmp.Or(t.beside(s.path), w.by(s)),
 		}
 		t.readEnd(&f, ev)
 		if s.tree != t.tree {
@@ -384,7 +383,7 @@ func (t *turnWatch) endCalls() {
 // unfinished returns the files of a call that has not ended and that are not what they were when it began.
 func (t *turnWatch) unfinished(c *watchedCall) (files []written) {
 	for _, was := range c.files {
-		f := written{spot: was.spot, at: clock.Now(), after: was.tree.read(was.path), start: t.start, beside: cmp.Or(t.beside(), was.by)}
+		f := written{spot: was.spot, at: clock.Now(), after: was.tree.read(was.path), start: t.start, beside: cmp.Or(t.beside(was.path), was.by)}
 		if was.tree != t.tree {
 			f.start, f.beside = snapshot.Empty(was.tree.root), was.by
 		}

@@ -186,8 +186,11 @@ func (t *turnWatch) settle() {
 	case begun && filestat.ChangeTimes && len(t.runs) == 1:
 		loose := t.loose()
 		t.scan(snapshot.ScanTime, false, func(c snapshot.ChangeTime) snapshot.Attribution {
-			src := t.tree.writerAt(c.Path, c.When, nil)
-			return snapshot.Attribution{Leave: src != nil && src.Via != diffs.ViaUnknown || c.When > t.asked, Source: cmp.Or(src, loose)}
+			src := t.tree.writerAt(c.Path, c.When, c.Since, nil)
+			if src != nil && src.Via != diffs.ViaUnknown || c.When > t.asked {
+				return snapshot.Attribution{Leave: true}
+			}
+			return snapshot.Attribution{Source: cmp.Or(t.withPostponed(c.Path, src), loose)}
 		})
 	}
 }
@@ -201,28 +204,46 @@ func (t *turnWatch) scanEnded() {
 	}
 	last := t.tree.ledger.Source(t.past[len(t.past)-1].call)
 	loose := t.loose()
-	postponed := t.postponed
-	t.postponed = map[string]diffs.Source{}
 	t.scan(snapshot.ScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
-		src := t.tree.writerAt(c.Path, c.When, loose)
-		earlier, left := postponed[c.Path]
+		src := t.tree.writerAt(c.Path, c.When, c.Since, loose)
 		switch {
 		case !filestat.ChangeTimes || c.When < t.start.Began():
 			return snapshot.Attribution{Source: &last}
 		case c.When > ended:
-			t.left = true
-			switch {
-			case left:
-				t.postponed[c.Path] = earlier
-			case c.Inexact:
-				t.postponed[c.Path] = last
+			born, known := filestat.Born(t.tree.absolute(c.Path))
+			madeSince := c.Came && known && born > ended
+			if _, left := t.postponed[c.Path]; !left && !madeSince {
+				t.postponed[c.Path] = postponed{last, c.When}
 			}
 			return snapshot.Attribution{Leave: true}
-		case src == nil && left:
-			return snapshot.Attribution{Source: &earlier}
 		}
-		return snapshot.Attribution{Source: src}
+		return snapshot.Attribution{Source: t.withPostponed(c.Path, src)}
 	})
+}
+
+// A postponed is a change that a scan has left to the next one, since it was made after the calls had ended.
+type postponed struct {
+	last diffs.Source // the last of the calls, which may have changed the path, too
+	when int64
+}
+
+// withPostponed returns whose a change is, given whose its latest part is. If an earlier scan has left it, that is taken: a call
+// may have changed the path before, and if no other call explains what that scan saw, somebody else has.
+func (t *turnWatch) withPostponed(path string, src *diffs.Source) *diffs.Source {
+	p, left := t.postponed[path]
+	if !left {
+		return src
+	}
+	delete(t.postponed, path)
+	switch {
+	case src == nil:
+		src = &p.last
+	case t.tree.writerAt(path, p.when, 0, nil) != nil:
+		return src
+	}
+	maybe := *src
+	maybe.Via = diffs.ViaUnknown
+	return &maybe
 }
 
 // lastScan looks at the disk at the end of the turn, if anything ran that may have written.
@@ -231,11 +252,8 @@ func (t *turnWatch) lastScan() {
 	loose := t.loose()
 	if t.scans && len(t.past) > 0 || loose != nil {
 		t.scan(snapshot.LastScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
-			src := t.tree.writerAt(c.Path, c.When, loose)
-			if earlier, left := t.postponed[c.Path]; left && src == nil {
-				return snapshot.Attribution{Source: &earlier}
-			}
-			return snapshot.Attribution{Source: src}
+			src := t.tree.writerAt(c.Path, c.When, c.Since, loose)
+			return snapshot.Attribution{Source: t.withPostponed(c.Path, src)}
 		})
 	}
 	for _, r := range t.past {
@@ -263,13 +281,14 @@ func (t *turnWatch) unattend() {
 	}
 }
 
-// beside returns the source of what calls may have changed and no scan has seen yet; nil if none may have.
-func (t *turnWatch) beside() *diffs.Source {
-	if n := len(t.past); n > 0 && (t.left || len(t.runs) > 0 || len(t.ended) > 0) {
+// beside returns whose a change of a path may be that calls may have made and no scan has taken yet; nil if none may have.
+func (t *turnWatch) beside(path string) *diffs.Source {
+	earlier := t.withPostponed(path, nil)
+	if n := len(t.past); n > 0 && len(t.runs)+len(t.ended) > 0 {
 		src := t.tree.ledger.Source(t.past[n-1].call)
 		return &src
 	}
-	return nil
+	return earlier
 }
 
 // scan finds changes and hands them to the reviewer.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -152,7 +153,8 @@ func TestAWrongGuessIsNoLoss(t *testing.T) {
 	w.requireTree(tree{"f": mine})
 }
 
-// TestChangesNearACommand has changes shortly before a command and shortly after one, which are not its.
+// TestChangesNearACommand has changes shortly before a command and shortly after one, which are not its. What was changed after it
+// and before anybody looked at the files may have been changed by it, too: nothing tells.
 func TestChangesNearACommand(t *testing.T) {
 	t.Parallel()
 	stamped := func(subtype, ms, result string) string {
@@ -168,7 +170,7 @@ func TestChangesNearACommand(t *testing.T) {
 sed "s/START/$(($(ms before)+30))/; s/END/$(($(ms after)-30))/" ../template`)
 	say := `{"fake":"exec","argv":["sh","../say.sh"],"stdout":true}`
 	w.plays(lines([]string{
-		execs("echo x >> far; sleep 0.5; echo x >> before; sleep 0.1; echo x >> in; sleep 0.1; echo x >> after"),
+		execs("echo x >> far; sleep 0.5; echo x >> before; sleep 0.1; echo x >> in; sleep 0.1; echo x >> after; echo x > made"),
 		say, execs("sleep 0.3"),
 	})...)
 	w.start()
@@ -178,9 +180,62 @@ sed "s/START/$(($(ms before)+30))/; s/END/$(($(ms after)-30))/" ../template`)
 	require.Equal(t, []string{"not listed"}, vias(found["far"]))
 	require.Equal(t, []string{"not listed"}, vias(found["before"]))
 	require.Equal(t, []string{"shell"}, vias(found["in"]))
-	require.Equal(t, []string{"not listed"}, vias(found["after"]))
+	require.Equal(t, []string{"unknown"}, vias(found["after"]))
+	require.Equal(t, []string{"not listed"}, vias(found["made"]))
 	e.decides("diff/reject", obj{"all": true})
-	w.requireTree(tree{"far": "a\nx\n", "before": "a\nx\n", "in": "a\n", "after": "a\nx\n"})
+	w.requireTree(tree{"far": "a\nx\n", "before": "a\nx\n", "in": "a\n", "after": "a\nx\n", "made": "x\n"})
+}
+
+// TestASaveRightAfterACommand has a command change a file, and a person save it between the command's end and the look at the files
+// that follows: what of it is whose nobody knows, and all of it is listed.
+func TestASaveRightAfterACommand(t *testing.T) {
+	t.Parallel()
+	v := numbered(20, nil)
+	edited := numbered(20, map[int]string{2: "edited\n"})
+	for name, row := range map[string]struct {
+		first   string // what an edit leaves before the command
+		command string // before the person's save
+		save    string
+		want    []string // via of hunks
+		left    string   // by a reject of all
+	}{
+		"in place":            {v, "sed -i 's/^line 5$/agent/' f", "sed 's/^line 15$/mine/' f > ../x; cat ../x > f", []string{"unknown", "unknown"}, "mine"},
+		"by renaming":         {v, "sed -i 's/^line 5$/agent/' f", "sed -i 's/^line 15$/mine/' f", []string{"unknown", "unknown"}, "mine"},
+		"in a file in review": {edited, "sed -i 's/^line 5$/agent/' f", "sed -i 's/^line 15$/mine/' f", []string{"edit", "unknown", "unknown"}, "mine"},
+		"another file":        {v, "sed -i 's/^line 5$/agent/' f", "echo mine > g", []string{"shell"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("f", v)
+			// The agent says when its command ended by the times on disk, when the person has saved.
+			w.put("../ends.sh", `sed "s/END/$(($(stat -c %.3Z ../ended | tr -d .)+30))/" ../end`)
+			script := shells("s", row.command+"; touch ../ended; sleep 0.1; "+row.save)
+			w.put("../end", strings.Replace(script[2], "{{now_ms}}", "END", 1)+"\n")
+			script[2] = `{"fake":"exec","argv":["sh","../ends.sh"],"stdout":true}`
+			first := []string{}
+			if row.first != v {
+				first = append(edits("e", "f", v, row.first), `{"fake":"sleep","ms":100}`)
+			}
+			w.plays(lines(first, script)...)
+			w.start()
+			e := w.opens()
+			e.turn(nil)
+			require.Equal(t, row.want, vias(e.diffs()["f"]))
+			require.NotContains(t, e.diffs(), "g")
+			after := w.get("f")
+			e.decides("diff/reject", obj{"all": true})
+			require.Equal(t, row.left != "", strings.Contains(w.get("f"), "mine"))
+			if row.left == "" {
+				w.requireTree(tree{"f": v, "g": "mine\n"})
+				return
+			}
+			require.Equal(t, strings.Replace(after, "edited", "line 2", 1), w.get("f"))
+			for _, h := range e.diffs()["f"].Hunks {
+				e.decides("diff/reject", obj{"hunks": []string{h.ID}})
+			}
+			require.Equal(t, v, w.get("f"))
+		})
+	}
 }
 
 // TestMovedAndChanged has commands move files and change them as well.

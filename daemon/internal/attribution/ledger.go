@@ -50,9 +50,18 @@ type span struct {
 	to             int64 // 0 while the call is open
 }
 
-// at reports whether a change at a moment was made in the span, and whether that is certain.
-func (s span) at(when int64) (may, certain bool) {
-	may = when >= s.earliest-int64(Tick) && (s.to == 0 || when <= s.to)
+// at reports whether a change may have been made in the span, at least a part of it, and whether all of it certainly was.
+func (s span) at(c Change) (may, certain bool) {
+	when := c.When
+	switch {
+	case c.Undated:
+		return s.to == 0, s.to == 0
+	case s.to != 0 && c.Since > s.to:
+		return false, false // whatever the clock of the file system says
+	case s.to != 0 && when > s.to:
+		return c.Since != 0, false // somebody has changed it later, and what was there before nobody has seen
+	}
+	may = when >= s.earliest-int64(Tick)
 	lag := usualTick
 	if s.earliest < s.from { // from is when the word was heard, a moment after it was said
 		lag = Tick
@@ -261,7 +270,8 @@ func (l *Ledger) Writing(path string) bool {
 
 // A Change is a change of a path that no call names.
 type Change struct {
-	When    int64         // when it was made; meaningless if Undated
+	When    int64         // when it was made, the latest if it was several; meaningless if Undated
+	Since   int64         // when the path was last looked at before; 0: not known
 	Undated bool          // the file system does not tell when
 	Typed   bool          // an editor reports that a person made it
 	Locked  bool          // an editor's swap or lock file lies beside it
@@ -296,10 +306,7 @@ func (l *Ledger) during(c Change) (maybe *diffs.Source) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, call := range slices.Backward(l.spans) {
-		may, certain := call.span.at(c.When)
-		if c.Undated {
-			may, certain = call.span.to == 0, call.span.to == 0
-		}
+		may, certain := call.span.at(c)
 		if !may || !certain && maybe != nil {
 			continue
 		}

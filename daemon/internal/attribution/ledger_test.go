@@ -66,6 +66,26 @@ func TestAuthor(t *testing.T) {
 		{"in a copy, with a lock file", "shell 50-150", "100 alone locked", "shell"},
 		{"in a copy, beside loose processes", "", "100 alone loose", "alone"},
 
+		{"after a command, looked at since", "shell 50-150", "200 since 160", "person"},
+		{"after a command, last looked at while it ran", "shell 50-150", "200 since 100", "unknown"},
+		{"after a command, last looked at before it", "shell 50-150", "200 since 40", "unknown"},
+		{"after a command, last looked at when it ended", "shell 50-150", "200 since 150", "unknown"},
+		{"after two, looked at between", "shell 50-150 tool 200-250", "300 since 160", "unknown"},
+		{"after two, looked at since", "shell 50-150 tool 200-250", "300 since 260", "person"},
+		{"in the second of two, looked at before the first", "shell 50-150 tool 200-250", "220 since 40", "tool"},
+		{"between two, looked at before the first", "shell 50-150 tool 200-250", "180 since 40", "unknown"},
+		{"between two, looked at since the first", "shell 50-150 tool 200-250", "180 since 160", "person"},
+		{"in an open command beside one that has ended", "shell 50- tool 60-150", "200 since 40", "shell"},
+		{"in an open command", "shell 50-", "200 since 160", "shell"},
+		{"dated in a command, which had ended when it was looked at", "shell 50-150", "149 since 151", "person"},
+		{"dated at its end, which was before it was looked at", "shell 50-150", "150 since 151", "person"},
+		{"dated in a command, looked at when it ended", "shell 50-150", "149 since 150", "shell"},
+		{"dated in a command, looked at while it ran", "shell 50-150", "149 since 100", "shell"},
+		{"after a command, last looked at before it, and typed", "shell 50-150", "200 typed since 40", "person"},
+		{"after a command, last looked at before it, and locked", "shell 50-150", "200 locked since 40", "unknown"},
+		{"after a command, last looked at before it, in a copy", "shell 50-150", "200 alone since 40", "alone"},
+		{"after a command, looked at since, beside loose processes", "shell 50-150", "200 loose since 160", "unknown"},
+
 		{"undated, in an open command", "shell 50-", "undated", "shell"},
 		{"undated, after a command", "shell 50-150", "undated", "person"},
 		{"undated, no call", "", "undated", "person"},
@@ -87,6 +107,7 @@ func TestAuthor(t *testing.T) {
 				}
 			}
 			var c Change
+			since := false
 			for _, w := range strings.Fields(row.change) {
 				switch w {
 				case "typed":
@@ -97,10 +118,16 @@ func TestAuthor(t *testing.T) {
 					c.Undated = true
 				case "loose":
 					c.Loose = &diffs.Source{Via: "loose"}
+				case "since":
+					since = true
 				case "alone":
 					c.Alone = &diffs.Source{Via: "alone"}
 				default:
-					c.When = ms(t, w)
+					if since {
+						c.Since = ms(t, w)
+					} else {
+						c.When = ms(t, w)
+					}
 				}
 			}
 			got := "person"

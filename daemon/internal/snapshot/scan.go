@@ -35,6 +35,7 @@ type Change struct {
 	Before  diffs.Content
 	Known   bool // Before is what the path held
 	After   atomicfile.State
+	At      int64         // when that was read, or somewhat before, a moment of package clock
 	Source  *diffs.Source // as the caller attributes it; nil: a person's
 	From    *Change       // what has gone from the path that the file had, if it has moved; else nil
 }
@@ -47,9 +48,10 @@ type Attribution struct {
 
 // A ChangeTime says when a path was changed, as far as a scan knows before it has read the file.
 type ChangeTime struct {
-	Path    string
-	When    int64 // a moment of package clock
-	Inexact bool  // it may have been earlier
+	Path  string
+	When  int64 // a moment of package clock
+	Came  bool  // nothing was there before
+	Since int64 // the scan had begun by then, and the change was not there yet; 0: not known
 }
 
 // A candidate is a path that does not look as it did.
@@ -86,7 +88,7 @@ func (f *Change) justCut() bool {
 
 // beingSaved waits for the end of a save that may be going on. A person's that does not end is another look's: it returns true, and
 // what the file holds next, with the work of calls, may be that person's too.
-func (s *Snapshot) beingSaved(r *atomicfile.Reader, f *Change, sus candidate, judge func(ChangeTime) Attribution) bool {
+func (s *Snapshot) beingSaved(r *atomicfile.Reader, f *Change, sus candidate) bool {
 	cut := f.beingCut() || f.justCut()
 	if cut && f.Source == nil && f.justCut() {
 		s.mu.Lock()
@@ -100,11 +102,6 @@ func (s *Snapshot) beingSaved(r *atomicfile.Reader, f *Change, sus candidate, ju
 		for end := time.Now().Add(atomicfile.EmptyTime); (f.beingCut() || f.justCut()) && time.Now().Before(end); {
 			time.Sleep(cutLook)
 			f.Is, f.After = s.read(r, f.Path)
-		}
-		if sus.is = f.Is; f.Source != nil && f.Is.Size > 0 {
-			if v := judge(s.trace(sus)); v.Leave || v.Source == nil {
-				f.maybe()
-			}
 		}
 	}
 	if sus.entry != nil && sus.entry.saving {
@@ -127,6 +124,7 @@ func (f *Change) maybe() {
 // about a file that somebody is saving. The changes are sorted by path, and a file that has moved is one change. Each is
 // to be noted once it has been taken in.
 func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) Attribution) (all []Change, left LeftOut) {
+	began := clock.Now()
 	suspects, ok := s.suspects(ctx, list, &left)
 	if !ok {
 		left.late++
@@ -159,7 +157,7 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 		if v.Leave {
 			continue
 		}
-		f := Change{Path: sus.path, Is: sus.is, Source: v.Source, Known: sus.moved}
+		f := Change{Path: sus.path, Is: sus.is, At: clock.Now(), Source: v.Source, Known: sus.moved}
 		if sus.entry != nil {
 			f.Was = sus.entry.Stat
 		}
@@ -172,8 +170,16 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 			continue
 		case f.Is.Exists():
 			f.Is, f.After = s.read(r, f.Path)
-			if s.beingSaved(r, &f, sus, judge) {
+			if s.beingSaved(r, &f, sus) {
 				continue
+			}
+			if f.Is != sus.is && f.Source != nil { // somebody has changed it since it was looked at
+				sus.is = f.Is
+				c := s.trace(sus)
+				c.Since = began
+				if v := judge(c); v.Leave || v.Source == nil {
+					f.maybe()
+				}
 			}
 		case !atomicfile.Reviewable(f.Was.Mode):
 			f.After.Unreadable = "it was not a regular file"
@@ -331,8 +337,7 @@ func (s *Snapshot) trace(sus candidate) ChangeTime {
 		c.Path = sus.path
 		return c
 	}
-	gone := !sus.is.Exists()
-	return ChangeTime{Path: sus.path, When: s.ChangedAt(sus.path, sus.is), Inexact: gone || sus.is.Changed() < s.began}
+	return ChangeTime{Path: sus.path, When: s.ChangedAt(sus.path, sus.is), Came: sus.entry == nil && !sus.moved}
 }
 
 // wasThere reports whether a file that was not listed before has been there all along.

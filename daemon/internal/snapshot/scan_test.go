@@ -184,22 +184,21 @@ func TestASaveThatACallBeginsIn(t *testing.T) {
 	was := filestat.Stat{Ino: 7, Size: 9, Mtime: 100, Ctime: 100}
 	full := &entry{Stat: was}
 	s := &Snapshot{root: t.TempDir(), began: now, files: map[string]*entry{"f": full}}
-	judge := func(ChangeTime) Attribution { return Attribution{} }
 	at := time.Now().UnixNano()
 	f := Change{Path: "f", Was: was, Is: filestat.Stat{Ino: 7, Mtime: at, Ctime: at}}
-	require.True(t, s.beingSaved(nil, &f, candidate{path: "f", entry: full, is: f.Is}, judge), "it is left to the next look")
+	require.True(t, s.beingSaved(nil, &f, candidate{path: "f", entry: full, is: f.Is}), "it is left to the next look")
 	require.Equal(t, was, s.files["f"].Stat)
 
 	agents := diffs.Source{TurnID: "t", Via: diffs.ViaShell}
 	f = Change{Path: "f", Was: was, Is: filestat.Stat{Ino: 7, Size: 12, Mtime: at, Ctime: at}, Source: &agents}
-	require.False(t, s.beingSaved(nil, &f, candidate{path: "f", entry: full, is: f.Is}, judge))
+	require.False(t, s.beingSaved(nil, &f, candidate{path: "f", entry: full, is: f.Is}))
 	require.Equal(t, diffs.ViaUnknown, f.Source.Via)
 	require.Equal(t, diffs.ViaShell, agents.Via)
 
 	// What was emptied long ago is empty.
 	long := at - int64(time.Minute)
 	f = Change{Path: "f", Was: was, Is: filestat.Stat{Ino: 7, Mtime: long, Ctime: long}}
-	require.False(t, s.beingSaved(nil, &f, candidate{path: "f", entry: &entry{Stat: was}, is: f.Is}, judge))
+	require.False(t, s.beingSaved(nil, &f, candidate{path: "f", entry: &entry{Stat: was}, is: f.Is}))
 }
 
 // commitAll makes a repository of a folder's files.
