@@ -122,8 +122,8 @@ func TestScenarios(t *testing.T) {
 		return
 	}
 	acts := map[string]int{}
-	for world, left := 0, *scenarioCount; left > 0; world++ {
-		plan := scenarioPlan{seed: seed, world: world, space: -1, only: -1, count: min(left, spacesPerWorld*scenariosPerSpace)}
+	for number, left := 0, *scenarioCount; left > 0; number++ {
+		plan := scenarioPlan{seed: seed, world: number, space: -1, only: -1, count: min(left, spacesPerWorld*scenariosPerSpace)}
 		left -= plan.count
 		failed := plan.playCounting(t, acts)
 		for i, sp := range failed {
