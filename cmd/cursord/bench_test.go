@@ -98,7 +98,7 @@ func (w *world) opensAs(b *testing.B, arg string) (cmd *exec.Cmd, in io.Closer, 
 	require.NoError(b, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(b, err)
-	l = newListener(piped{out, stdin})
+	l = newListener(piped{ReadCloser: out, WriteCloser: stdin})
 	start = time.Now()
 	require.NoError(b, cmd.Start())
 	return cmd, stdin, l, start

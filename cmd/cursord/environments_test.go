@@ -33,7 +33,7 @@ func TestTwoEnvironmentsFoughtForTheDatabase(t *testing.T) {
 		out, err := cmd.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
-		e := w.editorOn(piped{out, in})
+		e := w.editorOn(piped{ReadCloser: out, WriteCloser: in})
 		t.Cleanup(func() {
 			e.c.Close()
 			_ = cmd.Wait()

@@ -128,7 +128,7 @@ func (w *world) starts(argv []string) *speaker {
 	require.NoError(w.t, cmd.Start())
 	limit := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	w.t.Cleanup(func() { limit.Stop() })
-	return &speaker{newListener(piped{out, in}), cmd}
+	return &speaker{newListener(piped{ReadCloser: out, WriteCloser: in}), cmd}
 }
 
 // ends ends a peer: some stay when their stdin ends.

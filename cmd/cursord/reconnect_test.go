@@ -55,7 +55,7 @@ func (w *world) stdio(program string, args ...string) (*exec.Cmd, io.ReadWriteCl
 	cmd.Stdout = outEnd
 	require.NoError(w.t, cmd.Start())
 	require.NoError(w.t, outEnd.Close())
-	return cmd, piped{out, in}
+	return cmd, piped{ReadCloser: out, WriteCloser: in}
 }
 
 // throughStdio connects an editor by "cursord stdio", as editors do.

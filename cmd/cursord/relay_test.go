@@ -189,7 +189,7 @@ func (w *world) listensByStdio() *listener {
 	out, err := cmd.StdoutPipe()
 	require.NoError(w.t, err)
 	require.NoError(w.t, cmd.Start())
-	l := w.listensOn(piped{out, in})
+	l := w.listensOn(piped{ReadCloser: out, WriteCloser: in})
 	l.pid, l.ended = cmd.Process.Pid, func() { require.NoError(w.t, cmd.Wait()) }
 	return l
 }
