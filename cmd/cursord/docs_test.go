@@ -21,7 +21,7 @@ var pages = []string{
 
 func readPage(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+	text, err := os.ReadFile(top(filepath.FromSlash(name)))
 	require.NoError(t, err)
 	return string(text)
 }
