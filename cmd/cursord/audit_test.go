@@ -14,9 +14,9 @@ import (
 	"cursord/sessions"
 )
 
-// audit checks what one subscription was told against the order that the protocol promises, and that the deltas of
+// Audit checks what one subscription was told against the order that the protocol promises, and that the deltas of
 // each text item are its text.
-func audit(t testing.TB, all []told) {
+func Audit(t testing.TB, all []Notification) {
 	t.Helper()
 	last := uint64(0)
 	type grown struct {
@@ -86,10 +86,10 @@ func audit(t testing.TB, all []told) {
 	}
 }
 
-// describe returns a turn's items, one a string.
-func (e *editor) describe(turn string) (lines []string) {
+// Describe returns a turn's items, one a string.
+func (e *Editor) Describe(turn string) (lines []string) {
 	var items []*sessions.Item
-	for _, n := range e.all() {
+	for _, n := range e.All() {
 		if n.Method == "item/changed" && n.Item.TurnID == turn {
 			for len(items) <= n.Item.Index {
 				items = append(items, nil)
@@ -126,14 +126,14 @@ func (e *editor) describe(turn string) (lines []string) {
 	return lines
 }
 
-// processes lists the processes whose environment has these variables, "NAME=" being one of any value.
-func processes(t testing.TB, variables ...string) (pids []int) {
+// Processes lists the processes whose environment has these variables, "NAME=" being one of any value.
+func Processes(t testing.TB, variables ...string) (pids []int) {
 	t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	require.NoError(t, err)
 	for _, dir := range dirs {
 		env, err := os.ReadFile(dir + "/environ")
-		if err != nil || !hasVariables(env, variables) {
+		if err != nil || !HasVariables(env, variables) {
 			continue
 		}
 		if stat, err := os.ReadFile(dir + "/stat"); err != nil || bytes.Contains(stat, []byte(") Z ")) {
@@ -146,7 +146,7 @@ func processes(t testing.TB, variables ...string) (pids []int) {
 	return pids
 }
 
-func hasVariables(env []byte, variables []string) bool {
+func HasVariables(env []byte, variables []string) bool {
 	for _, v := range variables {
 		if !strings.HasSuffix(v, "=") {
 			v += "\x00"

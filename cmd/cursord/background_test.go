@@ -27,8 +27,8 @@ func server() []string {
 	}
 }
 
-func playing(lines ...[]string) (all []string) {
-	all = append(all, initLine)
+func Playing(lines ...[]string) (all []string) {
+	all = append(all, InitLine)
 	for _, l := range lines {
 		all = append(all, l...)
 	}
@@ -36,18 +36,18 @@ func playing(lines ...[]string) (all []string) {
 }
 
 // requireNothingRuns sees that nothing of a turn runs any more, with its mark or without.
-func (w *world) requireNothingRuns(turn string) {
-	w.t.Helper()
-	require.Empty(w.t, processes(w.t, "CURSORD_TURN_ID="+turn))
-	if pid := strings.TrimSpace(w.get("../stray")); pid != "(absent)" {
+func (w *World) requireNothingRuns(turn string) {
+	w.T.Helper()
+	require.Empty(w.T, Processes(w.T, "CURSORD_TURN_ID="+turn))
+	if pid := strings.TrimSpace(w.Get("../stray")); pid != "(absent)" {
 		stat, _ := os.ReadFile("/proc/" + pid + "/stat")
-		require.True(w.t, stat == nil || strings.Contains(string(stat), ") Z "), "%s", stat)
+		require.True(w.T, stat == nil || strings.Contains(string(stat), ") Z "), "%s", stat)
 	}
 }
 
 // wakes is a notification, and what the agent says to it.
 func wakes(text string) []string {
-	return []string{`{"type":"system","subtype":"task_notification","session_id":"{{session}}","message":"ready"}`, piece(text), says(text, "")}
+	return []string{`{"type":"system","subtype":"task_notification","session_id":"{{session}}","message":"ready"}`, Piece(text), Says(text, "")}
 }
 
 func pidIn(t *testing.T, text string) int {
@@ -57,24 +57,24 @@ func pidIn(t *testing.T, text string) int {
 }
 
 // backgroundWorld is a world with a short grace.
-func backgroundWorld(t *testing.T, config string, env ...string) (*world, *editor) {
+func backgroundWorld(t *testing.T, config string, env ...string) (*World, *Editor) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("no setsid")
 	}
-	w := newWorld(t)
+	w := New(t)
 	t.Cleanup(func() { // where the test has failed, or the daemon was killed
-		if text := w.get("../stray"); text != "(absent)" {
+		if text := w.Get("../stray"); text != "(absent)" {
 			_ = syscall.Kill(-pidIn(t, text), syscall.SIGKILL)
 		}
 	})
-	w.put("../config.toml", config)
-	w.start(env...)
-	return w, w.opens()
+	w.Put("../config.toml", config)
+	w.Start(env...)
+	return w, w.Opens()
 }
 
 // backgrounds are what a turn was told to wait for, "" for nothing, without repetitions.
-func (e *editor) backgrounds(turn string) (all []string) {
-	for _, n := range e.all() {
+func (e *Editor) backgrounds(turn string) (all []string) {
+	for _, n := range e.All() {
 		if n.Method != "turn/changed" || n.Turn.ID != turn {
 			continue
 		}
@@ -97,39 +97,39 @@ func TestTurnsThatLeaveCommands(t *testing.T) {
 		lines       []string
 		notice      string
 	}{
-		{"partial output", "", playing(server(), []string{piece("Up."), says("Up.", "")}, hang), "What still ran in the background was ended: npm run dev."},
-		{"no partial output", "", playing(server(), []string{says("Up.", "")}, hang), "What still ran in the background was ended: npm run dev."},
-		{"that ignores signals", "", playing([]string{`{"fake":"ignore-signals"}`}, server(), []string{says("Up.", "")}, hang), "was ended: npm run dev."},
+		{"partial output", "", Playing(server(), []string{Piece("Up."), Says("Up.", "")}, hang), "What still ran in the background was ended: npm run dev."},
+		{"no partial output", "", Playing(server(), []string{Says("Up.", "")}, hang), "What still ran in the background was ended: npm run dev."},
+		{"that ignores signals", "", Playing([]string{`{"fake":"ignore-signals"}`}, server(), []string{Says("Up.", "")}, hang), "was ended: npm run dev."},
 		{"a build that does not end them", "2026.08.25", fake, "What still ran in the background was ended: sleep 1000."},
 		{"a build that ends them", "2026.09.28", fake, "The agent has ended 1 background command that still ran 1s after its last word: sleep 1000."},
-		{"that says so in a line of its own", "", playing(server(), []string{waits("seen"), says("Up.", ""),
-			`{"type":"system","subtype":"background_shell_timeout","timeout_ms":1000,"aborted_count":1}`, succeeds("Up.")}), "The agent has ended 1 background command"},
+		{"that says so in a line of its own", "", Playing(server(), []string{Waits("seen"), Says("Up.", ""),
+			`{"type":"system","subtype":"background_shell_timeout","timeout_ms":1000,"aborted_count":1}`, Succeeds("Up.")}), "The agent has ended 1 background command"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w, e := backgroundWorld(t, "background_grace = \"400ms\"\n", "CURSORD_FAKE_BUILD="+tt.build)
-			w.plays(tt.lines...)
-			turn := e.asks(nil)
-			e.until("the call's end", func(n told) bool {
+			w.Plays(tt.lines...)
+			turn := e.Asks(nil)
+			e.Until("the call's end", func(n Notification) bool {
 				return n.Item != nil && n.Item.Tool != nil && n.Item.Status == sessions.ItemCompleted
 			})
-			w.put("../seen", "")
-			turn = e.ends(turn.ID)
+			w.Put("../seen", "")
+			turn = e.Ends(turn.ID)
 			require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
 			require.Nil(t, turn.Error)
 			require.Equal(t, "Up.", *turn.Result)
 			w.requireNothingRuns(turn.ID)
-			notices := e.notices(turn.ID)
+			notices := e.Notices(turn.ID)
 			require.Contains(t, notices, tt.notice)
 			require.Contains(t, notices, kept)
 			require.NotContains(t, notices, "left processes running")
 			told := e.backgrounds(turn.ID)
 			require.Len(t, told, 3)
 			require.NotEmpty(t, told[1])
-			require.Equal(t, []string{"Up."}, e.said(turn.ID, sessions.ItemAssistant))
-			audit(t, e.all())
+			require.Equal(t, []string{"Up."}, e.Said(turn.ID, sessions.ItemAssistant))
+			Audit(t, e.All())
 
-			w.plays(initLine, succeeds("next"))
-			require.Equal(t, "next", *e.turn(nil).Result, "the workspace is free")
+			w.Plays(InitLine, Succeeds("next"))
+			require.Equal(t, "next", *e.Turn(nil).Result, "the workspace is free")
 		})
 	}
 }
@@ -137,31 +137,31 @@ func TestTurnsThatLeaveCommands(t *testing.T) {
 // TestTurnsThatGoOn has an agent go on after silence: nothing that it says is cut, and the turn is no other.
 func TestTurnsThatGoOn(t *testing.T) {
 	t.Parallel()
-	for name, first := range map[string][]string{"partial output": {piece("One."), says("One.", "")}, "no partial output": {says("One.", "")}} {
+	for name, first := range map[string][]string{"partial output": {Piece("One."), Says("One.", "")}, "no partial output": {Says("One.", "")}} {
 		t.Run(name, func(t *testing.T) {
 			w, e := backgroundWorld(t, "background_grace = \"15s\"\n")
-			pause := []string{waits("go")}
-			w.plays(playing(server(), first, pause, wakes("Two."), shells("x", "echo x >f"), []string{piece("Three."), says("Three.", ""), succeeds("One.Two.Three.")})...)
-			turn := e.asks(nil)
-			e.until("the wait", func(n told) bool { return n.Turn != nil && n.Turn.Background != nil })
-			w.put("../go", "")
-			turn = e.ends(turn.ID)
+			pause := []string{Waits("go")}
+			w.Plays(Playing(server(), first, pause, wakes("Two."), Shells("x", "echo x >f"), []string{Piece("Three."), Says("Three.", ""), Succeeds("One.Two.Three.")})...)
+			turn := e.Asks(nil)
+			e.Until("the wait", func(n Notification) bool { return n.Turn != nil && n.Turn.Background != nil })
+			w.Put("../go", "")
+			turn = e.Ends(turn.ID)
 			require.Equal(t, sessions.TurnCompleted, turn.Status)
 			require.Equal(t, "One.Two.Three.", *turn.Result)
 			require.Equal(t, "req", turn.RequestID)
-			require.Equal(t, []string{"One.", "Two.", "Three."}, e.said(turn.ID, sessions.ItemAssistant))
+			require.Equal(t, []string{"One.", "Two.", "Three."}, e.Said(turn.ID, sessions.ItemAssistant))
 			require.Equal(t, []string{"", "npm run dev", "", "npm run dev", "", "npm run dev", ""}, e.backgrounds(turn.ID))
 			var order []string
-			for _, item := range e.items(turn.ID) {
+			for _, item := range e.Items(turn.ID) {
 				order = append(order, string(item.Kind))
 			}
 			require.Equal(t, []string{"tool", "assistant", "notice", "assistant", "tool", "assistant"}, order[:6])
-			require.Contains(t, e.notices(turn.ID), "From the background: ready")
-			require.Equal(t, "x\n", w.get("f"))
-			for _, pid := range append(processes(t, "CURSORD_TURN_ID="+turn.ID), pidIn(t, w.get("../stray"))) {
+			require.Contains(t, e.Notices(turn.ID), "From the background: ready")
+			require.Equal(t, "x\n", w.Get("f"))
+			for _, pid := range append(Processes(t, "CURSORD_TURN_ID="+turn.ID), pidIn(t, w.Get("../stray"))) {
 				require.NoError(t, syscall.Kill(-pid, syscall.SIGKILL)) // the agent has ended by itself, and left it
 			}
-			audit(t, e.all())
+			Audit(t, e.All())
 		})
 	}
 }
@@ -170,46 +170,46 @@ func TestTurnsThatGoOn(t *testing.T) {
 func TestTurnsThatWaitForTheBackground(t *testing.T) {
 	t.Parallel()
 	w, e := backgroundWorld(t, "background = \"wait\"\nbackground_grace = \"1ms\"\nagent_idle_timeout = \"1s\"\n")
-	w.plays(playing(server(), []string{piece("Up."), says("Up.", ""), `{"fake":"hang"}`})...)
-	turn := e.asks(nil)
-	e.until("the wait", func(n told) bool { return n.Turn != nil && n.Turn.Background != nil })
-	require.Never(t, func() bool { return e.all()[len(e.all())-1].Turn.Status.Final() }, 2*time.Second, 100*time.Millisecond)
+	w.Plays(Playing(server(), []string{Piece("Up."), Says("Up.", ""), `{"fake":"hang"}`})...)
+	turn := e.Asks(nil)
+	e.Until("the wait", func(n Notification) bool { return n.Turn != nil && n.Turn.Background != nil })
+	require.Never(t, func() bool { return e.All()[len(e.All())-1].Turn.Status.Final() }, 2*time.Second, 100*time.Millisecond)
 	var status struct {
 		Turns struct{ Running, Background int }
 	}
-	e.must("daemon/status", nil, &status)
+	e.Must("daemon/status", nil, &status)
 	require.Equal(t, 1, status.Turns.Running)
 	require.Equal(t, 1, status.Turns.Background)
-	out, _, code := w.cursord("status")
+	out, _, code := w.Cursord("status")
 	require.Zero(t, code)
 	require.Contains(t, out, "1 running, 0 queued; waiting for 1 background command\n")
-	late := w.opens()
-	late.until("the wait", func(n told) bool { return n.Turn != nil && n.Turn.Background != nil })
+	late := w.Opens()
+	late.Until("the wait", func(n Notification) bool { return n.Turn != nil && n.Turn.Background != nil })
 
-	e.must("turn/cancel", obj{"turnId": turn.ID}, nil)
-	require.Equal(t, sessions.TurnCancelled, e.ends(turn.ID).Status)
+	e.Must("turn/cancel", Obj{"turnId": turn.ID}, nil)
+	require.Equal(t, sessions.TurnCancelled, e.Ends(turn.ID).Status)
 	w.requireNothingRuns(turn.ID)
 	status.Turns.Background = 0 // it is left out
-	e.must("daemon/status", nil, &status)
+	e.Must("daemon/status", nil, &status)
 	require.Zero(t, status.Turns.Background)
-	for _, run := range w.runs() {
+	for _, run := range w.Runs() {
 		require.NotContains(t, run.Args, "--background-shell-timeout")
 	}
-	audit(t, e.all())
+	Audit(t, e.All())
 }
 
 // TestCrashInTheWait kills the daemon while a turn waits: afterwards it waits for nothing, and nothing runs.
 func TestCrashInTheWait(t *testing.T) {
 	t.Parallel()
 	w, e := backgroundWorld(t, "background = \"wait\"\n")
-	w.plays(playing(server(), []string{says("Up.", ""), `{"fake":"hang"}`})...)
-	turn := e.asks(nil)
-	e.until("the wait", func(n told) bool { return n.Turn != nil && n.Turn.Background != nil })
-	w.kill()
-	w.start()
-	e = w.opens()
-	after := e.ends(turn.ID)
+	w.Plays(Playing(server(), []string{Says("Up.", ""), `{"fake":"hang"}`})...)
+	turn := e.Asks(nil)
+	e.Until("the wait", func(n Notification) bool { return n.Turn != nil && n.Turn.Background != nil })
+	w.Kill()
+	w.Start()
+	e = w.Opens()
+	after := e.Ends(turn.ID)
 	require.Equal(t, sessions.TurnInterrupted, after.Status)
 	require.Empty(t, after.Background)
-	require.Eventually(t, func() bool { return len(processes(t, "CURSORD_TURN_ID="+turn.ID)) == 0 }, patience, patience/1000)
+	require.Eventually(t, func() bool { return len(Processes(t, "CURSORD_TURN_ID="+turn.ID)) == 0 }, Patience, Patience/1000)
 }

@@ -12,32 +12,32 @@ import (
 // changed: what they change is under review, with the time that the agent says or without.
 func TestCommandsThatTheDaemonHearsLate(t *testing.T) {
 	t.Parallel()
-	for name, busy := range map[string]func(w *world) []string{
-		"many files": func(*world) []string {
-			return shells("many", "for i in $(seq 300); do echo $i >f$i; done")
+	for name, busy := range map[string]func(w *World) []string{
+		"many files": func(*World) []string {
+			return Shells("many", "for i in $(seq 300); do echo $i >f$i; done")
 		},
-		"a large edit": func(w *world) []string {
+		"a large edit": func(w *World) []string {
 			before := strings.Repeat("a line of the large file\n", 80_000)
-			w.put("large", before)
-			return edits("large", "large", before, strings.ReplaceAll(before, "large", "big"))
+			w.Put("large", before)
+			return Edits("large", "large", before, strings.ReplaceAll(before, "large", "big"))
 		},
 	} {
 		for _, timed := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, timed %v", name, timed), func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t)
-				w.put("b", "x\n")
-				w.start()
-				e := w.opens()
-				script := lines(busy(w), shells("late", "sleep 0.05; echo evil >>b"))
+				w := New(t)
+				w.Put("b", "x\n")
+				w.Start()
+				e := w.Opens()
+				script := Lines(busy(w), Shells("late", "sleep 0.05; echo evil >>b"))
 				if !timed {
 					for i, line := range script {
 						script[i] = strings.ReplaceAll(line, `"timestamp_ms":{{now_ms}},`, "")
 					}
 				}
-				w.plays(script...)
-				e.turn(nil)
-				require.Contains(t, e.diffs(), "b")
+				w.Plays(script...)
+				e.Turn(nil)
+				require.Contains(t, e.Diffs(), "b")
 			})
 		}
 	}

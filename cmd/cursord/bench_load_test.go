@@ -18,27 +18,27 @@ type probe struct {
 }
 
 // probes has the world's agent play a load and measures what another workspace notices of it, until the load's turn ends.
-func (w *world) probes(b *testing.B, load ...string) (p probe, took time.Duration) {
-	beside := &world{t: w.t, dir: w.dir, ws: filepath.Join(w.dir, "beside"), cmd: w.cmd}
-	require.NoError(b, os.MkdirAll(beside.ws, 0o755))
-	w.plays(stamped(1_000_000, 2*time.Millisecond)...)
+func (w *World) probes(b *testing.B, load ...string) (p probe, took time.Duration) {
+	beside := &World{T: w.T, Dir: w.Dir, Root: filepath.Join(w.Dir, "beside"), Cmd: w.Cmd}
+	require.NoError(b, os.MkdirAll(beside.Root, 0o755))
+	w.Plays(stamped(1_000_000, 2*time.Millisecond)...)
 	hearing := beside.listens()
-	hearing.calls("turn/start", obj{"workspace": beside.ws, "prompt": "speak", "turnId": "beside"})
-	asking := newListener(w.dials(w.socket()))
+	hearing.calls("turn/start", Obj{"workspace": beside.Root, "prompt": "speak", "turnId": "beside"})
+	asking := newListener(w.dials(w.Socket()))
 	for { // its agent has read the script
 		if _, ok := deltaOf(hearing.next()); ok {
 			break
 		}
 	}
-	w.plays(load...)
+	w.Plays(load...)
 
 	loaded, over := w.listens(), make(chan struct{})
 	start := time.Now()
-	loaded.calls("turn/start", obj{"workspace": w.ws, "prompt": "do it", "turnId": "load"})
+	loaded.calls("turn/start", Obj{"workspace": w.Root, "prompt": "do it", "turnId": "load"})
 	go func() {
 		defer close(over)
-		waits := newListener(w.dials(w.socket()))
-		waits.calls("turn/wait", obj{"turnId": "load"})
+		waits := newListener(w.dials(w.Socket()))
+		waits.calls("turn/wait", Obj{"turnId": "load"})
 		took = time.Since(start)
 		waits.conn.Close()
 	}()
@@ -67,13 +67,13 @@ func (w *world) probes(b *testing.B, load ...string) (p probe, took time.Duratio
 			asked = true
 		default:
 			start := time.Now()
-			asking.calls("session/list", obj{"workspace": beside.ws})
-			asking.calls("diff/list", obj{"workspace": beside.ws})
+			asking.calls("session/list", Obj{"workspace": beside.Root})
+			asking.calls("diff/list", Obj{"workspace": beside.Root})
 			p.requests = append(p.requests, time.Since(start))
 			time.Sleep(time.Millisecond)
 		}
 	}
-	asking.calls("turn/cancel", obj{"turnId": "beside"})
+	asking.calls("turn/cancel", Obj{"turnId": "beside"})
 	<-heard
 	for _, l := range []*listener{hearing, asking, loaded} {
 		l.leaves()
@@ -87,19 +87,19 @@ func BenchmarkBeside(b *testing.B) {
 	const calls, size = 50_000, 300 << 20
 	raw := func(text string) string { return fmt.Sprintf(`{"fake":"raw","text":%q}`, text) }
 	open := func(tool string) []string {
-		return []string{initLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, calls),
+		return []string{InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, calls),
 			`{"type":"tool_call","subtype":"started","call_id":"c{{i}}","tool_call":{"` + tool +
-				`":{"args":{"path":"src/f{{i}}.go","command":"make {{i}}"}}}}`, done}
+				`":{"args":{"path":"src/f{{i}}.go","command":"make {{i}}"}}}}`, Done}
 	}
 	long := func(begin, end string) []string {
-		return []string{initLine, raw(begin), fmt.Sprintf(`{"fake":"repeat","n":%d}`, size>>16), raw(strings.Repeat("0123456789abcdef", 4<<10)),
-			raw(end + "\n"), done}
+		return []string{InitLine, raw(begin), fmt.Sprintf(`{"fake":"repeat","n":%d}`, size>>16), raw(strings.Repeat("0123456789abcdef", 4<<10)),
+			raw(end + "\n"), Done}
 	}
 	for _, load := range []struct {
 		name  string
 		lines []string
 	}{
-		{"nothing", []string{initLine, `{"fake":"sleep","ms":3000}`, done}},
+		{"nothing", []string{InitLine, `{"fake":"sleep","ms":3000}`, Done}},
 		{"open-reads", open("readToolCall")},
 		{"open-edits", open("editToolCall")},
 		{"open-commands", open("shellToolCall")},
@@ -108,8 +108,8 @@ func BenchmarkBeside(b *testing.B) {
 	} {
 		b.Run(load.name, func(b *testing.B) {
 			for b.Loop() {
-				w := newWorld(b)
-				w.start()
+				w := New(b)
+				w.Start()
 				p, took := w.probes(b, load.lines...)
 				for name, d := range map[string]delays{"request": p.requests, "delta": p.deltas} {
 					for _, q := range []float64{0.5, 0.99, 1} {
@@ -117,7 +117,7 @@ func BenchmarkBeside(b *testing.B) {
 					}
 				}
 				b.ReportMetric(took.Seconds(), "s-load")
-				b.ReportMetric(resident(w.cmd.Process.Pid, "VmHWM"), "MB-peak")
+				b.ReportMetric(Resident(w.Cmd.Process.Pid, "VmHWM"), "MB-peak")
 			}
 		})
 	}

@@ -19,21 +19,21 @@ import (
 var storeSessions = flag.Int("bench.sessions", 1000, "stored `sessions`, of 100 items each, in BenchmarkStore")
 
 // storeHistory puts sessions of 10 turns, each of 10 items, into a database, and returns the workspace's last seq.
-func (w *world) storeHistory(n int) (seq uint64) {
-	w.t.Helper()
-	dirs := endpoint.Dirs{State: filepath.Join(w.dir, "state")}
-	require.NoError(w.t, dirs.MakeState())
+func (w *World) storeHistory(n int) (seq uint64) {
+	w.T.Helper()
+	dirs := endpoint.Dirs{State: filepath.Join(w.Dir, "state")}
+	require.NoError(w.T, dirs.MakeState())
 	s, _, err := sessions.Open(dirs.Database(), sessions.Options{})
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	next := func() uint64 { seq++; return seq }
 	now := sessions.Now()
 	text := strings.Repeat("some words of an answer ", 8)
 	room := make(chan struct{}, 256)
 	submit := func(ops []sessions.Op) {
 		room <- struct{}{}
-		s.Submit(w.ws, ops, func(err error) {
+		s.Submit(w.Root, ops, func(err error) {
 			if err != nil {
-				w.t.Error(err)
+				w.T.Error(err)
 			}
 			<-room
 		})
@@ -42,18 +42,18 @@ func (w *world) storeHistory(n int) (seq uint64) {
 		sid := fmt.Sprintf("session%06d", i)
 		at := sessions.Time{Time: now.Add(time.Duration(i-n) * time.Minute)}
 		ops := []sessions.Op{sessions.Put{Object: &sessions.Session{
-			ID: sid, Workspace: w.ws, Title: "do it", Mode: sessions.ModeAgent, Isolation: "none", State: sessions.SessionIdle,
+			ID: sid, Workspace: w.Root, Title: "do it", Mode: sessions.ModeAgent, Isolation: "none", State: sessions.SessionIdle,
 			Turns: 10, CreatedAt: at, UpdatedAt: at, Seq: next(),
 		}}}
 		for j := range 10 {
 			tid := fmt.Sprintf("%s-turn%d", sid, j)
 			ops = append(ops, sessions.Put{Object: &sessions.Turn{
-				ID: tid, SessionID: sid, Workspace: w.ws, Prompt: "do it", Mode: sessions.ModeAgent, Status: sessions.TurnCompleted,
+				ID: tid, SessionID: sid, Workspace: w.Root, Prompt: "do it", Mode: sessions.ModeAgent, Status: sessions.TurnCompleted,
 				CreatedAt: at, EndedAt: &at, Seq: next(),
 			}})
 			for k := range 10 {
 				ops = append(ops, sessions.Put{Object: &sessions.Item{
-					ID: sessions.ItemID(tid, k), TurnID: tid, SessionID: sid, Workspace: w.ws, Index: k, Kind: sessions.ItemAssistant,
+					ID: sessions.ItemID(tid, k), TurnID: tid, SessionID: sid, Workspace: w.Root, Index: k, Kind: sessions.ItemAssistant,
 					Status: sessions.ItemCompleted, Text: text, StartedAt: at, EndedAt: &at, Seq: next(),
 				}})
 			}
@@ -64,7 +64,7 @@ func (w *world) storeHistory(n int) (seq uint64) {
 	for range cap(room) {
 		room <- struct{}{}
 	}
-	require.NoError(w.t, s.Close())
+	require.NoError(w.T, s.Close())
 	return seq
 }
 
@@ -72,36 +72,36 @@ func (w *world) storeHistory(n int) (seq uint64) {
 // session/list beside a request for nothing, which says how busy the machine is, and a catch-up of 1,000 changes; then
 // what "cursord gc" takes, and what it adds to the deltas and to the changes of a turn at work.
 func BenchmarkStore(b *testing.B) {
-	w := newWorld(b)
+	w := New(b)
 	seq := w.storeHistory(*storeSessions)
 	var ready, list, nothing, caught delays
 	var idle, after float64
 	for b.Loop() {
 		start := time.Now()
-		w.start()
-		l := newListener(w.dials(w.socket()))
-		l.calls("workspace/list", obj{})
+		w.Start()
+		l := newListener(w.dials(w.Socket()))
+		l.calls("workspace/list", Obj{})
 		ready = append(ready, time.Since(start))
-		idle = resident(w.cmd.Process.Pid, "VmRSS")
+		idle = Resident(w.Cmd.Process.Pid, "VmRSS")
 		for range 200 {
 			start := time.Now()
-			l.calls("session/list", obj{"workspace": w.ws, "limit": 50})
+			l.calls("session/list", Obj{"workspace": w.Root, "limit": 50})
 			list = append(list, time.Since(start))
 			start = time.Now()
-			l.calls(join.AliveMethod, obj{})
+			l.calls(join.AliveMethod, Obj{})
 			nothing = append(nothing, time.Since(start))
 		}
 		for range 20 {
 			start := time.Now()
-			l.calls("workspace/subscribe", obj{"workspace": w.ws, "after": seq - 1000})
+			l.calls("workspace/subscribe", Obj{"workspace": w.Root, "after": seq - 1000})
 			for range 1000 {
 				l.next()
 			}
 			caught = append(caught, time.Since(start))
 		}
-		after = resident(w.cmd.Process.Pid, "VmRSS")
+		after = Resident(w.Cmd.Process.Pid, "VmRSS")
 		l.leaves()
-		w.stop()
+		w.Stop()
 	}
 	b.ReportMetric(float64(*storeSessions), "sessions")
 	b.ReportMetric(ready.quantile(0.5)/1000, "ms-ready")
@@ -118,13 +118,13 @@ func BenchmarkStore(b *testing.B) {
 
 // measureGC has the database compacted while a turn says something a hundred times a second, and its session is
 // renamed over and over.
-func (w *world) measureGC(b *testing.B) {
-	w.plays(stamped(60_000, 10*time.Millisecond)...)
-	w.start()
-	l, namer, collector := w.listens(), newListener(w.dials(w.socket())), newListener(w.dials(w.socket()))
-	l.calls("session/list", obj{"workspace": w.ws, "limit": 1})
+func (w *World) measureGC(b *testing.B) {
+	w.Plays(stamped(60_000, 10*time.Millisecond)...)
+	w.Start()
+	l, namer, collector := w.listens(), newListener(w.dials(w.Socket())), newListener(w.dials(w.Socket()))
+	l.calls("session/list", Obj{"workspace": w.Root, "limit": 1})
 	const session = "session000000"
-	l.calls("turn/start", obj{"workspace": w.ws, "prompt": "do it", "sessionId": session, "turnId": "beside"})
+	l.calls("turn/start", Obj{"workspace": w.Root, "prompt": "do it", "sessionId": session, "turnId": "beside"})
 	renames := func(until <-chan struct{}) <-chan delays {
 		took := make(chan delays, 1)
 		go func() {
@@ -137,7 +137,7 @@ func (w *world) measureGC(b *testing.B) {
 				default:
 				}
 				start := time.Now()
-				namer.calls("session/update", obj{"sessionId": session, "title": fmt.Sprint("name ", i)})
+				namer.calls("session/update", Obj{"sessionId": session, "title": fmt.Sprint("name ", i)})
 				d = append(d, time.Since(start))
 			}
 		}()
@@ -170,10 +170,10 @@ func (w *world) measureGC(b *testing.B) {
 	measure("alone", func() { time.Sleep(3 * time.Second) })
 	measure("beside-gc", func() {
 		start := time.Now()
-		collector.calls("daemon/gc", obj{})
+		collector.calls("daemon/gc", Obj{})
 		b.ReportMetric(float64(time.Since(start).Milliseconds()), "ms-gc")
 	})
-	namer.calls("turn/cancel", obj{"turnId": "beside"})
+	namer.calls("turn/cancel", Obj{"turnId": "beside"})
 	for _, each := range []*listener{l, namer, collector} {
 		each.leaves()
 	}
@@ -184,17 +184,17 @@ func BenchmarkMemory(b *testing.B) {
 	const turns = 20
 	usesBuilt(b)
 	for b.Loop() {
-		w := newWorld(b)
-		w.plays(initLine, `{"fake":"repeat","n":200}`, piece(word), `{"fake":"hang"}`)
-		w.start()
+		w := New(b)
+		w.Plays(InitLine, `{"fake":"repeat","n":200}`, Piece(word), `{"fake":"hang"}`)
+		w.Start()
 		l := w.listens()
-		b.ReportMetric(resident(w.cmd.Process.Pid, "VmRSS"), "MB-idle")
+		b.ReportMetric(Resident(w.Cmd.Process.Pid, "VmRSS"), "MB-idle")
 		for i := range turns {
-			l.asks("turn/start", obj{"workspace": w.ws, "prompt": "do it", "mode": "ask", "turnId": fmt.Sprint("t", i)})
+			l.asks("turn/start", Obj{"workspace": w.Root, "prompt": "do it", "mode": "ask", "turnId": fmt.Sprint("t", i)})
 		}
 		l.hears(turns*200*len(word), nil)
-		b.ReportMetric(resident(w.cmd.Process.Pid, "VmRSS"), "MB-20-turns")
-		l.calls("daemon/stop", obj{"force": true})
+		b.ReportMetric(Resident(w.Cmd.Process.Pid, "VmRSS"), "MB-20-turns")
+		l.calls("daemon/stop", Obj{"force": true})
 		l.leaves()
 	}
 }

@@ -13,13 +13,13 @@ import (
 
 // stamped is a script whose deltas say when they were printed, one a pause.
 func stamped(n int, pause time.Duration) []string {
-	delta := piece("{{now_ns}} ")
+	delta := Piece("{{now_ns}} ")
 	if pause == 0 {
-		return []string{initLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, n), delta, done}
+		return []string{InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, n), delta, Done}
 	}
 	return []string{
-		initLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":2}`, n),
-		fmt.Sprintf(`{"fake":"sleep","ms":%g}`, float64(pause)/1e6), delta, done,
+		InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":2}`, n),
+		fmt.Sprintf(`{"fake":"sleep","ms":%g}`, float64(pause)/1e6), delta, Done,
 	}
 }
 
@@ -31,9 +31,9 @@ const word = " and some words"
 // flood is a script of n deltas as fast as they are taken.
 func flood(n int) []string {
 	return []string{
-		initLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, n),
+		InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, n),
 		`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + word +
-			`"}]},"session_id":"4b1c7c4e-1d0f-4a57-9b6e-0d8e0c1f2a3b","timestamp_ms":1790000000000}`, done,
+			`"}]},"session_id":"4b1c7c4e-1d0f-4a57-9b6e-0d8e0c1f2a3b","timestamp_ms":1790000000000}`, Done,
 	}
 }
 
@@ -49,21 +49,21 @@ func (d *delays) arrived(text []byte, at time.Time) {
 // A route is a way of an agent's deltas to a client.
 type route struct {
 	name string
-	open func(*world) *listener
+	open func(*World) *listener
 }
 
 // routes begin with what the others are compared with.
 func routes() []route {
-	return []route{{"relay", (*world).relayed}, {"socket", (*world).listens}, {"stdio", (*world).listensByStdio}}
+	return []route{{"relay", (*World).relayed}, {"socket", (*World).listens}, {"stdio", (*World).listensByStdio}}
 }
 
 // begins starts a turn, unless the route begins by itself, and returns the process that passes the deltas on.
-func (w *world) begins(r route, l *listener) (pid int) {
+func (w *World) begins(r route, l *listener) (pid int) {
 	if l.pid != 0 && r.name != "stdio" {
 		return l.pid
 	}
-	l.calls("turn/start", obj{"workspace": w.ws, "prompt": "do it"})
-	return w.cmd.Process.Pid
+	l.calls("turn/start", Obj{"workspace": w.Root, "prompt": "do it"})
+	return w.Cmd.Process.Pid
 }
 
 // BenchmarkDelay measures how long a delta is on its way at 100 a second and at full speed, on each route in turns;
@@ -77,10 +77,10 @@ func BenchmarkDelay(b *testing.B) {
 
 func measureDelay(b *testing.B, n, rounds int, pause time.Duration) {
 	for b.Loop() {
-		w := newWorld(b)
-		w.plays(stamped(n, pause)...)
-		w.start()
-		all := append(routes(), route{"relay-twice", (*world).relayedTwice}, route{"pipe", (*world).piped})
+		w := New(b)
+		w.Plays(stamped(n, pause)...)
+		w.Start()
+		all := append(routes(), route{"relay-twice", (*World).relayedTwice}, route{"pipe", (*World).piped})
 		took, used := make([]delays, len(all)), make([]time.Duration, len(all))
 		for range rounds {
 			for i, r := range all {
@@ -116,16 +116,16 @@ func BenchmarkFlood(b *testing.B) {
 	for _, r := range routes() {
 		b.Run(r.name, func(b *testing.B) {
 			for b.Loop() {
-				w := newWorld(b)
-				w.plays(flood(n)...)
-				w.start()
+				w := New(b)
+				w.Plays(flood(n)...)
+				w.Start()
 				l := r.open(w)
 				pid := w.begins(r, l)
 				before := cpuTime(pid)
 				first, last := l.hears(n*len(word), nil)
 				b.ReportMetric(n/last.Sub(first).Seconds(), "deltas/s")
 				b.ReportMetric(float64((cpuTime(pid)-before).Microseconds())/(n/1000), "µs-cpu/1000")
-				b.ReportMetric(resident(pid, "VmHWM"), "MB-peak")
+				b.ReportMetric(Resident(pid, "VmHWM"), "MB-peak")
 				l.leaves()
 			}
 		})
@@ -138,28 +138,28 @@ func BenchmarkFanout(b *testing.B) {
 	for _, clients := range []int{1, 8, 64} {
 		b.Run(fmt.Sprint(clients), func(b *testing.B) {
 			for b.Loop() {
-				w := newWorld(b)
-				w.plays(flood(n)...)
-				w.start()
-				pid := w.cmd.Process.Pid
+				w := New(b)
+				w.Plays(flood(n)...)
+				w.Start()
+				pid := w.Cmd.Process.Pid
 				used := cpuTime(pid)
 				took := w.allHear(clients, n*len(word))
 				b.ReportMetric(n/took.Seconds(), "deltas/s")
 				b.ReportMetric(float64((cpuTime(pid)-used).Microseconds())/(n/1000), "µs-cpu/1000")
-				b.ReportMetric(resident(pid, "VmHWM"), "MB-peak")
+				b.ReportMetric(Resident(pid, "VmHWM"), "MB-peak")
 			}
 		})
 	}
 }
 
 // allHear runs one turn before several clients and returns how long it took from the first delta to the last.
-func (w *world) allHear(clients, size int) time.Duration {
+func (w *World) allHear(clients, size int) time.Duration {
 	all := make([]*listener, clients)
 	for i := range all {
 		all[i] = w.listens()
 		defer all[i].leaves()
 	}
-	all[0].asks("turn/start", obj{"workspace": w.ws, "prompt": "do it"})
+	all[0].asks("turn/start", Obj{"workspace": w.Root, "prompt": "do it"})
 	var hearing sync.WaitGroup
 	firsts, lasts := make([]time.Time, clients), make([]time.Time, clients)
 	for i, l := range all {
@@ -173,12 +173,12 @@ func (w *world) allHear(clients, size int) time.Duration {
 func BenchmarkPacedFanout(b *testing.B) {
 	const n = 4800
 	for b.Loop() {
-		w := newWorld(b)
-		delta := piece("{{now_ns}} ")
+		w := New(b)
+		delta := Piece("{{now_ns}} ")
 		// A sleep of 2 ms takes 3 or so.
-		w.plays(initLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":5}`, n/4), `{"fake":"sleep","ms":2}`, delta, delta, delta, delta, done)
-		w.start()
-		pid := w.cmd.Process.Pid
+		w.Plays(InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":5}`, n/4), `{"fake":"sleep","ms":2}`, delta, delta, delta, delta, Done)
+		w.Start()
+		pid := w.Cmd.Process.Pid
 		used := cpuTime(pid)
 		took := w.allHear(64, n*stampSize)
 		b.ReportMetric(n/took.Seconds(), "deltas/s")
@@ -191,11 +191,11 @@ func BenchmarkPacedFanout(b *testing.B) {
 // the one that is flooded.
 func BenchmarkRequestInFlood(b *testing.B) {
 	for b.Loop() {
-		w := newWorld(b)
-		w.plays(flood(50_000_000)...)
-		w.start()
+		w := New(b)
+		w.Plays(flood(50_000_000)...)
+		w.Start()
 		flooded := w.listens()
-		flooded.calls("turn/start", obj{"workspace": w.ws, "prompt": "do it", "turnId": "flood"})
+		flooded.calls("turn/start", Obj{"workspace": w.Root, "prompt": "do it", "turnId": "flood"})
 		answered := make(chan time.Time, 1)
 		go func() {
 			for {
@@ -208,30 +208,30 @@ func BenchmarkRequestInFlood(b *testing.B) {
 				}
 			}
 		}()
-		other := newListener(w.dials(w.socket()))
+		other := newListener(w.dials(w.Socket()))
 		var beside, within delays
 		for range 500 {
 			start := time.Now()
-			other.calls("session/list", obj{"workspace": w.ws, "limit": 50})
+			other.calls("session/list", Obj{"workspace": w.Root, "limit": 50})
 			beside = append(beside, time.Since(start))
 			start = time.Now()
-			flooded.asks("session/list", obj{"workspace": w.ws, "limit": 50})
+			flooded.asks("session/list", Obj{"workspace": w.Root, "limit": 50})
 			within = append(within, (<-answered).Sub(start))
 		}
 		for name, d := range map[string]delays{"beside": beside, "within": within} {
 			b.ReportMetric(d.quantile(0.5), "µs-"+name+"-p50")
 			b.ReportMetric(d.quantile(0.99), "µs-"+name+"-p99")
 		}
-		other.calls("turn/cancel", obj{"turnId": "flood"})
+		other.calls("turn/cancel", Obj{"turnId": "flood"})
 		flooded.leaves()
 	}
 }
 
 // BenchmarkFirstDelta measures the time from turn/start to the first delta, beside the agent's own in a relay.
 func BenchmarkFirstDelta(b *testing.B) {
-	w := newWorld(b)
-	w.plays(stamped(1, 0)...)
-	w.start()
+	w := New(b)
+	w.Plays(stamped(1, 0)...)
+	w.Start()
 	var took [2]delays
 	for b.Loop() {
 		for i, r := range routes()[:2] {

@@ -30,9 +30,9 @@ func (d delays) quantile(q float64) float64 {
 	return float64(d[min(int(q*float64(len(d))), len(d)-1)].Nanoseconds()) / 1000
 }
 
-// resident returns a process's resident memory in MB, now ("VmRSS") or at most ("VmHWM"); 0 where the system does not
+// Resident returns a process's resident memory in MB, now ("VmRSS") or at most ("VmHWM"); 0 where the system does not
 // tell.
-func resident(pid int, field string) float64 {
+func Resident(pid int, field string) float64 {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
@@ -77,40 +77,40 @@ func usesBuilt(b *testing.B) {
 func BenchmarkInitialize(b *testing.B) {
 	usesBuilt(b)
 	b.Run("running", func(b *testing.B) {
-		w := newWorld(b)
-		w.start()
+		w := New(b)
+		w.Start()
 		w.measureStarts(b, func() {})
 	})
 	b.Run("started", func(b *testing.B) {
-		w := newWorld(b)
+		w := New(b)
 		w.measureStarts(b, func() {
-			_, stderr, status := w.cursord("stop", "--force")
+			_, stderr, status := w.Cursord("stop", "--force")
 			require.Zero(b, status, stderr)
 		})
 	})
 }
 
 // opensAs starts "cursord ARG", for an editor that listens to it, and returns when that was.
-func (w *world) opensAs(b *testing.B, arg string) (cmd *exec.Cmd, in io.Closer, l *listener, start time.Time) {
+func (w *World) opensAs(b *testing.B, arg string) (cmd *exec.Cmd, in io.Closer, l *listener, start time.Time) {
 	cmd = exec.Command("cursord", arg)
-	cmd.Env = w.env()
+	cmd.Env = w.Env()
 	stdin, err := cmd.StdinPipe()
 	require.NoError(b, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(b, err)
-	l = newListener(piped{ReadCloser: out, WriteCloser: stdin})
+	l = newListener(Piped{ReadCloser: out, WriteCloser: stdin})
 	start = time.Now()
 	require.NoError(b, cmd.Start())
 	return cmd, stdin, l, start
 }
 
-func (w *world) measureStarts(b *testing.B, after func()) {
+func (w *World) measureStarts(b *testing.B, after func()) {
 	var first, daemons delays
 	for b.Loop() {
 		cmd, in, l, start := w.opensAs(b, "stdio")
-		l.calls("initialize", obj{})
+		l.calls("initialize", Obj{})
 		first = append(first, time.Since(start))
-		l.calls("daemon/status", obj{})
+		l.calls("daemon/status", Obj{})
 		daemons = append(daemons, time.Since(start))
 		in.Close()
 		require.NoError(b, cmd.Wait())

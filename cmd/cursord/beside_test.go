@@ -34,30 +34,30 @@ func TestPersonsBesideCommands(t *testing.T) {
 type beside struct {
 	*shuffler
 	t    *testing.T
-	w    *world
-	e    *editor
+	w    *World
+	e    *Editor
 	mine map[string]bool
 
 	apart *sessions.Session // in whose copy the agent works; nil: in the work tree
 }
 
 func newBeside(t *testing.T, seed uint64) *beside {
-	b := &beside{shuffler: newShuffler(seed), t: t, w: newWorld(t), mine: map[string]bool{}}
-	all := tree{"last": "last\n"}
+	b := &beside{shuffler: newShuffler(seed), t: t, w: New(t), mine: map[string]bool{}}
+	all := Tree{"last": "last\n"}
 	for _, name := range shuffledFiles {
 		if b.n(4) > 0 {
 			all[name] = b.lines("base", 1+b.n(6))
 		}
 	}
-	b.w.putAll(all)
+	b.w.PutAll(all)
 	if b.n(2) == 0 {
-		b.w.commits()
+		b.w.Commits()
 	}
-	b.w.start()
-	b.e = b.w.opens()
+	b.w.Start()
+	b.e = b.w.Opens()
 	b.mine = b.onDisk()
 	if b.n(3) == 0 {
-		b.apart = b.e.isolates()
+		b.apart = b.e.Isolates()
 	}
 	return b
 }
@@ -83,18 +83,18 @@ func (b *beside) play() {
 		case 5:
 			b.t.Log("the daemon is killed")
 			pending := b.pending()
-			b.w.kill()
+			b.w.Kill()
 			b.person(pending)
-			b.w.start()
-			b.e = b.w.opens()
+			b.w.Start()
+			b.e = b.w.Opens()
 		}
 		if b.n(2) == 0 { // else the next thing happens before anybody looks
 			b.nothingLost()
 		}
 	}
 	b.t.Logf("all is rejected; apart: %t", b.apart != nil)
-	if len(b.e.diffs()) > 0 {
-		out := b.e.decides("diff/reject", obj{"all": true})
+	if len(b.e.Diffs()) > 0 {
+		out := b.e.Decides("diff/reject", Obj{"all": true})
 		for _, s := range out.Skipped {
 			b.t.Logf("left: %+v", s)
 		}
@@ -108,11 +108,11 @@ func (b *beside) person(pending map[string]map[string]bool) {
 		was := b.onDisk()
 		had := map[string]fs.FileMode{}
 		for path := range pending {
-			had[path] = kindOf(b.w.path(path))
+			had[path] = kindOf(b.w.Path(path))
 		}
 		command := b.command("person")
 		b.t.Logf("a person: %s", command)
-		sh(b.w.ws, command)
+		sh(b.w.Root, command)
 		is := b.onDisk()
 		maps.Copy(b.mine, minus(is, was))
 		for line := range minus(was, is) {
@@ -120,7 +120,7 @@ func (b *beside) person(pending map[string]map[string]bool) {
 		}
 		// Where a person removes a file, or makes one or a link of it, its review ends, with what was pending in it.
 		for path, removed := range pending {
-			if kindOf(b.w.path(path)) != had[path] {
+			if kindOf(b.w.Path(path)) != had[path] {
 				b.mine = minus(b.mine, removed)
 			}
 		}
@@ -130,9 +130,9 @@ func (b *beside) person(pending map[string]map[string]bool) {
 // agent has an agent run commands and edit files in turn.
 func (b *beside) agent() {
 	var script [][]string
-	ahead := b.w.path("../ahead") // what it will have made of the work tree
+	ahead := b.w.Path("../ahead") // what it will have made of the work tree
 	require.NoError(b.t, os.RemoveAll(ahead))
-	require.NoError(b.t, exec.Command("cp", "-a", b.w.ws, ahead).Run())
+	require.NoError(b.t, exec.Command("cp", "-a", b.w.Root, ahead).Run())
 	for i := range 1 + b.n(4) {
 		call := fmt.Sprint(i)
 		name := shuffledFiles[b.n(len(shuffledFiles))]
@@ -140,29 +140,29 @@ func (b *beside) agent() {
 		if b.apart == nil && err == nil && b.n(3) == 0 {
 			if b.n(4) == 0 {
 				b.t.Logf("an agent deletes %s", name)
-				script = append(script, deletes(call, name, string(before)))
+				script = append(script, Deletes(call, name, string(before)))
 				require.NoError(b.t, os.Remove(filepath.Join(ahead, name)))
 				continue
 			}
 			after := b.edited(string(before))
 			b.t.Logf("an agent edits %s", name)
-			script = append(script, edits(call, name, string(before), after))
+			script = append(script, Edits(call, name, string(before), after))
 			require.NoError(b.t, os.WriteFile(filepath.Join(ahead, name), []byte(after), 0o600))
 			continue
 		}
 		command := b.command("agent")
 		b.t.Logf("an agent: %s", command)
-		script = append(script, shells(call, "{ "+command+"; } 2>/dev/null; :"))
+		script = append(script, Shells(call, "{ "+command+"; } 2>/dev/null; :"))
 		sh(ahead, command)
 	}
-	b.w.plays(lines(script...)...)
+	b.w.Plays(Lines(script...)...)
 	if b.apart == nil {
-		require.Equal(b.t, sessions.TurnCompleted, b.e.turn(nil).Status)
+		require.Equal(b.t, sessions.TurnCompleted, b.e.Turn(nil).Status)
 		return
 	}
-	was := everything(b.t, b.w.ws)
-	b.e.ok(b.apart)
-	require.Equal(b.t, was, everything(b.t, b.w.ws))
+	was := everything(b.t, b.w.Root)
+	b.e.Ok(b.apart)
+	require.Equal(b.t, was, everything(b.t, b.w.Root))
 }
 
 func (b *beside) decide() {
@@ -173,7 +173,7 @@ func (b *beside) decide() {
 	path := slices.Sorted(maps.Keys(pending))[b.n(len(pending))]
 	method := []string{"diff/accept", "diff/reject"}[b.n(2)]
 	b.t.Logf("%s %s", method, path)
-	out := b.e.decides(method, obj{"path": path})
+	out := b.e.Decides(method, Obj{"path": path})
 	for _, s := range out.Skipped {
 		b.t.Logf("left: %+v", s)
 	}
@@ -261,13 +261,13 @@ func (b *beside) nothingLost() {
 		lost = minus(lost, removed)
 	}
 	if len(lost) > 0 {
-		b.t.Fatalf("lost: %v; listed:%s\non disk: %q", lost, describeDiffs(b.e.diffs()), everything(b.t, b.w.ws))
+		b.t.Fatalf("lost: %v; listed:%s\non disk: %q", lost, describeDiffs(b.e.Diffs()), everything(b.t, b.w.Root))
 	}
 }
 
 func (b *beside) onDisk() map[string]bool {
 	all := map[string]bool{}
-	for _, text := range everything(b.t, b.w.ws) {
+	for _, text := range everything(b.t, b.w.Root) {
 		for line := range strings.Lines(text[strings.Index(text, " ")+1:]) {
 			if line = strings.TrimSpace(line); line != "" && strings.Contains(line, "-") {
 				all[line] = true
@@ -280,7 +280,7 @@ func (b *beside) onDisk() map[string]bool {
 // pending returns, by path, the lines that what is pending removes.
 func (b *beside) pending() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
-	for path, d := range b.e.diffs() {
+	for path, d := range b.e.Diffs() {
 		removed := map[string]bool{}
 		take := func(line string) {
 			if text, ok := strings.CutPrefix(line, "-"); ok {
@@ -294,7 +294,7 @@ func (b *beside) pending() map[string]map[string]bool {
 		}
 		if d.NewTarget != "" { // of what a link has replaced only the patch tells
 			var out struct{ Patch string }
-			b.e.must("diff/unified", obj{"workspace": b.w.ws, "path": path}, &out)
+			b.e.Must("diff/unified", Obj{"workspace": b.w.Root, "path": path}, &out)
 			for line := range strings.Lines(out.Patch) {
 				take(line)
 			}
@@ -327,17 +327,17 @@ func kindOf(path string) fs.FileMode {
 // taken for the command's.
 func TestATurnRightAfterASave(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("f", "1\n2\n3\n")
-	w.start()
-	e := w.opens()
-	w.plays(lines(shells("s", "sed -i 2d f"))...)
-	e.turn(nil)
-	require.Len(t, e.diffs(), 1)
-	w.plays(lines(shells("s", "echo agent >> f"))...)
-	w.put("f", "1\n3\nperson\n")
-	e.turn(nil)
-	require.Equal(t, "1\n3\nperson\nagent\n", w.get("f"))
-	e.decides("diff/reject", obj{"all": true})
-	require.Equal(t, "1\n2\n3\nperson\n", w.get("f"))
+	w := New(t)
+	w.Put("f", "1\n2\n3\n")
+	w.Start()
+	e := w.Opens()
+	w.Plays(Lines(Shells("s", "sed -i 2d f"))...)
+	e.Turn(nil)
+	require.Len(t, e.Diffs(), 1)
+	w.Plays(Lines(Shells("s", "echo agent >> f"))...)
+	w.Put("f", "1\n3\nperson\n")
+	e.Turn(nil)
+	require.Equal(t, "1\n3\nperson\nagent\n", w.Get("f"))
+	e.Decides("diff/reject", Obj{"all": true})
+	require.Equal(t, "1\n2\n3\nperson\n", w.Get("f"))
 }

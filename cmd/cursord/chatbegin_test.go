@@ -38,32 +38,32 @@ func TestChatBeginsWithoutAGap(t *testing.T) {
 	for _, method := range []string{"session/list", "session/read", "workspace/subscribe"} {
 		for _, same := range []bool{false, true} {
 			t.Run(method, func(t *testing.T) {
-				w := newWorld(t)
-				w.plays(streams("Here."), done)
-				w.start()
-				e := w.opens()
-				before := e.turn(obj{"prompt": "before"})
-				conn, err := net.Dial("unix", w.socket())
+				w := New(t)
+				w.Plays(Streams("Here."), Done)
+				w.Start()
+				e := w.Opens()
+				before := e.Turn(Obj{"prompt": "before"})
+				conn, err := net.Dial("unix", w.Socket())
 				require.NoError(t, err)
 				var out bytes.Buffer
 				v := newChatView(view.NewScreen(&out, &out), "")
 				client := rpc.NewClient(&hookedConn{ReadWriteCloser: conn, method: method, hook: func() {
-					params := obj{"prompt": "in between"}
+					params := Obj{"prompt": "in between"}
 					if same {
 						params["sessionId"] = before.SessionID
 					}
-					e.turn(params)
+					e.Turn(params)
 				}}, v.Notify)
 				defer client.Close()
-				require.NoError(t, (&chat{client: client, root: w.ws, view: v}).begin(t.Context()))
+				require.NoError(t, (&chat{client: client, root: w.Root, view: v}).begin(t.Context()))
 				screen := func() string {
 					v.mu.Lock()
 					defer v.mu.Unlock()
-					return elapsed(out.String())
+					return Elapsed(out.String())
 				}
 				require.Eventually(t, func() bool {
 					return strings.Contains(screen(), "\n> in between\nHere.\n— completed\n")
-				}, patience, 10*time.Millisecond)
+				}, Patience, 10*time.Millisecond)
 				require.Equal(t, 1, strings.Count(screen(), "> in between"), screen())
 			})
 		}

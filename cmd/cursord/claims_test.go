@@ -14,51 +14,51 @@ import (
 )
 
 // A filterWorld is a repository with a filter that notes when it runs.
-func filterWorld(t *testing.T, where string) (w *world, top string) {
-	w = newWorld(t)
-	w.put("../bin/rot", "#!/bin/sh\necho \"$@\" >> "+w.path("../ran")+"\nexec tr a-zA-Z n-za-mN-ZA-M\n")
-	require.NoError(t, os.Chmod(w.path("../bin/rot"), 0o755))
+func filterWorld(t *testing.T, where string) (w *World, top string) {
+	w = New(t)
+	w.Put("../bin/rot", "#!/bin/sh\necho \"$@\" >> "+w.Path("../ran")+"\nexec tr a-zA-Z n-za-mN-ZA-M\n")
+	require.NoError(t, os.Chmod(w.Path("../bin/rot"), 0o755))
 	if where == "within" {
-		w.putAll(tree{"x": "x\n"})
-		w.commits()
+		w.PutAll(Tree{"x": "x\n"})
+		w.Commits()
 		top = "in/"
 	}
-	w.putAll(tree{top + ".gitattributes": "*.txt filter=rot\n"})
+	w.PutAll(Tree{top + ".gitattributes": "*.txt filter=rot\n"})
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		w.put(top+name+".txt", "hello\n")
-		w.ages(top + name + ".txt")
+		w.Put(top+name+".txt", "hello\n")
+		w.Ages(top + name + ".txt")
 	}
-	w.gitIn(top, "init", "-q")
+	w.GitIn(top, "init", "-q")
 	w.filters(top, "")
-	w.gitIn(top, "add", "-A")
-	w.gitIn(top, "commit", "-q", "-m", "x")
-	require.NoError(t, os.Remove(w.path("../ran")))
+	w.GitIn(top, "add", "-A")
+	w.GitIn(top, "commit", "-q", "-m", "x")
+	require.NoError(t, os.Remove(w.Path("../ran")))
 	return w, top
 }
 
-// ages makes files older than the index that they come to, so that git need not look into them, and the daemon asks git for
+// Ages makes files older than the index that they come to, so that git need not look into them, and the daemon asks git for
 // what they held.
-func (w *world) ages(names ...string) {
-	w.t.Helper()
+func (w *World) Ages(names ...string) {
+	w.T.Helper()
 	old := time.Now().Add(-time.Hour)
 	for _, name := range names {
-		require.NoError(w.t, os.Chtimes(w.path(name), old, old))
+		require.NoError(w.T, os.Chtimes(w.Path(name), old, old))
 	}
 }
 
 // filters configures the filter; more is put behind its commands.
-func (w *world) filters(top, more string) {
-	w.gitIn(top, "config", "filter.rot.clean", w.path("../bin/rot")+" clean"+more)
-	w.gitIn(top, "config", "filter.rot.smudge", w.path("../bin/rot")+" smudge"+more)
+func (w *World) filters(top, more string) {
+	w.GitIn(top, "config", "filter.rot.clean", w.Path("../bin/rot")+" clean"+more)
+	w.GitIn(top, "config", "filter.rot.smudge", w.Path("../bin/rot")+" smudge"+more)
 }
 
 // changes has a command of the agent change a file, and returns its diff and what the turn says.
-func (e *editor) changes(path string) (*sessions.Diff, string) {
-	e.t.Helper()
-	e.w.plays(lines(shells("s", "echo x >> "+path))...)
-	turn := e.turn(nil)
-	require.Equal(e.t, sessions.TurnCompleted, turn.Status)
-	return e.diffs()[path], e.notices(turn.ID)
+func (e *Editor) changes(path string) (*sessions.Diff, string) {
+	e.T.Helper()
+	e.World.Plays(Lines(Shells("s", "echo x >> "+path))...)
+	turn := e.Turn(nil)
+	require.Equal(e.T, sessions.TurnCompleted, turn.Status)
+	return e.Diffs()[path], e.Notices(turn.ID)
 }
 
 // TestFiltersAreTrusted has filters of a repository that stood there before the first turn count, those that have come
@@ -68,44 +68,44 @@ func TestFiltersAreTrusted(t *testing.T) {
 	for _, where := range []string{"root", "within"} {
 		t.Run(where, func(t *testing.T) {
 			w, top := filterWorld(t, where)
-			w.start()
-			e := w.opens()
+			w.Start()
+			e := w.Opens()
 			d, said := e.changes(top + "a.txt")
 			require.Equal(t, "known", d.Baseline)
 			require.NotContains(t, said, "filter.")
-			require.FileExists(t, w.path("../ran"), "a filter that was there counts")
+			require.FileExists(t, w.Path("../ran"), "a filter that was there counts")
 
-			require.NoError(t, os.Remove(w.path("../ran")))
+			require.NoError(t, os.Remove(w.Path("../ran")))
 			w.filters(top, " changed")
 			_, said = e.changes(top + "b.txt")
-			require.NoFileExists(t, w.path("../ran"), "a filter that has come does not")
+			require.NoFileExists(t, w.Path("../ran"), "a filter that has come does not")
 			require.Contains(t, said, "filter.rot.smudge = ")
 			require.Contains(t, said, "changed")
 			require.Contains(t, said, "cursord trust")
 
-			w.stop()
-			w.start()
-			e = w.opensWithoutTrust()
+			w.Stop()
+			w.Start()
+			e = w.OpensWithoutTrust()
 			_, said = e.changes(top + "c.txt")
-			require.NoFileExists(t, w.path("../ran"), "nor after a restart")
+			require.NoFileExists(t, w.Path("../ran"), "nor after a restart")
 			require.Contains(t, said, "filter.rot.smudge = ")
 
-			w.stop()
-			w.start()
-			e = w.opens() // which trusts what the new daemon has not seen yet
+			w.Stop()
+			w.Start()
+			e = w.Opens() // which trusts what the new daemon has not seen yet
 			d, said = e.changes(top + "d.txt")
 			require.Equal(t, "known", d.Baseline)
 			require.NotContains(t, said, "filter.")
-			require.FileExists(t, w.path("../ran"), "but when a person has trusted it")
+			require.FileExists(t, w.Path("../ran"), "but when a person has trusted it")
 
-			w.stop()
-			w.start()
-			e = w.opensWithoutTrust()
-			require.NoError(t, os.Remove(w.path("../ran")))
+			w.Stop()
+			w.Start()
+			e = w.OpensWithoutTrust()
+			require.NoError(t, os.Remove(w.Path("../ran")))
 			d, said = e.changes(top + "e.txt")
 			require.Equal(t, "known", d.Baseline)
 			require.NotContains(t, said, "filter.")
-			require.FileExists(t, w.path("../ran"), "which is kept")
+			require.FileExists(t, w.Path("../ran"), "which is kept")
 		})
 	}
 }
@@ -114,20 +114,20 @@ func TestFiltersAreTrusted(t *testing.T) {
 func TestRunTrustsOnce(t *testing.T) {
 	t.Parallel()
 	w, _ := filterWorld(t, "root")
-	w.start()
+	w.Start()
 	run := func(path string) {
-		w.plays(lines(shells("s", "echo x >> "+path))...)
+		w.Plays(Lines(Shells("s", "echo x >> "+path))...)
 		cmd := exec.Command("cursord", "run", "--trust", "do it")
-		cmd.Dir, cmd.Env = w.ws, w.env()
+		cmd.Dir, cmd.Env = w.Root, w.Env()
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
 	run("a.txt")
-	require.FileExists(t, w.path("../ran"))
-	require.NoError(t, os.Remove(w.path("../ran")))
+	require.FileExists(t, w.Path("../ran"))
+	require.NoError(t, os.Remove(w.Path("../ran")))
 	w.filters("", " changed")
 	run("b.txt")
-	require.NoFileExists(t, w.path("../ran"))
+	require.NoFileExists(t, w.Path("../ran"))
 }
 
 // TestFiltersInTheWorkspace has a filter whose program an agent can write never run, although it was there before.
@@ -137,22 +137,22 @@ func TestFiltersInTheWorkspace(t *testing.T) {
 		{"relative", "./tools/evil"}, {"absolute", "%s/tools/evil"}, {"by the shell", "cd %s; tools/evil"}, {"by PATH", "evil"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.putAll(tree{"tools/evil": "#!/bin/sh\ncat\n", ".gitattributes": "*.txt filter=evil\n", "a.txt": "a\n"})
-			require.NoError(t, os.Chmod(w.path("tools/evil"), 0o755))
+			w := New(t)
+			w.PutAll(Tree{"tools/evil": "#!/bin/sh\ncat\n", ".gitattributes": "*.txt filter=evil\n", "a.txt": "a\n"})
+			require.NoError(t, os.Chmod(w.Path("tools/evil"), 0o755))
 			command := c.command
 			if command != "evil" && command[0] != '.' {
-				command = fmt.Sprintf(command, w.ws)
+				command = fmt.Sprintf(command, w.Root)
 			}
-			w.ages("a.txt")
-			w.commits()
-			w.git("config", "filter.evil.smudge", command)
-			w.start("PATH=" + w.path("tools") + ":" + os.Getenv("PATH"))
-			e := w.opens()
-			w.plays(lines(edits("e", "tools/evil", "#!/bin/sh\ncat\n", "#!/bin/sh\ntouch "+w.path("../mark")+"\ncat\n"), shells("s", "echo x >> a.txt"))...)
-			require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
-			require.Equal(t, "known", e.diffs()["a.txt"].Baseline)
-			require.NoFileExists(t, w.path("../mark"))
+			w.Ages("a.txt")
+			w.Commits()
+			w.Git("config", "filter.evil.smudge", command)
+			w.Start("PATH=" + w.Path("tools") + ":" + os.Getenv("PATH"))
+			e := w.Opens()
+			w.Plays(Lines(Edits("e", "tools/evil", "#!/bin/sh\ncat\n", "#!/bin/sh\ntouch "+w.Path("../mark")+"\ncat\n"), Shells("s", "echo x >> a.txt"))...)
+			require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
+			require.Equal(t, "known", e.Diffs()["a.txt"].Baseline)
+			require.NoFileExists(t, w.Path("../mark"))
 		})
 	}
 }
@@ -162,16 +162,16 @@ func TestOldGit(t *testing.T) {
 	t.Parallel()
 	for version, says := range map[string]string{"2.4.12": "2.5", "2.10.5": "2.11", "2.11.0": ""} {
 		t.Run(version, func(t *testing.T) {
-			w := newWorld(t)
+			w := New(t)
 			git, err := exec.LookPath("git")
 			require.NoError(t, err)
-			w.put("../bin/git", fmt.Sprintf("#!/bin/sh\ncase \"$*\" in\n--version) echo git version %s;;\n*--filters*) exit 129;;\n*) echo \"$*\" >> %s; exec %s \"$@\";;\nesac\n", version, w.path("../asked"), git))
-			require.NoError(t, os.Chmod(w.path("../bin/git"), 0o755))
-			w.putAll(tree{"a.txt": "a\n"})
-			w.ages("a.txt")
-			w.commits()
-			w.start("PATH=" + w.path("../bin") + ":" + os.Getenv("PATH"))
-			e := w.opens()
+			w.Put("../bin/git", fmt.Sprintf("#!/bin/sh\ncase \"$*\" in\n--version) echo git version %s;;\n*--filters*) exit 129;;\n*) echo \"$*\" >> %s; exec %s \"$@\";;\nesac\n", version, w.Path("../asked"), git))
+			require.NoError(t, os.Chmod(w.Path("../bin/git"), 0o755))
+			w.PutAll(Tree{"a.txt": "a\n"})
+			w.Ages("a.txt")
+			w.Commits()
+			w.Start("PATH=" + w.Path("../bin") + ":" + os.Getenv("PATH"))
+			e := w.Opens()
 			d, said := e.changes("a.txt")
 			require.Equal(t, "known", d.Baseline)
 			if says == "" {
@@ -180,7 +180,7 @@ func TestOldGit(t *testing.T) {
 				require.Contains(t, said, says)
 			}
 			if version == "2.4.12" {
-				require.NoFileExists(t, w.path("../asked"))
+				require.NoFileExists(t, w.Path("../asked"))
 			}
 		})
 	}
@@ -190,12 +190,12 @@ func TestOldGit(t *testing.T) {
 func TestPlantsBetweenTurns(t *testing.T) {
 	t.Parallel()
 	w, _ := filterWorld(t, "root")
-	w.start()
-	e := w.opens()
+	w.Start()
+	e := w.Opens()
 	e.changes("a.txt")
 	w.filters("", " changed")
-	w.git("commit", "-q", "--allow-empty", "-m", "looks at the head")
-	e.until("a message", func(n told) bool {
+	w.Git("commit", "-q", "--allow-empty", "-m", "looks at the head")
+	e.Until("a message", func(n Notification) bool {
 		return n.Method == "log/message" && strings.Contains(n.Message, "filter.rot.smudge")
 	})
 }

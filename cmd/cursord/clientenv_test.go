@@ -17,20 +17,20 @@ import (
 const envSecret = "sesame-4711"
 
 // printsEnv is an agent that writes its environment into the workspace when it runs a turn.
-func (w *world) printsEnv() string {
-	return w.program("printing", `test "$1" = -p && env >`+w.path("../env")+"\n"+w.fake())
+func (w *World) printsEnv() string {
+	return w.Program("printing", `test "$1" = -p && env >`+w.Path("../env")+"\n"+w.Fake())
 }
 
 // keepsNoSecret looks for the secret in all that the daemon has written.
-func (w *world) keepsNoSecret() {
-	w.t.Helper()
-	require.NotContains(w.t, w.log.String(), envSecret)
-	require.NoError(w.t, filepath.WalkDir(filepath.Join(w.dir, "state"), func(path string, d os.DirEntry, err error) error {
+func (w *World) keepsNoSecret() {
+	w.T.Helper()
+	require.NotContains(w.T, w.Log.String(), envSecret)
+	require.NoError(w.T, filepath.WalkDir(filepath.Join(w.Dir, "state"), func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		require.NotContains(w.t, string(data), envSecret, path)
+		require.NotContains(w.T, string(data), envSecret, path)
 		return err
 	}))
 }
@@ -38,56 +38,56 @@ func (w *world) keepsNoSecret() {
 // TestEnvironmentOfTheClient gives agents the environment of who starts the turn, and nobody else gets to see it.
 func TestEnvironmentOfTheClient(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("../config.toml", "agent_env = \"client\"\nlog_level = \"debug\"\n")
-	trace := filepath.Join(w.dir, "trace")
-	w.args = []string{"--trace", trace}
-	w.start("CURSORD_AGENT=" + w.printsEnv())
-	e := w.opens()
+	w := New(t)
+	w.Put("../config.toml", "agent_env = \"client\"\nlog_level = \"debug\"\n")
+	trace := filepath.Join(w.Dir, "trace")
+	w.Args = []string{"--trace", trace}
+	w.Start("CURSORD_AGENT=" + w.printsEnv())
+	e := w.Opens()
 
 	// A client that tells nothing.
-	turn := e.turn(nil)
-	require.Contains(t, e.notices(turn.ID), "has not told its environment")
-	require.NotContains(t, w.get("../env"), "WHO=")
+	turn := e.Turn(nil)
+	require.Contains(t, e.Notices(turn.ID), "has not told its environment")
+	require.NotContains(t, w.Get("../env"), "WHO=")
 
 	// Commands tell it by themselves, editors through cursord stdio.
-	run := w.command("run", "hello")
+	run := w.Command("run", "hello")
 	run.Env = append(run.Env, "WHO=command", "CURSOR_API_KEY="+envSecret)
 	out, err := run.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	require.Contains(t, w.get("../env"), "WHO=command\n")
-	require.Contains(t, w.get("../env"), "CURSOR_API_KEY="+envSecret+"\n")
+	require.Contains(t, w.Get("../env"), "WHO=command\n")
+	require.Contains(t, w.Get("../env"), "CURSOR_API_KEY="+envSecret+"\n")
 	require.NotContains(t, string(out), "has not told")
 
-	_, conn := w.spawns(w.program("of-editor", "WHO=editor CURSOR_API_KEY="+envSecret+` exec cursord "$@"`))
-	through := w.editorOn(conn)
-	through.must("initialize", obj{}, nil)
-	through.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
-	require.Equal(t, sessions.TurnCompleted, through.turn(nil).Status)
-	require.Contains(t, w.get("../env"), "WHO=editor\n")
+	_, conn := w.Spawns(w.Program("of-editor", "WHO=editor CURSOR_API_KEY="+envSecret+` exec cursord "$@"`))
+	through := w.EditorOn(conn)
+	through.Must("initialize", Obj{}, nil)
+	through.Must("workspace/subscribe", Obj{"workspace": w.Root}, nil)
+	require.Equal(t, sessions.TurnCompleted, through.Turn(nil).Status)
+	require.Contains(t, w.Get("../env"), "WHO=editor\n")
 
 	// Whoever speaks the protocol, here one that has the daemon say what it hears.
 	var hello struct{ AgentEnv string }
-	other := w.joins()
-	other.must("initialize", obj{"trace": "verbose"}, &hello)
+	other := w.Joins()
+	other.Must("initialize", Obj{"trace": "verbose"}, &hello)
 	require.Equal(t, "client", hello.AgentEnv)
-	other.must("agent/environment", obj{"variables": []string{"WHO=other", "CURSOR_API_KEY=" + envSecret}}, nil)
-	other.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
-	turn = other.turn(nil)
+	other.Must("agent/environment", Obj{"variables": []string{"WHO=other", "CURSOR_API_KEY=" + envSecret}}, nil)
+	other.Must("workspace/subscribe", Obj{"workspace": w.Root}, nil)
+	turn = other.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
-	require.Contains(t, w.get("../env"), "WHO=other\n")
-	require.Contains(t, w.get("../env"), "CURSORD_TURN_ID="+turn.ID+"\n")
-	require.NotContains(t, w.get("../env"), "CURSORD_SOCKET=", "nothing of the daemon's own")
-	other.until("what the daemon heard", func(n told) bool {
+	require.Contains(t, w.Get("../env"), "WHO=other\n")
+	require.Contains(t, w.Get("../env"), "CURSORD_TURN_ID="+turn.ID+"\n")
+	require.NotContains(t, w.Get("../env"), "CURSORD_SOCKET=", "nothing of the daemon's own")
+	other.Until("what the daemon heard", func(n Notification) bool {
 		require.NotContains(t, n.Verbose, envSecret)
 		return strings.Contains(n.Verbose, "CURSOR_API_KEY=…")
 	})
 
 	for _, wrong := range [][]string{{"no value"}, {"=x"}, {"A=\x00"}, {"A=" + strings.Repeat("x", 200<<10)}, make([]string, 20_000)} {
-		require.Equal(t, -32602, other.fails("agent/environment", obj{"variables": wrong}).Code)
+		require.Equal(t, -32602, other.Fails("agent/environment", Obj{"variables": wrong}).Code)
 	}
 
-	w.stop()
+	w.Stop()
 	recorded, err := os.ReadFile(trace)
 	require.NoError(t, err)
 	require.Contains(t, string(recorded), `"CURSOR_API_KEY=…"`)
@@ -98,29 +98,29 @@ func TestEnvironmentOfTheClient(t *testing.T) {
 // TestEnvironmentOfTheDaemon is the other way round, which holds unless the configuration says otherwise.
 func TestEnvironmentOfTheDaemon(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start("CURSORD_AGENT="+w.printsEnv(), "WHO=daemon")
-	other := w.joins()
+	w := New(t)
+	w.Start("CURSORD_AGENT="+w.printsEnv(), "WHO=daemon")
+	other := w.Joins()
 	var hello struct{ AgentEnv string }
-	other.must("initialize", obj{}, &hello)
+	other.Must("initialize", Obj{}, &hello)
 	require.Empty(t, hello.AgentEnv)
-	other.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
-	other.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
-	other.must("agent/environment", obj{"variables": []string{"WHO=other", "X=" + envSecret}}, nil)
-	turn := other.turn(nil)
-	require.Empty(t, other.notices(turn.ID))
-	require.Contains(t, w.get("../env"), "WHO=daemon\n")
-	require.NotContains(t, w.get("../env"), envSecret)
-	w.stop()
+	other.Must("workspace/trust", Obj{"workspace": w.Root, "trusted": true}, nil)
+	other.Must("workspace/subscribe", Obj{"workspace": w.Root}, nil)
+	other.Must("agent/environment", Obj{"variables": []string{"WHO=other", "X=" + envSecret}}, nil)
+	turn := other.Turn(nil)
+	require.Empty(t, other.Notices(turn.ID))
+	require.Contains(t, w.Get("../env"), "WHO=daemon\n")
+	require.NotContains(t, w.Get("../env"), envSecret)
+	w.Stop()
 	w.keepsNoSecret()
 }
 
 // TestDoctorKnowsWhoseEnvironmentAgentsGet does not say that it is the daemon's where it is the client's.
 func TestDoctorKnowsWhoseEnvironmentAgentsGet(t *testing.T) {
-	w := newWorld(t)
-	w.put("../config.toml", "agent_env = \"client\"\n")
-	w.start("CURSOR_ONE=x")
-	out, _, _ := w.cursord("doctor")
+	w := New(t)
+	w.Put("../config.toml", "agent_env = \"client\"\n")
+	w.Start("CURSOR_ONE=x")
+	out, _, _ := w.Cursord("doctor")
 	require.Contains(t, out, "only the daemon has: CURSOR_ONE\n")
 	require.Contains(t, out, "agents run in that of who starts the turn")
 	require.NotContains(t, out, "agents run in the daemon's")
@@ -129,10 +129,10 @@ func TestDoctorKnowsWhoseEnvironmentAgentsGet(t *testing.T) {
 // TestDoctorComparesEnvironments names what differs and tells no values.
 func TestDoctorComparesEnvironments(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start("CURSOR_API_ENDPOINT=https://daemon", "CURSOR_BOTH=same", "CURSOR_ONE="+envSecret)
+	w := New(t)
+	w.Start("CURSOR_API_ENDPOINT=https://daemon", "CURSOR_BOTH=same", "CURSOR_ONE="+envSecret)
 	doctor := func(env ...string) string {
-		c := w.command("doctor")
+		c := w.Command("doctor")
 		c.Env = append(c.Env, env...)
 		out, err := c.CombinedOutput()
 		require.NoError(t, err, "%s", out)
@@ -147,14 +147,14 @@ func TestDoctorComparesEnvironments(t *testing.T) {
 	out = doctor("CURSOR_API_ENDPOINT=https://daemon", "CURSOR_BOTH=same", "CURSOR_ONE="+envSecret)
 	require.NotContains(t, out, "environ")
 
-	e := w.joins()
+	e := w.Joins()
 	many := map[string]string{}
 	for i := range 2000 {
 		many[strings.Repeat("C", i)] = ""
 	}
-	require.Equal(t, -32602, e.fails("agent/status", obj{"compare": obj{"key": "", "values": many}}).Code)
+	require.Equal(t, -32602, e.Fails("agent/status", Obj{"compare": Obj{"key": "", "values": many}}).Code)
 	var a api.AgentStatus
-	e.must("agent/status", obj{"compare": obj{"key": "k", "values": obj{"HOME": "x", "CURSOR_ONE": "not hexadecimal"}}}, &a)
+	e.Must("agent/status", Obj{"compare": Obj{"key": "k", "values": Obj{"HOME": "x", "CURSOR_ONE": "not hexadecimal"}}}, &a)
 	require.Equal(t, []string{"CURSOR_ONE"}, a.Environment.Differ)
 	require.Empty(t, a.Environment.ClientOnly, "HOME is not compared")
 }

@@ -55,9 +55,9 @@ func everything(t *testing.T, root string) map[string]string {
 // TestCommands has commands rearrange small workspaces.
 func TestCommands(t *testing.T) {
 	t.Parallel()
-	before := tree{
+	before := Tree{
 		"last": "last\n", "a": "a\n", "b": "b\n", "x.sh": "#!/bin/sh\n", "d/a": "in d\n", "d/in/b": "in d/in\n", "d/in/c": "c\n", "e/in/z": "z\n",
-		"bin": "\x00\x01", "many": numbered(40, nil),
+		"bin": "\x00\x01", "many": Numbered(40, nil),
 	}
 	for _, command := range []string{
 		"rm -r d; ln -s e d",
@@ -107,48 +107,48 @@ func randomly(t *testing.T, runs int, given uint64, play func(*testing.T, uint64
 
 // playCommand has an agent run a command in a workspace, or in its copy. Rejecting all that is found gives the workspace back
 // as it was, accepting all what the command made of it, and undoing either what was there before.
-func playCommand(t *testing.T, before tree, command string, isolated, git bool) {
+func playCommand(t *testing.T, before Tree, command string, isolated, git bool) {
 	t.Logf("isolated: %t, git: %t, command: %s", isolated, git, command)
-	w := newWorld(t)
-	w.putAll(before)
+	w := New(t)
+	w.PutAll(before)
 	if git {
-		w.commits()
+		w.Commits()
 	}
 	require.Eventually(t, func() bool { // a file that is as new as the turn may be another in its place
-		info, err := os.Stat(w.path("last"))
+		info, err := os.Stat(w.Path("last"))
 		return err == nil && time.Since(info.ModTime()) > 50*time.Millisecond
-	}, patience, time.Millisecond)
-	was := everything(t, w.ws)
-	w.plays(lines(shells("s", command))...)
-	w.start()
-	e := w.opens()
+	}, Patience, time.Millisecond)
+	was := everything(t, w.Root)
+	w.Plays(Lines(Shells("s", command))...)
+	w.Start()
+	e := w.Opens()
 	if isolated {
-		e.ok(e.isolates())
-		require.Equal(t, was, everything(t, w.ws))
+		e.Ok(e.Isolates())
+		require.Equal(t, was, everything(t, w.Root))
 	} else {
-		e.turn(nil)
+		e.Turn(nil)
 	}
-	copied := exec.Command("cp", "-a", w.ws, w.path("../by hand"))
+	copied := exec.Command("cp", "-a", w.Root, w.Path("../by hand"))
 	require.NoError(t, copied.Run())
 	if isolated {
 		cmd := exec.Command("sh", "-c", command)
-		cmd.Dir = w.path("../by hand")
+		cmd.Dir = w.Path("../by hand")
 		_ = cmd.Run()
 	}
-	made := everything(t, w.path("../by hand"))
+	made := everything(t, w.Path("../by hand"))
 	decides := func(method string, want map[string]string) {
 		t.Helper()
 		var out api.Decided
-		params := obj{"workspace": w.ws}
+		params := Obj{"workspace": w.Root}
 		if method == "diff/accept" || method == "diff/reject" {
 			params["all"] = true
 		}
-		if err := e.call(method, params, &out); err != nil {
+		if err := e.Call(method, params, &out); err != nil {
 			t.Logf("%s: %v", method, err)
 			requireSame(t, was, made) // there was nothing to decide
 		}
 		require.Empty(t, out.Skipped)
-		requireSame(t, want, everything(t, w.ws))
+		requireSame(t, want, everything(t, w.Root))
 	}
 	if isolated {
 		decides("diff/accept", made)
@@ -161,7 +161,7 @@ func playCommand(t *testing.T, before tree, command string, isolated, git bool) 
 		decides("diff/undo", made)
 		decides("diff/accept", made)
 	}
-	require.Empty(t, e.diffs())
+	require.Empty(t, e.Diffs())
 }
 
 // requireSame compares trees but for folders with nothing in them, which are not reviewed.
@@ -195,7 +195,7 @@ func (s *shuffler) text() string {
 	case 2:
 		return fmt.Sprintf("no end %d", s.made)
 	default:
-		return numbered(1+s.n(20), map[int]string{1: fmt.Sprintf("number %d", s.made)})
+		return Numbered(1+s.n(20), map[int]string{1: fmt.Sprintf("number %d", s.made)})
 	}
 }
 
@@ -204,8 +204,8 @@ var (
 	shuffledFiles = []string{"a", "b", "d/a", "d/b", "d/in/a", "d/in/c", "e/a", "e/f/g/z", "odd name", "x.log", "d/y.log"}
 )
 
-func (s *shuffler) tree() tree {
-	all := tree{"last": "last\n"}
+func (s *shuffler) tree() Tree {
+	all := Tree{"last": "last\n"}
 	for _, f := range shuffledFiles {
 		if s.n(4) > 0 {
 			all[f] = s.text()

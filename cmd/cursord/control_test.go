@@ -15,78 +15,78 @@ import (
 // Each such file is listed with what it held, and a reject brings that back; what git itself writes is not listed.
 func TestControlFiles(t *testing.T) {
 	t.Parallel()
-	files := tree{"a": "a\n", "d/b": "b\n"}
-	plain := func(w *world) {
-		w.putAll(files)
-		w.commits()
+	files := Tree{"a": "a\n", "d/b": "b\n"}
+	plain := func(w *World) {
+		w.PutAll(files)
+		w.Commits()
 	}
 	for _, c := range []struct {
 		name    string
-		prepare func(*world)
+		prepare func(*World)
 		command string
 		listed  []string
 	}{
 		{"config", plain, "git config filter.x.clean cat; git config core.fsmonitor x", []string{".git/config"}},
 		{"config replaced by a link", plain, "mv .git/config .git/c; ln -s c .git/config", []string{".git/config"}},
 		{"configuration of one work tree", plain, "git config extensions.worktreeConfig true; git config --worktree core.fsmonitor x", []string{".git/config", ".git/config.worktree"}},
-		{"hooks", func(w *world) {
+		{"hooks", func(w *World) {
 			plain(w)
-			w.put(".git/hooks/pre-push", "#!/bin/sh\n")
-			w.put(".git/hooks/post-merge", "#!/bin/sh\n")
+			w.Put(".git/hooks/pre-push", "#!/bin/sh\n")
+			w.Put(".git/hooks/post-merge", "#!/bin/sh\n")
 		}, "echo true > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; echo x >> .git/hooks/pre-push; rm .git/hooks/post-merge; echo x > .git/hooks/new.sample",
 			[]string{".git/hooks/post-merge", ".git/hooks/pre-commit", ".git/hooks/pre-push"}},
 		{"attributes, ignore rules and alternates", plain, "mkdir -p .git/info .git/objects/info; echo '* filter=x' > .git/info/attributes; echo '*.o' >> .git/info/exclude; echo /x > .git/objects/info/alternates",
 			[]string{".git/info/attributes", ".git/info/exclude", ".git/objects/info/alternates"}},
 		{"a common folder elsewhere", plain, "echo ../../elsewhere > .git/commondir", []string{".git/commondir"}},
 		{"a folder for links", plain, "mv .git/hooks ../hooks; ln -s ../../hooks .git/hooks", []string{".git/hooks"}},
-		{"an added work tree", func(w *world) {
+		{"an added work tree", func(w *World) {
 			plain(w)
-			w.git("worktree", "add", "-q", w.path("../side"))
+			w.Git("worktree", "add", "-q", w.Path("../side"))
 		}, "echo /x > .git/worktrees/side/gitdir; echo /x > .git/worktrees/side/commondir; echo x > .git/worktrees/side/config.worktree",
 			[]string{".git/worktrees/side/commondir", ".git/worktrees/side/config.worktree", ".git/worktrees/side/gitdir"}},
-		{"a submodule", func(w *world) {
-			w.repositoryIn("../sub", files)
-			w.repositoryIn(".", tree{"s": "s\n"})
-			w.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", w.path("../sub"), "dir/lib")
-			w.git("commit", "-q", "-m", "with it")
+		{"a submodule", func(w *World) {
+			w.RepositoryIn("../sub", files)
+			w.RepositoryIn(".", Tree{"s": "s\n"})
+			w.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", w.Path("../sub"), "dir/lib")
+			w.Git("commit", "-q", "-m", "with it")
 		}, "cd dir/lib; git config core.fsmonitor x; echo x > $(git rev-parse --git-dir)/hooks/post-checkout; echo 'gitdir: /x' > .git",
 			[]string{".git/modules/dir/lib/config", ".git/modules/dir/lib/hooks/post-checkout", "dir/lib/.git"}},
-		{"a repository within", func(w *world) {
+		{"a repository within", func(w *World) {
 			plain(w)
-			w.repositoryIn("in", files)
+			w.RepositoryIn("in", files)
 		}, "cd in; git config core.fsmonitor x; echo x > .git/hooks/post-checkout", []string{"in/.git/config", "in/.git/hooks/post-checkout"}},
-		{"a repository where there was none", func(w *world) { w.putAll(files) }, "git init -q; rm -f .git/info/exclude", []string{".git/config"}},
+		{"a repository where there was none", func(w *World) { w.PutAll(files) }, "git init -q; rm -f .git/info/exclude", []string{".git/config"}},
 		{"a commit", plain, "git add -A; git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x; git checkout -q -b y; git gc -q", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := New(t)
 			c.prepare(w)
 			was := map[string]string{}
 			for _, name := range c.listed {
 				was[name] = "(absent)"
-				if info, err := os.Lstat(w.path(name)); err == nil && !info.IsDir() {
-					was[name] = w.get(name)
+				if info, err := os.Lstat(w.Path(name)); err == nil && !info.IsDir() {
+					was[name] = w.Get(name)
 				}
 			}
-			w.plays(lines(shells("s", c.command))...)
-			w.start()
-			e := w.opens()
-			turn := e.turn(nil)
+			w.Plays(Lines(Shells("s", c.command))...)
+			w.Start()
+			e := w.Opens()
+			turn := e.Turn(nil)
 			require.Equal(t, sessions.TurnCompleted, turn.Status)
-			found := e.diffs()
-			require.ElementsMatch(t, c.listed, keys(found))
+			found := e.Diffs()
+			require.ElementsMatch(t, c.listed, Keys(found))
 			for name, d := range found {
 				require.Equal(t, "known", d.Baseline, name)
 			}
 			for _, name := range c.listed {
-				e.decides("diff/reject", obj{"path": name})
+				e.Decides("diff/reject", Obj{"path": name})
 				if was[name] == "(absent)" {
-					require.NoFileExists(t, w.path(name))
+					require.NoFileExists(t, w.Path(name))
 				} else {
-					require.Equal(t, was[name], w.get(name), name)
+					require.Equal(t, was[name], w.Get(name), name)
 				}
 			}
-			require.Empty(t, e.diffs())
+			require.Empty(t, e.Diffs())
 		})
 	}
 }
@@ -96,39 +96,39 @@ func TestControlFilesOutside(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
-		prepare func(*world)
+		prepare func(*World)
 		listed  []string
 	}{
-		{"a linked work tree", func(w *world) {
-			w.repositoryIn("../main", tree{"a": "a\n"})
-			w.gitIn("../main", "worktree", "add", "-q", w.ws)
+		{"a linked work tree", func(w *World) {
+			w.RepositoryIn("../main", Tree{"a": "a\n"})
+			w.GitIn("../main", "worktree", "add", "-q", w.Root)
 		}, []string{"../main/.git/config", "../main/.git/hooks/post-commit"}},
-		{"a folder of a work tree", func(w *world) {
-			w.repositoryIn("../", tree{"ws/a": "a\n"})
+		{"a folder of a work tree", func(w *World) {
+			w.RepositoryIn("../", Tree{"ws/a": "a\n"})
 		}, []string{"../.git/config", "../.git/hooks/post-commit"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := New(t)
 			c.prepare(w)
-			w.plays(lines(shells("s", "git config core.fsmonitor x; echo x > $(git rev-parse --git-common-dir)/hooks/post-commit"))...)
-			w.start()
-			e := w.opens()
-			require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
-			found := e.diffs()
+			w.Plays(Lines(Shells("s", "git config core.fsmonitor x; echo x > $(git rev-parse --git-common-dir)/hooks/post-commit"))...)
+			w.Start()
+			e := w.Opens()
+			require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
+			found := e.Diffs()
 			var paths []string
 			for _, name := range c.listed {
-				paths = append(paths, filepath.Clean(w.path(name)))
+				paths = append(paths, filepath.Clean(w.Path(name)))
 			}
-			require.ElementsMatch(t, paths, keys(found))
+			require.ElementsMatch(t, paths, Keys(found))
 			d := found[paths[0]]
 			var text strings.Builder
 			for _, h := range d.Hunks {
 				text.WriteString(strings.Join(h.Lines, ""))
 			}
 			require.Contains(t, text.String(), "fsmonitor")
-			out := e.decides("diff/reject", obj{"all": true})
+			out := e.Decides("diff/reject", Obj{"all": true})
 			require.NotEmpty(t, out.Skipped)
-			require.Contains(t, w.get(c.listed[0]), "fsmonitor")
+			require.Contains(t, w.Get(c.listed[0]), "fsmonitor")
 		})
 	}
 }

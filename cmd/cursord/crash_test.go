@@ -86,7 +86,7 @@ var everyCrash = flag.Bool("every-crash", false, "test crashes in every kind of 
 
 // TestHugeCrashes kills the daemon in every step of every kind of decision.
 func TestHugeCrashes(t *testing.T) {
-	huge(t)
+	TooLargeForRace(t)
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +111,7 @@ func TestCrashes(t *testing.T) {
 
 // TestHugeCrashesInRecovery kills the daemon, and then the next one while it recovers from that.
 func TestHugeCrashesInRecovery(t *testing.T) {
-	huge(t)
+	TooLargeForRace(t)
 	for _, s := range scenarios() {
 		switch s.name {
 		case "moved", "hard linked, longer", "undo of two files", "redo of created in a folder":
@@ -125,7 +125,7 @@ func TestHugeCrashesInRecovery(t *testing.T) {
 
 // TestHugeFaults has every step of every kind of decision fail, in several ways.
 func TestHugeFaults(t *testing.T) {
-	huge(t)
+	TooLargeForRace(t)
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
@@ -150,7 +150,7 @@ func TestFaults(t *testing.T) {
 
 // crashes is a scenario that is played again and again.
 type crashes struct {
-	*world
+	*World
 	s         scenario
 	session   *sessions.Session // with a copy; or nil
 	several   bool              // files, of which some may be decided and others not
@@ -164,62 +164,62 @@ type outcome struct {
 }
 
 func newCrashes(t *testing.T, s scenario) *crashes {
-	c := &crashes{world: newWorld(t), s: s}
-	c.makes("umask 022; " + s.before)
-	c.plays(append(shells("s", "umask 022; "+s.does), done)...)
-	c.start()
-	e := c.opens()
+	c := &crashes{World: New(t), s: s}
+	c.Makes("umask 022; " + s.before)
+	c.Plays(append(Shells("s", "umask 022; "+s.does), Done)...)
+	c.Start()
+	e := c.Opens()
 	if s.isolated {
-		c.session = e.isolates()
-		e.ok(c.session)
+		c.session = e.Isolates()
+		e.Ok(c.session)
 	} else {
-		e.turn(nil)
+		e.Turn(nil)
 	}
 	if s.then != "" {
-		c.makes(s.then)
+		c.Makes(s.then)
 	}
-	c.several = len(e.diffs()) > 1 && len(s.decided) == 0
+	c.several = len(e.Diffs()) > 1 && len(s.decided) == 0
 	for _, method := range s.decided {
 		require.NoError(t, c.ask(e, method))
 	}
 	c.was = c.outcome(e)
-	c.stop()
-	c.makes("mkdir ../saved && cp -a ../ws ../state ../saved")
-	c.start()
-	e = c.opens()
+	c.Stop()
+	c.Makes("mkdir ../saved && cp -a ../ws ../state ../saved")
+	c.Start()
+	e = c.Opens()
 	require.NoError(t, c.ask(e, s.asked))
 	c.will = c.outcome(e)
 	require.NotEqual(t, c.was, c.will)
-	c.stop()
+	c.Stop()
 	return c
 }
 
-func (c *crashes) ask(e *editor, method string) error {
-	params := obj{"workspace": c.ws}
+func (c *crashes) ask(e *Editor, method string) error {
+	params := Obj{"workspace": c.Root}
 	if method == "diff/reject" || method == "diff/accept" {
 		params["all"] = true
 	}
-	return e.call(method, params, nil)
+	return e.Call(method, params, nil)
 }
 
-func (c *crashes) outcome(e *editor) outcome {
+func (c *crashes) outcome(e *Editor) outcome {
 	o := outcome{}
 	pending := map[string]string{}
-	for path, d := range e.diffs() {
+	for path, d := range e.Diffs() {
 		hunks, _ := json.Marshal(d.Hunks)
-		pending[path] = summary(d) + string(hunks)
+		pending[path] = Summary(d) + string(hunks)
 	}
 	b, _ := json.Marshal(pending)
-	o.tree, o.pending = c.listing(), string(b)
+	o.tree, o.pending = c.Listing(), string(b)
 	if c.session != nil {
-		o.tree += fmt.Sprint(c.whole(c.copyOf(c.session)))
+		o.tree += fmt.Sprint(c.Whole(c.CopyOf(c.session)))
 	}
 	return o
 }
 
 // back puts everything back as it was before the decision.
 func (c *crashes) back() {
-	c.makes("rm -rf ../state && find . -mindepth 1 -delete && cp -a ../saved/ws/. . && cp -a ../saved/state .. " +
+	c.Makes("rm -rf ../state && find . -mindepth 1 -delete && cp -a ../saved/ws/. . && cp -a ../saved/state .. " +
 		"&& if test -e ../other; then cat f >../other && chmod --reference=f ../other && ln -f ../other f; fi")
 }
 
@@ -227,18 +227,18 @@ func (c *crashes) run() {
 	for n := 1; ; n++ {
 		c.back()
 		c.plans("kill %d", n)
-		c.start(undertest.Fault + "=" + c.faultPlan())
-		err := c.ask(c.opens(), c.s.asked)
+		c.Start(undertest.Fault + "=" + c.faultPlan())
+		err := c.ask(c.Opens(), c.s.asked)
 		if len(c.reached()) < n {
-			require.NoError(c.t, err)
-			c.stop()
+			require.NoError(c.T, err)
+			c.Stop()
 			return
 		}
-		<-c.ended
-		c.cmd = nil
-		c.start()
+		<-c.Ended
+		c.Cmd = nil
+		c.Start()
 		c.requireSound(fmt.Sprintf("killed before %q, step %d", c.reached()[n-1], n))
-		c.stop()
+		c.Stop()
 	}
 }
 
@@ -246,42 +246,42 @@ func (c *crashes) runAgain() {
 	for n, again := 1, 1; ; again++ {
 		c.back()
 		c.plans("kill %d", n)
-		c.start(undertest.Fault + "=" + c.faultPlan())
-		if err := c.ask(c.opens(), c.s.asked); len(c.reached()) < n {
-			require.NoError(c.t, err, "step %d", n)
-			c.stop()
+		c.Start(undertest.Fault + "=" + c.faultPlan())
+		if err := c.ask(c.Opens(), c.s.asked); len(c.reached()) < n {
+			require.NoError(c.T, err, "step %d", n)
+			c.Stop()
 			return
 		}
-		<-c.ended
+		<-c.Ended
 		when := fmt.Sprintf("killed before %q, step %d", c.reached()[n-1], n)
 		c.plans("kill %d", again)
-		if c.comesUp(undertest.Fault + "=" + c.faultPlan()) { // with which it recovers
+		if c.ComesUp(undertest.Fault + "=" + c.faultPlan()) { // with which it recovers
 			c.recovers()
 		}
 		steps := c.reached()
 		if len(steps) < again { // it did
 			c.plans("none")
 			c.requireSound(when)
-			c.stop()
+			c.Stop()
 			n, again = n+1, 0
 			continue
 		}
-		<-c.ended
-		c.start()
+		<-c.Ended
+		c.Start()
 		c.requireSound(fmt.Sprintf("%s, and then before %q, step %d", when, steps[again-1], again))
-		c.stop()
+		c.Stop()
 	}
 }
 
 // recovers asks a daemon that may be killed at any moment for what waits for review. A command would start another daemon.
 func (c *crashes) recovers() {
-	conn, err := net.Dial("unix", c.socket())
+	conn, err := net.Dial("unix", c.Socket())
 	if err != nil {
 		return
 	}
 	defer conn.Close()
 	fmt.Fprintf(conn, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`+"\n"+
-		`{"jsonrpc":"2.0","id":2,"method":"diff/list","params":{"workspace":%q}}`+"\n", c.ws)
+		`{"jsonrpc":"2.0","id":2,"method":"diff/list","params":{"workspace":%q}}`+"\n", c.Root)
 	for lines := bufio.NewReader(conn); ; {
 		if line, err := lines.ReadString('\n'); err != nil || strings.Contains(line, `"id":2`) {
 			return
@@ -292,20 +292,20 @@ func (c *crashes) recovers() {
 // requireSound holds that each file is as before or as after the decision, that the log has what was done, and that
 // all can go on.
 func (c *crashes) requireSound(when string) {
-	e := c.opens()
+	e := c.Opens()
 	now := c.outcome(e)
-	require.NotContains(c.t, now.tree, ".tmp", when)
-	c.makes("test ! -e ../other || test f -ef ../other")
+	require.NotContains(c.T, now.tree, ".tmp", when)
+	c.Makes("test ! -e ../other || test f -ef ../other")
 	if now != c.was {
-		require.NoError(c.t, c.ask(e, c.s.taken), "%s\n%+v\n%+v", when, now, c.was)
-		require.Equal(c.t, c.was, c.outcome(e), when)
+		require.NoError(c.T, c.ask(e, c.s.taken), "%s\n%+v\n%+v", when, now, c.was)
+		require.Equal(c.T, c.was, c.outcome(e), when)
 	} else if c.s.asked != "diff/undo" {
-		require.Error(c.t, c.ask(e, c.s.taken), when)
+		require.Error(c.T, c.ask(e, c.s.taken), when)
 	}
-	require.NoError(c.t, c.ask(e, c.s.asked), when)
-	require.Equal(c.t, c.will, c.outcome(e), when)
+	require.NoError(c.T, c.ask(e, c.s.asked), when)
+	require.Equal(c.T, c.will, c.outcome(e), when)
 	if !c.several {
-		require.Contains(c.t, []outcome{c.was, c.will}, now, when)
+		require.Contains(c.T, []outcome{c.was, c.will}, now, when)
 	}
 }
 
@@ -313,8 +313,8 @@ func (c *crashes) requireSound(when string) {
 func (c *crashes) fail() {
 	c.back()
 	c.plans("none")
-	c.start(undertest.Fault + "=" + c.faultPlan())
-	e := c.opens()
+	c.Start(undertest.Fault + "=" + c.faultPlan())
+	e := c.Opens()
 	for n := 1; ; n++ {
 		for errno, says := range map[string]string{"EIO": "input/output error", "ENOSPC": "no space left", "EACCES": "permission denied"} {
 			c.plans("fail %d %s", n, errno)
@@ -322,48 +322,48 @@ func (c *crashes) fail() {
 			steps := c.reached()
 			c.plans("none")
 			if len(steps) < n {
-				require.NoError(c.t, err)
-				require.Equal(c.t, c.will, c.outcome(e))
-				require.NoError(c.t, c.ask(e, c.s.taken))
-				require.Equal(c.t, c.was, c.outcome(e))
+				require.NoError(c.T, err)
+				require.Equal(c.T, c.will, c.outcome(e))
+				require.NoError(c.T, c.ask(e, c.s.taken))
+				require.Equal(c.T, c.was, c.outcome(e))
 				return
 			}
 			when := fmt.Sprintf("%s at %q, step %d of %q", errno, steps[n-1], n, steps)
 			if steps[n-1] == "rmdir" { // then it stays, empty
 				written := "."
 				if s := c.s.decided; c.session != nil && c.s.asked != "diff/accept" && (len(s) == 0 || s[0] != "diff/accept") {
-					written = c.copyOf(c.session)
+					written = c.CopyOf(c.session)
 				}
-				c.makes("find " + written + " -mindepth 1 -type d -empty -delete")
+				c.Makes("find " + written + " -mindepth 1 -type d -empty -delete")
 			}
 			now := c.outcome(e)
-			require.NotContains(c.t, now.tree, ".tmp", when)
+			require.NotContains(c.T, now.tree, ".tmp", when)
 			switch {
 			case err != nil:
-				require.ErrorContains(c.t, err, says, when)
-				require.Equal(c.t, c.was, now, when)
+				require.ErrorContains(c.T, err, says, when)
+				require.Equal(c.T, c.was, now, when)
 			case c.several && len(out.Skipped) > 0:
-				require.NoError(c.t, c.ask(e, c.s.taken), when)
-				require.Equal(c.t, c.was, c.outcome(e), when)
+				require.NoError(c.T, c.ask(e, c.s.taken), when)
+				require.Equal(c.T, c.was, c.outcome(e), when)
 			default: // nobody need know
-				require.Equal(c.t, c.will, now, when)
-				require.NoError(c.t, c.ask(e, c.s.taken), when)
-				require.Equal(c.t, c.was, c.outcome(e), when)
+				require.Equal(c.T, c.will, now, when)
+				require.NoError(c.T, c.ask(e, c.s.taken), when)
+				require.Equal(c.T, c.was, c.outcome(e), when)
 			}
 		}
 	}
 }
 
 // try asks for the decision hunk by hunk, so that what cannot be done is an error.
-func (c *crashes) try(e *editor) (out api.Decided, err error) {
-	params := obj{"workspace": c.ws}
+func (c *crashes) try(e *Editor) (out api.Decided, err error) {
+	params := Obj{"workspace": c.Root}
 	if len(c.s.decided) == 0 {
 		var ids []string
-		for _, d := range e.diffs() {
-			ids = append(ids, hunkIDs(d)...)
+		for _, d := range e.Diffs() {
+			ids = append(ids, HunkIDs(d)...)
 		}
 		params["hunks"] = ids
 	}
-	err = e.call(c.s.asked, params, &out)
+	err = e.Call(c.s.asked, params, &out)
 	return out, err
 }

@@ -32,20 +32,20 @@ func TestDamagedByte(t *testing.T) {
 		{"diff", `"path":"f"`},
 	} {
 		t.Run(c.kind, func(t *testing.T) {
-			w := newWorld(t)
-			w.put("f", "one\n")
-			w.put("g", "one\n")
-			w.start()
-			e := w.opens()
+			w := New(t)
+			w.Put("f", "one\n")
+			w.Put("g", "one\n")
+			w.Start()
+			e := w.Opens()
 			edit := func(name string) []string {
-				return append([]string{initLine, piece("damage me, too")}, lines(edits("c", name, "one\n", "two\n"))...)
+				return append([]string{InitLine, Piece("damage me, too")}, Lines(Edits("c", name, "one\n", "two\n"))...)
 			}
-			w.plays(append(edit("f"), succeeds(""))...)
-			first := e.turn(obj{"prompt": "damage me"})
-			w.plays(append(edit("g")[2:], succeeds(""))...)
-			second := e.turn(obj{"prompt": "leave me"})
-			w.stop()
-			path := filepath.Join(w.dir, "state", "cursord.db")
+			w.Plays(append(edit("f"), Succeeds(""))...)
+			first := e.Turn(Obj{"prompt": "damage me"})
+			w.Plays(append(edit("g")[2:], Succeeds(""))...)
+			second := e.Turn(Obj{"prompt": "leave me"})
+			w.Stop()
+			path := filepath.Join(w.Dir, "state", "cursord.db")
 			b, err := os.ReadFile(path)
 			require.NoError(t, err)
 			damaged := []byte(c.text)
@@ -53,64 +53,64 @@ func TestDamagedByte(t *testing.T) {
 			require.Contains(t, string(b), c.text)
 			require.NoError(t, os.WriteFile(path, bytes.ReplaceAll(b, []byte(c.text), damaged), 0o600))
 
-			w.start()
-			e = w.joins()
-			e.must("initialize", obj{}, nil)
+			w.Start()
+			e = w.Joins()
+			e.Must("initialize", Obj{}, nil)
 			var list rpc.SessionList
-			e.must("session/list", nil, &list)
+			e.Must("session/list", nil, &list)
 			require.Len(t, list.Sessions, 2)
-			e.must("workspace/subscribe", obj{"workspace": w.ws, "after": 0}, nil)
-			require.Equal(t, sessions.TurnCompleted, e.ends(second.ID).Status)
-			e.ends(first.ID)
-			e.must("session/read", obj{"sessionId": first.SessionID}, nil)
-			e.message("warning", "something in the database was damaged: it was set aside")
+			e.Must("workspace/subscribe", Obj{"workspace": w.Root, "after": 0}, nil)
+			require.Equal(t, sessions.TurnCompleted, e.Ends(second.ID).Status)
+			e.Ends(first.ID)
+			e.Must("session/read", Obj{"sessionId": first.SessionID}, nil)
+			e.Message("warning", "something in the database was damaged: it was set aside")
 			// What is to be reviewed is all there.
 			for name := range map[string]bool{"f": true, "g": true} {
-				d := e.until("the diff of "+name, func(n told) bool { return n.Diff != nil && n.Diff.Path == name && len(n.Diff.Hunks) == 1 })
+				d := e.Until("the diff of "+name, func(n Notification) bool { return n.Diff != nil && n.Diff.Path == name && len(n.Diff.Hunks) == 1 })
 				require.Equal(t, "pending", d.Diff.State)
 			}
-			doctor, _, code := w.cursord("doctor")
+			doctor, _, code := w.Cursord("doctor")
 			require.Equal(t, 1, code)
 			require.Contains(t, doctor, "1 damaged object in the database set aside")
 			var status api.Status
-			e.must("daemon/status", nil, &status)
+			e.Must("daemon/status", nil, &status)
 			require.Equal(t, 1, status.Storage.Damaged)
-			e.decides("diff/reject", obj{"path": "f"})
-			require.Equal(t, "one\n", w.get("f"))
-			w.plays(initLine, succeeds(""))
-			require.Equal(t, sessions.TurnCompleted, e.turn(obj{"sessionId": first.SessionID}).Status)
+			e.Decides("diff/reject", Obj{"path": "f"})
+			require.Equal(t, "one\n", w.Get("f"))
+			w.Plays(InitLine, Succeeds(""))
+			require.Equal(t, sessions.TurnCompleted, e.Turn(Obj{"sessionId": first.SessionID}).Status)
 			messages := 0
-			for _, n := range e.all() {
+			for _, n := range e.All() {
 				if strings.Contains(n.Message, "was damaged") {
 					messages++
 				}
 			}
 			require.Equal(t, 1, messages)
-			w.stop()
-			require.Equal(t, 1, strings.Count(w.log.String(), "level=ERROR"), w.log)
-			require.Contains(t, w.log.String(), "something in the database is damaged and was set aside")
+			w.Stop()
+			require.Equal(t, 1, strings.Count(w.Log.String(), "level=ERROR"), w.Log)
+			require.Contains(t, w.Log.String(), "something in the database is damaged and was set aside")
 
-			w.start()
-			e = w.opens()
-			e.must("session/list", nil, &list)
+			w.Start()
+			e = w.Opens()
+			e.Must("session/list", nil, &list)
 			require.Len(t, list.Sessions, 2)
 			// Who knows of it can have it forgotten, and is told of it no more, also by the next daemon.
-			forgets, says, code := w.cursord("doctor", "--forget-damaged")
+			forgets, says, code := w.Cursord("doctor", "--forget-damaged")
 			require.Contains(t, forgets, "\nforgotten: 1 damaged object in the database, which had been set aside\n\nall is well\n", says)
 			require.Zero(t, code)
 			var none rpc.ForgetDamagedResult
-			e.must("daemon/forgetDamaged", nil, &none)
+			e.Must("daemon/forgetDamaged", nil, &none)
 			require.Zero(t, none.Forgotten)
-			w.stop()
-			w.start()
-			again := w.opens()
-			for _, n := range append(e.all(), again.all()...) {
+			w.Stop()
+			w.Start()
+			again := w.Opens()
+			for _, n := range append(e.All(), again.All()...) {
 				require.NotContains(t, n.Message, "was damaged")
 			}
-			doctor, _, code = w.cursord("doctor")
+			doctor, _, code = w.Cursord("doctor")
 			require.Zero(t, code, doctor)
-			w.stop()
-			require.Equal(t, 1, strings.Count(w.log.String(), "level=ERROR"), w.log)
+			w.Stop()
+			require.Equal(t, 1, strings.Count(w.Log.String(), "level=ERROR"), w.Log)
 		})
 	}
 }
@@ -118,23 +118,23 @@ func TestDamagedByte(t *testing.T) {
 // TestWireIsValidUTF8 has an agent, and files, with bytes that are no UTF-8: what goes to clients is JSON in UTF-8.
 func TestWireIsValidUTF8(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("f", "one \xff\n")
-	w.start()
-	e := w.opens()
+	w := New(t)
+	w.Put("f", "one \xff\n")
+	w.Start()
+	e := w.Opens()
 	bad := "a\xff\xc3b"
-	w.plays(append([]string{initLine, piece("said " + bad),
+	w.Plays(append([]string{InitLine, Piece("said " + bad),
 		`{"type":"tool_call","subtype":"started","call_id":"x","tool_call":{"mcpToolCall":{"args":{"odd":"` + bad + `","command":"` + bad + `"}}}}`,
 		`{"type":"tool_call","subtype":"completed","call_id":"x","tool_call":{"mcpToolCall":{"args":{"odd":"` + bad + `"},"result":{"success":{"content":"` + bad + `"}}}}}`,
 		`{"type":"tool_call","subtype":"started","call_id":"y","tool_call":{"shellToolCall":{"args":{"command":"` + bad + `"}}}}`,
 		`{"type":"tool_call","subtype":"completed","call_id":"y","tool_call":{"shellToolCall":{"args":{"command":"` + bad + `"},"result":{"success":{"stdout":"` + bad + `"}}}}}`},
-		append(lines(edits("c", "f", "one "+bad, "two "+bad)), succeeds(bad))...)...)
-	turn := e.turn(nil)
-	conn, err := net.Dial("unix", w.socket())
+		append(Lines(Edits("c", "f", "one "+bad, "two "+bad)), Succeeds(bad))...)...)
+	turn := e.Turn(nil)
+	conn, err := net.Dial("unix", w.Socket())
 	require.NoError(t, err)
 	defer conn.Close()
 	ask := []string{
-		fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"workspace/subscribe","params":{"workspace":%q,"after":0}}`, w.ws),
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"workspace/subscribe","params":{"workspace":%q,"after":0}}`, w.Root),
 		`{"jsonrpc":"2.0","id":2,"method":"session/list"}`,
 		fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"session/read","params":{"sessionId":%q}}`, turn.SessionID),
 	}

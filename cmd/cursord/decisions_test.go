@@ -17,43 +17,43 @@ import (
 // TestAStaleRevisionChangesNothing decides with revisions that are not the present one, whatever happened before.
 func TestAStaleRevisionChangesNothing(t *testing.T) {
 	t.Parallel()
-	before := numbered(60, nil)
-	after := numbered(60, map[int]string{5: "agent 5\n", 15: "", 25: "agent 25\nagent 25b\n", 35: "agent 35\n", 45: "", 55: "agent 55\n"})
-	w, e := reviewing(t, "f", before, after)
+	before := Numbered(60, nil)
+	after := Numbered(60, map[int]string{5: "agent 5\n", 15: "", 25: "agent 25\nagent 25b\n", 35: "agent 35\n", 45: "", 55: "agent 55\n"})
+	w, e := Reviewing(t, "f", before, after)
 	random := rand.New(rand.NewPCG(1, 2))
 	var past []uint64
 	for step := range 25 {
-		d := e.diffs()["f"]
+		d := e.Diffs()["f"]
 		if d == nil {
-			e.must("diff/undo", obj{"workspace": w.ws}, nil)
+			e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
 			continue
 		}
-		text := w.get("f")
+		text := w.Get("f")
 		stale := append(slices.Clone(past), d.Rev+1, d.Rev+uint64(random.IntN(1000))+2, 1<<60)
 		for _, method := range []string{"diff/accept", "diff/reject"} {
 			stale = slices.DeleteFunc(stale, func(rev uint64) bool { return rev == d.Rev })
 			rev := stale[random.IntN(len(stale))]
-			for _, params := range []obj{{"path": "f"}, {"hunks": hunkIDs(d)}, {"hunks": hunkIDs(d)[:1], "lines": obj{"from": 0, "to": 1}}} {
-				params["workspace"], params["rev"] = w.ws, rev
-				failed := e.fails(method, params)
+			for _, params := range []Obj{{"path": "f"}, {"hunks": HunkIDs(d)}, {"hunks": HunkIDs(d)[:1], "lines": Obj{"from": 0, "to": 1}}} {
+				params["workspace"], params["rev"] = w.Root, rev
+				failed := e.Fails(method, params)
 				require.Equal(t, api.KindConflict, failed.Data.Kind)
 				require.Equal(t, d, failed.Data.Diff, "the present one, for a client to go on with")
 			}
 		}
-		require.Equal(t, text, w.get("f"))
-		require.Equal(t, d, e.diffs()["f"])
+		require.Equal(t, text, w.Get("f"))
+		require.Equal(t, d, e.Diffs()["f"])
 		if !slices.Contains(past, d.Rev) {
 			past = append(past, d.Rev)
 		}
 		switch random.IntN(4) {
 		case 0:
-			w.put("f", fmt.Sprintf("mine %d\n", step)+text)
+			w.Put("f", fmt.Sprintf("mine %d\n", step)+text)
 		case 1:
-			e.must("diff/accept", obj{"workspace": w.ws, "hunks": hunkIDs(d)[:1], "rev": d.Rev}, nil)
+			e.Must("diff/accept", Obj{"workspace": w.Root, "hunks": HunkIDs(d)[:1], "rev": d.Rev}, nil)
 		case 2:
-			e.must("diff/reject", obj{"workspace": w.ws, "hunks": hunkIDs(d)[:1], "rev": d.Rev}, nil)
+			e.Must("diff/reject", Obj{"workspace": w.Root, "hunks": HunkIDs(d)[:1], "rev": d.Rev}, nil)
 		case 3:
-			w.put("f", strings.Replace(text, "line 30\n", "line 30 of mine\n", 1))
+			w.Put("f", strings.Replace(text, "line 30\n", "line 30 of mine\n", 1))
 		}
 	}
 }
@@ -79,33 +79,33 @@ func TestWholeFileDecisionsKeepTheUsersLines(t *testing.T) {
 		} {
 			t.Run(c.name+", "+mine, func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t)
-				w.makes("umask 022; echo x >other; " + c.before)
-				w.commits()
-				w.plays(append(shells("s", "umask 022; "+c.does), done)...)
-				w.start()
-				e := w.opens()
-				e.turn(nil)
-				w.makes("touch " + c.path + "; " + strings.ReplaceAll(edit, "F", c.path))
+				w := New(t)
+				w.Makes("umask 022; echo x >other; " + c.before)
+				w.Commits()
+				w.Plays(append(Shells("s", "umask 022; "+c.does), Done)...)
+				w.Start()
+				e := w.Opens()
+				e.Turn(nil)
+				w.Makes("touch " + c.path + "; " + strings.ReplaceAll(edit, "F", c.path))
 				random := rand.New(rand.NewPCG(uint64(len(c.name)), uint64(len(mine))))
-				require.Contains(t, w.listing(), "mine")
+				require.Contains(t, w.Listing(), "mine")
 				for range 12 {
 					var ids []string
-					for _, d := range e.diffs() {
-						ids = append(ids, hunkIDs(d)...)
+					for _, d := range e.Diffs() {
+						ids = append(ids, HunkIDs(d)...)
 					}
 					switch n := random.IntN(4); {
 					case n == 0 || len(ids) == 0:
-						_ = e.call("diff/undo", obj{"workspace": w.ws}, nil)
+						_ = e.Call("diff/undo", Obj{"workspace": w.Root}, nil)
 					case n == 1:
-						_ = e.call("diff/accept", obj{"workspace": w.ws, "hunks": ids[random.IntN(len(ids)):][:1]}, nil)
+						_ = e.Call("diff/accept", Obj{"workspace": w.Root, "hunks": ids[random.IntN(len(ids)):][:1]}, nil)
 					default:
-						_ = e.call("diff/reject", obj{"workspace": w.ws, "hunks": ids[random.IntN(len(ids)):][:1]}, nil)
+						_ = e.Call("diff/reject", Obj{"workspace": w.Root, "hunks": ids[random.IntN(len(ids)):][:1]}, nil)
 					}
-					require.Contains(t, w.listing(), "mine")
+					require.Contains(t, w.Listing(), "mine")
 				}
-				e.decides("diff/reject", obj{"all": true})
-				require.Contains(t, w.listing(), "mine")
+				e.Decides("diff/reject", Obj{"all": true})
+				require.Contains(t, w.Listing(), "mine")
 			})
 		}
 	}
@@ -115,40 +115,40 @@ func TestWholeFileDecisionsKeepTheUsersLines(t *testing.T) {
 // the way of all that were made before it.
 func TestUndoBehindALostFile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("a", numbered(20, nil))
-	w.put("b", numbered(20, nil))
-	w.start()
-	e := w.opens()
-	w.plays(lines(shells("s", "sed -i '1d;20d' a b"))...)
-	e.turn(nil)
-	e.decides("diff/reject", obj{"path": "a"})
-	lost := e.decides("diff/reject", obj{"hunks": []string{e.diffs()["b"].Hunks[0].ID}}).Decision
-	require.NoError(t, os.Remove(w.path("b")))
-	require.Empty(t, e.diffs())
-	require.Equal(t, api.KindConflict, e.fails("diff/undo", obj{"workspace": w.ws}).Data.Kind)
-	w.kill()
-	w.start()
-	e = w.opens()
-	require.NotNil(t, e.fails("diff/undo", obj{"workspace": w.ws, "decision": lost}))
-	next := e.decides("diff/undo", obj{})
-	require.False(t, strings.HasPrefix(w.get("a"), "line 1\n"))
+	w := New(t)
+	w.Put("a", Numbered(20, nil))
+	w.Put("b", Numbered(20, nil))
+	w.Start()
+	e := w.Opens()
+	w.Plays(Lines(Shells("s", "sed -i '1d;20d' a b"))...)
+	e.Turn(nil)
+	e.Decides("diff/reject", Obj{"path": "a"})
+	lost := e.Decides("diff/reject", Obj{"hunks": []string{e.Diffs()["b"].Hunks[0].ID}}).Decision
+	require.NoError(t, os.Remove(w.Path("b")))
+	require.Empty(t, e.Diffs())
+	require.Equal(t, api.KindConflict, e.Fails("diff/undo", Obj{"workspace": w.Root}).Data.Kind)
+	w.Kill()
+	w.Start()
+	e = w.Opens()
+	require.NotNil(t, e.Fails("diff/undo", Obj{"workspace": w.Root, "decision": lost}))
+	next := e.Decides("diff/undo", Obj{})
+	require.False(t, strings.HasPrefix(w.Get("a"), "line 1\n"))
 	require.Len(t, next.Diffs, 1)
-	e.decides("diff/redo", obj{})
-	require.Equal(t, numbered(20, nil), w.get("a"))
-	e.decides("diff/undo", obj{})
-	require.Equal(t, api.KindNotFound, e.fails("diff/undo", obj{"workspace": w.ws}).Data.Kind)
-	require.NotEqual(t, lost, e.decides("diff/accept", obj{"all": true}).Decision)
+	e.Decides("diff/redo", Obj{})
+	require.Equal(t, Numbered(20, nil), w.Get("a"))
+	e.Decides("diff/undo", Obj{})
+	require.Equal(t, api.KindNotFound, e.Fails("diff/undo", Obj{"workspace": w.Root}).Data.Kind)
+	require.NotEqual(t, lost, e.Decides("diff/accept", Obj{"all": true}).Decision)
 }
 
 // TestAFileByItsURI names it as diffs do.
 func TestAFileByItsURI(t *testing.T) {
 	t.Parallel()
-	w, e := reviewing(t, "a ü.txt", "a\n", "b\n")
-	uri := e.diffs()["a ü.txt"].URI
+	w, e := Reviewing(t, "a ü.txt", "a\n", "b\n")
+	uri := e.Diffs()["a ü.txt"].URI
 	var list rpc.DiffList
-	e.must("diff/list", obj{"workspace": w.ws, "path": uri}, &list)
+	e.Must("diff/list", Obj{"workspace": w.Root, "path": uri}, &list)
 	require.Len(t, list.Diffs, 1)
-	e.decides("diff/reject", obj{"path": uri})
-	w.requireTree(tree{"a ü.txt": "a\n"})
+	e.Decides("diff/reject", Obj{"path": uri})
+	w.RequireTree(Tree{"a ü.txt": "a\n"})
 }

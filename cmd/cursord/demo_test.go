@@ -23,10 +23,10 @@ func TestDemo(t *testing.T) {
 		code  int
 	}{
 		{name: "to its end"},
-		{name: "interrupted at its start", until: "A daemon,", sig: syscall.SIGINT, code: statusCancelled},
-		{name: "interrupted in the turn", until: "✓ Edit todo.py", sig: syscall.SIGINT, code: statusCancelled},
-		{name: "terminated in the review", until: "$ cursord diff", sig: syscall.SIGTERM, code: statusCancelled},
-		{name: "hung up on after the restart", until: "$ cursord sessions", sig: syscall.SIGHUP, code: statusCancelled},
+		{name: "interrupted at its start", until: "A daemon,", sig: syscall.SIGINT, code: StatusCancelled},
+		{name: "interrupted in the turn", until: "✓ Edit todo.py", sig: syscall.SIGINT, code: StatusCancelled},
+		{name: "terminated in the review", until: "$ cursord diff", sig: syscall.SIGTERM, code: StatusCancelled},
+		{name: "hung up on after the restart", until: "$ cursord sessions", sig: syscall.SIGHUP, code: StatusCancelled},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestDemoFails(t *testing.T) {
 	for d.lines.Scan() {
 	}
 	_ = d.cmd.Wait()
-	require.Equal(t, statusFailed, d.cmd.ProcessState.ExitCode())
+	require.Equal(t, StatusFailed, d.cmd.ProcessState.ExitCode())
 	require.Contains(t, d.errs.String(), "/nowhere")
 	d.leftNothing()
 }

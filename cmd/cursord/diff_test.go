@@ -10,29 +10,29 @@ import (
 // TestDiffNamesWhatThePatchLeavesOut has a file whose former content is not known, alone and beside one in the patch.
 func TestDiffNamesWhatThePatchLeavesOut(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.putAll(tree{".gitignore": "*.o\n", "it's.o": "x\n", "a": "a\n"})
-	w.commits()
-	w.plays(lines(shells("s", "rm .gitignore; echo y >> \"it's.o\"; echo b >> a"), edits("2", "../outside", "(absent)", "y\n"))...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	require.Equal(t, "unknown", e.diffs()["it's.o"].Baseline)
+	w := New(t)
+	w.PutAll(Tree{".gitignore": "*.o\n", "it's.o": "x\n", "a": "a\n"})
+	w.Commits()
+	w.Plays(Lines(Shells("s", "rm .gitignore; echo y >> \"it's.o\"; echo b >> a"), Edits("2", "../outside", "(absent)", "y\n"))...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	require.Equal(t, "unknown", e.Diffs()["it's.o"].Baseline)
 	const unknown = "it's.o (modified) is not, or not wholly, in the patch: what it was is not known, so it cannot be rejected; " +
 		"accept it with: cursord accept --file 'it'\\''s.o'\n"
-	outside := w.path("../outside") + " (created) is not in the patch: it is outside of the workspace and can only be looked at, with: cursord diff --json\n"
-	out, errOut, status := w.cursord("diff")
+	outside := w.Path("../outside") + " (created) is not in the patch: it is outside of the workspace and can only be looked at, with: cursord diff --json\n"
+	out, errOut, status := w.Cursord("diff")
 	require.Zero(t, status)
 	require.Contains(t, out, "+b\n")
 	require.ElementsMatch(t, []string{unknown, outside}, strings.SplitAfter(errOut, "\n")[:2], errOut)
-	out, errOut, status = w.cursord("diff", "it's.o")
+	out, errOut, status = w.Cursord("diff", "it's.o")
 	require.Zero(t, status)
 	require.Empty(t, out)
 	require.Equal(t, unknown, errOut)
-	_, errOut, status = w.cursord("diff", "a")
+	_, errOut, status = w.Cursord("diff", "a")
 	require.Zero(t, status)
 	require.Empty(t, errOut)
-	_, errOut, status = w.cursord("accept", "--file", "it's.o")
+	_, errOut, status = w.Cursord("accept", "--file", "it's.o")
 	require.Zero(t, status, errOut)
-	require.NotContains(t, e.diffs(), "it's.o")
+	require.NotContains(t, e.Diffs(), "it's.o")
 }

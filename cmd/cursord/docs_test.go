@@ -19,9 +19,9 @@ var pages = []string{
 	"editors/nvim/README.md", "editors/emacs/README.md", "editors/helix/README.md", "editors/lsp/README.md",
 }
 
-func readPage(t *testing.T, name string) string {
+func ReadPage(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(top(filepath.FromSlash(name)))
+	text, err := os.ReadFile(Top(filepath.FromSlash(name)))
 	require.NoError(t, err)
 	return string(text)
 }
@@ -30,7 +30,7 @@ func readPage(t *testing.T, name string) string {
 // tests and shells use.
 func TestReadmeHasEveryCommand(t *testing.T) {
 	t.Parallel()
-	readme := readPage(t, "README.md") + readPage(t, "cmd/cursord/README.md")
+	readme := ReadPage(t, "README.md") + ReadPage(t, "cmd/cursord/README.md")
 	for _, c := range rootCommand(injected{}).Commands() {
 		switch c.Name() {
 		case "completion", "help", "fake-agent", "version":
@@ -50,7 +50,7 @@ func TestCommandsInPagesExist(t *testing.T) {
 	end := regexp.MustCompile(" #|[;&|]") // of a command
 	found := 0
 	for _, name := range pages {
-		text := readPage(t, name)
+		text := ReadPage(t, name)
 		var lines []string
 		for _, block := range fence.FindAllStringSubmatch(text, -1) {
 			lines = append(lines, strings.Split(block[1], "\n")...)
@@ -92,7 +92,7 @@ func checkFlags(t *testing.T, where string, c *cobra.Command, words []string) {
 // TestFilesInArchitectureExist: each file and each test that ARCHITECTURE.md names is there.
 func TestFilesInArchitectureExist(t *testing.T) {
 	t.Parallel()
-	text := readPage(t, "ARCHITECTURE.md")
+	text := ReadPage(t, "ARCHITECTURE.md")
 	var files []string
 	var tests strings.Builder
 	root := filepath.Join("..", "..")

@@ -26,7 +26,7 @@ func eachEmacs(t *testing.T, test func(t *testing.T, bin string)) {
 
 // eachEmacsAlone runs a test with one Emacs after the other.
 func eachEmacsAlone(t *testing.T, test func(t *testing.T, bin string)) {
-	for _, bin := range editorsFound(t, "emacs-[0-9]*", "emacs") {
+	for _, bin := range EditorsFound(t, "emacs-[0-9]*", "emacs") {
 		t.Run(filepath.Base(bin), func(t *testing.T) { test(t, bin) })
 	}
 }
@@ -34,7 +34,7 @@ func eachEmacsAlone(t *testing.T, test func(t *testing.T, bin string)) {
 // An emacs is an Emacs with the package that is driven as "emacsclient --eval" drives one.
 type emacs struct {
 	t      *testing.T
-	w      *world
+	w      *World
 	socket string
 	gone   chan struct{}
 	kill   func()
@@ -52,14 +52,14 @@ const emacsInit = `(progn
     (json-encode (list :v value))))`
 
 // emacsEnv is what an Emacs of a world runs with.
-func (w *world) emacsEnv(socket string) []string {
-	return w.env("LC_ALL=C.UTF-8", "TERM=screen-256color", "EMACS_SOCKET="+socket, "XDG_RUNTIME_DIR="+w.dir)
+func (w *World) emacsEnv(socket string) []string {
+	return w.Env("LC_ALL=C.UTF-8", "TERM=screen-256color", "EMACS_SOCKET="+socket, "XDG_RUNTIME_DIR="+w.Dir)
 }
 
 // emacsArgs loads the package, from another folder if one is given, and then runs init, an expression.
 func emacsArgs(t *testing.T, init string, from ...string) []string {
 	t.Helper()
-	lisp := append(from, top("editors", "emacs"))[0]
+	lisp := append(from, Top("editors", "emacs"))[0]
 	if init == "" {
 		init = "nil"
 	}
@@ -67,12 +67,12 @@ func emacsArgs(t *testing.T, init string, from ...string) []string {
 }
 
 // emacs starts an Emacs in the workspace, without a terminal. init is an expression that runs once the package is loaded.
-func (w *world) emacs(t *testing.T, bin, init string) *emacs {
+func (w *World) emacs(t *testing.T, bin, init string) *emacs {
 	t.Helper()
 	e := &emacs{t: t, w: w, socket: w.freeName("emacs"), gone: make(chan struct{})}
 	args := append([]string{"--fg-daemon=" + e.socket}, emacsArgs(t, init)...)
 	cmd := exec.Command(bin, args...)
-	cmd.Dir, cmd.Env = w.ws, w.emacsEnv(e.socket)
+	cmd.Dir, cmd.Env = w.Root, w.emacsEnv(e.socket)
 	out, err := os.Create(e.socket + ".out")
 	require.NoError(t, err)
 	defer out.Close()
@@ -92,9 +92,9 @@ func (w *world) emacs(t *testing.T, bin, init string) *emacs {
 }
 
 // freeName returns the name of a file in the world's folder that is not there yet.
-func (w *world) freeName(name string) string {
+func (w *World) freeName(name string) string {
 	for i := 1; ; i++ {
-		path := filepath.Join(w.dir, name+strconv.Itoa(i))
+		path := filepath.Join(w.Dir, name+strconv.Itoa(i))
 		if _, err := os.Lstat(path); os.IsNotExist(err) {
 			if _, err := os.Lstat(path + ".out"); os.IsNotExist(err) {
 				return path
@@ -108,7 +108,7 @@ func (e *emacs) starts() {
 	e.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for limit := time.Now().Add(4 * patience); ; <-tick.C {
+	for limit := time.Now().Add(4 * Patience); ; <-tick.C {
 		conn, err := net.Dial("unix", e.socket)
 		if err == nil {
 			conn.Close()
@@ -125,7 +125,7 @@ func (e *emacs) starts() {
 			e.t.Fatalf("Emacs does not start:\n%s", said)
 		}
 	}
-	e.eval(fmt.Sprintf(`(progn (find-file %q) nil)`, e.w.ws+"/"))
+	e.eval(fmt.Sprintf(`(progn (find-file %q) nil)`, e.w.Root+"/"))
 }
 
 var clientQuote = strings.NewReplacer("&", "&&", " ", "&_", "\n", "&n", "-", "&-")
@@ -136,8 +136,8 @@ func (e *emacs) ask(code string) (string, error) {
 	conn, err := net.Dial("unix", e.socket)
 	require.NoError(e.t, err)
 	defer conn.Close()
-	require.NoError(e.t, conn.SetDeadline(time.Now().Add(patience)))
-	_, err = fmt.Fprintf(conn, "-dir %s/ -current-frame -eval %s \n", clientQuote.Replace(e.w.ws), clientQuote.Replace(code))
+	require.NoError(e.t, conn.SetDeadline(time.Now().Add(Patience)))
+	_, err = fmt.Fprintf(conn, "-dir %s/ -current-frame -eval %s \n", clientQuote.Replace(e.w.Root), clientQuote.Replace(code))
 	require.NoError(e.t, err)
 	var printed strings.Builder
 	r := bufio.NewReader(conn)
@@ -239,7 +239,7 @@ func (e *emacs) until(what, code string, args ...any) {
 
 func (e *emacs) poll(what string, fits func() bool) {
 	e.t.Helper()
-	e.pollFor(patience, 10*time.Millisecond, what, fits)
+	e.pollFor(Patience, 10*time.Millisecond, what, fits)
 }
 
 // untilIn waits for something that takes long, and does not disturb much.

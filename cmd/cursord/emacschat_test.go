@@ -24,20 +24,20 @@ const emacsAnswers = `(progn
 func TestEmacsChat(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.put("src/a.go", "package a\n\nfunc a() {}\n")
-		w.put("src/b.go", "package b\n")
-		w.git("init", "-q")
-		w.plays(
+		w := New(t)
+		w.Put("src/a.go", "package a\n\nfunc a() {}\n")
+		w.Put("src/b.go", "package b\n")
+		w.Git("init", "-q")
+		w.Plays(
 			`{"type":"thinking","subtype":"delta","text":"Hm.\nWell."}`, `{"type":"thinking","subtype":"completed"}`,
-			streams("First "), streams("wörds 😀\n\n- an item `code`\n\n```go\nfunc x() {}\n```\n"),
+			Streams("First "), Streams("wörds 😀\n\n- an item `code`\n\n```go\nfunc x() {}\n```\n"),
 			`{"fake":"wait","path":"{{cwd}}/../go"}`,
 			`{"type":"tool_call","subtype":"started","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"make"}}}}`,
 			`{"type":"tool_call","subtype":"completed","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"make"},"result":{"failure":{"command":"make","exitCode":2,"stdout":"one\ntwo\n","stderr":""}}}}}`,
-			streams("Last words"), done)
-		w.start()
+			Streams("Last words"), Done)
+		w.Start()
 		e := w.emacs(t, bin, emacsAnswers)
-		e.eval(`(progn (find-file %q) (goto-char (point-min)) (forward-line 2) (push-mark (line-end-position) t t) (cursord-compose) nil)`, w.path("src/a.go"))
+		e.eval(`(progn (find-file %q) (goto-char (point-min)) (forward-line 2) (push-mark (line-end-position) t t) (cursord-compose) nil)`, w.Path("src/a.go"))
 		require.Equal(t, "cursord-compose-mode", e.eval(`major-mode`))
 		require.Equal(t, "@region ", e.eval(`(buffer-string)`))
 
@@ -50,7 +50,7 @@ func TestEmacsChat(t *testing.T) {
 		require.Equal(t, "@region see @src/b.go please", e.eval(`(buffer-string)`))
 		e.eval(`(test-answer nil)`)
 		require.Contains(t, e.eval(`(condition-case err (cursord-compose-send) (user-error (cadr err)))`), "Nothing was sent")
-		require.Empty(t, w.runs())
+		require.Empty(t, w.Runs())
 		require.Equal(t, "@region see @src/b.go please", e.eval(`(buffer-string)`))
 		e.eval(`(progn (test-answer t) (cursord-compose-send) nil)`)
 		require.Equal(t, "a.go", e.eval(`(buffer-name)`), "nothing has taken the window")
@@ -81,7 +81,7 @@ First wörds 😀
 		require.Equal(t, "cursord-code", e.eval(`(with-current-buffer %q (goto-char (point-min)) (search-forward "code") (get-text-property (1- (point)) 'face))`, chatName))
 		require.Equal(t, true, e.eval(`(with-current-buffer %q (condition-case nil (progn (goto-char (point-max)) (let ((buffer-read-only nil)) (backward-delete-char 1)) nil) (text-read-only t)))`, chatName))
 
-		w.put("../go", "")
+		w.Put("../go", "")
 		e.untilBuffer(chatName, fmt.Sprintf(first, "")+`
 ✗ make (failed)
   │ one
@@ -92,7 +92,7 @@ Last words
 `)
 		e.until("the message of its end", `(with-current-buffer (messages-buffer) (goto-char (point-min)) (search-forward "cursord: done" nil t))`)
 		require.Equal(t, "<context>\n<selection path=\"src/a.go\" lines=\"3\">\nfunc a() {}\n</selection>\n<file path=\"src/b.go\" />\n</context>\n\n@region see @src/b.go please",
-			strings.TrimSpace(w.runs()[0].Prompt))
+			strings.TrimSpace(w.Runs()[0].Prompt))
 		e.quiet()
 	})
 }
@@ -101,16 +101,16 @@ Last words
 func TestEmacsScrolledWindowStays(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.plays(streams(strings.Repeat("a line\n", 60)), `{"fake":"wait","path":"{{cwd}}/../go"}`, streams(strings.Repeat("more\n", 60)+"the end"), done)
-		w.start()
-		w.trusts()
+		w := New(t)
+		w.Plays(Streams(strings.Repeat("a line\n", 60)), `{"fake":"wait","path":"{{cwd}}/../go"}`, Streams(strings.Repeat("more\n", 60)+"the end"), Done)
+		w.Start()
+		w.Trusts()
 		e := w.emacs(t, bin, "")
 		e.eval(`(progn (cursord) (cursord-send (cursord-workspace-open) "x") (delete-other-windows) nil)`)
 		e.until("the first part", `(= 60 (how-many "a line" (point-min) (point-max)))`)
 		e.eval(`(progn (split-window) (set-window-point (next-window) (point-max)) (goto-char (point-min)) (forward-line 10) nil)`)
 		at := e.eval(`(list (line-number-at-pos) (line-number-at-pos (window-point)) (buffer-name))`)
-		w.put("../go", "")
+		w.Put("../go", "")
 		e.until("the rest", `(save-excursion (goto-char (point-min)) (search-forward "the end" nil t))`)
 		e.until("the end of the turn", `(eq (cursord-state (cursord-workspace-find)) 'idle)`)
 		require.Equal(t, at, e.eval(`(list (line-number-at-pos) (line-number-at-pos (window-point)) (buffer-name))`))
@@ -123,10 +123,10 @@ func TestEmacsScrolledWindowStays(t *testing.T) {
 func TestEmacsCrashesAndRestarts(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.plays(streams("I begin. "), streams("I wait. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, streams("I end."), done)
-		w.start()
-		w.trusts()
+		w := New(t)
+		w.Plays(Streams("I begin. "), Streams("I wait. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, Streams("I end."), Done)
+		w.Start()
+		w.Trusts()
 		e := w.emacs(t, bin, "")
 		e.eval(`(progn (cursord) (cursord-send (cursord-workspace-open) "go on") nil)`)
 		e.untilBuffer(chatName, "\n## You\n\ngo on\n\n## Cursor  working\n\nI begin. I wait. \n")
@@ -138,21 +138,21 @@ func TestEmacsCrashesAndRestarts(t *testing.T) {
 			e.eval(`(progn (cursord) nil)`)
 			e.untilBuffer(chatName, "\n## You\n\ngo on\n\n## Cursor  working\n\nI begin. I wait. \n")
 		}
-		w.put("../go", "")
+		w.Put("../go", "")
 		for _, e := range []*emacs{e, other} {
 			e.untilBuffer(chatName, "\n## You\n\ngo on\n\n## Cursor\n\nI begin. I wait. I end.\n")
 		}
 
-		w.plays(streams("I wait again. "), `{"fake":"wait","path":"{{cwd}}/../never"}`, done)
+		w.Plays(Streams("I wait again. "), `{"fake":"wait","path":"{{cwd}}/../never"}`, Done)
 		e.eval(`(progn (cursord-send (cursord-workspace-open) "once more") nil)`)
 		other.until("what another has asked", `(save-excursion (goto-char (point-min)) (search-forward "I wait again." nil t))`)
-		w.kill()
-		t.Cleanup(func() { w.cursord("stop", "--force") })
+		w.Kill()
+		t.Cleanup(func() { w.Cursord("stop", "--force") })
 		all := "\n## You\n\ngo on\n\n## Cursor\n\nI begin. I wait. I end.\n\n## You\n\nonce more\n\n## Cursor  interrupted\n\nI wait again. \n"
 		for _, e := range []*emacs{e, other} {
 			e.poll("what the crash has left", func() bool { return strings.HasPrefix(e.buffer(chatName), strings.TrimSuffix(all, "I wait again. \n")) })
 		}
-		w.plays(streams("Here again."), done)
+		w.Plays(Streams("Here again."), Done)
 		other.eval(`(progn (cursord-send (cursord-workspace-open) "and now?") nil)`)
 		for _, e := range []*emacs{e, other} {
 			e.poll("the answer", func() bool {
@@ -173,19 +173,19 @@ func TestEmacsCrashesAndRestarts(t *testing.T) {
 func TestEmacsSessions(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.start()
-		w.trusts()
+		w := New(t)
+		w.Start()
+		w.Trusts()
 		long := []string{}
 		for i := range 120 {
 			long = append(long, fmt.Sprintf(`{"type":"tool_call","subtype":"started","call_id":"%d","tool_call":{"readToolCall":{"args":{"path":"f%d"}}}}`, i, i),
 				fmt.Sprintf(`{"type":"tool_call","subtype":"completed","call_id":"%d","tool_call":{"readToolCall":{"args":{"path":"f%d"},"result":{"success":{"content":"x"}}}}}`, i, i))
 		}
-		w.plays(append(long, done)...)
-		c := w.joins()
-		c.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
-		first := c.turn(obj{"prompt": "a long one"})
-		w.plays(streams("I hang."), `{"fake":"hang"}`)
+		w.Plays(append(long, Done)...)
+		c := w.Joins()
+		c.Must("workspace/subscribe", Obj{"workspace": w.Root}, nil)
+		first := c.Turn(Obj{"prompt": "a long one"})
+		w.Plays(Streams("I hang."), `{"fake":"hang"}`)
 		e := w.emacs(t, bin, emacsAnswers)
 		e.eval(`(progn (cursord) nil)`)
 		e.until("the latest page", `(and (save-excursion (goto-char (point-min)) (looking-at "Load older messages\n")) (< 90 (how-many "^✓" (point-min) (point-max)) 120))`)
@@ -226,20 +226,20 @@ func TestEmacsSessions(t *testing.T) {
 func TestEmacsTokens(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.put("a.txt", "ä one\ntwo\nthree\n")
-		w.start()
-		w.trusts()
+		w := New(t)
+		w.Put("a.txt", "ä one\ntwo\nthree\n")
+		w.Start()
+		w.Trusts()
 		e := w.emacs(t, bin, `(defun test-backend (report &rest _)
 			(funcall report (list (flymake-make-diagnostic (current-buffer) 3 6 :error "bad word")
 			                      (flymake-make-diagnostic (current-buffer) 7 10 :warning "odd word"))))`)
-		e.eval(`(progn (find-file %q) (add-hook 'flymake-diagnostic-functions 'test-backend nil t) (flymake-mode) (flymake-start) nil)`, w.path("a.txt"))
+		e.eval(`(progn (find-file %q) (add-hook 'flymake-diagnostic-functions 'test-backend nil t) (flymake-mode) (flymake-start) nil)`, w.Path("a.txt"))
 		e.until("the diagnostics", `(= 2 (length (flymake-diagnostics)))`)
 		e.eval(`(progn (goto-char 3) (push-mark 6 t t) nil)`)
 		e.eval(`(cl-letf (((symbol-function 'read-from-minibuffer) (lambda (&rest _) "why @diagnostics and @a.txt:2-3, mail@example.com")))
 			(setq cursord-show-chat-on-ask nil)
 			(cursord-ask) nil)`)
-		e.poll("the agent's start", func() bool { return len(w.runs()) == 1 })
+		e.poll("the agent's start", func() bool { return len(w.Runs()) == 1 })
 		require.Equal(t, `<context>
 <diagnostics path="a.txt">
 1:3 error: bad word
@@ -251,11 +251,11 @@ one
 </selection>
 </context>
 
-why @diagnostics and @a.txt:2-3, mail@example.com @region`, strings.TrimSpace(w.runs()[0].Prompt))
+why @diagnostics and @a.txt:2-3, mail@example.com @region`, strings.TrimSpace(w.Runs()[0].Prompt))
 		require.Equal(t, "a.txt", e.eval(`(buffer-name)`))
 		e.eval(`(progn (goto-char (point-max)) (insert "new\n") (cursord-send (cursord-workspace-open) "look at @buffer" (cursord-origin-here)) nil)`)
-		e.poll("the agent's start", func() bool { return len(w.runs()) == 2 })
-		require.Contains(t, w.runs()[1].Prompt, "three\nnew\n")
+		e.poll("the agent's start", func() bool { return len(w.Runs()) == 2 })
+		require.Contains(t, w.Runs()[1].Prompt, "three\nnew\n")
 		require.Equal(t, "There are no @changes: there is nothing to review",
 			e.eval(`(condition-case err (cursord-send (cursord-workspace-open) "@changes") (user-error (cadr err)))`))
 	})
@@ -265,17 +265,17 @@ why @diagnostics and @a.txt:2-3, mail@example.com @region`, strings.TrimSpace(w.
 func TestEmacsPlaces(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.put("sub/x", "")
-		w.start()
-		w.put("../bin/ssh", "#!/bin/sh\nfor last; do :; done\necho \"$@\" >>"+w.path("../ssh.log")+"\nexec sh -c \"$last\"\n")
-		require.NoError(t, os.Chmod(w.path("../bin/ssh"), 0o755))
-		e := w.emacs(t, bin, `(setenv "CURSORD_SSH" "`+filepath.Join(w.dir, "bin", "ssh")+`")`)
+		w := New(t)
+		w.Put("sub/x", "")
+		w.Start()
+		w.Put("../bin/ssh", "#!/bin/sh\nfor last; do :; done\necho \"$@\" >>"+w.Path("../ssh.log")+"\nexec sh -c \"$last\"\n")
+		require.NoError(t, os.Chmod(w.Path("../bin/ssh"), 0o755))
+		e := w.emacs(t, bin, `(setenv "CURSORD_SSH" "`+filepath.Join(w.Dir, "bin", "ssh")+`")`)
 		for dir, want := range map[string]string{
 			"/sudo:root@localhost:/etc/": "by \"sudo\" are not supported",
 			"/ssh:a|ssh:b:/etc/":         "More than one hop",
 			"/ssh:b#22:/etc/":            "~/.ssh/config",
-			w.path("none") + "/":         "is not a directory",
+			w.Path("none") + "/":         "is not a directory",
 		} {
 			require.Contains(t, e.eval(`(condition-case err (cl-letf (((symbol-function 'file-truename) #'identity)
 			         ((symbol-function 'file-directory-p) (lambda (dir) (and (string-match-p "\\`+"`"+`/ss\\|/sudo" dir) t))))
@@ -283,11 +283,11 @@ func TestEmacsPlaces(t *testing.T) {
 		}
 		// As TRAMP would have it, the directory is the same on both machines.
 		e.eval(`(cl-letf (((symbol-function 'file-truename) #'identity) ((symbol-function 'file-directory-p) (lambda (_) t)))
-			(cursord-workspace-open %q) nil)`, "/ssh:me@build:"+w.ws+"/")
+			(cursord-workspace-open %q) nil)`, "/ssh:me@build:"+w.Root+"/")
 		e.until("the subscription there", `(cursord-workspace-ready (car cursord-workspaces))`)
 		require.Equal(t, "me@build", e.eval(`(cursord-workspace-host (car cursord-workspaces))`))
-		require.Equal(t, "/ssh:me@build:"+w.path("sub/x"), e.eval(`(cursord-file (car cursord-workspaces) "sub/x")`))
-		require.Contains(t, w.get("../ssh.log"), "-- me@build cursord stdio")
+		require.Equal(t, "/ssh:me@build:"+w.Path("sub/x"), e.eval(`(cursord-file (car cursord-workspaces) "sub/x")`))
+		require.Contains(t, w.Get("../ssh.log"), "-- me@build cursord stdio")
 	})
 }
 
@@ -295,27 +295,27 @@ func TestEmacsPlaces(t *testing.T) {
 func TestEmacsAttention(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.start()
+		w := New(t)
+		w.Start()
 		e := w.emacs(t, bin, "")
-		c := w.joins()
+		c := w.Joins()
 		roots := []string{"quiet", "failed", "answered", "changed"}
 		for _, name := range roots {
-			w.put(name+"/f", "one\n")
-			root := w.path(name)
-			c.must("workspace/trust", obj{"workspace": root, "trusted": true}, nil)
+			w.Put(name+"/f", "one\n")
+			root := w.Path(name)
+			c.Must("workspace/trust", Obj{"workspace": root, "trusted": true}, nil)
 			e.eval(`(progn (cursord-workspace-open %q) nil)`, root)
 			e.until("the subscription", `(cursord-workspace-ready (cursord-workspace-at %q))`, root+"/")
 		}
 		require.Equal(t, "Nothing waits for you", e.eval(`(condition-case err (cursord-next-attention) (user-error (cadr err)))`))
 		ask := func(name, want string, lines ...string) {
-			w.plays(lines...)
-			e.eval(`(progn (cursord-send (cursord-workspace-at %q) "do it") nil)`, w.path(name)+"/")
-			e.until("the end in "+name, `(let ((ws (cursord-workspace-at %q))) (and (eq (cursord-state ws) '%s) (> (hash-table-count (cursord-workspace-turns ws)) 0)))`, w.path(name)+"/", want)
+			w.Plays(lines...)
+			e.eval(`(progn (cursord-send (cursord-workspace-at %q) "do it") nil)`, w.Path(name)+"/")
+			e.until("the end in "+name, `(let ((ws (cursord-workspace-at %q))) (and (eq (cursord-state ws) '%s) (> (hash-table-count (cursord-workspace-turns ws)) 0)))`, w.Path(name)+"/", want)
 		}
 		ask("failed", "error", `{"fake":"exit","code":3}`)
-		ask("answered", "idle", streams("Here."), done)
-		ask("changed", "review", append(edits("1", "f", "one\n", "two\n"), done)...)
+		ask("answered", "idle", Streams("Here."), Done)
+		ask("changed", "review", append(Edits("1", "f", "one\n", "two\n"), Done)...)
 		require.Contains(t, e.messages(), "cursord: done; 1 hunk in 1 file: M-x cursord-review")
 		e.eval(`(setq cursord-tell-turn-end nil)`)
 		seen := map[any]bool{}
@@ -336,14 +336,14 @@ func TestEmacsAttention(t *testing.T) {
 func TestEmacsGivesUp(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.start()
-		w.put("../bin/broken", "#!/bin/sh\necho x >>"+w.path("../starts")+"\necho it is broken >&2\nexit 7\n")
-		require.NoError(t, os.Chmod(w.path("../bin/broken"), 0o755))
+		w := New(t)
+		w.Start()
+		w.Put("../bin/broken", "#!/bin/sh\necho x >>"+w.Path("../starts")+"\necho it is broken >&2\nexit 7\n")
+		require.NoError(t, os.Chmod(w.Path("../bin/broken"), 0o755))
 		e := w.emacs(t, bin, `(setq cursord--retry-first 0.001)`)
-		e.eval(`(progn (setq cursord-program %q) (cursord-workspace-open) nil)`, w.path("../bin/broken"))
+		e.eval(`(progn (setq cursord-program %q) (cursord-workspace-open) nil)`, w.Path("../bin/broken"))
 		e.until("the message", `(with-current-buffer (messages-buffer) (goto-char (point-min)) (re-search-forward "ends again and again; see M-x cursord-doctor\n  it is broken" nil t))`)
-		require.Equal(t, 9, strings.Count(w.get("../starts"), "x"))
+		require.Equal(t, 9, strings.Count(w.Get("../starts"), "x"))
 		require.Equal(t, "off", e.eval(`(cursord-state (car cursord-workspaces))`))
 		e.eval(`(progn (setq cursord-program "cursord") (cursord-workspace-open) nil)`)
 		e.until("the subscription", `(cursord-workspace-ready (car cursord-workspaces))`)
@@ -355,10 +355,10 @@ func TestEmacsGivesUp(t *testing.T) {
 func TestEmacsOvertakenAnswer(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.plays(streams("I begin. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, streams("I end."), done)
-		w.start()
-		w.trusts()
+		w := New(t)
+		w.Plays(Streams("I begin. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, Streams("I end."), Done)
+		w.Start()
+		w.Trusts()
 		e := w.emacs(t, bin, "")
 		e.eval(`(progn (cursord) (setq pages nil)
 			(advice-add 'cursord--take-page :before (lambda (_ page) (push page pages)))
@@ -366,7 +366,7 @@ func TestEmacsOvertakenAnswer(t *testing.T) {
 		e.untilBuffer(chatName, "\n## You\n\ngo on\n\n## Cursor  working\n\nI begin. \n")
 		e.eval(`(progn (setq pages nil) (cursord-transcript-load cursord-transcript) nil)`)
 		e.until("a page", `pages`)
-		w.put("../go", "")
+		w.Put("../go", "")
 		e.untilBuffer(chatName, "\n## You\n\ngo on\n\n## Cursor\n\nI begin. I end.\n")
 		e.eval(`(progn (cursord--take-page cursord-transcript (car pages)) nil)`)
 		require.Equal(t, "\n## You\n\ngo on\n\n## Cursor\n\nI begin. I end.\n", e.buffer(chatName))

@@ -24,29 +24,29 @@ const emacsKeeps = `(progn
 func TestEmacsFollows(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent\n", 15: "agent too\n"})
-		w.put("f", before)
-		w.plays(append(append([]string{streams("I begin ünd 😀. ")}, edits("1", "f", before, after)...),
-			`{"fake":"wait","path":"{{cwd}}/../go"}`, streams("I end."), done)...)
-		w.start()
-		c := w.opens()
+		w := New(t)
+		before, after := Numbered(20, nil), Numbered(20, map[int]string{5: "agent\n", 15: "agent too\n"})
+		w.Put("f", before)
+		w.Plays(append(append([]string{Streams("I begin ünd 😀. ")}, Edits("1", "f", before, after)...),
+			`{"fake":"wait","path":"{{cwd}}/../go"}`, Streams("I end."), Done)...)
+		w.Start()
+		c := w.Opens()
 		e := w.emacs(t, bin, emacsKeeps)
 		require.Equal(t, "idle", e.eval(`(cursord-state (cursord-workspace-open))`))
 		e.until("the subscription", `(cursord-workspace-ready (cursord-workspace-find))`)
-		turn := c.asks(nil)
+		turn := c.Asks(nil)
 		e.until("the hunks", `(equal (cursord-pending (cursord-workspace-find)) '(2 . 1))`)
 		require.Equal(t, "working", e.eval(`(cursord-state (cursord-workspace-find))`))
 		require.Equal(t, " cu[working 2]", e.eval(`(cursord-lighter)`))
 
 		// The daemon dies in the middle of the turn, and then the program that leads to it.
-		w.kill()
-		t.Cleanup(func() { w.cursord("stop", "--force") })
+		w.Kill()
+		t.Cleanup(func() { w.Cursord("stop", "--force") })
 		e.until("the end of the turn", `(equal (cursord-state (cursord-workspace-find)) 'review)`)
 		e.eval(`(progn (setq told nil) (kill-process (jsonrpc--process (cursord-connection-to nil))) nil)`)
-		c = w.joins()
-		diff := c.diffs()["f"]
-		c.decides("diff/accept", obj{"hunks": []string{diff.Hunks[0].ID}})
+		c = w.Joins()
+		diff := c.Diffs()["f"]
+		c.Decides("diff/accept", Obj{"hunks": []string{diff.Hunks[0].ID}})
 		e.until("the decision, by a connection of its own", `(and (equal (cursord-pending (cursord-workspace-find)) '(1 . 1)) (member "ready" told))`)
 		require.Equal(t, []any{"down", "ready", "diff f 1"}, e.eval(`(vconcat (reverse told))`))
 
@@ -62,16 +62,16 @@ func TestEmacsFollows(t *testing.T) {
 func TestEmacsErrorsStayWhereTheyAre(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.plays(streams("text"), done)
-		w.start()
-		c := w.opens()
+		w := New(t)
+		w.Plays(Streams("text"), Done)
+		w.Start()
+		c := w.Opens()
 		e := w.emacs(t, bin, `(progn `+emacsKeeps+`
 			(add-hook 'cursord-event-functions (lambda (event &rest _) (when (eq event 'turn) (error "A view is broken"))) -90))`)
 		e.eval(`(progn (cursord-workspace-open) nil)`)
 		e.until("the subscription", `(cursord-workspace-ready (cursord-workspace-find))`)
 		e.eval(`(progn (cursord-request (cursord-workspace-find) :workspace/list nil :then (lambda (_) (car 1))) nil)`)
-		c.turn(nil)
+		c.Turn(nil)
 		e.until("the end", `(member "turn completed" told)`)
 		require.Contains(t, e.messages(), "A view is broken")
 		require.Contains(t, e.buffer("*cursord-log*"), "Wrong type argument: listp, 1")
@@ -83,8 +83,8 @@ func TestEmacsErrorsStayWhereTheyAre(t *testing.T) {
 func TestEmacsDoctor(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.start()
+		w := New(t)
+		w.Start()
 		e := w.emacs(t, bin, `(setq cursord-program "no-such-cursord")`)
 		require.Contains(t, e.eval(`(condition-case err (cursord-workspace-open) (user-error (cadr err)))`),
 			"There is no program no-such-cursord: install cursord")

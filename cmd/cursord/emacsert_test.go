@@ -14,13 +14,13 @@ import (
 func TestEmacsERT(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		lisp := top("editors", "emacs")
-		w := newWorld(t)
-		ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
+		lisp := Top("editors", "emacs")
+		w := New(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 4*Patience)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, bin, "-Q", "--batch", "-L", lisp, "-l", filepath.Join(lisp, "test", "cursord-tests.el"),
 			"-f", "ert-run-tests-batch-and-exit")
-		cmd.Env = w.env("LC_ALL=C.UTF-8")
+		cmd.Env = w.Env("LC_ALL=C.UTF-8")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		require.Regexp(t, regexp.MustCompile(`Ran \d+ tests, \d+ results as expected, 0 unexpected`), string(out))

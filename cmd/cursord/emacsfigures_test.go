@@ -48,11 +48,11 @@ const emacsWatch = `(progn
             watch-worst watch-blocks watch-own watch-own-gc watch-own-blocks (- gc-elapsed watch-gc))))`
 
 // compiledEmacs compiles the package into a folder and returns that.
-func compiledEmacs(t *testing.T, w *world, bin string) string {
+func compiledEmacs(t *testing.T, w *World, bin string) string {
 	t.Helper()
-	dir := filepath.Join(w.dir, "lisp")
+	dir := filepath.Join(w.Dir, "lisp")
 	require.NoError(t, os.MkdirAll(dir, 0o755))
-	files, err := filepath.Glob(top("editors", "emacs", "*.el"))
+	files, err := filepath.Glob(Top("editors", "emacs", "*.el"))
 	require.NoError(t, err)
 	args := []string{"-Q", "--batch", "-L", dir, "-f", "batch-byte-compile"}
 	for _, file := range files {
@@ -76,10 +76,10 @@ func TestEmacsFigures(t *testing.T) {
 		deltas, history, seconds = 100_000, 50_000, 3
 	}
 	eachEmacsAlone(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.put("f", "one\n")
-		w.start()
-		w.trusts()
+		w := New(t)
+		w.Put("f", "one\n")
+		w.Start()
+		w.Trusts()
 		lisp := compiledEmacs(t, w, bin)
 		load := func(what, code string) {
 			cmd := exec.Command(bin, "-Q", "--batch", "-L", lisp, "--eval", code)
@@ -92,11 +92,11 @@ func TestEmacsFigures(t *testing.T) {
 		load("loading all but the menu", `(princ (format "%.1f ms" (* 1000 (car (benchmark-run 1 (require 'cursord) (require 'cursord-session))))))`)
 
 		e, _ := w.terminalEmacs(t, bin, fmt.Sprintf(`(progn %s (setq cursord-tell-turn-end nil))`, emacsWatch), lisp)
-		e.eval(`(progn (find-file %q) (delete-other-windows) (cursord-show-chat (cursord-workspace-open)) nil)`, w.path("f"))
+		e.eval(`(progn (find-file %q) (delete-other-windows) (cursord-show-chat (cursord-workspace-open)) nil)`, w.Path("f"))
 		idle := `(and (cursord-turn-ended-p (gethash watch-turn (cursord-workspace-turns (cursord-workspace-find)))) (with-current-buffer %q (save-excursion (goto-char (point-max)) (re-search-backward "^the end" (max 1 (- (point-max) 20)) t))))`
 		play := func(what string, n int, lines []string) {
 			t.Helper()
-			w.plays(lines...)
+			w.Plays(lines...)
 			e.eval(`(progn (watch-begin) (setq watch-turn (plist-get (plist-get (cursord-send (cursord-workspace-open) "stream") :turn) :id)) nil)`)
 			began := time.Now()
 			e.untilIn(5*time.Minute, "the end of "+what, idle, chatName)
@@ -106,15 +106,15 @@ func TestEmacsFigures(t *testing.T) {
 			t.Helper()
 			lines := make([]string, 0, n+1)
 			for i := range n {
-				lines = append(lines, streams(word(i)))
+				lines = append(lines, Streams(word(i)))
 				if pause != "" && i%10 == 9 {
 					lines = append(lines, pause)
 				}
 			}
-			play(what, n, append(lines, streams("\nthe end"), done))
+			play(what, n, append(lines, Streams("\nthe end"), Done))
 		}
 		e.eval(`(progn (watch-begin) (setq watch-idle (time-add nil %f)) nil)`, seconds)
-		e.untilIn(patience, "nothing", `(time-less-p watch-idle nil)`)
+		e.untilIn(Patience, "nothing", `(time-less-p watch-idle nil)`)
 		t.Logf("nothing, for %.1f s: %s", seconds, e.eval(`(watch-end)`))
 		prose := func(i int) string {
 			if i%12 == 11 {
@@ -141,13 +141,13 @@ func TestEmacsFigures(t *testing.T) {
 		call := func(i int) string {
 			return fmt.Sprintf(`{"type":"tool_call","subtype":"started","call_id":"%[1]d","tool_call":{"shellToolCall":{"args":{"command":"make %[1]d"}}}}
 {"type":"tool_call","subtype":"completed","call_id":"%[1]d","tool_call":{"shellToolCall":{"args":{"command":"make %[1]d"},"result":{"success":{"command":"make","exitCode":0,"stdout":%[2]q,"stderr":""}}}}}
-`, i, output) + streams(strings.Repeat(fmt.Sprintf("a line of some words, number %d\n", i), 38))
+`, i, output) + Streams(strings.Repeat(fmt.Sprintf("a line of some words, number %d\n", i), 38))
 		}
 		var calls []string
 		for i := range history / 100 {
 			calls = append(calls, call(i))
 		}
-		play("a transcript of many calls and messages", history, append(calls, streams("\nthe end"), done))
+		play("a transcript of many calls and messages", history, append(calls, Streams("\nthe end"), Done))
 		// What was asked for because a piece was missing comes behind the end.
 		e.until("all of its lines", `(with-current-buffer %q (> (count-lines (point-min) (point-max)) %d))`, chatName, history)
 		stream("prose at 5,000 a second behind it", deltas/10, prose, `{"fake":"sleep","ms":2}`)
@@ -161,17 +161,17 @@ func TestEmacsFigures(t *testing.T) {
 		for i := range places {
 			change[(i+1)*lines/places-7] = fmt.Sprintf("changed %d\n", i)
 		}
-		before, after := numbered(lines, nil), numbered(lines, change)
-		w.put("long", before)
-		e.eval(`(progn (cursord-mode) (find-file %q) nil)`, w.path("long"))
-		w.plays(append(edits("1", "long", before, after), done)...)
+		before, after := Numbered(lines, nil), Numbered(lines, change)
+		w.Put("long", before)
+		e.eval(`(progn (cursord-mode) (find-file %q) nil)`, w.Path("long"))
+		w.Plays(append(Edits("1", "long", before, after), Done)...)
 		e.eval(`(progn (watch-begin) (cursord-send (cursord-workspace-find) "change it") nil)`)
 		e.untilIn(5*time.Minute, "the marks", `(= %d (length cursord--marks))`, places)
 		t.Logf("a file of %d lines that changed in %d places: %s", lines, places, e.eval(`(watch-end)`))
 		e.eval(`(progn (watch-begin) (cursord-reject-file) nil)`)
 		e.untilIn(5*time.Minute, "no marks", `(and (null cursord--marks) (verify-visited-file-modtime))`)
 		t.Logf("rejecting that: %s", e.eval(`(watch-end)`))
-		require.Equal(t, before, w.get("long"))
+		require.Equal(t, before, w.Get("long"))
 		e.quiet()
 	})
 }

@@ -14,18 +14,18 @@ import (
 func TestEmacsInstalled(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.start()
-		w.put("../bin/emacs", "#!/bin/sh\nexec "+bin+" \"$@\"\n")
-		require.NoError(t, os.Chmod(w.path("../bin/emacs"), 0o755))
-		path := "PATH=" + filepath.Join(w.dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
-		cmd := w.command("editor", "install", "emacs")
+		w := New(t)
+		w.Start()
+		w.Put("../bin/emacs", "#!/bin/sh\nexec "+bin+" \"$@\"\n")
+		require.NoError(t, os.Chmod(w.Path("../bin/emacs"), 0o755))
+		path := "PATH=" + filepath.Join(w.Dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+		cmd := w.Command("editor", "install", "emacs")
 		cmd.Env = append(cmd.Env, path)
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
-		require.Contains(t, string(out), "compiled by "+w.path("../bin/emacs"))
-		require.Contains(t, string(out), filepath.Join(w.dir, ".emacs.d", "elpa", "cursord"))
-		w.put("../.emacs.d/init.el", `(keymap-global-set "C-c a" 'cursord-command-map) (cursord-mode)`)
+		require.Contains(t, string(out), "compiled by "+w.Path("../bin/emacs"))
+		require.Contains(t, string(out), filepath.Join(w.Dir, ".emacs.d", "elpa", "cursord"))
+		w.Put("../.emacs.d/init.el", `(keymap-global-set "C-c a" 'cursord-command-map) (cursord-mode)`)
 
 		// Batch has no init file, but what it does is the same.
 		cmd = exec.Command(bin, "--batch", "--eval", `(progn
@@ -40,7 +40,7 @@ func TestEmacsInstalled(t *testing.T) {
 			(princ (format "%s\n" (file-name-extension (symbol-file 'cursord-menu))))
 			(cursord-doctor)
 			(princ (with-current-buffer "*cursord doctor*" (buffer-string))))`)
-		cmd.Env, cmd.Dir = append(w.env("LC_ALL=C.UTF-8"), path), w.ws
+		cmd.Env, cmd.Dir = append(w.Env("LC_ALL=C.UTF-8"), path), w.Root
 		out, err = cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		require.Contains(t, string(out), "(nil t t t)\nChat\nelc\n")
@@ -55,21 +55,21 @@ func TestEmacsInstalled(t *testing.T) {
 func TestEmacsFromRepository(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		from := filepath.Join(w.dir, "repo")
-		require.NoError(t, os.CopyFS(filepath.Join(from, "editors", "emacs"), os.DirFS(top("editors", "emacs"))))
+		w := New(t)
+		from := filepath.Join(w.Dir, "repo")
+		require.NoError(t, os.CopyFS(filepath.Join(from, "editors", "emacs"), os.DirFS(Top("editors", "emacs"))))
 		for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "all"}} {
 			out, err := exec.Command("git", append([]string{"-C", from}, args...)...).CombinedOutput()
 			require.NoError(t, err, "%s", out)
 		}
-		w.put("../init.el", `(use-package cursord
+		w.Put("../init.el", `(use-package cursord
   :vc (:url "file://`+from+`" :lisp-dir "editors/emacs" :rev :newest)
   :bind-keymap ("C-c a" . cursord-command-map)
   :config (cursord-mode))
 (require 'info)
 (princ (format "%s %s\n" (commandp 'cursord-ask) (progn (info "(cursord)Chat") Info-current-node)))`)
-		cmd := exec.Command(bin, "--batch", "--eval", "(progn (setq package-archives nil) (package-initialize))", "-l", w.path("../init.el"))
-		cmd.Env, cmd.Dir = w.env("LC_ALL=C.UTF-8"), w.ws
+		cmd := exec.Command(bin, "--batch", "--eval", "(progn (setq package-archives nil) (package-initialize))", "-l", w.Path("../init.el"))
+		cmd.Env, cmd.Dir = w.Env("LC_ALL=C.UTF-8"), w.Root
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		require.Contains(t, string(out), "t Chat\n")

@@ -12,16 +12,16 @@ import (
 func TestEmacsMaybeYours(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		c, _ := w.unexplained()
+		w := New(t)
+		c, _ := w.Unexplained()
 		e := w.emacsOpens(t, bin, "", "f", "notes.txt")
 		e.untilRows("notes.txt", 12)
 		e.untilRows("f", 2, 15)
 		face := func(path string) any {
-			return e.eval(`(with-current-buffer (find-buffer-visiting %q) (format "%%s" (overlay-get (car cursord--marks) 'face)))`, w.path(path))
+			return e.eval(`(with-current-buffer (find-buffer-visiting %q) (format "%%s" (overlay-get (car cursord--marks) 'face)))`, w.Path(path))
 		}
 		before := func(path string) any {
-			return e.eval(`(with-current-buffer (find-buffer-visiting %q) (substring-no-properties (overlay-get (car cursord--marks) 'before-string)))`, w.path(path))
+			return e.eval(`(with-current-buffer (find-buffer-visiting %q) (substring-no-properties (overlay-get (car cursord--marks) 'before-string)))`, w.Path(path))
 		}
 		require.Equal(t, "cursord-maybe", face("notes.txt"))
 		require.Contains(t, before("notes.txt"), "may be yours: no call of the agent explains it\n-line 12\n")
@@ -44,20 +44,20 @@ func TestEmacsMaybeYours(t *testing.T) {
 		e.poll("what is left", func() bool {
 			return strings.Contains(e.messages(), "cursord: rejected 2 hunks; 1 hunk left in 1 file; left 1 hunk that may be yours: notes.txt:12 (reject each by itself)")
 		})
-		w.requireTree(unexplainedBefore.with(unexplainedAfter, "notes.txt"))
+		w.RequireTree(UnexplainedBefore.With(UnexplainedAfter, "notes.txt"))
 		e.find("notes.txt")
 		e.command("cursord-reject-file")
 		e.poll("what is left", func() bool {
 			return strings.Contains(e.messages(), "cursord: rejected 0 hunks; 1 hunk left in 1 file; left 1 hunk that may be yours: notes.txt:12")
 		})
-		e.agree(c, "notes.txt", unexplainedAfter["notes.txt"], 1)
+		e.agree(c, "notes.txt", UnexplainedAfter["notes.txt"], 1)
 
 		e.goes(12)
 		e.command("cursord-reject-hunk")
-		e.agree(c, "notes.txt", unexplainedBefore["notes.txt"], 0)
-		w.requireTree(unexplainedBefore)
+		e.agree(c, "notes.txt", UnexplainedBefore["notes.txt"], 0)
+		w.RequireTree(UnexplainedBefore)
 		e.command("cursord-undo")
-		e.agree(c, "notes.txt", unexplainedAfter["notes.txt"], 1)
+		e.agree(c, "notes.txt", UnexplainedAfter["notes.txt"], 1)
 		e.untilRows("notes.txt", 12)
 		require.Equal(t, "cursord-maybe", face("notes.txt"), "it is drawn as before")
 	})
@@ -67,13 +67,13 @@ func TestEmacsMaybeYours(t *testing.T) {
 func TestEmacsRegionLeavesWhatMayBeYours(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.playsUnexplained()
-		w.plays(lines(shells("s", "true"), []string{execs("sleep 0.1; sed -i 's/^line 2$/two/; s/^line 18$/eighteen/' notes.txt")})...)
-		w.start()
-		c := w.opens()
-		c.turn(nil)
-		after := numbered(20, map[int]string{2: "two\n", 18: "eighteen\n"})
+		w := New(t)
+		w.PlaysUnexplained()
+		w.Plays(Lines(Shells("s", "true"), []string{Execs("sleep 0.1; sed -i 's/^line 2$/two/; s/^line 18$/eighteen/' notes.txt")})...)
+		w.Start()
+		c := w.Opens()
+		c.Turn(nil)
+		after := Numbered(20, map[int]string{2: "two\n", 18: "eighteen\n"})
 		e := w.emacsOpens(t, bin, "", "notes.txt")
 		e.untilRows("notes.txt", 2, 18)
 		e.eval(`(progn (transient-mark-mode 1) (goto-char (point-min)) (push-mark (point-max) t t) nil)`)
@@ -85,6 +85,6 @@ func TestEmacsRegionLeavesWhatMayBeYours(t *testing.T) {
 		e.goes(10)
 		e.eval(`(progn (push-mark (point-max) t t) nil)`)
 		e.command("cursord-reject-hunk")
-		e.agree(c, "notes.txt", numbered(20, map[int]string{2: "two\n"}), 1)
+		e.agree(c, "notes.txt", Numbered(20, map[int]string{2: "two\n"}), 1)
 	})
 }

@@ -80,7 +80,7 @@ const emacsAgrees = `(progn
 // A randomReview is a story of decisions, typing and turns, in two Emacsen.
 type randomReview struct {
 	t     *testing.T
-	w     *world
+	w     *World
 	rnd   *rand.Rand
 	both  []*emacs
 	paths []string
@@ -90,7 +90,7 @@ type randomReview struct {
 // typed reports whether some Emacs has changes in the buffer of a file.
 func (r *randomReview) typed(path string) bool {
 	for _, e := range r.both {
-		if e.eval(`(let ((b (find-buffer-visiting %q))) (if (and b (buffer-modified-p b)) t :json-false))`, r.w.path(path)) == true {
+		if e.eval(`(let ((b (find-buffer-visiting %q))) (if (and b (buffer-modified-p b)) t :json-false))`, r.w.Path(path)) == true {
 			return true
 		}
 	}
@@ -102,12 +102,12 @@ func (r *randomReview) typed(path string) bool {
 func (r *randomReview) turn(apart bool, meanwhile func()) {
 	r.t.Helper()
 	var script []string
-	goOn, isolation := r.w.path(fmt.Sprint("../go", r.turns)), "none"
+	goOn, isolation := r.w.Path(fmt.Sprint("../go", r.turns)), "none"
 	if apart {
 		isolation = "copy"
 	}
 	for i, p := range r.paths {
-		was := r.w.get(p)
+		was := r.w.Get(p)
 		if apart && was == "(absent)" {
 			continue
 		}
@@ -118,16 +118,16 @@ func (r *randomReview) turn(apart bool, meanwhile func()) {
 		switch {
 		case r.rnd.IntN(3) == 0 || r.typed(p):
 		case was == "(absent)":
-			script = append(script, edits(call, p, was, numbered(8+r.rnd.IntN(8), nil))...)
+			script = append(script, Edits(call, p, was, Numbered(8+r.rnd.IntN(8), nil))...)
 		case apart: // what it has there may be something else
-			script = append(script, edits(call, p, "(absent)", scrambled(r.rnd, was, fmt.Sprintf("apart %d", r.turns)))...)
+			script = append(script, Edits(call, p, "(absent)", Scrambled(r.rnd, was, fmt.Sprintf("apart %d", r.turns)))...)
 		case i > 1 && r.rnd.IntN(3) == 0:
-			script = append(script, deletes(call, p, was)...)
+			script = append(script, Deletes(call, p, was)...)
 		default:
-			script = append(script, edits(call, p, was, scrambled(r.rnd, was, fmt.Sprintf("agent %d", r.turns)))...)
+			script = append(script, Edits(call, p, was, Scrambled(r.rnd, was, fmt.Sprintf("agent %d", r.turns)))...)
 		}
 	}
-	r.w.plays(append(script, done)...)
+	r.w.Plays(append(script, Done)...)
 	r.turns++
 	e := r.both[r.rnd.IntN(2)]
 	e.eval(`(let* ((ws (cursord-workspace-find)) (cursord-isolation '%[1]s)
@@ -145,7 +145,7 @@ func (r *randomReview) step(e *emacs, path string, step int) string {
 	r.t.Helper()
 	pick := func(of ...string) string { return of[r.rnd.IntN(len(of))] }
 	e.eval(`(progn (unless (find-buffer-visiting %[1]q) (when (file-exists-p %[1]q) (find-file-noselect %[1]q)))
-		(when (find-buffer-visiting %[1]q) (switch-to-buffer (find-buffer-visiting %[1]q))) nil)`, r.w.path(path))
+		(when (find-buffer-visiting %[1]q) (switch-to-buffer (find-buffer-visiting %[1]q))) nil)`, r.w.Path(path))
 	at := r.rnd.IntN(80)
 	what := ""
 	switch r.rnd.IntN(16) {
@@ -178,7 +178,7 @@ func (r *randomReview) step(e *emacs, path string, step int) string {
 		if e == other {
 			other = r.both[1]
 		}
-		if other.eval(`(let ((b (find-buffer-visiting %q))) (if (and b (buffer-modified-p b)) t :json-false))`, r.w.path(path)) == true {
+		if other.eval(`(let ((b (find-buffer-visiting %q))) (if (and b (buffer-modified-p b)) t :json-false))`, r.w.Path(path)) == true {
 			return "nothing"
 		}
 	}
@@ -192,10 +192,10 @@ func (r *randomReview) acts(step int, within bool) {
 	who, path := r.rnd.IntN(2), r.paths[r.rnd.IntN(4)]
 	e := r.both[who]
 	what := r.step(e, path, step)
-	unsaved := tree{}
+	unsaved := Tree{}
 	for _, p := range r.paths {
 		if !within && !strings.Contains(what, "save-buffer") && r.typed(p) {
-			unsaved[p] = w.get(p)
+			unsaved[p] = w.Get(p)
 		}
 	}
 	t.Logf("step %d, Emacs %d in %s: %s", step, who, path, what)
@@ -220,11 +220,11 @@ func (r *randomReview) acts(step int, within bool) {
 		// Of a file without hunks nobody is told that another editor has saved it.
 		r.both[1-who].eval(`(let ((b (find-buffer-visiting %q)))
 			(when (and b (not (buffer-modified-p b)) (not (gethash %q (cursord-workspace-diffs (cursord-workspace-find)))))
-				(with-current-buffer b (revert-buffer t t t))) nil)`, w.path(path), path)
+				(with-current-buffer b (revert-buffer t t t))) nil)`, w.Path(path), path)
 	}
 	for _, e := range r.both {
 		var why any
-		for limit := time.Now().Add(patience); ; {
+		for limit := time.Now().Add(Patience); ; {
 			if why = e.eval(`(random-disagreement "f" "g" "h" "i")`); why == "" {
 				break
 			}
@@ -236,7 +236,7 @@ func (r *randomReview) acts(step int, within bool) {
 	}
 	for p, was := range unsaved {
 		if r.typed(p) {
-			require.Equal(t, was, w.get(p), "%s has changes", p)
+			require.Equal(t, was, w.Get(p), "%s has changes", p)
 		}
 	}
 }
@@ -247,13 +247,13 @@ func (r *randomReview) acts(step int, within bool) {
 func TestEmacsRandomReview(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
+		w := New(t)
 		r := &randomReview{t: t, w: w, rnd: rand.New(rand.NewPCG(*emacsSeed, 0)), paths: []string{"f", "g", "h", "i"}}
 		for _, p := range r.paths {
-			w.put(p, numbered(40, nil))
+			w.Put(p, Numbered(40, nil))
 		}
-		w.start()
-		w.trusts()
+		w.Start()
+		w.Trusts()
 		for range 2 {
 			r.both = append(r.both, w.emacsOpens(t, bin, emacsAgrees, r.paths...))
 		}

@@ -13,7 +13,7 @@ const emacsReview = "*cursord-review: ws*"
 
 // emacsOpens starts an Emacs that is subscribed to the workspace, with files of it open; the last one is selected. Each
 // question is answered with yes.
-func (w *world) emacsOpens(t *testing.T, bin, init string, files ...string) *emacs {
+func (w *World) emacsOpens(t *testing.T, bin, init string, files ...string) *emacs {
 	t.Helper()
 	if init == "" {
 		init = "nil"
@@ -30,18 +30,18 @@ func (w *world) emacsOpens(t *testing.T, bin, init string, files ...string) *ema
 // find visits a file.
 func (e *emacs) find(path string) {
 	e.t.Helper()
-	e.eval(`(progn (find-file %q) nil)`, e.w.path(path))
+	e.eval(`(progn (find-file %q) nil)`, e.w.Path(path))
 }
 
 // text is the text of a file's buffer.
 func (e *emacs) text(path string) string {
 	e.t.Helper()
-	return e.eval(`(with-current-buffer (find-buffer-visiting %q) (save-restriction (widen) (buffer-substring-no-properties 1 (point-max))))`, e.w.path(path)).(string)
+	return e.eval(`(with-current-buffer (find-buffer-visiting %q) (save-restriction (widen) (buffer-substring-no-properties 1 (point-max))))`, e.w.Path(path)).(string)
 }
 
 func (e *emacs) modified(path string) bool {
 	e.t.Helper()
-	return e.eval(`(if (buffer-modified-p (find-buffer-visiting %q)) t :json-false)`, e.w.path(path)).(bool)
+	return e.eval(`(if (buffer-modified-p (find-buffer-visiting %q)) t :json-false)`, e.w.Path(path)).(bool)
 }
 
 func (e *emacs) untilText(path, want string) {
@@ -58,7 +58,7 @@ func (e *emacs) untilText(path, want string) {
 // rows are the lines, counted from 1, at which the hunks of a file's buffer begin.
 func (e *emacs) rows(path string) string {
 	e.t.Helper()
-	rows := e.eval(`(with-current-buffer (find-buffer-visiting %q) (vconcat (mapcar (lambda (place) (line-number-at-pos (cadr place) t)) (cursord-hunk-places))))`, e.w.path(path))
+	rows := e.eval(`(with-current-buffer (find-buffer-visiting %q) (vconcat (mapcar (lambda (place) (line-number-at-pos (cadr place) t)) (cursord-hunk-places))))`, e.w.Path(path))
 	return fmt.Sprint(rows)
 }
 
@@ -80,25 +80,25 @@ func (e *emacs) pending(path string, hunks int) {
 }
 
 // agree requires that the buffer of a file, the disk and what is listed say the same.
-func (e *emacs) agree(c *editor, path, want string, hunks int) {
+func (e *emacs) agree(c *Editor, path, want string, hunks int) {
 	e.t.Helper()
 	e.untilText(path, want)
-	e.poll("the disk", func() bool { return e.w.get(path) == want })
+	e.poll("the disk", func() bool { return e.w.Get(path) == want })
 	e.pending(path, hunks)
 	e.poll("an unmodified buffer", func() bool { return !e.modified(path) })
 	listed := 0
-	if d := c.diffs()[path]; d != nil {
+	if d := c.Diffs()[path]; d != nil {
 		listed = len(d.Hunks)
 	}
 	require.Equal(e.t, hunks, listed)
 }
 
 // plays has the agent play its script to the end, and returns the session.
-func (e *emacs) plays(c *editor) string {
+func (e *emacs) plays(c *Editor) string {
 	e.t.Helper()
-	turn := c.asks(nil)
+	turn := c.Asks(nil)
 	ended := fmt.Sprintf(`(and (cursord-turn-ended-p (gethash %q (cursord-workspace-turns (cursord-workspace-find)))) t)`, turn.ID)
-	e.pollFor(4*patience, 10*time.Millisecond, "the end of the turn", func() bool { return e.eval(ended) == true })
+	e.pollFor(4*Patience, 10*time.Millisecond, "the end of the turn", func() bool { return e.eval(ended) == true })
 	return turn.SessionID
 }
 
@@ -118,14 +118,14 @@ func (e *emacs) command(name string) {
 func TestEmacsMainJob(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := numbered(30, nil)
+		w := New(t)
+		before := Numbered(30, nil)
 		five, fifteen := "agent 5\n", "agent 15a\nagent 15b\n"
-		after := numbered(30, map[int]string{5: five, 15: fifteen})
-		w.putAll(tree{"f": before, "g": "one\ntwo\nthree\n"})
-		w.plays(append(edits("1", "f", before, after), edits("2", "g", "one\ntwo\nthree\n", "one\n2\nthree\n")...)...)
-		w.start()
-		c := w.opens()
+		after := Numbered(30, map[int]string{5: five, 15: fifteen})
+		w.PutAll(Tree{"f": before, "g": "one\ntwo\nthree\n"})
+		w.Plays(append(Edits("1", "f", before, after), Edits("2", "g", "one\ntwo\nthree\n", "one\n2\nthree\n")...)...)
+		w.Start()
+		c := w.Opens()
 		e := w.emacsOpens(t, bin, "", "f")
 		e.goes(4)
 		e.plays(c)
@@ -141,16 +141,16 @@ func TestEmacsMainJob(t *testing.T) {
 		e.until("the next hunk", `(= 15 (line-number-at-pos))`)
 		// Rejecting changes the disk and the buffer with it.
 		e.keys("C-c = r")
-		e.agree(c, "f", numbered(30, map[int]string{5: five}), 0)
+		e.agree(c, "f", Numbered(30, map[int]string{5: five}), 0)
 		e.command("cursord-undo")
 		e.agree(c, "f", after, 1)
 		e.command("cursord-redo")
-		e.agree(c, "f", numbered(30, map[int]string{5: five}), 0)
+		e.agree(c, "f", Numbered(30, map[int]string{5: five}), 0)
 		e.command("cursord-undo")
 		e.agree(c, "f", after, 1)
 		// A region takes what shows in it.
 		e.eval(`(progn (transient-mark-mode 1) (goto-char (point-min)) (forward-line 15) (push-mark (line-end-position) t t) (cursord-reject-hunk) nil)`)
-		e.agree(c, "f", numbered(30, map[int]string{5: five, 15: "agent 15a\n"}), 1)
+		e.agree(c, "f", Numbered(30, map[int]string{5: five, 15: "agent 15a\n"}), 1)
 		e.command("cursord-undo")
 		e.agree(c, "f", after, 1)
 
@@ -161,7 +161,7 @@ func TestEmacsMainJob(t *testing.T) {
 		require.Equal(t, "f 15", e.eval(`(format "%s %s" (buffer-name) (line-number-at-pos))`))
 		e.command("cursord-reject-all")
 		require.Equal(t, "Reject all 2 hunks in 2 files? ", e.eval(`asked`))
-		e.agree(c, "f", numbered(30, map[int]string{5: five}), 0)
+		e.agree(c, "f", Numbered(30, map[int]string{5: five}), 0)
 		e.agree(c, "g", "one\ntwo\nthree\n", 0)
 		e.command("cursord-undo")
 		e.agree(c, "f", after, 1)
@@ -179,30 +179,30 @@ func TestEmacsMainJob(t *testing.T) {
 func TestEmacsUndoBringsTheHunkBack(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before, after := numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 15: ""})
-		w.put("f", before)
-		w.plays(edits("1", "f", before, after)...)
-		w.start()
-		c := w.opens()
+		w := New(t)
+		before, after := Numbered(30, nil), Numbered(30, map[int]string{5: "agent 5\n", 15: ""})
+		w.Put("f", before)
+		w.Plays(Edits("1", "f", before, after)...)
+		w.Start()
+		c := w.Opens()
 		e := w.emacsOpens(t, bin, "", "f")
 		e.plays(c)
 		e.agree(c, "f", after, 2)
 		e.goes(5)
 		e.command("cursord-reject-hunk")
-		e.agree(c, "f", numbered(30, map[int]string{15: ""}), 1)
+		e.agree(c, "f", Numbered(30, map[int]string{15: ""}), 1)
 		e.keys("C-/")
 		e.agree(c, "f", after, 2)
 
 		// Another decision lies in between: the text comes back as a person's.
 		e.goes(5)
 		e.command("cursord-reject-hunk")
-		e.agree(c, "f", numbered(30, map[int]string{15: ""}), 1)
-		c.decides("diff/accept", obj{"all": true})
+		e.agree(c, "f", Numbered(30, map[int]string{15: ""}), 1)
+		c.Decides("diff/accept", Obj{"all": true})
 		e.pending("f", 0)
 		e.keys("C-/")
 		e.untilText("f", after)
-		require.Equal(t, numbered(30, map[int]string{15: ""}), w.get("f"))
+		require.Equal(t, Numbered(30, map[int]string{15: ""}), w.Get("f"))
 		e.command("save-buffer")
 		e.agree(c, "f", after, 0)
 		e.quiet()
@@ -214,13 +214,13 @@ func TestEmacsUndoBringsTheHunkBack(t *testing.T) {
 func TestEmacsUnsavedText(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := numbered(30, nil)
-		after := numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})
-		w.put("f", before)
-		w.plays(edits("1", "f", before, after)...)
-		w.start()
-		c := w.opens()
+		w := New(t)
+		before := Numbered(30, nil)
+		after := Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})
+		w.Put("f", before)
+		w.Plays(Edits("1", "f", before, after)...)
+		w.Start()
+		c := w.Opens()
 		e := w.emacsOpens(t, bin, "", "f")
 		e.plays(c)
 		e.agree(c, "f", after, 3)
@@ -245,7 +245,7 @@ func TestEmacsUnsavedText(t *testing.T) {
 		e.untilText("f", want)
 		e.pending("f", 3)
 		require.Equal(t, "line 20", e.eval(`(buffer-substring-no-properties at-line-20 (+ 7 at-line-20))`))
-		require.Equal(t, after, w.get("f"), "nothing is written")
+		require.Equal(t, after, w.Get("f"), "nothing is written")
 		require.True(t, e.modified("f"))
 		e.keys("C-/")
 		e.untilText("f", typed)
@@ -278,19 +278,19 @@ func TestEmacsUnsavedText(t *testing.T) {
 func TestEmacsAgentWritesWhatIsUnsaved(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before, after := numbered(10, nil), numbered(10, map[int]string{5: "agent 5\n"})
-		w.put("f", before)
-		w.plays(edits("1", "f", before, after)...)
-		w.start()
-		c := w.opens()
+		w := New(t)
+		before, after := Numbered(10, nil), Numbered(10, map[int]string{5: "agent 5\n"})
+		w.Put("f", before)
+		w.Plays(Edits("1", "f", before, after)...)
+		w.Start()
+		c := w.Opens()
 		e := w.emacsOpens(t, bin, "", "f")
 		e.eval(`(progn (goto-char (point-max)) (insert "mine\n") nil)`)
 		e.plays(c)
 		e.until("a word of the conflict", `(cursord-document-conflict (cursord-document))`)
 		require.Equal(t, before+"mine\n", e.text("f"), "the buffer is the person's")
-		require.Equal(t, after, w.get("f"), "the file is the agent's")
-		require.Len(t, c.diffs()["f"].Hunks, 1)
+		require.Equal(t, after, w.Get("f"), "the file is the agent's")
+		require.Len(t, c.Diffs()["f"].Hunks, 1)
 		e.command("cursord-review")
 		e.poll("the conflict in the review", func() bool {
 			return strings.Contains(e.buffer(emacsReview), "f has unsaved changes here, and was written meanwhile: save the buffer to keep what it has, or revert it.")

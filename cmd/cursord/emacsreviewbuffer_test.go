@@ -36,13 +36,13 @@ func (e *emacs) untilHere(want string) {
 func TestEmacsReviewBuffer(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := tree{"a.txt": numbered(30, nil), "b c": "one\ntwo\n", "gone": "was\nhere\n", "new": "(absent)", "noeol": "x\ny"}
-		after := tree{"a.txt": numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n", 25: ""}), "b c": "one\n2\n", "gone": "(absent)", "new": "brand\nnew\n", "noeol": "x\nY\n"}
-		w.putAll(before)
-		w.plays(changing(before, after)...)
-		w.start()
-		c := w.opens()
+		w := New(t)
+		before := Tree{"a.txt": Numbered(30, nil), "b c": "one\ntwo\n", "gone": "was\nhere\n", "new": "(absent)", "noeol": "x\ny"}
+		after := Tree{"a.txt": Numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n", 25: ""}), "b c": "one\n2\n", "gone": "(absent)", "new": "brand\nnew\n", "noeol": "x\nY\n"}
+		w.PutAll(before)
+		w.Plays(Changing(before, after)...)
+		w.Start()
+		c := w.Opens()
 		e := w.emacsOpens(t, bin, "")
 		e.command("cursord-review")
 		e.untilReview("Nothing to review.\n")
@@ -110,9 +110,9 @@ diff --git a/noeol b/noeol
 		e.untilReview(whole)
 		require.Contains(t, e.eval(`(substring-no-properties (format-mode-line header-line-format))`), "7 hunks in 5 files · a accept r reject u undo m comment")
 		// git can take it back.
-		w.put("../patch", e.buffer(emacsReview))
-		w.git("init", "-q")
-		w.git("apply", "--check", "-R", "../patch")
+		w.Put("../patch", e.buffer(emacsReview))
+		w.Git("init", "-q")
+		w.Git("apply", "--check", "-R", "../patch")
 
 		// A decision leads to the next hunk.
 		e.keys("M-< n")
@@ -121,7 +121,7 @@ diff --git a/noeol b/noeol
 		e.untilHere("@@ -12,7 +12,8 @@")
 		e.keys("p r")
 		e.untilHere("@@ -12,7 +12,8 @@")
-		require.Equal(t, numbered(30, map[int]string{15: "15a\n15b\n", 25: ""}), w.get("a.txt"))
+		require.Equal(t, Numbered(30, map[int]string{15: "15a\n15b\n", 25: ""}), w.Get("a.txt"))
 		// Point stays in its line while hunks come and go above.
 		e.keys("C-n C-n C-n C-n C-n C-f")
 		require.Equal(t, "+15a", e.here())
@@ -133,7 +133,7 @@ diff --git a/noeol b/noeol
 		// Lines of a region.
 		e.eval(`(progn (transient-mark-mode 1) (beginning-of-line) (push-mark (line-beginning-position 2) t t) nil)`)
 		e.keys("r")
-		e.poll("the line to go", func() bool { return w.get("a.txt") == numbered(30, map[int]string{5: "five\n", 15: "15b\n", 25: ""}) })
+		e.poll("the line to go", func() bool { return w.Get("a.txt") == Numbered(30, map[int]string{5: "five\n", 15: "15b\n", 25: ""}) })
 		e.keys("u")
 		e.untilReview(whole)
 
@@ -147,10 +147,10 @@ diff --git a/noeol b/noeol
 		require.Equal(t, "There are several hunks: A and R decide them all, n goes to the first",
 			e.eval(`(condition-case err (cursord-accept-hunk) (user-error (substring-no-properties (cadr err))))`))
 		e.keys("R")
-		e.poll("the file as it was", func() bool { return w.get("a.txt") == before["a.txt"] })
+		e.poll("the file as it was", func() bool { return w.Get("a.txt") == before["a.txt"] })
 		e.untilHere("@@ -1,2 +0,0 @@")
 		e.keys("r")
-		e.poll("the file back", func() bool { return w.get("gone") == before["gone"] })
+		e.poll("the file back", func() bool { return w.Get("gone") == before["gone"] })
 
 		// A comment, and a decision with one.
 		e.untilHere("@@ -0,0 +1,2 @@")
@@ -169,19 +169,19 @@ diff --git a/noeol b/noeol
 		e.keys("C-c C-r")
 		e.untilReview("Nothing to review.\n")
 		require.Equal(t, "Reject all 1 hunk in 1 file? ", e.eval(`asked`))
-		require.Equal(t, "x\ny", w.get("noeol"))
+		require.Equal(t, "x\ny", w.Get("noeol"))
 		e.keys("u")
 		e.poll("the hunk again", func() bool { return strings.Contains(e.buffer(emacsReview), "+Y\n") })
 		e.keys("C-c C-a")
 		e.untilReview("Nothing to review.\n")
-		require.Equal(t, "x\nY\n", w.get("noeol"))
-		require.Equal(t, tree{"a.txt": before["a.txt"], "b c": after["b c"], "gone": before["gone"], "new": after["new"], "noeol": "x\nY\n"},
-			tree{"a.txt": w.get("a.txt"), "b c": w.get("b c"), "gone": w.get("gone"), "new": w.get("new"), "noeol": w.get("noeol")})
+		require.Equal(t, "x\nY\n", w.Get("noeol"))
+		require.Equal(t, Tree{"a.txt": before["a.txt"], "b c": after["b c"], "gone": before["gone"], "new": after["new"], "noeol": "x\nY\n"},
+			Tree{"a.txt": w.Get("a.txt"), "b c": w.Get("b c"), "gone": w.Get("gone"), "new": w.Get("new"), "noeol": w.Get("noeol")})
 		e.keys("q")
 		require.NotEqual(t, emacsReview, e.eval(`(buffer-name)`))
 
-		c.turn(obj{"sessionId": session})
-		prompts := w.runs()
+		c.Turn(Obj{"sessionId": session})
+		prompts := w.Runs()
 		require.Equal(t, 2, strings.Count(prompts[len(prompts)-1].Prompt, "Shorter."), "%s", prompts[len(prompts)-1].Prompt)
 		e.quiet()
 	})
@@ -191,12 +191,12 @@ diff --git a/noeol b/noeol
 func TestEmacsReviewKeysDestroyNothing(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before, after := numbered(30, nil), numbered(30, map[int]string{5: "five\n"})
-		w.put("f", before)
-		w.plays(edits("1", "f", before, after)...)
-		w.start()
-		c := w.opens()
+		w := New(t)
+		before, after := Numbered(30, nil), Numbered(30, map[int]string{5: "five\n"})
+		w.Put("f", before)
+		w.Plays(Edits("1", "f", before, after)...)
+		w.Start()
+		c := w.Opens()
 		e := w.emacsOpens(t, bin, "")
 		e.plays(c)
 		e.command("cursord-review")
@@ -210,7 +210,7 @@ func TestEmacsReviewKeysDestroyNothing(t *testing.T) {
 			}
 			e.eval(`(progn (with-current-buffer %q (fset 'y-or-n-p #'ignore) (fset 'yes-or-no-p #'ignore) (ignore-errors (execute-kbd-macro (kbd %q)))) (select-window (get-buffer-window %q)) nil)`, emacsReview, keys, emacsReview)
 			require.Equal(t, text, e.buffer(emacsReview), keys)
-			require.Equal(t, after, w.get("f"), keys)
+			require.Equal(t, after, w.Get("f"), keys)
 		}
 		e.find("f")
 		e.agree(c, "f", after, 1)

@@ -12,16 +12,16 @@ import (
 func TestEmacsOddFiles(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := tree{"crlf": "a\r\nb\r\nc\r\n", "bom": "\ufeffone\ntwo\n", "noeol": "x\ny", "new": "(absent)", "gone": "was\nhere\n", "top": "1\n2\n3\n", "ü ö": "ä\n"}
-		after := tree{"crlf": "a\r\nB\r\nc\r\nd\r\n", "bom": "\ufeffONE\ntwo\n", "noeol": "x\nY", "new": "brand\nnew\n", "gone": "(absent)", "top": "2\n3\n", "ü ö": "ä\nß 😀\n"}
-		w.putAll(before)
-		w.plays(changing(before, after)...)
-		w.start()
-		c := w.opens()
+		w := New(t)
+		before := Tree{"crlf": "a\r\nb\r\nc\r\n", "bom": "\ufeffone\ntwo\n", "noeol": "x\ny", "new": "(absent)", "gone": "was\nhere\n", "top": "1\n2\n3\n", "ü ö": "ä\n"}
+		after := Tree{"crlf": "a\r\nB\r\nc\r\nd\r\n", "bom": "\ufeffONE\ntwo\n", "noeol": "x\nY", "new": "brand\nnew\n", "gone": "(absent)", "top": "2\n3\n", "ü ö": "ä\nß 😀\n"}
+		w.PutAll(before)
+		w.Plays(Changing(before, after)...)
+		w.Start()
+		c := w.Opens()
 		e := w.emacsOpens(t, bin, "", "crlf", "bom", "noeol", "gone", "top", "new", "ü ö")
 		asText := func(text string) string { return strings.TrimPrefix(strings.ReplaceAll(text, "\r", ""), "\ufeff") }
-		same := func(want tree) {
+		same := func(want Tree) {
 			t.Helper()
 			for path, text := range want {
 				if text != "(absent)" {
@@ -36,13 +36,13 @@ func TestEmacsOddFiles(t *testing.T) {
 			e.untilRows(path, rows...)
 		}
 		e.command("cursord-reject-all")
-		e.poll("nothing left", func() bool { return len(c.diffs()) == 0 })
-		w.requireTree(before)
+		e.poll("nothing left", func() bool { return len(c.Diffs()) == 0 })
+		w.RequireTree(before)
 		same(before)
 
 		// In buffers with changes.
 		e.command("cursord-undo")
-		e.poll("the hunks again", func() bool { return len(c.diffs()) == 7 })
+		e.poll("the hunks again", func() bool { return len(c.Diffs()) == 7 })
 		for _, f := range []struct {
 			path                string
 			rows                []int
@@ -70,7 +70,7 @@ func TestEmacsOddFiles(t *testing.T) {
 			if f.path == "bom" {
 				want = "\ufeff" + want
 			}
-			require.Equal(t, want, w.get(f.path))
+			require.Equal(t, want, w.Get(f.path))
 		}
 		e.quiet()
 	})
@@ -80,13 +80,13 @@ func TestEmacsOddFiles(t *testing.T) {
 func TestEmacsPlacesStay(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := numbered(200, nil)
-		after := numbered(200, map[int]string{5: "a\nb\nc\nd\n", 20: "", 125: "line 125 and more\n", 180: "x\n"})
-		w.putAll(tree{"f": before, "g": before})
-		w.plays(append(edits("1", "f", before, after), edits("2", "g", before, after)...)...)
-		w.start()
-		c := w.opens()
+		w := New(t)
+		before := Numbered(200, nil)
+		after := Numbered(200, map[int]string{5: "a\nb\nc\nd\n", 20: "", 125: "line 125 and more\n", 180: "x\n"})
+		w.PutAll(Tree{"f": before, "g": before})
+		w.Plays(append(Edits("1", "f", before, after), Edits("2", "g", before, after)...)...)
+		w.Start()
+		c := w.Opens()
 		e := w.emacsOpens(t, bin, "", "g", "f")
 		e.eval(`(progn (with-current-buffer "g" (setq buffer-read-only t) (goto-char (point-min)) (forward-line 124) (narrow-to-region (point) (progn (forward-line 2) (point))))
 			(goto-char (point-min)) (forward-line 119) (set-window-start nil (point)) (forward-line 5) (forward-char 4)
@@ -116,21 +116,21 @@ func TestEmacsPlacesStay(t *testing.T) {
 func TestEmacsIsolated(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before, after := numbered(30, nil), numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n", 25: ""})
-		w.put("f", before)
-		w.plays(append(edits("1", "f", before, after), done)...)
-		w.start()
-		c := w.opens()
+		w := New(t)
+		before, after := Numbered(30, nil), Numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n", 25: ""})
+		w.Put("f", before)
+		w.Plays(append(Edits("1", "f", before, after), Done)...)
+		w.Start()
+		c := w.Opens()
 		e := w.emacsOpens(t, bin, "", "f")
-		turn := c.turn(obj{"sessionId": c.isolates().ID})
+		turn := c.Turn(Obj{"sessionId": c.Isolates().ID})
 		require.Equal(t, "completed", string(turn.Status))
 		e.agree(c, "f", before, 3)
 		e.untilRows("f", 5, 15, 25)
 		require.Equal(t, []any{"+five\n", "+15a\n+15b\n", ""}, e.eval(`(vconcat (mapcar (lambda (o) (string-remove-suffix "|" (substring-no-properties (or (overlay-get o 'before-string) "")))) cursord--marks))`))
 		e.goes(5)
 		e.command("cursord-accept-hunk")
-		one := numbered(30, map[int]string{5: "five\n"})
+		one := Numbered(30, map[int]string{5: "five\n"})
 		e.agree(c, "f", one, 2)
 		e.untilRows("f", 15, 25)
 		// Undo of it in the buffer is undo of the decision; of a reject, which changes nothing here, it is not.
@@ -157,11 +157,11 @@ func TestEmacsIsolated(t *testing.T) {
 		e.untilRows("f", 16, 26)
 		e.goes(16)
 		e.command("cursord-accept-hunk")
-		two := "mine\n" + numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n"})
+		two := "mine\n" + Numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n"})
 		e.untilText("f", two)
-		require.Equal(t, one, w.get("f"))
+		require.Equal(t, one, w.Get("f"))
 		e.command("save-buffer")
-		e.poll("the disk", func() bool { return w.get("f") == two })
+		e.poll("the disk", func() bool { return w.Get("f") == two })
 		e.pending("f", 1)
 		e.command("cursord-review")
 		e.poll("the review", func() bool {

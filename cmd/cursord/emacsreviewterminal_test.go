@@ -14,45 +14,45 @@ import (
 func TestEmacsHunksOnScreen(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
+		w := New(t)
 		many := map[int]string{}
 		for i := 40; i < 1040; i++ {
 			many[i] = ""
 		}
 		long := strings.Repeat("a very long line ", 50_000) + "\n"
-		before := numbered(1100, map[int]string{9: long})
+		before := Numbered(1100, map[int]string{9: long})
 		many[5], many[9] = "five\n", "short\n"
-		w.put("f", before)
-		w.plays(edits("1", "f", before, numbered(1100, many))...)
-		w.start()
-		w.trusts()
-		c := w.opens()
+		w.Put("f", before)
+		w.Plays(Edits("1", "f", before, Numbered(1100, many))...)
+		w.Start()
+		w.Trusts()
+		c := w.Opens()
 		e, tm := w.terminalEmacs(t, bin, `(progn (keymap-global-set "C-c a" cursord-command-map) (cursord-mode))`)
-		e.eval(`(progn (find-file %q) (cursord-workspace-open) (repeat-mode) nil)`, w.path("f"))
+		e.eval(`(progn (find-file %q) (cursord-workspace-open) (repeat-mode) nil)`, w.Path("f"))
 		e.until("the subscription", `(cursord-workspace-ready (cursord-workspace-find))`)
 		e.plays(c)
 		e.untilRows("f", 5, 9, 40)
 		tm.untilScreen(e, `(?s)\nline 4\n-line 5\nfive\nline 6\nline 7\nline 8\n-a very long line [^\n]*\n`)
 
 		// From one to the next by the prefix once, and then by single keys.
-		tm.types("M-<", "C-c", "a", "n")
+		tm.Types("M-<", "C-c", "a", "n")
 		e.until("the first hunk", `(= 5 (line-number-at-pos))`)
-		tm.types("n", "n")
+		tm.Types("n", "n")
 		e.until("the last hunk", `(= 40 (line-number-at-pos))`)
 		tm.untilScreen(e, `\n-line 47\n-… and 992 lines\nline 1040\n`)
-		tm.types("C-n", "C-v", "M-v", "M-<")
+		tm.Types("C-n", "C-v", "M-v", "M-<")
 		tm.untilScreen(e, `line 1\n`)
 		e.until("point at the beginning", `(bobp)`)
-		tm.types("C-c", "a", "n", "r")
+		tm.Types("C-c", "a", "n", "r")
 		e.until("the hunk to go", `(= 2 (length (cursord-hunk-places)))`)
 		tm.untilScreen(e, `\nline 4\nline 5\nline 6\n`)
-		tm.types("C-c", "a", "v")
+		tm.Types("C-c", "a", "v")
 		tm.untilScreen(e, `2 hunks in 1 file · a accept`)
 		// Emacs knows that the file is what it has, and asks nothing.
 		e.eval(`(progn (select-window (get-buffer-window "f")) (goto-char (point-min)) nil)`)
-		tm.types("mine", "C-x", "C-s")
-		e.poll("what was typed on disk", func() bool { return strings.HasPrefix(w.get("f"), "mineline 1\n") })
-		require.Contains(t, w.get("f"), "\nline 5\n")
+		tm.Types("mine", "C-x", "C-s")
+		e.poll("what was typed on disk", func() bool { return strings.HasPrefix(w.Get("f"), "mineline 1\n") })
+		require.Contains(t, w.Get("f"), "\nline 5\n")
 		e.quiet()
 	})
 }

@@ -12,73 +12,73 @@ import (
 )
 
 // terminalEmacs starts an Emacs in a real terminal, for keys and what is seen.
-func (w *world) terminalEmacs(t *testing.T, bin, init string, from ...string) (*emacs, *tmux) {
+func (w *World) terminalEmacs(t *testing.T, bin, init string, from ...string) (*emacs, *Tmux) {
 	t.Helper()
 	e := &emacs{t: t, w: w, socket: w.freeName("emacs"), gone: make(chan struct{})}
-	tm := w.terminal(t, "EMACS_SOCKET="+e.socket, "XDG_RUNTIME_DIR="+w.dir, "TERM=screen-256color")
+	tm := w.Terminal(t, "EMACS_SOCKET="+e.socket, "XDG_RUNTIME_DIR="+w.Dir, "TERM=screen-256color")
 	args := append(emacsArgs(t, init, from...), "--eval", "(server-start)")
 	quoted := make([]string, len(args))
 	for i, arg := range args {
 		quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 	}
-	w.put("../emacs.sh", "exec "+bin+" -nw "+strings.Join(quoted, " ")+"\n")
-	tm.types("sh ../emacs.sh", "Enter")
+	w.Put("../emacs.sh", "exec "+bin+" -nw "+strings.Join(quoted, " ")+"\n")
+	tm.Types("sh ../emacs.sh", "Enter")
 	e.starts()
 	return e, tm
 }
 
 // untilScreen waits until the screen has what fits a pattern.
-func (tm *tmux) untilScreen(e *emacs, pattern string) {
-	tm.t.Helper()
-	e.poll("on the screen: "+pattern, func() bool { return regexp.MustCompile(pattern).MatchString(tm.screen()) })
+func (tm *Tmux) untilScreen(e *emacs, pattern string) {
+	tm.T.Helper()
+	e.poll("on the screen: "+pattern, func() bool { return regexp.MustCompile(pattern).MatchString(tm.Screen()) })
 }
 
 // TestEmacsTerminal asks by keys in a terminal, and goes on typing while the agent answers.
 func TestEmacsTerminal(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.put("f", "one\ntwo\n")
+		w := New(t)
+		w.Put("f", "one\ntwo\n")
 		var lines []string
 		for range 200 {
-			lines = append(lines, streams("some words\n"))
+			lines = append(lines, Streams("some words\n"))
 		}
-		w.plays(append(append([]string{streams("I begin.\n\n"), `{"fake":"wait","path":"{{cwd}}/../go"}`}, lines...), streams("The end."), done)...)
-		w.start()
-		w.trusts()
+		w.Plays(append(append([]string{Streams("I begin.\n\n"), `{"fake":"wait","path":"{{cwd}}/../go"}`}, lines...), Streams("The end."), Done)...)
+		w.Start()
+		w.Trusts()
 		e, tm := w.terminalEmacs(t, bin, `(progn (keymap-global-set "C-c a" cursord-command-map) (cursord-mode))`)
-		e.eval(`(progn (find-file %q) nil)`, w.path("f"))
-		tm.types("C-c", "a", "Space")
+		e.eval(`(progn (find-file %q) nil)`, w.Path("f"))
+		tm.Types("C-c", "a", "Space")
 		tm.untilScreen(e, `\nAsk:$`)
-		tm.types("what is @f", "Enter")
+		tm.Types("what is @f", "Enter")
 		tm.untilScreen(e, ` working · 0:0\d · k cancel`)
 		tm.untilScreen(e, `I begin\.`)
 		tm.untilScreen(e, `cu\[working\]`)
 		require.Equal(t, "f", e.eval(`(buffer-name)`))
 		// What is typed goes where it went, and no window moves under it.
-		w.put("../go", "")
+		w.Put("../go", "")
 		for _, key := range strings.Split("typed while it comes", "") {
 			if key == " " {
 				key = "Space"
 			}
-			tm.types(key)
+			tm.Types(key)
 		}
 		tm.untilScreen(e, `The end\.\n`)
 		tm.untilScreen(e, ` idle · c write`)
 		require.Contains(t, e.messages(), "cursord: done\n")
 		e.until("what was typed", `(equal (buffer-string) "typed while it comesone\ntwo\n")`)
-		require.Equal(t, filepath.Base(w.path("f")), e.eval(`(buffer-name)`))
+		require.Equal(t, filepath.Base(w.Path("f")), e.eval(`(buffer-name)`))
 
 		// The menu and the doctor.
-		tm.types("C-c", "a", "m")
+		tm.Types("C-c", "a", "m")
 		tm.untilScreen(e, `(?s)~/ws/: idle, 0 hunks.*Ask.*SPC ask.*D +doctor`)
-		tm.types("D")
+		tm.Types("D")
 		tm.untilScreen(e, `✓ program +/.*cursord, version`)
-		tm.types("q")
-		tm.types("C-c", "a", "c")
+		tm.Types("q")
+		tm.Types("C-c", "a", "c")
 		tm.untilScreen(e, `(?m)^## Cursor$|The end\.`)
 		require.Equal(t, chatName, e.eval(`(buffer-name)`))
-		tm.types("p")
+		tm.Types("p")
 		require.Equal(t, "## You", e.eval(`(progn (sit-for 0.01) (buffer-substring-no-properties (line-beginning-position) (line-end-position)))`))
 		e.quiet()
 	})

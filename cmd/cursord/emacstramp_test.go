@@ -19,7 +19,7 @@ import (
 
 // sshd starts a server for ssh that leads to the world as to another machine, with keys of its own, and returns a folder with
 // an "ssh" that calls it "build". The test is skipped where there is none, unless CURSORD_NEED_SSHD says that it must be there.
-func (w *world) sshd(t *testing.T) string {
+func (w *World) sshd(t *testing.T) string {
 	t.Helper()
 	skip := t.Skipf
 	if os.Getenv("CURSORD_NEED_SSHD") != "" {
@@ -39,7 +39,7 @@ func (w *world) sshd(t *testing.T) string {
 	}
 	client, err := exec.LookPath("ssh")
 	require.NoError(t, err)
-	dir := filepath.Join(w.dir, "ssh")
+	dir := filepath.Join(w.Dir, "ssh")
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	for _, key := range []string{"host", "user"} {
 		out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, key)).CombinedOutput()
@@ -50,18 +50,18 @@ func (w *world) sshd(t *testing.T) string {
 	address := free.Addr().(*net.TCPAddr)
 	require.NoError(t, free.Close())
 	var env strings.Builder
-	for _, entry := range w.env() {
+	for _, entry := range w.Env() {
 		name, value, _ := strings.Cut(entry, "=")
 		fmt.Fprintf(&env, " \"%s=%s\"", name, value)
 	}
 	config := fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %[2]s/host\nAuthorizedKeysFile %[2]s/user.pub\nPidFile none\nStrictModes no\n"+
 		"UsePAM no\nPasswordAuthentication no\nPrintMotd no\nPrintLastLog no\nPermitRootLogin yes\nMaxSessions 50\nSetEnv%s\n", address.Port, dir, env.String())
-	w.put("../ssh/sshd_config", config)
+	w.Put("../ssh/sshd_config", config)
 	who, err := user.Current()
 	require.NoError(t, err)
-	w.put("../ssh/config", fmt.Sprintf("Host build\nHostName 127.0.0.1\nPort %d\nUser %s\nIdentityFile %s/user\nIdentitiesOnly yes\n"+
+	w.Put("../ssh/config", fmt.Sprintf("Host build\nHostName 127.0.0.1\nPort %d\nUser %s\nIdentityFile %s/user\nIdentitiesOnly yes\n"+
 		"StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nLogLevel ERROR\n", address.Port, who.Username, dir))
-	w.put("../ssh/bin/ssh", fmt.Sprintf("#!/bin/sh\nexec %s -F %s/config \"$@\"\n", client, dir))
+	w.Put("../ssh/bin/ssh", fmt.Sprintf("#!/bin/sh\nexec %s -F %s/config \"$@\"\n", client, dir))
 	require.NoError(t, os.Chmod(filepath.Join(dir, "bin", "ssh"), 0o755))
 
 	log := filepath.Join(dir, "log")
@@ -77,10 +77,10 @@ func (w *world) sshd(t *testing.T) string {
 			t.Logf("sshd says:\n%s", said)
 		}
 	})
-	for limit := time.Now().Add(patience); ; {
+	for limit := time.Now().Add(Patience); ; {
 		out, err := exec.Command(filepath.Join(dir, "bin", "ssh"), "build", "echo $HOME").CombinedOutput()
 		if err == nil {
-			require.Equal(t, w.dir+"\n", string(out))
+			require.Equal(t, w.Dir+"\n", string(out))
 			return filepath.Join(dir, "bin")
 		}
 		select {
@@ -105,22 +105,22 @@ func (w *world) sshd(t *testing.T) string {
 func TestEmacsTramp(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
+		w := New(t)
 		path := w.sshd(t)
-		before := numbered(30, nil)
-		after := numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n", 25: ""})
-		w.put("f", before)
-		w.plays(append(append(edits("1", "f", before, after), edits("2", "new", "(absent)", "new\n")...), streams("I changed f."), done)...)
-		w.start()
-		c := w.opens()
+		before := Numbered(30, nil)
+		after := Numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n", 25: ""})
+		w.Put("f", before)
+		w.Plays(append(append(Edits("1", "f", before, after), Edits("2", "new", "(absent)", "new\n")...), Streams("I changed f."), Done)...)
+		w.Start()
+		c := w.Opens()
 
 		// This machine has a daemon of its own, which nobody needs.
-		here := newWorld(t)
-		here.ws = w.ws
+		here := New(t)
+		here.Root = w.Root
 		e := here.emacs(t, bin, fmt.Sprintf(`(progn (setenv "PATH" (concat %q ":" (getenv "PATH"))) (push %q exec-path)
 			(setq tramp-verbose 1) (cursord-mode 1)
 			(defvar asked nil) (fset 'yes-or-no-p (lambda (prompt) (push prompt asked) t)))`, path, path))
-		name := "/ssh:build:" + w.path("f")
+		name := "/ssh:build:" + w.Path("f")
 		e.eval(`(progn (find-file %q) nil)`, name)
 		e.eval(`(progn (cursord-send (cursord-workspace-open) "change f") (cursord--chat-buffer-create (cursord-workspace-find)) nil)`)
 		require.Equal(t, "build", e.eval(`(cursord-workspace-host (cursord-workspace-find))`))
@@ -128,7 +128,7 @@ func TestEmacsTramp(t *testing.T) {
 		e.until("the end of the turn", `(null (cursord-busy-turns (cursord-workspace-find)))`)
 		text := func(want string) {
 			t.Helper()
-			e.poll("the text", func() bool { return e.buffer("f") == want && w.get("f") == want })
+			e.poll("the text", func() bool { return e.buffer("f") == want && w.Get("f") == want })
 			e.until("an unmodified buffer", `(not (buffer-modified-p (get-buffer "f")))`)
 		}
 		rows := func(want string) {
@@ -144,7 +144,7 @@ func TestEmacsTramp(t *testing.T) {
 		rows("[15 26]")
 		e.goes(15)
 		e.command("cursord-reject-hunk")
-		one := numbered(30, map[int]string{5: "five\n", 25: ""})
+		one := Numbered(30, map[int]string{5: "five\n", 25: ""})
 		text(one)
 		e.keys("C-/")
 		text(after)
@@ -156,25 +156,25 @@ func TestEmacsTramp(t *testing.T) {
 		e.goes(16)
 		e.command("cursord-reject-hunk")
 		e.poll("the edit", func() bool { return e.buffer("f") == "mine\n"+one })
-		require.Equal(t, after, w.get("f"))
+		require.Equal(t, after, w.Get("f"))
 		e.command("save-buffer")
 		text("mine\n" + one)
-		require.Len(t, c.diffs()["f"].Hunks, 1)
+		require.Len(t, c.Diffs()["f"].Hunks, 1)
 
 		// From hunk to hunk over files, and the review.
 		e.eval(`(progn (goto-char (point-max)) nil)`)
 		e.command("cursord-next-hunk")
-		require.Equal(t, "/ssh:build:"+w.path("new"), e.eval(`buffer-file-name`))
+		require.Equal(t, "/ssh:build:"+w.Path("new"), e.eval(`buffer-file-name`))
 		e.command("cursord-review")
 		e.command("cursord-reject-file")
-		e.poll("the file to go", func() bool { return w.get("new") == "(absent)" })
+		e.poll("the file to go", func() bool { return w.Get("new") == "(absent)" })
 		e.until("the words of it", `(with-current-buffer (messages-buffer) (goto-char (point-min)) (search-forward "new is not on disk any more" nil t))`)
 		require.Contains(t, e.buffer(chatName), "I changed f.")
 
 		// Completion of files, and what the daemon of this machine was asked.
 		e.eval(`(progn (cursord-compose) (insert "@src") nil)`)
 		require.Equal(t, true, e.eval(`(and (member "f" (cursord--project-files (cursord-workspace-find))) t)`))
-		require.Error(t, here.answers())
+		require.Error(t, here.Answers())
 		e.quiet()
 	})
 }

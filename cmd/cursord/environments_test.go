@@ -19,26 +19,26 @@ import (
 // socket, as a desktop's and cron's do: they share a daemon, whichever starts it and however it ends.
 func TestTwoEnvironmentsFoughtForTheDatabase(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := New(t)
 	in := func(runtime string, cmd *exec.Cmd) *exec.Cmd {
-		dir := filepath.Join(w.dir, runtime)
+		dir := filepath.Join(w.Dir, runtime)
 		require.NoError(t, os.MkdirAll(dir, 0o700))
-		cmd.Env = w.env("CURSORD_SOCKET=", "XDG_RUNTIME_DIR="+dir)
+		cmd.Env = w.Env("CURSORD_SOCKET=", "XDG_RUNTIME_DIR="+dir)
 		return cmd
 	}
-	opens := func(runtime string) *editor {
+	opens := func(runtime string) *Editor {
 		cmd := in(runtime, exec.Command("cursord", "stdio"))
 		in, err := cmd.StdinPipe()
 		require.NoError(t, err)
 		out, err := cmd.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
-		e := w.editorOn(piped{ReadCloser: out, WriteCloser: in})
+		e := w.EditorOn(Piped{ReadCloser: out, WriteCloser: in})
 		t.Cleanup(func() {
-			e.c.Close()
+			e.Client.Close()
 			_ = cmd.Wait()
 		})
-		e.must("initialize", obj{}, nil)
+		e.Must("initialize", Obj{}, nil)
 		return e
 	}
 	status := func(runtime string) (s api.Status) {
@@ -53,30 +53,30 @@ func TestTwoEnvironmentsFoughtForTheDatabase(t *testing.T) {
 		}
 	})
 	a := opens("a")
-	first := a.status()
-	require.Equal(t, filepath.Join(w.dir, "a", "cursord", "d.sock"), first.Socket)
+	first := a.Status()
+	require.Equal(t, filepath.Join(w.Dir, "a", "cursord", "d.sock"), first.Socket)
 	b := opens("b")
-	require.Equal(t, first.PID, b.status().PID)
+	require.Equal(t, first.PID, b.Status().PID)
 	require.Equal(t, first.PID, status("b").PID)
 
 	// Both know that it was stopped, and of the next.
 	out, err := in("b", exec.Command("cursord", "stop")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	for _, e := range []*editor{a, b} {
-		e.message("info", "the cursord daemon was stopped")
+	for _, e := range []*Editor{a, b} {
+		e.Message("info", "the cursord daemon was stopped")
 	}
-	second := b.status()
-	require.Equal(t, filepath.Join(w.dir, "b", "cursord", "d.sock"), second.Socket)
-	a.reconnected(1)
-	require.Equal(t, second.PID, a.status().PID)
+	second := b.Status()
+	require.Equal(t, filepath.Join(w.Dir, "b", "cursord", "d.sock"), second.Socket)
+	a.Reconnected(1)
+	require.Equal(t, second.PID, a.Status().PID)
 
 	// Both start one at a time when it is killed.
 	for n := 2; n < 5; n++ {
-		pid := a.status().PID
+		pid := a.Status().PID
 		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-		require.Equal(t, a.status().PID, b.status().PID)
-		require.NotEqual(t, pid, a.status().PID)
-		require.Equal(t, a.status().PID, status("a").PID)
-		require.Equal(t, a.status().PID, status("b").PID)
+		require.Equal(t, a.Status().PID, b.Status().PID)
+		require.NotEqual(t, pid, a.Status().PID)
+		require.Equal(t, a.Status().PID, status("a").PID)
+		require.Equal(t, a.Status().PID, status("b").PID)
 	}
 }

@@ -26,22 +26,22 @@ func TestNewFilesAreListedWithoutTheRepository(t *testing.T) {
 				continue // that is the workspace's: a rule that ignores, which is reviewed
 			}
 			t.Run(name+" "+at, func(t *testing.T) {
-				w := newWorld(t)
-				w.putAll(tree{at + "a": "a\n", at + ".gitignore": "*.o\n"})
-				w.repositoryIn(".", nil)
+				w := New(t)
+				w.PutAll(Tree{at + "a": "a\n", at + ".gitignore": "*.o\n"})
+				w.RepositoryIn(".", nil)
 				if at != "" {
-					w.repositoryIn(at, nil)
+					w.RepositoryIn(at, nil)
 				}
-				w.putAll(tree{at + "untracked": "u\n", at + "old.o": "o\n", at + "same.o": "s\n"})
+				w.PutAll(Tree{at + "untracked": "u\n", at + "old.o": "o\n", at + "same.o": "s\n"})
 				for _, file := range []string{"a", ".gitignore", "untracked", "old.o", "same.o"} {
-					w.ages(at + file)
+					w.Ages(at + file)
 				}
-				w.plays(lines(shells("s", fmt.Sprintf("cd ./%s; %s; echo a2 > a; echo n > n; mkdir -p d; echo n > d/n; echo u2 > untracked; echo o2 > old.o", at, does)))...)
-				w.start()
-				e := w.opens()
-				turn := e.turn(nil)
+				w.Plays(Lines(Shells("s", fmt.Sprintf("cd ./%s; %s; echo a2 > a; echo n > n; mkdir -p d; echo n > d/n; echo u2 > untracked; echo o2 > old.o", at, does)))...)
+				w.Start()
+				e := w.Opens()
+				turn := e.Turn(nil)
 				require.Equal(t, sessions.TurnCompleted, turn.Status)
-				found := e.diffs()
+				found := e.Diffs()
 				for _, file := range []string{"a", "untracked", "n", "d/n"} {
 					require.Contains(t, found, at+file)
 				}
@@ -53,10 +53,10 @@ func TestNewFilesAreListedWithoutTheRepository(t *testing.T) {
 				if d := found[at+"old.o"]; d != nil {
 					require.Equal(t, "unknown", d.Baseline, "git ignored it, and it was there")
 				}
-				e.decides("diff/reject", obj{"all": true})
-				require.NoFileExists(t, w.path(at+"n"))
-				require.NoDirExists(t, w.path(at+"d"))
-				require.Equal(t, "o2\n", w.get(at+"old.o"), "nobody knows what it was")
+				e.Decides("diff/reject", Obj{"all": true})
+				require.NoFileExists(t, w.Path(at+"n"))
+				require.NoDirExists(t, w.Path(at+"d"))
+				require.Equal(t, "o2\n", w.Get(at+"old.o"), "nobody knows what it was")
 			})
 		}
 	}
@@ -68,27 +68,27 @@ func TestFilesWhosePathsAreTooLong(t *testing.T) {
 	for _, repo := range []bool{true, false} {
 		for name, folders := range map[string]int{"a bit": 16, "much": 40} {
 			t.Run(fmt.Sprint(name, " ", repo), func(t *testing.T) {
-				w := newWorld(t)
-				w.put("a", "a\n")
+				w := New(t)
+				w.Put("a", "a\n")
 				if repo {
-					w.commits()
+					w.Commits()
 				}
 				name := strings.Repeat("d", 250)
 				deep := func(from int) string {
 					return fmt.Sprintf("i=0; while [ $i -lt %d ]; do mkdir -p %s; cd -P ./%s; i=$((i+1)); done; echo x > f%s%d", folders, name, name, strings.Repeat("f", 200), from)
 				}
-				w.plays(lines(shells("1", deep(1)), shells("2", "echo b >> a"))...)
-				w.start()
-				e := w.opens()
-				turn := e.turn(nil)
+				w.Plays(Lines(Shells("1", deep(1)), Shells("2", "echo b >> a"))...)
+				w.Start()
+				e := w.Opens()
+				turn := e.Turn(nil)
 				require.Equal(t, sessions.TurnCompleted, turn.Status)
-				require.Equal(t, []string{"a"}, keys(e.diffs()))
-				told := e.said(turn.ID, sessions.ItemNotice)
+				require.Equal(t, []string{"a"}, Keys(e.Diffs()))
+				told := e.Said(turn.ID, sessions.ItemNotice)
 				require.Len(t, told, 1)
 				require.Contains(t, told[0], "was not looked at: its path is too long")
 				require.Less(t, len(told[0]), 600)
-				w.plays(lines(shells("3", "echo c >> a"))...)
-				require.Empty(t, e.notices(e.turn(nil).ID), "it was there before")
+				w.Plays(Lines(Shells("3", "echo c >> a"))...)
+				require.Empty(t, e.Notices(e.Turn(nil).ID), "it was there before")
 			})
 		}
 	}

@@ -42,20 +42,20 @@ func TestFailuresOfBuilds(t *testing.T) {
 			dies(`"Failed to run step, exceeded max retries"`, "1")...), kind: "agentFailed", says: "max retries", hint: "network"},
 		{name: "such words in a run that succeeds", build: "2026.09.28", lines: []string{`{"fake":"begin"}`, `{"fake":"stderr","text":"FREE_USER_USAGE_LIMIT soon"}`, `{"fake":"say","text":"Done."}`, `{"fake":"finish"}`}},
 	}
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
-	fake := w.get("../agent")
+	w := New(t)
+	w.Start()
+	e := w.Opens()
+	fake := w.Get("../agent")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			defer w.in(t, e)()
-			w.plays(tt.lines...)
+			defer w.In(t, e)()
+			w.Plays(tt.lines...)
 			if tt.lines == nil {
-				w.plays(`{"fake":"begin"}`, `{"fake":"finish"}`)
+				w.Plays(`{"fake":"begin"}`, `{"fake":"finish"}`)
 			}
-			w.put("../agent", "#!/bin/sh\nexport CURSORD_FAKE_BUILD="+tt.build+" "+tt.env+"\n"+fake[len("#!/bin/sh\n"):])
-			turn := e.turn(nil)
-			require.Empty(t, processes(t, "CURSORD_TURN_ID="+turn.ID))
+			w.Put("../agent", "#!/bin/sh\nexport CURSORD_FAKE_BUILD="+tt.build+" "+tt.env+"\n"+fake[len("#!/bin/sh\n"):])
+			turn := e.Turn(nil)
+			require.Empty(t, Processes(t, "CURSORD_TURN_ID="+turn.ID))
 			if tt.kind == "" {
 				require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
 				require.Nil(t, turn.Error)
@@ -67,7 +67,7 @@ func TestFailuresOfBuilds(t *testing.T) {
 			require.Contains(t, turn.Error.Hint, tt.hint)
 		})
 	}
-	audit(t, e.all())
+	Audit(t, e.All())
 }
 
 // TestModelsThatCannotBeListed is an agent that lists no models and calls that a success, and one whose login has run out.
@@ -81,15 +81,15 @@ func TestModelsThatCannotBeListed(t *testing.T) {
 		{"CURSORD_FAKE_STATUS=expired", "agentNotLoggedIn", "not logged in", "cursor-agent login", "notLoggedIn"},
 	} {
 		t.Run(tt.env, func(t *testing.T) {
-			w := newWorld(t)
-			w.start(tt.env, "CURSORD_FAKE_BUILD=2026.09.28")
-			e := w.opens()
-			failed := e.fails("agent/models", nil)
+			w := New(t)
+			w.Start(tt.env, "CURSORD_FAKE_BUILD=2026.09.28")
+			e := w.Opens()
+			failed := e.Fails("agent/models", nil)
 			require.Equal(t, tt.kind, string(failed.Data.Kind))
 			require.Contains(t, failed.Message, tt.says)
 			require.Contains(t, failed.Data.Hint, tt.hint)
 			var status struct{ State, Message string }
-			e.must("agent/status", nil, &status)
+			e.Must("agent/status", nil, &status)
 			require.Equal(t, tt.state, status.State)
 			require.Contains(t, status.Message, tt.hint)
 		})

@@ -42,13 +42,13 @@ func TestFakeAgentEnds(t *testing.T) {
 			for n := 0; n < 4; n++ { // init, the prompt, the call's start and end
 				require.True(t, lines.Scan())
 			}
-			require.Len(t, processes(t, mark), 2)
+			require.Len(t, Processes(t, mark), 2)
 			require.NoError(t, cmd.Process.Signal(tt.signal))
 			require.False(t, lines.Scan(), "no result: %s", lines.Text())
 			cmd.Wait()
 			require.Equal(t, tt.code, cmd.ProcessState.ExitCode())
 			require.Equal(t, tt.says, said.String())
-			require.Eventually(t, func() bool { return len(processes(t, mark)) == 0 }, patience, 5*time.Millisecond)
+			require.Eventually(t, func() bool { return len(Processes(t, mark)) == 0 }, Patience, 5*time.Millisecond)
 		})
 	}
 }

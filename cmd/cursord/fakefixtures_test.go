@@ -51,7 +51,7 @@ var fakeFixtures = []struct {
 // how it ends is what the fixtures of the build say, which were written without it.
 func TestFakeAgentIsLikeItsFixtures(t *testing.T) {
 	t.Parallel()
-	data := top("agent", "testdata")
+	data := Top("agent", "testdata")
 	for _, tt := range fakeFixtures {
 		names, err := filepath.Glob(filepath.Join(data, filepath.FromSlash(tt.fixture)+".ndjson"))
 		require.NoError(t, err)

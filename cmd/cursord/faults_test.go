@@ -9,22 +9,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func (w *world) faultPlan() string { return filepath.Join(w.dir, "fault") }
+func (w *World) faultPlan() string { return filepath.Join(w.Dir, "fault") }
 
 // plans has the next steps of a daemon that was started with faults fail, and forgets what was reached.
-func (w *world) plans(format string, args ...any) {
-	w.t.Helper()
-	require.NoError(w.t, os.WriteFile(w.faultPlan(), fmt.Appendf(nil, format, args...), 0o600))
-	require.NoError(w.t, os.RemoveAll(w.faultPlan()+".log"))
+func (w *World) plans(format string, args ...any) {
+	w.T.Helper()
+	require.NoError(w.T, os.WriteFile(w.faultPlan(), fmt.Appendf(nil, format, args...), 0o600))
+	require.NoError(w.T, os.RemoveAll(w.faultPlan()+".log"))
 }
 
 // reached lists the steps since the last plan.
-func (w *world) reached() []string {
-	w.t.Helper()
+func (w *World) reached() []string {
+	w.T.Helper()
 	b, err := os.ReadFile(w.faultPlan() + ".log")
 	if os.IsNotExist(err) {
 		return nil
 	}
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	return strings.Split(strings.TrimSpace(string(b)), "\n")
 }

@@ -16,20 +16,20 @@ func TestIsolatedHunksAndASaveInTwoWrites(t *testing.T) {
 	a := newApart(t)
 	mine := strings.Replace(a.before, "line 28\n", "mine 28\n", 1)
 	for _, cut := range []int{0, len("line 1\n") + 3, strings.Index(mine, "line 6\n"), len(mine) / 2} {
-		f, err := os.Create(a.w.path("f"))
+		f, err := os.Create(a.w.Path("f"))
 		require.NoError(t, err)
 		_, err = f.WriteString(mine[:cut])
 		require.NoError(t, err)
-		a.e.diffs() // reads the disk
-		require.Len(t, a.e.diffs()["f"].Hunks, 3, "cut at %d", cut)
+		a.e.Diffs() // reads the disk
+		require.Len(t, a.e.Diffs()["f"].Hunks, 3, "cut at %d", cut)
 		_, err = f.WriteString(mine[cut:])
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
-		require.Len(t, a.e.diffs()["f"].Hunks, 3, "cut at %d", cut)
+		require.Len(t, a.e.Diffs()["f"].Hunks, 3, "cut at %d", cut)
 		a.copies("f", strings.Replace(a.after, "line 28\n", "mine 28\n", 1))
 	}
-	a.e.decides("diff/accept", obj{"all": true})
-	require.Equal(t, strings.Replace(a.after, "line 28\n", "mine 28\n", 1), a.w.get("f"))
+	a.e.Decides("diff/accept", Obj{"all": true})
+	require.Equal(t, strings.Replace(a.after, "line 28\n", "mine 28\n", 1), a.w.Get("f"))
 }
 
 // A person who does cut a file off is followed once it has been quiet, and what the agent has added is still offered.
@@ -37,30 +37,30 @@ func TestIsolatedHunksOfAFileThatIsCutOff(t *testing.T) {
 	t.Parallel()
 	a := newApart(t)
 	end := strings.Index(a.before, "line 20\n")
-	a.w.put("f", a.before[:end])
+	a.w.Put("f", a.before[:end])
 	require.Eventually(t, func() bool {
-		return len(a.e.diffs()["f"].Hunks) == 2 && !strings.Contains(a.w.copied(a.s, "f"), "line 22\n")
+		return len(a.e.Diffs()["f"].Hunks) == 2 && !strings.Contains(a.w.Copied(a.s, "f"), "line 22\n")
 	}, 30*time.Second, 20*time.Millisecond)
-	a.e.decides("diff/accept", obj{"all": true})
-	require.Equal(t, a.after[:strings.Index(a.after, "line 20\n")], a.w.get("f"))
+	a.e.Decides("diff/accept", Obj{"all": true})
+	require.Equal(t, a.after[:strings.Index(a.after, "line 20\n")], a.w.Get("f"))
 }
 
 // A remark names the line that is changed, not the context above it, and a range beyond the hunk's lines says so.
 func TestRemarkNamesTheChangedLine(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	before := numbered(20, nil)
-	w.put("f", before)
-	w.plays(lines(edits("c", "f", before, numbered(20, map[int]string{10: "agent 10\n"})))...)
-	w.start()
-	e := w.opens()
-	session := e.turn(nil).SessionID
-	h := e.diffs()["f"].Hunks[0]
-	err := e.fails("diff/accept", obj{"workspace": w.ws, "hunks": []string{h.ID}, "lines": obj{"from": 0, "to": 9}})
+	w := New(t)
+	before := Numbered(20, nil)
+	w.Put("f", before)
+	w.Plays(Lines(Edits("c", "f", before, Numbered(20, map[int]string{10: "agent 10\n"})))...)
+	w.Start()
+	e := w.Opens()
+	session := e.Turn(nil).SessionID
+	h := e.Diffs()["f"].Hunks[0]
+	err := e.Fails("diff/accept", Obj{"workspace": w.Root, "hunks": []string{h.ID}, "lines": Obj{"from": 0, "to": 9}})
 	require.Contains(t, err.Message, "it has 2 changed lines")
-	e.must("diff/comment", obj{"workspace": w.ws, "hunk": h.ID, "text": "why ten?"}, nil)
-	w.plays(done)
-	e.turn(obj{"sessionId": session, "prompt": "go on"})
-	runs := w.runs()
+	e.Must("diff/comment", Obj{"workspace": w.Root, "hunk": h.ID, "text": "why ten?"}, nil)
+	w.Plays(Done)
+	e.Turn(Obj{"sessionId": session, "prompt": "go on"})
+	runs := w.Runs()
 	require.Contains(t, runs[len(runs)-1].Prompt, "on your change of f, line 10: why ten?")
 }

@@ -18,14 +18,14 @@ func halfWrites(t *testing.T) *crashes {
 	for n := 1; ; n++ {
 		c.back()
 		c.plans("kill %d", n)
-		c.start(undertest.Fault + "=" + c.faultPlan())
-		err := c.ask(c.opens(), "diff/reject")
+		c.Start(undertest.Fault + "=" + c.faultPlan())
+		err := c.ask(c.Opens(), "diff/reject")
 		steps := c.reached()
 		require.Error(t, err, "no step cuts the file: %q", steps)
-		<-c.ended
-		c.cmd = nil
+		<-c.Ended
+		c.Cmd = nil
 		if steps[len(steps)-1] == "truncate" {
-			require.Regexp(t, "^1\n2\n3\n4\n5\n[^~]*130\n$", c.get("f"))
+			require.Regexp(t, "^1\n2\n3\n4\n5\n[^~]*130\n$", c.Get("f"))
 			return c
 		}
 	}
@@ -35,8 +35,8 @@ func halfWrites(t *testing.T) *crashes {
 func TestHalfWrittenFileIsFinishedAtStart(t *testing.T) {
 	t.Parallel()
 	c := halfWrites(t)
-	c.start()
-	require.Eventually(t, func() bool { return c.get("f") == "1\n2\n3\n4\n5\n" }, patience, patience/1000)
+	c.Start()
+	require.Eventually(t, func() bool { return c.Get("f") == "1\n2\n3\n4\n5\n" }, Patience, Patience/1000)
 	c.requireSound("finished")
 }
 
@@ -45,15 +45,15 @@ func TestHalfWrittenFileIsFinishedAtStart(t *testing.T) {
 func TestHalfWrittenFileThatIsChangedBeforeTheStart(t *testing.T) {
 	t.Parallel()
 	c := halfWrites(t)
-	c.makes("echo mine >>f")
-	left := c.get("f")
-	c.start()
-	e := c.opens()
-	e.until("word of the file", func(n told) bool { return strings.Contains(n.Message, "f in "+c.ws+" was half written") })
-	require.Equal(t, left, c.get("f"))
+	c.Makes("echo mine >>f")
+	left := c.Get("f")
+	c.Start()
+	e := c.Opens()
+	e.Until("word of the file", func(n Notification) bool { return strings.Contains(n.Message, "f in "+c.Root+" was half written") })
+	require.Equal(t, left, c.Get("f"))
 	require.NoError(t, c.ask(e, "diff/undo"))
-	require.Contains(t, c.get("f"), "100\n101\n")
-	require.Contains(t, c.get("f"), "mine\n")
-	c.stop()
-	require.Contains(t, c.log.String(), "half written")
+	require.Contains(t, c.Get("f"), "100\n101\n")
+	require.Contains(t, c.Get("f"), "mine\n")
+	c.Stop()
+	require.Contains(t, c.Log.String(), "half written")
 }

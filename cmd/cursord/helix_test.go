@@ -16,37 +16,37 @@ import (
 
 // eachHelix runs a test with each Helix that is there.
 func eachHelix(t *testing.T, test func(t *testing.T, bin string)) {
-	for _, bin := range editorsFound(t, "hx-*", "hx") {
+	for _, bin := range EditorsFound(t, "hx-*", "hx") {
 		t.Run(filepath.Base(bin), func(t *testing.T) { test(t, bin) })
 	}
 }
 
 // A hx is a Helix on a real terminal, with the configuration that "cursord editor install helix" writes.
 type hx struct {
-	*tmux
-	w      *world
+	*Tmux
+	w      *World
 	popups bool // it asks by popups, and its keys give arguments
 }
 
 // helixEnv is the environment in which a Helix, as hx, and gopls are found, with a configuration of its own.
-func (w *world) helixEnv(t *testing.T, bin string) []string {
+func (w *World) helixEnv(t *testing.T, bin string) []string {
 	t.Helper()
-	tools := filepath.Join(w.dir, "bin")
+	tools := filepath.Join(w.Dir, "bin")
 	require.NoError(t, os.MkdirAll(tools, 0o755))
 	require.NoError(t, os.Symlink(bin, filepath.Join(tools, "hx")))
-	for _, gopls := range editorsFound(t, "gopls", "gopls") {
+	for _, gopls := range EditorsFound(t, "gopls", "gopls") {
 		require.NoError(t, os.Symlink(gopls, filepath.Join(tools, "gopls")))
 	}
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	require.NoError(t, err)
 	return []string{
-		"PATH=" + tools + ":" + os.Getenv("PATH"), "XDG_CONFIG_HOME=" + filepath.Join(w.dir, "config"), "XDG_CACHE_HOME=" + filepath.Join(w.dir, "cache"),
+		"PATH=" + tools + ":" + os.Getenv("PATH"), "XDG_CONFIG_HOME=" + filepath.Join(w.Dir, "config"), "XDG_CACHE_HOME=" + filepath.Join(w.Dir, "cache"),
 		"GOCACHE=" + strings.TrimSpace(string(cache)), "GOPROXY=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off",
 	}
 }
 
 // editorCommand runs "cursord editor" where that Helix is.
-func (w *world) editorCommand(t *testing.T, env []string, args ...string) string {
+func (w *World) editorCommand(t *testing.T, env []string, args ...string) string {
 	t.Helper()
 	out, err := w.tool(env, "cursord", append([]string{"editor"}, args...)...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -54,35 +54,35 @@ func (w *world) editorCommand(t *testing.T, env []string, args ...string) string
 }
 
 // tool is a program as it is found in an environment of helixEnv's.
-func (w *world) tool(env []string, name string, args ...string) *exec.Cmd {
+func (w *World) tool(env []string, name string, args ...string) *exec.Cmd {
 	if name == "hx" {
-		name = filepath.Join(w.dir, "bin", "hx")
+		name = filepath.Join(w.Dir, "bin", "hx")
 	}
 	cmd := exec.Command(name, args...)
-	cmd.Env, cmd.Dir = w.env(env...), w.ws
+	cmd.Env, cmd.Dir = w.Env(env...), w.Root
 	return cmd
 }
 
 // helix starts Helix in the workspace.
-func (w *world) helix(t *testing.T, bin string, files ...string) *hx {
+func (w *World) helix(t *testing.T, bin string, files ...string) *hx {
 	t.Helper()
 	env := w.helixEnv(t, bin)
 	w.editorCommand(t, env, "install", "helix", "--yes", "--languages", "go,markdown,text")
-	h := &hx{tmux: w.helixTerminal(t, env), w: w}
+	h := &hx{Tmux: w.helixTerminal(t, env), w: w}
 	h.popups = !strings.Contains(filepath.Base(bin), "25.01")
 	h.opens(files...)
 	return h
 }
 
-func (w *world) helixTerminal(t *testing.T, env []string) *tmux {
+func (w *World) helixTerminal(t *testing.T, env []string) *Tmux {
 	t.Helper()
-	tm := w.terminal(t, append(slices.Clone(env), "TERM=screen-256color", "COLORTERM=truecolor")...)
-	out, err := tm.command("resize-window", "-x", "110", "-y", "24").CombinedOutput()
+	tm := w.Terminal(t, append(slices.Clone(env), "TERM=screen-256color", "COLORTERM=truecolor")...)
+	out, err := tm.Command("resize-window", "-x", "110", "-y", "24").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Cleanup(func() {
 		if t.Failed() {
-			log, _ := os.ReadFile(filepath.Join(w.dir, "cache", "helix", "helix.log"))
-			t.Logf("the screen is\n%s\nHelix's log:\n%s", tm.screen(), log[max(0, len(log)-1000):])
+			log, _ := os.ReadFile(filepath.Join(w.Dir, "cache", "helix", "helix.log"))
+			t.Logf("the screen is\n%s\nHelix's log:\n%s", tm.Screen(), log[max(0, len(log)-1000):])
 		}
 	})
 	return tm
@@ -90,16 +90,16 @@ func (w *world) helixTerminal(t *testing.T, env []string) *tmux {
 
 // opens starts Helix in the shell, and waits until cursord serves the first file.
 func (h *hx) opens(files ...string) {
-	h.t.Helper()
-	h.types("clear; hx "+strings.Join(files, " "), "Enter")
+	h.T.Helper()
+	h.Types("clear; hx "+strings.Join(files, " "), "Enter")
 	h.sees("NOR", files[0])
 	h.served()
 }
 
 // served waits until cursord serves the buffer: its commands are listed, first of all.
 func (h *hx) served() {
-	h.t.Helper()
-	h.poll("cursord's commands", func() bool {
+	h.T.Helper()
+	h.Poll("cursord's commands", func() bool {
 		h.ex("lsp-workspace-command")
 		one := h.sawOne("> cursord.accept", "> gopls.", "0/0") // where it has not begun yet
 		h.escapes(one)
@@ -109,17 +109,17 @@ func (h *hx) served() {
 
 // ex types a command line.
 func (h *hx) ex(line string) {
-	h.t.Helper()
-	h.types(":")
-	h.types("-l", line)
-	h.types("Enter")
+	h.T.Helper()
+	h.Types(":")
+	h.Types("-l", line)
+	h.Types("Enter")
 }
 
 // sees waits until the screen has all of the texts.
 func (h *hx) sees(parts ...string) {
-	h.t.Helper()
-	h.poll("on the screen: "+strings.Join(parts, " and "), func() bool {
-		screen := h.screen()
+	h.T.Helper()
+	h.Poll("on the screen: "+strings.Join(parts, " and "), func() bool {
+		screen := h.Screen()
 		for _, part := range parts {
 			if !strings.Contains(screen, part) {
 				return false
@@ -131,9 +131,9 @@ func (h *hx) sees(parts ...string) {
 
 // misses waits until the screen has none of the texts.
 func (h *hx) misses(parts ...string) {
-	h.t.Helper()
-	h.poll("gone from the screen: "+strings.Join(parts, " and "), func() bool {
-		screen := h.screen()
+	h.T.Helper()
+	h.Poll("gone from the screen: "+strings.Join(parts, " and "), func() bool {
+		screen := h.Screen()
 		for _, part := range parts {
 			if strings.Contains(screen, part) {
 				return false
@@ -145,9 +145,9 @@ func (h *hx) misses(parts ...string) {
 
 // sawOne waits until the screen has one of the texts, and returns it.
 func (h *hx) sawOne(parts ...string) (one string) {
-	h.t.Helper()
-	h.poll("on the screen: "+strings.Join(parts, " or "), func() bool {
-		screen := h.screen()
+	h.T.Helper()
+	h.Poll("on the screen: "+strings.Join(parts, " or "), func() bool {
+		screen := h.Screen()
 		for _, part := range parts {
 			if strings.Contains(screen, part) {
 				one = part
@@ -161,20 +161,20 @@ func (h *hx) sawOne(parts ...string) (one string) {
 
 // escapes closes what is open above the text.
 func (h *hx) escapes(until ...string) {
-	h.t.Helper()
-	h.types("Escape")
+	h.T.Helper()
+	h.Types("Escape")
 	h.misses(until...)
 }
 
 // shows requires the lines of the text that is shown, without the numbers of lines.
 func (h *hx) shows(want string) {
-	h.t.Helper()
-	h.poll("the text\n"+want, func() bool { return strings.HasPrefix(h.textShown(), want) })
+	h.T.Helper()
+	h.Poll("the text\n"+want, func() bool { return strings.HasPrefix(h.textShown(), want) })
 }
 
 func (h *hx) textShown() string {
 	var b strings.Builder
-	for line := range strings.Lines(h.screen()) {
+	for line := range strings.Lines(h.Screen()) {
 		cells := []rune(strings.TrimRight(line, "\n"))
 		b.WriteString(strings.TrimRight(string(cells[min(len(cells), 7):]), " ") + "\n")
 	}
@@ -185,21 +185,21 @@ func (h *hx) textShown() string {
 func TestHelixReview(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.put(".git/HEAD", "")
-		w.put("go.mod", "module shout\n\ngo 1.24\n")
+		w := New(t)
+		w.Put(".git/HEAD", "")
+		w.Put("go.mod", "module shout\n\ngo 1.24\n")
 		code := "package main\n\nfunc main() {\n\tprintln(\"one\")\n\tprintln(\"two\")\n\tprintln(\"three\")\n\tunused := 4\n}\n"
 		loud := strings.NewReplacer("one", "ONE", "three", "THREE").Replace(code)
-		w.put("a.go", code)
-		w.put("notes.md", "# Notes\n\nsome words\n\nmore words\n")
-		w.put("todo.txt", "alpha\nbeta\n")
-		w.plays(lines(
-			edits("1", "a.go", code, loud),
-			edits("2", "notes.md", w.get("notes.md"), "# Notes\n\nSOME words\n\nmore words\n"),
-			edits("3", "todo.txt", "alpha\nbeta\n", "ALPHA\nbeta\n"),
-			[]string{fmt.Sprintf(`{"fake":"wait","path":%q}`, w.path("../go on"))},
+		w.Put("a.go", code)
+		w.Put("notes.md", "# Notes\n\nsome words\n\nmore words\n")
+		w.Put("todo.txt", "alpha\nbeta\n")
+		w.Plays(Lines(
+			Edits("1", "a.go", code, loud),
+			Edits("2", "notes.md", w.Get("notes.md"), "# Notes\n\nSOME words\n\nmore words\n"),
+			Edits("3", "todo.txt", "alpha\nbeta\n", "ALPHA\nbeta\n"),
+			[]string{fmt.Sprintf(`{"fake":"wait","path":%q}`, w.Path("../go on"))},
 		)...)
-		w.start()
+		w.Start()
 		h := w.helix(t, bin, "a.go", "notes.md", "todo.txt")
 
 		// All three are served at once, and the first by gopls too.
@@ -212,93 +212,93 @@ func TestHelixReview(t *testing.T) {
 		h.served()
 
 		// A question about a selection.
-		h.types("1", "G", "x", "x", "x", "Space", "a")
+		h.Types("1", "G", "x", "x", "x", "Space", "a")
 		h.sees("Ask agent about selection…")
-		h.types("Enter")
+		h.Types("Enter")
 		h.sees("PROMPT.md", "# file: notes.md:1-3", "#     some words", "# file: a.go", "# file: todo.txt")
-		h.types("i")
+		h.Types("i")
 		h.sees("INS")
-		h.types("-l", "make it loud")
-		h.types("Escape")
+		h.Types("-l", "make it loud")
+		h.Types("Escape")
 		h.sees("NOR", "make it loud")
 		h.ex("wbc")
 
 		// Is the folder trusted?
 		if h.popups {
 			h.sees("May the agent run commands and change files in", "Deny", "Trust this folder")
-			h.types("Down", "Enter")
+			h.Types("Down", "Enter")
 		} else {
 			h.sees("cursord: trust ws? cursord.allow or cursord.deny")
-			h.types("Space", "i", "a")
+			h.Types("Space", "i", "a")
 		}
 		h.sees("Edit", "todo.txt")
-		require.Regexp(t, `cursord: agent ⋅ Edit todo\.txt|\[cursord-turn-1\].* Edit todo\.txt`, h.screen(), "what the agent does is shown")
-		w.put("../go on", "")
+		require.Regexp(t, `cursord: agent ⋅ Edit todo\.txt|\[cursord-turn-1\].* Edit todo\.txt`, h.Screen(), "what the agent does is shown")
+		w.Put("../go on", "")
 		h.sees("cursord: done – 4 hunks to review in 3 files · ok")
-		prompt := w.runs()[0].Prompt
+		prompt := w.Runs()[0].Prompt
 		require.Contains(t, prompt, "make it loud")
 		require.Contains(t, prompt, "some words")
 		require.NotContains(t, prompt, ">8")
-		require.Equal(t, code, w.get("a.go"), "the agent works in a copy")
+		require.Equal(t, code, w.Get("a.go"), "the agent works in a copy")
 
 		// The hunks of all files.
-		h.types("Space", "D")
+		h.Types("Space", "D")
 		h.sees("a.go     1/2 +1 −1", "a.go     2/2 +1 −1", "notes.md 1/1 +1 −1", "todo.txt 1/1 +1 −1")
 		h.escapes("severity")
 		h.ex("open a.go")
-		h.types("4", "G")
+		h.Types("4", "G")
 		h.sees(`println("two")`, "2/2 +1 −1 · make it loud")
-		h.types("Space", "k")
+		h.Types("Space", "k")
 		h.sees("hunk 1/2 +1 −1 · make it loud", `-       println("one")`, `+       println("ONE")`)
 		h.escapes(`println("ONE")`)
 
 		// Accept, take it back, accept again.
-		h.types("Space", "a")
+		h.Types("Space", "a")
 		h.sees("Accept hunk 1/2 (+1 −1)", "Reject hunk 1/2 (+1 −1)")
-		h.types("Enter")
+		h.Types("Enter")
 		h.sees(`println("ONE")`, "a.go [+]", "cursord: accepted 1 hunk in your buffers – save to write (:wa)", "1/1 +1 −1 · make it loud")
-		h.types("u")
+		h.Types("u")
 		h.sees(`println("one")`, "1/2 +1 −1 · make it loud", "2/2 +1 −1 · make it loud")
-		h.types("Space", "a")
+		h.Types("Space", "a")
 		h.sees("Accept hunk 1/2 (+1 −1)")
-		h.types("Enter")
+		h.Types("Enter")
 		h.sees(`println("ONE")`, "1/1 +1 −1")
-		require.Equal(t, code, w.get("a.go"), "before it is saved")
+		require.Equal(t, code, w.Get("a.go"), "before it is saved")
 
 		// Reject another one by the menu.
 		h.ex("open notes.md")
-		h.types("3", "G")
+		h.Types("3", "G")
 		h.sees("1/1 +1 −1 · make it loud")
-		h.types("Space", "a")
+		h.Types("Space", "a")
 		h.sees("Accept hunk 1/1", "Reject hunk 1/1")
-		h.types("Down", "Enter")
+		h.Types("Down", "Enter")
 		h.misses("1/1 +1 −1")
 		h.shows("# Notes\n\nsome words\n")
 		h.ex("wa")
 		once := strings.Replace(code, "one", "ONE", 1)
-		h.poll("the file is written", func() bool { return w.get("a.go") == once })
-		e := w.joins()
-		require.Len(t, e.diffs(), 2)
-		require.Len(t, e.diffs()["a.go"].Hunks, 1)
-		require.Nil(t, e.diffs()["notes.md"])
+		h.Poll("the file is written", func() bool { return w.Get("a.go") == once })
+		e := w.Joins()
+		require.Len(t, e.Diffs(), 2)
+		require.Len(t, e.Diffs()["a.go"].Hunks, 1)
+		require.Nil(t, e.Diffs()["notes.md"])
 
 		// On to the next one, in another file.
-		h.types("Space", "i", "n")
+		h.Types("Space", "i", "n")
 		h.sees("NOR", " todo.txt", "1/1 +1 −1")
 		if h.popups {
-			h.types("Space", "i", "y")
+			h.Types("Space", "i", "y")
 			h.sees("ALPHA", "todo.txt [+]")
-			h.types("u")
+			h.Types("u")
 			h.sees("alpha", "1/1 +1 −1")
 		}
-		h.types("Space", "i", "Y")
+		h.Types("Space", "i", "Y")
 		h.sees("ALPHA")
 		h.ex("wa")
-		h.poll("all is accepted", func() bool { return len(e.diffs()) == 0 })
-		require.Equal(t, loud, w.get("a.go"))
-		require.Equal(t, "ALPHA\nbeta\n", w.get("todo.txt"))
-		require.Equal(t, "# Notes\n\nsome words\n\nmore words\n", w.get("notes.md"))
+		h.Poll("all is accepted", func() bool { return len(e.Diffs()) == 0 })
+		require.Equal(t, loud, w.Get("a.go"))
+		require.Equal(t, "ALPHA\nbeta\n", w.Get("todo.txt"))
+		require.Equal(t, "# Notes\n\nsome words\n\nmore words\n", w.Get("notes.md"))
 		h.ex("q!") // where what was written is not known to be yet, q has its doubts
-		h.until("$")
+		h.Until("$")
 	})
 }

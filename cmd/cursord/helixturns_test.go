@@ -17,57 +17,57 @@ import (
 func TestHelixTurns(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.put(".git/HEAD", "")
-		w.put("notes.md", "# Notes\n\nsome words\n")
-		w.put("todo.txt", "alpha\nbeta\n")
-		w.plays(streams("I begin."), `{"fake":"hang"}`)
-		w.start()
-		e := w.opens()
+		w := New(t)
+		w.Put(".git/HEAD", "")
+		w.Put("notes.md", "# Notes\n\nsome words\n")
+		w.Put("todo.txt", "alpha\nbeta\n")
+		w.Plays(Streams("I begin."), `{"fake":"hang"}`)
+		w.Start()
+		e := w.Opens()
 		h := w.helix(t, bin, "notes.md", "todo.txt")
 
 		// Cancel. The prompt of one line is typed where keys give arguments, and else in a file.
 		h.asks("wait for me")
-		running := e.until("the turn runs", func(n told) bool {
+		running := e.Until("the turn runs", func(n Notification) bool {
 			return n.Method == "turn/changed" && n.Turn.Status == sessions.TurnRunning
 		}).Turn
 		require.Equal(t, "wait for me", running.Prompt)
 		h.sawOne("cursord: agent ⋅ writing", "[cursord-turn-1] writing")
-		h.types("Space", "i", "x")
+		h.Types("Space", "i", "x")
 		h.sees("cursord: cancelled")
-		require.Equal(t, sessions.TurnCancelled, e.ends(running.ID).Status)
+		require.Equal(t, sessions.TurnCancelled, e.Ends(running.ID).Status)
 
 		// Helix ends in the middle of a turn, as if its terminal were closed.
-		on := w.path("../go on")
-		w.plays(lines(
-			edits("1", "notes.md", w.get("notes.md"), "# Notes\n\nSOME words\n"),
-			[]string{streams("One is done."), fmt.Sprintf(`{"fake":"wait","path":%q}`, on)},
-			edits("2", "todo.txt", "alpha\nbeta\n", "ALPHA\nbeta\n"),
-			[]string{streams("Two is done.")},
+		on := w.Path("../go on")
+		w.Plays(Lines(
+			Edits("1", "notes.md", w.Get("notes.md"), "# Notes\n\nSOME words\n"),
+			[]string{Streams("One is done."), fmt.Sprintf(`{"fake":"wait","path":%q}`, on)},
+			Edits("2", "todo.txt", "alpha\nbeta\n", "ALPHA\nbeta\n"),
+			[]string{Streams("Two is done.")},
 		)...)
 		h.asks("make it loud")
 		h.sees("1/1 +1 −1 · wait for me")
-		out, err := h.command("respawn-pane", "-k", "sh").CombinedOutput()
+		out, err := h.Command("respawn-pane", "-k", "sh").CombinedOutput()
 		require.NoError(t, err, "%s", out)
-		h.until("$")
-		h.types("clear; ../bin/hx notes.md todo.txt", "Enter")
+		h.Until("$")
+		h.Types("clear; ../bin/hx notes.md todo.txt", "Enter")
 		h.sees("some words", "1/1 +1 −1 · wait for me")
 		h.sawOne("cursord: agent ⋅ ", "[cursord-turn-1] ")
-		w.put("../go on", "")
+		w.Put("../go on", "")
 		h.sees("cursord: done – 2 hunks to review in 2 files")
-		h.types("Space", "D")
+		h.Types("Space", "D")
 		h.sees("notes.md 1/1 +1 −1", "todo.txt 1/1 +1 −1")
 		h.escapes("severity")
-		last := e.until("the turn's end", func(n told) bool {
+		last := e.Until("the turn's end", func(n Notification) bool {
 			return n.Method == "turn/changed" && n.Turn.Prompt == "make it loud" && n.Turn.Status.Final()
 		}).Turn
 		require.Equal(t, sessions.TurnCompleted, last.Status)
 		require.Equal(t, running.SessionID, last.SessionID)
 
 		// What was said, and the list of sessions.
-		h.types("Space", "i", "o")
+		h.Types("Space", "i", "o")
 		h.sees("chat.md", "Two is done.", "*completed in ")
-		h.types("Space", "i", "r")
+		h.Types("Space", "i", "r")
 		h.sees("SESSIONS.md", "wait for me")
 	})
 }
@@ -76,61 +76,61 @@ func TestHelixTurns(t *testing.T) {
 func TestHelixPrompt(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.put(".git/HEAD", "")
-		w.put("notes.md", "# Notes\n")
-		w.put("src/main.go", "package main\n")
-		on := w.path("../go on")
-		w.plays(streams("One. "), fmt.Sprintf(`{"fake":"wait","path":%q}`, on), streams("Two."), done)
-		w.start()
-		w.opens()
+		w := New(t)
+		w.Put(".git/HEAD", "")
+		w.Put("notes.md", "# Notes\n")
+		w.Put("src/main.go", "package main\n")
+		on := w.Path("../go on")
+		w.Plays(Streams("One. "), fmt.Sprintf(`{"fake":"wait","path":%q}`, on), Streams("Two."), Done)
+		w.Start()
+		w.Opens()
 		h := w.helix(t, bin, "notes.md")
-		h.types("Space", "i", "c")
+		h.Types("Space", "i", "c")
 		h.sees("PROMPT.md", ">8")
-		h.types("i")
+		h.Types("i")
 		h.sees("INS")
-		h.types("-l", "look at @mai")
+		h.Types("-l", "look at @mai")
 		h.sees("src/main.go")
-		h.types("Tab")
+		h.Types("Tab")
 		h.sees("look at @src/main.go")
-		h.types("Enter")
-		h.types("Escape")
+		h.Types("Enter")
+		h.Types("Escape")
 		h.sees("NOR", "look at @src/main.go")
 		h.ex("wbc")
 		h.sawOne("cursord: agent ⋅ writing", "[cursord-turn-1] writing")
-		require.Contains(t, w.runs()[0].Prompt, `<file path="src/main.go" />`)
-		require.True(t, strings.HasSuffix(w.runs()[0].Prompt, "\n\nlook at @src/main.go"), w.runs()[0].Prompt)
+		require.Contains(t, w.Runs()[0].Prompt, `<file path="src/main.go" />`)
+		require.True(t, strings.HasSuffix(w.Runs()[0].Prompt, "\n\nlook at @src/main.go"), w.Runs()[0].Prompt)
 
-		h.types("Space", "i", "o")
+		h.Types("Space", "i", "o")
 		h.sees("chat.md", "look at @src/main.go", "One.")
-		w.put("../go on", "")
+		w.Put("../go on", "")
 		h.sees("cursord: done")
-		h.poll("the file to have all", func() bool {
-			raw, err := os.ReadFile(w.lspFile("chat.md"))
+		h.Poll("the file to have all", func() bool {
+			raw, err := os.ReadFile(w.LspFile("chat.md"))
 			return err == nil && strings.Contains(string(raw), "One. Two.") && strings.Contains(string(raw), "*completed in ")
 		})
 		h.ex("reload")
 		h.sees("One. Two.", "*completed in ")
 		h.ex("q") // it has no unsaved changes
-		h.until("$")
+		h.Until("$")
 	})
 }
 
 // asks sends a prompt by "space i i".
 func (h *hx) asks(prompt string) {
-	h.t.Helper()
-	h.types("Space", "i", "i")
+	h.T.Helper()
+	h.Types("Space", "i", "i")
 	if h.popups {
 		h.sees(`:lsp-workspace-command cursord.ask ""`)
-		h.types("-l", prompt)
-		h.types("Enter")
+		h.Types("-l", prompt)
+		h.Types("Enter")
 		return
 	}
 	h.sees("PROMPT.md", ">8")
-	h.types("i")
+	h.Types("i")
 	h.sees("INS")
-	h.types("-l", prompt)
-	h.types("Escape")
+	h.Types("-l", prompt)
+	h.Types("Escape")
 	h.sees("NOR", prompt)
 	h.ex("wbc")
 	h.misses("PROMPT.md")
@@ -140,13 +140,13 @@ func (h *hx) asks(prompt string) {
 func TestHelixConfigured(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.put("a.md", "# A\n")
+		w := New(t)
+		w.Put("a.md", "# A\n")
 		languages := "# mine\n[[language]]\nname = \"markdown\"\nauto-format = true\n\n[[language]]\nname = \"rust\"\nlanguage-servers = [\"mine\"]\n[language-server]\nmine = { command = \"true\" }\n"
 		config := "theme = \"base16_default_dark\"\n[editor]\nline-number = \"relative\"\nlsp.display-messages = true\n[keys.normal]\nspace = { w = \":w\" }\n"
-		w.put("../config/helix/languages.toml", languages)
-		w.put("../config/helix/config.toml", config)
-		w.start()
+		w.Put("../config/helix/languages.toml", languages)
+		w.Put("../config/helix/config.toml", config)
+		w.Start()
 		env := w.helixEnv(t, bin)
 		health := func(language string) string {
 			cmd := w.tool(env, "hx", "--health", language)
@@ -159,14 +159,14 @@ func TestHelixConfigured(t *testing.T) {
 
 		// On a terminal it asks.
 		tm := w.helixTerminal(t, env)
-		tm.types("clear; cursord editor install helix --languages go,rust,python", "Enter")
-		tm.until("\nChange this? [y/N]")
-		tm.types("Enter")
-		tm.until("\nnothing was changed\n$")
-		tm.types("clear; cursord editor install helix --languages go,rust,python,markdown,text", "Enter")
-		tm.until("\nChange this? [y/N]")
-		tm.types("y", "Enter")
-		tm.until("\"cursord doctor --helix\" checks all of it.\n$")
+		tm.Types("clear; cursord editor install helix --languages go,rust,python", "Enter")
+		tm.Until("\nChange this? [y/N]")
+		tm.Types("Enter")
+		tm.Until("\nnothing was changed\n$")
+		tm.Types("clear; cursord editor install helix --languages go,rust,python,markdown,text", "Enter")
+		tm.Until("\nChange this? [y/N]")
+		tm.Types("y", "Enter")
+		tm.Until("\"cursord doctor --helix\" checks all of it.\n$")
 		require.Contains(t, w.editorCommand(t, env, "install", "helix"), "nothing to do: ")
 
 		// Each language has its own servers, too, behind cursord.
@@ -178,22 +178,22 @@ func TestHelixConfigured(t *testing.T) {
 		require.NotContains(t, string(out), "problem: ")
 
 		// Helix takes it without complaint, and the user's keys and ours are there.
-		h := &hx{tmux: tm, w: w}
-		h.types("clear; hx a.md", "Enter")
+		h := &hx{Tmux: tm, w: w}
+		h.Types("clear; hx a.md", "Enter")
 		h.sees("NOR", "a.md")
 		h.served()
-		h.types("Space", "i")
+		h.Types("Space", "i")
 		h.sees("cursord.acceptAll", "cursord.cancel", "chat")
 		h.escapes("cursord.cancel")
-		h.types("Space")
+		h.Types("Space")
 		h.sees(":w")
 		h.escapes(":w")
 		h.ex("q")
-		tm.until("$")
+		tm.Until("$")
 
 		require.Contains(t, w.editorCommand(t, env, "uninstall", "helix", "--yes"), "removed from ")
-		require.Equal(t, languages, w.get("../config/helix/languages.toml"))
-		require.Equal(t, config, w.get("../config/helix/config.toml"))
+		require.Equal(t, languages, w.Get("../config/helix/languages.toml"))
+		require.Equal(t, config, w.Get("../config/helix/config.toml"))
 		require.Contains(t, w.editorCommand(t, env, "uninstall", "helix", "--yes"), "nothing to do")
 	})
 }

@@ -27,33 +27,33 @@ func TestRulesOfTheTurnHideNothing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.git("init", "-q")
-			w.putAll(tree{".gitignore": "*.log\nbuilt/\n", "sub/a": "a\n", "venv/.gitignore": "*\n", "venv/old": "a\n", "old.log": "old\n"})
-			w.git("add", "-A")
-			w.git("commit", "-q", "-m", "x")
-			w.start()
-			e := w.opens()
-			w.plays(lines(shells("s", c.command))...)
-			turn := e.turn(nil)
-			found := e.diffs()
+			w := New(t)
+			w.Git("init", "-q")
+			w.PutAll(Tree{".gitignore": "*.log\nbuilt/\n", "sub/a": "a\n", "venv/.gitignore": "*\n", "venv/old": "a\n", "old.log": "old\n"})
+			w.Git("add", "-A")
+			w.Git("commit", "-q", "-m", "x")
+			w.Start()
+			e := w.Opens()
+			w.Plays(Lines(Shells("s", c.command))...)
+			turn := e.Turn(nil)
+			found := e.Diffs()
 			if c.name == "more than is listed" {
 				require.Equal(t, 51, len(found))
-				require.Contains(t, fmt.Sprint(e.said(turn.ID, "notice")), "200 files that rules of this turn hide from git are not listed for review")
+				require.Contains(t, fmt.Sprint(e.Said(turn.ID, "notice")), "200 files that rules of this turn hide from git are not listed for review")
 				return
 			}
-			require.ElementsMatch(t, c.listed, keys(found))
+			require.ElementsMatch(t, c.listed, Keys(found))
 			for name, d := range found {
 				require.Equal(t, "known", d.Baseline, name)
 			}
-			e.decides("diff/reject", obj{"all": true})
-			require.Empty(t, e.diffs())
+			e.Decides("diff/reject", Obj{"all": true})
+			require.Empty(t, e.Diffs())
 			for _, name := range c.listed {
 				if d := found[name]; d.Kind == "created" {
-					require.NoFileExists(t, w.path(name))
+					require.NoFileExists(t, w.Path(name))
 				}
 			}
-			require.Empty(t, strings.TrimSpace(w.git("status", "--porcelain")))
+			require.Empty(t, strings.TrimSpace(w.Git("status", "--porcelain")))
 		})
 	}
 }

@@ -15,31 +15,31 @@ import (
 	"cursord/sessions"
 )
 
-// memory returns the most memory that the daemon has ever had, in MiB.
-func (w *world) memory() int {
-	w.t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.cmd.Process.Pid))
+// Memory returns the most memory that the daemon has ever had, in MiB.
+func (w *World) Memory() int {
+	w.T.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.Cmd.Process.Pid))
 	if err != nil {
-		w.t.Skip("no /proc")
+		w.T.Skip("no /proc")
 	}
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")
 	kib, err := strconv.Atoi(strings.Fields(rest)[0])
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	return kib >> 10
 }
 
-// huge marks a test that takes minutes with the race detector; "make test" runs it without.
-func huge(t *testing.T) {
-	if raceDetector {
+// TooLargeForRace marks a test that takes minutes with the race detector; "make test" runs it without.
+func TooLargeForRace(t *testing.T) {
+	if RaceDetector {
 		t.Skip("too large for the race detector")
 	}
 }
 
-// requireLittleMemory fails if the daemon has ever needed more than it may. With the race detector it needs far more.
-func (w *world) requireLittleMemory() {
-	w.t.Helper()
-	if !raceDetector {
-		require.Less(w.t, w.memory(), mostMemory)
+// RequireLittleMemory fails if the daemon has ever needed more than it may. With the race detector it needs far more.
+func (w *World) RequireLittleMemory() {
+	w.T.Helper()
+	if !RaceDetector {
+		require.Less(w.T, w.Memory(), mostMemory)
 	}
 }
 
@@ -48,9 +48,9 @@ const mostMemory = 200
 
 func TestPrompts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
+	w := New(t)
+	w.Start()
+	e := w.Opens()
 	for name, prompt := range map[string]string{
 		"5 MB":        strings.Repeat("0123456789abcde\n", 5<<20/16),
 		"quotes":      `"'` + "`$(touch x) \\ %PATH% !! \n\r\n\t \"",
@@ -61,142 +61,142 @@ func TestPrompts(t *testing.T) {
 		"white space": "\n\n  x  \n\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			defer w.in(t, e)()
-			turn := e.turn(obj{"prompt": prompt})
+			defer w.In(t, e)()
+			turn := e.Turn(Obj{"prompt": prompt})
 			require.Equal(t, sessions.TurnCompleted, turn.Status)
 			require.Equal(t, prompt, turn.Prompt)
-			runs := w.runs()
+			runs := w.Runs()
 			require.True(t, prompt == runs[len(runs)-1].Prompt, "the prompt came as another one")
 			require.NotContains(t, runs[len(runs)-1].Args, prompt)
 		})
 	}
-	failed := e.fails("turn/start", obj{"workspace": w.ws, "prompt": "a\x00b"})
+	failed := e.Fails("turn/start", Obj{"workspace": w.Root, "prompt": "a\x00b"})
 	require.Equal(t, -32602, failed.Code)
 	require.Equal(t, "prompt", failed.Data.Field)
-	failed = e.fails("turn/start", obj{"workspace": w.ws, "prompt": ""})
+	failed = e.Fails("turn/start", Obj{"workspace": w.Root, "prompt": ""})
 	require.Equal(t, "prompt", failed.Data.Field)
-	failed = e.fails("turn/start", obj{"workspace": w.ws, "prompt": strings.Repeat("x", 8<<20+1)})
+	failed = e.Fails("turn/start", Obj{"workspace": w.Root, "prompt": strings.Repeat("x", 8<<20+1)})
 	require.Equal(t, -32021, failed.Code)
 	require.Contains(t, failed.Message, "8388608")
-	failed = e.fails("turn/start", obj{"workspace": w.ws, "prompt": strings.Repeat("x", 7<<20), "context": []obj{
+	failed = e.Fails("turn/start", Obj{"workspace": w.Root, "prompt": strings.Repeat("x", 7<<20), "context": []Obj{
 		{"kind": "text", "text": strings.Repeat("y", 2<<20)}}})
 	require.Equal(t, -32021, failed.Code)
-	for field, params := range map[string]obj{
-		"workspace": {"workspace": w.path("nowhere"), "prompt": "x"},
-		"mode":      {"workspace": w.ws, "prompt": "x", "mode": "yolo"},
-		"turnId":    {"workspace": w.ws, "prompt": "x", "turnId": strings.Repeat("x", 65)},
-		"force":     {"workspace": w.ws, "prompt": "x", "force": "yes"},
+	for field, params := range map[string]Obj{
+		"workspace": {"workspace": w.Path("nowhere"), "prompt": "x"},
+		"mode":      {"workspace": w.Root, "prompt": "x", "mode": "yolo"},
+		"turnId":    {"workspace": w.Root, "prompt": "x", "turnId": strings.Repeat("x", 65)},
+		"force":     {"workspace": w.Root, "prompt": "x", "force": "yes"},
 	} {
-		failed = e.fails("turn/start", params)
+		failed = e.Fails("turn/start", params)
 		require.Equal(t, -32602, failed.Code, field)
 		require.Equal(t, field, failed.Data.Field)
 	}
-	require.Equal(t, -32001, e.fails("turn/start", obj{"workspace": w.ws, "prompt": "x", "sessionId": "none"}).Code)
+	require.Equal(t, -32001, e.Fails("turn/start", Obj{"workspace": w.Root, "prompt": "x", "sessionId": "none"}).Code)
 }
 
 // TestCommandLine compares what the agent is started with.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	fake := w.get("../agent")
-	w.put("../agent", strings.Replace(fake, "exec ", "env >"+w.path("../env")+"; pwd >>"+w.path("../env")+"; exec ", 1))
-	w.start("CURSOR_API_KEY=k1", "CURSOR_CONFIG_DIR=/c")
-	e := w.opens()
+	w := New(t)
+	fake := w.Get("../agent")
+	w.Put("../agent", strings.Replace(fake, "exec ", "env >"+w.Path("../env")+"; pwd >>"+w.Path("../env")+"; exec ", 1))
+	w.Start("CURSOR_API_KEY=k1", "CURSOR_CONFIG_DIR=/c")
+	e := w.Opens()
 	base := []string{"-p", "--output-format", "stream-json", "--stream-partial-output", "--trust", "--model"}
 	var session string
 	for _, tt := range []struct {
-		params obj
+		params Obj
 		args   []string
 	}{
-		{obj{}, []string{"auto", "--workspace", w.ws, "--disable-auto-update", "--background-shell-timeout", "30"}},
-		{obj{"mode": "agent", "force": true}, []string{"auto", "--workspace", w.ws, "--disable-auto-update", "--background-shell-timeout", "30", "--force"}},
-		{obj{"mode": "ask"}, []string{"auto", "--workspace", w.ws, "--disable-auto-update", "--background-shell-timeout", "30", "--mode", "ask"}},
-		{obj{"mode": "plan", "model": "m-1", "force": true}, []string{"m-1", "--workspace", w.ws, "--disable-auto-update", "--background-shell-timeout", "30", "--mode", "plan", "--force"}},
+		{Obj{}, []string{"auto", "--workspace", w.Root, "--disable-auto-update", "--background-shell-timeout", "30"}},
+		{Obj{"mode": "agent", "force": true}, []string{"auto", "--workspace", w.Root, "--disable-auto-update", "--background-shell-timeout", "30", "--force"}},
+		{Obj{"mode": "ask"}, []string{"auto", "--workspace", w.Root, "--disable-auto-update", "--background-shell-timeout", "30", "--mode", "ask"}},
+		{Obj{"mode": "plan", "model": "m-1", "force": true}, []string{"m-1", "--workspace", w.Root, "--disable-auto-update", "--background-shell-timeout", "30", "--mode", "plan", "--force"}},
 	} {
-		w.plays(initLine, succeeds(""))
-		turn := e.turn(tt.params)
-		runs := w.runs()
+		w.Plays(InitLine, Succeeds(""))
+		turn := e.Turn(tt.params)
+		runs := w.Runs()
 		run := runs[len(runs)-1]
 		require.Equal(t, append(slices.Clone(base), tt.args...), run.Args)
-		require.Equal(t, w.ws, run.Cwd)
-		env := w.get("../env")
-		for _, line := range []string{"CURSOR_API_KEY=k1\n", "CURSOR_CONFIG_DIR=/c\n", "CURSORD_TURN_ID=" + turn.ID + "\n", "\n" + w.ws + "\n"} {
+		require.Equal(t, w.Root, run.Cwd)
+		env := w.Get("../env")
+		for _, line := range []string{"CURSOR_API_KEY=k1\n", "CURSOR_CONFIG_DIR=/c\n", "CURSORD_TURN_ID=" + turn.ID + "\n", "\n" + w.Root + "\n"} {
 			require.Contains(t, env, line)
 		}
 
 		session = turn.SessionID
-		e.turn(obj{"sessionId": session, "model": "m-2"})
-		runs = w.runs()
+		e.Turn(Obj{"sessionId": session, "model": "m-2"})
+		runs = w.Runs()
 		again := runs[len(runs)-1].Args
 		require.Equal(t, []string{"--resume", run.Session}, again[len(again)-2:])
 		require.Equal(t, "m-2", again[slices.Index(again, "--model")+1])
 	}
 	// What a session has goes for its turns.
-	e.must("session/update", obj{"sessionId": session, "model": "m-3", "mode": "ask"}, nil)
-	e.turn(obj{"sessionId": session})
-	runs := w.runs()
+	e.Must("session/update", Obj{"sessionId": session, "model": "m-3", "mode": "ask"}, nil)
+	e.Turn(Obj{"sessionId": session})
+	runs := w.Runs()
 	require.Contains(t, runs[len(runs)-1].Args, "m-3")
 	require.Contains(t, runs[len(runs)-1].Args, "ask")
 
 	var made struct{ Session *sessions.Session }
-	e.must("session/create", obj{"workspace": w.ws, "agentSessionId": "adopted-1", "model": "m-4"}, &made)
-	e.turn(obj{"sessionId": made.Session.ID})
-	runs = w.runs()
-	require.Equal(t, append(slices.Clone(base), "m-4", "--workspace", w.ws, "--disable-auto-update", "--background-shell-timeout", "30", "--resume", "adopted-1"), runs[len(runs)-1].Args)
+	e.Must("session/create", Obj{"workspace": w.Root, "agentSessionId": "adopted-1", "model": "m-4"}, &made)
+	e.Turn(Obj{"sessionId": made.Session.ID})
+	runs = w.Runs()
+	require.Equal(t, append(slices.Clone(base), "m-4", "--workspace", w.Root, "--disable-auto-update", "--background-shell-timeout", "30", "--resume", "adopted-1"), runs[len(runs)-1].Args)
 }
 
 // TestHugeLines is about lines that are as long as a file, and longer than any.
 func TestHugeLines(t *testing.T) {
-	huge(t)
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
+	TooLargeForRace(t)
+	w := New(t)
+	w.Start()
+	e := w.Opens()
 	tool := func(content string) string {
 		return `{"type":"tool_call","subtype":"completed","call_id":"c","tool_call":{"readToolCall":{"args":{"path":"a"},"result":{"success":{"content":"` + content + `","totalLines":1}}}}}`
 	}
-	w.plays(initLine, tool(strings.Repeat("0123456789", 4<<20)), says("After.", ""), succeeds("After."))
-	turn := e.turn(nil)
+	w.Plays(InitLine, tool(strings.Repeat("0123456789", 4<<20)), Says("After.", ""), Succeeds("After."))
+	turn := e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
 	require.Equal(t, "After.", *turn.Result)
-	tools := e.items(turn.ID)[0].Tool
+	tools := e.Items(turn.ID)[0].Tool
 	require.True(t, tools.OutputTruncated)
 	require.Len(t, tools.Output, 16<<10)
 	require.Less(t, len(tools.Result), 2<<10)
 	require.Contains(t, string(tools.Result), "…(41943040 bytes)")
-	t.Logf("%d MiB after a line of 40 MiB", w.memory())
+	t.Logf("%d MiB after a line of 40 MiB", w.Memory())
 
-	w.plays(initLine, tool(strings.Repeat("0123456789", 7<<20)), says("After.", ""), succeeds("After."))
-	turn = e.turn(nil)
+	w.Plays(InitLine, tool(strings.Repeat("0123456789", 7<<20)), Says("After.", ""), Succeeds("After."))
+	turn = e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
-	require.Equal(t, []string{"After."}, e.said(turn.ID, sessions.ItemAssistant))
-	notices := e.said(turn.ID, sessions.ItemNotice)
+	require.Equal(t, []string{"After."}, e.Said(turn.ID, sessions.ItemAssistant))
+	notices := e.Said(turn.ID, sessions.ItemNotice)
 	require.Len(t, notices, 1)
 	require.Contains(t, notices[0], "70.0 MiB")
-	w.requireLittleMemory()
+	w.RequireLittleMemory()
 
 	var whole struct{ Item *sessions.Item }
-	for _, n := range e.all() {
+	for _, n := range e.All() {
 		if n.Item != nil && n.Item.Tool != nil {
-			e.must("item/read", obj{"itemId": n.Item.ID}, &whole)
+			e.Must("item/read", Obj{"itemId": n.Item.ID}, &whole)
 		}
 	}
 	require.Len(t, whole.Item.Tool.Output, 40<<20)
-	audit(t, e.all())
+	Audit(t, e.All())
 }
 
 // TestCuts is about what tool calls show of long texts.
 func TestCuts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
+	w := New(t)
+	w.Start()
+	e := w.Opens()
 	long := strings.Repeat("é", 10<<10) // 20 KiB
 	shell := func(out, arg string) string {
 		return fmt.Sprintf(`{"type":"tool_call","subtype":"completed","call_id":"c","tool_call":{"shellToolCall":{"args":{"command":"x","note":%q,"list":[{"deep":%q}]},"result":{"success":{"exitCode":0,"stdout":%q}}}}}`, arg, arg, out)
 	}
-	w.plays(initLine, shell("a"+long+"z", strings.Repeat("é", 2<<10)+"x"), shell(strings.Repeat("x", 16<<10), strings.Repeat("x", 4<<10)), succeeds(""))
-	turn := e.turn(nil)
-	items := e.items(turn.ID)
+	w.Plays(InitLine, shell("a"+long+"z", strings.Repeat("é", 2<<10)+"x"), shell(strings.Repeat("x", 16<<10), strings.Repeat("x", 4<<10)), Succeeds(""))
+	turn := e.Turn(nil)
+	items := e.Items(turn.ID)
 
 	cut := items[0].Tool
 	require.True(t, cut.OutputTruncated)
@@ -212,7 +212,7 @@ func TestCuts(t *testing.T) {
 	require.Equal(t, args.Note, args.List[0].Deep)
 	require.Contains(t, string(cut.Result), "…(20482 bytes)")
 	var whole struct{ Item *sessions.Item }
-	e.must("item/read", obj{"itemId": items[0].ID}, &whole)
+	e.Must("item/read", Obj{"itemId": items[0].ID}, &whole)
 	require.Equal(t, "a"+long+"z", whole.Item.Tool.Output)
 	require.False(t, whole.Item.Tool.OutputTruncated)
 	require.NoError(t, json.Unmarshal(whole.Item.Tool.Args, &args))
@@ -223,24 +223,24 @@ func TestCuts(t *testing.T) {
 	require.Len(t, fits.Output, 16<<10)
 	require.NoError(t, json.Unmarshal(fits.Args, &args))
 	require.Len(t, args.Note, 4<<10)
-	require.Equal(t, -32001, e.fails("item/read", obj{"itemId": "none"}).Code)
+	require.Equal(t, -32001, e.Fails("item/read", Obj{"itemId": "none"}).Code)
 }
 
 // TestManyCalls and TestHugeFlood are turns that are long in number.
 func TestManyCalls(t *testing.T) {
 	t.Parallel()
 	const calls = 10_000
-	w := newWorld(t)
-	w.plays(initLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":2}`, calls),
+	w := New(t)
+	w.Plays(InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":2}`, calls),
 		`{"type":"tool_call","subtype":"started","call_id":"c{{i}}","tool_call":{"readToolCall":{"args":{"path":"f{{i}}"}}}}`,
 		`{"type":"tool_call","subtype":"completed","call_id":"c{{i}}","tool_call":{"readToolCall":{"args":{"path":"f{{i}}"},"result":{"success":{"content":"{{i}}"}}}}}`,
-		succeeds(""))
-	w.start()
-	e := w.opens()
-	turn := e.turn(nil)
+		Succeeds(""))
+	w.Start()
+	e := w.Opens()
+	turn := e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
 	last := map[int]sessions.ItemStatus{}
-	for _, n := range e.all() {
+	for _, n := range e.All() {
 		if n.Item != nil {
 			last[n.Item.Index] = n.Item.Status
 		}
@@ -249,68 +249,68 @@ func TestManyCalls(t *testing.T) {
 	for i := range calls {
 		require.Equal(t, sessions.ItemCompleted, last[i])
 	}
-	w.requireLittleMemory()
-	t.Logf("%d MiB", w.memory())
-	audit(t, e.all())
+	w.RequireLittleMemory()
+	t.Logf("%d MiB", w.Memory())
+	Audit(t, e.All())
 }
 
 func TestHugeFlood(t *testing.T) {
-	huge(t)
+	TooLargeForRace(t)
 	const deltas = 300_000
-	w := newWorld(t)
-	w.plays(initLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, deltas), piece("{{i}},"), succeeds(""))
-	w.start()
-	e := w.opens()
-	turn := e.turn(nil)
+	w := New(t)
+	w.Plays(InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, deltas), Piece("{{i}},"), Succeeds(""))
+	w.Start()
+	e := w.Opens()
+	turn := e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
 	var want strings.Builder
 	for i := range deltas {
 		fmt.Fprintf(&want, "%d,", i)
 	}
-	said := e.said(turn.ID, sessions.ItemAssistant)
+	said := e.Said(turn.ID, sessions.ItemAssistant)
 	require.Len(t, said, 1)
 	require.True(t, want.String() == said[0])
 	require.True(t, want.String() == *turn.Result)
-	w.requireLittleMemory()
-	t.Logf("%d MiB", w.memory())
-	audit(t, e.all())
+	w.RequireLittleMemory()
+	t.Logf("%d MiB", w.Memory())
+	Audit(t, e.All())
 }
 
 // TestHugeOutput has an agent say 1 GB of what nobody asked for.
 func TestHugeOutput(t *testing.T) {
-	huge(t)
+	TooLargeForRace(t)
 	const lines, size = 8000, 64 << 10
-	w := newWorld(t)
+	w := New(t)
 	pad := strings.Repeat("x", size)
-	w.plays(initLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":2}`, lines),
+	w.Plays(InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":2}`, lines),
 		`{"type":"user","message":{"content":[{"type":"text","text":"`+pad+`"}]}}`, `{"type":"novelty","text":"`+pad+`"}`,
-		piece("After."), succeeds("After."))
-	w.start()
-	e := w.opens()
-	turn := e.turn(nil)
+		Piece("After."), Succeeds("After."))
+	w.Start()
+	e := w.Opens()
+	turn := e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
-	require.Equal(t, []string{"After."}, e.said(turn.ID, sessions.ItemAssistant))
-	w.requireLittleMemory()
-	t.Logf("%d MiB", w.memory())
-	audit(t, e.all())
+	require.Equal(t, []string{"After."}, e.Said(turn.ID, sessions.ItemAssistant))
+	w.RequireLittleMemory()
+	t.Logf("%d MiB", w.Memory())
+	Audit(t, e.All())
 }
 
 // TestHugeTextWithoutEnd has an agent say more than one item holds, streamed and consolidated: it goes on in another, nothing is lost
 // or said twice, and no message is larger than a client takes.
 func TestHugeTextWithoutEnd(t *testing.T) {
-	huge(t)
+	TooLargeForRace(t)
 	const piecesOf, pieces, most = 1 << 20, 40, 32 << 20
 	chunk := strings.Repeat("0123456789abcde\n", piecesOf/16)
-	w := newWorld(t)
-	w.plays(initLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, pieces), piece(chunk), thinks("hm"), piece("the end"), succeeds("the end"))
-	w.start()
-	e := w.opens()
-	turn := e.turn(nil)
+	w := New(t)
+	w.Plays(InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, pieces), Piece(chunk), Thinks("hm"), Piece("the end"), Succeeds("the end"))
+	w.Start()
+	e := w.Opens()
+	turn := e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
 	// Clients that are behind get fewer deltas: what counts is the items as they are in the end.
-	texts := func(e *editor) (said []string) {
+	texts := func(e *Editor) (said []string) {
 		last := map[int]string{}
-		for _, n := range e.all() {
+		for _, n := range e.All() {
 			if n.Item != nil && n.Item.Kind == sessions.ItemAssistant && n.Item.Status == sessions.ItemCompleted {
 				last[n.Item.Index] = n.Item.Text
 			}
@@ -326,9 +326,9 @@ func TestHugeTextWithoutEnd(t *testing.T) {
 	}
 	require.Len(t, said, (pieces*piecesOf+most-1)/most+1)
 	require.True(t, strings.Repeat(chunk, pieces)+"the end" == strings.Join(said, ""))
-	late := w.joins()
-	late.must("workspace/subscribe", obj{"workspace": w.ws, "after": 0}, nil)
-	late.ends(turn.ID)
+	late := w.Joins()
+	late.Must("workspace/subscribe", Obj{"workspace": w.Root, "after": 0}, nil)
+	late.Ends(turn.ID)
 	require.True(t, slices.Equal(said, texts(late)))
 }
 
@@ -336,65 +336,67 @@ func TestHugeTextWithoutEnd(t *testing.T) {
 func TestManyOpenCalls(t *testing.T) {
 	t.Parallel()
 	const calls = 1000
-	w := newWorld(t)
+	w := New(t)
 	long := strings.Repeat("x", 5<<10)
-	w.plays(opens(calls, `"path":"f{{i}}","note":"`+long+`"`)...)
-	w.start()
-	e := w.opens()
-	turn := e.turn(nil)
+	w.Plays(opens(calls, `"path":"f{{i}}","note":"`+long+`"`)...)
+	w.Start()
+	e := w.Opens()
+	turn := e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
 	w.requireCancelled(e, turn, calls)
 	var whole struct{ Item *sessions.Item }
-	e.must("item/read", obj{"itemId": sessions.ItemID(turn.ID, calls-1)}, &whole)
+	e.Must("item/read", Obj{"itemId": sessions.ItemID(turn.ID, calls-1)}, &whole)
 	require.Equal(t, []string{fmt.Sprint("f", calls-1)}, whole.Item.Tool.Paths)
 	require.Contains(t, string(whole.Item.Tool.Args), long)
 
 	// A cancelled turn, and one behind it that waits for its end.
-	w.plays(append(opens(calls, `"path":"f{{i}}"`)[:3], `{"fake":"hang"}`)...)
-	first := e.asks(obj{"sessionId": turn.SessionID})
-	second := e.asks(obj{"sessionId": turn.SessionID})
-	e.until("the last call", func(n told) bool { return n.Item != nil && n.Item.TurnID == first.ID && n.Item.Index == calls-1 })
-	w.plays(initLine, succeeds("second"))
-	e.must("turn/cancel", obj{"turnId": first.ID}, nil)
-	first = e.ends(first.ID)
+	w.Plays(append(opens(calls, `"path":"f{{i}}"`)[:3], `{"fake":"hang"}`)...)
+	first := e.Asks(Obj{"sessionId": turn.SessionID})
+	second := e.Asks(Obj{"sessionId": turn.SessionID})
+	e.Until("the last call", func(n Notification) bool {
+		return n.Item != nil && n.Item.TurnID == first.ID && n.Item.Index == calls-1
+	})
+	w.Plays(InitLine, Succeeds("second"))
+	e.Must("turn/cancel", Obj{"turnId": first.ID}, nil)
+	first = e.Ends(first.ID)
 	require.Equal(t, sessions.TurnCancelled, first.Status)
 	w.requireCancelled(e, first, calls)
-	require.Equal(t, sessions.TurnCompleted, e.ends(second.ID).Status)
-	audit(t, e.all())
+	require.Equal(t, sessions.TurnCompleted, e.Ends(second.ID).Status)
+	Audit(t, e.All())
 }
 
 // opens is a script that opens read calls with these arguments and ends none of them.
 func opens(calls int, args string) []string {
 	return []string{
-		initLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, calls),
-		`{"type":"tool_call","subtype":"started","call_id":"c{{i}}","tool_call":{"readToolCall":{"args":{` + args + `}}}}`, succeeds(""),
+		InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, calls),
+		`{"type":"tool_call","subtype":"started","call_id":"c{{i}}","tool_call":{"readToolCall":{"args":{` + args + `}}}}`, Succeeds(""),
 	}
 }
 
 // requireCancelled fails unless these calls of a turn have been cancelled.
-func (w *world) requireCancelled(e *editor, turn *sessions.Turn, calls int) {
-	w.t.Helper()
-	items := e.items(turn.ID)
-	require.Len(w.t, items, calls)
+func (w *World) requireCancelled(e *Editor, turn *sessions.Turn, calls int) {
+	w.T.Helper()
+	items := e.Items(turn.ID)
+	require.Len(w.T, items, calls)
 	for i, it := range items {
-		require.Equal(w.t, i, it.Index)
-		require.Equal(w.t, sessions.ItemCancelled, it.Status)
-		require.Equal(w.t, fmt.Sprint("Read f", i), it.Tool.Title)
-		require.NotNil(w.t, it.EndedAt)
+		require.Equal(w.T, i, it.Index)
+		require.Equal(w.T, sessions.ItemCancelled, it.Status)
+		require.Equal(w.T, fmt.Sprint("Read f", i), it.Tool.Title)
+		require.NotNil(w.T, it.EndedAt)
 	}
 }
 
 func TestHugeOpenCalls(t *testing.T) {
-	huge(t)
+	TooLargeForRace(t)
 	const calls = 50_000
-	w := newWorld(t)
-	w.plays(opens(calls, `"path":"f{{i}}"`)...)
-	w.start()
-	e := w.opens()
-	turn := e.turn(nil)
+	w := New(t)
+	w.Plays(opens(calls, `"path":"f{{i}}"`)...)
+	w.Start()
+	e := w.Opens()
+	turn := e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
 	w.requireCancelled(e, turn, calls)
-	t.Logf("%d MiB", w.memory())
-	require.Less(t, w.memory(), 100)
-	audit(t, e.all())
+	t.Logf("%d MiB", w.Memory())
+	require.Less(t, w.Memory(), 100)
+	Audit(t, e.All())
 }

@@ -15,11 +15,11 @@ import (
 )
 
 // everything says what the workspace holds, of whatever kind.
-func (w *world) everything() []string {
-	w.t.Helper()
+func (w *World) everything() []string {
+	w.T.Helper()
 	var all []string
-	require.NoError(w.t, filepath.WalkDir(w.ws, func(path string, d fs.DirEntry, err error) error {
-		name, _ := filepath.Rel(w.ws, path)
+	require.NoError(w.T, filepath.WalkDir(w.Root, func(path string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(w.Root, path)
 		info, infoErr := os.Lstat(path)
 		switch {
 		case d.Name() == ".git":
@@ -107,55 +107,55 @@ func TestHostileTrees(t *testing.T) {
 	} {
 		for _, repo := range []bool{true, false} {
 			t.Run(c.name+map[bool]string{true: ", git"}[repo], func(t *testing.T) {
-				w := newWorld(t)
-				w.put("../outside/secret", "secret\n")
-				w.makes("umask 022; " + c.before)
+				w := New(t)
+				w.Put("../outside/secret", "secret\n")
+				w.Makes("umask 022; " + c.before)
 				if strings.Contains(c.name, "socket") {
-					s, err := net.Listen("unix", w.path("s"))
+					s, err := net.Listen("unix", w.Path("s"))
 					require.NoError(t, err)
 					defer s.Close()
 				}
 				if repo {
-					w.commits()
+					w.Commits()
 				}
 				before := w.everything()
-				w.plays(lines(shells("s", "umask 022; "+c.does))...)
-				w.start()
-				e := w.opens()
-				turn := e.turn(nil)
+				w.Plays(Lines(Shells("s", "umask 022; "+c.does))...)
+				w.Start()
+				e := w.Opens()
+				turn := e.Turn(nil)
 				require.Equal(t, sessions.TurnCompleted, turn.Status)
 				var found []string
-				for path, d := range e.diffs() {
+				for path, d := range e.Diffs() {
 					require.Equal(t, "known", d.Baseline, path)
-					found = append(found, path+": "+summary(d))
+					found = append(found, path+": "+Summary(d))
 				}
-				require.Equal(t, c.listed, sorted(found))
+				require.Equal(t, c.listed, Sorted(found))
 				after := w.everything()
-				told := e.notices(turn.ID)
+				told := e.Notices(turn.ID)
 				for _, part := range c.notices {
 					require.Contains(t, told, part)
 				}
 				if c.notices == nil {
 					require.Empty(t, told)
 				}
-				out := e.decides("diff/reject", obj{"all": true})
+				out := e.Decides("diff/reject", Obj{"all": true})
 				require.Empty(t, out.Skipped)
 				if c.left != "" {
 					now := w.everything()
-					w.makes("rm -rf ../again; mkdir ../again; cd ../again; umask 022; " + c.before + "; " + c.left)
-					w.ws, before = w.path("../again"), nil
+					w.Makes("rm -rf ../again; mkdir ../again; cd ../again; umask 022; " + c.before + "; " + c.left)
+					w.Root, before = w.Path("../again"), nil
 					before = w.everything()
-					w.ws = w.path("../ws")
+					w.Root = w.Path("../ws")
 					require.Equal(t, before, now)
 				} else if c.notices == nil {
 					require.Equal(t, before, w.everything())
 				}
-				e.must("diff/undo", obj{"workspace": w.ws}, nil)
+				e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
 				require.Equal(t, after, w.everything())
 				if !strings.Contains(c.name, "through links") {
-					require.Equal(t, "secret\n", w.get("../outside/secret"))
+					require.Equal(t, "secret\n", w.Get("../outside/secret"))
 				}
-				w.makes("chmod -R u+rwX .")
+				w.Makes("chmod -R u+rwX .")
 			})
 		}
 	}
@@ -165,22 +165,22 @@ func TestHostileTrees(t *testing.T) {
 func TestPathsThatAreTooLong(t *testing.T) {
 	t.Parallel()
 	for _, repo := range []bool{true, false} {
-		w := newWorld(t)
+		w := New(t)
 		long := strings.Repeat(strings.Repeat("n", 251)+"/", 12)
-		w.putAll(tree{"a": "a\n", "short/" + long + "f": "f\n", "deep/" + long + "f": "f\n"})
+		w.PutAll(Tree{"a": "a\n", "short/" + long + "f": "f\n", "deep/" + long + "f": "f\n"})
 		if repo {
-			w.commits()
+			w.Commits()
 		}
-		w.plays(lines(shells("s", "mv short deep/*/*/*/*/*/*/*/*/*/*/*/*; echo x >>a"))...)
-		w.start()
-		e := w.opens()
-		require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
-		found := e.diffs()
+		w.Plays(Lines(Shells("s", "mv short deep/*/*/*/*/*/*/*/*/*/*/*/*; echo x >>a"))...)
+		w.Start()
+		e := w.Opens()
+		require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
+		found := e.Diffs()
 		require.Len(t, found, 2)
 		require.Contains(t, found, "a")
 		require.EqualValues(t, "deleted", found["short/"+long+"f"].Kind)
-		e.decides("diff/reject", obj{"all": true})
-		require.True(t, w.get("short/"+long+"f") == "f\n" && w.get("a") == "a\n")
+		e.Decides("diff/reject", Obj{"all": true})
+		require.True(t, w.Get("short/"+long+"f") == "f\n" && w.Get("a") == "a\n")
 	}
 }
 
@@ -189,50 +189,50 @@ func TestWorkspaceGoes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, does string
-		left       tree // beside the workspace
+		left       Tree // beside the workspace
 	}{
-		{"moved", "echo x >>f; mv ../ws ../elsewhere", tree{"../elsewhere/f": "f\nx\n", "../elsewhere/g": "g\n"}},
-		{"deleted", "rm -r ../ws", tree{"f": "(absent)"}},
-		{"replaced", "mv ../ws ../elsewhere; mkdir ../ws; echo other >../ws/f", tree{"../elsewhere/f": "f\n"}},
-		{"replaced by a file", "mv ../ws ../elsewhere; echo file >../ws", tree{"../elsewhere/f": "f\n"}},
-		{"replaced by a link", "mv ../ws ../elsewhere; ln -s elsewhere ../ws; echo x >>../ws/f", tree{"../elsewhere/f": "f\nx\n"}},
+		{"moved", "echo x >>f; mv ../ws ../elsewhere", Tree{"../elsewhere/f": "f\nx\n", "../elsewhere/g": "g\n"}},
+		{"deleted", "rm -r ../ws", Tree{"f": "(absent)"}},
+		{"replaced", "mv ../ws ../elsewhere; mkdir ../ws; echo other >../ws/f", Tree{"../elsewhere/f": "f\n"}},
+		{"replaced by a file", "mv ../ws ../elsewhere; echo file >../ws", Tree{"../elsewhere/f": "f\n"}},
+		{"replaced by a link", "mv ../ws ../elsewhere; ln -s elsewhere ../ws; echo x >>../ws/f", Tree{"../elsewhere/f": "f\nx\n"}},
 	} {
 		for _, repo := range []bool{true, false} {
 			t.Run(c.name+map[bool]string{true: ", git"}[repo], func(t *testing.T) {
-				w := newWorld(t)
-				w.putAll(tree{"f": "f\n", "g": "g\n", "h": "h\n"})
+				w := New(t)
+				w.PutAll(Tree{"f": "f\n", "g": "g\n", "h": "h\n"})
 				if repo {
-					w.commits()
+					w.Commits()
 				}
-				w.plays(lines(edits("e", "h", "h\n", "H\n"), shells("s", c.does))...)
-				w.start()
-				e := w.opens()
-				turn := e.turn(nil)
+				w.Plays(Lines(Edits("e", "h", "h\n", "H\n"), Shells("s", c.does))...)
+				w.Start()
+				e := w.Opens()
+				turn := e.Turn(nil)
 				require.True(t, turn.Status.Final())
 				for path, text := range c.left {
-					if info, err := os.Stat(w.ws); err == nil && info.IsDir() || strings.HasPrefix(path, "../e") {
-						require.Equal(t, text, w.get(path), path)
+					if info, err := os.Stat(w.Root); err == nil && info.IsDir() || strings.HasPrefix(path, "../e") {
+						require.Equal(t, text, w.Get(path), path)
 					}
 				}
 				var out struct{ Diffs []*sessions.Diff }
-				err := e.call("diff/list", obj{"workspace": w.ws}, &out)
+				err := e.Call("diff/list", Obj{"workspace": w.Root}, &out)
 				if err == nil {
-					_ = e.call("diff/reject", obj{"workspace": w.ws, "all": true}, nil)
+					_ = e.Call("diff/reject", Obj{"workspace": w.Root, "all": true}, nil)
 				}
 				// The daemon goes on, and so does the workspace when it is back.
 				w.makesIn("..", "rm -rf ws; if [ -d elsewhere ]; then mv elsewhere ws; else mkdir ws; fi")
-				w.plays(lines(shells("s", "echo y >>g"))...)
-				require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
-				require.Contains(t, e.diffs(), "g")
+				w.Plays(Lines(Shells("s", "echo y >>g"))...)
+				require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
+				require.Contains(t, e.Diffs(), "g")
 			})
 		}
 	}
 }
 
 // makesIn is makes in a folder beside the workspace.
-func (w *world) makesIn(dir, command string) {
-	w.t.Helper()
-	defer func(ws string) { w.ws = ws }(w.ws)
-	w.ws = w.path(dir)
-	w.makes(command)
+func (w *World) makesIn(dir, command string) {
+	w.T.Helper()
+	defer func(ws string) { w.Root = ws }(w.Root)
+	w.Root = w.Path(dir)
+	w.Makes(command)
 }

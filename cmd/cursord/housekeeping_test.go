@@ -19,35 +19,35 @@ import (
 	"cursord/sessions"
 )
 
-// exported writes a session as it is exported, with one turn and an answer of size bytes, and returns the file.
-func (w *world) exported(id string, updated time.Time, size int) string {
-	w.t.Helper()
+// Exported writes a session as it is exported, with one turn and an answer of size bytes, and returns the file.
+func (w *World) Exported(id string, updated time.Time, size int) string {
+	w.T.Helper()
 	at := sessions.Time{Time: updated}
-	s := &sessions.Session{ID: id, Workspace: w.ws, Title: id, Mode: sessions.ModeAgent, Turns: 1, CreatedAt: at, UpdatedAt: at}
+	s := &sessions.Session{ID: id, Workspace: w.Root, Title: id, Mode: sessions.ModeAgent, Turns: 1, CreatedAt: at, UpdatedAt: at}
 	turn := &sessions.Turn{ID: "turn-" + id, SessionID: id, Prompt: "x", Mode: sessions.ModeAgent, Status: sessions.TurnCompleted, CreatedAt: at}
 	item := &sessions.Item{TurnID: turn.ID, Kind: sessions.ItemAssistant, Status: sessions.ItemCompleted, Text: strings.Repeat("x", size), StartedAt: at}
-	path := filepath.Join(w.dir, id+".ndjson")
-	w.writesExport(path, api.ExportLine{Session: s}, api.ExportLine{ExportPart: api.ExportPart{Turn: turn}},
+	path := filepath.Join(w.Dir, id+".ndjson")
+	w.WritesExport(path, api.ExportLine{Session: s}, api.ExportLine{ExportPart: api.ExportPart{Turn: turn}},
 		api.ExportLine{ExportPart: api.ExportPart{Item: item}}, api.ExportLine{End: &api.ExportEnd{Turns: 1, Items: 1}})
 	return path
 }
 
-// writesExport writes a file that session/import takes, of these lines.
-func (w *world) writesExport(path string, lines ...api.ExportLine) {
-	w.t.Helper()
+// WritesExport writes a file that session/import takes, of these lines.
+func (w *World) WritesExport(path string, lines ...api.ExportLine) {
+	w.T.Helper()
 	var file bytes.Buffer
 	out := json.NewEncoder(&file)
-	require.NoError(w.t, out.Encode(api.ExportHeader{Cursord: "session", Version: 1}))
+	require.NoError(w.T, out.Encode(api.ExportHeader{Cursord: "session", Version: 1}))
 	for _, line := range lines {
-		require.NoError(w.t, out.Encode(line))
+		require.NoError(w.T, out.Encode(line))
 	}
-	require.NoError(w.t, os.WriteFile(path, file.Bytes(), 0o600))
+	require.NoError(w.T, os.WriteFile(path, file.Bytes(), 0o600))
 }
 
-func (e *editor) sessionIDs() (ids []string) {
-	e.t.Helper()
+func (e *Editor) SessionIDs() (ids []string) {
+	e.T.Helper()
 	var list struct{ Sessions []*sessions.Session }
-	e.must("session/list", obj{"limit": 1000}, &list)
+	e.Must("session/list", Obj{"limit": 1000}, &list)
 	for _, s := range list.Sessions {
 		ids = append(ids, s.ID)
 	}
@@ -71,9 +71,9 @@ func TestRetention(t *testing.T) {
 		"all three":  {"keep_age = \"3d\"\nkeep_sessions = 4\nkeep_size = \"1MB\"", "a b", "age"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.start()
-			e := w.joins()
+			w := New(t)
+			w.Start()
+			e := w.Joins()
 			// The latest one is old itself: what nobody touched for a year is not older than it was.
 			now := time.Now().Add(-365 * day)
 			for _, s := range []struct {
@@ -81,29 +81,29 @@ func TestRetention(t *testing.T) {
 				age  time.Duration
 				size int
 			}{{"a", 0, 1000}, {"b", day, 1000}, {"c", 20 * day, 600 << 10}, {"d", 40 * day, 1000}, {"e", 100 * day, 1000}} {
-				e.must("session/import", obj{"path": w.exported(s.id, now.Add(-s.age), s.size)}, nil)
+				e.Must("session/import", Obj{"path": w.Exported(s.id, now.Add(-s.age), s.size)}, nil)
 			}
-			w.stop()
-			w.put("../config.toml", c.config)
+			w.Stop()
+			w.Put("../config.toml", c.config)
 			// The daemon deletes them at its start or when it is asked to, whatever comes first.
-			w.start()
-			e = w.joins()
-			e.must("workspace/subscribe", obj{"workspace": w.ws, "after": 0}, nil)
+			w.Start()
+			e = w.Joins()
+			e.Must("workspace/subscribe", Obj{"workspace": w.Root, "after": 0}, nil)
 			var done api.Collected
-			e.must("daemon/gc", obj{}, &done)
-			require.Equal(t, c.kept, strings.Join(e.sessionIDs(), " "))
+			e.Must("daemon/gc", Obj{}, &done)
+			require.Equal(t, c.kept, strings.Join(e.SessionIDs(), " "))
 			require.Empty(t, done.NotCompacted)
 			require.Positive(t, done.BytesAfter)
 			for _, id := range strings.Fields("a b c d e") {
 				if !strings.Contains(c.kept, id) {
-					e.until(id+" to be announced as deleted", func(n told) bool { return n.Method == "session/changed" && n.Removed })
-					require.Equal(t, -32001, e.fails("session/read", obj{"sessionId": id}).Code)
+					e.Until(id+" to be announced as deleted", func(n Notification) bool { return n.Method == "session/changed" && n.Removed })
+					require.Equal(t, -32001, e.Fails("session/read", Obj{"sessionId": id}).Code)
 				}
 			}
 			for _, s := range done.Sessions {
 				require.Equal(t, c.reason, s.Reason)
 			}
-			e.must("daemon/gc", obj{}, &done)
+			e.Must("daemon/gc", Obj{}, &done)
 			require.Empty(t, done.Sessions, "the second time there is nothing left")
 		})
 	}
@@ -112,80 +112,80 @@ func TestRetention(t *testing.T) {
 // TestRetentionSparesWhatIsAlive has it keep nothing but what runs, waits or is under review.
 func TestRetentionSparesWhatIsAlive(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("../config.toml", "keep_age = \"1h\"\nparallel_turns = 2")
-	w.start()
-	e := w.opens()
+	w := New(t)
+	w.Put("../config.toml", "keep_age = \"1h\"\nparallel_turns = 2")
+	w.Start()
+	e := w.Opens()
 	now := time.Now()
-	w.put("a.txt", "old\n")
-	w.plays(writes("a.txt", "new\n")...)
-	reviewed := e.turn(nil)
-	w.plays(initLine, `{"fake":"hang"}`)
-	running := e.asks(nil)
-	e.until("the turn to run", func(n told) bool {
+	w.Put("a.txt", "old\n")
+	w.Plays(Writes("a.txt", "new\n")...)
+	reviewed := e.Turn(nil)
+	w.Plays(InitLine, `{"fake":"hang"}`)
+	running := e.Asks(nil)
+	e.Until("the turn to run", func(n Notification) bool {
 		return n.Method == "turn/changed" && n.Turn.ID == running.ID && n.Turn.Status == sessions.TurnRunning
 	})
-	waiting := e.asks(obj{"sessionId": running.SessionID})
-	e.must("session/import", obj{"path": w.exported("old", now.Add(-2*time.Hour), 10)}, nil)
-	e.must("session/import", obj{"path": w.exported("future", now.Add(1000*time.Hour), 10)}, nil)
+	waiting := e.Asks(Obj{"sessionId": running.SessionID})
+	e.Must("session/import", Obj{"path": w.Exported("old", now.Add(-2*time.Hour), 10)}, nil)
+	e.Must("session/import", Obj{"path": w.Exported("future", now.Add(1000*time.Hour), 10)}, nil)
 	var plan, done api.Collected
-	e.must("daemon/gc", obj{"dryRun": true}, &plan)
-	e.must("daemon/gc", obj{}, &done)
+	e.Must("daemon/gc", Obj{"dryRun": true}, &plan)
+	e.Must("daemon/gc", Obj{}, &done)
 	require.Len(t, plan.Sessions, 1)
 	require.Equal(t, "old", plan.Sessions[0].ID)
 	require.Equal(t, plan.Sessions, done.Sessions)
 	want := []string{reviewed.SessionID, running.SessionID, "future"}
 	slices.Sort(want)
-	require.Equal(t, want, e.sessionIDs(), "a clock that was wrong once does not make all else old")
-	e.must("turn/cancel", obj{"turnId": running.ID}, nil)
-	e.ends(running.ID)
-	e.must("turn/cancel", obj{"turnId": waiting.ID}, nil)
-	e.ends(waiting.ID)
-	require.Len(t, e.diffs(), 1)
+	require.Equal(t, want, e.SessionIDs(), "a clock that was wrong once does not make all else old")
+	e.Must("turn/cancel", Obj{"turnId": running.ID}, nil)
+	e.Ends(running.ID)
+	e.Must("turn/cancel", Obj{"turnId": waiting.ID}, nil)
+	e.Ends(waiting.ID)
+	require.Len(t, e.Diffs(), 1)
 }
 
-// writes is the script of an agent that writes a file.
-func writes(path, text string) []string {
+// Writes is the script of an agent that writes a file.
+func Writes(path, text string) []string {
 	raw, _ := json.Marshal(text)
 	call := fmt.Sprintf(`"call_id":"1","tool_call":{"editToolCall":{"args":{"path":"{{cwd}}/%s"}`, path)
 	return []string{
-		initLine, `{"type":"tool_call","subtype":"started",` + call + `}}}`, fmt.Sprintf(`{"fake":"write","path":%q,"text":%s}`, path, raw),
-		`{"type":"tool_call","subtype":"completed",` + call + `,"result":{"success":{}}}}}`, succeeds("Done."),
+		InitLine, `{"type":"tool_call","subtype":"started",` + call + `}}}`, fmt.Sprintf(`{"fake":"write","path":%q,"text":%s}`, path, raw),
+		`{"type":"tool_call","subtype":"completed",` + call + `,"result":{"success":{}}}}}`, Succeeds("Done."),
 	}
 }
 
 // TestHugeExport exports and imports a session of 50 MB, which the command does not hold in memory.
 func TestHugeExport(t *testing.T) {
-	huge(t)
+	TooLargeForRace(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("memory is read as Linux tells it")
 	}
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
+	w := New(t)
+	w.Start()
+	e := w.Opens()
 	text := strings.Repeat("0123456789abcde\\n", 1<<16) // told as the result and as its output
 	result := `{"type":"tool_call","subtype":"completed","call_id":"{{i}}","tool_call":{"shellToolCall":{"args":{"command":"make"},"result":{"success":{"stdout":"` + text + `"}}}}}`
-	w.plays(initLine, `{"fake":"repeat","n":25,"lines":2}`,
-		`{"type":"tool_call","subtype":"started","call_id":"{{i}}","tool_call":{"shellToolCall":{"args":{"command":"make"}}}}`, result, succeeds("Done."))
-	turn := e.turn(nil)
+	w.Plays(InitLine, `{"fake":"repeat","n":25,"lines":2}`,
+		`{"type":"tool_call","subtype":"started","call_id":"{{i}}","tool_call":{"shellToolCall":{"args":{"command":"make"}}}}`, result, Succeeds("Done."))
+	turn := e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
-	file := filepath.Join(w.dir, "s.ndjson")
+	file := filepath.Join(w.Dir, "s.ndjson")
 	cmd := exec.Command("cursord", "export", turn.SessionID, "--format", "ndjson", "-o", file)
-	cmd.Env = w.env()
+	cmd.Env = w.Env()
 	require.LessOrEqual(t, peakMemory(t, cmd), 48<<10, "KB")
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	require.Greater(t, info.Size(), int64(50<<20))
-	e.must("session/delete", obj{"sessionId": turn.SessionID}, nil)
-	w.cursordOK("import", file)
+	e.Must("session/delete", Obj{"sessionId": turn.SessionID}, nil)
+	w.CursordOK("import", file)
 	var read struct {
 		Items []*sessions.Item
 		Item  *sessions.Item
 	}
-	e.must("session/read", obj{"sessionId": turn.SessionID, "limit": 2}, &read)
-	e.must("item/read", obj{"itemId": read.Items[0].ID}, &read)
+	e.Must("session/read", Obj{"sessionId": turn.SessionID, "limit": 2}, &read)
+	e.Must("item/read", Obj{"itemId": read.Items[0].ID}, &read)
 	require.Len(t, read.Item.Tool.Output, 1<<20)
-	require.Contains(t, w.cursordOK("gc"), "compacted")
+	require.Contains(t, w.CursordOK("gc"), "compacted")
 }
 
 // peakMemory runs a program, which must succeed, and returns what it held at most, in KB. What the system tells of a
@@ -221,10 +221,10 @@ func peakMemory(t *testing.T, cmd *exec.Cmd) (peak int) {
 	}
 }
 
-// cursordOK runs the command line, which must succeed, and returns what it printed.
-func (w *world) cursordOK(args ...string) string {
-	w.t.Helper()
-	out, errOut, status := w.cursord(args...)
-	require.Zero(w.t, status, "%v: %s", args, errOut)
+// CursordOK runs the command line, which must succeed, and returns what it printed.
+func (w *World) CursordOK(args ...string) string {
+	w.T.Helper()
+	out, errOut, status := w.Cursord(args...)
+	require.Zero(w.T, status, "%v: %s", args, errOut)
 	return out
 }

@@ -24,8 +24,8 @@ var (
 
 // A chance is a scenario that chance makes: an agent in a copy, a person in the work tree, decisions and restarts.
 type chance struct {
-	*world
-	e     *editor
+	*World
+	e     *Editor
 	s     *sessions.Session
 	rng   *rand.Rand
 	n     int             // of the last line that was made up
@@ -41,38 +41,38 @@ func TestRandomIsolatedScenarios(t *testing.T) {
 }
 
 func playChance(t *testing.T, seed uint64) {
-	c := &chance{world: newWorld(t), rng: rand.New(rand.NewPCG(seed, 0)), given: map[string]bool{}}
+	c := &chance{World: New(t), rng: rand.New(rand.NewPCG(seed, 0)), given: map[string]bool{}}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("what happened:\n%s", strings.Join(c.log, "\n"))
 		}
 	})
-	c.putAll(tree{"a": numbered(12, nil), "b": strings.ReplaceAll(numbered(8, nil), "\n", "\r\n"), "d/c": strings.TrimSuffix(numbered(6, nil), "\n"), "e": ""})
+	c.PutAll(Tree{"a": Numbered(12, nil), "b": strings.ReplaceAll(Numbered(8, nil), "\n", "\r\n"), "d/c": strings.TrimSuffix(Numbered(6, nil), "\n"), "e": ""})
 	if seed%2 == 0 {
-		c.commits()
+		c.Commits()
 	}
-	c.start()
-	c.e = c.opens()
-	c.s = c.e.isolates()
+	c.Start()
+	c.e = c.Opens()
+	c.s = c.e.Isolates()
 	c.turn()
 	for range 12 {
 		c.step()
 		c.check()
 	}
-	c.plays(done)
-	c.quietly("the last turn", func() { c.e.ok(c.s) })
+	c.Plays(Done)
+	c.quietly("the last turn", func() { c.e.Ok(c.s) })
 	c.check()
 	if c.rng.IntN(2) == 0 {
-		c.decide("diff/accept", obj{"all": true})
+		c.decide("diff/accept", Obj{"all": true})
 	}
-	c.decide("diff/reject", obj{"all": true})
-	require.Empty(t, c.e.diffs())
-	require.Equal(t, c.filesIn(c.ws), c.filesIn(c.copyOf(c.s)))
+	c.decide("diff/reject", Obj{"all": true})
+	require.Empty(t, c.e.Diffs())
+	require.Equal(t, c.filesIn(c.Root), c.filesIn(c.CopyOf(c.s)))
 }
 
 // filesIn is whole without folders, of which an empty one may be the person's or the agent's alone.
 func (c *chance) filesIn(dir string) map[string]string {
-	all := c.whole(dir)
+	all := c.Whole(dir)
 	maps.DeleteFunc(all, func(_, content string) bool { return content == "folder" })
 	return all
 }
@@ -85,11 +85,11 @@ func (c *chance) step() {
 		c.turn()
 	case 5, 6:
 		if ids := c.ids(); len(ids) > 0 {
-			c.decide("diff/accept", obj{"hunks": []string{ids[c.rng.IntN(len(ids))]}})
+			c.decide("diff/accept", Obj{"hunks": []string{ids[c.rng.IntN(len(ids))]}})
 		}
 	case 7, 8:
 		if ids := c.ids(); len(ids) > 0 {
-			c.decide("diff/reject", obj{"hunks": []string{ids[c.rng.IntN(len(ids))]}})
+			c.decide("diff/reject", Obj{"hunks": []string{ids[c.rng.IntN(len(ids))]}})
 		}
 	case 9:
 		c.back("diff/undo")
@@ -98,12 +98,12 @@ func (c *chance) step() {
 	case 11:
 		c.quietly("restart", func() {
 			if c.rng.IntN(2) == 0 {
-				c.kill()
+				c.Kill()
 			} else {
-				c.stop()
+				c.Stop()
 			}
-			c.start()
-			c.e = c.opens()
+			c.Start()
+			c.e = c.Opens()
 		})
 	}
 }
@@ -116,7 +116,7 @@ func (c *chance) happens(format string, args ...any) {
 // edit is a command that changes a file or two at random, with lines of an author's.
 func (c *chance) edit(author, dir string) string {
 	var files []string
-	require.NoError(c.t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+	require.NoError(c.T, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if d != nil && d.Name() == ".git" {
 			return filepath.SkipDir
 		}
@@ -156,7 +156,7 @@ func (c *chance) edit(author, dir string) string {
 
 // person changes the work tree.
 func (c *chance) person() {
-	command := c.edit("user", c.ws)
+	command := c.edit("user", c.Root)
 	c.happens("person: %s", command)
 	c.does(command)
 }
@@ -164,29 +164,29 @@ func (c *chance) person() {
 // does runs a command in the work tree; that it fails is no matter.
 func (c *chance) does(command string) {
 	cmd := exec.Command("sh", "-c", command)
-	cmd.Dir = c.ws
+	cmd.Dir = c.Root
 	_ = cmd.Run()
 }
 
 // turn has the agent change the copy.
 func (c *chance) turn() {
-	in := c.copyOf(c.s)
+	in := c.CopyOf(c.s)
 	if _, err := os.Stat(in); err != nil {
-		in = c.ws
+		in = c.Root
 	}
 	var script []string
 	for i := range 1 + c.rng.IntN(3) {
 		command := c.edit("agent", in)
 		c.happens("agent: %s", command)
-		script = append(script, shells(fmt.Sprint("s", i), command)...)
+		script = append(script, Shells(fmt.Sprint("s", i), command)...)
 	}
-	c.plays(append(script, done)...)
-	c.quietly("turn", func() { c.e.ok(c.s) })
+	c.Plays(append(script, Done)...)
+	c.quietly("turn", func() { c.e.Ok(c.s) })
 }
 
 func (c *chance) ids() (ids []string) {
-	for _, d := range c.e.diffs() {
-		ids = append(ids, hunkIDs(d)...)
+	for _, d := range c.e.Diffs() {
+		ids = append(ids, HunkIDs(d)...)
 	}
 	slices.Sort(ids)
 	return ids
@@ -194,16 +194,16 @@ func (c *chance) ids() (ids []string) {
 
 // quietly does what must leave the work tree as it is.
 func (c *chance) quietly(what string, do func()) {
-	c.t.Helper()
+	c.T.Helper()
 	c.happens("%s", what)
-	was := c.whole(c.ws)
+	was := c.Whole(c.Root)
 	do()
-	require.Equal(c.t, was, c.whole(c.ws), what)
+	require.Equal(c.T, was, c.Whole(c.Root), what)
 }
 
-func (c *chance) decide(method string, params obj) {
-	c.t.Helper()
-	found := c.e.diffs()
+func (c *chance) decide(method string, params Obj) {
+	c.T.Helper()
+	found := c.e.Diffs()
 	if method == "diff/reject" {
 		c.quietly(fmt.Sprint(method, params), func() { c.ask(method, params) })
 		return
@@ -226,27 +226,27 @@ func (c *chance) decide(method string, params obj) {
 
 // back takes a decision back, or makes it again.
 func (c *chance) back(method string) {
-	c.t.Helper()
+	c.T.Helper()
 	c.happens("%s", method)
 	was := c.lines()
-	c.ask(method, obj{})
+	c.ask(method, Obj{})
 	c.requireLines(was)
 }
 
 // ask requests what may be refused, as long as it is said why.
-func (c *chance) ask(method string, params obj) {
-	c.t.Helper()
-	params["workspace"] = c.ws
-	if err := c.e.call(method, params, nil); err != nil {
+func (c *chance) ask(method string, params Obj) {
+	c.T.Helper()
+	params["workspace"] = c.Root
+	if err := c.e.Call(method, params, nil); err != nil {
 		c.happens("  refused: %v", err)
-		require.NotContains(c.t, err.Error(), "internal")
+		require.NotContains(c.T, err.Error(), "internal")
 	}
 }
 
 // lines counts the person's lines in the work tree.
 func (c *chance) lines() map[string]int {
 	lines := map[string]int{}
-	for _, content := range c.whole(c.ws) {
+	for _, content := range c.Whole(c.Root) {
 		_, text, _ := strings.Cut(content, " ") // behind the mode
 		for line := range strings.Lines(text) {
 			if line = strings.TrimRight(line, "\r\n"); strings.HasPrefix(line, "user") {
@@ -258,40 +258,40 @@ func (c *chance) lines() map[string]int {
 }
 
 func (c *chance) requireLines(was map[string]int) {
-	c.t.Helper()
+	c.T.Helper()
 	now := c.lines()
 	for line := range was {
 		if !c.given[line] {
-			require.NotZero(c.t, now[line], "the person's line %q is lost", line)
+			require.NotZero(c.T, now[line], "the person's line %q is lost", line)
 		}
 	}
 }
 
 // check compares what is pending with both sides: on the work tree, the patch makes of the files in it what the copy has.
 func (c *chance) check() {
-	c.t.Helper()
-	found := c.e.diffs()
+	c.T.Helper()
+	found := c.e.Diffs()
 	var out struct{ Patch string }
-	c.e.must("diff/unified", obj{"workspace": c.ws}, &out)
+	c.e.Must("diff/unified", Obj{"workspace": c.Root}, &out)
 	if out.Patch == "" {
 		return
 	}
-	dir := c.t.(*testing.T).TempDir()
+	dir := c.T.(*testing.T).TempDir()
 	run := func(args ...string) {
 		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Dir, cmd.Env = dir, c.env("GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+		cmd.Dir, cmd.Env = dir, c.Env("GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
 		said, err := cmd.CombinedOutput()
-		require.NoError(c.t, err, "%s: %s\n%s", args, said, out.Patch)
+		require.NoError(c.T, err, "%s: %s\n%s", args, said, out.Patch)
 	}
-	run("cp", "-a", c.ws+"/.", dir)
-	patch := filepath.Join(c.dir, "patch")
-	require.NoError(c.t, os.WriteFile(patch, []byte(out.Patch), 0o644))
+	run("cp", "-a", c.Root+"/.", dir)
+	patch := filepath.Join(c.Dir, "patch")
+	require.NoError(c.T, os.WriteFile(patch, []byte(out.Patch), 0o644))
 	run("git", "apply", "--whitespace=nowarn", patch)
-	made, copied := c.whole(dir), c.whole(c.copyOf(c.s))
+	made, copied := c.Whole(dir), c.Whole(c.CopyOf(c.s))
 	for path, d := range found {
 		for _, p := range []string{path, d.OldPath} {
 			if p != "" {
-				require.Equal(c.t, copied[p], made[p], "%s\n%s", p, out.Patch)
+				require.Equal(c.T, copied[p], made[p], "%s\n%s", p, out.Patch)
 			}
 		}
 	}

@@ -29,11 +29,11 @@ func inWorlds(t *testing.T, rounds int, round func(p *site, rng *rand.Rand)) {
 	for n := 0; n < rounds; n += worldRounds {
 		seed := *killSeed + uint64(n/worldRounds)
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			w := newWorld(t)
+			w := New(t)
 			w.playsByTurn()
 			p := w.site()
-			w.start()
-			w.opens().c.Close()
+			w.Start()
+			w.Opens().Client.Close()
 			rng := rand.New(rand.NewPCG(seed, 0))
 			for range min(worldRounds, rounds-n) {
 				round(p, rng)
@@ -55,29 +55,29 @@ func TestKills(t *testing.T) {
 			m = newMemory()
 			known[p] = m
 		}
-		e := p.joins()
-		require.NoError(p.t, m.subscribes(e))
-		cmd := p.cmd
+		e := p.Joins()
+		require.NoError(p.T, m.subscribes(e))
+		cmd := p.Cmd
 		time.AfterFunc(time.Duration(rng.Float64()*float64(300*time.Millisecond)), func() { _ = cmd.Process.Signal(syscall.SIGKILL) })
 		p.works(e, rng)
-		p.kill()
-		<-e.c.Done()
-		m.learns(p.t, e.all())
+		p.Kill()
+		<-e.Client.Done()
+		m.learns(p.T, e.All())
 		p.requireWhole()
 
-		p.start()
-		e = p.joins()
+		p.Start()
+		e = p.Joins()
 		all := p.everything(e)
-		require.Empty(p.t, p.agents(""), "agents that outlive the daemon")
+		require.Empty(p.T, p.agents(""), "agents that outlive the daemon")
 		p.requireEnded(all, m)
 		p.requireWhole()
-		e.c.Close()
+		e.Client.Close()
 	})
 }
 
 // works has turns, decisions and a person's typing happen until the connection ends.
-func (p *site) works(e *editor, rng *rand.Rand) {
-	p.t.Helper()
+func (p *site) works(e *Editor, rng *rand.Rand) {
+	p.T.Helper()
 	turn := ""
 	for {
 		var err error
@@ -91,11 +91,11 @@ func (p *site) works(e *editor, rng *rand.Rand) {
 			err = p.types(e, rng)
 		case 5:
 			if turn != "" {
-				err = e.call("turn/wait", obj{"turnId": turn}, nil)
+				err = e.Call("turn/wait", Obj{"turnId": turn}, nil)
 			}
 		}
 		if err != nil && !declined(err) {
-			require.ErrorIs(p.t, err, rpc.ErrClosed)
+			require.ErrorIs(p.T, err, rpc.ErrClosed)
 			return
 		}
 	}
@@ -107,28 +107,28 @@ func TestKilledAgents(t *testing.T) {
 	usual := 100 * time.Millisecond
 	killed := 0
 	inWorlds(t, max(*killRounds/5, 5), func(p *site, rng *rand.Rand) {
-		e := p.joins()
+		e := p.Joins()
 		m := newMemory()
-		require.NoError(p.t, m.subscribes(e))
+		require.NoError(p.T, m.subscribes(e))
 		script, said := p.script(rng)
 		script = append(script[:len(script)-1], `{"fake":"exec","argv":["sh","-c","sleep 30 & wait"]}`)
 		turn, err := p.asks(e, "", script, said)
-		require.NoError(p.t, err)
-		e.until("the agent", func(n told) bool { return n.Turn != nil && n.Turn.ID == turn && n.Turn.StartedAt != nil })
+		require.NoError(p.T, err)
+		e.Until("the agent", func(n Notification) bool { return n.Turn != nil && n.Turn.ID == turn && n.Turn.StartedAt != nil })
 		timer := time.After(time.Duration(rng.Float64() * float64(usual)))
 		<-timer
-		require.Eventually(p.t, func() bool { return p.killsAgent(turn) }, patience, time.Millisecond)
+		require.Eventually(p.T, func() bool { return p.killsAgent(turn) }, Patience, time.Millisecond)
 		killed++
-		require.Equal(p.t, "failed", string(e.ends(turn).Status))
-		require.Empty(p.t, p.agents(turn), "processes that outlive the turn")
+		require.Equal(p.T, "failed", string(e.Ends(turn).Status))
+		require.Empty(p.T, p.agents(turn), "processes that outlive the turn")
 		_ = p.decides(e, rng)
-		m.learns(p.t, e.all())
-		e.c.Close()
+		m.learns(p.T, e.All())
+		e.Client.Close()
 
-		other := p.joins()
+		other := p.Joins()
 		p.requireEnded(p.everything(other), m)
 		p.requireWhole()
-		other.c.Close()
+		other.Client.Close()
 	})
 	t.Logf("%d agents were killed", killed)
 }

@@ -15,18 +15,18 @@ import (
 
 func TestADaemonEndsWithItsTest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	held, err := makeLife(filepath.Join(w.dir, "pipe"))
+	w := New(t)
+	held, err := MakeLife(filepath.Join(w.Dir, "pipe"))
 	require.NoError(t, err)
-	w.start(undertest.Life + "=" + held.Name())
-	e := w.opens()
-	w.plays(initLine, piece("here"), `{"fake":"hang"}`)
-	e.asks(nil)
-	e.says("here")
+	w.Start(undertest.Life + "=" + held.Name())
+	e := w.Opens()
+	w.Plays(InitLine, Piece("here"), `{"fake":"hang"}`)
+	e.Asks(nil)
+	e.Says("here")
 	require.NoError(t, held.Close())
 	select {
-	case <-w.ended:
-	case <-time.After(patience):
+	case <-w.Ended:
+	case <-time.After(Patience):
 		t.Fatal("it runs on")
 	}
 }
@@ -34,28 +34,28 @@ func TestADaemonEndsWithItsTest(t *testing.T) {
 // TestIdleExit has a daemon that ends soon after its last client: not while a turn runs, and with what came of it stored.
 func TestIdleExit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("../config.toml", `idle_exit = "20ms"`)
-	w.args = []string{"--detached"}
-	w.plays(initLine, piece("here"), waits("go"), `{"fake":"sleep","ms":300}`, piece(" and there"), succeeds(""))
-	w.start()
-	e := w.opens()
-	turn := e.asks(nil)
-	e.says("here")
-	require.NoError(t, e.c.Close())
-	w.put("../go", "")
+	w := New(t)
+	w.Put("../config.toml", `idle_exit = "20ms"`)
+	w.Args = []string{"--detached"}
+	w.Plays(InitLine, Piece("here"), Waits("go"), `{"fake":"sleep","ms":300}`, Piece(" and there"), Succeeds(""))
+	w.Start()
+	e := w.Opens()
+	turn := e.Asks(nil)
+	e.Says("here")
+	require.NoError(t, e.Client.Close())
+	w.Put("../go", "")
 	select {
-	case <-w.ended:
-	case <-time.After(patience):
+	case <-w.Ended:
+	case <-time.After(Patience):
 		t.Fatal("it does not end although nobody is there")
 	}
-	require.NoFileExists(t, w.socket())
-	log, err := os.ReadFile(filepath.Join(w.dir, "state", "cursord.log"))
+	require.NoFileExists(t, w.Socket())
+	log, err := os.ReadFile(filepath.Join(w.Dir, "state", "cursord.log"))
 	require.NoError(t, err)
 	require.Contains(t, string(log), "nobody was here for a while")
-	w.put("../config.toml", "")
+	w.Put("../config.toml", "")
 	var read struct{ Turn *sessions.Turn }
-	require.NoError(t, json.Unmarshal([]byte(w.cursordOK("call", "turn/wait", `{"turnId":"`+turn.ID+`"}`)), &read))
+	require.NoError(t, json.Unmarshal([]byte(w.CursordOK("call", "turn/wait", `{"turnId":"`+turn.ID+`"}`)), &read))
 	require.Equal(t, sessions.TurnCompleted, read.Turn.Status)
-	w.cursordOK("stop")
+	w.CursordOK("stop")
 }

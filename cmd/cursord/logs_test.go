@@ -18,33 +18,33 @@ import (
 // TestHangup sends a daemon SIGHUP: it goes on, in a new file of its log.
 func TestHangup(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	out := w.cursordOK("call", "daemon/status")
+	w := New(t)
+	out := w.CursordOK("call", "daemon/status")
 	var pid int
 	_, err := fmt.Sscanf(out[strings.Index(out, `"pid":`):], `"pid":%d`, &pid)
 	require.NoError(t, err)
-	defer w.cursordOK("stop", "--force")
-	log := filepath.Join(w.dir, "state", "cursord.log")
+	defer w.CursordOK("stop", "--force")
+	log := filepath.Join(w.Dir, "state", "cursord.log")
 	require.NoError(t, os.Rename(log, log+".away"))
 	require.NoError(t, syscall.Kill(pid, syscall.SIGHUP))
-	w.logged(func() string { b, _ := os.ReadFile(log); return string(b) }, "a hangup: read the configuration again")
-	require.Contains(t, w.cursordOK("call", "daemon/status"), fmt.Sprintf(`"pid":%d,`, pid))
-	require.Contains(t, w.cursordOK("logs"), "INFO  a hangup: read the configuration again")
+	w.Logged(func() string { b, _ := os.ReadFile(log); return string(b) }, "a hangup: read the configuration again")
+	require.Contains(t, w.CursordOK("call", "daemon/status"), fmt.Sprintf(`"pid":%d,`, pid))
+	require.Contains(t, w.CursordOK("logs"), "INFO  a hangup: read the configuration again")
 }
 
-// logged waits until a log has a text.
-func (w *world) logged(log func() string, text string) {
-	w.t.Helper()
-	require.Eventually(w.t, func() bool { return strings.Contains(log(), text) }, patience, patience/1000)
+// Logged waits until a log has a text.
+func (w *World) Logged(log func() string, text string) {
+	w.T.Helper()
+	require.Eventually(w.T, func() bool { return strings.Contains(log(), text) }, Patience, Patience/1000)
 }
 
 // TestHangupReadsTheConfiguration changes settings of a daemon at work.
 func TestHangupReadsTheConfiguration(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.args = []string{"--detached"}
-	w.start()
-	file := filepath.Join(w.dir, "state", "cursord.log")
+	w := New(t)
+	w.Args = []string{"--detached"}
+	w.Start()
+	file := filepath.Join(w.Dir, "state", "cursord.log")
 	log := func() string {
 		b, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -53,44 +53,44 @@ func TestHangupReadsTheConfiguration(t *testing.T) {
 	hangup := func(config, says string) {
 		t.Helper()
 		require.NoError(t, os.Truncate(file, 0))
-		w.put("../config.toml", config)
-		require.NoError(t, syscall.Kill(w.cmd.Process.Pid, syscall.SIGHUP))
-		w.logged(log, says)
+		w.Put("../config.toml", config)
+		require.NoError(t, syscall.Kill(w.Cmd.Process.Pid, syscall.SIGHUP))
+		w.Logged(log, says)
 	}
 	const taken = "read the configuration again"
-	e := w.opens()
+	e := w.Opens()
 	runs := func(turn *sessions.Turn) {
 		t.Helper()
-		e.until("the turn to run", func(n told) bool {
+		e.Until("the turn to run", func(n Notification) bool {
 			return n.Turn != nil && n.Turn.ID == turn.ID && n.Turn.Status == sessions.TurnRunning
 		})
 	}
-	w.plays(initLine, waits("go"), succeeds(""))
-	one := e.asks(nil)
+	w.Plays(InitLine, Waits("go"), Succeeds(""))
+	one := e.Asks(nil)
 	runs(one)
-	two := e.asks(nil)
+	two := e.Asks(nil)
 	require.Equal(t, sessions.TurnQueued, two.Status)
 	hangup("parallel_turns = 2\nmodel = \"m-1\"", taken)
 	runs(two) // it waits no more
-	w.put("../go", "")
-	e.ends(two.ID)
-	require.True(t, slices.ContainsFunc(w.runs(), func(r agentRun) bool { return slices.Contains(r.Args, "m-1") })) // the first may still be starting
+	w.Put("../go", "")
+	e.Ends(two.ID)
+	require.True(t, slices.ContainsFunc(w.Runs(), func(r AgentRun) bool { return slices.Contains(r.Args, "m-1") })) // the first may still be starting
 
 	// What cannot be changed under way is named, and so is a mistake, which changes nothing.
 	hangup("model = \"m-2\"\nlarge_lines = 5\ncopy_include = [\".env\"]\nlog_level = \"warn\"", `"key":"copy_include"`)
 	require.Contains(t, log(), `"key":"large_lines"`)
 	require.NotContains(t, log(), `"key":"large_size"`)
 	hangup("model = \"m-3\"\nmodle = 1\nlog_level = \"loud\"", "config.toml:3: log_level must be")
-	e.ends(one.ID)
-	e.turn(nil)
-	require.Contains(t, w.runs()[2].Args, "m-2")
+	e.Ends(one.ID)
+	e.Turn(nil)
+	require.Contains(t, w.Runs()[2].Args, "m-2")
 	require.NotContains(t, log(), `"level":"INFO"`)
 
 	hangup("idle_exit = \"1ms\"", taken)
-	require.NoError(t, e.c.Close())
+	require.NoError(t, e.Client.Close())
 	select {
-	case <-w.ended:
-	case <-time.After(patience):
+	case <-w.Ended:
+	case <-time.After(Patience):
 		t.Fatal("it does not end although nobody is there")
 	}
 }
@@ -98,17 +98,17 @@ func TestHangupReadsTheConfiguration(t *testing.T) {
 // TestTracedDaemon records the wire of all connections in a file that only its user may read.
 func TestTracedDaemon(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	trace := filepath.Join(w.dir, "wire.ndjson")
+	w := New(t)
+	trace := filepath.Join(w.Dir, "wire.ndjson")
 	require.NoError(t, os.WriteFile(trace, nil, 0o644))
-	w.args = []string{"--trace", trace}
-	w.start()
-	one, two := w.opens(), w.joins()
-	turn := one.turn(obj{"prompt": "a secret"})
-	two.must("session/read", obj{"sessionId": turn.SessionID}, nil)
-	require.NoError(t, syscall.Kill(w.cmd.Process.Pid, syscall.SIGHUP))
-	two.must("daemon/status", nil, nil)
-	w.stop()
+	w.Args = []string{"--trace", trace}
+	w.Start()
+	one, two := w.Opens(), w.Joins()
+	turn := one.Turn(Obj{"prompt": "a secret"})
+	two.Must("session/read", Obj{"sessionId": turn.SessionID}, nil)
+	require.NoError(t, syscall.Kill(w.Cmd.Process.Pid, syscall.SIGHUP))
+	two.Must("daemon/status", nil, nil)
+	w.Stop()
 	info, err := os.Stat(trace)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -118,5 +118,5 @@ func TestTracedDaemon(t *testing.T) {
 		`"method":"session/read"`, `"event":"opened"`, `"event":"closed"`} {
 		require.Contains(t, string(raw), part)
 	}
-	require.NotContains(t, w.log.String(), "a secret")
+	require.NotContains(t, w.Log.String(), "a secret")
 }

@@ -22,14 +22,14 @@ func longPaths() map[string]string {
 // TestPathsOfAgentsThatAreTooLong has an agent name such paths in calls of every kind.
 func TestPathsOfAgentsThatAreTooLong(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("a.txt", "one\n")
-	w.start()
-	e := w.opens()
+	w := New(t)
+	w.Put("a.txt", "one\n")
+	w.Start()
+	e := w.Opens()
 	for name, path := range longPaths() {
 		for _, isolation := range []string{"none", "copy"} {
 			t.Run(name+" "+isolation, func(t *testing.T) {
-				defer w.in(t, e)()
+				defer w.In(t, e)()
 				call := func(id, state, tool, args, result string) string {
 					return fmt.Sprintf(`{"type":"tool_call","subtype":%q,"call_id":%q,"tool_call":{%q:{"args":{%s},"result":{"success":{%s}}}}}`, state, id, tool, args, result)
 				}
@@ -39,7 +39,7 @@ func TestPathsOfAgentsThatAreTooLong(t *testing.T) {
 				}
 				at := fmt.Sprintf(`"path":%q`, path)
 				step := fmt.Sprintf(`{"toolCall":{"editToolCall":{"args":{%s},"result":{"success":{%s,"afterFullFileContent":"x"}}}}}`, at, at)
-				lines := []string{strings.Replace(initLine, `"cwd":"`, `"cwd":"`+strings.ReplaceAll(path, `"`, ""), 1)}
+				lines := []string{strings.Replace(InitLine, `"cwd":"`, `"cwd":"`+strings.ReplaceAll(path, `"`, ""), 1)}
 				for _, c := range [][]string{
 					both("readToolCall", at, at), both("editToolCall", at, at+`,"afterFullFileContent":"x"`), both("writeToolCall", at+`,"fileText":"x"`, at),
 					both("deleteToolCall", at, at), both("lsToolCall", at, ""), both("grepToolCall", at+`,"pattern":"x"`, ""),
@@ -50,13 +50,13 @@ func TestPathsOfAgentsThatAreTooLong(t *testing.T) {
 				} {
 					lines = append(lines, c...)
 				}
-				w.plays(append(lines, `{"fake":"write","path":"a.txt","text":"two `+name+isolation+`\n"}`, succeeds("done"))...)
+				w.Plays(append(lines, `{"fake":"write","path":"a.txt","text":"two `+name+isolation+`\n"}`, Succeeds("done"))...)
 				var made struct{ Session *sessions.Session }
-				e.must("session/create", obj{"workspace": w.ws, "isolation": isolation}, &made)
-				turn := e.turn(obj{"sessionId": made.Session.ID})
+				e.Must("session/create", Obj{"workspace": w.Root, "isolation": isolation}, &made)
+				turn := e.Turn(Obj{"sessionId": made.Session.ID})
 				require.Equal(t, sessions.TurnCompleted, turn.Status)
 				first := -1
-				for _, it := range e.items(turn.ID) {
+				for _, it := range e.Items(turn.ID) {
 					if it.Kind != sessions.ItemTool {
 						continue
 					}
@@ -69,9 +69,9 @@ func TestPathsOfAgentsThatAreTooLong(t *testing.T) {
 						require.Contains(t, p, " bytes)")
 					}
 				}
-				require.Contains(t, strings.Join(e.said(turn.ID, sessions.ItemNotice), "\n"), "was not looked at")
+				require.Contains(t, strings.Join(e.Said(turn.ID, sessions.ItemNotice), "\n"), "was not looked at")
 				var whole struct{ Item *sessions.Item }
-				e.must("item/read", obj{"itemId": sessions.ItemID(turn.ID, first)}, &whole)
+				e.Must("item/read", Obj{"itemId": sessions.ItemID(turn.ID, first)}, &whole)
 				var args struct{ Path string }
 				require.NoError(t, json.Unmarshal(whole.Item.Tool.Args, &args))
 				require.True(t, args.Path == path)
@@ -83,69 +83,69 @@ func TestPathsOfAgentsThatAreTooLong(t *testing.T) {
 // TestPathsOfClientsThatAreTooLong sends such paths in every parameter that takes one.
 func TestPathsOfClientsThatAreTooLong(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
+	w := New(t)
+	w.Start()
+	e := w.Opens()
 	for name, path := range longPaths() {
 		if name == "1 MiB" {
 			path = path[:64<<10]
 		}
-		for form, long := range map[string]string{"path": path, "uri": "file://" + w.ws + "/" + strings.ReplaceAll(path, "n", "%6e")} {
+		for form, long := range map[string]string{"path": path, "uri": "file://" + w.Root + "/" + strings.ReplaceAll(path, "n", "%6e")} {
 			for _, c := range []struct {
 				method, field string
-				params        obj
+				params        Obj
 			}{
-				{"workspace/subscribe", "workspace", obj{"workspace": long}},
-				{"workspace/unsubscribe", "workspace", obj{"workspace": long}},
-				{"workspace/trust", "workspace", obj{"workspace": long, "trusted": true}},
-				{"session/create", "workspace", obj{"workspace": long}},
-				{"session/list", "workspace", obj{"workspace": long}},
-				{"session/import", "path", obj{"path": long}},
-				{"session/import", "workspace", obj{"path": "/x", "workspace": long}},
-				{"turn/start", "workspace", obj{"workspace": long, "prompt": "x"}},
-				{"turn/start", "context[0].path", obj{"workspace": w.ws, "prompt": "x", "context": []obj{{"kind": "file", "path": long}}}},
-				{"diff/list", "workspace", obj{"workspace": long}},
-				{"diff/list", "path", obj{"workspace": w.ws, "path": long}},
-				{"diff/unified", "path", obj{"workspace": w.ws, "path": long}},
-				{"diff/accept", "path", obj{"workspace": w.ws, "path": long}},
-				{"diff/reject", "workspace", obj{"workspace": long, "all": true}},
-				{"diff/undo", "workspace", obj{"workspace": long}},
-				{"diff/redo", "workspace", obj{"workspace": long}},
-				{"diff/comment", "workspace", obj{"workspace": long, "hunk": "x", "text": "x"}},
-				{"agent/chats", "workspace", obj{"workspace": long}},
-				{"daemon/backup", "path", obj{"path": long}},
-				{"daemon/join", "program", obj{"version": "1", "written": 1, "program": long}},
+				{"workspace/subscribe", "workspace", Obj{"workspace": long}},
+				{"workspace/unsubscribe", "workspace", Obj{"workspace": long}},
+				{"workspace/trust", "workspace", Obj{"workspace": long, "trusted": true}},
+				{"session/create", "workspace", Obj{"workspace": long}},
+				{"session/list", "workspace", Obj{"workspace": long}},
+				{"session/import", "path", Obj{"path": long}},
+				{"session/import", "workspace", Obj{"path": "/x", "workspace": long}},
+				{"turn/start", "workspace", Obj{"workspace": long, "prompt": "x"}},
+				{"turn/start", "context[0].path", Obj{"workspace": w.Root, "prompt": "x", "context": []Obj{{"kind": "file", "path": long}}}},
+				{"diff/list", "workspace", Obj{"workspace": long}},
+				{"diff/list", "path", Obj{"workspace": w.Root, "path": long}},
+				{"diff/unified", "path", Obj{"workspace": w.Root, "path": long}},
+				{"diff/accept", "path", Obj{"workspace": w.Root, "path": long}},
+				{"diff/reject", "workspace", Obj{"workspace": long, "all": true}},
+				{"diff/undo", "workspace", Obj{"workspace": long}},
+				{"diff/redo", "workspace", Obj{"workspace": long}},
+				{"diff/comment", "workspace", Obj{"workspace": long, "hunk": "x", "text": "x"}},
+				{"agent/chats", "workspace", Obj{"workspace": long}},
+				{"daemon/backup", "path", Obj{"path": long}},
+				{"daemon/join", "program", Obj{"version": "1", "written": 1, "program": long}},
 			} {
-				failed := e.fails(c.method, c.params)
+				failed := e.Fails(c.method, c.params)
 				require.Equal(t, -32602, failed.Code, "%s %s %s: %s", c.method, name, form, failed.Message)
 				require.Equal(t, c.field, failed.Data.Field, c.method)
 				require.Less(t, len(failed.Message), 300)
 			}
 			for _, method := range []string{"document/didOpen", "document/didChange", "document/didSave", "document/didClose"} {
-				require.NoError(t, e.c.Notify(method, obj{"uri": long, "version": 1, "text": "x"}))
+				require.NoError(t, e.Client.Notify(method, Obj{"uri": long, "version": 1, "text": "x"}))
 			}
 		}
 	}
-	e.message("warning", "document/didOpen did nothing: uri: ")
+	e.Message("warning", "document/didOpen did nothing: uri: ")
 }
 
 // TestDeepPath has an agent write at the end of 500 folders: all that is done with a path is linear in it, or nearly.
 func TestDeepPath(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("a.txt", "one\n")
-	w.start()
-	e := w.opens()
+	w := New(t)
+	w.Put("a.txt", "one\n")
+	w.Start()
+	e := w.Opens()
 	path := strings.Repeat("d/", 500) + "f"
 	begun := fmt.Sprintf(`{"type":"tool_call","subtype":"started","call_id":"1","tool_call":{"editToolCall":{"args":{"path":%q}}}}`, path)
 	ended := fmt.Sprintf(`{"type":"tool_call","subtype":"completed","call_id":"1","tool_call":{"editToolCall":{"args":{"path":%q},"result":{"success":{"path":%q,"afterFullFileContent":"x\n"}}}}}`, path, path)
-	w.plays(initLine, begun, fmt.Sprintf(`{"fake":"write","path":%q,"text":"x\n"}`, path), ended, succeeds("done"))
-	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
-	require.Contains(t, e.diffs(), path)
-	require.Equal(t, 1, e.decides("diff/reject", obj{"path": path}).Applied)
-	require.NoDirExists(t, w.path("d"))
-	e.must("diff/undo", obj{"workspace": w.ws}, nil)
-	require.Equal(t, "x\n", w.get(path))
-	e.decides("diff/accept", obj{"all": true})
-	require.Equal(t, "x\n", w.get(path))
+	w.Plays(InitLine, begun, fmt.Sprintf(`{"fake":"write","path":%q,"text":"x\n"}`, path), ended, Succeeds("done"))
+	require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
+	require.Contains(t, e.Diffs(), path)
+	require.Equal(t, 1, e.Decides("diff/reject", Obj{"path": path}).Applied)
+	require.NoDirExists(t, w.Path("d"))
+	e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
+	require.Equal(t, "x\n", w.Get(path))
+	e.Decides("diff/accept", Obj{"all": true})
+	require.Equal(t, "x\n", w.Get(path))
 }

@@ -14,19 +14,19 @@ import (
 )
 
 // trusted has the world's folder trusted, and returns an editor of the native protocol.
-func (w *world) trusted() *editor {
-	w.t.Helper()
-	_, stderr, status := w.cursord("trust", w.ws)
-	require.Zero(w.t, status, stderr)
-	return w.joins()
+func (w *World) trusted() *Editor {
+	w.T.Helper()
+	_, stderr, status := w.Cursord("trust", w.Root)
+	require.Zero(w.T, status, stderr)
+	return w.Joins()
 }
 
 // stateFile returns one of the files that "cursord lsp" keeps for the workspace.
-func (w *world) lspFile(name string) string {
-	w.t.Helper()
-	all, err := filepath.Glob(filepath.Join(w.dir, "state", "lsp", "ws-*", name))
-	require.NoError(w.t, err)
-	require.Len(w.t, all, 1)
+func (w *World) LspFile(name string) string {
+	w.T.Helper()
+	all, err := filepath.Glob(filepath.Join(w.Dir, "state", "lsp", "ws-*", name))
+	require.NoError(w.T, err)
+	require.Len(w.T, all, 1)
 	return all[0]
 }
 
@@ -47,16 +47,16 @@ func (c *langClient) shown(mark int, name string) (uri string, line int) {
 // TestLSPCompose writes prompts of several lines in a file that is sent when it is saved, told of by the editor or not.
 func TestLSPCompose(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("a.go", "one\ntwo\nthree\nfour\n")
-	w.put("b.go", "b\n")
+	w := New(t)
+	w.Put("a.go", "one\ntwo\nthree\nfour\n")
+	w.Put("b.go", "b\n")
 	w.trusted()
-	w.plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`, done)
-	c := w.lsp(modern(), nil)
+	w.Plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`, Done)
+	c := w.lsp(LSPCapabilities(), nil)
 	a := c.opens("a.go")
 	b := c.opens("b.go")
 	// Each line: what the person does in the file, and what the agent gets.
-	at := obj{"start": obj{"line": 1, "character": 0}, "end": obj{"line": 3, "character": 0}}
+	at := Obj{"start": Obj{"line": 1, "character": 0}, "end": Obj{"line": 3, "character": 0}}
 	for i, one := range []struct {
 		name   string
 		opened bool // the editor serves that file
@@ -80,8 +80,8 @@ func TestLSPCompose(t *testing.T) {
 		{name: "empty, not told of", write: func(s string) string { return "\n" + s }},
 	} {
 		t.Run(one.name, func(t *testing.T) {
-			mark, runs := c.mark(), len(w.runs())
-			c.does("cursord.compose", obj{"uri": a.uri, "range": at})
+			mark, runs := c.mark(), len(w.Runs())
+			c.does("cursord.compose", Obj{"uri": a.uri, "range": at})
 			uri, line := c.shown(mark, "PROMPT.md")
 			require.Zero(t, line)
 			file := strings.TrimPrefix(uri, "file://")
@@ -100,17 +100,17 @@ func TestLSPCompose(t *testing.T) {
 			}
 			if one.want == "" {
 				c.hearsAfter(mark, "window/showMessage", "nothing sent")
-				require.Len(t, w.runs(), runs)
+				require.Len(t, w.Runs(), runs)
 				return
 			}
 			c.hearsAfter(mark, "window/showMessage", "done")
-			require.Equal(t, one.want, w.runs()[runs].Prompt)
+			require.Equal(t, one.want, w.Runs()[runs].Prompt)
 			c.eventually("the file is empty again", func() bool { left, err := os.ReadFile(file); return err == nil && len(left) == 0 })
 			info, err := os.Stat(file)
 			require.NoError(t, err)
 			require.Equal(t, os.FileMode(0o600), info.Mode(), "prompts are nobody else's")
 			if i > 0 {
-				require.Contains(t, strings.Join(w.runs()[runs].Args, " "), "--resume", "the same session goes on")
+				require.Contains(t, strings.Join(w.Runs()[runs].Args, " "), "--resume", "the same session goes on")
 			}
 		})
 	}
@@ -120,9 +120,9 @@ func TestLSPCompose(t *testing.T) {
 // TestLSPComposeKeepsDrafts: what was written and not sent is there again.
 func TestLSPComposeKeepsDrafts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("a.go", "one\n")
-	c := w.lsp(modern(), nil)
+	w := New(t)
+	w.Put("a.go", "one\n")
+	c := w.lsp(LSPCapabilities(), nil)
 	c.answering(func(m rpc.Message) any {
 		if m.Method == "window/showMessageRequest" {
 			return map[string]any{"title": "Deny"}
@@ -132,7 +132,7 @@ func TestLSPComposeKeepsDrafts(t *testing.T) {
 	// Not trusted: denied, and kept.
 	c.does("cursord.ask", "a long", "thought")
 	c.hears("window/showMessage", "denied")
-	require.Empty(t, w.runs())
+	require.Empty(t, w.Runs())
 	c.does("cursord.compose")
 	uri, _ := c.shown(0, "PROMPT.md")
 	file := strings.TrimPrefix(uri, "file://")
@@ -155,7 +155,7 @@ func TestLSPComposeKeepsDrafts(t *testing.T) {
 	c.hears("window/showMessage", "is trusted")
 	d.saves()
 	c.hears("window/showMessage", "done")
-	require.Equal(t, "a longer thought", w.runs()[0].Prompt)
+	require.Equal(t, "a longer thought", w.Runs()[0].Prompt)
 	// Saved once more, it is not sent again.
 	mark = c.mark()
 	d.saves()
@@ -170,19 +170,19 @@ func TestLSPComposeKeepsDrafts(t *testing.T) {
 // TestLSPAsk gives one-line prompts with what belongs to them.
 func TestLSPAsk(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("a.go", "one\n𝄞 two\nthree\n")
-	w.put("sub/b.go", "b\n")
+	w := New(t)
+	w.Put("a.go", "one\n𝄞 two\nthree\n")
+	w.Put("sub/b.go", "b\n")
 	w.trusted()
-	w.plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`, done)
-	c := w.lsp(modern(), obj{"model": "m1"})
+	w.Plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`, Done)
+	c := w.lsp(LSPCapabilities(), Obj{"model": "m1"})
 	a := c.opens("a.go")
-	at := func(from, to [2]int) obj {
-		return obj{"start": obj{"line": from[0], "character": from[1]}, "end": obj{"line": to[0], "character": to[1]}}
+	at := func(from, to [2]int) Obj {
+		return Obj{"start": Obj{"line": from[0], "character": from[1]}, "end": Obj{"line": to[0], "character": to[1]}}
 	}
-	c.must("textDocument/codeAction", obj{"textDocument": obj{"uri": a.uri}, "range": at([2]int{1, 5}, [2]int{1, 8}), "context": obj{"diagnostics": []obj{}}}, nil)
+	c.must("textDocument/codeAction", Obj{"textDocument": Obj{"uri": a.uri}, "range": at([2]int{1, 5}, [2]int{1, 8}), "context": Obj{"diagnostics": []Obj{}}}, nil)
 	selection := "<context>\n<selection path=\"a.go\" lines=\"2\">\ntwo\n</selection>\n</context>\n\n"
-	diagnostic := obj{"range": at([2]int{2, 0}, [2]int{2, 5}), "severity": 1, "source": "vet", "message": "odd\nindeed", "code": 7}
+	diagnostic := Obj{"range": at([2]int{2, 0}, [2]int{2, 5}), "severity": 1, "source": "vet", "message": "odd\nindeed", "code": 7}
 	for _, one := range []struct {
 		name    string
 		does    func()
@@ -193,22 +193,22 @@ func TestLSPAsk(t *testing.T) {
 		{name: "a word", does: func() { c.does("cursord.ask", "fix it") }, prompt: selection + "fix it", args: "--model m1", isFresh: true},
 		{name: "words", does: func() { c.does("cursord.ask", "fix", "it", "now") }, prompt: selection + "fix it now"},
 		{name: "an object", does: func() {
-			c.does("cursord.ask", obj{"prompt": "q", "mode": "ask", "model": "m2", "path": "a.go", "line": 3})
+			c.does("cursord.ask", Obj{"prompt": "q", "mode": "ask", "model": "m2", "path": "a.go", "line": 3})
 		},
 			prompt: "<context>\n<file path=\"a.go\" lines=\"3\" />\n</context>\n\nq", args: "--mode ask"},
 		{name: "a new session", does: func() { c.does("cursord.new"); c.does("cursord.ask", "begin") }, prompt: selection + "begin", isFresh: true},
 		{name: "fix", does: func() {
-			c.choosesWith(a.uri, 2, "Ask agent to fix: odd…", obj{"diagnostics": []obj{diagnostic}})
+			c.choosesWith(a.uri, 2, "Ask agent to fix: odd…", Obj{"diagnostics": []Obj{diagnostic}})
 		}, prompt: "<context>\n<diagnostics path=\"a.go\">\n3:1 error: odd\nindeed (vet)\n</diagnostics>\n</context>\n\nFix this diagnostic."},
 		{name: "explain", does: func() {
-			c.choosesWith(a.uri, 2, "Ask agent to explain: odd…", obj{"diagnostics": []obj{diagnostic}})
+			c.choosesWith(a.uri, 2, "Ask agent to explain: odd…", Obj{"diagnostics": []Obj{diagnostic}})
 		}, prompt: "<context>\n<diagnostics path=\"a.go\">\n3:1 error: odd\nindeed (vet)\n</diagnostics>\n</context>\n\nExplain this diagnostic, and how it can be fixed. Change nothing.", args: "--mode ask"},
 	} {
 		t.Run(one.name, func(t *testing.T) {
-			mark, runs := c.mark(), len(w.runs())
+			mark, runs := c.mark(), len(w.Runs())
 			one.does()
 			c.hearsAfter(mark, "window/showMessage", "done")
-			run := w.runs()[runs]
+			run := w.Runs()[runs]
 			require.Equal(t, one.prompt, run.Prompt)
 			require.Contains(t, strings.Join(run.Args, " "), one.args)
 			require.Equal(t, one.isFresh, !strings.Contains(strings.Join(run.Args, " "), "--resume"))
@@ -222,12 +222,12 @@ func TestLSPAsk(t *testing.T) {
 		{nil, "prompt: is missing"},
 		{[]any{"  "}, "prompt: is missing"},
 		{[]any{3}, "arguments[0]: must be a string or an object"},
-		{[]any{obj{"prompt": 3}}, "arguments[0].prompt: must be a string"},
-		{[]any{"x", obj{"workspace": "/nowhere"}}, "workspace: /nowhere is not open here"},
-		{[]any{"x", obj{"mode": "sing"}}, ""},
+		{[]any{Obj{"prompt": 3}}, "arguments[0].prompt: must be a string"},
+		{[]any{"x", Obj{"workspace": "/nowhere"}}, "workspace: /nowhere is not open here"},
+		{[]any{"x", Obj{"mode": "sing"}}, ""},
 	} {
 		mark := c.mark()
-		err := c.call("workspace/executeCommand", obj{"command": "cursord.ask", "arguments": one.arguments}, nil)
+		err := c.call("workspace/executeCommand", Obj{"command": "cursord.ask", "arguments": one.arguments}, nil)
 		if one.want == "" {
 			require.NoError(t, err)
 			c.hearsAfter(mark, "window/showMessage", "mode: must be agent, ask or plan")
@@ -235,17 +235,17 @@ func TestLSPAsk(t *testing.T) {
 		}
 		require.ErrorContains(t, err, one.want)
 	}
-	require.ErrorContains(t, c.call("workspace/executeCommand", obj{"command": "cursord.sing"}, nil), `there is no "cursord.sing"; there are cursord.accept`)
+	require.ErrorContains(t, c.call("workspace/executeCommand", Obj{"command": "cursord.sing"}, nil), `there is no "cursord.sing"; there are cursord.accept`)
 }
 
 // TestLSPTrustWithoutQuestions: an editor that cannot be asked is told what to do.
 func TestLSPTrustWithoutQuestions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("a.go", "one\n")
-	can := modern()
-	delete(can["window"].(obj), "showMessage")
-	c := w.lsp(can, obj{"isolation": "copy"})
+	w := New(t)
+	w.Put("a.go", "one\n")
+	can := LSPCapabilities()
+	delete(can["window"].(Obj), "showMessage")
+	c := w.lsp(can, Obj{"isolation": "copy"})
 	a := c.opens("a.go")
 	c.does("cursord.deny")
 	c.hears("window/showMessage", "nothing waits")
@@ -261,12 +261,12 @@ func TestLSPTrustWithoutQuestions(t *testing.T) {
 	c.does("cursord.ask", "three")
 	c.does("cursord.allow")
 	c.hears("window/showMessage", "is trusted")
-	c.eventually("both were sent", func() bool { return len(w.runs()) == 2 })
-	require.True(t, strings.HasSuffix(w.runs()[0].Prompt, "two"))
-	require.True(t, strings.HasSuffix(w.runs()[1].Prompt, "three"))
+	c.eventually("both were sent", func() bool { return len(w.Runs()) == 2 })
+	require.True(t, strings.HasSuffix(w.Runs()[0].Prompt, "two"))
+	require.True(t, strings.HasSuffix(w.Runs()[1].Prompt, "three"))
 	var list struct{ Sessions []struct{ Turns int } }
-	e := w.joins()
-	e.must("session/list", obj{"workspace": w.ws}, &list)
+	e := w.Joins()
+	e.Must("session/list", Obj{"workspace": w.Root}, &list)
 	require.Len(t, list.Sessions, 1, "what was denied has left nothing, and what comes together goes together")
 	require.Equal(t, 2, list.Sessions[0].Turns)
 }

@@ -15,26 +15,26 @@ func BenchmarkLSPInitialize(b *testing.B) {
 	for _, files := range []int{0, 10_000} {
 		for _, running := range []bool{true, false} {
 			b.Run(fmt.Sprintf("files=%d/running=%v", files, running), func(b *testing.B) {
-				w := newWorld(b)
+				w := New(b)
 				for i := range files {
-					w.put(fmt.Sprintf("dir%d/file%d.go", i/100, i), "package x\n")
+					w.Put(fmt.Sprintf("dir%d/file%d.go", i/100, i), "package x\n")
 				}
 				if running {
-					w.start()
+					w.Start()
 				}
 				var first delays
 				memory := 0.0
 				for b.Loop() {
 					cmd, in, l, start := w.opensAs(b, "lsp")
-					l.calls("initialize", obj{"rootUri": "file://" + w.ws, "capabilities": modern()})
+					l.calls("initialize", Obj{"rootUri": "file://" + w.Root, "capabilities": LSPCapabilities()})
 					first = append(first, time.Since(start))
 					b.StopTimer()
 					l.calls("shutdown", nil)
-					memory = max(memory, resident(cmd.Process.Pid, "VmHWM"))
+					memory = max(memory, Resident(cmd.Process.Pid, "VmHWM"))
 					in.Close()
 					_ = cmd.Wait()
 					if !running {
-						_, stderr, status := w.cursord("stop", "--force")
+						_, stderr, status := w.Cursord("stop", "--force")
 						require.Zero(b, status, stderr)
 					}
 					b.StartTimer()

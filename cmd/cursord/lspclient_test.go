@@ -21,7 +21,7 @@ import (
 // all that it is told.
 type langClient struct {
 	t   testing.TB
-	w   *world
+	w   *World
 	cmd *exec.Cmd
 	in  io.WriteCloser
 
@@ -55,28 +55,28 @@ type langDiagnostic struct {
 }
 
 // lsp starts "cursord lsp" for the world's folder, with the capabilities of a modern editor and those given.
-func (w *world) lsp(capabilities obj, options obj) *langClient {
-	w.t.Helper()
+func (w *World) lsp(capabilities Obj, options Obj) *langClient {
+	w.T.Helper()
 	c := w.lspProcess()
 	c.initialize(capabilities, options)
 	return c
 }
 
 // lspProcess starts "cursord lsp".
-func (w *world) lspProcess() *langClient {
-	w.t.Helper()
+func (w *World) lspProcess() *langClient {
+	w.T.Helper()
 	cmd := exec.Command("cursord", "lsp")
-	cmd.Env, cmd.Dir = w.env(), w.ws
+	cmd.Env, cmd.Dir = w.Env(), w.Root
 	in, err := cmd.StdinPipe()
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	out, outEnd, err := os.Pipe()
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	errors := &strings.Builder{}
 	cmd.Stdout, cmd.Stderr = outEnd, errors
-	require.NoError(w.t, cmd.Start())
-	require.NoError(w.t, outEnd.Close())
+	require.NoError(w.T, cmd.Start())
+	require.NoError(w.T, outEnd.Close())
 	c := &langClient{
-		t: w.t, w: w, cmd: cmd, in: in, more: make(chan struct{}), answers: map[string]rpc.Message{},
+		t: w.T, w: w, cmd: cmd, in: in, more: make(chan struct{}), answers: map[string]rpc.Message{},
 		lists: map[string][]langDiagnostic{}, docs: map[string]*langDoc{}, units: "utf-16",
 	}
 	read := make(chan struct{})
@@ -84,49 +84,49 @@ func (w *world) lspProcess() *langClient {
 		defer close(read)
 		c.read(out)
 	}()
-	w.t.Cleanup(func() {
+	w.T.Cleanup(func() {
 		in.Close()
-		w.cursord("stop", "--force")
+		w.Cursord("stop", "--force")
 		<-read
 		_ = cmd.Wait()
-		if w.t.Failed() {
-			w.t.Logf("cursord lsp on stderr: %s\nit told:\n%s", errors, c.transcript())
+		if w.T.Failed() {
+			w.T.Logf("cursord lsp on stderr: %s\nit told:\n%s", errors, c.transcript())
 		}
 	})
 	return c
 }
 
-// modern are the capabilities of an editor that has all.
-func modern() obj {
-	return obj{
-		"general": obj{"positionEncodings": []string{"utf-8", "utf-16"}},
-		"textDocument": obj{
-			"publishDiagnostics": obj{"versionSupport": true},
-			"hover":              obj{"contentFormat": []string{"markdown"}},
-			"codeAction": obj{
-				"codeActionLiteralSupport": obj{"codeActionKind": obj{"valueSet": []string{"quickfix", "source"}}},
+// LSPCapabilities are the capabilities of an editor that has all.
+func LSPCapabilities() Obj {
+	return Obj{
+		"general": Obj{"positionEncodings": []string{"utf-8", "utf-16"}},
+		"textDocument": Obj{
+			"publishDiagnostics": Obj{"versionSupport": true},
+			"hover":              Obj{"contentFormat": []string{"markdown"}},
+			"codeAction": Obj{
+				"codeActionLiteralSupport": Obj{"codeActionKind": Obj{"valueSet": []string{"quickfix", "source"}}},
 				"isPreferredSupport":       true, "disabledSupport": true, "dataSupport": true,
-				"resolveSupport": obj{"properties": []string{"edit", "command"}},
+				"resolveSupport": Obj{"properties": []string{"edit", "command"}},
 			},
-			"codeLens": obj{}, "inlayHint": obj{},
+			"codeLens": Obj{}, "inlayHint": Obj{},
 		},
-		"workspace": obj{
+		"workspace": Obj{
 			"applyEdit":     true,
-			"workspaceEdit": obj{"documentChanges": true, "resourceOperations": []string{"create", "rename", "delete"}},
+			"workspaceEdit": Obj{"documentChanges": true, "resourceOperations": []string{"create", "rename", "delete"}},
 		},
-		"window": obj{"workDoneProgress": true, "showMessage": obj{}, "showDocument": obj{"support": true}},
+		"window": Obj{"workDoneProgress": true, "showMessage": Obj{}, "showDocument": Obj{"support": true}},
 	}
 }
 
-func (c *langClient) initialize(capabilities, options obj) (result obj) {
+func (c *langClient) initialize(capabilities, options Obj) (result Obj) {
 	c.t.Helper()
-	c.must("initialize", obj{
-		"processId": os.Getpid(), "clientInfo": obj{"name": "test"}, "rootUri": "file://" + c.w.ws,
-		"workspaceFolders": []obj{{"uri": "file://" + c.w.ws, "name": "ws"}}, "capabilities": capabilities,
+	c.must("initialize", Obj{
+		"processId": os.Getpid(), "clientInfo": Obj{"name": "test"}, "rootUri": "file://" + c.w.Root,
+		"workspaceFolders": []Obj{{"uri": "file://" + c.w.Root, "name": "ws"}}, "capabilities": capabilities,
 		"initializationOptions": options,
 	}, &result)
-	c.units, _ = result["capabilities"].(obj)["positionEncoding"].(string)
-	c.notify("initialized", obj{})
+	c.units, _ = result["capabilities"].(Obj)["positionEncoding"].(string)
+	c.notify("initialized", Obj{})
 	return result
 }
 
@@ -175,13 +175,13 @@ func (c *langClient) must(method string, params, result any) {
 // does runs a command.
 func (c *langClient) does(command string, arguments ...any) {
 	c.t.Helper()
-	c.must("workspace/executeCommand", obj{"command": command, "arguments": arguments}, nil)
+	c.must("workspace/executeCommand", Obj{"command": command, "arguments": arguments}, nil)
 }
 
 // until waits until fits, which is called with c.mu held.
 func (c *langClient) until(what string, fits func() bool) {
 	c.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(Patience)
 	for {
 		c.mu.Lock()
 		ok, more, gone := fits(), c.more, c.gone
@@ -300,9 +300,9 @@ func (c *langClient) take(m rpc.Message) {
 			if err := json.Unmarshal(m.Params, &p); err != nil {
 				c.t.Error(err)
 			}
-			result = obj{"applied": c.apply(p.Edit)}
+			result = Obj{"applied": c.apply(p.Edit)}
 		case "window/showDocument":
-			result = obj{"success": true}
+			result = Obj{"success": true}
 		}
 	}
 	if e, ok := result.(*rpc.Error); ok {
@@ -383,14 +383,14 @@ func (c *langClient) apply(e langEdit) bool {
 
 func (c *langClient) openLocked(d *langDoc) {
 	c.docs[d.uri] = d
-	raw, _ := json.Marshal(obj{"textDocument": obj{"uri": d.uri, "languageId": "text", "version": d.version, "text": d.text}})
+	raw, _ := json.Marshal(Obj{"textDocument": Obj{"uri": d.uri, "languageId": "text", "version": d.version, "text": d.text}})
 	c.send(rpc.AppendRequest(nil, nil, "textDocument/didOpen", raw))
 }
 
 func (c *langClient) closeLocked(uri string) {
 	if c.docs[uri] != nil {
 		delete(c.docs, uri)
-		raw, _ := json.Marshal(obj{"textDocument": obj{"uri": uri}})
+		raw, _ := json.Marshal(Obj{"textDocument": Obj{"uri": uri}})
 		c.send(rpc.AppendRequest(nil, nil, "textDocument/didClose", raw))
 	}
 }
@@ -398,7 +398,7 @@ func (c *langClient) closeLocked(uri string) {
 // opens opens a file of the workspace.
 func (c *langClient) opens(path string) *langDoc {
 	c.t.Helper()
-	return c.opensFile("file://"+c.w.path(path), c.w.get(path))
+	return c.opensFile("file://"+c.w.Path(path), c.w.Get(path))
 }
 
 func (c *langClient) opensFile(uri, text string) *langDoc {
@@ -445,18 +445,18 @@ func (d *langDoc) offset(p api.Position) int {
 // changeLocked makes edits, which are all of the text as it is, and tells them with their ranges.
 func (d *langDoc) changeLocked(edits []api.TextEdit) {
 	d.version++
-	var changes []obj
+	var changes []Obj
 	for i := len(edits) - 1; i >= 0; i-- { // the last first, so that the others' places stay
 		e := edits[i]
 		from, to := d.offset(e.Range.Start), d.offset(e.Range.End)
 		d.text = d.text[:from] + e.NewText + d.text[to:]
-		changes = append(changes, obj{"range": e.Range, "text": e.NewText})
+		changes = append(changes, Obj{"range": e.Range, "text": e.NewText})
 	}
 	d.tell(changes)
 }
 
-func (d *langDoc) tell(changes []obj) {
-	raw, _ := json.Marshal(obj{"textDocument": obj{"uri": d.uri, "version": d.version}, "contentChanges": changes})
+func (d *langDoc) tell(changes []Obj) {
+	raw, _ := json.Marshal(Obj{"textDocument": Obj{"uri": d.uri, "version": d.version}, "contentChanges": changes})
 	d.c.send(rpc.AppendRequest(nil, nil, "textDocument/didChange", raw))
 }
 
@@ -466,7 +466,7 @@ func (d *langDoc) sets(text string) {
 	defer d.c.mu.Unlock()
 	d.version++
 	d.text = text
-	d.tell([]obj{{"text": text}})
+	d.tell([]Obj{{"text": text}})
 }
 
 // saves writes the text to the disk.
@@ -476,7 +476,7 @@ func (d *langDoc) saves() {
 	text := d.text
 	d.c.mu.Unlock()
 	require.NoError(d.c.t, os.WriteFile(d.path, []byte(text), 0o644))
-	d.c.notify("textDocument/didSave", obj{"textDocument": obj{"uri": d.uri}, "text": text})
+	d.c.notify("textDocument/didSave", Obj{"textDocument": Obj{"uri": d.uri}, "text": text})
 }
 
 func (d *langDoc) now() string {
@@ -489,7 +489,7 @@ func (d *langDoc) now() string {
 func (c *langClient) waitsForHunks(path string, n int) (list []langDiagnostic) {
 	c.t.Helper()
 	c.until(fmt.Sprintf("%d hunks in %s", n, path), func() bool {
-		list = c.lists["file://"+c.w.path(path)]
+		list = c.lists["file://"+c.w.Path(path)]
 		return len(list) == n
 	})
 	return list
@@ -512,14 +512,14 @@ type langCommand struct {
 }
 
 // actions asks for what can be done about a line.
-func (c *langClient) actions(uri string, line int, more obj) (list []langAction) {
+func (c *langClient) actions(uri string, line int, more Obj) (list []langAction) {
 	c.t.Helper()
-	context := obj{"diagnostics": []obj{}}
+	context := Obj{"diagnostics": []Obj{}}
 	for k, v := range more {
 		context[k] = v
 	}
-	at := obj{"line": line, "character": 0}
-	c.must("textDocument/codeAction", obj{"textDocument": obj{"uri": uri}, "range": obj{"start": at, "end": at}, "context": context}, &list)
+	at := Obj{"line": line, "character": 0}
+	c.must("textDocument/codeAction", Obj{"textDocument": Obj{"uri": uri}, "range": Obj{"start": at, "end": at}, "context": context}, &list)
 	return list
 }
 
@@ -530,7 +530,7 @@ func (c *langClient) chooses(uri string, line int, title string) {
 }
 
 // choosesWith is chooses with more in the request's context.
-func (c *langClient) choosesWith(uri string, line int, title string, context obj) {
+func (c *langClient) choosesWith(uri string, line int, title string, context Obj) {
 	c.t.Helper()
 	for _, a := range c.actions(uri, line, context) {
 		if !strings.HasPrefix(a.Title, title) {
@@ -553,7 +553,7 @@ func (c *langClient) choosesWith(uri string, line int, title string, context obj
 // eventually waits for what nobody tells of.
 func (c *langClient) eventually(what string, holds func() bool) {
 	c.t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(Patience); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			c.t.Fatalf("waited in vain until %s", what)
 		}

@@ -12,20 +12,20 @@ import (
 // prompt names go along.
 func TestLSPCompletion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("a.go", "a @\n")
-	w.put("src/main.go", "m\n")
-	w.put("src/Größe.md", "g\n")
+	w := New(t)
+	w.Put("a.go", "a @\n")
+	w.Put("src/main.go", "m\n")
+	w.Put("src/Größe.md", "g\n")
 	w.trusted()
-	w.plays(streams("ok"), done)
-	can := modern()
-	can["textDocument"].(obj)["completion"] = obj{}
+	w.Plays(Streams("ok"), Done)
+	can := LSPCapabilities()
+	can["textDocument"].(Obj)["completion"] = Obj{}
 	c := w.lspProcess()
-	require.Contains(t, c.initialize(can, obj{"completion": true})["capabilities"], "completionProvider")
+	require.Contains(t, c.initialize(can, Obj{"completion": true})["capabilities"], "completionProvider")
 	a := c.opens("a.go")
 	c.does("cursord.ask", "first")
 	c.hears("window/showMessage", "done")
-	c.does("cursord.compose", obj{"uri": a.uri})
+	c.does("cursord.compose", Obj{"uri": a.uri})
 	uri, _ := c.shown(0, "PROMPT.md")
 	raw, err := os.ReadFile(strings.TrimPrefix(uri, "file://"))
 	require.NoError(t, err)
@@ -43,7 +43,7 @@ func TestLSPCompletion(t *testing.T) {
 		}
 	}
 	at := func(doc *langDoc, line, character int) (l *list) {
-		c.must("textDocument/completion", obj{"textDocument": obj{"uri": doc.uri}, "position": obj{"line": line, "character": character}}, &l)
+		c.must("textDocument/completion", Obj{"textDocument": Obj{"uri": doc.uri}, "position": Obj{"line": line, "character": character}}, &l)
 		return l
 	}
 	for _, one := range []struct {
@@ -90,15 +90,15 @@ func TestLSPCompletion(t *testing.T) {
 	mark := c.mark()
 	d.saves()
 	c.hearsAfter(mark, "window/showMessage", "done")
-	head, _, _ := strings.Cut(w.runs()[1].Prompt, "</context>")
+	head, _, _ := strings.Cut(w.Runs()[1].Prompt, "</context>")
 	require.Equal(t, "<context>\n<file path=\"src/main.go\" />\n<file path=\"src/Größe.md\" lines=\"2-3\" />\n<file path=\"a.go\" />\n", head)
 
 	// Who can be told later asks in that file alone; who cannot, and has not asked for it, does not.
-	can["textDocument"].(obj)["completion"] = obj{"dynamicRegistration": true}
+	can["textDocument"].(Obj)["completion"] = Obj{"dynamicRegistration": true}
 	other := w.lspProcess()
 	require.NotContains(t, other.initialize(can, nil)["capabilities"], "completionProvider")
 	other.hears("client/registerCapability", "textDocument/completion", "**/PROMPT.md")
-	can["textDocument"].(obj)["completion"] = obj{}
+	can["textDocument"].(Obj)["completion"] = Obj{}
 	third := w.lspProcess()
 	require.NotContains(t, third.initialize(can, nil)["capabilities"], "completionProvider")
 }

@@ -33,15 +33,15 @@ func TestLSPEditors(t *testing.T) {
 		{editor: "vscode", encoding: "utf-16", offers: "codeLensProvider inlayHintProvider", versions: true},
 	} {
 		t.Run(want.editor, func(t *testing.T) {
-			w := newWorld(t)
+			w := New(t)
 			before, after := "𝄞 ä one\ntwo\n", "𝄞 ä agent one\ntwo\nthree\n"
-			w.put("f.txt", before)
-			w.plays(lines(edits("c1", "f.txt", before, after))...)
+			w.Put("f.txt", before)
+			w.Plays(Lines(Edits("c1", "f.txt", before, after))...)
 			raw, err := os.ReadFile(filepath.Join("testdata", "lsp", "initialize", want.editor+".json"))
 			require.NoError(t, err)
-			var params obj
-			require.NoError(t, json.Unmarshal([]byte(strings.ReplaceAll(string(raw), "{{root}}", w.ws)), &params))
-			params["initializationOptions"] = obj{"isolation": "copy"}
+			var params Obj
+			require.NoError(t, json.Unmarshal([]byte(strings.ReplaceAll(string(raw), "{{root}}", w.Root)), &params))
+			params["initializationOptions"] = Obj{"isolation": "copy"}
 
 			c := w.lspProcess()
 			c.answering(func(m rpc.Message) any {
@@ -57,7 +57,7 @@ func TestLSPEditors(t *testing.T) {
 			c.must("initialize", params, &result)
 			require.Equal(t, want.encoding, result.Capabilities["positionEncoding"])
 			c.units = want.encoding
-			c.notify("initialized", obj{})
+			c.notify("initialized", Obj{})
 			var offers []string
 			for _, name := range []string{"codeLensProvider", "inlayHintProvider", "diagnosticProvider"} {
 				if result.Capabilities[name] != nil {
@@ -85,7 +85,7 @@ func TestLSPEditors(t *testing.T) {
 			c.does("cursord.acceptAll")
 			c.waitsForHunks("f.txt", 0)
 			require.Equal(t, after, d.now())
-			require.Equal(t, before, w.get("f.txt"), "nothing is written")
+			require.Equal(t, before, w.Get("f.txt"), "nothing is written")
 
 			c.does("cursord.transcript")
 			if want.refuses == "window/showDocument" {

@@ -15,37 +15,37 @@ import (
 
 // hangsUntil are the lines of an agent that begins, changes a file and waits for a file named go.
 func hangsUntil(path, before, after string) []string {
-	all := append([]string{`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`}, edits("c1", path, before, after)...)
-	return append(all, `{"fake":"exec","argv":["sh","-c","until [ -e go ]; do sleep 0.02; done"]}`, done)
+	all := append([]string{`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`}, Edits("c1", path, before, after)...)
+	return append(all, `{"fake":"exec","argv":["sh","-c","until [ -e go ]; do sleep 0.02; done"]}`, Done)
 }
 
 // TestLSPEditorRestart: an editor that comes in the middle of a turn finds the turn, its session and its changes, and one
 // that goes ends nothing.
 func TestLSPEditorRestart(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("f", "1\n")
-	w.plays(hangsUntil("f", "1\n", "1\n2\n")...)
+	w := New(t)
+	w.Put("f", "1\n")
+	w.Plays(hangsUntil("f", "1\n", "1\n2\n")...)
 	w.trusted()
-	c := w.lsp(modern(), nil)
+	c := w.lsp(LSPCapabilities(), nil)
 	c.does("cursord.ask", "first")
 	c.waitsForHunks("f", 1)
 	c.must("shutdown", nil, nil)
 	c.notify("exit", nil)
 	c.until("its end", func() bool { return c.gone })
 
-	c = w.lsp(modern(), nil)
+	c = w.lsp(LSPCapabilities(), nil)
 	c.waitsForHunks("f", 1)
 	c.hears("$/progress", `"begin"`)
-	require.Contains(t, titlesOf(c.actions("file://"+w.path("f"), 1, nil)), "Cancel the agent's turn")
-	w.put("go", "")
+	require.Contains(t, titlesOf(c.actions("file://"+w.Path("f"), 1, nil)), "Cancel the agent's turn")
+	w.Put("go", "")
 	c.hears("$/progress", `"end"`)
 	c.hears("window/showMessage", "done")
-	w.plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`, done)
+	w.Plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`, Done)
 	mark := c.mark()
 	c.does("cursord.ask", "second")
 	c.hearsAfter(mark, "window/showMessage", "done")
-	require.Contains(t, strings.Join(w.runs()[1].Args, " "), "--resume", "the session that was running goes on")
+	require.Contains(t, strings.Join(w.Runs()[1].Args, " "), "--resume", "the session that was running goes on")
 }
 
 func titlesOf(list []langAction) (all []string) {
@@ -59,13 +59,13 @@ func titlesOf(list []langAction) (all []string) {
 // which knows its unsaved text.
 func TestLSPDaemonRestart(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent 5\n"})
-	w.put("f", before)
-	w.plays(hangsUntil("f", before, after)...)
-	w.start()
+	w := New(t)
+	before, after := Numbered(20, nil), Numbered(20, map[int]string{5: "agent 5\n"})
+	w.Put("f", before)
+	w.Plays(hangsUntil("f", before, after)...)
+	w.Start()
 	w.trusted()
-	c := w.lsp(modern(), nil)
+	c := w.lsp(LSPCapabilities(), nil)
 	c.does("cursord.ask", "first")
 	c.hears("$/progress", `"begin"`)
 	c.waitsForHunks("f", 1)
@@ -73,15 +73,15 @@ func TestLSPDaemonRestart(t *testing.T) {
 	d.sets("mine\n" + after)
 	c.until("the hunk to move", func() bool { l := c.lists[d.uri]; return len(l) == 1 && l[0].Range.Start.Line == 5 })
 	mark := c.mark()
-	w.kill()
+	w.Kill()
 	c.hearsAfter(mark, "window/showMessage", "interrupted")
 	c.hearsAfter(mark, "$/progress", `"end"`)
 	c.hearsAfter(mark, "window/logMessage", "connected to the cursord daemon again")
 	c.waitsForHunks("f", 1)
-	c.does("cursord.reject", obj{"path": "f", "line": 6})
+	c.does("cursord.reject", Obj{"path": "f", "line": 6})
 	c.waitsForHunks("f", 0)
 	c.eventually("the edit to be made", func() bool { return d.now() == "mine\n"+before })
-	require.Equal(t, after, w.get("f"))
+	require.Equal(t, after, w.Get("f"))
 }
 
 // TestLSPCancel ends turns by command and by the editor's own button.
@@ -89,11 +89,11 @@ func TestLSPCancel(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"command", "button"} {
 		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			w.put("f", "1\n")
-			w.plays(hangsUntil("f", "1\n", "2\n")...)
+			w := New(t)
+			w.Put("f", "1\n")
+			w.Plays(hangsUntil("f", "1\n", "2\n")...)
 			w.trusted()
-			c := w.lsp(modern(), nil)
+			c := w.lsp(LSPCapabilities(), nil)
 			c.does("cursord.cancel")
 			c.hears("window/showMessage", "no turn is running")
 			c.does("cursord.ask", "go")
@@ -104,7 +104,7 @@ func TestLSPCancel(t *testing.T) {
 			} else {
 				var p struct{ Token string }
 				require.NoError(t, json.Unmarshal(begun.Params, &p))
-				c.notify("window/workDoneProgress/cancel", obj{"token": p.Token})
+				c.notify("window/workDoneProgress/cancel", Obj{"token": p.Token})
 			}
 			c.hears("window/showMessage", "cancelled – 1 hunk to review in 1 file")
 			c.hears("$/progress", `"end"`, "cancelled")
@@ -115,9 +115,9 @@ func TestLSPCancel(t *testing.T) {
 // TestLSPProgress tells what a turn does, and how it fails.
 func TestLSPProgress(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("f", "1\n")
-	w.plays(
+	w := New(t)
+	w.Put("f", "1\n")
+	w.Plays(
 		`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
 		`{"type":"tool_call","subtype":"started","call_id":"e","tool_call":{"editToolCall":{"args":{"path":"{{cwd}}/sub/f"}}}}`,
 		`{"fake":"exec","argv":["sh","-c","until [ -e begin ]; do sleep 0.02; done"]}`,
@@ -125,20 +125,20 @@ func TestLSPProgress(t *testing.T) {
 		`{"fake":"exec","argv":["sh","-c","until [ -e go ]; do sleep 0.02; done"]}`,
 		`{"fake":"stderr","text":"Error: out of luck\n"}`, `{"fake":"exit","code":3}`)
 	w.trusted()
-	c := w.lsp(modern(), nil)
+	c := w.lsp(LSPCapabilities(), nil)
 	c.does("cursord.ask", "go")
 	c.hears("$/progress", `"Edit sub/f"`) // as seen from the workspace
-	w.put("begin", "")
+	w.Put("begin", "")
 	c.hears("$/progress", "make all")
-	w.put("go", "")
+	w.Put("go", "")
 	m := c.hears("window/showMessage", "failed: ", "out of luck")
 	require.Contains(t, string(m.Params), `"type":1`)
 
 	// An editor without progress bars hears of the end all the same, and one that refuses a bar gets none.
-	can := modern()
-	delete(can["window"].(obj), "workDoneProgress")
+	can := LSPCapabilities()
+	delete(can["window"].(Obj), "workDoneProgress")
 	none := w.lsp(can, nil)
-	refusing := w.lsp(modern(), nil)
+	refusing := w.lsp(LSPCapabilities(), nil)
 	refusing.answering(func(m rpc.Message) any {
 		if m.Method == "window/workDoneProgress/create" {
 			return &rpc.Error{Code: rpc.CodeInternal, Message: "no"}
@@ -147,7 +147,7 @@ func TestLSPProgress(t *testing.T) {
 	})
 	refusing.waitsUntilServed()
 	none.waitsUntilServed()
-	w.plays(done)
+	w.Plays(Done)
 	none.does("cursord.ask", "again")
 	none.hears("window/showMessage", "done")
 	refusing.hears("window/showMessage", "done")
@@ -169,10 +169,10 @@ func (c *langClient) waitsUntilServed() {
 // TestLSPSessions lists sessions as a file, goes on with one of them, and shows what was said.
 func TestLSPSessions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("f", "1\n")
+	w := New(t)
+	w.Put("f", "1\n")
 	w.trusted()
-	c := w.lsp(modern(), nil)
+	c := w.lsp(LSPCapabilities(), nil)
 	f := c.opens("f")
 	for _, command := range []string{"cursord.resume", "cursord.transcript"} {
 		mark := c.mark()
@@ -180,8 +180,8 @@ func TestLSPSessions(t *testing.T) {
 		c.hearsAfter(mark, "window/showMessage", "no session yet")
 	}
 	for _, name := range []string{"alpha", "beta"} {
-		w.plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
-			`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"I did `+name+`"}]},"session_id":"{{session}}"}`, done)
+		w.Plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
+			`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"I did `+name+`"}]},"session_id":"{{session}}"}`, Done)
 		mark := c.mark()
 		c.does("cursord.new")
 		c.does("cursord.ask", "do "+name)
@@ -209,7 +209,7 @@ func TestLSPSessions(t *testing.T) {
 	mark = c.mark()
 	c.chooses(d.uri, line+1, "Open its transcript")
 	c.shown(mark, "chat.md")
-	raw, err = os.ReadFile(w.lspFile("chat.md"))
+	raw, err = os.ReadFile(w.LspFile("chat.md"))
 	require.NoError(t, err)
 	require.Contains(t, string(raw), "I did alpha")
 	c.chooses(d.uri, line+1, "Resume this session")
@@ -217,7 +217,7 @@ func TestLSPSessions(t *testing.T) {
 	mark = c.mark()
 	c.does("cursord.ask", "more")
 	c.hearsAfter(mark, "window/showMessage", "done")
-	require.Contains(t, strings.Join(w.runs()[2].Args, " "), "--resume "+w.runs()[0].Session)
+	require.Contains(t, strings.Join(w.Runs()[2].Args, " "), "--resume "+w.Runs()[0].Session)
 	// The list, open, is brought up to date by an edit.
 	mark = c.mark()
 	c.does("cursord.resume")
@@ -232,22 +232,22 @@ func TestLSPSessions(t *testing.T) {
 // TestLSPFolders: several folders, folders that come and go, links to folders, none at all, and folders in folders.
 func TestLSPFolders(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	other := filepath.Join(w.dir, "other one")
+	w := New(t)
+	other := filepath.Join(w.Dir, "other one")
 	require.NoError(t, os.MkdirAll(filepath.Join(other, "sub"), 0o755))
-	link := filepath.Join(w.dir, "link")
+	link := filepath.Join(w.Dir, "link")
 	require.NoError(t, os.Symlink(other, link))
-	w.put("f", "1\n")
+	w.Put("f", "1\n")
 	require.NoError(t, os.WriteFile(filepath.Join(other, "sub", "g"), []byte("1\n"), 0o644))
 	w.trusted()
-	_, stderr, status := w.cursord("trust", other)
+	_, stderr, status := w.Cursord("trust", other)
 	require.Zero(t, status, stderr)
 
-	c := w.lsp(modern(), nil)
-	require.ErrorContains(t, c.call("workspace/executeCommand", obj{"command": "cursord.ask", "arguments": []any{"x", obj{"workspace": other}}}, nil), "is not open here")
-	c.notify("workspace/didChangeWorkspaceFolders", obj{"event": obj{"added": []obj{{"uri": "file://" + link, "name": "o"}}, "removed": []obj{}}})
-	w.plays(lines(edits("c", "sub/g", "1\n", "1\n2\n"))...)
-	c.does("cursord.ask", "x", obj{"workspace": other})
+	c := w.lsp(LSPCapabilities(), nil)
+	require.ErrorContains(t, c.call("workspace/executeCommand", Obj{"command": "cursord.ask", "arguments": []any{"x", Obj{"workspace": other}}}, nil), "is not open here")
+	c.notify("workspace/didChangeWorkspaceFolders", Obj{"event": Obj{"added": []Obj{{"uri": "file://" + link, "name": "o"}}, "removed": []Obj{}}})
+	w.Plays(Lines(Edits("c", "sub/g", "1\n", "1\n2\n"))...)
+	c.does("cursord.ask", "x", Obj{"workspace": other})
 	uri := "file://" + link + "/sub/g"
 	c.until("the hunk as the editor calls the file", func() bool { return len(c.lists[uri]) == 1 })
 	c.hears("window/showMessage", "done")
@@ -255,24 +255,24 @@ func TestLSPFolders(t *testing.T) {
 	real := strings.ReplaceAll("file://"+other+"/sub/g", " ", "%20")
 	c.opensFile(real, "1\n2\n")
 	c.until("the hunk there", func() bool { return len(c.lists[real]) == 1 && len(c.lists[uri]) == 0 })
-	c.does("cursord.accept", obj{"path": "sub/g", "line": 2})
+	c.does("cursord.accept", Obj{"path": "sub/g", "line": 2})
 	c.until("it to be gone", func() bool { return len(c.lists[real]) == 0 })
 	// A folder that goes takes its lists along.
-	w.plays(lines(edits("c", "f", "1\n", "1\n2\n"))...)
-	c.does("cursord.ask", "x", obj{"workspace": w.ws})
+	w.Plays(Lines(Edits("c", "f", "1\n", "1\n2\n"))...)
+	c.does("cursord.ask", "x", Obj{"workspace": w.Root})
 	c.waitsForHunks("f", 1)
 	mark := c.mark()
 	c.hearsAfter(0, "window/showMessage", "1 hunk to review")
-	c.notify("workspace/didChangeWorkspaceFolders", obj{"event": obj{"added": []obj{}, "removed": []obj{{"uri": "file://" + w.ws, "name": "ws"}}}})
+	c.notify("workspace/didChangeWorkspaceFolders", Obj{"event": Obj{"added": []Obj{}, "removed": []Obj{{"uri": "file://" + w.Root, "name": "ws"}}}})
 	c.waitsForHunks("f", 0)
 	require.NotNil(t, c.hearsAfter(mark, "textDocument/publishDiagnostics"))
 
 	// Without a folder, that of the first document's repository is taken.
 	none := w.lspProcess()
-	none.must("initialize", obj{"processId": nil, "rootUri": nil, "capabilities": modern()}, nil)
-	require.ErrorContains(t, none.call("workspace/executeCommand", obj{"command": "cursord.ask", "arguments": []any{"x"}}, nil), "no folder is open")
-	require.NoError(t, os.Mkdir(w.path(".git"), 0o755))
-	w.put("deep/er/h", "h\n")
+	none.must("initialize", Obj{"processId": nil, "rootUri": nil, "capabilities": LSPCapabilities()}, nil)
+	require.ErrorContains(t, none.call("workspace/executeCommand", Obj{"command": "cursord.ask", "arguments": []any{"x"}}, nil), "no folder is open")
+	require.NoError(t, os.Mkdir(w.Path(".git"), 0o755))
+	w.Put("deep/er/h", "h\n")
 	none.opens("deep/er/h")
 	none.waitsForHunks("f", 1)
 }
@@ -280,13 +280,13 @@ func TestLSPFolders(t *testing.T) {
 // TestLSPInput holds the server to what LSP says of the order of messages, and to what the protocol says of broken ones.
 func TestLSPInput(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := New(t)
 	c := w.lspProcess()
-	require.ErrorContains(t, c.call("textDocument/hover", obj{}, nil), "before initialize")
-	c.notify("textDocument/didOpen", obj{"textDocument": obj{"uri": "file:///x", "version": 1, "text": "x"}})
+	require.ErrorContains(t, c.call("textDocument/hover", Obj{}, nil), "before initialize")
+	c.notify("textDocument/didOpen", Obj{"textDocument": Obj{"uri": "file:///x", "version": 1, "text": "x"}})
 	require.ErrorContains(t, c.call("initialize", []int{1}, nil), "params: must be an object")
-	c.initialize(nil, obj{"isolation": 3})
-	require.ErrorContains(t, c.call("initialize", obj{}, nil), "initialize came before")
+	c.initialize(nil, Obj{"isolation": 3})
+	require.ErrorContains(t, c.call("initialize", Obj{}, nil), "initialize came before")
 	for _, one := range []struct{ method, params, want string }{
 		{"textDocument/hover", `{}`, "textDocument: is missing"},
 		{"textDocument/hover", `{"textDocument":{"uri":7},"position":{"line":0,"character":0}}`, "textDocument.uri: must be a string"},
@@ -312,7 +312,7 @@ func TestLSPInput(t *testing.T) {
 		c.send([]byte(`{"jsonrpc":"2.0","method":` + one + `}`))
 	}
 	// Changes beyond the text are taken as far as they go.
-	w.put("f", "ä𝄞\n")
+	w.Put("f", "ä𝄞\n")
 	d := c.opens("f")
 	for _, change := range []string{
 		`{"range":{"start":{"line":0,"character":99},"end":{"line":99,"character":0}},"text":"!"}`,
@@ -322,7 +322,7 @@ func TestLSPInput(t *testing.T) {
 	} {
 		c.notify("textDocument/didChange", json.RawMessage(fmt.Sprintf(`{"textDocument":{"uri":%q,"version":null},"contentChanges":[%s]}`, d.uri, change)))
 	}
-	c.must("textDocument/hover", obj{"textDocument": obj{"uri": d.uri}, "position": obj{"line": 1 << 40, "character": -1}}, nil)
+	c.must("textDocument/hover", Obj{"textDocument": Obj{"uri": d.uri}, "position": Obj{"line": 1 << 40, "character": -1}}, nil)
 	// Broken messages are answered, and cost nothing.
 	for _, one := range []struct{ body, want string }{
 		{`{"jsonrpc":"2.0","id":`, "-32700"}, {`[]`, "-32600"}, {`{"id":{},"method":"x"}`, "-32600"}, {`7`, "-32600"},
@@ -335,7 +335,7 @@ func TestLSPInput(t *testing.T) {
 	}
 	c.send([]byte(`{"jsonrpc":"2.0","id":"cursord-77","result":{}}`)) // to nothing
 	c.must("shutdown", nil, nil)
-	require.ErrorContains(t, c.call("textDocument/hover", obj{}, nil), "shut down")
+	require.ErrorContains(t, c.call("textDocument/hover", Obj{}, nil), "shut down")
 	c.notify("exit", nil)
 	c.until("its end", func() bool { return c.gone })
 	require.NoError(t, c.cmd.Wait())
@@ -351,7 +351,7 @@ func TestLSPInput(t *testing.T) {
 		{"", true},
 		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}` + "\n", true},
 	} {
-		cmd := w.command("lsp")
+		cmd := w.Command("lsp")
 		cmd.Stdin = strings.NewReader(one.input)
 		out, err := cmd.Output()
 		require.Equal(t, one.ok, err == nil, "%q: %v", one.input, err)
@@ -365,15 +365,15 @@ func TestLSPInput(t *testing.T) {
 // TestLSPNoDaemon: initialize is answered where no daemon can be had, and what cannot be done is said.
 func TestLSPNoDaemon(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "config.toml"), []byte("nonsense = [\n"), 0o644))
-	c := w.lsp(modern(), nil)
+	w := New(t)
+	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "config.toml"), []byte("nonsense = [\n"), 0o644))
+	c := w.lsp(LSPCapabilities(), nil)
 	c.hears("window/showMessage", `"type":1`, "config.toml")
 	mark := c.mark()
 	c.does("cursord.ask", "x")
 	c.hearsAfter(mark, "window/showMessage", `"type":1`, "config.toml")
 	// As soon as it can be had, it is.
-	require.NoError(t, os.Remove(filepath.Join(w.dir, "config.toml")))
+	require.NoError(t, os.Remove(filepath.Join(w.Dir, "config.toml")))
 	c.answering(allows)
 	mark = c.mark()
 	c.does("cursord.ask", "x")
@@ -384,21 +384,21 @@ func TestLSPNoDaemon(t *testing.T) {
 // and goes on.
 func TestLSPAnotherDatabase(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("f", "1\n")
-	w.plays(lines(edits("c", "f", "1\n", "1\n2\n"))...)
-	w.start()
+	w := New(t)
+	w.Put("f", "1\n")
+	w.Plays(Lines(Edits("c", "f", "1\n", "1\n2\n"))...)
+	w.Start()
 	w.trusted()
-	c := w.lsp(modern(), nil)
+	c := w.lsp(LSPCapabilities(), nil)
 	c.turn()
 	c.waitsForHunks("f", 1)
-	w.kill()
-	require.NoError(t, os.Remove(filepath.Join(w.dir, "state", "cursord.db")))
-	w.comesUp() // or the language server has started one before
+	w.Kill()
+	require.NoError(t, os.Remove(filepath.Join(w.Dir, "state", "cursord.db")))
+	w.ComesUp() // or the language server has started one before
 	c.waitsForHunks("f", 0)
 	c.answering(allows)
-	w.plays(lines(edits("c", "f", "1\n2\n", "1\n2\n3\n"))...)
+	w.Plays(Lines(Edits("c", "f", "1\n2\n", "1\n2\n3\n"))...)
 	c.turn()
 	c.waitsForHunks("f", 1)
-	require.Equal(t, "1\n2\n3\n", w.get("f"))
+	require.Equal(t, "1\n2\n3\n", w.Get("f"))
 }

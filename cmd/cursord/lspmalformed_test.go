@@ -32,13 +32,13 @@ func TestMalformedLSP(t *testing.T) {
 
 // TestHugeMessagesLSP sends it those that are about size.
 func TestHugeMessagesLSP(t *testing.T) {
-	huge(t)
+	TooLargeForRace(t)
 	sendAllLSP(t, inLSP(largeMessages("/")))
 }
 
 func sendAllLSP(t *testing.T, messages []malformed) {
-	w := newWorld(t)
-	w.start()
+	w := New(t)
+	w.Start()
 	for _, headers := range []bool{false, true} {
 		t.Run(fmt.Sprintf("headers=%v", headers), func(t *testing.T) {
 			p := w.processDoor("lsp")(t)

@@ -10,9 +10,9 @@ import (
 // it by itself.
 func TestLSPMaybeYours(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.unexplained()
-	c := w.lsp(modern(), nil)
+	w := New(t)
+	w.Unexplained()
+	c := w.lsp(LSPCapabilities(), nil)
 	d := c.opens("notes.txt")
 	maybe := c.waitsForHunks("notes.txt", 1)[0]
 	require.Equal(t, 2, maybe.Severity, "a warning")
@@ -22,10 +22,10 @@ func TestLSPMaybeYours(t *testing.T) {
 		require.NotContains(t, one.Message, "yours")
 	}
 	var h struct{ Contents struct{ Value string } }
-	c.must("textDocument/hover", obj{"textDocument": obj{"uri": d.uri}, "position": obj{"line": 11, "character": 0}}, &h)
+	c.must("textDocument/hover", Obj{"textDocument": Obj{"uri": d.uri}, "position": Obj{"line": 11, "character": 0}}, &h)
 	require.Contains(t, h.Contents.Value, "may be yours: no call of the agent explains it")
 	var hints []struct{ Label string }
-	c.must("textDocument/inlayHint", obj{"textDocument": obj{"uri": d.uri}, "range": obj{"start": obj{"line": 0, "character": 0}, "end": obj{"line": 19, "character": 0}}}, &hints)
+	c.must("textDocument/inlayHint", Obj{"textDocument": Obj{"uri": d.uri}, "range": Obj{"start": Obj{"line": 0, "character": 0}, "end": Obj{"line": 19, "character": 0}}}, &hints)
 	require.Equal(t, "may be yours 1/1 +1 −1", hints[0].Label)
 
 	// Neither of these names the hunk.
@@ -33,28 +33,28 @@ func TestLSPMaybeYours(t *testing.T) {
 	c.chooses(d.uri, 11, "Reject all 3 hunks in 2 files but 1 that may be yours")
 	c.hearsAfter(mark, "window/showMessage", "rejected 2 hunks; left 1 hunk that may be yours: notes.txt:12 (reject each by itself)")
 	c.waitsForHunks("f", 0)
-	w.requireTree(unexplainedBefore.with(unexplainedAfter, "notes.txt"))
+	w.RequireTree(UnexplainedBefore.With(UnexplainedAfter, "notes.txt"))
 	for _, command := range []string{"cursord.rejectAll", "cursord.rejectFile"} {
 		mark = c.mark()
-		c.does(command, obj{"uri": d.uri})
+		c.does(command, Obj{"uri": d.uri})
 		c.hearsAfter(mark, "window/showMessage", "rejected nothing; left 1 hunk that may be yours: notes.txt:12")
 	}
-	w.requireTree(unexplainedBefore.with(unexplainedAfter, "notes.txt"))
+	w.RequireTree(UnexplainedBefore.With(UnexplainedAfter, "notes.txt"))
 
 	// These do.
 	mark = c.mark()
 	c.chooses(d.uri, 11, "Reject hunk 1/1 (+1 −1), which may be yours")
 	c.hearsAfter(mark, "window/showMessage", "rejected 1 hunk")
 	c.waitsForHunks("notes.txt", 0)
-	w.requireTree(unexplainedBefore)
+	w.RequireTree(UnexplainedBefore)
 	c.does("cursord.undo")
 	c.waitsForHunks("notes.txt", 1)
-	c.does("cursord.reject", obj{"path": "notes.txt", "line": 12})
+	c.does("cursord.reject", Obj{"path": "notes.txt", "line": 12})
 	c.waitsForHunks("notes.txt", 0)
-	w.requireTree(unexplainedBefore)
+	w.RequireTree(UnexplainedBefore)
 	c.does("cursord.undo")
 	c.waitsForHunks("notes.txt", 1)
 	c.does("cursord.acceptAll")
 	c.waitsForHunks("notes.txt", 0)
-	require.Equal(t, unexplainedAfter["notes.txt"], w.get("notes.txt"))
+	require.Equal(t, UnexplainedAfter["notes.txt"], w.Get("notes.txt"))
 }

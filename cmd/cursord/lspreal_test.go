@@ -8,15 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// builtinWorld is a workspace in which an agent will change a file in two places.
-func builtinWorld(t *testing.T) (w *world, before, after string) {
-	w = newWorld(t)
-	before, after = numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 25: ""})
-	w.put("f.txt", before)
-	w.plays(lines(edits("c1", "f.txt", before, after))...)
-	_, stderr, status := w.cursord("trust", w.ws)
+// BuiltinWorld is a workspace in which an agent will change a file in two places.
+func BuiltinWorld(t *testing.T) (w *World, before, after string) {
+	w = New(t)
+	before, after = Numbered(30, nil), Numbered(30, map[int]string{5: "agent 5\n", 25: ""})
+	w.Put("f.txt", before)
+	w.Plays(Lines(Edits("c1", "f.txt", before, after))...)
+	_, stderr, status := w.Cursord("trust", w.Root)
 	require.Zero(t, status, stderr)
-	t.Cleanup(func() { w.cursord("stop", "--force") })
+	t.Cleanup(func() { w.Cursord("stop", "--force") })
 	return w, before, after
 }
 
@@ -24,7 +24,7 @@ func builtinWorld(t *testing.T) (w *world, before, after string) {
 func TestLSPInNeovim(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w, before, after := builtinWorld(t)
+		w, before, after := BuiltinWorld(t)
 		n := w.neovim(t, bin, "", "f.txt")
 		n.lua(`
 			vim.lsp.start({ name = "cursord", cmd = { "cursord", "lsp" }, root_dir = ..., init_options = { isolation = "copy" } })
@@ -33,7 +33,7 @@ func TestLSPInNeovim(t *testing.T) {
 			end
 			function choose(title)
 				vim.lsp.buf.code_action({ apply = true, filter = function(a) return vim.startswith(a.title, title) end })
-			end`, w.ws)
+			end`, w.Root)
 		n.until("the server", `local c = vim.lsp.get_clients({ name = "cursord" })[1] return c ~= nil and c.initialized == true`)
 		hunks := func(count int) {
 			t.Helper()
@@ -53,17 +53,17 @@ func TestLSPInNeovim(t *testing.T) {
 		n.lua(`run("cursord.acceptAll")`)
 		hunks(0)
 		n.untilText("f.txt", after)
-		require.Equal(t, before, w.get("f.txt"))
+		require.Equal(t, before, w.Get("f.txt"))
 		n.ex("write")
-		require.Equal(t, after, w.get("f.txt"))
+		require.Equal(t, after, w.Get("f.txt"))
 
-		w.plays(done)
+		w.Plays(Done)
 		n.lua(`run("cursord.compose")`)
 		n.until("the prompt's file", `return vim.endswith(vim.api.nvim_buf_get_name(0), "PROMPT.md")`)
 		n.lua(`vim.api.nvim_buf_set_lines(0, 0, 1, false, { "first line", "second line" })`)
 		n.ex("write")
-		n.poll("the prompt to be sent", func() bool { return len(w.runs()) == 2 })
-		require.True(t, strings.HasSuffix(w.runs()[1].Prompt, "</context>\n\nfirst line\nsecond line"), w.runs()[1].Prompt)
+		n.poll("the prompt to be sent", func() bool { return len(w.Runs()) == 2 })
+		require.True(t, strings.HasSuffix(w.Runs()[1].Prompt, "</context>\n\nfirst line\nsecond line"), w.Runs()[1].Prompt)
 	})
 }
 
@@ -71,7 +71,7 @@ func TestLSPInNeovim(t *testing.T) {
 func TestLSPInEmacs(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w, before, after := builtinWorld(t)
+		w, before, after := BuiltinWorld(t)
 		e := w.emacs(t, bin, `(progn
 			(require 'eglot)
 			(setq eglot-confirm-server-edits nil eglot-sync-connect 10)
@@ -86,7 +86,7 @@ func TestLSPInEmacs(t *testing.T) {
 			  t))`)
 		e.eval(`(progn (find-file %q) (buffer-enable-undo)
 			(eglot 'text-mode (cons 'transient %q) 'eglot-lsp-server
-			       '("cursord" "lsp" :initializationOptions (:isolation "copy")) '("text")) t)`, w.path("f.txt"), w.ws)
+			       '("cursord" "lsp" :initializationOptions (:isolation "copy")) '("text")) t)`, w.Path("f.txt"), w.Root)
 		e.until("the server", `(eglot-managed-p)`)
 		e.eval(`(run "cursord.ask" "change it")`)
 		e.until("two hunks", `(= (hunks) 2)`)
@@ -99,17 +99,17 @@ func TestLSPInEmacs(t *testing.T) {
 		e.eval(`(run "cursord.acceptAll")`)
 		e.until("no hunk", `(= (hunks) 0)`)
 		require.Equal(t, after, e.eval(`(buffer-string)`))
-		require.Equal(t, before, w.get("f.txt"))
+		require.Equal(t, before, w.Get("f.txt"))
 		e.eval(`(progn (save-buffer) t)`)
-		require.Equal(t, after, w.get("f.txt"))
+		require.Equal(t, after, w.Get("f.txt"))
 
-		w.plays(done)
+		w.Plays(Done)
 		e.eval(`(run "cursord.compose")`)
 		e.until("the prompt's file", `(get-buffer "PROMPT.md")`)
 		e.eval(`(with-current-buffer "PROMPT.md" (goto-char (point-min)) (insert "first line\nsecond line\n") (save-buffer) t)`)
-		e.poll("the prompt to be sent", func() bool { return len(w.runs()) == 2 })
-		require.True(t, strings.HasSuffix(w.runs()[1].Prompt, "</context>\n\nfirst line\nsecond line"), w.runs()[1].Prompt)
-		_, err := os.Stat(w.lspFile("PROMPT.md"))
+		e.poll("the prompt to be sent", func() bool { return len(w.Runs()) == 2 })
+		require.True(t, strings.HasSuffix(w.Runs()[1].Prompt, "</context>\n\nfirst line\nsecond line"), w.Runs()[1].Prompt)
+		_, err := os.Stat(w.LspFile("PROMPT.md"))
 		require.NoError(t, err)
 	})
 }

@@ -15,14 +15,14 @@ func TestLSPTranscript(t *testing.T) {
 	t.Parallel()
 	for _, live := range []bool{false, true} {
 		t.Run(fmt.Sprintf("live=%v", live), func(t *testing.T) {
-			w := newWorld(t)
-			w.put("f", "1\n")
+			w := New(t)
+			w.Put("f", "1\n")
 			w.trusted()
 			on := func(name string) string {
-				return fmt.Sprintf(`{"fake":"wait","path":%q}`, w.path("../"+name))
+				return fmt.Sprintf(`{"fake":"wait","path":%q}`, w.Path("../"+name))
 			}
-			w.plays(streams("One. "), on("two"), streams("Two."), on("three"), streams("Three."), done)
-			c := w.lsp(modern(), obj{"liveTranscript": live})
+			w.Plays(Streams("One. "), on("two"), Streams("Two."), on("three"), Streams("Three."), Done)
+			c := w.lsp(LSPCapabilities(), Obj{"liveTranscript": live})
 			c.does("cursord.ask", "count")
 			c.hears("$/progress", "writing")
 			mark := c.mark()
@@ -40,12 +40,12 @@ func TestLSPTranscript(t *testing.T) {
 			}
 			// The editor says nothing of that file, as those that serve projects alone.
 			until("\nOne. \n")
-			w.put("../two", "")
+			w.Put("../two", "")
 			until("\nOne. Two.\n")
 			// It does, and then shows what it is told, or what it has loaded.
 			opened := text()
 			d := c.opensFile(uri, opened)
-			w.put("../three", "")
+			w.Put("../three", "")
 			until("\nOne. Two.Three.\n")
 			until("*completed in ")
 			if live {

@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	runTests(m, map[string]func(){"cursord": notThisOne, "bare-relay": bareRelay, "fake-acp": fakeACP})
+	Main(m, map[string]func(){"cursord": notThisOne, "bare-relay": bareRelay, "fake-acp": fakeACP})
 }
 
 // notThisOne stands for the program under test, by whose name scripts may then call it; the program itself is before it in PATH.
@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			params := testscript.Params{Files: []string{file}, Setup: setupScript, Deadline: time.Now().Add(4 * patience)}
+			params := testscript.Params{Files: []string{file}, Setup: setupScript, Deadline: time.Now().Add(4 * Patience)}
 			testscript.RunT(script{t}, params)
 		})
 	}
@@ -45,7 +45,7 @@ func (s script) Run(_ string, run func(t testscript.T)) { run(s) }
 func (script) Verbose() bool                            { return testing.Verbose() }
 
 func setupScript(env *testscript.Env) error {
-	if err := readSources(); err != nil {
+	if err := ReadSources(); err != nil {
 		return err
 	}
 	// Sockets have short paths, which a test's own folder may not have.
@@ -94,7 +94,7 @@ func setupScript(env *testscript.Env) error {
 		if out, err := stop.CombinedOutput(); err != nil {
 			env.T().Log("cursord stop: ", err, string(out))
 		}
-		checkWires(env.T().(testing.TB), wires, false)
+		CheckWires(env.T().(testing.TB), wires, false)
 		os.RemoveAll(dir)
 	})
 	return nil

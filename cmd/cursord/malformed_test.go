@@ -133,19 +133,19 @@ func (p *peer) compare(m malformed, a answer) {
 }
 
 // processDoor is the way in by a command that speaks on stdin and stdout.
-func (w *world) processDoor(args ...string) func(testing.TB) *peer {
+func (w *World) processDoor(args ...string) func(testing.TB) *peer {
 	return func(t testing.TB) *peer {
 		cmd := exec.Command("cursord", args...)
-		cmd.Env = w.env("CURSORD_STATE_DIR="+w.dir+"/alone", "CURSORD_FAKE_SCRIPT=")
+		cmd.Env = w.Env("CURSORD_STATE_DIR="+w.Dir+"/alone", "CURSORD_FAKE_SCRIPT=")
 		if len(args) == 1 {
-			cmd.Env = w.env()
+			cmd.Env = w.Env()
 		}
 		in, err := cmd.StdinPipe()
 		require.NoError(t, err)
 		out, err := cmd.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
-		watchdog := time.AfterFunc(4*patience, func() { _ = cmd.Process.Kill() })
+		watchdog := time.AfterFunc(4*Patience, func() { _ = cmd.Process.Kill() })
 		t.Cleanup(func() {
 			in.Close()
 			_, _ = io.Copy(io.Discard, out)
@@ -157,15 +157,15 @@ func (w *world) processDoor(args ...string) func(testing.TB) *peer {
 }
 
 // doors are the ways in.
-func (w *world) doors() map[string]func(testing.TB) *peer {
-	w.hostile = true
+func (w *World) doors() map[string]func(testing.TB) *peer {
+	w.Hostile = true
 	return map[string]func(testing.TB) *peer{
 		"socket": func(t testing.TB) *peer {
-			conn, err := net.Dial("unix", w.socket())
+			conn, err := net.Dial("unix", w.Socket())
 			require.NoError(t, err)
 			t.Cleanup(func() { conn.Close() })
-			require.NoError(t, conn.SetDeadline(time.Now().Add(4*patience)))
-			return &peer{t: t, out: conn, in: bufio.NewReader(w.checked(conn))}
+			require.NoError(t, conn.SetDeadline(time.Now().Add(4*Patience)))
+			return &peer{t: t, out: conn, in: bufio.NewReader(w.Checked(conn))}
 		},
 		"stdio":      w.processDoor("stdio"),
 		"standalone": w.processDoor("stdio", "--standalone"),
@@ -175,8 +175,8 @@ func (w *world) doors() map[string]func(testing.TB) *peer {
 // TestMalformed sends hundreds of broken and hostile messages.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
-	sendAll(t, func(w *world) []malformed {
-		messages := slices.Concat(wireMessages(), paramMessages(w.ws, w.script))
+	sendAll(t, func(w *World) []malformed {
+		messages := slices.Concat(wireMessages(), paramMessages(w.Root, w.Script))
 		require.Greater(t, len(messages), 300)
 		return messages
 	})
@@ -184,15 +184,15 @@ func TestMalformed(t *testing.T) {
 
 // TestHugeMessages sends those that are about size.
 func TestHugeMessages(t *testing.T) {
-	huge(t)
-	sendAll(t, func(w *world) []malformed { return largeMessages(w.ws) })
+	TooLargeForRace(t)
+	sendAll(t, func(w *World) []malformed { return largeMessages(w.Root) })
 }
 
 // sendAll sends messages in both framings through all doors, each kind on one connection, which must answer the next
 // good one.
-func sendAll(t *testing.T, of func(*world) []malformed) {
-	w := newWorld(t)
-	w.start()
+func sendAll(t *testing.T, of func(*World) []malformed) {
+	w := New(t)
+	w.Start()
 	all := of(w)
 	for door, open := range w.doors() {
 		for _, headers := range []bool{false, true} {
@@ -210,7 +210,7 @@ func sendAll(t *testing.T, of func(*world) []malformed) {
 				p.send(`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":1,"processId":null,"capabilities":{},"rootUri":null}}`)
 				require.Contains(t, string(p.next().Result), `"cursord"`)
 				p.send(`{"jsonrpc":"2.0","method":"initialized","params":{}}`)
-				p.send(messageOf("workspace/trust", map[string]string{"workspace": inJSON(w.ws), "trusted": "true"}))
+				p.send(messageOf("workspace/trust", map[string]string{"workspace": inJSON(w.Root), "trusted": "true"}))
 				require.Nil(t, p.next().Error)
 				if headers {
 					messages = append(messages, framed...)
@@ -245,8 +245,8 @@ func sendAll(t *testing.T, of func(*world) []malformed) {
 func TestBrokenFrames(t *testing.T) {
 	t.Parallel()
 	const good = "Content-Length: 50\r\n\r\n" + `{"jsonrpc":"2.0","id":1,"method":"workspace/list"}`
-	w := newWorld(t)
-	w.start()
+	w := New(t)
+	w.Start()
 	for door, open := range w.doors() {
 		for _, raw := range []string{
 			"Content-Length: x\r\n\r\n{}", "Content-Length: -5\r\n\r\n{}", "Hello there\r\n\r\n", "Content-Type: x\r\n\r\n{}",
@@ -278,11 +278,11 @@ func TestBrokenFrames(t *testing.T) {
 // TestCancelRequest cancels what waits while others run.
 func TestCancelRequest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.plays(initLine, `{"fake":"hang"}`)
-	w.start()
-	e := w.opens()
-	turn := e.asks(nil)
+	w := New(t)
+	w.Plays(InitLine, `{"fake":"hang"}`)
+	w.Start()
+	e := w.Opens()
+	turn := e.Asks(nil)
 	for door, open := range w.doors() {
 		if door == "standalone" {
 			continue
@@ -298,6 +298,6 @@ func TestCancelRequest(t *testing.T) {
 			require.Equal(t, -32800, a.Error.Code)
 		}
 	}
-	e.must("turn/cancel", obj{"turnId": turn.ID}, nil)
-	e.ends(turn.ID)
+	e.Must("turn/cancel", Obj{"turnId": turn.ID}, nil)
+	e.Ends(turn.ID)
 }

@@ -18,8 +18,8 @@ func TestCutShort(t *testing.T) {
 	t.Parallel()
 	const body = `{"jsonrpc":"2.0","id":1,"method":"session/create","params":{"workspace":"/tmp"}}`
 	message := fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
-	w := newWorld(t)
-	w.start()
+	w := New(t)
+	w.Start()
 	for door, open := range w.doors() {
 		t.Run(door, func(t *testing.T) {
 			for _, raw := range []string{"C", "Content-Length", "Content-Length: 5", message[:20], message[:23], message[:24], message[:40], message[:len(message)-1], body[:1], body[:len(body)-1]} {
@@ -37,24 +37,24 @@ func TestCutShort(t *testing.T) {
 			}
 		})
 	}
-	e := w.joins()
+	e := w.Joins()
 	require.Eventually(t, func() bool {
 		var s api.Status
-		e.must("daemon/status", nil, &s)
+		e.Must("daemon/status", nil, &s)
 		return s.Clients == 1
-	}, patience, patience/1000)
-	require.Empty(t, e.sessionIDs())
+	}, Patience, Patience/1000)
+	require.Empty(t, e.SessionIDs())
 }
 
 // TestWrongOrder makes requests before what they need, twice, and after the end.
 func TestWrongOrder(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
+	w := New(t)
+	w.Start()
 	request := func(id, method string, params map[string]string) string {
 		return messageOf(method, params)[:len(`{"jsonrpc":"2.0","id":`)] + id + messageOf(method, params)[len(`{"jsonrpc":"2.0","id":"p"`):]
 	}
-	ws := inJSON(w.ws)
+	ws := inJSON(w.Root)
 	for door, open := range w.doors() {
 		for _, headers := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/headers=%v", door, headers), func(t *testing.T) {
@@ -108,8 +108,8 @@ func TestWrongOrder(t *testing.T) {
 					refused(-32001, method, in("turnId", `"none"`))
 					served(method, in("all", "true"))
 				}
-				p.send(`{"method":"document/didSave","params":{"uri":` + inJSON("file://"+w.ws+"/f") + `,"version":3}}`)
-				p.send(`{"method":"document/didClose","params":{"uri":` + inJSON("file://"+w.ws+"/f") + `}}`)
+				p.send(`{"method":"document/didSave","params":{"uri":` + inJSON("file://"+w.Root+"/f") + `,"version":3}}`)
+				p.send(`{"method":"document/didClose","params":{"uri":` + inJSON("file://"+w.Root+"/f") + `}}`)
 
 				// Twice, and many at a time with one name: each has its answer.
 				served("initialize", map[string]string{"protocolVersion": "1"})
@@ -136,7 +136,7 @@ func TestWrongOrder(t *testing.T) {
 				refused(-32600, "shutdown", nil)
 				refused(-32600, "initialize", nil)
 				refused(-32600, "daemon/dance", nil)
-				p.send(`{"method":"document/didOpen","params":{"uri":` + inJSON("file://"+w.ws+"/f") + `,"text":"x"}}`)
+				p.send(`{"method":"document/didOpen","params":{"uri":` + inJSON("file://"+w.Root+"/f") + `,"text":"x"}}`)
 				p.send(`{"method":"initialized"}`)
 				p.send(`{"method":"exit"}`)
 				_, err := p.in.ReadByte()
@@ -144,5 +144,5 @@ func TestWrongOrder(t *testing.T) {
 			})
 		}
 	}
-	require.Empty(t, w.joins().sessionIDs())
+	require.Empty(t, w.Joins().SessionIDs())
 }

@@ -259,10 +259,10 @@ func earlyMessages() (all []malformed) {
 // TestNoMethodIsLeftOut sees that the table above leaves no method out.
 func TestNoMethodIsLeftOut(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
+	w := New(t)
+	w.Start()
 	var capabilities struct{ Capabilities rpc.Capabilities }
-	w.joins().must("initialize", obj{}, &capabilities)
+	w.Joins().Must("initialize", Obj{}, &capabilities)
 	for _, name := range capabilities.Capabilities.Methods {
 		if _, known := parameters[name]; !known {
 			require.Contains(t, []string{"agent/models", "daemon/forgetDamaged", "daemon/join", "daemon/status", "initialize", "shutdown", "workspace/list"}, name)
@@ -273,18 +273,18 @@ func TestNoMethodIsLeftOut(t *testing.T) {
 // TestPathThatIsNoFile asks for the diffs of URIs that name no local file, and of paths that look like one.
 func TestPathThatIsNoFile(t *testing.T) {
 	t.Parallel()
-	w, e := reviewing(t, "a%b", "one\n", "two\n")
+	w, e := Reviewing(t, "a%b", "one\n", "two\n")
 	for _, path := range []string{"file:///x/%zz", "file://elsewhere/x", "file:///x#L5", "http://host/x", "untitled://1"} {
 		for _, method := range []string{"diff/list", "diff/unified", "diff/accept", "diff/reject"} {
-			failed := e.fails(method, obj{"workspace": w.ws, "path": path})
+			failed := e.Fails(method, Obj{"workspace": w.Root, "path": path})
 			require.Equal(t, -32602, failed.Code, "%s %s", method, path)
 			require.Equal(t, "path", failed.Data.Field, "%s %s", method, path)
 			require.True(t, strings.HasPrefix(failed.Message, "path: "), failed.Message)
 		}
 	}
-	for path, found := range map[string]int{"a%b": 1, "a%25b": 0, w.path("a%b"): 1, paths.URI(w.path("a%b")): 1, "b:c": 0} {
+	for path, found := range map[string]int{"a%b": 1, "a%25b": 0, w.Path("a%b"): 1, paths.URI(w.Path("a%b")): 1, "b:c": 0} {
 		var list struct{ Diffs []struct{ Path string } }
-		e.must("diff/list", obj{"workspace": w.ws, "path": path}, &list)
+		e.Must("diff/list", Obj{"workspace": w.Root, "path": path}, &list)
 		require.Len(t, list.Diffs, found, path)
 	}
 }
@@ -292,25 +292,25 @@ func TestPathThatIsNoFile(t *testing.T) {
 // TestLongTitles gives sessions titles at the limit and over it. An import cuts what is longer.
 func TestLongTitles(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	e := w.joins()
+	w := New(t)
+	w.Start()
+	e := w.Joins()
 	var r struct{ Session sessions.Session }
-	e.must("session/create", obj{"workspace": w.ws, "title": strings.Repeat("t", 4096)}, &r)
+	e.Must("session/create", Obj{"workspace": w.Root, "title": strings.Repeat("t", 4096)}, &r)
 	long := strings.Repeat("t", 4097)
-	for method, params := range map[string]obj{
-		"session/create": {"workspace": w.ws, "title": long}, "session/update": {"sessionId": r.Session.ID, "title": long},
+	for method, params := range map[string]Obj{
+		"session/create": {"workspace": w.Root, "title": long}, "session/update": {"sessionId": r.Session.ID, "title": long},
 	} {
-		failed := e.fails(method, params)
+		failed := e.Fails(method, params)
 		require.Equal(t, -32602, failed.Code, method)
 		require.Equal(t, "title", failed.Data.Field, method)
 		require.Contains(t, failed.Message, "4096")
 	}
 	r.Session.Title = strings.Repeat("t", 1<<20)
-	b, err := json.Marshal(obj{"session": r.Session})
+	b, err := json.Marshal(Obj{"session": r.Session})
 	require.NoError(t, err)
-	w.put("s.ndjson", `{"cursord":"session","version":1}`+"\n"+string(b)+"\n"+`{"end":{"turns":0,"items":0}}`+"\n")
-	e.must("session/import", obj{"path": w.path("s.ndjson"), "newIds": true}, &r)
+	w.Put("s.ndjson", `{"cursord":"session","version":1}`+"\n"+string(b)+"\n"+`{"end":{"turns":0,"items":0}}`+"\n")
+	e.Must("session/import", Obj{"path": w.Path("s.ndjson"), "newIds": true}, &r)
 	require.True(t, strings.HasSuffix(r.Session.Title, "…(1048576 bytes)"), "%d bytes", len(r.Session.Title))
 	require.LessOrEqual(t, len(r.Session.Title), 4096)
 }

@@ -20,38 +20,38 @@ import (
 // These are the files of a turn that edits f, in two places, and writes notes.txt by no call while the agent's hooks may run
 // programs.
 var (
-	unexplainedBefore = tree{"f": numbered(20, nil), "notes.txt": numbered(20, nil)}
-	unexplainedAfter  = tree{
-		"f":         numbered(20, map[int]string{2: "two\n", 15: "fifteen\n"}),
-		"notes.txt": numbered(20, map[int]string{12: "twelve\n"}),
+	UnexplainedBefore = Tree{"f": Numbered(20, nil), "notes.txt": Numbered(20, nil)}
+	UnexplainedAfter  = Tree{
+		"f":         Numbered(20, map[int]string{2: "two\n", 15: "fifteen\n"}),
+		"notes.txt": Numbered(20, map[int]string{12: "twelve\n"}),
 	}
 )
 
-// playsUnexplained makes the agent's next turns such turns.
-func (w *world) playsUnexplained() {
-	w.put(".cursor/hooks.json", `{"version": 1, "hooks": {"afterFileEdit": [{"command": "true"}]}}`)
-	w.putAll(unexplainedBefore)
-	w.plays(lines(
-		edits("e", "f", unexplainedBefore["f"], unexplainedAfter["f"]),
-		shells("s", "true"),
-		[]string{execs("sleep 0.1; sed -i 's/^line 12$/twelve/' notes.txt")})...)
+// PlaysUnexplained makes the agent's next turns such turns.
+func (w *World) PlaysUnexplained() {
+	w.Put(".cursor/hooks.json", `{"version": 1, "hooks": {"afterFileEdit": [{"command": "true"}]}}`)
+	w.PutAll(UnexplainedBefore)
+	w.Plays(Lines(
+		Edits("e", "f", UnexplainedBefore["f"], UnexplainedAfter["f"]),
+		Shells("s", "true"),
+		[]string{Execs("sleep 0.1; sed -i 's/^line 12$/twelve/' notes.txt")})...)
 }
 
-// unexplained starts a daemon and has such a turn.
-func (w *world) unexplained() (e *editor, turn *sessions.Turn) {
-	w.playsUnexplained()
-	w.start()
-	e = w.opens()
-	turn = e.turn(nil)
-	found := e.diffs()
-	require.Equal(w.t, []string{"edit", "edit"}, vias(found["f"]))
-	require.Equal(w.t, []string{"unknown"}, vias(found["notes.txt"]))
+// Unexplained starts a daemon and has such a turn.
+func (w *World) Unexplained() (e *Editor, turn *sessions.Turn) {
+	w.PlaysUnexplained()
+	w.Start()
+	e = w.Opens()
+	turn = e.Turn(nil)
+	found := e.Diffs()
+	require.Equal(w.T, []string{"edit", "edit"}, Vias(found["f"]))
+	require.Equal(w.T, []string{"unknown"}, Vias(found["notes.txt"]))
 	return e, turn
 }
 
-// with returns some files, and others in the place of those of the same names.
-func (files tree) with(others tree, names ...string) tree {
-	all := tree{}
+// With returns some files, and others in the place of those of the same names.
+func (files Tree) With(others Tree, names ...string) Tree {
+	all := Tree{}
 	for name, text := range files {
 		all[name] = text
 	}
@@ -64,105 +64,105 @@ func (files tree) with(others tree, names ...string) tree {
 // TestRejectLeavesWhatMayBeYours rejects in every way what no call of the agent explains. Only its id does it.
 func TestRejectLeavesWhatMayBeYours(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, turn := w.unexplained()
-	id := hunkIDs(e.diffs()["notes.txt"])[0]
+	w := New(t)
+	e, turn := w.Unexplained()
+	id := HunkIDs(e.Diffs()["notes.txt"])[0]
 	left := []api.Skipped{{Path: "notes.txt", Hunk: id, Kind: api.KindMaybeYours}}
-	undo := func() { e.must("diff/undo", obj{"workspace": w.ws}, nil) }
+	undo := func() { e.Must("diff/undo", Obj{"workspace": w.Root}, nil) }
 
-	for _, params := range []obj{{"all": true}, {"turnId": turn.ID}} {
-		out := e.decides("diff/reject", params)
+	for _, params := range []Obj{{"all": true}, {"turnId": turn.ID}} {
+		out := e.Decides("diff/reject", params)
 		require.Equal(t, left, out.Skipped, params)
 		require.Equal(t, 2, out.Applied)
-		w.requireTree(unexplainedBefore.with(unexplainedAfter, "notes.txt"))
+		w.RequireTree(UnexplainedBefore.With(UnexplainedAfter, "notes.txt"))
 		undo()
-		w.requireTree(unexplainedAfter)
-		e.must("diff/redo", obj{"workspace": w.ws}, nil)
-		w.requireTree(unexplainedBefore.with(unexplainedAfter, "notes.txt"))
+		w.RequireTree(UnexplainedAfter)
+		e.Must("diff/redo", Obj{"workspace": w.Root}, nil)
+		w.RequireTree(UnexplainedBefore.With(UnexplainedAfter, "notes.txt"))
 		undo()
 	}
-	out := e.decides("diff/reject", obj{"path": "notes.txt"})
+	out := e.Decides("diff/reject", Obj{"path": "notes.txt"})
 	require.Equal(t, left, out.Skipped)
 	require.Zero(t, out.Applied)
 	require.Zero(t, out.Decision, "there is nothing to take back")
-	require.Empty(t, e.decides("diff/reject", obj{"path": "f"}).Skipped)
+	require.Empty(t, e.Decides("diff/reject", Obj{"path": "f"}).Skipped)
 	undo()
-	w.requireTree(unexplainedAfter)
+	w.RequireTree(UnexplainedAfter)
 
-	out = e.decides("diff/reject", obj{"hunks": []string{id}})
+	out = e.Decides("diff/reject", Obj{"hunks": []string{id}})
 	require.Equal(t, 1, out.Applied)
-	w.requireTree(unexplainedAfter.with(unexplainedBefore, "notes.txt"))
+	w.RequireTree(UnexplainedAfter.With(UnexplainedBefore, "notes.txt"))
 	undo()
-	w.requireTree(unexplainedAfter)
+	w.RequireTree(UnexplainedAfter)
 
-	out = e.decides("diff/accept", obj{"all": true}) // loses nothing
+	out = e.Decides("diff/accept", Obj{"all": true}) // loses nothing
 	require.Empty(t, out.Skipped)
 	require.Equal(t, 3, out.Applied)
 	undo()
 
-	w.kill() // what may be a person's stays so
-	w.start()
-	e = w.opens()
-	require.Equal(t, left, e.decides("diff/reject", obj{"all": true}).Skipped)
-	w.requireTree(unexplainedBefore.with(unexplainedAfter, "notes.txt"))
+	w.Kill() // what may be a person's stays so
+	w.Start()
+	e = w.Opens()
+	require.Equal(t, left, e.Decides("diff/reject", Obj{"all": true}).Skipped)
+	w.RequireTree(UnexplainedBefore.With(UnexplainedAfter, "notes.txt"))
 }
 
 // TestNothingMayBeYoursInACopy has the same turn in a copy, where nobody but the agent works.
 func TestNothingMayBeYoursInACopy(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.playsUnexplained()
-	w.start()
-	e := w.opens()
-	s := e.isolates()
-	e.ok(s)
-	for path, d := range e.diffs() {
-		require.NotContains(t, vias(d), "unknown", path)
+	w := New(t)
+	w.PlaysUnexplained()
+	w.Start()
+	e := w.Opens()
+	s := e.Isolates()
+	e.Ok(s)
+	for path, d := range e.Diffs() {
+		require.NotContains(t, Vias(d), "unknown", path)
 	}
-	require.Contains(t, e.diffs(), "notes.txt")
-	out := e.decides("diff/reject", obj{"all": true})
+	require.Contains(t, e.Diffs(), "notes.txt")
+	out := e.Decides("diff/reject", Obj{"all": true})
 	require.Empty(t, out.Skipped)
 	require.Equal(t, 3, out.Applied)
-	w.requireTree(unexplainedBefore)
-	require.Equal(t, unexplainedBefore["notes.txt"], w.copied(s, "notes.txt"))
+	w.RequireTree(UnexplainedBefore)
+	require.Equal(t, UnexplainedBefore["notes.txt"], w.Copied(s, "notes.txt"))
 }
 
 // TestCommandsTellWhatMayBeYours has the command line reject everything, say what it left, and reject that by its id.
 func TestCommandsTellWhatMayBeYours(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, turn := w.unexplained()
-	id := hunkIDs(e.diffs()["notes.txt"])[0]
+	w := New(t)
+	e, turn := w.Unexplained()
+	id := HunkIDs(e.Diffs()["notes.txt"])[0]
 
-	stdout, stderr, status := w.cursord("reject", "--all", "-w", w.ws)
+	stdout, stderr, status := w.Cursord("reject", "--all", "-w", w.Root)
 	require.Zero(t, status)
 	require.Equal(t, "rejected 2 hunks; 1 hunk left in 1 file\n", stdout)
 	require.Equal(t, `left 1 hunk that may be yours, since no call of the agent explains it: notes.txt:12 ("cursord reject `+id+`" rejects it)`+"\n", stderr)
-	w.requireTree(unexplainedBefore.with(unexplainedAfter, "notes.txt"))
+	w.RequireTree(UnexplainedBefore.With(UnexplainedAfter, "notes.txt"))
 
-	stdout, _, status = w.cursord("reject", "--turn", turn.ID, "--json", "-w", w.ws)
+	stdout, _, status = w.Cursord("reject", "--turn", turn.ID, "--json", "-w", w.Root)
 	require.Zero(t, status)
 	var out api.Decided
 	require.NoError(t, json.Unmarshal([]byte(stdout), &out))
 	require.Equal(t, []api.Skipped{{Path: "notes.txt", Hunk: id, Kind: api.KindMaybeYours}}, out.Skipped)
 
-	stdout, stderr, status = w.cursord("reject", id, "-w", w.ws)
+	stdout, stderr, status = w.Cursord("reject", id, "-w", w.Root)
 	require.Zero(t, status)
 	require.Equal(t, "rejected 1 hunk\n", stdout)
 	require.Empty(t, stderr)
-	w.requireTree(unexplainedBefore)
+	w.RequireTree(UnexplainedBefore)
 }
 
 // TestReviewOfWhatMayBeYours goes through a file in which nothing is explained by a call. An answer about all later hunks
 // leaves them.
 func TestReviewOfWhatMayBeYours(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.playsUnexplained()
-	script := shells("s", "true")
-	w.plays(lines(script, []string{execs("sleep 0.1; sed -i 's/^line 2$/two/; s/^line 10$/ten/; s/^line 18$/eighteen/' notes.txt")})...)
-	w.start()
-	w.opens().turn(nil)
+	w := New(t)
+	w.PlaysUnexplained()
+	script := Shells("s", "true")
+	w.Plays(Lines(script, []string{Execs("sleep 0.1; sed -i 's/^line 2$/two/; s/^line 10$/ten/; s/^line 18$/eighteen/' notes.txt")})...)
+	w.Start()
+	w.Opens().Turn(nil)
 
 	r := w.reviews(t)
 	shown := r.shows()
@@ -172,24 +172,24 @@ func TestReviewOfWhatMayBeYours(t *testing.T) {
 	require.Contains(t, shown, "Left 2 hunks that may be yours; n rejects one at a time.")
 	require.Contains(t, shown, "hunk 1 of 2")
 	require.Contains(t, shown, "+ten")
-	w.requireTree(tree{"notes.txt": numbered(20, map[int]string{10: "ten\n", 18: "eighteen\n"})})
+	w.RequireTree(Tree{"notes.txt": Numbered(20, map[int]string{10: "ten\n", 18: "eighteen\n"})})
 	require.Contains(t, r.answers("n"), "+eighteen")
-	w.requireTree(tree{"notes.txt": numbered(20, map[int]string{18: "eighteen\n"})})
+	w.RequireTree(Tree{"notes.txt": Numbered(20, map[int]string{18: "eighteen\n"})})
 	require.Contains(t, r.answers("u"), "hunk 1 of 2")
 	require.Contains(t, r.answers("a"), "accepted 2, rejected 1; nothing left to review")
-	r.ends(statusOK)
-	w.requireTree(tree{"notes.txt": numbered(20, map[int]string{10: "ten\n", 18: "eighteen\n"})})
+	r.ends(StatusOK)
+	w.RequireTree(Tree{"notes.txt": Numbered(20, map[int]string{10: "ten\n", 18: "eighteen\n"})})
 }
 
 // TestReviewAfterASplitLeavesWhatMayBeYours has the rest of a hunk that was split rejected, and all behind it.
 func TestReviewAfterASplitLeavesWhatMayBeYours(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.playsUnexplained()
-	w.plays(lines(shells("s", "true"),
-		[]string{execs("sleep 0.1; sed -i 's/^line 2$/two/; s/^line 10$/ten/; s/^line 18$/eighteen/' notes.txt")})...)
-	w.start()
-	w.opens().turn(nil)
+	w := New(t)
+	w.PlaysUnexplained()
+	w.Plays(Lines(Shells("s", "true"),
+		[]string{Execs("sleep 0.1; sed -i 's/^line 2$/two/; s/^line 10$/ten/; s/^line 18$/eighteen/' notes.txt")})...)
+	w.Start()
+	w.Opens().Turn(nil)
 	r := w.reviews(t)
 	r.shows()
 	r.answers("s")
@@ -197,8 +197,8 @@ func TestReviewAfterASplitLeavesWhatMayBeYours(t *testing.T) {
 	shown := r.answers("d")
 	require.Contains(t, shown, "Left 3 hunks that may be yours; n rejects one at a time.") // one is the split hunk's first part
 	r.answers("q")
-	r.ends(statusOK)
-	w.requireTree(tree{"notes.txt": numbered(20, map[int]string{2: "", 10: "ten\n", 18: "eighteen\n"})})
+	r.ends(StatusOK)
+	w.RequireTree(Tree{"notes.txt": Numbered(20, map[int]string{2: "", 10: "ten\n", 18: "eighteen\n"})})
 }
 
 // TestHunksSayHowTheyWereMade has a terminal show who made a hunk.

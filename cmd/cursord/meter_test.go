@@ -4,4 +4,4 @@ import (
 	"path/filepath"
 )
 
-func (w *world) meter() string { return filepath.Join(w.dir, "meter") }
+func (w *World) Meter() string { return filepath.Join(w.Dir, "meter") }

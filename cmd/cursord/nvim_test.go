@@ -28,9 +28,9 @@ func editorFolder() string {
 	return filepath.Join(cache, "cursord-dev")
 }
 
-// editorsFound returns the programs bin/PATTERN in the folder of editors, and else the one that is on PATH. Without
+// EditorsFound returns the programs bin/PATTERN in the folder of editors, and else the one that is on PATH. Without
 // any the test is skipped, unless CURSORD_NEED_EDITORS says that they must be there.
-func editorsFound(t testing.TB, pattern, onPath string) []string {
+func EditorsFound(t testing.TB, pattern, onPath string) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(editorFolder(), "bin", pattern))
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func editorsFound(t testing.TB, pattern, onPath string) []string {
 
 // eachNvim runs a test with each Neovim that is there.
 func eachNvim(t *testing.T, test func(t *testing.T, bin string)) {
-	for _, bin := range editorsFound(t, "nvim-*", "nvim") {
+	for _, bin := range EditorsFound(t, "nvim-*", "nvim") {
 		t.Run(filepath.Base(bin), func(t *testing.T) { test(t, bin) })
 	}
 }
@@ -57,7 +57,7 @@ func eachNvim(t *testing.T, test func(t *testing.T, bin string)) {
 // An nvim is a Neovim with the plugin, without a screen of its own, that is driven by its API.
 type nvim struct {
 	t    *testing.T
-	w    *world
+	w    *World
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	gone chan struct{}
@@ -77,14 +77,14 @@ end
 `
 
 // neovim starts a Neovim in the workspace. init is Lua that runs before the plugin is loaded.
-func (w *world) neovim(t *testing.T, bin, init string, args ...string) *nvim {
+func (w *World) neovim(t *testing.T, bin, init string, args ...string) *nvim {
 	t.Helper()
-	plugin := top("editors", "nvim")
-	w.put("../init.lua", fmt.Sprintf("vim.opt.rtp:prepend(%q)\n%s\n%s\n", plugin, nvimInit, init))
+	plugin := Top("editors", "nvim")
+	w.Put("../init.lua", fmt.Sprintf("vim.opt.rtp:prepend(%q)\n%s\n%s\n", plugin, nvimInit, init))
 	n := &nvim{t: t, w: w, gone: make(chan struct{}), waiting: map[uint32]chan []any{}}
-	n.cmd = exec.Command(bin, append([]string{"--embed", "--headless", "-u", w.path("../init.lua"), "-i", "NONE", "-n"}, args...)...)
-	n.cmd.Dir = w.ws
-	n.cmd.Env = w.env("LC_ALL=C.UTF-8", "XDG_RUNTIME_DIR="+w.dir)
+	n.cmd = exec.Command(bin, append([]string{"--embed", "--headless", "-u", w.Path("../init.lua"), "-i", "NONE", "-n"}, args...)...)
+	n.cmd.Dir = w.Root
+	n.cmd.Env = w.Env("LC_ALL=C.UTF-8", "XDG_RUNTIME_DIR="+w.Dir)
 	var err error
 	n.in, err = n.cmd.StdinPipe()
 	require.NoError(t, err)
@@ -136,7 +136,7 @@ func (n *nvim) call(method string, params ...any) any {
 		return m[3]
 	case <-n.gone:
 		n.t.Fatalf("Neovim has ended")
-	case <-time.After(patience):
+	case <-time.After(Patience):
 		n.t.Fatalf("Neovim does not answer to %s %v", method, params)
 	}
 	return nil
@@ -177,7 +177,7 @@ func (n *nvim) poll(what string, fits func() bool) {
 	n.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for limit := time.Now().Add(patience); !fits(); <-tick.C {
+	for limit := time.Now().Add(Patience); !fits(); <-tick.C {
 		if time.Now().After(limit) {
 			n.t.Fatalf("waited in vain for %s\nmessages:\n%s\nscreen:\n%s", what, n.messages(), n.screen())
 		}
@@ -189,7 +189,7 @@ func (n *nvim) text(path ...string) string {
 	n.t.Helper()
 	name := ""
 	if len(path) > 0 {
-		name = n.w.path(path[0])
+		name = n.w.Path(path[0])
 	}
 	return n.lua(`local b = ... == '' and 0 or vim.fn.bufnr('^' .. ... .. '$')
 		return table.concat(vim.api.nvim_buf_get_lines(b, 0, -1, false), '\n') .. '\n'`, name).(string)

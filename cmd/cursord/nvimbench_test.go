@@ -19,19 +19,19 @@ func TestNvimFigures(t *testing.T) {
 		hunks, spread, history, deltas = 1000, 100, 20000, 5000
 	}
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
+		w := New(t)
 		changes := map[int]string{}
 		for i := range hunks {
 			changes[i*spread+1] = fmt.Sprintf("agent %d\n", i+1)
 		}
-		before, after := numbered(hunks*spread, nil), numbered(hunks*spread, changes)
-		w.put("f", before)
-		w.plays(append(edits("1", "f", before, after), done)...)
-		w.start()
-		e := w.opens()
-		e.turn(nil)
-		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, review = { after_decide = 'stay' } }", "--startuptime", w.path("../startup"), "f")
-		startup, err := os.ReadFile(w.path("../startup"))
+		before, after := Numbered(hunks*spread, nil), Numbered(hunks*spread, changes)
+		w.Put("f", before)
+		w.Plays(append(Edits("1", "f", before, after), Done)...)
+		w.Start()
+		e := w.Opens()
+		e.Turn(nil)
+		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, review = { after_decide = 'stay' } }", "--startuptime", w.Path("../startup"), "f")
+		startup, err := os.ReadFile(w.Path("../startup"))
 		require.NoError(t, err)
 		loaded := regexp.MustCompile(`\d+\.\d+ +(\d+\.\d+) +\d+\.\d+: sourcing .*/plugin/cursord.lua`).FindSubmatch(startup)
 		require.NotNil(t, loaded, "%s", startup)
@@ -104,8 +104,8 @@ func TestNvimFigures(t *testing.T) {
 
 		// From the agent to the screen, 5,000 deltas a second; a timer finds how long Neovim has no time for a key.
 		var script []string
-		script = append(script, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":3}`, deltas/50), `{"fake":"repeat","n":50}`, streams("word {{i}} "), `{"fake":"sleep","ms":10}`)
-		w.plays(append(script, streams("The end."), done)...)
+		script = append(script, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":3}`, deltas/50), `{"fake":"repeat","n":50}`, Streams("word {{i}} "), `{"fake":"sleep","ms":10}`)
+		w.Plays(append(script, Streams("The end."), Done)...)
 		got = n.lua(`local ended, ticks, last = false, {}, vim.uv.hrtime()
 			vim.api.nvim_create_autocmd('User', { pattern = 'CursordTurnEnd', once = true, callback = function() ended = true end })
 			local timer = vim.uv.new_timer()

@@ -10,7 +10,7 @@ import (
 // modified tells whether the buffer of a file has unsaved changes.
 func (n *nvim) modified(path string) bool {
 	n.t.Helper()
-	return n.lua("return vim.bo[vim.fn.bufnr('^' .. ... .. '$')].modified", n.w.path(path)).(bool)
+	return n.lua("return vim.bo[vim.fn.bufnr('^' .. ... .. '$')].modified", n.w.Path(path)).(bool)
 }
 
 // rowsOf are the first lines, counted from 1, of the hunks that a buffer shows.
@@ -21,7 +21,7 @@ func (n *nvim) rowsOf(path string) []any {
 		for i, p in ipairs(require('cursord.review.places').places(vim.fn.bufnr('^' .. ... .. '$'))) do
 			rows[i] = p.first + 1
 		end
-		return #rows > 0 and rows or nil`, n.w.path(path)).([]any)
+		return #rows > 0 and rows or nil`, n.w.Path(path)).([]any)
 }
 
 func (n *nvim) untilRows(path string, want ...any) {
@@ -46,13 +46,13 @@ func (n *nvim) untilRows(path string, want ...any) {
 func TestNvimUnsavedText(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := numbered(30, nil)
-		after := numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})
-		w.put("f", before)
-		w.plays(lines(edits("1", "f", before, after))...)
-		w.start()
-		e := w.opens()
+		w := New(t)
+		before := Numbered(30, nil)
+		after := Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})
+		w.Put("f", before)
+		w.Plays(Lines(Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, "vim.g.cursord = { review = { after_decide = 'stay' } }", "f")
 		n.ex("Cursord ask do it")
 		n.agree(e, "f", after, 3)
@@ -71,7 +71,7 @@ func TestNvimUnsavedText(t *testing.T) {
 		want := strings.Replace(typed, "agent 5\n", "line 5\n", 1)
 		n.untilText("f", want)
 		n.hunksOf("f", 3)
-		require.Equal(t, after, w.get("f"), "nothing is written")
+		require.Equal(t, after, w.Get("f"), "nothing is written")
 		require.True(t, n.modified("f"))
 		n.keys("u")
 		n.untilText("f", typed)
@@ -93,7 +93,7 @@ func TestNvimUnsavedText(t *testing.T) {
 		n.untilText("f", want)
 		n.hunksOf("f", 2)
 		n.ex("write")
-		n.poll("saved", func() bool { return w.get("f") == want })
+		n.poll("saved", func() bool { return w.Get("f") == want })
 		n.agree(e, "f", want, 2)
 		n.ex("Cursord accept!")
 		n.agree(e, "f", want, 0)
@@ -106,20 +106,20 @@ func TestNvimUnsavedText(t *testing.T) {
 func TestNvimAgentWritesWhatIsUnsaved(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before, after := numbered(10, nil), numbered(10, map[int]string{5: "agent 5\n"})
-		w.put("f", before)
-		w.plays(lines(edits("1", "f", before, after))...)
-		w.start()
-		e := w.opens()
+		w := New(t)
+		before, after := Numbered(10, nil), Numbered(10, map[int]string{5: "agent 5\n"})
+		w.Put("f", before)
+		w.Plays(Lines(Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, "", "f")
 		n.keys("Gomine<Esc>")
 		n.untilText("f", before+"mine\n")
 		n.ex("Cursord ask do it")
 		n.until("the end of the turn", "return said[1] ~= nil")
 		require.Equal(t, before+"mine\n", n.text("f"), "the buffer is the person's")
-		require.Equal(t, after, w.get("f"), "the file is the agent's")
-		require.Len(t, e.diffs()["f"].Hunks, 1)
+		require.Equal(t, after, w.Get("f"), "the file is the agent's")
+		require.Len(t, e.Diffs()["f"].Hunks, 1)
 		// Read again, it is the agent's with its hunk; the text that was typed is in the history.
 		n.ex("edit!")
 		n.agree(e, "f", after, 1)
@@ -131,13 +131,13 @@ func TestNvimAgentWritesWhatIsUnsaved(t *testing.T) {
 func TestNvimCursorStaysAtItsText(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := numbered(200, nil)
-		after := numbered(200, map[int]string{5: "a\nb\nc\nd\n", 20: ""})
-		w.put("f", before)
-		w.plays(lines(edits("1", "f", before, after))...)
-		w.start()
-		e := w.opens()
+		w := New(t)
+		before := Numbered(200, nil)
+		after := Numbered(200, map[int]string{5: "a\nb\nc\nd\n", 20: ""})
+		w.Put("f", before)
+		w.Plays(Lines(Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, "", "f")
 		n.keys("120Gzt125G4l")
 		at := func() any { return n.lua("return { vim.fn.getline('w0'), vim.fn.getline('.'), vim.fn.col('.') }") }
@@ -152,8 +152,8 @@ func TestNvimCursorStaysAtItsText(t *testing.T) {
 		// While somebody types, the file cannot be read again; what was typed stays, and so does the insert mode.
 		n.keys("itext")
 		n.until("insert mode", "return vim.api.nvim_get_mode().mode == 'i'")
-		e.must("diff/undo", obj{"workspace": w.ws}, nil)
-		n.poll("the disk", func() bool { return w.get("f") == after })
+		e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
+		n.poll("the disk", func() bool { return w.Get("f") == after })
 		n.keys(" more<Esc>")
 		n.until("what was typed", "return vim.api.nvim_get_current_line() == 'linetext more 125'")
 		n.quiet()
@@ -164,13 +164,13 @@ func TestNvimCursorStaysAtItsText(t *testing.T) {
 func TestNvimOddFiles(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := tree{"crlf": "a\r\nb\r\nc\r\n", "bom": "\ufeffone\ntwo\n", "noeol": "x\ny", "new": "(absent)", "gone": "was\nhere\n", "top": "1\n2\n3\n"}
-		after := tree{"crlf": "a\r\nB\r\nc\r\nd\r\n", "bom": "\ufeffONE\ntwo\n", "noeol": "x\nY", "new": "brand\nnew\n", "gone": "(absent)", "top": "2\n3\n"}
-		w.putAll(before)
-		w.plays(changing(before, after)...)
-		w.start()
-		e := w.opens()
+		w := New(t)
+		before := Tree{"crlf": "a\r\nb\r\nc\r\n", "bom": "\ufeffone\ntwo\n", "noeol": "x\ny", "new": "(absent)", "gone": "was\nhere\n", "top": "1\n2\n3\n"}
+		after := Tree{"crlf": "a\r\nB\r\nc\r\nd\r\n", "bom": "\ufeffONE\ntwo\n", "noeol": "x\nY", "new": "brand\nnew\n", "gone": "(absent)", "top": "2\n3\n"}
+		w.PutAll(before)
+		w.Plays(Changing(before, after)...)
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, "", "crlf", "bom", "noeol", "gone", "top")
 		n.lua("for _, f in ipairs(vim.fn.argv()) do vim.cmd.edit(f) end vim.cmd.edit('new')")
 		n.ex("Cursord ask do it")
@@ -178,7 +178,7 @@ func TestNvimOddFiles(t *testing.T) {
 		for path, text := range after {
 			if text != "(absent)" {
 				n.untilText(path, strings.TrimPrefix(strings.ReplaceAll(strings.TrimSuffix(text, "\n")+"\n", "\r", ""), "\ufeff"))
-				n.until("its hunks", "return #require('cursord.review.places').places(vim.fn.bufnr('^' .. ... .. '$')) > 0", w.path(path))
+				n.until("its hunks", "return #require('cursord.review.places').places(vim.fn.bufnr('^' .. ... .. '$')) > 0", w.Path(path))
 				require.NotEmpty(t, n.rowsOf(path), path)
 			}
 		}
@@ -186,8 +186,8 @@ func TestNvimOddFiles(t *testing.T) {
 		n.untilScreen("▔ 2")
 		require.Contains(t, n.screen(), "  1  ", "what was deleted at the top shows")
 		n.ex("Cursord reject!")
-		n.poll("the disk", func() bool { return len(e.diffs()) == 0 })
-		w.requireTree(before)
+		n.poll("the disk", func() bool { return len(e.Diffs()) == 0 })
+		w.RequireTree(before)
 		for path, text := range before {
 			if path != "new" {
 				n.untilText(path, strings.TrimPrefix(strings.ReplaceAll(strings.TrimSuffix(text, "\n")+"\n", "\r", ""), "\ufeff"))
@@ -195,7 +195,7 @@ func TestNvimOddFiles(t *testing.T) {
 		}
 		// In buffers with changes.
 		n.ex("Cursord undo")
-		n.poll("the hunks again", func() bool { return len(e.diffs()) == 6 })
+		n.poll("the hunks again", func() bool { return len(e.Diffs()) == 6 })
 		n.hunksOf("noeol", 1)
 		n.ex("edit noeol")
 		n.keys("ggOmine<Esc>")
@@ -204,7 +204,7 @@ func TestNvimOddFiles(t *testing.T) {
 		n.ex("3Cursord reject")
 		n.untilText("noeol", "mine\nx\ny\n")
 		n.ex("set nofixeol | write")
-		n.poll("the disk", func() bool { return w.get("noeol") == "mine\nx\ny" })
+		n.poll("the disk", func() bool { return w.Get("noeol") == "mine\nx\ny" })
 		n.ex("edit crlf")
 		n.hunksOf("crlf", 2)
 		n.keys("ggOmine<Esc>")
@@ -213,7 +213,7 @@ func TestNvimOddFiles(t *testing.T) {
 		n.ex("3Cursord reject")
 		n.untilText("crlf", "mine\na\nb\nc\nd\n")
 		n.ex("write")
-		n.poll("the disk", func() bool { return w.get("crlf") == "mine\r\na\r\nb\r\nc\r\nd\r\n" })
+		n.poll("the disk", func() bool { return w.Get("crlf") == "mine\r\na\r\nb\r\nc\r\nd\r\n" })
 		n.quiet()
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func streams(text string) string {
+func Streams(text string) string {
 	return fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%q}]},"timestamp_ms":{{now_ms}}}`, text)
 }
 
@@ -35,17 +35,17 @@ func (n *nvim) untilTranscript(want string) {
 func TestNvimChat(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.put("src/a.go", "package a\n")
-		w.put("src/b.go", "package b\n")
-		w.plays(
+		w := New(t)
+		w.Put("src/a.go", "package a\n")
+		w.Put("src/b.go", "package b\n")
+		w.Plays(
 			`{"type":"thinking","subtype":"delta","text":"Hm.\nWell."}`, `{"type":"thinking","subtype":"completed"}`,
-			streams("First "), streams("words\n\n- an item"),
+			Streams("First "), Streams("words\n\n- an item"),
 			`{"fake":"wait","path":"{{cwd}}/../go"}`,
 			`{"type":"tool_call","subtype":"started","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"make"}}}}`,
 			`{"type":"tool_call","subtype":"completed","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"make"},"result":{"failure":{"command":"make","exitCode":2,"stdout":"one\ntwo\n","stderr":""}}}}}`,
-			streams("Last words"), done)
-		w.start()
+			Streams("Last words"), Done)
+		w.Start()
 		// The second choice at first, then the first one.
 		n := w.neovim(t, bin, `choices = {}
 			vim.ui.select = function(items, opts, on_choice)
@@ -65,7 +65,7 @@ func TestNvimChat(t *testing.T) {
 
 		n.keys("<Esc><CR>")
 		n.until("the question", "return #choices == 1 and vim.api.nvim_get_current_line():sub(1, 4) == 'see '")
-		require.Empty(t, w.runs())
+		require.Empty(t, w.Runs())
 		n.keys("<CR>")
 		n.untilScreen("- an item")
 		require.Equal(t, "", n.lua("return vim.api.nvim_get_current_line()"), "what is sent is out of the input")
@@ -85,7 +85,7 @@ First words
 		n.until("the state", "return require('cursord').statusline() == 'cursord: working'")
 		require.Contains(t, n.screen(), "∴ Thinking")
 		require.NotContains(t, n.screen(), "│ Hm.", "it is folded")
-		w.put("../go", "")
+		w.Put("../go", "")
 		n.untilTranscript(`## You
 
 see @src/b.go and @buffer please
@@ -108,7 +108,7 @@ First words
 Last words`)
 		n.until("the end", "return require('cursord').statusline() == ''")
 		require.Equal(t, "<context>\n<file path=\"src/b.go\" />\n<file path=\"src/a.go\" />\n</context>\n\nsee @src/b.go and @buffer please",
-			strings.TrimSpace(w.runs()[0].Prompt))
+			strings.TrimSpace(w.Runs()[0].Prompt))
 		n.quiet()
 	})
 }
@@ -118,8 +118,8 @@ Last words`)
 func TestNvimTranscriptInAnyOrder(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.start()
+		w := New(t)
+		w.Start()
 		n := w.neovim(t, bin, "")
 		different := n.lua(`local ws = { root = vim.fn.getcwd() }
 			local told = {}
@@ -168,13 +168,13 @@ func TestNvimTranscriptInAnyOrder(t *testing.T) {
 func TestNvimOvertakenAnswer(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
-		w.put("f", before)
-		w.plays(append(append([]string{streams("I begin. "), `{"fake":"wait","path":"{{cwd}}/../go"}`}, edits("1", "f", before, after)...),
-			streams("I end."), done)...)
-		w.start()
-		w.trusts()
+		w := New(t)
+		before, after := Numbered(20, nil), Numbered(20, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
+		w.Put("f", before)
+		w.Plays(append(append([]string{Streams("I begin. "), `{"fake":"wait","path":"{{cwd}}/../go"}`}, Edits("1", "f", before, after)...),
+			Streams("I end."), Done)...)
+		w.Start()
+		w.Trusts()
 		n := w.neovim(t, bin, "", "f")
 		n.ex("Cursord ask go on")
 		begun := "## You\n\ngo on\n\n## Cursor\n\nI begin. "
@@ -183,7 +183,7 @@ func TestNvimOvertakenAnswer(t *testing.T) {
 			local shown = require('cursord.transcript').of(require('cursord.workspace').find().current)
 			require('cursord.rpc').request('session/read', { sessionId = shown.session }, function(_, result) pages[1] = result end)`)
 		n.until("a page", "return pages[1] ~= nil")
-		w.put("../go", "")
+		w.Put("../go", "")
 		n.untilTranscript(begun + "\n\n✓ Edit f\n\nI end.")
 		n.until("the state", "return require('cursord').statusline() == 'cursord: 2 hunks'")
 		n.lua("require('cursord.transcript').of(require('cursord.workspace').find().current):page(pages[1])")
@@ -204,11 +204,11 @@ func TestNvimOvertakenAnswer(t *testing.T) {
 func TestNvimScrolledWindowStays(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
+		w := New(t)
 		first := strings.Repeat("a line\n", 60)
-		w.plays(streams(first), `{"fake":"wait","path":"{{cwd}}/../go"}`, streams(strings.Repeat("more\n", 60)+"the end"), done)
-		w.start()
-		w.trusts()
+		w.Plays(Streams(first), `{"fake":"wait","path":"{{cwd}}/../go"}`, Streams(strings.Repeat("more\n", 60)+"the end"), Done)
+		w.Start()
+		w.Trusts()
 		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }")
 		n.ex("Cursord ask x")
 		n.keys(":Cursord chat<CR>")
@@ -218,7 +218,7 @@ func TestNvimScrolledWindowStays(t *testing.T) {
 		n.lua("vim.cmd('vsplit | normal! G')") // another window, at the end
 		n.lua("vim.cmd('wincmd p')")
 		before := n.lua("return { vim.fn.line('w0'), vim.fn.line('.'), vim.fn.winnr() }")
-		w.put("../go", "")
+		w.Put("../go", "")
 		n.until("the rest", "local t = (function() "+transcript+" end)() return t:sub(-7) == 'the end'")
 		require.Equal(t, before, n.lua("return { vim.fn.line('w0'), vim.fn.line('.'), vim.fn.winnr() }"))
 		require.Equal(t, true, n.lua(`vim.cmd('wincmd p') return vim.fn.line('.') == vim.fn.line('$')`), "the window at the end follows")
@@ -230,13 +230,13 @@ func TestNvimScrolledWindowStays(t *testing.T) {
 func TestNvimCrashesAndRestarts(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent\n"})
-		w.put("f", before)
-		w.plays(append(append([]string{streams("I begin. ")}, edits("1", "f", before, after)...),
-			streams("I wait. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, streams("I end."), done)...)
-		w.start()
-		e := w.opens()
+		w := New(t)
+		before, after := Numbered(20, nil), Numbered(20, map[int]string{5: "agent\n"})
+		w.Put("f", before)
+		w.Plays(append(append([]string{Streams("I begin. ")}, Edits("1", "f", before, after)...),
+			Streams("I wait. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, Streams("I end."), Done)...)
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, "", "f")
 		n.ex("Cursord ask do it")
 		n.untilScreen("I wait.")
@@ -252,7 +252,7 @@ func TestNvimCrashesAndRestarts(t *testing.T) {
 		other.ex("Cursord chat")
 		other.hunksOf("f", 1)
 		other.untilScreen("I wait.")
-		w.put("../go", "")
+		w.Put("../go", "")
 		for _, n := range []*nvim{n, other} {
 			n.until("the rest", "local t = (function() "+transcript+" end)() return t:sub(-6) == 'I end.'")
 			n.untilScreen("I end.")
@@ -269,20 +269,20 @@ func TestNvimCrashesAndRestarts(t *testing.T) {
 		n.agree(e, "f", after, 1)
 
 		// The daemon crashes in mid-turn; whoever notices first starts another.
-		require.NoError(t, os.Remove(w.path("../go")))
-		w.plays(streams("I wait again. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, done)
+		require.NoError(t, os.Remove(w.Path("../go")))
+		w.Plays(Streams("I wait again. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, Done)
 		n.ex("Cursord ask once more")
 		other.until("it runs", "return vim.g.cursord_status == 'working, 1 hunk'")
-		w.kill()
-		t.Cleanup(func() { w.cursord("stop", "--force") })
-		_, stderr, status := w.cursord("status")
+		w.Kill()
+		t.Cleanup(func() { w.Cursord("stop", "--force") })
+		_, stderr, status := w.Cursord("status")
 		require.Zero(t, status, stderr)
 		for _, n := range []*nvim{n, other} {
 			n.until("the end of the turn", "return vim.g.cursord_status == '1 hunk' and require('cursord.rpc').connected()")
 			n.untilScreen("interrupted")
 			n.hunksOf("f", 1)
 		}
-		w.plays(streams("Here again."), done)
+		w.Plays(Streams("Here again."), Done)
 		other.ex("Cursord ask and now?")
 		for _, n := range []*nvim{n, other} {
 			n.until("the answer", "local t = (function() "+transcript+" end)() return t:sub(-11) == 'Here again.'")
@@ -292,12 +292,12 @@ func TestNvimCrashesAndRestarts(t *testing.T) {
 		want = n.lua(transcript)
 		n.kill()
 		other.kill()
-		_, stderr, status = w.cursord("stop", "--force")
+		_, stderr, status = w.Cursord("stop", "--force")
 		require.Zero(t, status, stderr)
 		n = w.neovim(t, bin, "", "f")
 		n.ex("Cursord resume")
 		n.untilTranscript(want.(string))
-		e = w.opens()
+		e = w.Opens()
 		n.agree(e, "f", after, 1)
 		n.keys("<Esc>:wincmd t<CR>")
 		n.until("the file", "return vim.bo.buftype == ''")
@@ -311,7 +311,7 @@ func TestNvimCrashesAndRestarts(t *testing.T) {
 func TestNvimWithoutTheProgram(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
+		w := New(t)
 		n := w.neovim(t, bin, "vim.g.cursord = { bin = 'no-such-program', chat = { wide = 3, position = 'up' } }")
 		n.ex("Cursord ask hello")
 		n.until("a word", "return said[1] ~= nil")
@@ -333,26 +333,26 @@ func TestNvimWithoutTheProgram(t *testing.T) {
 func TestNvimBesidePackages(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.repositoryIn("../other.nvim", tree{"plugin/other.lua": "vim.g.other = 1\n"})
-		_, stderr, status := w.cursord("editor", "install", "nvim")
+		w := New(t)
+		w.RepositoryIn("../other.nvim", Tree{"plugin/other.lua": "vim.g.other = 1\n"})
+		_, stderr, status := w.Cursord("editor", "install", "nvim")
 		require.Zero(t, status, stderr)
 		add := "if vim.pack then vim.pack.add({ 'file://%s' }, { confirm = false }) end"
 		bare := "vim.opt.rtp:remove(vim.opt.rtp:get()[1])\n"
-		n := w.neovim(t, bin, bare+fmt.Sprintf(add, w.path("../other.nvim")))
+		n := w.neovim(t, bin, bare+fmt.Sprintf(add, w.Path("../other.nvim")))
 		has := n.lua("return vim.pack ~= nil") == true
 		n.until("the other plugin", "return vim.pack == nil or vim.g.other == 1") // vim.pack waits for git, and answers meanwhile
-		require.Contains(t, n.lua("return vim.api.nvim_get_runtime_file('plugin/cursord.lua', true)"), w.path("../.local/share/nvim/site/pack/cursord/start/cursord.nvim/plugin/cursord.lua"))
+		require.Contains(t, n.lua("return vim.api.nvim_get_runtime_file('plugin/cursord.lua', true)"), w.Path("../.local/share/nvim/site/pack/cursord/start/cursord.nvim/plugin/cursord.lua"))
 		n.ex("Cursord review")
 		if !has {
 			return
 		}
 		n.kill()
-		_, stderr, status = w.cursord("editor", "uninstall", "nvim")
+		_, stderr, status = w.Cursord("editor", "uninstall", "nvim")
 		require.Zero(t, status, stderr)
-		require.NoError(t, os.CopyFS(w.path("../cursord.nvim"), os.DirFS(top("editors", "nvim"))))
-		w.repositoryIn("../cursord.nvim", nil)
-		n = w.neovim(t, bin, bare+fmt.Sprintf(add, w.path("../cursord.nvim")))
+		require.NoError(t, os.CopyFS(w.Path("../cursord.nvim"), os.DirFS(Top("editors", "nvim"))))
+		w.RepositoryIn("../cursord.nvim", nil)
+		n = w.neovim(t, bin, bare+fmt.Sprintf(add, w.Path("../cursord.nvim")))
 		n.until("the plugin", "return vim.fn.exists(':Cursord') == 2")
 		require.Contains(t, fmt.Sprint(n.lua("return vim.api.nvim_get_runtime_file('plugin/cursord.lua', true)")), "/pack/core/opt/cursord.nvim/")
 		n.ex("Cursord review")
@@ -364,12 +364,12 @@ func TestNvimBesidePackages(t *testing.T) {
 func TestNvimInstalled(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		out, stderr, status := w.cursord("editor", "install", "nvim")
+		w := New(t)
+		out, stderr, status := w.Cursord("editor", "install", "nvim")
 		require.Zero(t, status, stderr)
 		require.Contains(t, out, "installed version")
-		w.start()
-		w.trusts()
+		w.Start()
+		w.Trusts()
 		n := w.neovim(t, bin, "vim.opt.rtp:remove(vim.opt.rtp:get()[1])")
 		require.Contains(t, n.lua("return vim.api.nvim_get_runtime_file('plugin/cursord.lua', false)[1]"), "/site/pack/cursord/start/")
 		n.ex("help cursord-review")

@@ -11,7 +11,7 @@ import (
 func TestNvimDocs(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
+		w := New(t)
 		n := w.neovim(t, bin, "")
 		missing := n.lua(`local doc = vim.api.nvim_get_runtime_file('doc/cursord.txt', false)[1]
 			local text, missing = table.concat(vim.fn.readfile(doc), '\n'), {}

@@ -12,20 +12,20 @@ import (
 func TestNvimDecidesAsFastAsOneTypes(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := numbered(60, nil)
+		w := New(t)
+		before := Numbered(60, nil)
 		changed := map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: "", 35: "line 35\nagent 35\n", 45: "agent 45\n", 55: "agent 55\n"}
-		w.put("f", before)
-		w.plays(lines(edits("1", "f", before, numbered(60, changed)))...)
-		w.start()
-		e := w.opens()
+		w.Put("f", before)
+		w.Plays(Lines(Edits("1", "f", before, Numbered(60, changed)))...)
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, `vim.g.cursord = { chat = { open_on_ask = false } }
 			vim.keymap.set('n', 'ga', '<Plug>(cursord-accept)')
 			vim.keymap.set('n', 'gr', '<Plug>(cursord-reject)')`, "f")
 		n.ex("Cursord ask do it")
-		n.agree(e, "f", numbered(60, changed), 6)
+		n.agree(e, "f", Numbered(60, changed), 6)
 		n.keys("5Ggrgagrgagr")
-		want := numbered(60, map[int]string{15: changed[15], 35: changed[35], 55: changed[55]})
+		want := Numbered(60, map[int]string{15: changed[15], 35: changed[35], 55: changed[55]})
 		n.agree(e, "f", want, 1)
 		n.until("the last hunk", "return vim.fn.line('.') == 57")
 		// Out of sight at once, also in the list.
@@ -46,29 +46,29 @@ func TestNvimDecidesAsFastAsOneTypes(t *testing.T) {
 func TestNvimDecisionFails(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before, after := numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
-		w.put("f", before)
-		w.plays(lines(edits("1", "f", before, after))...)
-		w.start()
-		e := w.opens()
+		w := New(t)
+		before, after := Numbered(30, nil), Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
+		w.Put("f", before)
+		w.Plays(Lines(Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
 		n.ex("Cursord ask do it")
 		n.agree(e, "f", after, 2)
-		d := e.openDoc("f") // another editor has it unsaved
-		d.set("theirs\n" + after)
-		e.must("diff/list", obj{"workspace": w.ws}, nil)
+		d := e.OpenDocument("f") // another editor has it unsaved
+		d.Set("theirs\n" + after)
+		e.Must("diff/list", Obj{"workspace": w.Root}, nil)
 		n.keys("5G")
 		n.ex("Cursord reject")
 		n.until("why not", "return said[#said] and said[#said].text:find('unsaved changes in an editor', 1, true) ~= nil")
 		n.untilRows("f", 5, 15)
 		require.Equal(t, 5.0, n.lua("return vim.fn.line('.')"))
 		n.hunksOf("f", 2)
-		require.Equal(t, after, w.get("f"))
-		d.closes()
-		e.must("diff/list", obj{"workspace": w.ws}, nil) // what the other connection said has arrived
+		require.Equal(t, after, w.Get("f"))
+		d.Closes()
+		e.Must("diff/list", Obj{"workspace": w.Root}, nil) // what the other connection said has arrived
 		n.ex("Cursord reject")
-		n.agree(e, "f", numbered(30, map[int]string{15: "agent 15\n"}), 1)
+		n.agree(e, "f", Numbered(30, map[int]string{15: "agent 15\n"}), 1)
 	})
 }
 
@@ -77,15 +77,15 @@ func TestNvimDecisionFails(t *testing.T) {
 func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before, after := numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\nügent\n", 30: "the end\n"})
-		w.put("f", before)
-		w.plays(lines(edits("1", "f", before, after))...)
-		w.start()
-		e := w.opens()
-		e.turn(nil)
+		w := New(t)
+		before, after := Numbered(30, nil), Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\nügent\n", 30: "the end\n"})
+		w.Put("f", before)
+		w.Plays(Lines(Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
+		e.Turn(nil)
 		stat := func() os.FileInfo {
-			info, err := os.Stat(w.path("f"))
+			info, err := os.Stat(w.Path("f"))
 			require.NoError(t, err)
 			return info
 		}
@@ -99,16 +99,16 @@ func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 		n.hunksOf("f", 3)
 		require.Equal(t, was, stat(), "nothing is written")
 		n.ex("15,16Cursord reject")
-		one := numbered(30, map[int]string{5: "agent 5\n", 30: "the end\n"})
+		one := Numbered(30, map[int]string{5: "agent 5\n", 30: "the end\n"})
 		n.agree(e, "f", one, 2)
 		require.Equal(t, 1.0, n.lua("return vim.fn.undotree().seq_last"), "one step for undo, and not all of the file")
 		n.ex("checktime") // which knows the file
 		n.keys("ggOmine<Esc>")
 		n.untilText("f", "mine\n"+one)
 		n.ex("write other")
-		require.Equal(t, "mine\n"+one, w.get("other"))
+		require.Equal(t, "mine\n"+one, w.Get("other"))
 		n.ex("write")
-		require.Equal(t, "mine\n"+one, w.get("f"))
+		require.Equal(t, "mine\n"+one, w.Get("f"))
 		require.Equal(t, []any{"BufWritePre", "BufWritePost", "BufWritePre", "BufWritePost"}, n.lua("return wrote"))
 		n.ex("6Cursord reject")
 		two := "mine\n" + strings.Replace(one, "agent 5", "line 5", 1)
@@ -118,7 +118,7 @@ func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 		n.keys("ggOmore<Esc>")
 		n.untilText("f", "more\n"+two)
 		n.ex("noautocmd write")
-		require.Equal(t, "more\n"+two, w.get("f"))
+		require.Equal(t, "more\n"+two, w.Get("f"))
 		n.keys("ggdd")
 		n.ex("noautocmd write")
 		n.ex("checktime")
@@ -129,7 +129,7 @@ func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 		// Somebody else's word.
 		n.keys("ggAmore<Esc>")
 		n.until("it is typed", "return vim.fn.getline(1) == 'minemore'")
-		w.put("f", two+"theirs\n")
+		w.Put("f", two+"theirs\n")
 		warned := func() {
 			n.until("it is asked", "return vim.fn.execute('messages'):find('changed since reading it', 1, true) ~= nil")
 		}
@@ -142,9 +142,9 @@ func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 		}
 		n.keys("n")
 		warned()
-		require.Equal(t, two+"theirs\n", w.get("f"))
+		require.Equal(t, two+"theirs\n", w.Get("f"))
 		n.keys(":write!<CR>")
-		n.poll("it is said twice", func() bool { return w.get("f") == strings.Replace(two, "mine", "minemore", 1) })
+		n.poll("it is said twice", func() bool { return w.Get("f") == strings.Replace(two, "mine", "minemore", 1) })
 	})
 }
 
@@ -152,12 +152,12 @@ func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 func TestNvimTakesUpWhatItCannotPatch(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before, after := tree{"upper": "one\ntwo\nthree\n"}, tree{"upper": "one\nagent\nthree\n"}
-		w.putAll(before)
-		w.plays(changing(before, after)...)
-		w.start()
-		e := w.opens()
+		w := New(t)
+		before, after := Tree{"upper": "one\ntwo\nthree\n"}, Tree{"upper": "one\nagent\nthree\n"}
+		w.PutAll(before)
+		w.Plays(Changing(before, after)...)
+		w.Start()
+		e := w.Opens()
 		// What a person sees of "upper" is made of it when it is read, as with files that are encrypted.
 		n := w.neovim(t, bin, `vim.g.cursord = { chat = { open_on_ask = false } }
 			vim.api.nvim_create_autocmd('BufReadPost', { pattern = '*/upper', callback = function()
@@ -167,9 +167,9 @@ func TestNvimTakesUpWhatItCannotPatch(t *testing.T) {
 		n.ex("Cursord ask do it")
 		n.untilText("upper", "ONE\nAGENT\nTHREE\n")
 		n.ex("Cursord reject!")
-		n.poll("nothing is left", func() bool { return len(e.diffs()) == 0 })
+		n.poll("nothing is left", func() bool { return len(e.Diffs()) == 0 })
 		n.untilText("upper", "ONE\nTWO\nTHREE\n")
-		w.requireTree(before)
+		w.RequireTree(before)
 		n.quiet()
 	})
 }
@@ -178,13 +178,13 @@ func TestNvimTakesUpWhatItCannotPatch(t *testing.T) {
 func TestNvimUndoOfSeveralFiles(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := tree{"f": numbered(9, nil), "g": numbered(9, nil)}
-		after := tree{"f": numbered(9, map[int]string{5: "agent 5\n"}), "g": numbered(9, map[int]string{3: ""})}
-		w.putAll(before)
-		w.plays(changing(before, after)...)
-		w.start()
-		e := w.opens()
+		w := New(t)
+		before := Tree{"f": Numbered(9, nil), "g": Numbered(9, nil)}
+		after := Tree{"f": Numbered(9, map[int]string{5: "agent 5\n"}), "g": Numbered(9, map[int]string{3: ""})}
+		w.PutAll(before)
+		w.Plays(Changing(before, after)...)
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "g")
 		n.ex("edit f")
 		n.ex("Cursord ask do it")
@@ -209,13 +209,13 @@ func TestNvimUndoOfSeveralFiles(t *testing.T) {
 func TestNvimUndoReachesUnsavedText(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := tree{"f": numbered(9, nil), "g": numbered(9, nil)}
-		after := tree{"f": numbered(9, map[int]string{5: "agent 5\n"}), "g": numbered(9, map[int]string{3: ""})}
-		w.putAll(before)
-		w.plays(changing(before, after)...)
-		w.start()
-		e := w.opens()
+		w := New(t)
+		before := Tree{"f": Numbered(9, nil), "g": Numbered(9, nil)}
+		after := Tree{"f": Numbered(9, map[int]string{5: "agent 5\n"}), "g": Numbered(9, map[int]string{3: ""})}
+		w.PutAll(before)
+		w.Plays(Changing(before, after)...)
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
 		n.ex("Cursord ask do it")
 		n.agree(e, "f", after["f"], 1)
@@ -240,13 +240,13 @@ func TestNvimUndoReachesUnsavedText(t *testing.T) {
 func TestNvimPromptIsText(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.start()
-		w.trusts()
+		w := New(t)
+		w.Start()
+		w.Trusts()
 		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }")
 		n.keys(`:Cursord ask why "this" | that # % <lt>afile> \ and 'so'?<CR>`)
-		n.poll("the agent", func() bool { return len(w.runs()) == 1 })
-		require.Equal(t, `why "this" | that # % <afile> \ and 'so'?`, strings.TrimSpace(w.runs()[0].Prompt))
+		n.poll("the agent", func() bool { return len(w.Runs()) == 1 })
+		require.Equal(t, `why "this" | that # % <afile> \ and 'so'?`, strings.TrimSpace(w.Runs()[0].Prompt))
 		n.ex("Cursord review all | let g:then = 1")
 		require.Equal(t, 1.0, n.lua("return vim.g['then']"))
 	})

@@ -11,21 +11,21 @@ import (
 func TestNvimIsolated(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := numbered(30, nil)
-		change := func(lines map[int]string) string { return numbered(30, lines) }
+		w := New(t)
+		before := Numbered(30, nil)
+		change := func(lines map[int]string) string { return Numbered(30, lines) }
 		all := map[int]string{5: "agent 5a\nagent 5b\n", 15: "", 25: "line 25\nagent 25\n"}
-		w.putAll(tree{"f": before, "gone": "was\nhere\n"})
-		w.plays(lines(edits("1", "f", before, change(all)), edits("2", "new", "(absent)", "a\nb\n"), deletes("3", "gone", "was\nhere\n"))...)
-		w.start()
-		e := w.opens()
-		s := e.isolates()
+		w.PutAll(Tree{"f": before, "gone": "was\nhere\n"})
+		w.Plays(Lines(Edits("1", "f", before, change(all)), Edits("2", "new", "(absent)", "a\nb\n"), Deletes("3", "gone", "was\nhere\n"))...)
+		w.Start()
+		e := w.Opens()
+		s := e.Isolates()
 		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
 		n.ex("Cursord ask do it")
 		n.agree(e, "f", before, 3)
 		n.untilRows("f", 5, 15, 26)
-		require.Equal(t, change(all), w.copied(s, "f"))
-		require.Equal(t, "(absent)", w.get("new"))
+		require.Equal(t, change(all), w.Copied(s, "f"))
+		require.Equal(t, "(absent)", w.Get("new"))
 		screen := n.screen()
 		for _, part := range []string{"┃ line 5\n  agent 5a\n  agent 5b\n", "▔ line 15\n", "\n  agent 25\n"} {
 			require.Contains(t, screen, part)
@@ -53,7 +53,7 @@ func TestNvimIsolated(t *testing.T) {
 		n.keys("16G")
 		n.ex("Cursord reject")
 		n.agree(e, "f", accepted, 1)
-		require.Equal(t, change(map[int]string{5: all[5], 25: all[25]}), w.copied(s, "f"))
+		require.Equal(t, change(map[int]string{5: all[5], 25: all[25]}), w.Copied(s, "f"))
 
 		// In a buffer with changes it is an edit, which reaches the disk when that is saved.
 		n.keys("ggOmine<Esc>")
@@ -62,27 +62,27 @@ func TestNvimIsolated(t *testing.T) {
 		want := "mine\n" + change(map[int]string{5: all[5], 25: all[25]})
 		n.untilText("f", want)
 		n.hunksOf("f", 0)
-		require.Equal(t, accepted, w.get("f"), "nothing is written")
+		require.Equal(t, accepted, w.Get("f"), "nothing is written")
 		n.ex("write")
 		n.agree(e, "f", want, 0)
-		n.poll("the copy has what was typed", func() bool { return w.copied(s, "f") == want })
+		n.poll("the copy has what was typed", func() bool { return w.Copied(s, "f") == want })
 
 		// Files that come and go.
 		n.ex("Cursord review")
 		n.untilScreen("gone|1| deleted (+0 -2)")
 		n.untilScreen("new|1| created (+2 -0)")
 		n.ex("Cursord next")
-		require.Equal(t, w.path("gone"), n.lua("return vim.api.nvim_buf_get_name(0)"))
+		require.Equal(t, w.Path("gone"), n.lua("return vim.api.nvim_buf_get_name(0)"))
 		n.hunksOf("gone", 1)
 		n.ex("Cursord diff")
 		n.until("what it would be", "vim.cmd('wincmd l') return vim.fn.line('$') == 1 and vim.api.nvim_buf_get_name(0):find('cursord://copy/gone', 1, true) ~= nil")
 		n.ex("tabclose")
 		n.ex("wincmd b")
 		n.keys("Ga")
-		n.poll("the new file", func() bool { return w.get("new") == "a\nb\n" })
+		n.poll("the new file", func() bool { return w.Get("new") == "a\nb\n" })
 		n.keys("1Gr")
-		n.poll("nothing is left", func() bool { return len(e.diffs()) == 0 })
-		require.Equal(t, "was\nhere\n", w.get("gone"))
+		n.poll("nothing is left", func() bool { return len(e.Diffs()) == 0 })
+		require.Equal(t, "was\nhere\n", w.Get("gone"))
 		n.quiet()
 	})
 }
@@ -91,10 +91,10 @@ func TestNvimIsolated(t *testing.T) {
 func TestNvimChoosesIsolation(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.put("f", "text\n")
-		w.start()
-		e := w.joins()
+		w := New(t)
+		w.Put("f", "text\n")
+		w.Start()
+		e := w.Joins()
 		n := w.neovim(t, bin, picks+"\nvim.g.cursord = { isolation = 'none', chat = { open_on_ask = false } }", "f")
 		say := func(text string) {
 			n.t.Helper()
@@ -104,7 +104,7 @@ func TestNvimChoosesIsolation(t *testing.T) {
 			var out struct {
 				Sessions []struct{ Title, Isolation string }
 			}
-			e.must("session/list", obj{"workspace": w.ws}, &out)
+			e.Must("session/list", Obj{"workspace": w.Root}, &out)
 			for _, s := range out.Sessions {
 				list = append(list, s.Title+" "+s.Isolation)
 			}
@@ -114,7 +114,7 @@ func TestNvimChoosesIsolation(t *testing.T) {
 		n.ex("Cursord ask refused")
 		n.until("the question", "return shown[1] and shown[1].prompt:find('May the agent', 1, true) ~= nil")
 		n.poll("no session", func() bool { return len(sessions()) == 0 })
-		e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
+		e.Must("workspace/trust", Obj{"workspace": w.Root, "trusted": true}, nil)
 
 		n.ex("Cursord ask first")
 		say("cursord: done")
@@ -131,8 +131,8 @@ func TestNvimChoosesIsolation(t *testing.T) {
 		n.lua("vim.cmd('Cursord ask second | third') vim.cmd('Cursord ask fourth')")
 		n.until("both ends", "return #said == 2 and said[2].text == 'cursord: done'")
 		require.Equal(t, []string{"second | third copy", "first none"}, sessions())
-		require.NotEqual(t, w.ws, w.runs()[1].Cwd)
-		require.Equal(t, w.runs()[1].Cwd, w.runs()[2].Cwd)
+		require.NotEqual(t, w.Root, w.Runs()[1].Cwd)
+		require.Equal(t, w.Runs()[1].Cwd, w.Runs()[2].Cwd)
 		n.ex("Cursord isolation copy")
 		say("cursord: in this session the agent works in a copy of the workspace")
 		n.lua("pick = 'first'")
@@ -153,15 +153,15 @@ func TestNvimChoosesIsolation(t *testing.T) {
 func TestNvimAcceptsAsEdited(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := numbered(30, nil)
-		change := func(lines map[int]string) string { return numbered(30, lines) }
+		w := New(t)
+		before := Numbered(30, nil)
+		change := func(lines map[int]string) string { return Numbered(30, lines) }
 		all := map[int]string{5: "agent 5\n", 15: "", 25: "line 25\nagent 25\n"}
-		w.putAll(tree{"f": before, "g": "one\ntwo\n", "gone": "was\nhere\n"})
-		w.plays(lines(edits("1", "f", before, change(all)), edits("2", "g", "one\ntwo\n", "one\n2\n"), edits("3", "new", "(absent)", "a\nb\n"), deletes("4", "gone", "was\nhere\n"))...)
-		w.start()
-		e := w.opens()
-		e.isolates()
+		w.PutAll(Tree{"f": before, "g": "one\ntwo\n", "gone": "was\nhere\n"})
+		w.Plays(Lines(Edits("1", "f", before, change(all)), Edits("2", "g", "one\ntwo\n", "one\n2\n"), Edits("3", "new", "(absent)", "a\nb\n"), Deletes("4", "gone", "was\nhere\n"))...)
+		w.Start()
+		e := w.Opens()
+		e.Isolates()
 		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
 		n.ex("Cursord ask do it")
 		n.agree(e, "f", before, 3)
@@ -216,7 +216,7 @@ func TestNvimAcceptsAsEdited(t *testing.T) {
 		n.ex("tabclose")
 		n.ex("edit gone")
 		n.ex("Cursord diff | wincmd l | write")
-		n.poll("it is gone", func() bool { return w.get("gone") == "(absent)" })
+		n.poll("it is gone", func() bool { return w.Get("gone") == "(absent)" })
 		n.quiet()
 	})
 }

@@ -11,8 +11,8 @@ import (
 func TestNvimMaybeYours(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		e, _ := w.unexplained()
+		w := New(t)
+		e, _ := w.Unexplained()
 		n := w.neovim(t, bin, "", "notes.txt")
 		n.ex("Cursord review")
 		n.hunksOf("notes.txt", 1) // it is connected
@@ -34,8 +34,8 @@ func TestNvimMaybeYours(t *testing.T) {
 		n.ex("Cursord reject!")
 		n.until("what is left", "return said[#said] and said[#said].text == ...",
 			"cursord: rejected 2 hunks; 1 hunk left in 1 file; left 1 hunk that may be yours: notes.txt:12 (reject each by itself)")
-		n.agree(e, "notes.txt", unexplainedAfter["notes.txt"], 1)
-		w.requireTree(unexplainedBefore.with(unexplainedAfter, "notes.txt"))
+		n.agree(e, "notes.txt", UnexplainedAfter["notes.txt"], 1)
+		w.RequireTree(UnexplainedBefore.With(UnexplainedAfter, "notes.txt"))
 		n.lua("said = {}")
 		n.ex("Cursord reject file")
 		n.until("what is left", "return said[#said] and said[#said].text == ...",
@@ -43,10 +43,10 @@ func TestNvimMaybeYours(t *testing.T) {
 
 		n.keys("12G")
 		n.ex("Cursord reject")
-		n.agree(e, "notes.txt", unexplainedBefore["notes.txt"], 0)
-		w.requireTree(unexplainedBefore)
+		n.agree(e, "notes.txt", UnexplainedBefore["notes.txt"], 0)
+		w.RequireTree(UnexplainedBefore)
 		n.ex("Cursord undo")
-		n.agree(e, "notes.txt", unexplainedAfter["notes.txt"], 1)
+		n.agree(e, "notes.txt", UnexplainedAfter["notes.txt"], 1)
 		require.Contains(t, n.screen(), "may be yours: no call", "it is drawn as before")
 	})
 }
@@ -55,13 +55,13 @@ func TestNvimMaybeYours(t *testing.T) {
 func TestNvimRangeLeavesWhatMayBeYours(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.playsUnexplained()
-		w.plays(lines(shells("s", "true"), []string{execs("sleep 0.1; sed -i 's/^line 2$/two/; s/^line 18$/eighteen/' notes.txt")})...)
-		w.start()
-		e := w.opens()
-		e.turn(nil)
-		after := numbered(20, map[int]string{2: "two\n", 18: "eighteen\n"})
+		w := New(t)
+		w.PlaysUnexplained()
+		w.Plays(Lines(Shells("s", "true"), []string{Execs("sleep 0.1; sed -i 's/^line 2$/two/; s/^line 18$/eighteen/' notes.txt")})...)
+		w.Start()
+		e := w.Opens()
+		e.Turn(nil)
+		after := Numbered(20, map[int]string{2: "two\n", 18: "eighteen\n"})
 		n := w.neovim(t, bin, "", "notes.txt")
 		n.ex("Cursord review")
 		n.hunksOf("notes.txt", 2)
@@ -70,6 +70,6 @@ func TestNvimRangeLeavesWhatMayBeYours(t *testing.T) {
 			"left 2 hunks that may be yours: notes.txt:2, notes.txt:18 (reject each by itself)")
 		n.agree(e, "notes.txt", after, 2)
 		n.ex("10,20Cursord reject")
-		n.agree(e, "notes.txt", numbered(20, map[int]string{2: "two\n"}), 1)
+		n.agree(e, "notes.txt", Numbered(20, map[int]string{2: "two\n"}), 1)
 	})
 }

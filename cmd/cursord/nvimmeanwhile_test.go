@@ -15,8 +15,8 @@ func TestNvimSavesWhileADecisionIsMade(t *testing.T) {
 	typed := func(text string) string {
 		return strings.Replace(text, "line 25\n", "line 25\nmine\n", 1)
 	}
-	before, after := numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n"})
-	first := numbered(30, map[int]string{15: "agent 15a\nagent 15b\n"})
+	before, after := Numbered(30, nil), Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n"})
+	first := Numbered(30, map[int]string{15: "agent 15a\nagent 15b\n"})
 	types := "vim.fn.append(vim.fn.search('^line 25$', 'nw'), 'mine')\n"
 	cases := []struct {
 		name, before, act, text string
@@ -30,7 +30,7 @@ func TestNvimSavesWhileADecisionIsMade(t *testing.T) {
 		{"of the file", "", "vim.cmd('Cursord reject file | wall')", before, 0},
 		{"typing after an accept", "", "vim.cmd('5Cursord accept')\n" + types + "vim.cmd.write()", typed(after), 1},
 		{"typing after a reject", "", "vim.cmd('5Cursord reject')\n" + types + "vim.cmd.write()", typed(first), 1},
-		{"typing above of it", "", "vim.cmd('15,16Cursord reject')\nvim.fn.append(0, 'mine')\nvim.cmd.write()", "mine\n" + numbered(30, map[int]string{5: "agent 5\n"}), 1},
+		{"typing above of it", "", "vim.cmd('15,16Cursord reject')\nvim.fn.append(0, 'mine')\nvim.cmd.write()", "mine\n" + Numbered(30, map[int]string{5: "agent 5\n"}), 1},
 		{"typing beside it", "", "vim.cmd('5Cursord reject')\nvim.fn.append(5, 'mine')\nvim.cmd.write()", strings.Replace(first, "line 5\n", "line 5\nmine\n", 1), 1},
 		{"typing after an undo", "5Cursord reject", "vim.cmd('Cursord undo')\n" + types + "vim.cmd.write()", typed(after), 2},
 		{"typing after several", "", "vim.cmd('5Cursord reject | 15,16Cursord reject')\n" + types + "vim.cmd.write()", typed(before), 0},
@@ -40,16 +40,16 @@ func TestNvimSavesWhileADecisionIsMade(t *testing.T) {
 		{"in unsaved text", "26put ='too' | sleep 1m", "vim.cmd('5Cursord reject')\n" + types + "vim.cmd('write')", strings.Replace(typed(first), "mine\n", "mine\ntoo\n", 1), 1},
 	}
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		was, is := tree{}, tree{}
+		w := New(t)
+		was, is := Tree{}, Tree{}
 		for i := range cases {
 			was[fmt.Sprint("f", i)], is[fmt.Sprint("f", i)] = before, after
 		}
-		w.putAll(was)
-		w.plays(changing(was, is)...)
-		w.start()
-		e := w.opens()
-		e.turn(nil)
+		w.PutAll(was)
+		w.Plays(Changing(was, is)...)
+		w.Start()
+		e := w.Opens()
+		e.Turn(nil)
 		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, review = { after_decide = 'stay' } }")
 		for i, c := range cases {
 			path := fmt.Sprint("f", i)

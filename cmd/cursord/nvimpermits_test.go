@@ -13,16 +13,16 @@ import (
 func TestNvimChoosesPermits(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		lib := w.folder("lib")
-		w.put("f", "text\n")
-		w.put("shot.png", pngBytes)
-		w.put("with space.gif", gifBytes)
-		w.put("not.png", "text")
-		w.start()
-		e := w.joins()
-		e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
-		e.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
+		w := New(t)
+		lib := w.Folder("lib")
+		w.Put("f", "text\n")
+		w.Put("shot.png", PNGBytes)
+		w.Put("with space.gif", GIFBytes)
+		w.Put("not.png", "text")
+		w.Start()
+		e := w.Joins()
+		e.Must("workspace/trust", Obj{"workspace": w.Root, "trusted": true}, nil)
+		e.Must("workspace/subscribe", Obj{"workspace": w.Root}, nil)
 		n := w.neovim(t, bin, picks+"\nvim.g.cursord = { chat = { open_on_ask = false } }", "f")
 		say := func(text string) {
 			n.t.Helper()
@@ -41,9 +41,9 @@ func TestNvimChoosesPermits(t *testing.T) {
 		n.ex("Cursord ask look at @shot.png")
 		say("cursord: done")
 		require.Equal(t, "May the agent run commands and change files in "+lib+"?", n.lua("return shown[#shown].prompt"))
-		require.Equal(t, []string{"--sandbox=enabled", "--auto-review", "--add-dir=" + lib}, w.permitArgs())
-		require.Contains(t, w.prompted(), `<image path="`+w.path("shot.png")+`" />`)
-		require.Contains(t, w.prompted(), `<image path="`+w.path("with space.gif")+`" />`)
+		require.Equal(t, []string{"--sandbox=enabled", "--auto-review", "--add-dir=" + lib}, w.PermitArgs())
+		require.Contains(t, w.Prompted(), `<image path="`+w.Path("shot.png")+`" />`)
+		require.Contains(t, w.Prompted(), `<image path="`+w.Path("with space.gif")+`" />`)
 
 		// It is the session's.
 		n.ex("Cursord sandbox default")
@@ -55,9 +55,9 @@ func TestNvimChoosesPermits(t *testing.T) {
 		n.lua("said = {}")
 		n.ex("Cursord ask again")
 		say("cursord: done")
-		require.Empty(t, w.permitArgs())
-		require.NotContains(t, w.prompted(), "<image")
-		require.Len(t, w.runs(), 2)
+		require.Empty(t, w.PermitArgs())
+		require.NotContains(t, w.Prompted(), "<image")
+		require.Len(t, w.Runs(), 2)
 
 		require.Equal(t, []any{"enabled", "disabled", "default"}, n.lua("return vim.fn.getcompletion('Cursord sandbox ', 'cmdline')"))
 		n.quiet()
@@ -72,18 +72,18 @@ func TestNvimChoosesPermits(t *testing.T) {
 func TestNvimTellsWhatWasDenied(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.plays(`{"fake":"shell","command":"npm test","ask":true}`, `{"type":"result","subtype":"success","result":"done"}`)
-		w.put("f", "text\n")
-		w.start()
-		e := w.opens()
+		w := New(t)
+		w.Plays(`{"fake":"shell","command":"npm test","ask":true}`, `{"type":"result","subtype":"success","result":"done"}`)
+		w.Put("f", "text\n")
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, "", "f")
 		n.ex("Cursord chat")
 		n.ex("Cursord ask test it")
 		for _, part := range []string{"✗ npm test (rejected: refused by policy)", "1 command was denied: npm test"} {
 			n.until(part, "local t = (function() "+transcript+" end)() return t and t:find(..., 1, true) ~= nil", part)
 		}
-		require.Equal(t, sessions.TurnCompleted, e.until("the end", func(n told) bool { return n.Turn != nil && n.Turn.Status.Final() }).Turn.Status)
+		require.Equal(t, sessions.TurnCompleted, e.Until("the end", func(n Notification) bool { return n.Turn != nil && n.Turn.Status.Final() }).Turn.Status)
 		n.quiet()
 	})
 }

@@ -63,14 +63,14 @@ end`
 func TestNvimRandomReview(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
+		w := New(t)
 		rnd := rand.New(rand.NewPCG(*nvimSeed, 0))
 		paths := []string{"f", "g", "h"}
 		for _, p := range paths {
-			w.put(p, numbered(60, nil))
+			w.Put(p, Numbered(60, nil))
 		}
-		w.start()
-		w.trusts()
+		w.Start()
+		w.Trusts()
 		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }\n"+nvimAgrees, paths...)
 		n.lua("for _, f in ipairs(vim.fn.argv()) do vim.cmd.edit(f) end")
 		turns := 0
@@ -80,10 +80,10 @@ func TestNvimRandomReview(t *testing.T) {
 				if n.modified(p) || rnd.IntN(3) == 0 {
 					continue
 				}
-				was := w.get(p)
-				script = append(script, edits(fmt.Sprint("c", turns, ".", i), p, was, scrambled(rnd, was, fmt.Sprintf("agent %d", turns)))...)
+				was := w.Get(p)
+				script = append(script, Edits(fmt.Sprint("c", turns, ".", i), p, was, Scrambled(rnd, was, fmt.Sprintf("agent %d", turns)))...)
 			}
-			w.plays(append(script, done)...)
+			w.Plays(append(script, Done)...)
 			turns++
 			n.ex("Cursord ask turn")
 			n.until("the end of the turn", "return #vim.tbl_filter(function(s) return s.text:find(':Cursord review$') or s.text == 'cursord: done' end, said) == ...", turns)
@@ -113,10 +113,10 @@ func TestNvimRandomReview(t *testing.T) {
 			case 11:
 				what = []string{"Cursord reject!", "Cursord reject file", "agent"}[rnd.IntN(3)]
 			}
-			unsaved := tree{}
+			unsaved := Tree{}
 			for _, p := range paths {
 				if n.modified(p) && what != "write" {
-					unsaved[p] = w.get(p)
+					unsaved[p] = w.Get(p)
 				}
 			}
 			if what == "agent" {
@@ -125,7 +125,7 @@ func TestNvimRandomReview(t *testing.T) {
 				n.ex(what)
 			}
 			var why any
-			for limit := time.Now().Add(patience); ; {
+			for limit := time.Now().Add(Patience); ; {
 				if why = n.lua("return disagreement()"); why == "" {
 					break
 				}
@@ -135,20 +135,20 @@ func TestNvimRandomReview(t *testing.T) {
 			}
 			t.Logf("step %d: %s", step, what)
 			for p, was := range unsaved {
-				if w.get(p) == n.text(p) {
+				if w.Get(p) == n.text(p) {
 					continue // what was undone in the buffer has come to the file
 				}
-				require.Equal(t, was, w.get(p), "step %d, %s: %s has changes", step, what, p)
+				require.Equal(t, was, w.Get(p), "step %d, %s: %s has changes", step, what, p)
 			}
 			require.NotRegexp(t, `(?i)traceback|W1\d:|E\d+:`, n.messages())
 		}
 	})
 }
 
-// scrambled changes some lines of a text, drops some, and puts some in between.
-func scrambled(rnd *rand.Rand, text, word string) string {
+// Scrambled changes some lines of a text, drops some, and puts some in between.
+func Scrambled(rnd *rand.Rand, text, word string) string {
 	out := ""
-	for i, line := range splitAfter(text) {
+	for i, line := range SplitAfter(text) {
 		switch rnd.IntN(14) {
 		case 0:
 			out += fmt.Sprintf("%s line %d\n", word, i)

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// trusts trusts the workspace, as a person would have before.
-func (w *world) trusts() {
-	w.t.Helper()
-	_, stderr, status := w.cursord("trust")
-	require.Zero(w.t, status, stderr)
+// Trusts Trusts the workspace, as a person would have before.
+func (w *World) Trusts() {
+	w.T.Helper()
+	_, stderr, status := w.Cursord("trust")
+	require.Zero(w.T, status, stderr)
 }
 
 // hunksOf waits until a file's buffer shows so many hunks, and the daemon's list says the same.
@@ -21,21 +21,21 @@ func (n *nvim) hunksOf(path string, count int) {
 	n.t.Helper()
 	n.until(path+" with its hunks", `local path, count = ...
 		local d = vim.b[vim.fn.bufnr('^' .. path .. '$')].cursord_status_dict
-		return (d and d.pending or 0) == count`, n.w.path(path), count)
+		return (d and d.pending or 0) == count`, n.w.Path(path), count)
 }
 
 // agree requires that the buffer of a file, the disk and what is listed say the same.
-func (n *nvim) agree(e *editor, path, want string, hunks int) {
+func (n *nvim) agree(e *Editor, path, want string, hunks int) {
 	n.t.Helper()
 	n.untilText(path, want)
-	n.poll("the disk", func() bool { return n.w.get(path) == want })
+	n.poll("the disk", func() bool { return n.w.Get(path) == want })
 	n.hunksOf(path, hunks)
 	listed := 0
-	if d := e.diffs()[path]; d != nil {
+	if d := e.Diffs()[path]; d != nil {
 		listed = len(d.Hunks)
 	}
 	require.Equal(n.t, hunks, listed)
-	require.Equal(n.t, false, n.lua("return vim.bo[vim.fn.bufnr('^' .. ... .. '$')].modified", n.w.path(path)))
+	require.Equal(n.t, false, n.lua("return vim.bo[vim.fn.bufnr('^' .. ... .. '$')].modified", n.w.Path(path)))
 }
 
 const saysDone = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"It is **done**, see ` + "`f`" + `.\n"}]}}`
@@ -44,15 +44,15 @@ const saysDone = `{"type":"assistant","message":{"role":"assistant","content":[{
 func TestNvimMainJob(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := numbered(30, nil)
-		change := func(lines map[int]string) string { return numbered(30, lines) }
+		w := New(t)
+		before := Numbered(30, nil)
+		change := func(lines map[int]string) string { return Numbered(30, lines) }
 		five, fifteen := "agent 5\n", "agent 15a\nagent 15b\n"
 		after := change(map[int]string{5: five, 15: fifteen})
-		w.putAll(tree{"f": before, "g": "one\ntwo\nthree\n"})
-		w.plays(lines(edits("1", "f", before, after), edits("2", "g", "one\ntwo\nthree\n", "one\n2\nthree\n"), []string{saysDone})...)
-		w.start()
-		e := w.opens()
+		w.PutAll(Tree{"f": before, "g": "one\ntwo\nthree\n"})
+		w.Plays(Lines(Edits("1", "f", before, after), Edits("2", "g", "one\ntwo\nthree\n", "one\n2\nthree\n"), []string{saysDone})...)
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, "", "f")
 		n.keys("4GVj")
 		n.keys(":Cursord ask what is this?<CR>")
@@ -64,9 +64,9 @@ line 5
 </selection>
 </context>
 
-what is this?`, strings.TrimSpace(w.runs()[0].Prompt))
+what is this?`, strings.TrimSpace(w.Runs()[0].Prompt))
 		n.agree(e, "f", after, 2)
-		require.Equal(t, w.path("f"), n.lua("return vim.api.nvim_buf_get_name(0)"), "the focus stays")
+		require.Equal(t, w.Path("f"), n.lua("return vim.api.nvim_buf_get_name(0)"), "the focus stays")
 		require.Equal(t, 4.0, n.lua("return vim.fn.line('.')"), "the cursor stays")
 		n.until("a word at the end", "return said[#said] and said[#said].text == ...", "cursord: 3 hunks in 2 files, :Cursord review")
 		require.Contains(t, n.screen(), "  line 4  ")
@@ -95,10 +95,10 @@ what is this?`, strings.TrimSpace(w.runs()[0].Prompt))
 
 		// The next file.
 		n.ex("Cursord next")
-		require.Equal(t, []any{w.path("g"), 2.0}, n.lua("return { vim.api.nvim_buf_get_name(0), vim.fn.line('.') }"))
+		require.Equal(t, []any{w.Path("g"), 2.0}, n.lua("return { vim.api.nvim_buf_get_name(0), vim.fn.line('.') }"))
 		n.hunksOf("g", 1)
 		n.ex("Cursord prev")
-		require.Equal(t, []any{w.path("f"), 15.0}, n.lua("return { vim.api.nvim_buf_get_name(0), vim.fn.line('.') }"))
+		require.Equal(t, []any{w.Path("f"), 15.0}, n.lua("return { vim.api.nvim_buf_get_name(0), vim.fn.line('.') }"))
 		n.ex("Cursord reject!")
 		n.agree(e, "f", change(map[int]string{5: five}), 0)
 		n.agree(e, "g", "one\ntwo\nthree\n", 0)
@@ -116,18 +116,18 @@ what is this?`, strings.TrimSpace(w.runs()[0].Prompt))
 func TestNvimUndoBringsTheHunkBack(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before, after := numbered(30, nil), numbered(30, map[int]string{5: "agent 5\n", 15: ""})
-		w.put("f", before)
-		w.plays(lines(edits("1", "f", before, after))...)
-		w.start()
-		e := w.opens()
+		w := New(t)
+		before, after := Numbered(30, nil), Numbered(30, map[int]string{5: "agent 5\n", 15: ""})
+		w.Put("f", before)
+		w.Plays(Lines(Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, "", "f")
 		n.ex("Cursord ask do it")
 		n.agree(e, "f", after, 2)
 		n.keys("5G")
 		n.ex("Cursord reject")
-		n.agree(e, "f", numbered(30, map[int]string{15: ""}), 1)
+		n.agree(e, "f", Numbered(30, map[int]string{15: ""}), 1)
 		n.keys("u")
 		n.untilText("f", after)
 		n.hunksOf("f", 2)
@@ -135,12 +135,12 @@ func TestNvimUndoBringsTheHunkBack(t *testing.T) {
 
 		// Another decision lies in between: the text comes back as a person's.
 		n.ex("Cursord reject")
-		n.agree(e, "f", numbered(30, map[int]string{15: ""}), 1)
-		e.decides("diff/accept", obj{"all": true})
+		n.agree(e, "f", Numbered(30, map[int]string{15: ""}), 1)
+		e.Decides("diff/accept", Obj{"all": true})
 		n.hunksOf("f", 0)
 		n.keys("u")
 		n.untilText("f", after)
-		require.Equal(t, numbered(30, map[int]string{15: ""}), w.get("f"))
+		require.Equal(t, Numbered(30, map[int]string{15: ""}), w.Get("f"))
 		n.ex("write")
 		n.agree(e, "f", after, 0)
 		n.quiet()
@@ -152,20 +152,20 @@ func TestNvimUndoBringsTheHunkBack(t *testing.T) {
 func TestNvimListAndOperators(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before := numbered(40, nil)
+		w := New(t)
+		before := Numbered(40, nil)
 		changed := map[int]string{5: "agent 5\n", 12: "agent 12\n", 20: "agent 20\n", 30: "agent 30\n", 38: "agent 38a\nagent 38b\n"}
 		but := func(gone ...int) string {
 			rest := maps.Clone(changed)
 			for _, n := range gone {
 				delete(rest, n)
 			}
-			return numbered(40, rest)
+			return Numbered(40, rest)
 		}
-		w.put("f", before)
-		w.plays(lines(edits("1", "f", before, but()), edits("2", "new", "(absent)", "a\nb\n"))...)
-		w.start()
-		e := w.opens()
+		w.Put("f", before)
+		w.Plays(Lines(Edits("1", "f", before, but()), Edits("2", "new", "(absent)", "a\nb\n"))...)
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, `vim.g.cursord = { review = { after_decide = 'stay' }, chat = { open_on_ask = false } }
 			vim.keymap.set({ 'n', 'x' }, 'ga', '<Plug>(cursord-accept)')
 			vim.keymap.set({ 'n', 'x' }, 'gr', '<Plug>(cursord-reject)')
@@ -204,13 +204,13 @@ func TestNvimListAndOperators(t *testing.T) {
 		n.agree(e, "f", but(12, 30), 2)
 		n.until("the list", "return #vim.fn.getqflist() == 3")
 		n.keys("Gr")
-		n.poll("the new file is gone", func() bool { return w.get("new") == "(absent)" })
+		n.poll("the new file is gone", func() bool { return w.Get("new") == "(absent)" })
 
 		n.keys("1Gd")
 		n.until("two windows that differ", "return #vim.api.nvim_tabpage_list_wins(0) == 2 and vim.wo.diff")
 		base := n.lua(`vim.cmd('wincmd h') local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n') .. '\n'
 			vim.cmd('wincmd l') return text`)
-		require.Equal(t, numbered(40, map[int]string{5: "agent 5\n"}), base, "what was accepted is the baseline")
+		require.Equal(t, Numbered(40, map[int]string{5: "agent 5\n"}), base, "what was accepted is the baseline")
 		n.keys("20Gdo")
 		n.untilText("f", but(12, 30, 20))
 		n.hunksOf("f", 1)
@@ -222,10 +222,10 @@ func TestNvimListAndOperators(t *testing.T) {
 		n.untilScreen("+agent 38a")
 		n.ex("38Cursord comment or so | so")
 		n.untilScreen("the agent gets this with its next prompt")
-		w.plays(done)
+		w.Plays(Done)
 		n.ex("Cursord ask next")
 		n.poll("the remarks", func() bool {
-			return len(w.runs()) == 2 && strings.Contains(w.runs()[1].Prompt, "why?") && strings.Contains(w.runs()[1].Prompt, "or so | so")
+			return len(w.Runs()) == 2 && strings.Contains(w.Runs()[1].Prompt, "why?") && strings.Contains(w.Runs()[1].Prompt, "or so | so")
 		})
 		n.quiet()
 		for command, why := range map[string]string{
@@ -236,7 +236,7 @@ func TestNvimListAndOperators(t *testing.T) {
 			told := n.lua("local why = ... return #vim.tbl_filter(function(s) return s.text == why end, said)", "cursord: "+why)
 			require.EqualValues(t, 1, told, "%s\n%s", why, n.messages())
 		}
-		require.Len(t, e.diffs(), 1)
+		require.Len(t, e.Diffs(), 1)
 	})
 }
 
@@ -244,7 +244,7 @@ func TestNvimListAndOperators(t *testing.T) {
 func TestNvimDrawsWhatIsInSight(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
+		w := New(t)
 		changes, gone := map[int]string{}, 0
 		for i := 1; i <= 3000; i += 10 {
 			changes[i] = fmt.Sprintf("agent %d\n", i)
@@ -253,11 +253,11 @@ func TestNvimDrawsWhatIsInSight(t *testing.T) {
 				gone++
 			}
 		}
-		before, after := numbered(3000, nil), numbered(3000, changes)
-		w.put("f", before)
-		w.plays(lines(edits("1", "f", before, after))...)
-		w.start()
-		e := w.opens()
+		before, after := Numbered(3000, nil), Numbered(3000, changes)
+		w.Put("f", before)
+		w.Plays(Lines(Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
 		n.ex("Cursord ask do it")
 		n.agree(e, "f", after, 300)

@@ -27,10 +27,10 @@ const picks = `shown = {}
 func TestNvimPickers(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.put("f", "text\n")
-		w.start()
-		e := w.opens()
+		w := New(t)
+		w.Put("f", "text\n")
+		w.Start()
+		e := w.Opens()
 		n := w.neovim(t, bin, picks, "f")
 		say := func(text string) {
 			n.t.Helper()
@@ -39,7 +39,7 @@ func TestNvimPickers(t *testing.T) {
 		last := func() map[string]any { return n.lua("return shown[#shown]").(map[string]any) }
 		latest := func() *sessions.Session {
 			var out struct{ Sessions []*sessions.Session }
-			e.must("session/list", obj{"workspace": w.ws, "limit": 1}, &out)
+			e.Must("session/list", Obj{"workspace": w.Root, "limit": 1}, &out)
 			return out.Sessions[0]
 		}
 
@@ -59,7 +59,7 @@ func TestNvimPickers(t *testing.T) {
 		first := latest()
 		require.Equal(t, sessions.ModePlan, first.Mode)
 		require.Equal(t, "fake-large", *first.Model)
-		require.Subset(t, w.runs()[0].Args, []string{"--model", "fake-large", "--mode", "plan"})
+		require.Subset(t, w.Runs()[0].Args, []string{"--model", "fake-large", "--mode", "plan"})
 
 		// Then for the session of the chat; nothing happens when nothing is picked.
 		n.lua("pick = nil")
@@ -80,7 +80,7 @@ func TestNvimPickers(t *testing.T) {
 
 		// Another session, and back.
 		n.ex("Cursord ask! second")
-		n.poll("another session", func() bool { return len(w.runs()) == 2 && latest().ID != first.ID && latest().State == "idle" })
+		n.poll("another session", func() bool { return len(w.Runs()) == 2 && latest().ID != first.ID && latest().State == "idle" })
 		n.lua("pick = 'first'")
 		n.ex("Cursord sessions")
 		n.until("the chat", "return vim.bo.filetype == 'cursord_input'")
@@ -100,30 +100,30 @@ func TestNvimPickers(t *testing.T) {
 func TestNvimContext(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before, after := numbered(9, nil), numbered(9, map[int]string{5: "agent 5\n"})
-		w.put("f", before)
-		w.put("src/a.go", "package a\n")
-		w.plays(lines(edits("1", "f", before, after))...)
-		w.start()
-		e := w.opens()
-		e.turn(nil)
-		w.plays(done)
+		w := New(t)
+		before, after := Numbered(9, nil), Numbered(9, map[int]string{5: "agent 5\n"})
+		w.Put("f", before)
+		w.Put("src/a.go", "package a\n")
+		w.Plays(Lines(Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
+		e.Turn(nil)
+		w.Plays(Done)
 		n := w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
 		asked := 1
 		ask := func(prompt, want string) {
 			n.t.Helper()
 			n.ex("Cursord ask " + prompt)
 			asked++
-			n.poll("the agent", func() bool { return len(w.runs()) == asked })
-			require.Equal(t, strings.TrimSpace("<context>\n"+want+"\n</context>\n\n"+prompt), strings.TrimSpace(w.runs()[asked-1].Prompt))
+			n.poll("the agent", func() bool { return len(w.Runs()) == asked })
+			require.Equal(t, strings.TrimSpace("<context>\n"+want+"\n</context>\n\n"+prompt), strings.TrimSpace(w.Runs()[asked-1].Prompt))
 			n.until("the end of the turn", "return require('cursord').statusline() == 'cursord: 1 hunk'")
 		}
 		refused := func(prompt, why string) {
 			n.t.Helper()
 			n.ex("Cursord ask " + prompt)
 			n.until(why, "return said[#said] and said[#said].text:find(..., 1, true) ~= nil", why)
-			require.Len(t, w.runs(), asked, "nothing is asked")
+			require.Len(t, w.Runs(), asked, "nothing is asked")
 		}
 		refused("@diagnostics?", "@diagnostics: there are no diagnostics")
 		refused("@quickfix", "@quickfix: the quickfix list is empty")
@@ -168,12 +168,12 @@ src/a.go:1:3: look here
 func TestNvimTellsOfTurns(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		before, after := numbered(9, nil), numbered(9, map[int]string{5: "agent 5\n"})
-		w.put("f", before)
-		w.plays(append(append([]string{`{"fake":"wait","path":"{{cwd}}/../go"}`}, edits("1", "f", before, after)...), done)...)
-		w.start()
-		w.trusts()
+		w := New(t)
+		before, after := Numbered(9, nil), Numbered(9, map[int]string{5: "agent 5\n"})
+		w.Put("f", before)
+		w.Plays(append(append([]string{`{"fake":"wait","path":"{{cwd}}/../go"}`}, Edits("1", "f", before, after)...), Done)...)
+		w.Start()
+		w.Trusts()
 		n := w.neovim(t, bin, `vim.g.cursord = { chat = { open_on_ask = false } }
 			told, progress = {}, {}
 			for _, name in ipairs({ 'CursordState', 'CursordHunks', 'CursordTurnEnd' }) do
@@ -189,7 +189,7 @@ func TestNvimTellsOfTurns(t *testing.T) {
 			end`, "f")
 		n.ex("Cursord ask do it")
 		n.until("it works", "return require('cursord').statusline() == 'cursord: working'")
-		w.put("../go", "")
+		w.Put("../go", "")
 		n.until("a word at the end", "return said[1] ~= nil")
 		n.hunksOf("f", 1)
 		n.until("the state", "return require('cursord').statusline() == 'cursord: 1 hunk'")
@@ -204,7 +204,7 @@ func TestNvimTellsOfTurns(t *testing.T) {
 		}
 
 		// One that fails says why, once, and the state says so until the next one.
-		w.plays(`{"type":"result","subtype":"error","is_error":true,"result":"no more credit"}`)
+		w.Plays(`{"type":"result","subtype":"error","is_error":true,"result":"no more credit"}`)
 		n.ex("Cursord ask again")
 		n.until("an error", "return said[2] ~= nil")
 		n.until("the state", "return require('cursord').statusline() == 'cursord: error, 1 hunk'")
@@ -219,10 +219,10 @@ func TestNvimTellsOfTurns(t *testing.T) {
 func TestNvimChatIsWhereItWasConfigured(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.put("f", "text\n")
-		w.start()
-		w.trusts()
+		w := New(t)
+		w.Put("f", "text\n")
+		w.Start()
+		w.Trusts()
 		for _, position := range []string{"left", "right", "below", "tab"} {
 			n := w.neovim(t, bin, fmt.Sprintf("vim.g.cursord = { chat = { position = %q, width = 30 } }", position), "f")
 			tabs := 1.0
@@ -255,8 +255,8 @@ func TestNvimChatIsWhereItWasConfigured(t *testing.T) {
 func TestNvimAnswerWithoutText(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.start()
+		w := New(t)
+		w.Start()
 		n := w.neovim(t, bin, "")
 		require.Equal(t, "one ", n.lua(`local tr = require('cursord.transcript').new({ root = '/w' })
 			local item = { id = 'i', turnId = 't', index = 0, seq = 2, kind = 'assistant', status = 'running' }

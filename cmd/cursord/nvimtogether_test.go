@@ -21,22 +21,22 @@ func TestNvimRandomTogether(t *testing.T) {
 }
 
 func nvimsTogether(t *testing.T, bin string, isolated bool) {
-	w := newWorld(t)
+	w := New(t)
 	rnd := rand.New(rand.NewPCG(*nvimSeed, 1))
 	paths := []string{"f", "g", "h"}
-	before, after := tree{}, tree{}
+	before, after := Tree{}, Tree{}
 	for _, p := range paths {
-		before[p] = numbered(60, nil)
-		after[p] = scrambled(rnd, before[p], "agent")
+		before[p] = Numbered(60, nil)
+		after[p] = Scrambled(rnd, before[p], "agent")
 	}
-	w.putAll(before)
-	w.plays(changing(before, after)...)
-	w.start()
-	e := w.opens()
+	w.PutAll(before)
+	w.Plays(Changing(before, after)...)
+	w.Start()
+	e := w.Opens()
 	if isolated {
-		e.ok(e.isolates())
+		e.Ok(e.Isolates())
 	} else {
-		e.turn(nil)
+		e.Turn(nil)
 	}
 	var both []*nvim
 	for range 2 {
@@ -47,7 +47,7 @@ func nvimsTogether(t *testing.T, bin string, isolated bool) {
 	agree := func(what string) {
 		t.Helper()
 		var why [2]any
-		for limit := time.Now().Add(patience); ; {
+		for limit := time.Now().Add(Patience); ; {
 			for i, n := range both {
 				n.until("what is typed is told", `local told
 					require('cursord.docs').flush(require('cursord.workspace').find(), function() told = true end)

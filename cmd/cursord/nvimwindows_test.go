@@ -13,12 +13,12 @@ import (
 func TestNvimChatKeepsItsLook(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.plays(`{"type":"thinking","subtype":"delta","text":"Hm.\nWell."}`, `{"type":"thinking","subtype":"completed"}`, streams("Some words"), done)
-		w.start()
-		e := w.opens()
-		e.turn(obj{"prompt": "the first"})
-		e.turn(obj{"prompt": "the second"})
+		w := New(t)
+		w.Plays(`{"type":"thinking","subtype":"delta","text":"Hm.\nWell."}`, `{"type":"thinking","subtype":"completed"}`, Streams("Some words"), Done)
+		w.Start()
+		e := w.Opens()
+		e.Turn(Obj{"prompt": "the first"})
+		e.Turn(Obj{"prompt": "the second"})
 		n := w.neovim(t, bin, picks)
 		look := func(title string) {
 			t.Helper()
@@ -39,13 +39,13 @@ func TestNvimChatKeepsItsLook(t *testing.T) {
 }
 
 // nvimAndAChange opens a file in Neovim and has the agent change its line 5.
-func (w *world) nvimAndAChange(t *testing.T, bin string) (e *editor, n *nvim, before, after string) {
+func (w *World) nvimAndAChange(t *testing.T, bin string) (e *Editor, n *nvim, before, after string) {
 	t.Helper()
-	before, after = numbered(9, nil), numbered(9, map[int]string{5: "agent 5\n"})
-	w.put("f", before)
-	w.plays(lines(edits("1", "f", before, after))...)
-	w.start()
-	e = w.opens()
+	before, after = Numbered(9, nil), Numbered(9, map[int]string{5: "agent 5\n"})
+	w.Put("f", before)
+	w.Plays(Lines(Edits("1", "f", before, after))...)
+	w.Start()
+	e = w.Opens()
 	n = w.neovim(t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
 	n.ex("Cursord ask do it")
 	n.agree(e, "f", after, 1)
@@ -57,7 +57,7 @@ func (w *world) nvimAndAChange(t *testing.T, bin string) (e *editor, n *nvim, be
 func TestNvimShowsOldLinesOnce(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
+		w := New(t)
 		e, n, before, after := w.nvimAndAChange(t, bin)
 		virtual := func() float64 {
 			return n.lua(`return #vim.tbl_filter(function(m) return m[4].virt_lines end,
@@ -90,7 +90,7 @@ func TestNvimShowsOldLinesOnce(t *testing.T) {
 func TestNvimKnowsWhatIsNotInTheFile(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
+		w := New(t)
 		e, n, before, after := w.nvimAndAChange(t, bin)
 		n.ex("5Cursord reject")
 		n.agree(e, "f", before, 0)
@@ -99,7 +99,7 @@ func TestNvimKnowsWhatIsNotInTheFile(t *testing.T) {
 		n.keys("<C-r>")
 		n.untilText("f", before)
 		require.True(t, n.modified("f"))
-		require.Equal(t, after, w.get("f"))
+		require.Equal(t, after, w.Get("f"))
 		n.hunksOf("f", 0)
 		n.ex("write")
 		n.agree(e, "f", before, 0)
@@ -111,10 +111,10 @@ func TestNvimKnowsWhatIsNotInTheFile(t *testing.T) {
 func TestNvimCompletesFilesThatAreThere(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.repositoryIn(".", tree{"file-a": "a\n", "file-b": "b\n"})
-		require.NoError(t, os.Remove(w.path("file-a")))
-		w.start()
+		w := New(t)
+		w.RepositoryIn(".", Tree{"file-a": "a\n", "file-b": "b\n"})
+		require.NoError(t, os.Remove(w.Path("file-a")))
+		w.Start()
 		n := w.neovim(t, bin, "")
 		n.ex("Cursord review")
 		require.Equal(t, []any{"@file-b"}, n.lua("return vim.tbl_map(function(i) return i.word end, require('cursord.context').omnifunc(0, '@file'))"))

@@ -26,20 +26,20 @@ type wire struct {
 	in   *bufio.Reader
 }
 
-func (w *world) wire() *wire {
-	w.t.Helper()
-	conn, err := net.Dial("unix", w.socket())
-	require.NoError(w.t, err)
-	w.t.Cleanup(func() { conn.Close() })
-	checked := w.checked(conn)
-	return &wire{w.t, conn, checked, bufio.NewReaderSize(checked, 1<<20)}
+func (w *World) wire() *wire {
+	w.T.Helper()
+	conn, err := net.Dial("unix", w.Socket())
+	require.NoError(w.T, err)
+	w.T.Cleanup(func() { conn.Close() })
+	checked := w.Checked(conn)
+	return &wire{w.T, conn, checked, bufio.NewReaderSize(checked, 1<<20)}
 }
 
 // message is any line that the daemon sends.
 type message struct {
 	ID     json.RawMessage
 	Method string
-	Params told
+	Params Notification
 	Result json.RawMessage
 	Error  *struct {
 		Code    int
@@ -55,7 +55,7 @@ func (c *wire) send(lines ...string) {
 
 func (c *wire) next() (m message) {
 	c.t.Helper()
-	require.NoError(c.t, c.conn.SetReadDeadline(time.Now().Add(patience)))
+	require.NoError(c.t, c.conn.SetReadDeadline(time.Now().Add(Patience)))
 	line, err := c.in.ReadBytes('\n')
 	require.NoError(c.t, err)
 	require.NoError(c.t, json.Unmarshal(line, &m), "%.300s", line)
@@ -74,8 +74,8 @@ func (c *wire) until(fits func(message) bool) (all []message) {
 	}
 }
 
-func request(id int, method string, params obj) string {
-	b, _ := json.Marshal(obj{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+func Request(id int, method string, params Obj) string {
+	b, _ := json.Marshal(Obj{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 	return string(b)
 }
 
@@ -83,7 +83,7 @@ func answers(id int) func(message) bool {
 	return func(m message) bool { return string(m.ID) == fmt.Sprint(id) }
 }
 
-func notifications(all []message) (list []told) {
+func notifications(all []message) (list []Notification) {
 	for _, m := range all {
 		if m.Method != "" {
 			list = append(list, m.Params)
@@ -92,26 +92,26 @@ func notifications(all []message) (list []told) {
 	return list
 }
 
-// talk is a run that says something of each kind.
-func talk() []string {
-	return []string{initLine, userLine, thinks("Hm"), thoughtEnd, piece("I "), piece("look."), flush("I look."), started("c", readArgs),
-		`{"fake":"write","path":"made.txt","text":"{{prompt}}\n"}`, completed("c", readDone), piece("Done."), says("Done.", ""), succeeds("I look.Done.")}
+// Talk is a run that says something of each kind.
+func Talk() []string {
+	return []string{InitLine, UserLine, Thinks("Hm"), ThoughtEnd, Piece("I "), Piece("look."), Flush("I look."), Started("c", ReadArgs),
+		`{"fake":"write","path":"made.txt","text":"{{prompt}}\n"}`, Completed("c", ReadDone), Piece("Done."), Says("Done.", ""), Succeeds("I look.Done.")}
 }
 
 // TestOrderOnOneConnection pipelines subscribe, start and wait, and looks at what comes in which order.
 func TestOrderOnOneConnection(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	w.opens()
+	w := New(t)
+	w.Start()
+	w.Opens()
 	for i := range 20 {
-		w.plays(talk()...)
+		w.Plays(Talk()...)
 		id := fmt.Sprintf("turn-%d", i)
 		c := w.wire()
-		c.send(request(1, "workspace/subscribe", obj{"workspace": w.ws, "after": 0}))
+		c.send(Request(1, "workspace/subscribe", Obj{"workspace": w.Root, "after": 0}))
 		c.until(answers(1))
-		start := obj{"workspace": w.ws, "prompt": fmt.Sprint(i), "turnId": id}
-		c.send(request(2, "turn/start", start), request(3, "turn/wait", obj{"turnId": id}), request(4, "turn/start", start))
+		start := Obj{"workspace": w.Root, "prompt": fmt.Sprint(i), "turnId": id}
+		c.send(Request(2, "turn/start", start), Request(3, "turn/wait", Obj{"turnId": id}), Request(4, "turn/start", start))
 		all := c.until(answers(3))
 		index := func(fits func(message) bool) int { return slices.IndexFunc(all, fits) }
 		response, wait, again := index(answers(2)), index(answers(3)), index(answers(4))
@@ -136,7 +136,7 @@ func TestOrderOnOneConnection(t *testing.T) {
 		require.Less(t, final, wait, "turn/wait is answered after the end is told")
 		require.Equal(t, "session/changed", all[final-1].Method)
 		require.Equal(t, sessions.SessionIdle, all[final-1].Params.Session.State)
-		audit(t, notifications(all))
+		Audit(t, notifications(all))
 		c.conn.Close()
 	}
 }
@@ -144,22 +144,22 @@ func TestOrderOnOneConnection(t *testing.T) {
 // TestEverybodySeesTheSame has two editors and a script on one workspace, one of which starts turns and goes away.
 func TestEverybodySeesTheSame(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	e, other := w.opens(), w.opens()
+	w := New(t)
+	w.Start()
+	e, other := w.Opens(), w.Opens()
 	script := w.wire()
-	script.send(request(1, "workspace/subscribe", obj{"workspace": w.ws}))
+	script.send(Request(1, "workspace/subscribe", Obj{"workspace": w.Root}))
 	script.until(answers(1))
-	w.plays(slices.Insert(talk(), 6, `{"fake":"wait","path":"go"}`)...)
-	turn := e.asks(nil)
-	e.until("some text", func(n told) bool { return n.Method == "item/delta" && n.Text == "look." || n.Text == "I look." })
-	e.c.Close()
-	w.put("go", "")
-	other.ends(turn.ID)
+	w.Plays(slices.Insert(Talk(), 6, `{"fake":"wait","path":"go"}`)...)
+	turn := e.Asks(nil)
+	e.Until("some text", func(n Notification) bool { return n.Method == "item/delta" && n.Text == "look." || n.Text == "I look." })
+	e.Client.Close()
+	w.Put("go", "")
+	other.Ends(turn.ID)
 	seen := notifications(script.until(func(m message) bool { return m.Params.Turn != nil && m.Params.Turn.Status.Final() }))
-	audit(t, seen)
-	audit(t, other.all())
-	strip := func(all []told) (seqs []uint64) {
+	Audit(t, seen)
+	Audit(t, other.All())
+	strip := func(all []Notification) (seqs []uint64) {
 		for _, n := range all {
 			if n.Seq > 0 && (n.Turn == nil || n.Turn.ID == turn.ID) {
 				seqs = append(seqs, n.Seq)
@@ -167,31 +167,31 @@ func TestEverybodySeesTheSame(t *testing.T) {
 		}
 		return seqs
 	}
-	require.Equal(t, strip(other.all()), strip(seen))
-	require.Equal(t, []string{"I look.", "Done."}, other.said(turn.ID, sessions.ItemAssistant))
+	require.Equal(t, strip(other.All()), strip(seen))
+	require.Equal(t, []string{"I look.", "Done."}, other.Said(turn.ID, sessions.ItemAssistant))
 }
 
 // TestCatchUp reconnects at every seq that was ever told, and must get every object that changed since, once.
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
+	w := New(t)
+	w.Start()
+	e := w.Opens()
 	var subscribed struct {
 		Seq   uint64
 		Epoch string
 		Reset bool
 	}
 	for range 3 {
-		w.plays(talk()...)
-		e.turn(nil)
+		w.Plays(Talk()...)
+		e.Turn(nil)
 	}
 	var gone struct{ Session *sessions.Session }
-	e.must("session/create", obj{"workspace": w.ws, "title": "gone"}, &gone)
-	e.must("session/delete", obj{"sessionId": gone.Session.ID}, nil)
-	e.until("the removal", func(n told) bool { return n.Removed })
+	e.Must("session/create", Obj{"workspace": w.Root, "title": "gone"}, &gone)
+	e.Must("session/delete", Obj{"sessionId": gone.Session.ID}, nil)
+	e.Until("the removal", func(n Notification) bool { return n.Removed })
 	newest := map[string]uint64{}
-	key := func(n told) string {
+	key := func(n Notification) string {
 		switch {
 		case n.Removed:
 			return "session"
@@ -205,7 +205,7 @@ func TestCatchUp(t *testing.T) {
 		return n.Diff.Path
 	}
 	var top uint64
-	for _, n := range e.all() {
+	for _, n := range e.All() {
 		if n.Seq > 0 {
 			newest[key(n)] = n.Seq
 			top = n.Seq
@@ -214,7 +214,7 @@ func TestCatchUp(t *testing.T) {
 	delete(newest, gone.Session.ID)
 	c := w.wire()
 	for after := range top + 1 {
-		c.send(request(1, "workspace/subscribe", obj{"workspace": w.ws, "after": after}))
+		c.send(Request(1, "workspace/subscribe", Obj{"workspace": w.Root, "after": after}))
 		first := c.next()
 		require.NoError(t, json.Unmarshal(first.Result, &subscribed))
 		require.Equal(t, top, subscribed.Seq)
@@ -239,55 +239,55 @@ func TestCatchUp(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name   string
-		params obj
+		params Obj
 		reset  bool
 	}{
-		{"from the future", obj{"after": top + 1}, true},
-		{"of another store", obj{"after": top, "epoch": "another"}, true},
-		{"of this store", obj{"after": top, "epoch": subscribed.Epoch}, false},
-		{"without after", obj{}, false},
+		{"from the future", Obj{"after": top + 1}, true},
+		{"of another store", Obj{"after": top, "epoch": "another"}, true},
+		{"of this store", Obj{"after": top, "epoch": subscribed.Epoch}, false},
+		{"without after", Obj{}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			other := w.joins()
-			tt.params["workspace"] = w.ws
-			other.must("workspace/subscribe", tt.params, &subscribed)
+			other := w.Joins()
+			tt.params["workspace"] = w.Root
+			other.Must("workspace/subscribe", tt.params, &subscribed)
 			require.Equal(t, tt.reset, subscribed.Reset)
 			if tt.reset || tt.params["after"] == nil {
-				other.until("the snapshot's last", func(n told) bool { return n.Turn != nil && n.Turn.Seq == newest[n.Turn.ID] })
+				other.Until("the snapshot's last", func(n Notification) bool { return n.Turn != nil && n.Turn.Seq == newest[n.Turn.ID] })
 			}
 		})
 	}
 	// A uri, a path with dots and a link name the same workspace.
-	for _, name := range []string{"file://" + w.ws, w.ws + "/../ws/", w.path("./.")} {
-		c.send(request(1, "workspace/subscribe", obj{"workspace": name, "after": top}))
-		require.Contains(t, string(c.next().Result), `"`+w.ws+`"`)
+	for _, name := range []string{"file://" + w.Root, w.Root + "/../ws/", w.Path("./.")} {
+		c.send(Request(1, "workspace/subscribe", Obj{"workspace": name, "after": top}))
+		require.Contains(t, string(c.next().Result), `"`+w.Root+`"`)
 	}
 }
 
 // TestMidStream subscribes at many moments of a growing text.
 func TestMidStream(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
-	lines := []string{initLine}
+	w := New(t)
+	w.Start()
+	e := w.Opens()
+	lines := []string{InitLine}
 	var whole strings.Builder
 	for i := range 120 {
-		lines = append(lines, piece(fmt.Sprintf("%d,", i)), `{"fake":"sleep","ms":4}`)
+		lines = append(lines, Piece(fmt.Sprintf("%d,", i)), `{"fake":"sleep","ms":4}`)
 		fmt.Fprintf(&whole, "%d,", i)
 	}
-	w.plays(append(lines, waits("end"), says(whole.String(), ""), succeeds(whole.String()))...)
-	turn := e.asks(nil)
-	e.until("text", func(n told) bool { return n.Method == "item/delta" })
-	last := func(n told) bool { return n.Method == "item/delta" && strings.HasSuffix(n.Text, "119,") }
+	w.Plays(append(lines, Waits("end"), Says(whole.String(), ""), Succeeds(whole.String()))...)
+	turn := e.Asks(nil)
+	e.Until("text", func(n Notification) bool { return n.Method == "item/delta" })
+	last := func(n Notification) bool { return n.Method == "item/delta" && strings.HasSuffix(n.Text, "119,") }
 	item := sessions.ItemID(turn.ID, 0)
-	var late []*editor
+	var late []*Editor
 	for i := range 40 {
-		all := e.all()
+		all := e.All()
 		if slices.ContainsFunc(all, last) {
 			break
 		}
-		params := obj{"workspace": w.ws}
+		params := Obj{"workspace": w.Root}
 		switch i % 4 {
 		case 1:
 			params["after"] = 0
@@ -301,19 +301,19 @@ func TestMidStream(t *testing.T) {
 		case 3:
 			params["deltaInterval"] = 20
 		}
-		o := w.joins()
-		o.must("workspace/subscribe", params, nil)
-		o.until("the text so far", func(n told) bool { return n.Item != nil && n.Item.ID == item })
+		o := w.Joins()
+		o.Must("workspace/subscribe", params, nil)
+		o.Until("the text so far", func(n Notification) bool { return n.Item != nil && n.Item.ID == item })
 		late = append(late, o)
-		seen := len(e.all())
-		e.until("more", func(n told) bool { return len(e.all()) > seen+1 || last(n) })
+		seen := len(e.All())
+		e.Until("more", func(n Notification) bool { return len(e.All()) > seen+1 || last(n) })
 	}
-	w.put("../end", "")
-	require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
+	w.Put("../end", "")
+	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
 	for i, o := range late {
-		o.ends(turn.ID)
+		o.Ends(turn.ID)
 		text, n, deltas := "", 0, 0
-		for _, m := range o.all() {
+		for _, m := range o.All() {
 			switch {
 			case m.Item != nil && m.Item.ID == item && n == 0:
 				text, n = m.Item.Text, 1
@@ -330,24 +330,24 @@ func TestMidStream(t *testing.T) {
 			require.Less(t, deltas, 60, "merged deltas")
 		}
 	}
-	audit(t, e.all())
+	Audit(t, e.All())
 }
 
 // TestSubscriptions replaces, merges, summarises and ends them.
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
-	watcher := w.joins()
-	watcher.must("workspace/subscribe", obj{"workspace": w.ws, "diffs": "summary"}, nil)
-	watcher.must("workspace/subscribe", obj{"workspace": w.ws, "diffs": "summary"}, nil)
-	w.plays(talk()...)
-	w.put("made.txt", "before\n")
-	turn := e.turn(nil)
-	watcher.ends(turn.ID)
+	w := New(t)
+	w.Start()
+	e := w.Opens()
+	watcher := w.Joins()
+	watcher.Must("workspace/subscribe", Obj{"workspace": w.Root, "diffs": "summary"}, nil)
+	watcher.Must("workspace/subscribe", Obj{"workspace": w.Root, "diffs": "summary"}, nil)
+	w.Plays(Talk()...)
+	w.Put("made.txt", "before\n")
+	turn := e.Turn(nil)
+	watcher.Ends(turn.ID)
 	count := 0
-	for _, n := range watcher.all() {
+	for _, n := range watcher.All() {
 		if n.Turn != nil && n.Turn.Status.Final() {
 			count++
 		}
@@ -357,33 +357,33 @@ func TestSubscriptions(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, count, "a subscription replaces the one before")
-	watcher.must("workspace/unsubscribe", obj{"workspace": w.ws}, nil)
-	seen := len(watcher.all())
-	w.plays(talk()...)
-	e.turn(nil)
-	watcher.must("daemon/status", obj{}, nil)
-	require.Len(t, watcher.all(), seen)
-	for _, params := range []obj{{"workspace": w.ws, "after": -1}, {"workspace": w.ws, "deltaInterval": -1}, {"workspace": w.ws, "diffs": "some"}, {}} {
-		require.Equal(t, -32602, watcher.fails("workspace/subscribe", params).Code)
+	watcher.Must("workspace/unsubscribe", Obj{"workspace": w.Root}, nil)
+	seen := len(watcher.All())
+	w.Plays(Talk()...)
+	e.Turn(nil)
+	watcher.Must("daemon/status", Obj{}, nil)
+	require.Len(t, watcher.All(), seen)
+	for _, params := range []Obj{{"workspace": w.Root, "after": -1}, {"workspace": w.Root, "deltaInterval": -1}, {"workspace": w.Root, "diffs": "some"}, {}} {
+		require.Equal(t, -32602, watcher.Fails("workspace/subscribe", params).Code)
 	}
 }
 
 // TestSubscribeAtTheStart subscribes while a turn is on its way to the disk.
 func TestSubscribeAtTheStart(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
+	w := New(t)
+	w.Start()
+	e := w.Opens()
 	for i := range 30 {
 		id := fmt.Sprintf("turn-%d", i)
 		c := w.wire()
-		c.send(request(1, "turn/start", obj{"workspace": w.ws, "prompt": "x", "turnId": id}),
-			request(2, "workspace/subscribe", obj{"workspace": w.ws}), request(3, "turn/wait", obj{"turnId": id}))
+		c.send(Request(1, "turn/start", Obj{"workspace": w.Root, "prompt": "x", "turnId": id}),
+			Request(2, "workspace/subscribe", Obj{"workspace": w.Root}), Request(3, "turn/wait", Obj{"turnId": id}))
 		for _, m := range c.until(answers(3)) {
 			require.Nil(t, m.Error)
 		}
 		c.conn.Close()
-		e.ends(id)
+		e.Ends(id)
 	}
 }
 
@@ -391,22 +391,22 @@ func TestSubscribeAtTheStart(t *testing.T) {
 // and after, to clients that take each delta and that have them put together.
 func TestLargeTextComesInParts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
+	w := New(t)
+	w.Start()
 	first, second := "a"+strings.Repeat("ö€😀", 80_000), strings.Repeat("😀€ö", 60_000)
 	for name, interval := range map[string]int{"at once": 0, "put together": 60_000} {
 		t.Run(name, func(t *testing.T) {
 			gate := fmt.Sprint("go", interval)
-			w.plays(initLine, piece(first), `{"fake":"wait","path":"`+gate+`"}`, piece(second), piece(second), succeeds(""))
-			e := w.opens()
-			defer w.in(t, e)()
+			w.Plays(InitLine, Piece(first), `{"fake":"wait","path":"`+gate+`"}`, Piece(second), Piece(second), Succeeds(""))
+			e := w.Opens()
+			defer w.In(t, e)()
 			c := w.wire()
-			c.send(request(1, "workspace/subscribe", obj{"workspace": w.ws, "deltaInterval": interval}))
+			c.send(Request(1, "workspace/subscribe", Obj{"workspace": w.Root, "deltaInterval": interval}))
 			c.until(answers(1))
-			turn := e.asks(nil)
-			e.until("the first line", func(n told) bool { return n.TurnID == turn.ID && n.Offset+len(n.Text) == len(first) })
-			w.put(gate, "")
-			e.ends(turn.ID)
+			turn := e.Asks(nil)
+			e.Until("the first line", func(n Notification) bool { return n.TurnID == turn.ID && n.Offset+len(n.Text) == len(first) })
+			w.Put(gate, "")
+			e.Ends(turn.ID)
 			text := ""
 			for _, m := range c.until(func(m message) bool {
 				return m.Params.Turn != nil && m.Params.Turn.ID == turn.ID && m.Params.Turn.Status.Final()
@@ -418,25 +418,25 @@ func TestLargeTextComesInParts(t *testing.T) {
 				}
 			}
 			require.True(t, first+second+second == text, "the deltas add up")
-			require.True(t, text == e.items(turn.ID)[0].Text, "to the item's text")
+			require.True(t, text == e.Items(turn.ID)[0].Text, "to the item's text")
 		})
 	}
 }
 
 // TestHugeBacklog does not read while others do; it must end with every final state.
 func TestHugeBacklog(t *testing.T) {
-	huge(t)
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
+	TooLargeForRace(t)
+	w := New(t)
+	w.Start()
+	e := w.Opens()
 	slow := w.wire()
-	slow.send(request(1, "workspace/subscribe", obj{"workspace": w.ws}))
+	slow.send(Request(1, "workspace/subscribe", Obj{"workspace": w.Root}))
 	big := strings.Repeat("x", 4000)
-	w.plays(initLine, `{"fake":"repeat","n":4000,"lines":3}`, piece("{{i}} "+big),
+	w.Plays(InitLine, `{"fake":"repeat","n":4000,"lines":3}`, Piece("{{i}} "+big),
 		`{"type":"tool_call","subtype":"started","call_id":"c{{i}}","tool_call":{"readToolCall":{"args":{"path":"f{{i}}"}}}}`,
 		`{"type":"tool_call","subtype":"completed","call_id":"c{{i}}","tool_call":{"readToolCall":{"args":{"path":"f{{i}}"},"result":{"success":{"content":"`+big+`"}}}}}`,
-		succeeds(""))
-	e.turn(obj{"turnId": "big"})
+		Succeeds(""))
+	e.Turn(Obj{"turnId": "big"})
 	last := map[string]*sessions.Item{}
 	seq := uint64(0)
 	all := slow.until(func(m message) bool { return m.Params.Turn != nil && m.Params.Turn.Status.Final() })
@@ -453,27 +453,27 @@ func TestHugeBacklog(t *testing.T) {
 	for _, it := range last {
 		require.Equal(t, sessions.ItemCompleted, it.Status)
 	}
-	w.requireLittleMemory()
+	w.RequireLittleMemory()
 }
 
 // TestHugeTextForASlowClient has a client fall behind while an item grows: what it was told of the item still adds up,
 // and the answer of turn/wait still comes last.
 func TestHugeTextForASlowClient(t *testing.T) {
-	huge(t)
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
+	TooLargeForRace(t)
+	w := New(t)
+	w.Start()
+	e := w.Opens()
 	slow := w.wire()
-	slow.send(request(1, "workspace/subscribe", obj{"workspace": w.ws}))
+	slow.send(Request(1, "workspace/subscribe", Obj{"workspace": w.Root}))
 	big := strings.Repeat("x", 40_000)
-	w.plays(initLine, `{"fake":"repeat","n":500}`, piece("{{i}} "+big), `{"fake":"wait","path":"go"}`,
-		`{"fake":"repeat","n":500}`, piece("{{i}} "+big), succeeds(""))
-	turn := e.asks(obj{"turnId": "big"})
-	slow.send(request(2, "turn/wait", obj{"turnId": "big"}))
+	w.Plays(InitLine, `{"fake":"repeat","n":500}`, Piece("{{i}} "+big), `{"fake":"wait","path":"go"}`,
+		`{"fake":"repeat","n":500}`, Piece("{{i}} "+big), Succeeds(""))
+	turn := e.Asks(Obj{"turnId": "big"})
+	slow.send(Request(2, "turn/wait", Obj{"turnId": "big"}))
 	total := 0
-	e.until("the first half", func(n told) bool { total += len(n.Text); return total > 20_000_000 })
-	w.put("go", "")
-	e.ends(turn.ID)
+	e.Until("the first half", func(n Notification) bool { total += len(n.Text); return total > 20_000_000 })
+	w.Put("go", "")
+	e.Ends(turn.ID)
 
 	text, whole, final := map[string]string{}, map[int]string{}, false
 	slow.until(func(m message) bool {

@@ -26,7 +26,7 @@ type rival struct {
 	argv    []string
 	headers bool   // speaks in Content-Length headers, else in lines
 	hello   string // its initialize, with the id 1
-	drives  func(*testing.T, *world) (stream, string)
+	drives  func(*testing.T, *World) (stream, string)
 }
 
 // A stream is what a peer makes of the agent's text.
@@ -49,12 +49,12 @@ func TestPeers(t *testing.T) {
 	}
 	bin := func(name string) string { return filepath.Join(*peersDir, "bin", name) }
 	npm := func(name string) string { return filepath.Join(*peersDir, "node_modules", ".bin", name) }
-	none := func(why string) func(*testing.T, *world) (stream, string) {
-		return func(*testing.T, *world) (stream, string) { return stream{}, why }
+	none := func(why string) func(*testing.T, *World) (stream, string) {
+		return func(*testing.T, *World) (stream, string) { return stream{}, why }
 	}
 	t.Setenv("PATH", filepath.Join(*peersDir, "bin")+":"+os.Getenv("PATH"))
 	peers := []rival{
-		{"cursord stdio", []string{bin("cursord"), "stdio"}, false, request(1, "initialize", obj{}), streamsOfCursord},
+		{"cursord stdio", []string{bin("cursord"), "stdio"}, false, Request(1, "initialize", Obj{}), streamsOfCursord},
 		{"cursor-agent-acp", []string{npm("cursor-agent-acp")}, false, acpHello, streamsOfAdapter},
 		{"acpx exec", nil, false, "", streamsOfAcpx(npm("acpx"))},
 		{"codex app-server", []string{npm("codex"), "app-server"}, false,
@@ -97,19 +97,19 @@ func number(f float64) string {
 }
 
 // peerWorld is a world whose agent is found under the names that the peers look for.
-func peerWorld(t *testing.T) *world {
-	w := newWorld(t)
+func peerWorld(t *testing.T) *World {
+	w := New(t)
 	// Who asks for one JSON object gets another script.
-	w.put("../bin/cursor-agent", "#!/bin/sh\ncase \"$*\" in *'--output-format json'*) CURSORD_FAKE_SCRIPT=$CURSORD_FAKE_SCRIPT.json;; esac\n"+
+	w.Put("../bin/cursor-agent", "#!/bin/sh\ncase \"$*\" in *'--output-format json'*) CURSORD_FAKE_SCRIPT=$CURSORD_FAKE_SCRIPT.json;; esac\n"+
 		"export CURSORD_FAKE_SCRIPT\nexec "+filepath.Join(*peersDir, "bin", "cursord")+" fake-agent \"$@\"\n")
-	require.NoError(t, os.Chmod(w.path("../bin/cursor-agent"), 0o755))
-	t.Cleanup(func() { w.cursord("stop", "--force") }) // where one was started
+	require.NoError(t, os.Chmod(w.Path("../bin/cursor-agent"), 0o755))
+	t.Cleanup(func() { w.Cursord("stop", "--force") }) // where one was started
 	return w
 }
 
-func (w *world) peerEnv() []string {
-	env := w.env("CODEX_HOME="+w.dir, "XDG_CACHE_HOME="+w.dir, "XDG_RUNTIME_DIR="+w.dir, "CURSORD_AGENT="+w.path("../bin/cursor-agent"))
-	return append(env, "PATH="+w.path("../bin")+":"+os.Getenv("PATH"))
+func (w *World) peerEnv() []string {
+	env := w.Env("CODEX_HOME="+w.Dir, "XDG_CACHE_HOME="+w.Dir, "XDG_RUNTIME_DIR="+w.Dir, "CURSORD_AGENT="+w.Path("../bin/cursor-agent"))
+	return append(env, "PATH="+w.Path("../bin")+":"+os.Getenv("PATH"))
 }
 
 // A speaker is a rival that runs.
@@ -118,17 +118,17 @@ type speaker struct {
 	cmd *exec.Cmd
 }
 
-func (w *world) starts(argv []string) *speaker {
+func (w *World) starts(argv []string) *speaker {
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env, cmd.Dir = w.peerEnv(), w.ws
+	cmd.Env, cmd.Dir = w.peerEnv(), w.Root
 	in, err := cmd.StdinPipe()
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	out, err := cmd.StdoutPipe()
-	require.NoError(w.t, err)
-	require.NoError(w.t, cmd.Start())
+	require.NoError(w.T, err)
+	require.NoError(w.T, cmd.Start())
 	limit := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
-	w.t.Cleanup(func() { limit.Stop() })
-	return &speaker{newListener(piped{ReadCloser: out, WriteCloser: in}), cmd}
+	w.T.Cleanup(func() { limit.Stop() })
+	return &speaker{newListener(Piped{ReadCloser: out, WriteCloser: in}), cmd}
 }
 
 // ends ends a peer: some stay when their stdin ends.
@@ -221,7 +221,7 @@ func residentTree(root int) float64 {
 	}
 	sum := 0.0
 	for all := []int{root}; len(all) > 0; all = all[1:] {
-		sum += resident(all[0], "VmRSS")
+		sum += Resident(all[0], "VmRSS")
 		all = append(all, children[all[0]]...)
 	}
 	return sum
@@ -237,14 +237,14 @@ func added(beyond delays, with, without delays, rate float64) stream {
 	}
 }
 
-func streamsOfCursord(t *testing.T, w *world) (stream, string) {
-	w.start()
-	paced := func(open func(*world) *listener, prompt bool) (first time.Duration, d delays) {
-		w.plays(stamped(peerDeltas, 10*time.Millisecond)...)
+func streamsOfCursord(t *testing.T, w *World) (stream, string) {
+	w.Start()
+	paced := func(open func(*World) *listener, prompt bool) (first time.Duration, d delays) {
+		w.Plays(stamped(peerDeltas, 10*time.Millisecond)...)
 		l := open(w)
 		start := time.Now()
 		if prompt {
-			l.calls("turn/start", obj{"workspace": w.ws, "prompt": "do it"})
+			l.calls("turn/start", Obj{"workspace": w.Root, "prompt": "do it"})
 		}
 		at, _ := l.hears(peerDeltas*stampSize, d.arrived)
 		l.leaves()
@@ -252,28 +252,28 @@ func streamsOfCursord(t *testing.T, w *world) (stream, string) {
 	}
 	var beyond, with, without delays
 	for range 2 {
-		own, bare := paced((*world).relayed, false)
-		first, all := paced((*world).listensByStdio, true)
+		own, bare := paced((*World).relayed, false)
+		first, all := paced((*World).listensByStdio, true)
 		beyond, with, without = append(beyond, first-own), append(with, all...), append(without, bare...)
 	}
-	w.plays(flood(peerFlood)...)
+	w.Plays(flood(peerFlood)...)
 	l := w.listensByStdio()
-	l.calls("turn/start", obj{"workspace": w.ws, "prompt": "do it"})
+	l.calls("turn/start", Obj{"workspace": w.Root, "prompt": "do it"})
 	first, last := l.hears(peerFlood*len(word), nil)
 	l.leaves()
 	return added(beyond, with, without, peerFlood/last.Sub(first).Seconds()), "over a bare relay"
 }
 
 // streamsOfAdapter drives an ACP adapter that runs the agent for each prompt and asks it for one JSON object.
-func streamsOfAdapter(t *testing.T, w *world) (stream, string) {
-	w.plays(stamped(1, 0)...)
-	require.NoError(t, os.WriteFile(w.script+".json",
+func streamsOfAdapter(t *testing.T, w *World) (stream, string) {
+	w.Plays(stamped(1, 0)...)
+	require.NoError(t, os.WriteFile(w.Script+".json",
 		[]byte(`{"type":"result","subtype":"success","is_error":false,"duration_ms":1,"result":"{{now_ns}} ","session_id":"{{session}}"}`+"\n"), 0o600))
 	s := w.starts([]string{filepath.Join(*peersDir, "node_modules", ".bin", "cursor-agent-acp")})
 	defer s.ends()
 	s.says(t, acpHello, false)
 	s.answered(t, 1)
-	s.says(t, request(2, "session/new", obj{"cwd": w.ws, "mcpServers": []any{}}), false)
+	s.says(t, Request(2, "session/new", Obj{"cwd": w.Root, "mcpServers": []any{}}), false)
 	_, rest, _ := bytes.Cut(s.answered(t, 2), []byte(`"sessionId":"`))
 	session, _, _ := bytes.Cut(rest, []byte(`"`))
 	id := string(session)
@@ -285,7 +285,7 @@ func streamsOfAdapter(t *testing.T, w *world) (stream, string) {
 		own := at.Sub(start)
 		relay.leaves()
 		start = time.Now()
-		s.says(t, request(3+i, "session/prompt", obj{"sessionId": id, "prompt": []obj{{"type": "text", "text": "do it"}}}), false)
+		s.says(t, Request(3+i, "session/prompt", Obj{"sessionId": id, "prompt": []Obj{{"type": "text", "text": "do it"}}}), false)
 		at, _ = s.hears(stampSize-1, nil)
 		beyond = append(beyond, at.Sub(start)-own)
 		s.answered(t, 3+i)
@@ -294,8 +294,8 @@ func streamsOfAdapter(t *testing.T, w *world) (stream, string) {
 }
 
 // streamsOfAcpx runs a command line for a prompt, with an ACP agent that does nothing but speak.
-func streamsOfAcpx(acpx string) func(*testing.T, *world) (stream, string) {
-	return func(t *testing.T, w *world) (stream, string) {
+func streamsOfAcpx(acpx string) func(*testing.T, *World) (stream, string) {
+	return func(t *testing.T, w *World) (stream, string) {
 		agent, err := exec.LookPath("fake-acp")
 		require.NoError(t, err)
 		runs := func(n int, pause time.Duration) (own time.Duration, bare delays, through time.Duration, d delays, rate float64) {
@@ -303,14 +303,14 @@ func streamsOfAcpx(acpx string) func(*testing.T, *world) (stream, string) {
 			s := w.starts(append([]string{agent}, args...))
 			start := time.Now()
 			s.says(t, acpHello, false)
-			s.says(t, request(2, "session/new", obj{"cwd": w.ws}), false)
-			s.says(t, request(3, "session/prompt", obj{}), false)
+			s.says(t, Request(2, "session/new", Obj{"cwd": w.Root}), false)
+			s.says(t, Request(3, "session/prompt", Obj{}), false)
 			at, _ := s.hears(n*stampSize, bare.arrived)
 			own = at.Sub(start)
 			s.ends()
 			s = w.starts([]string{acpx, "--approve-all", "--format", "json", "--agent", agent + " " + strings.Join(args, " "), "exec", "do it"})
 			start = time.Now()
-			s.conn.(piped).WriteCloser.Close()
+			s.conn.(Piped).WriteCloser.Close()
 			at, last := s.hears(n*stampSize, d.arrived)
 			through = at.Sub(start)
 			s.ends()

@@ -16,11 +16,11 @@ import (
 	"cursord/sessions"
 )
 
-// permitArgs returns what the latest run of the agent was given of the options that decide what it may do.
-func (w *world) permitArgs() (args []string) {
-	w.t.Helper()
-	runs := w.runs()
-	require.NotEmpty(w.t, runs)
+// PermitArgs returns what the latest run of the agent was given of the options that decide what it may do.
+func (w *World) PermitArgs() (args []string) {
+	w.T.Helper()
+	runs := w.Runs()
+	require.NotEmpty(w.T, runs)
 	all := runs[len(runs)-1].Args
 	for i := range all {
 		switch all[i] {
@@ -33,64 +33,64 @@ func (w *world) permitArgs() (args []string) {
 	return args
 }
 
-// folder makes a folder beside the workspace.
-func (w *world) folder(name string) string {
-	w.t.Helper()
-	dir := filepath.Join(w.dir, name)
-	require.NoError(w.t, os.MkdirAll(dir, 0o755))
+// Folder makes a folder beside the workspace.
+func (w *World) Folder(name string) string {
+	w.T.Helper()
+	dir := filepath.Join(w.Dir, name)
+	require.NoError(w.T, os.MkdirAll(dir, 0o755))
 	return dir
 }
 
-func (e *editor) trusts(dir string) {
-	e.t.Helper()
-	e.must("workspace/trust", obj{"workspace": dir, "trusted": true}, nil)
+func (e *Editor) Trusts(dir string) {
+	e.T.Helper()
+	e.Must("workspace/trust", Obj{"workspace": dir, "trusted": true}, nil)
 }
 
 // TestPermits has turns, sessions and the configuration say what the agent may do: the nearest of them counts, and the agent
 // is started so.
 func TestPermits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	lib, far, inner := w.folder("lib"), w.folder("far away"), w.path("inner")
+	w := New(t)
+	lib, far, inner := w.Folder("lib"), w.Folder("far away"), w.Path("inner")
 	require.NoError(t, os.Mkdir(inner, 0o755))
-	require.NoError(t, os.Symlink(far, filepath.Join(w.dir, "link")))
-	w.start()
-	e := w.opens()
-	e.trusts(lib)
-	e.trusts(far)
-	session := func(params obj) *sessions.Session {
+	require.NoError(t, os.Symlink(far, filepath.Join(w.Dir, "link")))
+	w.Start()
+	e := w.Opens()
+	e.Trusts(lib)
+	e.Trusts(far)
+	session := func(params Obj) *sessions.Session {
 		t.Helper()
 		var out struct{ Session *sessions.Session }
-		params["workspace"] = w.ws
-		e.must("session/create", params, &out)
+		params["workspace"] = w.Root
+		e.Must("session/create", params, &out)
 		return out.Session
 	}
-	plain := session(obj{})
-	boxed := session(obj{"sandbox": "enabled", "autoReview": true, "addDirs": []string{"../lib", lib}})
+	plain := session(Obj{})
+	boxed := session(Obj{"sandbox": "enabled", "autoReview": true, "addDirs": []string{"../lib", lib}})
 	require.Equal(t, []string{lib}, boxed.AddDirs)
 	for _, test := range []struct {
 		name   string
-		params obj
+		params Obj
 		want   []string
 	}{
-		{"nothing", obj{"sessionId": plain.ID}, nil},
-		{"of the turn", obj{"sessionId": plain.ID, "sandbox": "enabled", "autoReview": true, "addDirs": []string{lib}},
+		{"nothing", Obj{"sessionId": plain.ID}, nil},
+		{"of the turn", Obj{"sessionId": plain.ID, "sandbox": "enabled", "autoReview": true, "addDirs": []string{lib}},
 			[]string{"--sandbox=enabled", "--auto-review", "--add-dir=" + lib}},
-		{"not kept", obj{"sessionId": plain.ID}, nil},
-		{"no sandbox", obj{"sessionId": plain.ID, "sandbox": "disabled", "force": true}, []string{"--force", "--sandbox=disabled"}},
-		{"by a link, twice, and the workspace", obj{"addDirs": []string{"../link", far, ".", w.ws}}, []string{"--add-dir=" + far}},
-		{"in the workspace", obj{"addDirs": []string{"inner"}}, []string{"--add-dir=" + inner}},
-		{"of the session", obj{"sessionId": boxed.ID}, []string{"--sandbox=enabled", "--auto-review", "--add-dir=" + lib}},
-		{"the turn before the session", obj{"sessionId": boxed.ID, "sandbox": "disabled", "autoReview": false, "addDirs": []string{}},
+		{"not kept", Obj{"sessionId": plain.ID}, nil},
+		{"no sandbox", Obj{"sessionId": plain.ID, "sandbox": "disabled", "force": true}, []string{"--force", "--sandbox=disabled"}},
+		{"by a link, twice, and the workspace", Obj{"addDirs": []string{"../link", far, ".", w.Root}}, []string{"--add-dir=" + far}},
+		{"in the workspace", Obj{"addDirs": []string{"inner"}}, []string{"--add-dir=" + inner}},
+		{"of the session", Obj{"sessionId": boxed.ID}, []string{"--sandbox=enabled", "--auto-review", "--add-dir=" + lib}},
+		{"the turn before the session", Obj{"sessionId": boxed.ID, "sandbox": "disabled", "autoReview": false, "addDirs": []string{}},
 			[]string{"--sandbox=disabled"}},
-		{"null is nothing", obj{"sessionId": boxed.ID, "sandbox": nil, "autoReview": nil, "addDirs": nil},
+		{"null is nothing", Obj{"sessionId": boxed.ID, "sandbox": nil, "autoReview": nil, "addDirs": nil},
 			[]string{"--sandbox=enabled", "--auto-review", "--add-dir=" + lib}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			defer w.in(t, e)()
-			turn := e.turn(test.params)
+			defer w.In(t, e)()
+			turn := e.Turn(test.params)
 			require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
-			args := w.permitArgs()
+			args := w.PermitArgs()
 			require.Equal(t, test.want, args)
 			told := []string(nil)
 			if turn.Force {
@@ -110,21 +110,21 @@ func TestPermits(t *testing.T) {
 	}
 
 	// What a session says can be taken back.
-	e.must("session/update", obj{"sessionId": boxed.ID, "sandbox": "default", "autoReview": false, "addDirs": []string{}}, nil)
-	e.turn(obj{"sessionId": boxed.ID})
-	require.Empty(t, w.permitArgs())
+	e.Must("session/update", Obj{"sessionId": boxed.ID, "sandbox": "default", "autoReview": false, "addDirs": []string{}}, nil)
+	e.Turn(Obj{"sessionId": boxed.ID})
+	require.Empty(t, w.PermitArgs())
 
 	// The configuration speaks last.
-	w.put("../config.toml", fmt.Sprintf("sandbox = \"enabled\"\nauto_review = true\nadd_dirs = [%q]\n", far))
-	w.stop()
-	w.start()
-	e = w.opens()
-	e.turn(obj{"sessionId": plain.ID})
-	require.Equal(t, []string{"--sandbox=enabled", "--auto-review", "--add-dir=" + far}, w.permitArgs())
-	e.turn(obj{"sessionId": boxed.ID, "sandbox": "disabled"})
-	require.Equal(t, []string{"--sandbox=disabled", "--add-dir=" + far}, w.permitArgs())
+	w.Put("../config.toml", fmt.Sprintf("sandbox = \"enabled\"\nauto_review = true\nadd_dirs = [%q]\n", far))
+	w.Stop()
+	w.Start()
+	e = w.Opens()
+	e.Turn(Obj{"sessionId": plain.ID})
+	require.Equal(t, []string{"--sandbox=enabled", "--auto-review", "--add-dir=" + far}, w.PermitArgs())
+	e.Turn(Obj{"sessionId": boxed.ID, "sandbox": "disabled"})
+	require.Equal(t, []string{"--sandbox=disabled", "--add-dir=" + far}, w.PermitArgs())
 	require.NoError(t, os.Remove(far))
-	failed := e.fails("turn/start", obj{"workspace": w.ws, "prompt": "do it"})
+	failed := e.Fails("turn/start", Obj{"workspace": w.Root, "prompt": "do it"})
 	require.Equal(t, "addDirs[0]", failed.Data.Field)
 	require.Contains(t, failed.Message, "by the setting add_dirs")
 }
@@ -133,73 +133,73 @@ func TestPermits(t *testing.T) {
 // trusted.
 func TestPermitsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	lib := w.folder("lib")
-	w.put("file", "x")
-	w.start()
-	e := w.opens()
+	w := New(t)
+	lib := w.Folder("lib")
+	w.Put("file", "x")
+	w.Start()
+	e := w.Opens()
 	var boxed, copied struct{ Session *sessions.Session }
-	e.must("session/create", obj{"workspace": w.ws, "sandbox": "enabled"}, &boxed)
-	e.must("session/create", obj{"workspace": w.ws, "isolation": "copy"}, &copied)
+	e.Must("session/create", Obj{"workspace": w.Root, "sandbox": "enabled"}, &boxed)
+	e.Must("session/create", Obj{"workspace": w.Root, "isolation": "copy"}, &copied)
 	many := make([]string, 33)
 	for i := range many {
 		many[i] = fmt.Sprint("d", i)
 	}
 	for _, test := range []struct {
 		name   string
-		params obj
+		params Obj
 		kind   api.ErrorKind
 		field  string
 		say    string
 	}{
-		{"force and a sandbox", obj{"force": true, "sandbox": "enabled"}, "invalid", "force", "force turns the agent's sandbox off"},
-		{"force and the session's sandbox", obj{"force": true, "sessionId": boxed.Session.ID}, "invalid", "force", "force turns the agent's sandbox off"},
-		{"no folder", obj{"addDirs": []string{"../none"}}, "invalid", "addDirs[0]", "cannot be opened"},
-		{"a file", obj{"addDirs": []string{lib, "file"}}, "invalid", "addDirs[1]", "is not a directory"},
-		{"too many", obj{"addDirs": many}, "invalid", "addDirs", "33 folders"},
-		{"a long path", obj{"addDirs": []string{"/" + strings.Repeat("x", 5000)}}, "invalid", "addDirs[0]", "the most"},
-		{"NUL", obj{"addDirs": []string{"a\x00"}}, "invalid", "addDirs[0]", "NUL"},
-		{"not trusted", obj{"addDirs": []string{lib}}, "workspaceUntrusted", "addDirs", lib + " is not trusted"},
-		{"what holds a copied workspace", obj{"addDirs": []string{"/"}, "sessionId": copied.Session.ID}, "workspaceUntrusted", "addDirs", "/ is not trusted"},
+		{"force and a sandbox", Obj{"force": true, "sandbox": "enabled"}, "invalid", "force", "force turns the agent's sandbox off"},
+		{"force and the session's sandbox", Obj{"force": true, "sessionId": boxed.Session.ID}, "invalid", "force", "force turns the agent's sandbox off"},
+		{"no folder", Obj{"addDirs": []string{"../none"}}, "invalid", "addDirs[0]", "cannot be opened"},
+		{"a file", Obj{"addDirs": []string{lib, "file"}}, "invalid", "addDirs[1]", "is not a directory"},
+		{"too many", Obj{"addDirs": many}, "invalid", "addDirs", "33 folders"},
+		{"a long path", Obj{"addDirs": []string{"/" + strings.Repeat("x", 5000)}}, "invalid", "addDirs[0]", "the most"},
+		{"NUL", Obj{"addDirs": []string{"a\x00"}}, "invalid", "addDirs[0]", "NUL"},
+		{"not trusted", Obj{"addDirs": []string{lib}}, "workspaceUntrusted", "addDirs", lib + " is not trusted"},
+		{"what holds a copied workspace", Obj{"addDirs": []string{"/"}, "sessionId": copied.Session.ID}, "workspaceUntrusted", "addDirs", "/ is not trusted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			defer w.in(t, e)()
-			params := obj{"workspace": w.ws, "prompt": "do it"}
+			defer w.In(t, e)()
+			params := Obj{"workspace": w.Root, "prompt": "do it"}
 			for k, v := range test.params {
 				params[k] = v
 			}
-			failed := e.fails("turn/start", params)
+			failed := e.Fails("turn/start", params)
 			require.Equal(t, test.kind, failed.Data.Kind)
 			require.Equal(t, test.field, failed.Data.Field)
 			require.Contains(t, failed.Message, test.say)
 		})
 	}
-	require.Empty(t, w.runs())
-	require.Equal(t, "addDirs[0]", e.fails("session/update", obj{"sessionId": boxed.Session.ID, "addDirs": []string{"../none"}}).Data.Field)
+	require.Empty(t, w.Runs())
+	require.Equal(t, "addDirs[0]", e.Fails("session/update", Obj{"sessionId": boxed.Session.ID, "addDirs": []string{"../none"}}).Data.Field)
 
-	failed := e.fails("turn/start", obj{"workspace": w.ws, "prompt": "do it", "addDirs": []string{"../lib"}})
+	failed := e.Fails("turn/start", Obj{"workspace": w.Root, "prompt": "do it", "addDirs": []string{"../lib"}})
 	require.Equal(t, lib, failed.Data.Path)
-	e.trusts(lib)
-	named := obj{"workspace": w.ws, "prompt": "do it", "turnId": "named", "addDirs": []string{"../lib"}, "sandbox": "enabled"}
-	e.must("turn/start", named, nil)
-	e.ends("named")
+	e.Trusts(lib)
+	named := Obj{"workspace": w.Root, "prompt": "do it", "turnId": "named", "addDirs": []string{"../lib"}, "sandbox": "enabled"}
+	e.Must("turn/start", named, nil)
+	e.Ends("named")
 
 	// A repetition finds its turn, whatever has become of the folder; what asks for more does not.
 	require.NoError(t, os.Remove(lib))
-	e.must("turn/start", named, nil)
-	for _, other := range []obj{{"sandbox": "disabled"}, {"autoReview": true}, {"addDirs": []string{"../lib", "../far"}}, {"addDirs": []string{}}} {
-		params := obj{"workspace": w.ws, "prompt": "do it", "turnId": "named"}
+	e.Must("turn/start", named, nil)
+	for _, other := range []Obj{{"sandbox": "disabled"}, {"autoReview": true}, {"addDirs": []string{"../lib", "../far"}}, {"addDirs": []string{}}} {
+		params := Obj{"workspace": w.Root, "prompt": "do it", "turnId": "named"}
 		for k, v := range other {
 			params[k] = v
 		}
-		require.Equal(t, "turnId", e.fails("turn/start", params).Data.Field, "%v", other)
+		require.Equal(t, "turnId", e.Fails("turn/start", params).Data.Field, "%v", other)
 	}
-	require.Len(t, w.runs(), 1)
+	require.Len(t, w.Runs(), 1)
 
 	// What an agent in a copy is given must not lead it to the work tree.
-	e.trusts(w.dir)
-	params := obj{"workspace": w.ws, "prompt": "do it", "sessionId": copied.Session.ID, "addDirs": []string{".."}}
-	failed = e.fails("turn/start", params)
+	e.Trusts(w.Dir)
+	params := Obj{"workspace": w.Root, "prompt": "do it", "sessionId": copied.Session.ID, "addDirs": []string{".."}}
+	failed = e.Fails("turn/start", params)
 	require.Equal(t, "addDirs", failed.Data.Field)
 	require.Contains(t, failed.Message, "holds the workspace")
 }
@@ -207,32 +207,32 @@ func TestPermitsThatAreRefused(t *testing.T) {
 // TestAddedFoldersAreTold has a turn say what folders beside the workspace mean, once for each set of them in a session.
 func TestAddedFoldersAreTold(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	lib, far := w.folder("lib"), w.folder("far")
-	w.put("inner/f", "x")
-	w.start()
-	e := w.opens()
-	e.trusts(lib)
-	e.trusts(far)
+	w := New(t)
+	lib, far := w.Folder("lib"), w.Folder("far")
+	w.Put("inner/f", "x")
+	w.Start()
+	e := w.Opens()
+	e.Trusts(lib)
+	e.Trusts(far)
 	for _, isolation := range []string{"none", "copy"} {
 		var out struct{ Session *sessions.Session }
-		e.must("session/create", obj{"workspace": w.ws, "isolation": isolation}, &out)
+		e.Must("session/create", Obj{"workspace": w.Root, "isolation": isolation}, &out)
 		var told []int
 		for _, dirs := range [][]string{{lib}, {lib}, {lib, far}, {"inner"}, {}, {far}} {
-			turn := e.turn(obj{"sessionId": out.Session.ID, "addDirs": dirs})
+			turn := e.Turn(Obj{"sessionId": out.Session.ID, "addDirs": dirs})
 			require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
-			notices := e.said(turn.ID, sessions.ItemNotice)
+			notices := e.Said(turn.ID, sessions.ItemNotice)
 			told = append(told, len(notices))
 			if len(notices) > 0 {
 				require.Contains(t, notices[0], "The agent may also work in "+strings.Join(dirs, ", ")+". What it changes there cannot be rejected")
 				require.Equal(t, isolation == "copy", strings.Contains(notices[0], "does not cover these folders"))
 			}
 			if slices.Equal(dirs, []string{"inner"}) {
-				want := w.path("inner")
+				want := w.Path("inner")
 				if isolation == "copy" {
-					want = filepath.Join(w.copyOf(out.Session), "inner")
+					want = filepath.Join(w.CopyOf(out.Session), "inner")
 				}
-				require.Equal(t, []string{"--add-dir=" + want}, w.permitArgs())
+				require.Equal(t, []string{"--add-dir=" + want}, w.PermitArgs())
 			}
 		}
 		require.Equal(t, []int{1, 0, 1, 0, 0, 1}, told)
@@ -242,34 +242,34 @@ func TestAddedFoldersAreTold(t *testing.T) {
 // TestPermitsOnTheCommandLine gives cursord run and cursord chat flags for what the agent may do and see.
 func TestPermitsOnTheCommandLine(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	lib, far := w.folder("lib"), w.folder("far")
-	w.put("shot.png", pngBytes)
-	w.put("inner/f", "x")
-	w.start()
+	w := New(t)
+	lib, far := w.Folder("lib"), w.Folder("far")
+	w.Put("shot.png", PNGBytes)
+	w.Put("inner/f", "x")
+	w.Start()
 	for _, wrong := range [][]string{
 		{"run", "--sandbox", "on", "x"}, {"run", "--sandbox", "enabled", "--force", "x"}, {"run", "--auto-review=maybe", "x"},
 		{"chat", "--sandbox", "off"}, {"run", "--add-dir"},
 	} {
-		_, said, status := w.cursord(wrong...)
+		_, said, status := w.Cursord(wrong...)
 		require.Equal(t, 2, status, "%v: %s", wrong, said)
 	}
 	flags := []string{"--sandbox", "enabled", "--auto-review", "--add-dir", "../lib", "--add-dir", far, "--add-dir", "inner", "do it"}
-	_, said, status := w.cursord(append([]string{"run"}, flags...)...)
+	_, said, status := w.Cursord(append([]string{"run"}, flags...)...)
 	require.Equal(t, 1, status)
 	require.Contains(t, said, "is not trusted")
-	_, _, status = w.cursord("trust")
+	_, _, status = w.Cursord("trust")
 	require.Zero(t, status)
-	_, said, status = w.cursord(append([]string{"run"}, flags...)...)
+	_, said, status = w.Cursord(append([]string{"run"}, flags...)...)
 	require.Equal(t, 1, status)
 	require.Contains(t, said, "trust it with: cursord trust "+lib)
-	require.Empty(t, w.runs())
-	_, said, status = w.cursord(append([]string{"run", "--trust", "--image", "shot.png"}, flags...)...)
+	require.Empty(t, w.Runs())
+	_, said, status = w.Cursord(append([]string{"run", "--trust", "--image", "shot.png"}, flags...)...)
 	require.Zero(t, status, said)
-	require.Equal(t, []string{"--sandbox=enabled", "--auto-review", "--add-dir=" + lib, "--add-dir=" + far, "--add-dir=" + w.path("inner")}, w.permitArgs())
-	require.Contains(t, w.prompted(), `<image path="`+w.path("shot.png")+`" />`)
+	require.Equal(t, []string{"--sandbox=enabled", "--auto-review", "--add-dir=" + lib, "--add-dir=" + far, "--add-dir=" + w.Path("inner")}, w.PermitArgs())
+	require.Contains(t, w.Prompted(), `<image path="`+w.Path("shot.png")+`" />`)
 	require.Contains(t, said, "note: The agent may also work in "+lib+", "+far+".")
-	_, said, status = w.cursord("run", "--image", "inner/f", "x")
+	_, said, status = w.Cursord("run", "--image", "inner/f", "x")
 	require.Equal(t, 1, status)
 	require.Contains(t, said, "is no image")
 }
@@ -286,17 +286,17 @@ func TestPermitArgs(t *testing.T) {
 // TestImportedPermits has a file say what the agents of its session may do: that is not for a file to say.
 func TestImportedPermits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
-	path := filepath.Join(w.dir, "s.ndjson")
+	w := New(t)
+	w.Start()
+	e := w.Opens()
+	path := filepath.Join(w.Dir, "s.ndjson")
 	review, at := true, sessions.Now()
-	w.writesExport(path, api.ExportLine{Session: &sessions.Session{
-		ID: "s", Workspace: w.ws, Title: "t", Mode: sessions.ModeAgent, CreatedAt: at, UpdatedAt: at,
+	w.WritesExport(path, api.ExportLine{Session: &sessions.Session{
+		ID: "s", Workspace: w.Root, Title: "t", Mode: sessions.ModeAgent, CreatedAt: at, UpdatedAt: at,
 		Sandbox: "disabled", AutoReview: &review, AddDirs: []string{"/"},
 	}}, api.ExportLine{End: &api.ExportEnd{}})
 	var out struct{ Session *sessions.Session }
-	e.must("session/import", obj{"path": path}, &out)
+	e.Must("session/import", Obj{"path": path}, &out)
 	require.Equal(t, "t", out.Session.Title)
 	require.Empty(t, out.Session.Sandbox)
 	require.Nil(t, out.Session.AutoReview)
@@ -307,18 +307,18 @@ func TestImportedPermits(t *testing.T) {
 // without it.
 func TestPermitsThatABuildLacks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	lib := w.folder("lib")
+	w := New(t)
+	lib := w.Folder("lib")
 	cursord, err := exec.LookPath("cursord")
 	require.NoError(t, err)
-	w.put("../agent", "#!/bin/sh\nexec "+cursord+" fake-agent --build 2026.02 \"$@\"\n")
-	w.start()
-	e := w.opens()
-	e.trusts(lib)
-	for option, params := range map[string]obj{
+	w.Put("../agent", "#!/bin/sh\nexec "+cursord+" fake-agent --build 2026.02 \"$@\"\n")
+	w.Start()
+	e := w.Opens()
+	e.Trusts(lib)
+	for option, params := range map[string]Obj{
 		"--auto-review": {"autoReview": true}, "--add-dir": {"addDirs": []string{lib}},
 	} {
-		turn := e.turn(params)
+		turn := e.Turn(params)
 		require.Equal(t, sessions.TurnFailed, turn.Status)
 		require.Contains(t, turn.Error.Message, "does not know the option "+option)
 		require.NotEmpty(t, turn.Error.Hint)
@@ -329,25 +329,25 @@ func TestPermitsThatABuildLacks(t *testing.T) {
 // sums up and says what would have allowed it.
 func TestDeniedCommands(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.plays(`{"fake":"shell","command":"true"}`, `{"fake":"shell","command":"npm test","ask":true}`,
+	w := New(t)
+	w.Plays(`{"fake":"shell","command":"true"}`, `{"fake":"shell","command":"npm test","ask":true}`,
 		`{"fake":"shell","command":"echo held > held","ask":true,"sandbox":true}`, `{"type":"result","subtype":"success","result":"done"}`)
-	w.start()
-	e := w.opens()
+	w.Start()
+	e := w.Opens()
 	for _, test := range []struct {
-		params   obj
+		params   Obj
 		statuses string
 		notice   string
 	}{
-		{obj{}, "completed rejected rejected", "2 commands were denied: npm test, echo held > held; allow them with sandbox enabled"},
-		{obj{"sandbox": "enabled"}, "completed rejected completed", "1 command was denied: npm test; allow it with auto-review"},
-		{obj{"autoReview": true}, "completed cancelled cancelled", "2 commands were held back by the agent's auto-review: npm test, echo held > held; allow"},
-		{obj{"force": true}, "completed failed completed", ""},
+		{Obj{}, "completed rejected rejected", "2 commands were denied: npm test, echo held > held; allow them with sandbox enabled"},
+		{Obj{"sandbox": "enabled"}, "completed rejected completed", "1 command was denied: npm test; allow it with auto-review"},
+		{Obj{"autoReview": true}, "completed cancelled cancelled", "2 commands were held back by the agent's auto-review: npm test, echo held > held; allow"},
+		{Obj{"force": true}, "completed failed completed", ""},
 	} {
-		turn := e.turn(test.params)
+		turn := e.Turn(test.params)
 		require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
 		var statuses []string
-		for _, item := range e.items(turn.ID) {
+		for _, item := range e.Items(turn.ID) {
 			if item.Kind == sessions.ItemTool {
 				statuses = append(statuses, string(item.Status))
 				if item.Status == sessions.ItemRejected {
@@ -356,7 +356,7 @@ func TestDeniedCommands(t *testing.T) {
 			}
 		}
 		require.Equal(t, test.statuses, strings.Join(statuses, " "))
-		notices := e.said(turn.ID, sessions.ItemNotice)
+		notices := e.Said(turn.ID, sessions.ItemNotice)
 		if test.notice == "" {
 			require.Empty(t, notices)
 			continue
@@ -365,7 +365,7 @@ func TestDeniedCommands(t *testing.T) {
 		require.True(t, strings.HasPrefix(notices[0], test.notice), notices[0])
 	}
 
-	_, shown, status := w.cursord("run", "do it")
+	_, shown, status := w.Cursord("run", "do it")
 	require.Zero(t, status)
 	require.Contains(t, shown, "$ npm test (rejected: refused by policy)")
 	require.Contains(t, shown, "note: 2 commands were denied: npm test, ")

@@ -15,7 +15,7 @@ import (
 // A plant is what an agent writes into a repository so that somebody else's git runs a program or leaves the repository.
 type plant struct {
 	name  string
-	files tree // by paths from the top of the work tree; "@git/" is git's folder, "@common/" that of all work trees
+	files Tree // by paths from the top of the work tree; "@git/" is git's folder, "@common/" that of all work trees
 	shell string
 	// notice is what the turn is to say, if the daemon comes upon the plant in a way that shows.
 	notice string
@@ -27,36 +27,36 @@ func plants(mark, outside string) []plant {
 	run := "sh -c 'cat >/dev/null; touch " + mark + "' #"
 	touch := "touch " + mark + " #"
 	hook := "#!/bin/sh\ntouch " + mark + "\n"
-	appended := func(text string) tree { return tree{"@common/config+": text} }
-	filtered := func(config string) tree {
-		return tree{"@common/config+": config, ".gitattributes": "* filter=evil diff=evil merge=evil\n"}
+	appended := func(text string) Tree { return Tree{"@common/config+": text} }
+	filtered := func(config string) Tree {
+		return Tree{"@common/config+": config, ".gitattributes": "* filter=evil diff=evil merge=evil\n"}
 	}
 	list := []plant{
 		{name: "clean and smudge", files: filtered("[filter \"evil\"]\n\tclean = \"" + run + "\"\n\tsmudge = \"" + run + "\"\n\trequired = true\n"), notice: "filter.evil.smudge"},
 		{name: "process", files: filtered("[filter \"evil\"]\n\tprocess = \"" + run + "\"\n\trequired\n"), notice: "filter.evil.process"},
-		{name: "a filter of a file that the attributes of the repository name", files: tree{
+		{name: "a filter of a file that the attributes of the repository name", files: Tree{
 			"@common/config+":         "[filter \"evil\"]\n\tclean = \"" + run + "\"\n\tsmudge = \"" + run + "\"\n",
 			"@common/info/attributes": "* filter=evil\n",
 		}, notice: "filter.evil.smudge"},
-		{name: "a filter for this work tree", files: tree{
+		{name: "a filter for this work tree", files: Tree{
 			"@common/config+":      "[extensions]\n\tworktreeConfig = true\n",
 			"@git/config.worktree": "[filter \"evil\"]\n\tclean = \"" + run + "\"\n\tsmudge = \"" + run + "\"\n[core]\n\tfsmonitor = \"" + touch + "\"\n",
 			".gitattributes":       "* filter=evil\n",
 		}, notice: "filter.evil.smudge"},
-		{name: "an included filter", files: tree{
+		{name: "an included filter", files: Tree{
 			"@common/config+": "[include]\n\tpath = evil\n[includeIf \"gitdir:/\"]\n\tpath = evil\n",
 			"@common/evil":    "[filter \"evil\"]\n\tclean = \"" + run + "\"\n\tsmudge = \"" + run + "\"\n[core]\n\tfsmonitor = \"" + touch + "\"\n",
 			".gitattributes":  "* filter=evil\n",
 		}},
-		{name: "a git-lfs in the work tree", files: tree{"git-lfs": hook, "git": hook, "cat": hook, ".gitattributes": "* filter=mine\n"}, shell: "chmod +x git-lfs git cat"},
+		{name: "a git-lfs in the work tree", files: Tree{"git-lfs": hook, "git": hook, "cat": hook, ".gitattributes": "* filter=mine\n"}, shell: "chmod +x git-lfs git cat"},
 		{name: "fsmonitor", files: appended("[core]\n\tfsmonitor = \"" + touch + "\"\n\tuntrackedCache = true\n")},
-		{name: "hooksPath", files: tree{"@common/config+": "[core]\n\thooksPath = \"@common/evil\"\n", "@common/evil/post-index-change": hook, "@common/evil/reference-transaction": hook}},
+		{name: "hooksPath", files: Tree{"@common/config+": "[core]\n\thooksPath = \"@common/evil\"\n", "@common/evil/post-index-change": hook, "@common/evil/reference-transaction": hook}},
 		{name: "pager and editor", files: appended("[core]\n\tpager = \"" + touch + "\"\n\teditor = \"" + touch + "\"\n\taskPass = \"" + touch + "\"\n[pager]\n\tls-files = \"" + touch + "\"\n\tcat-file = \"" + touch + "\"\n\tdiff-tree = \"" + touch + "\"\n")},
 		{name: "aliases", files: appended("[alias]\n\tls-files = \"!" + touch + "\"\n\tcat-file = \"!" + touch + "\"\n\trev-parse = \"!" + touch + "\"\n\tdiff-tree = \"!" + touch + "\"\n\tcheck-ignore = \"!" + touch + "\"\n")},
 		{name: "diff and merge drivers", files: filtered("[diff]\n\texternal = \"" + touch + "\"\n[diff \"evil\"]\n\tcommand = \"" + touch + "\"\n\ttextconv = \"" + touch + "\"\n[merge \"evil\"]\n\tdriver = \"" + touch + "\"\n")},
 		{name: "a remote that fetches what is missing", files: appended("[core]\n\trepositoryformatversion = 1\n\tsshCommand = \"" + touch + "\"\n\tgitProxy = \"" + touch + "\"\n[extensions]\n\tpartialClone = evil\n[remote \"evil\"]\n\turl = \"ext::" + touch + "\"\n\tpromisor = true\n\tuploadpack = \"" + touch + "\"\n[protocol]\n\tallow = always\n[protocol \"ext\"]\n\tallow = always\n[credential]\n\thelper = \"!" + touch + "\"\n"),
 			shell: "find @common/objects -type f -name '*' -size -1k -path '*/[0-9a-f][0-9a-f]/*' | head -1 | xargs rm -f"},
-		{name: "submodules", files: tree{
+		{name: "submodules", files: Tree{
 			"@common/config+": "[submodule \"evil\"]\n\tupdate = \"!" + touch + "\"\n\turl = \"ext::" + touch + "\"\n\tactive = true\n[submodule]\n\trecurse = true\n",
 			".gitmodules":     "[submodule \"evil\"]\n\tpath = evil\n\turl = \"ext::" + touch + "\"\n\tupdate = \"!" + touch + "\"\n",
 		}},
@@ -64,10 +64,10 @@ func plants(mark, outside string) []plant {
 		{name: "another work tree", files: appended("[core]\n\tworktree = " + outside + "\n")},
 		{name: "an extension that nobody knows", files: appended("[core]\n\trepositoryformatversion = 1\n[extensions]\n\tnobodyKnows = " + mark + "\n\trefStorage = \"files\"\n")},
 		{name: "rules elsewhere", files: appended("[core]\n\texcludesFile = " + outside + "/rules\n\tattributesFile = " + outside + "/rules\n"), notice: "core.excludesfile"},
-		{name: "alternates", files: tree{"@common/objects/info/alternates": outside + "/.git/objects\n"}, notice: "objects/info/alternates"},
+		{name: "alternates", files: Tree{"@common/objects/info/alternates": outside + "/.git/objects\n"}, notice: "objects/info/alternates"},
 	}
 	for _, name := range []string{"post-index-change", "reference-transaction", "post-checkout", "pre-auto-gc", "fsmonitor-watchman", "pre-commit"} {
-		list = append(list, plant{name: "hook " + name, files: tree{"@common/hooks/" + name: hook}, shell: "chmod +x @common/hooks/" + name})
+		list = append(list, plant{name: "hook " + name, files: Tree{"@common/hooks/" + name: hook}, shell: "chmod +x @common/hooks/" + name})
 	}
 	return list
 }
@@ -84,34 +84,34 @@ func TestPlants(t *testing.T) {
 
 // plantsAndLooks plays one plant: where says who writes it, and to which repository.
 func plantsAndLooks(t *testing.T, where, name string) {
-	w := newWorld(t)
-	mark, outside := filepath.Join(w.dir, "mark"), filepath.Join(w.dir, "outside")
-	w.repositoryIn("../outside", tree{"secret": "secret\n", "rules": "*\n"})
+	w := New(t)
+	mark, outside := filepath.Join(w.Dir, "mark"), filepath.Join(w.Dir, "outside")
+	w.RepositoryIn("../outside", Tree{"secret": "secret\n", "rules": "*\n"})
 	var p plant
 	for _, one := range plants(mark, outside) {
 		if one.name == name {
 			p = one
 		}
 	}
-	files := tree{"a": "a\n", "b": "b\n", "c": "c\n", "d/e": "e\n"}
+	files := Tree{"a": "a\n", "b": "b\n", "c": "c\n", "d/e": "e\n"}
 	top, common := "", ".git"
 	switch where {
 	case "nested":
-		w.repositoryIn(".", tree{"x": "x\n"})
+		w.RepositoryIn(".", Tree{"x": "x\n"})
 		top, common = "in/", "in/.git"
 	case "worktree":
-		w.repositoryIn("../main", files)
-		w.gitIn("../main", "worktree", "add", "-q", w.ws)
+		w.RepositoryIn("../main", files)
+		w.GitIn("../main", "worktree", "add", "-q", w.Root)
 		common = "../main/.git"
 	}
 	for path, text := range files {
-		w.put(top+path, text)
-		w.ages(top + path)
+		w.Put(top+path, text)
+		w.Ages(top + path)
 	}
 	if where == "worktree" {
-		w.git("update-index", "-q", "--refresh")
+		w.Git("update-index", "-q", "--refresh")
 	} else {
-		w.repositoryIn(top, nil)
+		w.RepositoryIn(top, nil)
 	}
 	git := common
 	if where == "worktree" {
@@ -119,14 +119,14 @@ func plantsAndLooks(t *testing.T, where, name string) {
 	}
 	was := w.state(outside)
 	put := func(text string) string {
-		return strings.NewReplacer("@common", w.path(common), "@git", w.path(git)).Replace(text)
+		return strings.NewReplacer("@common", w.Path(common), "@git", w.Path(git)).Replace(text)
 	}
 	var script [][]string
 	commands := ""
 	for path, text := range p.files {
 		full, appends := strings.CutSuffix(put(path), "+")
 		if full == path {
-			full = w.path(top + path)
+			full = w.Path(top + path)
 		}
 		text = put(text)
 		before := ""
@@ -136,17 +136,17 @@ func plantsAndLooks(t *testing.T, where, name string) {
 		if appends {
 			text = before + text
 		}
-		rel, err := filepath.Rel(w.ws, full)
+		rel, err := filepath.Rel(w.Root, full)
 		require.NoError(t, err)
 		if where == "edit" && filepath.IsLocal(rel) {
-			script = append(script, edits(fmt.Sprint("p", len(script)), rel, before, text))
+			script = append(script, Edits(fmt.Sprint("p", len(script)), rel, before, text))
 		} else {
-			w.put("../plants/"+fmt.Sprint(len(commands)), text)
-			commands += fmt.Sprintf("mkdir -p '%s'; cat '%s' > '%s'; ", filepath.Dir(full), w.path("../plants/"+fmt.Sprint(len(commands))), full)
+			w.Put("../plants/"+fmt.Sprint(len(commands)), text)
+			commands += fmt.Sprintf("mkdir -p '%s'; cat '%s' > '%s'; ", filepath.Dir(full), w.Path("../plants/"+fmt.Sprint(len(commands))), full)
 		}
 	}
-	if commands += "cd " + w.path(top) + "; " + put(p.shell); p.shell != "" || where != "edit" {
-		script = append(script, shells("plants", commands))
+	if commands += "cd " + w.Path(top) + "; " + put(p.shell); p.shell != "" || where != "edit" {
+		script = append(script, Shells("plants", commands))
 	}
 	nothing := func(when string) {
 		t.Helper()
@@ -154,41 +154,41 @@ func plantsAndLooks(t *testing.T, where, name string) {
 		require.Equal(t, was, w.state(outside), when)
 	}
 
-	w.put("../.gitconfig", "[filter \"mine\"]\n\tclean = ./cat\n\tsmudge = ./cat\n[safe]\n\tdirectory = *\n")
-	w.start()
-	e := w.opens()
+	w.Put("../.gitconfig", "[filter \"mine\"]\n\tclean = ./cat\n\tsmudge = ./cat\n[safe]\n\tdirectory = *\n")
+	w.Start()
+	e := w.Opens()
 	// The plant, and changes that make the daemon want former contents.
-	script = append(script, edits("x", top+"a", "a\n", "a\nx\n"), shells("y", fmt.Sprintf("cd %s; touch c; echo y >> b; rm d/e; echo n > n", w.path(top))))
-	w.plays(lines(script...)...)
-	first := e.turn(nil)
+	script = append(script, Edits("x", top+"a", "a\n", "a\nx\n"), Shells("y", fmt.Sprintf("cd %s; touch c; echo y >> b; rm d/e; echo n > n", w.Path(top))))
+	w.Plays(Lines(script...)...)
+	first := e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, first.Status)
 	nothing("in the turn")
-	found := e.diffs()
+	found := e.Diffs()
 	require.Equal(t, "known", found[top+"b"].Baseline)
 	require.Equal(t, "known", found[top+"d/e"].Baseline)
 	if p.notice != "" {
-		require.Contains(t, e.notices(first.ID), p.notice)
+		require.Contains(t, e.Notices(first.ID), p.notice)
 	}
 
-	w.plays(lines(shells("z", fmt.Sprintf("cd %s; echo z >> c; echo z >> b", w.path(top))))...)
-	second := e.turn(nil)
+	w.Plays(Lines(Shells("z", fmt.Sprintf("cd %s; echo z >> c; echo z >> b", w.Path(top))))...)
+	second := e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, second.Status)
 	nothing("in a second turn")
-	require.Contains(t, e.diffs(), top+"c")
-	e.must("diff/unified", obj{"workspace": w.ws}, nil)
-	e.decides("diff/accept", obj{"path": top + "c"})
-	e.decides("diff/reject", obj{"path": top + "b"})
-	require.Equal(t, "b\n", w.get(top+"b"))
+	require.Contains(t, e.Diffs(), top+"c")
+	e.Must("diff/unified", Obj{"workspace": w.Root}, nil)
+	e.Decides("diff/accept", Obj{"path": top + "c"})
+	e.Decides("diff/reject", Obj{"path": top + "b"})
+	require.Equal(t, "b\n", w.Get(top+"b"))
 	nothing("in a review")
 
 	var s struct{ Session *sessions.Session }
-	e.must("session/create", obj{"workspace": w.ws, "isolation": "copy"}, &s)
-	w.plays(lines(shells("i", fmt.Sprintf("cd ./%s; git config filter.evil.clean 'touch %s'; echo '* filter=evil' > .gitattributes; echo i >> a; touch c", top, mark)))...)
-	isolated := e.turn(obj{"sessionId": s.Session.ID})
+	e.Must("session/create", Obj{"workspace": w.Root, "isolation": "copy"}, &s)
+	w.Plays(Lines(Shells("i", fmt.Sprintf("cd ./%s; git config filter.evil.clean 'touch %s'; echo '* filter=evil' > .gitattributes; echo i >> a; touch c", top, mark)))...)
+	isolated := e.Turn(Obj{"sessionId": s.Session.ID})
 	require.Equal(t, sessions.TurnCompleted, isolated.Status)
-	isolated = e.turn(obj{"sessionId": s.Session.ID})
+	isolated = e.Turn(Obj{"sessionId": s.Session.ID})
 	require.Equal(t, sessions.TurnCompleted, isolated.Status)
 	nothing("in a copy")
-	e.decides("diff/reject", obj{"all": true})
+	e.Decides("diff/reject", Obj{"all": true})
 	nothing("in the end")
 }

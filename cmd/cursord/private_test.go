@@ -20,20 +20,20 @@ import (
 // the command lines of all that runs for it.
 func TestNothingIsGivenAway(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("f", "one file-secret\n")
-	w.start("CURSOR_API_KEY=key-secret")
-	e := w.opens()
-	w.plays(
+	w := New(t)
+	w.Put("f", "one file-secret\n")
+	w.Start("CURSOR_API_KEY=key-secret")
+	e := w.Opens()
+	w.Plays(
 		`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
 		`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"said-secret"}]},"session_id":"{{session}}","timestamp_ms":1}`,
 		`not json raw-secret`, `{"type":"odd-secret"}`, `{"fake":"stderr","text":"stderr-secret {{prompt}}"}`,
-		strings.Join(edits("c", "f", "one file-secret\n", "two file-secret\n"), "\n"),
+		strings.Join(Edits("c", "f", "one file-secret\n", "two file-secret\n"), "\n"),
 		`{"fake":"hang"}`)
-	turn := e.asks(obj{"prompt": "prompt-secret", "context": []obj{{"kind": "text", "title": "t", "text": "context-secret"}}})
-	e.until("the edit", func(n told) bool { return n.Diff != nil && n.Diff.Path == "f" })
+	turn := e.Asks(Obj{"prompt": "prompt-secret", "context": []Obj{{"kind": "text", "title": "t", "text": "context-secret"}}})
+	e.Until("the edit", func(n Notification) bool { return n.Diff != nil && n.Diff.Path == "f" })
 
-	pids := processes(t, "CURSORD_SOCKET="+w.socket())
+	pids := Processes(t, "CURSORD_SOCKET="+w.Socket())
 	require.GreaterOrEqual(t, len(pids), 2, "the daemon and its agent")
 	for _, pid := range pids {
 		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
@@ -42,26 +42,26 @@ func TestNothingIsGivenAway(t *testing.T) {
 	}
 
 	// Mistakes, refusals and ends are logged without what they are about.
-	e.fails("turn/start", obj{"workspace": w.ws, "prompt": "prompt-secret", "mode": "mode-secret"})
-	e.fails("diff/reject", obj{"workspace": w.ws, "hunks": []string{"hunk-secret"}, "comment": "comment-secret"})
-	conn, err := net.Dial("unix", w.socket())
+	e.Fails("turn/start", Obj{"workspace": w.Root, "prompt": "prompt-secret", "mode": "mode-secret"})
+	e.Fails("diff/reject", Obj{"workspace": w.Root, "hunks": []string{"hunk-secret"}, "comment": "comment-secret"})
+	conn, err := net.Dial("unix", w.Socket())
 	require.NoError(t, err)
 	_, err = io.WriteString(conn, `{"secret`+"\n"+`{"jsonrpc":"2.0","id":1,"method":"x","params":"secret"}`+"\n")
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
-	e.must("turn/cancel", obj{"turnId": turn.ID}, nil)
-	e.ends(turn.ID)
-	w.plays(`{"fake":"stderr","text":"stderr-secret"}`, `{"fake":"exit","code":3}`)
-	e.turn(obj{"prompt": "prompt-secret"})
-	e.decides("diff/reject", obj{"all": true})
-	w.kill()
-	w.start("CURSOR_API_KEY=key-secret")
-	w.opens()
-	w.stop()
-	require.NotContains(t, w.log.String(), "secret")
+	e.Must("turn/cancel", Obj{"turnId": turn.ID}, nil)
+	e.Ends(turn.ID)
+	w.Plays(`{"fake":"stderr","text":"stderr-secret"}`, `{"fake":"exit","code":3}`)
+	e.Turn(Obj{"prompt": "prompt-secret"})
+	e.Decides("diff/reject", Obj{"all": true})
+	w.Kill()
+	w.Start("CURSOR_API_KEY=key-secret")
+	w.Opens()
+	w.Stop()
+	require.NotContains(t, w.Log.String(), "secret")
 
 	for _, name := range []string{"cursord.db", "."} {
-		info, err := os.Stat(filepath.Join(w.dir, "state", name))
+		info, err := os.Stat(filepath.Join(w.Dir, "state", name))
 		require.NoError(t, err)
 		require.Zero(t, info.Mode().Perm()&0o077, "%s is open to others", name)
 	}
@@ -71,18 +71,18 @@ func TestNothingIsGivenAway(t *testing.T) {
 func TestReadOnlyPlaces(t *testing.T) {
 	t.Parallel()
 	const nobody = 65534
-	w := newWorld(t)
+	w := New(t)
 	program, err := exec.LookPath("cursord")
 	require.NoError(t, err)
 	b, err := os.ReadFile(program)
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(w.dir, 0o755))
-	w.put("../bin/cursord", string(b))
-	require.NoError(t, os.Chmod(w.path("../bin/cursord"), 0o755))
-	state := filepath.Join(w.dir, "state")
+	require.NoError(t, os.Chmod(w.Dir, 0o755))
+	w.Put("../bin/cursord", string(b))
+	require.NoError(t, os.Chmod(w.Path("../bin/cursord"), 0o755))
+	state := filepath.Join(w.Dir, "state")
 	try := func(args ...string) string {
-		cmd := exec.Command(filepath.Join(w.dir, "bin", "cursord"), args...)
-		cmd.Env, cmd.Dir = w.env("CURSORD_SOCKET="+filepath.Join(w.dir, "run", "d.sock")), "/"
+		cmd := exec.Command(filepath.Join(w.Dir, "bin", "cursord"), args...)
+		cmd.Env, cmd.Dir = w.Env("CURSORD_SOCKET="+filepath.Join(w.Dir, "run", "d.sock")), "/"
 		if os.Geteuid() == 0 {
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 		}
@@ -92,15 +92,15 @@ func TestReadOnlyPlaces(t *testing.T) {
 		return string(out)
 	}
 	for _, dir := range []string{"run", "state"} {
-		require.NoError(t, os.Mkdir(filepath.Join(w.dir, dir), 0o500))
+		require.NoError(t, os.Mkdir(filepath.Join(w.Dir, dir), 0o500))
 		if os.Geteuid() == 0 {
-			require.NoError(t, os.Chown(filepath.Join(w.dir, dir), nobody, nobody))
+			require.NoError(t, os.Chown(filepath.Join(w.Dir, dir), nobody, nobody))
 		}
 	}
 	require.Contains(t, try("status"), state+"/cursord.log: permission denied")
 	require.Contains(t, try("serve"), "/run/d.sock.lock: permission denied")
 	require.Contains(t, try("stdio"), `"code":-32022,"message":"cannot start the daemon: open `+state+`/cursord.log: permission denied: make it possible, or name another folder with CURSORD_STATE_DIR"`)
-	require.NoError(t, os.Chmod(filepath.Join(w.dir, "run"), 0o700))
+	require.NoError(t, os.Chmod(filepath.Join(w.Dir, "run"), 0o700))
 	require.Contains(t, try("serve"), state+"/cursord.db: permission denied")
 	require.NoError(t, os.Chmod(state, 0o777))
 	require.Contains(t, try("serve"), state+" is open to other users (mode 0777)")

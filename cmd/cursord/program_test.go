@@ -19,9 +19,9 @@ import (
 // the race detector where the tests have it.
 const programVar = "CURSORD_TEST_PROGRAM"
 
-// runTests runs the tests of a package and ends the process. The program under test is the first "cursord" in PATH; others
+// Main runs the tests of a package and ends the process. The program under test is the first "cursord" in PATH; others
 // are programs that the tests' own binary is, by their names. No daemon of a test outlives it.
-func runTests(m *testing.M, others map[string]func()) {
+func Main(m *testing.M, others map[string]func()) {
 	testscript.Main(tests{m}, others)
 }
 
@@ -50,7 +50,7 @@ func (t tests) Run() int {
 	}
 	os.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 
-	held, err := makeLife(filepath.Join(dir, "life"))
+	held, err := MakeLife(filepath.Join(dir, "life"))
 	if err != nil {
 		panic(err)
 	}
@@ -63,7 +63,7 @@ func (t tests) Run() int {
 func build(path string) error {
 	cmd := exec.Command("go", "build", "-tags", "cursordtest", "-buildvcs=false", "-o", path, "cursord/cmd/cursord")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if raceDetector {
+	if RaceDetector {
 		cmd.Args = append(cmd.Args[:2:2], append([]string{"-race"}, cmd.Args[2:]...)...)
 		cmd.Env = os.Environ()
 	}
@@ -73,17 +73,17 @@ func build(path string) error {
 	return nil
 }
 
-// makeLife makes a pipe that this process holds open while it lives, and its children look at: whatever ends it, no daemon
+// MakeLife makes a pipe that this process holds open while it lives, and its children look at: whatever ends it, no daemon
 // of a test stays.
-func makeLife(path string) (*os.File, error) {
+func MakeLife(path string) (*os.File, error) {
 	if err := syscall.Mkfifo(path, 0o644); err != nil {
 		return nil, err
 	}
 	return os.OpenFile(path, os.O_RDWR, 0)
 }
 
-// top is a place in the project, from its top folder.
-func top(elem ...string) string { return filepath.Join(append([]string{topFolder()}, elem...)...) }
+// Top is a place in the project, from its top folder.
+func Top(elem ...string) string { return filepath.Join(append([]string{topFolder()}, elem...)...) }
 
 var topFolder = sync.OnceValue(func() string {
 	dir, err := os.Getwd()
@@ -101,9 +101,9 @@ var topFolder = sync.OnceValue(func() string {
 	}
 })
 
-// readSources has "go test" know that what comes of the tests depends on the program's sources: a result that it remembers
+// ReadSources has "go test" know that what comes of the tests depends on the program's sources: a result that it remembers
 // counts no more when one of them has changed.
-var readSources = sync.OnceValue(func() error {
+var ReadSources = sync.OnceValue(func() error {
 	return filepath.WalkDir(topFolder(), func(path string, d os.DirEntry, err error) error {
 		if d != nil && d.IsDir() && (d.Name() == "bin" || d.Name()[0] == '.') {
 			return filepath.SkipDir

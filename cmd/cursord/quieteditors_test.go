@@ -6,22 +6,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// waiting plays a turn that has said all and waits for a server, in a world that lets it.
-func (w *world) waiting() {
-	w.put("../config.toml", "background = \"wait\"\n")
-	w.plays(initLine,
+// Waiting plays a turn that has said all and waits for a server, in a world that lets it.
+func (w *World) Waiting() {
+	w.Put("../config.toml", "background = \"wait\"\n")
+	w.Plays(InitLine,
 		`{"type":"tool_call","subtype":"completed","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"npm run dev"},"result":{"isBackground":true,"success":{}}}}}`,
-		says("Up.", ""), `{"fake":"hang"}`)
+		Says("Up.", ""), `{"fake":"hang"}`)
 }
 
 // TestNvimTellsWhatATurnWaitsFor shows in Neovim that a turn only waits, and since when it is silent.
 func TestNvimTellsWhatATurnWaitsFor(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.waiting()
-		w.start()
-		w.trusts()
+		w := New(t)
+		w.Waiting()
+		w.Start()
+		w.Trusts()
 		n := w.neovim(t, bin, "", "f")
 		n.ex("Cursord ask go")
 		n.until("the wait", "return require('cursord').statusline() == 'cursord: waiting for 1 background command'")
@@ -38,18 +38,18 @@ func TestNvimTellsWhatATurnWaitsFor(t *testing.T) {
 func TestEmacsTellsWhatATurnWaitsFor(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
-		w := newWorld(t)
-		w.waiting()
-		w.start()
-		c := w.opens()
+		w := New(t)
+		w.Waiting()
+		w.Start()
+		c := w.Opens()
 		e := w.emacs(t, bin, emacsKeeps)
 		e.eval(`(progn (cursord-workspace-open) nil)`)
 		e.until("the subscription", `(cursord-workspace-ready (cursord-workspace-find))`)
-		turn := c.asks(nil)
+		turn := c.Asks(nil)
 		e.until("the wait", `(equal (cursord-lighter) " cu[waiting for 1 background command]")`)
 		e.until("the silence", `(let ((cursord-quiet-after 0)) (string-prefix-p " cu[waiting for 1 background command, no output for 0m " (cursord-lighter)))`)
 		require.Regexp(t, `  waiting for 1 background command$`, e.eval(`(substring-no-properties (cursord--heading (car (cursord-busy-turns (cursord-workspace-find)))))`))
-		c.must("turn/cancel", obj{"turnId": turn.ID}, nil)
+		c.Must("turn/cancel", Obj{"turnId": turn.ID}, nil)
 		e.until("the end", `(equal (cursord-lighter) " cu")`)
 	})
 }
@@ -57,10 +57,10 @@ func TestEmacsTellsWhatATurnWaitsFor(t *testing.T) {
 // TestLSPTellsWhatATurnWaitsFor is the same in an editor's progress.
 func TestLSPTellsWhatATurnWaitsFor(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.waiting()
+	w := New(t)
+	w.Waiting()
 	w.trusted()
-	c := w.lsp(modern(), nil)
+	c := w.lsp(LSPCapabilities(), nil)
 	c.does("cursord.ask", "go")
 	c.hears("$/progress", "waiting for 1 background command")
 	c.does("cursord.cancel")

@@ -2,4 +2,4 @@
 
 package main
 
-const raceDetector = false
+const RaceDetector = false

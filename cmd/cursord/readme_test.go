@@ -16,7 +16,7 @@ import (
 func codeBlocks(t *testing.T, page, language string) []string {
 	t.Helper()
 	var blocks []string
-	for _, m := range regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```").FindAllStringSubmatch(readPage(t, page), -1) {
+	for _, m := range regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```").FindAllStringSubmatch(ReadPage(t, page), -1) {
 		if m[1] == language {
 			blocks = append(blocks, m[2])
 		}
@@ -40,17 +40,17 @@ func TestScriptsOfClients(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.language, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
+			w := New(t)
+			w.Plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
 				`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"It is 42."}]},"session_id":"{{session}}"}`,
 				`{"type":"result","subtype":"success","result":"It is 42.","session_id":"{{session}}"}`)
-			w.start()
-			w.opens()
-			file := filepath.Join(w.dir, "client."+tt.language)
+			w.Start()
+			w.Opens()
+			file := filepath.Join(w.Dir, "client."+tt.language)
 			require.NoError(t, os.WriteFile(file, []byte(strings.Join(codeBlocks(t, page, tt.language), "")), 0o600))
 			var cmd *exec.Cmd
 			if tt.run == nil {
-				program := filepath.Join(w.dir, "client")
+				program := filepath.Join(w.Dir, "client")
 				build := exec.Command(filepath.Join(runtime.GOROOT(), "bin", "go"), "build", "-o", program, file)
 				out, err := build.CombinedOutput()
 				require.NoError(t, err, "%s", out)
@@ -62,7 +62,7 @@ func TestScriptsOfClients(t *testing.T) {
 				}
 				cmd = exec.Command(args[0], args[1:]...)
 			}
-			cmd.Dir, cmd.Env = w.ws, append(w.env(), "PWD="+w.ws)
+			cmd.Dir, cmd.Env = w.Root, append(w.Env(), "PWD="+w.Root)
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			require.Equal(t, tt.said, string(out))
@@ -108,16 +108,16 @@ func TestCommandsOfReadmes(t *testing.T) {
 		"cursord stdio --host": "testdata/remote.txtar", "$ ": "TestReadmeShowsTheDemo", "cursord review": "testdata/review.txtar", "cursord chat": "TestChat",
 	}
 	pages := []string{"README.md", "cmd/cursord/README.md", "editors/nvim/README.md", "editors/emacs/README.md", "editors/helix/README.md"}
-	w := newWorld(t)
-	lib := filepath.Join(w.dir, "lib")
+	w := New(t)
+	lib := filepath.Join(w.Dir, "lib")
 	require.NoError(t, os.Mkdir(lib, 0o755))
-	w.put("shot.png", "\x89PNG\r\n\x1a\n"+strings.Repeat("x", 100))
-	w.makes("git init -q; git add .; git -c user.name=n -c user.email=e commit -qm all")
-	w.put("../todo.txt", "0\n")
-	w.plays(append(shells("c", "date +%s%N >first; date +%s%N >second"), `{"type":"result","subtype":"success","result":"done"}`)...)
+	w.Put("shot.png", "\x89PNG\r\n\x1a\n"+strings.Repeat("x", 100))
+	w.Makes("git init -q; git add .; git -c user.name=n -c user.email=e commit -qm all")
+	w.Put("../todo.txt", "0\n")
+	w.Plays(append(Shells("c", "date +%s%N >first; date +%s%N >second"), `{"type":"result","subtype":"success","result":"done"}`)...)
 	sh := func(line string) (string, error) {
 		cmd := exec.Command("sh", "-euc", line)
-		cmd.Dir, cmd.Env = w.ws, w.env("XDG_CONFIG_HOME=", "XDG_STATE_HOME=")
+		cmd.Dir, cmd.Env = w.Root, w.Env("XDG_CONFIG_HOME=", "XDG_STATE_HOME=")
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
@@ -172,7 +172,7 @@ func TestCommandsOfReadmes(t *testing.T) {
 
 // codeBlocksIf is codeBlocks for a page that may have none.
 func codeBlocksIf(t *testing.T, page, language string) []string {
-	if !strings.Contains(readPage(t, page), "```"+language+"\n") {
+	if !strings.Contains(ReadPage(t, page), "```"+language+"\n") {
 		return nil
 	}
 	return codeBlocks(t, page, language)

@@ -23,60 +23,60 @@ import (
 	"cursord/sessions"
 )
 
-// A piped process is a client's end of one that speaks on stdin and stdout.
-type piped struct {
+// A Piped process is a client's end of one that speaks on stdin and stdout.
+type Piped struct {
 	io.ReadCloser
 	io.WriteCloser
 }
 
-func (p piped) Close() error { return p.WriteCloser.Close() }
+func (p Piped) Close() error { return p.WriteCloser.Close() }
 
-// spawns starts "cursord stdio" of a program, whose end the test waits for at its own, and the daemon's with it.
-func (w *world) spawns(program string, args ...string) (*exec.Cmd, io.ReadWriteCloser) {
-	w.t.Helper()
-	cmd, conn := w.stdio(program, args...)
-	w.t.Cleanup(func() {
+// Spawns starts "cursord stdio" of a program, whose end the test waits for at its own, and the daemon's with it.
+func (w *World) Spawns(program string, args ...string) (*exec.Cmd, io.ReadWriteCloser) {
+	w.T.Helper()
+	cmd, conn := w.Stdio(program, args...)
+	w.T.Cleanup(func() {
 		conn.Close()
-		w.cursord("stop", "--force")
+		w.Cursord("stop", "--force")
 		_ = cmd.Wait()
 	})
 	return cmd, conn
 }
 
-// stdio starts "cursord stdio" of a program.
-func (w *world) stdio(program string, args ...string) (*exec.Cmd, io.ReadWriteCloser) {
-	w.t.Helper()
+// Stdio starts "cursord stdio" of a program.
+func (w *World) Stdio(program string, args ...string) (*exec.Cmd, io.ReadWriteCloser) {
+	w.T.Helper()
 	cmd := exec.Command(program, append([]string{"stdio"}, args...)...)
-	cmd.Env, cmd.Dir = w.env(), w.dir
+	cmd.Env, cmd.Dir = w.Env(), w.Dir
 	in, err := cmd.StdinPipe()
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	out, outEnd, err := os.Pipe()
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	cmd.Stdout = outEnd
-	require.NoError(w.t, cmd.Start())
-	require.NoError(w.t, outEnd.Close())
-	return cmd, piped{ReadCloser: out, WriteCloser: in}
+	require.NoError(w.T, cmd.Start())
+	require.NoError(w.T, outEnd.Close())
+	return cmd, Piped{ReadCloser: out, WriteCloser: in}
 }
 
 // throughStdio connects an editor by "cursord stdio", as editors do.
-func (w *world) throughStdio(args ...string) *editor {
-	w.t.Helper()
-	_, conn := w.spawns("cursord", args...)
-	e := w.editorOn(conn)
-	e.must("initialize", obj{"clientInfo": obj{"name": "test"}}, nil)
+func (w *World) throughStdio(args ...string) *Editor {
+	w.T.Helper()
+	_, conn := w.Spawns("cursord", args...)
+	e := w.EditorOn(conn)
+	e.Must("initialize", Obj{"clientInfo": Obj{"name": "test"}}, nil)
 	return e
 }
 
-func (e *editor) status() (s api.Status) {
-	e.t.Helper()
-	e.must("daemon/status", nil, &s)
+func (e *Editor) Status() (s api.Status) {
+	e.T.Helper()
+	e.Must("daemon/status", nil, &s)
 	return s
 }
 
-// reconnected waits until the editor has been told so for the nth time.
-func (e *editor) reconnected(n int) {
-	e.t.Helper()
-	e.until("another daemon", func(t told) bool {
+// Reconnected waits until the editor has been told so for the nth time.
+func (e *Editor) Reconnected(n int) {
+	e.T.Helper()
+	e.Until("another daemon", func(t Notification) bool {
 		if t.Method == "log/message" && strings.Contains(t.Message, "connected to the cursord daemon again") {
 			n--
 		}
@@ -88,53 +88,53 @@ func (e *editor) reconnected(n int) {
 // a log/message.
 func TestReconnectAfterKill(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := New(t)
 	e := w.throughStdio()
-	e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
-	e.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
+	e.Must("workspace/trust", Obj{"workspace": w.Root, "trusted": true}, nil)
+	e.Must("workspace/subscribe", Obj{"workspace": w.Root}, nil)
 	seen := map[int]bool{}
 	for i := range 3 {
-		w.plays(
+		w.Plays(
 			`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
 			`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"some words"}]},"session_id":"{{session}}","timestamp_ms":1}`,
 			`{"fake":"write","path":"{{cwd}}/f","text":"x"}`,
 			`{"fake":"hang"}`)
-		turn := e.asks(nil)
-		e.until("text", func(n told) bool { return n.Method == "item/delta" && n.TurnID == turn.ID })
-		s := e.status()
+		turn := e.Asks(nil)
+		e.Until("text", func(n Notification) bool { return n.Method == "item/delta" && n.TurnID == turn.ID })
+		s := e.Status()
 		require.False(t, seen[s.PID], "a daemon of its own each time")
 		seen[s.PID] = true
 		waited := make(chan error, 1)
 		go func() {
 			var ended struct{ Turn *sessions.Turn }
-			err := e.call("turn/wait", obj{"turnId": turn.ID}, &ended)
+			err := e.Call("turn/wait", Obj{"turnId": turn.ID}, &ended)
 			if err == nil && ended.Turn.Status != sessions.TurnInterrupted {
 				err = fmt.Errorf("the turn is %s", ended.Turn.Status)
 			}
 			waited <- err
 		}()
 		require.NoError(t, syscall.Kill(s.PID, syscall.SIGKILL))
-		require.Equal(t, sessions.TurnInterrupted, e.ends(turn.ID).Status)
+		require.Equal(t, sessions.TurnInterrupted, e.Ends(turn.ID).Status)
 		require.NoError(t, <-waited, "it is asked again of the next daemon")
-		e.reconnected(i + 1)
+		e.Reconnected(i + 1)
 	}
 	// All goes on as if nothing had happened.
-	w.plays(`{"type":"result","subtype":"success","result":"done","session_id":"{{session}}"}`)
-	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
-	audit(t, e.withoutLostText())
+	w.Plays(`{"type":"result","subtype":"success","result":"done","session_id":"{{session}}"}`)
+	require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
+	Audit(t, e.WithoutLostText())
 }
 
-// withoutLostText returns what the editor was told, each item's text being cut to what a daemon had on disk when it was
+// WithoutLostText returns what the editor was told, each item's text being cut to what a daemon had on disk when it was
 // killed.
-func (e *editor) withoutLostText() []told {
+func (e *Editor) WithoutLostText() []Notification {
 	kept := map[string]int{}
-	for _, n := range e.all() {
+	for _, n := range e.All() {
 		if n.Method == "item/changed" && n.Item.Status != sessions.ItemRunning {
 			kept[n.Item.ID] = len(n.Item.Text)
 		}
 	}
-	var list []told
-	for _, n := range e.all() {
+	var list []Notification
+	for _, n := range e.All() {
 		if n.Method == "item/delta" {
 			if kept[n.ItemID] <= n.Offset {
 				continue
@@ -149,66 +149,66 @@ func (e *editor) withoutLostText() []told {
 // TestReconnectKeepsDocuments has an editor whose unsaved text the next daemon knows.
 func TestReconnectKeepsDocuments(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("f", "one\n")
+	w := New(t)
+	w.Put("f", "one\n")
 	e := w.throughStdio()
-	e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
-	e.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
-	w.plays(lines(edits("c", "f", "one\n", "two\n"))...)
-	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
-	uri := "file://" + w.path("f")
-	require.NoError(t, e.c.Notify("document/didOpen", obj{"uri": uri, "version": 1, "text": "two\n"}))
-	require.NoError(t, e.c.Notify("document/didChange", obj{"uri": uri, "version": 2, "text": "two\nmine\n"}))
-	require.NoError(t, syscall.Kill(e.status().PID, syscall.SIGKILL))
+	e.Must("workspace/trust", Obj{"workspace": w.Root, "trusted": true}, nil)
+	e.Must("workspace/subscribe", Obj{"workspace": w.Root}, nil)
+	w.Plays(Lines(Edits("c", "f", "one\n", "two\n"))...)
+	require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
+	uri := "file://" + w.Path("f")
+	require.NoError(t, e.Client.Notify("document/didOpen", Obj{"uri": uri, "version": 1, "text": "two\n"}))
+	require.NoError(t, e.Client.Notify("document/didChange", Obj{"uri": uri, "version": 2, "text": "two\nmine\n"}))
+	require.NoError(t, syscall.Kill(e.Status().PID, syscall.SIGKILL))
 	// The reject is answered with edits of the text, which is nobody's but the editor's.
 	var out api.Decided
-	require.Eventually(t, func() bool { return e.call("diff/reject", obj{"workspace": w.ws, "all": true}, &out) == nil }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return e.Call("diff/reject", Obj{"workspace": w.Root, "all": true}, &out) == nil }, Patience, 10*time.Millisecond)
 	require.Len(t, out.Edits, 1)
 	require.Equal(t, 2, out.Edits[0].Version)
-	require.Equal(t, "two\n", w.get("f"))
+	require.Equal(t, "two\n", w.Get("f"))
 }
 
 // TestStoppedDaemonStaysStopped stops the daemon under an editor that asks nothing, which joins the next one, and starts
 // one when it does ask.
 func TestStoppedDaemonStaysStopped(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := New(t)
 	e := w.throughStdio()
-	e.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
+	e.Must("workspace/subscribe", Obj{"workspace": w.Root}, nil)
 	stops := func(n int) {
-		_, stderr, status := w.cursord("stop")
+		_, stderr, status := w.Cursord("stop")
 		require.Zero(t, status, stderr)
-		e.until("a word on it", func(t told) bool {
+		e.Until("a word on it", func(t Notification) bool {
 			if strings.Contains(t.Message, "the cursord daemon was stopped") {
 				n--
 			}
 			return n == 0
 		})
-		stdout, _, _ := w.cursord("stop")
+		stdout, _, _ := w.Cursord("stop")
 		require.Equal(t, "no daemon is running\n", stdout)
 	}
 	stops(1)
-	_, stderr, status := w.cursord("call", "session/create", `{"workspace":"`+w.ws+`","title":"by another"}`)
+	_, stderr, status := w.Cursord("call", "session/create", `{"workspace":"`+w.Root+`","title":"by another"}`)
 	require.Zero(t, status, stderr)
-	e.until("what others do", func(t told) bool { return t.Session != nil && t.Session.Title == "by another" })
+	e.Until("what others do", func(t Notification) bool { return t.Session != nil && t.Session.Title == "by another" })
 	stops(2)
-	e.must("session/create", obj{"workspace": w.ws, "title": "own"}, nil)
-	e.until("what is done oneself", func(t told) bool { return t.Session != nil && t.Session.Title == "own" })
-	audit(t, e.all())
+	e.Must("session/create", Obj{"workspace": w.Root, "title": "own"}, nil)
+	e.Until("what is done oneself", func(t Notification) bool { return t.Session != nil && t.Session.Title == "own" })
+	Audit(t, e.All())
 }
 
 // TestReconnectAfterStop has requests under way while daemons stop as they should: what can be asked again is, and of
 // the rest nothing is lost that was answered, nor done that was said to be not.
 func TestReconnectAfterStop(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := New(t)
 	e := w.throughStdio()
-	e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
+	e.Must("workspace/trust", Obj{"workspace": w.Root, "trusted": true}, nil)
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
 		for range 5 {
-			if out, err := w.command("stop").CombinedOutput(); err != nil {
+			if out, err := w.Command("stop").CombinedOutput(); err != nil {
 				t.Errorf("stop: %v %s", err, out)
 			}
 		}
@@ -226,11 +226,11 @@ func TestReconnectAfterStop(t *testing.T) {
 			require.Equal(t, rpc.CodeUnavailable, failed.Code, failed.Message)
 			require.Equal(t, mayHaveHappened, *failed.Data.MayHaveHappened)
 		}
-		if err := e.call("daemon/status", nil, nil); err != nil {
+		if err := e.Call("daemon/status", nil, nil); err != nil {
 			unanswered(err, false) // several daemons in a row have ended before they answered
 		}
 		title := fmt.Sprint(n)
-		err := e.call("session/create", obj{"workspace": w.ws, "title": title}, nil)
+		err := e.Call("session/create", Obj{"workspace": w.Root, "title": title}, nil)
 		if err == nil {
 			made[title] = true
 			continue
@@ -241,7 +241,7 @@ func TestReconnectAfterStop(t *testing.T) {
 	require.NotEmpty(t, made)
 	for cursor := ""; ; {
 		var page rpc.SessionList
-		e.must("session/list", obj{"limit": 100, "cursor": cursor}, &page)
+		e.Must("session/list", Obj{"limit": 100, "cursor": cursor}, &page)
 		for _, s := range page.Sessions {
 			require.True(t, made[s.Title] || perhaps[s.Title], "%s is there once at most, and was asked for", s.Title)
 			delete(made, s.Title)
@@ -257,16 +257,16 @@ func TestReconnectAfterStop(t *testing.T) {
 // TestManyEditorsStartOneDaemon starts many editors at once; all are served, by one daemon.
 func TestManyEditorsStartOneDaemon(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := New(t)
 	const n = 20
 	var all sync.WaitGroup
 	pids := make([]int, n)
 	for i := range n {
-		_, conn := w.spawns("cursord")
-		e := w.editorOn(conn)
+		_, conn := w.Spawns("cursord")
+		e := w.EditorOn(conn)
 		all.Go(func() {
 			var s api.Status
-			if err := e.call("daemon/status", nil, &s); err != nil {
+			if err := e.Call("daemon/status", nil, &s); err != nil {
 				t.Errorf("editor %d: %v", i, err)
 			}
 			pids[i] = s.PID
@@ -277,22 +277,22 @@ func TestManyEditorsStartOneDaemon(t *testing.T) {
 		require.Equal(t, pids[0], pid)
 	}
 	// A daemon that comes second ends by itself, and a daemon may ask its agent for the version just now.
-	require.Eventually(t, func() bool { return len(processes(t, "CURSORD_SOCKET="+w.socket())) == n+1 }, patience,
+	require.Eventually(t, func() bool { return len(Processes(t, "CURSORD_SOCKET="+w.Socket())) == n+1 }, Patience,
 		5*time.Millisecond, "the editors' ends and one daemon")
 }
 
 // newerProgram returns a copy of the program that was written later.
-func (w *world) newerProgram() string {
-	w.t.Helper()
+func (w *World) newerProgram() string {
+	w.T.Helper()
 	program, err := exec.LookPath("cursord")
-	require.NoError(w.t, err)
-	newer := filepath.Join(w.dir, "newer", "cursord")
-	require.NoError(w.t, os.Mkdir(filepath.Dir(newer), 0o755))
+	require.NoError(w.T, err)
+	newer := filepath.Join(w.Dir, "newer", "cursord")
+	require.NoError(w.T, os.Mkdir(filepath.Dir(newer), 0o755))
 	b, err := os.ReadFile(program)
-	require.NoError(w.t, err)
-	require.NoError(w.t, os.WriteFile(newer, b, 0o755))
+	require.NoError(w.T, err)
+	require.NoError(w.T, os.WriteFile(newer, b, 0o755))
 	later := time.Now().Add(time.Hour)
-	require.NoError(w.t, os.Chtimes(newer, later, later))
+	require.NoError(w.T, os.Chtimes(newer, later, later))
 	return newer
 }
 
@@ -308,37 +308,37 @@ func programOf(t *testing.T, pid int) string {
 // of the older build are served by the newer daemon.
 func TestNewerBuildReplacesOlder(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := New(t)
 	newer := w.newerProgram()
-	w.start()
+	w.Start()
 	old := w.throughStdio()
-	old.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
-	old.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
-	pid := old.status().PID
+	old.Must("workspace/trust", Obj{"workspace": w.Root, "trusted": true}, nil)
+	old.Must("workspace/subscribe", Obj{"workspace": w.Root}, nil)
+	pid := old.Status().PID
 	require.NotEqual(t, newer, programOf(t, pid))
 
 	// Turns are not interrupted.
-	w.plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
-		`{"fake":"exec","argv":["sh","-c","until test -e `+w.dir+`/go; do sleep 0.01; done"]}`,
+	w.Plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
+		`{"fake":"exec","argv":["sh","-c","until test -e `+w.Dir+`/go; do sleep 0.01; done"]}`,
 		`{"type":"result","subtype":"success","result":"done","session_id":"{{session}}"}`)
-	turn := old.asks(nil)
-	_, conn := w.spawns(newer)
-	e := w.editorOn(conn)
-	require.Equal(t, 1, e.status().Turns.Running+e.status().Turns.Queued)
+	turn := old.Asks(nil)
+	_, conn := w.Spawns(newer)
+	e := w.EditorOn(conn)
+	require.Equal(t, 1, e.Status().Turns.Running+e.Status().Turns.Queued)
 	require.NotEqual(t, newer, programOf(t, pid))
-	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600))
-	require.Equal(t, sessions.TurnCompleted, old.ends(turn.ID).Status)
-	old.reconnected(1)
-	require.Equal(t, pid, old.status().PID, "a process stays what a service manager has started")
+	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "go"), nil, 0o600))
+	require.Equal(t, sessions.TurnCompleted, old.Ends(turn.ID).Status)
+	old.Reconnected(1)
+	require.Equal(t, pid, old.Status().PID, "a process stays what a service manager has started")
 	require.Equal(t, newer, programOf(t, pid))
-	require.Equal(t, pid, e.status().PID)
-	audit(t, old.all())
+	require.Equal(t, pid, e.Status().PID)
+	Audit(t, old.All())
 
 	// The sessions are there, and nobody takes the place back.
 	var list rpc.SessionList
-	old.must("session/list", nil, &list)
+	old.Must("session/list", nil, &list)
 	require.Len(t, list.Sessions, 1)
-	_, stderr, status := w.cursord("status")
+	_, stderr, status := w.Cursord("status")
 	require.Zero(t, status, stderr)
 	require.Equal(t, newer, programOf(t, pid))
 }
@@ -346,22 +346,22 @@ func TestNewerBuildReplacesOlder(t *testing.T) {
 // TestNewerCommandReplacesIdleDaemon is the same for a command.
 func TestNewerCommandReplacesIdleDaemon(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := New(t)
 	newer := w.newerProgram()
-	w.start()
+	w.Start()
 	cmd := exec.Command(newer, "status", "--json")
-	cmd.Env = w.env()
+	cmd.Env = w.Env()
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	var s api.Status
 	require.NoError(t, json.Unmarshal(out, &s), "%s", out)
-	require.Equal(t, w.cmd.Process.Pid, s.PID)
+	require.Equal(t, w.Cmd.Process.Pid, s.PID)
 	require.Equal(t, newer, programOf(t, s.PID))
-	info, err := os.Stat(w.socket())
+	info, err := os.Stat(w.Socket())
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	w.stop()
-	require.NoFileExists(t, w.socket())
+	w.Stop()
+	require.NoFileExists(t, w.Socket())
 }
 
 // freeze stops a process until the test's end. The signal is not enough: on a busy machine its threads may go on for a
@@ -379,42 +379,42 @@ func freeze(t *testing.T, pid int) {
 			}
 		}
 		return err == nil
-	}, patience, time.Millisecond)
+	}, Patience, time.Millisecond)
 }
 
 // TestHungDaemon has a daemon that is there and does not answer: clients say so, and how to end it.
 func TestHungDaemon(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
+	w := New(t)
+	w.Start()
 	e := w.throughStdio()
-	pid := e.status().PID
+	pid := e.Status().PID
 	freeze(t, pid)
 
 	fresh := w.throughStdio()
 	given := make(chan error, 1)
-	go func() { given <- fresh.call("session/list", nil, nil) }()
+	go func() { given <- fresh.Call("session/list", nil, nil) }()
 	answered, asked := make(chan error, 1), time.Now()
-	go func() { answered <- e.call("session/list", nil, nil) }()
+	go func() { answered <- e.Call("session/list", nil, nil) }()
 	refused := make(chan string, 1)
 	go func() {
-		out, _ := w.command("stop").CombinedOutput()
+		out, _ := w.Command("stop").CombinedOutput()
 		refused <- string(out)
 	}()
-	e.until("a word on it", func(n told) bool {
+	e.Until("a word on it", func(n Notification) bool {
 		return n.Method == "log/message" && strings.Contains(n.Message, fmt.Sprintf(`the daemon (process %d) does not answer: "cursord stop --force"`, pid))
 	})
 	require.Less(t, time.Since(asked), 2*dial.SilentLimit, "who has been served before waits no longer")
 	require.Contains(t, <-refused, `"cursord stop --force" ends it`)
-	_, told, status := w.cursord("sessions")
+	_, told, status := w.Cursord("sessions")
 	require.Equal(t, 1, status)
 	require.Contains(t, told, "cursord: waiting: the daemon (process")
 	require.Equal(t, 2, strings.Count(told, `"cursord stop --force" ends it`), "%s", told)
 	require.ErrorContains(t, <-given, `"cursord stop --force" ends it`)
-	stdout, stderr, status := w.cursord("stop", "--force")
+	stdout, stderr, status := w.Cursord("stop", "--force")
 	require.Zero(t, status, stderr)
 	require.Contains(t, stdout, fmt.Sprintf("the daemon (process %d) did not answer and was killed", pid))
-	fresh.must("session/list", nil, nil) // the daemon that was in the way is gone
+	fresh.Must("session/list", nil, nil) // the daemon that was in the way is gone
 	require.NoError(t, <-answered, "the next daemon is asked")
-	require.NotEqual(t, pid, e.status().PID)
+	require.NotEqual(t, pid, e.Status().PID)
 }

@@ -12,25 +12,25 @@ import (
 // TestRejectSaysWhyItCannot has a folder take no writes: a reject of all once said "conflict" and no more.
 func TestRejectSaysWhyItCannot(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	mounted(t, w.path("sub"), "1m")
-	w.putAll(tree{"sub/a": "old\n", "b": "old\n"})
-	w.plays(lines(edits("a", "sub/a", "old\n", "new\n"), edits("b", "b", "old\n", "new\n"))...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	id := hunkIDs(e.diffs()["sub/a"])[0]
-	require.NoError(t, unix.Mount("", w.path("sub"), "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+	w := New(t)
+	Mounted(t, w.Path("sub"), "1m")
+	w.PutAll(Tree{"sub/a": "old\n", "b": "old\n"})
+	w.Plays(Lines(Edits("a", "sub/a", "old\n", "new\n"), Edits("b", "b", "old\n", "new\n"))...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	id := HunkIDs(e.Diffs()["sub/a"])[0]
+	require.NoError(t, unix.Mount("", w.Path("sub"), "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 	const why = "sub/a cannot be written: read-only file system; put the file or its folder right and try again\n"
-	out, says, _ := w.cursord("reject", "--all")
+	out, says, _ := w.Cursord("reject", "--all")
 	require.Contains(t, out, "rejected 1 hunk; 1 hunk left in 1 file\n")
 	require.Equal(t, "not rejected: "+id+" of sub/a: "+why, says)
-	w.requireTree(tree{"sub/a": "new\n", "b": "old\n"})
-	_, says, code := w.cursord("reject", id)
-	require.Equal(t, statusFailed, code)
+	w.RequireTree(Tree{"sub/a": "new\n", "b": "old\n"})
+	_, says, code := w.Cursord("reject", id)
+	require.Equal(t, StatusFailed, code)
 	require.Contains(t, says, "sub/a cannot be written: read-only file system")
 
-	require.NoError(t, unix.Mount("", w.path("sub"), "", unix.MS_REMOUNT, ""))
-	w.cursordOK("reject", "--all")
-	w.requireTree(tree{"sub/a": "old\n", "b": "old\n"})
+	require.NoError(t, unix.Mount("", w.Path("sub"), "", unix.MS_REMOUNT, ""))
+	w.CursordOK("reject", "--all")
+	w.RequireTree(Tree{"sub/a": "old\n", "b": "old\n"})
 }

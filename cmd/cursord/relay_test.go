@@ -94,35 +94,35 @@ func copyToStdout(socket string) error {
 }
 
 // relayedTwice puts a process between a bare relay and the listener.
-func (w *world) relayedTwice() *listener {
+func (w *World) relayedTwice() *listener {
 	first := w.startRelay()
 	cmd := exec.Command("bare-relay", w.relaySocket())
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	require.NoError(w.t, err)
-	require.Eventually(w.t, func() bool { _, err := os.Stat(w.relaySocket()); return err == nil }, patience, time.Millisecond)
-	require.NoError(w.t, cmd.Start())
+	require.NoError(w.T, err)
+	require.Eventually(w.T, func() bool { _, err := os.Stat(w.relaySocket()); return err == nil }, Patience, time.Millisecond)
+	require.NoError(w.T, cmd.Start())
 	l := newListener(readOnly{out})
 	l.pid = cmd.Process.Pid
 	l.ended = func() {
-		require.NoError(w.t, cmd.Wait())
-		require.NoError(w.t, first.Wait())
+		require.NoError(w.T, cmd.Wait())
+		require.NoError(w.T, first.Wait())
 	}
 	return l
 }
 
 // piped listens to the world's agent itself.
-func (w *world) piped() *listener {
-	cmd := exec.Command(filepath.Join(w.dir, "agent"), "-p", "--output-format", "stream-json", "--workspace", w.ws, "do it")
-	cmd.Env, cmd.Dir, cmd.Stderr = w.env(), w.ws, os.Stderr
+func (w *World) piped() *listener {
+	cmd := exec.Command(filepath.Join(w.Dir, "agent"), "-p", "--output-format", "stream-json", "--workspace", w.Root, "do it")
+	cmd.Env, cmd.Dir, cmd.Stderr = w.Env(), w.Root, os.Stderr
 	out, err := cmd.StdoutPipe()
-	require.NoError(w.t, err)
-	require.NoError(w.t, cmd.Start())
+	require.NoError(w.T, err)
+	require.NoError(w.T, cmd.Start())
 	l := newListener(readOnly{out})
 	l.pid = cmd.Process.Pid
 	l.ended = func() {
 		_, _ = io.Copy(io.Discard, l.lines)
-		require.NoError(w.t, cmd.Wait())
+		require.NoError(w.T, cmd.Wait())
 	}
 	return l
 }
@@ -133,32 +133,32 @@ type readOnly struct{ io.ReadCloser }
 func (readOnly) Write(p []byte) (int, error) { return 0, io.ErrClosedPipe }
 
 // relayed starts a bare relay of the world's agent; the agent starts with the connection.
-func (w *world) relayed() *listener {
+func (w *World) relayed() *listener {
 	cmd := w.startRelay()
 	l := newListener(w.dials(w.relaySocket()))
-	l.pid, l.ended = cmd.Process.Pid, func() { require.NoError(w.t, cmd.Wait()) }
+	l.pid, l.ended = cmd.Process.Pid, func() { require.NoError(w.T, cmd.Wait()) }
 	return l
 }
 
-func (w *world) relaySocket() string { return filepath.Join(w.dir, "r.sock") }
+func (w *World) relaySocket() string { return filepath.Join(w.Dir, "r.sock") }
 
-func (w *world) startRelay() *exec.Cmd {
+func (w *World) startRelay() *exec.Cmd {
 	os.Remove(w.relaySocket())
-	cmd := exec.Command("bare-relay", w.relaySocket(), filepath.Join(w.dir, "agent"),
-		"-p", "--output-format", "stream-json", "--workspace", w.ws, "do it")
-	cmd.Env, cmd.Dir, cmd.Stderr = w.env(), w.ws, os.Stderr
-	require.NoError(w.t, cmd.Start())
+	cmd := exec.Command("bare-relay", w.relaySocket(), filepath.Join(w.Dir, "agent"),
+		"-p", "--output-format", "stream-json", "--workspace", w.Root, "do it")
+	cmd.Env, cmd.Dir, cmd.Stderr = w.Env(), w.Root, os.Stderr
+	require.NoError(w.T, cmd.Start())
 	return cmd
 }
 
 // dials connects to a socket that is about to be there.
-func (w *world) dials(socket string) net.Conn {
+func (w *World) dials(socket string) net.Conn {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		conn, err := net.Dial("unix", socket)
 		if err == nil {
 			return conn
 		}
-		require.Less(w.t, time.Since(start), patience, "%v", err)
+		require.Less(w.T, time.Since(start), Patience, "%v", err)
 	}
 }
 
@@ -176,40 +176,40 @@ func newListener(conn io.ReadWriteCloser) *listener {
 }
 
 // listens connects a listener that has subscribed to the world's workspace.
-func (w *world) listens() *listener {
-	return w.listensOn(w.dials(w.socket()))
+func (w *World) listens() *listener {
+	return w.listensOn(w.dials(w.Socket()))
 }
 
 // listensByStdio does so as an editor does, by "cursord stdio".
-func (w *world) listensByStdio() *listener {
+func (w *World) listensByStdio() *listener {
 	cmd := exec.Command("cursord", "stdio")
-	cmd.Env, cmd.Dir, cmd.Stderr = w.env(), w.ws, os.Stderr
+	cmd.Env, cmd.Dir, cmd.Stderr = w.Env(), w.Root, os.Stderr
 	in, err := cmd.StdinPipe()
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	out, err := cmd.StdoutPipe()
-	require.NoError(w.t, err)
-	require.NoError(w.t, cmd.Start())
-	l := w.listensOn(piped{ReadCloser: out, WriteCloser: in})
-	l.pid, l.ended = cmd.Process.Pid, func() { require.NoError(w.t, cmd.Wait()) }
+	require.NoError(w.T, err)
+	require.NoError(w.T, cmd.Start())
+	l := w.listensOn(Piped{ReadCloser: out, WriteCloser: in})
+	l.pid, l.ended = cmd.Process.Pid, func() { require.NoError(w.T, cmd.Wait()) }
 	return l
 }
 
-func (w *world) listensOn(conn io.ReadWriteCloser) *listener {
+func (w *World) listensOn(conn io.ReadWriteCloser) *listener {
 	l := newListener(conn)
-	l.calls("workspace/trust", obj{"workspace": w.ws, "trusted": true})
-	l.calls("workspace/subscribe", obj{"workspace": w.ws})
+	l.calls("workspace/trust", Obj{"workspace": w.Root, "trusted": true})
+	l.calls("workspace/subscribe", Obj{"workspace": w.Root})
 	return l
 }
 
 // calls makes a request and reads up to its answer.
-func (l *listener) calls(method string, params obj) {
+func (l *listener) calls(method string, params Obj) {
 	l.asks(method, params)
 	for !isAnswer(l.next()) {
 	}
 }
 
-func (l *listener) asks(method string, params obj) {
-	if _, err := io.WriteString(l.conn, request(1, method, params)+"\n"); err != nil {
+func (l *listener) asks(method string, params Obj) {
+	if _, err := io.WriteString(l.conn, Request(1, method, params)+"\n"); err != nil {
 		panic(err)
 	}
 }
@@ -271,7 +271,7 @@ func (l *listener) leaves() {
 		l.conn.Close()
 		return
 	}
-	if half, ok := l.conn.(piped); ok {
+	if half, ok := l.conn.(Piped); ok {
 		half.WriteCloser.Close() // at which it ends
 		for {
 			if _, err := l.lines.ReadSlice('\n'); err != nil && err != bufio.ErrBufferFull {

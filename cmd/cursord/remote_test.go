@@ -19,54 +19,54 @@ import (
 
 // A box is another machine: a world with other places, and a program ssh here that runs commands there.
 type box struct {
-	*world
+	*World
 	log string // what ssh was called with
 	pid string // the latest ssh's process
 }
 
 // reaches makes w's ssh lead to another world.
-func (w *world) reaches(there *world) *box {
-	w.t.Helper()
-	b := &box{world: there, log: filepath.Join(w.dir, "ssh.log"), pid: filepath.Join(w.dir, "ssh.pid")}
+func (w *World) reaches(there *World) *box {
+	w.T.Helper()
+	b := &box{World: there, log: filepath.Join(w.Dir, "ssh.log"), pid: filepath.Join(w.Dir, "ssh.pid")}
 	script := "#!/bin/sh\necho \"$@\" >>" + b.log + "\n" +
-		"if test -e " + w.dir + "/down; then echo 'no route to host' >&2; exit 255; fi\n" +
+		"if test -e " + w.Dir + "/down; then echo 'no route to host' >&2; exit 255; fi\n" +
 		"while test \"$1\" != --; do shift; done\necho $$ >" + b.pid + "\n" +
 		"cd /; exec env -i"
-	for _, v := range there.env() {
+	for _, v := range there.Env() {
 		script += " '" + v + "'"
 	}
-	w.put("../ssh", script+" sh -c \"exec $3\"\n")
-	require.NoError(w.t, os.Chmod(filepath.Join(w.dir, "ssh"), 0o755))
+	w.Put("../ssh", script+" sh -c \"exec $3\"\n")
+	require.NoError(w.T, os.Chmod(filepath.Join(w.Dir, "ssh"), 0o755))
 	return b
 }
 
 // drops ends the connection as a network does.
 func (b *box) drops() {
-	b.t.Helper()
+	b.T.Helper()
 	text, err := os.ReadFile(b.pid)
-	require.NoError(b.t, err)
+	require.NoError(b.T, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	require.NoError(b.t, err)
-	require.NoError(b.t, syscall.Kill(pid, syscall.SIGKILL))
+	require.NoError(b.T, err)
+	require.NoError(b.T, syscall.Kill(pid, syscall.SIGKILL))
 }
 
 // TestRemote has an editor here and a daemon there, with other paths, and a connection that breaks in the middle of a
 // turn: the turn does not notice, and the editor sees every word once.
 func TestRemote(t *testing.T) {
 	t.Parallel()
-	w, there := newWorld(t), newWorld(t)
+	w, there := New(t), New(t)
 	b := w.reaches(there)
-	there.put("f", "one\n")
-	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "config.toml"), []byte(`ssh = ["`+w.dir+`/ssh", "-p", "2222"]`), 0o600))
-	t.Cleanup(func() { there.cursord("stop", "--force") })
+	there.Put("f", "one\n")
+	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "config.toml"), []byte(`ssh = ["`+w.Dir+`/ssh", "-p", "2222"]`), 0o600))
+	t.Cleanup(func() { there.Cursord("stop", "--force") })
 
-	_, conn := w.spawns("cursord", "--host", "me@box", "--map", w.ws+"="+there.ws)
-	e := w.editorOn(conn)
-	e.must("initialize", obj{}, nil)
-	e.must("workspace/trust", obj{"workspace": "file://" + w.ws, "trusted": true}, nil)
+	_, conn := w.Spawns("cursord", "--host", "me@box", "--map", w.Root+"="+there.Root)
+	e := w.EditorOn(conn)
+	e.Must("initialize", Obj{}, nil)
+	e.Must("workspace/trust", Obj{"workspace": "file://" + w.Root, "trusted": true}, nil)
 	var subscribed struct{ Workspace string }
-	e.must("workspace/subscribe", obj{"workspace": w.ws}, &subscribed)
-	require.Equal(t, w.ws, subscribed.Workspace)
+	e.Must("workspace/subscribe", Obj{"workspace": w.Root}, &subscribed)
+	require.Equal(t, w.Root, subscribed.Workspace)
 	log, err := os.ReadFile(b.log)
 	require.NoError(t, err)
 	require.Equal(t, "-p 2222 -T -o ServerAliveInterval=15 -o BatchMode=yes -- me@box cursord stdio\n", string(log))
@@ -75,45 +75,45 @@ func TestRemote(t *testing.T) {
 		return `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + text + `"}]},"session_id":"{{session}}","timestamp_ms":1}`
 	}
 	until := func(file string) string {
-		return `{"fake":"exec","argv":["sh","-c","until test -e ` + there.dir + `/` + file + `; do sleep 0.01; done"]}`
+		return `{"fake":"exec","argv":["sh","-c","until test -e ` + there.Dir + `/` + file + `; do sleep 0.01; done"]}`
 	}
-	script := []string{`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`, say("before "), until("go"), say("meanwhile "), `{"fake":"exec","argv":["touch","` + there.dir + `/said"]}`, until("on"), say("after")}
-	script = append(script, lines(edits("c", "f", "one\n", "two\n"))...)
-	there.plays(script...)
-	turn := e.asks(nil)
-	require.Equal(t, w.ws, turn.Workspace)
-	e.until("text", func(n told) bool { return n.Method == "item/delta" })
+	script := []string{`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`, say("before "), until("go"), say("meanwhile "), `{"fake":"exec","argv":["touch","` + there.Dir + `/said"]}`, until("on"), say("after")}
+	script = append(script, Lines(Edits("c", "f", "one\n", "two\n"))...)
+	there.Plays(script...)
+	turn := e.Asks(nil)
+	require.Equal(t, w.Root, turn.Workspace)
+	e.Until("text", func(n Notification) bool { return n.Method == "item/delta" })
 
-	down := filepath.Join(w.dir, "down")
+	down := filepath.Join(w.Dir, "down")
 	require.NoError(t, os.WriteFile(down, nil, 0o600))
 	b.drops()
-	e.until("a word on it", func(n told) bool {
+	e.Until("a word on it", func(n Notification) bool {
 		return n.Method == "log/message" && strings.Contains(n.Message, "ssh to me@box has ended: no route to host")
 	})
-	require.NoError(t, os.WriteFile(filepath.Join(there.dir, "go"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(there.Dir, "go"), nil, 0o600))
 	there.waitsFor("said")
-	unreached := e.fails("daemon/status", nil)
+	unreached := e.Fails("daemon/status", nil)
 	require.Contains(t, unreached.Message, "no route to host")
 	require.Contains(t, unreached.Data.Hint, "/ssh -p 2222 me@box cursord version", "the doctor knows only of this machine")
 	require.NoError(t, os.Remove(down))
-	e.must("daemon/status", nil, nil)
-	e.reconnected(1)
-	require.NoError(t, os.WriteFile(filepath.Join(there.dir, "on"), nil, 0o600))
-	require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
-	audit(t, e.all())
-	require.Equal(t, []string{"before meanwhile after"}, e.said(turn.ID, sessions.ItemAssistant))
+	e.Must("daemon/status", nil, nil)
+	e.Reconnected(1)
+	require.NoError(t, os.WriteFile(filepath.Join(there.Dir, "on"), nil, 0o600))
+	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+	Audit(t, e.All())
+	require.Equal(t, []string{"before meanwhile after"}, e.Said(turn.ID, sessions.ItemAssistant))
 
-	diff := e.diffs()["f"]
-	require.Equal(t, w.ws, diff.Workspace)
-	require.Equal(t, "file://"+w.path("f"), diff.URI)
-	e.decides("diff/reject", obj{"path": w.path("f")})
-	require.Equal(t, "one\n", there.get("f"))
-	require.Equal(t, "(absent)", w.get("f"))
+	diff := e.Diffs()["f"]
+	require.Equal(t, w.Root, diff.Workspace)
+	require.Equal(t, "file://"+w.Path("f"), diff.URI)
+	e.Decides("diff/reject", Obj{"path": w.Path("f")})
+	require.Equal(t, "one\n", there.Get("f"))
+	require.Equal(t, "(absent)", w.Get("f"))
 }
 
 // waitsFor waits until a file beside the workspace is there.
-func (w *world) waitsFor(name string) {
-	w.t.Helper()
-	cmd := exec.Command("sh", "-c", fmt.Sprintf("until test -e %s/%s; do sleep 0.01; done", w.dir, name))
-	require.NoError(w.t, cmd.Run())
+func (w *World) waitsFor(name string) {
+	w.T.Helper()
+	cmd := exec.Command("sh", "-c", fmt.Sprintf("until test -e %s/%s; do sleep 0.01; done", w.Dir, name))
+	require.NoError(w.T, cmd.Run())
 }

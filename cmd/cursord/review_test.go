@@ -15,8 +15,8 @@ import (
 	"cursord/daemon/api"
 )
 
-// edits are script lines by which the agent writes after to path, where before was ("(absent)": nothing).
-func edits(call, path, before, after string) []string {
+// Edits are script lines by which the agent writes after to path, where before was ("(absent)": nothing).
+func Edits(call, path, before, after string) []string {
 	q := func(s string) string { b, _ := json.Marshal(s); return string(b) }
 	old := ""
 	if before != "(absent)" && before != "" {
@@ -36,8 +36,8 @@ func edits(call, path, before, after string) []string {
 	}
 }
 
-// deletes are script lines by which the agent deletes path, which held before.
-func deletes(call, path, before string) []string {
+// Deletes are script lines by which the agent deletes path, which held before.
+func Deletes(call, path, before string) []string {
 	prev, _ := json.Marshal(before)
 	args := `"args":{"path":"{{cwd}}/` + path + `"}`
 	return []string{
@@ -48,17 +48,17 @@ func deletes(call, path, before string) []string {
 	}
 }
 
-const done = `{"type":"result","subtype":"success","is_error":false,"result":"ok"}`
+const Done = `{"type":"result","subtype":"success","is_error":false,"result":"ok"}`
 
-func lines(groups ...[]string) []string {
+func Lines(groups ...[]string) []string {
 	var all []string
 	for _, g := range groups {
 		all = append(all, g...)
 	}
-	return append(all, done)
+	return append(all, Done)
 }
 
-func numbered(n int, change map[int]string) string {
+func Numbered(n int, change map[int]string) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {
 		if s, ok := change[i]; ok {
@@ -70,45 +70,45 @@ func numbered(n int, change map[int]string) string {
 	return b.String()
 }
 
-// A tree is a workspace's files by path; "(absent)" for none.
-type tree map[string]string
+// A Tree is a workspace's files by path; "(absent)" for none.
+type Tree map[string]string
 
-func (w *world) putAll(files tree) {
+func (w *World) PutAll(files Tree) {
 	for path, text := range files {
 		if text != "(absent)" {
-			w.put(path, text)
+			w.Put(path, text)
 		}
 	}
 }
 
-func (w *world) requireTree(want tree) {
-	w.t.Helper()
+func (w *World) RequireTree(want Tree) {
+	w.T.Helper()
 	for path, text := range want {
-		require.Equal(w.t, text, w.get(path), path)
+		require.Equal(w.T, text, w.Get(path), path)
 	}
 }
 
-// changing is the script of an agent that turns before into after.
-func changing(before, after tree) []string {
+// Changing is the script of an agent that turns before into after.
+func Changing(before, after Tree) []string {
 	var all [][]string
 	i := 0
 	for path, text := range after {
 		i++
 		if text == "(absent)" {
-			all = append(all, deletes(fmt.Sprint("d", i), path, before[path]))
+			all = append(all, Deletes(fmt.Sprint("d", i), path, before[path]))
 		} else {
 			old, ok := before[path]
 			if !ok {
 				old = "(absent)"
 			}
-			all = append(all, edits(fmt.Sprint("e", i), path, old, text))
+			all = append(all, Edits(fmt.Sprint("e", i), path, old, text))
 		}
 	}
-	return lines(all...)
+	return Lines(all...)
 }
 
-var odd = struct{ before, after tree }{
-	before: tree{
+var odd = struct{ before, after Tree }{
+	before: Tree{
 		"crlf.txt":         "a\r\nb\r\nc\r\n",
 		"bom.txt":          "\ufeffone\ntwo\n",
 		"noeol.txt":        "x\ny",
@@ -117,13 +117,13 @@ var odd = struct{ before, after tree }{
 		"emptied.txt":      "full\n",
 		"gone.txt":         "was\nhere\n",
 		"dir/gone2.txt":    "no newline at the end",
-		"many.txt":         numbered(40, nil),
+		"many.txt":         Numbered(40, nil),
 		"sp ace/ü \"q\".t": "q\n",
 		"new.txt":          "(absent)",
 		"new/er/one.txt":   "(absent)",
 		"newempty.txt":     "(absent)",
 	},
-	after: tree{
+	after: Tree{
 		"crlf.txt":         "a\r\nB\r\nc\r\nd\r\n",
 		"bom.txt":          "\ufeffONE\ntwo\n",
 		"noeol.txt":        "x\nY",
@@ -132,7 +132,7 @@ var odd = struct{ before, after tree }{
 		"emptied.txt":      "",
 		"gone.txt":         "(absent)",
 		"dir/gone2.txt":    "(absent)",
-		"many.txt":         numbered(40, map[int]string{2: "two\n", 20: "", 39: "line 39\nand a half\n"}),
+		"many.txt":         Numbered(40, map[int]string{2: "two\n", 20: "", 39: "line 39\nand a half\n"}),
 		"sp ace/ü \"q\".t": "Q\n",
 		"new.txt":          "brand\nnew\n",
 		"new/er/one.txt":   "deep",
@@ -142,73 +142,73 @@ var odd = struct{ before, after tree }{
 
 func TestRejectAllRestoresEveryByte(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.putAll(odd.before)
-	w.plays(changing(odd.before, odd.after)...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	w.requireTree(odd.after)
-	require.Len(t, e.diffs(), len(odd.after))
-	out := e.decides("diff/reject", obj{"all": true})
+	w := New(t)
+	w.PutAll(odd.before)
+	w.Plays(Changing(odd.before, odd.after)...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	w.RequireTree(odd.after)
+	require.Len(t, e.Diffs(), len(odd.after))
+	out := e.Decides("diff/reject", Obj{"all": true})
 	require.Empty(t, out.Skipped)
-	w.requireTree(odd.before)
-	require.Empty(t, e.diffs())
-	require.NoFileExists(t, w.path("new"), "folders that the agent made go with what was in them")
+	w.RequireTree(odd.before)
+	require.Empty(t, e.Diffs())
+	require.NoFileExists(t, w.Path("new"), "folders that the agent made go with what was in them")
 
-	e.must("diff/undo", obj{"workspace": w.ws}, nil)
-	w.requireTree(odd.after)
-	require.Len(t, e.diffs(), len(odd.after))
-	e.must("diff/redo", obj{"workspace": w.ws}, nil)
-	w.requireTree(odd.before)
+	e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
+	w.RequireTree(odd.after)
+	require.Len(t, e.Diffs(), len(odd.after))
+	e.Must("diff/redo", Obj{"workspace": w.Root}, nil)
+	w.RequireTree(odd.before)
 }
 
 func TestAcceptAllLeavesTheDisk(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.putAll(odd.before)
-	w.plays(changing(odd.before, odd.after)...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	e.decides("diff/accept", obj{"all": true})
-	w.requireTree(odd.after)
-	require.Empty(t, e.diffs())
-	e.must("diff/undo", obj{"workspace": w.ws}, nil)
-	require.Len(t, e.diffs(), len(odd.after))
-	w.requireTree(odd.after)
-	e.decides("diff/reject", obj{"all": true})
-	w.requireTree(odd.before)
+	w := New(t)
+	w.PutAll(odd.before)
+	w.Plays(Changing(odd.before, odd.after)...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	e.Decides("diff/accept", Obj{"all": true})
+	w.RequireTree(odd.after)
+	require.Empty(t, e.Diffs())
+	e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
+	require.Len(t, e.Diffs(), len(odd.after))
+	w.RequireTree(odd.after)
+	e.Decides("diff/reject", Obj{"all": true})
+	w.RequireTree(odd.before)
 }
 
 func TestUnifiedIsWhatGitApplies(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.putAll(odd.before)
-	w.plays(changing(odd.before, odd.after)...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
+	w := New(t)
+	w.PutAll(odd.before)
+	w.Plays(Changing(odd.before, odd.after)...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
 	var out struct{ Patch string }
-	e.must("diff/unified", obj{"workspace": w.ws}, &out)
-	patch := filepath.Join(w.dir, "patch")
+	e.Must("diff/unified", Obj{"workspace": w.Root}, &out)
+	patch := filepath.Join(w.Dir, "patch")
 	require.NoError(t, os.WriteFile(patch, []byte(out.Patch), 0o644))
 	for _, step := range []struct {
 		args []string
-		want tree
+		want Tree
 	}{{[]string{"-R"}, odd.before}, {nil, odd.after}} {
 		cmd := exec.Command("git", append([]string{"apply", "--whitespace=nowarn"}, append(step.args, patch)...)...)
-		cmd.Dir = w.ws
+		cmd.Dir = w.Root
 		said, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s\n%s", said, out.Patch)
-		w.requireTree(step.want)
+		w.RequireTree(step.want)
 	}
 }
 
 func TestUserEditsSurviveEveryDecision(t *testing.T) {
 	t.Parallel()
-	before := numbered(30, nil)
-	agent := numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})
+	before := Numbered(30, nil)
+	agent := Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})
 	user := strings.NewReplacer(
 		"line 1\n", "user before\nline 1\n",
 		"line 10\n", "line 10\nuser between\n",
@@ -217,24 +217,24 @@ func TestUserEditsSurviveEveryDecision(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}} {
 		for _, method := range []string{"diff/accept", "diff/reject"} {
 			t.Run(fmt.Sprint(method, order), func(t *testing.T) {
-				w := newWorld(t)
-				w.put("f", before)
-				w.plays(lines(edits("c", "f", before, agent))...)
-				w.start()
-				e := w.opens()
-				e.turn(nil)
-				w.put("f", user)
-				ids := hunkIDs(e.diffs()["f"])
+				w := New(t)
+				w.Put("f", before)
+				w.Plays(Lines(Edits("c", "f", before, agent))...)
+				w.Start()
+				e := w.Opens()
+				e.Turn(nil)
+				w.Put("f", user)
+				ids := HunkIDs(e.Diffs()["f"])
 				require.GreaterOrEqual(t, len(ids), 3)
 				for len(ids) > 0 {
-					e.decides(method, obj{"hunks": []string{ids[order[0]%len(ids)]}})
-					if d := e.diffs()["f"]; d != nil {
-						ids = hunkIDs(d)
+					e.Decides(method, Obj{"hunks": []string{ids[order[0]%len(ids)]}})
+					if d := e.Diffs()["f"]; d != nil {
+						ids = HunkIDs(d)
 					} else {
 						ids = nil
 					}
 				}
-				got := w.get("f")
+				got := w.Get("f")
 				for _, line := range []string{"user before\n", "user between\n", "user inside\n", "user behind\n"} {
 					require.Contains(t, got, line)
 				}
@@ -251,77 +251,77 @@ func TestUserEditsSurviveEveryDecision(t *testing.T) {
 
 func TestDecisionsThatCannotBe(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := New(t)
 	before, after := "a\nb\nc\n", "A\nb\nC\n"
-	w.put("f", before)
-	w.plays(lines(edits("c", "f", before, after))...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	d := e.diffs()["f"]
-	ids := hunkIDs(d)
-	reject := func(params obj) int64 {
-		params["workspace"] = w.ws
-		return int64(e.fails("diff/reject", params).Code)
+	w.Put("f", before)
+	w.Plays(Lines(Edits("c", "f", before, after))...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	d := e.Diffs()["f"]
+	ids := HunkIDs(d)
+	reject := func(params Obj) int64 {
+		params["workspace"] = w.Root
+		return int64(e.Fails("diff/reject", params).Code)
 	}
 	for _, c := range []struct {
 		name   string
-		params obj
+		params Obj
 		code   int64
 	}{
-		{"no selector", obj{}, -32602},
-		{"two selectors", obj{"all": true, "path": "f"}, -32602},
-		{"unknown hunk", obj{"hunks": []string{"99.1"}}, -32001},
-		{"no id at all", obj{"hunks": []string{"nonsense"}}, -32001},
-		{"unknown path", obj{"path": "g"}, -32001},
-		{"stale revision", obj{"hunks": ids[:1], "rev": d.Rev + 7}, -32003},
-		{"lines of two hunks", obj{"hunks": ids, "lines": obj{"from": 0, "to": 1}}, -32602},
-		{"no lines", obj{"hunks": ids[:1], "lines": obj{"from": 1, "to": 1}}, -32602},
-		{"lines that are not there", obj{"hunks": ids[:1], "lines": obj{"from": 7, "to": 9}}, -32602},
+		{"no selector", Obj{}, -32602},
+		{"two selectors", Obj{"all": true, "path": "f"}, -32602},
+		{"unknown hunk", Obj{"hunks": []string{"99.1"}}, -32001},
+		{"no id at all", Obj{"hunks": []string{"nonsense"}}, -32001},
+		{"unknown path", Obj{"path": "g"}, -32001},
+		{"stale revision", Obj{"hunks": ids[:1], "rev": d.Rev + 7}, -32003},
+		{"lines of two hunks", Obj{"hunks": ids, "lines": Obj{"from": 0, "to": 1}}, -32602},
+		{"no lines", Obj{"hunks": ids[:1], "lines": Obj{"from": 1, "to": 1}}, -32602},
+		{"lines that are not there", Obj{"hunks": ids[:1], "lines": Obj{"from": 7, "to": 9}}, -32602},
 	} {
 		require.Equal(t, c.code, reject(c.params), c.name)
 	}
-	w.requireTree(tree{"f": after})
+	w.RequireTree(Tree{"f": after})
 
 	// The user has changed what the hunk is about.
-	w.put("f", "A of mine\nb\nC\n")
-	err := e.fails("diff/reject", obj{"workspace": w.ws, "hunks": ids[:1]})
+	w.Put("f", "A of mine\nb\nC\n")
+	err := e.Fails("diff/reject", Obj{"workspace": w.Root, "hunks": ids[:1]})
 	require.Equal(t, api.KindConflict, err.Data.Kind)
 	require.NotNil(t, err.Data.Diff)
-	w.requireTree(tree{"f": "A of mine\nb\nC\n"})
-	require.Equal(t, -32001, int(e.fails("diff/redo", obj{"workspace": w.ws}).Code))
-	require.Equal(t, -32001, int(e.fails("diff/undo", obj{"workspace": w.ws}).Code))
+	w.RequireTree(Tree{"f": "A of mine\nb\nC\n"})
+	require.Equal(t, -32001, int(e.Fails("diff/redo", Obj{"workspace": w.Root}).Code))
+	require.Equal(t, -32001, int(e.Fails("diff/undo", Obj{"workspace": w.Root}).Code))
 }
 
 func TestNothingIsWrittenOutsideTheWorkspace(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	outside := filepath.Join(w.dir, "outside")
+	w := New(t)
+	outside := filepath.Join(w.Dir, "outside")
 	require.NoError(t, os.Mkdir(outside, 0o755))
 	secret := filepath.Join(outside, "f")
 	link := filepath.Join(outside, "g")
 	for _, f := range []string{secret, link} {
 		require.NoError(t, os.WriteFile(f, []byte("old\n"), 0o644))
 	}
-	require.NoError(t, os.Symlink(outside, w.path("out")))
-	require.NoError(t, os.Symlink(link, w.path("g")))
+	require.NoError(t, os.Symlink(outside, w.Path("out")))
+	require.NoError(t, os.Symlink(link, w.Path("g")))
 	var script []string
-	script = append(script, edits("1", "../outside/f", "old\n", "new\n")...)
-	script = append(script, edits("2", "out/f", "old\n", "new\n")...)
-	script = append(script, edits("3", "g", "old\n", "new\n")...)
-	w.plays(append(script, done)...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	diffs := e.diffs()
+	script = append(script, Edits("1", "../outside/f", "old\n", "new\n")...)
+	script = append(script, Edits("2", "out/f", "old\n", "new\n")...)
+	script = append(script, Edits("3", "g", "old\n", "new\n")...)
+	w.Plays(append(script, Done)...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	diffs := e.Diffs()
 	require.Contains(t, diffs, secret, "a file outside is listed by its absolute path")
 	for path, d := range diffs {
 		require.True(t, filepath.IsAbs(path), path)
-		err := e.fails("diff/reject", obj{"workspace": w.ws, "hunks": hunkIDs(d)[:1]})
+		err := e.Fails("diff/reject", Obj{"workspace": w.Root, "hunks": HunkIDs(d)[:1]})
 		require.Equal(t, api.KindOutsideWorkspace, err.Data.Kind)
 		require.EqualValues(t, -32004, err.Code)
 	}
-	out := e.decides("diff/reject", obj{"all": true})
+	out := e.Decides("diff/reject", Obj{"all": true})
 	require.Zero(t, out.Applied)
 	require.Len(t, out.Skipped, len(diffs))
 	for _, f := range []string{secret, link} {
@@ -329,27 +329,27 @@ func TestNothingIsWrittenOutsideTheWorkspace(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "new\n", string(b))
 	}
-	for method, params := range map[string]obj{
+	for method, params := range map[string]Obj{
 		"diff/list": {}, "diff/unified": {}, "diff/accept": {}, "diff/reject": {},
 	} {
-		params["workspace"], params["path"] = w.ws, "../elsewhere"
-		require.EqualValues(t, -32004, e.fails(method, params).Code, method)
+		params["workspace"], params["path"] = w.Root, "../elsewhere"
+		require.EqualValues(t, -32004, e.Fails(method, params).Code, method)
 	}
 	// A folder that becomes a link while its file is under review.
-	w.put("in/f", "old\n")
-	w.plays(lines(edits("4", "in/f", "old\n", "new\n"))...)
-	e.turn(obj{"prompt": "again"})
-	id := hunkIDs(e.diffs()["in/f"])[0]
-	require.NoError(t, os.RemoveAll(w.path("in")))
-	require.NoError(t, os.Symlink(outside, w.path("in")))
+	w.Put("in/f", "old\n")
+	w.Plays(Lines(Edits("4", "in/f", "old\n", "new\n"))...)
+	e.Turn(Obj{"prompt": "again"})
+	id := HunkIDs(e.Diffs()["in/f"])[0]
+	require.NoError(t, os.RemoveAll(w.Path("in")))
+	require.NoError(t, os.Symlink(outside, w.Path("in")))
 	require.NoError(t, os.WriteFile(secret, []byte("new\n"), 0o644))
-	e.fails("diff/reject", obj{"workspace": w.ws, "hunks": []string{id}})
+	e.Fails("diff/reject", Obj{"workspace": w.Root, "hunks": []string{id}})
 	b, err := os.ReadFile(secret)
 	require.NoError(t, err)
 	require.Equal(t, "new\n", string(b))
 }
 
-func sorted(s []string) []string {
+func Sorted(s []string) []string {
 	s = slices.Clone(s)
 	slices.Sort(s)
 	return s

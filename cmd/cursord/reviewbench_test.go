@@ -16,36 +16,36 @@ import (
 func BenchmarkReviewStorage(b *testing.B) {
 	const files, rounds = 50, 20
 	for b.Loop() {
-		w := newWorld(b)
+		w := New(b)
 		now := make([]string, files)
 		for i := range now {
-			now[i] = numbered(200, map[int]string{1: fmt.Sprintf("file %d %060d\n", i, i)})
-			w.put(fmt.Sprintf("src/%d.go", i), now[i])
+			now[i] = Numbered(200, map[int]string{1: fmt.Sprintf("file %d %060d\n", i, i)})
+			w.Put(fmt.Sprintf("src/%d.go", i), now[i])
 		}
-		w.start()
-		e := w.opens()
+		w.Start()
+		e := w.Opens()
 		for round := range rounds {
 			var script [][]string
 			for i := range now {
-				next := numbered(200, map[int]string{1: fmt.Sprintf("file %d %060d\n", i, i), 10 + 7*round: fmt.Sprintf("edit %d\n", round)})
-				script = append(script, edits(fmt.Sprint("c", i), fmt.Sprintf("src/%d.go", i), now[i], next))
+				next := Numbered(200, map[int]string{1: fmt.Sprintf("file %d %060d\n", i, i), 10 + 7*round: fmt.Sprintf("edit %d\n", round)})
+				script = append(script, Edits(fmt.Sprint("c", i), fmt.Sprintf("src/%d.go", i), now[i], next))
 				now[i] = next
 			}
-			w.plays(lines(script...)...)
-			e.turn(nil)
-			diffs := e.diffs()
+			w.Plays(Lines(script...)...)
+			e.Turn(nil)
+			diffs := e.Diffs()
 			for i := range now {
 				d := diffs[fmt.Sprintf("src/%d.go", i)]
 				method := "diff/accept"
 				if i%2 == 1 {
 					method = "diff/reject"
 				}
-				e.decides(method, obj{"hunks": hunkIDs(d)})
-				now[i] = w.get(d.Path)
+				e.Decides(method, Obj{"hunks": HunkIDs(d)})
+				now[i] = w.Get(d.Path)
 			}
 		}
-		w.stop()
-		db, err := bolt.Open(filepath.Join(w.dir, "state", "cursord.db"), 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Second})
+		w.Stop()
+		db, err := bolt.Open(filepath.Join(w.Dir, "state", "cursord.db"), 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Second})
 		require.NoError(b, err)
 		info, err := os.Stat(db.Path())
 		require.NoError(b, err)
@@ -82,32 +82,32 @@ func BenchmarkDecide(b *testing.B) {
 	for _, method := range []string{"diff/accept", "diff/reject"} {
 		b.Run(method[len("diff/"):], func(b *testing.B) {
 			const hunks = 200
-			before, change := numbered(10*hunks, nil), map[int]string{}
+			before, change := Numbered(10*hunks, nil), map[int]string{}
 			for i := range hunks {
 				change[10*i+5] = fmt.Sprintf("agent %d\n", i)
 			}
-			w := newWorld(b)
-			w.put("f", before)
-			w.plays(lines(edits("c", "f", before, numbered(10*hunks, change)))...)
-			w.start()
-			e := w.opens()
-			e.turn(nil)
-			ids := hunkIDs(e.diffs()["f"])
+			w := New(b)
+			w.Put("f", before)
+			w.Plays(Lines(Edits("c", "f", before, Numbered(10*hunks, change)))...)
+			w.Start()
+			e := w.Opens()
+			e.Turn(nil)
+			ids := HunkIDs(e.Diffs()["f"])
 			var took, synced delays
 			for b.Loop() {
 				if len(ids) == 0 {
 					b.StopTimer()
 					for range hunks {
-						e.must("diff/undo", obj{"workspace": w.ws}, nil)
+						e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
 					}
-					ids = hunkIDs(e.diffs()["f"])
+					ids = HunkIDs(e.Diffs()["f"])
 					b.StartTimer()
 				}
 				start := time.Now()
-				e.decides(method, obj{"hunks": ids[:1]})
+				e.Decides(method, Obj{"hunks": ids[:1]})
 				took, ids = append(took, time.Since(start)), ids[1:]
 				start = time.Now()
-				f, err := os.Create(filepath.Join(w.dir, "synced"))
+				f, err := os.Create(filepath.Join(w.Dir, "synced"))
 				require.NoError(b, err)
 				_, err = f.WriteString(before)
 				require.NoError(b, err)

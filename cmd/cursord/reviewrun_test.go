@@ -22,10 +22,10 @@ type reviewRun struct {
 	said chan string // lines and questions
 }
 
-func (w *world) reviews(t *testing.T, args ...string) *reviewRun {
+func (w *World) reviews(t *testing.T, args ...string) *reviewRun {
 	t.Helper()
 	r := &reviewRun{t: t, cmd: exec.Command("cursord", append([]string{"review"}, args...)...), said: make(chan string, 1000)}
-	r.cmd.Env, r.cmd.Dir = w.env(), w.ws
+	r.cmd.Env, r.cmd.Dir = w.Env(), w.Root
 	in, err := r.cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := r.cmd.StdoutPipe()
@@ -56,7 +56,7 @@ func (w *world) reviews(t *testing.T, args ...string) *reviewRun {
 func (r *reviewRun) shows() string {
 	r.t.Helper()
 	var all strings.Builder
-	for timeout := time.After(patience); ; {
+	for timeout := time.After(Patience); ; {
 		select {
 		case line, ok := <-r.said:
 			if !ok || line == review.ReviewQuestion {
@@ -89,9 +89,9 @@ func (r *reviewRun) ends(status int) {
 // TestReviewMeanwhile has others change files and decide while a person looks at a hunk.
 func TestReviewMeanwhile(t *testing.T) {
 	t.Parallel()
-	old := numbered(40, nil)
+	old := Numbered(40, nil)
 	agents := map[int]string{3: "three\n", 20: "twenty\n", 37: "thirty-seven\n"}
-	changed := numbered(40, agents)
+	changed := Numbered(40, agents)
 	with := func(line int, text string) string {
 		now := map[int]string{line: text}
 		for n, s := range agents {
@@ -99,11 +99,11 @@ func TestReviewMeanwhile(t *testing.T) {
 				now[n] = s
 			}
 		}
-		return numbered(40, now)
+		return Numbered(40, now)
 	}
 	for _, tt := range []struct {
 		name      string
-		meanwhile func(*world, *editor, []string)
+		meanwhile func(*World, *Editor, []string)
 		answer    string
 		shows     []string
 		file      string
@@ -111,71 +111,71 @@ func TestReviewMeanwhile(t *testing.T) {
 	}{
 		{
 			name: "another hunk was decided", answer: "n",
-			meanwhile: func(_ *world, e *editor, ids []string) { e.decides("diff/accept", obj{"hunks": ids[1:2]}) },
+			meanwhile: func(_ *World, e *Editor, ids []string) { e.Decides("diff/accept", Obj{"hunks": ids[1:2]}) },
 			shows:     []string{"hunk 1 of 1", "+thirty-seven"},
 			file:      with(3, "line 3\n"), summary: "rejected 1; 1 hunk left in 1 file",
 		},
 		{
 			name: "a person typed elsewhere", answer: "n",
-			meanwhile: func(w *world, _ *editor, _ []string) { w.put("a", with(12, "mine\n")) },
+			meanwhile: func(w *World, _ *Editor, _ []string) { w.Put("a", with(12, "mine\n")) },
 			shows:     []string{"hunk 1 of 2", "+twenty"},
 			file:      strings.Replace(with(12, "mine\n"), "three\n", "line 3\n", 1), summary: "rejected 1; 2 hunks left in 1 file",
 		},
 		{
 			name: "a person typed beside the hunk's lines", answer: "n",
-			meanwhile: func(w *world, _ *editor, _ []string) { w.put("a", with(3, "three\nmy three\n")) },
+			meanwhile: func(w *World, _ *Editor, _ []string) { w.Put("a", with(3, "three\nmy three\n")) },
 			shows:     []string{"hunk 1 of 2", "+twenty"},
 			file:      with(3, "line 3\nmy three\n"), summary: "rejected 1; 2 hunks left in 1 file",
 		},
 		{
 			name: "a person changed the hunk's line", answer: "y",
-			meanwhile: func(w *world, _ *editor, _ []string) { w.put("a", with(3, "my three\n")) },
+			meanwhile: func(w *World, _ *Editor, _ []string) { w.Put("a", with(3, "my three\n")) },
 			shows:     []string{"hunk 1 of 3", "-line 3\n my three"},
 			file:      with(3, "my three\n"), summary: "nothing decided; 3 hunks left in 1 file",
 		},
 		{
 			name: "the hunk was decided", answer: "y",
-			meanwhile: func(_ *world, e *editor, ids []string) { e.decides("diff/reject", obj{"hunks": ids[:1]}) },
+			meanwhile: func(_ *World, e *Editor, ids []string) { e.Decides("diff/reject", Obj{"hunks": ids[:1]}) },
 			shows:     []string{"is there no more", "hunk 1 of 2", "+twenty"},
 			file:      with(3, "line 3\n"), summary: "nothing decided; 2 hunks left in 1 file",
 		},
 		{
 			name: "all was decided", answer: "y",
-			meanwhile: func(_ *world, e *editor, _ []string) { e.decides("diff/accept", obj{"all": true}) },
+			meanwhile: func(_ *World, e *Editor, _ []string) { e.Decides("diff/accept", Obj{"all": true}) },
 			shows:     []string{"is there no more", "nothing decided; nothing left to review"},
 			file:      changed,
 		},
 		{
 			name: "a later hunk was decided", answer: "a",
-			meanwhile: func(_ *world, e *editor, ids []string) { e.decides("diff/reject", obj{"hunks": ids[2:]}) },
+			meanwhile: func(_ *World, e *Editor, ids []string) { e.Decides("diff/reject", Obj{"hunks": ids[2:]}) },
 			shows:     []string{"a has changed meanwhile", "hunk 1 of 2", "+three"},
 			file:      with(37, "line 37\n"), summary: "nothing decided; 2 hunks left in 1 file",
 		},
 		{
 			name: "there is another file", answer: "d",
-			meanwhile: func(w *world, e *editor, _ []string) {
-				w.plays(lines(edits("2", "b", "(absent)", "new\n"))...)
-				e.turn(nil)
+			meanwhile: func(w *World, e *Editor, _ []string) {
+				w.Plays(Lines(Edits("2", "b", "(absent)", "new\n"))...)
+				e.Turn(nil)
 			},
 			shows: []string{"More has come meanwhile:", "b (created, +1 -0), hunk 1 of 1"},
 			file:  old, summary: "rejected 3; 1 hunk left in 1 file",
 		},
 		{
 			name: "it is taken back", answer: "y\nu",
-			meanwhile: func(*world, *editor, []string) {},
+			meanwhile: func(*World, *Editor, []string) {},
 			shows:     []string{"hunk 1 of 2", "+twenty"},
 			file:      changed, summary: "nothing decided; 3 hunks left in 1 file",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.put("a", old)
-			w.plays(lines(edits("1", "a", old, changed))...)
-			w.start()
-			e := w.opens()
-			e.turn(nil)
+			w := New(t)
+			w.Put("a", old)
+			w.Plays(Lines(Edits("1", "a", old, changed))...)
+			w.Start()
+			e := w.Opens()
+			e.Turn(nil)
 			var ids []string
-			for _, h := range e.diffs()["a"].Hunks {
+			for _, h := range e.Diffs()["a"].Hunks {
 				ids = append(ids, h.ID)
 			}
 			require.Len(t, ids, 3)
@@ -192,8 +192,8 @@ func TestReviewMeanwhile(t *testing.T) {
 				}
 				require.Equal(t, tt.summary, r.answers("q"))
 			}
-			r.ends(statusOK)
-			require.Equal(t, tt.file, w.get("a"))
+			r.ends(StatusOK)
+			require.Equal(t, tt.file, w.Get("a"))
 		})
 	}
 }
@@ -201,60 +201,60 @@ func TestReviewMeanwhile(t *testing.T) {
 // Undo is the workspace's: what somebody else decided later goes first, and that is told.
 func TestReviewUndoOfOthers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.putAll(tree{"a": "a\n", "b": "b\n"})
-	w.plays(lines(edits("1", "a", "a\n", "x\n"), edits("2", "b", "b\n", "y\n"))...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
+	w := New(t)
+	w.PutAll(Tree{"a": "a\n", "b": "b\n"})
+	w.Plays(Lines(Edits("1", "a", "a\n", "x\n"), Edits("2", "b", "b\n", "y\n"))...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
 	r := w.reviews(t)
 	r.shows()
 	require.Contains(t, r.answers("n"), "b (modified")
-	e.decides("diff/reject", obj{"path": "b"})
+	e.Decides("diff/reject", Obj{"path": "b"})
 	shown := r.answers("u")
 	require.Contains(t, shown, "A later decision that somebody else took was taken back.")
 	require.Contains(t, shown, "b (modified")
-	w.requireTree(tree{"a": "a\n", "b": "y\n"})
+	w.RequireTree(Tree{"a": "a\n", "b": "y\n"})
 	require.Contains(t, r.answers("u"), "Taken back: 1 hunk in a is to review again.\n\na (modified")
-	w.requireTree(tree{"a": "x\n", "b": "y\n"})
+	w.RequireTree(Tree{"a": "x\n", "b": "y\n"})
 	require.Equal(t, "nothing decided; 2 hunks left in 2 files", r.answers("q"))
-	r.ends(statusOK)
+	r.ends(StatusOK)
 }
 
 // What the daemon refuses is told, and the same hunk is asked about again.
 func TestReviewRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("in/f", "f\n")
-	w.put("../outside", "x\n")
+	w := New(t)
+	w.Put("in/f", "f\n")
+	w.Put("../outside", "x\n")
 	nested := *w
-	nested.ws = w.path("in")
-	nested.commits()
+	nested.Root = w.Path("in")
+	nested.Commits()
 	// What a repository within the workspace holds is not looked at, so what it held is not known when it is none any more.
-	w.git("init", "-q")
-	w.plays(lines(shells("s", "echo x >> in/f; rm -rf in/.git"), edits("2", "../outside", "x\n", "y\n"))...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	require.Equal(t, "unknown", e.diffs()["in/f"].Baseline)
+	w.Git("init", "-q")
+	w.Plays(Lines(Shells("s", "echo x >> in/f; rm -rf in/.git"), Edits("2", "../outside", "x\n", "y\n"))...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	require.Equal(t, "unknown", e.Diffs()["in/f"].Baseline)
 	r := w.reviews(t)
 	shown := r.shows()
 	require.Contains(t, shown, "What is outside of the workspace can only be looked at")
 	require.NotContains(t, shown, "outside (")
 	require.Contains(t, r.answers("n"), "is not known\n  accept it, or restore the file yourself")
 	require.Contains(t, r.answers("y"), "accepted 1; nothing left to review")
-	r.ends(statusOK)
+	r.ends(StatusOK)
 }
 
 // A signal ends a review, and what was decided stays.
 func TestReviewInterrupted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("a", numbered(20, nil))
-	w.plays(lines(edits("1", "a", numbered(20, nil), numbered(20, map[int]string{2: "two\n", 15: "fifteen\n"})))...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
+	w := New(t)
+	w.Put("a", Numbered(20, nil))
+	w.Plays(Lines(Edits("1", "a", Numbered(20, nil), Numbered(20, map[int]string{2: "two\n", 15: "fifteen\n"})))...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
 	for _, tt := range []struct {
 		signal  syscall.Signal
 		status  int
@@ -272,5 +272,5 @@ func TestReviewInterrupted(t *testing.T) {
 		require.Equal(t, tt.summary, r.shows())
 		r.ends(tt.status)
 	}
-	require.Len(t, e.diffs()["a"].Hunks, 1)
+	require.Len(t, e.Diffs()["a"].Hunks, 1)
 }

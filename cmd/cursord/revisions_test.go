@@ -36,7 +36,7 @@ func TestRevisionsNameOneState(t *testing.T) {
 // A revisionScenario remembers what was shown under each revision.
 type revisionScenario struct {
 	t        *testing.T
-	w        *world
+	w        *World
 	random   *rand.Rand
 	people   []*revisionEditor
 	isolated *sessions.Session
@@ -49,20 +49,20 @@ type revisionScenario struct {
 
 // A revisionEditor is an editor, what of its notifications was looked at, and its open documents.
 type revisionEditor struct {
-	*editor
+	*Editor
 	looked int
 	latest map[string]uint64
-	docs   map[string]*doc
+	docs   map[string]*Document
 }
 
 var revisionPaths = []string{"f", "g"}
 
 func newRevisionScenario(t *testing.T, seed uint64) *revisionScenario {
 	s := &revisionScenario{
-		t: t, w: newWorld(t), random: rand.New(rand.NewPCG(seed, 0)), contents: map[string]string{}, revs: map[string][]uint64{},
+		t: t, w: New(t), random: rand.New(rand.NewPCG(seed, 0)), contents: map[string]string{}, revs: map[string][]uint64{},
 	}
 	for _, path := range revisionPaths {
-		s.w.put(path, numbered(20, nil))
+		s.w.Put(path, Numbered(20, nil))
 	}
 	s.start()
 	t.Cleanup(func() {
@@ -74,10 +74,10 @@ func newRevisionScenario(t *testing.T, seed uint64) *revisionScenario {
 }
 
 func (s *revisionScenario) start() {
-	s.w.start()
+	s.w.Start()
 	s.people = nil
 	for range 2 {
-		s.people = append(s.people, &revisionEditor{editor: s.w.opens(), latest: map[string]uint64{}, docs: map[string]*doc{}})
+		s.people = append(s.people, &revisionEditor{Editor: s.w.Opens(), latest: map[string]uint64{}, docs: map[string]*Document{}})
 	}
 }
 
@@ -89,40 +89,40 @@ func (s *revisionScenario) step() {
 	d := e.docs[path]
 	switch what {
 	case 0, 1, 2, 3, 4:
-		s.w.plays(lines(edits("c", path, s.w.get(path), s.changed(s.w.get(path))))...)
-		e.turn(nil)
+		s.w.Plays(Lines(Edits("c", path, s.w.Get(path), s.changed(s.w.Get(path))))...)
+		e.Turn(nil)
 	case 5, 6:
 		s.isolatedTurn(e, path)
 	case 7, 8:
-		s.w.put(path, s.changed(s.w.get(path)))
+		s.w.Put(path, s.changed(s.w.Get(path)))
 	case 9, 10, 11, 12, 13:
 		if d == nil {
-			d = e.openDoc(path)
+			d = e.OpenDocument(path)
 			e.docs[path] = d
 		}
-		d.set(s.changed(d.text))
+		d.Set(s.changed(d.Text))
 	case 14:
 		if d != nil {
-			d.save()
+			d.Save()
 		}
 	case 15, 16:
 		if d != nil {
-			d.closes()
+			d.Closes()
 			delete(e.docs, path)
 		}
 	case 17, 18, 19:
 		s.decide(e, path)
 	case 20, 21:
 		var out rpc.UndoResult
-		if e.call([]string{"diff/undo", "diff/redo"}[s.random.IntN(2)], obj{"workspace": s.w.ws}, &out) == nil {
+		if e.Call([]string{"diff/undo", "diff/redo"}[s.random.IntN(2)], Obj{"workspace": s.w.Root}, &out) == nil {
 			s.answered(e, out.Diffs, out.Edits)
 		}
 	case 22:
 		s.look()
 		if s.random.IntN(2) == 0 {
-			s.w.kill()
+			s.w.Kill()
 		} else {
-			s.w.stop()
+			s.w.Stop()
 		}
 		s.start()
 	}
@@ -140,33 +140,33 @@ func (s *revisionScenario) changed(text string) string {
 // isolatedTurn has an agent change a path in a copy, or deletes its session with all that is under review there.
 func (s *revisionScenario) isolatedTurn(e *revisionEditor, path string) {
 	if s.isolated != nil && s.random.IntN(3) == 0 {
-		e.must("session/delete", obj{"sessionId": s.isolated.ID}, nil)
+		e.Must("session/delete", Obj{"sessionId": s.isolated.ID}, nil)
 		s.isolated = nil
 		return
 	}
 	if s.isolated == nil {
-		s.isolated = e.isolates()
+		s.isolated = e.Isolates()
 	}
-	s.w.plays(lines(edits("c", path, s.w.get(path), s.changed(s.w.get(path))))...)
-	e.turn(obj{"sessionId": s.isolated.ID})
+	s.w.Plays(Lines(Edits("c", path, s.w.Get(path), s.changed(s.w.Get(path))))...)
+	e.Turn(Obj{"sessionId": s.isolated.ID})
 }
 
 // decide accepts or rejects something as the editor sees it.
 func (s *revisionScenario) decide(e *revisionEditor, path string) {
-	diff := e.diffs()[path]
+	diff := e.Diffs()[path]
 	if diff == nil {
 		return
 	}
-	method, params := "diff/accept", obj{"workspace": s.w.ws, "path": path, "rev": diff.Rev}
+	method, params := "diff/accept", Obj{"workspace": s.w.Root, "path": path, "rev": diff.Rev}
 	if s.random.IntN(2) == 0 {
 		method = "diff/reject"
 	}
 	if s.random.IntN(2) == 0 {
 		delete(params, "path")
-		params["hunks"] = hunkIDs(diff)[:1]
+		params["hunks"] = HunkIDs(diff)[:1]
 	}
 	var out api.Decided
-	if err := e.call(method, params, &out); err != nil {
+	if err := e.Call(method, params, &out); err != nil {
 		s.failed(err)
 		return
 	}
@@ -180,7 +180,7 @@ func (s *revisionScenario) answered(e *revisionEditor, diffs []*sessions.Diff, e
 	}
 	for _, one := range edits {
 		if d := e.docs[one.Path]; d != nil && s.random.IntN(4) > 0 {
-			d.applies([]api.DocumentEdits{one})
+			d.Applies([]api.DocumentEdits{one})
 		}
 	}
 }
@@ -196,7 +196,7 @@ func (s *revisionScenario) failed(err error) {
 
 // decideStale names a revision that is not the present one.
 func (s *revisionScenario) decideStale(e *revisionEditor, path string) {
-	diff, past := e.diffs()[path], s.revs[path]
+	diff, past := e.Diffs()[path], s.revs[path]
 	if diff == nil || len(past) == 0 {
 		return
 	}
@@ -204,7 +204,7 @@ func (s *revisionScenario) decideStale(e *revisionEditor, path string) {
 	if rev == diff.Rev {
 		return
 	}
-	err := e.fails("diff/accept", obj{"workspace": s.w.ws, "path": path, "rev": rev})
+	err := e.Fails("diff/accept", Obj{"workspace": s.w.Root, "path": path, "rev": rev})
 	require.Equal(s.t, api.KindConflict, err.Data.Kind)
 	require.Equal(s.t, diff.Rev, err.Data.Diff.Rev)
 	s.saw(err.Data.Diff)
@@ -214,14 +214,14 @@ func (s *revisionScenario) decideStale(e *revisionEditor, path string) {
 func (s *revisionScenario) look() {
 	seen := map[string]uint64{}
 	for _, e := range s.people {
-		for path, d := range e.diffs() {
+		for path, d := range e.Diffs() {
 			s.saw(d)
 			if other := seen[path]; other != 0 && other != d.Rev {
 				s.unsaved++
 			}
 			seen[path] = d.Rev
 		}
-		for all := e.all(); e.looked < len(all); e.looked++ {
+		for all := e.All(); e.looked < len(all); e.looked++ {
 			if d := all[e.looked].Diff; all[e.looked].Method == "diff/changed" {
 				require.GreaterOrEqual(s.t, d.Rev, e.latest[d.Path], "the revisions of %s grow", d.Path)
 				e.latest[d.Path] = d.Rev

@@ -16,52 +16,52 @@ import (
 // and not what comes of it: nothing is written. With more room it is.
 func TestRejectWithoutRoomForWhatComesOfIt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	state := filepath.Join(w.dir, "state")
-	mounted(t, state, "60m")
-	t.Cleanup(w.kill) // before the disk goes
-	w.put("f", "f\n")
-	w.start()
-	e := w.opens()
-	w.plays(lines(shells("s", "echo x >>f"))...)
-	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
+	w := New(t)
+	state := filepath.Join(w.Dir, "state")
+	Mounted(t, state, "60m")
+	t.Cleanup(w.Kill) // before the disk goes
+	w.Put("f", "f\n")
+	w.Start()
+	e := w.Opens()
+	w.Plays(Lines(Shells("s", "echo x >>f"))...)
+	require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
 	filler := filepath.Join(state, "filler")
-	w.makes("head -c 100m /dev/zero >" + filler + " || true; truncate -s -1M " + filler)
+	w.Makes("head -c 100m /dev/zero >" + filler + " || true; truncate -s -1M " + filler)
 	for range 2 {
-		failed := e.fails("diff/reject", obj{"workspace": w.ws, "all": true})
+		failed := e.Fails("diff/reject", Obj{"workspace": w.Root, "all": true})
 		require.EqualValues(t, "storage", failed.Data.Kind)
-		require.Equal(t, "f\nx\n", w.get("f"))
-		require.Contains(t, e.diffs(), "f")
+		require.Equal(t, "f\nx\n", w.Get("f"))
+		require.Contains(t, e.Diffs(), "f")
 	}
 	require.NoError(t, os.Remove(filler))
-	e.decides("diff/reject", obj{"all": true})
-	require.Equal(t, "f\n", w.get("f"))
+	e.Decides("diff/reject", Obj{"all": true})
+	require.Equal(t, "f\n", w.Get("f"))
 }
 
 // TestHugeImportThatDoesNotFit imports what the disk has no room for: it leaves the database in order, and turns go on.
 func TestHugeImportThatDoesNotFit(t *testing.T) {
-	huge(t)
-	w := newWorld(t)
-	mounted(t, filepath.Join(w.dir, "state"), "40m")
-	t.Cleanup(w.kill) // before the disk goes
-	w.start()
-	e := w.opens()
+	TooLargeForRace(t)
+	w := New(t)
+	Mounted(t, filepath.Join(w.Dir, "state"), "40m")
+	t.Cleanup(w.Kill) // before the disk goes
+	w.Start()
+	e := w.Opens()
 	text := strings.Repeat("0123456789abcde\\n", 1<<16)
 	result := `{"type":"tool_call","subtype":"completed","call_id":"{{i}}","tool_call":{"shellToolCall":{"args":{"command":"make"},"result":{"success":{"stdout":"` + text + `"}}}}}`
-	w.plays(initLine, `{"fake":"repeat","n":10,"lines":2}`,
-		`{"type":"tool_call","subtype":"started","call_id":"{{i}}","tool_call":{"shellToolCall":{"args":{"command":"make"}}}}`, result, succeeds(""))
-	turn := e.turn(nil)
+	w.Plays(InitLine, `{"fake":"repeat","n":10,"lines":2}`,
+		`{"type":"tool_call","subtype":"started","call_id":"{{i}}","tool_call":{"shellToolCall":{"args":{"command":"make"}}}}`, result, Succeeds(""))
+	turn := e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
-	file := filepath.Join(w.dir, "s.ndjson")
-	w.cursordOK("export", turn.SessionID, "--format", "ndjson", "-o", file)
-	_, says, code := w.cursord("import", "--new-ids", "-w", w.ws, file)
+	file := filepath.Join(w.Dir, "s.ndjson")
+	w.CursordOK("export", turn.SessionID, "--format", "ndjson", "-o", file)
+	_, says, code := w.Cursord("import", "--new-ids", "-w", w.Root, file)
 	require.Equal(t, 1, code)
 	require.Contains(t, says, "the session is not imported: no space left for the database")
 	var status api.Status
-	e.must("daemon/status", nil, &status)
+	e.Must("daemon/status", nil, &status)
 	require.Empty(t, status.Storage.Trouble)
 	require.Zero(t, status.Storage.Waiting)
-	w.plays(initLine, succeeds(""))
-	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
-	require.NotContains(t, w.cursordOK("sessions", "--all"), "incomplete")
+	w.Plays(InitLine, Succeeds(""))
+	require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
+	require.NotContains(t, w.CursordOK("sessions", "--all"), "incomplete")
 }

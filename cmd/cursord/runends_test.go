@@ -17,8 +17,8 @@ import (
 
 // A watched is a run whose agent has begun to speak.
 type watched struct {
-	*world
-	e    *editor
+	*World
+	e    *Editor
 	turn *sessions.Turn
 	send func(os.Signal)
 	// again sends an interrupt to a run that may have ended.
@@ -26,27 +26,27 @@ type watched struct {
 	wait  func() int // for its exit status
 }
 
-func (w *watched) said() string { return w.get("../said") }
+func (w *watched) said() string { return w.Get("../said") }
 
 // watches begins a run whose agent says "Up." and hangs.
 func watches(t *testing.T, lines ...string) *watched {
-	w := newWorld(t)
-	w.plays(playing(lines, []string{piece("Up."), `{"fake":"hang"}`})...)
-	w.start()
-	e := w.opens()
-	run := w.command("run", "hello")
-	out, err := os.Create(filepath.Join(w.dir, "shown"))
+	w := New(t)
+	w.Plays(Playing(lines, []string{Piece("Up."), `{"fake":"hang"}`})...)
+	w.Start()
+	e := w.Opens()
+	run := w.Command("run", "hello")
+	out, err := os.Create(filepath.Join(w.Dir, "shown"))
 	require.NoError(t, err)
 	t.Cleanup(func() { out.Close() })
-	errOut, err := os.Create(filepath.Join(w.dir, "said"))
+	errOut, err := os.Create(filepath.Join(w.Dir, "said"))
 	require.NoError(t, err)
 	t.Cleanup(func() { errOut.Close() })
 	run.Stdout, run.Stderr = out, errOut
 	require.NoError(t, run.Start())
-	turn := e.until("the turn", func(n told) bool { return n.Turn != nil && n.Turn.Status == sessions.TurnRunning }).Turn
-	require.Eventually(t, func() bool { return strings.Contains(w.get("../shown"), "Up.") }, patience, 10*time.Millisecond)
+	turn := e.Until("the turn", func(n Notification) bool { return n.Turn != nil && n.Turn.Status == sessions.TurnRunning }).Turn
+	require.Eventually(t, func() bool { return strings.Contains(w.Get("../shown"), "Up.") }, Patience, 10*time.Millisecond)
 	return &watched{
-		world: w, e: e, turn: turn,
+		World: w, e: e, turn: turn,
 		send:  func(s os.Signal) { require.NoError(t, run.Process.Signal(s)) },
 		again: func() { _ = run.Process.Signal(os.Interrupt) },
 		wait:  func() int { _ = run.Wait(); return run.ProcessState.ExitCode() },
@@ -55,13 +55,13 @@ func watches(t *testing.T, lines ...string) *watched {
 
 // isLeft sees that the run has said how to get back to its turn, which runs, and that what it names ends it.
 func (w *watched) isLeft() {
-	w.t.Helper()
+	w.T.Helper()
 	cancel := `call turn/cancel '{"turnId":"` + w.turn.ID + `"}'`
-	require.Contains(w.t, w.said(), `the turn is left to the daemon, and may go on: "cursord show `+w.turn.SessionID+`" shows it`)
-	require.Contains(w.t, w.said(), "cursord "+cancel)
-	_, _, status := w.cursord("call", "turn/cancel", `{"turnId":"`+w.turn.ID+`"}`)
-	require.Zero(w.t, status)
-	require.Equal(w.t, sessions.TurnCancelled, w.e.ends(w.turn.ID).Status)
+	require.Contains(w.T, w.said(), `the turn is left to the daemon, and may go on: "cursord show `+w.turn.SessionID+`" shows it`)
+	require.Contains(w.T, w.said(), "cursord "+cancel)
+	_, _, status := w.Cursord("call", "turn/cancel", `{"turnId":"`+w.turn.ID+`"}`)
+	require.Zero(w.T, status)
+	require.Equal(w.T, sessions.TurnCancelled, w.e.Ends(w.turn.ID).Status)
 }
 
 // TestRunThatASignalEnds has one rule for what ends a run: who asks it to end ends its turn, and whoever ends it otherwise leaves
@@ -72,7 +72,7 @@ func TestRunThatASignalEnds(t *testing.T) {
 		w := watches(t)
 		w.send(sig)
 		require.Equal(t, exitCancelled, w.wait(), w.said())
-		require.Equal(t, sessions.TurnCancelled, w.e.ends(w.turn.ID).Status)
+		require.Equal(t, sessions.TurnCancelled, w.e.Ends(w.turn.ID).Status)
 		require.NotContains(t, w.said(), "is left")
 	}
 	w := watches(t)
@@ -108,21 +108,21 @@ func TestRunThatIsInterruptedTwice(t *testing.T) {
 // TestIgnoredAgent notes that the agent which a client's environment names is not the one that turns run.
 func TestIgnoredAgent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	w.opens()
-	other := w.program("other/cursor-agent", w.fake())
+	w := New(t)
+	w.Start()
+	w.Opens()
+	other := w.Program("other/cursor-agent", w.Fake())
 	run := func(agent string) string {
-		c := w.command("run", "hi")
+		c := w.Command("run", "hi")
 		c.Env = append(c.Env, "CURSORD_AGENT="+agent)
 		out, err := c.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		return string(out)
 	}
-	taken := filepath.Join(w.dir, "agent")
+	taken := filepath.Join(w.Dir, "agent")
 	require.Contains(t, run(other), "cursord: CURSORD_AGENT ("+other+") is not used: the daemon that runs takes "+taken+" for cursor-agent")
-	require.Contains(t, run(filepath.Join(w.dir, "nowhere")), "nowhere) is not used")
-	link := filepath.Join(w.dir, "link")
+	require.Contains(t, run(filepath.Join(w.Dir, "nowhere")), "nowhere) is not used")
+	link := filepath.Join(w.Dir, "link")
 	require.NoError(t, os.Symlink(taken, link))
 	for _, same := range []string{taken, link, ""} {
 		require.NotContains(t, run(same), "not used", same)

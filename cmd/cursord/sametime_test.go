@@ -16,11 +16,11 @@ import (
 )
 
 // folder makes a workspace beside the world's own, which it trusts.
-func (e *editor) folder(name string) string {
-	e.t.Helper()
-	dir := filepath.Join(e.w.dir, name)
-	require.NoError(e.t, os.Mkdir(dir, 0o755))
-	e.must("workspace/trust", obj{"workspace": dir, "trusted": true}, nil)
+func (e *Editor) folder(name string) string {
+	e.T.Helper()
+	dir := filepath.Join(e.World.Dir, name)
+	require.NoError(e.T, os.Mkdir(dir, 0o755))
+	e.Must("workspace/trust", Obj{"workspace": dir, "trusted": true}, nil)
 	return dir
 }
 
@@ -29,19 +29,19 @@ func (e *editor) folder(name string) string {
 func TestOneTurnIDInTwoWorkspaces(t *testing.T) {
 	t.Parallel()
 	const rounds = 20
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
-	workspaces := [2]string{w.ws, e.folder("other")}
-	clients := [2]*editor{w.joins(), w.joins()}
-	w.plays(initLine, succeeds(""))
+	w := New(t)
+	w.Start()
+	e := w.Opens()
+	workspaces := [2]string{w.Root, e.folder("other")}
+	clients := [2]*Editor{w.Joins(), w.Joins()}
+	w.Plays(InitLine, Succeeds(""))
 	for i := range rounds {
 		id := fmt.Sprintf("turn-%d", i)
 		errs := make([]chan error, len(clients))
 		for n, c := range clients {
 			errs[n] = make(chan error, 1)
 			go func() {
-				errs[n] <- c.call("turn/start", obj{"workspace": workspaces[n], "prompt": "x", "turnId": id}, nil)
+				errs[n] <- c.Call("turn/start", Obj{"workspace": workspaces[n], "prompt": "x", "turnId": id}, nil)
 			}()
 		}
 		started := 0
@@ -55,31 +55,31 @@ func TestOneTurnIDInTwoWorkspaces(t *testing.T) {
 		}
 		require.Equal(t, 1, started)
 		var done struct{ Turn *sessions.Turn }
-		e.must("turn/wait", obj{"turnId": id}, &done)
+		e.Must("turn/wait", Obj{"turnId": id}, &done)
 		require.Equal(t, sessions.TurnCompleted, done.Turn.Status)
 	}
-	require.Len(t, w.runs(), rounds)
+	require.Len(t, w.Runs(), rounds)
 	// What was refused has left nothing behind, and a name is free for a call that could not begin.
-	require.Len(t, e.sessionIDs(), rounds)
-	require.Equal(t, -32001, e.fails("turn/start", obj{"workspace": w.ws, "prompt": "x", "turnId": "late", "sessionId": "none"}).Code)
-	e.must("turn/start", obj{"workspace": workspaces[1], "prompt": "x", "turnId": "late"}, nil)
-	e.must("turn/wait", obj{"turnId": "late"}, nil)
+	require.Len(t, e.SessionIDs(), rounds)
+	require.Equal(t, -32001, e.Fails("turn/start", Obj{"workspace": w.Root, "prompt": "x", "turnId": "late", "sessionId": "none"}).Code)
+	e.Must("turn/start", Obj{"workspace": workspaces[1], "prompt": "x", "turnId": "late"}, nil)
+	e.Must("turn/wait", Obj{"turnId": "late"}, nil)
 }
 
 // TestTwoImportsOfOneSession imports a file twice at the same moment: it is there once, and whole.
 func TestTwoImportsOfOneSession(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
-	workspaces := [2]string{w.ws, e.folder("other")}
-	clients := [2]*editor{w.joins(), w.joins()}
+	w := New(t)
+	w.Start()
+	e := w.Opens()
+	workspaces := [2]string{w.Root, e.folder("other")}
+	clients := [2]*Editor{w.Joins(), w.Joins()}
 	for i := range 10 {
 		id := fmt.Sprintf("s%d", i)
-		file := w.exported(id, time.Now(), 100)
+		file := w.Exported(id, time.Now(), 100)
 		errs := make(chan error, len(clients))
 		for n, c := range clients {
-			go func() { errs <- c.call("session/import", obj{"path": file, "workspace": workspaces[n]}, nil) }()
+			go func() { errs <- c.Call("session/import", Obj{"path": file, "workspace": workspaces[n]}, nil) }()
 		}
 		first, second := <-errs, <-errs
 		if first == nil {
@@ -88,7 +88,7 @@ func TestTwoImportsOfOneSession(t *testing.T) {
 		require.NoError(t, second)
 		require.ErrorContains(t, first, "is here already")
 		var read struct{ Items []*sessions.Item }
-		e.must("session/read", obj{"sessionId": id}, &read)
+		e.Must("session/read", Obj{"sessionId": id}, &read)
 		require.Len(t, read.Items, 1)
 	}
 }
@@ -99,37 +99,37 @@ func TestATurnAndAnImportOfOneName(t *testing.T) {
 	t.Parallel()
 	for _, first := range []string{"the turn", "the import"} {
 		t.Run(first, func(t *testing.T) {
-			w := newWorld(t)
-			w.put("../commits", "")
-			w.start(undertest.CommitFault + "=" + filepath.Join(w.dir, "commits"))
-			e := w.opens()
+			w := New(t)
+			w.Put("../commits", "")
+			w.Start(undertest.CommitFault + "=" + filepath.Join(w.Dir, "commits"))
+			e := w.Opens()
 			other := e.folder("other")
-			w.plays(initLine, succeeds(""))
-			file := w.exported("s", time.Now(), 100)
+			w.Plays(InitLine, Succeeds(""))
+			file := w.Exported("s", time.Now(), 100)
 			calls := map[string]func() error{
 				"the turn": func() error {
-					return w.joins().call("turn/start", obj{"workspace": w.ws, "prompt": "mine", "turnId": "turn-s"}, nil)
+					return w.Joins().Call("turn/start", Obj{"workspace": w.Root, "prompt": "mine", "turnId": "turn-s"}, nil)
 				},
 				"the import": func() error {
-					return w.joins().call("session/import", obj{"path": file, "workspace": other}, nil)
+					return w.Joins().Call("session/import", Obj{"path": file, "workspace": other}, nil)
 				},
 			}
-			w.put("../commits", "500ms")
+			w.Put("../commits", "500ms")
 			begun := make(chan error, 1)
 			go func() { begun <- calls[first]() }()
 			require.Eventually(t, func() bool {
 				var status api.Status
-				e.must("daemon/status", nil, &status)
+				e.Must("daemon/status", nil, &status)
 				return status.Storage.Waiting > 0
-			}, patience, time.Millisecond)
+			}, Patience, time.Millisecond)
 			delete(calls, first)
 			for second, call := range calls {
 				require.ErrorContains(t, call(), "turn", second)
 			}
-			w.put("../commits", "")
+			w.Put("../commits", "")
 			require.NoError(t, <-begun)
 			var done struct{ Turn *sessions.Turn }
-			e.must("turn/wait", obj{"turnId": "turn-s"}, &done)
+			e.Must("turn/wait", Obj{"turnId": "turn-s"}, &done)
 			require.Equal(t, first == "the turn", done.Turn.Prompt == "mine")
 		})
 	}
@@ -138,33 +138,33 @@ func TestATurnAndAnImportOfOneName(t *testing.T) {
 // TestADecisionOnAnotherWorkspacesTurn names a turn that is not of the workspace, and changes nothing.
 func TestADecisionOnAnotherWorkspacesTurn(t *testing.T) {
 	t.Parallel()
-	w, e := reviewing(t, "f", "a\n", "b\n")
-	turn := e.turns()[0].ID
+	w, e := Reviewing(t, "f", "a\n", "b\n")
+	turn := e.Turns()[0].ID
 	other := e.folder("other")
 	for _, method := range []string{"diff/accept", "diff/reject"} {
-		for workspace, id := range map[string]string{w.ws: "none", other: turn} {
-			failed := e.fails(method, obj{"workspace": workspace, "turnId": id})
+		for workspace, id := range map[string]string{w.Root: "none", other: turn} {
+			failed := e.Fails(method, Obj{"workspace": workspace, "turnId": id})
 			require.Equal(t, -32001, failed.Code, "%s in %s", method, workspace)
 		}
 	}
-	w.requireTree(tree{"f": "b\n"})
-	require.Equal(t, 1, e.decides("diff/reject", obj{"turnId": turn}).Applied)
-	require.Zero(t, e.decides("diff/reject", obj{"turnId": turn}).Applied, "of which nothing is left")
+	w.RequireTree(Tree{"f": "b\n"})
+	require.Equal(t, 1, e.Decides("diff/reject", Obj{"turnId": turn}).Applied)
+	require.Zero(t, e.Decides("diff/reject", Obj{"turnId": turn}).Applied, "of which nothing is left")
 }
 
 // TestDiffsOfAnUnknownTurn has the lists of changes tell a turn that is not there from one without changes.
 func TestDiffsOfAnUnknownTurn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
+	w := New(t)
+	w.Start()
+	e := w.Opens()
 	other := e.folder("other")
-	w.plays(initLine, succeeds(""))
-	turn := e.turn(nil)
+	w.Plays(InitLine, Succeeds(""))
+	turn := e.Turn(nil)
 	for _, method := range []string{"diff/list", "diff/unified"} {
-		e.must(method, obj{"workspace": w.ws, "turnId": turn.ID}, nil)
-		for workspace, id := range map[string]string{w.ws: "none", other: turn.ID} {
-			failed := e.fails(method, obj{"workspace": workspace, "turnId": id})
+		e.Must(method, Obj{"workspace": w.Root, "turnId": turn.ID}, nil)
+		for workspace, id := range map[string]string{w.Root: "none", other: turn.ID} {
+			failed := e.Fails(method, Obj{"workspace": workspace, "turnId": id})
 			require.Equal(t, -32001, failed.Code, "%s in %s", method, workspace)
 		}
 	}
@@ -174,20 +174,20 @@ func TestDiffsOfAnUnknownTurn(t *testing.T) {
 // before the item's end.
 func TestLongestDeltaInterval(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	e, live := w.joins(), w.opens()
-	e.must("workspace/subscribe", obj{"workspace": w.ws, "deltaInterval": math.MaxInt}, nil)
-	w.plays(initLine, piece("one "), waits("go1"), piece("two "), waits("go2"), piece("three"), succeeds(""))
-	turn := live.asks(nil)
-	live.says("one ")
-	w.put("../go1", "")
-	live.says("two ")
-	w.put("../go2", "")
-	e.ends(turn.ID)
-	require.Equal(t, []string{"one two three"}, e.said(turn.ID, sessions.ItemAssistant))
+	w := New(t)
+	w.Start()
+	e, live := w.Joins(), w.Opens()
+	e.Must("workspace/subscribe", Obj{"workspace": w.Root, "deltaInterval": math.MaxInt}, nil)
+	w.Plays(InitLine, Piece("one "), Waits("go1"), Piece("two "), Waits("go2"), Piece("three"), Succeeds(""))
+	turn := live.Asks(nil)
+	live.Says("one ")
+	w.Put("../go1", "")
+	live.Says("two ")
+	w.Put("../go2", "")
+	e.Ends(turn.ID)
+	require.Equal(t, []string{"one two three"}, e.Said(turn.ID, sessions.ItemAssistant))
 	deltas := 0
-	for _, n := range e.all() {
+	for _, n := range e.All() {
 		if n.Method == "item/delta" {
 			deltas++
 		}

@@ -21,7 +21,7 @@ func TestDecisionsBesideASaver(t *testing.T) {
 	for i := range hunks {
 		changed[10*i+5] = fmt.Sprintf("agent %d\n", i)
 	}
-	before, after := numbered(10*hunks, nil), numbered(10*hunks, changed)
+	before, after := Numbered(10*hunks, nil), Numbered(10*hunks, changed)
 	// A rewrite has a line of the saver's first, one inside each third hunk, and one last.
 	rewritten := func(n int) []byte {
 		mine := fmt.Sprintf("mine %d\n", n)
@@ -48,7 +48,7 @@ func TestDecisionsBesideASaver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, e := reviewing(t, "f", before, after)
+			w, e := Reviewing(t, "f", before, after)
 			stop, saved := make(chan struct{}), make(chan error, 1)
 			last := 0
 			go func() {
@@ -60,7 +60,7 @@ func TestDecisionsBesideASaver(t *testing.T) {
 					default:
 					}
 					last++
-					if err := save(w.path("f"), last); err != nil {
+					if err := save(w.Path("f"), last); err != nil {
 						saved <- err
 						return
 					}
@@ -69,12 +69,12 @@ func TestDecisionsBesideASaver(t *testing.T) {
 			}()
 			decided := 0
 			for i := 0; i < 2*hunks; i++ {
-				d := e.diffs()["f"]
+				d := e.Diffs()["f"]
 				if d == nil {
 					break
 				}
 				method := []string{"diff/reject", "diff/accept", "diff/reject"}[i%3]
-				err := e.call(method, obj{"workspace": w.ws, "hunks": []string{d.Hunks[i%len(d.Hunks)].ID}}, nil)
+				err := e.Call(method, Obj{"workspace": w.Root, "hunks": []string{d.Hunks[i%len(d.Hunks)].ID}}, nil)
 				if err == nil {
 					decided++
 					continue
@@ -89,7 +89,7 @@ func TestDecisionsBesideASaver(t *testing.T) {
 			requireMine := func() {
 				t.Helper()
 				lines := map[string]int{}
-				for line := range strings.Lines(w.get("f")) {
+				for line := range strings.Lines(w.Get("f")) {
 					lines[line]++
 				}
 				if name == "append" {
@@ -98,13 +98,13 @@ func TestDecisionsBesideASaver(t *testing.T) {
 					}
 					return
 				}
-				require.Equal(t, 2+(hunks+2)/3, lines[fmt.Sprintf("mine %d\n", last)], w.get("f"))
+				require.Equal(t, 2+(hunks+2)/3, lines[fmt.Sprintf("mine %d\n", last)], w.Get("f"))
 			}
 			requireMine()
-			e.decides("diff/reject", obj{"all": true})
+			e.Decides("diff/reject", Obj{"all": true})
 			requireMine()
-			require.NotContains(t, e.diffs(), "f")
-			left, err := os.ReadDir(w.ws)
+			require.NotContains(t, e.Diffs(), "f")
+			left, err := os.ReadDir(w.Root)
 			require.NoError(t, err)
 			require.Len(t, left, 1)
 		})

@@ -47,8 +47,8 @@ type ownedLine struct {
 // Savers are persons and an agent who write one file.
 type savers struct {
 	t     *testing.T
-	w     *world
-	e     *editor
+	w     *World
+	e     *Editor
 	rng   *rand.Rand
 	end   string // of lines
 	mark  string // at the beginning of the file
@@ -61,7 +61,7 @@ type savers struct {
 }
 
 func newSavers(t *testing.T, rng *rand.Rand) *savers {
-	s := &savers{t: t, w: newWorld(t), rng: rng, end: "\n"}
+	s := &savers{t: t, w: New(t), rng: rng, end: "\n"}
 	if rng.IntN(3) == 0 {
 		s.end = "\r\n"
 	}
@@ -71,9 +71,9 @@ func newSavers(t *testing.T, rng *rand.Rand) *savers {
 	for i := range 30 {
 		s.file = append(s.file, &ownedLine{text: fmt.Sprintf("base %d", i)})
 	}
-	s.w.put("f", s.text())
-	s.w.start()
-	s.e = s.w.opens()
+	s.w.Put("f", s.text())
+	s.w.Start()
+	s.e = s.w.Opens()
 	return s
 }
 
@@ -118,15 +118,15 @@ func (s *savers) save(script *[]string) {
 		s.acts = append(s.acts, fmt.Sprintf("person adds %q at %d", l.text, at))
 		s.file = slices.Insert(s.file, at, l)
 	}
-	staged := filepath.Join(s.w.dir, fmt.Sprintf("staged%d", s.made))
+	staged := filepath.Join(s.w.Dir, fmt.Sprintf("staged%d", s.made))
 	require.NoError(s.t, os.WriteFile(staged, []byte(s.text()), 0o644))
 	switch s.rng.IntN(4) {
 	case 0:
-		*script = append(*script, execs(fmt.Sprintf("cp %s f~ && mv f~ f", staged)))
+		*script = append(*script, Execs(fmt.Sprintf("cp %s f~ && mv f~ f", staged)))
 	case 1:
-		*script = append(*script, execs(fmt.Sprintf(": > f; sleep 0.0%d; cat %s > f", s.rng.IntN(4), staged)))
+		*script = append(*script, Execs(fmt.Sprintf(": > f; sleep 0.0%d; cat %s > f", s.rng.IntN(4), staged)))
 	default:
-		*script = append(*script, execs(fmt.Sprintf("cat %s > f", staged)))
+		*script = append(*script, Execs(fmt.Sprintf("cat %s > f", staged)))
 	}
 	s.rest(script)
 }
@@ -151,7 +151,7 @@ func (s *savers) edit(script *[]string, call string) (completed string) {
 	s.file[i] = &ownedLine{text: s.name("agent"), agent: true, over: s.file[i]}
 	s.fresh[s.file[i].text] = true
 	s.acts = append(s.acts, fmt.Sprintf("agent writes %q over %q", s.file[i].text, s.file[i].over.text))
-	said := edits(call, "f", before, s.told())
+	said := Edits(call, "f", before, s.told())
 	text, _ := json.Marshal(s.text())
 	*script = append(*script, fmt.Sprintf(`{"fake":"write","path":"f","text":%s}`, text))
 	return said[2]
@@ -164,10 +164,10 @@ func (s *savers) round() {
 	s.save(&script)
 	for n := range 1 + s.rng.IntN(3) {
 		a, b := fmt.Sprintf("a%d", n), fmt.Sprintf("b%d", n)
-		script = append(script, edits(a, "f", "", "")[0])
+		script = append(script, Edits(a, "f", "", "")[0])
 		both := s.rng.IntN(4) == 0
 		if both {
-			script = append(script, edits(b, "f", "", "")[0])
+			script = append(script, Edits(b, "f", "", "")[0])
 		}
 		s.save(&script)
 		ends := []string{s.edit(&script, a)}
@@ -184,20 +184,20 @@ func (s *savers) round() {
 			s.save(&script)
 		}
 	}
-	s.w.plays(lines(script)...)
-	s.e.turn(nil)
-	s.w.requireTree(tree{"f": s.text()})
+	s.w.Plays(Lines(script)...)
+	s.e.Turn(nil)
+	s.w.RequireTree(Tree{"f": s.text()})
 	s.check()
 	if s.rng.IntN(4) == 0 {
-		s.e.decides("diff/accept", obj{"all": true})
-		s.w.requireTree(tree{"f": s.text()})
+		s.e.Decides("diff/accept", Obj{"all": true})
+		s.w.RequireTree(Tree{"f": s.text()})
 		s.settle(func(l *ownedLine) *ownedLine { return &ownedLine{text: l.text} })
 	} else {
-		s.e.decides("diff/reject", obj{"all": true})
+		s.e.Decides("diff/reject", Obj{"all": true})
 		s.settle(func(l *ownedLine) *ownedLine { return restored(l) })
 		s.checkRejected()
 	}
-	require.Empty(s.t, s.e.diffs(), "%s", strings.Join(s.acts, "\n"))
+	require.Empty(s.t, s.e.Diffs(), "%s", strings.Join(s.acts, "\n"))
 }
 
 // restored returns the line that a reject brings back.
@@ -219,7 +219,7 @@ func (s *savers) settle(make func(*ownedLine) *ownedLine) {
 func (s *savers) check() {
 	story := strings.Join(s.acts, "\n")
 	added := map[string]bool{}
-	for _, d := range s.e.diffs() {
+	for _, d := range s.e.Diffs() {
 		for _, h := range d.Hunks {
 			for _, l := range h.Lines {
 				if l[0] == '+' {
@@ -239,7 +239,7 @@ func (s *savers) check() {
 // checkRejected sees that the file has the lines that are not the agent's, and takes the file as it is from now on.
 func (s *savers) checkRejected() {
 	story := strings.Join(s.acts, "\n")
-	have := s.w.get("f")
+	have := s.w.Get("f")
 	if s.sharp {
 		require.Equal(s.t, s.text(), have, story)
 		return

@@ -58,11 +58,11 @@ func newScenario(sp *space, n int) *episode {
 		s.disk[s.dir+"/"+name] = held{s.scribe.text("base"), 0o644}
 	}
 	for path, h := range s.disk {
-		sp.w.put(path, h.text)
+		sp.w.Put(path, h.text)
 		s.tracef("put %s %s", path, brief(h.text))
 	}
 	s.start, s.base = s.disk.clone(), s.disk.clone()
-	_, s.folders = readShelf(sp.w.ws, s.dir)
+	_, s.folders = readShelf(sp.w.Root, s.dir)
 	return s
 }
 
@@ -130,7 +130,7 @@ func viasOf(h sessions.Hunk) (vias []string) {
 
 // check returns the baseline that the listed diffs mean, or why they cannot be right.
 func (s *episode) check(by author, diffs map[string]*sessions.Diff) (base shelf, why string) {
-	real, _ := readShelf(s.sp.w.ws, s.dir)
+	real, _ := readShelf(s.sp.w.Root, s.dir)
 	if why := s.disk.differs(real); why != "" {
 		return nil, "the disk: " + why
 	}

@@ -147,7 +147,7 @@ func (s *episode) opaque(name string) bool {
 // stage keeps a text for a command outside of the workspace.
 func (s *episode) stage(text string) (file string) {
 	s.scribe.made++
-	file = filepath.Join(s.sp.w.dir, fmt.Sprintf("stage%d.%d.%d", s.sp.n, s.n, s.scribe.made))
+	file = filepath.Join(s.sp.w.Dir, fmt.Sprintf("stage%d.%d.%d", s.sp.n, s.n, s.scribe.made))
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		s.failf("%v", err)
 	}
@@ -223,7 +223,7 @@ func (s *episode) userAct() {
 	case is && kind == 0:
 		s.does("person removes", "%s", name)
 		s.over[name] = true
-		s.must(os.Remove(s.sp.w.path(name)))
+		s.must(os.Remove(s.sp.w.Path(name)))
 		delete(s.disk, name)
 	case kind == 1 && len(s.base) > 0:
 		name = pick(s.rng, s.base)
@@ -247,7 +247,7 @@ func (s *episode) userAct() {
 	case kind < 4:
 		more := s.scribe.unique("user") + s.scribe.end()
 		s.does("person appends", "%s %q", name, more)
-		f, err := os.OpenFile(s.sp.w.path(name), os.O_APPEND|os.O_WRONLY, 0)
+		f, err := os.OpenFile(s.sp.w.Path(name), os.O_APPEND|os.O_WRONLY, 0)
 		s.must(err)
 		_, err = f.WriteString(more)
 		s.must(err)
@@ -266,7 +266,7 @@ func (s *episode) userAct() {
 		s.does("person writes", "%s %s", name, brief(text))
 		s.save(name, text, old.mode)
 		if at >= 0 && s.unseen == 1 { // one change at a time can be followed
-			s.typed = s.follow(name, at, splitAfter(text)[at])
+			s.typed = s.follow(name, at, SplitAfter(text)[at])
 		}
 	}
 }
@@ -298,7 +298,7 @@ func (s *episode) follow(name string, at int, line string) shelf {
 			}
 		}
 	}
-	lines := splitAfter(base[was].text)
+	lines := SplitAfter(base[was].text)
 	if at+behind > len(lines) || at+behind == len(lines) && len(lines) > 0 && !strings.HasSuffix(base[was].text, "\n") {
 		return nil
 	}
@@ -310,7 +310,7 @@ func (s *episode) follow(name string, at int, line string) shelf {
 
 // save writes a file as an editor does.
 func (s *episode) save(name, text string, mode fs.FileMode) {
-	full := s.sp.w.path(name)
+	full := s.sp.w.Path(name)
 	s.must(os.MkdirAll(filepath.Dir(full), 0o755))
 	if s.rng.IntN(2) == 0 {
 		s.must(os.WriteFile(full, []byte(text), mode))

@@ -27,41 +27,41 @@ func (s *episode) decideActs() {
 		switch s.rng.IntN(12) {
 		case 0:
 			s.does("decide the path", "%s %v", d.Path, accept)
-			s.decide(d, obj{"path": d.Path}, hunkIDs(d), accept)
+			s.decide(d, Obj{"path": d.Path}, HunkIDs(d), accept)
 		case 1:
-			ids := slices.DeleteFunc(hunkIDs(d), func(string) bool { return s.rng.IntN(2) == 0 })
+			ids := slices.DeleteFunc(HunkIDs(d), func(string) bool { return s.rng.IntN(2) == 0 })
 			if len(ids) > 0 {
 				s.does("decide hunks", "%s %v %v", d.Path, ids, accept)
-				s.decide(d, obj{"hunks": ids, "rev": d.Rev}, ids, accept)
+				s.decide(d, Obj{"hunks": ids, "rev": d.Rev}, ids, accept)
 			}
 		case 2, 3:
 			s.decideLines(d, h, accept)
 		case 4:
 			s.does("refused", "%s revision %d", h.ID, d.Rev+1)
-			s.refused(accept, obj{"hunks": []string{h.ID}, "rev": d.Rev + 1}, api.KindConflict)
+			s.refused(accept, Obj{"hunks": []string{h.ID}, "rev": d.Rev + 1}, api.KindConflict)
 		case 5:
 			s.does("comment", "%s", h.ID)
-			s.must(s.sp.e.call("diff/comment", obj{"workspace": s.sp.w.ws, "hunk": h.ID, "text": "why?"}, nil))
+			s.must(s.sp.e.Call("diff/comment", Obj{"workspace": s.sp.w.Root, "hunk": h.ID, "text": "why?"}, nil))
 		case 6:
 			s.decideUnseen(d, h, accept)
 		case 7, 8:
 			s.thereAndBack(d, h, accept)
 		default:
 			s.does("decide", "%s %s %v", d.Path, h.ID, accept)
-			s.decide(d, obj{"hunks": []string{h.ID}}, []string{h.ID}, accept)
+			s.decide(d, Obj{"hunks": []string{h.ID}}, []string{h.ID}, accept)
 		}
 	}
 }
 
 // ask sends a decision, and lets what it answers be what is pending in those files.
-func (s *episode) ask(accept bool, params obj) (api.Decided, error) {
+func (s *episode) ask(accept bool, params Obj) (api.Decided, error) {
 	method := "diff/reject"
 	if accept {
 		method = "diff/accept"
 	}
-	params["workspace"] = s.sp.w.ws
+	params["workspace"] = s.sp.w.Root
 	var out api.Decided
-	err := s.sp.e.call(method, params, &out)
+	err := s.sp.e.Call(method, params, &out)
 	if err == nil && out.Applied > 0 {
 		s.sp.push(&step{who: []*episode{s}, accept: accept})
 	}
@@ -106,7 +106,7 @@ func closure(d *sessions.Diff, ids []string) map[string]bool {
 }
 
 // decide decides hunks of a file and sees that just that happens which they show.
-func (s *episode) decide(d *sessions.Diff, params obj, ids []string, accept bool) {
+func (s *episode) decide(d *sessions.Diff, params Obj, ids []string, accept bool) {
 	yours := map[string]bool{}
 	if _, named := params["hunks"]; !named && !accept {
 		yours = maybeYours(d)
@@ -214,7 +214,7 @@ func errorKind(err error) api.ErrorKind {
 	return ""
 }
 
-func (s *episode) refused(accept bool, params obj, kind api.ErrorKind) {
+func (s *episode) refused(accept bool, params Obj, kind api.ErrorKind) {
 	_, err := s.ask(accept, params)
 	if errorKind(err) != kind {
 		s.failf("not refused as a %s: %v", kind, err)
@@ -252,9 +252,9 @@ func (s *episode) decideVector() {
 	s.order.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	for _, c := range all {
 		for _, d := range s.diffs {
-			if slices.Contains(hunkIDs(d), c.id) {
+			if slices.Contains(HunkIDs(d), c.id) {
 				s.does("decide in some order", "%s %s %v", c.path, c.id, c.accept)
-				s.decide(d, obj{"hunks": []string{c.id}}, []string{c.id}, c.accept)
+				s.decide(d, Obj{"hunks": []string{c.id}}, []string{c.id}, c.accept)
 				break
 			}
 		}
@@ -271,7 +271,7 @@ func (s *episode) decideLines(d *sessions.Diff, h *sessions.Hunk, accept bool) {
 	to := from + 1 + s.rng.IntN(len(changes)-from)
 	s.does("decide lines", "%s %s %d-%d %v", d.Path, h.ID, from, to, accept)
 	before := s.diffs
-	out, err := s.ask(accept, obj{"hunks": []string{h.ID}, "lines": obj{"from": from, "to": to}})
+	out, err := s.ask(accept, Obj{"hunks": []string{h.ID}, "lines": Obj{"from": from, "to": to}})
 	var failed *rpc.Error
 	if errors.As(err, &failed) && failed.Code == -32602 {
 		return // only the end of the line before it
@@ -288,7 +288,7 @@ func (s *episode) decideLines(d *sessions.Diff, h *sessions.Hunk, accept bool) {
 	if have := pendingLines(diffs, true); whole && !maps.Equal(want, have) {
 		s.failf("of %q lines %d to %d decided, pending:\nwant %v\nhave %v", changes, from, to, want, have)
 	}
-	real, _ := readShelf(s.sp.w.ws, s.dir)
+	real, _ := readShelf(s.sp.w.Root, s.dir)
 	disk, base := s.disk, s.base
 	if accept {
 		s.pure = false
@@ -353,7 +353,7 @@ func (s *episode) decideUnseen(d *sessions.Diff, h *sessions.Hunk, accept bool) 
 		}
 	}
 	s.byHand(func() {
-		lines := splitAfter(old.text)
+		lines := SplitAfter(old.text)
 		at := s.rng.IntN(len(lines) + 1)
 		if at == len(lines) && !strings.HasSuffix(old.text, "\n") {
 			at = 0
@@ -363,7 +363,7 @@ func (s *episode) decideUnseen(d *sessions.Diff, h *sessions.Hunk, accept bool) 
 		s.save(d.Path, text, old.mode)
 	})
 	mine := s.disk[d.Path]
-	out, err := s.ask(accept, obj{"hunks": []string{h.ID}})
+	out, err := s.ask(accept, Obj{"hunks": []string{h.ID}})
 	switch {
 	case errorKind(err) == api.KindConflict:
 		s.see(byUser, s.sp.listOf(s))
@@ -374,7 +374,7 @@ func (s *episode) decideUnseen(d *sessions.Diff, h *sessions.Hunk, accept bool) 
 	if accept {
 		s.noteGone(d, chosen)
 	} else {
-		real, _ := readShelf(s.sp.w.ws, s.dir)
+		real, _ := readShelf(s.sp.w.Root, s.dir)
 		s.countLines(true, real[d.Path].text, mine.text, changes, -1)
 		s.disk[d.Path] = held{real[d.Path].text, mine.mode}
 	}
@@ -385,7 +385,7 @@ func (s *episode) decideUnseen(d *sessions.Diff, h *sessions.Hunk, accept bool) 
 func (s *episode) thereAndBack(d *sessions.Diff, h *sessions.Hunk, accept bool) {
 	s.does("decide and undo", "%s %s %v", d.Path, h.ID, accept)
 	disk, base, before, pushed := s.disk, s.base, s.diffs, s.sp.pushed
-	s.decide(d, obj{"hunks": []string{h.ID}}, []string{h.ID}, accept)
+	s.decide(d, Obj{"hunks": []string{h.ID}}, []string{h.ID}, accept)
 	if s.sp.pushed == pushed {
 		return // refused
 	}

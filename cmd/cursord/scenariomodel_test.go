@@ -107,7 +107,7 @@ func readShelf(root, dir string) (files shelf, dirs []string) {
 	return files, dirs
 }
 
-func splitAfter(text string) []string {
+func SplitAfter(text string) []string {
 	lines := strings.SplitAfter(text, "\n")
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
@@ -146,7 +146,7 @@ func changesOf(h *sessions.Hunk) (lines []string) {
 
 // patched takes hunks, in file order, for what they say: from the new text to the old one, or back.
 func patched(text string, hunks []*sessions.Hunk, back bool) (string, error) {
-	lines := splitAfter(text)
+	lines := SplitAfter(text)
 	var out strings.Builder
 	at := 0
 	for _, h := range hunks {

@@ -68,7 +68,7 @@ func (p scenarioPlan) rounds() (rounds []string) {
 // A scenarioWorld is a daemon with workspaces full of scenarios.
 type scenarioWorld struct {
 	plan   scenarioPlan
-	w      *world
+	w      *World
 	rng    *rand.Rand
 	spaces []*space
 }
@@ -77,8 +77,8 @@ type scenarioWorld struct {
 type space struct {
 	sw      *scenarioWorld
 	n       int
-	w       *world
-	e       *editor
+	w       *World
+	e       *Editor
 	rng     *rand.Rand
 	all     []*episode
 	steps   []*step // that may be undone, oldest first
@@ -143,15 +143,15 @@ func (p scenarioPlan) play(t *testing.T) []*space { return p.playCounting(t, map
 
 // playCounting plays and returns the workspaces that failed.
 func (p scenarioPlan) playCounting(t *testing.T, acts map[string]int) (failed []*space) {
-	sw := &scenarioWorld{plan: p, w: newWorld(t), rng: rand.New(rand.NewPCG(p.seed, uint64(p.world)))}
-	defer sw.w.kill()
-	sw.w.plays(`{"fake":"script","path":"{{cwd}}.script"}`)
+	sw := &scenarioWorld{plan: p, w: New(t), rng: rand.New(rand.NewPCG(p.seed, uint64(p.world)))}
+	defer sw.w.Kill()
+	sw.w.Plays(`{"fake":"script","path":"{{cwd}}.script"}`)
 	for n := 0; n*scenariosPerSpace < p.count; n++ {
 		if p.space < 0 || p.space == n {
 			sw.spaces = append(sw.spaces, sw.newSpace(n, min(scenariosPerSpace, p.count-n*scenariosPerSpace)))
 		}
 	}
-	sw.w.start()
+	sw.w.Start()
 	sw.join()
 	for i, kind := range p.rounds() {
 		if !p.skip[i] {
@@ -224,8 +224,8 @@ func (sp *space) report() string {
 
 func (sw *scenarioWorld) newSpace(n, count int) *space {
 	w := *sw.w
-	w.ws = filepath.Join(w.dir, fmt.Sprint("ws", n))
-	require.NoError(w.t, os.Mkdir(w.ws, 0o755))
+	w.Root = filepath.Join(w.Dir, fmt.Sprint("ws", n))
+	require.NoError(w.T, os.Mkdir(w.Root, 0o755))
 	sp := &space{sw: sw, n: n, w: &w, rng: rand.New(rand.NewPCG(sw.plan.seed, uint64(sw.plan.world)<<32+uint64(n)))}
 	for i := 0; i < count; i++ {
 		if sw.plan.only < 0 || sw.plan.only == i || sw.plan.only^1 == i && sw.plan.only%4 < 2 {
@@ -238,7 +238,7 @@ func (sw *scenarioWorld) newSpace(n, count int) *space {
 		}
 	}
 	if n%2 == 0 {
-		w.commits()
+		w.Commits()
 	}
 	return sp
 }
@@ -247,22 +247,22 @@ func (sw *scenarioWorld) newSpace(n, count int) *space {
 func (sw *scenarioWorld) join() {
 	for _, sp := range sw.spaces {
 		w := sp.w
-		w.cmd, w.ended = sw.w.cmd, sw.w.ended
-		sp.e = w.joins()
-		sp.e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
-		sp.e.must("workspace/subscribe", obj{"workspace": w.ws, "diffs": "summary"}, nil)
+		w.Cmd, w.Ended = sw.w.Cmd, sw.w.Ended
+		sp.e = w.Joins()
+		sp.e.Must("workspace/trust", Obj{"workspace": w.Root, "trusted": true}, nil)
+		sp.e.Must("workspace/subscribe", Obj{"workspace": w.Root, "diffs": "summary"}, nil)
 	}
 }
 
 // restarts ends the daemon, cleanly or not, and starts it again. meanwhile happens while there is none.
 func (sw *scenarioWorld) restarts(kill bool, meanwhile func(*space)) {
 	if kill {
-		sw.w.kill()
+		sw.w.Kill()
 	} else {
-		sw.w.stop()
+		sw.w.Stop()
 	}
 	sw.each(meanwhile)
-	sw.w.start()
+	sw.w.Start()
 	sw.join()
 }
 
@@ -326,7 +326,7 @@ func (sw *scenarioWorld) round(i int, kind string) {
 	case "turn":
 		sw.each(func(sp *space) {
 			if len(sp.turns) > 0 {
-				sp.decideAll(obj{"turnId": sp.turns[sp.rng.IntN(len(sp.turns))]})
+				sp.decideAll(Obj{"turnId": sp.turns[sp.rng.IntN(len(sp.turns))]})
 			}
 		})
 	case "undo":
@@ -342,7 +342,7 @@ func (sw *scenarioWorld) round(i int, kind string) {
 	case "end":
 		sw.each(func(sp *space) {
 			sp.patchApplies()
-			sp.decideAll(obj{"all": true})
+			sp.decideAll(Obj{"all": true})
 			// An edit that reports nothing, and that the daemon saw when it was over, may be a person's: no bulk reject takes it.
 			stays := func(d *sessions.Diff) bool {
 				return len(hunksOf(d, partOpaque)) > 0 || len(maybeYours(d)) == len(d.Hunks)

@@ -25,7 +25,7 @@ func (sp *space) must(err error) {
 // list lists all that is pending.
 func (sp *space) list() []*sessions.Diff {
 	var list struct{ Diffs []*sessions.Diff }
-	sp.must(sp.e.call("diff/list", obj{"workspace": sp.w.ws}, &list))
+	sp.must(sp.e.Call("diff/list", Obj{"workspace": sp.w.Root}, &list))
 	sp.listed = list.Diffs
 	return list.Diffs
 }
@@ -85,12 +85,12 @@ func (sp *space) agentRound() {
 				s.agentActs(p, true)
 			}
 		})
-		file := filepath.Join(sp.w.dir, fmt.Sprintf("command%d.%d", sp.n, len(sp.turns)))
+		file := filepath.Join(sp.w.Dir, fmt.Sprintf("command%d.%d", sp.n, len(sp.turns)))
 		sp.must(os.WriteFile(file, []byte("set -e\numask 022\n"+p.shell.String()), 0o644))
 		p.shell.Reset()
-		p.call("shellToolCall", `{"command":"x"}`, `{"command":"x","exitCode":0,"stdout":""}`, execs("sh '"+file+"'"))
+		p.call("shellToolCall", `{"command":"x"}`, `{"command":"x","exitCode":0,"stdout":""}`, Execs("sh '"+file+"'"))
 	}
-	later, pause, person := sp.w.ws+".later", false, false
+	later, pause, person := sp.w.Root+".later", false, false
 	manner := sp.rng.IntN(6)
 	if !*scenarioShell && manner < 5 {
 		manner = 0
@@ -111,11 +111,11 @@ func (sp *space) agentRound() {
 		pause, person = true, true
 	}
 	if pause {
-		p.lines = append(p.lines, `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"I wait."}]},"timestamp_ms":1}`, `{"fake":"wait","path":"`+sp.w.ws+`.go"}`, `{"fake":"script","path":"`+later+`"}`)
+		p.lines = append(p.lines, `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"I wait."}]},"timestamp_ms":1}`, `{"fake":"wait","path":"`+sp.w.Root+`.go"}`, `{"fake":"script","path":"`+later+`"}`)
 	}
-	sp.plays(sp.w.ws+".script", append(p.lines, done))
+	sp.plays(sp.w.Root+".script", append(p.lines, Done))
 	var started struct{ Turn *sessions.Turn }
-	sp.must(sp.e.call("turn/start", obj{"workspace": sp.w.ws, "prompt": "do it"}, &started))
+	sp.must(sp.e.Call("turn/start", Obj{"workspace": sp.w.Root, "prompt": "do it"}, &started))
 	id := started.Turn.ID
 	sp.turns = append(sp.turns, id)
 	if pause {
@@ -130,15 +130,15 @@ func (sp *space) agentRound() {
 		p.lines = nil
 		tools()
 		sp.plays(later, p.lines)
-		sp.plays(sp.w.ws+".go", nil)
+		sp.plays(sp.w.Root+".go", nil)
 	}
 	var ended struct{ Turn *sessions.Turn }
-	sp.must(sp.e.call("turn/wait", obj{"turnId": id}, &ended))
+	sp.must(sp.e.Call("turn/wait", Obj{"turnId": id}, &ended))
 	if ended.Turn.Status != "completed" {
 		panic(failure(fmt.Sprintf("the turn ended %s: %+v", ended.Turn.Status, ended.Turn.Error)))
 	}
 	if pause {
-		sp.must(os.Remove(sp.w.ws + ".go"))
+		sp.must(os.Remove(sp.w.Root + ".go"))
 	}
 	sp.look(byAgent)
 	if sp.rng.IntN(3) == 0 {
@@ -152,11 +152,11 @@ func (sp *space) plays(file string, lines []string) {
 
 // hears waits for the agent to say something.
 func (sp *space) hears(turn, text string) {
-	end := time.After(patience)
+	end := time.After(Patience)
 	for seen := 0; ; {
-		sp.e.mu.Lock()
-		told, more := sp.e.told, sp.e.more
-		sp.e.mu.Unlock()
+		sp.e.Mu.Lock()
+		told, more := sp.e.Told, sp.e.More
+		sp.e.Mu.Unlock()
 		for ; seen < len(told); seen++ {
 			if told[seen].TurnID == turn && told[seen].Text == text {
 				return
@@ -172,7 +172,7 @@ func (sp *space) hears(turn, text string) {
 
 // becomes waits until what is listed is as it must be.
 func (sp *space) becomes(by author) {
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(Patience); ; time.Sleep(5 * time.Millisecond) {
 		all := sp.list()
 		fits := true
 		for _, s := range sp.all {
@@ -187,7 +187,7 @@ func (sp *space) becomes(by author) {
 }
 
 // decideAll decides all hunks that a selector names, in all scenarios.
-func (sp *space) decideAll(params obj) {
+func (sp *space) decideAll(params Obj) {
 	turn, _ := params["turnId"].(string)
 	accept := sp.rng.IntN(2) == 0
 	type outcome struct {
@@ -225,9 +225,9 @@ func (sp *space) decideAll(params obj) {
 	if accept {
 		method = "diff/accept"
 	}
-	params["workspace"] = sp.w.ws
+	params["workspace"] = sp.w.Root
 	var out api.Decided
-	sp.must(sp.e.call(method, params, &out))
+	sp.must(sp.e.Call(method, params, &out))
 	yours := map[string]bool{}
 	for _, s := range sp.all {
 		for _, d := range s.diffs {
@@ -267,7 +267,7 @@ func (sp *space) step(undo bool) (out api.Decided, err error) {
 	if undo {
 		method = "diff/undo"
 	}
-	if err = sp.e.call(method, obj{"workspace": sp.w.ws}, &out); err == nil {
+	if err = sp.e.Call(method, Obj{"workspace": sp.w.Root}, &out); err == nil {
 		if undo {
 			sp.undone++
 		} else {
@@ -322,7 +322,7 @@ func (sp *space) undoRound() {
 // stepped takes in an undo, or a redo: of an accept it leaves the disk, of a reject the baseline.
 func (s *episode) stepped(undo, accept bool, before shelf, diffs map[string]*sessions.Diff) {
 	s.pure, s.apart = false, true
-	real, _ := readShelf(s.sp.w.ws, s.dir)
+	real, _ := readShelf(s.sp.w.Root, s.dir)
 	if accept {
 		known := s.base // where hunks do not tell
 		if undo {
@@ -352,11 +352,11 @@ func (s *episode) stepped(undo, accept bool, before shelf, diffs map[string]*ses
 // patchApplies sees that git can take back all that is pending.
 func (sp *space) patchApplies() {
 	var out struct{ Patch string }
-	sp.must(sp.e.call("diff/unified", obj{"workspace": sp.w.ws}, &out))
+	sp.must(sp.e.Call("diff/unified", Obj{"workspace": sp.w.Root}, &out))
 	if out.Patch == "" {
 		return
 	}
-	copied := filepath.Join(sp.w.dir, fmt.Sprint("copy", sp.n))
+	copied := filepath.Join(sp.w.Dir, fmt.Sprint("copy", sp.n))
 	sp.must(os.RemoveAll(copied))
 	for _, s := range sp.all {
 		for path, h := range s.disk {
@@ -414,8 +414,8 @@ func (sw *scenarioWorld) crashes() {
 			ended = append(ended, ch)
 			go func() {
 				defer close(ch)
-				_ = sp.e.call(map[bool]string{true: "diff/accept", false: "diff/reject"}[accept],
-					obj{"workspace": sp.w.ws, "hunks": []string{d.Hunks[0].ID}}, nil)
+				_ = sp.e.Call(map[bool]string{true: "diff/accept", false: "diff/reject"}[accept],
+					Obj{"workspace": sp.w.Root, "hunks": []string{d.Hunks[0].ID}}, nil)
 			}()
 			if accept {
 				s.noteGone(d, chosen)

@@ -83,7 +83,7 @@ func (s *scribe) finish(lines []string, final int) string {
 
 // edited changes a text in one to three places. Lines may be put where others are; no two are glued.
 func (s *scribe) edited(text, who string, ownOf8 int) string {
-	lines := splitAfter(text)
+	lines := SplitAfter(text)
 	lacked := len(lines) > 0 && !strings.HasSuffix(text, "\n")
 	if lacked {
 		lines[len(lines)-1] += s.end()
@@ -129,7 +129,7 @@ func (s *scribe) edited(text, who string, ownOf8 int) string {
 
 // typed is what a person makes of a text; at is the line of the only change, a new line, or -1.
 func (s *scribe) typed(text string) (now string, at int) {
-	lines := splitAfter(text)
+	lines := SplitAfter(text)
 	switch s.rng.IntN(6) {
 	case 0, 1, 2:
 		at = s.rng.IntN(len(lines) + 1)

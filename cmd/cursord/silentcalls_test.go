@@ -20,10 +20,10 @@ func TestSavesInACallThatReportsNothing(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("saves are counted on Linux only")
 	}
-	before := numbered(20, nil)
-	agents := numbered(20, map[int]string{5: "agent\n"})
-	both := numbered(20, map[int]string{5: "agent\n", 15: "mine\n"})
-	mine := numbered(20, map[int]string{15: "mine\n"})
+	before := Numbered(20, nil)
+	agents := Numbered(20, map[int]string{5: "agent\n"})
+	both := Numbered(20, map[int]string{5: "agent\n", 15: "mine\n"})
+	mine := Numbered(20, map[int]string{15: "mine\n"})
 	inPlace := func(path, text string) error { return os.WriteFile(path, []byte(text), 0o644) }
 	renamed := func(path, text string) error {
 		if err := os.WriteFile(path+"~", []byte(text), 0o644); err != nil {
@@ -59,27 +59,27 @@ func TestSavesInACallThatReportsNothing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.put("f", before)
-			script := edits("e", "f", "", "")
+			w := New(t)
+			w.Put("f", before)
+			script := Edits("e", "f", "", "")
 			script[1] = fmt.Sprintf(`{"fake":"write","path":"f","text":%q}`, c.agent)
-			w.plays(lines([]string{script[0], waits("go"), script[1], execs("touch ../written"), waits("end"), script[2]})...)
-			w.start()
-			e := w.opens()
-			turn := e.asks(nil)
-			e.calls(turn.ID)
+			w.Plays(Lines([]string{script[0], Waits("go"), script[1], Execs("touch ../written"), Waits("end"), script[2]})...)
+			w.Start()
+			e := w.Opens()
+			turn := e.Asks(nil)
+			e.Calls(turn.ID)
 			for _, s := range c.first {
-				require.NoError(t, s.how(w.path("f"), s.text))
+				require.NoError(t, s.how(w.Path("f"), s.text))
 			}
-			w.put("../go", "")
-			w.exists("../written")
+			w.Put("../go", "")
+			w.Exists("../written")
 			for _, s := range c.then {
-				require.NoError(t, s.how(w.path("f"), s.text))
+				require.NoError(t, s.how(w.Path("f"), s.text))
 			}
-			w.put("../end", "")
-			e.ends(turn.ID)
-			have := w.get("f")
-			d := e.diffs()["f"]
+			w.Put("../end", "")
+			e.Ends(turn.ID)
+			have := w.Get("f")
+			d := e.Diffs()["f"]
 			var changed []string
 			for _, h := range d.Hunks {
 				for _, l := range h.Lines {
@@ -92,19 +92,19 @@ func TestSavesInACallThatReportsNothing(t *testing.T) {
 				}
 			}
 			require.Equal(t, c.hunks, strings.Join(changed, " "))
-			out := e.decides("diff/reject", obj{"all": true})
+			out := e.Decides("diff/reject", Obj{"all": true})
 			if c.via == "edit" {
 				require.Empty(t, out.Skipped)
-				require.Equal(t, before, w.get("f"))
+				require.Equal(t, before, w.Get("f"))
 				return
 			}
 			require.Len(t, out.Skipped, len(d.Hunks))
 			require.Equal(t, api.KindMaybeYours, out.Skipped[0].Kind)
-			require.Equal(t, have, w.get("f"))
+			require.Equal(t, have, w.Get("f"))
 			for _, h := range d.Hunks {
-				e.decides("diff/reject", obj{"hunks": []string{h.ID}})
+				e.Decides("diff/reject", Obj{"hunks": []string{h.ID}})
 			}
-			require.Equal(t, before, w.get("f"))
+			require.Equal(t, before, w.Get("f"))
 		})
 	}
 }
@@ -113,33 +113,33 @@ func TestSavesInACallThatReportsNothing(t *testing.T) {
 // line that is gone, and a reject brings it back.
 func TestASaveThatAnEditOverwrites(t *testing.T) {
 	t.Parallel()
-	before := numbered(20, nil)
-	agents := numbered(20, map[int]string{5: "agent\n"})
-	mine := numbered(20, map[int]string{15: "mine\n"})
+	before := Numbered(20, nil)
+	agents := Numbered(20, map[int]string{5: "agent\n"})
+	mine := Numbered(20, map[int]string{15: "mine\n"})
 	for _, c := range []struct{ name, before, after, via string }{
 		{"by a call that reports its texts", before, agents, "edit"},
 		{"by a call that reports nothing", "", "", "unknown"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.put("f", before)
-			script := edits("e", "f", c.before, c.after)
+			w := New(t)
+			w.Put("f", before)
+			script := Edits("e", "f", c.before, c.after)
 			script[1] = fmt.Sprintf(`{"fake":"write","path":"f","text":%q}`, agents)
 			// What has been saved by the end of any call has been looked at then.
-			other := edits("o", "g", "", "g\n")
-			w.plays(lines([]string{script[0], waits("saved")}, other, []string{waits("go")}, script[1:])...)
-			w.start()
-			e := w.opens()
-			turn := e.asks(nil)
-			e.calls(turn.ID)
-			w.put("f", mine)
-			w.put("../saved", "")
-			e.until("the end of the other call", func(n told) bool {
+			other := Edits("o", "g", "", "g\n")
+			w.Plays(Lines([]string{script[0], Waits("saved")}, other, []string{Waits("go")}, script[1:])...)
+			w.Start()
+			e := w.Opens()
+			turn := e.Asks(nil)
+			e.Calls(turn.ID)
+			w.Put("f", mine)
+			w.Put("../saved", "")
+			e.Until("the end of the other call", func(n Notification) bool {
 				return n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Kind == sessions.ItemTool && n.Item.Status == sessions.ItemCompleted
 			})
-			w.put("../go", "")
-			e.ends(turn.ID)
-			d := e.diffs()["f"]
+			w.Put("../go", "")
+			e.Ends(turn.ID)
+			d := e.Diffs()["f"]
 			var changed []string
 			for _, h := range d.Hunks {
 				for _, l := range h.Lines {
@@ -151,9 +151,9 @@ func TestASaveThatAnEditOverwrites(t *testing.T) {
 			}
 			require.Equal(t, "-line 5 +agent -mine +line 15", strings.Join(changed, " "))
 			for _, h := range d.Hunks {
-				e.decides("diff/reject", obj{"hunks": []string{h.ID}})
+				e.Decides("diff/reject", Obj{"hunks": []string{h.ID}})
 			}
-			require.Equal(t, mine, w.get("f"))
+			require.Equal(t, mine, w.Get("f"))
 		})
 	}
 }
@@ -162,39 +162,39 @@ func TestASaveThatAnEditOverwrites(t *testing.T) {
 // what it read and left. No line is lost or there twice, and the person's is the agent's at most perhaps.
 func TestASaveAtTheEndOfACallThatReportsNothing(t *testing.T) {
 	t.Parallel()
-	before := numbered(20, nil)
-	agents := numbered(20, map[int]string{5: "agent\n"})
-	both := numbered(20, map[int]string{5: "agent\n", 15: "mine\n"})
-	mine := numbered(20, map[int]string{15: "mine\n"})
-	w := newWorld(t)
-	w.start()
-	e := w.opens()
+	before := Numbered(20, nil)
+	agents := Numbered(20, map[int]string{5: "agent\n"})
+	both := Numbered(20, map[int]string{5: "agent\n", 15: "mine\n"})
+	mine := Numbered(20, map[int]string{15: "mine\n"})
+	w := New(t)
+	w.Start()
+	e := w.Opens()
 	for n := range 8 {
-		w.put("f", before)
-		script := edits("e", "f", "", "")
+		w.Put("f", before)
+		script := Edits("e", "f", "", "")
 		script[1] = fmt.Sprintf(`{"fake":"write","path":"f","text":%q}`, agents)
 		flag := fmt.Sprintf("../written%d", n)
 		for _, i := range []int{0, 2} {
 			script[i] = strings.Replace(script[i], `"call_id"`, `"timestamp_ms":{{now_ms}},"call_id"`, 1)
 		}
-		w.plays(script[0], script[1], execs("touch "+flag), script[2])
-		turn := e.asks(nil)
-		w.exists(flag)
-		require.NoError(t, os.WriteFile(w.path("f"), []byte(both), 0o644))
-		e.ends(turn.ID)
-		e.diffs()
-		out := e.decides("diff/reject", obj{"all": true})
+		w.Plays(script[0], script[1], Execs("touch "+flag), script[2])
+		turn := e.Asks(nil)
+		w.Exists(flag)
+		require.NoError(t, os.WriteFile(w.Path("f"), []byte(both), 0o644))
+		e.Ends(turn.ID)
+		e.Diffs()
+		out := e.Decides("diff/reject", Obj{"all": true})
 		if len(out.Skipped) == 0 {
-			require.Equal(t, mine, w.get("f"), "round %d", n)
+			require.Equal(t, mine, w.Get("f"), "round %d", n)
 			continue
 		}
-		require.Equal(t, both, w.get("f"), "round %d", n)
+		require.Equal(t, both, w.Get("f"), "round %d", n)
 		for _, one := range out.Skipped {
 			require.Equal(t, api.KindMaybeYours, one.Kind)
 		}
-		for _, h := range e.diffs()["f"].Hunks {
-			e.decides("diff/reject", obj{"hunks": []string{h.ID}})
+		for _, h := range e.Diffs()["f"].Hunks {
+			e.Decides("diff/reject", Obj{"hunks": []string{h.ID}})
 		}
-		require.Equal(t, before, w.get("f"), "round %d", n)
+		require.Equal(t, before, w.Get("f"), "round %d", n)
 	}
 }

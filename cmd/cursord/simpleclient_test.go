@@ -13,7 +13,7 @@ import (
 
 // A simpleClient keeps a map of items by the two rules at the beginning of rpc/PROTOCOL.md and knows nothing else.
 type simpleClient struct {
-	w     *world
+	w     *World
 	items map[string]*sessions.Item
 	seq   uint64
 	epoch string
@@ -23,9 +23,9 @@ type simpleClient struct {
 // follows subscribes from where the client is, takes so many notifications, or all until the turn's end, and loses the
 // connection with all that was on its way.
 func (c *simpleClient) follows(turn string, most int) {
-	c.w.t.Helper()
-	e := c.w.joins()
-	params := obj{"workspace": c.w.ws}
+	c.w.T.Helper()
+	e := c.w.Joins()
+	params := Obj{"workspace": c.w.Root}
 	if c.epoch != "" {
 		params["after"], params["epoch"] = c.seq, c.epoch
 	}
@@ -35,10 +35,10 @@ func (c *simpleClient) follows(turn string, most int) {
 		}
 	}
 	var subscribed struct{ Epoch string }
-	e.must("workspace/subscribe", params, &subscribed)
+	e.Must("workspace/subscribe", params, &subscribed)
 	c.epoch = subscribed.Epoch
 	taken := 0
-	e.until("the end, or enough", func(n told) bool {
+	e.Until("the end, or enough", func(n Notification) bool {
 		if taken++; taken > most || c.ended {
 			return true
 		}
@@ -49,27 +49,27 @@ func (c *simpleClient) follows(turn string, most int) {
 			c.items[item.ID] = &item
 		case "item/delta":
 			item := c.items[n.ItemID]
-			require.NotNil(c.w.t, item, "a delta of an item that is not known")
-			require.Equal(c.w.t, len(item.Text), n.Offset, "the offset of a delta")
+			require.NotNil(c.w.T, item, "a delta of an item that is not known")
+			require.Equal(c.w.T, len(item.Text), n.Offset, "the offset of a delta")
 			item.Text += n.Text
 		case "turn/changed":
 			c.ended = n.Turn.ID == turn && n.Turn.Status.Final()
 		}
 		return c.ended
 	})
-	require.NoError(c.w.t, e.c.Close())
+	require.NoError(c.w.T, e.Client.Close())
 }
 
 // is compares the client's map with what the daemon has stored of a session.
 func (c *simpleClient) is(session string) {
-	c.w.t.Helper()
+	c.w.T.Helper()
 	var stored struct{ Items []*sessions.Item }
-	c.w.joins().must("session/read", obj{"sessionId": session}, &stored)
-	require.NotEmpty(c.w.t, stored.Items)
+	c.w.Joins().Must("session/read", Obj{"sessionId": session}, &stored)
+	require.NotEmpty(c.w.T, stored.Items)
 	for _, item := range stored.Items {
-		require.Contains(c.w.t, c.items, item.ID)
-		require.Equal(c.w.t, item.Text, c.items[item.ID].Text)
-		require.Equal(c.w.t, item.Status, c.items[item.ID].Status)
+		require.Contains(c.w.T, c.items, item.ID)
+		require.Equal(c.w.T, item.Text, c.items[item.ID].Text)
+		require.Equal(c.w.T, item.Status, c.items[item.ID].Status)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestASimpleClientMissesNothing(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
-			w := newWorld(t)
+			w := New(t)
 			crashes, words := seed%2 == 1, 120
 			if crashes {
 				words = 6000 // it does not come to the end
@@ -93,12 +93,12 @@ func TestASimpleClientMissesNothing(t *testing.T) {
 				}
 				script = append(script, said, `{"fake":"sleep","ms":2}`)
 			}
-			w.plays(append(script, done)...)
-			w.start()
-			e := w.joins()
-			e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
+			w.Plays(append(script, Done)...)
+			w.Start()
+			e := w.Joins()
+			e.Must("workspace/trust", Obj{"workspace": w.Root, "trusted": true}, nil)
 			var begun rpc.TurnStartResult
-			e.must("turn/start", obj{"workspace": w.ws, "prompt": "talk"}, &begun)
+			e.Must("turn/start", Obj{"workspace": w.Root, "prompt": "talk"}, &begun)
 			c := &simpleClient{w: w, items: map[string]*sessions.Item{}}
 			for range 12 {
 				if !c.ended {
@@ -106,8 +106,8 @@ func TestASimpleClientMissesNothing(t *testing.T) {
 				}
 			}
 			if crashes {
-				w.kill()
-				w.start()
+				w.Kill()
+				w.Start()
 			}
 			if !c.ended {
 				c.follows(begun.Turn.ID, 1<<30)

@@ -37,7 +37,7 @@ const (
 
 // A soak is a daemon in long use.
 type soak struct {
-	*world
+	*World
 	sites  []*site
 	over   chan struct{}
 	downs  atomic.Int64 // how often the daemon went down or was up again
@@ -55,22 +55,22 @@ func TestSoak(t *testing.T) {
 	if *soakMinutes == 0 {
 		t.Skip("without -soak.minutes")
 	}
-	w := newWorld(t)
+	w := New(t)
 	w.playsByTurn()
-	s := &soak{world: w, over: make(chan struct{})}
+	s := &soak{World: w, over: make(chan struct{})}
 	t.Cleanup(func() {
 		if t.Failed() {
-			b, _ := os.ReadFile(filepath.Join(w.dir, "state", "cursord.log"))
+			b, _ := os.ReadFile(filepath.Join(w.Dir, "state", "cursord.log"))
 			t.Logf("the daemon's log ends:\n%s", b[max(0, len(b)-1<<16):])
 		}
-		_, _, _ = w.cursord("stop", "--force")
+		_, _, _ = w.Cursord("stop", "--force")
 	})
 	s.up()
 	for i := range soakSites {
 		at := *w
-		at.ws = filepath.Join(w.dir, fmt.Sprint("ws", i))
+		at.Root = filepath.Join(w.Dir, fmt.Sprint("ws", i))
 		s.sites = append(s.sites, at.site())
-		at.opens().c.Close()
+		at.Opens().Client.Close()
 	}
 	var clients sync.WaitGroup
 	stop := sync.OnceFunc(func() {
@@ -108,32 +108,32 @@ func TestSoak(t *testing.T) {
 
 // compares sees that each client knows all that is stored, and that it is as it should be.
 func (s *soak) compares(p *site, memories []map[*site]*memory) {
-	s.t.Helper()
+	s.T.Helper()
 	p.requireWhole()
-	e := p.joins()
+	e := p.Joins()
 	all := p.everything(e)
 	now := newMemory()
-	now.learns(s.t, all)
+	now.learns(s.T, all)
 	for _, of := range memories {
-		m, e := of[p], p.joins()
+		m, e := of[p], p.Joins()
 		was := m.after
-		require.NoError(s.t, m.subscribes(e))
+		require.NoError(s.T, m.subscribes(e))
 		if was < now.after {
-			e.until("the latest", func(n told) bool { return n.Seq >= now.after })
+			e.Until("the latest", func(n Notification) bool { return n.Seq >= now.after })
 		}
-		m.learns(s.t, e.all())
+		m.learns(s.T, e.All())
 		for key, seq := range now.seqs {
-			require.Equal(s.t, seq, m.seqs[key], "what a client knows of %s", key)
+			require.Equal(s.T, seq, m.seqs[key], "what a client knows of %s", key)
 		}
 		p.requireEnded(all, m)
-		e.c.Close()
+		e.Client.Close()
 	}
-	e.c.Close()
+	e.Client.Close()
 }
 
 // until waits, and says now and then how it goes.
 func (s *soak) until(when time.Time) {
-	s.t.Helper()
+	s.T.Helper()
 	progress := time.NewTicker(5 * time.Second)
 	defer progress.Stop()
 	for {
@@ -141,33 +141,33 @@ func (s *soak) until(when time.Time) {
 		case <-time.After(time.Until(when)):
 			return
 		case <-progress.C:
-			s.t.Logf("%d visits, %d turns, %d decisions, %d agents killed, the daemon %d times", s.visited.Load(), s.turns.Load(),
+			s.T.Logf("%d visits, %d turns, %d decisions, %d agents killed, the daemon %d times", s.visited.Load(), s.turns.Load(),
 				s.decisions.Load(), s.agentsKilled.Load(), s.downs.Load()/2)
 		}
-		require.False(s.t, s.t.Failed())
+		require.False(s.T, s.T.Failed())
 	}
 }
 
 // up has a daemon run.
 func (s *soak) up() {
-	s.t.Helper()
-	_, stderr, status := s.cursord("status")
-	require.Zero(s.t, status, stderr)
+	s.T.Helper()
+	_, stderr, status := s.Cursord("status")
+	require.Zero(s.T, status, stderr)
 }
 
 func (s *soak) status() api.Status {
-	s.t.Helper()
-	e := s.joins()
-	defer e.c.Close()
-	return e.status()
+	s.T.Helper()
+	e := s.Joins()
+	defer e.Client.Close()
+	return e.Status()
 }
 
 func (s *soak) killsDaemon() {
-	s.t.Helper()
+	s.T.Helper()
 	pid := s.status().PID
 	s.downs.Add(1)
-	require.NoError(s.t, syscall.Kill(pid, syscall.SIGKILL))
-	require.Eventually(s.t, func() bool { return syscall.Kill(pid, 0) != nil }, patience, time.Millisecond)
+	require.NoError(s.T, syscall.Kill(pid, syscall.SIGKILL))
+	require.Eventually(s.T, func() bool { return syscall.Kill(pid, 0) != nil }, Patience, time.Millisecond)
 	s.up()
 	s.downs.Add(1)
 }
@@ -189,7 +189,7 @@ func (v *visit) ends() {
 // client visits again and again.
 func (s *soak) client(i int, memories map[*site]*memory) {
 	rng := rand.New(rand.NewPCG(*soakSeed, uint64(i)))
-	for !s.t.Failed() {
+	for !s.T.Failed() {
 		select {
 		case <-s.over:
 			return
@@ -204,12 +204,12 @@ func (s *soak) visit(i int, p *site, m *memory, rng *rand.Rand) {
 	s.visits.RLock()
 	defer s.visits.RUnlock()
 	s.visited.Add(1)
-	v := &visit{TB: s.t}
+	v := &visit{TB: s.T}
 	defer v.ends()
-	at := *p.world
-	at.t = v
+	at := *p.World
+	at.T = v
 	before := s.downs.Load()
-	e := at.editorOn(s.connects(i, v, &at))
+	e := at.EditorOn(s.connects(i, v, &at))
 	err := m.subscribes(e)
 	for range 3 + rng.IntN(6) {
 		if err != nil {
@@ -225,16 +225,16 @@ func (s *soak) visit(i int, p *site, m *memory, rng *rand.Rand) {
 		var failed *rpc.Error
 		require.True(v, errors.Is(err, rpc.ErrClosed) || errors.As(err, &failed) && failed.Code == rpc.CodeUnavailable, "%v", err)
 	}
-	e.c.Close()
-	<-e.c.Done()
-	m.learns(v, e.withoutLostText())
+	e.Client.Close()
+	<-e.Client.Done()
+	m.learns(v, e.WithoutLostText())
 	p.requireWhole()
 }
 
 // connects takes the way of the client: every fourth reads slowly, and every fourth goes through "cursord stdio".
-func (s *soak) connects(i int, v *visit, at *world) io.ReadWriteCloser {
+func (s *soak) connects(i int, v *visit, at *World) io.ReadWriteCloser {
 	if i%4 == 0 {
-		cmd, conn := at.stdio("cursord")
+		cmd, conn := at.Stdio("cursord")
 		v.Cleanup(func() {
 			conn.Close()
 			_ = cmd.Wait()
@@ -244,9 +244,9 @@ func (s *soak) connects(i int, v *visit, at *world) io.ReadWriteCloser {
 	var conn net.Conn
 	require.Eventually(v, func() bool {
 		var err error
-		conn, err = net.Dial("unix", at.socket())
+		conn, err = net.Dial("unix", at.Socket())
 		return err == nil
-	}, patience, time.Millisecond)
+	}, Patience, time.Millisecond)
 	if i%4 == 1 {
 		return slowConn{conn}
 	}
@@ -262,7 +262,7 @@ func (c slowConn) Read(p []byte) (int, error) {
 }
 
 // acts does one thing.
-func (s *soak) acts(p *site, e *editor, rng *rand.Rand) error {
+func (s *soak) acts(p *site, e *Editor, rng *rand.Rand) error {
 	what := rng.IntN(12)
 	if err := s.act(what, p, e, rng); err != nil {
 		return fmt.Errorf("act %d: %w", what, err)
@@ -270,7 +270,7 @@ func (s *soak) acts(p *site, e *editor, rng *rand.Rand) error {
 	return nil
 }
 
-func (s *soak) act(what int, p *site, e *editor, rng *rand.Rand) error {
+func (s *soak) act(what int, p *site, e *Editor, rng *rand.Rand) error {
 	switch what {
 	case 0, 1, 2, 3:
 		return s.turn(p, e, rng)
@@ -281,19 +281,19 @@ func (s *soak) act(what int, p *site, e *editor, rng *rand.Rand) error {
 		return p.types(e, rng)
 	case 8:
 		var page struct{ Items []*sessions.Item }
-		if err := e.call("session/read", obj{"sessionId": p.session(rng)}, &page); err != nil || len(page.Items) == 0 {
+		if err := e.Call("session/read", Obj{"sessionId": p.session(rng)}, &page); err != nil || len(page.Items) == 0 {
 			return err
 		}
-		return e.call("item/read", obj{"itemId": page.Items[rng.IntN(len(page.Items))].ID}, nil)
+		return e.Call("item/read", Obj{"itemId": page.Items[rng.IntN(len(page.Items))].ID}, nil)
 	case 9:
 		if rng.IntN(4) == 0 {
-			return e.call("session/delete", obj{"sessionId": p.session(rng)}, nil)
+			return e.Call("session/delete", Obj{"sessionId": p.session(rng)}, nil)
 		}
-		return e.call("diff/unified", obj{"workspace": p.ws}, nil)
+		return e.Call("diff/unified", Obj{"workspace": p.Root}, nil)
 	case 10:
-		return e.call("workspace/subscribe", obj{"workspace": s.sites[rng.IntN(len(s.sites))].ws + "/d"}, nil)
+		return e.Call("workspace/subscribe", Obj{"workspace": s.sites[rng.IntN(len(s.sites))].Root + "/d"}, nil)
 	}
-	return e.call("session/list", obj{"workspace": p.ws, "limit": 50}, nil)
+	return e.Call("session/list", Obj{"workspace": p.Root, "limit": 50}, nil)
 }
 
 // session is one that was begun here, "none" where there is none.
@@ -314,7 +314,7 @@ func (p *site) session(rng *rand.Rand) string {
 }
 
 // turn starts one, and waits for it, or does not, or ends it in some way.
-func (s *soak) turn(p *site, e *editor, rng *rand.Rand) error {
+func (s *soak) turn(p *site, e *Editor, rng *rand.Rand) error {
 	session := ""
 	if rng.IntN(2) == 0 {
 		session = p.session(rng)
@@ -335,7 +335,7 @@ func (s *soak) turn(p *site, e *editor, rng *rand.Rand) error {
 	var ended atomic.Bool
 	switch how {
 	case 0:
-		if err := e.call("turn/cancel", obj{"turnId": turn}, nil); err != nil {
+		if err := e.Call("turn/cancel", Obj{"turnId": turn}, nil); err != nil {
 			return fmt.Errorf("cancel: %w", err)
 		}
 	case 1:
@@ -355,14 +355,14 @@ func (s *soak) turn(p *site, e *editor, rng *rand.Rand) error {
 		return nil
 	}
 	var out struct{ Turn *sessions.Turn }
-	err = e.call("turn/wait", obj{"turnId": turn}, &out)
+	err = e.Call("turn/wait", Obj{"turnId": turn}, &out)
 	ended.Store(true)
 	if err != nil {
 		return fmt.Errorf("wait for %s, way %d: %w", turn, how, err)
 	}
-	require.True(e.t, out.Turn.Status.Final())
+	require.True(e.T, out.Turn.Status.Final())
 	if rng.IntN(4) == 0 {
-		require.Empty(e.t, p.agents(turn), "processes that outlive the turn")
+		require.Empty(e.T, p.agents(turn), "processes that outlive the turn")
 	}
 	return nil
 }

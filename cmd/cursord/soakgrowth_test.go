@@ -37,45 +37,45 @@ var measures = []struct {
 
 // measures takes a sample when all clients have left and all turns ended.
 func (s *soak) measures(name string) sample {
-	s.t.Helper()
+	s.T.Helper()
 	s.visits.Lock()
 	defer s.visits.Unlock()
-	e := s.joins()
-	defer e.c.Close()
+	e := s.Joins()
+	defer e.Client.Close()
 	for _, p := range s.sites {
 		var list struct{ Sessions []*sessions.Session }
-		e.must("session/list", obj{"workspace": p.ws, "limit": 100}, &list)
+		e.Must("session/list", Obj{"workspace": p.Root, "limit": 100}, &list)
 		for _, session := range list.Sessions {
 			var page struct{ Turns []*sessions.Turn }
-			if session.State == sessions.SessionIdle || e.call("session/read", obj{"sessionId": session.ID}, &page) != nil {
+			if session.State == sessions.SessionIdle || e.Call("session/read", Obj{"sessionId": session.ID}, &page) != nil {
 				continue
 			}
 			for _, turn := range page.Turns {
-				e.must("turn/wait", obj{"turnId": turn.ID}, nil)
+				e.Must("turn/wait", Obj{"turnId": turn.ID}, nil)
 			}
 		}
 	}
 	var status api.Status
-	require.Eventually(s.t, func() bool {
-		status = e.status()
-		return status.Clients == 1 && status.Turns == api.TurnCounts{} && len(processes(s.t, "CURSORD_SOCKET="+s.socket())) == 1
-	}, patience, 10*time.Millisecond, "the daemon does not come to rest")
-	require.NoError(s.t, os.RemoveAll(s.meter()))
-	require.NoError(s.t, syscall.Kill(status.PID, syscall.SIGUSR1))
+	require.Eventually(s.T, func() bool {
+		status = e.Status()
+		return status.Clients == 1 && status.Turns == api.TurnCounts{} && len(Processes(s.T, "CURSORD_SOCKET="+s.Socket())) == 1
+	}, Patience, 10*time.Millisecond, "the daemon does not come to rest")
+	require.NoError(s.T, os.RemoveAll(s.Meter()))
+	require.NoError(s.T, syscall.Kill(status.PID, syscall.SIGUSR1))
 	var goroutines, heap float64
-	require.Eventually(s.t, func() bool {
-		b, err := os.ReadFile(s.meter())
+	require.Eventually(s.T, func() bool {
+		b, err := os.ReadFile(s.Meter())
 		_, _ = fmt.Sscan(string(b), &goroutines, &heap)
 		return err == nil
-	}, patience, time.Millisecond)
+	}, Patience, time.Millisecond)
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", status.PID))
-	require.NoError(s.t, err)
+	require.NoError(s.T, err)
 	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", status.PID))
-	require.NoError(s.t, err)
+	require.NoError(s.T, err)
 	turns := float64(s.turns.Load())
 	return sample{name, turns, []float64{
-		heap / (1 << 20), resident(status.PID, "VmRSS"), goroutines, float64(len(tasks)), float64(len(files)),
-		float64(len(processes(s.t, "CURSORD_SOCKET="+s.socket())) - 1), float64(status.Storage.Bytes) / 1024 / max(turns, 1),
+		heap / (1 << 20), Resident(status.PID, "VmRSS"), goroutines, float64(len(tasks)), float64(len(files)),
+		float64(len(Processes(s.T, "CURSORD_SOCKET="+s.Socket())) - 1), float64(status.Storage.Bytes) / 1024 / max(turns, 1),
 	}}
 }
 

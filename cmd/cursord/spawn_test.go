@@ -17,8 +17,8 @@ import (
 // TestDyingDaemonIsReplaced has a client connect to a daemon that ends before it reads anything.
 func TestDyingDaemonIsReplaced(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	dying, err := net.Listen("unix", w.socket())
+	w := New(t)
+	dying, err := net.Listen("unix", w.Socket())
 	require.NoError(t, err)
 	taken := make(chan error, 1)
 	go func() {
@@ -29,10 +29,10 @@ func TestDyingDaemonIsReplaced(t *testing.T) {
 		}
 		taken <- err
 	}()
-	_, stderr, status := w.cursord("status")
+	_, stderr, status := w.Cursord("status")
 	require.Zero(t, status, stderr)
 	require.NoError(t, <-taken)
-	_, stderr, status = w.cursord("stop")
+	_, stderr, status = w.Cursord("stop")
 	require.Zero(t, status, stderr)
 }
 
@@ -40,16 +40,16 @@ func TestDyingDaemonIsReplaced(t *testing.T) {
 // tells that, and does not start one after the other until it is tired.
 func TestADaemonThatCannotServeSaysWhy(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	elsewhere := "CURSORD_SOCKET=" + filepath.Join(w.dir, "other.sock")
+	w := New(t)
+	w.Start()
+	elsewhere := "CURSORD_SOCKET=" + filepath.Join(w.Dir, "other.sock")
 	for _, args := range [][]string{{"status"}, {"stdio"}} {
 		cmd := exec.Command("cursord", args...)
-		cmd.Env = w.env(elsewhere)
+		cmd.Env = w.Env(elsewhere)
 		cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"daemon/status"}` + "\n")
 		out, err := cmd.CombinedOutput()
 		require.Error(t, err, "%s", out)
-		require.Contains(t, string(out), "the daemon did not start: "+filepath.Join(w.dir, "state", "cursord.db")+": another process has the database open")
+		require.Contains(t, string(out), "the daemon did not start: "+filepath.Join(w.Dir, "state", "cursord.db")+": another process has the database open")
 	}
 }
 
@@ -57,16 +57,16 @@ func TestADaemonThatCannotServeSaysWhy(t *testing.T) {
 // starts one more.
 func TestADaemonThatGaveWayInVain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := New(t)
 	for _, args := range [][]string{{"status"}, {"call", "daemon/status"}} {
-		w.put("../gives-way", "")
+		w.Put("../gives-way", "")
 		cmd := exec.Command("cursord", args...)
-		cmd.Env = w.env(undertest.GivesWay + "=" + filepath.Join(w.dir, "gives-way"))
+		cmd.Env = w.Env(undertest.GivesWay + "=" + filepath.Join(w.Dir, "gives-way"))
 		began := time.Now()
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
-		require.NoFileExists(t, filepath.Join(w.dir, "gives-way"))
+		require.NoFileExists(t, filepath.Join(w.Dir, "gives-way"))
 		require.Less(t, time.Since(began), dial.StartLimit)
-		w.cursordOK("stop")
+		w.CursordOK("stop")
 	}
 }

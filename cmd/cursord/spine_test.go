@@ -11,9 +11,9 @@ import (
 // TestMainJob is the main job of the README: a prompt, text, edits, decisions, a restart, and the session goes on.
 func TestMainJob(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\ntwelve\n")
-	w.plays(
+	w := New(t)
+	w.Put("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\ntwelve\n")
+	w.Plays(
 		`{"type":"system","subtype":"init","session_id":"{{session}}","cwd":"{{cwd}}","model":"Auto"}`,
 		`{"type":"assistant","message":{"content":[{"type":"text","text":"I will "}]},"timestamp_ms":1}`,
 		`{"type":"assistant","message":{"content":[{"type":"text","text":"edit."}]},"timestamp_ms":2}`,
@@ -24,37 +24,37 @@ func TestMainJob(t *testing.T) {
 		`{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}]}}`,
 		`{"type":"result","subtype":"success","result":"I will edit.Done.","session_id":"{{session}}","request_id":"r1","usage":{"inputTokens":7,"outputTokens":3,"cacheReadTokens":2,"cacheWriteTokens":1}}`,
 	)
-	w.start()
-	e := w.opens()
-	turn := e.turn(nil)
+	w.Start()
+	e := w.Opens()
+	turn := e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
 	require.Equal(t, "I will edit.Done.", *turn.Result)
 	require.Equal(t, &sessions.Usage{InputTokens: 7, OutputTokens: 3, CacheReadTokens: 2, CacheWriteTokens: 1}, turn.Usage)
-	require.Equal(t, []string{"I will edit.", "Done."}, e.said(turn.ID, sessions.ItemAssistant))
+	require.Equal(t, []string{"I will edit.", "Done."}, e.Said(turn.ID, sessions.ItemAssistant))
 
-	d := e.diffs()["a.txt"]
+	d := e.Diffs()["a.txt"]
 	require.Len(t, d.Hunks, 2)
 	require.Equal(t, []string{"-one", "+ONE", " two", " three", " four"}, d.Hunks[0].Lines)
-	out := e.decides("diff/accept", obj{"hunks": []string{d.Hunks[0].ID}})
+	out := e.Decides("diff/accept", Obj{"hunks": []string{d.Hunks[0].ID}})
 	require.Equal(t, 1, out.Applied)
-	out = e.decides("diff/reject", obj{"hunks": []string{d.Hunks[1].ID}})
+	out = e.Decides("diff/reject", Obj{"hunks": []string{d.Hunks[1].ID}})
 	require.Equal(t, "clean", out.Diffs[0].State)
-	require.Equal(t, "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\ntwelve\n", w.get("a.txt"))
-	e.must("diff/undo", obj{"workspace": w.ws}, nil)
-	require.Equal(t, "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\nTWELVE\n", w.get("a.txt"))
+	require.Equal(t, "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\ntwelve\n", w.Get("a.txt"))
+	e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
+	require.Equal(t, "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\nTWELVE\n", w.Get("a.txt"))
 
-	w.stop()
-	w.start()
-	e = w.opens()
-	require.Equal(t, []string{d.Hunks[1].ID}, hunkIDs(e.diffs()["a.txt"]))
-	e.turn(obj{"sessionId": turn.SessionID, "prompt": "go on"})
-	runs := w.runs()
+	w.Stop()
+	w.Start()
+	e = w.Opens()
+	require.Equal(t, []string{d.Hunks[1].ID}, HunkIDs(e.Diffs()["a.txt"]))
+	e.Turn(Obj{"sessionId": turn.SessionID, "prompt": "go on"})
+	runs := w.Runs()
 	require.Len(t, runs, 2)
 	require.Contains(t, runs[1].Args, "--resume")
 	require.Equal(t, runs[0].Session, runs[1].Session)
 }
 
-func hunkIDs(d *sessions.Diff) (ids []string) {
+func HunkIDs(d *sessions.Diff) (ids []string) {
 	for _, h := range d.Hunks {
 		ids = append(ids, h.ID)
 	}

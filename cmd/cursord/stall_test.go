@@ -26,27 +26,27 @@ func TestRunOnAFullDisk(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"in a script", nil, false, statusFailed, "nothing was heard of the turn for 20s, and the database takes no changes: "},
-		{"as JSON", []string{"--json"}, false, statusFailed, "nothing was heard of the turn for 20s, and the database takes no changes: "},
-		{"and Ctrl-C", nil, true, statusCancelled, "the turn was cancelled, and the database takes no changes: "},
+		{"in a script", nil, false, StatusFailed, "nothing was heard of the turn for 20s, and the database takes no changes: "},
+		{"as JSON", []string{"--json"}, false, StatusFailed, "nothing was heard of the turn for 20s, and the database takes no changes: "},
+		{"and Ctrl-C", nil, true, StatusCancelled, "the turn was cancelled, and the database takes no changes: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.put("../commits", "")
-			w.start(undertest.CommitFault + "=" + filepath.Join(w.dir, "commits"))
-			w.plays(initLine, piece("all"), waits("go"), succeeds(""))
-			e := w.opens()
+			w := New(t)
+			w.Put("../commits", "")
+			w.Start(undertest.CommitFault + "=" + filepath.Join(w.Dir, "commits"))
+			w.Plays(InitLine, Piece("all"), Waits("go"), Succeeds(""))
+			e := w.Opens()
 			run := exec.Command("cursord", append([]string{"run", "do it"}, c.args...)...)
-			run.Env, run.Dir = w.env(), w.ws
+			run.Env, run.Dir = w.Env(), w.Root
 			var said bytes.Buffer
 			run.Stderr = &said
 			require.NoError(t, run.Start())
-			turn := e.until("the turn", func(n told) bool { return n.Method == "turn/changed" }).Turn.ID
-			e.says("all")
-			w.put("../commits", "ENOSPC")
-			w.put("../go", "")
-			e.message("error", "the database takes no changes")
+			turn := e.Until("the turn", func(n Notification) bool { return n.Method == "turn/changed" }).Turn.ID
+			e.Says("all")
+			w.Put("../commits", "ENOSPC")
+			w.Put("../go", "")
+			e.Message("error", "the database takes no changes")
 			if c.signal {
 				require.NoError(t, run.Process.Signal(syscall.SIGINT))
 			}
@@ -55,8 +55,8 @@ func TestRunOnAFullDisk(t *testing.T) {
 			require.Contains(t, said.String(), c.says)
 			require.Contains(t, said.String(), "no space left")
 			require.Contains(t, said.String(), "\n  make room on the disk")
-			w.put("../commits", "")
-			require.True(t, e.ends(turn).Status.Final())
+			w.Put("../commits", "")
+			require.True(t, e.Ends(turn).Status.Final())
 		})
 	}
 }
@@ -64,20 +64,20 @@ func TestRunOnAFullDisk(t *testing.T) {
 // TestRunSaysThatItWaits has people see that a run waits for the disk.
 func TestRunSaysThatItWaits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("../commits", "")
-	w.start(undertest.CommitFault + "=" + filepath.Join(w.dir, "commits"))
-	w.plays(initLine, piece("all"), waits("go"), succeeds(""))
-	e := w.opens()
-	tm := w.terminal(t)
-	tm.types("cursord run wait", "Enter")
-	e.says("all")
-	w.put("../commits", "ENOSPC")
-	w.put("../go", "")
-	tm.poll("what it waits for", func() bool {
-		return strings.Contains(tm.screen(), "\n… waiting for the database, which takes no changes (")
+	w := New(t)
+	w.Put("../commits", "")
+	w.Start(undertest.CommitFault + "=" + filepath.Join(w.Dir, "commits"))
+	w.Plays(InitLine, Piece("all"), Waits("go"), Succeeds(""))
+	e := w.Opens()
+	tm := w.Terminal(t)
+	tm.Types("cursord run wait", "Enter")
+	e.Says("all")
+	w.Put("../commits", "ENOSPC")
+	w.Put("../go", "")
+	tm.Poll("what it waits for", func() bool {
+		return strings.Contains(tm.Screen(), "\n… waiting for the database, which takes no changes (")
 	})
-	w.put("../commits", "")
-	tm.poll("the end", func() bool { return !strings.Contains(tm.screen(), "waiting for the database") })
-	require.Contains(t, tm.screen(), "takes changes again")
+	w.Put("../commits", "")
+	tm.Poll("the end", func() bool { return !strings.Contains(tm.Screen(), "waiting for the database") })
+	require.Contains(t, tm.Screen(), "takes changes again")
 }

@@ -15,23 +15,23 @@ import (
 	"cursord/sessions"
 )
 
-// logFile returns what a daemon in the background has logged.
-func (w *world) logFile() string {
-	b, err := os.ReadFile(filepath.Join(w.dir, "state", "cursord.log"))
-	require.NoError(w.t, err)
+// LogFile returns what a daemon in the background has logged.
+func (w *World) LogFile() string {
+	b, err := os.ReadFile(filepath.Join(w.Dir, "state", "cursord.log"))
+	require.NoError(w.T, err)
 	return string(b)
 }
 
 // TestDaemonStaysWithoutASuccessor names programs that cannot take the daemon's place as those of a newer build.
 func TestDaemonStaysWithoutASuccessor(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := New(t)
 	newer := w.newerProgram()
-	w.args = []string{"--detached"}
-	w.start()
-	e := w.joins()
+	w.Args = []string{"--detached"}
+	w.Start()
+	e := w.Joins()
 	program := func(name, text string, mode os.FileMode) string {
-		path := filepath.Join(w.dir, name)
+		path := filepath.Join(w.Dir, name)
 		require.NoError(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
@@ -42,7 +42,7 @@ func TestDaemonStaysWithoutASuccessor(t *testing.T) {
 	}
 	foreign := program("foreign", "#!/bin/sh\necho cursord dev\n", 0o755)
 	programs := map[string]string{
-		"/nonexist": "no such file", w.dir: "is no regular file", "cursord": "not an absolute path",
+		"/nonexist": "no such file", w.Dir: "is no regular file", "cursord": "not an absolute path",
 		program("plain", "#!/bin/sh\necho cursord dev\n", 0o644): "permission denied",
 		program("broken", "no program\n", 0o755):                 "cannot be run",
 		which("false"):                                           "is not cursord", which("yes"): "is not cursord",
@@ -53,40 +53,40 @@ func TestDaemonStaysWithoutASuccessor(t *testing.T) {
 	}
 	for name, why := range programs {
 		var joined api.Joined
-		e.must("daemon/join", obj{"version": "dev", "written": int64(math.MaxInt64), "program": name}, &joined)
+		e.Must("daemon/join", Obj{"version": "dev", "written": int64(math.MaxInt64), "program": name}, &joined)
 		require.Equal(t, "no", joined.Replaced, name)
-		w.logged(w.logFile, why)
+		w.Logged(w.LogFile, why)
 	}
 	var joined api.Joined
-	e.must("daemon/join", obj{"version": "999.0.0", "written": int64(math.MaxInt64), "program": newer}, &joined)
+	e.Must("daemon/join", Obj{"version": "999.0.0", "written": int64(math.MaxInt64), "program": newer}, &joined)
 	require.Equal(t, "no", joined.Replaced, "a release is older than what a developer built")
-	require.Equal(t, w.cmd.Process.Pid, e.status().PID)
+	require.Equal(t, w.Cmd.Process.Pid, e.Status().PID)
 }
 
 // TestDaemonStartsAgainIfItsSuccessorIsGone takes the newer build away after the daemon has promised it its place.
 func TestDaemonStartsAgainIfItsSuccessorIsGone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := New(t)
 	newer := w.newerProgram()
-	w.args = []string{"--detached"}
-	w.start()
+	w.Args = []string{"--detached"}
+	w.Start()
 	e := w.throughStdio()
-	e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
-	e.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
-	pid := e.status().PID
+	e.Must("workspace/trust", Obj{"workspace": w.Root, "trusted": true}, nil)
+	e.Must("workspace/subscribe", Obj{"workspace": w.Root}, nil)
+	pid := e.Status().PID
 	own := programOf(t, pid)
-	w.plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
-		`{"fake":"exec","argv":["sh","-c","until test -e `+w.dir+`/go; do sleep 0.01; done"]}`,
+	w.Plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
+		`{"fake":"exec","argv":["sh","-c","until test -e `+w.Dir+`/go; do sleep 0.01; done"]}`,
 		`{"type":"result","subtype":"success","result":"done","session_id":"{{session}}"}`)
-	turn := e.asks(nil)
+	turn := e.Asks(nil)
 	var joined api.Joined
-	w.joins().must("daemon/join", obj{"version": "dev", "written": int64(math.MaxInt64), "program": newer}, &joined)
+	w.Joins().Must("daemon/join", Obj{"version": "dev", "written": int64(math.MaxInt64), "program": newer}, &joined)
 	require.Equal(t, "later", joined.Replaced)
 	require.NoError(t, os.Remove(newer))
-	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600))
-	require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
-	e.reconnected(1)
-	require.Equal(t, pid, e.status().PID)
+	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "go"), nil, 0o600))
+	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+	e.Reconnected(1)
+	require.Equal(t, pid, e.Status().PID)
 	require.Equal(t, own, programOf(t, pid))
-	w.logged(w.logFile, "the newer build has not taken over")
+	w.Logged(w.LogFile, "the newer build has not taken over")
 }

@@ -25,20 +25,20 @@ import (
 func TestAllIsStoppedForAWhile(t *testing.T) {
 	t.Parallel()
 	const quiet = 2 * time.Second
-	w := newWorld(t)
-	w.put("../config.toml", "agent_idle_timeout = \""+quiet.String()+"\"\n")
-	w.plays(initLine, piece("one"), waits("go"), piece("two"), succeeds(""))
-	w.start()
-	line, conn := w.spawns("cursord")
-	e := w.editorOn(conn)
-	e.must("initialize", obj{}, nil)
-	e.must("workspace/trust", obj{"workspace": w.ws, "trusted": true}, nil)
-	e.must("workspace/subscribe", obj{"workspace": w.ws}, nil)
-	turn := e.asks(nil)
-	e.says("one")
+	w := New(t)
+	w.Put("../config.toml", "agent_idle_timeout = \""+quiet.String()+"\"\n")
+	w.Plays(InitLine, Piece("one"), Waits("go"), Piece("two"), Succeeds(""))
+	w.Start()
+	line, conn := w.Spawns("cursord")
+	e := w.EditorOn(conn)
+	e.Must("initialize", Obj{}, nil)
+	e.Must("workspace/trust", Obj{"workspace": w.Root, "trusted": true}, nil)
+	e.Must("workspace/subscribe", Obj{"workspace": w.Root}, nil)
+	turn := e.Asks(nil)
+	e.Says("one")
 	waited := make(chan error, 1)
-	go func() { waited <- e.call("turn/wait", obj{"turnId": turn.ID}, nil) }()
-	daemon, agents := w.cmd.Process.Pid, processes(t, "CURSORD_TURN_ID="+turn.ID)
+	go func() { waited <- e.Call("turn/wait", Obj{"turnId": turn.ID}, nil) }()
+	daemon, agents := w.Cmd.Process.Pid, Processes(t, "CURSORD_TURN_ID="+turn.ID)
 	require.NotEmpty(t, agents)
 	stopped := append([]int{line.Process.Pid, daemon}, agents...)
 	for _, pid := range stopped {
@@ -48,33 +48,33 @@ func TestAllIsStoppedForAWhile(t *testing.T) {
 	for _, pid := range stopped[:2] {
 		require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
 	}
-	require.Equal(t, daemon, e.status().PID)
+	require.Equal(t, daemon, e.Status().PID)
 	for _, pid := range agents {
 		require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
 	}
-	w.put("../go", "")
-	ended := e.ends(turn.ID)
+	w.Put("../go", "")
+	ended := e.Ends(turn.ID)
 	require.Equal(t, sessions.TurnCompleted, ended.Status, "%+v", ended.Error)
 	require.NoError(t, <-waited)
-	require.Equal(t, []string{"onetwo"}, e.said(turn.ID, sessions.ItemAssistant))
-	for _, n := range e.all() {
+	require.Equal(t, []string{"onetwo"}, e.Said(turn.ID, sessions.ItemAssistant))
+	for _, n := range e.All() {
 		require.NotEqual(t, "log/message", n.Method, n.Message)
 	}
-	audit(t, e.all())
+	Audit(t, e.All())
 }
 
 // TestALineIsStoppedBeforeItIsServed stops an editor's line to the daemon while it waits for the daemon's first answer: that
 // the time went by says nothing of the daemon.
 func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.hostile = true // the daemon is none
-	l, err := net.Listen("unix", w.socket())
+	w := New(t)
+	w.Hostile = true // the daemon is none
+	l, err := net.Listen("unix", w.Socket())
 	require.NoError(t, err)
 	defer l.Close()
-	w.put("../d.sock.lock", "1\nserving\n")
-	line, conn := w.stdio("cursord")
-	e := w.editorOn(conn)
+	w.Put("../d.sock.lock", "1\nserving\n")
+	line, conn := w.Stdio("cursord")
+	e := w.EditorOn(conn)
 	daemon, err := l.Accept()
 	require.NoError(t, err)
 	from := rpc.NewFrameReader(daemon, rpc.HardCap)
@@ -90,14 +90,14 @@ func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
 	freeze(t, line.Process.Pid)
 	<-time.After(dial.SilentLimit + dial.SilentLimit/2 + dial.SilentLimit/4) // what is tested
 	require.NoError(t, syscall.Kill(line.Process.Pid, syscall.SIGCONT))
-	e.must("initialize", obj{}, nil)
+	e.Must("initialize", Obj{}, nil)
 	answers("daemon/join")
 	answers("initialize")
 	asked := make(chan error, 1)
-	go func() { asked <- e.call("daemon/status", nil, nil) }()
+	go func() { asked <- e.Call("daemon/status", nil, nil) }()
 	answers("daemon/status")
 	require.NoError(t, <-asked)
-	for _, n := range e.all() {
+	for _, n := range e.All() {
 		require.NotEqual(t, "log/message", n.Method, n.Message)
 	}
 	require.NoError(t, conn.Close())
@@ -111,15 +111,15 @@ func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
 func TestStoppedIsNotIdle(t *testing.T) {
 	t.Parallel()
 	const idle = 2 * time.Second
-	w := newWorld(t)
-	w.put("../config.toml", "idle_exit = \""+idle.String()+"\"\n")
-	w.args = []string{"--detached"}
-	w.start()
-	freeze(t, w.cmd.Process.Pid)
+	w := New(t)
+	w.Put("../config.toml", "idle_exit = \""+idle.String()+"\"\n")
+	w.Args = []string{"--detached"}
+	w.Start()
+	freeze(t, w.Cmd.Process.Pid)
 	<-time.After(idle + idle/2) // what is tested
 	since := time.Now()
-	require.NoError(t, syscall.Kill(w.cmd.Process.Pid, syscall.SIGCONT))
-	<-w.ended
+	require.NoError(t, syscall.Kill(w.Cmd.Process.Pid, syscall.SIGCONT))
+	<-w.Ended
 	require.Greater(t, time.Since(since), idle/2)
 }
 
@@ -133,39 +133,39 @@ func TestTimesThatAreNotNow(t *testing.T) {
 	} {
 		for _, repo := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", git"}[repo], func(t *testing.T) {
-				w := newWorld(t)
-				v := numbered(20, nil)
+				w := New(t)
+				v := Numbered(20, nil)
 				dated := func(text string, names ...string) {
 					for _, f := range names {
-						w.put("../saved", text)
-						require.NoError(t, os.Chtimes(w.path("../saved"), at, at))
-						require.NoError(t, os.Rename(w.path("../saved"), w.path(f)))
+						w.Put("../saved", text)
+						require.NoError(t, os.Chtimes(w.Path("../saved"), at, at))
+						require.NoError(t, os.Rename(w.Path("../saved"), w.Path(f)))
 					}
 				}
 				dated(v, "edited", "shell", "clean")
 				if repo {
-					w.commits()
+					w.Commits()
 				}
-				after := numbered(20, map[int]string{5: "agent 5\n"})
+				after := Numbered(20, map[int]string{5: "agent 5\n"})
 				touch := fmt.Sprint("touch -d @", at.Unix())
-				w.plays(lines(edits("e", "edited", v, after), shells("s", "sed -i 's/^line 5$/agent 5/' shell; "+touch+" shell edited"))...)
-				w.start()
-				e := w.opens()
-				e.turn(nil)
-				require.Equal(t, []string{"edited", "shell"}, sorted(keys(e.diffs())))
+				w.Plays(Lines(Edits("e", "edited", v, after), Shells("s", "sed -i 's/^line 5$/agent 5/' shell; "+touch+" shell edited"))...)
+				w.Start()
+				e := w.Opens()
+				e.Turn(nil)
+				require.Equal(t, []string{"edited", "shell"}, Sorted(Keys(e.Diffs())))
 
-				mark := len(e.all())
+				mark := len(e.All())
 				mine := "mine\n" + after
 				dated(mine, "edited", "shell")
-				e.diffOf("edited", mark, "what was typed", func(d *sessions.Diff) bool { return len(d.Hunks) == 1 && d.Hunks[0].NewStart == 3 })
-				e.decides("diff/reject", obj{"path": "edited"})
-				e.decides("diff/reject", obj{"path": "shell"})
-				w.requireTree(tree{"edited": "mine\n" + v, "shell": "mine\n" + v, "clean": v})
-				e.must("diff/undo", obj{"workspace": w.ws}, nil)
-				w.requireTree(tree{"edited": "mine\n" + v, "shell": mine})
+				e.DiffOf("edited", mark, "what was typed", func(d *sessions.Diff) bool { return len(d.Hunks) == 1 && d.Hunks[0].NewStart == 3 })
+				e.Decides("diff/reject", Obj{"path": "edited"})
+				e.Decides("diff/reject", Obj{"path": "shell"})
+				w.RequireTree(Tree{"edited": "mine\n" + v, "shell": "mine\n" + v, "clean": v})
+				e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
+				w.RequireTree(Tree{"edited": "mine\n" + v, "shell": mine})
 				dated(mine, "shell")
-				e.must("diff/redo", obj{"workspace": w.ws}, nil)
-				w.requireTree(tree{"shell": "mine\n" + v})
+				e.Must("diff/redo", Obj{"workspace": w.Root}, nil)
+				w.RequireTree(Tree{"shell": "mine\n" + v})
 			})
 		}
 	}
@@ -175,65 +175,65 @@ func TestTimesThatAreNotNow(t *testing.T) {
 // the file: its change is dated an hour ahead. While an agent runs, it is seen and decided on.
 func TestAChangeAheadOfTheClock(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent 5\n"})
-	w.put("d/f", before)
-	w.put("d2/f", "mine\n"+after)
-	disk := filepath.Join(w.dir, "disk")
+	w := New(t)
+	before, after := Numbered(20, nil), Numbered(20, map[int]string{5: "agent 5\n"})
+	w.Put("d/f", before)
+	w.Put("d2/f", "mine\n"+after)
+	disk := filepath.Join(w.Dir, "disk")
 	ahead := fmt.Sprint("set_inode_field /d2/f ctime @", time.Now().Add(time.Hour).Unix())
 	for _, args := range [][]string{
-		{"mkfs.ext4", "-q", "-d", w.ws, disk, "4M"}, {"debugfs", "-w", "-R", ahead, disk}, {"mount", "-o", "loop", disk, w.ws},
+		{"mkfs.ext4", "-q", "-d", w.Root, disk, "4M"}, {"debugfs", "-w", "-R", ahead, disk}, {"mount", "-o", "loop", disk, w.Root},
 	} {
 		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 			t.Skipf("no disk can be made here: %v: %s", err, out)
 		}
 	}
 	t.Cleanup(func() {
-		w.kill()
-		require.NoError(t, exec.Command("umount", "-l", w.ws).Run())
+		w.Kill()
+		require.NoError(t, exec.Command("umount", "-l", w.Root).Run())
 	})
-	info, err := os.Stat(w.path("d2/f"))
+	info, err := os.Stat(w.Path("d2/f"))
 	require.NoError(t, err)
 	require.Greater(t, info.Sys().(*syscall.Stat_t).Ctim.Sec, time.Now().Add(time.Minute).Unix())
-	w.plays(lines(edits("c", "d/f", before, after))...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	w.plays(initLine, piece("here"), waits("go"), succeeds(""))
-	turn := e.asks(nil)
-	e.says("here")
-	mark := len(e.all())
-	require.NoError(t, os.Rename(w.path("d"), w.path("old")))
-	require.NoError(t, os.Rename(w.path("d2"), w.path("d")))
-	e.diffOf("d/f", mark, "what was typed", func(d *sessions.Diff) bool { return len(d.Hunks) == 1 && d.Hunks[0].NewStart == 3 })
-	e.decides("diff/reject", obj{"all": true})
-	w.requireTree(tree{"d/f": "mine\n" + before})
-	w.put("../go", "")
-	require.Equal(t, sessions.TurnCompleted, e.ends(turn.ID).Status)
+	w.Plays(Lines(Edits("c", "d/f", before, after))...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	w.Plays(InitLine, Piece("here"), Waits("go"), Succeeds(""))
+	turn := e.Asks(nil)
+	e.Says("here")
+	mark := len(e.All())
+	require.NoError(t, os.Rename(w.Path("d"), w.Path("old")))
+	require.NoError(t, os.Rename(w.Path("d2"), w.Path("d")))
+	e.DiffOf("d/f", mark, "what was typed", func(d *sessions.Diff) bool { return len(d.Hunks) == 1 && d.Hunks[0].NewStart == 3 })
+	e.Decides("diff/reject", Obj{"all": true})
+	w.RequireTree(Tree{"d/f": "mine\n" + before})
+	w.Put("../go", "")
+	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
 }
 
 // TestStoredTimesAheadOfTheClock has sessions in the database that are newer than now, as a clock that was set back leaves
 // them: they are listed once each, go on, and are kept.
 func TestStoredTimesAheadOfTheClock(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("../config.toml", "keep_age = \"90d\"\n")
-	w.start()
-	e := w.opens()
+	w := New(t)
+	w.Put("../config.toml", "keep_age = \"90d\"\n")
+	w.Start()
+	e := w.Opens()
 	now := time.Now()
 	var want []string
 	for id, at := range map[string]time.Time{"ahead": now.AddDate(1, 0, 0), "further": now.AddDate(200, 0, 0), "past": now.Add(-time.Hour), "same": now.AddDate(1, 0, 0)} {
-		e.must("session/import", obj{"path": w.exported(id, at, 10), "workspace": w.ws}, nil)
+		e.Must("session/import", Obj{"path": w.Exported(id, at, 10), "workspace": w.Root}, nil)
 		want = append(want, id)
 	}
 	pages := func() (ids []string) {
-		params := obj{"workspace": w.ws, "limit": 1}
+		params := Obj{"workspace": w.Root, "limit": 1}
 		for {
 			var page struct {
 				Sessions []*sessions.Session
 				Next     string `json:"nextCursor"`
 			}
-			e.must("session/list", params, &page)
+			e.Must("session/list", params, &page)
 			for _, s := range page.Sessions {
 				ids = append(ids, s.ID)
 			}
@@ -244,17 +244,17 @@ func TestStoredTimesAheadOfTheClock(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, want, pages())
-	w.plays(initLine, piece("now"), succeeds(""))
-	turn := e.turn(obj{"sessionId": "ahead", "recap": true})
+	w.Plays(InitLine, Piece("now"), Succeeds(""))
+	turn := e.Turn(Obj{"sessionId": "ahead", "recap": true})
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
-	w.cursordOK("gc")
+	w.CursordOK("gc")
 	require.ElementsMatch(t, want, pages())
-	w.stop()
-	w.start()
-	e = w.opens()
+	w.Stop()
+	w.Start()
+	e = w.Opens()
 	require.ElementsMatch(t, want, pages())
 	var read struct{ Turns []*sessions.Turn }
-	e.must("session/read", obj{"sessionId": "ahead"}, &read)
+	e.Must("session/read", Obj{"sessionId": "ahead"}, &read)
 	require.Len(t, read.Turns, 2)
 	require.Equal(t, turn.ID, read.Turns[1].ID, "in the order in which they came")
 }
@@ -265,26 +265,26 @@ func TestNothingCanBeWatched(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]string{"no watchers": "echo 0 >/proc/sys/user/max_inotify_instances", "few watches": "echo 1 >/proc/sys/user/max_inotify_watches"} {
 		t.Run(name, func(t *testing.T) {
-			within := append([]string{"unshare", "-U", "-r"}, shell(limit)...)
-			w := newWorld(t)
+			within := append([]string{"unshare", "-U", "-r"}, Shell(limit)...)
+			w := New(t)
 			if out, err := exec.Command(within[0], append(within[1:len(within):len(within)], "true")...).CombinedOutput(); err != nil {
 				t.Skipf("no limits can be set here: %s", out)
 			}
-			w.within = within
-			before, after := numbered(20, nil), numbered(20, map[int]string{5: "agent 5\n"})
-			w.put("a/f", before)
-			w.plays(lines(edits("c", "a/f", before, after))...)
-			w.start()
-			e := w.opens()
-			e.turn(nil)
-			e.message("warning", "every other second")
-			require.Len(t, e.status().Watching.Polling, 1)
-			mark := len(e.all())
-			w.put("a/f", "mine\n"+after)
-			e.diffOf("a/f", mark, "what was typed", func(d *sessions.Diff) bool { return len(d.Hunks) == 1 && d.Hunks[0].NewStart == 3 })
-			e.decides("diff/reject", obj{"all": true})
-			w.requireTree(tree{"a/f": "mine\n" + before})
-			require.Empty(t, e.status().Watching.Polling)
+			w.Within = within
+			before, after := Numbered(20, nil), Numbered(20, map[int]string{5: "agent 5\n"})
+			w.Put("a/f", before)
+			w.Plays(Lines(Edits("c", "a/f", before, after))...)
+			w.Start()
+			e := w.Opens()
+			e.Turn(nil)
+			e.Message("warning", "every other second")
+			require.Len(t, e.Status().Watching.Polling, 1)
+			mark := len(e.All())
+			w.Put("a/f", "mine\n"+after)
+			e.DiffOf("a/f", mark, "what was typed", func(d *sessions.Diff) bool { return len(d.Hunks) == 1 && d.Hunks[0].NewStart == 3 })
+			e.Decides("diff/reject", Obj{"all": true})
+			w.RequireTree(Tree{"a/f": "mine\n" + before})
+			require.Empty(t, e.Status().Watching.Polling)
 		})
 	}
 }

@@ -15,43 +15,43 @@ import (
 	"cursord/cmd/cursord/internal/review"
 )
 
-// A tmux is a real terminal with a shell in a workspace.
-type tmux struct {
-	t      *testing.T
+// A Tmux is a real terminal with a shell in a workspace.
+type Tmux struct {
+	T      *testing.T
 	socket string
 }
 
-func (w *world) terminal(t *testing.T, env ...string) *tmux {
+func (w *World) Terminal(t *testing.T, env ...string) *Tmux {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("there is no tmux")
 	}
-	tm := &tmux{t: t, socket: filepath.Join(w.dir, "tmux")}
-	cmd := tm.command("-f", os.DevNull, "new-session", "-d", "-x", "90", "-y", "24", "sh")
-	cmd.Dir = w.ws
-	w.put("../shellrc", "PS1='$ '\n")
-	cmd.Env = w.env(append(env, "TERM=screen", "ENV="+w.path("../shellrc"), "LC_ALL=C.UTF-8")...)
+	tm := &Tmux{T: t, socket: filepath.Join(w.Dir, "tmux")}
+	cmd := tm.Command("-f", os.DevNull, "new-session", "-d", "-x", "90", "-y", "24", "sh")
+	cmd.Dir = w.Root
+	w.Put("../shellrc", "PS1='$ '\n")
+	cmd.Env = w.Env(append(env, "TERM=screen", "ENV="+w.Path("../shellrc"), "LC_ALL=C.UTF-8")...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	t.Cleanup(func() { _ = tm.command("kill-server").Run() })
-	tm.until("$")
+	t.Cleanup(func() { _ = tm.Command("kill-server").Run() })
+	tm.Until("$")
 	return tm
 }
 
-func (tm *tmux) command(args ...string) *exec.Cmd {
+func (tm *Tmux) Command(args ...string) *exec.Cmd {
 	return exec.Command("tmux", append([]string{"-u", "-S", tm.socket}, args...)...)
 }
 
-// types types text; names of keys, such as Enter, are the keys.
-func (tm *tmux) types(keys ...string) {
-	tm.t.Helper()
-	out, err := tm.command(append([]string{"send-keys"}, keys...)...).CombinedOutput()
-	require.NoError(tm.t, err, "%s", out)
+// Types Types text; names of keys, such as Enter, are the keys.
+func (tm *Tmux) Types(keys ...string) {
+	tm.T.Helper()
+	out, err := tm.Command(append([]string{"send-keys"}, keys...)...).CombinedOutput()
+	require.NoError(tm.T, err, "%s", out)
 }
 
-// screen returns what is on the screen, without blanks at the ends of lines and empty lines at the end.
-func (tm *tmux) screen() string {
-	out, err := tm.command("capture-pane", "-p").Output()
+// Screen returns what is on the screen, without blanks at the ends of lines and empty lines at the end.
+func (tm *Tmux) Screen() string {
+	out, err := tm.Command("capture-pane", "-p").Output()
 	if err != nil {
 		return err.Error()
 	}
@@ -62,102 +62,102 @@ func (tm *tmux) screen() string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// until waits until the screen ends in a text.
-func (tm *tmux) until(end string) {
-	tm.t.Helper()
+// Until waits Until the screen ends in a text.
+func (tm *Tmux) Until(end string) {
+	tm.T.Helper()
 	var screen string
 	poll := time.NewTicker(10 * time.Millisecond)
 	defer poll.Stop()
-	for limit := time.Now().Add(patience); !strings.HasSuffix(screen, end); screen = tm.screen() {
+	for limit := time.Now().Add(Patience); !strings.HasSuffix(screen, end); screen = tm.Screen() {
 		if time.Now().After(limit) {
-			tm.t.Fatalf("the screen does not end in\n%s\nbut is\n%s", end, screen)
+			tm.T.Fatalf("the screen does not end in\n%s\nbut is\n%s", end, screen)
 		}
 		<-poll.C
 	}
 }
 
 // holds waits until a text is on the screen.
-func (tm *tmux) holds(text string) {
-	tm.t.Helper()
-	require.Eventually(tm.t, func() bool { return strings.Contains(tm.screen(), text) }, patience, 10*time.Millisecond, "no %q on the screen", text)
+func (tm *Tmux) holds(text string) {
+	tm.T.Helper()
+	require.Eventually(tm.T, func() bool { return strings.Contains(tm.Screen(), text) }, Patience, 10*time.Millisecond, "no %q on the screen", text)
 }
 
 // TestTerminalReview walks through a review by single keys.
 func TestTerminalReview(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	old := "one\ntotal = old(value)\n" + numbered(12, nil)
-	now := "one\ntotal = new(value)\n" + numbered(12, map[int]string{8: "eight\x1b[2J\n"})
-	w.put("a.txt", old)
-	w.put("../editor", "#!/bin/sh\nprintf 'edit %s: ' \"$1\"\nread x\necho \"$x\" >>\"$2\"\n")
-	require.NoError(t, os.Chmod(w.path("../editor"), 0o755))
-	w.plays(lines(edits("1", "a.txt", old, now))...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	tm := w.terminal(t, "VISUAL="+w.path("../editor"))
+	w := New(t)
+	old := "one\ntotal = old(value)\n" + Numbered(12, nil)
+	now := "one\ntotal = new(value)\n" + Numbered(12, map[int]string{8: "eight\x1b[2J\n"})
+	w.Put("a.txt", old)
+	w.Put("../editor", "#!/bin/sh\nprintf 'edit %s: ' \"$1\"\nread x\necho \"$x\" >>\"$2\"\n")
+	require.NoError(t, os.Chmod(w.Path("../editor"), 0o755))
+	w.Plays(Lines(Edits("1", "a.txt", old, now))...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	tm := w.Terminal(t, "VISUAL="+w.Path("../editor"))
 	ask := strings.TrimSpace(review.ReviewQuestion)
 	first := "\n-total = old(value)\n+total = new(value)\n line 1\n line 2\n line 3\n" + ask
 	part := "\n-total = old(value)\n·+total = new(value)\n line 1\n line 2\n" + ask
 	second := "\n line 5\n line 6\n line 7\n-line 8\n+eight␛[2J\n line 9\n line 10\n line 11\n" + ask
 
-	tm.types("cursord review", "Enter")
-	tm.until(first)
-	require.Contains(t, tm.screen(), "\na.txt (modified, +2 -2), hunk 1 of 2\n@@ -1,5 +1,5 @@ ")
-	tm.types("Down")
-	tm.until(second)
-	tm.types("k")
-	tm.until(first)
-	tm.types("y")
-	tm.until(second)
-	require.Len(t, e.diffs()["a.txt"].Hunks, 1, "a key decides at once")
-	tm.types("u")
-	tm.until(first)
-	tm.types("s")
-	tm.until(part)
-	tm.types("x")
-	tm.until("? x\n\"x\" is no answer here; ? shows which are.\n" + ask)
+	tm.Types("cursord review", "Enter")
+	tm.Until(first)
+	require.Contains(t, tm.Screen(), "\na.txt (modified, +2 -2), hunk 1 of 2\n@@ -1,5 +1,5 @@ ")
+	tm.Types("Down")
+	tm.Until(second)
+	tm.Types("k")
+	tm.Until(first)
+	tm.Types("y")
+	tm.Until(second)
+	require.Len(t, e.Diffs()["a.txt"].Hunks, 1, "a key decides at once")
+	tm.Types("u")
+	tm.Until(first)
+	tm.Types("s")
+	tm.Until(part)
+	tm.Types("x")
+	tm.Until("? x\n\"x\" is no answer here; ? shows which are.\n" + ask)
 
 	// A comment is a line; it shows while it is typed.
-	tm.types("c")
-	tm.until("\nComment:")
-	tm.types("why t", "BSpace", "now")
-	tm.until("\nComment: why now")
-	tm.types("Enter")
-	tm.until("\nThe agent gets this with its next prompt.\n" + ask)
+	tm.Types("c")
+	tm.Until("\nComment:")
+	tm.Types("why t", "BSpace", "now")
+	tm.Until("\nComment: why now")
+	tm.Types("Enter")
+	tm.Until("\nThe agent gets this with its next prompt.\n" + ask)
 
 	// The editor has the terminal as it usually is.
-	tm.types("e")
-	tm.until("\nedit +2:")
-	tm.types("mine")
-	tm.until("\nedit +2: mine")
-	tm.types("Enter")
-	tm.until(part)
-	require.Equal(t, now+"mine\n", w.get("a.txt"))
+	tm.Types("e")
+	tm.Until("\nedit +2:")
+	tm.Types("mine")
+	tm.Until("\nedit +2: mine")
+	tm.Types("Enter")
+	tm.Until(part)
+	require.Equal(t, now+"mine\n", w.Get("a.txt"))
 
 	// The shell gets its terminal back while the review is in the background.
-	tm.types("C-z")
-	tm.until("\n$")
-	tm.types("stty -a | grep -c -e -icanon", "Enter")
-	tm.until("\n0\n$")
-	tm.types("fg", "Enter")
-	tm.until("\n" + ask)
-	tm.types("d")
-	tm.until("\nrejected 2, 1 comment; nothing left to review\n$")
-	require.Equal(t, old+"mine\n", w.get("a.txt"))
+	tm.Types("C-z")
+	tm.Until("\n$")
+	tm.Types("stty -a | grep -c -e -icanon", "Enter")
+	tm.Until("\n0\n$")
+	tm.Types("fg", "Enter")
+	tm.Until("\n" + ask)
+	tm.Types("d")
+	tm.Until("\nrejected 2, 1 comment; nothing left to review\n$")
+	require.Equal(t, old+"mine\n", w.Get("a.txt"))
 
 	// However it ends, the terminal is as it was.
-	w.plays(lines(edits("1", "b.txt", "(absent)", "b\n"))...)
-	e.turn(nil)
+	w.Plays(Lines(Edits("1", "b.txt", "(absent)", "b\n"))...)
+	e.Turn(nil)
 	for _, key := range []string{"C-c", "q", "C-d"} {
-		tm.types("clear; cursord review; echo status $?; stty -a | grep -c -e -icanon -e -echo\\ ", "Enter")
-		tm.until("\n+b\n" + ask)
-		tm.types(key)
+		tm.Types("clear; cursord review; echo status $?; stty -a | grep -c -e -icanon -e -echo\\ ", "Enter")
+		tm.Until("\n+b\n" + ask)
+		tm.Types(key)
 		status := "status 0"
 		if key == "C-c" {
 			status = "status 130"
 		}
-		tm.until("\nnothing decided; 1 hunk left in 1 file\n" + status + "\n0\n$")
+		tm.Until("\nnothing decided; 1 hunk left in 1 file\n" + status + "\n0\n$")
 	}
 }
 
@@ -167,48 +167,48 @@ func TestTerminalPager(t *testing.T) {
 	if _, err := exec.LookPath("less"); err != nil {
 		t.Skip("there is no less")
 	}
-	w := newWorld(t)
-	w.plays(lines(edits("1", "a.txt", "(absent)", numbered(100, nil)))...)
-	w.start()
-	w.opens().turn(nil)
-	tm := w.terminal(t)
-	tm.types("clear; cursord diff", "Enter")
-	tm.until("\n+line 21\n:")
-	tm.types("G")
-	tm.until("\n+line 100\n(END)")
-	tm.types("q")
-	tm.until("\n$")
-	tm.types("clear; cursord diff --no-pager", "Enter")
-	tm.until("\n+line 100\n$")
-	tm.types("clear; cursord diff | wc -l", "Enter")
-	tm.until("105\n$")
+	w := New(t)
+	w.Plays(Lines(Edits("1", "a.txt", "(absent)", Numbered(100, nil)))...)
+	w.Start()
+	w.Opens().Turn(nil)
+	tm := w.Terminal(t)
+	tm.Types("clear; cursord diff", "Enter")
+	tm.Until("\n+line 21\n:")
+	tm.Types("G")
+	tm.Until("\n+line 100\n(END)")
+	tm.Types("q")
+	tm.Until("\n$")
+	tm.Types("clear; cursord diff --no-pager", "Enter")
+	tm.Until("\n+line 100\n$")
+	tm.Types("clear; cursord diff | wc -l", "Enter")
+	tm.Until("105\n$")
 }
 
 // TestTerminalRunThatWaits shows on a terminal what a run waits for, in one row with what ends it, and leaves nothing of that there.
 func TestTerminalRunThatWaits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.plays(initLine, piece("Up."), `{"fake":"hang"}`)
-	w.start()
-	e := w.opens()
-	first := e.asks(obj{"prompt": strings.Repeat("a long prompt ", 10)})
-	tm := w.terminal(t)
-	tm.types("clear; cursord run second; echo ended", "Enter")
+	w := New(t)
+	w.Plays(InitLine, Piece("Up."), `{"fake":"hang"}`)
+	w.Start()
+	e := w.Opens()
+	first := e.Asks(Obj{"prompt": strings.Repeat("a long prompt ", 10)})
+	tm := w.Terminal(t)
+	tm.Types("clear; cursord run second; echo ended", "Enter")
 	tm.holds("… (Ctrl-C gives up) waiting for the turn \"a long prompt")
-	tm.types("C-c")
-	tm.until("ended\n$")
-	require.NotContains(t, tm.screen(), "waiting")
-	require.NotContains(t, tm.screen(), "cancelling")
+	tm.Types("C-c")
+	tm.Until("ended\n$")
+	require.NotContains(t, tm.Screen(), "waiting")
+	require.NotContains(t, tm.Screen(), "cancelling")
 
 	// A turn that says nothing shows that it works, and one that is cancelled that it ends.
-	e.must("turn/cancel", obj{"turnId": first.ID}, nil)
-	e.ends(first.ID)
-	w.plays(initLine, `{"fake":"ignore-signals"}`, `{"fake":"hang"}`)
-	tm.types("clear; cursord run third; echo ended", "Enter")
+	e.Must("turn/cancel", Obj{"turnId": first.ID}, nil)
+	e.Ends(first.ID)
+	w.Plays(InitLine, `{"fake":"ignore-signals"}`, `{"fake":"hang"}`)
+	tm.Types("clear; cursord run third; echo ended", "Enter")
 	tm.holds("… working for ")
-	tm.types("C-c")
+	tm.Types("C-c")
 	tm.holds("… cancelling")
-	tm.until("ended\n$")
-	require.NotContains(t, tm.screen(), "cancelling")
-	require.NotContains(t, tm.screen(), "working")
+	tm.Until("ended\n$")
+	require.NotContains(t, tm.Screen(), "cancelling")
+	require.NotContains(t, tm.Screen(), "working")
 }

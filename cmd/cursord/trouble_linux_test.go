@@ -24,32 +24,32 @@ func TestNothingIsWrittenThatCannotBeStored(t *testing.T) {
 			c := newCrashes(t, s)
 			c.back()
 			c.plans("none")
-			c.start(undertest.Fault + "=" + c.faultPlan())
-			e := c.opens()
+			c.Start(undertest.Fault + "=" + c.faultPlan())
+			e := c.Opens()
 			require.Equal(t, c.was, c.outcome(e))
 			limit := func(bytes uint64) {
 				var was unix.Rlimit
-				require.NoError(t, unix.Prlimit(c.cmd.Process.Pid, unix.RLIMIT_FSIZE, nil, &was))
-				require.NoError(t, unix.Prlimit(c.cmd.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: bytes, Max: was.Max}, nil))
+				require.NoError(t, unix.Prlimit(c.Cmd.Process.Pid, unix.RLIMIT_FSIZE, nil, &was))
+				require.NoError(t, unix.Prlimit(c.Cmd.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: bytes, Max: was.Max}, nil))
 			}
 			limit(0)
 			for range 2 { // at the first time it only turns out
-				params := obj{"workspace": c.ws}
+				params := Obj{"workspace": c.Root}
 				if method == "diff/reject" {
 					params["all"] = true
 				}
-				failed := e.fails(method, params)
+				failed := e.Fails(method, params)
 				require.EqualValues(t, "storage", failed.Data.Kind, "%+v", failed)
 				require.Equal(t, c.was, c.outcome(e))
 			}
 			limit(unix.RLIM_INFINITY)
-			e.until("the end of the trouble", func(told) bool {
-				return e.call("session/create", obj{"workspace": c.ws}, nil) == nil
+			e.Until("the end of the trouble", func(Notification) bool {
+				return e.Call("session/create", Obj{"workspace": c.Root}, nil) == nil
 			})
 			require.NoError(t, c.ask(e, method))
 			require.Equal(t, c.will, c.outcome(e))
-			c.kill()
-			c.start()
+			c.Kill()
+			c.Start()
 			c.requireSound("killed afterwards")
 		})
 	}

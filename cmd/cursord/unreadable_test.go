@@ -17,34 +17,34 @@ import (
 
 // unprivileged gives everything of w to a user to whom modes mean something, and returns a cursord for that
 // user, and a function that runs commands as that user. Who is not root is that user.
-func (w *world) unprivileged() (cursord string, run func(name string, args ...string) string) {
-	w.t.Helper()
+func (w *World) unprivileged() (cursord string, run func(name string, args ...string) string) {
+	w.T.Helper()
 	var cred *syscall.SysProcAttr
 	cursord, err := exec.LookPath("cursord")
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	if os.Geteuid() == 0 {
 		const uid = 12345
 		cred = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
-		own := filepath.Join(w.dir, "cursord")
+		own := filepath.Join(w.Dir, "cursord")
 		in, err := os.Open(cursord)
-		require.NoError(w.t, err)
+		require.NoError(w.T, err)
 		defer in.Close()
 		out, err := os.OpenFile(own, os.O_CREATE|os.O_WRONLY, 0o755)
-		require.NoError(w.t, err)
+		require.NoError(w.T, err)
 		_, err = io.Copy(out, in)
-		require.NoError(w.t, err)
-		require.NoError(w.t, out.Close())
+		require.NoError(w.T, err)
+		require.NoError(w.T, out.Close())
 		cursord = own
-		w.put("../agent", "#!/bin/sh\nexec "+own+" fake-agent \"$@\"\n")
-		require.NoError(w.t, os.Chmod(w.path("../agent"), 0o755))
-		require.NoError(w.t, exec.Command("chown", "-R", "12345:12345", w.dir).Run())
+		w.Put("../agent", "#!/bin/sh\nexec "+own+" fake-agent \"$@\"\n")
+		require.NoError(w.T, os.Chmod(w.Path("../agent"), 0o755))
+		require.NoError(w.T, exec.Command("chown", "-R", "12345:12345", w.Dir).Run())
 	}
 	return cursord, func(name string, args ...string) string {
-		w.t.Helper()
+		w.T.Helper()
 		cmd := exec.Command(name, args...)
-		cmd.Dir, cmd.Env, cmd.SysProcAttr = w.ws, w.env(), cred
+		cmd.Dir, cmd.Env, cmd.SysProcAttr = w.Root, w.Env(), cred
 		out, err := cmd.CombinedOutput()
-		require.NoError(w.t, err, "%s %s: %s", name, args, out)
+		require.NoError(w.T, err, "%s %s: %s", name, args, out)
 		return string(out)
 	}
 }
@@ -52,18 +52,18 @@ func (w *world) unprivileged() (cursord string, run func(name string, args ...st
 // TestWhatMayNotBeReadOrWritten has commands take away the permission to look at files and folders, and to write them.
 func TestWhatMayNotBeReadOrWritten(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.putAll(tree{"a": "a\n", "b": "b\n", "ro": "ro\n", "d/c": "c\n", "d/e": "e\n", "rd/f": "f\n", "hidden/g": "g\n"})
-	require.NoError(t, os.Chmod(w.path("hidden"), 0))
-	w.plays(lines(shells("s", "echo x >>a; chmod 0 b; echo x >>ro; chmod 444 ro; chmod 0 d; echo x >>rd/f; chmod 555 rd; echo n >n; chmod 0 n"))...)
+	w := New(t)
+	w.PutAll(Tree{"a": "a\n", "b": "b\n", "ro": "ro\n", "d/c": "c\n", "d/e": "e\n", "rd/f": "f\n", "hidden/g": "g\n"})
+	require.NoError(t, os.Chmod(w.Path("hidden"), 0))
+	w.Plays(Lines(Shells("s", "echo x >>a; chmod 0 b; echo x >>ro; chmod 444 ro; chmod 0 d; echo x >>rd/f; chmod 555 rd; echo n >n; chmod 0 n"))...)
 	cursord, run := w.unprivileged()
 	defer run(cursord, "stop", "--force")
-	defer w.makes("chmod -R u+rwX .")
+	defer w.Makes("chmod -R u+rwX .")
 	out := run(cursord, "run", "--trust", "--json", "do it")
 	var notices []string
 	for line := range strings.Lines(out) {
-		var n told
-		require.NoError(t, json.Unmarshal([]byte(line), &struct{ Params *told }{&n}), line)
+		var n Notification
+		require.NoError(t, json.Unmarshal([]byte(line), &struct{ Params *Notification }{&n}), line)
 		if n.Item != nil && n.Item.Kind == sessions.ItemNotice {
 			notices = append(notices, n.Item.Text)
 		}
@@ -78,14 +78,14 @@ func TestWhatMayNotBeReadOrWritten(t *testing.T) {
 	require.NotContains(t, diffs, `"d/c"`)
 	run("sh", "-c", cursord+" reject --all || true")
 	run("chmod", "755", "d")
-	w.requireTree(tree{"a": "a\n", "d/c": "c\n"})
-	info, err := os.Stat(w.path("ro"))
+	w.RequireTree(Tree{"a": "a\n", "d/c": "c\n"})
+	info, err := os.Stat(w.Path("ro"))
 	require.NoError(t, err)
-	require.Equal(t, "ro\n", w.get("ro"), "a folder that may be written lets a file be replaced")
+	require.Equal(t, "ro\n", w.Get("ro"), "a folder that may be written lets a file be replaced")
 	require.EqualValues(t, 0o644, info.Mode().Perm())
-	require.Equal(t, "f\nx\n", w.get("rd/f"), "and one that may not does not")
+	require.Equal(t, "f\nx\n", w.Get("rd/f"), "and one that may not does not")
 	require.Contains(t, run(cursord, "diff", "--json"), `"path": "rd/f"`)
 	run("chmod", "755", "rd")
 	run(cursord, "reject", "--all")
-	require.Equal(t, "f\n", w.get("rd/f"))
+	require.Equal(t, "f\n", w.Get("rd/f"))
 }

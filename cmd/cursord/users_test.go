@@ -39,16 +39,16 @@ func TestAnotherUserMadeTheSocketsFolder(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can run something as another user")
 	}
-	w := newWorld(t)
+	w := New(t)
 	program, err := exec.LookPath("cursord")
 	require.NoError(t, err)
 	b, err := os.ReadFile(program)
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(w.dir, 0o755))
-	w.put("../bin/cursord", string(b))
-	require.NoError(t, os.Chmod(w.path("../bin/cursord"), 0o755))
+	require.NoError(t, os.Chmod(w.Dir, 0o755))
+	w.Put("../bin/cursord", string(b))
+	require.NoError(t, os.Chmod(w.Path("../bin/cursord"), 0o755))
 	// So long a path is too long for a socket below it.
-	state := filepath.Join(w.dir, "somebody", strings.Repeat("s", 100))
+	state := filepath.Join(w.Dir, "somebody", strings.Repeat("s", 100))
 	require.NoError(t, os.MkdirAll(state, 0o700))
 	for _, dir := range []string{state, filepath.Dir(state)} {
 		require.NoError(t, os.Chown(dir, somebody, somebody))
@@ -110,10 +110,10 @@ func TestAnotherUserMadeTheSocketsFolder(t *testing.T) {
 				says = folder + " is a symbolic link; it must be a directory"
 			}
 			for _, args := range []string{"status", "doctor", "stop", "stop --force", "serve", "sessions", "stdio"} {
-				ctx, cancel := context.WithTimeout(context.Background(), patience)
+				ctx, cancel := context.WithTimeout(context.Background(), Patience)
 				defer cancel()
-				cmd := as(somebody, exec.CommandContext(ctx, filepath.Join(w.dir, "bin", "cursord"), strings.Fields(args)...))
-				cmd.Env = append(w.env(), "CURSORD_SOCKET=", "XDG_RUNTIME_DIR=", "CURSORD_STATE_DIR="+state, "HOME="+filepath.Dir(state))
+				cmd := as(somebody, exec.CommandContext(ctx, filepath.Join(w.Dir, "bin", "cursord"), strings.Fields(args)...))
+				cmd.Env = append(w.Env(), "CURSORD_SOCKET=", "XDG_RUNTIME_DIR=", "CURSORD_STATE_DIR="+state, "HOME="+filepath.Dir(state))
 				cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"daemon/status"}` + "\n")
 				out, err := cmd.CombinedOutput()
 				require.NoError(t, ctx.Err(), args)
@@ -129,12 +129,12 @@ func TestAnotherUserMadeTheSocketsFolder(t *testing.T) {
 // old one.
 func TestStopForceKillsDaemonsAlone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := New(t)
 	other := exec.Command("sleep", "1000")
 	require.NoError(t, other.Start())
 	defer other.Wait()
 	defer other.Process.Kill()
-	lock, err := os.Create(w.socket() + ".lock")
+	lock, err := os.Create(w.Socket() + ".lock")
 	require.NoError(t, err)
 	defer lock.Close()
 	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
@@ -142,12 +142,12 @@ func TestStopForceKillsDaemonsAlone(t *testing.T) {
 		require.NoError(t, lock.Truncate(0))
 		_, err = lock.WriteAt(fmt.Appendf(nil, "%d\nserving\n", pid), 0)
 		require.NoError(t, err)
-		_, says, status := w.cursord("stop", "--force")
+		_, says, status := w.Cursord("stop", "--force")
 		require.Equal(t, 1, status)
 		if pid > 0 {
-			require.Contains(t, says, fmt.Sprintf("process %d, which %s.lock names, was not killed: it is not the daemon that holds the lock", pid, w.socket()))
+			require.Contains(t, says, fmt.Sprintf("process %d, which %s.lock names, was not killed: it is not the daemon that holds the lock", pid, w.Socket()))
 		} else {
-			require.Contains(t, says, "has not written its process id into "+w.socket()+".lock")
+			require.Contains(t, says, "has not written its process id into "+w.Socket()+".lock")
 		}
 		require.NoError(t, other.Process.Signal(syscall.Signal(0)))
 	}
@@ -157,12 +157,12 @@ func TestStopForceKillsDaemonsAlone(t *testing.T) {
 // elsewhere: all clients find it.
 func TestDaemonStaysWhereItListens(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	runtime := filepath.Join(w.dir, "run")
+	w := New(t)
+	runtime := filepath.Join(w.Dir, "run")
 	require.NoError(t, os.Mkdir(runtime, 0o700))
 	status := func(program string, env ...string) (s api.Status) {
 		cmd := exec.Command(program, "status", "--json")
-		cmd.Env = w.env(append([]string{"CURSORD_SOCKET="}, env...)...)
+		cmd.Env = w.Env(append([]string{"CURSORD_SOCKET="}, env...)...)
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		require.NoError(t, json.Unmarshal(out, &s), "%s", out)
@@ -188,16 +188,16 @@ func TestDaemonStaysWhereItListens(t *testing.T) {
 // TestSocketWithoutARuntimeDirectory has the daemon listen below its state folder.
 func TestSocketWithoutARuntimeDirectory(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := New(t)
 	run := func(args ...string) string {
 		cmd := exec.Command("cursord", args...)
-		cmd.Env = w.env("CURSORD_SOCKET=", "XDG_RUNTIME_DIR=")
+		cmd.Env = w.Env("CURSORD_SOCKET=", "XDG_RUNTIME_DIR=")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		return string(out)
 	}
-	require.Contains(t, run("status"), "socket      "+filepath.Join(w.dir, "state", "run", "d.sock")+"\n")
-	info, err := os.Stat(filepath.Join(w.dir, "state", "run"))
+	require.Contains(t, run("status"), "socket      "+filepath.Join(w.Dir, "state", "run", "d.sock")+"\n")
+	info, err := os.Stat(filepath.Join(w.Dir, "state", "run"))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
 	run("stop")

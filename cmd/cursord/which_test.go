@@ -21,51 +21,51 @@ import (
 // systemPath is of the folders of the system's own programs, in which there is no agent.
 const systemPath = "/usr/bin:/bin"
 
-// program writes an executable below the world's folder and returns its path.
-func (w *world) program(name, script string) string {
-	w.t.Helper()
-	path := filepath.Join(w.dir, name)
-	require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
-	require.NoError(w.t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+// Program writes an executable below the world's folder and returns its path.
+func (w *World) Program(name, script string) string {
+	w.T.Helper()
+	path := filepath.Join(w.Dir, name)
+	require.NoError(w.T, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(w.T, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	return path
 }
 
-// fake is a script that runs the fake agent.
-func (w *world) fake() string { return "exec " + filepath.Join(w.dir, "agent") + ` "$@"` }
+// Fake is a script that runs the fake agent.
+func (w *World) Fake() string { return "exec " + filepath.Join(w.Dir, "agent") + ` "$@"` }
 
 // TestAgentOfAClient has a daemon that finds no agent find the one that its clients have.
 func TestAgentOfAClient(t *testing.T) {
 	t.Parallel()
-	begin := func(t *testing.T) (*world, *editor, string) {
-		w := newWorld(t)
-		w.start("PATH="+systemPath, "CURSORD_AGENT=")
-		e := w.opens()
-		failed := e.fails("turn/start", obj{"workspace": w.ws, "prompt": "hi"})
+	begin := func(t *testing.T) (*World, *Editor, string) {
+		w := New(t)
+		w.Start("PATH="+systemPath, "CURSORD_AGENT=")
+		e := w.Opens()
+		failed := e.Fails("turn/start", Obj{"workspace": w.Root, "prompt": "hi"})
 		require.Equal(t, -32010, failed.Code)
-		return w, e, w.program("bin/cursor-agent", w.fake())
+		return w, e, w.Program("bin/cursor-agent", w.Fake())
 	}
-	completes := func(t *testing.T, w *world, e *editor, by string) {
-		require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
+	completes := func(t *testing.T, w *World, e *Editor, by string) {
+		require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
 		var a api.AgentStatus
-		e.must("agent/status", obj{}, &a)
+		e.Must("agent/status", Obj{}, &a)
 		require.Equal(t, "ready", a.State)
 		require.Equal(t, by, a.FoundBy)
 	}
 	t.Run("PATH in daemon/join", func(t *testing.T) {
 		w, e, bin := begin(t)
-		other := w.joins()
-		other.must("daemon/join", obj{"version": "dev", "written": 0, "program": "", "environment": obj{"path": systemPath + ":relative:" + filepath.Dir(bin)}}, nil)
+		other := w.Joins()
+		other.Must("daemon/join", Obj{"version": "dev", "written": 0, "program": "", "environment": Obj{"path": systemPath + ":relative:" + filepath.Dir(bin)}}, nil)
 		completes(t, w, e, "client")
 	})
 	t.Run("CURSORD_AGENT in initialize", func(t *testing.T) {
 		w, e, bin := begin(t)
-		other := w.joins()
-		other.must("initialize", obj{"environment": obj{"agent": bin}}, nil)
+		other := w.Joins()
+		other.Must("initialize", Obj{"environment": Obj{"agent": bin}}, nil)
 		completes(t, w, e, "client")
 	})
 	t.Run("a command of another shell", func(t *testing.T) {
 		w, e, bin := begin(t)
-		run := w.command("run", "--trust", "hello")
+		run := w.Command("run", "--trust", "hello")
 		run.Env = append(run.Env, "CURSORD_AGENT=", "PATH="+os.Getenv("PATH")+":"+filepath.Dir(bin))
 		out, err := run.CombinedOutput()
 		require.NoError(t, err, "%s", out)
@@ -73,7 +73,7 @@ func TestAgentOfAClient(t *testing.T) {
 	})
 	t.Run("an editor of another shell", func(t *testing.T) {
 		w, e, bin := begin(t)
-		stdio := w.command("stdio")
+		stdio := w.Command("stdio")
 		stdio.Env = append(stdio.Env, "CURSORD_AGENT="+bin)
 		stdio.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"daemon/status"}` + "\n")
 		out, err := stdio.CombinedOutput()
@@ -82,70 +82,70 @@ func TestAgentOfAClient(t *testing.T) {
 	})
 	t.Run("the configuration", func(t *testing.T) {
 		w, e, bin := begin(t)
-		w.put("../config.toml", "agent = \""+bin+"\"\n")
+		w.Put("../config.toml", "agent = \""+bin+"\"\n")
 		completes(t, w, e, "daemon")
 	})
 	t.Run("what it had has gone", func(t *testing.T) {
 		w, e, bin := begin(t)
-		other := w.joins()
-		other.must("initialize", obj{"environment": obj{"agent": bin}}, nil)
+		other := w.Joins()
+		other.Must("initialize", Obj{"environment": Obj{"agent": bin}}, nil)
 		completes(t, w, e, "client")
 		require.NoError(t, os.Remove(bin))
-		require.Equal(t, -32010, e.fails("turn/start", obj{"workspace": w.ws, "prompt": "hi"}).Code)
-		w.joins().must("initialize", obj{"environment": obj{"path": filepath.Dir(w.program("else/cursor-agent", w.fake()))}}, nil)
+		require.Equal(t, -32010, e.Fails("turn/start", Obj{"workspace": w.Root, "prompt": "hi"}).Code)
+		w.Joins().Must("initialize", Obj{"environment": Obj{"path": filepath.Dir(w.Program("else/cursor-agent", w.Fake()))}}, nil)
 		completes(t, w, e, "client")
 	})
 	t.Run("a program that does not run", func(t *testing.T) {
 		w, _, bin := begin(t)
-		w.kill()
-		broken := w.program("broken", "exec /no/such/program")
-		w.start("PATH="+systemPath, "CURSORD_AGENT="+broken)
-		e := w.joins()
+		w.Kill()
+		broken := w.Program("broken", "exec /no/such/program")
+		w.Start("PATH="+systemPath, "CURSORD_AGENT="+broken)
+		e := w.Joins()
 		var a api.AgentStatus
-		e.must("agent/status", obj{}, &a)
+		e.Must("agent/status", Obj{}, &a)
 		require.Equal(t, "unknown", a.State)
-		w.joins().must("initialize", obj{"environment": obj{"agent": bin}}, nil)
-		completes(t, w, w.opens(), "client")
+		w.Joins().Must("initialize", Obj{"environment": Obj{"agent": bin}}, nil)
+		completes(t, w, w.Opens(), "client")
 	})
 	t.Run("the daemon's CURSORD_AGENT is wrong", func(t *testing.T) {
 		w, _, bin := begin(t)
-		w.kill()
-		w.start("PATH="+systemPath, "CURSORD_AGENT=/no/such/agent")
-		w.joins().must("initialize", obj{"environment": obj{"path": filepath.Dir(bin)}}, nil)
-		completes(t, w, w.opens(), "client")
+		w.Kill()
+		w.Start("PATH="+systemPath, "CURSORD_AGENT=/no/such/agent")
+		w.Joins().Must("initialize", Obj{"environment": Obj{"path": filepath.Dir(bin)}}, nil)
+		completes(t, w, w.Opens(), "client")
 	})
 	t.Run("another program that a client names does not stay", func(t *testing.T) {
 		w, e, bin := begin(t)
-		w.joins().must("initialize", obj{"environment": obj{"agent": w.program("other", "echo other 1.0"), "path": systemPath}}, nil)
+		w.Joins().Must("initialize", Obj{"environment": Obj{"agent": w.Program("other", "echo other 1.0"), "path": systemPath}}, nil)
 		var a api.AgentStatus
-		e.must("agent/status", obj{}, &a)
+		e.Must("agent/status", Obj{}, &a)
 		require.Equal(t, "other 1.0", a.Version)
-		w.joins().must("initialize", obj{"environment": obj{"path": filepath.Dir(bin) + ":" + systemPath}}, nil)
+		w.Joins().Must("initialize", Obj{"environment": Obj{"path": filepath.Dir(bin) + ":" + systemPath}}, nil)
 		completes(t, w, e, "client")
 	})
 	t.Run("a daemon that has one keeps it", func(t *testing.T) {
-		w := newWorld(t)
-		w.start()
-		w.joins().must("initialize", obj{"environment": obj{"agent": w.program("bin/cursor-agent", "exit 1")}}, nil)
-		completes(t, w, w.opens(), "daemon")
+		w := New(t)
+		w.Start()
+		w.Joins().Must("initialize", Obj{"environment": Obj{"agent": w.Program("bin/cursor-agent", "exit 1")}}, nil)
+		completes(t, w, w.Opens(), "daemon")
 	})
 }
 
 // TestAnotherVendorsAgent is a program called agent that is not Cursor's.
 func TestAnotherVendorsAgent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	grok := w.program("grok/agent", "echo started >>"+filepath.Join(w.dir, "grok-ran")+"; echo 'grok 0.4.1'")
-	w.start("PATH="+filepath.Dir(grok)+":"+systemPath, "CURSORD_AGENT=")
-	e := w.opens()
+	w := New(t)
+	grok := w.Program("grok/agent", "echo started >>"+filepath.Join(w.Dir, "grok-ran")+"; echo 'grok 0.4.1'")
+	w.Start("PATH="+filepath.Dir(grok)+":"+systemPath, "CURSORD_AGENT=")
+	e := w.Opens()
 	failed := e.turnOrFailure()
 	require.Equal(t, "agentNotInstalled", failed)
 	var a api.AgentStatus
-	e.must("agent/status", obj{}, &a)
+	e.Must("agent/status", Obj{}, &a)
 	require.Equal(t, "notInstalled", a.State)
 	require.Equal(t, grok, a.NotTaken[0].Path)
 	require.Contains(t, a.NotTaken[0].Reason, "grok 0.4.1")
-	doctor := w.command("doctor")
+	doctor := w.Command("doctor")
 	doctor.Env = append(doctor.Env, "CURSORD_AGENT=", "PATH="+filepath.Dir(mustLook(t, "cursord"))+":"+systemPath)
 	out, err := doctor.CombinedOutput()
 	require.Error(t, err)
@@ -153,51 +153,51 @@ func TestAnotherVendorsAgent(t *testing.T) {
 	require.Contains(t, string(out), "problem: cursor-agent is not installed")
 
 	// The same, where only the client has it on its PATH.
-	elsewhere := newWorld(t)
-	elsewhere.start("PATH="+systemPath, "CURSORD_AGENT=")
-	doctor = elsewhere.command("doctor")
+	elsewhere := New(t)
+	elsewhere.Start("PATH="+systemPath, "CURSORD_AGENT=")
+	doctor = elsewhere.Command("doctor")
 	doctor.Env = append(doctor.Env, "CURSORD_AGENT=", "PATH="+filepath.Dir(mustLook(t, "cursord"))+":"+systemPath+":"+filepath.Dir(grok))
 	out, err = doctor.CombinedOutput()
 	require.Error(t, err)
 	require.Equal(t, 1, strings.Count(string(out), grok+" was not taken for cursor-agent"), "%s", out)
-	there := elsewhere.opens()
-	there.must("agent/status", obj{}, &a)
+	there := elsewhere.Opens()
+	there.Must("agent/status", Obj{}, &a)
 	require.Equal(t, "notInstalled", a.State)
 	require.Contains(t, a.Message, "there is neither cursor-agent nor agent on the daemon's PATH; there is no cursor-agent on a client's PATH, and "+
 		grok+" is another program")
 
-	ours := w.program("cursor/agent", w.fake())
-	w.joins().must("initialize", obj{"environment": obj{"path": filepath.Dir(grok) + ":" + filepath.Dir(ours)}}, nil)
-	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
-	e.must("agent/status", obj{}, &a)
+	ours := w.Program("cursor/agent", w.Fake())
+	w.Joins().Must("initialize", Obj{"environment": Obj{"path": filepath.Dir(grok) + ":" + filepath.Dir(ours)}}, nil)
+	require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
+	e.Must("agent/status", Obj{}, &a)
 	require.Equal(t, "ready", a.State)
 	require.Equal(t, ours, a.Path)
-	ran, err := os.ReadFile(filepath.Join(w.dir, "grok-ran"))
+	ran, err := os.ReadFile(filepath.Join(w.Dir, "grok-ran"))
 	require.NoError(t, err)
 	require.LessOrEqual(t, bytes.Count(ran, []byte("started")), 2, "each daemon asks it once")
 }
 
 // TestWrongNamesOfTheAgent says which setting or variable names what, and what is wrong with it.
 func TestWrongNamesOfTheAgent(t *testing.T) {
-	w := newWorld(t)
-	folder := filepath.Join(w.dir, "folder")
+	w := New(t)
+	folder := filepath.Join(w.Dir, "folder")
 	require.NoError(t, os.Mkdir(folder, 0o700))
-	w.put("../config.toml", "agent = \""+folder+"\"\n")
-	w.start("PATH="+systemPath, "CURSORD_AGENT=")
-	e := w.opens()
-	failed := e.fails("turn/start", obj{"workspace": w.ws, "prompt": "hi"})
+	w.Put("../config.toml", "agent = \""+folder+"\"\n")
+	w.Start("PATH="+systemPath, "CURSORD_AGENT=")
+	e := w.Opens()
+	failed := e.Fails("turn/start", Obj{"workspace": w.Root, "prompt": "hi"})
 	const remedy = "have it name cursor-agent, or take it out, so that it is looked for on PATH; to install it: `curl https://cursor.com/install -fsS | bash`"
-	inFile := "the setting agent in " + filepath.Join(w.dir, "config.toml") + " names " + folder + ", which is a folder"
+	inFile := "the setting agent in " + filepath.Join(w.Dir, "config.toml") + " names " + folder + ", which is a folder"
 	require.Equal(t, inFile, failed.Message)
 	require.Equal(t, remedy, failed.Data.Hint)
 	require.EqualValues(t, "agentNotInstalled", failed.Data.Kind)
 
 	// A client's is no better.
-	nowhere := filepath.Join(w.dir, "nowhere")
-	w.joins().must("initialize", obj{"environment": obj{"agent": nowhere}}, nil)
-	failed = e.fails("turn/start", obj{"workspace": w.ws, "prompt": "hi"})
+	nowhere := filepath.Join(w.Dir, "nowhere")
+	w.Joins().Must("initialize", Obj{"environment": Obj{"agent": nowhere}}, nil)
+	failed = e.Fails("turn/start", Obj{"workspace": w.Root, "prompt": "hi"})
 	require.Equal(t, inFile+"; CURSORD_AGENT in a client's environment names "+nowhere+", which is not there", failed.Message)
-	doctor := w.command("doctor")
+	doctor := w.Command("doctor")
 	doctor.Env = append(doctor.Env, "CURSORD_AGENT="+nowhere)
 	out, err := doctor.CombinedOutput()
 	require.Error(t, err)
@@ -205,47 +205,47 @@ func TestWrongNamesOfTheAgent(t *testing.T) {
 	require.Equal(t, 1, strings.Count(string(out), "problem: "), "%s", out)
 
 	// It is another program, which runs.
-	grok := w.program("grok", `test "$1" = --version && { echo 'grok 1.2.3'; exit; }; echo "error: unknown option '$1'" >&2; exit 1`)
-	w.put("../config.toml", "agent = \""+grok+"\"\n")
-	turn := e.turn(nil)
+	grok := w.Program("grok", `test "$1" = --version && { echo 'grok 1.2.3'; exit; }; echo "error: unknown option '$1'" >&2; exit 1`)
+	w.Put("../config.toml", "agent = \""+grok+"\"\n")
+	turn := e.Turn(nil)
 	require.Equal(t, sessions.TurnFailed, turn.Status)
 	require.Contains(t, turn.Error.Hint, "config.toml names "+grok+`, which may be another program than cursor-agent: its --version says "grok 1.2.3"`)
 	var a api.AgentStatus
-	e.must("agent/status", obj{}, &a)
+	e.Must("agent/status", Obj{}, &a)
 	require.Equal(t, "unknown", a.State)
 	require.Contains(t, a.Message, "config.toml names "+grok+", which may be another program than cursor-agent")
 }
 
 // TestDoctorShowsBothAgents has the daemon and the shell that asks find different agents.
 func TestDoctorShowsBothAgents(t *testing.T) {
-	w := newWorld(t)
-	w.start("PATH=" + systemPath)
+	w := New(t)
+	w.Start("PATH=" + systemPath)
 	doctor := func(env ...string) string {
-		c := w.command("doctor")
+		c := w.Command("doctor")
 		c.Env = append(c.Env, env...)
 		out, _ := c.CombinedOutput()
 		return string(out)
 	}
 	require.NotContains(t, doctor(), "you would take")
-	other := w.program("other/cursor-agent", w.fake())
+	other := w.Program("other/cursor-agent", w.Fake())
 	require.Contains(t, doctor("CURSORD_AGENT="+other), "you would take "+other+" (named by your CURSORD_AGENT), and the daemon does not")
 	path := "PATH=" + filepath.Dir(mustLook(t, "cursord")) + ":" + filepath.Dir(other) + ":" + systemPath
 	require.Contains(t, doctor("CURSORD_AGENT=", path), "you would take "+other+" (the first on your PATH), and the daemon does not")
-	link := filepath.Join(w.dir, "link")
-	require.NoError(t, os.Symlink(filepath.Join(w.dir, "agent"), link))
+	link := filepath.Join(w.Dir, "link")
+	require.NoError(t, os.Symlink(filepath.Join(w.Dir, "agent"), link))
 	require.NotContains(t, doctor("CURSORD_AGENT="+link), "you would take", "it is the same program")
-	require.Contains(t, doctor("CURSORD_AGENT="+w.dir), "problem: your CURSORD_AGENT names "+w.dir+", which is a folder: have it name cursor-agent")
-	grok := w.program("grok/agent", "echo grok 0.4.1")
+	require.Contains(t, doctor("CURSORD_AGENT="+w.Dir), "problem: your CURSORD_AGENT names "+w.Dir+", which is a folder: have it name cursor-agent")
+	grok := w.Program("grok/agent", "echo grok 0.4.1")
 	require.Contains(t, doctor("CURSORD_AGENT=", "PATH="+filepath.Dir(mustLook(t, "cursord"))+":"+filepath.Dir(grok)+":"+systemPath),
 		grok+" was not taken for cursor-agent", "it is on our PATH alone")
 }
 
 // TestKeyThatTheDaemonLacks tells a person who has an API key that the daemon has none.
 func TestKeyThatTheDaemonLacks(t *testing.T) {
-	w := newWorld(t)
-	w.start("CURSORD_FAKE_STATUS=logged-out", "CURSORD_FAKE_BUILD=2026.10.01")
+	w := New(t)
+	w.Start("CURSORD_FAKE_STATUS=logged-out", "CURSORD_FAKE_BUILD=2026.10.01")
 	with := func(args ...string) string {
-		c := w.command(args...)
+		c := w.Command(args...)
 		c.Env = append(c.Env, "CURSOR_API_KEY="+envSecret)
 		out, err := c.CombinedOutput()
 		require.Error(t, err)
@@ -255,23 +255,23 @@ func TestKeyThatTheDaemonLacks(t *testing.T) {
 	const says = "your environment has CURSOR_API_KEY, and the daemon's, in which agents run, has not"
 	require.Contains(t, with("doctor"), says)
 	require.Contains(t, with("run", "--trust", "hi"), says)
-	out, _, _ := w.cursord("doctor")
+	out, _, _ := w.Cursord("doctor")
 	require.NotContains(t, out, says)
-	_, out, _ = w.cursord("run", "hi")
+	_, out, _ = w.Cursord("run", "hi")
 	require.Contains(t, out, "cursor-agent login")
 	require.NotContains(t, out, says)
 }
 
 // turnOrFailure starts a turn that has to fail and returns why.
-func (e *editor) turnOrFailure() string {
-	e.t.Helper()
+func (e *Editor) turnOrFailure() string {
+	e.T.Helper()
 	var started struct{ Turn *sessions.Turn }
-	if err := e.call("turn/start", obj{"workspace": e.w.ws, "prompt": "hi"}, &started); err != nil {
-		return string(e.fails("turn/start", obj{"workspace": e.w.ws, "prompt": "hi"}).Data.Kind)
+	if err := e.Call("turn/start", Obj{"workspace": e.World.Root, "prompt": "hi"}, &started); err != nil {
+		return string(e.Fails("turn/start", Obj{"workspace": e.World.Root, "prompt": "hi"}).Data.Kind)
 	}
 	var ended struct{ Turn *sessions.Turn }
-	e.must("turn/wait", obj{"turnId": started.Turn.ID}, &ended)
-	require.NotNil(e.t, ended.Turn.Error)
+	e.Must("turn/wait", Obj{"turnId": started.Turn.ID}, &ended)
+	require.NotNil(e.T, ended.Turn.Error)
 	return ended.Turn.Error.Kind
 }
 
@@ -285,75 +285,75 @@ func mustLook(t *testing.T, name string) string {
 // of the daemon remember it.
 func TestOptionsThatABuildLacks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	starts := filepath.Join(w.dir, "starts")
-	bin := w.program("counting", `test "$1" = -p && echo start >>`+starts+"\n"+w.fake())
+	w := New(t)
+	starts := filepath.Join(w.Dir, "starts")
+	bin := w.Program("counting", `test "$1" = -p && echo start >>`+starts+"\n"+w.Fake())
 	env := []string{"CURSORD_AGENT=" + bin, "CURSORD_FAKE_BUILD=2026.08.25"}
-	w.plays(initLine, succeeds("done"))
-	w.start(env...)
+	w.Plays(InitLine, Succeeds("done"))
+	w.Start(env...)
 	count := func() int {
 		b, err := os.ReadFile(starts)
 		require.NoError(t, err)
 		return bytes.Count(b, []byte("start"))
 	}
-	e := w.opens()
-	turn := e.turn(nil)
+	e := w.Opens()
+	turn := e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
 	require.Equal(t, "2026.08.25-3e8eec8", turn.AgentVersion)
 	first := count()
 	require.Greater(t, first, 1, "it was refused")
-	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
+	require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
 	require.Equal(t, first+1, count())
 
-	w.kill() // another daemon knows it, too
-	w.start(env...)
-	require.Equal(t, sessions.TurnCompleted, w.opens().turn(nil).Status)
+	w.Kill() // another daemon knows it, too
+	w.Start(env...)
+	require.Equal(t, sessions.TurnCompleted, w.Opens().Turn(nil).Status)
 	require.Equal(t, first+2, count())
-	for _, run := range w.runs() {
+	for _, run := range w.Runs() {
 		require.NotContains(t, run.Args, "--disable-auto-update")
 	}
 
 	// One of the first builds lacks more.
-	w.kill()
-	w.start("CURSORD_AGENT="+bin, "CURSORD_FAKE_BUILD=2025.09")
-	turn = w.opens().turn(nil)
+	w.Kill()
+	w.Start("CURSORD_AGENT="+bin, "CURSORD_FAKE_BUILD=2025.09")
+	turn = w.Opens().Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
-	require.Equal(t, []string{"-p", "--output-format", "stream-json", "--model", "auto", "--workspace", w.ws}, w.runs()[3].Args)
+	require.Equal(t, []string{"-p", "--output-format", "stream-json", "--model", "auto", "--workspace", w.Root}, w.Runs()[3].Args)
 	before := count()
 
 	// What is remembered may be damaged.
-	w.kill()
-	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "state", "builds.json"), []byte(`{"lacks": 5`), 0o600))
-	w.start(env...)
-	require.Equal(t, sessions.TurnCompleted, w.opens().turn(nil).Status)
+	w.Kill()
+	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "state", "builds.json"), []byte(`{"lacks": 5`), 0o600))
+	w.Start(env...)
+	require.Equal(t, sessions.TurnCompleted, w.Opens().Turn(nil).Status)
 	require.Equal(t, before+first, count())
 }
 
 // TestBuildChanges has the agent be another build in a session's next turn.
 func TestBuildChanges(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	build := filepath.Join(w.dir, "build")
+	w := New(t)
+	build := filepath.Join(w.Dir, "build")
 	say := func(name string) { require.NoError(t, os.WriteFile(build, []byte(name+"\n"), 0o600)) }
 	say("2026.09.28")
-	w.plays(initLine, succeeds("done"))
-	w.start("CURSORD_FAKE_BUILD=" + build)
-	e := w.opens()
-	first := e.turn(nil)
+	w.Plays(InitLine, Succeeds("done"))
+	w.Start("CURSORD_FAKE_BUILD=" + build)
+	e := w.Opens()
+	first := e.Turn(nil)
 	require.Equal(t, "2026.09.28-64d2043", first.AgentVersion)
-	in := obj{"sessionId": first.SessionID}
-	require.Equal(t, "2026.09.28-64d2043", e.turn(in).AgentVersion)
+	in := Obj{"sessionId": first.SessionID}
+	require.Equal(t, "2026.09.28-64d2043", e.Turn(in).AgentVersion)
 	say("2026.10.01")
-	second := e.turn(in)
+	second := e.Turn(in)
 	require.Equal(t, "2026.10.01-e373342", second.AgentVersion)
-	e.message("debug", "2026.10.01-e373342, before 2026.09.28-64d2043")
-	w.stop()
-	w.start("CURSORD_FAKE_BUILD=" + build)
-	out, _, _ := w.cursord("doctor")
+	e.Message("debug", "2026.10.01-e373342, before 2026.09.28-64d2043")
+	w.Stop()
+	w.Start("CURSORD_FAKE_BUILD=" + build)
+	out, _, _ := w.Cursord("doctor")
 	require.Contains(t, out, "changed from 2026.09.28-64d2043 to 2026.10.01-e373342")
-	require.Equal(t, "2026.10.01-e373342", w.opens().turn(in).AgentVersion)
+	require.Equal(t, "2026.10.01-e373342", w.Opens().Turn(in).AgentVersion)
 	var read struct{ Turns []*sessions.Turn }
-	w.joins().must("session/read", obj{"sessionId": first.SessionID}, &read)
+	w.Joins().Must("session/read", Obj{"sessionId": first.SessionID}, &read)
 	require.Equal(t, "2026.09.28-64d2043", read.Turns[0].AgentVersion, "it is stored")
 }
 
@@ -361,14 +361,14 @@ func TestBuildChanges(t *testing.T) {
 func TestLoginIsWhatTheServerSays(t *testing.T) {
 	t.Parallel()
 	status := func(t *testing.T, env ...string) api.AgentStatus {
-		w := newWorld(t)
-		asked := filepath.Join(w.dir, "asked")
-		bin := w.program("counting", `echo "$1" >>`+asked+"\n"+w.fake())
-		w.start(append(env, "CURSORD_AGENT="+bin)...)
-		e := w.joins()
+		w := New(t)
+		asked := filepath.Join(w.Dir, "asked")
+		bin := w.Program("counting", `echo "$1" >>`+asked+"\n"+w.Fake())
+		w.Start(append(env, "CURSORD_AGENT="+bin)...)
+		e := w.Joins()
 		var a api.AgentStatus
 		for range 3 {
-			e.must("agent/status", obj{}, &a)
+			e.Must("agent/status", Obj{}, &a)
 		}
 		b, err := os.ReadFile(asked)
 		require.NoError(t, err)
@@ -398,38 +398,38 @@ func TestLoginIsWhatTheServerSays(t *testing.T) {
 // TestOptionsThatDecide fails a turn that asks for what the build does not know, rather than run it in another way.
 func TestOptionsThatDecide(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start("CURSORD_FAKE_BUILD=2026.08.25")
-	e := w.opens()
+	w := New(t)
+	w.Start("CURSORD_FAKE_BUILD=2026.08.25")
+	e := w.Opens()
 	var a api.AgentStatus
-	e.must("agent/status", obj{}, &a)
+	e.Must("agent/status", Obj{}, &a)
 	require.Contains(t, a.Options, "autoReview", "nobody has tried yet")
-	turn := e.turn(obj{"autoReview": true})
+	turn := e.Turn(Obj{"autoReview": true})
 	require.Equal(t, sessions.TurnFailed, turn.Status)
 	require.Equal(t, "agentFailed", turn.Error.Kind)
 	require.Contains(t, turn.Error.Message, "2026.08.25-3e8eec8 does not know the option --auto-review")
 	require.Contains(t, turn.Error.Hint, "cursor-agent update")
-	require.Empty(t, w.runs())
-	e.must("agent/status", obj{}, &a)
+	require.Empty(t, w.Runs())
+	e.Must("agent/status", Obj{}, &a)
 	require.Equal(t, []string{"sandbox", "addDirs"}, a.Options)
-	require.Equal(t, sessions.TurnCompleted, e.turn(nil).Status)
+	require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
 }
 
 // TestAgentThatDoesNotAnswer is a program called agent that waits for a person: it does not hold the daemon's start up, it is not
 // taken for Cursor's, and nobody says that it is another's.
 func TestAgentThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	asks := w.program("asks/agent", "echo $$ >>"+filepath.Join(w.dir, "asking")+"; exec sleep 1000")
-	w.start("PATH="+filepath.Dir(asks)+":"+systemPath, "CURSORD_AGENT=")
-	e := w.opens()
+	w := New(t)
+	asks := w.Program("asks/agent", "echo $$ >>"+filepath.Join(w.Dir, "asking")+"; exec sleep 1000")
+	w.Start("PATH="+filepath.Dir(asks)+":"+systemPath, "CURSORD_AGENT=")
+	e := w.Opens()
 	require.Equal(t, "agentHung", e.turnOrFailure())
 	var a api.AgentStatus
-	e.must("agent/status", obj{}, &a)
+	e.Must("agent/status", Obj{}, &a)
 	require.Equal(t, "unknown", a.State)
 	require.Contains(t, a.Message, asks+" does not say in time what it is; try again in a moment")
 	require.Contains(t, a.NotTaken[0].Reason, "no answer")
-	pids, err := os.ReadFile(filepath.Join(w.dir, "asking"))
+	pids, err := os.ReadFile(filepath.Join(w.Dir, "asking"))
 	require.NoError(t, err)
 	for pid := range strings.FieldsSeq(string(pids)) {
 		require.NoDirExists(t, filepath.Join("/proc", pid), "it was ended")

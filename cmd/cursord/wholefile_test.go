@@ -15,21 +15,21 @@ import (
 	"cursord/sessions"
 )
 
-// makes runs commands in the workspace, as a person.
-func (w *world) makes(command string) {
-	w.t.Helper()
+// Makes runs commands in the workspace, as a person.
+func (w *World) Makes(command string) {
+	w.T.Helper()
 	cmd := exec.Command("sh", "-ec", command)
-	cmd.Dir = w.ws
+	cmd.Dir = w.Root
 	out, err := cmd.CombinedOutput()
-	require.NoError(w.t, err, "%s: %s", command, out)
+	require.NoError(w.T, err, "%s: %s", command, out)
 }
 
-// listing says what the workspace holds: for each file its mode and content, for each link its target.
-func (w *world) listing() string {
-	w.t.Helper()
+// Listing says what the workspace holds: for each file its mode and content, for each link its target.
+func (w *World) Listing() string {
+	w.T.Helper()
 	var b strings.Builder
-	err := filepath.WalkDir(w.ws, func(path string, d fs.DirEntry, err error) error {
-		name, _ := filepath.Rel(w.ws, path)
+	err := filepath.WalkDir(w.Root, func(path string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(w.Root, path)
 		switch {
 		case err != nil || name == ".":
 			return err
@@ -51,12 +51,12 @@ func (w *world) listing() string {
 		fmt.Fprintf(&b, "%s %o %q; ", filepath.ToSlash(name), info.Mode().Perm(), data)
 		return err
 	})
-	require.NoError(w.t, err)
+	require.NoError(w.T, err)
 	return b.String()
 }
 
-// summary says what a diff is without its lines.
-func summary(d *sessions.Diff) string {
+// Summary says what a diff is without its lines.
+func Summary(d *sessions.Diff) string {
 	var hunks []string
 	for _, h := range d.Hunks {
 		hunks = append(hunks, fmt.Sprint(h.Kind, len(h.Lines)))
@@ -92,52 +92,52 @@ func TestWholeFileChanges(t *testing.T) {
 	} {
 		for _, git := range []bool{false, true} {
 			t.Run(fmt.Sprint(c.name, git), func(t *testing.T) {
-				w := newWorld(t)
-				w.makes("umask 022; " + c.before)
+				w := New(t)
+				w.Makes("umask 022; " + c.before)
 				if git {
-					w.makes("git init -q && git add -A && git -c user.name=n -c user.email=e commit -qm one --allow-empty")
+					w.Makes("git init -q && git add -A && git -c user.name=n -c user.email=e commit -qm one --allow-empty")
 				}
-				before := w.listing()
-				w.plays(append(shells("s", "umask 022; "+c.does), done)...)
-				w.start()
-				e := w.opens()
-				e.turn(nil)
-				after := w.listing()
-				diffs := e.diffs()
+				before := w.Listing()
+				w.Plays(append(Shells("s", "umask 022; "+c.does), Done)...)
+				w.Start()
+				e := w.Opens()
+				e.Turn(nil)
+				after := w.Listing()
+				diffs := e.Diffs()
 				require.Len(t, diffs, 1)
 				require.NotNil(t, diffs[c.path])
-				require.Equal(t, c.want, summary(diffs[c.path]))
+				require.Equal(t, c.want, Summary(diffs[c.path]))
 				require.Equal(t, "known", diffs[c.path].Baseline)
 				require.Equal(t, sessions.ViaShell, diffs[c.path].Hunks[0].Sources[0].Via)
 
 				var out struct{ Patch string }
-				e.must("diff/unified", obj{"workspace": w.ws}, &out)
-				e.decides("diff/reject", obj{"all": true})
-				require.Equal(t, before, w.listing())
-				require.Empty(t, e.diffs())
-				e.must("diff/undo", obj{"workspace": w.ws}, nil)
-				require.Equal(t, after, w.listing())
-				require.Equal(t, c.want, summary(e.diffs()[c.path]))
-				w.stop()
-				w.start()
-				e = w.opens()
-				require.Equal(t, c.want, summary(e.diffs()[c.path]))
-				e.must("diff/redo", obj{"workspace": w.ws}, nil)
-				require.Equal(t, before, w.listing())
-				e.must("diff/undo", obj{"workspace": w.ws}, nil)
-				e.decides("diff/accept", obj{"all": true})
-				require.Equal(t, after, w.listing())
-				require.Empty(t, e.diffs())
+				e.Must("diff/unified", Obj{"workspace": w.Root}, &out)
+				e.Decides("diff/reject", Obj{"all": true})
+				require.Equal(t, before, w.Listing())
+				require.Empty(t, e.Diffs())
+				e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
+				require.Equal(t, after, w.Listing())
+				require.Equal(t, c.want, Summary(e.Diffs()[c.path]))
+				w.Stop()
+				w.Start()
+				e = w.Opens()
+				require.Equal(t, c.want, Summary(e.Diffs()[c.path]))
+				e.Must("diff/redo", Obj{"workspace": w.Root}, nil)
+				require.Equal(t, before, w.Listing())
+				e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
+				e.Decides("diff/accept", Obj{"all": true})
+				require.Equal(t, after, w.Listing())
+				require.Empty(t, e.Diffs())
 
 				if strings.Contains(c.want, "100700") {
 					return // git knows no such mode
 				}
-				patch := filepath.Join(w.dir, "patch")
+				patch := filepath.Join(w.Dir, "patch")
 				require.NoError(t, os.WriteFile(patch, []byte(out.Patch), 0o644))
-				w.makes("umask 022; git apply -R " + patch)
-				require.Equal(t, strings.ReplaceAll(before, "a/; a/b/; ", ""), strings.ReplaceAll(w.listing(), "a/; a/b/; ", ""))
-				w.makes("umask 022; git apply " + patch)
-				require.Equal(t, after, w.listing())
+				w.Makes("umask 022; git apply -R " + patch)
+				require.Equal(t, strings.ReplaceAll(before, "a/; a/b/; ", ""), strings.ReplaceAll(w.Listing(), "a/; a/b/; ", ""))
+				w.Makes("umask 022; git apply " + patch)
+				require.Equal(t, after, w.Listing())
 			})
 		}
 	}
@@ -154,20 +154,20 @@ func TestWholeFileConflicts(t *testing.T) {
 		{"a folder in place of a link", `true`, `ln -s x f`, `rm f; mkdir f; echo mine >f/g`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.makes(c.before)
-			w.plays(append(shells("s", c.does), done)...)
-			w.start()
-			e := w.opens()
-			e.turn(nil)
-			hunk := e.diffs()["f"].Hunks[0].ID
-			w.makes(c.mine)
-			want := w.listing()
-			err := e.call("diff/reject", obj{"workspace": w.ws, "hunks": []string{hunk}}, nil)
+			w := New(t)
+			w.Makes(c.before)
+			w.Plays(append(Shells("s", c.does), Done)...)
+			w.Start()
+			e := w.Opens()
+			e.Turn(nil)
+			hunk := e.Diffs()["f"].Hunks[0].ID
+			w.Makes(c.mine)
+			want := w.Listing()
+			err := e.Call("diff/reject", Obj{"workspace": w.Root, "hunks": []string{hunk}}, nil)
 			require.Error(t, err)
-			require.Equal(t, want, w.listing())
-			e.decides("diff/reject", obj{"all": true})
-			require.Equal(t, want, w.listing())
+			require.Equal(t, want, w.Listing())
+			e.Decides("diff/reject", Obj{"all": true})
+			require.Equal(t, want, w.Listing())
 		})
 	}
 }
@@ -175,37 +175,37 @@ func TestWholeFileConflicts(t *testing.T) {
 // TestDeletedLink has the agent's own tool delete a link to a file: it is the link that comes back.
 func TestDeletedLink(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("target", "a\n")
-	require.NoError(t, os.Symlink("target", w.path("f")))
-	before := w.listing()
-	w.plays(lines(deletes("d", "f", "a\n"))...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	_, err := os.Lstat(w.path("f"))
+	w := New(t)
+	w.Put("target", "a\n")
+	require.NoError(t, os.Symlink("target", w.Path("f")))
+	before := w.Listing()
+	w.Plays(Lines(Deletes("d", "f", "a\n"))...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	_, err := os.Lstat(w.Path("f"))
 	require.True(t, errors.Is(err, fs.ErrNotExist))
-	require.Equal(t, "symlink target: file0", summary(e.diffs()["f"]))
-	e.decides("diff/reject", obj{"all": true})
-	require.Equal(t, before, w.listing())
+	require.Equal(t, "symlink target: file0", Summary(e.Diffs()["f"]))
+	e.Decides("diff/reject", Obj{"all": true})
+	require.Equal(t, before, w.Listing())
 }
 
 // TestModeBesideEdit has the agent's edit and its chmod reviewed apart.
 func TestModeBesideEdit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("f", "a\nb\n")
-	w.plays(append(append(edits("e", "f", "a\nb\n", "a\nB\n"), shells("s", "chmod 755 f")...), done)...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	d := e.diffs()["f"]
-	require.Equal(t, "mode 100644 100755: file0,text3", summary(d))
-	e.decides("diff/reject", obj{"hunks": []string{d.Hunks[1].ID}})
-	require.Equal(t, `f 755 "a\nb\n"; `, w.listing())
-	require.Equal(t, d.Hunks[0].ID, e.diffs()["f"].Hunks[0].ID)
-	e.decides("diff/reject", obj{"hunks": []string{d.Hunks[0].ID}})
-	require.Equal(t, `f 644 "a\nb\n"; `, w.listing())
+	w := New(t)
+	w.Put("f", "a\nb\n")
+	w.Plays(append(append(Edits("e", "f", "a\nb\n", "a\nB\n"), Shells("s", "chmod 755 f")...), Done)...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	d := e.Diffs()["f"]
+	require.Equal(t, "mode 100644 100755: file0,text3", Summary(d))
+	e.Decides("diff/reject", Obj{"hunks": []string{d.Hunks[1].ID}})
+	require.Equal(t, `f 755 "a\nb\n"; `, w.Listing())
+	require.Equal(t, d.Hunks[0].ID, e.Diffs()["f"].Hunks[0].ID)
+	e.Decides("diff/reject", Obj{"hunks": []string{d.Hunks[0].ID}})
+	require.Equal(t, `f 644 "a\nb\n"; `, w.Listing())
 }
 
 // TestMoves has a shell command move files: a move is a decision of its own beside the lines.
@@ -232,52 +232,52 @@ func TestMoves(t *testing.T) {
 				continue // the file must be older than the turn, which git's work makes sure of
 			}
 			t.Run(fmt.Sprint(c.name, git), func(t *testing.T) {
-				w := newWorld(t)
-				w.makes("umask 022; " + c.before)
+				w := New(t)
+				w.Makes("umask 022; " + c.before)
 				if git {
-					w.commits()
+					w.Commits()
 				}
-				before := w.listing()
-				w.plays(append(shells("s", "umask 022; "+c.does), done)...)
-				w.start()
-				e := w.opens()
-				e.turn(nil)
-				after := w.listing()
+				before := w.Listing()
+				w.Plays(append(Shells("s", "umask 022; "+c.does), Done)...)
+				w.Start()
+				e := w.Opens()
+				e.Turn(nil)
+				after := w.Listing()
 				list := func() string {
 					var all []string
-					for path, d := range e.diffs() {
-						all = append(all, path+": "+summary(d))
+					for path, d := range e.Diffs() {
+						all = append(all, path+": "+Summary(d))
 					}
-					return strings.Join(sorted(all), "; ")
+					return strings.Join(Sorted(all), "; ")
 				}
 				require.Equal(t, c.want, list())
 				var out struct{ Patch string }
-				e.must("diff/unified", obj{"workspace": w.ws}, &out)
-				e.decides("diff/reject", obj{"all": true})
-				require.Equal(t, before, w.listing())
-				require.Empty(t, e.diffs())
-				e.must("diff/undo", obj{"workspace": w.ws}, nil)
-				require.Equal(t, after, w.listing())
+				e.Must("diff/unified", Obj{"workspace": w.Root}, &out)
+				e.Decides("diff/reject", Obj{"all": true})
+				require.Equal(t, before, w.Listing())
+				require.Empty(t, e.Diffs())
+				e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
+				require.Equal(t, after, w.Listing())
 				require.Equal(t, c.want, list())
-				w.stop()
-				w.start()
-				e = w.opens()
+				w.Stop()
+				w.Start()
+				e = w.Opens()
 				require.Equal(t, c.want, list())
-				e.must("diff/redo", obj{"workspace": w.ws}, nil)
-				require.Equal(t, before, w.listing())
-				e.must("diff/undo", obj{"workspace": w.ws}, nil)
-				e.decides("diff/accept", obj{"all": true})
-				require.Equal(t, after, w.listing())
-				require.Empty(t, e.diffs())
+				e.Must("diff/redo", Obj{"workspace": w.Root}, nil)
+				require.Equal(t, before, w.Listing())
+				e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
+				e.Decides("diff/accept", Obj{"all": true})
+				require.Equal(t, after, w.Listing())
+				require.Empty(t, e.Diffs())
 				if strings.Contains(c.name, "folder") {
 					return // git leaves no empty folder, and makes those that it needs
 				}
-				patch := filepath.Join(w.dir, "patch")
+				patch := filepath.Join(w.Dir, "patch")
 				require.NoError(t, os.WriteFile(patch, []byte(out.Patch), 0o644))
-				w.makes("umask 022; git apply -R " + patch)
-				require.Equal(t, before, w.listing())
-				w.makes("umask 022; git apply " + patch)
-				require.Equal(t, after, w.listing())
+				w.Makes("umask 022; git apply -R " + patch)
+				require.Equal(t, before, w.Listing())
+				w.Makes("umask 022; git apply " + patch)
+				require.Equal(t, after, w.Listing())
 			})
 		}
 	}
@@ -286,63 +286,63 @@ func TestMoves(t *testing.T) {
 // TestMoveOfReviewedFile moves a file with hunks: they keep their ids, and the old path is told to be clean.
 func TestMoveOfReviewedFile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put("f", numbered(20, nil))
-	w.plays(lines(edits("e", "f", numbered(20, nil), numbered(20, map[int]string{3: "three\n", 15: "fifteen\n"})))...)
-	w.start()
-	e := w.opens()
-	e.turn(nil)
-	was := hunkIDs(e.diffs()["f"])
-	w.plays(append(shells("s", "mv f g"), done)...)
-	e.turn(obj{"prompt": "move it"})
-	d := e.diffs()
+	w := New(t)
+	w.Put("f", Numbered(20, nil))
+	w.Plays(Lines(Edits("e", "f", Numbered(20, nil), Numbered(20, map[int]string{3: "three\n", 15: "fifteen\n"})))...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	was := HunkIDs(e.Diffs()["f"])
+	w.Plays(append(Shells("s", "mv f g"), Done)...)
+	e.Turn(Obj{"prompt": "move it"})
+	d := e.Diffs()
 	require.Len(t, d, 1)
-	require.Equal(t, "renamed f: file0,text7,text8", summary(d["g"]))
-	require.Equal(t, was, hunkIDs(d["g"])[1:])
-	e.until("that nothing is left at the old path", func(n told) bool {
+	require.Equal(t, "renamed f: file0,text7,text8", Summary(d["g"]))
+	require.Equal(t, was, HunkIDs(d["g"])[1:])
+	e.Until("that nothing is left at the old path", func(n Notification) bool {
 		return n.Method == "diff/changed" && n.Diff.Path == "f" && n.Diff.State == "clean"
 	})
 
 	// Somebody else has taken the old path: the move cannot be taken back, the lines can.
-	w.put("f", "mine\n")
-	move := hunkIDs(d["g"])[0]
-	require.EqualValues(t, -32003, e.fails("diff/reject", obj{"workspace": w.ws, "hunks": []string{move}}).Code)
-	require.Equal(t, "mine\n", w.get("f"))
-	e.decides("diff/reject", obj{"hunks": was[:1]})
-	require.Equal(t, numbered(20, map[int]string{15: "fifteen\n"}), w.get("g"))
-	w.makes("rm f")
-	e.decides("diff/reject", obj{"hunks": []string{move}})
-	require.Equal(t, "(absent)", w.get("g"))
-	require.Equal(t, was[1:], hunkIDs(e.diffs()["f"]))
-	e.must("diff/undo", obj{"workspace": w.ws}, nil)
-	e.must("diff/undo", obj{"workspace": w.ws}, nil)
-	require.Equal(t, "renamed f: file0,text7,text8", summary(e.diffs()["g"]))
-	e.decides("diff/reject", obj{"all": true})
-	require.Equal(t, numbered(20, nil), w.get("f"))
-	require.Equal(t, "(absent)", w.get("g"))
+	w.Put("f", "mine\n")
+	move := HunkIDs(d["g"])[0]
+	require.EqualValues(t, -32003, e.Fails("diff/reject", Obj{"workspace": w.Root, "hunks": []string{move}}).Code)
+	require.Equal(t, "mine\n", w.Get("f"))
+	e.Decides("diff/reject", Obj{"hunks": was[:1]})
+	require.Equal(t, Numbered(20, map[int]string{15: "fifteen\n"}), w.Get("g"))
+	w.Makes("rm f")
+	e.Decides("diff/reject", Obj{"hunks": []string{move}})
+	require.Equal(t, "(absent)", w.Get("g"))
+	require.Equal(t, was[1:], HunkIDs(e.Diffs()["f"]))
+	e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
+	e.Must("diff/undo", Obj{"workspace": w.Root}, nil)
+	require.Equal(t, "renamed f: file0,text7,text8", Summary(e.Diffs()["g"]))
+	e.Decides("diff/reject", Obj{"all": true})
+	require.Equal(t, Numbered(20, nil), w.Get("f"))
+	require.Equal(t, "(absent)", w.Get("g"))
 }
 
 // TestLargeFilesAreWhatTheSettingsSay reviews files on both sides of the limits.
 func TestLargeFilesAreWhatTheSettingsSay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, settings, before, want string }{
-		{"as many lines", "large_lines = 40", numbered(40, nil), "modified: text4"},
-		{"too many lines", "large_lines = 39", numbered(40, nil), "large: file0"},
+		{"as many lines", "large_lines = 40", Numbered(40, nil), "modified: text4"},
+		{"too many lines", "large_lines = 39", Numbered(40, nil), "large: file0"},
 		{"as large", `large_size = "1KB"`, strings.Repeat("123456789012345\n", 64), "modified: text4"},
 		{"too large", `large_size = "1KB"`, strings.Repeat("123456789012345\n", 65), "large: file0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.put("../config.toml", c.settings)
-			w.put("f", c.before)
+			w := New(t)
+			w.Put("../config.toml", c.settings)
+			w.Put("f", c.before)
 			after := c.before[strings.Index(c.before, "\n")+1:]
-			w.plays(lines(edits("c", "f", c.before, after), []string{done})...)
-			w.start()
-			e := w.opens()
-			e.turn(nil)
-			require.Equal(t, c.want, summary(e.diffs()["f"]))
-			e.decides("diff/reject", obj{"all": true})
-			require.Equal(t, c.before, w.get("f"))
+			w.Plays(Lines(Edits("c", "f", c.before, after), []string{Done})...)
+			w.Start()
+			e := w.Opens()
+			e.Turn(nil)
+			require.Equal(t, c.want, Summary(e.Diffs()["f"]))
+			e.Decides("diff/reject", Obj{"all": true})
+			require.Equal(t, c.before, w.Get("f"))
 		})
 	}
 }

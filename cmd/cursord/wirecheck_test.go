@@ -29,15 +29,15 @@ import (
 const deltaSample = 50
 
 // wires is where the processes of a world record what their editors say and hear; "" if they do not.
-func (w *world) wires() string {
-	if _, bench := w.t.(*testing.B); bench {
+func (w *World) wires() string {
+	if _, bench := w.T.(*testing.B); bench {
 		return ""
 	}
-	return filepath.Join(w.dir, "wires")
+	return filepath.Join(w.Dir, "wires")
 }
 
-// checkWires looks at what was recorded in a folder; of hostile peers, at what the daemon says unasked, and at errors.
-func checkWires(t testing.TB, dir string, hostile bool) {
+// CheckWires looks at what was recorded in a folder; of hostile peers, at what the daemon says unasked, and at errors.
+func CheckWires(t testing.TB, dir string, hostile bool) {
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	require.NoError(t, err)
 	for _, file := range files {
@@ -45,8 +45,8 @@ func checkWires(t testing.TB, dir string, hostile bool) {
 	}
 }
 
-// checked returns conn, the client's side of a connection, with its messages looked at when the test has ended.
-func (w *world) checked(conn io.ReadWriteCloser) io.ReadWriteCloser {
+// Checked returns conn, the client's side of a connection, with its messages looked at when the test has ended.
+func (w *World) Checked(conn io.ReadWriteCloser) io.ReadWriteCloser {
 	dir := w.wires()
 	if dir == "" {
 		return conn
@@ -57,13 +57,13 @@ func (w *world) checked(conn io.ReadWriteCloser) io.ReadWriteCloser {
 	}
 	tracer := rpc.NewTracer(file)
 	traced := tracer.Conn(conn)
-	t := w.t
+	t := w.T
 	t.Cleanup(func() {
 		traced.Close()
 		// What could not be recorded is not looked at.
 		_ = tracer.Wait()
 		file.Close()
-		checkWire(t, file.Name(), w.hostile)
+		checkWire(t, file.Name(), w.Hostile)
 		os.Remove(file.Name())
 	})
 	return traced
@@ -208,7 +208,7 @@ type schemas struct {
 }
 
 var wireSchemas = sync.OnceValue(func() *schemas {
-	raw, err := os.ReadFile(top("rpc", "schema.json"))
+	raw, err := os.ReadFile(Top("rpc", "schema.json"))
 	if err != nil {
 		panic(err)
 	}
