@@ -7,8 +7,13 @@ FUZZTIME  ?= 30s
 COUNT     ?= 6
 MINUTES   ?= 10
 KILLS     ?= 1000
-# The tests by processes in which most goes on at a time.
+# The tests by processes: those of all subjects but what time decides, and those in which most goes on at a time.
+TESTS     := ./cmd/cursord/tests
+PROCESSES := $(GO) list $(TESTS)/... | grep -v '/tests/alone$$$$'
 RACY      := ^Test(Random|Scenarios|SavesAtAnyPoint|Kill|Subscri|Reconnect|ManyEditors)
+RACED     := $(addprefix $(TESTS)/,scenarios isolation soak life wire)
+PROGRAM    = CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest/cursord
+RACED_ONE  = CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest-race/cursord
 
 .DEFAULT_GOAL := help
 .PHONY: help build install demo test quick race check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
@@ -26,14 +31,17 @@ demo: build ## run the main job with the embedded agent: a turn, a review, a res
 	@./bin/cursord demo
 
 test: ## run all tests: the packages and the random stories with the race detector, what is proved by processes without
-	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /cmd/cursord$$)
-	$(GO) test -race -timeout 20m -parallel 4 -run '$(RACY)' ./cmd/cursord
-	$(GO) test -timeout 20m -parallel 4 ./cmd/cursord
+	CGO_ENABLED=0 $(GO) build -tags cursordtest -buildvcs=false -o bin/undertest/cursord ./cmd/cursord
+	$(GO) build -race -tags cursordtest -buildvcs=false -o bin/undertest-race/cursord ./cmd/cursord
+	$(RACED_ONE) $(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /cmd/cursord/tests/)
+	$(RACED_ONE) $(GO) test -race -timeout 20m -parallel 3 -run '$(RACY)' $(RACED)
+	$(PROGRAM) $(GO) test -timeout 20m -parallel 3 -skip '$(RACY)' $$($(PROCESSES))
+	$(PROGRAM) $(GO) test -timeout 20m $(TESTS)/alone
 
 quick: ## check in half a minute what breaks most often: format, vet, the schema, the import table, the packages that take seconds
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) test $$($(GO) list ./... | grep -vE '/(cmd/cursord|sessions|agent/process|daemon/copytree)$$')
+	$(GO) test $$($(GO) list ./... | grep -vE '/(cmd/cursord|cmd/cursord/tests/.*|sessions|agent/process|daemon/copytree)$$')
 	$(GO) test -run 'TestImportTable|TestReadme|TestCommandsInPages' ./cmd/cursord
 
 race: ## run all tests with the race detector but those that are too large for it; it takes half an hour
@@ -62,28 +70,28 @@ bench: ## run the benchmarks; benchstat reads what they print
 	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
 
 bench-store: ## measure a database of 10,000 sessions and 1,000,000 items; it takes 2 GB of the temporary folder
-	$(GO) test -run '^$$' -bench '^BenchmarkStore$$' -timeout 30m -count 1 ./cmd/cursord -bench.sessions 10000
+	$(GO) test -run '^$$' -bench '^BenchmarkStore$$' -timeout 30m -count 1 $(TESTS)/bench -bench.sessions 10000
 
 bench-peers: ## compare with the programs that are nearest to cursord; needs npm, node and the network
 	.ci/peers
 
 fuzz: ## run every fuzz target for FUZZTIME each, the review's properties 100,000 times, and crashes in every step of decisions
 	$(GO) test -count=1 -timeout 120m ./diffs -rapid.checks 100000 -rapid.seed $$(date +%s)
-	$(GO) test -count=1 -timeout 30m -run '^TestHuge(Crashes|Faults)' ./cmd/cursord -every-crash
+	$(GO) test -count=1 -timeout 30m -run '^TestHuge(Crashes|Faults)' $(TESTS)/faults -every-crash
 	@$(GO) list ./... | while read -r pkg; do \
 		$(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' | while read -r target; do \
 			echo "fuzz $$pkg $$target"; \
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5s $$pkg </dev/null || exit 1; \
 		done || exit 1; \
 	done
-	$(GO) test -count=1 -timeout 120m -run '^TestRandomIsolatedScenarios$$' ./cmd/cursord -isolated.scenarios 1000 -isolated.seed $$(date +%s)
+	$(GO) test -count=1 -timeout 120m -run '^TestRandomIsolatedScenarios$$' $(TESTS)/isolation -isolated.scenarios 1000 -isolated.seed $$(date +%s)
 
 scenarios: ## play 10,000 random scenarios through the daemon, of agents, people, decisions and crashes, with random commands and 10,000 saves beside edits
-	$(GO) test -v -count=1 -timeout 60m -run '^Test(Scenarios|RandomCommands|PersonsBesideCommands|SavesAtAnyPoint)$$' ./cmd/cursord -scenarios 10000 -scenarios.seed 0 -commands 500 -beside 500 -saves 10000 -saves.seed $$(date +%s)
+	$(GO) test -v -count=1 -timeout 60m -run '^Test(Scenarios|RandomCommands|PersonsBesideCommands|SavesAtAnyPoint)$$' $(TESTS)/scenarios -scenarios 10000 -scenarios.seed 0 -commands 500 -beside 500 -saves 10000 -saves.seed $$(date +%s)
 
 soak: ## work with one daemon for MINUTES, with clients, turns, reviews and kills; then kill it KILLS times at random
-	$(GO) test -v -count=1 -timeout 0 -run '^TestSoak$$' ./cmd/cursord -soak.minutes $(MINUTES) -soak.seed $$(date +%s)
-	$(GO) test -v -count=1 -timeout 0 -run '^TestKill(s|edAgents)$$' ./cmd/cursord -kills $(KILLS) -kills.seed $$(date +%s)
+	$(GO) test -v -count=1 -timeout 0 -run '^TestSoak$$' $(TESTS)/soak -soak.minutes $(MINUTES) -soak.seed $$(date +%s)
+	$(GO) test -v -count=1 -timeout 0 -run '^TestKill(s|edAgents)$$' $(TESTS)/soak -kills $(KILLS) -kills.seed $$(date +%s)
 
 mutants: ## break the review rule by rule and see that its tests notice
 	$(GO) test -v -count=1 -timeout 60m -run '^TestMutants$$' ./diffs/internal/mutants -mutants

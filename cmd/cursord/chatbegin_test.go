@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/internal/view"
+	"cursord/cmd/cursord/tests/world"
 	"cursord/rpc"
 )
 
@@ -38,17 +39,17 @@ func TestChatBeginsWithoutAGap(t *testing.T) {
 	for _, method := range []string{"session/list", "session/read", "workspace/subscribe"} {
 		for _, same := range []bool{false, true} {
 			t.Run(method, func(t *testing.T) {
-				w := New(t)
-				w.Plays(Streams("Here."), Done)
+				w := world.New(t)
+				w.Plays(world.Streams("Here."), world.Done)
 				w.Start()
 				e := w.Opens()
-				before := e.Turn(Obj{"prompt": "before"})
+				before := e.Turn(world.Obj{"prompt": "before"})
 				conn, err := net.Dial("unix", w.Socket())
 				require.NoError(t, err)
 				var out bytes.Buffer
 				v := newChatView(view.NewScreen(&out, &out), "")
 				client := rpc.NewClient(&hookedConn{ReadWriteCloser: conn, method: method, hook: func() {
-					params := Obj{"prompt": "in between"}
+					params := world.Obj{"prompt": "in between"}
 					if same {
 						params["sessionId"] = before.SessionID
 					}
@@ -59,11 +60,11 @@ func TestChatBeginsWithoutAGap(t *testing.T) {
 				screen := func() string {
 					v.mu.Lock()
 					defer v.mu.Unlock()
-					return Elapsed(out.String())
+					return world.Elapsed(out.String())
 				}
 				require.Eventually(t, func() bool {
 					return strings.Contains(screen(), "\n> in between\nHere.\n— completed\n")
-				}, Patience, 10*time.Millisecond)
+				}, world.Patience, 10*time.Millisecond)
 				require.Equal(t, 1, strings.Count(screen(), "> in between"), screen())
 			})
 		}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
 )
 
 // pages are those that show commands to people, from the top of the project.
@@ -19,18 +21,11 @@ var pages = []string{
 	"editors/nvim/README.md", "editors/emacs/README.md", "editors/helix/README.md", "editors/lsp/README.md",
 }
 
-func ReadPage(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(Top(filepath.FromSlash(name)))
-	require.NoError(t, err)
-	return string(text)
-}
-
 // TestReadmeHasEveryCommand: whoever reads README and the page that it leads to learns of each command but those that
 // tests and shells use.
 func TestReadmeHasEveryCommand(t *testing.T) {
 	t.Parallel()
-	readme := ReadPage(t, "README.md") + ReadPage(t, "cmd/cursord/README.md")
+	readme := world.ReadPage(t, "README.md") + world.ReadPage(t, "cmd/cursord/README.md")
 	for _, c := range rootCommand(injected{}).Commands() {
 		switch c.Name() {
 		case "completion", "help", "fake-agent", "version":
@@ -50,7 +45,7 @@ func TestCommandsInPagesExist(t *testing.T) {
 	end := regexp.MustCompile(" #|[;&|]") // of a command
 	found := 0
 	for _, name := range pages {
-		text := ReadPage(t, name)
+		text := world.ReadPage(t, name)
 		var lines []string
 		for _, block := range fence.FindAllStringSubmatch(text, -1) {
 			lines = append(lines, strings.Split(block[1], "\n")...)
@@ -92,7 +87,7 @@ func checkFlags(t *testing.T, where string, c *cobra.Command, words []string) {
 // TestFilesInArchitectureExist: each file and each test that ARCHITECTURE.md names is there.
 func TestFilesInArchitectureExist(t *testing.T) {
 	t.Parallel()
-	text := ReadPage(t, "ARCHITECTURE.md")
+	text := world.ReadPage(t, "ARCHITECTURE.md")
 	var files []string
 	var tests strings.Builder
 	root := filepath.Join("..", "..")

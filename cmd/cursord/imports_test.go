@@ -196,6 +196,12 @@ var internalImports = map[string][]string{
 	"cursord/cmd/cursord/internal/undertest": {
 		"cursord/daemon",
 	},
+	"cursord/cmd/cursord/tests/world": {
+		"cursord/cmd/cursord/internal/undertest",
+		"cursord/daemon/api",
+		"cursord/rpc",
+		"cursord/sessions",
+	},
 	"cursord/cmd/cursord/internal/view": {
 		"cursord/cmd/cursord/internal/term",
 		"cursord/diffs",
@@ -216,9 +222,10 @@ var restricted = map[string][]string{
 	"znkr.io/diff/textdiff":                 {"cursord/diffs"},
 	"github.com/spf13/cobra":                {"cursord/cmd/cursord"},
 	"github.com/invopop/jsonschema":         {"cursord/rpc/internal/schema"},
-	"github.com/stretchr/testify":           {},
-	"github.com/santhosh-tekuri/jsonschema": {},
-	"os/exec": { // endpoint: to ask a newer build what it is; helix: to ask Helix what it is
+	"github.com/stretchr/testify":           {"cursord/cmd/cursord/tests/world"},
+	"github.com/santhosh-tekuri/jsonschema": {"cursord/cmd/cursord/tests/world"},
+	"os/exec": {
+		"cursord/cmd/cursord/tests/world", // endpoint: to ask a newer build what it is; helix: to ask Helix what it is
 		"cursord/agent",
 		"cursord/agent/fake",
 		"cursord/agent/process",
@@ -237,7 +244,7 @@ var restricted = map[string][]string{
 		"cursord/rpc/remote",
 	},
 	"encoding/gob":                    {},
-	"github.com/rogpeppe/go-internal": {},
+	"github.com/rogpeppe/go-internal": {"cursord/cmd/cursord/tests/world"},
 	"github.com/adrg/xdg":             {"cursord/daemon/endpoint"},
 	"github.com/BurntSushi/toml": {
 		"cursord/daemon/config",
@@ -255,6 +262,7 @@ var restricted = map[string][]string{
 		"cursord/sessions",
 	},
 	"golang.org/x/sys/unix": {
+		"cursord/cmd/cursord/tests/world",
 		"cursord/agent",
 		"cursord/agent/process",
 		"cursord/cmd/cursord/internal/term",

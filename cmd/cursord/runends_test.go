@@ -12,13 +12,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/tests/world"
 	"cursord/sessions"
 )
 
 // A watched is a run whose agent has begun to speak.
 type watched struct {
-	*World
-	e    *Editor
+	*world.World
+	e    *world.Editor
 	turn *sessions.Turn
 	send func(os.Signal)
 	// again sends an interrupt to a run that may have ended.
@@ -30,8 +31,8 @@ func (w *watched) said() string { return w.Get("../said") }
 
 // watches begins a run whose agent says "Up." and hangs.
 func watches(t *testing.T, lines ...string) *watched {
-	w := New(t)
-	w.Plays(Playing(lines, []string{Piece("Up."), `{"fake":"hang"}`})...)
+	w := world.New(t)
+	w.Plays(world.Playing(lines, []string{world.Piece("Up."), `{"fake":"hang"}`})...)
 	w.Start()
 	e := w.Opens()
 	run := w.Command("run", "hello")
@@ -43,8 +44,8 @@ func watches(t *testing.T, lines ...string) *watched {
 	t.Cleanup(func() { errOut.Close() })
 	run.Stdout, run.Stderr = out, errOut
 	require.NoError(t, run.Start())
-	turn := e.Until("the turn", func(n Notification) bool { return n.Turn != nil && n.Turn.Status == sessions.TurnRunning }).Turn
-	require.Eventually(t, func() bool { return strings.Contains(w.Get("../shown"), "Up.") }, Patience, 10*time.Millisecond)
+	turn := e.Until("the turn", func(n world.Notification) bool { return n.Turn != nil && n.Turn.Status == sessions.TurnRunning }).Turn
+	require.Eventually(t, func() bool { return strings.Contains(w.Get("../shown"), "Up.") }, world.Patience, 10*time.Millisecond)
 	return &watched{
 		World: w, e: e, turn: turn,
 		send:  func(s os.Signal) { require.NoError(t, run.Process.Signal(s)) },
@@ -102,29 +103,5 @@ func TestRunThatIsInterruptedTwice(t *testing.T) {
 		case <-again.C:
 			w.again()
 		}
-	}
-}
-
-// TestIgnoredAgent notes that the agent which a client's environment names is not the one that turns run.
-func TestIgnoredAgent(t *testing.T) {
-	t.Parallel()
-	w := New(t)
-	w.Start()
-	w.Opens()
-	other := w.Program("other/cursor-agent", w.Fake())
-	run := func(agent string) string {
-		c := w.Command("run", "hi")
-		c.Env = append(c.Env, "CURSORD_AGENT="+agent)
-		out, err := c.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		return string(out)
-	}
-	taken := filepath.Join(w.Dir, "agent")
-	require.Contains(t, run(other), "cursord: CURSORD_AGENT ("+other+") is not used: the daemon that runs takes "+taken+" for cursor-agent")
-	require.Contains(t, run(filepath.Join(w.Dir, "nowhere")), "nowhere) is not used")
-	link := filepath.Join(w.Dir, "link")
-	require.NoError(t, os.Symlink(taken, link))
-	for _, same := range []string{taken, link, ""} {
-		require.NotContains(t, run(same), "not used", same)
 	}
 }

@@ -126,11 +126,11 @@ func disk() []mutant {
 		{
 			name: "the disk is not read again before a decision", file: "daemon/refresh.go",
 			old: "if !s.here.Same(seen) && !r.adopt(f, s.here) {",
-			now: "if false {", tests: "cmd/cursord TestUserEditsSurviveEveryDecision",
+			now: "if false {", tests: "cmd/cursord/tests/review TestUserEditsSurviveEveryDecision",
 		},
 		{
 			name: "what only a call's end can tell is guessed", file: "daemon/refresh.go",
-			old: "if pending {", now: "if false {", tests: "cmd/cursord TestALookBeforeTheWordIsNoPersons",
+			old: "if pending {", now: "if false {", tests: "cmd/cursord/tests/authorship TestALookBeforeTheWordIsNoPersons",
 		},
 		{
 			name: "a save before the agent reads is the agent's", file: "daemon/internal/attribution/chain.go",
@@ -206,7 +206,7 @@ func disk() []mutant {
 		},
 		{
 			name: "a stale revision decides", file: "daemon/refuse.go",
-			old: "if rev == nil {", now: "if rev != nil {", tests: "cmd/cursord TestDecisionsThatCannotBe",
+			old: "if rev == nil {", now: "if rev != nil {", tests: "cmd/cursord/tests/review TestDecisionsThatCannotBe",
 		},
 		{
 			name: "a move overwrites", file: "daemon/internal/atomicfile/change.go",
@@ -227,7 +227,7 @@ func disk() []mutant {
 		{
 			name: "what was to be written is not known after a crash", file: "daemon/intent.go",
 			old: "if !slices.ContainsFunc(plan, func(p *planned) bool { return p.change.Writes() }) {",
-			now: "if true {", tests: "cmd/cursord TestCrashes",
+			now: "if true {", tests: "cmd/cursord/tests/faults TestCrashes",
 		},
 	}
 }

@@ -4,11 +4,14 @@
 
 ;;; Commentary:
 
-;; What can be seen without a terminal.  "go test ./cmd/cursord -run TestEmacsERT" runs it; by hand, with `cursord' on PATH:
+;; What can be seen without a terminal.
+;; "go test ./cmd/cursord/tests/emacs -run TestEmacsERT" runs it; by hand,
+;; with `cursord' on PATH:
 ;;
 ;;   emacs -Q --batch -L editors/emacs -l editors/emacs/test/cursord-tests.el -f ert-run-tests-batch-and-exit
 ;;
-;; Tests that drive Emacsen from outside, some by keys in a terminal, are in cmd/cursord.
+;; Tests that drive Emacsen from outside, some by keys in a terminal, are in
+;; cmd/cursord/tests/emacs.
 
 ;;; Code:
 

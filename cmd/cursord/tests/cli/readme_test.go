@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// codeBlocks returns the blocks of a page that are marked as a language; "" are those without a mark.
+func codeBlocks(t *testing.T, page, language string) []string {
+	t.Helper()
+	var blocks []string
+	for _, m := range regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```").FindAllStringSubmatch(world.ReadPage(t, page), -1) {
+		if m[1] == language {
+			blocks = append(blocks, m[2])
+		}
+	}
+	require.NotEmpty(t, blocks, "%s has no block of %q", page, language)
+	return blocks
+}
+
+// TestScriptsOfClients runs the scripts that show authors of clients how to begin.
+func TestScriptsOfClients(t *testing.T) {
+	t.Parallel()
+	const page = "rpc/README.md"
+	tests := []struct {
+		language, said string
+		run            func(file string) []string
+	}{
+		{"sh", "completed\n", func(file string) []string { return []string{"sh", "-eu", file} }},
+		{"python", "It is 42.\ncompleted\n", func(file string) []string { return []string{"python3", file} }},
+		{"go", "completed\n", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.language, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
+				`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"It is 42."}]},"session_id":"{{session}}"}`,
+				`{"type":"result","subtype":"success","result":"It is 42.","session_id":"{{session}}"}`)
+			w.Start()
+			w.Opens()
+			file := filepath.Join(w.Dir, "client."+tt.language)
+			require.NoError(t, os.WriteFile(file, []byte(strings.Join(codeBlocks(t, page, tt.language), "")), 0o600))
+			var cmd *exec.Cmd
+			if tt.run == nil {
+				program := filepath.Join(w.Dir, "client")
+				build := exec.Command(filepath.Join(runtime.GOROOT(), "bin", "go"), "build", "-o", program, file)
+				out, err := build.CombinedOutput()
+				require.NoError(t, err, "%s", out)
+				cmd = exec.Command(program)
+			} else {
+				args := tt.run(file)
+				if _, err := exec.LookPath(args[0]); err != nil {
+					t.Skip(err)
+				}
+				cmd = exec.Command(args[0], args[1:]...)
+			}
+			cmd.Dir, cmd.Env = w.Root, append(w.Env(), "PWD="+w.Root)
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.Equal(t, tt.said, string(out))
+		})
+	}
+}
+
+// TestReadmeShowsTheDemo holds the run that README shows to what the demo prints: each line is there, in order.
+func TestReadmeShowsTheDemo(t *testing.T) {
+	t.Parallel()
+	shown := ""
+	for _, block := range codeBlocks(t, "README.md", "") {
+		if strings.HasPrefix(block, "$ cursord run") {
+			shown = block
+		}
+	}
+	require.NotEmpty(t, shown)
+	demo, err := exec.Command("cursord", "demo").Output()
+	require.NoError(t, err)
+	ids := regexp.MustCompile(`\b\d+\.\d+\b`)
+	lines := strings.Split(ids.ReplaceAllString(string(demo), "ID"), "\n")
+	for _, line := range strings.Split(strings.TrimSpace(ids.ReplaceAllString(shown, "ID")), "\n") {
+		line = strings.Replace(line, "cursord diff todo.py", "cursord diff", 1) // the demo has all files
+		for {
+			require.NotEmpty(t, lines, "the demo does not print %q there", line)
+			next, _, _ := strings.Cut(lines[0], "  # ")
+			lines = lines[1:]
+			if strings.TrimRight(next, " ") == strings.TrimRight(line, " ") {
+				break
+			}
+		}
+	}
+}
+
+// TestCommandsOfReadmes runs each command that the pages for people show, in order and in a home of its own, with names that
+// exist in place of those shown.
+func TestCommandsOfReadmes(t *testing.T) {
+	t.Parallel()
+	// A line that begins so is run by another test: what that is.
+	elsewhere := map[string]string{
+		"git clone": "", "make demo": "TestDemo", "make install": "",
+		"cursord editor": "TestNvimInstalled, TestEmacsInstalled, testdata/helix.txtar", "cursord doctor --helix": "testdata/helix.txtar",
+		"cursord stdio --host": "testdata/remote.txtar", "$ ": "TestReadmeShowsTheDemo", "cursord review": "testdata/review.txtar", "cursord chat": "TestChat",
+	}
+	pages := []string{"README.md", "cmd/cursord/README.md", "editors/nvim/README.md", "editors/emacs/README.md", "editors/helix/README.md"}
+	w := world.New(t)
+	lib := filepath.Join(w.Dir, "lib")
+	require.NoError(t, os.Mkdir(lib, 0o755))
+	w.Put("shot.png", "\x89PNG\r\n\x1a\n"+strings.Repeat("x", 100))
+	w.Makes("git init -q; git add .; git -c user.name=n -c user.email=e commit -qm all")
+	w.Put("../todo.txt", "0\n")
+	w.Plays(append(world.Shells("c", "date +%s%N >first; date +%s%N >second"), `{"type":"result","subtype":"success","result":"done"}`)...)
+	sh := func(line string) (string, error) {
+		cmd := exec.Command("sh", "-euc", line)
+		cmd.Dir, cmd.Env = w.Root, w.Env("XDG_CONFIG_HOME=", "XDG_STATE_HOME=")
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	one := func(jq, command string) string {
+		out, err := sh(command + " | jq -r '" + jq + "'")
+		require.NoError(t, err, "%s", out)
+		return strings.TrimSpace(out)
+	}
+	_, err := sh("cursord trust; cursord trust " + lib)
+	require.NoError(t, err)
+	run := 0
+	for _, page := range pages {
+		for _, block := range append(codeBlocks(t, page, ""), codeBlocksIf(t, page, "sh")...) {
+			if strings.HasPrefix(block, "$ ") {
+				continue
+			}
+		lines:
+			for _, line := range strings.Split(strings.TrimSpace(block), "\n") {
+				for begin := range elsewhere {
+					if strings.HasPrefix(line, begin) {
+						continue lines
+					}
+				}
+				line, _, _ = strings.Cut(line, " #")
+				shown := line
+				if strings.Contains(line, "accept 12.3") || strings.Contains(line, "reject 12.5") {
+					_, err := sh("cursord run 'once more'")
+					require.NoError(t, err)
+					id := one(`.diffs[0].hunks[0].id`, `cursord diff --json`)
+					line = regexp.MustCompile(`12\.\d`).ReplaceAllString(line, id)
+				}
+				if strings.Contains(line, "SESSION") || strings.Contains(line, "ID") || strings.Contains(line, "METHOD") {
+					line = regexp.MustCompile(`SESSION|\bID\b`).ReplaceAllString(line, one(`.sessions[0].id`, `cursord sessions --json`))
+					line = strings.Replace(line, "METHOD JSON", `daemon/status '{}'`, 1)
+				}
+				if strings.TrimSpace(line) == "cursord untrust" {
+					line += "; cursord trust"
+				}
+				if strings.HasPrefix(line, "cursord import") {
+					line += " --new-ids" // it is here still
+				}
+				line = strings.Replace(line, "logs -f", "logs", 1)
+				line = strings.ReplaceAll(line, "~/.local/state/cursord", "$CURSORD_STATE_DIR")
+				out, err := sh(line)
+				require.NoError(t, err, "%s: %s\n%s\n%s", page, shown, line, out)
+				run++
+			}
+		}
+	}
+	require.Greater(t, run, 25)
+}
+
+// codeBlocksIf is codeBlocks for a page that may have none.
+func codeBlocksIf(t *testing.T, page, language string) []string {
+	if !strings.Contains(world.ReadPage(t, page), "```"+language+"\n") {
+		return nil
+	}
+	return codeBlocks(t, page, language)
+}

@@ -1,0 +1,30 @@
+package emacs
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestEmacsERT runs the tests that are written in Emacs Lisp; each of them has a daemon of its own.
+func TestEmacsERT(t *testing.T) {
+	t.Parallel()
+	eachEmacs(t, func(t *testing.T, bin string) {
+		lisp := world.Top("editors", "emacs")
+		w := world.New(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 4*world.Patience)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, bin, "-Q", "--batch", "-L", lisp, "-l", filepath.Join(lisp, "test", "cursord-tests.el"),
+			"-f", "ert-run-tests-batch-and-exit")
+		cmd.Env = w.Env("LC_ALL=C.UTF-8")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Regexp(t, regexp.MustCompile(`Ran \d+ tests, \d+ results as expected, 0 unexpected`), string(out))
+	})
+}

@@ -1,0 +1,203 @@
+package emacs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestEmacsSeveralChangesAreOneStep takes several changes of one decision back by one "undo".
+func TestEmacsSeveralChangesAreOneStep(t *testing.T) {
+	t.Parallel()
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before := world.Numbered(30, nil)
+		after := world.Numbered(30, map[int]string{5: "line five\n", 15: "line fifteen\n", 25: "line twenty-five\n"})
+		w.Put("f", before)
+		w.Plays(world.Edits("1", "f", before, after)...)
+		w.Start()
+		c := w.Opens()
+		e := emacsOpens(w, t, bin, "", "f")
+		e.plays(c)
+		e.agree(c, "f", after, 3)
+		e.command("cursord-reject-file")
+		e.agree(c, "f", before, 0)
+		e.keys("C-/")
+		e.agree(c, "f", after, 3)
+
+		// As edits of a buffer with changes.
+		e.eval(`(progn (goto-char (point-max)) (insert "mine\n") (undo-boundary) nil)`)
+		e.untilRows("f", 5, 15, 25)
+		e.command("cursord-reject-file")
+		e.untilText("f", before+"mine\n")
+		e.keys("C-/")
+		e.untilText("f", after+"mine\n")
+		e.pending("f", 3)
+		e.quiet()
+	})
+}
+
+// TestEmacsLargeFileFollows has a file followed that is compared in slices: markers stay at their text, and undo leads back.
+func TestEmacsLargeFileFollows(t *testing.T) {
+	t.Parallel()
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		long := strings.Repeat("wörds ", 10)
+		text := func(change func(i int) string) string {
+			var b strings.Builder
+			for i := range 20_000 {
+				if s := change(i); s != "" {
+					b.WriteString(s)
+				} else {
+					fmt.Fprintf(&b, "%d %s\n", i, long)
+				}
+			}
+			return b.String()
+		}
+		before := text(func(int) string { return "" })
+		after := text(func(i int) string {
+			switch {
+			case i%100 == 50:
+				return fmt.Sprintf("%d agent\nand more\n", i)
+			case i > 7100 && i < 7140:
+				return "\n" // more than are looked through at first
+			}
+			return ""
+		})
+		w.Put("f", before)
+		w.Plays(world.Edits("1", "f", before, after)...)
+		w.Start()
+		c := w.Opens()
+		e := emacsOpens(w, t, bin, "", "f")
+		e.eval(`(progn (goto-char (point-min)) (search-forward "\n19999 ") (setq at (copy-marker (1- (point)))) (search-backward "\n9000 ") (forward-char 3) nil)`)
+		e.plays(c)
+		hunks := 201
+		// It is too much to be looked at here.
+		same := func(want string, hunks int) {
+			t.Helper()
+			e.poll("the disk", func() bool { return w.Get("f") == want })
+			e.until("the buffer to be as the disk", `(and (not (buffer-modified-p)) (verify-visited-file-modtime)
+				(equal (buffer-hash) (with-temp-buffer (insert-file-contents %q) (buffer-hash))))`, w.Path("f"))
+			e.pending("f", hunks)
+			e.until("the marks", `(= %d (length cursord--marks))`, hunks)
+			require.Equal(t, "19999 wörds", e.eval(`(buffer-substring-no-properties (- at 5) (+ at 6))`))
+		}
+		same(after, hunks)
+		e.command("cursord-reject-file")
+		same(before, 0)
+		require.Equal(t, "9000 wörds", e.eval(`(buffer-substring-no-properties (line-beginning-position) (+ (line-beginning-position) 10))`))
+		e.keys("C-/")
+		same(after, hunks)
+		e.until("no comparison", `(not (seq-find (lambda (b) (string-prefix-p " *cursord disk" (buffer-name b))) (buffer-list)))`)
+		e.quiet()
+	})
+}
+
+// TestEmacsRejectedFile rejects that a file was created: its buffer stays as it is, for undo or to be saved, and is no change.
+func TestEmacsRejectedFile(t *testing.T) {
+	t.Parallel()
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PutAll(world.Tree{"gone": "was\nhere\n", "new": "(absent)"})
+		w.Plays(world.Changing(world.Tree{"gone": "was\nhere\n", "new": "(absent)"}, world.Tree{"gone": "(absent)", "new": "brand\nnew\n"})...)
+		w.Start()
+		c := w.Opens()
+		e := emacsOpens(w, t, bin, "", "gone")
+		e.plays(c)
+		e.poll("what is said of the deleted one", func() bool {
+			return strings.Contains(e.messages(), "cursord: gone is not on disk any more; to write it again, save its buffer\n")
+		})
+		require.Equal(t, "was\nhere\n", e.text("gone"))
+		e.find("new")
+		e.agree(c, "new", "brand\nnew\n", 1)
+		e.untilRows("new", 1)
+		e.goes(1)
+		e.command("cursord-reject-hunk")
+		e.poll("what is said", func() bool {
+			return strings.Contains(e.messages(), "rejected 1 hunk; 1 hunk left in 1 file; new is not on disk any more; to write it again, save its buffer\n")
+		})
+		require.Equal(t, "(absent)", w.Get("new"))
+		e.pending("new", 0)
+		require.Equal(t, "brand\nnew\n", e.text("new"))
+		require.False(t, e.modified("new"))
+		e.untilRows("new")
+		e.command("cursord-undo")
+		e.agree(c, "new", "brand\nnew\n", 1)
+		e.untilRows("new", 1)
+
+		// It is edited without a question, and what is saved is the person's.
+		e.goes(1)
+		e.command("cursord-reject-hunk")
+		e.pending("new", 0)
+		e.poll("the file to go", func() bool { return w.Get("new") == "(absent)" })
+		e.keys("mine RET")
+		e.command("save-buffer")
+		e.agree(c, "new", "mine\nbrand\nnew\n", 0)
+		e.quiet()
+	})
+}
+
+// TestEmacsStaleDiff has an answer overtaken by what is told.
+func TestEmacsStaleDiff(t *testing.T) {
+	t.Parallel()
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "five\n", 15: "fifteen\n"})
+		w.Put("f", before)
+		w.Plays(world.Edits("1", "f", before, after)...)
+		w.Start()
+		c := w.Opens()
+		e := emacsOpens(w, t, bin, "", "f")
+		e.plays(c)
+		e.agree(c, "f", after, 2)
+		e.eval(`(progn (setq old (gethash "f" (cursord-workspace-diffs (cursord-workspace-find)))) nil)`)
+		c.Decides("diff/accept", world.Obj{"hunks": []string{c.Diffs()["f"].Hunks[0].ID}})
+		e.agree(c, "f", after, 1)
+		e.eval(`(progn (cursord-put-diff (cursord-workspace-find) old) nil)`)
+		e.pending("f", 1)
+		c.Decides("diff/accept", world.Obj{"all": true})
+		e.agree(c, "f", after, 0)
+		e.eval(`(progn (cursord-put-diff (cursord-workspace-find) old) nil)`)
+		e.pending("f", 0)
+		// Told all anew, it has no past.
+		c.Decides("diff/undo", world.Obj{})
+		e.pending("f", 1)
+		e.eval(`(progn (cursord-resync (cursord-workspace-find)) nil)`)
+		e.pending("f", 1)
+		e.untilRows("f", 15)
+		e.quiet()
+	})
+}
+
+// TestEmacsMarksStay has the marks of other hunks be the same ones after a decision and after typing.
+func TestEmacsMarksStay(t *testing.T) {
+	t.Parallel()
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n", 25: ""})
+		w.Put("f", before)
+		w.Plays(world.Edits("1", "f", before, after)...)
+		w.Start()
+		c := w.Opens()
+		e := emacsOpens(w, t, bin, "", "f")
+		e.plays(c)
+		e.agree(c, "f", after, 3)
+		e.untilRows("f", 5, 15, 26)
+		e.eval(`(progn (setq marks (copy-sequence cursord--marks)) nil)`)
+		e.goes(15)
+		e.command("cursord-accept-hunk")
+		e.agree(c, "f", after, 2)
+		e.untilRows("f", 5, 26)
+		same := `(vconcat (mapcar (lambda (mark) (if (memq mark cursord--marks) t :json-false)) marks))`
+		require.Equal(t, []any{true, false, true}, e.eval(same))
+		e.eval(`(progn (goto-char (point-min)) (insert "mine\n") nil)`)
+		e.until("the daemon knows", `(cursord--diff-fits-p (cursord-document))`)
+		e.untilRows("f", 6, 27)
+		require.Equal(t, []any{true, false, true}, e.eval(same))
+		e.quiet()
+	})
+}

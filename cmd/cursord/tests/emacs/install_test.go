@@ -1,0 +1,80 @@
+package emacs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestEmacsInstalled installs the package as a person would; Emacs has its commands, menu and manual when it starts.
+func TestEmacsInstalled(t *testing.T) {
+	t.Parallel()
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Start()
+		w.Put("../bin/emacs", "#!/bin/sh\nexec "+bin+" \"$@\"\n")
+		require.NoError(t, os.Chmod(w.Path("../bin/emacs"), 0o755))
+		path := "PATH=" + filepath.Join(w.Dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+		cmd := w.Command("editor", "install", "emacs")
+		cmd.Env = append(cmd.Env, path)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Contains(t, string(out), "compiled by "+w.Path("../bin/emacs"))
+		require.Contains(t, string(out), filepath.Join(w.Dir, ".emacs.d", "elpa", "cursord"))
+		w.Put("../.emacs.d/init.el", `(keymap-global-set "C-c a" 'cursord-command-map) (cursord-mode)`)
+
+		// Batch has no init file, but what it does is the same.
+		cmd = exec.Command(bin, "--batch", "--eval", `(progn
+			(setq user-init-file nil)
+			(package-initialize)
+			(load "~/.emacs.d/init.el" nil t)
+			(princ (format "%s\n" (list (featurep 'cursord-workspace) (commandp 'cursord-ask) (commandp 'cursord-menu) (commandp (key-binding (kbd "C-c a D"))))))
+			(require 'info)
+			(princ (format "%s\n" (progn (info "(cursord)Chat") Info-current-node)))
+			(menu-bar-mode -1)
+			(require 'cursord-menu)
+			(princ (format "%s\n" (file-name-extension (symbol-file 'cursord-menu))))
+			(cursord-doctor)
+			(princ (with-current-buffer "*cursord doctor*" (buffer-string))))`)
+		cmd.Env, cmd.Dir = append(w.Env("LC_ALL=C.UTF-8"), path), w.Root
+		out, err = cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Contains(t, string(out), "(nil t t t)\nChat\nelc\n")
+		require.Regexp(t, `(?m)^✓ package       version \S+$`, string(out))
+		require.Regexp(t, `(?m)^✓ keys          M-x cursord-ask is on C-c a SPC$`, string(out))
+		require.Empty(t, strings.TrimSpace(strings.Split(string(out), "(nil")[0]), "it starts in silence")
+	})
+}
+
+// TestEmacsFromRepository has use-package take the package from a repository, as README and manual say: it compiles without
+// a word, and its manual is found.
+func TestEmacsFromRepository(t *testing.T) {
+	t.Parallel()
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		from := filepath.Join(w.Dir, "repo")
+		require.NoError(t, os.CopyFS(filepath.Join(from, "editors", "emacs"), os.DirFS(world.Top("editors", "emacs"))))
+		for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "all"}} {
+			out, err := exec.Command("git", append([]string{"-C", from}, args...)...).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+		}
+		w.Put("../init.el", `(use-package cursord
+  :vc (:url "file://`+from+`" :lisp-dir "editors/emacs" :rev :newest)
+  :bind-keymap ("C-c a" . cursord-command-map)
+  :config (cursord-mode))
+(require 'info)
+(princ (format "%s %s\n" (commandp 'cursord-ask) (progn (info "(cursord)Chat") Info-current-node)))`)
+		cmd := exec.Command(bin, "--batch", "--eval", "(progn (setq package-archives nil) (package-initialize))", "-l", w.Path("../init.el"))
+		cmd.Env, cmd.Dir = w.Env("LC_ALL=C.UTF-8"), w.Root
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Contains(t, string(out), "t Chat\n")
+		require.NotRegexp(t, `(?i)error|emacs/\S*el:.*warning|[1-9][0-9]* failed`, string(out))
+	})
+}

@@ -1,0 +1,312 @@
+package emacs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+const emacsReview = "*cursord-review: ws*"
+
+// emacsOpens starts an Emacs that is subscribed to the workspace, with files of it open; the last one is selected. Each
+// question is answered with yes.
+func emacsOpens(w *world.World, t *testing.T, bin, init string, files ...string) *emacs {
+	t.Helper()
+	if init == "" {
+		init = "nil"
+	}
+	e := startEmacs(w, t, bin, `(progn (cursord-mode 1) (fset 'y-or-n-p (lambda (prompt) (setq asked prompt))) `+init+`)`)
+	e.eval(`(progn (cursord-workspace-open) nil)`)
+	e.until("the subscription", `(cursord-workspace-ready (cursord-workspace-find))`)
+	for _, f := range files {
+		e.find(f)
+	}
+	return e
+}
+
+// find visits a file.
+func (e *emacs) find(path string) {
+	e.t.Helper()
+	e.eval(`(progn (find-file %q) nil)`, e.w.Path(path))
+}
+
+// text is the text of a file's buffer.
+func (e *emacs) text(path string) string {
+	e.t.Helper()
+	return e.eval(`(with-current-buffer (find-buffer-visiting %q) (save-restriction (widen) (buffer-substring-no-properties 1 (point-max))))`, e.w.Path(path)).(string)
+}
+
+func (e *emacs) modified(path string) bool {
+	e.t.Helper()
+	return e.eval(`(if (buffer-modified-p (find-buffer-visiting %q)) t :json-false)`, e.w.Path(path)).(bool)
+}
+
+func (e *emacs) untilText(path, want string) {
+	e.t.Helper()
+	var have string
+	defer func() {
+		if e.t.Failed() {
+			e.t.Logf("%s is\n%s", path, have)
+		}
+	}()
+	e.poll("the text of "+path, func() bool { have = e.text(path); return have == want })
+}
+
+// rows are the lines, counted from 1, at which the hunks of a file's buffer begin.
+func (e *emacs) rows(path string) string {
+	e.t.Helper()
+	rows := e.eval(`(with-current-buffer (find-buffer-visiting %q) (vconcat (mapcar (lambda (place) (line-number-at-pos (cadr place) t)) (cursord-hunk-places))))`, e.w.Path(path))
+	return fmt.Sprint(rows)
+}
+
+func (e *emacs) untilRows(path string, want ...int) {
+	e.t.Helper()
+	var have string
+	defer func() {
+		if e.t.Failed() {
+			e.t.Logf("hunks are at %s, not %v", have, want)
+		}
+	}()
+	e.poll("hunks at their lines", func() bool { have = e.rows(path); return have == fmt.Sprint(want) })
+}
+
+// pending waits until Emacs knows of so many hunks in a file.
+func (e *emacs) pending(path string, hunks int) {
+	e.t.Helper()
+	e.until(fmt.Sprintf("%d hunks of %s", hunks, path), `(= %d (length (plist-get (gethash %q (cursord-workspace-diffs (cursord-workspace-find))) :hunks)))`, hunks, path)
+}
+
+// agree requires that the buffer of a file, the disk and what is listed say the same.
+func (e *emacs) agree(c *world.Editor, path, want string, hunks int) {
+	e.t.Helper()
+	e.untilText(path, want)
+	e.poll("the disk", func() bool { return e.w.Get(path) == want })
+	e.pending(path, hunks)
+	e.poll("an unmodified buffer", func() bool { return !e.modified(path) })
+	listed := 0
+	if d := c.Diffs()[path]; d != nil {
+		listed = len(d.Hunks)
+	}
+	require.Equal(e.t, hunks, listed)
+}
+
+// plays has the agent play its script to the end, and returns the session.
+func (e *emacs) plays(c *world.Editor) string {
+	e.t.Helper()
+	turn := c.Asks(nil)
+	ended := fmt.Sprintf(`(and (cursord-turn-ended-p (gethash %q (cursord-workspace-turns (cursord-workspace-find)))) t)`, turn.ID)
+	e.pollFor(4*world.Patience, 10*time.Millisecond, "the end of the turn", func() bool { return e.eval(ended) == true })
+	return turn.SessionID
+}
+
+// goes puts point at the beginning of a line.
+func (e *emacs) goes(line int) {
+	e.t.Helper()
+	e.eval(`(progn (goto-char (point-min)) (forward-line %d) nil)`, line-1)
+}
+
+// command runs a command as M-x does.
+func (e *emacs) command(name string) {
+	e.t.Helper()
+	e.eval(`(progn (call-interactively '%s) nil)`, name)
+}
+
+// TestEmacsMainJob reviews what an agent wrote, in the buffers of files, with windows, disk and daemon compared at each step.
+func TestEmacsMainJob(t *testing.T) {
+	t.Parallel()
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before := world.Numbered(30, nil)
+		five, fifteen := "agent 5\n", "agent 15a\nagent 15b\n"
+		after := world.Numbered(30, map[int]string{5: five, 15: fifteen})
+		w.PutAll(world.Tree{"f": before, "g": "one\ntwo\nthree\n"})
+		w.Plays(append(world.Edits("1", "f", before, after), world.Edits("2", "g", "one\ntwo\nthree\n", "one\n2\nthree\n")...)...)
+		w.Start()
+		c := w.Opens()
+		e := emacsOpens(w, t, bin, "", "f")
+		e.goes(4)
+		e.plays(c)
+		e.agree(c, "f", after, 2)
+		e.untilRows("f", 5, 15)
+		require.Equal(t, "f 4", e.eval(`(format "%s %s" (buffer-name) (line-number-at-pos))`))
+		require.Equal(t, []any{"-line 5\n", "-line 15\n"}, e.eval(`(vconcat (mapcar (lambda (o) (string-remove-suffix "|" (substring-no-properties (overlay-get o 'before-string)))) cursord--marks))`))
+
+		// Accepting leaves the text, and goes to the next one.
+		e.goes(5)
+		e.command("cursord-accept-hunk")
+		e.agree(c, "f", after, 1)
+		e.until("the next hunk", `(= 15 (line-number-at-pos))`)
+		// Rejecting changes the disk and the buffer with it.
+		e.keys("C-c = r")
+		e.agree(c, "f", world.Numbered(30, map[int]string{5: five}), 0)
+		e.command("cursord-undo")
+		e.agree(c, "f", after, 1)
+		e.command("cursord-redo")
+		e.agree(c, "f", world.Numbered(30, map[int]string{5: five}), 0)
+		e.command("cursord-undo")
+		e.agree(c, "f", after, 1)
+		// A region takes what shows in it.
+		e.eval(`(progn (transient-mark-mode 1) (goto-char (point-min)) (forward-line 15) (push-mark (line-end-position) t t) (cursord-reject-hunk) nil)`)
+		e.agree(c, "f", world.Numbered(30, map[int]string{5: five, 15: "agent 15a\n"}), 1)
+		e.command("cursord-undo")
+		e.agree(c, "f", after, 1)
+
+		// The next file.
+		e.command("cursord-next-hunk")
+		require.Equal(t, "g 2", e.eval(`(format "%s %s" (buffer-name) (line-number-at-pos))`))
+		e.command("cursord-previous-hunk")
+		require.Equal(t, "f 15", e.eval(`(format "%s %s" (buffer-name) (line-number-at-pos))`))
+		e.command("cursord-reject-all")
+		require.Equal(t, "Reject all 2 hunks in 2 files? ", e.eval(`asked`))
+		e.agree(c, "f", world.Numbered(30, map[int]string{5: five}), 0)
+		e.agree(c, "g", "one\ntwo\nthree\n", 0)
+		e.command("cursord-undo")
+		e.agree(c, "f", after, 1)
+		e.agree(c, "g", "one\n2\nthree\n", 1)
+		e.command("cursord-accept-all")
+		e.agree(c, "f", after, 0)
+		e.agree(c, "g", "one\n2\nthree\n", 0)
+		e.untilRows("f")
+		require.Contains(t, e.messages(), "cursord: accepted 2 hunks; nothing left to review")
+		e.quiet()
+	})
+}
+
+// TestEmacsUndoBringsTheHunkBack rejects in a buffer that is as its file, and takes that back with "undo".
+func TestEmacsUndoBringsTheHunkBack(t *testing.T) {
+	t.Parallel()
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 15: ""})
+		w.Put("f", before)
+		w.Plays(world.Edits("1", "f", before, after)...)
+		w.Start()
+		c := w.Opens()
+		e := emacsOpens(w, t, bin, "", "f")
+		e.plays(c)
+		e.agree(c, "f", after, 2)
+		e.goes(5)
+		e.command("cursord-reject-hunk")
+		e.agree(c, "f", world.Numbered(30, map[int]string{15: ""}), 1)
+		e.keys("C-/")
+		e.agree(c, "f", after, 2)
+
+		// Another decision lies in between: the text comes back as a person's.
+		e.goes(5)
+		e.command("cursord-reject-hunk")
+		e.agree(c, "f", world.Numbered(30, map[int]string{15: ""}), 1)
+		c.Decides("diff/accept", world.Obj{"all": true})
+		e.pending("f", 0)
+		e.keys("C-/")
+		e.untilText("f", after)
+		require.Equal(t, world.Numbered(30, map[int]string{15: ""}), w.Get("f"))
+		e.command("save-buffer")
+		e.agree(c, "f", after, 0)
+		e.quiet()
+	})
+}
+
+// TestEmacsUnsavedText decides in a buffer with changes above, below and inside of hunks: rejects are edits of the
+// buffer, each one step for undo, and the disk stays until it is saved.
+func TestEmacsUnsavedText(t *testing.T) {
+	t.Parallel()
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before := world.Numbered(30, nil)
+		after := world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})
+		w.Put("f", before)
+		w.Plays(world.Edits("1", "f", before, after)...)
+		w.Start()
+		c := w.Opens()
+		e := emacsOpens(w, t, bin, "", "f")
+		e.plays(c)
+		e.agree(c, "f", after, 3)
+		e.untilRows("f", 5, 15, 26)
+
+		e.goes(1)
+		e.keys("mine SPC above RET")
+		e.untilRows("f", 6, 16, 27)
+		e.goes(17)
+		e.keys("inside RET")
+		e.eval(`(progn (goto-char (point-max)) nil)`)
+		e.keys("at SPC the SPC end RET")
+		typed := "mine above\n" + strings.Replace(after, "agent 15a\n", "agent 15a\ninside\n", 1) + "at the end\n"
+		e.untilText("f", typed)
+		e.pending("f", 4)
+		e.untilRows("f", 6, 16, 18, 28)
+
+		e.goes(6)
+		e.eval(`(progn (setq at-line-20 (copy-marker (save-excursion (goto-char (point-min)) (search-forward "line 20") (match-beginning 0)))) nil)`)
+		e.command("cursord-reject-hunk")
+		want := strings.Replace(typed, "agent 5\n", "line 5\n", 1)
+		e.untilText("f", want)
+		e.pending("f", 3)
+		require.Equal(t, "line 20", e.eval(`(buffer-substring-no-properties at-line-20 (+ 7 at-line-20))`))
+		require.Equal(t, after, w.Get("f"), "nothing is written")
+		require.True(t, e.modified("f"))
+		e.keys("C-/")
+		e.untilText("f", typed)
+		e.pending("f", 4)
+		e.eval(`(progn (undo-redo) nil)`)
+		e.untilText("f", want)
+		e.pending("f", 3)
+		e.command("cursord-undo")
+		e.untilText("f", typed)
+		e.pending("f", 4)
+		e.command("cursord-redo")
+		e.untilText("f", want)
+		e.pending("f", 3)
+
+		// Decided right after typing, before anything was told.
+		e.eval(`(progn (goto-char (point-min)) (insert "one more\n") (forward-line 15) (cursord-reject-hunk) nil)`)
+		want = "one more\n" + strings.Replace(want, "agent 15a\n", "line 15\n", 1)
+		e.untilText("f", want)
+		e.pending("f", 2)
+		e.command("save-buffer")
+		e.agree(c, "f", want, 2)
+		e.eval(`(progn (cursord-accept-file) nil)`)
+		e.agree(c, "f", want, 0)
+		e.quiet()
+	})
+}
+
+// TestEmacsAgentWritesWhatIsUnsaved has the agent write a file whose buffer has changes: neither is lost, and the person
+// decides which stays.
+func TestEmacsAgentWritesWhatIsUnsaved(t *testing.T) {
+	t.Parallel()
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{5: "agent 5\n"})
+		w.Put("f", before)
+		w.Plays(world.Edits("1", "f", before, after)...)
+		w.Start()
+		c := w.Opens()
+		e := emacsOpens(w, t, bin, "", "f")
+		e.eval(`(progn (goto-char (point-max)) (insert "mine\n") nil)`)
+		e.plays(c)
+		e.until("a word of the conflict", `(cursord-document-conflict (cursord-document))`)
+		require.Equal(t, before+"mine\n", e.text("f"), "the buffer is the person's")
+		require.Equal(t, after, w.Get("f"), "the file is the agent's")
+		require.Len(t, c.Diffs()["f"].Hunks, 1)
+		e.command("cursord-review")
+		e.poll("the conflict in the review", func() bool {
+			return strings.Contains(e.buffer(emacsReview), "f has unsaved changes here, and was written meanwhile: save the buffer to keep what it has, or revert it.")
+		})
+		// They can be compared.
+		e.eval(`(progn (setq ediff-window-setup-function 'ediff-setup-windows-plain) (goto-char (point-min)) nil)`)
+		e.keys("e")
+		require.Equal(t, after, e.buffer("*f: disk*"))
+		e.eval(`(progn (with-current-buffer "*Ediff Control Panel*" (ediff-quit nil)) nil)`)
+		require.Equal(t, emacsReview, e.eval(`(buffer-name)`))
+		// Read again, it is the agent's with its hunk.
+		e.eval(`(progn (with-current-buffer "f" (revert-buffer t t t)) nil)`)
+		e.agree(c, "f", after, 1)
+		e.poll("the hunk in the review", func() bool { return strings.HasPrefix(e.buffer(emacsReview), "diff --git") })
+		e.quiet()
+	})
+}

@@ -1,0 +1,87 @@
+//go:build unix
+
+package emacs
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// terminalEmacs starts an Emacs in a real terminal, for keys and what is seen.
+func terminalEmacs(w *world.World, t *testing.T, bin, init string, from ...string) (*emacs, *world.Tmux) {
+	t.Helper()
+	e := &emacs{t: t, w: w, socket: freeName(w, "emacs"), gone: make(chan struct{})}
+	tm := w.Terminal(t, "EMACS_SOCKET="+e.socket, "XDG_RUNTIME_DIR="+w.Dir, "TERM=screen-256color")
+	args := append(emacsArgs(t, init, from...), "--eval", "(server-start)")
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+	}
+	w.Put("../emacs.sh", "exec "+bin+" -nw "+strings.Join(quoted, " ")+"\n")
+	tm.Types("sh ../emacs.sh", "Enter")
+	e.starts()
+	return e, tm
+}
+
+// untilScreen waits until the screen has what fits a pattern.
+func untilScreen(tm *world.Tmux, e *emacs, pattern string) {
+	tm.T.Helper()
+	e.poll("on the screen: "+pattern, func() bool { return regexp.MustCompile(pattern).MatchString(tm.Screen()) })
+}
+
+// TestEmacsTerminal asks by keys in a terminal, and goes on typing while the agent answers.
+func TestEmacsTerminal(t *testing.T) {
+	t.Parallel()
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", "one\ntwo\n")
+		var lines []string
+		for range 200 {
+			lines = append(lines, world.Streams("some words\n"))
+		}
+		w.Plays(append(append([]string{world.Streams("I begin.\n\n"), `{"fake":"wait","path":"{{cwd}}/../go"}`}, lines...), world.Streams("The end."), world.Done)...)
+		w.Start()
+		w.Trusts()
+		e, tm := terminalEmacs(w, t, bin, `(progn (keymap-global-set "C-c a" cursord-command-map) (cursord-mode))`)
+		e.eval(`(progn (find-file %q) nil)`, w.Path("f"))
+		tm.Types("C-c", "a", "Space")
+		untilScreen(tm, e, `\nAsk:$`)
+		tm.Types("what is @f", "Enter")
+		untilScreen(tm, e, ` working · 0:0\d · k cancel`)
+		untilScreen(tm, e, `I begin\.`)
+		untilScreen(tm, e, `cu\[working\]`)
+		require.Equal(t, "f", e.eval(`(buffer-name)`))
+		// What is typed goes where it went, and no window moves under it.
+		w.Put("../go", "")
+		for _, key := range strings.Split("typed while it comes", "") {
+			if key == " " {
+				key = "Space"
+			}
+			tm.Types(key)
+		}
+		untilScreen(tm, e, `The end\.\n`)
+		untilScreen(tm, e, ` idle · c write`)
+		require.Contains(t, e.messages(), "cursord: done\n")
+		e.until("what was typed", `(equal (buffer-string) "typed while it comesone\ntwo\n")`)
+		require.Equal(t, filepath.Base(w.Path("f")), e.eval(`(buffer-name)`))
+
+		// The menu and the doctor.
+		tm.Types("C-c", "a", "m")
+		untilScreen(tm, e, `(?s)~/ws/: idle, 0 hunks.*Ask.*SPC ask.*D +doctor`)
+		tm.Types("D")
+		untilScreen(tm, e, `✓ program +/.*cursord, version`)
+		tm.Types("q")
+		tm.Types("C-c", "a", "c")
+		untilScreen(tm, e, `(?m)^## Cursor$|The end\.`)
+		require.Equal(t, chatName, e.eval(`(buffer-name)`))
+		tm.Types("p")
+		require.Equal(t, "## You", e.eval(`(progn (sit-for 0.01) (buffer-substring-no-properties (line-beginning-position) (line-end-position)))`))
+		e.quiet()
+	})
+}

@@ -1,0 +1,62 @@
+package faults
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/internal/undertest"
+	"cursord/cmd/cursord/tests/world"
+)
+
+// halfWrites has a daemon die between the write of a file in place and the cut of what was longer before.
+func halfWrites(t *testing.T) *crashes {
+	t.Helper()
+	c := newCrashes(t, scenario{
+		name: "half", before: `seq 5 >f; ln f ../other`, does: `seq 100 130 >f`, asked: "diff/reject", taken: "diff/undo",
+	})
+	for n := 1; ; n++ {
+		c.back()
+		plans(c.World, "kill %d", n)
+		c.Start(undertest.Fault + "=" + faultPlan(c.World))
+		err := c.ask(c.Opens(), "diff/reject")
+		steps := reached(c.World)
+		require.Error(t, err, "no step cuts the file: %q", steps)
+		<-c.Ended
+		c.Cmd = nil
+		if steps[len(steps)-1] == "truncate" {
+			require.Regexp(t, "^1\n2\n3\n4\n5\n[^~]*130\n$", c.Get("f"))
+			return c
+		}
+	}
+}
+
+// TestHalfWrittenFileIsFinishedAtStart starts a daemon, of which nobody asks anything.
+func TestHalfWrittenFileIsFinishedAtStart(t *testing.T) {
+	t.Parallel()
+	c := halfWrites(t)
+	c.Start()
+	require.Eventually(t, func() bool { return c.Get("f") == "1\n2\n3\n4\n5\n" }, world.Patience, world.Patience/1000)
+	c.requireSound("finished")
+}
+
+// TestHalfWrittenFileThatIsChangedBeforeTheStart has a person write into a file that is half written. It is said, and the former
+// content comes back by undo, with what the person wrote.
+func TestHalfWrittenFileThatIsChangedBeforeTheStart(t *testing.T) {
+	t.Parallel()
+	c := halfWrites(t)
+	c.Makes("echo mine >>f")
+	left := c.Get("f")
+	c.Start()
+	e := c.Opens()
+	e.Until("word of the file", func(n world.Notification) bool {
+		return strings.Contains(n.Message, "f in "+c.Root+" was half written")
+	})
+	require.Equal(t, left, c.Get("f"))
+	require.NoError(t, c.ask(e, "diff/undo"))
+	require.Contains(t, c.Get("f"), "100\n101\n")
+	require.Contains(t, c.Get("f"), "mine\n")
+	c.Stop()
+	require.Contains(t, c.Log.String(), "half written")
+}

@@ -1,0 +1,52 @@
+//go:build unix
+
+package helix
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestHelixWithoutACopy has the agent write what Helix shows: Helix is told to read it again, and a reject is written.
+func TestHelixWithoutACopy(t *testing.T) {
+	t.Parallel()
+	eachHelix(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put(".git/HEAD", "")
+		before, after := "alpha\nbeta\ngamma\n", "ALPHA\nbeta\nGAMMA\n"
+		w.Put("todo.txt", before)
+		w.Plays(world.Lines(world.Edits("1", "todo.txt", before, after))...)
+		w.Start()
+		e := w.Opens()
+		env := helixEnv(w, t, bin)
+		editorCommand(w, t, env, "install", "helix", "--yes", "--languages", "text")
+		w.Put("../config/helix/languages.toml", strings.Replace(w.Get("../config/helix/languages.toml"), `"copy"`, `"none"`, 1))
+		h := &hx{Tmux: helixTerminal(w, t, env), w: w}
+		h.opens("todo.txt")
+		e.Turn(nil)
+		h.sees("alpha", ":reload-all")
+		h.ex("reload-all")
+		h.sees("ALPHA", "1/2 +1 −1 · do it", "2/2 +1 −1 · do it")
+		h.Types("Space", "a")
+		h.sees("Accept hunk 1/2", "Reject hunk 1/2")
+		h.Types("Down", "Enter")
+		h.Poll("the reject is written", func() bool { return w.Get("todo.txt") == "alpha\nbeta\nGAMMA\n" })
+		h.sees(":reload")
+		h.ex("reload-all")
+		h.sees("alpha", "GAMMA", "1/1 +1 −1 · do it")
+		h.Types("3", "G", "Space", "a")
+		h.sees("Accept hunk 1/1")
+		h.Types("Enter")
+		h.Poll("it is accepted", func() bool { return len(e.Diffs()) == 0 })
+		require.Equal(t, "alpha\nbeta\nGAMMA\n", w.Get("todo.txt"))
+
+		// What was changed of the installation stays, and is named.
+		out := editorCommand(w, t, env, "uninstall", "helix", "--yes")
+		require.Contains(t, out, "kept [language-server.cursord]: it has more than cursord wrote")
+		require.NotContains(t, w.Get("../config/helix/languages.toml"), "language-servers")
+	})
+}

@@ -1,0 +1,68 @@
+package isolation
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// A person's save truncates the file and writes it in two parts. What is looked at between them takes no hunk of the agent out
+// of the copy.
+func TestIsolatedHunksAndASaveInTwoWrites(t *testing.T) {
+	t.Parallel()
+	a := newApart(t)
+	mine := strings.Replace(a.before, "line 28\n", "mine 28\n", 1)
+	for _, cut := range []int{0, len("line 1\n") + 3, strings.Index(mine, "line 6\n"), len(mine) / 2} {
+		f, err := os.Create(a.w.Path("f"))
+		require.NoError(t, err)
+		_, err = f.WriteString(mine[:cut])
+		require.NoError(t, err)
+		a.e.Diffs() // reads the disk
+		require.Len(t, a.e.Diffs()["f"].Hunks, 3, "cut at %d", cut)
+		_, err = f.WriteString(mine[cut:])
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		require.Len(t, a.e.Diffs()["f"].Hunks, 3, "cut at %d", cut)
+		a.copies("f", strings.Replace(a.after, "line 28\n", "mine 28\n", 1))
+	}
+	a.e.Decides("diff/accept", world.Obj{"all": true})
+	require.Equal(t, strings.Replace(a.after, "line 28\n", "mine 28\n", 1), a.w.Get("f"))
+}
+
+// A person who does cut a file off is followed once it has been quiet, and what the agent has added is still offered.
+func TestIsolatedHunksOfAFileThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	a := newApart(t)
+	end := strings.Index(a.before, "line 20\n")
+	a.w.Put("f", a.before[:end])
+	require.Eventually(t, func() bool {
+		return len(a.e.Diffs()["f"].Hunks) == 2 && !strings.Contains(a.w.Copied(a.s, "f"), "line 22\n")
+	}, 30*time.Second, 20*time.Millisecond)
+	a.e.Decides("diff/accept", world.Obj{"all": true})
+	require.Equal(t, a.after[:strings.Index(a.after, "line 20\n")], a.w.Get("f"))
+}
+
+// A remark names the line that is changed, not the context above it, and a range beyond the hunk's lines says so.
+func TestRemarkNamesTheChangedLine(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	before := world.Numbered(20, nil)
+	w.Put("f", before)
+	w.Plays(world.Lines(world.Edits("c", "f", before, world.Numbered(20, map[int]string{10: "agent 10\n"})))...)
+	w.Start()
+	e := w.Opens()
+	session := e.Turn(nil).SessionID
+	h := e.Diffs()["f"].Hunks[0]
+	err := e.Fails("diff/accept", world.Obj{"workspace": w.Root, "hunks": []string{h.ID}, "lines": world.Obj{"from": 0, "to": 9}})
+	require.Contains(t, err.Message, "it has 2 changed lines")
+	e.Must("diff/comment", world.Obj{"workspace": w.Root, "hunk": h.ID, "text": "why ten?"}, nil)
+	w.Plays(world.Done)
+	e.Turn(world.Obj{"sessionId": session, "prompt": "go on"})
+	runs := w.Runs()
+	require.Contains(t, runs[len(runs)-1].Prompt, "on your change of f, line 10: why ten?")
+}

@@ -1,0 +1,299 @@
+package isolation
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+	"cursord/sessions"
+)
+
+var (
+	randomScenarios = flag.Int("isolated.scenarios", 10, "how many random scenarios of isolated sessions are played")
+	randomSeed      = flag.Uint64("isolated.seed", 1, "the first one's seed")
+)
+
+// A chance is a scenario that chance makes: an agent in a copy, a person in the work tree, decisions and restarts.
+type chance struct {
+	*world.World
+	e     *world.Editor
+	s     *sessions.Session
+	rng   *rand.Rand
+	n     int             // of the last line that was made up
+	given map[string]bool // lines of the person's whose deletion was accepted at some time
+	log   []string
+}
+
+func TestRandomIsolatedScenarios(t *testing.T) {
+	t.Parallel()
+	for i := range uint64(*randomScenarios) {
+		t.Run(fmt.Sprint("seed ", *randomSeed+i), func(t *testing.T) { playChance(t, *randomSeed+i) })
+	}
+}
+
+func playChance(t *testing.T, seed uint64) {
+	c := &chance{World: world.New(t), rng: rand.New(rand.NewPCG(seed, 0)), given: map[string]bool{}}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("what happened:\n%s", strings.Join(c.log, "\n"))
+		}
+	})
+	c.PutAll(world.Tree{"a": world.Numbered(12, nil), "b": strings.ReplaceAll(world.Numbered(8, nil), "\n", "\r\n"), "d/c": strings.TrimSuffix(world.Numbered(6, nil), "\n"), "e": ""})
+	if seed%2 == 0 {
+		c.Commits()
+	}
+	c.Start()
+	c.e = c.Opens()
+	c.s = c.e.Isolates()
+	c.turn()
+	for range 12 {
+		c.step()
+		c.check()
+	}
+	c.Plays(world.Done)
+	c.quietly("the last turn", func() { c.e.Ok(c.s) })
+	c.check()
+	if c.rng.IntN(2) == 0 {
+		c.decide("diff/accept", world.Obj{"all": true})
+	}
+	c.decide("diff/reject", world.Obj{"all": true})
+	require.Empty(t, c.e.Diffs())
+	require.Equal(t, c.filesIn(c.Root), c.filesIn(c.CopyOf(c.s)))
+}
+
+// filesIn is whole without folders, of which an empty one may be the person's or the agent's alone.
+func (c *chance) filesIn(dir string) map[string]string {
+	all := c.Whole(dir)
+	maps.DeleteFunc(all, func(_, content string) bool { return content == "folder" })
+	return all
+}
+
+func (c *chance) step() {
+	switch c.rng.IntN(12) {
+	case 0, 1, 2:
+		c.person()
+	case 3, 4:
+		c.turn()
+	case 5, 6:
+		if ids := c.ids(); len(ids) > 0 {
+			c.decide("diff/accept", world.Obj{"hunks": []string{ids[c.rng.IntN(len(ids))]}})
+		}
+	case 7, 8:
+		if ids := c.ids(); len(ids) > 0 {
+			c.decide("diff/reject", world.Obj{"hunks": []string{ids[c.rng.IntN(len(ids))]}})
+		}
+	case 9:
+		c.back("diff/undo")
+	case 10:
+		c.back("diff/redo")
+	case 11:
+		c.quietly("restart", func() {
+			if c.rng.IntN(2) == 0 {
+				c.Kill()
+			} else {
+				c.Stop()
+			}
+			c.Start()
+			c.e = c.Opens()
+		})
+	}
+}
+
+// happens notes a step.
+func (c *chance) happens(format string, args ...any) {
+	c.log = append(c.log, fmt.Sprintf(format, args...))
+}
+
+// edit is a command that changes a file or two at random, with lines of an author's.
+func (c *chance) edit(author, dir string) string {
+	var files []string
+	require.NoError(c.T, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if d != nil && d.Name() == ".git" {
+			return filepath.SkipDir
+		}
+		if err == nil && d.Type().IsRegular() {
+			rel, _ := filepath.Rel(dir, path)
+			files = append(files, rel)
+		}
+		return err
+	}))
+	c.n++
+	line, fresh := fmt.Sprint(author, " ", c.n), fmt.Sprint([]string{"", "d/", "n/m/"}[c.rng.IntN(3)], author, c.n)
+	made := fmt.Sprintf("mkdir -p $(dirname %[1]s); printf '%[2]s\\n%[2]s too\\n' >%[1]s", fresh, line)
+	if len(files) == 0 {
+		return made
+	}
+	f, at := files[c.rng.IntN(len(files))], 1+c.rng.IntN(8)
+	switch c.rng.IntN(14) {
+	case 0, 1, 2:
+		return fmt.Sprintf("sed -i '%di %s' %s", at, line, f)
+	case 3, 4, 5:
+		return fmt.Sprintf("sed -i 's/^line %d\\(.\\?\\)$/%s\\1/' %s", at, line, f)
+	case 6, 7:
+		return fmt.Sprintf("sed -i '%dd' %s", at, f)
+	case 8:
+		return fmt.Sprintf("printf '%s' >>%s", line, f)
+	case 9:
+		return made
+	case 10:
+		return "rm " + f
+	case 11:
+		return fmt.Sprintf("mkdir -p $(dirname %s); mv %s %s", fresh, f, fresh)
+	case 12:
+		return "chmod " + []string{"755", "644"}[c.rng.IntN(2)] + " " + f
+	}
+	return fmt.Sprintf("ln -sfn %s %slink", f, author)
+}
+
+// person changes the work tree.
+func (c *chance) person() {
+	command := c.edit("user", c.Root)
+	c.happens("person: %s", command)
+	c.does(command)
+}
+
+// does runs a command in the work tree; that it fails is no matter.
+func (c *chance) does(command string) {
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Dir = c.Root
+	_ = cmd.Run()
+}
+
+// turn has the agent change the copy.
+func (c *chance) turn() {
+	in := c.CopyOf(c.s)
+	if _, err := os.Stat(in); err != nil {
+		in = c.Root
+	}
+	var script []string
+	for i := range 1 + c.rng.IntN(3) {
+		command := c.edit("agent", in)
+		c.happens("agent: %s", command)
+		script = append(script, world.Shells(fmt.Sprint("s", i), command)...)
+	}
+	c.Plays(append(script, world.Done)...)
+	c.quietly("turn", func() { c.e.Ok(c.s) })
+}
+
+func (c *chance) ids() (ids []string) {
+	for _, d := range c.e.Diffs() {
+		ids = append(ids, world.HunkIDs(d)...)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// quietly does what must leave the work tree as it is.
+func (c *chance) quietly(what string, do func()) {
+	c.T.Helper()
+	c.happens("%s", what)
+	was := c.Whole(c.Root)
+	do()
+	require.Equal(c.T, was, c.Whole(c.Root), what)
+}
+
+func (c *chance) decide(method string, params world.Obj) {
+	c.T.Helper()
+	found := c.e.Diffs()
+	if method == "diff/reject" {
+		c.quietly(fmt.Sprint(method, params), func() { c.ask(method, params) })
+		return
+	}
+	c.happens("%s %v", method, params)
+	was := c.lines()
+	chosen, _ := params["hunks"].([]string)
+	for _, d := range found {
+		for _, h := range d.Hunks {
+			for _, l := range h.Lines {
+				if l[0] == '-' && (chosen == nil || slices.Contains(chosen, h.ID) || len(h.Linked) > 0) {
+					c.given[strings.TrimRight(l[1:], "\r")] = true
+				}
+			}
+		}
+	}
+	c.ask(method, params)
+	c.requireLines(was)
+}
+
+// back takes a decision back, or makes it again.
+func (c *chance) back(method string) {
+	c.T.Helper()
+	c.happens("%s", method)
+	was := c.lines()
+	c.ask(method, world.Obj{})
+	c.requireLines(was)
+}
+
+// ask requests what may be refused, as long as it is said why.
+func (c *chance) ask(method string, params world.Obj) {
+	c.T.Helper()
+	params["workspace"] = c.Root
+	if err := c.e.Call(method, params, nil); err != nil {
+		c.happens("  refused: %v", err)
+		require.NotContains(c.T, err.Error(), "internal")
+	}
+}
+
+// lines counts the person's lines in the work tree.
+func (c *chance) lines() map[string]int {
+	lines := map[string]int{}
+	for _, content := range c.Whole(c.Root) {
+		_, text, _ := strings.Cut(content, " ") // behind the mode
+		for line := range strings.Lines(text) {
+			if line = strings.TrimRight(line, "\r\n"); strings.HasPrefix(line, "user") {
+				lines[line]++
+			}
+		}
+	}
+	return lines
+}
+
+func (c *chance) requireLines(was map[string]int) {
+	c.T.Helper()
+	now := c.lines()
+	for line := range was {
+		if !c.given[line] {
+			require.NotZero(c.T, now[line], "the person's line %q is lost", line)
+		}
+	}
+}
+
+// check compares what is pending with both sides: on the work tree, the patch makes of the files in it what the copy has.
+func (c *chance) check() {
+	c.T.Helper()
+	found := c.e.Diffs()
+	var out struct{ Patch string }
+	c.e.Must("diff/unified", world.Obj{"workspace": c.Root}, &out)
+	if out.Patch == "" {
+		return
+	}
+	dir := c.T.(*testing.T).TempDir()
+	run := func(args ...string) {
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir, cmd.Env = dir, c.Env("GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+		said, err := cmd.CombinedOutput()
+		require.NoError(c.T, err, "%s: %s\n%s", args, said, out.Patch)
+	}
+	run("cp", "-a", c.Root+"/.", dir)
+	patch := filepath.Join(c.Dir, "patch")
+	require.NoError(c.T, os.WriteFile(patch, []byte(out.Patch), 0o644))
+	run("git", "apply", "--whitespace=nowarn", patch)
+	made, copied := c.Whole(dir), c.Whole(c.CopyOf(c.s))
+	for path, d := range found {
+		for _, p := range []string{path, d.OldPath} {
+			if p != "" {
+				require.Equal(c.T, copied[p], made[p], "%s\n%s", p, out.Patch)
+			}
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package isolation
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+func TestIsolationThatCannotBe(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	for i := range 30 {
+		w.Put(fmt.Sprint("d/", i), "x\n")
+	}
+	config := func(text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "config.toml"), []byte(text), 0o644))
+	}
+	config("copy_files = 20")
+	w.Start()
+	e := w.Opens()
+	for _, c := range []struct {
+		params world.Obj
+		field  string
+	}{
+		{world.Obj{"workspace": w.Root, "isolation": "maybe"}, "isolation"},
+		{world.Obj{"workspace": w.Dir, "isolation": "copy"}, "isolation"}, // the home directory
+		{world.Obj{"workspace": w.Root, "isolation": "copy", "agentSessionId": "abc"}, "agentSessionId"},
+	} {
+		err := e.Fails("session/create", c.params)
+		require.EqualValues(t, -32602, err.Code)
+		require.Equal(t, c.field, err.Data.Field, err.Message)
+	}
+	s := e.Isolates()
+	turn := e.Turn(world.Obj{"sessionId": s.ID})
+	require.Equal(t, sessions.TurnFailed, turn.Status)
+	require.Equal(t, "tooLarge", turn.Error.Kind)
+	require.Contains(t, turn.Error.Message, "20 files")
+	require.Contains(t, turn.Error.Hint, "copy_files")
+	require.Empty(t, w.Runs())
+	require.NoDirExists(t, w.CopyOf(s))
+
+	// Where it cannot be written.
+	require.NoError(t, os.RemoveAll(filepath.Join(w.Dir, "state", "copies")))
+	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "state", "copies"), nil, 0o644))
+	turn = e.Turn(world.Obj{"sessionId": s.ID})
+	require.Equal(t, "storage", turn.Error.Kind)
+	require.NotEmpty(t, turn.Error.Hint)
+	require.NoError(t, os.Remove(filepath.Join(w.Dir, "state", "copies")))
+	w.Stop()
+	config("")
+	w.Start()
+	e = w.Opens()
+	e.Ok(s)
+}
+
+// TestTurnStartHonoursIsolation: a turn that asks for a copy never writes the work tree, and one that cannot have what
+// it asks for does not begin.
+func TestTurnStartHonoursIsolation(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("f", "a\n")
+	w.Plays(world.Lines(world.Edits("1", "f", "a\n", "b\n"))...)
+	w.Start()
+	e := w.Opens()
+	start := func(params world.Obj) (out rpc.TurnStartResult) {
+		t.Helper()
+		params["workspace"], params["prompt"] = w.Root, "do it"
+		e.Must("turn/start", params, &out)
+		e.Ends(out.Turn.ID)
+		return out
+	}
+	refused := func(method, field string, params world.Obj) {
+		t.Helper()
+		before := len(w.Runs())
+		err := e.Fails(method, params)
+		require.EqualValues(t, -32602, err.Code)
+		require.Equal(t, field, err.Data.Field, err.Message)
+		require.NotEmpty(t, err.Data.Hint)
+		require.Len(t, w.Runs(), before)
+	}
+	inCopy := start(world.Obj{"isolation": "copy", "turnId": "apart", "whatEver": true})
+	require.Equal(t, "copy", inCopy.Session.Isolation)
+	w.RequireTree(world.Tree{"f": "a\n"})
+	require.True(t, e.Diffs()["f"].Hunks[0].Isolated)
+
+	// The session's own value is taken, also by a repeated call, and no other.
+	again := start(world.Obj{"isolation": "copy", "turnId": "apart"})
+	require.Equal(t, inCopy.Session.ID, again.Session.ID)
+	start(world.Obj{"isolation": "copy", "sessionId": inCopy.Session.ID})
+	start(world.Obj{"isolation": nil, "sessionId": inCopy.Session.ID})
+	w.RequireTree(world.Tree{"f": "a\n"})
+	for _, params := range []world.Obj{{"turnId": "apart"}, {"sessionId": inCopy.Session.ID}} {
+		params["workspace"], params["prompt"], params["isolation"] = w.Root, "do it", "none"
+		refused("turn/start", "isolation", params)
+	}
+	refused("session/update", "isolation", world.Obj{"sessionId": inCopy.Session.ID, "isolation": "none"})
+	e.Must("session/update", world.Obj{"sessionId": inCopy.Session.ID, "isolation": "copy", "title": "t"}, nil)
+	for _, more := range []world.Obj{{"mode": "ask"}, {"force": true}} {
+		params := world.Obj{"workspace": w.Root, "prompt": "do it", "turnId": "apart"}
+		for k, v := range more {
+			params[k] = v
+		}
+		require.Equal(t, "turnId", e.Fails("turn/start", params).Data.Field)
+	}
+
+	// What asks for no more than is done anyway is taken.
+	require.Equal(t, "none", start(world.Obj{"isolation": "none", "driver": "print", "sandbox": nil, "force": false}).Session.Isolation)
+	w.RequireTree(world.Tree{"f": "b\n"})
+}
+
+func TestIsolationBySettings(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("f", "a\n")
+	elsewhere := filepath.Join(w.Dir, "elsewhere")
+	require.NoError(t, os.Mkdir(elsewhere, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "config.toml"), fmt.Appendf(nil, "isolation = \"copy\"\n[isolation_of]\n%q = \"none\"\n", elsewhere), 0o644))
+	w.Plays(world.Lines(world.Edits("1", "f", "a\n", "b\n"))...)
+	w.Start()
+	e := w.Opens()
+	isolation := func(params world.Obj) string {
+		t.Helper()
+		var out struct{ Session *sessions.Session }
+		e.Must("session/create", params, &out)
+		return out.Session.Isolation
+	}
+	require.Equal(t, "copy", isolation(world.Obj{"workspace": w.Root}))
+	require.Equal(t, "none", isolation(world.Obj{"workspace": w.Root, "isolation": "none"}))
+	require.Equal(t, "none", isolation(world.Obj{"workspace": w.Root, "agentSessionId": "chat"}))
+	require.Equal(t, "none", isolation(world.Obj{"workspace": elsewhere}))
+	require.Equal(t, "copy", isolation(world.Obj{"workspace": elsewhere, "isolation": "copy"}))
+	e.Turn(nil)
+	w.RequireTree(world.Tree{"f": "a\n"})
+	require.True(t, e.Diffs()["f"].Hunks[0].Isolated)
+}

@@ -1,0 +1,291 @@
+//go:build linux
+
+package life
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+	"cursord/rpc"
+	"cursord/rpc/dial"
+	"cursord/sessions"
+)
+
+// TestAllIsStoppedForAWhile stops the daemon, an agent and an editor's line to the daemon for longer than agents may be
+// quiet, as a machine that is suspended does: nobody is taken to hang, and nothing is lost.
+func TestAllIsStoppedForAWhile(t *testing.T) {
+	t.Parallel()
+	const quiet = 2 * time.Second
+	w := world.New(t)
+	w.Put("../config.toml", "agent_idle_timeout = \""+quiet.String()+"\"\n")
+	w.Plays(world.InitLine, world.Piece("one"), world.Waits("go"), world.Piece("two"), world.Succeeds(""))
+	w.Start()
+	line, conn := w.Spawns("cursord")
+	e := w.EditorOn(conn)
+	e.Must("initialize", world.Obj{}, nil)
+	e.Must("workspace/trust", world.Obj{"workspace": w.Root, "trusted": true}, nil)
+	e.Must("workspace/subscribe", world.Obj{"workspace": w.Root}, nil)
+	turn := e.Asks(nil)
+	e.Says("one")
+	waited := make(chan error, 1)
+	go func() { waited <- e.Call("turn/wait", world.Obj{"turnId": turn.ID}, nil) }()
+	daemon, agents := w.Cmd.Process.Pid, world.Processes(t, "CURSORD_TURN_ID="+turn.ID)
+	require.NotEmpty(t, agents)
+	stopped := append([]int{line.Process.Pid, daemon}, agents...)
+	for _, pid := range stopped {
+		freeze(t, pid)
+	}
+	<-time.After(quiet + quiet/2) // what is tested
+	for _, pid := range stopped[:2] {
+		require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+	}
+	require.Equal(t, daemon, e.Status().PID)
+	for _, pid := range agents {
+		require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+	}
+	w.Put("../go", "")
+	ended := e.Ends(turn.ID)
+	require.Equal(t, sessions.TurnCompleted, ended.Status, "%+v", ended.Error)
+	require.NoError(t, <-waited)
+	require.Equal(t, []string{"onetwo"}, e.Said(turn.ID, sessions.ItemAssistant))
+	for _, n := range e.All() {
+		require.NotEqual(t, "log/message", n.Method, n.Message)
+	}
+	world.Audit(t, e.All())
+}
+
+// TestALineIsStoppedBeforeItIsServed stops an editor's line to the daemon while it waits for the daemon's first answer: that
+// the time went by says nothing of the daemon.
+func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Hostile = true // the daemon is none
+	l, err := net.Listen("unix", w.Socket())
+	require.NoError(t, err)
+	defer l.Close()
+	w.Put("../d.sock.lock", "1\nserving\n")
+	line, conn := w.Stdio("cursord")
+	e := w.EditorOn(conn)
+	daemon, err := l.Accept()
+	require.NoError(t, err)
+	from := rpc.NewFrameReader(daemon, rpc.HardCap)
+	answers := func(method string) {
+		body, err := from.Read()
+		require.NoError(t, err)
+		m, bad := rpc.ParseMessage(body)
+		require.Nil(t, bad)
+		require.Equal(t, method, m.Method)
+		_, err = daemon.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, rpc.AppendResponse(nil, m.ID, []byte("{}"), nil)))
+		require.NoError(t, err)
+	}
+	freeze(t, line.Process.Pid)
+	<-time.After(dial.SilentLimit + dial.SilentLimit/2 + dial.SilentLimit/4) // what is tested
+	require.NoError(t, syscall.Kill(line.Process.Pid, syscall.SIGCONT))
+	e.Must("initialize", world.Obj{}, nil)
+	answers("daemon/join")
+	answers("initialize")
+	asked := make(chan error, 1)
+	go func() { asked <- e.Call("daemon/status", nil, nil) }()
+	answers("daemon/status")
+	require.NoError(t, <-asked)
+	for _, n := range e.All() {
+		require.NotEqual(t, "log/message", n.Method, n.Message)
+	}
+	require.NoError(t, conn.Close())
+	_, err = from.Read()
+	require.ErrorIs(t, err, io.EOF, "the line has seen its end before it sees the daemon's")
+	require.NoError(t, daemon.Close())
+	require.NoError(t, line.Wait())
+}
+
+// TestStoppedIsNotIdle stops a daemon that nobody uses for longer than it may be idle: it goes on for most of that time.
+func TestStoppedIsNotIdle(t *testing.T) {
+	t.Parallel()
+	const idle = 2 * time.Second
+	w := world.New(t)
+	w.Put("../config.toml", "idle_exit = \""+idle.String()+"\"\n")
+	w.Args = []string{"--detached"}
+	w.Start()
+	freeze(t, w.Cmd.Process.Pid)
+	<-time.After(idle + idle/2) // what is tested
+	since := time.Now()
+	require.NoError(t, syscall.Kill(w.Cmd.Process.Pid, syscall.SIGCONT))
+	<-w.Ended
+	require.Greater(t, time.Since(since), idle/2)
+}
+
+// TestTimesThatAreNotNow has agents and people write files that are dated in the future and in the distant past.
+func TestTimesThatAreNotNow(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for name, at := range map[string]time.Time{
+		"tomorrow": now.Add(24 * time.Hour), "in a century": now.AddDate(100, 0, 0), "at the epoch": time.Unix(0, 0),
+		"before the epoch": time.Unix(-1e9, 0), "a moment ahead": now.Add(5 * time.Second),
+	} {
+		for _, repo := range []bool{false, true} {
+			t.Run(name+map[bool]string{true: ", git"}[repo], func(t *testing.T) {
+				w := world.New(t)
+				v := world.Numbered(20, nil)
+				dated := func(text string, names ...string) {
+					for _, f := range names {
+						w.Put("../saved", text)
+						require.NoError(t, os.Chtimes(w.Path("../saved"), at, at))
+						require.NoError(t, os.Rename(w.Path("../saved"), w.Path(f)))
+					}
+				}
+				dated(v, "edited", "shell", "clean")
+				if repo {
+					w.Commits()
+				}
+				after := world.Numbered(20, map[int]string{5: "agent 5\n"})
+				touch := fmt.Sprint("touch -d @", at.Unix())
+				w.Plays(world.Lines(world.Edits("e", "edited", v, after), world.Shells("s", "sed -i 's/^line 5$/agent 5/' shell; "+touch+" shell edited"))...)
+				w.Start()
+				e := w.Opens()
+				e.Turn(nil)
+				require.Equal(t, []string{"edited", "shell"}, world.Sorted(world.Keys(e.Diffs())))
+
+				mark := len(e.All())
+				mine := "mine\n" + after
+				dated(mine, "edited", "shell")
+				e.DiffOf("edited", mark, "what was typed", func(d *sessions.Diff) bool { return len(d.Hunks) == 1 && d.Hunks[0].NewStart == 3 })
+				e.Decides("diff/reject", world.Obj{"path": "edited"})
+				e.Decides("diff/reject", world.Obj{"path": "shell"})
+				w.RequireTree(world.Tree{"edited": "mine\n" + v, "shell": "mine\n" + v, "clean": v})
+				e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+				w.RequireTree(world.Tree{"edited": "mine\n" + v, "shell": mine})
+				dated(mine, "shell")
+				e.Must("diff/redo", world.Obj{"workspace": w.Root}, nil)
+				w.RequireTree(world.Tree{"shell": "mine\n" + v})
+			})
+		}
+	}
+}
+
+// TestAChangeAheadOfTheClock has the clock set back after a person has changed a file under review, as far as that shows in
+// the file: its change is dated an hour ahead. While an agent runs, it is seen and decided on.
+func TestAChangeAheadOfTheClock(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	before, after := world.Numbered(20, nil), world.Numbered(20, map[int]string{5: "agent 5\n"})
+	w.Put("d/f", before)
+	w.Put("d2/f", "mine\n"+after)
+	disk := filepath.Join(w.Dir, "disk")
+	ahead := fmt.Sprint("set_inode_field /d2/f ctime @", time.Now().Add(time.Hour).Unix())
+	for _, args := range [][]string{
+		{"mkfs.ext4", "-q", "-d", w.Root, disk, "4M"}, {"debugfs", "-w", "-R", ahead, disk}, {"mount", "-o", "loop", disk, w.Root},
+	} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("no disk can be made here: %v: %s", err, out)
+		}
+	}
+	t.Cleanup(func() {
+		w.Kill()
+		require.NoError(t, exec.Command("umount", "-l", w.Root).Run())
+	})
+	info, err := os.Stat(w.Path("d2/f"))
+	require.NoError(t, err)
+	require.Greater(t, info.Sys().(*syscall.Stat_t).Ctim.Sec, time.Now().Add(time.Minute).Unix())
+	w.Plays(world.Lines(world.Edits("c", "d/f", before, after))...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	w.Plays(world.InitLine, world.Piece("here"), world.Waits("go"), world.Succeeds(""))
+	turn := e.Asks(nil)
+	e.Says("here")
+	mark := len(e.All())
+	require.NoError(t, os.Rename(w.Path("d"), w.Path("old")))
+	require.NoError(t, os.Rename(w.Path("d2"), w.Path("d")))
+	e.DiffOf("d/f", mark, "what was typed", func(d *sessions.Diff) bool { return len(d.Hunks) == 1 && d.Hunks[0].NewStart == 3 })
+	e.Decides("diff/reject", world.Obj{"all": true})
+	w.RequireTree(world.Tree{"d/f": "mine\n" + before})
+	w.Put("../go", "")
+	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+}
+
+// TestStoredTimesAheadOfTheClock has sessions in the database that are newer than now, as a clock that was set back leaves
+// them: they are listed once each, go on, and are kept.
+func TestStoredTimesAheadOfTheClock(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("../config.toml", "keep_age = \"90d\"\n")
+	w.Start()
+	e := w.Opens()
+	now := time.Now()
+	var want []string
+	for id, at := range map[string]time.Time{"ahead": now.AddDate(1, 0, 0), "further": now.AddDate(200, 0, 0), "past": now.Add(-time.Hour), "same": now.AddDate(1, 0, 0)} {
+		e.Must("session/import", world.Obj{"path": w.Exported(id, at, 10), "workspace": w.Root}, nil)
+		want = append(want, id)
+	}
+	pages := func() (ids []string) {
+		params := world.Obj{"workspace": w.Root, "limit": 1}
+		for {
+			var page struct {
+				Sessions []*sessions.Session
+				Next     string `json:"nextCursor"`
+			}
+			e.Must("session/list", params, &page)
+			for _, s := range page.Sessions {
+				ids = append(ids, s.ID)
+			}
+			if page.Next == "" {
+				return ids
+			}
+			params["cursor"] = page.Next
+		}
+	}
+	require.ElementsMatch(t, want, pages())
+	w.Plays(world.InitLine, world.Piece("now"), world.Succeeds(""))
+	turn := e.Turn(world.Obj{"sessionId": "ahead", "recap": true})
+	require.Equal(t, sessions.TurnCompleted, turn.Status)
+	w.CursordOK("gc")
+	require.ElementsMatch(t, want, pages())
+	w.Stop()
+	w.Start()
+	e = w.Opens()
+	require.ElementsMatch(t, want, pages())
+	var read struct{ Turns []*sessions.Turn }
+	e.Must("session/read", world.Obj{"sessionId": "ahead"}, &read)
+	require.Len(t, read.Turns, 2)
+	require.Equal(t, turn.ID, read.Turns[1].ID, "in the order in which they came")
+}
+
+// TestNothingCanBeWatched lets the system run out of what it takes to watch folders: it is told, and changes are noticed
+// all the same.
+func TestNothingCanBeWatched(t *testing.T) {
+	t.Parallel()
+	for name, limit := range map[string]string{"no watchers": "echo 0 >/proc/sys/user/max_inotify_instances", "few watches": "echo 1 >/proc/sys/user/max_inotify_watches"} {
+		t.Run(name, func(t *testing.T) {
+			within := append([]string{"unshare", "-U", "-r"}, world.Shell(limit)...)
+			w := world.New(t)
+			if out, err := exec.Command(within[0], append(within[1:len(within):len(within)], "true")...).CombinedOutput(); err != nil {
+				t.Skipf("no limits can be set here: %s", out)
+			}
+			w.Within = within
+			before, after := world.Numbered(20, nil), world.Numbered(20, map[int]string{5: "agent 5\n"})
+			w.Put("a/f", before)
+			w.Plays(world.Lines(world.Edits("c", "a/f", before, after))...)
+			w.Start()
+			e := w.Opens()
+			e.Turn(nil)
+			e.Message("warning", "every other second")
+			require.Len(t, e.Status().Watching.Polling, 1)
+			mark := len(e.All())
+			w.Put("a/f", "mine\n"+after)
+			e.DiffOf("a/f", mark, "what was typed", func(d *sessions.Diff) bool { return len(d.Hunks) == 1 && d.Hunks[0].NewStart == 3 })
+			e.Decides("diff/reject", world.Obj{"all": true})
+			w.RequireTree(world.Tree{"a/f": "mine\n" + before})
+			require.Empty(t, e.Status().Watching.Polling)
+		})
+	}
+}

@@ -1,0 +1,293 @@
+package lsp
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+	"cursord/rpc"
+)
+
+// after has the agent change files in a world, for a language client with these options.
+func lspAfter(t *testing.T, before, after world.Tree, capabilities, options world.Obj) (*world.World, *langClient) {
+	t.Helper()
+	w := world.New(t)
+	var all [][]string
+	for path, text := range before {
+		w.Put(path, text)
+	}
+	for i, path := range sortedKeys(after) {
+		old := before[path]
+		if _, ok := before[path]; !ok {
+			old = "(absent)"
+		}
+		if after[path] == "(absent)" {
+			q, _ := json.Marshal(old)
+			args := fmt.Sprintf(`"args":{"path":"{{cwd}}/%s"}`, path)
+			all = append(all, []string{
+				fmt.Sprintf(`{"type":"tool_call","subtype":"started","call_id":"d%d","tool_call":{"deleteToolCall":{%s}}}`, i, args),
+				fmt.Sprintf(`{"fake":"delete","path":%q}`, path),
+				fmt.Sprintf(`{"type":"tool_call","subtype":"completed","call_id":"d%d","tool_call":{"deleteToolCall":{%s,"result":{"success":{"path":"{{cwd}}/%s","prevContent":%s}}}}}`, i, args, path, q),
+			})
+			continue
+		}
+		all = append(all, world.Edits(fmt.Sprint("c", i), path, old, after[path]))
+	}
+	w.Plays(world.Lines(all...)...)
+	trusted(w)
+	c := lsp(w, capabilities, options)
+	return w, c
+}
+
+func sortedKeys(m world.Tree) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (c *langClient) turn() {
+	c.t.Helper()
+	mark := c.mark()
+	c.does("cursord.ask", "do it")
+	c.hearsAfter(mark, "window/showMessage", "done")
+}
+
+// TestLSPUnsavedReject rejects in a document with changes: by an edit of its present version, which the editor may refuse.
+func TestLSPUnsavedReject(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(30, nil)
+	after := world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})
+	w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": after}, world.LSPCapabilities(), nil)
+	c.turn()
+	d := c.opens("f")
+	mine := strings.Replace(after, "line 1\n", "𝄞 mine\nline 1\n", 1)
+	d.sets(mine)
+	list := c.waitsForHunks("f", 3)
+	c.until("the hunks to move", func() bool { list = c.lists[d.uri]; return len(list) == 3 && list[0].Range.Start.Line == 5 })
+	c.does("cursord.reject", world.Obj{"path": "f", "line": 6})
+	c.hears("window/showMessage", "rejected 1 hunk")
+	want := strings.Replace(mine, "agent 5\n", "line 5\n", 1)
+	require.Equal(t, want, d.now())
+	require.Equal(t, after, w.Get("f"), "the disk is left alone")
+	c.waitsForHunks("f", 2)
+	c.does("cursord.undo")
+	c.hears("window/showMessage", "took the last decision back")
+	require.Equal(t, mine, d.now())
+	c.waitsForHunks("f", 3)
+
+	// An editor that has gone on typing refuses the edit; nothing is lost, and the next try works.
+	c.answering(func(m rpc.Message) any {
+		if m.Method == "workspace/applyEdit" {
+			return world.Obj{"applied": false, "failureReason": "document has changed"}
+		}
+		return nil
+	})
+	mark := c.mark()
+	c.does("cursord.reject", world.Obj{"path": "f", "line": 6})
+	c.hearsAfter(mark, "window/showMessage", "not in your buffer: document has changed")
+	c.hearsAfter(mark, "textDocument/publishDiagnostics", "1/3 ") // without another change
+	c.answering(nil)
+	mark = c.mark()
+	d.sets(mine + "more\n")
+	c.hearsAfter(mark, "textDocument/publishDiagnostics", fmt.Sprintf(`"version":%d`, d.version), "1/3 ")
+	mark = c.mark()
+	c.does("cursord.rejectAll")
+	c.hearsAfter(mark, "window/showMessage", "rejected 3 hunks")
+	c.waitsForHunks("f", 0)
+	require.Equal(t, strings.Replace(before, "line 1\n", "𝄞 mine\nline 1\n", 1)+"more\n", d.now())
+}
+
+// TestLSPStaleBuffers: an editor that does not load what the agent wrote is told so, its hunks are shown where its own
+// text has them, and what it shows is not taken for a person's wish.
+func TestLSPStaleBuffers(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(30, nil)
+	after := world.Numbered(30, map[int]string{5: "agent 5\nand more\n", 15: "agent 15\n", 25: ""})
+	w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": after}, world.LSPCapabilities(), nil)
+	d := c.opens("f")
+	c.turn()
+	c.hears("window/showMessage", "1 open file changed on disk")
+	lines := func() (at []int) {
+		for _, one := range c.waitsForHunks("f", 3) {
+			at = append(at, one.Range.Start.Line)
+		}
+		return at
+	}
+	require.Equal(t, []int{4, 14, 24}, lines(), "as the editor still has it")
+	// Typing there is no decision.
+	d.sets("mine\n" + before)
+	c.until("the hunks to move", func() bool { list := c.lists[d.uri]; return len(list) == 3 && list[0].Range.Start.Line == 5 })
+	require.Equal(t, []int{5, 15, 25}, lines())
+	c.does("cursord.status") // the daemon has been told of all that it is told of
+	e := w.Joins()
+	require.Len(t, e.Diffs()["f"].Hunks, 3)
+	// It loads the file.
+	d.sets(after)
+	c.until("the hunks to move", func() bool { list := c.lists[d.uri]; return len(list) == 3 && list[0].Range.Start.Line == 4 })
+	require.Equal(t, []int{4, 15, 25}, lines())
+	// A reject writes the file under it.
+	mark := c.mark()
+	c.does("cursord.reject", world.Obj{"path": "f", "line": 16})
+	c.hearsAfter(mark, "window/showMessage", "rejected 1 hunk")
+	c.hearsAfter(mark, "window/showMessage", "1 open file changed on disk")
+	require.Equal(t, strings.Replace(after, "agent 15\n", "line 15\n", 1), w.Get("f"))
+	// An editor that watches files and goes on showing this one as it was.
+	mark = c.mark()
+	for range 3 {
+		c.notify("workspace/didChangeWatchedFiles", world.Obj{"changes": []world.Obj{{"uri": d.uri, "type": 2}, {"uri": "file:///elsewhere", "type": 1}}})
+	}
+	c.hearsAfter(mark, "window/showMessage", "1 open file changed on disk")
+}
+
+// TestLSPWholeFiles: files that agents make, delete, rename: where they are shown, and what accepting and rejecting does.
+func TestLSPWholeFiles(t *testing.T) {
+	t.Parallel()
+	before := world.Tree{"gone": "a\nb\n", "kept": "1\n", "was": world.Numbered(20, nil)}
+	after := world.Tree{"gone": "(absent)", "new/made": "x\ny\n", "kept": "1\n2\n"}
+	for _, isolation := range []string{"none", "copy"} {
+		t.Run(isolation, func(t *testing.T) {
+			w, c := lspAfter(t, before, after, world.LSPCapabilities(), world.Obj{"isolation": isolation})
+			if isolation == "copy" {
+				c.opens("gone")
+			}
+			c.turn()
+			shown := "new/made"
+			if isolation == "copy" {
+				shown = "gone"
+			}
+			list := c.waitsForHunks(shown, 1)
+			require.Zero(t, list[0].Range.Start.Line)
+			c.waitsForHunks("kept", 1)
+			review := "file://" + w.LspFile("review.diff")
+			var other langDiagnostic
+			// found waits until the file and the list of what is in it agree.
+			found := func(head, gone string) {
+				c.eventually(head+" to be listed", func() bool {
+					raw, err := os.ReadFile(w.LspFile("review.diff"))
+					c.mu.Lock()
+					defer c.mu.Unlock()
+					if err != nil || len(c.lists[review]) != 1 || gone != "" && strings.Contains(string(raw), gone) {
+						return false
+					}
+					other = c.lists[review][0]
+					all := strings.Split(string(raw), "\n")
+					return other.Range.Start.Line < len(all) && all[other.Range.Start.Line] == head
+				})
+			}
+			accept := "cursord.accept"
+			if isolation == "copy" {
+				found("diff --cursord a/new/made b/new/made", "")
+				require.Contains(t, other.Message, "made: new file, +2")
+				require.Equal(t, "a\nb\n", w.Get("gone"))
+				c.chooses("file://"+w.Path("gone"), 0, "Accept hunk 1/1 (gone: deleted, −2)")
+				c.waitsForHunks("gone", 0)
+				require.Equal(t, "(absent)", w.Get("gone"), "the editor deletes what it has open")
+				found("diff --cursord a/new/made b/new/made", "a/gone")
+			} else {
+				found("diff --cursord a/gone b/gone", "")
+				require.Contains(t, other.Message, "gone: deleted, −2")
+			}
+			// On its line in review.diff it can be decided.
+			var h struct{ Contents struct{ Value string } }
+			c.must("textDocument/hover", world.Obj{"textDocument": world.Obj{"uri": review}, "position": world.Obj{"line": other.Range.Start.Line, "character": 0}}, &h)
+			require.Contains(t, h.Contents.Value, "```diff\n")
+			at := other.Range.Start.Line
+			c.does(accept, world.Obj{"uri": review, "range": world.Obj{"start": world.Obj{"line": at, "character": 0}, "end": world.Obj{"line": at, "character": 0}}})
+			c.until("nothing in review.diff", func() bool { return len(c.lists[review]) == 0 })
+			if isolation == "copy" {
+				c.eventually("the file is there", func() bool { return w.Get("new/made") == "x\ny\n" })
+				require.Equal(t, "1\n", w.Get("kept"))
+				c.does("cursord.acceptAll")
+				c.eventually("what is not open is written", func() bool { return w.Get("kept") == "1\n2\n" })
+				return
+			}
+			require.Equal(t, "(absent)", w.Get("gone"))
+			mark := c.mark()
+			c.does("cursord.rejectAll")
+			c.hearsAfter(mark, "window/showMessage", "rejected 2 hunks")
+			require.Equal(t, "(absent)", w.Get("new/made"))
+			require.Equal(t, "1\n", w.Get("kept"))
+		})
+	}
+}
+
+// TestLSPRename: an agent apart renames a file that the editor has open, and changes it.
+func TestLSPRename(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	before := world.Numbered(30, nil)
+	w.Put("was", before)
+	w.Plays(world.Lines(world.Shells("c", `text=$(sed "s/^line 7$/agent 7/" was); mv was now; echo "$text" >now`))...)
+	trusted(w)
+	c := lsp(w, world.LSPCapabilities(), world.Obj{"isolation": "copy"})
+	d := c.opens("was")
+	c.turn()
+	list := c.waitsForHunks("was", 2)
+	require.Contains(t, list[0].Message, "renamed: was → now")
+	require.Equal(t, 6, list[1].Range.Start.Line)
+	c.chooses(d.uri, 6, "Accept hunk 2/2")
+	c.waitsForHunks("was", 1)
+	require.Equal(t, strings.Replace(before, "line 7\n", "agent 7\n", 1), d.now())
+	d.saves()
+	c.chooses(d.uri, 0, "Accept hunk 1/")
+	c.eventually("it is renamed", func() bool { return w.Get("now") == d.now() && w.Get("was") == "(absent)" })
+	c.until("nothing left", func() bool {
+		return len(c.lists["file://"+w.Path("was")]) == 0 && len(c.lists["file://"+w.Path("now")]) == 0
+	})
+	require.True(t, strings.HasSuffix(d.uri, "/now"))
+}
+
+// TestLSPUndoOfEdits: an accept that was an edit is taken back by an edit, in order with the decisions of the daemon.
+func TestLSPUndoOfEdits(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(30, nil)
+	after := world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 30: "agent 30"})
+	w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": after}, world.LSPCapabilities(), world.Obj{"isolation": "copy"})
+	d := c.opens("f")
+	c.turn()
+	c.waitsForHunks("f", 3)
+	c.chooses(d.uri, 29, "Accept hunk 3/3") // no end of its last line
+	c.waitsForHunks("f", 2)
+	require.Equal(t, strings.Replace(before, "line 30\n", "agent 30", 1), d.now())
+	c.does("cursord.reject", world.Obj{"path": "f", "line": 5})
+	c.waitsForHunks("f", 1)
+	c.does("cursord.accept", world.Obj{"path": "f", "line": 15})
+	c.waitsForHunks("f", 0)
+	all := d.now()
+	require.Equal(t, strings.Replace(after, "agent 5\n", "line 5\n", 1), all)
+
+	c.does("cursord.undo")
+	c.waitsForHunks("f", 1)
+	c.does("cursord.undo")
+	c.waitsForHunks("f", 2)
+	c.does("cursord.undo")
+	c.waitsForHunks("f", 3)
+	require.Equal(t, before, d.now())
+	mark := c.mark()
+	c.does("cursord.undo")
+	c.hearsAfter(mark, "window/showMessage", "nothing to undo")
+	for i := range 3 {
+		c.does("cursord.redo")
+		c.waitsForHunks("f", 2-i)
+	}
+	require.Equal(t, all, d.now())
+	mark = c.mark()
+	c.does("cursord.redo")
+	c.hearsAfter(mark, "window/showMessage", "nothing to redo")
+
+	// What the editor took back itself is not taken back again: the one before is.
+	d.sets(strings.Replace(all, "agent 15a\nagent 15b\n", "line 15\n", 1))
+	c.waitsForHunks("f", 1)
+	c.does("cursord.undo")
+	c.waitsForHunks("f", 2)
+	require.Equal(t, before, w.Get("f"))
+}

@@ -1,0 +1,221 @@
+package nvim
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// modified tells whether the buffer of a file has unsaved changes.
+func (n *nvim) modified(path string) bool {
+	n.t.Helper()
+	return n.lua("return vim.bo[vim.fn.bufnr('^' .. ... .. '$')].modified", n.w.Path(path)).(bool)
+}
+
+// rowsOf are the first lines, counted from 1, of the hunks that a buffer shows.
+func (n *nvim) rowsOf(path string) []any {
+	n.t.Helper()
+	return n.lua(`local rows = vim.empty_dict()
+		rows = {}
+		for i, p in ipairs(require('cursord.review.places').places(vim.fn.bufnr('^' .. ... .. '$'))) do
+			rows[i] = p.first + 1
+		end
+		return #rows > 0 and rows or nil`, n.w.Path(path)).([]any)
+}
+
+func (n *nvim) untilRows(path string, want ...any) {
+	n.t.Helper()
+	var have []any
+	n.poll("hunks at their lines", func() bool {
+		have = n.rowsOf(path)
+		if len(have) != len(want) {
+			return false
+		}
+		for i := range want {
+			if have[i] != float64(want[i].(int)) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// TestNvimUnsavedText decides in a buffer with changes above, below and inside of hunks: rejects are edits of the
+// buffer, each one step for undo, and the disk stays until it is saved.
+func TestNvimUnsavedText(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before := world.Numbered(30, nil)
+		after := world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})
+		w.Put("f", before)
+		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { review = { after_decide = 'stay' } }", "f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", after, 3)
+		n.untilRows("f", 5, 15, 26)
+
+		n.keys("ggOmine above<Esc>")
+		n.untilRows("f", 6, 16, 27)
+		n.keys("16Goinside<Esc>")
+		n.keys("Goat the end<Esc>")
+		typed := "mine above\n" + strings.Replace(after, "agent 15a\n", "agent 15a\ninside\n", 1) + "at the end\n"
+		n.untilText("f", typed)
+		n.hunksOf("f", 4)
+		n.untilRows("f", 6, 16, 18, 28)
+
+		n.ex("6Cursord reject")
+		want := strings.Replace(typed, "agent 5\n", "line 5\n", 1)
+		n.untilText("f", want)
+		n.hunksOf("f", 3)
+		require.Equal(t, after, w.Get("f"), "nothing is written")
+		require.True(t, n.modified("f"))
+		n.keys("u")
+		n.untilText("f", typed)
+		n.hunksOf("f", 4)
+		n.keys("<C-r>")
+		n.untilText("f", want)
+		n.hunksOf("f", 3)
+		n.ex("Cursord undo")
+		n.untilText("f", typed)
+		n.hunksOf("f", 4)
+		n.ex("Cursord redo")
+		n.untilText("f", want)
+		n.hunksOf("f", 3)
+
+		// Decided right after typing, before anything was told.
+		n.lua(`vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'one more' })
+			vim.cmd('17Cursord reject')`)
+		want = "one more\n" + strings.Replace(want, "agent 15a\n", "line 15\n", 1)
+		n.untilText("f", want)
+		n.hunksOf("f", 2)
+		n.ex("write")
+		n.poll("saved", func() bool { return w.Get("f") == want })
+		n.agree(e, "f", want, 2)
+		n.ex("Cursord accept!")
+		n.agree(e, "f", want, 0)
+		n.quiet()
+	})
+}
+
+// TestNvimAgentWritesWhatIsUnsaved has the agent write a file whose buffer has changes: neither is lost, and the person
+// decides which stays.
+func TestNvimAgentWritesWhatIsUnsaved(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{5: "agent 5\n"})
+		w.Put("f", before)
+		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "", "f")
+		n.keys("Gomine<Esc>")
+		n.untilText("f", before+"mine\n")
+		n.ex("Cursord ask do it")
+		n.until("the end of the turn", "return said[1] ~= nil")
+		require.Equal(t, before+"mine\n", n.text("f"), "the buffer is the person's")
+		require.Equal(t, after, w.Get("f"), "the file is the agent's")
+		require.Len(t, e.Diffs()["f"].Hunks, 1)
+		// Read again, it is the agent's with its hunk; the text that was typed is in the history.
+		n.ex("edit!")
+		n.agree(e, "f", after, 1)
+		n.quiet()
+	})
+}
+
+// TestNvimCursorStaysAtItsText has lines come and go above of what a person looks at.
+func TestNvimCursorStaysAtItsText(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before := world.Numbered(200, nil)
+		after := world.Numbered(200, map[int]string{5: "a\nb\nc\nd\n", 20: ""})
+		w.Put("f", before)
+		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "", "f")
+		n.keys("120Gzt125G4l")
+		at := func() any { return n.lua("return { vim.fn.getline('w0'), vim.fn.getline('.'), vim.fn.col('.') }") }
+		want := []any{"line 120", "line 125", 5.0}
+		require.Equal(t, want, at())
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", after, 2)
+		require.Equal(t, want, at())
+		n.ex("Cursord reject!")
+		n.agree(e, "f", before, 0)
+		require.Equal(t, want, at())
+		// While somebody types, the file cannot be read again; what was typed stays, and so does the insert mode.
+		n.keys("itext")
+		n.until("insert mode", "return vim.api.nvim_get_mode().mode == 'i'")
+		e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+		n.poll("the disk", func() bool { return w.Get("f") == after })
+		n.keys(" more<Esc>")
+		n.until("what was typed", "return vim.api.nvim_get_current_line() == 'linetext more 125'")
+		n.quiet()
+	})
+}
+
+// TestNvimOddFiles has files without a line end, with CR LF, with a byte order mark, created and deleted.
+func TestNvimOddFiles(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before := world.Tree{"crlf": "a\r\nb\r\nc\r\n", "bom": "\ufeffone\ntwo\n", "noeol": "x\ny", "new": "(absent)", "gone": "was\nhere\n", "top": "1\n2\n3\n"}
+		after := world.Tree{"crlf": "a\r\nB\r\nc\r\nd\r\n", "bom": "\ufeffONE\ntwo\n", "noeol": "x\nY", "new": "brand\nnew\n", "gone": "(absent)", "top": "2\n3\n"}
+		w.PutAll(before)
+		w.Plays(world.Changing(before, after)...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "", "crlf", "bom", "noeol", "gone", "top")
+		n.lua("for _, f in ipairs(vim.fn.argv()) do vim.cmd.edit(f) end vim.cmd.edit('new')")
+		n.ex("Cursord ask do it")
+		n.until("the end of the turn", "return said[1] ~= nil")
+		for path, text := range after {
+			if text != "(absent)" {
+				n.untilText(path, strings.TrimPrefix(strings.ReplaceAll(strings.TrimSuffix(text, "\n")+"\n", "\r", ""), "\ufeff"))
+				n.until("its hunks", "return #require('cursord.review.places').places(vim.fn.bufnr('^' .. ... .. '$')) > 0", w.Path(path))
+				require.NotEmpty(t, n.rowsOf(path), path)
+			}
+		}
+		n.ex("edit top")
+		n.untilScreen("▔ 2")
+		require.Contains(t, n.screen(), "  1  ", "what was deleted at the top shows")
+		n.ex("Cursord reject!")
+		n.poll("the disk", func() bool { return len(e.Diffs()) == 0 })
+		w.RequireTree(before)
+		for path, text := range before {
+			if path != "new" {
+				n.untilText(path, strings.TrimPrefix(strings.ReplaceAll(strings.TrimSuffix(text, "\n")+"\n", "\r", ""), "\ufeff"))
+			}
+		}
+		// In buffers with changes.
+		n.ex("Cursord undo")
+		n.poll("the hunks again", func() bool { return len(e.Diffs()) == 6 })
+		n.hunksOf("noeol", 1)
+		n.ex("edit noeol")
+		n.keys("ggOmine<Esc>")
+		n.untilText("noeol", "mine\nx\nY\n")
+		n.untilRows("noeol", 3)
+		n.ex("3Cursord reject")
+		n.untilText("noeol", "mine\nx\ny\n")
+		n.ex("set nofixeol | write")
+		n.poll("the disk", func() bool { return w.Get("noeol") == "mine\nx\ny" })
+		n.ex("edit crlf")
+		n.hunksOf("crlf", 2)
+		n.keys("ggOmine<Esc>")
+		n.untilText("crlf", "mine\na\nB\nc\nd\n")
+		n.untilRows("crlf", 3, 5)
+		n.ex("3Cursord reject")
+		n.untilText("crlf", "mine\na\nb\nc\nd\n")
+		n.ex("write")
+		n.poll("the disk", func() bool { return w.Get("crlf") == "mine\r\na\r\nb\r\nc\r\nd\r\n" })
+		n.quiet()
+	})
+}

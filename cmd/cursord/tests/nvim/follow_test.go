@@ -1,0 +1,255 @@
+package nvim
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestNvimDecidesAsFastAsOneTypes decides hunk after hunk without waiting for the daemon: each key is for the next hunk.
+func TestNvimDecidesAsFastAsOneTypes(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before := world.Numbered(60, nil)
+		changed := map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: "", 35: "line 35\nagent 35\n", 45: "agent 45\n", 55: "agent 55\n"}
+		w.Put("f", before)
+		w.Plays(world.Lines(world.Edits("1", "f", before, world.Numbered(60, changed)))...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, `vim.g.cursord = { chat = { open_on_ask = false } }
+			vim.keymap.set('n', 'ga', '<Plug>(cursord-accept)')
+			vim.keymap.set('n', 'gr', '<Plug>(cursord-reject)')`, "f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", world.Numbered(60, changed), 6)
+		n.keys("5Ggrgagrgagr")
+		want := world.Numbered(60, map[int]string{15: changed[15], 35: changed[35], 55: changed[55]})
+		n.agree(e, "f", want, 1)
+		n.until("the last hunk", "return vim.fn.line('.') == 57")
+		// Out of sight at once, also in the list.
+		n.ex("Cursord undo")
+		n.hunksOf("f", 2)
+		n.ex("Cursord review")
+		n.untilRows("f", 47, 57)
+		require.Equal(t, []any{1.0, 0.0}, n.lua(`vim.cmd('57Cursord accept | 47Cursord reject')
+			vim.cmd.redraw()
+			return { #vim.fn.getqflist() + 1, #require('cursord.review.places').places(0) }`))
+		n.agree(e, "f", want, 0)
+		n.until("the list", "return #vim.fn.getqflist() == 0")
+		n.quiet()
+	})
+}
+
+// TestNvimDecisionFails has a hunk there again that could not be decided, and the cursor at it.
+func TestNvimDecisionFails(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
+		w.Put("f", before)
+		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", after, 2)
+		d := e.OpenDocument("f") // another editor has it unsaved
+		d.Set("theirs\n" + after)
+		e.Must("diff/list", world.Obj{"workspace": w.Root}, nil)
+		n.keys("5G")
+		n.ex("Cursord reject")
+		n.until("why not", "return said[#said] and said[#said].text:find('unsaved changes in an editor', 1, true) ~= nil")
+		n.untilRows("f", 5, 15)
+		require.Equal(t, 5.0, n.lua("return vim.fn.line('.')"))
+		n.hunksOf("f", 2)
+		require.Equal(t, after, w.Get("f"))
+		d.Closes()
+		e.Must("diff/list", world.Obj{"workspace": w.Root}, nil) // what the other connection said has arrived
+		n.ex("Cursord reject")
+		n.agree(e, "f", world.Numbered(30, map[int]string{15: "agent 15\n"}), 1)
+	})
+}
+
+// TestNvimSavesWhatFollowedItsFile saves a buffer that has followed its file without Neovim having read it: it does not
+// ask then, but for a file that somebody else has written meanwhile it does.
+func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\nügent\n", 30: "the end\n"})
+		w.Put("f", before)
+		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
+		e.Turn(nil)
+		stat := func() os.FileInfo {
+			info, err := os.Stat(w.Path("f"))
+			require.NoError(t, err)
+			return info
+		}
+		was := stat()
+		n := neovim(w, t, bin, `wrote = {}
+			vim.api.nvim_create_autocmd({ 'BufWritePre', 'BufWritePost' }, { callback = function(args) table.insert(wrote, args.event) end })`, "f")
+		n.ex("Cursord chat")
+		n.keys("<Esc>:wincmd t<CR>")
+		n.hunksOf("f", 3)
+		n.ex("enew | bwipeout f | edit f") // it is read by autocommands, while which no other ones run
+		n.hunksOf("f", 3)
+		require.Equal(t, was, stat(), "nothing is written")
+		n.ex("15,16Cursord reject")
+		one := world.Numbered(30, map[int]string{5: "agent 5\n", 30: "the end\n"})
+		n.agree(e, "f", one, 2)
+		require.Equal(t, 1.0, n.lua("return vim.fn.undotree().seq_last"), "one step for undo, and not all of the file")
+		n.ex("checktime") // which knows the file
+		n.keys("ggOmine<Esc>")
+		n.untilText("f", "mine\n"+one)
+		n.ex("write other")
+		require.Equal(t, "mine\n"+one, w.Get("other"))
+		n.ex("write")
+		require.Equal(t, "mine\n"+one, w.Get("f"))
+		require.Equal(t, []any{"BufWritePre", "BufWritePost", "BufWritePre", "BufWritePost"}, n.lua("return wrote"))
+		n.ex("6Cursord reject")
+		two := "mine\n" + strings.Replace(one, "agent 5", "line 5", 1)
+		n.agree(e, "f", two, 1)
+
+		// Also where no autocommand runs.
+		n.keys("ggOmore<Esc>")
+		n.untilText("f", "more\n"+two)
+		n.ex("noautocmd write")
+		require.Equal(t, "more\n"+two, w.Get("f"))
+		n.keys("ggdd")
+		n.ex("noautocmd write")
+		n.ex("checktime")
+		n.agree(e, "f", two, 1)
+		require.Equal(t, []any{}, n.lua("return vim.api.nvim_get_autocmds({ event = 'BufWriteCmd', buffer = 0 })"))
+		n.quiet()
+
+		// Somebody else's word.
+		n.keys("ggAmore<Esc>")
+		n.until("it is typed", "return vim.fn.getline(1) == 'minemore'")
+		w.Put("f", two+"theirs\n")
+		warned := func() {
+			n.until("it is asked", "return vim.fn.execute('messages'):find('changed since reading it', 1, true) ~= nil")
+		}
+		waits := n.lua("return vim.fn.has('nvim-0.12')") == 0.0 // a newer one goes on while it asks
+		n.keys(":write<CR>")
+		if waits {
+			n.poll("the question", func() bool { return n.call("nvim_get_mode").(map[any]any)["blocking"] == true })
+		} else {
+			warned()
+		}
+		n.keys("n")
+		warned()
+		require.Equal(t, two+"theirs\n", w.Get("f"))
+		n.keys(":write!<CR>")
+		n.poll("it is said twice", func() bool { return w.Get("f") == strings.Replace(two, "mine", "minemore", 1) })
+	})
+}
+
+// TestNvimTakesUpWhatItCannotPatch has a buffer whose text is not what its file holds: Neovim reads it again.
+func TestNvimTakesUpWhatItCannotPatch(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Tree{"upper": "one\ntwo\nthree\n"}, world.Tree{"upper": "one\nagent\nthree\n"}
+		w.PutAll(before)
+		w.Plays(world.Changing(before, after)...)
+		w.Start()
+		e := w.Opens()
+		// What a person sees of "upper" is made of it when it is read, as with files that are encrypted.
+		n := neovim(w, t, bin, `vim.g.cursord = { chat = { open_on_ask = false } }
+			vim.api.nvim_create_autocmd('BufReadPost', { pattern = '*/upper', callback = function()
+				vim.cmd('silent %s/.*/\\U&/ | set nomodified')
+			end })`, "upper")
+		require.Equal(t, "ONE\nTWO\nTHREE\n", n.text("upper"))
+		n.ex("Cursord ask do it")
+		n.untilText("upper", "ONE\nAGENT\nTHREE\n")
+		n.ex("Cursord reject!")
+		n.poll("nothing is left", func() bool { return len(e.Diffs()) == 0 })
+		n.untilText("upper", "ONE\nTWO\nTHREE\n")
+		w.RequireTree(before)
+		n.quiet()
+	})
+}
+
+// TestNvimUndoOfSeveralFiles rejects over several files: "u" in one of them takes all of it back.
+func TestNvimUndoOfSeveralFiles(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before := world.Tree{"f": world.Numbered(9, nil), "g": world.Numbered(9, nil)}
+		after := world.Tree{"f": world.Numbered(9, map[int]string{5: "agent 5\n"}), "g": world.Numbered(9, map[int]string{3: ""})}
+		w.PutAll(before)
+		w.Plays(world.Changing(before, after)...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "g")
+		n.ex("edit f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", after["f"], 1)
+		n.agree(e, "g", after["g"], 1)
+		n.ex("Cursord reject!")
+		n.agree(e, "f", before["f"], 0)
+		n.agree(e, "g", before["g"], 0)
+		n.keys("u")
+		n.agree(e, "f", after["f"], 1)
+		n.agree(e, "g", after["g"], 1)
+		n.untilScreen("this was decided in 2 files, and is back in all")
+		n.ex("Cursord redo")
+		n.agree(e, "f", before["f"], 0)
+		n.agree(e, "g", before["g"], 0)
+		n.quiet()
+	})
+}
+
+// TestNvimUndoReachesUnsavedText rejects over several files, one of which has changes: "u" in another one brings its part
+// back, too.
+func TestNvimUndoReachesUnsavedText(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before := world.Tree{"f": world.Numbered(9, nil), "g": world.Numbered(9, nil)}
+		after := world.Tree{"f": world.Numbered(9, map[int]string{5: "agent 5\n"}), "g": world.Numbered(9, map[int]string{3: ""})}
+		w.PutAll(before)
+		w.Plays(world.Changing(before, after)...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", after["f"], 1)
+		n.keys("ggOmine<Esc>")
+		n.untilText("f", "mine\n"+after["f"])
+		n.untilRows("f", 6)
+		n.ex("edit g")
+		n.ex("Cursord reject!")
+		n.agree(e, "g", before["g"], 0)
+		n.untilText("f", "mine\n"+before["f"])
+		n.keys("u")
+		n.agree(e, "g", after["g"], 1)
+		n.untilText("f", "mine\n"+after["f"])
+		n.untilRows("f", 6)
+		n.ex("buffer f | write")
+		n.agree(e, "f", "mine\n"+after["f"], 1)
+		n.quiet()
+	})
+}
+
+// TestNvimPromptIsText asks with what else would have a meaning in a command line.
+func TestNvimPromptIsText(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }")
+		n.keys(`:Cursord ask why "this" | that # % <lt>afile> \ and 'so'?<CR>`)
+		n.poll("the agent", func() bool { return len(w.Runs()) == 1 })
+		require.Equal(t, `why "this" | that # % <afile> \ and 'so'?`, strings.TrimSpace(w.Runs()[0].Prompt))
+		n.ex("Cursord review all | let g:then = 1")
+		require.Equal(t, 1.0, n.lua("return vim.g['then']"))
+	})
+}

@@ -1,0 +1,77 @@
+package nvim
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestNvimMaybeYours shows apart what no call of the agent explains, leaves it when several hunks are rejected, and rejects
+// it by itself.
+func TestNvimMaybeYours(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		e, _ := w.Unexplained()
+		n := neovim(w, t, bin, "", "notes.txt")
+		n.ex("Cursord review")
+		n.hunksOf("notes.txt", 1) // it is connected
+		n.ex("Cursord review")
+		n.until("the list", `local list = vim.fn.getqflist()
+			return #list == 3 and list[3].text == '+1 -1 (may be yours)  +twelve' and list[1].text == '+1 -1  +two'`)
+		shown := n.screen()
+		require.Regexp(t, `\? twelve +may be yours: no call of the agent explains it`, shown)
+		n.ex("edit f")
+		n.hunksOf("f", 2)
+		require.NotContains(t, n.screen(), "may be yours: no call")
+		n.ex("buffer notes.txt")
+		n.ex("Cursord overlay")
+		require.Contains(t, n.screen(), "? twelve")
+		require.NotContains(t, n.screen(), "may be yours: no call", "only signs")
+		n.ex("Cursord overlay")
+
+		// All, the file, or a range of several.
+		n.ex("Cursord reject!")
+		n.until("what is left", "return said[#said] and said[#said].text == ...",
+			"cursord: rejected 2 hunks; 1 hunk left in 1 file; left 1 hunk that may be yours: notes.txt:12 (reject each by itself)")
+		n.agree(e, "notes.txt", world.UnexplainedAfter["notes.txt"], 1)
+		w.RequireTree(world.UnexplainedBefore.With(world.UnexplainedAfter, "notes.txt"))
+		n.lua("said = {}")
+		n.ex("Cursord reject file")
+		n.until("what is left", "return said[#said] and said[#said].text == ...",
+			"cursord: rejected 0 hunks; 1 hunk left in 1 file; left 1 hunk that may be yours: notes.txt:12 (reject each by itself)")
+
+		n.keys("12G")
+		n.ex("Cursord reject")
+		n.agree(e, "notes.txt", world.UnexplainedBefore["notes.txt"], 0)
+		w.RequireTree(world.UnexplainedBefore)
+		n.ex("Cursord undo")
+		n.agree(e, "notes.txt", world.UnexplainedAfter["notes.txt"], 1)
+		require.Contains(t, n.screen(), "may be yours: no call", "it is drawn as before")
+	})
+}
+
+// TestNvimRangeLeavesWhatMayBeYours rejects all lines of a file with several such hunks, and one of them alone.
+func TestNvimRangeLeavesWhatMayBeYours(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PlaysUnexplained()
+		w.Plays(world.Lines(world.Shells("s", "true"), []string{world.Execs("sleep 0.1; sed -i 's/^line 2$/two/; s/^line 18$/eighteen/' notes.txt")})...)
+		w.Start()
+		e := w.Opens()
+		e.Turn(nil)
+		after := world.Numbered(20, map[int]string{2: "two\n", 18: "eighteen\n"})
+		n := neovim(w, t, bin, "", "notes.txt")
+		n.ex("Cursord review")
+		n.hunksOf("notes.txt", 2)
+		n.ex("%Cursord reject")
+		n.until("what is left", "return said[#said] and said[#said].text == ...", "cursord: rejected 0 hunks; 2 hunks left in 1 file; "+
+			"left 2 hunks that may be yours: notes.txt:2, notes.txt:18 (reject each by itself)")
+		n.agree(e, "notes.txt", after, 2)
+		n.ex("10,20Cursord reject")
+		n.agree(e, "notes.txt", world.Numbered(20, map[int]string{2: "two\n"}), 1)
+	})
+}

@@ -1,0 +1,90 @@
+package nvim
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+	"cursord/sessions"
+)
+
+// TestNvimChoosesPermits sets what the agent may do, by command and by choice, for the next session and for one that there
+// is, and has images go along.
+func TestNvimChoosesPermits(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		lib := w.Folder("lib")
+		w.Put("f", "text\n")
+		w.Put("shot.png", world.PNGBytes)
+		w.Put("with space.gif", world.GIFBytes)
+		w.Put("not.png", "text")
+		w.Start()
+		e := w.Joins()
+		e.Must("workspace/trust", world.Obj{"workspace": w.Root, "trusted": true}, nil)
+		e.Must("workspace/subscribe", world.Obj{"workspace": w.Root}, nil)
+		n := neovim(w, t, bin, picks+"\nvim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		say := func(text string) {
+			n.t.Helper()
+			n.until(text, "return said[#said] and said[#said].text == ...", text)
+		}
+		n.lua("pick = 'enabled'")
+		n.ex("Cursord sandbox")
+		say("cursord: in the next session commands that the sandbox can hold run, others are denied")
+		n.ex("Cursord autoreview on")
+		say("cursord: in the next session a classifier of the agent decides on commands")
+		n.ex("Cursord adddir ../lib")
+		say("cursord: in the next session the agent may also work in " + lib + ", where nothing can be rejected")
+		n.ex("Cursord image with\\ space.gif")
+		say("cursord: 1 image goes with the next prompt")
+		n.lua("pick = 'Trust it'")
+		n.ex("Cursord ask look at @shot.png")
+		say("cursord: done")
+		require.Equal(t, "May the agent run commands and change files in "+lib+"?", n.lua("return shown[#shown].prompt"))
+		require.Equal(t, []string{"--sandbox=enabled", "--auto-review", "--add-dir=" + lib}, w.PermitArgs())
+		require.Contains(t, w.Prompted(), `<image path="`+w.Path("shot.png")+`" />`)
+		require.Contains(t, w.Prompted(), `<image path="`+w.Path("with space.gif")+`" />`)
+
+		// It is the session's.
+		n.ex("Cursord sandbox default")
+		say("cursord: in this session the sandbox is as configured")
+		n.ex("Cursord autoreview off")
+		say("cursord: in this session no classifier decides on commands")
+		n.ex("Cursord adddir!")
+		say("cursord: in this session the agent works in no other folder")
+		n.lua("said = {}")
+		n.ex("Cursord ask again")
+		say("cursord: done")
+		require.Empty(t, w.PermitArgs())
+		require.NotContains(t, w.Prompted(), "<image")
+		require.Len(t, w.Runs(), 2)
+
+		require.Equal(t, []any{"enabled", "disabled", "default"}, n.lua("return vim.fn.getcompletion('Cursord sandbox ', 'cmdline')"))
+		n.quiet()
+		n.ex("Cursord sandbox on")
+		say(`cursord: "on" is none of enabled, disabled, default`)
+		n.ex("Cursord image none.png")
+		n.until("a complaint", "return said[#said].text:find('none.png cannot be read', 1, true) ~= nil")
+	})
+}
+
+// TestNvimTellsWhatWasDenied shows the reason beside a call that was refused, unfolded.
+func TestNvimTellsWhatWasDenied(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Plays(`{"fake":"shell","command":"npm test","ask":true}`, `{"type":"result","subtype":"success","result":"done"}`)
+		w.Put("f", "text\n")
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "", "f")
+		n.ex("Cursord chat")
+		n.ex("Cursord ask test it")
+		for _, part := range []string{"✗ npm test (rejected: refused by policy)", "1 command was denied: npm test"} {
+			n.until(part, "local t = (function() "+transcript+" end)() return t and t:find(..., 1, true) ~= nil", part)
+		}
+		require.Equal(t, sessions.TurnCompleted, e.Until("the end", func(n world.Notification) bool { return n.Turn != nil && n.Turn.Status.Final() }).Turn.Status)
+		n.quiet()
+	})
+}

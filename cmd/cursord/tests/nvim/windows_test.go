@@ -1,0 +1,124 @@
+package nvim
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestNvimChatKeepsItsLook opens the chat before it is known which session it is about, and goes from one to another: what
+// folds is folded, and the title is above.
+func TestNvimChatKeepsItsLook(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Plays(`{"type":"thinking","subtype":"delta","text":"Hm.\nWell."}`, `{"type":"thinking","subtype":"completed"}`, world.Streams("Some words"), world.Done)
+		w.Start()
+		e := w.Opens()
+		e.Turn(world.Obj{"prompt": "the first"})
+		e.Turn(world.Obj{"prompt": "the second"})
+		n := neovim(w, t, bin, picks)
+		look := func(title string) {
+			t.Helper()
+			n.untilScreen("│ " + title + "\n")
+			n.untilScreen("Some words")
+			n.untilScreen("∴ Thinking")
+			n.keys("<Esc>")
+			n.poll("it is folded", func() bool { return !strings.Contains(n.screen(), "│ Hm.") })
+			require.Equal(t, "no", n.lua("return vim.wo[vim.fn.win_getid(vim.fn.winnr('k'))].signcolumn"))
+		}
+		n.ex("Cursord resume")
+		look("the second")
+		n.lua("pick = 'the first'")
+		n.ex("Cursord sessions")
+		look("the first")
+		n.quiet()
+	})
+}
+
+// nvimAndAChange opens a file in Neovim and has the agent change its line 5.
+func nvimAndAChange(w *world.World, t *testing.T, bin string) (e *world.Editor, n *nvim, before, after string) {
+	t.Helper()
+	before, after = world.Numbered(9, nil), world.Numbered(9, map[int]string{5: "agent 5\n"})
+	w.Put("f", before)
+	w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+	w.Start()
+	e = w.Opens()
+	n = neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+	n.ex("Cursord ask do it")
+	n.agree(e, "f", after, 1)
+	return e, n, before, after
+}
+
+// TestNvimShowsOldLinesOnce has a file beside what it was: its buffer shows the deleted lines by itself only where that is not
+// beside it, and if the overlay is wanted.
+func TestNvimShowsOldLinesOnce(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		e, n, before, after := nvimAndAChange(w, t, bin)
+		virtual := func() float64 {
+			return n.lua(`return #vim.tbl_filter(function(m) return m[4].virt_lines end,
+				vim.api.nvim_buf_get_extmarks(vim.fn.bufnr('^f$'), vim.api.nvim_get_namespaces().cursord_words, 0, -1, { details = true }))`).(float64)
+		}
+		require.EqualValues(t, 1, virtual())
+		n.ex("Cursord overlay")
+		require.EqualValues(t, 0, virtual())
+		require.Contains(t, n.screen(), "┃ agent 5")
+		n.ex("Cursord overlay")
+		require.EqualValues(t, 1, virtual())
+		n.ex("Cursord diff")
+		require.EqualValues(t, 0, virtual())
+		n.ex("tabprevious")
+		require.EqualValues(t, 1, virtual())
+		n.ex("tabnext")
+		require.EqualValues(t, 0, virtual())
+		n.ex("5Cursord reject")
+		n.agree(e, "f", before, 0)
+		n.ex("Cursord undo")
+		n.agree(e, "f", after, 1)
+		require.EqualValues(t, 0, virtual())
+		n.ex("tabclose")
+		require.EqualValues(t, 1, virtual())
+		n.quiet()
+	})
+}
+
+// TestNvimKnowsWhatIsNotInTheFile goes back and forth over a decision in a buffer: what the file does not hold is a change.
+func TestNvimKnowsWhatIsNotInTheFile(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		e, n, before, after := nvimAndAChange(w, t, bin)
+		n.ex("5Cursord reject")
+		n.agree(e, "f", before, 0)
+		n.keys("u")
+		n.agree(e, "f", after, 1)
+		n.keys("<C-r>")
+		n.untilText("f", before)
+		require.True(t, n.modified("f"))
+		require.Equal(t, after, w.Get("f"))
+		n.hunksOf("f", 0)
+		n.ex("write")
+		n.agree(e, "f", before, 0)
+		n.quiet()
+	})
+}
+
+// TestNvimCompletesFilesThatAreThere completes no file that git has and that is deleted.
+func TestNvimCompletesFilesThatAreThere(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.RepositoryIn(".", world.Tree{"file-a": "a\n", "file-b": "b\n"})
+		require.NoError(t, os.Remove(w.Path("file-a")))
+		w.Start()
+		n := neovim(w, t, bin, "")
+		n.ex("Cursord review")
+		require.Equal(t, []any{"@file-b"}, n.lua("return vim.tbl_map(function(i) return i.word end, require('cursord.context').omnifunc(0, '@file'))"))
+	})
+}

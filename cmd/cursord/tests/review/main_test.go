@@ -1,0 +1,9 @@
+package review
+
+import (
+	"testing"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+func TestMain(m *testing.M) { world.Main(m, nil) }

@@ -1,0 +1,9 @@
+package soak
+
+import (
+	"testing"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+func TestMain(m *testing.M) { world.Main(m, nil) }

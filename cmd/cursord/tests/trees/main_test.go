@@ -1,0 +1,9 @@
+package trees
+
+import (
+	"testing"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+func TestMain(m *testing.M) { world.Main(m, nil) }

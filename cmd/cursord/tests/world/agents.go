@@ -1,0 +1,81 @@
+package world
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	PNGBytes = "\x89PNG\r\n\x1a\npicture"
+	GIFBytes = "GIF89a picture"
+)
+
+// prompts returns what the latest run of the agent was asked.
+func (w *World) Prompted() string {
+	w.T.Helper()
+	runs := w.Runs()
+	require.NotEmpty(w.T, runs)
+	return runs[len(runs)-1].Prompt
+}
+
+// Kept lists the files of images that came as bytes.
+func (w *World) Kept() []string {
+	w.T.Helper()
+	files, err := filepath.Glob(filepath.Join(w.Dir, "state", "images", "*", "*"))
+	require.NoError(w.T, err)
+	return files
+}
+
+// PermitArgs returns what the latest run of the agent was given of the options that decide what it may do.
+func (w *World) PermitArgs() (args []string) {
+	w.T.Helper()
+	runs := w.Runs()
+	require.NotEmpty(w.T, runs)
+	all := runs[len(runs)-1].Args
+	for i := range all {
+		switch all[i] {
+		case "--sandbox", "--add-dir":
+			args = append(args, all[i]+"="+all[i+1])
+		case "--auto-review", "--force":
+			args = append(args, all[i])
+		}
+	}
+	return args
+}
+
+// Waiting plays a turn that has said all and waits for a server, in a world that lets it.
+func (w *World) Waiting() {
+	w.Put("../config.toml", "background = \"wait\"\n")
+	w.Plays(InitLine,
+		`{"type":"tool_call","subtype":"completed","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"npm run dev"},"result":{"isBackground":true,"success":{}}}}}`,
+		Says("Up.", ""), `{"fake":"hang"}`)
+}
+
+// Runs lists what the agent was started with.
+func (w *World) Runs() (runs []AgentRun) {
+	w.T.Helper()
+	b, err := os.ReadFile(w.runLog)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	require.NoError(w.T, err)
+	for line := range bytes.Lines(b) {
+		var r AgentRun
+		require.NoError(w.T, json.Unmarshal(line, &r))
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+// An AgentRun is what an agent was started with, as the fake agent notes it.
+type AgentRun struct {
+	Args    []string `json:"args"`
+	Cwd     string   `json:"cwd"`
+	Session string   `json:"session"`
+	Prompt  string   `json:"prompt"`
+}

@@ -1,0 +1,159 @@
+package world
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/internal/undertest"
+)
+
+// CursordOK runs the command line, which must succeed, and returns what it printed.
+func (w *World) CursordOK(args ...string) string {
+	w.T.Helper()
+	out, errOut, status := w.Cursord(args...)
+	require.Zero(w.T, status, "%v: %s", args, errOut)
+	return out
+}
+
+// Logged waits until a log has a text.
+func (w *World) Logged(log func() string, text string) {
+	w.T.Helper()
+	require.Eventually(w.T, func() bool { return strings.Contains(log(), text) }, Patience, Patience/1000)
+}
+
+// LogFile returns what a daemon in the background has logged.
+func (w *World) LogFile() string {
+	b, err := os.ReadFile(filepath.Join(w.Dir, "state", "cursord.log"))
+	require.NoError(w.T, err)
+	return string(b)
+}
+
+// Exit statuses that scripts may rely on.
+const (
+	StatusOK        = 0
+	StatusFailed    = 1
+	StatusCancelled = 130 // of a run whose turn was cancelled
+)
+
+// Env is the environment of the world's processes, with more variables at its end.
+func (w *World) Env(more ...string) []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + w.Dir, "CURSORD_AGENT=" + filepath.Join(w.Dir, "agent"),
+		"CURSORD_STATE_DIR=" + filepath.Join(w.Dir, "state"), "CURSORD_SOCKET=" + w.Socket(),
+		"CURSORD_CONFIG=" + filepath.Join(w.Dir, "config.toml"), "CURSORD_FAKE_SCRIPT=" + w.Script, "CURSORD_FAKE_LOG=" + w.runLog,
+		noRaceDelay, undertest.Meter + "=" + w.Meter(), undertest.Life + "=" + os.Getenv(undertest.Life),
+	}
+	if wires := w.wires(); wires != "" {
+		env = append(env, undertest.Wires+"="+wires, undertest.WiresOf+"=stdio")
+	}
+	return append(env, more...)
+}
+
+// Start starts the daemon and returns when it takes connections.
+func (w *World) Start(env ...string) {
+	w.T.Helper()
+	if !w.ComesUp(env...) {
+		w.T.Fatalf("the daemon ended: %s", w.Log)
+	}
+}
+
+// ComesUp is start for a daemon that may end before it takes connections; then it returns false.
+func (w *World) ComesUp(env ...string) bool {
+	w.T.Helper()
+	w.Cmd = exec.Command("cursord", append([]string{"serve"}, w.Args...)...)
+	if w.Within != nil {
+		w.Cmd = exec.Command(w.Within[0], append(w.Within[1:len(w.Within):len(w.Within)], w.Cmd.Args...)...)
+	}
+	w.Cmd.Env = w.Env(env...)
+	w.Cmd.Stdout, w.Cmd.Stderr = w.Log, w.Log
+	require.NoError(w.T, w.Cmd.Start())
+	w.Ended = make(chan struct{})
+	go func(cmd *exec.Cmd, ended chan struct{}) {
+		_ = cmd.Wait()
+		close(ended)
+	}(w.Cmd, w.Ended)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	for {
+		err := w.Answers()
+		if err == nil {
+			return true
+		}
+		select {
+		case <-w.Ended:
+			return false
+		case <-ctx.Done():
+			w.T.Fatalf("the daemon does not answer: %v", err)
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+// Answers asks the daemon something. That it can be dialled says little: a child of one that was killed may hold its
+// socket for a moment.
+func (w *World) Answers() error {
+	conn, err := net.Dial("unix", w.Socket())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`+"\n"); err != nil {
+		return err
+	}
+	_, err = conn.Read(make([]byte, 1))
+	return err
+}
+
+// Kill ends the daemon as a crash would.
+func (w *World) Kill() { w.signal(syscall.SIGKILL) }
+
+// Stop ends it as a service manager would.
+func (w *World) Stop() { w.signal(syscall.SIGTERM) }
+
+func (w *World) signal(sig syscall.Signal) {
+	if w.Cmd == nil {
+		return
+	}
+	_ = w.Cmd.Process.Signal(sig)
+	select {
+	case <-w.Ended:
+	case <-time.After(Patience):
+		w.T.Errorf("the daemon did not end after %v", sig)
+	}
+	w.Cmd = nil
+}
+
+// Command is the command line with the world's environment.
+func (w *World) Command(args ...string) *exec.Cmd {
+	cmd := exec.Command("cursord", args...)
+	cmd.Env, cmd.Dir = w.Env(), w.Root
+	return cmd
+}
+
+// Cursord runs the command line and returns what it printed and its exit status.
+func (w *World) Cursord(args ...string) (stdout, stderr string, status int) {
+	w.T.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "cursord", args...)
+	cmd.Env, cmd.Dir = w.Env(), w.Root
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		require.NoError(w.T, err)
+	}
+	return out.String(), errOut.String(), cmd.ProcessState.ExitCode()
+}

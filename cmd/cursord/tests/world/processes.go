@@ -1,0 +1,141 @@
+package world
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// Processes lists the processes whose environment has these variables, "NAME=" being one of any value.
+func Processes(t testing.TB, variables ...string) (pids []int) {
+	t.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	require.NoError(t, err)
+	for _, dir := range dirs {
+		env, err := os.ReadFile(dir + "/environ")
+		if err != nil || !HasVariables(env, variables) {
+			continue
+		}
+		if stat, err := os.ReadFile(dir + "/stat"); err != nil || bytes.Contains(stat, []byte(") Z ")) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		require.NoError(t, err)
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// HasVariables reports whether an environment, as in /proc/PID/environ, has all these "NAME=value".
+func HasVariables(env []byte, variables []string) bool {
+	for _, v := range variables {
+		if !strings.HasSuffix(v, "=") {
+			v += "\x00"
+		}
+		if !bytes.Contains(append([]byte{0}, env...), []byte("\x00"+v)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Resident returns a process's resident memory in MB, now ("VmRSS") or at most ("VmHWM"); 0 where the system does not
+// tell.
+func Resident(pid int, field string) float64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, field+":"); ok {
+			kb, _ := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			return kb / 1024
+		}
+	}
+	return 0
+}
+
+// Memory returns the most memory that the daemon has ever had, in MiB.
+func (w *World) Memory() int {
+	w.T.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.Cmd.Process.Pid))
+	if err != nil {
+		w.T.Skip("no /proc")
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kib, err := strconv.Atoi(strings.Fields(rest)[0])
+	require.NoError(w.T, err)
+	return kib >> 10
+}
+
+// RequireLittleMemory fails if the daemon has ever needed more than it may. With the race detector it needs far more.
+func (w *World) RequireLittleMemory() {
+	w.T.Helper()
+	if !RaceDetector {
+		require.Less(w.T, w.Memory(), mostMemory)
+	}
+}
+
+// mostMemory is what the daemon may need for anything that an agent does, in MiB.
+const mostMemory = 200
+
+// Meter is the file in which the daemon notes what it uses, when it gets SIGUSR1.
+func (w *World) Meter() string { return filepath.Join(w.Dir, "meter") }
+
+// A Piped process is a client's end of one that speaks on stdin and stdout.
+type Piped struct {
+	io.ReadCloser
+	io.WriteCloser
+}
+
+// Close ends what the process reads.
+func (p Piped) Close() error { return p.WriteCloser.Close() }
+
+// Spawns starts "cursord stdio" of a program, whose end the test waits for at its own, and the daemon's with it.
+func (w *World) Spawns(program string, args ...string) (*exec.Cmd, io.ReadWriteCloser) {
+	w.T.Helper()
+	cmd, conn := w.Stdio(program, args...)
+	w.T.Cleanup(func() {
+		conn.Close()
+		w.Cursord("stop", "--force")
+		_ = cmd.Wait()
+	})
+	return cmd, conn
+}
+
+// Stdio starts "cursord stdio" of a program.
+func (w *World) Stdio(program string, args ...string) (*exec.Cmd, io.ReadWriteCloser) {
+	w.T.Helper()
+	cmd := exec.Command(program, append([]string{"stdio"}, args...)...)
+	cmd.Env, cmd.Dir = w.Env(), w.Dir
+	in, err := cmd.StdinPipe()
+	require.NoError(w.T, err)
+	out, outEnd, err := os.Pipe()
+	require.NoError(w.T, err)
+	cmd.Stdout = outEnd
+	require.NoError(w.T, cmd.Start())
+	require.NoError(w.T, outEnd.Close())
+	return cmd, Piped{ReadCloser: out, WriteCloser: in}
+}
+
+// Mounted mounts a small disk of its own at a folder, until the test ends.
+func Mounted(t *testing.T, dir, size string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size+",mode=0700"); err != nil {
+		t.Skipf("no disk can be mounted here: %v", err)
+	}
+	t.Cleanup(func() { require.NoError(t, unix.Unmount(dir, unix.MNT_DETACH)) })
+}
+
+// Shell is a command that runs another in its place, after something that a shell does.
+func Shell(first string) []string { return []string{"sh", "-c", first + ` && exec "$@"`, "sh"} }

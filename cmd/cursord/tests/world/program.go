@@ -1,0 +1,125 @@
+//go:build !race
+
+package world
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"cursord/cmd/cursord/internal/undertest"
+)
+
+// TooLargeForRace marks a test that takes minutes with the race detector; "make test" runs it without.
+func TooLargeForRace(t *testing.T) {
+	if RaceDetector {
+		t.Skip("too large for the race detector")
+	}
+}
+
+// programVar names the program under test, if it has been built already: DIR/cursord, with the tag cursordtest, and with
+// the race detector where the tests have it.
+const programVar = "CURSORD_TEST_PROGRAM"
+
+// Main runs the tests of a package and ends the process. The program under test is the first "cursord" in PATH; others
+// are programs that the tests' own binary is, by their names. No daemon of a test outlives it.
+func Main(m *testing.M, others map[string]func()) {
+	testscript.Main(tests{m}, others)
+}
+
+type tests struct{ m *testing.M }
+
+func (t tests) Run() int {
+	flag.Parse()
+	if flag.Lookup("test.list").Value.String() != "" {
+		return t.m.Run()
+	}
+	dir, err := os.MkdirTemp("", "cursordtest")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // some children are other users'
+		panic(err)
+	}
+	program := os.Getenv(programVar)
+	if program == "" {
+		program = filepath.Join(dir, "cursord")
+		if err := build(program); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	os.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+
+	held, err := MakeLife(filepath.Join(dir, "life"))
+	if err != nil {
+		panic(err)
+	}
+	defer held.Close()
+	os.Setenv(undertest.Life, held.Name())
+	return t.m.Run()
+}
+
+// build builds the program under test: cursord, with what package undertest has.
+func build(path string) error {
+	cmd := exec.Command("go", "build", "-tags", "cursordtest", "-buildvcs=false", "-o", path, "cursord/cmd/cursord")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if RaceDetector {
+		cmd.Args = append(cmd.Args[:2:2], append([]string{"-race"}, cmd.Args[2:]...)...)
+		cmd.Env = os.Environ()
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%v: %w\n%s", cmd.Args, err, out)
+	}
+	return nil
+}
+
+// MakeLife makes a pipe that this process holds open while it lives, and its children look at: whatever ends it, no daemon
+// of a test stays.
+func MakeLife(path string) (*os.File, error) {
+	if err := syscall.Mkfifo(path, 0o644); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_RDWR, 0)
+}
+
+// Top is a place in the project, from its top folder.
+func Top(elem ...string) string { return filepath.Join(append([]string{topFolder()}, elem...)...) }
+
+var topFolder = sync.OnceValue(func() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			panic("the tests run outside the project")
+		}
+		dir = filepath.Dir(dir)
+	}
+})
+
+// ReadSources has "go test" know that what comes of the tests depends on the program's sources: a result that it remembers
+// counts no more when one of them has changed.
+var ReadSources = sync.OnceValue(func() error {
+	return filepath.WalkDir(topFolder(), func(path string, d os.DirEntry, err error) error {
+		if d != nil && d.IsDir() && (d.Name() == "bin" || d.Name()[0] == '.') {
+			return filepath.SkipDir
+		}
+		return err // each folder that is read counts, with its files' names, sizes and times
+	})
+})
+
+// RaceDetector says whether the processes under test carry the race detector, and with it many times the memory.
+const RaceDetector = false

@@ -1,0 +1,87 @@
+package world
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Poll waits until something is so.
+func (tm *Tmux) Poll(what string, fits func() bool) {
+	tm.T.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.Now().Add(Patience); !fits(); <-tick.C {
+		if time.Now().After(limit) {
+			tm.T.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// A Tmux is a real terminal with a shell in a workspace.
+type Tmux struct {
+	T      *testing.T
+	socket string
+}
+
+// Terminal opens a terminal of 80 columns in the workspace, with more variables in its environment.
+func (w *World) Terminal(t *testing.T, env ...string) *Tmux {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("there is no tmux")
+	}
+	tm := &Tmux{T: t, socket: filepath.Join(w.Dir, "tmux")}
+	cmd := tm.Command("-f", os.DevNull, "new-session", "-d", "-x", "90", "-y", "24", "sh")
+	cmd.Dir = w.Root
+	w.Put("../shellrc", "PS1='$ '\n")
+	cmd.Env = w.Env(append(env, "TERM=screen", "ENV="+w.Path("../shellrc"), "LC_ALL=C.UTF-8")...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	t.Cleanup(func() { _ = tm.Command("kill-server").Run() })
+	tm.Until("$")
+	return tm
+}
+
+// Command is a command of tmux for this terminal.
+func (tm *Tmux) Command(args ...string) *exec.Cmd {
+	return exec.Command("tmux", append([]string{"-u", "-S", tm.socket}, args...)...)
+}
+
+// Types Types text; names of keys, such as Enter, are the keys.
+func (tm *Tmux) Types(keys ...string) {
+	tm.T.Helper()
+	out, err := tm.Command(append([]string{"send-keys"}, keys...)...).CombinedOutput()
+	require.NoError(tm.T, err, "%s", out)
+}
+
+// Screen returns what is on the screen, without blanks at the ends of lines and empty lines at the end.
+func (tm *Tmux) Screen() string {
+	out, err := tm.Command("capture-pane", "-p").Output()
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(string(out), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+// Until waits Until the screen ends in a text.
+func (tm *Tmux) Until(end string) {
+	tm.T.Helper()
+	var screen string
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for limit := time.Now().Add(Patience); !strings.HasSuffix(screen, end); screen = tm.Screen() {
+		if time.Now().After(limit) {
+			tm.T.Fatalf("the screen does not end in\n%s\nbut is\n%s", end, screen)
+		}
+		<-poll.C
+	}
+}

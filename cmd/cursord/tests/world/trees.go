@@ -1,0 +1,197 @@
+package world
+
+import (
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Ages makes files older than the index that they come to, so that git need not look into them, and the daemon asks git for
+// what they held.
+func (w *World) Ages(names ...string) {
+	w.T.Helper()
+	old := time.Now().Add(-time.Hour)
+	for _, name := range names {
+		require.NoError(w.T, os.Chtimes(w.Path(name), old, old))
+	}
+}
+
+// Scrambled changes some lines of a text, drops some, and puts some in between.
+func Scrambled(rnd *rand.Rand, text, word string) string {
+	out := ""
+	for i, line := range SplitAfter(text) {
+		switch rnd.IntN(14) {
+		case 0:
+			out += fmt.Sprintf("%s line %d\n", word, i)
+		case 1:
+		case 2:
+			out += line + fmt.Sprintf("%s new %d\n", word, i)
+		default:
+			out += line
+		}
+	}
+	return out
+}
+
+// GitIn runs git in a folder beside the workspace, or in it.
+func (w *World) GitIn(dir string, args ...string) string {
+	w.T.Helper()
+	defer func(ws string) { w.Root = ws }(w.Root)
+	w.Root = w.Path(dir)
+	return w.Git(args...)
+}
+
+// RepositoryIn makes a repository of a folder beside the workspace with these files.
+func (w *World) RepositoryIn(dir string, files Tree) {
+	w.T.Helper()
+	for path, text := range files {
+		w.Put(dir+"/"+path, text)
+	}
+	w.GitIn(dir, "init", "-q")
+	w.GitIn(dir, "add", "-A")
+	w.GitIn(dir, "commit", "-q", "-m", "first")
+}
+
+// Numbered is a text of n lines, "line 1" and so on, of which some are others; "" is none.
+func Numbered(n int, change map[int]string) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		if s, ok := change[i]; ok {
+			b.WriteString(s)
+			continue
+		}
+		fmt.Fprintf(&b, "line %d\n", i)
+	}
+	return b.String()
+}
+
+// A Tree is a workspace's files by path; "(absent)" for none.
+type Tree map[string]string
+
+// PutAll writes files of the workspace; "(absent)" removes one.
+func (w *World) PutAll(files Tree) {
+	for path, text := range files {
+		if text != "(absent)" {
+			w.Put(path, text)
+		}
+	}
+}
+
+// RequireTree requires files of the workspace to be so.
+func (w *World) RequireTree(want Tree) {
+	w.T.Helper()
+	for path, text := range want {
+		require.Equal(w.T, text, w.Get(path), path)
+	}
+}
+
+// Changing is the script of an agent that turns before into after.
+func Changing(before, after Tree) []string {
+	var all [][]string
+	i := 0
+	for path, text := range after {
+		i++
+		if text == "(absent)" {
+			all = append(all, Deletes(fmt.Sprint("d", i), path, before[path]))
+		} else {
+			old, ok := before[path]
+			if !ok {
+				old = "(absent)"
+			}
+			all = append(all, Edits(fmt.Sprint("e", i), path, old, text))
+		}
+	}
+	return Lines(all...)
+}
+
+// Sorted returns a sorted copy.
+func Sorted(s []string) []string {
+	s = slices.Clone(s)
+	slices.Sort(s)
+	return s
+}
+
+// SplitAfter splits a text into its lines, each with its end.
+func SplitAfter(text string) []string {
+	lines := strings.SplitAfter(text, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// Git runs Git in the workspace.
+func (w *World) Git(args ...string) string {
+	w.T.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = w.Root, append(w.Env(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	out, err := cmd.CombinedOutput()
+	require.NoError(w.T, err, "git %s: %s", args, out)
+	return string(out)
+}
+
+// Commits makes the workspace a repository that has all its files.
+func (w *World) Commits() {
+	w.T.Helper()
+	w.Git("init", "-q")
+	w.Git("config", "user.name", "a")
+	w.Git("config", "user.email", "a@b")
+	w.Git("add", "-A")
+	w.Git("commit", "-q", "-m", "first")
+}
+
+// Keys lists a map's keys, in no order.
+func Keys[V any](m map[string]V) (all []string) {
+	for k := range m {
+		all = append(all, k)
+	}
+	return all
+}
+
+// Makes runs commands in the workspace, as a person.
+func (w *World) Makes(command string) {
+	w.T.Helper()
+	cmd := exec.Command("sh", "-ec", command)
+	cmd.Dir = w.Root
+	out, err := cmd.CombinedOutput()
+	require.NoError(w.T, err, "%s: %s", command, out)
+}
+
+// Listing says what the workspace holds: for each file its mode and content, for each link its target.
+func (w *World) Listing() string {
+	w.T.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(w.Root, func(path string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(w.Root, path)
+		switch {
+		case err != nil || name == ".":
+			return err
+		case d.Name() == ".git":
+			return fs.SkipDir
+		case d.Type()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			fmt.Fprintf(&b, "%s -> %s; ", filepath.ToSlash(name), target)
+			return err
+		case d.IsDir():
+			fmt.Fprintf(&b, "%s/; ", filepath.ToSlash(name))
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		fmt.Fprintf(&b, "%s %o %q; ", filepath.ToSlash(name), info.Mode().Perm(), data)
+		return err
+	})
+	require.NoError(w.T, err)
+	return b.String()
+}
