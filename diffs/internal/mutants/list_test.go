@@ -225,6 +225,56 @@ func disk() []mutant {
 			old: "if !out.Same(c.Before) {", now: "if false {", tests: "daemon/internal/atomicfile TestASaveBetweenLookAndWriteStays",
 		},
 		{
+			name: "what is expected is not looked at", file: "daemon/internal/atomicfile/apply.go",
+			old: "if !t.Read(c.To).Same(c.Before) {", now: "if false {", tests: "daemon/internal/atomicfile .",
+		},
+		{
+			name: "what is written in place is not looked at again", file: "daemon/internal/atomicfile/apply.go",
+			old: "if !t.is(c.To, f) || !bytes.Equal(now, c.Before.Data) ||", now: "if !t.is(c.To, f) ||", tests: "daemon/internal/atomicfile .",
+		},
+		{
+			name: "a save beside a write in place is not noticed", file: "daemon/internal/atomicfile/apply.go",
+			old: "if err == nil && !t.is(c.To, f) {", now: "if false {", tests: "daemon/internal/atomicfile .",
+		},
+		{
+			name: "an agent's hard link is written through", file: "daemon/internal/atomicfile/links.go",
+			old: "return now.Names > 1 &&", now: "return false &&", tests: "daemon/internal/atomicfile .",
+		},
+		{
+			name: "an agent may have made one more name", file: "daemon/internal/atomicfile/links.go",
+			old: " || now.Names > was.Names)", now: ")", tests: "daemon/internal/atomicfile .",
+		},
+		{
+			name: "a person's hard links are cut", file: "daemon/internal/atomicfile/links.go",
+			old: "return now.Names > 1 &&", now: "return now.Names > 1 ||", tests: "daemon/internal/atomicfile .",
+		},
+		{
+			name: "what is half written in place is a person's", file: "daemon/internal/atomicfile/change.go",
+			old: "case now.Same(c.Before) || now.between(c.Before, after):", now: "case now.Same(c.Before):", tests: "daemon/internal/atomicfile .",
+		},
+		{
+			name: "any text of the same length is half written", file: "daemon/internal/atomicfile/change.go",
+			old: "return len(a.Data) == len(before.Data) && bytes.Equal(a.Data[common:], before.Data[common:])",
+			now: "return len(a.Data) == len(before.Data)", tests: "daemon/internal/atomicfile .",
+		},
+		{
+			name: "what was left aside is thrown away", file: "daemon/internal/atomicfile/change.go",
+			old: "case left.Same(after), left.Same(c.Before):", now: "case left.Exists:", tests: "daemon/internal/atomicfile .",
+		},
+		{
+			name: "what is put back is thrown away", file: "daemon/internal/atomicfile/swap.go",
+			old: "if now.Same(in) {", now: "if now.Same(in) || now.Exists {", tests: "daemon/internal/atomicfile .",
+		},
+		{
+			name: "a file that somebody has open for writing goes", file: "daemon/internal/atomicfile/swap.go",
+			old: "if !errors.Is(err, errBusy) {\n\t\t\tout = t.Read(c.Temp) // nobody writes it now\n\t\t\tif err != nil || !awaited(old) {",
+			now: "if true {\n\t\t\tif true {", tests: "daemon/internal/atomicfile .",
+		},
+		{
+			name: "bits that are not for review go", file: "daemon/internal/atomicfile/apply.go",
+			old: "return mode & (fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)", now: "return mode & 0", tests: "daemon/internal/atomicfile .",
+		},
+		{
 			name: "what was to be written is not known after a crash", file: "daemon/intent.go",
 			old: "if !slices.ContainsFunc(plan, func(p *planned) bool { return p.change.Writes() }) {",
 			now: "if true {", tests: "cmd/cursord/tests/faults TestCrashes",
