@@ -142,6 +142,7 @@ var internalImports = map[string][]string{
 	"cursord/rpc/remote": {"cursord/rpc/join"},
 	"cursord/cmd/cursord": {
 		"cursord/agent/fake",
+		"cursord/cmd/cursord/internal/chat",
 		"cursord/cmd/cursord/internal/demo",
 		"cursord/cmd/cursord/internal/install",
 		"cursord/cmd/cursord/internal/logs",
@@ -192,6 +193,14 @@ var internalImports = map[string][]string{
 		"cursord/rpc/dial",
 		"cursord/sessions",
 	},
+	"cursord/cmd/cursord/internal/chat": {
+		"cursord/cmd/cursord/internal/review",
+		"cursord/cmd/cursord/internal/term",
+		"cursord/cmd/cursord/internal/view",
+		"cursord/daemon/api",
+		"cursord/rpc",
+		"cursord/sessions",
+	},
 	"cursord/cmd/cursord/internal/term": {},
 	"cursord/cmd/cursord/internal/undertest": {
 		"cursord/daemon",
@@ -231,6 +240,7 @@ var restricted = map[string][]string{
 		"cursord/agent/process",
 		"cursord/agent/program",
 		"cursord/cmd/cursord",
+		"cursord/cmd/cursord/internal/chat",
 		"cursord/cmd/cursord/internal/demo",
 		"cursord/cmd/cursord/internal/install",
 		"cursord/cmd/cursord/internal/service",
@@ -258,6 +268,7 @@ var restricted = map[string][]string{
 	"net/http": {},
 	"github.com/oklog/ulid/v2": {
 		"cursord/cmd/cursord",
+		"cursord/cmd/cursord/internal/chat",
 		"cursord/daemon",
 		"cursord/sessions",
 	},

@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/rpc"
 )
@@ -62,11 +64,14 @@ func run(args []string, inject injected) int {
 // tells the right one.
 func exitStatus(err error, started bool, help string, w io.Writer) int {
 	var status statusError
+	var signalled term.SignalError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &status):
 		return int(status)
+	case errors.As(err, &signalled):
+		return int(signalStatus(signalled.Signal))
 	case !started:
 		fmt.Fprintf(w, "cursord: %v\nRun '%s' for usage.\n", err, help)
 		return exitUsage
@@ -86,6 +91,14 @@ func exitStatus(err error, started bool, help string, w io.Writer) int {
 type statusError int
 
 func (s statusError) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// signalStatus is the exit status that shells give to a program that a signal ended.
+func signalStatus(s os.Signal) statusError {
+	if n, ok := s.(syscall.Signal); ok {
+		return statusError(exitCancelled - int(syscall.SIGINT) + int(n))
+	}
+	return exitCancelled
+}
 
 func rootCommand(inject injected) *cobra.Command {
 	root := &cobra.Command{

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/chat"
 	"cursord/cmd/cursord/internal/view"
 )
 
@@ -25,7 +26,7 @@ func TestQuietIsShown(t *testing.T) {
 	}
 	for name, open := range map[string]func(*view.Screen) viewer{
 		"run":  func(s *view.Screen) viewer { return view.NewFollower("t", s, nil) },
-		"chat": func(s *view.Screen) viewer { return newChatView(s, "") },
+		"chat": func(s *view.Screen) viewer { return chat.NewView(s, "") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer

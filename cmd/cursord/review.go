@@ -1,10 +1,6 @@
 package main
 
 import (
-	"errors"
-	"os"
-	"syscall"
-
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/review"
@@ -29,21 +25,9 @@ On a terminal each answer is one key; elsewhere answers are read as lines of std
 			if err != nil {
 				return err
 			}
-			err = review.Run(c.Context(), client, root, paths, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
-			if ended := (review.SignalError{}); errors.As(err, &ended) {
-				return signalStatus(ended.Signal)
-			}
-			return err
+			return review.Run(c.Context(), client, root, paths, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		}),
 	}
 	p.addFlag(c)
 	return c
-}
-
-// signalStatus is the exit status that shells give to a program that a signal ended.
-func signalStatus(s os.Signal) statusError {
-	if n, ok := s.(syscall.Signal); ok {
-		return statusError(exitCancelled - int(syscall.SIGINT) + int(n))
-	}
-	return exitCancelled
 }

@@ -67,12 +67,6 @@ func readTranscript(ctx context.Context, client *rpc.Client, session string) (*a
 	return all, nil
 }
 
-// readLastPage reads the last page of a session: all of its last turn, unless that is very long.
-func readLastPage(ctx context.Context, client *rpc.Client, session string) (*api.Transcript, error) {
-	page, err := client.SessionRead(ctx, rpc.SessionReadParams{SessionID: session})
-	return &page, err
-}
-
 func printTranscript(w io.Writer, t *api.Transcript) {
 	p := term.PaletteOf(w)
 	s := t.Session

@@ -109,7 +109,7 @@ func (a *answerer) watch() {
 			}
 		default:
 			a.setMode(false)
-			a.cancel(SignalError{sig})
+			a.cancel(term.SignalError{Signal: sig})
 		}
 		a.mu.Unlock()
 	}

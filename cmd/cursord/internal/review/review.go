@@ -5,16 +5,14 @@ package review
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"os"
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
 
 // Run has a person go through what is pending in a workspace, of paths if there are any, with answers from in, and says
-// at the end on out what was done. The error is a SignalError where a signal has ended it.
+// at the end on out what was done. The error is a term.SignalError where a signal has ended it.
 func Run(ctx context.Context, client *rpc.Client, root string, paths []string, in io.Reader, out, errOut io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -27,13 +25,8 @@ func Run(ctx context.Context, client *rpc.Client, root string, paths []string, i
 		client: client, root: root, paths: paths, in: answers, out: out, errOut: errOut, palette: term.PaletteOf(out),
 	}
 	err = r.run(ctx)
-	if ended, ok := context.Cause(ctx).(SignalError); ok {
+	if ended, ok := context.Cause(ctx).(term.SignalError); ok {
 		return ended
 	}
 	return err
 }
-
-// A SignalError is the signal that ended a review.
-type SignalError struct{ Signal os.Signal }
-
-func (e SignalError) Error() string { return fmt.Sprintf("ended by the signal %q", e.Signal) }

@@ -1,17 +1,20 @@
 //go:build unix
 
-package main
+package cli
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/chat"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/cmd/cursord/tests/world"
 	"cursord/rpc"
@@ -32,6 +35,24 @@ func (c *hookedConn) Write(b []byte) (int, error) {
 	return c.ReadWriteCloser.Write(b)
 }
 
+// A lockedText is written while it is read.
+type lockedText struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
 // TestChatBeginsWithoutAGap: a turn that begins and ends while a chat begins is shown, once, whatever the chat is just
 // asking for.
 func TestChatBeginsWithoutAGap(t *testing.T) {
@@ -46,8 +67,8 @@ func TestChatBeginsWithoutAGap(t *testing.T) {
 				before := e.Turn(world.Obj{"prompt": "before"})
 				conn, err := net.Dial("unix", w.Socket())
 				require.NoError(t, err)
-				var out bytes.Buffer
-				v := newChatView(view.NewScreen(&out, &out), "")
+				var out lockedText
+				v := chat.NewView(view.NewScreen(&out, &out), "")
 				client := rpc.NewClient(&hookedConn{ReadWriteCloser: conn, method: method, hook: func() {
 					params := world.Obj{"prompt": "in between"}
 					if same {
@@ -56,15 +77,16 @@ func TestChatBeginsWithoutAGap(t *testing.T) {
 					e.Turn(params)
 				}}, v.Notify)
 				defer client.Close()
-				require.NoError(t, (&chat{client: client, root: w.Root, view: v}).begin(t.Context()))
-				screen := func() string {
-					v.mu.Lock()
-					defer v.mu.Unlock()
-					return world.Elapsed(out.String())
-				}
+				c := &chat.Chat{Client: client, View: v, Params: rpc.TurnStartParams{Workspace: w.Root}}
+				ctx, leave := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- c.Run(ctx, strings.NewReader("")) }()
+				screen := func() string { return world.Elapsed(out.String()) }
 				require.Eventually(t, func() bool {
 					return strings.Contains(screen(), "\n> in between\nHere.\n— completed\n")
 				}, world.Patience, 10*time.Millisecond)
+				leave()
+				require.ErrorIs(t, <-ended, context.Canceled)
 				require.Equal(t, 1, strings.Count(screen(), "> in between"), screen())
 			})
 		}

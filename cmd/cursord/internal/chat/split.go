@@ -1,4 +1,4 @@
-package main
+package chat
 
 import (
 	"bytes"
@@ -48,8 +48,8 @@ var multiplexers = []multiplexer{
 // errNoPanes says that there is nothing to split.
 var errNoPanes = errors.New(`this is no pane of tmux, zellij, WezTerm or kitty: run "cursord chat" in a terminal beside this one`)
 
-// splitPane opens a chat in a pane beside the present one, which stays the one that gets the keys. more are flags of it.
-func splitPane(root, session string, more []string, getenv func(string) string) error {
+// Split opens a chat in a pane beside the present one, which stays the one that gets the keys. more are flags of it.
+func Split(root, session string, more []string, getenv func(string) string) error {
 	for _, m := range multiplexers {
 		if getenv(m.env) == "" {
 			continue

@@ -1,4 +1,4 @@
-package main
+package chat
 
 import (
 	"encoding/json"
@@ -17,40 +17,42 @@ import (
 	"cursord/sessions"
 )
 
-// A chatView shows the turns of a workspace one behind the other: of several that run, the others wait until the one that
+// A View shows the turns of a workspace one behind the other: of several that run, the others wait until the one that
 // is shown has ended. Its Notify is the client's onNotify.
-type chatView struct {
+type View struct {
 	only string // the session that is shown, or "": all
 
 	mu      sync.Mutex // guards all below
 	show    *view.Screen
-	turns   map[string]*chatTurn // that have not been shown to their ends
-	order   []string             // of those that have begun; the first is shown
-	ended   map[string]bool      // turns that are not to be shown
-	owned   map[string]bool      // turns whose prompts were typed here
-	session string               // the one that was shown last
-	prompts bool                 // a person is asked when nothing runs
-	asking  bool                 // the line for a prompt is open
-	line    typedLine            // what was typed for it
-	held    []func()             // what is told, while it is not to be shown yet; nil: it is
+	turns   map[string]*turnState // that have not been shown to their ends
+	order   []string              // of those that have begun; the first is shown
+	ended   map[string]bool       // turns that are not to be shown
+	owned   map[string]bool       // turns whose prompts were typed here
+	session string                // the one that was shown last
+	prompts bool                  // a person is asked when nothing runs
+	asking  bool                  // the line for a prompt is open
+	line    typedLine             // what was typed for it
+	held    []func()              // what is told, while it is not to be shown yet; nil: it is
 	holding bool
 	since   uint64 // of what has a greater seq nothing was there at the beginning
 }
 
-// A chatTurn is what is known of a turn.
-type chatTurn struct {
+// A turnState is what is known of a turn.
+type turnState struct {
 	turn  *sessions.Turn
 	quiet view.Quiet
 	items map[string]*sessions.Item
 }
 
-func newChatView(show *view.Screen, only string) *chatView {
-	return &chatView{
-		only: only, show: show, turns: map[string]*chatTurn{}, ended: map[string]bool{}, owned: map[string]bool{}, session: only,
+// NewView returns a view of all turns of a workspace, or of one session's if only is its id.
+func NewView(show *view.Screen, only string) *View {
+	return &View{
+		only: only, show: show, turns: map[string]*turnState{}, ended: map[string]bool{}, owned: map[string]bool{}, session: only,
 	}
 }
 
-func (v *chatView) Notify(method string, params json.RawMessage) {
+// Notify takes what the daemon tells.
+func (v *View) Notify(method string, params json.RawMessage) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.holding {
@@ -61,13 +63,13 @@ func (v *chatView) Notify(method string, params json.RawMessage) {
 }
 
 // hold has what is told wait until release, which says how far what was there at the beginning goes.
-func (v *chatView) hold() {
+func (v *View) hold() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.holding = true
 }
 
-func (v *chatView) release(since uint64) {
+func (v *View) release(since uint64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.since, v.holding = since, false
@@ -77,7 +79,7 @@ func (v *chatView) release(since uint64) {
 	v.held = nil
 }
 
-func (v *chatView) take(method string, params json.RawMessage) {
+func (v *View) take(method string, params json.RawMessage) {
 	if method == "item/delta" {
 		var d rpc.DeltaParams
 		if json.Unmarshal(params, &d) == nil && v.concerns(d.SessionID, d.TurnID) {
@@ -97,27 +99,27 @@ func (v *chatView) take(method string, params json.RawMessage) {
 	}
 }
 
-func (v *chatView) concerns(session, turn string) bool {
+func (v *View) concerns(session, turn string) bool {
 	return (v.only == "" || v.only == session) && !v.ended[turn]
 }
 
-func (v *chatView) of(id string) *chatTurn {
+func (v *View) of(id string) *turnState {
 	t := v.turns[id]
 	if t == nil {
-		t = &chatTurn{items: map[string]*sessions.Item{}}
+		t = &turnState{items: map[string]*sessions.Item{}}
 		v.turns[id] = t
 	}
 	return t
 }
 
-func (v *chatView) shown() string {
+func (v *View) shown() string {
 	if len(v.order) == 0 {
 		return ""
 	}
 	return v.order[0]
 }
 
-func (v *chatView) turn(now *sessions.Turn) {
+func (v *View) turn(now *sessions.Turn) {
 	t := v.of(now.ID)
 	begun := t.turn != nil || len(t.items) > 0 || v.owned[now.ID] || now.Seq > v.since
 	t.turn = now
@@ -148,7 +150,7 @@ func (v *chatView) turn(now *sessions.Turn) {
 	}
 }
 
-func (v *chatView) item(now *sessions.Item) {
+func (v *View) item(now *sessions.Item) {
 	t := v.of(now.TurnID)
 	t.items[now.ID] = now
 	t.quiet.Heard(nil)
@@ -157,7 +159,7 @@ func (v *chatView) item(now *sessions.Item) {
 	}
 }
 
-func (v *chatView) delta(d *rpc.DeltaParams) {
+func (v *View) delta(d *rpc.DeltaParams) {
 	t := v.of(d.TurnID)
 	t.quiet.Heard(nil)
 	if item := t.items[d.ItemID]; item != nil && d.Offset <= len(item.Text) {
@@ -169,7 +171,7 @@ func (v *chatView) delta(d *rpc.DeltaParams) {
 }
 
 // open shows a turn from its beginning to where it is.
-func (v *chatView) open(t *chatTurn) {
+func (v *View) open(t *turnState) {
 	v.hush()
 	if !v.owned[t.turn.ID] {
 		v.head(t.turn)
@@ -186,7 +188,7 @@ func (v *chatView) open(t *chatTurn) {
 }
 
 // Tick shows since when nothing was told of the turn that is shown, where that is of interest.
-func (v *chatView) Tick(now time.Time) {
+func (v *View) Tick(now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if t := v.turns[v.shown()]; t != nil {
@@ -195,7 +197,7 @@ func (v *chatView) Tick(now time.Time) {
 }
 
 // cancel notes that the person has asked for the end of a turn.
-func (v *chatView) cancel(turn string) {
+func (v *View) cancel(turn string) {
 	v.mu.Lock()
 	if t := v.turns[turn]; t != nil {
 		t.quiet.Cancel()
@@ -204,14 +206,14 @@ func (v *chatView) cancel(turn string) {
 	v.Tick(time.Now())
 }
 
-func (v *chatView) head(t *sessions.Turn) {
+func (v *View) head(t *sessions.Turn) {
 	v.show.Line("")
 	for line := range strings.Lines(term.CleanText(strings.TrimRight(t.Asked(), "\n"))) {
 		v.show.Line(v.show.Palette.Cyan("> " + strings.TrimSuffix(line, "\n")))
 	}
 }
 
-func (v *chatView) close(t *sessions.Turn) {
+func (v *View) close(t *sessions.Turn) {
 	v.show.End()
 	v.show.Line(v.show.Palette.Dim("— " + view.TurnEnd(t)))
 	if e := t.Error; e != nil {
@@ -223,7 +225,7 @@ func (v *chatView) close(t *sessions.Turn) {
 }
 
 // past shows a turn that has ended before.
-func (v *chatView) past(t *sessions.Turn, items []*sessions.Item) {
+func (v *View) past(t *sessions.Turn, items []*sessions.Item) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.head(t)
@@ -235,14 +237,14 @@ func (v *chatView) past(t *sessions.Turn, items []*sessions.Item) {
 }
 
 // say shows a line that is nobody's.
-func (v *chatView) say(line string) {
+func (v *View) say(line string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.show.Line(v.show.Palette.Bold(line))
 }
 
 // complain shows that a prompt, or the end of a turn, could not be had.
-func (v *chatView) complain(err error) {
+func (v *View) complain(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.hush()
@@ -254,28 +256,28 @@ func (v *chatView) complain(err error) {
 }
 
 // running returns the turn that is shown, "" if none is.
-func (v *chatView) running() string {
+func (v *View) running() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.shown()
 }
 
 // own makes a turn one whose prompt stands there, since it was typed.
-func (v *chatView) own(turn string) {
+func (v *View) own(turn string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.owned[turn] = true
 }
 
 // typed returns the session that a line which was typed is for.
-func (v *chatView) typed() string {
+func (v *View) typed() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.session
 }
 
 // key takes a key. With the one that sends the line it returns the line, and whether the screen goes on showing it.
-func (v *chatView) key(key string) (line string, shown bool, effect keyEffect) {
+func (v *View) key(key string) (line string, shown bool, effect keyEffect) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	effect = v.line.key(key)
@@ -296,7 +298,7 @@ func (v *chatView) key(key string) (line string, shown bool, effect keyEffect) {
 }
 
 // clear empties the line that is typed; it returns false if it is empty.
-func (v *chatView) clear() bool {
+func (v *View) clear() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	any := len(v.line.text) > 0
@@ -306,7 +308,7 @@ func (v *chatView) clear() bool {
 }
 
 // redraw shows the line that is typed again, below what another program may have left.
-func (v *chatView) redraw() {
+func (v *View) redraw() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.asking {
@@ -316,7 +318,7 @@ func (v *chatView) redraw() {
 }
 
 // draw shows the line that is typed, as far as there is room: in one row, so that it can be taken away.
-func (v *chatView) draw() {
+func (v *View) draw() {
 	if !v.asking {
 		return
 	}
@@ -330,14 +332,14 @@ func (v *chatView) draw() {
 }
 
 // asks opens the line for a prompt, now and whenever nothing runs.
-func (v *chatView) asks() {
+func (v *View) asks() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.prompts, v.asking = true, false
 	v.ask()
 }
 
-func (v *chatView) ask() {
+func (v *View) ask() {
 	if v.prompts && !v.asking && len(v.order) == 0 {
 		v.asking = true
 		io.WriteString(v.show.ErrOut, "\n")
@@ -346,7 +348,7 @@ func (v *chatView) ask() {
 }
 
 // hush takes the line for a prompt away, and the empty one above, until it is asked for again.
-func (v *chatView) hush() {
+func (v *View) hush() {
 	if v.asking {
 		v.asking = false
 		io.WriteString(v.show.ErrOut, "\r\x1b[K\x1b[A")
@@ -354,7 +356,7 @@ func (v *chatView) hush() {
 }
 
 // leave ends the last line.
-func (v *chatView) leave() {
+func (v *View) leave() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.show.End()
