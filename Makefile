@@ -9,7 +9,7 @@ MINUTES   ?= 10
 KILLS     ?= 1000
 # The tests by processes: those of all subjects but what time decides, and those in which most goes on at a time.
 TESTS     := ./cmd/cursord/tests
-PROCESSES := $(GO) list $(TESTS)/... | grep -v '/tests/alone$$$$'
+PROCESSES := $(GO) list $(TESTS)/... | grep -v '/tests/alone$$'
 RACY      := ^Test(Random|Scenarios|SavesAtAnyPoint|Kill|Subscri|Reconnect|ManyEditors)
 RACED     := $(addprefix $(TESTS)/,scenarios isolation soak life wire)
 PROGRAM    = CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest/cursord

@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -53,7 +52,7 @@ func TestScriptsOfClients(t *testing.T) {
 			var cmd *exec.Cmd
 			if tt.run == nil {
 				program := filepath.Join(w.Dir, "client")
-				build := exec.Command(filepath.Join(runtime.GOROOT(), "bin", "go"), "build", "-o", program, file)
+				build := exec.Command("go", "build", "-o", program, file)
 				out, err := build.CombinedOutput()
 				require.NoError(t, err, "%s", out)
 				cmd = exec.Command(program)
