@@ -119,7 +119,7 @@ func (d *Daemon) askAgent(ctx context.Context, env []string) api.AgentStatus {
 	l := d.logins.ask(ctx, program.Program{Path: found.Path, Env: env}, s.Version)
 	s.State, s.Account, s.Message = l.state, l.account, l.message
 	if why := found.Foreign(s.Version); why != "" && l.state != "ready" {
-		s.State, s.Message = "unknown", why // what another program says of a login means nothing
+		s.State, s.Message = "unknown", why+"; "+program.HintNamed // what another program says of a login means nothing
 	}
 	return s
 }

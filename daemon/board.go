@@ -4,7 +4,10 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
+
+	"cursord/daemon/api"
 )
 
 // A board holds what people should know of the daemon itself: what is so at present, for those who come, and who is to
@@ -18,6 +21,7 @@ type board struct {
 type posting struct {
 	level slog.Level
 	text  string
+	quiet bool // only who asks for the daemon's status sees it
 }
 
 type reader struct{ take func(slog.Level, string) }
@@ -30,7 +34,7 @@ func newBoard() *board {
 func (b *board) post(topic string, level slog.Level, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := posting{level, text}
+	p := posting{level: level, text: text}
 	if b.standing[topic] == p {
 		return
 	}
@@ -42,7 +46,29 @@ func (b *board) post(topic string, level slog.Level, text string) {
 func (b *board) mention(level slog.Level, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.tell(posting{level, text})
+	b.tell(posting{level: level, text: text})
+}
+
+// note puts up what only those see who ask for the daemon's status; "" takes it down.
+func (b *board) note(topic string, level slog.Level, text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if text == "" {
+		delete(b.standing, topic)
+		return
+	}
+	b.standing[topic] = posting{level: level, text: text, quiet: true}
+}
+
+// now returns what is up, in the order of the topics.
+func (b *board) now() (list []api.StatusMessage) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, topic := range slices.Sorted(maps.Keys(b.standing)) {
+		p := b.standing[topic]
+		list = append(list, api.StatusMessage{Level: LevelName(p.level), Message: p.text})
+	}
+	return list
 }
 
 // take takes down what is so no longer; text, if any, says so to those who were told.
@@ -54,8 +80,26 @@ func (b *board) take(topic, text string) {
 	}
 	delete(b.standing, topic)
 	if text != "" {
-		b.tell(posting{slog.LevelInfo, text})
+		b.tell(posting{level: slog.LevelInfo, text: text})
 	}
+}
+
+// LevelName returns a level as clients are told it.
+func LevelName(level slog.Level) string {
+	switch {
+	case level >= slog.LevelError:
+		return "error"
+	case level >= slog.LevelWarn:
+		return "warning"
+	case level >= slog.LevelInfo:
+		return "info"
+	}
+	return "debug"
+}
+
+// NoteConfiguration has the daemon's status tell what is wrong with the configuration that it follows; none is nothing.
+func (d *Daemon) NoteConfiguration(warnings []string) {
+	d.board.note("configuration", slog.LevelWarn, strings.Join(warnings, "\n"))
 }
 
 // tell tells everybody; b.mu must be held.
@@ -74,8 +118,9 @@ func (d *Daemon) Messages(take func(level slog.Level, text string)) (stop func()
 	defer b.mu.Unlock()
 	b.readers[r] = struct{}{}
 	for _, topic := range slices.Sorted(maps.Keys(b.standing)) {
-		p := b.standing[topic]
-		take(p.level, p.text)
+		if p := b.standing[topic]; !p.quiet {
+			take(p.level, p.text)
+		}
 	}
 	return func() {
 		b.mu.Lock()

@@ -104,7 +104,7 @@ func (d *deniedCalls) text(t *sessions.Turn, offers func(option string) bool) st
 	}
 	text := fmt.Sprintf("%d %s %s %s: %s", d.count, what, verb, fate, strings.Join(names, ", "))
 	if t.Mode != sessions.ModeAgent {
-		return text + fmt.Sprintf("; in mode %q the agent only reads, and mode \"agent\" lets it do more", t.Mode)
+		return text + fmt.Sprintf("; in mode %q the agent only reads, and mode \"agent\" (cursord run --mode agent) lets it do more", t.Mode)
 	}
 	var hints []string
 	if d.held > 0 || slices.Contains(d.by, agent.DeniedByPolicy) {
@@ -128,23 +128,26 @@ func (d *deniedCalls) text(t *sessions.Turn, offers func(option string) bool) st
 
 const permissionFiles = "~/.cursor/cli-config.json or the workspace's .cursor/cli.json"
 
-// ways names what lets an agent do more than t did.
+// ways names what lets an agent do more than t did, as members of turn/start and as flags of cursord run.
 func (d *deniedCalls) ways(t *sessions.Turn, offers func(option string) bool) string {
 	var ways []string
 	if t.Sandbox != config.SandboxOn && !t.Force && offers("--sandbox") {
-		ways = append(ways, "sandbox enabled (what the agent's sandbox can hold runs)")
+		ways = append(ways, "sandbox enabled (--sandbox enabled: what the agent's sandbox can hold runs)")
 	}
 	if !t.AutoReview && !t.Force && offers("--auto-review") {
-		ways = append(ways, "auto-review (a classifier of the agent's decides)")
+		ways = append(ways, "auto-review (--auto-review: a classifier of the agent's decides)")
 	}
 	switch {
 	case t.Force:
 	case t.Sandbox == config.SandboxOn:
-		ways = append(ways, "force and sandbox disabled (everything runs)")
+		ways = append(ways, "force and sandbox disabled (--force --sandbox disabled: everything runs)")
 	case offers("--sandbox"):
-		ways = append(ways, "force (everything runs, without a sandbox)")
+		ways = append(ways, "force (--force: everything runs, without a sandbox)")
 	default:
-		ways = append(ways, "force (everything runs)")
+		ways = append(ways, "force (--force: everything runs)")
+	}
+	if len(ways) > 0 {
+		ways[0] = strings.Replace(ways[0], "(--", "(cursord run --", 1)
 	}
 	entry := "permissions.allow in " + permissionFiles
 	if token := d.token(); token != "" {

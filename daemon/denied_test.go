@@ -30,12 +30,12 @@ func TestDeniedCalls(t *testing.T) {
 	}{
 		{"nothing", plain, nil, nil, ""},
 		{"one", plain, shell(agent.DeniedByPolicy, "npm test"), nil, "1 command was denied: npm test; allow it with " +
-			"sandbox enabled (what the agent's sandbox can hold runs), auto-review (a classifier of the agent's decides), " +
-			"force (everything runs, without a sandbox), or permissions.allow in " + files + ", such as Shell(npm)"},
+			"sandbox enabled (cursord run --sandbox enabled: what the agent's sandbox can hold runs), " +
+			"auto-review (--auto-review: a classifier of the agent's decides), force (--force: everything runs, without a sandbox), or permissions.allow in " + files + ", such as Shell(npm)"},
 		{"what is on already is no way", sessions.Turn{Mode: sessions.ModeAgent, Sandbox: "enabled", AutoReview: true},
 			shell(agent.DeniedByPolicy, "npm test", "git push", "npm test"), nil,
 			"3 commands were denied: npm test (2 times), git push; allow them with " +
-				"force and sandbox disabled (everything runs), or permissions.allow in " + files + ", such as Shell(npm)"},
+				"force and sandbox disabled (cursord run --force --sandbox disabled: everything runs), or permissions.allow in " + files + ", such as Shell(npm)"},
 		{"with force", sessions.Turn{Mode: sessions.ModeAgent, Force: true}, shell(agent.DeniedByPolicy, "$(x)"), nil,
 			"1 command was denied: $(x); allow it with permissions.allow in " + files},
 		{"by the deny list, for edits, too", sessions.Turn{Mode: sessions.ModeAgent, Force: true},
@@ -44,11 +44,11 @@ func TestDeniedCalls(t *testing.T) {
 		{"by a hook", plain, shell(agent.DeniedByHook, "make"), nil,
 			`1 command was denied: make; a hook of the agent's refuses calls: "cursord doctor" lists the hooks`},
 		{"in mode ask", sessions.Turn{Mode: sessions.ModeAsk}, shell(agent.DeniedByPermissions, "make"), nil,
-			`1 command was denied: make; in mode "ask" the agent only reads, and mode "agent" lets it do more`},
+			`1 command was denied: make; in mode "ask" the agent only reads, and mode "agent" (cursord run --mode agent) lets it do more`},
 		{"held back", sessions.Turn{Mode: sessions.ModeAgent, AutoReview: true, Force: true}, nil, []string{"npm publish"},
 			"1 command was held back by the agent's auto-review: npm publish; allow it with permissions.allow in " + files + ", such as Shell(npm)"},
 		{"of several lines", sessions.Turn{Mode: sessions.ModePlan}, shell(agent.DeniedByMode, "\n cat <<E\nx\nE"), nil,
-			`1 command was denied: cat <<E…; in mode "plan" the agent only reads, and mode "agent" lets it do more`},
+			`1 command was denied: cat <<E…; in mode "plan" the agent only reads, and mode "agent" (cursord run --mode agent) lets it do more`},
 	} {
 		var d deniedCalls
 		d.add(test.denials)
@@ -64,7 +64,8 @@ func TestDeniedCalls(t *testing.T) {
 	without := func(lacks string) func(string) bool { return func(option string) bool { return option != lacks } }
 	require.NotContains(t, one.text(&plain, without("--auto-review")), "auto-review")
 	require.Contains(t, one.text(&plain, without("--auto-review")), "sandbox enabled")
-	require.Equal(t, "1 command was denied: npm test; allow it with auto-review (a classifier of the agent's decides), force (everything runs), "+
+	require.Equal(t, "1 command was denied: npm test; allow it with auto-review (cursord run --auto-review: "+
+		"a classifier of the agent's decides), force (--force: everything runs), "+
 		"or permissions.allow in "+files+", such as Shell(npm)", one.text(&plain, without("--sandbox")))
 
 	// However much is denied, what is said and kept is bounded.

@@ -86,7 +86,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 			}
 		})
 		if why := found.Foreign(req.Version); why != "" && out.Failure != nil && !began {
-			out.Failure.Hint = why
+			out.Failure.Hint = why + "; " + program.HintNamed
 		}
 		if watch.acted() {
 			if text := aboutSurvivors(w.survivors.left(turn.ID)); text != "" {

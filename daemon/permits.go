@@ -171,6 +171,11 @@ func (w *workspace) permits(p *api.TurnParams) permitted {
 		e.Hint = `leave one of them out; sandbox "disabled" overrides that of the session and of the configuration`
 		perm.err = e
 	}
+	if p.Force && p.Permits.AutoReview != nil && *p.Permits.AutoReview {
+		e := api.Invalid("force", "does not go with autoReview: with force every command runs, and nothing is left to be reviewed")
+		e.Hint = "leave one of them out"
+		perm.err = e
+	}
 	return perm
 }
 

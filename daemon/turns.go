@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"cursord/agent"
@@ -301,7 +302,7 @@ func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
 	default:
 		turn.Status = sessions.TurnFailed
 		if f := out.Failure; f != nil {
-			turn.Error = &sessions.TurnError{Kind: f.Kind, Message: f.Message, Hint: f.Hint, Detail: f.Detail}
+			turn.Error = &sessions.TurnError{Kind: f.Kind, Message: f.Message, Hint: cmp.Or(f.Hint, hintUnknown(turn.SessionID)), Detail: f.Detail}
 		}
 		w.d.agentFailed(turn.Error)
 	}
@@ -311,6 +312,12 @@ func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
 		}
 		w.finish(c, t, &turn)
 	})
+}
+
+// hintUnknown is what to do about a failure of which nothing is known but the agent's own words.
+func hintUnknown(session string) string {
+	return fmt.Sprintf("\"cursord show %s\" has all that the agent said of it, and \"cursord logs\" what the daemon noted; try again, "+
+		"or update the agent with `cursor-agent update`", session)
 }
 
 // broken returns the end of a turn that a fault of the daemon's own has ended.

@@ -58,6 +58,7 @@ func (f *face) table() table {
 			"session/export":        slow(f.exportSession),
 			"session/import":        slow(f.importSession),
 			"item/read":             quick(f.readItem),
+			"turn/list":             quick(f.listTurns),
 			"turn/start":            refusing(typed(awaited, f.startTurn), unbuilt),
 			"turn/wait":             typed(waiting, f.waitTurn),
 			"turn/cancel":           quick(f.cancelTurn),
@@ -190,22 +191,10 @@ func (f *face) listen() {
 }
 
 func (f *face) logMessage(level slog.Level, text string) {
-	params, err := encode(LogMessage{Level: levelName(level), Message: text})
+	params, err := encode(LogMessage{Level: daemon.LevelName(level), Message: text})
 	if err != nil { // strings can always be encoded
 		panic(err)
 	}
 	// An error says that the connection has ended.
 	_ = f.box.send(AppendRequest(nil, nil, "log/message", params))
-}
-
-func levelName(l slog.Level) string {
-	switch {
-	case l >= slog.LevelError:
-		return "error"
-	case l >= slog.LevelWarn:
-		return "warning"
-	case l >= slog.LevelInfo:
-		return "info"
-	}
-	return "debug"
 }

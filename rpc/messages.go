@@ -129,6 +129,21 @@ type SessionList struct {
 	NextCursor string              `json:"nextCursor,omitempty"`
 }
 
+// TurnListParams are the parameters of turn/list: a session's turns, or where the sessions of a workspace, or of all, are.
+type TurnListParams struct {
+	Workspace string `json:"workspace,omitempty"`
+	SessionID string `json:"sessionId,omitempty"`
+	Active    bool   `json:"active,omitempty"` // only turns that run or wait
+	Limit     int    `json:"limit,omitempty"`
+	Cursor    string `json:"cursor,omitempty"` // the nextCursor of the page before
+}
+
+// TurnList is the result of turn/list.
+type TurnList struct {
+	Turns      []*sessions.Turn `json:"turns"`
+	NextCursor string           `json:"nextCursor,omitempty"`
+}
+
 // SessionParams name a session.
 type SessionParams struct {
 	SessionID string `json:"sessionId"`

@@ -47,6 +47,14 @@ func (f *face) listSessions(_ context.Context, p *SessionListParams) (json.RawMe
 	return append(b, '}'), nil
 }
 
+func (f *face) listTurns(_ context.Context, p *TurnListParams) (TurnList, error) {
+	if p.Limit < 0 {
+		return TurnList{}, invalid("limit", "must not be negative")
+	}
+	list, err := f.d.ListTurns(p.Workspace, p.SessionID, p.Active, p.Limit, p.Cursor)
+	return TurnList{nonNil(list.Turns), list.Next}, err
+}
+
 func (f *face) readSession(_ context.Context, p *SessionReadParams) (api.Transcript, error) {
 	if p.Limit < 0 {
 		return api.Transcript{}, invalid("limit", "must not be negative")

@@ -171,6 +171,12 @@ func (c *Client) TurnCancel(ctx context.Context, p TurnParams) (result TurnResul
 	return result, err
 }
 
+// TurnList makes the request turn/list, as PROTOCOL.md describes it.
+func (c *Client) TurnList(ctx context.Context, p TurnListParams) (result TurnList, err error) {
+	err = c.Call(ctx, "turn/list", p, &result)
+	return result, err
+}
+
 // TurnStart makes the request turn/start, as PROTOCOL.md describes it.
 func (c *Client) TurnStart(ctx context.Context, p TurnStartParams) (result TurnStartResult, err error) {
 	err = c.Call(ctx, "turn/start", p, &result)

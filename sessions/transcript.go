@@ -142,6 +142,47 @@ func (s *Store) LastTurn(session string) (*Turn, error) {
 	return typed[Turn](KindTurn, "of session "+session, raw, err)
 }
 
+// Turns returns a page of a session's turns that were started before the turn named, or of all for "", the latest first, and
+// whether there are older ones. limit is 100 for 0 and at most 1000. A session, or a turn of it, that is not stored is ErrNotFound.
+func (s *Store) Turns(session, before string, limit int) (turns []*Turn, more bool, err error) {
+	var raw [][]byte
+	err = s.view(func(tx *bolt.Tx) error {
+		b := tx.Bucket(bucketSessions).Bucket([]byte(session))
+		if b == nil {
+			return fmt.Errorf("session %s: %w", session, ErrNotFound)
+		}
+		end := []byte{prefixTurn + 1}
+		if before != "" {
+			ref, known := decodeTurnRef(tx.Bucket(bucketTurns).Get([]byte(before)))
+			if !known || ref.session != session {
+				return fmt.Errorf("turn %s of session %s: %w", before, session, ErrNotFound)
+			}
+			end = turnKey(ref.ordinal)
+		}
+		size, c := 0, b.Cursor()
+		for k, v := seekBefore(c, end, []byte{prefixTurn}); len(k) > 0 && k[0] == prefixTurn; k, v = c.Prev() {
+			if len(raw) == pageSize(limit) || size > viewBytes {
+				more = true
+				return nil
+			}
+			v = bytes.Clone(s.sound(tx, spot{session: session, key: k}, v))
+			raw, size = append(raw, v), size+len(v)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	for _, v := range raw {
+		t, err := typed[Turn](KindTurn, "of session "+session, v, nil)
+		if err != nil {
+			return nil, false, err
+		}
+		turns = append(turns, t)
+	}
+	return turns, more, nil
+}
+
 // Transcript returns the newest page of a session's items that lie before the item named, or of all for "", in order;
 // and the turns they belong to, with those between and after them that have none. more says that there are older
 // items. limit counts items; it is 100 for 0 and at most 1000, and a page holds about 4 MiB. A session, or an item in

@@ -23,11 +23,14 @@ func (n *NotFound) Error() string {
 	return "cursor-agent is not installed: " + n.Why
 }
 
+// HintNamed is what to do where somebody names another program than cursor-agent.
+const HintNamed = "have it name cursor-agent, or take it out, so that it is looked for on PATH; to install it: " + failure.CommandInstall
+
 // Hint says what to do about it.
 func (n *NotFound) Hint() string {
 	switch {
 	case n.Named:
-		return "have it name cursor-agent, or take it out, so that it is looked for on PATH; to install it: " + failure.CommandInstall
+		return HintNamed
 	case n.Silent != "":
 		return "try again in a moment: it is asked again; if it never answers, look at what `" + n.Silent + " --version` says, or " +
 			"set CURSORD_AGENT to where cursor-agent is"

@@ -117,6 +117,9 @@ func diagnose(ctx context.Context, p *place) *diagnosis {
 		d.problem("%s", w)
 	}
 	d.askDaemon(ctx, p)
+	if err == nil {
+		d.compareOptions(&settings)
+	}
 	if d.Agent != nil && d.Agent.Path != "" && err == nil { // where the daemon has none, it has looked where we would
 		d.findOwn(ctx, &settings)
 	}

@@ -74,6 +74,27 @@ func keyHint(ctx context.Context, client *rpc.Client) string {
 	return keyOfOurs(&a)
 }
 
+// compareOptions finds what the configuration asks of every turn and the agent's build lacks: all turns fail that do not say
+// otherwise.
+func (d *diagnosis) compareOptions(settings *config.Config) {
+	if d.Agent == nil || d.Agent.Version == "" {
+		return
+	}
+	for _, o := range []struct {
+		key, member, option string
+		asked               bool
+	}{
+		{"sandbox", "sandbox", "--sandbox", settings.Sandbox != ""},
+		{"auto_review", "autoReview", "--auto-review", settings.AutoReview},
+		{"add_dirs", "addDirs", "--add-dir", len(settings.AddDirs) > 0},
+	} {
+		if o.asked && !slices.Contains(d.Agent.Options, o.member) {
+			d.problem("the configuration has %s, and cursor-agent %s does not know the option %s: turns fail that do not set it otherwise; "+
+				"update the agent with \"cursor-agent update\", or take %s out of %s", o.key, term.Clean(d.Agent.Version), o.option, o.key, d.Config)
+		}
+	}
+}
+
 // findOwn finds out which agent we would find ourselves, where that is not the daemon's.
 func (d *diagnosis) findOwn(ctx context.Context, settings *config.Config) {
 	own := daemon.FindOwnAgent(ctx, settings)

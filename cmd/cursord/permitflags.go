@@ -35,6 +35,8 @@ func (p *permitFlags) check(force bool) error {
 		return fmt.Errorf("--sandbox is %q; it must be enabled or disabled", p.sandbox)
 	case p.sandbox == "enabled" && force:
 		return errors.New("--force turns the agent's sandbox off: it excludes --sandbox enabled")
+	case p.autoReview && force:
+		return errors.New("--force runs every command, and --auto-review has a classifier decide on them: they exclude each other")
 	}
 	return nil
 }

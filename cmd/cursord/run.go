@@ -162,7 +162,7 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 	c.Flags().StringVar(&model, "model", "", "the model `M` (default: the session's, else the configuration's)")
 	c.Flags().StringVar(&mode, "mode", "", "the mode `M`: agent, ask or plan (default: the session's, else agent)")
 	c.Flags().StringVar(&isolation, "isolation", "", "copy: let the agent work in a copy of the workspace; none: in the workspace itself (default: the configuration's)")
-	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking")
+	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking; in the modes ask and plan, in which it runs no commands, this is about the web alone")
 	permits.add(c)
 	c.Flags().StringArrayVar(&images, "image", nil, "show the agent the image in the file `PATH`: PNG, JPEG, GIF or WebP; may be given more than once")
 	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace and the folders of --add-dir, unless the turn is refused for something else")

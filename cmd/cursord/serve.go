@@ -189,6 +189,7 @@ func (s serving) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	d.NoteConfiguration(s.warnings)
 	if err := dirs.NoteSocket(); err != nil {
 		log.Warn("clients in other environments may not find the daemon", "err", err)
 	}
@@ -303,6 +304,7 @@ func (s serving) follow(d *daemon.Daemon, settings config.Config, warnings []str
 	for _, w := range warnings {
 		s.log.Warn("configuration", "warning", w)
 	}
+	d.NoteConfiguration(warnings)
 	for _, key := range d.Configure(settings) {
 		s.log.Warn("configuration: this holds from the next start on", "key", key)
 	}

@@ -20,7 +20,8 @@ func sessionsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sessions",
 		Short: "List the sessions of a workspace, the latest first",
-		Long: `List the sessions of a workspace, the latest first; or, with --agent, the chats that cursor-agent itself keeps of it,
+		Long: `List the sessions of a workspace, the latest first. LAST is how the latest turn of each has ended, and TURN its id.
+Or, with --agent, the chats that cursor-agent itself keeps of it,
 those too that were begun without cursord. "cursord run --chat ID" goes on with one.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if all && p.dir != "" {
@@ -57,7 +58,11 @@ those too that were begun without cursord. "cursord run --chat ID" goes on with 
 				}
 				return nil
 			}
-			term.Table(c.OutOrStdout(), sessionRows(list, all, time.Now()))
+			last, err := lastTurns(c.Context(), client, root)
+			if err != nil {
+				return err
+			}
+			term.Table(c.OutOrStdout(), sessionRows(list, last, all, time.Now()))
 			return nil
 		}),
 	}
@@ -85,14 +90,46 @@ func allSessions(ctx context.Context, client *rpc.Client, root string) ([]*sessi
 	}
 }
 
-func sessionRows(list []*sessions.Session, all bool, now time.Time) [][]string {
-	rows := [][]string{{"ID", "STATE", "TURNS", "UPDATED"}}
+// lastTurns returns, by sessions, the turn that runs, else the first that waits, else the latest, as far as there are turns.
+func lastTurns(ctx context.Context, client *rpc.Client, root string) (map[string]*sessions.Turn, error) {
+	last := map[string]*sessions.Turn{}
+	for params := (rpc.TurnListParams{Workspace: root, Limit: 1000}); ; {
+		page, err := client.TurnList(ctx, params)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range page.Turns {
+			last[t.SessionID] = t // the latest come first
+		}
+		if params.Cursor = page.NextCursor; params.Cursor == "" {
+			return last, nil
+		}
+	}
+}
+
+// turnOutcome says in a word or two how a turn has ended; "-" of one that has not, or that there is not.
+func turnOutcome(t *sessions.Turn) string {
+	switch {
+	case t == nil || !t.Status.Final():
+		return "-"
+	case t.Error != nil && t.Error.Kind != "":
+		return string(t.Status) + ": " + term.Clean(t.Error.Kind)
+	}
+	return string(t.Status)
+}
+
+func sessionRows(list []*sessions.Session, last map[string]*sessions.Turn, all bool, now time.Time) [][]string {
+	rows := [][]string{{"ID", "STATE", "TURNS", "LAST", "UPDATED", "TURN"}}
 	if all {
 		rows[0] = append(rows[0], "WORKSPACE")
 	}
 	rows[0] = append(rows[0], "TITLE")
 	for _, s := range list {
-		row := []string{s.ID, string(s.State), fmt.Sprint(s.Turns), term.Ago(s.UpdatedAt.Time, now)}
+		turn := "-"
+		if t := last[s.ID]; t != nil {
+			turn = term.Clean(t.ID)
+		}
+		row := []string{s.ID, string(s.State), fmt.Sprint(s.Turns), turnOutcome(last[s.ID]), term.Ago(s.UpdatedAt.Time, now), turn}
 		if all {
 			row = append(row, term.Clean(s.Workspace))
 		}

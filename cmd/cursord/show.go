@@ -88,6 +88,7 @@ func printTranscript(w io.Writer, t *api.Transcript) {
 
 func printTurn(w io.Writer, p term.Palette, turn *sessions.Turn, items []*sessions.Item) {
 	fmt.Fprintln(w)
+	fmt.Fprintln(w, p.Dim("turn "+term.Clean(turn.ID)))
 	for line := range strings.Lines(term.CleanText(strings.TrimRight(turn.Asked(), "\n"))) {
 		fmt.Fprintln(w, p.Cyan("> "+strings.TrimSuffix(line, "\n")))
 	}
@@ -115,6 +116,12 @@ func printTurn(w io.Writer, p term.Palette, turn *sessions.Turn, items []*sessio
 		fmt.Fprintln(w, p.Red("  "+term.Clean(e.Message)))
 		if e.Hint != "" {
 			fmt.Fprintln(w, "  "+term.Clean(e.Hint))
+		}
+		if detail := strings.TrimSpace(e.Detail); detail != "" && detail != strings.TrimSpace(e.Message) {
+			fmt.Fprintln(w, p.Dim("  the agent's own words:"))
+			for line := range strings.Lines(term.CleanText(detail)) {
+				fmt.Fprintln(w, p.Dim("  | "+strings.TrimRight(line, "\n")))
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
 	"cursord/rpc/dial"
+	"cursord/sessions"
 )
 
 func statusCommand() *cobra.Command {
@@ -35,7 +37,12 @@ func statusCommand() *cobra.Command {
 			if asJSON {
 				return term.PrintJSON(c.OutOrStdout(), s)
 			}
+			turns, err := client.TurnList(c.Context(), rpc.TurnListParams{Active: true, Limit: 1000})
+			if err != nil {
+				return err
+			}
 			printStatus(c.OutOrStdout(), s)
+			printTurns(c.OutOrStdout(), turns.Turns, time.Now())
 			return nil
 		},
 	}
@@ -67,6 +74,10 @@ func printStatus(w io.Writer, s api.Status) {
 	if n := s.Storage.Damaged; n > 0 {
 		fmt.Fprintf(w, "            %s\n", term.PaletteOf(w).Red(term.Count(n, "damaged object")+" set aside"))
 	}
+	fmt.Fprintf(w, "agent       %s\n", agentLine(&s.Agent))
+	if s.Agent.Message != "" && s.Agent.State != "ready" {
+		fmt.Fprintf(w, "            %s\n", term.PaletteOf(w).Yellow(term.Clean(s.Agent.Message)))
+	}
 	fmt.Fprintf(w, "clients     %d\n", s.Clients)
 	fmt.Fprintf(w, "workspaces  %d\n", s.Workspaces)
 	waits := ""
@@ -77,8 +88,10 @@ func printStatus(w io.Writer, s api.Status) {
 	fmt.Fprintf(w, "lag         %.1f ms to the disk (%.1f at worst), %.1f ms from there (%.1f at worst); %s waiting\n",
 		s.Lag.CommitMS.Last, s.Lag.CommitMS.Worst, s.Lag.LoopMS.Last, s.Lag.LoopMS.Worst, term.Count(s.Storage.Waiting, "change"))
 	fmt.Fprintf(w, "memory      %.1f MiB\n", float64(s.MemoryBytes)/(1<<20))
-	for _, p := range s.Watching.Polling {
-		fmt.Fprintf(w, "polling     %s: %s\n", term.Clean(p.Workspace), term.Clean(p.Reason))
+	for _, m := range s.Messages {
+		for line := range strings.Lines(m.Message) {
+			fmt.Fprintf(w, "%-11s %s\n", m.Level, term.PaletteOf(w).Yellow(term.Clean(strings.TrimSpace(line))))
+		}
 	}
 	if len(s.PerWorkspace) == 0 {
 		return
@@ -91,4 +104,41 @@ func printStatus(w io.Writer, s api.Status) {
 		})
 	}
 	term.Table(w, rows)
+}
+
+// agentLine says what is known of the agent without asking it.
+func agentLine(a *api.AgentStatus) string {
+	known := []string{a.State}
+	if a.State == "unknown" && a.Message == "" {
+		known[0] = `not asked yet: "cursord doctor" does`
+	}
+	for _, s := range []string{a.Version, a.Account, a.Path} {
+		if s != "" {
+			known = append(known, term.Clean(s))
+		}
+	}
+	return strings.Join(known, ", ")
+}
+
+// printTurns lists turns that run or wait.
+func printTurns(w io.Writer, turns []*sessions.Turn, now time.Time) {
+	if len(turns) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	rows := [][]string{{"TURN", "SESSION", "STATE", "SINCE", "PROMPT"}}
+	for _, t := range turns {
+		since := t.CreatedAt
+		if t.StartedAt != nil {
+			since = *t.StartedAt
+		}
+		rows = append(rows, []string{term.Clean(t.ID), t.SessionID, string(t.Status), term.Ago(since.Time, now), term.Clean(firstLine(t.Asked()))})
+	}
+	term.Table(w, rows)
+}
+
+// firstLine returns the first line of a text that is not blank.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(line)
 }

@@ -155,6 +155,9 @@ func openStandalone(errOut io.Writer) (*daemon.Daemon, *slog.Logger, error) {
 	d, err := daemon.Open(daemon.Options{
 		Version: version(), Written: ownWritten(), StateDir: dirs.State, Config: settings, Log: log, Reload: reload,
 	})
+	if err == nil {
+		d.NoteConfiguration(warnings)
+	}
 	return d, log, err
 }
 

@@ -18,6 +18,14 @@ type Status struct {
 	Lag           Lag               `json:"lag"`
 	PerWorkspace  []WorkspaceStatus `json:"perWorkspace"`
 	Watching      Watching          `json:"watching"`
+	Agent         AgentStatus       `json:"agent"`              // as it was last known; nothing is run to find it out
+	Messages      []StatusMessage   `json:"messages,omitempty"` // what people should know of the daemon at present
+}
+
+// A StatusMessage is something that people should know of the daemon itself.
+type StatusMessage struct {
+	Level   string `json:"level"` // error, warning, info or debug
+	Message string `json:"message"`
 }
 
 // A Storage is the state of the database.

@@ -231,6 +231,8 @@ func (s *Server) cancelCommand(t *target) (any, error) {
 	if len(turns) == 0 {
 		s.show(levelInfo, "cursord: no turn is running")
 	}
+	// The latest first, or the end of one would start the next.
+	slices.SortFunc(turns, func(a, b string) int { return w.running[b].number - w.running[a].number })
 	for _, id := range turns {
 		s.cancelTurn(id)
 	}

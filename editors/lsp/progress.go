@@ -20,6 +20,7 @@ type progress struct {
 	turn      string
 	session   string
 	token     string
+	number    int // by the order in which the turns came
 	begun     bool
 	ended     bool
 	message   string // the latest
@@ -98,7 +99,7 @@ func (p *progress) words() string {
 // beginProgress shows that a turn runs, if the editor can.
 func (s *Server) beginProgress(w *workspace, t *sessions.Turn) *progress {
 	s.tokens++
-	p := &progress{workspace: w, turn: t.ID, session: t.SessionID, token: fmt.Sprintf("cursord-turn-%d", s.tokens)}
+	p := &progress{workspace: w, turn: t.ID, session: t.SessionID, number: s.tokens, token: fmt.Sprintf("cursord-turn-%d", s.tokens)}
 	w.running[t.ID] = p
 	s.watchSilence(p)
 	if !s.client.progress {

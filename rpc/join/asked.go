@@ -27,7 +27,7 @@ type question struct {
 
 // reading requests have no effect.
 var reading = []string{
-	"workspace/list", "session/list", "session/read", "item/read", "turn/wait", "diff/list", "diff/unified",
+	"workspace/list", "session/list", "session/read", "item/read", "turn/list", "turn/wait", "diff/list", "diff/unified",
 	"agent/status", "agent/models", "daemon/status", "shutdown",
 }
 

@@ -75,6 +75,7 @@ func TestWrongFlagsOfRun(t *testing.T) {
 	require.NoError(t, large.Close())
 	tests := map[string][]string{
 		`--sandbox is "foo"; it must be enabled or disabled`:                                 {"--sandbox", "foo"},
+		"--force runs every command, and --auto-review":                                      {"--force", "--auto-review"},
 		"--image: " + w.Path("none.png") + " cannot be opened":                               {"--image", "none.png"},
 		"--image: " + w.Path("not.png") + " is no image":                                     {"--image", "not.png"},
 		"--image: the image " + w.Path("large.png") + " has 22020096 bytes; the limit is 20": {"--image", "large.png"},

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -82,6 +83,28 @@ func TestLSPDaemonRestart(t *testing.T) {
 	c.waitsForHunks("f", 0)
 	c.eventually("the edit to be made", func() bool { return d.now() == "mine\n"+before })
 	require.Equal(t, after, w.Get("f"))
+}
+
+// TestLSPCancelOfSeveral ends a turn and the one that waits for it: the end of the first does not start the second.
+func TestLSPCancelOfSeveral(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("f", "1\n")
+	w.Plays(hangsUntil("f", "1\n", "2\n")...)
+	e := trusted(w)
+	c := lsp(w, world.LSPCapabilities(), nil)
+	c.does("cursord.ask", "go")
+	c.waitsForHunks("f", 1)
+	c.does("cursord.ask", "go on")
+	c.hears("$/progress", `"waiting"`)
+	c.does("cursord.cancel")
+	c.hears("$/progress", `"end"`, "cancelled")
+	var list rpc.TurnList
+	require.Eventually(t, func() bool {
+		e.Must("turn/list", world.Obj{"workspace": w.Root, "active": true}, &list)
+		return len(list.Turns) == 0
+	}, world.Patience, 10*time.Millisecond)
+	require.Len(t, w.Runs(), 1)
 }
 
 // TestLSPCancel ends turns by command and by the editor's own button.

@@ -32,6 +32,7 @@ var parameters = map[string]map[string]string{
 	"workspace/unsubscribe": {"workspace": needed + aText},
 	"workspace/trust":       {"workspace": needed + aText, "trusted": needed + aFlag},
 	"session/create":        {"workspace": needed + aText, "title": aText, "model": aText, "mode": aText, "isolation": aText, "agentSessionId": aText},
+	"turn/list":             {"workspace": aText, "sessionId": aText, "active": aFlag, "limit": aNumber, "cursor": aText},
 	"session/list":          {"workspace": aText, "limit": aNumber, "cursor": aText},
 	"session/read":          {"sessionId": needed + aText, "before": aText, "limit": aNumber},
 	"session/update":        {"sessionId": needed + aText, "title": aText, "model": aText, "mode": aText},

@@ -202,7 +202,12 @@ local subs = {
     bang = true,
     run = function(args)
       local some = false
-      for _, turn in ipairs(args.ws:busy()) do
+      local turns = args.ws:busy()
+      -- The latest first, or ending one would start the next.
+      table.sort(turns, function(a, b)
+        return a.createdAt > b.createdAt
+      end)
+      for _, turn in ipairs(turns) do
         if args.bang or turn.sessionId == args.ws.current or args.ws.mine[turn.id] then
           some = true
           rpc.request('turn/cancel', { turnId = turn.id })

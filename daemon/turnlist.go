@@ -1,0 +1,107 @@
+package daemon
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+// A TurnList is a page of turns; next is the cursor of the page behind it, "" behind the last.
+type TurnList struct {
+	Turns []*sessions.Turn
+	Next  string
+}
+
+// ListTurns returns the turns of a session, the latest first. Without a session it returns, of the sessions of a workspace, or
+// of all for "", the most recently updated first, those that run or wait and, unless active is set, of the others the latest.
+// limit counts turns of a session, else sessions; it is 100 for 0 and at most 1000.
+func (d *Daemon) ListTurns(root, session string, active bool, limit int, cursor string) (TurnList, error) {
+	if session != "" {
+		return d.turnsOf(root, session, active, limit, cursor)
+	}
+	if root != "" {
+		r, err := d.knownRoot(root)
+		if err != nil {
+			return TurnList{}, err
+		}
+		root = r
+	}
+	page, next, err := d.store.Sessions(root, cursor, pageSize(limit))
+	if errors.Is(err, sessions.ErrBadCursor) {
+		return TurnList{}, api.Invalid("cursor", "not one that turn/list gave")
+	}
+	if err != nil {
+		return TurnList{}, storeError(err)
+	}
+	list, present := TurnList{Next: next}, d.activeTurns(root, "")
+	for _, s := range page {
+		known := len(list.Turns)
+		for _, t := range present {
+			if t.SessionID == s.ID {
+				list.Turns = append(list.Turns, t)
+			}
+		}
+		if active || len(list.Turns) > known {
+			continue
+		}
+		switch last, err := d.store.LastTurn(s.ID); {
+		case err == nil:
+			list.Turns = append(list.Turns, last)
+		case !errors.Is(err, sessions.ErrNotFound): // it has none, or was deleted meanwhile
+			return TurnList{}, storeError(err)
+		}
+	}
+	return list, nil
+}
+
+func (d *Daemon) turnsOf(root, session string, active bool, limit int, before string) (list TurnList, err error) {
+	s, err := d.store.Session(session)
+	if err != nil {
+		return list, storeError(err)
+	}
+	if root != "" {
+		if root, err = d.knownRoot(root); err != nil {
+			return list, err
+		}
+		if root != s.Workspace {
+			return list, &api.Error{Kind: api.KindNotFound, Message: "this session is of another workspace", Hint: "leave workspace out"}
+		}
+	}
+	if active {
+		list.Turns = d.activeTurns(s.Workspace, session)
+		return list, nil
+	}
+	turns, more, err := d.store.Turns(session, before, pageSize(limit))
+	if errors.Is(err, sessions.ErrNotFound) && before != "" {
+		return list, api.Invalid("cursor", "not one that turn/list gave")
+	}
+	if list.Turns = turns; more {
+		list.Next = turns[len(turns)-1].ID
+	}
+	return list, storeError(err)
+}
+
+// activeTurns returns the turns of a session that run or wait, the latest first; session "" is every one of a workspace, and root
+// "" every workspace.
+func (d *Daemon) activeTurns(root, session string) (list []*sessions.Turn) {
+	for _, w := range d.loops() {
+		if root != "" && root != w.root {
+			continue
+		}
+		_ = w.call(func() { // of one that has ended none runs
+			for _, t := range w.turns {
+				if !t.status().Final() && (session == "" || session == t.turn.SessionID) {
+					list = append(list, t.turn)
+				}
+			}
+		})
+	}
+	slices.SortFunc(list, func(a, b *sessions.Turn) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt.Time), strings.Compare(b.ID, a.ID))
+	})
+	return list
+}
