@@ -234,10 +234,13 @@ func (e *Editor) All() []Notification {
 	return e.Told[:len(e.Told):len(e.Told)]
 }
 
-// Until waits for a notification that fits, told before or after now.
+// Until waits for a notification that fits, told before or after now. It is patient while there is news: on a busy machine
+// much takes long, and nothing takes long to begin.
 func (e *Editor) Until(what string, fits func(Notification) bool) Notification {
 	e.T.Helper()
-	deadline := time.After(Patience)
+	last := time.Now().Add(10 * Patience)
+	silence := time.NewTimer(Patience)
+	defer silence.Stop()
 	for seen := 0; ; {
 		e.Mu.Lock()
 		all, more := e.Told, e.More
@@ -249,17 +252,25 @@ func (e *Editor) Until(what string, fits func(Notification) bool) Notification {
 		}
 		select {
 		case <-more:
+			silence.Reset(min(Patience, time.Until(last)))
 		case <-e.Client.Done():
 			e.T.Fatalf("the connection ended while waiting for %s\n%s", what, e.transcript())
-		case <-deadline:
+		case <-silence.C:
 			e.T.Fatalf("waited in vain for %s\n%s", what, e.transcript())
 		}
 	}
 }
 
+// transcript is the end of what the editor was told: a test that fails should not print a flood.
 func (e *Editor) transcript() string {
+	const most = 40
 	var b strings.Builder
-	for _, n := range e.All() {
+	all := e.All()
+	if len(all) > most {
+		fmt.Fprintf(&b, "(%d more before)\n", len(all)-most)
+		all = all[len(all)-most:]
+	}
+	for _, n := range all {
 		line, _ := json.Marshal(n)
 		fmt.Fprintf(&b, "%.400s\n", line)
 	}
