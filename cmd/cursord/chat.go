@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/ask"
 	"cursord/cmd/cursord/internal/chat"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
@@ -53,7 +54,7 @@ control). That is for editors: "cursord editor install helix" has a key for it.`
 				return chat.Split(root, session, permitArgs(&params), os.Getenv)
 			}
 			params.Workspace = root
-			explain := (&turnRun{params: rpc.TurnStartParams{Workspace: root}}).startError
+			explain := (&ask.Turn{Params: params}).Explain
 			return (&chat.Chat{Client: client, View: v, Params: params, Explain: explain}).Run(ctx, c.InOrStdin())
 		},
 	}

@@ -142,8 +142,10 @@ var internalImports = map[string][]string{
 	"cursord/rpc/remote": {"cursord/rpc/join"},
 	"cursord/cmd/cursord": {
 		"cursord/agent/fake",
+		"cursord/cmd/cursord/internal/ask",
 		"cursord/cmd/cursord/internal/chat",
 		"cursord/cmd/cursord/internal/demo",
+		"cursord/cmd/cursord/internal/doctor",
 		"cursord/cmd/cursord/internal/install",
 		"cursord/cmd/cursord/internal/logs",
 		"cursord/cmd/cursord/internal/review",
@@ -201,6 +203,23 @@ var internalImports = map[string][]string{
 		"cursord/rpc",
 		"cursord/sessions",
 	},
+	"cursord/cmd/cursord/internal/ask": {
+		"cursord/cmd/cursord/internal/term",
+		"cursord/cmd/cursord/internal/view",
+		"cursord/daemon/api",
+		"cursord/rpc",
+		"cursord/sessions",
+	},
+	"cursord/cmd/cursord/internal/doctor": {
+		"cursord/cmd/cursord/internal/install",
+		"cursord/cmd/cursord/internal/term",
+		"cursord/daemon",
+		"cursord/daemon/api",
+		"cursord/daemon/config",
+		"cursord/daemon/endpoint",
+		"cursord/editors/helix",
+		"cursord/rpc",
+	},
 	"cursord/cmd/cursord/internal/term": {},
 	"cursord/cmd/cursord/internal/undertest": {
 		"cursord/daemon",
@@ -234,7 +253,6 @@ var restricted = map[string][]string{
 	"github.com/stretchr/testify":           {"cursord/cmd/cursord/tests/world"},
 	"github.com/santhosh-tekuri/jsonschema": {"cursord/cmd/cursord/tests/world"},
 	"os/exec": {
-		"cursord/cmd/cursord/tests/world", // endpoint: to ask a newer build what it is; helix: to ask Helix what it is
 		"cursord/agent",
 		"cursord/agent/fake",
 		"cursord/agent/process",
@@ -242,9 +260,11 @@ var restricted = map[string][]string{
 		"cursord/cmd/cursord",
 		"cursord/cmd/cursord/internal/chat",
 		"cursord/cmd/cursord/internal/demo",
+		"cursord/cmd/cursord/internal/doctor",
 		"cursord/cmd/cursord/internal/install",
 		"cursord/cmd/cursord/internal/service",
 		"cursord/cmd/cursord/internal/term",
+		"cursord/cmd/cursord/tests/world", // endpoint: to ask a newer build what it is; helix: to ask Helix what it is
 		"cursord/daemon/copytree",
 		"cursord/daemon/endpoint",
 		"cursord/daemon/internal/askgit",

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/ask"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/rpc"
@@ -65,6 +66,7 @@ func run(args []string, inject injected) int {
 func exitStatus(err error, started bool, help string, w io.Writer) int {
 	var status statusError
 	var signalled term.SignalError
+	var cancelled ask.CancelledError
 	switch {
 	case err == nil:
 		return exitOK
@@ -72,6 +74,11 @@ func exitStatus(err error, started bool, help string, w io.Writer) int {
 		return int(status)
 	case errors.As(err, &signalled):
 		return int(signalStatus(signalled.Signal))
+	case errors.As(err, &cancelled):
+		if cancelled.Cause != nil {
+			exitStatus(cancelled.Cause, true, help, w)
+		}
+		return exitCancelled
 	case !started:
 		fmt.Fprintf(w, "cursord: %v\nRun '%s' for usage.\n", err, help)
 		return exitUsage

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ type helixDiagnosis struct {
 }
 
 // lookAtHelix looks whether Helix is there and knows of cursord. Unless it is asked for, Helix is none of the problems.
-func (d *diagnosis) lookAtHelix(asked bool) {
+func (d *Diagnosis) lookAtHelix(asked bool) {
 	problem := func(format string, args ...any) {
 		if asked {
 			d.problem(format, args...)
@@ -75,7 +75,7 @@ func (d *diagnosis) lookAtHelix(asked bool) {
 }
 
 // compareHelix compares the configuration with what install would write for the Helix that is installed.
-func (d *diagnosis) compareHelix(program string, v helix.Version) {
+func (d *Diagnosis) compareHelix(program string, v helix.Version) {
 	defaults, err := helix.DefaultsOf(program)
 	if err != nil {
 		d.problem("%v", err)
@@ -87,7 +87,7 @@ func (d *diagnosis) compareHelix(program string, v helix.Version) {
 		return
 	}
 	plan, err := helix.Install(d.Helix.Config, helix.Request{
-		Version: version(), Helix: v, Defaults: defaults, Program: own, Languages: []string{},
+		Version: d.Version, Helix: v, Defaults: defaults, Program: own, Languages: []string{},
 		Installed: func(string) bool { return false },
 	})
 	if err != nil {

@@ -1,12 +1,10 @@
-package main
+package ask
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,17 +13,16 @@ import (
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon/api"
-	"cursord/daemon/config"
 	"cursord/rpc"
 	"cursord/sessions"
 )
 
 // start starts the turn. With --trust it trusts what the daemon asks for, once nothing else is wrong with the turn; if the turn
 // is refused all the same, nothing of that stays.
-func (r *turnRun) start(ctx context.Context, client *rpc.Client) (err error) {
-	wanted := []string{r.params.Workspace}
-	if r.params.AddDirs != nil {
-		wanted = append(wanted, *r.params.AddDirs...)
+func (r *Turn) start(ctx context.Context, client *rpc.Client) (err error) {
+	wanted := []string{r.Params.Workspace}
+	if r.Params.AddDirs != nil {
+		wanted = append(wanted, *r.Params.AddDirs...)
 	}
 	var trusted []string
 	defer func() {
@@ -37,9 +34,9 @@ func (r *turnRun) start(ctx context.Context, client *rpc.Client) (err error) {
 		}
 	}()
 	for {
-		err = client.Call(ctx, "turn/start", r.params, nil)
+		err = client.Call(ctx, "turn/start", r.Params, nil)
 		e := (*rpc.Error)(nil)
-		if !r.trust || !errors.As(err, &e) || e.Data.Kind != api.KindWorkspaceUntrusted {
+		if !r.Trust || !errors.As(err, &e) || e.Data.Kind != api.KindWorkspaceUntrusted {
 			return err
 		}
 		// What is trusted already is not trusted again: that would also trust what an agent has written to the repository's
@@ -55,8 +52,8 @@ func (r *turnRun) start(ctx context.Context, client *rpc.Client) (err error) {
 	}
 }
 
-// startError puts the daemon's answer in the terms of the command line.
-func (r *turnRun) startError(err error) error {
+// Explain puts the daemon's answer in the terms of the command line.
+func (r *Turn) Explain(err error) error {
 	e := (*rpc.Error)(nil)
 	if !errors.As(err, &e) {
 		return err
@@ -68,7 +65,7 @@ func (r *turnRun) startError(err error) error {
 		}
 	}
 	if e.Data.Kind == api.KindWorkspaceUntrusted {
-		told.Data.Hint = fmt.Sprintf("trust it with: cursord trust %s, or run with --trust", term.ShellWord(cmp.Or(e.Data.Path, r.params.Workspace)))
+		told.Data.Hint = fmt.Sprintf("trust it with: cursord trust %s, or run with --trust", term.ShellWord(cmp.Or(e.Data.Path, r.Params.Workspace)))
 	}
 	return &told
 }
@@ -76,8 +73,8 @@ func (r *turnRun) startError(err error) error {
 var fieldOfList = regexp.MustCompile(`^(addDirs|context)\[(\d{1,4})\]`)
 
 // flag returns the flag, with its value, that has become a field of turn/start; "" for none.
-func (r *turnRun) flag(field string) string {
-	p := &r.params
+func (r *Turn) flag(field string) string {
+	p := &r.Params
 	value := func(flag string, value *string) string {
 		if value == nil {
 			return flag
@@ -112,10 +109,10 @@ func (r *turnRun) flag(field string) string {
 }
 
 // tellQueued says on the standard error what the turn waits for.
-func (r *turnRun) tellQueued(ctx context.Context, client *rpc.Client, f *view.Follower) {
+func (r *Turn) tellQueued(ctx context.Context, client *rpc.Client, f *view.Follower) {
 	var list rpc.SessionList
 	what := "waiting for another turn of this workspace"
-	if client.Call(ctx, "session/list", rpc.SessionListParams{Workspace: r.params.Workspace}, &list) == nil {
+	if client.Call(ctx, "session/list", rpc.SessionListParams{Workspace: r.Params.Workspace}, &list) == nil {
 		if i := slices.IndexFunc(list.Sessions, func(s *sessions.Session) bool { return s.State == sessions.SessionRunning }); i >= 0 {
 			s := list.Sessions[i]
 			what = fmt.Sprintf("waiting for the turn %q of session %s", term.Clean(s.Title), s.ID)
@@ -124,25 +121,31 @@ func (r *turnRun) tellQueued(ctx context.Context, client *rpc.Client, f *view.Fo
 	switch {
 	case f.Show != nil:
 		f.Behind(what)
-	case r.errOut != nil && f.Queued():
-		fmt.Fprintln(r.errOut, "cursord: "+what)
+	case r.ErrOut != nil && f.Queued():
+		fmt.Fprintln(r.ErrOut, "cursord: "+what)
 	}
 }
 
-// ignoredAgent says that our environment's CURSORD_AGENT is not the agent that the daemon takes; "" where it is, where we name
-// none, and where the daemon does not tell what it takes.
-func ignoredAgent(taken string) string {
-	named := os.Getenv(config.EnvAgent)
-	if named == "" || taken == "" {
-		return ""
+// Adopt returns the session that goes on with a chat of cursor-agent's, the latest or a new one.
+func Adopt(ctx context.Context, client *rpc.Client, workspace, chat string) (string, error) {
+	list, err := client.AgentChats(ctx, rpc.WorkspaceParams{Workspace: workspace})
+	if err != nil {
+		return "", err
 	}
-	program, err := config.Executable(named)
-	if err == nil {
-		program, err = exec.LookPath(program)
+	i := slices.IndexFunc(list.Chats, func(c api.Chat) bool { return c.ID == chat })
+	if i < 0 {
+		return "", fmt.Errorf("cursor-agent has no chat %s of %s: \"cursord sessions --agent\" lists those it has", term.Clean(chat), term.Clean(workspace))
 	}
-	if err == nil && resolved(program) == resolved(taken) {
-		return ""
+	if adopted := list.Chats[i].Sessions; len(adopted) > 0 {
+		return adopted[0], nil
 	}
-	return fmt.Sprintf("%s (%s) is not used: the daemon that runs takes %s for cursor-agent. \"cursord stop\" lets the next command "+
-		"start one that uses it", config.EnvAgent, term.Clean(named), term.Clean(taken))
+	params := rpc.SessionCreateParams{Workspace: workspace, AgentSessionID: chat}
+	if title := list.Chats[i].Title; title != "" {
+		params.Title = &title
+	}
+	created, err := client.SessionCreate(ctx, params)
+	if err != nil {
+		return "", err
+	}
+	return created.Session.ID, nil
 }

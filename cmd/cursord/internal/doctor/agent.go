@@ -1,10 +1,11 @@
-package main
+package doctor
 
 import (
 	"context"
 	"crypto/rand"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ import (
 )
 
 // askAgent asks the daemon for its agent, and what of its environment is not as ours.
-func (d *diagnosis) askAgent(ctx context.Context, client *rpc.Client, root string) {
+func (d *Diagnosis) askAgent(ctx context.Context, client *rpc.Client, root string) {
 	compare := api.DigestEnvironment(os.Environ(), rand.Text())
 	a, err := client.AgentStatus(ctx, rpc.AgentStatusParams{Workspace: root, Compare: &compare})
 	if err != nil {
@@ -59,8 +60,9 @@ func keyOfOurs(a *api.AgentStatus) string {
 		`start a daemon that has it, or set agent_env = "client" in the configuration`
 }
 
-// keyHint asks the daemon for what keyOfOurs says; "" if it does not say it soon.
-func keyHint(ctx context.Context, client *rpc.Client) string {
+// KeyHint says what to do where our environment has an API key that agents do not get; "" where that is not so, or the daemon does
+// not say so soon.
+func KeyHint(ctx context.Context, client *rpc.Client) string {
 	if os.Getenv("CURSOR_API_KEY") == "" {
 		return ""
 	}
@@ -76,7 +78,7 @@ func keyHint(ctx context.Context, client *rpc.Client) string {
 
 // compareOptions finds what the configuration asks of every turn and the agent's build lacks: all turns fail that do not say
 // otherwise.
-func (d *diagnosis) compareOptions(settings *config.Config) {
+func (d *Diagnosis) compareOptions(settings *config.Config) {
 	if d.Agent == nil || d.Agent.Version == "" {
 		return
 	}
@@ -96,7 +98,7 @@ func (d *diagnosis) compareOptions(settings *config.Config) {
 }
 
 // findOwn finds out which agent we would find ourselves, where that is not the daemon's.
-func (d *diagnosis) findOwn(ctx context.Context, settings *config.Config) {
+func (d *Diagnosis) findOwn(ctx context.Context, settings *config.Config) {
 	own := daemon.FindOwnAgent(ctx, settings)
 	for _, n := range own.NotTaken {
 		if !slices.ContainsFunc(d.Agent.NotTaken, func(known api.AgentNotTaken) bool { return known.Path == n.Path }) {
@@ -178,4 +180,22 @@ func environmentLines(e *api.EnvironmentDifference, agentEnv string) (lines []st
 		lines = append(lines, `agents run in the daemon's, unless the configuration says agent_env = "client"`)
 	}
 	return lines
+}
+
+// IgnoredAgent says that our environment's CURSORD_AGENT is not the agent that the daemon takes; "" where it is, where we name
+// none, and where the daemon does not tell what it takes.
+func IgnoredAgent(taken string) string {
+	named := os.Getenv(config.EnvAgent)
+	if named == "" || taken == "" {
+		return ""
+	}
+	program, err := config.Executable(named)
+	if err == nil {
+		program, err = exec.LookPath(program)
+	}
+	if err == nil && resolved(program) == resolved(taken) {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s) is not used: the daemon that runs takes %s for cursor-agent. \"cursord stop\" lets the next command "+
+		"start one that uses it", config.EnvAgent, term.Clean(named), term.Clean(taken))
 }

@@ -1,0 +1,181 @@
+// Package ask has the agent take one turn and follows it to its end: it starts the turn, with trust if that was given, says what it
+// waits for, cancels it at a signal, and gives up on a daemon that can store nothing. What the turn says is shown by a view.Follower.
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A Turn is what the agent is asked.
+type Turn struct {
+	Params rpc.TurnStartParams // with a TurnID
+	Trust  bool                // trust the folders that it needs
+	ErrOut io.Writer           // says what the turn waits for, and how to get back to one that is left
+
+	Begun bool // set by Run: the turn may have begun, nobody has refused it
+}
+
+// A CancelledError is returned where the turn was cancelled. Cause is why its end was not awaited, nil if it was.
+type CancelledError struct{ Cause error }
+
+func (e CancelledError) Error() string { return "the turn was cancelled" }
+
+func (e CancelledError) Unwrap() error { return e.Cause }
+
+// Run starts the turn, shows it by f, whose Notify must be the client's, and returns it when it has ended. The first signal cancels
+// the turn, unless it says that nobody watches any more; a second one ends the wait for it, with a term.SignalError. Where the
+// daemon can store nothing, Run waits for a while only.
+func (r *Turn) Run(ctx context.Context, client *rpc.Client, f *view.Follower, signals <-chan os.Signal) (*sessions.Turn, error) {
+	defer f.End()
+	if err := r.prepare(ctx, client, f); err != nil {
+		return nil, err
+	}
+	started := make(chan error, 1)
+	r.Begun = true
+	go func() { started <- r.start(ctx, client) }()
+	cancelled := make(chan error, 1)
+	isStarted, interrupted, queued := false, false, false
+	cancel := func() { cancelled <- client.Call(ctx, "turn/cancel", rpc.TurnParams{TurnID: r.Params.TurnID}, nil) }
+	stall, ticks := newStall(client, f), time.NewTicker(stallTick)
+	defer ticks.Stop()
+	looks := time.NewTicker(view.TickTime)
+	defer looks.Stop()
+	for {
+		select {
+		case turn := <-f.Ended:
+			return turn, nil
+		case now := <-looks.C:
+			f.Tick(now)
+		case <-ticks.C:
+			stall.tick(ctx)
+			if isStarted && !queued && f.Queued() {
+				queued = true
+				go r.tellQueued(ctx, client, f)
+			}
+		case trouble := <-stall.asked:
+			switch err := stall.answered(trouble); {
+			case err == nil:
+			case !interrupted:
+				return nil, err
+			default:
+				return nil, CancelledError{err}
+			}
+		case err := <-started:
+			if err != nil {
+				r.Begun = !errors.As(err, new(*rpc.Error))
+				return nil, r.Explain(err)
+			}
+			isStarted = true
+			if interrupted {
+				go cancel()
+			}
+		case err := <-cancelled:
+			if err != nil {
+				return nil, err
+			}
+			stall.grace = true
+		case sig := <-signals:
+			if interrupted || term.IsHangup(sig) {
+				f.End()
+				r.leave(f.Session())
+				return nil, term.SignalError{Signal: sig}
+			}
+			f.Cancel()
+			if interrupted = true; isStarted {
+				go cancel()
+			}
+		case <-client.Done():
+			select {
+			case turn := <-f.Ended: // its last words
+				return turn, nil
+			default:
+				return nil, &rpc.Error{
+					Message: "the daemon has ended, and the turn with it",
+					Data:    rpc.ErrorData{Hint: `"cursord sessions" shows what is kept of it`},
+				}
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// leave says how to get back to a turn that the command does not wait for any more; session is "" where it is not known.
+func (r *Turn) leave(session string) {
+	see := "cursord sessions"
+	if session != "" {
+		see = "cursord show " + session
+	}
+	fmt.Fprintf(r.ErrOut, "cursord: the turn is left to the daemon, and may go on: \"%s\" shows it, and this ends it:\n"+
+		"  cursord call turn/cancel '{\"turnId\":\"%s\"}'\n", see, r.Params.TurnID)
+}
+
+// prepare subscribes to what happens in the workspace from now on.
+func (r *Turn) prepare(ctx context.Context, client *rpc.Client, f *view.Follower) error {
+	known, err := client.WorkspaceList(ctx)
+	if err != nil {
+		return err
+	}
+	var now uint64 // of a workspace that is not known, "everything" is nothing
+	for _, w := range known.Workspaces {
+		if w.Workspace == r.Params.Workspace {
+			now = w.Seq
+		}
+	}
+	subscribe := rpc.SubscribeParams{Workspace: r.Params.Workspace, After: &now}
+	if f.Lines == nil {
+		subscribe.Diffs = "summary"
+	}
+	return client.Call(ctx, "workspace/subscribe", subscribe, nil)
+}
+
+// Result returns how a command ends whose turn has ended: nil, a CancelledError, or why the turn has failed.
+func Result(t *sessions.Turn) error {
+	switch t.Status {
+	case sessions.TurnCompleted:
+		return nil
+	case sessions.TurnCancelled:
+		return CancelledError{}
+	case sessions.TurnInterrupted:
+		return &rpc.Error{
+			Message: "the daemon stopped while the turn ran",
+			Data:    rpc.ErrorData{Hint: fmt.Sprintf("go on with: cursord run --session %s …", t.SessionID)},
+		}
+	}
+	if t.Error == nil {
+		return errors.New("the turn failed")
+	}
+	return &rpc.Error{Message: term.Clean(t.Error.Message), Data: rpc.ErrorData{Hint: term.Clean(t.Error.Hint)}}
+}
+
+// SayPending says what of a turn is to be reviewed, and how; nothing if there is nothing.
+func SayPending(ctx context.Context, client *rpc.Client, w io.Writer, turn *sessions.Turn) {
+	var list rpc.DiffList
+	params := rpc.DiffParams{Workspace: turn.Workspace, TurnID: turn.ID}
+	if client.Call(ctx, "diff/list", params, &list) != nil || len(list.Diffs) == 0 {
+		return // the turn has ended all the same
+	}
+	hunks := 0
+	for _, d := range list.Diffs {
+		for _, h := range d.Hunks {
+			if slices.ContainsFunc(h.Sources, func(s sessions.Source) bool { return s.TurnID == turn.ID }) {
+				hunks++
+			}
+		}
+	}
+	if hunks > 0 {
+		fmt.Fprintf(w, "%s in %s to review: cursord diff -w %s\n",
+			term.Count(hunks, "hunk"), term.Count(len(list.Diffs), "file"), term.ShellWord(turn.Workspace))
+	}
+}

@@ -1,0 +1,164 @@
+// Package doctor finds out what is installed, where things are and what is wrong, and says what to do about it. It asks the daemon,
+// since what counts is what that finds in its environment, and looks itself only for what differs here. It changes nothing.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+
+	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon"
+	"cursord/daemon/api"
+	"cursord/daemon/config"
+	"cursord/daemon/endpoint"
+	"cursord/rpc"
+)
+
+// A Diagnosis is what doctor finds.
+type Diagnosis struct {
+	Version  string           `json:"version"`
+	Platform string           `json:"platform"`
+	Daemon   *api.Status      `json:"daemon"`             // null where it cannot be reached
+	Agent    *api.AgentStatus `json:"agent"`              // likewise
+	Own      *daemon.OwnAgent `json:"ownAgent,omitempty"` // where it is not the daemon's
+	Socket   string           `json:"socket"`
+	Database string           `json:"database"`
+	Log      string           `json:"log"`
+	Config   string           `json:"config"`
+	Helix    *helixDiagnosis  `json:"helix,omitempty"` // where there is one
+	Problems []string         `json:"problems"`
+
+	Forgotten int `json:"forgotten,omitempty"` // damaged objects, at this call
+}
+
+func (d *Diagnosis) problem(format string, args ...any) {
+	d.Problems = append(d.Problems, fmt.Sprintf(format, args...))
+}
+
+// Options are where to look, and how.
+type Options struct {
+	Version string // this program's
+	Helix   bool   // compare Helix's configuration with what this program would install
+	Connect func(context.Context) (*rpc.Client, error)
+	Status  func(context.Context, *rpc.Client) (api.Status, error) // in bounded time
+	Root    func(context.Context, *rpc.Client) (string, error)     // the workspace whose hooks are listed
+}
+
+// Diagnose looks at all that there is. What cannot be had is a problem, never an error.
+func Diagnose(ctx context.Context, o Options) *Diagnosis {
+	d := diagnose(ctx, o)
+	d.lookAtHelix(o.Helix)
+	return d
+}
+
+func diagnose(ctx context.Context, o Options) *Diagnosis {
+	d := &Diagnosis{Version: o.Version, Platform: runtime.GOOS + "/" + runtime.GOARCH, Problems: []string{}}
+	dirs, err := endpoint.FindDaemon()
+	if err != nil {
+		d.problem("%v", err)
+		return d
+	}
+	d.Socket, d.Database, d.Log, d.Config = dirs.Socket, dirs.Database(), dirs.Log(), dirs.Config
+	settings, warnings, err := config.Load(dirs.Config)
+	if err != nil {
+		d.problem("%v", err)
+	}
+	for _, w := range warnings {
+		d.problem("%s", w)
+	}
+	d.askDaemon(ctx, o)
+	if err == nil {
+		d.compareOptions(&settings)
+	}
+	if d.Agent != nil && d.Agent.Path != "" && err == nil { // where the daemon has none, it has looked where we would
+		d.findOwn(ctx, &settings)
+	}
+	return d
+}
+
+// askDaemon asks the daemon rather than looking itself: what counts is what the daemon finds in its environment.
+func (d *Diagnosis) askDaemon(ctx context.Context, o Options) {
+	client, err := o.Connect(ctx)
+	if err != nil {
+		d.problem("%v", err)
+		return
+	}
+	defer client.Close()
+	s, err := o.Status(ctx, client)
+	if err != nil {
+		d.problem("the daemon does not tell its status: %v", err)
+		return
+	}
+	d.Daemon = &s
+	if s.Version != d.Version {
+		d.problem(`the daemon that runs is of version %s: "cursord stop" lets the next client start this one`, s.Version)
+	}
+	if s.Storage.Trouble != "" {
+		d.problem("the database takes no changes: %s", s.Storage.Trouble)
+	}
+	root, err := o.Root(ctx, client)
+	if err != nil {
+		d.problem("%v", err)
+	}
+	if n := s.Storage.Damaged; n > 0 {
+		d.problem("%s in the database set aside, everything else is served: check the disk's health, and "+
+			"have it forgotten with \"cursord doctor --forget-damaged\"", term.Count(n, "damaged object"))
+	}
+	d.askAgent(ctx, client, root)
+}
+
+// hookLines describes hooks, a line for each.
+func hookLines(hooks []api.AgentHook) (lines []string) {
+	for _, h := range hooks {
+		switch {
+		case h.Problem != "":
+			lines = append(lines, term.Clean(h.File)+": cannot be read")
+		default:
+			event := term.Clean(term.Abridge(h.Event, 40))
+			if h.AfterEdit {
+				event += " (after edits)"
+			}
+			lines = append(lines, fmt.Sprintf("%s: %s: %s", term.Clean(h.File), event, term.Clean(term.Abridge(h.Command, 60))))
+		}
+	}
+	if lines == nil {
+		return []string{"none run programs"}
+	}
+	return lines
+}
+
+// Print shows the findings to people.
+func (d *Diagnosis) Print(w io.Writer) {
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-9s %s\n", name, value)
+		}
+	}
+	row("cursord", d.Version+" ("+d.Platform+")")
+	if d.Daemon != nil {
+		row("daemon", fmt.Sprintf("%s, process %d", d.Daemon.Version, d.Daemon.PID))
+	} else {
+		row("daemon", "cannot be reached")
+	}
+	if a := d.Agent; a != nil {
+		agentRows(a, d.Own, row)
+	}
+	row("socket", d.Socket)
+	row("database", d.Database)
+	row("log", d.Log)
+	row("config", d.Config)
+	if d.Helix != nil {
+		d.Helix.print(w, row)
+	}
+	if d.Forgotten > 0 {
+		fmt.Fprintf(w, "\nforgotten: %s in the database, which had been set aside\n", term.Count(d.Forgotten, "damaged object"))
+	}
+	for _, p := range d.Problems {
+		fmt.Fprintf(w, "\nproblem: %s\n", p)
+	}
+	if len(d.Problems) == 0 {
+		fmt.Fprintln(w, "\nall is well")
+	}
+}

@@ -1,0 +1,69 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/api"
+	"cursord/daemon/config"
+)
+
+// TestPrint shows what is known, a line for each, then what is wrong.
+func TestPrint(t *testing.T) {
+	t.Parallel()
+	d := &Diagnosis{Version: "v1", Platform: "linux/amd64", Socket: "/s", Database: "/d", Log: "/l", Config: "/c"}
+	var out strings.Builder
+	d.Print(&out)
+	require.Equal(t, "cursord   v1 (linux/amd64)\ndaemon    cannot be reached\nsocket    /s\ndatabase  /d\nlog       /l\nconfig    /c\n\nall is well\n",
+		out.String())
+
+	d.Daemon, d.Forgotten = &api.Status{Version: "v0", PID: 7}, 2
+	d.Agent = &api.AgentStatus{State: "ready", Version: "2026\x1b[2J", Path: "/bin/agent"}
+	d.problem("the %s", "first")
+	d.problem("the second")
+	out.Reset()
+	d.Print(&out)
+	require.NotContains(t, out.String(), "\x1b")
+	require.Contains(t, out.String(), "\ndaemon    v0, process 7\nagent     ready, 2026")
+	require.Contains(t, out.String(), "\nhooks     none run programs\n")
+	require.True(t, strings.HasSuffix(out.String(),
+		"\nforgotten: 2 damaged objects in the database, which had been set aside\n\nproblem: the first\n\nproblem: the second\n"), out.String())
+}
+
+func TestHookLines(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{"/h: cannot be read", "/h: afterFileEdit (after edits): gofmt -w", "/h: stop: say"}, hookLines([]api.AgentHook{
+		{File: "/h", Problem: "not JSON"},
+		{File: "/h", Event: "afterFileEdit", Command: "gofmt -w", AfterEdit: true},
+		{File: "/h", Event: "stop", Command: "say"},
+	}))
+}
+
+// TestEnvironmentLines names variables and never has their values.
+func TestEnvironmentLines(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, environmentLines(nil, ""))
+	require.Empty(t, environmentLines(&api.EnvironmentDifference{}, ""))
+	require.Equal(t, []string{
+		"the daemon has other values than you: PATH", "only the daemon has: CURSOR_A, CURSOR_B", "only you have, not the daemon: CURSOR_API_KEY",
+		`agents run in the daemon's, unless the configuration says agent_env = "client"`,
+	}, environmentLines(&api.EnvironmentDifference{
+		Differ: []string{"PATH"}, DaemonOnly: []string{"CURSOR_A", "CURSOR_B"}, ClientOnly: []string{"CURSOR_API_KEY"},
+	}, ""))
+	require.Contains(t, environmentLines(&api.EnvironmentDifference{Differ: []string{"PATH"}}, config.EnvClient)[1], "of who starts the turn")
+}
+
+// TestCompareOptions finds what the configuration asks of an agent that does not know it.
+func TestCompareOptions(t *testing.T) {
+	t.Parallel()
+	settings := &config.Config{Sandbox: "enabled", AutoReview: true}
+	d := &Diagnosis{Config: "/c"}
+	d.compareOptions(settings)
+	require.Empty(t, d.Problems, "there is no agent")
+	d.Agent = &api.AgentStatus{Version: "2026.01.01", Options: []string{"sandbox"}}
+	d.compareOptions(settings)
+	require.Len(t, d.Problems, 1)
+	require.Contains(t, d.Problems[0], "the configuration has auto_review, and cursor-agent 2026.01.01 does not know the option --auto-review")
+}
