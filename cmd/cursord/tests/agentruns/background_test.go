@@ -99,6 +99,7 @@ func TestTurnsThatLeaveCommands(t *testing.T) {
 			`{"type":"system","subtype":"background_shell_timeout","timeout_ms":1000,"aborted_count":1}`, world.Succeeds("Up.")}), "The agent has ended 1 background command"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			w, e := backgroundWorld(t, "background_grace = \"400ms\"\n", "CURSORD_FAKE_BUILD="+tt.build)
 			w.Plays(tt.lines...)
 			turn := e.Asks(nil)
@@ -132,6 +133,7 @@ func TestTurnsThatGoOn(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string][]string{"partial output": {world.Piece("One."), world.Says("One.", "")}, "no partial output": {world.Says("One.", "")}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w, e := backgroundWorld(t, "background_grace = \"15s\"\n")
 			pause := []string{world.Waits("go")}
 			w.Plays(world.Playing(server(), first, pause, wakes("Two."), world.Shells("x", "echo x >f"), []string{world.Piece("Three."), world.Says("Three.", ""), world.Succeeds("One.Two.Three.")})...)

@@ -147,6 +147,7 @@ func TestShellChanges(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := world.New(t)
 			w.PutAll(c.before)
 			if c.prepare != nil {

@@ -24,6 +24,7 @@ func TestRevisionsNameOneState(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
 			s := newRevisionScenario(t, seed)
 			for range 80 {
 				s.step()

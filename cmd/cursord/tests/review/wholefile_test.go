@@ -37,6 +37,7 @@ func TestWholeFileChanges(t *testing.T) {
 	} {
 		for _, git := range []bool{false, true} {
 			t.Run(fmt.Sprint(c.name, git), func(t *testing.T) {
+				t.Parallel()
 				w := world.New(t)
 				w.Makes("umask 022; " + c.before)
 				if git {
@@ -99,6 +100,7 @@ func TestWholeFileConflicts(t *testing.T) {
 		{"a folder in place of a link", `true`, `ln -s x f`, `rm f; mkdir f; echo mine >f/g`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := world.New(t)
 			w.Makes(c.before)
 			w.Plays(append(world.Shells("s", c.does), world.Done)...)
@@ -177,6 +179,7 @@ func TestMoves(t *testing.T) {
 				continue // the file must be older than the turn, which git's work makes sure of
 			}
 			t.Run(fmt.Sprint(c.name, git), func(t *testing.T) {
+				t.Parallel()
 				w := world.New(t)
 				w.Makes("umask 022; " + c.before)
 				if git {
@@ -277,6 +280,7 @@ func TestLargeFilesAreWhatTheSettingsSay(t *testing.T) {
 		{"too large", `large_size = "1KB"`, strings.Repeat("123456789012345\n", 65), "large: file0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := world.New(t)
 			w.Put("../config.toml", c.settings)
 			w.Put("f", c.before)

@@ -60,6 +60,7 @@ func TestControlFiles(t *testing.T) {
 		{"a commit", plain, "git add -A; git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x; git checkout -q -b y; git gc -q", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := world.New(t)
 			c.prepare(w)
 			was := map[string]string{}
@@ -109,6 +110,7 @@ func TestControlFilesOutside(t *testing.T) {
 		}, []string{"../.git/config", "../.git/hooks/post-commit"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := world.New(t)
 			c.prepare(w)
 			w.Plays(world.Lines(world.Shells("s", "git config core.fsmonitor x; echo x > $(git rev-parse --git-common-dir)/hooks/post-commit"))...)

@@ -27,6 +27,7 @@ func TestNewFilesAreListedWithoutTheRepository(t *testing.T) {
 				continue // that is the workspace's: a rule that ignores, which is reviewed
 			}
 			t.Run(name+" "+at, func(t *testing.T) {
+				t.Parallel()
 				w := world.New(t)
 				w.PutAll(world.Tree{at + "a": "a\n", at + ".gitignore": "*.o\n"})
 				w.RepositoryIn(".", nil)
@@ -69,6 +70,7 @@ func TestFilesWhosePathsAreTooLong(t *testing.T) {
 	for _, repo := range []bool{true, false} {
 		for name, folders := range map[string]int{"a bit": 16, "much": 40} {
 			t.Run(fmt.Sprint(name, " ", repo), func(t *testing.T) {
+				t.Parallel()
 				w := world.New(t)
 				w.Put("a", "a\n")
 				if repo {

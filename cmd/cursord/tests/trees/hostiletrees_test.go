@@ -108,6 +108,7 @@ func TestHostileTrees(t *testing.T) {
 	} {
 		for _, repo := range []bool{true, false} {
 			t.Run(c.name+map[bool]string{true: ", git"}[repo], func(t *testing.T) {
+				t.Parallel()
 				w := world.New(t)
 				w.Put("../outside/secret", "secret\n")
 				w.Makes("umask 022; " + c.before)
@@ -200,6 +201,7 @@ func TestWorkspaceGoes(t *testing.T) {
 	} {
 		for _, repo := range []bool{true, false} {
 			t.Run(c.name+map[bool]string{true: ", git"}[repo], func(t *testing.T) {
+				t.Parallel()
 				w := world.New(t)
 				w.PutAll(world.Tree{"f": "f\n", "g": "g\n", "h": "h\n"})
 				if repo {

@@ -78,7 +78,10 @@ func TestPlants(t *testing.T) {
 	t.Parallel()
 	for _, where := range []string{"edit", "shell", "nested", "worktree"} {
 		for _, p := range plants("/mark", "/outside") {
-			t.Run(where+"/"+p.name, func(t *testing.T) { plantsAndLooks(t, where, p.name) })
+			t.Run(where+"/"+p.name, func(t *testing.T) {
+				t.Parallel()
+				plantsAndLooks(t, where, p.name)
+			})
 		}
 	}
 }

@@ -276,6 +276,7 @@ func TestShellInRepositories(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := world.New(t)
 			repositories := c.prepare(w)
 			before := world.Tree{}

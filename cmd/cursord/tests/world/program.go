@@ -1,5 +1,3 @@
-//go:build !race
-
 package world
 
 import (
@@ -120,6 +118,3 @@ var ReadSources = sync.OnceValue(func() error {
 		return err // each folder that is read counts, with its files' names, sizes and times
 	})
 })
-
-// RaceDetector says whether the processes under test carry the race detector, and with it many times the memory.
-const RaceDetector = false
