@@ -175,7 +175,7 @@ func (d *Daemon) agentFailed(e *sessions.TurnError) {
 	if e == nil || e.Kind != string(api.KindAgentNotLoggedIn) {
 		return
 	}
-	d.logins.forget()
+	d.logins.expire()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.agentState.State, d.agentState.Message = "notLoggedIn", e.Message

@@ -165,7 +165,7 @@ func (r *reviewer) adopt(f *file, disk atomicfile.State) bool {
 			delete(f.buffers, client)
 			r.viewed[f.path] = true
 			if !f.tree.isolated() {
-				f.tree.noteAll(f.path, disk)
+				f.tree.updateSnapshots(f.path, disk)
 			}
 			return true
 		}
@@ -312,6 +312,6 @@ func (r *reviewer) forgetDecisions(f *file, groups []uint64) {
 		if i < 0 {
 			continue
 		}
-		r.forget(i, func(gf groupFile) bool { return gf.of(f) })
+		r.dropFromDecision(i, func(gf groupFile) bool { return gf.of(f) })
 	}
 }

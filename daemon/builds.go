@@ -42,7 +42,7 @@ func openBuilds(stateDir string, log *slog.Logger) *builds {
 	b := &builds{path: filepath.Join(stateDir, "builds.json"), log: log}
 	b.read()
 	b.remembered = program.LoadBuilds(b.file.Lacks, func(data []byte) {
-		b.note(func(f *buildsFile) { f.Lacks = data })
+		b.update(func(f *buildsFile) { f.Lacks = data })
 		b.keep()
 	})
 	return b
@@ -67,8 +67,8 @@ func (b *builds) read() {
 	}
 }
 
-// note changes what is remembered, and waits for nothing.
-func (b *builds) note(change func(*buildsFile)) {
+// update changes what is remembered, and waits for nothing.
+func (b *builds) update(change func(*buildsFile)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	change(&b.file)
@@ -118,9 +118,9 @@ func (w *workspace) ranBuild(t *liveTurn, version string) {
 	}
 	change := &api.BuildChange{From: before, To: version, At: sessions.Now()}
 	w.d.log.Debug("the agent's build has changed between two turns", "session", turn.SessionID, "from", before, "to", version)
-	w.d.board.mention(slog.LevelDebug, fmt.Sprintf("cursor-agent is another build than in the turn before: %s, before %s (session %s)",
+	w.d.messages.announce(slog.LevelDebug, fmt.Sprintf("cursor-agent is another build than in the turn before: %s, before %s (session %s)",
 		version, before, turn.SessionID))
-	w.d.builds.note(func(f *buildsFile) { f.Changed = change })
+	w.d.builds.update(func(f *buildsFile) { f.Changed = change })
 }
 
 // buildBefore returns the build of a session's latest turn.
@@ -140,7 +140,7 @@ func (w *workspace) learnBuild(ctx context.Context, t *liveTurn, bin string) str
 		version, _ = w.d.finder.Version(ctx, bin)
 	}
 	if version != "" {
-		w.tell(turnEvents{turn: t, build: version})
+		w.sendEvents(turnEvents{turn: t, build: version})
 	}
 	return version
 }

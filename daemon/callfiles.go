@@ -91,7 +91,7 @@ func (t *turnWatch) readEnd(f *written, ev *agent.ToolEnd) {
 	calls := &f.tree.calls
 	switch {
 	case !writes(ev.Call.Name) || f.change.After != nil || f.change.Deleted:
-		f.after = f.tree.told(atomicfile.ReadWritten(f.tree.root, f.path, f.change.After))
+		f.after = f.tree.translated(atomicfile.ReadWritten(f.tree.root, f.path, f.change.After))
 	default:
 		var changed int64
 		to, dated := saidAt(ev.Said, t.arrived, clock.Now())

@@ -101,8 +101,8 @@ func (s *Subscription) fill(n *Notification) bool {
 	return true
 }
 
-// forget makes subscribers that are behind take an item as new: what they were told of its text does not count any more.
-func (w *workspace) forget(item string) {
+// resetText makes subscribers that are behind take an item as new: what they were told of its text does not count any more.
+func (w *workspace) resetText(item string) {
 	for s := range w.subs {
 		if s.behind.Load() {
 			delete(s.texts, item)

@@ -88,7 +88,7 @@ func (c *claims) count(at, claim string) bool {
 	}
 	c.refused[hash] = text
 	if c.untold = append(c.untold, text); c.w.running.Load() == 0 {
-		c.w.d.board.post(c.topic(), slog.LevelWarn, c.w.root+": "+notUsed(c.untold))
+		c.w.d.messages.post(c.topic(), slog.LevelWarn, c.w.root+": "+notUsed(c.untold))
 	}
 	return false
 }
@@ -176,7 +176,7 @@ func (c *claims) trust(all bool) sessions.Op {
 		maps.Copy(found, c.trusted)
 	}
 	c.trusted, c.refused, c.untold, c.open = found, map[string]string{}, nil, false
-	c.w.d.board.take(c.topic(), "")
+	c.w.d.messages.withdraw(c.topic(), "")
 	return c.opLocked()
 }
 

@@ -58,7 +58,7 @@ func (r *reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 	for try := 0; ; try++ {
 		s.here = f.tree.read(f.path)
 		if f.tree.ledger.Pending(f.path) {
-			r.late[f], s.here = true, atomicfile.State{Content: f.review.Current()}
+			r.deferred[f], s.here = true, atomicfile.State{Content: f.review.Current()}
 		}
 		if !f.tree.copy.Valid() {
 			f.tree.copy = nil
@@ -84,7 +84,7 @@ func (r *reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 			break
 		}
 		if f.tree.ledger.Writing(f.path) {
-			r.late[f] = true // two writers at once lose lines
+			r.deferred[f] = true // two writers at once lose lines
 			break
 		}
 		undo := f.keep()
@@ -141,7 +141,7 @@ func (r *reviewer) observeCopy(f *file, here atomicfile.State) {
 	}
 	f.review.Observe(here.Content, by)
 	f.gone = f.review.Rev()
-	f.tree.noteAll(f.path, here)
+	f.tree.updateSnapshots(f.path, here)
 }
 
 // writeCopy makes a copy hold what the review says, where the review says.
@@ -155,7 +155,7 @@ func (r *reviewer) writeCopy(f *file, s *sides) error {
 		return err
 	}
 	s.here = atomicfile.State{Content: f.review.Current()}
-	r.settle(f, s.path)
+	r.markKnown(f, s.path)
 	return nil
 }
 
@@ -170,8 +170,8 @@ func (r *reviewer) follow(files []written) {
 	r.refreshAll(list)
 }
 
-// settle notes that what the work tree holds at a file's paths is known to its review.
-func (r *reviewer) settle(f *file, paths ...string) {
+// markKnown notes that what the work tree holds at a file's paths is known to its review.
+func (r *reviewer) markKnown(f *file, paths ...string) {
 	if r.open(f.tree) != nil {
 		return // it is gone, and its reviews are about to go
 	}
@@ -194,11 +194,11 @@ func (r *reviewer) lags(f *file) bool {
 
 func (r *reviewer) refreshLate() {
 	var files []*file
-	for f := range r.late {
+	for f := range r.deferred {
 		if !f.tree.ledger.Writing(f.path) {
 			files = append(files, f)
-			r.beside[f] = true
-			delete(r.late, f)
+			r.affected[f] = true
+			delete(r.deferred, f)
 		}
 	}
 	r.refreshAll(files)
@@ -229,9 +229,9 @@ func (r *reviewer) takenOver(t *worktree, path string) (_ diffs.Content, known b
 func (r *reviewer) drop(t *worktree) {
 	for path, f := range t.files {
 		r.ops = append(r.ops, sessions.DropReview{Path: path, Session: t.session})
-		r.left[path], r.viewed[path], r.rewatch = true, true, true
-		delete(r.late, f)
-		delete(r.beside, f)
+		r.vacated[path], r.viewed[path], r.rewatch = true, true, true
+		delete(r.deferred, f)
+		delete(r.affected, f)
 		var groups []uint64
 		for _, g := range r.log {
 			groups = append(groups, g.n)

@@ -77,7 +77,7 @@ func (r *reviewer) tookOver(t *worktree, taken, left []copytree.Change) {
 	}
 	var files []*file
 	for f := range changed {
-		r.beside[f] = true
+		r.affected[f] = true
 		files = append(files, f)
 	}
 	for _, f := range t.files {

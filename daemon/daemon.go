@@ -76,11 +76,11 @@ type Daemon struct {
 	looking     sync.Mutex                // held by Asked
 	hooks       *hooks.Finder
 	docs        *documents
-	copies      *keeper
+	copies      *copyGC
 	started     sessions.Time
 	began       time.Time // the same, by the clock that does not jump
 	lag         lags
-	board       *board
+	messages       *statusMessages
 	watching    watch.Limits
 	saves       savewatch.Watch // of files that open calls name
 	unloadAfter time.Duration
@@ -120,7 +120,7 @@ func Open(o Options) (*Daemon, error) {
 	}
 	d := &Daemon{
 		build: Build{o.Version, o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
-		docs: newDocuments(), started: sessions.Now(), began: time.Now(), board: newBoard(), logins: newLogins(), reload: o.Reload,
+		docs: newDocuments(), started: sessions.Now(), began: time.Now(), messages: newStatusMessages(), logins: newLogins(), reload: o.Reload,
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]turnOwner{},
 		watching: watch.DefaultLimits(), fault: o.Fault,
 	}
@@ -146,7 +146,7 @@ func Open(o Options) (*Daemon, error) {
 	d.store, d.finder = store, program.NewFinder()
 	if report.MovedAside != "" {
 		d.log.Error("the database was damaged and has been moved aside", "to", report.MovedAside, "sessions saved", report.Salvaged)
-		d.board.post("recovery", slog.LevelWarn, fmt.Sprintf(
+		d.messages.post("recovery", slog.LevelWarn, fmt.Sprintf(
 			"the database was damaged: %d sessions could be read out of it, and it was kept as %s", report.Salvaged, report.MovedAside))
 	}
 	for _, t := range report.Interrupted {
@@ -161,7 +161,7 @@ func Open(o Options) (*Daemon, error) {
 	}
 	images, _ := os.ReadDir(d.picturesDir())
 	d.lookForAgent()
-	d.copies = newKeeper(d)
+	d.copies = newCopyGC(d)
 	d.restFor(o.Config.IdleExit)
 	ctx, cancel := context.WithCancel(context.Background())
 	d.endKeeping = cancel

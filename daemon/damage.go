@@ -12,7 +12,7 @@ func (d *Daemon) objectDamaged(x sessions.Damage) {
 		d.damagedRecord(x.Workspace, string(x.Kind)+" "+x.ID, nil)
 		for _, w := range d.loops() {
 			if x.Kind == sessions.KindDiff && w.root == x.Workspace {
-				w.review.do(func() { w.review.retell(x.ID) })
+				w.review.do(func() { w.review.republish(x.ID) })
 			}
 		}
 	}()
@@ -25,7 +25,7 @@ func (d *Daemon) damagedRecord(root, what string, err error) {
 		attrs = append(attrs, "err", err)
 	}
 	d.log.Error("something in the database is damaged and was set aside", attrs...)
-	d.board.post("damage", slog.LevelWarn,
+	d.messages.post("damage", slog.LevelWarn,
 		`something in the database was damaged: it was set aside, and everything else is served; the log names it, "cursord doctor" counts such objects, and forgets them with --forget-damaged. Check the disk`)
 }
 
@@ -39,7 +39,7 @@ func (d *Daemon) ForgetDamaged() (int, error) {
 	if err != nil {
 		return 0, storeError(err)
 	}
-	d.board.take("damage", "")
+	d.messages.withdraw("damage", "")
 	if n > 0 {
 		d.log.Info("what was damaged and set aside is forgotten", "objects", n)
 	}
@@ -51,12 +51,12 @@ func (r *reviewer) damagedReview(rec sessions.ReviewRecord, err error) {
 	r.w.d.damagedRecord(r.w.root, "the review of "+rec.Path, err)
 	r.ops = append(r.ops, sessions.DropReview{Path: rec.Path, Session: rec.Session})
 	if told, err := r.w.d.store.Diff(r.w.root, rec.Path); err == nil {
-		r.told[rec.Path], r.left[rec.Path] = told, true
+		r.told[rec.Path], r.vacated[rec.Path] = told, true
 	}
 }
 
-// retell stores and tells the diff of a path anew: that in the database was damaged.
-func (r *reviewer) retell(path string) {
+// republish stores and tells the diff of a path anew: that in the database was damaged.
+func (r *reviewer) republish(path string) {
 	var files []*file
 	for _, f := range r.at(path) {
 		if err := r.load(f); err != nil {

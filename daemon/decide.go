@@ -36,7 +36,7 @@ func (d *Daemon) Decide(ctx context.Context, root string, dec api.Decision, repl
 		return
 	}
 	d.tryDisk()
-	w.review.request(ctx, reply, func(p *parked) bool { return w.review.decide(dec, p) })
+	w.review.request(ctx, reply, func(p *waitingRequest) bool { return w.review.decide(dec, p) })
 }
 
 func checkDecision(dec *api.Decision) error {
@@ -58,7 +58,7 @@ func checkDecision(dec *api.Decision) error {
 }
 
 // decide carries out a request, or returns false if it must wait for an agent.
-func (r *reviewer) decide(dec api.Decision, p *parked) bool {
+func (r *reviewer) decide(dec api.Decision, p *waitingRequest) bool {
 	fail := func(err error) bool { return r.refuse(p, dec.Client, err) }
 	if err := r.w.d.store.Trouble(); err != nil {
 		return fail(storeError(err))
@@ -140,7 +140,7 @@ func (r *reviewer) decide(dec api.Decision, p *parked) bool {
 	if len(g.Files) > 0 {
 		ops = append(ops, r.push(g)...)
 		out.Decision = g.n
-		r.tellRejections(g)
+		r.keepRejections(g)
 		for _, b := range inBuffers {
 			b.groups = append(b.groups, g.n)
 		}
@@ -203,12 +203,12 @@ func linesOf(l *api.LineRange) *diffs.Range {
 }
 
 // finish stores and tells the touched files and answers with their diffs, as a client sees them.
-func (r *reviewer) finish(client api.ClientID, touched []*file, ops []sessions.Op, out api.Decided, p *parked) {
+func (r *reviewer) finish(client api.ClientID, touched []*file, ops []sessions.Op, out api.Decided, p *waitingRequest) {
 	changed := slices.Clone(touched)
-	for f := range r.beside {
+	for f := range r.affected {
 		changed = append(changed, f)
 	}
-	clear(r.beside)
+	clear(r.affected)
 	changed = slices.DeleteFunc(changed, func(f *file) bool { return !r.stale(f) })
 	told, more := r.render(changed)
 	// What is told gets its seq on the way.

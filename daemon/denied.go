@@ -33,7 +33,7 @@ const (
 
 func (d *deniedCalls) add(denials []agent.Denial) {
 	for _, one := range denials {
-		d.note(one.Subject, one.Name)
+		d.addCall(one.Subject, one.Name)
 		if !slices.Contains(d.by, one.By) {
 			d.by = append(d.by, one.By)
 		}
@@ -46,11 +46,11 @@ func (d *deniedCalls) hold(tool *sessions.Tool) {
 	if subject == "" {
 		subject = tool.Title
 	}
-	d.note(subject, tool.Name)
+	d.addCall(subject, tool.Name)
 	d.held++
 }
 
-func (d *deniedCalls) note(subject, name string) {
+func (d *deniedCalls) addCall(subject, name string) {
 	d.count++
 	if name == "shell" {
 		d.commands++

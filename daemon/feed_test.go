@@ -83,11 +83,11 @@ func (w *workspace) aTurn(t *testing.T) *liveTurn {
 
 // says has the turn's agent say something; ends ends the turn.
 func (w *workspace) says(t *liveTurn, events ...agent.Event) {
-	w.tell(turnEvents{turn: t, events: events})
+	w.sendEvents(turnEvents{turn: t, events: events})
 }
 
 func (w *workspace) ends(t *liveTurn) {
-	w.tell(turnEvents{turn: t, outcome: &agent.Outcome{Status: agent.Completed}})
+	w.sendEvents(turnEvents{turn: t, outcome: &agent.Outcome{Status: agent.Completed}})
 }
 
 // A commitGate holds commits back while it is shut, and lets them fail while it has an error.

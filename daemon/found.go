@@ -48,7 +48,7 @@ func (r *reviewer) agentFound(t *worktree, s *snapshot.Snapshot, list []snapshot
 
 // takeFound reviews one change; it returns nil if there is nothing new.
 func (r *reviewer) takeFound(t *worktree, s *snapshot.Snapshot, fd snapshot.Change) *file {
-	fd.Before, fd.After = t.toldContent(fd.Before), t.told(fd.After)
+	fd.Before, fd.After = t.translatedContent(fd.Before), t.translated(fd.After)
 	f := t.files[fd.Path]
 	if f != nil {
 		if err := r.load(f); err != nil {
@@ -69,7 +69,7 @@ func (r *reviewer) takeFound(t *worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		fd.Before, fd.Known = r.takenOver(t, fd.Path)
 	}
 	if ours, ok := s.Noted(fd.Path, fd.Was); ok && f == nil {
-		fd.Before, fd.Known = t.toldContent(ours), true // it was written by an accept, since the scan began
+		fd.Before, fd.Known = t.translatedContent(ours), true // it was written by an accept, since the scan began
 	}
 	before := atomicfile.State{Content: fd.Before}
 	switch {

@@ -165,7 +165,7 @@ func (r *reviewer) acceptCommitted(ctx context.Context, git git.Tree, old, now s
 	if len(hunks) == 0 {
 		return nil
 	}
-	r.decide(api.Decision{Accept: true, Hunks: hunks}, &parked{
+	r.decide(api.Decision{Accept: true, Hunks: hunks}, &waitingRequest{
 		stop: func() bool { return true },
 		reply: func(d api.Decided, err error) {
 			if err != nil {

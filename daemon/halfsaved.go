@@ -66,7 +66,7 @@ func (r *reviewer) takePersons(f *file, real atomicfile.State, path string) savi
 
 // lookLater has a file in a copy looked at again in a moment.
 func (r *reviewer) lookLater(f *file) {
-	r.beside[f] = true
+	r.affected[f] = true
 	if f.waits {
 		return
 	}
@@ -75,7 +75,7 @@ func (r *reviewer) lookLater(f *file) {
 		r.later.put(func() {
 			f.waits = false
 			if slices.Contains(r.trees, f.tree) && f.tree.files[f.path] == f {
-				r.beside[f] = true
+				r.affected[f] = true
 				r.refreshAll([]*file{f})
 			}
 		})

@@ -191,7 +191,7 @@ func (w *workspace) announce(c *commit, lt *liveText, item *sessions.Item) {
 	lt.announced = false
 	w.put(c, item, nil)
 	c.notes[len(c.notes)-1].told = func() {
-		w.forget(item.ID)
+		w.resetText(item.ID)
 		if lt.item == item {
 			lt.announced = true
 			w.grow(lt)

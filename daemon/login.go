@@ -50,8 +50,8 @@ func (l *logins) known(key loginKey) (login, bool) {
 	return l.login, l.of == key && time.Now().Before(l.good)
 }
 
-// forget has the next who wants to know ask.
-func (l *logins) forget() {
+// expire has the next who wants to know ask.
+func (l *logins) expire() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.good = time.Time{}
@@ -100,7 +100,7 @@ func (l *logins) find(ctx context.Context, p program.Program, key loginKey) logi
 	if err == nil {
 		return l.isGood(key, account.Name)
 	}
-	l.forget()
+	l.expire()
 	what := "token present"
 	if account.APIKey {
 		what = "CURSOR_API_KEY is set"

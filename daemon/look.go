@@ -175,7 +175,7 @@ func (r *reviewer) lookAtDocuments() {
 	for _, f := range r.sorted() {
 		if !f.outside() && paths[r.absolute(f)] {
 			files = append(files, f)
-			r.beside[f] = true
+			r.affected[f] = true
 		}
 	}
 	r.refreshAll(files)

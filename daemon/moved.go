@@ -18,7 +18,7 @@ func (r *reviewer) agentMoved(t *worktree, s *snapshot.Snapshot, fd snapshot.Cha
 	if !fd.From.Known || t.ledger.Writing(from) || t.ledger.Writing(to) {
 		return nil
 	}
-	before, after := t.toldContent(fd.From.Before), t.told(fd.After)
+	before, after := t.translatedContent(fd.From.Before), t.translated(fd.After)
 	if there := t.files[to]; there != nil && (there.pending() || len(there.buffers) > 0) {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (r *reviewer) agentMoved(t *worktree, s *snapshot.Snapshot, fd snapshot.Cha
 func (r *reviewer) rekey(f *file, to string) {
 	delete(f.tree.files, f.path)
 	r.ops = append(r.ops, sessions.DropReview{Path: f.path, Session: f.tree.session})
-	r.left[f.path], r.viewed[f.path], r.viewed[to] = true, true, true
+	r.vacated[f.path], r.viewed[f.path], r.viewed[to] = true, true, true
 	f.path, f.diff, f.moved = to, nil, true
 	f.tree.files[to] = f
 }

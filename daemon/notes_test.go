@@ -17,7 +17,7 @@ func TestDeletedSessionsLeftTheirRemarks(t *testing.T) {
 	gone, err := w.d.CreateSession(w.root, api.SessionParams{})
 	require.NoError(t, err)
 	reject := func(n uint64) {
-		w.review.tellRejections(&group{n: n, Told: []rejection{{gone.ID, "that was rejected"}, {kept.ID, "this was rejected"}}})
+		w.review.keepRejections(&group{n: n, Told: []rejection{{gone.ID, "that was rejected"}, {kept.ID, "this was rejected"}}})
 	}
 	waits := func(want ...string) {
 		t.Helper()

@@ -209,7 +209,7 @@ func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(stri
 	if t.recapOf == "" {
 		return t.context
 	}
-	w.settleStore(ctx)
+	w.awaitStored(ctx)
 	text, told, err := w.d.recapText(t.recapOf, w.d.settings().RecapSize)
 	switch {
 	case err != nil:
@@ -222,8 +222,8 @@ func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(stri
 	return t.context
 }
 
-// settleStore waits until what was said until now is stored, while the disk takes changes.
-func (w *workspace) settleStore(ctx context.Context) {
+// awaitStored waits until what was said until now is stored, while the disk takes changes.
+func (w *workspace) awaitStored(ctx context.Context) {
 	const patience = 5 * time.Second
 	stored := make(chan struct{})
 	w.d.store.Submit(w.root, nil, func(error) { close(stored) })

@@ -28,7 +28,7 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 	}
 	if pending {
 		r.lookInACall(f)
-		r.late[f], s.here = true, atomicfile.State{Content: f.review.Current()}
+		r.deferred[f], s.here = true, atomicfile.State{Content: f.review.Current()}
 		r.syncBuffers(f)
 		return s, nil
 	}
@@ -62,7 +62,7 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 		}
 		f.gone = f.review.Rev()
 		if f.vanished == nil {
-			f.tree.noteAll(f.path, s.here)
+			f.tree.updateSnapshots(f.path, s.here)
 		} else {
 			f.tree.goneAll(f.path)
 		}
@@ -82,10 +82,10 @@ func (r *reviewer) refreshPending() {
 func (r *reviewer) refreshAll(files []*file) {
 	var changed []*file
 	for _, f := range files {
-		if !f.pending() && len(f.buffers) == 0 && !r.beside[f] || f.tree.busy {
+		if !f.pending() && len(f.buffers) == 0 && !r.affected[f] || f.tree.busy {
 			continue
 		}
-		delete(r.beside, f)
+		delete(r.affected, f)
 		err := r.load(f)
 		switch {
 		case err != nil:

@@ -29,7 +29,7 @@ func (r *reviewer) revConflict(path string, client api.ClientID, rev *uint64) er
 
 // refuse answers a request with why it cannot be served. A diff in the answer is as the client sees it now, and on disk
 // like all that is told: its revision names no other state after a crash.
-func (r *reviewer) refuse(p *parked, client api.ClientID, err error) bool {
+func (r *reviewer) refuse(p *waitingRequest, client api.ClientID, err error) bool {
 	var e *api.Error
 	if !errors.As(err, &e) || e.Diff == nil {
 		return p.answer(api.Decided{}, err)

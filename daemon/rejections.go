@@ -87,8 +87,8 @@ func rejectionText(path string, h diffs.Hunk, lines *api.LineRange) string {
 	return b.String()
 }
 
-// tellRejections keeps what a group rejected for the next prompts of the sessions that it is about.
-func (r *reviewer) tellRejections(g *group) {
+// keepRejections keeps what a group rejected for the next prompts of the sessions that it is about.
+func (r *reviewer) keepRejections(g *group) {
 	if len(g.Told) == 0 {
 		return
 	}
@@ -104,8 +104,8 @@ func (r *reviewer) tellRejections(g *group) {
 	})
 }
 
-// toldRejections reports whether a group's rejections are among what is kept for the next prompts.
-func (r *reviewer) toldRejections(group uint64) (told bool) {
+// keptRejections reports whether a group's rejections are among what is kept for the next prompts.
+func (r *reviewer) keptRejections(group uint64) (told bool) {
 	_ = r.w.call(func() { // as above
 		told = slices.ContainsFunc(r.w.notes, func(n note) bool { return n.Group == group })
 	})

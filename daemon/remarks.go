@@ -14,14 +14,14 @@ func (r *reviewer) remark(choices []*choice, text string) {
 	for _, c := range choices {
 		for _, h := range c.f.diff.Hunks {
 			if c.prints == nil || slices.ContainsFunc(c.ids, func(id uint64) bool { return hunkID(c.f.n, id) == h.ID }) {
-				r.note(c.f, h, text)
+				r.addRemark(c.f, h, text)
 				return
 			}
 		}
 	}
 }
 
-func (r *reviewer) note(f *file, h sessions.Hunk, text string) {
+func (r *reviewer) addRemark(f *file, h sessions.Hunk, text string) {
 	session := ""
 	if len(h.Sources) > 0 {
 		session = h.Sources[len(h.Sources)-1].SessionID
@@ -62,7 +62,7 @@ func (d *Daemon) Comment(root, hunk, text string) error {
 		var f *file
 		if f, _, err = w.review.hunk(hunk, 0); err == nil {
 			i := slices.IndexFunc(f.diff.Hunks, func(h sessions.Hunk) bool { return h.ID == hunk })
-			w.review.note(f, f.diff.Hunks[max(i, 0)], text)
+			w.review.addRemark(f, f.diff.Hunks[max(i, 0)], text)
 		}
 	}); e != nil {
 		return e

@@ -118,8 +118,8 @@ func (r *reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessio
 	}
 	if g.Undone {
 		r.takeBackRejections(g.n)
-	} else if !r.toldRejections(g.n) {
-		r.tellRejections(&g)
+	} else if !r.keptRejections(g.n) {
+		r.keepRejections(&g)
 	}
 	told, more := r.render(files)
 	return told, append(ops, more...), nil
@@ -150,7 +150,7 @@ func commonStart(a, b []byte) (n int) {
 // halfWritten says of a change that it was cut short and that the file has been changed since.
 func (r *reviewer) halfWritten(c *treeChange) {
 	r.w.log.Warn("a file was half written when the last daemon ended, and has been changed since", "path", c.To)
-	r.w.d.board.post("half written "+r.w.root+"\x00"+c.To, slog.LevelWarn, fmt.Sprintf(
+	r.w.d.messages.post("half written "+r.w.root+"\x00"+c.To, slog.LevelWarn, fmt.Sprintf(
 		"%s in %s was half written by a decision when the daemon was killed, and has been changed since; look at it. Undo (cursord undo) brings back what it held before",
 		paths.Shown(c.To), r.w.root))
 }

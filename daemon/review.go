@@ -34,12 +34,12 @@ type reviewer struct {
 	views    map[string]map[api.ClientID]*view // by path: as clients were told that hold it unsaved
 	log      []*group                          // decisions, oldest first
 	intents  uint64                            // the number of the last one
-	parked   []*parked                         // requests that wait for an agent
+	waiting   []*waitingRequest                         // requests that wait for an agent
 	ops      []sessions.Op                     // to be stored with what is stored next
 	viewed   map[string]bool                   // paths that some client may see differently now
-	left     map[string]bool                   // paths from which files have gone, to be told
-	beside   map[*file]bool                    // files that a decision about others may have changed
-	late     map[*file]bool                    // files to be read again when their agents' calls have ended
+	vacated     map[string]bool                   // paths from which files have gone, to be told
+	affected   map[*file]bool                    // files that a decision about others may have changed
+	deferred     map[*file]bool                    // files to be read again when their agents' calls have ended
 	head     gitHead
 	watch    *watch.Files
 	rewatch  bool // what is pending may have changed since watch was told
@@ -91,8 +91,8 @@ func newReviewer(w *workspace) (*reviewer, error) {
 	r := &reviewer{
 		w: w, inbox: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
 		told: map[string]*sessions.Diff{}, composed: map[string]string{}, views: map[string]map[api.ClientID]*view{},
-		viewed: map[string]bool{}, left: map[string]bool{}, beside: map[*file]bool{},
-		late: map[*file]bool{},
+		viewed: map[string]bool{}, vacated: map[string]bool{}, affected: map[*file]bool{},
+		deferred: map[*file]bool{},
 	}
 	r.later.init()
 	r.trees = []*worktree{newWorktree(w.root, "", r.windowClosed)}
@@ -162,7 +162,7 @@ func (r *reviewer) loop() {
 				r.w.guard(f)
 			}
 		case <-r.quit:
-			for _, p := range r.parked {
+			for _, p := range r.waiting {
 				p.answer(api.Decided{}, errStopped)
 			}
 			return
@@ -240,7 +240,7 @@ func (r *reviewer) add(t *worktree, path string, review *diffs.Review) *file {
 		f.n = r.w.seq
 	})
 	t.files[path] = f
-	f.noteLinks()
+	f.recordLinks()
 	return f
 }
 
@@ -271,7 +271,7 @@ func (r *reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.
 		r.syncBuffers(f)
 		r.forgetSources(f)
 		if f.diff != nil && f.diff.State != "pending" && f.review.Pending() {
-			f.noteLinks()
+			f.recordLinks()
 		}
 		var blobs [][]byte
 		f.stored, blobs = f.state()
@@ -284,8 +284,8 @@ func (r *reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.
 		drop := sessions.Op(sessions.DropReview{Path: f.path, Session: f.tree.session})
 		r.ops = slices.DeleteFunc(r.ops, func(op sessions.Op) bool { return op == drop })
 	}
-	paths = append(paths, slices.Sorted(maps.Keys(r.left))...)
-	clear(r.left)
+	paths = append(paths, slices.Sorted(maps.Keys(r.vacated))...)
+	clear(r.vacated)
 	done := map[string]bool{}
 	for _, path := range paths {
 		if done[path] {

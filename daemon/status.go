@@ -28,7 +28,7 @@ func (d *Daemon) Status() api.Status {
 	if err := d.store.Trouble(); err != nil {
 		s.Storage.Trouble = err.Error()
 	}
-	s.Agent, s.Messages = d.AgentState(), d.board.now()
+	s.Agent, s.Messages = d.AgentState(), d.messages.now()
 	s.Lag = api.Lag{CommitMS: d.lag.commit.status(), LoopMS: d.lag.loop.status()}
 	for _, w := range d.loops() {
 		s.Workspaces++

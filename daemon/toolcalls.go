@@ -291,8 +291,8 @@ func (t *turnWatch) finish(ev *agent.ToolEnd, end int) (files []written) {
 	return files
 }
 
-// tell hands what see found to the reviewer, with the items that the calls have become.
-func (t *turnWatch) tell(files []written, items callItems) {
+// report hands what see found to the reviewer, with the items that the calls have become.
+func (t *turnWatch) report(files []written, items callItems) {
 	t.nameRuns(items)
 	if len(files) == 0 {
 		return
@@ -330,7 +330,7 @@ func (t *turnWatch) end() {
 		t.r.headMoved(false)
 	})
 	t.lastScan()
-	t.tellOutside()
+	t.reportOutside()
 	t.r.w.claims.look()
 	if text := t.r.w.claims.take(); text != "" {
 		t.say(text)

@@ -128,7 +128,7 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 		delete(t.runs, ev.Call.ID)
 	}
 	if ev.State == agent.CallRejected {
-		t.forget(r)
+		t.dropRun(r)
 		return
 	}
 	r.end = end
@@ -149,8 +149,8 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 	t.ended = append(t.ended, r)
 }
 
-// forget drops a run that was none.
-func (t *turnWatch) forget(r *run) {
+// dropRun drops a run that was none.
+func (t *turnWatch) dropRun(r *run) {
 	t.tree.ledger.Forget(r.call)
 	t.past = slices.DeleteFunc(t.past, func(one *run) bool { return one == r })
 }
@@ -170,9 +170,9 @@ func (t *turnWatch) nameRuns(items callItems) {
 	}
 }
 
-// settle looks at the disk if the events before give cause to: for what people have changed, before a call may write
+// checkDisk looks at the disk if the events before give cause to: for what people have changed, before a call may write
 // anything, and for what calls have written, once the last of those at the same time has ended.
-func (t *turnWatch) settle() {
+func (t *turnWatch) checkDisk() {
 	begun := len(t.begun) > 0
 	t.begun = nil
 	if !t.scans {
@@ -328,9 +328,9 @@ func (t *turnWatch) warn() {
 	}
 }
 
-// tellOutside lists what has changed of control files outside of the workspace since the turn began, if a command of it may have
+// reportOutside lists what has changed of control files outside of the workspace since the turn began, if a command of it may have
 // done that. It can only be looked at there.
-func (t *turnWatch) tellOutside() {
+func (t *turnWatch) reportOutside() {
 	if len(t.past) == 0 || t.tree.isolated() {
 		return
 	}

@@ -86,12 +86,12 @@ func (d *Daemon) step(ctx context.Context, client api.ClientID, root string, und
 	}
 	defer w.release()
 	d.tryDisk()
-	w.review.request(ctx, reply, func(p *parked) bool { return w.review.step(client, undo, only, p) })
+	w.review.request(ctx, reply, func(p *waitingRequest) bool { return w.review.step(client, undo, only, p) })
 }
 
 // step takes a group back, or makes it again: in all of its files or in none. It returns false if it must wait for an
 // agent.
-func (r *reviewer) step(client api.ClientID, undo bool, only uint64, p *parked) bool {
+func (r *reviewer) step(client api.ClientID, undo bool, only uint64, p *waitingRequest) bool {
 	fail := func(err error) bool { return r.refuse(p, client, err) }
 	if err := r.w.d.store.Trouble(); err != nil {
 		return fail(storeError(err))
@@ -205,7 +205,7 @@ func (r *reviewer) step(client api.ClientID, undo bool, only uint64, p *parked) 
 	if undo {
 		r.takeBackRejections(g.n)
 	} else {
-		r.tellRejections(&g)
+		r.keepRejections(&g)
 	}
 	r.finish(client, append(touched, inBuffers...), ops, out, p)
 	return true
@@ -232,16 +232,16 @@ func (r *reviewer) beyond(gf groupFile, undo bool) bool {
 // withoutLost has a decision no longer bar the way to the others because of files that are gone, and says so.
 func (r *reviewer) withoutLost(i int, path string) error {
 	undo := !r.log[i].Undone
-	r.forget(i, func(gf groupFile) bool { return r.beyond(gf, undo) })
+	r.dropFromDecision(i, func(gf groupFile) bool { return r.beyond(gf, undo) })
 	return &api.Error{
 		Kind: api.KindConflict, Message: path + " is gone, or not under review any more: what was decided about it stays",
 		Hint: "ask again for what else was decided",
 	}
 }
 
-// forget takes files out of a decision that cannot be taken back in them any more. One that is left without files is passed
+// dropFromDecision takes files out of a decision that cannot be taken back in them any more. One that is left without files is passed
 // over: it keeps its number from being given again.
-func (r *reviewer) forget(i int, lost func(groupFile) bool) {
+func (r *reviewer) dropFromDecision(i int, lost func(groupFile) bool) {
 	g := *r.log[i]
 	g.Files = slices.DeleteFunc(slices.Clone(g.Files), lost)
 	r.log[i] = &g

@@ -133,7 +133,7 @@ func (w *workspace) unused() bool {
 
 // unused reports whether the reviewer, which calls it, has nothing pending and nothing to do.
 func (r *reviewer) unused() bool {
-	if len(r.parked)+len(r.ops)+len(r.left)+len(r.beside)+len(r.late) > 0 || len(r.later.ready) > 0 {
+	if len(r.waiting)+len(r.ops)+len(r.vacated)+len(r.affected)+len(r.deferred) > 0 || len(r.later.ready) > 0 {
 		return false
 	}
 	for _, t := range r.trees {

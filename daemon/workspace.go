@@ -17,7 +17,7 @@ import (
 
 // A workspace is one root: like a process with a mailbox. Its loop owns the sessions with unfinished turns, the turn
 // queue, the items of running turns, the subscriptions and the sequence. It never waits for a connection, a process or
-// the disk. While it rests, a turn's goroutine may do its work for a few words (tellNow). The disk side of review is next
+// the disk. While it rests, a turn's goroutine may do its work for a few words (sendEventsNow). The disk side of review is next
 // door, in the reviewer.
 //
 //	request, subscription ──── inbox ──┐
@@ -199,9 +199,9 @@ func (w *workspace) loop() {
 	}
 }
 
-// tell has the loop take what a turn's goroutine has to say.
-func (w *workspace) tell(e turnEvents) {
-	if w.tellNow(e) {
+// sendEvents has the loop take what a turn's goroutine has to say.
+func (w *workspace) sendEvents(e turnEvents) {
+	if w.sendEventsNow(e) {
 		return
 	}
 	e.turn.told.Add(1)
@@ -211,9 +211,9 @@ func (w *workspace) tell(e turnEvents) {
 	}
 }
 
-// tellNow takes a few words in the loop's place, if it rests: to wake it takes longer than the words. It returns false
+// sendEventsNow takes a few words in the loop's place, if it rests: to wake it takes longer than the words. It returns false
 // where that cannot be.
-func (w *workspace) tellNow(e turnEvents) bool {
+func (w *workspace) sendEventsNow(e turnEvents) bool {
 	const few = 16
 	if e.outcome != nil || len(e.events) > few || e.turn.told.Load() > 0 || w.full() || !w.busy.TryLock() {
 		return false

@@ -101,7 +101,7 @@ func newWorktree(work, session string, closed func()) *worktree {
 }
 
 // read reads a path. Where a link of a copy points is told in terms of the work tree.
-func (t *worktree) read(path string) atomicfile.State { return t.told(atomicfile.Read(t.root, path)) }
+func (t *worktree) read(path string) atomicfile.State { return t.translated(atomicfile.Read(t.root, path)) }
 
 // hasFolder reports whether there is a folder at a path, and not by way of a link.
 func (t *worktree) hasFolder(dir string) bool {
@@ -113,12 +113,12 @@ func (t *worktree) hasFolder(dir string) bool {
 	return true
 }
 
-func (t *worktree) told(img atomicfile.State) atomicfile.State {
-	img.Content = t.toldContent(img.Content)
+func (t *worktree) translated(img atomicfile.State) atomicfile.State {
+	img.Content = t.translatedContent(img.Content)
 	return img
 }
 
-func (t *worktree) toldContent(c diffs.Content) diffs.Content {
+func (t *worktree) translatedContent(c diffs.Content) diffs.Content {
 	if t.isolated() {
 		c.Target = movedTarget(c.Target, t.root, t.work)
 	}
@@ -141,15 +141,15 @@ func movedTarget(target, from, to string) string {
 	return target
 }
 
-// noteAll lets the turns that run know what a path holds now, which is not theirs to find.
-func (t *worktree) noteAll(path string, img atomicfile.State) {
+// updateSnapshots lets the turns that run know what a path holds now, which is not theirs to find.
+func (t *worktree) updateSnapshots(path string, img atomicfile.State) {
 	img.Content = t.held(img.Content)
 	for _, s := range t.starts.list() {
 		s.Note(path, filestat.Stat{}, img)
 	}
 }
 
-// goneAll is noteAll of a file that is gone, for scans that are still to find where it has moved.
+// goneAll is updateSnapshots of a file that is gone, for scans that are still to find where it has moved.
 func (t *worktree) goneAll(path string) {
 	for _, s := range t.starts.list() {
 		s.NoteGone(path)
@@ -163,7 +163,7 @@ func (t *worktree) startAt(path string) (diffs.Content, bool) {
 			continue
 		}
 		if c, known := s.At(path); known {
-			return t.toldContent(c), true
+			return t.translatedContent(c), true
 		}
 	}
 	return diffs.Content{}, false

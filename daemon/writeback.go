@@ -167,9 +167,9 @@ func (r *reviewer) write(f *file, c *treeChange) error {
 // written has the reviews follow a change that was carried out.
 func (r *reviewer) written(f *file, c *treeChange) {
 	if c.To != c.From {
-		c.in.noteAll(c.From, atomicfile.State{})
+		c.in.updateSnapshots(c.From, atomicfile.State{})
 	}
-	c.in.noteAll(c.To, atomicfile.State{Content: c.After})
+	c.in.updateSnapshots(c.To, atomicfile.State{Content: c.After})
 	if c.in == f.tree && c.To != f.path {
 		r.rekey(f, c.To)
 	}
@@ -184,7 +184,7 @@ func (r *reviewer) written(f *file, c *treeChange) {
 		r.wroteReal(f, c)
 	}
 	if f.tree.isolated() {
-		r.settle(f, c.From, c.To)
+		r.markKnown(f, c.From, c.To)
 	}
 }
 
@@ -223,7 +223,7 @@ func (r *reviewer) wroteReal(f *file, c *treeChange) {
 				if other == f || other.realPath() != name || !other.pending() && len(other.buffers) == 0 || r.load(other) != nil {
 					continue
 				}
-				r.beside[other] = true
+				r.affected[other] = true
 				switch {
 				case !t.isolated() && img.Unreadable == "":
 					other.review.Observe(img.Content, nil)
@@ -253,9 +253,9 @@ func (f *file) state() (s fileState, blobs [][]byte) {
 	}, [][]byte{base, now}
 }
 
-// noteLinks notes through which links the file may be written in the work tree. It is called when something of the file comes
+// recordLinks notes through which links the file may be written in the work tree. It is called when something of the file comes
 // under review of which nothing was, as far as a turn can have done that.
-func (f *file) noteLinks() {
+func (f *file) recordLinks() {
 	starts := f.tree.starts.list()
 	if len(starts) == 0 || f.outside() {
 		return

@@ -139,7 +139,7 @@ func (r *reviewer) observe(f *file, wr *written, steps []attribution.Step, known
 // startAt returns what the path held when the turn began, or was last looked at.
 func (wr *written) startAt() (diffs.Content, bool) {
 	c, known := wr.start.At(wr.path)
-	return wr.tree.toldContent(c), known
+	return wr.tree.translatedContent(c), known
 }
 
 // takeInEnded takes in what calls reported of files that other calls named too, which have ended by now.

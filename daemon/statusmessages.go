@@ -10,15 +10,15 @@ import (
 	"cursord/daemon/api"
 )
 
-// A board holds what people should know of the daemon itself: what is so at present, for those who come, and who is to
+// statusMessages are what people should know about the daemon: what holds at present, for those who come, and who is to
 // be told of what comes up. Its methods may be called from anywhere and do not block.
-type board struct {
+type statusMessages struct {
 	mu       sync.Mutex
-	standing map[string]posting // by topic
+	standing map[string]statusMessage // by topic
 	readers  map[*reader]struct{}
 }
 
-type posting struct {
+type statusMessage struct {
 	level slog.Level
 	text  string
 	quiet bool // only who asks for the daemon's status sees it
@@ -26,42 +26,42 @@ type posting struct {
 
 type reader struct{ take func(slog.Level, string) }
 
-func newBoard() *board {
-	return &board{standing: map[string]posting{}, readers: map[*reader]struct{}{}}
+func newStatusMessages() *statusMessages {
+	return &statusMessages{standing: map[string]statusMessage{}, readers: map[*reader]struct{}{}}
 }
 
 // post puts up what is so until take is called for the topic.
-func (b *board) post(topic string, level slog.Level, text string) {
+func (b *statusMessages) post(topic string, level slog.Level, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := posting{level: level, text: text}
+	p := statusMessage{level: level, text: text}
 	if b.standing[topic] == p {
 		return
 	}
 	b.standing[topic] = p
-	b.tell(p)
+	b.publish(p)
 }
 
-// mention tells everybody who is here now.
-func (b *board) mention(level slog.Level, text string) {
+// announce tells everybody who is here now.
+func (b *statusMessages) announce(level slog.Level, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.tell(posting{level: level, text: text})
+	b.publish(statusMessage{level: level, text: text})
 }
 
-// note puts up what only those see who ask for the daemon's status; "" takes it down.
-func (b *board) note(topic string, level slog.Level, text string) {
+// keep puts up what only those see who ask for the daemon's status; "" takes it down.
+func (b *statusMessages) keep(topic string, level slog.Level, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if text == "" {
 		delete(b.standing, topic)
 		return
 	}
-	b.standing[topic] = posting{level: level, text: text, quiet: true}
+	b.standing[topic] = statusMessage{level: level, text: text, quiet: true}
 }
 
 // now returns what is up, in the order of the topics.
-func (b *board) now() (list []api.StatusMessage) {
+func (b *statusMessages) now() (list []api.StatusMessage) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, topic := range slices.Sorted(maps.Keys(b.standing)) {
@@ -71,8 +71,8 @@ func (b *board) now() (list []api.StatusMessage) {
 	return list
 }
 
-// take takes down what is so no longer; text, if any, says so to those who were told.
-func (b *board) take(topic, text string) {
+// withdraw takes down what is so no longer; text, if any, says so to those who were told.
+func (b *statusMessages) withdraw(topic, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if _, ok := b.standing[topic]; !ok {
@@ -80,7 +80,7 @@ func (b *board) take(topic, text string) {
 	}
 	delete(b.standing, topic)
 	if text != "" {
-		b.tell(posting{level: slog.LevelInfo, text: text})
+		b.publish(statusMessage{level: slog.LevelInfo, text: text})
 	}
 }
 
@@ -99,11 +99,11 @@ func LevelName(level slog.Level) string {
 
 // NoteConfiguration has the daemon's status tell what is wrong with the configuration that it follows; none is nothing.
 func (d *Daemon) NoteConfiguration(warnings []string) {
-	d.board.note("configuration", slog.LevelWarn, strings.Join(warnings, "\n"))
+	d.messages.keep("configuration", slog.LevelWarn, strings.Join(warnings, "\n"))
 }
 
-// tell tells everybody; b.mu must be held.
-func (b *board) tell(p posting) {
+// publish tells everybody; b.mu must be held.
+func (b *statusMessages) publish(p statusMessage) {
 	for r := range b.readers {
 		r.take(p.level, p.text)
 	}
@@ -112,7 +112,7 @@ func (b *board) tell(p posting) {
 // Messages has take called with what people should know of the daemon itself: at once with what is so at present, later
 // with what comes up, until stop is called. It must not block.
 func (d *Daemon) Messages(take func(level slog.Level, text string)) (stop func()) {
-	b := d.board
+	b := d.messages
 	r := &reader{take}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -133,8 +133,8 @@ func (d *Daemon) Messages(take func(level slog.Level, text string)) (stop func()
 func (w *workspace) polls(why string) {
 	topic := "watch " + w.root
 	if why == "" {
-		w.d.board.take(topic, "files under review in "+w.root+" are watched again")
+		w.d.messages.withdraw(topic, "files under review in "+w.root+" are watched again")
 		return
 	}
-	w.d.board.post(topic, slog.LevelWarn, "files under review in "+w.root+" cannot be watched, and are looked at every other second: "+why)
+	w.d.messages.post(topic, slog.LevelWarn, "files under review in "+w.root+" cannot be watched, and are looked at every other second: "+why)
 }

@@ -8,19 +8,19 @@ import (
 	"cursord/daemon/api"
 )
 
-// maxParked bounds the requests of a workspace that wait for agents.
-const maxParked = 1000
+// maxWaiting bounds the requests of a workspace that wait for agents.
+const maxWaiting = 1000
 
-// A parked is a request to the reviewer until it is answered. One that would write a file that an agent is about to
+// A waitingRequest is a request to the reviewer until it is answered. One that would write a file that an agent is about to
 // write waits until the agent's tool has ended: two writers at once lose lines.
-type parked struct {
-	try   func(*parked) bool // carries the request out, or returns false if it must wait
+type waitingRequest struct {
+	try   func(*waitingRequest) bool // carries the request out, or returns false if it must wait
 	reply func(api.Decided, error)
 	stop  func() bool // its watch on the request's context
 }
 
 // answer replies to the request, and returns true.
-func (p *parked) answer(v api.Decided, err error) bool {
+func (p *waitingRequest) answer(v api.Decided, err error) bool {
 	p.stop()
 	p.reply(v, err)
 	return true
@@ -28,9 +28,9 @@ func (p *parked) answer(v api.Decided, err error) bool {
 
 // request has the reviewer try, now and whenever an agent's tool has ended, until the request is carried out or ctx
 // ends. It returns when the reviewer has taken it.
-func (r *reviewer) request(ctx context.Context, reply func(api.Decided, error), try func(*parked) bool) {
+func (r *reviewer) request(ctx context.Context, reply func(api.Decided, error), try func(*waitingRequest) bool) {
 	var once sync.Once
-	p := &parked{try: try, stop: func() bool { return true }}
+	p := &waitingRequest{try: try, stop: func() bool { return true }}
 	p.reply = func(v api.Decided, err error) { once.Do(func() { reply(v, err) }) }
 	err := r.call(func() {
 		if ctx.Err() != nil {
@@ -40,12 +40,12 @@ func (r *reviewer) request(ctx context.Context, reply func(api.Decided, error), 
 		if r.attempt(p) {
 			return
 		}
-		if len(r.parked) >= maxParked {
+		if len(r.waiting) >= maxWaiting {
 			p.answer(api.Decided{}, api.Errorf(api.KindBusy, "too many decisions wait for agents"))
 			return
 		}
-		r.parked = append(r.parked, p)
-		p.stop = context.AfterFunc(ctx, func() { r.later.put(func() { r.unpark(p, errCancelled) }) })
+		r.waiting = append(r.waiting, p)
+		p.stop = context.AfterFunc(ctx, func() { r.later.put(func() { r.finishWaiting(p, errCancelled) }) })
 	})
 	if err != nil {
 		p.reply(api.Decided{}, err)
@@ -55,7 +55,7 @@ func (r *reviewer) request(ctx context.Context, reply func(api.Decided, error), 
 var errCancelled = &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
 
 // attempt tries, and answers a request that panics.
-func (r *reviewer) attempt(p *parked) (done bool) {
+func (r *reviewer) attempt(p *waitingRequest) (done bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			p.answer(api.Decided{}, api.Errorf(api.KindInternal, "internal error in a decision"))
@@ -65,21 +65,21 @@ func (r *reviewer) attempt(p *parked) (done bool) {
 	return p.try(p)
 }
 
-// unpark answers a request that still waits.
-func (r *reviewer) unpark(p *parked, err error) {
-	if i := slices.Index(r.parked, p); i >= 0 {
-		r.parked = slices.Delete(r.parked, i, i+1)
+// finishWaiting answers a request that still waits.
+func (r *reviewer) finishWaiting(p *waitingRequest, err error) {
+	if i := slices.Index(r.waiting, p); i >= 0 {
+		r.waiting = slices.Delete(r.waiting, i, i+1)
 		p.answer(api.Decided{}, err)
 	}
 }
 
 // retry tries the requests that wait, in order.
 func (r *reviewer) retry() {
-	waiting := r.parked
-	r.parked = nil
+	waiting := r.waiting
+	r.waiting = nil
 	for i, p := range waiting {
 		if !r.attempt(p) {
-			r.parked = append(r.parked, waiting[i])
+			r.waiting = append(r.waiting, waiting[i])
 		}
 	}
 }

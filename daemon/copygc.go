@@ -11,9 +11,9 @@ import (
 	"cursord/sessions"
 )
 
-// A keeper keeps the copies of sessions within bounds: like a caretaker who asks before throwing things out. Turns tell it
+// A copyGC keeps the copies of sessions within bounds: like a caretaker who asks before throwing things out. Turns tell it
 // which copies they use.
-type keeper struct {
+type copyGC struct {
 	d      *Daemon
 	wake   chan struct{} // holds one token when there is something to look after
 	ctx    context.Context
@@ -26,8 +26,8 @@ type keeper struct {
 	list  []copytree.Info          // guarded by mu; as last seen
 }
 
-func newKeeper(d *Daemon) *keeper {
-	k := &keeper{
+func newCopyGC(d *Daemon) *copyGC {
+	k := &copyGC{
 		d: d, wake: make(chan struct{}, 1), done: make(chan struct{}), using: map[string]int{}, going: map[string]chan struct{}{},
 	}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
@@ -36,20 +36,20 @@ func newKeeper(d *Daemon) *keeper {
 	return k
 }
 
-func (k *keeper) close() {
+func (k *copyGC) close() {
 	k.cancel()
 	<-k.done
 }
 
 // look has the keeper look after the copies soon.
-func (k *keeper) look() {
+func (k *copyGC) look() {
 	select {
 	case k.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (k *keeper) loop() {
+func (k *copyGC) loop() {
 	defer close(k.done)
 	for first := true; ; first = false {
 		select {
@@ -65,7 +65,7 @@ func (k *keeper) loop() {
 
 // clean removes the copies of sessions that are no more, what was never finished by an earlier daemon, and what is over
 // the bounds.
-func (k *keeper) clean(first bool) error {
+func (k *copyGC) clean(first bool) error {
 	pending := map[string]map[string]bool{} // sessions with something to review in their copies, by workspace
 	known := func(session string) bool {
 		_, err := k.d.store.Session(session)
@@ -121,7 +121,7 @@ func (k *keeper) clean(first bool) error {
 }
 
 // claim takes a copy for removal, unless a turn uses it.
-func (k *keeper) claim(session string) bool {
+func (k *copyGC) claim(session string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.using[session] > 0 {
@@ -133,7 +133,7 @@ func (k *keeper) claim(session string) bool {
 	return true
 }
 
-func (k *keeper) unclaim() {
+func (k *copyGC) unclaim() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for session, gone := range k.going {
@@ -143,7 +143,7 @@ func (k *keeper) unclaim() {
 }
 
 // use keeps a session's copy from being removed until the function that it returns is called.
-func (k *keeper) use(ctx context.Context, session string) (end func(), err error) {
+func (k *copyGC) use(ctx context.Context, session string) (end func(), err error) {
 	for {
 		k.mu.Lock()
 		gone := k.going[session]
@@ -171,7 +171,7 @@ func (k *keeper) use(ctx context.Context, session string) (end func(), err error
 }
 
 // of lists the copies of a workspace.
-func (k *keeper) of(root string) (list []api.CopyInfo) {
+func (k *copyGC) of(root string) (list []api.CopyInfo) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, info := range k.list {

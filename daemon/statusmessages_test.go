@@ -13,23 +13,23 @@ import (
 
 // TestBoard tells those who are there, and those who come, what is so.
 func TestBoard(t *testing.T) {
-	d := &Daemon{board: newBoard()}
+	d := &Daemon{messages: newStatusMessages()}
 	var early, late []string
 	into := func(list *[]string) func(slog.Level, string) {
 		return func(l slog.Level, text string) { *list = append(*list, fmt.Sprint(l, " ", text)) }
 	}
 	stop := d.Messages(into(&early))
-	d.board.post("disk", slog.LevelError, "full")
-	d.board.post("disk", slog.LevelError, "full")
-	d.board.post("disk", slog.LevelError, "broken")
-	d.board.post("watch", slog.LevelWarn, "polling")
-	d.board.take("nothing", "was never so")
+	d.messages.post("disk", slog.LevelError, "full")
+	d.messages.post("disk", slog.LevelError, "full")
+	d.messages.post("disk", slog.LevelError, "broken")
+	d.messages.post("watch", slog.LevelWarn, "polling")
+	d.messages.withdraw("nothing", "was never so")
 	d.Messages(into(&late))
 	require.Equal(t, []string{"ERROR broken", "WARN polling"}, late)
-	d.board.take("disk", "fine")
+	d.messages.withdraw("disk", "fine")
 	stop()
-	d.board.take("watch", "")
-	d.board.post("disk", slog.LevelError, "full")
+	d.messages.withdraw("watch", "")
+	d.messages.post("disk", slog.LevelError, "full")
 	require.Equal(t, []string{"ERROR full", "ERROR broken", "WARN polling", "INFO fine"}, early)
 	require.Equal(t, []string{"ERROR broken", "WARN polling", "INFO fine", "ERROR full"}, late)
 }

@@ -48,7 +48,7 @@ func (w *workspace) run(t *liveTurn) {
 // turn's own goroutine.
 func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session, req agent.Request, remarks []string) {
 	notice := func(text string) {
-		w.tell(turnEvents{turn: t, events: []agent.Event{agent.Notice{Text: text}}})
+		w.sendEvents(turnEvents{turn: t, events: []agent.Event{agent.Notice{Text: text}}})
 	}
 	turn := t.turn // the loop puts another there when this one has ended
 	var out agent.Outcome
@@ -82,7 +82,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 			began = began || speaks(events)
 			for part := range parts(events) {
 				left -= len(part)
-				w.tellCalls(t, watch, at.words, part, left == 0)
+				w.sendCalls(t, watch, at.words, part, left == 0)
 			}
 		})
 		if why := found.Foreign(req.Version); why != "" && out.Failure != nil && !began {
@@ -99,28 +99,28 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		at.words.outcome(&out)
 		at.end()
 	}
-	w.tell(turnEvents{turn: t, events: left, outcome: &out})
+	w.sendEvents(turnEvents{turn: t, events: left, outcome: &out})
 }
 
-// tellCalls tells the loop events, and the reviewer what their calls did on disk; last says that they are the last of
+// sendCalls tells the loop events, and the reviewer what their calls did on disk; last says that they are the last of
 // a batch.
-func (w *workspace) tellCalls(t *liveTurn, watch *turnWatch, words *words, events []agent.Event, last bool) {
+func (w *workspace) sendCalls(t *liveTurn, watch *turnWatch, words *words, events []agent.Event, last bool) {
 	files := watch.see(events)
 	if last {
 		watch.heard.Taken()
 	}
 	told := words.events(events)
 	if len(files) == 0 && !watch.curious() {
-		w.tell(turnEvents{turn: t, events: told})
-		watch.settle()
+		w.sendEvents(turnEvents{turn: t, events: told})
+		watch.checkDisk()
 		return
 	}
 	items := make(chan callItems, 1)
-	w.tell(turnEvents{turn: t, events: told, items: items})
+	w.sendEvents(turnEvents{turn: t, events: told, items: items})
 	select {
 	case named := <-items:
-		watch.tell(files, named)
-		watch.settle()
+		watch.report(files, named)
+		watch.checkDisk()
 	case <-w.done:
 	}
 }
