@@ -80,7 +80,7 @@ type Daemon struct {
 	started     sessions.Time
 	began       time.Time // the same, by the clock that does not jump
 	lag         lags
-	messages       *statusMessages
+	messages    *statusMessages
 	watching    watch.Limits
 	saves       savewatch.Watch // of files that open calls name
 	unloadAfter time.Duration

@@ -34,12 +34,12 @@ type reviewer struct {
 	views    map[string]map[api.ClientID]*view // by path: as clients were told that hold it unsaved
 	log      []*group                          // decisions, oldest first
 	intents  uint64                            // the number of the last one
-	waiting   []*waitingRequest                         // requests that wait for an agent
+	waiting  []*waitingRequest                 // requests that wait for an agent
 	ops      []sessions.Op                     // to be stored with what is stored next
 	viewed   map[string]bool                   // paths that some client may see differently now
-	vacated     map[string]bool                   // paths from which files have gone, to be told
-	affected   map[*file]bool                    // files that a decision about others may have changed
-	deferred     map[*file]bool                    // files to be read again when their agents' calls have ended
+	vacated  map[string]bool                   // paths from which files have gone, to be told
+	affected map[*file]bool                    // files that a decision about others may have changed
+	deferred map[*file]bool                    // files to be read again when their agents' calls have ended
 	head     gitHead
 	watch    *watch.Files
 	rewatch  bool // what is pending may have changed since watch was told

@@ -101,7 +101,9 @@ func newWorktree(work, session string, closed func()) *worktree {
 }
 
 // read reads a path. Where a link of a copy points is told in terms of the work tree.
-func (t *worktree) read(path string) atomicfile.State { return t.translated(atomicfile.Read(t.root, path)) }
+func (t *worktree) read(path string) atomicfile.State {
+	return t.translated(atomicfile.Read(t.root, path))
+}
 
 // hasFolder reports whether there is a folder at a path, and not by way of a link.
 func (t *worktree) hasFolder(dir string) bool {
