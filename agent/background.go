@@ -134,20 +134,22 @@ func goesOn(call *Call, out outcome) bool {
 	return is && call.Name == "shell"
 }
 
-// leave notes what a call that has ended leaves running, or that what an earlier end of the call left has ended.
-func (d *Decoder) leave(call *Call, out outcome) {
+// leave notes what a call that has ended leaves running, or that what an earlier end of the call left has ended. It returns the
+// calls of which that holds, if any.
+func (d *Decoder) leave(call *Call, out outcome) (ended []string) {
 	known := slices.IndexFunc(d.behind, func(b behind) bool { return b.call == call.ID })
 	if !call.Background {
 		switch {
 		case known >= 0:
 			d.behind = slices.Delete(d.behind, known, known+1)
+			ended = []string{call.ID}
 		case call.RawName == "await" && out.member == "complete":
-			d.endedBehind(jsontext.Value(call.Args).Object(nil))
+			ended = d.endedBehind(jsontext.Value(call.Args).Object(nil))
 			d.final = false
 		default:
 			d.final = false
 		}
-		return
+		return ended
 	}
 	d.final = false
 	b := behind{call: call.ID, what: plaintext.Cut(call.Command, maxCommand), nested: call.Name == "task"}
@@ -170,6 +172,7 @@ func (d *Decoder) leave(call *Call, out outcome) {
 	} else if len(d.behind) < maxBehind {
 		d.behind = append(d.behind, b)
 	}
+	return nil
 }
 
 // behindKeys are where the agent may name what runs in the background. No public source shows the members of a
@@ -183,7 +186,7 @@ const maxName = 200 // bytes of an id
 
 // endedBehind drops what the members of an object name and say to have ended. What names nothing that is known, or does not
 // say that it is over, ends nothing: a command may be told of because it has printed something.
-func (d *Decoder) endedBehind(o jsontext.Object) bool {
+func (d *Decoder) endedBehind(o jsontext.Object) (calls []string) {
 	var named []string
 	for _, key := range behindKeys {
 		if name := o.Get(key).Name(); name != "" {
@@ -194,10 +197,11 @@ func (d *Decoder) endedBehind(o jsontext.Object) bool {
 		return slices.ContainsFunc(named, func(name string) bool { return name == b.call || slices.Contains(b.names, name) })
 	})
 	if i < 0 {
-		return false
+		return nil
 	}
+	calls = []string{d.behind[i].call}
 	d.behind = slices.Delete(d.behind, i, i+1)
-	return true
+	return calls
 }
 
 // notified decodes that something in the background has ended, or has printed what the agent waits for. The agent begins
@@ -209,7 +213,8 @@ func (d *Decoder) notified(dst []Event, e *event) []Event {
 	dst = d.called(dst)
 	if said := messageParts(e); over(said) {
 		for _, o := range said {
-			if d.endedBehind(o) {
+			if ended := d.endedBehind(o); ended != nil {
+				dst = append(dst, BackgroundEnded{ended})
 				break
 			}
 		}
@@ -318,7 +323,16 @@ func (d *Decoder) outOfTime(dst []Event, e *event) []Event {
 	if ms, ok := e.get("timeout_ms", "timeoutMs").Int(); ok && ms > 0 {
 		text += fmt.Sprintf(" that still ran %v after its last word", time.Duration(min(ms, 1<<40))*time.Millisecond)
 	}
-	d.behind = slices.DeleteFunc(d.behind, func(b behind) bool { return !b.nested })
+	var ended []string
+	d.behind = slices.DeleteFunc(d.behind, func(b behind) bool {
+		if !b.nested {
+			ended = append(ended, b.call)
+		}
+		return !b.nested
+	})
+	if ended != nil {
+		dst = append(dst, BackgroundEnded{ended})
+	}
 	return append(dst, Notice{Text: text + which + "." + hintWait})
 }
 

@@ -66,6 +66,9 @@ type Notice struct{ Text string }
 // or with none that it does not, or not any more. What it says next takes that back before a run is over.
 type Waiting struct{ Commands []string }
 
+// BackgroundEnded says that what calls have left running in the background has ended, as the agent tells it. Calls are their ids.
+type BackgroundEnded struct{ Calls []string }
+
 // Unknown is a well-formed event of a type or subtype that the decoder has no meaning for; it is kept raw.
 type Unknown struct {
 	Type string // "type" or "type/subtype"
@@ -76,20 +79,21 @@ type Unknown struct {
 // most its first 4 KiB.
 type Unreadable struct{ Line string }
 
-func (Init) isEvent()        {}
-func (Text) isEvent()        {}
-func (TextEnd) isEvent()     {}
-func (Withdraw) isEvent()    {}
-func (Thinking) isEvent()    {}
-func (ThinkingEnd) isEvent() {}
-func (ToolStart) isEvent()   {}
-func (ToolEnd) isEvent()     {}
-func (Result) isEvent()      {}
-func (Failure) isEvent()     {}
-func (Notice) isEvent()      {}
-func (Waiting) isEvent()     {}
-func (Unknown) isEvent()     {}
-func (Unreadable) isEvent()  {}
+func (Init) isEvent()            {}
+func (Text) isEvent()            {}
+func (TextEnd) isEvent()         {}
+func (Withdraw) isEvent()        {}
+func (Thinking) isEvent()        {}
+func (ThinkingEnd) isEvent()     {}
+func (ToolStart) isEvent()       {}
+func (ToolEnd) isEvent()         {}
+func (Result) isEvent()          {}
+func (Failure) isEvent()         {}
+func (Notice) isEvent()          {}
+func (Waiting) isEvent()         {}
+func (BackgroundEnded) isEvent() {}
+func (Unknown) isEvent()         {}
+func (Unreadable) isEvent()      {}
 
 // Usage counts the tokens of one run, summed over its model calls.
 type Usage struct{ Input, Output, CacheRead, CacheWrite int64 }

@@ -169,8 +169,11 @@ func (d *Decoder) toolEnd(dst []Event, line callLine, raw jsontext.Value) []Even
 	}
 	call.Background = goesOn(call, out)
 	d.conclude(call, out, 0)
-	d.leave(call, out)
-	return append(dst, ToolEnd{*call, out.stateOf(call), line.said})
+	ended := d.leave(call, out)
+	if dst = append(dst, ToolEnd{*call, out.stateOf(call), line.said}); ended != nil {
+		dst = append(dst, BackgroundEnded{ended})
+	}
+	return dst
 }
 
 // called sets the boundary that a call is in what the agent says.

@@ -70,6 +70,8 @@ func transcribe(ev Event) string {
 		return fmt.Sprintf("notice %q", ev.Text)
 	case Waiting:
 		return strings.TrimSpace("waiting " + strings.Join(ev.Commands, "; "))
+	case BackgroundEnded:
+		return "ended in the background " + strings.ReplaceAll(strings.Join(ev.Calls, " "), "\n", `\n`)
 	case Unknown:
 		return "unknown " + ev.Type
 	case Unreadable:

@@ -145,8 +145,8 @@ func (w *workspace) said(c *commit, t *liveTurn, ev agent.Event) {
 		if t.unread++; t.unread == 1 {
 			t.unreadTop = ev.Line
 		}
-	case agent.Result, agent.Unknown:
-		// The outcome has what matters of them.
+	case agent.Result, agent.BackgroundEnded, agent.Unknown:
+		// The outcome, or the turn's watch, has what matters of them.
 	}
 }
 

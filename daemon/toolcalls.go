@@ -50,7 +50,9 @@ type turnWatch struct {
 	warned    bool
 	long      bool // people know of a path that is too long
 
-	background bool // a command goes on after its call has ended
+	background map[string]bool // calls that have ended, and of which a command goes on
+	silentFrom int64           // since when none of those in background runs any more, as the agent says; 0: none has run
+	overdue    bool            // what they have written until then is to be looked for
 	orphans    orphans
 	unattended bool // its tree knows that its processes may write without a call
 	hooks      hooks.Set
@@ -171,7 +173,7 @@ func (t *turnWatch) ready() <-chan struct{} {
 }
 
 // curious reports whether the items of the events just seen are of interest.
-func (t *turnWatch) curious() bool { return len(t.begun) > 0 || len(t.ended) > 0 }
+func (t *turnWatch) curious() bool { return len(t.begun) > 0 || len(t.ended) > 0 || t.overdue }
 
 // writes reports whether calls of this tool write the files that they name.
 func writes(tool string) bool { return agent.WritesOf(tool) == agent.WritesNamed }
@@ -201,6 +203,8 @@ func (t *turnWatch) see(events []agent.Event) (files []written) {
 			files = append(files, t.finish(&ev, ends)...)
 			t.finishRun(&ev, ends)
 			ends++
+		case agent.BackgroundEnded:
+			t.endBackground(ev.Calls)
 		}
 	}
 	return files

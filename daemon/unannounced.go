@@ -140,7 +140,10 @@ func (t *turnWatch) finishRun(ev *agent.ToolEnd, end int) {
 	r.to = to
 	t.tree.ledger.End(r.call, to)
 	if ev.Call.Background {
-		t.background = true
+		if t.background == nil {
+			t.background = map[string]bool{}
+		}
+		t.background[ev.Call.ID] = true
 		t.unattend()
 	}
 	if !t.tree.isolated() {
@@ -176,13 +179,16 @@ func (t *turnWatch) checkDisk() {
 	begun := len(t.begun) > 0
 	t.begun = nil
 	if !t.scans {
-		t.ended = nil
+		t.ended, t.overdue = nil, false
 		return
 	}
 	switch {
 	case len(t.runs) == 0 && len(t.ended) > 0:
 		t.scanEnded()
-		t.ended = nil
+		t.ended, t.overdue = nil, false
+	case len(t.runs) == 0 && t.overdue:
+		t.overdue = false
+		t.scanBackground()
 	case begun && filestat.ChangeTimes && len(t.runs) == 1:
 		loose := t.loose()
 		t.scan(snapshot.ScanTime, false, func(c snapshot.ChangeTime) snapshot.Attribution {
@@ -190,7 +196,7 @@ func (t *turnWatch) checkDisk() {
 			if src != nil && src.Via != diffs.ViaUnknown || c.When > t.asked {
 				return snapshot.Attribution{Leave: true}
 			}
-			return snapshot.Attribution{Source: cmp.Or(t.withPostponed(c.Path, src), loose)}
+			return snapshot.Attribution{Source: cmp.Or(t.withPostponed(c.Path, src), loose(c.When))}
 		})
 	}
 }
@@ -205,7 +211,7 @@ func (t *turnWatch) scanEnded() {
 	last := t.tree.ledger.Source(t.past[len(t.past)-1].call)
 	loose := t.loose()
 	t.scan(snapshot.ScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
-		src := t.tree.writerAt(c.Path, c.When, c.Since, loose)
+		src := t.tree.writerAt(c.Path, c.When, c.Since, loose(c.When))
 		switch {
 		case !filestat.ChangeTimes || c.When < t.start.Began():
 			return snapshot.Attribution{Source: &last}
@@ -250,34 +256,14 @@ func (t *turnWatch) withPostponed(path string, src *diffs.Source) *diffs.Source 
 func (t *turnWatch) lastScan() {
 	t.ended = nil
 	loose := t.loose()
-	if t.scans && len(t.past) > 0 || loose != nil {
+	if t.scans && len(t.past) > 0 || loose(0) != nil {
 		t.scan(snapshot.LastScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
-			src := t.tree.writerAt(c.Path, c.When, c.Since, loose)
+			src := t.tree.writerAt(c.Path, c.When, c.Since, loose(c.When))
 			return snapshot.Attribution{Source: t.withPostponed(c.Path, src)}
 		})
 	}
 	for _, r := range t.past {
 		t.tree.ledger.Forget(r.call)
-	}
-}
-
-// loose returns whose changes are that no call explains, while processes of the agent may write without one: those that a
-// command left in the background in this turn, as it said or as its processes show, or, where they outlived it, in an earlier one, and hooks that run programs.
-// Without such evidence it is nil: people save files all the time.
-func (t *turnWatch) loose() *diffs.Source {
-	if !t.background && !t.hooks.Any && !t.orphans.found() && !t.r.w.survivors.alive() {
-		return nil
-	}
-	t.unattend()
-	src := t.source(diffs.ViaUnknown)
-	return &src
-}
-
-// unattend has the tree know that the turn's processes may write without a call.
-func (t *turnWatch) unattend() {
-	if !t.unattended {
-		t.unattended = true
-		t.tree.unattended.Add(1)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -205,6 +206,42 @@ func TestBackgroundCommands(t *testing.T) {
 	found := e.Diffs()
 	require.Equal(t, []string{"shell"}, world.Vias(found["in"]))
 	require.Equal(t, []string{"unknown"}, world.Vias(found["later"]))
+}
+
+// TestWhatComesAfterABackgroundCommand has the agent tell the end of a command that it left in the background: what that has written
+// may be a person's, and what a person saves from then on is the person's.
+func TestWhatComesAfterABackgroundCommand(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.PutAll(world.Tree{"later": "a\n", "mine": "a\n"})
+	w.Start()
+	e := w.Opens()
+	w.Plays(
+		`{"fake":"begin"}`,
+		`{"fake":"background","command":"while [ -d $PWD ] && [ ! -e ../now ]; do sleep 0.01; done; echo x >> later"}`,
+		`{"fake":"say","text":"I wait."}`, `{"fake":"finish","lines":2}`,
+		world.Waits("more"), `{"fake":"say","text":"Done."}`,
+	)
+	turn := e.Asks(nil)
+	e.Until("the end of the call", func(n world.Notification) bool {
+		return n.Item != nil && n.Item.Tool != nil && n.Item.Status == sessions.ItemCompleted
+	})
+	w.Put("../now", "")
+	e.Until("the end of the command", func(n world.Notification) bool {
+		return n.Item != nil && n.Item.Kind == sessions.ItemNotice && strings.Contains(n.Item.Text, "Background command ended")
+	})
+	told := time.Now()
+	require.Eventually(t, func() bool { // a save in the moment of the end could not be told from one before it
+		w.Put("../tick", "")
+		info, err := os.Stat(w.Path("../tick"))
+		return err == nil && info.ModTime().After(told)
+	}, world.Patience, time.Millisecond)
+	w.Put("mine", "a\nb\n")
+	w.Put("../more", "")
+	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+	found := e.Diffs()
+	require.Equal(t, []string{"unknown"}, world.Vias(found["later"]))
+	require.Equal(t, []string{"not listed"}, world.Vias(found["mine"]), e.Notices(turn.ID))
 }
 
 // TestWhatACommandLeavesRunning has a command put something in the background and not say so: what that writes later in the turn is
