@@ -1,7 +1,7 @@
-// Package join is a client's line to the daemon that outlives daemons: it answers initialize itself, carries messages both
-// ways as they are, and when a daemon ends goes on with the next one where the client is. It owns what that takes: the
-// requests without an answer, what the client has said of itself, and how far it has been told of its workspaces. A client sees every
-// change once and in order, and gets exactly one answer to each request.
+// Package join connects a client to the daemon so that the connection outlives daemons: it answers initialize itself, passes
+// messages on both ways as they are, and when a daemon ends goes on with the next one from where the client is. It owns what that
+// takes: the requests without an answer, what the client has said of itself, and the last change that it got of each workspace. A
+// client gets every change once and in order, and exactly one answer to each request.
 package join
 
 import (
@@ -32,44 +32,43 @@ const (
 type phase int
 
 const (
-	trying  phase = iota // it waits for a daemon
-	up                   // it goes to the daemon
-	mute                 // requests are refused: a daemon is there and says nothing
-	failed               // no daemon can be had: a request is worth another try
-	resting              // the daemon was stopped: a request starts another
-	over                 // there will be none any more
+	connecting   phase = iota // it waits for a daemon
+	connected                 // it goes to the daemon
+	unresponsive              // requests are refused: a daemon is there and says nothing
+	failed                    // no daemon can be had: a request is worth another try
+	resting                   // the daemon was stopped: a request starts another
+	over                      // there will be none any more
 )
 
-// A joiner is an editor's end of the daemon, like a telephone line with a receptionist: it answers initialize itself,
-// at once, while the line is still being laid, and from then on carries messages both ways as they are. When the line
-// breaks it lays another and goes on there from where the editor is.
+// A joiner is what an editor sees of the daemon. It answers initialize itself, while it still connects, and from then on
+// passes messages on both ways as they are. When the connection breaks it makes another and goes on from where the editor is.
 //
-//	editor -> up -> daemon
-//	editor <- keepLine <- daemon
+//	editor -> fromEditor -> daemon
+//	editor <- keepConnected <- daemon
 type joiner struct {
-	in    *rpc.FrameReader
-	out   *editorEnd
-	route Access
-	own   string        // what the ids of the joiner's own requests begin with; no editor has such
-	asked *asked        // what the editor has asked the daemon
-	done  chan struct{} // closed when keepLine has ended
-	reset chan struct{} // closed when the editor must begin anew
-	retry chan struct{} // holds a token when a failed joiner should try again
+	in      *rpc.FrameReader
+	out     *editorEnd
+	route   Access
+	own     string           // what the ids of the joiner's own requests begin with; no editor has such
+	pending *pendingRequests // requests of the editor without an answer
+	done    chan struct{}    // closed when keepConnected has ended
+	reset   chan struct{}    // closed when the editor must begin anew
+	retry   chan struct{}    // holds a token when a failed joiner should try again
 
-	ending atomic.Bool // the editor is going, or has gone: when the line ends there is no other
+	ending atomic.Bool // the editor is going, or has gone: when the connection ends there is no other
 
-	// Owned by up.
+	// Owned by fromEditor.
 	greeted  bool // the first message but for refused initializes has come
 	shutdown bool // the editor has asked for its end
 
-	// order is held by who tells the daemon something, and guards what follows. changed tells of a phase.
+	// order is held by whoever sends to the daemon, and guards what follows. changed is signalled when the phase changes.
 	order    sync.Mutex
 	changed  *sync.Cond
 	phase    phase
-	conn     io.ReadWriteCloser // while up
-	err      error              // why mute, failed or over
-	kept     kept
-	waiting  [][]byte // what the editor has said while trying
+	conn     io.ReadWriteCloser // while connected
+	err      error              // why unresponsive, failed or over
+	client   clientState
+	waiting  [][]byte // what the editor has said while connecting
 	waitSize int
 }
 
@@ -77,12 +76,12 @@ type joiner struct {
 type Access struct {
 	// Version is what initialize answers as the version of the server.
 	Version string
-	// Dial connects to a daemon. The connection may have CloseWrite, which ends what it is told and not what it says;
+	// Dial connects to a daemon. The connection may have CloseWrite, which ends what is sent and not what is received;
 	// SetWriteDeadline; and StartError, which says why a daemon that was started for it has ended before its first answer.
 	Dial func(context.Context) (io.ReadWriteCloser, error)
-	// Hello is the first request on a connection; the daemon's answer to it, whatever it says, shows that it lives.
-	Hello func() (method string, params json.RawMessage)
-	// Environment is what a daemon is told that wants its client's environment; nil: nothing.
+	// Handshake is the first request on a connection. Any answer to it shows that the daemon lives.
+	Handshake func() (method string, params json.RawMessage)
+	// Environment returns what a daemon gets that wants its client's environment; nil: nothing.
 	Environment func() rpc.EnvironmentParams
 	// Silent says what to do about a daemon that does not answer.
 	Silent func() string
@@ -96,7 +95,7 @@ type Access struct {
 	Outward, Inward func(body []byte) []byte
 }
 
-// An ending says why up has ended.
+// An ending says why fromEditor has ended.
 type ending int
 
 const (
@@ -112,13 +111,13 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, a Access) (ok bool) {
 	defer cancel()
 	j := &joiner{
 		in: rpc.NewFrameReader(in, rpc.MaxMessage), out: &editorEnd{w: out}, route: a,
-		own: `"cursord stdio ` + rand.Text() + ` `, asked: newAsked(),
+		own: `"cursord stdio ` + rand.Text() + ` `, pending: newPendingRequests(),
 		done: make(chan struct{}), reset: make(chan struct{}), retry: make(chan struct{}, 1),
 	}
 	j.changed = sync.NewCond(&j.order)
-	go j.keepLine(ctx)
+	go j.keepConnected(ctx)
 	ended := make(chan ending, 1)
-	go func() { ended <- j.up() }()
+	go func() { ended <- j.fromEditor() }()
 	select {
 	case why := <-ended:
 		return j.hangUp(why)
@@ -127,15 +126,15 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, a Access) (ok bool) {
 	}
 }
 
-// hangUp waits until the daemon has been told everything and has given its last answers. It reports whether all went well.
+// hangUp waits until the daemon has got everything and has given its last answers. It reports whether all went well.
 func (j *joiner) hangUp(why ending) (ok bool) {
 	j.ending.Store(true)
 	j.order.Lock()
-	for j.phase == trying {
+	for j.phase == connecting {
 		j.changed.Wait()
 	}
-	unserved := j.phase == mute || j.phase == failed
-	if j.phase == up {
+	unserved := j.phase == unresponsive || j.phase == failed
+	if j.phase == connected {
 		half, ok := j.conn.(interface{ CloseWrite() error })
 		if ok = ok && half.CloseWrite() == nil; !ok {
 			j.conn.Close()
@@ -151,8 +150,8 @@ func (j *joiner) hangUp(why ending) (ok bool) {
 	return !unserved && why != inputBroken && (why != exitAsked || j.shutdown)
 }
 
-// up carries the editor's messages to the daemon.
-func (j *joiner) up() ending {
+// fromEditor passes the editor's messages on to the daemon.
+func (j *joiner) fromEditor() ending {
 	for {
 		m, body, err := j.in.Next(j.out.refuseFrom(j.in))
 		j.out.setFraming(j.in.Framing())
@@ -168,7 +167,7 @@ func (j *joiner) up() ending {
 			continue
 		}
 		j.greeted = true
-		j.take(&m, body)
+		j.handle(&m, body)
 		switch {
 		case isShutdown(&m):
 			j.shutdown = true
@@ -191,68 +190,68 @@ func (j *joiner) greet(m *rpc.Message) bool {
 	}
 	j.order.Lock()
 	defer j.order.Unlock()
-	j.kept.initialize, j.kept.greeted = m.Params, true
-	if j.phase == up {
-		j.tell(rpc.AppendRequest(nil, j.ownID("initialize"), "initialize", m.Params))
+	j.client.initialize, j.client.greeted = m.Params, true
+	if j.phase == connected {
+		j.sendToDaemon(rpc.AppendRequest(nil, j.ownID("initialize"), "initialize", m.Params))
 	}
 	return true
 }
 
-// take passes a message on, or keeps it until that can be done.
-func (j *joiner) take(m *rpc.Message, body []byte) {
+// handle passes a message on, or keeps it until that can be done.
+func (j *joiner) handle(m *rpc.Message, body []byte) {
 	if isExit(m) || isShutdown(m) {
 		j.ending.Store(true)
 	}
 	j.order.Lock()
 	defer j.order.Unlock()
-	for j.phase == trying && j.waitSize > waitingRoom {
+	for j.phase == connecting && j.waitSize > waitingRoom {
 		j.changed.Wait()
 	}
 	if (j.phase == failed || j.phase == resting) && m.ID != nil && m.Method != "shutdown" {
-		j.phase = trying
+		j.phase = connecting
 		select {
 		case j.retry <- struct{}{}:
 		default:
 		}
 	}
 	switch j.phase {
-	case trying:
+	case connecting:
 		j.waiting = append(j.waiting, body)
 		j.waitSize += len(body)
-	case up:
+	case connected:
 		j.pass(m, body)
 	default:
 		j.refuse(m)
 	}
 }
 
-// pass tells the daemon what the editor has said. The order must be held.
+// pass sends the daemon what the editor has said. The order must be held.
 func (j *joiner) pass(m *rpc.Message, body []byte) {
 	switch {
 	case m.ID != nil:
-		j.asked.add(newQuestion(m, body))
+		j.pending.add(newRequest(m, body))
 	case m.Method == "$/cancelRequest":
 		var p struct{ ID json.RawMessage }
 		if json.Unmarshal(m.Params, &p) == nil {
-			j.asked.cancel(p.ID)
+			j.pending.cancel(p.ID)
 		}
 	default:
-		j.kept.note(m)
+		j.client.record(m)
 	}
-	j.tell(body)
+	j.sendToDaemon(body)
 }
 
 // refuse answers what cannot be passed on. The order must be held.
 func (j *joiner) refuse(m *rpc.Message) {
 	if m.ID == nil {
-		j.kept.note(m)
+		j.client.record(m)
 		return
 	}
 	j.out.send(refusal(m, j.err, j.route.Hint))
 }
 
-// tell sends a message to the daemon. That it fails shows where the daemon's messages are read. The order must be held.
-func (j *joiner) tell(body []byte) {
+// sendToDaemon sends a message to the daemon. An error shows where the daemon's messages are read. The order must be held.
+func (j *joiner) sendToDaemon(body []byte) {
 	if j.route.Outward != nil {
 		body = j.route.Outward(body)
 	}
@@ -321,5 +320,5 @@ func (e *editorEnd) send(bodies ...[]byte) {
 	}
 }
 
-// write writes whole frames. That it fails shows where the editor's own end is read.
+// write writes whole frames. An error shows where the editor's messages are read.
 func (e *editorEnd) write(frames []byte) { _, _ = e.w.Write(frames) }

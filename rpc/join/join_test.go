@@ -59,10 +59,10 @@ func startJoin(t *testing.T) *joined {
 					return nil, ctx.Err()
 				}
 			},
-			Hello:    func() (string, json.RawMessage) { return "test/hello", nil },
-			Silent:   func() string { return "it says nothing" },
-			Stopped:  j.rests.Load,
-			Starting: func() bool { return true },
+			Handshake: func() (string, json.RawMessage) { return "test/hello", nil },
+			Silent:    func() string { return "it says nothing" },
+			Stopped:   j.rests.Load,
+			Starting:  func() bool { return true },
 		})
 		out.Close()
 	}()
@@ -100,7 +100,7 @@ func (j *joined) connect() {
 	var hello struct{ ID, Method string }
 	require.NoError(j.t, json.Unmarshal([]byte(j.asked()), &hello))
 	require.Equal(j.t, "test/hello", hello.Method)
-	j.own = strings.TrimSuffix(hello.ID, "hello")
+	j.own = strings.TrimSuffix(hello.ID, "handshake")
 	j.tells(`{"jsonrpc":"2.0","id":"` + hello.ID + `","error":{"code":-32601,"message":"no such method"}}`)
 }
 
@@ -147,7 +147,7 @@ func (j *joined) hearsAll(lines ...string) {
 
 const (
 	askInitialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"clientInfo":{"name":"me"}}}`
-	connected     = `{"jsonrpc":"2.0","method":"log/message","params":{"level":"info","message":"connected to the cursord daemon again"}}`
+	saysConnected = `{"jsonrpc":"2.0","method":"log/message","params":{"level":"info","message":"connected to the cursord daemon again"}}`
 )
 
 func TestJoin(t *testing.T) {
@@ -257,7 +257,7 @@ func TestJoinAsksAgain(t *testing.T) {
 	require.Contains(t, j.hears(), `"id":23,"error":{"code":-32800`)
 
 	j.connect()
-	j.hearsAll(connected)
+	j.hearsAll(saysConnected)
 	require.Contains(t, j.asked(), `initialize","method":"initialize","params":{"clientInfo":{"name":"me"}}}`)
 	for _, want := range append(again[:3:3], ending, again[3]) {
 		require.Equal(t, want, j.asked())
@@ -269,7 +269,7 @@ func TestJoinAsksAgain(t *testing.T) {
 	for range maxSent - 2 {
 		require.NoError(t, j.daemon.Close())
 		j.connect()
-		j.hearsAll(connected)
+		j.hearsAll(saysConnected)
 	}
 	require.NoError(t, j.daemon.Close())
 	require.Contains(t, j.hears(), `"id":10,"error":{"code":-32022`)
@@ -321,7 +321,7 @@ func TestJoinGoesOn(t *testing.T) {
 	j.hearsAll(told...)
 	require.NoError(t, j.daemon.Close())
 	j.connect()
-	j.hearsAll(connected)
+	j.hearsAll(saysConnected)
 
 	require.JSONEq(t, `{"jsonrpc":"2.0","method":"$/setTrace","params":{"value":"messages"}}`, j.asked())
 	require.JSONEq(t, `{"jsonrpc":"2.0","method":"document/didOpen","params":{"uri":"file:///w/a","version":3,"text":"three"}}`, j.asked())
@@ -371,7 +371,7 @@ func TestJoinFillsInParts(t *testing.T) {
 	j.hears()
 	require.NoError(t, j.daemon.Close())
 	j.connect()
-	j.hearsAll(connected)
+	j.hearsAll(saysConnected)
 	rest := strings.Repeat("x", 5) + strings.Repeat("é", daemon.MaxDelta) // characters lie across the ends of parts
 	last := changed(2, "completed", "some"+rest)
 	go j.tells(last)
@@ -432,7 +432,7 @@ func TestJoinWithoutDaemon(t *testing.T) {
 	// … until there is one.
 	j.says(`{"id":"b","method":"diff/reject"}`)
 	j.connect()
-	j.hearsAll(connected)
+	j.hearsAll(saysConnected)
 	require.Contains(t, j.asked(), `"method":"initialize"`)
 	require.Equal(t, `{"id":"b","method":"diff/reject"}`, j.asked())
 }

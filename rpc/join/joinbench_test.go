@@ -25,11 +25,11 @@ func BenchmarkJoiner(b *testing.B) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go Run(ctx, in, outEnd, Access{
-		Dial:     func(context.Context) (io.ReadWriteCloser, error) { return benchLine{daemon, hello}, nil },
-		Hello:    func() (string, json.RawMessage) { return "hello", nil },
-		Silent:   func() string { return "" },
-		Stopped:  func() bool { return false },
-		Starting: func() bool { return true },
+		Dial:      func(context.Context) (io.ReadWriteCloser, error) { return benchLine{daemon, hello}, nil },
+		Handshake: func() (string, json.RawMessage) { return "hello", nil },
+		Silent:    func() string { return "" },
+		Stopped:   func() bool { return false },
+		Starting:  func() bool { return true },
 	})
 	_, err := io.WriteString(joinerEnd, fmt.Sprintf("Content-Length: 2\r\n\r\n{}"+"%s", rpc.AppendFrame(nil, rpc.FramingHeaders, []byte(`{"jsonrpc":"2.0","id":`+<-hello+`,"result":{}}`))))
 	require.NoError(b, err)

@@ -57,7 +57,7 @@ func TestJoinForgotThatADaemonDied(t *testing.T) {
 	require.NoError(t, j.daemon.Close())
 	for range maxSent - 1 {
 		j.connect()
-		j.hearsAll(connected)
+		j.hearsAll(saysConnected)
 		j.asked()
 		j.tells(declines(1))
 		require.NoError(t, j.daemon.Close())
@@ -85,7 +85,7 @@ func TestJoinStartedAStoppedDaemonForAnOldRequest(t *testing.T) {
 	j.says(`{"id":1,"method":"x"}`)
 	taken()
 	j.connect()
-	j.hearsAll(connected)
+	j.hearsAll(saysConnected)
 	require.Contains(t, j.asked(), `"id":1`)
 	j.tells(`{"jsonrpc":"2.0","id":1,"result":{}}`)
 	j.hearsAll(`{"jsonrpc":"2.0","id":1,"result":{}}`)
@@ -99,7 +99,7 @@ func TestJoinStartedAStoppedDaemonForAnOldRequest(t *testing.T) {
 	}
 	j.says(`{"id":2,"method":"x"}`)
 	j.connect()
-	j.hearsAll(connected)
+	j.hearsAll(saysConnected)
 	require.Contains(t, j.asked(), `"id":2`)
 }
 
@@ -113,7 +113,7 @@ func TestJoinDidNotWatchTheNextDaemon(t *testing.T) {
 	<-time.After(lookPause / 10) // it is watched for
 	require.NoError(t, j.daemon.Close())
 	j.connect()
-	j.hearsAll(connected)
+	j.hearsAll(saysConnected)
 	require.NoError(t, j.daemon.SetReadDeadline(time.Now().Add(patience)))
 	require.Equal(t, ask, j.asked())
 	require.Contains(t, j.asked(), `"method":"`+AliveMethod+`"`)

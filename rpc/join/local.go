@@ -26,7 +26,7 @@ func Local(o dial.Options) Access {
 			}
 			return conn, nil
 		},
-		Hello: func() (string, json.RawMessage) {
+		Handshake: func() (string, json.RawMessage) {
 			p := o.JoinParams()
 			if replaced {
 				p.Program = "" // once is enough: what is at that path may be another program by now

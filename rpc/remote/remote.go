@@ -1,5 +1,5 @@
 // Package remote leads to the daemon of another machine: "cursord stdio" runs there by ssh, and paths in messages are changed
-// where folders have other paths there. It owns the ssh process, for as long as a line uses it.
+// where folders have other paths there. It owns the ssh process, for as long as a connection uses it.
 package remote
 
 import (
@@ -34,13 +34,13 @@ type Host struct {
 // Access leads to the user's daemon on that machine, by "cursord stdio" there. version is what initialize answers.
 func (h *Host) Access(version string) join.Access {
 	a := join.Access{
-		Version:  version,
-		Dial:     func(context.Context) (io.ReadWriteCloser, error) { return h.dial() },
-		Hello:    func() (string, json.RawMessage) { return join.AliveMethod, nil },
-		Silent:   func() string { return h.Name + " does not answer" },
-		Stopped:  func() bool { return false }, // it is for the one there to look
-		Starting: func() bool { return true },
-		Hint:     fmt.Sprintf("%q in a terminal shows what is wrong; it must ask nothing", strings.Join(append(h.SSH[:len(h.SSH):len(h.SSH)], h.Name, h.Program, "version"), " ")),
+		Version:   version,
+		Dial:      func(context.Context) (io.ReadWriteCloser, error) { return h.dial() },
+		Handshake: func() (string, json.RawMessage) { return join.AliveMethod, nil },
+		Silent:    func() string { return h.Name + " does not answer" },
+		Stopped:   func() bool { return false }, // it is for the one there to look
+		Starting:  func() bool { return true },
+		Hint:      fmt.Sprintf("%q in a terminal shows what is wrong; it must ask nothing", strings.Join(append(h.SSH[:len(h.SSH):len(h.SSH)], h.Name, h.Program, "version"), " ")),
 	}
 	if len(h.Paths) > 0 {
 		a.Outward, a.Inward = h.Paths.message, h.Paths.back().sorted().message

@@ -10,8 +10,8 @@ import (
 	"cursord/rpc"
 )
 
-// A question is a request of the editor's that has gone to a daemon and has no answer yet.
-type question struct {
+// A request of the editor's that was sent to a daemon and has no answer yet.
+type request struct {
 	id        json.RawMessage
 	method    string
 	body      []byte
@@ -36,8 +36,8 @@ var settling = []string{
 	"workspace/subscribe", "workspace/unsubscribe", "workspace/trust", "session/update", "turn/cancel",
 }
 
-func newQuestion(m *rpc.Message, body []byte) *question {
-	r := &question{id: m.ID, method: m.Method, body: body}
+func newRequest(m *rpc.Message, body []byte) *request {
+	r := &request{id: m.ID, method: m.Method, body: body}
 	r.reads = slices.Contains(reading, m.Method)
 	r.repeat = r.reads || slices.Contains(settling, m.Method)
 	var p struct {
@@ -58,10 +58,10 @@ func newQuestion(m *rpc.Message, body []byte) *question {
 const maxSent = 3
 
 // mayRepeat reports whether r may go to another daemon.
-func (r *question) mayRepeat() bool { return (r.repeat || r.declined) && r.sent < maxSent }
+func (r *request) mayRepeat() bool { return (r.repeat || r.declined) && r.sent < maxSent }
 
 // unanswered is the answer to r where there will be none, because of cause.
-func (r *question) unanswered(cause string) []byte {
+func (r *request) unanswered(cause string) []byte {
 	happened := !r.reads && r.perhaps
 	hint := "it has not taken effect: try again"
 	if happened {
@@ -73,18 +73,20 @@ func (r *question) unanswered(cause string) []byte {
 	})
 }
 
-// asked are the requests without an answer: written by those who carry the editor's messages, and the daemon's.
-type asked struct {
-	mu    sync.Mutex
-	last  uint64                 // guarded by mu
-	byID  map[string][]*question // guarded by mu; of two with one id, the older is answered first
-	some  chan struct{}          // holds a token when there may be some after there were none
-	count int                    // guarded by mu
+// pendingRequests are the requests without an answer. Those who pass messages on change it, in both directions.
+type pendingRequests struct {
+	mu       sync.Mutex
+	last     uint64                // guarded by mu
+	byID     map[string][]*request // guarded by mu; of two with one id, the older is answered first
+	nonEmpty chan struct{}         // holds a token when there may be some after there were none
+	count    int                   // guarded by mu
 }
 
-func newAsked() *asked { return &asked{byID: map[string][]*question{}, some: make(chan struct{}, 1)} }
+func newPendingRequests() *pendingRequests {
+	return &pendingRequests{byID: map[string][]*request{}, nonEmpty: make(chan struct{}, 1)}
+}
 
-func (a *asked) add(r *question) {
+func (a *pendingRequests) add(r *request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.last++
@@ -93,14 +95,14 @@ func (a *asked) add(r *question) {
 	a.byID[string(r.id)] = append(a.byID[string(r.id)], r)
 	if a.count++; a.count == 1 {
 		select {
-		case a.some <- struct{}{}:
+		case a.nonEmpty <- struct{}{}:
 		default:
 		}
 	}
 }
 
 // get returns the request that an answer with this id is for, nil if there is none.
-func (a *asked) get(id []byte) *question {
+func (a *pendingRequests) get(id []byte) *request {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if list := a.byID[string(id)]; len(list) > 0 {
@@ -109,7 +111,7 @@ func (a *asked) get(id []byte) *question {
 	return nil
 }
 
-func (a *asked) remove(r *question) {
+func (a *pendingRequests) remove(r *request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	id := string(r.id)
@@ -126,8 +128,8 @@ func (a *asked) remove(r *question) {
 	}
 }
 
-// cancel notes that the editor wants no answer to what has this id.
-func (a *asked) cancel(id []byte) {
+// cancel records that the editor wants no answer to the request with this id.
+func (a *pendingRequests) cancel(id []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, r := range a.byID[string(id)] {
@@ -135,25 +137,25 @@ func (a *asked) cancel(id []byte) {
 	}
 }
 
-func (a *asked) isCancelled(r *question) bool {
+func (a *pendingRequests) isCancelled(r *request) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return r.cancelled
 }
 
-func (a *asked) any() bool {
+func (a *pendingRequests) any() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.count > 0
 }
 
 // all returns the requests in the order in which they were made.
-func (a *asked) all() (list []*question) {
+func (a *pendingRequests) all() (list []*request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, same := range a.byID {
 		list = append(list, same...)
 	}
-	slices.SortFunc(list, func(x, y *question) int { return cmp.Compare(x.order, y.order) })
+	slices.SortFunc(list, func(x, y *request) int { return cmp.Compare(x.order, y.order) })
 	return list
 }

@@ -10,9 +10,9 @@ import (
 	"cursord/rpc"
 )
 
-// kept is what an editor has said of itself and a new daemon must be told again. It is owned by those who hold the
+// clientState is what an editor has said of itself, which a new daemon must get again. It is owned by those who hold the
 // joiner's order.
-type kept struct {
+type clientState struct {
 	initialize json.RawMessage          // params; nil if the joiner has not answered any
 	greeted    bool                     // it has answered one, perhaps without params
 	trace      json.RawMessage          // params of the latest $/setTrace
@@ -27,17 +27,17 @@ type openDocument struct {
 	params  json.RawMessage
 }
 
-// note takes a notification of the editor's.
-func (k *kept) note(m *rpc.Message) {
+// record keeps what a notification of the editor's says of it.
+func (k *clientState) record(m *rpc.Message) {
 	switch m.Method {
 	case "$/setTrace":
 		k.trace = m.Params
 	case "document/didOpen", "document/didChange", "document/didSave", "document/didClose":
-		k.noteDocument(m)
+		k.recordDocument(m)
 	}
 }
 
-func (k *kept) noteDocument(m *rpc.Message) {
+func (k *clientState) recordDocument(m *rpc.Message) {
 	var p struct {
 		URI     string          `json:"uri"`
 		Version *int            `json:"version,omitempty"`
@@ -82,8 +82,8 @@ func (k *kept) noteDocument(m *rpc.Message) {
 	}
 }
 
-// messages returns what to tell a new daemon, the answer to initialize having the id given.
-func (k *kept) messages(initializeID json.RawMessage) (list [][]byte) {
+// messages returns what a new daemon gets. The id is that of the initialize request.
+func (k *clientState) messages(initializeID json.RawMessage) (list [][]byte) {
 	if k.greeted {
 		list = append(list, rpc.AppendRequest(nil, initializeID, "initialize", k.initialize))
 	}

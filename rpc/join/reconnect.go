@@ -24,26 +24,26 @@ const (
 	AliveMethod = "$/alive"
 )
 
-// keepLine has a line to a daemon, and another when it breaks, until the editor goes.
-func (j *joiner) keepLine(ctx context.Context) {
+// keepConnected connects to a daemon, and again when that connection breaks, until the editor goes.
+func (j *joiner) keepConnected(ctx context.Context) {
 	defer close(j.done)
-	at := newPosition()
-	tries, pause, told, lines, short := 0, firstPause, "", 0, 0
+	at := newCursor()
+	tries, pause, said, connections, short := 0, firstPause, "", 0, 0
 	for {
-		l, err := j.lay(ctx)
+		d, err := j.connect(ctx)
 		if err == nil {
-			if lines > 0 || told != "" || l.complained {
+			if connections > 0 || said != "" || d.complained {
 				j.say("info", "connected to the cursord daemon again")
 			}
-			lines++
-			tries, pause, told = 0, firstPause, ""
-			l.at = at
+			connections++
+			tries, pause, said = 0, firstPause, ""
+			d.cursor = at
 			since := time.Now()
-			if err = l.carry(); j.isOver(err) {
+			if err = d.serve(); j.isOver(err) {
 				return
 			}
 			j.rest(ctx)
-			// What has served is laid anew at once; daemons that end as soon as they have begun are not.
+			// After a daemon that has served, the next attempt is at once; after daemons that end as they begin, it is later and later.
 			if short++; time.Since(since) > firstPause {
 				short = 0
 			}
@@ -54,9 +54,9 @@ func (j *joiner) keepLine(ctx context.Context) {
 			time.Sleep(time.Duration(tries) * quickPause)
 			continue
 		}
-		if err.Error() != told {
-			told = err.Error()
-			j.say("error", told)
+		if err.Error() != said {
+			said = err.Error()
+			j.say("error", said)
 		}
 		if j.fail(failed, err) {
 			return
@@ -74,7 +74,7 @@ func (j *joiner) keepLine(ctx context.Context) {
 // rest waits, where the daemon was stopped, until another one comes or the editor needs one.
 func (j *joiner) rest(ctx context.Context) {
 	j.order.Lock()
-	rests := j.phase == trying && len(j.waiting) == 0 && !j.asked.any() && j.route.Stopped()
+	rests := j.phase == connecting && len(j.waiting) == 0 && !j.pending.any() && j.route.Stopped()
 	if rests {
 		j.phase, j.err = resting, errEnded
 		j.forgetRetry()
@@ -96,15 +96,15 @@ func (j *joiner) rest(ctx context.Context) {
 	}
 	j.order.Lock()
 	defer j.order.Unlock()
-	j.phase = trying
+	j.phase = connecting
 }
 
-// fail refuses what waits and what comes, in one of the phases without a daemon. It reports whether that is the end.
+// fail answers what waits, and has what comes refused, in one of the phases without a daemon. It reports whether that is the end.
 func (j *joiner) fail(p phase, err error) (end bool) {
 	j.order.Lock()
 	defer j.order.Unlock()
-	for _, r := range j.asked.all() {
-		j.asked.remove(r)
+	for _, r := range j.pending.all() {
+		j.pending.remove(r)
 		j.out.send(r.unanswered(err.Error()))
 	}
 	waiting := j.waiting
@@ -128,12 +128,12 @@ func (j *joiner) forgetRetry() {
 	}
 }
 
-// unmute has the editor wait for the next daemon once one that said nothing has ended.
-func (j *joiner) unmute() {
+// endUnresponsive has the editor wait for the next daemon, once one that did not answer has ended.
+func (j *joiner) endUnresponsive() {
 	j.order.Lock()
 	defer j.order.Unlock()
-	if j.phase == mute {
-		j.phase = trying
+	if j.phase == unresponsive {
+		j.phase = connecting
 		j.changed.Broadcast()
 	}
 }
@@ -145,7 +145,7 @@ func (e *resetError) Error() string {
 	return "the daemon has another database than before: restart the client to see what is there of " + e.workspace
 }
 
-// isOver takes why a line has ended. It reports whether there shall be no other.
+// isOver reports whether there is to be no connection after one that has ended with err.
 func (j *joiner) isOver(err error) bool {
 	if reset := (*resetError)(nil); errors.As(err, &reset) {
 		j.say("error", err.Error())
@@ -158,17 +158,17 @@ func (j *joiner) isOver(err error) bool {
 }
 
 // tellEnvironment tells the daemon our environment, if it wants that for the agents of the editor's turns.
-func (l *line) tellEnvironment(wants string) error {
-	if wants != config.EnvClient || l.j.route.Environment == nil {
+func (d *daemonConn) tellEnvironment(wants string) error {
+	if wants != config.EnvClient || d.j.route.Environment == nil {
 		return nil
 	}
-	params, err := json.Marshal(l.j.route.Environment())
+	params, err := json.Marshal(d.j.route.Environment())
 	if err != nil {
 		return err
 	}
-	body := rpc.AppendRequest(nil, l.j.ownID("environment"), "agent/environment", params)
-	if _, err := l.conn.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, body)); err != nil {
-		return lineError(err)
+	body := rpc.AppendRequest(nil, d.j.ownID("environment"), "agent/environment", params)
+	if _, err := d.conn.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, body)); err != nil {
+		return connError(err)
 	}
 	return nil
 }

@@ -14,32 +14,31 @@ import (
 	"cursord/sessions"
 )
 
-// A position is how far an editor has been told of its workspaces: what it takes to go on from there with another
-// daemon. It reads what passes, which it takes from the bytes without decoding them where they look as our daemon
-// writes them.
-type position struct {
-	workspaces map[string]*subscribed
-	texts      map[string]*toldText // items whose text grows, by id
-	missing    map[string]int       // since the last daemon was lost: the bytes that the editor has of them
+// A cursor says which of its workspaces' changes an editor has got, so that another daemon can go on from there. It looks at the
+// messages that pass, as bytes where they look as our daemon writes them: to decode each would cost more than to pass it on.
+type cursor struct {
+	workspaces map[string]*subscription
+	texts      map[string]*growingText // items whose text grows, by id
+	missing    map[string]int          // since the last daemon was lost: the bytes that the editor has of them
 }
 
-// A subscribed workspace.
-type subscribed struct {
+// A subscription of the editor's to a workspace.
+type subscription struct {
 	workspace string // as the daemon calls it
 	names     []string
 	params    map[string]json.RawMessage // of the editor's workspace/subscribe
 	epoch     string
-	after     *uint64 // the last seq told; nil: none yet, nor one that the editor had before
+	after     *uint64 // the last seq that the editor got; nil: none yet, nor one that it had before
 }
 
-// A toldText is the last that was told of an item whose text grows.
-type toldText struct {
+// A growingText is the last message about an item whose text grows.
+type growingText struct {
 	delta bool
 	body  []byte
 }
 
-func newPosition() *position {
-	return &position{workspaces: map[string]*subscribed{}, texts: map[string]*toldText{}, missing: map[string]int{}}
+func newCursor() *cursor {
+	return &cursor{workspaces: map[string]*subscription{}, texts: map[string]*growingText{}, missing: map[string]int{}}
 }
 
 var (
@@ -49,16 +48,16 @@ var (
 	answerHead   = []byte(`{"jsonrpc":"2.0","id":`)
 )
 
-// note takes a notification on its way to the editor. It returns what the editor must be told before it: the text of an
-// item that it missed while no daemon was there; nil mostly.
-func (p *position) note(body []byte) (before [][]byte) {
+// observe looks at a notification on its way to the editor. It returns what the editor must get before it: the text of an item that
+// it missed while no daemon was there; nil mostly.
+func (p *cursor) observe(body []byte) (before [][]byte) {
 	if bytes.HasPrefix(body, deltaHead) {
 		if id, ok := textAfter(body, `"itemId":"`); ok {
 			p.grown(id, body)
 			return nil
 		}
 	} else if kind, workspace, seq, rest, ok := changedParts(body); ok {
-		p.at(workspace, seq)
+		p.advance(workspace, seq)
 		if string(kind) != "item" {
 			return nil
 		}
@@ -68,11 +67,11 @@ func (p *position) note(body []byte) (before [][]byte) {
 			}
 		}
 	}
-	return p.noteOther(body)
+	return p.observeOther(body)
 }
 
-// noteOther is note for what does not look as our daemon writes it.
-func (p *position) noteOther(body []byte) [][]byte {
+// observeOther is observe for what does not look as our daemon writes it.
+func (p *cursor) observeOther(body []byte) [][]byte {
 	m, bad := rpc.ParseMessage(body)
 	if bad != nil {
 		return nil
@@ -90,7 +89,7 @@ func (p *position) noteOther(body []byte) [][]byte {
 		p.grown([]byte(n.ItemID), body)
 	}
 	if n.Seq > 0 {
-		p.at([]byte(n.Workspace), n.Seq)
+		p.advance([]byte(n.Workspace), n.Seq)
 	}
 	if n.Item != nil {
 		return p.itemChanged([]byte(n.Item.ID), body)
@@ -98,7 +97,7 @@ func (p *position) noteOther(body []byte) [][]byte {
 	return nil
 }
 
-func (p *position) at(workspace []byte, seq uint64) {
+func (p *cursor) advance(workspace []byte, seq uint64) {
 	if s := p.workspaces[string(workspace)]; s != nil {
 		if s.after == nil {
 			s.after = new(uint64)
@@ -107,20 +106,20 @@ func (p *position) at(workspace []byte, seq uint64) {
 	}
 }
 
-func (p *position) grown(id, body []byte) {
+func (p *cursor) grown(id, body []byte) {
 	if len(p.missing) > 0 {
 		delete(p.missing, string(id))
 	}
 	t := p.texts[string(id)]
 	if t == nil {
-		t = &toldText{}
+		t = &growingText{}
 		p.texts[string(id)] = t
 	}
 	t.delta, t.body = true, append(t.body[:0], body...)
 }
 
-// itemChanged takes the state of an item.
-func (p *position) itemChanged(id, body []byte) (before [][]byte) {
+// itemChanged looks at a message with the state of an item.
+func (p *cursor) itemChanged(id, body []byte) (before [][]byte) {
 	if len(p.missing) > 0 {
 		if had, ok := p.missing[string(id)]; ok {
 			delete(p.missing, string(id))
@@ -137,7 +136,7 @@ func (p *position) itemChanged(id, body []byte) (before [][]byte) {
 		}
 		return before
 	}
-	p.texts[string(id)] = &toldText{body: bytes.Clone(body)}
+	p.texts[string(id)] = &growingText{body: bytes.Clone(body)}
 	return before
 }
 
@@ -165,7 +164,7 @@ func fill(body []byte, had int) (deltas [][]byte) {
 }
 
 // length returns how many bytes of the item's text the editor has.
-func (t *toldText) length() int {
+func (t *growingText) length() int {
 	var m struct {
 		Params struct {
 			Offset int
@@ -182,16 +181,16 @@ func (t *toldText) length() int {
 	return len(m.Params.Item.Text)
 }
 
-// lost notes that the daemon is gone.
-func (p *position) lost() {
+// lost records that the daemon is gone.
+func (p *cursor) lost() {
 	for id, t := range p.texts {
 		p.missing[id] = t.length()
 	}
 	clear(p.texts)
 }
 
-// subscribed takes the answer to a workspace/subscribe.
-func (p *position) subscribed(r *question, body []byte) {
+// subscribed looks at the answer to a workspace/subscribe.
+func (p *cursor) subscribed(r *request, body []byte) {
 	m, bad := rpc.ParseMessage(r.body)
 	if bad != nil {
 		return
@@ -203,7 +202,7 @@ func (p *position) subscribed(r *question, body []byte) {
 			Reset     bool
 		}
 	}
-	s := &subscribed{names: []string{r.workspace}}
+	s := &subscription{names: []string{r.workspace}}
 	if json.Unmarshal(body, &answer) != nil || answer.Result == nil || json.Unmarshal(m.Params, &s.params) != nil {
 		return
 	}
@@ -219,8 +218,8 @@ func (p *position) subscribed(r *question, body []byte) {
 	p.workspaces[s.workspace] = s
 }
 
-// unsubscribed takes the answer to a workspace/unsubscribe.
-func (p *position) unsubscribed(r *question, body []byte) {
+// unsubscribed looks at the answer to a workspace/unsubscribe.
+func (p *cursor) unsubscribed(r *request, body []byte) {
 	var answer struct{ Error json.RawMessage }
 	if json.Unmarshal(body, &answer) != nil || answer.Error != nil {
 		return
@@ -236,8 +235,8 @@ func (p *position) unsubscribed(r *question, body []byte) {
 	}
 }
 
-// resume returns the params of a workspace/subscribe that goes on where the editor is.
-func (s *subscribed) resume() json.RawMessage {
+// resumeParams returns the parameters of a workspace/subscribe that goes on from where the editor is.
+func (s *subscription) resumeParams() json.RawMessage {
 	params := map[string]any{}
 	for name, value := range s.params {
 		params[name] = value
