@@ -18,7 +18,7 @@ func (r *reviewer) watchPending() {
 		r.rewatch = false
 		var paths []string
 		for _, f := range r.sorted() {
-			if f.diff != nil && f.diff.State == "pending" && !f.outside() {
+			if (f.diff != nil && f.diff.State == "pending" || f.away()) && !f.outside() {
 				paths = append(paths, r.absolute(f))
 			}
 		}
@@ -62,7 +62,7 @@ func (r *reviewer) lookAgain(touched func(path string) bool, tries int) {
 	saved := map[string]bool{}
 	for _, f := range r.sorted() {
 		p := r.absolute(f)
-		if !f.pending() || f.outside() || !touched(p) {
+		if !f.pending() && !f.away() || f.outside() || !touched(p) {
 			continue
 		}
 		st := filestat.Of(p)

@@ -52,6 +52,7 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 		}
 		if by == nil {
 			f.uncut(s.here.Content)
+			r.bringBack(f, s.here.Content)
 		}
 		before := f.review.Copy()
 		if f.review.Observe(s.here.Content, by); by != nil {
@@ -59,6 +60,9 @@ func (r *reviewer) refresh(f *file) (s sides, err error) {
 		}
 		if f.cut = nil; by == nil && before.Pending() && len(s.here.Data) < len(before.Current().Data) {
 			f.cut, f.cutRev = before, f.review.Rev()
+		}
+		if by == nil {
+			r.putAway(f, before)
 		}
 		f.gone = f.review.Rev()
 		if f.vanished == nil {
@@ -82,7 +86,7 @@ func (r *reviewer) refreshPending() {
 func (r *reviewer) refreshAll(files []*file) {
 	var changed []*file
 	for _, f := range files {
-		if !f.pending() && len(f.buffers) == 0 && !r.affected[f] || f.tree.busy {
+		if !f.pending() && !f.away() && len(f.buffers) == 0 && !r.affected[f] || f.tree.busy {
 			continue
 		}
 		delete(r.affected, f)

@@ -69,6 +69,7 @@ type file struct {
 	cutRev   uint64        // the review's revision then
 	waits    bool          // of a file in a copy: it is looked at again in a moment
 
+	stashed  *stashed      // hunks that a person has put away; nil: none, or the review is not loaded
 	vanished *diffs.Review // as it was before the file was seen to be gone while a call was open that may have moved it
 	gone     uint64        // the review's revision then
 
@@ -85,6 +86,7 @@ type fileState struct {
 	Base     string           `json:"base"` // blobs
 	Now      string           `json:"now"`
 	Weave    []byte           `json:"weave"`
+	Stashed  *stashedState    `json:"stashed,omitempty"`
 }
 
 func newReviewer(w *workspace) (*reviewer, error) {
@@ -216,6 +218,7 @@ func (r *reviewer) load(f *file) error {
 		return err
 	}
 	f.unread = false
+	r.loadStashed(f)
 	if told := r.told[f.path]; told != nil && !hollow(told) {
 		f.diff = r.diffOf(f)
 	}

@@ -247,10 +247,16 @@ func (f *file) keep() (restore func()) {
 // state returns the form of a file in the store, and the contents that it refers to.
 func (f *file) state() (s fileState, blobs [][]byte) {
 	base, now := f.review.Baseline().Data, f.review.Current().Data
-	return fileState{
+	s, blobs = fileState{
 		N: f.n, Mode: f.mode, Made: f.made, Accepted: f.accepted, Links: f.links,
 		Base: sessions.BlobID(base), Now: sessions.BlobID(now), Weave: f.review.Marshal(),
 	}, [][]byte{base, now}
+	if f.stashed != nil && f.stashed.rev == f.review.Rev() {
+		var more [][]byte
+		s.Stashed, more = f.stashed.state()
+		blobs = append(blobs, more...)
+	}
+	return s, blobs
 }
 
 // recordLinks notes through which links the file may be written in the work tree. It is called when something of the file comes

@@ -93,6 +93,7 @@ func (r *reviewer) takeIn(wr *written) {
 	if f = r.observe(f, wr, steps, known); f == nil {
 		return
 	}
+	f.lookedAt = wr.at
 	f.made = union(f.made, wr.start.MissingDirs(wr.path))
 	for _, img := range []diffs.Content{steps[0].Content, wr.after.Content} {
 		if img.Exists && img.Mode != 0 {
