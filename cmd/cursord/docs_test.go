@@ -119,3 +119,15 @@ func TestFilesInArchitectureExist(t *testing.T) {
 		}
 	}
 }
+
+// TestEachInvariantNamesItsTest: whoever breaks one is to see which test says so.
+func TestEachInvariantNamesItsTest(t *testing.T) {
+	t.Parallel()
+	_, text, _ := strings.Cut(world.ReadPage(t, "ARCHITECTURE.md"), "\n## Invariants\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	invariants := regexp.MustCompile(`(?m)^\d+\. `).Split(text, -1)[1:]
+	require.Len(t, invariants, 12)
+	for i, invariant := range invariants {
+		require.Regexp(t, `\bTest[A-Z]\w+`, invariant, "invariant %d", i+1)
+	}
+}

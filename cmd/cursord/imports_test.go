@@ -1,7 +1,11 @@
 package main
 
 import (
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -335,4 +339,24 @@ func TestImportTable(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestWorkingDirectory holds the packages of the daemon to not knowing where it was started.
+func TestWorkingDirectory(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	asks := regexp.MustCompile(`\bos\.(Chdir|Getwd)\(`)
+	files := 0
+	for _, in := range []string{"agent", "daemon", "diffs", "editors", "rpc", "sessions"} {
+		require.NoError(t, filepath.WalkDir(filepath.Join(root, in), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			source, err := os.ReadFile(path)
+			require.NotRegexp(t, asks, string(source), path)
+			files++
+			return err
+		}))
+	}
+	require.Greater(t, files, 200)
 }

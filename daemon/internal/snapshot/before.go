@@ -82,11 +82,11 @@ func (s *Snapshot) contents(names []string) map[string][]byte {
 		}
 		if data, ok := s.spool.get(e.content); ok {
 			found[name] = data
-		} else if repo := s.repositoryOf(name); e.oid != "" && repo != nil {
+		} else if repo := s.repositoryOf(name); e.blob.OID != "" && repo != nil {
 			if wanted[repo] == nil {
 				wanted[repo] = map[string]git.Blob{}
 			}
-			wanted[repo][strings.TrimPrefix(name, repo.At)] = git.Blob{OID: e.oid, Size: e.Size}
+			wanted[repo][strings.TrimPrefix(name, repo.At)] = e.blob
 		}
 	}
 	s.mu.Unlock()

@@ -67,7 +67,7 @@ type candidate struct {
 // back to, then what else was there, then what is new, of which a command can make as much as it likes.
 func (s *candidate) rank() int {
 	switch {
-	case s.entry != nil && (s.entry.oid != "" || s.entry.content != nowhere):
+	case s.entry != nil && (s.entry.blob.OID != "" || s.entry.content != nowhere):
 		return 0
 	case s.entry != nil || s.moved:
 		return 1
@@ -367,8 +367,8 @@ func (s *Snapshot) same(e *entry, f Change) bool {
 	switch {
 	case ok:
 		return bytes.Equal(data, f.After.Bytes())
-	case e.oid != "":
-		return git.IsBlob(e.oid, f.After.Bytes())
+	case e.blob.OID != "":
+		return git.IsBlob(e.blob.OID, f.After.Bytes())
 	}
 	return e.racy && e.Stat == f.Is // nothing says that it has changed
 }
@@ -386,13 +386,18 @@ func (s *Snapshot) restate(f Change) {
 	}
 }
 
-// skip notes the state of a path whose content nobody is to know.
+// skip notes the state of a path whose present content nobody is to know. The former content that is known stays so, for a change
+// that is found later.
 func (s *Snapshot) skip(name string, st filestat.Stat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if st.Exists() {
-		s.files[name] = &entry{Stat: st, content: nowhere}
-	} else {
+	if !st.Exists() {
 		delete(s.files, name)
+		return
 	}
+	now := entry{Stat: st, content: nowhere}
+	if e := s.files[name]; e != nil {
+		now.blob, now.content = e.blob, e.content
+	}
+	s.files[name] = &now
 }

@@ -148,6 +148,27 @@ func TestFoldersInEachOthersPlace(t *testing.T) {
 	}
 }
 
+// TestAChangeBeyondTheBounds is not listed, and what the file held before it stays known for the next change.
+func TestAChangeBeyondTheBounds(t *testing.T) {
+	for _, repo := range []bool{true, false} {
+		s := takeSnapshot(t, repo, "a")
+		was, known := s.At("a")
+		require.True(t, known)
+		agents := diffs.Source{TurnID: "t", Via: diffs.ViaShell}
+		changed := func(text string) []Change {
+			require.NoError(t, os.WriteFile(s.Full("a"), []byte(text), 0o644))
+			all, _ := s.Scan(t.Context(), true, func(ChangeTime) Attribution { return Attribution{Source: &agents} })
+			return slices.DeleteFunc(all, func(c Change) bool { return c.Path != "a" })
+		}
+		require.NoError(t, os.WriteFile(s.Full("a"), []byte("beyond the bounds"), 0o644))
+		s.skip("a", filestat.Of(s.Full("a")))
+		found := changed("something else")
+		require.Len(t, found, 1, "git %t", repo)
+		require.True(t, found[0].Known)
+		require.Equal(t, was, found[0].Before)
+	}
+}
+
 func TestTooWide(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

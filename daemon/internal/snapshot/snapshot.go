@@ -66,11 +66,11 @@ type Snapshot struct {
 // An entry is a file, or a link, at one moment.
 type entry struct {
 	filestat.Stat
-	racy    bool    // it may have changed since and look the same
-	oid     string  // git's name of the content; "" if it has none
-	content spooled // the content, or nowhere
-	gone    bool    // it has been taken in that it is gone, but not where to
-	saving  bool    // a person was saving it when it was looked at
+	racy    bool     // it may have changed since and look the same
+	blob    git.Blob // the content for git; zero if it has none
+	content spooled  // the content, or nowhere
+	gone    bool     // it has been taken in that it is gone, but not where to
+	saving  bool     // a person was saving it when it was looked at
 }
 
 type inode struct{ dev, ino uint64 }
@@ -201,7 +201,7 @@ func (s *Snapshot) keep(list listing, stats []filestat.Stat) {
 		e := &slab[i]
 		*e = entry{Stat: stats[i], racy: stats[i].Racy(s.began), content: nowhere}
 		if !l.Dirty && !l.Gone && !e.racy {
-			e.oid = l.OID
+			e.blob = git.Blob{OID: l.OID, Size: e.Size}
 		}
 		files[l.Path] = e
 	}
@@ -261,7 +261,7 @@ func (s *Snapshot) readContents(ctx context.Context, list []git.Listed) {
 		var want []string
 		s.mu.Lock()
 		for _, l := range list {
-			if e := s.files[l.Path]; e != nil && e.oid == "" && (l.OID != "") == known && e.Size <= spoolFile {
+			if e := s.files[l.Path]; e != nil && e.blob.OID == "" && (l.OID != "") == known && e.Size <= spoolFile {
 				want = append(want, l.Path)
 			}
 		}
