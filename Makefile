@@ -42,7 +42,7 @@ quick: ## check in half a minute what breaks most often: format, vet, the schema
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
 	$(GO) vet ./...
 	$(GO) test $$($(GO) list ./... | grep -vE '/(cmd/cursord|cmd/cursord/tests/.*|sessions|agent/process|daemon/copytree)$$')
-	$(GO) test -run 'TestImportTable|TestReadme|TestCommandsInPages' ./cmd/cursord
+	$(GO) test -run 'TestImportTable|TestReadme|InPages|TestFilesIn' ./cmd/cursord
 
 race: ## run all tests with the race detector but those that are too large for it; it takes half an hour
 	$(GO) test -race -timeout 60m -parallel 4 ./...
