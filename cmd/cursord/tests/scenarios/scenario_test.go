@@ -194,7 +194,7 @@ func morePending(before, after map[string]*sessions.Diff) string {
 	return ""
 }
 
-// pendingLines counts what is shown as changed, line ends aside; with real, less lines of which only the end is.
+// pendingLines counts what is shown as changed, line ends and a byte order mark aside; with real, less lines of which only the end is.
 func pendingLines(diffs map[string]*sessions.Diff, real bool) map[string]int {
 	count := map[string]int{}
 	for _, d := range diffs {
@@ -208,7 +208,7 @@ func pendingLines(diffs map[string]*sessions.Diff, real bool) map[string]int {
 				lines = withoutBareEnd(h)
 			}
 			for _, line := range lines {
-				count[bare(line)]++
+				count[strings.Replace(bare(line), "\ufeff", "", 1)]++ // a line of the agent's stays so, with the mark or without
 			}
 		}
 	}
