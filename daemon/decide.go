@@ -307,6 +307,7 @@ func (r *reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 	}
 	if f.outside() {
 		err := api.Errorf(api.KindOutsideWorkspace, "%s is outside of the workspace; its changes can only be looked at", f.path)
+		err.Hint = `diff/dismiss (cursord dismiss) takes it off the list`
 		if c.prints != nil {
 			return err
 		}

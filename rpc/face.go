@@ -69,6 +69,7 @@ func (f *face) table() table {
 			"diff/undo":             decision(f.undo),
 			"diff/redo":             decision(f.redo),
 			"diff/comment":          review(f.comment),
+			"diff/dismiss":          review(f.dismiss),
 			"agent/status":          slow(f.agentStatus),
 			"agent/environment":     quick(f.agentEnvironment),
 			"agent/models":          slow(f.agentModels),

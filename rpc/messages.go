@@ -300,6 +300,18 @@ type CommentParams struct {
 	Text      string `json:"text"`
 }
 
+// DismissParams are the parameters of diff/dismiss: one of Path and All selects.
+type DismissParams struct {
+	Workspace string  `json:"workspace"`
+	Path      *string `json:"path,omitempty"` // of a file outside of the workspace: absolute, or a file:// URI
+	All       bool    `json:"all,omitempty"`
+}
+
+// Dismissed is the result of diff/dismiss.
+type Dismissed struct {
+	Dismissed int `json:"dismissed"` // files
+}
+
 // ChatList is the result of agent/chats, the latest first.
 type ChatList struct {
 	Chats []api.Chat `json:"chats"`

@@ -77,6 +77,12 @@ func (c *Client) DiffComment(ctx context.Context, p CommentParams) error {
 	return c.Call(ctx, "diff/comment", p, nil)
 }
 
+// DiffDismiss makes the request diff/dismiss, as PROTOCOL.md describes it.
+func (c *Client) DiffDismiss(ctx context.Context, p DismissParams) (result Dismissed, err error) {
+	err = c.Call(ctx, "diff/dismiss", p, &result)
+	return result, err
+}
+
 // DiffList makes the request diff/list, as PROTOCOL.md describes it.
 func (c *Client) DiffList(ctx context.Context, p DiffParams) (result DiffList, err error) {
 	err = c.Call(ctx, "diff/list", p, &result)

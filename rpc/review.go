@@ -84,6 +84,20 @@ func stepped(reply func(UndoResult, error)) func(api.Decided, error) {
 	}
 }
 
+func (f *face) dismiss(_ context.Context, p *DismissParams) (Dismissed, error) {
+	path := ""
+	switch {
+	case (p.Path != nil) == p.All:
+		return Dismissed{}, invalid("path", "exactly one of path and all selects")
+	case p.Path != nil:
+		if path = *p.Path; path == "" {
+			return Dismissed{}, invalid("path", "must not be empty")
+		}
+	}
+	n, err := f.d.Dismiss(p.Workspace, path)
+	return Dismissed{n}, err
+}
+
 func (f *face) comment(_ context.Context, p *CommentParams) (Done, error) {
 	return Done{}, f.d.Comment(p.Workspace, p.Hunk, p.Text)
 }

@@ -122,6 +122,7 @@ func rootCommand(inject injected) *cobra.Command {
 		callCommand(),
 		chatCommand(),
 		demoCommand(),
+		dismissCommand(),
 		diffCommand(),
 		doctorCommand(),
 		editorCommand(),

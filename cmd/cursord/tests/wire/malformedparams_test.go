@@ -52,6 +52,7 @@ var parameters = map[string]map[string]string{
 		"comment": aText},
 	"diff/undo":         {"workspace": needed + aText, "decision": aNumber},
 	"diff/redo":         {"workspace": needed + aText},
+	"diff/dismiss":      {"workspace": needed + aText, "path": aText, "all": aFlag},
 	"diff/comment":      {"workspace": needed + aText, "hunk": needed + aText, "text": needed + aText},
 	"agent/chats":       {"workspace": needed + aText},
 	"agent/status":      {"workspace": aText},

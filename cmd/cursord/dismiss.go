@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"cursord/cmd/cursord/internal/term"
+	"cursord/rpc"
+)
+
+func dismissCommand() *cobra.Command {
+	var p place
+	var all bool
+	c := &cobra.Command{
+		Use:   "dismiss PATH… | --all",
+		Short: "Take what can only be looked at off the list",
+		Long: `Take files outside of the workspace off the list of what is to be reviewed. An agent may change such files, as in the
+folders of "cursord run --add-dir"; they can only be looked at. No file is written, and this cannot be undone.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if all == (len(args) > 0) {
+				return errors.New("needs either PATHs or --all")
+			}
+			return nil
+		},
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
+			root, err := p.find(c.Context(), client)
+			if err != nil {
+				return err
+			}
+			list := []rpc.DismissParams{{Workspace: root, All: true}}
+			if !all {
+				list = nil
+			}
+			for _, arg := range args {
+				path, err := filepath.Abs(arg)
+				if err != nil {
+					return err
+				}
+				list = append(list, rpc.DismissParams{Workspace: root, Path: &path})
+			}
+			n := 0
+			for _, params := range list {
+				out, err := client.DiffDismiss(c.Context(), params)
+				if err != nil {
+					return err
+				}
+				n += out.Dismissed
+			}
+			fmt.Fprintf(c.OutOrStdout(), "dismissed %s\n", term.Count(n, "file"))
+			return nil
+		}),
+	}
+	p.addFlag(c)
+	c.Flags().BoolVar(&all, "all", false, "all files outside of the workspace")
+	return c
+}
