@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; A prompt comes from the minibuffer (`cursord-ask') or from a buffer where one has more room (`cursord-compose').  What
-;; could not be sent is still there.
+;; A prompt comes from the minibuffer (`cursord-ask') or from a buffer where one
+;; has more room (`cursord-compose').  What could not be sent is still there.
 
 ;;; Code:
 
@@ -33,12 +33,15 @@ In a copy, nothing changes in the project until you accept it."
 
 (defun cursord--new-turn-id ()
   "A name for a turn that no other has."
-  (format "emacs-%x-%x-%x" (emacs-pid) (car (time-convert nil 1000000)) (random (expt 2 40))))
+  (format "emacs-%x-%x-%x" (emacs-pid) (car (time-convert nil 1000000))
+          (random (expt 2 40))))
 
 (defun cursord-trusted-p (ws)
   "Whether agents may work in WS."
-  (seq-some (lambda (one) (and (equal (plist-get one :workspace) (cursord-workspace-path ws))
-                               (eq (plist-get one :trusted) t)))
+  (seq-some (lambda (one)
+              (and (equal (plist-get one :workspace)
+                          (cursord-workspace-path ws))
+                   (eq (plist-get one :trusted) t)))
             (plist-get (cursord-call ws :workspace/list nil) :workspaces)))
 
 (defun cursord--ask-trust (ws &optional path)
@@ -46,11 +49,14 @@ In a copy, nothing changes in the project until you accept it."
 PATH is a folder beside it that is asked for instead."
   (let ((path (and path (not (equal path (cursord-workspace-path ws))) path)))
     (unless (yes-or-no-p (format "May the agent run commands and change files in %s? "
-                                 (or path (abbreviate-file-name (cursord-workspace-root ws)))))
-      (user-error (if path "Nothing was sent: without an argument, M-x cursord-add-directory adds no folder"
+                                 (or path
+                                     (abbreviate-file-name (cursord-workspace-root ws)))))
+      (user-error (if path
+                      "Nothing was sent: without an argument, M-x cursord-add-directory adds no folder"
                     "Nothing was sent: M-x cursord-trust allows the agent to work here")))
     (cursord-call-host (cursord-workspace-host ws) :workspace/trust
-                       (list :workspace (or path (cursord-workspace-path ws)) :trusted t))))
+                       (list :workspace (or path (cursord-workspace-path ws))
+                             :trusted t))))
 
 (defun cursord--start-turn (ws params started)
   "Start a turn in WS with PARAMS and return the answer.
@@ -67,12 +73,15 @@ called with the answer before anything is received that came behind it."
         (let ((deadline (time-add nil limit)))
           (while (not (or answer failed))
             (unless (time-less-p nil deadline)
-              (user-error "The daemon has not answered within %d seconds" limit))
+              (user-error "The daemon has not answered within %d seconds"
+                          limit))
             (accept-process-output nil 0.02)))
         (pcase (cursord-error-kind failed)
           ((guard answer))
-          ("workspaceUntrusted" (cursord--ask-trust ws (plist-get (plist-get failed :data) :path)))
-          ((and "disconnected" (guard (cl-plusp (cl-decf limit 15))) (guard (cursord-connection-to (cursord-workspace-host ws)))))
+          ("workspaceUntrusted"
+           (cursord--ask-trust ws (plist-get (plist-get failed :data) :path)))
+          ((and "disconnected" (guard (cl-plusp (cl-decf limit 15)))
+                (guard (cursord-connection-to (cursord-workspace-host ws)))))
           (_ (user-error "%s" (cursord-error-text failed))))))
     answer))
 
@@ -82,11 +91,15 @@ It returns once the daemon has stored the turn; if it has not, that is an error.
   (when (string-blank-p prompt)
     (user-error "There is nothing to ask"))
   (require 'cursord-session)            ; it says when turns end
-  (let ((context (append (cursord-context ws prompt (or origin (cursord--origin-make))) (cursord-workspace-images ws)))
+  (let ((context (append (cursord-context ws prompt
+                                          (or origin (cursord--origin-make)))
+                         (cursord-workspace-images ws)))
         (known (or new (cursord-workspace-chosen ws))))
     (cond (new (cursord-talk-with ws nil))
           ((not known)
-           (let ((sessions (plist-get (cursord-call ws :session/list '(:limit 1)) :sessions)))
+           (let ((sessions (plist-get (cursord-call ws
+                                                    :session/list '(:limit 1))
+                                      :sessions)))
              (cursord-talk-with ws (seq-find #'identity sessions)))))
     (add-to-history 'cursord-prompt-history prompt)
     (let* ((session (cursord-workspace-current ws))
@@ -97,16 +110,21 @@ It returns once the daemon has stored the turn; if it has not, that is an error.
                 (cursord--start-turn
                  ws `(:prompt ,prompt :turnId ,(cursord--new-turn-id)
                               ,@(and context (list :context (vconcat context)))
-                              ,@(cond ((or session made) (list :sessionId (or session made)))
-                                      (t (cursord-workspace-next ws))))
+                              ,@(cond
+                                 ((or session made)
+                                  (list :sessionId (or session made)))
+                                 (t (cursord-workspace-next ws))))
                  (lambda (result)
                    (setf (cursord-workspace-images ws) nil)
                    (let ((turn (plist-get result :turn)))
-                     (puthash (plist-get turn :id) t (cursord-workspace-mine ws))
+                     (puthash (plist-get turn :id) t
+                              (cursord-workspace-mine ws))
                      (unless session
-                       (cursord-talk-with ws (plist-get result :session) turn))))))
+                       (cursord-talk-with ws (plist-get result :session)
+                                          turn))))))
         (when (and made (not answer))
-          (cursord-request ws :session/delete (list :sessionId made) :else #'ignore))))))
+          (cursord-request ws :session/delete (list :sessionId made)
+                           :else #'ignore))))))
 
 (defun cursord--next-isolation (ws)
   "Where the agent of the next new session of WS is to work; nil if that is open."
@@ -118,9 +136,14 @@ It returns once the daemon has stored the turn; if it has not, that is an error.
 Else return nil."
   (let ((isolation (cursord--next-isolation ws))
         (next (copy-sequence (cursord-workspace-next ws))))
-    (when (or isolation (seq-some (lambda (key) (plist-member next key)) '(:sandbox :autoReview :addDirs)))
+    (when (or isolation
+              (seq-some (lambda (key) (plist-member next key))
+                        '(:sandbox :autoReview :addDirs)))
       (plist-get (plist-get (cursord-call ws :session/create
-                                          (if isolation (plist-put next :isolation isolation) next))
+                                          (if isolation
+                                              (plist-put next
+                                                         :isolation isolation)
+                                            next))
                             :session)
                  :id))))
 
@@ -132,7 +155,8 @@ Else return nil."
   "TAB" #'completion-at-point
   "C-c C-o" #'cursord--ask-with-more-room)
 
-(defvar cursord--ask-more nil "What was written before more room was asked for.")
+(defvar cursord--ask-more nil
+  "What was written before more room was asked for.")
 
 (defun cursord--ask-with-more-room ()
   "Go on writing in a buffer."
@@ -146,7 +170,8 @@ Else return nil."
     (minibuffer-with-setup-hook
         (lambda ()
           (setq cursord-buffer-workspace ws)
-          (add-hook 'completion-at-point-functions #'cursord-complete-token nil t))
+          (add-hook 'completion-at-point-functions #'cursord-complete-token nil
+                    t))
       (read-from-minibuffer (format "%s%s: " text (if new " (new session)" ""))
                             nil cursord-ask-map nil 'cursord-prompt-history))))
 
@@ -154,7 +179,8 @@ Else return nil."
 (defun cursord-ask (&optional compose)
   "Ask the agent; an active region goes along.
 With a prefix argument COMPOSE, write in a buffer.  In the minibuffer, TAB
-completes tokens such as @src/main.go, and \\<cursord-ask-map>\\[cursord--ask-with-more-room] goes on in a buffer."
+completes tokens such as @src/main.go, and
+\\<cursord-ask-map>\\[cursord--ask-with-more-room] goes on in a buffer."
   (interactive "P")
   (let ((ws (cursord-workspace-open))
         (origin (cursord-origin-here))
@@ -164,7 +190,9 @@ completes tokens such as @src/main.go, and \\<cursord-ask-map>\\[cursord--ask-wi
       (let ((prompt (cursord--read-prompt ws origin nil)))
         (if cursord--ask-more
             (cursord--compose ws origin cursord--ask-more)
-          (when (and (cursord-origin-region origin) (not (string-match-p "\\(?:\\`\\|[ \t\n(]\\)@region\\>" prompt)))
+          (when (and (cursord-origin-region origin)
+                     (not (string-match-p "\\(?:\\`\\|[ \t\n(]\\)@region\\>"
+                                          prompt)))
             (setq prompt (concat prompt " @region")))
           (cursord-send ws prompt origin)
           (deactivate-mark)
@@ -174,8 +202,10 @@ completes tokens such as @src/main.go, and \\<cursord-ask-map>\\[cursord--ask-wi
 
 ;;;; In a buffer
 
-(defvar-local cursord--history-at -1 "Which of `cursord-prompt-history' is shown; -1 for the draft.")
-(defvar-local cursord--draft nil "What was written before something else was shown.")
+(defvar-local cursord--history-at -1
+  "Which of `cursord-prompt-history' is shown; -1 for the draft.")
+(defvar-local cursord--draft nil
+  "What was written before something else was shown.")
 
 (defvar-keymap cursord-compose-mode-map
   :doc "Keys where a prompt is written."
@@ -186,9 +216,10 @@ completes tokens such as @src/main.go, and \\<cursord-ask-map>\\[cursord--ask-wi
 
 (define-derived-mode cursord-compose-mode text-mode "Cursord-Compose"
   "Mode to write a prompt in.
-\\<cursord-compose-mode-map>\\[cursord-compose-send] sends it, \\[cursord-compose-abort] goes back and keeps it.  \\[completion-at-point] completes tokens
-that name what goes along: @region, @buffer, @diagnostics, @changes, and files
-such as @src/main.go or @src/main.go:10-20."
+\\<cursord-compose-mode-map>\\[cursord-compose-send] sends it,
+\\[cursord-compose-abort] goes back and keeps it.  \\[completion-at-point]
+completes tokens that name what goes along: @region, @buffer, @diagnostics,
+@changes, and files such as @src/main.go or @src/main.go:10-20."
   (setq header-line-format
         (list " " '(:eval (cursord--compose-header))))
   (setq-local fill-column (max fill-column 80))
@@ -202,12 +233,16 @@ such as @src/main.go or @src/main.go:10-20."
 
 (defun cursord--compose-name (ws)
   "The name of the buffer where a prompt for WS is written."
-  (format "*cursord-compose: %s*" (file-name-nondirectory (directory-file-name (cursord-workspace-root ws)))))
+  (format "*cursord-compose: %s*"
+          (file-name-nondirectory (directory-file-name (cursord-workspace-root ws)))))
 
 (defun cursord--compose-buffer (ws)
   "The buffer where a prompt for WS is written."
-  (or (seq-find (lambda (buffer) (and (eq (buffer-local-value 'major-mode buffer) 'cursord-compose-mode)
-                                      (eq (buffer-local-value 'cursord-buffer-workspace buffer) ws)))
+  (or (seq-find (lambda (buffer)
+                  (and (eq (buffer-local-value 'major-mode buffer)
+                           'cursord-compose-mode)
+                       (eq (buffer-local-value 'cursord-buffer-workspace buffer)
+                           ws)))
                 (buffer-list))
       (with-current-buffer (generate-new-buffer (cursord--compose-name ws))
         (cursord-compose-mode)
@@ -218,8 +253,9 @@ such as @src/main.go or @src/main.go:10-20."
 (defun cursord--compose (ws origin &optional text)
   "Write a prompt for WS in a buffer, asked at ORIGIN, with TEXT put in."
   (let ((buffer (cursord--compose-buffer ws)))
-    (pop-to-buffer buffer '((display-buffer-reuse-window display-buffer-below-selected)
-                            (window-height . 10)))
+    (pop-to-buffer buffer
+                   '((display-buffer-reuse-window display-buffer-below-selected)
+                     (window-height . 10)))
     (goto-char (point-min))
     (let ((region (save-excursion (search-forward "@region" nil t))))
       ;; A draft goes on about the region that it began with.
@@ -244,7 +280,10 @@ What was written there before is still there."
   "Send what is written, and go back."
   (interactive nil cursord-compose-mode)
   (let ((ws (cursord-workspace-open)))
-    (cursord-send ws (string-trim (buffer-substring-no-properties (point-min) (point-max))) cursord-buffer-origin)
+    (cursord-send ws
+                  (string-trim (buffer-substring-no-properties (point-min)
+                                                               (point-max)))
+                  cursord-buffer-origin)
     (erase-buffer)
     (setq cursord--history-at -1)
     (quit-window)
@@ -267,7 +306,9 @@ What was written there before is still there."
     (setq cursord--draft (buffer-string)))
   (setq cursord--history-at at)
   (erase-buffer)
-  (insert (if (= at -1) (or cursord--draft "") (nth at cursord-prompt-history))))
+  (insert (if (= at -1)
+              (or cursord--draft "")
+            (nth at cursord-prompt-history))))
 
 (defun cursord-previous-prompt ()
   "Show what was asked before."

@@ -4,9 +4,11 @@
 
 ;;; Commentary:
 
-;; A transcript is a list of blocks: an item, a prompt, or what is said of a turn's end.  Each has a place in the buffer,
-;; from its marker to the next one's, and none is empty.  Text that comes is kept in its block and put into the buffer
-;; once for each batch.  Nothing moves point, except in windows where it is at the end: they follow.
+;; A transcript is a list of blocks: an item, a prompt, or what is said of a
+;; turn's end.  Each has a place in the buffer, from its marker to the next
+;; one's, and none is empty.  Text that comes is kept in its block and put into
+;; the buffer once for each batch.  Nothing moves point, except in windows where
+;; it is at the end: they follow.
 
 ;;; Code:
 
@@ -15,35 +17,47 @@
 (require 'cursord-connection)
 (require 'cursord-markdown)
 
-(defface cursord-prompt '((t :inherit (bold default))) "Face of what was asked." :group 'cursord)
-(defface cursord-note '((t :inherit shadow)) "Face of remarks in a chat." :group 'cursord)
-(defface cursord-tool '((t :inherit font-lock-doc-face)) "Face of tool calls." :group 'cursord)
-(defface cursord-done '((t :inherit success)) "Face of the sign of calls that went well." :group 'cursord)
-(defface cursord-failed '((t :inherit error)) "Face of what has failed." :group 'cursord)
+(defface cursord-prompt '((t :inherit (bold default))) "Face of what was asked."
+  :group 'cursord)
+(defface cursord-note '((t :inherit shadow)) "Face of remarks in a chat."
+  :group 'cursord)
+(defface cursord-tool '((t :inherit font-lock-doc-face)) "Face of tool calls."
+  :group 'cursord)
+(defface cursord-done '((t :inherit success))
+  "Face of the sign of calls that went well." :group 'cursord)
+(defface cursord-failed '((t :inherit error)) "Face of what has failed."
+  :group 'cursord)
 
 (cl-defstruct (cursord-block (:constructor cursord--block-make) (:copier nil))
   "A part of a transcript."
   (order nil :documentation "Blocks stand in the order of these strings.")
-  (beg nil :documentation "A marker; text that is inserted there comes before it.")
+  (beg nil
+       :documentation "A marker; text that is inserted there comes before it.")
   (gap 0 :documentation "Empty lines at its beginning.")
   (compact nil :documentation "Whether it stands close to its likes.")
   (prefix "" :documentation "What its lines begin with.")
-  (text nil :documentation "The pieces of its text while it grows, the latest first.")
+  (text nil
+        :documentation "The pieces of its text while it grows, the latest first.")
   (bytes 0 :documentation "Of that text.")
   (unwritten nil :documentation "Those pieces that are not in the buffer.")
-  (lines nil :documentation "How far its lines have their faces; nil if they get none.")
+  (lines nil
+         :documentation "How far its lines have their faces; nil if they get none.")
   (final nil :documentation "Whether its text grows no more.")
-  (shown nil :documentation "What was rendered, to see whether something else is to be.")
+  (shown nil
+         :documentation "What was rendered, to see whether something else is to be.")
   (seq 0 :documentation "Of the object that it shows.")
   (prev nil) (next nil))
 
-(cl-defstruct (cursord-transcript (:constructor cursord--transcript-make) (:copier nil))
+(cl-defstruct (cursord-transcript (:constructor cursord--transcript-make)
+                                  (:copier nil))
   "What a chat's buffer shows."
   (ws nil) (session nil)
   (last nil :documentation "The last block.")
   (by-id (make-hash-table :test #'equal))
-  (turns (make-hash-table :test #'equal) :documentation "What orders a turn, by id.")
-  (orphans nil :documentation "What was told before its turn was known: functions, the latest first.")
+  (turns (make-hash-table :test #'equal)
+         :documentation "What orders a turn, by id.")
+  (orphans nil
+           :documentation "What was told before its turn was known: functions, the latest first.")
   (gaps (make-hash-table :test #'equal)
         :documentation "By id of an item, deltas that wait for the text before them, the latest first.")
   (dirty nil :documentation "Blocks with unwritten text.")
@@ -63,8 +77,10 @@ Point stays where it is, but in windows where it is at the end."
   (let ((end (gensym)) (followers (gensym)) (follow (gensym)))
     `(let* ((,end (point-max))
             (,follow (= (point) ,end))
-            (,followers (seq-filter (lambda (window) (= (window-point window) ,end))
-                                    (get-buffer-window-list nil 'no-minibuffer t))))
+            (,followers (seq-filter (lambda (window)
+                                      (= (window-point window) ,end))
+                                    (get-buffer-window-list nil 'no-minibuffer
+                                                            t))))
        (with-silent-modifications
          (save-excursion
            (save-restriction
@@ -88,7 +104,8 @@ Point stays where it is, but in windows where it is at the end."
 
 (defun cursord--properties (block)
   "What text of BLOCK has as properties."
-  (list 'read-only t 'front-sticky '(read-only) 'rear-nonsticky t 'cursord-block block))
+  (list 'read-only t 'front-sticky '(read-only) 'rear-nonsticky t 'cursord-block
+        block))
 
 (defun cursord--insert (block text)
   "Insert TEXT, which belongs to BLOCK."
@@ -106,7 +123,9 @@ Point stays where it is, but in windows where it is at the end."
             prev (cursord-block-prev prev)))
     (setf (cursord-block-prev block) prev
           (cursord-block-next block) next
-          (cursord-block-gap block) (if (and prev (cursord-block-compact prev) (cursord-block-compact block)) 0 1))
+          (cursord-block-gap block)
+          (if (and prev (cursord-block-compact prev)
+                   (cursord-block-compact block)) 0 1))
     (if next
         (setf (cursord-block-prev next) block)
       (setf (cursord-transcript-last tr) block))
@@ -114,9 +133,13 @@ Point stays where it is, but in windows where it is at the end."
       (setf (cursord-block-next prev) block))
     (puthash id block (cursord-transcript-by-id tr))
     (cursord--editing
-      (let ((beg (if next (marker-position (cursord-block-beg next)) (point-max))))
+      (let ((beg (if next
+                     (marker-position (cursord-block-beg next))
+                   (point-max))))
         (goto-char beg)
-        (cursord--insert block (concat (make-string (cursord-block-gap block) ?\n) text "\n"))
+        (cursord--insert block
+                         (concat (make-string (cursord-block-gap block) ?\n)
+                                 text "\n"))
         (setf (cursord-block-beg block) (copy-marker beg t))
         (when next
           (cursord--fit-gap next))))
@@ -124,7 +147,8 @@ Point stays where it is, but in windows where it is at the end."
 
 (defun cursord--fit-gap (block)
   "Have BLOCK, before which another was put, as far from it as it should be."
-  (let ((gap (if (and (cursord-block-compact block) (cursord-block-compact (cursord-block-prev block))) 0 1)))
+  (let ((gap (if (and (cursord-block-compact block)
+                      (cursord-block-compact (cursord-block-prev block))) 0 1)))
     (unless (= gap (cursord-block-gap block))
       (goto-char (cursord-block-beg block))
       (if (= gap 0)
@@ -168,10 +192,12 @@ What is left gets them a little later."
           (while (and (cursord-transcript-unlit tr)
                       (time-less-p nil limit)
                       (let ((block (car (cursord-transcript-unlit tr))))
-                        (cursord-light (cursord-block-lines block) (1- (cursord--block-end block))
+                        (cursord-light (cursord-block-lines block)
+                                       (1- (cursord--block-end block))
                                        (cursord-block-final block) limit)))
             (pop (cursord-transcript-unlit tr))))))
-    (when (and (cursord-transcript-unlit tr) (not (cursord-transcript-timer tr)))
+    (when (and (cursord-transcript-unlit tr)
+               (not (cursord-transcript-timer tr)))
       (let ((buffer (current-buffer)))
         (setf (cursord-transcript-timer tr)
               (run-at-time 0.03 nil (lambda ()
@@ -194,12 +220,17 @@ What is left gets them a little later."
       (dolist (block dirty)
         (goto-char (1- (cursord--block-end block)))
         (let ((beg (point))
-              (folded (get-text-property (max (point-min) (1- (point))) 'invisible)))
-          (cursord--insert block (cursord--prefixed block (apply #'concat (nreverse (cursord-block-unwritten block)))))
+              (folded (get-text-property (max (point-min) (1- (point)))
+                                         'invisible)))
+          (cursord--insert block
+                           (cursord--prefixed block
+                                              (apply #'concat
+                                                     (nreverse (cursord-block-unwritten block)))))
           (setf (cursord-block-unwritten block) nil)
           (if (cursord-block-lines block)
               (cl-pushnew block (cursord-transcript-unlit tr) :test #'eq)
-            (add-text-properties beg (point) `(face cursord-note invisible ,folded))))))))
+            (add-text-properties beg (point)
+                                 `(face cursord-note invisible ,folded))))))))
 
 (defun cursord--set-text (tr block head text)
   "Make TEXT, after HEAD, all that the growing BLOCK of TR says."
@@ -212,8 +243,12 @@ What is left gets them a little later."
       (setf (cursord-block-text block) (list text)
             (cursord-block-unwritten block) nil
             (cursord-block-bytes block) (string-bytes text))
-      (setf (cursord-transcript-dirty tr) (delq block (cursord-transcript-dirty tr)))
-      (cursord--replace block (concat head (cursord--prefixed block (concat (cursord-block-prefix block) text))))
+      (setf (cursord-transcript-dirty tr)
+            (delq block (cursord-transcript-dirty tr)))
+      (cursord--replace block
+                        (concat head
+                                (cursord--prefixed block
+                                                   (concat (cursord-block-prefix block) text))))
       (cursord--begin-text tr block head)))))
 
 (defun cursord--trim (block)
@@ -231,8 +266,10 @@ What is left gets them a little later."
           (end (1- (cursord--block-end block))))
       (cond
        ((cursord-block-lines block)
-        (add-text-properties start (+ start (length head)) '(face cursord-heading))
-        (setf (cursord-block-lines block) (cursord--lines-make :at (copy-marker (+ start (length head)))))
+        (add-text-properties start (+ start (length head))
+                             '(face cursord-heading))
+        (setf (cursord-block-lines block)
+              (cursord--lines-make :at (copy-marker (+ start (length head)))))
         (cl-pushnew block (cursord-transcript-unlit tr) :test #'eq))
        ((cursord-block-compact block)
         (cursord--fold-faces start end 'cursord-note))
@@ -243,12 +280,16 @@ What is left gets them a little later."
   (goto-char start)
   (let ((eol (min end (line-end-position))))
     (add-text-properties start eol
-                         `(face ,face mouse-face highlight follow-link t cursord-fold t
-                                help-echo "\\<cursord-chat-mode-map>\\[cursord-toggle]: show or hide"))
+                         `(face ,face mouse-face highlight follow-link t
+                                cursord-fold t
+                                help-echo
+                                "\\<cursord-chat-mode-map>\\[cursord-toggle]: show or hide"))
     (put-text-property start (1+ start) 'face
-                       (pcase (char-after start) (?✓ 'cursord-done) (?✗ 'cursord-failed) (_ 'cursord-note)))
+                       (pcase (char-after start) (?✓ 'cursord-done)
+                              (?✗ 'cursord-failed) (_ 'cursord-note)))
     (when (< eol end)
-      (add-text-properties eol end '(face cursord-note invisible cursord-fold)))))
+      (add-text-properties eol end
+                           '(face cursord-note invisible cursord-fold)))))
 
 ;;;; Folds
 
@@ -259,7 +300,8 @@ What is left gets them a little later."
 
 (defun cursord--unfolded-p (block)
   "Whether BLOCK has something to fold, and shows it."
-  (let ((eol (save-excursion (goto-char (cursord--block-start block)) (line-end-position))))
+  (let ((eol (save-excursion (goto-char (cursord--block-start block))
+                             (line-end-position))))
     (and (< eol (1- (cursord--block-end block)))
          (not (get-text-property eol 'invisible)))))
 

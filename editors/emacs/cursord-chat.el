@@ -4,8 +4,9 @@
 
 ;;; Commentary:
 
-;; A buffer for each workspace that shows the session that is talked with.  It is read; what one writes is written in the
-;; minibuffer or in a buffer of its own, see cursord-ask.el.
+;; A buffer for each workspace that shows the session that is talked with.  It
+;; is read; what one writes is written in the minibuffer or in a buffer of its
+;; own, see cursord-ask.el.
 
 ;;; Code:
 
@@ -60,11 +61,14 @@
   (let ((seconds (max 0 (truncate seconds))))
     (if (< seconds 3600)
         (format "%d:%02d" (/ seconds 60) (% seconds 60))
-      (format "%d:%02d:%02d" (/ seconds 3600) (% (/ seconds 60) 60) (% seconds 60)))))
+      (format "%d:%02d:%02d" (/ seconds 3600) (% (/ seconds 60) 60)
+              (% seconds 60)))))
 
 (defun cursord--chat-turn (ws)
   "The turn of the session that is talked with in WS that runs or waits, or nil."
-  (seq-find (lambda (turn) (equal (plist-get turn :sessionId) (cursord-workspace-current ws)))
+  (seq-find (lambda (turn)
+              (equal (plist-get turn :sessionId)
+                     (cursord-workspace-current ws)))
             (cursord-busy-turns ws)))
 
 (defun cursord--state-word (ws turn)
@@ -78,10 +82,13 @@
 
 (defun cursord--permits-word (of)
   "What the agent of OF, a session or what a new one is to be, may do; or nil."
-  (let ((words (delq nil (list (pcase (plist-get of :sandbox) ("enabled" "sandbox") ("disabled" "no sandbox"))
-                               (and (eq (plist-get of :autoReview) t) "auto-review")
-                               (and (> (length (plist-get of :addDirs)) 0)
-                                    (format "+%d dir" (length (plist-get of :addDirs))))))))
+  (let ((words (delq nil
+                     (list (pcase (plist-get of :sandbox) ("enabled" "sandbox")
+                                  ("disabled" "no sandbox"))
+                           (and (eq (plist-get of :autoReview) t) "auto-review")
+                           (and (> (length (plist-get of :addDirs)) 0)
+                                (format "+%d dir"
+                                        (length (plist-get of :addDirs))))))))
     (and words (string-join words " · "))))
 
 (defun cursord--chat-header ()
@@ -89,7 +96,8 @@
   (if-let* ((ws cursord-buffer-workspace))
       (let* ((turn (cursord--chat-turn ws))
              (session (cursord-session ws))
-             (mode (or (plist-get session :mode) (plist-get (cursord-workspace-next ws) :mode)))
+             (mode (or (plist-get session :mode)
+                       (plist-get (cursord-workspace-next ws) :mode)))
              (hunks (car (cursord-pending ws)))
              (started (plist-get turn :startedAt)))
         (concat " "
@@ -98,21 +106,31 @@
                  (string-join
                   (delq nil
                         (list (cursord--state-word ws turn)
-                              (or (plist-get session :model) (plist-get (cursord-workspace-next ws) :model))
+                              (or (plist-get session :model)
+                                  (plist-get (cursord-workspace-next ws)
+                                             :model))
                               (and mode (not (equal mode "agent")) mode)
-                              (and (equal (if session (plist-get session :isolation) (cursord--next-isolation ws)) "copy")
+                              (and (equal (if session
+                                              (plist-get session :isolation)
+                                            (cursord--next-isolation ws))
+                                          "copy")
                                    "in a copy")
-                              (cursord--permits-word (or session (cursord-workspace-next ws)))
+                              (cursord--permits-word (or session
+                                                         (cursord-workspace-next ws)))
                               (and (> hunks 0) (cursord-plural hunks "hunk"))
-                              (and started (cursord--elapsed (float-time (time-subtract nil (date-to-time started)))))
+                              (and started
+                                   (cursord--elapsed (float-time (time-subtract nil (date-to-time started)))))
                               (substitute-command-keys
-                               (cond (turn "\\<cursord-chat-mode-map>\\[cursord-cancel] cancel")
-                                     ((> hunks 0) "\\<cursord-chat-mode-map>\\[cursord-review] review")
-                                     (t "\\<cursord-chat-mode-map>\\[cursord-compose] write")))))
+                               (cond
+                                (turn "\\<cursord-chat-mode-map>\\[cursord-cancel] cancel")
+                                ((> hunks 0)
+                                 "\\<cursord-chat-mode-map>\\[cursord-review] review")
+                                (t "\\<cursord-chat-mode-map>\\[cursord-compose] write")))))
                   " · "))))
     ""))
 
-(defvar cursord--clock nil "The timer that has the header lines tell the time while turns run.")
+(defvar cursord--clock nil
+  "The timer that has the header lines tell the time while turns run.")
 
 (defun cursord--tick ()
   "Draw the header lines of chats that are seen; stop where nothing runs."
@@ -130,8 +148,11 @@
 
 (defun cursord-chat-buffer (ws)
   "The buffer of the chat of WS, nil if there is none."
-  (seq-find (lambda (buffer) (and (eq (buffer-local-value 'major-mode buffer) 'cursord-chat-mode)
-                                  (eq (buffer-local-value 'cursord-buffer-workspace buffer) ws)))
+  (seq-find (lambda (buffer)
+              (and (eq (buffer-local-value 'major-mode buffer)
+                       'cursord-chat-mode)
+                   (eq (buffer-local-value 'cursord-buffer-workspace buffer)
+                       ws)))
             (buffer-list)))
 
 (defun cursord--chat-buffer-create (ws)
@@ -139,7 +160,8 @@
   (require 'cursord-session)            ; it says when turns end
   (or (cursord-chat-buffer ws)
       (with-current-buffer (generate-new-buffer
-                            (format "*cursord: %s*" (file-name-nondirectory (directory-file-name (cursord-workspace-root ws)))))
+                            (format "*cursord: %s*"
+                                    (file-name-nondirectory (directory-file-name (cursord-workspace-root ws)))))
         (cursord-chat-mode)
         (setq cursord-buffer-workspace ws
               default-directory (cursord-workspace-root ws))
@@ -152,8 +174,9 @@
   (let ((buffer (cursord--chat-buffer-create ws)))
     (unless (get-buffer-window buffer)
       (save-selected-window
-        (display-buffer buffer '((display-buffer-reuse-window display-buffer-use-some-window display-buffer-pop-up-window)
-                                 (inhibit-same-window . t)))))))
+        (display-buffer buffer
+                        '((display-buffer-reuse-window display-buffer-use-some-window display-buffer-pop-up-window)
+                          (inhibit-same-window . t)))))))
 
 ;;;###autoload
 (defun cursord (&optional new)
@@ -173,17 +196,21 @@ TURN is what it was just made for, if it was."
   (let ((session (cursord-workspace-current ws)))
     (unless (equal session (cursord-transcript-session cursord-transcript))
       ;; Of a turn that waits nothing more was told.
-      (cursord-transcript-clear ws session (and (equal (plist-get turn :status) "queued") turn)))))
+      (cursord-transcript-clear ws session
+                                (and (equal (plist-get turn :status) "queued")
+                                     turn)))))
 
 (defun cursord--chat-event (event ws object _before)
   "Show OBJECT, which EVENT tells of in WS, in the chat."
-  (when (and (memq event '(turn update)) (not cursord--clock) (cursord-busy-turns ws))
+  (when (and (memq event '(turn update)) (not cursord--clock)
+             (cursord-busy-turns ws))
     (setq cursord--clock (run-at-time 1 1 #'cursord--tick)))
   (when-let* ((buffer (cursord-chat-buffer ws)))
     (with-current-buffer buffer
       (let* ((tr cursord-transcript)
              (mine (and (memq event '(turn item delta))
-                        (equal (plist-get object :sessionId) (cursord-transcript-session tr)))))
+                        (equal (plist-get object :sessionId)
+                               (cursord-transcript-session tr)))))
         (pcase event
           ('delta (when mine (cursord-transcript-delta tr object)))
           ('item (when mine (cursord-transcript-item tr object)))
@@ -215,7 +242,8 @@ TURN is what it was just made for, if it was."
   (let* ((block (cursord--block-at (point)))
          (start (and block (cursord--block-start block))))
     (unless (and start (get-text-property start 'cursord-fold)
-                 (< (save-excursion (goto-char start) (line-end-position)) (1- (cursord--block-end block))))
+                 (< (save-excursion (goto-char start) (line-end-position))
+                    (1- (cursord--block-end block))))
       (user-error "There is nothing to show or hide here"))
     (cursord--set-fold block (cursord--unfolded-p block))
     (when (invisible-p (point))
@@ -230,7 +258,9 @@ On what folds and has no file, show or hide it."
      ((get-text-property (point) 'cursord-older) (cursord-older))
      (paths
       (let ((file (cursord-file cursord-buffer-workspace
-                                (if (cdr paths) (completing-read "File: " paths nil t) (car paths)))))
+                                (if (cdr paths)
+                                    (completing-read "File: " paths nil t)
+                                  (car paths)))))
         (unless (file-exists-p file)
           (user-error "There is no file %s" (abbreviate-file-name file)))
         (find-file-other-window file)))
@@ -253,13 +283,17 @@ On what folds and has no file, show or hide it."
       (if (> n 0)
           (progn
             (when (get-text-property (point) 'cursord-prompt)
-              (goto-char (next-single-property-change (point) 'cursord-prompt nil (point-max))))
-            (goto-char (next-single-property-change (point) 'cursord-prompt nil (point-max))))
+              (goto-char (next-single-property-change (point) 'cursord-prompt
+                                                      nil (point-max))))
+            (goto-char (next-single-property-change (point) 'cursord-prompt nil
+                                                    (point-max))))
         (goto-char (line-beginning-position))
-        (goto-char (previous-single-property-change (point) 'cursord-prompt nil (point-min)))
+        (goto-char (previous-single-property-change (point) 'cursord-prompt nil
+                                                    (point-min)))
         (goto-char (if (get-text-property (point) 'cursord-prompt)
                        (point)
-                     (previous-single-property-change (point) 'cursord-prompt nil (point-min)))))
+                     (previous-single-property-change (point) 'cursord-prompt
+                                                      nil (point-min)))))
       (when (= at (point))
         (user-error "There is no %s one" (if (> n 0) "later" "earlier"))))))
 

@@ -4,8 +4,9 @@
 
 ;;; Commentary:
 
-;; Ediff and smerge for the hunks of a file.  What is changed there is text of a person, like any other.  What an isolated
-;; session proposes can be edited before it is accepted: then the file gets what was made of it.
+;; Ediff and smerge for the hunks of a file.  What is changed there is text of a
+;; person, like any other.  What an isolated session proposes can be edited
+;; before it is accepted: then the file gets what was made of it.
 
 ;;; Code:
 
@@ -29,9 +30,11 @@
      ((and document (cursord-document-conflict document)))
      ((null diff) (user-error "There is nothing to review in %s" path))
      ((not (member (plist-get diff :kind) '("modified" "created" "renamed")))
-      (user-error "There is no text to compare: %s is %s" path (plist-get diff :kind))))
+      (user-error "There is no text to compare: %s is %s" path
+                  (plist-get diff :kind))))
     (let ((buffer (cursord-file-buffer ws path)))
-      (when (and document (not (cursord-document-conflict document)) (not (cursord--diff-fits-p document)))
+      (when (and document (not (cursord-document-conflict document))
+                 (not (cursord--diff-fits-p document)))
         (if (cursord--in-sync-p document)
             (with-current-buffer buffer
               (cursord--list-diff document #'ignore))
@@ -50,11 +53,16 @@ Those that are isolated are made."
       (dolist (group (reverse (car (cursord-groups hunk))))
         (goto-char (point-min))
         (forward-line (cursord-group-row group))
-        (delete-region (point) (line-beginning-position (1+ (length (cursord-group-present group)))))
+        (delete-region (point)
+                       (line-beginning-position (1+ (length (cursord-group-present group)))))
         (dolist (line (cursord-group-absent group))
           (insert (cursord--bare line) "\n"))))
     (when (seq-some (lambda (hunk)
-                      (eq t (plist-get hunk (if (cursord-isolated-p hunk) :newNoEol :oldNoEol))))
+                      (eq t
+                          (plist-get hunk
+                                     (if (cursord-isolated-p hunk)
+                                         :newNoEol
+                                       :oldNoEol))))
                     (plist-get diff :hunks))
       (goto-char (point-max))
       (when (eq (char-before) ?\n)
@@ -84,16 +92,21 @@ the disk have both changed, these are compared."
     (if conflict
         (with-current-buffer buffer
           (let ((disk (car (cursord--read-file (expand-file-name buffer-file-truename) buffer-file-coding-system))))
-            (cursord--ediff (cursord--side-buffer "disk" (or disk "") buffer) buffer)))
+            (cursord--ediff (cursord--side-buffer "disk" (or disk "") buffer)
+                            buffer)))
       (cursord--ediff
-       (cursord--side-buffer (if (seq-some #'cursord-isolated-p (plist-get diff :hunks)) "agent" "before")
-                             (with-current-buffer buffer (cursord--other-side (cursord--whole-text) diff))
+       (cursord--side-buffer (if (seq-some #'cursord-isolated-p
+                                           (plist-get diff :hunks)) "agent"
+                               "before")
+                             (with-current-buffer buffer
+                               (cursord--other-side (cursord--whole-text) diff))
                              buffer)
        buffer))))
 
 (defun cursord--side-buffer (what text buffer)
   "A read-only buffer with TEXT, that is WHAT of the file in BUFFER."
-  (let ((side (generate-new-buffer (format "*%s: %s*" (buffer-name buffer) what)))
+  (let ((side (generate-new-buffer (format "*%s: %s*" (buffer-name buffer)
+                                           what)))
         (mode (buffer-local-value 'major-mode buffer)))
     (with-current-buffer side
       (insert text)
@@ -128,7 +141,8 @@ afterwards, and what is not is rejected when the buffer is saved."
 (defun cursord--insert-conflict (group)
   "Make a conflict of GROUP in the current buffer."
   (let* ((isolated (cursord-isolated-p (cursord-group-hunk group)))
-         (absent (mapconcat (lambda (line) (concat (cursord--bare line) "\n")) (cursord-group-absent group) "")))
+         (absent (mapconcat (lambda (line) (concat (cursord--bare line) "\n"))
+                            (cursord-group-absent group) "")))
     (goto-char (point-min))
     (forward-line (cursord-group-row group))
     (insert "<<<<<<< before\n" (if isolated "" (concat absent "=======\n")))
@@ -148,7 +162,8 @@ The text of the document had that HASH.")
 
 (define-minor-mode cursord-proposal-mode
   "Edit what an agent proposes for a file.
-\\<cursord-proposal-mode-map>\\[cursord-proposal-accept] accepts it as it is then, \\[cursord-proposal-quit] goes back without a decision."
+\\<cursord-proposal-mode-map>\\[cursord-proposal-accept] accepts it as it is
+then, \\[cursord-proposal-quit] goes back without a decision."
   :lighter " Proposal"
   (setq header-line-format
         (and cursord-proposal-mode
@@ -167,12 +182,14 @@ It is a copy: the file gets it when that is accepted."
     (unless hunks
       (user-error "Nothing is proposed for this file: what the agent wrote is in it, to be edited there"))
     (let ((side (with-current-buffer buffer
-                  (cursord--side-buffer "proposal" (cursord--other-side (cursord--whole-text) (list :hunks (vconcat hunks)))
+                  (cursord--side-buffer "proposal"
+                                        (cursord--other-side (cursord--whole-text) (list :hunks (vconcat hunks)))
                                         buffer))))
       (with-current-buffer side
         (setq buffer-read-only nil
               cursord-buffer-workspace (cursord-document-ws document)
-              cursord--proposal (cons document (cons hunks (buffer-hash buffer))))
+              cursord--proposal
+              (cons document (cons hunks (buffer-hash buffer))))
         (goto-char (point-min))
         (forward-line (1- (plist-get (car hunks) :newStart)))
         (cursord-proposal-mode))
@@ -181,7 +198,8 @@ It is a copy: the file gets it when that is accepted."
 (defun cursord-proposal-quit ()
   "Go back from a proposal, and decide nothing."
   (interactive nil cursord-proposal-mode)
-  (when (or (not (buffer-modified-p)) (y-or-n-p "Forget what you edited here? "))
+  (when (or (not (buffer-modified-p))
+            (y-or-n-p "Forget what you edited here? "))
     (set-buffer-modified-p nil)
     (quit-window t)))
 
@@ -205,14 +223,17 @@ The file is saved, unless its buffer had other changes."
   "Have the buffer of DOCUMENT, whose hunks were accepted, be as PROPOSAL.
 SAVED says that it is to be saved."
   (cond
-   ((not (and (buffer-live-p proposal) (buffer-live-p (cursord-document-buffer document)))))
+   ((not (and (buffer-live-p proposal)
+              (buffer-live-p (cursord-document-buffer document)))))
    ((cursord-document-reading document)
-    (run-at-time 0.05 nil #'cursord-protected #'cursord--take-proposal document proposal saved))
+    (run-at-time 0.05 nil #'cursord-protected #'cursord--take-proposal document
+                 proposal saved))
    (t
     (with-current-buffer (cursord-document-buffer document)
       (let ((comparison (cursord-compare-buffers (current-buffer) proposal)))
         (cursord-compare-on comparison)
-        (when (and (cursord-as-one-step (cursord-compared-replace comparison)) saved)
+        (when (and (cursord-as-one-step (cursord-compared-replace comparison))
+                   saved)
           (let ((inhibit-message t))
             (save-buffer)))))
     (with-current-buffer proposal

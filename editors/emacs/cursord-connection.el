@@ -4,14 +4,17 @@
 
 ;;; Commentary:
 
-;; One `cursord stdio' as a child for all of Emacs, and one for each other machine that is reached by ssh.
+;; One `cursord stdio' as a child for all of Emacs, and one for each other
+;; machine that is reached by ssh.
 ;;
-;; What comes from it, notifications and answers alike, is queued in the order of the wire.  A timer takes it from the
-;; queue, a slice at a time, so that Emacs never waits long: nothing is done where Emacs may be in the middle of
+;; What comes from it, notifications and answers alike, is queued in the order
+;; of the wire.  A timer takes it from the queue, a slice at a time, so that
+;; Emacs never waits long: nothing is done where Emacs may be in the middle of
 ;; something else.  An error in a receiver is logged and costs that one message.
 ;;
-;; `cursord stdio' outlives daemons: it joins the next one and goes on there.  When it ends itself it is started again
-;; as long as `cursord-wanted-function' says so.
+;; `cursord stdio' outlives daemons: it joins the next one and goes on there.
+;; When it ends itself it is started again as long as `cursord-wanted-function'
+;; says so.
 
 ;;; Code:
 
@@ -131,7 +134,8 @@ counts for the next connection."
 (defun cursord--wake (seconds)
   "Take from the queue in SECONDS, or earlier if that is planned."
   (let ((at (time-add nil seconds)))
-    (when (or (not cursord--timer) (time-less-p at (timer--time cursord--timer)))
+    (when (or (not cursord--timer)
+              (time-less-p at (timer--time cursord--timer)))
       (when cursord--timer (cancel-timer cursord--timer))
       (setq cursord--timer (run-at-time seconds nil #'cursord--drain)))))
 
@@ -145,13 +149,16 @@ counts for the next connection."
   (condition-case err
       (save-current-buffer (apply function args))
     (error
-     (cursord-say "error in %s: %s" (if (symbolp function) function "a receiver") (error-message-string err))
+     (cursord-say "error in %s: %s"
+                  (if (symbolp function) function "a receiver")
+                  (error-message-string err))
      nil)))
 
 (defun cursord-run-hook (hook &rest args)
   "Call all functions of HOOK with ARGS, each whatever happens in the others."
   (apply #'run-hook-wrapped hook
-         (lambda (function &rest args) (apply #'cursord-protected function args) nil)
+         (lambda (function &rest args) (apply #'cursord-protected function args)
+           nil)
          args))
 
 (defmacro cursord--collecting-once (&rest body)
@@ -194,14 +201,18 @@ before keys are heard."
     (unless program
       (user-error "There is no program %s: install cursord (\"make install\" in its repository), or set `cursord-program'"
                   cursord-program))
-    `(,program "stdio" ,@(and host `("--host" ,host ,@cursord-remote-arguments)))))
+    `(,program "stdio"
+               ,@(and host `("--host" ,host ,@cursord-remote-arguments)))))
 
 (defun cursord--make-process (host name)
   "Start the program that leads to HOST; its process is called NAME."
-  (let ((default-directory (if (file-directory-p "~/") (expand-file-name "~/") "/"))
+  (let ((default-directory (if (file-directory-p "~/")
+                               (expand-file-name "~/")
+                             "/"))
         (process-adaptive-read-buffering nil)
         (read-process-output-max (max read-process-output-max 65536)))
-    (make-process :name name :command (cursord--command host) :connection-type 'pipe
+    (make-process :name name :command (cursord--command host)
+                  :connection-type 'pipe
                   :coding 'utf-8-emacs-unix :noquery t
                   ;; The library looks for a buffer of this name.
                   :stderr (get-buffer-create (format "*%s stderr*" name)))))
@@ -210,7 +221,8 @@ before keys are heard."
   "How the library is told what it keeps for debugging.
 That has changed with Emacs 30."
   (if (slot-exists-p 'jsonrpc-connection '-events-buffer-config)
-      (list :events-buffer-config (list :size cursord-events-buffer-size :format 'full))
+      (list :events-buffer-config (list :size cursord-events-buffer-size
+                                        :format 'full))
     (list :events-buffer-scrollback-size cursord-events-buffer-size)))
 
 (defvar cursord--connecting nil
@@ -224,7 +236,9 @@ That has changed with Emacs 30."
                           :name name :host host
                           :process (lambda () (cursord--make-process host name))
                           :notification-dispatcher #'cursord--notified
-                          :on-shutdown (lambda (conn) (cursord--enqueue (lambda () (cursord--ended conn)) 0))
+                          :on-shutdown (lambda (conn)
+                                         (cursord--enqueue (lambda ()
+                                                             (cursord--ended conn)) 0))
                           (cursord--events-arguments))))
         (add-function :around (process-filter (jsonrpc--process conn))
                       (lambda (filter &rest args)
@@ -238,7 +252,8 @@ That has changed with Emacs 30."
         (setf (alist-get host cursord--connections nil nil #'equal) conn)
         (condition-case err
             (cursord--initialize conn)
-          ;; It may have ended already; what is done then is done by `cursord--ended'.
+          ;; It may have ended already; what is done then is done by
+          ;; `cursord--ended'.
           (error (when (jsonrpc-running-p conn) (signal (car err) (cdr err)))))
         (let ((cursord--connecting conn))
           (cursord-run-hook 'cursord-up-functions host))
@@ -251,7 +266,8 @@ That has changed with Emacs 30."
    (list :processId (emacs-pid) :protocolVersion cursord-protocol-version
          :clientInfo (list :name "Emacs" :version emacs-version))
    (lambda (result)
-     (setf (alist-get (cursord-connection-host conn) cursord--failures nil 'remove #'equal) nil)
+     (setf (alist-get (cursord-connection-host conn) cursord--failures nil
+                      'remove #'equal) nil)
      (setf (cursord-connection-server conn) result))
    (lambda (err)
      (unless (equal (cursord-error-kind err) "disconnected")
@@ -263,7 +279,9 @@ That has changed with Emacs 30."
 (defun cursord--notified (conn method params)
   "Put the notification METHOD with PARAMS, from CONN, in the queue."
   (let ((host (cursord-connection-host conn)))
-    (cursord--enqueue (lambda () (funcall cursord-notification-function host method params))
+    (cursord--enqueue (lambda ()
+                        (funcall cursord-notification-function host method
+                                 params))
                       cursord--pause)))
 
 (defun cursord--close (conn)
@@ -286,10 +304,13 @@ That has changed with Emacs 30."
           ;; They come by a pipe of their own.
           (when-let* ((pipe (get-buffer-process buffer)))
             (accept-process-output pipe 0.03 nil t))
-          (string-trim (buffer-substring-no-properties (max (point-min) (- (point-max) 500)) (point-max))))
+          (string-trim (buffer-substring-no-properties (max (point-min)
+                                                            (- (point-max) 500))
+                                                       (point-max))))
       "")))
 
-(defconst cursord--retry-first 0.1 "Seconds before the program is started again.")
+(defconst cursord--retry-first 0.1
+  "Seconds before the program is started again.")
 (defconst cursord--retry-most 5 "The same, at most.")
 (defconst cursord--retry-times 8 "So many failures in a row are enough.")
 
@@ -302,7 +323,8 @@ That has changed with Emacs 30."
       (setf (alist-get host cursord--connections nil 'remove #'equal) nil))
     (cursord-run-hook 'cursord-down-functions host)
     (cond
-     ((or (cursord--connection-closing conn) (not (funcall cursord-wanted-function host))))
+     ((or (cursord--connection-closing conn)
+          (not (funcall cursord-wanted-function host))))
      ((> failures cursord--retry-times)
       (setf (alist-get host cursord--failures nil 'remove #'equal) nil)
       (cursord-say "\"%s\" ends again and again; see M-x cursord-doctor%s"
@@ -312,8 +334,9 @@ That has changed with Emacs 30."
       (setf (alist-get host cursord--failures nil nil #'equal) failures)
       (cursord-log "the connection was lost; it is made again%s"
                    (if (string-empty-p words) "" (concat ": " words)))
-      (run-at-time (min cursord--retry-most (* cursord--retry-first (expt 2 (1- failures)))) nil
-                   #'cursord-protected #'cursord-connect host)))))
+      (run-at-time (min cursord--retry-most
+                        (* cursord--retry-first (expt 2 (1- failures)))) nil
+                        #'cursord-protected #'cursord-connect host)))))
 
 ;;;; Requests
 
@@ -323,7 +346,8 @@ That has changed with Emacs 30."
          (if (multibyte-string-p value)
              (replace-regexp-in-string "[^[:unicode:]]" "\ufffd" value)
            (decode-coding-string value 'utf-8-unix)))
-        ((consp value) (cons (cursord--clean (car value)) (cursord--clean (cdr value))))
+        ((consp value)
+         (cons (cursord--clean (car value)) (cursord--clean (cdr value))))
         ((vectorp value) (vconcat (mapcar #'cursord--clean value)))
         (t value)))
 
@@ -333,14 +357,18 @@ THEN or ELSE is called with the answer, in its turn."
   (jsonrpc-async-request
    conn method params
    :timeout nil
-   :success-fn (lambda (result) (cursord--enqueue (lambda () (funcall then result)) 0))
+   :success-fn (lambda (result)
+                 (cursord--enqueue (lambda () (funcall then result)) 0))
    :error-fn (lambda (err)
                (when (eql (plist-get err :code) -1)
-                 (setq err '(:code -1 :message "the connection to the daemon was lost; try again"
-                                   :data (:kind "disconnected"))))
+                 (setq err
+                       '(:code -1
+                               :message "the connection to the daemon was lost; try again"
+                               :data (:kind "disconnected"))))
                (cursord--enqueue (lambda () (funcall else err)) 0))))
 
-(cl-defun cursord-request-host (host method params &key (then #'ignore) (else #'cursord-complain))
+(cl-defun cursord-request-host
+    (host method params &key (then #'ignore) (else #'cursord-complain))
   "Call METHOD, a keyword, with PARAMS, a plist, on the daemon of HOST.
 It does not wait.  THEN is called with the result, or ELSE with the error, both
 plists; always one of them, never before this has returned, and in the order of
@@ -355,7 +383,10 @@ the wire, also between notifications."
       ((file-error error)
        (let ((text (error-message-string err)))
          (cursord--enqueue
-          (lambda () (funcall else (list :code -1 :message text :data '(:kind "disconnected"))))
+          (lambda ()
+            (funcall else
+                     (list :code -1 :message text
+                           :data '(:kind "disconnected"))))
           0))))))
 
 (defun cursord-notify-host (host method params)
@@ -364,7 +395,8 @@ Nothing is done where that is not connected."
   (when-let* ((conn (cursord-connection-to host)))
     (condition-case nil
         (jsonrpc-notify conn method params)
-      (wrong-type-argument (jsonrpc-notify conn method (cursord--clean params))))))
+      (wrong-type-argument (jsonrpc-notify conn method
+                                           (cursord--clean params))))))
 
 (cl-defun cursord-call-host (host method params &key (timeout 10))
   "Call METHOD with PARAMS on the daemon of HOST and return its result.
@@ -377,7 +409,8 @@ for.  The error of the daemon is a `user-error'."
                           :else (lambda (err) (setq failed err)))
     (while (not (or answer failed))
       (unless (time-less-p nil limit)
-        (user-error "The daemon has not answered to %s within %d seconds" method timeout))
+        (user-error "The daemon has not answered to %s within %d seconds" method
+                    timeout))
       (accept-process-output nil 0.02))
     (when failed
       (user-error "%s" (cursord-error-text failed)))

@@ -4,7 +4,8 @@
 
 ;;; Commentary:
 
-;; Tokens in a prompt, such as @region or @src/main.go, name what goes along.  `cursord-complete-token' completes them.
+;; Tokens in a prompt, such as @region or @src/main.go, name what goes along.
+;; `cursord-complete-token' completes them.
 
 ;;; Code:
 
@@ -15,7 +16,8 @@
 (cl-defstruct (cursord-origin (:constructor cursord--origin-make) (:copier nil))
   "Where one was when one began to ask."
   (buffer nil :documentation "A buffer of a file; nil if there is none.")
-  (region nil :documentation "The region there, as markers (BEG . END); nil if it was not active."))
+  (region nil
+          :documentation "The region there, as markers (BEG . END); nil if it was not active."))
 
 (defvar-local cursord-buffer-origin nil
   "The origin of what is written in a compose buffer.")
@@ -25,16 +27,20 @@
   "The origin in the current buffer, or in the latest one of a file."
   (let ((buffer (if buffer-file-name
                     (current-buffer)
-                  (seq-find (lambda (buffer) (buffer-local-value 'buffer-file-name buffer))
-                            (mapcar #'window-buffer (window-list nil 'no-minibuffer))))))
+                  (seq-find (lambda (buffer)
+                              (buffer-local-value 'buffer-file-name buffer))
+                            (mapcar #'window-buffer
+                                    (window-list nil 'no-minibuffer))))))
     (cursord--origin-make
      :buffer buffer
      :region (and (eq buffer (current-buffer)) (use-region-p)
-                  (cons (copy-marker (region-beginning)) (copy-marker (region-end)))))))
+                  (cons (copy-marker (region-beginning))
+                        (copy-marker (region-end)))))))
 
 (defun cursord--origin-path (ws origin)
   "What the daemon calls the file of ORIGIN, in WS."
-  (let ((file (expand-file-name (buffer-local-value 'buffer-file-truename (cursord-origin-buffer origin)))))
+  (let ((file (expand-file-name (buffer-local-value 'buffer-file-truename
+                                                    (cursord-origin-buffer origin)))))
     (or (cursord-path ws file) (file-local-name file))))
 
 (defun cursord--position (pos)
@@ -52,7 +58,8 @@ That is a line, counted from 0, and UTF-16 units in it."
 
 (defun cursord--lines-range (first last)
   "The lines from FIRST to LAST, which count from 1, as the protocol has it."
-  (list :start (list :line (1- first) :character 0) :end (list :line last :character 0)))
+  (list :start (list :line (1- first) :character 0)
+        :end (list :line last :character 0)))
 
 (defun cursord--context-buffer (ws origin)
   "The file of ORIGIN in WS, as it is in its buffer."
@@ -60,7 +67,8 @@ That is a line, counted from 0, and UTF-16 units in it."
     (let ((path (cursord--origin-path ws origin)))
       (if (buffer-modified-p)
           (list :kind "text" :title (concat path " (not saved)")
-                :text (save-restriction (widen) (buffer-substring-no-properties (point-min) (point-max))))
+                :text (save-restriction (widen)
+                                        (buffer-substring-no-properties (point-min) (point-max))))
         (list :kind "file" :path path)))))
 
 (defun cursord--context-region (ws origin)
@@ -76,15 +84,18 @@ That is a line, counted from 0, and UTF-16 units in it."
 (defun cursord--context-diagnostics (ws origin)
   "What Flymake says of the buffer of ORIGIN, in WS."
   (with-current-buffer (cursord-origin-buffer origin)
-    (let ((diagnostics (and (bound-and-true-p flymake-mode) (flymake-diagnostics))))
+    (let ((diagnostics (and (bound-and-true-p flymake-mode)
+                            (flymake-diagnostics))))
       (unless diagnostics
-        (user-error "There are no @diagnostics: Flymake has none in %s" (buffer-name)))
+        (user-error "There are no @diagnostics: Flymake has none in %s"
+                    (buffer-name)))
       (list :kind "diagnostics" :path (cursord--origin-path ws origin)
             :items (vconcat
                     (mapcar (lambda (one)
                               (list :range (cursord--range (flymake-diagnostic-beg one) (flymake-diagnostic-end one))
                                     :severity (pcase (symbol-name (flymake-diagnostic-type one))
-                                                ((rx "error") 1) ((rx "warning") 2) (_ 3))
+                                                ((rx "error") 1)
+                                                ((rx "warning") 2) (_ 3))
                                     :message (flymake-diagnostic-text one)))
                             diagnostics))))))
 
@@ -96,7 +107,8 @@ That is a line, counted from 0, and UTF-16 units in it."
     (list :kind "text" :title "changes under review" :text patch)))
 
 (defconst cursord--tokens
-  '(("buffer" cursord--context-buffer "the file that you were in, as it is in its buffer" t)
+  '(("buffer" cursord--context-buffer
+     "the file that you were in, as it is in its buffer" t)
     ("region" cursord--context-region "the region there" t)
     ("diagnostics" cursord--context-diagnostics "what Flymake says of it" t)
     ("changes" cursord--context-changes "what is to be reviewed" nil))
@@ -110,18 +122,22 @@ That is a line, counted from 0, and UTF-16 units in it."
        (user-error "There is no @%s: you were in no file" name))
      (funcall function ws origin))
     (_
-     (string-match "\\`\\(.*?\\)\\(?::\\([0-9]+\\)\\(?:-\\([0-9]+\\)\\)?\\)?\\'" name)
+     (string-match "\\`\\(.*?\\)\\(?::\\([0-9]+\\)\\(?:-\\([0-9]+\\)\\)?\\)?\\'"
+                   name)
      (let ((path (match-string 1 name))
            (first (match-string 2 name))
            (last (match-string 3 name)))
        (and (not (string-empty-p path))
             (file-exists-p (cursord-file ws path))
-            (if (and (not first) (string-match-p "\\.\\(?:png\\|jpe?g\\|gif\\|webp\\)\\'" (downcase path)))
+            (if (and (not first)
+                     (string-match-p "\\.\\(?:png\\|jpe?g\\|gif\\|webp\\)\\'"
+                                     (downcase path)))
                 (list :kind "image" :path path)
               `(:kind "file" :path ,path
                       ,@(and first (list :range (cursord--lines-range
                                                  (string-to-number first)
-                                                 (string-to-number (or last first))))))))))))
+                                                 (string-to-number (or last
+                                                                       first))))))))))))
 
 (defun cursord-context (ws prompt origin)
   "The context that the tokens of PROMPT name in WS, a list; asked at ORIGIN.
@@ -169,8 +185,12 @@ What is neither a token nor a file is just text."
       (setq cursord--files
             `(,ws ,(current-time)
                   ,@(if project
-                        (delq nil (mapcar (lambda (file) (cursord-path ws (expand-file-name file root)))
-                                          (ignore-errors (project-files project))))
+                        (delq nil
+                              (mapcar (lambda (file)
+                                        (cursord-path ws
+                                                      (expand-file-name file
+                                                                        root)))
+                                      (ignore-errors (project-files project))))
                       (cursord--some-files root))))))
   (cddr cursord--files))
 
@@ -180,12 +200,14 @@ What is neither a token nor a file is just text."
               (beg (save-excursion
                      (skip-chars-backward "^ \t\n@")
                      (and (eq (char-before) ?@)
-                          (memq (char-before (1- (point))) '(nil ?\s ?\t ?\n ?\())
+                          (memq (char-before (1- (point)))
+                                '(nil ?\s ?\t ?\n ?\())
                           (point)))))
     (list beg (save-excursion (skip-chars-forward "^ \t\n") (point))
           (completion-table-dynamic
            (lambda (_)
-             (append (mapcar #'car cursord--tokens) (cursord--project-files ws)))
+             (append (mapcar #'car cursord--tokens)
+                     (cursord--project-files ws)))
            t)
           :annotation-function (lambda (name)
                                  (if-let* ((token (assoc name cursord--tokens)))

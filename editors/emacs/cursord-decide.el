@@ -4,8 +4,9 @@
 
 ;;; Commentary:
 
-;; What a person decides, one decision after the other in each workspace, each about what was seen: a hunk that has
-;; changed since it was drawn is not decided, and its new form is shown.
+;; What a person decides, one decision after the other in each workspace, each
+;; about what was seen: a hunk that has changed since it was drawn is not
+;; decided, and its new form is shown.
 
 ;;; Code:
 
@@ -15,14 +16,16 @@
 (require 'cursord-disk)
 (require 'cursord-files)
 
-(defconst cursord--done-words '((:diff/accept . "accepted") (:diff/reject . "rejected")))
+(defconst cursord--done-words
+  '((:diff/accept . "accepted") (:diff/reject . "rejected")))
 
 (defun cursord-left (ws)
   "What is left to review in WS, in words."
   (pcase-let ((`(,hunks . ,files) (cursord-pending ws)))
     (if (zerop hunks)
         "nothing left to review"
-      (format "%s left in %s" (cursord-plural hunks "hunk") (cursord-plural files "file")))))
+      (format "%s left in %s" (cursord-plural hunks "hunk")
+              (cursord-plural files "file")))))
 
 ;;;; One after the other
 
@@ -33,7 +36,11 @@
   "Call RUN when the decisions in WS before it are made and all text is told.
 It is called with a function that it has to call in the end."
   (let ((start (lambda ()
-                 (cursord-flush ws (lambda () (funcall run (lambda () (cursord--decided ws))))))))
+                 (cursord-flush ws
+                                (lambda ()
+                                  (funcall run
+                                           (lambda ()
+                                             (cursord--decided ws))))))))
     (if-let* ((waiting (assq ws cursord--deciding)))
         (setcdr waiting (append (cdr waiting) (list start)))
       (push (list ws) cursord--deciding)
@@ -57,7 +64,8 @@ Return nil if a buffer is not what it was any more, and was left."
     (seq-doseq (one all)
       (let ((document (cursord-document-at ws (plist-get one :path))))
         (if (and document
-                 (eql (cursord-document-version document) (plist-get one :version))
+                 (eql (cursord-document-version document)
+                      (plist-get one :version))
                  (cursord--in-sync-p document))
             (with-current-buffer (cursord-document-buffer document)
               (cursord-apply-edits (plist-get one :edits)))
@@ -73,10 +81,15 @@ SEEN are the hunks that it was about, as far as they were seen."
         (diffs (plist-get result :diffs)))
     (cursord--put-diffs ws diffs)
     ;; What is isolated is written when it is accepted.
-    (when-let* (((eq method (if (and seen (seq-every-p #'cursord-isolated-p seen)) :diff/accept :diff/reject)))
+    (when-let* (((eq method
+                     (if (and seen (seq-every-p #'cursord-isolated-p seen))
+                         :diff/accept
+                       :diff/reject)))
                 ((seq-empty-p (plist-get result :edits)))
                 ((length= diffs 1))
-                (document (cursord-document-at ws (plist-get (seq-first diffs) :path))))
+                (document (cursord-document-at ws
+                                               (plist-get (seq-first diffs)
+                                                          :path))))
       (cursord--undo-leads-to document (plist-get result :decision)))
     fits))
 
@@ -104,13 +117,16 @@ The value is (PROBLEM . REV), each nil if there is none."
         (puthash id found table))
       (dolist (seen hunks)
         (let ((found (gethash (plist-get seen :id) table)))
-          (cond ((null found) (setq problem "that hunk is decided already, or gone"))
-                ((not (equal (cursord-changed-lines (car found)) (cursord-changed-lines seen)))
-                 (setq problem "that hunk has changed meanwhile; look at it again"))
-                (t (let ((its (plist-get (cdr found) :rev)))
-                     (setq rev (if (or (eq rev 'none) (eq (car-safe rev) (cdr found)))
-                                   (cons (cdr found) its)
-                                 'several))))))))
+          (cond
+           ((null found) (setq problem "that hunk is decided already, or gone"))
+           ((not (equal (cursord-changed-lines (car found))
+                        (cursord-changed-lines seen)))
+            (setq problem "that hunk has changed meanwhile; look at it again"))
+           (t (let ((its (plist-get (cdr found) :rev)))
+                (setq rev
+                      (if (or (eq rev 'none) (eq (car-safe rev) (cdr found)))
+                          (cons (cdr found) its)
+                        'several))))))))
     (cons problem (cdr-safe rev))))
 
 (defun cursord--send-decision (ws method params seen after &optional again)
@@ -124,7 +140,8 @@ is the second attempt."
       (cursord-request
        ws method (append (and rev (list :rev rev)) params)
        :then (lambda (result)
-               (if (cursord-protected #'cursord--take-decision ws method result seen)
+               (if (cursord-protected #'cursord--take-decision ws method result
+                                      seen)
                    (funcall after t result)
                  (cursord-say "the text changed at the same moment; decide again")
                  (funcall after nil nil)))
@@ -132,7 +149,8 @@ is the second attempt."
                (let ((present (plist-get (plist-get err :data) :diff)))
                  (when present
                    (cursord--put-diffs ws (vector present)))
-                 (if (and present seen (not again) (not (car (cursord--check ws seen))))
+                 (if (and present seen (not again)
+                          (not (car (cursord--check ws seen))))
                      (cursord--send-decision ws method params seen after t)
                    (cursord-complain err)
                    (funcall after nil nil))))))))
@@ -140,7 +158,8 @@ is the second attempt."
 (defun cursord--gone-now (ws)
   "What is to be said of files of WS that a decision here has removed; \"\" for none."
   (let ((gone (seq-filter (lambda (document)
-                            (and (eq ws (cursord-document-ws document)) (eq (cursord-document-gone document) 'untold)))
+                            (and (eq ws (cursord-document-ws document))
+                                 (eq (cursord-document-gone document) 'untold)))
                           (hash-table-values cursord--documents))))
     (dolist (document gone)
       (setf (cursord-document-gone document) t))
@@ -148,7 +167,8 @@ is the second attempt."
 
 (defun cursord--say-decided (ws method applied skipped)
   "Say that METHOD was done with APPLIED hunks of WS, and SKIPPED left out."
-  (cursord-say "%s %s; %s%s%s" (alist-get method cursord--done-words) (cursord-plural applied "hunk") (cursord-left ws)
+  (cursord-say "%s %s; %s%s%s" (alist-get method cursord--done-words)
+               (cursord-plural applied "hunk") (cursord-left ws)
                (cursord--skipped-text ws skipped)
                (cursord--gone-now ws)))
 
@@ -161,16 +181,22 @@ is the second attempt."
     (concat
      (and others
           (concat "; left out: "
-                  (mapconcat (lambda (one) (format "%s (%s)" (plist-get one :path) (plist-get one :kind))) others ", ")))
+                  (mapconcat (lambda (one)
+                               (format "%s (%s)" (plist-get one :path)
+                                       (plist-get one :kind))) others ", ")))
      (and yours
           (format "; left %s that may be yours: %s%s (reject each by itself)"
                   (cursord-plural (length yours) "hunk")
                   (mapconcat (lambda (one)
-                               (if-let* ((hunk (car (cursord-find-hunk ws (plist-get one :hunk)))))
-                                   (format "%s:%d" (plist-get one :path) (1+ (cursord-hunk-row hunk)))
+                               (if-let* ((hunk (car (cursord-find-hunk ws
+                                                                       (plist-get one :hunk)))))
+                                   (format "%s:%d" (plist-get one :path)
+                                           (1+ (cursord-hunk-row hunk)))
                                  (plist-get one :path)))
                              (take most yours) ", ")
-                  (if (> (length yours) most) (format ", and %d more" (- (length yours) most)) ""))))))
+                  (if (> (length yours) most)
+                      (format ", and %d more" (- (length yours) most))
+                    ""))))))
 
 ;;;; Decisions
 
@@ -201,10 +227,17 @@ SKIPPED is what was chosen and is left, as in an answer."
          (whole (seq-filter (lambda (part) (keywordp (car part))) parts))
          (steps (append
                  (and whole
-                      (list (cons `(:hunks ,(vconcat (mapcar (lambda (hunk) (plist-get hunk :id)) whole)) ,@comment) whole)))
+                      (list (cons `(:hunks ,(vconcat (mapcar (lambda (hunk)
+                                                               (plist-get hunk
+                                                                          :id))
+                                                             whole)) ,@comment)
+                                  whole)))
                  (mapcar (pcase-lambda (`(,hunk ,from . ,to))
-                           (cons `(:hunks [,(plist-get hunk :id)] :lines (:from ,from :to ,to) ,@comment) (list hunk)))
-                         (seq-remove (lambda (part) (keywordp (car part))) parts)))))
+                           (cons `(:hunks [,(plist-get hunk :id)]
+                                          :lines (:from ,from :to ,to)
+                                          ,@comment) (list hunk)))
+                         (seq-remove (lambda (part) (keywordp (car part)))
+                                     parts)))))
     (cursord--in-turn
      ws
      (lambda (done)
@@ -234,14 +267,17 @@ AFTER is called with whether it was done."
      (lambda (done)
        (let ((end (lambda (ok) (cursord-protected after ok) (funcall done)))
              (diff (and path (gethash path (cursord-workspace-diffs ws)))))
-         (if (and seen (not (eql (length seen) (length (plist-get diff :hunks)))))
-             (progn (cursord-say "%s has changed meanwhile; look at it again" path)
-                    (funcall end nil))
+         (if (and seen
+                  (not (eql (length seen) (length (plist-get diff :hunks)))))
+             (progn
+               (cursord-say "%s has changed meanwhile; look at it again" path)
+               (funcall end nil))
            (cursord--send-decision
             ws method (if path (list :path path) (list :all t)) seen
             (lambda (ok result)
               (when ok
-                (cursord--say-decided ws method (plist-get result :applied) (plist-get result :skipped)))
+                (cursord--say-decided ws method (plist-get result :applied)
+                                      (plist-get result :skipped)))
               (funcall end ok)))))))))
 
 (defun cursord--step (ws method word)
@@ -251,8 +287,10 @@ AFTER is called with whether it was done."
    (lambda (done)
      (cursord-request ws method nil
                       :then (lambda (result)
-                              (if (cursord-protected #'cursord--take-decision ws method result)
-                                  (cursord-say "%s: %s%s" word (cursord-left ws) (cursord--gone-now ws))
+                              (if (cursord-protected #'cursord--take-decision ws
+                                                     method result)
+                                  (cursord-say "%s: %s%s" word (cursord-left ws)
+                                               (cursord--gone-now ws))
                                 (cursord-say "the text changed at the same moment; try again"))
                               (funcall done))
                       :else (lambda (err)
@@ -275,8 +313,10 @@ Again, it takes back the one before."
 (defun cursord-comment (ws hunk text)
   "Tell the agent TEXT about HUNK of WS with the next prompt."
   (unless (string-blank-p text)
-    (cursord-request ws :diff/comment (list :hunk (plist-get hunk :id) :text text)
-                     :then (lambda (_) (cursord-say "the agent gets this with its next prompt")))))
+    (cursord-request ws
+                     :diff/comment (list :hunk (plist-get hunk :id) :text text)
+                     :then (lambda (_)
+                             (cursord-say "the agent gets this with its next prompt")))))
 
 (defun cursord-read-comment ()
   "Ask for a comment if there is a prefix argument; nil if it is empty."
@@ -288,7 +328,9 @@ Again, it takes back the one before."
 (defun cursord--but-yours (ws)
   "Say how many hunks a reject of all of WS leaves; \"\" for none."
   (let ((count 0))
-    (maphash (lambda (_path diff) (cl-incf count (length (cursord-maybe-yours (plist-get diff :hunks)))))
+    (maphash (lambda (_path diff)
+               (cl-incf count
+                        (length (cursord-maybe-yours (plist-get diff :hunks)))))
              (cursord-workspace-diffs ws))
     (if (zerop count) "" (format ", but %d that may be yours" count))))
 
@@ -298,9 +340,15 @@ What came while it was asked was not meant."
   (let ((pending (cursord-pending ws)))
     (when (zerop (car pending))
       (user-error "There is nothing to review"))
-    (and (y-or-n-p (format "%s %s in %s%s? " (if (eq method :diff/accept) "Accept all" "Reject all")
-                           (cursord-plural (car pending) "hunk") (cursord-plural (cdr pending) "file")
-                           (if (eq method :diff/accept) "" (cursord--but-yours ws))))
+    (and (y-or-n-p (format "%s %s in %s%s? "
+                           (if (eq method :diff/accept)
+                               "Accept all"
+                             "Reject all")
+                           (cursord-plural (car pending) "hunk")
+                           (cursord-plural (cdr pending) "file")
+                           (if (eq method :diff/accept)
+                               ""
+                             (cursord--but-yours ws))))
          (or (equal pending (cursord-pending ws))
              (user-error "There are other hunks now; look at them first")))))
 

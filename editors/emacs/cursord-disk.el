@@ -4,8 +4,9 @@
 
 ;;; Commentary:
 
-;; A buffer without changes of its own gets what was written to its file, and keeps what is at the text that stays.  A large
-;; one is compared with its file a slice at a time, so that keys are heard, and is changed at once in the end.
+;; A buffer without changes of its own gets what was written to its file, and
+;; keeps what is at the text that stays.  A large one is compared with its file
+;; a slice at a time, so that keys are heard, and is changed at once in the end.
 
 ;;; Code:
 
@@ -14,7 +15,8 @@
 (require 'cursord-document)
 (require 'cursord-replace)
 
-(cl-defstruct (cursord-reading (:constructor cursord--reading-make) (:copier nil))
+(cl-defstruct (cursord-reading (:constructor cursord--reading-make)
+                               (:copier nil))
   "What was read of a file that a buffer is to follow."
   (buffer nil :documentation "A buffer that has it.")
   mtime
@@ -36,12 +38,14 @@
 The value is (MTIME CODING), nil if it is no file that can be read."
   (when-let* ((attributes (file-attributes file))
               ((null (file-attribute-type attributes))))
-    (let ((coding-system-for-read (and coding (coding-system-change-eol-conversion coding nil)))
+    (let ((coding-system-for-read (and coding
+                                       (coding-system-change-eol-conversion coding nil)))
           (after-insert-file-functions nil)
           (format-alist nil))
       (ignore-error file-error
         (insert-file-contents file)
-        (list (file-attribute-modification-time attributes) last-coding-system-used)))))
+        (list (file-attribute-modification-time attributes)
+              last-coding-system-used)))))
 
 (defun cursord--read-file (file coding)
   "What FILE holds, read as CODING with whatever line ends it has.
@@ -63,10 +67,14 @@ The value is (TEXT MTIME CODING), nil if it is no file that can be read."
     (let ((size (file-attribute-size (file-attributes (cursord-document-file document)))))
       (when (and size
                  ;; Anything else is read.
-                 (or (not (eq (coding-system-eol-type buffer-file-coding-system) 0))
+                 (or (not (eq (coding-system-eol-type buffer-file-coding-system)
+                              0))
                      (coding-system-get buffer-file-coding-system :bom)
-                     (eql size (1- (position-bytes (save-restriction (widen) (point-max)))))))
-        (pcase (cursord--read-file (cursord-document-file document) buffer-file-coding-system)
+                     (eql size
+                          (1- (position-bytes (save-restriction (widen)
+                                                                (point-max)))))))
+        (pcase (cursord--read-file (cursord-document-file document)
+                                   buffer-file-coding-system)
           (`(,text ,mtime ,_)
            (when (string= text (cursord--whole-text))
              (cursord--take-disk mtime))))))))
@@ -91,13 +99,16 @@ Timers run then too, and it would take one answer for the other."
 (defun cursord--disk-known-p (document)
   "Whether the current buffer, of DOCUMENT, has what is on disk."
   (and (verify-visited-file-modtime)
-       ;; TRAMP takes times for equal that are two seconds apart: what was told since then is looked at.
+       ;; TRAMP takes times for equal that are two seconds apart: what was told
+       ;; since then is looked at.
        (or (null (cursord-workspace-host (cursord-document-ws document)))
-           (eql (cursord-document-followed document) (cursord--seq-of document)))))
+           (eql (cursord-document-followed document)
+                (cursord--seq-of document)))))
 
 (defun cursord--seq-of (document)
   "The seq of the latest diff of DOCUMENT."
-  (cursord-diff-seq (cursord-document-ws document) (cursord-document-path document)))
+  (cursord-diff-seq (cursord-document-ws document)
+                    (cursord-document-path document)))
 
 (defun cursord--follow (document)
   "Bring the current buffer, of DOCUMENT and without changes, to what is on disk.
@@ -116,7 +127,8 @@ Return whether that takes a while; in the end the document is shown again."
   "Make the text of the file of DOCUMENT that of the current buffer.
 Return whether that takes a while."
   (if-let* ((reading (cursord--begin-reading document)))
-      (if (<= (+ (buffer-size) (buffer-size (cursord-reading-buffer reading))) cursord--follow-at-once)
+      (if (<= (+ (buffer-size) (buffer-size (cursord-reading-buffer reading)))
+              cursord--follow-at-once)
           (progn
             (unwind-protect
                 (progn
@@ -128,7 +140,8 @@ Return whether that takes a while."
         (setf (cursord-document-reading document) reading)
         (cursord--follow-later document)
         t)
-    (unless (or (cursord-document-gone document) (file-exists-p buffer-file-name))
+    (unless (or (cursord-document-gone document)
+                (file-exists-p buffer-file-name))
       (cursord--note-gone document))
     nil))
 
@@ -139,10 +152,13 @@ Return whether that takes a while."
          (buffer (generate-new-buffer " *cursord disk*" t))
          (read (with-current-buffer buffer
                  (buffer-disable-undo)
-                 (cursord--insert-file (cursord-document-file document) coding))))
+                 (cursord--insert-file (cursord-document-file document)
+                                       coding))))
     (if (null read)
         (progn (kill-buffer buffer) nil)
-      (cursord--reading-make :buffer buffer :mtime (car read) :coding (cadr read) :tick (buffer-chars-modified-tick)
+      (cursord--reading-make :buffer buffer :mtime (car read)
+                             :coding (cadr read)
+                             :tick (buffer-chars-modified-tick)
                              :comparison (cursord-compare-buffers (current-buffer) buffer)))))
 
 (defun cursord--take-reading (document reading)
@@ -150,10 +166,12 @@ Return whether that takes a while."
   (let ((cursord--following t)
         (changed nil))
     (let ((buffer-file-truename nil))
-      ;; Undo of what follows then leaves a buffer with changes, and nothing is locked.
+      ;; Undo of what follows then leaves a buffer with changes, and nothing is
+      ;; locked.
       (set-buffer-modified-p t)
       (unwind-protect
-          (setq changed (cursord-as-one-step (cursord-compared-replace (cursord-reading-comparison reading))))
+          (setq changed
+                (cursord-as-one-step (cursord-compared-replace (cursord-reading-comparison reading))))
         (setq buffer-file-coding-system (cursord-reading-coding reading))
         (cursord--take-disk (cursord-reading-mtime reading))))
     (setf (cursord-document-gone document) nil)
@@ -182,14 +200,16 @@ Return whether that takes a while."
          (remote-file-name-inhibit-cache t)
          (fits (cond ((not (buffer-live-p buffer)) nil)
                      ((cursord--tramp-busy-p document) 'busy)
-                     (t (with-current-buffer buffer (cursord--reading-fits-p document reading))))))
+                     (t (with-current-buffer buffer
+                          (cursord--reading-fits-p document reading))))))
     (cond
      ((eq fits 'busy) (cursord--follow-later document))
      ((not fits) (cursord--end-reading document))
      ((null (cursord-reading-left reading))
       (setf (cursord-reading-left reading) (buffer-hash buffer))
       (cursord--follow-later document))
-     ((not (cursord-compare-on (cursord-reading-comparison reading) (time-add nil cursord--follow-slice)))
+     ((not (cursord-compare-on (cursord-reading-comparison reading)
+                               (time-add nil cursord--follow-slice)))
       (cursord--follow-later document))
      (t
       (unwind-protect
@@ -216,7 +236,8 @@ If it is being followed, that is so once it was."
       (when-let* ((left (cursord-document-left document)))
         (setf (cursord-document-left document) nil
               (cursord-document-rejects document)
-              (cons (cons left decision) (take 50 (cursord-document-rejects document))))))))
+              (cons (cons left decision)
+                    (take 50 (cursord-document-rejects document))))))))
 
 ;;;; Files that are gone
 
@@ -236,7 +257,8 @@ nothing else does: its text is not wanted."
   (set-visited-file-modtime -1)
   (setf (cursord-document-gone document) 'untold)
   ;; A decision that is being made here says it with its own words.
-  (unless (assq (cursord-document-ws document) (bound-and-true-p cursord--deciding))
+  (unless (assq (cursord-document-ws document)
+                (bound-and-true-p cursord--deciding))
     (setf (cursord-document-gone document) t)
     (cursord-say "%s" (cursord-gone-text (list document)))))
 

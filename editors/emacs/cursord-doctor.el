@@ -4,7 +4,8 @@
 
 ;;; Commentary:
 
-;; `cursord-doctor' shows what `cursord doctor' says, and how this Emacs stands to it.
+;; `cursord-doctor' shows what `cursord doctor' says, and how this Emacs stands
+;; to it.
 
 ;;; Code:
 
@@ -17,8 +18,10 @@
 
 (defun cursord--doctor-line (what value &optional bad)
   "Insert that WHAT is VALUE; a problem if BAD."
-  (insert (propertize (if bad "✗ " "✓ ") 'face (if bad 'cursord-bad 'cursord-good))
-          (propertize (format "%-13s" what) 'face 'bold) " " (or value "unknown") "\n"))
+  (insert (propertize (if bad "✗ " "✓ ") 'face
+                      (if bad 'cursord-bad 'cursord-good))
+          (propertize (format "%-13s" what) 'face 'bold) " "
+          (or value "unknown") "\n"))
 
 (defun cursord--doctor-report (host)
   "What `cursord doctor' says of HOST, as a plist; a string if it fails."
@@ -26,29 +29,42 @@
       (format "run \"cursord doctor\" on %s" host)
     (with-temp-buffer
       (let ((default-directory (expand-file-name "~/")))
-        (call-process (car (cursord--command nil)) nil '(t nil) nil "doctor" "--json"))
+        (call-process (car (cursord--command nil)) nil '(t nil) nil "doctor"
+                      "--json"))
       (goto-char (point-min))
       (condition-case nil
-          (json-parse-buffer :object-type 'plist :null-object nil :false-object :json-false)
+          (json-parse-buffer :object-type 'plist :null-object nil
+                             :false-object :json-false)
         (error (buffer-string))))))
 
 (defun cursord--doctor-daemon (report)
   "Insert what REPORT says of program, daemon and agent."
   (let ((daemon (plist-get report :daemon))
         (agent (plist-get report :agent)))
-    (cursord--doctor-line "program" (format "%s, version %s" (executable-find cursord-program) (plist-get report :version)))
+    (cursord--doctor-line "program"
+                          (format "%s, version %s"
+                                  (executable-find cursord-program)
+                                  (plist-get report :version)))
     (cursord--doctor-line "daemon" (if daemon
-                                       (format "version %s, process %s, %s" (plist-get daemon :version)
-                                               (plist-get daemon :pid) (cursord-plural (plist-get daemon :clients) "client"))
+                                       (format "version %s, process %s, %s"
+                                               (plist-get daemon :version)
+                                               (plist-get daemon :pid)
+                                               (cursord-plural (plist-get daemon
+                                                                          :clients) "client"))
                                      "does not answer")
                           (not daemon))
-    (cursord--doctor-line "agent" (string-join (delq nil (list (plist-get agent :state) (plist-get agent :version)
-                                                               (plist-get agent :path) (plist-get agent :account)
-                                                               (plist-get agent :message)))
-                                               ", ")
+    (cursord--doctor-line "agent"
+                          (string-join (delq nil
+                                             (list (plist-get agent :state)
+                                                   (plist-get agent :version)
+                                                   (plist-get agent :path)
+                                                   (plist-get agent :account)
+                                                   (plist-get agent :message)))
+                                       ", ")
                           (not (equal (plist-get agent :state) "ready")))
     (dolist (key '(:socket :database :log :config))
-      (cursord--doctor-line (substring (symbol-name key) 1) (plist-get report key)))
+      (cursord--doctor-line (substring (symbol-name key) 1)
+                            (plist-get report key)))
     (seq-doseq (problem (plist-get report :problems))
       (cursord--doctor-line "problem" problem t))))
 
@@ -60,23 +76,32 @@
      "workspace"
      (concat (abbreviate-file-name (cursord-workspace-root ws)) ": "
              (cond (trouble (cursord-error-text trouble))
-                   ((not (cursord-connection-to (cursord-workspace-host ws))) "not connected; M-x cursord connects again")
-                   (t (format "%s, %s%s" (cursord-plural (or (plist-get listed :sessions) 0) "session")
+                   ((not (cursord-connection-to (cursord-workspace-host ws)))
+                    "not connected; M-x cursord connects again")
+                   (t (format "%s, %s%s"
+                              (cursord-plural (or (plist-get listed :sessions)
+                                                  0) "session")
                               (cursord-plural (car (cursord-pending ws)) "hunk")
-                              (if trusted "" "; not trusted, see M-x cursord-trust")))))
+                              (if trusted
+                                  ""
+                                "; not trusted, see M-x cursord-trust")))))
      (or trouble (not trusted)))))
 
 (defun cursord--doctor-package (report)
   "Insert which version of the package this is, and whether REPORT's fits."
-  (let* ((manifest (expand-file-name ".cursord.json" (file-name-directory (locate-library "cursord-doctor"))))
+  (let* ((manifest (expand-file-name ".cursord.json"
+                                     (file-name-directory (locate-library "cursord-doctor"))))
          (installed (and (file-readable-p manifest)
                          (with-temp-buffer
                            (insert-file-contents manifest)
-                           (plist-get (json-parse-buffer :object-type 'plist) :version)))))
+                           (plist-get (json-parse-buffer :object-type 'plist)
+                                      :version)))))
     (when installed
       (let ((fits (equal installed (plist-get report :version))))
         (cursord--doctor-line "package" (concat "version " installed
-                                                (if fits "" ": run \"cursord editor install emacs\" and restart Emacs"))
+                                                (if fits
+                                                    ""
+                                                  ": run \"cursord editor install emacs\" and restart Emacs"))
                               (not fits))))))
 
 ;;;###autoload
@@ -85,24 +110,36 @@
   (interactive)
   (let* ((program (executable-find cursord-program))
          (ws (and program (cursord-workspace-open)))
-         (report (and program (cursord--doctor-report (cursord-workspace-host ws))))
-         (listed (and ws (ignore-errors (plist-get (cursord-call ws :workspace/list nil :timeout 5) :workspaces)))))
+         (report (and program
+                      (cursord--doctor-report (cursord-workspace-host ws))))
+         (listed (and ws
+                      (ignore-errors (plist-get (cursord-call ws
+                                                              :workspace/list nil :timeout 5) :workspaces)))))
     (with-current-buffer (get-buffer-create "*cursord doctor*")
       (let ((inhibit-read-only t))
         (erase-buffer)
-        (cursord--doctor-line "Emacs" emacs-version (version< emacs-version "29.1"))
+        (cursord--doctor-line "Emacs" emacs-version
+                              (version< emacs-version "29.1"))
         (cond ((not program)
-               (cursord--doctor-line "program" (format "there is no \"%s\": install cursord, or set cursord-program" cursord-program) t))
+               (cursord--doctor-line "program"
+                                     (format "there is no \"%s\": install cursord, or set cursord-program" cursord-program) t))
               ((stringp report) (cursord--doctor-line "program" report t))
               (t (cursord--doctor-package report)
                  (cursord--doctor-daemon report)))
         (dolist (ws cursord-workspaces)
           (cursord--doctor-workspace
-           ws (seq-find (lambda (one) (equal (plist-get one :workspace) (cursord-workspace-path ws))) listed)))
-        (cursord--doctor-line "keys" (let ((keys (where-is-internal 'cursord-ask global-map)))
-                                       (if keys
-                                           (concat "M-x cursord-ask is on " (mapconcat #'key-description keys ", "))
-                                         "none; for example (keymap-global-set \"C-c a\" cursord-command-map)"))))
+           ws
+           (seq-find (lambda (one)
+                       (equal (plist-get one :workspace)
+                              (cursord-workspace-path ws))) listed)))
+        (cursord--doctor-line "keys"
+                              (let ((keys (where-is-internal 'cursord-ask
+                                                             global-map)))
+                                (if keys
+                                    (concat "M-x cursord-ask is on "
+                                            (mapconcat #'key-description keys
+                                                       ", "))
+                                  "none; for example (keymap-global-set \"C-c a\" cursord-command-map)"))))
       (special-mode)
       (goto-char (point-min))
       (pop-to-buffer (current-buffer)))))

@@ -4,14 +4,16 @@
 
 ;;; Commentary:
 
-;; All that is known of a buffer is in a document.  There is one for each buffer of a file in a workspace in use.
+;; All that is known of a buffer is in a document.  There is one for each buffer
+;; of a file in a workspace in use.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'cursord-workspace)
 
-(cl-defstruct (cursord-document (:constructor cursord--document-make) (:copier nil))
+(cl-defstruct (cursord-document (:constructor cursord--document-make)
+                                (:copier nil))
   "A buffer of a file in a workspace."
   buffer
   (file nil :documentation "Its name without links.")
@@ -20,16 +22,23 @@
   (reviewed nil :documentation "Whether there was something to review in it.")
   (open nil :documentation "Whether the daemon has it open.")
   (version 0)
-  (tick nil :documentation "`buffer-chars-modified-tick' of the text that the daemon knows.")
-  (answered nil :documentation "The tick of the text that the diff is about, where that is not the disk's.")
+  (tick nil
+        :documentation "`buffer-chars-modified-tick' of the text that the daemon knows.")
+  (answered nil
+            :documentation "The tick of the text that the diff is about, where that is not the disk's.")
   (cost 0 :documentation "Seconds that telling the text takes.")
   (timer nil :documentation "When the text will be told.")
-  (left nil :documentation "Hash of the text before the disk was last followed.")
+  (left nil
+        :documentation "Hash of the text before the disk was last followed.")
   (followed nil :documentation "The seq of the diff then.")
-  (rejects nil :documentation "The decisions that can be taken back by undo: (HASH . DECISION).")
-  (deciding nil :documentation "The decision that the disk is being followed to.")
-  (reading nil :documentation "How far the disk is being followed, if that takes a while.")
-  (gone nil :documentation "Whether the file is not there any more; `untold' if that is still to be said.")
+  (rejects nil
+           :documentation "The decisions that can be taken back by undo: (HASH . DECISION).")
+  (deciding nil
+            :documentation "The decision that the disk is being followed to.")
+  (reading nil
+           :documentation "How far the disk is being followed, if that takes a while.")
+  (gone nil
+        :documentation "Whether the file is not there any more; `untold' if that is still to be said.")
   (conflict nil :documentation "Whether both buffer and file have changed."))
 
 (defvar cursord--documents (make-hash-table :test #'equal)
@@ -56,12 +65,15 @@ Of one that is there, Emacs would ask whether to read it again."
 
 (defun cursord-diff-of (document)
   "The diff of DOCUMENT; one that is clean if there is nothing to review."
-  (or (gethash (cursord-document-path document) (cursord-workspace-diffs (cursord-document-ws document)))
-      (list :path (cursord-document-path document) :state "clean" :kind "modified" :rev 0 :hunks [])))
+  (or (gethash (cursord-document-path document)
+               (cursord-workspace-diffs (cursord-document-ws document)))
+      (list :path (cursord-document-path document) :state "clean"
+            :kind "modified" :rev 0 :hunks [])))
 
 (defun cursord-tell-again (document)
   "Have the diff of DOCUMENT drawn again."
-  (cursord--emit 'diff (cursord-document-ws document) (cursord-diff-of document))
+  (cursord--emit 'diff (cursord-document-ws document)
+                 (cursord-diff-of document))
   (cursord--wake 0))
 
 (defun cursord--whole-text ()
@@ -73,7 +85,8 @@ Of one that is there, Emacs would ask whether to read it again."
 (defun cursord--plain-p ()
   "Whether the current buffer just has the text of its file."
   (and (memq revert-buffer-function '(nil revert-buffer--default))
-       (memq revert-buffer-insert-file-contents-function '(nil revert-buffer-insert-file-contents--default-function))
+       (memq revert-buffer-insert-file-contents-function
+             '(nil revert-buffer-insert-file-contents--default-function))
        enable-multibyte-characters
        (null buffer-file-format)
        (not (derived-mode-p 'special-mode 'tar-mode 'archive-mode))))

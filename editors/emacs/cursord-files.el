@@ -4,9 +4,11 @@
 
 ;;; Commentary:
 
-;; What an agent or a decision writes is in the buffers of those files at once: a buffer without changes of its own
-;; follows the disk, without a question.  One with changes is never touched: its text is told to the daemon, which then
-;; measures the file's diff against it, and what is rejected there comes back as edits.
+;; What an agent or a decision writes is in the buffers of those files at once:
+;; a buffer without changes of its own follows the disk, without a question.
+;; One with changes is never touched: its text is told to the daemon, which then
+;; measures the file's diff against it, and what is rejected there comes back as
+;; edits.
 
 ;;; Code:
 
@@ -29,20 +31,24 @@
   (with-current-buffer (cursord-document-buffer document)
     (if (or (buffer-modified-p) (cursord-document-open document))
         (and (cursord-document-open document)
-             (eql (cursord-document-tick document) (buffer-chars-modified-tick)))
+             (eql (cursord-document-tick document)
+                  (buffer-chars-modified-tick)))
       t)))
 
 (defun cursord--text-p ()
   "Whether the file of the current buffer is text, as the daemon knows it."
   (and (cursord--plain-p)
-       (memq (coding-system-type (or buffer-file-coding-system 'undecided)) '(utf-8 undecided))
-       (not (eql (coding-system-eol-type (or buffer-file-coding-system 'undecided)) 2))))
+       (memq (coding-system-type (or buffer-file-coding-system 'undecided))
+             '(utf-8 undecided))
+       (not (eql (coding-system-eol-type (or buffer-file-coding-system
+                                             'undecided)) 2))))
 
 (defun cursord--taken-back (document)
   "The decision that undo in the current buffer, of DOCUMENT, has taken back."
   (when (and (cursord-document-rejects document) (buffer-modified-p))
     (let ((found (assoc (buffer-hash) (cursord-document-rejects document))))
-      (setf (cursord-document-rejects document) (delq found (cursord-document-rejects document)))
+      (setf (cursord-document-rejects document)
+            (delq found (cursord-document-rejects document)))
       (cdr found))))
 
 (defun cursord--tell-text (document)
@@ -51,11 +57,15 @@
         (ws (cursord-document-ws document)))
     (cl-incf (cursord-document-version document))
     (setf (cursord-document-tick document) (buffer-chars-modified-tick))
-    (cursord-notify ws (if (cursord-document-open document) :document/didChange :document/didOpen)
+    (cursord-notify ws
+                    (if (cursord-document-open document)
+                        :document/didChange
+                      :document/didOpen)
                     (list :uri (cursord-uri ws (cursord-document-file document))
                           :version (cursord-document-version document)
                           :text (cursord--whole-text)))
-    (setf (cursord-document-open document) (and (cursord-connection-to (cursord-workspace-host ws)) t)
+    (setf (cursord-document-open document)
+          (and (cursord-connection-to (cursord-workspace-host ws)) t)
           (cursord-document-cost document) (float-time (time-since began)))))
 
 (defun cursord-report (document &optional done)
@@ -93,7 +103,9 @@ The buffer of DOCUMENT is current."
          (fits (lambda ()
                  (and (buffer-live-p buffer)
                       (eq document (cursord-document buffer))
-                      (eql tick (with-current-buffer buffer (buffer-chars-modified-tick)))))))
+                      (eql tick
+                           (with-current-buffer buffer
+                             (buffer-chars-modified-tick)))))))
     (cursord-request
      ws :diff/list (list :path path)
      :then (lambda (result)
@@ -107,7 +119,9 @@ The buffer of DOCUMENT is current."
                 ;; That there is none has no seq: was something told since?
                 ((eql seq (cursord-diff-seq ws path))
                  (setf (cursord-document-answered document) tick)
-                 (cursord-put-diff ws (list :path path :state "clean" :kind "modified" :rev 0 :hunks []))
+                 (cursord-put-diff ws
+                                   (list :path path :state "clean"
+                                         :kind "modified" :rev 0 :hunks []))
                  (funcall done))
                 (t (with-current-buffer buffer
                      (cursord--list-diff document done))))))
@@ -117,7 +131,8 @@ The buffer of DOCUMENT is current."
   "Whether the diff of DOCUMENT is about the text of its buffer as it is now."
   (with-current-buffer (cursord-document-buffer document)
     (or (not (buffer-modified-p))
-        (eql (cursord-document-answered document) (buffer-chars-modified-tick)))))
+        (eql (cursord-document-answered document)
+             (buffer-chars-modified-tick)))))
 
 (defun cursord--put-diffs (ws diffs)
   "Take DIFFS of an answer for what is so in WS, also in buffers."
@@ -131,17 +146,20 @@ The buffer of DOCUMENT is current."
   (when (timerp (cursord-document-timer document))
     (cancel-timer (cursord-document-timer document)))
   (setf (cursord-document-timer document)
-        (run-at-time (max cursord--tell-pause (* cursord--tell-factor (cursord-document-cost document))) nil
-                     (lambda ()
-                       (setf (cursord-document-timer document) nil)
-                       (cursord-protected #'cursord-report document)))))
+        (run-at-time (max cursord--tell-pause
+                          (* cursord--tell-factor
+                             (cursord-document-cost document))) nil
+                             (lambda ()
+                               (setf (cursord-document-timer document) nil)
+                               (cursord-protected #'cursord-report document)))))
 
 (defun cursord-flush (ws done)
   "Call DONE when the daemon knows the text of all buffers of WS under review."
   (let* ((left 1)
          (one (lambda () (when (zerop (cl-decf left)) (funcall done)))))
     (dolist (document (hash-table-values cursord--documents))
-      (when (and (eq ws (cursord-document-ws document)) (cursord-document-reviewed document))
+      (when (and (eq ws (cursord-document-ws document))
+                 (cursord-document-reviewed document))
         (cl-incf left)
         (cursord-report document one)))
     (funcall one)))
@@ -169,7 +187,8 @@ That is so if both it and its file have changed."
     (cond
      ((not (buffer-live-p buffer)))
      ((cursord--tramp-busy-p document)
-      (run-at-time 0.1 nil #'cursord-protected #'cursord--document-show document))
+      (run-at-time 0.1 nil #'cursord-protected #'cursord--document-show
+                   document))
      (t
       (with-current-buffer buffer
         (when (equal (plist-get diff :state) "pending")
@@ -234,15 +253,20 @@ That is so if both it and its file have changed."
   "Make a document of BUFFER, else of the current one.
 That is for files in a workspace in use."
   (with-current-buffer (or buffer (current-buffer))
-    (let* ((file (and buffer-file-name buffer-file-truename (not (buffer-base-buffer))
+    (let* ((file (and buffer-file-name buffer-file-truename
+                      (not (buffer-base-buffer))
                       (expand-file-name buffer-file-truename)))
            (ws (and file (cursord--workspace-of-file file)))
            (old cursord--document))
-      (unless (and old (equal file (cursord-document-file old)) (eq ws (cursord-document-ws old)))
+      (unless (and old (equal file (cursord-document-file old))
+                   (eq ws (cursord-document-ws old)))
         (when old
           (cursord--detach))
         (when ws
-          (let ((document (cursord--document-make :buffer (current-buffer) :file file :path (cursord-path ws file) :ws ws)))
+          (let ((document (cursord--document-make :buffer (current-buffer)
+                                                  :file file
+                                                  :path (cursord-path ws file)
+                                                  :ws ws)))
             (setq cursord--document document)
             (puthash file document cursord--documents)
             (add-hook 'after-change-functions #'cursord--changed nil t)
@@ -250,7 +274,8 @@ That is for files in a workspace in use."
             (add-hook 'after-save-hook #'cursord--saved nil t)
             (add-hook 'after-revert-hook #'cursord--reverted nil t)
             (add-hook 'kill-buffer-hook #'cursord--detach nil t)
-            (when (gethash (cursord-document-path document) (cursord-workspace-diffs ws))
+            (when (gethash (cursord-document-path document)
+                           (cursord-workspace-diffs ws))
               (cursord-protected #'cursord--document-show document))))))))
 
 (defun cursord--detach ()
@@ -261,9 +286,12 @@ That is for files in a workspace in use."
         (cancel-timer (cursord-document-timer document)))
       (when (cursord-document-open document)
         (setf (cursord-document-open document) nil)
-        (cursord-notify ws :document/didClose (list :uri (cursord-uri ws (cursord-document-file document)))))
+        (cursord-notify ws
+                        :document/didClose (list :uri (cursord-uri ws
+                                                                   (cursord-document-file document)))))
       (setq cursord--document nil)
-      (when (eq document (gethash (cursord-document-file document) cursord--documents))
+      (when (eq document
+                (gethash (cursord-document-file document) cursord--documents))
         (remhash (cursord-document-file document) cursord--documents))
       (when (cursord-document-conflict document)
         (cursord-tell-again document))
@@ -294,11 +322,14 @@ That is for files in a workspace in use."
               (ws (cursord-document-ws document)))
     (setf (cursord-document-gone document) nil)
     (when (cursord-document-open document)
-      (unless (eql (cursord-document-tick document) (buffer-chars-modified-tick))
+      (unless (eql (cursord-document-tick document)
+                   (buffer-chars-modified-tick))
         (cursord--tell-text document))
       (cl-incf (cursord-document-version document))
-      (cursord-notify ws :document/didSave (list :uri (cursord-uri ws (cursord-document-file document))
-                                                 :version (cursord-document-version document))))
+      (cursord-notify ws
+                      :document/didSave (list :uri (cursord-uri ws
+                                                                (cursord-document-file document))
+                                              :version (cursord-document-version document))))
     (cursord--note-conflict document)))
 
 (defun cursord--reverted ()
@@ -310,7 +341,8 @@ That is for files in a workspace in use."
           (cursord-marks-show (cursord-diff-of cursord--document))
         (cursord--report-soon cursord--document)))))
 
-(dolist (hook '(cursord--changed cursord--before-save cursord--saved cursord--reverted cursord--detach))
+(dolist (hook '(cursord--changed cursord--before-save cursord--saved
+                                 cursord--reverted cursord--detach))
   (put hook 'permanent-local-hook t))
 
 (provide 'cursord-files)

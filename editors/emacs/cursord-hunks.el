@@ -4,10 +4,12 @@
 
 ;;; Commentary:
 
-;; Commands that are about the hunk at point, be it in the buffer of a file or in the review buffer.
+;; Commands that are about the hunk at point, be it in the buffer of a file or
+;; in the review buffer.
 ;;
-;; On the text of a hunk in the buffer of a file the keys of the review buffer are there behind `cursord-hunk-prefix',
-;; for one wants to type letters there; where the buffer is read-only they are there without it.
+;; On the text of a hunk in the buffer of a file the keys of the review buffer
+;; are there behind `cursord-hunk-prefix', for one wants to type letters there;
+;; where the buffer is read-only they are there without it.
 
 ;;; Code:
 
@@ -64,13 +66,16 @@ In the review, a file's only hunk is also where its name is."
 (defun cursord-file-here ()
   "The file at point, (WS PATH . HUNKS); the hunks are those that are seen."
   (if (cursord--in-review-p)
-      (pcase-let ((`(,path . ,hunks) (or (cursord-review-file-at (point)) (user-error "There is no file here"))))
+      (pcase-let ((`(,path . ,hunks)
+                   (or (cursord-review-file-at (point))
+                       (user-error "There is no file here"))))
         `(,cursord-buffer-workspace ,path . ,hunks))
     (let* ((document (cursord--document-here))
            (hunks (append (plist-get (cursord-diff-of document) :hunks) nil)))
       (unless hunks
         (user-error "There is nothing to review in this file"))
-      `(,(cursord-document-ws document) ,(cursord-document-path document) . ,hunks))))
+      `(,(cursord-document-ws document) ,(cursord-document-path document) .
+        ,hunks))))
 
 ;;;; Decisions
 
@@ -82,7 +87,9 @@ In the review, a file's only hunk is also where its name is."
     (unless parts
       (user-error "There is no hunk in the region"))
     (mapcar (pcase-lambda ((and part `(,hunk ,from . ,to)))
-              (if (and (eql from 0) (eql to (length (cursord-changed-lines hunk)))) hunk part))
+              (if (and (eql from 0)
+                       (eql to (length (cursord-changed-lines hunk)))) hunk
+                part))
             parts)))
 
 (defun cursord--advance (hunk buffer point)
@@ -93,7 +100,8 @@ In the review, a file's only hunk is also where its name is."
              (eql (point) point))
     (when-let* ((next (seq-find (pcase-lambda (`(,other ,beg . ,_))
                                   (and (>= beg (line-beginning-position))
-                                       (not (equal (plist-get other :id) (plist-get hunk :id)))))
+                                       (not (equal (plist-get other :id)
+                                                   (plist-get hunk :id)))))
                                 (cursord-hunk-places))))
       (goto-char (cadr next)))))
 
@@ -102,7 +110,9 @@ In the review, a file's only hunk is also where its name is."
 COMMENT goes to the agent."
   (if (use-region-p)
       (let ((parts (cursord--parts-of-region))
-            (ws (if (cursord--in-review-p) cursord-buffer-workspace (cursord-document-ws (cursord-document)))))
+            (ws (if (cursord--in-review-p)
+                    cursord-buffer-workspace
+                  (cursord-document-ws (cursord-document)))))
         (deactivate-mark)
         (cursord-decide-some ws method parts comment))
     (pcase-let ((`(,ws . ,hunk) (cursord-hunk-here))
@@ -112,7 +122,8 @@ COMMENT goes to the agent."
                 (review (cursord--in-review-p)))
       (cursord-decide ws method (list hunk) comment
                       (lambda (ok)
-                        (when (and ok (not review) (eq window (selected-window)))
+                        (when (and ok (not review)
+                                   (eq window (selected-window)))
                           (with-selected-window window
                             (cursord--advance hunk buffer point))))))))
 
@@ -183,7 +194,10 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
   "The paths of WS whose hunks can be shown in buffers, in order."
   (seq-filter (lambda (path)
                 (and (not (file-name-absolute-p path))
-                     (member (plist-get (gethash path (cursord-workspace-diffs ws)) :kind) '("modified" "created" "renamed"))))
+                     (member (plist-get (gethash path
+                                                 (cursord-workspace-diffs ws))
+                                        :kind)
+                             '("modified" "created" "renamed"))))
               (cursord-review-paths ws)))
 
 (defun cursord--hunk-starts ()
@@ -196,20 +210,26 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
   (pop-to-buffer-same-window (cursord-file-buffer ws path))
   (widen)
   (let ((starts (cursord--hunk-starts))
-        (hunks (append (plist-get (gethash path (cursord-workspace-diffs ws)) :hunks) nil)))
+        (hunks (append (plist-get (gethash path (cursord-workspace-diffs ws))
+                                  :hunks) nil)))
     (if starts
         (goto-char (if forward (car starts) (car (last starts))))
       (goto-char (point-min))
-      (forward-line (cursord-hunk-row (if forward (car hunks) (car (last hunks))))))))
+      (forward-line (cursord-hunk-row (if forward
+                                          (car hunks)
+                                        (car (last hunks))))))))
 
 (defun cursord--go-on (ws forward)
   "Go to the next hunk of WS, the previous one unless FORWARD."
   (let* ((document (cursord-document))
-         (here (if (and document (eq ws (cursord-document-ws document))) (cursord-document-path document) ""))
+         (here (if (and document (eq ws (cursord-document-ws document)))
+                   (cursord-document-path document)
+                 ""))
          (bol (line-beginning-position))
          (starts (cursord--hunk-starts))
          (there (if forward
-                    (seq-find (lambda (start) (> start (line-end-position))) starts)
+                    (seq-find (lambda (start) (> start (line-end-position)))
+                              starts)
                   (seq-find (lambda (start) (< start bol)) (reverse starts)))))
     (if there
         (goto-char there)
@@ -220,8 +240,12 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
                         "There is no text to review; M-x cursord-review shows the rest")))
         (cursord--go-to-file ws
                              (if forward
-                                 (or (seq-find (lambda (path) (string< here path)) paths) (car paths))
-                               (or (seq-find (lambda (path) (string< path here)) (reverse paths)) (car (last paths))))
+                                 (or (seq-find (lambda (path)
+                                                 (string< here path)) paths)
+                                     (car paths))
+                               (or (seq-find (lambda (path) (string< path here))
+                                             (reverse paths))
+                                   (car (last paths))))
                              forward)))))
 
 ;;;###autoload
@@ -285,7 +309,10 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
 
 (map-keymap (lambda (key command)
               (keymap-set cursord-hunk-map (key-description (vector key))
-                          `(menu-item "" ,command :filter ,(lambda (command) (and buffer-read-only command)))))
+                          `(menu-item "" ,command
+                                      :filter ,(lambda (command)
+                                                 (and buffer-read-only
+                                                      command)))))
             cursord-hunk-command-map)
 
 (provide 'cursord-hunks)

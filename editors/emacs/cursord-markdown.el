@@ -4,8 +4,9 @@
 
 ;;; Commentary:
 
-;; What the agent writes grows at its end.  Each line gets its faces once, when it is complete, and a block of code once,
-;; when it is closed and Emacs is idle: nothing is looked at twice, however long a text becomes.
+;; What the agent writes grows at its end.  Each line gets its faces once, when
+;; it is complete, and a block of code once, when it is closed and Emacs is
+;; idle: nothing is looked at twice, however long a text becomes.
 
 ;;; Code:
 
@@ -13,16 +14,25 @@
 (require 'warnings)
 (require 'cursord-connection)
 
-(defface cursord-heading '((t :inherit font-lock-function-name-face :weight bold)) "Face of headings in a chat." :group 'cursord)
-(defface cursord-code '((t :inherit fixed-pitch-serif)) "Face of code in a line of a chat." :group 'cursord)
-(defface cursord-fence '((t :inherit shadow)) "Face of the lines around code in a chat." :group 'cursord)
+(defface cursord-heading
+  '((t :inherit font-lock-function-name-face :weight bold))
+  "Face of headings in a chat." :group 'cursord)
+(defface cursord-code '((t :inherit fixed-pitch-serif))
+  "Face of code in a line of a chat." :group 'cursord)
+(defface cursord-fence '((t :inherit shadow))
+  "Face of the lines around code in a chat." :group 'cursord)
 
 (defcustom cursord-code-modes
-  '(("sh" . sh-mode) ("bash" . sh-mode) ("shell" . sh-mode) ("js" . js-mode) ("javascript" . js-mode)
-    ("jsx" . js-jsx-mode) ("py" . python-mode) ("c++" . c++-mode) ("cpp" . c++-mode) ("elisp" . emacs-lisp-mode)
-    ("emacs-lisp" . emacs-lisp-mode) ("lisp" . lisp-mode) ("rb" . ruby-mode) ("html" . mhtml-mode)
-    ("json" . js-json-mode) ("diff" . diff-mode) ("patch" . diff-mode) ("tex" . latex-mode) ("toml" . conf-toml-mode)
-    ("make" . makefile-mode) ("dockerfile" . dockerfile-ts-mode) ("golang" . go-mode))
+  '(("sh" . sh-mode) ("bash" . sh-mode) ("shell" . sh-mode) ("js" . js-mode)
+    ("javascript" . js-mode)
+    ("jsx" . js-jsx-mode) ("py" . python-mode) ("c++" . c++-mode)
+    ("cpp" . c++-mode) ("elisp" . emacs-lisp-mode)
+    ("emacs-lisp" . emacs-lisp-mode) ("lisp" . lisp-mode) ("rb" . ruby-mode)
+    ("html" . mhtml-mode)
+    ("json" . js-json-mode) ("diff" . diff-mode) ("patch" . diff-mode)
+    ("tex" . latex-mode) ("toml" . conf-toml-mode)
+    ("make" . makefile-mode) ("dockerfile" . dockerfile-ts-mode)
+    ("golang" . go-mode))
   "Major modes by the names of languages in Markdown.
 For other names it is NAME-mode, or NAME-ts-mode, where there is one."
   :type '(alist :key-type string :value-type function)
@@ -45,7 +55,8 @@ For other names it is NAME-mode, or NAME-ts-mode, where there is one."
 (defconst cursord--inline
   (rx (or (seq "`" (group-n 1 (+ (not (any "`\n")))) "`")
           (seq "**" (group-n 2 (not (any " *\n")) (*? nonl)) "**")
-          (seq "[" (+ (not (any "]\n"))) "](" (group-n 3 (+ (not (any ")\n ")))) ")")))
+          (seq "[" (+ (not (any "]\n"))) "](" (group-n 3 (+ (not (any ")\n "))))
+               ")")))
   "Matches code, bold text and links in a line.")
 
 (defconst cursord--line-most 2000
@@ -58,9 +69,12 @@ For other names it is NAME-mode, or NAME-ts-mode, where there is one."
    ((> (- end beg) cursord--line-most))
    ((looking-at "#+ ") (cursord--face beg end 'cursord-heading))
    (t (while (re-search-forward cursord--inline end t)
-        (cond ((match-beginning 1) (cursord--face (match-beginning 1) (match-end 1) 'cursord-code))
-              ((match-beginning 2) (cursord--face (match-beginning 2) (match-end 2) 'bold))
-              (t (cursord--face (match-beginning 0) (match-end 0) 'link)))))))
+        (cond
+         ((match-beginning 1)
+          (cursord--face (match-beginning 1) (match-end 1) 'cursord-code))
+         ((match-beginning 2)
+          (cursord--face (match-beginning 2) (match-end 2) 'bold))
+         (t (cursord--face (match-beginning 0) (match-end 0) 'link)))))))
 
 (defconst cursord--lines-at-once 100
   "After so many lines one looks at the clock.")
@@ -71,8 +85,13 @@ If WHOLE, the last line is complete as it is.  Return non-nil if that was all."
   (goto-char (cursord-lines-at lines))
   (let ((n 0) eol late)
     (while (and (< (point) end)
-                (not (setq late (and (= (% (cl-incf n) cursord--lines-at-once) 0) (time-less-p limit nil))))
-                (setq eol (if (search-forward "\n" end t) (1- (point)) (and whole end))))
+                (not (setq late
+                           (and (= (% (cl-incf n) cursord--lines-at-once) 0)
+                                (time-less-p limit nil))))
+                (setq eol
+                      (if (search-forward "\n" end t)
+                          (1- (point))
+                        (and whole end))))
       (let ((bol (marker-position (cursord-lines-at lines))))
         (set-marker (cursord-lines-at lines) (min end (1+ eol)))
         (goto-char bol)
@@ -80,11 +99,15 @@ If WHOLE, the last line is complete as it is.  Return non-nil if that was all."
          ((cursord-lines-code lines)
           (when (looking-at (cursord-lines-fence lines))
             (cursord--face bol eol 'cursord-fence)
-            (cursord--code-later (cursord-lines-code lines) (copy-marker bol) (cursord-lines-language lines))
+            (cursord--code-later (cursord-lines-code lines) (copy-marker bol)
+                                 (cursord-lines-language lines))
             (setf (cursord-lines-code lines) nil)))
          ((looking-at "[ \t]*\\(```+\\|~~~+\\)[ \t]*\\([^ \t\n`]*\\)")
-          (setf (cursord-lines-language lines) (downcase (match-string-no-properties 2))
-                (cursord-lines-fence lines) (concat "[ \t]*" (regexp-quote (match-string-no-properties 1)) "+?[ \t]*$")
+          (setf (cursord-lines-language lines)
+                (downcase (match-string-no-properties 2))
+                (cursord-lines-fence lines)
+                (concat "[ \t]*" (regexp-quote (match-string-no-properties 1))
+                        "+?[ \t]*$")
                 (cursord-lines-code lines) (copy-marker (min end (1+ eol))))
           (cursord--face bol eol 'cursord-fence))
          (t (cursord--line-faces bol eol)))
@@ -93,7 +116,8 @@ If WHOLE, the last line is complete as it is.  Return non-nil if that was all."
 
 ;;;; Code
 
-(defvar cursord--code-waiting nil "Code that has no faces yet: lists of BEG, END and LANGUAGE.")
+(defvar cursord--code-waiting nil
+  "Code that has no faces yet: lists of BEG, END and LANGUAGE.")
 (defvar cursord--code-timer nil "The timer that gives it its faces.")
 
 (defun cursord--usable-mode-p (mode)
@@ -116,10 +140,12 @@ If WHOLE, the last line is complete as it is.  Return non-nil if that was all."
 (defun cursord--code-later (beg end language)
   "Give the code between the markers BEG and END its faces when Emacs is idle.
 It is in LANGUAGE."
-  (when (and (< 0 (- end beg) cursord--code-most) (not (string-empty-p language)))
+  (when (and (< 0 (- end beg) cursord--code-most)
+             (not (string-empty-p language)))
     (push (list beg end language) cursord--code-waiting)
     (unless cursord--code-timer
-      (setq cursord--code-timer (run-with-idle-timer 0.3 nil #'cursord--code-faces)))))
+      (setq cursord--code-timer
+            (run-with-idle-timer 0.3 nil #'cursord--code-faces)))))
 
 (defun cursord--code-text (beg end language)
   "The text between BEG and END with the faces that LANGUAGE has for it."
@@ -145,7 +171,8 @@ It is in LANGUAGE."
         (let ((text (and (buffer-live-p (marker-buffer beg))
                          (with-current-buffer (marker-buffer beg)
                            (condition-case nil
-                               (while-no-input (list (cursord--code-text beg end language)))
+                               (while-no-input (list (cursord--code-text beg end
+                                                                         language)))
                              (error '(nil)))))))
           (setq go-on (listp text))
           (when go-on
@@ -155,14 +182,18 @@ It is in LANGUAGE."
                 (with-silent-modifications
                   (let ((at 0) (text (car text)))
                     (while (< at (length text))
-                      (let ((next (or (next-single-property-change at 'face text) (length text)))
+                      (let ((next (or (next-single-property-change at 'face
+                                                                   text)
+                                      (length text)))
                             (face (get-text-property at 'face text)))
                         (when face
-                          (put-text-property (+ beg at) (+ beg next) 'face face))
+                          (put-text-property (+ beg at) (+ beg next) 'face
+                                             face))
                         (setq at next)))))))))))
     (when cursord--code-waiting
       (setq cursord--code-timer
-            (run-with-idle-timer (time-add (or (current-idle-time) 0) 0.05) nil #'cursord--code-faces)))))
+            (run-with-idle-timer (time-add (or (current-idle-time) 0) 0.05) nil
+                                 #'cursord--code-faces)))))
 
 (provide 'cursord-markdown)
 ;;; cursord-markdown.el ends here

@@ -4,15 +4,18 @@
 
 ;;; Commentary:
 
-;; A hunk is shown by one overlay for each of its groups: a run of deleted lines and the added lines that stand in their
-;; place.  The overlays move with the text that is typed; the next diff of the daemon makes them exact.  They are there
-;; without `cursord-mode' too, and then show nothing: commands find hunks by them.
+;; A hunk is shown by one overlay for each of its groups: a run of deleted lines
+;; and the added lines that stand in their place.  The overlays move with the
+;; text that is typed; the next diff of the daemon makes them exact.  They are
+;; there without `cursord-mode' too, and then show nothing: commands find hunks
+;; by them.
 ;;
-;; Deleted lines are not in the buffer.  They are shown by a string before the group that never has more than a few
-;; short lines: redisplay walks all of a string to find out what is at the end of a window, so a long one stops Emacs.
+;; Deleted lines are not in the buffer.  They are shown by a string before the
+;; group that never has more than a few short lines: redisplay walks all of a
+;; string to find out what is at the end of a window, so a long one stops Emacs.
 ;;
-;; The hunks of an isolated session are not in the file: there the old lines are in the buffer, and the new ones in the
-;; string.
+;; The hunks of an isolated session are not in the file: there the old lines are
+;; in the buffer, and the new ones in the string.
 
 ;;; Code:
 
@@ -26,11 +29,14 @@ The review buffer has all of them.  0 is for a line that counts them."
   :type 'natnum
   :group 'cursord)
 
-(defface cursord-added '((t :inherit diff-added :extend t)) "Face of lines that the agent added."
+(defface cursord-added '((t :inherit diff-added :extend t))
+  "Face of lines that the agent added."
   :group 'cursord)
-(defface cursord-removed '((t :inherit diff-removed :extend t)) "Face of lines that the agent deleted."
+(defface cursord-removed '((t :inherit diff-removed :extend t))
+  "Face of lines that the agent deleted."
   :group 'cursord)
-(defface cursord-fringe '((t :inherit diff-changed)) "Face of the marks beside changed lines."
+(defface cursord-fringe '((t :inherit diff-changed))
+  "Face of the marks beside changed lines."
   :group 'cursord)
 
 (defconst cursord--shown-columns 500
@@ -46,8 +52,10 @@ The review buffer has all of them.  0 is for a line that counts them."
 (put 'cursord--marks 'permanent-local t)
 
 (when (fboundp 'define-fringe-bitmap)
-  (define-fringe-bitmap 'cursord-fringe-bar [#b00111000] nil nil '(center repeated))
-  (define-fringe-bitmap 'cursord-fringe-gap [#b11111110 #b01111100 #b00111000 #b00010000] nil nil 'top))
+  (define-fringe-bitmap 'cursord-fringe-bar [#b00111000] nil nil
+    '(center repeated))
+  (define-fringe-bitmap 'cursord-fringe-gap
+    [#b11111110 #b01111100 #b00111000 #b00010000] nil nil 'top))
 
 ;;;; What a hunk says
 
@@ -55,7 +63,8 @@ The review buffer has all of them.  0 is for a line that counts them."
   "A run of deleted lines and the added lines that stand in their place."
   hunk
   row                                   ; of its first line in the file, from 0
-  from                                  ; of its first line among the hunk's changed lines, from 0
+  ;; Where it begins among the hunk's changed lines, from 0:
+  from
   old                                   ; the deleted lines, as strings
   new)                                  ; the added ones
 
@@ -108,11 +117,15 @@ The value is (GROUPS . PRESENT); PRESENT is a list of (ROW . TEXT)."
 
 (defun cursord-group-present (group)
   "The lines of GROUP that are in the file."
-  (if (cursord-isolated-p (cursord-group-hunk group)) (cursord-group-old group) (cursord-group-new group)))
+  (if (cursord-isolated-p (cursord-group-hunk group))
+      (cursord-group-old group)
+    (cursord-group-new group)))
 
 (defun cursord-group-absent (group)
   "The lines of GROUP that are not in the file."
-  (if (cursord-isolated-p (cursord-group-hunk group)) (cursord-group-new group) (cursord-group-old group)))
+  (if (cursord-isolated-p (cursord-group-hunk group))
+      (cursord-group-new group)
+    (cursord-group-old group)))
 
 ;;;; Placing
 
@@ -131,9 +144,10 @@ It moves point; the value is the row then, else nil."
   (catch 'no
     (pcase-dolist (`(,row . ,text) present)
       (unless (and (cursord--go-to-row row at)
-                   (let ((line (buffer-substring-no-properties (point) (line-end-position))))
-                        (or (equal line text)
-                            (equal (cursord--bare line) (cursord--bare text)))))
+                   (let ((line (buffer-substring-no-properties (point)
+                                                               (line-end-position))))
+                     (or (equal line text)
+                         (equal (cursord--bare line) (cursord--bare text)))))
         (throw 'no nil))
       (setq at row))
     at))
@@ -141,20 +155,25 @@ It moves point; the value is the row then, else nil."
 (defun cursord--absent-text (lines sign face)
   "The string that shows LINES, that are not in the buffer, with SIGN and FACE."
   (let* ((count (length lines))
-         (shown (if (<= count cursord-shown-lines) lines (take cursord-shown-lines lines)))
+         (shown (if (<= count cursord-shown-lines)
+                    lines
+                  (take cursord-shown-lines lines)))
          (rest (- count (length shown))))
     (concat
      (mapconcat (lambda (line)
                   (let ((line (cursord--bare line)))
                     (propertize (concat sign
-                                        (if (> (length line) cursord--shown-columns)
-                                            (concat (substring line 0 cursord--shown-columns) "…")
+                                        (if (> (length line)
+                                               cursord--shown-columns)
+                                            (concat (substring line 0
+                                                               cursord--shown-columns) "…")
                                           line)
                                         "\n")
                                 'face face)))
                 shown "")
      (when (> rest 0)
-       (propertize (format "%s… %s%s\n" sign (if shown "and " "") (cursord-plural rest "line")) 'face face)))))
+       (propertize (format "%s… %s%s\n" sign (if shown "and " "")
+                           (cursord-plural rest "line")) 'face face)))))
 
 (defun cursord--dress (overlay)
   "Have OVERLAY show what it is, or not, as `cursord-mode' says."
@@ -164,23 +183,35 @@ It moves point; the value is the row then, else nil."
          (present (cursord-group-present group))
          (maybe (cursord-maybe-yours-p (cursord-group-hunk group)))
          (note (and maybe (eql 0 (cursord-group-from group))
-                    (propertize (concat cursord-maybe-text "\n") 'face 'cursord-maybe-note)))
+                    (propertize (concat cursord-maybe-text "\n") 'face
+                                'cursord-maybe-note)))
          (mark (and (fboundp 'define-fringe-bitmap)
                     (propertize "|" 'display
-                                (list 'left-fringe (if present 'cursord-fringe-bar 'cursord-fringe-gap)
-                                      (if maybe 'cursord-maybe-note 'cursord-fringe))))))
+                                (list 'left-fringe
+                                      (if present
+                                          'cursord-fringe-bar
+                                        'cursord-fringe-gap)
+                                      (if maybe
+                                          'cursord-maybe-note
+                                        'cursord-fringe))))))
     (if (not (bound-and-true-p cursord-mode))
         (dolist (property '(face keymap before-string help-echo))
           (overlay-put overlay property nil))
-      (overlay-put overlay 'face (and present (cond (maybe 'cursord-maybe) (isolated 'cursord-removed) (t 'cursord-added))))
+      (overlay-put overlay 'face
+                   (and present
+                        (cond (maybe 'cursord-maybe) (isolated 'cursord-removed)
+                              (t 'cursord-added))))
       (overlay-put overlay 'help-echo (and maybe cursord-maybe-text))
       (overlay-put overlay 'keymap cursord-hunk-map)
       (overlay-put overlay 'before-string
-                   (concat (and (or absent note) (overlay-get overlay 'cursord-below) "\n")
+                   (concat (and (or absent note)
+                                (overlay-get overlay 'cursord-below) "\n")
                            note
                            (and absent (if isolated
-                                           (cursord--absent-text absent "+" 'cursord-added)
-                                         (cursord--absent-text absent "-" 'cursord-removed)))
+                                           (cursord--absent-text absent "+"
+                                                                 'cursord-added)
+                                         (cursord--absent-text absent "-"
+                                                               'cursord-removed)))
                            mark)))))
 
 (defun cursord--place (group there)
@@ -188,7 +219,8 @@ It moves point; the value is the row then, else nil."
 That is the one of THERE, a table of those there were, if it is still right."
   (let* ((beg (point))
          (below (and (eobp) (not (bolp))))
-         (end (save-excursion (forward-line (length (cursord-group-present group))) (point)))
+         (end (save-excursion
+                (forward-line (length (cursord-group-present group))) (point)))
          (key (cursord--group-key group))
          (overlay (gethash key there)))
     (if (and overlay
@@ -214,14 +246,18 @@ That is the one of THERE, a table of those there were, if it is still right."
   "Whether the groups A and B look alike."
   (and (equal (cursord-group-old a) (cursord-group-old b))
        (equal (cursord-group-new a) (cursord-group-new b))
-       (eq (cursord-isolated-p (cursord-group-hunk a)) (cursord-isolated-p (cursord-group-hunk b)))
-       (eq (cursord-maybe-yours-p (cursord-group-hunk a)) (cursord-maybe-yours-p (cursord-group-hunk b)))))
+       (eq (cursord-isolated-p (cursord-group-hunk a))
+           (cursord-isolated-p (cursord-group-hunk b)))
+       (eq (cursord-maybe-yours-p (cursord-group-hunk a))
+           (cursord-maybe-yours-p (cursord-group-hunk b)))))
 
-(cl-defstruct (cursord-placing (:constructor cursord--placing-make) (:copier nil))
+(cl-defstruct (cursord-placing (:constructor cursord--placing-make)
+                               (:copier nil))
   "How far the hunks of a diff are placed."
   hunks                                 ; that are left
   (marks nil)                           ; that are placed, the last first
-  (there nil :documentation "Marks that there were and that were not met, by key.")
+  (there nil
+         :documentation "Marks that there were and that were not met, by key.")
   (at 1)
   (row 0 :documentation "The row of AT.")
   tick)
@@ -237,7 +273,9 @@ That is the one of THERE, a table of those there were, if it is still right."
   "The marks of this buffer by what tells their groups from others."
   (let ((there (make-hash-table :test #'equal)))
     (dolist (overlay cursord--marks)
-      (let ((key (and (overlay-buffer overlay) (cursord--group-key (overlay-get overlay 'cursord-group)))))
+      (let ((key (and (overlay-buffer overlay)
+                      (cursord--group-key (overlay-get overlay
+                                                       'cursord-group)))))
         (if (or (null key) (gethash key there))
             (delete-overlay overlay)
           (puthash key overlay there))))
@@ -263,7 +301,8 @@ That is the one of THERE, a table of those there were, if it is still right."
           (dolist (group groups)
             (cursord--go-to-row (cursord-group-row group) row)
             (setq row (cursord-group-row group))
-            (push (cursord--place group (cursord-placing-there placing)) (cursord-placing-marks placing))
+            (push (cursord--place group (cursord-placing-there placing))
+                  (cursord-placing-marks placing))
             (when (eobp)
               (funcall from-begin))))
       (funcall from-begin))
@@ -287,15 +326,19 @@ That is the one of THERE, a table of those there were, if it is still right."
           (setq cursord--placing nil))
       ;; Those behind are where they were.
       (setq cursord--marks (nconc cursord--marks (sort (hash-table-values there)
-                                                       (lambda (a b) (< (overlay-start a) (overlay-start b))))))
-      (run-at-time 0.01 nil #'cursord-protected #'cursord--place-on (current-buffer) placing))))
+                                                       (lambda (a b)
+                                                         (< (overlay-start a)
+                                                            (overlay-start b))))))
+      (run-at-time 0.01 nil #'cursord-protected #'cursord--place-on
+                   (current-buffer) placing))))
 
 (defun cursord--place-on (buffer placing)
   "Go on with PLACING in BUFFER, unless it has changed: then it is shown again."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (when (and (eq placing cursord--placing)
-                 (eql (cursord-placing-tick placing) (buffer-chars-modified-tick)))
+                 (eql (cursord-placing-tick placing)
+                      (buffer-chars-modified-tick)))
         (cursord--place-some placing)))))
 
 (defun cursord-marks-show (diff)
@@ -303,7 +346,9 @@ That is the one of THERE, a table of those there were, if it is still right."
 A hunk with lines that are not there is left out: another diff is on its way.
 What is shown already stays as it is.  Of very many hunks, some come later."
   (setq cursord--placing (cursord--placing-make
-                          :hunks (and (not (member (plist-get diff :kind) '("deleted" "binary" "large" "symlink" "mode")))
+                          :hunks (and (not (member (plist-get diff :kind)
+                                                   '("deleted" "binary" "large"
+                                                     "symlink" "mode")))
                                       (append (plist-get diff :hunks) nil))
                           :there (cursord--marks-there)
                           :tick (buffer-chars-modified-tick)))
@@ -332,7 +377,9 @@ END is BEG where nothing of a hunk is in the buffer."
         (let ((hunk (cursord--mark-hunk overlay)))
           (if (eq hunk (caar places))
               (setcdr (cdar places) (overlay-end overlay))
-            (push (cons hunk (cons (overlay-start overlay) (overlay-end overlay))) places)))))
+            (push (cons hunk
+                        (cons (overlay-start overlay) (overlay-end overlay)))
+                  places)))))
     (nreverse places)))
 
 (defun cursord-hunk-at (&optional position)
@@ -347,7 +394,9 @@ Beside are those of which no line is in the buffer."
                       (cond ((and (< beg end) (<= beg bol) (< bol end)) hunk)
                             ((< beg end) nil)
                             ((eql beg bol) hunk)
-                            ((or (eql beg next) (and (eql beg (point-max)) (eql next beg))) (setq beside (or beside hunk)) nil)))
+                            ((or (eql beg next)
+                                 (and (eql beg (point-max)) (eql next beg)))
+                             (setq beside (or beside hunk)) nil)))
                     (cursord-hunk-places))
           beside))))
 
@@ -374,7 +423,8 @@ The deleted lines of a group belong to its first line."
           (cl-flet ((take-in (i j)
                       (setq low (min i (or low i))
                             high (max j (or high j)))))
-            (when (and (cursord-group-absent group) (<= first from) (or (< from end) (and (eql from end) (eobp))))
+            (when (and (cursord-group-absent group) (<= first from)
+                       (or (< from end) (and (eql from end) (eobp))))
               (if isolated
                   (take-in (+ index olds) (+ index olds news))
                 (take-in index (+ index olds))))
@@ -386,7 +436,8 @@ The deleted lines of a group belong to its first line."
                       (let ((at (+ index i (if isolated 0 olds))))
                         (take-in at (1+ at))))
                     (forward-line 1)))
-              ;; It was edited inside: only the daemon knows which lines are which.
+              ;; It was edited inside: only the daemon knows which lines are
+              ;; which.
               (when (and (< from end) (< first to))
                 (take-in index (+ index olds news)))))
           (when low

@@ -15,7 +15,8 @@
 (defun cursord--menu-title ()
   "What the menu says of the project."
   (if-let* ((ws (cursord-workspace-find)))
-      (format "%s: %s, %s" (abbreviate-file-name (cursord-workspace-root ws)) (cursord-state ws)
+      (format "%s: %s, %s" (abbreviate-file-name (cursord-workspace-root ws))
+              (cursord-state ws)
               (cursord-plural (car (cursord-pending ws)) "hunk"))
     "Not in use here yet"))
 

@@ -4,7 +4,8 @@
 
 ;;; Commentary:
 
-;; The text of a review.  Its hunks have the text property `cursord-hunk', its files `cursord-path'.
+;; The text of a review.  Its hunks have the text property `cursord-hunk', its
+;; files `cursord-path'.
 
 ;;; Code:
 
@@ -12,7 +13,8 @@
 (require 'cursord-workspace)
 (require 'cursord-files)
 
-(defface cursord-note '((t :inherit warning)) "Face of what is said of a file in the review."
+(defface cursord-note '((t :inherit warning))
+  "Face of what is said of a file in the review."
   :group 'cursord)
 
 (defun cursord--patch-name (prefix path)
@@ -21,8 +23,10 @@
     (if (string-match-p "[\"\\\\[:cntrl:]]" name)
         (concat "\"" (replace-regexp-in-string
                       "[\"\\\\[:cntrl:]]"
-                      (lambda (c) (pcase c ("\n" "\\n") ("\t" "\\t") ((or "\"" "\\") (concat "\\" c))
-                                    (_ (format "\\%03o" (aref c 0)))))
+                      (lambda (c)
+                        (pcase c ("\n" "\\n") ("\t" "\\t")
+                               ((or "\"" "\\") (concat "\\" c))
+                               (_ (format "\\%03o" (aref c 0)))))
                       name t t)
                 "\"")
       name)))
@@ -31,30 +35,46 @@
   "The lines of a patch's header for DIFF, from the name OLD to NEW."
   (pcase (plist-get diff :kind)
     ("binary" (format "Binary files %s and %s differ\n" old new))
-    ("large" (format "Files %s and %s differ, and are too large to be shown\n" old new))
-    ("symlink" (format "link from %s\nlink to %s\n" (or (plist-get diff :oldTarget) "nothing") (or (plist-get diff :newTarget) "nothing")))
+    ("large"
+     (format "Files %s and %s differ, and are too large to be shown\n" old new))
+    ("symlink"
+     (format "link from %s\nlink to %s\n"
+             (or (plist-get diff :oldTarget) "nothing")
+             (or (plist-get diff :newTarget) "nothing")))
     (_ (concat
         (and (plist-get diff :oldPath)
-             (format "rename from %s\nrename to %s\n" (plist-get diff :oldPath) (plist-get diff :path)))
+             (format "rename from %s\nrename to %s\n" (plist-get diff :oldPath)
+                     (plist-get diff :path)))
         (and (plist-get diff :newMode) (plist-get diff :oldMode)
-             (format "old mode %s\nnew mode %s\n" (plist-get diff :oldMode) (plist-get diff :newMode)))))))
+             (format "old mode %s\nnew mode %s\n" (plist-get diff :oldMode)
+                     (plist-get diff :newMode)))))))
 
 (defun cursord--author-text (hunk)
   "Say how HUNK was made, unless by edits alone, and whether it may be yours."
-  (string-join (delq nil (list (let ((by (cursord-made-by hunk))) (and (not (string-empty-p by)) by))
-                               (and (cursord-maybe-yours-p hunk) cursord-maybe-text)))
+  (string-join (delq nil
+                     (list (let ((by (cursord-made-by hunk)))
+                             (and (not (string-empty-p by)) by))
+                           (and (cursord-maybe-yours-p hunk)
+                                cursord-maybe-text)))
                ", "))
 
 (defun cursord--hunk-text (hunk)
   "HUNK as a patch has it."
   (let* ((lines (append (plist-get hunk :lines) nil))
-         (last-of (lambda (signs) (cl-position-if (lambda (line) (memq (aref line 0) signs)) lines :from-end t)))
-         (old-end (and (eq t (plist-get hunk :oldNoEol)) (funcall last-of '(?\s ?-))))
-         (new-end (and (eq t (plist-get hunk :newNoEol)) (funcall last-of '(?\s ?+))))
+         (last-of (lambda (signs)
+                    (cl-position-if (lambda (line) (memq (aref line 0) signs))
+                                    lines :from-end t)))
+         (old-end (and (eq t (plist-get hunk :oldNoEol))
+                       (funcall last-of '(?\s ?-))))
+         (new-end (and (eq t (plist-get hunk :newNoEol))
+                       (funcall last-of '(?\s ?+))))
          (i -1)
          (author (cursord--author-text hunk))
-         (out (list (format "@@ -%d,%d +%d,%d @@%s%s\n" (plist-get hunk :oldStart) (plist-get hunk :oldLines)
-                            (plist-get hunk :newStart) (plist-get hunk :newLines)
+         (out (list (format "@@ -%d,%d +%d,%d @@%s%s\n"
+                            (plist-get hunk :oldStart)
+                            (plist-get hunk :oldLines)
+                            (plist-get hunk :newStart)
+                            (plist-get hunk :newLines)
                             (if (string-empty-p author) "" " ") author))))
     (dolist (line lines)
       (cl-incf i)
@@ -69,7 +89,8 @@
   (let ((document (cursord-document-at ws path)))
     (delq nil
           (list (and document (cursord-document-conflict document)
-                     (concat path " has unsaved changes here, and was written meanwhile: "
+                     (concat path
+                             " has unsaved changes here, and was written meanwhile: "
                              "save the buffer to keep what it has, or revert it"))
                 (and (equal (plist-get diff :baseline) "unknown")
                      "What was there before is not known: it cannot be rejected")
@@ -87,20 +108,30 @@
          (old (cursord--patch-name "a" (or (plist-get diff :oldPath) path)))
          (new (cursord--patch-name "b" path))
          (tail (if (string-search " " path) "\t" ""))
-         (bare (seq-find (lambda (hunk) (seq-empty-p (plist-get hunk :lines))) hunks))
-         (listed (seq-remove (lambda (hunk) (seq-empty-p (plist-get hunk :lines))) hunks)))
+         (bare (seq-find (lambda (hunk) (seq-empty-p (plist-get hunk :lines)))
+                         hunks))
+         (listed (seq-remove (lambda (hunk)
+                               (seq-empty-p (plist-get hunk :lines))) hunks)))
     (propertize
      (concat
-      (mapconcat (lambda (note) (propertize (concat note ".\n") 'font-lock-face 'cursord-note)) notes "")
+      (mapconcat (lambda (note)
+                   (propertize (concat note ".\n") 'font-lock-face
+                               'cursord-note)) notes "")
       (when hunks
         (concat
          (format "diff --git %s %s\n" old new)
          (pcase kind
-           ("created" (format "new file mode %s\n" (or (plist-get diff :newMode) "100644")))
-           ("deleted" (format "deleted file mode %s\n" (or (plist-get diff :oldMode) "100644"))))
+           ("created"
+            (format "new file mode %s\n"
+                    (or (plist-get diff :newMode) "100644")))
+           ("deleted"
+            (format "deleted file mode %s\n"
+                    (or (plist-get diff :oldMode) "100644"))))
          (if bare
              (let ((lines (cursord--file-lines diff old new)))
-               (propertize (if (string-empty-p lines) (format "file %s: %s\n" kind path) lines) 'cursord-hunk bare))
+               (propertize (if (string-empty-p lines)
+                               (format "file %s: %s\n" kind path)
+                             lines) 'cursord-hunk bare))
            (and (equal kind "renamed") (cursord--file-lines diff old new)))
          (when listed
            (format "--- %s%s\n+++ %s%s\n"

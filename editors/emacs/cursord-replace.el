@@ -4,9 +4,11 @@
 
 ;;; Commentary:
 
-;; A buffer gets the text of another one and keeps point, markers, windows and overlays at the text where they were; what
-;; changes is one step for undo.  `replace-buffer-contents' does that as well, and takes a third of a second for a file of
-;; 100,000 lines: here lines are compared first, a slice at a time if need be, and it is only used for those that differ.
+;; A buffer gets the text of another one and keeps point, markers, windows and
+;; overlays at the text where they were; what changes is one step for undo.
+;; `replace-buffer-contents' does that as well, and takes a third of a second
+;; for a file of 100,000 lines: here lines are compared first, a slice at a time
+;; if need be, and it is only used for those that differ.
 
 ;;; Code:
 
@@ -24,13 +26,15 @@
 
 ;;;; Comparing
 
-(cl-defstruct (cursord-comparison (:constructor cursord--comparison-make) (:copier nil))
+(cl-defstruct (cursord-comparison (:constructor cursord--comparison-make)
+                                  (:copier nil))
   "How far the texts of two buffers are compared."
   old
   new
   (at 1 :documentation "As far as this OLD is compared.")
   (new-at 1 :documentation "The same in NEW.")
-  (blocks nil :documentation "Where they differ, the last first: (FROM TO NEW-FROM . NEW-TO).")
+  (blocks nil
+          :documentation "Where they differ, the last first: (FROM TO NEW-FROM . NEW-TO).")
   (done nil))
 
 (defconst cursord--compare-at-once 200000
@@ -72,7 +76,8 @@ The value is (POSITION . NEW-POSITION), the nearest, or nil."
   (let ((pairs (with-current-buffer old (cursord--pairs from lines)))
         (j 0) least found)
     (with-current-buffer new
-      (while (and (< j lines) (< new-from (point-max)) (or (null least) (< j least)))
+      (while (and (< j lines) (< new-from (point-max))
+                  (or (null least) (< j least)))
         (pcase-let* ((`(,text . ,next) (cursord--pair new-from))
                      (there (gethash text pairs)))
           (when (and there (or (null least) (< (+ j (car there)) least)))
@@ -94,7 +99,9 @@ The value is (POSITION . NEW-POSITION), the nearest, or nil."
     ;; What is equal at the end is so with less of it too.
     (while (< low high)
       (let ((n (/ (+ low high 1) 2)))
-        (if (eql 0 (compare-buffer-substrings old (- end n) (- end low) new (- new-end n) (- new-end low)))
+        (if (eql 0
+                 (compare-buffer-substrings old (- end n) (- end low) new
+                                            (- new-end n) (- new-end low)))
             (setq low n)
           (setq high (1- n)))))
     low))
@@ -102,7 +109,9 @@ The value is (POSITION . NEW-POSITION), the nearest, or nil."
 (defun cursord--resync (old from new new-from)
   "Where OLD after FROM and NEW after NEW-FROM are equal again.
 The value is (POSITION . NEW-POSITION)."
-  (or (seq-some (lambda (lines) (cursord--resync-within old from new new-from lines)) cursord--compare-windows)
+  (or (seq-some (lambda (lines)
+                  (cursord--resync-within old from new new-from lines))
+                cursord--compare-windows)
       (let ((tail (cursord--equal-tail old from new new-from)))
         (cons (- (with-current-buffer old (point-max)) tail)
               (- (with-current-buffer new (point-max)) tail)))))
@@ -116,7 +125,10 @@ The value is (POSITION . NEW-POSITION)."
          (end (with-current-buffer old (point-max)))
          (new-end (with-current-buffer new (point-max)))
          (n (min cursord--compare-at-once (- end at) (- new-end new-at)))
-         (differs (if (eql n 0) 0 (compare-buffer-substrings old at (+ at n) new new-at (+ new-at n)))))
+         (differs (if (eql n 0)
+                      0
+                    (compare-buffer-substrings old at (+ at n) new new-at
+                                               (+ new-at n)))))
     (cond
      ((and (eql n 0) (eql at end) (eql new-at new-end))
       (setf (cursord-comparison-done comparison) t))
@@ -129,11 +141,14 @@ The value is (POSITION . NEW-POSITION)."
              (back (with-current-buffer old
                      (goto-char (+ at equal))
                      (- (point) (line-beginning-position))))
-             (back (min back (- (+ at equal) (if-let* ((last (car (cursord-comparison-blocks comparison)))) (cadr last) 1))))
+             (back (min back
+                        (- (+ at equal)
+                           (if-let* ((last (car (cursord-comparison-blocks comparison)))) (cadr last) 1))))
              (from (- (+ at equal) back))
              (new-from (- (+ new-at equal) back)))
         (pcase-let ((`(,to . ,new-to) (cursord--resync old from new new-from)))
-          (push (cons from (cons to (cons new-from new-to))) (cursord-comparison-blocks comparison))
+          (push (cons from (cons to (cons new-from new-to)))
+                (cursord-comparison-blocks comparison))
           (setf (cursord-comparison-at comparison) to
                 (cursord-comparison-new-at comparison) new-to)))))))
 
@@ -156,7 +171,8 @@ The value is (POSITION . NEW-POSITION)."
   "Replace what is between BEG and END by TEXT.
 Unless CARELESS, what stays in there keeps what is at it."
   (save-excursion
-    (if (or careless (eql beg end) (string-empty-p text) (> (+ (- end beg) (length text)) cursord--replace-careful))
+    (if (or careless (eql beg end) (string-empty-p text)
+            (> (+ (- end beg) (length text)) cursord--replace-careful))
         (progn
           (goto-char end)
           ;; A marker at the beginning stays before what is new.
@@ -169,7 +185,9 @@ Unless CARELESS, what stays in there keeps what is at it."
   (let ((limit (time-add nil cursord--replace-careful-time)))
     (pcase-dolist (`(,from ,to ,new-from . ,new-to) blocks)
       (cursord--replace-region from to
-                               (with-current-buffer new (buffer-substring-no-properties new-from new-to))
+                               (with-current-buffer new
+                                 (buffer-substring-no-properties new-from
+                                                                 new-to))
                                (time-less-p limit nil)))))
 
 (defun cursord-compared-replace (comparison)
@@ -185,7 +203,10 @@ Return whether it had not."
                  (first (car (last blocks)))
                  (many (nthcdr 100 blocks)))
             (when (nthcdr cursord--replace-one-by-one blocks)
-              (setq blocks (list (cons (car first) (cons (cadr last) (cons (caddr first) (cdddr last)))))))
+              (setq blocks
+                    (list (cons (car first)
+                                (cons (cadr last)
+                                      (cons (caddr first) (cdddr last)))))))
             (if many
                 ;; Hooks are run once.
                 (combine-change-calls (car first) (cadr last)

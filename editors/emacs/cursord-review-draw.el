@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; A review buffer is a list of sections, one for each file.  What has changed of them is drawn anew when somebody sees it,
-;; and point stays on its hunk.
+;; A review buffer is a list of sections, one for each file.  What has changed
+;; of them is drawn anew when somebody sees it, and point stays on its hunk.
 
 ;;; Code:
 
@@ -14,14 +14,18 @@
 (require 'cursord-document)
 (require 'cursord-patch)
 
-(cl-defstruct (cursord-section (:constructor cursord--section-make) (:copier nil))
+(cl-defstruct (cursord-section (:constructor cursord--section-make)
+                               (:copier nil))
   "A file in a review."
   path diff notes text)
 
 (defvar-local cursord--sections nil "The sections of this review, in order.")
-(defvar-local cursord--review-stale nil "Whether this review is not what is known.")
-(defvar-local cursord--review-cost 0 "Seconds that it took to draw this review the last time.")
-(defvar-local cursord--review-drawn nil "When this review was drawn the last time.")
+(defvar-local cursord--review-stale nil
+  "Whether this review is not what is known.")
+(defvar-local cursord--review-cost 0
+  "Seconds that it took to draw this review the last time.")
+(defvar-local cursord--review-drawn nil
+  "When this review was drawn the last time.")
 
 ;;;; Sections
 
@@ -29,7 +33,8 @@
   "The paths of WS that were changed both in a buffer and on disk."
   (let (paths)
     (maphash (lambda (_file document)
-               (when (and (eq ws (cursord-document-ws document)) (cursord-document-conflict document))
+               (when (and (eq ws (cursord-document-ws document))
+                          (cursord-document-conflict document))
                  (push (cursord-document-path document) paths)))
              cursord--documents)
     paths))
@@ -43,11 +48,14 @@
               (let* ((diff (gethash path (cursord-workspace-diffs ws)))
                      (old (gethash path known))
                      (notes (cursord--section-notes ws path diff)))
-                (if (and old (eq diff (cursord-section-diff old)) (equal notes (cursord-section-notes old)))
+                (if (and old (eq diff (cursord-section-diff old))
+                         (equal notes (cursord-section-notes old)))
                     old
                   (cursord--section-make :path path :diff diff :notes notes
-                                         :text (cursord--section-text path diff notes)))))
-            (sort (seq-union (hash-table-keys (cursord-workspace-diffs ws)) (cursord--conflict-paths ws)) #'string<))))
+                                         :text (cursord--section-text path diff
+                                                                      notes)))))
+            (sort (seq-union (hash-table-keys (cursord-workspace-diffs ws))
+                             (cursord--conflict-paths ws)) #'string<))))
 
 ;;;; Where one is
 
@@ -58,7 +66,8 @@
 (defun cursord--hunk-beginning (position)
   "Where the hunk at POSITION begins."
   (if (and (> position (point-min))
-           (eq (get-text-property position 'cursord-hunk) (get-text-property (1- position) 'cursord-hunk)))
+           (eq (get-text-property position 'cursord-hunk)
+               (get-text-property (1- position) 'cursord-hunk)))
       (previous-single-property-change position 'cursord-hunk nil (point-min))
     position))
 
@@ -82,25 +91,34 @@ ids of hunks from the one there on, and of those before."
   (let* ((hunk (cursord-review-hunk-at position))
          (path (get-text-property position 'cursord-path))
          (beg (cond (hunk (cursord--hunk-beginning position))
-                    ((and path (> position (point-min)) (equal path (get-text-property (1- position) 'cursord-path)))
-                     (previous-single-property-change position 'cursord-path nil (point-min)))
+                    ((and path (> position (point-min))
+                          (equal path
+                                 (get-text-property (1- position)
+                                                    'cursord-path)))
+                     (previous-single-property-change position 'cursord-path nil
+                                                      (point-min)))
                     (t position)))
          before after)
     (pcase-dolist (`(,id . ,at) (cursord--hunk-positions))
       (if (< at beg) (push id before) (push id after)))
     (save-excursion
       (goto-char position)
-      (list path (and hunk (plist-get hunk :id)) (count-lines beg (line-beginning-position)) (- (point) (line-beginning-position))
+      (list path (and hunk (plist-get hunk :id))
+            (count-lines beg (line-beginning-position))
+            (- (point) (line-beginning-position))
             (nreverse after) before))))
 
 (defun cursord--find-place (place positions)
   "Where PLACE is in the review now, whose hunks are at POSITIONS."
   (pcase-let* ((`(,path ,id ,lines ,column ,after ,before) place)
                (table (let ((table (make-hash-table :test #'equal)))
-                        (pcase-dolist (`(,id . ,at) positions) (puthash id at table))
+                        (pcase-dolist (`(,id . ,at) positions)
+                          (puthash id at table))
                         table))
                (same (if id (gethash id table)
-                       (and path (text-property-any (point-min) (point-max) 'cursord-path path)))))
+                       (and path
+                            (text-property-any (point-min) (point-max)
+                                               'cursord-path path)))))
     (save-excursion
       (if same
           (let ((end (if id (cursord--hunk-end same) (point-max))))
@@ -130,14 +148,18 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
          (new (cursord--new-sections ws))
          (first (null cursord--sections)))
     (setq cursord--review-stale nil)
-    (unless (and (not first) (length= new (length cursord--sections)) (cl-every #'eq new cursord--sections))
+    (unless (and (not first) (length= new (length cursord--sections))
+                 (cl-every #'eq new cursord--sections))
       (widen)
-      (pcase-let* ((`(,head ,old-rest . ,new-rest) (cursord--drop-equal cursord--sections new))
-                   (`(,tail ,old-middle . ,new-middle) (cursord--drop-equal (reverse old-rest) (reverse new-rest)))
+      (pcase-let* ((`(,head ,old-rest . ,new-rest)
+                    (cursord--drop-equal cursord--sections new))
+                   (`(,tail ,old-middle . ,new-middle)
+                    (cursord--drop-equal (reverse old-rest) (reverse new-rest)))
                    (beg (+ (point-min) head))
                    (end (if first (point-max) (- (point-max) tail)))
                    (windows (get-buffer-window-list nil t t))
-                   (in (lambda (position) (and (<= beg position) (<= position end))))
+                   (in (lambda (position)
+                         (and (<= beg position) (<= position end))))
                    (places nil)
                    (inhibit-read-only t))
         (ignore old-middle)
@@ -145,7 +167,9 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
           (dolist (window windows)
             (when (funcall in (window-point window))
               (push (list window (cursord--place-of (window-point window))
-                          (count-lines (min (window-start window) (window-point window)) (window-point window)))
+                          (count-lines (min (window-start window)
+                                            (window-point window))
+                                       (window-point window)))
                     places)))
           (when (funcall in (point))
             (push (list nil (cursord--place-of (point)) 0) places)))
@@ -159,16 +183,22 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
         (setq cursord--sections new)
         (let ((positions (and (or first places) (cursord--hunk-positions))))
           (when first
-            (setq places (cons (list nil nil 0) (mapcar (lambda (window) (list window nil 0)) windows))))
+            (setq places
+                  (cons (list nil nil 0)
+                        (mapcar (lambda (window) (list window nil 0))
+                                windows))))
           (pcase-dolist (`(,window ,place ,lines) places)
-            (let ((at (if place (cursord--find-place place positions) (or (cdar positions) (point-min)))))
+            (let ((at (if place
+                          (cursord--find-place place positions)
+                        (or (cdar positions) (point-min)))))
               (if (not window)
                   (goto-char at)
                 (set-window-point window at)
                 (save-excursion
                   (goto-char at)
                   (forward-line (- lines))
-                  (set-window-start window (if first (point-min) (point)) t))))))))
+                  (set-window-start window (if first (point-min) (point))
+                                    t))))))))
     (setq cursord--review-drawn (current-time)
           cursord--review-cost (float-time (time-since began)))))
 
@@ -178,16 +208,21 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
     (with-current-buffer buffer
       (when (and cursord--review-stale (get-buffer-window buffer t))
         (let ((rest (- (* 5 cursord--review-cost)
-                       (if cursord--review-drawn (float-time (time-since cursord--review-drawn)) 1e6))))
+                       (if cursord--review-drawn
+                           (float-time (time-since cursord--review-drawn))
+                         1e6))))
           (if (> rest 0)
-              (run-at-time rest nil #'cursord-protected #'cursord--review-draw-soon buffer)
+              (run-at-time rest nil #'cursord-protected
+                           #'cursord--review-draw-soon buffer)
             (cursord--review-draw cursord-buffer-workspace)))))))
 
 (defun cursord--reviews (ws)
   "The review buffers of WS."
   (seq-filter (lambda (buffer)
-                (and (eq ws (buffer-local-value 'cursord-buffer-workspace buffer))
-                     (eq (buffer-local-value 'major-mode buffer) 'cursord-review-mode)))
+                (and (eq ws
+                         (buffer-local-value 'cursord-buffer-workspace buffer))
+                     (eq (buffer-local-value 'major-mode buffer)
+                         'cursord-review-mode)))
               (buffer-list)))
 
 (defun cursord--review-event (event ws _object _before)

@@ -4,8 +4,9 @@
 
 ;;; Commentary:
 
-;; `cursord-review' shows what there is to review in a workspace as a unified diff in git's format, in a mode derived
-;; from `diff-mode'.  It follows what happens: hunks come and go, and point stays on its hunk.
+;; `cursord-review' shows what there is to review in a workspace as a unified
+;; diff in git's format, in a mode derived from `diff-mode'.  It follows what
+;; happens: hunks come and go, and point stays on its hunk.
 
 ;;; Code:
 
@@ -32,10 +33,15 @@ that file beside what it was, in Ediff."
 (defun cursord-review-move (count)
   "Go COUNT hunks forward, or back if it is negative."
   (let* ((positions (mapcar #'cdr (cursord--hunk-positions)))
-         (here (if (cursord-review-hunk-at (point)) (cursord--hunk-beginning (point)) (point)))
+         (here (if (cursord-review-hunk-at (point))
+                   (cursord--hunk-beginning (point))
+                 (point)))
          (there (if (> count 0)
-                    (nth (1- count) (seq-filter (lambda (at) (> at here)) positions))
-                  (nth (- -1 count) (reverse (seq-filter (lambda (at) (< at here)) positions))))))
+                    (nth (1- count)
+                         (seq-filter (lambda (at) (> at here)) positions))
+                  (nth (- -1 count)
+                       (reverse (seq-filter (lambda (at) (< at here))
+                                            positions))))))
     (unless there
       (user-error (if positions "No more hunks" "There is nothing to review")))
     (goto-char there)
@@ -50,8 +56,11 @@ that file beside what it was, in Ediff."
       (push at starts)
       (cl-incf at (length (cursord-section-text section))))
     (let ((there (if (> count 0)
-                     (nth (1- count) (seq-filter (lambda (start) (> start here)) (reverse starts)))
-                   (nth (- -1 count) (seq-filter (lambda (start) (< start here)) starts)))))
+                     (nth (1- count)
+                          (seq-filter (lambda (start) (> start here))
+                                      (reverse starts)))
+                   (nth (- -1 count)
+                        (seq-filter (lambda (start) (< start here)) starts)))))
       (unless there
         (user-error (if starts "No more files" "There is nothing to review")))
       (goto-char there))))
@@ -64,7 +73,9 @@ that file beside what it was, in Ediff."
 (defun cursord-review-file-at (position)
   "The path and the hunks of the file at POSITION, as it is shown."
   (when-let* ((path (get-text-property position 'cursord-path))
-              (section (seq-find (lambda (section) (equal path (cursord-section-path section))) cursord--sections)))
+              (section (seq-find (lambda (section)
+                                   (equal path (cursord-section-path section)))
+                                 cursord--sections)))
     (cons path (append (plist-get (cursord-section-diff section) :hunks) nil))))
 
 (defun cursord-review-parts (beg end)
@@ -90,7 +101,8 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
               (when from
                 (push (cons hunk (cons from to)) parts))
               (goto-char stop))
-          (goto-char (next-single-property-change (point) 'cursord-hunk nil (max end (1+ (point)))))))
+          (goto-char (next-single-property-change (point) 'cursord-hunk nil
+                                                  (max end (1+ (point)))))))
       (nreverse parts))))
 
 (defun cursord--review-row (position)
@@ -100,7 +112,8 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
     (if (or (null hunk) (seq-empty-p (plist-get hunk :lines)))
         0
       (let* ((isolated (cursord-isolated-p hunk))
-             (row (max 0 (1- (plist-get hunk (if isolated :oldStart :newStart)))))
+             (row (max 0
+                       (1- (plist-get hunk (if isolated :oldStart :newStart)))))
              (absent (if isolated ?+ ?-)))
         (if (not (cursord-review-hunk-at position))
             (cursord-hunk-row hunk)
@@ -120,10 +133,12 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
 (defun cursord-review-visit ()
   "Go to the line at point in its file, in another window."
   (interactive nil cursord-review-mode)
-  (let* ((path (or (get-text-property (point) 'cursord-path) (user-error "There is no file here")))
+  (let* ((path (or (get-text-property (point) 'cursord-path)
+                   (user-error "There is no file here")))
          (ws cursord-buffer-workspace)
          (row (cursord--review-row (point))))
-    (unless (or (cursord-document-at ws path) (file-exists-p (cursord-file ws path)))
+    (unless (or (cursord-document-at ws path)
+                (file-exists-p (cursord-file ws path)))
       (user-error "%s was deleted; what it had is here" path))
     (pop-to-buffer (cursord-file-buffer ws path))
     (widen)
@@ -139,11 +154,13 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
      " "
      (cond ((not (cursord-workspace-ready ws)) "not connected")
            ((zerop (cdr pending)) "nothing to review")
-           (t (format "%s in %s" (cursord-plural (car pending) "hunk") (cursord-plural (cdr pending) "file"))))
+           (t (format "%s in %s" (cursord-plural (car pending) "hunk")
+                      (cursord-plural (cdr pending) "file"))))
      (substitute-command-keys
       " · \\<cursord-review-mode-map>\\[cursord-accept-hunk] accept \\[cursord-reject-hunk] reject \\[cursord-undo] undo \\[cursord-comment-hunk] comment \\[describe-mode] all keys"))))
 
-;; Some keys of `diff-mode' change files or the patch, in other versions of Emacs other ones.
+;; Some keys of `diff-mode' change files or the patch, in other versions of
+;; Emacs other ones.
 (defvar-keymap cursord-review-mode-map
   :doc "Keys of the review."
   :parent special-mode-map
@@ -175,30 +192,38 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
 
 (define-derived-mode cursord-review-mode diff-mode "Review"
   "What there is to review in a workspace, as a unified diff.
-\\<cursord-review-mode-map>
-Accept the hunk at point with \\[cursord-accept-hunk], reject it with \\[cursord-reject-hunk].
-A region takes its lines alone.  \\[cursord-undo] takes a decision back.
-What is not decided stays when you leave with \\[quit-window], also when Emacs ends.
+\\<cursord-review-mode-map> Accept the hunk at point with
+\\[cursord-accept-hunk], reject it with \\[cursord-reject-hunk].  A region takes
+its lines alone.  \\[cursord-undo] takes a decision back.  What is not decided
+stays when you leave with \\[quit-window], also when Emacs ends.
 
 \\{cursord-review-mode-map}"
   :group 'cursord
   (setq buffer-read-only t
         truncate-lines t)
   (buffer-disable-undo)
-  (font-lock-add-keywords nil `((,(concat "^@@ .* @@ .*\\(" (regexp-quote cursord-maybe-text) "\\)$") 1 'cursord-maybe-note prepend)) t)
+  (font-lock-add-keywords nil
+                          `((,(concat "^@@ .* @@ .*\\("
+                                      (regexp-quote cursord-maybe-text) "\\)$")
+                             1 'cursord-maybe-note prepend)) t)
   ;; The keys that `diff-mode' has where it is read-only are other ones.
   (setq-local minor-mode-overriding-map-alist
-              (assq-delete-all 'diff-mode-read-only (copy-sequence minor-mode-overriding-map-alist)))
+              (assq-delete-all 'diff-mode-read-only
+                               (copy-sequence minor-mode-overriding-map-alist)))
   ;; It would read the whole file for each hunk.
   (when (eq diff-font-lock-syntax t)
     (setq-local diff-font-lock-syntax 'hunk-only))
-  ;; And it would run a program for each hunk in sight; it is run for the one that one goes to.
+  ;; And it would run a program for each hunk in sight; it is run for the one
+  ;; that one goes to.
   (when (eq diff-refine 'font-lock)
     (setq-local diff-refine 'navigation))
   (setq-local header-line-format '(:eval (cursord--review-header)))
-  (setq-local revert-buffer-function (lambda (&rest _) (cursord-resync cursord-buffer-workspace)))
+  (setq-local revert-buffer-function
+              (lambda (&rest _) (cursord-resync cursord-buffer-workspace)))
   (add-hook 'window-buffer-change-functions
-            (lambda (window) (cursord-protected #'cursord--review-draw-soon (window-buffer window))) nil t))
+            (lambda (window)
+              (cursord-protected #'cursord--review-draw-soon
+                                 (window-buffer window))) nil t))
 
 ;;;###autoload
 (defun cursord-review (&optional whole)
@@ -209,7 +234,8 @@ argument WHOLE it is the diff, whatever `cursord-review-style' says."
   (let ((ws (cursord-workspace-open))
         (here (and (cursord-document) (cursord-hunk-at))))
     (cond
-     ((or whole (eq cursord-review-style 'buffer) (null (cursord--text-paths ws))
+     ((or whole (eq cursord-review-style 'buffer)
+          (null (cursord--text-paths ws))
           ;; One is there already.
           (and here (eq cursord-review-style 'inline)))
       (cursord--show-review ws))
@@ -224,7 +250,8 @@ argument WHOLE it is the diff, whatever `cursord-review-style' says."
   (let* ((hunk (and (cursord-document) (cursord-hunk-at)))
          (name (file-name-nondirectory (directory-file-name (cursord-workspace-root ws))))
          (buffer (or (car (cursord--reviews ws))
-                     (generate-new-buffer (format "*cursord-review: %s*" name)))))
+                     (generate-new-buffer (format "*cursord-review: %s*"
+                                                  name)))))
     (with-current-buffer buffer
       (setq cursord-buffer-workspace ws
             default-directory (cursord-workspace-root ws))
@@ -232,7 +259,9 @@ argument WHOLE it is the diff, whatever `cursord-review-style' says."
         (cursord-review-mode))
       (cursord--review-draw ws))
     (pop-to-buffer buffer)
-    (when-let* ((at (and hunk (cdr (assoc (plist-get hunk :id) (cursord--hunk-positions))))))
+    (when-let* ((at (and hunk
+                         (cdr (assoc (plist-get hunk :id)
+                                     (cursord--hunk-positions))))))
       (goto-char at))))
 
 (provide 'cursord-review)

@@ -4,7 +4,8 @@
 
 ;;; Commentary:
 
-;; Commands on the session that is talked with, and what is said of turns that end.
+;; Commands on the session that is talked with, and what is said of turns that
+;; end.
 
 ;;; Code:
 
@@ -29,36 +30,50 @@ With a prefix argument ALL, end those of all sessions of the project."
   (let* ((ws (cursord-workspace-open))
          (turns (seq-filter (lambda (turn)
                               (or all
-                                  (equal (plist-get turn :sessionId) (cursord-workspace-current ws))
-                                  (gethash (plist-get turn :id) (cursord-workspace-mine ws))))
+                                  (equal (plist-get turn :sessionId)
+                                         (cursord-workspace-current ws))
+                                  (gethash (plist-get turn :id)
+                                           (cursord-workspace-mine ws))))
                             (cursord-busy-turns ws))))
     (unless turns
-      (user-error "Nothing runs here%s" (if (cursord-busy-turns ws) "; with a prefix argument, the turns of other sessions are ended" "")))
+      (user-error "Nothing runs here%s"
+                  (if (cursord-busy-turns ws)
+                      "; with a prefix argument, the turns of other sessions are ended"
+                    "")))
     ;; The latest first, or ending one would start the next.
     (dolist (turn (reverse turns))
       (cursord-request ws :turn/cancel (list :turnId (plist-get turn :id))))))
 
-(defvar cursord--unseen nil "Workspaces where a turn has ended while nobody looked.")
+(defvar cursord--unseen nil
+  "Workspaces where a turn has ended while nobody looked.")
 
 (defun cursord--turn-end-text (ws turn)
   "What is said of TURN, which has ended in WS."
   (let ((err (plist-get turn :error))
         (pending (cursord-pending ws)))
-    (cond (err (cursord-error-text (list :message (plist-get err :message) :data (list :hint (plist-get err :hint)))))
-          ((not (equal (plist-get turn :status) "completed")) (format "the turn was %s" (plist-get turn :status)))
-          ((> (car pending) 0) (format "done; %s in %s: M-x cursord-review" (cursord-plural (car pending) "hunk")
-                                       (cursord-plural (cdr pending) "file")))
-          (t "done"))))
+    (cond
+     (err (cursord-error-text (list :message (plist-get err :message)
+                                    :data (list :hint (plist-get err :hint)))))
+     ((not (equal (plist-get turn :status) "completed"))
+      (format "the turn was %s" (plist-get turn :status)))
+     ((> (car pending) 0)
+      (format "done; %s in %s: M-x cursord-review"
+              (cursord-plural (car pending) "hunk")
+              (cursord-plural (cdr pending) "file")))
+     (t "done"))))
 
 (defun cursord--say-turn-end (event ws turn before)
   "At the EVENT of the end of TURN in WS, which was BEFORE, say so."
-  (when (and (eq event 'turn) before (cursord-turn-ended-p turn) (not (cursord-turn-ended-p before)))
+  (when (and (eq event 'turn) before (cursord-turn-ended-p turn)
+             (not (cursord-turn-ended-p before)))
     (when (and cursord-tell-turn-end
                (or (gethash (plist-get turn :id) (cursord-workspace-mine ws))
                    (and (cursord-chat-buffer ws)
-                        (equal (plist-get turn :sessionId) (cursord-workspace-current ws)))))
+                        (equal (plist-get turn :sessionId)
+                               (cursord-workspace-current ws)))))
       (cursord-say "%s" (cursord--turn-end-text ws turn)))
-    (unless (and (cursord-chat-buffer ws) (get-buffer-window (cursord-chat-buffer ws) 'visible))
+    (unless (and (cursord-chat-buffer ws)
+                 (get-buffer-window (cursord-chat-buffer ws) 'visible))
       (cl-pushnew ws cursord--unseen))))
 
 (add-hook 'cursord-event-functions #'cursord--say-turn-end)
@@ -67,7 +82,8 @@ With a prefix argument ALL, end those of all sessions of the project."
   "Why WS wants to be looked at: `error', `review', `answer', or nil."
   (let ((state (cursord-state ws)))
     (cond ((memq state '(error review)) state)
-          ((and (memq ws cursord--unseen) (not (memq state '(queued working)))) 'answer))))
+          ((and (memq ws cursord--unseen) (not (memq state '(queued working))))
+           'answer))))
 
 (defvar cursord--attended nil "The workspace that was gone to last.")
 
@@ -100,17 +116,28 @@ With a prefix argument ALL, end those of all sessions of the project."
 
 (defun cursord--sessions (ws)
   "The sessions of WS, the latest first."
-  (append (plist-get (cursord-call ws :session/list '(:limit 200)) :sessions) nil))
+  (append (plist-get (cursord-call ws :session/list '(:limit 200)) :sessions)
+          nil))
 
 (defun cursord--read-session (ws prompt)
   "Have one choose a session of WS, with PROMPT."
-  (let* ((sessions (or (cursord--sessions ws) (user-error "There is no session in %s" (cursord-workspace-root ws))))
+  (let* ((sessions (or (cursord--sessions ws)
+                       (user-error "There is no session in %s"
+                                   (cursord-workspace-root ws))))
          (names (make-hash-table :test #'equal))
          (choices (mapcar (lambda (session)
-                            (let* ((title (replace-regexp-in-string "[ \t\n]+" " " (plist-get session :title)))
-                                   (title (if (string-blank-p title) "(no title)" (truncate-string-to-width title 70 nil nil "…")))
+                            (let* ((title (replace-regexp-in-string "[ \t\n]+"
+                                                                    " "
+                                                                    (plist-get session :title)))
+                                   (title (if (string-blank-p title)
+                                              "(no title)"
+                                            (truncate-string-to-width title 70
+                                                                      nil nil
+                                                                      "…")))
                                    (n (cl-incf (gethash title names 0))))
-                              (cons (if (= n 1) title (format "%s (%d)" title n)) session)))
+                              (cons (if (= n 1)
+                                        title
+                                      (format "%s (%d)" title n)) session)))
                           sessions))
          (table (lambda (string predicate action)
                   (if (eq action 'metadata)
@@ -118,13 +145,20 @@ With a prefix argument ALL, end those of all sessions of the project."
                                  (display-sort-function . identity)
                                  (annotation-function
                                   . ,(lambda (name)
-                                       (let ((session (cdr (assoc name choices))))
-                                         (format "  %s, %s%s" (cursord--age (plist-get session :updatedAt))
+                                       (let ((session (cdr (assoc name
+                                                                  choices))))
+                                         (format "  %s, %s%s"
+                                                 (cursord--age (plist-get session :updatedAt))
                                                  (cursord-plural (plist-get session :turns) "turn")
-                                                 (if (equal (plist-get session :state) "idle") ""
-                                                   (concat ", " (plist-get session :state))))))))
+                                                 (if (equal (plist-get session
+                                                                       :state)
+                                                            "idle") ""
+                                                   (concat ", "
+                                                           (plist-get session
+                                                                      :state))))))))
                     (complete-with-action action choices string predicate)))))
-    (cdr (assoc (completing-read prompt table nil t nil nil (caar choices)) choices))))
+    (cdr (assoc (completing-read prompt table nil t nil nil (caar choices))
+                choices))))
 
 ;;;###autoload
 (defun cursord-resume ()
@@ -138,10 +172,12 @@ With a prefix argument ALL, end those of all sessions of the project."
 (defun cursord-rename-session (title)
   "Give the session that is talked with the TITLE."
   (interactive
-   (let ((session (or (cursord-session (cursord-workspace-open)) (user-error "There is no session yet"))))
+   (let ((session (or (cursord-session (cursord-workspace-open))
+                      (user-error "There is no session yet"))))
      (list (read-string "Title: " (plist-get session :title)))))
   (let ((ws (cursord-workspace-open)))
-    (cursord-call ws :session/update (list :sessionId (cursord-workspace-current ws) :title title))))
+    (cursord-call ws
+                  :session/update (list :sessionId (cursord-workspace-current ws) :title title))))
 
 ;;;###autoload
 (defun cursord-delete-session ()
@@ -150,8 +186,13 @@ With a prefix argument ALL, end those of all sessions of the project."
   (let* ((ws (cursord-workspace-open))
          (session (cursord--read-session ws "Delete: ")))
     (when (yes-or-no-p (format "Delete \"%s\" and all that was said in it? "
-                               (truncate-string-to-width (plist-get session :title) 50 nil nil "…")))
-      (cursord-call ws :session/delete (list :sessionId (plist-get session :id))))))
+                               (truncate-string-to-width (plist-get session
+                                                                    :title) 50
+                                                                    nil nil
+                                                                    "…")))
+      (cursord-call ws
+                    :session/delete (list :sessionId (plist-get session
+                                                                :id))))))
 
 ;;;; Models, modes, isolation, trust
 
@@ -162,11 +203,14 @@ ABOUT says what that means."
       (let ((session (plist-get (cursord-call ws :session/update
                                               (list :sessionId (cursord-workspace-current ws) key value))
                                 :session)))
-        (puthash (plist-get session :id) session (cursord-workspace-sessions ws)))
-    (setf (cursord-workspace-next ws) (plist-put (cursord-workspace-next ws) key value)))
+        (puthash (plist-get session :id) session
+                 (cursord-workspace-sessions ws)))
+    (setf (cursord-workspace-next ws)
+          (plist-put (cursord-workspace-next ws) key value)))
   (force-mode-line-update t)
   (if about
-      (cursord-say "In %s session %s" (if (cursord-workspace-current ws) "this" "the next") about)
+      (cursord-say "In %s session %s"
+                   (if (cursord-workspace-current ws) "this" "the next") about)
     (cursord-say "%s: %s" (substring (symbol-name key) 1) value)))
 
 ;;;###autoload
@@ -174,13 +218,19 @@ ABOUT says what that means."
   "Have the session that is talked with use MODEL from its next turn on."
   (interactive
    (let* ((ws (cursord-workspace-open))
-          (models (append (plist-get (cursord-call ws :agent/models nil :timeout 30) :models) nil))
+          (models (append (plist-get (cursord-call ws :agent/models nil
+                                                   :timeout 30) :models) nil))
           (ids (mapcar (lambda (model) (plist-get model :id)) models))
           (completion-extra-properties
            (list :annotation-function
                  (lambda (id)
-                   (let ((model (seq-find (lambda (model) (equal (plist-get model :id) id)) models)))
-                     (concat "  " (plist-get model :name) (if (eq (plist-get model :current) t) " (current)" "")))))))
+                   (let ((model (seq-find (lambda (model)
+                                            (equal (plist-get model :id) id))
+                                          models)))
+                     (concat "  " (plist-get model :name)
+                             (if (eq (plist-get model :current) t)
+                                 " (current)"
+                               "")))))))
      (list (completing-read "Model: " ids nil t))))
   (cursord--set (cursord-workspace-open) :model model))
 
@@ -201,22 +251,29 @@ until it is accepted.  A session stays where it is."
     (cursord-choose-session
      ws (lambda ()
           (let ((session (cursord-session ws)))
-            (setf (cursord-workspace-next ws) (plist-put (cursord-workspace-next ws) :isolation isolation))
-            (when (and session (not (equal isolation (plist-get session :isolation))))
+            (setf (cursord-workspace-next ws)
+                  (plist-put (cursord-workspace-next ws) :isolation isolation))
+            (when (and session
+                       (not (equal isolation (plist-get session :isolation))))
               (cursord-talk-with ws nil))
             (force-mode-line-update t)
-            (cursord-say "in %s session the agent works in %s" (if (cursord-workspace-current ws) "this" "the next")
-                         (if (equal isolation "copy") "a copy of the project" "the project")))))))
+            (cursord-say "in %s session the agent works in %s"
+                         (if (cursord-workspace-current ws) "this" "the next")
+                         (if (equal isolation "copy")
+                             "a copy of the project"
+                           "the project")))))))
 
 ;;;###autoload
 (defun cursord-set-sandbox (sandbox)
   "Have the agent of this session run commands in its SANDBOX, or not.
 With \"enabled\", commands that the sandbox can hold run and others are denied.
 With \"default\" that is as the daemon is configured."
-  (interactive (list (completing-read "Sandbox: " '("enabled" "disabled" "default") nil t)))
+  (interactive
+   (list (completing-read "Sandbox: " '("enabled" "disabled" "default") nil t)))
   (cursord--set (cursord-workspace-open) :sandbox sandbox
                 (pcase sandbox
-                  ("enabled" "commands that the sandbox can hold run, others are denied")
+                  ("enabled"
+                   "commands that the sandbox can hold run, others are denied")
                   ("disabled" "there is no sandbox for commands")
                   (_ "the sandbox is as configured"))))
 
@@ -226,7 +283,9 @@ With \"default\" that is as the daemon is configured."
 If ON is nil, as with a prefix argument, have none do that."
   (interactive (list (not current-prefix-arg)))
   (cursord--set (cursord-workspace-open) :autoReview (if on t :json-false)
-                (if on "a classifier of the agent decides on commands" "no classifier decides on commands")))
+                (if on
+                    "a classifier of the agent decides on commands"
+                  "no classifier decides on commands")))
 
 ;;;###autoload
 (defun cursord-add-directory (dir)
@@ -234,10 +293,14 @@ If ON is nil, as with a prefix argument, have none do that."
 What it changes there cannot be rejected.  With a prefix argument, take all
 such folders away."
   (interactive (list (unless current-prefix-arg
-                       (read-directory-name "The agent may also work in: " nil nil t))))
+                       (read-directory-name "The agent may also work in: " nil
+                                            nil t))))
   (let* ((ws (cursord-workspace-open))
-         (has (append (plist-get (or (cursord-session ws) (cursord-workspace-next ws)) :addDirs) nil))
-         (path (and dir (directory-file-name (file-local-name (expand-file-name dir))))))
+         (has (append (plist-get (or (cursord-session ws)
+                                     (cursord-workspace-next ws)) :addDirs)
+                      nil))
+         (path (and dir
+                    (directory-file-name (file-local-name (expand-file-name dir))))))
     (cursord--set ws :addDirs (vconcat (and path (append has (list path))))
                   (if path
                       (format "the agent may also work in %s, where nothing can be rejected" path)
@@ -251,7 +314,9 @@ With a prefix argument, it is the image in the clipboard."
                        (read-file-name "Image: " nil nil t))))
   (let* ((ws (cursord-workspace-open))
          (bytes (cond ((not file)
-                       (or (seq-some (lambda (type) (gui-get-selection 'CLIPBOARD type)) '(image/png image/jpeg))
+                       (or (seq-some (lambda (type)
+                                       (gui-get-selection 'CLIPBOARD type))
+                                     '(image/png image/jpeg))
                            (user-error "There is no image in the clipboard")))
                       ((or (cursord-workspace-host ws) (file-remote-p file))
                        ;; The daemon may not see that file.
@@ -264,18 +329,22 @@ With a prefix argument, it is the image in the clipboard."
     (setf (cursord-workspace-images ws)
           (append (cursord-workspace-images ws)
                   (list (if bytes
-                            (list :kind "image" :data (base64-encode-string (encode-coding-string bytes 'binary) t))
+                            (list :kind "image"
+                                  :data (base64-encode-string (encode-coding-string bytes 'binary) t))
                           (list :kind "image" :path (expand-file-name file))))))
     (let ((n (length (cursord-workspace-images ws))))
-      (cursord-say "%s with the next prompt" (if (= n 1) "1 image goes" (format "%d images go" n))))))
+      (cursord-say "%s with the next prompt"
+                   (if (= n 1) "1 image goes" (format "%d images go" n))))))
 
 ;;;###autoload
 (defun cursord-trust (&optional withdraw)
   "Allow agents to work in this project; with a prefix argument WITHDRAW that."
   (interactive "P")
   (let ((ws (cursord-workspace-open)))
-    (cursord-call ws :workspace/trust (list :trusted (if withdraw :json-false t)))
-    (cursord-say "agents may %swork in %s" (if withdraw "not " "") (abbreviate-file-name (cursord-workspace-root ws)))))
+    (cursord-call ws
+                  :workspace/trust (list :trusted (if withdraw :json-false t)))
+    (cursord-say "agents may %swork in %s" (if withdraw "not " "")
+                 (abbreviate-file-name (cursord-workspace-root ws)))))
 
 (provide 'cursord-session)
 ;;; cursord-session.el ends here

@@ -4,7 +4,8 @@
 
 ;;; Commentary:
 
-;; Shows the turns and items of a session as blocks, see cursord-blocks.el, as they are told and as pages of them are read.
+;; Shows the turns and items of a session as blocks, see cursord-blocks.el, as
+;; they are told and as pages of them are read.
 
 ;;; Code:
 
@@ -26,7 +27,8 @@
   (let ((text (string-trim-right (string-replace "\r" "" (or text "")) "\n+")))
     (if (string-empty-p text)
         ""
-      (concat "\n" cursord--bar (string-replace "\n" (concat "\n" cursord--bar) text)))))
+      (concat "\n" cursord--bar
+              (string-replace "\n" (concat "\n" cursord--bar) text)))))
 
 (defun cursord--tool-text (ws item)
   "What is shown of ITEM, a tool call in WS."
@@ -37,21 +39,28 @@
     (concat
      (pcase status ("running" "◌ ") ("completed" "✓ ") (_ "✗ "))
      (string-replace (concat (cursord-workspace-path ws) "/") ""
-                     (replace-regexp-in-string "[ \t]*\n\\(?:.\\|\n\\)*" " …" (or (plist-get tool :title) "")))
+                     (replace-regexp-in-string "[ \t]*\n\\(?:.\\|\n\\)*" " …"
+                                               (or (plist-get tool :title) "")))
      (pcase status
        ((or "running" "completed") "")
        ;; Why something was not allowed is seen without unfolding.
-       ((and "rejected" (guard (string-match "[^\r\n]+" (or (plist-get tool :error) ""))))
+       ((and "rejected"
+             (guard (string-match "[^\r\n]+" (or (plist-get tool :error) ""))))
         (format " (%s: %s)" status (match-string 0 (plist-get tool :error))))
        (_ (format " (%s)" status)))
-     (if (and command (string-search "\n" command)) (cursord--barred command) "")
+     (if (and command (string-search "\n" command))
+         (cursord--barred command)
+       "")
      (cursord--barred (plist-get tool :output))
      (cursord--barred (plist-get tool :error))
-     (if (and exit (/= exit 0) (not (plist-get tool :error))) (cursord--barred (format "exit status %d" exit)) "")
+     (if (and exit (/= exit 0) (not (plist-get tool :error)))
+         (cursord--barred (format "exit status %d" exit))
+       "")
      (mapconcat (lambda (todo)
                   (cursord--barred
                    (concat (pcase (plist-get todo :status)
-                             ("completed" "[x] ") ("in_progress" "[~] ") ("cancelled" "[-] ") (_ "[ ] "))
+                             ("completed" "[x] ") ("in_progress" "[~] ")
+                             ("cancelled" "[-] ") (_ "[ ] "))
                            (plist-get todo :content))))
                 (plist-get tool :todos)))))
 
@@ -64,18 +73,26 @@
       (let ((open (and block (cursord--unfolded-p block))))
         (if block
             (cursord--replace block text)
-          (setq block (cursord--insert-block tr id (cursord--item-order tr item) text :compact t)))
+          (setq block
+                (cursord--insert-block tr id (cursord--item-order tr item) text
+                                       :compact t)))
         (setf (cursord-block-shown block) text)
         (cursord--editing
-          (cursord--fold-faces (cursord--block-start block) (1- (cursord--block-end block)) 'cursord-tool)
-          (put-text-property (cursord--block-start block) (1- (cursord--block-end block))
-                             'cursord-paths (append (plist-get (plist-get item :tool) :paths) nil)))
+          (cursord--fold-faces (cursord--block-start block)
+                               (1- (cursord--block-end block)) 'cursord-tool)
+          (put-text-property (cursord--block-start block)
+                             (1- (cursord--block-end block))
+                             'cursord-paths
+                             (append (plist-get (plist-get item :tool) :paths)
+                                     nil)))
         (when open
           (cursord--set-fold block nil))))))
 
 (defun cursord--item-order (tr item)
   "What orders ITEM in TR."
-  (format "%s %08d" (gethash (plist-get item :turnId) (cursord-transcript-turns tr)) (plist-get item :index)))
+  (format "%s %08d"
+          (gethash (plist-get item :turnId) (cursord-transcript-turns tr))
+          (plist-get item :index)))
 
 (defun cursord--older-p (block object)
   "Whether OBJECT, which was read, is no newer than what BLOCK shows.
@@ -83,7 +100,9 @@ An answer can be overtaken by what is told."
   (and block
        (or (< (plist-get object :seq) (cursord-block-seq block))
            (and (= (plist-get object :seq) (cursord-block-seq block))
-                (string-prefix-p (or (plist-get object :text) "") (apply #'concat (reverse (cursord-block-text block))))))))
+                (string-prefix-p (or (plist-get object :text) "")
+                                 (apply #'concat
+                                        (reverse (cursord-block-text block))))))))
 
 (defun cursord--orphan-p (tr object)
   "Whether OBJECT is of a turn that TR does not know yet."
@@ -94,11 +113,13 @@ An answer can be overtaken by what is told."
 If it was READ, what is shown may be newer."
   (let* ((id (plist-get item :id))
          (block (gethash id (cursord-transcript-by-id tr))))
-    (unless read                        ; it has all text that was told before it
+    ;; What was read has all text that was told before it.
+    (unless read
       (remhash id (cursord-transcript-gaps tr)))
     (cond
      ((cursord--orphan-p tr item)
-      (push (lambda () (cursord-transcript-item tr item read)) (cursord-transcript-orphans tr)))
+      (push (lambda () (cursord-transcript-item tr item read))
+            (cursord-transcript-orphans tr)))
      ((and read (cursord--older-p block item)))
      ((equal (plist-get item :kind) "tool") (cursord--show-tool tr item))
      (t
@@ -109,17 +130,22 @@ If it was READ, what is shown may be newer."
                      ("notice" '("" "> " nil nil))
                      (_ '("" "" nil t)))))
         (unless block
-          (setq block (cursord--insert-block tr id (cursord--item-order tr item) (concat head prefix)
-                                             :compact compact :prefix prefix :lines lit))
+          (setq block
+                (cursord--insert-block tr id (cursord--item-order tr item)
+                                       (concat head prefix)
+                                       :compact compact :prefix prefix
+                                       :lines lit))
           (cursord--begin-text tr block head))
         (cursord--set-text tr block head (or (plist-get item :text) ""))
-        (setf (cursord-block-final block) (not (equal (plist-get item :status) "running")))
+        (setf (cursord-block-final block)
+              (not (equal (plist-get item :status) "running")))
         (when (and (cursord-block-final block) (cursord-block-lines block))
           (cursord--write tr)
           (cursord--trim block)
           (cl-pushnew block (cursord-transcript-unlit tr) :test #'eq)))))
     (when-let* ((block (gethash id (cursord-transcript-by-id tr))))
-      (setf (cursord-block-seq block) (max (cursord-block-seq block) (plist-get item :seq))))))
+      (setf (cursord-block-seq block)
+            (max (cursord-block-seq block) (plist-get item :seq))))))
 
 (defun cursord-transcript-delta (tr delta)
   "Add DELTA, a piece of an item's text, to TR, whose buffer is current."
@@ -130,11 +156,13 @@ If it was READ, what is shown may be newer."
          (text (plist-get delta :text)))
     (cond
      ((cursord--orphan-p tr delta)
-      (push (lambda () (cursord-transcript-delta tr delta)) (cursord-transcript-orphans tr)))
+      (push (lambda () (cursord-transcript-delta tr delta))
+            (cursord-transcript-orphans tr)))
      ((and block (= offset have)) (cursord--append tr block text))
      ((and block (< offset have (+ offset (string-bytes text))))
-      (cursord--append tr block (decode-coding-string (substring (encode-coding-string text 'utf-8-unix) (- have offset))
-                                                      'utf-8-unix)))
+      (cursord--append tr block
+                       (decode-coding-string (substring (encode-coding-string text 'utf-8-unix) (- have offset))
+                                             'utf-8-unix)))
      ((and block (< offset have)))
      (t (cursord--missing tr id delta)))))
 
@@ -148,16 +176,21 @@ The buffer of TR is the current one."
   (push delta (gethash id (cursord-transcript-gaps tr)))
   (unless (cdr (gethash id (cursord-transcript-gaps tr)))
     (run-at-time
-     cursord--stored nil #'cursord-protected #'cursord--in-transcript (current-buffer) tr
+     cursord--stored nil #'cursord-protected #'cursord--in-transcript
+     (current-buffer) tr
      (lambda ()
        (let ((buffer (current-buffer)))
          (when (gethash id (cursord-transcript-gaps tr))
-           (cursord-request (cursord-transcript-ws tr) :item/read (list :itemId id)
+           (cursord-request (cursord-transcript-ws tr)
+                            :item/read (list :itemId id)
                             :then (lambda (result)
                                     (cursord--in-transcript buffer tr
-                                                            (lambda () (cursord--fill-gap tr id (plist-get result :item)))))
+                                                            (lambda ()
+                                                              (cursord--fill-gap tr id (plist-get result :item)))))
                             ;; The end of the item brings all of it.
-                            :else (lambda (err) (cursord-log "%s" (cursord-error-text err))))))))))
+                            :else (lambda (err)
+                                    (cursord-log "%s"
+                                                 (cursord-error-text err))))))))))
 
 (defun cursord--in-transcript (buffer tr function)
   "Call FUNCTION in BUFFER if that still shows TR."
@@ -178,15 +211,20 @@ Its name is ID."
 (defun cursord--heading (turn)
   "The heading of what comes of TURN."
   (let ((note (pcase (plist-get turn :status)
-                ("queued" "waiting for its turn") ("running" (cursord-turn-work turn)) ("completed" nil) (status status))))
+                ("queued" "waiting for its turn")
+                ("running" (cursord-turn-work turn)) ("completed" nil)
+                (status status))))
     (concat (propertize "## Cursor" 'face 'cursord-heading)
             (if note (propertize (concat "  " note) 'face 'cursord-note) ""))))
 
 (defun cursord--prompt-text (turn)
   "What was asked in TURN, as it is shown."
   (concat (propertize "## You" 'face 'cursord-heading 'cursord-prompt t) "\n\n"
-          (propertize (string-trim-right (plist-get turn :prompt)) 'face 'cursord-prompt)
-          (mapconcat (lambda (image) (propertize (format "\n[image: %s]" image) 'face 'cursord-note))
+          (propertize (string-trim-right (plist-get turn :prompt)) 'face
+                      'cursord-prompt)
+          (mapconcat (lambda (image)
+                       (propertize (format "\n[image: %s]" image) 'face
+                                   'cursord-note))
                      (plist-get turn :images))))
 
 (defun cursord-transcript-turn (tr turn)
@@ -200,18 +238,23 @@ Its name is ID."
         (unless (equal text (cursord-block-shown head))
           (cursord--replace head text))
       (puthash id order (cursord-transcript-turns tr))
-      (cursord--insert-block tr (concat "prompt " id) (concat order " !") (cursord--prompt-text turn))
+      (cursord--insert-block tr (concat "prompt " id) (concat order " !")
+                             (cursord--prompt-text turn))
       (setq head (cursord--insert-block tr id (concat order " \"") text))
       (let ((orphans (nreverse (cursord-transcript-orphans tr))))
         (setf (cursord-transcript-orphans tr) nil)
         (mapc #'funcall orphans)))
     (setf (cursord-block-shown head) text
           (cursord-block-seq head) (plist-get turn :seq))
-    (when (and err (not (gethash (concat "end " id) (cursord-transcript-by-id tr))))
+    (when (and err
+               (not (gethash (concat "end " id) (cursord-transcript-by-id tr))))
       (cursord--insert-block
        tr (concat "end " id) (concat order " ~")
-       (propertize (concat "> " (string-replace "\n" "\n> " (string-trim (concat (plist-get err :message) "\n"
-                                                                                 (plist-get err :hint)))))
+       (propertize (concat "> "
+                           (string-replace "\n" "\n> "
+                                           (string-trim (concat (plist-get err
+                                                                           :message) "\n"
+                                                                           (plist-get err :hint)))))
                    'face 'cursord-failed)))))
 
 ;;;; All of it
@@ -230,10 +273,14 @@ If TURN is its first one, of which nothing was told yet, nothing is read."
   (cursord--editing
     (goto-char (point-min))
     (while (get-text-property (point-min) 'cursord-older)
-      (delete-region (point-min) (next-single-property-change (point-min) 'cursord-older nil (point-max))))
+      (delete-region (point-min)
+                     (next-single-property-change (point-min) 'cursord-older nil
+                                                  (point-max))))
     (when (cursord-transcript-oldest tr)
-      (insert (propertize "Load older messages\n" 'cursord-older t 'face 'link 'mouse-face 'highlight 'follow-link t
-                          'read-only t 'front-sticky '(read-only) 'rear-nonsticky t)))))
+      (insert (propertize "Load older messages\n" 'cursord-older t 'face 'link
+                          'mouse-face 'highlight 'follow-link t
+                          'read-only t 'front-sticky '(read-only)
+                          'rear-nonsticky t)))))
 
 (defun cursord-transcript-load (tr)
   "Read the latest page of TR, or the one before what is shown."
@@ -243,10 +290,13 @@ If TURN is its first one, of which nothing was told yet, nothing is read."
       (cursord-request
        (cursord-transcript-ws tr) :session/read
        `(:sessionId ,(cursord-transcript-session tr) :limit ,cursord--page
-         ,@(and (cursord-transcript-oldest tr) (list :before (cursord-transcript-oldest tr))))
+                    ,@(and (cursord-transcript-oldest tr)
+                           (list :before (cursord-transcript-oldest tr))))
        :then (lambda (result)
                (setf (cursord-transcript-loading tr) nil)
-               (cursord--in-transcript buffer tr (lambda () (cursord--take-page tr result))))
+               (cursord--in-transcript buffer tr
+                                       (lambda ()
+                                         (cursord--take-page tr result))))
        :else (lambda (err)
                (setf (cursord-transcript-loading tr) nil)
                (cursord-complain err))))))
@@ -254,7 +304,8 @@ If TURN is its first one, of which nothing was told yet, nothing is read."
 (defun cursord--take-page (tr page)
   "Show PAGE, an answer to session/read, in TR."
   (seq-doseq (turn (plist-get page :turns))
-    (unless (cursord--older-p (gethash (plist-get turn :id) (cursord-transcript-by-id tr)) turn)
+    (unless (cursord--older-p (gethash (plist-get turn :id)
+                                       (cursord-transcript-by-id tr)) turn)
       (cursord-transcript-turn tr turn)))
   (let* ((items (plist-get page :items))
          (more (and (eq (plist-get page :more) t) (> (length items) 0)))
@@ -262,7 +313,8 @@ If TURN is its first one, of which nothing was told yet, nothing is read."
     (seq-doseq (item items)
       (cursord-transcript-item tr item t))
     (cursord--write tr)
-    (setf (cursord-transcript-oldest tr) (and more (plist-get (aref items 0) :id)))
+    (setf (cursord-transcript-oldest tr)
+          (and more (plist-get (aref items 0) :id)))
     (if (and more (= known (hash-table-count (cursord-transcript-by-id tr))))
         ;; All of it was told already: what is missing is in front of it.
         (cursord-transcript-load tr)

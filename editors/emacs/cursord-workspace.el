@@ -4,26 +4,33 @@
 
 ;;; Commentary:
 
-;; A map from id to object, kept by notifications.  Objects are plists as on the wire: (:id "…" :state "running" …),
-;; null is nil, false is `:json-false', and a list is a vector.
+;; A map from id to object, kept by notifications.  Objects are plists as on the
+;; wire: (:id "…" :state "running" …), null is nil, false is `:json-false', and
+;; a list is a vector.
 ;;
 ;; This is what the views are built on:
 ;;
-;;   (cursord-workspace-open)            the workspace of the current buffer, connected; commands begin with it
-;;   (cursord-workspace-find)            the same if it is known already, else nil; cheap, for mode lines and hooks
-;;   (cursord-request WS METHOD PARAMS :then FN :else FN)      asynchronous, always
-;;   (cursord-call WS METHOD PARAMS)     waits; only where a person waits for the answer anyway
+;;   (cursord-workspace-open)         the workspace of the current buffer,
+;;                                    connected; commands begin with it
+;;   (cursord-workspace-find)         the same if it is known already, else nil;
+;;                                    cheap, for mode lines and hooks
+;;   (cursord-request WS METHOD PARAMS :then FN :else FN)
+;;                                    asynchronous, always
+;;   (cursord-call WS METHOD PARAMS)  waits; only where a person waits anyway
 ;;   (cursord-notify WS METHOD PARAMS)
-;;   (cursord-workspace-diffs WS)        hash table from path to Diff, those with something pending
-;;   (cursord-workspace-turns WS)        hash table from id to Turn: those that run or wait, and the last of each session
-;;   (cursord-workspace-sessions WS)     hash table from id to Session
-;;   (cursord-put-diff WS DIFF)          takes a Diff of an answer for what is so now
-;;   (cursord-pending WS)                (HUNKS . FILES)
-;;   (cursord-state WS)                  `off' `idle' `queued' `working' `review' `error'
+;;   (cursord-workspace-diffs WS)     hash table from path to Diff, those with
+;;                                    something pending
+;;   (cursord-workspace-turns WS)     hash table from id to Turn: those that run
+;;                                    or wait, and the last of each session
+;;   (cursord-workspace-sessions WS)  hash table from id to Session
+;;   (cursord-put-diff WS DIFF)       a Diff of an answer is what is so now
+;;   (cursord-pending WS)             (HUNKS . FILES)
+;;   (cursord-state WS)               `off' `idle' `queued' `working' `review'
+;;                                    `error'
 ;;   (cursord-file WS PATH), (cursord-path WS FILE), (cursord-uri WS FILE)
 ;;
-;; `cursord-event-functions' has what listens.  cursord.el, which people load, does not load this: it is loaded by the
-;; first command.
+;; `cursord-event-functions' has what listens.  cursord.el, which people load,
+;; does not load this: it is loaded by the first command.
 
 ;;; Code:
 
@@ -55,26 +62,36 @@ WS is a workspace.  EVENT, OBJECT and BEFORE, its former state, are:
 `update'   comes once after several of these: the time to draw again.
 An error in one function does not keep the others from being called.")
 
-(cl-defstruct (cursord-workspace (:constructor cursord--workspace-make) (:copier nil))
+(cl-defstruct (cursord-workspace (:constructor cursord--workspace-make)
+                                 (:copier nil))
   "A directory that agents work in."
-  (root nil :documentation "The directory, for Emacs; with a slash, and with what reaches another machine.")
+  (root nil
+        :documentation "The directory, for Emacs; with a slash, and with what reaches another machine.")
   (path nil :documentation "The directory, for the daemon.")
-  (host nil :documentation "The machine that it is on, for ssh; nil for this one.")
+  (host nil
+        :documentation "The machine that it is on, for ssh; nil for this one.")
   (seq nil :documentation "The latest that is known.")
   (epoch nil :documentation "The name of the store that seq belongs to.")
   (ready nil :documentation "Whether it is subscribed to.")
   (sessions (make-hash-table :test #'equal) :documentation "Sessions by id.")
-  (turns (make-hash-table :test #'equal) :documentation "Turns by id: those that run or wait, and the last of a session.")
-  (diffs (make-hash-table :test #'equal) :documentation "Diffs by path, those with something to review.")
-  (seqs (make-hash-table :test #'equal) :documentation "Seqs of the latest diffs, by path.")
-  (current nil :documentation "The id of the session that is talked with; nil for a new one.")
+  (turns (make-hash-table :test #'equal)
+         :documentation "Turns by id: those that run or wait, and the last of a session.")
+  (diffs (make-hash-table :test #'equal)
+         :documentation "Diffs by path, those with something to review.")
+  (seqs (make-hash-table :test #'equal)
+        :documentation "Seqs of the latest diffs, by path.")
+  (current nil
+           :documentation "The id of the session that is talked with; nil for a new one.")
   (chosen nil :documentation "Whether it is known which session that is.")
   (next nil :documentation "What is chosen for a new session, a plist.")
-  (images nil :documentation "Images that go with the next prompt, as contexts.")
-  (mine (make-hash-table :test #'equal) :documentation "The turns that were started here.")
+  (images nil
+          :documentation "Images that go with the next prompt, as contexts.")
+  (mine (make-hash-table :test #'equal)
+        :documentation "The turns that were started here.")
   (failed nil :documentation "Whether the latest turn to end has failed.")
   (trouble nil :documentation "Why it could not be subscribed to, an error.")
-  (touched nil :documentation "Whether something was told or answered since the last `update'."))
+  (touched nil
+           :documentation "Whether something was told or answered since the last `update'."))
 
 (defvar cursord-workspaces nil "The workspaces that are in use.")
 
@@ -111,7 +128,8 @@ It is an error where there is no way."
 
 (defun cursord-workspace-at (root)
   "The workspace in use whose directory is ROOT, nil if there is none."
-  (seq-find (lambda (ws) (equal (cursord-workspace-root ws) root)) cursord-workspaces))
+  (seq-find (lambda (ws) (equal (cursord-workspace-root ws) root))
+            cursord-workspaces))
 
 (defun cursord--workspace-of-file (file)
   "The innermost workspace in use that FILE, a name without links, is in."
@@ -119,7 +137,8 @@ It is an error where there is no way."
     (dolist (ws cursord-workspaces best)
       (when (and (string-prefix-p (cursord-workspace-root ws) file)
                  (or (null best)
-                     (> (length (cursord-workspace-root ws)) (length (cursord-workspace-root best)))))
+                     (> (length (cursord-workspace-root ws))
+                        (length (cursord-workspace-root best)))))
         (setq best ws)))))
 
 (defun cursord-workspace-find (&optional buffer)
@@ -130,8 +149,10 @@ This asks no file system, so that it can be called often."
         (and cursord-workspaces
              (cursord--workspace-of-file
               ;; Both are abbreviated.
-              (expand-file-name (or (buffer-local-value 'buffer-file-truename buffer)
-                                    (buffer-local-value 'default-directory buffer)
+              (expand-file-name (or (buffer-local-value 'buffer-file-truename
+                                                        buffer)
+                                    (buffer-local-value 'default-directory
+                                                        buffer)
                                     "/")))))))
 
 (defun cursord-workspace-open (&optional root)
@@ -140,7 +161,8 @@ This asks no file system, so that it can be called often."
   (require 'cursord-files)
   (require 'cursord-hunks)
   (let* ((given (or root
-                    (and cursord-buffer-workspace (cursord-workspace-root cursord-buffer-workspace))
+                    (and cursord-buffer-workspace
+                         (cursord-workspace-root cursord-buffer-workspace))
                     (funcall cursord-root-function)))
          (root (cursord--true-root given))
          (ws (cursord-workspace-at root)))
@@ -159,7 +181,8 @@ This asks no file system, so that it can be called often."
           (push ws cursord-workspaces)
           (when (cursord-connection-to host)
             (cursord--subscribe ws)))
-        ;; Where there was no connection, all workspaces are subscribed to by its beginning.
+        ;; Where there was no connection, all workspaces are subscribed to by
+        ;; its beginning.
         (cursord-connect host)))
     ws))
 
@@ -182,12 +205,15 @@ This asks no file system, so that it can be called often."
 
 (defun cursord-uri (_ws file)
   "The URI by which the daemon knows FILE, a name without links."
-  (concat "file://" (url-hexify-string (encode-coding-string (file-local-name file) 'utf-8-unix)
-                                       url-path-allowed-chars)))
+  (concat "file://"
+          (url-hexify-string (encode-coding-string (file-local-name file)
+                                                   'utf-8-unix)
+                             url-path-allowed-chars)))
 
 ;;;; Talking
 
-(cl-defun cursord-request (ws method params &key (then #'ignore) (else #'cursord-complain))
+(cl-defun cursord-request
+    (ws method params &key (then #'ignore) (else #'cursord-complain))
   "Call METHOD, a keyword, with PARAMS, a plist, and with WS as its workspace.
 It does not wait.  THEN is called with the result, or ELSE with the error, both
 plists; always one of them, and never before this has returned."
@@ -203,7 +229,8 @@ plists; always one of them, and never before this has returned."
   "Call METHOD with PARAMS, and with WS as its workspace, and return the result.
 This waits, for TIMEOUT seconds at most; an error is a `user-error'."
   (cursord-call-host (cursord-workspace-host ws) method
-                     `(:workspace ,(cursord-workspace-path ws) ,@params) :timeout timeout))
+                     `(:workspace ,(cursord-workspace-path ws) ,@params)
+                     :timeout timeout))
 
 (defun cursord-notify (ws method params)
   "Send the notification METHOD with PARAMS to the daemon of WS.
@@ -241,7 +268,9 @@ Nothing is done where that is not connected."
   (setf (cursord-workspace-trouble ws) nil)
   (cursord-request
    ws :workspace/subscribe
-   `(,@(and (cursord-workspace-seq ws) (list :after (cursord-workspace-seq ws) :epoch (cursord-workspace-epoch ws)))
+   `(,@(and (cursord-workspace-seq ws)
+            (list :after (cursord-workspace-seq ws)
+                  :epoch (cursord-workspace-epoch ws)))
      :deltaInterval ,cursord--delta-interval)
    :then (lambda (result)
            (when (eq (plist-get result :reset) t)
@@ -264,7 +293,8 @@ Nothing is done where that is not connected."
 
 (defun cursord-turn-ended-p (turn)
   "Whether TURN is over."
-  (member (plist-get turn :status) '("completed" "failed" "cancelled" "interrupted")))
+  (member (plist-get turn :status)
+          '("completed" "failed" "cancelled" "interrupted")))
 
 (defun cursord--session-changed (ws params)
   "Take what PARAMS say of a session of WS."
@@ -284,7 +314,8 @@ Nothing is done where that is not connected."
          (before (gethash (plist-get turn :id) turns)))
     ;; Of a session's turns that are over only the last is kept.
     (maphash (lambda (id other)
-               (when (and (equal (plist-get other :sessionId) (plist-get turn :sessionId))
+               (when (and (equal (plist-get other :sessionId)
+                                 (plist-get turn :sessionId))
                           (cursord-turn-ended-p other))
                  (remhash id turns)))
              turns)
@@ -292,7 +323,8 @@ Nothing is done where that is not connected."
     (if (not (cursord-turn-ended-p turn))
         (setf (cursord-workspace-failed ws) nil)
       (when (and before (not (cursord-turn-ended-p before)))
-        (setf (cursord-workspace-failed ws) (equal (plist-get turn :status) "failed"))))
+        (setf (cursord-workspace-failed ws)
+              (equal (plist-get turn :status) "failed"))))
     (cursord--emit 'turn ws turn before)))
 
 (defun cursord-diff-seq (ws path)
@@ -320,11 +352,13 @@ An answer can be overtaken."
           (cursord-say "%s" (plist-get params :message))
         (cursord-log "%s" (plist-get params :message)))
     (when-let* ((ws (seq-find (lambda (ws)
-                                (and (equal (cursord-workspace-path ws) (plist-get params :workspace))
+                                (and (equal (cursord-workspace-path ws)
+                                            (plist-get params :workspace))
                                      (equal (cursord-workspace-host ws) host)))
                               cursord-workspaces)))
       (when-let* ((seq (plist-get params :seq)))
-        (setf (cursord-workspace-seq ws) (max seq (or (cursord-workspace-seq ws) 0))))
+        (setf (cursord-workspace-seq ws)
+              (max seq (or (cursord-workspace-seq ws) 0))))
       (pcase method
         ('session/changed (cursord--session-changed ws params))
         ('turn/changed (cursord--turn-changed ws (plist-get params :turn)))
@@ -347,7 +381,8 @@ An answer can be overtaken."
 
 (defun cursord--wanted (host)
   "Whether a workspace of HOST is in use."
-  (seq-some (lambda (ws) (equal (cursord-workspace-host ws) host)) cursord-workspaces))
+  (seq-some (lambda (ws) (equal (cursord-workspace-host ws) host))
+            cursord-workspaces))
 
 (setq cursord-notification-function #'cursord--receive
       cursord-wanted-function #'cursord--wanted)
@@ -357,7 +392,8 @@ An answer can be overtaken."
 
 ;;;; Turns that say nothing
 
-;; The daemon tells nothing of silence: it is counted here, from the last that was told of a turn.
+;; The daemon tells nothing of silence: it is counted here, from the last that
+;; was told of a turn.
 
 (defvar cursord-quiet-after 60
   "Seconds for which a turn must have said nothing before people are told.")
@@ -397,20 +433,26 @@ Nil before that is of interest."
 
 (defun cursord-turn-note (turn)
   "What TURN, which runs, does, and since when it says nothing, if that is long."
-  (string-join (delq nil (list (cursord-turn-work turn) (cursord-turn-silence turn))) ", "))
+  (string-join (delq nil
+                     (list (cursord-turn-work turn)
+                           (cursord-turn-silence turn))) ", "))
 
 (defun cursord-work (ws)
   "What the turns of WS that run do: what one of them does that works, if any."
   (let ((notes (mapcar #'cursord-turn-note
-                       (seq-filter (lambda (turn) (equal (plist-get turn :status) "running")) (cursord-busy-turns ws)))))
+                       (seq-filter (lambda (turn)
+                                     (equal (plist-get turn :status) "running"))
+                                   (cursord-busy-turns ws)))))
     (or (car (member "working" notes)) (car notes))))
 
 ;;;; What one asks of a workspace
 
 (defun cursord-busy-turns (ws)
   "The turns of WS that run or wait, the oldest first."
-  (sort (seq-remove #'cursord-turn-ended-p (hash-table-values (cursord-workspace-turns ws)))
-        (lambda (a b) (string< (plist-get a :createdAt) (plist-get b :createdAt)))))
+  (sort (seq-remove #'cursord-turn-ended-p
+                    (hash-table-values (cursord-workspace-turns ws)))
+        (lambda (a b)
+          (string< (plist-get a :createdAt) (plist-get b :createdAt)))))
 
 (defun cursord-pending (ws)
   "How much is to be reviewed in WS: (HUNKS . FILES)."
@@ -425,7 +467,8 @@ Nil before that is of interest."
   "What goes on in WS: `off', `idle', `queued', `working', `review' or `error'."
   (let ((busy (cursord-busy-turns ws)))
     (cond ((not (cursord-connection-to (cursord-workspace-host ws))) 'off)
-          ((seq-some (lambda (turn) (equal (plist-get turn :status) "running")) busy) 'working)
+          ((seq-some (lambda (turn) (equal (plist-get turn :status) "running"))
+                     busy) 'working)
           (busy 'queued)
           ((cursord-workspace-failed ws) 'error)
           ((> (car (cursord-pending ws)) 0) 'review)
@@ -454,7 +497,9 @@ That is the latest there is, if none was chosen."
      ws :session/list '(:limit 1)
      :then (lambda (result)
              (unless (cursord-workspace-chosen ws)
-               (cursord-talk-with ws (seq-find #'identity (plist-get result :sessions))))
+               (cursord-talk-with ws
+                                  (seq-find #'identity
+                                            (plist-get result :sessions))))
              (funcall done))
      :else (lambda (err)
              (cursord-complain err)

@@ -7,32 +7,37 @@
 
 ;;; Commentary:
 
-;; This package asks Cursor's command line agent, shows what it says while it says it, and has you accept or reject
-;; what it changed, hunk by hunk.  The work is done by a daemon, `cursord': turns go on when Emacs ends, and sessions
-;; and pending hunks are there again when it starts.
+;; This package asks Cursor's command line agent, shows what it says while it
+;; says it, and has you accept or reject what it changed, hunk by hunk.  The
+;; work is done by a daemon, `cursord': turns go on when Emacs ends, and
+;; sessions and pending hunks are there again when it starts.
 ;;
-;; The agent writes files while it works.  A hunk is a change that you have not said yes or no to yet.  Accepting one
-;; changes nothing but that.  Rejecting one puts back the lines that were there before, and nothing else: what you typed
-;; stays, also in the middle of a hunk.
+;; The agent writes files while it works.  A hunk is a change that you have not
+;; said yes or no to yet.  Accepting one changes nothing but that.  Rejecting
+;; one puts back the lines that were there before, and nothing else: what you
+;; typed stays, also in the middle of a hunk.
 ;;
-;; It needs the program `cursord' and no other package.  Nothing is bound until you bind it, and nothing is loaded until you
-;; use it:
+;; It needs the program `cursord' and no other package.  Nothing is bound until
+;; you bind it, and nothing is loaded until you use it:
 ;;
-;;   (keymap-global-set "C-c a" 'cursord-command-map)
-;;   (cursord-mode)                      ; the state in the mode line, and hunks marked in buffers
+;;   (keymap-global-set "C-c a" 'cursord-command-map) (cursord-mode) ; the state
+;;   in the mode line, and hunks marked in buffers
 ;;
-;;   M-x cursord-ask       asks in the minibuffer, with the region if it is active; with C-u, in a buffer, where tokens such
-;;                         as @src/main.go, @region and @diagnostics are completed
-;;   M-x cursord           goes to the chat of this project; with C-u, to a new session
-;;   M-x cursord-review    shows all hunks as a diff, in which a accepts and r rejects
-;;   M-x cursord-menu      has all the rest
-;;   M-x cursord-doctor    says what is installed and what is wrong
+;;   M-x cursord-ask asks in the minibuffer, with the region if it is active;
+;;                         with C-u, in a buffer, where tokens such as
+;;                         @src/main.go, @region and @diagnostics are completed
+;;                         M-x cursord goes to the chat of this project; with
+;;                         C-u, to a new session M-x cursord-review shows all
+;;                         hunks as a diff, in which a accepts and r rejects M-x
+;;                         cursord-menu has all the rest M-x cursord-doctor says
+;;                         what is installed and what is wrong
 ;;
 ;; The manual, C-h R cursord, has all of it.
 
 ;;; Code:
 
-;; This file is small, and asks for nothing else: the rest is loaded when it is used.
+;; This file is small, and asks for nothing else: the rest is loaded when it is
+;; used.
 (declare-function cursord-workspace-find "cursord-workspace" (&optional buffer))
 (declare-function cursord-state "cursord-workspace" (ws))
 (declare-function cursord-pending "cursord-workspace" (ws))
@@ -98,10 +103,12 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
 
 ;;;; The manual
 
-;; Where the package is a part of a larger checkout, nothing else looks for it here.
+;; Where the package is a part of a larger checkout, nothing else looks for it
+;; here.
 ;;;###autoload
 (when load-file-name
-  (add-to-list 'Info-default-directory-list (file-name-directory load-file-name))
+  (add-to-list 'Info-default-directory-list
+               (file-name-directory load-file-name))
   (when (bound-and-true-p Info-directory-list)
     (add-to-list 'Info-directory-list (file-name-directory load-file-name))))
 
@@ -117,7 +124,9 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
           ('idle " cu")
           ('review (format " cu[%d]" hunks))
           (_ (let ((word (if (eq state 'working) (cursord-work ws) state)))
-               (if (> hunks 0) (format " cu[%s %d]" word hunks) (format " cu[%s]" word))))))
+               (if (> hunks 0)
+                   (format " cu[%s %d]" word hunks)
+                 (format " cu[%s]" word))))))
     ""))
 
 (defun cursord--update-mode-lines (event _ws _object _before)

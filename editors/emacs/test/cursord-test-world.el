@@ -4,8 +4,10 @@
 
 ;;; Commentary:
 
-;; `cursord-test-with-world' has a folder, a real daemon that is started when it is first needed, and `cursord fake-agent',
-;; which plays what `cursord-test-plays' says.  The program `cursord' has to be in variable `exec-path'.
+;; `cursord-test-with-world' has a folder, a real daemon that is started when it
+;; is first needed, and `cursord fake-agent', which plays what
+;; `cursord-test-plays' says.  The program `cursord' has to be in variable
+;; `exec-path'.
 
 ;;; Code:
 
@@ -42,14 +44,18 @@
 
 (defun cursord-test-numbered (n &rest changes)
   "N numbered lines; CHANGES is a plist of lines and what they are instead."
-  (mapconcat (lambda (i) (or (plist-get changes i) (format "line %d\n" i))) (number-sequence 1 n) ""))
+  (mapconcat (lambda (i) (or (plist-get changes i) (format "line %d\n" i)))
+             (number-sequence 1 n) ""))
 
 (defun cursord-test-buffers ()
   "What is in the log, and in buffers of the workspace."
   (mapconcat (lambda (buffer)
                (with-current-buffer buffer
-                 (if (or cursord-buffer-workspace (equal (buffer-name) "*cursord-log*")
-                         (and buffer-file-name (string-prefix-p cursord-test-dir buffer-file-name)))
+                 (if (or cursord-buffer-workspace
+                         (equal (buffer-name) "*cursord-log*")
+                         (and buffer-file-name
+                              (string-prefix-p cursord-test-dir
+                                               buffer-file-name)))
                      (format "%s:\n%s\n" (buffer-name) (buffer-string))
                    "")))
              (buffer-list) ""))
@@ -61,7 +67,8 @@ The value is that of BODY."
   `(let ((limit (time-add nil cursord-test-patience)) value)
      (while (not (setq value (progn ,@body)))
        (unless (time-less-p nil limit)
-         (ert-fail (format "waited in vain for %s\n%s" ,what (cursord-test-buffers))))
+         (ert-fail (format "waited in vain for %s\n%s" ,what
+                           (cursord-test-buffers))))
        (accept-process-output nil 0.02))
      value))
 
@@ -71,8 +78,10 @@ The value is that of BODY."
   "Have the agent's next turns play LINES, lists of lines, and then end."
   (let ((coding-system-for-write 'utf-8-unix))
     (write-region (mapconcat (lambda (line) (concat line "\n"))
-                             (append (flatten-list lines) '("{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"ok\"}")) "")
-                  nil (expand-file-name "script" cursord-test-dir) nil 'silent)))
+                             (append (flatten-list lines)
+                                     '("{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"ok\"}")) "")
+                  nil (expand-file-name "script" cursord-test-dir) nil
+                  'silent)))
 
 (defun cursord-test-says (text)
   "A line by which the agent says TEXT."
@@ -85,9 +94,14 @@ The value is that of BODY."
         (path (json-encode (concat "{{cwd}}/" name))))
     (list (format "{\"type\":\"tool_call\",\"subtype\":\"started\",\"call_id\":%s,\"tool_call\":{\"editToolCall\":{\"args\":{\"path\":%s}}}}"
                   call path)
-          (format "{\"fake\":\"write\",\"path\":%s,\"text\":%s}" (json-encode name) (json-encode after))
+          (format "{\"fake\":\"write\",\"path\":%s,\"text\":%s}"
+                  (json-encode name) (json-encode after))
           (format "{\"type\":\"tool_call\",\"subtype\":\"completed\",\"call_id\":%s,\"tool_call\":{\"editToolCall\":{\"args\":{\"path\":%s},\"result\":{\"success\":{%s\"afterFullFileContent\":%s,\"path\":%s}}}}}"
-                  call path (if before (format "\"beforeFullFileContent\":%s," (json-encode before)) "") (json-encode after) path))))
+                  call path
+                  (if before
+                      (format "\"beforeFullFileContent\":%s,"
+                              (json-encode before))
+                    "") (json-encode after) path))))
 
 (defun cursord-test-waits (name)
   "A line by which the agent waits until there is a file NAME beside the workspace."
@@ -99,7 +113,8 @@ The value is that of BODY."
   "Make the folder of the world."
   (let ((default-directory cursord-test-dir))
     (make-directory "ws")
-    (write-region "#!/bin/sh\nexec cursord fake-agent \"$@\"\n" nil "agent" nil 'silent)
+    (write-region "#!/bin/sh\nexec cursord fake-agent \"$@\"\n" nil "agent" nil
+                  'silent)
     (set-file-modes "agent" #o755)
     (cursord-test-plays)))
 
@@ -108,7 +123,9 @@ The value is that of BODY."
   (dolist (buffer (buffer-list))
     (when (buffer-live-p buffer)
       (with-current-buffer buffer
-        (when (or cursord-buffer-workspace (and buffer-file-name (string-prefix-p cursord-test-dir buffer-file-name)))
+        (when (or cursord-buffer-workspace
+                  (and buffer-file-name
+                       (string-prefix-p cursord-test-dir buffer-file-name)))
           (set-buffer-modified-p nil)
           (kill-buffer)))))
   (setq cursord-workspaces nil)
@@ -122,16 +139,26 @@ The value is that of BODY."
   (declare (indent 0) (debug t))
   `(let* ((cursord-test-dir (file-name-as-directory (file-truename (make-temp-file "c" t))))
           (process-environment
-           (append (mapcar (lambda (entry) (concat (car entry) "=" (expand-file-name (cdr entry) cursord-test-dir)))
-                           '(("HOME" . "") ("CURSORD_AGENT" . "agent") ("CURSORD_STATE_DIR" . "state") ("CURSORD_SOCKET" . "d.sock")
-                             ("CURSORD_CONFIG" . "config.toml") ("CURSORD_FAKE_SCRIPT" . "script") ("CURSORD_FAKE_LOG" . "runs")))
+           (append (mapcar (lambda (entry)
+                             (concat (car entry) "="
+                                     (expand-file-name (cdr entry)
+                                                       cursord-test-dir)))
+                           '(("HOME" . "") ("CURSORD_AGENT" . "agent")
+                             ("CURSORD_STATE_DIR" . "state")
+                             ("CURSORD_SOCKET" . "d.sock")
+                             ("CURSORD_CONFIG" . "config.toml")
+                             ("CURSORD_FAKE_SCRIPT" . "script")
+                             ("CURSORD_FAKE_LOG" . "runs")))
                    process-environment))
           (cursord-test-answers nil)
           (cursord-prompt-history nil)
-          (make-backup-files nil) (create-lockfiles nil) (auto-save-default nil))
+          (make-backup-files nil) (create-lockfiles nil)
+          (auto-save-default nil))
      (unwind-protect
-         (cl-letf (((symbol-function 'yes-or-no-p) (lambda (_) (pop cursord-test-answers)))
-                   ((symbol-function 'y-or-n-p) (lambda (_) (pop cursord-test-answers))))
+         (cl-letf (((symbol-function 'yes-or-no-p)
+                    (lambda (_) (pop cursord-test-answers)))
+                   ((symbol-function 'y-or-n-p)
+                    (lambda (_) (pop cursord-test-answers))))
            (cursord-test-begin)
            (save-window-excursion
              (with-temp-buffer
@@ -161,13 +188,20 @@ The daemon has the same hunks."
     (and (equal text (cursord-test-get name))
          (with-current-buffer (find-buffer-visiting (cursord-test-file name))
            (and (equal text (cursord--whole-text)) (not (buffer-modified-p))))
-         (= hunks (length (plist-get (gethash name (cursord-workspace-diffs ws)) :hunks)))))
-  (let ((diffs (plist-get (cursord-call ws :diff/list (list :path name)) :diffs)))
-    (should (= hunks (if (seq-empty-p diffs) 0 (length (plist-get (seq-first diffs) :hunks)))))))
+         (= hunks
+            (length (plist-get (gethash name (cursord-workspace-diffs ws))
+                               :hunks)))))
+  (let ((diffs (plist-get (cursord-call ws :diff/list (list :path name))
+                          :diffs)))
+    (should (= hunks
+               (if (seq-empty-p diffs)
+                   0
+                 (length (plist-get (seq-first diffs) :hunks)))))))
 
 (defun cursord-test-rows ()
   "The lines, from 1, at which hunks of the current buffer begin."
-  (mapcar (lambda (place) (line-number-at-pos (cadr place) t)) (cursord-hunk-places)))
+  (mapcar (lambda (place) (line-number-at-pos (cadr place) t))
+          (cursord-hunk-places)))
 
 (defun cursord-test-go (line)
   "Go to LINE of the current buffer."

@@ -8,7 +8,8 @@
 ;; "go test ./cmd/cursord/tests/emacs -run TestEmacsERT" runs it; by hand,
 ;; with `cursord' on PATH:
 ;;
-;;   emacs -Q --batch -L editors/emacs -l editors/emacs/test/cursord-tests.el -f ert-run-tests-batch-and-exit
+;;   emacs -Q --batch -L editors/emacs \
+;;     -l editors/emacs/test/cursord-tests.el -f ert-run-tests-batch-and-exit
 ;;
 ;; Tests that drive Emacsen from outside, some by keys in a terminal, are in
 ;; cmd/cursord/tests/emacs.
@@ -16,7 +17,8 @@
 ;;; Code:
 
 (eval-and-compile
-  (add-to-list 'load-path (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+  (add-to-list 'load-path
+               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-review)
@@ -32,18 +34,22 @@
            ws)
       (cursord-test-put "f" before)
       (setq ws (cursord-test-open))
-      (cursord-test-plays (cursord-test-says "I change f. ") (cursord-test-edits "f" before after) (cursord-test-says "Done."))
+      (cursord-test-plays (cursord-test-says "I change f. ")
+                          (cursord-test-edits "f" before after)
+                          (cursord-test-says "Done."))
       (with-current-buffer (find-file-noselect (cursord-test-file "f"))
         (cursord-test-go 20)
         (cursord--chat-buffer-create ws)
-        (should (equal "completed" (plist-get (cursord-test-turn ws "change f") :status)))
+        (should (equal "completed"
+                       (plist-get (cursord-test-turn ws "change f") :status)))
         (cursord-test-agree ws "f" after 3)
         (should (equal '(5 15 26) (cursord-test-rows)))
         (should (looking-at "line 20$"))
         (should (eq 'review (cursord-state ws)))
         (cursord-test-until "the chat"
           (string-match-p "\\`\n## You\n\nchange f\n\n## Cursor\n\nI change f\\. ?\n\n✓ .*f\n\nDone\\.\n\\'"
-                          (with-current-buffer (cursord-chat-buffer ws) (buffer-string))))
+                          (with-current-buffer (cursord-chat-buffer ws)
+                            (buffer-string))))
 
         (cursord-test-go 5)
         (cursord-accept-hunk)
@@ -80,7 +86,8 @@
         (undo-boundary)
         (cursord-test-until "the marks" (equal '(6 16) (cursord-test-rows)))
         (cursord-reject-file)
-        (cursord-test-until "the edit" (equal (concat "mine\n" before) (buffer-string)))
+        (cursord-test-until "the edit"
+          (equal (concat "mine\n" before) (buffer-string)))
         (should (equal after (cursord-test-get "f")))
         (let ((last-command nil)) (undo))
         (should (equal (concat "mine\n" after) (buffer-string)))
@@ -91,8 +98,11 @@
 (ert-deftest cursord-test-review-buffer ()
   "The review is a unified diff that goes with what happens."
   (cursord-test-with-world
-    (let* ((ws (progn (cursord-test-put "f" "one\ntwo\nthree\n") (cursord-test-open))))
-      (cursord-test-plays (cursord-test-edits "f" "one\ntwo\nthree\n" "one\n2\nthree\n") (cursord-test-edits "n" nil "new\n"))
+    (let* ((ws (progn (cursord-test-put "f" "one\ntwo\nthree\n")
+                      (cursord-test-open))))
+      (cursord-test-plays (cursord-test-edits "f" "one\ntwo\nthree\n"
+                                              "one\n2\nthree\n")
+                          (cursord-test-edits "n" nil "new\n"))
       (cursord-test-turn ws "change")
       (save-window-excursion
         (cursord-review)
@@ -106,7 +116,8 @@
         (cursord-test-until "the file to go" (null (cursord-test-get "n")))
         (cursord-test-until "point on the other" (looking-at "@@ -1,3"))
         (cursord-accept-file)
-        (cursord-test-until "the end" (equal "Nothing to review.\n" (buffer-string)))
+        (cursord-test-until "the end"
+          (equal "Nothing to review.\n" (buffer-string)))
         (should (equal "one\n2\nthree\n" (cursord-test-get "f")))))))
 
 (ert-deftest cursord-test-comparing-waits-for-the-diff ()
@@ -115,8 +126,11 @@
     (let* ((before (cursord-test-numbered 9))
            (ws (progn (cursord-test-put "f" before) (cursord-test-open)))
            compared)
-      (cursord-test-plays (cursord-test-edits "f" before (cursord-test-numbered 9 5 "five\n")))
-      (cl-letf (((symbol-function 'ediff-buffers) (lambda (a &rest _) (setq compared a))))
+      (cursord-test-plays (cursord-test-edits "f" before
+                                              (cursord-test-numbered 9 5
+                                                                     "five\n")))
+      (cl-letf (((symbol-function 'ediff-buffers)
+                 (lambda (a &rest _) (setq compared a))))
         (with-current-buffer (find-file-noselect (cursord-test-file "f"))
           (cursord-test-turn ws "change f")
           (cursord-test-until "the mark" (equal '(5) (cursord-test-rows)))
@@ -124,17 +138,21 @@
           (insert "mine\n")
           (cursord--tell-text (cursord-document))
           (should-error (cursord-ediff-file) :type 'user-error)
-          (cursord-test-until "the diff" (cursord--diff-fits-p (cursord-document)))
+          (cursord-test-until "the diff"
+            (cursord--diff-fits-p (cursord-document)))
           (cursord-ediff-file)
-          (should (equal (concat "mine\n" before) (with-current-buffer compared (buffer-string))))
+          (should (equal (concat "mine\n" before)
+                         (with-current-buffer compared (buffer-string))))
           (kill-buffer compared))))))
 
 (ert-deftest cursord-test-review-style ()
   "A review begins where the person likes it to."
   (cursord-test-with-world
-    (let ((ws (progn (cursord-test-put "f" "one\ntwo\nthree\n") (cursord-test-open)))
+    (let ((ws (progn (cursord-test-put "f" "one\ntwo\nthree\n")
+                     (cursord-test-open)))
           (shown (lambda () (buffer-name (window-buffer)))))
-      (cursord-test-plays (cursord-test-edits "f" "one\ntwo\nthree\n" "one\n2\nthree\n"))
+      (cursord-test-plays (cursord-test-edits "f" "one\ntwo\nthree\n"
+                                              "one\n2\nthree\n"))
       (cursord-test-turn ws "change")
       (let ((cursord-review-style 'inline))
         (save-window-excursion
@@ -148,11 +166,14 @@
           (cursord-review '(4))
           (should (derived-mode-p 'cursord-review-mode))))
       (let ((cursord-review-style 'ediff) compared)
-        (cl-letf (((symbol-function 'ediff-buffers) (lambda (a b &rest _) (setq compared (list a b)))))
+        (cl-letf (((symbol-function 'ediff-buffers)
+                   (lambda (a b &rest _) (setq compared (list a b)))))
           (save-window-excursion
             (cursord-review)))
         (should (equal '("one\ntwo\nthree\n" "one\n2\nthree\n")
-                       (mapcar (lambda (buffer) (with-current-buffer buffer (buffer-string))) compared)))
+                       (mapcar (lambda (buffer)
+                                 (with-current-buffer buffer (buffer-string)))
+                               compared)))
         (kill-buffer (car compared))))))
 
 ;;;; Asking
@@ -160,13 +181,18 @@
 (ert-deftest cursord-test-isolation ()
   "A new session works where it was chosen, and what it did comes by accepting it."
   (cursord-test-with-world
-    (let* ((ws (progn (cursord-test-put "f" "one\ntwo\nthree\n") (cursord-workspace-open)))
-           (sessions (lambda () (append (plist-get (cursord-call ws :session/list nil) :sessions) nil))))
-      (cursord-test-plays (cursord-test-edits "f" "one\ntwo\nthree\n" "one\n2\nthree\n"))
+    (let* ((ws (progn (cursord-test-put "f" "one\ntwo\nthree\n")
+                      (cursord-workspace-open)))
+           (sessions (lambda ()
+                       (append (plist-get (cursord-call ws :session/list nil)
+                                          :sessions) nil))))
+      (cursord-test-plays (cursord-test-edits "f" "one\ntwo\nthree\n"
+                                              "one\n2\nthree\n"))
       (let ((cursord-isolation 'copy))
         (setq cursord-test-answers '(nil))
         (should-error (cursord-send ws "change f") :type 'user-error)
-        (cursord-test-until "nothing is left of what could not be asked" (null (funcall sessions)))
+        (cursord-test-until "nothing is left of what could not be asked"
+          (null (funcall sessions)))
         (setq cursord-test-answers '(t))
         (with-current-buffer (find-file-noselect (cursord-test-file "f"))
           (cursord-test-turn ws "change f")
@@ -175,16 +201,22 @@
           (cursord-test-go 2)
           (cursord-accept-hunk)
           (cursord-test-agree ws "f" "one\n2\nthree\n" 0)
-          (cursord-test-plays (cursord-test-edits "f" "one\n2\nthree\n" "1\n2\nthree\n"))
+          (cursord-test-plays (cursord-test-edits "f" "one\n2\nthree\n"
+                                                  "1\n2\nthree\n"))
           ;; What is chosen counts more, and for new ones.
           (cursord-set-isolation "none")
-          (cursord-test-until "a new session" (null (cursord-workspace-current ws)))
+          (cursord-test-until "a new session"
+            (null (cursord-workspace-current ws)))
           (cursord-test-turn ws "change f")
           (cursord-test-agree ws "f" "1\n2\nthree\n" 1)
-          (should (equal '("none" "copy") (mapcar (lambda (session) (plist-get session :isolation)) (funcall sessions))))
+          (should (equal '("none" "copy")
+                         (mapcar (lambda (session)
+                                   (plist-get session :isolation))
+                                 (funcall sessions))))
           (let ((before (cursord-workspace-current ws)))
             (cursord-set-isolation "none")
-            (cursord-test-until "what is said" (equal "none" (plist-get (cursord-workspace-next ws) :isolation)))
+            (cursord-test-until "what is said"
+              (equal "none" (plist-get (cursord-workspace-next ws) :isolation)))
             (should (equal before (cursord-workspace-current ws)))))))))
 
 (ert-deftest cursord-test-permits ()
@@ -215,14 +247,16 @@
         (should (equal beside (cadr (member "--add-dir" args))))
         (should (string-search "shot.png\" />" (plist-get run :prompt)))
         (should (string-search "anim.gif\" />" (plist-get run :prompt))))
-      (should (equal "sandbox · auto-review · +1 dir" (cursord--permits-word (cursord-session ws))))
+      (should (equal "sandbox · auto-review · +1 dir"
+                     (cursord--permits-word (cursord-session ws))))
       (cursord-set-sandbox "default")
       (cursord-set-auto-review nil)
       (cursord-add-directory nil)
       (cursord-test-turn ws "again")
       (let* ((run (funcall said))
              (args (append (plist-get run :args) nil)))
-        (should-not (seq-intersection '("--sandbox" "--auto-review" "--add-dir") args))
+        (should-not (seq-intersection '("--sandbox" "--auto-review" "--add-dir")
+                                      args))
         (should-not (string-search "<image" (plist-get run :prompt))))
       (delete-directory beside))))
 
@@ -232,7 +266,10 @@
     (let* ((cursord-show-chat-on-ask nil)
            (ws (cursord-workspace-open)))
       (should (equal "✗ npm test (rejected: refused by policy)\n  │ refused by policy"
-                     (cursord--tool-text ws '(:status "rejected" :tool (:title "npm test" :error "refused by policy"))))))))
+                     (cursord--tool-text ws
+                                         '(:status "rejected"
+                                                   :tool (:title "npm test"
+                                                                 :error "refused by policy"))))))))
 
 (ert-deftest cursord-test-compose ()
   "What is written stays until it is sent; earlier prompts come back."
@@ -265,7 +302,8 @@
         (cursord-compose-send)
         (should (equal "a draft @src/main.go" (car cursord-prompt-history)))
         (cursord-test-until "the end of the turn"
-          (and (> (hash-table-count (cursord-workspace-turns ws)) 0) (null (cursord-busy-turns ws))))
+          (and (> (hash-table-count (cursord-workspace-turns ws)) 0)
+               (null (cursord-busy-turns ws))))
         (with-temp-buffer
           (insert-file-contents (expand-file-name "runs" cursord-test-dir))
           (should (search-forward "src/main.go" nil t)))))))
@@ -274,22 +312,28 @@
   "History cannot be edited, is told once, and point that is not at the end stays."
   (cursord-test-with-world
     (let ((ws (cursord-test-open)))
-      (cursord-test-plays (cursord-test-says "one\ntwo\n") (cursord-test-waits "go") (cursord-test-says "three\nfour"))
+      (cursord-test-plays (cursord-test-says "one\ntwo\n")
+                          (cursord-test-waits "go")
+                          (cursord-test-says "three\nfour"))
       (with-current-buffer (cursord--chat-buffer-create ws)
         (cursord-send ws "count")
-        (cursord-test-until "the first words" (save-excursion (goto-char (point-min)) (search-forward "two" nil t)))
+        (cursord-test-until "the first words"
+          (save-excursion (goto-char (point-min)) (search-forward "two" nil t)))
         (goto-char (point-min))
         (search-forward "one")
         (let ((inhibit-read-only nil) (buffer-read-only nil))
           (should-error (insert "x") :type 'text-read-only)
           (should-error (delete-char -1) :type 'text-read-only)
-          (write-region "" nil (expand-file-name "go" cursord-test-dir) nil 'silent)
-          (cursord-test-until "the last words" (string-suffix-p "one\ntwo\nthree\nfour\n" (buffer-string)))
+          (write-region "" nil (expand-file-name "go" cursord-test-dir) nil
+                        'silent)
+          (cursord-test-until "the last words"
+            (string-suffix-p "one\ntwo\nthree\nfour\n" (buffer-string)))
           (should (looking-back "\none" 1))
           (cursord-chat-resync)
           (cursord-test-until "all of it again"
             (equal "\n## You\n\ncount\n\n## Cursor\n\none\ntwo\nthree\nfour\n"
-                   (buffer-substring-no-properties (point-min) (point-max)))))))))
+                   (buffer-substring-no-properties (point-min)
+                                                   (point-max)))))))))
 
 (ert-deftest cursord-test-reconnects ()
   "When the program that leads to the daemon ends, all goes on."
@@ -302,7 +346,9 @@
       (cursord-test-until "another connection" (cursord-workspace-ready ws))
       (should (equal '(1 . 1) (cursord-pending ws)))
       (should (equal "no such turn none"
-                     (condition-case err (cursord-call ws :turn/wait '(:turnId "none")) (user-error (cadr err))))))))
+                     (condition-case err
+                         (cursord-call ws :turn/wait '(:turnId "none"))
+                       (user-error (cadr err))))))))
 
 (ert-deftest cursord-test-errors-stay-where-they-are ()
   "A receiver that fails is logged, and nothing else is lost."
@@ -353,7 +399,8 @@
          (drain (symbol-function 'cursord--drain)))
      (cl-letf (((symbol-function 'cursord--notified)
                 (lambda (conn method params)
-                  (when (and (eq method 'turn/changed) (cursord-turn-ended-p (plist-get params :turn)))
+                  (when (and (eq method 'turn/changed)
+                             (cursord-turn-ended-p (plist-get params :turn)))
                     (setq come t))
                   (funcall notified conn method params)))
                ((symbol-function 'cursord--drain)
@@ -368,14 +415,18 @@
   (cursord-test-with-world
     (let* ((ws (cursord-test-open))
            (numbers (number-sequence 1 130)) read)
-      (cursord-test-plays (mapcar (lambda (i) (list (cursord-test-says (format "number %d" i))
-                                                    (cursord-test-edits (format "f%d" i) nil "x\n")))
+      (cursord-test-plays (mapcar (lambda (i)
+                                    (list (cursord-test-says (format "number %d"
+                                                                     i))
+                                          (cursord-test-edits (format "f%d" i)
+                                                              nil "x\n")))
                                   numbers))
       (with-current-buffer (cursord--chat-buffer-create ws)
         (cursord-test-until "the session" (cursord-workspace-chosen ws))
         (let ((request (symbol-function 'cursord-request)))
           (cl-letf (((symbol-function 'cursord-request)
-                     (lambda (ws method &rest more) (push method read) (apply request ws method more))))
+                     (lambda (ws method &rest more) (push method read)
+                       (apply request ws method more))))
             (cursord-test-receiving-at-once
               (cursord-test-turn ws "count"))))
         (should-not (seq-intersection read '(:session/read :item/read)))
@@ -393,18 +444,29 @@ that takes the answer."
   `(with-temp-buffer
      (let ((cursord--stored 0) asked)
        (cl-letf (((symbol-function 'cursord-request)
-                  (lambda (_ws method params &rest more) (push (list method params (plist-get more :then)) asked))))
-         (cursord-transcript-clear (cursord--workspace-make :root "/w/" :path "/w") "s")
-         (cl-flet ((turn (seq status) (cursord-transcript-turn cursord-transcript (cursord-test-object seq status :id "t" :prompt "go")))
+                  (lambda (_ws method params &rest more)
+                    (push (list method params (plist-get more :then)) asked))))
+         (cursord-transcript-clear (cursord--workspace-make :root "/w/"
+                                                            :path "/w") "s")
+         (cl-flet ((turn (seq status)
+                     (cursord-transcript-turn cursord-transcript
+                                              (cursord-test-object seq status
+                                                                   :id "t"
+                                                                   :prompt "go")))
                    (item (seq status text &optional read)
-                     (cursord-transcript-item cursord-transcript (cursord-test-item seq status text) read))
+                     (cursord-transcript-item cursord-transcript
+                                              (cursord-test-item seq status
+                                                                 text) read))
                    (delta (offset text)
-                     (cursord-transcript-delta cursord-transcript (list :itemId "i" :turnId "t" :offset offset :text text)))
+                     (cursord-transcript-delta cursord-transcript
+                                               (list :itemId "i" :turnId "t"
+                                                     :offset offset
+                                                     :text text)))
                    (answer (result)
                      (cursord-test-until "a question" (sit-for 0.01) asked)
                      (funcall (nth 2 (pop asked)) result))
                    (shown () (cursord-transcript-flush cursord-transcript)
-                          (buffer-substring-no-properties (point-min) (point-max))))
+                     (buffer-substring-no-properties (point-min) (point-max))))
            (ignore #'turn #'item #'delta #'answer #'shown)
            ,@body)))))
 
@@ -414,7 +476,8 @@ that takes the answer."
 
 (defun cursord-test-item (seq status text)
   "What the agent said, as an item with SEQ, STATUS and TEXT."
-  (apply #'cursord-test-object seq status :id "i" :index 0 :kind "assistant" (and text (list :text text))))
+  (apply #'cursord-test-object seq status :id "i" :index 0 :kind "assistant"
+         (and text (list :text text))))
 
 (ert-deftest cursord-test-an-answer-behind-the-end ()
   "What was read of an item takes nothing from what was told since, also before its turn is known."
@@ -430,7 +493,8 @@ that takes the answer."
       (item 2 "running" "one" t)
       (item 1 "running" nil t)
       (unless known (turn 1 "running"))
-      (should (equal "\n## You\n\ngo\n\n## Cursor  working\n\none two three\n" (shown)))
+      (should (equal "\n## You\n\ngo\n\n## Cursor  working\n\none two three\n"
+                     (shown)))
       (should (equal '(:session/read) (mapcar #'car asked))))))
 
 (ert-deftest cursord-test-text-behind-a-gap ()
@@ -452,18 +516,26 @@ that takes the answer."
     (item 3 "completed" "all of it")
     (sit-for 0.02)
     (should-not asked)
-    (should (equal "\n## You\n\ngo\n\n## Cursor  working\n\nall of it\n" (shown)))))
+    (should (equal "\n## You\n\ngo\n\n## Cursor  working\n\nall of it\n"
+                   (shown)))))
 
 (ert-deftest cursord-test-older-messages-are-older ()
   "A page of which all was told already does not hide what is before it."
   (cursord-test-with-transcript
     (cl-labels ((page (&rest numbers)
-                  `(:turns ,(if (memq 1 numbers) (vector (cursord-test-object 1 "running" :id "t" :prompt "go")) [])
-                    :more ,(if (memq 1 numbers) :json-false t)
-                    :items ,(vconcat (mapcar #'numbered numbers))))
-                (numbered (n) (cursord-test-object n "completed" :id (format "i%d" n) :index n :kind "assistant" :text (format "%d" n))))
+                  `(:turns ,(if (memq 1 numbers)
+                                (vector (cursord-test-object 1 "running" :id "t"
+                                                             :prompt "go"))
+                              [])
+                           :more ,(if (memq 1 numbers) :json-false t)
+                           :items ,(vconcat (mapcar #'numbered numbers))))
+                (numbered (n)
+                  (cursord-test-object n "completed" :id (format "i%d" n)
+                                       :index n :kind "assistant"
+                                       :text (format "%d" n))))
       (turn 1 "running")
-      (dolist (n '(3 4 5)) (cursord-transcript-item cursord-transcript (numbered n)))
+      (dolist (n '(3 4 5))
+        (cursord-transcript-item cursord-transcript (numbered n)))
       (answer (page 4 5))
       (answer (page 2 3))
       (should (string-prefix-p "Load older" (shown)))
@@ -479,18 +551,29 @@ that takes the answer."
   (should-not (where-is-internal 'cursord-ask global-map))
   (should-not (where-is-internal 'cursord global-map))
   (should (keymapp (symbol-function 'cursord-command-map)))
-  (dolist (map (list cursord-review-mode-map cursord-chat-mode-map cursord-compose-mode-map cursord-hunk-map cursord-hunk-command-map))
+  (dolist (map (list cursord-review-mode-map cursord-chat-mode-map
+                     cursord-compose-mode-map cursord-hunk-map
+                     cursord-hunk-command-map))
     (let ((command (keymap-lookup map "C-c C-c")))
       ;; A number is for a prefix of it.
-      (should (memq command '(nil 1 cursord-review-visit cursord-compose cursord-compose-send)))))
+      (should (memq command
+                    '(nil 1 cursord-review-visit cursord-compose
+                          cursord-compose-send)))))
   (pcase-dolist (`(,key . ,command)
-                 '(("n" . cursord-next-hunk) ("p" . cursord-previous-hunk) ("N" . cursord-review-next-file)
-                   ("P" . cursord-review-previous-file) ("a" . cursord-accept-hunk) ("r" . cursord-reject-hunk) ("u" . cursord-undo)
-                   ("A" . cursord-accept-file) ("R" . cursord-reject-file) ("C-c C-a" . cursord-accept-all)
-                   ("C-c C-r" . cursord-reject-all) ("e" . cursord-ediff-file) ("s" . cursord-smerge-file) ("m" . cursord-comment-hunk)
+                 '(("n" . cursord-next-hunk) ("p" . cursord-previous-hunk)
+                   ("N" . cursord-review-next-file)
+                   ("P" . cursord-review-previous-file)
+                   ("a" . cursord-accept-hunk) ("r" . cursord-reject-hunk)
+                   ("u" . cursord-undo)
+                   ("A" . cursord-accept-file) ("R" . cursord-reject-file)
+                   ("C-c C-a" . cursord-accept-all)
+                   ("C-c C-r" . cursord-reject-all) ("e" . cursord-ediff-file)
+                   ("s" . cursord-smerge-file) ("m" . cursord-comment-hunk)
                    ("RET" . cursord-review-visit) ("q" . quit-window)))
     (should (eq command (keymap-lookup cursord-review-mode-map key))))
-  (dolist (command '(cursord-next-hunk cursord-previous-hunk cursord-accept-hunk cursord-reject-hunk cursord-undo cursord-redo))
+  (dolist (command '(cursord-next-hunk cursord-previous-hunk cursord-accept-hunk
+                                       cursord-reject-hunk cursord-undo
+                                       cursord-redo))
     (should (eq 'cursord-hunk-repeat-map (get command 'repeat-map)))))
 
 ;;;; Texts
@@ -518,14 +601,18 @@ that takes the answer."
         (buffer-enable-undo)
         (insert "kept\n" old "kept too" end)
         (with-current-buffer source (insert "kept\n" new "kept too" new-end))
-        (let ((first (copy-marker 3)) (last (copy-marker (- (point-max) (length end) 3)))
+        (let ((first (copy-marker 3))
+              (last (copy-marker (- (point-max) (length end) 3)))
               (comparison (cursord-compare-buffers (current-buffer) source))
               (before (buffer-string)))
           (undo-boundary)
           (while (not (cursord-compare-on comparison (current-time))))
           (should (eq (cursord-as-one-step (cursord-compared-replace comparison))
-                      (not (equal before (with-current-buffer source (buffer-string))))))
-          (should (equal (concat "kept\n" new "kept too" new-end) (buffer-string)))
+                      (not (equal before
+                                  (with-current-buffer source
+                                    (buffer-string))))))
+          (should (equal (concat "kept\n" new "kept too" new-end)
+                         (buffer-string)))
           (should (= first 3))
           (when (equal end new-end)
             (should (= last (- (point-max) (length end) 3))))
@@ -552,7 +639,8 @@ that takes the answer."
 (ert-deftest cursord-test-docstrings-fit-the-manual ()
   "Each command, option and face that the manual names is there."
   (with-temp-buffer
-    (insert-file-contents (expand-file-name "cursord.texi" (file-name-directory (locate-library "cursord-doctor"))))
+    (insert-file-contents (expand-file-name "cursord.texi"
+                                            (file-name-directory (locate-library "cursord-doctor"))))
     (let ((n 0))
       (while (re-search-forward "@\\(?:code{\\|item[x]? M-x \\|kbd{M-x \\)\\(cursord[a-z-]*\\)" nil t)
         (let ((symbol (intern (match-string 1))))
