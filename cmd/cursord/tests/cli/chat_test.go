@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -105,7 +106,10 @@ func TestChat(t *testing.T) {
 
 	// The daemon goes and comes.
 	w.Stop()
-	w.Start()
+	if !w.ComesUp() { // the chat has started one before
+		defer w.Cursord("stop", "--force")
+		require.Eventually(t, func() bool { return w.Answers() == nil }, world.Patience, 5*time.Millisecond)
+	}
 	w.Plays(world.Streams("Still here."), world.Done)
 	w.Joins().Asks(world.Obj{"prompt": "after a restart"})
 	tm.Poll("what the next daemon tells", func() bool {
