@@ -149,7 +149,23 @@ func (r Report) follows(other Report) bool {
 		return false
 	}
 	said := func(text *string) diffs.Content { return diffs.Content{Exists: true, Data: decoded([]byte(*text))} }
-	return holds(said(r.Before), said(other.Before), said(other.After))
+	before, after := said(r.Before), said(other.After)
+	if holds(before, said(other.Before), after) {
+		return true
+	}
+	if r.After == nil || holds(said(other.Before), before, said(r.After)) {
+		return false
+	}
+	// Somebody has changed it again between the two: the order with less of that is the likelier one.
+	return touched(after, before) < touched(said(r.After), said(other.Before))
+}
+
+// touched counts the lines that differ between two texts.
+func touched(from, to diffs.Content) (n int) {
+	for _, e := range diffs.LineEdits(string(from.Data), string(to.Data)) {
+		n += max(e.To-e.From, strings.Count(e.Text, "\n"))
+	}
+	return n
 }
 
 // edit adds what led to a report's edit, and the edit. Later are the reports that come next.
