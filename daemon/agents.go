@@ -198,7 +198,7 @@ func (d *Daemon) AgentChats(root string) ([]api.Chat, error) {
 	for cursor := ""; ; {
 		page, next, err := d.store.Sessions(root, cursor, listMax)
 		if err != nil {
-			return nil, storeError(err)
+			return nil, api.StoreError(err)
 		}
 		for _, s := range page {
 			if s.AgentSessionID != nil {

@@ -20,6 +20,9 @@ import (
 	"cursord/sessions"
 )
 
+// claimTime bounds the look at what the root's repository claims.
+const claimTime = 5 * time.Second
+
 // claims are what the repositories of a workspace name beside what they hold: filters, places elsewhere. They count if
 // they stood there before the first turn, or when a person trusted the workspace; an agent can write others.
 type claims struct {
@@ -49,20 +52,6 @@ func (d *Daemon) gitHome() string { return filepath.Join(d.stateDir, "git") }
 
 func newGuard(w *workspace) *askgit.Guard {
 	return &askgit.Guard{Home: w.d.gitHome(), Root: w.root, Trust: w.claims.count, Slow: new(atomic.Bool)}
-}
-
-// guardOf returns what opens the repositories in a tree.
-func (w *workspace) guardOf(t *worktree) *askgit.Guard {
-	if !t.isolated() {
-		return w.git
-	}
-	var lent map[string]bool
-	if repo, ok := askgit.Find(w.root); ok {
-		if v, err := w.git.Open(context.Background(), repo); err == nil {
-			lent = v.Lends()
-		}
-	}
-	return &askgit.Guard{Home: w.git.Home, Root: t.root, Trust: func(_, claim string) bool { return lent[claim] }, Slow: w.git.Slow}
 }
 
 func claimHash(at, claim string) string {
@@ -104,8 +93,8 @@ func cutClaim(claim string) string {
 	return claim
 }
 
-// take says to a turn, once, what does not count; "" if there is nothing new.
-func (c *claims) take() string {
+// Take says to a turn, once, what does not count; "" if there is nothing new.
+func (c *claims) Take() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := c.untold
@@ -126,17 +115,17 @@ func notUsed(list []string) string {
 		`. Look at them; "cursord trust" (workspace/trust) has them used.`
 }
 
-// look has what the repository of the root claims by now noticed.
-func (c *claims) look() {
+// Look has what the repository of the root claims by now noticed.
+func (c *claims) Look() {
 	if repo, ok := askgit.Find(c.w.root); ok {
-		ctx, cancel := context.WithTimeout(context.Background(), gitTime)
+		ctx, cancel := context.WithTimeout(context.Background(), claimTime)
 		defer cancel()
 		_, _ = c.w.git.Open(ctx, repo) // count hears of it
 	}
 }
 
-// close says that a turn begins: what an agent can have written does not count from now on.
-func (c *claims) close() {
+// Close says that a turn begins: what an agent can have written does not count from now on.
+func (c *claims) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.open && !c.changed {
@@ -163,7 +152,7 @@ func (c *claims) trust(all bool) sessions.Op {
 	first := c.open && all
 	c.mu.Unlock()
 	if first {
-		c.look()
+		c.Look()
 		return nil
 	}
 	found := map[string]bool{}

@@ -107,7 +107,7 @@ func (k *copyGC) clean(first bool) error {
 		w := k.d.workspaces[info.Root]
 		k.d.mu.Unlock()
 		if w != nil {
-			w.review.do(func() { w.review.dropSession(info.Session) })
+			w.review.CopyRemoved(info.Session)
 		}
 	}
 	k.unclaim()
@@ -165,7 +165,7 @@ func (k *copyGC) use(ctx context.Context, session string) (end func(), err error
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-k.done:
-			return nil, errStopped
+			return nil, api.ErrStopped
 		}
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"cursord/daemon/endpoint"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/savewatch"
 	"cursord/daemon/internal/watch"
 	"cursord/sessions"
@@ -75,7 +76,7 @@ type Daemon struct {
 	asker       atomic.Pointer[api.Asker] // the latest that came while there was no agent
 	looking     sync.Mutex                // held by Asked
 	hooks       *hooks.Finder
-	docs        *documents
+	docs        *review.Documents
 	copies      *copyGC
 	started     sessions.Time
 	began       time.Time // the same, by the clock that does not jump
@@ -120,10 +121,11 @@ func Open(o Options) (*Daemon, error) {
 	}
 	d := &Daemon{
 		build: Build{o.Version, o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
-		docs: newDocuments(), started: sessions.Now(), began: time.Now(), messages: newStatusMessages(), logins: newLogins(), reload: o.Reload,
+		started: sessions.Now(), began: time.Now(), messages: newStatusMessages(), logins: newLogins(), reload: o.Reload,
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]turnOwner{},
 		watching: watch.DefaultLimits(), fault: o.Fault,
 	}
+	d.docs = review.NewDocuments(d.reviewers)
 	home, _ := os.UserHomeDir() // without one the agent has no hooks there either
 	d.hooks = hooks.NewFinder(home)
 	if d.log == nil {
@@ -172,7 +174,7 @@ func Open(o Options) (*Daemon, error) {
 
 // unseen says of an item that the last daemon left running what nobody has seen of it; "" if there is nothing to see.
 func unseen(it *sessions.Item) string {
-	if it.Tool == nil || !writes(it.Tool.Name) && !writesAnything(it.Tool.Name) {
+	if it.Tool == nil || agent.WritesOf(it.Tool.Name) != agent.WritesNamed && agent.WritesOf(it.Tool.Name) != agent.WritesAnything {
 		return ""
 	}
 	return fmt.Sprintf("The daemon was killed while this ran: %s. What it changed may not be listed for review.",
@@ -214,15 +216,15 @@ func (d *Daemon) workspaceAt(root string) (*workspace, error) {
 		return w.use(), nil
 	}
 	if d.closed {
-		return nil, errStopped
+		return nil, api.ErrStopped
 	}
 	rec, err := d.store.Workspace(root)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, api.StoreError(err)
 	}
 	w, err := newWorkspace(d, rec)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, api.StoreError(err)
 	}
 	d.workspaces[root] = w
 	d.sweepLater()
@@ -232,7 +234,7 @@ func (d *Daemon) workspaceAt(root string) (*workspace, error) {
 func (d *Daemon) workspaceOfSession(id string) (*workspace, error) {
 	s, err := d.store.Session(id)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, api.StoreError(err)
 	}
 	return d.workspaceAt(s.Workspace)
 }
@@ -240,7 +242,7 @@ func (d *Daemon) workspaceOfSession(id string) (*workspace, error) {
 func (d *Daemon) workspaceOfTurn(id string) (*workspace, error) {
 	t, err := d.store.Turn(id)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, api.StoreError(err)
 	}
 	return d.workspaceAt(t.Workspace)
 }
@@ -259,7 +261,7 @@ func (d *Daemon) loops() []*workspace {
 func (d *Daemon) Workspaces() ([]api.WorkspaceInfo, error) {
 	recs, err := d.store.Workspaces()
 	if err != nil {
-		return nil, storeError(err)
+		return nil, api.StoreError(err)
 	}
 	infos := make([]api.WorkspaceInfo, 0, len(recs))
 	for _, rec := range recs {
@@ -268,7 +270,7 @@ func (d *Daemon) Workspaces() ([]api.WorkspaceInfo, error) {
 		}
 		diffs, err := d.store.PendingDiffs(rec.Root)
 		if err != nil {
-			return nil, storeError(err)
+			return nil, api.StoreError(err)
 		}
 		for _, diff := range diffs {
 			info.PendingHunks += len(diff.Hunks)

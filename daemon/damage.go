@@ -3,6 +3,7 @@ package daemon
 import (
 	"log/slog"
 
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -12,7 +13,7 @@ func (d *Daemon) objectDamaged(x sessions.Damage) {
 		d.damagedRecord(x.Workspace, string(x.Kind)+" "+x.ID, nil)
 		for _, w := range d.loops() {
 			if x.Kind == sessions.KindDiff && w.root == x.Workspace {
-				w.review.do(func() { w.review.republish(x.ID) })
+				w.review.Republish(x.ID)
 			}
 		}
 	}()
@@ -33,11 +34,11 @@ func (d *Daemon) damagedRecord(root, what string, err error) {
 // What the database takes no changes for is KindStorage.
 func (d *Daemon) ForgetDamaged() (int, error) {
 	if err := d.tryDisk(); err != nil {
-		return 0, storeError(err)
+		return 0, api.StoreError(err)
 	}
 	n, err := d.store.ForgetDamaged()
 	if err != nil {
-		return 0, storeError(err)
+		return 0, api.StoreError(err)
 	}
 	d.messages.withdraw("damage", "")
 	if n > 0 {
@@ -45,31 +46,3 @@ func (d *Daemon) ForgetDamaged() (int, error) {
 	}
 	return n, nil
 }
-
-// damagedReview has a path whose review is damaged be one without a review: the file stays as it is.
-func (r *reviewer) damagedReview(rec sessions.ReviewRecord, err error) {
-	r.w.d.damagedRecord(r.w.root, "the review of "+rec.Path, err)
-	r.ops = append(r.ops, sessions.DropReview{Path: rec.Path, Session: rec.Session})
-	if told, err := r.w.d.store.Diff(r.w.root, rec.Path); err == nil {
-		r.told[rec.Path], r.vacated[rec.Path] = told, true
-	}
-}
-
-// republish stores and tells the diff of a path anew: that in the database was damaged.
-func (r *reviewer) republish(path string) {
-	var files []*file
-	for _, f := range r.at(path) {
-		if err := r.load(f); err != nil {
-			r.w.log.Error("a diff that was damaged cannot be made anew", "path", path, "err", err)
-			return
-		}
-		files = append(files, f)
-	}
-	if len(files) > 0 {
-		delete(r.composed, path)
-		r.save(files...)
-	}
-}
-
-// hollow reports whether a diff is but a stand-in for one that was damaged.
-func hollow(d *sessions.Diff) bool { return d.State == "pending" && len(d.Hunks) == 0 }

@@ -33,7 +33,7 @@ func TestDamagedRecords(t *testing.T) {
 	require.NoError(t, err)
 	w, err := d.workspaceAt(root)
 	require.NoError(t, err)
-	require.NoError(t, w.review.call(func() {}))
+	w.review.Wait()
 	w.settled(t)
 	diff, err := d.store.Diff(root, "f")
 	require.NoError(t, err)

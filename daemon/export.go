@@ -23,7 +23,7 @@ func (d *Daemon) ExportSession(id, cursor string) (api.SessionExport, error) {
 	if cursor == "" {
 		s, err := d.store.Session(id)
 		if err != nil {
-			return out, storeError(err)
+			return out, api.StoreError(err)
 		}
 		out.Session = s
 	} else if n, err := fmt.Sscanf(cursor, "%d.%d", &at.Turn, &at.Next); n != 2 || err != nil {
@@ -31,7 +31,7 @@ func (d *Daemon) ExportSession(id, cursor string) (api.SessionExport, error) {
 	}
 	parts, next, err := d.store.Parts(id, at)
 	if err != nil {
-		return out, storeError(err)
+		return out, api.StoreError(err)
 	}
 	for _, p := range parts {
 		var part api.ExportPart
@@ -70,7 +70,7 @@ func (d *Daemon) Backup(ctx context.Context, path string, replace bool) (int64, 
 	case ctx.Err() != nil:
 		return 0, &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
 	case errors.Is(err, sessions.ErrClosed):
-		return 0, errStopped
+		return 0, api.ErrStopped
 	case errors.Is(err, sessions.ErrTooBusy):
 		return 0, &api.Error{Kind: api.KindBusy, Message: err.Error()}
 	case errors.Is(err, fs.ErrExist):

@@ -86,7 +86,7 @@ func (d *Daemon) importRoom(f *os.File) error {
 	if err = d.store.Room(info.Size() / 2 * 3); errors.Is(err, sessions.ErrNoSpace) {
 		return api.Errorf(api.KindStorage, "the session is not imported: %v", err)
 	}
-	return storeError(err)
+	return api.StoreError(err)
 }
 
 // An importer reads an exported session twice: first to check it, then to store it.

@@ -13,6 +13,7 @@ import (
 	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/daemon/copytree"
+	"cursord/daemon/internal/review"
 	"cursord/sessions"
 )
 
@@ -21,15 +22,9 @@ import (
 // copyNotice is how long a copy may take before people are told.
 const copyNotice = 2 * time.Second
 
-func (w *workspace) copyOptions() copytree.Options {
-	o := w.d.config.Copy
-	o.Git = w.git
-	return o
-}
-
 // A site is where a turn's agent works.
 type site struct {
-	tree  *worktree
+	tree  *review.Worktree
 	words *words // nil in the work tree
 	end   func() // ends the turn's use of it
 }
@@ -38,7 +33,7 @@ type site struct {
 // tell of that. alias is another name of the workspace.
 func (w *workspace) site(ctx context.Context, s *sessions.Session, turn, alias string, say func(string)) (site, error) {
 	if s.Isolation != config.IsolationCopy {
-		return site{tree: w.review.shared(), end: func() {}}, nil
+		return site{tree: w.review.WorkTree(), end: func() {}}, nil
 	}
 	release, err := w.d.copies.use(ctx, s.ID)
 	if err != nil {
@@ -47,17 +42,17 @@ func (w *workspace) site(ctx context.Context, s *sessions.Session, turn, alias s
 	late := time.AfterFunc(copyNotice, func() {
 		say("The agent works in a copy of the workspace. It is being made or brought up to date, which takes a while here.")
 	})
-	t, fresh, err := w.review.begin(ctx, s.ID, turn)
+	t, fresh, err := w.review.BeginInCopy(ctx, s.ID, turn)
 	late.Stop()
 	if err != nil {
 		release()
 		return site{}, err
 	}
-	if text := aboutCopy(t.copy.Notes()); fresh && text != "" {
+	if text := aboutCopy(t.Notes()); fresh && text != "" {
 		say(text)
 	}
-	return site{tree: t, words: newWords(t.root, w.root, alias), end: func() {
-		w.review.end(t)
+	return site{tree: t, words: newWords(t.Root(), w.root, alias), end: func() {
+		w.review.EndInCopy(t)
 		release()
 	}}, nil
 }

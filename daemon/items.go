@@ -7,6 +7,7 @@ import (
 
 	"cursord/agent"
 	"cursord/daemon/api"
+	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
@@ -76,16 +77,16 @@ func (t *liveText) deltas(root string, from, to int) iter.Seq[*Notification] {
 func (w *workspace) turnSaid(e turnEvents) {
 	t := e.turn
 	var c commit
-	var items callItems
+	var items review.Items
 	broken := w.guard(func() {
 		w.ranBuild(t, e.build)
 		for _, ev := range e.events {
 			switch ev := ev.(type) {
 			case agent.ToolStart:
-				items.started = append(items.started, w.startCall(&c, t, &ev.Call))
+				items.Started = append(items.Started, w.startCall(&c, t, &ev.Call))
 			case agent.ToolEnd:
 				t.denied.add(ev.Call.Denials)
-				items.ended = append(items.ended, w.endCall(&c, t, &ev.Call, sessions.ItemStatus(ev.State)))
+				items.Ended = append(items.Ended, w.endCall(&c, t, &ev.Call, sessions.ItemStatus(ev.State)))
 			default:
 				w.said(&c, t, ev)
 			}

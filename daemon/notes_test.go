@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/review"
 )
 
 // TestDeletedSessionsLeftTheirRemarks deletes a session that was to be told of rejections, and rejects another of its changes.
@@ -17,7 +18,7 @@ func TestDeletedSessionsLeftTheirRemarks(t *testing.T) {
 	gone, err := w.d.CreateSession(w.root, api.SessionParams{})
 	require.NoError(t, err)
 	reject := func(n uint64) {
-		w.review.keepRejections(&group{n: n, Told: []rejection{{gone.ID, "that was rejected"}, {kept.ID, "this was rejected"}}})
+		reviewLoop{w}.TellRejections(n, []review.Rejection{{Session: gone.ID, Text: "that was rejected"}, {Session: kept.ID, Text: "this was rejected"}})
 	}
 	waits := func(want ...string) {
 		t.Helper()

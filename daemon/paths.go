@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 
@@ -11,7 +10,7 @@ import (
 
 // resolveRoot returns the absolute path, without symlinks, of a directory given as a path or a file:// URI.
 func resolveRoot(path string) (string, error) {
-	abs, err := LocalPath("workspace", path)
+	abs, err := api.LocalPath("workspace", path)
 	if err != nil {
 		return "", err
 	}
@@ -35,13 +34,13 @@ func (d *Daemon) knownRoot(path string) (string, error) {
 	if err == nil {
 		return root, nil
 	}
-	abs, aerr := LocalPath("workspace", path)
+	abs, aerr := api.LocalPath("workspace", path)
 	if aerr != nil {
 		return "", aerr
 	}
 	recs, serr := d.store.Workspaces()
 	if serr != nil {
-		return "", storeError(serr)
+		return "", api.StoreError(serr)
 	}
 	for _, rec := range recs {
 		if rec.Root == abs {
@@ -49,18 +48,6 @@ func (d *Daemon) knownRoot(path string) (string, error) {
 		}
 	}
 	return "", err
-}
-
-// LocalPath is paths.Local of a request's field, with the error that clients get.
-func LocalPath(field, path string) (string, error) {
-	local, err := paths.Local(path)
-	var e *paths.Error
-	if errors.As(err, &e) {
-		refused := api.Invalid(field, "%s", e.Problem)
-		refused.Hint = e.Hint
-		return "", refused
-	}
-	return local, err
 }
 
 // relativePaths returns the paths of a call as clients see them, without asking the disk.

@@ -10,6 +10,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/internal/review"
 	"cursord/daemon/paths"
 	"cursord/sessions"
 )
@@ -39,7 +40,7 @@ func checkPermits(p *api.Permits, ofSession bool) error {
 		if dir == "" {
 			return api.Invalid(field, "must not be empty")
 		}
-		if err := noNUL(field, dir); err != nil {
+		if err := api.NoNUL(field, dir); err != nil {
 			return err
 		}
 		if why := paths.TooLong(dir); why != "" {
@@ -212,11 +213,11 @@ func (perm *permitted) forbids(s *sessions.Session) error {
 }
 
 // agentDirs returns the folders that an agent is given which works in tree: those of the workspace are those of the tree.
-func (w *workspace) agentDirs(dirs []string, tree *worktree) []string {
+func (w *workspace) agentDirs(dirs []string, tree *review.Worktree) []string {
 	var list []string
 	for _, dir := range dirs {
-		if rel, inside := paths.Within(w.root, dir); inside && tree.root != w.root {
-			dir = filepath.Join(tree.root, filepath.FromSlash(rel))
+		if rel, inside := paths.Within(w.root, dir); inside && tree.Root() != w.root {
+			dir = filepath.Join(tree.Root(), filepath.FromSlash(rel))
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				continue // of what git ignores the copy has nothing
 			}

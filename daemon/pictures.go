@@ -13,6 +13,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/review"
 	"cursord/daemon/paths"
 	"cursord/sessions"
 )
@@ -231,8 +232,8 @@ func (w *workspace) picture(pics *pictured, c *api.Context, at string) error {
 
 // placed returns a turn's context for an agent that works in tree: an image in the workspace is to be in the copy, too. One
 // that is not, since git ignores it, is copied to the session's own.
-func (w *workspace) placed(context []api.Context, s *sessions.Session, tree *worktree, notice func(string)) []api.Context {
-	if tree.root == w.root {
+func (w *workspace) placed(context []api.Context, s *sessions.Session, tree *review.Worktree, notice func(string)) []api.Context {
+	if tree.Root() == w.root {
 		return context
 	}
 	context = slices.Clone(context)
@@ -245,7 +246,7 @@ func (w *workspace) placed(context []api.Context, s *sessions.Session, tree *wor
 		if !inside {
 			continue
 		}
-		there := filepath.Join(tree.root, filepath.FromSlash(rel))
+		there := filepath.Join(tree.Root(), filepath.FromSlash(rel))
 		f, _, err := openPicture("path", there)
 		if err == nil {
 			f.Close()

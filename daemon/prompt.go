@@ -29,7 +29,7 @@ func checkTurn(p *api.TurnParams) error {
 	if strings.TrimSpace(p.Prompt) == "" {
 		return api.Invalid("prompt", "must not be empty")
 	}
-	if err := noNUL("prompt", p.Prompt); err != nil {
+	if err := api.NoNUL("prompt", p.Prompt); err != nil {
 		return err
 	}
 	if len([]rune(p.TurnID)) > turnIDMax {
@@ -88,23 +88,16 @@ func checkTurn(p *api.TurnParams) error {
 // checkContext looks for what no prompt can hold; at is where c stands in the parameters.
 func checkContext(c *api.Context, at string) error {
 	for field, text := range map[string]string{"path": c.Path, "title": c.Title, "text": c.Text} {
-		if err := noNUL(at+field, text); err != nil {
+		if err := api.NoNUL(at+field, text); err != nil {
 			return err
 		}
 	}
 	for i, d := range c.Items {
 		for field, text := range map[string]string{"message": d.Message, "source": d.Source} {
-			if err := noNUL(fmt.Sprintf("%sitems[%d].%s", at, i, field), text); err != nil {
+			if err := api.NoNUL(fmt.Sprintf("%sitems[%d].%s", at, i, field), text); err != nil {
 				return err
 			}
 		}
-	}
-	return nil
-}
-
-func noNUL(field, text string) error {
-	if strings.ContainsRune(text, 0) {
-		return api.Invalid(field, "must not contain a NUL character")
 	}
 	return nil
 }
@@ -114,7 +107,7 @@ func checkWord(field, word string) error {
 	if len([]rune(word)) > wordMax {
 		return api.Invalid(field, "is longer than %d characters", wordMax)
 	}
-	return noNUL(field, word)
+	return api.NoNUL(field, word)
 }
 
 // composePrompt puts what goes with a prompt in front of it, in this form:
@@ -293,4 +286,25 @@ func (w *workspace) loadNotes() error {
 		w.notes = append(w.notes, n)
 	}
 	return nil
+}
+
+// rejectionsMax bounds, in bytes, what a prompt says of rejected changes.
+const rejectionsMax = 4 << 10
+
+// shortRejections returns a prompt's remarks, the rejections among them cut to rejectionsMax together.
+func shortRejections(notes []note) (texts []string) {
+	left, dropped := rejectionsMax-64, 0
+	for _, n := range notes {
+		if n.Group != 0 {
+			if left -= len(n.Text) + len("- \n"); left < 0 {
+				dropped++
+				continue
+			}
+		}
+		texts = append(texts, n.Text)
+	}
+	if dropped > 0 {
+		texts = append(texts, fmt.Sprintf("the user rejected %d more of your changes", dropped))
+	}
+	return texts
 }

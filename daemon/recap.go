@@ -39,7 +39,7 @@ func (d *Daemon) recapText(session string, limit int) (text, told string, err er
 	for !r.full {
 		turns, items, more, err := d.store.Transcript(session, before, 0)
 		if err != nil {
-			return "", "", storeError(err)
+			return "", "", api.StoreError(err)
 		}
 		byTurn := map[string][]*sessions.Item{}
 		for _, it := range items {
@@ -195,7 +195,7 @@ func (w *workspace) recapSource(p *api.TurnParams) (string, error) {
 	}
 	s, err := w.d.store.Session(p.SessionID)
 	if err != nil {
-		return "", storeError(err)
+		return "", api.StoreError(err)
 	}
 	if s.Workspace == w.root {
 		return "", nil

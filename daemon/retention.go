@@ -67,7 +67,7 @@ func (d *Daemon) compactIfWasteful(ctx context.Context) {
 // delete.
 func (d *Daemon) GC(ctx context.Context, dryRun bool) (api.Collected, error) {
 	if err := d.tryDisk(); err != nil {
-		return api.Collected{}, storeError(err)
+		return api.Collected{}, api.StoreError(err)
 	}
 	done, err := d.retain(ctx, dryRun)
 	if err != nil {
@@ -75,7 +75,7 @@ func (d *Daemon) GC(ctx context.Context, dryRun bool) (api.Collected, error) {
 	}
 	use, err := d.store.DiskUse()
 	if err != nil {
-		return api.Collected{}, storeError(err)
+		return api.Collected{}, api.StoreError(err)
 	}
 	done.BytesBefore, done.BytesAfter = use.Bytes, use.Bytes
 	if dryRun {
@@ -89,7 +89,7 @@ func (d *Daemon) GC(ctx context.Context, dryRun bool) (api.Collected, error) {
 		return done, nil
 	}
 	if use, err = d.store.DiskUse(); err != nil {
-		return api.Collected{}, storeError(err)
+		return api.Collected{}, api.StoreError(err)
 	}
 	done.BytesAfter = use.Bytes
 	return done, nil
@@ -149,7 +149,7 @@ func (d *Daemon) outdated(ctx context.Context) (list []outdatedSession, err erro
 	for cursor := ""; ; {
 		page, next, err := d.store.Sessions("", cursor, listMax)
 		if err != nil {
-			return nil, storeError(err)
+			return nil, api.StoreError(err)
 		}
 		for _, s := range page {
 			if n++; n == 1 && s.UpdatedAt.Before(from) {
@@ -158,7 +158,7 @@ func (d *Daemon) outdated(ctx context.Context) (list []outdatedSession, err erro
 			if keep.Size > 0 {
 				took, err := d.store.SessionSize(s.ID)
 				if err != nil {
-					return nil, storeError(err)
+					return nil, api.StoreError(err)
 				}
 				size += took
 			}
@@ -194,12 +194,12 @@ func (d *Daemon) underReview() (reviewedSessions, error) {
 	r := reviewedSessions{map[string]bool{}, map[string]bool{}}
 	spaces, err := d.store.Workspaces()
 	if err != nil {
-		return r, storeError(err)
+		return r, api.StoreError(err)
 	}
 	for _, space := range spaces {
 		diffs, err := d.store.PendingDiffs(space.Root)
 		if err != nil {
-			return r, storeError(err)
+			return r, api.StoreError(err)
 		}
 		for _, diff := range diffs {
 			for _, h := range diff.Hunks {

@@ -6,6 +6,8 @@ import (
 
 	"cursord/agent"
 	"cursord/agent/program"
+	"cursord/daemon/internal/review"
+	"cursord/daemon/internal/survivors"
 	"cursord/sessions"
 )
 
@@ -27,7 +29,7 @@ func (w *workspace) run(t *liveTurn) {
 	settings := w.d.settings()
 	req := agent.Request{
 		Mode: string(turn.Mode), Force: turn.Force, Sandbox: turn.Sandbox, AutoReview: turn.AutoReview,
-		Env: []string{turnMark(turn.ID), storeMark(w.d.store)}, Mark: turnMark(turn.ID),
+		Env: []string{survivors.Mark(turn.ID), storeMark(w.d.store)}, Mark: survivors.Mark(turn.ID),
 		IdleTimeout: settings.AgentIdleTimeout, ToolTimeout: settings.AgentToolTimeout,
 		BackgroundGrace: settings.BackgroundGrace, AwaitBackground: settings.AwaitBackground,
 	}
@@ -59,8 +61,8 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 	} else if at, err := w.site(ctx, s, turn.ID, t.alias, notice); err != nil {
 		out = withoutPlace(ctx, err)
 	} else {
-		watch := w.review.watchTurn(turn, at.tree, notice)
-		req.Bin, req.Dir, req.AddDirs = found.Path, at.tree.root, w.agentDirs(turn.AddDirs, at.tree)
+		watch := w.review.Watch(turn, at.tree, notice)
+		req.Bin, req.Dir, req.AddDirs = found.Path, at.tree.Root(), w.agentDirs(turn.AddDirs, at.tree)
 		req.Version = w.learnBuild(ctx, t, found.Path)
 		if text := aboutDirs(w.root, turn.AddDirs, at.words != nil); text != "" && !t.dirsTold {
 			notice(text)
@@ -74,13 +76,13 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 			notice(chatGone)
 		}
 		req.Prompt = at.words.prompt(composePrompt(remarks, w.placed(w.withRecap(ctx, t, notice), s, at.tree, notice), turn.Prompt))
-		req.Ready = watch.ready()
+		req.Ready = watch.Ready()
 		began := false // the agent has said something that cursor-agent would say
-		req.Heard = &watch.heard
+		req.Heard = watch.Heard()
 		out = w.d.launcher.Run(ctx, req, func(events []agent.Event) {
 			left := len(events)
 			began = began || speaks(events)
-			for part := range parts(events) {
+			for part := range review.Parts(events) {
 				left -= len(part)
 				w.sendCalls(t, watch, at.words, part, left == 0)
 			}
@@ -88,12 +90,12 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		if why := found.Foreign(req.Version); why != "" && out.Failure != nil && !began {
 			out.Failure.Hint = why + "; " + program.HintNamed
 		}
-		if watch.acted() {
-			if text := aboutSurvivors(w.survivors.left(turn.ID)); text != "" {
+		if watch.Acted() {
+			if text := survivors.About(w.survivors.Left(turn.ID)); text != "" {
 				notice(text)
 			}
 		}
-		watch.end()
+		watch.End()
 		w.d.builds.keep()
 		left = at.words.flush(nil)
 		at.words.outcome(&out)
@@ -104,23 +106,23 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 
 // sendCalls tells the loop events, and the reviewer what their calls did on disk; last says that they are the last of
 // a batch.
-func (w *workspace) sendCalls(t *liveTurn, watch *turnWatch, words *words, events []agent.Event, last bool) {
-	files := watch.see(events)
+func (w *workspace) sendCalls(t *liveTurn, watch *review.Turn, words *words, events []agent.Event, last bool) {
+	files := watch.See(events)
 	if last {
-		watch.heard.Taken()
+		watch.Heard().Taken()
 	}
 	told := words.events(events)
-	if len(files) == 0 && !watch.curious() {
+	if len(files) == 0 && !watch.Curious() {
 		w.sendEvents(turnEvents{turn: t, events: told})
-		watch.checkDisk()
+		watch.CheckDisk()
 		return
 	}
-	items := make(chan callItems, 1)
+	items := make(chan review.Items, 1)
 	w.sendEvents(turnEvents{turn: t, events: told, items: items})
 	select {
 	case named := <-items:
-		watch.report(files, named)
-		watch.checkDisk()
+		watch.Report(files, named)
+		watch.CheckDisk()
 	case <-w.done:
 	}
 }

@@ -142,7 +142,7 @@ func (w *workspace) session(id string) (*sessions.Session, error) {
 	}
 	s, err := w.d.store.Session(id)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, api.StoreError(err)
 	}
 	return s, nil
 }
@@ -157,7 +157,7 @@ func (w *workspace) liveSession(id string) (*liveSession, error) {
 	}
 	s, err := w.d.store.Session(id)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, api.StoreError(err)
 	}
 	if s.Workspace != w.root {
 		e := api.Invalid("sessionId", "the session belongs to the workspace %s", s.Workspace)
@@ -238,7 +238,7 @@ func stored[T any](w *workspace, change func(*commit) (T, error)) (T, error) {
 	ok := w.do(func() {
 		var none T
 		if err := w.d.store.Trouble(); err != nil {
-			ch <- answer{none, storeError(err)}
+			ch <- answer{none, api.StoreError(err)}
 			return
 		}
 		var c commit
@@ -252,13 +252,13 @@ func stored[T any](w *workspace, change func(*commit) (T, error)) (T, error) {
 	})
 	var none T
 	if !ok {
-		return none, errStopped
+		return none, api.ErrStopped
 	}
 	select {
 	case a := <-ch:
 		return a.v, a.err
 	case <-w.done:
-		return none, errStopped
+		return none, api.ErrStopped
 	}
 }
 
@@ -294,7 +294,7 @@ func (d *Daemon) deleteSession(id string, seq uint64) error {
 		return none, nil
 	})
 	if err == nil {
-		err = w.review.call(func() { w.review.dropSession(id) })
+		err = w.review.SessionDeleted(id)
 		d.copies.look()
 		d.dropPictures(id)
 	}
@@ -314,33 +314,33 @@ func (d *Daemon) ListSessions(root string, limit int, cursor string) ([]json.Raw
 	if errors.Is(err, sessions.ErrBadCursor) {
 		return nil, "", api.Invalid("cursor", "not one that session/list gave")
 	}
-	return list, next, storeError(err)
+	return list, next, api.StoreError(err)
 }
 
 // ReadSession returns a page of a session's transcript: the one before the item before, or the newest.
 func (d *Daemon) ReadSession(id, before string, limit int) (api.Transcript, error) {
 	s, err := d.store.Session(id)
 	if err != nil {
-		return api.Transcript{}, storeError(err)
+		return api.Transcript{}, api.StoreError(err)
 	}
 	turns, items, more, err := d.store.Transcript(id, before, pageSize(limit))
 	if errors.Is(err, sessions.ErrNotFound) {
 		return api.Transcript{}, api.Invalid("before", "no such item in this session")
 	}
-	return api.Transcript{Session: s, Turns: turns, Items: items, More: more}, storeError(err)
+	return api.Transcript{Session: s, Turns: turns, Items: items, More: more}, api.StoreError(err)
 }
 
 // ReadItem returns an item with nothing cut.
 func (d *Daemon) ReadItem(id string) (*sessions.Item, error) {
 	item, err := d.store.Item(id)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, api.StoreError(err)
 	}
 	detail, err := d.store.ItemDetail(id)
 	switch {
 	case errors.Is(err, sessions.ErrNotFound):
 	case err != nil:
-		return nil, storeError(err)
+		return nil, api.StoreError(err)
 	default:
 		tool, err := wire.DecodeTool(detail)
 		if err != nil {

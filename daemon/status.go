@@ -40,7 +40,7 @@ func (d *Daemon) Status() api.Status {
 		s.Turns.Queued += each.Queued
 		s.Turns.Background += each.Background
 		s.PerWorkspace = append(s.PerWorkspace, each)
-		if state := w.review.watch.State.Load(); state != nil {
+		if state := w.review.Watching(); state != nil {
 			s.Watching.Directories += state.Dirs
 			if state.Polling != "" {
 				s.Watching.Polling = append(s.Watching.Polling, api.Polling{Workspace: w.root, Reason: state.Polling})

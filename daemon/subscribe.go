@@ -67,7 +67,7 @@ func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply fun
 				s.knows(*o.After)
 			}
 			if err != nil {
-				reply(api.Subscribed{}, storeError(err))
+				reply(api.Subscribed{}, api.StoreError(err))
 				return
 			}
 			w.subs[s] = struct{}{}
@@ -86,7 +86,7 @@ func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply fun
 		}
 	})
 	if !ok {
-		reply(api.Subscribed{}, errStopped)
+		reply(api.Subscribed{}, api.ErrStopped)
 		return nil
 	}
 	return s

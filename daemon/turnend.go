@@ -22,7 +22,7 @@ func (d *Daemon) CancelTurn(id string) (turn *sessions.Turn, err error) {
 		t := w.turns[id]
 		if t == nil || t.status().Final() {
 			turn, err = w.turn(id)
-			err = storeError(err)
+			err = api.StoreError(err)
 			return
 		}
 		w.cancelTurn(t, sessions.TurnCancelled, errTurnCancelled)
@@ -64,7 +64,7 @@ func (d *Daemon) WaitTurn(ctx context.Context, client api.ClientID, id string, r
 		t := w.turns[id]
 		if t == nil {
 			turn, err := w.turn(id)
-			w.afterAll(client, func() { reply(turn, storeError(err)) })
+			w.afterAll(client, func() { reply(turn, api.StoreError(err)) })
 			return
 		}
 		wt := &waiter{client: client, reply: reply}
@@ -79,7 +79,7 @@ func (d *Daemon) WaitTurn(ctx context.Context, client api.ClientID, id string, r
 		})
 	})
 	if !ok {
-		reply(nil, errStopped)
+		reply(nil, api.ErrStopped)
 	}
 }
 

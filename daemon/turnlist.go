@@ -35,7 +35,7 @@ func (d *Daemon) ListTurns(root, session string, active bool, limit int, cursor 
 		return TurnList{}, api.Invalid("cursor", "not one that turn/list gave")
 	}
 	if err != nil {
-		return TurnList{}, storeError(err)
+		return TurnList{}, api.StoreError(err)
 	}
 	list, present := TurnList{Next: next}, d.activeTurns(root, "")
 	for _, s := range page {
@@ -52,7 +52,7 @@ func (d *Daemon) ListTurns(root, session string, active bool, limit int, cursor 
 		case err == nil:
 			list.Turns = append(list.Turns, last)
 		case !errors.Is(err, sessions.ErrNotFound): // it has none, or was deleted meanwhile
-			return TurnList{}, storeError(err)
+			return TurnList{}, api.StoreError(err)
 		}
 	}
 	return list, nil
@@ -61,7 +61,7 @@ func (d *Daemon) ListTurns(root, session string, active bool, limit int, cursor 
 func (d *Daemon) turnsOf(root, session string, active bool, limit int, before string) (list TurnList, err error) {
 	s, err := d.store.Session(session)
 	if err != nil {
-		return list, storeError(err)
+		return list, api.StoreError(err)
 	}
 	if root != "" {
 		if root, err = d.knownRoot(root); err != nil {
@@ -82,7 +82,7 @@ func (d *Daemon) turnsOf(root, session string, active bool, limit int, before st
 	if list.Turns = turns; more {
 		list.Next = turns[len(turns)-1].ID
 	}
-	return list, storeError(err)
+	return list, api.StoreError(err)
 }
 
 // activeTurns returns the turns of a session that run or wait, the latest first; session "" is every one of a workspace, and root

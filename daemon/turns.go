@@ -58,7 +58,7 @@ func (d *Daemon) StartTurn(p api.TurnParams, reply func(*sessions.Session, *sess
 	perm, pics := w.permits(&p), w.pictures(&p)
 	if !w.do(func() { w.startTurn(p, perm, pics, reply) }) {
 		pics.drop()
-		fail(errStopped)
+		fail(api.ErrStopped)
 	}
 }
 
@@ -76,7 +76,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *pictured, 
 	}
 	fail := func(err error) { reply(nil, nil, err) }
 	if w.stopping || w.d.stops() {
-		fail(errStopped)
+		fail(api.ErrStopped)
 		return
 	}
 	recapOf, err := w.recapSource(&p)
@@ -107,7 +107,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *pictured, 
 			return
 		}
 		if !errors.Is(err, sessions.ErrNotFound) {
-			fail(storeError(err))
+			fail(api.StoreError(err))
 			return
 		}
 	}
@@ -120,7 +120,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *pictured, 
 		return
 	}
 	if err := w.d.store.Trouble(); err != nil {
-		fail(storeError(err))
+		fail(api.StoreError(err))
 		return
 	}
 	if !w.trusted {

@@ -5,8 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"cursord/daemon/paths"
 )
 
 // A workspace that nobody uses costs memory, and is started again where somebody does: it is unloaded when for unloadAfter
@@ -93,17 +91,14 @@ func (d *Daemon) sweep() {
 // unload ends the workspace if nobody uses it. Whoever asks for it from then on gets another: who has got this one before is
 // counted until what he asks is in one of the inboxes, and both are empty here.
 func (w *workspace) unload() (gone bool) {
-	_ = w.review.call(func() {
-		if !w.review.unused() {
-			return
-		}
+	w.review.WhenUnused(func() {
 		_ = w.call(func() {
 			if !w.unused() {
 				return
 			}
 			w.d.mu.Lock()
 			defer w.d.mu.Unlock()
-			if w.users > 0 || w.d.closed || len(w.inbox) > 0 || len(w.review.inbox) > 0 {
+			if w.users > 0 || w.d.closed || len(w.inbox) > 0 || w.review.Waiting() > 0 {
 				return
 			}
 			if w.d.workspaces[w.root] != w {
@@ -124,41 +119,9 @@ func (w *workspace) unused() bool {
 	if len(w.subs)+len(w.turns)+len(w.queue)+len(w.texts)+len(w.sessions)+len(w.awaited) > 0 || w.stopping {
 		return false
 	}
-	if len(w.events) > 0 || len(w.commits.ready) > 0 || w.unstored.Load() > 0 || w.d.docs.within(w.root) {
+	if len(w.events) > 0 || len(w.commits.Ready) > 0 || w.unstored.Load() > 0 || w.d.docs.Within(w.root) {
 		return false
 	}
 	rec, err := w.d.store.Workspace(w.root)
 	return err == nil && rec.Seq == w.seq && rec.Trusted == w.trusted
-}
-
-// unused reports whether the reviewer, which calls it, has nothing pending and nothing to do.
-func (r *reviewer) unused() bool {
-	if len(r.waiting)+len(r.ops)+len(r.vacated)+len(r.affected)+len(r.deferred) > 0 || len(r.later.ready) > 0 {
-		return false
-	}
-	for _, t := range r.trees {
-		if t.turns > 0 || t.busy || len(t.starts.list()) > 0 {
-			return false
-		}
-		for _, f := range t.files {
-			if f.unread || f.pending() || len(f.buffers) > 0 {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// within reports whether a client has a document open that lies in a folder.
-func (ds *documents) within(root string) bool {
-	ds.mu.Lock()
-	defer ds.mu.Unlock()
-	for _, open := range ds.open {
-		for _, doc := range open {
-			if _, inside := paths.Within(root, doc.path); inside {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -11,6 +11,9 @@ import (
 	"cursord/agent"
 	"cursord/daemon/api"
 	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/mailbox"
+	"cursord/daemon/internal/review"
+	"cursord/daemon/internal/survivors"
 	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
@@ -18,7 +21,7 @@ import (
 // A workspace is one root: like a process with a mailbox. Its loop owns the sessions with unfinished turns, the turn
 // queue, the items of running turns, the subscriptions and the sequence. It never waits for a connection, a process or
 // the disk. While it rests, a turn's goroutine may do its work for a few words (sendEventsNow). The disk side of review is next
-// door, in the reviewer.
+// door, in package review.
 //
 //	request, subscription ──── inbox ──┐
 //	a turn's goroutine ─────── events ─┤          ┌─→ store (Submit) ─→ commits ─┐
@@ -28,15 +31,15 @@ type workspace struct {
 	d      *Daemon
 	root   string
 	log    *slog.Logger
-	review *reviewer
+	review *review.Reviewer
 	claims *claims
 	git    *askgit.Guard
 
-	inbox   chan func()      // requests and the like; bounded, blocks its senders
-	events  chan turnEvents  // what agents say; bounded: a full one blocks the agent
-	commits mailbox[*commit] // what the store has made durable; never blocks the writer
-	quit    chan struct{}    // closed to end the loop
-	running atomic.Int32     // turns; written by the loop
+	inbox   chan func()          // requests and the like; bounded, blocks its senders
+	events  chan turnEvents      // what agents say; bounded: a full one blocks the agent
+	commits mailbox.Box[*commit] // what the store has made durable; never blocks the writer
+	quit    chan struct{}        // closed to end the loop
+	running atomic.Int32         // turns; written by the loop
 	queued  atomic.Int32
 	// background is the number of commands that turns only wait for; written by the loop.
 	background atomic.Int32
@@ -47,7 +50,7 @@ type workspace struct {
 	users       int          // guarded by d.mu; see use
 	touched     atomic.Int64 // when it was last in use, since d.began
 	unstored    atomic.Int64 // bytes of changes that are submitted and not stored
-	survivors   survivors
+	survivors   survivors.Turns
 
 	// Owned by the loop.
 	seq       uint64 // the last one given out
@@ -87,8 +90,8 @@ const tickInterval = 250 * time.Millisecond
 type turnEvents struct {
 	turn    *liveTurn
 	events  []agent.Event
-	items   chan callItems // if not nil, takes the items of the calls in events
-	build   string         // of the agent; "": nothing new
+	items   chan review.Items // if not nil, takes the items of the calls in events
+	build   string            // of the agent; "": nothing new
 	outcome *agent.Outcome
 }
 
@@ -145,13 +148,19 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 		tick:      time.NewTimer(time.Hour),
 	}
 	w.tick.Stop()
-	w.commits.init()
+	w.commits.Init()
 	w.claims = newClaims(w, rec)
 	w.git = newGuard(w)
 	if err := w.loadNotes(); err != nil {
 		return nil, err
 	}
-	review, err := newReviewer(w)
+	review, err := review.New(review.Setup{
+		Root: w.root, StateDir: d.stateDir, Log: w.log, Store: d.store, Loop: reviewLoop{w}, Git: w.git, Claims: w.claims,
+		Documents: d.docs, Hooks: d.hooks, Saves: &d.saves, Survivors: &w.survivors, Watching: d.watching,
+		Large: d.config.Large, Copy: d.config.Copy, Settings: d.settings, Running: func() int { return int(w.running.Load()) },
+		Fault: d.fault, Polls: w.polls, Post: d.messages.post,
+		Damaged: func(what string, err error) { d.damagedRecord(w.root, what, err) },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +171,7 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 
 // close ends the reviewer and the loop; nothing may be under way.
 func (w *workspace) close() {
-	w.review.close()
+	w.review.Close()
 	close(w.quit)
 	<-w.done
 }
@@ -182,9 +191,9 @@ func (w *workspace) loop() {
 			w.busy.Lock()
 			w.turnSaid(e)
 			e.turn.told.Add(-1)
-		case <-w.commits.ready:
+		case <-w.commits.Ready:
 			w.busy.Lock()
-			for _, c := range w.commits.take() {
+			for _, c := range w.commits.Take() {
 				w.guard(func() { w.committed(c) })
 			}
 		case <-w.tick.C:
@@ -255,10 +264,8 @@ func (w *workspace) call(f func()) error {
 		case <-w.done:
 		}
 	}
-	return errStopped
+	return api.ErrStopped
 }
-
-var errStopped = &api.Error{Kind: api.KindUnavailable, Message: "the daemon is stopping", Hint: "try again in a moment"}
 
 // put gives obj, which must be new and not change afterwards, the next seq and adds it to c.
 func (w *workspace) put(c *commit, obj sessions.Object, detail []byte) {
@@ -293,7 +300,7 @@ func (w *workspace) submit(c *commit) {
 	c.submitted = time.Now()
 	w.d.store.Submit(w.root, ops, func(err error) {
 		c.err, c.durable = err, time.Now()
-		w.commits.put(c)
+		w.commits.Put(c)
 	})
 }
 
@@ -321,7 +328,7 @@ func (w *workspace) committed(c *commit) {
 func (w *workspace) answer(c *commit, err error) {
 	delete(w.awaited, c)
 	for _, reply := range c.replies {
-		reply(storeError(err))
+		reply(api.StoreError(err))
 	}
 	c.replies = nil
 }
@@ -359,32 +366,4 @@ func (w *workspace) ticked() {
 	if len(c.ops) > 0 {
 		w.submit(&c)
 	}
-}
-
-// A mailbox is a queue that never blocks its senders.
-type mailbox[T any] struct {
-	ready chan struct{} // holds one token while there is something to take
-
-	mu    sync.Mutex
-	items []T // guarded by mu
-}
-
-func (m *mailbox[T]) init() { m.ready = make(chan struct{}, 1) }
-
-func (m *mailbox[T]) put(v T) {
-	m.mu.Lock()
-	m.items = append(m.items, v)
-	m.mu.Unlock()
-	select {
-	case m.ready <- struct{}{}:
-	default:
-	}
-}
-
-func (m *mailbox[T]) take() []T {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	items := m.items
-	m.items = nil
-	return items
 }

@@ -60,7 +60,7 @@ func (f *face) replace(workspace string, s *subscriber) {
 }
 
 func (f *face) unsubscribe(_ context.Context, p *WorkspaceParams) (Done, error) {
-	path, err := daemon.LocalPath("workspace", p.Workspace)
+	path, err := api.LocalPath("workspace", p.Workspace)
 	if err != nil {
 		return Done{}, err
 	}

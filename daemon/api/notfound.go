@@ -1,0 +1,23 @@
+package api
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"cursord/daemon/internal/wire"
+	"cursord/sessions"
+)
+
+// notFound names what the store has not.
+func notFound(err error) *Error {
+	const nameMax = 200
+	e := &Error{Kind: KindNotFound, Message: "no such session, turn or item"}
+	what, named := strings.CutSuffix(err.Error(), ": "+sessions.ErrNotFound.Error())
+	if named && utf8.ValidString(what) {
+		e.Message = "no such " + wire.CutText(what, nameMax)
+	}
+	if strings.HasPrefix(what, "session ") {
+		e.Hint = "session/list names those that there are, as does: cursord sessions --all"
+	}
+	return e
+}

@@ -1,0 +1,31 @@
+package api
+
+import (
+	"errors"
+
+	"cursord/sessions"
+)
+
+// StoreError turns the store's error into an answer.
+func StoreError(err error) error {
+	var e *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, sessions.ErrNotFound):
+		return notFound(err)
+	case errors.Is(err, sessions.ErrClosed):
+		return ErrStopped
+	case errors.Is(err, sessions.ErrContent), errors.Is(err, sessions.ErrDamaged):
+		return &Error{Kind: KindStorage, Message: err.Error(), Hint: "check the disk's health"}
+	}
+	return &Error{
+		Kind: KindStorage, Message: "the database does not take changes: " + err.Error(),
+		Hint: "what runs goes on and is stored once it can be; make room on the disk or check its health",
+	}
+}
+
+// ErrStopped is the answer to what comes while the daemon ends.
+var ErrStopped = &Error{Kind: KindUnavailable, Message: "the daemon is stopping", Hint: "try again in a moment"}

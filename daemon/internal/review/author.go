@@ -1,0 +1,176 @@
+package review
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/paths"
+	"cursord/diffs"
+)
+
+// author returns who has made of a path of the work tree what it holds now: an agent, or nil, a person. It was last looked
+// at at a moment; 0: that is not known.
+func (r *Reviewer) author(name string, img atomicfile.State, since int64) *diffs.Source {
+	t := r.shared()
+	if r.setup.Documents.typed(t.absolute(name), img) != nil {
+		return nil
+	}
+	return t.writerAt(name, t.changedAt(name, filestat.Of(t.absolute(name))), since, nil)
+}
+
+func (t *Worktree) absolute(name string) string { return paths.Absolute(t.root, name) }
+
+// writer returns the agent that may have made of a path what it holds now; nil if there is none.
+func (t *Worktree) writer(name string) *diffs.Source {
+	return t.writerAt(name, t.changedAt(name, filestat.Of(t.absolute(name))), 0, nil)
+}
+
+// writerAt returns the agent that may have changed a path at a moment, where it was last looked at at since; 0: that is not known.
+// Processes of loose may write without a call.
+func (t *Worktree) writerAt(name string, when, since int64, loose *diffs.Source) *diffs.Source {
+	if !t.isolated() && ofEditor(name) {
+		return nil
+	}
+	c := attribution.Change{When: when, Since: since, Undated: !filestat.ChangeTimes, Alone: t.others(), Loose: loose}
+	src := t.ledger.Author(c)
+	if src != nil && c.Alone == nil && src.Via != diffs.ViaUnknown && editorLocks(t.absolute(name)) {
+		c.Locked = true
+		src = t.ledger.Author(c)
+	}
+	return src
+}
+
+// editorLocks reports whether a swap or lock file of an editor lies beside a file, or, of Neovim's, in its folder for them:
+// the editor may save the file at any time, and report nothing.
+func editorLocks(file string) bool {
+	dir, name := filepath.Split(file)
+	beside := []string{
+		dir + "." + name + ".swp", dir + "." + name + ".swo", // Vim
+		dir + ".#" + name,              // Emacs
+		dir + "." + name + ".kate-swp", // Kate
+		dir + ".~lock." + name + "#",   // LibreOffice
+	}
+	state := os.Getenv("XDG_STATE_HOME")
+	if home, err := os.UserHomeDir(); state == "" && err == nil {
+		state = filepath.Join(home, ".local", "state")
+	}
+	if state != "" {
+		beside = append(beside, filepath.Join(state, "nvim", "swap", strings.ReplaceAll(file, string(filepath.Separator), "%")+".swp"))
+	}
+	for _, lock := range beside {
+		if _, err := os.Lstat(lock); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// ofEditor reports whether a file is an editor's own swap or lock file.
+func ofEditor(name string) bool {
+	base := path.Base(name)
+	for _, pattern := range []string{".*.sw[a-p]", ".#*", ".*.kate-swp", ".~lock.*#"} {
+		if ok, _ := path.Match(pattern, base); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// formatted takes in what hooks of a running agent have made of lines that its turn has just written; the rest of what the
+// disk holds is a person's.
+func (r *Reviewer) formatted(f *file, now diffs.Content) {
+	current := f.review.Current()
+	if !now.Exists || now.Target != "" || !current.Exists || current.Target != "" {
+		return
+	}
+	for _, turn := range f.tree.formatters.list() {
+		mine := f.review.Wrote(func(s diffs.Source) bool { return s.TurnID == turn.TurnID })
+		text := attribution.Split(string(current.Data), string(now.Data), mine)
+		if text != string(current.Data) {
+			current.Data = []byte(text)
+			f.review.Observe(current, &turn)
+		}
+	}
+}
+
+// personSaved takes in what an editor says that a person has saved, although an agent may have written over it already.
+func (r *Reviewer) personSaved(name string, doc *document) {
+	disk := atomicfile.Read(r.setup.Root, name)
+	if disk.Unreadable != "" || disk.Target != "" {
+		return
+	}
+	saved := atomicfile.State{Content: diffs.Content{Exists: true, Data: []byte(likeFile(doc.text, disk.Data)), Mode: disk.Mode}}
+	if r.savedInACall(name, doc, saved) {
+		return
+	}
+	if f := r.typedInto(name, doc, saved); f != nil {
+		r.save(f)
+	}
+	for _, s := range r.shared().starts.list() {
+		s.Saved(name, saved, disk)
+	}
+}
+
+// savedInACall notes what a person has saved while calls are open that name the file: their ends tell what came first. It
+// returns false if there is none.
+func (r *Reviewer) savedInACall(name string, doc *document, saved atomicfile.State) bool {
+	ledger := &r.shared().ledger
+	if !ledger.Pending(name) {
+		return false
+	}
+	if doc.base.Unreadable == "" && !r.lastSeen(name).Same(doc.base) {
+		ledger.Look(name, attribution.Look{Content: doc.base.Content, At: doc.based}) // the person typed over this
+	}
+	return ledger.Look(name, attribution.Look{Content: saved.Content, At: clock.Now(), Person: true})
+}
+
+// lookInACall notes what a file holds while calls are open that name it, unless somebody is just writing it.
+func (r *Reviewer) lookInACall(f *file) {
+	full, at := r.absolute(f), clock.Now()
+	st := filestat.Of(full)
+	if st.Size == 0 || clock.Now()-st.Written() < int64(quietTime) {
+		return
+	}
+	if img := atomicfile.Read(r.setup.Root, f.path); img.Unreadable == "" && filestat.Of(full) == st {
+		f.tree.ledger.Look(f.path, attribution.Look{Content: img.Content, At: at})
+	}
+}
+
+// lastSeen returns what a path of the work tree held when it was last taken in.
+func (r *Reviewer) lastSeen(name string) atomicfile.State {
+	if f := r.shared().files[name]; f != nil && f.review != nil && f.review.Pending() {
+		return atomicfile.State{Content: f.review.Current()}
+	}
+	if c, known := r.shared().startAt(name); known {
+		return atomicfile.State{Content: c}
+	}
+	return atomicfile.State{Unreadable: "nothing is known of it"}
+}
+
+// typedInto takes in that a file has come to hold what a person typed over what the document was based on, which may be
+// an agent's that nobody has seen yet. It returns the file if it is under review.
+func (r *Reviewer) typedInto(name string, doc *document, saved atomicfile.State) *file {
+	for _, s := range r.shared().starts.list() {
+		if src := r.shared().writerAt(name, doc.based, 0, nil); src != nil && doc.base.Unreadable == "" && s.Older(name, doc.based) {
+			fd := snapshot.Change{Path: name, After: doc.base, Source: src}
+			fd.Before, fd.Known = s.At(name)
+			r.takeFound(r.shared(), s, fd)
+			s.Saved(name, doc.base, saved)
+		}
+	}
+	f := r.shared().files[name]
+	if f == nil || r.load(f) != nil || r.adopt(f, saved) {
+		return f
+	}
+	if !saved.Same(atomicfile.State{Content: f.review.Current()}) {
+		f.review.Observe(saved.Content, nil)
+	}
+	return f
+}

@@ -1,0 +1,278 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"cursord/daemon/api"
+	"cursord/daemon/copytree"
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/clock"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// This file is the part of the reviewer that knows sessions' copies of the workspace.
+
+// treeOf returns the tree of a session's copy, or, for "", the work tree.
+func (r *Reviewer) treeOf(session string) *Worktree {
+	for _, t := range r.trees {
+		if t.session == session {
+			return t
+		}
+	}
+	t := newWorktree(r.setup.Root, session, r.windowClosed)
+	t.source = diffs.Source{SessionID: session, Via: diffs.ViaTool}
+	if last, err := r.setup.Store.LastTurn(session); err == nil {
+		t.source.TurnID = last.ID
+	}
+	r.trees = append(r.trees, t)
+	return t
+}
+
+// open makes sure that a copy's files can be read.
+func (r *Reviewer) open(t *Worktree) error {
+	if !t.isolated() || t.copy != nil {
+		return nil
+	}
+	c, err := copytree.Open(copytree.Dir(r.setup.StateDir, t.session), r.copyOptions())
+	if err == nil && c.Root() != r.setup.Root {
+		err = fmt.Errorf("%w: %s", copytree.ErrOtherRoot, c.Root())
+	}
+	if err != nil {
+		return err
+	}
+	t.copy, t.root = c, c.Path()
+	return nil
+}
+
+// refreshCopy is refresh for a file in a copy. What is different there is the agent's: nobody else works in it. What is
+// different in the work tree is a person's, and is brought into the copy; what is perhaps only half saved there a moment
+// later if wait is true.
+func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
+	if err := r.open(f.tree); err != nil {
+		return s, r.withoutCopy(f, err)
+	}
+	for try := 0; ; try++ {
+		s.here = f.tree.read(f.path)
+		if f.tree.ledger.Pending(f.path) {
+			r.deferred[f], s.here = true, atomicfile.State{Content: f.review.Current()}
+		}
+		if !f.tree.copy.Valid() {
+			f.tree.copy = nil
+			return s, r.withoutCopy(f, copytree.ErrNotACopy)
+		}
+		s.path, s.real = f.realPath(), atomicfile.State{}
+		if f.claimed() == nil {
+			s.real = r.readSaved(f)
+			if s.real.Unreadable == "" && !s.real.Exists && r.movedThere(f) {
+				s.path, s.real = f.realPath(), r.readSaved(f)
+			}
+		}
+		for _, img := range []atomicfile.State{s.here, s.real} {
+			if img.Unreadable != "" {
+				return s, r.unreadable(f, img)
+			}
+		}
+		if s.here.Same(s.real) && !s.real.Same(atomicfile.State{Content: f.review.Baseline()}) { // agreed, or taken over
+			f.review.ObserveBaseline(s.real.Content)
+		}
+		r.observeCopy(f, s.here)
+		if s.real.Same(atomicfile.State{Content: f.review.Baseline()}) {
+			break
+		}
+		if f.tree.ledger.Writing(f.path) {
+			r.deferred[f] = true // two writers at once lose lines
+			break
+		}
+		undo := f.keep()
+		if !r.adopt(f, s.real) {
+			saving := r.takePersons(f, s.real, s.path)
+			if saving != notSaving && wait {
+				undo()
+				r.lookLater(f)
+				break
+			}
+			if saving == halfSaved {
+				undo()
+				return s, r.unreadable(f, atomicfile.State{Unreadable: "it is just being saved, or was cut off"})
+			}
+		}
+		if err = r.writeCopy(f, &s); err == nil {
+			break
+		}
+		if undo(); try == 2 {
+			return s, err
+		}
+	}
+	r.syncBuffers(f)
+	return s, nil
+}
+
+// movedThere takes in that a person has moved a file in the work tree as the agent has in its copy.
+func (r *Reviewer) movedThere(f *file) bool {
+	if f.movedFrom() == "" {
+		return false
+	}
+	if there := atomicfile.Read(r.setup.Root, f.path); there.Unreadable != "" || !there.Exists {
+		return false
+	}
+	return f.review.Rename(f.path, f.path, nil)
+}
+
+func (r *Reviewer) withoutCopy(f *file, err error) error {
+	return &api.Error{
+		Kind: api.KindConflict, Message: fmt.Sprintf("the copy with the changes of %s cannot be used: %v", f.path, err),
+		Hint: "delete the session, or start a turn of it", Diff: r.told[f.path],
+	}
+}
+
+// observeCopy takes in what a copy holds.
+func (r *Reviewer) observeCopy(f *file, here atomicfile.State) {
+	if here.Same(atomicfile.State{Content: f.review.Current()}) {
+		return
+	}
+	by := f.tree.writerAt(f.path, clock.Now(), 0, nil)
+	f.vanished = nil
+	if !here.Exists {
+		f.vanished = f.review.Copy()
+	}
+	f.review.Observe(here.Content, by)
+	f.gone = f.review.Rev()
+	f.tree.updateSnapshots(f.path, here)
+}
+
+// writeCopy makes a copy hold what the review says, where the review says.
+func (r *Reviewer) writeCopy(f *file, s *sides) error {
+	to := f.path
+	if p := f.review.Path(); p != "" {
+		to = p
+	}
+	c := r.changeIn(f.tree, f, f.path, to, s.here, f.review.Current())
+	if err := r.write(f, c); err != nil {
+		return err
+	}
+	s.here = atomicfile.State{Content: f.review.Current()}
+	r.markKnown(f, s.path)
+	return nil
+}
+
+// follow brings what people have changed since into the copies of files that an agent has just written.
+func (r *Reviewer) follow(files []Written) {
+	var list []*file
+	for _, wr := range files {
+		if f := wr.tree.files[wr.path]; f != nil && wr.tree.isolated() {
+			list = append(list, f)
+		}
+	}
+	r.refreshAll(list)
+}
+
+// markKnown notes that what the work tree holds at a file's paths is known to its review.
+func (r *Reviewer) markKnown(f *file, paths ...string) {
+	if r.open(f.tree) != nil {
+		return // it is gone, and its reviews are about to go
+	}
+	paths = append(paths, f.path, f.realPath())
+	slices.Sort(paths)
+	for _, p := range slices.Compact(paths) {
+		if err := f.tree.copy.Note(p); err != nil {
+			r.setup.Log.Warn("a copy could not note a path", "path", p, "err", err)
+		}
+	}
+}
+
+// lags reports whether a file of the work tree has changed and its copy cannot follow, because the agent is writing it.
+func (r *Reviewer) lags(f *file) bool {
+	if !f.tree.isolated() || !f.tree.ledger.Writing(f.path) || r.load(f) != nil {
+		return false
+	}
+	return !atomicfile.Read(r.setup.Root, f.realPath()).Same(atomicfile.State{Content: f.review.Baseline()})
+}
+
+func (r *Reviewer) refreshLate() {
+	var files []*file
+	for f := range r.deferred {
+		if !f.tree.ledger.Writing(f.path) {
+			files = append(files, f)
+			r.affected[f] = true
+			delete(r.deferred, f)
+		}
+	}
+	r.refreshAll(files)
+}
+
+// takenOver returns what a path of a copy held before the agent came to it. Of the work tree nothing is known.
+func (r *Reviewer) takenOver(t *Worktree, path string) (_ diffs.Content, known bool) {
+	if !t.isolated() || r.open(t) != nil {
+		return diffs.Content{}, false
+	}
+	state, taken := t.copy.Taken(path)
+	switch {
+	case !taken || !state.Exists:
+		return diffs.Content{}, true
+	case state.Target != "":
+		return diffs.Content{Exists: true, Target: state.Target}, true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
+	defer cancel()
+	if data, err := t.copy.Base(ctx, path); err == nil {
+		return atomicfile.ContentOf(state.Mode, data), true
+	}
+	img := atomicfile.Read(r.setup.Root, path) // as good as any: an accept writes what differs from it
+	return img.Content, img.Unreadable == ""
+}
+
+// drop ends the review of a copy, which is gone or about to go.
+func (r *Reviewer) drop(t *Worktree) {
+	for path, f := range t.files {
+		r.ops = append(r.ops, sessions.DropReview{Path: path, Session: t.session})
+		r.vacated[path], r.viewed[path], r.rewatch = true, true, true
+		delete(r.deferred, f)
+		delete(r.affected, f)
+		var groups []uint64
+		for _, g := range r.log {
+			groups = append(groups, g.n)
+		}
+		r.forgetDecisions(f, groups)
+	}
+	r.trees = slices.DeleteFunc(r.trees, func(other *Worktree) bool { return other == t })
+	r.save()
+	r.retry()
+}
+
+// dropSession is drop for a session that may have no copy.
+func (r *Reviewer) dropSession(session string) {
+	for _, t := range r.trees[1:] {
+		if t.session == session && t.turns == 0 {
+			r.drop(t)
+			return
+		}
+	}
+}
+
+// dropLost drops what was under review in copies that are gone.
+func (r *Reviewer) dropLost() {
+	for _, t := range slices.Clone(r.trees[1:]) {
+		_, err := r.setup.Store.Session(t.session)
+		if err == nil {
+			err = r.open(t)
+		}
+		if err != nil {
+			r.lost(t, err)
+		}
+	}
+}
+
+// lost is drop for a copy that is gone and should not be.
+func (r *Reviewer) lost(t *Worktree, err error) {
+	r.setup.Log.Warn("a session's copy is gone, and what was to be reviewed in it", "session", t.session, "files", len(t.files), "err", err)
+	r.drop(t)
+}
+
+func (r *Reviewer) copyOptions() copytree.Options {
+	o := r.setup.Copy
+	o.Git = r.setup.Git
+	return o
+}

@@ -1,0 +1,357 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cursord/daemon/api"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// A choice is what a decision is about in one file.
+type choice struct {
+	f      *file
+	ids    []uint64
+	prints map[uint64]string // of the asked hunks, before the disk was read again; nil: all that is there
+	disk   sides
+	buffer *buffer // that the decision is about, instead of the disk; or nil
+	review *diffs.Review
+}
+
+func checkDecision(dec *api.Decision) error {
+	n := 0
+	for _, given := range []bool{len(dec.Hunks) > 0, dec.Path != "", dec.TurnID != "", dec.All} {
+		if given {
+			n++
+		}
+	}
+	switch {
+	case n != 1:
+		return api.Invalid("hunks", "give exactly one of hunks, path, turnId and all")
+	case dec.Lines != nil && len(dec.Hunks) != 1:
+		return api.Invalid("lines", "goes with a single hunk")
+	case dec.Lines != nil && (dec.Lines.From < 0 || dec.Lines.To <= dec.Lines.From):
+		return api.Invalid("lines", "from and to must select at least one line")
+	}
+	return api.NoNUL("comment", dec.Comment)
+}
+
+// decide carries out a request, or returns false if it must wait for an agent.
+func (r *Reviewer) decide(dec api.Decision, p *waitingRequest) bool {
+	fail := func(err error) bool { return r.refuse(p, dec.Client, err) }
+	if err := r.setup.Store.Trouble(); err != nil {
+		return fail(api.StoreError(err))
+	}
+	choices, err := r.choose(dec)
+	if err != nil {
+		return fail(err)
+	}
+	if slices.ContainsFunc(choices, func(c *choice) bool { return r.agentWrites(c.f, dec.Client, dec.Accept) }) {
+		return false
+	}
+	var skipped []api.Skipped
+	for _, c := range choices {
+		if err := r.prepare(c, dec, &skipped); err != nil {
+			r.refreshPending() // what the disk said is told
+			return fail(err)
+		}
+	}
+	for _, c := range choices { // what the disk and the documents hold counts, though nobody had looked yet
+		if err := r.revConflict(c.f.path, dec.Client, dec.Rev); err != nil {
+			r.refreshPending()
+			return fail(err)
+		}
+	}
+	out := api.Decided{Diffs: []*sessions.Diff{}, Skipped: skipped}
+	g := &group{Accept: dec.Accept}
+	plan, failed := r.planAll(choices, dec)
+	drop, err := r.intend(intent{Group: *g}, plan)
+	if err != nil {
+		return fail(err)
+	}
+	var touched []*file
+	var inBuffers []*buffer
+	for _, i := range writeOrder(plan) {
+		c := choices[i]
+		touched = append(touched, c.f)
+		if len(c.ids) == 0 {
+			continue
+		}
+		var done diffs.Decision
+		var told []Rejection
+		var edits *api.DocumentEdits
+		err := failed[i]
+		switch p := plan[i]; {
+		case c.buffer != nil:
+			words := r.words(c, dec)
+			done, edits, err = r.decideInBuffer(c, dec.Accept, linesOf(dec.Lines))
+			told = words.of(done.Hunks)
+		case p != nil:
+			if err = r.write(p.f, p.change); err != nil {
+				p.undo()
+			}
+			done, told, plan[i] = p.done, p.told, nil
+		}
+		if err != nil {
+			if dec.Hunks != nil && len(g.Files) == 0 {
+				abandon(plan)
+				r.ops = append(r.ops, drop...)
+				r.refreshPending()
+				return fail(err)
+			}
+			for _, id := range c.ids {
+				out.Skipped = append(out.Skipped, skippedFor(c.f, id, err))
+			}
+			continue
+		}
+		out.Applied += len(done.Hunks)
+		if edits != nil {
+			out.Edits = append(out.Edits, *edits)
+		}
+		g.Told = append(g.Told, told...)
+		if c.buffer != nil && c.f.writesReal(dec.Accept) {
+			inBuffers = append(inBuffers, c.buffer)
+		}
+		g.Files = append(g.Files, groupFile{Path: c.f.path, N: c.f.n, Decision: done})
+	}
+	r.reach("store")
+	ops := drop
+	if len(g.Files) > 0 {
+		ops = append(ops, r.push(g)...)
+		out.Decision = g.n
+		r.keepRejections(g)
+		for _, b := range inBuffers {
+			b.groups = append(b.groups, g.n)
+		}
+	}
+	if dec.Comment != "" {
+		r.remark(choices, dec.Comment)
+	}
+	r.finish(dec.Client, touched, ops, out, p)
+	return true
+}
+
+// planAll plans what choices on the disk decide; for each there is a plan, or why there is none.
+func (r *Reviewer) planAll(choices []*choice, dec api.Decision) (plan []*planned, failed []error) {
+	plan, failed = make([]*planned, len(choices)), make([]error, len(choices))
+	for i, c := range choices {
+		if len(c.ids) == 0 || c.buffer != nil {
+			continue
+		}
+		words := r.words(c, dec)
+		p, err := r.plan(c.f, c.disk, func(review *diffs.Review) (diffs.Decision, error) {
+			return review.Decide(c.ids, dec.Accept, linesOf(dec.Lines))
+		})
+		if err != nil {
+			failed[i] = r.decisionError(c.f, err)
+			continue
+		}
+		p.told = words.of(p.done.Hunks)
+		plan[i] = p
+	}
+	return plan, failed
+}
+
+// writeOrder returns the order in which to carry plans out: what goes makes room for what comes back.
+func writeOrder(plan []*planned) (order []int) {
+	for _, removals := range []bool{true, false} {
+		for i, p := range plan {
+			if removal := p != nil && p.change.Before.Exists && !p.change.After.Exists; removal == removals {
+				order = append(order, i)
+			}
+		}
+	}
+	return order
+}
+
+// abandon takes back what is planned and not carried out.
+func abandon(plan []*planned) {
+	for _, p := range plan {
+		if p != nil {
+			p.undo()
+		}
+	}
+}
+
+// linesOf returns the lines as the review counts them; nil for all.
+func linesOf(l *api.LineRange) *diffs.Range {
+	if l == nil {
+		return nil
+	}
+	return &diffs.Range{From: l.From, To: l.To}
+}
+
+// finish stores and tells the touched files and answers with their diffs, as a client sees them.
+func (r *Reviewer) finish(client api.ClientID, touched []*file, ops []sessions.Op, out api.Decided, p *waitingRequest) {
+	changed := slices.Clone(touched)
+	for f := range r.affected {
+		changed = append(changed, f)
+	}
+	clear(r.affected)
+	changed = slices.DeleteFunc(changed, func(f *file) bool { return !r.stale(f) })
+	told, more := r.render(changed)
+	// What is told gets its seq on the way.
+	r.submitThen(told, append(ops, more...), func() {
+		out.Diffs = append(out.Diffs, r.shownOf(client, touched)...)
+	}, func(err error) { p.answer(out, err) })
+}
+
+// choose finds the hunks that a decision names.
+func (r *Reviewer) choose(dec api.Decision) ([]*choice, error) {
+	var choices []*choice
+	if dec.Hunks == nil {
+		files, err := r.listed(dec.Client, dec.Path, dec.TurnID)
+		if err != nil {
+			return nil, err
+		}
+		if dec.Path != "" {
+			path := r.named(dec.Path)
+			if r.told[path] == nil {
+				return nil, api.Errorf(api.KindNotFound, "%s is not under review", dec.Path)
+			} else if err := r.revConflict(path, dec.Client, dec.Rev); err != nil {
+				return nil, err
+			}
+		}
+		// What has moved goes first: it may make room for what is there now.
+		slices.SortStableFunc(files, func(a, b *file) int { return strings.Compare(b.movedFrom(), a.movedFrom()) })
+		for _, f := range files {
+			choices = append(choices, &choice{f: f})
+		}
+		return choices, nil
+	}
+	for _, name := range dec.Hunks {
+		f, id, err := r.hunk(name, dec.Client)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.revConflict(f.path, dec.Client, dec.Rev); err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(choices, func(c *choice) bool { return c.f == f })
+		if i < 0 {
+			i = len(choices)
+			choices = append(choices, &choice{f: f, prints: map[uint64]string{}})
+		}
+		c := choices[i]
+		if !slices.Contains(c.ids, id) {
+			c.ids = append(c.ids, id)
+			c.prints[id] = f.seen(dec.Client).Fingerprint(id)
+		}
+	}
+	return choices, nil
+}
+
+// hunk finds a pending hunk, as a client sees them, by its name on the wire.
+func (r *Reviewer) hunk(name string, client api.ClientID) (*file, uint64, error) {
+	number, atom, _ := strings.Cut(name, ".")
+	n, err1 := strconv.ParseUint(number, 10, 64)
+	id, err2 := strconv.ParseUint(atom, 10, 64)
+	if err1 == nil && err2 == nil {
+		if f := r.numbered(n); f != nil {
+			if err := r.load(f); err != nil {
+				return nil, 0, api.StoreError(err)
+			}
+			if f.seen(client).Fingerprint(id) == "" {
+				r.syncBuffers(f) // what the client has told of its text counts, though nobody has looked yet
+			}
+			if f.seen(client).Fingerprint(id) != "" {
+				return f, id, nil
+			}
+		}
+	}
+	return nil, 0, &api.Error{
+		Kind: api.KindNotFound, Message: fmt.Sprintf("no pending hunk %q in %s", name, r.setup.Root),
+		Hint: "it may have been decided already; diff/list (cursord diff) names those that are pending",
+	}
+}
+
+// numbered returns the file whose review has a number, or nil.
+func (r *Reviewer) numbered(n uint64) *file {
+	for _, t := range r.trees {
+		for _, f := range t.files {
+			if f.n == n {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// prepare reads the disk again and checks that the decision still means what was asked.
+func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) error {
+	f := c.f
+	skip := func(id uint64, err error) { *skipped = append(*skipped, skippedFor(f, id, err)) }
+	if err := r.load(f); err != nil {
+		return api.StoreError(err)
+	}
+	if f.outside() {
+		err := api.Errorf(api.KindOutsideWorkspace, "%s is outside of the workspace; its changes can only be looked at", f.path)
+		err.Hint = `diff/dismiss (cursord dismiss) takes it off the list`
+		if c.prints != nil {
+			return err
+		}
+		for _, h := range f.review.Hunks() {
+			skip(h.ID, err)
+		}
+		return nil
+	}
+	disk, err := r.refresh(f)
+	if err == nil {
+		c.buffer, err = r.buffer(f, dec.Client, f.writesReal(dec.Accept))
+	}
+	c.review = f.seen(dec.Client)
+	if err != nil {
+		if c.prints != nil {
+			return err
+		}
+		for _, h := range c.review.Hunks() {
+			if dec.TurnID == "" || fromTurn(h, dec.TurnID) {
+				skip(h.ID, err)
+			}
+		}
+		return nil
+	}
+	c.disk = disk
+	if c.prints != nil {
+		for _, id := range c.ids {
+			if c.review.Fingerprint(id) != c.prints[id] {
+				return r.conflict(f, fmt.Sprintf("hunk %s of %s has changed since it was shown", hunkID(f.n, id), f.path))
+			}
+			if err := c.review.Decidable(id, dec.Accept); err != nil {
+				return r.decisionError(f, err)
+			}
+		}
+		return nil
+	}
+	hunks := c.review.Hunks()
+	var yours map[uint64]bool
+	if !dec.Accept && !f.tree.isolated() {
+		yours = diffs.MaybeYours(hunks)
+	}
+	for _, h := range hunks {
+		switch err := c.review.Decidable(h.ID, dec.Accept); {
+		case dec.TurnID != "" && !fromTurn(h, dec.TurnID):
+		case err != nil:
+			skip(h.ID, r.decisionError(f, err))
+		case yours[h.ID]:
+			skip(h.ID, &api.Error{Kind: api.KindMaybeYours})
+		default:
+			c.ids = append(c.ids, h.ID)
+		}
+	}
+	return nil
+}
+
+// Decide carries out a decision, or has it wait until the agent's tool has ended that is about to write a file of it. reply is
+// called once.
+func (r *Reviewer) Decide(ctx context.Context, dec api.Decision, reply func(api.Decided, error)) {
+	if err := checkDecision(&dec); err != nil {
+		reply(api.Decided{}, err)
+		return
+	}
+	r.request(ctx, reply, func(p *waitingRequest) bool { return r.decide(dec, p) })
+}

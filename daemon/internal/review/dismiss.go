@@ -1,0 +1,54 @@
+package review
+
+import (
+	"slices"
+
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+// Dismiss takes files outside of the workspace off the list of what is to be reviewed: the one at a path, or all for "". They
+// can only be looked at, so that nothing is decided: no file is written, and nothing can be undone. It returns how many those
+// are; what an agent changes of them later is listed again.
+func (r *Reviewer) Dismiss(path string) (n int, err error) {
+	stored := make(chan struct{})
+	if stopped := r.call(func() {
+		r.refreshPending()
+		n, err = r.dismiss(path)
+		r.setup.Loop.WhenStored(func() { close(stored) })
+	}); stopped != nil {
+		return 0, stopped
+	}
+	select {
+	case <-stored:
+		return n, err
+	case <-r.done:
+		return 0, api.ErrStopped
+	}
+}
+
+func (r *Reviewer) dismiss(path string) (int, error) {
+	files, err := r.chosen(0, path, "")
+	if err != nil {
+		return 0, err
+	}
+	inside := func(f *file) bool { return !f.outside() }
+	if path != "" && slices.ContainsFunc(files, inside) {
+		e := api.Invalid("path", "%s is in the workspace: only what cannot be decided is dismissed", path)
+		e.Hint = "accept or reject it"
+		return 0, e
+	}
+	files = slices.DeleteFunc(files, inside)
+	if path != "" && len(files) == 0 {
+		return 0, api.Errorf(api.KindNotFound, "nothing of %s is to be looked at", path)
+	}
+	for _, f := range files {
+		r.ops = append(r.ops, sessions.DropReview{Path: f.path, Session: f.tree.session})
+		r.vacated[f.path], r.viewed[f.path], r.rewatch = true, true, true
+		delete(r.deferred, f)
+		delete(r.affected, f)
+		delete(f.tree.files, f.path)
+	}
+	r.save()
+	return len(files), nil
+}

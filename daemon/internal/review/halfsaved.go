@@ -1,0 +1,83 @@
+package review
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/filestat"
+	"cursord/diffs"
+)
+
+// This file keeps an agent's hunks while a person's save is only half in the file.
+
+// uncut takes back that a file was seen to be shorter, if that was only the beginning of what it holds now.
+func (f *file) uncut(now diffs.Content) {
+	if f.cut == nil || f.review.Rev() != f.cutRev || !attribution.Torn(f.review.Current(), f.cut.Current(), now) {
+		return
+	}
+	f.cut.Supersede(f.review)
+	f.review, f.cut = f.cut, nil
+}
+
+// saving says whether a file of the work tree may be only half saved.
+type saving int
+
+const (
+	notSaving   saving = iota
+	maybeSaving        // it may also have been made shorter
+	halfSaved          // it is empty, or ends within a line
+)
+
+// takePersons brings what the work tree holds at a path into the review of a file in a copy, and takes back what was seen
+// there if that was only the beginning of it.
+func (r *Reviewer) takePersons(f *file, real atomicfile.State, path string) saving {
+	was := f.review.Baseline()
+	if f.cut != nil && f.review.Rev() == f.cutRev && attribution.Torn(was, f.cut.Baseline(), real.Content) {
+		f.cut.Supersede(f.review)
+		f.review, was = f.cut, f.cut.Baseline()
+		if real.Exists && f.movedFrom() != "" && f.realPath() != path {
+			f.review.Rename(f.path, f.path, nil) // it was gone while somebody moved it
+		}
+	}
+	f.cut = nil
+	before := f.review.Copy()
+	f.review.ObserveBaseline(real.Content)
+	if !before.Pending() || len(real.Data) >= len(was.Data) {
+		return notSaving
+	}
+	f.cut, f.cutRev = before, f.review.Rev()
+	st := filestat.Of(r.absolute(f))
+	age := time.Duration(clock.Now() - st.Written())
+	end := []byte("\n")
+	switch {
+	case !real.Exists || !st.Exists() || age < 0 || age >= saveTries*r.watch.Limits.Settle || r.setup.Documents.typed(r.absolute(f), real) != nil:
+		return notSaving
+	case len(real.Data) == 0 || bytes.HasSuffix(was.Data, end) && !bytes.HasSuffix(real.Data, end):
+		return halfSaved
+	case bytes.HasPrefix(was.Data, real.Data) || !f.review.Pending():
+		return maybeSaving
+	}
+	return notSaving
+}
+
+// lookLater has a file in a copy looked at again in a moment.
+func (r *Reviewer) lookLater(f *file) {
+	r.affected[f] = true
+	if f.waits {
+		return
+	}
+	f.waits = true
+	time.AfterFunc(r.watch.Limits.Settle, func() {
+		r.later.Put(func() {
+			f.waits = false
+			if slices.Contains(r.trees, f.tree) && f.tree.files[f.path] == f {
+				r.affected[f] = true
+				r.refreshAll([]*file{f})
+			}
+		})
+	})
+}

@@ -1,0 +1,67 @@
+package review
+
+import (
+	"cursord/daemon/internal/watch"
+	"cursord/daemon/paths"
+)
+
+// unused reports whether the reviewer, which calls it, has nothing pending and nothing to do.
+func (r *Reviewer) unused() bool {
+	if len(r.waiting)+len(r.ops)+len(r.vacated)+len(r.affected)+len(r.deferred) > 0 || len(r.later.Ready) > 0 {
+		return false
+	}
+	for _, t := range r.trees {
+		if t.turns > 0 || t.busy || len(t.starts.list()) > 0 {
+			return false
+		}
+		for _, f := range t.files {
+			if f.unread || f.pending() || len(f.buffers) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Within reports whether a client has a document open that lies in a folder.
+func (ds *Documents) Within(root string) bool {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	for _, open := range ds.docs {
+		for _, doc := range open {
+			if _, inside := paths.Within(root, doc.path); inside {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Waiting returns how many requests the reviewer has not taken yet.
+func (r *Reviewer) Waiting() int { return len(r.inbox) }
+
+// Wait returns when the reviewer has done all that it was asked before.
+func (r *Reviewer) Wait() { _ = r.call(func() {}) } // or when it has ended
+
+// WhenUnused has do called by the reviewer if it has nothing pending and nothing to do, and returns then.
+func (r *Reviewer) WhenUnused(do func()) {
+	_ = r.call(func() {
+		if r.unused() {
+			do()
+		}
+	})
+}
+
+// Watching says how the files under review are watched; nil if nothing is pending yet.
+func (r *Reviewer) Watching() *watch.State { return r.watch.State.Load() }
+
+// Republish has the diff of a path stored and told anew: that in the database was damaged.
+func (r *Reviewer) Republish(path string) { r.do(func() { r.republish(path) }) }
+
+// CopyRemoved says that the copy of a session was removed.
+func (r *Reviewer) CopyRemoved(session string) { r.do(func() { r.dropSession(session) }) }
+
+// SessionDeleted says that a session was deleted, and returns when nothing of it is under review in a copy any more.
+func (r *Reviewer) SessionDeleted(session string) error {
+	return r.call(func() { r.dropSession(session) })
+}

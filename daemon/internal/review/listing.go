@@ -1,0 +1,156 @@
+package review
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/daemon/api"
+	"cursord/daemon/paths"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// patch returns the file's pending hunks, or those of a turn.
+func (f *file) patch(turn string) diffs.FilePatch {
+	if turn == "" {
+		return f.review.Patch(f.path, nil)
+	}
+	return f.review.Patch(f.path, func(h diffs.Hunk) bool { return fromTurn(h, turn) })
+}
+
+func fromTurn(h diffs.Hunk, turn string) bool {
+	return slices.ContainsFunc(h.Sources, func(s diffs.Source) bool { return s.TurnID == turn })
+}
+
+// named returns the path that a client means by a path or a URI: a link itself if that is under review, else what it points to.
+func (r *Reviewer) named(path string) string {
+	if paths.IsURI(path) { // as a diff's uri
+		if local, err := paths.Local(path); err == nil {
+			path = local
+		}
+	}
+	link := paths.CanonicalOf(r.setup.Root, r.setup.Root, path, false)
+	if slices.ContainsFunc(r.at(link), func(f *file) bool { return f.pending() }) {
+		return link
+	}
+	return paths.Canonical(r.setup.Root, r.setup.Root, path)
+}
+
+// checkDiffPath refuses a URI that names no local file. What is no URI is a path, whatever is in it.
+func checkDiffPath(path string) error {
+	if scheme, _, is := strings.Cut(path, "://"); is && !strings.Contains(scheme, "/") && !paths.IsURI(path) {
+		e := api.Invalid("path", "%.300q is a URI, and not of a file", path)
+		e.Hint = "send the diff's path, an absolute path, or a file:// URI"
+		return e
+	}
+	if !paths.IsURI(path) {
+		return nil
+	}
+	_, err := api.LocalPath("path", path)
+	return err
+}
+
+// listed is chosen where a turn must be one of the workspace.
+func (r *Reviewer) listed(client api.ClientID, path, turn string) ([]*file, error) {
+	files, err := r.chosen(client, path, turn)
+	if err != nil || turn == "" || len(files) > 0 {
+		return files, err
+	}
+	if t, err := r.setup.Store.Turn(turn); err != nil {
+		return nil, api.StoreError(err)
+	} else if t.Workspace != r.setup.Root {
+		return nil, api.Errorf(api.KindNotFound, "turn %s is not of the workspace %s", turn, r.setup.Root)
+	}
+	return files, nil
+}
+
+// chosen lists the files with something pending for a client that a path and a turn, if given, select.
+func (r *Reviewer) chosen(client api.ClientID, path, turn string) ([]*file, error) {
+	if path != "" {
+		if why := paths.TooLongIn(r.setup.Root, path); why != "" {
+			return nil, api.Invalid("path", "%s", why)
+		}
+		if err := checkDiffPath(path); err != nil {
+			return nil, err
+		}
+		name := path
+		path = r.named(path)
+		if filepath.IsAbs(path) && path != r.setup.Root && r.shared().files[path] == nil {
+			return nil, api.Errorf(api.KindOutsideWorkspace, "%s is outside of the workspace %s", name, r.setup.Root)
+		}
+	}
+	files := slices.DeleteFunc(r.sorted(), func(f *file) bool {
+		diff := r.partOf(client, f)
+		return diff == nil || diff.State != "pending" || path != "" && f.path != path ||
+			turn != "" && !slices.Contains(diff.Turns, turn)
+	})
+	return files, nil
+}
+
+// partOf returns what a file has of the diff of its path, as a client sees it.
+func (r *Reviewer) partOf(client api.ClientID, f *file) *sessions.Diff {
+	if b := f.buffers[client]; b != nil && b.diff != nil {
+		return b.diff
+	}
+	if f.unread {
+		return r.told[f.path] // it cannot be read
+	}
+	return f.diff
+}
+
+// shownOf returns the diffs of files, as a client sees them, those of a path once.
+func (r *Reviewer) shownOf(client api.ClientID, files []*file) (diffs []*sessions.Diff) {
+	done := map[string]bool{}
+	for _, f := range files {
+		if diff := r.shown(client, f.path); diff != nil && !done[f.path] {
+			done[f.path] = true
+			diffs = append(diffs, diff)
+		}
+	}
+	return diffs
+}
+
+// Diffs lists what is pending in the workspace, in a file of it, or of a turn, as a client sees it. All of it is on disk then.
+func (r *Reviewer) Diffs(client api.ClientID, path, turn string) (list []*sessions.Diff, err error) {
+	list = []*sessions.Diff{}
+	stored := make(chan struct{})
+	stopped := r.call(func() {
+		r.refreshPending()
+		var files []*file
+		files, err = r.listed(client, path, turn)
+		list = append(list, r.shownOf(client, files)...)
+		r.setup.Loop.WhenStored(func() { close(stored) })
+	})
+	if stopped != nil {
+		return nil, stopped
+	}
+	select {
+	case <-stored:
+		return list, err
+	case <-r.done:
+		return nil, api.ErrStopped
+	}
+}
+
+// Unified returns what is pending as one patch in git's format: of the workspace, a file of it, or a turn's files.
+func (r *Reviewer) Unified(path, turn string) (patch string, err error) {
+	stopped := r.call(func() {
+		r.refreshPending()
+		var chosen []*file
+		chosen, err = r.listed(0, path, turn)
+		// Each copy's are a patch of their own, on the work tree.
+		slices.SortStableFunc(chosen, func(a, b *file) int { return strings.Compare(a.tree.session, b.tree.session) })
+		var files []diffs.FilePatch
+		for _, f := range chosen {
+			if !f.outside() && r.load(f) == nil {
+				files = append(files, f.patch(turn))
+			}
+		}
+		patch = string(diffs.Unified(files))
+	})
+	if stopped != nil {
+		return "", stopped
+	}
+	return patch, err
+}

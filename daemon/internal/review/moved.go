@@ -1,0 +1,54 @@
+package review
+
+import (
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/snapshot"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// onlyVanished reports whether a file that held something was last seen to be gone, and nothing has come of that.
+func (f *file) onlyVanished(held diffs.Content) bool {
+	return f.vanished != nil && f.review.Rev() == f.gone && (atomicfile.State{Content: held}).Same(atomicfile.State{Content: f.vanished.Current()})
+}
+
+// agentMoved takes a move; it returns nil if that cannot be reviewed as one.
+func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Change) *file {
+	from, to := fd.From.Path, fd.Path
+	if !fd.From.Known || t.ledger.Writing(from) || t.ledger.Writing(to) {
+		return nil
+	}
+	before, after := t.translatedContent(fd.From.Before), t.translated(fd.After)
+	if there := t.files[to]; there != nil && (there.pending() || len(there.buffers) > 0) {
+		return nil
+	}
+	f := t.files[from]
+	switch {
+	case f == nil:
+		f = r.add(t, from, r.setup.Large.New(before))
+	case len(f.buffers) > 0 || r.load(f) != nil:
+		return nil
+	case f.onlyVanished(before):
+		f.review = f.vanished // it has only been seen to be gone
+	case f.pending() && !f.review.Current().Exists:
+		return nil
+	}
+	f.vanished = nil
+	if !f.pending() && !(atomicfile.State{Content: before}).Same(atomicfile.State{Content: f.review.Current()}) {
+		f.review.Observe(before, t.others()) // a person's, since the last decision
+	}
+	f.review.Rename(from, to, fd.Source)
+	f.review.Observe(after.Content, fd.Source)
+	f.made = union(f.made, s.MissingDirs(to))
+	r.rekey(f, to)
+	return f
+}
+
+// rekey has the review of a file go with it to another path. At the old one there is nothing to review of it any more.
+func (r *Reviewer) rekey(f *file, to string) {
+	delete(f.tree.files, f.path)
+	r.ops = append(r.ops, sessions.DropReview{Path: f.path, Session: f.tree.session})
+	r.vacated[f.path], r.viewed[f.path], r.viewed[to] = true, true, true
+	f.path, f.diff, f.moved = to, nil, true
+	f.tree.files[to] = f
+}

@@ -1,0 +1,116 @@
+package review
+
+import (
+	"cursord/daemon/api"
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/clock"
+)
+
+// sides are what was read of a file under review.
+type sides struct {
+	here atomicfile.State // where the agent works
+	real atomicfile.State // of a file in a copy: in the work tree
+	path string           // of a file in a copy: where that is
+}
+
+// refresh takes in what the disk holds now; a difference is a person's, or that of an agent whose call is open. What only
+// the end of a call can tell stays unseen until then: over it nobody may write.
+func (r *Reviewer) refresh(f *file) (s sides, err error) {
+	if err := r.load(f); err != nil {
+		return s, api.StoreError(err)
+	}
+	if f.tree.isolated() {
+		return r.refreshCopy(f, false)
+	}
+	pending, at := f.tree.ledger.Pending(f.path), clock.Now()
+	if !pending {
+		s.here = r.readSaved(f)
+		pending = f.tree.ledger.Pending(f.path) // its word has come while that waited
+	}
+	if pending {
+		r.lookInACall(f)
+		r.deferred[f], s.here = true, atomicfile.State{Content: f.review.Current()}
+		r.syncBuffers(f)
+		return s, nil
+	}
+	if s.here.Unreadable != "" {
+		return s, r.unreadable(f, s.here)
+	}
+	seen := atomicfile.State{Content: f.review.Current()}
+	if !s.here.Same(seen) && !r.adopt(f, s.here) {
+		by := r.author(f.path, s.here, f.lookedAt)
+		f.vanished = nil
+		if by != nil && !f.review.Pending() {
+			if start, ok := f.tree.startAt(f.path); ok {
+				f.review.Observe(start, nil) // what people have done while nobody watched
+			}
+		}
+		if by == nil && r.setup.Documents.typed(r.absolute(f), s.here) == nil {
+			r.formatted(f, s.here.Content)
+		}
+		if by != nil && !s.here.Exists {
+			f.vanished = f.review.Copy()
+		}
+		if by == nil {
+			f.uncut(s.here.Content)
+			r.bringBack(f, s.here.Content)
+		}
+		before := f.review.Copy()
+		if f.review.Observe(s.here.Content, by); by != nil {
+			f.agents = f.review.Rev()
+		}
+		if f.cut = nil; by == nil && before.Pending() && len(s.here.Data) < len(before.Current().Data) {
+			f.cut, f.cutRev = before, f.review.Rev()
+		}
+		if by == nil {
+			r.putAway(f, before)
+		}
+		f.gone = f.review.Rev()
+		if f.vanished == nil {
+			f.tree.updateSnapshots(f.path, s.here)
+		} else {
+			f.tree.goneAll(f.path)
+		}
+	}
+	f.lookedAt = at
+	r.syncBuffers(f)
+	return s, nil
+}
+
+// refreshPending takes in what the disk holds of every file with something to review.
+func (r *Reviewer) refreshPending() {
+	r.refreshAll(r.sorted())
+	r.headMoved(r.setup.Running() == 0)
+}
+
+// refreshAll is refreshPending for some files.
+func (r *Reviewer) refreshAll(files []*file) {
+	var changed []*file
+	for _, f := range files {
+		if !f.pending() && !f.away() && len(f.buffers) == 0 && !r.affected[f] || f.tree.busy {
+			continue
+		}
+		delete(r.affected, f)
+		err := r.load(f)
+		switch {
+		case err != nil:
+		case f.tree.isolated():
+			_, err = r.refreshCopy(f, true)
+		default:
+			_, err = r.refresh(f)
+		}
+		if err != nil {
+			r.setup.Log.Warn("a file under review cannot be read", "path", f.path, "err", err)
+			continue
+		}
+		if r.stale(f) {
+			changed = append(changed, f)
+		}
+	}
+	r.save(changed...)
+}
+
+// stale reports whether the review has changed since it was told.
+func (r *Reviewer) stale(f *file) bool {
+	return f.review != nil && (f.moved || f.diff == nil && f.review.Pending() || f.diff != nil && f.diff.Rev != f.review.Rev())
+}

@@ -1,0 +1,90 @@
+package review
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"cursord/daemon/api"
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/wire"
+	"cursord/diffs"
+)
+
+// revConflict tells what has become of a path, and returns an error if the client has not seen that.
+func (r *Reviewer) revConflict(path string, client api.ClientID, rev *uint64) error {
+	if rev == nil {
+		return nil
+	}
+	r.save(slices.DeleteFunc(r.at(path), func(f *file) bool { return !r.stale(f) })...)
+	diff := r.shown(client, path)
+	if diff != nil && diff.Rev == *rev {
+		return nil
+	}
+	return &api.Error{
+		Kind: api.KindConflict, Message: fmt.Sprintf("%s has changed since revision %d", path, *rev),
+		Hint: "look at the present diff and decide again", Diff: diff,
+	}
+}
+
+// refuse answers a request with why it cannot be served. A diff in the answer is as the client sees it now, and on disk
+// like all that is told: its revision names no other state after a crash.
+func (r *Reviewer) refuse(p *waitingRequest, client api.ClientID, err error) bool {
+	var e *api.Error
+	if !errors.As(err, &e) || e.Diff == nil {
+		return p.answer(api.Decided{}, err)
+	}
+	now := *e
+	if diff := r.shown(client, e.Diff.Path); diff != nil {
+		now.Diff = diff
+	}
+	r.setup.Loop.WhenStored(func() { p.answer(api.Decided{}, &now) })
+	return true
+}
+
+// conflict tells what there is now and returns the error with it.
+func (r *Reviewer) conflict(f *file, message string) error {
+	if r.stale(f) {
+		r.save(f)
+	}
+	return &api.Error{Kind: api.KindConflict, Message: message, Hint: "look at the present diff and decide again", Diff: r.told[f.path]}
+}
+
+// decisionError turns the review's error into an answer.
+func (r *Reviewer) decisionError(f *file, err error) error {
+	switch {
+	case errors.Is(err, diffs.ErrBaselineUnknown):
+		return &api.Error{
+			Kind: api.KindBaselineUnknown, Message: fmt.Sprintf("what %s held before the agent changed it is not known", f.path),
+			Hint: "accept it, or restore the file yourself",
+		}
+	case errors.Is(err, diffs.ErrRange):
+		return api.Invalid("lines", "%v", err)
+	}
+	return r.conflict(f, fmt.Sprintf("%s: %v", f.path, err))
+}
+
+func (r *Reviewer) unreadable(f *file, img atomicfile.State) error {
+	return &api.Error{
+		Kind: api.KindConflict, Message: fmt.Sprintf("%s cannot be read: %s", f.path, img.Unreadable),
+		Hint: "put the file right and try again", Diff: r.told[f.path],
+	}
+}
+
+func kindOf(err error) api.ErrorKind {
+	var e *api.Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return api.KindInternal
+}
+
+// skippedFor tells of a hunk that an error keeps from being decided.
+func skippedFor(f *file, id uint64, err error) api.Skipped {
+	message := wire.CutText(err.Error(), 500)
+	var e *api.Error
+	if errors.As(err, &e) && e.Hint != "" {
+		message += "; " + e.Hint
+	}
+	return api.Skipped{Path: f.path, Hunk: hunkID(f.n, id), Kind: kindOf(err), Message: message}
+}

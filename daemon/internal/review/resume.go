@@ -1,0 +1,189 @@
+package review
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"slices"
+
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/wire"
+	"cursord/daemon/paths"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// resume finishes what the last daemon had begun to write, and forgets what it was only about to: that is pending still.
+func (r *Reviewer) resume(intents []sessions.Numbered) {
+	for _, rec := range intents {
+		r.intents = max(r.intents, rec.N)
+		var in intent
+		err := json.Unmarshal(rec.Data, &in)
+		var told []*sessions.Diff
+		var ops []sessions.Op
+		if err == nil {
+			told, ops, err = r.finishIntent(&in)
+		}
+		if err != nil {
+			// What comes next is decided from what the disk shows; later, this intent would be a lie.
+			r.setup.Log.Error("what the last daemon was about to write is not known", "err", err)
+		}
+		r.submit(told, append(ops, sessions.DropIntent{N: rec.N}), nil)
+	}
+}
+
+// finishIntent finishes what was begun of an intent. The group of decisions keeps the files in which it is carried out:
+// where somebody has written since, the difference is theirs. Of a group that is taken back, or made again, all files go
+// together.
+func (r *Reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessions.Op, err error) {
+	changes, at := make([]*treeChange, len(in.Files)), make([]atomicfile.Progress, len(in.Files))
+	begun := false
+	for i := range in.Files {
+		if changes[i], err = r.intended(&in.Files[i]); err != nil {
+			return nil, nil, err
+		}
+		err := r.within(changes[i], func(t atomicfile.Root) (err error) {
+			at[i], err = t.Resume(&changes[i].Change)
+			return err
+		})
+		if err != nil {
+			at[i] = atomicfile.Foreign
+			r.setup.Log.Error("a decision cannot be finished", "path", in.Files[i].To, "err", err)
+		}
+		begun = begun || at[i] == atomicfile.Carried && changes[i].Writes()
+	}
+	g := in.Group
+	var files []*file
+	for i, c := range changes {
+		if begun && at[i] == atomicfile.Untouched && in.N != 0 {
+			if err := r.within(c, func(t atomicfile.Root) error { return t.Carry(&c.Change) }); err != nil {
+				r.setup.Log.Error("a decision cannot be finished", "path", c.To, "err", err)
+			} else {
+				at[i] = atomicfile.Carried
+			}
+		}
+		if at[i] == atomicfile.Foreign && halfWritten(r.within, c) {
+			// What is decided stands, and what the file holds otherwise is a person's: the former content comes back by undo.
+			r.halfWritten(c)
+			at[i], begun = atomicfile.Carried, true
+		}
+		if !begun || at[i] != atomicfile.Carried {
+			_ = r.within(c, func(t atomicfile.Root) error { // what cannot be opened has no folders
+				t.RemoveEmpty(c.Dirs)
+				return nil
+			})
+			continue
+		}
+		f, err := r.adoptIntended(&in.Files[i], c)
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, f)
+		g.Files = append(g.Files, groupFile{Path: f.path, N: f.n, Decision: in.Files[i].Decision})
+		g.Told = append(g.Told, in.Files[i].Told...)
+	}
+	if len(files) == 0 {
+		return nil, nil, nil
+	}
+	r.setup.Log.Warn("a decision was finished that the last daemon had begun", "files", len(files), "of", len(in.Files))
+	if in.N == 0 {
+		ops = r.push(&g)
+	} else if i := slices.IndexFunc(r.log, func(g *group) bool { return g.n == in.N }); i >= 0 {
+		g.n, g.Told = in.N, r.log[i].Told
+		r.log[i] = &g
+		ops = []sessions.Op{sessions.PutDecision{N: g.n, Data: wire.Encode(&g)}}
+	}
+	if g.Undone {
+		r.setup.Loop.ForgetRejections(g.n)
+	} else if !r.setup.Loop.TellsRejections(g.n) {
+		r.keepRejections(&g)
+	}
+	told, more := r.render(files)
+	return told, append(ops, more...), nil
+}
+
+// halfWritten reports whether a file is seen to have been written, in place and at least in part, before somebody else changed
+// it: it begins like what was to be written, and not like what was there.
+func halfWritten(within func(*treeChange, func(atomicfile.Root) error) error, c *treeChange) (half bool) {
+	if c.From != c.To || !c.Before.Exists || !c.After.Exists || c.Before.Target != "" || c.After.Target != "" {
+		return false
+	}
+	_ = within(c, func(t atomicfile.Root) error {
+		now := t.Read(c.To)
+		half = now.Unreadable == "" && now.Exists && now.Target == "" &&
+			commonStart(now.Data, c.After.Data) > commonStart(now.Data, c.Before.Data)
+		return nil
+	})
+	return half
+}
+
+func commonStart(a, b []byte) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// halfWritten says of a change that it was cut short and that the file has been changed since.
+func (r *Reviewer) halfWritten(c *treeChange) {
+	r.setup.Log.Warn("a file was half written when the last daemon ended, and has been changed since", "path", c.To)
+	r.setup.Post("half written "+r.setup.Root+"\x00"+c.To, slog.LevelWarn, fmt.Sprintf(
+		"%s in %s was half written by a decision when the daemon was killed, and has been changed since; look at it. Undo (cursord undo) brings back what it held before",
+		paths.Shown(c.To), r.setup.Root))
+}
+
+// within runs do in the folder that a change is in.
+func (r *Reviewer) within(c *treeChange, do func(atomicfile.Root) error) error {
+	t, err := r.folder(c.in)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	return do(t)
+}
+
+// adoptIntended has the review of a file be what it is once its change is carried out.
+func (r *Reviewer) adoptIntended(x *intendedFile, c *treeChange) (*file, error) {
+	f := r.decided(groupFile{Path: x.From, N: x.State.N})
+	if f == nil {
+		f = &file{tree: r.treeOf(x.Session), path: x.From, n: x.State.N}
+		f.tree.files[f.path] = f
+	}
+	f.stored, f.review = x.State, nil
+	f.mode, f.made, f.accepted, f.links = x.State.Mode, x.State.Made, x.State.Accepted, x.State.Links
+	if err := r.load(f); err != nil {
+		return nil, err
+	}
+	r.written(f, c)
+	return f, nil
+}
+
+// intended returns the change of a file of an intent.
+func (r *Reviewer) intended(x *intendedFile) (*treeChange, error) {
+	before, err := r.content(x.Before)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", x.From, err)
+	}
+	after, err := r.content(x.After)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", x.To, err)
+	}
+	in := r.shared()
+	if x.Copy {
+		in = r.treeOf(x.Session)
+	}
+	return &treeChange{in: in, Change: atomicfile.Change{
+		From: x.From, To: x.To, Temp: x.Temp, Before: atomicfile.State{Content: before}, After: after, Mode: fs.FileMode(x.Mode), Dirs: x.Dirs,
+		Links: x.Links,
+	}}, nil
+}
+
+// content returns what heldOf has described.
+func (r *Reviewer) content(h held) (c diffs.Content, err error) {
+	c = diffs.Content{Exists: h.Exists, Target: string(h.Target), Mode: h.Mode}
+	if h.Blob != "" {
+		c.Data, err = r.setup.Store.Blob(h.Blob)
+	}
+	return c, err
+}

@@ -1,0 +1,331 @@
+package review
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/daemon/api"
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/mailbox"
+	"cursord/daemon/internal/watch"
+	"cursord/daemon/internal/wire"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// A Reviewer keeps what is under review in one workspace: like a second clerk beside the loop, with the files on the
+// desk. Its goroutine owns the reviews and the log of decisions and is the only one that writes the work tree, and copies
+// of it beside their agents. It may wait for the disk and for the loop; the loop never waits for it.
+type Reviewer struct {
+	setup Setup
+	inbox chan func()
+	later mailbox.Box[func()] // what those have to say who cannot wait
+	quit  chan struct{}
+	done  chan struct{}
+
+	// Owned by its goroutine.
+	trees    []*Worktree                       // the work tree first
+	told     map[string]*sessions.Diff         // by path
+	composed map[string]string                 // by path: of which revisions told is made
+	views    map[string]map[api.ClientID]*View // by path: as clients were told that hold it unsaved
+	log      []*group                          // decisions, oldest first
+	intents  uint64                            // the number of the last one
+	waiting  []*waitingRequest                 // requests that wait for an agent
+	ops      []sessions.Op                     // to be stored with what is stored next
+	viewed   map[string]bool                   // paths that some client may see differently now
+	vacated  map[string]bool                   // paths from which files have gone, to be told
+	affected map[*file]bool                    // files that a decision about others may have changed
+	deferred map[*file]bool                    // files to be read again when their agents' calls have ended
+	head     gitHead
+	watch    *watch.Files
+	rewatch  bool // what is pending may have changed since watch was told
+
+	docs changedDocuments
+}
+
+// A file is a path under review.
+type file struct {
+	tree     *Worktree
+	path     string
+	n        uint64           // names the review in hunk ids; unique in the workspace
+	review   *diffs.Review    // nil until it is needed
+	diff     *sessions.Diff   // its part of what is told of the path, when it was last saved; nil before
+	unread   bool             // the review is nil, and may have something pending
+	moved    bool             // to path, since it was last saved
+	made     []string         // folders that the agent made for it
+	accepted []string         // of a copy: folders that were made for it in the work tree
+	links    atomicfile.Links // through which it may be written in the work tree
+	mode     uint32           // permission bits as last seen, for writing a deleted file back
+	stored   fileState        // what the store has
+	sources  int              // of edits, that the review knew when it last forgot some
+
+	lookedAt int64         // when the disk was read last, or somewhat before that, a moment of package clock; 0: not yet
+	agents   uint64        // the review's revision when a change was last taken in as that of an agent whose call names no file
+	cut      *diffs.Review // as it was before a person was seen to shorten the file, which is perhaps still being written
+	cutRev   uint64        // the review's revision then
+	waits    bool          // of a file in a copy: it is looked at again in a moment
+
+	stashed  *stashed      // hunks that a person has put away; nil: none, or the review is not loaded
+	vanished *diffs.Review // as it was before the file was seen to be gone while a call was open that may have moved it
+	gone     uint64        // the review's revision then
+
+	buffers map[api.ClientID]*buffer // of clients that hold it unsaved
+}
+
+// A fileState is a file's form in the store.
+type fileState struct {
+	N        uint64           `json:"n"`
+	Mode     uint32           `json:"mode,omitempty"`
+	Made     []string         `json:"made,omitempty"`
+	Accepted []string         `json:"accepted,omitempty"`
+	Links    atomicfile.Links `json:"links,omitzero"`
+	Base     string           `json:"base"` // blobs
+	Now      string           `json:"now"`
+	Weave    []byte           `json:"weave"`
+	Stashed  *stashedState    `json:"stashed,omitempty"`
+}
+
+// NewReviewer starts the reviewer of a workspace, with what the store has of it. What the last daemon had begun to write is
+// finished, by the reviewer's goroutine, before anything else.
+func New(setup Setup) (*Reviewer, error) {
+	r := &Reviewer{
+		setup: setup, inbox: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
+		told: map[string]*sessions.Diff{}, composed: map[string]string{}, views: map[string]map[api.ClientID]*View{},
+		viewed: map[string]bool{}, vacated: map[string]bool{}, affected: map[*file]bool{},
+		deferred: map[*file]bool{},
+	}
+	r.later.Init()
+	r.trees = []*Worktree{newWorktree(setup.Root, "", r.windowClosed)}
+	r.shared().calls.watch = setup.Saves
+	if err := r.loadReviews(); err != nil {
+		return nil, err
+	}
+	if err := r.loadLog(); err != nil {
+		return nil, err
+	}
+	intents, err := setup.Store.Intents(setup.Root)
+	if err != nil {
+		return nil, err
+	}
+	r.watch = &watch.Files{Root: setup.Root, Limits: setup.Watching, Log: setup.Log, Post: r.later.Put, Look: r.look, Polls: setup.Polls}
+	r.rewatch = true
+	go r.loop()
+	r.do(func() {
+		r.resume(intents)
+		r.dropLost()
+		r.save() // diffs whose reviews are damaged
+		// Nobody watched while the daemon was away: what changed since is a person's.
+		r.refreshPending()
+	})
+	return r, nil
+}
+
+func (r *Reviewer) loadReviews() error {
+	recs, err := r.setup.Store.Reviews(r.setup.Root)
+	if err != nil {
+		return err
+	}
+	for _, rec := range recs {
+		f := &file{path: rec.Path, tree: r.treeOf(rec.Session)}
+		if err := json.Unmarshal(rec.State, &f.stored); err != nil {
+			r.damagedReview(rec, err)
+			continue
+		}
+		f.n, f.mode, f.made, f.accepted, f.links = f.stored.N, f.stored.Mode, f.stored.Made, f.stored.Accepted, f.stored.Links
+		if told, err := r.setup.Store.Diff(r.setup.Root, rec.Path); err == nil {
+			r.told[rec.Path] = told
+			f.unread = told.State == "pending"
+		}
+		f.tree.files[rec.Path] = f
+	}
+	return nil
+}
+
+// windowClosed says that a call has ended that writes files; it does not block.
+func (r *Reviewer) windowClosed() {
+	r.later.Put(func() {
+		r.takeInEnded()
+		r.refreshLate()
+		r.retry()
+	})
+}
+
+func (r *Reviewer) loop() {
+	defer close(r.done)
+	defer r.watch.Close()
+	for {
+		select {
+		case f := <-r.inbox:
+			r.setup.Loop.Guard(f)
+		case <-r.later.Ready:
+			for _, f := range r.later.Take() {
+				r.setup.Loop.Guard(f)
+			}
+		case <-r.quit:
+			for _, p := range r.waiting {
+				p.answer(api.Decided{}, api.ErrStopped)
+			}
+			return
+		}
+		if r.rewatch {
+			r.setup.Loop.Guard(r.watchPending)
+		}
+	}
+}
+
+func (r *Reviewer) do(f func()) bool {
+	select {
+	case r.inbox <- f:
+		return true
+	case <-r.done:
+		return false
+	}
+}
+
+func (r *Reviewer) call(f func()) error {
+	ran := make(chan struct{})
+	if r.do(func() { defer close(ran); f() }) {
+		select {
+		case <-ran:
+			return nil
+		case <-r.done:
+		}
+	}
+	return api.ErrStopped
+}
+
+// Close ends the reviewer; requests that wait are answered with api.ErrStopped.
+func (r *Reviewer) Close() {
+	close(r.quit)
+	<-r.done
+}
+
+// load makes f.review from the store.
+func (r *Reviewer) load(f *file) error {
+	if f.review != nil {
+		return nil
+	}
+	base, err := r.setup.Store.Blob(f.stored.Base)
+	if err != nil {
+		return fmt.Errorf("the baseline of %s: %w", f.path, err)
+	}
+	now, err := r.setup.Store.Blob(f.stored.Now)
+	if err != nil {
+		return fmt.Errorf("the content of %s: %w", f.path, err)
+	}
+	if f.review, err = diffs.Unmarshal(f.stored.Weave, base, now); err != nil {
+		return err
+	}
+	f.unread = false
+	r.loadStashed(f)
+	if told := r.told[f.path]; told != nil && !hollow(told) {
+		f.diff = r.diffOf(f)
+	}
+	return nil
+}
+
+func (f *file) outside() bool { return filepath.IsAbs(f.path) }
+
+// pending reports whether f has anything to review.
+func (f *file) pending() bool {
+	if f.review != nil {
+		return f.review.Pending()
+	}
+	return f.unread
+}
+
+// add puts a path under review.
+func (r *Reviewer) add(t *Worktree, path string, review *diffs.Review) *file {
+	f := &file{tree: t, path: path, review: review}
+	f.n = r.setup.Loop.Number()
+	t.files[path] = f
+	f.recordLinks()
+	return f
+}
+
+// sorted lists the files by path, those of the work tree first.
+func (r *Reviewer) sorted() (files []*file) {
+	for _, t := range r.trees {
+		for _, f := range t.files {
+			files = append(files, f)
+		}
+	}
+	slices.SortFunc(files, func(a, b *file) int {
+		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.tree.session, b.tree.session))
+	})
+	return files
+}
+
+// save stores and tells reviews.
+func (r *Reviewer) save(files ...*file) {
+	told, ops := r.render(files)
+	r.submit(told, ops, nil)
+}
+
+// render returns the diffs of the files' paths, as they are to be told, and what is to be stored of their reviews.
+func (r *Reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.Op) {
+	var paths []string
+	for _, f := range files {
+		r.rewatch = true
+		r.syncBuffers(f)
+		r.forgetSources(f)
+		if f.diff != nil && f.diff.State != "pending" && f.review.Pending() {
+			f.recordLinks()
+		}
+		var blobs [][]byte
+		f.stored, blobs = f.state()
+		f.moved = false
+		ops = append(ops, sessions.PutReview{Path: f.path, Session: f.tree.session, State: wire.Encode(f.stored), Blobs: blobs})
+		if r.told[f.path] != nil || f.review.Pending() {
+			f.diff = r.diffOf(f)
+			paths = append(paths, f.path)
+		}
+		drop := sessions.Op(sessions.DropReview{Path: f.path, Session: f.tree.session})
+		r.ops = slices.DeleteFunc(r.ops, func(op sessions.Op) bool { return op == drop })
+	}
+	paths = append(paths, slices.Sorted(maps.Keys(r.vacated))...)
+	clear(r.vacated)
+	done := map[string]bool{}
+	for _, path := range paths {
+		if done[path] {
+			continue
+		}
+		done[path] = true
+		if d := r.compose(path); d != nil {
+			told = append(told, d)
+		}
+	}
+	return told, ops
+}
+
+// submit stores ops and tells diffs; then, if any, is called by the loop once all is durable and before it is told.
+func (r *Reviewer) submit(told []*sessions.Diff, ops []sessions.Op, then func(error)) {
+	r.submitThen(told, ops, func() {}, then)
+}
+
+// submitThen is submit, and calls numbered when what is told has its seq.
+func (r *Reviewer) submitThen(told []*sessions.Diff, ops []sessions.Op, numbered func(), then func(error)) {
+	views := r.takeViews()
+	ops, r.ops = append(ops, r.ops...), nil
+	if len(ops) == 0 && len(told) == 0 && len(views) == 0 {
+		numbered()
+		if then != nil {
+			then(nil)
+		}
+		return
+	}
+	err := r.setup.Loop.Commit(&Commit{Ops: ops, Diffs: told, Views: views, Stored: then, Numbered: func() {
+		for _, v := range views {
+			r.told[v.Path], v.Told = v.Told, nil
+		}
+		numbered()
+	}})
+	if err != nil && then != nil {
+		then(err)
+	}
+}

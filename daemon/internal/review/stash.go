@@ -1,0 +1,88 @@
+package review
+
+import (
+	"path/filepath"
+
+	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/filestat"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// This file keeps the hunks that a person has put away with "git stash", until they come back by "git stash pop".
+
+// A stashed is a file's review as it was before a person put away what was pending.
+type stashed struct {
+	review *diffs.Review
+	rev    uint64 // of the file's review since then, as long as only people have changed the file
+}
+
+// A stashedState is its form in the store.
+type stashedState struct {
+	Rev   uint64 `json:"rev"`
+	Base  string `json:"base"` // blobs
+	Now   string `json:"now"`
+	Weave []byte `json:"weave"`
+}
+
+func (s *stashed) state() (*stashedState, [][]byte) {
+	base, now := s.review.Baseline().Data, s.review.Current().Data
+	return &stashedState{s.rev, sessions.BlobID(base), sessions.BlobID(now), s.review.Marshal()}, [][]byte{base, now}
+}
+
+// away reports whether hunks of the file are in a stash.
+func (f *file) away() bool { return f.stashed != nil || f.review == nil && f.stored.Stashed != nil }
+
+// loadStashed makes f.stashed from the store. What is lost there is not brought back.
+func (r *Reviewer) loadStashed(f *file) {
+	s := f.stored.Stashed
+	if s == nil {
+		return
+	}
+	base, err1 := r.setup.Store.Blob(s.Base)
+	now, err2 := r.setup.Store.Blob(s.Now)
+	if err1 != nil || err2 != nil {
+		r.setup.Log.Warn("the hunks of a stash are lost", "path", f.path)
+		return
+	}
+	if review, err := diffs.Unmarshal(s.Weave, base, now); err == nil {
+		f.stashed = &stashed{review, s.Rev}
+	}
+}
+
+// hasStash reports whether the workspace's repository has a stash. The time of that does not count: git makes a stash before it takes
+// the changes out of the files, and somebody may look at them between.
+func (r *Reviewer) hasStash() bool {
+	repo, ok := askgit.Find(r.setup.Root)
+	if !ok {
+		return false
+	}
+	dir, err := repo.Common()
+	return err == nil && filestat.Of(filepath.Join(dir, "refs", "stash")).Exists()
+}
+
+// putAway notes that a person has changed a file whose review was before, and keeps that if it may be in a stash.
+func (r *Reviewer) putAway(f *file, before *diffs.Review) {
+	switch {
+	case f.stashed != nil:
+		f.stashed.rev = f.review.Rev()
+	case before.Pending() && before.Rev() != f.review.Rev() && r.hasStash():
+		f.stashed = &stashed{before, f.review.Rev()}
+	}
+}
+
+// bringBack makes the review of a file what it was before a stash, if the file holds again what it did then.
+func (r *Reviewer) bringBack(f *file, now diffs.Content) {
+	s := f.stashed
+	switch {
+	case s == nil:
+	case s.rev != f.review.Rev(): // an agent has written the file, or somebody has decided, since
+		f.stashed = nil
+	case (atomicfile.State{Content: now}).Same(atomicfile.State{Content: s.review.Current()}):
+		s.review.Supersede(f.review)
+		f.review, f.stashed = s.review, nil
+	case !r.hasStash():
+		f.stashed = nil // it has been dropped, or did not apply as it was
+	}
+}

@@ -1,0 +1,35 @@
+package review
+
+import (
+	"strings"
+	"unicode/utf16"
+
+	"cursord/daemon/api"
+	"cursord/diffs"
+)
+
+// textEdits returns the edits of whole lines that make an editor's text old into now, in order, for the text as it was
+// before any of them.
+func textEdits(old, now string) []api.TextEdit {
+	lines := strings.SplitAfter(old, "\n")
+	at := func(line int) api.Position {
+		if line < len(lines) || line == 0 {
+			return api.Position{Line: line}
+		}
+		last := len(lines) - 1 // it has no line end
+		return api.Position{Line: last, Character: utf16Len(lines[last])}
+	}
+	var edits []api.TextEdit
+	for _, e := range diffs.LineEdits(old, now) {
+		edits = append(edits, api.TextEdit{Range: api.Range{Start: at(e.From), End: at(e.To)}, NewText: e.Text})
+	}
+	return edits
+}
+
+// utf16Len counts a text as LSP does.
+func utf16Len(s string) (n int) {
+	for _, c := range s {
+		n += utf16.RuneLen(c)
+	}
+	return n
+}

@@ -1,0 +1,398 @@
+package review
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"cursord/agent"
+	"cursord/agent/hooks"
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/internal/survivors"
+	"cursord/daemon/paths"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// A Turn sees a turn's events before the loop does, and reads the files they name while that is still worth
+// something: before a call writes, and right after it has. It lives in the turn's goroutine.
+type Turn struct {
+	r       *Reviewer
+	tree    *Worktree // where the agent works
+	session string
+	turn    string
+	dir     string
+	start   *snapshot.Snapshot
+	outside map[string]atomicfile.State // control files outside of the workspace when the turn began
+	heard   agent.Heard                 // how far it has come
+	stop    func()                      // ends the making of start
+	looked  chan struct{}               // closed when what people have changed before the turn has been taken in
+	open    map[string][]*watchedCall   // by call id
+	odd     map[spot]bool               // people know that it cannot be reviewed
+
+	// For what no call names; see unannounced.go.
+	scans   bool // the turn may write
+	say     func(string)
+	runs    map[string][]*run // by call id; open ones
+	past    []*run            // all that were not refused, open ones included, oldest first
+	begun   []*run            // whose items are not known yet
+	ended   []*run            // ended since the last scan
+	arrived int64             // the moment at which the present events may have been said at the earliest
+	asked   int64             // when they came
+
+	postponed map[string]postponed // by path
+	warned    bool
+	long      bool // people know of a path that is too long
+
+	background map[string]bool // calls that have ended, and of which a command goes on
+	silentFrom int64           // since when none of those in background runs any more, as the agent says; 0: none has run
+	overdue    bool            // what they have written until then is to be looked for
+	orphans    survivors.Orphans
+	unattended bool // its tree knows that its processes may write without a call
+	hooks      hooks.Set
+}
+
+// A watchedCall is a tool call that may write the files it names.
+type watchedCall struct {
+	files []watchedFile // sorted; thousands of calls may be open, and a map for each would be dear
+	open  []namedCall
+}
+
+// A watchedFile is a file as it was when a call began that names it.
+type watchedFile struct {
+	spot
+	before atomicfile.State
+	by     *diffs.Source // whose that may be; nil: people's
+}
+
+func compareSpots(a, b spot) int {
+	return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.tree.session, b.tree.session))
+}
+
+// by returns whose it may be what a file held when the call began.
+func (w *watchedCall) by(s spot) *diffs.Source {
+	i, ok := slices.BinarySearchFunc(w.files, s, func(f watchedFile, s spot) int { return compareSpots(f.spot, s) })
+	if !ok {
+		return nil
+	}
+	return w.files[i].by
+}
+
+// A spot is a file that a call names. An agent in a copy may also name one of the work tree, or outside of both.
+type spot struct {
+	tree *Worktree
+	path string // canonical
+}
+
+// An namedCall is a call in the ledger of the tree whose files it names.
+type namedCall struct {
+	tree    *Worktree
+	call    *attribution.Call
+	watched []string // of the files
+}
+
+// openNamed enters a call in the ledger, and has its files watched.
+func openNamed(in *Worktree, paths []string, src diffs.Source) namedCall {
+	o := namedCall{tree: in, call: in.ledger.Open(paths, src)}
+	for _, p := range paths {
+		if in.calls.begin(p) {
+			o.watched = append(o.watched, p)
+		}
+	}
+	return o
+}
+
+func (o namedCall) close() {
+	o.leave()
+	o.tree.closed()
+}
+
+// leave is close without telling the reviewer.
+func (o namedCall) leave() {
+	for _, p := range o.watched {
+		o.tree.calls.end(p)
+	}
+	o.tree.ledger.Close(o.call)
+}
+
+// Watch begins to watch a turn whose agent works in a tree; say tells people something in its transcript.
+func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *Turn {
+	t := &Turn{
+		r: r, tree: in, session: turn.SessionID, turn: turn.ID, dir: in.root, open: map[string][]*watchedCall{},
+		odd: map[spot]bool{}, looked: make(chan struct{}),
+		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
+		postponed: map[string]postponed{}, hooks: r.setup.Hooks.Find(in.root),
+	}
+	t.start, t.stop = snapshot.Take(in.root, r.setup.StateDir, r.guardOf(in), in.isolated())
+	if t.scans && !in.isolated() {
+		t.outside = snapshot.OutsideControl(in.root)
+	} else {
+		r.setup.Claims.Close()
+	}
+	if t.hooks.Any {
+		t.unattend()
+	}
+	if t.hooks.AfterEdit {
+		in.formatters.add(t.source(diffs.ViaHook))
+	}
+	// What people have changed since files under review were last looked at is theirs.
+	r.do(func() {
+		in.starts.add(t.start)
+		r.refreshAll(r.sorted())
+		r.headMoved(r.setup.Running() <= 1) // the turn itself has done nothing yet
+		in.hearings = append(in.hearings, &t.heard)
+		close(t.looked)
+	})
+	return t
+}
+
+// Ready is closed when the agent may begin: what there is before it does is known then, if it can be in time.
+func (t *Turn) Ready() <-chan struct{} {
+	if !t.scans {
+		return nil
+	}
+	both := make(chan struct{})
+	late := time.After(snapshot.Wait)
+	go func() {
+		defer close(both)
+		<-t.start.Ready()
+		select {
+		case <-t.looked:
+		case <-late:
+		case <-t.r.done:
+		}
+		t.r.setup.Claims.Close()
+	}()
+	return both
+}
+
+// Curious reports whether the items of the events just seen are of interest.
+func (t *Turn) Curious() bool { return len(t.begun) > 0 || len(t.ended) > 0 || t.overdue }
+
+// See reads the disk beside each event; what it returns goes to tell once the loop has numbered the items.
+func (t *Turn) See(events []agent.Event) (files []Written) {
+	t.came()
+	starts, ends := 0, 0
+	for _, ev := range events {
+		switch ev := ev.(type) {
+		case agent.Init:
+			if ev.Dir != "" && paths.TooLong(ev.Dir) == "" {
+				t.dir = ev.Dir
+			}
+		case agent.ToolStart:
+			if writes(ev.Call.Name) || writesAnything(ev.Call.Name) {
+				t.start.CallBegins()
+			}
+			if writes(ev.Call.Name) {
+				t.begin(&ev)
+			}
+			if writesAnything(ev.Call.Name) {
+				t.beginRun(&ev, starts)
+			}
+			starts++
+		case agent.ToolEnd:
+			files = append(files, t.finish(&ev, ends)...)
+			t.finishRun(&ev, ends)
+			ends++
+		case agent.BackgroundEnded:
+			t.endBackground(ev.Calls)
+		}
+	}
+	return files
+}
+
+// spot returns the file that a call names; false if it names none.
+func (t *Turn) spot(path, tool string) (spot, bool) {
+	if why := paths.TooLongIn(t.dir, path); why != "" {
+		if !t.long {
+			t.long = true
+			t.say(fmt.Sprintf("A path that the agent named was not looked at, and nothing there is listed for review: %s: %s", paths.Short(path), why))
+		}
+		return spot{}, false
+	}
+	p := paths.CanonicalOf(t.tree.root, t.dir, path, tool != "delete")
+	in := t.tree
+	if t.tree.isolated() && filepath.IsAbs(p) {
+		in, p = t.r.shared(), paths.CanonicalOf(t.tree.work, t.dir, path, tool != "delete")
+	}
+	return spot{in, p}, p != ""
+}
+
+func (t *Turn) begin(ev *agent.ToolStart) {
+	call, w := &ev.Call, &watchedCall{}
+	from, dated := saidAt(ev.Said, t.arrived, t.asked)
+	for _, p := range call.Paths {
+		if s, ok := t.spot(p, call.Name); ok {
+			w.files = append(w.files, watchedFile{spot: s, by: s.tree.writer(s.path)})
+		}
+	}
+	slices.SortFunc(w.files, func(a, b watchedFile) int { return compareSpots(a.spot, b.spot) })
+	w.files = slices.CompactFunc(w.files, func(a, b watchedFile) bool { return a.spot == b.spot })
+	for _, in := range []*Worktree{t.tree, t.r.shared()} {
+		var names []string
+		for _, f := range w.files {
+			if f.tree == in {
+				names = append(names, f.path)
+			}
+		}
+		if len(names) > 0 && (len(w.open) == 0 || w.open[0].tree != in) {
+			w.open = append(w.open, openNamed(in, names, t.source(diffs.ViaEdit)))
+		}
+	}
+	for i := range w.files {
+		f := &w.files[i]
+		at := clock.Now()
+		if f.before = f.tree.read(f.path); f.before.Unreadable == "" {
+			changed := filestat.Of(f.tree.absolute(f.path)).Changed()
+			f.tree.ledger.Look(f.path, attribution.Look{
+				Content: f.before.Content, At: at, Within: dated && filestat.ChangeTimes && changed >= from-int64(attribution.Tick),
+			})
+		}
+	}
+	t.open[call.ID] = append(t.open[call.ID], w)
+}
+
+func (t *Turn) finish(ev *agent.ToolEnd, end int) (files []Written) {
+	call := &ev.Call
+	var w *watchedCall
+	if open := t.open[call.ID]; len(open) > 0 {
+		w = open[len(open)-1]
+		t.open[call.ID] = open[:len(open)-1]
+	} else {
+		w = &watchedCall{}
+	}
+	for _, ch := range call.Changes {
+		s, ok := t.spot(ch.Path, call.Name)
+		if !ok {
+			continue
+		}
+		f := Written{
+			spot: s, at: clock.Now(), call: end, change: ch, via: diffs.ViaTool, edit: call.Name == "edit", start: t.start,
+			beside: cmp.Or(t.beside(s.path), w.by(s)),
+		}
+		t.readEnd(&f, ev)
+		if s.tree != t.tree {
+			f.start, f.beside = snapshot.Empty(s.tree.root), w.by(s)
+		}
+		files = append(files, f)
+	}
+	if len(files) == 0 {
+		for _, o := range w.open {
+			o.close()
+		}
+	} else {
+		files[len(files)-1].open = w.open
+	}
+	return files
+}
+
+// Report hands what see found to the reviewer, with the items that the calls have become.
+func (t *Turn) Report(files []Written, items Items) {
+	t.nameRuns(items)
+	if len(files) == 0 {
+		return
+	}
+	sources := make([]diffs.Source, len(files))
+	var odd []string
+	for i, f := range files {
+		if f.after.Unreadable != "" && !t.odd[f.spot] {
+			t.odd[f.spot] = true
+			odd = append(odd, f.after.UnreadableAt(f.path))
+		}
+		sources[i] = t.source(f.via)
+		if f.call < len(items.Ended) {
+			sources[i].ItemID = items.Ended[f.call]
+		}
+	}
+	if len(odd) > 0 {
+		t.say(snapshot.Unreviewable(odd))
+	}
+	t.r.do(func() {
+		t.r.agentWrote(files, sources)
+		t.r.follow(files)
+	})
+}
+
+// Acted reports whether the agent may have started processes.
+func (t *Turn) Acted() bool { return len(t.past) > 0 || t.hooks.Any }
+
+// End returns when the reviewer has seen all that the turn did.
+func (t *Turn) End() {
+	t.endCalls()
+	t.r.call(func() {
+		// All has been heard.
+		t.tree.hearings = slices.DeleteFunc(t.tree.hearings, func(h *agent.Heard) bool { return h == &t.heard })
+		t.r.headMoved(false)
+	})
+	t.lastScan()
+	t.reportOutside()
+	t.r.setup.Claims.Look()
+	if text := t.r.setup.Claims.Take(); text != "" {
+		t.say(text)
+	}
+	t.r.call(func() {
+		t.tree.starts.remove(t.start)
+		t.tree.formatters.remove(t.source(diffs.ViaHook))
+		t.r.headEnds()
+		if t.unattended {
+			t.tree.unattended.Add(-1)
+		}
+	})
+	t.stop()
+	t.start.Close()
+}
+
+// endCalls ends the calls of whose end the agent has said nothing. What has changed since they began is theirs.
+func (t *Turn) endCalls() {
+	var files []Written
+	var sources []diffs.Source
+	var open []namedCall
+	for _, calls := range t.open {
+		for _, c := range calls {
+			files = append(files, t.unfinished(c)...)
+			open = append(open, c.open...)
+		}
+	}
+	if len(open) == 0 {
+		return
+	}
+	for range files {
+		sources = append(sources, t.source(diffs.ViaEdit))
+	}
+	if len(files) > 0 {
+		files[len(files)-1].open, open = open, nil
+	}
+	t.r.call(func() {
+		t.r.agentWrote(files, sources)
+		for _, o := range open {
+			o.leave()
+		}
+		t.r.takeInEnded()
+		t.r.refreshLate()
+	})
+	for _, o := range open {
+		o.tree.closed()
+	}
+}
+
+// unfinished returns the files of a call that has not ended and that are not what they were when it began.
+func (t *Turn) unfinished(c *watchedCall) (files []Written) {
+	for _, was := range c.files {
+		f := Written{spot: was.spot, at: clock.Now(), after: was.tree.read(was.path), start: t.start, beside: cmp.Or(t.beside(was.path), was.by)}
+		if was.tree != t.tree {
+			f.start, f.beside = snapshot.Empty(was.tree.root), was.by
+		}
+		f.saves = was.tree.calls.saves(was.path)
+		if !f.after.Same(was.before) && t.r.setup.Documents.typed(was.tree.absolute(was.path), f.after) == nil {
+			files = append(files, f)
+		}
+	}
+	return files
+}

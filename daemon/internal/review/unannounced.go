@@ -1,0 +1,357 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"cursord/agent"
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/internal/survivors"
+	"cursord/diffs"
+)
+
+// This file is the part of a Turn that looks for what no call names: the work of shell commands, MCP servers,
+// sub-agents and tools that nobody knows.
+
+// saidMax is the age from which on words are not by this machine's clock.
+const saidMax = 2 * time.Second
+
+// A run is a call that may write any file.
+type run struct {
+	call  *attribution.Call
+	to    int64 // when it ended at the latest, a moment of package clock; 0 while it is open
+	start int   // which ToolStart of the batch, while it is in t.begun
+	end   int   // which ToolEnd of the batch; -1 once its item is known, and while it is open
+}
+
+// Items are the items that the calls of a batch have become, one for each ToolStart and each ToolEnd.
+type Items struct{ Started, Ended []string }
+
+// writes reports whether calls of this tool write the files that they name.
+func writes(tool string) bool { return agent.WritesOf(tool) == agent.WritesNamed }
+
+// writesAnything reports whether calls of this tool may write files that they do not name.
+func writesAnything(tool string) bool { return agent.WritesOf(tool) == agent.WritesAnything }
+
+// Parts cuts a batch behind each call after which the disk may have to be looked at.
+func Parts(events []agent.Event) iter.Seq[[]agent.Event] {
+	return func(yield func([]agent.Event) bool) {
+		from := 0
+		for i, ev := range events {
+			var cut bool
+			switch ev := ev.(type) {
+			case agent.ToolStart:
+				cut = writesAnything(ev.Call.Name)
+			case agent.ToolEnd:
+				cut = writesAnything(ev.Call.Name)
+			}
+			if cut || i == len(events)-1 {
+				if !yield(events[from : i+1]) {
+					return
+				}
+				from = i + 1
+			}
+		}
+	}
+}
+
+// came notes when the events have come, and when they were said at the earliest. What has waited because the daemon was
+// behind may have been said at any time since it was not.
+func (t *Turn) came() {
+	t.asked = clock.Now()
+	t.arrived = clock.At(t.heard.UpTo())
+	if first, late := t.heard.Came(); !late { // to read a long line takes time, too
+		t.arrived = max(t.arrived, clock.At(first)-int64(wordTime))
+	}
+	t.arrived = min(t.asked, t.arrived)
+}
+
+// saidAt returns the moment at which something was said that has come by now, and not before a moment: by the agent's own
+// clock, if that is this machine's.
+func saidAt(by time.Time, earliest, now int64) (_ int64, known bool) {
+	if by.IsZero() {
+		return now, false
+	}
+	at := clock.Moment(by.UnixNano())
+	if at > now+int64(attribution.Tick) || earliest-at > int64(saidMax) {
+		return now, false
+	}
+	return at, true
+}
+
+func (t *Turn) beginRun(ev *agent.ToolStart, start int) {
+	from, known := saidAt(ev.Said, t.arrived, t.asked)
+	earliest := from
+	if !known {
+		earliest = t.arrived
+	}
+	r := t.addRun(&ev.Call, earliest, from)
+	r.start = start
+	t.begun = append(t.begun, r)
+}
+
+func (t *Turn) addRun(call *agent.Call, earliest, from int64) *run {
+	via := diffs.ViaTool
+	if call.Name == "shell" {
+		via = diffs.ViaShell
+	}
+	r := &run{end: -1, call: t.tree.ledger.OpenAny(t.source(via), earliest, from)}
+	t.runs[call.ID] = append(t.runs[call.ID], r)
+	t.past = append(t.past, r)
+	return r
+}
+
+// source is the turn's, via something.
+func (t *Turn) source(via diffs.Via) diffs.Source {
+	return diffs.Source{SessionID: t.session, TurnID: t.turn, Via: via}
+}
+
+func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
+	open := t.runs[ev.Call.ID]
+	if len(open) == 0 {
+		if !writesAnything(ev.Call.Name) || ev.State == agent.CallRejected {
+			return
+		}
+		from := t.start.Began() // nothing says when it began
+		if n := len(t.past); n > 0 && t.past[n-1].to != 0 {
+			from = t.past[n-1].to
+		}
+		t.addRun(&ev.Call, from, from)
+		open = t.runs[ev.Call.ID]
+	}
+	r := open[len(open)-1]
+	if t.runs[ev.Call.ID] = open[:len(open)-1]; len(open) == 1 {
+		delete(t.runs, ev.Call.ID)
+	}
+	if ev.State == agent.CallRejected {
+		t.dropRun(r)
+		return
+	}
+	r.end = end
+	now := clock.Now()
+	to, known := saidAt(ev.Said, t.arrived, now)
+	if known {
+		to = min(to+int64(time.Millisecond), now) // as exactly as agents say it
+	}
+	r.to = to
+	t.tree.ledger.End(r.call, to)
+	if ev.Call.Background {
+		if t.background == nil {
+			t.background = map[string]bool{}
+		}
+		t.background[ev.Call.ID] = true
+		t.unattend()
+	}
+	if !t.tree.isolated() {
+		t.orphans.Look(survivors.Mark(t.turn))
+	}
+	t.ended = append(t.ended, r)
+}
+
+// dropRun drops a run that was none.
+func (t *Turn) dropRun(r *run) {
+	t.tree.ledger.Forget(r.call)
+	t.past = slices.DeleteFunc(t.past, func(one *run) bool { return one == r })
+}
+
+// nameRuns gives the runs of the last batch their items.
+func (t *Turn) nameRuns(items Items) {
+	for _, r := range t.begun {
+		if r.start < len(items.Started) {
+			t.tree.ledger.Name(r.call, items.Started[r.start])
+		}
+	}
+	for _, r := range t.ended {
+		if r.end >= 0 && r.end < len(items.Ended) {
+			t.tree.ledger.Name(r.call, items.Ended[r.end])
+		}
+		r.end = -1
+	}
+}
+
+// CheckDisk looks at the disk if the events before give cause to: for what people have changed, before a call may write
+// anything, and for what calls have written, once the last of those at the same time has ended.
+func (t *Turn) CheckDisk() {
+	begun := len(t.begun) > 0
+	t.begun = nil
+	if !t.scans {
+		t.ended, t.overdue = nil, false
+		return
+	}
+	switch {
+	case len(t.runs) == 0 && len(t.ended) > 0:
+		t.scanEnded()
+		t.ended, t.overdue = nil, false
+	case len(t.runs) == 0 && t.overdue:
+		t.overdue = false
+		t.scanBackground()
+	case begun && filestat.ChangeTimes && len(t.runs) == 1:
+		loose := t.loose()
+		t.scan(snapshot.ScanTime, false, func(c snapshot.ChangeTime) snapshot.Attribution {
+			src := t.tree.writerAt(c.Path, c.When, c.Since, nil)
+			if src != nil && src.Via != diffs.ViaUnknown || c.When > t.asked {
+				return snapshot.Attribution{Leave: true}
+			}
+			return snapshot.Attribution{Source: cmp.Or(t.withPostponed(c.Path, src), loose(c.When))}
+		})
+	}
+}
+
+// scanEnded finds what calls have written that have all ended. What has come since may be the next one's, whose word is
+// still on its way: it is left to the next scan.
+func (t *Turn) scanEnded() {
+	ended := int64(0)
+	for _, r := range t.ended {
+		ended = max(ended, r.to)
+	}
+	last := t.tree.ledger.Source(t.past[len(t.past)-1].call)
+	loose := t.loose()
+	t.scan(snapshot.ScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
+		src := t.tree.writerAt(c.Path, c.When, c.Since, loose(c.When))
+		switch {
+		case !filestat.ChangeTimes || c.When < t.start.Began():
+			return snapshot.Attribution{Source: &last}
+		case c.When > ended:
+			born, known := filestat.Born(t.tree.absolute(c.Path))
+			madeSince := c.Came && known && born > ended
+			if _, left := t.postponed[c.Path]; !left && !madeSince {
+				t.postponed[c.Path] = postponed{last, c.When}
+			}
+			return snapshot.Attribution{Leave: true}
+		}
+		return snapshot.Attribution{Source: t.withPostponed(c.Path, src)}
+	})
+}
+
+// A postponed is a change that a scan has left to the next one, since it was made after the calls had ended.
+type postponed struct {
+	last diffs.Source // the last of the calls, which may have changed the path, too
+	when int64
+}
+
+// withPostponed returns whose a change is, given whose its latest part is. If an earlier scan has left it, that is taken: a call
+// may have changed the path before, and if no other call explains what that scan saw, somebody else has.
+func (t *Turn) withPostponed(path string, src *diffs.Source) *diffs.Source {
+	p, left := t.postponed[path]
+	if !left {
+		return src
+	}
+	delete(t.postponed, path)
+	switch {
+	case src == nil:
+		src = &p.last
+	case t.tree.writerAt(path, p.when, 0, nil) != nil:
+		return src
+	}
+	maybe := *src
+	maybe.Via = diffs.ViaUnknown
+	return &maybe
+}
+
+// lastScan looks at the disk at the end of the turn, if anything ran that may have written.
+func (t *Turn) lastScan() {
+	t.ended = nil
+	loose := t.loose()
+	if t.scans && len(t.past) > 0 || loose(0) != nil {
+		t.scan(snapshot.LastScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
+			src := t.tree.writerAt(c.Path, c.When, c.Since, loose(c.When))
+			return snapshot.Attribution{Source: t.withPostponed(c.Path, src)}
+		})
+	}
+	for _, r := range t.past {
+		t.tree.ledger.Forget(r.call)
+	}
+}
+
+// beside returns whose a change of a path may be that calls may have made and no scan has taken yet; nil if none may have.
+func (t *Turn) beside(path string) *diffs.Source {
+	earlier := t.withPostponed(path, nil)
+	if n := len(t.past); n > 0 && len(t.runs)+len(t.ended) > 0 {
+		src := t.tree.ledger.Source(t.past[n-1].call)
+		return &src
+	}
+	return earlier
+}
+
+// scan finds changes and hands them to the reviewer.
+func (t *Turn) scan(limit time.Duration, list bool, judge func(snapshot.ChangeTime) snapshot.Attribution) {
+	<-t.start.Ready()
+	t.r.call(t.r.refreshPending) // also waits until the calls before have been reviewed
+	if list {
+		t.warn()
+	}
+	if t.start.Useless() != "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	all, left := t.start.Scan(ctx, list, judge)
+	for len(all) > 0 {
+		n := min(len(all), 100)
+		batch := all[:n]
+		all = all[n:]
+		t.r.call(func() { t.r.agentFound(t.tree, t.start, batch) })
+	}
+	if text := left.After(limit); list && text != "" {
+		t.say(text)
+	}
+}
+
+// warn says, once, what cannot be found.
+func (t *Turn) warn() {
+	if t.warned {
+		return
+	}
+	t.warned = true
+	if why := t.start.Useless(); why != "" {
+		t.say("What commands change in this workspace is not looked for: " + why + ".")
+	} else if lacks := t.start.Lacks(); lacks != "" {
+		t.say("Some changes by commands may not be found, or may be without their former content: " + lacks + ".")
+	}
+}
+
+// reportOutside lists what has changed of control files outside of the workspace since the turn began, if a command of it may have
+// done that. It can only be looked at there.
+func (t *Turn) reportOutside() {
+	if len(t.past) == 0 || t.tree.isolated() {
+		return
+	}
+	now := snapshot.OutsideControl(t.tree.root)
+	changed := map[string]atomicfile.State{}
+	for name, img := range now {
+		if !img.Same(t.outside[name]) {
+			changed[name] = img
+		}
+	}
+	for name := range t.outside {
+		if _, there := now[name]; !there {
+			changed[name] = atomicfile.State{}
+		}
+	}
+	if len(changed) == 0 {
+		return
+	}
+	src := diffs.Source{SessionID: t.session, TurnID: t.turn, Via: "unknown"}
+	t.r.call(func() {
+		for _, name := range slices.Sorted(maps.Keys(changed)) {
+			before, after := t.outside[name], changed[name]
+			if before.Unreadable != "" || after.Unreadable != "" {
+				continue
+			}
+			f := t.tree.files[name]
+			if f == nil || t.r.load(f) != nil {
+				f = t.r.add(t.tree, name, t.r.setup.Large.New(before.Content))
+			}
+			f.review.Observe(after.Content, &src)
+			t.r.save(f)
+		}
+	})
+}

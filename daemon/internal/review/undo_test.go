@@ -1,0 +1,37 @@
+package review
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/diffs"
+)
+
+// TestSourcesOfSettledEditsDoNotPileUp has an agent edit a file again and again, and each edit be accepted. Whose each was
+// once stayed with the file's review for good.
+func TestSourcesOfSettledEditsDoNotPileUp(t *testing.T) {
+	const edits = 5 * maxGroups
+	r := &Reviewer{}
+	f := &file{path: "f", n: 7, review: diffs.New(diffs.Content{Exists: true})}
+	source := func(i int) diffs.Source { return diffs.Source{SessionID: "s", TurnID: fmt.Sprint("t", i), Via: "edit"} }
+	writes := func(i int) {
+		src := source(i)
+		require.True(t, f.review.Observe(diffs.Content{Exists: true, Data: fmt.Appendf(nil, "line %d\n", i)}, &src))
+	}
+	for i := range edits {
+		writes(i)
+		done, err := f.review.Decide([]uint64{f.review.Hunks()[0].ID}, true, nil)
+		require.NoError(t, err)
+		r.push(&group{Accept: true, Files: []groupFile{{Path: f.path, N: f.n, Decision: done}}})
+		r.forgetSources(f)
+	}
+	require.Less(t, f.review.Sources(), 3*maxGroups)
+	for i := range maxGroups {
+		require.NoError(t, f.review.Undo(r.log[maxGroups-1-i].Files[0].Decision))
+		hunks := f.review.Hunks()
+		require.Len(t, hunks, 1)
+		require.Contains(t, hunks[0].Sources, source(edits-1-i))
+	}
+}

@@ -1,0 +1,79 @@
+package review
+
+import (
+	"fmt"
+
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+// A View is a diff as one client sees it that holds the file unsaved.
+type View struct {
+	Client api.ClientID
+	Path   string
+	Diff   *sessions.Diff // nil: as all others do
+	Told   *sessions.Diff // as all others see it; the loop puts another there if it gives that a new seq
+
+	made string // of what Diff is made
+}
+
+// takeViews returns what clients are to be told of the files they hold unsaved.
+func (r *Reviewer) takeViews() (views []*View) {
+	for path := range r.viewed {
+		if r.told[path] == nil {
+			continue
+		}
+		clients := map[api.ClientID]bool{}
+		for _, f := range r.at(path) {
+			for client := range f.buffers {
+				clients[client] = true
+			}
+		}
+		for client := range r.views[path] {
+			clients[client] = true
+		}
+		for client := range clients {
+			if v := r.view(client, path); v != nil {
+				views = append(views, v)
+			}
+		}
+	}
+	clear(r.viewed)
+	return views
+}
+
+// view returns how a client sees a path, if it was told otherwise, and keeps that.
+func (r *Reviewer) view(client api.ClientID, path string) *View {
+	told, old := r.told[path], r.views[path][client]
+	v := &View{Client: client, Path: path, Told: told}
+	v.Diff, v.made = r.viewOf(client, path)
+	if v.Diff == nil && old != nil && told.Rev != 0 && told.Rev < old.Diff.Rev {
+		// The client comes back to what the others see all along. For it that is a new state.
+		d := *told
+		v.Diff, v.made = &d, fmt.Sprint("told ", told.Rev)
+	}
+	switch {
+	case v.Diff == nil && old == nil:
+		return nil
+	case v.Diff == nil:
+		delete(r.views[path], client)
+		return v
+	case old != nil && old.made == v.made && sameDiff(old.Diff, v.Diff):
+		return nil
+	}
+	if r.views[path] == nil {
+		r.views[path] = map[api.ClientID]*View{}
+	}
+	r.views[path][client] = v
+	return v
+}
+
+// forgetViews drops how a client saw files; it is gone.
+func (r *Reviewer) forgetViews(client api.ClientID) {
+	for path, views := range r.views {
+		if delete(views, client); len(views) == 0 {
+			delete(r.views, path)
+		}
+	}
+	r.setup.Loop.ForgetClient(client)
+}

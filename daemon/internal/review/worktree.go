@@ -1,0 +1,300 @@
+package review
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"cursord/agent"
+	"cursord/daemon/copytree"
+	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/snapshot"
+	"cursord/diffs"
+)
+
+// A Worktree is where files under review have their present side: the work tree, or the copy of it in which the agent of a
+// session works. Of a file in a copy, the work tree has the baseline: people change that side, and an accept writes it.
+type Worktree struct {
+	session string // whose copy it is; "" is the work tree
+	work    string // where the work tree is
+	ledger  attribution.Ledger
+	calls   callFiles
+	closed  func() // called when a call has ended that names files; must not block
+
+	// Owned by the reviewer's goroutine. A turn reads root and copy, which stay while it runs.
+	root     string           // where it is; "" while copy is not open
+	files    map[string]*file // by path
+	copy     *copytree.Copy   // nil while nobody needs it
+	busy     bool             // it is being made, or takes over what changed; nobody else is to write it
+	turns    int              // that run in it
+	source   diffs.Source     // of what changes in a copy while no call is open
+	starts   snapshots        // of the turns that run in it; every goroutine may look
+	hearings []*agent.Heard   // of their agents
+
+	unattended atomic.Int32 // turns that run in it and whose processes may write without a call
+
+	formatters sources // of turns that run in it whose agents' hooks run programs after edits; every goroutine may look
+}
+
+// A list of sources that several goroutines change and read.
+type sources struct {
+	mu  sync.Mutex
+	all []diffs.Source // guarded by mu
+}
+
+func (l *sources) list() []diffs.Source {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.all)
+}
+
+func (l *sources) add(src diffs.Source) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, src)
+}
+
+func (l *sources) remove(src diffs.Source) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = slices.DeleteFunc(l.all, func(one diffs.Source) bool { return one == src })
+}
+
+// A list of snapshots that one goroutine changes and others read.
+type snapshots struct {
+	now atomic.Pointer[[]*snapshot.Snapshot]
+}
+
+func (l *snapshots) list() []*snapshot.Snapshot {
+	if now := l.now.Load(); now != nil {
+		return *now
+	}
+	return nil
+}
+
+func (l *snapshots) add(s *snapshot.Snapshot) {
+	with := append(slices.Clone(l.list()), s)
+	l.now.Store(&with)
+}
+
+func (l *snapshots) remove(s *snapshot.Snapshot) {
+	without := slices.DeleteFunc(slices.Clone(l.list()), func(one *snapshot.Snapshot) bool { return one == s })
+	l.now.Store(&without)
+}
+
+func (t *Worktree) isolated() bool { return t.session != "" }
+
+func newWorktree(work, session string, closed func()) *Worktree {
+	t := &Worktree{session: session, work: work, files: map[string]*file{}, closed: closed}
+	t.calls.tree = t
+	if session == "" {
+		t.root = work
+	}
+	return t
+}
+
+// read reads a path. Where a link of a copy points is told in terms of the work tree.
+func (t *Worktree) read(path string) atomicfile.State {
+	return t.translated(atomicfile.Read(t.root, path))
+}
+
+// hasFolder reports whether there is a folder at a path, and not by way of a link.
+func (t *Worktree) hasFolder(dir string) bool {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if !filestat.Of(filepath.Join(t.root, filepath.FromSlash(dir))).Mode.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *Worktree) translated(img atomicfile.State) atomicfile.State {
+	img.Content = t.translatedContent(img.Content)
+	return img
+}
+
+func (t *Worktree) translatedContent(c diffs.Content) diffs.Content {
+	if t.isolated() {
+		c.Target = movedTarget(c.Target, t.root, t.work)
+	}
+	return c
+}
+
+// held is told the other way.
+func (t *Worktree) held(c diffs.Content) diffs.Content {
+	if t.isolated() {
+		c.Target = movedTarget(c.Target, t.work, t.root)
+	}
+	return c
+}
+
+// movedTarget returns where a link points that points into one tree, if it is to point into another.
+func movedTarget(target, from, to string) string {
+	if rest, ok := strings.CutPrefix(target, from); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		return to + rest
+	}
+	return target
+}
+
+// updateSnapshots lets the turns that run know what a path holds now, which is not theirs to find.
+func (t *Worktree) updateSnapshots(path string, img atomicfile.State) {
+	img.Content = t.held(img.Content)
+	for _, s := range t.starts.list() {
+		s.Note(path, filestat.Stat{}, img)
+	}
+}
+
+// goneAll is updateSnapshots of a file that is gone, for scans that are still to find where it has moved.
+func (t *Worktree) goneAll(path string) {
+	for _, s := range t.starts.list() {
+		s.NoteGone(path)
+	}
+}
+
+// startAt returns what a path held when the latest of the turns that run began, or was last looked at, if that is known.
+func (t *Worktree) startAt(path string) (diffs.Content, bool) {
+	for _, s := range slices.Backward(t.starts.list()) {
+		if s.Useless() != "" {
+			continue
+		}
+		if c, known := s.At(path); known {
+			return t.translatedContent(c), true
+		}
+	}
+	return diffs.Content{}, false
+}
+
+// others returns who changes what no call does: nil, people, or, in a copy, its agent all the same.
+func (t *Worktree) others() *diffs.Source {
+	if !t.isolated() {
+		return nil
+	}
+	src := t.source
+	return &src
+}
+
+// realPath returns where the work tree has a file whose review is loaded; in a copy it may have moved.
+func (f *file) realPath() string {
+	if f.tree.isolated() && f.review != nil {
+		if old := f.review.OldPath(); old != "" {
+			return old
+		}
+	}
+	return f.path
+}
+
+// real returns what the work tree holds by the review.
+func (f *file) real() diffs.Content { return f.realOf(f.review) }
+
+// realOf is real by another review of the file.
+func (f *file) realOf(review *diffs.Review) diffs.Content {
+	if f.tree.isolated() {
+		return review.Baseline()
+	}
+	return review.Current()
+}
+
+// movedFrom returns where a file in a copy has moved from, or "".
+func (f *file) movedFrom() string {
+	if f.tree.isolated() && f.review != nil {
+		return f.review.OldPath()
+	}
+	return ""
+}
+
+// observeReal tells a review of the file what a person has made of it in the work tree, or in an editor.
+func (f *file) observeReal(review *diffs.Review, now diffs.Content) {
+	if f.tree.isolated() {
+		review.ObserveBaseline(now)
+	} else {
+		review.Observe(now, nil)
+	}
+}
+
+// writesReal reports whether a decision about the file writes the work tree.
+func (f *file) writesReal(accept bool) bool { return accept == f.tree.isolated() }
+
+// absolute returns where a file is in the work tree.
+func (r *Reviewer) absolute(f *file) string {
+	if f.outside() {
+		return f.path
+	}
+	return filepath.Join(r.setup.Root, filepath.FromSlash(f.realPath()))
+}
+
+// at lists the files that have a path, the work tree's first.
+func (r *Reviewer) at(path string) (files []*file) {
+	for _, t := range r.trees {
+		if f := t.files[path]; f != nil {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// shared returns the work tree.
+func (r *Reviewer) shared() *Worktree { return r.trees[0] }
+
+// claimed returns another file of a copy that the work tree has at the path of f; nil if there is none. What the work
+// tree has there is that file's, and not of f, until the move is decided.
+func (f *file) claimed() *file {
+	if !f.tree.isolated() {
+		return nil
+	}
+	for _, other := range f.tree.files {
+		if other != f && other.review != nil && other.review.OldPath() == f.path {
+			return other
+		}
+	}
+	return nil
+}
+
+// changedAt returns the moment at which a path that is in a state was last changed. Of what is gone the folder tells, which
+// may have changed again.
+func (t *Worktree) changedAt(name string, now filestat.Stat) int64 {
+	if starts := t.starts.list(); len(starts) > 0 && !filepath.IsAbs(name) {
+		return starts[0].ChangedAt(name, now)
+	}
+	if now.Exists() {
+		return now.Changed()
+	}
+	full := t.absolute(name)
+	for dir := filepath.Dir(full); len(dir) >= len(t.root); dir = filepath.Dir(dir) {
+		if st := filestat.Of(dir); st.Exists() {
+			return st.Changed()
+		}
+	}
+	return clock.Now()
+}
+
+// guardOf returns what opens the repositories in a tree.
+func (r *Reviewer) guardOf(t *Worktree) *askgit.Guard {
+	if !t.isolated() {
+		return r.setup.Git
+	}
+	var lent map[string]bool
+	if repo, ok := askgit.Find(r.setup.Root); ok {
+		if v, err := r.setup.Git.Open(context.Background(), repo); err == nil {
+			lent = v.Lends()
+		}
+	}
+	return &askgit.Guard{Home: r.setup.Git.Home, Root: t.root, Trust: func(_, claim string) bool { return lent[claim] }, Slow: r.setup.Git.Slow}
+}
+
+// Root returns the folder in which the files are: the workspace's, or that of a copy.
+func (t *Worktree) Root() string { return t.root }
+
+// Notes says what a copy has not as the work tree has it.
+func (t *Worktree) Notes() []copytree.Note { return t.copy.Notes() }
+
+// WorkTree returns the tree of the workspace itself.
+func (r *Reviewer) WorkTree() *Worktree { return r.shared() }

@@ -1,0 +1,29 @@
+package review
+
+import (
+	"sync"
+	"testing"
+
+	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/snapshot"
+)
+
+// TestADateIsAskedWhileTurnsComeAndGo has a turn ask when a file was changed while the reviewer notes others: only the race
+// detector can see what was wrong there.
+func TestADateIsAskedWhileTurnsComeAndGo(t *testing.T) {
+	in := newWorktree(t.TempDir(), "", func() {})
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		for range 1000 {
+			in.changedAt("f", filestat.Of(in.absolute("f")))
+		}
+	})
+	for range 1000 {
+		one, two := snapshot.Empty(in.root), snapshot.Empty(in.root)
+		in.starts.add(one)
+		in.starts.add(two)
+		in.starts.remove(one)
+		in.starts.remove(two)
+	}
+	asking.Wait()
+}

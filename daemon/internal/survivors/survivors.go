@@ -1,0 +1,98 @@
+// Package survivors knows which processes of an agent go on after they should have ended: those that outlive its turn, outside
+// of its group, and those that a command has left in the background while the turn runs. Such processes may write files that no
+// tool call names. They are known by what Mark has put in their environments.
+package survivors
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"cursord/agent/process"
+	"cursord/daemon/paths"
+)
+
+// survivorTime is how long processes that have left an agent's group may take to end after the agent.
+const survivorTime = 250 * time.Millisecond
+
+// Turns are the turns of a workspace whose agents have left processes behind that run on outside of their groups.
+type Turns struct {
+	mu    sync.Mutex
+	marks []string // guarded by mu; what their environments have
+}
+
+// Mark returns what the environment of a turn's processes has.
+func Mark(turn string) string { return "CURSORD_TURN_ID=" + turn }
+
+// Left notes and returns the processes that a turn's agent has left behind.
+func (s *Turns) Left(turn string) []process.Info {
+	mark := Mark(turn)
+	all := process.Survivors(mark)
+	for end := time.Now().Add(survivorTime); len(all) > 0 && time.Now().Before(end); all = process.Survivors(mark) {
+		time.Sleep(survivorTime / 10)
+	}
+	if len(all) > 0 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.marks = append(s.marks, mark)
+	}
+	return all
+}
+
+// Alive reports whether any such process still runs.
+func (s *Turns) Alive() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.marks = slices.DeleteFunc(s.marks, func(mark string) bool { return len(process.Survivors(mark)) == 0 })
+	return len(s.marks) > 0
+}
+
+// Orphans says whether a turn's commands have left processes in the background without a word, as by "( … ) &". It belongs to
+// the turn's goroutine, which does not wait for a look before it has to know.
+type Orphans struct {
+	looks sync.WaitGroup
+	due   atomic.Int64 // looks; those that are due at the end of one are one more
+	some  atomic.Bool
+}
+
+// Look looks for such processes, beside what is done next.
+func (o *Orphans) Look(mark string) {
+	if o.some.Load() || o.due.Add(1) > 1 {
+		return
+	}
+	o.looks.Go(func() {
+		for due := int64(1); due != 0; {
+			if due = o.due.Load(); len(process.Orphans(mark)) > 0 {
+				o.some.Store(true)
+			}
+			if o.due.CompareAndSwap(due, 0) {
+				due = 0
+			}
+		}
+	})
+}
+
+// Found reports whether any were seen.
+func (o *Orphans) Found() bool {
+	o.looks.Wait()
+	return o.some.Load()
+}
+
+// About tells people what an agent has left running; "" if nothing.
+func About(all []process.Info) string {
+	if len(all) == 0 {
+		return ""
+	}
+	var names []string
+	for _, p := range all[:min(len(all), 3)] {
+		names = append(names, fmt.Sprintf("%s (process %d)", paths.Shown(p.Command), p.ID))
+	}
+	if more := len(all) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return "The agent has left processes running that it started: " + strings.Join(names, ", ") +
+		". While they run, changes that nothing else explains are listed for review, and may be yours."
+}
