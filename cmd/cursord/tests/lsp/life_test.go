@@ -96,7 +96,7 @@ func TestLSPCancelOfSeveral(t *testing.T) {
 	c.does("cursord.ask", "go")
 	c.waitsForHunks("f", 1)
 	c.does("cursord.ask", "go on")
-	c.hears("$/progress", `"waiting"`)
+	c.hears("$/progress", `"cursord-turn-2"`, `"waiting"`) // the first one waits for a moment, too
 	c.does("cursord.cancel")
 	c.hears("$/progress", `"end"`, "cancelled")
 	var list rpc.TurnList
