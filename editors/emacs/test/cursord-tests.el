@@ -159,6 +159,7 @@
           (cursord-review)
           (should (equal "f" (funcall shown)))
           (should (looking-at "2$"))
+          (cursord-test-until "the buffer's own hunk" (cursord-hunk-at))
           (cursord-review)
           (should (derived-mode-p 'cursord-review-mode))))
       (let ((cursord-review-style 'inline))
