@@ -124,12 +124,12 @@ func weave() []mutant {
 func disk() []mutant {
 	return []mutant{
 		{
-			name: "the disk is not read again before a decision", file: "daemon/refresh.go",
+			name: "the disk is not read again before a decision", file: "daemon/internal/review/refresh.go",
 			old: "if !s.here.Same(seen) && !r.adopt(f, s.here) {",
 			now: "if false {", tests: "cmd/cursord/tests/review TestUserEditsSurviveEveryDecision",
 		},
 		{
-			name: "what only a call's end can tell is guessed", file: "daemon/refresh.go",
+			name: "what only a call's end can tell is guessed", file: "daemon/internal/review/refresh.go",
 			old: "if pending {", now: "if false {", tests: "cmd/cursord/tests/authorship TestALookBeforeTheWordIsNoPersons",
 		},
 		{
@@ -186,11 +186,11 @@ func disk() []mutant {
 		},
 		{
 			name: "what comes behind a command is its", file: "daemon/internal/attribution/ledger.go",
-			old: "(s.to == 0 || when <= s.to)", now: "true",
+			old: "case s.to != 0 && when > s.to:", now: "case false:",
 		},
 		{
 			name: "what comes before a command is its", file: "daemon/internal/attribution/ledger.go",
-			old: "may = when >= s.earliest-int64(Tick) &&", now: "may =",
+			old: "may = when >= s.earliest-int64(Tick)", now: "may = true",
 		},
 		{
 			name: "an editor's lock file says nothing", file: "daemon/internal/attribution/ledger.go",
@@ -205,7 +205,7 @@ func disk() []mutant {
 			old: "if touchesOnly(mine, e) {", now: "if true {",
 		},
 		{
-			name: "a stale revision decides", file: "daemon/refuse.go",
+			name: "a stale revision decides", file: "daemon/internal/review/refuse.go",
 			old: "if rev == nil {", now: "if rev != nil {", tests: "cmd/cursord/tests/review TestDecisionsThatCannotBe",
 		},
 		{
@@ -275,7 +275,7 @@ func disk() []mutant {
 			old: "return mode & (fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)", now: "return mode & 0", tests: "daemon/internal/atomicfile .",
 		},
 		{
-			name: "what was to be written is not known after a crash", file: "daemon/intent.go",
+			name: "what was to be written is not known after a crash", file: "daemon/internal/review/intent.go",
 			old: "if !slices.ContainsFunc(plan, func(p *planned) bool { return p.change.Writes() }) {",
 			now: "if true {", tests: "cmd/cursord/tests/faults TestCrashes",
 		},
