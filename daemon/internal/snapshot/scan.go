@@ -75,50 +75,6 @@ func (s *candidate) rank() int {
 	return 2
 }
 
-// beingCut reports whether somebody is emptying the file at this moment, to write it: ext4 sets the times of a file after it
-// has cut it off.
-func (f *Change) beingCut() bool {
-	return f.Is.Exists() && f.Is.Size == 0 && f.Was.Size > 0 && f.Is.Ino == f.Was.Ino && f.Is.Changed() == f.Was.Changed()
-}
-
-// justCut reports whether somebody has emptied the file a moment ago, most likely to write it.
-func (f *Change) justCut() bool {
-	return f.Is.Exists() && f.Is.Size == 0 && f.Was.Size > 0 && clock.Now()-f.Is.Changed() < int64(atomicfile.EmptyTime)
-}
-
-// beingSaved waits for the end of a save that may be going on. A person's that does not end is another look's: it returns true, and
-// what the file holds next, with the work of calls, may be that person's too.
-func (s *Snapshot) beingSaved(r *atomicfile.Reader, f *Change, sus candidate) bool {
-	cut := f.beingCut() || f.justCut()
-	if cut && f.Source == nil && f.justCut() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if e := s.files[f.Path]; e != nil {
-			e.saving = true
-		}
-		return true
-	}
-	if cut {
-		for end := time.Now().Add(atomicfile.EmptyTime); (f.beingCut() || f.justCut()) && time.Now().Before(end); {
-			time.Sleep(cutLook)
-			f.Is, f.After = s.read(r, f.Path)
-		}
-	}
-	if sus.entry != nil && sus.entry.saving {
-		f.maybe()
-	}
-	return false
-}
-
-// maybe makes a change that is an agent's one that may be a person's.
-func (f *Change) maybe() {
-	if f.Source != nil {
-		src := *f.Source
-		src.Via = diffs.ViaUnknown
-		f.Source = &src
-	}
-}
-
 // Scan looks for what has changed since the snapshot was taken or a change was noted, until ctx ends; without list, only
 // in the files that are known. judge says whose each change is, by its time, before the file is read; it may be asked again
 // about a file that somebody is saving. The changes are sorted by path, and a file that has moved is one change. Each is
@@ -153,6 +109,10 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 			}
 			continue
 		}
+		for tries := 5; sus.cutBeforeItsTimes() && tries > 0; tries-- {
+			time.Sleep(cutLook)
+			sus.is = filestat.Of(s.Full(sus.path))
+		}
 		v := judge(s.trace(sus))
 		if v.Leave {
 			continue
@@ -173,11 +133,17 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 			if s.beingSaved(r, &f, sus) {
 				continue
 			}
-			if f.Is != sus.is && f.Source != nil { // somebody has changed it since it was looked at
+			// Somebody has changed it since it was looked at. If it was then as it is known, that is all of the change.
+			if known := sus.entry != nil && sus.entry.Stat == sus.is; f.Is != sus.is && (known || f.Source != nil) {
 				sus.is = f.Is
 				c := s.trace(sus)
 				c.Since = began
-				if v := judge(c); v.Leave || v.Source == nil {
+				switch v := judge(c); {
+				case known && v.Leave:
+					continue
+				case known:
+					f.Source = v.Source
+				case v.Leave || v.Source == nil:
 					f.maybe()
 				}
 			}

@@ -209,7 +209,7 @@ func (m *meaning) add(ev agent.Event) {
 		m.say("unreadable", ev.Line)
 	case agent.Failure:
 		m.say("failure", ev.Message)
-	case agent.Waiting: // for what depends on the members of a notification, which nobody has published
+	case agent.Waiting, agent.BackgroundEnded: // for what depends on the members of a notification, which nobody has published
 	default:
 		m.say(fmt.Sprintf("%T", ev), "")
 	}

@@ -163,7 +163,8 @@ func TestAnotherVendorsAgent(t *testing.T) {
 	require.Equal(t, ours, a.Path)
 	ran, err := os.ReadFile(filepath.Join(w.Dir, "grok-ran"))
 	require.NoError(t, err)
-	require.LessOrEqual(t, bytes.Count(ran, []byte("started")), 2, "each daemon asks it once")
+	// A turn and a client may want to know at the same moment.
+	require.LessOrEqual(t, bytes.Count(ran, []byte("started")), 4, "each daemon asks it once, or twice at a time")
 }
 
 // TestWrongNamesOfTheAgent says which setting or variable names what, and what is wrong with it.
