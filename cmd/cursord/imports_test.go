@@ -117,6 +117,14 @@ var internalImports = map[string][]string{
 		"cursord/sessions",
 	},
 	"cursord/daemon/internal/mailbox": {},
+	"cursord/daemon/internal/diffshape": {
+		"cursord/diffs",
+		"cursord/sessions",
+	},
+	"cursord/daemon/internal/editorfile": {
+		"cursord/daemon/api",
+		"cursord/diffs",
+	},
 	"cursord/daemon/internal/review": {
 		"cursord/agent",
 		"cursord/agent/hooks",
@@ -128,6 +136,8 @@ var internalImports = map[string][]string{
 		"cursord/daemon/internal/atomicfile",
 		"cursord/daemon/internal/attribution",
 		"cursord/daemon/internal/clock",
+		"cursord/daemon/internal/diffshape",
+		"cursord/daemon/internal/editorfile",
 		"cursord/daemon/internal/filestat",
 		"cursord/daemon/internal/git",
 		"cursord/daemon/internal/mailbox",

@@ -1,14 +1,10 @@
 package review
 
 import (
-	"os"
-	"path"
-	"path/filepath"
-	"strings"
-
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/editorfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
 	"cursord/daemon/paths"
@@ -35,52 +31,16 @@ func (t *Worktree) writer(name string) *diffs.Source {
 // writerAt returns the agent that may have changed a path at a moment, where it was last looked at at since; 0: that is not known.
 // Processes of loose may write without a call.
 func (t *Worktree) writerAt(name string, when, since int64, loose *diffs.Source) *diffs.Source {
-	if !t.isolated() && ofEditor(name) {
+	if !t.isolated() && editorfile.Own(name) {
 		return nil
 	}
 	c := attribution.Change{When: when, Since: since, Undated: !filestat.ChangeTimes, Alone: t.others(), Loose: loose}
 	src := t.ledger.Author(c)
-	if src != nil && c.Alone == nil && src.Via != diffs.ViaUnknown && editorLocks(t.absolute(name)) {
+	if src != nil && c.Alone == nil && src.Via != diffs.ViaUnknown && editorfile.Locked(t.absolute(name)) {
 		c.Locked = true
 		src = t.ledger.Author(c)
 	}
 	return src
-}
-
-// editorLocks reports whether a swap or lock file of an editor lies beside a file, or, of Neovim's, in its folder for them:
-// the editor may save the file at any time, and report nothing.
-func editorLocks(file string) bool {
-	dir, name := filepath.Split(file)
-	beside := []string{
-		dir + "." + name + ".swp", dir + "." + name + ".swo", // Vim
-		dir + ".#" + name,              // Emacs
-		dir + "." + name + ".kate-swp", // Kate
-		dir + ".~lock." + name + "#",   // LibreOffice
-	}
-	state := os.Getenv("XDG_STATE_HOME")
-	if home, err := os.UserHomeDir(); state == "" && err == nil {
-		state = filepath.Join(home, ".local", "state")
-	}
-	if state != "" {
-		beside = append(beside, filepath.Join(state, "nvim", "swap", strings.ReplaceAll(file, string(filepath.Separator), "%")+".swp"))
-	}
-	for _, lock := range beside {
-		if _, err := os.Lstat(lock); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
-// ofEditor reports whether a file is an editor's own swap or lock file.
-func ofEditor(name string) bool {
-	base := path.Base(name)
-	for _, pattern := range []string{".*.sw[a-p]", ".#*", ".*.kate-swp", ".~lock.*#"} {
-		if ok, _ := path.Match(pattern, base); ok {
-			return true
-		}
-	}
-	return false
 }
 
 // formatted takes in what hooks of a running agent have made of lines that its turn has just written; the rest of what the
@@ -106,7 +66,7 @@ func (r *Reviewer) personSaved(name string, doc *document) {
 	if disk.Unreadable != "" || disk.Target != "" {
 		return
 	}
-	saved := atomicfile.State{Content: diffs.Content{Exists: true, Data: []byte(likeFile(doc.text, disk.Data)), Mode: disk.Mode}}
+	saved := atomicfile.State{Content: diffs.Content{Exists: true, Data: []byte(editorfile.LikeFile(doc.text, disk.Data)), Mode: disk.Mode}}
 	if r.savedInACall(name, doc, saved) {
 		return
 	}

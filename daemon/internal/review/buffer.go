@@ -8,6 +8,8 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/diffshape"
+	"cursord/daemon/internal/editorfile"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -46,7 +48,7 @@ type stem struct {
 }
 
 // text returns what the client has in the file's form.
-func (b *buffer) text(f *file) string { return likeFile(b.doc.text, f.real().Data) }
+func (b *buffer) text(f *file) string { return editorfile.LikeFile(b.doc.text, f.real().Data) }
 
 // of returns the file as the buffer shows it.
 func (b *buffer) of(f *file) *file {
@@ -64,7 +66,7 @@ func (r *Reviewer) syncBuffers(f *file) {
 	disk := f.real()
 	held := map[api.ClientID]bool{}
 	for _, doc := range docs {
-		if doc.held && disk.Exists && likeFile(doc.text, disk.Data) == string(disk.Data) {
+		if doc.held && disk.Exists && editorfile.LikeFile(doc.text, disk.Data) == string(disk.Data) {
 			r.setup.Documents.saved(doc)
 			continue
 		}
@@ -148,7 +150,7 @@ func (b *buffer) show(r *Reviewer, f *file, review *diffs.Review) {
 	if !b.decided { // else it lacks what was rejected
 		diff.DiskOnly = f.review.Beyond(review)
 	}
-	if b.diff != nil && sameDiff(diff, b.diff) {
+	if b.diff != nil && diffshape.SameDiff(diff, b.diff) {
 		return
 	}
 	b.changes++
@@ -280,7 +282,7 @@ func (r *Reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) e
 	before := sha256.Sum256([]byte(b.text(f)))
 	b.decided = true
 	b.show(r, f, review)
-	edits := textEdits(b.doc.text, likeText(string(now.Data), b.doc.text))
+	edits := editorfile.Edits(b.doc.text, editorfile.LikeText(string(now.Data), b.doc.text))
 	if len(edits) == 0 {
 		return nil, nil
 	}

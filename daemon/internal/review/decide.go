@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/diffshape"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -319,7 +320,7 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 	if c.prints != nil {
 		for _, id := range c.ids {
 			if c.review.Fingerprint(id) != c.prints[id] {
-				return r.conflict(f, fmt.Sprintf("hunk %s of %s has changed since it was shown", hunkID(f.n, id), f.path))
+				return r.conflict(f, fmt.Sprintf("hunk %s of %s has changed since it was shown", diffshape.HunkID(f.n, id), f.path))
 			}
 			if err := c.review.Decidable(id, dec.Accept); err != nil {
 				return r.decisionError(f, err)

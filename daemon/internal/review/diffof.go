@@ -1,10 +1,9 @@
 package review
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
+	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -20,11 +19,11 @@ func (r *Reviewer) diffOf(f *file) *sessions.Diff {
 	if !f.review.BaselineKnown() {
 		d.Baseline = "unknown"
 	}
-	describe(d, f.review)
+	diffshape.Describe(d, f.review)
 	for _, h := range f.review.Hunks() {
 		d.State = "pending"
 		hunk := sessions.Hunk{
-			ID: hunkID(f.n, h.ID), Kind: string(h.Kind), OldStart: h.OldStart, OldLines: h.OldLines,
+			ID: diffshape.HunkID(f.n, h.ID), Kind: string(h.Kind), OldStart: h.OldStart, OldLines: h.OldLines,
 			NewStart: h.NewStart, NewLines: h.NewLines, Lines: h.Lines, OldNoEOL: h.OldNoEOL, NewNoEOL: h.NewNoEOL,
 			Isolated: f.tree.isolated(), Sources: []sessions.Source{},
 		}
@@ -32,7 +31,7 @@ func (r *Reviewer) diffOf(f *file) *sessions.Diff {
 			hunk.Lines = []string{}
 		}
 		for _, id := range h.Linked {
-			hunk.Linked = append(hunk.Linked, hunkID(f.n, id))
+			hunk.Linked = append(hunk.Linked, diffshape.HunkID(f.n, id))
 		}
 		for _, s := range h.Sources {
 			hunk.Sources = append(hunk.Sources, sourceOf(f, s))
@@ -61,32 +60,3 @@ func sourceOf(f *file, s diffs.Source) sessions.Source {
 	}
 	return sessions.Source{SessionID: s.SessionID, TurnID: s.TurnID, ItemID: s.ItemID, Via: sessions.Via(s.Via)}
 }
-
-// describe says what has changed beside the lines.
-func describe(d *sessions.Diff, review *diffs.Review) {
-	d.OldPath = review.OldPath()
-	old, now := review.Baseline(), review.Current()
-	if !review.Pending() {
-		return
-	}
-	if old.Target != now.Target {
-		d.OldTarget, d.NewTarget = strings.ToValidUTF8(old.Target, "\uFFFD"), strings.ToValidUTF8(now.Target, "\uFFFD")
-	}
-	if was, is := gitMode(old), gitMode(now); old.Exists && now.Exists && was != is {
-		d.OldMode, d.NewMode = was, is
-	}
-}
-
-// gitMode returns the mode of a content as git writes it, with all of its permission bits.
-func gitMode(c diffs.Content) string {
-	if c.Target != "" {
-		return "120000"
-	}
-	if c.Mode == 0 {
-		return "100644" // not known
-	}
-	return fmt.Sprintf("100%03o", c.Mode)
-}
-
-// hunkID names hunk id of review n: short enough to type, unique in the workspace.
-func hunkID(n, id uint64) string { return fmt.Sprintf("%d.%d", n, id) }

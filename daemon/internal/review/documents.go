@@ -6,12 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"cursord/agent/plaintext"
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/editorfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
 )
@@ -158,7 +158,7 @@ func (ds *Documents) put(name string, doc *document, text *string, atOnce bool) 
 		doc.based = filestat.Of(doc.path).Changed()
 		disk := atomicfile.Read(filepath.Dir(doc.path), filepath.Base(doc.path))
 		doc.base = disk
-		doc.dirty = !disk.Exists || !bytes.Equal(disk.Data, []byte(likeFile(*text, disk.Data)))
+		doc.dirty = !disk.Exists || !bytes.Equal(disk.Data, []byte(editorfile.LikeFile(*text, disk.Data)))
 	}
 	ds.mu.Lock()
 	open := ds.docs[doc.client]
@@ -244,7 +244,7 @@ func (ds *Documents) typed(path string, img atomicfile.State) *document {
 		return nil
 	}
 	for _, doc := range ds.unsaved(path) {
-		if doc.held && likeFile(doc.text, img.Data) == string(img.Data) {
+		if doc.held && editorfile.LikeFile(doc.text, img.Data) == string(img.Data) {
 			return doc
 		}
 	}
@@ -303,29 +303,4 @@ func documentPath(name string) string {
 		}
 	}
 	return path
-}
-
-const byteOrderMark = "\ufeff"
-
-// likeFile returns an editor's text in the form of the file: editors that know a file's line ends, or that it begins
-// with a byte order mark, may leave these out of what they send.
-func likeFile(text string, file []byte) string {
-	if crlf := bytes.Count(file, []byte("\r\n")); crlf > 0 && crlf == bytes.Count(file, []byte("\n")) && !strings.Contains(text, "\r") {
-		text = strings.ReplaceAll(text, "\n", "\r\n")
-	}
-	if bytes.HasPrefix(file, []byte(byteOrderMark)) && !strings.HasPrefix(text, byteOrderMark) {
-		text = byteOrderMark + text
-	}
-	return text
-}
-
-// likeText returns a file's content in the form of an editor's text.
-func likeText(file, text string) string {
-	if !strings.HasPrefix(text, byteOrderMark) {
-		file = strings.TrimPrefix(file, byteOrderMark)
-	}
-	if strings.Contains(text, "\n") && !strings.Contains(text, "\r") {
-		file = strings.ReplaceAll(file, "\r\n", "\n")
-	}
-	return file
 }

@@ -10,6 +10,7 @@ import (
 	"cursord/daemon/api"
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/git"
 	"cursord/diffs"
@@ -159,7 +160,7 @@ func (r *Reviewer) acceptCommitted(ctx context.Context, git git.Tree, old, now s
 			continue
 		}
 		for _, id := range agreed(f.review, before, after) {
-			hunks = append(hunks, hunkID(f.n, id))
+			hunks = append(hunks, diffshape.HunkID(f.n, id))
 		}
 	}
 	if len(hunks) == 0 {

@@ -7,6 +7,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/wire"
 	"cursord/diffs"
 )
@@ -42,7 +43,7 @@ func (r *Reviewer) refuse(p *waitingRequest, client api.ClientID, err error) boo
 	return true
 }
 
-// conflict tells what there is now and returns the error with it.
+// conflict publishes the file's present diff and returns the error with it.
 func (r *Reviewer) conflict(f *file, message string) error {
 	if r.stale(f) {
 		r.save(f)
@@ -86,5 +87,5 @@ func skippedFor(f *file, id uint64, err error) api.Skipped {
 	if errors.As(err, &e) && e.Hint != "" {
 		message += "; " + e.Hint
 	}
-	return api.Skipped{Path: f.path, Hunk: hunkID(f.n, id), Kind: kindOf(err), Message: message}
+	return api.Skipped{Path: f.path, Hunk: diffshape.HunkID(f.n, id), Kind: kindOf(err), Message: message}
 }

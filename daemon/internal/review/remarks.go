@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/diffshape"
 	"cursord/sessions"
 )
 
@@ -13,7 +14,7 @@ import (
 func (r *Reviewer) remark(choices []*choice, text string) {
 	for _, c := range choices {
 		for _, h := range c.f.diff.Hunks {
-			if c.prints == nil || slices.ContainsFunc(c.ids, func(id uint64) bool { return hunkID(c.f.n, id) == h.ID }) {
+			if c.prints == nil || slices.ContainsFunc(c.ids, func(id uint64) bool { return diffshape.HunkID(c.f.n, id) == h.ID }) {
 				r.addRemark(c.f, h, text)
 				return
 			}
@@ -26,19 +27,8 @@ func (r *Reviewer) addRemark(f *file, h sessions.Hunk, text string) {
 	if len(h.Sources) > 0 {
 		session = h.Sources[len(h.Sources)-1].SessionID
 	}
-	text = fmt.Sprintf("on your change of %s, line %d: %s", f.path, firstChanged(h), text)
+	text = fmt.Sprintf("on your change of %s, line %d: %s", f.path, diffshape.FirstChanged(h), text)
 	r.setup.Loop.Remark(session, text)
-}
-
-// firstChanged returns the line of the file, from 1, at which a hunk first changes it; of lines that are only removed, the
-// one that is there now.
-func firstChanged(h sessions.Hunk) int {
-	context := slices.IndexFunc(h.Lines, func(l string) bool { return !strings.HasPrefix(l, " ") })
-	line := h.NewStart + max(context, 0)
-	if h.NewLines == 0 {
-		line++ // the hunk names the line before
-	}
-	return max(line, 1)
 }
 
 // Comment keeps a remark about a hunk for the agent's next prompt.

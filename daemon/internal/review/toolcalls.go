@@ -153,7 +153,7 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 	return t
 }
 
-// Ready is closed when the agent may begin: what there is before it does is known then, if it can be in time.
+// Ready is closed when the agent may begin: the snapshot is complete, or took too long.
 func (t *Turn) Ready() <-chan struct{} {
 	if !t.scans {
 		return nil

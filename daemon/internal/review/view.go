@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/diffshape"
 	"cursord/sessions"
 )
 
@@ -58,7 +59,7 @@ func (r *Reviewer) view(client api.ClientID, path string) *View {
 	case v.Diff == nil:
 		delete(r.views[path], client)
 		return v
-	case old != nil && old.made == v.made && sameDiff(old.Diff, v.Diff):
+	case old != nil && old.made == v.made && diffshape.SameDiff(old.Diff, v.Diff):
 		return nil
 	}
 	if r.views[path] == nil {

@@ -5,6 +5,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/editorfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
 	"cursord/diffs"
@@ -69,7 +70,7 @@ func (r *Reviewer) takeIn(wr *Written) {
 		wr.beside = wr.tree.others()
 	}
 	for i := range reports { // nothing but the time tells what is its work
-		if rep := &reports[i]; rep.After == nil && !rep.Deleted && !wr.tree.isolated() && editorLocks(wr.tree.absolute(wr.path)) {
+		if rep := &reports[i]; rep.After == nil && !rep.Deleted && !wr.tree.isolated() && editorfile.Locked(wr.tree.absolute(wr.path)) {
 			rep.Source.Via = diffs.ViaUnknown
 		}
 	}

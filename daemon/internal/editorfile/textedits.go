@@ -1,4 +1,4 @@
-package review
+package editorfile
 
 import (
 	"strings"
@@ -8,9 +8,9 @@ import (
 	"cursord/diffs"
 )
 
-// textEdits returns the edits of whole lines that make an editor's text old into now, in order, for the text as it was
+// Edits returns the edits of whole lines that make an editor's text old into now, in order, for the text as it was
 // before any of them.
-func textEdits(old, now string) []api.TextEdit {
+func Edits(old, now string) []api.TextEdit {
 	lines := strings.SplitAfter(old, "\n")
 	at := func(line int) api.Position {
 		if line < len(lines) || line == 0 {

@@ -1,0 +1,112 @@
+// Package diffshape gives diffs the form in which clients see them: one diff per path from those of several files, the names of
+// hunks, and what has changed beside the lines. It knows no files and no clients.
+package diffshape
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// kindsByStrength are the kinds of diffs, the strongest first.
+var kindsByStrength = []sessions.DiffKind{
+	sessions.DiffBinary, sessions.DiffLarge, sessions.DiffSymlink, sessions.DiffCreated, sessions.DiffDeleted, sessions.DiffRenamed,
+	sessions.DiffMode, sessions.DiffModified,
+}
+
+// Cleared returns a diff with nothing to review.
+func Cleared(old *sessions.Diff) *sessions.Diff {
+	d := *old
+	d.OldPath, d.OldMode, d.NewMode, d.OldTarget, d.NewTarget = "", "", "", "", ""
+	d.Kind, d.State, d.Hunks, d.Turns = sessions.DiffModified, "clean", []sessions.Hunk{}, []string{}
+	d.Added, d.Removed, d.Seq = 0, 0, 0
+	return &d
+}
+
+// Merged returns one diff with the hunks of all parts, or nil if there are none. The other members are those of the first part
+// that has hunks, but for the sums, the turns, the baseline and the strongest kind.
+func Merged(parts []*sessions.Diff) *sessions.Diff {
+	pending := slices.DeleteFunc(slices.Clone(parts), func(d *sessions.Diff) bool { return d.State != "pending" })
+	if len(pending) == 0 {
+		pending = parts
+	}
+	if len(pending) == 0 {
+		return nil
+	}
+	d := *pending[0]
+	d.Seq, d.DiskOnly = 0, 0
+	for _, p := range parts {
+		d.DiskOnly += p.DiskOnly
+	}
+	if len(pending) == 1 {
+		return &d
+	}
+	d.Hunks, d.Turns = slices.Clone(d.Hunks), slices.Clone(d.Turns)
+	for _, p := range pending[1:] {
+		d.Hunks = append(d.Hunks, p.Hunks...)
+		d.Added, d.Removed = d.Added+p.Added, d.Removed+p.Removed
+		for _, turn := range p.Turns {
+			if !slices.Contains(d.Turns, turn) {
+				d.Turns = append(d.Turns, turn)
+			}
+		}
+		if p.Baseline == "unknown" {
+			d.Baseline = p.Baseline
+		}
+		if slices.Index(kindsByStrength, p.Kind) < slices.Index(kindsByStrength, d.Kind) {
+			d.Kind = p.Kind
+		}
+	}
+	return &d
+}
+
+// SameDiff reports whether two diffs say the same, whatever their revisions.
+func SameDiff(a, b *sessions.Diff) bool {
+	x, y := *a, *b
+	x.Rev, x.Seq, y.Rev, y.Seq = 0, 0, 0, 0
+	return reflect.DeepEqual(x, y)
+}
+
+// Describe fills in what has changed beside the lines: path, mode and target.
+func Describe(d *sessions.Diff, review *diffs.Review) {
+	d.OldPath = review.OldPath()
+	old, now := review.Baseline(), review.Current()
+	if !review.Pending() {
+		return
+	}
+	if old.Target != now.Target {
+		d.OldTarget, d.NewTarget = strings.ToValidUTF8(old.Target, "\uFFFD"), strings.ToValidUTF8(now.Target, "\uFFFD")
+	}
+	if was, is := gitMode(old), gitMode(now); old.Exists && now.Exists && was != is {
+		d.OldMode, d.NewMode = was, is
+	}
+}
+
+// gitMode returns the mode of a content as git writes it, with all of its permission bits.
+func gitMode(c diffs.Content) string {
+	if c.Target != "" {
+		return "120000"
+	}
+	if c.Mode == 0 {
+		return "100644" // not known
+	}
+	return fmt.Sprintf("100%03o", c.Mode)
+}
+
+// HunkID names hunk id of review n: short enough to type, unique in the workspace.
+func HunkID(n, id uint64) string { return fmt.Sprintf("%d.%d", n, id) }
+
+// FirstChanged returns the line of the file, from 1, at which a hunk first changes it; of lines that are only removed, the
+// one that is there now.
+func FirstChanged(h sessions.Hunk) int {
+	context := slices.IndexFunc(h.Lines, func(l string) bool { return !strings.HasPrefix(l, " ") })
+	line := h.NewStart + max(context, 0)
+	if h.NewLines == 0 {
+		line++ // the hunk names the line before
+	}
+	return max(line, 1)
+}
