@@ -150,7 +150,7 @@ func schema(t *testing.T) []byte {
 			return &s
 		},
 	}
-	for _, path := range []string{"messages.go", "notify.go", "settrace.go", "errors.go", "../daemon/api", "../daemon/notification.go", "../sessions/objects.go"} {
+	for _, path := range []string{"messages.go", "notifications.go", "notify.go", "settrace.go", "errors.go", "../daemon/api", "../daemon/notification.go", "../sessions/objects.go"} {
 		require.NoError(t, r.AddGoComments("cursord/rpc", path))
 	}
 	file := schemaFile{
