@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; `cursord-review' shows what there is to review in a workspace as a unified
-;; diff in git's format, in a mode derived from `diff-mode'.  It follows what
+;; `cursord-review' shows the pending changes of a workspace as a unified diff
+;; in git's format, in a mode derived from `diff-mode'.  It follows what
 ;; happens: hunks come and go, and point stays on its hunk.
 
 ;;; Code:
@@ -191,11 +191,11 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
   "<mouse-2>" #'diff-goto-source)
 
 (define-derived-mode cursord-review-mode diff-mode "Review"
-  "What there is to review in a workspace, as a unified diff.
+  "The pending changes of a workspace, as a unified diff.
 \\<cursord-review-mode-map> Accept the hunk at point with
 \\[cursord-accept-hunk], reject it with \\[cursord-reject-hunk].  A region takes
-its lines alone.  \\[cursord-undo] takes a decision back.  What is not decided
-stays when you leave with \\[quit-window], also when Emacs ends.
+its lines alone.  \\[cursord-undo] takes a decision back.  Undecided hunks
+stay when you leave with \\[quit-window], also when Emacs ends.
 
 \\{cursord-review-mode-map}"
   :group 'cursord
@@ -227,7 +227,7 @@ stays when you leave with \\[quit-window], also when Emacs ends.
 
 ;;;###autoload
 (defun cursord-review (&optional whole)
-  "Show what there is to review in the workspace of the current buffer.
+  "Show the pending changes of the current buffer's workspace.
 With point on a hunk in the buffer of a file, it is shown there.  With a prefix
 argument WHOLE it is the diff, whatever `cursord-review-style' says."
   (interactive "P")

@@ -100,7 +100,7 @@ func (s *Snapshot) Ready() <-chan struct{} { return s.ready }
 // Began returns the moment of package clock at which the snapshot was begun.
 func (s *Snapshot) Began() int64 { return s.began }
 
-// CallBegins says that something may be written from now on: what is not known yet of the files will not be.
+// CallBegins says that calls may write from now on: contents that were not read before count as not known.
 func (s *Snapshot) CallBegins() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -207,7 +207,7 @@ func TestLSPWholeFiles(t *testing.T) {
 				c.eventually("the file is there", func() bool { return w.Get("new/made") == "x\ny\n" })
 				require.Equal(t, "1\n", w.Get("kept"))
 				c.does("cursord.acceptAll")
-				c.eventually("what is not open is written", func() bool { return w.Get("kept") == "1\n2\n" })
+				c.eventually("a file that is not open is written", func() bool { return w.Get("kept") == "1\n2\n" })
 				return
 			}
 			require.Equal(t, "(absent)", w.Get("gone"))

@@ -69,7 +69,7 @@ func TestDiffsFollowTheBuffer(t *testing.T) {
 	for _, n := range other.All()[otherMark:] {
 		require.NotEqual(t, "diff/changed", n.Method, "for others nothing has happened")
 	}
-	// Those who come later are told what there is.
+	// A client that subscribes later gets the present state.
 	late := d.w.Opens()
 	late.Until("the diff in the snapshot", func(n world.Notification) bool { return n.Method == "diff/changed" && n.Diff.Path == "f" })
 	last := uint64(0)
