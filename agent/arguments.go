@@ -83,7 +83,7 @@ func graceSeconds(grace time.Duration) int {
 	return int((grace + time.Second - 1) / time.Second)
 }
 
-// knowsTimeout reports whether the agent was told to end its background commands by itself.
+// knowsTimeout reports whether an option has the agent end its background commands by itself.
 func (r *run) knowsTimeout() bool {
 	return slices.ContainsFunc(r.args, func(a argument) bool { return a.name() == "--background-shell-timeout" })
 }

@@ -51,7 +51,7 @@ func (d *Decoder) stage() stage {
 	return atWork
 }
 
-// commands lists the commands in the background that nobody has told the end of.
+// commands lists the commands in the background whose end nobody has reported.
 func (d *Decoder) commands() []string { return whats(d.shells()) }
 
 // shells lists the same commands with what is known of them.
@@ -185,7 +185,7 @@ var behindKeys = []string{
 const maxName = 200 // bytes of an id
 
 // endedBehind drops what the members of an object name and say to have ended. What names nothing that is known, or does not
-// say that it is over, ends nothing: a command may be told of because it has printed something.
+// say that it is over, ends nothing: a command may be named because it has printed something.
 func (d *Decoder) endedBehind(o jsontext.Object) (calls []string) {
 	var named []string
 	for _, key := range behindKeys {
@@ -257,7 +257,7 @@ func over(said []jsontext.Object) bool {
 	return false
 }
 
-// notification says for people what the agent was told: its own words, with how it ended where they do not say it.
+// notification says for people what the agent heard of a command: its own words, with how it ended where they do not say it.
 func notification(e *event) string {
 	said := messageParts(e)
 	text := firstText(said, "summary", "message", "text", "content", "description", "title", "command", "output", "result", "error")

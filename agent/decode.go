@@ -35,7 +35,7 @@ type Decoder struct {
 	behind   []behind // in the order of their beginnings
 	final    bool     // all is said, if nothing is open; see stage
 	timedOut bool     // the agent has ended its commands in the background
-	waiting  []string // what the last Waiting event told
+	waiting  []string // the commands of the last Waiting event
 }
 
 // NewDecoder returns a Decoder for one run.

@@ -16,7 +16,7 @@ func stillRuns(commands []behind, running func() []process.Member) []behind {
 	return stillAmong(commands, running())
 }
 
-// stillAmong returns the commands that may be what runs. A process is known by the number that the agent has told, or by its
+// stillAmong returns the commands that may be what runs. A process is known by the number that the agent has given, or by its
 // command line, which has the command, or is the end of it that a shell became. Once one command is found, another has ended
 // if the agent's shells have their commands in their command lines, as that one shows, or if all that runs is known. Where
 // none is found, the system shows us too little.

@@ -4,5 +4,5 @@ package agent
 
 import "os"
 
-// unread returns 0: how much there is to be read in a pipe cannot be told.
+// unread returns 0: the system does not say how much there is to be read in a pipe.
 func unread(*os.File) int { return 0 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unread returns how much there is to be read in a pipe, in bytes; 0 if that cannot be told.
+// unread returns how much there is to be read in a pipe, in bytes; 0 if the system does not say.
 func unread(pipe *os.File) (n int) {
 	conn, err := pipe.SyscallConn()
 	if err != nil {

@@ -90,7 +90,7 @@ func (d *Daemon) AgentStatus(ctx context.Context, workspace string, a api.Asker,
 	return s, nil
 }
 
-// agentHooks returns hooks in the contract's form.
+// agentHooks returns hooks as agent/status gives them.
 func agentHooks(set hooks.Set) (list []api.AgentHook) {
 	for _, h := range set.Hooks {
 		list = append(list, api.AgentHook{File: h.File, Event: h.Event, Command: h.Command, AfterEdit: h.AfterEdit})

@@ -63,7 +63,7 @@ func (d *Daemon) hasAgent() bool {
 	return err == nil && !found.Unsure && !d.finder.Broken(found.Path) && (by == byDaemon || found.Foreign(found.Version) == "")
 }
 
-// Who found the agent: the daemon itself, or it did with what a client told.
+// Who found the agent: the daemon itself, or with the environment of a client.
 const (
 	byDaemon = "daemon"
 	byClient = "client"

@@ -103,7 +103,7 @@ func (b *builds) changed() *api.BuildChange {
 }
 
 // ranBuild notes which build a turn has, and tells whom it may concern if the session's turn before had another. The loop
-// calls it. The turn is told with its next change.
+// calls it. The turn's next change publishes it.
 func (w *workspace) ranBuild(t *liveTurn, version string) {
 	if version == "" || t.turn.AgentVersion == version {
 		return
@@ -145,7 +145,7 @@ func (w *workspace) learnBuild(ctx context.Context, t *liveTurn, bin string) str
 	return version
 }
 
-// offers tells which options people may be told of after a turn. Where the program tells no version, it is known by its path.
+// offers returns which options a notice after a turn may name. Where the program tells no version, it is known by its path.
 func (w *workspace) offers(turn *sessions.Turn) func(option string) bool {
 	return func(option string) bool {
 		build := turn.AgentVersion

@@ -81,7 +81,7 @@ func (s *Subscription) advance() {
 	s.caughtUp()
 }
 
-// fill gives, ahead of an item in a catch-up, the text of it that the client does not have yet: what it has been told
+// fill gives, ahead of an item in a catch-up, the text of it that the client does not have yet: what it was sent
 // of an item always adds up.
 func (s *Subscription) fill(n *Notification) bool {
 	sent, known := s.texts[n.ID]
@@ -101,7 +101,7 @@ func (s *Subscription) fill(n *Notification) bool {
 	return true
 }
 
-// resetText makes subscribers that are behind take an item as new: what they were told of its text does not count any more.
+// resetText makes subscribers that are behind take an item as new: what they were sent of its text does not count any more.
 func (w *workspace) resetText(item string) {
 	for s := range w.subs {
 		if s.behind.Load() {
@@ -117,7 +117,7 @@ func (w *workspace) dropHeld(item string) {
 	}
 }
 
-// renewed reports whether e is a text that was withdrawn, of which something newer is about to be told.
+// renewed reports whether e is a text that was withdrawn, of which something newer is about to be published.
 func (w *workspace) renewed(e sessions.Entry) bool {
 	t := w.texts[e.ID]
 	return e.Kind == sessions.KindItem && t != nil && !t.announced && e.Seq < t.item.Seq
@@ -252,7 +252,7 @@ func (w *workspace) renumber(after uint64, then func(error)) bool {
 	return true
 }
 
-// knows takes down what items the client knows that have no text yet, and are not told again therefore.
+// knows takes down what items the client knows that have no text yet, and are not sent again therefore.
 func (s *Subscription) knows(after uint64) {
 	for id, t := range s.w.texts {
 		if t.announced && t.published == 0 && t.item.Seq <= after {

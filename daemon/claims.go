@@ -33,7 +33,7 @@ type claims struct {
 	open    bool              // guarded by mu; no turn has begun yet: what stands there counts
 	changed bool              // guarded by mu; trusted is not stored
 	tops    map[string]bool   // guarded by mu; repositories that claim something, by their places in the workspace
-	refused map[string]string // guarded by mu; what does not count, by hashes, as people are told
+	refused map[string]string // guarded by mu; what does not count, by hashes, as messages name it
 	untold  []string          // guarded by mu; of refused, what no turn has said
 }
 

@@ -40,14 +40,14 @@ func (d *Daemon) TakeEnvironment(variables []string) ([]string, error) {
 
 // environmentOf returns the environment in which a turn's agent starts; nil stands for the daemon's own. The remark is for
 // people, and "" when the environment is the one that the configuration asks for.
-func (d *Daemon) environmentOf(told []string) (env []string, remark string) {
+func (d *Daemon) environmentOf(given []string) (env []string, remark string) {
 	switch {
 	case !d.WantsEnvironment():
 		return nil, ""
-	case told == nil && d.socket != "":
-		return nil, "agent_env is \"client\", and the client that started this turn has not told its environment: the agent has the daemon's"
+	case given == nil && d.socket != "":
+		return nil, "agent_env is \"client\", and the client that started this turn gave no environment: the agent has the daemon's"
 	}
-	return told, ""
+	return given, ""
 }
 
 // CompareEnvironment compares the daemon's environment with a client's.

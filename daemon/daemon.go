@@ -91,7 +91,7 @@ type Daemon struct {
 
 	endTurns   sync.Once
 	turns      sync.WaitGroup // the turns' own goroutines
-	unfinished sync.WaitGroup // turns whose end is not told yet
+	unfinished sync.WaitGroup // turns whose end is not published yet
 	keeping    sync.WaitGroup // housekeep
 	endKeeping context.CancelFunc
 	clients    atomic.Int32

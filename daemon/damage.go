@@ -19,7 +19,7 @@ func (d *Daemon) objectDamaged(x sessions.Damage) {
 	}()
 }
 
-// damagedRecord says that something in the database was damaged; people are told once.
+// damagedRecord says that something in the database was damaged; a message says so once.
 func (d *Daemon) damagedRecord(root, what string, err error) {
 	attrs := []any{"what", what, "workspace", root}
 	if err != nil {

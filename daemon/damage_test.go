@@ -38,14 +38,14 @@ func TestDamagedRecords(t *testing.T) {
 	diff, err := d.store.Diff(root, "f")
 	require.NoError(t, err)
 	require.Equal(t, "clean", diff.State)
-	told := 0
+	messages := 0
 	stop := d.Messages(func(_ slog.Level, text string) {
 		if strings.Contains(text, "was damaged") {
-			told++
+			messages++
 		}
 	})
 	stop()
-	require.Equal(t, 1, told)
+	require.Equal(t, 1, messages)
 	require.NoError(t, d.Close())
 	for _, what := range []string{"the review of f", "decision 1", "note 1"} {
 		require.Contains(t, log.String(), what)

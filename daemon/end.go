@@ -17,7 +17,7 @@ const (
 	lastTry     = time.Second     // for the database, once the agents have ended
 )
 
-// EndTurns ends every turn as interrupted and returns when that is stored and told, or cannot be: then it tells everybody
+// EndTurns ends every turn as interrupted and returns when that is stored and published, or cannot be: then it tells everybody
 // what is not stored. Later calls do nothing.
 func (d *Daemon) EndTurns() { d.endTurns.Do(d.endAllTurns) }
 

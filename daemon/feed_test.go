@@ -40,7 +40,7 @@ func (w *workspace) in(t *testing.T, f func()) {
 	require.NoError(t, w.call(f))
 }
 
-// settled waits until all that was submitted is stored and told.
+// settled waits until all that was submitted is stored and published.
 func (w *workspace) settled(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() (idle bool) {

@@ -30,7 +30,7 @@ type follower struct {
 	seq   uint64
 	whole bool // since it knows everything
 	have  map[string]*had
-	fresh map[string]bool // text items that were told in this subscription
+	fresh map[string]bool // text items that were sent in this subscription
 }
 
 // had is an object as a follower has it.
@@ -214,7 +214,7 @@ func (r *follower) takes(m any) string {
 	r.fresh[key] = true
 	switch anew := h == nil || h.text == "" || !strings.HasPrefix(now.text, h.text[:strings.IndexByte(h.text, ',')+1]); {
 	case !first && h != nil && h.over && item.Text != "":
-		return "a text that has ended is told again"
+		return "a text that has ended is sent again"
 	case first && h != nil && !anew && !strings.HasPrefix(now.text, h.text):
 		return fmt.Sprintf("a text that does not go on %q", h.text)
 	case !first && !anew && now.text != h.text:

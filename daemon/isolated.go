@@ -19,7 +19,7 @@ import (
 
 // This file is the part of a turn that works in a copy of the workspace.
 
-// copyNotice is how long a copy may take before people are told.
+// copyNotice is how long a copy may take before a notice says that it is made.
 const copyNotice = 2 * time.Second
 
 // A site is where a turn's agent works.
@@ -95,7 +95,7 @@ func withoutPlace(ctx context.Context, err error) agent.Outcome {
 	return agent.Outcome{Status: agent.Failed, Failure: f}
 }
 
-// Words translate between what an agent in a copy says and what people are told: to the one the workspace is its copy.
+// Words translate between what an agent in a copy says and what people read: to the agent the workspace is its copy.
 type words struct {
 	copy   string
 	in     *copytree.Translator // for the agent
@@ -128,72 +128,72 @@ func (ws *words) events(events []agent.Event) []agent.Event {
 	if ws == nil {
 		return events
 	}
-	told := make([]agent.Event, 0, len(events)+1)
+	translated := make([]agent.Event, 0, len(events)+1)
 	for _, ev := range events {
 		switch ev := ev.(type) {
 		case agent.Text:
-			told = ws.text(told, ev.Text, false)
+			translated = ws.text(translated, ev.Text, false)
 		case agent.Thinking:
-			told = ws.text(told, ev.Text, true)
+			translated = ws.text(translated, ev.Text, true)
 		case agent.TextEnd, agent.ThinkingEnd, agent.Withdraw:
-			told = append(ws.flush(told), ev)
+			translated = append(ws.flush(translated), ev)
 		case agent.ToolStart:
 			ws.calls[ev.Call.ID]++
-			told = append(ws.flush(told), agent.ToolStart{Call: ws.call(ev.Call), Said: ev.Said})
+			translated = append(ws.flush(translated), agent.ToolStart{Call: ws.call(ev.Call), Said: ev.Said})
 		case agent.ToolEnd:
 			if ws.calls[ev.Call.ID] > 0 {
 				ws.calls[ev.Call.ID]--
 			} else {
-				told = ws.flush(told) // it is an item of its own
+				translated = ws.flush(translated) // it is an item of its own
 			}
-			told = append(told, agent.ToolEnd{Call: ws.call(ev.Call), State: ev.State, Said: ev.Said})
+			translated = append(translated, agent.ToolEnd{Call: ws.call(ev.Call), State: ev.State, Said: ev.Said})
 		case agent.Failure:
-			told = append(told, agent.Failure{Message: ws.out.String(ev.Message)})
+			translated = append(translated, agent.Failure{Message: ws.out.String(ev.Message)})
 		case agent.Notice:
-			told = append(told, agent.Notice{Text: ws.out.String(ev.Text)})
+			translated = append(translated, agent.Notice{Text: ws.out.String(ev.Text)})
 		case agent.Waiting:
 			commands := slices.Clone(ev.Commands)
 			for i, c := range commands {
 				commands[i] = ws.out.String(c)
 			}
-			told = append(told, agent.Waiting{Commands: commands})
+			translated = append(translated, agent.Waiting{Commands: commands})
 		case agent.Unreadable:
-			told = append(told, agent.Unreadable{Line: ws.out.String(ev.Line)})
+			translated = append(translated, agent.Unreadable{Line: ws.out.String(ev.Line)})
 		default:
-			told = append(told, ev)
+			translated = append(translated, ev)
 		}
 	}
-	return told
+	return translated
 }
 
-func (ws *words) text(told []agent.Event, text string, think bool) []agent.Event {
+func (ws *words) text(translated []agent.Event, text string, think bool) []agent.Event {
 	if ws.stream != nil && ws.think != think {
-		told = ws.flush(told)
+		translated = ws.flush(translated)
 	}
 	if ws.stream == nil {
 		ws.stream, ws.think = ws.out.Stream(), think
 	}
-	return ws.say(told, ws.stream.Write(text))
+	return ws.say(translated, ws.stream.Write(text))
 }
 
-func (ws *words) say(told []agent.Event, text string) []agent.Event {
+func (ws *words) say(translated []agent.Event, text string) []agent.Event {
 	switch {
 	case text == "":
-		return told
+		return translated
 	case ws.think:
-		return append(told, agent.Thinking{Text: text})
+		return append(translated, agent.Thinking{Text: text})
 	}
-	return append(told, agent.Text{Text: text})
+	return append(translated, agent.Text{Text: text})
 }
 
 // flush ends the open text.
-func (ws *words) flush(told []agent.Event) []agent.Event {
+func (ws *words) flush(translated []agent.Event) []agent.Event {
 	if ws == nil || ws.stream == nil {
-		return told
+		return translated
 	}
-	told = ws.say(told, ws.stream.Flush())
+	translated = ws.say(translated, ws.stream.Flush())
 	ws.stream = nil
-	return told
+	return translated
 }
 
 func (ws *words) call(c agent.Call) agent.Call {

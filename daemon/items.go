@@ -17,14 +17,14 @@ type liveTurn struct {
 	session  *liveSession
 	turn     *sessions.Turn // as last put
 	context  []api.Context
-	env      []string                // the environment of the client that started it; nil: not told
+	env      []string                // the environment of the client that started it; nil: it gave none
 	dirsTold bool                    // people know what its added folders mean
 	alias    string                  // the workspace as the client has named it
 	recapOf  string                  // the session whose transcript goes before the prompt, to a fresh chat; "": none
 	ctx      context.Context         // of a running turn
 	cancel   context.CancelCauseFunc // of ctx
 	waiters  []*waiter
-	told     atomic.Int32 // batches that wait for the loop: what comes after them must too
+	queued   atomic.Int32 // batches that wait for the loop: what comes after them must too
 
 	items     int                   // given out so far
 	open      *liveText             // the text item that grows
@@ -168,7 +168,7 @@ func (w *workspace) itemAt(t *liveTurn, index int, kind sessions.ItemKind, start
 // that neither memory nor a message, in which a byte may take six, has to hold all that an agent may say.
 const maxText = 32 << 20
 
-// appendText adds text to the open item of this kind, or to a new one; subscribers are told by grow.
+// appendText adds text to the open item of this kind, or to a new one; grow publishes it.
 func (w *workspace) appendText(c *commit, t *liveTurn, kind sessions.ItemKind, text string) {
 	if text == "" {
 		return
@@ -191,7 +191,7 @@ func (w *workspace) announce(c *commit, lt *liveText, item *sessions.Item) {
 	lt.item = item
 	lt.announced = false
 	w.put(c, item, nil)
-	c.notes[len(c.notes)-1].told = func() {
+	c.notes[len(c.notes)-1].published = func() {
 		w.resetText(item.ID)
 		if lt.item == item {
 			lt.announced = true
@@ -309,7 +309,7 @@ func (w *workspace) endCall(c *commit, t *liveTurn, call *agent.Call, status ses
 	return item.ID
 }
 
-// fillCall gives item the call in the contract's words. A plan is an item of its own kind, with its text.
+// fillCall gives item the call as clients see it. A plan is an item of its own kind, with its text.
 func (w *workspace) fillCall(item *sessions.Item, call *agent.Call) {
 	item.Tool = &sessions.Tool{
 		CallID: call.ID, Name: call.Name, RawName: call.RawName, Title: call.Title, Command: call.Command,

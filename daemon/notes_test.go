@@ -10,7 +10,7 @@ import (
 	"cursord/daemon/internal/review"
 )
 
-// TestDeletedSessionsLeftTheirRemarks deletes a session that was to be told of rejections, and rejects another of its changes.
+// TestDeletedSessionsLeftTheirRemarks deletes a session whose next prompt was to name rejections, and rejects another of its changes.
 func TestDeletedSessionsLeftTheirRemarks(t *testing.T) {
 	w := openSpace(t, nil)
 	kept, err := w.d.CreateSession(w.root, api.SessionParams{})
@@ -18,7 +18,7 @@ func TestDeletedSessionsLeftTheirRemarks(t *testing.T) {
 	gone, err := w.d.CreateSession(w.root, api.SessionParams{})
 	require.NoError(t, err)
 	reject := func(n uint64) {
-		reviewLoop{w}.TellRejections(n, []review.Rejection{{Session: gone.ID, Text: "that was rejected"}, {Session: kept.ID, Text: "this was rejected"}})
+		reviewLoop{w}.KeepRejections(n, []review.Rejection{{Session: gone.ID, Text: "that was rejected"}, {Session: kept.ID, Text: "this was rejected"}})
 	}
 	waits := func(want ...string) {
 		t.Helper()

@@ -9,7 +9,7 @@ import (
 	"cursord/sessions"
 )
 
-// A Notification is one thing that a subscriber is told: the new state of an object, or, where Delta is set, text
+// A Notification is one thing that a subscriber is sent: the new state of an object, or, where Delta is set, text
 // to append. It is shared by all subscribers and must not be changed.
 type Notification struct {
 	Workspace string
@@ -20,10 +20,10 @@ type Notification struct {
 	Removed   bool          // the object, always a session, was deleted
 	Delta     *Delta
 
-	only    api.ClientID // if not 0, nothing has happened for others
-	again   bool         // the same item under another seq: for those who do not know it
-	textLen int          // of a growing item in a catch-up: the bytes of text that JSON has
-	told    func()       // called by the loop once the subscribers have it, before the next one; may be nil
+	only      api.ClientID // if not 0, nothing has happened for others
+	again     bool         // the same item under another seq: for those who do not know it
+	textLen   int          // of a growing item in a catch-up: the bytes of text that JSON has
+	published func()       // called by the loop once the subscribers have it, before the next one; may be nil
 
 	once  sync.Once
 	frame []byte

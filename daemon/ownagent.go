@@ -35,10 +35,10 @@ func FindOwnAgent(ctx context.Context, c *config.Config) OwnAgent {
 	return own
 }
 
-// notTaken returns programs in the contract's form.
-func notTaken(list []program.NotTaken) (told []api.AgentNotTaken) {
+// notTaken returns programs as agent/status gives them.
+func notTaken(list []program.NotTaken) (out []api.AgentNotTaken) {
 	for _, n := range list {
-		told = append(told, api.AgentNotTaken{Path: n.Path, Reason: n.Why})
+		out = append(out, api.AgentNotTaken{Path: n.Path, Reason: n.Why})
 	}
-	return told
+	return out
 }

@@ -122,7 +122,7 @@ type permitted struct {
 	sandbox    string
 	autoReview bool
 	dirs       []string // resolved
-	told       bool     // people know already what the folders mean: the turn before had the same
+	known      bool     // people know already what the folders mean: the turn before had the same
 	untrusted  error    // a folder is that nobody has trusted, which is said last: a person is to trust for turns that can be
 	err        error    // why there can be no such turn; a repetition of one that there is already is served all the same
 }
@@ -157,7 +157,7 @@ func (w *workspace) permits(p *api.TurnParams) permitted {
 	perm.dirs, perm.err = resolveDirs(w.root, dirs)
 	if len(perm.dirs) > 0 && p.SessionID != "" {
 		last, err := w.d.store.LastTurn(p.SessionID)
-		perm.told = err == nil && last != nil && slices.Equal(last.AddDirs, perm.dirs)
+		perm.known = err == nil && last != nil && slices.Equal(last.AddDirs, perm.dirs)
 	}
 	if p.Permits.AddDirs != nil {
 		p.Permits.AddDirs = &perm.dirs

@@ -260,7 +260,7 @@ func (w *workspace) takeNotes(c *commit, session string) []string {
 	return shortRejections(taken)
 }
 
-// dropNotes forgets remarks that are not to be told any more.
+// dropNotes drops remarks that no prompt is to have any more.
 func (w *workspace) dropNotes(c *commit, which func(note) bool) {
 	w.notes = slices.DeleteFunc(w.notes, func(n note) bool {
 		drop := which(n)

@@ -32,7 +32,7 @@ type recap struct {
 
 // recapText returns what a session's turns said until now, at most limit bytes of it and the newest first to be kept,
 // and a sentence for people on what that is. Both are empty for a session that has not said anything.
-func (d *Daemon) recapText(session string, limit int) (text, told string, err error) {
+func (d *Daemon) recapText(session string, limit int) (text, remark string, err error) {
 	r := &recap{limit: limit}
 	before := ""
 	var open *sessions.Turn // its items are not all seen
@@ -68,15 +68,15 @@ func (d *Daemon) recapText(session string, limit int) (text, told string, err er
 	if len(r.parts) == 0 {
 		return "", "", nil
 	}
-	told = fmt.Sprintf("a fresh chat has begun, with the transcript of %d earlier turn(s) as context", r.turns)
+	remark = fmt.Sprintf("a fresh chat has begun, with the transcript of %d earlier turn(s) as context", r.turns)
 	if r.full {
-		told += "; the oldest of it did not fit"
+		remark += "; the oldest of it did not fit"
 	}
 	if r.full && !r.cut {
 		r.parts = append(r.parts, recapLeftOut)
 	}
 	slices.Reverse(r.parts)
-	return strings.Join(r.parts, "\n"), told, nil
+	return strings.Join(r.parts, "\n"), remark, nil
 }
 
 // add puts a part in front. One that is too long for its share loses its middle.
@@ -210,13 +210,13 @@ func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(stri
 		return t.context
 	}
 	w.awaitStored(ctx)
-	text, told, err := w.d.recapText(t.recapOf, w.d.settings().RecapSize)
+	text, remark, err := w.d.recapText(t.recapOf, w.d.settings().RecapSize)
 	switch {
 	case err != nil:
 		w.log.Error("no recap", "session", t.recapOf, "err", err)
 		notice("a fresh chat has begun, without the transcript, which cannot be read: " + err.Error())
 	case text != "":
-		notice(told)
+		notice(remark)
 		return append([]api.Context{{Kind: kindTranscript, Text: text}}, t.context...)
 	}
 	return t.context

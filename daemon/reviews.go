@@ -158,7 +158,7 @@ func (l reviewLoop) Commit(change *review.Commit) error {
 	w := l.w
 	return w.call(func() {
 		c := &commit{ops: change.Ops}
-		// These numbers come before something is put, so that they are on disk as given out when the views are told.
+		// These numbers come before something is put, so that they are on disk as given out when the views are published.
 		for _, v := range change.Views {
 			if v.Diff != nil {
 				w.seq++
@@ -177,8 +177,8 @@ func (l reviewLoop) Commit(change *review.Commit) error {
 	})
 }
 
-// putViews has clients told how they see the files that they hold unsaved. Others are told nothing: for them nothing
-// has happened. What is told in c anyway is told with it. The reviewer waits meanwhile.
+// putViews publishes to clients how they see the files that they hold unsaved. For others nothing has happened. A diff that c
+// publishes anyway goes with it. The reviewer waits meanwhile.
 func (w *workspace) putViews(c *commit, change *review.Commit) {
 	for _, v := range change.Views {
 		mine := w.views[v.Client]
@@ -197,9 +197,9 @@ func (w *workspace) putViews(c *commit, change *review.Commit) {
 		if slices.ContainsFunc(change.Diffs, func(d *sessions.Diff) bool { return d.Path == v.Path }) {
 			continue
 		}
-		diff := *v.Told
+		diff := *v.Published
 		w.put(c, &diff, nil)
-		v.Told = &diff
+		v.Published = &diff
 		c.notes[len(c.notes)-1].only = v.Client
 	}
 }
@@ -220,7 +220,7 @@ func (l reviewLoop) Persist(ops ...sessions.Op) error {
 	err := l.w.call(func() {
 		c := &commit{ops: ops, replies: []func(error){func(err error) { stored <- err }}}
 		l.w.submit(c)
-		if err := l.w.d.store.Trouble(); err != nil { // whose beginning was told before
+		if err := l.w.d.store.Trouble(); err != nil { // whose beginning was published before
 			l.w.answer(c, err)
 		}
 	})
@@ -257,10 +257,10 @@ func (l reviewLoop) Remark(session, text string) {
 	})
 }
 
-func (l reviewLoop) TellRejections(decision uint64, told []review.Rejection) {
+func (l reviewLoop) KeepRejections(decision uint64, rejections []review.Rejection) {
 	_ = l.w.call(func() {
 		var c commit
-		for _, t := range told {
+		for _, t := range rejections {
 			if _, err := l.w.session(t.Session); err != nil {
 				continue // it was deleted, and has no more prompts
 			}
@@ -270,11 +270,11 @@ func (l reviewLoop) TellRejections(decision uint64, told []review.Rejection) {
 	})
 }
 
-func (l reviewLoop) TellsRejections(decision uint64) (told bool) {
+func (l reviewLoop) KeepsRejections(decision uint64) (kept bool) {
 	_ = l.w.call(func() {
-		told = slices.ContainsFunc(l.w.notes, func(n note) bool { return n.Group == decision })
+		kept = slices.ContainsFunc(l.w.notes, func(n note) bool { return n.Group == decision })
 	})
-	return told
+	return kept
 }
 
 func (l reviewLoop) ForgetRejections(decision uint64) {

@@ -111,14 +111,14 @@ func (w *workspace) sendCalls(t *liveTurn, watch *review.Turn, words *words, eve
 	if last {
 		watch.Heard().Taken()
 	}
-	told := words.events(events)
+	translated := words.events(events)
 	if len(files) == 0 && !watch.Curious() {
-		w.sendEvents(turnEvents{turn: t, events: told})
+		w.sendEvents(turnEvents{turn: t, events: translated})
 		watch.CheckDisk()
 		return
 	}
 	items := make(chan review.Items, 1)
-	w.sendEvents(turnEvents{turn: t, events: told, items: items})
+	w.sendEvents(turnEvents{turn: t, events: translated, items: items})
 	select {
 	case named := <-items:
 		watch.Report(files, named)

@@ -11,7 +11,7 @@ import (
 )
 
 // statusMessages are what people should know about the daemon: what holds at present, for those who come, and who is to
-// be told of what comes up. Its methods may be called from anywhere and do not block.
+// hear of what comes up. Its methods may be called from anywhere and do not block.
 type statusMessages struct {
 	mu       sync.Mutex
 	standing map[string]statusMessage // by topic
@@ -71,7 +71,7 @@ func (b *statusMessages) now() (list []api.StatusMessage) {
 	return list
 }
 
-// withdraw takes down what is so no longer; text, if any, says so to those who were told.
+// withdraw takes down what is so no longer; text, if any, says so to those who have seen it.
 func (b *statusMessages) withdraw(topic, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -84,7 +84,7 @@ func (b *statusMessages) withdraw(topic, text string) {
 	}
 }
 
-// LevelName returns a level as clients are told it.
+// LevelName returns a level as log/message names it.
 func LevelName(level slog.Level) string {
 	switch {
 	case level >= slog.LevelError:

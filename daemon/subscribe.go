@@ -155,7 +155,7 @@ func (s *Subscription) push(n *Notification) {
 	_, known := s.texts[n.ID]
 	switch {
 	case n.Delta != nil && !known:
-		return // its item, which has this text, is about to be told
+		return // its item, which has this text, is about to be sent
 	case n.again && known:
 		s.cursor = max(s.cursor, n.Seq)
 		return

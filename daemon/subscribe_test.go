@@ -16,11 +16,11 @@ import (
 	"cursord/sessions"
 )
 
-// TestNothingIsToldAcrossAGap has a client take nothing for a moment, just when text that was held back is due: the item
+// TestNothingIsSentAcrossAGap has a client take nothing for a moment, just when text that was held back is due: the item
 // that comes behind that text must wait for it.
-func TestNothingIsToldAcrossAGap(t *testing.T) {
+func TestNothingIsSentAcrossAGap(t *testing.T) {
 	full := true
-	var told []*Notification
+	var sent []*Notification
 	s := &Subscription{
 		w:     &workspace{texts: map[string]*liveText{}},
 		every: time.Hour,
@@ -30,22 +30,22 @@ func TestNothingIsToldAcrossAGap(t *testing.T) {
 				full = false
 				return false
 			}
-			told = append(told, n)
+			sent = append(sent, n)
 			return true
 		},
 	}
 	s.push(&Notification{Kind: sessions.KindItem, ID: "i", Delta: &Delta{ItemID: "i", Text: "text"}})
 	s.push(&Notification{Kind: sessions.KindItem, ID: "i", Seq: 7})
-	require.Empty(t, told)
+	require.Empty(t, sent)
 	require.True(t, s.Behind())
 	require.Zero(t, s.cursor)
 	s.timer.Stop()
 }
 
-// A notebook is a client that writes down all that it is told.
+// A notebook is a client that writes down all that it is sent.
 type notebook struct {
 	mu   sync.Mutex
-	told []*Notification // guarded by mu
+	sent []*Notification // guarded by mu
 	full func() bool     // called in the loop; nil: never
 }
 
@@ -55,7 +55,7 @@ func (b *notebook) take(n *Notification) bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.told = append(b.told, n)
+	b.sent = append(b.sent, n)
 	return true
 }
 
@@ -84,7 +84,7 @@ func (b *notebook) text(t *testing.T, id string) (text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	known := false
-	for _, n := range b.told {
+	for _, n := range b.sent {
 		switch {
 		case n.ID != id || n.Kind != sessions.KindItem:
 		case n.Delta != nil:
@@ -102,11 +102,11 @@ func (b *notebook) text(t *testing.T, id string) (text string) {
 	return text
 }
 
-// seqs lists those of what was told.
+// seqs lists those of what was sent.
 func (b *notebook) seqs() (seqs []uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, n := range b.told {
+	for _, n := range b.sent {
 		if n.Delta == nil {
 			seqs = append(seqs, n.Seq)
 		}
@@ -130,7 +130,7 @@ func (w *workspace) lastSeq(t *testing.T) (seq uint64) {
 }
 
 // TestNoDeltaBeforeItsItem has a client catch up at the very moment at which an item has got another seq on the disk,
-// because of another client, and nobody was told of it yet.
+// because of another client, and nobody was sent it yet.
 func TestNoDeltaBeforeItsItem(t *testing.T) {
 	w := openSpace(t, nil)
 	turn, item := w.growing(t)
@@ -177,8 +177,8 @@ func TestRoomAtTheMomentOfFallingBehind(t *testing.T) {
 	require.Eventually(t, func() bool { return b.text(t, item) == "one two " }, patience, time.Millisecond)
 }
 
-// TestCatchUpWhileNothingCanBeStored has clients come back in the middle of a text whose item can get no seq: they are told
-// to begin anew, and have all of the text.
+// TestCatchUpWhileNothingCanBeStored has clients come back in the middle of a text whose item can get no seq: they
+// begin anew, and have all of the text.
 func TestCatchUpWhileNothingCanBeStored(t *testing.T) {
 	var gate commitGate
 	w := openSpace(t, gate.commit)
@@ -216,9 +216,9 @@ func TestCatchUpWhileNothingCanBeStored(t *testing.T) {
 	}
 }
 
-// TestWithdrawnTextIsNotTold has a client fall behind when text that was held back for it has been withdrawn: it is not
-// told what follows as if that went on behind the old text.
-func TestWithdrawnTextIsNotTold(t *testing.T) {
+// TestWithdrawnTextIsNotSent has a client fall behind when text that was held back for it has been withdrawn: it is not
+// sent what follows as if that went on behind the old text.
+func TestWithdrawnTextIsNotSent(t *testing.T) {
 	w := openSpace(t, nil)
 	turn, item := w.growing(t)
 	offered, refuse := 0, 0

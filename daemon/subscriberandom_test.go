@@ -21,7 +21,7 @@ var (
 )
 
 // TestRandomSubscriptions has clients of all kinds follow a workspace in which random things happen: what each of them has
-// been told adds up at every moment, and is at the end what the store has.
+// been sent adds up at every moment, and is at the end what the store has.
 func TestRandomSubscriptions(t *testing.T) {
 	for i := range *feedRounds {
 		t.Run(fmt.Sprintf("seed %d", *feedSeed+uint64(i)), func(t *testing.T) { randomFeed(t, *feedSeed+uint64(i)) })
@@ -77,7 +77,7 @@ type feed struct {
 	mu   sync.Mutex
 	more sync.Cond
 
-	settled chan struct{} // closed when all is stored and told
+	settled chan struct{} // closed when all is stored and published
 
 	at   int  // guarded by mu
 	over bool // guarded by mu

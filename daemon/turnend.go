@@ -122,7 +122,7 @@ func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus,
 // endedAtOnce is how many open calls are closed in one commit: memory never holds more of them.
 const endedAtOnce = 256
 
-// endCalls closes the items of calls whose end the agent has not told, and then calls last. The store has these items once
+// endCalls closes the items of calls that the agent has not ended, and then calls last. The store has these items once
 // c is durable, so where there are any they are closed behind c. held says that they were not allowed.
 func (w *workspace) endCalls(c *commit, t *liveTurn, open []int, held bool, last func(*commit)) {
 	if len(open) == 0 {

@@ -183,7 +183,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *pictured, 
 	if p.Mode != nil {
 		turn.Mode = *p.Mode
 	}
-	t := &liveTurn{dirsTold: perm.told, session: ls, turn: turn, context: p.Context, env: p.Env, recapOf: recapOf, alias: aliasOf(&p), calls: map[string][]openCall{}}
+	t := &liveTurn{dirsTold: perm.known, session: ls, turn: turn, context: p.Context, env: p.Env, recapOf: recapOf, alias: aliasOf(&p), calls: map[string][]openCall{}}
 	w.turns[turn.ID] = t
 	w.queue = append(w.queue, t)
 	w.d.unfinished.Add(1)
@@ -280,7 +280,7 @@ func (w *workspace) sessionStarted(c *commit, t *liveTurn, init agent.Init) {
 const chatGone = "cursor-agent does not have this session's chat any more: it has begun a new one and does not know what was said " +
 	"before. To tell it, ask again with the transcript as context: turn/start with recap, or cursord run --resume SESSION --recap"
 
-// endTurn gives a turn its final status, last of all that is told of it.
+// endTurn gives a turn its final status, the last that is published of it.
 func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
 	turn := *t.turn
 	turn.EndedAt = now()

@@ -54,7 +54,7 @@ type workspace struct {
 
 	// Owned by the loop.
 	seq       uint64 // the last one given out
-	published uint64 // the last one that subscribers were told
+	published uint64 // the last one that subscribers were sent
 	trusted   bool
 	sessions  map[string]*liveSession // those with unfinished turns or unstored changes
 	turns     map[string]*liveTurn    // unfinished, or not stored yet
@@ -95,11 +95,11 @@ type turnEvents struct {
 	outcome *agent.Outcome
 }
 
-// A commit is a set of changes that become durable together and are then told, in the order of its fields.
+// A commit is a set of changes that become durable together and are then published, in the order of its fields.
 type commit struct {
 	ops     []sessions.Op
 	replies []func(error)   // answers that wait for the disk
-	notes   []*Notification // what subscribers are told
+	notes   []*Notification // what is published to subscribers
 	after   []func()        // what comes behind the notifications
 	err     error
 
@@ -190,7 +190,7 @@ func (w *workspace) loop() {
 		case e := <-events:
 			w.busy.Lock()
 			w.turnSaid(e)
-			e.turn.told.Add(-1)
+			e.turn.queued.Add(-1)
 		case <-w.commits.Ready:
 			w.busy.Lock()
 			for _, c := range w.commits.Take() {
@@ -213,7 +213,7 @@ func (w *workspace) sendEvents(e turnEvents) {
 	if w.sendEventsNow(e) {
 		return
 	}
-	e.turn.told.Add(1)
+	e.turn.queued.Add(1)
 	select {
 	case w.events <- e:
 	case <-w.done:
@@ -224,7 +224,7 @@ func (w *workspace) sendEvents(e turnEvents) {
 // where that cannot be.
 func (w *workspace) sendEventsNow(e turnEvents) bool {
 	const few = 16
-	if e.outcome != nil || len(e.events) > few || e.turn.told.Load() > 0 || w.full() || !w.busy.TryLock() {
+	if e.outcome != nil || len(e.events) > few || e.turn.queued.Load() > 0 || w.full() || !w.busy.TryLock() {
 		return false
 	}
 	defer w.busy.Unlock()
@@ -316,8 +316,8 @@ func (w *workspace) committed(c *commit) {
 	}
 	for _, n := range c.notes {
 		w.publish(n)
-		if n.told != nil {
-			n.told()
+		if n.published != nil {
+			n.published()
 		}
 	}
 	for _, f := range c.after {
@@ -334,7 +334,7 @@ func (w *workspace) answer(c *commit, err error) {
 }
 
 // storageTrouble answers, with the storage error, every request whose answer waits for a disk that takes nothing.
-// The changes stay queued and are told once they are stored.
+// The changes stay queued and are published once they are stored.
 func (w *workspace) storageTrouble(err error) {
 	for c := range w.awaited {
 		w.answer(c, err)

@@ -13,13 +13,13 @@ import (
 	"cursord/daemon/paths"
 )
 
-// maxRemarks bounds what a connection is told of its own notifications.
+// maxRemarks bounds the remarks to a connection on its own notifications.
 const maxRemarks = 100
 
 // maxRemarkKey bounds what is kept of a remark: a URI that is refused may be as long as a message.
 const maxRemarkKey = 4096
 
-// notified takes the client's notifications. What is wrong with one cannot be answered: it is told by a log/message, once
+// notified takes the client's notifications. What is wrong with one cannot be answered: a log/message says it, once
 // for each kind of mistake and each URI.
 func (f *face) notified(method string, params json.RawMessage) {
 	var uri string
@@ -94,11 +94,11 @@ func mistake(err error) string {
 }
 
 // remark tells the client something of its own notifications, each thing once. What is only good to know is for clients
-// that listen. When the connection has been told maxRemarks things, it is told that there are no more.
+// that listen. After maxRemarks of them, one says that no more will come.
 func (f *face) remark(what string, level slog.Level, text string) {
 	what = what[:min(len(what), maxRemarkKey)]
 	f.mu.Lock()
-	if level < slog.LevelWarn && f.told == nil || f.remarked[what] || len(f.remarked) > maxRemarks {
+	if level < slog.LevelWarn && f.unlisten == nil || f.remarked[what] || len(f.remarked) > maxRemarks {
 		f.mu.Unlock()
 		return
 	}

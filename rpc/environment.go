@@ -24,7 +24,7 @@ type EnvironmentParams struct {
 	Variables []string `json:"variables"`
 }
 
-// asks takes where the client would find the agent; who tells nothing has told nothing new.
+// asks takes where the client would find the agent; who says nothing changes nothing.
 func (f *face) asks(e *ClientEnvironment) {
 	f.mu.Lock()
 	if e != nil {
@@ -35,7 +35,7 @@ func (f *face) asks(e *ClientEnvironment) {
 	f.d.Asked(asker)
 }
 
-// environment returns what the client has told of its environment.
+// environment returns what the client said of its environment.
 func (f *face) environment() (api.Asker, []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -28,11 +28,11 @@ type face struct {
 
 	mu       sync.Mutex
 	name     string                 // the client's own
-	asker    api.Asker              // what it has told of its environment
-	env      []string               // its whole environment, where that was wanted; nil: not told
+	asker    api.Asker              // what it said of its environment
+	env      []string               // its whole environment, where that was wanted; nil: it gave none
 	remarked map[string]bool        // of its notifications
 	subs     map[string]*subscriber // by workspace
-	told     func()                 // ends the messages of the daemon itself; nil before they began
+	unlisten func()                 // ends the messages of the daemon itself; nil before they began
 	ended    bool
 }
 
@@ -168,11 +168,11 @@ func (f *face) clientName() string {
 // end is called when the connection ends.
 func (f *face) end() {
 	f.mu.Lock()
-	subs, told := f.subs, f.told
+	subs, unlisten := f.subs, f.unlisten
 	f.subs, f.ended = nil, true
 	f.mu.Unlock()
-	if told != nil {
-		told()
+	if unlisten != nil {
+		unlisten()
 	}
 	for _, s := range subs {
 		s.close()
@@ -180,15 +180,15 @@ func (f *face) end() {
 	f.d.CloseClient(f.client)
 }
 
-// listen has the client told what people should know of the daemon itself. It is for clients that take notifications:
+// listen sends the client what people should know of the daemon itself. It is for clients that take notifications:
 // those that have subscribed or initialized, not scripts that expect an answer in the next line.
 func (f *face) listen() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.ended || f.told != nil {
+	if f.ended || f.unlisten != nil {
 		return
 	}
-	f.told = f.d.Messages(f.logMessage)
+	f.unlisten = f.d.Messages(f.logMessage)
 }
 
 func (f *face) logMessage(level slog.Level, text string) {

@@ -82,7 +82,7 @@ type SubscribeParams struct {
 
 // AgentStatusParams are the parameters of agent/status.
 type AgentStatusParams struct {
-	Workspace string                 `json:"workspace,omitempty"` // whose hooks are to be told
+	Workspace string                 `json:"workspace,omitempty"` // whose hooks the answer names
 	Compare   *api.EnvironmentDigest `json:"compare,omitempty"`   // what of the daemon's environment is to be compared with the client's
 }
 

@@ -54,7 +54,7 @@ type outbox struct {
 	err       error // why nothing more can be sent
 }
 
-// A resumer is told when there is room for notifications again.
+// A resumer is called when there is room for notifications again.
 type resumer interface{ resume() }
 
 // A frame is one message that waits: a reply with its body, or a notification, which is encoded when it is written.

@@ -29,7 +29,7 @@ type LogTraceParams struct {
 }
 
 // A tracing tells a client what its connection does, as LSP has it: the requests and notifications that came, the
-// answers that go. Other notifications that go are not told: the client has them.
+// answers that go. Other notifications are not traced: the client has them.
 type tracing struct {
 	level atomic.Int32
 	send  func([]byte) // nil: nobody to tell

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// silenceAfter is how long an agent may say nothing before people are told so.
+// silenceAfter is how long an agent may say nothing before people should know.
 const silenceAfter = time.Minute
 
-// Silence says for people that nothing was told of a turn that runs for so long, such as "no output for 1m 20s"; "" before that is
-// of interest. The daemon tells nothing of silence: who shows a turn counts from the last that it was told.
+// Silence says for people that nothing came of a running turn for so long, such as "no output for 1m 20s"; "" before that is
+// of interest. The daemon sends nothing about silence: who shows a turn counts from the last notification of it.
 func Silence(d time.Duration) string {
 	if d < silenceAfter {
 		return ""

@@ -257,7 +257,7 @@ func (at spot) object(tx *bolt.Tx, old stored) Object {
 			Hunks: []Hunk{}, Turns: []string{},
 		}
 		if w := spaceBucket(tx, at.root); w != nil {
-			d.Rev = number(w.Get(keySeq)) // above all that were told of it
+			d.Rev = number(w.Get(keySeq)) // above all that were published of it
 			if old.flags&flagPending != 0 {
 				d.State = "pending" // who has the review itself makes it right
 			}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The objects below have the contract's field names: an object is stored in the form in which it is sent, so that
+// The objects below have the field names of rpc/PROTOCOL.md: an object is stored in the form in which it is sent, so that
 // a catch-up is a copy. Their zero Seq means "not stored yet".
 
 // A Time is a moment in UTC with milliseconds, "2006-01-02T15:04:05.000Z" in JSON.
@@ -184,7 +184,7 @@ type Item struct {
 // ItemID returns the id of a turn's item.
 func ItemID(turn string, index int) string { return turn + ":" + strconv.Itoa(index) }
 
-// A Tool is a tool call as clients see it; see the contract for what is cut.
+// A Tool is a tool call as clients see it; rpc/PROTOCOL.md says what is cut.
 type Tool struct {
 	CallID          string          `json:"callId"`
 	Name            string          `json:"name"`
@@ -208,7 +208,7 @@ type Todo struct {
 	Status  string `json:"status"`
 }
 
-// A DiffKind is the strongest thing that happened to a file; the contract orders them.
+// A DiffKind is the strongest thing that happened to a file; rpc/PROTOCOL.md orders them.
 type DiffKind string
 
 const (

@@ -12,7 +12,7 @@ import (
 
 // interrupt ends what a daemon that stopped or died left open: its turns, running or queued, become interrupted,
 // their running items cancelled with the text that was kept, and their sessions idle, with new seqs and in the order
-// in which a live end is told: items, session, turns. idle names more sessions that cannot be busy any more; leftOpen
+// in which a live end is published: items, session, turns. idle names more sessions that cannot be busy any more; leftOpen
 // and damaged are those of Options. It returns the turns, by workspace and age.
 func interrupt(tx *bolt.Tx, idle []string, leftOpen func(*Item) string, damaged func(Damage)) ([]*Turn, error) {
 	open := map[string][]uint32{}

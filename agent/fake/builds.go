@@ -34,7 +34,7 @@ type fact struct {
 	what  string
 }
 
-// history is what differs between builds. A date is that of the first build of which somebody has told the thing, so
+// history is what differs between builds. A date is that of the first build of which somebody reports the thing, so
 // that builds before it may have had it unnoticed. agent/testdata/README.md shows the dated rows.
 var history = []fact{
 	{"", "-p", "", ""}, {"", "--print", "", ""}, {"", "-v", "", ""}, {"", "--version", "", ""},

@@ -107,7 +107,7 @@ func (f *Family) End() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	const pause, termLeft, most = 20 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
-	told := map[int]bool{}
+	named := map[int]bool{}
 	for waited := time.Duration(0); waited < most; waited += pause {
 		pids := f.find(false)
 		if f.mark != "" {
@@ -119,8 +119,8 @@ func (f *Family) End() {
 		for _, pid := range pids {
 			if waited >= termLeft {
 				killTree(pid)
-			} else if !told[pid] {
-				told[pid] = true
+			} else if !named[pid] {
+				named[pid] = true
 				terminate(pid)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// relatives lists the processes of this user that run, without the present one. The session is not told as a number here.
+// relatives lists the processes of this user that run, without the present one. The system does not give the session as a number here.
 func relatives() (list []relative) {
 	out, err := exec.Command("ps", "-A", "-o", "uid=,pid=,ppid=,pgid=,state=").Output()
 	if err != nil {

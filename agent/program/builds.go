@@ -57,7 +57,7 @@ func (b *Builds) Lacks(build string) []string {
 // unnoticed, or, as the sandbox on Linux, without effect.
 var firstTold = map[string]string{"--sandbox": "2026.09.15", "--auto-review": "2026.09.15", "--add-dir": "2026.09.15"}
 
-// Offers reports whether a person may be told to use an option of a build, as Lacks names it: the build is not known to lack it,
+// Offers reports whether a message may advise an option of a build, as Lacks names it: the build is not known to lack it,
 // and not older than those that are known to have it.
 func (b *Builds) Offers(build, option string) bool {
 	return !slices.Contains(b.Lacks(build), option) && (!IsBuild(build) || build >= firstTold[option])

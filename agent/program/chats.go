@@ -77,7 +77,7 @@ func chatsOf(dir string) (string, bool) {
 	return filepath.Join(config, "chats", hex.EncodeToString(sum[:])), true
 }
 
-// readChat reads a chat's folder. When it was last used is told by its files' times, which no version writes otherwise.
+// readChat reads a chat's folder. Its files' times say when it was last used, which no version writes otherwise.
 func readChat(folder string) Chat {
 	c := Chat{ID: filepath.Base(folder), Title: chatTitle(filepath.Join(folder, "meta.json"))}
 	names := []string{"store.db", "store.db-wal", "meta.json", "."}

@@ -22,7 +22,7 @@ The file is there when it is whole, or not at all, and only this user may read i
 To go back to it, stop the daemon and put it in the database's place:
 
   cursord stop
-  cp FILE ~/.local/state/cursord/cursord.db    # "cursord status" told the path
+  cp FILE ~/.local/state/cursord/cursord.db    # "cursord status" shows the path
 
 Turns that ran or waited at the time of the backup are then interrupted. Work trees are not part of it.`,
 		Args: takes(1, 1),

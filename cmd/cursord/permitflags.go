@@ -83,7 +83,7 @@ func permitArgs(params *rpc.TurnStartParams) (args []string) {
 	return args
 }
 
-// checkDir says why what a flag names, with an absolute path, is no folder that can be told.
+// checkDir returns why a path that a flag names, made absolute, is not a folder that can be added.
 func checkDir(flag, dir, abs string) error {
 	info, err := os.Stat(abs)
 	switch {

@@ -285,12 +285,12 @@ func (s serving) reload(d *daemon.Daemon) {
 // reloadIfOther returns what reads the configuration again while there is no agent, perhaps many times: nothing is logged
 // twice.
 func (s serving) reloadIfOther() func(*daemon.Daemon) {
-	told := ""
+	last := ""
 	return func(d *daemon.Daemon) {
 		settings, warnings, err := config.Load(s.dirs.Config)
 		switch {
-		case err != nil && err.Error() != told:
-			told = err.Error()
+		case err != nil && err.Error() != last:
+			last = err.Error()
 			s.log.Error("there is no agent: the configuration stays as it was", "err", err)
 		case err == nil && !d.Follows(settings):
 			s.follow(d, settings, warnings)

@@ -67,8 +67,8 @@ func unanswered(err error) bool {
 }
 
 // askToStop has the daemon end, and waits for that. What the daemon says meanwhile of its troubles, such as what it cannot
-// store, goes to told. Its error is errNoDaemon, a *dial.SilentError or the daemon's.
-func askToStop(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, told io.Writer) error {
+// store, goes to out. Its error is errNoDaemon, a *dial.SilentError or the daemon's.
+func askToStop(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, out io.Writer) error {
 	silent := &dial.SilentError{Advice: fmt.Sprintf("the daemon (process %d) does not end: \"cursord stop --force\" ends it; its log is %s", pid, dirs.Log())}
 	var conn net.Conn
 	for since := time.Now(); ; {
@@ -92,13 +92,13 @@ func askToStop(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, tol
 	client := rpc.NewClient(conn, func(method string, params json.RawMessage) {
 		var m rpc.LogMessage
 		if method == "log/message" && json.Unmarshal(params, &m) == nil && m.Level == "error" {
-			fmt.Fprintf(told, "cursord: %s\n", term.Clean(m.Message))
+			fmt.Fprintf(out, "cursord: %s\n", term.Clean(m.Message))
 		}
 	})
 	defer client.Close()
 	asking, cancel := context.WithTimeout(ctx, dial.SilentLimit)
 	defer cancel()
-	// Who has initialized is told of troubles.
+	// A client that has initialized hears of troubles.
 	err := client.Call(asking, "initialize", struct{}{}, nil)
 	if refused := (*rpc.Error)(nil); err == nil || errors.As(err, &refused) {
 		err = client.DaemonStop(asking, rpc.StopParams{Force: force})

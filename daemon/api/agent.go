@@ -41,5 +41,5 @@ type AgentHook struct {
 	Event     string `json:"event,omitempty"`
 	Command   string `json:"command,omitempty"` // cut to 200 bytes
 	AfterEdit bool   `json:"afterEdit"`         // it may change what an edit wrote
-	Problem   string `json:"problem,omitempty"` // why the hooks of File cannot be told; it then counts as one without
+	Problem   string `json:"problem,omitempty"` // why the hooks of File cannot be listed; it then counts as one without
 }

@@ -25,7 +25,7 @@ type TurnParams struct {
 	Permits   Permits
 	Isolation string   // of the session that the turn makes, else the session's own; "": as that is, or the settings say
 	Asker     Asker    // what the client tells of its environment
-	Env       []string // its whole environment, for the agent; nil: it has not told it. Never stored, never logged
+	Env       []string // its whole environment, for the agent; nil: it gave none. Never stored, never logged
 	Recap     bool     // begin a fresh chat with the session's transcript as context
 }
 

@@ -37,7 +37,7 @@ type Storage struct {
 	Damaged   int    `json:"damaged,omitempty"` // objects that were found damaged and set aside, and not forgotten
 }
 
-// A Lag says how long it takes until a change is told, in ms.
+// A Lag says how long it takes until a change is published, in ms.
 type Lag struct {
 	CommitMS Span `json:"commitMs"` // until it is on disk
 	LoopMS   Span `json:"loopMs"`   // from then on, in the workspace's own queue

@@ -84,7 +84,7 @@ func Default() Config {
 }
 
 // Load reads a configuration file in TOML; a missing one says nothing. The variable CURSORD_AGENT goes before
-// the file's agent. Keys that it does not know are told as warnings, so that a file written for a newer version serves
+// the file's agent. Keys that it does not know give warnings, so that a file written for a newer version serves
 // an older one. Errors name the file, the key and what is allowed.
 func Load(path string) (Config, []string, error) {
 	data, err := endpoint.ReadConfig(path)

@@ -208,7 +208,7 @@ func (c *Copy) writeGit(ctx context.Context, own git, st *gitState) error {
 	return errors.Join(os.MkdirAll(filepath.Join(own.dir, "refs", "heads"), 0o777), os.MkdirAll(filepath.Join(own.dir, "refs", "tags"), 0o777))
 }
 
-// ownRefs returns what the copy's refs say by now; nothing, if that cannot be told.
+// ownRefs returns what the copy's refs say by now; nothing, if git does not say.
 func (c *Copy) ownRefs(ctx context.Context, own git) map[string]string {
 	refs := map[string]string{}
 	if !filestat.Of(own.dir).Exists() {

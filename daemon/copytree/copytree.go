@@ -75,7 +75,7 @@ type Copy struct {
 	journal  *os.File // nil until something is written to it
 	changed  bool     // the table is newer than on disk
 	baseSize int64    // of the contents that are kept, in bytes
-	settled  int64    // when the stats of what was written can be told from later ones, a moment of package clock
+	settled  int64    // when the stats of what was written differ from later ones, a moment of package clock
 }
 
 // Dir returns where the copy of a session lives in a state directory.

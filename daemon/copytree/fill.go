@@ -351,7 +351,7 @@ func wrote(err error) error {
 // record notes what both sides hold now, and with which stats.
 func (c *Copy) record(p string, s State, real, copied filestat.Stat) *entry {
 	if copied.Slack() != filestat.RacyTime {
-		copied = filestat.Stat{} // it would take too long until it can be told from a later one
+		copied = filestat.Stat{} // it would take too long until it differs from a later one
 	}
 	c.settled = max(c.settled, copied.Changed()+int64(copied.Slack()))
 	e := &entry{State: s, real: real, copied: copied}

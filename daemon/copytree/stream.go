@@ -14,7 +14,7 @@ type Stream struct {
 // Stream returns a new stream.
 func (t *Translator) Stream() *Stream { return &Stream{t: t} }
 
-// Write takes the next piece and returns what can be told by now.
+// Write takes the next piece and returns what can be translated by now.
 func (s *Stream) Write(piece string) string { return s.advance(s.held+piece, false) }
 
 // Flush returns what was held back: the text ends here.

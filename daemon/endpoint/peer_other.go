@@ -4,5 +4,5 @@ package endpoint
 
 import "net"
 
-// PeerProcess returns the id of the process that made a connection of a Listener; 0 if that cannot be told.
+// PeerProcess returns the id of the process that made a connection of a Listener; 0 if the system does not say.
 func PeerProcess(net.Conn) int { return 0 }

@@ -18,7 +18,7 @@ func peerUID(fd int) (int, error) {
 	return int(cred.Uid), nil
 }
 
-// PeerProcess returns the id of the process that made a connection of a Listener; 0 if that cannot be told.
+// PeerProcess returns the id of the process that made a connection of a Listener; 0 if the system does not say.
 func PeerProcess(conn net.Conn) int {
 	c, ok := conn.(*net.UnixConn)
 	if !ok {

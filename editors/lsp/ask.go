@@ -70,7 +70,7 @@ type started struct {
 	TurnID string `json:"turnId"`
 }
 
-// start has a turn begin. Its name is known at once; whether it begins is told.
+// start has a turn begin. Its name is known at once; a notification says whether it begins.
 func (s *Server) start(p *prompt) (any, error) {
 	s.flushAll()
 	w := p.workspace

@@ -90,7 +90,7 @@ func init() {
 	}
 }
 
-// commandNames returns what an editor is told of, sorted.
+// commandNames returns the commands that initialize names, sorted.
 func commandNames() (names []string) {
 	for name := range commands {
 		names = append(names, name)

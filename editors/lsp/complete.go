@@ -66,7 +66,7 @@ type completionItem struct {
 	TextEdit textEdit `json:"textEdit"`
 }
 
-// registerCompletion has an editor that is told later ask for completion, where there is something to complete.
+// registerCompletion has an editor that takes registrations ask for completion, where there is something to complete.
 func (s *Server) registerCompletion() {
 	s.ask("client/registerCapability", registrationParams{[]registration{{
 		ID: "cursord-prompt", Method: "textDocument/completion", RegisterOptions: registeredCompletion{

@@ -220,7 +220,7 @@ func (s *Server) sendPrompt(file string, d *draft, text string) {
 	context := s.mentioned(d.workspace, own, s.promptContext(d.workspace, t, lines))
 	p := s.newPrompt(d.workspace, t, context)
 	d.sent, d.sending, d.stamp = text, p, time.Time{}
-	_, _ = s.start(p) // what goes wrong is told
+	_, _ = s.start(p) // a message says what failed
 }
 
 // promptContext reads the lines about a prompt.

@@ -111,13 +111,13 @@ func (s *Server) diagnosticsAt(w *workspace, uri string) []diagnostic {
 // another way once it has opened it.
 func (s *Server) publishDiff(w *workspace, d *sessions.Diff) {
 	uris := s.shownAt(w, d)
-	for uri, of := range w.told {
+	for uri, of := range w.diagnosed {
 		if of == d.Path && !slices.Contains(uris, uri) {
 			uris = append(uris, uri)
 		}
 	}
 	if review := s.reviewURI(w); !slices.Contains(uris, review) {
-		if _, told := w.told[review]; told {
+		if _, has := w.diagnosed[review]; has {
 			uris = append(uris, review) // its lines have moved
 		}
 	}
@@ -135,11 +135,11 @@ func (s *Server) publish(w *workspace, uri, file string) {
 		return
 	}
 	list := s.diagnosticsAt(w, uri)
-	if _, told := w.told[uri]; !told && len(list) == 0 {
+	if _, has := w.diagnosed[uri]; !has && len(list) == 0 {
 		return
 	}
-	if w.told[uri] = file; len(list) == 0 {
-		delete(w.told, uri)
+	if w.diagnosed[uri] = file; len(list) == 0 {
+		delete(w.diagnosed, uri)
 	}
 	p := publishParams{URI: uri, Diagnostics: list}
 	if d := s.docs[uri]; d != nil && s.client.versions {
@@ -180,7 +180,7 @@ func (s *Server) publishAll(w *workspace) {
 	for _, d := range w.diffs {
 		s.publishDiff(w, d)
 	}
-	for uri, file := range maps.Clone(w.told) {
+	for uri, file := range maps.Clone(w.diagnosed) {
 		if w.diffs[file] == nil {
 			s.publish(w, uri, file)
 		}

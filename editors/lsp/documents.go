@@ -7,7 +7,7 @@ import (
 	"cursord/rpc"
 )
 
-// tellPause is how long what is typed may take to be told to the daemon: it gets whole texts.
+// tellPause is how long what is typed may take until the daemon has it: it gets whole texts.
 const tellPause = 100 * time.Millisecond
 
 // A document is a file that the editor has open.
@@ -19,8 +19,8 @@ type document struct {
 	text      *text
 	saved     string // the text when it was opened or saved last
 
-	told    bool // the daemon has been told of it
-	unsent  bool // the daemon has not been told of its latest text
+	sent    bool // the daemon knows that it is open
+	unsent  bool // the daemon does not have its latest text
 	stale   bool // somebody has written the file since, and the editor shows what it was
 	waiting *time.Timer
 	listing bool // its hunks are about to be listed anew
@@ -107,7 +107,7 @@ func (s *Server) didSave(p *didSaveParams) {
 		return
 	}
 	s.flush(d)
-	if d.told {
+	if d.sent {
 		s.notifyDaemon("document/didSave", rpc.DidSaveParams{URI: d.uri, Version: &d.version})
 	}
 	s.republish(d)
@@ -124,7 +124,7 @@ func (s *Server) didClose(p *documentParams) {
 	delete(s.docs, d.uri)
 	s.closedPrompt(d)
 	s.closedTranscript(d)
-	if d.told {
+	if d.sent {
 		s.notifyDaemon("document/didClose", rpc.DidCloseParams{URI: d.uri})
 	}
 	if d.workspace != nil {
@@ -153,7 +153,7 @@ func (s *Server) tellDaemon(d *document) {
 	if d.workspace == nil || d.stale || s.daemon == nil {
 		return
 	}
-	d.told, d.unsent = true, false
+	d.sent, d.unsent = true, false
 	s.notifyDaemon("document/didOpen", rpc.DidOpenParams{URI: d.uri, Version: d.version, Text: &d.text.s})
 }
 
@@ -179,7 +179,7 @@ func (s *Server) flush(d *document) {
 	if !d.unsent || d.stale || d.workspace == nil {
 		return
 	}
-	if !d.told {
+	if !d.sent {
 		s.tellDaemon(d)
 		return
 	}
@@ -196,7 +196,7 @@ func (s *Server) flushAll() {
 
 func (s *Server) notifyDaemon(method string, params any) {
 	if s.daemon != nil {
-		// An error says that the link is at its end; the next one is told of all documents.
+		// An error says that the link is at its end; the next one is sent all documents.
 		_ = s.daemon.client.Notify(method, params)
 	}
 }

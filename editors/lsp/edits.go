@@ -188,7 +188,7 @@ func (s *Server) apply(label string, edit *workspaceEdit, then func(failure stri
 }
 
 // applyEdits has the editor make what the daemon's answer to a decision says of unsaved documents. Where it does not, the
-// daemon, which takes them for made, is told what the documents still hold.
+// daemon, which takes them for made, is sent what the documents still hold.
 func (s *Server) applyEdits(w *workspace, list []api.DocumentEdits, then func(failure string)) {
 	all := s.newEdits()
 	failed := func(failure string) {

@@ -49,7 +49,7 @@ type settings struct {
 	AutoReview *bool    `json:"autoReview,omitempty"`
 	AddDirs    []string `json:"addDirs,omitempty"`
 
-	// Completion has an editor that cannot be told where there is something to complete ask everywhere.
+	// Completion has an editor that takes no registrations ask for completion everywhere.
 	Completion bool `json:"completion,omitempty"`
 	// LiveTranscript has the transcript's document changed while a turn runs, and not its file alone.
 	LiveTranscript bool `json:"liveTranscript,omitempty"`

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// deltaInterval is how often text that the agent says is told, in ms: it is counted, not shown.
+	// deltaInterval is how often the daemon sends text of the agent, in ms: it is counted, not shown.
 	deltaInterval = 500
 	firstPause    = time.Second // between tries to reach a daemon, each twice the one before
 	longPause     = time.Minute
@@ -53,7 +53,7 @@ func (s *Server) dial() {
 	}()
 	call(s, "initialize", rpc.InitializeParams{ClientInfo: &rpc.Info{Name: s.client.name + " (lsp)"}}, func(rpc.InitializeResult, error) {})
 	for _, d := range s.docs {
-		d.told = false
+		d.sent = false
 		s.tellDaemon(d)
 	}
 	for _, w := range s.folders {
@@ -134,7 +134,7 @@ func (s *Server) trySubscribe(w *workspace, pause time.Duration) {
 	})
 }
 
-// forget drops what a daemon with another database has told.
+// forget drops what a daemon with another database has sent.
 func (s *Server) forget() {
 	for _, w := range s.folders {
 		for _, p := range w.running {

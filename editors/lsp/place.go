@@ -107,7 +107,7 @@ func (b block) isAt(t *text, at int) bool {
 	return true
 }
 
-// place finds a file's hunks in the document that an editor has of it, or, where it has none, on disk as the daemon told.
+// place finds a file's hunks in the document that an editor has of it, or, where it has none, on disk as the daemon says.
 // A hunk is where its lines are, whatever was decided: the text says what has become of it.
 func (s *Server) place(w *workspace, d *sessions.Diff) (all []placed) {
 	oldShift, newShift := 0, 0

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	reportPause  = 200 * time.Millisecond // how long what a turn does is gathered before it is told
+	reportPause  = 200 * time.Millisecond // how long what a turn does is gathered before it is reported
 	silenceEvery = 10 * time.Second       // how often it is looked at since when nothing was heard of it
 )
 
@@ -27,8 +27,8 @@ type progress struct {
 	queued    bool
 	// background says that the turn only waits for commands in the background.
 	background bool
-	heard      time.Time // the last that was told of the turn
-	silence    string    // as it was told
+	heard      time.Time // when something of the turn came last
+	silence    string    // as it was reported
 	reporting  bool
 }
 
@@ -63,7 +63,7 @@ func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 	p.queued, p.heard = t.Status == sessions.TurnQueued, time.Now()
 }
 
-// noteHeard notes that something of a turn was told.
+// noteHeard notes that something of a turn came.
 func (w *workspace) noteHeard(turn string) {
 	if p := w.running[turn]; p != nil {
 		p.heard = time.Now()

@@ -134,7 +134,7 @@ func (s *Server) begin() {
 	s.dial()
 }
 
-// read hands what the editor says to the loop. Why it has ended is told by gone: true for the end of input.
+// read hands what the editor says to the loop. gone says why it has ended: true for the end of input.
 func (s *Server) read(r *rpc.FrameReader, gone chan<- bool) {
 	for {
 		m, err := s.next(r)

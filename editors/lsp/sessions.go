@@ -80,7 +80,7 @@ func (s *Server) resumeCommand(t *target) (any, error) {
 			}
 			fmt.Fprintf(&b, "- %s · %s · %s%s · %s\n", title, one.UpdatedAt.Local().Format("2006-01-02 15:04"), number(one.Turns, "turn"), mark, one.ID)
 		}
-		_ = s.write(w, sessionsFile, b.String(), &Range{Start: Position{Line: first}, End: Position{Line: first}}) // it is told
+		_ = s.write(w, sessionsFile, b.String(), &Range{Start: Position{Line: first}, End: Position{Line: first}}) // write says what failed
 	})
 	return nil, nil
 }

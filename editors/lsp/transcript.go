@@ -14,7 +14,7 @@ import (
 const followPause = 300 * time.Millisecond
 
 // A transcript is a session's as a file that a person has opened. The file follows the session, until the editor says that
-// it has closed it: editors that load files again show what goes on, and others (Helix) when they are told to. Where the
+// it has closed it: editors that load files again show what goes on, and others (Helix) on a command. Where the
 // settings want it, the open document follows too, by edits; they make it one with unsaved changes.
 type transcript struct {
 	session string
@@ -47,7 +47,7 @@ func (s *Server) transcriptCommand(t *target) (any, error) {
 		}
 		w.transcript = one
 		line := max(strings.Count(one.text, "\n")-1, 0)
-		_ = s.write(w, transcriptFile, one.text, &Range{Start: Position{Line: line}, End: Position{Line: line}}) // it is told
+		_ = s.write(w, transcriptFile, one.text, &Range{Start: Position{Line: line}, End: Position{Line: line}}) // write says what failed
 		s.follow(w, id)                                                                                          // what came meanwhile
 	})
 	return nil, nil

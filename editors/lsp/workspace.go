@@ -14,7 +14,7 @@ import (
 	"cursord/sessions"
 )
 
-// A workspace is a folder of the editor's with what the daemon has told of it.
+// A workspace is a folder of the editor's with what the daemon has published of it.
 type workspace struct {
 	path   string // without symlinks, as the daemon calls it
 	named  string // as the editor calls it
@@ -29,7 +29,7 @@ type workspace struct {
 	opening   *prompt              // is about to begin a session, to which the next prompts go
 	untrusted []*prompt            // wait for a person's word on trust
 	unsent    string               // the last prompt, if it did not become a turn
-	told      map[string]string    // URIs that have diagnostics, and of which file under review
+	diagnosed map[string]string    // URIs that have diagnostics, and of which file under review
 	at        spot                 // where a person was last, as far as that is known
 
 	hinting    bool        // it is about to be looked which open files are not as on disk
@@ -75,7 +75,7 @@ func (s *Server) addFolder(uri string) *workspace {
 			return w
 		}
 	}
-	w := &workspace{path: real, named: named, told: map[string]string{}}
+	w := &workspace{path: real, named: named, diagnosed: map[string]string{}}
 	w.clear()
 	s.folders = append(s.folders, w)
 	// The innermost first.
@@ -124,7 +124,7 @@ func (s *Server) didChangeFolders(p *foldersChange) {
 	}
 }
 
-// adopt makes the folder of a document the editor's, which has told of none: that of its repository, else its own.
+// adopt makes the folder of a document the editor's, which has named none: that of its repository, else its own.
 func (s *Server) adopt(d *document) {
 	file, err := paths.Local(d.uri)
 	if err != nil || s.stateFolder(d.uri) != nil {

@@ -26,7 +26,7 @@ const (
 	StartLimit = 10 * time.Second
 	// StartPoll is the pause between two looks whether it does.
 	StartPoll = 10 * time.Millisecond
-	// SilentLimit is how long a daemon may owe an answer before people are told.
+	// SilentLimit is how long a daemon may owe an answer before Waiting is called.
 	SilentLimit = 3 * time.Second
 	// MuteLimit is how long it may before nothing waits for it any more.
 	MuteLimit = 10 * time.Second
@@ -44,11 +44,11 @@ type Options struct {
 	OnNotify func(method string, params json.RawMessage)
 	// Joined gets what the daemon said when the client joined; it may be nil.
 	Joined *api.Joined
-	// Waiting is told once what to do about a daemon that does not answer, and for which Connect goes on waiting; nil: nobody is.
+	// Waiting, if any, is called once with what to do about a daemon that does not answer; Connect goes on waiting.
 	Waiting func(advice string)
 }
 
-// JoinParams are what daemon/join is told of the caller.
+// JoinParams are what daemon/join says of the caller.
 func (o *Options) JoinParams() rpc.JoinParams {
 	p := rpc.JoinParams{Environment: &rpc.ClientEnvironment{Path: os.Getenv("PATH"), Agent: os.Getenv("CURSORD_AGENT")}}
 	if o.Version != "" {
@@ -135,7 +135,7 @@ func Silent(dirs endpoint.Dirs) string {
 }
 
 // CallInTime is client.Call of a request that the daemon of dirs answers at once unless it hangs. After SilentLimit waiting is
-// told once what to do about that; it may be nil. After MuteLimit the error is a *SilentError.
+// called once with what to do about that; it may be nil. After MuteLimit the error is a *SilentError.
 func CallInTime(ctx context.Context, dirs endpoint.Dirs, client *rpc.Client, waiting func(advice string), method string, params, result any) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

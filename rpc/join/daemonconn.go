@@ -167,7 +167,7 @@ func (d *daemonConn) serve() error {
 	return err
 }
 
-// resume sends a new daemon what the editor has told the last one and the requests without an answer, then what waits. A turn is
+// resume sends a new daemon what the editor has sent to the last one and the requests without an answer, then what waits. A turn is
 // started before its workspace is subscribed to, and waited for afterwards.
 func (d *daemonConn) resume(subscriptions [][]byte) {
 	j := d.j

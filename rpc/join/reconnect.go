@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	quickTries = 3 // for a daemon, before the editor is told that there is none
+	quickTries = 3 // for a daemon, before the editor hears that there is none
 	quickPause = 50 * time.Millisecond
 	firstPause = time.Second // between further tries, each twice the one before
 	longPause  = time.Minute

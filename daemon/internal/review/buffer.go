@@ -143,7 +143,7 @@ func (b *buffer) remake(r *Reviewer, f *file) {
 	b.show(r, f, review)
 }
 
-// show makes review the buffer's, and has the client told if it looks different.
+// show makes review the buffer's, and sends the client the view if it looks different.
 func (b *buffer) show(r *Reviewer, f *file, review *diffs.Review) {
 	b.review = review
 	diff := r.diffOf(b.of(f))

@@ -6,8 +6,8 @@ import "cursord/sessions"
 func (r *Reviewer) damagedReview(rec sessions.ReviewRecord, err error) {
 	r.setup.Damaged("the review of "+rec.Path, err)
 	r.ops = append(r.ops, sessions.DropReview{Path: rec.Path, Session: rec.Session})
-	if told, err := r.setup.Store.Diff(r.setup.Root, rec.Path); err == nil {
-		r.told[rec.Path], r.vacated[rec.Path] = told, true
+	if published, err := r.setup.Store.Diff(r.setup.Root, rec.Path); err == nil {
+		r.published[rec.Path], r.vacated[rec.Path] = published, true
 	}
 }
 

@@ -57,7 +57,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waitingRequest) bool {
 	var skipped []api.Skipped
 	for _, c := range choices {
 		if err := r.prepare(c, dec, &skipped); err != nil {
-			r.refreshPending() // what the disk said is told
+			r.refreshPending() // publishes what was read from the disk
 			return fail(err)
 		}
 	}
@@ -83,19 +83,19 @@ func (r *Reviewer) decide(dec api.Decision, p *waitingRequest) bool {
 			continue
 		}
 		var done diffs.Decision
-		var told []Rejection
+		var rejections []Rejection
 		var edits *api.DocumentEdits
 		err := failed[i]
 		switch p := plan[i]; {
 		case c.buffer != nil:
 			words := r.words(c, dec)
 			done, edits, err = r.decideInBuffer(c, dec.Accept, linesOf(dec.Lines))
-			told = words.of(done.Hunks)
+			rejections = words.of(done.Hunks)
 		case p != nil:
 			if err = r.write(p.f, p.change); err != nil {
 				p.undo()
 			}
-			done, told, plan[i] = p.done, p.told, nil
+			done, rejections, plan[i] = p.done, p.rejections, nil
 		}
 		if err != nil {
 			if dec.Hunks != nil && len(g.Files) == 0 {
@@ -113,7 +113,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waitingRequest) bool {
 		if edits != nil {
 			out.Edits = append(out.Edits, *edits)
 		}
-		g.Told = append(g.Told, told...)
+		g.Rejections = append(g.Rejections, rejections...)
 		if c.buffer != nil && c.f.writesReal(dec.Accept) {
 			inBuffers = append(inBuffers, c.buffer)
 		}
@@ -151,7 +151,7 @@ func (r *Reviewer) planAll(choices []*choice, dec api.Decision) (plan []*planned
 			failed[i] = r.decisionError(c.f, err)
 			continue
 		}
-		p.told = words.of(p.done.Hunks)
+		p.rejections = words.of(p.done.Hunks)
 		plan[i] = p
 	}
 	return plan, failed
@@ -194,9 +194,9 @@ func (r *Reviewer) finish(client api.ClientID, touched []*file, ops []sessions.O
 	}
 	clear(r.affected)
 	changed = slices.DeleteFunc(changed, func(f *file) bool { return !r.stale(f) })
-	told, more := r.render(changed)
-	// What is told gets its seq on the way.
-	r.submitThen(told, append(ops, more...), func() {
+	published, more := r.render(changed)
+	// Commit gives each diff its seq.
+	r.submitThen(published, append(ops, more...), func() {
 		out.Diffs = append(out.Diffs, r.shownOf(client, touched)...)
 	}, func(err error) { p.answer(out, err) })
 }
@@ -211,7 +211,7 @@ func (r *Reviewer) choose(dec api.Decision) ([]*choice, error) {
 		}
 		if dec.Path != "" {
 			path := r.named(dec.Path)
-			if r.told[path] == nil {
+			if r.published[path] == nil {
 				return nil, api.Errorf(api.KindNotFound, "%s is not under review", dec.Path)
 			} else if err := r.revConflict(path, dec.Client, dec.Rev); err != nil {
 				return nil, err
@@ -257,7 +257,7 @@ func (r *Reviewer) hunk(name string, client api.ClientID) (*file, uint64, error)
 				return nil, 0, api.StoreError(err)
 			}
 			if f.seen(client).Fingerprint(id) == "" {
-				r.syncBuffers(f) // what the client has told of its text counts, though nobody has looked yet
+				r.syncBuffers(f) // the client's last text counts, though nobody has looked at it yet
 			}
 			if f.seen(client).Fingerprint(id) != "" {
 				return f, id, nil

@@ -9,7 +9,7 @@ import (
 	"cursord/sessions"
 )
 
-// diffOf returns the review in the contract's form.
+// diffOf returns the review as clients see it.
 func (r *Reviewer) diffOf(f *file) *sessions.Diff {
 	d := &sessions.Diff{
 		Workspace: r.setup.Root, Path: f.path, Kind: sessions.DiffKind(f.review.Kind()), State: "clean", Baseline: "known",
@@ -52,7 +52,7 @@ func (r *Reviewer) diffOf(f *file) *sessions.Diff {
 	return d
 }
 
-// sourceOf returns a source in the contract's form. In a copy everything is the agent's, also where the review says
+// sourceOf returns a source as clients see it. In a copy everything is the agent's, also where the review says
 // unknown, as older versions stored it.
 func sourceOf(f *file, s diffs.Source) sessions.Source {
 	if f.tree.isolated() && s.Via == diffs.ViaUnknown {

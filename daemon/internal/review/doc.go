@@ -9,7 +9,7 @@
 // What a Reviewer promises:
 //
 //   - No decision takes away what a person wrote, and none writes over a content that it has not seen.
-//   - What is told of a file is on disk before, with the review that it belongs to.
+//   - A published diff is durable before, with the review that it belongs to.
 //   - A decision is carried out in all of its files that could be decided, or, after a crash, finished or forgotten as a whole.
 //   - Whose a change is, package attribution decides; a Reviewer finds the evidence: looks at files, reports of calls, saves,
 //     editors' documents, and git's commits.

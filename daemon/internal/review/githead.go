@@ -109,7 +109,7 @@ func (r *Reviewer) headMoved(counts bool) {
 	r.lookAtHead(counts)
 }
 
-// headEnds is headMoved at the end of a turn of which it can no longer be told when its calls were open.
+// headEnds is headMoved at the end of a turn for which nothing says any more when its calls were open.
 func (r *Reviewer) headEnds() {
 	if r.head.known {
 		r.lookAtHead(false)

@@ -20,19 +20,19 @@ type intent struct {
 
 // An intendedFile is a file of an intent: how it is to change, and what the store is to have of it then.
 type intendedFile struct {
-	Session  string           `json:"session,omitempty"` // in whose copy the file is under review
-	Copy     bool             `json:"copy,omitempty"`    // the change is in the copy, and not in the work tree
-	From     string           `json:"from"`
-	To       string           `json:"to"`
-	Temp     string           `json:"temp"`
-	Before   held             `json:"before"`
-	After    held             `json:"after"`
-	Mode     uint32           `json:"mode"`
-	Links    atomicfile.Links `json:"links,omitzero"`
-	Dirs     []string         `json:"dirs,omitempty"`
-	Decision diffs.Decision   `json:"decision"`
-	Told     []Rejection      `json:"told,omitempty"`
-	State    fileState        `json:"state"`
+	Session    string           `json:"session,omitempty"` // in whose copy the file is under review
+	Copy       bool             `json:"copy,omitempty"`    // the change is in the copy, and not in the work tree
+	From       string           `json:"from"`
+	To         string           `json:"to"`
+	Temp       string           `json:"temp"`
+	Before     held             `json:"before"`
+	After      held             `json:"after"`
+	Mode       uint32           `json:"mode"`
+	Links      atomicfile.Links `json:"links,omitzero"`
+	Dirs       []string         `json:"dirs,omitempty"`
+	Decision   diffs.Decision   `json:"decision"`
+	Rejections []Rejection      `json:"told,omitempty"`
+	State      fileState        `json:"state"`
 }
 
 // A held is what a path holds, its content by the name of a blob.
@@ -58,14 +58,14 @@ func (r *Reviewer) intend(in intent, plan []*planned) (drop []sessions.Op, err e
 	if !slices.ContainsFunc(plan, func(p *planned) bool { return p.change.Writes() }) {
 		return nil, nil
 	}
-	in.Group.Files, in.Group.Told = nil, nil
+	in.Group.Files, in.Group.Rejections = nil, nil
 	var blobs [][]byte
 	for _, p := range plan {
 		c := p.change
 		state, contents := p.f.state()
 		in.Files = append(in.Files, intendedFile{
 			Session: p.f.tree.session, Copy: c.in.isolated(), From: c.From, To: c.To, Temp: c.Temp, Before: heldOf(c.Before.Content), After: heldOf(c.After),
-			Mode: uint32(c.Mode), Links: c.Links, Dirs: c.Dirs, Decision: p.done, Told: p.told, State: state,
+			Mode: uint32(c.Mode), Links: c.Links, Dirs: c.Dirs, Decision: p.done, Rejections: p.rejections, State: state,
 		})
 		blobs = append(blobs, contents...)
 		for _, c := range []diffs.Content{c.Before.Content, c.After} {

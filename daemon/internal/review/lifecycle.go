@@ -55,7 +55,7 @@ func (r *Reviewer) WhenUnused(do func()) {
 // Watching says how the files under review are watched; nil if nothing is pending yet.
 func (r *Reviewer) Watching() *watch.State { return r.watch.State.Load() }
 
-// Republish has the diff of a path stored and told anew: that in the database was damaged.
+// Republish stores and publishes the diff of a path anew: its record in the database was damaged.
 func (r *Reviewer) Republish(path string) { r.do(func() { r.republish(path) }) }
 
 // CopyRemoved says that the copy of a session was removed.

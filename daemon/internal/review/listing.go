@@ -94,7 +94,7 @@ func (r *Reviewer) partOf(client api.ClientID, f *file) *sessions.Diff {
 		return b.diff
 	}
 	if f.unread {
-		return r.told[f.path] // it cannot be read
+		return r.published[f.path] // it cannot be read
 	}
 	return f.diff
 }

@@ -11,10 +11,10 @@ import (
 
 // This file makes one diff of what is pending at a path in the work tree and in sessions' copies of it.
 
-// compose makes the diff of a path, as it is to be told, from those of its files; nil if there is nothing to tell. Its
-// revision is that of the state told last if it is the same, and else 0: the workspace gives it one (put).
+// compose makes the diff of a path, for publishing, from those of its files; nil if it has none. Its
+// revision is that of the last published state if it is the same, and else 0: the workspace gives it one (put).
 func (r *Reviewer) compose(path string) *sessions.Diff {
-	old := r.told[path]
+	old := r.published[path]
 	var parts []*sessions.Diff
 	made := strings.Builder{}
 	made.WriteByte(';') // also of nothing it is made, once
@@ -34,22 +34,22 @@ func (r *Reviewer) compose(path string) *sessions.Diff {
 	if d.Rev = 0; old != nil && r.composed[path] == made.String() && diffshape.SameDiff(d, old) {
 		d.Rev = old.Rev
 	}
-	r.told[path], r.composed[path] = d, made.String()
+	r.published[path], r.composed[path] = d, made.String()
 	if len(r.views[path]) > 0 {
 		r.viewed[path] = true
 	}
 	return d
 }
 
-// shown returns the diff of a path as a client was told it last.
+// shown returns the diff of a path as a client saw it last.
 func (r *Reviewer) shown(client api.ClientID, path string) *sessions.Diff {
-	told := r.told[path]
+	published := r.published[path]
 	v := r.views[path][client]
 	if v == nil {
-		return told
+		return published
 	}
 	d := *v.Diff
-	d.Seq = told.Seq
+	d.Seq = published.Seq
 	return &d
 }
 

@@ -110,7 +110,7 @@ func (r *Reviewer) refreshAll(files []*file) {
 	r.save(changed...)
 }
 
-// stale reports whether the review has changed since it was told.
+// stale reports whether the review has changed since its diff was published.
 func (r *Reviewer) stale(f *file) bool {
 	return f.review != nil && (f.moved || f.diff == nil && f.review.Pending() || f.diff != nil && f.diff.Rev != f.review.Rev())
 }

@@ -29,7 +29,7 @@ func (r *Reviewer) revConflict(path string, client api.ClientID, rev *uint64) er
 }
 
 // refuse answers a request with why it cannot be served. A diff in the answer is as the client sees it now, and on disk
-// like all that is told: its revision names no other state after a crash.
+// like everything published: its revision names no other state after a crash.
 func (r *Reviewer) refuse(p *waitingRequest, client api.ClientID, err error) bool {
 	var e *api.Error
 	if !errors.As(err, &e) || e.Diff == nil {
@@ -48,7 +48,7 @@ func (r *Reviewer) conflict(f *file, message string) error {
 	if r.stale(f) {
 		r.save(f)
 	}
-	return &api.Error{Kind: api.KindConflict, Message: message, Hint: "look at the present diff and decide again", Diff: r.told[f.path]}
+	return &api.Error{Kind: api.KindConflict, Message: message, Hint: "look at the present diff and decide again", Diff: r.published[f.path]}
 }
 
 // decisionError turns the review's error into an answer.
@@ -68,7 +68,7 @@ func (r *Reviewer) decisionError(f *file, err error) error {
 func (r *Reviewer) unreadable(f *file, img atomicfile.State) error {
 	return &api.Error{
 		Kind: api.KindConflict, Message: fmt.Sprintf("%s cannot be read: %s", f.path, img.Unreadable),
-		Hint: "put the file right and try again", Diff: r.told[f.path],
+		Hint: "put the file right and try again", Diff: r.published[f.path],
 	}
 }
 

@@ -10,13 +10,13 @@ import (
 	"cursord/diffs"
 )
 
-// Bounds, in bytes and lines, of what an agent is told of rejected changes.
+// Bounds, in bytes and lines, of what the next prompt says of rejected changes.
 const (
 	rejectionLines   = 6 // of one hunk
 	rejectionLineMax = 160
 )
 
-// A Rejection is what a session's agent is told of a hunk of its that was rejected.
+// A Rejection is what a session's next prompt says of a rejected hunk.
 type Rejection struct {
 	Session string `json:"session"`
 	Text    string `json:"text"`
@@ -25,18 +25,18 @@ type Rejection struct {
 // hunkWords are the rejections to tell, by hunk.
 type hunkWords map[uint64][]Rejection
 
-// words returns what is to be told if the choice is rejected; it is said before that happens, while the lines are there.
+// words returns what the next prompts say if the choice is rejected. It must be called before the reject, while the lines are there.
 func (r *Reviewer) words(c *choice, dec api.Decision) hunkWords {
 	if dec.Accept || !r.setup.Settings().TellRejections {
 		return nil
 	}
 	words := hunkWords{}
 	for _, h := range c.review.Hunks() {
-		var told []string
+		var named []string
 		text := rejectionText(c.f.path, h, dec.Lines)
 		for _, src := range h.Sources {
-			if !slices.Contains(told, src.SessionID) {
-				told = append(told, src.SessionID)
+			if !slices.Contains(named, src.SessionID) {
+				named = append(named, src.SessionID)
 				words[h.ID] = append(words[h.ID], Rejection{src.SessionID, text})
 			}
 		}
@@ -44,12 +44,12 @@ func (r *Reviewer) words(c *choice, dec api.Decision) hunkWords {
 	return words
 }
 
-// of returns what is to be told of some hunks.
-func (words hunkWords) of(hunks []uint64) (told []Rejection) {
+// of returns the rejections of some hunks.
+func (words hunkWords) of(hunks []uint64) (rejections []Rejection) {
 	for _, id := range hunks {
-		told = append(told, words[id]...)
+		rejections = append(rejections, words[id]...)
 	}
-	return told
+	return rejections
 }
 
 // rejectionText describes a hunk by its first changed lines; of a part of it, if lines is given.
@@ -86,9 +86,9 @@ func rejectionText(path string, h diffs.Hunk, lines *api.LineRange) string {
 	return b.String()
 }
 
-// keepRejections has the agents of a group's rejections told of them.
+// keepRejections has the next prompts of a group's sessions name its rejections.
 func (r *Reviewer) keepRejections(g *group) {
-	if len(g.Told) > 0 {
-		r.setup.Loop.TellRejections(g.n, g.Told)
+	if len(g.Rejections) > 0 {
+		r.setup.Loop.KeepRejections(g.n, g.Rejections)
 	}
 }

@@ -20,23 +20,23 @@ func (r *Reviewer) resume(intents []sessions.Numbered) {
 		r.intents = max(r.intents, rec.N)
 		var in intent
 		err := json.Unmarshal(rec.Data, &in)
-		var told []*sessions.Diff
+		var published []*sessions.Diff
 		var ops []sessions.Op
 		if err == nil {
-			told, ops, err = r.finishIntent(&in)
+			published, ops, err = r.finishIntent(&in)
 		}
 		if err != nil {
 			// What comes next is decided from what the disk shows; later, this intent would be a lie.
 			r.setup.Log.Error("what the last daemon was about to write is not known", "err", err)
 		}
-		r.submit(told, append(ops, sessions.DropIntent{N: rec.N}), nil)
+		r.submit(published, append(ops, sessions.DropIntent{N: rec.N}), nil)
 	}
 }
 
 // finishIntent finishes what was begun of an intent. The group of decisions keeps the files in which it is carried out:
 // where somebody has written since, the difference is theirs. Of a group that is taken back, or made again, all files go
 // together.
-func (r *Reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessions.Op, err error) {
+func (r *Reviewer) finishIntent(in *intent) (published []*sessions.Diff, ops []sessions.Op, err error) {
 	changes, at := make([]*treeChange, len(in.Files)), make([]atomicfile.Progress, len(in.Files))
 	begun := false
 	for i := range in.Files {
@@ -81,7 +81,7 @@ func (r *Reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessio
 		}
 		files = append(files, f)
 		g.Files = append(g.Files, groupFile{Path: f.path, N: f.n, Decision: in.Files[i].Decision})
-		g.Told = append(g.Told, in.Files[i].Told...)
+		g.Rejections = append(g.Rejections, in.Files[i].Rejections...)
 	}
 	if len(files) == 0 {
 		return nil, nil, nil
@@ -90,17 +90,17 @@ func (r *Reviewer) finishIntent(in *intent) (told []*sessions.Diff, ops []sessio
 	if in.N == 0 {
 		ops = r.push(&g)
 	} else if i := slices.IndexFunc(r.log, func(g *group) bool { return g.n == in.N }); i >= 0 {
-		g.n, g.Told = in.N, r.log[i].Told
+		g.n, g.Rejections = in.N, r.log[i].Rejections
 		r.log[i] = &g
 		ops = []sessions.Op{sessions.PutDecision{N: g.n, Data: wire.Encode(&g)}}
 	}
 	if g.Undone {
 		r.setup.Loop.ForgetRejections(g.n)
-	} else if !r.setup.Loop.TellsRejections(g.n) {
+	} else if !r.setup.Loop.KeepsRejections(g.n) {
 		r.keepRejections(&g)
 	}
-	told, more := r.render(files)
-	return told, append(ops, more...), nil
+	published, more := r.render(files)
+	return published, append(ops, more...), nil
 }
 
 // halfWritten reports whether a file is seen to have been written, in place and at least in part, before somebody else changed

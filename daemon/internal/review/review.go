@@ -29,21 +29,21 @@ type Reviewer struct {
 	done  chan struct{}
 
 	// Owned by its goroutine.
-	trees    []*Worktree                       // the work tree first
-	told     map[string]*sessions.Diff         // by path
-	composed map[string]string                 // by path: of which revisions told is made
-	views    map[string]map[api.ClientID]*View // by path: as clients were told that hold it unsaved
-	log      []*group                          // decisions, oldest first
-	intents  uint64                            // the number of the last one
-	waiting  []*waitingRequest                 // requests that wait for an agent
-	ops      []sessions.Op                     // to be stored with what is stored next
-	viewed   map[string]bool                   // paths that some client may see differently now
-	vacated  map[string]bool                   // paths from which files have gone, to be told
-	affected map[*file]bool                    // files that a decision about others may have changed
-	deferred map[*file]bool                    // files to be read again when their agents' calls have ended
-	head     gitHead
-	watch    *watch.Files
-	rewatch  bool // what is pending may have changed since watch was told
+	trees     []*Worktree                       // the work tree first
+	published map[string]*sessions.Diff         // by path
+	composed  map[string]string                 // by path: of which revisions the published diff is made
+	views     map[string]map[api.ClientID]*View // by path: what clients see that hold it unsaved
+	log       []*group                          // decisions, oldest first
+	intents   uint64                            // the number of the last one
+	waiting   []*waitingRequest                 // requests that wait for an agent
+	ops       []sessions.Op                     // to be stored with what is stored next
+	viewed    map[string]bool                   // paths that some client may see differently now
+	vacated   map[string]bool                   // paths from which files have gone, to be published
+	affected  map[*file]bool                    // files that a decision about others may have changed
+	deferred  map[*file]bool                    // files to be read again when their agents' calls have ended
+	head      gitHead
+	watch     *watch.Files
+	rewatch   bool // what is pending may have changed since watch was given its paths
 
 	docs changedDocuments
 }
@@ -54,7 +54,7 @@ type file struct {
 	path     string
 	n        uint64           // names the review in hunk ids; unique in the workspace
 	review   *diffs.Review    // nil until it is needed
-	diff     *sessions.Diff   // its part of what is told of the path, when it was last saved; nil before
+	diff     *sessions.Diff   // its part of the path's diff when it was last saved; nil before
 	unread   bool             // the review is nil, and may have something pending
 	moved    bool             // to path, since it was last saved
 	made     []string         // folders that the agent made for it
@@ -95,7 +95,7 @@ type fileState struct {
 func New(setup Setup) (*Reviewer, error) {
 	r := &Reviewer{
 		setup: setup, inbox: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
-		told: map[string]*sessions.Diff{}, composed: map[string]string{}, views: map[string]map[api.ClientID]*View{},
+		published: map[string]*sessions.Diff{}, composed: map[string]string{}, views: map[string]map[api.ClientID]*View{},
 		viewed: map[string]bool{}, vacated: map[string]bool{}, affected: map[*file]bool{},
 		deferred: map[*file]bool{},
 	}
@@ -137,9 +137,9 @@ func (r *Reviewer) loadReviews() error {
 			continue
 		}
 		f.n, f.mode, f.made, f.accepted, f.links = f.stored.N, f.stored.Mode, f.stored.Made, f.stored.Accepted, f.stored.Links
-		if told, err := r.setup.Store.Diff(r.setup.Root, rec.Path); err == nil {
-			r.told[rec.Path] = told
-			f.unread = told.State == "pending"
+		if published, err := r.setup.Store.Diff(r.setup.Root, rec.Path); err == nil {
+			r.published[rec.Path] = published
+			f.unread = published.State == "pending"
 		}
 		f.tree.files[rec.Path] = f
 	}
@@ -223,7 +223,7 @@ func (r *Reviewer) load(f *file) error {
 	}
 	f.unread = false
 	r.loadStashed(f)
-	if told := r.told[f.path]; told != nil && !hollow(told) {
+	if published := r.published[f.path]; published != nil && !hollow(published) {
 		f.diff = r.diffOf(f)
 	}
 	return nil
@@ -263,12 +263,12 @@ func (r *Reviewer) sorted() (files []*file) {
 
 // save stores and tells reviews.
 func (r *Reviewer) save(files ...*file) {
-	told, ops := r.render(files)
-	r.submit(told, ops, nil)
+	published, ops := r.render(files)
+	r.submit(published, ops, nil)
 }
 
-// render returns the diffs of the files' paths, as they are to be told, and what is to be stored of their reviews.
-func (r *Reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.Op) {
+// render returns the diffs to publish of the files' paths, and the operations that store their reviews.
+func (r *Reviewer) render(files []*file) (published []*sessions.Diff, ops []sessions.Op) {
 	var paths []string
 	for _, f := range files {
 		r.rewatch = true
@@ -281,7 +281,7 @@ func (r *Reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.
 		f.stored, blobs = f.state()
 		f.moved = false
 		ops = append(ops, sessions.PutReview{Path: f.path, Session: f.tree.session, State: wire.Encode(f.stored), Blobs: blobs})
-		if r.told[f.path] != nil || f.review.Pending() {
+		if r.published[f.path] != nil || f.review.Pending() {
 			f.diff = r.diffOf(f)
 			paths = append(paths, f.path)
 		}
@@ -297,31 +297,31 @@ func (r *Reviewer) render(files []*file) (told []*sessions.Diff, ops []sessions.
 		}
 		done[path] = true
 		if d := r.compose(path); d != nil {
-			told = append(told, d)
+			published = append(published, d)
 		}
 	}
-	return told, ops
+	return published, ops
 }
 
-// submit stores ops and tells diffs; then, if any, is called by the loop once all is durable and before it is told.
-func (r *Reviewer) submit(told []*sessions.Diff, ops []sessions.Op, then func(error)) {
-	r.submitThen(told, ops, func() {}, then)
+// submit stores ops and publishes diffs. The loop calls then, if any, once all is durable and before it is published.
+func (r *Reviewer) submit(published []*sessions.Diff, ops []sessions.Op, then func(error)) {
+	r.submitThen(published, ops, func() {}, then)
 }
 
-// submitThen is submit, and calls numbered when what is told has its seq.
-func (r *Reviewer) submitThen(told []*sessions.Diff, ops []sessions.Op, numbered func(), then func(error)) {
+// submitThen is submit, and calls numbered when the diffs have their seq.
+func (r *Reviewer) submitThen(published []*sessions.Diff, ops []sessions.Op, numbered func(), then func(error)) {
 	views := r.takeViews()
 	ops, r.ops = append(ops, r.ops...), nil
-	if len(ops) == 0 && len(told) == 0 && len(views) == 0 {
+	if len(ops) == 0 && len(published) == 0 && len(views) == 0 {
 		numbered()
 		if then != nil {
 			then(nil)
 		}
 		return
 	}
-	err := r.setup.Loop.Commit(&Commit{Ops: ops, Diffs: told, Views: views, Stored: then, Numbered: func() {
+	err := r.setup.Loop.Commit(&Commit{Ops: ops, Diffs: published, Views: views, Stored: then, Numbered: func() {
 		for _, v := range views {
-			r.told[v.Path], v.Told = v.Told, nil
+			r.published[v.Path], v.Published = v.Published, nil
 		}
 		numbered()
 	}})

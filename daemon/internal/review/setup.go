@@ -57,10 +57,10 @@ type Loop interface {
 	ForgetClient(client api.ClientID)
 	// Remark keeps a person's words for the next prompt of a session, or of any if session is "".
 	Remark(session, text string)
-	// TellRejections keeps what a decision rejected for the next prompts of the sessions that it is about.
-	TellRejections(decision uint64, told []Rejection)
-	// TellsRejections reports whether something is kept of a decision.
-	TellsRejections(decision uint64) bool
+	// KeepRejections keeps what a decision rejected for the next prompts of the sessions that it is about.
+	KeepRejections(decision uint64, rejections []Rejection)
+	// KeepsRejections reports whether something is kept of a decision.
+	KeepsRejections(decision uint64) bool
 	// ForgetRejections drops what is kept of a decision.
 	ForgetRejections(decision uint64)
 }

@@ -18,11 +18,11 @@ const maxGroups = 500
 
 // A group is what one request decided: one step of undo.
 type group struct {
-	n      uint64
-	Accept bool        `json:"accept"`
-	Undone bool        `json:"undone,omitempty"`
-	Files  []groupFile `json:"files"`
-	Told   []Rejection `json:"told,omitempty"` // to agents, of a reject
+	n          uint64
+	Accept     bool        `json:"accept"`
+	Undone     bool        `json:"undone,omitempty"`
+	Files      []groupFile `json:"files"`
+	Rejections []Rejection `json:"told,omitempty"` // to agents, of a reject
 }
 
 // A groupFile is the part of a group in one file.

@@ -10,18 +10,18 @@ import (
 
 // A View is a diff as one client sees it that holds the file unsaved.
 type View struct {
-	Client api.ClientID
-	Path   string
-	Diff   *sessions.Diff // nil: as all others do
-	Told   *sessions.Diff // as all others see it; the loop puts another there if it gives that a new seq
+	Client    api.ClientID
+	Path      string
+	Diff      *sessions.Diff // nil: as all others do
+	Published *sessions.Diff // as all others see it; the loop puts another there if it gives that a new seq
 
 	made string // of what Diff is made
 }
 
-// takeViews returns what clients are to be told of the files they hold unsaved.
+// takeViews returns the views that are new to clients of the files that they hold unsaved.
 func (r *Reviewer) takeViews() (views []*View) {
 	for path := range r.viewed {
-		if r.told[path] == nil {
+		if r.published[path] == nil {
 			continue
 		}
 		clients := map[api.ClientID]bool{}
@@ -43,15 +43,15 @@ func (r *Reviewer) takeViews() (views []*View) {
 	return views
 }
 
-// view returns how a client sees a path, if it was told otherwise, and keeps that.
+// view returns how a client sees a path if that differs from what it was sent last, and keeps it.
 func (r *Reviewer) view(client api.ClientID, path string) *View {
-	told, old := r.told[path], r.views[path][client]
-	v := &View{Client: client, Path: path, Told: told}
+	published, old := r.published[path], r.views[path][client]
+	v := &View{Client: client, Path: path, Published: published}
 	v.Diff, v.made = r.viewOf(client, path)
-	if v.Diff == nil && old != nil && told.Rev != 0 && told.Rev < old.Diff.Rev {
+	if v.Diff == nil && old != nil && published.Rev != 0 && published.Rev < old.Diff.Rev {
 		// The client comes back to what the others see all along. For it that is a new state.
-		d := *told
-		v.Diff, v.made = &d, fmt.Sprint("told ", told.Rev)
+		d := *published
+		v.Diff, v.made = &d, fmt.Sprint("told ", published.Rev)
 	}
 	switch {
 	case v.Diff == nil && old == nil:

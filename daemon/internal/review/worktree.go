@@ -102,7 +102,7 @@ func newWorktree(work, session string, closed func()) *Worktree {
 	return t
 }
 
-// read reads a path. Where a link of a copy points is told in terms of the work tree.
+// read reads a path. The target of a link in a copy is given in terms of the work tree.
 func (t *Worktree) read(path string) atomicfile.State {
 	return t.translated(atomicfile.Read(t.root, path))
 }
@@ -129,7 +129,7 @@ func (t *Worktree) translatedContent(c diffs.Content) diffs.Content {
 	return c
 }
 
-// held is told the other way.
+// held is the content as the copy holds it: targets of links in terms of the copy.
 func (t *Worktree) held(c diffs.Content) diffs.Content {
 	if t.isolated() {
 		c.Target = movedTarget(c.Target, t.work, t.root)

@@ -24,11 +24,11 @@ type treeChange struct {
 
 // A planned is a file's part of a request: decided in the review, and not yet on the disk.
 type planned struct {
-	f      *file
-	done   diffs.Decision
-	told   []Rejection // to agents, once it is carried out
-	change *treeChange
-	undo   func() // puts the review back as it was
+	f          *file
+	done       diffs.Decision
+	rejections []Rejection // to agents, once it is carried out
+	change     *treeChange
+	undo       func() // puts the review back as it was
 }
 
 // plan decides in a file's review, whose disk holds s, and says what is to be written for that. Nothing has changed
@@ -150,16 +150,16 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 	case errors.Is(err, atomicfile.ErrOccupied):
 		return &api.Error{
 			Kind: api.KindConflict, Message: fmt.Sprintf("%s cannot go to %s: %v", c.From, c.To, err),
-			Hint: "move what is there and try again", Diff: r.told[f.path],
+			Hint: "move what is there and try again", Diff: r.published[f.path],
 		}
 	case errors.Is(err, atomicfile.ErrChanged):
 		return &api.Error{
-			Kind: api.KindConflict, Message: f.path + " was written at the same moment", Hint: "try again", Diff: r.told[f.path],
+			Kind: api.KindConflict, Message: f.path + " was written at the same moment", Hint: "try again", Diff: r.published[f.path],
 		}
 	default:
 		return &api.Error{
 			Kind: api.KindConflict, Message: fmt.Sprintf("%s cannot be written: %v", f.path, paths.Cause(err)),
-			Hint: "put the file or its folder right and try again", Diff: r.told[f.path],
+			Hint: "put the file or its folder right and try again", Diff: r.published[f.path],
 		}
 	}
 }

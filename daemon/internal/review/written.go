@@ -57,7 +57,7 @@ func (r *Reviewer) takeIn(wr *Written) {
 		wr.tree.ledger.Look(wr.path, attribution.Look{Content: wr.after.Content, At: wr.at})
 		return
 	case !ok, wr.after.Unreadable != "":
-		return // people are told
+		return // a notice says so
 	}
 	f := wr.tree.files[wr.path]
 	if f != nil {

@@ -2,7 +2,7 @@
 // are watched, since most editors replace a file when they save it.
 //
 // On Linux each save is counted, however late it is looked at: the end of each write, and each file that comes in the
-// place of another. On other systems, writes are told and not counted, because their ends are not reported.
+// place of another. On other systems, writes are reported and not counted, because their ends are not reported.
 package savewatch
 
 import (
@@ -32,7 +32,7 @@ type Watch struct {
 	files   map[string][]*File // guarded by mu; by path
 	folders map[string]*folder // guarded by mu; by path
 	count   int                // guarded by mu; of files
-	seen    map[*File]struct{} // guarded by mu; whose saves are to be told once mu is free
+	seen    map[*File]struct{} // guarded by mu; whose saves are to be reported once mu is free
 }
 
 // A folder is one that is watched.

@@ -11,7 +11,7 @@ import (
 // A system is a watcher of folders that does not tell the ends of writes.
 type system struct {
 	watcher *fsnotify.Watcher
-	told    chan struct{} // of one: names or missed has something
+	ready   chan struct{} // of one: names or missed has something
 	ended   chan struct{} // closed when both goroutines have ended
 
 	mu     sync.Mutex
@@ -25,7 +25,7 @@ func (w *Watch) start() (*system, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &system{watcher: watcher, told: make(chan struct{}, 1), ended: make(chan struct{}), names: map[string]bool{}}
+	s := &system{watcher: watcher, ready: make(chan struct{}, 1), ended: make(chan struct{}), names: map[string]bool{}}
 	go s.run(w)
 	go s.collect()
 	return s, nil
@@ -34,7 +34,7 @@ func (w *Watch) start() (*system, error) {
 // collect takes what comes until the watcher is closed. The watcher's methods may wait for that, so it never waits for whoever
 // calls them.
 func (s *system) collect() {
-	defer close(s.told)
+	defer close(s.ready)
 	for events, errs := s.watcher.Events, s.watcher.Errors; events != nil || errs != nil; {
 		select {
 		case ev, ok := <-events:
@@ -55,7 +55,7 @@ func (s *system) collect() {
 			s.mu.Unlock()
 		}
 		select {
-		case s.told <- struct{}{}:
+		case s.ready <- struct{}{}:
 		default:
 		}
 	}
@@ -63,7 +63,7 @@ func (s *system) collect() {
 
 func (s *system) run(w *Watch) {
 	defer close(s.ended)
-	for range s.told {
+	for range s.ready {
 		w.take(func() { s.drain(w) })
 	}
 }

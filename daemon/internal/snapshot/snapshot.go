@@ -52,10 +52,10 @@ type Snapshot struct {
 	nested   map[string]bool             // folders for repositories within, of which nothing is known; whether there is one
 	rules    map[string]ignoreFile       // the ignore files that git listed, by their full names; nil if that is not known
 	hid      map[string]bool             // files that rules of the turn hide from git; whether they are listed all the same
-	reruled  bool                        // what git ignores has changed since, or cannot be told any more
+	reruled  bool                        // what git ignores has changed since, or is not known any more
 	links    map[string]atomicfile.Links // of files that had several names when the turn began
-	long     map[string]bool             // paths that are too long to look at, and have been told or were there
-	cut      bool                        // a walk has reached its limits, and that has been told
+	long     map[string]bool             // paths that are too long to look at, and a notice named or were there
+	cut      bool                        // a walk has reached its limits, and a notice said so
 	spool    spool
 	listed   bool   // files and dirs are what there was
 	ended    bool   // something may have been written since: what is not known now is not to be

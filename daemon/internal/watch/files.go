@@ -46,7 +46,7 @@ type Files struct {
 	Log    *slog.Logger
 	Post   func(func())                         // has the owner run a function, without blocking
 	Look   func(touched func(path string) bool) // at the files whose absolute paths are touched
-	Polls  func(why string)                     // told when polling begins, and with "" when it ends
+	Polls  func(why string)                     // called when polling begins, and with "" when it ends
 
 	watcher *fsnotify.Watcher // nil while there is nothing to watch, or files are polled
 	drained chan struct{}     // closed when its drain has ended

@@ -58,16 +58,16 @@ func (r *Turn) Explain(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	told := *e
+	said := *e
 	if flag := r.flag(e.Data.Field); flag != "" {
 		if rest, found := strings.CutPrefix(e.Message, e.Data.Field+": "); found {
-			told.Message = flag + ": " + rest
+			said.Message = flag + ": " + rest
 		}
 	}
 	if e.Data.Kind == api.KindWorkspaceUntrusted {
-		told.Data.Hint = fmt.Sprintf("trust it with: cursord trust %s, or run with --trust", term.ShellWord(cmp.Or(e.Data.Path, r.Params.Workspace)))
+		said.Data.Hint = fmt.Sprintf("trust it with: cursord trust %s, or run with --trust", term.ShellWord(cmp.Or(e.Data.Path, r.Params.Workspace)))
 	}
-	return &told
+	return &said
 }
 
 var fieldOfList = regexp.MustCompile(`^(addDirs|context)\[(\d{1,4})\]`)

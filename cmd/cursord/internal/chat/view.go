@@ -32,7 +32,7 @@ type View struct {
 	prompts bool                  // a person is asked when nothing runs
 	asking  bool                  // the line for a prompt is open
 	line    typedLine             // what was typed for it
-	held    []func()              // what is told, while it is not to be shown yet; nil: it is
+	held    []func()              // what came, while it is not to be shown yet; nil: it is
 	holding bool
 	since   uint64 // of what has a greater seq nothing was there at the beginning
 }
@@ -62,7 +62,7 @@ func (v *View) Notify(method string, params json.RawMessage) {
 	v.take(method, params)
 }
 
-// hold has what is told wait until release, which says how far what was there at the beginning goes.
+// hold has what comes wait until release, which says how far what was there at the beginning goes.
 func (v *View) hold() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -187,7 +187,7 @@ func (v *View) open(t *turnState) {
 	}
 }
 
-// Tick shows since when nothing was told of the turn that is shown, where that is of interest.
+// Tick shows since when nothing came of the turn that is shown, where that is of interest.
 func (v *View) Tick(now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

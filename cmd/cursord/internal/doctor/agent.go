@@ -23,7 +23,7 @@ func (d *Diagnosis) askAgent(ctx context.Context, client *rpc.Client, root strin
 	compare := api.DigestEnvironment(os.Environ(), rand.Text())
 	a, err := client.AgentStatus(ctx, rpc.AgentStatusParams{Workspace: root, Compare: &compare})
 	if err != nil {
-		d.problem("the agent's state cannot be told: %v", err)
+		d.problem("cannot read the agent's state: %v", err)
 		return
 	}
 	d.Agent = &a

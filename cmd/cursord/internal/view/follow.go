@@ -125,7 +125,7 @@ func (f *Follower) Behind(what string) {
 	}
 }
 
-// Tick shows on a terminal since when nothing was told of the turn, where that is of interest.
+// Tick shows on a terminal since when nothing came of the turn, where that is of interest.
 func (f *Follower) Tick(now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

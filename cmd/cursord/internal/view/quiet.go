@@ -9,10 +9,10 @@ import (
 )
 
 // A Quiet is what a person sees of a turn that runs and says nothing. The daemon tells nothing of it: who shows the turn
-// counts from the last that was told.
+// counts from the last notification.
 type Quiet struct {
-	turn    *sessions.Turn // as last told; nil before
-	since   time.Time      // of the last that was told of it
+	turn    *sessions.Turn // as last published; nil before
+	since   time.Time      // when something of it came last
 	cancels time.Time      // since when it is being cancelled; the zero time if it is not
 }
 
@@ -24,7 +24,7 @@ const (
 	openAfter = 10 * time.Second // the same where that ends a line of the agent's text before its time
 )
 
-// Heard notes that something of the turn was told, and the turn itself where that is it.
+// Heard notes that something of the turn came, and the turn itself if it is that.
 func (q *Quiet) Heard(turn *sessions.Turn) {
 	q.since = time.Now()
 	if turn != nil {

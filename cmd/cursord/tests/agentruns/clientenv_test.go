@@ -48,7 +48,7 @@ func TestEnvironmentOfTheClient(t *testing.T) {
 
 	// A client that tells nothing.
 	turn := e.Turn(nil)
-	require.Contains(t, e.Notices(turn.ID), "has not told its environment")
+	require.Contains(t, e.Notices(turn.ID), "gave no environment")
 	require.NotContains(t, w.Get("../env"), "WHO=")
 
 	// Commands tell it by themselves, editors through cursord stdio.
