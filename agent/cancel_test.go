@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRunCancelled(t *testing.T) {
+	tests := []struct {
+		name, script string
+		most         time.Duration
+	}{
+		{"ends at INT", "trap 'echo aborting; exit 130' INT\n", time.Second},
+		{"ends at TERM", "trap '' INT\n", intTime + time.Second},
+		{"ends at KILL", "trap '' INT TERM\n", intTime + termTime + time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFake(t, tt.script+sayInit+sayDelta+"while :; do sleep 0.02; done\n")
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var at time.Time
+			out, _ := f.run(ctx, func(ev Event) {
+				if _, ok := ev.(Text); ok {
+					at = time.Now()
+					cancel()
+				}
+			})
+			require.Equal(t, Cancelled, out.Status)
+			require.Equal(t, "s-1", out.SessionID)
+			require.Equal(t, "Hello", *out.Result)
+			require.Less(t, time.Since(at), tt.most+time.Second)
+		})
+	}
+	t.Run("before the start", func(t *testing.T) {
+		f := newFake(t, "touch started\n")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		out, _ := f.run(ctx, nil)
+		require.Equal(t, Cancelled, out.Status)
+		require.NoFileExists(t, filepath.Join(f.dir, "started"))
+	})
+	t.Run("after the result", func(t *testing.T) {
+		f := newFake(t, sayInit+sayResult+"sleep 100\n")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		out, _ := f.run(ctx, func(ev Event) {
+			if _, ok := ev.(Result); ok {
+				cancel()
+			}
+		})
+		require.Equal(t, Completed, out.Status)
+	})
+}
+
+func TestRunEndsAHungAgent(t *testing.T) {
+	f := newFake(t, sayInit+"sleep 100\n")
+	f.req.IdleTimeout, f.req.ToolTimeout = 100*time.Millisecond, time.Hour
+	out, _ := f.run(t.Context(), nil)
+	require.Equal(t, Failed, out.Status)
+	require.Equal(t, "agentHung", out.Failure.Kind)
+
+	f = newFake(t, sayInit+sayStart+"sleep 100\n")
+	f.req.IdleTimeout, f.req.ToolTimeout = 50*time.Millisecond, 400*time.Millisecond
+	start := time.Now()
+	out, _ = f.run(t.Context(), nil)
+	require.Equal(t, "agentHung", out.Failure.Kind)
+	require.Contains(t, out.Failure.Message, "while a tool ran")
+	require.GreaterOrEqual(t, time.Since(start), 400*time.Millisecond)
+}
