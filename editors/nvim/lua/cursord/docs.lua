@@ -20,8 +20,8 @@ local M = {}
 --- @field base? string what its file held before the decision that is on its way
 --- @field gone? boolean it is forgotten
 --- @field cost number milliseconds that telling the text takes
---- @field left? integer the state of the buffer's history before the disk was last followed
---- @field wrote table<integer, integer> the decision by the state that it left
+--- @field followed? integer the state of the buffer's history since the disk was last followed
+--- @field wrote { decision: integer, state: integer }[] the decisions that changed the text, and what they made of it
 --- @field undoing? fun()[] what waits for a decision to be taken back that was in the buffer
 --- @field timer? uv.uv_timer_t
 
@@ -214,8 +214,8 @@ function M.show(ws, diff)
     doc.base = follow.merge(doc.buf, doc.path, doc.base)
   end
   if not vim.bo[doc.buf].modified then
-    local how, left = follow.disk(doc.buf, doc.path)
-    doc.left = how and left or doc.left
+    local how = follow.disk(doc.buf, doc.path)
+    doc.followed = how and follow.state(doc.buf) or doc.followed
     if how == 'read' then
       require('cursord.review.view').clear(doc.buf)
     end
@@ -227,6 +227,16 @@ function M.show(ws, diff)
     require('cursord.review.view').update(doc.buf, ws, diff)
   else
     report.soon(doc)
+  end
+end
+
+--- A decision is about to change a file: what the buffer followed before was not that.
+--- @param ws cursord.Workspace
+--- @param rel string
+function M.will_write(ws, rel)
+  local doc = M.at(ws, rel)
+  if doc then
+    doc.followed = nil
   end
 end
 

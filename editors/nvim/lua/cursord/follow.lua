@@ -221,13 +221,12 @@ end
 --- @param buf integer
 --- @param path string
 --- @return 'read'|'changed'|nil # nil if it was so already
---- @return integer? # the state, in undotree(), that was left
 function M.disk(buf, path, again)
   local stat = vim.uv.fs_stat(path)
   if not stat or stat.type ~= 'file' or vim.b[buf].cursord_stamp == stamp(stat) then
     return nil
   end
-  local before, tick = M.state(buf), api.nvim_buf_get_changedtick(buf)
+  local tick = api.nvim_buf_get_changedtick(buf)
   local patched = nil
   if api.nvim_buf_line_count(buf) == 1 and stat.size > 0 and lines.text(buf) == '' then
     -- Of a file that was not there Neovim does not know that it is there now.
@@ -255,7 +254,7 @@ function M.disk(buf, path, again)
     M.disk(buf, path, (again or 0) + 1)
   end
   if patched or patched == nil and api.nvim_buf_get_changedtick(buf) ~= tick then
-    return patched and 'changed' or 'read', before
+    return patched and 'changed' or 'read'
   end
 end
 
@@ -301,6 +300,31 @@ end
 --- @return integer
 function M.state(buf)
   return api.nvim_buf_call(buf, vim.fn.undotree).seq_cur
+end
+
+--- The states that a buffer's text has come through, in its history.
+--- @param buf integer
+--- @return table<integer, true> behind the states that the text has been in, the present one included
+--- @return table<integer, true> known all that the history still has
+function M.history(buf)
+  local tree = api.nvim_buf_call(buf, vim.fn.undotree)
+  local before = {} --- @type table<integer, integer>
+  local function walk(entries, from)
+    for _, entry in ipairs(entries) do
+      walk(entry.alt or {}, from)
+      before[entry.seq] = from
+      from = entry.seq
+    end
+  end
+  walk(tree.entries, 0)
+  local behind, known_states, at = {}, {}, tree.seq_cur --- @type table<integer, true>, table<integer, true>, integer?
+  for state in pairs(before) do
+    known_states[state] = true
+  end
+  while at do
+    behind[at], at = true, before[at]
+  end
+  return behind, known_states
 end
 
 --- Finds out that a buffer with changes is what its file holds, and has Neovim know that.

@@ -23,57 +23,80 @@ end
 --- @param doc cursord.Doc
 --- @param decision integer
 function M.wrote(doc, decision)
-  if doc.left then
-    doc.wrote[doc.left], doc.left = decision, nil
+  if doc.followed then
+    table.insert(doc.wrote, { decision = decision, state = doc.followed })
+    doc.followed = nil
   end
 end
 
---- The decision that was taken back in the buffer by going back in its history.
+--- The decisions that were taken back in the buffer by going back in its history, the latest first.
 --- @param doc cursord.Doc
---- @return integer?
+--- @return integer[]
 local function taken_back(doc)
-  if not next(doc.wrote) or not vim.bo[doc.buf].modified then
-    return nil
+  if #doc.wrote == 0 or not vim.bo[doc.buf].modified then
+    return {}
   end
-  local state = follow.state(doc.buf)
-  local decision = doc.wrote[state]
-  doc.wrote[state] = nil
-  return decision
+  local behind, known = follow.history(doc.buf)
+  local back, kept = {}, {}
+  for _, one in ipairs(doc.wrote) do
+    if behind[one.state] then
+      kept[#kept + 1] = one
+    elseif known[one.state] then
+      table.insert(back, 1, one.decision)
+    end
+  end
+  doc.wrote = kept
+  return back
 end
 
---- Has the daemon take a decision back as the buffer has.
+--- Has the daemon take decisions back as the buffer has, one after the other. Where one is not the latest any more, what is
+--- left is just text.
 --- @param doc cursord.Doc
---- @param decision integer
-local function take_back(doc, decision)
+--- @param decisions integer[]
+local function take_back(doc, decisions)
   doc.undoing = {}
-  doc.ws:decide('diff/undo', { workspace = doc.ws.root, decision = decision }, function(err, result)
-    local docs = require('cursord.docs')
-    local diffs = not err and result.diffs or {}
-    docs.apply(doc.ws, not err and result.edits or {})
-    for _, diff in ipairs(diffs) do
-      doc.ws:put_diff(diff)
-    end
-    if #diffs > 1 then
-      local text = ('this was decided in %d files, and is back in all'):format(#diffs)
+  local files = {} --- @type table<string, true>
+  local function finish()
+    local count = vim.tbl_count(files)
+    if count > 1 then
+      local text = ('this was decided in %d files, and is back in all'):format(count)
       api.nvim_echo({ { text } }, false, {})
     end
     local waiting = doc.undoing or {}
     doc.undoing = nil
-    M.tell(doc, function() -- if something else was decided meanwhile, it is just text
+    M.tell(doc, function()
       for _, done in ipairs(waiting) do
         done()
       end
     end)
-  end)
+  end
+  local function step(i)
+    if not decisions[i] then
+      return finish()
+    end
+    local params = { workspace = doc.ws.root, decision = decisions[i] }
+    doc.ws:decide('diff/undo', params, function(err, result)
+      if err then
+        return finish()
+      end
+      require('cursord.docs').apply(doc.ws, result.edits or {})
+      for _, diff in ipairs(result.diffs) do
+        files[diff.path] = true
+        doc.ws:put_diff(diff)
+      end
+      step(i + 1)
+    end)
+  end
+  step(1)
 end
 
---- Whether a decision was taken back in the buffer, and the daemon has not done so yet.
+--- Whether decisions were taken back in the buffer, and the daemon has not done so yet.
 --- @param doc cursord.Doc
 --- @return boolean
 function M.takes_back(doc)
-  local decision = not doc.undoing and taken_back(doc)
-  if decision then
-    take_back(doc, decision)
+  local decisions = doc.undoing and {} or taken_back(doc)
+  if #decisions > 0 then
+    take_back(doc, decisions)
   end
   return doc.undoing ~= nil
 end

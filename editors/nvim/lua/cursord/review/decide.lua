@@ -36,14 +36,17 @@ end
 --- @param isolated? boolean what was decided is in a copy of the workspace
 local function take(verb, ws, result, isolated)
   local applied = true
+  local wrote = verb == (isolated and 'accept' or 'reject') and result.decision
+  for _, diff in ipairs(wrote and result.diffs or {}) do
+    docs.will_write(ws, diff.path)
+  end
   if result.edits and #result.edits > 0 then
     applied = docs.apply(ws, result.edits)
   end
   for _, diff in ipairs(result.diffs) do
     ws:put_diff(diff)
   end
-  local wrote = verb == (isolated and 'accept' or 'reject')
-  for _, diff in ipairs(wrote and result.decision and result.diffs or {}) do
+  for _, diff in ipairs(wrote and result.diffs or {}) do
     docs.wrote(ws, diff.path, result.decision)
   end
   return applied
