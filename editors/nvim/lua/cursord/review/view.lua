@@ -336,6 +336,9 @@ api.nvim_create_autocmd('BufWinEnter', {
 api.nvim_create_autocmd('BufUnload', {
   group = group,
   callback = function(args)
+    -- Marks outlive the text where a buffer is read again.
+    api.nvim_buf_clear_namespace(args.buf, marks.ns, 0, -1)
+    api.nvim_buf_clear_namespace(args.buf, marks.ns_words, 0, -1)
     views[args.buf] = nil
   end,
 })
