@@ -52,6 +52,11 @@
 --- @class cursord.Diff
 --- @field workspace string
 --- @field path string
+--- @field oldPath? string
+--- @field oldMode? string
+--- @field newMode? string
+--- @field oldTarget? string
+--- @field newTarget? string
 --- @field kind string
 --- @field state 'pending'|'clean'
 --- @field added integer

@@ -178,7 +178,9 @@ api.nvim_create_autocmd('TabEnter', { group = group, callback = fit_overlays })
 --- @param hunk? cursord.Hunk the one that it is about
 function M.open(ws, path, hunk)
   local diff = ws.diffs[path]
-  hunk = hunk or diff and diff.hunks[1]
+  for _, other in ipairs(diff and (not hunk or #hunk.lines == 0) and diff.hunks or {}) do
+    hunk = (not hunk or #hunk.lines == 0) and other or hunk -- beside a mode there is text, too
+  end
   if not diff or not hunk then
     rpc.say('there is nothing to review in this file')
     return

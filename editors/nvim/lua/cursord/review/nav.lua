@@ -13,8 +13,15 @@ local M = {}
 --- @field row integer
 --- @field hunk cursord.Hunk
 
---- Files that cannot be shown as text are left to the quickfix list.
-local shown_kinds = { modified = true, created = true, renamed = true }
+--- Whether a hunk has a place in a buffer. What has no text, and what is gone, is left to the quickfix list.
+--- @param diff cursord.Diff
+--- @param hunk cursord.Hunk
+--- @return boolean
+local function has_place(diff, hunk)
+  return #hunk.lines > 0
+    and not vim.startswith(diff.path, '/')
+    and (diff.kind ~= 'deleted' or hunk.isolated or false)
+end
 
 --- @param ws cursord.Workspace
 --- @return string[]
@@ -31,19 +38,16 @@ local function stops(ws)
   for _, path in ipairs(M.paths(ws)) do
     local diff = ws.diffs[path]
     local doc = docs.at(ws, path)
-    local isolated = diff.hunks[1] and diff.hunks[1].isolated
-    if
-      (shown_kinds[diff.kind] or isolated and diff.kind == 'deleted')
-      and not vim.startswith(path, '/')
-    then
-      if doc and #places.places(doc.buf) > 0 then
-        for _, p in ipairs(places.places(doc.buf)) do
-          out[#out + 1] = { path = path, row = places.cursor_row(doc.buf, p), hunk = p.hunk }
-        end
-      else
-        for _, hunk in ipairs(diff.hunks) do
-          out[#out + 1] = { path = path, row = marks.row(hunk), hunk = hunk }
-        end
+    local here = doc and places.places(doc.buf) or {}
+    for _, place in ipairs(here) do
+      if doc and has_place(diff, place.hunk) then
+        local row = places.cursor_row(doc.buf, place)
+        out[#out + 1] = { path = path, row = row, hunk = place.hunk }
+      end
+    end
+    for _, hunk in ipairs(#here == 0 and diff.hunks or {}) do
+      if has_place(diff, hunk) then
+        out[#out + 1] = { path = path, row = marks.row(hunk), hunk = hunk }
       end
     end
   end

@@ -12,6 +12,22 @@ local M = {}
 
 local title = 'Cursord review'
 
+--- What became of a file as a whole, in words: "mode 100644 → 100755".
+--- @param diff cursord.Diff
+--- @return string
+local function became(diff)
+  local kind = diff.oldMode and diff.kind ~= 'created' and diff.kind ~= 'deleted' and 'mode'
+    or diff.kind
+  if kind == 'mode' then
+    return ('mode %s → %s'):format(diff.oldMode or '?', diff.newMode or '?')
+  elseif kind == 'symlink' then
+    return ('link %s → %s'):format(diff.oldTarget or '(none)', diff.newTarget or '(none)')
+  elseif kind == 'renamed' and diff.oldPath then
+    return 'renamed from ' .. diff.oldPath
+  end
+  return kind
+end
+
 --- @param diff cursord.Diff
 --- @param hunk cursord.Hunk
 local function text_of(diff, hunk)
@@ -28,7 +44,7 @@ local function text_of(diff, hunk)
   local made = (by == '' and '' or ' by ' .. by)
     .. (author.maybe_yours(hunk) and ' (may be yours)' or '')
   if hunk.kind == 'file' and diff.kind ~= 'modified' then
-    return diff.kind
+    return became(diff)
       .. (added + removed > 0 and (' (+%d -%d)'):format(added, removed) or '')
       .. made
   end
