@@ -22,6 +22,7 @@
 (require 'cl-lib)
 (require 'cursord-workspace)
 (require 'cursord-author)
+(require 'cursord-groups)
 
 (defcustom cursord-shown-lines 8
   "How many lines that are not in a buffer are shown of a change.
@@ -57,81 +58,7 @@ The review buffer has all of them.  0 is for a line that counts them."
   (define-fringe-bitmap 'cursord-fringe-gap
     [#b11111110 #b01111100 #b00111000 #b00010000] nil nil 'top))
 
-;;;; What a hunk says
-
-(cl-defstruct (cursord-group (:constructor cursord--group-make) (:copier nil))
-  "A run of deleted lines and the added lines that stand in their place."
-  hunk
-  row                                   ; of its first line in the file, from 0
-  ;; Where it begins among the hunk's changed lines, from 0:
-  from
-  old                                   ; the deleted lines, as strings
-  new)                                  ; the added ones
-
-(defun cursord-changed-p (line)
-  "Whether LINE of a hunk was deleted or added."
-  (not (eq (aref line 0) ?\s)))
-
-(defun cursord-changed-lines (hunk)
-  "The deleted and added lines of HUNK, with their signs."
-  (seq-filter #'cursord-changed-p (plist-get hunk :lines)))
-
-(defun cursord-isolated-p (hunk)
-  "Whether HUNK is in the copy of its session, and its old lines are in the file."
-  (eq (plist-get hunk :isolated) t))
-
-(defun cursord-hunk-row (hunk)
-  "The row, from 0, of the first changed line of HUNK in its file."
-  (if-let* ((group (caar (cursord-groups hunk))))
-      (max 0 (cursord-group-row group))
-    0))
-
-(defun cursord-groups (hunk)
-  "The groups of HUNK, and the lines that must be in the file.
-The value is (GROUPS . PRESENT); PRESENT is a list of (ROW . TEXT)."
-  (let* ((isolated (cursord-isolated-p hunk))
-         (absent (if isolated ?+ ?-))
-         (start (plist-get hunk (if isolated :oldStart :newStart)))
-         (count (plist-get hunk (if isolated :oldLines :newLines)))
-         (row (if (eql count 0) start (1- start)))
-         (changed 0) groups group present)
-    (seq-doseq (line (plist-get hunk :lines))
-      (let ((sign (aref line 0))
-            (text (substring line 1)))
-        (if (eq sign ?\s)
-            (setq group nil)
-          (when (or (null group) (and (eq sign ?-) (cursord-group-new group)))
-            (setq group (cursord--group-make :hunk hunk :row row :from changed))
-            (push group groups))
-          (if (eq sign ?-)
-              (push text (cursord-group-old group))
-            (push text (cursord-group-new group)))
-          (cl-incf changed))
-        (unless (eq sign absent)
-          (push (cons row text) present)
-          (cl-incf row))))
-    (dolist (group groups)
-      (setf (cursord-group-old group) (nreverse (cursord-group-old group))
-            (cursord-group-new group) (nreverse (cursord-group-new group))))
-    (cons (nreverse groups) (nreverse present))))
-
-(defun cursord-group-present (group)
-  "The lines of GROUP that are in the file."
-  (if (cursord-isolated-p (cursord-group-hunk group))
-      (cursord-group-old group)
-    (cursord-group-new group)))
-
-(defun cursord-group-absent (group)
-  "The lines of GROUP that are not in the file."
-  (if (cursord-isolated-p (cursord-group-hunk group))
-      (cursord-group-new group)
-    (cursord-group-old group)))
-
 ;;;; Placing
-
-(defun cursord--bare (line)
-  "LINE without what a buffer keeps in its coding system."
-  (string-remove-prefix "\ufeff" (string-remove-suffix "\r" line)))
 
 (defun cursord--go-to-row (row at)
   "Go to the beginning of the line ROW, from 0, where point is at AT.

@@ -35,15 +35,10 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'project)
 (require 'subr-x)
-(require 'url-util)
 (require 'cursord-connection)
-
-(defcustom cursord-root-function #'cursord-project-root
-  "Returns the directory that the agent works in, for the current buffer."
-  :type 'function
-  :group 'cursord)
+(require 'cursord-root)
+(require 'cursord-turns)
 
 (defvar cursord-event-functions nil
   "Hook with EVENT, WS, OBJECT and BEFORE, called for each thing that is told.
@@ -62,98 +57,7 @@ WS is a workspace.  EVENT, OBJECT and BEFORE, its former state, are:
 `update'   comes once after several of these: the time to draw again.
 An error in one function does not keep the others from being called.")
 
-(cl-defstruct (cursord-workspace (:constructor cursord--workspace-make)
-                                 (:copier nil))
-  "A directory that agents work in."
-  (root nil
-        :documentation "The directory, for Emacs; with a slash, and with what reaches another machine.")
-  (path nil :documentation "The directory, for the daemon.")
-  (host nil
-        :documentation "The machine that it is on, for ssh; nil for this one.")
-  (seq nil :documentation "The latest that is known.")
-  (epoch nil :documentation "The name of the store that seq belongs to.")
-  (ready nil :documentation "Whether it is subscribed to.")
-  (sessions (make-hash-table :test #'equal) :documentation "Sessions by id.")
-  (turns (make-hash-table :test #'equal)
-         :documentation "Turns by id: those that run or wait, and the last of a session.")
-  (diffs (make-hash-table :test #'equal)
-         :documentation "Diffs by path, those with something to review.")
-  (seqs (make-hash-table :test #'equal)
-        :documentation "Seqs of the latest diffs, by path.")
-  (current nil
-           :documentation "The id of the session that is talked with; nil for a new one.")
-  (chosen nil :documentation "Whether it is known which session that is.")
-  (next nil :documentation "What is chosen for a new session, a plist.")
-  (images nil
-          :documentation "Images that go with the next prompt, as contexts.")
-  (mine (make-hash-table :test #'equal)
-        :documentation "The turns that were started here.")
-  (failed nil :documentation "Whether the latest turn to end has failed.")
-  (trouble nil :documentation "Why it could not be subscribed to, an error.")
-  (touched nil
-           :documentation "Whether something was told or answered since the last `update'."))
-
-(defvar cursord-workspaces nil "The workspaces that are in use.")
-
-(defvar-local cursord-buffer-workspace nil
-  "The workspace of a buffer that is no file: a chat, a review.")
-(put 'cursord-buffer-workspace 'permanent-local t)
-
 ;;;; Which workspace
-
-(defun cursord-project-root ()
-  "The root of the current project.
-Where there is none, a directory around that is in use, else the current one."
-  (if-let* ((project (project-current)))
-      (project-root project)
-    (if-let* ((ws (cursord-workspace-find)))
-        (cursord-workspace-root ws)
-      default-directory)))
-
-(defun cursord--host-of (directory)
-  "The host of DIRECTORY for ssh, nil for this machine.
-It is an error where there is no way."
-  (when-let* ((method (file-remote-p directory 'method)))
-    (unless (member method '("ssh" "sshx" "scp" "scpx" "rsync" "sftp"))
-      (user-error "Files by \"%s\" are not supported, only those by ssh: run Emacs where the files are" method))
-    (let ((user (file-remote-p directory 'user))
-          (host (file-remote-p directory 'host)))
-      (when (string-match-p "[#%]" host)
-        (user-error "Say port and domain of %s in ~/.ssh/config, and leave them out here" host))
-      (if user (concat user "@" host) host))))
-
-(defun cursord--true-root (directory)
-  "DIRECTORY without links, as a directory name."
-  (file-name-as-directory (file-truename (expand-file-name directory))))
-
-(defun cursord-workspace-at (root)
-  "The workspace in use whose directory is ROOT, nil if there is none."
-  (seq-find (lambda (ws) (equal (cursord-workspace-root ws) root))
-            cursord-workspaces))
-
-(defun cursord--workspace-of-file (file)
-  "The innermost workspace in use that FILE, a name without links, is in."
-  (let (best)
-    (dolist (ws cursord-workspaces best)
-      (when (and (string-prefix-p (cursord-workspace-root ws) file)
-                 (or (null best)
-                     (> (length (cursord-workspace-root ws))
-                        (length (cursord-workspace-root best)))))
-        (setq best ws)))))
-
-(defun cursord-workspace-find (&optional buffer)
-  "The workspace of BUFFER, else of the current one, if it is in use.
-This asks no file system, so that it can be called often."
-  (let ((buffer (or buffer (current-buffer))))
-    (or (buffer-local-value 'cursord-buffer-workspace buffer)
-        (and cursord-workspaces
-             (cursord--workspace-of-file
-              ;; Both are abbreviated.
-              (expand-file-name (or (buffer-local-value 'buffer-file-truename
-                                                        buffer)
-                                    (buffer-local-value 'default-directory
-                                                        buffer)
-                                    "/")))))))
 
 (defun cursord-workspace-open (&optional root)
   "The workspace of the current buffer, or the one with ROOT, connected."
@@ -185,30 +89,6 @@ This asks no file system, so that it can be called often."
         ;; its beginning.
         (cursord-connect host)))
     ws))
-
-;;;; Names of files
-
-(defun cursord--prefix (ws)
-  "What stands before the names of files of WS for Emacs to reach them."
-  (or (file-remote-p (cursord-workspace-root ws)) ""))
-
-(defun cursord-file (ws path)
-  "The name for Emacs of the file that a Diff or a Tool of WS calls PATH."
-  (if (file-name-absolute-p path)
-      (concat (cursord--prefix ws) path)
-    (concat (cursord-workspace-root ws) path)))
-
-(defun cursord-path (ws file)
-  "What a Diff of WS calls FILE, a name without links; nil if it is not in WS."
-  (and (string-prefix-p (cursord-workspace-root ws) file)
-       (substring file (length (cursord-workspace-root ws)))))
-
-(defun cursord-uri (_ws file)
-  "The URI by which the daemon knows FILE, a name without links."
-  (concat "file://"
-          (url-hexify-string (encode-coding-string (file-local-name file)
-                                                   'utf-8-unix)
-                             url-path-allowed-chars)))
 
 ;;;; Talking
 
@@ -290,11 +170,6 @@ Nothing is done where that is not connected."
   (cursord--subscribe ws))
 
 ;;;; What is told
-
-(defun cursord-turn-ended-p (turn)
-  "Whether TURN is over."
-  (member (plist-get turn :status)
-          '("completed" "failed" "cancelled" "interrupted")))
 
 (defun cursord--session-changed (ws params)
   "Take what PARAMS say of a session of WS."
@@ -390,69 +265,7 @@ An answer can be overtaken."
 (add-hook 'cursord-down-functions #'cursord--down)
 (add-hook 'cursord-batch-functions #'cursord--batch-ended)
 
-;;;; Turns that say nothing
-
-;; The daemon tells nothing of silence: it is counted here, from the last that
-;; was told of a turn.
-
-(defvar cursord-quiet-after 60
-  "Seconds for which a turn must have said nothing before people are told.")
-
-(defvar cursord--heard (make-hash-table :test #'equal)
-  "By id, when something was last told of each turn that runs.")
-
-(defun cursord--note-heard (event _ws object _before)
-  "Note that EVENT has told something of the turn that OBJECT is or belongs to."
-  (pcase event
-    ('turn (if (equal (plist-get object :status) "running")
-               (puthash (plist-get object :id) (float-time) cursord--heard)
-             (remhash (plist-get object :id) cursord--heard)))
-    ((or 'item 'delta)
-     (when-let* ((id (plist-get object :turnId))
-                 ((gethash id cursord--heard)))
-       (puthash id (float-time) cursord--heard)))))
-
-(add-hook 'cursord-event-functions #'cursord--note-heard)
-
-(defun cursord-turn-silence (turn)
-  "Since when nothing was told of TURN, which runs: \"no output for 1m 20s\".
-Nil before that is of interest."
-  (when-let* ((heard (gethash (plist-get turn :id) cursord--heard))
-              (seconds (truncate (- (float-time) heard)))
-              ((>= seconds cursord-quiet-after)))
-    (if (< seconds 3600)
-        (format "no output for %dm %ds" (/ seconds 60) (% seconds 60))
-      (format "no output for %dh %dm" (/ seconds 3600) (% (/ seconds 60) 60)))))
-
-(defun cursord-turn-work (turn)
-  "What TURN, which runs, does: \"working\", or what it waits for."
-  (let ((commands (length (plist-get turn :background))))
-    (if (> commands 0)
-        (concat "waiting for " (cursord-plural commands "background command"))
-      "working")))
-
-(defun cursord-turn-note (turn)
-  "What TURN, which runs, does, and since when it says nothing, if that is long."
-  (string-join (delq nil
-                     (list (cursord-turn-work turn)
-                           (cursord-turn-silence turn))) ", "))
-
-(defun cursord-work (ws)
-  "What the turns of WS that run do: what one of them does that works, if any."
-  (let ((notes (mapcar #'cursord-turn-note
-                       (seq-filter (lambda (turn)
-                                     (equal (plist-get turn :status) "running"))
-                                   (cursord-busy-turns ws)))))
-    (or (car (member "working" notes)) (car notes))))
-
 ;;;; What one asks of a workspace
-
-(defun cursord-busy-turns (ws)
-  "The turns of WS that run or wait, the oldest first."
-  (sort (seq-remove #'cursord-turn-ended-p
-                    (hash-table-values (cursord-workspace-turns ws)))
-        (lambda (a b)
-          (string< (plist-get a :createdAt) (plist-get b :createdAt)))))
 
 (defun cursord-pending (ws)
   "How much is to be reviewed in WS: (HUNKS . FILES)."
@@ -504,10 +317,6 @@ That is the latest there is, if none was chosen."
      :else (lambda (err)
              (cursord-complain err)
              (funcall done)))))
-
-(defun cursord-plural (n word)
-  "N and WORD, with an s where that fits."
-  (format "%d %s%s" n word (if (eql n 1) "" "s")))
 
 (provide 'cursord-workspace)
 ;;; cursord-workspace.el ends here
