@@ -7,6 +7,7 @@ import (
 
 	"cursord/agent"
 	"cursord/daemon/api"
+	"cursord/daemon/internal/denied"
 	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/wire"
 	"cursord/sessions"
@@ -32,7 +33,7 @@ type liveTurn struct {
 	calls     map[string][]openCall // by call id, latest last
 	unread    int                   // lines that were no JSON
 	unreadTop string                // the first of them
-	denied    deniedCalls
+	denied    denied.Calls
 	failure   string // the last error the agent reported in its stream
 }
 
@@ -85,7 +86,7 @@ func (w *workspace) turnSaid(e turnEvents) {
 			case agent.ToolStart:
 				items.Started = append(items.Started, w.startCall(&c, t, &ev.Call))
 			case agent.ToolEnd:
-				t.denied.add(ev.Call.Denials)
+				t.denied.Add(ev.Call.Denials)
 				items.Ended = append(items.Ended, w.endCall(&c, t, &ev.Call, sessions.ItemStatus(ev.State)))
 			default:
 				w.said(&c, t, ev)

@@ -108,7 +108,7 @@ func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus,
 	slices.Sort(open)
 	held := status == sessions.TurnCompleted && t.turn.AutoReview
 	w.endCalls(c, t, open, held, func(c *commit) {
-		if text := t.denied.text(t.turn, w.offers(t.turn)); text != "" {
+		if text := t.denied.Text(t.turn, w.offers(t.turn)); text != "" {
 			w.notice(c, t, text)
 		}
 		if t.unread > 0 {
@@ -135,7 +135,7 @@ func (w *workspace) endCalls(c *commit, t *liveTurn, open []int, held bool, last
 		if w.guard(func() {
 			for _, index := range open[:n] {
 				if item := w.cancelCall(&c, sessions.ItemID(t.turn.ID, index)); held && item != nil && item.Tool != nil {
-					t.denied.hold(item.Tool)
+					t.denied.Hold(item.Tool)
 				}
 			}
 			w.endCalls(&c, t, open[n:], held, last)

@@ -53,6 +53,7 @@ var internalImports = map[string][]string{
 		"cursord/daemon/internal/askgit",
 		"cursord/daemon/internal/atomicfile",
 		"cursord/daemon/internal/clock",
+		"cursord/daemon/internal/denied",
 		"cursord/daemon/internal/filestat",
 		"cursord/daemon/internal/git",
 		"cursord/daemon/internal/mailbox",
@@ -114,6 +115,11 @@ var internalImports = map[string][]string{
 	"cursord/daemon/internal/wire": {
 		"cursord/agent/plaintext",
 		"cursord/daemon/paths",
+		"cursord/sessions",
+	},
+	"cursord/daemon/internal/denied": {
+		"cursord/agent",
+		"cursord/daemon/config",
 		"cursord/sessions",
 	},
 	"cursord/daemon/internal/mailbox": {},

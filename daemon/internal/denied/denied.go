@@ -1,4 +1,6 @@
-package daemon
+// Package denied sums up, for the people who asked for a turn, which calls its agent was not allowed, and names what would
+// have allowed them in this turn. It keeps the first few of the calls, shortened, however many there were.
+package denied
 
 import (
 	"fmt"
@@ -11,27 +13,29 @@ import (
 	"cursord/sessions"
 )
 
-// A deniedCalls is what an agent was not allowed in a turn. The turn's loop owns it.
-type deniedCalls struct {
+// Calls are those that were denied in a turn; the zero value is none. They are not for several goroutines.
+type Calls struct {
 	count    int              // of calls
 	held     int              // of them, those that the agent's auto-review held back
 	commands int              // of them, shell commands
-	subjects []deniedSubject  // the first few
+	subjects []denial         // the first few
 	more     int              // calls of other subjects
 	by       []agent.DeniedBy // each once, in order
 }
 
-type deniedSubject struct {
+// A denial is a call, and how often it was denied.
+type denial struct {
 	text  string
 	times int
 }
 
 const (
-	deniedSubjects = 5  // that are named
-	deniedRunes    = 60 // of each
+	maxSubjects = 5  // that are named
+	maxRunes    = 60 // of each
 )
 
-func (d *deniedCalls) add(denials []agent.Denial) {
+// Add notes what the end of a call says was denied in it.
+func (d *Calls) Add(denials []agent.Denial) {
 	for _, one := range denials {
 		d.addCall(one.Subject, one.Name)
 		if !slices.Contains(d.by, one.By) {
@@ -40,8 +44,8 @@ func (d *deniedCalls) add(denials []agent.Denial) {
 	}
 }
 
-// hold notes a call that has not ended when the agent said that all is done: auto-review has held it back.
-func (d *deniedCalls) hold(tool *sessions.Tool) {
+// Hold notes a call that had not ended when the agent said that all was done: its auto-review has held it back.
+func (d *Calls) Hold(tool *sessions.Tool) {
 	subject := tool.Command
 	if subject == "" {
 		subject = tool.Title
@@ -50,33 +54,33 @@ func (d *deniedCalls) hold(tool *sessions.Tool) {
 	d.held++
 }
 
-func (d *deniedCalls) addCall(subject, name string) {
+func (d *Calls) addCall(subject, name string) {
 	d.count++
 	if name == "shell" {
 		d.commands++
 	}
 	line, _, more := strings.Cut(strings.TrimSpace(subject), "\n")
 	text := strings.Join(strings.Fields(line), " ")
-	if runes := []rune(text); more || len(runes) > deniedRunes {
-		text = string(runes[:min(len(runes), deniedRunes)]) + "…"
+	if runes := []rune(text); more || len(runes) > maxRunes {
+		text = string(runes[:min(len(runes), maxRunes)]) + "…"
 	}
 	if text == "" {
 		text = name
 	}
-	i := slices.IndexFunc(d.subjects, func(s deniedSubject) bool { return s.text == text })
+	i := slices.IndexFunc(d.subjects, func(have denial) bool { return have.text == text })
 	switch {
 	case i >= 0:
 		d.subjects[i].times++
-	case len(d.subjects) < deniedSubjects:
-		d.subjects = append(d.subjects, deniedSubject{strings.Clone(text), 1})
+	case len(d.subjects) < maxSubjects:
+		d.subjects = append(d.subjects, denial{strings.Clone(text), 1})
 	default:
 		d.more++
 	}
 }
 
-// text sums up for people what was denied in t, and names what would have allowed it; "" if nothing was. offers reports
+// Text says what was denied in t and what would have allowed it, for people; it is "" if nothing was denied. offers reports
 // whether the agent's build has an option.
-func (d *deniedCalls) text(t *sessions.Turn, offers func(option string) bool) string {
+func (d *Calls) Text(t *sessions.Turn, offers func(option string) bool) string {
 	if d.count == 0 {
 		return ""
 	}
@@ -129,7 +133,7 @@ func (d *deniedCalls) text(t *sessions.Turn, offers func(option string) bool) st
 const permissionFiles = "~/.cursor/cli-config.json or the workspace's .cursor/cli.json"
 
 // ways names what lets an agent do more than t did, as members of turn/start and as flags of cursord run.
-func (d *deniedCalls) ways(t *sessions.Turn, offers func(option string) bool) string {
+func (d *Calls) ways(t *sessions.Turn, offers func(option string) bool) string {
 	var ways []string
 	if t.Sandbox != config.SandboxOn && !t.Force && offers("--sandbox") {
 		ways = append(ways, "sandbox enabled (--sandbox enabled: what the agent's sandbox can hold runs)")
@@ -163,7 +167,7 @@ func (d *deniedCalls) ways(t *sessions.Turn, offers func(option string) bool) st
 var plainProgram = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,40}$`)
 
 // token is what the agent's permissions would have to allow of the first command; "" where that is not plain to see.
-func (d *deniedCalls) token() string {
+func (d *Calls) token() string {
 	if d.commands != d.count {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package daemon
+package denied
 
 import (
 	"fmt"
@@ -50,32 +50,32 @@ func TestDeniedCalls(t *testing.T) {
 		{"of several lines", sessions.Turn{Mode: sessions.ModePlan}, shell(agent.DeniedByMode, "\n cat <<E\nx\nE"), nil,
 			`1 command was denied: cat <<E…; in mode "plan" the agent only reads, and mode "agent" (cursord run --mode agent) lets it do more`},
 	} {
-		var d deniedCalls
-		d.add(test.denials)
+		var d Calls
+		d.Add(test.denials)
 		for _, command := range test.held {
-			d.hold(&sessions.Tool{Name: "shell", Command: command})
+			d.Hold(&sessions.Tool{Name: "shell", Command: command})
 		}
-		require.Equal(t, test.want, d.text(&test.turn, every), test.name)
+		require.Equal(t, test.want, d.Text(&test.turn, every), test.name)
 	}
 
 	// What the build lacks is no way.
-	var one deniedCalls
-	one.add(shell(agent.DeniedByPolicy, "npm test"))
+	var one Calls
+	one.Add(shell(agent.DeniedByPolicy, "npm test"))
 	without := func(lacks string) func(string) bool { return func(option string) bool { return option != lacks } }
-	require.NotContains(t, one.text(&plain, without("--auto-review")), "auto-review")
-	require.Contains(t, one.text(&plain, without("--auto-review")), "sandbox enabled")
+	require.NotContains(t, one.Text(&plain, without("--auto-review")), "auto-review")
+	require.Contains(t, one.Text(&plain, without("--auto-review")), "sandbox enabled")
 	require.Equal(t, "1 command was denied: npm test; allow it with auto-review (cursord run --auto-review: "+
 		"a classifier of the agent's decides), force (--force: everything runs), "+
-		"or permissions.allow in "+files+", such as Shell(npm)", one.text(&plain, without("--sandbox")))
+		"or permissions.allow in "+files+", such as Shell(npm)", one.Text(&plain, without("--sandbox")))
 
 	// However much is denied, what is said and kept is bounded.
-	var d deniedCalls
+	var d Calls
 	for i := range 10_000 {
-		d.add(shell(agent.DeniedByPolicy, fmt.Sprint(i, strings.Repeat("ä", 1000))))
+		d.Add(shell(agent.DeniedByPolicy, fmt.Sprint(i, strings.Repeat("ä", 1000))))
 	}
-	text := d.text(&plain, every)
+	text := d.Text(&plain, every)
 	require.Contains(t, text, "10000 commands were denied: 0ää")
 	require.Contains(t, text, ", and 9995 more; allow them")
 	require.Less(t, len(text), 1500)
-	require.Len(t, d.subjects, deniedSubjects)
+	require.Len(t, d.subjects, maxSubjects)
 }
