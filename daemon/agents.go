@@ -2,11 +2,9 @@ package daemon
 
 import (
 	"context"
-	"errors"
-	"slices"
+	"fmt"
+	"log/slog"
 
-	"cursord/agent"
-	"cursord/agent/failure"
 	"cursord/agent/hooks"
 	"cursord/agent/program"
 	"cursord/daemon/api"
@@ -14,55 +12,15 @@ import (
 	"cursord/sessions"
 )
 
-// noAgent is the answer where no agent was found.
-func noAgent(err error) *api.Error {
-	e := &api.Error{Kind: api.KindAgentNotInstalled, Message: err.Error(), Hint: program.InstallHint}
-	if n := (*program.NotFound)(nil); errors.As(err, &n) {
-		if e.Hint = n.Hint(); n.Silent != "" {
-			e.Kind = api.KindAgentFailed
-		}
-	}
-	return e
-}
-
-// missingState is what an AgentStatus says where no agent was found.
-func missingState(err error) string {
-	if noAgent(err).Kind == api.KindAgentNotInstalled {
-		return "notInstalled"
-	}
-	return "unknown"
-}
-
-// noRun is the end of a turn for which no agent was found.
-func noRun(err error) agent.Outcome {
-	e := noAgent(err)
-	failed := &failure.Error{Kind: string(e.Kind), Message: e.Message, Hint: e.Hint}
-	if e.Kind != api.KindAgentNotInstalled {
-		failed.Kind = failure.KindHung
-	}
-	return agent.Outcome{Status: agent.Failed, Failure: failed}
-}
-
-// findAgent returns the agent's program, and who found it. It may ask programs called agent whose they are.
-func (d *Daemon) findAgent(ctx context.Context) (program.Found, string, error) {
-	return d.lookBy(func(at program.Place) (program.Found, error) { return d.finder.Find(ctx, at) })
-}
+// Asked takes what a client tells of its environment. A daemon that has no agent that works reads its configuration again
+// and looks again, there and where the client would find one. It runs nothing.
+func (d *Daemon) Asked(a api.Asker) { d.agent.Asked(a) }
 
 // AgentPath returns the program that turns would start now, "" if there is none. It runs nothing.
-func (d *Daemon) AgentPath() string {
-	found, _, err := d.look()
-	if err != nil {
-		return ""
-	}
-	return found.Path
-}
+func (d *Daemon) AgentPath() string { return d.agent.Path() }
 
 // AgentState is what initialize says of the agent: the last known state, without running anything.
-func (d *Daemon) AgentState() api.AgentStatus {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.agentState
-}
+func (d *Daemon) AgentState() api.AgentStatus { return d.agent.State() }
 
 // AgentStatus asks the agent for its version and account, in the environment env, nil being the daemon's own. With a
 // workspace it also tells the hooks of agents there.
@@ -76,13 +34,10 @@ func (d *Daemon) AgentStatus(ctx context.Context, workspace string, a api.Asker,
 		found = agentHooks(d.hooks.Find(root))
 	}
 	d.Asked(a)
-	s := d.askAgent(ctx, env)
-	if ctx.Err() != nil {
-		return s, &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
+	s, err := d.agent.Status(ctx, env)
+	if err != nil {
+		return s, err
 	}
-	d.mu.Lock()
-	d.agentState = s
-	d.mu.Unlock()
 	s.Hooks = found
 	if d.WantsEnvironment() {
 		s.AgentEnv = config.EnvClient
@@ -101,84 +56,10 @@ func agentHooks(set hooks.Set) (list []api.AgentHook) {
 	return list
 }
 
-// askAgent asks the agent for all that a status says of it.
-func (d *Daemon) askAgent(ctx context.Context, env []string) api.AgentStatus {
-	s := api.AgentStatus{State: "unknown", Drivers: []string{driverPrint}, Changed: d.builds.changed()}
-	found, by, err := d.findAgent(ctx)
-	s.NotTaken = notTaken(found.NotTaken)
-	if err != nil {
-		s.State, s.Message = missingState(err), err.Error()+"; "+noAgent(err).Hint
-		return s
-	}
-	s.Path, s.FoundBy = found.Path, by
-	if s.Version, err = d.finder.Version(ctx, found.Path); err != nil {
-		s.Message = err.Error()
-		return s
-	}
-	s.Options = d.options(s.Version)
-	l := d.logins.ask(ctx, program.Program{Path: found.Path, Env: env}, s.Version)
-	s.State, s.Account, s.Message = l.state, l.account, l.message
-	if why := found.Foreign(s.Version); why != "" && l.state != "ready" {
-		s.State, s.Message = "unknown", why+"; "+program.HintNamed // what another program says of a login means nothing
-	}
-	return s
-}
-
-// driverPrint is the way of driving the agent by one process a turn.
-const driverPrint = "print"
-
-// options returns the members of turn/start for which the agent needs an option, but for those that a build is known to lack.
-func (d *Daemon) options(version string) []string {
-	lacks := d.builds.remembered.Lacks(version)
-	var list []string
-	for _, o := range []struct{ member, option string }{
-		{"sandbox", "--sandbox"}, {"autoReview", "--auto-review"}, {"addDirs", "--add-dir"},
-	} {
-		if !slices.Contains(lacks, o.option) {
-			list = append(list, o.member)
-		}
-	}
-	return list
-}
-
 // AgentModels asks the agent which models it offers, in the environment env, nil being the daemon's own.
 func (d *Daemon) AgentModels(ctx context.Context, a api.Asker, env []string) ([]api.Model, error) {
 	d.Asked(a)
-	found, _, err := d.findAgent(ctx)
-	if err != nil {
-		return nil, noAgent(err)
-	}
-	version, _ := d.finder.Known(found.Path)
-	list, err := d.logins.models(ctx, program.Program{Path: found.Path, Env: env}, version)
-	if ctx.Err() != nil {
-		return nil, &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
-	}
-	if failed := (*failure.Error)(nil); errors.As(err, &failed) {
-		kind := api.KindAgentFailed
-		if failed.Kind == string(api.KindAgentNotLoggedIn) {
-			kind = api.KindAgentNotLoggedIn
-		}
-		return nil, &api.Error{Kind: kind, Message: "the agent could not list its models: " + failed.Message, Hint: failed.Hint}
-	}
-	if err != nil {
-		return nil, api.Errorf(api.KindAgentFailed, "the agent could not list its models: %v", err)
-	}
-	models := make([]api.Model, 0, len(list))
-	for _, m := range list {
-		models = append(models, api.Model{ID: m.ID, Name: m.Name, Current: m.Current})
-	}
-	return models, nil
-}
-
-// agentFailed keeps what a failed turn taught about the agent.
-func (d *Daemon) agentFailed(e *sessions.TurnError) {
-	if e == nil || e.Kind != string(api.KindAgentNotLoggedIn) {
-		return
-	}
-	d.logins.expire()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.agentState.State, d.agentState.Message = "notLoggedIn", e.Message
+	return d.agent.Models(ctx, env)
 }
 
 // AgentChats lists the chats that cursor-agent keeps of a workspace, the latest first, with the sessions that have
@@ -214,4 +95,44 @@ func (d *Daemon) AgentChats(root string) ([]api.Chat, error) {
 		chats = append(chats, api.Chat{ID: c.ID, Title: c.Title, UpdatedAt: sessions.Time{Time: c.Updated.UTC()}, Sessions: adopted[c.ID]})
 	}
 	return chats, nil
+}
+
+// ranBuild notes which build a turn has, and tells whom it may concern if the session's turn before had another. The loop
+// calls it. The turn's next change publishes it.
+func (w *workspace) ranBuild(t *liveTurn, version string) {
+	if version == "" || t.turn.AgentVersion == version {
+		return
+	}
+	turn := *t.turn
+	turn.AgentVersion = version
+	t.turn = &turn
+	before := t.session.build
+	t.session.build = version
+	if before == "" || before == version {
+		return
+	}
+	change := &api.BuildChange{From: before, To: version, At: sessions.Now()}
+	w.d.log.Debug("the agent's build has changed between two turns", "session", turn.SessionID, "from", before, "to", version)
+	w.d.messages.announce(slog.LevelDebug, fmt.Sprintf("cursor-agent is another build than in the turn before: %s, before %s (session %s)",
+		version, before, turn.SessionID))
+	w.d.agent.Changed(change)
+}
+
+// buildBefore returns the build of a session's latest turn.
+func (w *workspace) buildBefore(session string) string {
+	t, err := w.d.store.LastTurn(session)
+	if err != nil {
+		return ""
+	}
+	return t.AgentVersion
+}
+
+// learnBuild returns the build of a turn's program, "" if it does not tell: its start says what is wrong with it. The
+// snapshot is made meanwhile.
+func (w *workspace) learnBuild(ctx context.Context, t *liveTurn, bin string) string {
+	version := w.d.agent.Version(ctx, bin)
+	if version != "" {
+		w.sendEvents(turnEvents{turn: t, build: version})
+	}
+	return version
 }

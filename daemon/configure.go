@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"time"
 
-	"cursord/daemon/api"
 	"cursord/daemon/config"
 )
 
@@ -34,7 +33,7 @@ func (d *Daemon) Configure(c config.Config) (stay []string) {
 		}
 	}
 	if c.Agent != before.Agent {
-		d.lookForAgent()
+		d.agent.Refresh()
 	}
 	d.restFor(c.IdleExit)
 	for _, w := range d.loops() {
@@ -47,37 +46,6 @@ func (d *Daemon) Configure(c config.Config) (stay []string) {
 func (d *Daemon) take(c config.Config) {
 	c.ParallelTurns = max(c.ParallelTurns, 1)
 	d.latest.Store(&c)
-}
-
-// lookForAgent finds out whether there is one, without running it. Then it has it known beside which build that is, so that
-// the first turn need not wait for that.
-func (d *Daemon) lookForAgent() {
-	state := api.AgentStatus{State: "unknown"}
-	found, _, err := d.look()
-	if err != nil {
-		state = api.AgentStatus{State: missingState(err), Message: err.Error()}
-	}
-	state.Version = found.Version
-	d.mu.Lock()
-	d.agentState = state
-	d.mu.Unlock()
-	if err == nil && found.Version == "" {
-		d.finder.Begin(found.Path, d.lookedForAgent)
-	}
-}
-
-// lookedForAgent takes what is known by now of the agent that was looked for.
-func (d *Daemon) lookedForAgent() {
-	found, _, err := d.look()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case d.agentState.State != "unknown" || d.agentState.Path != "": // somebody has asked since
-	case err != nil:
-		d.agentState.State, d.agentState.Message = missingState(err), err.Error()
-	default:
-		d.agentState.Version = found.Version
-	}
 }
 
 // restFor makes the idle time another one, and starts it anew; 0 is without end.

@@ -17,7 +17,6 @@ import (
 	"cursord/agent"
 	"cursord/agent/hooks"
 	"cursord/agent/process"
-	"cursord/agent/program"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
@@ -26,6 +25,7 @@ import (
 	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/savewatch"
 	"cursord/daemon/internal/watch"
+	"cursord/daemon/whichagent"
 	"cursord/sessions"
 )
 
@@ -68,13 +68,8 @@ type Daemon struct {
 	latest      atomic.Pointer[config.Config]
 	log         *slog.Logger
 	store       *sessions.Store
-	builds      *builds
+	agent       *whichagent.Agent
 	launcher    *agent.Launcher
-	finder      *program.Finder
-	logins      *logins
-	reload      func(*Daemon)             // nil: there is no configuration to read again
-	asker       atomic.Pointer[api.Asker] // the latest that came while there was no agent
-	looking     sync.Mutex                // held by Asked
 	hooks       *hooks.Finder
 	docs        *review.Documents
 	copies      *copyGC
@@ -101,7 +96,6 @@ type Daemon struct {
 	mu         sync.Mutex
 	workspaces map[string]*workspace // guarded by mu
 	claimed    map[string]turnOwner  // guarded by mu; who has the ids of turns that clients have named, or files that are imported
-	agentState api.AgentStatus       // guarded by mu
 	sweeper    *time.Timer           // guarded by mu
 	sweeping   bool                  // guarded by mu; sweeper is set, or sweep runs
 	idle       *time.Timer           // guarded by mu; nil: never
@@ -121,7 +115,7 @@ func Open(o Options) (*Daemon, error) {
 	}
 	d := &Daemon{
 		build: Build{o.Version, o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
-		started: sessions.Now(), began: time.Now(), messages: newStatusMessages(), logins: newLogins(), reload: o.Reload,
+		started: sessions.Now(), began: time.Now(), messages: newStatusMessages(),
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]turnOwner{},
 		watching: watch.DefaultLimits(), fault: o.Fault,
 	}
@@ -135,8 +129,10 @@ func Open(o Options) (*Daemon, error) {
 		d.unloadAfter = unloadAfter
 	}
 	d.take(o.Config)
-	d.builds = openBuilds(o.StateDir, d.log)
-	d.launcher = agent.NewLauncher(d.builds.remembered)
+	which := whichagent.Setup{StateDir: o.StateDir, Log: d.log, Settings: d.settings}
+	if o.Reload != nil {
+		which.Reload = func() { o.Reload(d) }
+	}
 	storeOptions := sessions.Options{OnTrouble: d.storageTrouble, OnDamage: d.objectDamaged, LeftOpen: unseen}
 	if o.Fault != nil {
 		storeOptions.Fault = func() error { return o.Fault(Step{Name: StepCommit}) }
@@ -145,7 +141,8 @@ func Open(o Options) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.store, d.finder = store, program.NewFinder()
+	d.store, d.agent = store, whichagent.New(which)
+	d.launcher = agent.NewLauncher(d.agent.Builds())
 	if report.MovedAside != "" {
 		d.log.Error("the database was damaged and has been moved aside", "to", report.MovedAside, "sessions saved", report.Salvaged)
 		d.messages.post("recovery", slog.LevelWarn, fmt.Sprintf(
@@ -162,7 +159,7 @@ func Open(o Options) (*Daemon, error) {
 		d.log.Warn("ended agents of the last daemon", "processes", n)
 	}
 	images, _ := os.ReadDir(d.picturesDir())
-	d.lookForAgent()
+	d.agent.Refresh()
 	d.copies = newCopyGC(d)
 	d.restFor(o.Config.IdleExit)
 	ctx, cancel := context.WithCancel(context.Background())

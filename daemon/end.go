@@ -71,13 +71,13 @@ func (d *Daemon) Close() error {
 	}
 	d.mu.Unlock()
 	d.endKeeping()
-	d.finder.Close()
+	d.agent.Close()
 	d.EndTurns()
 	d.keeping.Wait()
 	for _, w := range d.loops() {
 		w.close()
 	}
-	d.builds.keep()
+	d.agent.Keep()
 	d.copies.close()
 	d.saves.Close()
 	unstored := d.store.Unstored()

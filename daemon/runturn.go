@@ -8,6 +8,7 @@ import (
 	"cursord/agent/program"
 	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/survivors"
+	"cursord/daemon/whichagent"
 	"cursord/sessions"
 )
 
@@ -55,9 +56,9 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 	turn := t.turn // the loop puts another there when this one has ended
 	var out agent.Outcome
 	var left []agent.Event
-	found, _, err := w.d.findAgent(ctx)
+	found, err := w.d.agent.Find(ctx)
 	if err != nil {
-		out = noRun(err)
+		out = whichagent.NoRun(err)
 	} else if at, err := w.site(ctx, s, turn.ID, t.alias, notice); err != nil {
 		out = withoutPlace(ctx, err)
 	} else {
@@ -96,7 +97,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 			}
 		}
 		watch.End()
-		w.d.builds.keep()
+		w.d.agent.Keep()
 		left = at.words.flush(nil)
 		at.words.outcome(&out)
 		at.end()

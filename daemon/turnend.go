@@ -108,7 +108,7 @@ func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus,
 	slices.Sort(open)
 	held := status == sessions.TurnCompleted && t.turn.AutoReview
 	w.endCalls(c, t, open, held, func(c *commit) {
-		if text := t.denied.Text(t.turn, w.offers(t.turn)); text != "" {
+		if text := t.denied.Text(t.turn, func(option string) bool { return w.d.agent.Offers(t.turn.AgentVersion, option) }); text != "" {
 			w.notice(c, t, text)
 		}
 		if t.unread > 0 {

@@ -115,8 +115,8 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *pictured, 
 		fail(err)
 		return
 	}
-	if _, _, err := w.d.look(); err != nil {
-		fail(noAgent(err))
+	if err := w.d.agent.Missing(); err != nil {
+		fail(err)
 		return
 	}
 	if err := w.d.store.Trouble(); err != nil {
@@ -304,7 +304,9 @@ func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
 		if f := out.Failure; f != nil {
 			turn.Error = &sessions.TurnError{Kind: f.Kind, Message: f.Message, Hint: cmp.Or(f.Hint, hintUnknown(turn.SessionID)), Detail: f.Detail}
 		}
-		w.d.agentFailed(turn.Error)
+		if e := turn.Error; e != nil && e.Kind == string(api.KindAgentNotLoggedIn) {
+			w.d.agent.NotLoggedIn(e.Message)
+		}
 	}
 	w.endItems(c, t, turn.Status, func(c *commit) {
 		if out.SessionID != "" {

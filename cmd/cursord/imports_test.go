@@ -64,6 +64,7 @@ var internalImports = map[string][]string{
 		"cursord/daemon/internal/watch",
 		"cursord/daemon/internal/wire",
 		"cursord/daemon/paths",
+		"cursord/daemon/whichagent",
 		"cursord/sessions",
 	},
 	"cursord/daemon/api": {
@@ -121,6 +122,14 @@ var internalImports = map[string][]string{
 		"cursord/agent",
 		"cursord/daemon/config",
 		"cursord/sessions",
+	},
+	"cursord/daemon/whichagent": {
+		"cursord/agent",
+		"cursord/agent/failure",
+		"cursord/agent/program",
+		"cursord/daemon/api",
+		"cursord/daemon/config",
+		"cursord/daemon/endpoint",
 	},
 	"cursord/daemon/internal/mailbox": {},
 	"cursord/daemon/internal/diffshape": {
@@ -270,6 +279,7 @@ var internalImports = map[string][]string{
 		"cursord/daemon/api",
 		"cursord/daemon/config",
 		"cursord/daemon/endpoint",
+		"cursord/daemon/whichagent",
 		"cursord/editors/helix",
 		"cursord/rpc",
 	},

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"cursord/cmd/cursord/internal/term"
-	"cursord/daemon"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/whichagent"
 	"cursord/rpc"
 )
 
@@ -99,7 +99,7 @@ func (d *Diagnosis) compareOptions(settings *config.Config) {
 
 // findOwn finds out which agent we would find ourselves, where that is not the daemon's.
 func (d *Diagnosis) findOwn(ctx context.Context, settings *config.Config) {
-	own := daemon.FindOwnAgent(ctx, settings)
+	own := whichagent.FindOwn(ctx, settings)
 	for _, n := range own.NotTaken {
 		if !slices.ContainsFunc(d.Agent.NotTaken, func(known api.AgentNotTaken) bool { return known.Path == n.Path }) {
 			d.Agent.NotTaken = append(d.Agent.NotTaken, n)
@@ -122,7 +122,7 @@ func resolved(path string) string {
 }
 
 // agentRows prints what is known of the agent. Its problems are counted and printed elsewhere.
-func agentRows(a *api.AgentStatus, own *daemon.OwnAgent, row func(name, value string)) {
+func agentRows(a *api.AgentStatus, own *whichagent.Own, row func(name, value string)) {
 	known := []string{a.State}
 	for _, s := range []string{a.Version, a.Account, a.Path} {
 		if s != "" {

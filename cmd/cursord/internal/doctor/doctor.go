@@ -9,10 +9,10 @@ import (
 	"runtime"
 
 	"cursord/cmd/cursord/internal/term"
-	"cursord/daemon"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
+	"cursord/daemon/whichagent"
 	"cursord/rpc"
 )
 
@@ -22,7 +22,7 @@ type Diagnosis struct {
 	Platform string           `json:"platform"`
 	Daemon   *api.Status      `json:"daemon"`             // null where it cannot be reached
 	Agent    *api.AgentStatus `json:"agent"`              // likewise
-	Own      *daemon.OwnAgent `json:"ownAgent,omitempty"` // where it is not the daemon's
+	Own      *whichagent.Own  `json:"ownAgent,omitempty"` // where it is not the daemon's
 	Socket   string           `json:"socket"`
 	Database string           `json:"database"`
 	Log      string           `json:"log"`

@@ -1,4 +1,4 @@
-package daemon
+package whichagent
 
 import (
 	"cmp"
@@ -15,9 +15,9 @@ import (
 
 const maxAskerPath = 64 << 10 // bytes of a PATH
 
-// saneAsker returns what of a counts: absolute folders, of a PATH that is not too long, and a program that is a name or an
+// sane returns what of a counts: absolute folders, of a PATH that is not too long, and a program that is a name or an
 // absolute path.
-func saneAsker(a api.Asker) api.Asker {
+func sane(a api.Asker) api.Asker {
 	var dirs []string
 	if len(a.Path) <= maxAskerPath && !strings.ContainsRune(a.Path, 0) {
 		for _, dir := range filepath.SplitList(a.Path) {
@@ -33,34 +33,34 @@ func saneAsker(a api.Asker) api.Asker {
 	return api.Asker{Path: strings.Join(dirs, string(os.PathListSeparator)), Agent: program}
 }
 
-// Asked takes what a client tells of its environment. A daemon that has no agent that works reads its configuration again
-// and looks again, there and where the client would find one. It runs nothing.
-func (d *Daemon) Asked(a api.Asker) {
-	if d.hasAgent() {
+// Asked takes what a client tells of its environment. If no agent works, the configuration is read again, and the agent is
+// sought again, there and where the client would find one. It runs nothing.
+func (a *Agent) Asked(c api.Asker) {
+	if a.hasAgent() {
 		return
 	}
-	d.looking.Lock()
-	defer d.looking.Unlock()
-	if d.hasAgent() {
+	a.looking.Lock()
+	defer a.looking.Unlock()
+	if a.hasAgent() {
 		return
 	}
-	if a = saneAsker(a); a != (api.Asker{}) {
-		d.asker.Store(&a)
+	if c = sane(c); c != (api.Asker{}) {
+		a.asker.Store(&c)
 	}
-	if d.reload != nil {
-		d.reload(d)
+	if a.Reload != nil {
+		a.Reload()
 	}
-	if found, by, err := d.look(); err == nil && !found.Silent && !d.finder.Broken(found.Path) {
-		d.log.Info("found an agent", "program", found.Path, "by", by)
-		d.lookForAgent()
+	if found, by, err := a.look(); err == nil && !found.Silent && !a.finder.Broken(found.Path) {
+		a.Log.Info("found an agent", "program", found.Path, "by", by)
+		a.Refresh()
 	}
 }
 
 // hasAgent reports whether there is an agent that is not known not to work. What a client names and may be another program
 // counts until the next client comes, who may name a better one, or none.
-func (d *Daemon) hasAgent() bool {
-	found, by, err := d.look()
-	return err == nil && !found.Unsure && !d.finder.Broken(found.Path) && (by == byDaemon || found.Foreign(found.Version) == "")
+func (a *Agent) hasAgent() bool {
+	found, by, err := a.look()
+	return err == nil && !found.Unsure && !a.finder.Broken(found.Path) && (by == byDaemon || found.Foreign(found.Version) == "")
 }
 
 // Who found the agent: the daemon itself, or with the environment of a client.
@@ -77,23 +77,23 @@ type placing struct {
 
 // places returns where to look for the agent: where the daemon itself would find it, then where the client would that
 // was the latest to come while there was none, if that is another place.
-func (d *Daemon) places() []placing {
-	settings := d.settings()
+func (a *Agent) places() []placing {
+	settings := a.Settings()
 	own := program.Place{Program: settings.Agent, By: settings.AgentBy, Path: os.Getenv("PATH"), Whose: "the daemon's"}
 	list := []placing{{own, byDaemon}}
-	a := d.asker.Load()
-	if a == nil {
+	asker := a.asker.Load()
+	if asker == nil {
 		return list
 	}
 	client := own
 	switch {
-	case a.Agent != "":
-		client.Program, client.By = a.Agent, config.EnvAgent+" in a client's environment"
+	case asker.Agent != "":
+		client.Program, client.By = asker.Agent, config.EnvAgent+" in a client's environment"
 	case settings.Agent != settings.FileAgent: // the daemon's own CURSORD_AGENT is not the client's
 		client.Program, client.By = settings.FileAgent, "the setting agent"
 	}
-	if a.Path != "" && a.Path != own.Path {
-		client.Path, client.Whose = a.Path, "a client's"
+	if asker.Path != "" && asker.Path != own.Path {
+		client.Path, client.Whose = asker.Path, "a client's"
 	}
 	if client.Program != own.Program || client.Path != own.Path {
 		list = append(list, placing{client, byClient})
@@ -102,14 +102,14 @@ func (d *Daemon) places() []placing {
 }
 
 // look looks for the agent without running anything.
-func (d *Daemon) look() (program.Found, string, error) { return d.lookBy(d.finder.Look) }
+func (a *Agent) look() (program.Found, string, error) { return a.lookBy(a.finder.Look) }
 
 // lookBy returns the first program in the agent's places that is not known not to work, else the first one, and all that was
 // not taken for it on the way. Its errors say of all places why there is none.
-func (d *Daemon) lookBy(find func(program.Place) (program.Found, error)) (found program.Found, by string, err error) {
+func (a *Agent) lookBy(find func(program.Place) (program.Found, error)) (found program.Found, by string, err error) {
 	var others []program.NotTaken
 	var missing []*program.NotFound
-	for _, p := range d.places() {
+	for _, p := range a.places() {
 		f, err := find(p.Place)
 		for _, other := range f.NotTaken {
 			if !slices.ContainsFunc(others, func(o program.NotTaken) bool { return o.Path == other.Path }) {
@@ -120,7 +120,7 @@ func (d *Daemon) lookBy(find func(program.Place) (program.Found, error)) (found 
 			missing = append(missing, n)
 			continue
 		}
-		if by == "" || d.finder.Broken(found.Path) && !d.finder.Broken(f.Path) {
+		if by == "" || a.finder.Broken(found.Path) && !a.finder.Broken(f.Path) {
 			found, by = f, p.by
 		}
 	}

@@ -1,10 +1,8 @@
-package daemon
+package whichagent
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -15,7 +13,6 @@ import (
 	"cursord/agent/program"
 	"cursord/daemon/api"
 	"cursord/daemon/endpoint"
-	"cursord/sessions"
 )
 
 // builds are what is remembered of the agent's builds, in a file beside the database: which options they lack, and when
@@ -31,7 +28,7 @@ type builds struct {
 }
 
 type buildsFile struct {
-	Lacks   json.RawMessage  `json:"lacks,omitempty"` // as agent.LoadBuilds takes it
+	Lacks   json.RawMessage  `json:"lacks,omitempty"` // as program.LoadBuilds takes it
 	Changed *api.BuildChange `json:"changed,omitempty"`
 }
 
@@ -102,57 +99,19 @@ func (b *builds) changed() *api.BuildChange {
 	return b.file.Changed
 }
 
-// ranBuild notes which build a turn has, and tells whom it may concern if the session's turn before had another. The loop
-// calls it. The turn's next change publishes it.
-func (w *workspace) ranBuild(t *liveTurn, version string) {
-	if version == "" || t.turn.AgentVersion == version {
-		return
-	}
-	turn := *t.turn
-	turn.AgentVersion = version
-	t.turn = &turn
-	before := t.session.build
-	t.session.build = version
-	if before == "" || before == version {
-		return
-	}
-	change := &api.BuildChange{From: before, To: version, At: sessions.Now()}
-	w.d.log.Debug("the agent's build has changed between two turns", "session", turn.SessionID, "from", before, "to", version)
-	w.d.messages.announce(slog.LevelDebug, fmt.Sprintf("cursor-agent is another build than in the turn before: %s, before %s (session %s)",
-		version, before, turn.SessionID))
-	w.d.builds.update(func(f *buildsFile) { f.Changed = change })
-}
+// Changed notes that one build of the agent took the place of another.
+func (a *Agent) Changed(c *api.BuildChange) { a.builds.update(func(f *buildsFile) { f.Changed = c }) }
 
-// buildBefore returns the build of a session's latest turn.
-func (w *workspace) buildBefore(session string) string {
-	t, err := w.d.store.LastTurn(session)
-	if err != nil {
-		return ""
-	}
-	return t.AgentVersion
-}
+// Keep writes to disk what was learned of builds.
+func (a *Agent) Keep() { a.builds.keep() }
 
-// learnBuild returns the build of a turn's program, "" if it does not tell: its start says what is wrong with it. A program
-// that may be another one by now is asked ahead of the start, so that what it lacks is known; the snapshot is made meanwhile.
-func (w *workspace) learnBuild(ctx context.Context, t *liveTurn, bin string) string {
-	version, certain := w.d.finder.Known(bin)
-	if !certain {
-		version, _ = w.d.finder.Version(ctx, bin)
-	}
-	if version != "" {
-		w.sendEvents(turnEvents{turn: t, build: version})
-	}
-	return version
-}
+// Builds is what the agent's launcher is to know of builds.
+func (a *Agent) Builds() *program.Builds { return a.builds.remembered }
 
-// offers returns which options a notice after a turn may name. Where the program tells no version, it is known by its path.
-func (w *workspace) offers(turn *sessions.Turn) func(option string) bool {
-	return func(option string) bool {
-		build := turn.AgentVersion
-		if build == "" {
-			found, _, _ := w.d.look()
-			build = found.Path
-		}
-		return w.d.builds.remembered.Offers(build, option)
+// Offers reports whether people may be told of an option of a build. A program that tells no version, "", is known by its path.
+func (a *Agent) Offers(build, option string) bool {
+	if build == "" {
+		build = a.Path()
 	}
+	return a.builds.remembered.Offers(build, option)
 }

@@ -1,4 +1,4 @@
-package daemon
+package whichagent
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"cursord/daemon/config"
 )
 
-// An OwnAgent is which agent a configuration, and this process's CURSORD_AGENT and PATH, lead to.
-type OwnAgent struct {
+// An Own is which agent a configuration, and this process's CURSORD_AGENT and PATH, lead to.
+type Own struct {
 	Path     string              `json:"path"`              // "": none
 	NamedBy  string              `json:"namedBy,omitempty"` // who names it, for people; "": it is the first on PATH
 	NotTaken []api.AgentNotTaken `json:"-"`
@@ -19,8 +19,8 @@ type OwnAgent struct {
 	Hint     string              `json:"-"` // and what to do about it
 }
 
-// FindOwnAgent looks for the agent in a client's process. It asks programs called agent whose they are.
-func FindOwnAgent(ctx context.Context, c *config.Config) OwnAgent {
+// FindOwn looks for the agent in a client's process. It asks programs called agent whose they are.
+func FindOwn(ctx context.Context, c *config.Config) Own {
 	place := program.Place{Program: c.Agent, By: c.AgentBy, Path: os.Getenv("PATH"), Whose: "your"}
 	if os.Getenv(config.EnvAgent) != "" {
 		place.By = "your " + config.EnvAgent
@@ -28,7 +28,7 @@ func FindOwnAgent(ctx context.Context, c *config.Config) OwnAgent {
 	finder := program.NewFinder()
 	defer finder.Close()
 	found, err := finder.Find(ctx, place)
-	own := OwnAgent{Path: found.Path, NamedBy: found.NamedBy, NotTaken: notTaken(found.NotTaken)}
+	own := Own{Path: found.Path, NamedBy: found.NamedBy, NotTaken: notTaken(found.NotTaken)}
 	if missing := (*program.NotFound)(nil); errors.As(err, &missing) && missing.Named {
 		own.Wrong, own.Hint = missing.Why, missing.Hint()
 	}

@@ -1,0 +1,210 @@
+// Package whichagent knows which program turns start as cursor-agent, and what can be said of it: its build, which options
+// that lacks, whether its login works, its models. The program is sought where the daemon would find it and, while that has
+// none that works, where a client would. What costs a process, or an answer of Cursor's server, is asked for only by Find,
+// Version, Status and Models; nothing else waits. An Agent may be used by any number of goroutines.
+package whichagent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"cursord/agent/failure"
+	"cursord/agent/program"
+	"cursord/daemon/api"
+	"cursord/daemon/config"
+)
+
+// Setup says what an Agent works with.
+type Setup struct {
+	StateDir string // keeps what is learned of builds
+	Log      *slog.Logger
+	Settings func() *config.Config // the configuration as it is now
+	Reload   func()                // reads the configuration again; nil: there is none to read. One at a time calls it.
+}
+
+// An Agent is the one that turns start, or the lack of one.
+type Agent struct {
+	Setup
+	builds *builds
+	logins *logins
+	finder *program.Finder
+	asker  atomic.Pointer[api.Asker] // the latest that came while there was no agent
+
+	looking sync.Mutex // held by Asked
+
+	mu    sync.Mutex
+	state api.AgentStatus // guarded by mu; as last known
+}
+
+// New returns the agent as far as it is known before Refresh has been called. Close ends it.
+func New(s Setup) *Agent {
+	return &Agent{Setup: s, builds: openBuilds(s.StateDir, s.Log), logins: newLogins(), finder: program.NewFinder()}
+}
+
+// Close ends what is being asked.
+func (a *Agent) Close() { a.finder.Close() }
+
+// Refresh finds out whether there is an agent, without running it. Then it has its build found out beside, so that the first
+// turn need not wait for that. It is called at the start, and whenever there may be another program.
+func (a *Agent) Refresh() {
+	state := api.AgentStatus{State: "unknown"}
+	found, _, err := a.look()
+	if err != nil {
+		state = api.AgentStatus{State: missingState(err), Message: err.Error()}
+	}
+	state.Version = found.Version
+	a.mu.Lock()
+	a.state = state
+	a.mu.Unlock()
+	if err == nil && found.Version == "" {
+		a.finder.Begin(found.Path, a.looked)
+	}
+}
+
+// looked takes what is known by now of the agent that was looked for.
+func (a *Agent) looked() {
+	found, _, err := a.look()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.state.State != "unknown" || a.state.Path != "": // somebody has asked since
+	case err != nil:
+		a.state.State, a.state.Message = missingState(err), err.Error()
+	default:
+		a.state.Version = found.Version
+	}
+}
+
+// Find returns the agent's program. It may ask programs called agent whose they are.
+func (a *Agent) Find(ctx context.Context) (program.Found, error) {
+	found, _, err := a.find(ctx)
+	return found, err
+}
+
+func (a *Agent) find(ctx context.Context) (program.Found, string, error) {
+	return a.lookBy(func(at program.Place) (program.Found, error) { return a.finder.Find(ctx, at) })
+}
+
+// Path returns the program that turns would start now, "" if there is none. It runs nothing.
+func (a *Agent) Path() string {
+	found, _, err := a.look()
+	if err != nil {
+		return ""
+	}
+	return found.Path
+}
+
+// Missing returns why no turn can start, nil if there is an agent. It runs nothing.
+func (a *Agent) Missing() error {
+	if _, _, err := a.look(); err != nil {
+		return missing(err)
+	}
+	return nil
+}
+
+// Version returns a program's build, "" if it does not tell. It asks a program that may be another one by now.
+func (a *Agent) Version(ctx context.Context, bin string) string {
+	version, certain := a.finder.Known(bin)
+	if !certain {
+		version, _ = a.finder.Version(ctx, bin)
+	}
+	return version
+}
+
+// State returns the last known state. It runs nothing.
+func (a *Agent) State() api.AgentStatus {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.state
+}
+
+// Status asks the agent for its version and account, in the environment env, nil being the daemon's own.
+func (a *Agent) Status(ctx context.Context, env []string) (api.AgentStatus, error) {
+	s := a.ask(ctx, env)
+	if ctx.Err() != nil {
+		return s, &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.state = s
+	return s, nil
+}
+
+func (a *Agent) ask(ctx context.Context, env []string) api.AgentStatus {
+	s := api.AgentStatus{State: "unknown", Drivers: []string{driverPrint}, Changed: a.builds.changed()}
+	found, by, err := a.find(ctx)
+	s.NotTaken = notTaken(found.NotTaken)
+	if err != nil {
+		s.State, s.Message = missingState(err), err.Error()+"; "+missing(err).Hint
+		return s
+	}
+	s.Path, s.FoundBy = found.Path, by
+	if s.Version, err = a.finder.Version(ctx, found.Path); err != nil {
+		s.Message = err.Error()
+		return s
+	}
+	s.Options = a.options(s.Version)
+	l := a.logins.ask(ctx, program.Program{Path: found.Path, Env: env}, s.Version)
+	s.State, s.Account, s.Message = l.state, l.account, l.message
+	if why := found.Foreign(s.Version); why != "" && l.state != "ready" {
+		s.State, s.Message = "unknown", why+"; "+program.HintNamed // what another program says of a login means nothing
+	}
+	return s
+}
+
+// driverPrint is the way of driving the agent by one process a turn.
+const driverPrint = "print"
+
+// options returns the members of turn/start for which the agent needs an option, but for those that a build is known to lack.
+func (a *Agent) options(version string) []string {
+	lacks := a.builds.remembered.Lacks(version)
+	var list []string
+	for _, o := range []struct{ member, option string }{
+		{"sandbox", "--sandbox"}, {"autoReview", "--auto-review"}, {"addDirs", "--add-dir"},
+	} {
+		if !slices.Contains(lacks, o.option) {
+			list = append(list, o.member)
+		}
+	}
+	return list
+}
+
+// Models asks the agent which models it offers, in the environment env, nil being the daemon's own.
+func (a *Agent) Models(ctx context.Context, env []string) ([]api.Model, error) {
+	found, _, err := a.find(ctx)
+	if err != nil {
+		return nil, missing(err)
+	}
+	version, _ := a.finder.Known(found.Path)
+	list, err := a.logins.models(ctx, program.Program{Path: found.Path, Env: env}, version)
+	if ctx.Err() != nil {
+		return nil, &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
+	}
+	if failed := (*failure.Error)(nil); errors.As(err, &failed) {
+		kind := api.KindAgentFailed
+		if failed.Kind == string(api.KindAgentNotLoggedIn) {
+			kind = api.KindAgentNotLoggedIn
+		}
+		return nil, &api.Error{Kind: kind, Message: "the agent could not list its models: " + failed.Message, Hint: failed.Hint}
+	}
+	if err != nil {
+		return nil, api.Errorf(api.KindAgentFailed, "the agent could not list its models: %v", err)
+	}
+	models := make([]api.Model, 0, len(list))
+	for _, m := range list {
+		models = append(models, api.Model{ID: m.ID, Name: m.Name, Current: m.Current})
+	}
+	return models, nil
+}
+
+// NotLoggedIn takes it from a turn that the login does not work; message is what the agent said.
+func (a *Agent) NotLoggedIn(message string) {
+	a.logins.expire()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.state.State, a.state.Message = "notLoggedIn", message
+}
