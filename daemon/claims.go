@@ -77,7 +77,7 @@ func (c *claims) count(at, claim string) bool {
 	}
 	c.refused[hash] = text
 	if c.untold = append(c.untold, text); c.w.running.Load() == 0 {
-		c.w.d.messages.post(c.topic(), slog.LevelWarn, c.w.root+": "+notUsed(c.untold))
+		c.w.d.messages.Post(c.topic(), slog.LevelWarn, c.w.root+": "+notUsed(c.untold))
 	}
 	return false
 }
@@ -165,7 +165,7 @@ func (c *claims) trust(all bool) sessions.Op {
 		maps.Copy(found, c.trusted)
 	}
 	c.trusted, c.refused, c.untold, c.open = found, map[string]string{}, nil, false
-	c.w.d.messages.withdraw(c.topic(), "")
+	c.w.d.messages.Withdraw(c.topic(), "")
 	return c.opLocked()
 }
 

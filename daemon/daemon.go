@@ -24,6 +24,7 @@ import (
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/savewatch"
+	"cursord/daemon/internal/statusmessages"
 	"cursord/daemon/internal/watch"
 	"cursord/daemon/whichagent"
 	"cursord/sessions"
@@ -76,7 +77,7 @@ type Daemon struct {
 	started     sessions.Time
 	began       time.Time // the same, by the clock that does not jump
 	lag         lags
-	messages    *statusMessages
+	messages    *statusmessages.Board
 	watching    watch.Limits
 	saves       savewatch.Watch // of files that open calls name
 	unloadAfter time.Duration
@@ -115,7 +116,7 @@ func Open(o Options) (*Daemon, error) {
 	}
 	d := &Daemon{
 		build: Build{o.Version, o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
-		started: sessions.Now(), began: time.Now(), messages: newStatusMessages(),
+		started: sessions.Now(), began: time.Now(), messages: statusmessages.New(),
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]turnOwner{},
 		watching: watch.DefaultLimits(), fault: o.Fault,
 	}
@@ -145,7 +146,7 @@ func Open(o Options) (*Daemon, error) {
 	d.launcher = agent.NewLauncher(d.agent.Builds())
 	if report.MovedAside != "" {
 		d.log.Error("the database was damaged and has been moved aside", "to", report.MovedAside, "sessions saved", report.Salvaged)
-		d.messages.post("recovery", slog.LevelWarn, fmt.Sprintf(
+		d.messages.Post("recovery", slog.LevelWarn, fmt.Sprintf(
 			"the database was damaged: %d sessions could be read out of it, and it was kept as %s", report.Salvaged, report.MovedAside))
 	}
 	for _, t := range report.Interrupted {

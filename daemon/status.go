@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"log/slog"
 	"os"
 	"runtime"
 	"slices"
@@ -28,7 +29,7 @@ func (d *Daemon) Status() api.Status {
 	if err := d.store.Trouble(); err != nil {
 		s.Storage.Trouble = err.Error()
 	}
-	s.Agent, s.Messages = d.AgentState(), d.messages.now()
+	s.Agent, s.Messages = d.AgentState(), d.messages.Now()
 	s.Lag = api.Lag{CommitMS: d.lag.commit.status(), LoopMS: d.lag.loop.status()}
 	for _, w := range d.loops() {
 		s.Workspaces++
@@ -100,4 +101,25 @@ func (g *gauge) status() api.Span {
 	g.turn()
 	ms := func(ns int64) float64 { return float64(ns/1000) / 1000 }
 	return api.Span{Last: ms(g.last.Load()), Worst: ms(max(g.worst[0].Load(), g.worst[1].Load()))}
+}
+
+// NoteConfiguration has the daemon's status tell what is wrong with the configuration that it follows; none is nothing.
+func (d *Daemon) NoteConfiguration(warnings []string) {
+	d.messages.Keep("configuration", slog.LevelWarn, strings.Join(warnings, "\n"))
+}
+
+// Messages has take called with what people should know of the daemon itself: at once with what is so at present, later
+// with what comes up, until stop is called. It must not block.
+func (d *Daemon) Messages(take func(level slog.Level, text string)) (stop func()) {
+	return d.messages.Read(take)
+}
+
+// polls tells people how files under review are noticed.
+func (w *workspace) polls(why string) {
+	topic := "watch " + w.root
+	if why == "" {
+		w.d.messages.Withdraw(topic, "files under review in "+w.root+" are watched again")
+		return
+	}
+	w.d.messages.Post(topic, slog.LevelWarn, "files under review in "+w.root+" cannot be watched, and are looked at every other second: "+why)
 }

@@ -8,11 +8,11 @@ import (
 // storageTrouble is called by the store's writer, which must not wait.
 func (d *Daemon) storageTrouble(err error) {
 	if err == nil {
-		d.messages.withdraw("storage", "the database takes changes again: what was kept in memory is stored")
+		d.messages.Withdraw("storage", "the database takes changes again: what was kept in memory is stored")
 		go d.log.Info("the database takes changes again")
 		return
 	}
-	d.messages.post("storage", slog.LevelError,
+	d.messages.Post("storage", slog.LevelError,
 		"the database takes no changes; what runs goes on, and is kept in memory until it can be stored: "+err.Error())
 	go func() {
 		d.log.Error("the database takes no changes; they are kept in memory", "err", err)

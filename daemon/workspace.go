@@ -158,7 +158,7 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 		Root: w.root, StateDir: d.stateDir, Log: w.log, Store: d.store, Loop: reviewLoop{w}, Git: w.git, Claims: w.claims,
 		Documents: d.docs, Hooks: d.hooks, Saves: &d.saves, Survivors: &w.survivors, Watching: d.watching,
 		Large: d.config.Large, Copy: d.config.Copy, Settings: d.settings, Running: func() int { return int(w.running.Load()) },
-		Fault: d.fault, Polls: w.polls, Post: d.messages.post,
+		Fault: d.fault, Polls: w.polls, Post: d.messages.Post,
 		Damaged: func(what string, err error) { d.damagedRecord(w.root, what, err) },
 	})
 	if err != nil {

@@ -192,7 +192,7 @@ func (f *face) listen() {
 }
 
 func (f *face) logMessage(level slog.Level, text string) {
-	params, err := encode(LogMessage{Level: daemon.LevelName(level), Message: text})
+	params, err := encode(LogMessage{Level: api.LevelName(level), Message: text})
 	if err != nil { // strings can always be encoded
 		panic(err)
 	}

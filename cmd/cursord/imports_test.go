@@ -60,6 +60,7 @@ var internalImports = map[string][]string{
 		"cursord/daemon/internal/review",
 		"cursord/daemon/internal/savewatch",
 		"cursord/daemon/internal/snapshot",
+		"cursord/daemon/internal/statusmessages",
 		"cursord/daemon/internal/survivors",
 		"cursord/daemon/internal/watch",
 		"cursord/daemon/internal/wire",
@@ -130,6 +131,9 @@ var internalImports = map[string][]string{
 		"cursord/daemon/api",
 		"cursord/daemon/config",
 		"cursord/daemon/endpoint",
+	},
+	"cursord/daemon/internal/statusmessages": {
+		"cursord/daemon/api",
 	},
 	"cursord/daemon/internal/mailbox": {},
 	"cursord/daemon/internal/diffshape": {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"log/slog"
+
 	"cursord/sessions"
 )
 
@@ -219,4 +221,17 @@ type Joined struct {
 	Replaced string `json:"replaced"`           // no; now: this connection ends; later: once no turn runs or waits
 	AgentEnv string `json:"agentEnv,omitempty"` // client: the client is to tell its environment, by agent/environment
 	Agent    string `json:"agent,omitempty"`    // the program that is taken for cursor-agent, absolute; "" where there is none
+}
+
+// LevelName returns a level as log/message names it.
+func LevelName(level slog.Level) string {
+	switch {
+	case level >= slog.LevelError:
+		return "error"
+	case level >= slog.LevelWarn:
+		return "warning"
+	case level >= slog.LevelInfo:
+		return "info"
+	}
+	return "debug"
 }

@@ -1,0 +1,26 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/api"
+)
+
+func TestGauge(t *testing.T) {
+	var g gauge
+	require.Equal(t, api.Span{}, g.status())
+	for _, ms := range []int{3, 9, 2} {
+		g.measured(time.Duration(ms) * time.Millisecond)
+	}
+	require.Equal(t, api.Span{Last: 2, Worst: 9}, g.status())
+	g.minute.Add(-1) // a minute later
+	g.measured(4 * time.Millisecond)
+	require.Equal(t, api.Span{Last: 4, Worst: 9}, g.status())
+	g.minute.Add(-1)
+	require.Equal(t, api.Span{Last: 4, Worst: 4}, g.status())
+	g.minute.Add(-5)
+	require.Equal(t, api.Span{Last: 4}, g.status())
+}
