@@ -26,6 +26,7 @@ import (
 	"cursord/daemon/internal/savewatch"
 	"cursord/daemon/internal/statusmessages"
 	"cursord/daemon/internal/watch"
+	"cursord/daemon/pictures"
 	"cursord/daemon/whichagent"
 	"cursord/sessions"
 )
@@ -73,6 +74,7 @@ type Daemon struct {
 	launcher    *agent.Launcher
 	hooks       *hooks.Finder
 	docs        *review.Documents
+	pictures    pictures.Store
 	copies      *copyGC
 	started     sessions.Time
 	began       time.Time // the same, by the clock that does not jump
@@ -118,7 +120,7 @@ func Open(o Options) (*Daemon, error) {
 		build: Build{o.Version, o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
 		started: sessions.Now(), began: time.Now(), messages: statusmessages.New(),
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]turnOwner{},
-		watching: watch.DefaultLimits(), fault: o.Fault,
+		watching: watch.DefaultLimits(), fault: o.Fault, pictures: pictures.Store{Dir: filepath.Join(o.StateDir, "images")},
 	}
 	d.docs = review.NewDocuments(d.reviewers)
 	home, _ := os.UserHomeDir() // without one the agent has no hooks there either
@@ -159,7 +161,7 @@ func Open(o Options) (*Daemon, error) {
 	if n := process.KillOrphans(storeMark(store)); n > 0 {
 		d.log.Warn("ended agents of the last daemon", "processes", n)
 	}
-	images, _ := os.ReadDir(d.picturesDir())
+	images := d.pictures.Folders()
 	d.agent.Refresh()
 	d.copies = newCopyGC(d)
 	d.restFor(o.Config.IdleExit)

@@ -9,6 +9,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
+	"cursord/daemon/pictures"
 	"cursord/sessions"
 )
 
@@ -21,8 +22,6 @@ const (
 
 // kindTranscript is the kind of the context that turn/start's recap makes. It comes first, and not from clients.
 const kindTranscript = "transcript"
-
-const kindImage = "image"
 
 // checkTurn validates what does not depend on the daemon's state.
 func checkTurn(p *api.TurnParams) error {
@@ -64,9 +63,9 @@ func checkTurn(p *api.TurnParams) error {
 				return api.Invalid(fmt.Sprintf("context[%d].path", i), "is missing")
 			}
 		case "text":
-		case kindImage:
-			if images++; images > picturesMax {
-				return api.Invalid(fmt.Sprintf("context[%d]", i), "is one image too many; a turn takes %d", picturesMax)
+		case pictures.Kind:
+			if images++; images > pictures.Most {
+				return api.Invalid(fmt.Sprintf("context[%d]", i), "is one image too many; a turn takes %d", pictures.Most)
 			}
 		default:
 			return api.Invalid(fmt.Sprintf("context[%d].kind", i), "must be file, selection, diagnostics, text or image")
@@ -180,7 +179,7 @@ func composePrompt(remarks []string, context []api.Context, prompt string) strin
 				title = fmt.Sprintf(" title=%q", c.Title)
 			}
 			fmt.Fprintf(&b, "<text%s>\n%s</text>\n", title, closed(c.Text))
-		case kindImage:
+		case pictures.Kind:
 			fmt.Fprintf(&b, "<image path=%q />\n", c.Path)
 		}
 	}

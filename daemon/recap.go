@@ -1,12 +1,10 @@
 package daemon
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -184,52 +182,5 @@ func (r *recap) item(it *sessions.Item) {
 			line += fmt.Sprintf(" (%s)", it.Status)
 		}
 		r.add("- ", plaintext.Cut(line, recapLine))
-	}
-}
-
-// recapSource returns the session whose transcript a turn wants where that is not its own: one of another workspace, such
-// as this one before it was moved. The turn then gets a session of its own.
-func (w *workspace) recapSource(p *api.TurnParams) (string, error) {
-	if !p.Recap || p.SessionID == "" || w.sessions[p.SessionID] != nil {
-		return "", nil
-	}
-	s, err := w.d.store.Session(p.SessionID)
-	if err != nil {
-		return "", api.StoreError(err)
-	}
-	if s.Workspace == w.root {
-		return "", nil
-	}
-	p.SessionID = ""
-	return s.ID, nil
-}
-
-// withRecap returns what goes with a turn's prompt, the transcript first where it is wanted.
-func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(string)) []api.Context {
-	if t.recapOf == "" {
-		return t.context
-	}
-	w.awaitStored(ctx)
-	text, remark, err := w.d.recapText(t.recapOf, w.d.settings().RecapSize)
-	switch {
-	case err != nil:
-		w.log.Error("no recap", "session", t.recapOf, "err", err)
-		notice("a fresh chat has begun, without the transcript, which cannot be read: " + err.Error())
-	case text != "":
-		notice(remark)
-		return append([]api.Context{{Kind: kindTranscript, Text: text}}, t.context...)
-	}
-	return t.context
-}
-
-// awaitStored waits until what was said until now is stored, while the disk takes changes.
-func (w *workspace) awaitStored(ctx context.Context) {
-	const patience = 5 * time.Second
-	stored := make(chan struct{})
-	w.d.store.Submit(w.root, nil, func(error) { close(stored) })
-	select {
-	case <-stored:
-	case <-ctx.Done():
-	case <-time.After(patience):
 	}
 }

@@ -18,8 +18,10 @@ const (
 
 // housekeep keeps what the configuration says and the database small, until ctx ends; images were there before any session could be made. It uses the clock that does not
 // jump, and does nothing while the database is in trouble.
-func (d *Daemon) housekeep(ctx context.Context, images []os.DirEntry) {
-	d.sweepPictures(images)
+func (d *Daemon) housekeep(ctx context.Context, images []string) {
+	if err := d.pictures.Sweep(images, d.sessionIDs); err != nil {
+		d.log.Warn("images of a session that is no more could not be removed", "err", err)
+	}
 	looks := time.NewTicker(compactEvery)
 	defer looks.Stop()
 	for kept := (time.Time{}); ; {
@@ -37,6 +39,25 @@ func (d *Daemon) housekeep(ctx context.Context, images []os.DirEntry) {
 		select {
 		case <-looks.C:
 		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// sessionIDs yields the ids of all sessions, or an error.
+func (d *Daemon) sessionIDs(yield func(string, error) bool) {
+	for cursor := ""; ; {
+		page, next, err := d.store.Sessions("", cursor, listMax)
+		if err != nil {
+			yield("", err)
+			return
+		}
+		for _, s := range page {
+			if !yield(s.ID, nil) {
+				return
+			}
+		}
+		if cursor = next; cursor == "" {
 			return
 		}
 	}

@@ -57,20 +57,20 @@ func (d *Daemon) StartTurn(p api.TurnParams, reply func(*sessions.Session, *sess
 	d.Asked(p.Asker)
 	perm, pics := w.permits(&p), w.pictures(&p)
 	if !w.do(func() { w.startTurn(p, perm, pics, reply) }) {
-		pics.drop()
+		pics.Drop()
 		fail(api.ErrStopped)
 	}
 }
 
 var errTurnTaken = api.Invalid("turnId", "another turn has this id")
 
-func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *pictured, answer func(*sessions.Session, *sessions.Turn, error)) {
+func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictures, answer func(*sessions.Session, *sessions.Turn, error)) {
 	reply := func(s *sessions.Session, t *sessions.Turn, err error) {
 		if w.turns[p.TurnID] == nil {
 			w.d.freeTurn(p.TurnID, w)
 		}
-		if err != nil || !slices.Equal(t.Images, pics.paths) { // or it is a turn that there was before
-			go pics.drop()
+		if err != nil || !slices.Equal(t.Images, pics.Paths) { // or it is a turn that there was before
+			go pics.Drop()
 		}
 		answer(s, t, err)
 	}
@@ -148,7 +148,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *pictured, 
 			fail(err)
 			return
 		}
-		if pics.fresh {
+		if pics.session != "" {
 			made.ID = pics.session
 		}
 		s = *made
@@ -172,7 +172,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *pictured, 
 	}
 	turn := &sessions.Turn{
 		ID: p.TurnID, SessionID: s.ID, Workspace: w.root, Prompt: p.Prompt, Model: s.Model, Mode: s.Mode,
-		Force: p.Force, Sandbox: perm.sandbox, AutoReview: perm.autoReview, AddDirs: perm.dirs, Images: pics.paths, Status: sessions.TurnQueued, CreatedAt: sessions.Now(),
+		Force: p.Force, Sandbox: perm.sandbox, AutoReview: perm.autoReview, AddDirs: perm.dirs, Images: pics.Paths, Status: sessions.TurnQueued, CreatedAt: sessions.Now(),
 	}
 	if turn.ID == "" {
 		turn.ID = newID()

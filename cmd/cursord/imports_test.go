@@ -54,7 +54,6 @@ var internalImports = map[string][]string{
 		"cursord/daemon/internal/atomicfile",
 		"cursord/daemon/internal/clock",
 		"cursord/daemon/internal/denied",
-		"cursord/daemon/internal/filestat",
 		"cursord/daemon/internal/git",
 		"cursord/daemon/internal/mailbox",
 		"cursord/daemon/internal/review",
@@ -65,6 +64,7 @@ var internalImports = map[string][]string{
 		"cursord/daemon/internal/watch",
 		"cursord/daemon/internal/wire",
 		"cursord/daemon/paths",
+		"cursord/daemon/pictures",
 		"cursord/daemon/whichagent",
 		"cursord/sessions",
 	},
@@ -134,6 +134,11 @@ var internalImports = map[string][]string{
 	},
 	"cursord/daemon/internal/statusmessages": {
 		"cursord/daemon/api",
+	},
+	"cursord/daemon/pictures": {
+		"cursord/daemon/api",
+		"cursord/daemon/internal/filestat",
+		"cursord/daemon/paths",
 	},
 	"cursord/daemon/internal/mailbox": {},
 	"cursord/daemon/internal/diffshape": {
@@ -223,6 +228,7 @@ var internalImports = map[string][]string{
 		"cursord/daemon/config",
 		"cursord/daemon/endpoint",
 		"cursord/daemon/paths",
+		"cursord/daemon/pictures",
 		"cursord/diffs",
 		"cursord/editors",
 		"cursord/editors/helix",

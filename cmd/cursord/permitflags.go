@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/term"
-	"cursord/daemon"
+	"cursord/daemon/pictures"
 	"cursord/rpc"
 )
 
@@ -110,7 +110,7 @@ func imageContext(paths []string) ([]rpc.Context, error) {
 		if !utf8.ValidString(abs) {
 			return nil, fmt.Errorf("--image: the name %q is not UTF-8, and no prompt can hold it: rename the file, or make a link to it with another name", path)
 		}
-		if err := daemon.CheckImage("--image", abs); err != nil {
+		if err := pictures.Check("--image", abs); err != nil {
 			return nil, err
 		}
 		list = append(list, rpc.Context{Kind: "image", Path: &abs})

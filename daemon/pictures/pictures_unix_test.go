@@ -1,6 +1,6 @@
 //go:build unix
 
-package daemon
+package pictures
 
 import (
 	"os"
@@ -11,16 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPictureType(t *testing.T) {
+func TestTypeOf(t *testing.T) {
 	for head, want := range map[string]string{
 		"\x89PNG\r\n\x1a\n\x00\x00": "png", "\xff\xd8\xff\xe0": "jpg", "GIF89a": "gif", "GIF87a,": "gif", "RIFF\x10\x00\x00\x00WEBPVP8 ": "webp",
 		"": "", "\x89PNG": "", "GIF90a": "", "RIFF\x10\x00\x00\x00WAVE": "", "RIFF": "", "<svg>": "", "BM": "", "%PDF-1.7": "",
 	} {
-		require.Equal(t, want, pictureType([]byte(head)), "%q", head)
+		require.Equal(t, want, typeOf([]byte(head)), "%q", head)
 	}
 }
 
-func TestOpenPicture(t *testing.T) {
+func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -28,9 +28,9 @@ func TestOpenPicture(t *testing.T) {
 		return path
 	}
 	large := put("large.png", "\x89PNG\r\n\x1a\n")
-	require.NoError(t, os.Truncate(large, pictureMax+1))
+	require.NoError(t, os.Truncate(large, MaxBytes+1))
 	most := put("most.png", "\x89PNG\r\n\x1a\n")
-	require.NoError(t, os.Truncate(most, pictureMax))
+	require.NoError(t, os.Truncate(most, MaxBytes))
 	pipe := filepath.Join(dir, "pipe.png")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	require.NoError(t, os.Symlink(most, filepath.Join(dir, "link")))
@@ -40,7 +40,7 @@ func TestOpenPicture(t *testing.T) {
 		pipe: "is not a regular file", dir: "is not a regular file", filepath.Join(dir, "none.png"): "cannot be opened",
 		put("file", "x") + "/a.png": "cannot be opened", "/dev/zero": "is not a regular file",
 	} {
-		f, _, err := openPicture("context[0].path", path)
+		f, _, err := open("context[0].path", path)
 		if want == "" {
 			require.NoError(t, err, path)
 			require.NoError(t, f.Close())

@@ -1,0 +1,92 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"cursord/daemon/api"
+	"cursord/daemon/pictures"
+	"cursord/sessions"
+)
+
+// This file is about what goes with a turn's prompt.
+
+// contextOf returns what goes with a turn's prompt, for an agent that works at a site.
+func (w *workspace) contextOf(ctx context.Context, t *liveTurn, s *sessions.Session, at site, notice func(string)) []api.Context {
+	context := w.withRecap(ctx, t, notice)
+	if at.words == nil {
+		return context
+	}
+	return w.d.pictures.Placed(context, s.ID, w.root, at.tree.Root(), notice)
+}
+
+// recapSource returns the session whose transcript a turn wants where that is not its own: one of another workspace, such
+// as this one before it was moved. The turn then gets a session of its own.
+func (w *workspace) recapSource(p *api.TurnParams) (string, error) {
+	if !p.Recap || p.SessionID == "" || w.sessions[p.SessionID] != nil {
+		return "", nil
+	}
+	s, err := w.d.store.Session(p.SessionID)
+	if err != nil {
+		return "", api.StoreError(err)
+	}
+	if s.Workspace == w.root {
+		return "", nil
+	}
+	p.SessionID = ""
+	return s.ID, nil
+}
+
+// withRecap returns what goes with a turn's prompt, the transcript first where it is wanted.
+func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(string)) []api.Context {
+	if t.recapOf == "" {
+		return t.context
+	}
+	w.awaitStored(ctx)
+	text, remark, err := w.d.recapText(t.recapOf, w.d.settings().RecapSize)
+	switch {
+	case err != nil:
+		w.log.Error("no recap", "session", t.recapOf, "err", err)
+		notice("a fresh chat has begun, without the transcript, which cannot be read: " + err.Error())
+	case text != "":
+		notice(remark)
+		return append([]api.Context{{Kind: kindTranscript, Text: text}}, t.context...)
+	}
+	return t.context
+}
+
+// awaitStored waits until what was said until now is stored, while the disk takes changes.
+func (w *workspace) awaitStored(ctx context.Context) {
+	const patience = 5 * time.Second
+	stored := make(chan struct{})
+	w.d.store.Submit(w.root, nil, func(error) { close(stored) })
+	select {
+	case <-stored:
+	case <-ctx.Done():
+	case <-time.After(patience):
+	}
+}
+
+// turnPictures are a turn's images before the loop has it: to take them takes the disk.
+type turnPictures struct {
+	pictures.Taken
+	session string // the id that the session is to have which the turn makes; "": any
+	err     error  // why there can be no such turn
+}
+
+// pictures takes the images of a turn.
+func (w *workspace) pictures(p *api.TurnParams) *turnPictures {
+	pics := &turnPictures{}
+	if !slices.ContainsFunc(p.Context, func(c api.Context) bool { return c.Kind == pictures.Kind }) {
+		return pics
+	}
+	session := p.SessionID
+	// With a recap, a turn of another workspace's session makes one of its own.
+	if s, err := w.d.store.Session(p.SessionID); p.SessionID == "" || err == nil && s.Workspace != w.root {
+		session = newID()
+		pics.session = session
+	}
+	pics.Taken, pics.err = w.d.pictures.Take(p.Context, w.root, session)
+	return pics
+}
