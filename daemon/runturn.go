@@ -6,6 +6,7 @@ import (
 
 	"cursord/agent"
 	"cursord/agent/program"
+	"cursord/daemon/internal/prompt"
 	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/survivors"
 	"cursord/daemon/whichagent"
@@ -76,7 +77,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		if req.Resume != "" && req.Base == nil && program.ChatIsGone(req.Dir, req.Resume) {
 			notice(chatGone)
 		}
-		req.Prompt = at.words.prompt(composePrompt(remarks, w.contextOf(ctx, t, s, at, notice), turn.Prompt))
+		req.Prompt = at.words.prompt(prompt.Compose(remarks, w.contextOf(ctx, t, s, at, notice), turn.Prompt))
 		req.Ready = watch.Ready()
 		began := false // the agent has said something that cursor-agent would say
 		req.Heard = watch.Heard()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"cursord/agent/plaintext"
 	"cursord/daemon/api"
@@ -17,7 +16,6 @@ import (
 
 const (
 	titleMax    = 4 << 10 // bytes of a title that a client gives
-	titleRunes  = 80
 	listDefault = 50
 	listMax     = 1000
 	chatIDMax   = 256
@@ -120,19 +118,6 @@ func keepsIsolation(s *sessions.Session, asked string) error {
 
 func validMode(m sessions.Mode) bool {
 	return m == sessions.ModeAgent || m == sessions.ModeAsk || m == sessions.ModePlan
-}
-
-// titleOf makes a title of a prompt's first line that says something.
-func titleOf(prompt string) string {
-	for line := range strings.Lines(prompt) {
-		if line = strings.Join(strings.Fields(line), " "); line != "" {
-			if utf8.RuneCountInString(line) > titleRunes {
-				line = string([]rune(line)[:titleRunes-1]) + "…"
-			}
-			return line
-		}
-	}
-	return ""
 }
 
 // session returns the newest form of a session, live or stored.

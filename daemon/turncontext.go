@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/prompt"
 	"cursord/daemon/pictures"
 	"cursord/sessions"
 )
@@ -44,14 +45,18 @@ func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(stri
 		return t.context
 	}
 	w.awaitStored(ctx)
-	text, remark, err := w.d.recapText(t.recapOf, w.d.settings().RecapSize)
+	pages := func(before string) ([]*sessions.Turn, []*sessions.Item, bool, error) {
+		turns, items, more, err := w.d.store.Transcript(t.recapOf, before, 0)
+		return turns, items, more, api.StoreError(err)
+	}
+	text, remark, err := prompt.Recap(pages, w.d.settings().RecapSize)
 	switch {
 	case err != nil:
 		w.log.Error("no recap", "session", t.recapOf, "err", err)
 		notice("a fresh chat has begun, without the transcript, which cannot be read: " + err.Error())
 	case text != "":
 		notice(remark)
-		return append([]api.Context{{Kind: kindTranscript, Text: text}}, t.context...)
+		return append([]api.Context{{Kind: prompt.KindTranscript, Text: text}}, t.context...)
 	}
 	return t.context
 }

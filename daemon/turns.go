@@ -10,6 +10,7 @@ import (
 	"cursord/agent"
 	"cursord/agent/failure"
 	"cursord/daemon/api"
+	"cursord/daemon/internal/prompt"
 	"cursord/daemon/paths"
 	"cursord/sessions"
 )
@@ -152,7 +153,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 			made.ID = pics.session
 		}
 		s = *made
-		s.Title = titleOf(p.Prompt)
+		s.Title = prompt.Title(p.Prompt)
 		ls = &liveSession{session: &s}
 		w.sessions[s.ID] = ls
 	} else if err := keepsIsolation(ls.session, p.Isolation); err != nil {
@@ -164,7 +165,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 	} else {
 		s = *ls.session
 		if s.Title == "" {
-			s.Title = titleOf(p.Prompt)
+			s.Title = prompt.Title(p.Prompt)
 		}
 		if p.Recap {
 			recapOf = s.ID

@@ -56,6 +56,7 @@ var internalImports = map[string][]string{
 		"cursord/daemon/internal/denied",
 		"cursord/daemon/internal/git",
 		"cursord/daemon/internal/mailbox",
+		"cursord/daemon/internal/prompt",
 		"cursord/daemon/internal/review",
 		"cursord/daemon/internal/savewatch",
 		"cursord/daemon/internal/snapshot",
@@ -139,6 +140,12 @@ var internalImports = map[string][]string{
 		"cursord/daemon/api",
 		"cursord/daemon/internal/filestat",
 		"cursord/daemon/paths",
+	},
+	"cursord/daemon/internal/prompt": {
+		"cursord/agent/plaintext",
+		"cursord/daemon/api",
+		"cursord/daemon/pictures",
+		"cursord/sessions",
 	},
 	"cursord/daemon/internal/mailbox": {},
 	"cursord/daemon/internal/diffshape": {

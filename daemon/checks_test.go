@@ -9,43 +9,6 @@ import (
 	"cursord/daemon/api"
 )
 
-func TestComposePrompt(t *testing.T) {
-	at := func(from, to, char int) *api.Range {
-		return &api.Range{Start: api.Position{Line: from}, End: api.Position{Line: to, Character: char}}
-	}
-	for _, c := range []struct {
-		name    string
-		remarks []string
-		context []api.Context
-		want    string
-	}{
-		{"nothing", nil, nil, "do it"},
-		{"a file", nil, []api.Context{{Kind: "file", Path: "a.go"}}, "<context>\n<file path=\"a.go\" />\n</context>\n\ndo it"},
-		{
-			"a selection of whole lines", nil, []api.Context{{Kind: "selection", Path: "a.go", Range: at(2, 4, 0), Text: "x\ny\n"}},
-			"<context>\n<selection path=\"a.go\" lines=\"3-4\">\nx\ny\n</selection>\n</context>\n\ndo it",
-		},
-		{
-			"a selection inside a line", nil, []api.Context{{Kind: "selection", Path: "a.go", Range: at(2, 2, 7), Text: "x"}},
-			"<context>\n<selection path=\"a.go\" lines=\"3\">\nx\n</selection>\n</context>\n\ndo it",
-		},
-		{
-			"diagnostics", nil, []api.Context{{Kind: "diagnostics", Path: "a.go", Items: []api.Diagnostic{
-				{Range: *at(0, 0, 0), Severity: 2, Message: "unused", Source: "vet"}, {Range: *at(4, 4, 1), Severity: 1, Message: "bad"},
-			}}},
-			"<context>\n<diagnostics path=\"a.go\">\n1:1 warning: unused (vet)\n5:1 error: bad\n</diagnostics>\n</context>\n\ndo it",
-		},
-		{
-			"text and remarks", []string{"no"}, []api.Context{{Kind: "text", Title: "log", Text: "boom"}, {Kind: "text", Text: "bare\n"}},
-			"<context>\n<remarks>\n- no\n</remarks>\n<text title=\"log\">\nboom\n</text>\n<text>\nbare\n</text>\n</context>\n\ndo it",
-		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, composePrompt(c.remarks, c.context, "do it"))
-		})
-	}
-}
-
 func TestTurnParamsCheck(t *testing.T) {
 	nul, long := "a\x00", strings.Repeat("m", 257)
 	for _, c := range []struct {
@@ -84,16 +47,5 @@ func TestTurnParamsCheck(t *testing.T) {
 			require.Equal(t, c.field, e.Field)
 			require.Equal(t, c.kind, e.Kind)
 		})
-	}
-}
-
-func TestTitleOf(t *testing.T) {
-	for prompt, want := range map[string]string{
-		"":                         "",
-		"\n  fix   the\tbug \nnow": "fix the bug",
-		strings.Repeat("é", 81):    strings.Repeat("é", 79) + "…",
-		strings.Repeat("é", 80):    strings.Repeat("é", 80),
-	} {
-		require.Equal(t, want, titleOf(prompt))
 	}
 }

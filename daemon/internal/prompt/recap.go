@@ -1,4 +1,4 @@
-package daemon
+package prompt
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"cursord/agent/plaintext"
-	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -28,16 +27,21 @@ type recap struct {
 	turns int      // whose prompts are in it
 }
 
-// recapText returns what a session's turns said until now, at most limit bytes of it and the newest first to be kept,
-// and a sentence for people on what that is. Both are empty for a session that has not said anything.
-func (d *Daemon) recapText(session string, limit int) (text, remark string, err error) {
+// Pages returns a page of a session, in order: turns, and the items of them that it has. For "" that is the latest page, else the
+// one that ends before an item. more says that there are pages before it.
+type Pages func(before string) (turns []*sessions.Turn, items []*sessions.Item, more bool, err error)
+
+// Recap returns what was said in the turns of a session that have ended, and a sentence for people about that. The text is at
+// most limit bytes long, but for a line that says that the oldest is left out. Both are "" for a session in which nothing was said. An error is one
+// of pages.
+func Recap(pages Pages, limit int) (text, remark string, err error) {
 	r := &recap{limit: limit}
 	before := ""
 	var open *sessions.Turn // its items are not all seen
 	for !r.full {
-		turns, items, more, err := d.store.Transcript(session, before, 0)
+		turns, items, more, err := pages(before)
 		if err != nil {
-			return "", "", api.StoreError(err)
+			return "", "", err
 		}
 		byTurn := map[string][]*sessions.Item{}
 		for _, it := range items {

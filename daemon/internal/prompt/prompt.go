@@ -1,0 +1,145 @@
+// Package prompt makes the text that an agent gets: what a person asks, behind what goes with it, which is context that the
+// client sent, remarks on earlier changes, and the transcript of a session whose chat the agent does not have. A transcript is
+// bounded, and nothing that was said in it passes for its end. The parameters of a turn are checked before; here nothing fails.
+package prompt
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"cursord/daemon/api"
+	"cursord/daemon/pictures"
+)
+
+// KindTranscript is the kind of the context that a transcript is. It never comes from clients.
+const KindTranscript = "transcript"
+
+// Compose puts what goes with a prompt in front of it, in this form:
+//
+//	<context>
+//	<transcript>
+//	[user]
+//	an earlier prompt
+//
+//	[you]
+//	its answer
+//
+//	- Edit a.go
+//	</transcript>
+//	<remarks>
+//	- text
+//	</remarks>
+//	<file path="a.go" lines="3-7" />
+//	<selection path="a.go" lines="3-7">
+//	text
+//	</selection>
+//	<diagnostics path="a.go">
+//	3:5 error: message (source)
+//	</diagnostics>
+//	<text title="notes">
+//	text
+//	</text>
+//	<image path="/home/me/shot.png" />
+//	</context>
+//
+//	the prompt
+//
+// Lines and columns count from 1, as people's do. A transcript comes first in context. Without context and remarks the prompt goes as it
+// is.
+func Compose(remarks []string, context []api.Context, prompt string) string {
+	if len(remarks) == 0 && len(context) == 0 {
+		return prompt
+	}
+	var b strings.Builder
+	b.WriteString("<context>\n")
+	if len(context) > 0 && context[0].Kind == KindTranscript {
+		fmt.Fprintf(&b, "<transcript>\n%s</transcript>\n", closed(context[0].Text))
+		context = context[1:]
+	}
+	if len(remarks) > 0 {
+		b.WriteString("<remarks>\n")
+		for _, r := range remarks {
+			fmt.Fprintf(&b, "- %s\n", r)
+		}
+		b.WriteString("</remarks>\n")
+	}
+	for _, c := range context {
+		switch c.Kind {
+		case "file":
+			fmt.Fprintf(&b, "<file path=%q%s />\n", c.Path, lines(c.Range))
+		case "selection":
+			fmt.Fprintf(&b, "<selection path=%q%s>\n%s</selection>\n", c.Path, lines(c.Range), closed(c.Text))
+		case "diagnostics":
+			fmt.Fprintf(&b, "<diagnostics path=%q>\n", c.Path)
+			for _, d := range c.Items {
+				fmt.Fprintf(&b, "%d:%d %s: %s", d.Range.Start.Line+1, d.Range.Start.Character+1, severity(d.Severity), d.Message)
+				if d.Source != "" {
+					fmt.Fprintf(&b, " (%s)", d.Source)
+				}
+				b.WriteByte('\n')
+			}
+			b.WriteString("</diagnostics>\n")
+		case "text":
+			title := ""
+			if c.Title != "" {
+				title = fmt.Sprintf(" title=%q", c.Title)
+			}
+			fmt.Fprintf(&b, "<text%s>\n%s</text>\n", title, closed(c.Text))
+		case pictures.Kind:
+			fmt.Fprintf(&b, "<image path=%q />\n", c.Path)
+		}
+	}
+	b.WriteString("</context>\n\n")
+	b.WriteString(prompt)
+	return b.String()
+}
+
+// lines says which lines a range touches; one that ends before a line's first character does not touch that line.
+func lines(r *api.Range) string {
+	if r == nil {
+		return ""
+	}
+	last := r.End.Line
+	if r.End.Character == 0 && last > r.Start.Line {
+		last--
+	}
+	if last == r.Start.Line {
+		return fmt.Sprintf(" lines=\"%d\"", last+1)
+	}
+	return fmt.Sprintf(" lines=\"%d-%d\"", r.Start.Line+1, last+1)
+}
+
+func closed(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
+func severity(n int) string {
+	switch n {
+	case 2:
+		return "warning"
+	case 3:
+		return "information"
+	case 4:
+		return "hint"
+	}
+	return "error"
+}
+
+const titleRunes = 80
+
+// Title makes a session's title of a prompt's first line that says something.
+func Title(prompt string) string {
+	for line := range strings.Lines(prompt) {
+		if line = strings.Join(strings.Fields(line), " "); line != "" {
+			if utf8.RuneCountInString(line) > titleRunes {
+				line = string([]rune(line)[:titleRunes-1]) + "…"
+			}
+			return line
+		}
+	}
+	return ""
+}

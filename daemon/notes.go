@@ -1,0 +1,96 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"cursord/daemon/internal/wire"
+	"cursord/sessions"
+)
+
+// A note is a remark that waits for the next prompt of its session, or of any if SessionID is "".
+type note struct {
+	n         uint64
+	SessionID string `json:"sessionId"`
+	Text      string `json:"text"`
+	Group     uint64 `json:"group,omitempty"` // the decision that it tells; 0: a person's own words
+}
+
+// addNote keeps a remark for the agent.
+func (w *workspace) addNote(c *commit, session, text string) {
+	w.keepNote(c, note{SessionID: session, Text: text})
+}
+
+func (w *workspace) keepNote(c *commit, add note) {
+	for _, have := range w.notes {
+		add.n = max(add.n, have.n)
+	}
+	add.n++
+	w.notes = append(w.notes, add)
+	c.ops = append(c.ops, sessions.PutNote{N: add.n, Data: wire.Encode(add)})
+}
+
+// takeNotes takes the remarks for a session's prompt.
+func (w *workspace) takeNotes(c *commit, session string) []string {
+	var taken, kept []note
+	for _, n := range w.notes {
+		if n.SessionID != "" && n.SessionID != session {
+			kept = append(kept, n)
+			continue
+		}
+		taken = append(taken, n)
+		c.ops = append(c.ops, sessions.DropNote{N: n.n})
+	}
+	w.notes = kept
+	return shortRejections(taken)
+}
+
+// dropNotes drops remarks that no prompt is to have any more.
+func (w *workspace) dropNotes(c *commit, which func(note) bool) {
+	w.notes = slices.DeleteFunc(w.notes, func(n note) bool {
+		drop := which(n)
+		if drop {
+			c.ops = append(c.ops, sessions.DropNote{N: n.n})
+		}
+		return drop
+	})
+}
+
+func (w *workspace) loadNotes() error {
+	notes, err := w.d.store.Notes(w.root)
+	if err != nil {
+		return err
+	}
+	for _, rec := range notes {
+		n := note{n: rec.N}
+		if err := json.Unmarshal(rec.Data, &n); err != nil {
+			w.d.damagedRecord(w.root, fmt.Sprint("note ", rec.N), err)
+			w.d.store.Submit(w.root, []sessions.Op{sessions.DropNote{N: rec.N}}, nil)
+			continue
+		}
+		w.notes = append(w.notes, n)
+	}
+	return nil
+}
+
+// rejectionsMax bounds, in bytes, what a prompt says of rejected changes.
+const rejectionsMax = 4 << 10
+
+// shortRejections returns a prompt's remarks, the rejections among them cut to rejectionsMax together.
+func shortRejections(notes []note) (texts []string) {
+	left, dropped := rejectionsMax-64, 0
+	for _, n := range notes {
+		if n.Group != 0 {
+			if left -= len(n.Text) + len("- \n"); left < 0 {
+				dropped++
+				continue
+			}
+		}
+		texts = append(texts, n.Text)
+	}
+	if dropped > 0 {
+		texts = append(texts, fmt.Sprintf("the user rejected %d more of your changes", dropped))
+	}
+	return texts
+}
