@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -52,6 +53,44 @@ func TestEmacsInstalled(t *testing.T) {
 	})
 }
 
+// readmeSnippets are the Lisp that README has people put into their init file, in order.
+func readmeSnippets(t *testing.T) (all []string) {
+	t.Helper()
+	readme, err := os.ReadFile(world.Top("editors", "emacs", "README.md"))
+	require.NoError(t, err)
+	for _, m := range regexp.MustCompile("(?s)```elisp\n(.*?)```").FindAllSubmatch(readme, -1) {
+		all = append(all, string(m[1]))
+	}
+	return all
+}
+
+// TestEmacsModeIsOnAtEachStart has README's first snippet as the init file of an installed package: the mode is on when Emacs
+// has started, the first time and later, and the keys lead to commands.
+func TestEmacsModeIsOnAtEachStart(t *testing.T) {
+	t.Parallel()
+	eachEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("../bin/emacs", "#!/bin/sh\nexec "+bin+" \"$@\"\n")
+		require.NoError(t, os.Chmod(w.Path("../bin/emacs"), 0o755))
+		cmd := w.Command("editor", "install", "emacs")
+		cmd.Env = append(cmd.Env, "PATH="+filepath.Join(w.Dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		w.Put("../.emacs.d/init.el", readmeSnippets(t)[0])
+		for range 2 {
+			cmd := exec.Command(bin, "--batch", "--eval", `(progn
+				(setq user-init-file nil)
+				(package-activate-all)
+				(load "~/.emacs.d/init.el" nil t)
+				(princ (format "%s %s\n" cursord-mode (key-binding (kbd "C-c a")))))`)
+			cmd.Env, cmd.Dir = w.Env("LC_ALL=C.UTF-8"), w.Root
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.Regexp(t, `^t \S`, string(out))
+		}
+	})
+}
+
 // TestEmacsFromRepository has use-package take the package from a repository, as README and manual say: it compiles without
 // a word, and its manual is found.
 func TestEmacsFromRepository(t *testing.T) {
@@ -64,17 +103,16 @@ func TestEmacsFromRepository(t *testing.T) {
 			out, err := exec.Command("git", append([]string{"-C", from}, args...)...).CombinedOutput()
 			require.NoError(t, err, "%s", out)
 		}
-		w.Put("../init.el", `(use-package cursord
-  :vc (:url "file://`+from+`" :lisp-dir "editors/emacs" :rev :newest)
-  :bind-keymap ("C-c a" . cursord-command-map)
-  :config (cursord-mode))
+		w.Put("../init.el", strings.Replace(readmeSnippets(t)[1], "file:///path/to/cursord", "file://"+from, 1)+`
 (require 'info)
-(princ (format "%s %s\n" (commandp 'cursord-ask) (progn (info "(cursord)Chat") Info-current-node)))`)
-		cmd := exec.Command(bin, "--batch", "--eval", "(progn (setq package-archives nil) (package-initialize))", "-l", w.Path("../init.el"))
-		cmd.Env, cmd.Dir = w.Env("LC_ALL=C.UTF-8"), w.Root
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		require.Contains(t, string(out), "t Chat\n")
-		require.NotRegexp(t, `(?i)error|emacs/\S*el:.*warning|[1-9][0-9]* failed`, string(out))
+(princ (format "%s %s %s\n" cursord-mode (commandp 'cursord-ask) (progn (info "(cursord)Chat") Info-current-node)))`)
+		for range 2 {
+			cmd := exec.Command(bin, "--batch", "--eval", "(progn (setq package-archives nil) (package-initialize))", "-l", w.Path("../init.el"))
+			cmd.Env, cmd.Dir = w.Env("LC_ALL=C.UTF-8"), w.Root
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.Contains(t, string(out), "t t Chat\n")
+			require.NotRegexp(t, `(?i)error|emacs/\S*el:.*warning|[1-9][0-9]* failed`, string(out))
+		}
 	})
 }
