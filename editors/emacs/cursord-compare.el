@@ -4,15 +4,14 @@
 
 ;;; Commentary:
 
-;; Ediff and smerge for the hunks of a file.  What is changed there is text of a
-;; person, like any other.  What an isolated session proposes can be edited
-;; before it is accepted: then the file gets what was made of it.
+;; Ediff for the hunks of a file.  What is changed there is text of a person, like
+;; any other.  What an isolated session proposes can be edited before it is
+;; accepted: then the file gets what was made of it.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'ediff)
-(require 'smerge-mode)
 (require 'cursord-workspace)
 (require 'cursord-document)
 (require 'cursord-disk)
@@ -114,40 +113,6 @@ the disk have both changed, these are compared."
       (set-buffer-modified-p nil)
       (setq buffer-read-only t))
     side))
-
-;;;###autoload
-(defun cursord-smerge-file ()
-  "Put conflict markers around the hunks in the file at point, for `smerge-mode'.
-That is one step for undo.  What is kept of the agent's lines is still to review
-afterwards, and what is not is rejected when the buffer is saved."
-  (interactive)
-  (pcase-let ((`(,buffer . ,diff) (cursord--file-to-compare)))
-    (unless diff
-      (user-error "There is nothing to review in this file"))
-    (pop-to-buffer buffer)
-    (barf-if-buffer-read-only)
-    (cursord-as-one-step
-      (save-excursion
-        (save-restriction
-          (widen)
-          (goto-char (point-max))
-          (unless (or (bolp) (= (buffer-size) 0))
-            (insert "\n"))
-          (seq-doseq (hunk (reverse (plist-get diff :hunks)))
-            (dolist (group (reverse (car (cursord-groups hunk))))
-              (cursord--insert-conflict group))))))
-    (smerge-start-session)))
-
-(defun cursord--insert-conflict (group)
-  "Make a conflict of GROUP in the current buffer."
-  (let* ((isolated (cursord-isolated-p (cursord-group-hunk group)))
-         (absent (mapconcat (lambda (line) (concat (cursord--bare line) "\n"))
-                            (cursord-group-absent group) "")))
-    (goto-char (point-min))
-    (forward-line (cursord-group-row group))
-    (insert "<<<<<<< before\n" (if isolated "" (concat absent "=======\n")))
-    (forward-line (length (cursord-group-present group)))
-    (insert (if isolated (concat "=======\n" absent) "") ">>>>>>> agent\n")))
 
 ;;;; Editing what is proposed
 

@@ -20,7 +20,7 @@
 
 (autoload 'cursord-review "cursord-review" nil t)
 (autoload 'cursord-ediff-file "cursord-compare" nil t)
-(autoload 'cursord-smerge-file "cursord-compare" nil t)
+(autoload 'cursord-smerge-file "cursord-merge" nil t)
 (autoload 'cursord-edit-proposal "cursord-compare" nil t)
 
 (declare-function cursord-review-hunk-at "cursord-review")

@@ -76,7 +76,7 @@
 (autoload 'cursord-undo "cursord-decide" nil t)
 (autoload 'cursord-redo "cursord-decide" nil t)
 (autoload 'cursord-ediff-file "cursord-compare" nil t)
-(autoload 'cursord-smerge-file "cursord-compare" nil t)
+(autoload 'cursord-smerge-file "cursord-merge" nil t)
 (autoload 'cursord-edit-proposal "cursord-compare" nil t)
 
 ;;;###autoload (autoload 'cursord-command-map "cursord" nil nil 'keymap)

@@ -4,7 +4,7 @@
 
 ;;; Commentary:
 
-;; What can be seen without a terminal.
+;; What can be seen without a terminal; this file and its likes beside it.
 ;; "go test ./cmd/cursord/tests/emacs -run TestEmacsERT" runs it; by hand,
 ;; with `cursord' on PATH:
 ;;

@@ -20,8 +20,14 @@ func TestEmacsERT(t *testing.T) {
 		w := world.New(t)
 		ctx, cancel := context.WithTimeout(t.Context(), 4*world.Patience)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, bin, "-Q", "--batch", "-L", lisp, "-l", filepath.Join(lisp, "test", "cursord-tests.el"),
-			"-f", "ert-run-tests-batch-and-exit")
+		args := []string{"-Q", "--batch", "-L", lisp}
+		files, err := filepath.Glob(filepath.Join(lisp, "test", "*-tests.el"))
+		require.NoError(t, err)
+		require.NotEmpty(t, files)
+		for _, file := range files {
+			args = append(args, "-l", file)
+		}
+		cmd := exec.CommandContext(ctx, bin, append(args, "-f", "ert-run-tests-batch-and-exit")...)
 		cmd.Env = w.Env("LC_ALL=C.UTF-8")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)

@@ -62,7 +62,7 @@ func TestEmacsSeveralReview(t *testing.T) {
 	})
 }
 
-// TestEmacsEdiffAndSmerge compares a file with what it was, and takes conflict markers instead.
+// TestEmacsEdiffAndSmerge compares a file with what it was, and chooses between conflicts in a copy.
 func TestEmacsEdiffAndSmerge(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
@@ -89,10 +89,15 @@ func TestEmacsEdiffAndSmerge(t *testing.T) {
 		e.until("what was copied is known", `(cursord--diff-fits-p (cursord-document (get-buffer "f")))`)
 		e.keys("s")
 		require.Equal(t, strings.Replace(strings.Replace(one, "15a\n15b\n", "<<<<<<< before\nline 15\n=======\n15a\n15b\n>>>>>>> agent\n", 1),
-			"line 24\n", "line 24\n<<<<<<< before\nline 25\n=======\n>>>>>>> agent\n", 1), e.text("f"))
-		require.Equal(t, "f", e.eval(`(buffer-name)`))
-		e.eval(`(progn (goto-char (point-min)) (smerge-next) (smerge-keep-lower) (smerge-next) (smerge-keep-upper) (save-buffer) nil)`)
+			"line 24\n", "line 24\n<<<<<<< before\nline 25\n=======\n>>>>>>> agent\n", 1), e.buffer("*f: merge*"))
+		require.Equal(t, "*f: merge*", e.eval(`(buffer-name)`))
+		require.Contains(t, e.eval(`(substring-no-properties header-line-format)`), "C-c C-c decide so")
+		require.Equal(t, one, e.text("f"))
+		e.keys("M-< C-c ^ n C-c ^ l C-c ^ n C-c ^ u C-c C-c")
 		two := world.Numbered(30, map[int]string{15: "15a\n15b\n"})
+		// The buffer had changes, so that it is not saved.
+		e.untilText("f", two)
+		e.eval(`(with-current-buffer "f" (save-buffer) nil)`)
 		e.agree(c, "f", two, 1)
 		require.Equal(t, []string{" line 12", " line 13", " line 14", "-line 15", "+15a", "+15b", " line 16", " line 17", " line 18"}, c.Diffs()["f"].Hunks[0].Lines)
 		e.quiet()
