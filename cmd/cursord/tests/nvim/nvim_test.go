@@ -40,7 +40,7 @@ type nvim struct {
 // nvimInit keeps what the plugin says, so that no long message waits for a key.
 const nvimInit = `
 vim.o.columns, vim.o.lines = 100, 30
-said = {}
+said, builtin_notify = {}, vim.notify
 vim.notify = function(text, level)
   table.insert(said, { text = text, level = level or vim.log.levels.INFO })
 end

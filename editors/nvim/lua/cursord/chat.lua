@@ -172,9 +172,15 @@ end
 
 --- Where the person is, for @buffer and its like.
 local function remember(ws, selection)
-  local buf = context.file_buffer()
+  local buf, panel = context.file_buffer(), panel_of(ws)
+  local old = panel.origin
+  if not selection and old and old.buf == buf then
+    -- What a draft names stays what it was.
+    local draft = table.concat(api.nvim_buf_get_lines(panel.input, 0, -1, false), '\n')
+    selection = draft:find('@selection', 1, true) and old.selection or nil
+  end
   if buf then
-    panel_of(ws).origin = { buf = buf, selection = selection }
+    panel.origin = { buf = buf, selection = selection }
   end
 end
 
@@ -226,16 +232,29 @@ local function enter(ws, result)
   refresh(ws)
 end
 
---- Asks the agent.
+--- Puts a prompt that could not be sent in front of what is in the input.
 --- @param ws cursord.Workspace
 --- @param prompt string
---- @param opts? { origin?: cursord.Origin, context?: table[], new?: boolean, failed?: fun() }
+local function give_back(ws, prompt)
+  local buf = panel_of(ws).input
+  local lines = vim.split(prompt, '\n', { plain = true })
+  local draft = api.nvim_buf_get_lines(buf, 0, -1, false)
+  if #draft > 1 or draft[1] ~= '' then
+    vim.list_extend(lines, draft)
+  end
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+end
+
+--- Asks the agent. A prompt that cannot be sent is in the input then.
+--- @param ws cursord.Workspace
+--- @param prompt string
+--- @param opts? { origin?: cursord.Origin, context?: table[], new?: boolean }
 function M.send(ws, prompt, opts)
   opts = opts or {}
   local more, problems = context.expand(ws, prompt, opts.origin or panel_of(ws).origin)
   if #problems > 0 then
     rpc.say(table.concat(problems, '; '), vim.log.levels.WARN)
-    return opts.failed and opts.failed()
+    return give_back(ws, prompt)
   end
   if opts.new then
     M.switch(ws)
@@ -265,9 +284,8 @@ function M.send(ws, prompt, opts)
         enter(ws, result)
       elseif not result then
         require('cursord.images').give_back(ws, images)
-        if opts.failed then
-          opts.failed()
-        end
+        local kept = opts.context and #opts.context > 0 and '@selection ' or ''
+        give_back(ws, kept .. prompt)
       end
       local waiting = fresh and entering[ws] or {}
       entering[ws] = not fresh and entering[ws] or nil
@@ -292,15 +310,7 @@ function M.submit()
     return
   end
   api.nvim_buf_set_lines(buf, 0, -1, false, {})
-  M.send(ws, prompt, {
-    failed = function()
-      local now = api.nvim_buf_get_lines(buf, 0, -1, false)
-      if #now == 1 and now[1] == '' then
-        now = {}
-      end
-      api.nvim_buf_set_lines(buf, 0, -1, false, vim.list_extend(lines, now))
-    end,
-  })
+  M.send(ws, prompt)
 end
 
 --- Asks from outside of the chat.
@@ -320,38 +330,12 @@ function M.ask(ws, prompt, opts)
   M.send(ws, prompt, { origin = origin, context = extra, new = opts.new })
 end
 
---- For the transcript's window bar: the session's title, what is special about it, and what goes on.
+--- For the transcript's window bar.
 function M.winbar()
   local buf = api.nvim_win_get_buf(vim.g.statusline_winid or 0)
   for ws, panel in pairs(panels) do
     if panel.shown and panel.shown.buf == buf then
-      local session = panel.shown.session and ws.sessions[panel.shown.session]
-      local of = session
-        or {
-          title = 'new session',
-          mode = ws.next_mode or 'agent',
-          model = ws.next_model,
-          isolation = turns.isolation(ws),
-          sandbox = ws.next_permits.sandbox,
-          autoReview = ws.next_permits.autoReview,
-          addDirs = ws.next_permits.addDirs,
-        }
-      local about = {}
-      for _, text in ipairs({
-        of.isolation == 'copy' and 'in a copy' or '',
-        of.mode ~= 'agent' and of.mode or '',
-        of.sandbox == 'enabled' and 'sandbox' or of.sandbox == 'disabled' and 'no sandbox' or '',
-        of.autoReview and 'auto-review' or '',
-        of.addDirs and #of.addDirs > 0 and ('+%d dir'):format(#of.addDirs) or '',
-        of.model or '',
-        require('cursord.status').text(ws),
-      }) do
-        about[#about + 1] = text ~= '' and text or nil
-      end
-      local function plain(text)
-        return (text:gsub('[\n%%]', { ['\n'] = ' ', ['%'] = '%%' }))
-      end
-      return (' %s  %%=%s '):format(plain(of.title), plain(table.concat(about, ' · ')))
+      return require('cursord.winbar').text(ws, panel.shown.session)
     end
   end
   return ''

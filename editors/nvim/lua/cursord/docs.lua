@@ -104,6 +104,14 @@ function M.absolute(ws, rel)
   return vim.startswith(rel, '/') and rel or vim.fs.joinpath(ws.root, rel)
 end
 
+--- The name of a file for commands: relative to the current directory where it is below that, as people give it.
+--- @param ws cursord.Workspace
+--- @param rel string
+--- @return string
+function M.name(ws, rel)
+  return vim.fn.fnamemodify(M.absolute(ws, rel), ':.')
+end
+
 --- Attaches to a buffer, if it is of a file in a known workspace.
 --- @param buf integer
 function M.attach(buf)

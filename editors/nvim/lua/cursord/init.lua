@@ -26,9 +26,12 @@ function M.run(sub, args)
   })
 end
 
---- Every subcommand is a function, too: require('cursord').accept('file').
+--- Every subcommand is a function, too: require('cursord').accept('file'). What is none is nil.
 return setmetatable(M, {
   __index = function(_, sub)
+    if not require('cursord.subcommands')[sub] then
+      return nil
+    end
     return function(args)
       M.run(sub, args)
     end

@@ -1,6 +1,7 @@
 --- Telling the daemon what buffers hold that their files do not, and doing what it answers.
 local follow = require('cursord.follow')
 local lines = require('cursord.lines')
+local message = require('cursord.message')
 local rpc = require('cursord.rpc')
 
 local api = vim.api
@@ -60,7 +61,7 @@ local function take_back(doc, decisions)
     local count = vim.tbl_count(files)
     if count > 1 then
       local text = ('this was decided in %d files, and is back in all'):format(count)
-      api.nvim_echo({ { text } }, false, {})
+      message.note(text)
     end
     local waiting = doc.undoing or {}
     doc.undoing = nil

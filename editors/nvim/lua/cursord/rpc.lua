@@ -36,11 +36,7 @@ M.on = {
   end,
 }
 
---- @param message string
---- @param level? integer
-function M.say(message, level)
-  vim.notify('cursord: ' .. message, level or vim.log.levels.INFO)
-end
+M.say = require('cursord.message').say
 
 --- @param err cursord.Error
 function M.say_error(err)

@@ -1,5 +1,6 @@
 --- What is going on, for status lines, other plugins and the person.
 local config = require('cursord.config')
+local message = require('cursord.message')
 local quiet = require('cursord.quiet')
 local rpc = require('cursord.rpc')
 local workspace = require('cursord.workspace')
@@ -119,13 +120,17 @@ local function progress(turn)
     return
   end
   local status = progress_status[turn.status] or 'running'
-  api.nvim_echo({ { status == 'running' and turn.status or turn.status } }, false, {
+  local about = {
     id = 'cursord.' .. turn.id,
     kind = 'progress',
     source = 'cursord',
     status = status,
     title = 'cursord',
-  })
+  }
+  message.show_first(function()
+    vim.cmd.redraw()
+    api.nvim_echo({ { turn.status } }, false, about)
+  end)
 end
 
 --- @param ws cursord.Workspace

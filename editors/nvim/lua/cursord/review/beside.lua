@@ -84,7 +84,7 @@ end
 --- @param text string
 --- @return boolean
 local function edit_file(side, was, text)
-  local buf = vim.fn.bufadd(docs.absolute(side.ws, side.path))
+  local buf = vim.fn.bufadd(docs.name(side.ws, side.path))
   vim.fn.bufload(buf)
   if require('cursord.lines').text(buf):gsub('\n$', '') ~= was then
     rpc.say(
@@ -188,7 +188,7 @@ function M.open(ws, path, hunk)
     rpc.say(('there is no text to show: the file is %s'):format(diff.kind))
     return
   end
-  vim.cmd.tabnew(vim.fn.fnameescape(docs.absolute(ws, path)))
+  vim.cmd('silent tabnew ' .. vim.fn.fnameescape(docs.name(ws, path)))
   docs.attach(api.nvim_get_current_buf())
   local filetype = vim.bo.filetype
   vim.cmd.diffthis()

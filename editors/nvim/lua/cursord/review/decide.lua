@@ -1,33 +1,16 @@
 --- Accept, reject, undo, redo, comment.
 local author = require('cursord.review.author')
 local config = require('cursord.config')
+local counts = require('cursord.review.counts')
 local docs = require('cursord.docs')
-local marks = require('cursord.review.marks')
 local meanwhile = require('cursord.meanwhile')
+local message = require('cursord.message')
 local rpc = require('cursord.rpc')
 local view = require('cursord.review.view')
 
 local M = {}
 
 local done_words = { accept = 'accepted', reject = 'rejected' }
-
---- @param n integer
---- @param word string
-function M.count(n, word)
-  return ('%d %s%s'):format(n, word, n == 1 and '' or 's')
-end
-
---- @param ws cursord.Workspace
---- @return string
-function M.left(ws)
-  local hunks, files = ws:pending()
-  return hunks == 0 and 'nothing left to review'
-    or M.count(hunks, 'hunk') .. ' left in ' .. M.count(files, 'file')
-end
-
-local function echo(text)
-  vim.api.nvim_echo({ { text } }, false, {})
-end
 
 --- Takes the answer to a decision.
 --- @param verb string
@@ -52,19 +35,6 @@ local function take(verb, ws, result, isolated)
   return applied
 end
 
---- @param ws cursord.Workspace
---- @param id string
---- @return cursord.Hunk?, cursord.Diff?
-function M.find(ws, id)
-  for _, diff in pairs(ws.diffs) do
-    for _, hunk in ipairs(diff.hunks) do
-      if hunk.id == id then
-        return hunk, diff
-      end
-    end
-  end
-end
-
 --- A hunk's lines without those around it.
 --- @param hunk cursord.Hunk
 local function changed_lines(hunk)
@@ -81,7 +51,7 @@ end
 local function check(ws, parts)
   local of --- @type cursord.Diff?
   for i, part in ipairs(parts) do
-    local hunk, diff = M.find(ws, part.id)
+    local hunk, diff = counts.find(ws, part.id)
     if not hunk then
       return 'that hunk is decided already, or gone'
     elseif not vim.deep_equal(changed_lines(hunk), changed_lines(part.hunk)) then
@@ -181,7 +151,7 @@ end
 --- @param gone true?
 local function set_deciding(ws, parts, gone)
   for _, part in ipairs(parts) do
-    local _, diff = M.find(ws, part.id)
+    local _, diff = counts.find(ws, part.id)
     local doc = diff and docs.at(ws, diff.path)
     deciding[part.id] = gone
     if doc then
@@ -191,41 +161,17 @@ local function set_deciding(ws, parts, gone)
   require('cursord.review.quickfix').refresh(ws)
 end
 
---- What a decision has left and why, in words; "" for nothing.
---- @param ws cursord.Workspace
---- @param skipped { path: string, hunk: string, kind: string }[]
-local function skipped_words(ws, skipped)
-  local kinds, yours = {}, {}
-  for _, s in ipairs(skipped) do
-    local hunk = M.find(ws, s.hunk)
-    if s.kind == 'maybeYours' then
-      yours[#yours + 1] = hunk and ('%s:%d'):format(s.path, marks.row(hunk) + 1) or s.path
-    else
-      kinds[#kinds + 1] = ('%s (%s)'):format(s.path, s.kind)
-    end
-  end
-  local text = #kinds > 0 and '; left out: ' .. table.concat(kinds, ', ') or ''
-  if #yours > 0 then
-    local shown = vim.list_slice(yours, 1, 10)
-    if #yours > #shown then
-      shown[#shown + 1] = ('and %d more'):format(#yours - #shown)
-    end
-    text = ('%s; left %s that may be yours: %s (reject each by itself)'):format(
-      text,
-      M.count(#yours, 'hunk'),
-      table.concat(shown, ', ')
-    )
-  end
-  return text
-end
-
 local function finish(verb, ws, opts, ok, applied, skipped)
   if ok and not opts.quiet then
-    local text = ('%s %s; %s'):format(done_words[verb], M.count(applied, 'hunk'), M.left(ws))
+    local text = ('%s %s; %s'):format(
+      done_words[verb],
+      counts.count(applied, 'hunk'),
+      counts.left(ws)
+    )
     if #skipped > 0 then
-      rpc.say(text .. skipped_words(ws, skipped), vim.log.levels.WARN)
+      rpc.say(text .. counts.skipped(ws, skipped), vim.log.levels.WARN)
     else
-      echo(text)
+      message.note(text)
     end
   end
   if opts.after then
@@ -309,7 +255,7 @@ function M.step(verb, ws, after)
         rpc.say_error(err)
       else
         take(verb, ws, result)
-        echo(('%s: %s'):format(verb, M.left(ws)))
+        message.note(('%s: %s'):format(verb, counts.left(ws)))
       end
       if after then
         after()
@@ -331,7 +277,7 @@ function M.comment(ws, id, text)
       if err then
         rpc.say_error(err)
       else
-        echo('the agent gets this with its next prompt')
+        message.note('the agent gets this with its next prompt')
       end
     end)
   end

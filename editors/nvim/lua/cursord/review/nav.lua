@@ -1,6 +1,7 @@
 --- From hunk to hunk, in a file and across files.
 local docs = require('cursord.docs')
 local marks = require('cursord.review.marks')
+local message = require('cursord.message')
 local places = require('cursord.review.places')
 local rpc = require('cursord.rpc')
 local view = require('cursord.review.view')
@@ -85,7 +86,7 @@ function M.go(ws, path, row)
     if doc then
       api.nvim_win_set_buf(0, doc.buf)
     else
-      vim.cmd.edit(vim.fn.fnameescape(docs.absolute(ws, path)))
+      vim.cmd('silent edit ' .. vim.fn.fnameescape(docs.name(ws, path)))
     end
   end
   view.expect(api.nvim_get_current_buf(), row)
@@ -141,7 +142,7 @@ function M.move(ws, count)
   end
   at = (at - 1) % #all + 1
   M.go(ws, all[at].path, all[at].row)
-  api.nvim_echo({ { ('hunk %d of %d'):format(at, #all) } }, false, {})
+  message.note(('hunk %d of %d'):format(at, #all))
 end
 
 return M

@@ -1,5 +1,6 @@
 --- The quickfix list of all hunks, with keys to decide them.
 local author = require('cursord.review.author')
+local counts = require('cursord.review.counts')
 local decide = require('cursord.review.decide')
 local docs = require('cursord.docs')
 local marks = require('cursord.review.marks')
@@ -60,7 +61,7 @@ local function entries(ws, only)
     for _, hunk in ipairs((not only or only == path) and diff.hunks or {}) do
       if not decide.is_deciding(hunk.id) then
         items[#items + 1] = {
-          filename = docs.absolute(ws, path),
+          filename = docs.name(ws, path),
           lnum = marks.row(hunk) + 1,
           text = text_of(diff, hunk),
           user_data = { hunk = hunk.id, path = path },
@@ -142,7 +143,7 @@ local function current()
   if not ws or not data then
     return nil
   end
-  local hunk = decide.find(ws, data.hunk)
+  local hunk = counts.find(ws, data.hunk)
   return ws, hunk and { id = data.hunk, hunk = hunk } or nil, data.path
 end
 

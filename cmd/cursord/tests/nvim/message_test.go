@@ -1,0 +1,165 @@
+package nvim
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// ownNotify has Neovim itself show what the plugin says, in so many columns.
+const ownNotify = `vim.notify = builtin_notify
+	vim.o.columns = %d`
+
+// waits tells whether Neovim waits for a key, as after a message that is too long.
+func (n *nvim) waits() bool {
+	n.t.Helper()
+	mode := n.call("nvim_get_mode").(map[any]any)
+	return mode["blocking"] == true || strings.HasPrefix(fmt.Sprint(mode["mode"]), "r")
+}
+
+// TestNvimNoMessageWaitsForAKey has all that is told at once, and at length, fit into the last line of the screen. The rest
+// can be read.
+func TestNvimNoMessageWaitsForAKey(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("no more credit for this account, ", 9)
+	eachNvim(t, func(t *testing.T, bin string) {
+		for _, columns := range []int{80, 40} {
+			w := world.New(t)
+			before, after := world.Tree{}, world.Tree{}
+			for i := range 5 {
+				path := fmt.Sprintf("a folder with a long name/and another/file-%d", i)
+				before[path], after[path] = world.Numbered(9, nil), world.Numbered(9, map[int]string{5: "agent 5\n"})
+			}
+			w.PutAll(before)
+			w.Plays(world.Changing(before, after)...)
+			w.Start()
+			e := w.Opens()
+			n := neovim(w, t, bin, fmt.Sprintf(ownNotify, columns)+`
+				vim.opt.shortmess:remove('F') -- files that are read say so
+				vim.g.cursord = { chat = { open_on_ask = false } }`)
+			shows := func(part string) {
+				n.t.Helper()
+				n.poll("on the last line: "+part, func() bool {
+					require.False(t, n.waits(), "it waits for a key")
+					lines := strings.Split(n.screen(), "\n")
+					return len(lines) == 30 && strings.Contains(lines[29], part)
+				})
+				require.False(t, n.waits())
+			}
+			n.keys(":Cursord ask do it<CR>")
+			shows("cursord: 5 hunks in 5 files")
+			n.keys(":Cursord next<CR>")
+			shows("hunk 1 of 5")
+			n.keys(":Cursord next<CR>")
+			shows("hunk 2 of 5")
+			n.keys(":Cursord accept<CR>")
+			shows("accepted 1 hunk; 4 hunks le")
+			n.keys(":Cursord nonsense" + strings.Repeat("x", 90) + "<CR>")
+			shows(`cursord: "nonsense`)
+
+			// In a copy, where all that is left is in conflict with what the person has unsaved elsewhere.
+			for path := range before {
+				d := e.OpenDocument(path)
+				d.Set("theirs\n" + after[path])
+			}
+			e.Must("diff/list", world.Obj{"workspace": w.Root}, nil)
+			n.keys(":Cursord reject!<CR>")
+			shows("cursord: rejected 0 hunks; ")
+			n.keys(":Cursord messages<CR>")
+			n.untilScreen("(conflict)")
+			require.Contains(t, n.text(), "left out: ")
+			require.Equal(t, 4, strings.Count(n.text(), "(conflict)"))
+			n.keys("q")
+			n.until("it is closed", "return #vim.api.nvim_list_wins() == 1")
+
+			w.Plays(fmt.Sprintf(`{"type":"result","subtype":"error","is_error":true,"result":%q}`, long))
+			n.keys(":Cursord ask again<CR>")
+			shows("cursord: ")
+			n.until("the turn has failed", "return require('cursord').statusline():find('error', 1, true) ~= nil")
+			shows("no more credit")
+			n.keys(":Cursord messages<CR>")
+			n.poll("all of it", func() bool { return strings.Contains(n.text(), strings.TrimSpace(long)) })
+			n.keys("q:let g:typed = 1<CR>")
+			n.until("what is typed is a command", "return vim.g.typed == 1")
+			// What is told while somebody types a command comes when it is typed.
+			n.keys(":let g:typed = ")
+			n.lua("require('cursord.rpc').say('meanwhile') require('cursord.rpc').say('two of them', vim.log.levels.WARN)")
+			n.keys("2<CR>")
+			n.until("what is typed is a command", "return vim.g.typed == 2")
+			shows("cursord: two of them")
+			n.kill()
+		}
+	})
+}
+
+// TestNvimDeclinedTrust keeps the prompt, and says so, when somebody declines, or chooses nothing.
+func TestNvimDeclinedTrust(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", world.Numbered(9, nil))
+		w.Start()
+		n := neovim(w, t, bin, fmt.Sprintf(ownNotify, 80)+"\nvim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		asked := func() {
+			n.t.Helper()
+			n.poll("the question", func() bool {
+				return n.waits() || strings.HasPrefix(fmt.Sprint(n.call("nvim_get_mode").(map[any]any)["mode"]), "c")
+			})
+		}
+		n.ex("4,5Cursord ask why is this so?")
+		asked()
+		n.keys("<CR>")
+		n.poll("a word", func() bool {
+			return !n.waits() && strings.Contains(n.screen(), "cursord: not sent: nothing was chosen")
+		})
+		n.keys(":Cursord chat<CR>")
+		n.until("the prompt", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_current_line() == '@selection why is this so?'")
+		n.keys("<Esc><CR>")
+		asked()
+		n.keys("2<CR>")
+		n.poll("a word", func() bool {
+			return !n.waits() && strings.Contains(n.screen(), "cursord: not sent: the agent may not work in")
+		})
+		require.Equal(t, "@selection why is this so?", n.lua("return vim.api.nvim_get_current_line()"))
+		require.Empty(t, w.Runs())
+		n.keys("<CR>")
+		asked()
+		n.keys("1<CR>")
+		n.poll("the agent", func() bool { return len(w.Runs()) == 1 })
+		require.Contains(t, w.Prompted(), `<selection path="f" lines="4-5">`)
+		require.Contains(t, w.Prompted(), "why is this so?")
+	})
+}
+
+// TestNvimNames shows files by the names that people give them, and has no function for what is no subcommand.
+func TestNvimNames(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before := world.Tree{"f": world.Numbered(9, nil), "src/g": world.Numbered(9, nil)}
+		after := world.Tree{"f": world.Numbered(9, map[int]string{5: "agent 5\n"}), "src/g": world.Numbered(9, map[int]string{3: ""}), "src/new": "a\n"}
+		w.PutAll(before)
+		w.Plays(world.Changing(before, after)...)
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, "vim.o.statusline = '%f %l' vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.ex("Cursord ask do it")
+		n.until("the end of the turn", "return said[1] ~= nil")
+		for _, name := range []string{"f 5", "src/g 3", "src/new 1", "f 5"} {
+			n.ex("Cursord next")
+			n.untilScreen("\n" + name + "\n")
+		}
+		n.ex("bwipeout src/new | Cursord review | wincmd b")
+		n.keys("G<CR>")
+		n.untilScreen("\nsrc/new 1\n")
+		n.ex("Cursord diff")
+		n.untilScreen("src/new 1")
+		require.NotContains(t, n.screen(), w.Path("src"))
+		require.Equal(t, []any{true, "function"}, n.lua("return { require('cursord').acept == nil, type(require('cursord').accept) }"))
+		n.quiet()
+	})
+}

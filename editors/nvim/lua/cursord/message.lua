@@ -1,0 +1,142 @@
+--- What people are told. Nothing of it has Neovim wait for a key: of what does not fit into the last line of the screen, its
+--- beginning is there, and ":Cursord messages" has all of it.
+local api = vim.api
+local M = {}
+
+--- @class cursord.Message
+--- @field text string
+--- @field level integer
+--- @field lasting boolean it goes into the history
+
+local kept_most, text_most = 200, 64 * 1024
+
+local kept = {} --- @type string[] what was said, the latest last
+local queue = {} --- @type cursord.Message[]
+local before = {} --- @type fun()[] what else is to be shown, and can be overwritten
+local waiting = false
+
+local highlights = {
+  [vim.log.levels.ERROR] = 'ErrorMsg',
+  [vim.log.levels.WARN] = 'WarningMsg',
+}
+
+--- Whether vim.notify is Neovim's own, which stops for a key after what is long.
+local function is_own_notify()
+  local source = debug.getinfo(vim.notify, 'S').source
+  return source:find('^=?%?$') ~= nil -- it is compiled into newer ones
+    or source:find('vim/_editor', 1, true) ~= nil
+    or source:find('_core/editor', 1, true) ~= nil
+end
+
+--- Cuts a text to a number of cells.
+--- @param text string
+--- @param width integer
+--- @return string
+function M.cut(text, width)
+  if api.nvim_strwidth(text) <= width then
+    return text
+  end
+  local part = vim.fn.strcharpart(text, 0, math.max(width - 1, 0))
+  while part ~= '' and api.nvim_strwidth(part) > width - 1 do
+    part = vim.fn.strcharpart(part, 0, vim.fn.strchars(part) - 1)
+  end
+  return part .. '…'
+end
+
+--- Makes one line of what is to be told at once: the gravest of it, the latest of those.
+--- @return cursord.Message
+local function gravest()
+  local out = table.remove(queue)
+  local more = 0
+  for i = #queue, 1, -1 do
+    if queue[i].lasting then
+      more = more + 1
+    end
+    if queue[i].level > out.level then
+      out = queue[i]
+    end
+  end
+  queue = {}
+  local line, rest = out.text:match('^([^\n]*)(.*)$')
+  line = line:gsub('%c', ' ')
+  local width = vim.v.echospace + (math.max(vim.o.cmdheight, 1) - 1) * vim.o.columns
+  local hint = ' … :Cursord messages'
+  if (rest ~= '' or more > 0 or api.nvim_strwidth(line) > width) and width > 3 * #hint then
+    line = M.cut(line, width - #hint + 2) .. hint
+  end
+  return { text = M.cut(line, width), level = out.level, lasting = out.lasting }
+end
+
+local function show()
+  local mode = api.nvim_get_mode()
+  if mode.blocking or mode.mode:find('^[cr]') then
+    vim.defer_fn(show, 100) -- somebody types a command, or answers
+    return
+  end
+  waiting = false
+  local others = before
+  before = {}
+  for _, act in ipairs(others) do
+    act()
+  end
+  if #queue > 0 then
+    local message = gravest()
+    vim.cmd.redraw() -- what is there is overwritten, and not pushed up
+    api.nvim_echo({ { message.text, highlights[message.level] } }, message.lasting, {})
+  end
+end
+
+local function show_soon()
+  if not waiting then
+    waiting = true
+    vim.schedule(show)
+  end
+end
+
+--- Tells something that people can look up later.
+--- @param text string
+--- @param level? integer
+function M.say(text, level)
+  text, level = 'cursord: ' .. text, level or vim.log.levels.INFO
+  kept[#kept + 1] = #text > text_most and text:sub(1, text_most) .. '…' or text
+  if #kept > kept_most then
+    table.remove(kept, 1)
+  end
+  if not is_own_notify() then
+    vim.notify(text, level)
+    return
+  end
+  queue[#queue + 1] = { text = text, level = level, lasting = true }
+  show_soon()
+end
+
+--- Tells what was done, which nobody looks up.
+--- @param text string
+function M.note(text)
+  queue[#queue + 1] = { text = text, level = vim.log.levels.INFO, lasting = false }
+  show_soon()
+end
+
+--- Has something else be shown that goes to the last line of the screen.
+--- @param act fun()
+function M.show_first(act)
+  before[#before + 1] = act
+  show_soon()
+end
+
+--- Shows all that was said, the latest at the end.
+function M.open()
+  if #kept == 0 then
+    return M.note('nothing was said')
+  end
+  local lines = vim.split(table.concat(kept, '\n'), '\n', { plain = true })
+  vim.cmd('botright ' .. math.min(#lines, 10) .. 'new')
+  local buf = api.nvim_get_current_buf()
+  vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = 'nofile', 'wipe', false
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable, vim.wo[0][0].wrap = false, true
+  vim.keymap.set('n', 'q', '<C-w>c', { buffer = buf, desc = 'cursord: close' })
+  api.nvim_win_set_cursor(0, { #lines, 0 })
+end
+
+return M

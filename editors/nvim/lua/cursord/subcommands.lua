@@ -1,0 +1,328 @@
+--- What :Cursord can do.
+local rpc = require('cursord.rpc')
+
+local api = vim.api
+
+--- @class cursord.Args
+--- @field ws cursord.Workspace
+--- @field rest string what follows the subcommand
+--- @field bang boolean
+--- @field range? { first: integer, last: integer } rows from 0
+--- @field count integer
+
+--- @class cursord.Sub
+--- @field run fun(args: cursord.Args)
+--- @field complete? string[]|fun(lead: string): string[]
+--- @field bang? boolean "sub!" means something
+--- @field range? boolean so does a range, or a count
+--- @field rest? boolean so does what follows
+--- @field text? boolean what follows is for people: a bar in it is just that
+
+local function selection(args)
+  if args.range then
+    return require('cursord.context').lines(0, args.range.first, args.range.last)
+  end
+end
+
+--- @param verb 'accept'|'reject'
+local function decide(verb)
+  --- @param args cursord.Args
+  return function(args)
+    local decisions = require('cursord.review.decide')
+    local buf = api.nvim_get_current_buf()
+    local doc = require('cursord.docs').get(buf)
+    if args.bang or args.rest == 'all' then
+      decisions.all(verb, args.ws)
+    elseif args.rest == 'file' then
+      if doc then
+        decisions.all(verb, args.ws, doc.rel)
+      else
+        rpc.say('this is no file of the workspace', vim.log.levels.WARN)
+      end
+    elseif args.rest ~= '' and args.rest ~= 'hunk' then
+      rpc.say(('%q is neither hunk, file nor all'):format(args.rest), vim.log.levels.ERROR)
+    elseif args.range then
+      decisions.range(verb, buf, args.range.first, args.range.last)
+    else
+      decisions.at(verb, buf, api.nvim_win_get_cursor(0)[1] - 1)
+    end
+  end
+end
+
+--- @param verb 'undo'|'redo'
+local function step(verb)
+  return function(args)
+    require('cursord.review.decide').step(verb, args.ws)
+  end
+end
+
+local function move(direction)
+  return function(args)
+    require('cursord.review.nav').move(args.ws, direction * args.count)
+  end
+end
+
+--- The hunk at the cursor, or the first one of the range.
+--- @param args cursord.Args
+--- @return { id: string, hunk: cursord.Hunk }?
+local function hunk_here(args)
+  local buf, places = api.nvim_get_current_buf(), require('cursord.review.places')
+  if args.range then
+    return places.parts(buf, args.range.first, args.range.last)[1]
+  end
+  return places.at(buf, api.nvim_win_get_cursor(0)[1] - 1)
+end
+
+local function file_here(args)
+  local doc = require('cursord.docs').get(api.nvim_get_current_buf())
+  return doc and doc.ws == args.ws and doc.rel or nil
+end
+
+local hunk_choices = { 'hunk', 'file', 'all' }
+
+--- @type table<string, cursord.Sub>
+local subs = {
+  ask = {
+    bang = true,
+    range = true,
+    rest = true,
+    text = true,
+    complete = function(lead)
+      local words = vim.startswith(lead, '@') and require('cursord.context').omnifunc(0, lead) or {}
+      return vim.tbl_map(function(item)
+        return item.word
+      end, words)
+    end,
+    run = function(args)
+      local chat, picked = require('cursord.chat'), selection(args)
+      local function ask(prompt)
+        if prompt and prompt ~= '' then
+          chat.ask(args.ws, prompt, { selection = picked, new = args.bang })
+        end
+      end
+      if args.rest ~= '' then
+        ask(args.rest)
+      else
+        vim.ui.input({ prompt = picked and 'Ask about the selection: ' or 'Ask: ' }, ask)
+      end
+    end,
+  },
+  chat = {
+    bang = true,
+    range = true,
+    run = function(args)
+      local chat = require('cursord.chat')
+      if args.bang then
+        chat.switch(args.ws)
+        chat.focus(args.ws, selection(args))
+      else
+        chat.toggle(args.ws, selection(args))
+      end
+    end,
+  },
+  review = {
+    rest = true,
+    complete = { 'file', 'all' },
+    run = function(args)
+      if args.rest ~= '' and args.rest ~= 'file' and args.rest ~= 'all' then
+        return rpc.say(('%q is neither file nor all'):format(args.rest), vim.log.levels.ERROR)
+      end
+      require('cursord.review.quickfix').open(
+        args.ws,
+        args.rest == 'file' and file_here(args) or nil
+      )
+    end,
+  },
+  accept = {
+    bang = true,
+    range = true,
+    rest = true,
+    complete = hunk_choices,
+    run = decide('accept'),
+  },
+  reject = {
+    bang = true,
+    range = true,
+    rest = true,
+    complete = hunk_choices,
+    run = decide('reject'),
+  },
+  undo = { run = step('undo') },
+  redo = { run = step('redo') },
+  next = { range = true, rest = true, run = move(1) },
+  prev = { range = true, rest = true, run = move(-1) },
+  diff = {
+    range = true,
+    run = function(args)
+      local path, place = file_here(args), hunk_here(args)
+      if path then
+        require('cursord.review.beside').open(args.ws, path, place and place.hunk)
+      else
+        rpc.say('this is no file of the workspace', vim.log.levels.WARN)
+      end
+    end,
+  },
+  preview = {
+    range = true,
+    run = function(args)
+      local place = hunk_here(args)
+      if place and #place.hunk.lines > 0 then
+        vim.lsp.util.open_floating_preview(
+          place.hunk.lines,
+          'diff',
+          { focus_id = 'cursord_preview', wrap = false }
+        )
+      else
+        rpc.say('there is no hunk here', vim.log.levels.WARN)
+      end
+    end,
+  },
+  overlay = {
+    run = function()
+      local overlay = not require('cursord.config').get().review.overlay
+      require('cursord.review.view').set_overlay(overlay)
+    end,
+  },
+  comment = {
+    range = true,
+    rest = true,
+    text = true,
+    run = function(args)
+      local place = hunk_here(args)
+      if place then
+        require('cursord.review.decide').comment(args.ws, place.id, args.rest)
+      else
+        rpc.say('there is no hunk here', vim.log.levels.WARN)
+      end
+    end,
+  },
+  cancel = {
+    bang = true,
+    run = function(args)
+      local some = false
+      local turns = args.ws:busy()
+      -- The latest first, or ending one would start the next.
+      table.sort(turns, function(a, b)
+        return a.createdAt > b.createdAt
+      end)
+      for _, turn in ipairs(turns) do
+        if args.bang or turn.sessionId == args.ws.current or args.ws.mine[turn.id] then
+          some = true
+          rpc.request('turn/cancel', { turnId = turn.id })
+        end
+      end
+      if not some then
+        rpc.say('nothing of this session is running; "cancel!" ends the turns of all sessions')
+      end
+    end,
+  },
+  resume = {
+    run = function(args)
+      require('cursord.picker').resume(args.ws)
+    end,
+  },
+  sessions = {
+    run = function(args)
+      require('cursord.picker').sessions(args.ws)
+    end,
+  },
+  model = {
+    rest = true,
+    complete = function()
+      return require('cursord.picker').known_models()
+    end,
+    run = function(args)
+      require('cursord.picker').model(args.ws, args.rest ~= '' and args.rest or nil)
+    end,
+  },
+  mode = {
+    rest = true,
+    complete = { 'agent', 'ask', 'plan' },
+    run = function(args)
+      require('cursord.picker').mode(args.ws, args.rest ~= '' and args.rest or nil)
+    end,
+  },
+  isolation = {
+    rest = true,
+    complete = { 'copy', 'none' },
+    run = function(args)
+      require('cursord.picker').isolation(args.ws, args.rest ~= '' and args.rest or nil)
+    end,
+  },
+  sandbox = {
+    rest = true,
+    complete = { 'enabled', 'disabled', 'default' },
+    run = function(args)
+      require('cursord.picker').permit(args.ws, 'sandbox', args.rest ~= '' and args.rest or nil)
+    end,
+  },
+  autoreview = {
+    rest = true,
+    complete = { 'on', 'off' },
+    run = function(args)
+      require('cursord.picker').permit(args.ws, 'autoReview', args.rest ~= '' and args.rest or nil)
+    end,
+  },
+  adddir = {
+    bang = true,
+    rest = true,
+    complete = function(lead)
+      return vim.fn.getcompletion(lead, 'dir')
+    end,
+    run = function(args)
+      require('cursord.picker').add_dir(args.ws, args.rest ~= '' and args.rest or nil, args.bang)
+    end,
+  },
+  image = {
+    bang = true,
+    rest = true,
+    complete = function(lead)
+      return vim.fn.getcompletion(lead, 'file')
+    end,
+    run = function(args)
+      local images = require('cursord.images')
+      if args.bang then
+        images.clear(args.ws)
+      else
+        images.add(args.ws, args.rest ~= '' and vim.fn.expand(args.rest) or nil)
+      end
+    end,
+  },
+  trust = {
+    run = function(args)
+      rpc.request('workspace/trust', { workspace = args.ws.root, trusted = true }, function(err)
+        if err then
+          rpc.say_error(err)
+        else
+          rpc.say('the agent may work in ' .. args.ws.root)
+        end
+      end)
+    end,
+  },
+  log = {
+    run = function()
+      rpc.request('daemon/status', vim.empty_dict(), function(err, status)
+        if err then
+          return rpc.say_error(err)
+        end
+        vim.cmd.tabedit(
+          vim.fn.fnameescape(vim.fs.joinpath(vim.fs.dirname(status.database), 'cursord.log'))
+        )
+        vim.bo.readonly, vim.bo.autoread = true, true
+        vim.cmd('normal! G')
+      end)
+    end,
+  },
+  messages = {
+    run = function()
+      require('cursord.message').open()
+    end,
+  },
+  health = {
+    run = function()
+      vim.cmd.checkhealth('cursord')
+    end,
+  },
+}
+
+return subs

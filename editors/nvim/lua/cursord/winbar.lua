@@ -1,0 +1,44 @@
+--- What is above the transcript: the session's title, what is special about it, and what goes on.
+local turns = require('cursord.turns')
+
+local M = {}
+
+--- @param ws cursord.Workspace
+--- @return table # the session that is going to be
+local function next_session(ws)
+  return {
+    title = 'new session',
+    mode = ws.next_mode or 'agent',
+    model = ws.next_model,
+    isolation = turns.isolation(ws),
+    sandbox = ws.next_permits.sandbox,
+    autoReview = ws.next_permits.autoReview,
+    addDirs = ws.next_permits.addDirs,
+  }
+end
+
+local function plain(text)
+  return (text:gsub('[\n%%]', { ['\n'] = ' ', ['%'] = '%%' }))
+end
+
+--- @param ws cursord.Workspace
+--- @param id? string a session
+--- @return string # for 'winbar'
+function M.text(ws, id)
+  local of = id and ws.sessions[id] or next_session(ws)
+  local about = {}
+  for _, text in ipairs({
+    of.isolation == 'copy' and 'in a copy' or '',
+    of.mode ~= 'agent' and of.mode or '',
+    of.sandbox == 'enabled' and 'sandbox' or of.sandbox == 'disabled' and 'no sandbox' or '',
+    of.autoReview and 'auto-review' or '',
+    of.addDirs and #of.addDirs > 0 and ('+%d dir'):format(#of.addDirs) or '',
+    of.model or '',
+    require('cursord.status').text(ws),
+  }) do
+    about[#about + 1] = text ~= '' and text or nil
+  end
+  return (' %s  %%=%s '):format(plain(of.title), plain(table.concat(about, ' · ')))
+end
+
+return M
