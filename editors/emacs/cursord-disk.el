@@ -77,6 +77,8 @@ The value is (TEXT MTIME CODING), nil if it is no file that can be read."
                                    buffer-file-coding-system)
           (`(,text ,mtime ,_)
            (when (string= text (cursord--whole-text))
+             ;; It was locked when it was changed.
+             (unlock-buffer)
              (cursord--take-disk mtime))))))))
 
 ;;;; Following

@@ -120,5 +120,30 @@
         (cursord-merge-finish)
         (cursord-test-until "the edit" (equal "one\ntwo\n2" (cursord-test-get "f")))))))
 
+;;;; Buffers and files
+
+(ert-deftest cursord-test-no-lock-file-stays ()
+  "Undo of a reject leads to what the disk has again, and no lock is left."
+  (cursord-test-with-world
+    (let* ((create-lockfiles t)
+           (before "one\ntwo\nthree\n") (after "one\n2\nthree\n")
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open)))
+           (names (lambda ()
+                    (directory-files (cursord-test-file "") nil
+                                     directory-files-no-dot-files-regexp))))
+      (cursord-test-plays (cursord-test-edits "f" before after))
+      (with-current-buffer (find-file-noselect (cursord-test-file "f"))
+        (buffer-enable-undo)
+        (cursord-test-turn ws "change f")
+        (cursord-test-agree ws "f" after 1)
+        (cursord-test-go 2)
+        (cursord-reject-hunk)
+        (cursord-test-agree ws "f" before 0)
+        (should (equal '("f") (funcall names)))
+        (let ((last-command nil) (inhibit-message t)) (undo))
+        (should (equal '(".#f" "f") (funcall names)))
+        (cursord-test-agree ws "f" after 1)
+        (should (equal '("f") (funcall names)))))))
+
 (provide 'cursord-review-tests)
 ;;; cursord-review-tests.el ends here
