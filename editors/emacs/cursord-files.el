@@ -141,6 +141,22 @@ The buffer of DOCUMENT is current."
     (when-let* ((document (cursord-document-at ws (plist-get diff :path))))
       (cursord--document-show document))))
 
+(defun cursord-workspace-reviewed ()
+  "The workspace of the current buffer, once it is known what there is to review.
+The first command of an Emacs waits for that."
+  (let ((ws (cursord-workspace-open))
+        (limit (time-add nil 10)))
+    (unless (cursord-workspace-known ws)
+      (while (not (cursord-workspace-ready ws))
+        (when-let* ((trouble (cursord-workspace-trouble ws)))
+          (user-error "%s" (cursord-error-text trouble)))
+        (unless (time-less-p nil limit)
+          (user-error "The daemon has not said within 10 seconds what there is to review"))
+        (accept-process-output nil 0.02))
+      (cursord--put-diffs ws (plist-get (cursord-call ws :diff/list nil) :diffs))
+      (setf (cursord-workspace-known ws) t))
+    ws))
+
 (defun cursord--report-soon (document)
   "Tell the daemon the text of DOCUMENT when nobody types."
   (when (timerp (cursord-document-timer document))

@@ -39,11 +39,8 @@
 
 (defun cursord--document-here ()
   "The document of the current buffer; an error if there is nothing to review."
-  (let ((document (cursord-document)))
-    (unless document
-      (cursord-workspace-open)
-      (user-error "There is no hunk here"))
-    document))
+  (cursord-workspace-reviewed)
+  (or (cursord-document) (user-error "There is no hunk here")))
 
 (defun cursord-hunk-here ()
   "The hunk at point and its workspace, (WS . HUNK), in a file or in the review.
@@ -163,7 +160,7 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
 (defun cursord-accept-all ()
   "Accept all hunks of the workspace, after a question."
   (interactive)
-  (let ((ws (cursord-workspace-open)))
+  (let ((ws (cursord-workspace-reviewed)))
     (when (cursord-confirm-all ws :diff/accept)
       (cursord-decide-all ws :diff/accept))))
 
@@ -172,7 +169,7 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
   "Reject all hunks of the workspace, after a question.
 Those that may be yours are left; `cursord-reject-hunk' rejects each."
   (interactive)
-  (let ((ws (cursord-workspace-open)))
+  (let ((ws (cursord-workspace-reviewed)))
     (when (cursord-confirm-all ws :diff/reject)
       (cursord-decide-all ws :diff/reject))))
 
@@ -255,7 +252,7 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
   (let ((count (or count 1)))
     (if (cursord--in-review-p)
         (cursord-review-move count)
-      (let ((ws (cursord-workspace-open)))
+      (let ((ws (cursord-workspace-reviewed)))
         (dotimes (_ (abs count))
           (cursord--go-on ws (> count 0)))))))
 

@@ -231,7 +231,7 @@ stay when you leave with \\[quit-window], also when Emacs ends.
 With point on a hunk in the buffer of a file, it is shown there.  With a prefix
 argument WHOLE it is the diff, whatever `cursord-review-style' says."
   (interactive "P")
-  (let ((ws (cursord-workspace-open))
+  (let ((ws (cursord-workspace-reviewed))
         (here (and (cursord-document) (cursord-hunk-at))))
     (cond
      ((or whole (eq cursord-review-style 'buffer)

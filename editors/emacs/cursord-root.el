@@ -30,6 +30,7 @@
   (seq nil :documentation "The latest that is known.")
   (epoch nil :documentation "The name of the store that seq belongs to.")
   (ready nil :documentation "Whether it is subscribed to.")
+  (known nil :documentation "Whether all that is to be reviewed was told.")
   (sessions (make-hash-table :test #'equal) :documentation "Sessions by id.")
   (turns (make-hash-table :test #'equal)
          :documentation "Turns by id: those that run or wait, and the last of a session.")

@@ -12,6 +12,8 @@
 ;;
 ;;   (cursord-workspace-open)         the workspace of the current buffer,
 ;;                                    connected; commands begin with it
+;;   (cursord-workspace-reviewed)     the same, once it is known what there is to
+;;                                    review; commands for hunks begin with it
 ;;   (cursord-workspace-find)         the same if it is known already, else nil;
 ;;                                    cheap, for mode lines and hooks
 ;;   (cursord-request WS METHOD PARAMS :then FN :else FN)
@@ -135,7 +137,8 @@ Nothing is done where that is not connected."
 (defun cursord--forget (ws)
   "Forget all that was told of WS."
   (setf (cursord-workspace-seq ws) nil
-        (cursord-workspace-epoch ws) nil)
+        (cursord-workspace-epoch ws) nil
+        (cursord-workspace-known ws) nil)
   (clrhash (cursord-workspace-sessions ws))
   (clrhash (cursord-workspace-turns ws))
   (clrhash (cursord-workspace-seqs ws))

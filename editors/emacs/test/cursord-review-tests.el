@@ -120,6 +120,36 @@
         (cursord-merge-finish)
         (cursord-test-until "the edit" (equal "one\ntwo\n2" (cursord-test-get "f")))))))
 
+;;;; The first command
+
+(ert-deftest cursord-test-the-first-command-waits ()
+  "Whatever the first command is, it knows what there is to review."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 20))
+           (after (cursord-test-numbered 20 5 "five\n" 15 "fifteen\n"))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open)))
+           (here default-directory)
+           (first (lambda (command)
+                    (cursord-test-forget)
+                    (let ((default-directory here))
+                      (find-file (cursord-test-file "f")))
+                    (cursord-test-go 5)
+                    (call-interactively command))))
+      (cursord-test-plays (cursord-test-edits "f" before after))
+      (cursord-test-turn ws "change f")
+      (funcall first #'cursord-review)
+      (should (looking-at "@@ -2,7"))
+      (funcall first #'cursord-next-hunk)
+      (should (looking-at "fifteen"))
+      (funcall first #'cursord-accept-hunk)
+      (cursord-test-agree (car cursord-workspaces) "f" after 1)
+      (setq cursord-test-answers '(t))
+      (funcall first #'cursord-reject-all)
+      (cursord-test-agree (car cursord-workspaces) "f"
+                          (cursord-test-numbered 20 5 "five\n") 0)
+      (should (equal "There is nothing to review"
+                     (cadr (should-error (funcall first #'cursord-next-hunk))))))))
+
 ;;;; Buffers and files
 
 (ert-deftest cursord-test-no-lock-file-stays ()

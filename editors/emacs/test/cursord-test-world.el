@@ -118,8 +118,8 @@ The value is that of BODY."
     (set-file-modes "agent" #o755)
     (cursord-test-plays)))
 
-(defun cursord-test-end ()
-  "End what runs in the world, and remove it."
+(defun cursord-test-forget ()
+  "Have Emacs be as if it had just started; the daemon goes on."
   (dolist (buffer (buffer-list))
     (when (buffer-live-p buffer)
       (with-current-buffer buffer
@@ -130,7 +130,11 @@ The value is that of BODY."
           (kill-buffer)))))
   (setq cursord-workspaces nil)
   (cursord-disconnect)
-  (cursord-test-until "the connections to end" (null cursord--connections))
+  (cursord-test-until "the connections to end" (null cursord--connections)))
+
+(defun cursord-test-end ()
+  "End what runs in the world, and remove it."
+  (cursord-test-forget)
   (call-process "cursord" nil nil nil "stop" "--force")
   (delete-directory cursord-test-dir t))
 
