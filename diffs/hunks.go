@@ -258,28 +258,40 @@ func (r *Review) changed(p piece) []int {
 	return atoms
 }
 
-// Fingerprint names what a pending hunk consists of: it is the same as long as deciding the hunk means the same.
-// It is "" for an id that is none of a pending hunk's.
+// Fingerprint names what a pending hunk consists of, and those that are decided with it: it is the same as long as deciding the
+// hunk means the same. It is "" for an id that is none of a pending hunk's.
 func (r *Review) Fingerprint(id uint64) string {
 	pieces := r.list()
 	i := slices.IndexFunc(pieces, func(p piece) bool { return p.id == id })
 	if i < 0 {
 		return ""
 	}
-	return r.print(pieces[i])
+	return r.print(pieces, i, r.links(pieces)[i])
 }
 
 // Fingerprints returns the Fingerprint of each pending hunk.
 func (r *Review) Fingerprints() map[uint64]string {
 	prints := make(map[uint64]string)
-	for _, p := range r.list() {
-		prints[p.id] = r.print(p)
+	pieces := r.list()
+	for i, links := range r.links(pieces) {
+		prints[pieces[i].id] = r.print(pieces, i, links)
 	}
 	return prints
 }
 
-func (r *Review) print(p piece) string {
-	var s shape
+func (r *Review) print(pieces []piece, i int, links []uint64) string {
+	h := sha256.New()
+	fmt.Fprint(h, pieces[i].id, r.pieceShape(pieces[i]).sum())
+	for _, p := range pieces {
+		if len(links) > 0 && p.id == links[0] { // they are in file order, too
+			fmt.Fprint(h, " ", p.id, r.pieceShape(p).sum())
+			links = links[1:]
+		}
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:16])
+}
+
+func (r *Review) pieceShape(p piece) (s shape) {
 	switch p.what {
 	case theUnknown:
 		s.Unknown = r.unknown
@@ -293,7 +305,5 @@ func (r *Review) print(p piece) string {
 	default:
 		s.Runs, s.Bare = shapeOf(r.atoms[p.start:p.end])
 	}
-	h := sha256.New()
-	fmt.Fprint(h, p.id, s.sum())
-	return fmt.Sprintf("%x", h.Sum(nil)[:16])
+	return s
 }

@@ -146,6 +146,26 @@ func TestSources(t *testing.T) {
 	require.Equal(t, []Source{*agents["agent"], *agents["tool"]}, r.Hunks()[0].Sources)
 }
 
+// TestFingerprintOfALinkedHunk has a person write into the one of two linked hunks: to decide the other means something else now.
+func TestFingerprintOfALinkedHunk(t *testing.T) {
+	r := New(content("a\nb"))
+	r.Observe(content("a\nb\nwhat I wrote"), nil)
+	r.Observe(content("what I wrote\na\nb\nx\ny\nz\nwhat I wrote\n"), agents["agent"])
+	hunks := r.Hunks()
+	require.Len(t, hunks, 2)
+	require.Equal(t, []uint64{hunks[1].ID}, hunks[0].Linked)
+	print := r.Fingerprint(hunks[0].ID)
+	require.Equal(t, print, r.Fingerprints()[hunks[0].ID])
+
+	r.Observe(content("what I wrote\nmine\na\nb\nx\ny\nz\nwhat I wrote\n"), nil)
+	require.Equal(t, print, r.Fingerprint(hunks[0].ID), "a line beside both")
+	r.Observe(content("what I wrote\nmine\na\nb\nx\ny\nmine, too\nz\nwhat I wrote\n"), nil)
+	require.Equal(t, hunks[0].ID, r.Hunks()[0].ID)
+	require.Equal(t, hunks[0].Lines[0], r.Hunks()[0].Lines[0], "the hunk itself is the same")
+	require.NotEqual(t, print, r.Fingerprint(hunks[0].ID))
+	require.Equal(t, r.Fingerprints()[hunks[0].ID], r.Fingerprint(hunks[0].ID))
+}
+
 func TestFingerprint(t *testing.T) {
 	r := New(content("a\nb\nc\nd\n"))
 	r.Observe(content("x\nb\nc\ny\n"), agents["agent"])
