@@ -74,7 +74,7 @@ func (s *episode) decideLines(d *sessions.Diff, h *sessions.Hunk, accept bool) {
 	want := pendingLines(before, true)
 	whole := len(withoutBareEnd(h)) == len(changes) && !moves(changes)
 	for _, line := range changes[from:to] {
-		want[bare(line)]--
+		want[unmarked(line)]--
 	}
 	maps.DeleteFunc(want, func(_ string, n int) bool { return n <= 0 })
 	if have := pendingLines(diffs, true); whole && !maps.Equal(want, have) {

@@ -208,12 +208,15 @@ func pendingLines(diffs map[string]*sessions.Diff, real bool) map[string]int {
 				lines = withoutBareEnd(h)
 			}
 			for _, line := range lines {
-				count[strings.Replace(bare(line), "\ufeff", "", 1)]++ // a line of the agent's stays so, with the mark or without
+				count[unmarked(line)]++
 			}
 		}
 	}
 	return count
 }
+
+// unmarked is a changed line without its end and its byte order mark: a line of the agent's stays so, with them or without.
+func unmarked(line string) string { return strings.Replace(bare(line), "\ufeff", "", 1) }
 
 // withoutBareEnd returns a hunk's changes without a line whose end alone has changed since it is no longer, or was not,
 // the last one.
