@@ -38,6 +38,8 @@ type episode struct {
 	seen    map[string]bool           // paths that the person has changed since the turn began: of those, only the agent tells enough
 	unseen  int                       // changes by the person since the last look
 	over    map[string]bool           // paths that a person has made or removed since the last look
+	held    shelf                     // the disk at the last look
+	cut     map[string]*sessions.Diff // what was pending in files that were made shorter: who writes them next may only end a save
 }
 
 func newScenario(sp *space, n int) *episode {
@@ -51,7 +53,7 @@ func newScenario(sp *space, n int) *episode {
 	}
 	s := &episode{
 		sp: sp, n: n, dir: fmt.Sprintf("s%03d", n), rng: pcg(1, like), order: pcg(2, n), pure: true,
-		disk: shelf{}, diffs: map[string]*sessions.Diff{}, mine: map[string]bool{}, gone: map[string]bool{}, over: map[string]bool{}, seen: map[string]bool{}, silent: map[string]*agentWork{}, vacated: map[string]bool{},
+		disk: shelf{}, diffs: map[string]*sessions.Diff{}, mine: map[string]bool{}, gone: map[string]bool{}, over: map[string]bool{}, seen: map[string]bool{}, silent: map[string]*agentWork{}, vacated: map[string]bool{}, cut: map[string]*sessions.Diff{},
 	}
 	s.scribe = &scribe{rng: s.rng, style: newStyle(s.rng)}
 	for _, name := range []string{"a", "b", "sub/ü c"}[:1+s.rng.IntN(3)] {
@@ -61,7 +63,7 @@ func newScenario(sp *space, n int) *episode {
 		sp.w.Put(path, h.text)
 		s.tracef("put %s %s", path, brief(h.text))
 	}
-	s.start, s.base = s.disk.clone(), s.disk.clone()
+	s.start, s.base, s.held = s.disk.clone(), s.disk.clone(), s.disk.clone()
 	_, s.folders = readShelf(sp.w.Root, s.dir)
 	return s
 }
@@ -105,7 +107,15 @@ func (s *episode) see(by author, diffs map[string]*sessions.Diff) {
 	if why != "" {
 		s.failf("after a change by %s: %s\nlisted: %s", by, why, describeDiffs(diffs))
 	}
-	s.base, s.diffs, s.typed, s.unseen = base, diffs, nil, 0
+	for path, was := range s.held {
+		switch now := s.disk[path]; {
+		case len(now.text) < len(was.text) && s.diffs[path] != nil:
+			s.cut[path] = s.diffs[path]
+		case now.text != was.text:
+			delete(s.cut, path)
+		}
+	}
+	s.base, s.diffs, s.typed, s.unseen, s.held = base, diffs, nil, 0, s.disk.clone()
 	clear(s.over)
 }
 
@@ -139,7 +149,7 @@ func (s *episode) check(by author, diffs map[string]*sessions.Diff) (base shelf,
 		return nil, err.Error()
 	}
 	if by == byUser {
-		if more := morePending(s.diffs, diffs); more != "" {
+		if more := morePending(diffs, s.diffs, s.cut); more != "" {
 			return nil, "a person's change is pending: " + more
 		}
 		if s.typed != nil {
@@ -184,8 +194,13 @@ func (s *episode) checkLines(diffs map[string]*sessions.Diff) (why string) {
 }
 
 // morePending returns a change that is pending now and was not before.
-func morePending(before, after map[string]*sessions.Diff) string {
-	had := pendingLines(before, false)
+func morePending(after map[string]*sessions.Diff, before ...map[string]*sessions.Diff) string {
+	had := map[string]int{}
+	for _, diffs := range before {
+		for line, n := range pendingLines(diffs, false) {
+			had[line] += n
+		}
+	}
 	for line, n := range pendingLines(after, true) {
 		if n > had[line] {
 			return line
