@@ -186,7 +186,11 @@ func (c *chain) edit(r Report, later []Report) {
 		c.beside = perhaps(*c.beside)
 	}
 	for _, l := range c.looks[:split] {
-		c.step(l.Content, c.author(l))
+		by := c.author(l)
+		if before == nil && by == nil && l.begins(after, later) {
+			by = perhaps(r.Source) // half of what the agent was writing, or what a person saved and the agent went on from
+		}
+		c.step(l.Content, by)
 	}
 	c.looks = c.looks[split:]
 	switch now := c.now(); {
@@ -210,6 +214,17 @@ func (c *chain) author(l Look) *diffs.Source {
 		return nil
 	}
 	return c.beside
+}
+
+// begins reports whether a look that nobody reports found, while calls were open, the beginning of what one of them has left.
+func (l Look) begins(after diffs.Content, later []Report) bool {
+	if l.Person || !l.Within || !isText(l.Content) || len(l.Content.Data) == 0 {
+		return false
+	}
+	begins := func(text []byte) bool { return bytes.HasPrefix(text, l.Content.Data) }
+	return isText(after) && begins(after.Data) || slices.ContainsFunc(later, func(r Report) bool {
+		return r.After != nil && begins(inFormOf(l.Content.Data, *r.After))
+	})
 }
 
 // texts returns a report's texts in the file's form; before is nil if it is not reported, and known is false if after is not.

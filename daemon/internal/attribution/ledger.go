@@ -56,7 +56,7 @@ func (s span) at(c Change) (may, certain bool) {
 	switch {
 	case c.Undated:
 		return s.to == 0, s.to == 0
-	case s.to != 0 && c.Since > s.to:
+	case s.to != 0 && c.Since > s.to, c.By != 0 && c.By < s.earliest:
 		return false, false // whatever the clock of the file system says
 	case s.to != 0 && when > s.to:
 		return c.Since != 0, false // somebody has changed it later, and what was there before nobody has seen
@@ -273,6 +273,8 @@ type Change struct {
 	When    int64         // when it was made, the latest if it was several; meaningless if Undated
 	Since   int64         // when the path was last looked at before; 0: not known
 	Undated bool          // the file system does not tell when
+	By      int64         // by when it had certainly been made; 0: that is not known
+	Earlier []Change      // those before, since it was last taken in, as far as somebody saw them; of these, only the times count
 	Typed   bool          // an editor reports that a person made it
 	Locked  bool          // an editor's swap or lock file lies beside it
 	Alone   *diffs.Source // in an isolated tree: whose that is
@@ -285,6 +287,9 @@ func (l *Ledger) Author(c Change) *diffs.Source {
 		return nil
 	}
 	src := l.during(c)
+	for _, first := range c.Earlier {
+		src = both(src, l.during(first))
+	}
 	switch {
 	case c.Alone != nil && (src == nil || src.Via == diffs.ViaUnknown):
 		return c.Alone
@@ -318,6 +323,17 @@ func (l *Ledger) during(c Change) (maybe *diffs.Source) {
 		maybe = &src
 	}
 	return maybe
+}
+
+// both returns whose a change is that was made in two parts, where the first part may be lost in the last.
+func both(last, first *diffs.Source) *diffs.Source {
+	switch {
+	case last == nil && first == nil, last != nil && first != nil && first.Via != diffs.ViaUnknown:
+		return last
+	case last == nil:
+		return perhaps(*first)
+	}
+	return perhaps(*last)
 }
 
 // Reported lists the paths with reports that can be taken in.

@@ -13,7 +13,7 @@ import (
 
 // TestAuthor decides the author of changes that no call names. The calls of a row are NAME FROM-TO in ms, TO being empty while the
 // call is open; EARLIEST~FROM-TO is one whose agent did not say when it began. The change is its moment and what is
-// evident about it.
+// evident about it; "earlier WHEN" or "earlier WHEN~BY" is a change before it that somebody has seen.
 func TestAuthor(t *testing.T) {
 	for _, row := range []struct{ name, calls, change, want string }{
 		{"no call", "", "100", "person"},
@@ -86,6 +86,22 @@ func TestAuthor(t *testing.T) {
 		{"after a command, last looked at before it, in a copy", "shell 50-150", "200 alone since 40", "alone"},
 		{"after a command, looked at since, beside loose processes", "shell 50-150", "200 loose since 160", "unknown"},
 
+		{"in a command, and changed before it", "shell 50-150", "100 earlier 20", "unknown"},
+		{"in a command, and in it before", "shell 50-150", "100 earlier 60", "shell"},
+		{"in a command, and twice before, once in it", "shell 50-150", "100 earlier 20 earlier 60", "unknown"},
+		{"in the second command, and between the two", "shell 50-150 shell 300-400", "350 earlier 200", "unknown"},
+		{"in the second, and in the first", "shell 50-150 tool 300-400", "350 earlier 100", "tool"},
+		{"in the second, and in both, and between", "shell 50-150 tool 300-400", "350 earlier 100 earlier 200 earlier 310", "unknown"},
+		{"by a person, and in a command before", "shell 50-150", "200 earlier 100", "unknown"},
+		{"by a person, and by one before", "shell 50-150", "200 earlier 20", "person"},
+		{"in a command, and when it may have begun", "shell 10~50-150", "100 earlier 30", "unknown"},
+		{"in a command, and a moment before it", "shell 50-150", "100 earlier 48", "shell"},
+		{"in a command, and dated in it, but made by then", "shell 50-150", "100 earlier 48~49", "unknown"},
+		{"in a command, and made by its start", "shell 50-150", "100 earlier 48~50", "shell"},
+		{"in a command, and dated in the one before", "shell 10-49 shell 50-150", "100 earlier 48~49", "shell"},
+		{"in a command, changed before it, and typed", "shell 50-150", "100 typed earlier 20", "person"},
+		{"in a copy, in a command, and changed before it", "shell 50-150", "100 alone earlier 20", "alone"},
+
 		{"undated, in an open command", "shell 50-", "undated", "shell"},
 		{"undated, after a command", "shell 50-150", "undated", "person"},
 		{"undated, no call", "", "undated", "person"},
@@ -107,7 +123,7 @@ func TestAuthor(t *testing.T) {
 				}
 			}
 			var c Change
-			since := false
+			since, earlier := false, false
 			for _, w := range strings.Fields(row.change) {
 				switch w {
 				case "typed":
@@ -120,12 +136,20 @@ func TestAuthor(t *testing.T) {
 					c.Loose = &diffs.Source{Via: "loose"}
 				case "since":
 					since = true
+				case "earlier":
+					earlier = true
 				case "alone":
 					c.Alone = &diffs.Source{Via: "alone"}
 				default:
-					if since {
+					when, by, known := strings.Cut(w, "~")
+					switch {
+					case since:
 						c.Since = ms(t, w)
-					} else {
+					case earlier && known:
+						c.Earlier = append(c.Earlier, Change{When: ms(t, when), By: ms(t, by)})
+					case earlier:
+						c.Earlier = append(c.Earlier, Change{When: ms(t, when)})
+					default:
 						c.When = ms(t, w)
 					}
 				}

@@ -18,25 +18,33 @@ func (r *Reviewer) author(name string, img atomicfile.State, since int64) *diffs
 	if r.setup.Documents.typed(t.absolute(name), img) != nil {
 		return nil
 	}
-	return t.writerAt(name, t.changedAt(name, filestat.Of(t.absolute(name))), since, nil)
+	c := snapshot.ChangeTime{Path: name, When: t.changedAt(name, filestat.Of(t.absolute(name))), Since: since}
+	if starts := t.starts.list(); since != 0 && len(starts) > 0 {
+		c.Earlier = starts[len(starts)-1].EarlierOf(name, since, c.When)
+	}
+	return t.writerAt(c, nil)
 }
 
 func (t *Worktree) absolute(name string) string { return paths.Absolute(t.root, name) }
 
 // writer returns the agent that may have made of a path what it holds now; nil if there is none.
 func (t *Worktree) writer(name string) *diffs.Source {
-	return t.writerAt(name, t.changedAt(name, filestat.Of(t.absolute(name))), 0, nil)
+	return t.writerAt(snapshot.ChangeTime{Path: name, When: t.changedAt(name, filestat.Of(t.absolute(name)))}, nil)
 }
 
-// writerAt returns the agent that may have changed a path at a moment, where it was last looked at at since; 0: that is not known.
-// Processes of loose may write without a call.
-func (t *Worktree) writerAt(name string, when, since int64, loose *diffs.Source) *diffs.Source {
-	if !t.isolated() && editorfile.Own(name) {
+// writerAt returns the agent that may have made a change; nil if there is none. Processes of loose may write without a call.
+func (t *Worktree) writerAt(seen snapshot.ChangeTime, loose *diffs.Source) *diffs.Source {
+	if !t.isolated() && editorfile.Own(seen.Path) {
 		return nil
 	}
-	c := attribution.Change{When: when, Since: since, Undated: !filestat.ChangeTimes, Alone: t.others(), Loose: loose}
+	c := attribution.Change{
+		When: seen.When, Since: seen.Since, Undated: !filestat.ChangeTimes, Alone: t.others(), Loose: loose,
+	}
+	for _, e := range seen.Earlier {
+		c.Earlier = append(c.Earlier, attribution.Change{When: e.When, By: e.By})
+	}
 	src := t.ledger.Author(c)
-	if src != nil && c.Alone == nil && src.Via != diffs.ViaUnknown && editorfile.Locked(t.absolute(name)) {
+	if src != nil && c.Alone == nil && src.Via != diffs.ViaUnknown && editorfile.Locked(t.absolute(seen.Path)) {
 		c.Locked = true
 		src = t.ledger.Author(c)
 	}
@@ -118,7 +126,7 @@ func (r *Reviewer) lastSeen(name string) atomicfile.State {
 // an agent's that nobody has seen yet. It returns the file if it is under review.
 func (r *Reviewer) typedInto(name string, doc *document, saved atomicfile.State) *file {
 	for _, s := range r.shared().starts.list() {
-		if src := r.shared().writerAt(name, doc.based, 0, nil); src != nil && doc.base.Unreadable == "" && s.Older(name, doc.based) {
+		if src := r.shared().writerAt(snapshot.ChangeTime{Path: name, When: doc.based}, nil); src != nil && doc.base.Unreadable == "" && s.Older(name, doc.based) {
 			fd := snapshot.Change{Path: name, After: doc.base, Source: src}
 			fd.Before, fd.Known = s.At(name)
 			r.takeFound(r.shared(), s, fd)

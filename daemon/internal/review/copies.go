@@ -9,6 +9,7 @@ import (
 	"cursord/daemon/copytree"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/snapshot"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -133,7 +134,7 @@ func (r *Reviewer) observeCopy(f *file, here atomicfile.State) {
 	if here.Same(atomicfile.State{Content: f.review.Current()}) {
 		return
 	}
-	by := f.tree.writerAt(f.path, clock.Now(), 0, nil)
+	by := f.tree.writerAt(snapshot.ChangeTime{Path: f.path, When: clock.Now()}, nil)
 	f.vanished = nil
 	if !here.Exists {
 		f.vanished = f.review.Copy()

@@ -54,6 +54,6 @@ func (t *Turn) scanBackground() {
 		if c.When > t.silentFrom {
 			return snapshot.Attribution{Leave: true} // the last scan looks at it
 		}
-		return snapshot.Attribution{Source: t.withPostponed(c.Path, t.tree.writerAt(c.Path, c.When, c.Since, loose(c.When)))}
+		return snapshot.Attribution{Source: t.withPostponed(c.Path, t.tree.writerAt(c, loose(c.When)))}
 	})
 }

@@ -196,7 +196,7 @@ func (t *Turn) CheckDisk() {
 	case begun && filestat.ChangeTimes && len(t.runs) == 1:
 		loose := t.loose()
 		t.scan(snapshot.ScanTime, false, func(c snapshot.ChangeTime) snapshot.Attribution {
-			src := t.tree.writerAt(c.Path, c.When, c.Since, nil)
+			src := t.tree.writerAt(c, nil)
 			if src != nil && src.Via != diffs.ViaUnknown || c.When > t.asked {
 				return snapshot.Attribution{Leave: true}
 			}
@@ -215,7 +215,7 @@ func (t *Turn) scanEnded() {
 	last := t.tree.ledger.Source(t.past[len(t.past)-1].call)
 	loose := t.loose()
 	t.scan(snapshot.ScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
-		src := t.tree.writerAt(c.Path, c.When, c.Since, loose(c.When))
+		src := t.tree.writerAt(c, loose(c.When))
 		switch {
 		case !filestat.ChangeTimes || c.When < t.start.Began():
 			return snapshot.Attribution{Source: &last}
@@ -248,7 +248,7 @@ func (t *Turn) withPostponed(path string, src *diffs.Source) *diffs.Source {
 	switch {
 	case src == nil:
 		src = &p.last
-	case t.tree.writerAt(path, p.when, 0, nil) != nil:
+	case t.tree.writerAt(snapshot.ChangeTime{Path: path, When: p.when}, nil) != nil:
 		return src
 	}
 	maybe := *src
@@ -262,7 +262,7 @@ func (t *Turn) lastScan() {
 	loose := t.loose()
 	if t.scans && len(t.past) > 0 || loose(0) != nil {
 		t.scan(snapshot.LastScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
-			src := t.tree.writerAt(c.Path, c.When, c.Since, loose(c.When))
+			src := t.tree.writerAt(c, loose(c.When))
 			return snapshot.Attribution{Source: t.withPostponed(c.Path, src)}
 		})
 	}

@@ -209,6 +209,7 @@ func (s *Snapshot) Note(name string, st filestat.Stat, img atomicfile.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reruled = s.reruled || isIgnoreFile(name)
+	delete(s.seen, name)
 	if !img.Exists {
 		delete(s.files, name)
 		return
@@ -244,7 +245,7 @@ func (s *Snapshot) Saved(name string, img, disk atomicfile.State) {
 	if e := s.files[name]; e != nil {
 		st := e.Stat
 		st.Size, st.Mtime, st.Ctime = int64(len(img.Data)), 0, 0 // like no other
-		s.files[name] = &entry{Stat: st, racy: true, content: s.spool.put(img.Data)}
+		s.files[name] = &entry{Stat: st, racy: true, content: s.spool.put(img.Data), until: clock.Now()}
 	}
 }
 

@@ -52,6 +52,8 @@ type ChangeTime struct {
 	When  int64 // a moment of package clock
 	Came  bool  // nothing was there before
 	Since int64 // the scan had begun by then, and the change was not there yet; 0: not known
+
+	Earlier []Earlier // how it was changed before, as was seen and not taken in
 }
 
 // A candidate is a path that does not look as it did.
@@ -146,6 +148,16 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 				case v.Leave || v.Source == nil:
 					f.maybe()
 				}
+			} else if f.Is != sus.is { // a person had changed it, and by now perhaps somebody else as well
+				s.Saw(f.Path, sus.is, f.At)
+				sus.is = f.Is
+				c := s.trace(sus)
+				c.Since = began
+				v := judge(c)
+				if v.Leave {
+					continue
+				}
+				f.Source = v.Source
 			}
 		case !atomicfile.Reviewable(f.Was.Mode):
 			f.After.Unreadable = "it was not a regular file"
@@ -300,10 +312,12 @@ func (s *Snapshot) beyondLink(name string, known map[string]bool) bool {
 func (s *Snapshot) trace(sus candidate) ChangeTime {
 	if sus.to != nil {
 		c := s.trace(*sus.to)
-		c.Path = sus.path
+		c.Path, c.Earlier = sus.path, s.EarlierOf(sus.path, 0, c.When)
 		return c
 	}
-	return ChangeTime{Path: sus.path, When: s.ChangedAt(sus.path, sus.is), Came: sus.entry == nil && !sus.moved}
+	c := ChangeTime{Path: sus.path, When: s.ChangedAt(sus.path, sus.is), Came: sus.entry == nil && !sus.moved}
+	c.Earlier = s.EarlierOf(c.Path, 0, c.When)
+	return c
 }
 
 // wasThere reports whether a file that was not listed before has been there all along.

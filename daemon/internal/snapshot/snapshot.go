@@ -56,6 +56,7 @@ type Snapshot struct {
 	links    map[string]atomicfile.Links // of files that had several names when the turn began
 	long     map[string]bool             // paths that are too long to look at, and a notice named or were there
 	cut      bool                        // a walk has reached its limits, and a notice said so
+	seen     map[string][]Earlier        // changes that have not been taken in, by path
 	spool    spool
 	listed   bool   // files and dirs are what there was
 	ended    bool   // something may have been written since: what is not known now is not to be
@@ -71,6 +72,7 @@ type entry struct {
 	content spooled  // the content, or nowhere
 	gone    bool     // it has been taken in that it is gone, but not where to
 	saving  bool     // a person was saving it when it was looked at
+	until   int64    // what was changed until then has been taken in, whatever its times say
 }
 
 type inode struct{ dev, ino uint64 }

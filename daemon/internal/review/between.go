@@ -1,0 +1,46 @@
+package review
+
+import (
+	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/savewatch"
+)
+
+// watchBetween has the times noted of all that is saved in the work tree while the turn runs, until t.stop: what a person saves
+// between two commands, or before the first, may be overwritten by the next before anybody has looked at it.
+func (t *Turn) watchBetween() {
+	if !t.scans || t.tree.isolated() || !filestat.ChangeTimes {
+		return
+	}
+	ended, watched, stop := make(chan struct{}), make(chan struct{}), t.stop
+	go func() {
+		defer close(watched)
+		select {
+		case <-t.start.Ready():
+		case <-ended:
+			return
+		}
+		if t.start.Useless() != "" {
+			return
+		}
+		folders := savewatch.WatchFolders(t.start.Folders(), t.saved)
+		defer folders.Close()
+		<-ended
+	}()
+	t.stop = func() {
+		stop()
+		close(ended)
+		<-watched
+	}
+}
+
+// saved notes when files were changed that somebody has saved. Those that calls name are watched by themselves.
+func (t *Turn) saved(paths []string) {
+	now := clock.Now()
+	for _, full := range paths {
+		name := t.start.Name(full)
+		if !t.tree.ledger.Pending(name) && !t.tree.ledger.Writing(name) {
+			t.start.Saw(name, filestat.Of(full), now)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package review
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/snapshot"
+	"cursord/diffs"
+)
+
+// TestSavesBetweenCommandsAreSeen has a person save files while a turn runs, one of which an open call names. The times of the
+// other saves are noted, for what a command makes of the files before anybody looks.
+func TestSavesBetweenCommandsAreSeen(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("all folders are watched on Linux only")
+	}
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	save := func(name, text string) int64 {
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
+		return filestat.Of(filepath.Join(root, name)).Changed()
+	}
+	save("f", "a")
+	save("named", "a")
+	in := newWorktree(root, "", func() {})
+	turn := &Turn{tree: in, scans: true}
+	turn.start, turn.stop = snapshot.Take(root, t.TempDir(), nil, true)
+	defer turn.start.Close()
+	turn.watchBetween()
+	<-turn.start.Ready()
+	call := in.ledger.Open([]string{"named"}, diffs.Source{Via: diffs.ViaEdit})
+	defer in.ledger.Close(call)
+	save("named", "b")
+	const later = int64(1) << 62
+	require.Eventually(t, func() bool {
+		save("f", "b")
+		when := save("f", "c")
+		return len(turn.start.EarlierOf("f", 0, when+1)) > 0
+	}, 30*time.Second, 20*time.Millisecond)
+	require.Empty(t, turn.start.EarlierOf("named", 0, later))
+	turn.stop()
+	seen := turn.start.EarlierOf("f", 0, later)
+	save("f", "d")
+	require.Equal(t, seen, turn.start.EarlierOf("f", 0, later), "the turn has ended")
+}

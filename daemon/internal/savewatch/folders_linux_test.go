@@ -1,0 +1,66 @@
+package savewatch
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+// TestSavesInFolders has files saved in the folders that are watched, and in others.
+func TestSavesInFolders(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	root := t.TempDir()
+	for _, dir := range []string{"in", "other", "gone"} {
+		require.NoError(t, os.Mkdir(filepath.Join(root, dir), 0o755))
+	}
+	told := make(chan string, 100)
+	f := WatchFolders([]string{root, filepath.Join(root, "in"), filepath.Join(root, "missing"), filepath.Join(root, "gone")}, func(paths []string) {
+		for _, p := range paths {
+			told <- p
+		}
+	})
+	defer f.Close()
+	next := func() string {
+		select {
+		case p := <-told:
+			rel, err := filepath.Rel(root, p)
+			require.NoError(t, err)
+			return rel
+		case <-time.After(30 * time.Second):
+			t.Fatal("nothing is told")
+			return ""
+		}
+	}
+	save := func(name string) { require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte("a"), 0o644)) }
+	save("other/f")
+	save("in/f")
+	require.Equal(t, "in/f", next())
+	require.NoError(t, os.Mkdir(filepath.Join(root, "in", "dir"), 0o755))
+	require.NoError(t, os.RemoveAll(filepath.Join(root, "gone")))
+	require.NoError(t, os.Rename(filepath.Join(root, "other", "f"), filepath.Join(root, "g")))
+	require.Equal(t, "g", next())
+	save("f")
+	require.Equal(t, "f", next())
+}
+
+// TestManyFolders watches no more folders than it may.
+func TestManyFolders(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	dir := t.TempDir()
+	all := make([]string, MaxAllFolders+10)
+	for i := range all {
+		all[i] = dir
+	}
+	WatchFolders(all, func([]string) {}).Close()
+	for i := range all {
+		all[i] = filepath.Join(dir, time.Duration(i).String())
+		require.NoError(t, os.Mkdir(all[i], 0o755))
+	}
+	f := WatchFolders(all, func([]string) {})
+	defer f.Close()
+	require.LessOrEqual(t, len(f.dirs), MaxAllFolders)
+}

@@ -1,0 +1,94 @@
+package snapshot
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/daemon/internal/filestat"
+)
+
+// Bounds of what is kept of changes that were seen and not taken in.
+const (
+	seenFiles = 10_000
+	seenTimes = 32 // of a file; the last is the latest
+)
+
+// Folders lists the folders in which there were files that were listed, the root among them, those with the fewest others around
+// them first. They are absolute.
+func (s *Snapshot) Folders() (dirs []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for dir := range s.dirs {
+		dirs = append(dirs, dir)
+	}
+	slices.SortFunc(dirs, func(a, b string) int {
+		if n := strings.Count(a, "/") - strings.Count(b, "/"); n != 0 {
+			return n
+		}
+		return strings.Compare(a, b)
+	})
+	for i, dir := range dirs {
+		dirs[i] = s.Full(dir)
+	}
+	return slices.Insert(dirs, 0, s.root)
+}
+
+// Name returns the path of an absolute name below the root.
+func (s *Snapshot) Name(full string) string {
+	name, err := filepath.Rel(s.root, full)
+	if err != nil {
+		return ""
+	}
+	return filepath.ToSlash(name)
+}
+
+// An Earlier is a change of a path that was changed again.
+type Earlier struct {
+	When int64 // when it was made, by the clock of the file system
+	By   int64 // when it had certainly been made
+}
+
+// Saw notes in which state a path was seen after it had been changed, by a moment. That is an Earlier of its next change.
+func (s *Snapshot) Saw(name string, st filestat.Stat, by int64) {
+	if !st.Exists() || !filestat.ChangeTimes {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	when, all := st.Changed(), s.seen[name]
+	n := len(all)
+	switch {
+	case when <= s.takenIn(name) || n > 0 && all[n-1].When == when:
+	case n == 0 && len(s.seen) >= seenFiles:
+	case n == seenTimes:
+		all[n-1] = Earlier{when, by}
+	default:
+		if s.seen == nil {
+			s.seen = map[string][]Earlier{}
+		}
+		s.seen[name] = append(all, Earlier{when, by})
+	}
+}
+
+// EarlierOf returns how a path was changed, after a moment, that has been changed again at when.
+func (s *Snapshot) EarlierOf(name string, after, when int64) (all []Earlier) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	after = max(after, s.takenIn(name))
+	for _, t := range s.seen[name] {
+		if after < t.When && t.When < when {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// takenIn returns the moment until which all changes of a path have been taken in, as far as they can be told. s.mu must be held.
+func (s *Snapshot) takenIn(name string) int64 {
+	e := s.files[name]
+	if e == nil {
+		return 0
+	}
+	return max(e.Changed(), e.until)
+}

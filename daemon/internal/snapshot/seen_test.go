@@ -1,0 +1,95 @@
+package snapshot
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/filestat"
+)
+
+// seen is a state of a file that was changed at a moment.
+func seen(moment int64) filestat.Stat {
+	return filestat.Stat{Size: 1, Mode: 0o644, Ctime: clock.Shown(moment)}
+}
+
+// TestEarlierChanges has a file seen in several states before it is found to have changed, and taken in.
+func TestEarlierChanges(t *testing.T) {
+	if !filestat.ChangeTimes {
+		t.Skip("the file system does not tell when files were changed")
+	}
+	s := takeSnapshot(t, false, "f", "in/g")
+	require.Equal(t, []string{s.root, s.Full("in")}, s.Folders())
+	require.Equal(t, "in/g", s.Name(s.Full("in/g")))
+	then := filestat.Of(s.Full("f")).Changed()
+	s.Saw("f", seen(then), then+5) // nothing new
+	s.Saw("f", filestat.Stat{}, then+5)
+	require.Empty(t, s.EarlierOf("f", 0, then+100))
+	for _, ms := range []int64{10, 10, 20, 30} {
+		s.Saw("f", seen(then+ms*1e6), then+ms*1e6+1)
+	}
+	require.Equal(t, []Earlier{{then + 10e6, then + 10e6 + 1}, {then + 20e6, then + 20e6 + 1}}, s.EarlierOf("f", 0, then+30e6))
+	require.Equal(t, []Earlier{{then + 20e6, then + 20e6 + 1}}, s.EarlierOf("f", then+10e6, then+30e6))
+	require.Empty(t, s.EarlierOf("in/g", 0, then+30e6))
+
+	s.Note("f", filestat.Of(s.Full("f")), atomicfile.Read(s.root, "f"))
+	require.Empty(t, s.EarlierOf("f", 0, then+30e6), "taken in")
+
+	now := clock.Now()
+	img, disk := atomicfile.Read(s.root, "f"), atomicfile.Read(s.root, "f")
+	disk.Data = []byte("more")
+	s.Saved("f", img, disk)
+	s.Saw("f", seen(now), now)
+	require.Empty(t, s.EarlierOf("f", 0, now+100e6), "an editor has said what it was")
+
+	for i := range int64(100) {
+		s.Saw("new", seen(now+i*1e6), now)
+	}
+	require.Len(t, s.EarlierOf("new", 0, now+1000e6), seenTimes)
+	for i := range seenFiles + 10 {
+		s.Saw(fmt.Sprint("many", i), seen(now), now)
+	}
+	require.LessOrEqual(t, len(s.seen), seenFiles)
+}
+
+// TestAChangeIsOverwrittenBeforeItIsRead has a command write a file that a person has saved, between the look at it and its
+// reading. What was read was once taken for the person's, and what the command had changed was not listed at all.
+func TestAChangeIsOverwrittenBeforeItIsRead(t *testing.T) {
+	if !filestat.ChangeTimes {
+		t.Skip("the file system does not tell when files were changed")
+	}
+	for _, leave := range []bool{false, true} {
+		s := takeSnapshot(t, false, "f")
+		require.NoError(t, os.WriteFile(s.Full("f"), []byte("a person's"), 0o644))
+		saved := filestat.Of(s.Full("f")).Changed()
+		var asked []ChangeTime
+		judge := func(c ChangeTime) Attribution {
+			if asked = append(asked, c); len(asked) > 1 {
+				by := byShell(c)
+				by.Leave = leave && len(asked) == 2
+				return by
+			}
+			for filestat.Of(s.Full("f")).Changed() == saved { // its clock ticks
+				require.NoError(t, os.WriteFile(s.Full("f"), []byte("the command's, over it"), 0o644))
+			}
+			return Attribution{}
+		}
+		found, _ := s.Scan(t.Context(), true, judge)
+		require.Len(t, asked, 2)
+		require.Empty(t, asked[0].Earlier)
+		if leave {
+			require.Empty(t, found)
+			found, _ = s.Scan(t.Context(), true, judge)
+		}
+		last := asked[len(asked)-1]
+		require.Len(t, last.Earlier, 1)
+		require.Equal(t, saved, last.Earlier[0].When)
+		require.Len(t, found, 1)
+		require.Equal(t, "shell", string(found[0].Source.Via))
+		require.Equal(t, "the command's, over it", string(found[0].After.Data))
+	}
+}
