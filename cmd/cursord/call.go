@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
@@ -31,7 +32,7 @@ exit status is then 1.`,
 					return err
 				}
 				if !json.Valid(raw) {
-					return usageError(c, "PARAMS is not JSON: %s", term.Clean(term.Abridge(string(raw), 200)))
+					return misuse.Errorf("PARAMS is not JSON: %s", term.Clean(term.Abridge(string(raw), 200)))
 				}
 				params = json.RawMessage(raw)
 			}
@@ -90,10 +91,4 @@ func readArgument(c *cobra.Command, arg string) ([]byte, error) {
 	}
 	// What is longer than any message may be need not be read to its end to be refused.
 	return io.ReadAll(io.LimitReader(c.InOrStdin(), rpc.MaxMessage+1))
-}
-
-// usageError tells that the command line is wrong.
-func usageError(c *cobra.Command, format string, args ...any) error {
-	fmt.Fprintf(c.ErrOrStderr(), "cursord: %s\nRun '%s --help' for usage.\n", fmt.Sprintf(format, args...), c.CommandPath())
-	return statusError(exitUsage)
 }

@@ -37,6 +37,13 @@ control). That is for editors: "cursord editor install helix" has a key for it.`
 			if err := permits.apply(c, &params); err != nil {
 				return err
 			}
+			if session != "" {
+				found, err := namedSession(ctx, p, session)
+				if err != nil {
+					return err
+				}
+				session = found
+			}
 			v := chat.NewView(view.NewScreen(c.OutOrStdout(), c.ErrOrStderr()), session)
 			client := rpc.NewClient(inProcess(ctx), v.Notify)
 			defer client.Close()
@@ -60,7 +67,17 @@ control). That is for editors: "cursord editor install helix" has a key for it.`
 	}
 	p.addFlag(c)
 	permits.add(c)
-	c.Flags().StringVar(&session, "session", "", "show the session `ID` alone (default: all of the workspace)")
+	c.Flags().StringVar(&session, "session", "", "show the session `ID` alone, also named by its beginning, or @1 for the latest (default: all of the workspace)")
 	c.Flags().BoolVar(&split, "split", false, "open it in a pane of tmux, zellij, WezTerm or kitty")
 	return c
+}
+
+// namedSession asks the daemon which session a name means, before there is a view.
+func namedSession(ctx context.Context, p place, name string) (string, error) {
+	client, err := newClient(ctx, nil)
+	if err != nil {
+		return "", err
+	}
+	defer client.Close()
+	return p.session(ctx, client, name)
 }

@@ -19,12 +19,15 @@ import (
 )
 
 func exportCommand() *cobra.Command {
+	var p place
 	var format, file string
 	c := &cobra.Command{
 		Use:   "export SESSION",
 		Short: "Write all of a session, nothing cut, as Markdown or lines of JSON",
 		Long: `Write all of a session, nothing cut: as Markdown, for people, or as lines of JSON (ndjson), which "cursord import" takes
-on this machine or another.`,
+on this machine or another.
+
+` + namesHelp,
 		Example: `  cursord export 01J9ZK4T6Q >session.md
   cursord export 01J9ZK4T6Q --format ndjson -o session.ndjson`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -34,12 +37,17 @@ on this machine or another.`,
 			return takes(1, 1)(c, args)
 		},
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
-			if file == "" || file == "-" {
-				return export(c.Context(), client, args[0], format, c.OutOrStdout())
+			session, err := p.session(c.Context(), client, args[0])
+			if err != nil {
+				return err
 			}
-			return intoNewFile(file, func(w io.Writer) error { return export(c.Context(), client, args[0], format, w) })
+			if file == "" || file == "-" {
+				return export(c.Context(), client, session, format, c.OutOrStdout())
+			}
+			return intoNewFile(file, func(w io.Writer) error { return export(c.Context(), client, session, format, w) })
 		}),
 	}
+	p.addFlag(c)
 	c.Flags().StringVar(&format, "format", "markdown", "the `FORMAT`: markdown or ndjson")
 	c.Flags().StringVarP(&file, "output", "o", "", "the new `FILE` to write to (default: stdout)")
 	return c

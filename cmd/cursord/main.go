@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/ask"
+	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon"
 	"cursord/rpc"
@@ -31,7 +32,7 @@ const (
 
 func main() {
 	inject := injection() // which may add to the arguments
-	os.Exit(run(os.Args[1:], inject))
+	os.Exit(execute(os.Args[1:], inject))
 }
 
 // injected is what tests alone make go wrong. The zero value is nothing.
@@ -40,8 +41,8 @@ type injected struct {
 	ahead func(unix int64) time.Duration // see daemon.Options; the fake agent's clock goes by it, too
 }
 
-// run is main with a result: it runs one command and returns the exit status.
-func run(args []string, inject injected) int {
+// execute is main with a result: it runs one command and returns the exit status.
+func execute(args []string, inject injected) int {
 	// An editor waits for the first answer of these, so it does not wait for the command tree to be built.
 	switch {
 	case len(args) == 1 && args[0] == "stdio":
@@ -79,13 +80,13 @@ func exitStatus(err error, started bool, help string, w io.Writer) int {
 			exitStatus(cancelled.Cause, true, help, w)
 		}
 		return exitCancelled
-	case !started:
-		fmt.Fprintf(w, "cursord: %v\nRun '%s' for usage.\n", err, help)
+	case !started || errors.As(err, new(*misuse.Error)):
+		fmt.Fprintf(w, "cursord: %s\nRun '%s' for usage.\n", term.CleanText(err.Error()), help)
 		return exitUsage
 	default:
-		fmt.Fprintf(w, "cursord: %v\n", err)
+		fmt.Fprintf(w, "cursord: %s\n", term.CleanText(err.Error()))
 		if answer := (*rpc.Error)(nil); errors.As(err, &answer) && answer.Data.Hint != "" {
-			fmt.Fprintf(w, "  %s\n", answer.Data.Hint)
+			fmt.Fprintf(w, "  %s\n", term.CleanText(answer.Data.Hint))
 		}
 		if errors.Is(err, rpc.ErrClosed) {
 			fmt.Fprintln(w, `  it has ended: try again, which starts another; "cursord logs" may say why`)
@@ -120,7 +121,9 @@ func rootCommand(inject injected) *cobra.Command {
 		acceptCommand(),
 		backupCommand(),
 		callCommand(),
+		cancelCommand(),
 		chatCommand(),
+		deleteCommand(),
 		demoCommand(),
 		dismissCommand(),
 		diffCommand(),
@@ -132,8 +135,10 @@ func rootCommand(inject injected) *cobra.Command {
 		importCommand(),
 		logsCommand(),
 		lspCommand(),
+		modelsCommand(),
 		redoCommand(),
 		rejectCommand(),
+		renameCommand(),
 		reviewCommand(),
 		runCommand(),
 		serveCommand(inject),
@@ -146,7 +151,9 @@ func rootCommand(inject injected) *cobra.Command {
 		trustCommand(),
 		undoCommand(),
 		untrustCommand(),
+		usageCommand(),
 		versionCommand(),
+		waitCommand(),
 		workspacesCommand(),
 	)
 	return root

@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/term"
-	"cursord/daemon/pictures"
 	"cursord/rpc"
 )
 
@@ -97,23 +95,4 @@ func checkDir(flag, dir, abs string) error {
 		return fmt.Errorf("%s: the name %q is not UTF-8, and no message can hold it: rename the folder, or make a link to it", flag, dir)
 	}
 	return nil
-}
-
-// imageContext names images for the agent. A relative path counts from the current directory.
-func imageContext(paths []string) ([]rpc.Context, error) {
-	var list []rpc.Context
-	for _, path := range paths {
-		abs, err := filepath.Abs(path)
-		if err != nil {
-			return nil, err
-		}
-		if !utf8.ValidString(abs) {
-			return nil, fmt.Errorf("--image: the name %q is not UTF-8, and no prompt can hold it: rename the file, or make a link to it with another name", path)
-		}
-		if err := pictures.Check("--image", abs); err != nil {
-			return nil, err
-		}
-		list = append(list, rpc.Context{Kind: "image", Path: &abs})
-	}
-	return list, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/naming"
 	"cursord/daemon/paths"
 	"cursord/rpc"
 	"cursord/rpc/dial"
@@ -48,6 +49,34 @@ func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
 			return here, nil
 		}
 	}
+}
+
+// namesHelp says how sessions, turns and hunks may be named.
+const namesHelp = `A session or turn may be named by the beginning of its id, if no other begins so, and by its place: @1 is the latest of the
+workspace, @2 the one before.`
+
+// names are those that count in the place.
+func (p *place) names(ctx context.Context, client *rpc.Client) (naming.Names, error) {
+	root, err := p.find(ctx, client)
+	return naming.Names{Client: client, Root: root}, err
+}
+
+// session returns the id of the session that the user names; "" for "".
+func (p *place) session(ctx context.Context, client *rpc.Client, name string) (string, error) {
+	n, err := p.names(ctx, client)
+	if err != nil || name == "" {
+		return "", err
+	}
+	return n.Session(ctx, name)
+}
+
+// turn returns the id of the turn that the user names; "" for "".
+func (p *place) turn(ctx context.Context, client *rpc.Client, name string) (string, error) {
+	n, err := p.names(ctx, client)
+	if err != nil || name == "" {
+		return "", err
+	}
+	return n.Turn(ctx, name)
 }
 
 // resolveDir returns the absolute path, without symlinks as far as it exists, of a directory given as a path or a

@@ -1,21 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 
 	"github.com/oklog/ulid/v2"
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/ask"
 	"cursord/cmd/cursord/internal/doctor"
+	"cursord/cmd/cursord/internal/run"
 	"cursord/cmd/cursord/internal/term"
-	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/rpc/dial"
@@ -27,15 +27,21 @@ const exitCancelled = 130
 
 func runCommand() *cobra.Command {
 	var p place
-	var session, chat, model, mode, isolation string
-	var force, trust, recap, asJSON bool
+	var session, chat, model, mode, isolation, form, file string
+	var force, trust, recap, asJSON, latest, quiet, background bool
 	var permits permitFlags
-	var images []string
+	var images, files []string
+	var format run.Format
 	c := &cobra.Command{
 		Use:   "run [PROMPT]",
 		Short: "Give the agent a prompt and watch it work",
-		Long: `Give the agent a prompt and watch it work: its text on stdout, its tool calls on stderr. Without PROMPT, or where
-it is -, the prompt is what stdin has.
+		Long: `Give the agent a prompt and watch it work: its text on stdout, its tool calls on stderr, and at the end there the session, how
+long it took and the tokens it used. Without PROMPT, or where it is -, the prompt is what stdin has. With a PROMPT what is piped
+to stdin goes with it.
+
+--output-format json prints one object at the end: result, session, turn, status, error, usage, durationMs and pending, which
+counts the hunks to review: those of this turn, all, and the files they are in. stream-json prints the turn's notifications,
+a line each, as they come.
 
 Ctrl-C, or a SIGTERM, cancels the turn, and the command waits for its end. A second one leaves the turn to the daemon; so
 does all else that ends the command, such as the loss of its terminal (SIGHUP), and where it can it says how to get back.
@@ -53,10 +59,13 @@ until you accept it.
 The exit status is 0 when the turn is completed, 1 when it failed, and 130 when it was cancelled. Where the daemon can store
 nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon keeps the turn and stores it later.`,
 		Example: `  cursord run "explain main.go"
-  cursord run --session 01J9ZK4T6Q "now add a test"
-  cursord run --image shot.png "what is wrong here?"
+  cursord run -c "now add a test"
+  cursord run --session @2 "and here?"
+  cursord run --file main.go:10-40 --image shot.png "what is wrong here?"
+  git diff | cursord run --mode ask "review this"
   cursord run --session 01J9ZK4T6Q --recap "where were we?"
-  git diff | cursord run --mode ask --json -`,
+  cursord wait "$(cursord run --background "run the tests")"
+  cursord run --output-format json "name it" | jq -r .result`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return errors.New("more than one PROMPT: put quotes around it")
@@ -64,29 +73,39 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 			if mode != "" && !slices.Contains([]sessions.Mode{sessions.ModeAgent, sessions.ModeAsk, sessions.ModePlan}, sessions.Mode(mode)) {
 				return fmt.Errorf("--mode is %q; it must be agent, ask or plan", mode)
 			}
+			var err error
+			if format, err = run.CheckFormat(form, asJSON); err != nil {
+				return err
+			}
+			switch {
+			case latest && session != "":
+				return errors.New("--continue and --session exclude each other")
+			case background && (file != "" || quiet):
+				return errors.New("--background waits for nothing to print: it excludes -o and --quiet")
+			case latest:
+				session = "@1"
+			}
 			switch {
 			case chat != "" && (session != "" || recap):
-				return errors.New("--chat excludes --session and --recap")
+				return errors.New("--chat excludes --session, --continue and --recap")
 			case isolation != "" && isolation != "none" && isolation != "copy":
 				return fmt.Errorf("--isolation is %q; it must be none or copy", isolation)
 			case isolation != "" && (session != "" || chat != ""):
-				return errors.New("--isolation goes with a new session: it excludes --session and --chat")
+				return errors.New("--isolation goes with a new session: it excludes --session, --continue and --chat")
 			case recap && session == "":
-				return errors.New("--recap goes with --session")
+				return errors.New("--recap goes with --session or --continue")
 			}
 			return permits.check(force)
 		},
-		RunE: func(c *cobra.Command, args []string) (err error) {
+		RunE: func(c *cobra.Command, args []string) (failed error) {
+			var err error
 			r := &ask.Turn{Trust: trust, ErrOut: c.ErrOrStderr(), Params: rpc.TurnStartParams{
-				SessionID: session, Force: force, Recap: recap, TurnID: ulid.Make().String(),
+				Force: force, Recap: recap, TurnID: ulid.Make().String(),
 			}}
 			if err := permits.apply(c, &r.Params); err != nil {
 				return err
 			}
-			if r.Params.Context, err = imageContext(images); err != nil {
-				return err
-			}
-			if r.Params.Prompt, err = promptOf(c, args); err != nil {
+			if r.Params.Prompt, r.Params.Context, err = run.Asked(args, files, images, c.InOrStdin(), c.ErrOrStderr()); err != nil {
 				return err
 			}
 			if mode != "" {
@@ -96,10 +115,16 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 			if model != "" {
 				r.Params.Model = &model
 			}
-			f := view.NewFollower(r.Params.TurnID, view.NewScreen(c.OutOrStdout(), c.ErrOrStderr()), nil)
-			if asJSON {
-				f = view.NewFollower(r.Params.TurnID, nil, c.OutOrStdout())
+			out := c.OutOrStdout()
+			if file != "" && file != "-" {
+				into, err := run.OpenFile(file)
+				if err != nil {
+					return err
+				}
+				out = into
+				defer func() { failed = cmp.Or(failed, into.Close(r.Begun)) }()
 			}
+			f := run.Follow(r.Params.TurnID, format, out, c.ErrOrStderr(), quiet)
 			o := dialOptions()
 			o.OnNotify, o.Joined = f.Notify, &api.Joined{}
 			client, err := dial.Connect(c.Context(), o)
@@ -110,7 +135,10 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 			if note := doctor.IgnoredAgent(o.Joined.Agent); note != "" {
 				fmt.Fprintln(c.ErrOrStderr(), "cursord: "+note)
 			}
-			if r.Params.Workspace, err = runPlace(c.Context(), client, p, session, recap); err != nil {
+			if r.Params.SessionID, err = p.session(c.Context(), client, session); err != nil {
+				return err
+			}
+			if r.Params.Workspace, err = runPlace(c.Context(), client, p, r.Params.SessionID, recap); err != nil {
 				return err
 			}
 			if chat != "" {
@@ -126,10 +154,17 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 				}
 				r.Params.SessionID = created.Session.ID
 				defer func() {
-					if err != nil && !r.Begun { // there is nothing in it
+					if !r.Begun { // there is nothing in it
 						_ = client.Call(c.Context(), "session/delete", rpc.SessionParams{SessionID: created.Session.ID}, nil)
 					}
 				}()
+			}
+			if background {
+				turn, err := r.Begin(c.Context(), client)
+				if err != nil {
+					return err
+				}
+				return run.PrintBegun(out, turn, format)
 			}
 			signals := make(chan os.Signal, 4)
 			signal.Notify(signals, os.Interrupt)
@@ -143,19 +178,23 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 				return err // one more signal does not change the exit status
 			}
 			signal.Stop(signals)
-			if f.Show != nil {
-				ask.SayPending(c.Context(), client, c.ErrOrStderr(), turn)
-			}
 			if turn.Error != nil && turn.Error.Kind == string(api.KindAgentNotLoggedIn) {
 				if hint := doctor.KeyHint(c.Context(), client); hint != "" {
 					turn.Error.Hint = hint
 				}
 			}
-			return ask.Result(turn)
+			switch {
+			case format == run.JSON:
+				err = run.PrintOutcome(out, turn, run.PendingAfter(c.Context(), client, turn))
+			case format == run.Text && !quiet:
+				run.SayEnd(c.ErrOrStderr(), turn, run.PendingAfter(c.Context(), client, turn))
+			}
+			return cmp.Or(ask.Result(turn), err)
 		},
 	}
 	p.addFlag(c)
-	c.Flags().StringVar(&session, "session", "", "go on with the session `ID` (default: a new one)")
+	c.Flags().BoolVarP(&latest, "continue", "c", false, "go on with the latest session of the workspace")
+	c.Flags().StringVar(&session, "session", "", "go on with the session `ID`, also the beginning of one, or @1 for the latest (default: a new one)")
 	c.Flags().StringVar(&session, "resume", "", "the same as --session, in cursor-agent's word: `ID`")
 	c.Flags().StringVar(&chat, "chat", "", "go on with the chat `ID` of cursor-agent")
 	c.Flags().BoolVar(&recap, "recap", false, "begin a fresh chat with the session's transcript as context")
@@ -164,28 +203,15 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 	c.Flags().StringVar(&isolation, "isolation", "", "copy: let the agent work in a copy of the workspace; none: in the workspace itself (default: the configuration's)")
 	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking; in the modes ask and plan, in which it runs no commands, this is about the web alone")
 	permits.add(c)
+	c.Flags().StringArrayVar(&files, "file", nil, "point the agent to the file `PATH`, or to its lines: PATH:FROM-TO; may be given more than once")
 	c.Flags().StringArrayVar(&images, "image", nil, "show the agent the image in the file `PATH`: PNG, JPEG, GIF or WebP; may be given more than once")
 	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace and the folders of --add-dir, unless the turn is refused for something else")
-	c.Flags().BoolVar(&asJSON, "json", false, "print the turn's notifications as lines of JSON")
+	c.Flags().StringVar(&form, "output-format", "", "print `FORM`: text, json (one object at the end) or stream-json (default text)")
+	c.Flags().BoolVar(&asJSON, "json", false, "the same as --output-format stream-json")
+	c.Flags().StringVarP(&file, "output", "o", "", "write what goes to stdout to `FILE`, in place of what it holds")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "leave out all that goes to stderr, but for errors")
+	c.Flags().BoolVar(&background, "background", false, "do not wait: print the turn's id and leave it to the daemon")
 	return c
-}
-
-// promptOf returns the prompt from the command line, else from stdin.
-func promptOf(c *cobra.Command, args []string) (string, error) {
-	if len(args) == 0 {
-		if term.IsTerminal(c.InOrStdin()) {
-			return "", usageError(c, "no PROMPT")
-		}
-		args = []string{"-"}
-	}
-	raw, err := readArgument(c, args[0])
-	if err != nil {
-		return "", fmt.Errorf("the prompt cannot be read: %w", err)
-	}
-	if strings.TrimSpace(string(raw)) == "" {
-		return "", usageError(c, "the prompt is empty")
-	}
-	return string(raw), nil
 }
 
 // runPlace returns the workspace of a run: the one given, else that of the session, if one is given. With a recap a

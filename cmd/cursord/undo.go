@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/decide"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
@@ -19,6 +20,7 @@ func redoCommand() *cobra.Command {
 
 func stepping(verb, done, short string) *cobra.Command {
 	var p place
+	var asJSON bool
 	c := &cobra.Command{
 		Use:   verb,
 		Short: short,
@@ -32,16 +34,24 @@ func stepping(verb, done, short string) *cobra.Command {
 			if err := client.Call(c.Context(), "diff/"+verb, rpc.WorkspaceParams{Workspace: root}, &out); err != nil {
 				return err
 			}
-			for _, d := range out.Diffs {
-				left := "nothing"
-				if len(d.Hunks) > 0 {
-					left = term.Count(len(d.Hunks), "hunk")
+			if asJSON {
+				return term.PrintJSON(c.OutOrStdout(), out)
+			}
+			left := "nothing"
+			if hunks, files := decide.Count(out.Diffs); hunks > 0 {
+				if left = term.Count(hunks, "hunk"); len(out.Diffs) > 1 {
+					left += " in " + term.Count(files, "file")
 				}
-				fmt.Fprintf(c.OutOrStdout(), "%s: %s has %s to review\n", done, term.Clean(d.Path), left)
+			}
+			if len(out.Diffs) == 1 {
+				fmt.Fprintf(c.OutOrStdout(), "%s: %s has %s to review\n", done, term.Clean(out.Diffs[0].Path), left)
+			} else {
+				fmt.Fprintf(c.OutOrStdout(), "%s in %s: %s to review\n", done, term.Count(len(out.Diffs), "file"), left)
 			}
 			return nil
 		}),
 	}
 	p.addFlag(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print the answer of diff/"+verb+" as JSON")
 	return c
 }

@@ -1,23 +1,45 @@
 package main
 
 import (
-	"fmt"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"cursord/cmd/cursord/internal/listing"
+	"cursord/cmd/cursord/internal/misuse"
+	"cursord/rpc"
 )
 
-// takes checks that a command has as many arguments as that, and names one that is missing as the command's Use does.
-func takes(least, most int) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		switch names := strings.Fields(c.Use)[1:]; {
-		case len(args) < least:
-			return fmt.Errorf("%s is missing", strings.Trim(names[len(args)], "[]"))
-		case len(args) > most && most == 0:
-			return fmt.Errorf("%s takes no arguments, and was given %q", c.CommandPath(), args[0])
-		case len(args) > most:
-			return fmt.Errorf("%q is one argument too many", args[most])
-		}
-		return nil
+func usageCommand() *cobra.Command {
+	var p place
+	var since string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "usage",
+		Short: "Sum up the turns, time and tokens of each workspace",
+		Long: `Sum up the turns, time and tokens of each workspace, as the agent tells them. Sessions that are deleted do not count
+any more.`,
+		Example: `  cursord usage --since 7d
+  cursord usage -w . --json`,
+		Args: takes(0, 0),
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) (err error) {
+			var from time.Time
+			if since != "" {
+				if from, err = listing.Since(since, time.Now()); err != nil {
+					return misuse.Errorf("--since: %v", err)
+				}
+			}
+			root := ""
+			if p.dir != "" {
+				if root, err = p.find(c.Context(), client); err != nil {
+					return err
+				}
+			}
+			return listing.Usage(c.Context(), client, c.OutOrStdout(), c.ErrOrStderr(), root, from, asJSON)
+		}),
 	}
+	c.Flags().StringVarP(&p.dir, "workspace", "w", "", "only of the workspace `DIR`")
+	c.Flags().StringVar(&since, "since", "", "only turns that began in the last `SPAN`, such as 7d or 12h, or since a day, as 2026-11-23")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the sums as JSON")
+	return c
 }

@@ -19,7 +19,7 @@ import (
 
 // start starts the turn. With --trust it trusts what the daemon asks for, once nothing else is wrong with the turn; if the turn
 // is refused all the same, nothing of that stays.
-func (r *Turn) start(ctx context.Context, client *rpc.Client) (err error) {
+func (r *Turn) start(ctx context.Context, client *rpc.Client) (started rpc.TurnStartResult, err error) {
 	wanted := []string{r.Params.Workspace}
 	if r.Params.AddDirs != nil {
 		wanted = append(wanted, *r.Params.AddDirs...)
@@ -34,19 +34,19 @@ func (r *Turn) start(ctx context.Context, client *rpc.Client) (err error) {
 		}
 	}()
 	for {
-		err = client.Call(ctx, "turn/start", r.Params, nil)
+		started, err = client.TurnStart(ctx, r.Params)
 		e := (*rpc.Error)(nil)
 		if !r.Trust || !errors.As(err, &e) || e.Data.Kind != api.KindWorkspaceUntrusted {
-			return err
+			return started, err
 		}
 		// What is trusted already is not trusted again: that would also trust what an agent has written to the repository's
 		// configuration since.
 		dir := e.Data.Path
 		if !slices.Contains(wanted, dir) || slices.Contains(trusted, dir) {
-			return err
+			return started, err
 		}
 		if err = client.Call(ctx, "workspace/trust", rpc.TrustParams{Workspace: dir, Trusted: true}, nil); err != nil {
-			return err
+			return started, err
 		}
 		trusted = append(trusted, dir)
 	}
@@ -86,8 +86,10 @@ func (r *Turn) flag(field string) string {
 		switch {
 		case m[1] == "addDirs" && p.AddDirs != nil && i < len(*p.AddDirs):
 			return value("--add-dir", &(*p.AddDirs)[i])
+		case m[1] == "context" && i < len(p.Context) && p.Context[i].Kind == "text":
+			return "stdin"
 		case m[1] == "context" && i < len(p.Context):
-			return value("--image", p.Context[i].Path)
+			return value("--"+p.Context[i].Kind, p.Context[i].Path)
 		}
 		return ""
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"cursord/cmd/cursord/internal/term"
@@ -43,7 +42,10 @@ func (r *Turn) Run(ctx context.Context, client *rpc.Client, f *view.Follower, si
 	}
 	started := make(chan error, 1)
 	r.Begun = true
-	go func() { started <- r.start(ctx, client) }()
+	go func() {
+		_, err := r.start(ctx, client)
+		started <- err
+	}()
 	cancelled := make(chan error, 1)
 	isStarted, interrupted, queued := false, false, false
 	cancel := func() { cancelled <- client.Call(ctx, "turn/cancel", rpc.TurnParams{TurnID: r.Params.TurnID}, nil) }
@@ -118,7 +120,18 @@ func (r *Turn) leave(session string) {
 		see = "cursord show " + session
 	}
 	fmt.Fprintf(r.ErrOut, "cursord: the turn is left to the daemon, and may go on: \"%s\" shows it, and this ends it:\n"+
-		"  cursord call turn/cancel '{\"turnId\":\"%s\"}'\n", see, r.Params.TurnID)
+		"  cursord cancel %s\n", see, term.ShellWord(r.Params.TurnID))
+}
+
+// Begin starts the turn, leaves it to the daemon, and returns it as it is now.
+func (r *Turn) Begin(ctx context.Context, client *rpc.Client) (*sessions.Turn, error) {
+	r.Begun = true
+	started, err := r.start(ctx, client)
+	if err != nil {
+		r.Begun = !errors.As(err, new(*rpc.Error))
+		return nil, r.Explain(err)
+	}
+	return started.Turn, nil
 }
 
 // prepare subscribes to what happens in the workspace from now on.
@@ -157,25 +170,4 @@ func Result(t *sessions.Turn) error {
 		return errors.New("the turn failed")
 	}
 	return &rpc.Error{Message: term.Clean(t.Error.Message), Data: rpc.ErrorData{Hint: term.Clean(t.Error.Hint)}}
-}
-
-// SayPending says what of a turn is to be reviewed, and how; nothing if there is nothing.
-func SayPending(ctx context.Context, client *rpc.Client, w io.Writer, turn *sessions.Turn) {
-	var list rpc.DiffList
-	params := rpc.DiffParams{Workspace: turn.Workspace, TurnID: turn.ID}
-	if client.Call(ctx, "diff/list", params, &list) != nil || len(list.Diffs) == 0 {
-		return // the turn has ended all the same
-	}
-	hunks := 0
-	for _, d := range list.Diffs {
-		for _, h := range d.Hunks {
-			if slices.ContainsFunc(h.Sources, func(s sessions.Source) bool { return s.TurnID == turn.ID }) {
-				hunks++
-			}
-		}
-	}
-	if hunks > 0 {
-		fmt.Fprintf(w, "%s in %s to review: cursord diff -w %s\n",
-			term.Count(hunks, "hunk"), term.Count(len(list.Diffs), "file"), term.ShellWord(turn.Workspace))
-	}
 }

@@ -57,9 +57,12 @@ func (r *review) run(ctx context.Context) error {
 		return err
 	}
 	if len(r.paths) > 0 {
-		all = SelectAll(r.errOut, all, r.root, r.paths)
+		var missing error
+		if all, missing = SelectAll(r.errOut, all, r.root, r.paths); missing != nil {
+			fmt.Fprintln(r.errOut, missing)
+		}
 	}
-	outside := slices.IndexFunc(all, isOutside) >= 0
+	outside := slices.IndexFunc(all, IsOutside) >= 0
 	r.list(all)
 	if outside {
 		r.tell("What is outside of the workspace can only be looked at, with \"cursord diff\".")
@@ -84,7 +87,8 @@ func (r *review) run(ctx context.Context) error {
 	return err
 }
 
-func isOutside(d *sessions.Diff) bool { return filepath.IsAbs(d.Path) }
+// IsOutside reports whether a diff is of a file outside of the workspace, which can only be looked at.
+func IsOutside(d *sessions.Diff) bool { return filepath.IsAbs(d.Path) }
 
 // list makes files of diffs, which are all there are, and keeps what is known of them. The present file stays the same
 // one, or becomes the next.
@@ -95,7 +99,7 @@ func (r *review) list(all []*sessions.Diff) {
 	}
 	var files []*reviewFile
 	for _, d := range all {
-		if isOutside(d) || len(d.Hunks) == 0 {
+		if IsOutside(d) || len(d.Hunks) == 0 {
 			continue
 		}
 		if i, known := r.find(d.Path); known {
@@ -131,7 +135,7 @@ func (r *review) take(d *sessions.Diff, from, to int) {
 		case r.at == i && i < len(r.files):
 			r.files[i].at = 0
 		}
-	case pending && !isOutside(d):
+	case pending && !IsOutside(d):
 		r.files = slices.Insert(r.files, i, &reviewFile{diff: d})
 		if r.at >= i && len(r.files) > 1 {
 			r.at++
@@ -221,7 +225,8 @@ func (r *review) chosen(all []*sessions.Diff) []*sessions.Diff {
 	if len(r.paths) == 0 {
 		return all
 	}
-	return SelectAll(io.Discard, all, r.root, r.paths)
+	chosen, _ := SelectAll(io.Discard, all, r.root, r.paths)
+	return chosen
 }
 
 // tell says something that is no part of a diff.

@@ -2,10 +2,14 @@ package review
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/paths"
@@ -19,14 +23,20 @@ func Pending(ctx context.Context, client *rpc.Client, root string) ([]*sessions.
 	return list.Diffs, err
 }
 
-// SelectAll returns the diffs that paths name, each once, and tells of paths that name none.
-func SelectAll(errOut io.Writer, diffs []*sessions.Diff, root string, paths []string) []*sessions.Diff {
+// SelectAll returns the diffs that paths name, each once. It tells of paths that have nothing to review, and returns an error for
+// those that are nothing at all.
+func SelectAll(errOut io.Writer, diffs []*sessions.Diff, root string, paths []string) ([]*sessions.Diff, error) {
 	chosen := []*sessions.Diff{}
 	known := map[string]bool{}
+	var failed []error
 	for _, path := range paths {
 		found := SelectDiffs(diffs, root, path)
 		if len(found) == 0 {
-			fmt.Fprintf(errOut, "nothing to review in %s\n", term.Clean(path))
+			if err := noSuchFile(root, path); err != nil {
+				failed = append(failed, err)
+			} else {
+				fmt.Fprintf(errOut, "nothing to review in %s\n", term.Clean(path))
+			}
 		}
 		for _, d := range found {
 			if !known[d.Path] {
@@ -35,20 +45,51 @@ func SelectAll(errOut io.Writer, diffs []*sessions.Diff, root string, paths []st
 			}
 		}
 	}
-	return chosen
+	return chosen, errors.Join(failed...)
 }
 
-// SelectDiffs returns the diffs of a workspace that a path on the command line names: that of a file, or those below
-// a directory. A relative path counts from the current directory, else from the workspace.
-func SelectDiffs(diffs []*sessions.Diff, workspace, path string) []*sessions.Diff {
-	candidates := []string{path}
-	if !filepath.IsAbs(path) {
-		candidates = []string{filepath.Join(workspace, path)}
-		if here, err := filepath.Abs(path); err == nil {
-			candidates = []string{here, candidates[0]}
+// MustSelect returns the diffs that a path names, and an error if it names none.
+func MustSelect(diffs []*sessions.Diff, root, path string) ([]*sessions.Diff, error) {
+	found := SelectDiffs(diffs, root, path)
+	if len(found) == 0 {
+		if err := noSuchFile(root, path); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("nothing to review in %s", term.Clean(path))
+	}
+	return found, nil
+}
+
+// noSuchFile says of a path that names no diff that it names no file either; nil if it does.
+func noSuchFile(root, path string) error {
+	if isPattern(path) {
+		return fmt.Errorf("no file under review fits %s", term.Clean(path))
+	}
+	for _, candidate := range candidates(root, path) {
+		if _, err := os.Lstat(candidate); err == nil {
+			return nil
 		}
 	}
-	for _, candidate := range candidates {
+	return fmt.Errorf("%s is not there, and nothing is to review in it", term.Clean(path))
+}
+
+// candidates returns the absolute paths that a path may be. A relative one counts from the current directory, else from the
+// workspace.
+func candidates(root, path string) []string {
+	if filepath.IsAbs(path) {
+		return []string{path}
+	}
+	list := []string{filepath.Join(root, path)}
+	if here, err := filepath.Abs(path); err == nil {
+		list = []string{here, list[0]}
+	}
+	return list
+}
+
+// SelectDiffs returns the diffs of a workspace that a path on the command line names: that of a file, those below
+// a directory, or those that a pattern fits.
+func SelectDiffs(diffs []*sessions.Diff, workspace, path string) []*sessions.Diff {
+	for _, candidate := range candidates(workspace, path) {
 		candidate = filepath.Clean(candidate)
 		if dir, err := filepath.EvalSymlinks(filepath.Dir(candidate)); err == nil {
 			candidate = filepath.Join(dir, filepath.Base(candidate))
@@ -62,7 +103,71 @@ func SelectDiffs(diffs []*sessions.Diff, workspace, path string) []*sessions.Dif
 			return chosen
 		}
 	}
+	if !isPattern(path) {
+		return nil
+	}
+	for _, candidate := range candidates(workspace, path) {
+		fits := pattern(candidate, !strings.ContainsRune(path, '/'))
+		chosen := slices.DeleteFunc(slices.Clone(diffs), func(d *sessions.Diff) bool {
+			return !fits.MatchString(filepath.ToSlash(DiffFile(workspace, d)))
+		})
+		if len(chosen) > 0 {
+			return chosen
+		}
+	}
 	return nil
+}
+
+func isPattern(path string) bool { return strings.ContainsAny(path, "*?[") }
+
+// pattern returns what fits the paths that a pattern does: * and ? stop at a slash, ** does not, [a-z] is one of some characters,
+// and \ takes what follows as it is. Where its last part has no folder of its own, anywhere is below the folder before it.
+func pattern(glob string, anywhere bool) *regexp.Regexp {
+	glob = filepath.ToSlash(glob)
+	if i := strings.LastIndexByte(glob, '/'); anywhere && i >= 0 {
+		return compiled(regexp.QuoteMeta(glob[:i]) + "/(?:.*/)?" + translate(glob[i+1:]))
+	}
+	return compiled(translate(glob))
+}
+
+func compiled(expr string) *regexp.Regexp {
+	re, err := regexp.Compile("^" + expr + "$")
+	if err != nil { // such as [z-a]: it fits nothing
+		return regexp.MustCompile(`$.^`)
+	}
+	return re
+}
+
+func translate(glob string) string {
+	var b strings.Builder
+	for i := 0; i < len(glob); i++ {
+		rest := glob[i:]
+		switch {
+		case strings.HasPrefix(rest, "**/"):
+			b.WriteString("(?:.*/)?")
+			i += 2
+		case strings.HasPrefix(rest, "**"):
+			b.WriteString(".*")
+			i++
+		case rest[0] == '*':
+			b.WriteString("[^/]*")
+		case rest[0] == '?':
+			b.WriteString("[^/]")
+		case rest[0] == '[' && strings.IndexByte(rest[1:], ']') > 0:
+			class := rest[1 : 1+strings.IndexByte(rest[1:], ']')]
+			i += len(class) + 1
+			if class[0] == '!' {
+				class = "^" + class[1:]
+			}
+			b.WriteString("[" + strings.NewReplacer(`\`, `\\`, "[", `\[`).Replace(class) + "]")
+		case rest[0] == '\\' && len(rest) > 1:
+			i++
+			b.WriteString(regexp.QuoteMeta(glob[i : i+1]))
+		default:
+			b.WriteString(regexp.QuoteMeta(glob[i : i+1]))
+		}
+	}
+	return b.String()
 }
 
 // DiffFile returns the absolute path of a diff's file.

@@ -13,6 +13,15 @@ func Cells(r rune) int {
 	return 1
 }
 
+// Width returns how wide a terminal shows one line of text.
+func Width(text string) int {
+	n := 0
+	for _, r := range text {
+		n += Cells(r)
+	}
+	return n
+}
+
 // Fit returns the beginning of one line of text that has room in so many cells, with … behind it where that is not all.
 func Fit(text string, room int) string {
 	used, keep := 0, 0 // keep: bytes that leave a cell for the …

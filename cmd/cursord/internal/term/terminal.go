@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode"
 
 	"github.com/mattn/go-isatty"
 )
@@ -45,13 +44,6 @@ func (p Palette) Green(s string) string  { return p.Paint("32", s) }
 func (p Palette) Yellow(s string) string { return p.Paint("33", s) }
 func (p Palette) Cyan(s string) string   { return p.Paint("36", s) }
 
-// Clean makes one harmless line of text that somebody else wrote: control characters, which could move a terminal's
-// cursor or change its state, and characters that turn the direction of writing are shown, not obeyed.
-func Clean(s string) string { return neutral(s, "") }
-
-// CleanText is clean for text of several lines.
-func CleanText(s string) string { return neutral(s, "\n\t") }
-
 // ShellWord quotes s where a shell would take it apart.
 func ShellWord(s string) string {
 	s = Clean(s)
@@ -59,29 +51,6 @@ func ShellWord(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-func neutral(s, keep string) string {
-	bad := func(r rune) bool {
-		return unicode.IsControl(r) && !strings.ContainsRune(keep, r) || unicode.Is(unicode.Bidi_Control, r)
-	}
-	if strings.IndexFunc(s, bad) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case !bad(r):
-			b.WriteRune(r)
-		case r < ' ':
-			b.WriteRune('␀' + r) // its picture
-		case r == 0x7f:
-			b.WriteRune('␡')
-		default:
-			fmt.Fprintf(&b, "<U+%04X>", r)
-		}
-	}
-	return b.String()
 }
 
 // Count returns "1 hunk", "2 hunks".

@@ -93,9 +93,7 @@ func (s *Screen) say(id, text string) {
 		s.endLine(s.out, &s.outOpen)
 	}
 	s.last = id
-	if s.OutTerm {
-		text = term.CleanText(text)
-	}
+	text = term.CleanText(text)
 	io.WriteString(s.out, text)
 	s.outOpen = !strings.HasSuffix(text, "\n")
 }

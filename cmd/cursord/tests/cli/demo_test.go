@@ -67,17 +67,17 @@ todo\.py \(modified, \+2 -2\)
 @@ -15,7 \+15,7 @@ (\S+)
 .*
 \$ cursord accept \d+\.\d+  .*
-accepted 1 hunk; 1 hunk left in 1 file
+accepted 1 hunk; 2 hunks left in 2 files
 .*
 \$ cursord reject \d+\.\d+  .*
-rejected 1 hunk
+rejected 1 hunk; 1 hunk left in 1 file
 .*
 \$ cursord stop; .*
 \$ cursord diff .*
 test_todo\.py \(created, \+10 -0\)
 .*
 \$ cursord sessions .*
-\w+  idle   1 .* done 1 strikes out the second entry: fix it
+done 1 strikes out the second entry: fix it +completed +1 .*
 
 \$ cursord run --session \w+ '.*
 Understood: .*

@@ -112,6 +112,7 @@ func TestCommandsOfReadmes(t *testing.T) {
 	w := world.New(t)
 	lib := filepath.Join(w.Dir, "lib")
 	require.NoError(t, os.Mkdir(lib, 0o755))
+	w.Put("main.go", strings.Repeat("//\n", 60))
 	w.Put("shot.png", "\x89PNG\r\n\x1a\n"+strings.Repeat("x", 100))
 	w.Makes("git init -q; git add .; git -c user.name=n -c user.email=e commit -qm all")
 	w.Put("../todo.txt", "0\n")

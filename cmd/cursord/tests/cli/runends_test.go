@@ -57,10 +57,9 @@ func watches(t *testing.T, lines ...string) *watched {
 // isLeft sees that the run has said how to get back to its turn, which runs, and that what it names ends it.
 func (w *watched) isLeft() {
 	w.T.Helper()
-	cancel := `call turn/cancel '{"turnId":"` + w.turn.ID + `"}'`
 	require.Contains(w.T, w.said(), `the turn is left to the daemon, and may go on: "cursord show `+w.turn.SessionID+`" shows it`)
-	require.Contains(w.T, w.said(), "cursord "+cancel)
-	_, _, status := w.Cursord("call", "turn/cancel", `{"turnId":"`+w.turn.ID+`"}`)
+	require.Contains(w.T, w.said(), "\n  cursord cancel "+w.turn.ID+"\n")
+	_, _, status := w.Cursord("cancel", w.turn.ID)
 	require.Zero(w.T, status)
 	require.Equal(w.T, sessions.TurnCancelled, w.e.Ends(w.turn.ID).Status)
 }

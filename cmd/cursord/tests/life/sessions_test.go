@@ -330,7 +330,7 @@ func TestAdoptedChat(t *testing.T) {
 
 	out, _, status := w.Cursord("sessions", "--agent")
 	require.Zero(t, status)
-	require.Regexp(t, `outside-1 .* - +Begun outside`, out)
+	require.Regexp(t, `(?m)^Begun outside .* outside-1 +-$`, out)
 	require.Regexp(t, `outside-2 .* `+created.Session.ID, out)
 	for range 2 { // the second time it is adopted already
 		_, _, status = w.Cursord("run", "--chat", "outside-1", "hello")

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cursord/cmd/cursord/internal/term"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+func cancelCommand() *cobra.Command {
+	var p place
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "cancel [TURN]",
+		Short: "End a turn that runs or waits; without TURN the one of the workspace",
+		Long: `End a turn that runs or waits, and wait until it has ended. Without TURN it is the one that runs in the workspace, else the
+one that waits; where there are several, name one. The exit status is 1 if the turn had ended already.
+
+` + namesHelp,
+		Args: takes(0, 1),
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
+			n, err := p.names(c.Context(), client)
+			if err != nil {
+				return err
+			}
+			id := ""
+			if len(args) > 0 {
+				id, err = n.Turn(c.Context(), args[0])
+			} else {
+				id, err = n.Running(c.Context())
+			}
+			if err != nil {
+				return err
+			}
+			asked, err := client.TurnCancel(c.Context(), rpc.TurnParams{TurnID: id})
+			if err != nil {
+				return err
+			}
+			if asked.Turn.Status.Final() && asked.Turn.Status != sessions.TurnCancelled {
+				return fmt.Errorf("the turn %s had ended already: %s", term.Clean(id), asked.Turn.Status)
+			}
+			ended, err := client.TurnWait(c.Context(), rpc.TurnParams{TurnID: id})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return term.PrintJSON(c.OutOrStdout(), ended)
+			}
+			t := ended.Turn
+			fmt.Fprintf(c.OutOrStdout(), "%s: turn %s of session %s\n", t.Status, term.Clean(t.ID), term.Clean(t.SessionID))
+			return nil
+		}),
+	}
+	p.addFlag(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print the turn as JSON")
+	return c
+}

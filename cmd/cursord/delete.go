@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"cursord/cmd/cursord/internal/remove"
+	"cursord/rpc"
+)
+
+func deleteCommand() *cobra.Command {
+	var p place
+	var yes, asJSON bool
+	c := &cobra.Command{
+		Use:   "delete SESSION...",
+		Short: "Delete sessions for good",
+		Long: `Delete sessions for good: what was said in them, and what an isolated one has in its copy. What is to review in the work
+tree stays. A session with a turn that runs or waits is refused. On a terminal you are asked first.
+
+` + namesHelp,
+		Args: takes(1, manyArguments),
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
+			n, err := p.names(c.Context(), client)
+			if err != nil {
+				return err
+			}
+			return remove.Sessions(c.Context(), n, args, yes, asJSON, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
+		}),
+	}
+	p.addFlag(c)
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the ids of what was deleted as JSON")
+	return c
+}

@@ -1,0 +1,184 @@
+// Package decide is "cursord accept" and "cursord reject": which hunks a person means, the decision about them, and what is told of
+// it. What a reject by a selection leaves, because it may be the person's, it names.
+package decide
+
+import (
+	"context"
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+
+	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/naming"
+	"cursord/cmd/cursord/internal/review"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/api"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A Decision is what a command line asks for.
+type Decision struct {
+	Accept  bool
+	Names   []string // hunks, and paths and patterns of files
+	Files   []string // paths and patterns of files
+	Turn    string   // a turn's name
+	All     bool
+	Lines   string // of a single hunk only these, as Lines reads them
+	Comment string
+	JSON    bool
+}
+
+// ErrPartly is returned where hunks were named and some of them were left, all having been said.
+var ErrPartly = errors.New("some hunks were left")
+
+func (d Decision) verb() string {
+	if d.Accept {
+		return "accept"
+	}
+	return "reject"
+}
+
+func (d Decision) done() string { return d.verb() + "ed" }
+
+// Check finds what is wrong with a command line before anybody is asked.
+func (d Decision) Check() error {
+	given := 0
+	for _, is := range []bool{len(d.Names) > 0 || len(d.Files) > 0, d.All, d.Turn != ""} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		return misuse.Errorf("give hunks or files, or --turn, or --all")
+	}
+	if d.Lines == "" {
+		return nil
+	}
+	if hunks, files := d.apart(); len(hunks) != 1 || len(files) > 0 {
+		return misuse.Errorf("--lines goes with a single hunk")
+	}
+	_, err := Lines(d.Lines)
+	return err
+}
+
+// Do makes the decision in a workspace and tells of it.
+func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) error {
+	params := rpc.DecideParams{Workspace: n.Root, All: d.All, Comment: d.Comment}
+	var skipped []api.Skipped
+	var err error
+	if d.Turn != "" {
+		if params.TurnID, err = n.Turn(ctx, d.Turn); err != nil {
+			return err
+		}
+	}
+	if hunks, files := d.apart(); len(hunks)+len(files) > 0 {
+		if skipped, err = d.choose(ctx, n, hunks, files, &params); err != nil {
+			return err
+		}
+	}
+	var decided api.Decided
+	if params.Hunks == nil || len(*params.Hunks) > 0 {
+		if err := n.Client.Call(ctx, "diff/"+d.verb(), params, &decided); err != nil {
+			return err
+		}
+	}
+	decided.Diffs = slices.Concat([]*sessions.Diff{}, decided.Diffs) // never null
+	decided.Skipped = append(decided.Skipped, skipped...)
+	if d.JSON {
+		err = term.PrintJSON(out, decided)
+	} else {
+		left, _ := review.Pending(ctx, n.Client, n.Root) // what was decided is decided all the same
+		d.tell(out, errOut, decided, left)
+	}
+	if hunks, _ := d.apart(); err == nil && len(hunks) > 0 && len(decided.Skipped) > 0 {
+		return ErrPartly
+	}
+	return err
+}
+
+var hunkName = regexp.MustCompile(`^\d+(\.\d*)?$`)
+
+// apart tells hunks from files.
+func (d Decision) apart() (hunks, files []string) {
+	for _, name := range d.Names {
+		if hunkName.MatchString(name) {
+			hunks = append(hunks, name)
+		} else {
+			files = append(files, name)
+		}
+	}
+	return hunks, append(files, d.Files...)
+}
+
+// choose puts what is named into params: one file alone as its path, else hunks, so that it is one decision, which one undo takes
+// back. It returns the hunks of files that are left, as the daemon leaves them where a path is given.
+func (d Decision) choose(ctx context.Context, n naming.Names, hunks, files []string, params *rpc.DecideParams) (left []api.Skipped, err error) {
+	var diffs []*sessions.Diff
+	if len(files) > 0 || d.Lines != "" || !naming.WholeHunks(hunks) {
+		if diffs, err = review.Pending(ctx, n.Client, n.Root); err != nil {
+			return nil, err
+		}
+	}
+	if hunks, err = naming.Hunks(hunks, diffs); err != nil {
+		return nil, err
+	}
+	if d.Lines != "" {
+		if params.Lines, err = Lines(d.Lines); err != nil {
+			return nil, err
+		}
+		if err := checkLines(d.Lines, params.Lines, hunks[0], diffs); err != nil {
+			return nil, err
+		}
+	}
+	var chosen []*sessions.Diff
+	for _, file := range files {
+		found, err := review.MustSelect(diffs, n.Root, file)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			if !slices.Contains(chosen, f) {
+				chosen = append(chosen, f)
+			}
+		}
+	}
+	if len(chosen) == 1 && len(hunks) == 0 {
+		params.Path = review.DiffFile(n.Root, chosen[0])
+		return nil, nil
+	}
+	for _, f := range chosen {
+		ids, skipped := d.hunksOf(f)
+		left = append(left, skipped...)
+		for _, id := range ids {
+			if !slices.Contains(hunks, id) {
+				hunks = append(hunks, id)
+			}
+		}
+	}
+	params.Hunks = &hunks
+	return left, nil
+}
+
+// hunksOf returns what can be decided of a file, and what is left: what is outside of the workspace, what has nothing to go back
+// to, and what may be a person's.
+func (d Decision) hunksOf(f *sessions.Diff) (ids []string, left []api.Skipped) {
+	yours := f.MaybeYours()
+	for _, h := range f.Hunks {
+		skip := api.Skipped{Path: f.Path, Hunk: h.ID}
+		switch {
+		case review.IsOutside(f):
+			skip.Kind, skip.Message = api.KindOutsideWorkspace, "it is outside of the workspace and can only be looked at"
+		case !d.Accept && f.Baseline == "unknown":
+			skip.Kind, skip.Message = api.KindBaselineUnknown, "what it was is not known, so it can only be accepted"
+		case !d.Accept && yours[h.ID]:
+			skip.Kind = api.KindMaybeYours
+		default:
+			ids = append(ids, h.ID)
+			continue
+		}
+		left = append(left, skip)
+	}
+	return ids, left
+}

@@ -1,0 +1,50 @@
+package decide
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+// Lines reads "A-B" or "A", which count from 1 and include B.
+func Lines(s string) (*api.LineRange, error) {
+	first, last, isRange := strings.Cut(s, "-")
+	if !isRange {
+		last = first
+	}
+	from, err1 := strconv.Atoi(first)
+	to, err2 := strconv.Atoi(last)
+	if err1 != nil || err2 != nil || from < 1 || to < from {
+		return nil, misuse.Errorf("--lines is %q; it must be a number or two, as 2-5, that count from 1", s)
+	}
+	return &api.LineRange{From: from - 1, To: to}, nil
+}
+
+// checkLines says where a hunk has fewer changed lines than were named.
+func checkLines(text string, lines *api.LineRange, hunk string, diffs []*sessions.Diff) error {
+	for _, d := range diffs {
+		for _, h := range d.Hunks {
+			if h.ID != hunk {
+				continue
+			}
+			changed := 0
+			for _, line := range h.Lines {
+				if strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") {
+					changed++
+				}
+			}
+			switch {
+			case changed == 0:
+				return fmt.Errorf("--lines %s: hunk %s has no lines: it can only be decided as a whole", term.Clean(text), term.Clean(hunk))
+			case lines.To > changed:
+				return fmt.Errorf("--lines %s: hunk %s has only %s, counted from 1 without its context", term.Clean(text), term.Clean(hunk), term.Count(changed, "changed line"))
+			}
+		}
+	}
+	return nil
+}

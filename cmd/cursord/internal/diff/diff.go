@@ -1,0 +1,196 @@
+// Package diff is "cursord diff": what is left to review, of all or of some, as text, as a patch, as counts or as names.
+package diff
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/cmd/cursord/internal/naming"
+	"cursord/cmd/cursord/internal/review"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A Listing is what a command line asks for.
+type Listing struct {
+	Paths    []string // files, folders and patterns; none: all
+	Turn     string   // a turn's name: only its hunks
+	Stat     bool     // counts by file
+	NameOnly bool     // the files' names
+	JSON     bool
+	NoPager  bool
+}
+
+// Do shows the listing of a workspace and reports whether there was anything to show.
+func (l Listing) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) (any bool, err error) {
+	turn := ""
+	if l.Turn != "" {
+		if turn, err = n.Turn(ctx, l.Turn); err != nil {
+			return false, err
+		}
+	}
+	list, err := n.Client.DiffList(ctx, rpc.DiffParams{Workspace: n.Root, TurnID: turn})
+	if err != nil {
+		return false, err
+	}
+	diffs, missing := list.Diffs, error(nil)
+	if turn != "" {
+		diffs = ofTurn(diffs, turn)
+	}
+	if len(l.Paths) > 0 {
+		diffs, missing = review.SelectAll(errOut, diffs, n.Root, l.Paths)
+	}
+	if err := l.show(ctx, n, turn, diffs, out, errOut); err != nil {
+		return false, err
+	}
+	return len(diffs) > 0, missing
+}
+
+func (l Listing) show(ctx context.Context, n naming.Names, turn string, diffs []*sessions.Diff, out, errOut io.Writer) error {
+	switch {
+	case l.JSON:
+		return term.PrintJSON(out, rpc.DiffList{Diffs: diffs})
+	case len(diffs) == 0:
+		if len(l.Paths) == 0 {
+			of := ""
+			if turn != "" {
+				of = " of turn " + term.Clean(turn)
+			}
+			fmt.Fprintf(errOut, "nothing%s to review in %s\n", of, term.Clean(n.Root))
+		}
+		return nil
+	case l.NameOnly:
+		for _, d := range diffs {
+			fmt.Fprintln(out, name(out, d.Path))
+		}
+		return nil
+	case l.Stat:
+		_, err := io.WriteString(out, stat(out, diffs))
+		return err
+	case term.IsTerminal(out):
+		var text strings.Builder
+		view.PrintDiffs(&text, term.PaletteOf(out), diffs)
+		if l.NoPager {
+			_, err := io.WriteString(out, text.String())
+			return err
+		}
+		return term.Page(out, text.String())
+	}
+	printLeftOut(errOut, diffs)
+	if len(l.Paths) == 0 {
+		return printPatch(ctx, n.Client, out, rpc.DiffParams{Workspace: n.Root, TurnID: turn})
+	}
+	for _, d := range diffs {
+		err := printPatch(ctx, n.Client, out, rpc.DiffParams{Workspace: n.Root, Path: review.DiffFile(n.Root, d), TurnID: turn})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// name returns a path for people, or as it is for programs.
+func name(out io.Writer, path string) string {
+	if term.IsTerminal(out) {
+		return term.Clean(path)
+	}
+	return path
+}
+
+// ofTurn returns diffs with the hunks that a turn had a part in alone, and counts of these.
+func ofTurn(diffs []*sessions.Diff, turn string) []*sessions.Diff {
+	list := []*sessions.Diff{}
+	for _, d := range diffs {
+		of := *d
+		of.Added, of.Removed = 0, 0
+		of.Hunks = slices.DeleteFunc(slices.Clone(d.Hunks), func(h sessions.Hunk) bool {
+			return !slices.ContainsFunc(h.Sources, func(s sessions.Source) bool { return s.TurnID == turn })
+		})
+		for _, h := range of.Hunks {
+			added, removed := lines(h)
+			of.Added += added
+			of.Removed += removed
+		}
+		if len(of.Hunks) > 0 {
+			list = append(list, &of)
+		}
+	}
+	return list
+}
+
+func lines(h sessions.Hunk) (added, removed int) {
+	for _, line := range h.Lines {
+		switch {
+		case strings.HasPrefix(line, "+"):
+			added++
+		case strings.HasPrefix(line, "-"):
+			removed++
+		}
+	}
+	return added, removed
+}
+
+// stat returns a line for each file, with a bar where there is room, and the sums, as git does.
+func stat(out io.Writer, diffs []*sessions.Diff) string {
+	const barMost = 40
+	p := term.PaletteOf(out)
+	wide, most, added, removed := 0, 1, 0, 0
+	for _, d := range diffs {
+		wide = max(wide, term.Width(name(out, d.Path)))
+		most = max(most, d.Added+d.Removed)
+		added += d.Added
+		removed += d.Removed
+	}
+	digits := len(fmt.Sprint(most))
+	bar := barMost
+	if room := term.Columns(out); room > 0 {
+		wide = min(wide, max(room-digits-barMost/2-6, 10))
+		bar = max(min(barMost, room-wide-digits-6), 1)
+	}
+	var b strings.Builder
+	for _, d := range diffs {
+		path := term.Fit(name(out, d.Path), wide)
+		path += strings.Repeat(" ", max(wide-term.Width(path), 0))
+		if d.Added+d.Removed == 0 {
+			fmt.Fprintf(&b, " %s | %s\n", path, d.Kind)
+			continue
+		}
+		plus, minus := d.Added, d.Removed
+		if most > bar { // each that is there has a sign
+			plus, minus = (plus*(bar-1)+most-1)/most, (minus*(bar-1)+most-1)/most
+		}
+		fmt.Fprintf(&b, " %s | %*d %s%s\n", path, digits, d.Added+d.Removed,
+			p.Green(strings.Repeat("+", plus)), p.Red(strings.Repeat("-", minus)))
+	}
+	fmt.Fprintf(&b, " %s changed, %s(+), %s(-)\n", term.Count(len(diffs), "file"), term.Count(added, "insertion"), term.Count(removed, "deletion"))
+	return b.String()
+}
+
+// printLeftOut says, one line for each file, what a patch cannot have of diffs, and what can be done about it.
+func printLeftOut(w io.Writer, diffs []*sessions.Diff) {
+	for _, d := range diffs {
+		name := term.Clean(d.Path)
+		switch {
+		case filepath.IsAbs(d.Path):
+			fmt.Fprintf(w, "%s (%s) is not in the patch: it is outside of the workspace and can only be looked at, with: cursord diff --json\n", name, d.Kind)
+		case d.Baseline == "unknown":
+			fmt.Fprintf(w, "%s (%s) is not, or not wholly, in the patch: what it was is not known, so it cannot be rejected; accept it with: cursord accept --file %s\n",
+				name, d.Kind, term.ShellWord(name))
+		}
+	}
+}
+
+func printPatch(ctx context.Context, client *rpc.Client, w io.Writer, params rpc.DiffParams) error {
+	unified, err := client.DiffUnified(ctx, params)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, unified.Patch)
+	return err
+}

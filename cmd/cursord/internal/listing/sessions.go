@@ -1,0 +1,160 @@
+// Package listing shows what is stored: the sessions of a workspace, one of them whole, the agent's own chats, its models, and what
+// all of that has used. Titles come first and are cut to the terminal's width; in a pipe everything is whole.
+package listing
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"cursord/cmd/cursord/internal/naming"
+	"cursord/cmd/cursord/internal/pages"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// Sessions lists the sessions of a workspace, of all for "", the latest changed first.
+func Sessions(ctx context.Context, client *rpc.Client, out, errOut io.Writer, root string, asJSON bool) error {
+	list, err := pages.Sessions(ctx, client, root)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return term.PrintJSON(out, rpc.SessionList{Sessions: list})
+	}
+	if len(list) == 0 {
+		if root == "" {
+			fmt.Fprintln(errOut, "no sessions yet")
+		} else {
+			fmt.Fprintf(errOut, "no sessions in %s; --all lists those of other workspaces\n", term.Clean(root))
+		}
+		return nil
+	}
+	lines := make([]line, 0, len(list))
+	err = pages.Turns(ctx, client, list, func(s *sessions.Session, turns []*sessions.Turn) {
+		l := line{session: s, status: "-"}
+		for _, t := range turns {
+			l.used.add(t)
+			if !t.Status.Final() || l.status == "-" {
+				l.status = outcome(t)
+			}
+		}
+		lines = append(lines, l)
+	})
+	if err != nil {
+		return err
+	}
+	term.Table(out, sessionRows(lines, root == "", term.IsTerminal(out), time.Now()), flexible(root == "")...)
+	return nil
+}
+
+// A line is a session in a list.
+type line struct {
+	session *sessions.Session
+	status  string // of the turn that runs, else of the first that waits, else of the latest
+	used    Used
+}
+
+// outcome says in a word or two what has become of a turn.
+func outcome(t *sessions.Turn) string {
+	if t.Error != nil && t.Error.Kind != "" {
+		return string(t.Status) + ": " + term.Clean(t.Error.Kind)
+	}
+	return string(t.Status)
+}
+
+// flexible returns the columns that may be cut where there is no room: titles, then workspaces.
+func flexible(all bool) []int {
+	if all {
+		return []int{0, 1}
+	}
+	return []int{0}
+}
+
+func sessionRows(lines []line, all, short bool, now time.Time) [][]string {
+	rows := [][]string{{"TITLE"}}
+	if all {
+		rows[0] = append(rows[0], "WORKSPACE")
+	}
+	rows[0] = append(rows[0], "STATUS", "TURNS", "TIME", "TOKENS", "UPDATED", "ID")
+	var ids []string
+	for _, l := range lines {
+		ids = append(ids, l.session.ID)
+	}
+	names := naming.Shortest(ids)
+	for _, l := range lines {
+		s := l.session
+		id := s.ID
+		if short {
+			id = names[id]
+		}
+		row := []string{titleOf(s.Title)}
+		if all {
+			row = append(row, term.Clean(s.Workspace))
+		}
+		rows = append(rows, append(row, l.status, fmt.Sprint(s.Turns), l.used.time(), l.used.tokens(),
+			term.Ago(s.UpdatedAt.Time, now), term.Clean(id)))
+	}
+	return rows
+}
+
+func titleOf(title string) string {
+	if strings.TrimSpace(title) == "" {
+		return "(no title)"
+	}
+	return term.Clean(title)
+}
+
+// Chats lists the agent's own chats of a workspace.
+func Chats(ctx context.Context, client *rpc.Client, out, errOut io.Writer, root string, asJSON bool) error {
+	list, err := client.AgentChats(ctx, rpc.WorkspaceParams{Workspace: root})
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return term.PrintJSON(out, list)
+	}
+	if len(list.Chats) == 0 {
+		fmt.Fprintf(errOut, "cursor-agent has no chats of %s\n", term.Clean(root))
+		return nil
+	}
+	now := time.Now()
+	rows := [][]string{{"TITLE", "UPDATED", "CHAT", "SESSION"}}
+	for _, chat := range list.Chats {
+		session := strings.Join(chat.Sessions, ", ")
+		if session == "" {
+			session = "-"
+		}
+		rows = append(rows, []string{titleOf(chat.Title), term.Ago(chat.UpdatedAt.Time, now), term.Clean(chat.ID), term.Clean(session)})
+	}
+	term.Table(out, rows, 0, 3)
+	return nil
+}
+
+// Models lists the models that the agent offers.
+func Models(ctx context.Context, client *rpc.Client, out, errOut io.Writer, asJSON bool) error {
+	list, err := client.AgentModels(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return term.PrintJSON(out, list)
+	}
+	if len(list.Models) == 0 {
+		fmt.Fprintln(errOut, "cursor-agent names no models")
+		return nil
+	}
+	rows := [][]string{{"NAME", "", "MODEL"}}
+	for _, m := range list.Models {
+		current := ""
+		if m.Current {
+			current = "current"
+		}
+		rows = append(rows, []string{titleOf(m.Name), current, term.Clean(m.ID)})
+	}
+	term.Table(out, rows, 0)
+	return nil
+}

@@ -1,0 +1,106 @@
+package listing
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"cursord/cmd/cursord/internal/pages"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
+	"cursord/daemon/api"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// Show shows all of a session, the oldest first.
+func Show(ctx context.Context, client *rpc.Client, out io.Writer, session string, asJSON bool) error {
+	t, err := pages.Transcript(ctx, client, session)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return term.PrintJSON(out, t)
+	}
+	printTranscript(out, t)
+	return nil
+}
+
+func printTranscript(w io.Writer, t *api.Transcript) {
+	p := term.PaletteOf(w)
+	s := t.Session
+	model := "auto"
+	if s.Model != nil {
+		model = *s.Model
+	}
+	fmt.Fprintln(w, p.Bold(titleOf(s.Title)))
+	fmt.Fprintln(w, p.Dim(fmt.Sprintf("%s · %s · %s · %s · %s · %s", s.ID, term.Clean(s.Workspace), term.Clean(model), s.Mode, s.State,
+		term.Count(s.Turns, "turn"))))
+	if text := used(t.Turns); text != "" {
+		fmt.Fprintln(w, p.Dim(text))
+	}
+	items := map[string][]*sessions.Item{}
+	for _, item := range t.Items {
+		items[item.TurnID] = append(items[item.TurnID], item)
+	}
+	for _, turn := range t.Turns {
+		printTurn(w, p, turn, items[turn.ID])
+	}
+}
+
+// used says what turns have used together; "" if they have not begun.
+func used(turns []*sessions.Turn) string {
+	var u Used
+	for _, t := range turns {
+		u.add(t)
+	}
+	if u.DurationMS == 0 {
+		return ""
+	}
+	text := "in all " + u.time()
+	if u.Unknown < u.Turns {
+		text += fmt.Sprintf(" · %d tokens in, %d out", u.InputTokens, u.OutputTokens)
+	}
+	return text
+}
+
+func printTurn(w io.Writer, p term.Palette, turn *sessions.Turn, items []*sessions.Item) {
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, p.Dim("turn "+term.Clean(turn.ID)))
+	for line := range strings.Lines(term.CleanText(strings.TrimRight(turn.Asked(), "\n"))) {
+		fmt.Fprintln(w, p.Cyan("> "+strings.TrimSuffix(line, "\n")))
+	}
+	was := sessions.ItemKind("")
+	for _, item := range items {
+		if item.Kind != sessions.ItemTool || was != sessions.ItemTool {
+			fmt.Fprintln(w)
+		}
+		was = item.Kind
+		text := term.CleanText(strings.Trim(item.Text, "\n"))
+		switch item.Kind {
+		case sessions.ItemTool:
+			fmt.Fprintln(w, view.ToolLine(p, item))
+		case sessions.ItemThinking:
+			fmt.Fprintln(w, p.Dim("thinking: "+text))
+		case sessions.ItemNotice:
+			fmt.Fprintln(w, p.Yellow("note: "+text))
+		default:
+			fmt.Fprintln(w, text)
+		}
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, p.Dim("— "+view.TurnEnd(turn)))
+	if e := turn.Error; e != nil {
+		fmt.Fprintln(w, p.Red("  "+term.Clean(e.Message)))
+		if e.Hint != "" {
+			fmt.Fprintln(w, "  "+term.Clean(e.Hint))
+		}
+		if detail := strings.TrimSpace(e.Detail); detail != "" && detail != strings.TrimSpace(e.Message) {
+			fmt.Fprintln(w, p.Dim("  the agent's own words:"))
+			for line := range strings.Lines(term.CleanText(detail)) {
+				fmt.Fprintln(w, p.Dim("  | "+strings.TrimRight(line, "\n")))
+			}
+		}
+	}
+}

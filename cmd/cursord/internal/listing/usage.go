@@ -1,0 +1,177 @@
+package listing
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"cursord/cmd/cursord/internal/pages"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// Used is what turns have used together.
+type Used struct {
+	Turns            int   `json:"turns"`
+	Unknown          int   `json:"unknown"`    // of them: turns whose agent told no tokens
+	DurationMS       int64 `json:"durationMs"` // from their starts to their ends
+	InputTokens      int64 `json:"inputTokens"`
+	OutputTokens     int64 `json:"outputTokens"`
+	CacheReadTokens  int64 `json:"cacheReadTokens"`
+	CacheWriteTokens int64 `json:"cacheWriteTokens"`
+}
+
+func (u *Used) add(t *sessions.Turn) {
+	u.Turns++
+	if t.StartedAt != nil && t.EndedAt != nil {
+		u.DurationMS += max(t.EndedAt.Sub(t.StartedAt.Time).Milliseconds(), 0)
+	}
+	if t.Usage == nil {
+		u.Unknown++
+		return
+	}
+	u.InputTokens += t.Usage.InputTokens
+	u.OutputTokens += t.Usage.OutputTokens
+	u.CacheReadTokens += t.Usage.CacheReadTokens
+	u.CacheWriteTokens += t.Usage.CacheWriteTokens
+}
+
+// plus adds what other turns have used.
+func (u *Used) plus(v Used) {
+	u.Turns += v.Turns
+	u.Unknown += v.Unknown
+	u.DurationMS += v.DurationMS
+	u.InputTokens += v.InputTokens
+	u.OutputTokens += v.OutputTokens
+	u.CacheReadTokens += v.CacheReadTokens
+	u.CacheWriteTokens += v.CacheWriteTokens
+}
+
+// time says how long the turns took, in a word.
+func (u Used) time() string {
+	switch d := time.Duration(u.DurationMS) * time.Millisecond; {
+	case u.DurationMS == 0:
+		return "-"
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
+	case d >= time.Minute:
+		return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
+	default:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+}
+
+// tokens says how many tokens went in and came out, in a word.
+func (u Used) tokens() string {
+	if u.Unknown == u.Turns {
+		return "-"
+	}
+	return term.Tokens(u.InputTokens + u.OutputTokens)
+}
+
+// A workspaceUse is what the turns of a workspace have used.
+type workspaceUse struct {
+	Workspace string `json:"workspace"`
+	Used
+}
+
+// A Use is the answer of "cursord usage".
+type Use struct {
+	Since      *sessions.Time `json:"since"` // null: since ever
+	Workspaces []workspaceUse `json:"workspaces"`
+	Total      Used           `json:"total"`
+}
+
+// Usage shows what the turns that began since a moment have used, by workspaces; the zero time is since ever, and root "" is all
+// workspaces.
+func Usage(ctx context.Context, client *rpc.Client, out, errOut io.Writer, root string, since time.Time, asJSON bool) error {
+	list, err := pages.Sessions(ctx, client, root)
+	if err != nil {
+		return err
+	}
+	use := Use{Workspaces: []workspaceUse{}}
+	if !since.IsZero() {
+		use.Since = &sessions.Time{Time: since}
+		// Nothing of a session that has not changed since can have begun since.
+		list = slices.DeleteFunc(list, func(s *sessions.Session) bool { return s.UpdatedAt.Before(since) })
+	}
+	by := map[string]*Used{}
+	err = pages.Turns(ctx, client, list, func(s *sessions.Session, turns []*sessions.Turn) {
+		for _, t := range turns {
+			if began(t).Before(since) {
+				continue
+			}
+			if by[s.Workspace] == nil {
+				by[s.Workspace] = &Used{}
+			}
+			by[s.Workspace].add(t)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for workspace, used := range by {
+		use.Workspaces = append(use.Workspaces, workspaceUse{workspace, *used})
+		use.Total.plus(*used)
+	}
+	slices.SortFunc(use.Workspaces, func(a, b workspaceUse) int { return strings.Compare(a.Workspace, b.Workspace) })
+	if asJSON {
+		return term.PrintJSON(out, use)
+	}
+	if use.Total.Turns == 0 {
+		fmt.Fprintln(errOut, "no turns"+sinceText(since)+in(root))
+		return nil
+	}
+	printUse(out, use)
+	return nil
+}
+
+func began(t *sessions.Turn) time.Time {
+	if t.StartedAt != nil {
+		return t.StartedAt.Time
+	}
+	return t.CreatedAt.Time
+}
+
+func sinceText(since time.Time) string {
+	if since.IsZero() {
+		return ""
+	}
+	return " since " + since.Local().Format("2006-01-02 15:04")
+}
+
+func in(root string) string {
+	if root == "" {
+		return ""
+	}
+	return " in " + term.Clean(root)
+}
+
+func printUse(out io.Writer, use Use) {
+	rows := [][]string{{"WORKSPACE", "TURNS", "TIME", "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE"}}
+	row := func(name string, u Used) {
+		cells := []string{name, fmt.Sprint(u.Turns), u.time()}
+		for _, n := range []int64{u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens} {
+			if u.Unknown == u.Turns {
+				cells = append(cells, "-")
+			} else {
+				cells = append(cells, term.Tokens(n))
+			}
+		}
+		rows = append(rows, cells)
+	}
+	for _, w := range use.Workspaces {
+		row(term.Clean(w.Workspace), w.Used)
+	}
+	if len(use.Workspaces) > 1 {
+		row("in all", use.Total)
+	}
+	term.Table(out, rows, 0)
+	if n := use.Total.Unknown; n > 0 {
+		fmt.Fprintf(out, "of %s the agent told no tokens\n", term.Count(n, "turn"))
+	}
+}

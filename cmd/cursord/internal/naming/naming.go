@@ -1,0 +1,250 @@
+// Package naming finds the sessions, turns and hunks that people mean: by an id, by the beginning of one, or by how late they
+// are (@1 is the latest). A name that fits nothing is returned as it is, for the daemon to say so.
+package naming
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/pages"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+const (
+	idLength = 26 // characters of the ids that cursord makes
+	shown    = 5  // of what a name may mean, at most
+)
+
+// Names are the names that count in a folder: @N is of its workspace, and so is a prefix, before others are looked for.
+type Names struct {
+	Client *rpc.Client
+	Root   string // the workspace
+}
+
+// A candidate is what a name may mean.
+type candidate struct{ id, about string }
+
+// Session returns the id of the session that a name means.
+func (n Names) Session(ctx context.Context, name string) (string, error) {
+	if place, late, err := lateness(name); err != nil {
+		return "", err
+	} else if late {
+		return n.late(ctx, place)
+	}
+	if name == "" || len(name) >= idLength {
+		return name, nil
+	}
+	list, err := pages.Sessions(ctx, n.Client, "")
+	if err != nil {
+		return "", err
+	}
+	here, all := split(list, n.Root, func(s *sessions.Session) (string, candidate) {
+		return s.Workspace, candidate{s.ID, s.Title}
+	})
+	return choose("session", name, here, all)
+}
+
+// late returns the session of the workspace that was changed last but place-1.
+func (n Names) late(ctx context.Context, place int) (string, error) {
+	list, err := pages.Sessions(ctx, n.Client, n.Root)
+	if err != nil {
+		return "", err
+	}
+	if place > len(list) {
+		return "", n.tooFew(place, len(list), "session")
+	}
+	return list[place-1].ID, nil
+}
+
+func (n Names) tooFew(place, there int, noun string) error {
+	if there == 0 {
+		return &rpc.Error{
+			Message: fmt.Sprintf("no %ss in %s yet", noun, term.Clean(n.Root)),
+			Data:    rpc.ErrorData{Hint: `begin one with: cursord run "…"; those of other workspaces: cursord sessions --all`},
+		}
+	}
+	return fmt.Errorf("@%d: there are only %s in %s", place, term.Count(there, noun), term.Clean(n.Root))
+}
+
+// Turn returns the id of the turn that a name means.
+func (n Names) Turn(ctx context.Context, name string) (string, error) {
+	place, late, err := lateness(name)
+	if err != nil {
+		return "", err
+	}
+	if name == "" || len(name) >= idLength {
+		return name, nil
+	}
+	of := ""
+	if late {
+		of = n.Root
+	}
+	list, err := pages.Sessions(ctx, n.Client, of)
+	if err != nil {
+		return "", err
+	}
+	var turns []*sessions.Turn
+	err = pages.Turns(ctx, n.Client, list, func(_ *sessions.Session, of []*sessions.Turn) { turns = append(turns, of...) })
+	if err != nil {
+		return "", err
+	}
+	if late {
+		if place > len(turns) {
+			return "", n.tooFew(place, len(turns), "turn")
+		}
+		slices.SortStableFunc(turns, func(a, b *sessions.Turn) int {
+			return cmp.Or(b.CreatedAt.Compare(a.CreatedAt.Time), strings.Compare(b.ID, a.ID))
+		})
+		return turns[place-1].ID, nil
+	}
+	here, all := split(turns, n.Root, func(t *sessions.Turn) (string, candidate) {
+		return t.Workspace, candidate{t.ID, t.Prompt}
+	})
+	return choose("turn", name, here, all)
+}
+
+// Running returns the turn of the workspace that runs, else the one that waits.
+func (n Names) Running(ctx context.Context) (string, error) {
+	turns, err := pages.Active(ctx, n.Client, n.Root)
+	if err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(turns, func(t *sessions.Turn) bool { return t.Status == sessions.TurnRunning }) {
+		turns = slices.DeleteFunc(turns, func(t *sessions.Turn) bool { return t.Status != sessions.TurnRunning })
+	}
+	switch len(turns) {
+	case 0:
+		return "", fmt.Errorf("no turn runs or waits in %s", term.Clean(n.Root))
+	case 1:
+		return turns[0].ID, nil
+	}
+	var may []candidate
+	for _, t := range turns {
+		may = append(may, candidate{t.ID, t.Prompt})
+	}
+	return "", ambiguous(fmt.Sprintf("%s are at work in %s", term.Count(len(turns), "turn"), term.Clean(n.Root)), may)
+}
+
+// Hunks returns the ids of the hunks that names mean, of those that are pending. Such an id is two numbers, as 12.3. One with
+// both is taken as it is: 12.3 does not mean 12.31 once 12.3 is decided.
+func Hunks(names []string, diffs []*sessions.Diff) ([]string, error) {
+	var all []candidate
+	known := map[string]bool{}
+	for _, d := range diffs {
+		for _, h := range d.Hunks {
+			all = append(all, candidate{h.ID, d.Path})
+			known[h.ID] = true
+		}
+	}
+	ids := make([]string, len(names))
+	for i, name := range names {
+		ids[i] = name
+		if _, second, _ := strings.Cut(name, "."); known[name] || second != "" {
+			continue
+		}
+		var err error
+		if ids[i], err = choose("hunk", name, nil, all); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// WholeHunks reports whether no name needs the pending hunks to be known.
+func WholeHunks(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		_, second, _ := strings.Cut(name, ".")
+		return second == ""
+	})
+}
+
+// Shortest returns for each of some ids its beginning that no other of them has, of at least 8 characters.
+func Shortest(ids []string) map[string]string {
+	const least = 8
+	sorted := slices.Sorted(slices.Values(ids))
+	short := make(map[string]string, len(ids))
+	for i, id := range sorted {
+		n := least
+		for _, j := range []int{i - 1, i + 1} {
+			if j >= 0 && j < len(sorted) {
+				n = max(n, common(id, sorted[j])+1)
+			}
+		}
+		short[id] = id[:min(n, len(id))]
+	}
+	return short
+}
+
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// lateness reads "@1".
+func lateness(name string) (place int, is bool, err error) {
+	digits, is := strings.CutPrefix(name, "@")
+	if !is {
+		return 0, false, nil
+	}
+	if place, err = strconv.Atoi(digits); err != nil || place < 1 {
+		return 0, true, misuse.Errorf("%q is no place in the list: @1 is the latest, @2 the one before", term.Clean(name))
+	}
+	return place, true, nil
+}
+
+// split makes candidates of a list, and of those that are in a workspace.
+func split[T any](list []T, root string, about func(T) (workspace string, c candidate)) (here, all []candidate) {
+	for _, v := range list {
+		workspace, c := about(v)
+		if all = append(all, c); workspace == root {
+			here = append(here, c)
+		}
+	}
+	return here, all
+}
+
+// choose returns the only candidate that a name means: by its whole id, else by its beginning here, else anywhere.
+func choose(noun, name string, here, all []candidate) (string, error) {
+	if name == "" || slices.ContainsFunc(all, func(c candidate) bool { return c.id == name }) {
+		return name, nil
+	}
+	for _, of := range [][]candidate{here, all} {
+		var fit []candidate
+		for _, c := range of {
+			if len(c.id) >= len(name) && strings.EqualFold(c.id[:len(name)], name) {
+				fit = append(fit, c)
+			}
+		}
+		switch len(fit) {
+		case 0:
+			continue
+		case 1:
+			return fit[0].id, nil
+		}
+		return "", ambiguous(fmt.Sprintf("%q fits %s", term.Clean(name), term.Count(len(fit), noun)), fit)
+	}
+	return name, nil
+}
+
+// ambiguous says what a name may mean, the first of it.
+func ambiguous(message string, may []candidate) error {
+	var lines []string
+	for _, c := range may[:min(len(may), shown)] {
+		about, _, _ := strings.Cut(strings.TrimSpace(c.about), "\n")
+		lines = append(lines, strings.TrimSpace(term.Clean(c.id)+"  "+term.Fit(term.Clean(about), 60)))
+	}
+	if more := len(may) - shown; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return &rpc.Error{Message: message + ": say which", Data: rpc.ErrorData{Hint: strings.Join(lines, "\n  ")}}
+}

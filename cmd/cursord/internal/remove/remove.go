@@ -1,0 +1,61 @@
+// Package remove is "cursord delete": it shows what is meant, asks a person, and deletes it.
+package remove
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"cursord/cmd/cursord/internal/naming"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/rpc"
+)
+
+// Sessions deletes the sessions that names mean, once all of them are found and, on a terminal, a person has said yes; yes says so
+// beforehand.
+func Sessions(ctx context.Context, n naming.Names, names []string, yes, asJSON bool, in io.Reader, out, errOut io.Writer) error {
+	type session struct{ id, title string }
+	var found []session
+	for _, name := range names {
+		id, err := n.Session(ctx, name)
+		if err != nil {
+			return err
+		}
+		t, err := n.Client.SessionRead(ctx, rpc.SessionReadParams{SessionID: id, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if s := (session{t.Session.ID, t.Session.Title}); !slices.Contains(found, s) {
+			found = append(found, s)
+		}
+	}
+	if !yes && term.IsTerminal(in) && term.IsTerminal(errOut) {
+		for _, s := range found {
+			fmt.Fprintf(errOut, "%s  %s\n", term.Clean(s.id), term.Clean(s.title))
+		}
+		fmt.Fprintf(errOut, "Delete %s for good [y,n]? ", term.Count(len(found), "session"))
+		answer, _ := bufio.NewReader(in).ReadString('\n')
+		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+			return fmt.Errorf("nothing was deleted")
+		}
+	}
+	deleted := []string{}
+	for _, s := range found {
+		if err := n.Client.SessionDelete(ctx, rpc.SessionParams{SessionID: s.id}); err != nil {
+			return err
+		}
+		deleted = append(deleted, s.id)
+		if !asJSON {
+			fmt.Fprintf(out, "deleted session %s: %s\n", term.Clean(s.id), term.Clean(s.title))
+		}
+	}
+	if asJSON {
+		return term.PrintJSON(out, struct {
+			Deleted []string `json:"deleted"`
+		}{deleted})
+	}
+	return nil
+}

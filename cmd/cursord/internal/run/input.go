@@ -1,0 +1,212 @@
+// Package run is what "cursord run" has beside the turn itself: what goes with the prompt, in which form the answer comes out and
+// where to, and what is said at the end.
+package run
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/api"
+	"cursord/daemon/pictures"
+	"cursord/rpc"
+)
+
+// patience is how long a standard input that does not end is read before people are told.
+const patience = 2 * time.Second
+
+// Asked returns what a command line asks: the prompt, and what goes with it.
+func Asked(args, files, images []string, stdin io.Reader, errOut io.Writer) (prompt string, with []rpc.Context, err error) {
+	named, err := nameFiles(files)
+	if err != nil {
+		return "", nil, err
+	}
+	pictures, err := nameImages(images)
+	if err != nil {
+		return "", nil, err
+	}
+	prompt, piped, err := readPrompt(args, stdin, errOut)
+	if err != nil {
+		return "", nil, err
+	}
+	if with = append(named, pictures...); piped != nil {
+		with = append(with, *piped)
+	}
+	return prompt, with, nil
+}
+
+// readPrompt returns the prompt of a command line: its argument, or what stdin has where that is - or absent. With a prompt what stdin
+// has is returned as context, or nil. errOut is told where stdin does not end.
+func readPrompt(args []string, stdin io.Reader, errOut io.Writer) (prompt string, piped *rpc.Context, err error) {
+	given := len(args) > 0 && args[0] != "-"
+	if !given && len(args) == 0 && term.IsTerminal(stdin) {
+		return "", nil, misuse.Errorf("no PROMPT")
+	}
+	if given {
+		prompt = args[0]
+	}
+	text := ""
+	if !given || hasInput(stdin) {
+		if text, err = readAll(stdin, errOut); err != nil {
+			return "", nil, err
+		}
+	}
+	if !given {
+		prompt, text = text, ""
+	}
+	if strings.TrimSpace(prompt) == "" {
+		return "", nil, misuse.Errorf("the prompt is empty")
+	}
+	if text != "" {
+		piped = &rpc.Context{Kind: "text", Text: &text, Title: "stdin"}
+	}
+	return prompt, piped, nil
+}
+
+// hasInput reports whether stdin is a pipe, a socket or a file: neither a terminal nor the null device.
+func hasInput(stdin io.Reader) bool {
+	f, ok := stdin.(*os.File)
+	if !ok {
+		return true
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&fs.ModeCharDevice == 0 && !info.IsDir()
+}
+
+// readAll reads text from stdin, at most what a message can hold and one byte, which is enough to be refused.
+func readAll(stdin io.Reader, errOut io.Writer) (string, error) {
+	late := time.AfterFunc(patience, func() {
+		fmt.Fprintln(errOut, "cursord: reading the standard input, which has not ended yet; \"</dev/null\" leaves it out")
+	})
+	raw, err := io.ReadAll(io.LimitReader(stdin, rpc.MaxMessage+1))
+	if !late.Stop() && err == nil && len(raw) == 0 {
+		fmt.Fprintln(errOut, "cursord: the standard input was empty")
+	}
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("the standard input cannot be read: %w", err)
+	case !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0:
+		return "", errors.New("the standard input is not text in UTF-8; name files with --file or --image instead")
+	}
+	return string(raw), nil
+}
+
+// nameImages names images for the agent. A relative path counts from the current directory.
+func nameImages(list []string) ([]rpc.Context, error) {
+	var out []rpc.Context
+	for _, path := range list {
+		abs, err := absolute("--image", path)
+		if err != nil {
+			return nil, err
+		}
+		if err := pictures.Check("--image", abs); err != nil {
+			return nil, err
+		}
+		out = append(out, rpc.Context{Kind: "image", Path: &abs})
+	}
+	return out, nil
+}
+
+var withLines = regexp.MustCompile(`^(.+):(\d+)(?:-(\d+))?$`)
+
+// nameFiles names files for the agent, each PATH, PATH:LINE or PATH:FROM-TO. Lines count from 1, and TO is included. A relative path
+// counts from the current directory. A file whose name ends like lines is taken by its name.
+func nameFiles(list []string) ([]rpc.Context, error) {
+	var out []rpc.Context
+	for _, arg := range list {
+		path, from, to := arg, 0, 0
+		if _, err := os.Lstat(arg); err != nil {
+			if m := withLines.FindStringSubmatch(arg); m != nil {
+				path = m[1]
+				var err1, err2 error
+				from, err1 = strconv.Atoi(m[2])
+				if to = from; m[3] != "" {
+					to, err2 = strconv.Atoi(m[3])
+				}
+				if err1 != nil || err2 != nil || from < 1 || to < from || to > maxLine {
+					return nil, misuse.Errorf("--file is %q; its lines must be a number or two, as 2-5, that count from 1", arg)
+				}
+			}
+		}
+		abs, err := absolute("--file", path)
+		if err != nil {
+			return nil, err
+		}
+		c := rpc.Context{Kind: "file", Path: &abs}
+		if err := checkFile(path, abs, from); err != nil {
+			return nil, err
+		}
+		if from > 0 {
+			c.Range = &api.Range{Start: api.Position{Line: from - 1}, End: api.Position{Line: to}}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+const maxLine = 1<<31 - 1 // of LSP's numbers
+
+func absolute(flag, path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if !utf8.ValidString(abs) {
+		return "", fmt.Errorf("%s: the name %q is not UTF-8, and no prompt can hold it: rename the file, or make a link to it with another name", flag, path)
+	}
+	return abs, nil
+}
+
+// checkFile says why a file cannot be named: it is not there, is none, cannot be read or has not so many lines.
+func checkFile(path, abs string, from int) error {
+	info, err := os.Stat(abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--file: %s is not there", term.Clean(path))
+	case err != nil:
+		return fmt.Errorf("--file: %s cannot be opened: %w", term.Clean(path), err)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("--file: %s is no file: name the files that matter, or a folder in the prompt", term.Clean(path))
+	}
+	f, err := os.Open(abs)
+	if err != nil {
+		return fmt.Errorf("--file: %s cannot be opened: %w", term.Clean(path), err)
+	}
+	defer f.Close()
+	if from == 0 {
+		return nil
+	}
+	lines, last := 0, byte('\n')
+	b := make([]byte, 64<<10)
+	for lines < from {
+		n, err := f.Read(b)
+		if n > 0 {
+			lines += bytes.Count(b[:n], []byte{'\n'})
+			last = b[n-1]
+		}
+		if errors.Is(err, io.EOF) {
+			if last != '\n' {
+				lines++
+			}
+			if lines < from {
+				return fmt.Errorf("--file: %s has no line %d; it ends with line %d", term.Clean(path), from, lines)
+			}
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("--file: %s cannot be read: %w", term.Clean(path), err)
+		}
+	}
+	return nil
+}

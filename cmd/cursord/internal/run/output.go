@@ -1,0 +1,191 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A Format is in which form the answer comes out.
+type Format string
+
+const (
+	Text   Format = "text"        // what the agent says, as it says it
+	JSON   Format = "json"        // one Outcome, at the end
+	Stream Format = "stream-json" // the turn's notifications as they come, a line each
+)
+
+// CheckFormat returns the format that flags name.
+func CheckFormat(name string, asJSON bool) (Format, error) {
+	f := Format(name)
+	switch {
+	case name == "" && asJSON:
+		return Stream, nil
+	case name == "":
+		return Text, nil
+	case !slices.Contains([]Format{Text, JSON, Stream}, f):
+		return "", fmt.Errorf("--output-format is %q; it must be text, json or stream-json", name)
+	case asJSON && f != Stream:
+		return "", fmt.Errorf("--json is --output-format stream-json: it excludes --output-format %s", name)
+	}
+	return f, nil
+}
+
+// Follow returns what shows a turn in a format: the answer on out, all else on errOut, or nothing of that if quiet.
+func Follow(turn string, f Format, out, errOut io.Writer, quiet bool) *view.Follower {
+	switch {
+	case f == Stream:
+		return view.NewFollower(turn, nil, out)
+	case f == JSON:
+		return view.NewFollower(turn, nil, nil)
+	case quiet:
+		errOut = io.Discard
+	}
+	return view.NewFollower(turn, view.NewScreen(out, errOut), nil)
+}
+
+// An Outcome is what programs read of a turn that has ended.
+type Outcome struct {
+	Result     *string             `json:"result"`  // what the agent said; null: it did not get so far
+	Session    string              `json:"session"` // its id
+	Turn       string              `json:"turn"`    // its id
+	Status     sessions.TurnStatus `json:"status"`
+	Error      *sessions.TurnError `json:"error"`
+	Usage      *sessions.Usage     `json:"usage"`
+	DurationMS int64               `json:"durationMs"`
+	Pending    *Pending            `json:"pending"` // null: it could not be had
+}
+
+// PrintBegun prints which turn has begun: its id, or with its session as JSON.
+func PrintBegun(w io.Writer, turn *sessions.Turn, f Format) error {
+	if f == Text {
+		_, err := fmt.Fprintln(w, term.Clean(turn.ID))
+		return err
+	}
+	return term.PrintJSON(w, struct {
+		Session string              `json:"session"`
+		Turn    string              `json:"turn"`
+		Status  sessions.TurnStatus `json:"status"`
+	}{turn.SessionID, turn.ID, turn.Status})
+}
+
+// A Pending is what is to be reviewed after a turn.
+type Pending struct {
+	Hunks int `json:"hunks"` // of this turn
+	All   int `json:"all"`   // hunks of the workspace
+	Files int `json:"files"` // that these are in
+}
+
+// PendingAfter counts what is to be reviewed after a turn; nil where that cannot be had.
+func PendingAfter(ctx context.Context, client *rpc.Client, turn *sessions.Turn) *Pending {
+	list, err := client.DiffList(ctx, rpc.DiffParams{Workspace: turn.Workspace})
+	if err != nil {
+		return nil // the turn has ended all the same
+	}
+	p := &Pending{}
+	for _, d := range list.Diffs {
+		if len(d.Hunks) > 0 {
+			p.Files++
+		}
+		p.All += len(d.Hunks)
+		for _, h := range d.Hunks {
+			if slices.ContainsFunc(h.Sources, func(s sessions.Source) bool { return s.TurnID == turn.ID }) {
+				p.Hunks++
+			}
+		}
+	}
+	return p
+}
+
+// PrintOutcome prints a turn that has ended as one object.
+func PrintOutcome(w io.Writer, turn *sessions.Turn, p *Pending) error {
+	o := Outcome{
+		Result: turn.Result, Session: turn.SessionID, Turn: turn.ID, Status: turn.Status, Error: turn.Error, Usage: turn.Usage, Pending: p,
+	}
+	if turn.StartedAt != nil && turn.EndedAt != nil {
+		o.DurationMS = max(turn.EndedAt.Sub(turn.StartedAt.Time).Milliseconds(), 0)
+	}
+	return term.PrintJSON(w, o)
+}
+
+// SayEnd says in which session a turn was, how it ended, what it used, and what is to be reviewed.
+func SayEnd(w io.Writer, turn *sessions.Turn, p *Pending) {
+	fmt.Fprintln(w, term.PaletteOf(w).Dim("session "+term.Clean(turn.SessionID)+" · "+view.TurnEnd(turn)))
+	if p == nil || p.Hunks == 0 {
+		return
+	}
+	how := fmt.Sprintf("%s in %s to review", term.Count(p.Hunks, "hunk"), term.Count(p.Files, "file"))
+	if p.All != p.Hunks {
+		how = fmt.Sprintf("%s from this turn, %d in all, in %s to review", term.Count(p.Hunks, "hunk"), p.All, term.Count(p.Files, "file"))
+	}
+	fmt.Fprintf(w, "%s: cursord diff -w %s\n", how, term.ShellWord(turn.Workspace))
+}
+
+// A File is where an answer goes that is not for stdout. What was there before stays until the turn has begun.
+type File struct {
+	f     *os.File
+	made  bool // by us
+	begun bool
+	err   error // of the first write that failed
+}
+
+// OpenFile opens a file to be written, so that one that cannot be is told before anything is asked.
+func OpenFile(path string) (*File, error) {
+	made := true
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		made = false
+		f, err = os.OpenFile(path, os.O_WRONLY, 0)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, misuse.Errorf("-o: the folder of %s is not there", term.Clean(path))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("-o: %w", err)
+	}
+	return &File{f: f, made: made}, nil
+}
+
+// Write writes, at first over what was there.
+func (f *File) Write(b []byte) (int, error) {
+	n, err := 0, f.begin()
+	if err == nil {
+		n, err = f.f.Write(b)
+	}
+	f.err = cmp.Or(f.err, err)
+	return n, err
+}
+
+func (f *File) begin() error {
+	if f.begun {
+		return nil
+	}
+	f.begun = true
+	if info, err := f.f.Stat(); err == nil && !info.Mode().IsRegular() {
+		return nil // a pipe or a device
+	}
+	return f.f.Truncate(0)
+}
+
+// Close ends the file and returns what went wrong with it. Where the turn has not begun, it is as it was before.
+func (f *File) Close(turnBegun bool) error {
+	err := f.err
+	switch {
+	case turnBegun:
+		err = cmp.Or(err, f.begin())
+	case f.made:
+		defer os.Remove(f.f.Name())
+	}
+	return errors.Join(err, f.f.Close())
+}

@@ -1,0 +1,55 @@
+package term
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLayout cuts the flexible columns of a table, one after the other, and no line is wider than there is room.
+func TestLayout(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{{"TITLE", "WORKSPACE", "ID"}, {"a title of some words", "/home/me/work/shop", "01J"}, {"漢字漢字漢字漢字漢字漢字", "/w", "-"}}
+	for _, tt := range []struct {
+		room     int
+		flexible []int
+		want     []string
+	}{
+		{0, nil, []string{
+			"TITLE                     WORKSPACE           ID",
+			"a title of some words     /home/me/work/shop  01J",
+			"漢字漢字漢字漢字漢字漢字  /w                  -",
+		}},
+		{40, []int{0, 1}, []string{
+			"TITLE            WORKSPACE           ID",
+			"a title of som…  /home/me/work/shop  01J",
+			"漢字漢字漢字漢…  /w                  -",
+		}},
+		{30, []int{0, 1}, []string{
+			"TITLE       WORKSPACE      ID",
+			"a title o…  /home/me/wor…  01J",
+			"漢字漢字…   /w             -",
+		}},
+		{20, []int{0, 1}, []string{
+			"TITLE       WORKSPA…",
+			"a title o…  /home/m…",
+			"漢字漢字…   /w     …",
+		}},
+	} {
+		got := layout(rows, tt.room, tt.flexible)
+		require.Equal(t, tt.want, got, "%d cells", tt.room)
+		for _, line := range got {
+			require.LessOrEqual(t, Width(line), max(tt.room, Width(tt.want[0])+10))
+		}
+	}
+}
+
+// TestTokens stays short.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{
+		0: "0", 9_999: "9999", 10_000: "10k", 999_999: "999k", 1_000_000: "1.0M", 12_345_678: "12.3M", 999_999_999: "999.9M", 1_500_000_000: "1500M",
+	} {
+		require.Equal(t, want, Tokens(n))
+	}
+}

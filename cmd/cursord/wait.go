@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cursord/cmd/cursord/internal/ask"
+	"cursord/cmd/cursord/internal/run"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/rpc"
+)
+
+func waitCommand() *cobra.Command {
+	var p place
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "wait TURN",
+		Short: "Wait for a turn's end and print what the agent said",
+		Long: `Wait for a turn's end and print what the agent said: on stdout, and on stderr what it used and what is to review. Ctrl-C ends
+the wait, not the turn. The exit status is that of "cursord run": 0 completed, 1 failed, 130 cancelled.
+
+` + namesHelp,
+		Example: `  cursord wait "$(cursord run --background "run the tests")"
+  cursord wait @1`,
+		Args: takes(1, 1),
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
+			id, err := p.turn(c.Context(), client, args[0])
+			if err != nil {
+				return err
+			}
+			ended, err := client.TurnWait(c.Context(), rpc.TurnParams{TurnID: id})
+			if err != nil {
+				return err
+			}
+			t := ended.Turn
+			pending := run.PendingAfter(c.Context(), client, t)
+			if asJSON {
+				if err := run.PrintOutcome(c.OutOrStdout(), t, pending); err != nil {
+					return err
+				}
+				return ask.Result(t)
+			}
+			if t.Result != nil && *t.Result != "" {
+				fmt.Fprintln(c.OutOrStdout(), term.CleanText(strings.TrimRight(*t.Result, "\n")))
+			}
+			run.SayEnd(c.ErrOrStderr(), t, pending)
+			return ask.Result(t)
+		}),
+	}
+	p.addFlag(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print one object, as \"cursord run --output-format json\" does")
+	return c
+}
