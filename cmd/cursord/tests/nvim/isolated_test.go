@@ -1,6 +1,7 @@
 package nvim
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,9 +33,9 @@ func TestNvimIsolated(t *testing.T) {
 		for _, part := range []string{"┃ line 5\n  agent 5a\n  agent 5b\n", "▔ line 15\n", "\n  agent 25\n"} {
 			require.Contains(t, screen, part)
 		}
-		require.Equal(t, "DiffDelete", n.lua(`local ns = vim.api.nvim_get_namespaces().cursord
-			local mark = vim.api.nvim_buf_get_extmarks(0, ns, { 4, 0 }, { 4, -1 }, { details = true })[1]
-			return vim.api.nvim_get_hl(0, { name = mark[4].line_hl_group }).link`), "what is to go is here")
+		n.lua("vim.o.termguicolors = true")
+		require.Equal(t, n.ground("CursordDelete"), strings.Fields(n.cell("line 5"))[2], "what is to go is here")
+		require.Equal(t, n.ground("CursordAdd"), strings.Fields(n.cell("agent 5a"))[2], "what is to come is below")
 
 		// Accepted, it is in the file, and "u" takes that back.
 		accepted := change(map[int]string{5: all[5]})

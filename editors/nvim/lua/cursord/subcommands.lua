@@ -167,11 +167,7 @@ local subs = {
     run = function(args)
       local place = hunk_here(args)
       if place and #place.hunk.lines > 0 then
-        vim.lsp.util.open_floating_preview(
-          place.hunk.lines,
-          'diff',
-          { focus_id = 'cursord_preview', wrap = false }
-        )
+        require('cursord.review.preview').show(place.hunk)
       else
         rpc.say('there is no hunk here', vim.log.levels.WARN)
       end

@@ -1,5 +1,6 @@
 --- Groups of changed lines as extmarks.
 local author = require('cursord.review.author')
+local colours = require('cursord.review.colours')
 local config = require('cursord.config')
 
 local api = vim.api
@@ -13,7 +14,10 @@ M.ns, M.ns_words = ns, ns_words
 --- the others away: the deleted ones, or, of a hunk that is in a copy of the workspace and not in the file, the added ones.
 --- @class cursord.Group
 --- @field mark? integer spans the lines that are here, or is where they would be
+--- @field paint? integer colours the lines that are here
 --- @field virtual? integer has the lines that are away
+--- @field side cursord.HunkSide what the lines that are away stand in
+--- @field side_from integer the number of the first of them there
 --- @field below boolean that is behind the last line
 --- @field here string[]
 --- @field away string[]
@@ -66,14 +70,23 @@ function M.parse(hunk)
   local isolated, maybe = hunk.isolated or false, author.maybe_yours(hunk)
   local elsewhere = isolated and '+' or '-'
   local groups, present, group, before, changed = {}, {}, nil, ' ', 0
+  local side = { lines = {} } --- @type cursord.HunkSide
   for _, line in ipairs(hunk.lines) do
     local sign, text = line:sub(1, 1), line:sub(2)
     if sign == ' ' then
       group = nil
     else
       if not group or sign == '-' and before == '+' then
-        group =
-          { row = row, here = {}, away = {}, isolated = isolated, maybe = maybe, below = false }
+        group = {
+          row = row,
+          here = {},
+          away = {},
+          isolated = isolated,
+          maybe = maybe,
+          below = false,
+          side = side,
+          side_from = #side.lines + 1,
+        }
         groups[#groups + 1] = group
         group.note = maybe and #groups == 1 and author.note or nil
       end
@@ -86,6 +99,9 @@ function M.parse(hunk)
       changed = changed + 1
     end
     before = sign
+    if sign == ' ' or sign == elsewhere then
+      side.lines[#side.lines + 1] = text
+    end
     if sign ~= elsewhere then
       present[#present + 1] = { row = row, text = text }
       row = row + 1
@@ -131,30 +147,40 @@ local highlights = {
 }
 
 --- The lines that are away as virtual ones; with spans by number of the line.
+--- @param buf integer
 --- @param group cursord.Group
 --- @param spans? table<integer, integer[][]>
-local function virtual(group, spans)
+local function virtual(buf, group, spans)
   local out = {}
-  local hl = highlights[group.isolated]
+  local hl, tab = highlights[group.isolated], colours.tabs(buf)
   for i, line in ipairs(group.away) do
-    local text = (line:gsub('\r$', ''))
-    local chunks, at = {}, 0
+    local layers = {}
     for _, span in ipairs(spans and spans[i] or {}) do
-      if span[1] > at then
-        chunks[#chunks + 1] = { text:sub(at + 1, span[1]), hl.away }
-      end
-      chunks[#chunks + 1] = { text:sub(span[1] + 1, span[2]), { hl.away, hl.away_text } }
-      at = span[2]
+      layers[#layers + 1] = { span[1], span[2], hl.away_text }
     end
-    chunks[#chunks + 1] = { text:sub(at + 1), hl.away }
-    -- Tabs have no width of their own in virtual lines.
-    for _, chunk in ipairs(chunks) do
-      chunk[1] = chunk[1]:gsub('\t', '    ')
-    end
+    vim.list_extend(layers, colours.of(buf, group.side, group.side_from + i - 1))
+    local chunks = colours.chunks((line:gsub('\r$', '')), hl.away, layers, tab)
     chunks[#chunks + 1] = { (' '):rep(vim.o.columns), hl.away }
     out[i] = chunks
   end
   return out
+end
+
+--- Colours the lines that are here, to the window's edge.
+--- @param buf integer
+--- @param group cursord.Group
+--- @param row integer
+--- @param count integer
+local function paint(buf, group, row, count)
+  group.paint = api.nvim_buf_set_extmark(buf, ns_words, row, 0, {
+    end_row = row + count,
+    end_col = 0,
+    hl_group = group.maybe and 'CursordMaybe' or highlights[group.isolated].here,
+    hl_eol = true,
+    priority = 90,
+    undo_restore = false,
+    strict = false,
+  })
 end
 
 --- @param buf integer
@@ -167,7 +193,7 @@ local function place_virtual(buf, group, row, count, spans)
   local under = group.isolated and count > 0
   local at = math.min(under and row + count - 1 or row, api.nvim_buf_line_count(buf) - 1)
   group.virtual = api.nvim_buf_set_extmark(buf, ns_words, at, 0, {
-    virt_lines = virtual(group, spans),
+    virt_lines = virtual(buf, group, spans),
     virt_lines_above = not under and not group.below,
     undo_restore = false,
   })
@@ -192,9 +218,6 @@ function M.place(buf, group)
   local opts = { priority = 90, undo_restore = false }
   if #group.here > 1 then
     opts.end_row, opts.end_col = row + #group.here - 1, 0
-  end
-  if cfg.overlay and #group.here > 0 then
-    opts.line_hl_group = group.maybe and 'CursordMaybe' or highlights[group.isolated].here
   end
   if cfg.overlay and group.note then
     opts.virt_text = { { '  ' .. group.note, 'CursordMaybeText' } }
@@ -263,6 +286,9 @@ function M.dress(buf, group, beside)
   local cfg = config.get().review
   group.dressed = true
   local row, count = M.rows(buf, group)
+  if cfg.overlay and count > 0 then
+    paint(buf, group, row, count)
+  end
   local spans = cfg.words and count == #group.here and mark_words(buf, group, row) or nil
   if cfg.overlay and #group.away > 0 and not beside then
     place_virtual(buf, group, row, count, spans)
@@ -275,6 +301,9 @@ end
 --- @param group cursord.Group
 function M.remove(buf, group)
   local row, count = M.rows(buf, group)
+  if group.paint then
+    api.nvim_buf_del_extmark(buf, ns_words, group.paint)
+  end
   if group.virtual then
     api.nvim_buf_del_extmark(buf, ns_words, group.virtual)
   end

@@ -1,0 +1,170 @@
+--- The colours of changed lines: a background below the colours that the text has anyway.
+local api = vim.api
+local M = {}
+
+--- @type table<string, { from: string, cterm: integer[] }> by group; colours of the 256, on dark and on light
+local backgrounds = {
+  CursordAdd = { from = 'DiffAdd', cterm = { 22, 194 } },
+  CursordDelete = { from = 'DiffDelete', cterm = { 52, 224 } },
+  CursordAddText = { from = 'DiffText', cterm = { 28, 157 } },
+  CursordDeleteText = { from = 'DiffText', cterm = { 88, 217 } },
+  CursordMaybe = { from = 'DiffChange', cterm = { 58, 230 } },
+}
+
+local ours = {} --- @type table<string, table> what is defined here, by group
+
+--- A colour between two, at a quarter of the way.
+local function tint(base, colour)
+  local out = 0
+  for shift = 16, 0, -8 do
+    local function part(of)
+      return math.floor(of / 2 ^ shift) % 256
+    end
+    out = out * 256 + math.floor(part(base) + (part(colour) - part(base)) * 0.25 + 0.5)
+  end
+  return out
+end
+
+--- Has the groups be the backgrounds of the colour scheme's own, which have foregrounds, too. Groups that somebody has
+--- defined stay.
+function M.define()
+  local dark = vim.o.background == 'dark'
+  local normal = api.nvim_get_hl(0, { name = 'Normal' }).bg or dark and 0x000000 or 0xffffff
+  for name, of in pairs(backgrounds) do
+    local is = api.nvim_get_hl(0, { name = name })
+    if is.link == of.from or vim.deep_equal(is, ours[name]) then
+      local like = api.nvim_get_hl(0, { name = of.from, link = false })
+      local bg = like.bg
+      if like.reverse or not bg then
+        bg = like.fg and tint(normal, like.fg) or nil
+      end
+      local cterm = not like.ctermfg and not (like.cterm or {}).reverse and like.ctermbg
+      api.nvim_set_hl(0, name, { bg = bg, ctermbg = cterm or of.cterm[dark and 1 or 2] })
+      ours[name] = api.nvim_get_hl(0, { name = name })
+    end
+  end
+end
+
+--- The longest texts that are looked at for colours.
+local lines_most, line_most = 400, 1000
+
+--- @class cursord.HunkSide
+--- @field lines string[] one side of a hunk, with the lines around it
+--- @field captures? table<integer, { [1]: integer, [2]: integer, [3]: string }[]> by line: bytes from, to, and group
+
+--- The colours that treesitter gives lines which a buffer does not have, if it colours the buffer.
+--- @param buf integer
+--- @param side cursord.HunkSide
+--- @param n integer a line of it
+--- @return { [1]: integer, [2]: integer, [3]: string }[]
+function M.of(buf, side, n)
+  if not side.captures then
+    side.captures = {}
+    local highlighter = vim.treesitter.highlighter.active[buf]
+    if highlighter and #side.lines <= lines_most then
+      pcall(M.capture, side, highlighter.tree:lang())
+    end
+  end
+  return side.captures[n] or {}
+end
+
+--- @param side cursord.HunkSide
+--- @param lang string
+function M.capture(side, lang)
+  local lines = vim.tbl_map(function(line)
+    return #line <= line_most and line or ''
+  end, side.lines)
+  local text = table.concat(lines, '\n') .. '\n'
+  local query = vim.treesitter.query.get(lang, 'highlights')
+  local tree = vim.treesitter.get_string_parser(text, lang):parse()[1]
+  if not query or not tree then
+    return
+  end
+  for id, node in query:iter_captures(tree:root(), text, 0, -1) do
+    local name = query.captures[id]
+    if not name:find('^_') and not name:find('^n?o?spell') and not name:find('^conceal') then
+      local first, from, last, to = node:range()
+      for row = first, math.min(last, #lines - 1) do
+        local of = side.captures[row + 1] or {}
+        side.captures[row + 1] = of
+        local a = row == first and from or 0
+        local b = row == last and to or #lines[row + 1]
+        of[#of + 1] = { a, b, ('@%s.%s'):format(name, lang) }
+      end
+    end
+  end
+end
+
+--- The widths of tabs in a buffer.
+--- @param buf integer
+--- @return fun(column: integer): integer how wide a tab is that begins in a column
+function M.tabs(buf)
+  local stops = vim.tbl_map(tonumber, vim.split(vim.bo[buf].vartabstop, ',', { trimempty = true }))
+  return function(column)
+    local at = 0
+    for _, width in ipairs(stops) do
+      at = at + width
+      if at > column then
+        return at - column
+      end
+    end
+    local width = stops[#stops] or vim.bo[buf].tabstop
+    return width - (column - at) % width
+  end
+end
+
+--- A line as chunks of a virtual one: its text with tabs as blanks, and what it is coloured with.
+--- @param line string
+--- @param base string a group
+--- @param layers { [1]: integer, [2]: integer, [3]: string }[] what comes above it, in order
+--- @param tab fun(column: integer): integer
+--- @return { [1]: string, [2]: string[] }[] chunks
+--- @return integer width in cells
+function M.chunks(line, base, layers, tab)
+  local edges, seen = {}, {}
+  local function edge(at)
+    if at > 0 and at < #line and not seen[at] then
+      seen[at] = true
+      edges[#edges + 1] = at
+    end
+  end
+  for _, layer in ipairs(layers) do
+    edge(layer[1])
+    edge(layer[2])
+  end
+  table.sort(edges)
+  edges[#edges + 1] = #line
+  local chunks, from, column = {}, 0, 0
+  for _, to in ipairs(edges) do
+    local groups = { base }
+    for _, layer in ipairs(layers) do
+      if layer[1] <= from and layer[2] >= to then
+        groups[#groups + 1] = layer[3]
+      end
+    end
+    local out = {}
+    for _, piece in ipairs(vim.split(line:sub(from + 1, to), '\t', { plain = true })) do
+      if #out > 0 then
+        local blanks = (' '):rep(tab(column))
+        out[#out + 1], column = blanks, column + #blanks
+      end
+      out[#out + 1], column = piece, column + api.nvim_strwidth(piece)
+    end
+    chunks[#chunks + 1] = { table.concat(out), groups }
+    from = to
+  end
+  return chunks, column
+end
+
+api.nvim_create_autocmd({ 'ColorScheme', 'OptionSet' }, {
+  group = api.nvim_create_augroup('cursord_colours', {}),
+  pattern = { '*' },
+  callback = function(args)
+    if args.event == 'ColorScheme' or args.match == 'background' then
+      M.define()
+    end
+  end,
+})
+M.define()
+
+return M
