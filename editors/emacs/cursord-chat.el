@@ -170,8 +170,13 @@
         (current-buffer))))
 
 (defun cursord-show-chat (ws)
-  "Show the chat of WS in a window, unless it is in one, and do not go there."
+  "Show the chat of WS in a window, unless it is in one, and do not go there.
+It shows what was asked last, and what will be said to that."
   (let ((buffer (cursord--chat-buffer-create ws)))
+    (with-current-buffer buffer
+      (goto-char (point-max))
+      (dolist (window (get-buffer-window-list buffer 'no-minibuffer t))
+        (set-window-point window (point-max))))
     (unless (get-buffer-window buffer)
       (save-selected-window
         (display-buffer buffer

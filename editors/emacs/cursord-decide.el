@@ -259,7 +259,8 @@ SKIPPED is what was chosen and is left, as in an answer."
 
 (defun cursord-decide-all (ws method &optional path seen after)
   "Do METHOD with all that is in the file PATH of WS, or with all of WS.
-If SEEN, a list of hunks, is given it is all that a person has seen there.
+If SEEN is given it is all that a person has seen there: a list of hunks, or of
+ids, as `cursord-confirm-all' returns it, where there is no PATH.
 AFTER is called with whether it was done."
   (let ((after (or after #'ignore)))
     (cursord--in-turn
@@ -268,12 +269,17 @@ AFTER is called with whether it was done."
        (let ((end (lambda (ok) (cursord-protected after ok) (funcall done)))
              (diff (and path (gethash path (cursord-workspace-diffs ws)))))
          (if (and seen
-                  (not (eql (length seen) (length (plist-get diff :hunks)))))
+                  (if path
+                      (not (eql (length seen) (length (plist-get diff :hunks))))
+                    (not (equal seen (cursord--all-ids ws)))))
              (progn
-               (cursord-say "%s has changed meanwhile; look at it again" path)
+               (if path
+                   (cursord-say "%s has changed meanwhile; look at it again" path)
+                 (cursord-say "%s" cursord--other-hunks))
                (funcall end nil))
            (cursord--send-decision
-            ws method (if path (list :path path) (list :all t)) seen
+            ws method (if path (list :path path) (list :all t))
+            (and path seen)
             (lambda (ok result)
               (when ok
                 (cursord--say-decided ws method (plist-get result :applied)
@@ -334,10 +340,24 @@ Again, it takes back the one before."
              (cursord-workspace-diffs ws))
     (if (zerop count) "" (format ", but %d that may be yours" count))))
 
+(defconst cursord--other-hunks
+  "there are other hunks now, and nothing was decided; look at them first"
+  "What is said where more came than was asked about.")
+
+(defun cursord--all-ids (ws)
+  "The ids of all hunks of WS, in an order."
+  (let (ids)
+    (maphash (lambda (_path diff)
+               (seq-doseq (hunk (plist-get diff :hunks))
+                 (push (plist-get hunk :id) ids)))
+             (cursord-workspace-diffs ws))
+    (sort ids #'string<)))
+
 (defun cursord-confirm-all (ws method)
-  "Ask whether METHOD is meant for all of WS.
+  "Ask whether METHOD is meant for all of WS; return what that is, or nil.
 What came while it was asked was not meant."
-  (let ((pending (cursord-pending ws)))
+  (let ((pending (cursord-pending ws))
+        (ids (cursord--all-ids ws)))
     (when (zerop (car pending))
       (user-error "There is nothing to review"))
     (and (y-or-n-p (format "%s %s in %s%s? "
@@ -349,8 +369,9 @@ What came while it was asked was not meant."
                            (if (eq method :diff/accept)
                                ""
                              (cursord--but-yours ws))))
-         (or (equal pending (cursord-pending ws))
-             (user-error "There are other hunks now; look at them first")))))
+         (if (equal ids (cursord--all-ids ws))
+             ids
+           (user-error "%s" (concat "T" (substring cursord--other-hunks 1)))))))
 
 (provide 'cursord-decide)
 ;;; cursord-decide.el ends here

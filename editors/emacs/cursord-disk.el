@@ -59,7 +59,8 @@ The value is (TEXT MTIME CODING), nil if it is no file that can be read."
   ;; No question whether to edit it, no lock.
   (let ((buffer-file-truename nil))
     (set-visited-file-modtime mtime)
-    (set-buffer-modified-p nil)))
+    (set-buffer-modified-p nil))
+  (cursord--refresh-vc-soon))
 
 (defun cursord--settle (document)
   "If the current buffer, of DOCUMENT, is as the disk, have Emacs know that."
@@ -163,8 +164,9 @@ Return whether that takes a while."
                              :tick (buffer-chars-modified-tick)
                              :comparison (cursord-compare-buffers (current-buffer) buffer)))))
 
-(defun cursord--take-reading (document reading)
-  "Have the current buffer, of DOCUMENT, be what READING has, which is compared."
+(defun cursord--take-reading (document reading &optional reverting)
+  "Have the current buffer, of DOCUMENT, be what READING has, which is compared.
+Hooks are run, unless somebody is REVERTING the buffer, who does that."
   (let ((cursord--following t)
         (changed nil))
     (let ((buffer-file-truename nil))
@@ -179,7 +181,57 @@ Return whether that takes a while."
     (setf (cursord-document-gone document) nil)
     (when changed
       (setf (cursord-document-left document) (cursord-reading-left reading))
-      (cursord-run-hook 'after-revert-hook))))
+      (unless reverting
+        (cursord-run-hook 'after-revert-hook)))))
+
+;;;; Others that read files again
+
+(defun cursord--revert-contents (file auto-save)
+  "Insert what FILE holds, unless AUTO-SAVE, and keep what is at text that stays.
+Auto Revert may be earlier than what the daemon tells; point and undo are to be
+where they would be else."
+  (let ((document (cursord-document)))
+    (if-let* (((not (or auto-save coding-system-for-read)))
+              (document)
+              ((equal (expand-file-name file) (expand-file-name buffer-file-name)))
+              ((not (cursord-document-reading document)))
+              (reading (cursord--begin-reading document)))
+        (unwind-protect
+            (if (> (+ (buffer-size)
+                      (buffer-size (cursord-reading-buffer reading)))
+                   cursord--follow-at-once)
+                (revert-buffer-insert-file-contents--default-function file nil)
+              (unlock-buffer)
+              (widen)
+              (setf (cursord-reading-left reading) (buffer-hash))
+              (cursord-compare-on (cursord-reading-comparison reading))
+              (cursord--take-reading document reading t))
+          (kill-buffer (cursord-reading-buffer reading)))
+      (revert-buffer-insert-file-contents--default-function file auto-save))))
+
+;;;; Version control
+
+(defvar cursord--to-refresh nil
+  "Buffers of which version control may say something else now.")
+
+(defun cursord--refresh-vc-soon ()
+  "Have version control look at the file of the current buffer again.
+That runs a program, so it is done when no keys wait, and once for several
+changes."
+  (when (and (bound-and-true-p vc-mode) (not (file-remote-p buffer-file-name)))
+    (unless cursord--to-refresh
+      (run-at-time 0.3 nil #'cursord--refresh-vc))
+    (cl-pushnew (current-buffer) cursord--to-refresh)))
+
+(defun cursord--refresh-vc ()
+  "Have version control look at the files of `cursord--to-refresh' again."
+  (while (and cursord--to-refresh (not (input-pending-p)))
+    (let ((buffer (pop cursord--to-refresh)))
+      (when (buffer-live-p buffer)
+        (with-current-buffer buffer
+          (cursord-protected #'vc-refresh-state)))))
+  (when cursord--to-refresh
+    (run-at-time 0.3 nil #'cursord--refresh-vc)))
 
 ;;;; A slice at a time
 

@@ -86,7 +86,8 @@ Of one that is there, Emacs would ask whether to read it again."
   "Whether the current buffer just has the text of its file."
   (and (memq revert-buffer-function '(nil revert-buffer--default))
        (memq revert-buffer-insert-file-contents-function
-             '(nil revert-buffer-insert-file-contents--default-function))
+             '(nil cursord--revert-contents
+                   revert-buffer-insert-file-contents--default-function))
        enable-multibyte-characters
        (null buffer-file-format)
        (not (derived-mode-p 'special-mode 'tar-mode 'archive-mode))))

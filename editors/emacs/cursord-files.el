@@ -232,10 +232,34 @@ That is so if both it and its file have changed."
     (when cursord--to-show
       (run-at-time 0.01 nil #'cursord--show-some))))
 
-(defun cursord--files-event (event ws object _before)
-  "Hear of EVENT in WS, with OBJECT."
+(defun cursord--rename-buffer (ws from to)
+  "Have the buffer of the file FROM of WS, if it was renamed to TO, go with it."
+  (when-let* ((document (cursord-document-at ws from))
+              (buffer (cursord-document-buffer document))
+              ((buffer-live-p buffer))
+              ((not (or (cursord-document-at ws to)
+                        (cursord--tramp-busy-p document))))
+              (file (cursord-file ws to))
+              ((file-exists-p file))
+              ((not (file-exists-p (cursord-document-file document)))))
+    (with-current-buffer buffer
+      (let ((modified (buffer-modified-p))
+            (create-lockfiles nil))
+        (set-visited-file-name file t t)
+        (set-buffer-modified-p modified)
+        (unless modified
+          (set-visited-file-modtime (file-attribute-modification-time (file-attributes file))))
+        (cursord--refresh-vc-soon)))))
+
+(defun cursord--files-event (event ws object before)
+  "Hear of EVENT in WS, with OBJECT, which was BEFORE."
   (pcase event
     ('diff
+     (when-let* ((old (or (plist-get object :oldPath)
+                          (plist-get before :oldPath)))
+                 (new (plist-get object :path)))
+       (cursord--rename-buffer ws old new)
+       (cursord--rename-buffer ws new old))
      (when-let* ((document (cursord-document-at ws (plist-get object :path))))
        (unless (memq document cursord--to-show)
          (setq cursord--to-show (nconc cursord--to-show (list document))))))
@@ -285,6 +309,9 @@ That is for files in a workspace in use."
                                                   :ws ws)))
             (setq cursord--document document)
             (puthash file document cursord--documents)
+            (when (cursord--plain-p)
+              (setq-local revert-buffer-insert-file-contents-function
+                          #'cursord--revert-contents))
             (add-hook 'after-change-functions #'cursord--changed nil t)
             (add-hook 'before-save-hook #'cursord--before-save 90 t)
             (add-hook 'after-save-hook #'cursord--saved nil t)
@@ -306,6 +333,9 @@ That is for files in a workspace in use."
                         :document/didClose (list :uri (cursord-uri ws
                                                                    (cursord-document-file document)))))
       (setq cursord--document nil)
+      (when (eq revert-buffer-insert-file-contents-function
+                #'cursord--revert-contents)
+        (kill-local-variable 'revert-buffer-insert-file-contents-function))
       (when (eq document
                 (gethash (cursord-document-file document) cursord--documents))
         (remhash (cursord-document-file document) cursord--documents))

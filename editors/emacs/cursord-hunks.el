@@ -97,6 +97,7 @@ In the review, a file's only hunk is also where its name is."
              (eql (point) point))
     (when-let* ((next (seq-find (pcase-lambda (`(,other ,beg . ,_))
                                   (and (>= beg (line-beginning-position))
+                                       (<= beg (point-max))
                                        (not (equal (plist-get other :id)
                                                    (plist-get hunk :id)))))
                                 (cursord-hunk-places))))
@@ -161,8 +162,8 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
   "Accept all hunks of the workspace, after a question."
   (interactive)
   (let ((ws (cursord-workspace-reviewed)))
-    (when (cursord-confirm-all ws :diff/accept)
-      (cursord-decide-all ws :diff/accept))))
+    (when-let* ((all (cursord-confirm-all ws :diff/accept)))
+      (cursord-decide-all ws :diff/accept nil all))))
 
 ;;;###autoload
 (defun cursord-reject-all ()
@@ -170,8 +171,8 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
 Those that may be yours are left; `cursord-reject-hunk' rejects each."
   (interactive)
   (let ((ws (cursord-workspace-reviewed)))
-    (when (cursord-confirm-all ws :diff/reject)
-      (cursord-decide-all ws :diff/reject))))
+    (when-let* ((all (cursord-confirm-all ws :diff/reject)))
+      (cursord-decide-all ws :diff/reject nil all))))
 
 ;;;###autoload
 (defun cursord-comment-hunk (text)
@@ -216,6 +217,12 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
                                           (car hunks)
                                         (car (last hunks))))))))
 
+(defun cursord--go-widely (position)
+  "Go to POSITION; what it is not in is no narrowing to stay in."
+  (unless (<= (point-min) position (point-max))
+    (widen))
+  (goto-char position))
+
 (defun cursord--go-on (ws forward)
   "Go to the next hunk of WS, the previous one unless FORWARD."
   (let* ((document (cursord-document))
@@ -229,7 +236,7 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
                               starts)
                   (seq-find (lambda (start) (< start bol)) (reverse starts)))))
     (if there
-        (goto-char there)
+        (cursord--go-widely there)
       (let ((paths (cursord--text-paths ws)))
         (unless paths
           (user-error (if (zerop (car (cursord-pending ws)))

@@ -197,7 +197,11 @@ func (r *Reviewer) finish(client api.ClientID, touched []*file, ops []sessions.O
 	published, more := r.render(changed)
 	// Commit gives each diff its seq.
 	r.submitThen(published, append(ops, more...), func() {
-		out.Diffs = append(out.Diffs, r.shownOf(client, touched)...)
+		paths := pathsOf(touched)
+		for _, d := range published { // also where a renamed file was shown, which is none of the touched files' paths
+			paths = append(paths, d.Path)
+		}
+		out.Diffs = append(out.Diffs, r.shownAt(client, paths)...)
 	}, func(err error) { p.answer(out, err) })
 }
 

@@ -99,16 +99,25 @@ func (r *Reviewer) partOf(client api.ClientID, f *file) *sessions.Diff {
 	return f.diff
 }
 
-// shownOf returns the diffs of files, as a client sees them, those of a path once.
-func (r *Reviewer) shownOf(client api.ClientID, files []*file) (diffs []*sessions.Diff) {
+// shownAt returns the diffs of paths, as a client sees them, each once.
+func (r *Reviewer) shownAt(client api.ClientID, paths []string) (diffs []*sessions.Diff) {
 	done := map[string]bool{}
-	for _, f := range files {
-		if diff := r.shown(client, f.path); diff != nil && !done[f.path] {
-			done[f.path] = true
+	for _, path := range paths {
+		if diff := r.shown(client, path); diff != nil && !done[path] {
+			done[path] = true
 			diffs = append(diffs, diff)
 		}
 	}
 	return diffs
+}
+
+// pathsOf returns the paths of files, in their order.
+func pathsOf(files []*file) []string {
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = f.path
+	}
+	return paths
 }
 
 // Diffs lists what is pending in the workspace, in a file of it, or of a turn, as a client sees it. All of it is on disk then.
@@ -119,7 +128,7 @@ func (r *Reviewer) Diffs(client api.ClientID, path, turn string) (list []*sessio
 		r.refreshPending()
 		var files []*file
 		files, err = r.listed(client, path, turn)
-		list = append(list, r.shownOf(client, files)...)
+		list = append(list, r.shownAt(client, pathsOf(files))...)
 		r.setup.Loop.WhenStored(func() { close(stored) })
 	})
 	if stopped != nil {

@@ -16,6 +16,7 @@
 (require 'cursord-review)
 (require 'cursord-compare)
 (require 'cursord-merge)
+(require 'autorevert)
 
 ;;;; Conflicts
 
@@ -150,6 +151,45 @@
       (should (equal "There is nothing to review"
                      (cadr (should-error (funcall first #'cursord-next-hunk))))))))
 
+;;;; Everything
+
+(ert-deftest cursord-test-all-is-what-was-counted ()
+  "A reject of everything leaves what came after the question was asked."
+  (cursord-test-with-world
+    (let* ((ws (progn (cursord-test-put "f" "one\n") (cursord-test-put "g" "1\n")
+                      (cursord-test-open)))
+           asked)
+      (cursord-test-plays (cursord-test-edits "f" "one\n" "ONE\n"))
+      (cursord-test-turn ws "change f")
+      (cursord-test-until "the hunk" (equal '(1 . 1) (cursord-pending ws)))
+      ;; One goes and another comes: the counts are the same.
+      (cursord-test-plays (cursord-test-edits "g" "1\n" "2\n"))
+      (cl-letf (((symbol-function 'y-or-n-p)
+                 (lambda (prompt)
+                   (setq asked prompt)
+                   (cursord-decide-all ws :diff/accept "f")
+                   (cursord-test-turn ws "change g")
+                   (cursord-test-until "the other hunk"
+                     (equal '(("g" . 1))
+                            (mapcar (lambda (path) (cons path 1))
+                                    (hash-table-keys (cursord-workspace-diffs ws)))))
+                   t)))
+        (should (string-match-p "other hunks"
+                                (cadr (should-error (cursord-reject-all)
+                                                    :type 'user-error)))))
+      (should (equal "Reject all 1 hunk in 1 file? " asked))
+      (should (equal "2\n" (cursord-test-get "g")))
+      ;; It comes while the decision is on its way.
+      (cursord-test-plays (cursord-test-edits "f" "ONE\n" "One\n"))
+      (let ((seen (cursord--all-ids ws)))
+        (cursord-test-turn ws "change f again")
+        (cursord-test-until "both" (equal '(2 . 2) (cursord-pending ws)))
+        (cursord-decide-all ws :diff/reject nil seen))
+      (cursord-test-until "what is said"
+        (string-match-p "other hunks" (cursord-test-said)))
+      (should (equal '("One\n" "2\n")
+                     (mapcar #'cursord-test-get '("f" "g")))))))
+
 ;;;; Buffers and files
 
 (ert-deftest cursord-test-no-lock-file-stays ()
@@ -174,6 +214,103 @@
         (should (equal '(".#f" "f") (funcall names)))
         (cursord-test-agree ws "f" after 1)
         (should (equal '("f") (funcall names)))))))
+
+(ert-deftest cursord-test-renamed-file ()
+  "The buffer of a file goes with its name, when the agent renames it and back."
+  (cursord-test-with-world
+    (let* ((text (cursord-test-numbered 20))
+           (ws (progn (cursord-test-put "a.txt" text) (cursord-test-open))))
+      (cursord-test-plays (cursord-test-runs "mkdir sub && mv a.txt sub/b.txt"))
+      (find-file (cursord-test-file "a.txt"))
+      (cursord-test-turn ws "rename it")
+      (cursord-test-until "the name"
+        (equal (cursord-test-file "sub/b.txt") buffer-file-name))
+      (should (equal "b.txt" (buffer-name)))
+      (should (verify-visited-file-modtime))
+      (cursord-test-agree ws "sub/b.txt" text 1)
+      (cursord-reject-file)
+      (cursord-test-until "the old name"
+        (equal (cursord-test-file "a.txt") buffer-file-name))
+      (cursord-test-agree ws "a.txt" text 0)
+      (cursord-test-until "what is said"
+        (equal "rejected 1 hunk; nothing left to review" (cursord-test-said)))
+      (cursord-undo)
+      (cursord-test-until "the new name"
+        (equal (cursord-test-file "sub/b.txt") buffer-file-name))
+      (goto-char (point-max))
+      (insert "mine\n")
+      (let ((inhibit-message t)) (save-buffer))
+      (cursord-test-until "the text on disk"
+        (equal (concat text "mine\n") (cursord-test-get "sub/b.txt")))
+      (should-not (cursord-test-get "a.txt")))))
+
+(ert-deftest cursord-test-auto-revert-keeps-point ()
+  "A buffer that Auto Revert reads again first keeps point, marks and undo."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 30))
+           (after (concat "new\n" (cursord-test-numbered 30 2 "2\n" 29 "29\n")))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open))))
+      (find-file (cursord-test-file "f"))
+      (buffer-enable-undo)
+      (cursord-test-go 15)
+      (cursord-test-plays (cursord-test-edits "f" before after))
+      (cursord-test-put "f" after)
+      (set-visited-file-modtime '(1 0))
+      (auto-revert-mode 1)
+      (auto-revert-handler)
+      (auto-revert-mode -1)
+      (should (equal after (buffer-string)))
+      (should (looking-at "line 15$"))
+      (should-not (buffer-modified-p))
+      (let ((last-command nil) (inhibit-message t)) (undo))
+      (should (equal before (buffer-string)))
+      (ignore ws))))
+
+(ert-deftest cursord-test-narrowed-buffer ()
+  "Going to the next hunk leaves a narrowing when there is none in it."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 40))
+           (after (cursord-test-numbered 40 5 "five\n" 15 "fifteen\n" 35 "z\n"))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open))))
+      (cursord-test-plays (cursord-test-edits "f" before after))
+      (find-file (cursord-test-file "f"))
+      (cursord-test-turn ws "change f")
+      (cursord-test-until "the marks" (equal '(5 15 35) (cursord-test-rows)))
+      (cursord-test-go 10)
+      (narrow-to-region (progn (cursord-test-go 1) (point))
+                        (progn (cursord-test-go 21) (point)))
+      (goto-char (point-min))
+      (dolist (there '("five" "fifteen" "z" "five"))
+        (cursord-next-hunk)
+        (should (looking-at there)))
+      (narrow-to-region (progn (cursord-test-go 10) (point))
+                        (progn (cursord-test-go 21) (point)))
+      (dolist (there '("fifteen" "five" "z"))
+        (cursord-previous-hunk)
+        (should (looking-at there))))))
+
+(ert-deftest cursord-test-version-control ()
+  "What version control says of a file goes with what the agent does."
+  (skip-unless (executable-find "git"))
+  (cursord-test-with-world
+    (cursord-test-put "f" "one\ntwo\n")
+    (dolist (args '(("init" "-q") ("add" ".")
+                    ("-c" "user.name=n" "-c" "user.email=e" "commit" "-qm" "all")))
+      (apply #'call-process "git" nil nil nil args))
+    (let ((ws (cursord-test-open)))
+      (cursord-test-plays (cursord-test-edits "f" "one\ntwo\n" "one\n2\n"))
+      (find-file (cursord-test-file "f"))
+      (vc-refresh-state)
+      (should (eq 'up-to-date (vc-state buffer-file-name)))
+      (cursord-test-turn ws "change f")
+      (cursord-test-agree ws "f" "one\n2\n" 1)
+      (cursord-test-until "the state" (eq 'edited (vc-state buffer-file-name)))
+      (should (string-match-p ":" (substring-no-properties vc-mode)))
+      (cursord-test-go 2)
+      (cursord-reject-hunk)
+      (cursord-test-agree ws "f" "one\ntwo\n" 0)
+      (cursord-test-until "the state"
+        (eq 'up-to-date (vc-state buffer-file-name))))))
 
 (provide 'cursord-review-tests)
 ;;; cursord-review-tests.el ends here

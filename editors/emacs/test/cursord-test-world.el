@@ -47,6 +47,14 @@
   (mapconcat (lambda (i) (or (plist-get changes i) (format "line %d\n" i)))
              (number-sequence 1 n) ""))
 
+(defun cursord-test-said ()
+  "What was said last."
+  (with-current-buffer "*cursord-log*"
+    (goto-char (point-max))
+    (forward-line -1)
+    (buffer-substring-no-properties (+ (point) (length "00:00:00 "))
+                                    (line-end-position))))
+
 (defun cursord-test-buffers ()
   "What is in the log, and in buffers of the workspace."
   (mapconcat (lambda (buffer)
@@ -102,6 +110,16 @@ The value is that of BODY."
                       (format "\"beforeFullFileContent\":%s,"
                               (json-encode before))
                     "") (json-encode after) path))))
+
+(defun cursord-test-runs (command)
+  "Lines by which the agent runs COMMAND in a shell, in the workspace."
+  (let ((args "\"args\":{\"command\":\"x\",\"workingDirectory\":\"\"}"))
+    (list (format "{\"type\":\"tool_call\",\"subtype\":\"started\",\"call_id\":%s,\"timestamp_ms\":{{now_ms}},\"tool_call\":{\"shellToolCall\":{%s}}}"
+                  (json-encode command) args)
+          (format "{\"fake\":\"exec\",\"argv\":%s}"
+                  (json-encode (vector "sh" "-c" command)))
+          (format "{\"type\":\"tool_call\",\"subtype\":\"completed\",\"call_id\":%s,\"timestamp_ms\":{{now_ms}},\"tool_call\":{\"shellToolCall\":{%s,\"result\":{\"success\":{\"command\":\"x\",\"exitCode\":0,\"stdout\":\"\"}}}}}"
+                  (json-encode command) args))))
 
 (defun cursord-test-waits (name)
   "A line by which the agent waits until there is a file NAME beside the workspace."

@@ -295,3 +295,19 @@ func TestLargeFilesAreWhatTheSettingsSay(t *testing.T) {
 		})
 	}
 }
+
+// TestARejectedRenameIsInItsAnswer has the answer to a reject of a rename say that nothing is left at the new path, so that
+// who counts by answers counts right.
+func TestARejectedRenameIsInItsAnswer(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("f", "a\n")
+	w.Plays(world.Lines(world.Shells("1", "mv f g"))...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	out := e.Decides("diff/reject", world.Obj{"path": "g"})
+	require.Len(t, out.Diffs, 1)
+	require.Equal(t, "g", out.Diffs[0].Path)
+	require.Equal(t, "clean", out.Diffs[0].State)
+}
