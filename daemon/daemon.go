@@ -22,7 +22,7 @@ import (
 	"cursord/daemon/endpoint"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
-	"cursord/daemon/internal/review"
+	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/savewatch"
 	"cursord/daemon/internal/statusmessages"
 	"cursord/daemon/internal/watch"
@@ -73,7 +73,7 @@ type Daemon struct {
 	agent       *whichagent.Agent
 	launcher    *agent.Launcher
 	hooks       *hooks.Finder
-	docs        *review.Documents
+	docs        *documents.Set
 	pictures    pictures.Store
 	copies      *copyGC
 	started     sessions.Time
@@ -122,7 +122,7 @@ func Open(o Options) (*Daemon, error) {
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]turnOwner{},
 		watching: watch.DefaultLimits(), fault: o.Fault, pictures: pictures.Store{Dir: filepath.Join(o.StateDir, "images")},
 	}
-	d.docs = review.NewDocuments(d.reviewers)
+	d.docs = documents.New(d.reviewers)
 	home, _ := os.UserHomeDir() // without one the agent has no hooks there either
 	d.hooks = hooks.NewFinder(home)
 	if d.log == nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/wire"
 	"cursord/sessions"
@@ -28,6 +29,11 @@ func (d *Daemon) Undo(ctx context.Context, client api.ClientID, root string, onl
 // Redo makes again the latest decision that was undone.
 func (d *Daemon) Redo(ctx context.Context, client api.ClientID, root string, reply func(api.Decided, error)) {
 	d.review(root, reply, func(r *review.Reviewer) { r.Redo(ctx, client, reply) })
+}
+
+// Merge answers with the edits that bring into a client's unsaved text what the disk has in other lines.
+func (d *Daemon) Merge(ctx context.Context, client api.ClientID, root, path string, reply func(api.Decided, error)) {
+	d.review(root, reply, func(r *review.Reviewer) { r.Merge(ctx, client, path, reply) })
 }
 
 // review has do ask the reviewer of a workspace for what may write files.
@@ -134,7 +140,7 @@ func (d *Daemon) CloseDocument(client api.ClientID, uri string) error {
 }
 
 // reviewers returns those of all workspaces.
-func (d *Daemon) reviewers() (all []*review.Reviewer) {
+func (d *Daemon) reviewers() (all []documents.Reviewer) {
 	for _, w := range d.loops() {
 		all = append(all, w.review)
 	}

@@ -65,12 +65,7 @@ func (r *Review) Beyond(other *Review) (lines int) {
 		}
 		return 0
 	}
-	pending := make(map[uint64]bool)
-	for i := range other.atoms {
-		if a := &other.atoms[i]; a.pending() {
-			pending[a.id] = true
-		}
-	}
+	pending := other.pendingIDs()
 	for i := range r.atoms {
 		if a := &r.atoms[i]; a.pending() && !pending[a.id] {
 			lines++

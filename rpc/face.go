@@ -68,6 +68,7 @@ func (f *face) table() table {
 			"diff/reject":           decision(f.reject),
 			"diff/undo":             decision(f.undo),
 			"diff/redo":             decision(f.redo),
+			"diff/merge":            decision(f.merge),
 			"diff/comment":          review(f.comment),
 			"diff/dismiss":          review(f.dismiss),
 			"agent/status":          slow(f.agentStatus),

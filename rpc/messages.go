@@ -279,6 +279,13 @@ type DecideParams struct {
 	Rev       *uint64        `json:"rev,omitempty"`
 	Lines     *api.LineRange `json:"lines,omitempty"`
 	Comment   string         `json:"comment,omitempty"`
+	Both      bool           `json:"both,omitempty"` // of conflicts: the person's lines stay in front of the agent's
+}
+
+// MergeParams are the parameters of diff/merge.
+type MergeParams struct {
+	Workspace string `json:"workspace"`
+	Path      string `json:"path"`
 }
 
 // UndoParams are the parameters of diff/undo. With Decision it is refused unless that is the latest one.
@@ -287,7 +294,7 @@ type UndoParams struct {
 	Decision  uint64 `json:"decision,omitempty"`
 }
 
-// UndoResult is the result of diff/undo and diff/redo.
+// UndoResult is the result of diff/undo, diff/redo and diff/merge.
 type UndoResult struct {
 	Diffs []*sessions.Diff    `json:"diffs"`
 	Edits []api.DocumentEdits `json:"edits,omitempty"`

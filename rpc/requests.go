@@ -89,6 +89,12 @@ func (c *Client) DiffList(ctx context.Context, p DiffParams) (result DiffList, e
 	return result, err
 }
 
+// DiffMerge makes the request diff/merge, as PROTOCOL.md describes it.
+func (c *Client) DiffMerge(ctx context.Context, p MergeParams) (result UndoResult, err error) {
+	err = c.Call(ctx, "diff/merge", p, &result)
+	return result, err
+}
+
 // DiffRedo makes the request diff/redo, as PROTOCOL.md describes it.
 func (c *Client) DiffRedo(ctx context.Context, p WorkspaceParams) (result UndoResult, err error) {
 	err = c.Call(ctx, "diff/redo", p, &result)

@@ -40,7 +40,7 @@ func (f *face) decide(ctx context.Context, p *DecideParams, accept bool, reply f
 // core checks the parameters of diff/accept and diff/reject and translates them.
 func (p *DecideParams) core(accept bool) (api.Decision, error) {
 	out := api.Decision{
-		Accept: accept, Path: p.Path, TurnID: p.TurnID, All: p.All, Rev: p.Rev, Lines: p.Lines, Comment: p.Comment,
+		Accept: accept, Path: p.Path, TurnID: p.TurnID, All: p.All, Rev: p.Rev, Lines: p.Lines, Comment: p.Comment, Both: p.Both,
 	}
 	given := 0
 	for _, set := range []bool{p.Hunks != nil, p.Path != "", p.TurnID != "", p.All} {
@@ -55,6 +55,9 @@ func (p *DecideParams) core(accept bool) (api.Decision, error) {
 		if out.Hunks = *p.Hunks; len(out.Hunks) == 0 {
 			return out, invalid("hunks", "must not be empty")
 		}
+	}
+	if p.Both && (!accept || p.Hunks == nil) {
+		return out, invalid("both", "goes with hunks that are accepted")
 	}
 	if p.Lines != nil {
 		switch {
@@ -76,6 +79,14 @@ func (f *face) undo(ctx context.Context, p *UndoParams, reply func(UndoResult, e
 
 func (f *face) redo(ctx context.Context, p *WorkspaceParams, reply func(UndoResult, error)) {
 	f.d.Redo(ctx, f.client, p.Workspace, stepped(reply))
+}
+
+func (f *face) merge(ctx context.Context, p *MergeParams, reply func(UndoResult, error)) {
+	if p.Path == "" {
+		reply(UndoResult{}, invalid("path", "must not be empty"))
+		return
+	}
+	f.d.Merge(ctx, f.client, p.Workspace, p.Path, stepped(reply))
 }
 
 func stepped(reply func(UndoResult, error)) func(api.Decided, error) {

@@ -241,14 +241,17 @@ type Diff struct {
 	Hunks     []Hunk   `json:"hunks"`
 	Turns     []string `json:"turns"`
 	// Of a client's unsaved text: how many lines the agent has changed on disk and that are not changed in the text.
-	DiskOnly int    `json:"diskOnly,omitempty"`
-	Seq      uint64 `json:"seq"`
+	DiskOnly int `json:"diskOnly,omitempty"`
+	// The same: how many changes on disk diff/merge would bring into the text.
+	Mergeable int    `json:"mergeable,omitempty"`
+	Seq       uint64 `json:"seq"`
 }
 
 // A Hunk is one decision that a person can take.
 type Hunk struct {
 	ID       string   `json:"id"`
-	Kind     string   `json:"kind"` // "text" or "file"
+	Kind     string   `json:"kind"`            // "text" or "file"
+	State    string   `json:"state,omitempty"` // "conflict": a person has changed the same lines, and not saved them
 	OldStart int      `json:"oldStart"`
 	OldLines int      `json:"oldLines"`
 	NewStart int      `json:"newStart"`

@@ -101,6 +101,7 @@ type Decision struct {
 	Rev     *uint64    // refuse with KindConflict unless the diff has this revision; goes with Path or with Hunks of one file
 	Lines   *LineRange // with a single hunk: only these of its changed lines
 	Comment string     // for the agent's next prompt
+	Both    bool       // of an accept of conflicts: the person's lines stay in front of the agent's
 }
 
 // A LineRange counts a hunk's changed lines from 0, the end exclusive.

@@ -4,6 +4,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/editorfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
@@ -15,7 +16,7 @@ import (
 // at at a moment; 0: that is not known.
 func (r *Reviewer) author(name string, img atomicfile.State, since int64) *diffs.Source {
 	t := r.shared()
-	if r.setup.Documents.typed(t.absolute(name), img) != nil {
+	if r.setup.Documents.Typed(t.absolute(name), img) != nil {
 		return nil
 	}
 	c := snapshot.ChangeTime{Path: name, When: t.changedAt(name, filestat.Of(t.absolute(name))), Since: since}
@@ -68,13 +69,21 @@ func (r *Reviewer) formatted(f *file, now diffs.Content) {
 	}
 }
 
+// Root returns the workspace's folder.
+func (r *Reviewer) Root() string { return r.setup.Root }
+
+// DocumentSaved has the reviewer take in what a person has saved.
+func (r *Reviewer) DocumentSaved(name string, doc *documents.Document) {
+	r.later.Put(func() { r.personSaved(name, doc) })
+}
+
 // personSaved takes in what an editor says that a person has saved, although an agent may have written over it already.
-func (r *Reviewer) personSaved(name string, doc *document) {
+func (r *Reviewer) personSaved(name string, doc *documents.Document) {
 	disk := atomicfile.Read(r.setup.Root, name)
 	if disk.Unreadable != "" || disk.Target != "" {
 		return
 	}
-	saved := atomicfile.State{Content: diffs.Content{Exists: true, Data: []byte(editorfile.LikeFile(doc.text, disk.Data)), Mode: disk.Mode}}
+	saved := atomicfile.State{Content: diffs.Content{Exists: true, Data: []byte(editorfile.LikeFile(doc.Text, disk.Data)), Mode: disk.Mode}}
 	if r.savedInACall(name, doc, saved) {
 		return
 	}
@@ -88,13 +97,13 @@ func (r *Reviewer) personSaved(name string, doc *document) {
 
 // savedInACall notes what a person has saved while calls are open that name the file: their ends tell what came first. It
 // returns false if there is none.
-func (r *Reviewer) savedInACall(name string, doc *document, saved atomicfile.State) bool {
+func (r *Reviewer) savedInACall(name string, doc *documents.Document, saved atomicfile.State) bool {
 	ledger := &r.shared().ledger
 	if !ledger.Pending(name) {
 		return false
 	}
-	if doc.base.Unreadable == "" && !r.lastSeen(name).Same(doc.base) {
-		ledger.Look(name, attribution.Look{Content: doc.base.Content, At: doc.based}) // the person typed over this
+	if doc.Base.Unreadable == "" && !r.lastSeen(name).Same(doc.Base) {
+		ledger.Look(name, attribution.Look{Content: doc.Base.Content, At: doc.Based}) // the person typed over this
 	}
 	return ledger.Look(name, attribution.Look{Content: saved.Content, At: clock.Now(), Person: true})
 }
@@ -124,17 +133,17 @@ func (r *Reviewer) lastSeen(name string) atomicfile.State {
 
 // typedInto takes in that a file has come to hold what a person typed over what the document was based on, which may be
 // an agent's that nobody has seen yet. It returns the file if it is under review.
-func (r *Reviewer) typedInto(name string, doc *document, saved atomicfile.State) *file {
+func (r *Reviewer) typedInto(name string, doc *documents.Document, saved atomicfile.State) *file {
 	for _, s := range r.shared().starts.list() {
-		if src := r.shared().writerAt(snapshot.ChangeTime{Path: name, When: doc.based}, nil); src != nil && doc.base.Unreadable == "" && s.Older(name, doc.based) {
-			fd := snapshot.Change{Path: name, After: doc.base, Source: src}
+		if src := r.shared().writerAt(snapshot.ChangeTime{Path: name, When: doc.Based}, nil); src != nil && doc.Base.Unreadable == "" && s.Older(name, doc.Based) {
+			fd := snapshot.Change{Path: name, After: doc.Base, Source: src}
 			fd.Before, fd.Known = s.At(name)
 			r.takeFound(r.shared(), s, fd)
-			s.Saved(name, doc.base, saved)
+			s.Saved(name, doc.Base, saved)
 		}
 	}
 	f := r.shared().files[name]
-	if f == nil || r.load(f) != nil || r.adopt(f, saved) {
+	if f == nil || r.load(f) != nil || r.takeSave(f, saved) {
 		return f
 	}
 	if !saved.Same(atomicfile.State{Content: f.review.Current()}) {

@@ -7,9 +7,10 @@ import (
 	"unicode/utf8"
 
 	"cursord/daemon/api"
-	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/diffshape"
+	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/editorfile"
+	"cursord/daemon/internal/threeway"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -28,7 +29,7 @@ import (
 //     When the buffer is saved, its review becomes the file's.
 //   - The buffer is closed without a save: it is forgotten, with what was rejected in it.
 type buffer struct {
-	doc     *document
+	doc     *documents.Document
 	review  *diffs.Review // nil if the text is not known
 	stem    *diffs.Review // what the review is made anew from, if not the file's: something was decided in the buffer
 	coming  *stem         // what is to be the stem once the edits are made
@@ -38,7 +39,10 @@ type buffer struct {
 	decided bool          // the review is not just the file's with the text
 	groups  []uint64      // decisions made, or taken back, in the buffer
 	changes uint64
-	diff    *sessions.Diff // its part of what the client sees of the path
+
+	beneath   *threeway.Beneath // nil while nothing is pending on disk
+	conflicts []conflict
+	diff      *sessions.Diff // its part of what the client sees of the path
 }
 
 // A stem is what a buffer's review is made anew from.
@@ -48,7 +52,7 @@ type stem struct {
 }
 
 // text returns what the client has in the file's form.
-func (b *buffer) text(f *file) string { return editorfile.LikeFile(b.doc.text, f.real().Data) }
+func (b *buffer) text(f *file) string { return editorfile.LikeFile(b.doc.Text, f.real().Data) }
 
 // of returns the file as the buffer shows it.
 func (b *buffer) of(f *file) *file {
@@ -59,25 +63,25 @@ func (b *buffer) of(f *file) *file {
 
 // syncBuffers brings the buffers of a file whose review is loaded up to date with the review and the documents.
 func (r *Reviewer) syncBuffers(f *file) {
-	docs := r.setup.Documents.unsaved(r.absolute(f))
+	docs := r.setup.Documents.Unsaved(r.absolute(f))
 	if len(docs) == 0 && len(f.buffers) == 0 {
 		return
 	}
 	disk := f.real()
 	held := map[api.ClientID]bool{}
 	for _, doc := range docs {
-		if doc.held && disk.Exists && editorfile.LikeFile(doc.text, disk.Data) == string(disk.Data) {
-			r.setup.Documents.saved(doc)
+		if doc.Held && disk.Exists && editorfile.LikeFile(doc.Text, disk.Data) == string(disk.Data) {
+			r.setup.Documents.Saved(doc)
 			continue
 		}
-		held[doc.client] = true
-		b := f.buffers[doc.client]
+		held[doc.Client] = true
+		b := f.buffers[doc.Client]
 		if b == nil {
 			b = &buffer{}
 			if f.buffers == nil {
 				f.buffers = map[api.ClientID]*buffer{}
 			}
-			f.buffers[doc.client] = b
+			f.buffers[doc.Client] = b
 		}
 		r.syncBuffer(f, b, doc)
 	}
@@ -85,20 +89,20 @@ func (r *Reviewer) syncBuffers(f *file) {
 		if !held[client] {
 			delete(f.buffers, client)
 			r.viewed[f.path] = true
-			if !r.setup.Documents.has(client, b.doc.path) {
+			if !r.setup.Documents.Has(client, b.doc.Path) {
 				r.forgetDecisions(f, b.groups)
 			}
 		}
 	}
 }
 
-func (r *Reviewer) syncBuffer(f *file, b *buffer, doc *document) {
+func (r *Reviewer) syncBuffer(f *file, b *buffer, doc *documents.Document) {
 	fresh := b.doc != doc // the client has said something; also that edits were not made, and all is as it was
 	b.doc = doc
 	if fresh {
 		b.sent = false
 	}
-	if !doc.held {
+	if !doc.Held {
 		b.review, b.diff = nil, nil
 		return
 	}
@@ -111,6 +115,7 @@ func (r *Reviewer) syncBuffer(f *file, b *buffer, doc *document) {
 			b.undo = append(b.undo, stem{b.coming.text, b.stem})
 			b.stem, b.coming = b.coming.review, nil
 		}
+		b.show(r, f, b.review)
 		return
 	case moved:
 		b.stem, b.undo = nil, nil
@@ -150,29 +155,17 @@ func (b *buffer) show(r *Reviewer, f *file, review *diffs.Review) {
 	if !b.decided { // else it lacks what was rejected
 		diff.DiskOnly = f.review.Beyond(review)
 	}
+	b.conflicts = nil
+	if !b.sent {
+		b.lookBeneath(f, b.text(f))
+	}
+	r.addConflicts(f, b, diff)
 	if b.diff != nil && diffshape.SameDiff(diff, b.diff) {
 		return
 	}
 	b.changes++
 	b.diff = diff
 	r.viewed[f.path] = true
-}
-
-// adopt makes the review of a buffer that was saved the file's; it returns false if the disk has another text.
-func (r *Reviewer) adopt(f *file, disk atomicfile.State) bool {
-	for client, b := range f.buffers {
-		if b.decided && b.rev == f.review.Rev() && disk.Same(atomicfile.State{Content: f.realOf(b.review)}) {
-			f.review = b.review
-			r.setup.Documents.saved(b.doc)
-			delete(f.buffers, client)
-			r.viewed[f.path] = true
-			if !f.tree.isolated() {
-				f.tree.updateSnapshots(f.path, disk)
-			}
-			return true
-		}
-	}
-	return false
 }
 
 // seen returns the review of a file as a client sees it.
@@ -189,7 +182,7 @@ func (f *file) seen(client api.ClientID) *diffs.Review {
 func (r *Reviewer) buffer(f *file, client api.ClientID, writes bool) (*buffer, error) {
 	var first *buffer
 	for _, b := range f.buffers {
-		if first == nil || b.doc.order < first.doc.order {
+		if first == nil || b.doc.Order < first.doc.Order {
 			first = b
 		}
 	}
@@ -214,8 +207,11 @@ func (r *Reviewer) buffer(f *file, client api.ClientID, writes bool) (*buffer, e
 
 // decideInBuffer is carryOut for a choice in a buffer. What would write the file returns the edits that the client is to
 // apply.
-func (r *Reviewer) decideInBuffer(c *choice, accept bool, lines *diffs.Range) (diffs.Decision, *api.DocumentEdits, error) {
-	f, b := c.f, c.buffer
+func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (diffs.Decision, *api.DocumentEdits, error) {
+	f, b, accept, lines := c.f, c.buffer, dec.Accept, linesOf(dec.Lines)
+	if slices.ContainsFunc(c.ids, func(id uint64) bool { return b.conflict(id) != nil }) {
+		return r.decideConflicts(c, dec)
+	}
 	if f.writesReal(accept) {
 		var done diffs.Decision
 		edits, err := r.changeBuffer(f, b, func(review *diffs.Review) (err error) {
@@ -270,24 +266,25 @@ func (r *Reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) e
 	if review.Path() != b.review.Path() || review.OldPath() != b.review.OldPath() || was.Exists && now.Exists && now.Mode != was.Mode {
 		return nil, &api.Error{
 			Kind: api.KindConflict, Message: f.path + " has unsaved changes, and would get another name or mode",
-			Hint: "save it and try again", Diff: r.shown(b.doc.client, f.path),
+			Hint: "save it and try again", Diff: r.shown(b.doc.Client, f.path),
 		}
 	}
 	if !now.Exists || !utf8.Valid(now.Data) {
 		return nil, &api.Error{
 			Kind: api.KindConflict, Message: fmt.Sprintf("%s would not be a text any more, and has unsaved changes", f.path),
-			Hint: "save or close it and try again", Diff: r.shown(b.doc.client, f.path),
+			Hint: "save or close it and try again", Diff: r.shown(b.doc.Client, f.path),
 		}
 	}
 	before := sha256.Sum256([]byte(b.text(f)))
 	b.decided = true
 	b.show(r, f, review)
-	edits := editorfile.Edits(b.doc.text, editorfile.LikeText(string(now.Data), b.doc.text))
-	if len(edits) == 0 {
+	edits := b.edit(f, string(now.Data))
+	if edits == nil {
+		b.stem = review.Copy()
 		return nil, nil
 	}
-	b.sent, b.coming = true, &stem{before, review.Copy()}
-	return &api.DocumentEdits{Path: f.path, Version: b.doc.version, Edits: edits}, nil
+	b.coming = &stem{before, review.Copy()}
+	return edits, nil
 }
 
 // stepInBuffer takes a reject back, or makes it again, in a buffer.

@@ -88,7 +88,7 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 			break
 		}
 		undo := f.keep()
-		if !r.adopt(f, s.real) {
+		if !r.takeSave(f, s.real) {
 			saving := r.takePersons(f, s.real, s.path)
 			if saving != notSaving && wait {
 				undo()

@@ -89,7 +89,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waitingRequest) bool {
 		switch p := plan[i]; {
 		case c.buffer != nil:
 			words := r.words(c, dec)
-			done, edits, err = r.decideInBuffer(c, dec.Accept, linesOf(dec.Lines))
+			done, edits, err = r.decideInBuffer(c, dec)
 			rejections = words.of(done.Hunks)
 		case p != nil:
 			if err = r.write(p.f, p.change); err != nil {
@@ -244,7 +244,7 @@ func (r *Reviewer) choose(dec api.Decision) ([]*choice, error) {
 		c := choices[i]
 		if !slices.Contains(c.ids, id) {
 			c.ids = append(c.ids, id)
-			c.prints[id] = f.seen(dec.Client).Fingerprint(id)
+			c.prints[id] = f.fingerprint(dec.Client, id)
 		}
 	}
 	return choices, nil
@@ -260,10 +260,10 @@ func (r *Reviewer) hunk(name string, client api.ClientID) (*file, uint64, error)
 			if err := r.load(f); err != nil {
 				return nil, 0, api.StoreError(err)
 			}
-			if f.seen(client).Fingerprint(id) == "" {
+			if f.fingerprint(client, id) == "" {
 				r.syncBuffers(f) // the client's last text counts, though nobody has looked at it yet
 			}
-			if f.seen(client).Fingerprint(id) != "" {
+			if f.fingerprint(client, id) != "" {
 				return f, id, nil
 			}
 		}
@@ -323,11 +323,11 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 	c.disk = disk
 	if c.prints != nil {
 		for _, id := range c.ids {
-			if c.review.Fingerprint(id) != c.prints[id] {
+			if f.fingerprint(dec.Client, id) != c.prints[id] {
 				return r.conflict(f, fmt.Sprintf("hunk %s of %s has changed since it was shown", diffshape.HunkID(f.n, id), f.path))
 			}
-			if err := c.review.Decidable(id, dec.Accept); err != nil {
-				return r.decisionError(f, err)
+			if err := r.conflicting(c, id, dec); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -339,6 +339,9 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 	}
 	for _, h := range hunks {
 		switch err := c.review.Decidable(h.ID, dec.Accept); {
+		case c.buffer.conflict(h.ID) != nil:
+		case f.unsavedConflict(h.ID) && dec.Accept:
+			skip(h.ID, r.conflicting(c, h.ID, dec))
 		case dec.TurnID != "" && !fromTurn(h, dec.TurnID):
 		case err != nil:
 			skip(h.ID, r.decisionError(f, err))
@@ -347,6 +350,9 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 		default:
 			c.ids = append(c.ids, h.ID)
 		}
+	}
+	if c.buffer != nil {
+		r.chooseConflicts(c, dec, skip)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 	if f != nil && fd.Source == nil { // not of this turn
 		fd.Source = t.writer(fd.Path)
 	}
-	if doc := r.setup.Documents.typed(s.Full(fd.Path), fd.After); doc != nil && !t.isolated() {
+	if doc := r.setup.Documents.Typed(s.Full(fd.Path), fd.After); doc != nil && !t.isolated() {
 		return r.typedInto(fd.Path, doc, fd.After)
 	}
 	if f == nil && !fd.Known {

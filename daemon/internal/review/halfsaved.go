@@ -54,7 +54,7 @@ func (r *Reviewer) takePersons(f *file, real atomicfile.State, path string) savi
 	age := time.Duration(clock.Now() - st.Written())
 	end := []byte("\n")
 	switch {
-	case !real.Exists || !st.Exists() || age < 0 || age >= saveTries*r.watch.Limits.Settle || r.setup.Documents.typed(r.absolute(f), real) != nil:
+	case !real.Exists || !st.Exists() || age < 0 || age >= saveTries*r.watch.Limits.Settle || r.setup.Documents.Typed(r.absolute(f), real) != nil:
 		return notSaving
 	case len(real.Data) == 0 || bytes.HasSuffix(was.Data, end) && !bytes.HasSuffix(real.Data, end):
 		return halfSaved

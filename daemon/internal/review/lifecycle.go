@@ -2,7 +2,6 @@ package review
 
 import (
 	"cursord/daemon/internal/watch"
-	"cursord/daemon/paths"
 )
 
 // unused reports whether the reviewer, which calls it, has nothing pending and nothing to do.
@@ -21,20 +20,6 @@ func (r *Reviewer) unused() bool {
 		}
 	}
 	return true
-}
-
-// Within reports whether a client has a document open that lies in a folder.
-func (ds *Documents) Within(root string) bool {
-	ds.mu.Lock()
-	defer ds.mu.Unlock()
-	for _, open := range ds.docs {
-		for _, doc := range open {
-			if _, inside := paths.Within(root, doc.path); inside {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // Waiting returns how many requests the reviewer has not taken yet.

@@ -120,7 +120,7 @@ func (r *Reviewer) readSaved(f *file) atomicfile.State {
 		quiet, changed := quietTime, before.Written()
 		if emptied && !known {
 			quiet = atomicfile.EmptyTime
-			if len(r.setup.Documents.unsaved(path)) > 0 {
+			if len(r.setup.Documents.Unsaved(path)) > 0 {
 				quiet = heldTime
 			}
 		}
@@ -148,9 +148,9 @@ func (r *Reviewer) readSaved(f *file) atomicfile.State {
 	}
 }
 
-// documentChanged has the reviewer look at a document of the workspace: at once, or in a moment, because people type
+// DocumentChanged has the reviewer look at a document of the workspace: at once, or in a moment, because people type
 // faster than anybody reads.
-func (r *Reviewer) documentChanged(path string, atOnce bool) {
+func (r *Reviewer) DocumentChanged(path string, atOnce bool) {
 	look := func() { r.later.Put(r.lookAtDocuments) }
 	r.docs.mu.Lock()
 	defer r.docs.mu.Unlock()

@@ -37,7 +37,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 		return s, r.unreadable(f, s.here)
 	}
 	seen := atomicfile.State{Content: f.review.Current()}
-	if !s.here.Same(seen) && !r.adopt(f, s.here) {
+	if !s.here.Same(seen) && !r.takeSave(f, s.here) {
 		by := r.author(f.path, s.here, f.lookedAt)
 		f.vanished = nil
 		if by != nil && !f.review.Pending() {
@@ -45,7 +45,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 				f.review.Observe(start, nil) // what people have done while nobody watched
 			}
 		}
-		if by == nil && r.setup.Documents.typed(r.absolute(f), s.here) == nil {
+		if by == nil && r.setup.Documents.Typed(r.absolute(f), s.here) == nil {
 			r.formatted(f, s.here.Content)
 		}
 		if by != nil && !s.here.Exists {

@@ -9,6 +9,7 @@ import (
 	"cursord/daemon/copytree"
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/savewatch"
 	"cursord/daemon/internal/survivors"
 	"cursord/daemon/internal/watch"
@@ -25,7 +26,7 @@ type Setup struct {
 	Loop      Loop
 	Git       *askgit.Guard // opens the repositories of the work tree
 	Claims    Claims
-	Documents *Documents
+	Documents *documents.Set
 	Hooks     *hooks.Finder
 	Saves     *savewatch.Watch
 	Survivors *survivors.Turns

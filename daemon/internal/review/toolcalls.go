@@ -391,7 +391,7 @@ func (t *Turn) unfinished(c *watchedCall) (files []Written) {
 			f.start, f.beside = snapshot.Empty(was.tree.root), was.by
 		}
 		f.saves = was.tree.calls.saves(was.path)
-		if !f.after.Same(was.before) && t.r.setup.Documents.typed(was.tree.absolute(was.path), f.after) == nil {
+		if !f.after.Same(was.before) && t.r.setup.Documents.Typed(was.tree.absolute(was.path), f.after) == nil {
 			files = append(files, f)
 		}
 	}

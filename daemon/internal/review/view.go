@@ -69,12 +69,14 @@ func (r *Reviewer) view(client api.ClientID, path string) *View {
 	return v
 }
 
-// forgetViews drops how a client saw files; it is gone.
-func (r *Reviewer) forgetViews(client api.ClientID) {
-	for path, views := range r.views {
-		if delete(views, client); len(views) == 0 {
-			delete(r.views, path)
+// DocumentsClosed has the reviewer forget how a client saw files; it is gone.
+func (r *Reviewer) DocumentsClosed(client api.ClientID) {
+	r.later.Put(func() {
+		for path, views := range r.views {
+			if delete(views, client); len(views) == 0 {
+				delete(r.views, path)
+			}
 		}
-	}
-	r.setup.Loop.ForgetClient(client)
+		r.setup.Loop.ForgetClient(client)
+	})
 }

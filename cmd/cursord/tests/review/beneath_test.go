@@ -1,0 +1,158 @@
+package review
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+// beneath has a person change line 2 of ten, unsaved, while the agent changes the same line if it is to conflict, and others.
+func beneath(t *testing.T, conflicts bool) (w *world.World, e *world.Editor, doc *world.Document, before, after string) {
+	t.Helper()
+	w = world.New(t)
+	changed := map[int]string{6: "agent 6\n", 9: "agent 9\nagent 9b\n"}
+	if conflicts {
+		changed[2] = "agent 2\n"
+	}
+	before, after = world.Numbered(10, nil), world.Numbered(10, changed)
+	w.Put("f", before)
+	w.Start()
+	e = w.Opens()
+	doc = e.OpenDocument("f")
+	doc.Types("line 2\n", "mine 2\n")
+	w.Plays(world.Lines(world.Edits("c", "f", before, after))...)
+	e.Turn(nil)
+	return w, e, doc, before, after
+}
+
+// merged asks for what the disk has and makes it.
+func merged(e *world.Editor, doc *world.Document) {
+	e.T.Helper()
+	var out api.Decided
+	e.Must("diff/merge", world.Obj{"workspace": e.World.Root, "path": doc.Path}, &out)
+	doc.Applies(out.Edits)
+}
+
+func TestAgentsLinesComeIntoAnUnsavedBuffer(t *testing.T) {
+	t.Parallel()
+	w, e, doc, before, after := beneath(t, false)
+	seen := e.Until("what can be merged", func(n world.Notification) bool { return n.Diff != nil && n.Diff.Mergeable > 0 }).Diff
+	require.Equal(t, 2, seen.Mergeable)
+	typed := doc.Text
+	merged(e, doc)
+	require.Equal(t, strings.Replace(after, "line 2\n", "mine 2\n", 1), doc.Text)
+	d := e.Diffs()["f"]
+	require.Len(t, d.Hunks, 2, "under review in the buffer")
+	require.Zero(t, d.Mergeable)
+	require.Zero(t, d.DiskOnly)
+	w.RequireTree(world.Tree{"f": after})
+
+	both := doc.Text
+	doc.Set(typed) // the editor's undo
+	require.Zero(t, e.Diffs()["f"], "it is not offered again")
+	doc.Set(both)
+	require.Len(t, e.Diffs()["f"].Hunks, 2)
+	out := e.Decides("diff/reject", world.Obj{"hunks": world.HunkIDs(e.Diffs()["f"])[:1]})
+	doc.Applies(out.Edits)
+	doc.Save()
+	require.Len(t, e.Diffs()["f"].Hunks, 1)
+	e.Decides("diff/reject", world.Obj{"all": true})
+	w.RequireTree(world.Tree{"f": strings.Replace(before, "line 2\n", "mine 2\n", 1)})
+}
+
+// TestASaveOverAgentsLinesIsADecision has a person save a text that never had what the agent wrote: that can be taken back.
+func TestASaveOverAgentsLinesIsADecision(t *testing.T) {
+	t.Parallel()
+	for _, conflicts := range []bool{false, true} {
+		w, e, doc, _, after := beneath(t, conflicts)
+		e.Until("what is on disk", func(n world.Notification) bool { return n.Diff != nil && n.Diff.DiskOnly > 0 })
+		doc.Save()
+		require.Empty(t, e.Diffs())
+		w.RequireTree(world.Tree{"f": doc.Text})
+		out := w.CursordOK("undo", "--workspace", w.Root)
+		require.Contains(t, out, "f")
+		d := e.Diffs()["f"]
+		require.NotNil(t, d)
+		got := w.Get("f")
+		require.Contains(t, got, "mine 2\n", "a person's line is never lost")
+		for _, line := range world.SplitAfter(after) {
+			if strings.HasPrefix(line, "agent") {
+				require.Contains(t, got, line)
+			}
+		}
+		e.Decides("diff/reject", world.Obj{"all": true})
+		w.RequireTree(world.Tree{"f": doc.Text})
+	}
+}
+
+func conflicting(d *sessions.Diff) (found []sessions.Hunk) {
+	for _, h := range d.Hunks {
+		if h.State == "conflict" {
+			found = append(found, h)
+		}
+	}
+	return found
+}
+
+func TestConflictsWithAnUnsavedBuffer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		keep, method string
+		params       world.Obj
+		text         string
+	}{
+		{"mine", "diff/reject", world.Obj{}, "mine 2\n"},
+		{"the agent's", "diff/accept", world.Obj{}, "agent 2\n"},
+		{"both", "diff/accept", world.Obj{"both": true}, "mine 2\nagent 2\n"},
+	} {
+		t.Run(c.keep, func(t *testing.T) {
+			t.Parallel()
+			w, e, doc, _, after := beneath(t, true)
+			e.Until("a conflict", func(n world.Notification) bool { return n.Diff != nil && len(conflicting(n.Diff)) == 1 })
+			merged(e, doc)
+			want := strings.Replace(after, "agent 2\n", "mine 2\n", 1)
+			require.Equal(t, want, doc.Text, "what overlaps stays the person's")
+			d := e.Diffs()["f"]
+			require.Len(t, d.Hunks, 3)
+			h := conflicting(d)[0]
+			require.Equal(t, []string{"-mine 2", "+agent 2"}, h.Lines)
+			require.Equal(t, 2, h.OldStart)
+			require.Len(t, h.Sources, 1)
+
+			out := e.Decides("diff/accept", world.Obj{"all": true})
+			require.Equal(t, 2, out.Applied)
+			require.Equal(t, []api.Skipped{{Path: "f", Hunk: h.ID, Kind: api.KindConflict, Message: out.Skipped[0].Message}}, out.Skipped)
+
+			other := w.Opens()
+			err := other.Fails("diff/accept", world.Obj{"workspace": w.Root, "hunks": []string{h.ID}})
+			require.Equal(t, api.KindConflict, err.Data.Kind)
+			require.Contains(t, err.Message, "unsaved")
+
+			c.params["hunks"] = []string{h.ID}
+			out = e.Decides(c.method, c.params)
+			require.Equal(t, 1, out.Applied)
+			if c.keep == "mine" {
+				require.Empty(t, out.Edits)
+			} else {
+				doc.Applies(out.Edits)
+			}
+			require.Equal(t, strings.Replace(after, "agent 2\n", c.text, 1), doc.Text)
+			require.Empty(t, e.Diffs())
+			doc.Types("line 1\n", "line 1 typed\n")
+			require.Empty(t, e.Diffs(), "it stays decided")
+			doc.Save()
+			require.Empty(t, e.Diffs())
+			w.RequireTree(world.Tree{"f": doc.Text})
+
+			e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+			require.Contains(t, w.Get("f"), "agent 2\n")
+			require.NotEmpty(t, e.Diffs()["f"].Hunks)
+			require.Equal(t, strings.Contains(c.text, "mine"), strings.Contains(w.Get("f"), "mine 2\n"))
+		})
+	}
+}

@@ -1,0 +1,331 @@
+package review
+
+import (
+	"context"
+	"slices"
+
+	"cursord/daemon/api"
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/diffshape"
+	"cursord/daemon/internal/documents"
+	"cursord/daemon/internal/editorfile"
+	"cursord/daemon/internal/threeway"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// This file brings together what a client holds unsaved and what an agent has written beneath it.
+
+// A conflict is a place of a buffer that the person has changed there, and the agent on disk.
+type conflict struct {
+	threeway.Place
+	ids []uint64 // the hunks of the file's review; the first is the conflict's
+}
+
+// lookBeneath finds what the disk has that the buffer has not, and how it fits.
+func (b *buffer) lookBeneath(f *file, text string) {
+	places := f.review.Places()
+	if f.tree.isolated() || len(places) == 0 || b.doc.Base.Unreadable != "" {
+		return
+	}
+	disk := f.review.Current()
+	if b.beneath == nil {
+		var known *string
+		if k := b.doc.Known; k != nil {
+			like := editorfile.LikeFile(string(k.Data), disk.Data)
+			known = &like
+		}
+		b.beneath = threeway.New(threeway.Base(known, string(f.review.Baseline().Data), string(disk.Data), text))
+	}
+	var together []threeway.Span
+	for _, p := range places {
+		together = append(together, threeway.Span{From: p.From, To: p.To})
+	}
+	b.beneath.See(string(disk.Data), text, together)
+	for _, c := range b.beneath.Conflicts {
+		if ids := touched(places, c.Disk); len(ids) > 0 && (b.stem == nil || b.stem.Fingerprint(ids[0]) != "") {
+			b.conflicts = append(b.conflicts, conflict{c, ids})
+		}
+	}
+}
+
+// touched returns the hunks that are in a span, or at its edge.
+func touched(places []diffs.Place, s threeway.Span) (ids []uint64) {
+	for _, p := range places {
+		if s.Touches(threeway.Span{From: p.From, To: p.To}) {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
+}
+
+// conflict returns the conflict that a hunk of the file's review is part of, or nil.
+func (b *buffer) conflict(id uint64) *conflict {
+	if b == nil {
+		return nil
+	}
+	for i := range b.conflicts {
+		if slices.Contains(b.conflicts[i].ids, id) {
+			return &b.conflicts[i]
+		}
+	}
+	return nil
+}
+
+// fingerprint is that of a hunk as a client sees it.
+func (f *file) fingerprint(client api.ClientID, id uint64) string {
+	if f.buffers[client].conflict(id) != nil {
+		return "conflict " + f.review.Fingerprint(id)
+	}
+	return f.seen(client).Fingerprint(id)
+}
+
+// addConflicts has a buffer's diff tell what conflicts, and what could be merged.
+func (r *Reviewer) addConflicts(f *file, b *buffer, diff *sessions.Diff) {
+	if b.beneath == nil || f.tree.isolated() {
+		return
+	}
+	if len(f.review.Places()) > 0 && !b.sent {
+		diff.Mergeable = b.beneath.Offered
+	}
+	if len(b.conflicts) == 0 {
+		return
+	}
+	disk, text := string(f.review.Current().Data), b.text(f)
+	onDisk := r.diffOf(f)
+	var found []sessions.Hunk
+	for _, c := range b.conflicts {
+		h := diffshape.Conflict(threeway.Lines(text, c.Text), threeway.Lines(disk, c.Disk), c.Text.From)
+		for _, id := range c.ids {
+			i := slices.IndexFunc(onDisk.Hunks, func(h sessions.Hunk) bool { return h.ID == diffshape.HunkID(f.n, id) })
+			h.Parts = append(h.Parts, onDisk.Hunks[i])
+		}
+		found = append(found, h.Hunk())
+	}
+	diffshape.AddConflicts(diff, found)
+}
+
+// decideConflicts is decideInBuffer for a choice that names conflicts. The agent's lines come into the buffer by an accept, in the
+// place of the person's or, with both, behind them; a reject leaves the buffer as it is.
+func (r *Reviewer) decideConflicts(c *choice, dec api.Decision) (done diffs.Decision, edits *api.DocumentEdits, err error) {
+	f, b := c.f, c.buffer
+	disk, text := string(f.review.Current().Data), b.text(f)
+	known, keep := *b.beneath, f.keep()
+	var rest []uint64
+	all := slices.Clone(c.ids)
+	taken, both := text, text
+	for _, one := range slices.Backward(b.conflicts) {
+		if !slices.ContainsFunc(c.ids, func(id uint64) bool { return slices.Contains(one.ids, id) }) {
+			continue
+		}
+		for _, id := range one.ids {
+			if !slices.Contains(all, id) {
+				all = append(all, id)
+			}
+		}
+		mine, theirs := threeway.Lines(text, one.Text), threeway.Lines(disk, one.Disk)
+		taken = threeway.Replace(taken, one.Text, theirs...)
+		both = threeway.Replace(both, one.Text, slices.Concat(mine, theirs)...)
+		b.beneath.Settle(one.Place, disk)
+	}
+	for _, id := range c.ids {
+		if b.conflict(id) == nil {
+			rest = append(rest, id)
+		}
+	}
+	if dec.Accept {
+		if dec.Both {
+			taken = both
+		}
+		if done, err = f.review.Decide(all, true, nil); err != nil {
+			*b.beneath = known
+			return done, nil, r.decisionError(f, err)
+		}
+		if b.stem != nil {
+			_, _ = b.stem.Decide(all, true, nil) // an error says that it does not have the lines
+		}
+		b.remake(r, f)
+		return done, b.edit(f, taken), nil
+	}
+	edits, err = r.changeBuffer(f, b, func(review *diffs.Review) error {
+		if len(rest) > 0 {
+			if _, err := review.Decide(rest, false, nil); err != nil {
+				return err
+			}
+		}
+		left := review.Current()
+		from := f.review
+		if b.stem != nil {
+			from = b.stem
+		}
+		*review = *from.Copy()
+		with := left
+		with.Data = []byte(both)
+		review.Observe(with, nil)
+		if done, err = review.Decide(all, false, nil); err == nil {
+			review.Observe(left, nil)
+		}
+		return err
+	})
+	if err != nil {
+		*b.beneath = known
+		keep()
+	}
+	return done, edits, err
+}
+
+// conflicting returns why a named hunk cannot be decided as it is to be; nil if it can.
+func (r *Reviewer) conflicting(c *choice, id uint64, dec api.Decision) error {
+	inBuffer := c.buffer.conflict(id) != nil
+	switch {
+	case dec.Both && !inBuffer:
+		return api.Invalid("both", "goes with hunks of state conflict")
+	case inBuffer && dec.Lines != nil:
+		return api.Invalid("lines", "does not go with a hunk of state conflict")
+	case inBuffer:
+		return nil
+	case dec.Accept && c.f.unsavedConflict(id):
+		return &api.Error{
+			Kind: api.KindConflict, Message: c.f.path + " has unsaved changes of the same lines in an editor",
+			Hint: "decide there, or save it", Diff: r.shown(dec.Client, c.f.path),
+		}
+	}
+	if err := c.review.Decidable(id, dec.Accept); err != nil {
+		return r.decisionError(c.f, err)
+	}
+	return nil
+}
+
+// unsavedConflict reports whether a hunk conflicts with what any client has unsaved.
+func (f *file) unsavedConflict(id uint64) bool {
+	for _, b := range f.buffers {
+		if b.conflict(id) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// chooseConflicts adds those of a buffer to what a reject of many hunks is about; an accept leaves them.
+func (r *Reviewer) chooseConflicts(c *choice, dec api.Decision, skip func(uint64, error)) {
+	for _, h := range c.f.review.Hunks() {
+		switch one := c.buffer.conflict(h.ID); {
+		case one == nil || one.ids[0] != h.ID || dec.TurnID != "" && !fromTurn(h, dec.TurnID):
+		case dec.Accept:
+			skip(h.ID, &api.Error{
+				Kind: api.KindConflict, Message: "you and the agent have both changed these lines", Hint: "decide the hunk by itself",
+			})
+		default:
+			c.ids = append(c.ids, h.ID)
+		}
+	}
+}
+
+// edit returns the edits that make a text, in the file's form, the client's, and waits for it to make them; nil if it is that.
+func (b *buffer) edit(f *file, text string) *api.DocumentEdits {
+	edits := editorfile.Edits(b.doc.Text, editorfile.LikeText(text, b.doc.Text))
+	if len(edits) == 0 {
+		return nil
+	}
+	b.sent = true
+	return &api.DocumentEdits{Path: f.path, Version: b.doc.Version, Edits: edits}
+}
+
+// Merge answers with the edits that bring into a client's unsaved text what the disk has in other lines.
+func (r *Reviewer) Merge(ctx context.Context, client api.ClientID, path string, reply func(api.Decided, error)) {
+	r.request(ctx, reply, func(p *waitingRequest) bool {
+		f := r.shared().files[r.named(path)]
+		if f == nil || f.buffers[client] == nil {
+			return r.refuse(p, client, api.Errorf(api.KindNotFound, "%s is not unsaved in this client, or has nothing to review", path))
+		}
+		if _, err := r.refresh(f); err != nil {
+			return r.refuse(p, client, err)
+		}
+		b, err := r.buffer(f, client, true)
+		if err != nil {
+			return r.refuse(p, client, err)
+		}
+		var out api.Decided
+		if b != nil && b.beneath != nil && b.beneath.Offered > 0 {
+			if edits := b.edit(f, b.beneath.Send()); edits != nil {
+				out.Edits = append(out.Edits, *edits)
+			}
+			b.show(r, f, b.review)
+		}
+		r.finish(client, []*file{f}, nil, out, p)
+		return true
+	})
+}
+
+// takeSave takes in that a buffer is on disk now: what was decided in it is decided, and what an agent has written beneath it and
+// the text lacks is rejected, which can be taken back. It returns false if nothing was decided so.
+func (r *Reviewer) takeSave(f *file, disk atomicfile.State) bool {
+	b := r.savedBuffer(f, disk)
+	if b == nil {
+		return false
+	}
+	review, text := f.review.Copy(), string(disk.Data)
+	decided := b.decided && b.rev == f.review.Rev()
+	exact := decided && disk.Same(atomicfile.State{Content: f.realOf(b.review)})
+	if decided && b.stem != nil {
+		review = b.stem.Copy()
+	} else if exact {
+		review = b.review.Copy()
+	}
+	var unseen, seen []uint64
+	b.conflicts = nil
+	if b.lookBeneath(f, text); b.beneath != nil {
+		places := f.review.Places()
+		for _, c := range b.beneath.Unmerged {
+			unseen = append(unseen, touched(places, c.Disk)...)
+		}
+		for _, s := range b.beneath.News(string(f.review.Current().Data)) {
+			seen = append(seen, touched(places, s)...)
+		}
+	}
+	before := *f
+	var done diffs.Decision
+	rejects := false
+	if !f.tree.isolated() {
+		done, rejects = review.Overwrite(disk.Content, unseen, seen)
+	}
+	switch {
+	case rejects:
+		words := r.words(&choice{f: f, review: before.review}, api.Decision{})
+		f.review = review
+		f.review.Supersede(before.review)
+		g := &group{Files: []groupFile{{Path: f.path, N: f.n, Decision: done}}, Rejections: words.of(done.Hunks)}
+		r.ops = append(r.ops, r.push(g)...)
+		r.keepRejections(g)
+	case exact:
+		f.review = b.review
+	default:
+		return false
+	}
+	r.setup.Documents.Saved(b.doc)
+	delete(f.buffers, b.doc.Client)
+	r.viewed[f.path] = true
+	if !f.tree.isolated() {
+		f.tree.updateSnapshots(f.path, disk)
+	}
+	return true
+}
+
+// savedBuffer returns the buffer whose text the disk has, or that its client says is saved; nil if there is none.
+func (r *Reviewer) savedBuffer(f *file, disk atomicfile.State) *buffer {
+	var saved *buffer
+	unsaved := r.setup.Documents.Unsaved(r.absolute(f))
+	for client, b := range f.buffers {
+		if !disk.Exists || disk.Target != "" || b.review == nil {
+			continue
+		}
+		if b.text(f) == string(disk.Data) || b.decided && disk.Same(atomicfile.State{Content: f.realOf(b.review)}) {
+			return b
+		}
+		still := slices.ContainsFunc(unsaved, func(doc *documents.Document) bool { return doc.Client == client && !b.sent })
+		if !still && r.setup.Documents.Has(client, b.doc.Path) {
+			saved = b
+		}
+	}
+	return saved
+}

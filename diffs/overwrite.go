@@ -1,0 +1,120 @@
+package diffs
+
+import "slices"
+
+// A Place is where the changed lines of a hunk are in the present text, counted from 0. To is exclusive, and From where all of
+// them are deleted.
+type Place struct {
+	ID       uint64
+	From, To int
+}
+
+// Places returns where the hunks are that have lines in the present text, or would have some there if rejected, in file order.
+func (r *Review) Places() []Place {
+	if r.whole != nil || !r.is {
+		return nil
+	}
+	var places []Place
+	at, line := 0, 0
+	count := func(to int) int {
+		for ; at < to; at++ {
+			if r.atoms[at].del == 0 {
+				line++
+			}
+		}
+		return line
+	}
+	for _, p := range r.list() {
+		if p.what == aRun || p.what == theOp {
+			from := count(p.start)
+			places = append(places, Place{p.id, from, count(p.end)})
+		}
+	}
+	return places
+}
+
+// Overwrite is Observe by a person who has saved over changes of edits. First it rejects those of the hunks that are gone then,
+// as if the person had decided so, that Undo can bring them back: of unseen, what the person's text never had, and
+// of seen those in whose place the person has typed nothing else. It returns false if there are none.
+func (r *Review) Overwrite(now Content, unseen, seen []uint64) (d Decision, rejects bool) {
+	later := r.Copy()
+	later.Observe(now, nil)
+	if r.op.ID != 0 && r.is && !r.was && r.whole == nil && later.op.ID == 0 {
+		// A file that the agent has created is there anyway: what goes are its lines.
+		both := now
+		both.Data = append([]byte(r.weave.text(current)), now.Data...)
+		r.Observe(both, nil)
+		unseen, seen = nil, nil
+		for _, p := range r.list() {
+			unseen = append(unseen, p.id)
+		}
+	}
+	var gone []uint64
+	for _, p := range r.list() {
+		switch {
+		case slices.Contains(unseen, p.id) && r.gone(p, later), slices.Contains(seen, p.id) && r.gone(p, later) && !r.replaced(p, later):
+			gone = append(gone, p.id)
+		}
+	}
+	if len(gone) > 0 {
+		var err error
+		d, err = r.Decide(gone, false, nil)
+		rejects = err == nil
+	}
+	r.Observe(now, nil)
+	return d, rejects
+}
+
+// gone reports whether nothing that a piece has added is pending in a later state; of a piece that only deletes, nothing at all.
+func (r *Review) gone(p piece, later *Review) bool {
+	if p.what != aRun {
+		return p.what == theOp && later.op.ID != r.op.ID
+	}
+	pending := later.pendingIDs()
+	adds, left, added := false, false, false
+	for i := p.start; i < p.end; i++ {
+		a := &r.atoms[i]
+		adds = adds || a.ins != 0
+		if pending[a.id] {
+			left, added = true, added || a.ins != 0
+		}
+	}
+	return adds && !added || !left
+}
+
+// replaced reports whether a later state has new lines where a piece was.
+func (r *Review) replaced(p piece, later *Review) bool {
+	at := make(map[uint64]int, len(later.atoms))
+	for i := range later.atoms {
+		at[later.atoms[i].id] = i
+	}
+	from, to := 0, len(later.atoms)
+	for i := p.start - 1; i >= 0; i-- {
+		if j, ok := at[r.atoms[i].id]; ok {
+			from = j + 1
+			break
+		}
+	}
+	for i := p.end; i < len(r.atoms); i++ {
+		if j, ok := at[r.atoms[i].id]; ok {
+			to = j
+			break
+		}
+	}
+	for i := from; i < to; i++ {
+		if later.atoms[i].id > r.next {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Review) pendingIDs() map[uint64]bool {
+	pending := make(map[uint64]bool)
+	for i := range r.atoms {
+		if a := &r.atoms[i]; a.pending() {
+			pending[a.id] = true
+		}
+	}
+	return pending
+}

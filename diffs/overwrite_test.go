@@ -1,0 +1,73 @@
+package diffs
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func spaced(words string) Content {
+	if words == "" {
+		return Content{Exists: true}
+	}
+	return Content{Exists: true, Data: []byte(strings.ReplaceAll(words, " ", "\n") + "\n")}
+}
+
+// TestOverwriting has a person save over what an edit has written: what goes with the edit's lines can be taken back, beside
+// what the person has saved.
+func TestOverwriting(t *testing.T) {
+	for _, c := range []struct {
+		name, before, edited, saved string
+		unseen, rejects             bool
+		undone                      string
+	}{
+		{"lines that the text never had", "a b c", "a b X c", "mine b c", true, true, "mine b X c"},
+		{"a line that both have changed", "a b c", "a X c", "a Y c", true, true, "a X Y c"},
+		{"a deletion", "a b c", "a c", "mine b c", true, true, "mine c"},
+		{"lines that were seen and taken out", "a b c", "a b X c", "mine b c", false, true, "mine b X c"},
+		{"a line that was seen and typed over", "a b c", "a X c", "a Y c", false, false, ""},
+		{"lines that are still there", "a b c", "a X b c", "a X b mine", true, false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := New(spaced(c.before))
+			r.Observe(spaced(c.edited), &Source{TurnID: "t"})
+			var ids []uint64
+			for _, p := range r.Places() {
+				ids = append(ids, p.ID)
+			}
+			unseen, seen := ids, []uint64(nil)
+			if !c.unseen {
+				unseen, seen = nil, ids
+			}
+			d, rejects := r.Overwrite(spaced(c.saved), unseen, seen)
+			require.Equal(t, c.rejects, rejects)
+			require.Equal(t, spaced(c.saved), r.Current())
+			if rejects {
+				require.False(t, r.Pending())
+				require.NoError(t, r.Undo(d))
+				require.True(t, r.Pending())
+				got := strings.Fields(string(r.Current().Data))
+				require.ElementsMatch(t, strings.Fields(c.undone), got)
+			}
+		})
+	}
+}
+
+func TestOverwritingAFileThatWasCreated(t *testing.T) {
+	r := New(Content{})
+	r.Observe(spaced("X Z"), &Source{TurnID: "t"})
+	d, rejects := r.Overwrite(spaced("mine"), []uint64{r.Places()[0].ID}, nil)
+	require.True(t, rejects)
+	require.Equal(t, spaced("mine"), r.Current())
+	require.NoError(t, r.Undo(d))
+	require.ElementsMatch(t, []string{"mine", "X", "Z"}, strings.Fields(string(r.Current().Data)))
+}
+
+func TestPlaces(t *testing.T) {
+	r := New(spaced("a b c d e"))
+	r.Observe(spaced("a X Z c e"), &Source{TurnID: "t"})
+	places := r.Places()
+	require.Len(t, places, 2)
+	require.Equal(t, []int{1, 3, 4, 4}, []int{places[0].From, places[0].To, places[1].From, places[1].To})
+}
