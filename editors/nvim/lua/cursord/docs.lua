@@ -216,7 +216,7 @@ function M.show(ws, diff)
   end
   doc.reviewed = doc.reviewed or diff.state == 'pending'
   if vim.bo[doc.buf].modified then
-    follow.settle(doc.buf, doc.path)
+    follow.settle(doc.buf, doc.path, doc.undoing ~= nil)
   end
   if doc.base and vim.bo[doc.buf].modified then
     doc.base = follow.merge(doc.buf, doc.path, doc.base)
@@ -228,6 +228,7 @@ function M.show(ws, diff)
       require('cursord.review.view').clear(doc.buf)
     end
   end
+  follow.keep_end(doc.buf, diff.state == 'pending')
   if diff.state == 'clean' then
     follow.forget(doc.buf)
   end

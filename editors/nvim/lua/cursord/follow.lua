@@ -330,20 +330,39 @@ end
 --- Finds out that a buffer with changes is what its file holds, and has Neovim know that.
 --- @param buf integer
 --- @param path string
-function M.settle(buf, path)
+--- @param any_end? boolean the end of the last line is as the file has it, which the buffer's history does not know
+function M.settle(buf, path, any_end)
   local stat = vim.uv.fs_stat(path)
   local plain = vim.bo[buf].fileformat == 'unix' and not vim.bo[buf].bomb
-  if
-    not stat or plain and stat.size ~= api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
-  then
+  local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
+  -- That may count a line end that the last line does not have.
+  if not stat or plain and math.abs(stat.size - size) > 1 then
     return
   end
   local text = read(path) or ''
   if not plain then
     text = text:gsub('\r\n', '\n'):gsub('^\239\187\191', '')
   end
-  if text == lines.text(buf) then
+  local mine = lines.text(buf)
+  if any_end and text ~= '' and mine ~= text and lines.with_eol(mine) == lines.with_eol(text) then
+    vim.bo[buf].endofline = text:sub(-1) == '\n'
+    mine = text
+  end
+  if text == mine then
     adopt(buf, path)
+  end
+end
+
+--- Has a write leave the last line's end as it is, while a buffer is under review: that is a line of somebody's, and an end
+--- that nobody has typed would make it the person's.
+--- @param buf integer
+--- @param reviewed boolean
+function M.keep_end(buf, reviewed)
+  local bo = vim.bo[buf]
+  if reviewed and not bo.endofline and bo.fixendofline then
+    vim.b[buf].cursord_fixes, bo.fixendofline = true, false
+  elseif vim.b[buf].cursord_fixes and (not reviewed or bo.endofline) then
+    vim.b[buf].cursord_fixes, bo.fixendofline = nil, true
   end
 end
 
