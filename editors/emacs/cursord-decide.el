@@ -177,13 +177,19 @@ is the second attempt."
   (let* ((yours-p (lambda (one) (equal (plist-get one :kind) "maybeYours")))
          (yours (seq-filter yours-p skipped))
          (others (seq-remove yours-p skipped))
-         (most 10))
+         (most 10)
+         (reasons (seq-uniq ; hunks of a file mostly have the same
+                   (mapcar (lambda (one)
+                             (or (plist-get one :message)
+                                 (format "%s (%s)" (plist-get one :path)
+                                         (plist-get one :kind))))
+                           others))))
     (concat
-     (and others
-          (concat "; left out: "
-                  (mapconcat (lambda (one)
-                               (format "%s (%s)" (plist-get one :path)
-                                       (plist-get one :kind))) others ", ")))
+     (and reasons
+          (concat "; left out: " (string-join (take most reasons) ", and ")
+                  (if (> (length reasons) most)
+                      (format ", and %d more" (- (length reasons) most))
+                    "")))
      (and yours
           (format "; left %s that may be yours: %s%s (reject each by itself)"
                   (cursord-plural (length yours) "hunk")

@@ -111,9 +111,6 @@ func (s *Server) decideThere(w *workspace, accept bool, chosen []string, left st
 				return
 			}
 			message := fmt.Sprintf("cursord: %s %s", verb, number(done.Applied, "hunk"))
-			if len(done.Skipped) > 0 {
-				message += fmt.Sprintf(", %s could not be: %s", number(len(done.Skipped), "hunk"), done.Skipped[0].Kind)
-			}
 			if left != "" {
 				s.show(levelWarning, "%s; %s", message, left)
 			} else {

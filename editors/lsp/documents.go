@@ -22,6 +22,7 @@ type document struct {
 	sent    bool // the daemon knows that it is open
 	unsent  bool // the daemon does not have its latest text
 	stale   bool // somebody has written the file since, and the editor shows what it was
+	lacks   bool // an agent has changed lines on disk that it does not have, and the user knows
 	waiting *time.Timer
 	listing bool // its hunks are about to be listed anew
 }

@@ -33,6 +33,11 @@ func TestEmacsSeveralReview(t *testing.T) {
 		two.goes(5)
 		two.command("cursord-reject-hunk")
 		two.poll("a refusal", func() bool { return strings.Contains(two.messages(), "f has unsaved changes in an editor") })
+		two.command("cursord-reject-all")
+		two.poll("why nothing is rejected", func() bool {
+			return strings.Contains(two.messages(), "left out: f has unsaved changes in an editor; save it there, or decide there")
+		})
+		two.goes(5)
 		require.Equal(t, after, w.Get("f"))
 		two.command("cursord-accept-hunk")
 		one.pending("f", 2)

@@ -106,6 +106,27 @@ func TestLSPUnsavedReject(t *testing.T) {
 	require.Equal(t, strings.Replace(before, "line 1\n", "𝄞 mine\nline 1\n", 1)+"more\n", d.now())
 }
 
+// TestLSPAgentBehindUnsavedText has the agent change a file that the editor has unsaved: the user hears of it once, before the save.
+func TestLSPAgentBehindUnsavedText(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(30, nil)
+	w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})}, world.LSPCapabilities(), nil)
+	d := c.opens("f")
+	d.sets("mine\n" + before)
+	c.does("cursord.status") // the daemon has been told of all that it is told of
+	mark := c.mark()
+	c.turn()
+	c.hearsAfter(mark, "window/showMessage", "the agent has changed 4 lines of f on disk that your unsaved buffer does not have")
+	mark = c.mark()
+	d.sets("mine\nand more\n" + before)
+	c.does("cursord.status")
+	e := w.Joins()
+	require.Len(t, e.Diffs()["f"].Hunks, 2)
+	for _, m := range c.all()[mark:] {
+		require.NotContains(t, string(m.Params), "on disk that")
+	}
+}
+
 // TestLSPStaleBuffers: an editor that does not load what the agent wrote is told so, its hunks are shown where its own
 // text has them, and what it shows is not taken for a person's wish.
 func TestLSPStaleBuffers(t *testing.T) {

@@ -21,6 +21,8 @@ local M = {}
 --- @field gone? boolean it is forgotten
 --- @field cost number milliseconds that telling the text takes
 --- @field followed? integer the state of the buffer's history since the disk was last followed
+--- @field known? string the file's stamp when the buffer was last what it holds
+--- @field lacks boolean the agent has changed lines on disk since that it does not have, and the user knows
 --- @field wrote { decision: integer, state: integer }[] the decisions that changed the text, and what they made of it
 --- @field undoing? fun()[] what waits for a decision to be taken back that was in the buffer
 --- @field timer? uv.uv_timer_t
@@ -145,6 +147,8 @@ function M.attach(buf)
     open = false,
     version = 0,
     cost = 0,
+    known = follow.stamp(path),
+    lacks = false,
     wrote = {},
   }
   docs[buf], by_path[path] = doc, doc
@@ -188,6 +192,9 @@ function M.written(buf)
   if doc and (doc.reviewed or not vim.b[buf].cursord_plain) then
     follow.compare(buf, doc.path)
   end
+  if doc then
+    doc.known = follow.stamp(doc.path)
+  end
   if doc and doc.open then
     doc.version = doc.version + 1
     doc.tick = api.nvim_buf_get_changedtick(buf)
@@ -206,6 +213,25 @@ function M.reloaded(buf)
   end
 end
 
+--- Says, once, that an agent has changed lines of an unsaved buffer's file that the buffer does not have.
+--- @param doc cursord.Doc
+--- @param diff cursord.Diff
+local function warn(doc, diff)
+  local lacks = diff.diskOnly or 0
+  if lacks == 0 or follow.stamp(doc.path) == doc.known then
+    doc.lacks = false
+  elseif not doc.lacks then
+    doc.lacks = true
+    rpc.say(
+      ('the agent has changed %s of %s on disk that the unsaved buffer does not have; to write it undoes that'):format(
+        require('cursord.review.counts').count(lacks, 'line'),
+        doc.rel
+      ),
+      vim.log.levels.WARN
+    )
+  end
+end
+
 --- Brings a buffer and its marks to what a diff says.
 --- @param ws cursord.Workspace
 --- @param diff cursord.Diff
@@ -220,8 +246,12 @@ function M.show(ws, diff)
   end
   if doc.base and vim.bo[doc.buf].modified then
     doc.base = follow.merge(doc.buf, doc.path, doc.base)
+    doc.known = follow.stamp(doc.path)
   end
-  if not vim.bo[doc.buf].modified then
+  if vim.bo[doc.buf].modified then
+    warn(doc, diff)
+  else
+    doc.known, doc.lacks = follow.stamp(doc.path), false
     local how = follow.disk(doc.buf, doc.path)
     doc.followed = how and follow.state(doc.buf) or doc.followed
     if how == 'read' then

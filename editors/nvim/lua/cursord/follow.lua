@@ -17,6 +17,13 @@ local function stamp(stat)
   return stat and ('%d %d %d %d'):format(stat.ino, stat.size, stat.mtime.sec, stat.mtime.nsec)
 end
 
+--- What tells a file from what it was.
+--- @param path string
+--- @return string?
+function M.stamp(path)
+  return stamp(vim.uv.fs_stat(path))
+end
+
 --- Has Neovim look whether a buffer's file is another one than it knows, and do about it what choice says.
 --- @param choice 'reload'|'' nothing is done but to know the file
 local function check(buf, choice)

@@ -62,6 +62,7 @@
 --- @field added integer
 --- @field removed integer
 --- @field rev integer
+--- @field diskOnly? integer lines that the agent has changed on disk, and not in this editor's unsaved text
 --- @field hunks cursord.Hunk[]
 --- @field turns string[]
 --- @field seq integer
@@ -82,8 +83,14 @@
 --- @field range { start: { line: integer, character: integer }, ['end']: { line: integer, character: integer } }
 --- @field newText string
 
+--- @class cursord.Skipped
+--- @field path string
+--- @field hunk string
+--- @field kind string
+--- @field message? string for people
+
 --- @class cursord.Decided
 --- @field diffs cursord.Diff[]
 --- @field applied? integer
---- @field skipped? { path: string, hunk: string, kind: string }[]
+--- @field skipped? cursord.Skipped[]
 --- @field edits? { path: string, version: integer, edits: cursord.TextEdit[] }[]

@@ -30,30 +30,41 @@ function M.find(ws, id)
   end
 end
 
+--- The first of some texts, and how many there are beside them.
+--- @param all string[]
+--- @return string[]
+local function first(all)
+  local shown = vim.list_slice(all, 1, 10)
+  if #all > #shown then
+    shown[#shown + 1] = ('and %d more'):format(#all - #shown)
+  end
+  return shown
+end
+
 --- What a decision has left and why, in words; "" for nothing.
 --- @param ws cursord.Workspace
---- @param skipped { path: string, hunk: string, kind: string }[]
+--- @param skipped cursord.Skipped[]
 --- @return string
 function M.skipped(ws, skipped)
-  local kinds, yours = {}, {}
+  local reasons, known, yours = {}, {}, {}
   for _, s in ipairs(skipped) do
     local hunk = M.find(ws, s.hunk)
     if s.kind == 'maybeYours' then
       yours[#yours + 1] = hunk and ('%s:%d'):format(s.path, marks.row(hunk) + 1) or s.path
     else
-      kinds[#kinds + 1] = ('%s (%s)'):format(s.path, s.kind)
+      local why = s.message or ('%s (%s)'):format(s.path, s.kind)
+      if not known[why] then -- hunks of a file mostly have the same
+        known[why] = true
+        reasons[#reasons + 1] = why
+      end
     end
   end
-  local text = #kinds > 0 and '; left out: ' .. table.concat(kinds, ', ') or ''
+  local text = #reasons > 0 and '; left out: ' .. table.concat(first(reasons), ', and ') or ''
   if #yours > 0 then
-    local shown = vim.list_slice(yours, 1, 10)
-    if #yours > #shown then
-      shown[#shown + 1] = ('and %d more'):format(#yours - #shown)
-    end
     text = ('%s; left %s that may be yours: %s (reject each by itself)'):format(
       text,
       M.count(#yours, 'hunk'),
-      table.concat(shown, ', ')
+      table.concat(first(yours), ', ')
     )
   end
   return text

@@ -134,7 +134,7 @@ end
 --- @field comment? string
 --- @field after? fun(ok: boolean)
 --- @field quiet? boolean
---- @field skipped? { path: string, hunk: string, kind: string }[] what was chosen and is left
+--- @field skipped? cursord.Skipped[] what was chosen and is left
 
 local deciding = {} --- @type table<string, true> by hunk
 
