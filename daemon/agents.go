@@ -56,10 +56,17 @@ func agentHooks(set hooks.Set) (list []api.AgentHook) {
 	return list
 }
 
-// AgentModels asks the agent which models it offers, in the environment env, nil being the daemon's own.
+// AgentModels asks the agent which models it offers, in the environment env, nil being the daemon's own. The current one is
+// what turns use that name none.
 func (d *Daemon) AgentModels(ctx context.Context, a api.Asker, env []string) ([]api.Model, error) {
 	d.Asked(a)
-	return d.agent.Models(ctx, env)
+	models, err := d.agent.Models(ctx, env)
+	if chosen := d.settings().Model; chosen != "" {
+		for i := range models {
+			models[i].Current = models[i].ID == chosen
+		}
+	}
+	return models, err
 }
 
 // AgentChats lists the chats that cursor-agent keeps of a workspace, the latest first, with the sessions that have

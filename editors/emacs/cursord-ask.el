@@ -85,6 +85,15 @@ called with the answer before anything is received that came behind it."
           (_ (user-error "%s" (cursord-error-text failed))))))
     answer))
 
+(defun cursord--know-session (ws)
+  "Have it known which session WS talks with: the latest, if none was chosen."
+  (unless (cursord-workspace-chosen ws)
+    (cursord-talk-with ws
+                       (seq-find #'identity
+                                 (plist-get (cursord-call ws :session/list
+                                                          '(:limit 1))
+                                            :sessions)))))
+
 (defun cursord-send (ws prompt &optional origin new)
   "Ask PROMPT in WS, at ORIGIN; in a new session if NEW.
 It returns once the daemon has stored the turn; if it has not, that is an error."
@@ -93,14 +102,10 @@ It returns once the daemon has stored the turn; if it has not, that is an error.
   (require 'cursord-session)            ; it says when turns end
   (let ((context (append (cursord-context ws prompt
                                           (or origin (cursord--origin-make)))
-                         (cursord-workspace-images ws)))
-        (known (or new (cursord-workspace-chosen ws))))
-    (cond (new (cursord-talk-with ws nil))
-          ((not known)
-           (let ((sessions (plist-get (cursord-call ws
-                                                    :session/list '(:limit 1))
-                                      :sessions)))
-             (cursord-talk-with ws (seq-find #'identity sessions)))))
+                         (cursord-workspace-images ws))))
+    (if new
+        (cursord-talk-with ws nil)
+      (cursord--know-session ws))
     (add-to-history 'cursord-prompt-history prompt)
     (let* ((session (cursord-workspace-current ws))
            (made (unless session (cursord--make-session ws)))
@@ -187,7 +192,9 @@ completes tokens such as @src/main.go, and
         (cursord--ask-more nil))
     (if compose
         (cursord-compose)
-      (let ((prompt (cursord--read-prompt ws origin nil)))
+      (cursord--know-session ws)
+      (let ((prompt (cursord--read-prompt ws origin
+                                          (null (cursord-workspace-current ws)))))
         (if cursord--ask-more
             (cursord--compose ws origin cursord--ask-more)
           (when (and (cursord-origin-region origin)

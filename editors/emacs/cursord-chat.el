@@ -80,6 +80,36 @@
           ((eq state 'error) (propertize "error" 'face 'cursord-failed))
           (t "idle"))))
 
+(defvar cursord--default-models nil
+  "By host, the model that agents use if none was chosen; \"\" until that is known.")
+
+(defun cursord--ask-default-model (ws)
+  "Have it asked which model agents of WS use if none was chosen."
+  (let ((host (cursord-workspace-host ws)))
+    (unless (assoc host cursord--default-models)
+      (push (cons host "") cursord--default-models)
+      (cursord-request ws :agent/models nil
+                       :then (lambda (result)
+                               (setf (alist-get host cursord--default-models ""
+                                                nil #'equal)
+                                     (or (plist-get (seq-find (lambda (model)
+                                                                (eq t (plist-get model :current)))
+                                                              (plist-get result :models))
+                                                    :id)
+                                         ""))
+                               (force-mode-line-update t))
+                       ;; What is wrong is said where one asks the agent.
+                       :else (lambda (_err)
+                               (setq cursord--default-models
+                                     (assoc-delete-all host cursord--default-models)))))))
+
+(defun cursord--model-word (ws session)
+  "The model of SESSION in WS, or of the next one; nil if that is not known."
+  (or (plist-get (or session (cursord-workspace-next ws)) :model)
+      (let ((model (cdr (assoc (cursord-workspace-host ws)
+                               cursord--default-models))))
+        (and model (not (string-empty-p model)) model))))
+
 (defun cursord--permits-word (of)
   "What the agent of OF, a session or what a new one is to be, may do; or nil."
   (let ((words (delq nil
@@ -106,9 +136,7 @@
                  (string-join
                   (delq nil
                         (list (cursord--state-word ws turn)
-                              (or (plist-get session :model)
-                                  (plist-get (cursord-workspace-next ws)
-                                             :model))
+                              (cursord--model-word ws session)
                               (and mode (not (equal mode "agent")) mode)
                               (and (equal (if session
                                               (plist-get session :isolation)
@@ -167,6 +195,7 @@
               default-directory (cursord-workspace-root ws))
         (cursord-transcript-clear ws (cursord-workspace-current ws))
         (cursord-choose-session ws #'ignore)
+        (cursord--ask-default-model ws)
         (current-buffer))))
 
 (defun cursord-show-chat (ws)

@@ -17,6 +17,7 @@
 (require 'cursord-disk)
 (require 'cursord-files)
 (require 'cursord-decide)
+(require 'cursord-marks)
 (require 'cursord-hunks)
 (require 'cursord-replace)
 
@@ -71,12 +72,15 @@ Those that are isolated are made."
 (defun cursord--ediff (a b)
   "Compare the buffers A and B; A is killed in the end, and windows are as before."
   (let ((windows (current-window-configuration)))
+    ;; Or what was deleted would be seen twice.
+    (cursord-marks-hide b t)
     (ediff-buffers
      a b
      (list (lambda ()
              (add-hook 'ediff-after-quit-hook-internal
                        (lambda ()
                          (when (buffer-live-p a) (kill-buffer a))
+                         (cursord-marks-hide b nil)
                          (set-window-configuration windows))
                        nil t))))))
 

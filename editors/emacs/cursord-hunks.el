@@ -237,20 +237,24 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
                   (seq-find (lambda (start) (< start bol)) (reverse starts)))))
     (if there
         (cursord--go-widely there)
-      (let ((paths (cursord--text-paths ws)))
+      (let* ((paths (cursord--text-paths ws))
+             (path (if forward
+                       (seq-find (lambda (path) (string< here path)) paths)
+                     (seq-find (lambda (path) (string< path here))
+                               (reverse paths)))))
         (unless paths
           (user-error (if (zerop (car (cursord-pending ws)))
                           "There is nothing to review"
                         "There is no text to review; M-x cursord-review shows the rest")))
         (cursord--go-to-file ws
-                             (if forward
-                                 (or (seq-find (lambda (path)
-                                                 (string< here path)) paths)
-                                     (car paths))
-                               (or (seq-find (lambda (path) (string< path here))
-                                             (reverse paths))
-                                   (car (last paths))))
-                             forward)))))
+                             (or path (car (if forward paths (last paths))))
+                             forward)
+        (unless (or path (string-empty-p here))
+          (message "cursord: %s"
+                   (cond ((equal '(1 . 1) (cursord-pending ws))
+                          "this is the only hunk")
+                         (forward "from the last hunk to the first")
+                         (t "from the first hunk to the last"))))))))
 
 ;;;###autoload
 (defun cursord-next-hunk (&optional count)

@@ -48,6 +48,10 @@ The review buffer has all of them.  0 is for a line that counts them."
 (defvar cursord-hunk-map (make-sparse-keymap)
   "Keymap on the text of hunks in the buffers of files.")
 
+(defvar-local cursord-marks-hidden nil
+  "Whether something else shows the changes of this buffer now.")
+(put 'cursord-marks-hidden 'permanent-local t)
+
 (defvar-local cursord--marks nil
   "The overlays of hunks in this buffer, in order.")
 (put 'cursord--marks 'permanent-local t)
@@ -121,7 +125,7 @@ It moves point; the value is the row then, else nil."
                                       (if maybe
                                           'cursord-maybe-note
                                         'cursord-fringe))))))
-    (if (not (bound-and-true-p cursord-mode))
+    (if (or cursord-marks-hidden (not (bound-and-true-p cursord-mode)))
         (dolist (property '(face keymap before-string help-echo))
           (overlay-put overlay property nil))
       (overlay-put overlay 'face
@@ -280,6 +284,13 @@ What is shown already stays as it is.  Of very many hunks, some come later."
                           :there (cursord--marks-there)
                           :tick (buffer-chars-modified-tick)))
   (cursord--place-some cursord--placing))
+
+(defun cursord-marks-hide (buffer hidden)
+  "Have the marks of BUFFER not be seen, if HIDDEN, while something else shows all."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (setq cursord-marks-hidden hidden)
+      (mapc #'cursord--dress cursord--marks))))
 
 (defun cursord--dress-all ()
   "Have the marks of all buffers seen, or not, as `cursord-mode' says."

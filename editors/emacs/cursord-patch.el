@@ -58,8 +58,25 @@
                                 cursord-maybe-text)))
                ", "))
 
+(defun cursord--crlf-p (hunk)
+  "Whether all lines of HUNK end with a carriage return.
+A last line that ends with nothing does not count."
+  (let* ((lines (append (plist-get hunk :lines) nil))
+         (counted (lambda (line sign key)
+                    (not (and (eq t (plist-get hunk key))
+                              (eq line (seq-find (lambda (one)
+                                                   (memq (aref one 0)
+                                                         (list ?\s sign)))
+                                                 (reverse lines))))))))
+    (seq-every-p (lambda (line)
+                   (or (string-suffix-p "\r" line)
+                       (not (and (funcall counted line ?- :oldNoEol)
+                                 (funcall counted line ?+ :newNoEol)))))
+                 lines)))
+
 (defun cursord--hunk-text (hunk)
-  "HUNK as a patch has it."
+  "HUNK as a patch has it.
+Carriage returns are not seen where all lines end with one; they are there."
   (let* ((lines (append (plist-get hunk :lines) nil))
          (last-of (lambda (signs)
                     (cl-position-if (lambda (line) (memq (aref line 0) signs))
@@ -69,6 +86,7 @@
          (new-end (and (eq t (plist-get hunk :newNoEol))
                        (funcall last-of '(?\s ?+))))
          (i -1)
+         (crlf (cursord--crlf-p hunk))
          (author (cursord--author-text hunk))
          (out (list (format "@@ -%d,%d +%d,%d @@%s%s\n"
                             (plist-get hunk :oldStart)
@@ -78,7 +96,10 @@
                             (if (string-empty-p author) "" " ") author))))
     (dolist (line lines)
       (cl-incf i)
-      (push line out)
+      (push (if (and crlf (string-suffix-p "\r" line))
+                (concat (substring line 0 -1) (propertize "\r" 'display ""))
+              line)
+            out)
       (push "\n" out)
       (when (or (eql i old-end) (eql i new-end))
         (push "\\ No newline at end of file\n" out)))

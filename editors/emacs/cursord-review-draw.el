@@ -199,6 +199,7 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
                   (forward-line (- lines))
                   (set-window-start window (if first (point-min) (point))
                                     t))))))))
+    (set-buffer-modified-p nil)
     (setq cursord--review-drawn (current-time)
           cursord--review-cost (float-time (time-since began)))))
 

@@ -41,5 +41,27 @@
         (should (= (window-point chat)
                    (with-current-buffer (window-buffer chat) (point-max))))))))
 
+(ert-deftest cursord-test-a-new-session-is-named ()
+  "The question says when it begins a new session, and the header which model answers."
+  (cursord-test-with-world
+    (let* ((ws (cursord-test-open)) asked
+           (cursord--default-models nil)
+           (header (lambda ()
+                     (with-current-buffer (cursord-chat-buffer ws)
+                       (substring-no-properties (cursord--chat-header))))))
+      (cl-letf (((symbol-function 'read-from-minibuffer)
+                 (lambda (prompt &rest _) (setq asked prompt) "x")))
+        (cursord-ask)
+        (should (equal "Ask (new session): " asked))
+        (cursord-ask)
+        (should (equal "Ask: " asked))
+        (cursord-talk-with ws nil)
+        (cursord-ask)
+        (should (equal "Ask (new session): " asked)))
+      (cursord-test-until "the model"
+        (string-match-p "· auto ·" (funcall header)))
+      (cursord-set-model "fake-large")
+      (should (string-match-p "· fake-large ·" (funcall header))))))
+
 (provide 'cursord-chat-tests)
 ;;; cursord-chat-tests.el ends here

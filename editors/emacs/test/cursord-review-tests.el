@@ -312,5 +312,83 @@
       (cursord-test-until "the state"
         (eq 'up-to-date (vc-state buffer-file-name))))))
 
+;;;; What is seen
+
+(ert-deftest cursord-test-ediff-shows-lines-once ()
+  "While Ediff shows a file, the marks in its buffer do not."
+  (cursord-test-with-world
+    (let* ((ws (progn (cursord-test-put "f" "one\ntwo\nthree\n")
+                      (cursord-test-open)))
+           (seen (lambda ()
+                   (seq-some (lambda (overlay) (overlay-get overlay 'before-string))
+                             cursord--marks)))
+           started)
+      (cursord-test-plays (cursord-test-edits "f" "one\ntwo\nthree\n"
+                                              "one\nthree\n"))
+      (cursord-mode 1)
+      (unwind-protect
+          (progn
+            (find-file (cursord-test-file "f"))
+            (cursord-test-turn ws "change f")
+            (cursord-test-until "the mark" (funcall seen))
+            (cursord-test-go 2)
+            (cl-letf (((symbol-function 'ediff-buffers)
+                       (lambda (_a _b startup) (setq started startup))))
+              (cursord-ediff-file))
+            (should-not (funcall seen))
+            (with-temp-buffer
+              (mapc #'funcall started)
+              (run-hooks 'ediff-after-quit-hook-internal))
+            (should (funcall seen)))
+        (cursord-mode -1)))))
+
+(ert-deftest cursord-test-review-of-dos-lines ()
+  "Carriage returns that all lines have are not seen; others are."
+  (cursord-test-with-world
+    (let ((ws (progn (cursord-test-put "dos" "one\r\ntwo\r\n")
+                     (cursord-test-put "end" "one\r\ntwo")
+                     (cursord-test-put "mixed" "one\r\ntwo\r\n")
+                     (cursord-test-open))))
+      (cursord-test-plays
+       (cursord-test-edits "dos" "one\r\ntwo\r\n" "one\r\n2\r\n")
+       (cursord-test-edits "end" "one\r\ntwo" "one\r\n2")
+       (cursord-test-edits "mixed" "one\r\ntwo\r\n" "one\r\n2\n"))
+      (cursord-test-turn ws "change them")
+      (cursord-test-until "all" (equal '(3 . 3) (cursord-pending ws)))
+      (cursord-review)
+      (should-not (buffer-modified-p))
+      (let (lines)
+        (goto-char (point-min))
+        (while (search-forward "\r" nil t)
+          (push (list (get-text-property (point) 'cursord-path)
+                      (get-text-property (1- (point)) 'display))
+                lines))
+        (should (equal '(("dos" "") ("dos" "") ("dos" "") ("end" "")
+                         ("mixed" nil) ("mixed" nil))
+                       (nreverse lines)))))))
+
+(ert-deftest cursord-test-wrapping-is-said ()
+  "Going on behind the last hunk says so."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 20))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open))))
+      (cursord-test-plays (cursord-test-edits "f" before
+                                              (cursord-test-numbered 20 5 "5\n" 15 "15\n")))
+      (find-file (cursord-test-file "f"))
+      (cursord-test-turn ws "change f")
+      (cursord-test-until "the marks" (equal '(5 15) (cursord-test-rows)))
+      (goto-char (point-min))
+      (let (said)
+        (cl-letf (((symbol-function 'message)
+                   (lambda (format &rest args)
+                     (push (apply #'format format args) said))))
+          (cursord-next-hunk)
+          (cursord-next-hunk)
+          (should-not said)
+          (cursord-next-hunk)
+          (should (equal '("cursord: from the last hunk to the first") said))
+          (cursord-previous-hunk)
+          (should (equal "cursord: from the first hunk to the last" (car said))))))))
+
 (provide 'cursord-review-tests)
 ;;; cursord-review-tests.el ends here

@@ -73,7 +73,7 @@ First wörds 😀
 - an item ` + "`code`\n\n```go\nfunc x() {}\n```\n"
 		e.untilBuffer(chatName, fmt.Sprintf(first, "  working")+"\n")
 		require.Equal(t, true, e.eval(`(and (get-buffer-window %q) t)`, chatName))
-		require.Regexp(t, `^ working · \d:\d\d · k cancel$`, e.eval(`(substring-no-properties (with-current-buffer %q (cursord--chat-header)))`, chatName))
+		require.Regexp(t, `^ working · (auto · )?\d:\d\d · k cancel$`, e.eval(`(substring-no-properties (with-current-buffer %q (cursord--chat-header)))`, chatName))
 
 		// The thoughts are folded, and TAB shows them.
 		hidden := fmt.Sprintf(`(with-current-buffer %q (goto-char (point-min)) (search-forward "Hm.") (and (invisible-p (1- (point))) t))`, chatName)

@@ -385,3 +385,25 @@ func TestAChatGivesTheAgentNoOptions(t *testing.T) {
 	e.Turn(world.Obj{"sessionId": turn.SessionID})
 	require.Contains(t, w.Runs()[3].Args, "--resume=--force")
 }
+
+// TestTheCurrentModelIsTheConfigurations lists the model of the configuration as the one that turns use which name none.
+func TestTheCurrentModelIsTheConfigurations(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("../config.toml", `model = "fake-large"`)
+	w.Start()
+	var list struct {
+		Models []struct {
+			ID      string
+			Current bool
+		}
+	}
+	w.Opens().Must("agent/models", nil, &list)
+	var current []string
+	for _, m := range list.Models {
+		if m.Current {
+			current = append(current, m.ID)
+		}
+	}
+	require.Equal(t, []string{"fake-large"}, current)
+}
