@@ -141,7 +141,7 @@ local function current()
   local entry = vim.fn.getqflist()[api.nvim_win_get_cursor(0)[1]]
   local data = entry and type(entry.user_data) == 'table' and entry.user_data or nil
   if not ws or not data then
-    return nil
+    return ws -- with all decided, that can be undone
   end
   local hunk = counts.find(ws, data.hunk)
   return ws, hunk and { id = data.hunk, hunk = hunk } or nil, data.path

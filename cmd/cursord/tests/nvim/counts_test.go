@@ -1,0 +1,76 @@
+package nvim
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestNvimCountsOfThePresent says after each decision what is left then, also of files that were moved, created and deleted.
+func TestNvimCountsOfThePresent(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		for _, verb := range []string{"reject", "accept"} {
+			w := world.New(t)
+			w.PutAll(world.Tree{"a": world.Numbered(20, nil), "gone": "x\n"})
+			w.Plays(world.Lines(world.Shells("1", "mv a b; rm gone; echo new >new"))...)
+			w.RepositoryIn(".", nil)
+			w.Start()
+			w.Trusts()
+			n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, notify = { progress = false } }")
+			n.ex("Cursord ask do it")
+			n.until("a word at the end", "return said[1] ~= nil and said[1].text == 'cursord: 3 hunks in 3 files, :Cursord review'")
+			n.ex("Cursord review")
+			n.untilScreen("b|1| renamed from a")
+			n.ex("wincmd b")
+			for _, left := range []string{"2 hunks left in 2 files", "1 hunk left in 1 file", "nothing left to review"} {
+				n.keys(verb[:1])
+				n.poll(left, func() bool {
+					screen := n.screen()
+					last := screen[strings.LastIndex(screen, "\n")+1:]
+					if strings.HasPrefix(last, verb+"ed 1 hunk; ") {
+						require.Equal(t, verb+"ed 1 hunk; "+left, last)
+					}
+					return last == verb+"ed 1 hunk; "+left
+				})
+				n.ex("echo ''")
+			}
+			n.keys("u")
+			n.untilScreen("undo: 1 hunk left in 1 file")
+			n.ex("Cursord " + verb + "!")
+			n.untilScreen(verb + "ed 1 hunk; nothing left to review")
+			n.quiet()
+			n.kill()
+		}
+	})
+}
+
+// TestNvimCountsAMoveOnce rejects a move, after which the file's other hunks are at the former name, and counts only those.
+func TestNvimCountsAMoveOnce(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("a", world.Numbered(20, nil))
+		w.Plays(world.Lines(world.Shells("1", "mv a b; sed 's/line 5/agent 5/' b >../t; cat ../t >b"))...)
+		w.RepositoryIn(".", nil)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, notify = { progress = false } }")
+		n.ex("Cursord ask do it")
+		n.until("a word at the end", "return said[1] ~= nil and said[1].text == 'cursord: 2 hunks in 1 file, :Cursord review'")
+		n.ex("Cursord review")
+		n.untilScreen("b|1| renamed from a")
+		n.ex("wincmd b")
+		n.keys("ggr")
+		n.untilScreen("rejected 1 hunk; 1 hunk left in 1 file")
+		n.untilScreen("a|5| +1 -1 by command  +agent 5")
+		n.keys("ggr")
+		n.untilScreen("rejected 1 hunk; nothing left to review")
+		n.poll("nothing is left", func() bool { return len(e.Diffs()) == 0 })
+		require.Equal(t, world.Numbered(20, nil), w.Get("a"))
+		n.quiet()
+	})
+}
