@@ -43,10 +43,20 @@ function M.run(cmd)
     local last = api.nvim_buf_line_count(0)
     range = { first = math.min(cmd.line1, last) - 1, last = math.min(cmd.line2, last) - 1 }
   end
-  local ws = workspace.open()
-  sub.run({ ws = ws, rest = rest, bang = bang, range = range, count = math.max(count, 1) })
-  if following then
-    vim.cmd(following)
+  local ws, buf = workspace.open(), api.nvim_get_current_buf()
+  local function go()
+    if sub.reviews == 'here' and buf ~= api.nvim_get_current_buf() then
+      return rpc.say(('nothing is done: %q was meant for another buffer'):format(name))
+    end
+    sub.run({ ws = ws, rest = rest, bang = bang, range = range, count = math.max(count, 1) })
+    if following then
+      vim.cmd(following)
+    end
+  end
+  if sub.reviews then
+    require('cursord.docs').when_known(ws, go)
+  else
+    go()
   end
 end
 

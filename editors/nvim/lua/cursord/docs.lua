@@ -310,6 +310,18 @@ function M.flush(ws, done)
   one()
 end
 
+--- Calls act when it is known what there is to review in a workspace, also in unsaved text: at once, but for the first time.
+--- @param ws cursord.Workspace
+--- @param act fun()
+function M.when_known(ws, act)
+  if ws.loaded then
+    return act()
+  end
+  ws:after_load(function()
+    M.flush(ws, act)
+  end)
+end
+
 --- Does what an answer says to the buffers that it names, each as one step for undo.
 --- @param ws cursord.Workspace
 --- @param all { path: string, version: integer, edits: cursord.TextEdit[] }[]

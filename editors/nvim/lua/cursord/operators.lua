@@ -5,14 +5,25 @@ local function decide()
   return require('cursord.review.decide')
 end
 
+--- @param act fun()
+local function when_known(act)
+  require('cursord.docs').when_known(require('cursord.workspace').open(), act)
+end
+
 -- What 'operatorfunc' names: they decide the lines that were moved over, or the hunk at the cursor.
 for _, name in ipairs({ 'accept', 'reject' }) do
   M[name .. '_range'] = function()
     local first, last = vim.fn.line("'["), vim.fn.line("']")
-    decide().range(name, vim.api.nvim_get_current_buf(), first - 1, last - 1)
+    local buf = vim.api.nvim_get_current_buf()
+    when_known(function()
+      decide().range(name, buf, first - 1, last - 1)
+    end)
   end
   M[name .. '_hunk'] = function()
-    decide().at(name, vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1)
+    local buf, row = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1
+    when_known(function()
+      decide().at(name, buf, row)
+    end)
   end
 end
 

@@ -13,6 +13,7 @@ local api = vim.api
 --- @class cursord.Sub
 --- @field run fun(args: cursord.Args)
 --- @field complete? string[]|fun(lead: string): string[]
+--- @field reviews? 'here'|'all' it is about hunks, in this buffer or in all
 --- @field bang? boolean "sub!" means something
 --- @field range? boolean so does a range, or a count
 --- @field rest? boolean so does what follows
@@ -121,6 +122,7 @@ local subs = {
     end,
   },
   review = {
+    reviews = 'all',
     rest = true,
     complete = { 'file', 'all' },
     run = function(args)
@@ -134,6 +136,7 @@ local subs = {
     end,
   },
   accept = {
+    reviews = 'here',
     bang = true,
     range = true,
     rest = true,
@@ -141,6 +144,7 @@ local subs = {
     run = decide('accept'),
   },
   reject = {
+    reviews = 'here',
     bang = true,
     range = true,
     rest = true,
@@ -149,9 +153,10 @@ local subs = {
   },
   undo = { run = step('undo') },
   redo = { run = step('redo') },
-  next = { range = true, rest = true, run = move(1) },
-  prev = { range = true, rest = true, run = move(-1) },
+  next = { reviews = 'all', range = true, rest = true, run = move(1) },
+  prev = { reviews = 'all', range = true, rest = true, run = move(-1) },
   diff = {
+    reviews = 'here',
     range = true,
     run = function(args)
       local path, place = file_here(args), hunk_here(args)
@@ -163,6 +168,7 @@ local subs = {
     end,
   },
   preview = {
+    reviews = 'here',
     range = true,
     run = function(args)
       local place = hunk_here(args)
@@ -180,6 +186,7 @@ local subs = {
     end,
   },
   comment = {
+    reviews = 'here',
     range = true,
     rest = true,
     text = true,

@@ -18,7 +18,9 @@ local rpc = require('cursord.rpc')
 --- @field next_permits { sandbox?: string, autoReview?: boolean, addDirs?: string[] } for a new session
 --- @field mine table<string, true> turns that were started here
 --- @field decisions integer how many are on their way
---- @field ready boolean the snapshot has been asked for and answered
+--- @field ready boolean it is subscribed to
+--- @field loaded boolean what is to be reviewed is known
+--- @field when_loaded fun()[] what waits for that
 local Workspace = {}
 Workspace.__index = Workspace
 
@@ -109,7 +111,10 @@ function M.open(buf)
   local root = M.root_of(buf)
   local ws = all[root]
   if not ws then
-    ws = setmetatable({ root = root, mine = {}, next_permits = {}, decisions = 0 }, Workspace)
+    ws = setmetatable(
+      { root = root, mine = {}, next_permits = {}, decisions = 0, when_loaded = {} },
+      Workspace
+    )
     ws:forget()
     all[root] = ws
     require('cursord.attach')
@@ -123,7 +128,7 @@ function M.open(buf)
 end
 
 function Workspace:forget()
-  self.seq, self.epoch, self.ready = nil, nil, false
+  self.seq, self.epoch, self.ready, self.loaded = nil, nil, false, false
   self.sessions, self.turns, self.diffs, self.diff_seqs = {}, {}, {}, {}
 end
 
@@ -151,7 +156,41 @@ function Workspace:subscribe()
     end
     self.epoch, self.ready = result.epoch, true
     emit('ready', self)
+    if not self.loaded then
+      self:load()
+    end
   end)
+end
+
+--- Asks for what is to be reviewed: until that is known, there is nothing to say about it.
+function Workspace:load()
+  rpc.request('diff/list', { workspace = self.root }, function(err, result)
+    local waiting = self.when_loaded
+    if err then
+      if err.data and err.data.kind ~= 'disconnected' then
+        rpc.say_error(err)
+        self.when_loaded = {}
+      end
+      return
+    end
+    for _, diff in ipairs(result.diffs) do
+      self:put_diff(diff)
+    end
+    self.loaded, self.when_loaded = true, {}
+    for _, act in ipairs(waiting) do
+      act()
+    end
+  end)
+end
+
+--- Calls act when it is known what is to be reviewed: at once, or after the first answer of the daemon.
+--- @param act fun()
+function Workspace:after_load(act)
+  if self.loaded then
+    act()
+  else
+    table.insert(self.when_loaded, act)
+  end
 end
 
 local handlers = {}
@@ -299,7 +338,7 @@ end
 
 rpc.on.down = function()
   for _, ws in pairs(all) do
-    ws.ready = false
+    ws.ready, ws.when_loaded = false, {}
     emit('down', ws)
   end
   return next(all) ~= nil

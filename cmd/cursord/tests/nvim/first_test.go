@@ -1,0 +1,52 @@
+package nvim
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestNvimFirstCommand has the first command of a Neovim wait for what there is to review, and do then what it is to do.
+func TestNvimFirstCommand(t *testing.T) {
+	t.Parallel()
+	before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
+	cases := []struct{ keys, fits string }{
+		{":Cursord next<CR>", "return vim.fn.line('.') == 5"},
+		{":Cursord prev<CR>", "return vim.fn.line('.') == 15"},
+		{":Cursord review<CR>", "return #vim.fn.getqflist() == 2"},
+		{":Cursord diff<CR>", "return #vim.api.nvim_tabpage_list_wins(0) == 2 and vim.wo.diff"},
+		{"5G:Cursord preview<CR>", "return #vim.api.nvim_list_wins() == 2"},
+		{":5Cursord accept<CR>", "return vim.b.cursord_status_dict and vim.b.cursord_status_dict.pending == 1"},
+		{"5Gga", "return vim.b.cursord_status_dict and vim.b.cursord_status_dict.pending == 1 and vim.fn.line('.') == 15"},
+		{"5Ggr", "return vim.fn.getline(5) == 'line 5'"},
+		{"5GVgr", "return vim.fn.getline(5) == 'line 5'"},
+		{"ggOmine<Esc>6G:Cursord reject<CR>", "return vim.fn.getline(6) == 'line 5' and vim.bo.modified"},
+		{":Cursord reject! | let g:then = 1<CR>", "return vim.fn.getline(5) == 'line 5' and vim.fn.getline(15) == 'line 15' and vim.g['then'] == 1"},
+		{":Cursord accept!<CR>", "return vim.b.cursord_status_dict == nil and vim.fn.screenstring(vim.o.lines, 1) == 'a'"},
+	}
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", before)
+		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
+		e.Turn(nil)
+		for _, c := range cases {
+			t.Log(c.keys)
+			n := neovim(w, t, bin, `vim.g.cursord = { chat = { open_on_ask = false } }
+				vim.keymap.set({ 'n', 'x' }, 'ga', '<Plug>(cursord-accept)')
+				vim.keymap.set({ 'n', 'x' }, 'gr', '<Plug>(cursord-reject)')`, "f")
+			n.keys(c.keys)
+			n.until("it is done", c.fits)
+			n.quiet()
+			require.NotContains(t, n.messages(), "nothing to review")
+			n.kill()
+			for d := e.Diffs()["f"]; d == nil || len(d.Hunks) != 2; d = e.Diffs()["f"] {
+				e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+			}
+			require.Equal(t, after, w.Get("f"))
+		}
+	})
+}
