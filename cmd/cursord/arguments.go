@@ -1,10 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/term"
 )
 
 // manyArguments is as many as anybody likes.
@@ -23,4 +28,31 @@ func takes(least, most int) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// ofGroup checks the arguments of a command that only has others below it, and says which of these was meant.
+func ofGroup(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	return fmt.Errorf("unknown command %q for %q%s", term.Clean(args[0]), c.CommandPath(), misuse.DidYouMean(args[0], names))
+}
+
+// wrongFlag says which flag was meant.
+func wrongFlag(c *cobra.Command, err error) error {
+	unknown := (*pflag.NotExistError)(nil)
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	name := unknown.GetSpecifiedName()
+	if len(name) < 2 {
+		return err
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return fmt.Errorf("%w%s", err, misuse.DidYouMean("--"+name, names))
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func backupCommand() *cobra.Command {
-	var force bool
+	var force, asJSON bool
 	c := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the database to a new file, while the daemon runs",
@@ -41,10 +41,14 @@ Turns that ran or waited at the time of the backup are then interrupted. Work tr
 			if err != nil {
 				return err
 			}
+			if asJSON {
+				return term.PrintJSON(c.OutOrStdout(), result)
+			}
 			fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", term.Clean(result.Path), term.Size(result.Bytes))
 			return nil
 		}),
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the answer of daemon/backup as JSON")
 	c.Flags().BoolVar(&force, "force", false, "replace the file if it is there")
 	return c
 }

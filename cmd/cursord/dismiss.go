@@ -13,9 +13,9 @@ import (
 
 func dismissCommand() *cobra.Command {
 	var p place
-	var all bool
+	var all, asJSON bool
 	c := &cobra.Command{
-		Use:   "dismiss PATH… | --all",
+		Use:   "dismiss [PATH...]",
 		Short: "Take what can only be looked at off the list",
 		Long: `Take files outside of the workspace off the list of what is to be reviewed. An agent may change such files, as in the
 folders of "cursord run --add-dir"; they can only be looked at. No file is written, and this cannot be undone.`,
@@ -49,11 +49,15 @@ folders of "cursord run --add-dir"; they can only be looked at. No file is writt
 				}
 				n += out.Dismissed
 			}
+			if asJSON {
+				return term.PrintJSON(c.OutOrStdout(), rpc.Dismissed{Dismissed: n})
+			}
 			fmt.Fprintf(c.OutOrStdout(), "dismissed %s\n", term.Count(n, "file"))
 			return nil
 		}),
 	}
 	p.addFlag(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print how many as JSON")
 	c.Flags().BoolVar(&all, "all", false, "all files outside of the workspace")
 	return c
 }

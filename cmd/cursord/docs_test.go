@@ -28,7 +28,7 @@ func TestReadmeHasEveryCommand(t *testing.T) {
 	readme := world.ReadPage(t, "README.md") + world.ReadPage(t, "cmd/cursord/README.md")
 	for _, c := range rootCommand(injected{}).Commands() {
 		switch c.Name() {
-		case "completion", "help", "fake-agent", "version":
+		case "completion", "help", "more", "fake-agent", "version":
 			continue
 		}
 		if !regexp.MustCompile(`\bcursord `+c.Name()+`\b`).MatchString(readme) && !strings.Contains(readme, "make "+c.Name()+" ") {

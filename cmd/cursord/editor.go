@@ -16,7 +16,7 @@ func editorCommand() *cobra.Command {
 		Short: "Install or remove an editor's plugin, or its configuration",
 		Long: `Install or remove an editor's plugin, which is a part of this program: plugin and program always fit. Run it again
 after an update. Helix has no plugins: what is installed is its configuration, for "cursord lsp".`,
-		Args: cobra.NoArgs,
+		Args: ofGroup,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(editorInstallCommand(), editorUninstallCommand())

@@ -50,11 +50,11 @@ func tellCollected(c *cobra.Command, r api.Collected, dryRun bool) {
 	w := c.OutOrStdout()
 	if len(r.Sessions) > 0 {
 		now := time.Now()
-		rows := [][]string{{"ID", "UPDATED", "REASON", "WORKSPACE", "TITLE"}}
+		rows := [][]string{{"TITLE", "UPDATED", "REASON", "WORKSPACE", "ID"}}
 		for _, s := range r.Sessions {
-			rows = append(rows, []string{s.ID, term.Ago(s.UpdatedAt.Time, now), s.Reason, term.Clean(s.Workspace), term.Clean(s.Title)})
+			rows = append(rows, []string{term.Clean(s.Title), term.Ago(s.UpdatedAt.Time, now), s.Reason, term.Clean(s.Workspace), term.Clean(s.ID)})
 		}
-		term.Table(w, rows)
+		term.Table(w, rows, 0, 3)
 	}
 	verb := "deleted"
 	if dryRun {
@@ -69,6 +69,8 @@ func tellCollected(c *cobra.Command, r api.Collected, dryRun bool) {
 	case dryRun:
 	case r.NotCompacted != "":
 		fmt.Fprintf(c.ErrOrStderr(), "the database was not compacted: %s\n", term.Clean(r.NotCompacted))
+	case r.BytesAfter >= r.BytesBefore:
+		fmt.Fprintf(w, "the database has %s; there was nothing to compact\n", term.Size(r.BytesAfter))
 	default:
 		fmt.Fprintf(w, "compacted the database from %s to %s\n", term.Size(r.BytesBefore), term.Size(r.BytesAfter))
 	}

@@ -110,51 +110,52 @@ func signalStatus(s os.Signal) statusError {
 
 func rootCommand(inject injected) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "cursord",
-		Short:         "A daemon for Cursor's command line agent",
+		Use:   "cursord",
+		Short: "A daemon for Cursor's command line agent",
+		Long: `A daemon for Cursor's command line agent: turns, sessions and the review of what the agent changes, shared by editors,
+terminals and scripts. Begin with: cursord trust && cursord run "…"
+
+"cursord help more" lists the commands that programs use. The exit status is 0, 1 where something failed, 2 for wrong usage, and
+130 where a turn was cancelled.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          ofGroup,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.AddCommand(
-		acceptCommand(),
-		backupCommand(),
-		callCommand(),
-		cancelCommand(),
-		chatCommand(),
-		deleteCommand(),
-		demoCommand(),
-		dismissCommand(),
-		diffCommand(),
-		doctorCommand(),
-		editorCommand(),
-		exportCommand(),
-		fakeAgentCommand(inject),
-		gcCommand(),
-		importCommand(),
-		logsCommand(),
-		lspCommand(),
-		modelsCommand(),
-		redoCommand(),
-		rejectCommand(),
-		renameCommand(),
-		reviewCommand(),
-		runCommand(),
-		serveCommand(inject),
-		serviceCommand(),
-		sessionsCommand(),
-		showCommand(),
-		statusCommand(),
-		stdioCommand(),
-		stopCommand(),
-		trustCommand(),
-		undoCommand(),
-		untrustCommand(),
-		usageCommand(),
-		versionCommand(),
-		waitCommand(),
-		workspacesCommand(),
-	)
+	root.Version = version()
+	root.SetVersionTemplate(versionLine())
+	root.SetFlagErrorFunc(wrongFlag)
+	for _, g := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"work", "Work:", []*cobra.Command{
+			cancelCommand(), chatCommand(), modelsCommand(), runCommand(), trustCommand(), untrustCommand(), waitCommand(),
+		}},
+		{"review", "Review:", []*cobra.Command{
+			acceptCommand(), diffCommand(), dismissCommand(), redoCommand(), rejectCommand(), reviewCommand(), undoCommand(),
+		}},
+		{"sessions", "Sessions:", []*cobra.Command{
+			deleteCommand(), exportCommand(), importCommand(), renameCommand(), sessionsCommand(), showCommand(), usageCommand(),
+			workspacesCommand(),
+		}},
+		{"daemon", "Daemon:", []*cobra.Command{
+			backupCommand(), doctorCommand(), gcCommand(), logsCommand(), serviceCommand(), statusCommand(), stopCommand(),
+		}},
+		{"editors", "Editors:", []*cobra.Command{editorCommand(), lspCommand(), stdioCommand()}},
+		{"other", "Other:", []*cobra.Command{demoCommand(), versionCommand()}},
+		{"", "", []*cobra.Command{callCommand(), fakeAgentCommand(inject), serveCommand(inject)}},
+	} {
+		if g.id != "" {
+			root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		}
+		for _, c := range g.commands {
+			c.GroupID, c.Hidden = g.id, g.id == ""
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommandGroupID("other")
+	root.SetCompletionCommandGroupID("other")
+	root.AddCommand(moreCommand(root))
 	return root
 }

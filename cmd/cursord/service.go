@@ -20,7 +20,7 @@ func serviceCommand() *cobra.Command {
 		Long: `Have the system's service manager run the daemon: systemd, which starts it when a client connects, or launchd on
 macOS. No command needs that, since those that want a daemon start one; it is for daemons that shall outlive a login,
 or be watched like other services.`,
-		Args: cobra.NoArgs,
+		Args: ofGroup,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	install := &cobra.Command{

@@ -30,6 +30,8 @@ func untrustCommand() *cobra.Command {
 }
 
 func trusting(trusted bool, c *cobra.Command) *cobra.Command {
+	var asJSON bool
+	c.Flags().BoolVar(&asJSON, "json", false, "print the answer of workspace/trust as JSON")
 	c.Args = takes(0, 1)
 	c.RunE = asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 		var p place
@@ -43,6 +45,9 @@ func trusting(trusted bool, c *cobra.Command) *cobra.Command {
 		done, err := client.WorkspaceTrust(c.Context(), rpc.TrustParams{Workspace: root, Trusted: trusted})
 		if err != nil {
 			return err
+		}
+		if asJSON {
+			return term.PrintJSON(c.OutOrStdout(), done)
 		}
 		word := "trusted"
 		if !trusted {

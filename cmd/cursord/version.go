@@ -31,13 +31,18 @@ func ownWritten() time.Time {
 	return info.ModTime()
 }
 
+// versionLine is what "cursord version" prints, by which a daemon knows what could take its place.
+func versionLine() string {
+	return fmt.Sprintf("cursord %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  takes(0, 0),
 		Run: func(c *cobra.Command, _ []string) {
-			fmt.Fprintf(c.OutOrStdout(), "cursord %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprint(c.OutOrStdout(), versionLine())
 		},
 	}
 }
