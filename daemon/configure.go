@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"time"
 
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 )
 
@@ -40,6 +41,14 @@ func (d *Daemon) Configure(c config.Config) (stay []string) {
 		w.do(w.schedule) // more may run at once
 	}
 	return stay
+}
+
+// Reload has the daemon follow its configuration file as it is now. One with a mistake changes nothing.
+func (d *Daemon) Reload() (api.Reloaded, error) {
+	if d.reread == nil {
+		return api.Reloaded{}, api.Errorf(api.KindUnavailable, "this daemon cannot read its configuration again: start another")
+	}
+	return d.reread(d)
 }
 
 // take makes c what settings returns.

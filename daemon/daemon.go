@@ -49,6 +49,8 @@ type Options struct {
 	// Reload reads the configuration again and calls Configure where that is another one; nil: it cannot be read again. It is
 	// called while there is no agent, by one at a time.
 	Reload func(*Daemon)
+	// Reread reads the configuration again and calls Configure, or says what is wrong with it; nil: it cannot be read again.
+	Reread func(*Daemon) (api.Reloaded, error)
 
 	// For tests, else nil.
 	Fault       func(Step) error               // called in each step of a decision and before each commit, which fails with the error
@@ -106,8 +108,9 @@ type Daemon struct {
 	asked      bool                  // guarded by mu; Stop was called
 	closed     bool                  // guarded by mu; Close was called
 
-	successor      string // guarded by mu; the program that takes this daemon's place
-	successorBuild Build  // guarded by mu
+	successor      string                              // guarded by mu; the program that takes this daemon's place
+	successorBuild Build                               // guarded by mu
+	reread         func(*Daemon) (api.Reloaded, error) // see Options
 }
 
 // Open opens the database, ends what an earlier daemon left running, and returns a daemon that serves. Its errors are
@@ -132,6 +135,7 @@ func Open(o Options) (*Daemon, error) {
 		d.unloadAfter = unloadAfter
 	}
 	d.take(o.Config)
+	d.reread = o.Reread
 	which := whichagent.Setup{StateDir: o.StateDir, Log: d.log, Settings: d.settings}
 	if o.Reload != nil {
 		which.Reload = func() { o.Reload(d) }

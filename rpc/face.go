@@ -81,6 +81,7 @@ func (f *face) table() table {
 			"daemon/gc":             slow(f.gc),
 			"daemon/backup":         slow(f.backup),
 			"daemon/forgetDamaged":  slow(f.forgetDamaged),
+			"daemon/reload":         slow(f.reload),
 		},
 		notified: f.notified,
 		client:   f.clientName,

@@ -192,6 +192,8 @@ func (f *face) forgetDamaged(context.Context, *None) (ForgetDamagedResult, error
 	return ForgetDamagedResult{n}, err
 }
 
+func (f *face) reload(context.Context, *None) (api.Reloaded, error) { return f.d.Reload() }
+
 // nonNil makes a nil list an empty one, which is [] and not null on the wire.
 func nonNil[T any](list []T) []T {
 	if list == nil {

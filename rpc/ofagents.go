@@ -15,7 +15,7 @@ import (
 // found.
 var personal = []string{
 	"diff/accept", "diff/reject", "diff/undo", "diff/redo", "diff/dismiss", "workspace/trust", "session/update", "session/delete",
-	"daemon/stop", "daemon/gc", "daemon/forgetDamaged",
+	"daemon/stop", "daemon/gc", "daemon/forgetDamaged", "daemon/reload",
 }
 
 const (

@@ -55,6 +55,12 @@ func (c *Client) DaemonJoin(ctx context.Context, p JoinParams) (result api.Joine
 	return result, err
 }
 
+// DaemonReload makes the request daemon/reload, as PROTOCOL.md describes it.
+func (c *Client) DaemonReload(ctx context.Context) (result api.Reloaded, err error) {
+	err = c.Call(ctx, "daemon/reload", nil, &result)
+	return result, err
+}
+
 // DaemonStatus makes the request daemon/status, as PROTOCOL.md describes it.
 func (c *Client) DaemonStatus(ctx context.Context) (result api.Status, err error) {
 	err = c.Call(ctx, "daemon/status", nil, &result)

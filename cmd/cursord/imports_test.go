@@ -248,6 +248,7 @@ var internalImports = map[string][]string{
 		"cursord/cmd/cursord/internal/review",
 		"cursord/cmd/cursord/internal/run",
 		"cursord/cmd/cursord/internal/service",
+		"cursord/cmd/cursord/internal/settings",
 		"cursord/cmd/cursord/internal/term",
 		"cursord/cmd/cursord/internal/view",
 		"cursord/daemon",
@@ -309,6 +310,15 @@ var internalImports = map[string][]string{
 		"cursord/daemon/pictures",
 		"cursord/rpc",
 		"cursord/sessions",
+	},
+	"cursord/cmd/cursord/internal/settings": {
+		"cursord/cmd/cursord/internal/misuse",
+		"cursord/cmd/cursord/internal/review",
+		"cursord/cmd/cursord/internal/term",
+		"cursord/daemon/api",
+		"cursord/daemon/config",
+		"cursord/daemon/endpoint",
+		"cursord/rpc",
 	},
 	"cursord/cmd/cursord/internal/logs": {
 		"cursord/cmd/cursord/internal/term",

@@ -140,7 +140,7 @@ terminals and scripts. Begin with: cursord trust && cursord run "…"
 			workspacesCommand(),
 		}},
 		{"daemon", "Daemon:", []*cobra.Command{
-			backupCommand(), doctorCommand(), gcCommand(), logsCommand(), serviceCommand(), statusCommand(), stopCommand(),
+			backupCommand(), configCommand(), doctorCommand(), gcCommand(), logsCommand(), serviceCommand(), statusCommand(), stopCommand(),
 		}},
 		{"editors", "Editors:", []*cobra.Command{editorCommand(), lspCommand(), stdioCommand()}},
 		{"other", "Other:", []*cobra.Command{demoCommand(), versionCommand()}},

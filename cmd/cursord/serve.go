@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
@@ -184,7 +185,7 @@ func (s serving) run(ctx context.Context) (err error) {
 	}
 	d, err := daemon.Open(daemon.Options{
 		Version: version(), Written: ownWritten(), StateDir: dirs.State, Socket: dirs.Socket, Config: s.config, Log: log,
-		Fault: s.injected.fault, Ahead: s.injected.ahead, Reload: s.reloadIfOther(),
+		Fault: s.injected.fault, Ahead: s.injected.ahead, Reload: s.reloadIfOther(), Reread: s.reload,
 	})
 	if err != nil {
 		return err
@@ -262,7 +263,11 @@ func (s serving) takeHangups(hangups <-chan os.Signal, d *daemon.Daemon) (stop f
 					s.log.Error("a hangup: the log could not be opened anew", "err", err)
 				}
 			}
-			s.reload(d)
+			if _, err := s.reload(d); err != nil {
+				s.log.Error("a hangup: the configuration stays as it was", "err", err)
+				continue
+			}
+			s.log.Info("a hangup: read the configuration again")
 		}
 	}()
 	return func() {
@@ -272,14 +277,13 @@ func (s serving) takeHangups(hangups <-chan os.Signal, d *daemon.Daemon) (stop f
 }
 
 // reload reads the configuration again. One with an error changes nothing.
-func (s serving) reload(d *daemon.Daemon) {
+func (s serving) reload(d *daemon.Daemon) (api.Reloaded, error) {
 	settings, warnings, err := config.Load(s.dirs.Config)
 	if err != nil {
-		s.log.Error("a hangup: the configuration stays as it was", "err", err)
-		return
+		return api.Reloaded{}, api.Errorf(api.KindInvalid, "%v", err)
 	}
-	s.follow(d, settings, warnings)
-	s.log.Info("a hangup: read the configuration again")
+	stay := s.follow(d, settings, warnings)
+	return api.Reloaded{Path: s.dirs.Config, Warnings: append([]string{}, warnings...), AtStart: stay}, nil
 }
 
 // reloadIfOther returns what reads the configuration again while there is no agent, perhaps many times: nothing is logged
@@ -299,16 +303,18 @@ func (s serving) reloadIfOther() func(*daemon.Daemon) {
 	}
 }
 
-// follow has the daemon follow another configuration.
-func (s serving) follow(d *daemon.Daemon, settings config.Config, warnings []string) {
+// follow has the daemon follow another configuration, and returns the keys that hold from the next start on.
+func (s serving) follow(d *daemon.Daemon, settings config.Config, warnings []string) []string {
 	for _, w := range warnings {
 		s.log.Warn("configuration", "warning", w)
 	}
 	d.NoteConfiguration(warnings)
-	for _, key := range d.Configure(settings) {
+	stay := d.Configure(settings)
+	for _, key := range stay {
 		s.log.Warn("configuration: this holds from the next start on", "key", key)
 	}
 	s.level.Set(settings.LogLevel)
+	return stay
 }
 
 // saveMemory keeps a process that is mostly idle small: above this many bytes garbage is collected sooner. What is in

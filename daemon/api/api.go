@@ -193,6 +193,13 @@ type Collected struct {
 	NotCompacted string             `json:"notCompacted,omitempty"` // why
 }
 
+// A Reloaded is the answer to daemon/reload.
+type Reloaded struct {
+	Path     string   `json:"path"`              // of the configuration file
+	Warnings []string `json:"warnings"`          // such as unknown keys
+	AtStart  []string `json:"atStart,omitempty"` // keys whose new values hold from the daemon's next start on
+}
+
 // A CollectedSession is one that the configuration does not keep, because of its age, the count or the size.
 type CollectedSession struct {
 	ID        string        `json:"id"`

@@ -18,8 +18,8 @@ func (r *review) edit(f *reviewFile, p part) (again bool) {
 		r.tell("There is no file to edit.")
 		return true
 	}
-	editor := userEditor(os.Getenv)
-	cmd := term.UserCommand(editor, editorArgs(editor, path, p.line())...)
+	editor := UserEditor(os.Getenv)
+	cmd := term.UserCommand(editor, EditorArgs(editor, path, p.line())...)
 	cmd.Stdout, cmd.Stderr = r.out, r.errOut
 	if term.IsTerminal(r.in.in) { // else what it has are the answers
 		cmd.Stdin = r.in.in
@@ -31,8 +31,8 @@ func (r *review) edit(f *reviewFile, p part) (again bool) {
 	return false
 }
 
-// userEditor returns the program with which the user edits files at a terminal.
-func userEditor(getenv func(string) string) string {
+// UserEditor returns the program with which the user edits files at a terminal.
+func UserEditor(getenv func(string) string) string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		if editor := strings.TrimSpace(getenv(name)); editor != "" {
 			return editor
@@ -44,9 +44,9 @@ func userEditor(getenv func(string) string) string {
 	return "vi"
 }
 
-// editorArgs returns how an editor is told to open a file at a line: "+7 file", which nearly all understand, or in the
+// EditorArgs returns how an editor is told to open a file at a line: "+7 file", which nearly all understand, or in the
 // way of its own.
-func editorArgs(editor, path string, line int) []string {
+func EditorArgs(editor, path string, line int) []string {
 	words := strings.Fields(editor)
 	name := strings.TrimSuffix(filepath.Base(words[0]), ".exe")
 	at := fmt.Sprintf("%s:%d", path, line)

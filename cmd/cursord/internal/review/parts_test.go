@@ -48,12 +48,12 @@ func TestEditorArgs(t *testing.T) {
 		"subl -w":            {"--wait", "/f:7"},
 		"notepad.exe":        {"/f"},
 	} {
-		require.Equal(t, want, editorArgs(editor, "/f", 7), editor)
+		require.Equal(t, want, EditorArgs(editor, "/f", 7), editor)
 	}
 	env := map[string]string{"EDITOR": "ed"}
-	require.Equal(t, "ed", userEditor(func(name string) string { return env[name] }))
+	require.Equal(t, "ed", UserEditor(func(name string) string { return env[name] }))
 	env["VISUAL"] = "vim"
-	require.Equal(t, "vim", userEditor(func(name string) string { return env[name] }))
+	require.Equal(t, "vim", UserEditor(func(name string) string { return env[name] }))
 }
 
 func hunk(id string, start int, lines ...string) sessions.Hunk {

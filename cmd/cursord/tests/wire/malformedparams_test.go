@@ -269,7 +269,7 @@ func TestNoMethodIsLeftOut(t *testing.T) {
 	w.Joins().Must("initialize", world.Obj{}, &capabilities)
 	for _, name := range capabilities.Capabilities.Methods {
 		if _, known := parameters[name]; !known {
-			require.Contains(t, []string{"agent/models", "daemon/forgetDamaged", "daemon/join", "daemon/status", "initialize", "shutdown", "workspace/list"}, name)
+			require.Contains(t, []string{"agent/models", "daemon/forgetDamaged", "daemon/join", "daemon/reload", "daemon/status", "initialize", "shutdown", "workspace/list"}, name)
 		}
 	}
 }

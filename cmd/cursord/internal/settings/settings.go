@@ -1,0 +1,239 @@
+// Package settings is "cursord config": it shows and changes the configuration file, and has the daemon that runs follow it.
+package settings
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/review"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/api"
+	"cursord/daemon/config"
+	"cursord/daemon/endpoint"
+	"cursord/rpc"
+)
+
+// A File is the user's configuration file.
+type File struct {
+	Path    string
+	Socket  string // of the daemon that would read it
+	Connect func(context.Context) (*rpc.Client, error)
+	JSON    bool
+}
+
+// Find returns the file that the daemon reads.
+func Find(connect func(context.Context) (*rpc.Client, error), asJSON bool) (*File, error) {
+	dirs, err := endpoint.FindDaemon()
+	if err != nil {
+		return nil, err
+	}
+	return &File{Path: dirs.Config, Socket: dirs.Socket, Connect: connect, JSON: asJSON}, nil
+}
+
+// List shows every key with its value.
+func (f *File) List(out io.Writer) error {
+	c, warnings, err := config.Load(f.Path)
+	if err != nil {
+		return err
+	}
+	def := config.Default()
+	values := map[string]string{}
+	rows := [][]string{{"KEY", "VALUE", ""}}
+	for _, key := range config.Keys() {
+		value, _ := c.Text(key)
+		usual, _ := def.Text(key)
+		note := ""
+		if value != usual {
+			note = "set"
+		}
+		values[key] = value
+		rows = append(rows, []string{key, term.Clean(value), note})
+	}
+	if f.JSON {
+		return term.PrintJSON(out, struct {
+			Path     string            `json:"path"`
+			Settings map[string]string `json:"settings"` // each value as TOML
+		}{f.Path, values})
+	}
+	fmt.Fprintln(out, term.Clean(f.Path))
+	term.Table(out, rows, 1)
+	for _, w := range warnings {
+		fmt.Fprintln(out, term.Clean(w))
+	}
+	return nil
+}
+
+// Get prints the value of a key: a text without its quotes, all else as TOML.
+func (f *File) Get(out io.Writer, key string) error {
+	c, _, err := config.Load(f.Path)
+	if err != nil {
+		return err
+	}
+	value, ok := c.Text(key)
+	if !ok {
+		return unknown(key)
+	}
+	if f.JSON {
+		return term.PrintJSON(out, struct {
+			Key   string `json:"key"`
+			Value string `json:"value"` // as TOML
+		}{key, value})
+	}
+	fmt.Fprintln(out, term.Clean(config.Bare(value)))
+	return nil
+}
+
+func unknown(key string) error {
+	return misuse.Errorf("unknown key %q%s", term.Clean(key), misuse.DidYouMean(key, config.Keys()))
+}
+
+// Set changes the value of a key in the file and has the daemon follow it.
+func (f *File) Set(ctx context.Context, out, errOut io.Writer, key, value string) error {
+	data, err := f.read()
+	if err != nil {
+		return err
+	}
+	edited, err := config.Set(f.Path, data, key, value)
+	if errors.As(err, new(*config.KeyError)) {
+		return unknown(key)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.write(edited); err != nil {
+		return err
+	}
+	c, _, err := config.Parse(f.Path, edited)
+	if err != nil {
+		return err
+	}
+	now, _ := c.Text(key)
+	if f.JSON {
+		return f.reload(ctx, out, errOut, map[string]string{"key": key, "value": now})
+	}
+	fmt.Fprintf(out, "%s = %s\n", key, term.Clean(now))
+	return f.reload(ctx, io.Discard, errOut, nil)
+}
+
+// Edit has the person edit the file, and the daemon follow it if there is no mistake in it.
+func (f *File) Edit(ctx context.Context, in io.Reader, out, errOut io.Writer) error {
+	before, err := f.read()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
+		return err
+	}
+	editor := review.UserEditor(os.Getenv)
+	cmd := term.UserCommand(editor, review.EditorArgs(editor, f.Path, 1)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errOut
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", editor, err)
+	}
+	after, err := f.read()
+	switch {
+	case err != nil:
+		return err
+	case bytes.Equal(before, after):
+		fmt.Fprintln(errOut, "nothing was changed")
+		return nil
+	}
+	if _, _, err := config.Parse(f.Path, after); err != nil {
+		return &rpc.Error{Message: err.Error(), Data: rpc.ErrorData{Hint: "nothing follows that: mend it with: cursord config edit"}}
+	}
+	return f.reload(ctx, out, errOut, nil)
+}
+
+// Reload has the daemon follow the file.
+func (f *File) Reload(ctx context.Context, out, errOut io.Writer) error {
+	return f.reload(ctx, out, errOut, nil)
+}
+
+// reload has the daemon that runs, if one does, follow the file, and tells of it; with is what else a program is told.
+func (f *File) reload(ctx context.Context, out, errOut io.Writer, with map[string]string) error {
+	_, warnings, err := config.Load(f.Path)
+	if err != nil {
+		return err
+	}
+	r := api.Reloaded{Path: f.Path, Warnings: append([]string{}, warnings...)}
+	running := endpoint.Running(f.Socket)
+	if running {
+		client, err := f.Connect(ctx)
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		if r, err = client.DaemonReload(ctx); err != nil {
+			return err
+		}
+	}
+	if f.JSON {
+		return term.PrintJSON(out, struct {
+			api.Reloaded
+			Running bool              `json:"running"` // a daemon that follows it now
+			Set     map[string]string `json:"set,omitempty"`
+		}{r, running, with})
+	}
+	if running {
+		fmt.Fprintf(out, "the daemon follows %s: turns that begin now use it\n", term.Clean(r.Path))
+	} else {
+		fmt.Fprintf(out, "no daemon runs; the next one reads %s\n", term.Clean(r.Path))
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintln(errOut, "cursord: "+term.Clean(w))
+	}
+	if len(r.AtStart) > 0 {
+		fmt.Fprintf(errOut, "cursord: these hold from the daemon's next start on (cursord stop): %s\n", term.Clean(strings.Join(r.AtStart, ", ")))
+	}
+	return nil
+}
+
+// read returns what the file holds; nothing if it is not there.
+func (f *File) read() ([]byte, error) {
+	data, err := endpoint.ReadConfig(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// write replaces the file, or what it is a link to, as a whole.
+func (f *File) write(data []byte) error {
+	path, mode := f.Path, fs.FileMode(0o600)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	t, err := os.CreateTemp(filepath.Dir(path), ".config-*.toml")
+	if err != nil {
+		return err
+	}
+	_, err = t.Write(data)
+	err = errors.Join(err, t.Chmod(mode), t.Sync(), t.Close())
+	if err == nil {
+		err = os.Rename(t.Name(), path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(t.Name()))
+	}
+	return err
+}
+
+// Keys returns the keys that begin so, for completion.
+func Keys(begin string) []string {
+	return slices.DeleteFunc(config.Keys(), func(key string) bool { return len(key) < len(begin) || key[:len(begin)] != begin })
+}

@@ -1,0 +1,257 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Keys returns the keys of the configuration file, in the order in which they are documented.
+func Keys() []string {
+	var keys []string
+	for _, s := range settings(&Config{}) {
+		keys = append(keys, s.key)
+	}
+	return keys
+}
+
+// Parse reads data, the content of the file at path, as Load does, without what the environment says.
+func Parse(path string, data []byte) (Config, []string, error) { return parseConfig(path, data) }
+
+// Text returns the value that holds for a key, as the file has it; false where there is no such key.
+func (c *Config) Text(key string) (string, bool) {
+	mode := func(is bool, yes, no string) string {
+		if is {
+			return yes
+		}
+		return no
+	}
+	list := func(l []string) []string { return append([]string{}, l...) }
+	var v any
+	switch key {
+	case "agent":
+		v = c.FileAgent
+	case "agent_env":
+		v = mode(c.ClientEnv, EnvClient, EnvDaemon)
+	case "model":
+		v = mode(c.Model == "", "auto", c.Model)
+	case "idle_exit":
+		v = spanText(c.IdleExit)
+	case "agent_idle_timeout":
+		v = spanText(c.AgentIdleTimeout)
+	case "agent_tool_timeout":
+		v = spanText(c.AgentToolTimeout)
+	case "background":
+		v = mode(c.AwaitBackground, "wait", "end")
+	case "background_grace":
+		v = spanText(c.BackgroundGrace)
+	case "parallel_turns":
+		v = c.ParallelTurns
+	case "tell_rejections":
+		v = c.TellRejections
+	case "commit_accepts":
+		v = c.CommitAccepts
+	case "recap_size":
+		v = sizeText(int64(c.RecapSize))
+	case "keep_age":
+		v = ageText(c.Keep.Age)
+	case "keep_sessions":
+		v = c.Keep.Sessions
+	case "keep_size":
+		v = sizeText(c.Keep.Size)
+	case "large_size":
+		v = sizeText(int64(c.Large.MaxBytes))
+	case "large_lines":
+		v = c.Large.MaxLines
+	case "isolation":
+		v = c.Isolation
+	case "isolation_of":
+		v = c.IsolationOf
+		if c.IsolationOf == nil {
+			v = map[string]string{}
+		}
+	case "sandbox":
+		v = c.Sandbox
+	case "auto_review":
+		v = c.AutoReview
+	case "add_dirs":
+		v = list(c.AddDirs)
+	case "copy_include":
+		v = list(c.Copy.Include)
+	case "copy_files":
+		v = c.Copy.MaxFiles
+	case "copy_size":
+		v = sizeText(c.Copy.MaxBytes)
+	case "copies":
+		v = c.Copies.Count
+	case "copies_size":
+		v = sizeText(c.Copies.Bytes)
+	case "copies_age":
+		v = ageText(c.Copies.Age)
+	case "ssh":
+		v = list(c.SSH)
+	case "remote_paths":
+		v = list(c.RemotePaths)
+	case "remote_program":
+		v = c.RemoteProgram
+	case "log_level":
+		v = strings.ToLower(c.LogLevel.String())
+	default:
+		return "", false
+	}
+	return valueText(v), true
+}
+
+// valueText returns a value as TOML, in one line.
+func valueText(v any) string {
+	if table, is := v.(map[string]string); is {
+		var pairs []string
+		for key, value := range table {
+			pairs = append(pairs, valueText(key)+" = "+valueText(value))
+		}
+		slices.Sort(pairs)
+		return "{" + strings.Join(pairs, ", ") + "}"
+	}
+	var b bytes.Buffer
+	if err := toml.NewEncoder(&b).Encode(map[string]any{"v": v}); err != nil {
+		return strconv.Quote(fmt.Sprint(v))
+	}
+	return strings.TrimPrefix(strings.TrimSpace(b.String()), "v = ")
+}
+
+// ageText is spanText with days, as "90d".
+func ageText(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d > 0 && d%day == 0 {
+		return fmt.Sprintf("%dd", d/day)
+	}
+	return spanText(d)
+}
+
+// spanText returns a duration as the file may have it: "0", "2h", "30m", "1m30s".
+func spanText(d time.Duration) string {
+	if d == 0 {
+		return "0"
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// sizeText returns a number of bytes as the file may have it.
+func sizeText(n int64) string {
+	units := []string{"", "KB", "MB", "GB", "TB"}
+	i := 0
+	for ; n > 0 && n%1024 == 0 && i < len(units)-1; i++ {
+		n /= 1024
+	}
+	return fmt.Sprint(n) + units[i]
+}
+
+// A KeyError says that there is no such key.
+type KeyError struct{ Key string }
+
+func (e *KeyError) Error() string { return fmt.Sprintf("unknown key %q", e.Key) }
+
+// Set returns the content of the file at path with another value for a key. The value is TOML, or a text without its quotes. What
+// else the file holds, comments too, stays byte for byte. The error is a *KeyError, or says what the value must be.
+func Set(path string, data []byte, key, value string) ([]byte, error) {
+	i := slices.IndexFunc(settings(&Config{}), func(s setting) bool { return s.key == key })
+	if i < 0 {
+		return nil, &KeyError{key}
+	}
+	if key == "isolation_of" {
+		return nil, errors.New("isolation_of is a table: edit the file")
+	}
+	if _, _, err := parseConfig(path, data); err != nil {
+		return nil, err // which is there already
+	}
+	for _, text := range []string{value, valueText(value)} {
+		if strings.ContainsAny(text, "\r\n") || !isPair(key+" = "+text) {
+			continue
+		}
+		edited := replacePair(data, key, text)
+		if _, _, err := parseConfig(path, edited); err == nil {
+			return edited, nil
+		}
+	}
+	return nil, fmt.Errorf("%s must be %s", key, settings(&Config{})[i].allowed)
+}
+
+// isPair reports whether a text is one key with its value.
+func isPair(text string) bool {
+	var values map[string]any
+	_, err := toml.Decode(text, &values)
+	return err == nil && len(values) == 1
+}
+
+// replacePair puts a value in the place of the one that a key has in a text that is TOML, else behind the last pair before the
+// first table.
+func replacePair(data []byte, key, value string) []byte {
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	at, last := 0, 0 // bytes; last: to the end of the last pair
+	for i := 0; i < len(lines); {
+		line := bytes.TrimSpace(lines[i])
+		if len(line) > 0 && line[0] == '[' {
+			break
+		}
+		if len(line) == 0 || line[0] == '#' {
+			at += len(lines[i])
+			i++
+			continue
+		}
+		statement := []byte(nil)
+		for ; i < len(lines); i++ { // a value may have several lines
+			statement = append(statement, lines[i]...)
+			if isPair(string(statement)) {
+				i++
+				break
+			}
+		}
+		var values map[string]any
+		_, _ = toml.Decode(string(statement), &values)
+		if _, is := values[key]; is {
+			return slices.Concat(data[:at], []byte(key+" = "+value+string(comment(statement))), data[at+len(statement):])
+		}
+		at += len(statement)
+		last = at
+	}
+	if last > 0 {
+		at = last
+	}
+	before := data[:at]
+	if len(before) > 0 && before[len(before)-1] != '\n' {
+		before = append(slices.Clone(before), '\n')
+	}
+	return slices.Concat(before, []byte(key+" = "+value+"\n"), data[at:])
+}
+
+// comment returns what follows the value of a pair: the comment with the blanks before it, and the line's end.
+func comment(pair []byte) []byte {
+	for i, b := range pair {
+		if b == '#' && isPair(string(pair[:i])) {
+			return pair[len(bytes.TrimRight(pair[:i], " \t")):]
+		}
+	}
+	return pair[len(bytes.TrimRight(pair, "\r\n")):]
+}
+
+// Bare returns a value that Text has returned, and a text without its quotes.
+func Bare(value string) string {
+	var text struct{ V string }
+	if _, err := toml.Decode("v = "+value, &text); err == nil {
+		return text.V
+	}
+	return value
+}

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestEveryKeyHasAValue: what is shown of each key is what the file may have, and means the same.
+func TestEveryKeyHasAValue(t *testing.T) {
+	t.Parallel()
+	odd, _, err := Parse("c", []byte(`agent_env = "client"
+background = "wait"
+idle_exit = "1h30m15s"
+keep_age = "36h"
+keep_size = "1500"
+sandbox = "enabled"
+add_dirs = ["/a b", "/c\"d"]
+log_level = "debug"
+[isolation_of]
+"/x y" = "copy"
+`))
+	require.NoError(t, err)
+	for _, c := range []Config{Default(), odd} {
+		for _, key := range Keys() {
+			text, ok := c.Text(key)
+			require.True(t, ok, key)
+			if text == `""` {
+				continue // as if it were not there, which some must not be
+			}
+			again, _, err := Parse("c", []byte(key+" = "+text))
+			require.NoError(t, err, key+" = "+text)
+			same, _ := again.Text(key)
+			if key != "agent" {
+				require.Equal(t, text, same, key)
+			}
+		}
+	}
+	_, ok := odd.Text("nothing")
+	require.False(t, ok)
+}
+
+// TestSet changes a value where it stands and leaves all else as it is.
+func TestSet(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ before, key, value, want string }{
+		"empty":               {"", "model", "gpt-5", "model = \"gpt-5\"\n"},
+		"no line end":         {"# mine", "model", "gpt-5", "# mine\nmodel = \"gpt-5\"\n"},
+		"with a comment":      {"a = 1\nmodel = \"x # y\"  # why\nidle_exit = \"1h\"\n", "model", "z", "a = 1\nmodel = \"z\"  # why\nidle_exit = \"1h\"\n"},
+		"a number":            {"parallel_turns=1", "parallel_turns", "2", "parallel_turns = 2"},
+		"a duration":          {"idle_exit = '5m'\r\n", "idle_exit", "30m", "idle_exit = \"30m\"\r\n"},
+		"zero in quotes":      {"", "keep_age", "0", "keep_age = \"0\"\n"},
+		"TOML":                {"", "add_dirs", `["/a", "/b"]`, "add_dirs = [\"/a\", \"/b\"]\n"},
+		"a list of lines":     {"add_dirs = [\n  \"/a\", # one\n]\nmodel = \"m\"\n", "add_dirs", "[]", "add_dirs = []\nmodel = \"m\"\n"},
+		"before tables":       {"model = \"m\"\n\n[isolation_of]\n\"/model\" = \"copy\"\n", "sandbox", "enabled", "model = \"m\"\nsandbox = \"enabled\"\n\n[isolation_of]\n\"/model\" = \"copy\"\n"},
+		"a key in quotes":     {"\"model\" = \"m\"\n", "model", "n", "model = \"n\"\n"},
+		"not in another text": {"remote_program = '''\nmodel = \"m\"\n'''\n", "model", "n", "remote_program = '''\nmodel = \"m\"\n'''\nmodel = \"n\"\n"},
+		"quotes in a text":    {"", "model", `a"b`, "model = \"a\\\"b\"\n"},
+	} {
+		got, err := Set("c", []byte(tt.before), tt.key, tt.value)
+		require.NoError(t, err, name)
+		require.Equal(t, tt.want, string(got), name)
+	}
+	for _, tt := range [][3]string{
+		{"", "parallel_turns", "many"}, {"", "sandbox", "on"}, {"", "isolation_of", "{}"}, {"model = ", "model", "x"}, {"", "modle", "x"},
+	} {
+		_, err := Set("c", []byte(tt[0]), tt[1], tt[2])
+		require.Error(t, err, tt)
+	}
+}
