@@ -188,6 +188,9 @@ func unseen(it *sessions.Item) string {
 // storeMark is in the environment of every agent of the daemon that has this store.
 func storeMark(s *sessions.Store) string { return "CURSORD_STORE=" + s.Epoch() }
 
+// gitHome is the folder in which askgit makes its own.
+func (d *Daemon) gitHome() string { return filepath.Join(d.stateDir, "git") }
+
 // OfAgent returns the process at the other end of a connection if an agent of this daemon, or a command of it, has started it,
 // as far as the system tells; else 0.
 func (d *Daemon) OfAgent(conn net.Conn) int {
@@ -297,7 +300,7 @@ func (d *Daemon) Trust(root string, trusted bool) (string, error) {
 		return "", err
 	}
 	defer w.release()
-	claims := w.claims.trust(trusted)
+	claims := w.claims.Trust(trusted)
 	return stored(w, func(c *commit) (string, error) {
 		w.trusted = trusted
 		c.ops = append(c.ops, sessions.SetTrust{Trusted: trusted})

@@ -10,7 +10,7 @@ import (
 
 	"cursord/agent"
 	"cursord/daemon/api"
-	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/claims"
 	"cursord/daemon/internal/mailbox"
 	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/survivors"
@@ -32,8 +32,7 @@ type workspace struct {
 	root   string
 	log    *slog.Logger
 	review *review.Reviewer
-	claims *claims
-	git    *askgit.Guard
+	claims *claims.Claims
 
 	inbox   chan func()          // requests and the like; bounded, blocks its senders
 	events  chan turnEvents      // what agents say; bounded: a full one blocks the agent
@@ -149,13 +148,15 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 	}
 	w.tick.Stop()
 	w.commits.Init()
-	w.claims = newClaims(w, rec)
-	w.git = newGuard(w)
+	w.claims = claims.New(claims.Setup{
+		Root: w.root, Home: d.gitHome(), Board: d.messages, Running: func() bool { return w.running.Load() > 0 },
+		Store: func(op sessions.Op) { go w.do(func() { w.submit(&commit{ops: []sessions.Op{op}}) }) },
+	}, rec)
 	if err := w.loadNotes(); err != nil {
 		return nil, err
 	}
 	review, err := review.New(review.Setup{
-		Root: w.root, StateDir: d.stateDir, Log: w.log, Store: d.store, Loop: reviewLoop{w}, Git: w.git, Claims: w.claims,
+		Root: w.root, StateDir: d.stateDir, Log: w.log, Store: d.store, Loop: reviewLoop{w}, Git: w.claims.Git(), Claims: w.claims,
 		Documents: d.docs, Hooks: d.hooks, Saves: &d.saves, Survivors: &w.survivors, Watching: d.watching,
 		Large: d.config.Large, Copy: d.config.Copy, Settings: d.settings, Running: func() int { return int(w.running.Load()) },
 		Fault: d.fault, Polls: w.polls, Post: d.messages.Post,

@@ -1,4 +1,8 @@
-package daemon
+// Package claims knows which claims of a workspace's repositories count. A claim is what a repository names that is no data: a
+// filter, a place elsewhere. An agent can write claims, so those count alone that stood there before the workspace's first turn,
+// or when a person trusted the workspace. The others are refused, and what was refused is said once: by the next turn that
+// begins, or, while none runs, by a status message. Claims may be used by any number of goroutines.
+package claims
 
 import (
 	"context"
@@ -16,6 +20,7 @@ import (
 
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/git"
+	"cursord/daemon/internal/statusmessages"
 	"cursord/daemon/paths"
 	"cursord/sessions"
 )
@@ -23,10 +28,19 @@ import (
 // claimTime bounds the look at what the root's repository claims.
 const claimTime = 5 * time.Second
 
-// claims are what the repositories of a workspace name beside what they hold: filters, places elsewhere. They count if
-// they stood there before the first turn, or when a person trusted the workspace; an agent can write others.
-type claims struct {
-	w *workspace
+// Setup says whose claims they are.
+type Setup struct {
+	Root    string // of the workspace
+	Home    string // for askgit
+	Board   *statusmessages.Board
+	Running func() bool       // whether a turn runs
+	Store   func(sessions.Op) // has it stored soon, without waiting
+}
+
+// Claims are those of a workspace.
+type Claims struct {
+	Setup
+	git *askgit.Guard
 
 	mu      sync.Mutex
 	trusted map[string]bool   // guarded by mu; by hashes
@@ -37,31 +51,29 @@ type claims struct {
 	untold  []string          // guarded by mu; of refused, what no turn has said
 }
 
-func newClaims(w *workspace, rec sessions.WorkspaceRecord) *claims {
-	c := &claims{
-		w: w, trusted: map[string]bool{}, open: rec.Claims == nil && rec.Sessions == 0, tops: map[string]bool{}, refused: map[string]string{},
+// New returns the claims that rec says are trusted.
+func New(s Setup, rec sessions.WorkspaceRecord) *Claims {
+	c := &Claims{
+		Setup: s, trusted: map[string]bool{}, open: rec.Claims == nil && rec.Sessions == 0, tops: map[string]bool{}, refused: map[string]string{},
 	}
+	c.git = &askgit.Guard{Home: s.Home, Root: s.Root, Trust: c.count, Slow: new(atomic.Bool)}
 	for _, hash := range rec.Claims {
 		c.trusted[hash] = true
 	}
 	return c
 }
 
-// gitHome is the folder in which askgit makes its own.
-func (d *Daemon) gitHome() string { return filepath.Join(d.stateDir, "git") }
+// Git returns the guard by which git is asked about the workspace: with it, only claims that count have an effect.
+func (c *Claims) Git() *askgit.Guard { return c.git }
 
-func newGuard(w *workspace) *askgit.Guard {
-	return &askgit.Guard{Home: w.d.gitHome(), Root: w.root, Trust: w.claims.count, Slow: new(atomic.Bool)}
-}
-
-func claimHash(at, claim string) string {
+func hashOf(at, claim string) string {
 	sum := sha256.Sum256([]byte(at + "\x00" + claim))
 	return hex.EncodeToString(sum[:16])
 }
 
 // count reports whether a claim counts of the repository at a place in the workspace.
-func (c *claims) count(at, claim string) bool {
-	hash := claimHash(at, claim)
+func (c *Claims) count(at, claim string) bool {
+	hash := hashOf(at, claim)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tops[at] = true
@@ -71,20 +83,20 @@ func (c *claims) count(at, claim string) bool {
 	if c.trusted[hash] || c.refused[hash] != "" {
 		return c.trusted[hash]
 	}
-	text := cutClaim(claim)
+	text := short(claim)
 	if at != "." {
 		text = "in " + paths.Shown(at) + ": " + text
 	}
 	c.refused[hash] = text
-	if c.untold = append(c.untold, text); c.w.running.Load() == 0 {
-		c.w.d.messages.Post(c.topic(), slog.LevelWarn, c.w.root+": "+notUsed(c.untold))
+	if c.untold = append(c.untold, text); !c.Running() {
+		c.Board.Post(c.topic(), slog.LevelWarn, c.Root+": "+notUsed(c.untold))
 	}
 	return false
 }
 
-func (c *claims) topic() string { return "claims " + c.w.root }
+func (c *Claims) topic() string { return "claims " + c.Root }
 
-func cutClaim(claim string) string {
+func short(claim string) string {
 	claim = strings.ToValidUTF8(strings.Join(strings.Fields(claim), " "), "\uFFFD")
 	const most = 120
 	if utf8.RuneCountInString(claim) > most {
@@ -93,8 +105,8 @@ func cutClaim(claim string) string {
 	return claim
 }
 
-// Take says to a turn, once, what does not count; "" if there is nothing new.
-func (c *claims) Take() string {
+// Take says, for a turn's notice, what does not count and was not said yet; "" if there is nothing.
+func (c *Claims) Take() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := c.untold
@@ -116,65 +128,60 @@ func notUsed(list []string) string {
 }
 
 // Look has what the repository of the root claims by now noticed.
-func (c *claims) Look() {
-	if repo, ok := askgit.Find(c.w.root); ok {
+func (c *Claims) Look() {
+	if repo, ok := askgit.Find(c.Root); ok {
 		ctx, cancel := context.WithTimeout(context.Background(), claimTime)
 		defer cancel()
-		_, _ = c.w.git.Open(ctx, repo) // count hears of it
+		_, _ = c.git.Open(ctx, repo) // count hears of it
 	}
 }
 
 // Close says that a turn begins: what an agent can have written does not count from now on.
-func (c *claims) Close() {
+func (c *Claims) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.open && !c.changed {
 		return
 	}
 	c.open, c.changed = false, false
-	op := c.opLocked()
-	go c.w.do(func() {
-		var com commit
-		com.ops = append(com.ops, op)
-		c.w.submit(&com)
-	})
+	c.Store(c.opLocked())
 }
 
-// opLocked stores what is trusted; c.mu must be held.
-func (c *claims) opLocked() sessions.Op {
+// opLocked is what stores the claims that count; c.mu must be held.
+func (c *Claims) opLocked() sessions.Op {
 	return sessions.SetClaims{Hashes: slices.Sorted(maps.Keys(c.trusted))}
 }
 
-// trust has what stands in the repositories now count as well, or, unless all, nothing. It returns what is to be stored; nil
-// if the first turn will do that.
-func (c *claims) trust(all bool) sessions.Op {
+// Trust follows a person's word about the workspace: if it is trusted, what stands in its repositories now counts as well, else
+// nothing does. It returns what is to be stored with that word; nil if the first turn stores it.
+func (c *Claims) Trust(trusted bool) sessions.Op {
 	c.mu.Lock()
-	first := c.open && all
+	first := c.open && trusted
 	c.mu.Unlock()
 	if first {
 		c.Look()
 		return nil
 	}
 	found := map[string]bool{}
-	if all {
+	if trusted {
 		found = c.standing()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if all {
+	if trusted {
 		maps.Copy(found, c.trusted)
 	}
 	c.trusted, c.refused, c.untold, c.open = found, map[string]string{}, nil, false
-	c.w.d.messages.Withdraw(c.topic(), "")
+	c.Board.Withdraw(c.topic(), "")
 	return c.opLocked()
 }
 
 // standing returns the hashes of all that the workspace's repositories claim now, as far as it can be found out in time.
-func (c *claims) standing() map[string]bool {
+func (c *Claims) standing() map[string]bool {
 	found := map[string]bool{}
-	g := *c.w.git
+	g := *c.git
 	g.Trust = func(at, claim string) bool {
-		found[claimHash(at, claim)] = true
+		found[hashOf(at, claim)] = true
 		return true
 	}
 	c.mu.Lock()
@@ -183,10 +190,10 @@ func (c *claims) standing() map[string]bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	for _, at := range known {
-		if repo, ok := askgit.At(filepath.Join(c.w.root, filepath.FromSlash(at))); ok {
+		if repo, ok := askgit.At(filepath.Join(c.Root, filepath.FromSlash(at))); ok {
 			_, _ = g.Open(ctx, repo) // whatever cannot be opened is of no use to git either
 		}
 	}
-	_, _ = git.List(ctx, c.w.root, &g, false)
+	_, _ = git.List(ctx, c.Root, &g, false)
 	return found
 }

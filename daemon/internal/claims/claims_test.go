@@ -1,0 +1,59 @@
+package claims
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/internal/statusmessages"
+	"cursord/sessions"
+)
+
+// TestClaims lets count what stood there before the first turn, or before a person trusted the workspace.
+func TestClaims(t *testing.T) {
+	var stored []sessions.Op
+	var messages []string
+	running := false
+	board := statusmessages.New()
+	board.Read(func(_ slog.Level, text string) { messages = append(messages, text) })
+	setup := Setup{
+		Root: t.TempDir(), Home: t.TempDir(), Board: board, Running: func() bool { return running },
+		Store: func(op sessions.Op) { stored = append(stored, op) },
+	}
+	c := New(setup, sessions.WorkspaceRecord{})
+	require.True(t, c.count(".", "filter a"))
+	c.Close()
+	require.Equal(t, []sessions.Op{sessions.SetClaims{Hashes: []string{hashOf(".", "filter a")}}}, stored)
+	c.Close()
+	require.Len(t, stored, 1, "nothing is new")
+
+	running = true
+	require.True(t, c.count(".", "filter a"))
+	require.False(t, c.count(".", "filter b"))
+	require.False(t, c.count(".", "filter b"))
+	require.False(t, c.count("sub", "filter a"), "another repository's")
+	require.Empty(t, messages, "a turn says it")
+	require.Contains(t, c.Take(), ": filter b; in sub: filter a. Look at them")
+	require.Empty(t, c.Take())
+	running = false
+	require.False(t, c.count(".", "filter  c\n\xff"))
+	require.Len(t, messages, 1)
+	require.Contains(t, messages[0], ": filter c \uFFFD. Look at them")
+
+	// The next daemon knows what counts; a workspace that has had turns is not open again.
+	c = New(setup, sessions.WorkspaceRecord{Claims: []string{hashOf(".", "filter a")}, Sessions: 1})
+	require.True(t, c.count(".", "filter a"))
+	require.False(t, c.count(".", "filter b"))
+	c = New(setup, sessions.WorkspaceRecord{Sessions: 1})
+	require.False(t, c.count(".", "filter a"))
+
+	// Who does not trust the workspace trusts no claim of it.
+	c = New(setup, sessions.WorkspaceRecord{})
+	require.True(t, c.count(".", "filter a"))
+	require.Equal(t, sessions.SetClaims{}, c.Trust(false))
+	require.False(t, c.count(".", "filter a"))
+	require.NotEmpty(t, board.Now())
+	require.Equal(t, sessions.SetClaims{}, c.Trust(true), "there is no repository")
+	require.Empty(t, board.Now())
+}
