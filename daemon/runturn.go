@@ -9,6 +9,7 @@ import (
 	"cursord/daemon/internal/prompt"
 	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/survivors"
+	"cursord/daemon/internal/translate"
 	"cursord/daemon/whichagent"
 	"cursord/sessions"
 )
@@ -77,7 +78,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		if req.Resume != "" && req.Base == nil && program.ChatIsGone(req.Dir, req.Resume) {
 			notice(chatGone)
 		}
-		req.Prompt = at.words.prompt(prompt.Compose(remarks, w.contextOf(ctx, t, s, at, notice), turn.Prompt))
+		req.Prompt = at.words.Prompt(prompt.Compose(remarks, w.contextOf(ctx, t, s, at, notice), turn.Prompt))
 		req.Ready = watch.Ready()
 		began := false // the agent has said something that cursor-agent would say
 		req.Heard = watch.Heard()
@@ -99,8 +100,8 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		}
 		watch.End()
 		w.d.agent.Keep()
-		left = at.words.flush(nil)
-		at.words.outcome(&out)
+		left = at.words.Flush(nil)
+		at.words.Outcome(&out)
 		at.end()
 	}
 	w.sendEvents(turnEvents{turn: t, events: left, outcome: &out})
@@ -108,12 +109,12 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 
 // sendCalls tells the loop events, and the reviewer what their calls did on disk; last says that they are the last of
 // a batch.
-func (w *workspace) sendCalls(t *liveTurn, watch *review.Turn, words *words, events []agent.Event, last bool) {
+func (w *workspace) sendCalls(t *liveTurn, watch *review.Turn, words *translate.Words, events []agent.Event, last bool) {
 	files := watch.See(events)
 	if last {
 		watch.Heard().Taken()
 	}
-	translated := words.events(events)
+	translated := words.Events(events)
 	if len(files) == 0 && !watch.Curious() {
 		w.sendEvents(turnEvents{turn: t, events: translated})
 		watch.CheckDisk()

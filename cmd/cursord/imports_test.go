@@ -64,6 +64,7 @@ var internalImports = map[string][]string{
 		"cursord/daemon/internal/snapshot",
 		"cursord/daemon/internal/statusmessages",
 		"cursord/daemon/internal/survivors",
+		"cursord/daemon/internal/translate",
 		"cursord/daemon/internal/watch",
 		"cursord/daemon/internal/wire",
 		"cursord/daemon/paths",
@@ -155,6 +156,10 @@ var internalImports = map[string][]string{
 		"cursord/daemon/internal/statusmessages",
 		"cursord/daemon/paths",
 		"cursord/sessions",
+	},
+	"cursord/daemon/internal/translate": {
+		"cursord/agent",
+		"cursord/daemon/copytree",
 	},
 	"cursord/daemon/internal/mailbox": {},
 	"cursord/daemon/internal/diffshape": {

@@ -1,0 +1,96 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"cursord/agent"
+	"cursord/agent/failure"
+	"cursord/daemon/api"
+	"cursord/daemon/config"
+	"cursord/daemon/copytree"
+	"cursord/daemon/internal/review"
+	"cursord/daemon/internal/translate"
+	"cursord/sessions"
+)
+
+// This file is the part of a turn that works in a copy of the workspace.
+
+// copyNotice is how long a copy may take before a notice says that it is made.
+const copyNotice = 2 * time.Second
+
+// A site is where a turn's agent works.
+type site struct {
+	tree  *review.Worktree
+	words *translate.Words // nil in the work tree
+	end   func()           // ends the turn's use of it
+}
+
+// site returns where a turn is to work; a copy is made, or brought up to date, and say tells people what there is to
+// tell of that. alias is another name of the workspace.
+func (w *workspace) site(ctx context.Context, s *sessions.Session, turn, alias string, say func(string)) (site, error) {
+	if s.Isolation != config.IsolationCopy {
+		return site{tree: w.review.WorkTree(), end: func() {}}, nil
+	}
+	release, err := w.d.copies.use(ctx, s.ID)
+	if err != nil {
+		return site{}, err
+	}
+	late := time.AfterFunc(copyNotice, func() {
+		say("The agent works in a copy of the workspace. It is being made or brought up to date, which takes a while here.")
+	})
+	t, fresh, err := w.review.BeginInCopy(ctx, s.ID, turn)
+	late.Stop()
+	if err != nil {
+		release()
+		return site{}, err
+	}
+	if text := aboutCopy(t.Notes()); fresh && text != "" {
+		say(text)
+	}
+	return site{tree: t, words: translate.New(t.Root(), w.root, alias), end: func() {
+		w.review.EndInCopy(t)
+		release()
+	}}, nil
+}
+
+// aboutCopy says what a copy has not, or has otherwise; "" if nothing.
+func aboutCopy(notes []copytree.Note) string {
+	if len(notes) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("The copy of the workspace differs from it: ")
+	for i, n := range notes {
+		if i == 3 {
+			fmt.Fprintf(&b, "; and %d more", len(notes)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		fmt.Fprintf(&b, "%s: %s", n.Path, n.Text)
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// withoutPlace is the outcome of a turn for whose agent there is no place.
+func withoutPlace(ctx context.Context, err error) agent.Outcome {
+	if ctx.Err() != nil {
+		return agent.Outcome{Status: agent.Cancelled}
+	}
+	f := &failure.Error{
+		Kind: string(api.KindStorage), Message: "the copy of the workspace could not be made: " + err.Error(),
+		Hint: "make room or put the folder right, and try again; or work in a session without a copy (isolation \"none\")",
+	}
+	switch {
+	case errors.Is(err, copytree.ErrTooLarge):
+		f.Kind, f.Hint = string(api.KindTooLarge), `the settings copy_files and copy_size say how large it may be`
+	case errors.Is(err, copytree.ErrTooWide):
+		f.Kind, f.Hint = string(api.KindTooLarge), `open a folder further down, or work in a session without a copy (isolation "none")`
+	}
+	return agent.Outcome{Status: agent.Failed, Failure: f}
+}
