@@ -19,9 +19,11 @@ import (
 	"cursord/agent/process"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/copytree"
 	"cursord/daemon/endpoint"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/copies"
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/savewatch"
 	"cursord/daemon/internal/statusmessages"
@@ -77,7 +79,7 @@ type Daemon struct {
 	hooks       *hooks.Finder
 	docs        *documents.Set
 	pictures    pictures.Store
-	copies      *copyGC
+	copies      *copies.Keeper
 	started     sessions.Time
 	began       time.Time // the same, by the clock that does not jump
 	lag         lags
@@ -167,7 +169,9 @@ func Open(o Options) (*Daemon, error) {
 	}
 	images := d.pictures.Folders()
 	d.agent.Refresh()
-	d.copies = newCopyGC(d)
+	d.copies = copies.New(copies.Setup{
+		StateDir: o.StateDir, Log: d.log, Store: store, Bounds: func() copytree.Bounds { return d.settings().Copies }, Removed: d.copyRemoved,
+	})
 	d.restFor(o.Config.IdleExit)
 	ctx, cancel := context.WithCancel(context.Background())
 	d.endKeeping = cancel
@@ -273,7 +277,7 @@ func (d *Daemon) Workspaces() ([]api.WorkspaceInfo, error) {
 	infos := make([]api.WorkspaceInfo, 0, len(recs))
 	for _, rec := range recs {
 		info := api.WorkspaceInfo{
-			Workspace: rec.Root, Seq: rec.Seq, Sessions: rec.Sessions, Trusted: rec.Trusted, Copies: d.copies.of(rec.Root),
+			Workspace: rec.Root, Seq: rec.Seq, Sessions: rec.Sessions, Trusted: rec.Trusted, Copies: d.copies.Of(rec.Root),
 		}
 		diffs, err := d.store.PendingDiffs(rec.Root)
 		if err != nil {

@@ -78,7 +78,7 @@ func (d *Daemon) Close() error {
 		w.close()
 	}
 	d.agent.Keep()
-	d.copies.close()
+	d.copies.Close()
 	d.saves.Close()
 	unstored := d.store.Unstored()
 	err := d.store.Close()

@@ -280,7 +280,7 @@ func (d *Daemon) deleteSession(id string, seq uint64) error {
 	})
 	if err == nil {
 		err = w.review.SessionDeleted(id)
-		d.copies.look()
+		d.copies.Look()
 		if gone := d.pictures.Drop(id); gone != nil {
 			d.log.Warn("the images of a deleted session could not be removed", "err", gone)
 		}

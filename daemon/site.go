@@ -35,7 +35,7 @@ func (w *workspace) site(ctx context.Context, s *sessions.Session, turn, alias s
 	if s.Isolation != config.IsolationCopy {
 		return site{tree: w.review.WorkTree(), end: func() {}}, nil
 	}
-	release, err := w.d.copies.use(ctx, s.ID)
+	release, err := w.d.copies.Use(ctx, s.ID)
 	if err != nil {
 		return site{}, err
 	}
@@ -93,4 +93,14 @@ func withoutPlace(ctx context.Context, err error) agent.Outcome {
 		f.Kind, f.Hint = string(api.KindTooLarge), `open a folder further down, or work in a session without a copy (isolation "none")`
 	}
 	return agent.Outcome{Status: agent.Failed, Failure: f}
+}
+
+// copyRemoved has the reviewer of a workspace forget a session's copy.
+func (d *Daemon) copyRemoved(root, session string) {
+	d.mu.Lock()
+	w := d.workspaces[root]
+	d.mu.Unlock()
+	if w != nil {
+		w.review.CopyRemoved(session)
+	}
 }

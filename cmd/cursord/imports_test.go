@@ -54,6 +54,7 @@ var internalImports = map[string][]string{
 		"cursord/daemon/internal/atomicfile",
 		"cursord/daemon/internal/claims",
 		"cursord/daemon/internal/clock",
+		"cursord/daemon/internal/copies",
 		"cursord/daemon/internal/denied",
 		"cursord/daemon/internal/documents",
 		"cursord/daemon/internal/git",
@@ -160,6 +161,11 @@ var internalImports = map[string][]string{
 	"cursord/daemon/internal/translate": {
 		"cursord/agent",
 		"cursord/daemon/copytree",
+	},
+	"cursord/daemon/internal/copies": {
+		"cursord/daemon/api",
+		"cursord/daemon/copytree",
+		"cursord/sessions",
 	},
 	"cursord/daemon/internal/mailbox": {},
 	"cursord/daemon/internal/diffshape": {

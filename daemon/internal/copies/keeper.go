@@ -1,8 +1,12 @@
-package daemon
+// Package copies removes the copies of workspaces that nobody needs: those of sessions that are gone, those that were never
+// finished, and the least recently used of those that are over the configured bounds. It removes no copy that a turn uses, and
+// for the bounds none in which something is to be reviewed. The copies themselves are made by package copytree.
+package copies
 
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -11,10 +15,18 @@ import (
 	"cursord/sessions"
 )
 
-// A copyGC keeps the copies of sessions within bounds: like a caretaker who asks before throwing things out. Turns tell it
-// which copies they use.
-type copyGC struct {
-	d      *Daemon
+// Setup says what a Keeper works with.
+type Setup struct {
+	StateDir string // has the copies
+	Log      *slog.Logger
+	Store    *sessions.Store
+	Bounds   func() copytree.Bounds // as they are configured now
+	Removed  func(root, session string)
+}
+
+// A Keeper looks after the copies of all sessions, in a goroutine of its own. Its methods may be called from any.
+type Keeper struct {
+	Setup
 	wake   chan struct{} // holds one token when there is something to look after
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -26,36 +38,39 @@ type copyGC struct {
 	list  []copytree.Info          // guarded by mu; as last seen
 }
 
-func newCopyGC(d *Daemon) *copyGC {
-	k := &copyGC{
-		d: d, wake: make(chan struct{}, 1), done: make(chan struct{}), using: map[string]int{}, going: map[string]chan struct{}{},
+// New returns a keeper that has begun to look after the copies. Whoever calls it has the store to itself: what an earlier
+// daemon did not finish is removed. Close ends it.
+func New(s Setup) *Keeper {
+	k := &Keeper{
+		Setup: s, wake: make(chan struct{}, 1), done: make(chan struct{}), using: map[string]int{}, going: map[string]chan struct{}{},
 	}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	go k.loop()
-	k.look()
+	k.Look()
 	return k
 }
 
-func (k *copyGC) close() {
+// Close ends the keeper, and a removal that is under way.
+func (k *Keeper) Close() {
 	k.cancel()
 	<-k.done
 }
 
-// look has the keeper look after the copies soon.
-func (k *copyGC) look() {
+// Look has the keeper look after the copies soon.
+func (k *Keeper) Look() {
 	select {
 	case k.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (k *copyGC) loop() {
+func (k *Keeper) loop() {
 	defer close(k.done)
 	for first := true; ; first = false {
 		select {
 		case <-k.wake:
 			if err := k.clean(first); err != nil && k.ctx.Err() == nil {
-				k.d.log.Warn("copies of workspaces could not be looked after", "err", err)
+				k.Log.Warn("copies of workspaces could not be looked after", "err", err)
 			}
 		case <-k.ctx.Done():
 			return
@@ -65,16 +80,16 @@ func (k *copyGC) loop() {
 
 // clean removes the copies of sessions that are no more, what was never finished by an earlier daemon, and what is over
 // the bounds.
-func (k *copyGC) clean(first bool) error {
+func (k *Keeper) clean(first bool) error {
 	pending := map[string]map[string]bool{} // sessions with something to review in their copies, by workspace
 	known := func(session string) bool {
-		_, err := k.d.store.Session(session)
+		_, err := k.Store.Session(session)
 		return !errors.Is(err, sessions.ErrNotFound)
 	}
 	needed := func(info copytree.Info) bool {
 		if pending[info.Root] == nil {
 			pending[info.Root] = map[string]bool{}
-			diffs, err := k.d.store.PendingDiffs(info.Root)
+			diffs, err := k.Store.PendingDiffs(info.Root)
 			if err != nil {
 				return true
 			}
@@ -92,26 +107,21 @@ func (k *copyGC) clean(first bool) error {
 	}
 	var removed []copytree.Info
 	remove := func(b copytree.Bounds, keep func(copytree.Info) bool) error {
-		gone, err := copytree.Clean(k.ctx, k.d.stateDir, b, func(info copytree.Info) bool { return keep(info) || !k.claim(info.Session) })
+		gone, err := copytree.Clean(k.ctx, k.StateDir, b, func(info copytree.Info) bool { return keep(info) || !k.claim(info.Session) })
 		removed = append(removed, gone...)
 		return err
 	}
-	// What has no root was never finished. Whoever has the store is the only daemon.
+	// What has no root was never finished.
 	err := remove(copytree.Bounds{Age: 1}, func(info copytree.Info) bool { return known(info.Session) && (info.Root != "" || !first) })
 	if err == nil {
-		err = remove(k.d.settings().Copies, needed)
+		err = remove(k.Bounds(), needed)
 	}
 	for _, info := range removed {
-		k.d.log.Info("removed a copy of a workspace", "session", info.Session, "workspace", info.Root)
-		k.d.mu.Lock()
-		w := k.d.workspaces[info.Root]
-		k.d.mu.Unlock()
-		if w != nil {
-			w.review.CopyRemoved(info.Session)
-		}
+		k.Log.Info("removed a copy of a workspace", "session", info.Session, "workspace", info.Root)
+		k.Removed(info.Root, info.Session)
 	}
 	k.unclaim()
-	list, listErr := copytree.List(k.ctx, k.d.stateDir)
+	list, listErr := copytree.List(k.ctx, k.StateDir)
 	if listErr == nil {
 		k.mu.Lock()
 		k.list = list
@@ -121,7 +131,7 @@ func (k *copyGC) clean(first bool) error {
 }
 
 // claim takes a copy for removal, unless a turn uses it.
-func (k *copyGC) claim(session string) bool {
+func (k *Keeper) claim(session string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.using[session] > 0 {
@@ -133,7 +143,7 @@ func (k *copyGC) claim(session string) bool {
 	return true
 }
 
-func (k *copyGC) unclaim() {
+func (k *Keeper) unclaim() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for session, gone := range k.going {
@@ -142,8 +152,9 @@ func (k *copyGC) unclaim() {
 	}
 }
 
-// use keeps a session's copy from being removed until the function that it returns is called.
-func (k *copyGC) use(ctx context.Context, session string) (end func(), err error) {
+// Use keeps a session's copy from being removed until end is called. It waits while the copy is being removed, and fails with
+// the context's error or api.ErrStopped.
+func (k *Keeper) Use(ctx context.Context, session string) (end func(), err error) {
 	for {
 		k.mu.Lock()
 		gone := k.going[session]
@@ -156,7 +167,7 @@ func (k *copyGC) use(ctx context.Context, session string) (end func(), err error
 					delete(k.using, session)
 				}
 				k.mu.Unlock()
-				k.look()
+				k.Look()
 			}, nil
 		}
 		k.mu.Unlock()
@@ -170,8 +181,8 @@ func (k *copyGC) use(ctx context.Context, session string) (end func(), err error
 	}
 }
 
-// of lists the copies of a workspace.
-func (k *copyGC) of(root string) (list []api.CopyInfo) {
+// Of lists the copies of a workspace.
+func (k *Keeper) Of(root string) (list []api.CopyInfo) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, info := range k.list {
