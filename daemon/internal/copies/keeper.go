@@ -81,29 +81,20 @@ func (k *Keeper) loop() {
 // clean removes the copies of sessions that are no more, what was never finished by an earlier daemon, and what is over
 // the bounds.
 func (k *Keeper) clean(first bool) error {
-	pending := map[string]map[string]bool{} // sessions with something to review in their copies, by workspace
 	known := func(session string) bool {
 		_, err := k.Store.Session(session)
 		return !errors.Is(err, sessions.ErrNotFound)
 	}
+	reviewed := map[string]map[string]bool{} // by workspace
 	needed := func(info copytree.Info) bool {
-		if pending[info.Root] == nil {
-			pending[info.Root] = map[string]bool{}
-			diffs, err := k.Store.PendingDiffs(info.Root)
+		if reviewed[info.Root] == nil {
+			found, err := k.reviewed(info.Root)
 			if err != nil {
 				return true
 			}
-			for _, d := range diffs {
-				for _, h := range d.Hunks {
-					for _, src := range h.Sources {
-						if h.Isolated {
-							pending[info.Root][src.SessionID] = true
-						}
-					}
-				}
-			}
+			reviewed[info.Root] = found
 		}
-		return pending[info.Root][info.Session]
+		return reviewed[info.Root][info.Session]
 	}
 	var removed []copytree.Info
 	remove := func(b copytree.Bounds, keep func(copytree.Info) bool) error {
@@ -128,6 +119,25 @@ func (k *Keeper) clean(first bool) error {
 		k.mu.Unlock()
 	}
 	return errors.Join(err, listErr)
+}
+
+// reviewed returns the sessions in whose copies of a workspace something is to be reviewed.
+func (k *Keeper) reviewed(root string) (map[string]bool, error) {
+	diffs, err := k.Store.PendingDiffs(root)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, d := range diffs {
+		for _, h := range d.Hunks {
+			for _, src := range h.Sources {
+				if h.Isolated {
+					found[src.SessionID] = true
+				}
+			}
+		}
+	}
+	return found, nil
 }
 
 // claim takes a copy for removal, unless a turn uses it.

@@ -1,0 +1,161 @@
+package copies
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/copytree"
+	"cursord/sessions"
+)
+
+const patience = 30 * time.Second
+
+// A home is a state folder with copies of a workspace, a store, and a keeper.
+type home struct {
+	state, root string
+	store       *sessions.Store
+	keeper      *Keeper
+
+	mu      sync.Mutex
+	bounds  copytree.Bounds
+	removed []string
+}
+
+// newHome has a copy for each session, of which those in unknown are not in the store.
+func newHome(t *testing.T, ids []string, unknown ...string) *home {
+	h := &home{state: t.TempDir(), root: t.TempDir()}
+	require.NoError(t, os.WriteFile(filepath.Join(h.root, "a"), []byte("a\n"), 0o600))
+	store, _, err := sessions.Open(filepath.Join(h.state, "db"), sessions.Options{})
+	require.NoError(t, err)
+	h.store = store
+	t.Cleanup(func() { store.Close() })
+	for _, id := range append(ids, unknown...) {
+		_, err := copytree.Make(t.Context(), h.root, copytree.Dir(h.state, id), copytree.Options{})
+		require.NoError(t, err)
+	}
+	var ops []sessions.Op
+	for i, id := range ids {
+		s := &sessions.Session{ID: id, Seq: uint64(i + 1), Workspace: h.root, UpdatedAt: sessions.Now()}
+		ops = append(ops, sessions.Put{Object: s})
+	}
+	stored := make(chan error, 1)
+	store.Submit(h.root, ops, func(err error) { stored <- err })
+	require.NoError(t, <-stored)
+	return h
+}
+
+func (h *home) keep(t *testing.T) *Keeper {
+	h.keeper = New(Setup{
+		StateDir: h.state, Log: slog.New(slog.DiscardHandler), Store: h.store,
+		Bounds: func() copytree.Bounds {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return h.bounds
+		},
+		Removed: func(root, session string) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.removed = append(h.removed, session)
+		},
+	})
+	t.Cleanup(h.keeper.Close)
+	return h.keeper
+}
+
+func (h *home) gone() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string{}, h.removed...)
+}
+
+// TestCopiesOfSessionsThatAreGone are removed, once no turn uses them.
+func TestCopiesOfSessionsThatAreGone(t *testing.T) {
+	h := newHome(t, []string{"here"}, "gone")
+	k := h.keep(t)
+	require.Eventually(t, func() bool { return len(h.gone()) == 1 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return len(k.Of(h.root)) == 1 }, patience, time.Millisecond)
+	require.Equal(t, []string{"gone"}, h.gone())
+	require.Equal(t, "here", k.Of(h.root)[0].SessionID)
+	require.Empty(t, k.Of("/elsewhere"))
+	require.NoDirExists(t, copytree.Dir(h.state, "gone"))
+}
+
+// TestBounds removes what is over them, but not what a turn uses, until that ends.
+func TestBounds(t *testing.T) {
+	h := newHome(t, []string{"one", "two"})
+	k := h.keep(t)
+	end, err := k.Use(t.Context(), "one")
+	require.NoError(t, err)
+	again, err := k.Use(t.Context(), "one")
+	require.NoError(t, err)
+	h.mu.Lock()
+	h.bounds = copytree.Bounds{Bytes: 1}
+	h.mu.Unlock()
+	k.Look()
+	require.Eventually(t, func() bool { return len(h.gone()) == 1 }, patience, time.Millisecond)
+	require.Equal(t, []string{"two"}, h.gone())
+	end()
+	require.Eventually(t, func() bool { return len(k.Of(h.root)) == 1 }, patience, time.Millisecond)
+	require.Equal(t, []string{"two"}, h.gone(), "another turn uses it")
+	again()
+	require.Eventually(t, func() bool { return len(h.gone()) == 2 }, patience, time.Millisecond)
+}
+
+// still returns a keeper that does nothing by itself.
+func still(t *testing.T, s Setup) *Keeper {
+	return &Keeper{
+		Setup: s, wake: make(chan struct{}, 1), ctx: t.Context(), done: make(chan struct{}), using: map[string]int{}, going: map[string]chan struct{}{},
+	}
+}
+
+// TestUseWaits has a turn wait for a removal that has begun.
+func TestUseWaits(t *testing.T) {
+	k := still(t, Setup{})
+	require.True(t, k.claim("one"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := k.Use(ctx, "one")
+	require.ErrorIs(t, err, context.Canceled)
+	used := make(chan func(), 1)
+	go func() {
+		end, err := k.Use(context.Background(), "one")
+		if err != nil {
+			end = func() {}
+		}
+		used <- end
+	}()
+	select {
+	case <-used:
+		t.Fatal("used while it is being removed")
+	default:
+	}
+	k.unclaim()
+	end := <-used
+	require.False(t, k.claim("one"))
+	end()
+	require.True(t, k.claim("one"))
+	k.unclaim()
+}
+
+// TestCopiesStayWhileDiffsCannotBeRead removes no copy if it is not known what is to be reviewed in it.
+func TestCopiesStayWhileDiffsCannotBeRead(t *testing.T) {
+	h := newHome(t, []string{"one", "two", "three"})
+	k := still(t, Setup{
+		StateDir: h.state, Log: slog.New(slog.DiscardHandler), Store: h.store,
+		Bounds:  func() copytree.Bounds { return copytree.Bounds{Bytes: 1} },
+		Removed: func(_, session string) { h.removed = append(h.removed, session) },
+	})
+	require.NoError(t, h.store.Close())
+	_ = k.clean(true)
+	require.Empty(t, h.removed)
+	list, err := copytree.List(t.Context(), h.state)
+	require.NoError(t, err)
+	require.Len(t, list, 3)
+}
