@@ -53,12 +53,15 @@ func checkTurn(p *api.TurnParams) error {
 		switch c.Kind {
 		case "file", "selection", "diagnostics":
 			if c.Path == "" {
-				return api.Invalid(fmt.Sprintf("context[%d].path", i), "is missing")
+				return api.Invalid(fmt.Sprintf("context[%d].path", i), "is missing in a context of kind %s", c.Kind)
 			}
 		case "text":
 		case pictures.Kind:
 			if images++; images > pictures.Most {
 				return api.Invalid(fmt.Sprintf("context[%d]", i), "is one image too many; a turn takes %d", pictures.Most)
+			}
+			if c.Path == "" && c.Data == nil {
+				return api.Invalid(fmt.Sprintf("context[%d].path", i), "is missing in a context of kind image, and so is data")
 			}
 		default:
 			return api.Invalid(fmt.Sprintf("context[%d].kind", i), "must be file, selection, diagnostics, text or image")

@@ -8,7 +8,8 @@ import (
 	"cursord/daemon/api"
 )
 
-// coreContexts checks the context of turn/start and translates it.
+// coreContexts translates the context of turn/start. It checks what only JSON can be wrong in: what is absent rather than empty,
+// ranges and base64. The rest is the core's.
 func coreContexts(list []Context) ([]api.Context, error) {
 	var out []api.Context
 	for i := range list {
@@ -21,7 +22,7 @@ func coreContexts(list []Context) ([]api.Context, error) {
 	return out, nil
 }
 
-// core checks that c has what its kind needs; at is where it stands in the parameters.
+// core translates c; at is where it stands in the parameters.
 func (c *Context) core(at string) (api.Context, error) {
 	out := api.Context{Kind: c.Kind}
 	needs := func(field string, missing bool) error {
@@ -32,18 +33,14 @@ func (c *Context) core(at string) (api.Context, error) {
 	}
 	var err error
 	switch c.Kind {
-	case "file":
-		err = needs("path", c.Path == nil)
 	case "selection":
-		err = firstOf(needs("path", c.Path == nil), needs("range", c.Range == nil), needs("text", c.Text == nil))
+		err = firstOf(needs("range", c.Range == nil), needs("text", c.Text == nil))
 	case "diagnostics":
-		err = firstOf(needs("path", c.Path == nil), needs("items", c.Items == nil))
+		err = needs("items", c.Items == nil)
 	case "text":
 		err = needs("text", c.Text == nil)
 	case "image":
 		out.Data, err = c.image(at)
-	default:
-		err = invalid(at+"kind", "must be file, selection, diagnostics, text or image")
 	}
 	if err != nil {
 		return out, err
@@ -54,9 +51,7 @@ func (c *Context) core(at string) (api.Context, error) {
 		}
 	}
 	if c.Path != nil {
-		if out.Path = *c.Path; out.Path == "" {
-			return out, invalid(at+"path", "must not be empty")
-		}
+		out.Path = *c.Path
 	}
 	if c.Text != nil {
 		out.Text = *c.Text
@@ -82,8 +77,6 @@ func (c *Context) core(at string) (api.Context, error) {
 // image returns the bytes of a context of kind image; nil if it names a path.
 func (c *Context) image(at string) ([]byte, error) {
 	switch {
-	case c.Path == nil && c.Data == nil:
-		return nil, invalid(at+"path", "is missing in a context of kind image, and so is data")
 	case c.Path != nil && c.Data != nil:
 		return nil, invalid(at+"data", "does not go with a path")
 	case c.MimeType != "" && !strings.HasPrefix(c.MimeType, "image/"):

@@ -25,52 +25,16 @@ func (f *face) reject(ctx context.Context, p *DecideParams, reply func(api.Decid
 }
 
 func (f *face) decide(ctx context.Context, p *DecideParams, accept bool, reply func(api.Decided, error)) {
-	decision, err := p.core(accept)
-	if err != nil {
-		reply(api.Decided{}, err)
-		return
+	decision := api.Decision{
+		Client: f.client, Accept: accept, Path: p.Path, TurnID: p.TurnID, All: p.All, Rev: p.Rev, Lines: p.Lines, Comment: p.Comment, Both: p.Both,
 	}
-	decision.Client = f.client
+	if p.Hunks != nil {
+		decision.Hunks = *p.Hunks
+	}
 	f.d.Decide(ctx, p.Workspace, decision, func(decided api.Decided, err error) {
 		decided.Diffs = nonNil(decided.Diffs)
 		reply(decided, err)
 	})
-}
-
-// core checks the parameters of diff/accept and diff/reject and translates them.
-func (p *DecideParams) core(accept bool) (api.Decision, error) {
-	out := api.Decision{
-		Accept: accept, Path: p.Path, TurnID: p.TurnID, All: p.All, Rev: p.Rev, Lines: p.Lines, Comment: p.Comment, Both: p.Both,
-	}
-	given := 0
-	for _, set := range []bool{p.Hunks != nil, p.Path != "", p.TurnID != "", p.All} {
-		if set {
-			given++
-		}
-	}
-	if given != 1 {
-		return out, invalid("hunks", "exactly one of hunks, path, turnId and all selects what to decide")
-	}
-	if p.Hunks != nil {
-		if out.Hunks = *p.Hunks; len(out.Hunks) == 0 {
-			return out, invalid("hunks", "must not be empty")
-		}
-	}
-	if p.Both && (!accept || p.Hunks == nil) {
-		return out, invalid("both", "goes with hunks that are accepted")
-	}
-	if p.Lines != nil {
-		switch {
-		case len(out.Hunks) != 1:
-			return out, invalid("lines", "goes with a single hunk")
-		case p.Lines.From < 0 || p.Lines.To <= p.Lines.From:
-			return out, invalid("lines", "from counts from 0, and to is behind it")
-		}
-	}
-	if p.Rev != nil && out.Hunks == nil && p.Path == "" {
-		return out, invalid("rev", "goes with hunks or path")
-	}
-	return out, nil
 }
 
 func (f *face) undo(ctx context.Context, p *UndoParams, reply func(UndoResult, error)) {

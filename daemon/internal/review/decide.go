@@ -25,18 +25,24 @@ type choice struct {
 
 func checkDecision(dec *api.Decision) error {
 	n := 0
-	for _, given := range []bool{len(dec.Hunks) > 0, dec.Path != "", dec.TurnID != "", dec.All} {
+	for _, given := range []bool{dec.Hunks != nil, dec.Path != "", dec.TurnID != "", dec.All} {
 		if given {
 			n++
 		}
 	}
 	switch {
 	case n != 1:
-		return api.Invalid("hunks", "give exactly one of hunks, path, turnId and all")
+		return api.Invalid("hunks", "exactly one of hunks, path, turnId and all selects what to decide")
+	case dec.Hunks != nil && len(dec.Hunks) == 0:
+		return api.Invalid("hunks", "must not be empty")
 	case dec.Lines != nil && len(dec.Hunks) != 1:
 		return api.Invalid("lines", "goes with a single hunk")
 	case dec.Lines != nil && (dec.Lines.From < 0 || dec.Lines.To <= dec.Lines.From):
-		return api.Invalid("lines", "from and to must select at least one line")
+		return api.Invalid("lines", "from counts from 0, and to is behind it")
+	case dec.Both && (!dec.Accept || dec.Hunks == nil):
+		return api.Invalid("both", "goes with hunks that are accepted")
+	case dec.Rev != nil && dec.Hunks == nil && dec.Path == "":
+		return api.Invalid("rev", "goes with hunks or path")
 	}
 	return api.NoNUL("comment", dec.Comment)
 }
