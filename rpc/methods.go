@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"cursord/agent/jsontext"
 	"cursord/daemon"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
@@ -42,7 +43,7 @@ func (f *face) listSessions(_ context.Context, p *SessionListParams) (json.RawMe
 	}
 	b = append(b, ']')
 	if next != "" {
-		b = appendQuoted(append(b, `,"nextCursor":`...), next)
+		b = jsontext.AppendQuoted(append(b, `,"nextCursor":`...), next)
 	}
 	return append(b, '}'), nil
 }

@@ -3,6 +3,7 @@ package rpc
 import (
 	"strconv"
 
+	"cursord/agent/jsontext"
 	"cursord/daemon"
 	"cursord/sessions"
 )
@@ -27,12 +28,12 @@ func encodeNotification(n *daemon.Notification) []byte {
 	b = append(b, `{"jsonrpc":"2.0","method":"`...)
 	b = append(b, n.Kind...)
 	b = append(b, `/changed","params":{"workspace":`...)
-	b = appendQuoted(b, n.Workspace)
+	b = jsontext.AppendQuoted(b, n.Workspace)
 	b = append(b, `,"seq":`...)
 	b = strconv.AppendUint(b, n.Seq, 10)
 	if n.Removed {
 		b = append(b, `,"sessionId":`...)
-		b = appendQuoted(b, n.ID)
+		b = jsontext.AppendQuoted(b, n.ID)
 		b = append(b, `,"removed":true`...)
 	} else {
 		b = append(b, `,"`...)
@@ -47,18 +48,18 @@ func encodeNotification(n *daemon.Notification) []byte {
 func encodeDelta[S string | []byte](workspace string, d *daemon.Delta, text S) []byte {
 	b := make([]byte, 0, noteWeight+len(workspace)+len(text)+len(text)/8)
 	b = append(b, `{"jsonrpc":"2.0","method":"item/delta","params":{"workspace":`...)
-	b = appendQuoted(b, workspace)
+	b = jsontext.AppendQuoted(b, workspace)
 	b = append(b, `,"sessionId":`...)
-	b = appendQuoted(b, d.SessionID)
+	b = jsontext.AppendQuoted(b, d.SessionID)
 	b = append(b, `,"turnId":`...)
-	b = appendQuoted(b, d.TurnID)
+	b = jsontext.AppendQuoted(b, d.TurnID)
 	b = append(b, `,"itemId":`...)
-	b = appendQuoted(b, d.ItemID)
+	b = jsontext.AppendQuoted(b, d.ItemID)
 	b = append(b, `,"kind":`...)
-	b = appendQuoted(b, string(d.Kind))
+	b = jsontext.AppendQuoted(b, string(d.Kind))
 	b = append(b, `,"offset":`...)
 	b = strconv.AppendInt(b, int64(d.Offset), 10)
 	b = append(b, `,"text":`...)
-	b = appendQuoted(b, text)
+	b = jsontext.AppendQuoted(b, text)
 	return append(b, `}}`...)
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"cursord/agent/jsontext"
+
 	"github.com/sourcegraph/jsonrpc2"
 )
 
@@ -102,7 +104,7 @@ func skeleton(m *Message) []byte {
 	}
 	var id json.RawMessage
 	if m.ID != nil {
-		id = quote(string(m.ID))
+		id = jsontext.Quote(string(m.ID))
 	}
 	return AppendRequest(nil, id, m.Method, nil)
 }

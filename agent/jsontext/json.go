@@ -36,7 +36,7 @@ func (v Value) Members() iter.Seq2[[]byte, Value] {
 			return
 		}
 		for i := SkipSpace(v, 1); v[i] == '"'; {
-			end := skipString(v, i)
+			end := StringEnd(v, i)
 			key := v[i+1 : end-1]
 			if bytes.IndexByte(key, '\\') >= 0 {
 				key = []byte(Unquote(v[i:end]))
@@ -208,10 +208,14 @@ func SkipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipString returns the index after the string that begins at b[i].
-func skipString(b []byte, i int) int {
+// StringEnd returns the index after the string that begins at b[i]; -1 if it has no end in b.
+func StringEnd(b []byte, i int) int {
 	for j := i + 1; ; j++ {
-		j += bytes.IndexByte(b[j:], '"')
+		next := bytes.IndexByte(b[j:], '"')
+		if next < 0 {
+			return -1
+		}
+		j += next
 		slashes := 0
 		for b[j-1-slashes] == '\\' {
 			slashes++
@@ -227,7 +231,7 @@ func skipValue(b []byte, i int) int {
 	for depth := 0; ; {
 		switch b[i] {
 		case '"':
-			if i = skipString(b, i); depth == 0 {
+			if i = StringEnd(b, i); depth == 0 {
 				return i
 			}
 			continue

@@ -86,6 +86,7 @@ var internalImports = map[string][]string{
 		"cursord/diffs",
 	},
 	"cursord/daemon/copytree": {
+		"cursord/agent/jsontext",
 		"cursord/daemon/internal/askgit",
 		"cursord/daemon/internal/clock",
 		"cursord/daemon/internal/filestat",
@@ -120,6 +121,7 @@ var internalImports = map[string][]string{
 		"cursord/diffs",
 	},
 	"cursord/daemon/internal/wire": {
+		"cursord/agent/jsontext",
 		"cursord/agent/plaintext",
 		"cursord/daemon/paths",
 		"cursord/sessions",
@@ -240,6 +242,7 @@ var internalImports = map[string][]string{
 		"cursord/rpc",
 	},
 	"cursord/rpc/join": {
+		"cursord/agent/jsontext",
 		"cursord/daemon",
 		"cursord/daemon/api",
 		"cursord/daemon/config",
@@ -249,7 +252,10 @@ var internalImports = map[string][]string{
 		"cursord/rpc/dial",
 		"cursord/sessions",
 	},
-	"cursord/rpc/remote": {"cursord/rpc/join"},
+	"cursord/rpc/remote": {
+		"cursord/agent/jsontext",
+		"cursord/rpc/join",
+	},
 	"cursord/cmd/cursord": {
 		"cursord/agent/fake",
 		"cursord/cmd/cursord/internal/ask",

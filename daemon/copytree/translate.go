@@ -1,12 +1,13 @@
 package copytree
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"cursord/agent/jsontext"
 )
 
 // A Translator puts one path in the place of another wherever it is named in text: as it is, with symbolic links
@@ -108,7 +109,7 @@ func (t *Translator) JSON(raw json.RawMessage) json.RawMessage {
 			i++
 			continue
 		}
-		end := stringEnd(raw, i)
+		end := jsontext.StringEnd(raw, i)
 		if end < 0 {
 			break
 		}
@@ -116,7 +117,7 @@ func (t *Translator) JSON(raw json.RawMessage) json.RawMessage {
 		if json.Unmarshal(raw[i:end], &s) == nil {
 			if changed := t.String(s); changed != s {
 				out = append(out, raw[done:i]...)
-				out = append(out, quote(changed)...)
+				out = jsontext.AppendQuoted(out, changed)
 				done = end
 			}
 		}
@@ -126,25 +127,4 @@ func (t *Translator) JSON(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	return append(out, raw[done:]...)
-}
-
-// stringEnd returns where the string ends that begins at i, or -1.
-func stringEnd(raw []byte, i int) int {
-	for i++; i < len(raw); i++ {
-		switch raw[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return -1
-}
-
-func quote(s string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.Encode(s) // a string is always encoded
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"cursord/agent/jsontext"
 	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/rpc/dial"
@@ -284,12 +285,7 @@ func (d *daemonConn) receive(body []byte) (before [][]byte, pass bool) {
 func cutID(b []byte) (id, rest []byte, ok bool) {
 	end := bytes.IndexByte(b, ',')
 	if len(b) > 0 && b[0] == '"' {
-		for end = 1; end < len(b) && b[end] != '"'; end++ {
-			if b[end] == '\\' {
-				end++
-			}
-		}
-		end++
+		end = jsontext.StringEnd(b, 0)
 	}
 	if end <= 0 || end >= len(b) || b[end] != ',' {
 		return nil, nil, false

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"cursord/agent/jsontext"
 )
 
 // A PathMap, made by ParsePathMap, says which folders here are which on another machine. It changes the members of messages that are paths,
@@ -88,7 +89,7 @@ func (m PathMap) message(body []byte) []byte {
 		case ',':
 			isKey = len(open) > 0 && open[len(open)-1].object
 		case '"':
-			end := stringEnd(body, i)
+			end := jsontext.StringEnd(body, i)
 			if end < 0 {
 				return body // not JSON
 			}
@@ -110,21 +111,6 @@ func (m PathMap) message(body []byte) []byte {
 	return append(out, body[done:]...)
 }
 
-// stringEnd returns where the JSON string ends that begins at b[i], -1 if it does not.
-func stringEnd(b []byte, i int) int {
-	for i++; i < len(b); i++ {
-		next := bytes.IndexAny(b[i:], `"\`)
-		if next < 0 {
-			return -1
-		}
-		if i += next; b[i] == '"' {
-			return i + 1
-		}
-		i++
-	}
-	return -1
-}
-
 // quoted returns a JSON string with its path changed, nil where there is nothing to change.
 func (m PathMap) quoted(text []byte) []byte {
 	var s string
@@ -135,13 +121,7 @@ func (m PathMap) quoted(text []byte) []byte {
 	if !ok {
 		return nil
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(changed); err != nil {
-		panic(err) // a string
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return jsontext.Quote(changed)
 }
 
 // name changes a path or file:// URI.

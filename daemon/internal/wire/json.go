@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"cursord/agent/jsontext"
 	"cursord/agent/plaintext"
 )
 
@@ -58,7 +59,7 @@ func longStrings(raw []byte) iter.Seq2[int, int] {
 				return
 			}
 			at += open
-			end := stringEnd(raw, at)
+			end := jsontext.StringEnd(raw, at)
 			next := bytes.TrimLeft(raw[end:min(len(raw), end+16)], " \t\r\n")
 			key := len(next) > 0 && next[0] == ':'
 			if end-at > argMax && !key && !yield(at, end) {
@@ -66,17 +67,6 @@ func longStrings(raw []byte) iter.Seq2[int, int] {
 			}
 			at = end
 		}
-	}
-}
-
-// stringEnd returns the index behind the string that begins at raw[at].
-func stringEnd(raw []byte, at int) int {
-	for i := at + 1; ; i++ {
-		i += bytes.IndexAny(raw[i:], `"\`)
-		if raw[i] == '"' {
-			return i + 1
-		}
-		i++
 	}
 }
 

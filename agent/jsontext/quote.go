@@ -1,10 +1,10 @@
-package rpc
+package jsontext
 
 import "unicode/utf8"
 
-// appendQuoted appends s as a JSON string, in the bytes that encoding/json has for it without its escapes for HTML.
-// Every delta passes here.
-func appendQuoted[S string | []byte](dst []byte, s S) []byte {
+// AppendQuoted appends s as a JSON string, in the bytes that encoding/json has for it without its escapes for HTML.
+// Bytes that are no UTF-8 become U+FFFD. Every delta passes here.
+func AppendQuoted[S string | []byte](dst []byte, s S) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	from := 0 // what comes before it is in dst
@@ -56,5 +56,5 @@ func appendQuoted[S string | []byte](dst []byte, s S) []byte {
 	return append(append(dst, s[from:]...), '"')
 }
 
-// quote returns s as a JSON string.
-func quote(s string) []byte { return appendQuoted(make([]byte, 0, len(s)+2), s) }
+// Quote returns s as a JSON string.
+func Quote(s string) []byte { return AppendQuoted(make([]byte, 0, len(s)+2), s) }
