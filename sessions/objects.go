@@ -279,6 +279,12 @@ func (d *Diff) MaybeYours() map[string]bool {
 	return ids
 }
 
+// InConflict reports whether a person has changed the same lines in a text that is not saved: the hunk is on disk alone.
+func (h *Hunk) InConflict() bool { return h.State == "conflict" }
+
+// Elsewhere reports whether the file, as the client has it, has the hunk's old side.
+func (h *Hunk) Elsewhere() bool { return h.Isolated || h.InConflict() }
+
 // MaybeYours reports whether no call of the agent explains something of the hunk.
 func (h *Hunk) MaybeYours() bool {
 	return slices.ContainsFunc(h.Sources, func(s Source) bool { return s.Via == ViaUnknown })

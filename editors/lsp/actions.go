@@ -96,6 +96,10 @@ func (s *Server) hunkActions(w *workspace, uri string, r Range) (actions []codeA
 	}
 	for i, p := range here[:min(len(here), maxHunksOffered)] {
 		list := []diagnostic{s.diagnosticOf(w, &p)}
+		if p.hunk.InConflict() {
+			actions = append(actions, conflictActions(w, &p, list)...)
+			continue
+		}
 		name := fmt.Sprintf("hunk %d/%d (%s)", p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk))
 		if p.hunk.MaybeYours() {
 			name += ", which may be yours"
@@ -143,6 +147,20 @@ func (s *Server) hunkActions(w *workspace, uri string, r Range) (actions []codeA
 		Title: "Open full diff", Kind: kindSource + ".cursord",
 		Command: commandOf("Open full diff", commandDiff, target{Workspace: w.path}),
 	})
+}
+
+// conflictActions decide a hunk whose lines the person has changed too, and not saved.
+func conflictActions(w *workspace, p *placed, list []diagnostic) (actions []codeAction) {
+	t := target{Workspace: w.path, Hunks: []string{p.hunk.ID}}
+	for _, one := range []struct{ title, command string }{
+		{"Keep mine", commandReject}, {"Take the agent's", commandAccept}, {"Keep both", commandAcceptBoth},
+	} {
+		title := fmt.Sprintf("%s: hunk %d/%d (%s)", one.title, p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk))
+		actions = append(actions, codeAction{
+			Title: title, Kind: kindQuickFix, Diagnostics: list, Command: commandOf(title, one.command, t),
+		})
+	}
+	return actions
 }
 
 // butYours says behind the title of a reject how many hunks it leaves.

@@ -17,6 +17,7 @@ const (
 	commandFix        = "cursord.fix"
 	commandExplain    = "cursord.explain"
 	commandAccept     = "cursord.accept"
+	commandAcceptBoth = "cursord.acceptBoth"
 	commandAcceptFile = "cursord.acceptFile"
 	commandAcceptAll  = "cursord.acceptAll"
 	commandAccepted   = "cursord.accepted"
@@ -68,6 +69,7 @@ func init() {
 		commandFix:        (*Server).fixCommand,
 		commandExplain:    (*Server).explainCommand,
 		commandAccept:     deciding(true, atTarget),
+		commandAcceptBoth: (*Server).acceptBothCommand,
 		commandAcceptFile: deciding(true, inFile),
 		commandAcceptAll:  deciding(true, everywhere),
 		commandAccepted:   (*Server).acceptedCommand,

@@ -17,7 +17,14 @@ const lookAgain = time.Second
 // decide accepts or rejects hunks: in documents that the editor has open by an edit where the agent's change is apart from
 // them, and else by the daemon.
 func (s *Server) decide(w *workspace, accept bool, chosen []string) {
-	rest := chosen
+	rest, left := chosen, ""
+	if accept && len(chosen) > 1 {
+		if chosen, left = w.withoutConflicts(chosen); len(chosen) == 0 {
+			s.show(levelWarning, "cursord: accepted nothing; %s", left)
+			return
+		}
+		rest = chosen
+	}
 	if accept && s.client.applyEdit {
 		var edit *workspaceEdit
 		edit, rest = s.acceptEdit(w, chosen)
@@ -35,7 +42,50 @@ func (s *Server) decide(w *workspace, accept bool, chosen []string) {
 	if len(rest) == 0 {
 		return
 	}
-	s.decideThere(w, accept, rest, "", true)
+	s.decideThere(w, accept, rest, left, true)
+}
+
+// withoutConflicts returns those of chosen hunks that do not conflict with what a person has not saved, and says how many do.
+func (w *workspace) withoutConflicts(chosen []string) (rest []string, left string) {
+	n := 0
+	for _, id := range chosen {
+		if h := w.hunk(id); h != nil && h.InConflict() {
+			n++
+		} else {
+			rest = append(rest, id)
+		}
+	}
+	if n > 0 {
+		left = fmt.Sprintf("left %s of lines that you have changed too (decide each by itself)", number(n, "hunk"))
+	}
+	return rest, left
+}
+
+// hunk returns the one with an id, or nil.
+func (w *workspace) hunk(id string) *sessions.Hunk {
+	for _, d := range w.diffs {
+		for i := range d.Hunks {
+			if d.Hunks[i].ID == id {
+				return &d.Hunks[i]
+			}
+		}
+	}
+	return nil
+}
+
+// acceptBothCommand accepts a hunk behind the lines that a person has changed and not saved.
+func (s *Server) acceptBothCommand(t *target) (any, error) {
+	w, err := s.folderOf(t)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := atTarget(s, w, t)
+	if err != nil {
+		return nil, s.shown(err)
+	}
+	s.flushAll()
+	call(s, "diff/accept", rpc.DecideParams{Workspace: w.path, Hunks: &chosen, Both: true}, s.whenDecided(w, "accepted", ""))
+	return nil, nil
 }
 
 // withoutYours returns those of chosen hunks that are certainly the agent's, and says which are not; "" if all are.
@@ -100,6 +150,13 @@ func (s *Server) decideThere(w *workspace, accept bool, chosen []string, left st
 			})
 			return
 		}
+		s.whenDecided(w, verb, left)(done, err)
+	})
+}
+
+// whenDecided returns what says how a decision of the daemon's went, and makes its edits.
+func (s *Server) whenDecided(w *workspace, verb, left string) func(api.Decided, error) {
+	return func(done api.Decided, err error) {
 		if err != nil {
 			s.complain(err)
 			return
@@ -118,7 +175,7 @@ func (s *Server) decideThere(w *workspace, accept bool, chosen []string, left st
 			}
 			s.hintStale(w)
 		})
-	})
+	}
 }
 
 // acceptedCommand comes behind an edit that accepted hunks.
@@ -164,7 +221,7 @@ func (s *Server) countStale(w *workspace) (n int) {
 		if d.workspace != w {
 			continue
 		}
-		if d.unsavedText() && !d.stale {
+		if d.unsavedText() {
 			continue // a person's text, which is another than the file's
 		}
 		if disk, ok := w.readFile(d.path); ok && !sameText(d.text.s, disk) {

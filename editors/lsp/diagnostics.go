@@ -55,7 +55,10 @@ func (s *Server) diagnosticOf(w *workspace, p *placed) diagnostic {
 		message += " · " + title
 	}
 	severity := severityInformation
-	if p.hunk.MaybeYours() {
+	if p.hunk.InConflict() {
+		message += " · you have changed these lines too"
+	}
+	if p.hunk.MaybeYours() || p.hunk.InConflict() {
 		severity = severityWarning
 	}
 	return diagnostic{

@@ -1,10 +1,13 @@
 package lsp
 
 import (
+	"os"
 	"strings"
 	"time"
 
+	"cursord/daemon/paths"
 	"cursord/rpc"
+	"cursord/sessions"
 )
 
 // tellPause is how long what is typed may take until the daemon has it: it gets whole texts.
@@ -21,8 +24,8 @@ type document struct {
 
 	sent    bool // the daemon knows that it is open
 	unsent  bool // the daemon does not have its latest text
-	stale   bool // somebody has written the file since, and the editor shows what it was
 	lacks   bool // an agent has changed lines on disk that it does not have, and the user knows
+	merging bool // what its file has come to hold is on its way into it
 	waiting *time.Timer
 	listing bool // its hunks are about to be listed anew
 }
@@ -64,11 +67,6 @@ func (s *Server) didChange(p *didChangeParams) {
 	if d == nil {
 		return
 	}
-	if d.text.s == d.saved && !d.stale && d.workspace != nil {
-		// Before it is changed, and the change is taken for a person's, is it what is there?
-		disk, ok := d.workspace.readFile(d.path)
-		d.stale = ok && !sameText(d.text.s, disk)
-	}
 	if d.version++; p.TextDocument.Version != nil {
 		d.version = *p.TextDocument.Version
 	}
@@ -79,11 +77,8 @@ func (s *Server) didChange(p *didChangeParams) {
 			d.text = d.text.edit(*c.Range, s.client.encoding, c.Text)
 		}
 	}
-	if d.stale {
-		disk, ok := d.workspace.readFile(d.path)
-		if d.stale = ok && !sameText(d.text.s, disk); !d.stale {
-			d.saved = d.text.s
-		}
+	if d.isOnDisk() {
+		d.saved = d.text.s // it was loaded
 	}
 	s.touch(d, nil)
 	s.tellSoon(d)
@@ -103,7 +98,7 @@ func (s *Server) didSave(p *didSaveParams) {
 	if p.Text != nil && *p.Text != d.text.s {
 		d.text = newText(*p.Text)
 	}
-	d.saved, d.stale = d.text.s, false
+	d.saved = d.text.s
 	if s.savedPrompt(d) || d.workspace == nil {
 		return
 	}
@@ -151,7 +146,7 @@ func (s *Server) didChangeWatchedFiles(p *watchedFilesParams) {
 
 // tellDaemon tells the daemon of a document that it does not know.
 func (s *Server) tellDaemon(d *document) {
-	if d.workspace == nil || d.stale || s.daemon == nil {
+	if d.workspace == nil || s.daemon == nil {
 		return
 	}
 	d.sent, d.unsent = true, false
@@ -174,10 +169,9 @@ func (s *Server) tellSoon(d *document) {
 	}
 }
 
-// flush tells the daemon of a document's latest text, if it does not know it. What an editor shows that has not loaded
-// what somebody has written is nobody's change.
+// flush tells the daemon of a document's latest text, if it does not know it.
 func (s *Server) flush(d *document) {
-	if !d.unsent || d.stale || d.workspace == nil {
+	if !d.unsent || d.workspace == nil {
 		return
 	}
 	if !d.sent {
@@ -200,6 +194,39 @@ func (s *Server) notifyDaemon(method string, params any) {
 		// An error says that the link is at its end; the next one is sent all documents.
 		_ = s.daemon.client.Notify(method, params)
 	}
+}
+
+// isOnDisk reports whether a document under review is what its file holds.
+func (d *document) isOnDisk() bool {
+	if d.workspace == nil || d.workspace.diffs[d.path] == nil {
+		return false
+	}
+	info, err := os.Lstat(paths.Absolute(d.workspace.path, d.path))
+	if more := strings.Count(d.text.s, "\n") + len(byteOrderMark); err != nil || info.Size() < int64(len(d.text.s)-more) || info.Size() > int64(len(d.text.s)+more) {
+		return false
+	}
+	disk, ok := d.workspace.readFile(d.path)
+	return ok && sameText(d.text.s, disk)
+}
+
+// merge has the editor bring into a document with unsaved changes what an agent has written beneath it, in one step of its undo.
+func (s *Server) merge(w *workspace, diff *sessions.Diff) {
+	d := s.docAt(w, diff.Path)
+	if diff.Mergeable == 0 || d == nil || d.merging || d.unsent || !s.client.applyEdit {
+		return
+	}
+	d.merging = true
+	call(s, "diff/merge", rpc.MergeParams{Workspace: w.path, Path: diff.Path}, func(done rpc.UndoResult, err error) {
+		if err != nil || len(done.Edits) == 0 {
+			d.merging = false // it is offered again with the next change
+			return
+		}
+		s.applyEdits(w, done.Edits, func(failure string) {
+			if d.merging = false; failure == "" {
+				s.show(levelInfo, "cursord: the agent's changes came into %s, which is not saved (undo takes them out)", diff.Path)
+			}
+		})
+	})
 }
 
 // unsaved reports whether a document has changes that are not on disk.

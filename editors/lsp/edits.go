@@ -97,7 +97,7 @@ func (s *Server) linked(w *workspace, id string) (group []placed) {
 
 // acceptInDocument returns what adds the acceptance of a hunk to all; nil if it is none of an open document.
 func (s *Server) acceptInDocument(w *workspace, all *edits, p *placed) func() {
-	if !p.hunk.Isolated {
+	if !p.hunk.Isolated || p.hunk.InConflict() {
 		return nil
 	}
 	if p.hunk.Kind != "text" {

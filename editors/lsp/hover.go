@@ -46,6 +46,9 @@ func (s *Server) describe(w *workspace, p *placed) markup {
 	if p.hunk.Isolated {
 		head += " · not in the file until it is accepted"
 	}
+	if p.hunk.InConflict() {
+		head += " · you have changed these lines too, and not saved: keep yours, take the agent's, or keep both"
+	}
 	body := strings.Join(p.hunk.Lines, "\n")
 	if !s.client.markdown {
 		return markup{Kind: "plaintext", Value: strings.TrimSpace("cursord " + head + "\n" + body)}

@@ -128,7 +128,7 @@ func (s *Server) place(w *workspace, d *sessions.Diff) (all []placed) {
 		oldAt, newAt := start(h.OldStart, h.OldLines), start(h.NewStart, h.NewLines)
 		if doc == nil {
 			p.side, p.from, p.to = newSide, newAt+now.before, newAt+len(now.lines)-now.tail
-			if h.Isolated {
+			if h.Elsewhere() {
 				p.side, p.from, p.to = oldSide, oldAt+old.before, oldAt+len(old.lines)-old.tail
 			}
 			all = append(all, p)
@@ -141,7 +141,7 @@ func (s *Server) place(w *workspace, d *sessions.Diff) (all []placed) {
 			near  int
 			shift *int
 		}{{newSide, now, newAt, &newShift}, {oldSide, old, oldAt, &oldShift}}
-		if h.Isolated {
+		if h.Elsewhere() {
 			order[0], order[1] = order[1], order[0]
 		}
 	search:
@@ -196,7 +196,9 @@ func (s *Server) placeFile(w *workspace, p *placed) {
 
 // isDone reports whether an editor's text has a hunk as if it were accepted: the agent's change, apart from the file, was
 // made there.
-func (p *placed) isDone() bool { return p.hunk.Isolated && p.hunk.Kind == "text" && p.side == newSide }
+func (p *placed) isDone() bool {
+	return p.hunk.Elsewhere() && p.hunk.Kind == "text" && p.side == newSide
+}
 
 // lineRange returns what a hunk is shown on: its lines, or where there are none, the line behind which they would be.
 func (p *placed) lineRange(e encoding) Range {

@@ -106,11 +106,14 @@ func TestLSPUnsavedReject(t *testing.T) {
 	require.Equal(t, strings.Replace(before, "line 1\n", "𝄞 mine\nline 1\n", 1)+"more\n", d.now())
 }
 
-// TestLSPAgentBehindUnsavedText has the agent change a file that the editor has unsaved: the user hears of it once, before the save.
+// TestLSPAgentBehindUnsavedText has the agent change a file that an editor has unsaved which takes no edits: the user hears of it
+// once, before the save.
 func TestLSPAgentBehindUnsavedText(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)
-	w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})}, world.LSPCapabilities(), nil)
+	can := world.LSPCapabilities()
+	can["workspace"].(world.Obj)["applyEdit"] = false
+	w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})}, can, nil)
 	d := c.opens("f")
 	d.sets("mine\n" + before)
 	c.does("cursord.status") // the daemon has been told of all that it is told of
@@ -144,11 +147,12 @@ func TestLSPStaleBuffers(t *testing.T) {
 		return at
 	}
 	require.Equal(t, []int{4, 14, 24}, lines(), "as the editor still has it")
-	// Typing there is no decision.
+	// What is typed there is the person's, and what the agent wrote comes into the text.
 	d.sets("mine\n" + before)
+	c.hears("window/showMessage", "the agent's changes came into f")
+	require.Equal(t, "mine\n"+after, d.now())
 	c.until("the hunks to move", func() bool { list := c.lists[d.uri]; return len(list) == 3 && list[0].Range.Start.Line == 5 })
-	require.Equal(t, []int{5, 15, 25}, lines())
-	c.does("cursord.status") // the daemon has been told of all that it is told of
+	require.Equal(t, []int{5, 16, 26}, lines())
 	e := w.Joins()
 	require.Len(t, e.Diffs()["f"].Hunks, 3)
 	// It loads the file.
@@ -167,6 +171,43 @@ func TestLSPStaleBuffers(t *testing.T) {
 		c.notify("workspace/didChangeWatchedFiles", world.Obj{"changes": []world.Obj{{"uri": d.uri, "type": 2}, {"uri": "file:///elsewhere", "type": 1}}})
 	}
 	c.hearsAfter(mark, "window/showMessage", "1 open file changed on disk")
+}
+
+// TestLSPConflicts has the agent change what is unsaved in the editor: in other lines, which come into the text, and in the same
+// ones, which are decided as mine, the agent's or both.
+func TestLSPConflicts(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct{ action, text string }{
+		{"Keep mine", "mine 5\n"}, {"Take the agent's", "agent 5\n"}, {"Keep both", "mine 5\nagent 5\n"},
+	} {
+		t.Run(one.action, func(t *testing.T) {
+			t.Parallel()
+			before := world.Numbered(30, nil)
+			after := world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n"})
+			w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": after}, world.LSPCapabilities(), nil)
+			d := c.opens("f")
+			mine := strings.Replace(before, "line 5\n", "mine 5\n", 1)
+			d.sets(mine)
+			mark := c.mark()
+			c.does("cursord.ask", "do it")
+			c.hearsAfter(mark, "window/showMessage", "the agent's changes came into f")
+			merged := strings.Replace(after, "agent 5\n", "mine 5\n", 1)
+			require.Equal(t, merged, d.now())
+			list := c.waitsForHunks("f", 2)
+			require.Contains(t, list[0].Message, "you have changed these lines too")
+			mark = c.mark()
+			c.does("cursord.acceptAll")
+			c.hearsAfter(mark, "window/showMessage", "accepted 1 hunk; left 1 hunk of lines that you have changed too")
+			c.waitsForHunks("f", 1)
+			c.does(map[string]string{
+				"Keep mine": "cursord.reject", "Take the agent's": "cursord.accept", "Keep both": "cursord.acceptBoth",
+			}[one.action], world.Obj{"path": "f", "line": 5})
+			c.waitsForHunks("f", 0)
+			want := strings.Replace(after, "agent 5\n", one.text, 1)
+			c.eventually("what was decided", func() bool { return d.now() == want })
+			require.Equal(t, after, w.Get("f"), "the disk is left alone")
+		})
+	}
 }
 
 // TestLSPWholeFiles: files that agents make, delete, rename: where they are shown, and what accepting and rejecting does.
