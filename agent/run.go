@@ -82,6 +82,7 @@ const (
 	intTime   = 2 * time.Second        // between INT and TERM
 	termTime  = 3 * time.Second        // between TERM and KILL
 	drainTime = 500 * time.Millisecond // for what an ended agent left in its pipes
+	leftTime  = 250 * time.Millisecond // for what an ended agent has ended to be gone
 )
 
 // A Launcher starts agents, one at a time: they rewrite their own configuration file at start, and parallel starts
@@ -97,8 +98,8 @@ func NewLauncher(builds *program.Builds) *Launcher {
 }
 
 // Run runs the agent once and returns when it, and every process of its group, has ended. Where the run is ended from here,
-// or the agent has ended what it had in the background, processes that have left the group are ended, too. emit is called from one
-// goroutine, in order, with what could be decoded without waiting for more input; it may block, which blocks
+// or the agent had commands in the background that nobody is to wait for, processes that have left the group are ended, too. emit
+// is called from one goroutine, in order, with what could be decoded without waiting for more input; it may block, which blocks
 // the agent. The slice and its events belong to emit. Cancelling ctx sends INT, then TERM after 2 s, then KILL
 // after 3 s more, to the group. A start that lost the race for the configuration file is repeated once, and one that was
 // refused for an option that the turn can do without is repeated without it.
@@ -243,11 +244,27 @@ func (r *run) do(ctx context.Context, gate chan struct{}) Outcome {
 	<-supervised
 	if decided := r.decided.Load(); decided != undecided && decided != gaveResult || r.dec.timedOut {
 		r.family.End()
+	} else if shells := r.dec.shells(); len(shells) > 0 && !r.req.AwaitBackground {
+		r.endLeft(shells)
 	}
 	p.Stdin.Close()
 	aside.Wait()
 	p.Close()
 	return r.judge(end)
+}
+
+// endLeft ends what an agent that has ended by itself has left of its commands in the background. It ends them too, but does not
+// reach those that have left its group, and none if it was killed.
+func (r *run) endLeft(shells []behind) {
+	left := r.family.Left()
+	for end := time.Now().Add(leftTime); len(left) > 0 && time.Now().Before(end); left = r.family.Left() {
+		time.Sleep(leftTime / 10)
+	}
+	if len(left) == 0 {
+		return
+	}
+	r.family.End()
+	r.send([]Event{Notice{Text: "What the agent left running in the background was ended" + named(whats(stillAmong(shells, left))) + "." + hintWait}})
 }
 
 // judge makes the outcome once everything has ended.

@@ -5,11 +5,13 @@ package agent
 import (
 	"context"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"cursord/agent/process"
 )
@@ -97,6 +99,47 @@ func TestRunIsOverWithCommandsInTheBackground(t *testing.T) {
 		require.Equal(t, Completed, out.Status)
 		require.NotContains(t, lines, note, "people know of it")
 		f.requireGone()
+	})
+}
+
+// TestRunEndsWhatAnAgentLeft has agents end by themselves, in whatever way, and leave commands in groups of their own.
+func TestRunEndsWhatAnAgentLeft(t *testing.T) {
+	note := "notice " + quote(`What the agent left running in the background was ended: npm run dev. The setting background = "wait" has turns wait for such commands.`)
+	for name, tt := range map[string]struct {
+		last   string
+		status RunStatus
+	}{
+		"with a result":    {sayLast + sayResult, Completed},
+		"without a result": {sayLast, Failed},
+		"killed":           {sayLast + "kill -KILL $$\n", Failed},
+		"in mid-work":      {"exit 143\n", Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := leaves(t, sayInit+ownGroups+sayLeft+awaitSeen+tt.last)
+			f.req.BackgroundGrace = time.Hour
+			out, lines := f.run(t.Context(), f.sees)
+			require.Equal(t, tt.status, out.Status)
+			require.Equal(t, note, lines[len(lines)-1])
+			f.requireGone()
+		})
+	}
+	t.Run("nothing", func(t *testing.T) {
+		f := leaves(t, sayInit+sayLeft+awaitSeen+sayLast+sayResult)
+		out, lines := f.run(t.Context(), f.sees)
+		require.Equal(t, Completed, out.Status)
+		require.NotContains(t, strings.Join(lines, "\n"), "was ended")
+	})
+	t.Run("that is to stay", func(t *testing.T) {
+		f := leaves(t, sayInit+"setsid sh -c 'echo $$ >stray; exec sleep 100' >/dev/null 2>&1 &\nwhile [ ! -s stray ]; do sleep 0.01; done\n"+sayLeft+awaitSeen+sayLast+sayResult)
+		f.req.AwaitBackground = true
+		out, lines := f.run(t.Context(), f.sees)
+		require.Equal(t, Completed, out.Status)
+		require.NotContains(t, strings.Join(lines, "\n"), "was ended")
+		pid, err := strconv.Atoi(strings.TrimSpace(f.read("stray")))
+		require.NoError(t, err)
+		require.False(t, dead(pid))
+		require.NoError(t, unix.Kill(-pid, unix.SIGKILL))
+		f.gone("stray")
 	})
 }
 

@@ -80,11 +80,16 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		}
 		req.Prompt = at.words.Prompt(prompt.Compose(remarks, w.contextOf(ctx, t, s, at, notice), turn.Prompt))
 		req.Ready = watch.Ready()
-		began := false // the agent has said something that cursor-agent would say
+		began := false    // the agent has said something that cursor-agent would say
+		answered := false // … and that a model has said
 		req.Heard = watch.Heard()
 		out = w.d.launcher.Run(ctx, req, func(events []agent.Event) {
 			left := len(events)
 			began = began || speaks(events)
+			if !answered && isAnswer(events) {
+				answered = true
+				w.d.agent.Answered(found.Path, req.Version)
+			}
 			for part := range review.Parts(events) {
 				left -= len(part)
 				w.sendCalls(t, watch, at.words, part, left == 0)
@@ -136,6 +141,19 @@ func speaks(events []agent.Event) bool {
 		switch ev.(type) {
 		case agent.Init, agent.Text, agent.Thinking, agent.ToolStart, agent.ToolEnd, agent.Result:
 			return true
+		}
+		return false
+	})
+}
+
+// isAnswer reports whether there is something in events that an agent says only if Cursor's server has answered it.
+func isAnswer(events []agent.Event) bool {
+	return slices.ContainsFunc(events, func(ev agent.Event) bool {
+		switch ev := ev.(type) {
+		case agent.Text, agent.Thinking, agent.ToolStart, agent.ToolEnd:
+			return true
+		case agent.Result:
+			return ev.OK
 		}
 		return false
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"cursord/agent"
 	"cursord/agent/failure"
@@ -307,6 +308,9 @@ func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
 		}
 		if e := turn.Error; e != nil && e.Kind == string(api.KindAgentNotLoggedIn) {
 			w.d.agent.NotLoggedIn(e.Message)
+		}
+		if e := turn.Error; e != nil && t.unread == 1 && strings.Contains(t.unreadTop, e.Message) {
+			t.unread = 0 // it is what the turn failed of, and is said
 		}
 	}
 	w.endItems(c, t, turn.Status, func(c *commit) {

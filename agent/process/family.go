@@ -84,10 +84,18 @@ type Member struct {
 
 // Running lists the processes that the leader has started, in its group and out of it, as far as the system tells. It is to be
 // called while the leader lives.
-func (f *Family) Running() (members []Member) {
+func (f *Family) Running() []Member { return f.list(true) }
+
+// Left lists the processes that run on once the leader and its group have ended, as far as the system tells.
+func (f *Family) Left() []Member { return f.list(false) }
+
+func (f *Family) list(alive bool) (members []Member) {
 	f.mu.Lock()
-	list := f.members(relatives(), true)
+	list := f.members(relatives(), alive)
 	f.mu.Unlock()
+	if !alive {
+		list = slices.DeleteFunc(list, func(p relative) bool { return p.group == f.leader || p.group == f.own })
+	}
 	if f.mark != "" {
 		for _, pid := range marked(f.mark) {
 			if pid != f.leader && !slices.ContainsFunc(list, func(p relative) bool { return p.pid == pid }) {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon/api"
@@ -126,15 +128,25 @@ func printTurns(w io.Writer, turns []*sessions.Turn, now time.Time) {
 		return
 	}
 	fmt.Fprintln(w)
-	rows := [][]string{{"TURN", "SESSION", "STATE", "SINCE", "PROMPT"}}
+	session := func(t *sessions.Turn) string { return t.SessionID }
+	if term.IsTerminal(w) {
+		var ids []string
+		for _, t := range turns {
+			ids = append(ids, t.SessionID)
+		}
+		slices.Sort(ids)
+		names := naming.Shortest(slices.Compact(ids))
+		session = func(t *sessions.Turn) string { return names[t.SessionID] }
+	}
+	rows := [][]string{{"PROMPT", "STATE", "SINCE", "SESSION", "TURN"}}
 	for _, t := range turns {
 		since := t.CreatedAt
 		if t.StartedAt != nil {
 			since = *t.StartedAt
 		}
-		rows = append(rows, []string{term.Clean(t.ID), t.SessionID, string(t.Status), term.Ago(since.Time, now), term.Clean(firstLine(t.Asked()))})
+		rows = append(rows, []string{term.Clean(firstLine(t.Asked())), string(t.Status), term.Ago(since.Time, now), term.Clean(session(t)), term.Clean(t.ID)})
 	}
-	term.Table(w, rows)
+	term.Table(w, rows, 0)
 }
 
 // firstLine returns the first line of a text that is not blank.

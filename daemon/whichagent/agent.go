@@ -201,6 +201,16 @@ func (a *Agent) Models(ctx context.Context, env []string) ([]api.Model, error) {
 	return models, nil
 }
 
+// Answered takes it from a turn that the server has answered a program: its login works.
+func (a *Agent) Answered(bin, version string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.state.Path != bin { // what was known is of another program
+		a.state = api.AgentStatus{Path: bin}
+	}
+	a.state.State, a.state.Version, a.state.Message = "ready", version, ""
+}
+
 // NotLoggedIn takes it from a turn that the login does not work; message is what the agent said.
 func (a *Agent) NotLoggedIn(message string) {
 	a.logins.expire()

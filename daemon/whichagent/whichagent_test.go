@@ -97,3 +97,15 @@ func TestBuildsAreRemembered(t *testing.T) {
 	require.True(t, a.Offers("2026.10.01-abc", "--sandbox"))
 	require.Nil(t, a.builds.changed())
 }
+
+// TestTurnsTellOfTheLogin has turns show whether the login works, each by what came last.
+func TestTurnsTellOfTheLogin(t *testing.T) {
+	a := testAgent(t, t.TempDir(), &config.Config{})
+	a.state = api.AgentStatus{State: "unknown", Message: "token present", Account: "me@x", Path: "/a", Version: "1"}
+	a.Answered("/a", "2")
+	require.Equal(t, api.AgentStatus{State: "ready", Account: "me@x", Path: "/a", Version: "2"}, a.State())
+	a.NotLoggedIn("it has run out")
+	require.Equal(t, "notLoggedIn", a.State().State)
+	a.Answered("/b", "3")
+	require.Equal(t, api.AgentStatus{State: "ready", Path: "/b", Version: "3"}, a.State(), "whose account that is, is not known")
+}

@@ -153,9 +153,8 @@ func TestTurnsThatGoOn(t *testing.T) {
 			require.Equal(t, []string{"tool", "assistant", "notice", "assistant", "tool", "assistant"}, order[:6])
 			require.Contains(t, e.Notices(turn.ID), "From the background: ready")
 			require.Equal(t, "x\n", w.Get("f"))
-			for _, pid := range append(world.Processes(t, "CURSORD_TURN_ID="+turn.ID), pidIn(t, w.Get("../stray"))) {
-				require.NoError(t, syscall.Kill(-pid, syscall.SIGKILL)) // the agent has ended by itself, and left it
-			}
+			requireNothingRuns(w, turn.ID)
+			require.Contains(t, e.Notices(turn.ID), "What the agent left running in the background was ended: npm run dev.")
 			world.Audit(t, e.All())
 		})
 	}

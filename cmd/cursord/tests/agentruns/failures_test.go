@@ -226,3 +226,29 @@ func TestLoggedOut(t *testing.T) {
 	w.Joins().Must("initialize", world.Obj{}, &hello)
 	require.Equal(t, "notLoggedIn", hello.Agent.State)
 }
+
+// TestTurnsTellOfTheLogin has turns show whether the login works: what is known of the agent follows them, without a question.
+func TestTurnsTellOfTheLogin(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Start()
+	e := w.Opens()
+	state := func() string {
+		var status struct{ Agent struct{ State string } }
+		e.Must("daemon/status", world.Obj{}, &status)
+		return status.Agent.State
+	}
+	require.Equal(t, "unknown", state())
+	require.Contains(t, w.CursordOK("status"), "not asked yet")
+	require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
+	require.Equal(t, "ready", state())
+	w.Plays(dies(`"Error: Authentication required. Please run 'agent login' first, or set CURSOR_API_KEY environment variable."`, "1")...)
+	require.Equal(t, "agentNotLoggedIn", e.Turn(nil).Error.Kind)
+	require.Equal(t, "notLoggedIn", state())
+	w.Plays(world.InitLine, world.Piece("Half "), world.Waits("go"), world.Succeeds("Half done."))
+	turn := e.Asks(nil)
+	e.Until("a word", func(n world.Notification) bool { return n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Kind == sessions.ItemAssistant })
+	require.Equal(t, "ready", state(), "while the turn runs")
+	w.Put("../go", "")
+	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+}

@@ -66,6 +66,7 @@ func TestFailuresOfBuilds(t *testing.T) {
 			require.Equal(t, tt.kind, turn.Error.Kind, "%+v", turn.Error)
 			require.Contains(t, turn.Error.Message, tt.says)
 			require.Contains(t, turn.Error.Hint, tt.hint)
+			require.NotContains(t, e.Notices(turn.ID), turn.Error.Message, "it is said once")
 		})
 	}
 	world.Audit(t, e.All())
