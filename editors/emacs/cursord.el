@@ -129,6 +129,8 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
                  (format " cu[%s]" word))))))
     ""))
 
+(autoload 'cursord-first-look "cursord-first")
+
 (defun cursord--update-mode-lines (event _ws _object _before)
   "Draw the mode lines again at the EVENT `update'."
   (when (eq event 'update)
@@ -141,9 +143,15 @@ In the buffers of files, show hunks that are to be reviewed."
   :global t
   :group 'cursord
   :lighter (:eval (cursord-lighter))
-  (if cursord-mode
-      (add-hook 'cursord-event-functions #'cursord--update-mode-lines)
-    (remove-hook 'cursord-event-functions #'cursord--update-mode-lines))
+  (if (not cursord-mode)
+      (progn
+        (remove-hook 'find-file-hook #'cursord-first-look)
+        (remove-hook 'cursord-event-functions #'cursord--update-mode-lines))
+    (add-hook 'cursord-event-functions #'cursord--update-mode-lines)
+    (add-hook 'find-file-hook #'cursord-first-look)
+    (when (seq-some (lambda (buffer) (buffer-local-value 'buffer-file-name buffer))
+                    (buffer-list))
+      (cursord-first-look)))
   (force-mode-line-update t))
 
 (provide 'cursord)

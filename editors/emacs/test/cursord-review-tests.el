@@ -151,6 +151,40 @@
       (should (equal "There is nothing to review"
                      (cadr (should-error (funcall first #'cursord-next-hunk))))))))
 
+(ert-deftest cursord-test-hunks-are-there-when-a-file-is-opened ()
+  "Before any command; and where there are none no daemon is started."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 20))
+           (after (cursord-test-numbered 20 5 "five\n"))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open)))
+           (other (expand-file-name "other" cursord-test-dir))
+           (here default-directory)
+           (stop (lambda ()
+                   (with-temp-buffer
+                     (call-process "cursord" nil t nil "stop")
+                     (string-trim (buffer-string))))))
+      (cursord-test-plays (cursord-test-edits "f" before after))
+      (cursord-test-turn ws "change f")
+      (cursord-test-forget)
+      (should (equal "" (funcall stop)))
+      (write-region "x\n" nil other nil 'silent)
+      (cursord-mode 1)
+      (unwind-protect
+          (let ((default-directory here) looked)
+            (advice-add 'cursord--looked :after
+                        (lambda (process _)
+                          (unless (process-live-p process) (setq looked t)))
+                        '((name . test)))
+            (with-current-buffer (find-file-noselect other)
+              (cursord-test-until "the look" looked))
+            (should (equal "no daemon is running" (funcall stop)))
+            (should-not cursord-workspaces)
+            (find-file (cursord-test-file "f"))
+            (cursord-test-until "the mark" (equal '(5) (cursord-test-rows)))
+            (should (overlay-get (car cursord--marks) 'before-string)))
+        (advice-remove 'cursord--looked 'test)
+        (cursord-mode -1)))))
+
 ;;;; Everything
 
 (ert-deftest cursord-test-all-is-what-was-counted ()
