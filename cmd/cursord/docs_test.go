@@ -126,7 +126,7 @@ func TestEachInvariantNamesItsTest(t *testing.T) {
 	_, text, _ := strings.Cut(world.ReadPage(t, "ARCHITECTURE.md"), "\n## Invariants\n")
 	text, _, _ = strings.Cut(text, "\n## ")
 	invariants := regexp.MustCompile(`(?m)^\d+\. `).Split(text, -1)[1:]
-	require.Len(t, invariants, 12)
+	require.NotEmpty(t, invariants)
 	for i, invariant := range invariants {
 		require.Regexp(t, `\bTest[A-Z]\w+`, invariant, "invariant %d", i+1)
 	}

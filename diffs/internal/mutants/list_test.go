@@ -125,7 +125,7 @@ func disk() []mutant {
 	return []mutant{
 		{
 			name: "the disk is not read again before a decision", file: "daemon/internal/review/refresh.go",
-			old: "if !s.here.Same(seen) && !r.adopt(f, s.here) {",
+			old: "if !s.here.Same(seen) && !r.takeSave(f, s.here) {",
 			now: "if false {", tests: "cmd/cursord/tests/review TestUserEditsSurviveEveryDecision",
 		},
 		{
