@@ -64,9 +64,11 @@ func (f *fake) requireGone() {
 
 // TestRunIsOverWithCommandsInTheBackground has agents say all and wait for a server in the background.
 func TestRunIsOverWithCommandsInTheBackground(t *testing.T) {
+	t.Parallel()
 	note := "notice " + quote(`The agent had said all. What still ran in the background was ended: npm run dev. The setting background = "wait" has turns wait for such commands.`)
 	for name, last := range map[string]string{"partial output": sayDelta + sayLast, "no partial output": sayLast} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f := leaves(t, sayInit+ownGroups+sayLeft+awaitSeen+last+"sleep 100\n")
 			out, lines := f.run(t.Context(), f.sees)
 			require.Equal(t, Completed, out.Status)
@@ -78,6 +80,7 @@ func TestRunIsOverWithCommandsInTheBackground(t *testing.T) {
 		})
 	}
 	t.Run("that ignores signals", func(t *testing.T) {
+		t.Parallel()
 		f := leaves(t, "trap '' INT TERM\n"+sayInit+ownGroups+sayLeft+awaitSeen+sayLast+"while :; do sleep 1; done\n")
 		out, lines := f.run(t.Context(), f.sees)
 		require.Equal(t, Completed, out.Status)
@@ -85,6 +88,7 @@ func TestRunIsOverWithCommandsInTheBackground(t *testing.T) {
 		f.requireGone()
 	})
 	t.Run("that ended it itself", func(t *testing.T) {
+		t.Parallel()
 		f := leaves(t, sayInit+ownGroups+sayLeft+awaitSeen+sayLast+`echo '{"type":"system","subtype":"background_shell_timeout","timeout_ms":1000,"aborted_count":1}'`+"\n"+sayResult)
 		f.req.BackgroundGrace = time.Hour
 		out, lines := f.run(t.Context(), f.sees)
@@ -94,6 +98,7 @@ func TestRunIsOverWithCommandsInTheBackground(t *testing.T) {
 		f.requireGone()
 	})
 	t.Run("that ended it itself and hangs", func(t *testing.T) {
+		t.Parallel()
 		f := leaves(t, sayInit+ownGroups+sayLeft+awaitSeen+sayLast+`echo '{"type":"system","subtype":"background_shell_timeout"}'`+"\nsleep 100\n")
 		out, lines := f.run(t.Context(), f.sees)
 		require.Equal(t, Completed, out.Status)
@@ -145,6 +150,7 @@ func TestRunEndsWhatAnAgentLeft(t *testing.T) {
 
 // TestRunGoesOnAfterTheBackground has an agent say more after a pause that is shorter than the grace, several times.
 func TestRunGoesOnAfterTheBackground(t *testing.T) {
+	t.Parallel()
 	pause := "sleep 0.6\n"
 	f := leaves(t, sayInit+sayLeft+sayDelta+sayLast+pause+sayTold+pause+sayTold+pause+"echo busy >&2\n"+pause+sayTold+sayResult)
 	f.req.BackgroundGrace = 20 * time.Second
@@ -161,19 +167,22 @@ func TestRunGoesOnAfterTheBackground(t *testing.T) {
 // TestRunAwaitsTheBackground has commands in the background that the run is to wait for: past every limit, until they end, or
 // the run is cancelled.
 func TestRunAwaitsTheBackground(t *testing.T) {
+	t.Parallel()
 	await := func(script string) *fake {
 		f := leaves(t, script)
 		f.req.AwaitBackground = true
-		f.req.BackgroundGrace, f.req.IdleTimeout, f.req.ToolTimeout = 10*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
+		f.req.BackgroundGrace, f.req.IdleTimeout, f.req.ToolTimeout = 10*time.Millisecond, 2*time.Second, 2*time.Second
 		return f
 	}
 	t.Run("to its end", func(t *testing.T) {
-		f := await(sayInit + sayLeft + sayLast + "sleep 1\n" + sayTold + sayResult)
+		t.Parallel()
+		f := await(sayInit + sayLeft + sayLast + "sleep 3\n" + sayTold + sayResult)
 		out, lines := f.run(t.Context(), nil)
 		require.Equal(t, Completed, out.Status)
 		require.Contains(t, lines, `text " again"`)
 	})
 	t.Run("to its cancelling", func(t *testing.T) {
+		t.Parallel()
 		f := await(sayInit + ownGroups + sayLeft + awaitSeen + sayLast + "sleep 100\n")
 		f.req.IdleTimeout = 20 * time.Second // the way to the last word is not what waits
 		ctx, cancel := context.WithCancel(t.Context())
@@ -192,10 +201,12 @@ func TestRunAwaitsTheBackground(t *testing.T) {
 // TestRunNamesWhatStillRan has an agent that does not say, as builds before 2026.09.02 do not, that one of its commands in the
 // background has ended.
 func TestRunNamesWhatStillRan(t *testing.T) {
+	t.Parallel()
 	const two = `sh -c 'exec sleep 101' & echo $! >kept
 sh -c 'exec sleep 0' & wait $!
 ` + sayTwo
 	t.Run("left alone", func(t *testing.T) {
+		t.Parallel()
 		f := leaves(t, sayInit+two+sayLast+"wait\n")
 		out, lines := f.run(t.Context(), nil)
 		require.Equal(t, Completed, out.Status)
@@ -203,6 +214,7 @@ sh -c 'exec sleep 0' & wait $!
 		f.gone("kept")
 	})
 	t.Run("cancelled", func(t *testing.T) {
+		t.Parallel()
 		f := leaves(t, sayInit+two+"while [ ! -e seen ]; do sleep 0.01; done\n"+sayLast+"wait\n")
 		f.req.BackgroundGrace = time.Hour
 		ctx, cancel := context.WithCancel(t.Context())
@@ -221,6 +233,7 @@ sh -c 'exec sleep 0' & wait $!
 
 // TestRunHungWithASubAgent has an agent say all while a sub-agent does not end: what was said counts.
 func TestRunHungWithASubAgent(t *testing.T) {
+	t.Parallel()
 	f := leaves(t, sayInit+sayLeft+`echo '{"type":"tool_call","subtype":"completed","call_id":"t","tool_call":{"taskToolCall":{"args":{"description":"Tidy"},"result":{"success":{"isBackground":true}}}}}'`+"\n"+sayLast+"sleep 100\n")
 	f.req.ToolTimeout = time.Second
 	out, lines := f.run(t.Context(), nil)
@@ -230,8 +243,9 @@ func TestRunHungWithASubAgent(t *testing.T) {
 
 // TestRunHungSays is about the words of a run that was ended for its silence.
 func TestRunHungSays(t *testing.T) {
+	t.Parallel()
 	f := newFake(t, sayInit+sayLeft+sayStart+"sleep 100\n")
-	f.req.ToolTimeout = 100 * time.Millisecond
+	f.req.ToolTimeout, f.req.BackgroundGrace = 100*time.Millisecond, time.Second // that looks are not rare
 	began := time.Now()
 	out, _ := f.run(t.Context(), nil)
 	require.Equal(t, "agentHung", out.Failure.Kind)
@@ -252,6 +266,7 @@ func TestRunHungSays(t *testing.T) {
 
 // TestRunJoinsCutLines has an agent write a newline as it is, in its result too, and die in the middle of a line.
 func TestRunJoinsCutLines(t *testing.T) {
+	t.Parallel()
 	f := newFake(t, sayInit+`printf '{"type":"result","subtype":"success","result":"one\ntwo"}\n'`+"\n")
 	out, _ := f.run(t.Context(), nil)
 	require.Equal(t, Completed, out.Status)
