@@ -74,6 +74,7 @@ func history(n int) (rounds [][]Op) {
 
 // TestCompact compacts over and over while a store is written and read: it ends as one that was left alone.
 func TestCompact(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("not on Windows")
 	}
@@ -136,6 +137,7 @@ func TestCompact(t *testing.T) {
 
 // TestCompactGivesRoomBack compacts a store that was mostly emptied.
 func TestCompactGivesRoomBack(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("not on Windows")
 	}

@@ -70,6 +70,7 @@ func edit(t testing.TB, path string, f func(b []byte) []byte) {
 }
 
 func TestACorruptFileIsMovedAsideAndReadOut(t *testing.T) {
+	t.Parallel()
 	whole := dbPath(t)
 	fillStore(t, whole)
 	original, err := os.ReadFile(whole)
@@ -171,6 +172,7 @@ func requireSound(t testing.TB, s *Store, r Report) {
 }
 
 func TestRepairLosesOnlyWhatIsDamaged(t *testing.T) {
+	t.Parallel()
 	path := dbPath(t)
 	fillStore(t, path)
 	s, r := openAt(t, path) // as a check of fillStore, and of the ends of the turns
@@ -218,15 +220,12 @@ func TestRepairLosesOnlyWhatIsDamaged(t *testing.T) {
 
 // Any page may go bad, in any way: Open must neither crash nor lose the file.
 func TestAnyDamageIsSurvived(t *testing.T) {
+	t.Parallel()
 	whole := dbPath(t)
 	fillStore(t, whole)
 	original, err := os.ReadFile(whole)
 	require.NoError(t, err)
-	rounds := 25
-	if testing.Short() {
-		rounds = 5
-	}
-	for seed := range rounds {
+	for seed := range 10 * *Damages {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))
 		b := bytes.Clone(original)
 		for range 1 + r.IntN(4) {

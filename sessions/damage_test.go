@@ -3,6 +3,7 @@ package sessions
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,6 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 	bolt "go.etcd.io/bbolt"
 )
+
+// Damages is for the tests of both packages.
+var Damages = flag.Int("damages", 1, "how many times as many damages and kills the store is to survive")
 
 const damagedRoot = "/w"
 
@@ -153,6 +157,7 @@ func readAll(t *testing.T, s *Store) map[string]string {
 // TestDamagedObjectIsSetAside damages each object of a database in turn, in one byte or a few: it is set aside, told once,
 // and all others are served as they were, in every way; also where the last daemon left it open.
 func TestDamagedObjectIsSetAside(t *testing.T) {
+	t.Parallel()
 	whole := filepath.Join(t.TempDir(), "db")
 	fillDamageable(t, whole)
 	all := spots(t, whole)
@@ -166,7 +171,7 @@ func TestDamagedObjectIsSetAside(t *testing.T) {
 		}
 		original, err := os.ReadFile(whole)
 		require.NoError(t, err)
-		for n := range 4 * len(all) {
+		for n := range (1 + *Damages) * len(all) {
 			at := all[n%len(all)]
 			path := filepath.Join(t.TempDir(), "db")
 			require.NoError(t, os.WriteFile(path, original, 0o600))

@@ -81,6 +81,7 @@ func (m *model) index(after uint64) []string {
 }
 
 func TestStoreIsLikeTheModel(t *testing.T) {
+	t.Parallel()
 	dir, n := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++

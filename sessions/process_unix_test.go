@@ -82,17 +82,16 @@ func writeUnits(s *Store) {
 
 func TestAKilledWriterLosesNothingItAcknowledged(t *testing.T) {
 	for _, name := range []string{"writer", "compacting writer"} {
-		t.Run(name, func(t *testing.T) { killWriters(t, name) })
+		t.Run(name, func(t *testing.T) {
+			killWriters(t, name)
+		})
 	}
 }
 
 func killWriters(t *testing.T, name string) {
 	path := dbPath(t)
 	r := rand.New(rand.NewPCG(3, 4))
-	kills := 20
-	if testing.Short() {
-		kills = 4
-	}
+	kills := 8 * *Damages
 	last := uint64(0)
 	for range kills {
 		cmd := child(name, path)

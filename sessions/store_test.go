@@ -122,6 +122,7 @@ func TestChangesHoldEachObjectOnceInOrder(t *testing.T) {
 }
 
 func TestChangesAreBoundedByBytes(t *testing.T) {
+	t.Parallel()
 	s := openNew(t)
 	var ops []Op
 	for i := range 10 {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestTextOfARunningItem(t *testing.T) {
+	t.Parallel()
 	add := func(offset int, text string) Op { return AppendText{ItemID: "a:b:c:0", Offset: offset, Text: text} }
 	for name, c := range map[string]struct {
 		own  string // the item's own text
@@ -162,6 +163,7 @@ func TestIntentsHoldTheirContents(t *testing.T) {
 }
 
 func TestOverwritingLeaksNothing(t *testing.T) {
+	t.Parallel()
 	s := openNew(t)
 	must(t, s, puts(session("s1", 1), turn("t1", "s1", TurnRunning, 2))...)
 	size := func(n int) int64 {

@@ -18,6 +18,7 @@ import (
 
 // TestParts reads whole sessions, in pages of every fill.
 func TestParts(t *testing.T) {
+	t.Parallel()
 	s := openNew(t)
 	seq := uint64(0)
 	next := func() uint64 { seq++; return seq }
@@ -90,6 +91,7 @@ func TestRevive(t *testing.T) {
 
 // TestBackup copies a store that is being written to.
 func TestBackup(t *testing.T) {
+	t.Parallel()
 	path := dbPath(t)
 	s, _ := openAt(t, path)
 	for _, ops := range history(60) {

@@ -14,8 +14,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The gate draws the same cases each time; -rapid.seed draws others.
-func init() { _ = flag.Set("rapid.seed", "1") }
+// The gate draws the same few cases each time; -rapid.seed and -rapid.checks draw others.
+func init() {
+	_ = flag.Set("rapid.seed", "1")
+	_ = flag.Set("rapid.checks", "40")
+}
 
 func TestTakeOver(t *testing.T) {
 	w := newWorld(t).repo()

@@ -31,17 +31,20 @@ func inWorld(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	program, agent := filepath.Join(dir, "cursord"), filepath.Join(dir, "agent")
-	if out, err := exec.Command("go", "build", "-o", program, "cursord/cmd/cursord").CombinedOutput(); err != nil {
-		fmt.Printf("%v: %s\n", err, out)
-		return 1
+	program, agent := os.Getenv("CURSORD_TEST_PROGRAM"), filepath.Join(dir, "agent")
+	if program == "" {
+		program = filepath.Join(dir, "cursord")
+		if out, err := exec.Command("go", "build", "-o", program, "cursord/cmd/cursord").CombinedOutput(); err != nil {
+			fmt.Printf("%v: %s\n", err, out)
+			return 1
+		}
 	}
 	if err := os.WriteFile(agent, fmt.Appendf(nil, "#!/bin/sh\nexec %q fake-agent \"$@\"\n", program), 0o700); err != nil {
 		fmt.Println(err)
 		return 1
 	}
 	for name, value := range map[string]string{
-		"PATH": dir + string(filepath.ListSeparator) + os.Getenv("PATH"), "HOME": dir, "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "",
+		"PATH": filepath.Dir(program) + string(filepath.ListSeparator) + os.Getenv("PATH"), "HOME": dir, "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "",
 		"CURSORD_AGENT": agent, "CURSORD_SOCKET": filepath.Join(dir, "s"), "CURSORD_STATE_DIR": filepath.Join(dir, "state"),
 		"CURSORD_CONFIG": filepath.Join(dir, "config.toml"), "CURSORD_FAKE_SCRIPT": "", "CURSORD_FAKE_BUILD": "",
 	} {
