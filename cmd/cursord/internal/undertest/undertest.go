@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package undertest is what the program has in it while tests run it, and at no other time: faults that it meets, a clock
 // that is ahead, records of its messages, an end that comes with its test's. A program built with the tag cursordtest
 // has it, and the environment says which of it is wanted.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package authorship
 
 import (
@@ -5,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -292,6 +296,8 @@ func TestHugeShellTurn(t *testing.T) {
 	require.Equal(t, w.Get("../gitstate"), string(now), "only the commands have written the repository")
 }
 
+// TestShellManyChanges has a command make more files than are taken at a time: each is listed, or counted among those that are
+// not. A machine that is too busy for one look takes them in several (TestDecoysTakeNoPlace is about the bound itself).
 func TestShellManyChanges(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -299,8 +305,14 @@ func TestShellManyChanges(t *testing.T) {
 	w.Start()
 	e := w.Opens()
 	turn := e.Turn(nil)
-	require.Equal(t, 2000, len(e.Diffs()))
-	require.Contains(t, e.Notices(turn.ID), "100 changed file(s) are not listed for review")
+	all := len(e.Diffs())
+	require.GreaterOrEqual(t, all, 2000)
+	for _, said := range regexp.MustCompile(`(\d+) changed file\(s\) are not listed for review`).FindAllStringSubmatch(e.Notices(turn.ID), -1) {
+		n, err := strconv.Atoi(said[1])
+		require.NoError(t, err)
+		all += n
+	}
+	require.Equal(t, 2100, all)
 }
 
 // TestHugeShellFiles writes more bytes than are taken at a time, and a file that is too large for any review.

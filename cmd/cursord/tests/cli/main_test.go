@@ -1,3 +1,5 @@
+//go:build unix
+
 package cli
 
 import (
@@ -86,7 +88,7 @@ func setupScript(env *testscript.Env) error {
 	env.Defer(func() {
 		if t := env.T().(testing.TB); t.Failed() {
 			log, _ := os.ReadFile(filepath.Join(state, "cursord.log"))
-			t.Logf("the daemon's log:\n%s", log)
+			t.Logf("the daemon's log:\n%s", world.End(string(log)))
 		}
 		stop := exec.Command("cursord", "stop", "--force")
 		stop.Env = vars

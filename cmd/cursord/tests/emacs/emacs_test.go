@@ -1,3 +1,5 @@
+//go:build unix
+
 package emacs
 
 import (
@@ -20,16 +22,11 @@ import (
 
 // eachEmacs runs a test with each Emacs that is there, with all of them at once.
 func eachEmacs(t *testing.T, test func(t *testing.T, bin string)) {
-	eachEmacsAlone(t, func(t *testing.T, bin string) {
-		t.Parallel()
-		test(t, bin)
-	})
-}
-
-// eachEmacsAlone runs a test with one Emacs after the other.
-func eachEmacsAlone(t *testing.T, test func(t *testing.T, bin string)) {
 	for _, bin := range world.EditorsFound(t, "emacs-[0-9]*", "emacs") {
-		t.Run(filepath.Base(bin), func(t *testing.T) { test(t, bin) })
+		t.Run(filepath.Base(bin), func(t *testing.T) {
+			t.Parallel()
+			test(t, bin)
+		})
 	}
 }
 
@@ -58,10 +55,10 @@ func emacsEnv(w *world.World, socket string) []string {
 	return w.Env("LC_ALL=C.UTF-8", "TERM=screen-256color", "EMACS_SOCKET="+socket, "XDG_RUNTIME_DIR="+w.Dir)
 }
 
-// emacsArgs loads the package, from another folder if one is given, and then runs init, an expression.
-func emacsArgs(t *testing.T, init string, from ...string) []string {
+// emacsArgs loads the package, as people have it: compiled, and then runs init, an expression.
+func emacsArgs(t *testing.T, bin, init string) []string {
 	t.Helper()
-	lisp := append(from, world.Top("editors", "emacs"))[0]
+	lisp := compiledEmacs(t, bin)
 	if init == "" {
 		init = "nil"
 	}
@@ -72,7 +69,7 @@ func emacsArgs(t *testing.T, init string, from ...string) []string {
 func startEmacs(w *world.World, t *testing.T, bin, init string) *emacs {
 	t.Helper()
 	e := &emacs{t: t, w: w, socket: freeName(w, "emacs"), gone: make(chan struct{})}
-	args := append([]string{"--fg-daemon=" + e.socket}, emacsArgs(t, init)...)
+	args := append([]string{"--fg-daemon=" + e.socket}, emacsArgs(t, bin, init)...)
 	cmd := exec.Command(bin, args...)
 	cmd.Dir, cmd.Env = w.Root, emacsEnv(w, e.socket)
 	out, err := os.Create(e.socket + ".out")
@@ -108,13 +105,11 @@ func freeName(w *world.World, name string) string {
 // starts waits until it takes expressions, and goes to the workspace.
 func (e *emacs) starts() {
 	e.t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for limit := time.Now().Add(4 * world.Patience); ; <-tick.C {
+	if !world.Comes(4*world.Patience, func() bool {
 		conn, err := net.Dial("unix", e.socket)
 		if err == nil {
 			conn.Close()
-			break
+			return true
 		}
 		select {
 		case <-e.gone:
@@ -122,10 +117,10 @@ func (e *emacs) starts() {
 			e.t.Fatalf("Emacs has ended:\n%s", said)
 		default:
 		}
-		if time.Now().After(limit) {
-			said, _ := os.ReadFile(e.socket + ".out")
-			e.t.Fatalf("Emacs does not start:\n%s", said)
-		}
+		return false
+	}) {
+		said, _ := os.ReadFile(e.socket + ".out")
+		e.t.Fatalf("Emacs does not start:\n%s", said)
 	}
 	e.eval(fmt.Sprintf(`(progn (find-file %q) nil)`, e.w.Root+"/"))
 }
@@ -241,25 +236,21 @@ func (e *emacs) until(what, code string, args ...any) {
 
 func (e *emacs) poll(what string, fits func() bool) {
 	e.t.Helper()
-	e.pollFor(world.Patience, 10*time.Millisecond, what, fits)
+	e.pollFor(world.Patience, what, fits)
 }
 
-// untilIn waits for something that takes long, and does not disturb much.
+// untilIn waits for something that takes long.
 func (e *emacs) untilIn(limit time.Duration, what, code string, args ...any) {
 	e.t.Helper()
 	code = "(and (progn " + code + ") t)"
-	e.pollFor(limit, 200*time.Millisecond, what, func() bool { return e.eval(code, args...) == true })
+	e.pollFor(limit, what, func() bool { return e.eval(code, args...) == true })
 }
 
-func (e *emacs) pollFor(most, every time.Duration, what string, fits func() bool) {
+func (e *emacs) pollFor(most time.Duration, what string, fits func() bool) {
 	e.t.Helper()
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for limit := time.Now().Add(most); !fits(); <-tick.C {
-		if time.Now().After(limit) {
-			e.t.Fatalf("waited in vain for %s\nmessages:\n%s\nlog:\n%s\nbuffers: %v\nchat:\n%.3000s", what, e.messages(),
-				e.buffer("*cursord-log*"), e.eval(`(vconcat (mapcar #'buffer-name (buffer-list)))`), e.buffer(chatName))
-		}
+	if !world.Comes(most, fits) {
+		e.t.Fatalf("waited in vain for %s\nmessages:\n%s\nlog:\n%s\nbuffers: %v\nchat:\n%.3000s", what, e.messages(),
+			e.buffer("*cursord-log*"), e.eval(`(vconcat (mapcar #'buffer-name (buffer-list)))`), e.buffer(chatName))
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build unix
+
 package emacs
 
 import (
@@ -30,7 +32,7 @@ func TestEmacsERT(t *testing.T) {
 		cmd := exec.CommandContext(ctx, bin, append(args, "-f", "ert-run-tests-batch-and-exit")...)
 		cmd.Env = w.Env("LC_ALL=C.UTF-8")
 		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
+		require.NoError(t, err, "%s", world.End(string(out)))
 		require.Regexp(t, regexp.MustCompile(`Ran \d+ tests, \d+ results as expected, 0 unexpected`), string(out))
 	})
 }

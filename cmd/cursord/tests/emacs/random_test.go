@@ -1,3 +1,5 @@
+//go:build unix
+
 package emacs
 
 import (
@@ -15,7 +17,7 @@ import (
 )
 
 var (
-	emacsSteps = flag.Int("emacs.steps", 25, "how many steps TestEmacsRandomReview takes")
+	emacsSteps = flag.Int("emacs.steps", 15, "how many steps TestEmacsRandomReview takes")
 	emacsSeed  = flag.Uint64("emacs.seed", 1, "what they are drawn from")
 )
 

@@ -1,10 +1,11 @@
+//go:build unix
+
 package emacs
 
 import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -100,7 +101,7 @@ func (e *emacs) plays(c *world.Editor) string {
 	e.t.Helper()
 	turn := c.Asks(nil)
 	ended := fmt.Sprintf(`(and (cursord-turn-ended-p (gethash %q (cursord-workspace-turns (cursord-workspace-find)))) t)`, turn.ID)
-	e.pollFor(4*world.Patience, 10*time.Millisecond, "the end of the turn", func() bool { return e.eval(ended) == true })
+	e.pollFor(4*world.Patience, "the end of the turn", func() bool { return e.eval(ended) == true })
 	return turn.SessionID
 }
 

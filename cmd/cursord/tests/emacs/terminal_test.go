@@ -14,11 +14,11 @@ import (
 )
 
 // terminalEmacs starts an Emacs in a real terminal, for keys and what is seen.
-func terminalEmacs(w *world.World, t *testing.T, bin, init string, from ...string) (*emacs, *world.Tmux) {
+func terminalEmacs(w *world.World, t *testing.T, bin, init string) (*emacs, *world.Tmux) {
 	t.Helper()
 	e := &emacs{t: t, w: w, socket: freeName(w, "emacs"), gone: make(chan struct{})}
 	tm := w.Terminal(t, "EMACS_SOCKET="+e.socket, "XDG_RUNTIME_DIR="+w.Dir, "TERM=screen-256color")
-	args := append(emacsArgs(t, init, from...), "--eval", "(server-start)")
+	args := append(emacsArgs(t, bin, init), "--eval", "(server-start)")
 	quoted := make([]string, len(args))
 	for i, arg := range args {
 		quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"

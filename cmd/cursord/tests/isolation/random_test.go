@@ -1,3 +1,5 @@
+//go:build unix
+
 package isolation
 
 import (
@@ -19,7 +21,7 @@ import (
 )
 
 var (
-	randomScenarios = flag.Int("isolated.scenarios", 10, "how many random scenarios of isolated sessions are played")
+	randomScenarios = flag.Int("isolated.scenarios", 6, "how many random scenarios of isolated sessions are played")
 	randomSeed      = flag.Uint64("isolated.seed", 1, "the first one's seed")
 )
 

@@ -1,3 +1,5 @@
+//go:build unix
+
 package lsp
 
 import (
@@ -364,9 +366,7 @@ func (c *langClient) choosesWith(uri string, line int, title string, context wor
 // eventually waits for what nobody tells of.
 func (c *langClient) eventually(what string, holds func() bool) {
 	c.t.Helper()
-	for deadline := time.Now().Add(world.Patience); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			c.t.Fatalf("waited in vain until %s", what)
-		}
+	if !world.Comes(world.Patience, holds) {
+		c.t.Fatalf("waited in vain until %s", what)
 	}
 }

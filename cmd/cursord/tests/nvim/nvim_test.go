@@ -1,3 +1,5 @@
+//go:build unix
+
 package nvim
 
 import (
@@ -145,12 +147,8 @@ func (n *nvim) until(what, code string, args ...any) {
 
 func (n *nvim) poll(what string, fits func() bool) {
 	n.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for limit := time.Now().Add(world.Patience); !fits(); <-tick.C {
-		if time.Now().After(limit) {
-			n.t.Fatalf("waited in vain for %s\nmessages:\n%s\nscreen:\n%s", what, n.messages(), n.screen())
-		}
+	if !world.Comes(world.Patience, fits) {
+		n.t.Fatalf("waited in vain for %s\nmessages:\n%s\nscreen:\n%s", what, n.messages(), n.screen())
 	}
 }
 

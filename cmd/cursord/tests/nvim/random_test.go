@@ -1,3 +1,5 @@
+//go:build unix
+
 package nvim
 
 import (
@@ -13,7 +15,7 @@ import (
 )
 
 var (
-	nvimSteps = flag.Int("nvim.steps", 40, "how many steps TestNvimRandomReview takes")
+	nvimSteps = flag.Int("nvim.steps", 25, "how many steps TestNvimRandomReview takes")
 	nvimSeed  = flag.Uint64("nvim.seed", 1, "what they are drawn from")
 )
 

@@ -1,3 +1,5 @@
+//go:build unix
+
 package scenarios
 
 import (
@@ -17,7 +19,7 @@ import (
 )
 
 var (
-	savesCount = flag.Int("saves", 120, "how many saves TestSavesAtAnyPoint makes beside an agent's edits")
+	savesCount = flag.Int("saves", 60, "how many saves TestSavesAtAnyPoint makes beside an agent's edits")
 	savesSeed  = flag.Uint64("saves.seed", 1, "what they are drawn from")
 )
 

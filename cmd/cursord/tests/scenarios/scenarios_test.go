@@ -1,3 +1,5 @@
+//go:build unix
+
 package scenarios
 
 import (
@@ -19,7 +21,7 @@ import (
 )
 
 var (
-	scenarioCount = flag.Int("scenarios", 120, "how many random scenarios TestScenarios plays")
+	scenarioCount = flag.Int("scenarios", 60, "how many random scenarios TestScenarios plays")
 	scenarioSeed  = flag.Uint64("scenarios.seed", 41, "what they are made of; 0: of the time")
 	scenarioOnly  = flag.String("scenarios.only", "", "play one of them alone: WORLD/WORKSPACE/SCENARIO")
 	scenarioShell = flag.Bool("scenarios.commands", false, "have agents change files by commands, too, of which only times tell whose the changes are")

@@ -1,3 +1,5 @@
+//go:build unix
+
 package trees
 
 import (
@@ -15,7 +17,7 @@ import (
 // longPaths are too long to name a file: in all, and in one name.
 func longPaths() map[string]string {
 	return map[string]string{
-		"64 KiB": strings.Repeat("a/", 32<<10) + "f", "1 MiB": "/" + strings.Repeat("b/", 512<<10) + "f", "a name": "src/" + strings.Repeat("n", 300),
+		"64 KiB": strings.Repeat("a/", 32<<10) + "f", "256 KiB": "/" + strings.Repeat("b/", 128<<10) + "f", "a name": "src/" + strings.Repeat("n", 300),
 		"4097": strings.Repeat("c/", 2048) + "f", "dots": strings.Repeat("../", 32<<10) + "f", "one name": strings.Repeat("x", 64<<10),
 	}
 }

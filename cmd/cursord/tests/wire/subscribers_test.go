@@ -1,3 +1,5 @@
+//go:build unix
+
 package wire
 
 import (
@@ -113,7 +115,7 @@ func TestHugeBacklog(t *testing.T) {
 	slow := dialWire(w)
 	slow.send(world.Request(1, "workspace/subscribe", world.Obj{"workspace": w.Root}))
 	big := strings.Repeat("x", 4000)
-	w.Plays(world.InitLine, `{"fake":"repeat","n":4000,"lines":3}`, world.Piece("{{i}} "+big),
+	w.Plays(world.InitLine, `{"fake":"repeat","n":2000,"lines":3}`, world.Piece("{{i}} "+big),
 		`{"type":"tool_call","subtype":"started","call_id":"c{{i}}","tool_call":{"readToolCall":{"args":{"path":"f{{i}}"}}}}`,
 		`{"type":"tool_call","subtype":"completed","call_id":"c{{i}}","tool_call":{"readToolCall":{"args":{"path":"f{{i}}"},"result":{"success":{"content":"`+big+`"}}}}}`,
 		world.Succeeds(""))
@@ -130,7 +132,7 @@ func TestHugeBacklog(t *testing.T) {
 			last[m.Params.Item.ID] = m.Params.Item
 		}
 	}
-	require.Len(t, last, 8000)
+	require.Len(t, last, 4000)
 	for _, it := range last {
 		require.Equal(t, sessions.ItemCompleted, it.Status)
 	}
@@ -156,19 +158,19 @@ func TestHugeTextForASlowClient(t *testing.T) {
 	w.Put("go", "")
 	e.Ends(turn.ID)
 
-	text, whole, final := map[string]string{}, map[int]string{}, false
+	text, whole, final := map[string][]byte{}, map[int]string{}, false
 	slow.until(func(m message) bool {
 		switch {
 		case m.Method == "item/delta":
 			require.Equal(t, len(text[m.Params.ItemID]), m.Params.Offset)
 			require.LessOrEqual(t, len(m.Params.Text), daemon.MaxDelta)
-			text[m.Params.ItemID] += m.Params.Text
+			text[m.Params.ItemID] = append(text[m.Params.ItemID], m.Params.Text...)
 		case m.Params.Item != nil:
 			it := m.Params.Item
 			if whole[it.Index] = it.Text; it.Status == sessions.ItemRunning {
 				require.Equal(t, len(it.Text), len(text[it.ID]))
 			}
-			require.True(t, it.Status == sessions.ItemRunning || strings.HasPrefix(it.Text, text[it.ID]))
+			require.True(t, it.Status == sessions.ItemRunning || strings.HasPrefix(it.Text, string(text[it.ID])))
 		case m.Params.Turn != nil:
 			final = m.Params.Turn.Status.Final()
 		case string(m.ID) == "2":

@@ -1,3 +1,5 @@
+//go:build unix
+
 package world
 
 import (
@@ -14,7 +16,7 @@ func Audit(t testing.TB, all []Notification) {
 	t.Helper()
 	last := uint64(0)
 	type grown struct {
-		text  string
+		text  []byte
 		final bool
 	}
 	items := map[string]*grown{}
@@ -50,9 +52,9 @@ func Audit(t testing.TB, all []Notification) {
 			text := it.Kind == sessions.ItemAssistant || it.Kind == sessions.ItemThinking
 			switch {
 			case g == nil, text && it.Text == "":
-				items[it.ID] = &grown{text: it.Text}
+				items[it.ID] = &grown{text: []byte(it.Text)}
 			case text:
-				require.Equal(t, it.Text, g.text, "deltas of %s and its text", it.ID)
+				require.Equal(t, it.Text, string(g.text), "deltas of %s and its text", it.ID)
 			}
 			items[it.ID].final = it.Status != sessions.ItemRunning
 			if open[it.TurnID] == nil {
@@ -70,7 +72,7 @@ func Audit(t testing.TB, all []Notification) {
 			require.False(t, ended[n.TurnID], "delta after its turn's end")
 			require.Equal(t, len(g.text), n.Offset, "offset of a delta of %s", n.ItemID)
 			require.NotEmpty(t, n.Text)
-			g.text += n.Text
+			g.text = append(g.text, n.Text...)
 		case "diff/changed":
 			only := n.Diff.Turns
 			late := n.Diff.State == "pending" && len(only) == 1 && ended[only[0]] && n.Diff.Rev > revs[n.Diff.Path]

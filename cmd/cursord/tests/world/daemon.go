@@ -1,3 +1,5 @@
+//go:build unix
+
 package world
 
 import (
@@ -29,7 +31,7 @@ func (w *World) CursordOK(args ...string) string {
 // Logged waits until a log has a text.
 func (w *World) Logged(log func() string, text string) {
 	w.T.Helper()
-	require.Eventually(w.T, func() bool { return strings.Contains(log(), text) }, Patience, Patience/1000)
+	require.True(w.T, Comes(Patience, func() bool { return strings.Contains(log(), text) }), "not logged: %s", text)
 }
 
 // LogFile returns what a daemon in the background has logged.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package world
 
 import (
@@ -61,7 +63,7 @@ func (e *Editor) Describe(turn string) (lines []string) {
 // Exists waits until an agent's command has made a file.
 func (w *World) Exists(name string) {
 	w.T.Helper()
-	require.Eventually(w.T, func() bool { _, err := os.Lstat(w.Path(name)); return err == nil }, Patience, Patience/1000)
+	require.True(w.T, Comes(Patience, func() bool { _, err := os.Lstat(w.Path(name)); return err == nil }), "%s does not come", name)
 }
 
 // Calls waits until the daemon knows of a turn's first call.
@@ -332,12 +334,12 @@ func (e *Editor) Decides(method string, params Obj) api.Decided {
 func (e *Editor) Items(turn string) []*sessions.Item {
 	e.T.Helper()
 	var items []*sessions.Item
-	grown := map[string]string{}
+	grown := map[string][]byte{}
 	for _, n := range e.All() {
 		switch {
 		case n.Method == "item/delta" && n.TurnID == turn:
 			require.Equal(e.T, len(grown[n.ItemID]), n.Offset, "offset of a delta of %s", n.ItemID)
-			grown[n.ItemID] += n.Text
+			grown[n.ItemID] = append(grown[n.ItemID], n.Text...)
 		case n.Method == "item/changed" && n.Item.TurnID == turn:
 			for len(items) <= n.Item.Index {
 				items = append(items, nil)
@@ -346,7 +348,7 @@ func (e *Editor) Items(turn string) []*sessions.Item {
 				delete(grown, n.Item.ID)
 			}
 			if n.Item.Kind == sessions.ItemAssistant || n.Item.Kind == sessions.ItemThinking {
-				require.Equal(e.T, n.Item.Text, grown[n.Item.ID], "deltas and text of %s", n.Item.ID)
+				require.Equal(e.T, n.Item.Text, string(grown[n.Item.ID]), "deltas and text of %s", n.Item.ID)
 			}
 			items[n.Item.Index] = n.Item
 		}

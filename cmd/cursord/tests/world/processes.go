@@ -1,3 +1,5 @@
+//go:build unix
+
 package world
 
 import (
@@ -12,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 )
 
 // Processes lists the processes whose environment has these variables, "NAME=" being one of any value.
@@ -125,16 +126,6 @@ func (w *World) Stdio(program string, args ...string) (*exec.Cmd, io.ReadWriteCl
 	require.NoError(w.T, cmd.Start())
 	require.NoError(w.T, outEnd.Close())
 	return cmd, Piped{ReadCloser: out, WriteCloser: in}
-}
-
-// Mounted mounts a small disk of its own at a folder, until the test ends.
-func Mounted(t *testing.T, dir, size string) {
-	t.Helper()
-	require.NoError(t, os.MkdirAll(dir, 0o700))
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size+",mode=0700"); err != nil {
-		t.Skipf("no disk can be mounted here: %v", err)
-	}
-	t.Cleanup(func() { require.NoError(t, unix.Unmount(dir, unix.MNT_DETACH)) })
 }
 
 // Shell is a command that runs another in its place, after something that a shell does.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package world
 
 import (
@@ -57,6 +59,10 @@ func (t tests) Run() int {
 	}
 	os.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 
+	shared = filepath.Join(dir, "shared")
+	if err := os.Mkdir(shared, 0o755); err != nil {
+		panic(err)
+	}
 	held, err := MakeLife(filepath.Join(dir, "life"))
 	if err != nil {
 		panic(err)
@@ -65,6 +71,11 @@ func (t tests) Run() int {
 	os.Setenv(undertest.Life, held.Name())
 	return t.m.Run()
 }
+
+var shared string
+
+// Shared is a folder for what several tests of a package use; it goes when they have ended.
+func Shared() string { return shared }
 
 // build builds the program under test: cursord, with what package undertest has.
 func build(path string) error {

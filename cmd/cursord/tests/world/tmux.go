@@ -1,3 +1,5 @@
+//go:build unix
+
 package world
 
 import (
@@ -6,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -14,12 +15,8 @@ import (
 // Poll waits until something is so.
 func (tm *Tmux) Poll(what string, fits func() bool) {
 	tm.T.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for limit := time.Now().Add(Patience); !fits(); <-tick.C {
-		if time.Now().After(limit) {
-			tm.T.Fatalf("waited in vain for %s", what)
-		}
+	if !Comes(Patience, fits) {
+		tm.T.Fatalf("waited in vain for %s", what)
 	}
 }
 
@@ -76,12 +73,7 @@ func (tm *Tmux) Screen() string {
 func (tm *Tmux) Until(end string) {
 	tm.T.Helper()
 	var screen string
-	poll := time.NewTicker(10 * time.Millisecond)
-	defer poll.Stop()
-	for limit := time.Now().Add(Patience); !strings.HasSuffix(screen, end); screen = tm.Screen() {
-		if time.Now().After(limit) {
-			tm.T.Fatalf("the screen does not end in\n%s\nbut is\n%s", end, screen)
-		}
-		<-poll.C
+	if !Comes(Patience, func() bool { screen = tm.Screen(); return strings.HasSuffix(screen, end) }) {
+		tm.T.Fatalf("the screen does not end in\n%s\nbut is\n%s", end, screen)
 	}
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package world is the harness of the tests that run cursord as processes. A World is a machine in small: a home, a
 // workspace, an agent that plays a script, a daemon. An Editor is a client of that daemon which keeps all it is told. Only
 // the agent is faked; the program is cursord as it is built, with what package undertest has.
@@ -7,6 +9,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -23,6 +26,29 @@ import (
 
 // Patience bounds every wait of these tests; nothing waits for it to pass.
 const Patience = 30 * time.Second
+
+// Comes waits until something holds, for a time at most, and reports whether it does. It looks often at first and then less,
+// because to look takes the processor from those who are waited for.
+func Comes(limit time.Duration, holds func() bool) bool {
+	const longest = 50 * time.Millisecond
+	end := time.Now().Add(limit)
+	for pause := 2 * time.Millisecond; !holds(); pause = min(pause+pause/2, longest) {
+		if time.Now().After(end) {
+			return false
+		}
+		<-time.After(pause)
+	}
+	return true
+}
+
+// End is the end of a log: a test that fails should not print a flood.
+func End(log string) string {
+	const most = 8 << 10
+	if len(log) <= most {
+		return log
+	}
+	return fmt.Sprintf("(%d bytes before)…%s", len(log)-most, log[len(log)-most:])
+}
 
 // noRaceDelay keeps processes with the race detector from sleeping for a second at their end.
 const noRaceDelay = "GORACE=atexit_sleep_ms=0"
@@ -69,7 +95,7 @@ func New(t testing.TB) *World {
 			CheckWires(t, wires, w.Hostile)
 		}
 		if t.Failed() {
-			t.Logf("the daemon's log:\n%s", w.Log)
+			t.Logf("the daemon's log:\n%s", End(w.Log.String()))
 		}
 		os.RemoveAll(dir)
 	})
