@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait in these tests; only a failure uses it up.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // A peer is the other end of a served connection, as raw as a script.
 type peer struct {
