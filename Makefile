@@ -20,7 +20,7 @@ RACE       = CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest-race/cursord GORACE=at
 PLAIN      = CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest/cursord $(GO) test -vet=off -timeout 20m
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test quick race check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
+.PHONY: help build install demo undertest test quick race check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,34 +34,36 @@ install: ## install cursord where "go install" puts programs
 demo: build ## run the main job with the embedded agent: a turn, a review, a restart
 	@./bin/cursord demo
 
-test: ## run all tests: the packages and the random stories with the race detector, what is proved by processes without
-	CGO_ENABLED=0 $(GO) build -tags cursordtest -buildvcs=false -o bin/undertest/cursord ./cmd/cursord
+undertest:
+	@CGO_ENABLED=0 $(GO) build -tags cursordtest -buildvcs=false -o bin/undertest/cursord ./cmd/cursord
+
+test: undertest ## run all tests: the packages and the random stories with the race detector, what is proved by processes without
 	$(GO) build -race -tags cursordtest -buildvcs=false -o bin/undertest-race/cursord ./cmd/cursord
 	$(RACE) -parallel 6 $$($(PACKAGES))
 	$(RACE) -parallel 4 -run '$(RACY)' $(RACED)
 	$(PLAIN) -parallel 4 -skip '$(RACY)' $$($(PROCESSES))
 	$(PLAIN) $(TESTS)/alone
 
-quick: ## check in half a minute what breaks most often: format, vet, the schema, the import table, the packages that take seconds
+quick: undertest ## check in half a minute what breaks most often: format, vet, the schema, the import table, the packages that take seconds
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) test $$($(GO) list ./... | grep -vE '/(cmd/cursord|cmd/cursord/tests/.*|sessions|agent/process|daemon/copytree)$$')
-	$(GO) test -run 'TestImportTable|TestReadme|InPages|TestFilesIn' ./cmd/cursord
+	$(PLAIN) -parallel 8 $$($(GO) list ./... | grep -vE '/(cmd/cursord|cmd/cursord/tests/.*|sessions|agent/process|daemon/copytree)$$')
+	$(PLAIN) -run 'TestImportTable|TestReadme|InPages|TestFilesIn' ./cmd/cursord
 
 race: ## run all tests with the race detector but those that are too large for it; it takes half an hour
 	$(GO) test -race -timeout 60m -parallel 4 ./...
 
-check: ## check format, vet, staticcheck, the import table, generated files, Lua, Emacs Lisp and all platforms
+check: undertest ## check format, vet, staticcheck, the import table, generated files, Lua, Emacs Lisp and all platforms
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
 	@! git grep -nE '^(<{7}|>{7}) ' || { echo "a conflict was left in a file"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool -modfile=.ci/tools.mod staticcheck ./...
-	$(GO) test -run 'TestImportTable|TestSchemaIsUpToDate|TestRequestsAreUpToDate' ./cmd/cursord ./rpc
+	$(PLAIN) -run 'TestImportTable|TestSchemaIsUpToDate|TestRequestsAreUpToDate' ./cmd/cursord ./rpc
 	@.ci/lua
 	@.ci/elisp
 	@for p in $(PLATFORMS); do \
 		echo "build $$p"; \
-		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/cursord || exit 1; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build ./... || exit 1; \
 	done
 
 editors: ## get the editors that tests drive, and the checkers of the plugins, into a cache folder
