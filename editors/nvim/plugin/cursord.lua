@@ -78,7 +78,14 @@ for name, link in pairs(links) do
   vim.api.nvim_set_hl(0, name, { link = link, default = true })
 end
 
--- Only with autostart does anything happen before the first command.
+-- What was left to review is shown when a file of it is opened.
+vim.api.nvim_create_autocmd('BufReadPost', {
+  callback = function(args)
+    require('cursord.glance').look(args.buf)
+  end,
+})
+
+-- Only with autostart is anything connected, or started, before the first command where nothing is left to review.
 local config = vim.g.cursord
 if type(config) == 'function' or type(config) == 'table' and config.autostart then
   vim.api.nvim_create_autocmd('VimEnter', {

@@ -50,3 +50,39 @@ func TestNvimFirstCommand(t *testing.T) {
 		}
 	})
 }
+
+// TestNvimShowsWhatWasLeft opens a file with hunks that were left to review, with a daemon and without one: they are shown
+// before any command. For a folder without any, nothing is started.
+func TestNvimShowsWhatWasLeft(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
+		w.PutAll(world.Tree{"f": before, ".git/HEAD": "", "../other/f": before, "../other/.git/HEAD": ""})
+		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+		w.Start()
+		w.Opens().Turn(nil)
+		n := neovim(w, t, bin, "", "f")
+		n.hunksOf("f", 2)
+		n.untilScreen("┃ agent 5")
+		n.kill()
+		_, stderr, status := w.Cursord("stop", "--force")
+		require.Zero(t, status, stderr)
+
+		glanced := `local glance, done = require('cursord.glance'), nil
+			return vim.wait(10000, function() return glance.answered() end, 5)`
+		n = neovim(w, t, bin, "", w.Path("../other/f"))
+		n.until("an answer", glanced)
+		require.Equal(t, false, n.lua("return require('cursord.rpc').connected()"))
+		out, _, _ := w.Cursord("stop")
+		require.Contains(t, out, "no daemon is running", "none was started")
+		n.ex("edit " + w.Path("f"))
+		n.hunksOf("f", 2)
+		n.untilScreen("┃ agent 5")
+		n.kill()
+
+		n = neovim(w, t, bin, "vim.g.cursord = { review = { on_open = false } }", "f")
+		require.Equal(t, false, n.lua("return require('cursord.rpc').connected()"))
+		n.quiet()
+	})
+}

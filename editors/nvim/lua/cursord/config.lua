@@ -23,6 +23,7 @@ local M = {}
 --- @field overlay boolean
 --- @field signs boolean
 --- @field words boolean Highlight changed words inside changed lines.
+--- @field on_open boolean Show hunks that were left when their file is opened.
 --- @field after_decide 'next'|'stay'
 --- @field sign_text table<'add'|'change'|'delete'|'maybe', string>
 
@@ -49,6 +50,7 @@ local defaults = {
     overlay = true,
     signs = true,
     words = true,
+    on_open = true,
     after_decide = 'next',
     sign_text = { add = '┃', change = '┃', delete = '▔', maybe = '?' },
   },

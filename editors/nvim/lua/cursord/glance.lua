@@ -1,0 +1,69 @@
+--- Hunks that were left to review: they are shown when their file is opened, before any command.
+local config = require('cursord.config')
+local workspace = require('cursord.workspace')
+
+local M = {}
+
+--- How long an answer holds, and how long is waited for one, in milliseconds.
+local holds, patience = 5000, 10000
+
+local asked --- @type number?
+local asking = false
+local pending = {} --- @type table<string, true> workspaces, by their folders
+
+--- Connects if a buffer's workspace has something to review.
+--- @param buf integer
+local function open(buf)
+  if vim.api.nvim_buf_is_loaded(buf) and pending[workspace.root_of(buf)] then
+    workspace.open(buf)
+  end
+end
+
+--- Takes the program's answer.
+--- @param out string
+local function take(out)
+  local ok, answer = pcall(vim.json.decode, out)
+  pending = {}
+  for _, one in ipairs(ok and type(answer) == 'table' and answer.workspaces or {}) do
+    pending[one.workspace] = true
+  end
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.bo[buf].buftype == '' and vim.api.nvim_buf_get_name(buf) ~= '' then
+      open(buf)
+    end
+  end
+end
+
+--- Whether the program has been asked, and has answered.
+--- @return boolean
+function M.answered()
+  return asked ~= nil
+end
+
+--- A file was opened. The program is asked, which starts no daemon; one answer is for all files of a moment.
+--- @param buf integer
+function M.look(buf)
+  local bin = vim.fn.expand(config.get().bin)
+  if not config.get().review.on_open or workspace.find(buf) or vim.bo[buf].buftype ~= '' then
+    return
+  elseif asked and vim.uv.now() - asked < holds then
+    return open(buf)
+  elseif asking or vim.fn.executable(bin) == 0 then
+    return
+  end
+  asking = true
+  local started = pcall(
+    vim.system,
+    { bin, 'workspaces', '--pending', '--json' },
+    { text = true, timeout = patience },
+    vim.schedule_wrap(function(result)
+      asking, asked = false, vim.uv.now()
+      if result.code == 0 then
+        take(result.stdout or '')
+      end
+    end)
+  )
+  asking = started
+end
+
+return M
