@@ -55,7 +55,7 @@ func TestNvimChat(t *testing.T) {
 		n.keys(":Cursord chat<CR>")
 		n.until("the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_mode().mode == 'i'")
 		n.keys("see @sr")
-		n.until("what fits", "return vim.fn.pumvisible() == 1 and vim.api.nvim_get_current_line() == 'see @sr'")
+		n.until("what fits", "return vim.fn.pumvisible() == 1 and #vim.fn.complete_info({ 'items' }).items == 2 and vim.api.nvim_get_current_line() == 'see @sr'")
 		n.keys("<C-n><C-n><C-y> and @buffer please")
 		n.until("the draft", "return vim.api.nvim_get_current_line() == 'see @src/b.go and @buffer please'")
 		n.keys("<Esc>:Cursord chat<CR>")

@@ -194,79 +194,12 @@ function M.expand(ws, prompt, origin)
   return context, problems
 end
 
-local files = { root = nil, at = 0, list = {} } --- @type { root?: string, at: integer, list: string[] }
-local files_most, files_age = 20000, 10e9
-
---- @param root string
---- @return string[]
-local function workspace_files(root)
-  if files.root == root and vim.uv.hrtime() - files.at < files_age then
-    return files.list
-  end
-  local list = {}
-  local git = {
-    'git',
-    '-C',
-    root,
-    'ls-files',
-    '-z',
-    '--cached',
-    '--others',
-    '--exclude-standard',
-    '--deduplicate',
-  }
-  local ok, result = pcall(function()
-    return vim.system(git, { text = false }):wait(2000)
-  end)
-  if ok and result.code == 0 then
-    list = vim.split(result.stdout, '\0', { plain = true, trimempty = true })
-  else
-    for name, kind in vim.fs.dir(root, { depth = 5 }) do
-      if kind == 'file' and not name:find('^%.') and not name:find('/%.') then
-        list[#list + 1] = name
-      end
-      if #list >= files_most then
-        break
-      end
-    end
-  end
-  files = { root = root, at = vim.uv.hrtime(), list = list }
-  return list
-end
-
---- Completes tokens: 'omnifunc' of the input.
---- @param findstart integer
---- @param base string
-function M.omnifunc(findstart, base)
-  if findstart == 1 then
-    local before = api.nvim_get_current_line():sub(1, api.nvim_win_get_cursor(0)[2])
-    local at = before:find('@[^%s@]*$')
-    return at and (at == 1 or before:sub(at - 1, at - 1):find('%s')) and at - 1 or -3
-  end
-  local want = base:sub(2)
-  local items = {}
-  for _, name in ipairs(vim.fn.sort(vim.tbl_keys(tokens))) do
-    if vim.startswith(name, want) then
-      items[#items + 1] = { word = '@' .. name, menu = tokens[name].about }
-    end
-  end
-  local ws = require('cursord.workspace').find()
-  local list = ws and workspace_files(ws.root) or {}
-  if want ~= '' then
-    list = vim.tbl_filter(function(path)
-      return path:find(want, 1, true) ~= nil
-    end, list)
-  end
-  local left = 200
-  for _, path in ipairs(list) do
-    if left == 0 then
-      break
-    elseif ws and vim.uv.fs_stat(vim.fs.joinpath(ws.root, path)) then -- git names deleted files, too
-      items[#items + 1] = { word = '@' .. path, menu = 'file' }
-      left = left - 1
-    end
-  end
-  return items
+--- What the words of tokens are, with what they mean.
+--- @return { word: string, menu: string }[]
+function M.tokens()
+  return vim.tbl_map(function(name)
+    return { word = '@' .. name, menu = tokens[name].about }
+  end, vim.fn.sort(vim.tbl_keys(tokens)))
 end
 
 return M

@@ -24,8 +24,8 @@ end
 local function take(out)
   local ok, answer = pcall(vim.json.decode, out)
   pending = {}
-  for _, one in ipairs(ok and type(answer) == 'table' and answer.workspaces or {}) do
-    pending[one.workspace] = true
+  for _, root in ipairs(ok and type(answer) == 'table' and answer or {}) do
+    pending[root] = true
   end
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     if vim.bo[buf].buftype == '' and vim.api.nvim_buf_get_name(buf) ~= '' then

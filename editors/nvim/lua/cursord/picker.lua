@@ -87,21 +87,28 @@ local function set(ws, key, value)
   end)
 end
 
-local patience = 1000
+local models = {} --- @type string[] those that the agent told last
 
---- The models that there are, for completion; none if the agent takes long to tell.
+--- Asks the agent for its models.
+--- @param done? cursord.Callback
+local function ask_models(done)
+  rpc.request('agent/models', vim.empty_dict(), function(err, result)
+    if not err then
+      models = vim.tbl_map(function(m)
+        return m.id
+      end, result.models)
+    end
+    if done then
+      done(err, result)
+    end
+  end)
+end
+
+--- The models that are known, for completion. The agent is asked beside: the next time it has told them.
 --- @return string[]
 function M.known_models()
-  local models --- @type string[]?
-  rpc.request('agent/models', vim.empty_dict(), function(err, result)
-    models = vim.tbl_map(function(m)
-      return m.id
-    end, not err and result.models or {})
-  end)
-  vim.wait(patience, function()
-    return models ~= nil
-  end, 5)
-  return models or {}
+  ask_models()
+  return models
 end
 
 --- @param ws cursord.Workspace
@@ -112,7 +119,7 @@ function M.model(ws, model)
       set(ws, 'model', model)
     end)
   end
-  rpc.request('agent/models', vim.empty_dict(), function(err, result)
+  ask_models(function(err, result)
     if err then
       return rpc.say_error(err)
     end

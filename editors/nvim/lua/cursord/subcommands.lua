@@ -89,7 +89,7 @@ local subs = {
     rest = true,
     text = true,
     complete = function(lead)
-      local words = vim.startswith(lead, '@') and require('cursord.context').omnifunc(0, lead) or {}
+      local words = vim.startswith(lead, '@') and require('cursord.complete').items(lead) or {}
       return vim.tbl_map(function(item)
         return item.word
       end, words)
