@@ -29,6 +29,13 @@ In a copy, nothing changes in the project until you accept it."
                  (const :tag "In a copy of the project" copy))
   :group 'cursord)
 
+(defcustom cursord-before-send-functions nil
+  "Functions that may change what is sent, each with a prompt and its workspace.
+They return the prompt to send, or nil to leave it as it is; one that signals a
+`user-error' keeps it from being sent."
+  :type 'hook
+  :group 'cursord)
+
 (defvar cursord-prompt-history nil "What was asked, the latest first.")
 
 (defun cursord--new-turn-id ()
@@ -99,6 +106,10 @@ called with the answer before anything is received that came behind it."
 It returns once the daemon has stored the turn; if it has not, that is an error."
   (when (string-blank-p prompt)
     (user-error "There is nothing to ask"))
+  (run-hook-wrapped 'cursord-before-send-functions
+                    (lambda (function)
+                      (setq prompt (or (funcall function prompt ws) prompt))
+                      nil))
   (require 'cursord-session)            ; it says when turns end
   (let ((context (append (cursord-context ws prompt
                                           (or origin (cursord--origin-make)))

@@ -63,6 +63,7 @@
   (dirty nil :documentation "Blocks with unwritten text.")
   (unlit nil :documentation "Blocks whose lines may have no faces yet.")
   (timer nil :documentation "The timer that gives them theirs.")
+  (todos nil :documentation "The block of the latest list of what is to be done.")
   (oldest nil :documentation "The item in front of which there are more.")
   (loading nil :documentation "Whether a page was asked for."))
 

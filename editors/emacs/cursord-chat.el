@@ -14,6 +14,8 @@
 (require 'cursord-workspace)
 (require 'cursord-transcript)
 (require 'cursord-ask)
+(require 'cursord-edits)
+(require 'cursord-groups)
 
 (declare-function cursord-review "cursord-review")
 (declare-function cursord-menu "cursord-menu")
@@ -275,19 +277,53 @@ TURN is what it was just made for, if it was."
   (interactive nil cursord-chat-mode)
   (let* ((block (cursord--block-at (point)))
          (start (and block (cursord--block-start block))))
-    (unless (and start (get-text-property start 'cursord-fold)
-                 (< (save-excursion (goto-char start) (line-end-position))
-                    (1- (cursord--block-end block))))
-      (user-error "There is nothing to show or hide here"))
-    (cursord--set-fold block (cursord--unfolded-p block))
-    (when (invisible-p (point))
-      (goto-char start))))
+    (cond
+     ((and start (get-text-property start 'cursord-fold)
+           (< (save-excursion (goto-char start) (line-end-position))
+              (1- (cursord--block-end block))))
+      (cursord--set-fold block (cursord--unfolded-p block))
+      (when (invisible-p (point))
+        (goto-char start)))
+     ((when-let* ((item (and start (get-text-property start 'cursord-item)))
+                  ((cursord-edit-cut-p (plist-get item :tool))))
+        (cursord--read-edit block item)
+        t))
+     (t (user-error "There is nothing to show or hide here")))))
+
+(defun cursord--read-edit (block item)
+  "Have what ITEM changed, of which only the beginning was told, read into BLOCK."
+  (let ((buffer (current-buffer)) (tr cursord-transcript))
+    (cursord-request
+     cursord-buffer-workspace :item/read (list :itemId (plist-get item :id))
+     :then (lambda (result)
+             (cursord--in-transcript
+              buffer tr
+              (lambda ()
+                (cursord-transcript-item tr (plist-get result :item))
+                (cursord--set-fold block nil)))))))
+
+(defun cursord--place-at-point ()
+  "The place in a file that the text at point names, as src/a.el:12 does.
+The value is (FILE . LINE), nil if there is no such file."
+  (save-excursion
+    (let ((end (line-end-position)))
+      (skip-chars-backward "^ \t\n`'\"()[]<>")
+      (when-let* (((looking-at "\\([^ \t\n`'\"()<>:]+\\):\\([0-9]+\\)"))
+                  ((<= (match-end 0) end))
+                  (line (string-to-number (match-string 2)))
+                  (file (cursord-file cursord-buffer-workspace
+                                      (match-string-no-properties 1)))
+                  ((file-regular-p file)))
+        (cons file line)))))
 
 (defun cursord-visit ()
   "Go to what is at point: a file that a tool used, or older messages.
+Of an edit that is what it changed.  A place such as src/a.el:12 is gone to.
 On what folds and has no file, show or hide it."
   (interactive nil cursord-chat-mode)
-  (let ((paths (get-text-property (point) 'cursord-paths)))
+  (let ((paths (get-text-property (point) 'cursord-paths))
+        (item (get-text-property (point) 'cursord-item))
+        (ws cursord-buffer-workspace))
     (cond
      ((get-text-property (point) 'cursord-older) (cursord-older))
      (paths
@@ -297,7 +333,16 @@ On what folds and has no file, show or hide it."
                                   (car paths)))))
         (unless (file-exists-p file)
           (user-error "There is no file %s" (abbreviate-file-name file)))
-        (find-file-other-window file)))
+        (find-file-other-window file)
+        (when-let* ((hunk (cursord-edit-hunk ws (or (cursord-path ws (file-truename file)) "")
+                                             (plist-get item :id))))
+          (goto-char (point-min))
+          (forward-line (cursord-hunk-row hunk)))))
+     ((cursord--place-at-point)
+      (pcase-let ((`(,file . ,line) (cursord--place-at-point)))
+        (find-file-other-window file)
+        (goto-char (point-min))
+        (forward-line (1- line))))
      ((thing-at-point 'url) (browse-url (thing-at-point 'url)))
      (t (cursord-toggle)))))
 

@@ -29,7 +29,7 @@
     (cond
      ((and document (cursord-document-conflict document)))
      ((null diff) (user-error "There is nothing to review in %s" path))
-     ((not (member (plist-get diff :kind) '("modified" "created" "renamed")))
+     ((not (cursord-diff-text-p diff))
       (user-error "There is no text to compare: %s is %s" path
                   (plist-get diff :kind))))
     (let ((buffer (cursord-file-buffer ws path)))

@@ -69,6 +69,15 @@ The value is (GROUPS . PRESENT); PRESENT is a list of (ROW . TEXT)."
             (cursord-group-new group) (nreverse (cursord-group-new group))))
     (cons (nreverse groups) (nreverse present))))
 
+(defun cursord-diff-text-p (diff)
+  "Whether DIFF has hunks of text that is in a file now.
+A file whose mode changed, too, or that was renamed, has them like any other."
+  (and (not (member (plist-get diff :kind)
+                    '("deleted" "binary" "large" "symlink")))
+       (or (not (equal (plist-get diff :kind) "mode"))
+           (seq-some (lambda (hunk) (not (seq-empty-p (plist-get hunk :lines))))
+                     (plist-get diff :hunks)))))
+
 (defun cursord-group-present (group)
   "The lines of GROUP that are in the file."
   (if (cursord-isolated-p (cursord-group-hunk group))

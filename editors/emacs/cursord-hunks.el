@@ -192,10 +192,8 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
   "The paths of WS whose hunks can be shown in buffers, in order."
   (seq-filter (lambda (path)
                 (and (not (file-name-absolute-p path))
-                     (member (plist-get (gethash path
-                                                 (cursord-workspace-diffs ws))
-                                        :kind)
-                             '("modified" "created" "renamed"))))
+                     (cursord-diff-text-p (gethash path
+                                                   (cursord-workspace-diffs ws)))))
               (cursord-review-paths ws)))
 
 (defun cursord--hunk-starts ()

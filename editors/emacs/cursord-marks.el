@@ -277,9 +277,7 @@ That is the one of THERE, a table of those there were, if it is still right."
 A hunk with lines that are not there is left out: another diff is on its way.
 What is shown already stays as it is.  Of very many hunks, some come later."
   (setq cursord--placing (cursord--placing-make
-                          :hunks (and (not (member (plist-get diff :kind)
-                                                   '("deleted" "binary" "large"
-                                                     "symlink" "mode")))
+                          :hunks (and (cursord-diff-text-p diff)
                                       (append (plist-get diff :hunks) nil))
                           :there (cursord--marks-there)
                           :tick (buffer-chars-modified-tick)))

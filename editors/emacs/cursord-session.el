@@ -44,6 +44,44 @@ With a prefix argument ALL, end those of all sessions of the project."
     (dolist (turn (reverse turns))
       (cursord-request ws :turn/cancel (list :turnId (plist-get turn :id))))))
 
+(defcustom cursord-notify-turn-end t
+  "Whether the desktop, or the terminal, says when such a turn ends.
+It does so while no frame of Emacs has the focus."
+  :type 'boolean
+  :group 'cursord)
+
+(defcustom cursord-after-turn-functions nil
+  "Functions that are called when a turn has ended, with its workspace and it.
+A Turn is a plist as the protocol has it, with :status, :prompt and :error."
+  :type 'hook
+  :group 'cursord)
+
+(declare-function notifications-notify "notifications" (&rest params))
+
+(defun cursord--looked-at-p ()
+  "Whether a frame has the focus; one that cannot tell has it."
+  (seq-some (lambda (frame) (memq (frame-focus-state frame) '(t unknown)))
+            (frame-list)))
+
+(defun cursord--notify-turn-end (ws text)
+  "Have the desktop say TEXT of a turn of WS, or else the terminals Emacs is in.
+Those get OSC 777, and OSC 9, which others understand; none shows what it does
+not know."
+  (let ((title (format "cursord: %s"
+                       (file-name-nondirectory (directory-file-name (cursord-workspace-root ws)))))
+        (text (replace-regexp-in-string "[[:cntrl:];]+" " " text)))
+    (if (and (display-graphic-p) (featurep 'dbusbind)
+             (require 'notifications nil t))
+        (notifications-notify :title title :body text :app-name "Emacs")
+      (dolist (terminal (terminal-list))
+        (when (and (eq t (terminal-live-p terminal))
+                   (not (equal (terminal-name terminal) "initial_terminal")))
+          (send-string-to-terminal
+           (format "\e]777;notify;%s;%s\e\\\e]9;%s: %s\e\\"
+                   (replace-regexp-in-string "[[:cntrl:];]+" " " title) text
+                   (replace-regexp-in-string "[[:cntrl:];]+" " " title) text)
+           terminal))))))
+
 (defvar cursord--unseen nil
   "Workspaces where a turn has ended while nobody looked.")
 
@@ -66,12 +104,16 @@ With a prefix argument ALL, end those of all sessions of the project."
   "At the EVENT of the end of TURN in WS, which was BEFORE, say so."
   (when (and (eq event 'turn) before (cursord-turn-ended-p turn)
              (not (cursord-turn-ended-p before)))
+    (cursord-run-hook 'cursord-after-turn-functions ws turn)
     (when (and cursord-tell-turn-end
                (or (gethash (plist-get turn :id) (cursord-workspace-mine ws))
                    (and (cursord-chat-buffer ws)
                         (equal (plist-get turn :sessionId)
                                (cursord-workspace-current ws)))))
-      (cursord-say "%s" (cursord--turn-end-text ws turn)))
+      (cursord-say "%s" (cursord--turn-end-text ws turn))
+      (when (and cursord-notify-turn-end (not (cursord--looked-at-p)))
+        (cursord-protected #'cursord--notify-turn-end
+                           ws (cursord--turn-end-text ws turn))))
     (unless (and (cursord-chat-buffer ws)
                  (get-buffer-window (cursord-chat-buffer ws) 'visible))
       (cl-pushnew ws cursord--unseen))))

@@ -13,6 +13,7 @@
 (require 'subr-x)
 (require 'cursord-workspace)
 (require 'cursord-blocks)
+(require 'cursord-edits)
 
 (defconst cursord--page 100
   "So many items are read at once.")
@@ -35,14 +36,25 @@
   (let* ((tool (plist-get item :tool))
          (status (plist-get item :status))
          (exit (plist-get tool :exitCode))
-         (command (plist-get tool :command)))
+         (command (plist-get tool :command))
+         (edit (and (equal status "completed") (cursord-edit-lines tool))))
     (concat
      (pcase status ("running" "◌ ") ("completed" "✓ ") (_ "✗ "))
      (string-replace (concat (cursord-workspace-path ws) "/") ""
                      (replace-regexp-in-string "[ \t]*\n\\(?:.\\|\n\\)*" " …"
                                                (or (plist-get tool :title) "")))
      (pcase status
-       ((or "running" "completed") "")
+       ("completed" (cursord-edit-counts tool edit))
+       ("running" "")
+       ((and "failed" (guard (and exit (/= exit 0))))
+        (format " (exit status %d%s)" exit
+                ;; The end of what it said is seen without unfolding.
+                (if-let* ((said (string-trim (or (plist-get tool :output) "")))
+                          ((not (string-empty-p said))))
+                    (concat ": " (truncate-string-to-width
+                                  (car (last (split-string said "[\r\n]+")))
+                                  80 nil nil "…"))
+                  "")))
        ;; Why something was not allowed is seen without unfolding.
        ((and "rejected"
              (guard (string-match "[^\r\n]+" (or (plist-get tool :error) ""))))
@@ -51,6 +63,7 @@
      (if (and command (string-search "\n" command))
          (cursord--barred command)
        "")
+     (and edit (cursord--barred (cursord-edit-shown edit)))
      (cursord--barred (plist-get tool :output))
      (cursord--barred (plist-get tool :error))
      (if (and exit (/= exit 0) (not (plist-get tool :error)))
@@ -80,11 +93,26 @@
         (cursord--editing
           (cursord--fold-faces (cursord--block-start block)
                                (1- (cursord--block-end block)) 'cursord-tool)
+          (when (cursord-edit-p (plist-get item :tool))
+            (cursord-edit-faces (cursord--block-start block)
+                                (cursord--block-end block)))
+          (put-text-property (cursord--block-start block)
+                             (1- (cursord--block-end block))
+                             'cursord-item item)
           (put-text-property (cursord--block-start block)
                              (1- (cursord--block-end block))
                              'cursord-paths
                              (append (plist-get (plist-get item :tool) :paths)
                                      nil)))
+        (when (seq-some (lambda (todo)
+                          (not (equal (plist-get todo :status) "completed")))
+                        (plist-get (plist-get item :tool) :todos))
+          ;; The latest list of what is to be done stays in sight.
+          (when-let* ((before (cursord-transcript-todos tr))
+                      ((not (eq before block))))
+            (cursord--set-fold before t))
+          (setf (cursord-transcript-todos tr) block)
+          (setq open t))
         (when open
           (cursord--set-fold block nil))))))
 

@@ -63,5 +63,136 @@
       (cursord-set-model "fake-large")
       (should (string-match-p "· fake-large ·" (funcall header))))))
 
+(ert-deftest cursord-test-hooks-around-a-turn ()
+  "Functions change what is sent, and hear of the end; the desktop says it, too."
+  (cursord-test-with-world
+    (let* ((ws (cursord-test-open)) ended notified
+           (focus 'unknown)
+           (cursord-before-send-functions
+            (list (lambda (prompt _ws) (concat prompt ", please"))
+                  (lambda (_prompt _ws) nil)))
+           (cursord-after-turn-functions
+            (list (lambda (_ws turn) (push (plist-get turn :prompt) ended)))))
+      (cl-letf (((symbol-function 'frame-focus-state) (lambda (&rest _) focus))
+                ((symbol-function 'cursord--notify-turn-end)
+                 (lambda (_ws text) (push text notified))))
+        (cursord-test-turn ws "one")
+        (should (equal '("one, please") ended))
+        (should-not notified)
+        (setq focus nil)
+        (cursord-test-turn ws "two")
+        (should (equal '("done") notified))
+        (let ((cursord-notify-turn-end nil))
+          (cursord-test-turn ws "three")
+          (should (equal '("done") notified))))
+      (setq cursord-before-send-functions
+            (list (lambda (&rest _) (user-error "Not today"))))
+      (should-error (cursord-send ws "four") :type 'user-error)
+      (should (length= ended 3)))))
+
+(ert-deftest cursord-test-terminals-are-notified ()
+  "A terminal gets the sequences of OSC 777 and 9, and nothing else in them."
+  (cursord-test-with-world
+    (let ((ws (cursord-test-open)) sent)
+      (cl-letf (((symbol-function 'send-string-to-terminal)
+                 (lambda (text _) (setq sent text)))
+                ((symbol-function 'terminal-name) (lambda (_) "/dev/tty9"))
+                ((symbol-function 'terminal-live-p) (lambda (_) t)))
+        (cursord--notify-turn-end ws "a;b\e]0;x\a"))
+      (should (equal "\e]777;notify;cursord: ws;a b ]0 x \e\\\e]9;cursord: ws: a b ]0 x \e\\"
+                     sent)))))
+
+(defun cursord-test-chat (ws)
+  "The text of the chat of WS, and what of it is seen: (TEXT . SEEN)."
+  (with-current-buffer (cursord-chat-buffer ws)
+    (cons (buffer-substring-no-properties (point-min) (point-max))
+          (let ((at (point-min)) seen)
+            (while (< at (point-max))
+              (unless (invisible-p at)
+                (push (char-after at) seen))
+              (setq at (1+ at)))
+            (concat (nreverse seen))))))
+
+(ert-deftest cursord-test-edits-in-the-chat ()
+  "An edit counts its lines, unfolds to them, and leads to its hunk."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 30))
+           (after (cursord-test-numbered 30 5 "five\n" 20 "a\nb\nc\n"))
+           (large (cursord-test-numbered 900))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-put "g" large)
+                      (cursord-test-open))))
+      (cursord-test-plays
+       (cursord-test-edits "f" before after)
+       (cursord-test-edits "new" nil "1\n2\n")
+       (cursord-test-edits "g" large (concat large "the end\n"))
+       (cursord-test-says "See f:12, and f:x."))
+      (switch-to-buffer (cursord--chat-buffer-create ws))
+      (cursord-test-turn ws "change")
+      (cursord-test-until "the chat"
+        (string-match-p "See f:12" (cdr (cursord-test-chat ws))))
+      (should (string-match-p "✓ [^\n]*f \\+4 −2\n✓ [^\n]*new \\+2 −0\n✓ [^\n]*g\n"
+                              (cdr (cursord-test-chat ws))))
+      (goto-char (point-min))
+      (search-forward "f +4")
+      (cursord-toggle)
+      (should (string-search "f +4 −2\n  │ -line 5\n  │ +five\n  │ -line 20\n  │ +a\n  │ +b\n  │ +c\n✓"
+                             (cdr (cursord-test-chat ws))))
+      (search-forward "+five")
+      (should (eq 'diff-added (get-text-property (1- (point)) 'face)))
+      (search-forward "-line 20")
+      (should (eq 'diff-removed (get-text-property (1- (point)) 'face)))
+      ;; What was cut is read when it is wanted.
+      (re-search-forward "✓ .*g$")
+      (cursord-toggle)
+      (cursord-test-until "what was cut"
+        (string-match-p "g \\+1 −0\n  │ \\+the end\n" (cdr (cursord-test-chat ws))))
+      (goto-char (point-min))
+      (re-search-forward "✓ .*g ")
+      (save-window-excursion
+        (cursord-visit)
+        (should (looking-at "the end")))
+      (goto-char (point-min))
+      (search-forward "f:1")
+      (save-window-excursion
+        (cursord-visit)
+        (should (equal '("f" 12) (list (buffer-name) (line-number-at-pos))))))))
+
+(ert-deftest cursord-test-failed-command-in-the-chat ()
+  "The status and the last line of a command that has failed are seen at once."
+  (cursord-test-with-world
+    (let ((ws (cursord-test-open)))
+      (cursord-test-plays
+       "{\"type\":\"tool_call\",\"subtype\":\"started\",\"call_id\":\"s\",\"tool_call\":{\"shellToolCall\":{\"args\":{\"command\":\"make\"}}}}"
+       "{\"type\":\"tool_call\",\"subtype\":\"completed\",\"call_id\":\"s\",\"tool_call\":{\"shellToolCall\":{\"args\":{\"command\":\"make\"},\"result\":{\"failure\":{\"command\":\"make\",\"exitCode\":2,\"stdout\":\"one\\nno rule\\n\",\"stderr\":\"\"}}}}}")
+      (cursord--chat-buffer-create ws)
+      (cursord-test-turn ws "make")
+      (cursord-test-until "the chat"
+        (string-match-p "✗ make (exit status 2: no rule)\n" (cdr (cursord-test-chat ws)))))))
+
+(ert-deftest cursord-test-the-latest-list-is-seen ()
+  "What is still to be done is seen without unfolding, and only the latest."
+  (cursord-test-with-world
+    (let ((ws (cursord-test-open))
+          (todos (lambda (id first second)
+                   (let ((call (format "\"tool_call\":{\"updateTodosToolCall\":{\"args\":{\"todos\":[]}%%s}}"))
+                         (list (format "[{\"id\":\"1\",\"content\":\"dig\",\"status\":%S},{\"id\":\"2\",\"content\":\"fill\",\"status\":%S}]"
+                                       first second)))
+                     (mapcar (lambda (end)
+                               (format "{\"type\":\"tool_call\",\"subtype\":%S,\"call_id\":%S,%s}"
+                                       (car end) id (format call (cdr end))))
+                             `(("started" . "")
+                               ("completed" . ,(format ",\"result\":{\"success\":{\"todos\":%s}}"
+                                                       list))))))))
+      (cursord-test-plays
+       (funcall todos "a" "TODO_STATUS_IN_PROGRESS" "TODO_STATUS_PENDING")
+       (cursord-test-says "On it.")
+       (funcall todos "b" "TODO_STATUS_COMPLETED" "TODO_STATUS_IN_PROGRESS"))
+      (cursord--chat-buffer-create ws)
+      (cursord-test-turn ws "work")
+      (cursord-test-until "the second list"
+        (string-search "  │ [x] dig\n  │ [~] fill\n" (cdr (cursord-test-chat ws))))
+      (should-not (string-search "[~] dig" (cdr (cursord-test-chat ws))))
+      (should (string-search "[~] dig" (car (cursord-test-chat ws)))))))
+
 (provide 'cursord-chat-tests)
 ;;; cursord-chat-tests.el ends here

@@ -346,6 +346,26 @@
       (cursord-test-until "the state"
         (eq 'up-to-date (vc-state buffer-file-name))))))
 
+(ert-deftest cursord-test-text-of-a-file-whose-mode-changed ()
+  "One goes to its hunks of text, and they are marked, like any other's."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 20))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open))))
+      (cursord-test-plays
+       (cursord-test-edits "f" before (cursord-test-numbered 20 5 "five\n"))
+       (cursord-test-runs "chmod +x f"))
+      (find-file (cursord-test-file "f"))
+      (cursord-test-turn ws "change f")
+      (should (equal "mode" (plist-get (gethash "f" (cursord-workspace-diffs ws))
+                                       :kind)))
+      (cursord-test-until "the mark" (equal '(5) (cursord-test-rows)))
+      (cursord-next-hunk)
+      (should (looking-at "five"))
+      (cursord-review)
+      (goto-char (point-min))
+      (should (search-forward "old mode 100644\nnew mode 100755\n" nil t))
+      (should (search-forward "+five" nil t)))))
+
 ;;;; What is seen
 
 (ert-deftest cursord-test-ediff-shows-lines-once ()

@@ -87,7 +87,7 @@ First wörds 😀
 
 		w.Put("../go", "")
 		e.untilBuffer(chatName, fmt.Sprintf(first, "")+`
-✗ make (failed)
+✗ make (exit status 2: two)
   │ one
   │ two
   │ exit code 2
