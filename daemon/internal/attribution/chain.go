@@ -265,7 +265,10 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 		}
 		before = &diffs.Content{Exists: true, Data: inFormOf(form.Data, *r.Before), Mode: form.Mode}
 		keeps := strings.Contains(*r.Before, "\r") || r.After != nil && strings.Contains(*r.After, "\r") // what it says of line ends is so
-		if isText(form) && isText(after) && !keeps {
+		switch {
+		case keeps && r.After != nil && string(c.disk.Data) == *r.After && !reads(form.Data, *r.Before):
+			before.Data = []byte(*r.Before)
+		case isText(form) && isText(after) && !keeps:
 			before.Data = withFreshEnds(before.Data, form.Data, after.Data)
 		}
 		if c.cut(before.Data, after.Data) || now != nil && !related(*before, *now) && !related(after, c.disk) {

@@ -245,6 +245,31 @@ func TestSomebodyIsWriting(t *testing.T) {
 	}
 }
 
+// TestLineEndsThatAReportKeeps has a person save a file with other line ends, before an agent reads it that reports them: what
+// it says that it has read is what the person saved.
+func TestLineEndsThatAReportKeeps(t *testing.T) {
+	for _, row := range []struct{ last, mine, agents, disk, want string }{
+		{"a\r\n", "a\nx", "a\nb\r\nc\r\n", "a\nb\r\nc\r\n", "a\nx"},
+		{"a\r\nb\r\n", "a\nb\nx\n", "a\nb\nx\ny\r\n", "a\nb\nx\ny\r\n", "a\nb\nx\n"},
+		{"a\r\nb\r\n", "a\nb\n", "a\nb\nX\r\n", "a\nb\nX\r\n", ""}, // or the agent has dropped them
+		{"a\r\n", "a\nx\n", "a\nx\ny\n", "a\r\nx\r\ny\r\n", "a\r\nx\r\n"},
+	} {
+		held := func(text string) diffs.Content { return diffs.Content{Exists: true, Data: []byte(text), Mode: 0o644} }
+		last := held(row.last)
+		steps, known := Chain(Story{
+			Last: &last, Disk: held(row.disk), Reports: []Report{{Source: one, Before: &row.mine, After: &row.agents, LeavesEmpty: true}},
+		})
+		require.True(t, known)
+		if row.want == "" {
+			require.Len(t, steps, 2)
+			continue
+		}
+		require.Len(t, steps, 3)
+		require.Equal(t, row.want, string(steps[1].Content.Data))
+		require.Nil(t, steps[1].By)
+	}
+}
+
 // TestFreshLinesHaveTheirOwnEnds has a person write a line with another line end than most of the file has, before the agent
 // reads: its report does not tell the end, and the disk does.
 func TestFreshLinesHaveTheirOwnEnds(t *testing.T) {
