@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"os"
+	"path/filepath"
 
 	"cursord/daemon"
 	"cursord/daemon/api"
@@ -65,14 +66,18 @@ func (f *face) unsubscribe(_ context.Context, p *WorkspaceParams) (Done, error) 
 		return Done{}, err
 	}
 	info, err := os.Stat(path)
+	known := filepath.Clean(path)
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		known = resolved
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for root, s := range f.subs {
-		rootInfo, rootErr := os.Stat(root)
-		if root == path || err == nil && rootErr == nil && os.SameFile(info, rootInfo) {
-			delete(f.subs, root)
-			s.mute()
-			go s.close()
+	if f.leave(known) {
+		return Done{}, nil
+	}
+	for root := range f.subs { // by another name, such as one in other letters
+		if rootInfo, rootErr := os.Stat(root); err == nil && rootErr == nil && os.SameFile(info, rootInfo) {
+			f.leave(root)
 			return Done{}, nil
 		}
 	}
@@ -80,4 +85,16 @@ func (f *face) unsubscribe(_ context.Context, p *WorkspaceParams) (Done, error) 
 		return Done{}, invalid("workspace", p.Workspace+" is no directory")
 	}
 	return Done{}, nil
+}
+
+// leave ends the subscription of a workspace and reports whether there was one. f.mu must be held.
+func (f *face) leave(root string) bool {
+	s := f.subs[root]
+	if s == nil {
+		return false
+	}
+	delete(f.subs, root)
+	s.mute()
+	go s.close()
+	return true
 }
