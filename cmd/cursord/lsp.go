@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/export"
 	"cursord/daemon"
 	"cursord/daemon/endpoint"
 	"cursord/editors/lsp"
@@ -105,6 +106,6 @@ func inProcess(ctx context.Context) io.ReadWriteCloser {
 // transcriptOf returns a session as Markdown.
 func transcriptOf(ctx context.Context, client *rpc.Client, session string) ([]byte, error) {
 	var b bytes.Buffer
-	err := export(ctx, client, session, "markdown", &b)
+	err := export.Session(ctx, client, session, "markdown", &b)
 	return b.Bytes(), err
 }

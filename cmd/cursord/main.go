@@ -143,7 +143,7 @@ terminals and scripts. Begin with: cursord trust && cursord run "…"
 			backupCommand(), configCommand(), doctorCommand(), gcCommand(), logsCommand(), serviceCommand(), statusCommand(), stopCommand(),
 		}},
 		{"editors", "Editors:", []*cobra.Command{editorCommand(), lspCommand(), stdioCommand()}},
-		{"other", "Other:", []*cobra.Command{demoCommand(), versionCommand()}},
+		{"other", "Other:", []*cobra.Command{demoCommand(), manCommand(), versionCommand()}},
 		{"", "", []*cobra.Command{callCommand(), fakeAgentCommand(inject), serveCommand(inject)}},
 	} {
 		if g.id != "" {
@@ -157,5 +157,6 @@ terminals and scripts. Begin with: cursord trust && cursord run "…"
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")
 	root.AddCommand(moreCommand(root))
+	completions(root)
 	return root
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/export"
 	"cursord/cmd/cursord/internal/logs"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
@@ -46,7 +47,7 @@ func TestJSONHasNoTerminalTricks(t *testing.T) {
 		return list.Diffs[0].Path
 	})
 
-	newJSONLines(&b).Turn(&sessions.Turn{Prompt: terminalTricks})
+	export.NewJSONLines(&b).Turn(&sessions.Turn{Prompt: terminalTricks})
 	holds("export", func() string {
 		var line struct{ Turn sessions.Turn }
 		require.NoError(t, json.Unmarshal(b.Bytes(), &line))

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"cursord/cmd/cursord/internal/misuse"
@@ -231,9 +230,4 @@ func (f *File) write(data []byte) error {
 		err = errors.Join(err, os.Remove(t.Name()))
 	}
 	return err
-}
-
-// Keys returns the keys that begin so, for completion.
-func Keys(begin string) []string {
-	return slices.DeleteFunc(config.Keys(), func(key string) bool { return len(key) < len(begin) || key[:len(begin)] != begin })
 }

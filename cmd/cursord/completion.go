@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cursord/cmd/cursord/internal/complete"
+	"cursord/daemon/endpoint"
+)
+
+// completions says what shells complete of the commands' arguments and flags. No daemon is started for that.
+func completions(root *cobra.Command) {
+	args := map[string]cobra.CompletionFunc{
+		"show": found(complete.Sessions), "export": found(complete.Sessions), "rename": found(complete.Sessions),
+		"delete": found(complete.Sessions), "cancel": found(complete.Running), "wait": found(complete.Turns),
+		"accept": found(complete.Changes), "reject": found(complete.Changes), "diff": found(complete.Files),
+		"review": found(complete.Files), "get": words(complete.Settings()...), "set": words(complete.Settings()...),
+	}
+	flags := map[string]cobra.CompletionFunc{
+		"session": found(complete.Sessions), "resume": found(complete.Sessions), "turn": found(complete.Turns),
+		"model": found(complete.Models), "mode": words("agent", "ask", "plan"), "sandbox": words("enabled", "disabled"),
+		"isolation": words("copy", "none"), "output-format": words("text", "json", "stream-json"), "format": words("markdown", "ndjson"),
+		"workspace": folders, "add-dir": folders,
+	}
+	for _, c := range root.Commands() {
+		completions(c)
+		if do := args[c.Name()]; do != nil {
+			c.ValidArgsFunction = do
+		}
+		for name, do := range flags {
+			if c.Flags().Lookup(name) != nil {
+				_ = c.RegisterFlagCompletionFunc(name, do) // fails where it is known already
+			}
+		}
+		if c.Name() == "accept" || c.Name() == "reject" {
+			_ = c.RegisterFlagCompletionFunc("file", found(complete.Files))
+		}
+	}
+}
+
+func words(list ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return list, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// found completes by what the daemon that runs knows, as far as it answers at once.
+func found(find complete.Finder) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
+		const patience = 2 * time.Second
+		const none = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		dirs, err := endpoint.FindDaemon()
+		if err != nil || !endpoint.Running(dirs.Socket) {
+			return nil, none
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		client, err := newClient(ctx, nil)
+		if err != nil {
+			return nil, none
+		}
+		defer client.Close()
+		var p place
+		if f := c.Flags().Lookup("workspace"); f != nil {
+			p.dir = f.Value.String()
+		}
+		at, err := p.find(ctx, client)
+		if err != nil {
+			return nil, none
+		}
+		list, _ := find(ctx, client, at, begin)
+		return slices.DeleteFunc(list, func(w string) bool {
+			return slices.ContainsFunc(args, func(a string) bool { return len(w) > len(a) && w[:len(a)+1] == a+"\t" })
+		}), none
+	}
+}

@@ -1,0 +1,111 @@
+// Package complete finds what a shell may complete: sessions, turns, hunks, files under review, models and settings. Each is a word,
+// and behind a tab what it is.
+package complete
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"cursord/cmd/cursord/internal/pages"
+	"cursord/cmd/cursord/internal/review"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/config"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A Finder finds what begins like a word, in a workspace.
+type Finder func(ctx context.Context, client *rpc.Client, root, begin string) ([]string, error)
+
+// word returns a completion.
+func word(word, about string) string {
+	about, _, _ = strings.Cut(strings.TrimSpace(about), "\n")
+	return term.Clean(word) + "\t" + term.Fit(term.Clean(about), 60)
+}
+
+// Sessions finds those of the workspace, the latest first: by places for a word that begins with @, else by ids.
+func Sessions(ctx context.Context, client *rpc.Client, root, begin string) ([]string, error) {
+	list, err := pages.Sessions(ctx, client, root)
+	if err != nil {
+		return nil, err
+	}
+	var words []string
+	for i, s := range list {
+		id := s.ID
+		if strings.HasPrefix(begin, "@") {
+			id = fmt.Sprintf("@%d", i+1)
+		}
+		words = append(words, word(id, s.Title+", "+term.Ago(s.UpdatedAt.Time, time.Now())))
+	}
+	return words, nil
+}
+
+// Turns finds the turns of the workspace that run or wait, and the latest of each session.
+func Turns(ctx context.Context, client *rpc.Client, root, begin string) ([]string, error) {
+	page, err := client.TurnList(ctx, rpc.TurnListParams{Workspace: root, Limit: 1000})
+	return turnWords(page.Turns), err
+}
+
+// Running finds the turns of the workspace that run or wait.
+func Running(ctx context.Context, client *rpc.Client, root, begin string) ([]string, error) {
+	turns, err := pages.Active(ctx, client, root)
+	return turnWords(turns), err
+}
+
+func turnWords(turns []*sessions.Turn) (words []string) {
+	for _, t := range turns {
+		words = append(words, word(t.ID, string(t.Status)+": "+t.Prompt))
+	}
+	return words
+}
+
+// Files finds the files under review, by paths from the current directory where they are below it, else from the workspace.
+func Files(ctx context.Context, client *rpc.Client, root, begin string) ([]string, error) {
+	diffs, err := review.Pending(ctx, client, root)
+	here, _ := os.Getwd()
+	if real, err := filepath.EvalSymlinks(here); err == nil {
+		here = real
+	}
+	var words []string
+	for _, d := range diffs {
+		path := d.Path
+		if rel, err := filepath.Rel(here, review.DiffFile(root, d)); err == nil && filepath.IsLocal(rel) {
+			path = rel
+		}
+		words = append(words, word(path, fmt.Sprintf("%s, %s", d.Kind, term.Count(len(d.Hunks), "hunk"))))
+	}
+	return words, err
+}
+
+// Changes finds the hunks under review, and the files.
+func Changes(ctx context.Context, client *rpc.Client, root, begin string) ([]string, error) {
+	diffs, err := review.Pending(ctx, client, root)
+	if err != nil {
+		return nil, err
+	}
+	var words []string
+	for _, d := range diffs {
+		for _, h := range d.Hunks {
+			words = append(words, word(h.ID, d.Path))
+		}
+	}
+	files, err := Files(ctx, client, root, begin)
+	return append(words, files...), err
+}
+
+// Models finds the models that the agent offers.
+func Models(ctx context.Context, client *rpc.Client, _, _ string) ([]string, error) {
+	list, err := client.AgentModels(ctx)
+	var words []string
+	for _, m := range list.Models {
+		words = append(words, word(m.ID, m.Name))
+	}
+	return words, err
+}
+
+// Settings are the keys of the configuration.
+func Settings() []string { return config.Keys() }

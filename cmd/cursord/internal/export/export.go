@@ -1,0 +1,107 @@
+// Package export writes a session whole, nothing cut, part by part as the daemon gives it.
+package export
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
+	"cursord/daemon/api"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// IntoNewFile has write fill a new file, which only this user may read, and which is gone again when that fails.
+func IntoNewFile(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%s is there already: choose another name, or remove it", path)
+	}
+	if err != nil {
+		return err
+	}
+	if err = write(f); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
+// Session writes a session part by part, as markdown or ndjson.
+func Session(ctx context.Context, client *rpc.Client, session, format string, out io.Writer) error {
+	w := bufio.NewWriter(out)
+	var write exporter = &view.Markdown{W: w, Tamed: term.IsTerminal(out)}
+	if format == "ndjson" {
+		write = NewJSONLines(w)
+	}
+	params := rpc.SessionExportParams{SessionID: session}
+	for {
+		part, err := client.SessionExport(ctx, params)
+		if err != nil {
+			return err
+		}
+		if part.Session != nil {
+			write.Session(part.Session)
+		}
+		for _, p := range part.Parts {
+			if p.Turn != nil {
+				write.Turn(p.Turn)
+			} else if p.Item != nil {
+				write.Item(p.Item)
+			}
+		}
+		if err := w.Flush(); err != nil { // the first error of any write
+			return err
+		}
+		if params.Cursor = part.NextCursor; params.Cursor == "" {
+			write.End()
+			return w.Flush()
+		}
+	}
+}
+
+// An exporter writes a session in some form. Errors stay in what it writes to.
+type exporter interface {
+	Session(*sessions.Session)
+	Turn(*sessions.Turn)
+	Item(*sessions.Item)
+	End()
+}
+
+// JSONLines writes what daemon.ImportSession reads.
+type JSONLines struct {
+	e   *json.Encoder
+	has api.ExportEnd
+}
+
+// NewJSONLines returns what writes a session as lines of JSON.
+func NewJSONLines(w io.Writer) *JSONLines {
+	e := json.NewEncoder(term.PlainWriter{W: w})
+	e.SetEscapeHTML(false)
+	return &JSONLines{e: e}
+}
+
+func (j *JSONLines) Session(s *sessions.Session) {
+	_ = j.e.Encode(api.ExportHeader{Cursord: "session", Version: 1})
+	_ = j.e.Encode(api.ExportLine{Session: s})
+}
+
+func (j *JSONLines) Turn(t *sessions.Turn) {
+	j.has.Turns++
+	_ = j.e.Encode(api.ExportLine{ExportPart: api.ExportPart{Turn: t}})
+}
+
+func (j *JSONLines) Item(it *sessions.Item) {
+	j.has.Items++
+	_ = j.e.Encode(api.ExportLine{ExportPart: api.ExportPart{Item: it}})
+}
+
+func (j *JSONLines) End() { _ = j.e.Encode(api.ExportLine{End: &j.has}) }

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"cursord/cmd/cursord/internal/man"
+)
+
+func manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "man",
+		Short:   "Print the manual page of all commands",
+		Long:    "Print the manual page of all commands, as roff, from the same texts as --help.",
+		Example: "  cursord man | man -l -",
+		Args:    takes(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return man.Page(c.OutOrStdout(), version(), manPages(c.Root()))
+		},
+	}
+}
+
+// manPages returns what the manual says of a command and of those below it.
+func manPages(c *cobra.Command) []man.Command {
+	about := man.Command{Path: c.CommandPath(), Use: c.UseLine(), Short: c.Short, Long: c.Long, Example: c.Example}
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && f.Name != "help" {
+			value, usage := pflag.UnquoteUsage(f)
+			about.Flags = append(about.Flags, man.Flag{Name: f.Name, Short: f.Shorthand, Value: value, Usage: usage})
+		}
+	})
+	list := []man.Command{about}
+	for _, sub := range c.Commands() {
+		if !sub.Hidden && sub.Name() != "help" && sub.Name() != "completion" {
+			list = append(list, manPages(sub)...)
+		}
+	}
+	return list
+}
