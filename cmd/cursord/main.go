@@ -157,6 +157,7 @@ terminals and scripts. Begin with: cursord trust && cursord run "…"
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")
 	root.AddCommand(moreCommand(root))
+	root.InitDefaultCompletionCmd()
 	completions(root)
 	return root
 }

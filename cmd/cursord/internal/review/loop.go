@@ -15,7 +15,7 @@ import (
 	"cursord/sessions"
 )
 
-const ReviewQuestion = "Keep this hunk [y,n,a,d,s,e,u,c,q,?]? "
+const ReviewQuestion = "Keep this hunk [y,n,a,d,j,k,g,/,s,e,u,c,q,?]? "
 
 const Help = `  y  accept this hunk
   n  reject it: those lines become again what they were
@@ -25,8 +25,10 @@ const Help = `  y  accept this hunk
   e  edit the file there with $VISUAL or $EDITOR
   u  take back the latest decision of this review
   c  leave a comment for the agent's next prompt
-  j  leave it undecided and go to the next hunk
-  k  leave it undecided and go to the hunk before it
+  j  leave it undecided and go to the next hunk; J is the same
+  k  leave it undecided and go to the hunk before it; K is the same
+  g  go to a hunk of a list, by its number or its file; "g 5" and "g main.go" at once, where answers are lines
+  /  go to the next hunk that fits a regular expression; "/todo" at once, where answers are lines
   q  quit; what is not decided stays as it is
   ?  show this help`
 
@@ -43,6 +45,9 @@ type review struct {
 	files []*reviewFile // with something pending that can be decided, in the order of their paths
 	at    int           // the present file
 	log   []reviewStep  // decisions, the latest last
+
+	numbers map[string]int // of files, by paths; see number
+	sought  string         // by the last search
 
 	accepted, rejected, comments int
 }
@@ -110,6 +115,9 @@ func (r *review) list(all []*sessions.Diff) {
 		}
 	}
 	slices.SortFunc(files, func(a, b *reviewFile) int { return strings.Compare(a.diff.Path, b.diff.Path) })
+	for _, f := range files {
+		r.number(f.diff.Path)
+	}
 	r.files = files
 	r.at, _ = r.find(present)
 }
@@ -247,7 +255,7 @@ func (r *review) fail(err error) error {
 
 func (r *review) show(f *reviewFile, p part) {
 	_, i, of, _ := f.present()
-	fmt.Fprintf(r.out, "\n%s, hunk %d of %d\n", view.DiffTitle(r.palette, f.diff), i+1, of)
+	fmt.Fprintf(r.out, "\n%s, hunk %d of %d%s\n", view.DiffTitle(r.palette, f.diff), i+1, of, r.ofFiles(f.diff.Path))
 	io.WriteString(r.out, p.show(r.palette))
 }
 
@@ -268,6 +276,8 @@ func (r *review) decided(ctx context.Context, f *reviewFile, p part) error {
 // heed does what an answer asks for, and reports whether the question about the same part is to be asked again.
 func (r *review) heed(ctx context.Context, f *reviewFile, p part, answer string) (again bool, err error) {
 	comment, hasComment := strings.CutPrefix(answer, "c ") // of a line
+	where, goes := strings.CutPrefix(answer, "g ")
+	sought, searches := strings.CutPrefix(answer, "/")
 	switch {
 	case answer == "y", answer == "n":
 		return r.decide(ctx, f, p, answer == "y", false)
@@ -287,10 +297,18 @@ func (r *review) heed(ctx context.Context, f *reviewFile, p part, answer string)
 		return true, r.comment(ctx, p, "")
 	case hasComment:
 		return true, r.comment(ctx, p, comment)
-	case answer == "j":
+	case answer == "j", answer == "J":
 		return !r.next(f, p), nil
-	case answer == "k":
+	case answer == "k", answer == "K":
 		return !r.previous(p), nil
+	case answer == "g":
+		return r.jump(ctx, p, "")
+	case goes:
+		return r.jump(ctx, p, where)
+	case answer == "/":
+		return r.search(ctx, p, "")
+	case searches:
+		return r.search(ctx, p, sought)
 	case answer == "q":
 		return false, errQuit
 	case answer == "?":
@@ -301,37 +319,6 @@ func (r *review) heed(ctx context.Context, f *reviewFile, p part, answer string)
 	}
 	r.tell(fmt.Sprintf("%q is no answer here; ? shows which are.", term.Abridge(answer, 20)))
 	return true, nil
-}
-
-// next leaves a part undecided, and returns false at the last one.
-func (r *review) next(f *reviewFile, p part) bool {
-	after := p.step + max(p.to-p.from, 1)
-	switch {
-	case after < len(steps(f.diff)):
-		f.at = after
-	case r.at+1 < len(r.files):
-		r.at++
-		r.files[r.at].at = 0
-	default:
-		r.tell("This is the last hunk.")
-		return false
-	}
-	return true
-}
-
-// previous goes back to the part before, and returns false at the first one.
-func (r *review) previous(p part) bool {
-	switch {
-	case p.step > 0:
-		r.files[r.at].at = p.step - 1
-	case r.at > 0:
-		r.at--
-		r.files[r.at].at = len(steps(r.files[r.at].diff)) - 1
-	default:
-		r.tell("This is the first hunk.")
-		return false
-	}
-	return true
 }
 
 // comment keeps a remark about a part's hunk for the agent; without a text it asks for one.

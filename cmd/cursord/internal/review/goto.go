@@ -1,0 +1,176 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cursord/cmd/cursord/internal/term"
+	"cursord/sessions"
+)
+
+// A spot is a part of a file, where a person may go.
+type spot struct {
+	file int // in r.files
+	part part
+}
+
+// spots returns all that is left, in order.
+func (r *review) spots() (all []spot) {
+	for i, f := range r.files {
+		for _, p := range f.parts() {
+			all = append(all, spot{i, p})
+		}
+	}
+	return all
+}
+
+func (r *review) goTo(s spot) {
+	r.at = s.file
+	r.files[s.file].at = s.part.step
+}
+
+// number notes that a file is one of those to review, for "file 3 of 30": its number stays while others are decided.
+func (r *review) number(path string) {
+	if _, known := r.numbers[path]; !known {
+		if r.numbers == nil {
+			r.numbers = map[string]int{}
+		}
+		r.numbers[path] = len(r.numbers) + 1
+	}
+}
+
+// ofFiles says which file of how many one is; "" of a single one.
+func (r *review) ofFiles(path string) string {
+	r.number(path)
+	if len(r.numbers) < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", file %d of %d", r.numbers[path], len(r.numbers))
+}
+
+// jump lists what is left and goes to the number that the person says, or to the next one in a file whose name it begins. It
+// reports whether the question about the present part is to be asked again.
+func (r *review) jump(ctx context.Context, present part, where string) (again bool, err error) {
+	all := r.spots()
+	if where == "" {
+		const most = 50 // lines of the list
+		for i, s := range all[:min(len(all), most)] {
+			mark := " "
+			if s.file == r.at && s.part.step == present.step {
+				mark = "*"
+			}
+			fmt.Fprintf(r.out, "%s%3d  %s  %s\n", mark, i+1, term.Clean(r.files[s.file].diff.Path), firstLine(s.part.hunk))
+		}
+		if len(all) > most {
+			fmt.Fprintf(r.out, "     and %d more\n", len(all)-most)
+		}
+		where, err = r.in.line(ctx, "Go to which hunk, or file? ")
+		if err != nil && !errors.Is(err, io.EOF) {
+			return true, err
+		}
+	}
+	if where = strings.TrimSpace(where); where == "" {
+		return true, nil
+	}
+	if n, err := strconv.Atoi(where); err == nil {
+		if n < 1 || n > len(all) {
+			r.tell(fmt.Sprintf("There are hunks 1 to %d.", len(all)))
+			return true, nil
+		}
+		r.goTo(all[n-1])
+		return false, nil
+	}
+	i := slices.IndexFunc(all, func(s spot) bool { return strings.HasPrefix(r.files[s.file].diff.Path, where) })
+	if i < 0 {
+		i = slices.IndexFunc(all, func(s spot) bool { return strings.Contains(r.files[s.file].diff.Path, where) })
+	}
+	if i < 0 {
+		r.tell(fmt.Sprintf("No file that is left is called %q.", term.Abridge(where, 40)))
+		return true, nil
+	}
+	r.goTo(all[i])
+	return false, nil
+}
+
+// firstLine returns a hunk's first changed line, which tells it from others.
+func firstLine(h sessions.Hunk) string {
+	if at := changedLines(h); len(at) > 0 {
+		return term.Fit(term.Clean(h.Lines[at[0]]), 60)
+	}
+	return "whole file"
+}
+
+// search goes to the next part, from the present one on and around, whose lines fit a regular expression; without one the person
+// is asked, and an empty answer is the last one again.
+func (r *review) search(ctx context.Context, present part, expr string) (again bool, err error) {
+	if expr == "" {
+		expr, err = r.in.line(ctx, "Search for (a regular expression): ")
+		if err != nil && !errors.Is(err, io.EOF) {
+			return true, err
+		}
+	}
+	if expr = strings.TrimRight(expr, "\r\n"); expr == "" {
+		expr = r.sought
+	}
+	if expr == "" {
+		return true, nil
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		r.tell(fmt.Sprintf("%q is no regular expression: %v", term.Abridge(expr, 40), err))
+		return true, nil
+	}
+	r.sought = expr
+	all := r.spots()
+	here := slices.IndexFunc(all, func(s spot) bool { return s.file == r.at && s.part.step == present.step })
+	for i := 1; i <= len(all); i++ {
+		s := all[(here+i+len(all))%len(all)]
+		if slices.ContainsFunc(s.part.hunk.Lines, re.MatchString) || re.MatchString(r.files[s.file].diff.Path) {
+			if s.file == r.at && s.part.step == present.step {
+				r.tell("No other hunk has that.")
+				return true, nil
+			}
+			r.goTo(s)
+			return false, nil
+		}
+	}
+	r.tell("No hunk has that.")
+	return true, nil
+}
+
+// next leaves a part undecided, and returns false at the last one.
+func (r *review) next(f *reviewFile, p part) bool {
+	after := p.step + max(p.to-p.from, 1)
+	switch {
+	case after < len(steps(f.diff)):
+		f.at = after
+	case r.at+1 < len(r.files):
+		r.at++
+		r.files[r.at].at = 0
+	default:
+		r.tell("This is the last hunk.")
+		return false
+	}
+	return true
+}
+
+// previous goes back to the part before, and returns false at the first one.
+func (r *review) previous(p part) bool {
+	switch {
+	case p.step > 0:
+		r.files[r.at].at = p.step - 1
+	case r.at > 0:
+		r.at--
+		r.files[r.at].at = len(steps(r.files[r.at].diff)) - 1
+	default:
+		r.tell("This is the first hunk.")
+		return false
+	}
+	return true
+}
