@@ -48,7 +48,7 @@
         (should (looking-at "line 20$"))
         (should (eq 'review (cursord-state ws)))
         (cursord-test-until "the chat"
-          (string-match-p "\\`\n## You\n\nchange f\n\n## Cursor\n\nI change f\\. ?\n\n✓ .*f \\+3 −3\n\nDone\\.\n\\'"
+          (string-match-p "\\`\n## You\n\nchange f\n\n## Cursor\n\nI change f\\. ?\n\n✓ .*f \\+3 −3\n\\(?:  │ [-+].*\n\\)+\nDone\\.\n\\'"
                           (with-current-buffer (cursord-chat-buffer ws)
                             (buffer-string))))
 
