@@ -322,6 +322,14 @@ Again, it takes back the one before."
   (interactive)
   (cursord--step (cursord-workspace-open) :diff/redo "done again"))
 
+(defun cursord-dismiss-in (ws &optional path)
+  "Take the file PATH, which is outside of WS, off the list; all such without it."
+  (cursord-request ws :diff/dismiss (if path (list :path path) (list :all t))
+                   :then (lambda (result)
+                           (cursord-say "dismissed %s"
+                                        (cursord-plural
+                                         (plist-get result :dismissed) "file")))))
+
 (defun cursord-comment (ws hunk text)
   "Tell the agent TEXT about HUNK of WS with the next prompt."
   (unless (string-blank-p text)

@@ -175,6 +175,20 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
       (cursord-decide-all ws :diff/reject nil all))))
 
 ;;;###autoload
+(defun cursord-dismiss (&optional all)
+  "Take the file at point off the list of what is to be reviewed.
+That is for files outside of the workspace, which can only be looked at; with a
+prefix argument ALL it is all of them.  They stay as they are, and this cannot
+be undone."
+  (interactive "P")
+  (if all
+      (cursord-dismiss-in (cursord-workspace-reviewed))
+    (pcase-let ((`(,ws ,path . ,_) (cursord-file-here)))
+      (unless (file-name-absolute-p path)
+        (user-error "%s is in the workspace: accept or reject it" path))
+      (cursord-dismiss-in ws path))))
+
+;;;###autoload
 (defun cursord-comment-hunk (text)
   "Tell the agent TEXT about the hunk at point, with its next prompt."
   (interactive (progn (cursord-hunk-here)

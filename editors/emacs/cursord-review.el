@@ -174,6 +174,7 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
   "U" #'cursord-redo
   "A" #'cursord-accept-file
   "R" #'cursord-reject-file
+  "k" #'cursord-dismiss
   "C-c C-a" #'cursord-accept-all
   "C-c C-r" #'cursord-reject-all
   "C-c C-c" #'cursord-review-visit

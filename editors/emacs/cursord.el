@@ -70,6 +70,7 @@
 (autoload 'cursord-reject-file "cursord-hunks" nil t)
 (autoload 'cursord-accept-all "cursord-hunks" nil t)
 (autoload 'cursord-reject-all "cursord-hunks" nil t)
+(autoload 'cursord-dismiss "cursord-hunks" nil t)
 (autoload 'cursord-comment-hunk "cursord-hunks" nil t)
 (autoload 'cursord-next-hunk "cursord-hunks" nil t)
 (autoload 'cursord-previous-hunk "cursord-hunks" nil t)

@@ -249,7 +249,9 @@ func TestTurnsTellOfTheLogin(t *testing.T) {
 	require.Equal(t, "notLoggedIn", state())
 	w.Plays(world.InitLine, world.Piece("Half "), world.Waits("go"), world.Succeeds("Half done."))
 	turn := e.Asks(nil)
-	e.Until("a word", func(n world.Notification) bool { return n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Kind == sessions.ItemAssistant })
+	e.Until("a word", func(n world.Notification) bool {
+		return n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Kind == sessions.ItemAssistant
+	})
 	require.Equal(t, "ready", state(), "while the turn runs")
 	w.Put("../go", "")
 	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)

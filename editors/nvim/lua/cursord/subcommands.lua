@@ -151,6 +151,25 @@ local subs = {
     complete = hunk_choices,
     run = decide('reject'),
   },
+  dismiss = {
+    reviews = 'here',
+    rest = true,
+    complete = { 'file', 'all' },
+    run = function(args)
+      local path = vim.fs.normalize(api.nvim_buf_get_name(0))
+      if args.rest == 'all' then
+        path = nil
+      elseif args.rest ~= '' and args.rest ~= 'file' then
+        return rpc.say(('%q is neither file nor all'):format(args.rest), vim.log.levels.ERROR)
+      elseif not args.ws.diffs[path] then
+        return rpc.say(
+          'only a file outside of the workspace that is on the list can be dismissed',
+          vim.log.levels.WARN
+        )
+      end
+      require('cursord.review.decide').dismiss(args.ws, path)
+    end,
+  },
   undo = { run = step('undo') },
   redo = { run = step('redo') },
   next = { reviews = 'all', range = true, rest = true, run = move(1) },

@@ -265,6 +265,23 @@ function M.step(verb, ws, after)
   end)
 end
 
+--- Takes files outside of the workspace, which can only be looked at, off the list.
+--- @param ws cursord.Workspace
+--- @param path? string of one of them; all without it
+function M.dismiss(ws, path)
+  in_turn(ws, function(done)
+    local params = { workspace = ws.root, path = path, all = path == nil or nil }
+    rpc.request('diff/dismiss', params, function(err, result)
+      if err then
+        rpc.say_error(err)
+      else
+        message.note(('dismissed %s'):format(counts.count(result.dismissed, 'file')))
+      end
+      done()
+    end)
+  end)
+end
+
 --- @param ws cursord.Workspace
 --- @param id string
 --- @param text? string asked for if not given

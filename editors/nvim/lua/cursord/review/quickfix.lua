@@ -180,6 +180,16 @@ local keys = {
       decide.comment(ws, part.id)
     end,
   },
+  x = {
+    'dismiss the file',
+    function(ws, _, path)
+      if docs.absolute(ws, path) == path then
+        decide.dismiss(ws, path)
+      else
+        rpc.say(path .. ' is in the workspace: accept or reject it', vim.log.levels.WARN)
+      end
+    end,
+  },
   d = {
     'side by side',
     function(ws, part, path)
