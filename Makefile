@@ -85,6 +85,7 @@ fuzz: ## run every fuzz target for FUZZTIME each, the review's properties 100,00
 	$(GO) test -count=1 -timeout 120m ./diffs -rapid.checks 100000 -rapid.seed $$(date +%s)
 	$(GO) test -count=1 -timeout 30m -run '^Test(Crashes|Faults)' $(TESTS)/faults -every-crash
 	$(GO) test -count=1 -timeout 30m -run '^TestPlants$$' $(TESTS)/trees -every-plant
+	$(GO) test -count=1 -timeout 30m $(TESTS)/emacs -every-emacs -emacs.steps 100 -emacs.seed $$(date +%s)
 	$(GO) test -count=1 -timeout 30m ./sessions -damages 10
 	$(GO) test -count=1 -timeout 30m -run '^TestBothSides$$' ./daemon/copytree -rapid.checks 1000 -rapid.seed $$(date +%s)
 	@$(GO) list ./... | while read -r pkg; do \

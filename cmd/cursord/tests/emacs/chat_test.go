@@ -27,7 +27,7 @@ const emacsAnswers = `(progn
 // TestEmacsChat asks from a buffer: trust is asked for, the draft survives, text streams, and what folds folds.
 func TestEmacsChat(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("src/a.go", "package a\n\nfunc a() {}\n")
 		w.Put("src/b.go", "package b\n")
@@ -104,7 +104,7 @@ Last words
 // TestEmacsScrolledWindowStays reads the beginning of an answer while its end comes; a window at the end follows.
 func TestEmacsScrolledWindowStays(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Plays(world.Streams(strings.Repeat("a line\n", 60)), `{"fake":"wait","path":"{{cwd}}/../go"}`, world.Streams(strings.Repeat("more\n", 60)+"the end"), world.Done)
 		w.Start()
@@ -126,7 +126,7 @@ func TestEmacsScrolledWindowStays(t *testing.T) {
 // TestEmacsCrashesAndRestarts kills Emacs and then the daemon in the middle of turns; two of them stay in step.
 func TestEmacsCrashesAndRestarts(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Plays(world.Streams("I begin. "), world.Streams("I wait. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, world.Streams("I end."), world.Done)
 		w.Start()
@@ -176,7 +176,7 @@ func TestEmacsCrashesAndRestarts(t *testing.T) {
 // TestEmacsSessions ends turns, begins sessions and goes back to earlier ones, and reads the pages of a long one.
 func TestEmacsSessions(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Start()
 		w.Trusts()
@@ -229,7 +229,7 @@ func TestEmacsSessions(t *testing.T) {
 // TestEmacsTokens asks with a region, diagnostics and text that is not saved.
 func TestEmacsTokens(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("a.txt", "ä one\ntwo\nthree\n")
 		w.Start()
@@ -268,7 +268,7 @@ why @diagnostics and @a.txt:2-3, mail@example.com @region`, strings.TrimSpace(w.
 // TestEmacsPlaces asks where agents cannot be reached, and by ssh.
 func TestEmacsPlaces(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("sub/x", "")
 		w.Start()
@@ -298,7 +298,7 @@ func TestEmacsPlaces(t *testing.T) {
 // TestEmacsAttention goes from project to project where something waits, and nowhere else.
 func TestEmacsAttention(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Start()
 		e := startEmacs(w, t, bin, "")
@@ -339,7 +339,7 @@ func TestEmacsAttention(t *testing.T) {
 // TestEmacsGivesUp has the program end again and again: it is not started for ever, but by the next command.
 func TestEmacsGivesUp(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Start()
 		w.Put("../bin/broken", "#!/bin/sh\necho x >>"+w.Path("../starts")+"\necho it is broken >&2\nexit 7\n")
@@ -358,7 +358,7 @@ func TestEmacsGivesUp(t *testing.T) {
 // TestEmacsOvertakenAnswer reads a page that is older than what was told since it was asked for.
 func TestEmacsOvertakenAnswer(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Plays(world.Streams("I begin. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, world.Streams("I end."), world.Done)
 		w.Start()

@@ -27,7 +27,7 @@ const emacsKeeps = `(progn
 // TestEmacsFollows has an Emacs told of a turn, of decisions elsewhere, and of all of it once when daemon and program are killed.
 func TestEmacsFollows(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(20, nil), world.Numbered(20, map[int]string{5: "agent\n", 15: "agent too\n"})
 		w.Put("f", before)
@@ -65,7 +65,7 @@ func TestEmacsFollows(t *testing.T) {
 // TestEmacsErrorsStayWhereTheyAre has receivers fail: the connection and the other receivers go on.
 func TestEmacsErrorsStayWhereTheyAre(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Plays(world.Streams("text"), world.Done)
 		w.Start()
@@ -86,7 +86,7 @@ func TestEmacsErrorsStayWhereTheyAre(t *testing.T) {
 // TestEmacsDoctor looks for a program that is not there, and then for what is there.
 func TestEmacsDoctor(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Start()
 		e := startEmacs(w, t, bin, `(setq cursord-program "no-such-cursord")`)

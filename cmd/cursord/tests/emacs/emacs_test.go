@@ -5,7 +5,9 @@ package emacs
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
+	"hash/fnv"
 	"net"
 	"os"
 	"os/exec"
@@ -20,9 +22,28 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
+var everyEmacs = flag.Bool("every-emacs", false, "run each test with all of the Emacsen that are there")
+
+// anEmacs runs a test with one of the Emacsen that are there, which its name chooses: they are releases of one version, and
+// each has its share of the tests. With -every-emacs it runs it with all.
+func anEmacs(t *testing.T, test func(t *testing.T, bin string)) {
+	all := world.EditorsFound(t, "emacs-[0-9]*", "emacs")
+	if !*everyEmacs {
+		name := fnv.New32a()
+		_, _ = name.Write([]byte(t.Name()))
+		one := name.Sum32() % uint32(len(all))
+		all = all[one : one+1]
+	}
+	withEmacsen(t, all, test)
+}
+
 // eachEmacs runs a test with each Emacs that is there, with all of them at once.
 func eachEmacs(t *testing.T, test func(t *testing.T, bin string)) {
-	for _, bin := range world.EditorsFound(t, "emacs-[0-9]*", "emacs") {
+	withEmacsen(t, world.EditorsFound(t, "emacs-[0-9]*", "emacs"), test)
+}
+
+func withEmacsen(t *testing.T, all []string, test func(t *testing.T, bin string)) {
+	for _, bin := range all {
 		t.Run(filepath.Base(bin), func(t *testing.T) {
 			t.Parallel()
 			test(t, bin)

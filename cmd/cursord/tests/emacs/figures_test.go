@@ -86,11 +86,7 @@ func TestEmacsFigures(t *testing.T) {
 	if os.Getenv("CURSORD_EMACS_FIGURES") != "" {
 		deltas, history, seconds = 100_000, 50_000, 3
 	}
-	all := world.EditorsFound(t, "emacs-[0-9]*", "emacs")
-	if os.Getenv("CURSORD_EMACS_FIGURES") == "" {
-		all = all[len(all)-1:]
-	}
-	figures := func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", "one\n")
 		w.Start()
@@ -188,8 +184,5 @@ func TestEmacsFigures(t *testing.T) {
 		t.Logf("rejecting that: %s", e.eval(`(watch-end)`))
 		require.Equal(t, before, w.Get("long"))
 		e.quiet()
-	}
-	for _, bin := range all {
-		t.Run(filepath.Base(bin), func(t *testing.T) { figures(t, bin) })
-	}
+	})
 }

@@ -15,7 +15,7 @@ import (
 // TestEmacsSeveralChangesAreOneStep takes several changes of one decision back by one "undo".
 func TestEmacsSeveralChangesAreOneStep(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before := world.Numbered(30, nil)
 		after := world.Numbered(30, map[int]string{5: "line five\n", 15: "line fifteen\n", 25: "line twenty-five\n"})
@@ -46,7 +46,7 @@ func TestEmacsSeveralChangesAreOneStep(t *testing.T) {
 // TestEmacsLargeFileFollows has a file followed that is compared in slices: markers stay at their text, and undo leads back.
 func TestEmacsLargeFileFollows(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		long := strings.Repeat("wörds ", 10)
 		text := func(change func(i int) string) string {
@@ -102,7 +102,7 @@ func TestEmacsLargeFileFollows(t *testing.T) {
 // TestEmacsRejectedFile rejects that a file was created: its buffer stays as it is, for undo or to be saved, and is no change.
 func TestEmacsRejectedFile(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.PutAll(world.Tree{"gone": "was\nhere\n", "new": "(absent)"})
 		w.Plays(world.Changing(world.Tree{"gone": "was\nhere\n", "new": "(absent)"}, world.Tree{"gone": "(absent)", "new": "brand\nnew\n"})...)
@@ -146,7 +146,7 @@ func TestEmacsRejectedFile(t *testing.T) {
 // TestEmacsStaleDiff has an answer overtaken by what is told.
 func TestEmacsStaleDiff(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "five\n", 15: "fifteen\n"})
 		w.Put("f", before)
@@ -178,7 +178,7 @@ func TestEmacsStaleDiff(t *testing.T) {
 // TestEmacsMarksStay has the marks of other hunks be the same ones after a decision and after typing.
 func TestEmacsMarksStay(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n", 25: ""})
 		w.Put("f", before)

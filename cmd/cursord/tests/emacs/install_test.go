@@ -70,7 +70,7 @@ func readmeSnippets(t *testing.T) (all []string) {
 // has started, the first time and later, and the keys lead to commands.
 func TestEmacsModeIsOnAtEachStart(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("../bin/emacs", "#!/bin/sh\nexec "+bin+" \"$@\"\n")
 		require.NoError(t, os.Chmod(w.Path("../bin/emacs"), 0o755))
@@ -97,7 +97,7 @@ func TestEmacsModeIsOnAtEachStart(t *testing.T) {
 // a word, and its manual is found.
 func TestEmacsFromRepository(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		from := filepath.Join(w.Dir, "repo")
 		require.NoError(t, os.CopyFS(filepath.Join(from, "editors", "emacs"), os.DirFS(world.Top("editors", "emacs"))))

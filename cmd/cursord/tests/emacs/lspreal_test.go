@@ -15,7 +15,7 @@ import (
 // TestLSPInEmacs does the same in Emacs's eglot.
 func TestLSPInEmacs(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w, before, after := world.BuiltinWorld(t)
 		e := startEmacs(w, t, bin, `(progn
 			(require 'eglot)

@@ -15,7 +15,7 @@ import (
 // it by itself.
 func TestEmacsMaybeYours(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		c, _ := w.Unexplained()
 		e := emacsOpens(w, t, bin, "", "f", "notes.txt")
@@ -70,7 +70,7 @@ func TestEmacsMaybeYours(t *testing.T) {
 // TestEmacsRegionLeavesWhatMayBeYours rejects a region with several such hunks, and one with a single one.
 func TestEmacsRegionLeavesWhatMayBeYours(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.PlaysUnexplained()
 		w.Plays(world.Lines(world.Shells("s", "true"), []string{world.Execs("sleep 0.1; sed -i 's/^line 2$/two/; s/^line 18$/eighteen/' notes.txt")})...)

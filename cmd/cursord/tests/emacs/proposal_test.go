@@ -15,7 +15,7 @@ import (
 // changes.
 func TestEmacsEditsProposal(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n"})
 		w.PutAll(world.Tree{"f": before, "g": before, "h": "one\n"})

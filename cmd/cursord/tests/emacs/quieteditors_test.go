@@ -13,7 +13,7 @@ import (
 // TestEmacsTellsWhatATurnWaitsFor is the same in Emacs.
 func TestEmacsTellsWhatATurnWaitsFor(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Waiting()
 		w.Start()

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -228,13 +227,8 @@ func (r *randomReview) acts(step int, within bool) {
 	}
 	for _, e := range r.both {
 		var why any
-		for limit := time.Now().Add(world.Patience); ; {
-			if why = e.eval(`(random-disagreement "f" "g" "h" "i")`); why == "" {
-				break
-			}
-			if time.Now().After(limit) {
-				t.Fatalf("step %d: %v\n%s\n%s", step, why, e.messages(), e.buffer(emacsReview))
-			}
+		if !world.Comes(world.Patience, func() bool { why = e.eval(`(random-disagreement "f" "g" "h" "i")`); return why == "" }) {
+			t.Fatalf("step %d: %v\n%s\n%s", step, why, e.messages(), e.buffer(emacsReview))
 		}
 		require.NotRegexp(t, `(?i)error in|wrong type|void|invalid|\[jsonrpc\]`, e.messages())
 	}
@@ -250,7 +244,7 @@ func (r *randomReview) acts(step int, within bool) {
 // agree when it is done.
 func TestEmacsRandomReview(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		r := &randomReview{t: t, w: w, rnd: rand.New(rand.NewPCG(*emacsSeed, 0)), paths: []string{"f", "g", "h", "i"}}
 		for _, p := range r.paths {

@@ -181,7 +181,7 @@ func TestEmacsMainJob(t *testing.T) {
 // TestEmacsUndoBringsTheHunkBack rejects in a buffer that is as its file, and takes that back with "undo".
 func TestEmacsUndoBringsTheHunkBack(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 15: ""})
 		w.Put("f", before)
@@ -216,7 +216,7 @@ func TestEmacsUndoBringsTheHunkBack(t *testing.T) {
 // buffer, each one step for undo, and the disk stays until it is saved.
 func TestEmacsUnsavedText(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before := world.Numbered(30, nil)
 		after := world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})
@@ -280,7 +280,7 @@ func TestEmacsUnsavedText(t *testing.T) {
 // decides which stays.
 func TestEmacsAgentWritesWhatIsUnsaved(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{5: "agent 5\n"})
 		w.Put("f", before)

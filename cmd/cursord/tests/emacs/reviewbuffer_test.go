@@ -196,7 +196,7 @@ diff --git a/noeol b/noeol
 // TestEmacsReviewKeysDestroyNothing has no key of diff-mode left in the review that would change files or the patch.
 func TestEmacsReviewKeysDestroyNothing(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "five\n"})
 		w.Put("f", before)

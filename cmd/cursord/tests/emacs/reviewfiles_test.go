@@ -15,7 +15,7 @@ import (
 // that an agent changes.
 func TestEmacsOddFiles(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before := world.Tree{"crlf": "a\r\nb\r\nc\r\n", "bom": "\ufeffone\ntwo\n", "noeol": "x\ny", "new": "(absent)", "gone": "was\nhere\n", "top": "1\n2\n3\n", "ü ö": "ä\n"}
 		after := world.Tree{"crlf": "a\r\nB\r\nc\r\nd\r\n", "bom": "\ufeffONE\ntwo\n", "noeol": "x\nY", "new": "brand\nnew\n", "gone": "(absent)", "top": "2\n3\n", "ü ö": "ä\nß 😀\n"}
@@ -83,7 +83,7 @@ func TestEmacsOddFiles(t *testing.T) {
 // TestEmacsPlacesStay has lines come and go around what a person looks at, in narrowed and read-only buffers too.
 func TestEmacsPlacesStay(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before := world.Numbered(200, nil)
 		after := world.Numbered(200, map[int]string{5: "a\nb\nc\nd\n", 20: "", 125: "line 125 and more\n", 180: "x\n"})
@@ -119,7 +119,7 @@ func TestEmacsPlacesStay(t *testing.T) {
 // has changes.
 func TestEmacsIsolated(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n", 25: ""})
 		w.Put("f", before)

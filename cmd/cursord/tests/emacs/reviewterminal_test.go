@@ -15,7 +15,7 @@ import (
 // only a few, and of a very long one its beginning, so that one can scroll over them.
 func TestEmacsHunksOnScreen(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		many := map[int]string{}
 		for i := 40; i < 1040; i++ {

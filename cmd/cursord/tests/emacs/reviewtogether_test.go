@@ -14,7 +14,7 @@ import (
 // TestEmacsSeveralReview has two Emacsen on one workspace, one with unsaved text, over a death of the daemon.
 func TestEmacsSeveralReview(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "five\n", 15: "fifteen\n", 25: "twenty-five\n"})
 		w.Put("f", before)
@@ -72,7 +72,7 @@ func TestEmacsSeveralReview(t *testing.T) {
 // TestEmacsEdiffAndSmerge compares a file with what it was, and chooses between conflicts in a copy.
 func TestEmacsEdiffAndSmerge(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "five\n", 15: "15a\n15b\n", 25: ""})
 		w.Put("f", before)

@@ -38,7 +38,7 @@ func untilScreen(tm *world.Tmux, e *emacs, pattern string) {
 // TestEmacsTerminal asks by keys in a terminal, and goes on typing while the agent answers.
 func TestEmacsTerminal(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", "one\ntwo\n")
 		var lines []string

@@ -106,7 +106,7 @@ func sshd(w *world.World, t *testing.T) string {
 // machine, and buffers, disk and daemon agree as anywhere.
 func TestEmacsTramp(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		path := sshd(w, t)
 		before := world.Numbered(30, nil)

@@ -3,7 +3,6 @@
 package nvim
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -172,7 +171,7 @@ func TestNvimPreview(t *testing.T) {
 			n.keys("j")
 			n.until("it is closed", "return #vim.api.nvim_list_wins() == 1")
 			n.keys("k")
-			n.until("it is there", fmt.Sprint("return vim.fn.line('.') == 1"))
+			n.until("it is there", "return vim.fn.line('.') == 1")
 		}
 		n.quiet()
 	})

@@ -57,7 +57,6 @@ func TestNvimSavesWhileADecisionIsMade(t *testing.T) {
 		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, review = { after_decide = 'stay' } }")
 		for i, c := range cases {
 			path := fmt.Sprint("f", i)
-			n.lua("vim.cmd.edit(...) vim.cmd('silent! Cursord prev')", path)
 			n.lua("vim.cmd.edit(...)", path)
 			n.hunksOf(path, 2)
 			for _, command := range strings.Split(c.before, " | ") {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -51,19 +50,16 @@ func nvimsTogether(t *testing.T, bin string, isolated bool) {
 	agree := func(what string) {
 		t.Helper()
 		var why [2]any
-		for limit := time.Now().Add(world.Patience); ; {
+		if !world.Comes(world.Patience, func() bool {
 			for i, n := range both {
 				n.until("what is typed is told", `local told
 					require('cursord.docs').flush(require('cursord.workspace').find(), function() told = true end)
 					return vim.wait(5000, function() return told end, 1)`)
 				why[i] = n.lua("return disagreement()")
 			}
-			if why == [2]any{"", ""} {
-				break
-			}
-			if time.Now().After(limit) {
-				t.Fatalf("%s: %v\n%s\n%s", what, why, both[0].messages(), both[1].messages())
-			}
+			return why == [2]any{"", ""}
+		}) {
+			t.Fatalf("%s: %v\n%s\n%s", what, why, both[0].messages(), both[1].messages())
 		}
 		t.Log(what)
 		for _, n := range both {
