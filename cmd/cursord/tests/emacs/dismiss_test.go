@@ -1,3 +1,5 @@
+//go:build unix
+
 package emacs
 
 import (
@@ -15,7 +17,7 @@ import (
 // TestEmacsDismisses takes files outside of the workspace off the list by a key in the review; a file in it stays.
 func TestEmacsDismisses(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
+	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		lib := w.Folder("lib")
 		for _, name := range []string{filepath.Join(lib, "one"), filepath.Join(lib, "two"), filepath.Join(lib, "three"), w.Path("in")} {
