@@ -1,13 +1,10 @@
 package daemon
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/exportfile"
 	"cursord/daemon/internal/wire"
 	"cursord/daemon/paths"
 	"cursord/sessions"
@@ -52,7 +50,7 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 	defer d.importing.Unlock()
 	im := &importer{d: d, newIDs: newIDs, turns: map[string]string{}}
 	defer im.free()
-	if err := im.read(ctx, f, func(api.ExportPart, int) error { return nil }); err != nil {
+	if err := im.read(ctx, f, func(exportfile.Line) error { return nil }); err != nil {
 		return nil, err
 	}
 	if err := d.importRoom(f); err != nil {
@@ -98,96 +96,25 @@ type importer struct {
 	count   int               // of turns
 }
 
-// read calls each for the turns and items of a file, with their ids as they are to be, and the length of their lines.
-func (im *importer) read(ctx context.Context, f io.Reader, each func(p api.ExportPart, size int) error) error {
-	r := bufio.NewReaderSize(f, 1<<20)
-	n := 0
-	fail := func(format string, args ...any) error {
-		return api.Invalid("path", "line %d: %s", n, fmt.Sprintf(format, args...))
-	}
+// read calls each for the turns and items of a file, with their ids as they are to be.
+func (im *importer) read(ctx context.Context, f io.Reader, each func(exportfile.Line) error) error {
 	im.count = 0
-	turn, next := "", 0 // the present turn in the file, and the least index of its next item
-	var end *api.ExportEnd
-	items := 0
-	for {
-		if ctx.Err() != nil {
-			return &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
-		}
-		line, whole, err := readLine(r)
-		if err == io.EOF {
-			break
-		}
-		n++
-		if err == nil && end != nil {
-			return fail("there is more behind the end of the session: a file has one session")
+	return exportfile.Read(ctx, f, func(l exportfile.Line) error {
+		var err error
+		switch {
+		case l.Session != nil:
+			return im.begin(l.Session)
+		case l.Turn != nil:
+			err = im.turn(l.Turn)
+		default:
+			l.Item.TurnID, l.Item.SessionID = im.turns[l.Item.TurnID], im.session.ID
+			l.Item.ID = sessions.ItemID(l.Item.TurnID, l.Item.Index)
 		}
 		if err != nil {
-			return fail("%v", err)
-		}
-		if whole && !utf8.Valid(line) {
-			return fail("not UTF-8")
-		}
-		if n == 1 {
-			var h api.ExportHeader
-			if json.Unmarshal(line, &h) != nil || h.Cursord != "session" {
-				return fail(`not a session that "cursord export --format ndjson" wrote`)
-			}
-			if h.Version != exportVersion {
-				return fail("version %d of the format; this cursord knows %d", h.Version, exportVersion)
-			}
-			continue
-		}
-		var l api.ExportLine
-		if err := json.Unmarshal(line, &l); err != nil && !whole {
-			return cutOff(api.ExportEnd{Turns: im.count, Items: items}, "the file is cut off in line %d", n)
-		} else if err != nil {
-			return fail("%v", err)
-		}
-		switch {
-		case n == 2 && l.Session != nil:
-			err = im.begin(l.Session)
-		case n == 2 || l.Session != nil:
-			return fail("the second line, and no other, is the session")
-		case l.Turn != nil:
-			turn, next = l.Turn.ID, 0
-			err = im.turn(l.Turn)
-		case l.Item != nil:
-			if l.Item.TurnID != turn || turn == "" || l.Item.Index < next {
-				return fail("item %q does not follow its turn and the items before it", l.Item.ID)
-			}
-			next = l.Item.Index + 1
-			items++
-			err = im.item(l.Item)
-		case l.End != nil:
-			end = l.End
-			continue
-		default:
-			continue // of a later version's making
-		}
-		var e *api.Error
-		if errors.As(err, &e) {
 			return err
 		}
-		if err != nil {
-			return fail("%v", err)
-		}
-		if n > 2 {
-			if err := each(l.ExportPart, len(line)); err != nil {
-				return err
-			}
-		}
-	}
-	if n < 2 {
-		return api.Invalid("path", "the file ends before the session")
-	}
-	switch has := (api.ExportEnd{Turns: im.count, Items: items}); {
-	case end == nil:
-		return cutOff(has, "the file has no end: it was cut off after %d turn(s) and %d item(s)", has.Turns, has.Items)
-	case *end != has:
-		return cutOff(has, "lines are missing: the file has %d turn(s) and %d item(s), and had %d and %d",
-			has.Turns, has.Items, end.Turns, end.Items)
-	}
-	return nil
+		return each(l)
+	})
 }
 
 func (im *importer) taken(what, id string) error {
@@ -232,16 +159,6 @@ func (im *importer) turn(t *sessions.Turn) error {
 	if !validMode(t.Mode) {
 		return fmt.Errorf("%q is no mode", t.Mode)
 	}
-	switch t.Status {
-	case sessions.TurnQueued, sessions.TurnRunning: // exported while it ran
-		t.Status, t.Background = sessions.TurnInterrupted, nil
-	case sessions.TurnCompleted, sessions.TurnFailed, sessions.TurnCancelled, sessions.TurnInterrupted:
-	default:
-		return fmt.Errorf("%q is no status of a turn", t.Status)
-	}
-	if t.EndedAt == nil {
-		t.EndedAt = &t.CreatedAt
-	}
 	im.count++
 	id, again := im.turns[t.ID]
 	switch {
@@ -272,35 +189,6 @@ func (im *importer) free() {
 	}
 }
 
-func (im *importer) item(it *sessions.Item) error {
-	switch it.Kind {
-	case sessions.ItemAssistant, sessions.ItemThinking, sessions.ItemPlan, sessions.ItemNotice:
-		it.Tool = nil
-	case sessions.ItemTool:
-		if it.Tool == nil {
-			return errors.New("a tool call without a tool")
-		}
-	default:
-		return fmt.Errorf("%q is no kind of item", it.Kind)
-	}
-	switch it.Status {
-	case sessions.ItemRunning: // exported while it ran
-		it.Status = sessions.ItemCancelled
-	case sessions.ItemCompleted, sessions.ItemFailed, sessions.ItemRejected, sessions.ItemCancelled:
-	default:
-		return fmt.Errorf("%q is no status of an item", it.Status)
-	}
-	if it.EndedAt == nil {
-		it.EndedAt = &it.StartedAt
-	}
-	if it.Index < 0 || it.Index >= math.MaxInt32 {
-		return fmt.Errorf("%d is no index", it.Index)
-	}
-	it.TurnID, it.SessionID = im.turns[it.TurnID], im.session.ID
-	it.ID = sessions.ItemID(it.TurnID, it.Index)
-	return nil
-}
-
 // store stores the session, then what is in it, and at last the session as it is to be.
 func (im *importer) store(ctx context.Context, w *workspace, f io.Reader) (*sessions.Session, error) {
 	s := *im.session
@@ -317,15 +205,15 @@ func (im *importer) store(ctx context.Context, w *workspace, f io.Reader) (*sess
 		batch, size = nil, 0
 		return err
 	}
-	err := im.read(ctx, f, func(p api.ExportPart, n int) error {
-		if p.Turn != nil {
-			p.Turn.Workspace = w.root
-			batch = append(batch, p.Turn)
+	err := im.read(ctx, f, func(l exportfile.Line) error {
+		if l.Turn != nil {
+			l.Turn.Workspace = w.root
+			batch = append(batch, l.Turn)
 		} else {
-			p.Item.Workspace = w.root
-			batch = append(batch, p.Item)
+			l.Item.Workspace = w.root
+			batch = append(batch, l.Item)
 		}
-		if size += n; size > importBytes || len(batch) == importBatch {
+		if size += l.Size; size > importBytes || len(batch) == importBatch {
 			return flush()
 		}
 		return nil

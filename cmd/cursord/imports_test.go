@@ -57,6 +57,7 @@ var internalImports = map[string][]string{
 		"cursord/daemon/internal/copies",
 		"cursord/daemon/internal/denied",
 		"cursord/daemon/internal/documents",
+		"cursord/daemon/internal/exportfile",
 		"cursord/daemon/internal/git",
 		"cursord/daemon/internal/mailbox",
 		"cursord/daemon/internal/prompt",
@@ -167,6 +168,11 @@ var internalImports = map[string][]string{
 	"cursord/daemon/internal/copies": {
 		"cursord/daemon/api",
 		"cursord/daemon/copytree",
+		"cursord/sessions",
+	},
+	"cursord/daemon/internal/exportfile": {
+		"cursord/daemon/api",
+		"cursord/daemon/internal/wire",
 		"cursord/sessions",
 	},
 	"cursord/daemon/internal/mailbox": {},

@@ -1,4 +1,4 @@
-package daemon
+package exportfile
 
 import (
 	"bufio"
@@ -10,10 +10,7 @@ import (
 	"cursord/daemon/internal/wire"
 )
 
-const (
-	exportVersion = 1
-	importLineMax = 256 << 20
-)
+const maxLine = 256 << 20
 
 // cutOff says that a file is not all of what was exported, and how to take in what it has.
 func cutOff(has api.ExportEnd, format string, args ...any) error {
@@ -28,8 +25,8 @@ func readLine(r *bufio.Reader) (line []byte, whole bool, err error) {
 		line, whole = nil, false
 		for {
 			part, err := r.ReadSlice('\n')
-			if len(line)+len(part) > importLineMax {
-				return nil, false, fmt.Errorf("longer than %d bytes", importLineMax)
+			if len(line)+len(part) > maxLine {
+				return nil, false, fmt.Errorf("longer than %d bytes", maxLine)
 			}
 			line = append(line, part...)
 			if whole = err == nil; whole || err == io.EOF && len(line) > 0 {

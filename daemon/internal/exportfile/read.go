@@ -1,0 +1,175 @@
+// Package exportfile reads the files that "cursord export --format ndjson" writes: a header, the session, each turn followed by
+// its items in order, and an end that counts them, each as JSON on a line. A file that somebody cut off, changed or wrote by hand is
+// refused with the line that is wrong. What it yields is as if the session had ended when it was exported: nothing runs.
+package exportfile
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"unicode/utf8"
+
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+// Version is the one that the header of a file names.
+const Version = 1
+
+// A Line is a line of a file: one of its members is set.
+type Line struct {
+	Session *sessions.Session // the first, and no other
+	Turn    *sessions.Turn
+	Item    *sessions.Item // of the turn before
+	Size    int            // bytes
+}
+
+// Read has take called for each line of a file, of which the header and the end are checked. Turns and items have an end, and
+// an item the id of its turn in the file. An error is an api.Error about the parameter path; so are those that take returns, and one that is
+// no api.Error becomes one that names the line.
+func Read(ctx context.Context, f io.Reader, take func(Line) error) error {
+	r := reader{take: take, lines: bufio.NewReaderSize(f, 1<<20)}
+	for {
+		if ctx.Err() != nil {
+			return &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
+		}
+		line, whole, err := readLine(r.lines)
+		if err == io.EOF {
+			return r.ended()
+		}
+		r.n++
+		if err == nil {
+			err = r.line(line, whole)
+		}
+		if e := (*api.Error)(nil); err != nil && !errors.As(err, &e) {
+			return api.Invalid("path", "line %d: %v", r.n, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+type reader struct {
+	take  func(Line) error
+	lines *bufio.Reader
+	n     int            // the line's number, from 1
+	has   api.ExportEnd  // what was read so far
+	end   *api.ExportEnd // what the file says it has
+	turn  string         // the one whose items come
+	next  int            // the least index of its next item
+}
+
+func (r *reader) line(line []byte, whole bool) error {
+	if r.end != nil {
+		return errors.New("there is more behind the end of the session: a file has one session")
+	}
+	if whole && !utf8.Valid(line) {
+		return errors.New("not UTF-8")
+	}
+	if r.n == 1 {
+		return header(line)
+	}
+	var l api.ExportLine
+	if err := json.Unmarshal(line, &l); err != nil && !whole {
+		return cutOff(r.has, "the file is cut off in line %d", r.n)
+	} else if err != nil {
+		return err
+	}
+	switch {
+	case r.n == 2 && l.Session != nil:
+		return r.take(Line{Session: l.Session, Size: len(line)})
+	case r.n == 2 || l.Session != nil:
+		return errors.New("the second line, and no other, is the session")
+	case l.Turn != nil:
+		r.turn, r.next = l.Turn.ID, 0
+		r.has.Turns++
+		if err := checkTurn(l.Turn); err != nil {
+			return err
+		}
+		return r.take(Line{Turn: l.Turn, Size: len(line)})
+	case l.Item != nil:
+		if l.Item.TurnID != r.turn || r.turn == "" || l.Item.Index < r.next {
+			return fmt.Errorf("item %q does not follow its turn and the items before it", l.Item.ID)
+		}
+		r.next = l.Item.Index + 1
+		r.has.Items++
+		if err := checkItem(l.Item); err != nil {
+			return err
+		}
+		return r.take(Line{Item: l.Item, Size: len(line)})
+	case l.End != nil:
+		r.end = l.End
+	}
+	return nil // else of a later version's making
+}
+
+func header(line []byte) error {
+	var h api.ExportHeader
+	if json.Unmarshal(line, &h) != nil || h.Cursord != "session" {
+		return errors.New(`not a session that "cursord export --format ndjson" wrote`)
+	}
+	if h.Version != Version {
+		return fmt.Errorf("version %d of the format; this cursord knows %d", h.Version, Version)
+	}
+	return nil
+}
+
+// ended checks that nothing is missing.
+func (r *reader) ended() error {
+	switch {
+	case r.n < 2:
+		return api.Invalid("path", "the file ends before the session")
+	case r.end == nil:
+		return cutOff(r.has, "the file has no end: it was cut off after %d turn(s) and %d item(s)", r.has.Turns, r.has.Items)
+	case *r.end != r.has:
+		return cutOff(r.has, "lines are missing: the file has %d turn(s) and %d item(s), and had %d and %d",
+			r.has.Turns, r.has.Items, r.end.Turns, r.end.Items)
+	}
+	return nil
+}
+
+func checkTurn(t *sessions.Turn) error {
+	switch t.Status {
+	case sessions.TurnQueued, sessions.TurnRunning: // exported while it ran
+		t.Status, t.Background = sessions.TurnInterrupted, nil
+	case sessions.TurnCompleted, sessions.TurnFailed, sessions.TurnCancelled, sessions.TurnInterrupted:
+	default:
+		return fmt.Errorf("%q is no status of a turn", t.Status)
+	}
+	if t.EndedAt == nil {
+		t.EndedAt = &t.CreatedAt
+	}
+	return nil
+}
+
+func checkItem(it *sessions.Item) error {
+	switch it.Kind {
+	case sessions.ItemAssistant, sessions.ItemThinking, sessions.ItemPlan, sessions.ItemNotice:
+		it.Tool = nil
+	case sessions.ItemTool:
+		if it.Tool == nil {
+			return errors.New("a tool call without a tool")
+		}
+	default:
+		return fmt.Errorf("%q is no kind of item", it.Kind)
+	}
+	switch it.Status {
+	case sessions.ItemRunning: // exported while it ran
+		it.Status = sessions.ItemCancelled
+	case sessions.ItemCompleted, sessions.ItemFailed, sessions.ItemRejected, sessions.ItemCancelled:
+	default:
+		return fmt.Errorf("%q is no status of an item", it.Status)
+	}
+	if it.EndedAt == nil {
+		it.EndedAt = &it.StartedAt
+	}
+	if it.Index < 0 || it.Index >= math.MaxInt32 {
+		return fmt.Errorf("%d is no index", it.Index)
+	}
+	return nil
+}
