@@ -42,7 +42,7 @@ const StepCommit = "commit"
 // Options say where a daemon lives.
 type Options struct {
 	Version  string
-	Written  time.Time // of the program, see Build
+	Written  time.Time // of the program, see endpoint.Build
 	StateDir string    // the database's folder
 	Socket   string    // for Status; "" without one
 	Config   config.Config
@@ -67,7 +67,7 @@ type Options struct {
 // must not block; what it enqueues is before any notification that the request causes.
 type Daemon struct {
 	// Constant after Open.
-	build       Build
+	build       endpoint.Build
 	stateDir    string
 	socket      string
 	config      config.Config // as it was at the start: for what must not change while it is in use
@@ -111,7 +111,7 @@ type Daemon struct {
 	closed     bool                  // guarded by mu; Close was called
 
 	successor      string                              // guarded by mu; the program that takes this daemon's place
-	successorBuild Build                               // guarded by mu
+	successorBuild endpoint.Build                      // guarded by mu
 	reread         func(*Daemon) (api.Reloaded, error) // see Options
 }
 
@@ -122,7 +122,7 @@ func Open(o Options) (*Daemon, error) {
 		clock.Ahead = o.Ahead
 	}
 	d := &Daemon{
-		build: Build{o.Version, o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
+		build: endpoint.Build{Version: o.Version, Written: o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
 		started: sessions.Now(), began: time.Now(), messages: statusmessages.New(),
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]turnOwner{},
 		watching: watch.DefaultLimits(), fault: o.Fault, pictures: pictures.Store{Dir: filepath.Join(o.StateDir, "images")},

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"cursord/agent/jsontext"
-	"cursord/daemon"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/endpoint"
 	"cursord/sessions"
 )
 
@@ -166,7 +166,7 @@ func (f *face) agentChats(_ context.Context, p *WorkspaceParams) (ChatList, erro
 func (f *face) status(context.Context, *None) (api.Status, error) { return f.d.Status(), nil }
 
 func (f *face) join(_ context.Context, p *JoinParams) (api.Joined, error) {
-	joined := f.d.Join(daemon.Build{Version: p.Version, Written: time.Unix(0, p.Written)}, p.Program)
+	joined := f.d.Join(endpoint.Build{Version: p.Version, Written: time.Unix(0, p.Written)}, p.Program)
 	if joined.Replaced != "now" {
 		f.asks(p.Environment)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/export"
-	"cursord/daemon"
 	"cursord/daemon/endpoint"
+	"cursord/daemon/filelist"
 	"cursord/editors/lsp"
 	"cursord/rpc"
 	"cursord/rpc/join"
@@ -81,7 +81,7 @@ func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
 	}
 	ok := lsp.Serve(ctx, both, both, lsp.Options{
 		Version: version(), StateDir: dirs.State, Dial: func() io.ReadWriteCloser { return inProcess(ctx) },
-		Transcript: transcriptOf, Files: daemon.NamedFiles, Log: log,
+		Transcript: transcriptOf, Files: filelist.Named, Log: log,
 		Greeted: func() { // until then there is nothing to end well
 			signalled, _ := untilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			context.AfterFunc(signalled, cancel)

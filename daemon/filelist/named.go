@@ -1,4 +1,6 @@
-package daemon
+// Package filelist lists the files of a folder that a person would name in a prompt, for a client that completes names. It needs no
+// daemon, waits a few seconds at most, and lists some ten thousands of files at most.
+package filelist
 
 import (
 	"bytes"
@@ -21,14 +23,14 @@ const (
 	namesLength = 16 << 20
 )
 
-// NamedFiles lists the files of a folder that a person would name in a prompt, by their paths with slashes: those that git
-// does not ignore, or, where it knows nothing of the folder, those that are not hidden, the nearest first.
-func NamedFiles(ctx context.Context, dir string) ([]string, error) {
+// Named lists files by their paths with slashes: those that git does not ignore, or, where it knows nothing of the folder, those
+// that are not hidden, the nearest first.
+func Named(ctx context.Context, dir string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, namesLimit)
 	defer cancel()
-	out, err := namesInGit(ctx, dir)
+	out, err := inGit(ctx, dir)
 	if err != nil {
-		return walkedFiles(os.DirFS(dir))
+		return walked(os.DirFS(dir))
 	}
 	var files []string
 	seen := map[string]bool{}
@@ -41,8 +43,8 @@ func NamedFiles(ctx context.Context, dir string) ([]string, error) {
 	return files, nil
 }
 
-// namesInGit asks git, which a client does without the daemon's folder.
-func namesInGit(ctx context.Context, dir string) ([]byte, error) {
+// inGit asks git, which a client does without the daemon's folder.
+func inGit(ctx context.Context, dir string) ([]byte, error) {
 	home, err := os.MkdirTemp("", "cursord-git-")
 	if err != nil {
 		return nil, err
@@ -57,7 +59,7 @@ func namesInGit(ctx context.Context, dir string) ([]byte, error) {
 	return git.Tree{Dir: root, Guard: guard}.Run(ctx, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 }
 
-func walkedFiles(dir fs.FS) (files []string, err error) {
+func walked(dir fs.FS) (files []string, err error) {
 	folders := []string{"."}
 	for looked := 0; len(folders) > 0 && looked < walkedMost; folders = folders[1:] {
 		entries, err := fs.ReadDir(dir, folders[0])

@@ -1,4 +1,4 @@
-package daemon
+package filelist
 
 import (
 	"os"
@@ -9,16 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestNamedFiles(t *testing.T) {
+func TestNamed(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.go", "sub/b ä.go", ".hidden/c", "node_modules/d", "out/e", ".gitignore"} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("out\n"), 0o644))
 	}
-	files, err := NamedFiles(t.Context(), dir)
+	files, err := Named(t.Context(), dir)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a.go", "out/e", "sub/b ä.go"}, files, "without git")
-	_, err = NamedFiles(t.Context(), filepath.Join(dir, "nowhere"))
+	_, err = Named(t.Context(), filepath.Join(dir, "nowhere"))
 	require.Error(t, err)
 
 	if _, err := exec.LookPath("git"); err != nil {
@@ -28,10 +28,10 @@ func TestNamedFiles(t *testing.T) {
 		out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
-	files, err = NamedFiles(t.Context(), dir)
+	files, err = Named(t.Context(), dir)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{".gitignore", ".hidden/c", "a.go", "node_modules/d", "sub/b ä.go"}, files, "with git: what is not ignored")
-	files, err = NamedFiles(t.Context(), filepath.Join(dir, "sub"))
+	files, err = Named(t.Context(), filepath.Join(dir, "sub"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"b ä.go"}, files, "a folder within")
 }

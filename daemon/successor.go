@@ -1,0 +1,46 @@
+package daemon
+
+import (
+	"os"
+
+	"cursord/daemon/api"
+	"cursord/daemon/endpoint"
+)
+
+// Join takes the word of a client about its program, an absolute path. A daemon that is older gives its place to that
+// program as soon as no turn runs or waits, unless the program cannot take it: then the daemon stays.
+func (d *Daemon) Join(b endpoint.Build, program string) api.Joined {
+	j := api.Joined{Version: d.build.Version, PID: os.Getpid(), Replaced: "no"}
+	if program == "" || !b.NewerThan(d.build) {
+		return j
+	}
+	if err := endpoint.CheckSuccessor(program); err != nil {
+		d.log.Error("a newer build cannot take over", "version", b.Version, "err", err)
+		return j
+	}
+	d.mu.Lock()
+	if d.successor == "" || b.NewerThan(d.successorBuild) {
+		d.successor, d.successorBuild = program, b
+	}
+	d.mu.Unlock()
+	if d.Stop(false) == nil {
+		j.Replaced = "now"
+	} else {
+		j.Replaced = "later"
+	}
+	return j
+}
+
+// Successor returns the program that takes the place of this daemon when it has ended, "" if there is none.
+func (d *Daemon) Successor() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.successor
+}
+
+// giveWay ends a daemon that has a successor and no turns.
+func (d *Daemon) giveWay() {
+	if d.Successor() != "" && d.Stop(false) == nil {
+		d.log.Info("no turn runs any more: giving way to a newer build")
+	}
+}
