@@ -29,8 +29,8 @@ type site struct {
 	end   func()           // ends the turn's use of it
 }
 
-// site returns where a turn is to work; a copy is made, or brought up to date, and say tells people what there is to
-// tell of that. alias is another name of the workspace.
+// site returns where a turn is to work. For an isolated session it makes a copy, or brings it up to date; say takes notices about
+// that. alias is another path of the workspace.
 func (w *workspace) site(ctx context.Context, s *sessions.Session, turn, alias string, say func(string)) (site, error) {
 	if s.Isolation != config.IsolationCopy {
 		return site{tree: w.review.WorkTree(), end: func() {}}, nil
@@ -77,7 +77,7 @@ func aboutCopy(notes []copytree.Note) string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// withoutPlace is the outcome of a turn for whose agent there is no place.
+// withoutPlace is the outcome of a turn whose copy could not be made.
 func withoutPlace(ctx context.Context, err error) agent.Outcome {
 	if ctx.Err() != nil {
 		return agent.Outcome{Status: agent.Cancelled}

@@ -22,8 +22,8 @@ func (w *workspace) contextOf(ctx context.Context, t *liveTurn, s *sessions.Sess
 	return w.d.pictures.Placed(context, s.ID, w.root, at.tree.Root(), notice)
 }
 
-// recapSource returns the session whose transcript a turn wants where that is not its own: one of another workspace, such
-// as this one before it was moved. The turn then gets a session of its own.
+// recapSource returns the session whose transcript a turn asks for, if that is one of another workspace, such as this one before it
+// was moved; else "". The turn then gets a session of its own.
 func (w *workspace) recapSource(p *api.TurnParams) (string, error) {
 	if !p.Recap || p.SessionID == "" || w.sessions[p.SessionID] != nil {
 		return "", nil
@@ -73,10 +73,10 @@ func (w *workspace) awaitStored(ctx context.Context) {
 	}
 }
 
-// turnPictures are a turn's images before the loop has it: to take them takes the disk.
+// turnPictures are the images of a turn, taken before the loop has the turn: that waits for the disk.
 type turnPictures struct {
 	pictures.Taken
-	session string // the id that the session is to have which the turn makes; "": any
+	session string // the id of the session that the turn is to make; "": any
 	err     error  // why there can be no such turn
 }
 

@@ -1,5 +1,5 @@
 // Package filelist lists the files of a folder that a person would name in a prompt, for a client that completes names. It needs no
-// daemon, waits a few seconds at most, and lists some ten thousands of files at most.
+// daemon. It waits five seconds for git at most, and of a large folder lists only a part.
 package filelist
 
 import (
@@ -43,7 +43,7 @@ func Named(ctx context.Context, dir string) ([]string, error) {
 	return files, nil
 }
 
-// inGit asks git, which a client does without the daemon's folder.
+// inGit asks git. It makes a folder for askgit: a client does not use the daemon's.
 func inGit(ctx context.Context, dir string) ([]byte, error) {
 	home, err := os.MkdirTemp("", "cursord-git-")
 	if err != nil {

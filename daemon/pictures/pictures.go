@@ -1,6 +1,6 @@
-// Package pictures is about the images that go with prompts. An agent reads an image whose path is in its prompt, so what comes
-// as bytes, as from a clipboard, becomes a file of a Store and lives as long as its session. An image is what begins like one
-// that the agent reads, whatever its name; nothing else is believed, opened for long, or waited for.
+// Package pictures is about the images that go with prompts. An agent reads an image whose path is in its prompt, so one that comes
+// as bytes, as from a clipboard, becomes a file of a Store, which lives as long as its session. A file is an image if it begins like
+// one that the agent reads, whatever its name. To look at a file never waits, and leaves it closed.
 package pictures
 
 import (
@@ -170,7 +170,7 @@ type Taken struct {
 	made  []string // of them, those that are files of the store
 }
 
-// Drop removes the files that were made for a turn that there is not.
+// Drop removes the files that were made, if there is to be no such turn.
 func (t *Taken) Drop() {
 	for _, path := range t.made {
 		os.Remove(path)
@@ -179,8 +179,8 @@ func (t *Taken) Drop() {
 	t.made = nil
 }
 
-// Take checks the images in a turn's context, and makes files for its session of those that came as bytes. context then has
-// absolute paths; relative ones count from root. With an error nothing is made.
+// Take checks the images in a turn's context, and makes files of those that came as bytes, for its session. It changes their paths
+// in context to absolute ones; relative ones count from root. With an error, no file is left.
 func (s Store) Take(context []api.Context, root, session string) (Taken, error) {
 	var t Taken
 	for i := range context {

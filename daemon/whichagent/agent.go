@@ -1,7 +1,7 @@
-// Package whichagent knows which program turns start as cursor-agent, and what can be said of it: its build, which options
-// that lacks, whether its login works, its models. The program is sought where the daemon would find it and, while that has
-// none that works, where a client would. What costs a process, or an answer of Cursor's server, is asked for only by Find,
-// Version, Status and Models; nothing else waits. An Agent may be used by any number of goroutines.
+// Package whichagent knows which program turns start as cursor-agent, and what can be said of it: its build, the options that it
+// lacks, whether its login works, its models. It looks where the daemon would find the program and, while no agent there works,
+// where a client would. Only Find, Version, Status and Models start processes and wait for them or for Cursor's server. Any number of
+// goroutines may use an Agent.
 package whichagent
 
 import (
@@ -40,7 +40,7 @@ type Agent struct {
 	state api.AgentStatus // guarded by mu; as last known
 }
 
-// New returns the agent as far as it is known before Refresh has been called. Close ends it.
+// New returns an agent of which nothing is known before Refresh. Close ends it.
 func New(s Setup) *Agent {
 	return &Agent{Setup: s, builds: openBuilds(s.StateDir, s.Log), logins: newLogins(), finder: program.NewFinder()}
 }

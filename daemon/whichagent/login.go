@@ -17,8 +17,8 @@ const loginStays = 5 * time.Minute // until a login that was good is looked at a
 
 const hintLogin = `run "cursor-agent login", or set CURSOR_API_KEY`
 
-// logins knows whether the agent's login is good. Only what reaches Cursor's server shows that, which takes a process and
-// seconds: one at a time asks, for those who want to know, and no turn waits for it.
+// logins knows whether the agent's login is good. Only Cursor's server can say, which takes a process and seconds. One goroutine at
+// a time asks, for all who want to know, and no turn waits for it.
 type logins struct {
 	asking chan struct{} // held by who asks
 
@@ -57,7 +57,7 @@ func (l *logins) expire() {
 	l.good = time.Time{}
 }
 
-// alone calls ask when nobody else asks.
+// alone calls ask once nobody else asks.
 func (l *logins) alone(ctx context.Context, ask func() error) error {
 	select {
 	case l.asking <- struct{}{}:

@@ -10,7 +10,7 @@ import (
 	"cursord/daemon/config"
 )
 
-// An Own is which agent a configuration, and this process's CURSORD_AGENT and PATH, lead to.
+// An Own is the agent to which a configuration, and this process's CURSORD_AGENT and PATH, lead.
 type Own struct {
 	Path     string              `json:"path"`              // "": none
 	NamedBy  string              `json:"namedBy,omitempty"` // who names it, for people; "": it is the first on PATH

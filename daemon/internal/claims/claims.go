@@ -1,7 +1,7 @@
 // Package claims knows which claims of a workspace's repositories count. A claim is what a repository names that is no data: a
-// filter, a place elsewhere. An agent can write claims, so those count alone that stood there before the workspace's first turn,
-// or when a person trusted the workspace. The others are refused, and what was refused is said once: by the next turn that
-// begins, or, while none runs, by a status message. Claims may be used by any number of goroutines.
+// filter, a place elsewhere. An agent can write claims, so only those count that stood there before the workspace's first turn,
+// or when a person last trusted the workspace. All others are refused; a notice of the next turn says which, and while no turn runs
+// a status message does. Any number of goroutines may use Claims.
 package claims
 
 import (
@@ -31,10 +31,10 @@ const claimTime = 5 * time.Second
 // Setup says whose claims they are.
 type Setup struct {
 	Root    string // of the workspace
-	Home    string // for askgit
+	Home    string // the folder in which askgit makes its own
 	Board   *statusmessages.Board
 	Running func() bool       // whether a turn runs
-	Store   func(sessions.Op) // has it stored soon, without waiting
+	Store   func(sessions.Op) // has it stored soon, and does not wait
 }
 
 // Claims are those of a workspace.
@@ -71,7 +71,7 @@ func hashOf(at, claim string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// count reports whether a claim counts of the repository at a place in the workspace.
+// count reports whether a claim of the repository at a place in the workspace counts.
 func (c *Claims) count(at, claim string) bool {
 	hash := hashOf(at, claim)
 	c.mu.Lock()
@@ -127,7 +127,7 @@ func notUsed(list []string) string {
 		`. Look at them; "cursord trust" (workspace/trust) has them used.`
 }
 
-// Look has what the repository of the root claims by now noticed.
+// Look takes in what the repository of the root claims now.
 func (c *Claims) Look() {
 	if repo, ok := askgit.Find(c.Root); ok {
 		ctx, cancel := context.WithTimeout(context.Background(), claimTime)
@@ -176,7 +176,7 @@ func (c *Claims) Trust(trusted bool) sessions.Op {
 	return c.opLocked()
 }
 
-// standing returns the hashes of all that the workspace's repositories claim now, as far as it can be found out in time.
+// standing returns the hashes of what the workspace's repositories claim now, as far as a second suffices to find it.
 func (c *Claims) standing() map[string]bool {
 	found := map[string]bool{}
 	g := *c.git

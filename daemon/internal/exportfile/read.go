@@ -20,7 +20,7 @@ import (
 // Version is the one that the header of a file names.
 const Version = 1
 
-// A Line is a line of a file: one of its members is set.
+// A Line is a line of a file: a session, a turn or an item. What has no time of its end in the file has that of its beginning.
 type Line struct {
 	Session *sessions.Session // the first, and no other
 	Turn    *sessions.Turn
@@ -28,9 +28,8 @@ type Line struct {
 	Size    int            // bytes
 }
 
-// Read has take called for each line of a file, of which the header and the end are checked. Turns and items have an end, and
-// an item the id of its turn in the file. An error is an api.Error about the parameter path; so are those that take returns, and one that is
-// no api.Error becomes one that names the line.
+// Read calls take for the session, each turn and each item of a file; the header and the end it only checks. Its errors are api.Errors
+// about the parameter path. An error of take ends it: an api.Error is returned as it is, any other as one that names the line.
 func Read(ctx context.Context, f io.Reader, take func(Line) error) error {
 	r := reader{take: take, lines: bufio.NewReaderSize(f, 1<<20)}
 	for {

@@ -1,6 +1,6 @@
-// Package prompt makes the text that an agent gets: what a person asks, behind what goes with it, which is context that the
-// client sent, remarks on earlier changes, and the transcript of a session whose chat the agent does not have. A transcript is
-// bounded, and nothing that was said in it passes for its end. The parameters of a turn are checked before; here nothing fails.
+// Package prompt makes the text that an agent gets. In front of what a person asks stand the context that the client sent, remarks
+// about earlier changes, and the transcript of a session whose chat the agent does not have. A transcript is bounded, and no text
+// in it is taken for its end. Parameters have been checked before: Compose cannot fail.
 package prompt
 
 import (
@@ -45,8 +45,8 @@ const KindTranscript = "transcript"
 //
 //	the prompt
 //
-// Lines and columns count from 1, as people's do. A transcript comes first in context. Without context and remarks the prompt goes as it
-// is.
+// Lines and columns count from 1, as people count. If there is a transcript, it is the first of context. Without context and
+// remarks the prompt is left as it is.
 func Compose(remarks []string, context []api.Context, prompt string) string {
 	if len(remarks) == 0 && len(context) == 0 {
 		return prompt
@@ -131,7 +131,7 @@ func severity(n int) string {
 
 const titleRunes = 80
 
-// Title makes a session's title of a prompt's first line that says something.
+// Title returns the title of a session that begins with a prompt: its first line that is not blank, cut to 80 characters.
 func Title(prompt string) string {
 	for line := range strings.Lines(prompt) {
 		if line = strings.Join(strings.Fields(line), " "); line != "" {

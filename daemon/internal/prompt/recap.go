@@ -27,13 +27,13 @@ type recap struct {
 	turns int      // whose prompts are in it
 }
 
-// Pages returns a page of a session, in order: turns, and the items of them that it has. For "" that is the latest page, else the
-// one that ends before an item. more says that there are pages before it.
+// Pages returns a page of a session: turns, and items of these, each from old to new. That is the latest page for "", else the one
+// that ends before the item with this id. more says that there are pages before it.
 type Pages func(before string) (turns []*sessions.Turn, items []*sessions.Item, more bool, err error)
 
-// Recap returns what was said in the turns of a session that have ended, and a sentence for people about that. The text is at
-// most limit bytes long, but for a line that says that the oldest is left out. Both are "" for a session in which nothing was said. An error is one
-// of pages.
+// Recap returns what was said in the turns of a session that have ended, and a sentence for people about that. If the text would
+// be longer than limit bytes, the oldest of it is left out, and one more line says so. Both are "" if nothing was said. An error
+// is one that pages returned.
 func Recap(pages Pages, limit int) (text, remark string, err error) {
 	r := &recap{limit: limit}
 	before := ""
@@ -117,8 +117,7 @@ var (
 	recapMarks = regexp.MustCompile(`(?m)^\[(?:user|you)\]`)
 )
 
-// plainly makes a text that cannot be taken for the transcript's own marks, or for its end, and that has no control
-// characters.
+// plainly returns a text in which nothing can be taken for a mark of the transcript or for its end, without control characters.
 func plainly(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) && c != '\n' && c != '\t' && c != '\r' {
@@ -151,7 +150,7 @@ func (r *recap) prompt(t *sessions.Turn) {
 	}
 }
 
-// items puts in what a turn said, and where that does not fit as much as does, behind its prompt.
+// items puts in what a turn said. If that does not fit, it puts in as much as does, behind the turn's prompt.
 func (r *recap) items(t *sessions.Turn, items []*sessions.Item) {
 	r.keep = len(recapUser) + len(r.share(t.Asked())) + len(recapCut) + 3
 	if r.full = r.size+r.keep > r.limit; r.full {

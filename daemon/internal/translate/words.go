@@ -1,6 +1,6 @@
 // Package translate stands between an agent that works in a copy of a workspace and the people who read what it says: for the
-// agent, paths of the workspace become those of its copy, and for people the other way round. Text that comes in pieces may be
-// held back until it is known whether it ends in such a path; nothing else that the agent says overtakes it.
+// agent, paths of the workspace become those of its copy, and for people the other way round. Text comes in pieces, so the end of
+// a piece that may be the beginning of such a path is held back until the next one, or until anything begins a new item.
 package translate
 
 import (
@@ -41,7 +41,7 @@ func (ws *Words) Prompt(text string) string {
 	return ws.in.String(text)
 }
 
-// Events returns events in the terms of the workspace.
+// Events returns events in the terms of the workspace, in their order.
 func (ws *Words) Events(events []agent.Event) []agent.Event {
 	if ws == nil {
 		return events
