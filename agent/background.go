@@ -90,21 +90,22 @@ func (d *Decoder) tellStage(dst []Event) []Event {
 // noteFinal keeps whether all is said, at an event. It matters only with something in the background, and that begins with
 // the end of a call, with which nothing is said to the end.
 func (d *Decoder) noteFinal(e *event) {
-	if len(d.behind) == 0 && !d.timedOut {
+	if len(d.behind) == 0 && !d.timedOut && !d.told {
 		return
 	}
 	switch e.typ {
 	case "assistant":
 		d.final = e.subtype != "delta" && e.get("timestamp_ms") == nil && e.get("model_call_id").Name() == "" && !hasCalls(e)
+		d.told = false
 	case "thinking", "user", "retry", "text", "tool_use":
-		d.final = false
+		d.final, d.told = false, false
 	case "tool_call":
 		if e.subtype == "started" {
-			d.final = false
+			d.final, d.told = false, false
 		}
 	case "system":
 		if e.subtype == "task_notification" {
-			d.final = false
+			d.final, d.told = false, d.final || d.told
 		}
 	}
 }

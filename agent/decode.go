@@ -34,6 +34,7 @@ type Decoder struct {
 
 	behind   []behind // in the order of their beginnings
 	final    bool     // all is said, if nothing is open; see stage
+	told     bool     // all was said, and since then the agent has only heard from the background
 	timedOut bool     // the agent has ended its commands in the background
 	waiting  []string // the commands of the last Waiting event
 }

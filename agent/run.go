@@ -277,8 +277,13 @@ func (r *run) judge(x process.Exit) Outcome {
 		return r.outcome(Cancelled, nil)
 	case wasHung:
 		left := slices.DeleteFunc(slices.Clone(r.dec.behind), func(b behind) bool { return !b.nested })
-		if !r.dec.final || len(r.dec.open) > 0 || len(r.dec.behind) == 0 {
+		switch {
+		case len(r.dec.open) > 0 || !r.dec.told && (!r.dec.final || len(r.dec.behind) == 0):
 			return r.outcome(Failed, r.hung())
+		case r.dec.told:
+			text := fmt.Sprintf("The agent had said all, and was ended because it said nothing for %v after it had heard from the background", r.req.IdleTimeout)
+			r.send([]Event{Notice{Text: text + named(whats(append(slices.Clip(r.ran), left...))) + "."}})
+			return r.outcome(Completed, nil)
 		}
 		r.send([]Event{Notice{Text: leftText(append(slices.Clip(r.ran), left...))}}) // a sub-agent that does not end is no failure of what was said
 		return r.outcome(Completed, nil)

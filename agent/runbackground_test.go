@@ -241,6 +241,34 @@ func TestRunHungWithASubAgent(t *testing.T) {
 	require.Contains(t, lines[len(lines)-1], "was ended: npm run dev; Task Tidy.")
 }
 
+// TestRunHungAfterANotification has an agent say all, hear from the background and say no more: what was said counts. If it
+// has begun to go on, that has not ended.
+func TestRunHungAfterANotification(t *testing.T) {
+	const notification = `echo '{"type":"system","subtype":"task_notification","task_id":"7","status":"completed"}'` + "\n"
+	for name, tt := range map[string]struct {
+		after  string
+		status RunStatus
+	}{
+		"nothing":             {"", Completed},
+		"another":             {notification, Completed},
+		"a piece":             {sayDelta, Failed},
+		"a call":              {sayStart, Failed},
+		"another and a piece": {notification + sayDelta, Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, left := range []string{sayLeft, strings.Replace(sayLeft, `"success":{}`, `"success":{"shellId":"7"}`, 1)} {
+				f := leaves(t, sayInit+left+sayDelta+sayLast+notification+tt.after+"sleep 100\n")
+				f.req.IdleTimeout, f.req.ToolTimeout = time.Second, time.Second
+				out, lines := f.run(t.Context(), nil)
+				require.Equal(t, tt.status, out.Status)
+				if tt.status == Completed {
+					require.Contains(t, lines[len(lines)-1], "said nothing for 1s after it had heard from the background")
+				}
+			}
+		})
+	}
+}
+
 // TestRunHungSays is about the words of a run that was ended for its silence.
 func TestRunHungSays(t *testing.T) {
 	t.Parallel()
