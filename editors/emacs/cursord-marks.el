@@ -43,6 +43,9 @@ The review buffer has all of them.  0 is for a line that counts them."
 (defconst cursord--shown-columns 500
   "So many characters of a line that is not in a buffer are shown at most.")
 
+(defconst cursord--few-colors 16
+  "With fewer colours a sign is put in front of added lines.")
+
 (defvar cursord-mode)                   ; whether marks can be seen
 
 (defvar cursord-hunk-map (make-sparse-keymap)
@@ -126,13 +129,17 @@ It moves point; the value is the row then, else nil."
                                           'cursord-maybe-note
                                         'cursord-fringe))))))
     (if (or cursord-marks-hidden (not (bound-and-true-p cursord-mode)))
-        (dolist (property '(face keymap before-string help-echo))
+        (dolist (property '(face keymap before-string help-echo line-prefix))
           (overlay-put overlay property nil))
       (overlay-put overlay 'face
                    (and present
                         (cond (maybe 'cursord-maybe) (isolated 'cursord-removed)
                               (t 'cursord-added))))
       (overlay-put overlay 'help-echo (and maybe cursord-maybe-text))
+      ;; Without colours lines that were added look like any other.
+      (overlay-put overlay 'line-prefix
+                   (and present (not isolated)
+                        (< (display-color-cells) cursord--few-colors) "+"))
       (overlay-put overlay 'keymap cursord-hunk-map)
       (overlay-put overlay 'before-string
                    (concat (and (or absent note)

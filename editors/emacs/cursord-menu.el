@@ -27,6 +27,7 @@
    ["Ask"
     ("SPC" "ask" cursord-ask)
     ("w" "write in a buffer" cursord-compose)
+    ("+" "add what is here" cursord-add)
     ("I" "add an image" cursord-add-image)
     ("c" "chat" cursord)
     ("k" "cancel" cursord-cancel)
@@ -41,6 +42,7 @@
     ("p" "previous hunk" cursord-previous-hunk :transient t)]
    ["Session"
     ("s" "go on with another" cursord-resume)
+    ("S" "those of all projects" cursord-sessions)
     ("N" "rename" cursord-rename-session)
     ("m" "model" cursord-set-model)
     ("M" "mode" cursord-set-mode)

@@ -10,6 +10,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'diff-mode)
 (require 'cursord-workspace)
 (require 'cursord-files)
 
@@ -122,6 +123,20 @@ Carriage returns are not seen where all lines end with one; they are there."
                 (and (seq-some #'cursord-isolated-p (plist-get diff :hunks))
                      "Isolated: the file has these lines once they are accepted")))))
 
+(defun cursord--file-heading (path diff)
+  "What a person reads above the hunks of the file PATH, whose diff is DIFF.
+For example \"modified lib/util.py +3 −3\"."
+  (format "%s %s%s%s" (plist-get diff :kind)
+          (if-let* ((old (plist-get diff :oldPath)))
+              (concat old " → ")
+            "")
+          path
+          (let ((added (or (plist-get diff :added) 0))
+                (removed (or (plist-get diff :removed) 0)))
+            (if (and (zerop added) (zerop removed))
+                ""
+              (format " +%d −%d" added removed)))))
+
 (defun cursord--section-text (path diff notes)
   "DIFF, of the file PATH, as a patch has it, behind NOTES."
   (let* ((hunks (append (plist-get diff :hunks) nil))
@@ -140,7 +155,11 @@ Carriage returns are not seen where all lines end with one; they are there."
                                'cursord-note)) notes "")
       (when hunks
         (concat
-         (format "diff --git %s %s\n" old new)
+         ;; What is seen is for people; git's words are there.
+         (propertize (format "diff --git %s %s" old new)
+                     'display (propertize (cursord--file-heading path diff)
+                                          'face 'diff-file-header))
+         "\n"
          (pcase kind
            ("created"
             (format "new file mode %s\n"

@@ -50,8 +50,10 @@
 (autoload 'cursord-menu "cursord-menu" nil t)
 (autoload 'cursord-ask "cursord-ask" nil t)
 (autoload 'cursord-compose "cursord-ask" nil t)
+(autoload 'cursord-add "cursord-add" nil t)
 (autoload 'cursord-cancel "cursord-session" nil t)
 (autoload 'cursord-resume "cursord-session" nil t)
+(autoload 'cursord-sessions "cursord-sessions" nil t)
 (autoload 'cursord-trust "cursord-session" nil t)
 (autoload 'cursord-next-attention "cursord-session" nil t)
 (autoload 'cursord-set-model "cursord-session" nil t)
@@ -87,8 +89,10 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
   "c" #'cursord
   "SPC" #'cursord-ask
   "w" #'cursord-compose
+  "+" #'cursord-add
   "k" #'cursord-cancel
   "s" #'cursord-resume
+  "S" #'cursord-sessions
   "o" #'cursord-next-attention
   "m" #'cursord-menu
   "t" #'cursord-trust

@@ -396,6 +396,47 @@
             (should (funcall seen)))
         (cursord-mode -1)))))
 
+(ert-deftest cursord-test-signs-where-colors-are-few ()
+  "Added lines have a sign on a display without colours, and only there."
+  (cursord-test-with-world
+    (let ((ws (progn (cursord-test-put "f" "one\n") (cursord-test-open)))
+          (colors 8)
+          (prefix (lambda () (overlay-get (car cursord--marks) 'line-prefix))))
+      (cursord-test-plays (cursord-test-edits "f" "one\n" "one\ntwo\n"))
+      (find-file (cursord-test-file "f"))
+      (cursord-test-turn ws "change f")
+      (cursord-test-until "the mark" (equal '(2) (cursord-test-rows)))
+      (cl-letf (((symbol-function 'display-color-cells) (lambda (&rest _) colors)))
+        (unwind-protect
+            (progn
+              (cursord-mode 1)
+              (should (equal "+" (funcall prefix)))
+              (cursord-mode -1)
+              (should-not (funcall prefix))
+              (setq colors 256)
+              (cursord-mode 1)
+              (should-not (funcall prefix)))
+          (cursord-mode -1))))))
+
+(ert-deftest cursord-test-file-headings ()
+  "What is seen above a file's hunks is for people, and git's line is there."
+  (cursord-test-with-world
+    (let ((ws (progn (cursord-test-put "lib/util.py" "1\n2\n3\n")
+                     (cursord-test-put "old" (cursord-test-numbered 9))
+                     (cursord-test-open))))
+      (cursord-test-plays
+       (cursord-test-edits "lib/util.py" "1\n2\n3\n" "one\n2\n3\n4\n")
+       (cursord-test-runs "mv old new"))
+      (cursord-test-turn ws "change them")
+      (cursord-review)
+      (let (headings)
+        (goto-char (point-min))
+        (while (re-search-forward "^diff --git a/" nil t)
+          (push (substring-no-properties (get-text-property (point) 'display))
+                headings))
+        (should (equal '("modified lib/util.py +2 −1" "renamed old → new")
+                       (nreverse headings)))))))
+
 (ert-deftest cursord-test-review-of-dos-lines ()
   "Carriage returns that all lines have are not seen; others are."
   (cursord-test-with-world
