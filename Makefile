@@ -56,6 +56,7 @@ race: ## run all tests with the race detector but those that are too large for i
 check: undertest ## check format, vet, staticcheck, the import table, generated files, Lua, Emacs Lisp and all platforms
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
 	@! git grep -nE '^(<{7}|>{7}) ' || { echo "a conflict was left in a file"; exit 1; }
+	@! GOOS=windows $(GO) list $(TESTS)/... 2>/dev/null | grep . || { echo "put //go:build unix on top of all files of these tests"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool -modfile=.ci/tools.mod staticcheck ./...
 	$(PLAIN) -run 'TestImportTable|TestSchemaIsUpToDate|TestRequestsAreUpToDate' ./cmd/cursord ./rpc
