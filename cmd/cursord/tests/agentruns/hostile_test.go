@@ -367,6 +367,6 @@ func TestHugeOpenCalls(t *testing.T) {
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
 	requireCancelled(w, e, turn, calls)
 	t.Logf("%d MiB", w.Memory())
-	require.Less(t, w.Memory(), 100)
+	require.Less(t, w.Memory(), 80)
 	world.Audit(t, e.All())
 }
