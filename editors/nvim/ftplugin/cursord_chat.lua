@@ -15,3 +15,4 @@ for _, key in ipairs({ 'i', 'a', 'o' }) do
     end
   end, { buffer = true, desc = 'cursord: write a prompt' })
 end
+require('cursord.keys').transcript(vim.api.nvim_get_current_buf())

@@ -8,3 +8,4 @@ end
 vim.keymap.set('n', '<CR>', submit, { buffer = true, desc = 'cursord: send' })
 vim.keymap.set('i', '<C-s>', submit, { buffer = true, desc = 'cursord: send' })
 require('cursord.complete').attach(vim.api.nvim_get_current_buf())
+require('cursord.keys').input(vim.api.nvim_get_current_buf())

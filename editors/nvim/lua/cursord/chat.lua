@@ -60,6 +60,9 @@ local function set_options(win, values)
   end
 end
 
+-- A person's own 'statusline' shows what they want of these windows, too.
+local own_statusline = api.nvim_get_option_info2('statusline', { scope = 'global' }).was_set
+
 local common = {
   number = false,
   relativenumber = false,
@@ -76,6 +79,9 @@ local common = {
 local function set_transcript_options(win)
   local position = config.get().chat.position
   set_options(win, common)
+  if not own_statusline then
+    set_options(win, { statusline = " %{%v:lua.require'cursord.chat'.winbar('title')%}%=%l,%c " })
+  end
   set_options(win, {
     winbar = "%{%v:lua.require'cursord.chat'.winbar()%}",
     foldmethod = 'expr',
@@ -148,6 +154,9 @@ function M.show(ws)
     )
     set_options(below, common)
     set_options(below, { winfixheight = true, winbar = '' })
+    if not own_statusline then
+      set_options(below, { statusline = ' Cursor: input%=%l,%c ' })
+    end
   end
   api.nvim_set_current_win(win)
   -- The windows are there at once, so that what is typed goes to the input; the transcript may come later.
@@ -310,6 +319,7 @@ function M.submit()
     return
   end
   api.nvim_buf_set_lines(buf, 0, -1, false, {})
+  require('cursord.keys').remember(buf, prompt)
   M.send(ws, prompt)
 end
 
@@ -330,12 +340,13 @@ function M.ask(ws, prompt, opts)
   M.send(ws, prompt, { origin = origin, context = extra, new = opts.new })
 end
 
---- For the transcript's window bar.
-function M.winbar()
+--- For the transcript's window bar, and for its status line.
+--- @param part? 'text'|'title'
+function M.winbar(part)
   local buf = api.nvim_win_get_buf(vim.g.statusline_winid or 0)
   for ws, panel in pairs(panels) do
     if panel.shown and panel.shown.buf == buf then
-      return require('cursord.winbar').text(ws, panel.shown.session)
+      return require('cursord.winbar')[part or 'text'](ws, panel.shown.session)
     end
   end
   return ''

@@ -41,4 +41,11 @@ function M.text(ws, id)
   return (' %s  %%=%s '):format(plain(of.title), plain(table.concat(about, ' · ')))
 end
 
+--- @param ws cursord.Workspace
+--- @param id? string a session
+--- @return string # "Cursor: TITLE", for 'statusline'
+function M.title(ws, id)
+  return 'Cursor: ' .. plain((id and ws.sessions[id] or next_session(ws)).title)
+end
+
 return M

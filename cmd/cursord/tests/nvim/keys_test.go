@@ -1,0 +1,81 @@
+package nvim
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestNvimKeysOfTheChat presses the keys of the transcript and of the input.
+func TestNvimKeysOfTheChat(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("lib/a.go", world.Numbered(30, nil))
+		w.Plays(world.Streams("See `lib/a.go:12`, and:\n\n```go\none\n\ntwo\n```\n"), world.Done)
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, "vim.g.cursord = { notify = { progress = false } }", "lib/a.go")
+		n.keys(":Cursord chat<CR>")
+		n.until("the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_mode().mode == 'i'")
+		n.untilScreen("│Ask the agent; @ adds files")
+		n.untilScreen(" Cursor: new session")
+		require.Contains(t, n.screen(), " Cursor: input")
+		require.NotContains(t, n.screen(), "cursord://")
+		n.keys("first<C-s>")
+		n.until("the end of the turn", "return #said == 1")
+		n.keys("second<C-s>")
+		n.until("the end of the turn", "return #said == 2")
+		n.untilScreen(" Cursor: first")
+		line := func(want string) {
+			n.t.Helper()
+			n.until("the line "+want, "return vim.api.nvim_get_current_line() == ...", want)
+		}
+		n.keys("draft<Up>")
+		line("second")
+		require.NotContains(t, n.screen(), "Ask the agent; @")
+		n.keys("<Up>")
+		line("first")
+		n.keys("<Up><Down><Down>")
+		line("draft")
+		n.keys("<C-u><Esc>")
+		n.untilScreen("│Ask the agent; @ adds files")
+
+		n.keys("<C-w>k")
+		n.until("the transcript", "return vim.bo.filetype == 'cursord_chat'")
+		n.keys("gg")
+		at := func(want float64) {
+			n.t.Helper()
+			n.until("its line", "return vim.fn.line('.') == ...", want)
+		}
+		second := float64(strings.Count(n.text()[:strings.Index(n.text(), "## You\n\nsecond")], "\n") + 1)
+		n.keys("]]")
+		at(second)
+		n.keys("[[")
+		at(1)
+		n.keys("/^two<CR>gy")
+		n.until("the block", `return vim.fn.getreg('"') == 'one\n\ntwo\n'`)
+		n.keys("g?")
+		n.untilScreen("gy      yank the block of code")
+		n.keys("gg/lib.a.go:12<CR>gd")
+		n.until("the file", "return vim.fn.expand('%') == 'lib/a.go' and vim.fn.line('.') == 12")
+		n.keys("<C-w>l")
+		n.until("the transcript", "return vim.bo.filetype == 'cursord_chat'")
+		n.keys("q")
+		n.until("it is closed", "return vim.bo.filetype ~= 'cursord_chat' and vim.fn.win_findbuf(vim.fn.bufnr('lib/a.go'))[1] == vim.api.nvim_get_current_win()")
+
+		// The end of a turn.
+		w.Plays(world.Streams("I wait."), world.Waits("never"), world.Done)
+		n.ex("Cursord ask wait")
+		n.untilScreen("I wait.")
+		n.keys(":Cursord chat<CR>:Cursord chat<CR>")
+		n.until("the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_mode().mode == 'i'")
+		n.keys("<Esc>")
+		n.until("normal mode", "return vim.api.nvim_get_mode().mode == 'n'")
+		n.keys("<C-c>") // typed ahead, it would drop what is typed
+		n.until("a word", "return said[#said].text == 'cursord: the turn was cancelled'")
+	})
+}

@@ -1,0 +1,191 @@
+--- What the keys of the chat do.
+local message = require('cursord.message')
+local workspace = require('cursord.workspace')
+
+local api = vim.api
+local M = {}
+
+local ns = api.nvim_create_namespace('cursord_input')
+
+--- @return cursord.Workspace?
+local function here()
+  return workspace.find()
+end
+
+local function close()
+  local ws = here()
+  if ws then
+    require('cursord.chat').hide(ws)
+  end
+end
+
+--- Goes to the next prompt of the transcript, or the one before.
+--- @param flags string of search()
+local function prompt(flags)
+  return function()
+    for _ = 1, vim.v.count1 do
+      if vim.fn.search('^## You$', flags .. 'W') == 0 then
+        return message.note(flags == '' and 'this is the last prompt' or 'this is the first prompt')
+      end
+    end
+  end
+end
+
+--- Goes to the file that the cursor is on the name of: "path", "path:12", in the text or in the title of a call.
+local function go_to_file()
+  local ws = here()
+  local word = vim.fn.expand('<cWORD>'):gsub('^[`\'"(%[<]+', ''):gsub('[`\'")%]>,;.]+$', '')
+  local path, line = word:match('^(.-):(%d+)')
+  path = path or word
+  if ws and vim.startswith(path, ws.root .. '/') then
+    path = path:sub(#ws.root + 2)
+  end
+  local stat = ws and path ~= '' and vim.uv.fs_stat(vim.fs.joinpath(ws.root, path))
+  if not ws or not stat or stat.type ~= 'file' then
+    return message.note('there is no file of that name: ' .. word)
+  end
+  require('cursord.review.nav').go(ws, path, (tonumber(line) or 1) - 1)
+end
+
+--- Yanks the lines between the fences around the cursor.
+local function yank_block()
+  local row, last = api.nvim_win_get_cursor(0)[1], api.nvim_buf_line_count(0)
+  local lines, open, first = api.nvim_buf_get_lines(0, 0, last, false), nil, nil
+  for i, line in ipairs(lines) do
+    local fence = line:match('^%s*(```+)') or line:match('^%s*(~~~+)')
+    if fence and not open then
+      open, first = fence, i
+    elseif fence and vim.startswith(fence, open) and line:match('^%s*[`~]+%s*$') then
+      if row >= first and row <= i then
+        local block = vim.list_slice(lines, first + 1, i - 1)
+        vim.fn.setreg(vim.v.register, block, 'l')
+        return message.note(('%d line%s yanked'):format(#block, #block == 1 and '' or 's'))
+      end
+      open = nil
+    end
+  end
+  message.note('there is no block of code here')
+end
+
+--- @param buf integer
+--- @param keys { [1]: string, [2]: string|string[], [3]: string, [4]: fun()|string }[] what, key, modes, act
+local function map(buf, keys)
+  for _, key in ipairs(keys) do
+    local about, lhs, modes, act = unpack(key)
+    for _, one in
+      ipairs(type(lhs) == 'table' and lhs or { lhs } --[[@as string[] ]])
+    do
+      vim.keymap.set(vim.split(modes, ''), one, act, {
+        buffer = buf,
+        nowait = true,
+        desc = 'cursord: ' .. about,
+      })
+    end
+  end
+end
+
+--- Lists the keys of this buffer.
+local function help()
+  local lines, seen = {}, {}
+  for _, mode in ipairs({ 'n', 'i' }) do
+    for _, one in ipairs(api.nvim_buf_get_keymap(0, mode)) do
+      local about = one.desc and one.desc:match('^cursord: (.*)$')
+      local line = about and ('%-7s %s'):format(one.lhs, about)
+      if line and not seen[line] then
+        seen[line] = true
+        lines[#lines + 1] = line
+      end
+    end
+  end
+  table.sort(lines)
+  vim.lsp.util.open_floating_preview(lines, '', { focus_id = 'cursord_keys', border = 'single' })
+end
+
+--- @param buf integer a transcript
+function M.transcript(buf)
+  map(buf, {
+    { 'close the chat', 'q', 'n', close },
+    { 'end the turn', '<C-c>', 'n', '<Cmd>Cursord cancel<CR>' },
+    { 'the next prompt', ']]', 'n', prompt('') },
+    { 'the prompt before', '[[', 'n', prompt('b') },
+    { 'go to the file under the cursor', { 'gd', 'gf' }, 'n', go_to_file },
+    { 'yank the block of code', 'gy', 'n', yank_block },
+    { 'these keys', 'g?', 'n', help },
+  })
+end
+
+local sent = {} --- @type table<integer, { list: string[], at: integer, draft?: string }> by buffer
+
+--- Remembers what was sent.
+--- @param buf integer an input
+--- @param text string
+function M.remember(buf, text)
+  local of = sent[buf] or { list = {}, at = 0 }
+  sent[buf] = of
+  if of.list[#of.list] ~= text then
+    of.list[#of.list + 1] = text
+  end
+  of.at, of.draft = #of.list + 1, nil
+end
+
+--- Shows what was sent before, from the first line on, or after it, from the last one on; else moves the cursor.
+--- @param buf integer
+--- @param by integer
+--- @param key string
+local function history(buf, by, key)
+  return function()
+    local of = sent[buf]
+    local edge = by < 0 and 1 or api.nvim_buf_line_count(buf)
+    local to = of and of.at + by or 0
+    if not of or api.nvim_win_get_cursor(0)[1] ~= edge or to < 1 or to > #of.list + 1 then
+      return api.nvim_feedkeys(vim.keycode(key), 'n', false)
+    end
+    if of.at > #of.list then
+      of.draft = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+    end
+    of.at = to
+    local lines = vim.split(of.list[to] or of.draft or '', '\n', { plain = true })
+    api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+    local row = by < 0 and 1 or #lines
+    api.nvim_win_set_cursor(0, { row, #lines[row] })
+  end
+end
+
+--- Says in an empty input what it is for.
+--- @param buf integer
+local function hint(buf)
+  api.nvim_buf_clear_namespace(buf, ns, 0, -1)
+  local lines = api.nvim_buf_get_lines(buf, 0, 2, false)
+  if #lines == 1 and lines[1] == '' then
+    api.nvim_buf_set_extmark(buf, ns, 0, 0, {
+      virt_text = { { 'Ask the agent; @ adds files, <CR> sends, g? shows keys', 'CursordNote' } },
+      virt_text_pos = 'overlay',
+    })
+  end
+end
+
+--- @param buf integer an input
+function M.input(buf)
+  map(buf, {
+    { 'close the chat', 'q', 'n', close },
+    { 'end the turn', '<C-c>', 'n', '<Cmd>Cursord cancel<CR>' },
+    { 'what was sent before', '<Up>', 'ni', history(buf, -1, '<Up>') },
+    { 'what was sent after', '<Down>', 'ni', history(buf, 1, '<Down>') },
+    { 'these keys', 'g?', 'n', help },
+  })
+  hint(buf)
+  api.nvim_buf_attach(buf, false, {
+    on_lines = function()
+      vim.schedule(function()
+        if api.nvim_buf_is_valid(buf) then
+          hint(buf)
+        end
+      end)
+    end,
+    on_detach = function()
+      sent[buf] = nil
+    end,
+  })
+end
+
+return M
