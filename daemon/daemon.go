@@ -21,6 +21,7 @@ import (
 	"cursord/daemon/config"
 	"cursord/daemon/copytree"
 	"cursord/daemon/endpoint"
+	"cursord/daemon/internal/atend"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/copies"
@@ -110,8 +111,9 @@ type Daemon struct {
 	asked      bool                  // guarded by mu; Stop was called
 	closed     bool                  // guarded by mu; Close was called
 
-	successor      string                              // guarded by mu; the program that takes this daemon's place
-	successorBuild endpoint.Build                      // guarded by mu
+	successor      string         // guarded by mu; the program that takes this daemon's place
+	successorBuild endpoint.Build // guarded by mu
+	atEnd          *atend.Runner
 	reread         func(*Daemon) (api.Reloaded, error) // see Options
 }
 
@@ -137,6 +139,7 @@ func Open(o Options) (*Daemon, error) {
 		d.unloadAfter = unloadAfter
 	}
 	d.take(o.Config)
+	d.atEnd = atend.New(d.log)
 	d.reread = o.Reread
 	which := whichagent.Setup{StateDir: o.StateDir, Log: d.log, Settings: d.settings}
 	if o.Reload != nil {

@@ -79,6 +79,7 @@ func (d *Daemon) Close() error {
 	}
 	d.agent.Keep()
 	d.copies.Close()
+	d.atEnd.Close()
 	d.saves.Close()
 	unstored := d.store.Unstored()
 	err := d.store.Close()

@@ -357,6 +357,7 @@ func (w *workspace) finish(c *commit, t *liveTurn, turn *sessions.Turn) {
 			w.afterAll(wt.client, func() { wt.reply(turn, nil) })
 		}
 		t.waiters = nil
+		w.d.atEnd.Run(w.d.settings().OnTurnEnd, turn, s.Title)
 		w.d.unfinished.Done()
 		w.d.rest()
 		go w.d.giveWay()

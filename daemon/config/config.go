@@ -52,6 +52,7 @@ type Config struct {
 	SSH              []string        // the command by which other machines are reached
 	RemotePaths      []string        // HERE=THERE: folders that have other paths there
 	RemoteProgram    string          // cursord there, as the shell there takes it
+	OnTurnEnd        []string        // a command that is run at the end of each turn; none: nothing is
 	LogLevel         slog.Level
 }
 
@@ -281,6 +282,16 @@ func settings(c *Config) []setting {
 		{"remote_paths", `a list of pairs of paths, here and there, such as ["/home/me/src=/srv/src"]`,
 			func(decode func(any) error) error { return decode(&c.RemotePaths) }},
 		{"remote_program", `cursord on other machines, such as "~/bin/cursord"`, func(decode func(any) error) error { return decode(&c.RemoteProgram) }},
+		{"on_turn_end", `a list of a program, an absolute path or a name to find on PATH, and its arguments, such as ["notify-send", "{title}", "{summary}"]`,
+			func(decode func(any) error) error {
+				var list []string
+				err := decode(&list)
+				if err == nil && len(list) > 0 {
+					list[0], err = Executable(list[0])
+				}
+				c.OnTurnEnd = list
+				return err
+			}},
 		{"log_level", `"debug", "info", "warn" or "error"`, func(decode func(any) error) error {
 			var s string
 			if err := decode(&s); err != nil {

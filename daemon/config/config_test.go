@@ -23,7 +23,7 @@ func TestConfig(t *testing.T) {
 	home, err := os.UserHomeDir()
 	require.NoError(t, err)
 	const keys = "the keys are agent, agent_env, model, idle_exit, agent_idle_timeout, agent_tool_timeout, background, background_grace, parallel_turns, tell_rejections, " +
-		"commit_accepts, recap_size, keep_age, keep_sessions, keep_size, large_size, large_lines, isolation, isolation_of, sandbox, auto_review, add_dirs, copy_include, copy_files, copy_size, copies, copies_size, copies_age, ssh, remote_paths, remote_program, log_level"
+		"commit_accepts, recap_size, keep_age, keep_sessions, keep_size, large_size, large_lines, isolation, isolation_of, sandbox, auto_review, add_dirs, copy_include, copy_files, copy_size, copies, copies_size, copies_age, ssh, remote_paths, remote_program, on_turn_end, log_level"
 	tests := []struct {
 		name, file string
 		want       Config

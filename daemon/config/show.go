@@ -100,6 +100,8 @@ func (c *Config) Text(key string) (string, bool) {
 		v = list(c.RemotePaths)
 	case "remote_program":
 		v = c.RemoteProgram
+	case "on_turn_end":
+		v = list(c.OnTurnEnd)
 	case "log_level":
 		v = strings.ToLower(c.LogLevel.String())
 	default:

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -23,6 +24,7 @@ type Service struct {
 	stop    []command
 	forget  []command // after the files are gone
 	inspect []command
+	lingers func() bool // whether the manager goes on after a logout; nil: it does not say
 }
 
 type file struct{ path, text string }
@@ -42,7 +44,9 @@ func Find(program, socket string) (*Service, error) {
 		if err != nil {
 			return nil, err
 		}
-		return systemd(configDir, os.Getenv("XDG_RUNTIME_DIR"), socket, program, environment()), nil
+		s := systemd(configDir, os.Getenv("XDG_RUNTIME_DIR"), socket, program, environment())
+		s.lingers = func() bool { return lingers(lingerDir) }
+		return s, nil
 	case "darwin":
 		home, err := os.UserHomeDir()
 		if err != nil {
@@ -51,6 +55,19 @@ func Find(program, socket string) (*Service, error) {
 		return launchd(home, os.Getuid(), program, environment()), nil
 	}
 	return nil, fmt.Errorf("there is no service for %s: clients start the daemon by themselves", runtime.GOOS)
+}
+
+// lingerDir is where systemd-logind notes for whom it lingers.
+const lingerDir = "/var/lib/systemd/linger"
+
+// lingers reports whether this user's services go on after a logout, as a folder says.
+func lingers(dir string) bool {
+	me, err := user.Current()
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(dir, me.Username))
+	return err == nil
 }
 
 // environment returns what a daemon must be told that no shell starts: where programs are, and our places. It has
@@ -87,6 +104,9 @@ func (s *Service) Install(ctx context.Context, out io.Writer, stop func() error)
 	}
 	if err := runAll(ctx, out, s.start); err != nil {
 		return fmt.Errorf("%w\nthe files are there, and nothing runs by them: run \"cursord service install\" again where the service manager can be reached, or \"cursord service uninstall\"", err)
+	}
+	if s.lingers != nil && !s.lingers() {
+		fmt.Fprintln(out, "logging out ends the daemon, and its turns; to keep it running: loginctl enable-linger")
 	}
 	if os.Getenv("CURSOR_API_KEY") != "" {
 		fmt.Fprintln(out, "CURSOR_API_KEY is not passed on, since others can read the files: give it to the service manager, or log in with \"cursor-agent login\"")

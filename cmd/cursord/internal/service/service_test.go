@@ -3,6 +3,9 @@
 package service
 
 import (
+	"os"
+	"os/user"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,4 +41,18 @@ func TestRunAll(t *testing.T) {
 			require.Equal(t, tt.prints, out.String())
 		})
 	}
+}
+
+// TestLingers reads the note of systemd-logind.
+func TestLingers(t *testing.T) {
+	dir := t.TempDir()
+	require.False(t, lingers(dir))
+	me, err := user.Current()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, me.Username), nil, 0o600))
+	require.True(t, lingers(dir))
+	var out strings.Builder
+	s := &Service{lingers: func() bool { return false }}
+	require.NoError(t, s.Install(t.Context(), &out, func() error { return nil }))
+	require.Contains(t, out.String(), "loginctl enable-linger")
 }
