@@ -12,6 +12,12 @@ import (
 // what editors report, all since then may be its work.
 func (c *chain) unreported(r Report, last bool) {
 	c.dropTorn(nil, c.disk)
+	if now := c.now(); r.Before != nil && c.crowded && now != nil && isText(*now) && c.silent == 0 { // what the agent has read was there
+		before := diffs.Content{Exists: true, Data: inFormOf(now.Data, *r.Before), Mode: now.Mode}
+		if related(before, *now) {
+			c.step(before, c.beside)
+		}
+	}
 	if len(c.looks) > 0 && !r.precedes(c.looks[0]) && !c.within() && (c.now() == nil || !same(c.looks[0].Content, c.disk)) {
 		if now := c.now(); now != nil && c.silent > 0 && !same(*now, c.looks[0].Content) {
 			c.silent--
