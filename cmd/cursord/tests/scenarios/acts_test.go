@@ -267,6 +267,9 @@ func (s *episode) userAct() {
 			// If the agent edits the file next and nobody sees it before, the new line ends pass for the agent's.
 			text += s.scribe.unique("user") + s.scribe.end()
 		}
+		if s.sp.midTurn && strings.Contains(old.text, "\r\n") && !strings.Contains(text, "\r\n") && text != "" {
+			text, at = old.text+s.scribe.unique("user")+s.scribe.end(), -1 // likewise, also with other changes
+		}
 		s.does("person writes", "%s %s", name, brief(text))
 		s.save(name, text, old.mode)
 		if at >= 0 && s.unseen == 1 { // one change at a time can be followed

@@ -22,17 +22,18 @@ func maybeYours(d *sessions.Diff) map[string]bool {
 	return closure(d, ids)
 }
 
-// withoutYours returns what else was skipped than yours, all of which must have been.
+// withoutYours returns what else was skipped than yours, all of which must have been, for whatever reason.
 func withoutYours(skipped []api.Skipped, yours map[string]bool) (others []api.Skipped, err error) {
-	left := map[string]bool{}
+	left, rest := map[string]bool{}, maps.Clone(yours)
 	for _, sk := range skipped {
 		if sk.Kind == api.KindMaybeYours {
 			left[sk.Hunk] = true
 		} else {
 			others = append(others, sk)
+			delete(rest, sk.Hunk)
 		}
 	}
-	if !maps.Equal(left, yours) {
+	if !maps.Equal(left, rest) {
 		return nil, fmt.Errorf("left as maybe the person's: %v, not %v", left, yours)
 	}
 	return others, nil
