@@ -245,25 +245,25 @@ func TestRunHungWithASubAgent(t *testing.T) {
 // has begun to go on, that has not ended.
 func TestRunHungAfterANotification(t *testing.T) {
 	const notification = `echo '{"type":"system","subtype":"task_notification","task_id":"7","status":"completed"}'` + "\n"
+	ended := strings.Replace(sayLeft, `"success":{}`, `"success":{"shellId":"7"}`, 1)
 	for name, tt := range map[string]struct {
-		after  string
-		status RunStatus
+		left, after string
+		status      RunStatus
 	}{
-		"nothing":             {"", Completed},
-		"another":             {notification, Completed},
-		"a piece":             {sayDelta, Failed},
-		"a call":              {sayStart, Failed},
-		"another and a piece": {notification + sayDelta, Failed},
+		"nothing":             {sayLeft, "", Completed},
+		"nothing, all ended":  {ended, "", Completed},
+		"another":             {sayLeft, notification, Completed},
+		"a piece":             {sayLeft, sayDelta, Failed},
+		"another and a piece": {ended, notification + sayDelta, Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, left := range []string{sayLeft, strings.Replace(sayLeft, `"success":{}`, `"success":{"shellId":"7"}`, 1)} {
-				f := leaves(t, sayInit+left+sayDelta+sayLast+notification+tt.after+"sleep 100\n")
-				f.req.IdleTimeout, f.req.ToolTimeout = time.Second, time.Second
-				out, lines := f.run(t.Context(), nil)
-				require.Equal(t, tt.status, out.Status)
-				if tt.status == Completed {
-					require.Contains(t, lines[len(lines)-1], "said nothing for 1s after it had heard from the background")
-				}
+			t.Parallel() // each waits; the limit is what a busy machine may need for the agent's start
+			f := leaves(t, sayInit+tt.left+sayDelta+sayLast+notification+tt.after+"sleep 100\n")
+			f.req.IdleTimeout = 3 * time.Second
+			out, lines := f.run(t.Context(), nil)
+			require.Equal(t, tt.status, out.Status)
+			if tt.status == Completed {
+				require.Contains(t, lines[len(lines)-1], "said nothing for 3s after it had heard from the background")
 			}
 		})
 	}
