@@ -98,7 +98,7 @@ Carriage returns are not seen where all lines end with one; they are there."
     (dolist (line lines)
       (cl-incf i)
       (push (if (and crlf (string-suffix-p "\r" line))
-                (concat (substring line 0 -1) (propertize "\r" 'display ""))
+                (concat (substring line 0 -1) (propertize "\r" 'cursord-display ""))
               line)
             out)
       (push "\n" out)
@@ -157,7 +157,7 @@ For example \"modified lib/util.py +3 −3\"."
         (concat
          ;; What is seen is for people; git's words are there.
          (propertize (format "diff --git %s %s" old new)
-                     'display (propertize (cursord--file-heading path diff)
+                     'cursord-display (propertize (cursord--file-heading path diff)
                                           'face 'diff-file-header))
          "\n"
          (pcase kind

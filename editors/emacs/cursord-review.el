@@ -211,6 +211,9 @@ stay when you leave with \\[quit-window], also when Emacs ends.
   (setq-local minor-mode-overriding-map-alist
               (assq-delete-all 'diff-mode-read-only
                                (copy-sequence minor-mode-overriding-map-alist)))
+  ;; `diff-mode' takes `display' away when it gives faces.
+  (setq-local char-property-alias-alist
+              (cons '(display cursord-display) char-property-alias-alist))
   ;; It would read the whole file for each hunk.
   (when (eq diff-font-lock-syntax t)
     (setq-local diff-font-lock-syntax 'hunk-only))
