@@ -199,7 +199,7 @@ func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 	s.refresh()
 	if doc := s.docAt(w, d.Path); doc != nil {
 		disk, ok := w.readFile(d.Path)
-		lacks := d.DiskOnly > 0 && (d.Mergeable == 0 || !s.client.applyEdit) && ok && !sameText(doc.saved, disk) // else the user has taken the lines out
+		lacks := d.DiskOnly > 0 && !s.client.applyEdit && ok && !sameText(doc.saved, disk) // else the user has taken the lines out
 		if lacks && !doc.lacks {
 			s.show(levelWarning, "cursord: the agent has changed %s of %s on disk that your unsaved buffer does not have – a save over it undoes that",
 				number(d.DiskOnly, "line"), d.Path)

@@ -105,13 +105,13 @@ func TestNvimUnsavedText(t *testing.T) {
 	})
 }
 
-// TestNvimAgentWritesWhatIsUnsaved has the agent write a file whose buffer has changes: neither is lost, and the person
-// decides which stays.
+// TestNvimAgentWritesWhatIsUnsaved has the agent write a file whose buffer has changes: what it writes comes into the buffer, as
+// one step for undo, and is under review there.
 func TestNvimAgentWritesWhatIsUnsaved(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
-		before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{5: "agent 5\n"})
+		before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{3: "agent 3\n", 5: "agent 5\n"})
 		w.Put("f", before)
 		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
 		w.Start()
@@ -120,15 +120,61 @@ func TestNvimAgentWritesWhatIsUnsaved(t *testing.T) {
 		n.keys("Gomine<Esc>")
 		n.untilText("f", before+"mine\n")
 		n.ex("Cursord ask do it")
-		n.until("the end of the turn", "return said[1] ~= nil")
-		require.Equal(t, before+"mine\n", n.text("f"), "the buffer is the person's")
+		n.untilText("f", after+"mine\n")
+		n.hunksOf("f", 2)
+		require.True(t, n.modified("f"))
 		require.Equal(t, after, w.Get("f"), "the file is the agent's")
-		require.Len(t, e.Diffs()["f"].Hunks, 1)
-		// Read again, it is the agent's with its hunk; the text that was typed is in the history.
-		n.ex("edit!")
-		n.agree(e, "f", after, 1)
+		require.Len(t, e.Diffs()["f"].Hunks, 2)
+		n.keys("u")
+		n.untilText("f", before+"mine\n")
+		n.hunksOf("f", 0)
+		n.keys("<C-r>")
+		n.untilText("f", after+"mine\n")
+		n.hunksOf("f", 2)
+		n.ex("3Cursord reject")
+		n.untilText("f", strings.Replace(after, "agent 3\n", "line 3\n", 1)+"mine\n")
+		n.hunksOf("f", 1)
+		n.ex("write")
+		n.agree(e, "f", strings.Replace(after, "agent 3\n", "line 3\n", 1)+"mine\n", 1)
 		n.quiet()
 	})
+}
+
+// TestNvimConflicts has the agent change the line that is unsaved in a buffer.
+func TestNvimConflicts(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct{ command, text string }{
+		{"5Cursord reject", "mine 5\n"}, {"5Cursord accept", "agent 5\n"}, {"5|Cursord accept both", "mine 5\nagent 5\n"}, {"write!", "mine 5\n"},
+	} {
+		t.Run(one.command, func(t *testing.T) {
+			t.Parallel()
+			eachNvim(t, func(t *testing.T, bin string) {
+				w := world.New(t)
+				before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{5: "agent 5\n", 8: "agent 8\n"})
+				w.Put("f", before)
+				w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+				w.Start()
+				e := w.Opens()
+				n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+				n.keys("5Gccmine 5<Esc>")
+				n.ex("Cursord ask do it")
+				n.untilText("f", strings.Replace(after, "agent 5\n", "mine 5\n", 1))
+				n.hunksOf("f", 2)
+				n.ex(one.command)
+				want := strings.Replace(after, "agent 5\n", one.text, 1)
+				n.untilText("f", want)
+				n.hunksOf("f", 1)
+				n.ex("write")
+				n.agree(e, "f", want, 1)
+				if one.command == "write!" {
+					w.CursordOK("undo", "--workspace", w.Root)
+					for _, line := range []string{"mine 5\n", "agent 5\n"} {
+						require.Contains(t, w.Get("f"), line, "what a save took away is back")
+					}
+				}
+			})
+		})
+	}
 }
 
 // TestNvimCursorStaysAtItsText has lines come and go above of what a person looks at.

@@ -46,29 +46,6 @@ func TestNvimDecidesAsFastAsOneTypes(t *testing.T) {
 	})
 }
 
-// TestNvimAgentBehindUnsavedText has the agent change a file that is unsaved in a buffer: the user hears of it once, before
-// the write.
-func TestNvimAgentBehindUnsavedText(t *testing.T) {
-	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
-		w.Put("f", before)
-		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
-		w.Start()
-		e := w.Opens()
-		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
-		n.keys("Gomine<Esc>")
-		n.ex("Cursord ask do it")
-		n.until("what it lacks", `return vim.iter(said):any(function(s)
-			return s.text:find('changed 4 lines of f on disk that the unsaved buffer does not have', 1, true) ~= nil end)`)
-		n.keys("omore<Esc>")
-		require.Equal(t, after, w.Get("f"))
-		e.Until("the diff on disk", func(n world.Notification) bool { return n.Diff != nil && n.Diff.State == "pending" })
-		require.Equal(t, 1.0, n.lua(`return #vim.iter(said):filter(function(s) return s.text:find('on disk that', 1, true) ~= nil end):totable()`))
-	})
-}
-
 // TestNvimDecisionFails has a hunk there again that could not be decided, and the cursor at it.
 func TestNvimDecisionFails(t *testing.T) {
 	t.Parallel()

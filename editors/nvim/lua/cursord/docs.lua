@@ -14,6 +14,8 @@ local M = {}
 --- @field ws cursord.Workspace
 --- @field reviewed boolean there were hunks in it
 --- @field open boolean the daemon has it open
+--- @field named? boolean the daemon knows that it is what its file holds
+--- @field merging? boolean what an agent has written beneath it is on its way into it
 --- @field version integer
 --- @field tick? integer 'changedtick' of the text that the daemon knows
 --- @field text? string that text
@@ -21,8 +23,6 @@ local M = {}
 --- @field gone? boolean it is forgotten
 --- @field cost number milliseconds that telling the text takes
 --- @field followed? integer the state of the buffer's history since the disk was last followed
---- @field known? string the file's stamp when the buffer was last what it holds
---- @field lacks boolean the agent has changed lines on disk since that it does not have, and the user knows
 --- @field wrote { decision: integer, state: integer }[] the decisions that changed the text, and what they made of it
 --- @field undoing? fun()[] what waits for a decision to be taken back that was in the buffer
 --- @field timer? uv.uv_timer_t
@@ -61,8 +61,8 @@ local function forget(doc)
     doc.timer:close()
     doc.timer = nil
   end
-  if doc.open then
-    doc.open = false
+  if doc.open or doc.named then
+    doc.open, doc.named = false, nil
     rpc.notify('document/didClose', { uri = vim.uri_from_fname(doc.path) })
   end
   doc.gone = true
@@ -147,8 +147,6 @@ function M.attach(buf)
     open = false,
     version = 0,
     cost = 0,
-    known = follow.stamp(path),
-    lacks = false,
     wrote = {},
   }
   docs[buf], by_path[path] = doc, doc
@@ -177,6 +175,7 @@ function M.attach(buf)
   end
   if not vim.bo[buf].modified then
     follow.compare(buf, path)
+    report.holds(doc)
   end
   local diff = ws.diffs[rel]
   if diff then
@@ -192,13 +191,12 @@ function M.written(buf)
   if doc and (doc.reviewed or not vim.b[buf].cursord_plain) then
     follow.compare(buf, doc.path)
   end
-  if doc then
-    doc.known = follow.stamp(doc.path)
-  end
   if doc and doc.open then
     doc.version = doc.version + 1
     doc.tick = api.nvim_buf_get_changedtick(buf)
     rpc.notify('document/didSave', { uri = vim.uri_from_fname(doc.path), version = doc.version })
+  elseif doc then
+    report.holds(doc)
   end
 end
 
@@ -210,25 +208,6 @@ function M.reloaded(buf)
   if doc and diff and follow.reloading ~= buf then
     require('cursord.review.view').clear(buf)
     M.show(doc.ws, diff)
-  end
-end
-
---- Says, once, that an agent has changed lines of an unsaved buffer's file that the buffer does not have.
---- @param doc cursord.Doc
---- @param diff cursord.Diff
-local function warn(doc, diff)
-  local lacks = diff.diskOnly or 0
-  if lacks == 0 or follow.stamp(doc.path) == doc.known then
-    doc.lacks = false
-  elseif not doc.lacks then
-    doc.lacks = true
-    rpc.say(
-      ('the agent has changed %s of %s on disk that the unsaved buffer does not have; to write it undoes that'):format(
-        require('cursord.review.counts').count(lacks, 'line'),
-        doc.rel
-      ),
-      vim.log.levels.WARN
-    )
   end
 end
 
@@ -246,17 +225,18 @@ function M.show(ws, diff)
   end
   if doc.base and vim.bo[doc.buf].modified then
     doc.base = follow.merge(doc.buf, doc.path, doc.base)
-    doc.known = follow.stamp(doc.path)
   end
-  if vim.bo[doc.buf].modified then
-    warn(doc, diff)
-  else
-    doc.known, doc.lacks = follow.stamp(doc.path), false
+  if not vim.bo[doc.buf].modified then
     local how = follow.disk(doc.buf, doc.path)
     doc.followed = how and follow.state(doc.buf) or doc.followed
+    if how then
+      report.holds(doc)
+    end
     if how == 'read' then
       require('cursord.review.view').clear(doc.buf)
     end
+  elseif (diff.mergeable or 0) > 0 then
+    report.merge(doc)
   end
   follow.keep_end(doc.buf, diff.state == 'pending')
   if diff.state == 'clean' then
@@ -354,7 +334,7 @@ end)
 
 workspace.on('down', function(ws)
   for _, doc in ipairs(M.of(ws)) do
-    doc.open, doc.tick = false, nil
+    doc.open, doc.named, doc.tick = false, nil, nil
   end
 end)
 
@@ -363,6 +343,7 @@ workspace.on('ready', function(ws)
     M.attach(buf)
   end
   for _, doc in ipairs(M.of(ws)) do
+    report.holds(doc)
     if doc.reviewed then
       report.tell(doc)
     end

@@ -17,13 +17,6 @@ local function stamp(stat)
   return stat and ('%d %d %d %d'):format(stat.ino, stat.size, stat.mtime.sec, stat.mtime.nsec)
 end
 
---- What tells a file from what it was.
---- @param path string
---- @return string?
-function M.stamp(path)
-  return stamp(vim.uv.fs_stat(path))
-end
-
 --- Has Neovim look whether a buffer's file is another one than it knows, and do about it what choice says.
 --- @param choice 'reload'|'' nothing is done but to know the file
 local function check(buf, choice)
@@ -300,6 +293,15 @@ function M.merge(buf, path, base)
   restore_views(views, both)
   vim.b[buf].cursord_stamp = nil
   return seen == stamp(vim.uv.fs_stat(path)) and text or base
+end
+
+--- Has Neovim know the file of a buffer with changes, which have taken in what it holds.
+--- @param buf integer
+function M.knows(buf)
+  if not is_written_otherwise(buf) then
+    know(buf)
+    vim.bo[buf].modified = true
+  end
 end
 
 --- Where a buffer is in its history.

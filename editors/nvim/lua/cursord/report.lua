@@ -102,6 +102,38 @@ function M.takes_back(doc)
   return doc.undoing ~= nil
 end
 
+--- Tells the daemon that a buffer is what its file holds now: if the agent writes the file once it is not, that is known.
+--- @param doc cursord.Doc
+function M.holds(doc)
+  if doc.gone or doc.open or not api.nvim_buf_is_loaded(doc.buf) or vim.bo[doc.buf].modified then
+    return
+  end
+  doc.named = true
+  rpc.notify('document/didOpen', { uri = vim.uri_from_fname(doc.path), version = doc.version })
+end
+
+--- Brings into a buffer with changes what an agent has written beneath it, as one step for undo.
+--- @param doc cursord.Doc
+function M.merge(doc)
+  if doc.merging or not doc.open or not M.in_sync(doc) then
+    return M.soon(doc)
+  end
+  doc.merging = true
+  doc.ws:decide('diff/merge', { workspace = doc.ws.root, path = doc.rel }, function(err, result)
+    doc.merging = nil
+    local edits = not err and result.edits or {}
+    if doc.gone or #edits == 0 then
+      return
+    end
+    follow.knows(doc.buf)
+    if require('cursord.docs').apply(doc.ws, edits) then
+      require('cursord.message').note(
+        ("the agent's changes came into %s, which is not saved; u takes them out"):format(doc.rel)
+      )
+    end
+  end)
+end
+
 --- Tells the daemon the buffer's text, and gets the diff that fits it.
 --- @param doc cursord.Doc
 --- @param done? fun()

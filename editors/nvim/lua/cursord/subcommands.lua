@@ -40,6 +40,8 @@ local function decide(verb)
       else
         rpc.say('this is no file of the workspace', vim.log.levels.WARN)
       end
+    elseif args.rest == 'both' and verb == 'accept' then
+      decisions.at(verb, buf, api.nvim_win_get_cursor(0)[1] - 1, nil, true)
     elseif args.rest ~= '' and args.rest ~= 'hunk' then
       rpc.say(('%q is neither hunk, file nor all'):format(args.rest), vim.log.levels.ERROR)
     elseif args.range then
@@ -140,7 +142,7 @@ local subs = {
     bang = true,
     range = true,
     rest = true,
-    complete = hunk_choices,
+    complete = { 'hunk', 'both', 'file', 'all' },
     run = decide('accept'),
   },
   reject = {

@@ -63,6 +63,7 @@
 --- @field removed integer
 --- @field rev integer
 --- @field diskOnly? integer lines that the agent has changed on disk, and not in this editor's unsaved text
+--- @field mergeable? integer changes on disk that the daemon can bring into that text
 --- @field hunks cursord.Hunk[]
 --- @field turns string[]
 --- @field seq integer
@@ -76,7 +77,8 @@
 --- @field newLines integer
 --- @field lines string[]
 --- @field linked? string[]
---- @field isolated? boolean in a copy of the workspace, and not in the file
+--- @field state? 'conflict' the person has changed the same lines in text that is not saved
+--- @field isolated? boolean in a copy of the workspace, or on disk beneath unsaved text, and not in the buffer
 --- @field sources { sessionId: string, turnId: string, itemId?: string, via: 'edit'|'shell'|'tool'|'hook'|'unknown' }[]
 
 --- @class cursord.TextEdit

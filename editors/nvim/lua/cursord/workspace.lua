@@ -238,6 +238,9 @@ function Workspace:put_diff(diff)
   if diff.seq and diff.seq < (self.diff_seqs[diff.path] or 0) then
     return
   end
+  for _, hunk in ipairs(diff.hunks) do
+    hunk.isolated = hunk.isolated or hunk.state == 'conflict' or nil
+  end
   local before = self.diffs[diff.path]
   self.diffs[diff.path] = diff.state == 'pending' and diff or nil
   emit('diff', self, diff, before)

@@ -15,6 +15,16 @@ function M.maybe_yours(hunk)
   return false
 end
 
+--- What is said behind a hunk's first line, if anything.
+--- @param hunk cursord.Hunk
+--- @return string?
+function M.note_of(hunk)
+  if hunk.state == 'conflict' then
+    return "you have changed this, too: reject keeps yours, accept takes the agent's"
+  end
+  return M.maybe_yours(hunk) and M.note or nil
+end
+
 --- The hunks of a diff that a reject of several leaves: those that may be a person's, and what is decided with them.
 --- @param diff cursord.Diff
 --- @return table<string, true> by id

@@ -132,6 +132,7 @@ end
 
 --- @class cursord.DecideOpts
 --- @field comment? string
+--- @field both? boolean of a conflict, the person's lines stay in front of the agent's
 --- @field after? fun(ok: boolean)
 --- @field quiet? boolean
 --- @field skipped? cursord.Skipped[] what was chosen and is left
@@ -194,7 +195,8 @@ function M.parts(verb, ws, parts, opts)
     local ids = vim.tbl_map(function(part)
       return part.id
     end, whole)
-    steps[1] = { selector = { hunks = ids, comment = opts.comment }, parts = whole }
+    local selector = { hunks = ids, comment = opts.comment, both = opts.both }
+    steps[1] = { selector = selector, parts = whole }
   end
   for _, part in ipairs(parts) do
     if part.lines then
@@ -310,7 +312,8 @@ end
 --- @param buf integer
 --- @param row integer
 --- @param comment? string
-function M.at(verb, buf, row, comment)
+--- @param both? boolean of a conflict, the person's lines stay in front of the agent's
+function M.at(verb, buf, row, comment, both)
   local doc, places = docs.get(buf), require('cursord.review.places')
   local place = places.at(buf, row)
   if not doc or not place then
@@ -321,6 +324,7 @@ function M.at(verb, buf, row, comment)
   local from, to = vim.api.nvim_win_get_cursor(win), nil
   M.parts(verb, doc.ws, { { id = place.id, hunk = place.hunk } }, {
     comment = comment,
+    both = both,
     after = function(ok)
       local still = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf
       if not ok and still and vim.deep_equal(vim.api.nvim_win_get_cursor(win), to) then

@@ -88,7 +88,7 @@ function M.parse(hunk)
           side_from = #side.lines + 1,
         }
         groups[#groups + 1] = group
-        group.note = maybe and #groups == 1 and author.note or nil
+        group.note = #groups == 1 and author.note_of(hunk) or nil
       end
       local lines, from = group.here, 'here_from'
       if sign == elsewhere then
