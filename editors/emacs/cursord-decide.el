@@ -226,9 +226,10 @@ If they are of several hunks a reject leaves those that may be a person's."
 (defun cursord-decide (ws method parts &optional comment after skipped)
   "Do METHOD, `:diff/accept' or `:diff/reject', with PARTS of hunks in WS.
 A part is a hunk as it was seen, or (HUNK FROM . TO) for some of its changed
-lines.  COMMENT goes to the agent.  AFTER is called with whether it was done.
+lines.  COMMENT goes to the agent; a plist is said of the decision as it is.
+AFTER is called with whether it was done.
 SKIPPED is what was chosen and is left, as in an answer."
-  (let* ((comment (and comment (list :comment comment)))
+  (let* ((comment (if (stringp comment) (list :comment comment) comment))
          (after (or after #'ignore))
          (whole (seq-filter (lambda (part) (keywordp (car part))) parts))
          (steps (append

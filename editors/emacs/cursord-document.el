@@ -21,6 +21,11 @@
   ws
   (reviewed nil :documentation "Whether there was something to review in it.")
   (open nil :documentation "Whether the daemon has it open.")
+  (named nil
+         :documentation "Whether the daemon knows that it is what its file holds.")
+  (mergeable 0 :documentation "How many changes on disk could come into it.")
+  (merging nil
+           :documentation "Whether what an agent wrote beneath it is on its way into it.")
   (version 0)
   (tick nil
         :documentation "`buffer-chars-modified-tick' of the text that the daemon knows.")

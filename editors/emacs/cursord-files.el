@@ -6,9 +6,9 @@
 
 ;; What an agent or a decision writes is in the buffers of those files at once:
 ;; a buffer without changes of its own follows the disk, without a question.
-;; One with changes is never touched: its text is told to the daemon, which then
-;; measures the file's diff against it, and what is rejected there comes back as
-;; edits.
+;; The text of one with changes is told to the daemon, which then measures the
+;; file's diff against it.  What is rejected there comes back as edits, and so does
+;; what an agent writes beneath it in lines that the person has left.
 
 ;;; Code:
 
@@ -17,6 +17,7 @@
 (require 'cursord-marks)
 (require 'cursord-document)
 (require 'cursord-disk)
+(require 'cursord-replace)
 
 ;;;; Telling
 
@@ -91,6 +92,42 @@ DONE is called when the diff is there that fits it."
              :else (lambda (_err) (cursord-report document done)))
           (cursord--tell-text document)
           (cursord--list-diff document done))))))
+
+(defun cursord--tell-holds (document)
+  "Tell the daemon that the current buffer, of DOCUMENT, is as its file.
+If an agent writes the file once that is not so, the two can be merged."
+  (let ((ws (cursord-document-ws document)))
+    (when (and (not (buffer-modified-p))
+               (not (cursord-document-open document))
+               (cursord-connection-to (cursord-workspace-host ws)))
+      (setf (cursord-document-named document) t)
+      (cursord-notify ws :document/didOpen
+                      (list :uri (cursord-uri ws (cursord-document-file document))
+                            :version (cursord-document-version document))))))
+
+(defun cursord--merge (document)
+  "Bring into the buffer of DOCUMENT what an agent has written beneath it."
+  (let ((buffer (cursord-document-buffer document))
+        (ws (cursord-document-ws document))
+        (end (lambda () (setf (cursord-document-merging document) nil))))
+    (setf (cursord-document-merging document) t
+          (cursord-document-mergeable document) 0)
+    (cursord-request
+     ws :diff/merge (list :path (cursord-document-path document))
+     :then (lambda (result)
+             (funcall end)
+             (when (buffer-live-p buffer)
+               (with-current-buffer buffer
+                 (seq-doseq (one (plist-get result :edits))
+                   (when (and (eql (cursord-document-version document)
+                                   (plist-get one :version))
+                              (cursord--in-sync-p document))
+                     (set-visited-file-modtime)
+                     (cursord-apply-edits (plist-get one :edits))
+                     (cursord-say "the agent's changes came into %s, which is not saved; undo takes them out"
+                                  (cursord-document-path document))))
+                 (cursord-report document))))
+     :else (lambda (_err) (funcall end)))))
 
 (defun cursord--list-diff (document done)
   "Ask for the diff that fits what was told of DOCUMENT; call DONE in the end.
@@ -213,10 +250,16 @@ That is so if both it and its file have changed."
           (cursord--settle document))
         ;; If that takes a while, this is called again.
         (unless (and (not (buffer-modified-p)) (cursord--follow document))
-          (cursord--note-conflict document)
-          (if (cursord--in-sync-p document)
-              (cursord-marks-show diff)
-            (cursord--report-soon document))))))))
+          (cursord--tell-holds document)
+          (if (not (cursord--in-sync-p document))
+              (cursord--report-soon document)
+            (cond
+             ((not (buffer-modified-p)) (cursord--note-conflict document))
+             ((cursord-document-merging document))
+             ((> (cursord-document-mergeable document) 0)
+              (cursord--merge document))
+             (t (cursord--note-conflict document)))
+            (cursord-marks-show diff))))))))
 
 (defvar cursord--to-show nil
   "Documents whose buffers are to be brought to what is known, in order.")
@@ -261,6 +304,9 @@ That is so if both it and its file have changed."
        (cursord--rename-buffer ws old new)
        (cursord--rename-buffer ws new old))
      (when-let* ((document (cursord-document-at ws (plist-get object :path))))
+       (when (plist-get object :seq)    ; else it says nothing of that
+         (setf (cursord-document-mergeable document)
+               (or (plist-get object :mergeable) 0)))
        (unless (memq document cursord--to-show)
          (setq cursord--to-show (nconc cursord--to-show (list document))))))
     ('update (cursord--show-some))
@@ -268,6 +314,7 @@ That is so if both it and its file have changed."
      (dolist (document (hash-table-values cursord--documents))
        (when (eq ws (cursord-document-ws document))
          (setf (cursord-document-open document) nil
+               (cursord-document-named document) nil
                (cursord-document-tick document) nil))))
     ('ready
      (add-hook 'find-file-hook #'cursord--attach)
@@ -276,6 +323,9 @@ That is so if both it and its file have changed."
        (cursord--attach buffer))
      (dolist (document (hash-table-values cursord--documents))
        (when (eq ws (cursord-document-ws document))
+         (when (buffer-live-p (cursord-document-buffer document))
+           (with-current-buffer (cursord-document-buffer document)
+             (cursord--tell-holds document)))
          (cursord-report document))))
     ('reset
      (maphash (lambda (path _diff)
@@ -312,6 +362,7 @@ That is for files in a workspace in use."
             (when (cursord--plain-p)
               (setq-local revert-buffer-insert-file-contents-function
                           #'cursord--revert-contents))
+            (cursord-protected #'cursord--tell-holds document)
             (add-hook 'after-change-functions #'cursord--changed nil t)
             (add-hook 'before-save-hook #'cursord--before-save 90 t)
             (add-hook 'after-save-hook #'cursord--saved nil t)
@@ -327,8 +378,10 @@ That is for files in a workspace in use."
     (let ((ws (cursord-document-ws document)))
       (when (timerp (cursord-document-timer document))
         (cancel-timer (cursord-document-timer document)))
-      (when (cursord-document-open document)
-        (setf (cursord-document-open document) nil)
+      (when (or (cursord-document-open document)
+                (cursord-document-named document))
+        (setf (cursord-document-open document) nil
+              (cursord-document-named document) nil)
         (cursord-notify ws
                         :document/didClose (list :uri (cursord-uri ws
                                                                    (cursord-document-file document)))))
@@ -367,7 +420,8 @@ That is for files in a workspace in use."
   (when-let* ((document cursord--document)
               (ws (cursord-document-ws document)))
     (setf (cursord-document-gone document) nil)
-    (when (cursord-document-open document)
+    (if (not (cursord-document-open document))
+        (cursord--tell-holds document)
       (unless (eql (cursord-document-tick document)
                    (buffer-chars-modified-tick))
         (cursord--tell-text document))

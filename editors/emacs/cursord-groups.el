@@ -31,8 +31,13 @@
   (seq-filter #'cursord-changed-p (plist-get hunk :lines)))
 
 (defun cursord-isolated-p (hunk)
-  "Whether HUNK is in the copy of its session, and its old lines are in the file."
-  (eq (plist-get hunk :isolated) t))
+  "Whether the old lines of HUNK are in the buffer.
+It is in the copy of its session or, in conflict, on disk beneath unsaved text."
+  (or (eq (plist-get hunk :isolated) t) (cursord-conflict-p hunk)))
+
+(defun cursord-conflict-p (hunk)
+  "Whether a person has changed the lines of HUNK, too, and not saved that."
+  (equal (plist-get hunk :state) "conflict"))
 
 (defun cursord-hunk-row (hunk)
   "The row, from 0, of the first changed line of HUNK in its file."

@@ -133,6 +133,15 @@ With a prefix argument ask for a COMMENT, for the agent's next prompt."
   (cursord--decide-here :diff/accept comment))
 
 ;;;###autoload
+(defun cursord-accept-both ()
+  "Accept the hunk at point behind the lines that you have changed and not saved."
+  (interactive)
+  (pcase-let ((`(,ws . ,hunk) (cursord-hunk-here)))
+    (unless (cursord-conflict-p hunk)
+      (user-error "You have not changed these lines"))
+    (cursord-decide ws :diff/accept (list hunk) '(:both t))))
+
+;;;###autoload
 (defun cursord-reject-hunk (&optional comment)
   "Reject the hunk at point, or what is in the region of hunks.
 The lines are as before the agent then.  `cursord-undo' takes that back, and so

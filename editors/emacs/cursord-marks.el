@@ -116,8 +116,11 @@ It moves point; the value is the row then, else nil."
          (absent (cursord-group-absent group))
          (present (cursord-group-present group))
          (maybe (cursord-maybe-yours-p (cursord-group-hunk group)))
-         (note (and maybe (eql 0 (cursord-group-from group))
-                    (propertize (concat cursord-maybe-text "\n") 'face
+         (text (cond ((cursord-conflict-p (cursord-group-hunk group))
+                      "you have changed this, too: reject keeps yours, accept takes the agent's")
+                     (maybe cursord-maybe-text)))
+         (note (and text (eql 0 (cursord-group-from group))
+                    (propertize (concat text "\n") 'face
                                 'cursord-maybe-note)))
          (mark (and (fboundp 'define-fringe-bitmap)
                     (propertize "|" 'display
@@ -135,7 +138,7 @@ It moves point; the value is the row then, else nil."
                    (and present
                         (cond (maybe 'cursord-maybe) (isolated 'cursord-removed)
                               (t 'cursord-added))))
-      (overlay-put overlay 'help-echo (and maybe cursord-maybe-text))
+      (overlay-put overlay 'help-echo text)
       ;; Without colours lines that were added look like any other.
       (overlay-put overlay 'line-prefix
                    (and present (not isolated)

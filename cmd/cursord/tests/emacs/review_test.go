@@ -276,38 +276,75 @@ func TestEmacsUnsavedText(t *testing.T) {
 	})
 }
 
-// TestEmacsAgentWritesWhatIsUnsaved has the agent write a file whose buffer has changes: neither is lost, and the person
-// decides which stays.
+// TestEmacsAgentWritesWhatIsUnsaved has the agent write a file whose buffer has changes: what it writes comes into the buffer, as
+// one step for undo, and is under review there.
 func TestEmacsAgentWritesWhatIsUnsaved(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
-		before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{5: "agent 5\n"})
+		before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{3: "agent 3\n", 5: "agent 5\n"})
 		w.Put("f", before)
 		w.Plays(world.Edits("1", "f", before, after)...)
 		w.Start()
 		c := w.Opens()
 		e := emacsOpens(w, t, bin, "", "f")
-		e.eval(`(progn (goto-char (point-max)) (insert "mine\n") nil)`)
+		e.eval(`(progn (goto-char (point-max)) (insert "mine\n") (undo-boundary) nil)`)
 		e.plays(c)
-		e.until("a word of the conflict", `(cursord-document-conflict (cursord-document))`)
-		require.Equal(t, before+"mine\n", e.text("f"), "the buffer is the person's")
+		e.poll("the agent's lines", func() bool { return e.text("f") == after+"mine\n" })
+		e.pending("f", 2)
 		require.Equal(t, after, w.Get("f"), "the file is the agent's")
-		require.Len(t, c.Diffs()["f"].Hunks, 1)
-		e.command("cursord-review")
-		e.poll("the conflict in the review", func() bool {
-			return strings.Contains(e.buffer(emacsReview), "f has unsaved changes here, and was written meanwhile: save the buffer to keep what it has, or revert it.")
-		})
-		// They can be compared.
-		e.eval(`(progn (setq ediff-window-setup-function 'ediff-setup-windows-plain) (goto-char (point-min)) nil)`)
-		e.keys("e")
-		require.Equal(t, after, e.buffer("*f: disk*"))
-		e.eval(`(progn (with-current-buffer "*Ediff Control Panel*" (ediff-quit nil)) nil)`)
-		require.Equal(t, emacsReview, e.eval(`(buffer-name)`))
-		// Read again, it is the agent's with its hunk.
-		e.eval(`(progn (with-current-buffer "f" (revert-buffer t t t)) nil)`)
-		e.agree(c, "f", after, 1)
-		e.poll("the hunk in the review", func() bool { return strings.HasPrefix(e.buffer(emacsReview), "diff --git") })
+		require.Len(t, c.Diffs()["f"].Hunks, 2)
+		e.eval(`(progn (with-current-buffer "f" (undo-boundary) (let ((last-command nil)) (undo))) nil)`)
+		e.poll("what was typed alone", func() bool { return e.text("f") == before+"mine\n" })
+		e.pending("f", 0)
+		e.eval(`(progn (with-current-buffer "f" (undo-boundary) (undo-redo)) nil)`)
+		e.poll("both", func() bool { return e.text("f") == after+"mine\n" })
+		e.pending("f", 2)
+		e.goes(3)
+		e.command("cursord-reject-hunk")
+		want := strings.Replace(after, "agent 3\n", "line 3\n", 1) + "mine\n"
+		e.poll("the reject", func() bool { return e.text("f") == want })
+		e.eval(`(progn (with-current-buffer "f" (save-buffer)) nil)`)
+		e.agree(c, "f", want, 1)
 		e.quiet()
 	})
+}
+
+// TestEmacsConflicts has the agent change the line that is unsaved in a buffer.
+func TestEmacsConflicts(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct{ command, text string }{
+		{"cursord-reject-hunk", "mine 5\n"}, {"cursord-accept-hunk", "agent 5\n"}, {"cursord-accept-both", "mine 5\nagent 5\n"}, {"save-buffer", "mine 5\n"},
+	} {
+		t.Run(one.command, func(t *testing.T) {
+			t.Parallel()
+			eachEmacs(t, func(t *testing.T, bin string) {
+				w := world.New(t)
+				before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{5: "agent 5\n", 8: "agent 8\n"})
+				w.Put("f", before)
+				w.Plays(world.Edits("1", "f", before, after)...)
+				w.Start()
+				c := w.Opens()
+				e := emacsOpens(w, t, bin, "", "f")
+				e.eval(`(progn (goto-char (point-min)) (search-forward "line 5") (replace-match "mine 5") nil)`)
+				e.plays(c)
+				merged := strings.Replace(after, "agent 5\n", "mine 5\n", 1)
+				e.poll("the agent's other line", func() bool { return e.text("f") == merged })
+				e.pending("f", 2)
+				e.goes(5)
+				e.command(one.command)
+				want := strings.Replace(after, "agent 5\n", one.text, 1)
+				e.poll("what was decided", func() bool { return e.text("f") == want })
+				e.pending("f", 1)
+				e.eval(`(progn (with-current-buffer "f" (save-buffer)) nil)`)
+				e.agree(c, "f", want, 1)
+				if one.command == "save-buffer" {
+					w.CursordOK("undo", "--workspace", w.Root)
+					for _, line := range []string{"mine 5\n", "agent 5\n"} {
+						require.Contains(t, w.Get("f"), line, "what a save took away is back")
+					}
+				}
+			})
+		})
+	}
 }
