@@ -185,6 +185,7 @@ var internalImports = map[string][]string{
 	},
 	"cursord/daemon/internal/mailbox": {},
 	"cursord/daemon/internal/diffshape": {
+		"cursord/daemon/paths",
 		"cursord/diffs",
 		"cursord/sessions",
 	},

@@ -11,6 +11,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/mailbox"
 	"cursord/daemon/internal/watch"
 	"cursord/daemon/internal/wire"
@@ -265,6 +266,11 @@ func (r *Reviewer) sorted() (files []*file) {
 func (r *Reviewer) save(files ...*file) {
 	published, ops := r.render(files)
 	r.submit(published, ops, nil)
+}
+
+// diffOf returns the review of a file as clients see it.
+func (r *Reviewer) diffOf(f *file) *sessions.Diff {
+	return diffshape.File{Workspace: r.setup.Root, Path: f.path, N: f.n, Isolated: f.tree.isolated()}.Diff(f.review)
 }
 
 // render returns the diffs to publish of the files' paths, and the operations that store their reviews.
