@@ -45,14 +45,10 @@ func ofGroup(c *cobra.Command, args []string) error {
 // wrongFlag says which flag was meant.
 func wrongFlag(c *cobra.Command, err error) error {
 	unknown := (*pflag.NotExistError)(nil)
-	if !errors.As(err, &unknown) {
-		return err
-	}
-	name := unknown.GetSpecifiedName()
-	if len(name) < 2 {
+	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
 		return err
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return fmt.Errorf("%w%s", err, misuse.DidYouMean("--"+name, names))
+	return fmt.Errorf("%w%s", err, misuse.DidYouMean("--"+unknown.GetSpecifiedName(), names))
 }

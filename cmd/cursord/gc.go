@@ -1,13 +1,10 @@
 package main
 
 import (
-	"fmt"
-	"time"
-
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/listing"
 	"cursord/cmd/cursord/internal/term"
-	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -37,41 +34,11 @@ that runs or waits, or with changes under review, is always kept.`,
 			if asJSON {
 				return term.PrintJSON(c.OutOrStdout(), result)
 			}
-			tellCollected(c, result, dryRun)
+			listing.Collected(c.OutOrStdout(), c.ErrOrStderr(), result, dryRun)
 			return nil
 		}),
 	}
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only tell what would be deleted")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
-}
-
-func tellCollected(c *cobra.Command, r api.Collected, dryRun bool) {
-	w := c.OutOrStdout()
-	if len(r.Sessions) > 0 {
-		now := time.Now()
-		rows := [][]string{{"TITLE", "UPDATED", "REASON", "WORKSPACE", "ID"}}
-		for _, s := range r.Sessions {
-			rows = append(rows, []string{term.Clean(s.Title), term.Ago(s.UpdatedAt.Time, now), s.Reason, term.Clean(s.Workspace), term.Clean(s.ID)})
-		}
-		term.Table(w, rows, 0, 3)
-	}
-	verb := "deleted"
-	if dryRun {
-		verb = "would delete"
-	}
-	fmt.Fprintf(w, "%s %s", verb, term.Count(len(r.Sessions), "session"))
-	if r.Kept > 0 {
-		fmt.Fprintf(w, "; %d more are busy or under review, and kept", r.Kept)
-	}
-	fmt.Fprintln(w)
-	switch {
-	case dryRun:
-	case r.NotCompacted != "":
-		fmt.Fprintf(c.ErrOrStderr(), "the database was not compacted: %s\n", term.Clean(r.NotCompacted))
-	case r.BytesAfter >= r.BytesBefore:
-		fmt.Fprintf(w, "the database has %s; there was nothing to compact\n", term.Size(r.BytesAfter))
-	default:
-		fmt.Fprintf(w, "compacted the database from %s to %s\n", term.Size(r.BytesBefore), term.Size(r.BytesAfter))
-	}
 }
