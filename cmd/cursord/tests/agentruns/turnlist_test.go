@@ -77,8 +77,8 @@ func TestTurnList(t *testing.T) {
 	// Whoever looks for what goes on finds the ids of turns, and how others have ended.
 	status, _, code := w.Cursord("status")
 	require.Zero(t, code)
-	require.Regexp(t, `(?m)^b3 +`+two.SessionID+` +queued `, status)
-	require.Regexp(t, `(?m)^b1 +`+two.SessionID+` +running `, status)
+	require.Regexp(t, `(?m) queued .* `+two.SessionID+` +b3$`, status)
+	require.Regexp(t, `(?m) running .* `+two.SessionID+` +b1$`, status)
 	shown, _, _ := w.Cursord("sessions")
 	require.Regexp(t, `(?m) completed +3 .* `+one.SessionID+`$`, shown)
 	require.Regexp(t, `(?m) running +3 .* `+two.SessionID+`$`, shown)
