@@ -1,5 +1,6 @@
 --- Buffers and files: buffers without changes follow the disk, and the text of others is told to the daemon.
 local follow = require('cursord.follow')
+local history = require('cursord.history')
 local report = require('cursord.report')
 local rpc = require('cursord.rpc')
 local workspace = require('cursord.workspace')
@@ -228,7 +229,7 @@ function M.show(ws, diff)
   end
   if not vim.bo[doc.buf].modified then
     local how = follow.disk(doc.buf, doc.path)
-    doc.followed = how and follow.state(doc.buf) or doc.followed
+    doc.followed = how and history.state(doc.buf) or doc.followed
     if how then
       report.holds(doc)
     end

@@ -1,5 +1,6 @@
 --- Telling the daemon what buffers hold that their files do not, and doing what it answers.
 local follow = require('cursord.follow')
+local history = require('cursord.history')
 local lines = require('cursord.lines')
 local message = require('cursord.message')
 local rpc = require('cursord.rpc')
@@ -37,7 +38,7 @@ local function taken_back(doc)
   if #doc.wrote == 0 or not vim.bo[doc.buf].modified then
     return {}
   end
-  local behind, known = follow.history(doc.buf)
+  local behind, known = history.history(doc.buf)
   local back, kept = {}, {}
   for _, one in ipairs(doc.wrote) do
     if behind[one.state] then

@@ -1,0 +1,218 @@
+;;; cursord-report.el --- What the daemon hears of buffers  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; The text of a buffer with unsaved changes is sent to the daemon, which then
+;; measures the file's diff against it.  What is rejected there comes back as
+;; edits, and so does what an agent writes beneath it in lines that the person
+;; has left alone.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'cursord-workspace)
+(require 'cursord-marks)
+(require 'cursord-document)
+(require 'cursord-disk)
+(require 'cursord-replace)
+
+(defconst cursord--tell-pause 0.08
+  "Typing is told after so many seconds without any.")
+
+(defconst cursord--tell-factor 8
+  "Typing is told after a pause that is so many times as long as telling takes.")
+
+(defun cursord--in-sync-p (document)
+  "Whether the daemon knows the text of DOCUMENT."
+  (with-current-buffer (cursord-document-buffer document)
+    (if (or (buffer-modified-p) (cursord-document-open document))
+        (and (cursord-document-open document)
+             (eql (cursord-document-tick document)
+                  (buffer-chars-modified-tick)))
+      t)))
+
+(defun cursord--text-p ()
+  "Whether the file of the current buffer is text, as the daemon knows it."
+  (and (cursord--plain-p)
+       (memq (coding-system-type (or buffer-file-coding-system 'undecided))
+             '(utf-8 undecided))
+       (not (eql (coding-system-eol-type (or buffer-file-coding-system
+                                             'undecided)) 2))))
+
+(defun cursord--taken-back (document)
+  "The decision that undo in the current buffer, of DOCUMENT, has taken back."
+  (when (and (cursord-document-rejects document) (buffer-modified-p))
+    (let ((found (assoc (buffer-hash) (cursord-document-rejects document))))
+      (setf (cursord-document-rejects document)
+            (delq found (cursord-document-rejects document)))
+      (cdr found))))
+
+(defun cursord--tell-text (document)
+  "Tell the daemon the text of the current buffer, of DOCUMENT."
+  (let ((began (current-time))
+        (ws (cursord-document-ws document)))
+    (cl-incf (cursord-document-version document))
+    (setf (cursord-document-tick document) (buffer-chars-modified-tick))
+    (cursord-notify ws
+                    (if (cursord-document-open document)
+                        :document/didChange
+                      :document/didOpen)
+                    (list :uri (cursord-uri ws (cursord-document-file document))
+                          :version (cursord-document-version document)
+                          :text (cursord--whole-text)))
+    (setf (cursord-document-open document)
+          (and (cursord-connection-to (cursord-workspace-host ws)) t)
+          (cursord-document-cost document) (float-time (time-since began)))))
+
+(defun cursord-report (document &optional done)
+  "Tell the daemon the text of DOCUMENT if it does not know it.
+DONE is called when the diff is there that fits it."
+  (let ((buffer (cursord-document-buffer document))
+        (ws (cursord-document-ws document))
+        (done (or done #'ignore)))
+    (if (not (and (buffer-live-p buffer)
+                  (cursord-document-reviewed document)
+                  (cursord-connection-to (cursord-workspace-host ws))
+                  (not (cursord--in-sync-p document))
+                  (with-current-buffer buffer (cursord--text-p))))
+        (funcall done)
+      (with-current-buffer buffer
+        (if-let* ((decision (cursord--taken-back document)))
+            (cursord-request
+             ws :diff/undo (list :decision decision)
+             :then (lambda (result)
+                     (cursord--put-diffs ws (plist-get result :diffs))
+                     (cursord-report document done))
+             ;; Something else was decided meanwhile: it is just text.
+             :else (lambda (_err) (cursord-report document done)))
+          (cursord--tell-text document)
+          (cursord--list-diff document done))))))
+
+(defun cursord--tell-holds (document)
+  "Tell the daemon that the current buffer, of DOCUMENT, is as its file.
+If an agent writes the file once that is not so, the two can be merged."
+  (let ((ws (cursord-document-ws document)))
+    (when (and (not (buffer-modified-p))
+               (not (cursord-document-open document))
+               (cursord-connection-to (cursord-workspace-host ws)))
+      (setf (cursord-document-named document) t)
+      (cursord-notify ws :document/didOpen
+                      (list :uri (cursord-uri ws (cursord-document-file document))
+                            :version (cursord-document-version document))))))
+
+(defun cursord--merge (document)
+  "Bring into the buffer of DOCUMENT what an agent has written beneath it."
+  (let ((buffer (cursord-document-buffer document))
+        (ws (cursord-document-ws document))
+        (end (lambda () (setf (cursord-document-merging document) nil))))
+    (setf (cursord-document-merging document) t
+          (cursord-document-mergeable document) 0)
+    (cursord-request
+     ws :diff/merge (list :path (cursord-document-path document))
+     :then (lambda (result)
+             (funcall end)
+             (when (buffer-live-p buffer)
+               (with-current-buffer buffer
+                 (seq-doseq (one (plist-get result :edits))
+                   (when (and (eql (cursord-document-version document)
+                                   (plist-get one :version))
+                              (cursord--in-sync-p document))
+                     (set-visited-file-modtime)
+                     (cursord-apply-edits (plist-get one :edits))
+                     (cursord-say "the agent's changes came into %s, which is not saved; undo takes them out"
+                                  (cursord-document-path document))))
+                 (cursord-report document))))
+     :else (lambda (_err) (funcall end)))))
+
+(defun cursord--list-diff (document done)
+  "Ask for the diff that fits what was told of DOCUMENT; call DONE in the end.
+The buffer of DOCUMENT is current."
+  (let* ((buffer (current-buffer))
+         (ws (cursord-document-ws document))
+         (path (cursord-document-path document))
+         (tick (cursord-document-tick document))
+         (seq (cursord-diff-seq ws path))
+         (fits (lambda ()
+                 (and (buffer-live-p buffer)
+                      (eq document (cursord-document buffer))
+                      (eql tick
+                           (with-current-buffer buffer
+                             (buffer-chars-modified-tick)))))))
+    (cursord-request
+     ws :diff/list (list :path path)
+     :then (lambda (result)
+             (let ((diffs (plist-get result :diffs)))
+               (cond
+                ((not (funcall fits)) (funcall done))
+                ((not (seq-empty-p diffs))
+                 (setf (cursord-document-answered document) tick)
+                 (cursord-put-diff ws (seq-first diffs))
+                 (funcall done))
+                ;; That there is none has no seq: was something told since?
+                ((eql seq (cursord-diff-seq ws path))
+                 (setf (cursord-document-answered document) tick)
+                 (cursord-put-diff ws
+                                   (list :path path :state "clean"
+                                         :kind "modified" :rev 0 :hunks []))
+                 (funcall done))
+                (t (with-current-buffer buffer
+                     (cursord--list-diff document done))))))
+     :else (lambda (_err) (funcall done)))))
+
+(defun cursord--diff-fits-p (document)
+  "Whether the diff of DOCUMENT is about the text of its buffer as it is now."
+  (with-current-buffer (cursord-document-buffer document)
+    (or (not (buffer-modified-p))
+        (eql (cursord-document-answered document)
+             (buffer-chars-modified-tick)))))
+
+(defun cursord--put-diffs (ws diffs)
+  "Take DIFFS of an answer for what is so in WS, also in buffers."
+  (seq-doseq (diff diffs)
+    (cursord-put-diff ws diff)
+    (when-let* ((document (cursord-document-at ws (plist-get diff :path))))
+      (cursord--document-show document))))
+
+(defun cursord-workspace-reviewed ()
+  "The workspace of the current buffer, once it is known what there is to review.
+The first command of an Emacs waits for that."
+  (let ((ws (cursord-workspace-open))
+        (limit (time-add nil 10)))
+    (unless (cursord-workspace-known ws)
+      (while (not (cursord-workspace-ready ws))
+        (when-let* ((trouble (cursord-workspace-trouble ws)))
+          (user-error "%s" (cursord-error-text trouble)))
+        (unless (time-less-p nil limit)
+          (user-error "The daemon has not said within 10 seconds what there is to review"))
+        (accept-process-output nil 0.02))
+      (cursord--put-diffs ws (plist-get (cursord-call ws :diff/list nil) :diffs))
+      (setf (cursord-workspace-known ws) t))
+    ws))
+
+(defun cursord--report-soon (document)
+  "Tell the daemon the text of DOCUMENT when nobody types."
+  (when (timerp (cursord-document-timer document))
+    (cancel-timer (cursord-document-timer document)))
+  (setf (cursord-document-timer document)
+        (run-at-time (max cursord--tell-pause
+                          (* cursord--tell-factor
+                             (cursord-document-cost document))) nil
+                             (lambda ()
+                               (setf (cursord-document-timer document) nil)
+                               (cursord-protected #'cursord-report document)))))
+
+(defun cursord-flush (ws done)
+  "Call DONE when the daemon knows the text of all buffers of WS under review."
+  (let* ((left 1)
+         (one (lambda () (when (zerop (cl-decf left)) (funcall done)))))
+    (dolist (document (hash-table-values cursord--documents))
+      (when (and (eq ws (cursord-document-ws document))
+                 (cursord-document-reviewed document))
+        (cl-incf left)
+        (cursord-report document one)))
+    (funcall one)))
+
+(provide 'cursord-report)
+;;; cursord-report.el ends here
