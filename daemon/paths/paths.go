@@ -157,3 +157,11 @@ func Cause(err error) error {
 	}
 	return err
 }
+
+// Rebase returns an absolute path below the folder from as the same path below the folder to, and others as they are.
+func Rebase(path, from, to string) string {
+	if rest, ok := strings.CutPrefix(path, from); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		return to + rest
+	}
+	return path
+}

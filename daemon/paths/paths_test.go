@@ -102,3 +102,11 @@ func TestCanonical(t *testing.T) {
 	}
 	require.Equal(t, "sub/g", Canonical(root, filepath.Join(root, "sub"), "g"), "relative to the agent's folder")
 }
+
+func TestRebase(t *testing.T) {
+	for _, c := range []struct{ path, want string }{
+		{"/from", "/to"}, {"/from/a/b", "/to/a/b"}, {"/fromage", "/fromage"}, {"/other/from", "/other/from"}, {"from", "from"}, {"", ""},
+	} {
+		require.Equal(t, c.want, Rebase(c.path, "/from", "/to"), c.path)
+	}
+}

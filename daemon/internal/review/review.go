@@ -162,11 +162,10 @@ func (r *Reviewer) loop() {
 	for {
 		select {
 		case f := <-r.inbox:
+			r.takeLater() // a save that an editor reported before f was sent comes before it
 			r.setup.Loop.Guard(f)
 		case <-r.later.Ready:
-			for _, f := range r.later.Take() {
-				r.setup.Loop.Guard(f)
-			}
+			r.takeLater()
 		case <-r.quit:
 			for _, p := range r.waiting {
 				p.answer(api.Decided{}, api.ErrStopped)
@@ -176,6 +175,12 @@ func (r *Reviewer) loop() {
 		if r.rewatch {
 			r.setup.Loop.Guard(r.watchPending)
 		}
+	}
+}
+
+func (r *Reviewer) takeLater() {
+	for _, f := range r.later.Take() {
+		r.setup.Loop.Guard(f)
 	}
 }
 

@@ -2,11 +2,9 @@ package review
 
 import (
 	"context"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -18,6 +16,7 @@ import (
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/paths"
 	"cursord/diffs"
 )
 
@@ -124,7 +123,7 @@ func (t *Worktree) translated(img atomicfile.State) atomicfile.State {
 
 func (t *Worktree) translatedContent(c diffs.Content) diffs.Content {
 	if t.isolated() {
-		c.Target = movedTarget(c.Target, t.root, t.work)
+		c.Target = paths.Rebase(c.Target, t.root, t.work)
 	}
 	return c
 }
@@ -132,17 +131,9 @@ func (t *Worktree) translatedContent(c diffs.Content) diffs.Content {
 // held is the content as the copy holds it: targets of links in terms of the copy.
 func (t *Worktree) held(c diffs.Content) diffs.Content {
 	if t.isolated() {
-		c.Target = movedTarget(c.Target, t.work, t.root)
+		c.Target = paths.Rebase(c.Target, t.work, t.root)
 	}
 	return c
-}
-
-// movedTarget returns where a link points that points into one tree, if it is to point into another.
-func movedTarget(target, from, to string) string {
-	if rest, ok := strings.CutPrefix(target, from); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
-		return to + rest
-	}
-	return target
 }
 
 // updateSnapshots lets the turns that run know what a path holds now, which is not theirs to find.

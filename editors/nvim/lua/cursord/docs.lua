@@ -223,6 +223,7 @@ function M.show(ws, diff)
   doc.reviewed = doc.reviewed or diff.state == 'pending'
   if vim.bo[doc.buf].modified then
     follow.settle(doc.buf, doc.path, doc.undoing ~= nil)
+    report.holds(doc) -- what it held before is not what it and its file have in common
   end
   if doc.base and vim.bo[doc.buf].modified then
     doc.base = follow.merge(doc.buf, doc.path, doc.base)
