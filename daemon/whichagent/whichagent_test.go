@@ -52,7 +52,7 @@ func TestPlaces(t *testing.T) {
 
 func TestSane(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("other paths")
+		t.Skip("the paths of this table are those of Unix")
 	}
 	for have, want := range map[api.Asker]api.Asker{
 		{}:                               {},

@@ -176,8 +176,8 @@ The buffer of DOCUMENT is current."
       (cursord--document-show document))))
 
 (defun cursord-workspace-reviewed ()
-  "The workspace of the current buffer, once it is known what there is to review.
-The first command of an Emacs waits for that."
+  "Return the current buffer's workspace, with its pending changes loaded.
+The first command in Emacs waits for them."
   (let ((ws (cursord-workspace-open))
         (limit (time-add nil 10)))
     (unless (cursord-workspace-known ws)
@@ -185,7 +185,7 @@ The first command of an Emacs waits for that."
         (when-let* ((trouble (cursord-workspace-trouble ws)))
           (user-error "%s" (cursord-error-text trouble)))
         (unless (time-less-p nil limit)
-          (user-error "The daemon has not said within 10 seconds what there is to review"))
+          (user-error "The daemon has sent no pending changes for 10 seconds; see M-x cursord-doctor"))
         (accept-process-output nil 0.02))
       (cursord--put-diffs ws (plist-get (cursord-call ws :diff/list nil) :diffs))
       (setf (cursord-workspace-known ws) t))

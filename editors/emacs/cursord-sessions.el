@@ -46,7 +46,7 @@ Hunks are those that are to be reviewed in the project.
   (string-to-number (aref (cadr entry) 1)))
 
 (defun cursord--sessions-read ()
-  "Have the current buffer, a list of sessions, be what there is now."
+  "Bring the current buffer, a list of sessions, up to date."
   (let ((hunks (make-hash-table :test #'equal)))
     (seq-doseq (one (plist-get (cursord-call-host nil :workspace/list nil)
                                :workspaces))
@@ -90,7 +90,7 @@ Hunks are those that are to be reviewed in the project.
     (pop-to-buffer (cursord--chat-buffer-create ws))))
 
 (defun cursord-sessions-review ()
-  "Review what there is in the project of the session at point."
+  "Review the pending changes in the project of the session at point."
   (interactive nil cursord-sessions-mode)
   (let ((ws (car (cursord--session-here))))
     (with-current-buffer (cursord--chat-buffer-create ws)

@@ -12,8 +12,8 @@
 ;;
 ;;   (cursord-workspace-open)         the workspace of the current buffer,
 ;;                                    connected; commands begin with it
-;;   (cursord-workspace-reviewed)     the same, once it is known what there is to
-;;                                    review; commands for hunks begin with it
+;;   (cursord-workspace-reviewed)     the same, with its pending changes loaded;
+;;                                    commands for hunks begin with it
 ;;   (cursord-workspace-find)         the same if it is known already, else nil;
 ;;                                    cheap, for mode lines and hooks
 ;;   (cursord-request WS METHOD PARAMS :then FN :else FN)

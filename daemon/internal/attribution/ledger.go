@@ -325,7 +325,7 @@ func (l *Ledger) during(c Change) (maybe *diffs.Source) {
 	return maybe
 }
 
-// both returns whose a change is that was made in two parts, where the first part may be lost in the last.
+// both returns the source of a change that two made, one after the other: the last may have overwritten what the first wrote.
 func both(last, first *diffs.Source) *diffs.Source {
 	switch {
 	case last == nil && first == nil, last != nil && first != nil && first.Via != diffs.ViaUnknown:

@@ -124,7 +124,7 @@
 ;;;; The first command
 
 (ert-deftest cursord-test-the-first-command-waits ()
-  "Whatever the first command is, it knows what there is to review."
+  "Whatever the first command is, it has the pending changes."
   (cursord-test-with-world
     (let* ((before (cursord-test-numbered 20))
            (after (cursord-test-numbered 20 5 "five\n" 15 "fifteen\n"))

@@ -84,12 +84,12 @@ func TestNvimColours(t *testing.T) {
 				require.Nil(t, n.lua("return vim.api.nvim_get_hl(0, { name = ..., link = false }).fg", group), group)
 			}
 			keyword, text, comment := n.ink("@keyword.return.lua"), n.ink("@string.lua"), n.ink("@comment.lua")
-			// What is there: line 3 of the screen, below what it was.
+			// The added line: line 3 of the screen, below the deleted one.
 			require.Equal(t, keyword+" on "+add, n.cell("return a * b"))
 			require.Equal(t, comment+" on "+add, n.cell("-- sum", 3))
 			require.Equal(t, n.ground("CursordAddText"), strings.Fields(n.cell("* b"))[2], "a changed word")
 			require.Equal(t, text+" on "+n.ground("CursordAddText"), n.cell("'text'"))
-			// What is not.
+			// The deleted lines, above it.
 			require.Equal(t, keyword+" on "+gone, n.cell("return a + b"))
 			require.Equal(t, comment+" on "+gone, n.cell("-- sum", 2))
 			require.Equal(t, n.ground("CursordDeleteText"), strings.Fields(n.cell("+ b"))[2], "a changed word")

@@ -10,7 +10,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimFirstCommand has the first command of a Neovim wait for what there is to review, and do then what it is to do.
+// TestNvimFirstCommand has the first command in Neovim wait until the pending changes are loaded, and then do its work.
 func TestNvimFirstCommand(t *testing.T) {
 	t.Parallel()
 	before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})

@@ -292,7 +292,7 @@ function M.flush(ws, done)
   one()
 end
 
---- Calls act when it is known what there is to review in a workspace, also in unsaved text: at once, but for the first time.
+--- Calls act when the pending changes of a workspace are loaded, those in unsaved text included: at once after the first time.
 --- @param ws cursord.Workspace
 --- @param act fun()
 function M.when_known(ws, act)
