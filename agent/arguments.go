@@ -16,8 +16,8 @@ import (
 // An argument is an option of the agent's command line.
 type argument struct {
 	words []string // the option, and its value where it has one
-	// spare says that the turn is as good without it, so that it is left out where a build does not know it. What decides
-	// what may be written, read or run is never spare.
+	// spare says that the turn works as well without the option: a build that does not know it gets none. An option that
+	// decides what may be written, read or run is never spare.
 	spare bool
 }
 
@@ -43,7 +43,7 @@ func (r *Request) arguments() []argument {
 		spare("--stream-partial-output"), // the Decoder takes both
 		spare("--trust"),                 // a build without it asks for no trust
 		needed("--model", model), needed("--workspace", r.Dir),
-		spare("--disable-auto-update"), // else the program may be another one in the next turn
+		spare("--disable-auto-update"), // else another build may run the next turn
 	}
 	if !r.AwaitBackground {
 		list = append(list, spare("--background-shell-timeout", strconv.Itoa(graceSeconds(r.BackgroundGrace))))
@@ -64,7 +64,7 @@ func (r *Request) arguments() []argument {
 		list = append(list, needed("--add-dir", dir))
 	}
 	switch id := r.Resume; {
-	case strings.HasPrefix(id, "-"): // it would be taken for an option of its own
+	case strings.HasPrefix(id, "-"): // the agent would take it for an option
 		list = append(list, needed("--resume="+id))
 	case id != "":
 		list = append(list, needed("--resume", id))
@@ -72,10 +72,10 @@ func (r *Request) arguments() []argument {
 	return list
 }
 
-// defaultGrace is how long an agent may wait for its background commands if nothing else is asked for.
+// defaultGrace is how long an agent waits for its background commands when the request does not say.
 const defaultGrace = 30 * time.Second
 
-// graceSeconds returns a grace in the whole seconds that --background-shell-timeout takes.
+// graceSeconds returns a grace in whole seconds, as --background-shell-timeout takes it.
 func graceSeconds(grace time.Duration) int {
 	if grace <= 0 {
 		grace = defaultGrace
@@ -83,7 +83,7 @@ func graceSeconds(grace time.Duration) int {
 	return int((grace + time.Second - 1) / time.Second)
 }
 
-// knowsTimeout reports whether an option has the agent end its background commands by itself.
+// knowsTimeout reports whether the arguments have an option by which the agent itself ends its background commands.
 func (r *run) knowsTimeout() bool {
 	return slices.ContainsFunc(r.args, func(a argument) bool { return a.name() == "--background-shell-timeout" })
 }
@@ -100,15 +100,16 @@ func (r *run) command() *exec.Cmd {
 	return cmd
 }
 
-// without returns the arguments but for the spare ones that a build lacks.
+// without returns the arguments less the spare ones that the build lacks.
 func without(args []argument, lacks []string) []argument {
 	return slices.DeleteFunc(args, func(a argument) bool { return a.spare && slices.Contains(lacks, a.name()) })
 }
 
-// unknownOption is how the agent, by its library commander, refuses an option that it does not know.
+// unknownOption matches the agent's complaint about an option that it does not know (the words are those of its library,
+// commander).
 var unknownOption = regexp.MustCompile(`(?i)unknown option ['"‘’` + "`" + `]?(-[^\s'"‘’` + "`" + `]+)`)
 
-// refused returns the argument of ours that the agent did not know, and for which it ended before it said anything.
+// refused returns the argument that the agent did not know, if it ended for that reason before it said anything.
 func (r *run) refused(out Outcome) (argument, bool) {
 	if out.Status != Failed || r.dec.heard {
 		return argument{}, false
@@ -127,7 +128,7 @@ func (r *run) refused(out Outcome) (argument, bool) {
 	return argument{}, false
 }
 
-// lacking is the failure of a turn that needs an option which the build does not know.
+// lacking returns the failure of a turn that needs an option which the build does not know.
 func (r *Request) lacking(option, detail string) *failure.Error {
 	build := "this build"
 	if r.Version != "" {

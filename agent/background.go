@@ -12,7 +12,7 @@ import (
 	"cursord/agent/plaintext"
 )
 
-// Bounds of what is kept of what goes on in the background.
+// Bounds of what is kept about background commands.
 const (
 	maxBehind  = 100
 	maxCommand = 1 << 10 // bytes
@@ -21,26 +21,27 @@ const (
 // A behind is a command or a sub-agent that goes on after its call has ended.
 type behind struct {
 	call   string   // the call's id
-	names  []string // what else the agent may call it: the ids of a shell, a process, a task or a sub-agent
+	names  []string // other ids by which the agent may name it: of a shell, a process, a task or a sub-agent
 	what   string   // the command, or what the sub-agent is to do
-	nested bool     // a sub-agent: the agent waits for it without limit, and so do we
-	pid    int      // of the command's process; 0 where the agent does not tell
+	nested bool     // it is a sub-agent: the agent waits for it without limit, and so does the run
+	pid    int      // of the command's process; 0 where the agent does not say
 }
 
-// A stage is how far the agent is, as far as what it says tells.
+// A stage is how far the agent has come, judged by its output.
 type stage = int32
 
 const (
 	atWork    stage = iota
 	inCall          // a tool call is open, or a sub-agent is at work in the background
-	leftAlone       // all is said, and only commands in the background keep the agent
+	leftAlone       // the agent has finished speaking and waits only for background commands
 )
 
-// stage returns how far the agent is.
+// stage returns how far the agent has come.
 //
-// All is said once the last assistant message has come: the one that the agent writes when a turn of its model is over. With
-// partial output and without, it alone has neither a model call nor a time: a piece has a time, and the message in front of
-// tool calls has both. That was all if no call is open: while one is, its result may make the model go on.
+// The agent has finished speaking once its last assistant message has come, which it writes when a turn of its model is
+// over. That message is the only one that has neither a model call nor a time, with and without partial output: a piece has
+// a time, and a message before tool calls has both. It is the last one only if no call is open, because the model may go on
+// with the result of an open call.
 func (d *Decoder) stage() stage {
 	if len(d.open) > 0 || slices.ContainsFunc(d.behind, func(b behind) bool { return b.nested }) {
 		return inCall
@@ -71,7 +72,7 @@ func whats(list []behind) (commands []string) {
 	return commands
 }
 
-// tellStage adds a Waiting event where the stage, or what is waited for, has changed.
+// tellStage adds a Waiting event if the stage, or what the agent waits for, has changed.
 func (d *Decoder) tellStage(dst []Event) []Event {
 	if len(d.behind) == 0 && d.waiting == nil {
 		return dst
@@ -87,8 +88,8 @@ func (d *Decoder) tellStage(dst []Event) []Event {
 	return append(dst, Waiting{Commands: now})
 }
 
-// noteFinal keeps whether all is said, at an event. It matters only with something in the background, and that begins with
-// the end of a call, with which nothing is said to the end.
+// noteFinal keeps whether the agent has finished speaking. This matters only while something runs in the background, and
+// that begins with the end of a call.
 func (d *Decoder) noteFinal(e *event) {
 	if len(d.behind) == 0 && !d.timedOut && !d.told {
 		return
@@ -110,7 +111,7 @@ func (d *Decoder) noteFinal(e *event) {
 	}
 }
 
-// hasCalls reports whether an assistant message has blocks of tools.
+// hasCalls reports whether an assistant message holds tool calls.
 func hasCalls(e *event) bool {
 	for block := range e.get("message").Get("content").Elements() {
 		if kind := block.Get("type").Text(); kind == "tool_use" || kind == "tool_result" {
@@ -120,8 +121,8 @@ func hasCalls(e *event) bool {
 	return false
 }
 
-// goesOn reports whether what a call began goes on after its end. The agent says so beside the outcome, or for sub-agents
-// inside of it; older builds say only in the arguments that it was meant to.
+// goesOn reports whether what a call started still runs after the call's end. The agent says so beside the outcome, or
+// inside of it for sub-agents. Older builds say it only in the arguments.
 func goesOn(call *Call, out outcome) bool {
 	if out.state == CallRejected || out.member == "spawnError" || out.member == "error" || call.Name != "shell" && call.Name != "task" {
 		return false
@@ -135,8 +136,8 @@ func goesOn(call *Call, out outcome) bool {
 	return is && call.Name == "shell"
 }
 
-// leave notes what a call that has ended leaves running, or that what an earlier end of the call left has ended. It returns the
-// calls of which that holds, if any.
+// leave notes what an ended call leaves running. Where an earlier end of the same call left something running and this one
+// says that it has ended, leave returns those calls.
 func (d *Decoder) leave(call *Call, out outcome) (ended []string) {
 	known := slices.IndexFunc(d.behind, func(b behind) bool { return b.call == call.ID })
 	if !call.Background {
@@ -176,8 +177,8 @@ func (d *Decoder) leave(call *Call, out outcome) (ended []string) {
 	return nil
 }
 
-// behindKeys are where the agent may name what runs in the background. No public source shows the members of a
-// notification; these are those of the calls that make and await it.
+// behindKeys are the members under which a notification may name what runs in the background. No public source shows a
+// notification's members; these are those of the calls that start such commands and wait for them.
 var behindKeys = []string{
 	"shellId", "shell_id", "taskId", "task_id", "agentId", "agent_id", "callId", "call_id", "toolCallId", "tool_call_id",
 	"tool_use_id", "pid", "id",
@@ -185,8 +186,8 @@ var behindKeys = []string{
 
 const maxName = 200 // bytes of an id
 
-// endedBehind drops what the members of an object name and say to have ended. What names nothing that is known, or does not
-// say that it is over, ends nothing: a command may be named because it has printed something.
+// endedBehind drops the commands that an object names as ended. An object that names none of them, or does not say that one
+// has ended, drops nothing: the agent also names a command when it has printed something.
 func (d *Decoder) endedBehind(o jsontext.Object) (calls []string) {
 	var named []string
 	for _, key := range behindKeys {
@@ -205,8 +206,8 @@ func (d *Decoder) endedBehind(o jsontext.Object) (calls []string) {
 	return calls
 }
 
-// notified decodes that something in the background has ended, or has printed what the agent waits for. The agent begins
-// another turn of its model with it.
+// notified decodes a notification: something in the background has ended, or has printed what the agent waits for. The agent
+// then begins another turn of its model.
 func (d *Decoder) notified(dst []Event, e *event) []Event {
 	if d.thinking {
 		dst = append(dst, ThinkingEnd{})
@@ -223,7 +224,7 @@ func (d *Decoder) notified(dst []Event, e *event) []Event {
 	return append(dst, TextEnd{}, Notice{Text: notification(e)})
 }
 
-// messageParts returns the objects that a notification may say something in, the outer ones first.
+// messageParts returns the objects of a notification that may hold its words, the outer ones first.
 func messageParts(e *event) []jsontext.Object {
 	list := []jsontext.Object{e.top, e.payload}
 	for _, key := range []string{"task", "notification", "shell", "data", "message"} {
@@ -243,7 +244,7 @@ func firstText(list []jsontext.Object, keys ...string) string {
 	return ""
 }
 
-// over reports whether a notification says that what it tells of has ended.
+// over reports whether a notification says that a command has ended.
 func over(said []jsontext.Object) bool {
 	switch strings.ToLower(firstText(said, "status", "state", "reason", "event")) {
 	case "completed", "complete", "done", "finished", "success", "succeeded", "failed", "failure", "error", "exited", "exit", "ended",
@@ -258,7 +259,8 @@ func over(said []jsontext.Object) bool {
 	return false
 }
 
-// notification says for people what the agent heard of a command: its own words, with how it ended where they do not say it.
+// notification returns a notification as one sentence for people: its own words, and how the command ended if they do not
+// say it.
 func notification(e *event) string {
 	said := messageParts(e)
 	text := firstText(said, "summary", "message", "text", "content", "description", "title", "command", "output", "result", "error")
@@ -304,10 +306,10 @@ func notification(e *event) string {
 	return "From the background: " + text
 }
 
-// exitCode matches a text that says how a command has exited, in words of its own.
+// exitCode matches a text that already says how a command exited.
 var exitCode = regexp.MustCompile(`(?i)\bexit(ed)? ?(code|status|with)\b`)
 
-// outOfTime decodes that the agent has ended what was in the background, because that took longer than it was to wait.
+// outOfTime decodes that the agent has ended its background commands because they took longer than its limit.
 func (d *Decoder) outOfTime(dst []Event, e *event) []Event {
 	d.timedOut = true
 	list := d.commands()
@@ -317,7 +319,7 @@ func (d *Decoder) outOfTime(dst []Event, e *event) []Event {
 		switch {
 		case n == 0:
 			which = ""
-		case int(n) < len(list): // it does not say which had ended before
+		case int(n) < len(list): // it does not say which of them had ended before
 			which = ", of these" + which
 		}
 	}
@@ -337,10 +339,10 @@ func (d *Decoder) outOfTime(dst []Event, e *event) []Event {
 	return append(dst, Notice{Text: text + which + "." + hintWait})
 }
 
-// hintWait says how such commands are kept.
+// hintWait says how to keep such commands.
 const hintWait = ` The setting background = "wait" has turns wait for such commands.`
 
-// named lists commands for people, behind what says of them; "" for none.
+// named returns a list of commands for people, after the words that introduce it; "" for no commands.
 func named(commands []string) string {
 	const most = 10
 	if len(commands) == 0 {

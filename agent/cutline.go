@@ -6,23 +6,23 @@ import (
 	"cursord/agent/jsontext"
 )
 
-// Some agents write a newline inside of a string as it is, so that one event comes in several lines. A line that ends
-// inside of a string is therefore held, and joined with those that follow once the whole is one event.
+// Some builds write a newline inside of a string unescaped, so one event comes in several lines. A line that ends inside of
+// a string is held, and joined with the lines after it once they are one event together.
 const (
 	maxCutBytes = 8 << 20
 	maxCutLines = 10_000
-	maxCutTries = 8 // how often the whole is read, which costs its length each time
+	maxCutTries = 8 // how often the joined text is parsed; each time costs its length
 )
 
-// A cutLine is the lines of an event that is not whole yet.
+// A cutLine holds the lines of an event that is not complete yet.
 type cutLine struct {
 	text  []byte // with their newlines
 	lines int    // 0: none is held
 	tries int
 }
 
-// beginsEvent reports whether a line begins as an object with a member. A line inside of a string does not: its quotes
-// would be escaped.
+// beginsEvent reports whether a line begins with an object that has a member. A line from inside of a string does not,
+// because its quotes would be escaped.
 func beginsEvent(line []byte) bool {
 	i := jsontext.SkipSpace(line, 0)
 	if i >= len(line) || line[i] != '{' {
@@ -39,7 +39,7 @@ func beginsEvent(line []byte) bool {
 	return end < len(line) && line[end] == ':'
 }
 
-// endsInString reports whether a text that begins outside of strings ends inside of one, and not in an escape.
+// endsInString reports whether a text that begins outside of strings ends inside of one, but not in the middle of an escape.
 func endsInString(text []byte) bool {
 	for {
 		i := bytes.IndexByte(text, '"')
@@ -54,8 +54,8 @@ func endsInString(text []byte) bool {
 	}
 }
 
-// stringContent returns how long the rest of a string is that b begins in, and whether it ends there; -1 if b ends in an
-// escape.
+// stringContent returns the length of the rest of the string in which b begins, and whether the string ends in b. The length
+// is -1 if b ends in the middle of an escape.
 func stringContent(b []byte) (n int, closed bool) {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
@@ -70,7 +70,7 @@ func stringContent(b []byte) (n int, closed bool) {
 	return len(b), false
 }
 
-// hold keeps a line that is no JSON, as it came, if the next one may go on with it. It returns false where it may not.
+// hold keeps a line that is no JSON, unchanged, if the next line may continue it. It returns false if no line can.
 func (d *Decoder) hold(line []byte) bool {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	if len(line) > maxCutBytes || !beginsEvent(line) || !endsInString(line) {
@@ -80,7 +80,8 @@ func (d *Decoder) hold(line []byte) bool {
 	return true
 }
 
-// goOn takes a line while others are held. It returns false if the line is none of theirs; they have been given up then.
+// goOn takes the next line while others are held. It returns false if the line does not continue them; they are then no
+// longer held.
 func (d *Decoder) goOn(dst []Event, line []byte) ([]Event, bool) {
 	c := &d.cut
 	line = bytes.TrimSuffix(line, []byte("\n"))
@@ -93,7 +94,7 @@ func (d *Decoder) goOn(dst []Event, line []byte) ([]Event, bool) {
 	c.text = append(append(c.text, line...), '\n')
 	n, closed := stringContent(line)
 	if !closed {
-		if n < 0 { // what is escaped is not a newline
+		if n < 0 { // an escape of something else than a newline
 			return d.Rest(dst), true
 		}
 		return dst, true
@@ -112,7 +113,7 @@ func (d *Decoder) goOn(dst []Event, line []byte) ([]Event, bool) {
 	return dst, true
 }
 
-// escapeControls returns a text with the line ends and tabs inside of its strings escaped, and no space behind it.
+// escapeControls returns a text with the line ends and tabs inside of its strings escaped, and without space at its end.
 func escapeControls(text []byte) []byte {
 	out := make([]byte, 0, len(text)+len(text)/16)
 	quoted := false
@@ -137,8 +138,8 @@ func escapeControls(text []byte) []byte {
 	return bytes.TrimSpace(out)
 }
 
-// Rest returns the events of lines that were held because the next one might have gone on with them, and holds them no
-// more: each is what it would have been by itself. It is to be called where no line follows.
+// Rest returns the events of the lines that are still held, each decoded by itself, and holds them no longer. Call it when
+// no line follows.
 func (d *Decoder) Rest(dst []Event) []Event {
 	text := d.cut.text
 	if d.cut.lines == 0 {

@@ -6,15 +6,15 @@ import (
 	"cursord/agent/jsontext"
 )
 
-// A Decoder turns the lines of one run into events. It knows no dialect: it looks each field up in every place where
-// any of the known descriptions of the stream puts it. It does no I/O, accepts every input and is for one goroutine.
-// Its zero value is not usable; see NewDecoder.
+// A Decoder turns the lines of one run into events. It has no list of dialects: it looks for each field in every place where
+// a known description of the stream has it. It does no I/O and accepts every input. Only one goroutine may use it. Its zero
+// value is not usable; see NewDecoder.
 type Decoder struct {
 	dir   string // from init
 	heard bool   // a JSON object has come
 
-	said     said // less what was withdrawn
-	streamed bool // some of what was said since the mark is known to have come in pieces
+	said     said // without what was withdrawn
+	streamed bool // some of the text since the mark came in pieces
 
 	half        half // of the text
 	thoughtHalf half // of the reasoning
@@ -30,12 +30,12 @@ type Decoder struct {
 
 	top, payload jsontext.Object // scratch for the event at hand
 	last         pattern
-	cut          cutLine // is not whole yet
+	cut          cutLine // lines of an event that is not complete yet
 
-	behind   []behind // in the order of their beginnings
-	final    bool     // all is said, if nothing is open; see stage
-	told     bool     // all was said, and since then the agent has only heard from the background
-	timedOut bool     // the agent has ended its commands in the background
+	behind   []behind // in the order in which they began
+	final    bool     // the agent has finished speaking, if nothing is open; see stage
+	told     bool     // it had finished speaking, and since then only notifications have come
+	timedOut bool     // the agent has ended its background commands
 	waiting  []string // the commands of the last Waiting event
 }
 
@@ -44,7 +44,7 @@ func NewDecoder() *Decoder {
 	return &Decoder{said: said{keep: maxKept}, open: map[string]openCall{}, closed: map[string]uint64{}}
 }
 
-// Text returns all that the agent has said so far, once; of more than 16 MiB the first part.
+// Text returns all text of the agent so far, without repetitions; of more than 16 MiB the first part.
 func (d *Decoder) Text() string { return d.said.text() }
 
 // An event is one JSON object of the stream: fields are looked up in it and then in its payload.
@@ -144,7 +144,7 @@ func (d *Decoder) meaning(dst []Event, raw jsontext.Value) []Event {
 	return append(dst, Unknown{Type: unknownType(e), Raw: raw.Copy()})
 }
 
-// eventType gives a type its usual spelling and splits off a subtype that is written as part of it.
+// eventType returns a type in its usual spelling, and the subtype that some builds write as a part of the type.
 func eventType(typ, subtype string) (string, string) {
 	if strings.Contains(typ, "-") {
 		typ = strings.ReplaceAll(typ, "-", "_")
@@ -178,7 +178,7 @@ func (d *Decoder) init(dst []Event, e *event) []Event {
 	return append(dst, in)
 }
 
-// errorText returns the first text among the keys; each may be a string or an object that holds one.
+// errorText returns the first text among the keys; each may hold a string or an object with a message.
 func errorText(e *event, keys ...string) string {
 	for _, key := range keys {
 		if s := messageOf(e.get(key)); s != "" {
@@ -188,7 +188,7 @@ func errorText(e *event, keys ...string) string {
 	return "the agent reported an error and did not say which"
 }
 
-// messageOf returns the message in an error that is a string or an object.
+// messageOf returns the message of an error that is a string or an object.
 func messageOf(v jsontext.Value) string {
 	if v.IsObject() {
 		o := v.Object(nil)

@@ -2,7 +2,7 @@ package agent
 
 import "strings"
 
-// A Denial is a call that was not allowed: one of the agent's own, or one of a sub-agent, which has no event of its own.
+// A Denial is a call that was not allowed: one of the agent's own, or one of a sub-agent, for which there is no event.
 type Denial struct {
 	By      DeniedBy
 	Name    string // as Call.Name
@@ -10,17 +10,17 @@ type Denial struct {
 	Reason  string // the agent's words, as in Call.Error
 }
 
-// DeniedBy is what did not allow a call, as far as its result tells.
+// DeniedBy says what did not allow a call, as far as the call's result tells.
 type DeniedBy string
 
 const (
-	DeniedByPolicy      DeniedBy = "policy"      // it would have been asked for, and there is nobody to ask
+	DeniedByPolicy      DeniedBy = "policy"      // the call needs a person's approval, and print mode can ask nobody
 	DeniedByPermissions DeniedBy = "permissions" // permissions.deny of the agent's configuration
 	DeniedByHook        DeniedBy = "hook"
 	DeniedByMode        DeniedBy = "mode" // the mode ask or plan
 )
 
-// denialOf tells a call that was rejected.
+// denialOf returns the denial of a call that was rejected.
 func denialOf(call *Call, out outcome) Denial {
 	d := Denial{By: DeniedByPolicy, Name: call.Name, Subject: call.Command, Reason: out.err}
 	if d.Subject == "" && call.Name == "shell" {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// An Event is one thing the agent said, freed of dialect and repetition. The set is closed.
+// An Event is one thing that the agent said, the same for all dialects and without repetitions. The set is closed.
 type Event interface{ isEvent() }
 
 // Init opens a run. SessionID is the id that --resume takes.
@@ -15,15 +15,16 @@ type Init struct {
 	Model     string // a display name, not an id
 }
 
-// Text is assistant text to append. The concatenation of a run's Text events (less what a Withdraw
-// took back) is what the agent said, once. Reasoning and tool calls split it into items, as TextEnd does.
+// Text is assistant text to append. All Text events of a run, without those that a Withdraw took back, are what the agent
+// said, once. Reasoning, tool calls and TextEnd split it into items.
 type Text struct{ Text string }
 
-// TextEnd says that the agent consolidated the text since the last boundary: the next Text is another item.
+// TextEnd says that the agent has repeated the text since the last boundary as one message: the next Text belongs to another
+// item.
 type TextEnd struct{}
 
-// Withdraw takes back all Text since the last tool call (its ToolStart, or its ToolEnd where it had none) or TextEnd,
-// across reasoning: the agent retries without resuming and will say it again.
+// Withdraw takes back all Text since the last tool call or TextEnd, also across reasoning: the agent tries again without
+// resuming and will repeat it. The boundary of a tool call is its ToolStart, or its ToolEnd if there was no ToolStart.
 type Withdraw struct{}
 
 // Thinking is reasoning text to append.
@@ -38,15 +39,15 @@ type ToolStart struct {
 	Said time.Time // by the agent's clock; zero where the stream does not say
 }
 
-// ToolEnd gives a call's outcome. It may come without a ToolStart and in any order; Call then holds all
-// that is known, and else the start's fields merged with the end's. Call.ID equals that of its ToolStart.
+// ToolEnd gives a call's outcome. It may come without a ToolStart, and ToolEnds come in any order. Call holds the start's
+// fields merged with the end's. Its ID equals that of its ToolStart.
 type ToolEnd struct {
 	Call  Call
 	State CallState
 	Said  time.Time // as in ToolStart
 }
 
-// Result is the agent's own last word, the boundary of a run.
+// Result is the agent's own end of a run.
 type Result struct {
 	OK        bool
 	Text      *string // the result text when the line had one and OK
@@ -59,24 +60,25 @@ type Result struct {
 // Failure is an error that the agent reported in its stream or as a bare line. It does not end the run.
 type Failure struct{ Message string }
 
-// Notice is something a person should know and the agent does not, such as a line skipped for its length.
+// Notice is something that a person should know and that the agent does not say, such as a line that was skipped for its
+// length.
 type Notice struct{ Text string }
 
-// Waiting says that the agent has said all and waits for commands in the background alone, in the order in which they began,
-// or with none that it does not, or not any more. What it says next takes that back before a run is over.
+// Waiting says that the agent has finished speaking and waits only for the commands, in the order in which they began. With
+// no commands it says that the agent does not wait, or no longer does. Any text that follows also takes it back.
 type Waiting struct{ Commands []string }
 
-// BackgroundEnded says that what calls have left running in the background has ended, as the agent tells it. Calls are their ids.
+// BackgroundEnded says that the agent reports the end of what these calls (by id) had left running in the background.
 type BackgroundEnded struct{ Calls []string }
 
-// Unknown is a well-formed event of a type or subtype that the decoder has no meaning for; it is kept raw.
+// Unknown is a well-formed event of a type or subtype that the decoder does not know. It is kept as it came.
 type Unknown struct {
 	Type string // "type" or "type/subtype"
 	Raw  json.RawMessage
 }
 
-// Unreadable is a line that is not a JSON object, or the rest of one; the decoder has gone on after it. Line holds at
-// most its first 4 KiB.
+// Unreadable is a line that is not a JSON object, or the rest of such a line. The decoder goes on with the next one. Line
+// holds at most its first 4 KiB.
 type Unreadable struct{ Line string }
 
 func (Init) isEvent()            {}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Heard says how far the words of a running agent have been taken in, for who must not judge what the agent did
-// before its own word of it has come. It may be asked from any goroutine.
+// A Heard says how far the output of a running agent has been processed. Code that judges what the agent did asks it first,
+// because the agent may already have said it. Any goroutine may ask.
 type Heard struct {
 	pipe  atomic.Pointer[os.File] // the agent's stdout while it is read
 	all   atomic.Bool             // what was read has been taken in
@@ -20,14 +20,14 @@ type Heard struct {
 	first int64 // a moment: the first of the present batch was read; 0: nothing of it
 }
 
-// Taken says that the batch that emit was called with has been taken in. To be called from emit.
+// Taken says that the batch of the current call of emit has been processed. Call it from emit.
 func (h *Heard) Taken() {
 	h.taken.Store(h.at)
 	h.all.Store(h.whole)
 }
 
-// UpTo returns until when all that the agent had written has been taken in: now, if nothing is left to be read. It has a
-// reading of the clock that does not jump.
+// UpTo returns the time up to which all output has been processed: now, if nothing is unread. The time has a reading of the
+// monotonic clock.
 func (h *Heard) UpTo() time.Time {
 	now := time.Now()
 	if pipe := h.pipe.Load(); pipe == nil || h.all.Load() && unread(pipe) == 0 && h.all.Load() {
@@ -36,8 +36,8 @@ func (h *Heard) UpTo() time.Time {
 	return firstMoment.Add(time.Duration(h.taken.Load()))
 }
 
-// Came returns when the first of the batch that emit was called with was read. A batch that is late may have waited for that
-// since UpTo, because what came before it was still being taken in; any other had just been written. To be called from emit.
+// Came returns when the first part of the current batch was read. A late batch may have waited since UpTo, because the
+// batches before it were still being processed; any other batch had just been written. Call it from emit.
 func (h *Heard) Came() (first time.Time, late bool) {
 	if h.first == 0 {
 		return time.Now(), h.late
@@ -61,7 +61,7 @@ func (h *Heard) end() {
 	}
 }
 
-// read notes that something was read.
+// read notes that a read has begun to return.
 func (h *Heard) read() {
 	if h != nil {
 		h.all.Store(false)
@@ -75,7 +75,7 @@ func (h *Heard) came() {
 	}
 }
 
-// decoded notes that a batch of n events is about to be emitted; whole says that it is all that was read.
+// decoded notes that a batch of n events is about to be emitted; whole says that it is everything that was read.
 func (h *Heard) decoded(n int, whole bool) {
 	if h == nil {
 		return
@@ -85,7 +85,7 @@ func (h *Heard) decoded(n int, whole bool) {
 	}
 }
 
-// emitted notes that it has been. Nobody waits for what is found out only now.
+// emitted notes that the batch was emitted. Nobody waits for what is only found out now.
 func (h *Heard) emitted(pipe *os.File) {
 	if h == nil {
 		return

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readFrom is file.Read. It notes that something was read before it is: who is stopped between the two for a moment must not
-// have it said that all has been taken in.
+// readFrom is file.Read, but notes the read before it happens: if the process is stopped between the two, nobody may
+// conclude that all output has been processed.
 func (h *Heard) readFrom(file *os.File, b []byte) (n int, err error) {
 	conn, connErr := file.SyscallConn()
 	if h == nil || connErr != nil || len(b) == 0 {

@@ -13,9 +13,8 @@ import (
 // maxUnreadable is what is kept of a line that is no JSON, in bytes.
 const maxUnreadable = 4 << 10
 
-// Line decodes one line of the agent's stdout, with or without its newline; what it returns does not alias the line.
-// Every line is acceptable. One that ends inside of a string may be held until what follows shows whether that goes on
-// with it; see Rest.
+// Line decodes one line of the agent's stdout, with or without its newline. The events do not alias the line. Every line is
+// acceptable. A line that ends inside of a string may be held until the next one shows whether it continues it; see Rest.
 func (d *Decoder) Line(line []byte) []Event { return d.AppendLine(nil, line) }
 
 // AppendLine is Line that appends to dst.
@@ -29,7 +28,7 @@ func (d *Decoder) AppendLine(dst []Event, line []byte) []Event {
 	return d.line(dst, line, true)
 }
 
-// line decodes a line by itself; hold says that one which is cut may wait for its rest.
+// line decodes a line by itself; hold allows it to be held if it is cut.
 func (d *Decoder) line(dst []Event, whole []byte, hold bool) []Event {
 	line := bytes.TrimSpace(bytes.TrimPrefix(whole, []byte("\uFEFF")))
 	line = trimStreamName(line)

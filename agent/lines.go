@@ -19,16 +19,16 @@ type lineReader struct {
 	joined []byte   // a line of several pieces
 }
 
-// pieceSize is the size of the pieces in which a long line is collected. One buffer that grows would be copied, zeroed and
-// collected again and again, and that of some MiB holds all goroutines of the process up for that long.
+// pieceSize is the size of the pieces in which a long line is collected. One growing buffer would be copied, zeroed and
+// garbage-collected again and again, and a buffer of some MiB stops all goroutines for that long.
 const pieceSize = 256 << 10
 
 func newLineReader(r io.Reader, limit int) *lineReader {
 	return &lineReader{br: bufio.NewReaderSize(r, 64<<10), max: limit}
 }
 
-// next returns the next line, valid until the call after. For a line over the limit it returns none, and the
-// line's length. A last line without a newline comes together with the error.
+// next returns the next line, valid until the following call. For a line over the limit it returns nil and the line's
+// length. A last line without a newline comes together with the error.
 func (l *lineReader) next() (line []byte, skipped int64, err error) {
 	l.shrink()
 	for {
@@ -50,7 +50,7 @@ func (l *lineReader) next() (line []byte, skipped int64, err error) {
 	}
 }
 
-// collect adds a part of a line that has more.
+// collect adds a part of a line that is not complete.
 func (l *lineReader) collect(part []byte) {
 	for l.size += len(part); len(part) > 0; {
 		last := len(l.pieces) - 1
@@ -83,7 +83,7 @@ func (l *lineReader) join() []byte {
 	return l.joined
 }
 
-// shrink gives back the memory of a long line, which is not valid any more.
+// shrink frees the memory of a long line, which is no longer valid.
 func (l *lineReader) shrink() {
 	if len(l.pieces) > 0 {
 		clear(l.pieces[1:])
@@ -93,17 +93,17 @@ func (l *lineReader) shrink() {
 	l.size, l.joined = 0, nil
 }
 
-// ready reports whether the next line can be had without reading.
+// ready reports whether the next line is there without a read.
 func (l *lineReader) ready() bool {
 	buffered, _ := l.br.Peek(l.br.Buffered())
 	return bytes.IndexByte(buffered, '\n') >= 0
 }
 
-// maxDrain bounds what is read after an agent's end, in bytes: more than a pipe holds.
+// maxDrain bounds what is read after an agent's end, in bytes; it is more than a pipe holds.
 const maxDrain = 1 << 20
 
-// A pipeReader reads an agent's pipe. A read deadline is set on the pipe once the agent has ended, because a process
-// that has left its group may hold the other end for ever. What the agent wrote is read all the same, also when the
+// A pipeReader reads an agent's pipe. Once the agent has ended, the pipe gets a read deadline, because a process that has
+// left the agent's group may keep the other end open for ever. What the agent wrote is read in any case, also if the
 // consumer was slower than the deadline.
 type pipeReader struct {
 	file   *os.File

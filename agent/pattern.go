@@ -6,8 +6,9 @@ import (
 	"cursord/agent/jsontext"
 )
 
-// A pattern is how the last piece of text came. Nearly all lines of an agent are such pieces, and differ from the one
-// before in nothing but the text and the digits of the time; to see that takes a fraction of reading them as JSON.
+// A pattern is the form of the last piece of text. Nearly all lines of an agent are such pieces and differ from the one
+// before only in the text and in the digits of the time. Comparing a line with the pattern takes a fraction of the time that
+// parsing takes.
 type pattern struct {
 	head    []byte // up to the text's quote
 	between []byte // from behind the text to the time
@@ -17,7 +18,7 @@ type pattern struct {
 // maxPattern bounds the pattern of a line, in bytes.
 const maxPattern = 4 << 10
 
-// learn takes a line that has said just this text, which stands before the time in it, both as they are found in the line.
+// learn takes a line that held just this text, which stands before the time. Both are given as they stand in the line.
 func (p *pattern) learn(line, text, time jsontext.Value) {
 	*p = pattern{head: p.head[:0], between: p.between[:0], tail: p.tail[:0]}
 	from, at := cap(line)-cap(text), cap(line)-cap(time)
@@ -30,7 +31,7 @@ func (p *pattern) learn(line, text, time jsontext.Value) {
 	p.tail = append(p.tail, line[end:]...)
 }
 
-// text returns the text of a line that is like the last one; false where it is not, or may not be.
+// text returns the text of a line that has the pattern; false if it does not, or may not.
 func (p *pattern) text(line []byte) (jsontext.Value, bool) {
 	if len(p.head) == 0 || !bytes.HasPrefix(line, p.head) {
 		return nil, false
@@ -48,7 +49,7 @@ func (p *pattern) text(line []byte) (jsontext.Value, bool) {
 	return line[from:to], same && isTime(time)
 }
 
-// isTime reports whether b is a whole number without a sign, as JSON has it.
+// isTime reports whether b is an unsigned whole number in JSON's form.
 func isTime(b []byte) bool {
 	return len(b) > 0 && b[0] != '0' && jsontext.EndOfDigits(b, 0) == len(b)
 }

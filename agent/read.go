@@ -13,7 +13,7 @@ import (
 // maxBatch bounds the events that are emitted together.
 const maxBatch = 256
 
-// read decodes stdout up to the result and discards what comes after it.
+// read decodes stdout up to the result and discards the rest.
 func (r *run) read(stdout *os.File) {
 	pipe := &pipeReader{file: stdout, quiet: &r.quiet, heard: r.req.Heard, budget: maxDrain}
 	r.req.Heard.begin(stdout)
@@ -51,7 +51,7 @@ func (r *run) read(stdout *os.File) {
 	io.Copy(io.Discard, pipe)
 }
 
-// note keeps what the run itself needs of the events from an index on, and ends them at the result.
+// note keeps what the run itself needs of the events from an index on, and cuts them off after the result.
 func (r *run) note(batch []Event, from int) []Event {
 	r.stage.Store(r.dec.stage())
 	r.aborted.Store(r.dec.timedOut)
@@ -120,7 +120,7 @@ func (r *run) readErrors(stderr *os.File) {
 // maxTail is what is kept of stderr, in bytes.
 const maxTail = 64 << 10
 
-// A tail is the last lines of a text, and before them the lines that said something known.
+// A tail keeps the last lines of a text, and the known complaints among the lines before them.
 type tail struct {
 	known []string
 	lines []byte
@@ -139,7 +139,7 @@ func (t *tail) add(line string) {
 	}
 }
 
-// String returns the tail; a known line is put in front where the tail has lost it.
+// String returns the tail, with a known complaint in front if the tail itself does not have it.
 func (t *tail) String() string {
 	s := string(t.lines)
 	if over := len(s) - maxTail; over > 0 {

@@ -2,7 +2,7 @@ package agent
 
 import "cursord/agent/jsontext"
 
-// result decodes the end of a run. A subtype that is not known is no success.
+// result decodes the end of a run. An unknown subtype counts as a failure.
 func (d *Decoder) result(dst []Event, e *event) []Event {
 	dst = d.settle(dst)
 	r := Result{
@@ -47,7 +47,7 @@ func (d *Decoder) result(dst []Event, e *event) []Event {
 	return append(dst, r)
 }
 
-// usageOf reads the counters of a result under any of their names, or returns nil where there are none.
+// usageOf reads a result's counters under any of their names; nil if there are none.
 func usageOf(e *event) *Usage {
 	if usage := e.get("usage"); usage.IsObject() {
 		return counters(usage.Object(nil))

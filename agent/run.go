@@ -85,24 +85,28 @@ const (
 	leftTime  = 250 * time.Millisecond // for what an ended agent has ended to be gone
 )
 
-// A Launcher starts agents, one at a time: they rewrite their own configuration file at start, and parallel starts
-// race. A start holds the gate until its init line or 2 s, whichever is first.
+// A Launcher starts agents one at a time, because an agent rewrites its own configuration file while it starts and parallel
+// starts race. A start holds the gate until its init line, at most 2 s.
 type Launcher struct {
 	gate   chan struct{}
 	builds *program.Builds
 }
 
-// NewLauncher returns a Launcher with its gate open, which follows and teaches builds.
+// NewLauncher returns a Launcher with its gate open. It reads from builds which options a build lacks, and adds what it
+// finds out.
 func NewLauncher(builds *program.Builds) *Launcher {
 	return &Launcher{gate: make(chan struct{}, 1), builds: builds}
 }
 
-// Run runs the agent once and returns when it, and every process of its group, has ended. Where the run is ended from here,
-// or the agent had commands in the background that nobody is to wait for, processes that have left the group are ended, too. emit
-// is called from one goroutine, in order, with what could be decoded without waiting for more input; it may block, which blocks
-// the agent. The slice and its events belong to emit. Cancelling ctx sends INT, then TERM after 2 s, then KILL
-// after 3 s more, to the group. A start that lost the race for the configuration file is repeated once, and one that was
-// refused for an option that the turn can do without is repeated without it.
+// Run runs the agent once. It returns when the agent and every process of its group have ended. Processes that have left the
+// group are ended as well if this side ends the run, or if nobody is to wait for the agent's background commands.
+//
+// Run calls emit from one goroutine, in order, with everything that could be decoded without waiting for more input. emit
+// may block, which blocks the agent; the slice and its events belong to it.
+//
+// Cancelling ctx sends INT to the group, TERM 2 s later, and KILL 3 s after that. Run repeats once a start that lost the
+// race for the configuration file. It repeats without the option a start that was refused for an option that the turn does
+// not need.
 func (l *Launcher) Run(ctx context.Context, req Request, emit func([]Event)) Outcome {
 	build := cmp.Or(req.Version, req.Bin)
 	lacks := l.builds.Lacks(build)
@@ -130,7 +134,7 @@ func (l *Launcher) Run(ctx context.Context, req Request, emit func([]Event)) Out
 	}
 }
 
-// A verdict is what ended a run; the first one stands.
+// A verdict is what ended a run; the first one counts.
 type verdict = int32
 
 const (
@@ -141,7 +145,7 @@ const (
 	wasLeft // alone with commands in the background
 )
 
-// A run is one process and what became of it.
+// A run is one process and its outcome.
 type run struct {
 	req  Request
 	args []argument
@@ -174,7 +178,7 @@ type run struct {
 	ran      []behind                 // of them, those that may have run when the run was ended from here; supervise's, then do's
 }
 
-// running returns the commands in the background that may run yet.
+// running returns the background commands that may still run.
 func (r *run) running() []behind {
 	if shells := r.shells.Load(); shells != nil {
 		return stillRuns(*shells, r.family.Running)
@@ -253,8 +257,8 @@ func (r *run) do(ctx context.Context, gate chan struct{}) Outcome {
 	return r.judge(end)
 }
 
-// endLeft ends what an agent that has ended by itself has left of its commands in the background. It ends them too, but does not
-// reach those that have left its group, and none if it was killed.
+// endLeft ends the background commands that an agent has left behind which ended by itself. The agent ends them too, but it
+// misses those that have left its group, and ends none if it was killed.
 func (r *run) endLeft(shells []behind) {
 	left := r.family.Left()
 	for end := time.Now().Add(leftTime); len(left) > 0 && time.Now().Before(end); left = r.family.Left() {
@@ -303,12 +307,12 @@ func (r *run) judge(x process.Exit) Outcome {
 	return r.outcome(Failed, e.Explain())
 }
 
-// leftText tells people that a run is over although something still ran.
+// leftText says that the run is over although something still ran.
 func leftText(what []behind) string {
 	return "The agent had said all. What still ran in the background was ended" + named(whats(what)) + "." + hintWait
 }
 
-// hung says since when the agent was silent, and what was open meanwhile.
+// hung returns the failure of an agent that was silent for too long: since when, and what was open.
 func (r *run) hung() *failure.Error {
 	limit, setting := r.req.IdleTimeout, "agent_idle_timeout"
 	if r.dec.stage() == inCall {
@@ -349,7 +353,7 @@ func (r *run) outcome(status RunStatus, failure *failure.Error) Outcome {
 	return out
 }
 
-// lostRace reports whether the agent died at its start because another start moved its configuration file away.
+// lostRace reports whether the agent died at its start because another start had moved its configuration file away.
 func (r *run) lostRace(out Outcome) bool {
 	return out.Status == Failed && !r.dec.heard &&
 		failure.LostRace(r.stderr.String()+r.bare.String())

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// said is all assistant text of a run, as far as it can still matter: a long one is cut in the middle, so that memory holds
-// little of what an agent says without end. What is cut, compares by its length, its beginning and its end.
+// said is all assistant text of a run, as far as comparisons still need it. A long text is cut in the middle, so that an
+// agent that talks without end does not fill the memory. A cut text is compared by its length, its beginning and its end.
 type said struct {
 	keep   int // of each end, in bytes
 	kept   []byte
@@ -19,8 +19,8 @@ type said struct {
 	behind bool // something behind the mark is
 }
 
-// maxKept is what is kept of each end of a text, and of a result. It is cut where there is much more, so that little is
-// copied.
+// maxKept is what is kept of each end of a text, and of a result, in bytes. A text is cut only once it is much longer, so
+// that little is copied.
 const maxKept = 16 << 20
 
 func (s *said) add(text string) {
@@ -41,26 +41,26 @@ func (s *said) boundary() {
 	s.before, s.behind = s.before || s.behind, false
 }
 
-// withdraw takes back what was said since the mark.
+// withdraw takes back the text since the mark.
 func (s *said) withdraw() {
 	s.kept, s.all, s.behind = s.kept[:s.mark], s.marked, false
 	s.boundary()
 }
 
-// since is the number of bytes behind the mark.
+// since is the number of bytes after the mark.
 func (s *said) since() int { return s.all - s.marked }
 
-// sinceStarts reports whether m begins with what was said since the mark.
+// sinceStarts reports whether m begins with the text since the mark.
 func (s *said) sinceStarts(m string) bool {
 	return len(m) >= s.since() && s.begins(m, s.kept[s.mark:], s.behind)
 }
 
-// starts reports whether m begins with all that was said.
+// starts reports whether m begins with the whole text.
 func (s *said) starts(m string) bool {
 	return len(m) >= s.all && s.begins(m, s.kept, s.before || s.behind)
 }
 
-// begins reports whether m begins with what; of what was cut only the first part counts.
+// begins reports whether m begins with what; if what is cut, only its first part is compared.
 func (s *said) begins(m string, what []byte, cut bool) bool {
 	if cut {
 		what = what[:s.keep]
@@ -68,7 +68,7 @@ func (s *said) begins(m string, what []byte, cut bool) bool {
 	return len(m) >= len(what) && m[:len(what)] == string(what)
 }
 
-// repeats reports whether what was said since the mark begins or ends with m.
+// repeats reports whether the text since the mark begins or ends with m.
 func (s *said) repeats(m string) bool {
 	since := s.kept[s.mark:]
 	if len(m) > s.since() {
@@ -81,7 +81,7 @@ func (s *said) repeats(m string) bool {
 	return bytes.HasPrefix(since, []byte(head)) || bytes.HasSuffix(since, []byte(tail))
 }
 
-// text returns the whole, or its first part and how long it is.
+// text returns the whole text, or its first part and the length of the whole.
 func (s *said) text() string {
 	if s.all <= maxKept {
 		return string(s.kept)
@@ -89,7 +89,7 @@ func (s *said) text() string {
 	return cutResult(string(s.kept[:maxKept]), s.all)
 }
 
-// cutResult returns the first part of a text that is longer than a result may be. all is how long.
+// cutResult returns the first part of a result that is too long. all is the length of the whole.
 func cutResult(text string, all int) string {
 	if all <= maxKept {
 		return text

@@ -16,10 +16,11 @@ func stillRuns(commands []behind, running func() []process.Member) []behind {
 	return stillAmong(commands, running())
 }
 
-// stillAmong returns the commands that may be what runs. A process is known by the number that the agent has given, or by its
-// command line, which has the command, or is the end of it that a shell became. Once one command is found, another has ended
-// if the agent's shells have their commands in their command lines, as that one shows, or if all that runs is known. Where
-// none is found, the system shows us too little.
+// stillAmong returns the commands that may be among the running processes. A command's process is known by the process id
+// that the agent reported, or by its command line: it contains the command, or is the end of it (a shell replaced itself by
+// its last command). Once one command is found, a command that is not found has ended, if the agent's shells show their
+// commands in their command lines or if every running process is accounted for. If none is found, the system shows too
+// little to tell.
 func stillAmong(commands []behind, running []process.Member) (still []behind) {
 	known := make([]bool, len(running))
 	shown := false
@@ -61,7 +62,7 @@ func stillAmong(commands []behind, running []process.Member) (still []behind) {
 	return still
 }
 
-// related reports whether one of two processes has started the other, or both are of one job.
+// related reports whether one of two processes has started the other, or both belong to one job.
 func related(p, q process.Member) bool {
 	return p.Parent == q.ID || q.Parent == p.ID || p.Group != 0 && p.Group == q.Group && (p.Group == p.ID || p.Group == q.ID)
 }

@@ -7,21 +7,21 @@ import (
 	"cursord/agent/process"
 )
 
-// looks is how often supervise looks at an agent in the time that it may be quiet.
+// looks is how often supervise looks at an agent within the time that the agent may be quiet.
 const looks = 8
 
-// supervise sees to it that the process ends, and returns how it did:
+// supervise makes sure that the process ends, and returns how it ended:
 //
-//	cancelled              -> INT, 2 s, TERM, 3 s, KILL
-//	alone with commands in the background, for too long -> the same
-//	result or end of stdout -> 2 s, KILL
-//	quiet for too long     -> KILL
-//	leader gone            -> the rest of the group is killed, the pipes get a deadline
+//	cancelled                                  -> INT, 2 s, TERM, 3 s, KILL
+//	waits for background commands for too long -> the same
+//	result or end of stdout                    -> 2 s, KILL
+//	quiet for too long                         -> KILL
+//	leader gone                                -> the rest of the group is killed, the pipes get a deadline
 func (r *run) supervise(ctx context.Context, p *process.Child) process.Exit {
 	var grace, escalate <-chan time.Time
 	harder := []func(){p.Terminate, p.Kill}
 	cancelled, resulted, eof := ctx.Done(), r.resulted, r.eof
-	var awake, due int64 // moments: since when nobody has stopped us, as far as is known, and of the next look at the agent
+	var awake, due int64 // moments: since when, as far as is known, nobody has stopped this process; and of the next look at the agent
 	idle := time.NewTimer(0)
 	defer idle.Stop()
 	step := min(r.req.IdleTimeout, r.req.BackgroundGrace) / looks
@@ -37,7 +37,7 @@ func (r *run) supervise(ctx context.Context, p *process.Child) process.Exit {
 		p.Interrupt()
 		escalate = time.After(intTime)
 	}
-	ended := false // by us, for staying after it had closed stdout or given its result
+	ended := false // by us, because it stayed after it had closed stdout or given its result
 	for {
 		select {
 		case <-cancelled:
@@ -63,7 +63,7 @@ func (r *run) supervise(ctx context.Context, p *process.Child) process.Exit {
 			p.Kill()
 		case <-idle.C:
 			if now := moment(); now-due > int64(step) {
-				awake = now // who stopped us may have stopped the agent, and what it says meanwhile is not read yet
+				awake = now // what stopped us may have stopped the agent too, and its output since then is not read yet
 			}
 			alone := r.stage.Load() == leftAlone
 			left := r.patience(awake)
@@ -89,7 +89,8 @@ func (r *run) supervise(ctx context.Context, p *process.Child) process.Exit {
 	}
 }
 
-// patience returns how much longer the agent may stay quiet, if we were there to hear it since a moment.
+// patience returns how much longer the agent may stay quiet, counted from a moment since which this process was able to hear
+// it.
 func (r *run) patience(since int64) time.Duration {
 	limit := r.req.IdleTimeout
 	switch r.stage.Load() {
@@ -112,9 +113,9 @@ func (r *run) patience(since int64) time.Duration {
 	return limit - time.Duration(moment()-since)
 }
 
-// firstMoment is not 0, which is no moment.
+// firstMoment is before every moment, so that 0 is none.
 var firstMoment = time.Now().Add(-1)
 
-// moment returns the present one, in ns, by the clock that neither jumps nor runs while the machine sleeps: no agent is
-// taken to hang because somebody set the time or closed the lid.
+// moment returns the present in ns by a clock that neither jumps nor runs while the machine sleeps. So no agent counts as
+// hung because somebody set the time or closed the lid.
 func moment() int64 { return int64(time.Since(firstMoment)) }

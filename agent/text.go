@@ -9,14 +9,14 @@ import (
 	"cursord/agent/jsontext"
 )
 
-// boundary says that what follows is compared with nothing that came before.
+// boundary ends the text with which later messages are compared.
 func (d *Decoder) boundary() {
 	d.said.boundary()
 	d.streamed = false
 }
 
-// chunk says a piece of text that is no repetition whatever it reads. delta says that the agent streams in pieces,
-// so that a message without a time repeats them.
+// chunk adds a piece of text that is never a repetition. delta says that the agent streams in pieces, so that a message
+// without a time repeats them.
 func (d *Decoder) chunk(dst []Event, text string, delta bool) []Event {
 	if text == "" {
 		return dst
@@ -32,7 +32,7 @@ func (d *Decoder) piece(dst []Event, v jsontext.Value, delta bool) []Event {
 	return d.chunk(dst, d.half.join(v), delta)
 }
 
-// settle says what no piece has completed.
+// settle adds what is left of a character that no piece has completed.
 func (d *Decoder) settle(dst []Event) []Event {
 	if d.half == 0 {
 		return dst
@@ -41,11 +41,11 @@ func (d *Decoder) settle(dst []Event) []Event {
 	return d.chunk(dst, "\uFFFD", false)
 }
 
-// A half is the first half of a character outside of the basic plane with which a piece has ended: agents count in UTF-16
-// and may cut there. The next piece has the other one.
+// A half is the first half of a UTF-16 surrogate pair at the end of a piece: agents count in UTF-16 and may cut there. The
+// next piece begins with the other half.
 type half rune
 
-// join returns the content of a string behind the pieces before it.
+// join returns the content of a string after the pieces before it.
 func (h *half) join(v jsontext.Value) string {
 	low, high := v.Torn()
 	if *h == 0 && high == 0 {
@@ -63,14 +63,14 @@ func (h *half) join(v jsontext.Value) string {
 	return text
 }
 
-// consolidated says what of the message m was not yet said since the boundary, and sets the next one. Where m has
-// nothing to do with what was said it is said whole, because a repeated word is better than a lost one.
+// consolidated adds the part of the message m that was not said since the boundary, and sets the next boundary. If m shares
+// nothing with what was said, it adds all of m: repeated words are better than lost ones.
 func (d *Decoder) consolidated(dst []Event, m string) []Event {
 	if m == "" {
 		return dst
 	}
 	if d.said.sinceStarts(m) {
-		d.half = 0 // it is whole there
+		d.half = 0 // the message has the character whole
 	} else if d.half != 0 {
 		dst = d.settle(dst)
 	}
@@ -87,8 +87,8 @@ func (d *Decoder) consolidated(dst []Event, m string) []Event {
 	return append(dst, TextEnd{})
 }
 
-// assistant decodes an assistant event. It is a chunk, or the agent's own consolidated message about all chunks
-// since the boundary: one with a model call, or one without time after chunks with time.
+// assistant decodes an assistant event. It is a piece, or the agent's own message about all pieces since the boundary: one
+// with a model call, or one without a time after pieces that had one.
 func (d *Decoder) assistant(dst []Event, e *event) []Event {
 	timed := e.get("timestamp_ms") != nil
 	content := e.get("message")
@@ -141,7 +141,7 @@ func (d *Decoder) assistant(dst []Event, e *event) []Event {
 	return dst
 }
 
-// textBlock returns the text of a block of a message, if that is what it is.
+// textBlock returns the text of a message's block, if it is one of text.
 func textBlock(block jsontext.Value) (jsontext.Value, bool) {
 	if block.IsString() {
 		return block, true
@@ -172,7 +172,7 @@ func joinedText(content jsontext.Value) string {
 	return joined.String()
 }
 
-// block decodes a block of a message that is no text.
+// block decodes a message's block that is no text.
 func (d *Decoder) block(dst []Event, block jsontext.Value) []Event {
 	e := &event{raw: block, top: block.Object(nil), typ: "assistant", subtype: block.Get("type").Text()}
 	switch e.subtype {
@@ -186,7 +186,7 @@ func (d *Decoder) block(dst []Event, block jsontext.Value) []Event {
 	return append(dst, Unknown{Type: unknownType(e), Raw: block.Copy()})
 }
 
-// think decodes reasoning: pieces, then an end that has no text of its own.
+// think decodes reasoning: pieces, then an end without text of its own.
 func (d *Decoder) think(dst []Event, e *event) []Event {
 	switch e.subtype {
 	case "completed":
@@ -218,13 +218,13 @@ func (d *Decoder) thinkOnce(dst []Event, text string) []Event {
 
 func (d *Decoder) thinks(dst []Event, text string) []Event {
 	d.thinking = true
-	if d.thought = append(d.thought, text...); len(d.thought) > 4*maxKept { // what is cut off is not known again
+	if d.thought = append(d.thought, text...); len(d.thought) > 4*maxKept { // a repetition of what is cut off is not recognised
 		d.thought = slices.Delete(d.thought, 0, len(d.thought)-maxKept)
 	}
 	return append(dst, Thinking{text})
 }
 
-// word is v.Text without an allocation for the words that a flood is made of.
+// word is v.Text, without an allocation for the commonest words of a stream.
 func word(v jsontext.Value) string {
 	switch string(v) {
 	case `"assistant"`:

@@ -12,10 +12,10 @@ import (
 	"cursord/agent/jsontext"
 )
 
-// callSeed makes the hashes of ended calls comparable within the process.
+// callSeed is the seed of the hashes of ended calls.
 var callSeed = maphash.MakeSeed()
 
-// A callLine is what one line says about a tool call.
+// A callLine is what one line says of a tool call.
 type callLine struct {
 	id     string         // "" where the line names none
 	raw    string         // the tool's own name, or ""
@@ -56,8 +56,8 @@ func callOf(e *event) callLine {
 	return c
 }
 
-// toolParts finds a call's parts in the object that names its tool by a key such as "readToolCall", which may have
-// siblings in front of it, or in one of the forms that have no such key.
+// toolParts finds a call's parts in an object that names its tool by a key such as "readToolCall", possibly after other
+// keys, or that has one of the forms without such a key.
 func toolParts(t jsontext.Object) callLine {
 	c := callLine{id: t.Get("toolCallId", "tool_call_id", "id", "tool_id").Name()}
 	var tool jsontext.Object
@@ -95,7 +95,7 @@ func toolParts(t jsontext.Object) callLine {
 	return c
 }
 
-// toolStart opens a call. A second start of an open call only adds what it knows.
+// toolStart opens a call. A second start of an open call only adds to it.
 func (d *Decoder) toolStart(dst []Event, line callLine) []Event {
 	if open, ok := d.open[line.id]; ok && line.id != "" {
 		call := open.call(line.id)
@@ -114,7 +114,8 @@ func (d *Decoder) toolStart(dst []Event, line callLine) []Event {
 	return append(dst, ToolStart{*call, line.said})
 }
 
-// An openCall is what is kept of a call until its end, which tells it whole: a turn may have very many.
+// An openCall is what is kept of a call until its end, which repeats all of it. It is small because a turn may have very
+// many.
 type openCall struct {
 	raw   string
 	args  json.RawMessage
@@ -141,7 +142,7 @@ func (d *Decoder) openTitles() (list []string) {
 	return list
 }
 
-// toolEnd closes a call, also one that never started.
+// toolEnd closes a call, also one that was never opened.
 func (d *Decoder) toolEnd(dst []Event, line callLine, raw jsontext.Value) []Event {
 	var call *Call
 	if line.id == "" {
@@ -176,7 +177,7 @@ func (d *Decoder) toolEnd(dst []Event, line callLine, raw jsontext.Value) []Even
 	return dst
 }
 
-// called sets the boundary that a call is in what the agent says.
+// called sets the boundary that a call makes in the agent's text.
 func (d *Decoder) called(dst []Event) []Event {
 	dst = d.settle(dst)
 	d.boundary()
@@ -184,7 +185,7 @@ func (d *Decoder) called(dst []Event) []Event {
 	return dst
 }
 
-// onlyOpen returns the open call of a tool if there is exactly one; of any tool for "".
+// onlyOpen returns the open call of a tool if there is exactly one; raw "" stands for any tool.
 func (d *Decoder) onlyOpen(raw string) *Call {
 	var found *Call
 	for id, open := range d.open {

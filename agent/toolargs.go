@@ -11,7 +11,7 @@ import (
 	"cursord/agent/plaintext"
 )
 
-// argsObject makes arguments an object: JSON inside a string is taken out, anything else becomes a member.
+// argsObject returns arguments as an object: JSON in a string is decoded, and any other value becomes a member.
 func argsObject(args jsontext.Value) jsontext.Value {
 	if args.IsString() {
 		if inner := []byte(strings.TrimSpace(args.Text())); len(inner) > 0 && inner[0] == '{' && json.Valid(inner) {
@@ -21,7 +21,7 @@ func argsObject(args jsontext.Value) jsontext.Value {
 	return wrap(args, "arguments")
 }
 
-// wrap makes a value that is no object a member of one.
+// wrap returns an object that has the value as a member.
 func wrap(v jsontext.Value, key string) jsontext.Value {
 	if v == nil || v.IsObject() {
 		return v
@@ -29,7 +29,7 @@ func wrap(v jsontext.Value, key string) jsontext.Value {
 	return append(append(append([]byte{'{'}, strconv.Quote(key)+":"...), v...), '}')
 }
 
-// mergeArgs returns the arguments of a call's start with those of its end on top; the result is a copy.
+// mergeArgs returns the arguments of a call's start, overlaid with those of its end, as a copy.
 func mergeArgs(old json.RawMessage, now jsontext.Value) json.RawMessage {
 	if now == nil {
 		return old
@@ -72,7 +72,7 @@ func (d *Decoder) describe(call *Call) {
 	}
 }
 
-// addPaths adds every path that an object of arguments or of a result names.
+// addPaths adds every path that an object of arguments or a result names.
 func (d *Decoder) addPaths(call *Call, o jsontext.Object) {
 	var named []string
 	for _, key := range []string{"path", "file_path", "filePath", "target_file", "targetFile", "target_notebook",
@@ -87,7 +87,7 @@ func (d *Decoder) addPaths(call *Call, o jsontext.Object) {
 	d.list(call, named)
 }
 
-// list adds paths as they are written, unless the same file is listed.
+// list adds paths as they are written, each file once.
 func (d *Decoder) list(call *Call, paths []string) {
 	paths = slices.DeleteFunc(paths, func(p string) bool { return p == "" })
 	if len(paths) == 0 || len(paths) == 1 && slices.Contains(call.Paths, paths[0]) {

@@ -8,7 +8,7 @@ import (
 	"cursord/agent/plaintext"
 )
 
-// output returns what a call gave, in a form for people.
+// output returns a call's output in a form for people.
 func output(call *Call, out outcome) string {
 	var s string
 	switch call.Name {
@@ -64,7 +64,7 @@ func shellOutput(body jsontext.Object) string {
 	return head + tail
 }
 
-// lines puts an array's strings on lines of their own.
+// lines puts an array's strings on separate lines.
 func lines(list jsontext.Value) string {
 	var b strings.Builder
 	for v := range list.Elements() {
@@ -75,8 +75,8 @@ func lines(list jsontext.Value) string {
 	return b.String()
 }
 
-// grepOutput writes matches as grep does, "file:line:text" and "file-line-text" for context, for each of the forms
-// that a result can have.
+// grepOutput writes matches as grep does, "file:line:text", and "file-line-text" for context, from each form that a result
+// can have.
 func grepOutput(results jsontext.Value) string {
 	var b strings.Builder
 	for _, result := range results.Members() {
@@ -123,7 +123,7 @@ func treeOutput(root jsontext.Value) string {
 	return b.String()
 }
 
-// searchOutput covers the searches of code, of the web and of earlier conversations.
+// searchOutput returns the output of searches of code, of the web and of earlier conversations.
 func searchOutput(body jsontext.Object) string {
 	if s := body.Text("results"); s != "" {
 		return s
@@ -182,7 +182,7 @@ func resourcesOutput(body jsontext.Object) string {
 	return b.String()
 }
 
-// taskOutput is what a sub-agent said.
+// taskOutput returns the words of a sub-agent.
 func taskOutput(steps jsontext.Value) string {
 	var parts []string
 	for step := range steps.Elements() {

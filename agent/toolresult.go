@@ -13,7 +13,7 @@ import (
 // maxNesting bounds how deep calls of sub-agents are followed.
 const maxNesting = 8
 
-// An outcome is what a call's result says before it is known of which tool.
+// An outcome is what a call's result says, before the tool is known.
 type outcome struct {
 	state  CallState
 	member string          // the name of the result's member that decides, or ""
@@ -23,8 +23,8 @@ type outcome struct {
 	raw    jsontext.Value
 }
 
-// readOutcome finds the outcome by name among its siblings: one member of the result decides, others, such as a
-// sandbox policy, may stand beside it.
+// readOutcome finds the outcome by the name of a member of the result. Other members, such as a sandbox policy, may stand
+// beside it.
 func readOutcome(result jsontext.Value) outcome {
 	out := outcome{state: CallCompleted, raw: result}
 	if !result.IsObject() {
@@ -83,7 +83,7 @@ func flat(o jsontext.Object) bool {
 	return o.Get("exitCode", "exit_code", "stdout", "stderr", "interleavedOutput", "output", "content", "text") != nil
 }
 
-// memberState says how a call ended that has this member in its result, and in what words.
+// memberState says how a call ended whose result has this member, and in what words.
 func memberState(name string, v jsontext.Value, body jsontext.Object) (CallState, string) {
 	switch name {
 	case "success":
@@ -138,7 +138,7 @@ func memberState(name string, v jsontext.Value, body jsontext.Object) (CallState
 	return CallFailed, message
 }
 
-// stateOf is the outcome's state with what the tool's own output says: an exit code, an error of an MCP server.
+// stateOf is the outcome's state corrected by the tool's own output: an exit code, an error of an MCP server.
 func (out outcome) stateOf(call *Call) CallState {
 	if out.state != CallCompleted {
 		return out.state
@@ -205,7 +205,7 @@ func (d *Decoder) conclude(call *Call, out outcome, depth int) {
 	}
 }
 
-// retitle makes the title again where the result named the file that the arguments did not.
+// retitle makes the title again if the result named the file that the arguments did not.
 func (d *Decoder) retitle(call *Call) {
 	if len(call.Paths) > 0 {
 		call.Title = d.title(call, jsontext.Value(call.Args).Object(nil))
@@ -253,7 +253,7 @@ func appliedChanges(body jsontext.Object) []FileChange {
 	return list
 }
 
-// nestedCalls yields the calls of a sub-agent, concluded: they have no events of their own.
+// nestedCalls yields the calls of a sub-agent, with their outcomes: they have no events of their own.
 func nestedCalls(steps jsontext.Value, depth int) iter.Seq[*Call] {
 	return func(yield func(*Call) bool) {
 		for step := range steps.Elements() {
@@ -276,7 +276,7 @@ func nestedCalls(steps jsontext.Value, depth int) iter.Seq[*Call] {
 	}
 }
 
-// content returns a string that the stream gives, the empty one too, and nil where it gives none.
+// content returns a string of the stream, also an empty one; nil if there is none.
 func content(v jsontext.Value) *string {
 	if !v.IsString() {
 		return nil

@@ -17,7 +17,7 @@ const (
 	WritesAnything               // any files, whether the call names them or not
 )
 
-// A tool is a kind of calls. All that depends on the kind is said in its row of tools.
+// A tool is a kind of call. Everything that depends on the kind is in its row of tools.
 type tool struct {
 	name    string   // as clients see it
 	aliases []string // what the agent's builds and models call it, in lower case, without _, - and spaces
@@ -26,11 +26,11 @@ type tool struct {
 	title   title
 }
 
-// A title says in one line what a call does. first is the first path that the call names, in the same with " in " before it
-// where that is not the whole workspace; both are "" without one.
+// A title says in one line what a call does. first is the first path that the call names; in is the same after " in ", or ""
+// if the path is the whole workspace. Both are "" if the call names no path.
 type title func(call *Call, args jsontext.Object, first, in string) string
 
-// tools are all kinds of calls, in the order in which they are documented. The last is that of every call that is of none.
+// tools are all kinds of calls, in the order of PROTOCOL.md. The last row is for calls of no known kind.
 var tools = []tool{
 	{name: "read", writes: WritesNothing, title: ofFile("Read"), aliases: []string{"read", "readfile", "piread"}},
 	{name: "write", writes: WritesNamed, title: ofFile("Write"), aliases: []string{"write", "writefile", "createfile", "piwrite"},
@@ -55,7 +55,7 @@ var tools = []tool{
 	{name: "other", writes: WritesAnything, title: ofOther},
 }
 
-// ToolNames returns the names that Call.Name can have, in the order in which they are documented.
+// ToolNames returns all values of Call.Name, in the order of PROTOCOL.md.
 func ToolNames() []string {
 	names := make([]string, len(tools))
 	for i, t := range tools {
@@ -64,7 +64,7 @@ func ToolNames() []string {
 	return names
 }
 
-// WritesOf returns what calls of a tool may write, by its name: anything, if it is not known.
+// WritesOf returns what calls of a tool may write, by the tool's name: anything, if it is not known.
 func WritesOf(name string) Writes {
 	if w := toolNamed(name).writes; w != unclassified {
 		return w
@@ -72,7 +72,7 @@ func WritesOf(name string) Writes {
 	return WritesAnything
 }
 
-// toolNamed returns the tool with a name that clients see, else the last one.
+// toolNamed returns the tool with this Call.Name, else the last row.
 func toolNamed(name string) *tool {
 	for i := range tools {
 		if tools[i].name == name {
@@ -95,8 +95,8 @@ var toolByAlias = func() map[string]string {
 	return m
 }()
 
-// toolName returns the name that clients see for the agent's: a key of the stream without its suffix, or a name that a model
-// uses for its tool.
+// toolName returns the Call.Name for the agent's own name of a tool: a key of the stream without its suffix, or the name
+// that a model uses.
 func toolName(raw string) string {
 	name := strings.ToLower(raw)
 	if strings.HasPrefix(name, "mcp:") || strings.HasPrefix(name, "mcp_") {

@@ -14,7 +14,7 @@ func unread(pipe *os.File) (n int) {
 	if err != nil {
 		return 0
 	}
-	_ = conn.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), fionread) }) // it is closed: nothing comes
+	_ = conn.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), fionread) }) // the pipe is closed: nothing comes
 	if err != nil {
 		return 0
 	}
