@@ -160,6 +160,7 @@ func (s *Server) republish(d *document) {
 		if diff.Path == d.path || diff.OldPath == d.path {
 			s.publishDiff(d.workspace, diff)
 			s.refresh()
+			s.tellStatus(d.workspace)
 		}
 	}
 }
@@ -189,6 +190,7 @@ func (s *Server) publishAll(w *workspace) {
 		}
 	}
 	s.refresh()
+	s.tellStatus(w)
 }
 
 // refresh has the editor ask again for what it asks for.

@@ -82,16 +82,25 @@ func (s *Server) codeLenses(p *documentParams) ([]codeLens, error) {
 		return list, nil
 	}
 	for _, one := range s.placedAt(w, p.TextDocument.URI) {
-		at := one.lineRange(s.client.encoding).Start
-		r := Range{Start: Position{Line: at.Line}, End: Position{Line: at.Line}}
-		t := target{Workspace: w.path, Hunks: []string{one.hunk.ID}}
-		list = append(list,
-			codeLens{Range: r, Command: *commandOf(fmt.Sprintf("Accept %d/%d", one.index+1, len(one.diff.Hunks)), commandAccept, t)},
-			codeLens{Range: r, Command: *commandOf("Reject", commandReject, t)},
-			codeLens{Range: r, Command: *commandOf("Diff", commandDiff, target{Workspace: w.path})},
-		)
+		list = append(list, lensesOf(w, &one, one.lineRange(s.client.encoding).Start.Line)...)
 	}
 	return list, nil
+}
+
+// lensesOf returns the decisions about a hunk, to be shown above a line.
+func lensesOf(w *workspace, p *placed, line int) (list []codeLens) {
+	number, t := fmt.Sprintf("%d/%d", p.index+1, len(p.diff.Hunks)), target{Workspace: w.path, Hunks: []string{p.hunk.ID}}
+	commands := []*command{commandOf("Accept "+number, commandAccept, t), commandOf("Reject", commandReject, t)}
+	if p.hunk.InConflict() {
+		commands = []*command{
+			commandOf("Keep mine "+number, commandReject, t), commandOf("Take the agent's", commandAccept, t),
+			commandOf("Keep both", commandAcceptBoth, t),
+		}
+	}
+	for _, c := range append(commands, commandOf("Diff", commandDiff, target{Workspace: w.path, URI: p.uri})) {
+		list = append(list, codeLens{Range: Range{Start: Position{Line: line}, End: Position{Line: line}}, Command: *c})
+	}
+	return list
 }
 
 type inlayHintParams struct {

@@ -51,6 +51,8 @@ type settings struct {
 
 	// Completion has an editor that takes no registrations ask for completion everywhere.
 	Completion bool `json:"completion,omitempty"`
+	// Status has the editor told of each folder's turns and changes, by cursord/status.
+	Status bool `json:"status,omitempty"`
 	// LiveTranscript has the transcript's document changed while a turn runs, and not its file alone.
 	LiveTranscript bool `json:"liveTranscript,omitempty"`
 }

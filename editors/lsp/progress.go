@@ -38,6 +38,7 @@ func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 		return
 	}
 	s.follow(w, t.SessionID)
+	s.tellStatus(w)
 	p := w.running[t.ID]
 	if t.Status.Final() {
 		if p == nil && !w.own[t.ID] {

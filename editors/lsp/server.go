@@ -287,6 +287,8 @@ func init() {
 		"textDocument/diagnostic":  answering((*Server).pullDocument),
 		"workspace/diagnostic":     answering((*Server).pullWorkspace),
 		"workspace/executeCommand": answering((*Server).executeCommand),
+		"cursord/changes":          answering((*Server).changes),
+		"cursord/compare":          answering((*Server).compare),
 	}
 }
 

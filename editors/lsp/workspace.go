@@ -32,6 +32,7 @@ type workspace struct {
 	diagnosed map[string]string    // URIs that have diagnostics, and of which file under review
 	at        spot                 // where a person was last, as far as that is known
 
+	telling    bool        // its state is about to be told
 	hinting    bool        // it is about to be looked which open files are not as on disk
 	transcript *transcript // that is open; nil if none is
 
@@ -86,6 +87,7 @@ func (s *Server) addFolder(uri string) *workspace {
 	if s.daemon != nil {
 		s.trySubscribe(w, firstPause)
 	}
+	s.tellStatus(w)
 	return w
 }
 
@@ -197,6 +199,7 @@ func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 		s.publishDiff(w, old) // it may have been shown elsewhere
 	}
 	s.refresh()
+	s.tellStatus(w)
 	if doc := s.docAt(w, d.Path); doc != nil {
 		disk, ok := w.readFile(d.Path)
 		lacks := d.DiskOnly > 0 && !s.client.applyEdit && ok && !sameText(doc.saved, disk) // else the user has taken the lines out
