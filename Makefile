@@ -20,7 +20,7 @@ RACE       = CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest-race/cursord GORACE=at
 PLAIN      = CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest/cursord $(GO) test -vet=off -timeout 20m
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo undertest test quick race check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
+.PHONY: help build install demo picture undertest test quick race check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,11 @@ install: ## install cursord where "go install" puts programs
 
 demo: build ## run the main job with the embedded agent: a turn, a review, a restart
 	@./bin/cursord demo
+
+PICTURE := cmd/cursord/internal/demo/picture
+
+picture: build ## draw the picture of README from a run of the demo
+	cd .ci/picture && $(GO) run . $(CURDIR)/$(PICTURE) '$$ cursord run' '$$ cursord stop' $(CURDIR)/bin/cursord demo
 
 undertest:
 	@CGO_ENABLED=0 $(GO) build -tags cursordtest -buildvcs=false -o bin/undertest/cursord ./cmd/cursord

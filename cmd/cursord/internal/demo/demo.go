@@ -63,18 +63,18 @@ func (d *demo) play(ctx context.Context) error {
 	if err := d.world.serve(ctx, first); err != nil {
 		return err
 	}
-	if err := d.command(ctx, "what the agent says and does, as it happens", "run", "--trust", "done 1 strikes out the second entry: fix it"); err != nil {
+	if err := d.command(ctx, "the agent works, shown as it happens", "run", "--trust", "done 1 strikes out the second entry: fix it"); err != nil {
 		return err
 	}
-	diffs, err := d.diff(ctx, "what is to be reviewed, each hunk with its id")
+	diffs, err := d.diff(ctx, "what is to be reviewed, each hunk with its id", "todo.py")
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(diffs, func(diff *sessions.Diff) bool { return diff.Path == "todo.py" })
-	if i < 0 || len(diffs[i].Hunks) != 2 {
+	if len(diffs) != 1 || len(diffs[0].Hunks) != 2 {
 		return errors.New("todo.py does not have two hunks")
 	}
-	unasked, fix, session := diffs[i].Hunks[0].ID, diffs[i].Hunks[1].ID, diffs[i].Hunks[1].Sources[0].SessionID
+	hunks := diffs[0].Hunks
+	unasked, fix, session := hunks[0].ID, hunks[1].ID, hunks[1].Sources[0].SessionID
 	pause(ctx, 600*time.Millisecond)
 	if err := d.command(ctx, "the fix is good", "accept", fix); err != nil {
 		return err
@@ -85,20 +85,20 @@ func (d *demo) play(ctx context.Context) error {
 	}
 	pause(ctx, 300*time.Millisecond)
 
-	d.caption("nothing is lost with the daemon", "cursord stop; cursord serve &")
+	d.caption("the daemon ends and starts again", "cursord stop; cursord serve &")
 	if err := d.world.stop(ctx); err != nil {
 		return err
 	}
 	if err := d.world.serve(ctx, second); err != nil {
 		return err
 	}
-	if diffs, err = d.diff(ctx, "what was not decided waits"); err != nil {
+	if diffs, err = d.diff(ctx, "what was not decided is still there", ""); err != nil {
 		return err
 	}
 	if len(diffs) != 1 {
 		return fmt.Errorf("%s to review after the restart, not 1", term.Count(len(diffs), "file"))
 	}
-	if err := d.command(ctx, "and so does the session", "sessions"); err != nil {
+	if err := d.command(ctx, "and so is the session", "sessions"); err != nil {
 		return err
 	}
 	pause(ctx, 300*time.Millisecond)
@@ -129,15 +129,18 @@ func (d *demo) command(ctx context.Context, why string, args ...string) error {
 	return d.world.run(ctx, d.out, args...)
 }
 
-// diff shows what is to be reviewed as "cursord diff" does on a terminal, wherever it is shown.
-func (d *demo) diff(ctx context.Context, why string) ([]*sessions.Diff, error) {
-	d.caption(why, "cursord diff")
+// diff shows what is to be reviewed, of one path or ("") of all, as "cursord diff" does on a terminal, wherever it is shown.
+func (d *demo) diff(ctx context.Context, why, path string) ([]*sessions.Diff, error) {
+	d.caption(why, strings.TrimSpace("cursord diff "+path))
 	client, err := d.world.client(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer client.Close()
 	diffs, err := review.Pending(ctx, client, d.world.workspace)
+	if path != "" {
+		diffs = slices.DeleteFunc(diffs, func(diff *sessions.Diff) bool { return diff.Path != path })
+	}
 	if err == nil {
 		view.PrintDiffs(d.out, d.palette, diffs)
 	}

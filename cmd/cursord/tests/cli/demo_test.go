@@ -60,9 +60,7 @@ Let me look at the code\.
 ✓ Edit test_todo\.py
 ✓ \$ python3 -m unittest
 Fixed: .*
-\$ cursord diff .*
-test_todo\.py \(created, \+10 -0\)
-.*
+\$ cursord diff todo\.py .*
 todo\.py \(modified, \+2 -2\)
 @@ -2,7 \+2,7 @@ (\S+)
 .*

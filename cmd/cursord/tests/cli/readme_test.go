@@ -3,10 +3,12 @@
 package cli
 
 import (
+	"encoding/xml"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,30 +75,61 @@ func TestScriptsOfClients(t *testing.T) {
 	}
 }
 
-// TestReadmeShowsTheDemo holds the run that README shows to what the demo prints: each line is there, in order.
+// TestReadmeShowsTheDemo holds the run that README shows, as text and as pictures, to what the demo prints.
 func TestReadmeShowsTheDemo(t *testing.T) {
 	t.Parallel()
-	shown := ""
-	for _, block := range codeBlocks(t, "README.md", "") {
-		if strings.HasPrefix(block, "$ cursord run") {
-			shown = block
-		}
-	}
-	require.NotEmpty(t, shown)
-	demo, err := exec.Command("cursord", "demo").Output()
+	out, err := exec.Command("cursord", "demo").Output()
 	require.NoError(t, err)
-	ids := regexp.MustCompile(`\b\d+\.\d+\b`)
-	lines := strings.Split(ids.ReplaceAllString(string(demo), "ID"), "\n")
-	for _, line := range strings.Split(strings.TrimSpace(ids.ReplaceAllString(shown, "ID")), "\n") {
-		line = strings.Replace(line, "cursord diff todo.py", "cursord diff", 1) // the demo has all files
-		for {
-			require.NotEmpty(t, lines, "the demo does not print %q there", line)
-			next, _, _ := strings.Cut(lines[0], "  # ")
-			lines = lines[1:]
-			if strings.TrimRight(next, " ") == strings.TrimRight(line, " ") {
-				break
+	differs := regexp.MustCompile(`\b\d+\.\d+\b|\b[0-9A-Z]{26}\b|completed in [^·]*|/\S*/cursord-demo-\d+`) // from run to run
+	lines := func(text string) []string {
+		lines := strings.Split(strings.TrimSpace(differs.ReplaceAllString(text, "…")), "\n")
+		for i, line := range lines {
+			line, _, _ = strings.Cut(line, "  # ")
+			lines[i] = strings.TrimRight(line, " ")
+		}
+		return lines
+	}
+	_, run, found := strings.Cut("\n"+string(out), "\n$ cursord run ")
+	require.True(t, found, "%s", out)
+	run, _, found = strings.Cut("$ cursord run "+run, "\n$ cursord stop")
+	require.True(t, found, "%s", out)
+	t.Run("text", func(t *testing.T) {
+		shown := ""
+		for _, block := range codeBlocks(t, "README.md", "") {
+			if strings.HasPrefix(block, "$ cursord run") {
+				shown = block
 			}
 		}
+		require.NotEmpty(t, shown)
+		requireInOrder(t, lines(shown), lines(run), "the demo does not print %q there")
+	})
+	for _, theme := range []string{"light", "dark"} {
+		t.Run(theme, func(t *testing.T) {
+			const folder = "cmd/cursord/internal/demo/picture/"
+			require.Contains(t, world.ReadPage(t, "README.md"), folder+theme+".svg")
+			var picture struct {
+				Lines []struct {
+					Runs []string `xml:"tspan"`
+				} `xml:"text"`
+			}
+			require.NoError(t, xml.Unmarshal([]byte(world.ReadPage(t, folder+theme+".svg")), &picture))
+			shown := ""
+			for _, line := range picture.Lines {
+				shown += strings.Join(line.Runs, "") + "\n"
+			}
+			// A terminal is shown more than a pipe: what the agent thinks, and how the turn ended.
+			requireInOrder(t, lines(run), lines(shown), "the picture lacks %q: run make picture")
+		})
+	}
+}
+
+// requireInOrder requires that each of some lines is among others, in the same order.
+func requireInOrder(t *testing.T, some, others []string, lacks string) {
+	t.Helper()
+	for _, line := range some {
+		i := slices.Index(others, line)
+		require.GreaterOrEqual(t, i, 0, lacks, line)
+		others = others[i+1:]
 	}
 }
 
