@@ -11,8 +11,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// prepare checks ops and encodes their objects, so that what fails for its own reason does so before it meets a
-// transaction. size is about what they will write.
+// prepare checks ops and encodes their objects, so that an op that cannot be stored fails before it is in a transaction with
+// others. size is about the number of bytes that they will write.
 func prepare(root string, ops []Op) (_ []Op, size int, err error) {
 	defer func() {
 		if r := recover(); r != nil { // a nil object, or a MarshalJSON that panics
@@ -74,7 +74,7 @@ func ofDatabase(op Op) bool {
 	return is
 }
 
-// A space writes one workspace inside a transaction; without a root, what belongs to none.
+// A space writes one workspace inside a transaction; with root "", what belongs to no workspace.
 type space struct {
 	tx   *bolt.Tx
 	root string
@@ -110,7 +110,7 @@ func (u *unit) space(tx *bolt.Tx) (space, error) {
 
 func (w space) changes() *bolt.Bucket { return w.b.Bucket(bucketChanges) }
 
-// apply makes ops part of the transaction. Doing so twice has no further effect.
+// apply makes ops part of the transaction. Applying them twice is the same as applying them once.
 func (w space) apply(ops []Op) error {
 	for _, op := range ops {
 		if err := w.applyOne(op); err != nil {
@@ -189,7 +189,7 @@ func putNumbered(b *bolt.Bucket, n uint64, data []byte) error {
 	return b.Put(be64(n), data)
 }
 
-// raise keeps the highest seq ever given out, also where its object is left out.
+// raise keeps the highest seq ever given out, also if its object is not stored.
 func (w space) raise(seq uint64) error {
 	if seq <= number(w.b.Get(keySeq)) {
 		return nil
@@ -305,7 +305,7 @@ func (w space) putItem(it *Item, v stored, detail []byte) error {
 	return w.replace(b, itemKey(prefixItem, ordinal, uint32(it.Index)), v, changed{kind: KindItem, id: it.ID})
 }
 
-// putDetail makes detail an item's, or, when it is nil, takes away what the item had.
+// putDetail stores an item's detail; nil deletes the one it had.
 func (w space) putDetail(session *bolt.Bucket, key, detail []byte) error {
 	old := bytes.Clone(session.Get(key))
 	switch {
@@ -349,8 +349,8 @@ func (w space) appendText(op AppendText) error {
 	return b.Put(key, []byte(op.Text))
 }
 
-// deletePrefix deletes the keys with a prefix, from a key on when it is given. It collects first: deleting moves a
-// cursor in ways that skip keys.
+// deletePrefix deletes the keys that have a prefix; with from, only those from that key on. It collects the keys first,
+// because a deletion moves the cursor past other keys.
 func deletePrefix(b *bolt.Bucket, prefix, from []byte) error {
 	if from == nil {
 		from = prefix

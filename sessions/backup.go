@@ -10,12 +10,12 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// BackupSuffix names the file that Backup fills, until it is whole.
+// BackupSuffix ends the name of the file that Backup fills until the copy is complete.
 const BackupSuffix = ".partial"
 
-// Backup writes a copy of the database, as it is at one moment, to a new file at path, readable for this user alone.
-// Reading and writing go on meanwhile. The file is there when it is whole and on disk, or not at all. What is at path
-// already is kept, and fs.ErrExist returned, unless replace says otherwise. Open takes the copy as it takes the original.
+// Backup writes a copy of the database as it is at one moment to a new file at path, readable for this user alone. Reads and
+// writes go on meanwhile. The file appears only once it is complete and on disk. If there is a file at path already, Backup
+// keeps it and returns fs.ErrExist, unless replace is set. Open takes the copy as it takes the original.
 func (s *Store) Backup(ctx context.Context, path string, replace bool) error {
 	s.copying.Lock()
 	defer s.copying.Unlock()
@@ -38,7 +38,7 @@ func (s *Store) Backup(ctx context.Context, path string, replace bool) error {
 	partial := path + BackupSuffix
 	f, err := os.OpenFile(partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err // of another backup, perhaps
+		return err // perhaps of another backup
 	}
 	err = f.Close()
 	if err == nil {
@@ -61,7 +61,7 @@ func (s *Store) Backup(ctx context.Context, path string, replace bool) error {
 	return err
 }
 
-// moveNew gives a file another name, which must not be taken.
+// moveNew renames a file, and fails if the new name is taken.
 func moveNew(from, to string) error {
 	err := os.Link(from, to)
 	if err == nil {

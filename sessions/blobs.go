@@ -16,7 +16,7 @@ func BlobID(b []byte) string {
 	return hex.EncodeToString(k[:])
 }
 
-// retain adds a reference to a content, storing it if it is new.
+// retain adds a reference to a content, and stores the content if it is new.
 func (w space) retain(content []byte) (blobKey, error) {
 	k := blobKey(sha256.Sum256(content))
 	refs := w.tx.Bucket(bucketRefs)
@@ -29,7 +29,7 @@ func (w space) retain(content []byte) (blobKey, error) {
 	return k, refs.Put(k[:], be64(n+1))
 }
 
-// release takes a reference away, and with the last one the content. A nil key is no reference.
+// release removes a reference, and with the last one the content. A nil key is no reference.
 func (w space) release(key []byte) error {
 	if key == nil {
 		return nil
@@ -45,10 +45,10 @@ func (w space) release(key []byte) error {
 	return w.tx.Bucket(bucketBlobs).Delete(key)
 }
 
-// putHolder stores a state with the contents that it refers to.
+// putHolder stores a state and references to its contents.
 func (w space) putHolder(b *bolt.Bucket, key, state []byte, contents [][]byte) error {
 	h := holder{state: state}
-	for _, content := range contents { // first the new references, so that what stays is not deleted and written again
+	for _, content := range contents { // new references first, so that a content that stays is not deleted and written again
 		k, err := w.retain(content)
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ func (w space) putHolder(b *bolt.Bucket, key, state []byte, contents [][]byte) e
 	return w.setHolder(b, key, h)
 }
 
-// reviewKey returns the key of a path's review; of that in the copy of a session, if one is named.
+// reviewKey returns the key of a path's review; with a session, of its review in that session's copy.
 func reviewKey(session, path string) []byte {
 	if session == "" {
 		return []byte(path)
@@ -75,7 +75,7 @@ func splitReviewKey(key string) (session, path string) {
 	return "", key
 }
 
-// setHolder stores a holder whose references are counted already, and takes away those of the one before it.
+// setHolder stores a holder whose references are counted already, and releases those of the holder before it.
 func (w space) setHolder(b *bolt.Bucket, key []byte, h holder) error {
 	old := bytes.Clone(b.Get(key))
 	if err := b.Put(key, h.encode()); err != nil {
@@ -96,7 +96,7 @@ func (w space) dropHolder(b *bolt.Bucket, key []byte) error {
 	return w.releaseHolder(key, old)
 }
 
-// releaseHolder takes away the references of a holder that is no more, if there was one. A damaged one is set aside.
+// releaseHolder releases the references of a holder that is gone. old may be nil; a damaged one is set aside.
 func (w space) releaseHolder(key, old []byte) error {
 	if old == nil {
 		return nil
@@ -113,7 +113,8 @@ func (w space) releaseHolder(key, old []byte) error {
 	return nil
 }
 
-// Blob returns a content that PutReview or PutIntent stored, ErrNotFound, or ErrContent where it is damaged.
+// Blob returns a content that PutReview or PutIntent stored. It returns ErrNotFound, or ErrContent if the content is
+// damaged.
 func (s *Store) Blob(id string) ([]byte, error) {
 	k, ok := parseBlobID(id)
 	if !ok {

@@ -9,9 +9,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Changes returns the newest form of each object of a workspace whose seq is above after, in the order of their seqs:
-// at most limit of them (0: no limit) and about 1 MiB of JSON, but at least one if there is any. The caller goes on
-// from the last one's Seq; none means that there are no more. Running items have the text that was kept for them.
+// Changes returns the newest form of each object of a workspace whose seq is above after, in the order of their seqs. It
+// returns at most limit of them (0: no limit) and about 1 MiB of JSON, but at least one if there is any. The caller goes on
+// from the last one's Seq; an empty result means that there are no more. A running item has the text that AppendText kept.
 func (s *Store) Changes(root string, after uint64, limit int) ([]Entry, error) {
 	var out []Entry
 	if after == math.MaxUint64 {
@@ -43,7 +43,7 @@ func (s *Store) Changes(root string, after uint64, limit int) ([]Entry, error) {
 	return out, err
 }
 
-// Entry returns the newest form of one object, or ErrNotFound. The id of a diff is its path; root matters for diffs only.
+// Entry returns the newest form of one object, or ErrNotFound. A diff's id is its path; root matters only for diffs.
 func (s *Store) Entry(root string, k Kind, id string) (Entry, error) {
 	var e Entry
 	ok := false
@@ -61,8 +61,8 @@ func (s *Store) Entry(root string, k Kind, id string) (Entry, error) {
 	return e, err
 }
 
-// TurnItems returns the items of a turn in order, running ones with the text that was kept for them, or ErrNotFound
-// for an unknown turn.
+// TurnItems returns a turn's items in order, or ErrNotFound if the turn is unknown. A running item has the text that
+// AppendText kept.
 func (s *Store) TurnItems(turn string) ([]Entry, error) {
 	var ref turnRef
 	known := false
@@ -96,7 +96,8 @@ func (s *Store) TurnItems(turn string) ([]Entry, error) {
 	return out, err
 }
 
-// A resolver looks up objects in one read transaction. It remembers the last turn: items come in runs.
+// A resolver looks up objects in one read transaction. It remembers the last turn, because items of a turn follow each
+// other.
 type resolver struct {
 	s     *Store
 	tx    *bolt.Tx
@@ -108,7 +109,8 @@ type resolver struct {
 	ref     turnRef
 }
 
-// entry reads an object. A seq other than 0 must be the object's: an index that disagrees is not believed.
+// entry reads an object. A seq other than 0 must equal the object's: where the index disagrees with the object, the entry
+// does not count.
 func (r *resolver) entry(at changed, seq uint64) (Entry, bool) {
 	if at.removed {
 		return Entry{Kind: at.kind, ID: at.id, Seq: seq, Removed: true}, true
@@ -154,8 +156,8 @@ func (r *resolver) seek(turn string) bool {
 	return r.session != nil
 }
 
-// itemValue copies an item's stored form out of its session's bucket; a running one gets the text that was kept for
-// it. It returns nil for no value.
+// itemValue copies an item's stored form out of its session's bucket, with the text that was kept if the item runs. It
+// returns nil for no value.
 func itemValue(b *bolt.Bucket, key, v []byte) []byte {
 	st, err := decodeStored(v)
 	if err != nil || st.flags&flagActive == 0 {

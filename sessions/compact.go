@@ -14,16 +14,15 @@ import (
 )
 
 const (
-	// What compaction writes between two syncs. Syncing little and often keeps a commit's own sync from having to wait
-	// for all of it.
+	// How much compaction writes between two syncs. With small syncs a commit's own sync never waits for the whole copy.
 	copyBytes = 8 << 20
-	// What may be committed while the file is copied. It is kept in memory until the copy has it, too.
+	// How much may be committed while the file is copied. It stays in memory until the copy has it too.
 	maxJournal = 64 << 20
-	// What is left of that when the writer is stopped for the rest of it, and how often it is tried to get there.
+	// How much of that may be left when the writer is stopped for it, and how often compaction tries to get down to that.
 	lastJournal = 256 << 10
 	maxRounds   = 20
-	// A file that has grown this close to the end of its map is not copied any longer: a larger map has to wait for the
-	// copy's view of it, and everybody else for the map.
+	// A file this close to the end of its map is no longer copied: a larger map has to wait until the copy closes its view,
+	// and everybody else waits for the map.
 	mapRoom = 64 << 20
 )
 
@@ -36,10 +35,10 @@ type DiskUse struct {
 	Free  int64 // of it, what holds nothing
 }
 
-// Wasteful reports whether Compact would pay. A file keeps 16 MB or less to grow into.
+// Wasteful reports whether Compact would pay. Up to 16 MB of free space count as room to grow.
 func (u DiskUse) Wasteful() bool { return u.Free > u.Bytes/2 && u.Free > 32<<20 }
 
-// DiskUse returns what the database takes.
+// DiskUse returns what the database takes on disk.
 func (s *Store) DiskUse() (DiskUse, error) {
 	var u DiskUse
 	err := s.view(func(tx *bolt.Tx) error {
@@ -57,11 +56,10 @@ func (s *Store) DiskUse() (DiskUse, error) {
 	return u, err
 }
 
-// Compact writes the database anew, without the pages that nothing uses, and goes on in the new file. Reading and
-// writing go on meanwhile: what is committed while the file is copied is written into both, and the writer is held up
-// only for the last of that and the renaming. Until then the old file is the database, whatever happens; from then on
-// the new one is, which is whole and on disk. It fails with ErrTooBusy, ErrNoSpace, ErrDamaged, ErrClosed or ctx's error,
-// and then nothing has changed.
+// Compact rewrites the database without its unused pages, and continues in the new file. Reads and writes go on meanwhile:
+// what is committed during the copy is written to both files. The writer stops only for the last part of that and for the
+// renaming. Until the renaming the old file is the database, whatever happens; after it the new file is, complete and on
+// disk. Compact fails with ErrTooBusy, ErrNoSpace, ErrDamaged, ErrClosed or ctx's error, and then nothing has changed.
 func (s *Store) Compact(ctx context.Context) error {
 	if runtime.GOOS == "windows" {
 		return errors.New("an open database cannot be replaced on Windows")
@@ -85,7 +83,7 @@ func (s *Store) Compact(ctx context.Context) error {
 	return explain(s.path, err)
 }
 
-// CompactSuffix names the new file while Compact makes it. Open removes what a crash left of one.
+// CompactSuffix ends the name of the new file while Compact makes it. Open removes one that a crash left.
 const CompactSuffix = ".compact"
 
 func (s *Store) compactInto(ctx context.Context, fresh string) (err error) {
@@ -101,7 +99,7 @@ func (s *Store) compactInto(ctx context.Context, fresh string) (err error) {
 		return err
 	}
 	defer func() {
-		_ = from.Rollback() // where it was not done below
+		_ = from.Rollback() // unless that was done below
 		j.stop()
 	}()
 	to, err := openBolt(fresh, s.o.LockTimeout)
@@ -145,9 +143,9 @@ func (s *Store) compactInto(ctx context.Context, fresh string) (err error) {
 		// From here on the new file is the database, whatever else fails.
 		swapped = true
 		s.journal = nil
-		s.suspect.Store(false) // what was bad has not been copied
+		s.suspect.Store(false) // damaged pages have not been copied
 		old := s.db.Swap(to)
-		go func() { _ = old.Close() }() // waits for those who still read it; nobody needs that file any more
+		go func() { _ = old.Close() }() // waits for readers of the old file, which nobody needs any more
 		if err := syncDir(filepath.Dir(s.path)); err != nil {
 			return fmt.Errorf("the database is compacted, but its folder cannot be synced: %w", err)
 		}
@@ -155,7 +153,7 @@ func (s *Store) compactInto(ctx context.Context, fresh string) (err error) {
 	})
 }
 
-// syncDir makes a renaming in a folder last.
+// syncDir makes the renamings in a folder durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -193,7 +191,7 @@ func (s *Store) copyTx(mayGoOn func() error, to *bolt.DB, from *bolt.Tx) (err er
 	return c.copy(from)
 }
 
-// mayCopy returns why a copy should end.
+// mayCopy returns why a copy should stop, or nil.
 func (s *Store) mayCopy(ctx context.Context) error {
 	select {
 	case <-s.quit:
@@ -258,7 +256,7 @@ func (c *copier) begin() (err error) {
 	return err
 }
 
-// bucket copies what is in a bucket into the one at path, which is there.
+// bucket copies the contents of a bucket into the existing one at path.
 func (c *copier) bucket(from *bolt.Bucket, path [][]byte) error {
 	into, round := c.find(path), c.round
 	return from.ForEach(func(k, v []byte) error {
@@ -301,7 +299,7 @@ type journal struct {
 	stopped bool
 }
 
-// add takes the units of a batch that were committed.
+// add appends the units of a batch that were committed.
 func (j *journal) add(batch []*unit) {
 	if j == nil {
 		return
@@ -327,14 +325,14 @@ func (j *journal) size() int {
 	return j.bytes
 }
 
-// stop lets go of what is kept.
+// stop frees what the journal holds.
 func (j *journal) stop() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.stopped, j.units = true, nil
 }
 
-// replay commits to db what was kept until now.
+// replay commits to db what the journal holds.
 func (j *journal) replay(db *bolt.DB) error {
 	j.mu.Lock()
 	units, lost := j.units, j.bytes > maxJournal

@@ -7,7 +7,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// ordinalOf reads the turn's ordinal out of a key that begins with a letter and it.
+// ordinalOf reads the turn's ordinal from a key that is a letter followed by it.
 func ordinalOf(k []byte) uint32 { return binary.BigEndian.Uint32(k[1:]) }
 
 // seekBefore places c on the last key below end that has the prefix.
@@ -23,7 +23,7 @@ func seekBefore(c *bolt.Cursor, end, prefix []byte) (k, v []byte) {
 	return k, v
 }
 
-// afterPrefix returns the least key above all those with the prefix, whose first byte is not 0xff.
+// afterPrefix returns the least key above all keys with the prefix. The prefix must not begin with 0xff.
 func afterPrefix(prefix []byte) []byte {
 	end := bytes.TrimRight(prefix, "\xff")
 	end = bytes.Clone(end)

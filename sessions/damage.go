@@ -10,15 +10,15 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Damage is a stored object that is not what was stored. Its stored form is set aside, and a stand-in that says so takes
-// its place, under the same seq.
+// Damage is an object that was read and is not what was stored. Its stored form is set aside, and a stand-in that says so
+// takes its place, under the same seq.
 type Damage struct {
 	Workspace string
 	Kind      Kind
 	ID        string
 }
 
-// bucketDamaged has what was set aside: n → what it was, 0, its stored form. It is made when it is needed.
+// bucketDamaged holds what was set aside: n → name, 0, stored form. It is created when first needed.
 var bucketDamaged = []byte("damaged")
 
 // A spot is where an object is stored.
@@ -55,8 +55,8 @@ func (at spot) bucket(tx *bolt.Tx) *bolt.Bucket {
 	return nil
 }
 
-// soundFor reports whether a stored form is what was stored. Those that older versions wrote have no checksum; they must
-// make an object.
+// soundFor reports whether a stored form is what was stored. Forms of older versions have no checksum; they are sound if
+// they decode.
 func soundFor(kind Kind, v []byte) bool {
 	if intact(v) {
 		return true
@@ -83,23 +83,23 @@ func soundFor(kind Kind, v []byte) bool {
 	return id != "" && o.Sequence() == st.seq
 }
 
-// sound returns v, the object stored at a spot, or its stand-in if v is damaged, which is then set aside.
+// sound returns v, the object stored at a spot. If v is damaged, it sets v aside and returns the stand-in.
 func (s *Store) sound(tx *bolt.Tx, at spot, v []byte) []byte {
 	if v == nil || intact(v) || soundFor(at.kind(), v) {
 		return v
 	}
-	lost := spot{at.session, at.root, bytes.Clone(at.key)} // a key that is not kept needs no memory of its own
+	lost := spot{at.session, at.root, bytes.Clone(at.key)} // clones only the key that is kept
 	in, o := standIn(tx, lost, v)
 	s.damaged(lost, o)
 	return in.encode()
 }
 
-// soundItem is itemValue of an item that is not damaged, or of the stand-in.
+// soundItem is itemValue for an item that is sound, and otherwise returns the stand-in.
 func (s *Store) soundItem(b *bolt.Bucket, session string, key, v []byte) []byte {
 	return itemValue(b, key, s.sound(b.Tx(), spot{session: session, key: key}, v))
 }
 
-// damaged has the writer set an object aside, once.
+// damaged makes the writer set an object aside, once.
 func (s *Store) damaged(at spot, o Object) {
 	name := at.String()
 	s.mu.Lock()
@@ -115,7 +115,7 @@ func (s *Store) damaged(at spot, o Object) {
 		return
 	}
 	d := damageOf(o)
-	s.Submit(d.Workspace, []Op{setAside{at}}, func(error) { // where that fails, the stand-in is served all the same
+	s.Submit(d.Workspace, []Op{setAside{at}}, func(error) { // if that fails, the stand-in is served all the same
 		if s.o.OnDamage != nil {
 			s.o.OnDamage(d)
 		}
@@ -138,7 +138,7 @@ func damageOf(o Object) Damage {
 	return d
 }
 
-// Damaged returns how many objects, reviews and intents were set aside in this database and not forgotten.
+// Damaged returns how many objects, reviews and intents are set aside in this database.
 func (s *Store) Damaged() (n int, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		if b := tx.Bucket(bucketDamaged); b != nil {
@@ -149,8 +149,7 @@ func (s *Store) Damaged() (n int, err error) {
 	return n, err
 }
 
-// ForgetDamaged drops what was set aside so far, of which Damaged then counts nothing more, and returns how much that was.
-// The stand-ins stay.
+// ForgetDamaged deletes what is set aside, and returns how many there were. The stand-ins stay.
 func (s *Store) ForgetDamaged() (n int, err error) {
 	if n, err = s.Damaged(); n == 0 || err != nil {
 		return 0, err
@@ -160,7 +159,7 @@ func (s *Store) ForgetDamaged() (n int, err error) {
 	return n, <-done
 }
 
-// forgetDamaged empties the bucket of what was set aside.
+// forgetDamaged empties the bucket of objects set aside.
 type forgetDamaged struct{}
 
 func (forgetDamaged) isOp() {}
@@ -172,7 +171,7 @@ func (w space) forgetDamaged() error {
 	return w.tx.DeleteBucket(bucketDamaged)
 }
 
-// setAside puts a stand-in in the place of a damaged object. It does nothing if that was stored again meanwhile.
+// setAside puts a stand-in in the place of a damaged object. It does nothing if the object was stored again meanwhile.
 type setAside struct{ at spot }
 
 func (setAside) isOp() {}
@@ -200,7 +199,7 @@ func (w space) keepAside(what string, v []byte) error {
 	return errors.Join(err, aside.Put(be64(n), append([]byte(what+"\x00"), v...)))
 }
 
-// standIn makes what takes the place of the damaged object v, of what is known of it without v.
+// standIn makes the object that replaces the damaged v, from what is known without v.
 func standIn(tx *bolt.Tx, at spot, v []byte) (stored, Object) {
 	old, _ := decodeStored(v)
 	o := at.object(tx, old)
@@ -224,7 +223,7 @@ func standIn(tx *bolt.Tx, at spot, v []byte) (stored, Object) {
 	return stored{flags: flagsOf(o), seq: seq, json: raw}, o
 }
 
-// seqOf returns an object's seq by the index of changes; guess is what its stored form says.
+// seqOf returns an object's seq by the changes index; guess is the seq in its stored form.
 func seqOf(tx *bolt.Tx, root string, c changed, guess uint64) uint64 {
 	w := spaceBucket(tx, root)
 	if w == nil {
@@ -257,9 +256,9 @@ func (at spot) object(tx *bolt.Tx, old stored) Object {
 			Hunks: []Hunk{}, Turns: []string{},
 		}
 		if w := spaceBucket(tx, at.root); w != nil {
-			d.Rev = number(w.Get(keySeq)) // above all that were published of it
+			d.Rev = number(w.Get(keySeq)) // above every rev that was published
 			if old.flags&flagPending != 0 {
-				d.State = "pending" // who has the review itself makes it right
+				d.State = "pending" // the owner of the review corrects it
 			}
 		}
 		return d
@@ -287,8 +286,8 @@ func (at spot) object(tx *bolt.Tx, old stored) Object {
 	}
 }
 
-// standInSession makes a session that can do no more than the damaged one. What it could do is believed only where the
-// words for less are not the damaged ones.
+// standInSession makes a session that may do no more than the damaged one. A permission of the damaged one counts only if
+// the words that would narrow it are readable.
 func (at spot) standInSession(b *bolt.Bucket, root string, when Time, old stored) *Session {
 	s := &Session{
 		ID: at.session, Workspace: root, Title: damagedTitle, Mode: ModeAsk, Isolation: "copy", State: SessionIdle,

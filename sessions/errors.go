@@ -10,9 +10,9 @@ import (
 )
 
 var (
-	// ErrNotFound is returned when nothing is stored under the name that was asked for.
+	// ErrNotFound is returned when nothing is stored under a name.
 	ErrNotFound = errors.New("not found")
-	// ErrLocked is returned when another process holds the database.
+	// ErrLocked is returned when another process has the database open.
 	ErrLocked = errors.New("another process has the database open: stop it (cursord stop) and try again")
 	// ErrNewerSchema is returned when the database was written by a newer version of the program.
 	ErrNewerSchema = errors.New("the database was written by a newer cursord: update cursord, or choose another state directory with CURSORD_STATE_DIR")
@@ -22,13 +22,13 @@ var (
 	ErrClosed = errors.New("the database is closed")
 	// ErrBadCursor is returned when a cursor is not one that Sessions gave out.
 	ErrBadCursor = errors.New("not a cursor of this list: start again without one")
-	// ErrContent is returned when a content that a review or an intent refers to is not what was stored.
+	// ErrContent is returned when a content that a review or an intent refers to differs from what was stored.
 	ErrContent = errors.New("a file's content in the database is damaged: look at the file, and delete the session or accept what is there")
 	// ErrDamaged is returned when a part of the database cannot be read; the next Open checks and repairs it.
 	ErrDamaged = errors.New("the database is damaged: restart cursord to repair it")
 )
 
-// explain gives a failure of the database file one of the package's sentinels, or at least says what to do next.
+// explain turns a failure of the database file into one of the package's sentinels, or else adds what to do next.
 func explain(path string, err error) error {
 	switch {
 	case err == nil:

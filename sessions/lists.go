@@ -24,7 +24,7 @@ func (s *Store) PendingDiffs(root string) ([]*Diff, error) {
 	return out, err
 }
 
-// Reviews returns the review states of a workspace, by path. That of a damaged one is nil.
+// Reviews returns the review states of a workspace, by path. The state of a damaged one is nil.
 func (s *Store) Reviews(root string) ([]ReviewRecord, error) {
 	var out []ReviewRecord
 	err := s.scan(inSpace(root, bucketReviews), nil, asStored, func(k, v []byte) error {
@@ -59,7 +59,7 @@ func (s *Store) Review(root, path string) (ReviewRecord, error) {
 	return ReviewRecord{Path: path, State: h.state}, nil
 }
 
-// Intents returns what was about to be done in a workspace and was not dropped, in order. A damaged one has no data.
+// Intents returns a workspace's intents that were not dropped, in order. A damaged one has no data.
 func (s *Store) Intents(root string) ([]Numbered, error) {
 	var out []Numbered
 	err := s.scan(inSpace(root, bucketIntents), nil, asStored, func(k, v []byte) error {
@@ -70,7 +70,7 @@ func (s *Store) Intents(root string) ([]Numbered, error) {
 	return out, err
 }
 
-// Intending returns the workspaces in which something was about to be done and was not dropped.
+// Intending returns the workspaces that have intents.
 func (s *Store) Intending() (roots []string, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		all := tx.Bucket(bucketWorkspaces)
@@ -89,7 +89,7 @@ func (s *Store) Intending() (roots []string, err error) {
 // Decisions returns a workspace's log of decisions, in order.
 func (s *Store) Decisions(root string) ([]Numbered, error) { return s.numbered(root, bucketDecisions) }
 
-// Notes returns the remarks for the agent's next prompt, in order.
+// Notes returns the notes for the agent's next prompt, in order.
 func (s *Store) Notes(root string) ([]Numbered, error) { return s.numbered(root, bucketNotes) }
 
 func (s *Store) numbered(root string, bucket []byte) ([]Numbered, error) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The objects below have the field names of rpc/PROTOCOL.md: an object is stored in the form in which it is sent, so that
-// a catch-up is a copy. Their zero Seq means "not stored yet".
+// The objects below have the field names of rpc/PROTOCOL.md: an object is stored in the form in which it is sent, so that a
+// catch-up only copies bytes. A zero Seq means that the object is not stored yet.
 
 // A Time is a moment in UTC with milliseconds, "2006-01-02T15:04:05.000Z" in JSON.
 type Time struct{ time.Time }
@@ -61,8 +61,8 @@ type Session struct {
 	Mode           Mode         `json:"mode"`
 	Isolation      string       `json:"isolation"`            // "none" or "copy"
 	Sandbox        string       `json:"sandbox,omitempty"`    // "enabled" or "disabled"; "": as the configuration says
-	AutoReview     *bool        `json:"autoReview,omitempty"` // nil: as the configuration says
-	AddDirs        []string     `json:"addDirs,omitempty"`    // absolute, without symlinks; none: as the configuration says
+	AutoReview     *bool        `json:"autoReview,omitempty"` // nil: the configuration decides
+	AddDirs        []string     `json:"addDirs,omitempty"`    // absolute, without symlinks; none: the configuration decides
 	State          SessionState `json:"state"`
 	Turns          int          `json:"turns"`
 	CreatedAt      Time         `json:"createdAt"`
@@ -85,7 +85,7 @@ const (
 // Final reports whether a turn with this status has ended.
 func (s TurnStatus) Final() bool { return s != TurnQueued && s != TurnRunning }
 
-// A Turn is one prompt and all the agent did about it.
+// A Turn is one prompt and everything that the agent did about it.
 type Turn struct {
 	ID         string     `json:"id"`
 	SessionID  string     `json:"sessionId"`
@@ -95,26 +95,26 @@ type Turn struct {
 	Mode       Mode       `json:"mode"`
 	Force      bool       `json:"force"`
 	Sandbox    string     `json:"sandbox,omitempty"`    // "enabled" or "disabled"; "": the agent's own settings decide
-	AutoReview bool       `json:"autoReview,omitempty"` // what would be asked for, a classifier of the agent's decides
+	AutoReview bool       `json:"autoReview,omitempty"` // a classifier of the agent decides what a person would be asked
 	AddDirs    []string   `json:"addDirs,omitempty"`    // folders beside the workspace; absolute, without symlinks
-	Images     []string   `json:"images,omitempty"`     // absolute paths of those that went with the prompt
+	Images     []string   `json:"images,omitempty"`     // absolute paths of the images that went with the prompt
 	Status     TurnStatus `json:"status"`
 	Result     *string    `json:"result"`
 	Error      *TurnError `json:"error"`
 	Usage      *Usage     `json:"usage"`
 	RequestID  string     `json:"requestId,omitempty"`
-	// AgentVersion is the build of the agent that ran, as it names itself; "" before it ran or where it does not say.
+	// AgentVersion is the build of the agent that ran, in the agent's words; "" before it ran, or if it does not say.
 	AgentVersion string `json:"agentVersion,omitempty"`
 	CreatedAt    Time   `json:"createdAt"`
 	StartedAt    *Time  `json:"startedAt,omitempty"`
 	EndedAt      *Time  `json:"endedAt,omitempty"`
-	// Background is the commands in the background that a running turn only waits for: its agent has said all. It is
-	// empty while the agent works, and once the turn has ended.
+	// Background lists the background commands that the agent of a running turn still waits for after it has finished
+	// speaking. It is empty while the agent works, and after the turn.
 	Background []string `json:"background,omitempty"`
 	Seq        uint64   `json:"seq"`
 }
 
-// Asked returns for people what was asked: the prompt, and behind it a line for each image that went with it.
+// Asked returns the prompt for people, with a line for each image that went with it.
 func (t *Turn) Asked() string {
 	text := t.Prompt
 	for i, path := range t.Images {
@@ -164,8 +164,8 @@ const (
 	ItemCancelled ItemStatus = "cancelled"
 )
 
-// An Item is one piece of a turn: text, reasoning, a tool call, a plan or a notice. Its ID is its turn's
-// and its index (ItemID).
+// An Item is one piece of a turn: text, reasoning, a tool call, a plan or a notice. Its ID is made of its turn's ID and its
+// index (ItemID).
 type Item struct {
 	ID        string     `json:"id"`
 	TurnID    string     `json:"turnId"`
@@ -240,14 +240,14 @@ type Diff struct {
 	Rev       uint64   `json:"rev"`
 	Hunks     []Hunk   `json:"hunks"`
 	Turns     []string `json:"turns"`
-	// Of a client's unsaved text: how many lines the agent has changed on disk and that are not changed in the text.
+	// For a client's unsaved text: how many lines the agent has changed on disk that the text does not have.
 	DiskOnly int `json:"diskOnly,omitempty"`
-	// The same: how many changes on disk diff/merge would bring into the text.
+	// For the same text: how many changes on disk diff/merge would bring into it.
 	Mergeable int    `json:"mergeable,omitempty"`
 	Seq       uint64 `json:"seq"`
 }
 
-// A Hunk is one decision that a person can take.
+// A Hunk is a part of a diff that a person decides at once.
 type Hunk struct {
 	ID       string   `json:"id"`
 	Kind     string   `json:"kind"`            // "text" or "file"
@@ -260,12 +260,12 @@ type Hunk struct {
 	OldNoEOL bool     `json:"oldNoEol,omitempty"`
 	NewNoEOL bool     `json:"newNoEol,omitempty"`
 	Linked   []string `json:"linked,omitempty"`
-	Isolated bool     `json:"isolated,omitempty"` // in the copy of its session, and not in the file
+	Isolated bool     `json:"isolated,omitempty"` // it is in its session's copy, and not in the file
 	Sources  []Source `json:"sources"`
 }
 
 // MaybeYours returns the ids of the hunks that may be a person's: those with an unknown source, and those that are decided
-// with one. A decision rejects them only by their ids.
+// together with one. A reject takes them only by their ids.
 func (d *Diff) MaybeYours() map[string]bool {
 	ids := map[string]bool{}
 	for i := range d.Hunks {
@@ -279,18 +279,18 @@ func (d *Diff) MaybeYours() map[string]bool {
 	return ids
 }
 
-// InConflict reports whether a person has changed the same lines in a text that is not saved: the hunk is on disk alone.
+// InConflict reports whether a person has changed the same lines in an unsaved text: the hunk is only on disk.
 func (h *Hunk) InConflict() bool { return h.State == "conflict" }
 
-// Elsewhere reports whether the file, as the client has it, has the hunk's old side.
+// Elsewhere reports whether the text that the client has shows the hunk's old side.
 func (h *Hunk) Elsewhere() bool { return h.Isolated || h.InConflict() }
 
-// MaybeYours reports whether no call of the agent explains something of the hunk.
+// MaybeYours reports whether no call of the agent explains some part of the hunk.
 func (h *Hunk) MaybeYours() bool {
 	return slices.ContainsFunc(h.Sources, func(s Source) bool { return s.Via == ViaUnknown })
 }
 
-// MadeBy says for people how the agent made the hunk, as far as its calls explain it: "edit", or "edit and command".
+// MadeBy says for people how the agent made the hunk, by the calls that explain it: "edit", or "edit and command".
 func (h *Hunk) MadeBy() string {
 	var words []string
 	for _, s := range h.Sources {

@@ -16,13 +16,13 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// A file of up to this size is walked at every Open. A larger one only after an unclean stop, when bbolt walks it too,
-// to find the free pages: the check then about doubles the time that the start takes (0.2 s for 240 MB).
+// A file up to this size is walked at every Open. A larger one is walked only after an unclean stop. bbolt then walks it as
+// well, to find the free pages, so the check doubles the time of such a start (0.2 s for 240 MB).
 const checkAlways = 64 << 20
 
-// Open opens the database at path, making it and its directory if needed, and ends what the last daemon left open. A
-// corrupt database is moved aside, never deleted, and what can be read of it is taken over; one that cannot be read or
-// written for another reason stays where it is, and Open fails: with ErrLocked, ErrNewerSchema, ErrNoSpace or an error
+// Open opens the database at path, or creates it and its directory, and ends what the last daemon left open. It never
+// deletes a corrupt database: it moves the file aside and takes over what can be read of it. A database that cannot be read
+// or written for another reason stays where it is, and Open fails with ErrLocked, ErrNewerSchema, ErrNoSpace or an error
 // that says what to do.
 func Open(path string, o Options) (*Store, Report, error) { return open(path, o, defaults()) }
 
@@ -59,7 +59,7 @@ func open(path string, o Options, set settings) (*Store, Report, error) {
 		if !errors.Is(err, ErrDamaged) {
 			return s.started(report, err)
 		}
-		damage = err // in a large file that was not walked
+		damage = err // damage in a large file that was not walked
 	}
 	old, err := salvage(path, set)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Store) started(report Report, err error) (*Store, Report, error) {
 	return s, report, nil
 }
 
-// begin opens the file and makes it ready for its first reader. idle names sessions that cannot be busy any more.
+// begin opens the file and prepares it for its first reader. idle names sessions that can no longer be busy.
 func (s *Store) begin(report *Report, idle []string) (err error) {
 	db, err := openBolt(s.path, s.o.LockTimeout)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Store) begin(report *Report, idle []string) (err error) {
 	if err := s.ready(report, idle); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	// An error means that it takes room, and that the next compaction will tell.
+	// If this fails, the file only takes room; the next compaction reports it.
 	_ = os.Remove(s.path + CompactSuffix)
 	return nil
 }
@@ -118,9 +118,9 @@ func (s *Store) ready(report *Report, idle []string) (err error) {
 	})
 }
 
-// initialMap is how much of a file is mapped at first. While the map is large enough, a writer never waits for readers
-// to let go of it. It is address space only, but on Windows the file itself would get that size. Where address space is
-// limited, most of it is left to threads.
+// initialMap is how much of the file is mapped at first. While the map is large enough, a writer never waits for readers to
+// close theirs. A map takes only address space, except on Windows, where the file itself would get that size. If address
+// space is limited, most of it is left for threads.
 var initialMap = func() int64 {
 	switch {
 	case runtime.GOOS == "windows" || ^uint(0)>>32 == 0:
@@ -131,11 +131,11 @@ var initialMap = func() int64 {
 	return 1 << 30
 }()
 
-// openBolt opens the database, with a smaller map where the system has no room for the one that is wanted.
+// openBolt opens the database, with a smaller map if the system has no room for the wanted one.
 func openBolt(path string, timeout time.Duration) (*bolt.DB, error) {
 	o := &bolt.Options{
 		Timeout:        timeout, // 0 would wait for ever
-		NoFreelistSync: true,    // less to write in each commit; closeDB writes it once
+		NoFreelistSync: true,    // less to write in each commit; closeDB writes the list once
 		FreelistType:   bolt.FreelistMapType,
 	}
 	o.InitialMmapSize = int(initialMap)
@@ -150,13 +150,13 @@ func openBolt(path string, timeout time.Duration) (*bolt.DB, error) {
 		return nil, err
 	}
 	if st, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && st.Mode().Perm()&0o077 != 0 {
-		_ = os.Chmod(path, 0o600) // prompts are private; where the owner cannot change it, the directory protects them
+		_ = os.Chmod(path, 0o600) // prompts are private; if the mode cannot be changed, the directory protects them
 	}
 	return db, nil
 }
 
-// inspect reports how the file at path is damaged; err is why that cannot be said. The file is locked meanwhile: one
-// that another process writes looks damaged.
+// inspect reports how the file at path is damaged; err says why it could not find out. The file is locked meanwhile, because
+// a file that another process writes looks damaged.
 func inspect(path string, timeout time.Duration) (damage, err error) {
 	st, err := os.Stat(path)
 	switch {
@@ -167,9 +167,9 @@ func inspect(path string, timeout time.Duration) (damage, err error) {
 	case !st.Mode().IsRegular():
 		return nil, errors.New("not a regular file: move it away, or choose another state directory with CURSORD_STATE_DIR")
 	case st.Size() == 0:
-		return nil, nil // bbolt makes a new one of it
+		return nil, nil // bbolt makes an empty file a new database
 	}
-	// Opening it for reading takes the lock and looks at the headers alone.
+	// Opening the file for reading takes the lock and reads only the headers.
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: timeout, ReadOnly: true})
 	if err == nil {
 		defer db.Close()
@@ -198,7 +198,7 @@ func inspect(path string, timeout time.Duration) (damage, err error) {
 	return pages.walk(nil)
 }
 
-// isDamage reports whether bbolt refused a file for what is in it. Its "too small" has no name.
+// isDamage reports whether bbolt refused a file because of its contents. bbolt's error "too small" has no name.
 func isDamage(err error) bool {
 	return errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrChecksum) ||
 		errors.Is(err, berrors.ErrVersionMismatch) || strings.Contains(err.Error(), "file size too small")

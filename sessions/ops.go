@@ -3,37 +3,36 @@ package sessions
 // An Op is one write. The set is closed.
 type Op interface{ isOp() }
 
-// Put stores an object, which must not change afterwards. JSON is its encoding (nil: the store encodes it); Detail, if
-// any, is an item's uncut Tool in JSON, kept for ItemDetail until the item is stored again. Storing an item whose
-// Status is not running drops the text that AppendText kept for it. An object of a session that was removed, or never
-// stored, is left out without an error.
+// Put stores an object, which must not change afterwards. JSON is its encoding (nil: the store encodes it). Detail, if any,
+// is an item's uncut Tool in JSON, kept for ItemDetail until the item is stored again. Storing an item whose Status is not
+// running drops the text that AppendText kept. An object whose session was removed, or never stored, is left out without an
+// error.
 type Put struct {
 	Object Object
 	JSON   []byte
 	Detail []byte
 }
 
-// RemoveSession deletes a session with its turns and items and leaves a tombstone at Seq. On a session that is not
-// stored it does nothing.
+// RemoveSession deletes a session with its turns and items and leaves a tombstone at Seq. It does nothing if the session is
+// not stored.
 type RemoveSession struct {
 	ID  string
 	Seq uint64
 }
 
-// Revive forgets that a session was deleted, so that one of its id can be stored again.
+// Revive removes a session's tombstone, so that a session with that id can be stored again.
 type Revive struct{ ID string }
 
-// AppendText keeps text of a running item against a crash: Text belongs at Offset, in bytes, and replaces what was kept
-// from there on; so an empty Text at offset 0 forgets all of it. On an item that is not stored as running it does
-// nothing.
+// AppendText keeps the text of a running item in case of a crash. Text belongs at Offset, in bytes, and replaces what was
+// kept from there on; an empty Text at offset 0 drops all of it. It does nothing if the item is not stored as running.
 type AppendText struct {
 	ItemID string
 	Offset int
 	Text   string
 }
 
-// PutReview stores the review state of a path: State is opaque, Blobs are all the contents that it refers to by BlobID.
-// Blobs that nothing refers to any more are deleted. With a Session, it is that of the path in the session's copy of the
+// PutReview stores the review state of a path. State is opaque; Blobs are all contents that it refers to by BlobID. Contents
+// that nothing refers to any longer are deleted. With a Session, the review is that of the path in the session's copy of the
 // workspace.
 type PutReview struct {
 	Path    string
@@ -42,11 +41,11 @@ type PutReview struct {
 	Blobs   [][]byte
 }
 
-// DropReview deletes the review state of a path, in the copy of a session if one is named.
+// DropReview deletes the review state of a path; with a Session, that in the session's copy.
 type DropReview struct{ Path, Session string }
 
-// PutIntent stores what is about to be done outside of the store, as N of its workspace, before it is begun: Data is
-// opaque, Blobs are as those of a review. DropIntent deletes it, with what came of it in the same Submit.
+// PutIntent stores, as number N of its workspace, an action outside of the store before it begins. Data is opaque; Blobs are
+// as in PutReview. DropIntent deletes it, in the same Submit as the action's result.
 type PutIntent struct {
 	N     uint64
 	Data  []byte
@@ -61,7 +60,7 @@ type PutDecision struct {
 }
 type DropDecision struct{ N uint64 }
 
-// PutNote stores a remark for the agent's next prompt; DropNote deletes one.
+// PutNote stores a note for the agent's next prompt; DropNote deletes one.
 type PutNote struct {
 	N    uint64
 	Data []byte
@@ -71,7 +70,7 @@ type DropNote struct{ N uint64 }
 // SetTrust says whether the workspace is trusted.
 type SetTrust struct{ Trusted bool }
 
-// SetClaims says which claims of the workspace's repositories are trusted, by their hashes.
+// SetClaims stores which claims of the workspace's repositories are trusted, by their hashes.
 type SetClaims struct{ Hashes []string }
 
 func (Put) isOp()           {}

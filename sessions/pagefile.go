@@ -9,9 +9,9 @@ import (
 	"io"
 )
 
-// A pageFile reads the tree in a bbolt file by plain reads, and believes no number in it before it is checked. bbolt
-// itself trusts its pages: on a bad one it faults, or panics in a goroutine of its own, already while it opens a file
-// that was not closed cleanly, and no caller can recover from that. So the file is walked by this first.
+// A pageFile reads the tree of a bbolt file by plain reads, and checks every number in it before using it. bbolt trusts its
+// pages: on a bad page it faults, or panics in a goroutine of its own, even while it opens a file that was not closed
+// cleanly. No caller can recover from that, so this walks the file first.
 //
 // The format has been the same since 2013 (version 2): pages of a header (id 8 bytes, flags 2, count 2, overflow 4) and
 // elements, in the machine's byte order.
@@ -38,10 +38,10 @@ const (
 	pageFreelist = 0x10
 	leafBucket   = 0x01 // the element is a bucket
 
-	maxDepth = 64 // of pages and buckets below each other; a real file has about 10
+	maxDepth = 64 // nesting of pages and buckets; a real file has about 10
 )
 
-// A badPage is damage, as opposed to an error of reading the file.
+// A badPage is damage, in contrast to an error of reading the file.
 type badPage struct {
 	id   uint64
 	what string
@@ -51,7 +51,7 @@ func (e badPage) Error() string { return fmt.Sprintf("page %d: %s", e.id, e.what
 
 var errNoMeta = errors.New("no valid header")
 
-// openPages finds the newer of the two headers that is valid. errNoMeta says that there is none.
+// openPages finds the newer of the two valid headers; errNoMeta says that none is valid.
 func openPages(r io.ReaderAt, size int64) (*pageFile, error) {
 	var best *pageFile
 	for at := int64(0); at <= 16<<20; at = max(1024, 2*at) { // the second header lies one page in; pages are 1 KiB to 16 MiB
@@ -89,12 +89,12 @@ func parseMeta(b []byte) (pageFile, bool) {
 	return f, ok
 }
 
-// closedCleanly reports whether the last commit was that of Close: see closeDB.
+// closedCleanly reports whether the last commit was that of Close; see closeDB.
 func (f *pageFile) closedCleanly() bool { return f.freelist != noFreelist }
 
-// walk calls visit for each pair of each bucket in key order, path being the names of the buckets down to it; what it
-// gets is valid during the call only. A bad page is passed over with all below it. It returns the first damage, and in
-// err what kept it from reading at all.
+// walk calls visit for each pair of each bucket in key order. path holds the names of the buckets that lead to it; visit's
+// arguments are valid only during the call. walk skips a bad page with everything below it. It returns the first damage, and
+// in err what kept it from reading at all.
 func (f *pageFile) walk(visit func(path []string, k, v []byte)) (damage, err error) {
 	w := f.walker(visit)
 	w.free()
@@ -102,8 +102,7 @@ func (f *pageFile) walk(visit func(path []string, k, v []byte)) (damage, err err
 	return w.damage, w.err
 }
 
-// walkFree is the part of walk that looks at the list of free pages and at the size of the file: what bbolt needs for
-// opening a file that was closed cleanly.
+// walkFree checks only the list of free pages and the file's size: what bbolt needs to open a file that was closed cleanly.
 func (f *pageFile) walkFree() (damage, err error) {
 	w := f.walker(nil)
 	w.free()
@@ -130,7 +129,7 @@ type walker struct {
 	err    error
 }
 
-// bounds are what a parent says of its child's keys: at least low, below high; nil is none.
+// bounds are what a parent says of its child's keys: at least low, below high; nil is no bound.
 type bounds struct{ low, high []byte }
 
 func (w *walker) bad(id uint64, format string, args ...any) {
@@ -139,7 +138,7 @@ func (w *walker) bad(id uint64, format string, args ...any) {
 	}
 }
 
-// use marks pages as met, and reports whether they are in the file and were not met before.
+// use marks pages as met. It reports whether they are in the file and were not met before.
 func (w *walker) use(id, n uint64) bool {
 	if id < 2 || id >= w.pages || n > w.pages-id {
 		w.bad(id, "not in the file")
@@ -155,7 +154,7 @@ func (w *walker) use(id, n uint64) bool {
 	return true
 }
 
-// read returns a page with its overflow. The memory is used again for the next page of this depth.
+// read returns a page with its overflow. The next page of the same depth reuses the memory.
 func (w *walker) read(id uint64, depth int) []byte {
 	if w.err != nil || id < 2 || id >= w.pages {
 		w.bad(id, "not in the file")
@@ -208,7 +207,7 @@ func (w *walker) readAt(b []byte, at int64) bool {
 	return true
 }
 
-// free marks the free pages, if the file lists them, so that one in use is found out.
+// free marks the free pages, if the file lists them, so that a page that is both free and used is found.
 func (w *walker) free() {
 	if w.f.freelist == noFreelist {
 		return
@@ -223,7 +222,7 @@ func (w *walker) free() {
 		return
 	}
 	count, ids := uint64(e.Uint16(b[10:])), b[pageHeader:]
-	if count == 0xFFFF { // too many for the field: the first number is their count
+	if count == 0xFFFF { // the field is too small: the first number is the count
 		count, ids = e.Uint64(ids), ids[8:]
 	}
 	if count > uint64(len(ids))/8 {
@@ -260,8 +259,8 @@ func (w *walker) page(id uint64, in bounds, depth int) {
 	}
 }
 
-// elements calls each for the elements of a page, with the key's bytes and what follows it, after checking that they
-// lie in the page, ascend and keep within bounds.
+// elements checks that a page's elements lie in the page, ascend and keep within bounds. It then calls each for every
+// element, with the key's bytes and the bytes after it.
 func (w *walker) elements(id uint64, b []byte, pos, ksize int, in bounds, each func(i int, elem, k, rest []byte)) {
 	e := binary.NativeEndian
 	count := int(e.Uint16(b[10:]))
@@ -324,7 +323,7 @@ func (w *walker) leaf(id uint64, b []byte, in bounds, depth int) {
 	})
 }
 
-// bucket walks a bucket that element k of page id holds: a root page, or, in small ones, the page itself.
+// bucket walks the bucket in element k of page id: a root page, or, for small buckets, the page itself.
 func (w *walker) bucket(id uint64, k string, v []byte, depth int) {
 	e := binary.NativeEndian
 	w.path = append(w.path, k)

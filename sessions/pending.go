@@ -13,9 +13,9 @@ import (
 // pendingWait bounds how long PendingIn waits for another process that has the database open.
 const pendingWait = 100 * time.Millisecond
 
-// PendingIn returns the roots of the workspaces that have something to review in the database at path, which it does not
-// change; of none if there is no database. It is for programs that run where no daemon does: if one has the database open,
-// the error is ErrLocked.
+// PendingIn returns the roots of the workspaces that have something to review, by the database at path, which it does not
+// change. Without a database there are none. It is for programs that run while no daemon does: if a process has the database
+// open, the error is ErrLocked.
 func PendingIn(path string) (roots []string, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -46,7 +46,7 @@ func PendingIn(path string) (roots []string, err error) {
 	return roots, err
 }
 
-// anyPending reports whether one of the diffs in b has something to review. One that cannot be read may have.
+// anyPending reports whether one of the diffs in b has something to review. A diff that cannot be read counts as one.
 func anyPending(b *bolt.Bucket) bool {
 	c := b.Cursor()
 	for k, v := c.First(); k != nil; k, v = c.Next() {

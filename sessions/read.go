@@ -12,7 +12,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// What one View copies at most before it lets go: an open one keeps pages from being used again.
+// How much one View copies at most before it is closed: an open View keeps freed pages from being used again.
 const (
 	viewBytes = 1 << 20
 	viewKeys  = 1000
@@ -44,9 +44,9 @@ type cloner func(b *bolt.Bucket, k, v []byte) []byte
 
 func asStored(_ *bolt.Bucket, _, v []byte) []byte { return bytes.Clone(v) }
 
-// scan calls visit with a copy of each pair of a bucket, in Views of bounded size, between them without one. find
-// returns the bucket, or nil when there is none; prefix limits the keys; clone copies a value out of the transaction.
-// What changes meanwhile may or may not be seen.
+// scan calls visit with a copy of each pair of a bucket. It reads in Views of bounded size; what changes between two of them
+// may or may not be seen. find returns the bucket, or nil if there is none; prefix limits the keys; clone copies a value out
+// of the transaction.
 func (s *Store) scan(find func(*bolt.Tx) *bolt.Bucket, prefix []byte, clone cloner, visit func(k, v []byte) error) error {
 	type pair struct{ k, v []byte }
 	from := prefix
@@ -89,7 +89,7 @@ func (s *Store) scan(find func(*bolt.Tx) *bolt.Bucket, prefix []byte, clone clon
 	}
 }
 
-// inSpace returns a finder of a bucket of a workspace, for scan.
+// inSpace returns a find function for scan: a bucket of a workspace.
 func inSpace(root string, name []byte) func(*bolt.Tx) *bolt.Bucket {
 	return func(tx *bolt.Tx) *bolt.Bucket {
 		if w := spaceBucket(tx, root); w != nil {
@@ -104,7 +104,7 @@ func spaceBucket(tx *bolt.Tx, root string) *bolt.Bucket {
 	return tx.Bucket(bucketWorkspaces).Bucket([]byte(root))
 }
 
-// Workspaces returns all workspaces that were ever written to, by their roots.
+// Workspaces returns all workspaces that were ever written to.
 func (s *Store) Workspaces() ([]WorkspaceRecord, error) {
 	var out []WorkspaceRecord
 	err := s.view(func(tx *bolt.Tx) error {
@@ -117,7 +117,7 @@ func (s *Store) Workspaces() ([]WorkspaceRecord, error) {
 	return out, err
 }
 
-// Workspace returns what is stored of a workspace; of an unknown one that is its root.
+// Workspace returns what is stored of a workspace; for an unknown one only the root is set.
 func (s *Store) Workspace(root string) (WorkspaceRecord, error) {
 	var out WorkspaceRecord
 	err := s.view(func(tx *bolt.Tx) error {
@@ -131,7 +131,7 @@ func workspaceRecord(root string, b *bolt.Bucket) WorkspaceRecord {
 	if b == nil {
 		return WorkspaceRecord{Root: root}
 	}
-	last, _ := b.Bucket(bucketChanges).Cursor().Last() // a damaged number must not give out a seq again
+	last, _ := b.Bucket(bucketChanges).Cursor().Last() // if the number is damaged, no seq may be given out twice
 	return WorkspaceRecord{
 		Root:     root,
 		Seq:      max(number(b.Get(keySeq)), number(last)),
@@ -173,7 +173,7 @@ func (s *Store) Turn(id string) (*Turn, error) {
 	return typed[Turn](KindTurn, id, raw, err)
 }
 
-// Item returns an item, a running one with the text that was kept for it, or ErrNotFound.
+// Item returns an item, or ErrNotFound. A running item has the text that AppendText kept.
 func (s *Store) Item(id string) (*Item, error) {
 	var raw []byte
 	err := s.view(func(tx *bolt.Tx) error {
@@ -186,7 +186,7 @@ func (s *Store) Item(id string) (*Item, error) {
 	return typed[Item](KindItem, id, raw, err)
 }
 
-// ItemDetail returns an item's uncut Tool in JSON, or ErrNotFound when the item is unknown or was stored without one.
+// ItemDetail returns an item's uncut Tool in JSON. It returns ErrNotFound if the item is unknown or was stored without one.
 func (s *Store) ItemDetail(id string) ([]byte, error) {
 	var out []byte
 	err := s.view(func(tx *bolt.Tx) error {
@@ -203,7 +203,7 @@ func (s *Store) ItemDetail(id string) ([]byte, error) {
 	return out, err
 }
 
-// Diff returns what is to be reviewed in a file, or ErrNotFound.
+// Diff returns what is left to review in a file, or ErrNotFound.
 func (s *Store) Diff(root, path string) (*Diff, error) {
 	var raw []byte
 	err := s.view(func(tx *bolt.Tx) error {
@@ -215,7 +215,7 @@ func (s *Store) Diff(root, path string) (*Diff, error) {
 	return typed[Diff](KindDiff, path, raw, err)
 }
 
-// typed ends a read: raw is the object's stored form, nil when there is none.
+// typed ends a read: raw is the object's stored form, or nil if there is none.
 func typed[T any](kind Kind, id string, raw []byte, err error) (*T, error) {
 	if err != nil {
 		return nil, err

@@ -10,10 +10,10 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// interrupt ends what a daemon that stopped or died left open: its turns, running or queued, become interrupted,
-// their running items cancelled with the text that was kept, and their sessions idle, with new seqs and in the order
-// in which a live end is published: items, session, turns. idle names more sessions that cannot be busy any more; leftOpen
-// and damaged are those of Options. It returns the turns, by workspace and age.
+// interrupt ends what a daemon that stopped or died left open. Its turns, running or queued, become interrupted; their
+// running items become cancelled, with the text that was kept; their sessions become idle. They get new seqs in the order in
+// which a live end is published: items, session, turns. idle names more sessions that can no longer be busy; leftOpen and
+// damaged are those of Options. interrupt returns the turns, by workspace and age.
 func interrupt(tx *bolt.Tx, idle []string, leftOpen func(*Item) string, damaged func(Damage)) ([]*Turn, error) {
 	open := map[string][]uint32{}
 	for _, id := range idle {
@@ -100,8 +100,7 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*
 	return out, nil
 }
 
-// cancelItems ends the items of a turn that still run, and adds what there is to say of them. What was kept of their uncut
-// tools stays.
+// cancelItems ends the running items of a turn, and adds notices about them. Uncut tools that were kept stay.
 func (w space) cancelItems(
 	b *bolt.Bucket, session string, ordinal uint32, seq *uint64, leftOpen func(*Item) string, damaged func(Damage), now Time,
 ) error {
@@ -115,7 +114,7 @@ func (w space) cancelItems(
 		if st, err := decodeStored(v); err != nil || st.flags&flagActive == 0 {
 			continue
 		}
-		if !soundFor(KindItem, v) { // has no text to be cancelled with
+		if !soundFor(KindItem, v) { // it has no text that could be kept
 			unsound = append(unsound, spot{session: session, key: bytes.Clone(k)})
 			continue
 		}

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// removeSession takes out all that a session has, in its own bucket and in the indexes.
+// removeSession deletes everything of a session, in its own bucket and in the indexes.
 func (w space) removeSession(id string, seq uint64) error {
 	all := w.tx.Bucket(bucketSessions)
 	b := all.Bucket([]byte(id))
@@ -25,7 +25,7 @@ func (w space) removeSession(id string, seq uint64) error {
 				continue
 			}
 			e, ok := decodeChanged(changes.Get(be64(s.seq)))
-			if !ok || e.kind != (spot{session: id, key: k}).kind() { // of a damaged object, which has another's seq
+			if !ok || e.kind != (spot{session: id, key: k}).kind() { // it is a damaged object's, which has another's seq
 				continue
 			}
 			if e.kind == KindTurn {
@@ -46,7 +46,7 @@ func (w space) removeSession(id string, seq uint64) error {
 	)
 }
 
-// revive takes away a session's tombstone.
+// revive removes a session's tombstone.
 func (w space) revive(id string) error {
 	removed := w.tx.Bucket(bucketRemoved)
 	v := removed.Get([]byte(id))

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 )
 
-// spareRoom is left on a disk for those who work meanwhile.
+// spareRoom is left free on a disk for other programs, in bytes.
 const spareRoom = 4 << 20
 
-// room returns ErrNoSpace where a folder's disk does not have that many bytes: to fill it would have commits fail until
+// room returns ErrNoSpace if a folder's disk does not have that many bytes. On a full disk, commits would fail until
 // somebody makes room.
 func (s *Store) room(dir string, bytes int64) error {
 	free, known := s.set.free(dir)
@@ -18,11 +18,11 @@ func (s *Store) room(dir string, bytes int64) error {
 	return fmt.Errorf("%w: about %d MB are needed and %d MB are free", ErrNoSpace, (bytes+spareRoom)>>20+1, free>>20)
 }
 
-// Room returns ErrNoSpace if that many bytes more could fill the database's disk. What the file has free does not count:
-// it may be a hole.
+// Room returns ErrNoSpace if that many more bytes could fill the database's disk. Free space in the file does not count,
+// because it may be a hole.
 func (s *Store) Room(bytes int64) error { return s.room(filepath.Dir(s.path), bytes) }
 
-// copyRoom is room for a copy of the database.
+// copyRoom returns ErrNoSpace if the disk has no room for a copy of the database.
 func (s *Store) copyRoom(dir string) error {
 	use, err := s.DiskUse()
 	if err != nil {

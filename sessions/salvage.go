@@ -11,7 +11,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// salvaged is what salvage did.
+// salvaged says what salvage did.
 type salvaged struct {
 	aside    string   // where the corrupt file is now
 	sessions int      // taken over
@@ -21,8 +21,8 @@ type salvaged struct {
 // salvageBatch is the number of records in one transaction of the new database.
 const salvageBatch = 2000
 
-// salvage puts a new database in place of the corrupt one at path, with all that can be read of it. The new one is
-// whole before the old one is moved: when that fails, on a full disk say, everything is as before.
+// salvage replaces the corrupt database at path by a new one with everything that can be read of it. It completes the new
+// one before it moves the old one: if it fails, on a full disk for example, nothing has changed.
 func salvage(path string, set settings) (salvaged, error) {
 	old, err := os.Open(path)
 	if err != nil {
@@ -50,8 +50,8 @@ func salvage(path string, set settings) (salvaged, error) {
 	return s.done, err
 }
 
-// swap puts fresh in the place of path, and what was there beside it. Where the file system has hard links, there is
-// no moment without a file at path.
+// swap puts fresh in the place of path, and moves the old file aside. On file systems with hard links there is a file at
+// path at every moment.
 func swap(path, fresh string) (aside string, err error) {
 	base := path + ".corrupt-" + time.Now().UTC().Format("20060102T150405Z")
 	aside = base
@@ -69,8 +69,8 @@ func swap(path, fresh string) (aside string, err error) {
 	return aside, os.Rename(fresh, path)
 }
 
-// A salvager writes what a walk over the corrupt file meets into a new database. Each record stands for itself: one
-// that cannot be understood or stored again, or whose session or turn is lost, is left out.
+// A salvager writes what a walk over the corrupt file finds into a new database. It takes each record by itself and leaves
+// out a record that cannot be understood or stored again, or whose session or turn is lost.
 type salvager struct {
 	set  settings
 	db   *bolt.DB
@@ -115,7 +115,7 @@ func (s *salvager) fill(path string, old *os.File, size int64) (err error) {
 	return s.db.Sync()
 }
 
-// newerSchema returns ErrNewerSchema when the file, as far as it can be read, is of a version that is not known.
+// newerSchema returns ErrNewerSchema if the file, as far as it can be read, is of a later version than known.
 func newerSchema(pages *pageFile, known uint64) error {
 	var schema uint64
 	_, err := pages.walk(func(path []string, k, v []byte) {
@@ -135,7 +135,7 @@ func (s *salvager) take(path []string, k, v []byte) {
 		return
 	}
 	defer func() {
-		_ = recover() // what looks like a record may still break an assumption; it is left out
+		_ = recover() // a record that breaks an assumption is left out
 	}()
 	if s.n++; s.n > salvageBatch {
 		s.n = 0
@@ -157,14 +157,14 @@ func (s *salvager) take(path []string, k, v []byte) {
 	}
 }
 
-// blob keeps a content until sweep; what refers to it counts its references.
+// blob keeps a content until sweep; references to it are counted as their holders come.
 func (s *salvager) blob(k, v []byte) {
 	if fmt.Sprintf("%x", k) == BlobID(v) {
 		_ = s.tx.Bucket(bucketBlobs).Put(k, v)
 	}
 }
 
-// sweep deletes the contents that nothing refers to.
+// sweep deletes the contents without references.
 func (s *salvager) sweep() error {
 	var doomed [][]byte
 	refs := s.tx.Bucket(bucketRefs)
@@ -189,7 +189,7 @@ func (s *salvager) refer(k []byte) bool {
 	return refs.Put(k, be64(number(refs.Get(k))+1)) == nil
 }
 
-// salvageObject decodes a stored object and puts it into its workspace; it returns nil for one that cannot be.
+// salvageObject decodes a stored object and puts it into its workspace. It returns nil if it cannot.
 func salvageObject[T any, P interface {
 	*T
 	Object
@@ -208,7 +208,7 @@ func salvageObject[T any, P interface {
 	}
 	st, _ := decodeStored(v)
 	raw := st.json
-	if seq := p.Sequence(); seq == 0 || w.changes().Get(be64(seq)) != nil { // taken: two pages of different ages
+	if seq := p.Sequence(); seq == 0 || w.changes().Get(be64(seq)) != nil { // the seq is taken: two pages of different ages were found
 		setSeq(p, number(w.b.Get(keySeq))+1)
 		if raw, err = json.Marshal(p); err != nil {
 			return nil
@@ -238,7 +238,7 @@ func (s *salvager) inSession(id string, k, v []byte) {
 		}
 	case b == nil: // the session itself is lost
 	case k[0] == prefixTurn && len(k) == 5:
-		if o, err := decodeObject[Turn](v); err == nil && o.ID != "" { // at its old place, for the details and texts
+		if o, err := decodeObject[Turn](v); err == nil && o.ID != "" { // at its old ordinal, which details and texts refer to
 			_ = s.tx.Bucket(bucketTurns).Put([]byte(o.ID), turnRef{session: id, ordinal: ordinalOf(k)}.encode())
 		}
 		salvageObject(s, func(o *Turn) string { return o.Workspace }, func(o *Turn, n uint64) { o.Seq = n }, v)
@@ -285,7 +285,7 @@ func (s *salvager) inWorkspace(path []string, k, v []byte) {
 	}
 }
 
-// holder takes over a review or an intent, if all of its contents were: without them it cannot be carried out.
+// holder takes over a review or an intent if all its contents were taken over: it is of no use without them.
 func (s *salvager) holder(w space, b *bolt.Bucket, k, v []byte) {
 	h, err := decodeHolder(v)
 	if err != nil {

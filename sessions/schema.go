@@ -73,11 +73,11 @@ const (
 	prefixText   = 'e'
 )
 
-// Buckets that are mostly appended to are packed tighter than bbolt's half, which is right for random keys. bbolt
-// does not keep the setting: it is made in each transaction.
+// Buckets that are mostly appended to are filled more than bbolt's half, which suits random keys. bbolt does not store the
+// setting, so each transaction sets it.
 const appendFill = 0.9
 
-// A migration brings the layout from one version to the next, inside one transaction with all that follow it.
+// A migration brings the layout from one version to the next. All migrations of a database run in one transaction.
 type migration func(*bolt.Tx) error
 
 // migrations returns the steps from version 1 on: the i-th makes version i+2.
@@ -178,7 +178,7 @@ func turnKey(ordinal uint32) []byte {
 	return binary.BigEndian.AppendUint32([]byte{prefixTurn}, ordinal)
 }
 
-// itemKey makes the key of an item, of its detail and the start of its texts' keys.
+// itemKey makes the key of an item or of its detail, and the prefix of the keys of its texts.
 func itemKey(prefix byte, ordinal, index uint32) []byte {
 	b := make([]byte, 0, 17) // room for a text's offset
 	b = binary.BigEndian.AppendUint32(append(b, prefix), ordinal)
@@ -198,7 +198,7 @@ func splitItemID(id string) (turn string, index uint32, ok bool) {
 	return id[:i], uint32(n), true
 }
 
-// updatedKey orders moments, also those before 1970.
+// updatedKey orders times, also those before 1970.
 func updatedKey(t Time) []byte { return be64(uint64(t.UnixMilli()) ^ 1<<63) }
 
 // timeOfKey is the moment of an updatedKey.

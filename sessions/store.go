@@ -12,17 +12,17 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Options for Open; the zero value is good.
+// Options for Open; the zero value works.
 type Options struct {
-	LockTimeout time.Duration // how long to wait for another process to let go; 0: 1 s
+	LockTimeout time.Duration // how long to wait for another process to close it; 0: 1 s
 	// OnTrouble is called from the writer when commits begin to fail, and with nil when they work again.
 	OnTrouble func(error)
-	// OnDamage is called by Open or from the writer for each object that is found damaged. It must not block.
+	// OnDamage is called by Open or by the writer for each object that is found damaged. It must not block.
 	OnDamage func(Damage)
-	// LeftOpen is asked by Open about each item that the last daemon left running; what it returns, if not "", is added
-	// to the item's turn as a notice.
+	// LeftOpen is called by Open for each item that the last daemon left running. What it returns, if not "", becomes a
+	// notice in the item's turn.
 	LeftOpen func(*Item) (notice string)
-	// Fault, for tests, is called before each commit, which fails with its error if there is one.
+	// Fault, for tests, is called before each commit; if it returns an error, the commit fails with it.
 	Fault func() error
 }
 
@@ -33,8 +33,8 @@ type Report struct {
 	Interrupted []*Turn // turns that were running or queued when the last daemon ended; now interrupted
 }
 
-// A Store is the database: one writer, many readers. Its methods may be called from any goroutine; those that read
-// block for the disk at most, never for the writer, and what they return belongs to the caller.
+// A Store is the database: one writer, many readers. Any goroutine may call its methods. Methods that read wait for the disk
+// at most, never for the writer. What they return belongs to the caller.
 type Store struct {
 	path  string
 	epoch string
@@ -42,7 +42,7 @@ type Store struct {
 	o     Options
 	set   settings
 
-	// suspect is set when reading met a page that cannot be right; the file then does not count as closed cleanly.
+	// suspect is set when a page was read that cannot be right; the file then does not count as closed cleanly.
 	suspect atomic.Bool
 
 	mu       sync.Mutex
@@ -50,14 +50,14 @@ type Store struct {
 	inHand   []*unit // taken by the writer and not yet answered
 	trouble  error
 	aside    map[string]bool // spots whose objects are damaged
-	begun    int             // commits that were tried
-	ended    int             // … to their end
-	tried    chan struct{}   // closed at the end of the next one; nil: nobody waits for it
+	begun    int             // commits that began
+	ended    int             // commits that ended
+	tried    chan struct{}   // closed when the next commit ends; nil: nobody waits for it
 	closing  bool
 	deadline time.Time // when Close stops trying
 
 	copying sync.Mutex  // held while the database is copied
-	pauses  chan func() // what is to run between two commits
+	pauses  chan func() // functions to run between two commits
 	journal *journal    // set while the database is compacted; the writer's
 
 	wake    chan struct{} // something waits; of capacity 1
@@ -101,8 +101,8 @@ func (s *Store) Trouble() error {
 	return s.trouble
 }
 
-// Retry has commits that fail be tried again at once, where a pause would go before that, and returns Trouble as it is
-// then. It waits for the disk no longer than limit.
+// Retry makes the writer try failed commits again at once instead of after a pause, and returns Trouble as it is afterwards.
+// It waits no longer than limit.
 func (s *Store) Retry(limit time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,14 +137,14 @@ func (s *Store) Retry(limit time.Duration) error {
 	return s.trouble
 }
 
-// Backlog returns the number of Submits that are not answered yet.
+// Backlog returns the number of Submits that are not on disk yet.
 func (s *Store) Backlog() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.waiting) + len(s.inHand)
 }
 
-// Unstored says in words what waits to be committed, or is being committed; "" if nothing does.
+// Unstored describes in words what waits to be committed, or is being committed; "" if there is nothing.
 func (s *Store) Unstored() string {
 	s.mu.Lock()
 	units := append(s.inHand[:len(s.inHand):len(s.inHand)], s.waiting...)
@@ -192,8 +192,8 @@ func (s *Store) Unstored() string {
 	return strings.Join(words, ", ")
 }
 
-// Close commits what waits and closes the database. While commits fail it goes on trying for 2 s; what is left then
-// is answered with ErrClosed. It must not be called from a done function or from OnTrouble.
+// Close commits what waits and closes the database. If commits fail, it tries for 2 s; what is left then gets ErrClosed. Do
+// not call it from a done function or from OnTrouble.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.mu.Lock()
@@ -209,13 +209,13 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// closeDB marks the file as closed cleanly by what bbolt leaves out of every other commit: the list of free pages.
-// It also spares the next Open a walk over the whole file to find them.
+// closeDB marks the file as closed cleanly by writing the list of free pages, which every other commit leaves out. It also
+// saves the next Open a walk over the whole file to find them.
 func (s *Store) closeDB() error {
 	var marked error
 	db := s.db.Load()
 	if s.Trouble() == nil {
-		db.NoFreelistSync = s.suspect.Load() // a suspect file loses its mark
+		db.NoFreelistSync = s.suspect.Load() // a suspect file gets no mark
 		marked = s.update(func(*bolt.Tx) error { return nil })
 	}
 	return explain(s.path, errors.Join(marked, db.Close()))

@@ -17,7 +17,7 @@ const (
 	transcriptBytes = 4 << 20
 )
 
-// pageSize returns the number of things in a page: 0 or less asks for the default.
+// pageSize returns the number of objects in a page; a limit of 0 or less stands for the default.
 func pageSize(limit int) int {
 	if limit <= 0 {
 		return defaultPage
@@ -25,9 +25,9 @@ func pageSize(limit int) int {
 	return min(limit, maxPage)
 }
 
-// Sessions returns a page of the sessions of a workspace, or of all for "", the most recently updated first, and the
-// cursor of the next page, "" after the last. limit is 100 for 0 and at most 1000. A cursor that Sessions did not give
-// out is ErrBadCursor.
+// Sessions returns a page of a workspace's sessions, or of all sessions for root "", the most recently updated first, and
+// the cursor of the next page ("" after the last). limit is 100 for 0 and at most 1000. A cursor that Sessions did not
+// return is ErrBadCursor.
 func (s *Store) Sessions(root, cursor string, limit int) ([]*Session, string, error) {
 	raw, next, err := s.sessionPage(root, cursor, limit)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Store) Sessions(root, cursor string, limit int) ([]*Session, string, er
 	return out, next, nil
 }
 
-// SessionsJSON is Sessions, with the JSON of each as it is stored.
+// SessionsJSON is Sessions with the stored JSON of each session.
 func (s *Store) SessionsJSON(root, cursor string, limit int) ([]json.RawMessage, string, error) {
 	raw, next, err := s.sessionPage(root, cursor, limit)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Store) sessionPage(root, cursor string, limit int) (raw [][]byte, next 
 	return raw, fmt.Sprintf("%016x.%s", number(last[:8]), last[8:]), nil
 }
 
-// parseCursor returns the key that a page ends before, nil for the first page.
+// parseCursor returns the key before which a page ends; nil for the first page.
 func parseCursor(cursor string) ([]byte, error) {
 	if cursor == "" {
 		return nil, nil
@@ -142,8 +142,8 @@ func (s *Store) LastTurn(session string) (*Turn, error) {
 	return typed[Turn](KindTurn, "of session "+session, raw, err)
 }
 
-// Turns returns a page of a session's turns that were started before the turn named, or of all for "", the latest first, and
-// whether there are older ones. limit is 100 for 0 and at most 1000. A session, or a turn of it, that is not stored is ErrNotFound.
+// Turns returns a page of a session's turns that started before the turn named (all for ""), the latest first, and whether
+// there are older ones. limit is 100 for 0 and at most 1000. A session or turn that is not stored is ErrNotFound.
 func (s *Store) Turns(session, before string, limit int) (turns []*Turn, more bool, err error) {
 	var raw [][]byte
 	err = s.view(func(tx *bolt.Tx) error {
@@ -183,10 +183,10 @@ func (s *Store) Turns(session, before string, limit int) (turns []*Turn, more bo
 	return turns, more, nil
 }
 
-// Transcript returns the newest page of a session's items that lie before the item named, or of all for "", in order;
-// and the turns they belong to, with those between and after them that have none. more says that there are older
-// items. limit counts items; it is 100 for 0 and at most 1000, and a page holds about 4 MiB. A session, or an item in
-// it, that is not stored is ErrNotFound.
+// Transcript returns the newest page of a session's items before the item named (of all for ""), in order. With them come
+// the turns that they belong to, and the turns without items between and after them. more says that there are older items.
+// limit counts items; it is 100 for 0 and at most 1000, and a page holds about 4 MiB. A session or item that is not stored
+// is ErrNotFound.
 func (s *Store) Transcript(session, before string, limit int) (turns []*Turn, items []*Item, more bool, err error) {
 	var page transcriptPage
 	err = s.view(func(tx *bolt.Tx) error {
@@ -240,12 +240,12 @@ func (s *Store) readTranscript(b *bolt.Bucket, session string, end []byte, newes
 	for k, v := seekBefore(c, end, []byte{prefixItem}); len(k) > 0 && k[0] == prefixItem; k, v = c.Prev() {
 		if len(p.items) == limit || size > transcriptBytes {
 			p.more = true
-			low = min(low, ordinalOf(k)+1) // turns without items between this page and the next belong to this one
+			low = min(low, ordinalOf(k)+1) // turns without items between this page and the next belong to this page
 			break
 		}
 		v = s.soundItem(b, session, k, v)
 		if len(p.items) == 0 && !newest {
-			high = ordinalOf(k) // what is above was in the page before
+			high = ordinalOf(k) // later turns were in the page before
 		}
 		low = ordinalOf(k)
 		p.items = append(p.items, v)
@@ -263,7 +263,7 @@ func (s *Store) readTranscript(b *bolt.Bucket, session string, end []byte, newes
 	}
 	for k, v := seekBefore(c, above, []byte{prefixTurn}); len(k) > 0 && k[0] == prefixTurn && ordinalOf(k) >= low; k, v = c.Prev() {
 		p.turns = append(p.turns, bytes.Clone(s.sound(b.Tx(), spot{session: session, key: k}, v)))
-		if len(p.turns) == 2*maxPage { // a session with that many turns without items
+		if len(p.turns) == 2*maxPage { // a session with very many turns without items
 			break
 		}
 	}

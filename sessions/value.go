@@ -8,8 +8,8 @@ import (
 	"hash/crc32"
 )
 
-// A stored object is a byte of flags, its seq, a checksum and its JSON: what the store itself needs is read without
-// decoding. What versions before schema 2 wrote has no checksum.
+// A stored object is a byte of flags, its seq, a checksum and its JSON: the store reads what it needs without decoding the
+// JSON. Versions before schema 2 wrote no checksum.
 type stored struct {
 	flags  byte
 	seq    uint64
@@ -39,20 +39,20 @@ func (s stored) encode() []byte {
 	return b
 }
 
-// castagnoli is what processors compute by themselves: some 10 GB a second.
+// castagnoli is the CRC that processors have an instruction for: some 10 GB a second.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is that of a stored form that has room for it, of all but that room.
+// checksum is the checksum of a stored form that has room for one; that room does not count.
 func checksum(b []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b[:storedHeader], castagnoli), castagnoli, b[storedHeader+sumSize:])
 }
 
-// intact reports whether a stored form has a checksum, and it is right.
+// intact reports whether a stored form has a checksum that is right.
 func intact(b []byte) bool {
 	return len(b) >= storedHeader+sumSize && b[0]&flagSum != 0 && binary.BigEndian.Uint32(b[storedHeader:]) == checksum(b)
 }
 
-// decodeStored shares b's memory. It does not look at the checksum: soundFor does.
+// decodeStored decodes a stored form, sharing b's memory. It does not check the checksum; soundFor does.
 func decodeStored(b []byte) (stored, error) {
 	if len(b) < storedHeader {
 		return stored{}, errStored
@@ -68,7 +68,7 @@ func decodeStored(b []byte) (stored, error) {
 	return s, nil
 }
 
-// decodeObject reads the JSON of a stored object. Fields it does not know stay in the stored form alone.
+// decodeObject decodes a stored object. Unknown fields stay only in the stored form.
 func decodeObject[T any](b []byte) (*T, error) {
 	s, err := decodeStored(b)
 	if err != nil {
@@ -100,14 +100,14 @@ func flagsOf(o Object) byte {
 	return 0
 }
 
-// A holder is what refers to blobs, a review or an intent. It is stored as their number, a checksum, their keys and its
-// state. What versions before schema 2 wrote has no checksum.
+// A holder is a review or an intent, which refer to blobs. It is stored as the number of its keys, a checksum, the keys and
+// its state. Versions before schema 2 wrote no checksum.
 type holder struct {
 	blobs []blobKey
 	state []byte
 }
 
-const holderSum = 1 << 40 // in the number: a checksum follows it
+const holderSum = 1 << 40 // this bit of the number says that a checksum follows
 
 func (h holder) encode() []byte {
 	b := binary.AppendUvarint(nil, uint64(len(h.blobs))|holderSum)
@@ -123,7 +123,7 @@ func (h holder) encode() []byte {
 
 var errHolder = errors.New("not a stored holder of contents")
 
-// decodeHolder shares b's memory in state.
+// decodeHolder decodes a holder, sharing b's memory in state.
 func decodeHolder(b []byte) (holder, error) {
 	n, size := binary.Uvarint(b)
 	if size <= 0 {
@@ -148,7 +148,7 @@ func decodeHolder(b []byte) (holder, error) {
 	return h, nil
 }
 
-// A changed is an entry of the changes index: which object has the seq. A removed session's stays for ever.
+// A changed is an entry of the changes index: which object has the seq. The entry of a removed session stays for ever.
 type changed struct {
 	kind    Kind
 	removed bool

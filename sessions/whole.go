@@ -7,22 +7,21 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// A Part is an object of a session, with what an item has beside it.
+// A Part is an object of a session, with an item's detail.
 type Part struct {
 	Entry
 	Detail []byte // an item's uncut Tool; nil where it was stored without one
 }
 
-// A Place is one in a session: a turn, and what comes next of it. The zero Place is the beginning.
+// A Place is a position in a session's parts: a turn, and what comes next in it. The zero Place is the beginning.
 type Place struct {
 	Turn uint32 // its ordinal
 	Next uint32 // 0: the turn itself; else the item of index Next-1
-	End  bool   // behind everything
+	End  bool   // after everything
 }
 
-// Parts returns the next parts of a session from a place on, in order: each turn, then its items. It returns about
-// 1 MiB of them, but at least one if there is any, and the place behind them. A session that is not stored is
-// ErrNotFound.
+// Parts returns the next parts of a session from a place on, in order: each turn, then its items. It returns about 1 MiB of
+// them, but at least one if there is any, and the place after them. A session that is not stored is ErrNotFound.
 func (s *Store) Parts(session string, from Place) (parts []Part, next Place, err error) {
 	next = from
 	err = s.view(func(tx *bolt.Tx) error {
@@ -76,7 +75,7 @@ func (s *Store) Parts(session string, from Place) (parts []Part, next Place, err
 	return parts, next, err
 }
 
-// SessionSize returns how many bytes a session takes in the database, about.
+// SessionSize returns about how many bytes a session takes in the database.
 func (s *Store) SessionSize(session string) (size int64, err error) {
 	find := func(tx *bolt.Tx) *bolt.Bucket { return tx.Bucket(bucketSessions).Bucket([]byte(session)) }
 	measure := func(b *bolt.Bucket, k, v []byte) []byte {

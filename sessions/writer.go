@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// What one transaction holds at most, so that a long backlog does not become one huge one.
+	// How much one transaction holds at most, so that a long backlog does not become one huge transaction.
 	maxBatchBytes = 16 << 20
 	maxBatchUnits = 8192
 
@@ -17,7 +17,7 @@ const (
 	maxRetry = 2 * time.Second
 )
 
-// A unit is what one Submit brought.
+// A unit is the ops of one Submit.
 type unit struct {
 	root     string
 	given    []Op // what Submit got, for Unstored
@@ -25,12 +25,12 @@ type unit struct {
 	done     func(error)
 	size     int
 	prepared bool
-	err      error // why it cannot be stored, whatever becomes of the others
+	err      error // why it cannot be stored; this concerns no other unit
 }
 
-// Submit stores ops, all or nothing, and returns at once. done, which may be nil, is called when they are on disk or
-// with an error that concerns them alone, from the writer and in the order of the Submits; it must not block. While
-// commits fail, everything is kept and tried again. After Close, done is called with ErrClosed before Submit returns.
+// Submit stores ops, all or nothing, and returns at once. done may be nil. The writer calls it when the ops are on disk, or
+// with an error that concerns them alone, in the order of the Submits; it must not block. While commits fail, everything is
+// kept and tried again. After Close, done is called with ErrClosed before Submit returns.
 func (s *Store) Submit(workspace string, ops []Op, done func(error)) {
 	if done == nil {
 		done = func(error) {}
@@ -49,7 +49,7 @@ func (s *Store) Submit(workspace string, ops []Op, done func(error)) {
 	}
 }
 
-// write is the writer: it commits everything that waits in one transaction, and again.
+// write is the writer: it commits everything that waits in one transaction, again and again.
 func (s *Store) write() {
 	defer close(s.stopped)
 	debug.SetPanicOnFault(true) // a page that cannot be read is then a failed commit
@@ -112,7 +112,7 @@ func (s *Store) take() (batch []*unit, closing bool) {
 	return batch, closing
 }
 
-// store commits a batch, however long that takes; ErrClosed says that the store was closed before it could.
+// store commits a batch, however long that takes. ErrClosed says that the store was closed first.
 func (s *Store) store(batch []*unit) error {
 	for delay := minRetry; ; delay = min(2*delay, maxRetry) {
 		s.mu.Lock()
@@ -164,7 +164,7 @@ func (s *Store) setTrouble(err error) {
 	}
 }
 
-// commit tries a batch once. A unit that fails is marked and left out of the next attempt, at once.
+// commit tries a batch once. A unit that fails is marked, and commit tries again without it at once.
 func (s *Store) commit(batch []*unit) error {
 	for {
 		bad, err := s.try(batch)
@@ -175,7 +175,7 @@ func (s *Store) commit(batch []*unit) error {
 	}
 }
 
-// try commits the units that have not failed. bad is the one whose writes failed, if it was that and not the commit.
+// try commits the units that have not failed. If the writes of one unit failed, and not the commit, bad is that unit.
 func (s *Store) try(batch []*unit) (bad *unit, err error) {
 	live := false
 	for _, u := range batch {
@@ -207,8 +207,8 @@ func (s *Store) try(batch []*unit) (bad *unit, err error) {
 	return bad, err
 }
 
-// update commits what fn writes. A page that cannot be read, or that bbolt panics over, is ErrDamaged. It is not
-// bbolt's Update, which after a panic looks for the free pages in a goroutine of its own, and dies of the same page.
+// update commits what fn writes. A page that cannot be read, or on which bbolt panics, is ErrDamaged. It does not use
+// bbolt's Update, which after a panic looks for the free pages in a goroutine of its own and dies of the same page.
 func (s *Store) update(fn func(*bolt.Tx) error) error {
 	return s.set.commit(func() (err error) {
 		tx, err := s.db.Load().Begin(true)
