@@ -1,15 +1,15 @@
 package diffs
 
-// The attrs of a file are what it has beside its content: like lines, on two sides, with an undecided change between.
+// The attrs of a file are what review keeps beside its content. Like lines, they have two sides, and may differ between them
+// until they are decided.
 type attrs struct {
 	wasMode, isMode uint32 // permission bits of the baseline and the present file; 0: not known, or no file
 	wasPath, isPath string // where the file was and is; "" as long as it has not moved
 	chmod, renamed  fileOp
 }
 
-// Rename tells the review that the file has moved from one path to another, and who moved it: an edit of the agent or,
-// where by is nil, a person, whose move is not reviewed. What is pending in the file stays. It reports whether the
-// review changed.
+// Rename tells the review that the file has moved from one path to another, and who moved it: an edit of the agent, or a
+// person if by is nil. A person's move is not reviewed. Pending hunks stay pending. It reports whether the review changed.
 func (r *Review) Rename(from, to string, by *Source) (changed bool) {
 	r.forget()
 	before := r.shape().sum()
@@ -34,10 +34,10 @@ func (r *Review) Rename(from, to string, by *Source) (changed bool) {
 	return true
 }
 
-// Path returns where the file is, or, after a reject or an undo, is to be; "" if it has never moved.
+// Path returns where the file is or, after a reject or an undo, where it must be; "" if it has never moved.
 func (r *Review) Path() string { return r.isPath }
 
-// OldPath returns where the file was before the undecided move, or "".
+// OldPath returns where the file was before the pending move, or "".
 func (r *Review) OldPath() string {
 	if r.wasPath == r.isPath {
 		return ""
@@ -45,11 +45,10 @@ func (r *Review) OldPath() string {
 	return r.wasPath
 }
 
-// observeAttrs takes what goes with the present content: the permission bits it has, by edit n of the agent or, for 0,
-// a person.
+// observeAttrs takes in the permission bits of the present content, which edit n of the agent gave it or, for 0, a person.
 func (r *Review) observeAttrs(mode uint32, n int32) {
 	if n != 0 && r.was && r.is && r.wasPath != r.isPath && r.renamed.ID == 0 {
-		r.renamed = fileOp{ID: r.id(), Edits: []int32{n}} // made again where it was moved to
+		r.renamed = fileOp{ID: r.id(), Edits: []int32{n}} // the agent made the file again at its new path
 	}
 	if mode != 0 && mode != r.isMode && r.file(current) {
 		r.isMode = mode
@@ -65,7 +64,7 @@ func (r *Review) observeAttrs(mode uint32, n int32) {
 	r.settleAttrs()
 }
 
-// decideAttrs carries a decision out on the mode and the move, as far as they are part of it.
+// decideAttrs carries out the part of a decision that concerns the mode and the move.
 func (r *Review) decideAttrs(accept, mode, move bool) {
 	switch {
 	case mode && accept:
@@ -82,7 +81,7 @@ func (r *Review) decideAttrs(accept, mode, move bool) {
 	r.settleAttrs()
 }
 
-// restorable reports whether what d decided about mode and move is as d left it.
+// restorable reports whether the mode and the move are still as d left them.
 func (a *attrs) restorable(d Decision) bool {
 	mode, path := d.Before.WasMode, d.Before.WasPath
 	if d.Accept {
@@ -91,7 +90,7 @@ func (a *attrs) restorable(d Decision) bool {
 	return !(d.Mode && (a.wasMode != mode || a.isMode != mode)) && !(d.Move && (a.wasPath != path || a.isPath != path))
 }
 
-// restore takes back what d decided about mode and move.
+// restore takes back what d decided about the mode and the move.
 func (a *attrs) restore(d Decision) {
 	if d.Mode {
 		a.wasMode, a.isMode, a.chmod = d.Before.WasMode, d.Before.IsMode, d.Before.Mode
@@ -101,7 +100,7 @@ func (a *attrs) restore(d Decision) {
 	}
 }
 
-// file reports whether a side is there and is no link.
+// file reports whether a side exists and is no link.
 func (r *Review) file(s side) bool {
 	if s == current {
 		return r.is && (r.whole == nil || !r.whole.now.link)
@@ -109,8 +108,8 @@ func (r *Review) file(s side) bool {
 	return r.was && (r.whole == nil || !r.whole.base.link)
 }
 
-// settleAttrs drops what has nothing to be an attribute of: there is a change of the mode only between two files, and
-// a move only between two paths at which there is something.
+// settleAttrs drops attributes that no longer belong to anything: a mode can change only between two files, and a move needs
+// a file at both paths.
 func (r *Review) settleAttrs() {
 	base, now := r.file(baseline), r.file(current)
 	if !base {
@@ -120,7 +119,7 @@ func (r *Review) settleAttrs() {
 		r.isMode = 0
 	}
 	if base && now && (r.chmod.ID == 0 || r.isMode == 0) {
-		// Nobody has changed it: one side has been put back, or was not known.
+		// The modes are equal, or one of them is unknown: nothing is pending.
 		if r.isMode == 0 {
 			r.isMode = r.wasMode
 		}

@@ -7,19 +7,18 @@ import (
 )
 
 var (
-	// ErrNotFound is returned when a hunk's id is not (any more) that of a pending hunk.
+	// ErrNotFound is returned when a hunk's id is not, or no longer, that of a pending hunk.
 	ErrNotFound = errors.New("no such pending hunk")
-	// ErrRange is returned when a range of lines does not select changed lines of a single hunk that has lines.
+	// ErrRange is returned when a range does not select changed lines of a single hunk that has lines.
 	ErrRange = errors.New("the range does not fit the hunk")
-	// ErrBaselineUnknown is returned when a change is to be rejected and what was there before it is not known.
+	// ErrBaselineUnknown is returned when a change is to be rejected and nobody saw what was there before it.
 	ErrBaselineUnknown = errors.New("what the file held before is not known")
-	// ErrUserChanged is returned when a change that can only be decided as a whole is to be decided so that what the
-	// user has written since would be lost.
+	// ErrUserChanged is returned when deciding a change, which is possible only as a whole, would lose what the user has
+	// written since.
 	ErrUserChanged = errors.New("the file was changed since the agent wrote it")
-	// ErrOvertaken is returned when a decision cannot be taken back or made again because of what happened to the
-	// file since.
+	// ErrOvertaken is returned when a decision cannot be undone or redone because of later changes to the file.
 	ErrOvertaken = errors.New("the file has changed too much since the decision")
-	// ErrCorrupt is returned when a stored state is not one that Marshal made, or does not fit the contents it comes with.
+	// ErrCorrupt is returned when Marshal did not make a stored state, or when it does not fit the contents given with it.
 	ErrCorrupt = errors.New("the stored review does not fit its contents")
 )
 
@@ -28,10 +27,10 @@ type Content struct {
 	Exists bool
 	Data   []byte
 	Mode   uint32 `json:",omitempty"` // permission bits of a file; 0 where they are not known
-	Target string `json:",omitempty"` // where a symbolic link points, as it says; it then has no Data
+	Target string `json:",omitempty"` // where a symbolic link points, unresolved; it then has no Data
 }
 
-// body returns what c holds, be it a file or a link.
+// body returns what c holds, whether it is a file or a link.
 func (c Content) body() body {
 	if c.Target != "" {
 		return body{text: c.Target, link: true}
@@ -67,19 +66,19 @@ const (
 // A Kind is the strongest thing that happened to a file.
 type Kind string
 
-// What Review.Kind returns, the weakest first.
+// The values of Review.Kind, the weakest first.
 const (
 	Modified Kind = "modified"
 	Mode     Kind = "mode"
 	Renamed  Kind = "renamed"
 	Deleted  Kind = "deleted"
 	Created  Kind = "created"
-	Symlink  Kind = "symlink" // a symbolic link on either side
-	Large    Kind = "large"   // beyond the limits on either side
-	Binary   Kind = "binary"  // a NUL, or not UTF-8, on either side
+	Symlink  Kind = "symlink" // a symbolic link, before or after
+	Large    Kind = "large"   // larger than the limits, before or after
+	Binary   Kind = "binary"  // with a NUL, or not UTF-8, before or after
 )
 
-// Limits say up to which size a file is reviewed by lines. A zero field means the default.
+// Limits say how large a file may be to be reviewed by lines. A zero field means the default.
 type Limits struct {
 	MaxBytes int `json:"maxBytes"` // 0: 8 MiB
 	MaxLines int `json:"maxLines"` // 0: 200,000
@@ -95,10 +94,11 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// Classify returns Binary or Large for what is reviewed as a whole, Modified for what is reviewed by lines.
+// Classify returns Modified for a content that is reviewed by lines, and Binary or Large for one that is reviewed as a
+// whole.
 func (l Limits) Classify(data []byte) Kind { return l.classify(string(data)) }
 
-// kind is Classify for what may be a link.
+// kind is Classify for a body, which may be a link.
 func (l Limits) kind(b body) Kind {
 	if b.link {
 		return Symlink

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Copy returns a review that goes its own way from now on.
+// Copy returns a copy of the review; the two are independent.
 func (r *Review) Copy() *Review {
 	c := *r
 	c.atoms = slices.Clone(r.atoms)
@@ -20,8 +20,8 @@ func (r *Review) Copy() *Review {
 	return &c
 }
 
-// DecideFrom decides in r what the hunks of a copy, to which other things have happened since, have in common with it;
-// lines are as with Decide. It returns ErrNotFound if that is nothing, or an error of Decide's.
+// DecideFrom decides in r the hunks of other, a copy that has changed differently since, as far as both have them. lines are
+// as with Decide. It returns ErrNotFound if r has nothing of them, or an error of Decide's.
 func (r *Review) DecideFrom(other *Review, ids []uint64, accept bool, lines *Range) (Decision, error) {
 	pieces := other.list()
 	theirs, err := other.choose(pieces, ids, lines)
@@ -53,11 +53,11 @@ func (r *Review) DecideFrom(other *Review, ids []uint64, accept bool, lines *Ran
 	return r.decide(r.list(), mine, accept)
 }
 
-// Supersede makes r, an earlier state of the same review, the later one of the two.
+// Supersede gives r, an earlier state of the same review, a higher revision than other's.
 func (r *Review) Supersede(other *Review) { r.rev = max(r.rev, other.rev) + 1 }
 
-// Beyond returns how many lines of r are pending and are not in a copy, to which other things have happened since; 1 for a file
-// that is not reviewed by lines.
+// Beyond returns how many lines are pending in r but not in other, a copy that has changed differently since. A file that is
+// not reviewed by lines counts as 1.
 func (r *Review) Beyond(other *Review) (lines int) {
 	if r.whole != nil || other.whole != nil {
 		if r.Pending() && !other.Pending() {

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// A Range selects changed lines of a hunk, counted from 0 without its context; To is exclusive.
+// A Range selects changed lines of a hunk, counted from 0 without the context; To is exclusive.
 type Range struct{ From, To int }
 
-// A selection is what a decision is about: atoms by index, and what else there is in a file.
+// A selection is what a decision is about: atoms by index, and the other parts of a file.
 type selection struct {
 	atoms []bool
-	parts [parts]bool // aRun has no meaning here
+	parts [parts]bool // aRun is not used
 }
 
-// Decide accepts or rejects hunks, and all that are linked with them, as one step. With lines, which goes with a
-// single hunk, it decides only these of its changed lines. Nothing changes if it returns an error: ErrNotFound,
-// ErrRange, ErrBaselineUnknown or ErrUserChanged. An accept leaves Current as it is, a reject leaves Baseline.
+// Decide accepts or rejects hunks, with all hunks linked to them, as one step. With lines, which need a single hunk, it
+// decides only these of its changed lines. It may return ErrNotFound, ErrRange, ErrBaselineUnknown or ErrUserChanged, and
+// then nothing has changed. An accept leaves Current as it is, a reject leaves Baseline.
 func (r *Review) Decide(ids []uint64, accept bool, lines *Range) (Decision, error) {
 	pieces := r.list()
 	sel, err := r.choose(pieces, ids, lines)
@@ -49,7 +49,7 @@ func (r *Review) allowed(sel selection, accept bool) error {
 	return nil
 }
 
-// choose returns what ids and lines select, without what is linked.
+// choose returns what ids and lines select, without linked hunks.
 func (r *Review) choose(pieces []piece, ids []uint64, lines *Range) (selection, error) {
 	sel := selection{atoms: make([]bool, len(r.atoms))}
 	if len(ids) == 0 {
@@ -89,7 +89,7 @@ func (r *Review) choose(pieces []piece, ids []uint64, lines *Range) (selection, 
 	return sel, nil
 }
 
-// chooseLines selects changed lines of a piece and reports whether they are all that it has.
+// chooseLines selects changed lines of a piece, and reports whether these are all of its lines.
 func (r *Review) chooseLines(sel []bool, p piece, lines Range) (all bool, err error) {
 	changed := r.changed(p)
 	if lines.From < 0 || lines.From >= lines.To || lines.To > len(changed) {
@@ -108,7 +108,7 @@ func (r *Review) chooseLines(sel []bool, p piece, lines Range) (all bool, err er
 	return n == p.end-p.start, nil
 }
 
-// decide closes a selection over its links, logs it and carries it out.
+// decide adds to a selection what is linked with it, logs it and carries it out.
 func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, error) {
 	r.forget()
 	if err := r.allowed(sel, accept); err != nil {
@@ -143,9 +143,9 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	return d, nil
 }
 
-// decideAtoms carries a decision out on lines, and notes in runs where they are now.
+// decideAtoms carries out a decision on lines, and notes in runs where they are now.
 func (r *Review) decideAtoms(sel []bool, accept bool, runs []decidedRun) {
-	inherit := make(map[string]bool) // lines of the user's that go, and live on in the agent's copy
+	inherit := make(map[string]bool) // the user's lines that this removes, and that the agent's copy keeps
 	if accept {
 		for i := range r.atoms {
 			if a := &r.atoms[i]; sel[i] && a.del != 0 && a.user {
@@ -179,7 +179,7 @@ func (r *Review) decideAtoms(sel []bool, accept bool, runs []decidedRun) {
 	r.atoms = kept
 }
 
-// decideOp carries a decision out on the creation, deletion or whole change of the file.
+// decideOp carries out a decision on the file's creation, deletion or whole change.
 func (r *Review) decideOp(accept bool, d *Decision) {
 	r.op = fileOp{}
 	if w := r.whole; w != nil {

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A byte order mark stands before the first line, and a missing line end behind the last one. As parts of the text of a
-// line they would tie a person's edit of one line to the agent's edit of another: who puts a line above the first writes that one
-// anew. So both are taken off while a person's edit is taken in, and put on afterwards, to whatever line is the first or last by
-// then. A line that is at that end of one side alone is two in the weave, and stays two.
+// A byte order mark stands before the first line, and a line end may be missing after the last one. If these were parts of a
+// line's text, they would tie a person's edit of one line to the agent's edit of another: whoever puts a line above the
+// first would rewrite that one. So both are removed while a person's edit is taken in, and then put back on whatever line is
+// first or last by then. A line that is first or last on one side only is two lines in the weave, and stays two.
 
 const byteOrderMark = "\ufeff"
 
-// A lifting is what was taken off one end of a weave's texts.
+// A lifting is what was removed from one end of a weave's texts.
 type lifting struct {
 	end    func(side) int
-	change func(string) string // puts it on a line
-	on     [2]bool             // whether it belongs on the baseline, and on the present text
-	split  [2]*atom            // a line that was two: the deleted and the inserted one
+	change func(string) string // puts it back on a line
+	on     [2]bool             // whether it belongs to the baseline, and to the present text
+	split  [2]*atom            // if the line was two: the deleted one and the inserted one
 	fresh  uint64              // the last id before
 }
 
@@ -26,8 +26,8 @@ func (w *weave) first(s side) int {
 	return slices.IndexFunc(w.atoms, func(a atom) bool { return a.on(s) })
 }
 
-// liftMark takes the byte order mark off the weave and off text, which a person is about to make the present text. It returns
-// nil, and does nothing, where the mark itself is the agent's change.
+// liftMark removes the byte order mark from the weave and from text, which a person is about to make the present text. If
+// the mark itself is the agent's change, it does nothing and returns nil.
 func (w *weave) liftMark(text string) (string, *lifting) {
 	b, c := w.first(baseline), w.first(current)
 	marked := func(i int) bool { return i >= 0 && strings.HasPrefix(w.atoms[i].text, byteOrderMark) }
@@ -36,7 +36,7 @@ func (w *weave) liftMark(text string) (string, *lifting) {
 	if c < 0 || b >= 0 && marked(b) != had || !had && !has || has && bare == "" {
 		return text, nil
 	}
-	// A mark that comes or goes with its whole line is as any other text.
+	// A mark that comes or goes together with its line is ordinary text.
 	switch first, _, _ := strings.Cut(text, "\n"); {
 	case had && !has && !w.gets(strings.TrimPrefix(w.atoms[c].text, byteOrderMark), text),
 		!had && has && !w.gets(first, text):
@@ -51,7 +51,7 @@ func (w *weave) liftMark(text string) (string, *lifting) {
 	}
 	for _, i := range []int{b, c} {
 		if line := w.atoms[i].text; line == byteOrderMark || strings.HasPrefix(line, byteOrderMark+byteOrderMark) {
-			return text, nil // the line would be none without it, or begin with a mark that is text
+			return text, nil // without the mark there would be no line, or the line would begin with a mark that is text
 		}
 	}
 	begin, stop := w.run(0)
@@ -70,7 +70,7 @@ func (w *weave) liftMark(text string) (string, *lifting) {
 	return bare, l
 }
 
-// gets reports whether text has a line, whatever its end, more often than the present text.
+// gets reports whether text has a line, with any line end, more often than the present text has it.
 func (w *weave) gets(line, text string) bool {
 	line = trimEnd(line)
 	more := 0
@@ -87,8 +87,8 @@ func (w *weave) gets(line, text string) bool {
 	return more > 0
 }
 
-// liftEnd does for the line end that the baseline's last line lacks, and the agent gave it with lines behind it, what liftMark
-// does for the byte order mark.
+// liftEnd does for a missing line end what liftMark does for the byte order mark. It applies if the baseline's last line has
+// no line end and the agent gave it one and added lines after it.
 func (w *weave) liftEnd(text string) (string, *lifting) {
 	b, c := w.last(baseline), w.last(current)
 	if b < 0 || c < 0 || w.atoms[b].del == 0 || !lacksEOL(w.atoms[b].text) {
@@ -102,7 +102,7 @@ func (w *weave) liftEnd(text string) (string, *lifting) {
 		}
 	}
 	if twin >= c || !w.atoms[twin].pending() {
-		return text, nil // the line end is all that the agent added, or the line is another
+		return text, nil // the agent added only the line end, or the line differs
 	}
 	l := &lifting{end: w.last, on: [2]bool{true, lacksEOL(text)}, fresh: w.next, change: func(line string) string { return strings.TrimRight(line, "\r\n") }}
 	l.keepSplit(w.atoms[b], w.atoms[twin])
@@ -124,10 +124,10 @@ func (l *lifting) keepSplit(x, y atom) {
 	l.split = [2]*atom{&x, &y}
 }
 
-// bare is a line without what was lifted, or might have been.
+// bare is a line without the mark or line end that may have been lifted.
 func (l *lifting) bare(line string) string { return trimEnd(strings.TrimPrefix(line, byteOrderMark)) }
 
-// lower puts on again what was lifted. It returns false if that would make lines pending that are not.
+// lower puts back what was lifted. It returns false if that would make settled lines pending.
 func (w *weave) lower(l *lifting) bool {
 	if l == nil {
 		return true
@@ -138,7 +138,7 @@ func (w *weave) lower(l *lifting) bool {
 			continue
 		}
 		if line := l.change(w.atoms[i].text); line == "" || strings.HasPrefix(line, byteOrderMark+byteOrderMark) {
-			return false // the line would be none, or has a mark that is text
+			return false // the line would be empty, or has a mark that is text
 		}
 	}
 	if b == c {
@@ -148,7 +148,7 @@ func (w *weave) lower(l *lifting) bool {
 		return true
 	}
 	at, order := [2]int{b, c}, []int{0, 1}
-	if c > b { // from behind, so that places stay
+	if c > b { // from the end, so that indices stay valid
 		order = []int{1, 0}
 	}
 	for _, s := range order {
@@ -160,8 +160,8 @@ func (w *weave) lower(l *lifting) bool {
 			a.text = l.change(a.text)
 			continue
 		}
-		// The line at the end of the other side is pending, or both would be one: this one is split at most, if it is that
-		// which was two, or what a person has put there.
+		// The line at the end of the other side is pending, or both lines would become one. A line may be split here only if
+		// it was two before, or if a person put it there.
 		if l.split[0] == nil {
 			return false
 		}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// writeBinary writes a change as git's binary patch, with both contents, so that it applies in both directions.
+// writeBinary writes a change as git's binary patch, with both contents, so that the patch applies in both directions.
 func writeBinary(b *bytes.Buffer, old, now Content) {
 	fmt.Fprintf(b, "index %s..%s", blobName(old), blobName(now))
 	if mode := now.gitMode(); old.Exists && now.Exists && mode == old.gitMode() {
@@ -18,7 +18,7 @@ func writeBinary(b *bytes.Buffer, old, now Content) {
 	writeLiteral(b, old.Data)
 }
 
-// blobName returns the name that git gives a content; for an absent one, zeros.
+// blobName returns git's name for a content; zeros if it is absent.
 func blobName(c Content) string {
 	if !c.Exists {
 		return fmt.Sprintf("%040x", 0)
@@ -35,7 +35,7 @@ const base85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#
 func writeLiteral(b *bytes.Buffer, data []byte) {
 	var packed bytes.Buffer
 	z := zlib.NewWriter(&packed)
-	z.Write(data) // a bytes.Buffer takes all
+	z.Write(data) // writing to a bytes.Buffer cannot fail
 	z.Close()
 	fmt.Fprintf(b, "literal %d\n", len(data))
 	for packed.Len() > 0 {

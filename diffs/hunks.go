@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// A Hunk is one decision that a person can take. Lines are counted from 1 as in unified diff; an empty side starts
-// at the line before it, with count 0.
+// A Hunk is a part of a file's changes that a person decides at once. Lines are counted from 1 as in unified diff; an empty
+// side starts at the line before it, with count 0.
 type Hunk struct {
 	ID                 uint64
 	Kind               string // "text" or "file"
 	OldStart, OldLines int    // in the baseline, with context
 	NewStart, NewLines int    // in the present text, with context
 	Lines              []string
-	OldNoEOL, NewNoEOL bool     // the last line of that side is in Lines and lacks its line end
+	OldNoEOL, NewNoEOL bool     // the last line of that side is in Lines and has no line end
 	Linked             []uint64 // hunks that are decided with this one, in file order
 	Sources            []Source // each once
 }
@@ -28,7 +28,7 @@ const (
 
 const contextLines = 3
 
-// A piece is a pending hunk inside a review: one of those of kind file, or the run of atoms from start to end.
+// A piece is a pending hunk inside a review: a hunk of kind file, or the run of atoms from start to end.
 type piece struct {
 	id          uint64
 	what        what
@@ -73,7 +73,7 @@ func (r *Review) list() []piece {
 	}
 	if n := len(pieces); n > runs {
 		if p := &pieces[n-1]; r.restyled(p.start) {
-			// The run shows the line before it as changed: it is no context of the hunk before.
+			// The run shows the line before it as changed, so that line is no context of the previous hunk.
 			if n-1 > runs {
 				pieces[n-2].contextTo--
 			}
@@ -82,7 +82,7 @@ func (r *Review) list() []piece {
 	return pieces
 }
 
-// fileOp returns the hunk of kind file that is meant.
+// fileOp returns the hunk of kind file that w names.
 func (r *Review) fileOp(w what) fileOp {
 	switch w {
 	case theUnknown:
@@ -95,8 +95,8 @@ func (r *Review) fileOp(w what) fileOp {
 	return r.op
 }
 
-// restyled reports whether the settled line before start is the last of one side only and lacks its line end: it
-// then has one on the other side, and a diff must show the line as changed.
+// restyled reports whether the settled line before start is the last of only one side and has no line end. On the other side
+// it has one, so a diff must show the line as changed.
 func (r *Review) restyled(start int) bool {
 	if start == 0 || !lacksEOL(r.atoms[start-1].text) {
 		return false
@@ -130,8 +130,8 @@ func (r *Review) Hunks() []Hunk {
 	return hunks
 }
 
-// MaybeYours returns the ids of the hunks that may be a person's: those with an unknown source, and those that are
-// decided with one. Only a decision that names such a hunk may reject it.
+// MaybeYours returns the ids of the hunks that may be a person's: those with an unknown source, and those that are decided
+// together with one. Only a decision that names such a hunk may reject it.
 func MaybeYours(hunks []Hunk) map[uint64]bool {
 	ids := make(map[uint64]bool)
 	for _, h := range hunks {
@@ -146,7 +146,7 @@ func MaybeYours(hunks []Hunk) map[uint64]bool {
 	return ids
 }
 
-// edits returns the numbers of the edits that made a piece, and those given.
+// edits returns the numbers of the edits that made a piece, added to those given.
 func (r *Review) edits(p piece, more []int32) []int32 {
 	all := slices.Clone(more)
 	for i := p.start; i < p.end; i++ {
@@ -163,7 +163,7 @@ func (r *Review) edits(p piece, more []int32) []int32 {
 type writer struct {
 	r                *Review
 	lastOld, lastNew int // the last atom of each side
-	at               int // the atom that old and new have counted up to
+	at               int // the atom up to which old and new are counted
 	old, new         int // lines of each side before at
 }
 
@@ -182,7 +182,7 @@ func (w *writer) count(to int) {
 
 func (w *writer) write(h *Hunk, p piece) {
 	from, to := p.start, p.end
-	start := p.start // of what is shown as changed
+	start := p.start // of the lines that are shown as changed
 	if p.what == aRun {
 		if w.r.restyled(p.start) {
 			start--
@@ -204,7 +204,7 @@ func (w *writer) write(h *Hunk, p piece) {
 			h.NewNoEOL = h.NewNoEOL || lacks && i == w.lastNew
 		}
 		if lacks && (mark == "-" && i != w.lastOld || mark != "-" && i != w.lastNew) {
-			text += w.r.lineEnd() // as the side has it
+			text += w.r.lineEnd() // as that side has it
 		}
 		h.Lines = append(h.Lines, mark+strings.TrimSuffix(text, "\n"))
 	}
@@ -234,8 +234,8 @@ func startLine(before, count int) int {
 	return before + 1
 }
 
-// changed returns the atoms behind the changed lines of a hunk, in the order in which Lines has them; -1 for a line
-// that is shown as changed and is none of the piece's own.
+// changed returns the atoms of a hunk's changed lines, in the order of Lines; -1 for a line that is shown as changed but is
+// not the piece's own.
 func (r *Review) changed(p piece) []int {
 	restyled := p.what == aRun && r.restyled(p.start)
 	var atoms []int
@@ -258,8 +258,8 @@ func (r *Review) changed(p piece) []int {
 	return atoms
 }
 
-// Fingerprint names what a pending hunk consists of, and those that are decided with it: it is the same as long as deciding the
-// hunk means the same. It is "" for an id that is none of a pending hunk's.
+// Fingerprint names the contents of a pending hunk and of the hunks decided with it. It stays the same as long as deciding
+// the hunk means the same. It is "" if no pending hunk has the id.
 func (r *Review) Fingerprint(id uint64) string {
 	pieces := r.list()
 	i := slices.IndexFunc(pieces, func(p piece) bool { return p.id == id })
@@ -283,7 +283,7 @@ func (r *Review) print(pieces []piece, i int, links []uint64) string {
 	h := sha256.New()
 	fmt.Fprint(h, pieces[i].id, r.pieceShape(pieces[i]).sum())
 	for _, p := range pieces {
-		if len(links) > 0 && p.id == links[0] { // they are in file order, too
+		if len(links) > 0 && p.id == links[0] { // the ids are in file order as well
 			fmt.Fprint(h, " ", p.id, r.pieceShape(p).sum())
 			links = links[1:]
 		}

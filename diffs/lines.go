@@ -8,10 +8,11 @@ import (
 	"znkr.io/diff/textdiff"
 )
 
-// exactLimit is the product of two lengths up to which a longest common subsequence is looked for, not just a long one.
+// exactLimit is the product of two lengths up to which a longest common subsequence is found; above it, any long one will
+// do.
 const exactLimit = 1_000_000
 
-// splitLines cuts text behind each LF. A last piece without one is a line too; CR, FF, VT and U+2028 are content.
+// splitLines cuts text after each LF. A last piece without LF is a line too; CR, FF, VT and U+2028 are content.
 func splitLines(text string) []string {
 	lines := make([]string, 0, strings.Count(text, "\n")+1)
 	for len(text) > 0 {
@@ -44,7 +45,7 @@ type splice struct {
 	lines    []string
 }
 
-// lineDiff returns the splices that make old into now, in order. Any correct alignment would do.
+// lineDiff returns the splices that make old into now, in order. Reviews do not depend on which correct alignment it finds.
 func lineDiff(old, now string) []splice {
 	hunks := textdiff.Hunks(old, now, diff.Context(0), textdiff.IndentHeuristic())
 	splices := make([]splice, len(hunks))
@@ -60,8 +61,8 @@ func lineDiff(old, now string) []splice {
 	return splices
 }
 
-// commonLines calls match for each pair of a common subsequence of x and y, in order: a longest one if x and y
-// are not too long for that, which exact reports.
+// commonLines calls match for each pair of a common subsequence of x and y, in order. exact reports whether it is a longest
+// one; it is unless x and y are very long.
 func commonLines(x, y []string, match func(i, j int)) (exact bool) {
 	exact = len(x)*len(y) <= exactLimit
 	options := []diff.Option{diff.Context(0)}
@@ -81,8 +82,8 @@ func commonLines(x, y []string, match func(i, j int)) (exact bool) {
 	return exact
 }
 
-// linkKey returns what a line is compared by when looking for a line that moved: its text without line end, or "" for
-// a line with fewer than four letters and digits, which would tie together hunks that have nothing in common.
+// linkKey returns the key by which moved lines are found: a line's text without its line end. It is "" for a line with fewer
+// than four letters and digits, because such lines would link hunks that have nothing in common.
 func linkKey(line string) string {
 	n := 0
 	for _, c := range line {

@@ -2,8 +2,8 @@ package diffs
 
 import "slices"
 
-// When the agent moves a line that the user typed, the copy is the agent's and the original a tombstone: rejecting
-// the one and accepting the other would lose the line. So both are decided together.
+// When the agent moves a line that the user typed, the copy is the agent's and the original a tombstone. Rejecting the one
+// and accepting the other would lose the line, so both are decided together.
 
 // A union is a forest of disjoint sets.
 type union []int
@@ -26,8 +26,8 @@ func (u union) root(i int) int {
 
 func (u union) join(i, j int) { u[u.root(i)] = u.root(j) }
 
-// copies returns, for each line that is a user's tombstone somewhere, the pending atoms that have it: such
-// tombstones and inserted lines. A line without a tombstone or without an insertion is left out.
+// copies returns, for each text that a tombstone of the user has, the pending atoms with that text: such tombstones, and
+// inserted lines. It leaves out a text without a tombstone or without an insertion.
 func (w *weave) copies() map[string][]int {
 	var moved map[string][]int
 	for i := range w.atoms {
@@ -60,7 +60,7 @@ func (w *weave) copies() map[string][]int {
 	return moved
 }
 
-// join returns the sets of units that must be decided together; unit gives an atom's unit among n.
+// join returns the sets of units that must be decided together; unit(atom) is the unit of an atom, of n units.
 func (w *weave) join(n int, unit func(atom int) int) union {
 	u := newUnion(n)
 	for _, atoms := range w.copies() {
@@ -71,7 +71,7 @@ func (w *weave) join(n int, unit func(atom int) int) union {
 	return u
 }
 
-// owners returns, for each atom, the index of the piece that it belongs to, or -1.
+// owners returns, for each atom, the index of its piece, or -1.
 func (r *Review) owners(pieces []piece) []int {
 	owner := make([]int, len(r.atoms))
 	for i := range owner {
@@ -85,7 +85,7 @@ func (r *Review) owners(pieces []piece) []int {
 	return owner
 }
 
-// links returns, for each piece, the ids of the others that are decided with it.
+// links returns, for each piece, the ids of the pieces that are decided with it.
 func (r *Review) links(pieces []piece) [][]uint64 {
 	links := make([][]uint64, len(pieces))
 	if len(r.copies()) == 0 {
@@ -105,8 +105,8 @@ func (r *Review) links(pieces []piece) [][]uint64 {
 	return links
 }
 
-// close extends a selection of atoms by what must be decided with it: of a piece that is selected in part, single
-// lines; of the others, all.
+// close adds to a selection of atoms what must be decided with it: single lines of a piece that is partly selected, all
+// lines of another piece.
 func (r *Review) close(sel []bool, pieces []piece) {
 	if len(r.copies()) == 0 {
 		return

@@ -2,9 +2,9 @@ package diffs
 
 import "strings"
 
-// cancel returns some neighbouring atoms, of which those in dead are tombstones and those in alive live, each in order,
-// less the pairs of a tombstone and a live line with the same text: there the tombstone comes back to life in the place
-// of both. What is settled already counts as either. It returns nil if there is no such pair.
+// cancel takes neighbouring atoms: tombstones (dead) and live ones (alive), each in order. It returns them without the pairs
+// of a tombstone and a live line of the same text; each pair becomes the tombstone, alive again. A settled line counts as
+// either. cancel returns nil if there is no such pair.
 func cancel(dead, alive []atom, texts func([]atom) []string) (out []atom, exact bool) {
 	if len(dead) == 0 || len(alive) == 0 {
 		return nil, true
@@ -33,7 +33,7 @@ func texts(atoms []atom) []string {
 	return t
 }
 
-// bareTexts is texts without the line ends, of which a last line may have none.
+// bareTexts is texts without the line ends, since a last line may have none.
 func bareTexts(atoms []atom) []string {
 	t := texts(atoms)
 	for i := range t {
@@ -42,7 +42,7 @@ func bareTexts(atoms []atom) []string {
 	return t
 }
 
-// part divides atoms by what in tells.
+// part divides atoms by whether in holds.
 func part(atoms []atom, in func(*atom) bool) (those, others []atom) {
 	for _, a := range atoms {
 		if in(&a) {
@@ -54,9 +54,9 @@ func part(atoms []atom, in func(*atom) bool) (those, others []atom) {
 	return those, others
 }
 
-// normalise takes out what a run of pending atoms both deletes and inserts.
+// normalise removes what a run of pending atoms both deletes and inserts.
 func (w *weave) normalise() {
-	const rounds = 3 // for runs too long to be done exactly at once
+	const rounds = 3 // passes over runs that are too long to be done exactly at once
 	for range rounds {
 		exact := true
 		w.rewrite(func(from int) (int, int) { return w.run(from) }, func(atoms []atom) []atom {
@@ -73,9 +73,8 @@ func (w *weave) normalise() {
 	}
 }
 
-// meet has what the user has typed meet the agent's change of the other side, which it may have undone or made by
-// hand: kept tells the lines of which one stays, settled, where there is another with the same text. fresh is the last
-// id before the user's edit.
+// meet removes agent's changes that the user has undone, or made by hand, by typing. kept tells the lines of which one
+// stays, settled, if there is another with the same text. fresh is the last id before the user's edit.
 func (w *weave) meet(fresh uint64, kept func(*atom) bool, texts func([]atom) []string) {
 	touched := func(a *atom) bool { return a.pending() || a.id > fresh }
 	w.rewrite(func(from int) (start, end int) {
@@ -98,10 +97,10 @@ func (w *weave) meet(fresh uint64, kept func(*atom) bool, texts func([]atom) []s
 	})
 }
 
-// rewrite replaces each stretch of atoms that next finds by what change makes of it, unless that is nil.
+// rewrite replaces each stretch of atoms that next finds by what change makes of it; nil leaves it.
 func (w *weave) rewrite(next func(from int) (start, end int), change func([]atom) []atom) {
 	var out []atom
-	done := 0 // atoms copied to out or dropped
+	done := 0 // atoms already copied to out or dropped
 	for start, end := next(0); start < len(w.atoms); start, end = next(end) {
 		if changed := change(w.atoms[start:end]); changed != nil {
 			if out == nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Observe tells the review what the file holds now and who made it so: an edit of the agent or, where by is nil, a
-// person. It reports whether the review changed, which it may even where the file did not.
+// Observe tells the review what the file holds now and who made it so: an edit of the agent, or a person if by is nil. It
+// reports whether the review changed, which is possible even if the file did not.
 func (r *Review) Observe(now Content, by *Source) (changed bool) {
 	r.forget()
 	before, edits, n := r.shape().sum(), r.sources, int32(0)
@@ -42,7 +42,7 @@ func (r *Review) observe(exists bool, b body, n int32) {
 	}
 }
 
-// observeAbsent takes the deletion of a text.
+// observeAbsent takes in the deletion of a text.
 func (r *Review) observeAbsent(n int32) {
 	if n == 0 || !r.was {
 		r.settle(false, body{}, false)
@@ -66,7 +66,7 @@ func (r *Review) observeAbsent(n int32) {
 func (r *Review) observeText(text string, n int32) {
 	switch {
 	case !r.is && n == 0 && !r.was:
-		r.settle(true, body{text: text}, true) // the user's word is final
+		r.settle(true, body{text: text}, true) // the user's deletion is final
 		return
 	case !r.is && r.was:
 		r.is, r.op = true, fileOp{}
@@ -95,8 +95,8 @@ func (r *Review) observeText(text string, n int32) {
 	r.settleExistence()
 }
 
-// take makes text the present text by edit n or, for 0, a person, of whom lift may be set. It returns false if that would make
-// pending what a person wrote.
+// take makes text the present text, by edit n or, for 0, by a person; lift applies only to a person's. It returns false if
+// that would make a person's text pending.
 func (r *Review) take(text string, n int32, lift bool) bool {
 	fresh := r.next
 	var mark, end *lifting
@@ -111,7 +111,7 @@ func (r *Review) take(text string, n int32, lift bool) bool {
 		}
 		r.splice(current, splices, n)
 	}
-	// Typing a deleted line back undoes the deletion, also where it is the last line and lacks its end.
+	// Typing a deleted line again undoes its deletion, also if it is the last line and has no line end.
 	undone := func() {
 		if n == 0 {
 			r.meet(fresh, func(a *atom) bool { return a.del != 0 }, texts)
@@ -120,7 +120,7 @@ func (r *Review) take(text string, n int32, lift bool) bool {
 	undone()
 	r.repair()
 	undone()
-	r.repair() // what was typed may now be behind the baseline's last line
+	r.repair() // the typed lines may now follow the baseline's last line
 	r.normalise()
 	if !r.lower(end) || !r.lower(mark) {
 		return false
@@ -131,8 +131,8 @@ func (r *Review) take(text string, n int32, lift bool) bool {
 	return true
 }
 
-// endLastLine takes in that a person has ended the last line, which an edit brought, or taken away its end, as editors do
-// by themselves: the line stays the edit's.
+// endLastLine takes in that a person has ended the last line, which an edit brought, or has removed its end, as editors do
+// by themselves. The line stays the edit's.
 func (r *Review) endLastLine(text string) {
 	i := r.last(current)
 	if i < 0 || r.atoms[i].ins == 0 {
@@ -152,7 +152,7 @@ func (r *Review) endLastLine(text string) {
 	}
 }
 
-// settleExistence ends the creation of a file that holds a settled line, and the deletion of one that holds any.
+// settleExistence ends a creation once the file holds a settled line, and a deletion once it holds any line.
 func (r *Review) settleExistence() {
 	if r.op.ID == 0 || r.whole != nil {
 		return
@@ -165,14 +165,14 @@ func (r *Review) settleExistence() {
 	}
 }
 
-// leaveWhole takes up the lines of a text that the last decision left.
+// leaveWhole returns to lines, from the text that the last decision left.
 func (r *Review) leaveWhole() {
 	if w := r.whole; w != nil && r.op.ID == 0 && r.unknown.ID == 0 && r.limits.kind(w.base) == Modified {
 		r.settle(r.is, w.base, false)
 	}
 }
 
-// enterWhole gives up the lines for the two contents.
+// enterWhole gives up the lines and keeps the two contents.
 func (r *Review) enterWhole() {
 	w := &whole{base: r.body(baseline), now: r.body(current)}
 	w.baseID = r.id()
@@ -201,7 +201,7 @@ func (r *Review) observeWhole(exists bool, b body, n int32) {
 		r.settle(exists, b, false)
 		r.unknown = unknown
 	case n != 0 && w.touched:
-		// The agent writes over what the person has left: that is what a reject is to bring back.
+		// The agent overwrites what the person has left: a reject must bring that back.
 		unknown := r.unknown
 		r.settle(r.is, w.now, true)
 		r.observe(exists, b, n)
@@ -247,7 +247,7 @@ func (w *whole) classify(l Limits) {
 	}
 }
 
-// add notes edit n.
+// add adds edit n.
 func (op *fileOp) add(n int32) {
 	if !slices.Contains(op.Edits, n) {
 		op.Edits = append(op.Edits, n)

@@ -1,12 +1,13 @@
 package diffs
 
-// ObserveBaseline tells the review that a person has changed the file on the side of the baseline: for an agent that
-// works in a copy, the file itself. It is Observe by a person seen from the other side. What the person typed is
-// settled on both sides, and what the person deleted is gone from both, so Current may change too, and the copy is to
-// be written; a change of the agent's that the person has made by hand is no longer pending. What the agent has added
-// stays, and stays pending: if the file is gone, as a creation. A file that the agent has deleted, and the person
-// changed, is there again. A binary, large or linked file that both have changed keeps the agent's content, which can
-// then be rejected and not accepted. It reports whether the review changed.
+// ObserveBaseline tells the review that a person has changed the baseline's file: for an agent that works in a copy, that is
+// the file in the workspace. It is Observe by a person, seen from the other side.
+//
+// What the person typed is settled on both sides, and what the person deleted is gone from both, so Current may change too,
+// and the caller then writes the copy. A change of the agent's that the person has made by hand is no longer pending. The
+// agent's additions stay pending, as a creation if the file is gone. A file that the agent deleted and the person changed
+// exists again. A binary, large or linked file that both have changed keeps the agent's content, which can then be rejected
+// but not accepted. It reports whether the review changed.
 func (r *Review) ObserveBaseline(now Content) (changed bool) {
 	r.forget()
 	before := r.shape().sum()
@@ -24,7 +25,7 @@ func (r *Review) ObserveBaseline(now Content) (changed bool) {
 
 func (r *Review) observeBaseline(exists bool, b body) {
 	if exists == r.was && (!exists || r.holds(baseline, b)) {
-		return // and what was decided last can be taken back exactly
+		return // and the last decision can be undone exactly
 	}
 	r.leaveWhole()
 	unknown := r.unknown
@@ -46,7 +47,7 @@ func (r *Review) observeBaseline(exists bool, b body) {
 	}
 }
 
-// holds reports whether a side that exists holds b.
+// holds reports whether a side exists and holds b.
 func (r *Review) holds(s side, b body) bool {
 	if r.whole == nil {
 		return !b.link && r.weave.is(s, b.text)
@@ -71,7 +72,7 @@ func (r *Review) observeBaseText(text string) {
 	fresh := r.next
 	r.splice(baseline, lineDiff(r.weave.text(baseline), text), 0)
 	if i := r.last(baseline); i >= 0 && lacksEOL(r.atoms[i].text) && !lacksEOL(text) {
-		r.atoms[i].text += r.lineEnd() // the present text ends with it, and the baseline has gone on until now
+		r.atoms[i].text += r.lineEnd() // the present text ends with this line, and the baseline went on after it until now
 	}
 	r.repairLines(false)
 	r.meet(fresh, func(a *atom) bool { return a.ins == 0 }, bareTexts)
@@ -83,7 +84,7 @@ func (r *Review) observeBaseText(text string) {
 	r.settleExistence()
 }
 
-// observeBaseAbsent leaves what the agent has added to a text that is gone.
+// observeBaseAbsent keeps the agent's additions to a text that is gone.
 func (r *Review) observeBaseAbsent() {
 	r.repair()
 	op := fileOp{}

@@ -2,14 +2,15 @@ package diffs
 
 import "slices"
 
-// A Place is where the changed lines of a hunk are in the present text, counted from 0. To is exclusive, and From where all of
-// them are deleted.
+// A Place says where the changed lines of a hunk are in the present text, counted from 0. To is exclusive; it equals From if
+// all of them are deleted.
 type Place struct {
 	ID       uint64
 	From, To int
 }
 
-// Places returns where the hunks are that have lines in the present text, or would have some there if rejected, in file order.
+// Places returns the places of the hunks that have lines in the present text, or would have some after a reject, in file
+// order.
 func (r *Review) Places() []Place {
 	if r.whole != nil || !r.is {
 		return nil
@@ -33,14 +34,14 @@ func (r *Review) Places() []Place {
 	return places
 }
 
-// Overwrite is Observe by a person who has saved over changes of edits. First it rejects those of the hunks that are gone then,
-// as if the person had decided so, that Undo can bring them back: of unseen, what the person's text never had, and
-// of seen those in whose place the person has typed nothing else. It returns false if there are none.
+// Overwrite is Observe by a person who has saved over changes of edits. It first rejects the hunks that the save removes, as
+// a decision that Undo can take back. Of unseen hunks, which the person's text never had, it rejects all that are gone; of
+// seen ones, only those in whose place the person has typed nothing else. It returns false if there are none.
 func (r *Review) Overwrite(now Content, unseen, seen []uint64) (d Decision, rejects bool) {
 	later := r.Copy()
 	later.Observe(now, nil)
 	if r.op.ID != 0 && r.is && !r.was && r.whole == nil && later.op.ID == 0 {
-		// A file that the agent has created is there anyway: what goes are its lines.
+		// A file that the agent has created exists in both: only its lines go.
 		both := now
 		both.Data = append([]byte(r.weave.text(current)), now.Data...)
 		r.Observe(both, nil)
@@ -65,7 +66,8 @@ func (r *Review) Overwrite(now Content, unseen, seen []uint64) (d Decision, reje
 	return d, rejects
 }
 
-// gone reports whether nothing that a piece has added is pending in a later state; of a piece that only deletes, nothing at all.
+// gone reports whether a later state has none of the lines that a piece added pending; for a piece that only deletes,
+// whether nothing of it is pending.
 func (r *Review) gone(p piece, later *Review) bool {
 	if p.what != aRun {
 		return p.what == theOp && later.op.ID != r.op.ID
@@ -82,7 +84,7 @@ func (r *Review) gone(p piece, later *Review) bool {
 	return adds && !added || !left
 }
 
-// replaced reports whether a later state has new lines where a piece was.
+// replaced reports whether a later state has new lines in the place of a piece.
 func (r *Review) replaced(p piece, later *Review) bool {
 	at := make(map[uint64]int, len(later.atoms))
 	for i := range later.atoms {

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// The agent replaces some lines by as many, and a person, or a formatter that nobody can tell from one, writes some of the
-// new ones anew. Those are the person's then. The deletion of the old ones stays the agent's: they may be all that is left
-// of what a person wrote before. So a reject brings them back, beside the person's; and each where it was: right above
-// the line that stands in its place, not above all of them.
+// The agent replaces some lines by as many, and a person rewrites some of the new ones (or a formatter does, which nobody
+// can tell from a person). Those are the person's then. The deletion of the old lines stays the agent's: they may be all
+// that is left of what a person wrote before. So a reject brings the old lines back beside the person's, each right above
+// the line that stands in its place, and not all of them above all.
 
-// A replacement is some lines that the agent deleted, and behind them those that it put in their place.
+// A replacement is some lines that the agent deleted, followed by those that it put in their place.
 type replacement struct {
 	dead, alive []atom // neighbours in the weave
-	line        int    // of the present text, the first of alive
+	line        int    // index in the present text of the first line of alive
 }
 
-// replacements calls yield for each replacement in the weave, in order. Yield may change the order of its atoms.
+// replacements calls yield for each replacement in the weave, in order. yield may change the order of the atoms.
 func (w *weave) replacements(yield func(replacement)) {
 	line, at := 0, 0
 	group := func(deleted bool) []atom {
@@ -39,8 +39,8 @@ func (w *weave) replacements(yield func(replacement)) {
 	}
 }
 
-// pair puts lines that the agent has deleted right above those that replaced them, where the splices, which a person is
-// about to make to the present text, begin and end. Neither text changes by that.
+// pair moves lines that the agent deleted right above those that replaced them, at the beginnings and ends of the splices
+// that a person is about to make to the present text. Neither text changes.
 func (w *weave) pair(splices []splice) {
 	next := 0
 	w.replacements(func(r replacement) {
@@ -48,7 +48,7 @@ func (w *weave) pair(splices []splice) {
 			next++
 		}
 		if len(r.dead) != len(r.alive) {
-			return // who knows which replaced which
+			return // nobody knows which line replaced which
 		}
 		var cuts []int
 		for _, s := range splices[next:] {
@@ -71,8 +71,9 @@ func (w *weave) pair(splices []splice) {
 	})
 }
 
-// places returns for each present line that s, a person's, replaces, the first of which is at or behind atom at, how many of the
-// new lines go above what the agent has deleted right above it. It returns nil if there is no such deletion.
+// places takes a person's splice s whose first line is at or after atom at. For each present line that s replaces, it
+// returns how many of the new lines go above the agent's deletion right above that line. It returns nil if there is no such
+// deletion.
 func (w *weave) places(at int, s splice) []int {
 	old := make([]string, 0, s.to-s.from)
 	deleted := false
@@ -87,7 +88,7 @@ func (w *weave) places(at int, s splice) []int {
 		return nil
 	}
 	place := make([]int, len(old))
-	if len(old) == len(s.lines) { // most likely all was indented anew, or has other line ends
+	if len(old) == len(s.lines) { // most likely all lines were indented anew, or got other line ends
 		for i := range place {
 			place[i] = i
 		}
@@ -97,7 +98,7 @@ func (w *weave) places(at int, s splice) []int {
 	for i, l := range s.lines {
 		now[i] = strings.TrimSpace(l)
 	}
-	to, next := 0, 0 // of the old lines up to next is known where they went
+	to, next := 0, 0 // the old lines up to next have their places
 	commonLines(old, now, func(i, j int) {
 		for ; next < i; next++ {
 			place[next] = to

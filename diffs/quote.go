@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// quotePath returns a path as git writes it in a patch: as it is, or in double quotes with C's escapes if it holds
-// quotes, backslashes, control characters or bytes outside ASCII.
+// quotePath returns a path as git writes it in a patch: unchanged, or in double quotes with C's escapes if it holds quotes,
+// backslashes, control characters or bytes outside ASCII.
 func quotePath(path string) string {
 	plain := true
 	for i := range len(path) {
@@ -37,7 +37,7 @@ func quotePath(path string) string {
 	return b.String()
 }
 
-// headerPath returns a path for a "---" or "+++" line, where a name with blanks must be told from what follows it.
+// headerPath returns a path for a "---" or "+++" line, which ends a name with blanks by a tab.
 func headerPath(path string) string {
 	quoted := quotePath(path)
 	if quoted == path && strings.Contains(path, " ") {

@@ -2,32 +2,32 @@ package diffs
 
 import "weak"
 
-// A Review is what is undecided in one file, like a working copy between two commits: its baseline is what the
-// person has agreed to or written, its present text is what the path holds.
+// A Review is what is undecided in one file. Its baseline is what the person has agreed to or written; its present text is
+// what the path holds.
 type Review struct {
 	weave // of a text; without atoms while whole is set
 
 	limits  Limits
 	was, is bool   // whether the baseline and the present file exist
-	whole   *whole // not nil: no text, too large, or a link, on either side
+	whole   *whole // not nil: before or after is no text, too large, or a link
 	op      fileOp // the undecided creation, deletion or whole change
 	unknown fileOp // an undecided change to something that was not seen
-	attrs          // what there is beside the content
+	attrs          // what review keeps beside the content
 	sources sources
 	rev     uint64
-	held    [2]weak.Pointer[Content] // the baseline and the present as read last; memory that is needed takes them
+	held    [2]weak.Pointer[Content] // baseline and present content as last built; the garbage collector may take them
 }
 
 // A whole is a file that is reviewed in one piece.
 type whole struct {
 	base, now     body
-	baseID, nowID uint64 // name the contents, as ids name lines
+	baseID, nowID uint64 // ids of the contents, as lines have ids
 	touched       bool   // the user has written it since the agent did
 	forked        bool   // the user has written the baseline since the agent wrote the file
-	kind          Kind   // Binary, Large or Symlink; Modified if neither side is any more
+	kind          Kind   // Binary, Large or Symlink; Modified if both sides are text again
 }
 
-// A fileOp is a hunk of kind file; without an ID there is none.
+// A fileOp is a hunk of kind file; if ID is 0, there is none.
 type fileOp struct {
 	ID    uint64  `json:"id"`
 	Edits []int32 `json:"edits,omitempty"`
@@ -36,8 +36,8 @@ type fileOp struct {
 // New returns a review of a file that holds base, with nothing to review.
 func New(base Content) *Review { return Limits{}.New(base) }
 
-// NewUnknown returns a review of a file that src changed before anybody had seen it. It has a hunk of kind file that
-// can be accepted and not rejected; what the agent changes later is rejected down to now.
+// NewUnknown returns a review of a file that src changed before anybody had seen it. It has a hunk of kind file that can be
+// accepted but not rejected; a reject of later changes goes back to now.
 func NewUnknown(now Content, src Source) *Review { return Limits{}.NewUnknown(now, src) }
 
 // New is New with other limits.
@@ -56,7 +56,7 @@ func (l Limits) NewUnknown(now Content, src Source) *Review {
 	return r
 }
 
-// settle makes b both the baseline and the present content, with nothing left to review in it.
+// settle makes b the baseline and the present content, with nothing left to review.
 func (r *Review) settle(exists bool, b body, user bool) {
 	r.was, r.is = exists, exists
 	r.op, r.unknown, r.whole = fileOp{}, fileOp{}, nil
@@ -70,7 +70,7 @@ func (r *Review) settle(exists bool, b body, user bool) {
 	r.reset(b.text, user)
 }
 
-// Kind returns what happened to the file; Modified also when there is nothing to review in a text.
+// Kind returns what happened to the file. It is also Modified if nothing is pending in a text.
 func (r *Review) Kind() Kind {
 	moved := r.renamed.ID != 0 || r.chmod.ID != 0
 	switch {
@@ -93,16 +93,17 @@ func (r *Review) Pending() bool {
 	return r.op.ID != 0 || r.unknown.ID != 0 || r.renamed.ID != 0 || r.chmod.ID != 0 || r.weave.pending()
 }
 
-// BaselineKnown reports whether what the file held before the agent's first change was seen, or its absence agreed to.
+// BaselineKnown reports whether the content before the agent's first change was seen, or the person has agreed to do without
+// it.
 func (r *Review) BaselineKnown() bool { return r.unknown.ID == 0 }
 
 // Rev counts the changes of the review.
 func (r *Review) Rev() uint64 { return r.rev }
 
-// Baseline returns what the file would hold if all were rejected. Its Data is not to be changed.
+// Baseline returns what the file would hold if everything were rejected. The caller must not change its Data.
 func (r *Review) Baseline() Content { return r.content(baseline) }
 
-// Current returns what the file holds; after a reject or an undo, what it is to hold. Its Data is not to be changed.
+// Current returns what the file holds or, after a reject or an undo, must hold. The caller must not change its Data.
 func (r *Review) Current() Content { return r.content(current) }
 
 func (r *Review) content(s side) Content {
@@ -118,7 +119,7 @@ func (r *Review) content(s side) Content {
 	return c
 }
 
-// forget is called by whatever is about to change the review, also if it turns out that nothing is to be told.
+// forget drops the held contents. Every method that may change the review calls it first.
 func (r *Review) forget() { r.held = [2]weak.Pointer[Content]{} }
 
 func (r *Review) read(s side) Content {

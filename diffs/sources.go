@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// The sources of a review say who made its edits, which have numbers: those that anything may still ask about.
+// The sources of a review say who made its edits. Edits have numbers; only those that something may still ask about are
+// kept.
 type sources struct {
 	by      []Source
-	numbers []int32 // of the edits in by; they ascend
+	numbers []int32 // of the edits in by, ascending
 }
 
 // last is the highest number.
@@ -19,7 +20,7 @@ func (s *sources) last() int32 {
 	return s.numbers[len(s.numbers)-1]
 }
 
-// edit returns the number of the edit that src made.
+// edit returns the number of an edit that src made.
 func (s *sources) edit(src Source) int32 {
 	if i := slices.Index(s.by, src); i >= 0 {
 		return s.numbers[i]
@@ -28,7 +29,7 @@ func (s *sources) edit(src Source) int32 {
 	return s.last()
 }
 
-// of returns who made some edits.
+// of returns the sources of some edits.
 func (s *sources) of(edits []int32) []Source {
 	by := make([]Source, 0, len(edits))
 	for _, n := range edits {
@@ -39,7 +40,7 @@ func (s *sources) of(edits []int32) []Source {
 	return by
 }
 
-// stored returns the numbers as they are stored: nil if none is missing.
+// stored returns the numbers in their stored form: nil if none is missing.
 func (s *sources) stored() []int32 {
 	if int(s.last()) == len(s.numbers) {
 		return nil
@@ -47,7 +48,7 @@ func (s *sources) stored() []int32 {
 	return s.numbers
 }
 
-// storedSources is the reverse of stored. It returns false for what cannot have been stored.
+// storedSources is the inverse of stored. It returns false for what stored cannot have made.
 func storedSources(by []Source, numbers []int32) (s sources, ok bool) {
 	if numbers == nil {
 		for i := range by {
@@ -62,11 +63,11 @@ func storedSources(by []Source, numbers []int32) (s sources, ok bool) {
 	return sources{by, numbers}, len(by) == len(numbers)
 }
 
-// Sources returns how many edits the review knows the source of.
+// Sources returns of how many edits the review knows the source.
 func (r *Review) Sources() int { return len(r.sources.by) }
 
-// ForgetSources forgets who made the edits of which nothing is pending, unless one of the decisions can bring it back. They
-// must be all of the review's that are to be undone or redone; those of a copy count too.
+// ForgetSources forgets the sources of edits of which nothing is pending, unless one of the decisions can bring it back. The
+// caller gives all decisions of the review that can be undone or redone; those of a copy count too.
 func (r *Review) ForgetSources(decisions iter.Seq[*Decision]) {
 	asked := make(map[int32]bool)
 	ops := func(ops ...fileOp) {
@@ -97,8 +98,8 @@ func (r *Review) ForgetSources(decisions iter.Seq[*Decision]) {
 	r.sources = kept
 }
 
-// Wrote reports, for each line of the present text, whether it is pending and an edit brought it whose source by accepts. It
-// is nil for what has no lines.
+// Wrote reports, for each line of the present text, whether it is pending and was inserted by an edit whose source by
+// accepts. It is nil for a content without lines.
 func (r *Review) Wrote(by func(Source) bool) (wrote []bool) {
 	if r.whole != nil || !r.is {
 		return nil

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// A shape is all of a review but its texts and its history. Lines never change but for their end, so two shapes of
-// one review that are equal have equal texts.
+// A shape is a review without its texts and its history. A line never changes except for its end, so equal shapes of one
+// review have equal texts.
 type shape struct {
 	mark
 	Runs []runShape `json:"runs,omitempty"`
-	Bare []int      `json:"bare,omitempty"` // indices of atoms that lack their line end
+	Bare []int      `json:"bare,omitempty"` // indices of atoms without a line end
 }
 
-// A mark is the part of a shape that is not lines.
+// A mark is the part of a shape beside the lines.
 type mark struct {
 	Was     bool      `json:"was"`
 	Is      bool      `json:"is"`
@@ -149,17 +149,17 @@ type state struct {
 	Next    uint64   `json:"next"`
 	Rev     uint64   `json:"rev"`
 	Sources []Source `json:"sources,omitempty"`
-	Edits   []int32  `json:"edits,omitempty"` // the numbers of Sources; without: 1 and up
+	Edits   []int32  `json:"edits,omitempty"` // the numbers of Sources; if absent: 1, 2, …
 	shape
 }
 
 const stateVersion = 1
 
-// Marshal returns all of the review but the two texts, which Unmarshal wants beside it: the Data of Baseline and Current.
+// Marshal returns the review without the two texts. Unmarshal also needs these: the Data of Baseline and of Current.
 func (r *Review) Marshal() []byte {
 	b, err := json.Marshal(state{stateVersion, r.limits, r.eol, r.next, r.rev, r.sources.by, r.sources.stored(), r.shape()})
 	if err != nil {
-		panic(err) // cannot happen: numbers, booleans and strings
+		panic(err) // impossible: the state has only numbers, booleans and strings
 	}
 	return b
 }
@@ -200,10 +200,10 @@ func storedBody(data, target []byte) body {
 	return body{text: string(data)}
 }
 
-// restore makes the atoms from their shape and the texts of both sides: each line is in one of them.
+// restore makes the atoms from their shape and from the texts of both sides: each line is in one of them.
 func (w *weave) restore(s shape, base, now string, edits int32) error {
 	texts := map[side][]string{baseline: splitLines(base), current: splitLines(now)}
-	if base == now { // do not hold two copies
+	if base == now { // share one copy
 		texts[current] = texts[baseline]
 	}
 	take := func(on side) (line string, ok bool) {

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A Decision is what Decide did, kept to take it back. It belongs to the review that made it; as JSON it outlives
-// a restart.
+// A Decision is what Decide did, kept so that it can be undone. It belongs to the review that made it. As JSON it outlives a
+// restart.
 type Decision struct {
 	Accept  bool         `json:"accept"`
-	Hunks   []uint64     `json:"hunks"` // all that were decided, linked ones included
+	Hunks   []uint64     `json:"hunks"` // all that were decided, with linked ones
 	Runs    []decidedRun `json:"runs,omitempty"`
 	Op      bool         `json:"op,omitempty"`      // the creation, deletion or whole change was decided
 	Unknown bool         `json:"unknown,omitempty"` // the unknown change was decided
 	Mode    bool         `json:"mode,omitempty"`    // the change of the mode was decided
 	Move    bool         `json:"move,omitempty"`    // the move was decided
 	Before  mark         `json:"before"`
-	Lost    *lost        `json:"lost,omitempty"` // the content that a decision on the whole file gave up
-	After   string       `json:"after"`          // the sum of the review's shape right behind the decision
+	Lost    *lost        `json:"lost,omitempty"` // the content that a decision on the whole file removed
+	After   string       `json:"after"`          // the sum of the review's shape right after the decision
 }
 
 // A lost is a body as it is stored: a link's target need not be UTF-8.
@@ -31,7 +31,7 @@ func (r *Review) lost(s side) lost {
 	return lost{Data: []byte(b.text), Link: b.link}
 }
 
-// A decidedRun is a run as it was, and where its survivors were right behind the decision.
+// A decidedRun is a run as it was, and where its remaining lines were right after the decision.
 type decidedRun struct {
 	At    int           `json:"at"`
 	Len   int           `json:"len"`
@@ -49,7 +49,7 @@ type decidedAtom struct {
 	Del     int32  `json:"del,omitempty"`
 	User    bool   `json:"user,omitempty"`
 	Decided bool   `json:"decided,omitempty"`
-	Gone    bool   `json:"gone,omitempty"` // the decision dropped it
+	Gone    bool   `json:"gone,omitempty"` // the decision removed it
 	Text    string `json:"text,omitempty"` // if gone
 }
 
@@ -57,17 +57,17 @@ func (a *decidedAtom) atom() atom {
 	return atom{text: a.Text, id: a.ID, ins: a.Ins, del: a.Del, user: a.User}
 }
 
-// neighbours is how many lines on each side of a run can still tell its place.
+// neighbours is how many lines on each side of a run are kept to find its place again.
 const neighbours = 16
 
-// log notes a piece of which the selected atoms are about to be decided.
+// log notes a piece whose selected atoms are about to be decided.
 func (r *Review) log(p piece, sel []bool, accept bool) decidedRun {
 	d := decidedRun{start: p.start, end: p.end, Atoms: make([]decidedAtom, 0, p.end-p.start)}
 	for i := p.start; i < p.end; i++ {
 		a := r.atoms[i]
 		l := decidedAtom{ID: a.id, Ins: a.ins, Del: a.del, User: a.user, Decided: sel[i]}
 		if l.Decided && (a.del != 0) == accept {
-			l.Gone, l.Text = true, strings.Clone(a.text) // the text that the line came with may be gone
+			l.Gone, l.Text = true, strings.Clone(a.text) // a copy, because the text that the line came from may be freed
 		}
 		d.Atoms = append(d.Atoms, l)
 	}
@@ -80,9 +80,9 @@ func (r *Review) log(p piece, sel []bool, accept bool) decidedRun {
 	return d
 }
 
-// Undo takes a decision back: exactly, ids included, if nothing happened to the review since, and else as far as
-// its lines still have a place; lines that the user has deleted since stay deleted. It returns ErrOvertaken, and
-// changes nothing, where that cannot be done. Undoing an accept leaves Current as it is.
+// Undo takes a decision back: exactly, with the ids, if nothing happened to the review since; otherwise as far as its lines
+// still have a place. Lines that the user has deleted since stay deleted. If it cannot, it returns ErrOvertaken and changes
+// nothing. Undoing an accept leaves Current as it is.
 func (r *Review) Undo(d Decision) error {
 	r.forget()
 	if r.shape().sum() == d.After {
@@ -128,13 +128,13 @@ func (r *Review) restoreAround(d Decision) error {
 		return ErrOvertaken
 	}
 	if d.Op && (d.Accept && !d.Before.Is || !d.Accept && !d.Before.Was) {
-		return ErrOvertaken // the file was gone, and is another one now
+		return ErrOvertaken // the file was gone since, and is now another one
 	}
 	place := make(map[uint64]int, len(r.atoms))
 	for i := range r.atoms {
 		place[r.atoms[i].id] = i
 	}
-	behind := make(map[int][]atom) // what goes behind atom i, or -1
+	behind := make(map[int][]atom) // what goes after atom i; -1 is the start
 	drop := make(map[int]bool)
 	change := make(map[int]atom)
 	for _, run := range d.Runs {
@@ -184,21 +184,22 @@ func (r *Review) restoreAround(d Decision) error {
 	return nil
 }
 
-// restored returns what becomes of a, which was old before the decision, and whether it stays.
+// restored returns what becomes of a, which was old before the decision, and whether it stays in the weave.
 func (old *decidedAtom) restored(a atom, accept bool) (restored atom, keep bool) {
 	switch {
 	case !old.Decided:
 	case old.Ins != 0 && a.del != 0:
-		return a, false // the agent withdrew its own line since
+		return a, false // the agent has removed its own line since
 	case old.Ins != 0:
 		a.ins, a.user = old.Ins, old.User
-	case a.del == 0 && !accept: // what an accept dropped is here only where that was decided in another copy
+	case a.del == 0 && !accept: // a line that an accept removed is here only if the accept was made in another copy
 		a.del = old.Del
 	}
 	return a, true
 }
 
-// cursor returns the atom behind which the run's lines belong, by its neighbours and survivors; -1 is the start.
+// cursor returns the atom after which the run's lines belong, found by their neighbours and remaining lines; -1 is the
+// start.
 func (d *decidedRun) cursor(place map[uint64]int, atoms int) (cursor int, ok bool) {
 	for _, id := range d.Left {
 		if i, ok := place[id]; ok {
@@ -224,7 +225,7 @@ func (d *decidedRun) cursor(place map[uint64]int, atoms int) (cursor int, ok boo
 	return 0, false
 }
 
-// reopen makes the creation that d accepted, or the deletion that it rejected, undecided again, if the lines allow that.
+// reopen makes the creation that d accepted, or the deletion that d rejected, pending again, if the lines allow it.
 func (r *Review) reopen(d Decision) {
 	before := d.Before
 	switch {
@@ -239,8 +240,8 @@ func (r *Review) reopen(d Decision) {
 	}
 }
 
-// Redo decides again what d decided, as far as it is pending, and returns the new decision. It returns ErrOvertaken
-// if nothing of it is, or an error of Decide's.
+// Redo decides again what d decided, as far as it is pending, and returns the new decision. It returns ErrOvertaken if
+// nothing of it is pending, or an error of Decide's.
 func (r *Review) Redo(d Decision) (Decision, error) {
 	sel := selection{atoms: make([]bool, len(r.atoms))}
 	sel.parts[theOp] = d.Op && r.op.ID != 0 && r.op.ID == d.Before.Op.ID

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A FilePatch is what Unified says of one file.
+// A FilePatch is one file's part of what Unified writes.
 type FilePatch struct {
 	Path    string // relative, with "/"
 	OldPath string // where it was, if it has moved; else ""
@@ -17,13 +17,13 @@ type FilePatch struct {
 	NewMode string
 	Hunks   []Hunk // in file order
 
-	// Old and New are the contents of a Binary, Large or Symlink file, so that the patch can hold them. Without either,
-	// the patch only says that the file differs, and git will not apply it.
+	// Old and New are the contents of a Binary, Large or Symlink file, for the patch to hold them. Without one of them the
+	// patch only says that the file differs, and git will not apply it.
 	Old, New *Content
 }
 
-// Patch returns what Unified is to say of the review's file, or of those hunks in it that keep reports true for; a nil
-// keep takes all. Contents that are not reviewed by lines are part of it.
+// Patch returns the part of a patch for the review's file, with the hunks for which keep returns true; a nil keep takes all.
+// It has the contents of a file that is not reviewed by lines.
 func (r *Review) Patch(path string, keep func(Hunk) bool) FilePatch {
 	f := FilePatch{Path: path, Kind: r.Kind(), Hunks: r.Hunks()}
 	if keep != nil {
@@ -46,7 +46,7 @@ func (r *Review) Patch(path string, keep func(Hunk) bool) FilePatch {
 		f.OldPath = r.wasPath
 	}
 	if !now.Exists && kept(r.op) && r.OldPath() != "" {
-		f.Path = r.wasPath // it was deleted where it had been moved to
+		f.Path = r.wasPath // the file was moved there and then deleted
 	}
 	switch {
 	case r.whole != nil && kept(r.op):
@@ -60,7 +60,7 @@ func (r *Review) Patch(path string, keep func(Hunk) bool) FilePatch {
 	return f
 }
 
-// gitMode returns the mode that git has for c; it knows of no more than who may run a file.
+// gitMode returns git's mode of c, which says only who may run a file.
 func (c *Content) gitMode() string {
 	switch {
 	case c.Target != "":
@@ -71,8 +71,8 @@ func (c *Content) gitMode() string {
 	return "100644"
 }
 
-// Unified returns the files' hunks as one patch in git's format. What git apply makes of it on the baselines is the
-// present text, and the other way round with -R, as long as all of a file's hunks are given.
+// Unified writes the files' hunks as one patch in git's format. If all hunks of a file are given, git apply makes the
+// present text of the baseline, and git apply -R the baseline of the present text.
 func Unified(files []FilePatch) []byte {
 	var b bytes.Buffer
 	for i := range files {
@@ -83,7 +83,7 @@ func Unified(files []FilePatch) []byte {
 
 func (f *FilePatch) write(b *bytes.Buffer) {
 	if f.Old != nil && f.New != nil && f.Old.Exists && f.New.Exists && (f.Old.Target != "") != (f.New.Target != "") {
-		// Git does not turn one into the other: the one goes and the other comes.
+		// In git's format a file does not become a link, or a link a file: one is deleted and the other created.
 		gone, come := *f, *f
 		gone.New, gone.Mode = &Content{}, f.Old.gitMode()
 		come.Old, come.Mode, come.OldPath = &Content{}, f.New.gitMode(), ""
@@ -115,7 +115,7 @@ func (f *FilePatch) write(b *bytes.Buffer) {
 		lines += len(hunks[i].Lines)
 	}
 	if !whole && !created && !deleted && lines == 0 && f.OldMode == f.NewMode && old == f.Path {
-		return // a change that was not seen: there is nothing to say
+		return // nobody saw the change: there is nothing to write
 	}
 	fmt.Fprintf(b, "diff --git %s %s\n", quotePath("a/"+old), quotePath("b/"+f.Path))
 	switch {
@@ -175,7 +175,7 @@ func wholeHunk(old, now Content) Hunk {
 	return h
 }
 
-// endLine is the inverse of startLine: the number of lines before the hunk.
+// endLine is the inverse of startLine: it returns the number of lines before the hunk.
 func endLine(start, count int) int {
 	if count == 0 {
 		return start
@@ -183,7 +183,7 @@ func endLine(start, count int) int {
 	return start - 1
 }
 
-// joinHunks makes one of hunks whose context overlaps or touches, as git has it, and leaves out those without lines.
+// joinHunks joins hunks whose context overlaps or touches, as git does, and leaves out hunks without lines.
 func joinHunks(hunks []Hunk) []Hunk {
 	var joined []Hunk
 	for _, h := range hunks {

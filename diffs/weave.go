@@ -7,7 +7,7 @@ import (
 
 // An atom is one line of a weave.
 type atom struct {
-	text string // with its line end; only a line that was once the last of a side may lack it
+	text string // with its line end; only a line that was once the last of a side may have none
 	id   uint64 // never used again
 	ins  int32  // 0: settled; n: inserted by edit n, undecided
 	del  int32  // 0: alive; n: deleted by edit n, undecided (a tombstone); never beside ins
@@ -91,7 +91,7 @@ func (w *weave) text(s side) string {
 	return b.String()
 }
 
-// is reports whether a side's text is text.
+// is reports whether a side's text equals text.
 func (w *weave) is(s side, text string) bool {
 	ok := true
 	w.pieces(s, func(p string) bool {
@@ -120,7 +120,7 @@ func (w *weave) pending() bool {
 	return false
 }
 
-// run returns the first run of pending atoms at or behind from; start is len(w.atoms) if there is none.
+// run returns the first run of pending atoms at or after from; start is len(w.atoms) if there is none.
 func (w *weave) run(from int) (start, end int) {
 	for start = from; start < len(w.atoms) && !w.atoms[start].pending(); start++ {
 	}
@@ -151,10 +151,10 @@ func (w *weave) settleBack() {
 	w.atoms = kept
 }
 
-// repair gives the line end to each line that lacks it and lost its place at the end. It leaves both texts as they are.
+// repair gives a line end to each line that has none and is no longer the last. Both texts stay the same.
 func (w *weave) repair() { w.repairLines(true) }
 
-// repairLines is repair, or, without split, leaves a line alone that would become two: nothing becomes pending.
+// repairLines is repair. Without split it leaves out a line that would become two, so that nothing becomes pending.
 func (w *weave) repairLines(split bool) {
 	c, b := w.last(current), w.last(baseline)
 	for i := 0; i < len(w.atoms); i++ {
@@ -169,8 +169,8 @@ func (w *weave) repairLines(split bool) {
 		if !split {
 			continue
 		}
-		// The baseline ends with this line, and the present text goes on with lines that are all the agent's: so is
-		// the line end.
+		// The baseline ends with this line. The present text continues with lines that are all the agent's, so the line end
+		// is the agent's too.
 		added := atom{text: a.text + w.lineEnd(), id: w.id(), ins: w.atoms[i+1].ins}
 		a.del = added.ins
 		i++
@@ -179,8 +179,8 @@ func (w *weave) repairLines(split bool) {
 	}
 }
 
-// splice changes a side's text. The lines dropped and added are those of edit n of the agent, which changes the present
-// text alone, or, for 0, the user's.
+// splice changes a side's text. The dropped and added lines are those of the agent's edit n, which changes only the present
+// text, or, for 0, the user's.
 func (w *weave) splice(on side, splices []splice, n int32) {
 	added := 0
 	for _, s := range splices {
@@ -195,7 +195,7 @@ func (w *weave) splice(on side, splices []splice, n int32) {
 			}
 			out = append(out, w.atoms[i])
 		}
-		// What a person puts right above lines that replace others goes above those, too.
+		// What a person puts right above lines that replace others goes above the replaced ones, too.
 		behind := len(out)
 		if n == 0 && on == current && s.from == s.to && i < len(w.atoms) && w.atoms[i].ins != 0 {
 			for behind > 0 && out[behind-1].del != 0 {
@@ -207,7 +207,7 @@ func (w *weave) splice(on side, splices []splice, n int32) {
 		put := 0
 		add := func(upTo int) {
 			for ; put < upTo; put++ {
-				l := strings.Clone(s.lines[put]) // one line is not to keep all of the text that it came with
+				l := strings.Clone(s.lines[put]) // a copy, so that one line does not keep the whole text in memory
 				out = append(out, atom{text: l, id: w.id(), ins: n, user: n == 0})
 			}
 		}

@@ -7,12 +7,11 @@ import (
 	"znkr.io/diff"
 )
 
-// A WordSpan is a replacement inside a line or a hunk: the bytes from OldFrom to OldTo (exclusive) of the one text by
-// those from NewFrom to NewTo of the other. Either may be empty.
+// A WordSpan is a replacement inside a line or a hunk: the bytes OldFrom to OldTo (exclusive) of one text by the bytes
+// NewFrom to NewTo of the other. Either may be empty.
 type WordSpan struct{ OldFrom, OldTo, NewFrom, NewTo int }
 
-// WordSpans returns what changed between two texts, by words, in order. Changes with nothing but blanks between
-// them are one.
+// WordSpans returns the changes between two texts, by words, in order. Changes with only blanks between them count as one.
 func WordSpans(old, new string) []WordSpan {
 	x, y := tokens(old), tokens(new)
 	var spans []WordSpan

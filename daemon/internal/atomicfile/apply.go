@@ -13,15 +13,15 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// ErrChanged is returned when the disk does not hold what it is expected to.
+// ErrChanged is returned when the disk does not hold what was expected.
 var ErrChanged = errors.New("the file changed on disk")
 
-// ErrOccupied is returned when there is something in the way of what is to be made.
+// ErrOccupied is returned when there is already something at a path where something new is to be made.
 var ErrOccupied = errors.New("there is something at that path already")
 
-// apply makes the path to of a change hold after, if it holds before, and returns ErrChanged otherwise. A file is
-// replaced as a whole: after a crash it is the old or the new one, or, where it is written in place, can be made so. It
-// writes a link itself, never what it points to.
+// apply makes the path to of a change hold after, if it holds before; otherwise it returns ErrChanged. A file is replaced as
+// a whole: after a crash it is the old or the new one, or, if it is written in place, Resume can make it so. apply writes a
+// link itself, never what the link points to.
 func (t Root) apply(c *Change) error {
 	want := c.After
 	if (State{Content: want}).Same(c.Before) {
@@ -43,7 +43,7 @@ func (t Root) apply(c *Change) error {
 	return t.chmod(c)
 }
 
-// make writes a file or link that must not be there, with the folders it needs.
+// make writes a file or link at a path where there must be nothing, with the folders it needs.
 func (t Root) make(c *Change) error {
 	if beyondLink(t.root, c.To) {
 		return ErrOccupied
@@ -59,7 +59,7 @@ func (t Root) make(c *Change) error {
 		if f, err = t.writeTemp(c, c.Mode, nil); err != nil {
 			return err
 		}
-		_ = f.Close() // it is synced
+		_ = f.Close() // it is synced already
 		if err = t.moveNew(c.Temp, c.To); err != nil {
 			_ = t.remove(c.Temp)
 		}
@@ -73,7 +73,7 @@ func (t Root) make(c *Change) error {
 	return nil
 }
 
-// convert puts a file or a link in the place of the other, or a link in that of a link.
+// convert replaces a file by a link, a link by a file, or a link by a link.
 func (t Root) convert(c *Change) error {
 	if c.After.Target == "" {
 		f, err := t.writeTemp(c, c.Mode, nil)
@@ -88,7 +88,7 @@ func (t Root) convert(c *Change) error {
 	return t.swap(c, nil)
 }
 
-// chmod gives a file whose content stays its mode, and leaves what is not for review, like setuid, as it is.
+// chmod gives a file whose content stays its new mode. It leaves bits that are not reviewed, such as setuid.
 func (t Root) chmod(c *Change) error {
 	f, err := t.open(c.To)
 	if err != nil {
@@ -113,7 +113,7 @@ func keepSpecial(mode fs.FileMode) fs.FileMode {
 	return mode & (fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
 }
 
-// replace writes a file that is there.
+// replace writes a file that exists.
 func (t Root) replace(c *Change) error {
 	old, err := t.open(c.To)
 	if err != nil {
@@ -140,7 +140,7 @@ func (t Root) replace(c *Change) error {
 	return t.rewrite(c, info)
 }
 
-// renew puts a new file in the place of one that has names which are not to be written through.
+// renew puts a new file in the place of one whose other names must not be written through.
 func (t Root) renew(c *Change, info fs.FileInfo) error {
 	f, err := t.writeTemp(c, info.Mode().Perm(), info)
 	if errors.Is(err, errOwner) {
@@ -152,14 +152,14 @@ func (t Root) renew(c *Change, info fs.FileInfo) error {
 	return t.swap(c, f)
 }
 
-// rewrite writes in place, for a file whose links, owner or attributes a replacement would lose.
+// rewrite writes in place a file that would lose links, its owner or attributes if it were replaced.
 func (t Root) rewrite(c *Change, info fs.FileInfo) error {
 	f, err := t.root.OpenFile(filepath.FromSlash(c.To), os.O_RDWR|filestat.NonBlocking, 0)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	_ = leaseAlone(f) // who opens it now waits; where that cannot be, the look is all there is
+	_ = leaseAlone(f) // whoever opens it now waits; without leases the look below must do
 	if is, err := f.Stat(); err != nil || c.severs(is) {
 		return errors.Join(ErrChanged, err)
 	}
@@ -172,7 +172,7 @@ func (t Root) rewrite(c *Change, info fs.FileInfo) error {
 	}
 	err = t.overwrite(f, c.After.Data)
 	if err == nil && !t.is(c.To, f) {
-		err = ErrChanged // by another file, which is as it was saved
+		err = ErrChanged // by another file, which is left as it was saved
 	}
 	if err != nil {
 		return errors.Join(err, t.overwrite(f, c.Before.Data))
@@ -199,7 +199,7 @@ func (t Root) overwrite(f *os.File, data []byte) error {
 	return t.sync(f)
 }
 
-// TempName returns a name beside name that nothing has.
+// TempName returns a new name beside name.
 func TempName(name string) string {
 	temp := "." + path.Base(name) + "." + rand.Text() + ".tmp"
 	if len(temp) > 255 {
@@ -208,8 +208,8 @@ func TempName(name string) string {
 	return path.Join(path.Dir(name), temp)
 }
 
-// writeTemp writes after to a new file at temp and returns it open, with the owner of like, if given; errOwner if that
-// cannot be. It has mode unless after has one.
+// writeTemp writes after to a new file at temp and returns it open. It gives it the owner of like, if like is given, or
+// returns errOwner. Its mode is mode, unless after has one.
 func (t Root) writeTemp(c *Change, mode fs.FileMode, like fs.FileInfo) (*os.File, error) {
 	if c.After.Mode != 0 {
 		mode = fs.FileMode(c.After.Mode)
@@ -229,7 +229,7 @@ func (t Root) writeTemp(c *Change, mode fs.FileMode, like fs.FileInfo) (*os.File
 		err = t.sync(f)
 	}
 	if err != nil {
-		_ = f.Close() // as it was not written, there is nothing to lose
+		_ = f.Close() // nothing was written: there is nothing to lose
 		_ = t.remove(c.Temp)
 		return nil, err
 	}

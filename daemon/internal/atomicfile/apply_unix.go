@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// replaceable reports whether a new file in the place of f would lose nothing: no other hard link, no extended
-// attribute.
+// replaceable reports whether replacing f by a new file would lose nothing: no other hard link, no extended attribute.
 func replaceable(f *os.File, info fs.FileInfo) bool {
 	if linksOf(info).Names > 1 {
 		return false
@@ -30,7 +29,7 @@ func replaceable(f *os.File, info fs.FileInfo) bool {
 	return true
 }
 
-// linksOf returns which file info is of, and how many names it has; zero if the system does not say.
+// linksOf returns which file info is of, and how many names it has; the zero Links if the system does not say.
 func linksOf(info fs.FileInfo) Links {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -14,11 +14,11 @@ import (
 // the folder.
 type Change struct {
 	From, To string
-	Temp     string // a path that holds what is written until it is complete; of this change alone (TempName)
+	Temp     string // holds what is written until it is complete; used by this change alone (TempName)
 	Before   State
 	After    diffs.Content
-	Mode     fs.FileMode // for a file whose own is not known
-	Dirs     []string    // that To needs and that are not there, the innermost first
+	Mode     fs.FileMode // for a file whose own mode is unknown
+	Dirs     []string    // folders that To needs and that do not exist, the innermost first
 	Links    Links       // through which To may be written in place
 }
 
@@ -27,10 +27,10 @@ func (c *Change) Writes() bool {
 	return c.From != c.To || !c.Before.Same(State{Content: c.After})
 }
 
-// Vacates reports whether nothing is left at From.
+// Vacates reports whether there is nothing at From afterwards.
 func (c *Change) Vacates() bool { return c.Before.Exists && (c.From != c.To || !c.After.Exists) }
 
-// Carry carries a change out, or leaves the folder as it was and returns why: ErrChanged and ErrOccupied among others.
+// Carry carries out a change. If it fails, the folder is as it was; the errors include ErrChanged and ErrOccupied.
 func (t Root) Carry(c *Change) error {
 	moves := c.From != c.To && c.Before.Exists
 	var err error
@@ -43,7 +43,7 @@ func (t Root) Carry(c *Change) error {
 		}
 	}
 	if errors.Is(err, ErrChanged) && !moves && c.Before.Exists && c.After.Exists && t.Read(c.To).Same(State{Content: c.After}) {
-		err = nil // it was written by another name of the same file
+		err = nil // it was written through another name of the same file
 	}
 	if err != nil {
 		t.RemoveEmpty(c.Dirs)
@@ -51,7 +51,7 @@ func (t Root) Carry(c *Change) error {
 	return err
 }
 
-// move moves a file, or a link itself, to a path at which there is nothing, if it is still as expected; else it returns
+// move moves a file, or a link itself, to a path at which there is nothing. If the file is not as expected, it returns
 // ErrChanged.
 func (t Root) move(from, to string, expect State) error {
 	if !t.Read(from).Same(expect) {
@@ -73,7 +73,7 @@ func (t Root) move(from, to string, expect State) error {
 	return nil
 }
 
-// A Progress is how far a change came before the daemon died.
+// A Progress is how far a change had come when the daemon died.
 type Progress int
 
 const (
@@ -82,7 +82,7 @@ const (
 	Foreign                   // somebody has written there since
 )
 
-// Resume finds out how far a change came. One that was under way is carried out.
+// Resume finds out how far a change had come. It completes one that had begun.
 func (t Root) Resume(c *Change) (Progress, error) {
 	if err := t.clear(c); err != nil {
 		return Foreign, err
@@ -117,8 +117,8 @@ func (t Root) Resume(c *Change) (Progress, error) {
 	return Foreign, nil
 }
 
-// between reports whether an image is what a file holds that is written in place: the start of after and the rest of
-// before, or the content of after with the mode of before.
+// between reports whether a is a state in the middle of writing in place: the beginning of after and the rest of before, or
+// the content of after with the mode of before.
 func (a State) between(before, after State) bool {
 	if a.Unreadable != "" || !a.Exists || !before.Exists || !after.Exists || a.Target != "" || before.Target != "" || after.Target != "" {
 		return false
@@ -136,8 +136,8 @@ func (a State) between(before, after State) bool {
 	return len(a.Data) == len(before.Data) && bytes.Equal(a.Data[common:], before.Data[common:])
 }
 
-// clear removes what a change left at its temp: what was to be written, or what was there before. Anything else is what
-// somebody saved at that very moment, and goes back.
+// clear removes what a change left at its temp: the new content, or the old one. Anything else is what somebody saved at
+// that moment; it goes back to its place.
 func (t Root) clear(c *Change) error {
 	left, now, after := t.Read(c.Temp), t.Read(c.To), State{Content: c.After}
 	switch {

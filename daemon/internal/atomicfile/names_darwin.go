@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchangeNames exchanges what two names of a folder lead to, in one step.
+// exchangeNames exchanges the files at two names of a folder in one step.
 func exchangeNames(dir *os.File, a, b string) error {
 	return renameWith(dir, a, dir, b, unix.RENAME_SWAP)
 }
 
-// renameNew renames, unless there is something at the new name: that is fs.ErrExist.
+// renameNew renames a file; it returns fs.ErrExist if there is something at the new name.
 func renameNew(from *os.File, a string, to *os.File, b string) error {
 	return renameWith(from, a, to, b, unix.RENAME_EXCL)
 }

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchangeNames exchanges what two names of a folder lead to, in one step.
+// exchangeNames exchanges the files at two names of a folder in one step.
 func exchangeNames(dir *os.File, a, b string) error {
 	return renameWith(dir, a, dir, b, unix.RENAME_EXCHANGE)
 }
 
-// renameNew renames, unless there is something at the new name: that is fs.ErrExist.
+// renameNew renames a file; it returns fs.ErrExist if there is something at the new name.
 func renameNew(from *os.File, a string, to *os.File, b string) error {
 	return renameWith(from, a, to, b, unix.RENAME_NOREPLACE)
 }
@@ -25,12 +25,12 @@ func renameWith(from *os.File, a string, to *os.File, b string, flags uint) erro
 	return err
 }
 
-// leaseAlone has whoever opens the file wait until f, which must be open for writing, is closed; errBusy says that
-// somebody has it open.
+// leaseAlone makes everybody who opens the file wait until f, which must be open for writing, is closed. It returns errBusy
+// if somebody has it open.
 func leaseAlone(f *os.File) error { return lease(f, unix.F_WRLCK) }
 
-// leaseReading has whoever opens the file for writing wait until f, which must not be, is closed; errBusy says that
-// somebody has it open for writing.
+// leaseReading makes everybody who opens the file for writing wait until f, which must be open for reading only, is closed.
+// It returns errBusy if somebody has it open for writing.
 func leaseReading(f *os.File) error { return lease(f, unix.F_RDLCK) }
 
 func lease(f *os.File, kind int) error {
@@ -44,7 +44,7 @@ func lease(f *os.File, kind int) error {
 	return nil
 }
 
-// awaited reports whether somebody waits to write a file with a lease.
+// awaited reports whether somebody waits to write a file that has a lease.
 func awaited(f *os.File) bool {
 	kind, err := unix.FcntlInt(f.Fd(), unix.F_GETLEASE, 0)
 	return err == nil && kind == unix.F_UNLCK

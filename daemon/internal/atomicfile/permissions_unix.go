@@ -4,5 +4,5 @@ package atomicfile
 
 import "io/fs"
 
-// permissions returns what review keeps of a mode.
+// permissions returns the bits of a mode that review keeps.
 func permissions(mode fs.FileMode) uint32 { return uint32(mode.Perm()) }

@@ -2,5 +2,5 @@ package atomicfile
 
 import "io/fs"
 
-// permissions says that modes are not known: there are none.
+// permissions returns 0, for unknown: Windows has no such bits.
 func permissions(fs.FileMode) uint32 { return 0 }

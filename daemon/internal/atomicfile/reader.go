@@ -11,15 +11,15 @@ import (
 	"cursord/daemon/paths"
 )
 
-// A Reader reads files of a workspace. It is made for many of one folder after each other, whose path is then resolved
-// once. It is used by one goroutine.
+// A Reader reads files of one workspace. It resolves the path of a folder once for all files that are read there one after
+// the other. Only one goroutine may use it.
 type Reader struct {
 	root   *os.Root
 	dir    string
 	folder *os.Root // dir; nil if nothing can be read there
 }
 
-// NewReader opens a folder, until Close.
+// NewReader opens a workspace's folder, until Close.
 func NewReader(root string) (*Reader, error) {
 	r, err := os.OpenRoot(root)
 	if err != nil {
@@ -54,12 +54,12 @@ func (r *Reader) Read(name string) State {
 		}
 	}
 	if r.folder == nil {
-		return readRooted(r.root, name) // says why
+		return readRooted(r.root, name) // it says why
 	}
 	return readRooted(r.folder, base)
 }
 
-// Unknown returns why it is not known whether there is anything at a path; nil if that is known.
+// Unknown returns why it cannot be known whether there is something at a path; nil if it can.
 func (r *Reader) Unknown(name string) error {
 	_, err := r.root.Lstat(filepath.FromSlash(name))
 	if err == nil || errors.Is(err, fs.ErrNotExist) || filestat.NotDirectory(err) || beyondLink(r.root, name) {

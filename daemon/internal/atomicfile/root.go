@@ -13,27 +13,28 @@ import (
 	"cursord/daemon/paths"
 )
 
-// A Step is a point in carrying out a decision, right before what Name says happens to the disk. Of a "write", that is
-// Data to File.
+// A Step is a point in carrying out a decision, right before Name happens to the disk. For "write", Data is what goes into
+// File.
 type Step struct {
 	Name string
 	File *os.File
 	Data []byte
 }
 
-// A Root is a folder in which decisions write: like an os.Root for slash paths, of which each change is a step.
+// A Root is a folder in which decisions write. It is an os.Root for slash paths; each change to the disk is a Step.
 type Root struct {
 	root  *os.Root
-	fault func(Step) error // called before each step; an error of it is the step's
+	fault func(Step) error // called before each step, which fails with its error
 }
 
-// Open opens a folder. fault, if given, is called before each step of a change, which fails with its error: tests stop there.
+// Open opens a folder. fault, if given, is called before each step of a change; if it returns an error, the step fails with
+// it. Tests use it to stop there.
 func Open(root string, fault func(Step) error) (Root, error) {
 	r, err := os.OpenRoot(root)
 	return Root{r, fault}, err
 }
 
-// Close closes the folder. What is under way then fails.
+// Close closes the folder. Changes that are under way then fail.
 func (t Root) Close() { _ = t.root.Close() }
 
 func (t Root) at(step string) error { return t.step(Step{Name: step}) }
@@ -50,7 +51,7 @@ func (t Root) Read(name string) State { return readRooted(t.root, name) }
 
 func (t Root) lstat(name string) (fs.FileInfo, error) { return t.root.Lstat(filepath.FromSlash(name)) }
 
-// open opens a file for reading and for changing what is not its content.
+// open opens a file for reading, and for changing everything but its content.
 func (t Root) open(name string) (*os.File, error) {
 	return t.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|filestat.NonBlocking, 0)
 }
@@ -98,7 +99,7 @@ func (t Root) symlink(target, name string) error {
 	return t.root.Symlink(target, filepath.FromSlash(name))
 }
 
-// moveNew renames, unless there is something at the new name: that is fs.ErrExist.
+// moveNew renames a file; it returns fs.ErrExist if there is something at the new name.
 func (t Root) moveNew(old, name string) error {
 	if err := t.at("rename"); err != nil {
 		return err
@@ -107,7 +108,7 @@ func (t Root) moveNew(old, name string) error {
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
-	// A link does not overwrite either, but then both are there for a moment.
+	// Linking does not overwrite either, but both names exist for a moment.
 	if err := t.at("link"); err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func (t Root) moveNew(old, name string) error {
 	return nil
 }
 
-// exchange exchanges two names of a folder, where the system can.
+// exchange exchanges the files at two names of a folder, if the system can.
 func (t Root) exchange(a, b string) error {
 	if err := t.at("exchange"); err != nil {
 		return err
@@ -128,7 +129,7 @@ func (t Root) exchange(a, b string) error {
 	return t.inFolders(a, b, func(dir *os.File, a string, _ *os.File, b string) error { return exchangeNames(dir, a, b) })
 }
 
-// inFolders calls do with two names and the folders that they are in, which no link leads out of.
+// inFolders calls do with two names and their folders, opened so that no link leads out of the root.
 func (t Root) inFolders(a, b string, do func(*os.File, string, *os.File, string) error) error {
 	from, err := t.root.Open(filepath.FromSlash(path.Dir(a)))
 	if err != nil {
@@ -157,7 +158,7 @@ func (t Root) remove(name string) error {
 	return t.root.Remove(filepath.FromSlash(name))
 }
 
-// makeRoom makes the folders that a path needs, and removes a folder with nothing in it from the path itself.
+// makeRoom makes the folders that a path needs. If there is an empty folder at the path itself, it removes that.
 func (t Root) makeRoom(name string) error {
 	missing := t.MissingDirs(name)
 	slices.Reverse(missing)
@@ -184,8 +185,8 @@ func (t Root) makeRoom(name string) error {
 	return nil
 }
 
-// MissingDirs lists the folders that a path needs and that are not there, the innermost first. There may be a file, or a
-// link to another folder, in the place of one.
+// MissingDirs lists the folders that a path needs and that do not exist, the innermost first. In the place of one there may
+// be a file, or a link to another folder.
 func (t Root) MissingDirs(name string) (dirs []string) {
 	missing := ""
 	eachFolder(t.root, name, func(dir string, info fs.FileInfo, err error) {
@@ -202,7 +203,7 @@ func (t Root) MissingDirs(name string) (dirs []string) {
 	return dirs
 }
 
-// RemoveEmpty removes folders, given the innermost first, up to one that holds something.
+// RemoveEmpty removes folders, given the innermost first, up to one that is not empty.
 func (t Root) RemoveEmpty(dirs []string) {
 	_ = t.eachNear(dirs, func(in *os.Root, dir string) error {
 		info, err := in.Lstat(filepath.FromSlash(dir))
@@ -221,8 +222,8 @@ func (t Root) RemoveEmpty(dirs []string) {
 	})
 }
 
-// eachNear calls do for folders each of which is in the next one, or in the one before, until it fails. do gets them below a
-// folder that is near: from the root on, all of a deep path would be walked for each.
+// eachNear calls do for folders, each of which lies in the next or the previous one, until do fails. do gets a folder's name
+// below a nearby one: from the root on, each call would walk the whole of a deep path.
 func (t Root) eachNear(dirs []string, do func(in *os.Root, dir string) error) error {
 	for some := range slices.Chunk(dirs, 64) {
 		if err := t.eachBelow(paths.Parent(min(some[0], some[len(some)-1])), some, do); err != nil {
@@ -237,7 +238,7 @@ func (t Root) eachBelow(base string, dirs []string, do func(in *os.Root, dir str
 	if base != "." {
 		near, err := in.OpenRoot(filepath.FromSlash(base))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // nor are they
+			return nil // the folders above do not exist either
 		} else if err != nil {
 			return err
 		}
@@ -252,8 +253,7 @@ func (t Root) eachBelow(base string, dirs []string, do func(in *os.Root, dir str
 	return nil
 }
 
-// syncDir makes what happened to the names in a folder outlive a failure of the machine. Where that cannot be, it has
-// happened nevertheless.
+// syncDir makes changes of the names in a folder survive a failure of the machine, if the system can.
 func (t Root) syncDir(dir string) {
 	d, err := t.root.Open(filepath.FromSlash(dir))
 	if err != nil {

@@ -17,26 +17,26 @@ import (
 	"cursord/diffs"
 )
 
-// MaxSize is the largest file whose content review keeps.
+// MaxSize is the largest content that review keeps, in bytes.
 const MaxSize = 64 << 20
 
 // A State is what the disk held at a path at one moment.
 type State struct {
 	diffs.Content
-	FileMode   fs.FileMode // all of it; Content has only what review keeps
+	FileMode   fs.FileMode // the whole mode; Content has only what review keeps
 	Unreadable string      // why Content says nothing: not a regular file, too large, unreadable; "" when it does
 }
 
-// Same reports whether both are known and equal, in their modes as far as these are known.
+// Same reports whether both states are known and equal. Modes count only if both are known.
 func (a State) Same(b State) bool {
 	return a.Unreadable == "" && b.Unreadable == "" && a.Exists == b.Exists && a.Target == b.Target && bytes.Equal(a.Data, b.Data) &&
 		(a.Mode == b.Mode || a.Mode == 0 || b.Mode == 0)
 }
 
-// UnreadableAt says, for people, why Content says nothing of a path.
+// UnreadableAt says, for people, why the state of a path is unknown.
 func (a State) UnreadableAt(path string) string { return paths.Shown(path) + ": " + a.Unreadable }
 
-// Bytes returns the content, of a link where it points.
+// Bytes returns the content; for a link, its target.
 func (a State) Bytes() []byte {
 	if a.Target != "" {
 		return []byte(a.Target)
@@ -44,7 +44,7 @@ func (a State) Bytes() []byte {
 	return a.Data
 }
 
-// ContentOf returns what a file or a link of a mode is whose bytes are data.
+// ContentOf returns the content of a file or a link with this mode and these bytes.
 func ContentOf(mode fs.FileMode, data []byte) diffs.Content {
 	if mode&fs.ModeSymlink != 0 {
 		return diffs.Content{Exists: true, Target: string(data)}
@@ -52,17 +52,17 @@ func ContentOf(mode fs.FileMode, data []byte) diffs.Content {
 	return diffs.Content{Exists: true, Data: data, Mode: permissions(mode)}
 }
 
-// Reviewable reports whether something of this mode is reviewed: files and links are.
+// Reviewable reports whether review takes something with this mode: files and links.
 func Reviewable(mode fs.FileMode) bool { return mode.IsRegular() || mode&fs.ModeType == fs.ModeSymlink }
 
-// How long people's programs take to save.
+// How long programs of people take to save.
 const (
-	WriteTime = 50 * time.Millisecond  // bounds the wait for somebody who is writing a file to finish
-	EmptyTime = 250 * time.Millisecond // how long a file may be empty or gone that is just being saved
+	WriteTime = 50 * time.Millisecond  // how long to wait for a file that somebody is writing
+	EmptyTime = 250 * time.Millisecond // how long a file that is being saved may be empty or missing
 )
 
-// ReadWritten reads a file that a call reports to have left with a content, if it does. Where the disk has only the
-// beginning of that, the next write is under way already.
+// ReadWritten reads a file. reported, if not nil, is the content that a call says it left. While the disk has only the
+// beginning of that, somebody is writing the file, and ReadWritten reads again for up to WriteTime.
 func ReadWritten(root, path string, reported *string) State {
 	img := Read(root, path)
 	for end := time.Now().Add(WriteTime); reported != nil && img.begins(*reported) && time.Now().Before(end); {
@@ -72,13 +72,13 @@ func ReadWritten(root, path string, reported *string) State {
 	return img
 }
 
-// begins reports whether the image is a file with a part of text, from its start, and not all of it.
+// begins reports whether a is a file with the beginning of text, but not all of it.
 func (a State) begins(text string) bool {
 	return a.Unreadable == "" && a.Exists && a.Target == "" && len(a.Data) < len(text) && strings.HasPrefix(text, string(a.Data))
 }
 
-// Read reads a slash path below root, through an os.Root that no path and no link leaves, or, for an absolute path, a file
-// anywhere. It never waits for a pipe or a device. A file that changes meanwhile is read again, a few times.
+// Read reads a slash path below root, through an os.Root that no path and no link leaves; an absolute path may be anywhere.
+// It never waits for a pipe or a device. It reads again, a few times, if the file changes meanwhile.
 func Read(root, path string) State {
 	if filepath.IsAbs(path) {
 		info, err := os.Lstat(path)
@@ -105,7 +105,7 @@ func readRooted(r *os.Root, slashed string) State {
 	}, func() (string, error) { return r.Readlink(name) })
 }
 
-// beyondLink reports whether a path leads through a link in the place of one of its folders: then it is another's.
+// beyondLink reports whether one of the path's folders is a link: the file then lies elsewhere.
 func beyondLink(r *os.Root, name string) (beyond bool) {
 	eachFolder(r, name, func(_ string, info fs.FileInfo, err error) {
 		beyond = err == nil && info.Mode()&fs.ModeSymlink != 0
@@ -113,8 +113,8 @@ func beyondLink(r *os.Root, name string) (beyond bool) {
 	return beyond
 }
 
-// eachFolder calls look for the folders of a path, the outermost first, up to the first that is none or cannot be looked at. Each
-// is opened in the one before it: to look at each from r on would be a walk of its own.
+// eachFolder calls look for the folders of a path, the outermost first, up to the first that is no folder or cannot be
+// looked at. It opens each in the one before, because a look from r on would walk the whole path.
 func eachFolder(r *os.Root, name string, look func(dir string, info fs.FileInfo, err error)) {
 	in := r
 	defer func() {
@@ -145,7 +145,7 @@ func eachFolder(r *os.Root, name string, look func(dir string, info fs.FileInfo,
 	}
 }
 
-// readTries is how often a file is read again that has changed meanwhile.
+// readTries is how often a file that changes meanwhile is read.
 const readTries = 5
 
 func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), readLink func() (string, error)) State {
@@ -155,7 +155,7 @@ func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), read
 	case err != nil:
 		return State{Unreadable: fmt.Sprint(paths.Cause(err))}
 	case info.IsDir():
-		return State{} // a folder is no file; what is in it is
+		return State{} // a folder is not reviewed; the files in it are
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, err := readLink()
 		if err != nil || target == "" {
@@ -169,7 +169,7 @@ func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), read
 	}
 	f, err := open()
 	for end := time.Now().Add(2 * busyTime); errors.Is(err, syscall.EWOULDBLOCK) && time.Now().Before(end); f, err = open() {
-		time.Sleep(time.Millisecond) // a decision is just writing it
+		time.Sleep(time.Millisecond) // a decision is writing it
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return State{}
@@ -188,7 +188,7 @@ func readOpened(info fs.FileInfo, err error, open func() (*os.File, error), read
 		if _, err := b.ReadFrom(io.NewSectionReader(f, 0, MaxSize+1)); err != nil {
 			return State{Unreadable: fmt.Sprint(paths.Cause(err))}
 		}
-		// What is written meanwhile may have come behind what was there before.
+		// Somebody may have appended to the file meanwhile.
 		now, err := f.Stat()
 		same := err == nil && now.Size() == int64(b.Len()) && now.Size() == info.Size() && now.ModTime().Equal(info.ModTime())
 		if same || try == readTries {

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Between the last look at a file and its replacement somebody may save it. So what is replaced is not thrown away but
-// taken aside, by one exchange of two names, and looked at there, where nobody can open it by its name any more:
+// Somebody may save a file between the last look at it and its replacement. So the replaced file is not deleted but taken
+// aside, by one exchange of two names, and looked at there, where nobody can open it by its name:
 //
-//   - It is what was expected, and nobody has it open for writing: it goes.
-//   - It is not: it is put back, and the decision fails. Somebody who wants to write the new file meanwhile waits, where
-//     the system has leases, and then finds in it what was saved.
-//   - It stays open for writing: it is put back too.
+//  - It is what was expected, and nobody has it open for writing: it is deleted.
+//  - It differs: it is put back, and the decision fails. If the system has leases, somebody who wants to write the new file
+//    meanwhile waits, and then finds in it what was saved.
+//  - It stays open for writing: it is put back, too.
 //
-// What is left: without leases (anywhere but on Linux, on network file systems, in files of other users), who opened the
-// file before and writes it after that look, or writes the new one before it is taken back, writes into the void.
-// Without an exchange of names, so does who saves between look and rename.
+// What is left: there are no leases outside of Linux, on network file systems, and for files of other users. There, writes
+// are lost of a program that opened the file before and writes after that look, or that writes the new file before it is
+// taken back. Without an exchange of names, a save between look and rename is lost, too.
 
 // errBusy says that somebody has a file open.
 var errBusy = errors.New("the file is open elsewhere")
@@ -26,20 +26,20 @@ var errBusy = errors.New("the file is open elsewhere")
 // busyTime bounds the wait for somebody to close a file.
 const busyTime = 50 * time.Millisecond
 
-// A keptError says that what somebody saved could not go back to its place.
+// A keptError says that what somebody saved could not be put back to its place.
 type keptError struct{ at string }
 
 func (e *keptError) Error() string {
 	return "it was saved at the same moment; what was saved is in " + e.at
 }
 
-// swap puts what is at temp, open as f if it is a file, in the place of what is expected, and closes f.
+// swap replaces the expected file or link by what is at temp, which is open as f if it is a file. It closes f.
 func (t Root) swap(c *Change, f *os.File) error {
 	guarded := f != nil && leaseAlone(f) == nil
 	if f != nil {
 		defer f.Close()
 		if !guarded {
-			_ = f.Close() // some systems rename no open file
+			_ = f.Close() // some systems cannot rename an open file
 		}
 	}
 	err := ErrChanged
@@ -70,7 +70,7 @@ func (t Root) swap(c *Change, f *os.File) error {
 		return nil
 	}
 	if guarded && awaited(f) && out.Unreadable == "" && out.Exists && out.Target == "" {
-		// Who waits will write this file, wherever it is then.
+		// Whoever waits will write this file, wherever it is then.
 		if t.overwrite(f, out.Data) == nil && t.setMode(f, out.FileMode.Perm()|keepSpecial(out.FileMode)) == nil {
 			return errors.Join(err, t.remove(c.Temp))
 		}
@@ -81,8 +81,8 @@ func (t Root) swap(c *Change, f *os.File) error {
 	return errors.Join(err, t.putBack(c, out))
 }
 
-// taken returns what is at temp now, open with a lease if it is a file and that can be; ErrChanged if it is not what was
-// expected or does not stay so.
+// taken returns what is at temp now; a file is open, with a lease if the system has them. It returns ErrChanged if that is
+// not what was expected, or changes.
 func (t Root) taken(c *Change) (out State, old *os.File, err error) {
 	for end := time.Now().Add(busyTime); ; time.Sleep(time.Millisecond) {
 		if out = t.Read(c.Temp); out.Unreadable != "" || !out.Exists || out.Target != "" {
@@ -110,8 +110,8 @@ func (t Root) taken(c *Change) (out State, old *os.File, err error) {
 	return out, old, nil
 }
 
-// putBack puts what is at temp, which was taken from there, back to its place. What somebody has put there meanwhile is
-// later, and stays.
+// putBack puts what was taken to temp back to its place. If somebody has put something there meanwhile, that is newer and
+// stays.
 func (t Root) putBack(c *Change, out State) error {
 	in := State{Content: c.After}
 	for range 100 {
@@ -132,7 +132,7 @@ func (t Root) putBack(c *Change, out State) error {
 	return &keptError{c.Temp}
 }
 
-// delete removes a file, or a link, that is taken aside first.
+// delete removes a file or a link. It is first taken aside.
 func (t Root) delete(c *Change) error {
 	if err := t.moveNew(c.To, c.Temp); errors.Is(err, fs.ErrNotExist) {
 		return ErrChanged
@@ -150,13 +150,13 @@ func (t Root) delete(c *Change) error {
 		t.syncDir(path.Dir(c.To))
 		return nil
 	}
-	if t.moveNew(c.Temp, c.To) != nil { // another one is there now
+	if t.moveNew(c.Temp, c.To) != nil { // there is a new one now
 		return errors.Join(err, &keptError{c.Temp})
 	}
 	return err
 }
 
-// is reports whether a name leads to an open file.
+// is reports whether a name is that of an open file.
 func (t Root) is(name string, f *os.File) bool {
 	at, err1 := t.lstat(name)
 	info, err2 := f.Stat()

@@ -11,49 +11,49 @@ import (
 // A Look is what a path was seen to hold.
 type Look struct {
 	Content diffs.Content
-	At      int64 // the moment at which somebody began to look
+	At      int64 // when the look began
 	Person  bool  // an editor reports that a person saved this
-	Within  bool  // it came there after a call had begun that names the path, which may have written it
-	Ended   int   // how many of the calls that name the path had ended; set by the ledger
+	Within  bool  // the text came after the beginning of a call that names the path, which may have written it
+	Ended   int   // how many of the calls that name the path had ended by then; set by the ledger
 }
 
-// A Report is what a finished call says of its edit of a path.
+// A Report is what a finished call says about its edit of a path.
 type Report struct {
 	Source        diffs.Source
-	Before, After *string // as the agent decoded them; nil where it does not say
+	Before, After *string // as the agent decoded them; nil if it does not say
 	Deleted       bool
-	LeavesEmpty   bool // a text that is missing may be an empty one: the tool leaves such out
-	End           int  // which of the calls that name the path this was, counted by their ends from 1; 0: not known
+	LeavesEmpty   bool // a missing text may be an empty one: the tool leaves such texts out
+	End           int  // the position of this call's end among the ends of the calls that name the path, from 1; 0: unknown
 }
 
-// precedes reports whether the call had certainly ended when a look was taken.
+// precedes reports whether the call had certainly ended before a look.
 func (r *Report) precedes(l Look) bool { return r.End > 0 && l.Ended >= r.End }
 
-// A Story is what is known of a path from the moment at which it was last taken into review.
+// A Story is what is known of a path since it was last taken into review.
 type Story struct {
-	Last    *diffs.Content // what was taken in; nil if nothing is known of it
-	Agents  bool           // Last was taken in as an agent's, so that it may have the first edit in it already
-	Looks   []Look         // since then, the oldest first: when calls began, and when editors reported
-	Reports []Report       // of the calls that ended, in the order of their ends
+	Last    *diffs.Content // what was taken in; nil if unknown
+	Agents  bool           // Last was taken in as an agent's, so the first edit may be in it already
+	Looks   []Look         // since then, the oldest first: at the beginnings of calls, and at reports of editors
+	Reports []Report       // of the ended calls, in the order of their ends
 	Disk    diffs.Content  // what the path holds now
-	Saves   int            // how often somebody is known to have saved the path while the calls were open; 0: nobody counted
+	Saves   int            // how many saves of the path were seen while the calls were open; 0: nobody counted
 	Late    bool           // the disk was changed after the last of the calls had ended
 	Beside  *diffs.Source  // who else may have written meanwhile, such as an open command; nil: people
 }
 
-// A Step is one text in a path's story, and who made it from the one before.
+// A Step is one text in a path's story, and who made it out of the one before.
 type Step struct {
 	Content diffs.Content
 	By      *diffs.Source // nil: a person
 }
 
-// Chain orders what is known of a path into texts that follow each other, each by one author. The first has none: it is
-// what was there before all others; known is false if nothing is known of that, and then the only step is an agent's.
+// Chain orders what is known of a path into texts that follow each other, each by one author. The first text is what was
+// there before, and has no author. known is false if nothing is known of that; then the only step is an agent's.
 //
-// For a call that reports both texts of its edit the chain is last → before → after: the first part is a person's (or
-// Beside's), the second the agent's. What the disk holds beyond the last report is not in the chain, since whoever
-// reads the file next finds it; a call that does not report what it left has left what is on the disk. Where more was
-// saved while such a call was open than calls and editors account for, or after its end, nobody knows whose that is (via
+// For a call that reports both texts of its edit the chain is last → before → after: the first step is a person's (or
+// Beside's), the second the agent's. A text on the disk that is newer than the last report is not in the chain, because the
+// next reader of the file finds it. A call that does not report its result has left what is on the disk. If more saves were
+// seen while such a call was open, or after its end, than calls and editors account for, the author is not known (via
 // "unknown").
 func Chain(s Story) (steps []Step, known bool) {
 	c := chain{agents: s.Agents, disk: s.Disk, beside: s.Beside, others: s.Beside, looks: slices.Clone(s.Looks)}
@@ -91,9 +91,9 @@ type chain struct {
 	beside *diffs.Source // who may have changed the path before the next report
 	others *diffs.Source // Story.Beside
 
-	silent  int  // calls so far that do not say what they left and whose changes have not been seen
+	silent  int  // how many calls so far did not report a result and have no change that was seen
 	saves   int  // as in Story
-	crowded bool // somebody else has saved the path as well
+	crowded bool // somebody else has saved the path too
 }
 
 func (c *chain) begin(first diffs.Content) { c.steps, c.known = []Step{{Content: first}}, true }
@@ -106,7 +106,7 @@ func (c *chain) now() *diffs.Content {
 	return &c.steps[len(c.steps)-1].Content
 }
 
-// step adds a text, unless it is the one before.
+// step adds a text, unless it equals the one before.
 func (c *chain) step(to diffs.Content, by *diffs.Source) {
 	now := c.now()
 	switch {
@@ -114,17 +114,17 @@ func (c *chain) step(to diffs.Content, by *diffs.Source) {
 		c.begin(to)
 	case !same(*now, to):
 		if to.Exists && to.Target == "" && to.Mode == 0 {
-			to.Mode = now.Mode // reports tell none
+			to.Mode = now.Mode // reports say nothing of modes
 		}
 		c.steps = append(c.steps, Step{to, by})
 	}
 }
 
-// comparedMax is how many reports are put into order by their texts. More calls than that do not write a file at a time.
+// comparedMax is how many reports are ordered by their texts. In practice no more calls write one file at a time.
 const comparedMax = 8
 
-// next returns which report comes next: the one whose edit began with the latest text, else the first to end of those that
-// did not begin with what another one left.
+// next returns the report that comes next: the one whose edit began with the latest text, else the first to end among those
+// that did not begin with another one's result.
 func (c *chain) next(reports []Report) int {
 	if len(reports) == 1 {
 		return 0
@@ -143,7 +143,7 @@ func (c *chain) next(reports []Report) int {
 	}))
 }
 
-// follows reports whether a call's edit began with a text that has another call's edit in it.
+// follows reports whether a call's edit began with a text that contains another call's edit.
 func (r Report) follows(other Report) bool {
 	if r.Before == nil || other.Before == nil || other.After == nil || r.End == other.End {
 		return false
@@ -156,7 +156,7 @@ func (r Report) follows(other Report) bool {
 	if r.After == nil || holds(said(other.Before), before, said(r.After)) {
 		return false
 	}
-	// Somebody has changed it again between the two: the order with less of that is the likelier one.
+	// Somebody has changed the text again between the two: the order with fewer such changes is likelier.
 	return touched(after, before) < touched(said(r.After), said(other.Before))
 }
 
@@ -168,7 +168,7 @@ func touched(from, to diffs.Content) (n int) {
 	return n
 }
 
-// edit adds what led to a report's edit, and the edit. Later are the reports that come next.
+// edit adds the steps up to a report's edit, and the edit. later are the reports that follow.
 func (c *chain) edit(r Report, later []Report) {
 	before, after, known := c.texts(r)
 	if !known {
@@ -177,7 +177,7 @@ func (c *chain) edit(r Report, later []Report) {
 	}
 	if now := c.now(); c.agents && now != nil && before != nil && !same(*now, *before) && len(c.steps) == 1 {
 		if has, had := remains(*now, *before, after); has > 0 && has > had {
-			return // it has been taken in before its word came
+			return // the edit was taken in before it was reported
 		}
 	}
 	c.dropTorn(before, after)
@@ -188,15 +188,15 @@ func (c *chain) edit(r Report, later []Report) {
 	for _, l := range c.looks[:split] {
 		by := c.author(l)
 		if before == nil && by == nil && l.begins(after, later) {
-			by = perhaps(r.Source) // half of what the agent was writing, or what a person saved and the agent went on from
+			by = perhaps(r.Source) // a half-written text of the agent's, or a person's save that the agent went on from
 		}
 		c.step(l.Content, by)
 	}
 	c.looks = c.looks[split:]
 	switch now := c.now(); {
 	case before == nil && now == nil && r.LeavesEmpty && !r.Deleted:
-		c.begin(diffs.Content{}) // the tool has made the file
-	case before == nil: // what was seen last is the best that is known
+		c.begin(diffs.Content{}) // the tool has created the file
+	case before == nil: // what was seen last is the best guess
 	case now == nil:
 		c.begin(*before)
 	case !c.stale(*before):
@@ -216,7 +216,7 @@ func (c *chain) author(l Look) *diffs.Source {
 	return c.beside
 }
 
-// begins reports whether a look that nobody reports found, while calls were open, the beginning of what one of them has left.
+// begins reports whether a look that no editor reports found the beginning of what one of the open calls has left.
 func (l Look) begins(after diffs.Content, later []Report) bool {
 	if l.Person || !l.Within || !isText(l.Content) || len(l.Content.Data) == 0 {
 		return false
@@ -227,10 +227,10 @@ func (l Look) begins(after diffs.Content, later []Report) bool {
 	})
 }
 
-// texts returns a report's texts in the file's form; before is nil if it is not reported, and known is false if after is not.
+// texts returns a report's texts in the file's form. before is nil if it was not reported; known is false if after was not.
 func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, known bool) {
 	now := c.now()
-	link := now != nil && now.Target != "" // the agent reports what the link led to
+	link := now != nil && now.Target != "" // the agent reports the file that the link leads to
 	switch {
 	case r.Deleted:
 	case r.After != nil && c.disk.Target == "":
@@ -245,7 +245,7 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 	case link:
 		before = now
 	case r.Before != nil && *r.Before == "" && c.absent():
-		before = now // the agent reports a file that is not there as an empty one
+		before = now // the agent reports a missing file as an empty one
 	case r.Before != nil:
 		form := c.disk
 		if now != nil {
@@ -253,7 +253,7 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 		} else if len(c.looks) > 0 {
 			form = c.looks[0].Content
 		}
-		for _, l := range c.looks { // it was seen to be just that
+		for _, l := range c.looks { // a look found exactly that
 			if isText(l.Content) && string(l.Content.Data) == *r.Before {
 				form = l.Content
 			}
@@ -261,10 +261,10 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 		first, _, _ := strings.Cut(*r.Before, "\n")
 		if isText(c.disk) && len(c.disk.Data) > 0 && !bytes.HasPrefix(c.disk.Data, []byte(byteOrderMark)) &&
 			!bytes.HasPrefix(form.Data, []byte(byteOrderMark+first)) && !reads(form.Data, *r.Before) {
-			form.Data = bytes.TrimPrefix(form.Data, []byte(byteOrderMark)) // it is gone, and the agent has perhaps not seen it
+			form.Data = bytes.TrimPrefix(form.Data, []byte(byteOrderMark)) // the mark is gone, which the agent may not have seen
 		}
 		before = &diffs.Content{Exists: true, Data: inFormOf(form.Data, *r.Before), Mode: form.Mode}
-		keeps := strings.Contains(*r.Before, "\r") || r.After != nil && strings.Contains(*r.After, "\r") // what it says of line ends is so
+		keeps := strings.Contains(*r.Before, "\r") || r.After != nil && strings.Contains(*r.After, "\r") // its words about line ends can be believed
 		switch {
 		case keeps && r.After != nil && string(c.disk.Data) == *r.After && !reads(form.Data, *r.Before):
 			before.Data = []byte(*r.Before)
@@ -272,21 +272,21 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 			before.Data = withFreshEnds(before.Data, form.Data, after.Data)
 		}
 		if c.cut(before.Data, after.Data) || now != nil && !related(*before, *now) && !related(after, c.disk) {
-			return nil, after, false // what it reports is not this file, or not all of it
+			return nil, after, false // the report is about another file, or only about a part of it
 		}
 	}
 	return before, after, true
 }
 
-// absent reports whether there was no file when the call began, and nobody was seen to make an empty one.
+// absent reports whether there was no file when the call began, and nobody was seen to create an empty one.
 func (c *chain) absent() bool {
 	now := c.now()
 	return now != nil && !now.Exists && len(c.looks) > 0 && !c.looks[0].Content.Exists &&
 		!slices.ContainsFunc(c.looks, func(l Look) bool { return l.Content.Exists && len(l.Content.Data) == 0 })
 }
 
-// form returns the text whose line ends the agent's edit has: the first that was seen of what it left, or what the disk
-// holds, unless somebody is just writing that.
+// form returns the text whose line ends the agent's edit has: the first look that found its result, or the disk, unless that
+// is being written at the moment.
 func (c *chain) form(r Report) diffs.Content {
 	text := *r.After
 	for _, l := range c.looks {
@@ -308,7 +308,7 @@ func (c *chain) form(r Report) diffs.Content {
 	return c.disk
 }
 
-// cut reports whether a report has only the beginning of the two texts: then it says nothing about the rest.
+// cut reports whether a report has only the beginnings of the two texts, and so says nothing about the rest.
 func (c *chain) cut(before, after []byte) bool {
 	now := c.now()
 	begins := func(text, whole []byte) bool {
@@ -317,7 +317,7 @@ func (c *chain) cut(before, after []byte) bool {
 	return now != nil && begins(before, now.Data) && begins(after, c.disk.Data) && string(now.Data[len(before):]) == string(c.disk.Data[len(after):])
 }
 
-// dropTorn forgets looks at what somebody was just writing.
+// dropTorn drops looks that found a half-written file.
 func (c *chain) dropTorn(before *diffs.Content, after diffs.Content) {
 	prev := c.now()
 	kept := c.looks[:0]
@@ -334,8 +334,8 @@ func (c *chain) dropTorn(before *diffs.Content, after diffs.Content) {
 	c.looks = kept
 }
 
-// split returns how many of the looks were before the edit. One that found what a later call left, or what the disk holds
-// now, came late.
+// split returns how many of the looks were before the edit. A look that found a later call's result, or what the disk holds
+// now, came after it.
 func (c *chain) split(r Report, before *diffs.Content, after diffs.Content, later []Report) int {
 	from := before
 	if from == nil {
@@ -360,14 +360,14 @@ func (c *chain) split(r Report, before *diffs.Content, after diffs.Content, late
 	return i
 }
 
-// leftBy reports whether one of the calls says that it left a text.
+// leftBy reports whether one of the calls reports a text as its result.
 func leftBy(calls []Report, text diffs.Content) bool {
 	return slices.ContainsFunc(calls, func(r Report) bool {
 		return r.Deleted && !text.Exists || r.After != nil && isText(text) && reads(text.Data, *r.After)
 	})
 }
 
-// stale reports whether the agent read a text before what was seen last was there, so that its edit overwrote that.
+// stale reports whether the agent read a text before the last look's text was there, so that its edit overwrote that.
 func (c *chain) stale(before diffs.Content) bool {
 	n := len(c.steps) - 1
 	now := c.steps[n].Content
@@ -386,6 +386,6 @@ func (c *chain) stale(before diffs.Content) bool {
 	if !isText(earlier) || !isText(now) || !isText(before) || holds(before, earlier, now) {
 		return false
 	}
-	// What has lines that nobody has seen yet is younger.
+	// A text with lines that no look has found is newer.
 	return !slices.ContainsFunc(diffs.LineEdits(string(now.Data), string(before.Data)), func(e diffs.LineEdit) bool { return e.Text != "" })
 }

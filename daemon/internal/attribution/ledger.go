@@ -8,68 +8,69 @@ import (
 	"cursord/diffs"
 )
 
-// Tick is how far the times of a file system may lag behind the clock; usually it is at most usualTick, as with the 250 ticks a
-// second that most kernels have.
+// Tick is how far the times of a file system may lag behind the clock. The lag is usually at most usualTick: most kernels
+// have 250 ticks a second.
 const (
 	Tick      = 10 * time.Millisecond
 	usualTick = 4 * time.Millisecond
 )
 
-// A Ledger knows which calls of agents were open when, in one tree. A call either names the files that it writes, and is
-// then known to the ledger until its report has been taken in; or it may write any file, and is known with its span until
-// its turn ends. All methods may be called from any goroutine.
+// A Ledger knows which calls of agents were open at which time, in one tree. A call that names the files it writes stays in
+// the ledger until its report has been taken in. A call that may write any file has a span, which stays until its turn ends.
+// Any goroutine may call the methods.
 type Ledger struct {
 	mu    sync.Mutex
 	paths map[string]*named // guarded by mu
 	spans []*Call           // guarded by mu; calls that may write any file, in the order of their starts
 }
 
-// named is a path that open calls name, or ended ones whose reports have not been taken in.
+// named is a path that open calls name, or ended calls whose reports have not been taken in.
 type named struct {
 	calls   []*Call
 	looks   []Look
 	reports []Report
 	held    int     // bytes in looks
-	ended   []int64 // when calls did
+	ended   []int64 // when calls ended
 	saves   int     // how often somebody saved it
 }
 
-// A Call is an entry of a Ledger. Its fields are guarded by the ledger's mutex.
+// A Call is an entry of a Ledger. The ledger's mutex guards its fields.
 type Call struct {
 	source diffs.Source
-	paths  []string // nil: any
-	silent bool     // nobody will hear what it did
+	paths  []string // nil: any file
+	silent bool     // nobody will report what it did
 
 	span span
 }
 
-// A span is the time in which a call was open. Between earliest and from that is not certain, since the agent's word may
-// have waited and says no time.
+// A span is the time in which a call was open. It is uncertain between earliest and from, because the agent's message may
+// have been delayed and has no time.
 type span struct {
 	earliest, from int64
 	to             int64 // 0 while the call is open
 }
 
-// at reports whether a change may have been made in the span, at least a part of it, and whether all of it certainly was.
+// at reports whether at least a part of a change may have been made in the span, and whether all of it certainly was.
 func (s span) at(c Change) (may, certain bool) {
 	when := c.When
 	switch {
 	case c.Undated:
 		return s.to == 0, s.to == 0
 	case s.to != 0 && c.Since > s.to, c.By != 0 && c.By < s.earliest:
-		return false, false // whatever the clock of the file system says
+		return false, false // whatever the file system's clock says
 	case s.to != 0 && when > s.to:
-		return c.Since != 0, false // somebody has changed it later, and what was there before nobody has seen
+		return c.Since != 0, false // somebody has changed the file later, and nobody has seen what was there before
 	}
 	may = when >= s.earliest-int64(Tick)
 	lag := usualTick
-	if s.earliest < s.from { // from is when the word was heard, a moment after it was said
+	if s.earliest < s.from { // from is when the message was read, shortly after it was written
 		lag = Tick
 	}
 	return may, may && when >= s.from-int64(lag)
 }
 
-// looksMax bounds, in bytes, what is kept of a path while calls are open: the first look, and beyond it the latest.
+// looksMax bounds what is kept of a path while calls are open, in bytes; above it only the first and the latest look are
+// kept.
 const looksMax = 64 << 20
 
 func (l *Ledger) at(path string) *named {
@@ -149,15 +150,15 @@ func (l *Ledger) Close(c *Call) {
 	}
 }
 
-// Silence says that nobody will hear what a call did.
+// Silence says that nobody will report what a call did.
 func (l *Ledger) Silence(c *Call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c.silent = true
 }
 
-// Look notes what a path was seen to hold while calls that name it are open; without such a call it does nothing and
-// returns false.
+// Look notes what a path was seen to hold while calls that name it are open. Without such a call it does nothing and returns
+// false.
 func (l *Ledger) Look(path string, look Look) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -187,8 +188,8 @@ func (l *Ledger) Look(path string, look Look) bool {
 	return true
 }
 
-// Ends counts the end of a call that names a path, which was heard at a moment. It returns which one that was, from 1; 0 if no
-// call is known that does.
+// Ends counts the end of a call that names a path; at is when the end was read. It returns the end's position, from 1, or 0
+// if no known call names the path.
 func (l *Ledger) Ends(path string, at int64) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -200,7 +201,7 @@ func (l *Ledger) Ends(path string, at int64) int {
 	return len(n.ended)
 }
 
-// Saved notes that somebody has saved a path n times more; without a call that names it, it does nothing.
+// Saved notes n more saves of a path. It does nothing if no call names the path.
 func (l *Ledger) Saved(path string, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -209,7 +210,7 @@ func (l *Ledger) Saved(path string, n int) {
 	}
 }
 
-// Saves returns how often somebody is known to have saved a path while calls have been open that name it.
+// Saves returns how many saves of a path were seen while calls that name it were open.
 func (l *Ledger) Saves(path string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -219,7 +220,7 @@ func (l *Ledger) Saves(path string) int {
 	return 0
 }
 
-// Wrote says that a decision has written a path: what was seen there before is of no use any more.
+// Wrote says that a decision has written a path: earlier looks no longer count.
 func (l *Ledger) Wrote(path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -228,7 +229,7 @@ func (l *Ledger) Wrote(path string) {
 	}
 }
 
-// Report notes what a call that has ended says of a path. It is taken in once no other call is open that names the path.
+// Report notes what an ended call says about a path. It is taken in once no other open call names the path.
 func (l *Ledger) Report(path string, r Report) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -236,7 +237,7 @@ func (l *Ledger) Report(path string, r Report) {
 	n.reports = append(n.reports, r)
 }
 
-// TakeIn returns, once, what has been noted of a path, if no call is open that names it.
+// TakeIn returns, once, what was noted of a path, if no open call names it.
 func (l *Ledger) TakeIn(path string) (looks []Look, reports []Report, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -252,7 +253,7 @@ func (l *Ledger) TakeIn(path string) (looks []Look, reports []Report, ok bool) {
 	return looks, reports, len(reports) > 0
 }
 
-// Pending reports whether only the end of a call can tell whose it is what a path holds now.
+// Pending reports whether the author of what a path holds now is unknown until a call ends.
 func (l *Ledger) Pending(path string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -270,15 +271,15 @@ func (l *Ledger) Writing(path string) bool {
 
 // A Change is a change of a path that no call names.
 type Change struct {
-	When    int64         // when it was made, the latest if it was several; meaningless if Undated
-	Since   int64         // when the path was last looked at before; 0: not known
-	Undated bool          // the file system does not tell when
-	By      int64         // by when it had certainly been made; 0: that is not known
-	Earlier []Change      // those before, since it was last taken in, as far as somebody saw them; of these, only the times count
+	When    int64         // when it was made; the time of the latest, if there were several; meaningless if Undated
+	Since   int64         // when the path was last looked at before; 0: unknown
+	Undated bool          // the file system does not say when
+	By      int64         // the time by which it had certainly been made; 0: unknown
+	Earlier []Change      // earlier changes since the path was last taken in, as far as they were seen; only their times count
 	Typed   bool          // an editor reports that a person made it
-	Locked  bool          // an editor's swap or lock file lies beside it
-	Alone   *diffs.Source // in an isolated tree: whose that is
-	Loose   *diffs.Source // processes of an agent may write without a call: whose they are
+	Locked  bool          // an editor's swap or lock file lies beside the path
+	Alone   *diffs.Source // in an isolated tree: its agent
+	Loose   *diffs.Source // processes of an agent that may write without a call: whose they are
 }
 
 // Author returns who made a change; nil is a person. A source with via "unknown" may be a person's.
@@ -305,8 +306,8 @@ func (l *Ledger) Author(c Change) *diffs.Source {
 	return src
 }
 
-// during returns whose call may write any file and was open at a change: the latest that certainly was, else the latest
-// that may have been.
+// during returns whose call, of those that may write any file, was open at a change: the latest that certainly was, else the
+// latest that may have been.
 func (l *Ledger) during(c Change) (maybe *diffs.Source) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -325,7 +326,8 @@ func (l *Ledger) during(c Change) (maybe *diffs.Source) {
 	return maybe
 }
 
-// both returns the source of a change that two made, one after the other: the last may have overwritten what the first wrote.
+// both returns the source of a change that two authors made one after the other: the last may have overwritten what the
+// first wrote.
 func both(last, first *diffs.Source) *diffs.Source {
 	switch {
 	case last == nil && first == nil, last != nil && first != nil && first.Via != diffs.ViaUnknown:

@@ -8,11 +8,11 @@ import (
 
 // This file is about calls that do not say what they left.
 
-// unreported adds the edit of a call that does not say what it left. It began when the path was first looked at; but for
-// what editors report, all since then may be its work.
+// unreported adds the edit of a call that does not report its result. The edit begins at the first look at the path;
+// everything since then may be its work, except for what editors report.
 func (c *chain) unreported(r Report, last bool) {
 	c.dropTorn(nil, c.disk)
-	if now := c.now(); r.Before != nil && c.crowded && now != nil && isText(*now) && c.silent == 0 { // what the agent has read was there
+	if now := c.now(); r.Before != nil && c.crowded && now != nil && isText(*now) && c.silent == 0 { // what the agent has read was on the disk
 		before := diffs.Content{Exists: true, Data: inFormOf(now.Data, *r.Before), Mode: now.Mode}
 		if related(before, *now) {
 			c.step(before, c.beside)
@@ -26,7 +26,7 @@ func (c *chain) unreported(r Report, last bool) {
 		c.looks = c.looks[1:]
 	}
 	c.silent++
-	if !last { // the next report tells more
+	if !last { // the next report says more
 		if c.beside = &r.Source; c.crowded {
 			c.beside = perhaps(r.Source)
 		}
@@ -56,8 +56,8 @@ func (c *chain) unreported(r Report, last bool) {
 	c.step(c.disk, by)
 }
 
-// within reports whether the call may have been open when the path became what it was looked at first, and that was not all:
-// it was saved as often since then as it changed, or the look itself came late.
+// within reports whether the call may have been open when the path became what the first look found, and whether there was
+// more to come: the path was saved as often since then as it changed, or the look itself was late.
 func (c *chain) within() bool {
 	now := c.now()
 	if now == nil || c.silent > 0 || same(*now, c.looks[0].Content) {
@@ -67,7 +67,8 @@ func (c *chain) within() bool {
 	return n > 1 && (c.saves >= n || c.looks[0].Within)
 }
 
-// changes counts how often a path changed from the latest text by way of looks to a last text, but for what editors report.
+// changes counts how often a path changed from the latest text, by way of the looks, to a last text; changes that editors
+// report do not count.
 func (c *chain) changes(looks []Look, last diffs.Content) (n int) {
 	at := *c.now()
 	for _, l := range append(slices.Clip(looks), Look{Content: last}) {
@@ -79,7 +80,7 @@ func (c *chain) changes(looks []Look, last diffs.Content) (n int) {
 	return n
 }
 
-// perhaps returns a source that may be wrong.
+// perhaps returns a source that says it may be wrong.
 func perhaps(src diffs.Source) *diffs.Source {
 	src.Via = diffs.ViaUnknown
 	return &src

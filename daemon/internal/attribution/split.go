@@ -6,9 +6,9 @@ import (
 	"cursord/diffs"
 )
 
-// Split returns the text that now becomes if only those of its changes to text are made that touch nothing but lines for
-// which mine is true: what a formatter does that the agent's hooks run on fresh lines. mine has one entry a line of text;
-// an insertion touches the two lines between which it is.
+// Split returns text with only those of the changes towards now that touch lines for which mine is true. It separates what a
+// formatter of the agent's hooks does to the agent's fresh lines. mine has one entry for each line of text; an insertion
+// touches the two lines around it.
 func Split(text, now string, mine []bool) string {
 	lines := lineList(text)
 	if len(mine) != len(lines) {

@@ -11,16 +11,16 @@ import (
 
 const byteOrderMark = "\ufeff"
 
-// same reports whether two contents are equal, in their modes as far as these are known.
+// same reports whether two contents are equal. Modes count only if both are known.
 func same(a, b diffs.Content) bool {
 	return a.Exists == b.Exists && a.Target == b.Target && bytes.Equal(a.Data, b.Data) && (a.Mode == b.Mode || a.Mode == 0 || b.Mode == 0)
 }
 
-// isText reports whether c is a regular file, whose lines may be compared.
+// isText reports whether c is a regular file, whose lines can be compared.
 func isText(c diffs.Content) bool { return c.Exists && c.Target == "" }
 
-// decoded returns a text as an agent has it that has read it: without the byte order mark, with LF as line end, and with
-// U+FFFD for what is not UTF-8. How many U+FFFD a decoder writes differs, so each run of them counts as one.
+// decoded returns a text as an agent has it after reading: without the byte order mark, with LF as line end, and with U+FFFD
+// for bytes that are not UTF-8. Decoders differ in how many U+FFFD they write, so each run of them counts as one.
 func decoded(b []byte) []byte {
 	b = bytes.TrimPrefix(b, []byte(byteOrderMark))
 	if bytes.IndexByte(b, '\r') >= 0 {
@@ -32,17 +32,17 @@ func decoded(b []byte) []byte {
 	return b
 }
 
-// reads reports whether an agent that reads file may report it as text.
+// reads reports whether an agent that reads file may report text as its content.
 func reads(file []byte, text string) bool {
 	if n := strings.Count(text, "\r\n"); n > 0 && n != bytes.Count(file, []byte("\r\n")) {
-		return false // it keeps line ends, and has others
+		return false // the agent keeps line ends, and these differ
 	}
 	return string(file) == text || bytes.Equal(decoded(file), decoded([]byte(text)))
 }
 
-// inFormOf returns a text that an agent reports in the form of a file: agents drop the byte order mark and turn CRLF into
-// LF when they read, and some escape HTML. Lines that both have keep the file's line end, the others get the one that
-// the file uses most.
+// inFormOf returns a text that an agent reports in the form of a file: agents drop the byte order mark and turn CRLF into LF
+// when they read, and some escape HTML. Lines that both have keep the file's line end; the others get the file's most
+// frequent one.
 func inFormOf(file []byte, text string) []byte {
 	switch {
 	case reads(file, text), strings.Contains(text, "&") && reads(file, html.UnescapeString(text)):
@@ -79,14 +79,14 @@ func inFormOf(file []byte, text string) []byte {
 	return b.Bytes()
 }
 
-// withFreshEnds returns a text in which lines that an earlier one has not, and a later one has, end as they do in that.
+// withFreshEnds returns text with other line ends: a line that later has and earlier does not ends as it does in later.
 func withFreshEnds(text, earlier, later []byte) []byte {
 	crlf := bytes.Count(text, []byte("\r\n"))
 	if crlf == 0 && !bytes.Contains(later, []byte("\r\n")) {
 		return text
 	}
 	lines, ends := lineList(string(text)), lineList(string(later))
-	same := map[int]int{} // lines of later, by those of text
+	same := map[int]int{} // lines of later, by lines of text
 	at, there := 0, 0
 	for _, e := range append(diffs.LineEdits(string(decoded(text)), string(decoded(later))), diffs.LineEdit{From: len(lines), To: len(lines)}) {
 		for ; at < e.From; at++ {
@@ -112,8 +112,8 @@ func withFreshEnds(text, earlier, later []byte) []byte {
 	return []byte(strings.Join(lines, ""))
 }
 
-// keepsMark reports whether a text that is reported without a byte order mark is of a file that has one, which the agent has
-// dropped: not if the line that has it is there, with it, behind another.
+// keepsMark reports whether the agent has dropped the byte order mark of the file from a text that it reports without one.
+// It has not if the line with the mark is in the text, with the mark, after another line.
 func keepsMark(file []byte, text string) bool {
 	if !bytes.HasPrefix(file, []byte(byteOrderMark)) || strings.HasPrefix(text, byteOrderMark) {
 		return false
@@ -122,12 +122,12 @@ func keepsMark(file []byte, text string) bool {
 	return !strings.Contains(text+"\n", "\n"+first+"\n")
 }
 
-// Torn reports whether a text that was seen after prev is only the beginning of next, which somebody was writing then.
+// Torn reports whether a text that was seen after prev is only the beginning of next, which was being written then.
 func Torn(seen, prev, next diffs.Content) bool { return torn(seen, &prev, next, false) }
 
-// torn reports whether a text that was seen is one that a writer of next had half written over prev: writers truncate
-// or remove a file before they write it, or write over it and cut off the rest at the end. If a report says that next was
-// made of prev, certain is true: else a person may have appended what is now there, or left a rest of whole lines.
+// torn reports whether a text that was seen is one that a writer of next had half written over prev. Writers truncate or
+// remove a file before they write it, or write over it and cut off the rest at the end. certain says that a report gives
+// prev and next; otherwise a person may have appended the text, or left whole lines at the end.
 func torn(seen diffs.Content, prev *diffs.Content, next diffs.Content, certain bool) bool {
 	if prev != nil && same(seen, *prev) || same(seen, next) || !isText(next) {
 		return false
@@ -149,23 +149,23 @@ func torn(seen diffs.Content, prev *diffs.Content, next diffs.Content, certain b
 	return false
 }
 
-// overlaid reports whether seen is next and, behind it, the rest of prev. Unless certain, a rest that begins with a line may
-// be meant.
+// overlaid reports whether seen is next followed by the rest of prev. Unless certain, a rest that begins with a whole line
+// may be intended.
 func overlaid(seen, prev, next []byte, certain bool) bool {
 	n := len(next)
 	return 0 < n && n < len(prev) && len(seen) == len(prev) && bytes.Equal(seen[:n], next) && bytes.Equal(seen[n:], prev[n:]) &&
 		(certain || prev[n-1] != next[n-1])
 }
 
-// holds reports whether a text has the edit from before to after in it: whether it has kept more of the lines that the
-// edit brought than of those that it took away.
+// holds reports whether a text contains the edit from before to after: it has more of the lines that the edit brought than
+// of those that it removed.
 func holds(text, before, after diffs.Content) bool {
 	has, had := remains(text, before, after)
 	return has > had
 }
 
-// remains counts the lines of an edit from before to after that a text has, less those that it has not: of those that the
-// edit brought, and of those that it took away.
+// remains compares a text with the edit from before to after. has counts the lines brought by the edit that the text has,
+// less those that it lacks; had counts the same for the lines that the edit removed.
 func remains(text, before, after diffs.Content) (has, had int) {
 	switch {
 	case same(text, after):
@@ -192,7 +192,7 @@ func remains(text, before, after diffs.Content) (has, had int) {
 	return has, had
 }
 
-// share returns how many of the lines of from that count are still in text, less those that are not.
+// share returns how many of the counted lines of from are in text, less those that are not.
 func share(from, text string, counts func(line int) bool) (n int) {
 	at := 0
 	for _, e := range append(diffs.LineEdits(from, text), diffs.LineEdit{From: lineCount(from), To: lineCount(from)}) {
@@ -210,7 +210,7 @@ func share(from, text string, counts func(line int) bool) (n int) {
 	return n
 }
 
-// withLost returns a text with the lines that it was seen to get and that are gone by now: they were overwritten.
+// withLost returns a text with the lines that seen had and now does not: they were overwritten.
 func withLost(text, seen, now diffs.Content) diffs.Content {
 	if !isText(text) || !isText(seen) || !isText(now) {
 		return text
@@ -235,7 +235,7 @@ func withLost(text, seen, now diffs.Content) diffs.Content {
 			}
 			line++
 		}
-		if len(lost) == 0 || len(lost) < len(got) { // the lines before are in what is there now
+		if len(lost) == 0 || len(lost) < len(got) { // the lines that were seen are still there
 			b.WriteString(strings.Join(lines[e.From:e.To], ""))
 		}
 		b.WriteString(strings.Join(lost, ""))
@@ -246,7 +246,7 @@ func withLost(text, seen, now diffs.Content) diffs.Content {
 	return text
 }
 
-// lineCount counts a last line without LF as well.
+// lineCount returns the number of lines; a last line without LF counts.
 func lineCount(text string) int {
 	n := strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {
@@ -255,7 +255,7 @@ func lineCount(text string) int {
 	return n
 }
 
-// related reports whether two texts have a line in common, or one of them has none.
+// related reports whether two texts have a line in common, or one of them has no lines.
 func related(a, b diffs.Content) bool {
 	if !isText(a) || !isText(b) || len(a.Data) == 0 || len(b.Data) == 0 {
 		return true
