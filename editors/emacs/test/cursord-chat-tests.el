@@ -14,10 +14,54 @@
 
 (require 'cursord-test-world)
 (require 'cursord-chat)
-(require 'cursord-add)
-(require 'cursord-sessions)
-(require 'compile)
-(require 'dired)
+
+(ert-deftest cursord-test-chat-is-read-only ()
+  "History cannot be edited, is told once, and point that is not at the end stays."
+  (cursord-test-with-world
+    (let ((ws (cursord-test-open)))
+      (cursord-test-plays (cursord-test-says "one\ntwo\n")
+                          (cursord-test-waits "go")
+                          (cursord-test-says "three\nfour"))
+      (with-current-buffer (cursord--chat-buffer-create ws)
+        (cursord-send ws "count")
+        (cursord-test-until "the first words"
+          (save-excursion (goto-char (point-min)) (search-forward "two" nil t)))
+        (goto-char (point-min))
+        (search-forward "one")
+        (let ((inhibit-read-only nil) (buffer-read-only nil))
+          (should-error (insert "x") :type 'text-read-only)
+          (should-error (delete-char -1) :type 'text-read-only)
+          (write-region "" nil (expand-file-name "go" cursord-test-dir) nil
+                        'silent)
+          (cursord-test-until "the last words"
+            (string-suffix-p "one\ntwo\nthree\nfour\n" (buffer-string)))
+          (should (looking-back "\none" 1))
+          (cursord-chat-resync)
+          (cursord-test-until "all of it again"
+            (equal "\n## You\n\ncount\n\n## Cursor\n\none\ntwo\nthree\nfour\n"
+                   (buffer-substring-no-properties (point-min)
+                                                   (point-max)))))))))
+
+(ert-deftest cursord-test-the-chat-takes-one-window ()
+  "Asking from the chat leaves the other windows what they show."
+  (cursord-test-with-world
+    (let ((ws (cursord-test-open)))
+      (save-window-excursion
+        (delete-other-windows)
+        (let ((other (selected-window))
+              (here (split-window nil nil 'below)))
+          (set-window-buffer other (get-buffer-create "*other*"))
+          (select-window here)
+          (switch-to-buffer (cursord--chat-buffer-create ws))
+          (cursord-show-chat ws)
+          (should (equal "*other*" (buffer-name (window-buffer other))))
+          (should (eq here (selected-window)))
+          (should (length= (window-list) 2))
+          (select-window other)
+          (delete-other-windows)
+          (cursord-show-chat ws)
+          (should (get-buffer-window (cursord-chat-buffer ws)))
+          (should (eq other (selected-window))))))))
 
 (ert-deftest cursord-test-asking-shows-the-answer ()
   "Asking from a file has the chat show what comes, wherever its point was."
@@ -44,67 +88,6 @@
                             (search-backward "The second answer." nil t))))
         (should (= (window-point chat)
                    (with-current-buffer (window-buffer chat) (point-max))))))))
-
-(ert-deftest cursord-test-a-new-session-is-named ()
-  "The question says when it begins a new session, and the header which model answers."
-  (cursord-test-with-world
-    (let* ((ws (cursord-test-open)) asked
-           (cursord--default-models nil)
-           (header (lambda ()
-                     (with-current-buffer (cursord-chat-buffer ws)
-                       (substring-no-properties (cursord--chat-header))))))
-      (cl-letf (((symbol-function 'read-from-minibuffer)
-                 (lambda (prompt &rest _) (setq asked prompt) "x")))
-        (cursord-ask)
-        (should (equal "Ask (new session): " asked))
-        (cursord-ask)
-        (should (equal "Ask: " asked))
-        (cursord-talk-with ws nil)
-        (cursord-ask)
-        (should (equal "Ask (new session): " asked)))
-      (cursord-test-until "the model"
-        (string-match-p "· auto ·" (funcall header)))
-      (cursord-set-model "fake-large")
-      (should (string-match-p "· fake-large ·" (funcall header))))))
-
-(ert-deftest cursord-test-hooks-around-a-turn ()
-  "Functions change what is sent, and hear of the end; the desktop says it, too."
-  (cursord-test-with-world
-    (let* ((ws (cursord-test-open)) ended notified
-           (focus 'unknown)
-           (cursord-before-send-functions
-            (list (lambda (prompt _ws) (concat prompt ", please"))
-                  (lambda (_prompt _ws) nil)))
-           (cursord-after-turn-functions
-            (list (lambda (_ws turn) (push (plist-get turn :prompt) ended)))))
-      (cl-letf (((symbol-function 'frame-focus-state) (lambda (&rest _) focus))
-                ((symbol-function 'cursord--notify-turn-end)
-                 (lambda (_ws text) (push text notified))))
-        (cursord-test-turn ws "one")
-        (should (equal '("one, please") ended))
-        (should-not notified)
-        (setq focus nil)
-        (cursord-test-turn ws "two")
-        (should (equal '("done") notified))
-        (let ((cursord-notify-turn-end nil))
-          (cursord-test-turn ws "three")
-          (should (equal '("done") notified))))
-      (setq cursord-before-send-functions
-            (list (lambda (&rest _) (user-error "Not today"))))
-      (should-error (cursord-send ws "four") :type 'user-error)
-      (should (length= ended 3)))))
-
-(ert-deftest cursord-test-terminals-are-notified ()
-  "A terminal gets the sequences of OSC 777 and 9, and nothing else in them."
-  (cursord-test-with-world
-    (let ((ws (cursord-test-open)) sent)
-      (cl-letf (((symbol-function 'send-string-to-terminal)
-                 (lambda (text _) (setq sent text)))
-                ((symbol-function 'terminal-name) (lambda (_) "/dev/tty9"))
-                ((symbol-function 'terminal-live-p) (lambda (_) t)))
-        (cursord--notify-turn-end ws "a;b\e]0;x\a"))
-      (should (equal "\e]777;notify;cursord: ws;a b ]0 x \e\\\e]9;cursord: ws: a b ]0 x \e\\"
-                     sent)))))
 
 (defun cursord-test-chat (ws)
   "The text of the chat of WS, and what of it is seen: (TEXT . SEEN)."
@@ -197,93 +180,6 @@
         (string-search "  │ [x] dig\n  │ [~] fill\n" (cdr (cursord-test-chat ws))))
       (should-not (string-search "[~] dig" (cdr (cursord-test-chat ws))))
       (should (string-search "[~] dig" (car (cursord-test-chat ws)))))))
-
-(ert-deftest cursord-test-adding-what-is-here ()
-  "An error, marked files, a region and a file get into the prompt that is written."
-  (cursord-test-with-world
-    (cursord-test-put "src/a.c" "int x\n")
-    (cursord-test-put "src/b.c" "int y;\n")
-    (let* ((ws (cursord-test-open))
-           (here default-directory)
-           (prompt (lambda ()
-                     (prog1 (buffer-string)
-                       (should (eq major-mode 'cursord-compose-mode))
-                       (erase-buffer)
-                       (setq cursord-buffer-origin nil)))))
-      (ignore ws)
-      (find-file (cursord-test-file "src/a.c"))
-      (cursord-add)
-      (should (equal "@src/a.c " (funcall prompt)))
-      (switch-to-buffer "a.c")
-      (push-mark (point-max) t t)
-      (let ((transient-mark-mode t)) (cursord-add))
-      (should (equal "@region " (funcall prompt)))
-      (switch-to-buffer "a.c")
-      (deactivate-mark)
-      (setq-local flymake-mode t)
-      (cl-letf (((symbol-function 'flymake-diagnostics) (lambda (&rest _) '(one)))
-                ((symbol-function 'flymake-diagnostic-text)
-                 (lambda (&rest _) "no semicolon")))
-        (cursord-add))
-      (should (equal "Fix this error, @src/a.c:1\nno semicolon\n" (funcall prompt)))
-      (dired (cursord-test-file "src"))
-      (dired-mark-files-regexp "c$")
-      (cursord-add)
-      (should (equal "@src/a.c @src/b.c " (funcall prompt)))
-      (kill-buffer "src")
-      (let ((default-directory here))
-        (switch-to-buffer (get-buffer-create "*compilation of a test*"))
-        (setq default-directory here)
-        (insert "make: hello\nsrc/a.c:1:6: error: expected ;\n")
-        (compilation-mode)
-        (compilation--ensure-parse (point-max))
-        (goto-char (point-min))
-        (forward-line 1)
-        (cursord-add)
-        (should (equal "Fix this error, @src/a.c:1\nsrc/a.c:1:6: error: expected ;\n"
-                       (funcall prompt)))
-        (kill-buffer "*compilation of a test*"))
-      (with-temp-buffer
-        (setq default-directory here)
-        (should-error (cursord-add) :type 'user-error)))))
-
-(ert-deftest cursord-test-sessions-of-all-projects ()
-  "They are listed with their hunks, gone on with, renamed and deleted."
-  (cursord-test-with-world
-    (let* ((other (expand-file-name "other/" cursord-test-dir))
-           (ws (progn (cursord-test-put "f" "one\n") (cursord-test-open)))
-           (lines (lambda ()
-                    (split-string (replace-regexp-in-string
-                                   " +" " " (buffer-substring-no-properties
-                                             (point-min) (point-max)))
-                                  "\n" t))))
-      (cursord-test-plays (cursord-test-edits "f" "one\n" "two\n"))
-      (cursord-test-turn ws "first")
-      (cursord-test-plays)
-      (make-directory other)
-      (let* ((default-directory other)
-             (ws (cursord-test-open)))
-        (cursord-test-turn ws "second"))
-      (cursord-sessions)
-      (should (equal '(" idle now other second" " idle 1 now ws first")
-                     (funcall lines)))
-      (goto-char (point-min))
-      (cursord-sessions-rename "third")
-      (should (equal " idle now other third" (car (funcall lines))))
-      (goto-char (point-min))
-      (search-forward "first")
-      (save-window-excursion
-        (cursord-sessions-go)
-        (should (eq ws cursord-buffer-workspace)))
-      (save-window-excursion
-        (cursord-sessions-review)
-        (should (derived-mode-p 'cursord-review-mode))
-        (should (eq ws cursord-buffer-workspace)))
-      (goto-char (point-min))
-      (setq cursord-test-answers '(t))
-      (cursord-sessions-delete)
-      (should (equal '(" idle 1 now ws first") (funcall lines)))
-      (kill-buffer))))
 
 (provide 'cursord-chat-tests)
 ;;; cursord-chat-tests.el ends here

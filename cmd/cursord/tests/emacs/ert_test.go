@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,25 +15,26 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestEmacsERT runs the tests that are written in Emacs Lisp; each of them has a daemon of its own.
+// TestEmacsERT runs the tests that are written in Emacs Lisp, a file at a time; each of them has a daemon of its own.
 func TestEmacsERT(t *testing.T) {
 	t.Parallel()
-	eachEmacs(t, func(t *testing.T, bin string) {
-		lisp := world.Top("editors", "emacs")
-		w := world.New(t)
-		ctx, cancel := context.WithTimeout(t.Context(), 4*world.Patience)
-		defer cancel()
-		args := []string{"-Q", "--batch", "-L", lisp}
-		files, err := filepath.Glob(filepath.Join(lisp, "test", "*-tests.el"))
-		require.NoError(t, err)
-		require.NotEmpty(t, files)
-		for _, file := range files {
-			args = append(args, "-l", file)
-		}
-		cmd := exec.CommandContext(ctx, bin, append(args, "-f", "ert-run-tests-batch-and-exit")...)
-		cmd.Env = w.Env("LC_ALL=C.UTF-8")
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", world.End(string(out)))
-		require.Regexp(t, regexp.MustCompile(`Ran \d+ tests, \d+ results as expected, 0 unexpected`), string(out))
-	})
+	files, err := filepath.Glob(world.Top("editors", "emacs", "test", "*-tests.el"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".el"), func(t *testing.T) {
+			t.Parallel()
+			anEmacs(t, func(t *testing.T, bin string) {
+				w := world.New(t)
+				ctx, cancel := context.WithTimeout(t.Context(), 4*world.Patience)
+				defer cancel()
+				cmd := exec.CommandContext(ctx, bin, "-Q", "--batch", "-L", compiledEmacs(t, bin), "-l", file,
+					"-f", "ert-run-tests-batch-and-exit")
+				cmd.Env = w.Env("LC_ALL=C.UTF-8")
+				out, err := cmd.CombinedOutput()
+				require.NoError(t, err, "%s", world.End(string(out)))
+				require.Regexp(t, regexp.MustCompile(`Ran \d+ tests, \d+ results as expected, 0 unexpected`), string(out))
+			})
+		})
+	}
 }

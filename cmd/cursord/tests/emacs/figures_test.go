@@ -72,6 +72,9 @@ func compiledEmacs(t *testing.T, bin string) string {
 		require.NoError(t, os.WriteFile(copied, text, 0o644))
 		args = append(args, copied)
 	}
+	manual, err := os.ReadFile(world.Top("editors", "emacs", "cursord.texi"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "cursord.texi"), manual, 0o644))
 	out, err := exec.Command(bin, args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "done"), nil, 0o644))

@@ -30,10 +30,11 @@ func emacsOpens(w *world.World, t *testing.T, bin, init string, files ...string)
 	return e
 }
 
-// find visits a file.
+// find visits a file; the daemon has heard of that before what another client asks next.
 func (e *emacs) find(path string) {
 	e.t.Helper()
-	e.eval(`(progn (find-file %q) nil)`, e.w.Path(path))
+	e.eval(`(progn (find-file %q) (when-let* ((ws (cursord-workspace-find)) ((cursord-workspace-ready ws))) (cursord-call ws :diff/list nil)) nil)`,
+		e.w.Path(path))
 }
 
 // text is the text of a file's buffer.
@@ -318,7 +319,7 @@ func TestEmacsConflicts(t *testing.T) {
 	} {
 		t.Run(one.command, func(t *testing.T) {
 			t.Parallel()
-			eachEmacs(t, func(t *testing.T, bin string) {
+			anEmacs(t, func(t *testing.T, bin string) {
 				w := world.New(t)
 				before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{5: "agent 5\n", 8: "agent 8\n"})
 				w.Put("f", before)

@@ -1,0 +1,150 @@
+;;; cursord-merge-tests.el --- Conflicts and comparing, in batch  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; See cursord-tests.el.
+
+;;; Code:
+
+(eval-and-compile
+  (add-to-list 'load-path
+               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+
+(require 'cursord-test-world)
+(require 'cursord-review)
+(require 'cursord-compare)
+(require 'cursord-merge)
+
+(defun cursord-test-merge (&rest sides)
+  "Choose SIDES of the conflicts in the current buffer, in order; nil leaves one."
+  (goto-char (point-min))
+  (dolist (side sides)
+    (re-search-forward smerge-begin-re)
+    (pcase side
+      ('before (smerge-keep-upper))
+      ('agent (smerge-keep-lower))
+      ('both (smerge-keep-all)))))
+
+(ert-deftest cursord-test-conflict-markers-are-nobodys-text ()
+  "Conflicts are in a copy; what is chosen there is decided, and undo takes it back."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 40))
+           (after (cursord-test-numbered 40 5 "five\n" 15 "15a\n15b\n"
+                                         25 "" 35 "thirty-five\n"))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open))))
+      (cursord-test-plays (cursord-test-edits "f" before after))
+      (with-current-buffer (find-file-noselect (cursord-test-file "f"))
+        (buffer-enable-undo)
+        (cursord-test-turn ws "change f")
+        (cursord-test-agree ws "f" after 4)
+        (switch-to-buffer (current-buffer))
+        (cursord-test-go 5)
+        (cursord-smerge-file)
+        (should (equal "*f: merge*" (buffer-name)))
+        (should (equal (cursord-test-numbered
+                        40 5 "<<<<<<< before\nline 5\n=======\nfive\n>>>>>>> agent\n"
+                        15 "<<<<<<< before\nline 15\n=======\n15a\n15b\n>>>>>>> agent\n"
+                        25 "<<<<<<< before\nline 25\n=======\n>>>>>>> agent\n"
+                        35 "<<<<<<< before\nline 35\n=======\nthirty-five\n>>>>>>> agent\n")
+                       (buffer-string)))
+        (cursord-test-agree ws "f" after 4)
+        (should-error (cursord-merge-finish) :type 'user-error)
+        (cursord-test-merge 'before 'agent nil 'both)
+        (cursord-merge-finish)
+        (let ((chosen (cursord-test-numbered 40 15 "15a\n15b\n" 25 ""
+                                             35 "line 35\nthirty-five\n")))
+          (cursord-test-agree ws "f" chosen 3)
+          (should-not (get-buffer "*f: merge*"))
+          ;; Undo leads back over the edit and over the reject.
+          (with-current-buffer "f"
+            (let ((last-command nil) (inhibit-message t))
+              (undo)
+              (save-buffer)
+              (cursord-test-agree ws "f"
+                                  (cursord-test-numbered 40 15 "15a\n15b\n" 25 ""
+                                                         35 "thirty-five\n")
+                                  3)
+              (cursord-undo)
+              (cursord-test-agree ws "f" after 4)
+              (cursord-test-until "the marks"
+                (equal '(5 15 26 35) (cursord-test-rows)))
+              (cursord-test-go 5)
+              (cursord-reject-hunk)
+              (cursord-test-agree ws "f"
+                                  (cursord-test-numbered 40 15 "15a\n15b\n" 25 ""
+                                                         35 "thirty-five\n")
+                                  3))))))))
+
+(ert-deftest cursord-test-conflicts-of-what-is-isolated ()
+  "The agent's side of a proposal is accepted; what was is left undecided."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 20))
+           (after (cursord-test-numbered 20 5 "five\n" 15 "fifteen\n"))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open)))
+           (cursord-isolation 'copy))
+      (cursord-test-plays (cursord-test-edits "f" before after))
+      (with-current-buffer (find-file-noselect (cursord-test-file "f"))
+        (cursord-test-turn ws "change f")
+        (cursord-test-agree ws "f" before 2)
+        (switch-to-buffer (current-buffer))
+        (cursord-test-go 5)
+        (cursord-smerge-file)
+        (cursord-test-merge 'agent)
+        (cursord-merge-finish)
+        (cursord-test-agree ws "f" (cursord-test-numbered 20 5 "five\n") 1)))))
+
+(ert-deftest cursord-test-half-a-conflict ()
+  "A conflict whose markers are half gone is not decided, and nothing is lost."
+  (cursord-test-with-world
+    (let ((ws (progn (cursord-test-put "f" "one\ntwo")
+                     (cursord-test-open))))
+      (cursord-test-plays (cursord-test-edits "f" "one\ntwo" "one\n2"))
+      (with-current-buffer (find-file-noselect (cursord-test-file "f"))
+        (cursord-test-turn ws "change f")
+        (cursord-test-agree ws "f" "one\n2" 1)
+        (switch-to-buffer (current-buffer))
+        (cursord-test-go 2)
+        (cursord-smerge-file)
+        (goto-char (point-min))
+        (search-forward "=======\n")
+        (replace-match "")
+        (should-error (cursord-merge-finish) :type 'user-error)
+        (cursord-test-agree ws "f" "one\n2" 1)
+        (undo-boundary)
+        (let ((last-command nil)) (undo))
+        (cursord-test-merge 'both)
+        (cursord-merge-finish)
+        (cursord-test-until "the edit" (equal "one\ntwo\n2" (cursord-test-get "f")))))))
+
+(ert-deftest cursord-test-ediff-shows-lines-once ()
+  "While Ediff shows a file, the marks in its buffer do not."
+  (cursord-test-with-world
+    (let* ((ws (progn (cursord-test-put "f" "one\ntwo\nthree\n")
+                      (cursord-test-open)))
+           (seen (lambda ()
+                   (seq-some (lambda (overlay) (overlay-get overlay 'before-string))
+                             cursord--marks)))
+           started)
+      (cursord-test-plays (cursord-test-edits "f" "one\ntwo\nthree\n"
+                                              "one\nthree\n"))
+      (cursord-mode 1)
+      (unwind-protect
+          (progn
+            (find-file (cursord-test-file "f"))
+            (cursord-test-turn ws "change f")
+            (cursord-test-until "the mark" (funcall seen))
+            (cursord-test-go 2)
+            (cl-letf (((symbol-function 'ediff-buffers)
+                       (lambda (_a _b startup) (setq started startup))))
+              (cursord-ediff-file))
+            (should-not (funcall seen))
+            (with-temp-buffer
+              (mapc #'funcall started)
+              (run-hooks 'ediff-after-quit-hook-internal))
+            (should (funcall seen)))
+        (cursord-mode -1)))))
+
+(provide 'cursord-merge-tests)
+;;; cursord-merge-tests.el ends here

@@ -1,0 +1,172 @@
+;;; cursord-transcript-tests.el --- What is told while one waits  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; See cursord-tests.el.
+
+;;; Code:
+
+(eval-and-compile
+  (add-to-list 'load-path
+               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+
+(require 'cursord-test-world)
+(require 'cursord-chat)
+
+(defmacro cursord-test-receiving-at-once (&rest body)
+  "Run BODY, and have nothing received until the end of a turn has come."
+  (declare (indent 0) (debug t))
+  `(let ((cursord--slice 30) come
+         (notified (symbol-function 'cursord--notified))
+         (drain (symbol-function 'cursord--drain)))
+     (cl-letf (((symbol-function 'cursord--notified)
+                (lambda (conn method params)
+                  (when (and (eq method 'turn/changed)
+                             (cursord-turn-ended-p (plist-get params :turn)))
+                    (setq come t))
+                  (funcall notified conn method params)))
+               ((symbol-function 'cursord--drain)
+                (lambda ()
+                  (if come (funcall drain)
+                    (setq cursord--timer nil)
+                    (cursord--wake 0.02)))))
+       ,@body)))
+
+(ert-deftest cursord-test-all-of-a-turn-behind-the-answer ()
+  "What comes with the answer that names a new session is shown, and nothing has to be read."
+  (cursord-test-with-world
+    (let* ((ws (cursord-test-open))
+           (numbers (number-sequence 1 130)) read)
+      (cursord-test-plays (mapcar (lambda (i)
+                                    (list (cursord-test-says (format "number %d"
+                                                                     i))
+                                          (cursord-test-edits (format "f%d" i)
+                                                              nil "x\n")))
+                                  numbers))
+      (with-current-buffer (cursord--chat-buffer-create ws)
+        (cursord-test-until "the session" (cursord-workspace-chosen ws))
+        (let ((request (symbol-function 'cursord-request)))
+          (cl-letf (((symbol-function 'cursord-request)
+                     (lambda (ws method &rest more) (push method read)
+                       (apply request ws method more))))
+            (cursord-test-receiving-at-once
+              (cursord-test-turn ws "count"))))
+        (should-not (seq-intersection read '(:session/read :item/read)))
+        (dolist (i numbers)
+          (goto-char (point-min))
+          (should (search-forward (format "\nnumber %d\n" i) nil t))
+          (should (search-forward (format "f%d" i) nil t)))
+        (should-not (cursord-transcript-oldest cursord-transcript))))))
+
+(defmacro cursord-test-with-transcript (&rest body)
+  "Run BODY in a buffer that shows a session without a daemon.
+`asked' has what was asked: lists of a method, its parameters, and the function
+that takes the answer."
+  (declare (indent 0) (debug t))
+  `(with-temp-buffer
+     (let ((cursord--stored 0) asked)
+       (cl-letf (((symbol-function 'cursord-request)
+                  (lambda (_ws method params &rest more)
+                    (push (list method params (plist-get more :then)) asked))))
+         (cursord-transcript-clear (cursord--workspace-make :root "/w/"
+                                                            :path "/w") "s")
+         (cl-flet ((turn (seq status)
+                     (cursord-transcript-turn cursord-transcript
+                                              (cursord-test-object seq status
+                                                                   :id "t"
+                                                                   :prompt "go")))
+                   (item (seq status text &optional read)
+                     (cursord-transcript-item cursord-transcript
+                                              (cursord-test-item seq status
+                                                                 text) read))
+                   (delta (offset text)
+                     (cursord-transcript-delta cursord-transcript
+                                               (list :itemId "i" :turnId "t"
+                                                     :offset offset
+                                                     :text text)))
+                   (answer (result)
+                     (cursord-test-until "a question" (sit-for 0.01) asked)
+                     (funcall (nth 2 (pop asked)) result))
+                   (shown () (cursord-transcript-flush cursord-transcript)
+                     (buffer-substring-no-properties (point-min) (point-max))))
+           (ignore #'turn #'item #'delta #'answer #'shown)
+           ,@body)))))
+
+(defun cursord-test-object (seq status &rest more)
+  "An object with SEQ, STATUS and MORE."
+  `(:seq ,seq :status ,status :createdAt "2026" :turnId "t" ,@more))
+
+(defun cursord-test-item (seq status text)
+  "What the agent said, as an item with SEQ, STATUS and TEXT."
+  (apply #'cursord-test-object seq status :id "i" :index 0 :kind "assistant"
+         (and text (list :text text))))
+
+(ert-deftest cursord-test-an-answer-behind-the-end ()
+  "What was read of an item takes nothing from what was told since, also before its turn is known."
+  (dolist (known '(t nil))
+    (cursord-test-with-transcript
+      (when known (turn 1 "running"))
+      (item 2 "running" nil)
+      (delta 0 "one ")
+      (item 2 "running" "o" t)
+      (item 2 "running" nil t)
+      (delta 4 "two")
+      (item 9 "completed" "one two three")
+      (item 2 "running" "one" t)
+      (item 1 "running" nil t)
+      (unless known (turn 1 "running"))
+      (should (equal "\n## You\n\ngo\n\n## Cursor  working\n\none two three\n"
+                     (shown)))
+      (should (equal '(:session/read) (mapcar #'car asked))))))
+
+(ert-deftest cursord-test-text-behind-a-gap ()
+  "Text of which the beginning was not told is shown once that was read, and is asked for once."
+  (cursord-test-with-transcript
+    (setq asked nil)
+    (turn 1 "running")
+    (item 2 "running" nil)
+    (delta 8 "three ")
+    (delta 14 "four ")
+    (answer `(:item ,(cursord-test-item 2 "running" "one tw")))
+    (delta 19 "five ")
+    (should (equal "\n## You\n\ngo\n\n## Cursor  working\n\none tw\n" (shown)))
+    ;; The daemon had not stored more yet.
+    (answer `(:item ,(cursord-test-item 2 "running" "one two three f")))
+    (delta 24 "six")
+    (should (equal "\n## You\n\ngo\n\n## Cursor  working\n\none two three four five six\n" (shown)))
+    (delta 40 "lost")
+    (item 3 "completed" "all of it")
+    (sit-for 0.02)
+    (should-not asked)
+    (should (equal "\n## You\n\ngo\n\n## Cursor  working\n\nall of it\n"
+                   (shown)))))
+
+(ert-deftest cursord-test-older-messages-are-older ()
+  "A page of which all was told already does not hide what is before it."
+  (cursord-test-with-transcript
+    (cl-labels ((page (&rest numbers)
+                  `(:turns ,(if (memq 1 numbers)
+                                (vector (cursord-test-object 1 "running" :id "t"
+                                                             :prompt "go"))
+                              [])
+                           :more ,(if (memq 1 numbers) :json-false t)
+                           :items ,(vconcat (mapcar #'numbered numbers))))
+                (numbered (n)
+                  (cursord-test-object n "completed" :id (format "i%d" n)
+                                       :index n :kind "assistant"
+                                       :text (format "%d" n))))
+      (turn 1 "running")
+      (dolist (n '(3 4 5))
+        (cursord-transcript-item cursord-transcript (numbered n)))
+      (answer (page 4 5))
+      (answer (page 2 3))
+      (should (string-prefix-p "Load older" (shown)))
+      (should-not asked)
+      (cursord-transcript-load cursord-transcript)
+      (answer (page 1))
+      (should (equal "\n## You\n\ngo\n\n## Cursor  working\n\n1\n\n2\n\n3\n\n4\n\n5\n" (shown))))))
+
+(provide 'cursord-transcript-tests)
+;;; cursord-transcript-tests.el ends here
