@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon/api"
-	"cursord/daemon/internal/review"
+	"cursord/daemon/internal/decisionlog"
 )
 
 // TestDeletedSessionsLeftTheirRemarks deletes a session whose next prompt was to name rejections, and rejects another of its changes.
@@ -18,7 +18,7 @@ func TestDeletedSessionsLeftTheirRemarks(t *testing.T) {
 	gone, err := w.d.CreateSession(w.root, api.SessionParams{})
 	require.NoError(t, err)
 	reject := func(n uint64) {
-		reviewLoop{w}.KeepRejections(n, []review.Rejection{{Session: gone.ID, Text: "that was rejected"}, {Session: kept.ID, Text: "this was rejected"}})
+		reviewLoop{w}.KeepRejections(n, []decisionlog.Rejection{{Session: gone.ID, Text: "that was rejected"}, {Session: kept.ID, Text: "this was rejected"}})
 	}
 	waits := func(want ...string) {
 		t.Helper()

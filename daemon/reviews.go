@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/wire"
@@ -263,7 +264,7 @@ func (l reviewLoop) Remark(session, text string) {
 	})
 }
 
-func (l reviewLoop) KeepRejections(decision uint64, rejections []review.Rejection) {
+func (l reviewLoop) KeepRejections(decision uint64, rejections []decisionlog.Rejection) {
 	_ = l.w.call(func() {
 		var c commit
 		for _, t := range rejections {

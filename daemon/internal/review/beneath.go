@@ -6,10 +6,12 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/editorfile"
 	"cursord/daemon/internal/threeway"
+	"cursord/daemon/internal/waiting"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -233,7 +235,7 @@ func (b *buffer) edit(f *file, text string) *api.DocumentEdits {
 
 // Merge answers with the edits that bring into a client's unsaved text what the disk has in other lines.
 func (r *Reviewer) Merge(ctx context.Context, client api.ClientID, path string, reply func(api.Decided, error)) {
-	r.request(ctx, reply, func(p *waitingRequest) bool {
+	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool {
 		f := r.shared().files[r.named(path)]
 		if f == nil || f.buffers[client] == nil {
 			return r.refuse(p, client, api.Errorf(api.KindNotFound, "%s is not unsaved in this client, or has nothing to review", path))
@@ -294,8 +296,8 @@ func (r *Reviewer) takeSave(f *file, disk atomicfile.State) bool {
 		words := r.words(&choice{f: f, review: before.review}, api.Decision{})
 		f.review = review
 		f.review.Supersede(before.review)
-		g := &group{Files: []groupFile{{Path: f.path, N: f.n, Decision: done}}, Rejections: words.of(done.Hunks)}
-		r.ops = append(r.ops, r.push(g)...)
+		g := &decisionlog.Group{Files: []decisionlog.File{{Path: f.path, N: f.n, Decision: done}}, Rejections: words.of(done.Hunks)}
+		r.ops = append(r.ops, r.log.Push(g)...)
 		r.keepRejections(g)
 	case exact:
 		f.review = b.review

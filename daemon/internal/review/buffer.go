@@ -307,10 +307,6 @@ func (r *Reviewer) stepInBuffer(f *file, b *buffer, undo bool, d *diffs.Decision
 // forgetDecisions takes a file out of decisions that were made in a buffer that is gone.
 func (r *Reviewer) forgetDecisions(f *file, groups []uint64) {
 	for _, n := range groups {
-		i := slices.IndexFunc(r.log, func(g *group) bool { return g.n == n })
-		if i < 0 {
-			continue
-		}
-		r.dropFromDecision(i, func(gf groupFile) bool { return gf.of(f) })
+		r.ops = append(r.ops, r.log.Without(n, f.decidedIn)...)
 	}
 }

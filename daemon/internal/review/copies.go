@@ -232,15 +232,11 @@ func (r *Reviewer) drop(t *Worktree) {
 		r.vacated[path], r.viewed[path], r.rewatch = true, true, true
 		delete(r.deferred, f)
 		delete(r.affected, f)
-		var groups []uint64
-		for _, g := range r.log {
-			groups = append(groups, g.n)
-		}
-		r.forgetDecisions(f, groups)
+		r.ops = append(r.ops, r.log.WithoutEverywhere(f.decidedIn)...)
 	}
 	r.trees = slices.DeleteFunc(r.trees, func(other *Worktree) bool { return other == t })
 	r.save()
-	r.retry()
+	r.waiting.Retry()
 }
 
 // dropSession is drop for a session that may have no copy.

@@ -53,7 +53,7 @@ func (r *Reviewer) BeginInCopy(ctx context.Context, session, turn string) (t *Wo
 			t.copy, t.root = c, c.Path()
 			r.tookOver(t, changes, left)
 		}
-		r.retry()
+		r.waiting.Retry()
 		if err != nil {
 			r.release(t)
 		}

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
+	"cursord/daemon/internal/waiting"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -48,7 +50,7 @@ func checkDecision(dec *api.Decision) error {
 }
 
 // decide carries out a request, or returns false if it must wait for an agent.
-func (r *Reviewer) decide(dec api.Decision, p *waitingRequest) bool {
+func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 	fail := func(err error) bool { return r.refuse(p, dec.Client, err) }
 	if err := r.setup.Store.Trouble(); err != nil {
 		return fail(api.StoreError(err))
@@ -74,7 +76,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waitingRequest) bool {
 		}
 	}
 	out := api.Decided{Diffs: []*sessions.Diff{}, Skipped: skipped}
-	g := &group{Accept: dec.Accept}
+	g := &decisionlog.Group{Accept: dec.Accept}
 	plan, failed := r.planAll(choices, dec)
 	drop, err := r.intend(intent{Group: *g}, plan)
 	if err != nil {
@@ -89,7 +91,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waitingRequest) bool {
 			continue
 		}
 		var done diffs.Decision
-		var rejections []Rejection
+		var rejections []decisionlog.Rejection
 		var edits *api.DocumentEdits
 		err := failed[i]
 		switch p := plan[i]; {
@@ -123,16 +125,16 @@ func (r *Reviewer) decide(dec api.Decision, p *waitingRequest) bool {
 		if c.buffer != nil && c.f.writesReal(dec.Accept) {
 			inBuffers = append(inBuffers, c.buffer)
 		}
-		g.Files = append(g.Files, groupFile{Path: c.f.path, N: c.f.n, Decision: done})
+		g.Files = append(g.Files, decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done})
 	}
 	r.reach("store")
 	ops := drop
 	if len(g.Files) > 0 {
-		ops = append(ops, r.push(g)...)
-		out.Decision = g.n
+		ops = append(ops, r.log.Push(g)...)
+		out.Decision = g.N
 		r.keepRejections(g)
 		for _, b := range inBuffers {
-			b.groups = append(b.groups, g.n)
+			b.groups = append(b.groups, g.N)
 		}
 	}
 	if dec.Comment != "" {
@@ -193,7 +195,7 @@ func linesOf(l *api.LineRange) *diffs.Range {
 }
 
 // finish stores and tells the touched files and answers with their diffs, as a client sees them.
-func (r *Reviewer) finish(client api.ClientID, touched []*file, ops []sessions.Op, out api.Decided, p *waitingRequest) {
+func (r *Reviewer) finish(client api.ClientID, touched []*file, ops []sessions.Op, out api.Decided, p *waiting.Request) {
 	changed := slices.Clone(touched)
 	for f := range r.affected {
 		changed = append(changed, f)
@@ -208,7 +210,7 @@ func (r *Reviewer) finish(client api.ClientID, touched []*file, ops []sessions.O
 			paths = append(paths, d.Path)
 		}
 		out.Diffs = append(out.Diffs, r.shownAt(client, paths)...)
-	}, func(err error) { p.answer(out, err) })
+	}, func(err error) { p.Answer(out, err) })
 }
 
 // choose finds the hunks that a decision names.
@@ -370,5 +372,5 @@ func (r *Reviewer) Decide(ctx context.Context, dec api.Decision, reply func(api.
 		reply(api.Decided{}, err)
 		return
 	}
-	r.request(ctx, reply, func(p *waitingRequest) bool { return r.decide(dec, p) })
+	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.decide(dec, p) })
 }

@@ -13,6 +13,7 @@ import (
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/git"
+	"cursord/daemon/internal/waiting"
 	"cursord/diffs"
 )
 
@@ -166,16 +167,13 @@ func (r *Reviewer) acceptCommitted(ctx context.Context, git git.Tree, old, now s
 	if len(hunks) == 0 {
 		return nil
 	}
-	r.decide(api.Decision{Accept: true, Hunks: hunks}, &waitingRequest{
-		stop: func() bool { return true },
-		reply: func(d api.Decided, err error) {
-			if err != nil {
-				r.setup.Log.Info("what was committed is not accepted", "err", err)
-				return
-			}
-			r.setup.Log.Info("accepted by a commit", "hunks", d.Applied)
-		},
-	})
+	r.decide(api.Decision{Accept: true, Hunks: hunks}, waiting.NewRequest(func(d api.Decided, err error) {
+		if err != nil {
+			r.setup.Log.Info("what was committed is not accepted", "err", err)
+			return
+		}
+		r.setup.Log.Info("accepted by a commit", "hunks", d.Applied)
+	}))
 	return nil
 }
 

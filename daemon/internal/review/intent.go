@@ -5,6 +5,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/wire"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -13,26 +14,26 @@ import (
 // An intent is what a request is about to write. It is durable before the first write and gone, in one transaction
 // with what came of it, after the last, so that a daemon that finds one at its start knows whose work the disk shows.
 type intent struct {
-	Group group          `json:"group"`       // without its files
-	N     uint64         `json:"n,omitempty"` // of a group that is taken back or made again; 0: it is new
-	Files []intendedFile `json:"files"`
+	Group decisionlog.Group `json:"group"`       // without its files
+	N     uint64            `json:"n,omitempty"` // of a group that is taken back or made again; 0: it is new
+	Files []intendedFile    `json:"files"`
 }
 
 // An intendedFile is a file of an intent: how it is to change, and what the store is to have of it then.
 type intendedFile struct {
-	Session    string           `json:"session,omitempty"` // in whose copy the file is under review
-	Copy       bool             `json:"copy,omitempty"`    // the change is in the copy, and not in the work tree
-	From       string           `json:"from"`
-	To         string           `json:"to"`
-	Temp       string           `json:"temp"`
-	Before     held             `json:"before"`
-	After      held             `json:"after"`
-	Mode       uint32           `json:"mode"`
-	Links      atomicfile.Links `json:"links,omitzero"`
-	Dirs       []string         `json:"dirs,omitempty"`
-	Decision   diffs.Decision   `json:"decision"`
-	Rejections []Rejection      `json:"told,omitempty"`
-	State      fileState        `json:"state"`
+	Session    string                  `json:"session,omitempty"` // in whose copy the file is under review
+	Copy       bool                    `json:"copy,omitempty"`    // the change is in the copy, and not in the work tree
+	From       string                  `json:"from"`
+	To         string                  `json:"to"`
+	Temp       string                  `json:"temp"`
+	Before     held                    `json:"before"`
+	After      held                    `json:"after"`
+	Mode       uint32                  `json:"mode"`
+	Links      atomicfile.Links        `json:"links,omitzero"`
+	Dirs       []string                `json:"dirs,omitempty"`
+	Decision   diffs.Decision          `json:"decision"`
+	Rejections []decisionlog.Rejection `json:"told,omitempty"`
+	State      fileState               `json:"state"`
 }
 
 // A held is what a path holds, its content by the name of a blob.

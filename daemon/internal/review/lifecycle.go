@@ -6,7 +6,7 @@ import (
 
 // unused reports whether the reviewer, which calls it, has nothing pending and nothing to do.
 func (r *Reviewer) unused() bool {
-	if len(r.waiting)+len(r.ops)+len(r.vacated)+len(r.affected)+len(r.deferred) > 0 || len(r.later.Ready) > 0 {
+	if r.waiting.Len()+len(r.ops)+len(r.vacated)+len(r.affected)+len(r.deferred) > 0 || len(r.later.Ready) > 0 {
 		return false
 	}
 	for _, t := range r.trees {

@@ -8,6 +8,7 @@ import (
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/diffshape"
+	"cursord/daemon/internal/waiting"
 	"cursord/daemon/internal/wire"
 	"cursord/diffs"
 )
@@ -30,16 +31,16 @@ func (r *Reviewer) revConflict(path string, client api.ClientID, rev *uint64) er
 
 // refuse answers a request with why it cannot be served. A diff in the answer is as the client sees it now, and on disk
 // like everything published: its revision names no other state after a crash.
-func (r *Reviewer) refuse(p *waitingRequest, client api.ClientID, err error) bool {
+func (r *Reviewer) refuse(p *waiting.Request, client api.ClientID, err error) bool {
 	var e *api.Error
 	if !errors.As(err, &e) || e.Diff == nil {
-		return p.answer(api.Decided{}, err)
+		return p.Answer(api.Decided{}, err)
 	}
 	now := *e
 	if diff := r.shown(client, e.Diff.Path); diff != nil {
 		now.Diff = diff
 	}
-	r.setup.Loop.WhenStored(func() { p.answer(api.Decided{}, &now) })
+	r.setup.Loop.WhenStored(func() { p.Answer(api.Decided{}, &now) })
 	return true
 }
 
@@ -88,4 +89,16 @@ func skippedFor(f *file, id uint64, err error) api.Skipped {
 		message += "; " + e.Hint
 	}
 	return api.Skipped{Path: f.path, Hunk: diffshape.HunkID(f.n, id), Kind: kindOf(err), Message: message}
+}
+
+// agentWrites reports whether a decision of client about the file would write what an agent is about to write, or what
+// nobody may write now.
+func (r *Reviewer) agentWrites(f *file, client api.ClientID, accept bool) bool {
+	switch {
+	case f.tree.busy:
+		return true
+	case f.writesReal(accept):
+		return f.buffers[client] == nil && (r.shared().ledger.Writing(f.realPath()) || r.lags(f))
+	}
+	return f.tree.isolated() && f.tree.ledger.Writing(f.path)
 }

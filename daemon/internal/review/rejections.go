@@ -4,17 +4,12 @@ import (
 	"slices"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
 )
 
-// A Rejection is what a session's next prompt says of a rejected hunk.
-type Rejection struct {
-	Session string `json:"session"`
-	Text    string `json:"text"`
-}
-
 // hunkWords are the rejections to tell, by hunk.
-type hunkWords map[uint64][]Rejection
+type hunkWords map[uint64][]decisionlog.Rejection
 
 // words returns what the next prompts say if the choice is rejected. It must be called before the reject, while the lines are there.
 func (r *Reviewer) words(c *choice, dec api.Decision) hunkWords {
@@ -28,7 +23,7 @@ func (r *Reviewer) words(c *choice, dec api.Decision) hunkWords {
 		for _, src := range h.Sources {
 			if !slices.Contains(named, src.SessionID) {
 				named = append(named, src.SessionID)
-				words[h.ID] = append(words[h.ID], Rejection{src.SessionID, text})
+				words[h.ID] = append(words[h.ID], decisionlog.Rejection{Session: src.SessionID, Text: text})
 			}
 		}
 	}
@@ -36,7 +31,7 @@ func (r *Reviewer) words(c *choice, dec api.Decision) hunkWords {
 }
 
 // of returns the rejections of some hunks.
-func (words hunkWords) of(hunks []uint64) (rejections []Rejection) {
+func (words hunkWords) of(hunks []uint64) (rejections []decisionlog.Rejection) {
 	for _, id := range hunks {
 		rejections = append(rejections, words[id]...)
 	}
@@ -44,8 +39,8 @@ func (words hunkWords) of(hunks []uint64) (rejections []Rejection) {
 }
 
 // keepRejections has the next prompts of a group's sessions name its rejections.
-func (r *Reviewer) keepRejections(g *group) {
+func (r *Reviewer) keepRejections(g *decisionlog.Group) {
 	if len(g.Rejections) > 0 {
-		r.setup.Loop.KeepRejections(g.n, g.Rejections)
+		r.setup.Loop.KeepRejections(g.N, g.Rejections)
 	}
 }

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"slices"
 
 	"cursord/daemon/internal/atomicfile"
-	"cursord/daemon/internal/wire"
+	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -80,7 +79,7 @@ func (r *Reviewer) finishIntent(in *intent) (published []*sessions.Diff, ops []s
 			return nil, nil, err
 		}
 		files = append(files, f)
-		g.Files = append(g.Files, groupFile{Path: f.path, N: f.n, Decision: in.Files[i].Decision})
+		g.Files = append(g.Files, decisionlog.File{Path: f.path, N: f.n, Decision: in.Files[i].Decision})
 		g.Rejections = append(g.Rejections, in.Files[i].Rejections...)
 	}
 	if len(files) == 0 {
@@ -88,15 +87,14 @@ func (r *Reviewer) finishIntent(in *intent) (published []*sessions.Diff, ops []s
 	}
 	r.setup.Log.Warn("a decision was finished that the last daemon had begun", "files", len(files), "of", len(in.Files))
 	if in.N == 0 {
-		ops = r.push(&g)
-	} else if i := slices.IndexFunc(r.log, func(g *group) bool { return g.n == in.N }); i >= 0 {
-		g.n, g.Rejections = in.N, r.log[i].Rejections
-		r.log[i] = &g
-		ops = []sessions.Op{sessions.PutDecision{N: g.n, Data: wire.Encode(&g)}}
+		ops = r.log.Push(&g)
+	} else if old := r.log.Numbered(in.N); old != nil {
+		g.N, g.Rejections = in.N, old.Rejections
+		ops = []sessions.Op{r.log.Replace(&g)}
 	}
 	if g.Undone {
-		r.setup.Loop.ForgetRejections(g.n)
-	} else if !r.setup.Loop.KeepsRejections(g.n) {
+		r.setup.Loop.ForgetRejections(g.N)
+	} else if !r.setup.Loop.KeepsRejections(g.N) {
 		r.keepRejections(&g)
 	}
 	published, more := r.render(files)
@@ -145,7 +143,7 @@ func (r *Reviewer) within(c *treeChange, do func(atomicfile.Root) error) error {
 
 // adoptIntended has the review of a file be what it is once its change is carried out.
 func (r *Reviewer) adoptIntended(x *intendedFile, c *treeChange) (*file, error) {
-	f := r.decided(groupFile{Path: x.From, N: x.State.N})
+	f := r.decided(decisionlog.File{Path: x.From, N: x.State.N})
 	if f == nil {
 		f = &file{tree: r.treeOf(x.Session), path: x.From, n: x.State.N}
 		f.tree.files[f.path] = f

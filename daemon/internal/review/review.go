@@ -11,8 +11,10 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/mailbox"
+	"cursord/daemon/internal/waiting"
 	"cursord/daemon/internal/watch"
 	"cursord/daemon/internal/wire"
 	"cursord/diffs"
@@ -34,14 +36,14 @@ type Reviewer struct {
 	published map[string]*sessions.Diff         // by path
 	composed  map[string]string                 // by path: of which revisions the published diff is made
 	views     map[string]map[api.ClientID]*View // by path: what clients see that hold it unsaved
-	log       []*group                          // decisions, oldest first
-	intents   uint64                            // the number of the last one
-	waiting   []*waitingRequest                 // requests that wait for an agent
-	ops       []sessions.Op                     // to be stored with what is stored next
-	viewed    map[string]bool                   // paths that some client may see differently now
-	vacated   map[string]bool                   // paths from which files have gone, to be published
-	affected  map[*file]bool                    // files that a decision about others may have changed
-	deferred  map[*file]bool                    // files to be read again when their agents' calls have ended
+	log       decisionlog.Log
+	intents   uint64          // the number of the last one
+	waiting   waiting.Queue   // requests that wait for an agent
+	ops       []sessions.Op   // to be stored with what is stored next
+	viewed    map[string]bool // paths that some client may see differently now
+	vacated   map[string]bool // paths from which files have gone, to be published
+	affected  map[*file]bool  // files that a decision about others may have changed
+	deferred  map[*file]bool  // files to be read again when their agents' calls have ended
 	head      gitHead
 	watch     *watch.Files
 	rewatch   bool // what is pending may have changed since watch was given its paths
@@ -101,6 +103,7 @@ func New(setup Setup) (*Reviewer, error) {
 		deferred: map[*file]bool{},
 	}
 	r.later.Init()
+	r.waiting = waiting.Queue{Call: r.call, Post: r.later.Put}
 	r.trees = []*Worktree{newWorktree(setup.Root, "", r.windowClosed)}
 	r.shared().calls.watch = setup.Saves
 	if err := r.loadReviews(); err != nil {
@@ -152,7 +155,7 @@ func (r *Reviewer) windowClosed() {
 	r.later.Put(func() {
 		r.takeInEnded()
 		r.refreshLate()
-		r.retry()
+		r.waiting.Retry()
 	})
 }
 
@@ -167,9 +170,7 @@ func (r *Reviewer) loop() {
 		case <-r.later.Ready:
 			r.takeLater()
 		case <-r.quit:
-			for _, p := range r.waiting {
-				p.answer(api.Decided{}, api.ErrStopped)
-			}
+			r.waiting.Close(api.ErrStopped)
 			return
 		}
 		if r.rewatch {

@@ -9,6 +9,7 @@ import (
 	"cursord/daemon/copytree"
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/savewatch"
 	"cursord/daemon/internal/survivors"
@@ -59,7 +60,7 @@ type Loop interface {
 	// Remark keeps a person's words for the next prompt of a session, or of any if session is "".
 	Remark(session, text string)
 	// KeepRejections keeps what a decision rejected for the next prompts of the sessions that it is about.
-	KeepRejections(decision uint64, rejections []Rejection)
+	KeepRejections(decision uint64, rejections []decisionlog.Rejection)
 	// KeepsRejections reports whether something is kept of a decision.
 	KeepsRejections(decision uint64) bool
 	// ForgetRejections drops what is kept of a decision.

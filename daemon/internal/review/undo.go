@@ -2,105 +2,52 @@ package review
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"cursord/daemon/api"
-	"cursord/daemon/internal/wire"
+	"cursord/daemon/internal/decisionlog"
+	"cursord/daemon/internal/waiting"
 	"cursord/diffs"
 	"cursord/sessions"
 )
-
-// maxGroups bounds the log of decisions that can be taken back.
-const maxGroups = 500
-
-// A group is what one request decided: one step of undo.
-type group struct {
-	n          uint64
-	Accept     bool        `json:"accept"`
-	Undone     bool        `json:"undone,omitempty"`
-	Files      []groupFile `json:"files"`
-	Rejections []Rejection `json:"told,omitempty"` // to agents, of a reject
-}
-
-// A groupFile is the part of a group in one file.
-type groupFile struct {
-	Path     string         `json:"path"`
-	N        uint64         `json:"n,omitempty"` // the review's, which stays when the file moves
-	Decision diffs.Decision `json:"decision"`
-}
 
 func (r *Reviewer) loadLog() error {
 	recs, err := r.setup.Store.Decisions(r.setup.Root)
 	if err != nil {
 		return err
 	}
-	for _, rec := range recs {
-		g := &group{n: rec.N}
-		if err := json.Unmarshal(rec.Data, g); err != nil {
-			r.setup.Damaged(fmt.Sprint("decision ", rec.N), err)
-			r.ops = append(r.ops, sessions.DropDecision{N: rec.N}) // it cannot be undone
-			continue
-		}
-		r.log = append(r.log, g)
-	}
+	log, ops := decisionlog.Load(recs, r.setup.Damaged)
+	r.log, r.ops = log, append(r.ops, ops...)
 	return nil
-}
-
-// push adds a group to the log, forgets what could have been made again, and returns what to store.
-func (r *Reviewer) push(g *group) (ops []sessions.Op) {
-	g.n = 1
-	if len(r.log) > 0 {
-		g.n = r.log[len(r.log)-1].n + 1 // also if that one is forgotten now: a number means one decision
-	}
-	for len(r.log) > 0 && r.log[len(r.log)-1].Undone {
-		ops = append(ops, sessions.DropDecision{N: r.log[len(r.log)-1].n})
-		r.log = r.log[:len(r.log)-1]
-	}
-	for len(r.log) >= maxGroups {
-		ops = append(ops, sessions.DropDecision{N: r.log[0].n})
-		r.log = slices.Delete(r.log, 0, 1)
-	}
-	r.log = append(r.log, g)
-	return append(ops, sessions.PutDecision{N: g.n, Data: wire.Encode(g)})
 }
 
 // step takes a group back, or makes it again: in all of its files or in none. It returns false if it must wait for an
 // agent.
-func (r *Reviewer) step(client api.ClientID, undo bool, only uint64, p *waitingRequest) bool {
+func (r *Reviewer) step(client api.ClientID, undo bool, only uint64, p *waiting.Request) bool {
 	fail := func(err error) bool { return r.refuse(p, client, err) }
 	if err := r.setup.Store.Trouble(); err != nil {
 		return fail(api.StoreError(err))
 	}
-	i := -1
-	if undo {
-		for j, g := range r.log {
-			if !g.Undone && len(g.Files) > 0 {
-				i = j
-			}
-		}
-	} else {
-		i = slices.IndexFunc(r.log, func(g *group) bool { return g.Undone && len(g.Files) > 0 })
-	}
-	if i < 0 {
+	next := r.log.Next(undo)
+	if next == nil {
 		what := map[bool]string{true: "undo", false: "redo"}[undo]
 		return fail(&api.Error{Kind: api.KindNotFound, Message: "there is nothing to " + what + " in " + r.setup.Root})
 	}
-	if only != 0 && r.log[i].n != only {
+	if only != 0 && next.N != only {
 		return fail(&api.Error{Kind: api.KindConflict, Message: "another decision was made since"})
 	}
-	if slices.ContainsFunc(r.log[i].Files, func(gf groupFile) bool {
+	if slices.ContainsFunc(next.Files, func(gf decisionlog.File) bool {
 		f := r.decided(gf)
-		return f != nil && r.agentWrites(f, client, r.log[i].Accept)
+		return f != nil && r.agentWrites(f, client, next.Accept)
 	}) {
 		return false
 	}
-	g := *r.log[i]
+	g := *next
 	g.Files = slices.Clone(g.Files)
 	g.Undone = undo
-	out := api.Decided{Diffs: []*sessions.Diff{}, Applied: g.hunks()}
+	out := api.Decided{Diffs: []*sessions.Diff{}, Applied: g.Hunks()}
 	var touched, inBuffers []*file
 	var restore []func()
 	rollback := func(err error) bool {
@@ -119,7 +66,7 @@ func (r *Reviewer) step(client api.ClientID, undo bool, only uint64, p *waitingR
 		gf := &g.Files[j]
 		f := r.decided(*gf)
 		if f == nil {
-			return rollback(r.withoutLost(i, gf.Path))
+			return rollback(r.withoutLost(next, gf.Path))
 		}
 		disk, err := r.refresh(f)
 		if err != nil {
@@ -138,7 +85,7 @@ func (r *Reviewer) step(client api.ClientID, undo bool, only uint64, p *waitingR
 			if edits != nil {
 				out.Edits = append(out.Edits, *edits)
 			}
-			b.groups = append(b.groups, g.n)
+			b.groups = append(b.groups, g.N)
 			inBuffers = append(inBuffers, f)
 			continue
 		}
@@ -149,7 +96,7 @@ func (r *Reviewer) step(client api.ClientID, undo bool, only uint64, p *waitingR
 			return review.Redo(gf.Decision)
 		})
 		if errors.Is(err, diffs.ErrOvertaken) && r.beyond(*gf, undo) {
-			return rollback(r.withoutLost(i, f.path))
+			return rollback(r.withoutLost(next, f.path))
 		}
 		if err != nil {
 			return rollback(r.stepError(f, err))
@@ -159,7 +106,7 @@ func (r *Reviewer) step(client api.ClientID, undo bool, only uint64, p *waitingR
 		plan = append(plan, p)
 		touched = append(touched, f)
 	}
-	drop, err := r.intend(intent{Group: g, N: g.n}, plan)
+	drop, err := r.intend(intent{Group: g, N: g.N}, plan)
 	if err != nil {
 		return rollback(err)
 	}
@@ -178,10 +125,9 @@ func (r *Reviewer) step(client api.ClientID, undo bool, only uint64, p *waitingR
 		}
 	}
 	r.reach("store")
-	r.log[i] = &g
-	ops := append(drop, sessions.PutDecision{N: g.n, Data: wire.Encode(&g)})
+	ops := append(drop, r.log.Replace(&g))
 	if undo {
-		r.setup.Loop.ForgetRejections(g.n)
+		r.setup.Loop.ForgetRejections(g.N)
 	} else {
 		r.keepRejections(&g)
 	}
@@ -190,7 +136,7 @@ func (r *Reviewer) step(client api.ClientID, undo bool, only uint64, p *waitingR
 }
 
 // beyond reports whether the file of a decision is gone, and the decision with it.
-func (r *Reviewer) beyond(gf groupFile, undo bool) bool {
+func (r *Reviewer) beyond(gf decisionlog.File, undo bool) bool {
 	f := r.decided(gf)
 	if f == nil {
 		return true
@@ -208,22 +154,12 @@ func (r *Reviewer) beyond(gf groupFile, undo bool) bool {
 }
 
 // withoutLost has a decision no longer bar the way to the others because of files that are gone, and says so.
-func (r *Reviewer) withoutLost(i int, path string) error {
-	undo := !r.log[i].Undone
-	r.dropFromDecision(i, func(gf groupFile) bool { return r.beyond(gf, undo) })
+func (r *Reviewer) withoutLost(g *decisionlog.Group, path string) error {
+	r.ops = append(r.ops, r.log.Without(g.N, func(gf decisionlog.File) bool { return r.beyond(gf, !g.Undone) })...)
 	return &api.Error{
 		Kind: api.KindConflict, Message: path + " is gone, or not under review any more: what was decided about it stays",
 		Hint: "ask again for what else was decided",
 	}
-}
-
-// dropFromDecision takes files out of a decision that cannot be taken back in them any more. One that is left without files is passed
-// over: it keeps its number from being given again.
-func (r *Reviewer) dropFromDecision(i int, lost func(groupFile) bool) {
-	g := *r.log[i]
-	g.Files = slices.DeleteFunc(slices.Clone(g.Files), lost)
-	r.log[i] = &g
-	r.ops = append(r.ops, sessions.PutDecision{N: g.n, Data: wire.Encode(&g)})
 }
 
 // forgetSources has a file's review forget who made edits that are settled for good, once there are many of them.
@@ -233,29 +169,22 @@ func (r *Reviewer) forgetSources(f *file) {
 		return
 	}
 	f.review.ForgetSources(func(yield func(*diffs.Decision) bool) {
-		for _, g := range r.log {
-			for i := range g.Files {
-				if g.Files[i].of(f) && !yield(&g.Files[i].Decision) {
-					return
-				}
+		for gf := range r.log.Files() {
+			if f.decidedIn(*gf) && !yield(&gf.Decision) {
+				return
 			}
 		}
 	})
 	f.sources = f.review.Sources()
 }
 
-// of reports whether the part is one in f.
-func (gf *groupFile) of(f *file) bool { return gf.N == f.n || gf.N == 0 && gf.Path == f.path }
-
-func (g *group) hunks() (n int) {
-	for _, f := range g.Files {
-		n += len(f.Decision.Hunks)
-	}
-	return n
+// decidedIn reports whether a part of a decision is one in f.
+func (f *file) decidedIn(gf decisionlog.File) bool {
+	return gf.N == f.n || gf.N == 0 && gf.Path == f.path
 }
 
 // decided returns the file that a decision was about, wherever it is now, or nil.
-func (r *Reviewer) decided(gf groupFile) *file {
+func (r *Reviewer) decided(gf decisionlog.File) *file {
 	if gf.N == 0 {
 		return r.shared().files[gf.Path]
 	}
@@ -271,10 +200,10 @@ func (r *Reviewer) stepError(f *file, err error) error {
 
 // Undo takes back the latest decision that is not undone yet; if only is not 0, only if that is its number.
 func (r *Reviewer) Undo(ctx context.Context, client api.ClientID, only uint64, reply func(api.Decided, error)) {
-	r.request(ctx, reply, func(p *waitingRequest) bool { return r.step(client, true, only, p) })
+	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.step(client, true, only, p) })
 }
 
 // Redo makes again the latest decision that was undone.
 func (r *Reviewer) Redo(ctx context.Context, client api.ClientID, reply func(api.Decided, error)) {
-	r.request(ctx, reply, func(p *waitingRequest) bool { return r.step(client, false, 0, p) })
+	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.step(client, false, 0, p) })
 }

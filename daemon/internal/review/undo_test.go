@@ -6,13 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/daemon/internal/decisionlog"
 	"cursord/diffs"
 )
 
 // TestSourcesOfSettledEditsDoNotPileUp has an agent edit a file again and again, and each edit be accepted. Whose each was
 // once stayed with the file's review for good.
 func TestSourcesOfSettledEditsDoNotPileUp(t *testing.T) {
-	const edits = 5 * maxGroups
+	const edits = 5 * decisionlog.Max
 	r := &Reviewer{}
 	f := &file{path: "f", n: 7, review: diffs.New(diffs.Content{Exists: true})}
 	source := func(i int) diffs.Source { return diffs.Source{SessionID: "s", TurnID: fmt.Sprint("t", i), Via: "edit"} }
@@ -24,14 +25,18 @@ func TestSourcesOfSettledEditsDoNotPileUp(t *testing.T) {
 		writes(i)
 		done, err := f.review.Decide([]uint64{f.review.Hunks()[0].ID}, true, nil)
 		require.NoError(t, err)
-		r.push(&group{Accept: true, Files: []groupFile{{Path: f.path, N: f.n, Decision: done}}})
+		r.log.Push(&decisionlog.Group{Accept: true, Files: []decisionlog.File{{Path: f.path, N: f.n, Decision: done}}})
 		r.forgetSources(f)
 	}
-	require.Less(t, f.review.Sources(), 3*maxGroups)
-	for i := range maxGroups {
-		require.NoError(t, f.review.Undo(r.log[maxGroups-1-i].Files[0].Decision))
+	require.Less(t, f.review.Sources(), 3*decisionlog.Max)
+	for i := range decisionlog.Max {
+		last := r.log.Next(true)
+		require.NoError(t, f.review.Undo(last.Files[0].Decision))
 		hunks := f.review.Hunks()
 		require.Len(t, hunks, 1)
 		require.Contains(t, hunks[0].Sources, source(edits-1-i))
+		undone := *last
+		undone.Undone = true
+		r.log.Replace(&undone)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
 	"cursord/diffs"
@@ -26,7 +27,7 @@ type treeChange struct {
 type planned struct {
 	f          *file
 	done       diffs.Decision
-	rejections []Rejection // to agents, once it is carried out
+	rejections []decisionlog.Rejection // to agents, once it is carried out
 	change     *treeChange
 	undo       func() // puts the review back as it was
 }
