@@ -31,16 +31,15 @@ func Kinds() []string {
 // An Error says why the agent, or a question to it, failed. Kind is one of Kinds.
 type Error struct {
 	Kind    string
-	Message string // for people, says what to do next where that is known
+	Message string // for people; says what to do next, if that is known
 	Hint    string
 	Detail  string // the end of stderr and the like, at most some 8 KiB
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Classify finds a known complaint in a text of one or more lines, with or without colours, wrapped or not. begun says that
-// the agent had begun its work: complaints about its start are then somebody else's words, such as those of a server
-// that it runs.
+// Classify finds a known complaint in a text of one or more lines, with or without colours and wrapping. begun says that the
+// agent had begun its work: complaints about its start are then words of something else, such as a server that it runs.
 func Classify(text string, begun bool) (*Error, bool) {
 	if i := complaintIn(text, begun); i < len(complaints) {
 		return complaints[i].failure(text), true
@@ -48,7 +47,7 @@ func Classify(text string, begun bool) (*Error, bool) {
 	return nil, false
 }
 
-// complaintIn returns the index of the first complaint that a text has, or their number.
+// complaintIn returns the index of the first complaint in a text, or the number of complaints.
 func complaintIn(text string, begun bool) int {
 	text = plaintext.StripANSI(text)
 	low := strings.ToLower(strings.Join(strings.Fields(text), " "))
@@ -64,7 +63,7 @@ func complaintIn(text string, begun bool) int {
 	return len(complaints)
 }
 
-// failure says for people what is wrong by a text that has the complaint.
+// failure returns the Error for a text that has the complaint.
 func (c complaint) failure(text string) *Error {
 	text = plaintext.StripANSI(text)
 	e := &Error{Kind: c.kind, Message: c.say, Hint: c.hint}
@@ -79,10 +78,10 @@ func (c complaint) failure(text string) *Error {
 	return e
 }
 
-// errorCode finds names such as OUTDATED_CLIENT, which the agent may write with ERROR_ in front.
+// errorCode matches names such as OUTDATED_CLIENT, which the agent may write with ERROR_ in front.
 var errorCode = regexp.MustCompile(`\b(?:ERROR_)?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b`)
 
-// codeIn returns the first of the codes that the complaint has.
+// codeIn returns the first of the found codes that the complaint has.
 func (c complaint) codeIn(found [][]string) string {
 	for _, f := range found {
 		for _, pattern := range c.codes {
@@ -94,7 +93,7 @@ func (c complaint) codeIn(found [][]string) string {
 	return ""
 }
 
-// saysMore reports whether a line with a code has a sentence, too.
+// saysMore reports whether a line with a code also has a sentence.
 func saysMore(line string) bool {
 	words := 0
 	for _, w := range strings.Fields(line) {
@@ -115,7 +114,7 @@ func containsAll(low string, words []string) bool {
 	return true
 }
 
-// complaintLine returns the line with the words, without the agent's own decoration and long lists.
+// complaintLine returns the line with the words, without the agent's decoration and without long lists.
 func complaintLine(text, words string) string {
 	for line := range strings.Lines(text) {
 		if strings.Contains(strings.ToLower(line), words) {
@@ -145,7 +144,7 @@ func Plain(line string) string {
 	return line
 }
 
-// lastWords picks the line that most likely says what went wrong: the last that calls itself an error, else the last.
+// lastWords returns the line that most likely says what went wrong: the last that calls itself an error, else the last.
 func lastWords(text string) string {
 	var last, lastError string
 	for line := range strings.Lines(text) {
@@ -163,9 +162,9 @@ func lastWords(text string) string {
 	return Plain(last)
 }
 
-// An Ending is all that is known about a run that gave no successful result.
+// An Ending is everything that is known about a run without a successful result.
 type Ending struct {
-	Result   *string  // the error of the failed result, or nil without one
+	Result   *string  // the error of the failed result; nil if there was none
 	Failures []string // errors in the stream, in order
 	Bare     string   // lines of stdout that were no JSON
 	Stderr   string
@@ -173,8 +172,8 @@ type Ending struct {
 	Exit     process.Exit
 }
 
-// signalled says what it means that a signal, and not of ours, ended the agent; nil if none did. The agent catches INT and TERM and then
-// exits as a shell would say it.
+// signalled returns the Error for an agent that a signal ended which we did not send; nil if none did. The agent catches INT
+// and TERM and then exits with a shell's code for them.
 func signalled(x process.Exit) *Error {
 	e := &Error{Kind: KindCrashed, Message: fmt.Sprintf("the agent was ended from outside (%v)", x), Hint: hintEnded}
 	switch x.Killer() {
@@ -188,14 +187,14 @@ func signalled(x process.Exit) *Error {
 	return e
 }
 
-// Explain says why a run failed.
+// Explain returns why a run failed.
 func (end Ending) Explain() *Error {
 	e := end.cause()
 	e.Detail = Detail(end.Bare + "\n" + end.Stderr)
 	return e
 }
 
-// Detail keeps the end of what the agent said, in 8 KiB.
+// Detail returns the end of the agent's output, at most 8 KiB.
 func Detail(text string) string {
 	text = strings.TrimSpace(plaintext.StripANSI(text))
 	const most = 8 << 10
@@ -246,7 +245,7 @@ func (end Ending) cause() *Error {
 	return &Error{Kind: KindCrashed, Message: fmt.Sprintf("the agent died without a word (%v)", end.Exit), Hint: "try again"}
 }
 
-// LostRace reports whether a text says that a start of the agent lost the race for its configuration file to another start.
+// LostRace reports whether a text says that a start of the agent lost the configuration file to another start.
 func LostRace(text string) bool {
 	return containsAll(strings.ToLower(text), []string{"enoent", "cli-config.json"})
 }

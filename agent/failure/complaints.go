@@ -1,6 +1,6 @@
 package failure
 
-// HintStart is about a program that the system does not start, for want of memory or of processes.
+// HintStart is for a program that the system does not start for lack of memory or processes.
 const HintStart = "look whether the system has memory and processes to spare, then try again"
 
 // CommandInstall is the command that installs cursor-agent, for people.
@@ -19,17 +19,17 @@ const (
 	hintCrashed = "try again; if it crashes again, update it with `cursor-agent update`"
 )
 
-// A complaint is a text of the agent that says why it does not go on. It has one of the codes, or all of the words.
+// A complaint is a text by which the agent says why it stops. The text has one of the codes, or all of the words.
 type complaint struct {
-	codes []string // in upper case, without ERROR_ in front; a * stands for any letters
+	codes []string // in upper case, without ERROR_; a * stands for any letters
 	words []string // in lower case
-	early bool     // the agent says it only before its work has begun
+	early bool     // the agent says it only before it begins its work
 	kind  string
 	say   string // for people; "" takes the agent's own words
 	hint  string
 }
 
-// complaints are looked for in this order, so that the cause comes before what only follows from it.
+// complaints are searched in this order, so that a cause is found before its consequences.
 var complaints = []complaint{
 	{words: []string{"authentication required. please run"}, kind: KindNotLoggedIn, say: "cursor-agent is not logged in", hint: hintLogin},
 	{words: []string{"authentication required"}, early: true, kind: KindNotLoggedIn, say: "cursor-agent is not logged in", hint: hintLogin},

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	maxBytes = 1 << 20 // of a file
-	maxFiles = 512     // that a Finder remembers
+	maxBytes = 1 << 20 // of one file
+	maxFiles = 512     // files that a Finder remembers
 
-	// A file's time tells it from a later one only when it is older than this: some clocks count in seconds.
+	// A file's time tells two versions apart only if they are further apart than this: some clocks count in seconds.
 	settled = 2 * time.Second
 )
 
-// A Finder finds hooks, and reads a file again only when it has changed. It may be used by several goroutines.
+// A Finder finds hooks. It reads a file again only if the file has changed. Several goroutines may use it.
 type Finder struct {
-	always []string // files for every workspace
+	always []string // files that count for every workspace
 
 	mu    sync.Mutex
 	known map[string]state // guarded by mu; by path
@@ -31,13 +31,13 @@ type Finder struct {
 
 // A state is a file as it was read.
 type state struct {
-	info  fs.FileInfo // nil: do not trust the rest
+	info  fs.FileInfo // nil: do not rely on the rest
 	hooks []Hook
 	err   error
 }
 
-// NewFinder returns a Finder for a user's home directory; "" for none. The agent looks there also when
-// CURSOR_CONFIG_DIR names another place for the rest of its configuration.
+// NewFinder returns a Finder for a user's home directory; "" for none. The agent looks there even if CURSOR_CONFIG_DIR names
+// another place for its other configuration.
 func NewFinder(home string) *Finder {
 	return newFinder(systemFile(), home)
 }
@@ -67,7 +67,7 @@ func systemFile() string {
 	return "/etc/cursor/hooks.json"
 }
 
-// Find returns the hooks of agents that run in a directory now.
+// Find returns the hooks of agents that run in a directory, as of now.
 func (f *Finder) Find(dir string) Set {
 	var set Set
 	files := append(f.always[:len(f.always):len(f.always)],
@@ -93,7 +93,7 @@ func (f *Finder) Find(dir string) Set {
 	return set
 }
 
-// hooksOf returns the hooks of a file, none if it is not there.
+// hooksOf returns a file's hooks; none if there is no file.
 func (f *Finder) hooksOf(file string) ([]Hook, error) {
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -119,7 +119,7 @@ func (f *Finder) hooksOf(file string) ([]Hook, error) {
 	return now.hooks, now.err
 }
 
-// read reads a file that looks like info.
+// read reads a file whose information is info.
 func read(file string, info fs.FileInfo) state {
 	if !info.Mode().IsRegular() { // opening a device may do something
 		return state{err: errors.New("it is not a file")}
@@ -152,7 +152,7 @@ func read(file string, info fs.FileInfo) state {
 	return s
 }
 
-// plain returns an error without the path, which is said beside it.
+// plain returns an error without the path, which stands beside it.
 func plain(err error) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// A Hook is a program that the agent runs at some moment of a turn.
+// A Hook is a program that the agent runs at certain moments of a turn.
 type Hook struct {
-	File      string // that configures it
-	Event     string // as File names it
+	File      string // the file that configures it
+	Event     string // the moment, in File's words
 	Command   string // cut to 200 bytes
-	AfterEdit bool   // it runs after an edit, so that it may change what the edit wrote
+	AfterEdit bool   // it runs after an edit, and may change what the edit wrote
 }
 
 // A Set is what the agent's configuration says about hooks.
@@ -27,14 +27,14 @@ type Set struct {
 	Unreadable []Unreadable
 }
 
-// Unreadable is a file that may configure hooks and cannot be understood. It counts as one without hooks.
+// Unreadable is a file that may configure hooks but cannot be understood. It counts as a file without hooks.
 type Unreadable struct {
 	File string
 	Err  error
 }
 
 const (
-	maxHooks   = 200 // of one file; more count and are not listed
+	maxHooks   = 200 // of one file; others count but are not listed
 	maxCommand = 200
 )
 
@@ -49,7 +49,7 @@ func runsAfterEdits(event string) bool {
 //	{"hooks": {"afterFileEdit": [{"command": "gofmt -w"}]}}
 //	{"hooks": {"PostToolUse": [{"matcher": "Edit", "hooks": [{"type": "command", "command": "gofmt -w"}]}]}}
 //
-// What has another shape is no hook. Only a file that is no JSON object is an error.
+// Values of any other form are no hooks. Only a file that is no JSON object is an error.
 func parse(file string, data []byte) (list []Hook, err error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if len(bytes.TrimSpace(data)) == 0 {

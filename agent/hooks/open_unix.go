@@ -4,5 +4,5 @@ package hooks
 
 import "syscall"
 
-// nonBlocking opens a pipe that has come in the place of a file without waiting for its other end.
+// nonBlocking makes an open not wait for the other end if the file has been replaced by a pipe.
 const nonBlocking = syscall.O_NONBLOCK

@@ -10,20 +10,20 @@ import (
 	"unicode/utf8"
 )
 
-// A Value is one JSON value as it stands in a text that End, or json.Valid, has found valid; nil is an absent one. What its
+// A Value is a JSON value inside of a text that End, or json.Valid, has found valid; nil is an absent value. What its
 // methods return shares its memory, unless they say that it is a copy.
 type Value []byte
 
-// A Member is one member of an object, its key without quotes.
+// A Member is a member of an object; its key has no quotes.
 type Member struct {
 	Key   []byte
 	Value Value
 }
 
-// An Object is the members of a JSON object in their order.
+// An Object is the members of a JSON object, in order.
 type Object []Member
 
-// IsObject and its like tell the kind of a value by its first byte; an absent one is null.
+// IsObject and the methods like it judge a value's kind by its first byte; an absent value is null.
 func (v Value) IsObject() bool { return len(v) > 0 && v[0] == '{' }
 func (v Value) IsArray() bool  { return len(v) > 0 && v[0] == '[' }
 func (v Value) IsString() bool { return len(v) > 0 && v[0] == '"' }
@@ -73,7 +73,7 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// Get returns the first member that has one of the keys and is not null, the first key preferred.
+// Get returns the first member with one of the keys that is not null; the keys are in order of preference.
 func (v Value) Get(keys ...string) Value {
 	var found Value
 	for k, val := range v.Members() {
@@ -110,7 +110,7 @@ func (o Object) Get(keys ...string) Value {
 	return nil
 }
 
-// Without returns the object less some members, or nil where nothing is left.
+// Without returns the object without some members, or nil if nothing is left.
 func (o Object) Without(keys ...string) Value {
 	var left []byte
 next:
@@ -131,7 +131,7 @@ next:
 	return append(left, '}')
 }
 
-// Text returns the first non-empty string among the keys.
+// Text returns the first non-empty string under one of the keys.
 func (o Object) Text(keys ...string) string {
 	for _, key := range keys {
 		if s := o.Get(key).Text(); s != "" {
@@ -149,7 +149,7 @@ func (v Value) Text() string {
 	return Unquote(v)
 }
 
-// Quoted returns the first string among the keys that is not empty.
+// Quoted returns the first non-empty string under one of the keys, quoted.
 func (o Object) Quoted(keys ...string) Value {
 	for _, key := range keys {
 		if v := o.Get(key); v.IsString() && len(v) > len(`""`) {
@@ -159,7 +159,7 @@ func (o Object) Quoted(keys ...string) Value {
 	return nil
 }
 
-// Name returns a string's content or a number as it is written.
+// Name returns a string's content, or a number as it is written.
 func (v Value) Name() string {
 	if len(v) > 0 && (v[0] == '-' || '0' <= v[0] && v[0] <= '9') {
 		return string(v)
@@ -192,7 +192,7 @@ func (v Value) Bool() (is, ok bool) {
 	return false, false
 }
 
-// Copy returns a copy that outlives the text, in UTF-8; nil for an absent value.
+// Copy returns a copy in UTF-8 that does not share memory; nil for an absent value.
 func (v Value) Copy() json.RawMessage {
 	if !utf8.Valid(v) {
 		return json.RawMessage(bytes.ToValidUTF8(v, []byte("\uFFFD")))
@@ -200,7 +200,7 @@ func (v Value) Copy() json.RawMessage {
 	return json.RawMessage(bytes.Clone(v))
 }
 
-// SkipSpace returns the index of what stands behind the space at b[i], or len(b).
+// SkipSpace returns the index after the white space at b[i], or len(b).
 func SkipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
 		i++
@@ -208,7 +208,7 @@ func SkipSpace(b []byte, i int) int {
 	return i
 }
 
-// StringEnd returns the index after the string that begins at b[i]; -1 if it has no end in b.
+// StringEnd returns the index after the string that begins at b[i]; -1 if it does not end in b.
 func StringEnd(b []byte, i int) int {
 	for j := i + 1; ; j++ {
 		next := bytes.IndexByte(b[j:], '"')
@@ -253,7 +253,8 @@ func skipValue(b []byte, i int) int {
 	}
 }
 
-// Unquote returns the content of a quoted string, with U+FFFD for bytes that are not UTF-8 and for lone surrogates. It copies once.
+// Unquote returns the content of a quoted string, with U+FFFD for lone surrogates and for bytes that are not UTF-8. It
+// copies once.
 func Unquote(q []byte) string {
 	s := q[1 : len(q)-1]
 	if bytes.IndexByte(s, '\\') < 0 {
@@ -301,7 +302,7 @@ func Unquote(q []byte) string {
 	return validUTF8(b.String())
 }
 
-// Torn returns the second half of a character with which a string begins, and the first half of one with which it ends.
+// Torn returns the low surrogate with which a string begins, and the high surrogate with which it ends; 0 for none.
 func (v Value) Torn() (low, high rune) {
 	n := len(v)
 	if n < len(`"\ud800"`) || v[0] != '"' {

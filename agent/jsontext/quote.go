@@ -2,12 +2,12 @@ package jsontext
 
 import "unicode/utf8"
 
-// AppendQuoted appends s as a JSON string, in the bytes that encoding/json has for it without its escapes for HTML.
-// Bytes that are no UTF-8 become U+FFFD. Every delta passes here.
+// AppendQuoted appends s as a JSON string, as encoding/json writes it without its escapes for HTML. Bytes that are not UTF-8
+// become U+FFFD. Every delta passes through it.
 func AppendQuoted[S string | []byte](dst []byte, s S) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
-	from := 0 // what comes before it is in dst
+	from := 0 // dst has everything before it
 	for i := 0; i < len(s); {
 		c := s[i]
 		if ' ' <= c && c < utf8.RuneSelf && c != '"' && c != '\\' {

@@ -6,11 +6,11 @@ import (
 	"math/bits"
 )
 
-// maxDepth is how deep values may be nested in each other; encoding/json has the same bound.
+// maxDepth is how deep values may be nested; encoding/json has the same bound.
 const maxDepth = 10_000
 
-// End returns the index after the JSON value that begins at b[i], and -1 where there is none. It takes what
-// json.Valid takes, several times as fast.
+// End returns the index after the JSON value that begins at b[i], or -1 if there is none. It accepts what json.Valid
+// accepts, several times as fast.
 func End(b []byte, i int) int { return endAt(b, i, 0) }
 
 func endAt(b []byte, i, depth int) int {
@@ -101,7 +101,7 @@ func endOfNumber(b []byte, i int) int {
 	return i
 }
 
-// EndOfDigits returns the index after the digits that begin at b[i], and -1 where there is none. It wants at least one.
+// EndOfDigits returns the index after the digits that begin at b[i], or -1 if there are none.
 func EndOfDigits(b []byte, i int) int {
 	from := i
 	for i < len(b) && '0' <= b[i] && b[i] <= '9' {
@@ -113,7 +113,7 @@ func EndOfDigits(b []byte, i int) int {
 	return i
 }
 
-// EndOfString returns the index after the string that begins at b[i], and -1 where it is none.
+// EndOfString returns the index after the string that begins at b[i], or -1 if there is none.
 func EndOfString(b []byte, i int) int {
 	for i++; ; i++ {
 		if i = endOfPlain(b, i); i >= len(b) || b[i] < ' ' {
@@ -143,8 +143,8 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
 }
 
-// endOfPlain returns the index of the first quote, backslash or control character from b[i] on, else len(b). It looks
-// at eight bytes at a time: a byte's high bit in found says that it is one, and is right up to the first of them.
+// endOfPlain returns the index of the first quote, backslash or control character from b[i] on, else len(b). It looks at
+// eight bytes at a time: a byte's high bit in found marks such a character, and is right up to the first of them.
 func endOfPlain(b []byte, i int) int {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(b); i += 8 {

@@ -2,7 +2,8 @@ package plaintext
 
 import "strings"
 
-// StripANSI takes out terminal escape sequences, carriage returns and characters of no width, all of which the agent prints in a pipe too.
+// StripANSI removes terminal escape sequences, carriage returns and zero-width characters, which the agent prints even into
+// a pipe.
 func StripANSI(s string) string {
 	if !strings.ContainsAny(s, "\x1b\r\u200b\u200c\u200d\u2060\ufeff") {
 		return s

@@ -1,3 +1,3 @@
-// Package plaintext makes of what programs print what people can be shown: without terminal sequences, on one line, cut between
-// characters. It is pure.
+// Package plaintext makes programs' output fit for people: without terminal sequences, on one line, cut between characters.
+// It is pure.
 package plaintext

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// MaxTitle is the length of what OneLine returns, in characters.
+// MaxTitle is the largest length of OneLine's result, in characters.
 const MaxTitle = 120
 
-// OneLine joins a verb and the first line of its object, cut to MaxTitle characters.
+// OneLine returns a verb and the first line of its object, cut to MaxTitle characters.
 func OneLine(verb, what string) string {
 	what = strings.TrimSpace(what)
 	if line, _, more := strings.Cut(what, "\n"); more {
@@ -21,7 +21,7 @@ func OneLine(verb, what string) string {
 	return string([]rune(s)[:MaxTitle-1]) + "…"
 }
 
-// Cut returns at most n bytes of s and no half character.
+// Cut returns at most the first n bytes of s, cut between characters.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -32,7 +32,7 @@ func Cut(s string, n int) string {
 	return s[:n]
 }
 
-// CutFront returns at most the last n bytes of s and no half character.
+// CutFront returns at most the last n bytes of s, cut between characters.
 func CutFront(s string, n int) string {
 	if len(s) <= n {
 		return s

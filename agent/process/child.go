@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// A Child is a started program with everything in its group, and our ends of its pipes.
+// A Child is a started program, all processes in its group, and our ends of its pipes.
 type Child struct {
 	Cmd    *exec.Cmd
 	Stdin  *os.File
 	Stdout *os.File
 	Stderr *os.File
-	Exited chan Exit // one value, once the leader has ended and the rest of its group was killed
+	Exited chan Exit // gets one value, once the leader has ended and the rest of its group is killed
 
 	group group      // constant once started
-	mu    sync.Mutex // guards gone, and the group's number against being another's
-	gone  bool       // the group is no more
+	mu    sync.Mutex // guards gone, so that no signal goes to another group that got the same number
+	gone  bool       // the group no longer exists
 }
 
-// Start starts cmd as the leader of a new group. A thread of its own starts it and waits for it: where the
-// system ends a child together with the thread that started it, that thread must not end before the child.
+// Start starts cmd as the leader of a new group. It starts the child in a thread of its own and waits for it there, because
+// Linux kills the child when the thread that started it ends.
 func Start(cmd *exec.Cmd) (*Child, error) {
 	p := &Child{Cmd: cmd, Exited: make(chan Exit, 1)}
 	theirs, err := p.pipes()
@@ -60,7 +60,7 @@ func Start(cmd *exec.Cmd) (*Child, error) {
 	return p, nil
 }
 
-// Run runs cmd as the leader of a new group, which is killed when ctx ends, and in any case once the leader has ended.
+// Run runs cmd as the leader of a new group. The group is killed when ctx ends, and in any case once the leader has ended.
 func Run(ctx context.Context, cmd *exec.Cmd) error {
 	cmd.SysProcAttr = sysProcAttr()
 	runtime.LockOSThread() // as in Start
@@ -77,11 +77,11 @@ func Run(ctx context.Context, cmd *exec.Cmd) error {
 	return err
 }
 
-// killTime is how long a killed group may take to be gone: a process ends only once the call it is in has returned.
+// killTime bounds the wait for a killed group: a process ends only after its present system call.
 const killTime = 2 * time.Second
 
-// wait waits for the leader and ends what is left of its group, while the group's number is still its own where the
-// system allows that. Once it returns none of them writes a file any more.
+// wait waits for the leader and kills the rest of its group. Where the system allows it, it does so while no other group can
+// have the number. After it, none of the processes writes a file.
 func (p *Child) wait() {
 	ended := awaitExit(p.Cmd.Process.Pid)
 	if !ended {
@@ -120,14 +120,15 @@ func (p *Child) pipes() (theirs []*os.File, err error) {
 	return theirs, nil
 }
 
-// Feed writes the prompt and closes stdin. An agent that does not read is no error; its end unblocks the write, at the
-// latest when stdin is closed.
+// Feed writes the prompt and closes stdin. It is no error if the agent does not read: its end, or the closing of stdin,
+// unblocks the write.
 func (p *Child) Feed(prompt string) {
 	io.WriteString(p.Stdin, prompt)
 	p.Stdin.Close()
 }
 
-// Interrupt, Terminate and Kill send INT, TERM and KILL to the group, or what comes nearest on Windows. Once it is gone they do nothing.
+// Interrupt, Terminate and Kill send INT, TERM and KILL to the group, or the nearest equivalent on Windows. Once the group
+// is gone they do nothing.
 func (p *Child) Interrupt() { p.signal(group.interrupt) }
 func (p *Child) Terminate() { p.signal(group.terminate) }
 func (p *Child) Kill()      { p.signal(group.kill) }

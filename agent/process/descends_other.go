@@ -2,6 +2,6 @@
 
 package process
 
-// Descends reports whether a process of this user, or one of its nearest ancestors, has mark, a "KEY=value", in its
-// environment. It reports false on this system, which does not tell in time.
+// Descends would report whether a process or one of its nearest ancestors has mark in its environment. It always returns
+// false, because this system does not say that in time.
 func Descends(int, string) bool { return false }

@@ -6,39 +6,40 @@ import (
 	"time"
 )
 
-// A Family is the processes that an agent has started and that have left its group: a command in the background may make a
-// group, and a session, of its own. They are known by their parents, by the groups and sessions of those that were seen, and
-// by the mark in their environment. On Windows there are none: the job holds them all.
+// A Family is the processes that an agent has started and that have left its group: a background command may make a group
+// and a session of its own. They are found by their parents, by the groups and sessions of processes that were seen, and by
+// the mark in their environment. On Windows a Family is empty, because the job holds all processes.
 type Family struct {
 	leader int
 	own    int    // our own group
 	mark   string // "": none
-	since  uint64 // when the leader began, as relative counts; 0: not known
+	since  uint64 // when the leader began, in the unit of relative.began; 0: unknown
 
 	mu     sync.Mutex
-	groups map[int]bool // guarded by mu; of processes that were seen, without the leader's
+	groups map[int]bool // guarded by mu; groups of processes that were seen, without the leader's
 }
 
-// A relative is what the system tells of a process of this user.
+// A relative is what the system says about a process of this user.
 type relative struct {
 	pid, parent, group, session int
-	began                       uint64 // by the system's own clock; 0: it does not tell
+	began                       uint64 // by the system's own clock; 0: unknown
 }
 
-// NewFamily returns the family of a leader that has just been started. mark, a "KEY=value" of its environment, may be "".
+// NewFamily returns the family of a leader that was just started. mark, a "KEY=value" in its environment, may be "".
 func NewFamily(leader int, mark string) *Family {
 	return &Family{leader: leader, own: ownGroup(), mark: mark, groups: map[int]bool{}, since: beginning(leader)}
 }
 
-// Look learns which groups the leader's descendants have made. Those of a parent that has ended are not found any more, so it
-// is to be called while the agent lives, and when a command is left in the background.
+// Look finds the groups that the leader's descendants have made. It cannot find those of a process whose parent has ended,
+// so it must be called while the agent lives, and whenever a command is left in the background.
 func (f *Family) Look() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.find(true)
 }
 
-// find returns the processes that have left the group; the mutex must be held. alive says that the leader's number is its own.
+// find returns the processes that have left the group; alive says that the leader still has its number. The mutex must be
+// held.
 func (f *Family) find(alive bool) (pids []int) {
 	for _, p := range f.members(relatives(), alive) {
 		if p.group != f.leader && p.group != f.own {
@@ -48,7 +49,7 @@ func (f *Family) find(alive bool) (pids []int) {
 	return pids
 }
 
-// members picks the family's processes out of all, without the leader; the mutex must be held.
+// members picks the family's processes, without the leader, out of all; the mutex must be held.
 func (f *Family) members(all []relative, alive bool) (list []relative) {
 	is := make([]bool, len(all))
 	members := map[int]bool{}
@@ -69,7 +70,7 @@ func (f *Family) members(all []relative, alive bool) (list []relative) {
 			}
 			f.groups[p.group] = true
 			if members[p.session] {
-				f.groups[p.session] = true // it is not the daemon's, which the leader is in
+				f.groups[p.session] = true // not the daemon's session, to which the leader belongs
 			}
 		}
 	}
@@ -82,11 +83,11 @@ type Member struct {
 	Line              string // its command line, with single blanks
 }
 
-// Running lists the processes that the leader has started, in its group and out of it, as far as the system tells. It is to be
-// called while the leader lives.
+// Running lists the processes that the leader has started, inside and outside of its group, as far as the system tells. Call
+// it while the leader lives.
 func (f *Family) Running() []Member { return f.list(true) }
 
-// Left lists the processes that run on once the leader and its group have ended, as far as the system tells.
+// Left lists the processes that still run after the leader and its group have ended, as far as the system tells.
 func (f *Family) Left() []Member { return f.list(false) }
 
 func (f *Family) list(alive bool) (members []Member) {
@@ -109,8 +110,8 @@ func (f *Family) list(alive bool) (members []Member) {
 	return members
 }
 
-// End ends the family once the leader and its group have: with TERM, and what is left after termLeft with KILL. It returns when
-// nothing of it runs any more, after some two seconds in any case.
+// End ends the family after the leader and its group: by TERM, and after termLeft by KILL. It returns when none of the
+// processes runs, at the latest after some two seconds.
 func (f *Family) End() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// relatives lists the processes of this user that run, without the present one. The system does not give the session as a number here.
+// relatives lists the running processes of this user, without the present one. The system does not give the session as a
+// number.
 func relatives() (list []relative) {
 	out, err := exec.Command("ps", "-A", "-o", "uid=,pid=,ppid=,pgid=,state=").Output()
 	if err != nil {
@@ -31,5 +32,5 @@ func relatives() (list []relative) {
 	return list
 }
 
-// beginning returns 0: ps tells it in a form that is of no use here.
+// beginning returns 0: ps gives the time in a form that cannot be used here.
 func beginning(int) uint64 { return 0 }

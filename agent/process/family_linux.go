@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// relatives lists the processes of this user that run, without the present one.
+// relatives lists the running processes of this user, without the present one.
 func relatives() (list []relative) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -38,7 +38,7 @@ func relativeOf(pid int) (r relative, ok bool) {
 	if err != nil {
 		return r, false
 	}
-	// PID (NAME) STATE PPID PGRP SESSION … STARTTIME, which is the 22nd; a name may have anything in it.
+	// PID (NAME) STATE PPID PGRP SESSION … STARTTIME, which is field 22; the name may contain anything.
 	f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(f) < 20 || bytes.ContainsAny(f[0], "ZX") {
 		return r, false

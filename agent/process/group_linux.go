@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sysProcAttr makes a child the leader of a group that the kernel kills, the leader at least, when the daemon dies.
+// sysProcAttr makes a child the leader of a group; the kernel kills the leader when the daemon dies.
 func sysProcAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// awaitExit returns when a child has ended, and leaves it to be waited for: until then its number is not given to
-// another process. It returns false where that is not to be had.
+// awaitExit returns when a child has ended, without reaping it: until that, no other process gets its number. It returns
+// false if the system cannot do this.
 func awaitExit(pid int) bool {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -26,7 +26,7 @@ func awaitExit(pid int) bool {
 	}
 }
 
-// ended reports whether nothing of a group runs any more. Where process 1 reaps nobody, the dead stay in the group.
+// ended reports whether no process of a group runs. If process 1 does not reap, dead processes stay in the group.
 func ended(leader int) bool {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -40,7 +40,7 @@ func ended(leader int) bool {
 		if err != nil {
 			continue
 		}
-		// PID (NAME) STATE PPID PGRP; a name may have anything in it.
+		// PID (NAME) STATE PPID PGRP; the name may contain anything.
 		f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(f) > 2 && string(f[2]) == strconv.Itoa(leader) && !bytes.ContainsAny(f[0], "ZX") {
 			return false

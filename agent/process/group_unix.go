@@ -19,7 +19,7 @@ func (g group) terminate() { unix.Kill(-g.leader, unix.SIGTERM) }
 func (g group) kill()      { unix.Kill(-g.leader, unix.SIGKILL) }
 func (g group) close()     {}
 
-// await returns when a killed group is no more, or only waits to be reaped, or after the limit.
+// await returns when a killed group is gone or only waits to be reaped, at the latest after the limit.
 func (g group) await(limit time.Duration) {
 	for pause := time.Millisecond; limit > 0 && unix.Kill(-g.leader, 0) == nil && !ended(g.leader); pause *= 2 {
 		pause = min(pause, 20*time.Millisecond, limit)
@@ -28,7 +28,7 @@ func (g group) await(limit time.Duration) {
 	}
 }
 
-// ExitOf returns how a process ended that has been waited for.
+// ExitOf returns how a process ended, after a wait for it.
 func ExitOf(state *os.ProcessState) Exit {
 	status, ok := state.Sys().(interface {
 		Signaled() bool

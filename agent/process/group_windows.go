@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// A group is a job object: it ends with its last handle, and so with the daemon. A process that the agent starts
-// before it is put into the job is not in it.
+// A group is a job object. It ends with its last handle, and so with the daemon. A process that the agent starts before the
+// agent is put into the job is not in it.
 type group struct {
 	job    windows.Handle
 	leader *os.Process
@@ -47,7 +47,7 @@ func newGroup(leader *os.Process) group {
 	return g
 }
 
-// interrupt sends what a console has for it, which the agent may not hear.
+// interrupt sends a console's break event, which the agent may not receive.
 func (g group) interrupt() {
 	windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.leader.Pid))
 }
@@ -62,7 +62,7 @@ func (g group) kill() {
 	windows.TerminateJobObject(g.job, 1)
 }
 
-// await returns when nothing of the job runs any more, or after the limit.
+// await returns when no process of the job runs, at the latest after the limit.
 func (g group) await(limit time.Duration) {
 	if g.job == 0 {
 		return
@@ -93,8 +93,8 @@ func (g group) close() {
 	}
 }
 
-// awaitExit returns false: the leader's end is learnt by waiting for it.
+// awaitExit returns false: only waiting for the leader tells its end.
 func awaitExit(int) bool { return false }
 
-// ExitOf returns how a process ended that has been waited for.
+// ExitOf returns how a process ended, after a wait for it.
 func ExitOf(state *os.ProcessState) Exit { return Exit{Code: state.ExitCode()} }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// KillOrphans kills this user's processes that have mark, a "KEY=value", in their environment: what a daemon that was
-// killed has left behind, if it gave the mark to its agents with Request.Env. It looks again until it finds none, for at
-// most some two seconds, and returns how many there were. On Windows there are none: agents end with their daemon.
+// KillOrphans kills this user's processes that have mark, a "KEY=value", in their environment: those left by a killed daemon
+// that gave its agents the mark by Request.Env. It repeats until it finds none, for some two seconds at most, and returns
+// how many there were. On Windows there are none, because agents end with their daemon.
 func KillOrphans(mark string) (killed int) {
 	seen := map[int]bool{}
 	for range 40 {
@@ -25,14 +25,14 @@ func KillOrphans(mark string) (killed int) {
 	return len(seen)
 }
 
-// An Info is about a process, one that an agent, or a command of it, started.
+// An Info describes a process that an agent, or one of its commands, has started.
 type Info struct {
 	ID      int
 	Command string // its command line, cut
 }
 
-// Survivors lists this user's processes that have mark, a "KEY=value", in their environment: what a run leaves behind that
-// has left its process group, if the mark was in Request.Env. Where the system does not tell there are none.
+// Survivors lists this user's processes that have mark, a "KEY=value", in their environment: processes that have left the
+// group of a run with the mark in Request.Env. It is empty where the system does not show environments.
 func Survivors(mark string) (list []Info) {
 	for _, pid := range marked(mark) {
 		list = append(list, Info{ID: pid, Command: shortCommand(commandLine(pid))})
@@ -41,8 +41,8 @@ func Survivors(mark string) (list []Info) {
 }
 
 // Orphans lists the processes that have mark, a "KEY=value", in their environment and whose parent neither has it nor is
-// the present process: what a command has put in the background, and left there when its shell ended. Where the system
-// does not tell there are none. It takes some milliseconds.
+// this process: what a command has put into the background and left there when its shell ended. It is empty where the system
+// does not show environments. It takes some milliseconds.
 func Orphans(mark string) (pids []int) {
 	all := marked(mark)
 	for _, p := range relatives() {
@@ -53,7 +53,7 @@ func Orphans(mark string) (pids []int) {
 	return pids
 }
 
-// shortCommand cuts a command line to what people recognise it by.
+// shortCommand cuts a command line to a length that people recognise.
 func shortCommand(line string) string {
 	const most = 80
 	if runes := []rune(line); len(runes) > most {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// marked returns the processes of this user that have the mark in their environment, as far as ps shows it: the system
-// hides the environment of its own programs. The mark must have no spaces.
+// marked returns the processes of this user that have the mark in their environment, as far as ps shows it; the system hides
+// the environment of its own programs. The mark must not have spaces.
 func marked(mark string) (pids []int) {
 	out, err := exec.Command("ps", "-E", "-ww", "-U", strconv.Itoa(os.Getuid()), "-o", "pid=,command=").Output()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// How long a look waits for programs that are being started, in all.
+// How long one look waits, in all, for programs that are just being started.
 const (
 	startPauses = 20
 	startPause  = 200 * time.Microsecond
@@ -40,7 +40,7 @@ func marked(mark string) (pids []int) {
 		}
 		env, err := os.ReadFile(dir + "/environ")
 		for ; err == nil && len(env) == 0 && starting > 0 && hasProgram(dir); starting-- {
-			time.Sleep(startPause) // it is becoming another program, whose environment is not there yet
+			time.Sleep(startPause) // it is becoming another program, whose environment is not visible yet
 			env, err = os.ReadFile(dir + "/environ")
 		}
 		if err != nil {
@@ -53,17 +53,17 @@ func marked(mark string) (pids []int) {
 	return pids
 }
 
-// holds reports whether an environment, as the system has it, has a mark.
+// holds reports whether an environment, in the system's form, has a mark.
 func holds(env []byte, mark string) bool {
 	return bytes.Contains(slices.Concat([]byte{0}, env, []byte{0}), []byte("\x00"+mark+"\x00"))
 }
 
-// ancestorSteps is how far Descends looks.
+// ancestorSteps is how many ancestors Descends looks at.
 const ancestorSteps = 16
 
 // Descends reports whether a process of this user, or one of its nearest ancestors, has mark, a "KEY=value", in its
-// environment: whether a run has started it whose Request.Env had the mark. Where the system does not tell it reports false.
-// A process that has put its environment away and left its parents is not known.
+// environment: whether a run with the mark in Request.Env has started it. It returns false where the system does not show
+// environments, and for a process that has removed its environment and left its parents.
 func Descends(pid int, mark string) bool {
 	for range ancestorSteps {
 		if pid <= 1 || pid == os.Getpid() {
@@ -94,7 +94,7 @@ func commandLine(pid int) string {
 
 const maxCommandLine = 64 << 10
 
-// hasProgram reports whether a process is none of the kernel's, and has not ended.
+// hasProgram reports whether a process runs a program: it is no process of the kernel and has not ended.
 func hasProgram(dir string) bool {
 	_, err := os.Readlink(dir + "/exe")
 	return err == nil

@@ -4,7 +4,7 @@ package process
 
 import "golang.org/x/sys/unix"
 
-// killTree kills a process, and its group where it leads one.
+// killTree kills a process, and its group if it leads one.
 func killTree(pid int) {
 	if pgid, err := unix.Getpgid(pid); err == nil && pgid == pid && pgid != unix.Getpgrp() {
 		unix.Kill(-pid, unix.SIGKILL)

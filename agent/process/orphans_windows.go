@@ -1,6 +1,6 @@
 package process
 
-// marked returns nothing: a job object ends an agent with its daemon.
+// marked returns nil: a job object ends an agent with its daemon.
 func marked(string) []int { return nil }
 
 func killTree(int) {}

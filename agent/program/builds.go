@@ -7,26 +7,26 @@ import (
 )
 
 const (
-	maxBuilds  = 32  // of which something is remembered
+	maxBuilds  = 32  // how many builds are remembered
 	maxLacks   = 32  // options of one build
 	maxVersion = 100 // bytes of a build's name, and of an option
 )
 
-// Builds remembers which options builds of the agent do not know. Its methods may be called from anywhere.
+// Builds remembers which options builds of the agent do not know. Any goroutine may call its methods.
 type Builds struct {
 	mu   sync.Mutex
-	list []lacks           // guarded by mu; the latest learned last
-	keep func(data []byte) // called with mu held after each change, with what LoadBuilds takes; nil: nobody keeps it
+	list []lacks           // guarded by mu; the build that was added to last comes last
+	keep func(data []byte) // called with mu held after each change, with data for LoadBuilds; nil: the data is not kept
 }
 
 // lacks are the options that one build does not know.
 type lacks struct {
-	Build   string   `json:"build"` // its version, or where it tells none its path
+	Build   string   `json:"build"` // the build's version, or its path if it has none
 	Options []string `json:"options"`
 }
 
-// LoadBuilds returns what was kept, and has keep called with what to keep whenever something is learned. Data that cannot
-// be read is as none.
+// LoadBuilds returns the Builds in data, or empty ones if data cannot be read. After each change it calls keep with the new
+// data.
 func LoadBuilds(data []byte, keep func(data []byte)) *Builds {
 	b := &Builds{keep: keep}
 	var list []lacks
@@ -41,7 +41,7 @@ func LoadBuilds(data []byte, keep func(data []byte)) *Builds {
 	return b
 }
 
-// Lacks returns the options that a build is known not to know.
+// Lacks returns the options that a build is known to lack.
 func (b *Builds) Lacks(build string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -53,17 +53,17 @@ func (b *Builds) Lacks(build string) []string {
 	return nil
 }
 
-// firstTold is since which build the options that let an agent do more are known to do that. Builds before may have had them
-// unnoticed, or, as the sandbox on Linux, without effect.
+// firstTold maps options that let an agent do more to the first build that is known to have them. Earlier builds may have
+// had them unnoticed or, like the sandbox on Linux, without effect.
 var firstTold = map[string]string{"--sandbox": "2026.09.15", "--auto-review": "2026.09.15", "--add-dir": "2026.09.15"}
 
-// Offers reports whether a message may advise an option of a build, as Lacks names it: the build is not known to lack it,
-// and not older than those that are known to have it.
+// Offers reports whether a message may recommend an option for a build (as in Lacks): the build is not known to lack it, and
+// not older than the first known to have it.
 func (b *Builds) Offers(build, option string) bool {
 	return !slices.Contains(b.Lacks(build), option) && (!IsBuild(build) || build >= firstTold[option])
 }
 
-// learn notes that a build does not know an option.
+// Learn notes that a build does not know an option.
 func (b *Builds) Learn(build, option string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +75,7 @@ func (b *Builds) Learn(build, option string) {
 	}
 }
 
-// add returns false if there is nothing new in it. The mutex must be held.
+// add adds an option, and returns false if it was there already. The mutex must be held.
 func (b *Builds) add(build, option string) bool {
 	if build == "" || len(build) > maxVersion && build[0] != '/' || len(option) > maxVersion {
 		return false

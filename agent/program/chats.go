@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// A Chat is one that the agent keeps. What its own files do not say is empty.
+// A Chat is a chat that the agent keeps. Fields that its files do not give are empty.
 type Chat struct {
 	ID      string
 	Title   string
 	Updated time.Time
 }
 
-// ChatIsGone reports whether the agent has chats of a directory, and that one is not among them. It would then begin a
-// new chat under the same id without a word. Where the agent keeps its chats elsewhere the answer is false.
+// ChatIsGone reports whether the agent has chats of a directory, but not the one with an id. It would then silently begin a
+// new chat under that id. If the agent keeps its chats elsewhere, the answer is false.
 func ChatIsGone(dir, id string) bool {
 	chats, ok := chatsOf(dir)
 	if !ok || !filepath.IsLocal(id) {
@@ -36,8 +36,8 @@ func ChatIsGone(dir, id string) bool {
 	return os.IsNotExist(err)
 }
 
-// Chats lists the chats that the agent keeps of a directory, the latest first; none where it keeps them elsewhere.
-// The agent's files may have any shape: what cannot be read of them is left empty.
+// Chats lists the chats that the agent keeps of a directory, the latest first; none if it keeps them elsewhere. The agent's
+// files may have any form: what cannot be read stays empty.
 func Chats(dir string) ([]Chat, error) {
 	folder, ok := chatsOf(dir)
 	if !ok {
@@ -63,7 +63,7 @@ func Chats(dir string) ([]Chat, error) {
 	return chats, nil
 }
 
-// chatsOf returns where the agent keeps the chats of a directory.
+// chatsOf returns the folder in which the agent keeps the chats of a directory.
 func chatsOf(dir string) (string, bool) {
 	config := os.Getenv("CURSOR_CONFIG_DIR")
 	if config == "" {
@@ -73,17 +73,17 @@ func chatsOf(dir string) (string, bool) {
 		}
 		config = filepath.Join(home, ".cursor")
 	}
-	sum := md5.Sum([]byte(dir)) // the agent's name for it
+	sum := md5.Sum([]byte(dir)) // the agent names the folder by this
 	return filepath.Join(config, "chats", hex.EncodeToString(sum[:])), true
 }
 
-// readChat reads a chat's folder. Its files' times say when it was last used, which no version writes otherwise.
+// readChat reads a chat's folder. Its last use is the time of its files: no build writes that anywhere else.
 func readChat(folder string) Chat {
 	c := Chat{ID: filepath.Base(folder), Title: chatTitle(filepath.Join(folder, "meta.json"))}
 	names := []string{"store.db", "store.db-wal", "meta.json", "."}
 	for _, name := range names {
 		if name == "." && !c.Updated.IsZero() {
-			break // it tells less than the files in it
+			break // the files in it say more
 		}
 		if info, err := os.Lstat(filepath.Join(folder, name)); err == nil && info.ModTime().After(c.Updated) {
 			c.Updated = info.ModTime()
@@ -92,7 +92,7 @@ func readChat(folder string) Chat {
 	return c
 }
 
-// chatTitle returns what a chat's description calls it, if it is JSON and does.
+// chatTitle returns the title in a chat's description; "" if that is not JSON or has none.
 func chatTitle(path string) string {
 	const enough = 256 << 10
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > enough {

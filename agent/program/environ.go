@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// environment returns base, or for nil this process's environment, less what is meant for it alone, and less an empty API key, which
-// the agent takes for a wrong one.
+// Environment returns base (nil: this process's environment) without the variables that are meant for this process alone,
+// and without an empty API key, which the agent would report as a wrong one.
 func Environment(base []string) []string {
 	if base == nil {
 		base = os.Environ()

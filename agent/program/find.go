@@ -17,36 +17,36 @@ const InstallHint = failure.HintInstall
 const (
 	mainName   = "cursor-agent"
 	sharedName = "agent" // Cursor's too, and other vendors'
-	maxFolders = 512     // of a PATH that are looked at
-	maxShared  = 8       // programs of the shared name that are asked what they are
+	maxFolders = 512     // folders of a PATH that are searched
+	maxShared  = 8       // programs of the shared name that are asked for their version
 )
 
-// A Place is where to look for the agent.
+// A Place says where to look for the agent.
 type Place struct {
 	Program string // its path, or a name to find on Path; "": cursor-agent, else Cursor's agent
 	By      string // who names Program, for people, such as "the setting agent"
-	Path    string // a list of folders as in the variable PATH; relative ones do not count
+	Path    string // folders as in the variable PATH; relative ones do not count
 	Whose   string // whose Path is, for people, such as "the daemon's"; or ""
 }
 
 // path names Path for people.
 func (at Place) path() string { return strings.TrimSpace(at.Whose + " PATH") }
 
-// by names for people who names Program.
+// by names for people what names Program.
 func (at Place) by() string { return cmp.Or(at.By, "the configuration") }
 
 // A Found is the agent's program.
 type Found struct {
 	Path     string // absolute
-	Version  string // its build, as far as that is known without asking
-	Unsure   bool   // it is called agent, and has not said yet whose it is
-	Silent   bool   // and it was asked just now, and did not answer in time
+	Version  string // its build, if known without asking
+	Unsure   bool   // it is called agent and has not said yet whether it is Cursor's
+	Silent   bool   // it was asked just now, and did not answer in time
 	NotTaken []NotTaken
 	NamedBy  string // who names the program, for people; "": it was looked for
 }
 
-// Foreign says of a program that somebody names, and that says its version to be another than cursor-agent would, what that
-// is; "" where there is nothing to say. It may be Cursor's all the same, behind a script of the user's.
+// Foreign says what a named program seems to be whose version is not in cursor-agent's form; "" if it is in that form. The
+// program may still be Cursor's, behind a script of the user's.
 func (f *Found) Foreign(version string) string {
 	if f.NamedBy == "" || version == "" || IsBuild(version) {
 		return ""
@@ -55,21 +55,21 @@ func (f *Found) Foreign(version string) string {
 	return fmt.Sprintf("%s names %s, which may be another program than cursor-agent: %s", f.NamedBy, f.Path, a.foreign())
 }
 
-// A NotTaken is a program called agent that is not Cursor's, or does not say whose it is.
+// A NotTaken is a program called agent that is not Cursor's, or does not say what it is.
 type NotTaken struct {
 	Path string
 	Why  string // completes "it was not taken: "
 }
 
-// Look looks for the agent without running anything. Its errors are *NotFound.
+// Look looks for the agent without running a program. Its errors are *NotFound.
 func (f *Finder) Look(at Place) (Found, error) { return f.find(at, nil) }
 
-// Find looks for the agent, and asks programs called agent whose they are.
+// Find looks for the agent, and asks programs called agent what they are.
 func (f *Finder) Find(ctx context.Context, at Place) (Found, error) {
 	return f.find(at, func(path string) { _, _ = f.Version(ctx, path) })
 }
 
-// find looks for the agent; ask, unless nil, has it known what a program says its version is.
+// find looks for the agent. ask, unless nil, asks a program for its version.
 func (f *Finder) find(at Place, ask func(path string)) (Found, error) {
 	program := at.Program
 	if program == "" {
@@ -103,7 +103,7 @@ func (f *Finder) found(at Place, path string) Found {
 	return found
 }
 
-// findShared looks for Cursor's among the programs called agent.
+// findShared looks for Cursor's program among those called agent.
 func (f *Finder) findShared(at Place, ask func(path string)) (Found, error) {
 	var others []NotTaken
 	var foreign, silent string
@@ -141,7 +141,7 @@ func (f *Finder) findShared(at Place, ask func(path string)) (Found, error) {
 	return Found{NotTaken: others}, missing
 }
 
-// programs yields the absolute paths of what can be run under a name, in the order of the folders, none twice.
+// programs yields the absolute paths of executables with a name, in the order of the folders, each once.
 func (at Place) programs(name string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		seen := map[string]bool{}

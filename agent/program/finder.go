@@ -17,24 +17,25 @@ import (
 )
 
 const (
-	versionTime  = 5 * time.Second // for a program to say its version; twice and then four times as long where it took longer
+	versionTime  = 5 * time.Second // for a program to print its version; twice, then four times as long after it was too slow
 	failureStays = time.Minute     // until a program that failed is asked again
-	silenceStays = 2 * time.Second // until one is that did not answer
-	maxPrograms  = 64              // of which something is known
+	silenceStays = 2 * time.Second // until a program that did not answer is asked again
+	maxPrograms  = 64              // about which something is remembered
 )
 
-// build is what Cursor's program calls itself: a date and a commit.
+// build matches the version of Cursor's program: a date and a commit.
 var build = regexp.MustCompile(`^\d{4}\.\d{2}\.\d{2}-[0-9A-Za-z][0-9A-Za-z.+-]{0,60}$`)
 
-// IsBuild reports whether a version is one of cursor-agent's, YYYY.MM.DD-hash.
+// IsBuild reports whether a version has the form of cursor-agent's, YYYY.MM.DD-hash.
 func IsBuild(version string) bool { return build.MatchString(version) }
 
-// A Finder finds the agent and knows the builds of what it found. A program is asked for its version once, until its file
-// is another; a script is asked each time, since what it leads to can change. Its methods may be called from anywhere.
+// A Finder finds the agent and knows the builds of what it found. It asks a program for its version once, until the
+// program's file changes. It asks a script each time, because what the script starts can change. Any goroutine may call its
+// methods.
 type Finder struct {
 	end      context.Context
 	stop     context.CancelFunc
-	patience time.Duration // versionTime, but in tests
+	patience time.Duration // versionTime, except in tests
 	ran      sync.WaitGroup
 
 	mu      sync.Mutex
@@ -43,30 +44,29 @@ type Finder struct {
 	closed  bool                 // guarded by mu
 }
 
-// An answer is what a program said when it was asked for its version.
+// An answer is a program's answer to the question for its version.
 type answer struct {
 	file    os.FileInfo
 	script  bool
 	version string
 	err     error
 	at      time.Time
-	late    int // how many times in a row it did not answer in time
+	late    int // how many times in a row it was too slow
 }
 
-// silent reports whether the program did not answer in time, which tells nothing of whose it is: the first start of one may
-// take long.
+// silent reports whether the program did not answer in time. That does not say what it is: a first start may take long.
 func (a *answer) silent() bool {
 	var failed *failure.Error
 	return errors.As(a.err, &failed) && failed.Kind == failure.KindHung
 }
 
-// A question is under way; answer may be read once done is closed.
+// A question is being asked; answer is valid once done is closed.
 type question struct {
 	done chan struct{}
 	answer
 }
 
-// NewFinder returns a Finder that must be closed.
+// NewFinder returns a Finder, which must be closed.
 func NewFinder() *Finder {
 	f := &Finder{patience: versionTime, answers: map[string]answer{}, asking: map[string]*question{}}
 	f.end, f.stop = context.WithCancel(context.Background())
@@ -82,7 +82,7 @@ func (f *Finder) Close() {
 	f.ran.Wait()
 }
 
-// foreign says why a program called agent is not taken for Cursor's.
+// foreign says why a program called agent does not count as Cursor's.
 func (a *answer) foreign() string {
 	if a.silent() {
 		return "it does not answer: " + a.err.Error() + "; it is asked again"
@@ -93,8 +93,7 @@ func (a *answer) foreign() string {
 	return fmt.Sprintf("its --version says %q, and Cursor's would say a date and a commit, such as 2026.10.01-e373342", plaintext.Cut(a.version, 60))
 }
 
-// Known returns what is known of a program's build without asking it: its version, "" if that is not known, and whether
-// it is certain.
+// Known returns a program's version without asking it, "" if unknown, and whether it is certain.
 func (f *Finder) Known(path string) (version string, certain bool) {
 	if version := installedBuild(path); version != "" {
 		return version, true
@@ -106,7 +105,7 @@ func (f *Finder) Known(path string) (version string, certain bool) {
 	return a.version, !a.script || a.err != nil
 }
 
-// answer returns what a program has said, unless its file is another since, or it is time to ask again.
+// answer returns a program's last answer, unless its file has changed or it is time to ask again.
 func (f *Finder) answer(path string) (answer, bool) {
 	if version := installedBuild(path); version != "" {
 		return answer{version: version}, true
@@ -129,7 +128,7 @@ func (f *Finder) answer(path string) (answer, bool) {
 }
 
 // installedBuild returns the build of a program in the folders that Cursor's installer makes, …/versions/BUILD/PROGRAM, to
-// which what is on PATH is a link; "" for others.
+// which the link on PATH leads; "" for other programs.
 func installedBuild(path string) string {
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -142,7 +141,8 @@ func installedBuild(path string) string {
 	return ""
 }
 
-// Version returns what a program says its version is. It asks, unless that is certain. Errors are *failure.Error, or ctx's.
+// Version returns a program's version. It asks the program unless the version is certain. Errors are *failure.Error, or
+// ctx's.
 func (f *Finder) Version(ctx context.Context, path string) (string, error) {
 	if a, known := f.answer(path); known && (!a.script || a.err != nil) {
 		return a.version, a.err
@@ -159,7 +159,7 @@ func (f *Finder) Version(ctx context.Context, path string) (string, error) {
 	}
 }
 
-// Begin has a program asked, and then called; it waits for nothing.
+// Begin asks a program, and calls then with no lock held when it has answered; it does not wait.
 func (f *Finder) Begin(path string, then func()) {
 	q := f.ask(path)
 	if q == nil {
@@ -171,7 +171,7 @@ func (f *Finder) Begin(path string, then func()) {
 	}()
 }
 
-// ask asks a program, unless somebody does already; nil if f is closed.
+// ask asks a program, unless that is being done already; it returns nil if f is closed.
 func (f *Finder) ask(path string) *question {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -209,7 +209,7 @@ func (f *Finder) ask(path string) *question {
 	return q
 }
 
-// isScript reports whether what a file does may change although the file does not.
+// isScript reports whether a program may behave differently although its file is the same.
 func isScript(path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return true
@@ -232,7 +232,7 @@ func isScript(path string) bool {
 	return true
 }
 
-// Broken reports whether a program is known not to run: it was asked for its version and could not be started, or failed.
+// Broken reports whether a program is known not to run: asked for its version, it did not start, or failed.
 func (f *Finder) Broken(path string) bool {
 	a, known := f.answer(path)
 	return known && errors.As(a.err, new(*failure.Error)) && !a.silent()

@@ -9,10 +9,10 @@ import (
 	"cursord/agent/failure"
 )
 
-// A NotFound is why there is no agent to run.
+// A NotFound says why there is no agent to run.
 type NotFound struct {
 	Why    string // one sentence
-	Named  bool   // somebody names a program, and that is wrong: cursor-agent may be installed all the same
+	Named  bool   // a wrong program is named; cursor-agent may still be installed
 	Silent string // the path of a program that may be Cursor's and has not said so in time; or ""
 }
 
@@ -23,10 +23,10 @@ func (n *NotFound) Error() string {
 	return "cursor-agent is not installed: " + n.Why
 }
 
-// HintNamed is what to do where somebody names another program than cursor-agent.
+// HintNamed says what to do if the named program is not cursor-agent.
 const HintNamed = "have it name cursor-agent, or take it out, so that it is looked for on PATH; to install it: " + failure.CommandInstall
 
-// Hint says what to do about it.
+// Hint says what to do.
 func (n *NotFound) Hint() string {
 	switch {
 	case n.Named:
@@ -38,12 +38,12 @@ func (n *NotFound) Hint() string {
 	return failure.HintInstall
 }
 
-// wrong is what is wrong with the program that somebody names.
+// wrong says what is wrong with the program that is named.
 func (at Place) wrong(why string) *NotFound {
 	return &NotFound{Why: fmt.Sprintf("%s names %s, %s", at.by(), at.Program, why), Named: true}
 }
 
-// whyNot says why the program at a path cannot be run, if looking for it there failed.
+// whyNot says why the program at a path cannot be run, after a search for it has failed.
 func whyNot(path string) string {
 	info, statErr := os.Stat(path)
 	switch {
@@ -63,7 +63,7 @@ func whyNot(path string) string {
 	return "which is not there"
 }
 
-// CannotRun is the failure to start the program at a path.
+// CannotRun returns the failure to start the program at a path.
 func CannotRun(path string, err error) *failure.Error {
 	e := &failure.Error{Kind: failure.KindNotInstalled, Message: "cannot run cursor-agent at " + path, Hint: failure.HintInstall, Detail: err.Error()}
 	info, statErr := os.Stat(path)

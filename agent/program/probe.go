@@ -22,31 +22,31 @@ import (
 // probeTime is how long the agent may take to answer a question about itself.
 const probeTime = 20 * time.Second
 
-// lateTime is how long after its end what the agent has started may hold its pipes.
+// lateTime is how long processes of the agent may hold its pipes after its end.
 const lateTime = 500 * time.Millisecond
 
 // An Account is what the agent says about its login.
 type Account struct {
 	LoggedIn bool
 	Name     string // the address or name; "" where the agent does not say
-	APIKey   bool   // CURSOR_API_KEY is set; whether the agent is logged in does not say whether that is valid
+	APIKey   bool   // CURSOR_API_KEY is set; the agent's answer does not say whether the key is valid
 	Message  string // the agent's own words, one line
 }
 
-// A Model is one that the agent offers.
+// A Model is a model that the agent offers.
 type Model struct {
 	ID      string // what --model takes
 	Name    string
-	Current bool // the agent would use it if none were named
+	Current bool // used if no model is named
 }
 
-// A Program is the agent's, with the environment in which it runs.
+// A Program is the agent's program and the environment in which it runs.
 type Program struct {
 	Path string
 	Env  []string // "K=V"; nil: this process's
 }
 
-// Version returns what the agent says its version is. Errors of this and the other questions are *RunError.
+// Version returns the agent's version. Errors of this and of the other questions are *RunError.
 func (p Program) Version(ctx context.Context) (string, error) {
 	out, err := p.ask(ctx, "--version")
 	if err != nil {
@@ -60,7 +60,7 @@ func (p Program) Version(ctx context.Context) (string, error) {
 	return "", &failure.Error{Kind: failure.KindProtocol, Message: "the agent does not say its version", Hint: "look at what `" + p.Path + " --version` says: it must be cursor-agent"}
 }
 
-// Status returns whether there is a login, which needs not be valid any more. Not being logged in is no error.
+// Status returns whether somebody is logged in; the login may have expired. Not being logged in is no error.
 func (p Program) Status(ctx context.Context) (Account, error) {
 	out, err := p.ask(ctx, "status")
 	var failed *failure.Error
@@ -76,7 +76,7 @@ func (p Program) Status(ctx context.Context) (Account, error) {
 	return account, nil
 }
 
-// Models returns the models that Cursor's server offers, in its order: an answer shows that the login is valid.
+// Models returns the models that Cursor's server offers, in its order. An answer proves that the login is valid.
 func (p Program) Models(ctx context.Context) ([]Model, error) {
 	out, err := p.ask(ctx, "models")
 	if err != nil {
@@ -89,7 +89,7 @@ func (p Program) Models(ctx context.Context) ([]Model, error) {
 	return models, nil
 }
 
-// parseStatus reads the answer to status, a text or JSON. What it does not know counts as not logged in.
+// parseStatus reads the answer to status, a text or JSON. An answer that it does not know counts as not logged in.
 func parseStatus(out string) Account {
 	text := strings.TrimSpace(out)
 	if v := jsontext.Value(text); v.IsObject() && json.Valid(v) {

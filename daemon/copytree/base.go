@@ -16,17 +16,17 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// Contents that neither side can be relied on to keep are kept beside the copy, within these bounds; where blocks are
-// shared, without.
+// A content that neither tree is sure to keep is stored beside the copy, within these bounds; they do not count where the
+// file system shares blocks.
 const (
 	baseFile  = 4 << 20
 	baseBytes = 512 << 20
 )
 
-// ErrNoBase is returned by Base when the content cannot be had any more.
+// ErrNoBase is returned by Base when the content is lost.
 var ErrNoBase = errors.New("what the file held is not known any more")
 
-// Base returns the content that was taken over at a path.
+// Base returns the content of a path when it was last taken over.
 func (c *Copy) Base(ctx context.Context, p string) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +50,7 @@ func (c *Copy) Base(ctx context.Context, p string) ([]byte, error) {
 		} else {
 			name = strings.TrimPrefix(c.t.prefix+"/"+p, "./")
 		}
-		// As it is, with its line ends, and with its filters.
+		// As it is, with its line ends converted, and with its filters applied.
 		data, err := g.run(ctx, nil, "cat-file", "blob", e.oid)
 		if err == nil && !is(data) {
 			data, err = g.run(ctx, nil, "cat-file", "--filters", "--path="+name, e.oid)
@@ -68,7 +68,7 @@ func (c *Copy) Base(ctx context.Context, p string) ([]byte, error) {
 	return nil, fmt.Errorf("%s: %w", p, ErrNoBase)
 }
 
-// repoOf returns the repository of a path, and the folder in which it is.
+// repoOf returns the repository of a path, and its folder.
 func (c *Copy) repoOf(p string) (string, git) {
 	for dir := path.Dir(p); ; dir = path.Dir(dir) {
 		if g, ok := c.t.repos[dir]; ok || dir == "." {
@@ -92,7 +92,7 @@ func (c *Copy) basePath(hash [sha256.Size]byte) string {
 	return filepath.Join(c.meta(), "base", hex.EncodeToString(hash[:]))
 }
 
-// keepBases keeps the contents of a new copy that git does not have; dirty is what differs from the index.
+// keepBases stores the contents of a new copy that git does not have; dirty lists the files that differ from the index.
 func (c *Copy) keepBases(ctx context.Context, dirty map[string]bool) error {
 	for p, e := range c.t.entries {
 		if ctx.Err() != nil {
@@ -107,10 +107,10 @@ func (c *Copy) keepBases(ctx context.Context, dirty map[string]bool) error {
 	return nil
 }
 
-// keepBase keeps the content of a path of which the copy holds what was taken over.
+// keepBase stores the content of a path while the copy still holds what was taken over.
 func (c *Copy) keepBase(p string, e *entry) error { return c.keepFrom(c.inCopy(p), e) }
 
-// keepReal keeps the content of a path of which the workspace holds what was taken over.
+// keepReal stores the content of a path while the workspace still holds what was taken over.
 func (c *Copy) keepReal(p string, e *entry) error { return c.keepFrom(c.inReal(p), e) }
 
 func (c *Copy) keepFrom(from string, e *entry) error {
@@ -126,7 +126,7 @@ func (c *Copy) keepFrom(from string, e *entry) error {
 	}
 	f, err := openFile(from)
 	if err != nil {
-		return nil // it may be unreadable by its mode
+		return nil // its mode may forbid reading
 	}
 	defer f.Close()
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -147,7 +147,7 @@ func (c *Copy) keepFrom(from string, e *entry) error {
 	return os.Rename(tmp, name)
 }
 
-// dropBases removes contents that no path was taken over with, and counts the rest.
+// dropBases removes stored contents that no path needs, and adds up the rest.
 func (c *Copy) dropBases() error {
 	dir := filepath.Join(c.meta(), "base")
 	entries, err := os.ReadDir(dir)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Changed returns what the copy holds otherwise than it was taken over, by path. Ignored files that were not taken
-// over, folders, and what is in a .git do not count.
+// Changed returns what the copy has changed since it was taken over, by path. Folders, files in a .git, and ignored files
+// that were not taken over do not count.
 func (c *Copy) Changed(ctx context.Context) ([]Change, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,8 +66,8 @@ func (c *Copy) Changed(ctx context.Context) ([]Change, error) {
 	return changes, nil
 }
 
-// Note tells that the caller has made both sides equal at a path, or has brought what is new on the real side into what
-// the copy holds: what the real tree holds now counts as taken over.
+// Note tells the copy that a path is settled: the caller has made both sides equal, or has merged the real side's change
+// into the copy. The real tree's present content counts as taken over.
 func (c *Copy) Note(path string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

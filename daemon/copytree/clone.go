@@ -21,23 +21,23 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// gitFiles are small files of a repository that its copy has too. What is there of a rebase or a bisection stays
-// behind: it is for one work tree.
+// gitFiles are small files of a repository that its copy gets too. Files of an unfinished rebase or bisection stay behind,
+// because they belong to one work tree.
 var gitFiles = []string{
 	"info/exclude", "info/attributes", "info/sparse-checkout", "info/grafts", "shallow",
 	"MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD",
 }
 
-// A gitState is what a repository says besides its files' contents.
+// A gitState is the state of a repository without its files' contents.
 type gitState struct {
 	head   string            // the content of HEAD
-	refs   map[string]string // to object names; of HEAD too, if it has one
+	refs   map[string]string // names of refs, and HEAD if it has one, to object names
 	config []askgit.Setting
-	common string            // where its objects are, one folder up
+	common string            // its common folder, which contains its objects
 	borrow []string          // folders of objects
-	lends  map[string]bool   // what the copy may name
-	files  map[string][]byte // of gitFiles
-	index  string            // where it is
+	lends  map[string]bool   // the settings that the copy may have
+	files  map[string][]byte // contents of gitFiles
+	index  string            // path of the index
 }
 
 func readGit(ctx context.Context, g git) (*gitState, error) {
@@ -63,7 +63,7 @@ func readGit(ctx context.Context, g git) (*gitState, error) {
 	}
 	st.config, st.common, st.lends = settings(v), v.Common, v.Lends()
 	st.borrow = append([]string{v.Objects()}, v.Alternates...)
-	// What is in info is all worktrees', but for the sparse checkout.
+	// The folder info is shared by all worktrees, except for the sparse checkout.
 	for _, name := range gitFiles {
 		from := filepath.Join(g.dir, filepath.FromSlash(name))
 		if name == "shallow" || strings.HasPrefix(name, "info/") && name != "info/sparse-checkout" {
@@ -80,7 +80,7 @@ func readGit(ctx context.Context, g git) (*gitState, error) {
 	return st, ctx.Err()
 }
 
-// digest tells one state from another.
+// digest returns a hash by which states are compared.
 func (st *gitState) digest(index []byte) (sum [sha256.Size]byte) {
 	w := &writer{}
 	w.text(st.head)
@@ -103,9 +103,9 @@ func (st *gitState) digest(index []byte) (sum [sha256.Size]byte) {
 	return sha256.Sum256(w.Bytes())
 }
 
-// takeGit gives the copy the HEAD, refs and index of the workspace's repository, unless it has them. What the agent has
-// committed is no longer on a branch then, but kept as a ref below refs/cursord/kept. It returns what the files differ
-// in from the index.
+// takeGit gives the copy the HEAD, refs and index of the workspace's repository, unless it has them already. What the agent
+// has committed is then no longer on a branch, but on a ref below refs/cursord/kept. takeGit returns the files that differ
+// from the index.
 func (c *Copy) takeGit(ctx context.Context, g git, s *scan) (dirty map[string]bool, err error) {
 	if g.dir == "" {
 		return nil, nil
@@ -140,9 +140,9 @@ func (c *Copy) takeGit(ctx context.Context, g git, s *scan) (dirty map[string]bo
 	return dirty, nil
 }
 
-// writeGit makes the copy's repository, or brings it up to date, but for the index.
+// writeGit creates the copy's repository, or updates everything but its index.
 func (c *Copy) writeGit(ctx context.Context, own git, st *gitState) error {
-	// The agent may have put anything in its place, also a way to the user's.
+	// The agent may have replaced it by anything, for example a link to the user's repository.
 	if is := filestat.Of(own.dir); is.Exists() && (!is.Mode.IsDir() || filestat.Of(filepath.Join(own.dir, "commondir")).Exists()) {
 		if err := removeAll(own.dir); err != nil {
 			return err
@@ -199,7 +199,7 @@ func (c *Copy) writeGit(ctx context.Context, own git, st *gitState) error {
 			return err
 		}
 	}
-	// Loose refs go after the packed ones are there.
+	// Loose refs are removed once the packed ones are written.
 	for _, sub := range []string{"refs", "index.lock", "HEAD.lock", "config.lock", "packed-refs.lock"} {
 		if err := removeAll(filepath.Join(own.dir, sub)); err != nil {
 			return err
@@ -208,7 +208,7 @@ func (c *Copy) writeGit(ctx context.Context, own git, st *gitState) error {
 	return errors.Join(os.MkdirAll(filepath.Join(own.dir, "refs", "heads"), 0o777), os.MkdirAll(filepath.Join(own.dir, "refs", "tags"), 0o777))
 }
 
-// ownRefs returns what the copy's refs say by now; nothing, if git does not say.
+// ownRefs returns the copy's present refs; none if git cannot say.
 func (c *Copy) ownRefs(ctx context.Context, own git) map[string]string {
 	refs := map[string]string{}
 	if !filestat.Of(own.dir).Exists() {
@@ -229,7 +229,7 @@ func (c *Copy) ownRefs(ctx context.Context, own git) map[string]string {
 	return refs
 }
 
-// takeIndex gives the copy the index, as far as it is about the workspace.
+// takeIndex gives the copy the part of the index that is about the workspace.
 func (c *Copy) takeIndex(ctx context.Context, g, own git, st *gitState) error {
 	data, err := os.ReadFile(st.index)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -263,12 +263,12 @@ func (c *Copy) takeIndex(ctx context.Context, g, own git, st *gitState) error {
 		}
 	}
 	if _, err := own.run(ctx, nil, "update-index", "-q", "--unmerged", "--refresh"); err != nil && ctx.Err() != nil {
-		return err // otherwise it says that some files differ, or lacks a filter that git status would lack too
+		return err // git says that some files differ, or that a filter is missing, as git status in the copy would too
 	}
 	return c.hideLinks(ctx, own)
 }
 
-// skipRest marks as not checked out what is in the repository, but not in the workspace.
+// skipRest marks the files outside of the workspace as not checked out.
 func (c *Copy) skipRest(ctx context.Context, own git) error {
 	own.in = own.tree
 	out, err := own.run(ctx, nil, "ls-files", "-z")
@@ -285,8 +285,7 @@ func (c *Copy) skipRest(ctx context.Context, own git) error {
 	return err
 }
 
-// hideLinks has git not look at links that lead elsewhere in the copy than in the original, and nothing else is
-// different about.
+// hideLinks makes git skip links that differ from the original only because they lead elsewhere in the copy.
 func (c *Copy) hideLinks(ctx context.Context, own git) error {
 	var names bytes.Buffer
 	for _, p := range sorted(c.t.entries) {
@@ -302,7 +301,7 @@ func (c *Copy) hideLinks(ctx context.Context, own git) error {
 	return err
 }
 
-// blobName is git's name of a content, in n hexadecimal digits.
+// blobName returns git's name of a content, in n hexadecimal digits.
 func blobName(content string, n int) string {
 	var h hash.Hash
 	if n == 2*sha256.Size {
@@ -314,7 +313,7 @@ func blobName(content string, n int) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// excludeLinks has git ignore links to folders that it ignores.
+// excludeLinks returns rules by which git ignores links to folders that it ignores.
 func (c *Copy) excludeLinks() string {
 	var b strings.Builder
 	for _, p := range sorted(c.t.entries) {
@@ -329,7 +328,7 @@ func (c *Copy) excludeLinks() string {
 	return b.String()
 }
 
-// replaceFile replaces a file in the copy's repository, and not what a link there leads to.
+// replaceFile replaces a file in the copy's repository. If there is a link, it replaces the link, not the file it leads to.
 func replaceFile(name string, data []byte) error {
 	if err := removeAll(name + ".new"); err != nil {
 		return err

@@ -1,16 +1,16 @@
-// Package copytree keeps a second tree of a workspace, in which an agent works while the first one stays as it is.
+// Package copytree keeps a second tree of a workspace, in which an agent works while the first one stays unchanged.
 //
-// Where the workspace lies in a git repository, the copy is a repository of its own: it borrows the objects, and has
-// the HEAD, refs and index of the original, so that git status says the same in both. It has no remotes, no upstreams
-// and no hooks. Nothing is ever written into the original's .git. The files are brought as they are, byte for byte,
-// without git's filters, and share their blocks where the file system can do this: all that git tracks, and what it
-// neither tracks nor ignores. Ignored files stay behind, except those that Options.Include names. Submodules, and
-// repositories within, become plain folders. Of a workspace that is a folder of a larger repository, that folder alone
-// is copied, and the rest is marked as not checked out. Without git, everything is copied.
+// If the workspace lies in a git repository, the copy is a repository of its own: it borrows the objects and has the HEAD,
+// refs and index of the original, so that git status says the same in both. It has no remotes, no upstreams and no hooks.
+// Nothing is ever written into the original's .git. Files are copied byte for byte, without git's filters, and share their
+// blocks if the file system can do that. Copied are all files that git tracks, and those that it neither tracks nor ignores.
+// Ignored files stay behind, except for those that Options.Include names. Submodules and nested repositories become plain
+// folders. If the workspace is a folder of a larger repository, only that folder is copied, and the rest is marked as not
+// checked out. Without git, everything is copied.
 //
-// A copy has a folder of its own, with the tree and, beside it, a table of what was taken over. A path has two sides,
-// and three states: what the real tree holds, what the copy holds, and what was taken over last. TakeOver brings what
-// changed on the real side, Changed says what changed in the copy, and Note tells that a path was settled.
+// A copy has a folder of its own, with the tree and, beside it, a table of what was taken over. Each path has three states:
+// what the real tree holds, what the copy holds, and what was last taken over. TakeOver brings changes of the real tree into
+// the copy, Changed lists the copy's own changes, and Note says that a path is settled.
 package copytree
 
 import (
@@ -33,11 +33,11 @@ import (
 var (
 	// ErrTooLarge is returned when a workspace has more files or bytes than Options allow.
 	ErrTooLarge = errors.New("the workspace is too large to be copied")
-	// ErrTooWide is returned for the root of a file system, and for a folder that is or holds the home directory.
+	// ErrTooWide is returned for the root of a file system, and for a folder that is or contains the home directory.
 	ErrTooWide = errors.New("the workspace is not copied")
 	// ErrNotACopy is returned when a folder holds no copy, or one that was never finished.
 	ErrNotACopy = errors.New("there is no copy of a workspace")
-	// ErrDamaged is returned when what a copy knows of itself cannot be read; what to do is to remove it.
+	// ErrDamaged is returned when the table of a copy cannot be read; the copy must be removed.
 	ErrDamaged = errors.New("the copy is damaged")
 	// ErrOtherRoot is returned by Make when the folder holds the copy of another workspace.
 	ErrOtherRoot = errors.New("it is the copy of another workspace")
@@ -45,13 +45,13 @@ var (
 
 // Options say what is copied.
 type Options struct {
-	// Include names files and folders that are brought although git ignores them, by patterns as of path.Match, for
-	// the name alone or, with a slash, the path from the workspace: ".env", "web/node_modules". Files are copied.
-	// Folders are linked to the real ones: who writes into them writes into the real tree.
+	// Include names files and folders that are brought although git ignores them, by patterns as of path.Match. A pattern
+	// matches the name alone or, if it has a slash, the path from the workspace: ".env", "web/node_modules". Files are
+	// copied. Folders are linked: writing into one writes into the real tree.
 	Include  []string
 	MaxFiles int   // 0: 200,000
 	MaxBytes int64 // 0: 8 GiB
-	// Git opens the workspace's repositories; nil: nothing that these name counts.
+	// Git opens the workspace's repositories; nil: nothing counts that they name.
 	Git *askgit.Guard
 }
 
@@ -62,8 +62,8 @@ const (
 	unfinished  = "unfinished"
 )
 
-// A Copy is a second tree of a workspace. It does one thing at a time; its methods may be called from any goroutine.
-// An agent must not run in it during TakeOver.
+// A Copy is a second tree of a workspace. It does one thing at a time; any goroutine may call its methods. No agent may run
+// in it during TakeOver.
 type Copy struct {
 	dir   string
 	o     Options
@@ -72,17 +72,17 @@ type Copy struct {
 	mu       sync.Mutex // guards all below
 	t        *table
 	notes    []Note
-	journal  *os.File // nil until something is written to it
-	changed  bool     // the table is newer than on disk
-	baseSize int64    // of the contents that are kept, in bytes
-	settled  int64    // when the stats of what was written differ from later ones, a moment of package clock
+	journal  *os.File // nil until something is to be written to it
+	changed  bool     // the table was changed since it was saved
+	baseSize int64    // total of the stored contents, in bytes
+	settled  int64    // from this moment of package clock on, new stats differ from those of files written before
 }
 
-// Dir returns where the copy of a session lives in a state directory.
+// Dir returns the folder of a session's copy in a state directory.
 func Dir(stateDir, session string) string { return filepath.Join(stateDir, "copies", session) }
 
-// Make makes the copy of a workspace in dir, or reopens it; whatever was left there unfinished is made anew. The tree
-// is in dir, under the workspace's name. A reopened copy is as it was left: TakeOver brings it up to date.
+// Make creates the copy of a workspace in dir, or reopens it; an unfinished one is created anew. The tree is in dir, under
+// the workspace's name. A reopened copy is unchanged; TakeOver updates it.
 func Make(ctx context.Context, root, dir string, o Options) (*Copy, error) {
 	root, dir, err := places(root, dir)
 	if err != nil {
@@ -131,7 +131,7 @@ func (o Options) tooManyFiles() error {
 const whatToDo = "have git ignore what does not belong to the sources, open a folder further down, or work without a " +
 	`copy (isolation "none")`
 
-// places resolves and checks where a copy is of, and where it goes.
+// places resolves and checks the workspace's path and the copy's path.
 func places(root, dir string) (string, string, error) {
 	root, err := filepath.Abs(root)
 	if err == nil {
@@ -171,13 +171,13 @@ func places(root, dir string) (string, string, error) {
 	return root, dir, nil
 }
 
-// inside reports whether a path is dir or is in it.
+// inside reports whether a path is dir or lies in it.
 func inside(dir, p string) bool {
 	rel, err := filepath.Rel(dir, p)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Open opens the copy that is in dir. It is ErrNotACopy if there is none.
+// Open opens the copy in dir. It returns ErrNotACopy if there is none.
 func Open(dir string, o Options) (*Copy, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -202,7 +202,7 @@ func Open(dir string, o Options) (*Copy, error) {
 	return c, nil
 }
 
-// guard returns what opens the workspace's repositories.
+// guard returns the guard that opens the workspace's repositories.
 func (c *Copy) guard() *askgit.Guard {
 	if c.o.Git != nil {
 		return c.o.Git
@@ -213,20 +213,20 @@ func (c *Copy) guard() *askgit.Guard {
 // Root returns the workspace.
 func (c *Copy) Root() string { return c.t.root }
 
-// Path returns where the workspace is in the copy: where the agent works. It stays the same.
+// Path returns the workspace's path in the copy, where the agent works. It never changes.
 func (c *Copy) Path() string { return filepath.Join(c.top(), filepath.FromSlash(c.t.prefix)) }
 
-// Notes returns what the copy has not, or has otherwise than the real tree, as the latest Make or TakeOver saw it.
+// Notes returns where the copy lacks something or differs from the real tree, as the latest Make or TakeOver found it.
 func (c *Copy) Notes() []Note {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.notes)
 }
 
-// Valid reports whether the copy is still there: if not, what it holds says nothing. Whoever removes a copy begins with that.
+// Valid reports whether the copy still exists; otherwise its contents mean nothing. Removing a copy makes it invalid first.
 func (c *Copy) Valid() bool { return filestat.Of(filepath.Join(c.meta(), tableName)).Exists() }
 
-// Taken returns what was taken over at a path, or false.
+// Taken returns what was last taken over at a path, or false.
 func (c *Copy) Taken(path string) (State, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -237,7 +237,7 @@ func (c *Copy) Taken(path string) (State, bool) {
 	return e.State, true
 }
 
-// Remove removes the copy, with all that is in it.
+// Remove removes the copy with everything in it.
 func (c *Copy) Remove() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -248,7 +248,8 @@ func (c *Copy) Remove() error {
 	return remove(c.dir)
 }
 
-// remove removes the folder of a copy. Without its table it is none any more, should this be cut short.
+// remove removes the folder of a copy. It removes the table first: without it, a folder that is only partly removed is no
+// copy.
 func remove(dir string) error {
 	if err := os.Remove(filepath.Join(dir, metaName, tableName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -262,10 +263,10 @@ func (c *Copy) top() string  { return filepath.Join(c.dir, c.t.tree) }
 func (c *Copy) inReal(p string) string { return filepath.Join(c.t.root, filepath.FromSlash(p)) }
 func (c *Copy) inCopy(p string) string { return filepath.Join(c.Path(), filepath.FromSlash(p)) }
 
-// lookReal returns the state of a path in the workspace; the stat is zero if it is racy.
+// lookReal returns the state of a path in the workspace. The stat is zero if it is racy.
 func (c *Copy) lookReal(p string) (State, filestat.Stat, error) { return lookBelow(c.t.root, p) }
 
-// lookCopy returns the state of a path in the copy, in terms of the workspace; the stat is zero if it is racy.
+// lookCopy returns the state of a path in the copy, with links in terms of the workspace. The stat is zero if it is racy.
 func (c *Copy) lookCopy(p string) (State, filestat.Stat, error) {
 	s, st, err := lookBelow(c.Path(), p)
 	s.Target = moved(s.Target, c.Path(), c.t.root)
@@ -284,7 +285,7 @@ func lookBelow(base, p string) (State, filestat.Stat, error) {
 	return s, st, err
 }
 
-// removeAll removes a folder, also where folders in it must not be written to.
+// removeAll removes a folder, even if folders in it are write-protected.
 func removeAll(dir string) error {
 	if err := os.RemoveAll(dir); err == nil {
 		return nil
@@ -298,7 +299,7 @@ func removeAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// treeName is what a workspace is called in its copy's folder.
+// treeName returns the name of a workspace's tree in its copy's folder.
 func treeName(top string) string {
 	name := filepath.Base(top)
 	if strings.EqualFold(name, metaName) {

@@ -18,7 +18,7 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// make makes the copy in an empty place; what makes it one, at the end, is the table.
+// make creates the copy in an empty folder. It writes the table last, which makes the folder a copy.
 func (c *Copy) make(ctx context.Context, root string) error {
 	c.t = &table{root: root}
 	g, _ := findGit(ctx, c.guard(), root)
@@ -62,7 +62,7 @@ func (c *Copy) make(ctx context.Context, root string) error {
 	return c.save()
 }
 
-// scanReal lists the real tree, with what is to be included.
+// scanReal lists the real tree, with the files to be included.
 func (c *Copy) scanReal(ctx context.Context, g git) (*scan, error) {
 	s, err := scanReal(ctx, c.guard(), c.t.root, g, c.o.MaxFiles)
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *Copy) scanReal(ctx context.Context, g git) (*scan, error) {
 	return s, c.include(ctx, s)
 }
 
-// notesMax bounds how much is said.
+// notesMax bounds the number of notes.
 const notesMax = 200
 
 func (c *Copy) note(p, text string) {
@@ -87,7 +87,7 @@ func (c *Copy) note(p, text string) {
 	}
 }
 
-// include adds to a listing what git ignores and the options name; folders are linked at once.
+// include adds to a listing the ignored files that the options name. It links folders at once.
 func (c *Copy) include(ctx context.Context, s *scan) error {
 	if len(c.t.include) == 0 {
 		return nil
@@ -144,7 +144,7 @@ func (c *Copy) link(p string) error {
 	return nil
 }
 
-// fill brings all that was listed into the empty tree.
+// fill copies everything that was listed into the empty tree.
 func (c *Copy) fill(ctx context.Context, s *scan) error {
 	paths := make([]string, 0, len(s.files)+len(s.empty))
 	for _, l := range s.files {
@@ -218,7 +218,7 @@ func (c *Copy) fill(ctx context.Context, s *scan) error {
 	return nil
 }
 
-// mkdirs makes a folder of the copy, and those above, as they are in the real tree.
+// mkdirs creates a folder of the copy and those above it, with the permissions of the real tree.
 func (c *Copy) mkdirs(dir string, made map[string]bool) error {
 	if made[dir] {
 		return nil
@@ -230,7 +230,7 @@ func (c *Copy) mkdirs(dir string, made map[string]bool) error {
 	return mkdirLike(c.inCopy(dir), c.inReal(dir))
 }
 
-// mkdirLike makes a folder with the permissions of another, as far as it can be written to.
+// mkdirLike creates a folder with the permissions of another; its owner can always write to it.
 func mkdirLike(dir, like string) error {
 	perm := filestat.Of(like).Mode.Perm() | 0o700
 	if err := os.Mkdir(dir, perm); err != nil && !(errors.Is(err, fs.ErrExist) && filestat.Of(dir).Mode.IsDir()) {
@@ -239,7 +239,7 @@ func mkdirLike(dir, like string) error {
 	return nil
 }
 
-// A writeError says that the copy could not be written: unlike a file that cannot be read, this is the end of it.
+// A writeError says that the copy could not be written. It ends the copying, unlike a file that cannot be read.
 type writeError struct{ error }
 
 func (e writeError) Unwrap() error { return e.error }
@@ -249,8 +249,8 @@ func writeFailed(err error) bool {
 	return errors.As(err, &w)
 }
 
-// bring makes at to, where nothing is, what is at from, or a folder if one is wanted. It returns what this is, and the
-// stat with which it is there, zero if that is racy. Where nothing is, nothing is made.
+// bring copies what is at from to the free path to; if folder is set, it creates a folder. It returns the new state, and its
+// stat (zero if that is racy). If there is nothing at from, it creates nothing.
 func (c *Copy) bring(from, to string, folder bool) (State, filestat.Stat, error) {
 	for try := 0; ; try++ {
 		moment := now()
@@ -296,7 +296,7 @@ func (c *Copy) bringOnce(from, to string, st filestat.Stat, folder bool) (State,
 		os.Remove(to)
 		return s, err
 	}
-	if filestat.Of(to).Mode.Perm() != st.Mode.Perm() { // it is what was asked for, without what the umask takes away
+	if filestat.Of(to).Mode.Perm() != st.Mode.Perm() { // the mode lacks what the umask removes
 		if err := os.Chmod(to, st.Mode.Perm()); err != nil {
 			return s, writeError{err}
 		}
@@ -305,7 +305,7 @@ func (c *Copy) bringOnce(from, to string, st filestat.Stat, folder bool) (State,
 	return s, wrote(os.Chtimes(to, t, t))
 }
 
-// copyFile copies a content, or shares it, and notes its size and hash.
+// copyFile copies a content, or shares its blocks, and notes its size and hash.
 func (c *Copy) copyFile(s *State, f *os.File, to string) error {
 	if !c.plain.Load() && s.Size > 0 {
 		err := reflink(f, to)
@@ -333,7 +333,7 @@ func (c *Copy) copyFile(s *State, f *os.File, to string) error {
 	return err
 }
 
-// A target tells errors of writing from those of reading.
+// A target marks errors of writing, in contrast to those of reading.
 type target struct{ f *os.File }
 
 func (t target) Write(p []byte) (int, error) {
@@ -348,10 +348,10 @@ func wrote(err error) error {
 	return writeError{err}
 }
 
-// record notes what both sides hold now, and with which stats.
+// record notes what both sides now hold, and their stats.
 func (c *Copy) record(p string, s State, real, copied filestat.Stat) *entry {
 	if copied.Slack() != filestat.RacyTime {
-		copied = filestat.Stat{} // it would take too long until it differs from a later one
+		copied = filestat.Stat{} // waiting until a later write has another time would take too long
 	}
 	c.settled = max(c.settled, copied.Changed()+int64(copied.Slack()))
 	e := &entry{State: s, real: real, copied: copied}
@@ -359,7 +359,7 @@ func (c *Copy) record(p string, s State, real, copied filestat.Stat) *entry {
 	return e
 }
 
-// settle waits until what will be written to the copy has other times than what was.
+// settle waits until files that are written to the copy from now on have other times than those written before.
 func (c *Copy) settle(ctx context.Context) error {
 	wait := time.Duration(c.settled - now() + 1)
 	if wait <= 0 {

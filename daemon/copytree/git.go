@@ -14,16 +14,16 @@ import (
 // gitOutput bounds what git may print, in bytes.
 const gitOutput = 512 << 20
 
-// A git asks git about one repository and one work tree. On the user's repository it only asks: no lock is taken, no
-// program that it names runs, nothing is fetched.
+// A git asks git about one repository and one work tree. It only asks the user's repository: no question takes a lock, runs
+// a program that the repository names, or fetches.
 type git struct {
 	dir  string // the repository itself
 	tree string // the top of the work tree
-	in   string // where in the work tree
+	in   string // the folder in the work tree that is asked about
 
 	guard *askgit.Guard
 	of    string // the top of the repository's own work tree; "" if it is tree
-	own   bool   // it is a copy's, to be written to
+	own   bool   // the repository is a copy's, and may be written to
 }
 
 func (g git) open(ctx context.Context) (*askgit.View, error) {
@@ -46,7 +46,7 @@ func (g git) run(ctx context.Context, in io.Reader, args ...string) ([]byte, err
 	return out, err
 }
 
-// smudge returns a content as the filters of its path leave it.
+// smudge returns a content as the filters of its path produce it.
 func (g git) smudge(ctx context.Context, path string, data []byte) ([]byte, error) {
 	v, err := g.open(ctx)
 	if err != nil {
@@ -57,7 +57,7 @@ func (g git) smudge(ctx context.Context, path string, data []byte) ([]byte, erro
 	return contents[path], err
 }
 
-// line runs a command that prints one line, and returns this.
+// line runs a command that prints one line, and returns the line.
 func (g git) line(ctx context.Context, args ...string) (string, error) {
 	out, err := g.run(ctx, nil, args...)
 	return strings.TrimSuffix(string(out), "\n"), err
@@ -74,7 +74,7 @@ func findGit(ctx context.Context, guard *askgit.Guard, root string) (git, bool) 
 		return git{}, false
 	}
 	if root != r.Top {
-		// A folder that its repository ignores is none of that repository's business.
+		// A folder that the repository ignores does not belong to it.
 		_, err := g.run(ctx, nil, "check-ignore", "-q", "--", ".")
 		var exit *exec.ExitError
 		if err == nil || !errors.As(err, &exit) || exit.ExitCode() != 1 {

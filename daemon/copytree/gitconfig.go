@@ -6,8 +6,8 @@ import (
 	"cursord/daemon/internal/askgit"
 )
 
-// kept reports whether the copy has a setting as the original, whoever made it. What names programs or leads elsewhere
-// stays behind: filters, drivers, remotes, upstreams, work trees, hooks.
+// kept reports whether the copy gets a setting of the original, whoever made it. Settings that name programs or lead
+// elsewhere stay behind: filters, drivers, remotes, upstreams, work trees, hooks.
 func kept(key string) bool {
 	section, name, _ := strings.Cut(key, ".")
 	switch section {
@@ -26,8 +26,8 @@ func kept(key string) bool {
 	return key == "extensions.objectformat"
 }
 
-// settings returns the repository's own settings that the copy is to have: those that are kept, and those that name
-// programs and files and are trusted.
+// settings returns the repository's own settings for the copy: those that are kept, and those that name programs and files
+// and are trusted.
 func settings(v *askgit.View) (list []askgit.Setting) {
 	for _, s := range v.Settings {
 		if kept(s.Key) {
@@ -50,7 +50,7 @@ func writeConfig(list []askgit.Setting) string {
 			version = "1"
 		}
 	}
-	// Packing would take over all that is borrowed.
+	// Packing would copy all borrowed objects.
 	return "[core]\n\trepositoryformatversion = " + version + "\n\tbare = false\n\tlogallrefupdates = true\n\tfsmonitor = false\n" +
 		"[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n" + askgit.FormatConfig(list)
 }

@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 )
 
-// The journal holds what happened since the table was written, one record for each path that was about to be written
-// (so that after a crash this is not taken for the agent's doing) or that the caller has noted.
+// The journal holds what happened since the table was saved. It has a record for each path that was about to be written, so
+// that after a crash the write is not taken for the agent's change, and for each path that the caller has noted.
 
 type record struct {
 	path  string
 	state State
-	noted bool // it is what was taken over, whatever the copy holds
+	noted bool // this was taken over, whatever the copy holds
 }
 
 // write appends a record.
@@ -38,7 +38,7 @@ func (c *Copy) write(rec record) error {
 	return err
 }
 
-// replay brings into the table what the journal says, where the copy confirms it.
+// replay brings the journal's records into the table, as far as the copy confirms them.
 func (c *Copy) replay() error {
 	data, err := os.ReadFile(filepath.Join(c.meta(), journalName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +51,7 @@ func (c *Copy) replay() error {
 		body := []byte(r.text())
 		sum := sha256.Sum256(body)
 		if !bytes.Equal(r.take(8), sum[:8]) {
-			break // cut off by the crash
+			break // the crash cut the record off
 		}
 		one := &reader{data: body}
 		rec := record{path: one.text(), state: one.state(), noted: one.flag()}
@@ -69,7 +69,7 @@ func (c *Copy) replay() error {
 	return c.save()
 }
 
-// writeFile replaces a file as a whole, or not at all.
+// writeFile replaces a whole file, or leaves it as it is.
 func writeFile(name string, data []byte) error {
 	f, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

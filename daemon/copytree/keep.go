@@ -18,11 +18,11 @@ type Info struct {
 	Session  string
 	Dir      string
 	Root     string // the workspace; "" if the copy was never finished, or is damaged
-	Bytes    int64  // in files, whether or not blocks of them are shared
+	Bytes    int64  // of all files, also if blocks are shared
 	LastUsed time.Time
 }
 
-// List returns the copies of a state directory, the one that was used last first.
+// List returns the copies in a state directory, the most recently used first.
 func List(ctx context.Context, stateDir string) ([]Info, error) {
 	entries, err := os.ReadDir(filepath.Dir(Dir(stateDir, "x")))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,7 +53,7 @@ func List(ctx context.Context, stateDir string) ([]Info, error) {
 	return list, nil
 }
 
-// size returns how many bytes the files below a folder have.
+// size returns the total size of the files below a folder, in bytes.
 func size(ctx context.Context, dir string) (int64, error) {
 	var sum int64
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
@@ -67,18 +67,18 @@ func size(ctx context.Context, dir string) (int64, error) {
 	return sum, err
 }
 
-// Bounds say how much is kept; what is zero is not bounded.
+// Bounds say how much is kept; a zero field is no bound.
 type Bounds struct {
 	Count int
 	Bytes int64
 	Age   time.Duration // since the last use
 }
 
-// unfinishedAge is how old what was never finished must be for nobody to be still at it.
+// unfinishedAge is the age from which an unfinished copy counts as abandoned.
 const unfinishedAge = time.Hour
 
-// Clean removes copies until those that are left are within bounds, and those that were never finished, the one that
-// was not used for longest first; never one of which keep says that it is to be kept. It returns what was removed.
+// Clean removes abandoned copies, and then the least recently used ones until the rest is within the bounds. It never
+// removes a copy for which keep returns true. It returns what it removed.
 func Clean(ctx context.Context, stateDir string, b Bounds, keep func(Info) bool) ([]Info, error) {
 	list, err := List(ctx, stateDir)
 	if err != nil {

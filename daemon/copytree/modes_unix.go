@@ -2,5 +2,5 @@
 
 package copytree
 
-// keepsModes says that permission bits are what was set.
+// keepsModes says whether a file keeps the permission bits that it is given.
 const keepsModes = true

@@ -7,12 +7,12 @@ import (
 	"syscall"
 )
 
-// quiet opens neither through a link nor, for ever, a pipe.
+// quiet makes an open follow no link and never wait for a pipe.
 const quiet = syscall.O_NONBLOCK | syscall.O_NOFOLLOW
 
 const errNotDir = syscall.ENOTDIR
 
-// inTheWay reports whether something of another kind is where a file or a folder should be.
+// inTheWay reports whether there is something of another kind where a file or a folder should be.
 func inTheWay(err error) bool {
 	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENOTEMPTY) ||
 		errors.Is(err, syscall.EEXIST) || errors.Is(err, syscall.ELOOP)

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reflink makes the file dst, which must not be there, share its content with src. Where the file system cannot do
-// this, dst may be there afterwards, empty.
+// reflink creates the file dst, which must not exist, with the blocks of src. If the file system cannot share blocks, it may
+// leave dst behind, empty.
 func reflink(src *os.File, dst string) error {
 	if err := unix.Fclonefileat(int(src.Fd()), unix.AT_FDCWD, dst, 0); err != nil {
 		return err

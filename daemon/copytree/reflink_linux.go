@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reflink makes the file dst, which must not be there, share its content with src. Where the file system cannot do
-// this, dst may be there afterwards, empty.
+// reflink creates the file dst, which must not exist, with the blocks of src. If the file system cannot share blocks, it may
+// leave dst behind, empty.
 func reflink(src *os.File, dst string) error {
 	f, err := os.OpenFile(dst, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -7,6 +7,6 @@ import (
 	"os"
 )
 
-// reflink makes the file dst, which must not be there, share its content with src. Where the file system cannot do
-// this, dst may be there afterwards, empty.
+// reflink creates the file dst, which must not exist, with the blocks of src. If the file system cannot share blocks, it may
+// leave dst behind, empty.
 func reflink(*os.File, string) error { return errors.ErrUnsupported }

@@ -15,33 +15,33 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// A scan is the listing of one tree: of what belongs to it, not of what is in it.
+// A scan lists one tree: the paths that belong to it, without their contents.
 type scan struct {
 	base  string
 	guard *askgit.Guard
 	repos map[string]git // where git lists, by folder; "." is the whole
-	copy  bool           // base is the copy: repos are those of the real tree, and no others are found
+	copy  bool           // base is the copy: repos are those of the real tree, and no others are looked for
 	max   int
 
 	files []listed
-	empty []string // folders in which there is nothing
+	empty []string // empty folders
 	notes []Note
-	index hash.Hash // what the index of the workspace's repository says
+	index hash.Hash // hash of the index of the workspace's repository
 }
 
-// A listed is one file or link, as its name has it.
+// A listed is one file or link, by its name.
 type listed struct {
 	path string
 	oid  string // what the index has; "" for what it does not have
 }
 
-// A Note says what the copy has not, or has otherwise.
+// A Note says what the copy lacks, or where it differs.
 type Note struct {
 	Path string // relative to the workspace
 	Text string // for people
 }
 
-// scanReal lists a workspace. Which repositories it found is in repos.
+// scanReal lists a workspace; repos are the repositories that it found.
 func scanReal(ctx context.Context, guard *askgit.Guard, root string, top git, max int) (*scan, error) {
 	s := &scan{base: root, guard: guard, repos: map[string]git{}, max: max, index: sha256.New()}
 	if top.dir != "" {
@@ -50,8 +50,8 @@ func scanReal(ctx context.Context, guard *askgit.Guard, root string, top git, ma
 	return s, s.folder(ctx, ".")
 }
 
-// scanCopy lists the copy of a workspace by the rules of the workspace's repositories: the agent may do to the copy's
-// own what it likes.
+// scanCopy lists the copy of a workspace by the rules of the workspace's repositories, because the agent may change the
+// copy's own.
 func scanCopy(ctx context.Context, base string, repos map[string]git, max int) (*scan, error) {
 	s := &scan{base: base, repos: map[string]git{}, copy: true, max: max, index: sha256.New()}
 	for dir, g := range repos {
@@ -70,7 +70,7 @@ func scanCopy(ctx context.Context, base string, repos map[string]git, max int) (
 	for dir := range s.repos {
 		err := s.folder(ctx, dir)
 		if askgit.Blocked(err) && ctx.Err() == nil {
-			// By what the agent has made in its copy. What is ignored is better listed than nothing.
+			// The rules that the agent has made in the copy apply instead. It is better to list ignored files than none.
 			s = &scan{base: base, repos: map[string]git{}, copy: true, max: max, index: sha256.New()}
 			return s, s.folder(ctx, ".")
 		}
@@ -81,7 +81,7 @@ func scanCopy(ctx context.Context, base string, repos map[string]git, max int) (
 	return s, nil
 }
 
-// folder lists a folder that git, or nobody, knows.
+// folder lists a folder that is in no repository.
 func (s *scan) folder(ctx context.Context, dir string) error {
 	if g, ok := s.repos[dir]; ok {
 		return s.listGit(ctx, dir, g)
@@ -102,7 +102,7 @@ func (s *scan) full(p string) string { return filepath.Join(s.base, filepath.Fro
 
 func (s *scan) note(p, text string) { s.notes = append(s.notes, Note{p, text}) }
 
-// listGit lists what is in the index, and what is neither there nor ignored.
+// listGit lists the files of the index, and those that are neither there nor ignored.
 func (s *scan) listGit(ctx context.Context, dir string, g git) error {
 	out, err := g.run(ctx, nil, "ls-files", "-z", "-v", "--stage", "--others", "--exclude-standard")
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *scan) listGit(ctx context.Context, dir string, g git) error {
 	return s.listEmpty(ctx, dir, g)
 }
 
-// elsewhere reports whether another repository than that of dir lists a path.
+// elsewhere reports whether a repository other than dir's lists a path.
 func (s *scan) elsewhere(p, dir string) bool {
 	for at := path.Dir(p); at != dir && at != "."; at = path.Dir(at) {
 		if _, ok := s.repos[at]; ok {
@@ -158,11 +158,11 @@ func (s *scan) elsewhere(p, dir string) bool {
 	return false
 }
 
-// nested lists a repository within: a submodule, or one that nobody has announced.
+// nested lists a nested repository: a submodule, or any other.
 func (s *scan) nested(ctx context.Context, dir string) error {
 	if s.copy {
 		if _, ok := s.repos[dir]; ok {
-			return nil // has its turn anyway
+			return nil // it is listed on its own
 		}
 	} else if err := s.adopt(ctx, dir); err != nil {
 		return err
@@ -173,7 +173,7 @@ func (s *scan) nested(ctx context.Context, dir string) error {
 	return s.folder(ctx, dir)
 }
 
-// adopt has git list a folder that is a repository of its own.
+// adopt lists with git a folder that is a repository of its own.
 func (s *scan) adopt(ctx context.Context, dir string) error {
 	full := s.full(dir)
 	if !filestat.Of(filepath.Join(full, ".git")).Exists() {
@@ -186,7 +186,7 @@ func (s *scan) adopt(ctx context.Context, dir string) error {
 	return ctx.Err()
 }
 
-// listEmpty lists the folders in which there is nothing, which git tells only between the lines.
+// listEmpty lists the empty folders, which git does not name itself.
 func (s *scan) listEmpty(ctx context.Context, dir string, g git) error {
 	out, err := g.run(ctx, nil, "ls-files", "-z", "--others", "--directory", "--exclude-standard")
 	if err != nil {
@@ -200,7 +200,7 @@ func (s *scan) listEmpty(ctx context.Context, dir string, g git) error {
 	return nil
 }
 
-// emptyIn lists folders in which there is nothing. Those with files need no mention, except for what is in them.
+// emptyIn lists the empty folders below dir. Folders with files need no entry.
 func (s *scan) emptyIn(dir string) {
 	if _, ok := s.repos[dir]; ok {
 		return
@@ -219,7 +219,7 @@ func (s *scan) emptyIn(dir string) {
 	}
 }
 
-// walk lists all that is in a folder of which git knows nothing, and reports whether this is nothing.
+// walk lists everything in a folder without git, and reports whether it is empty.
 func (s *scan) walk(ctx context.Context, dir string) (empty bool, err error) {
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -269,7 +269,7 @@ func (s *scan) nestedIn(ctx context.Context, dir string) error {
 
 func isGit(name string) bool { return strings.EqualFold(name, ".git") }
 
-// cause returns what went wrong, without the path that is said already.
+// cause returns an error's reason, without the path, which is named already.
 func cause(err error) string {
 	if p, ok := err.(*fs.PathError); ok {
 		return p.Err.Error()

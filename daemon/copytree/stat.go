@@ -8,7 +8,7 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// lstatAll returns the stats of paths below base; zero for what is not there, or only there through a link.
+// lstatAll returns the stats of paths below base; zero for a path that does not exist, or exists only through a link.
 func lstatAll(ctx context.Context, base string, paths []string) ([]filestat.Stat, error) {
 	stats, _ := filestat.All(len(paths), func(i int) string { return filepath.Join(base, filepath.FromSlash(paths[i])) },
 		func() bool { return ctx.Err() != nil })
@@ -21,7 +21,7 @@ func lstatAll(ctx context.Context, base string, paths []string) ([]filestat.Stat
 	return stats, ctx.Err()
 }
 
-// realDirs knows which folders below base are folders all the way, and not links to some.
+// realDirs caches which folders below base can be reached without a link.
 type realDirs struct {
 	base  string
 	known map[string]bool

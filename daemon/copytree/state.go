@@ -14,7 +14,7 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// A State is what is, or was, at a path of a tree: a regular file, a symbolic link, a folder without files, or nothing.
+// A State is what a path of a tree holds or held: a regular file, a symbolic link, an empty folder, or nothing.
 type State struct {
 	Mode   fs.FileMode       // type and permission bits
 	Size   int64             // of a file, in bytes
@@ -23,13 +23,13 @@ type State struct {
 	Exists bool
 }
 
-// same reports whether two states hold the same. Of the permissions of files, those count that the system keeps.
+// same reports whether two states are equal. Only permissions of files that the system keeps count.
 func (s State) same(o State) bool {
 	s.Mode, o.Mode = s.kept(), o.kept()
 	return s == o
 }
 
-// kept returns the part of the mode that makes a difference.
+// kept returns the part of the mode that counts.
 func (s State) kept() fs.FileMode {
 	if !s.Mode.IsRegular() || !keepsModes {
 		return s.Mode.Type()
@@ -40,7 +40,7 @@ func (s State) kept() fs.FileMode {
 // A Kind says how a path differs.
 type Kind string
 
-// The kinds of changes. A change of which one side is a link is a Symlink, unless it is one that comes or goes.
+// The kinds of changes. A change with a link on one side is a Symlink, unless the link was created or deleted.
 const (
 	Created  Kind = "created"
 	Modified Kind = "modified"
@@ -53,8 +53,8 @@ const (
 type Change struct {
 	Path string // relative to the workspace, with /; any bytes that a file name may have
 	Kind Kind
-	// Pending says, in what TakeOver returns, that the copy holds a change of its own here, so that nothing was
-	// written: the caller is to merge, and to call Note.
+	// Pending is set in TakeOver's result if the copy has a change of its own at this path, so that TakeOver wrote nothing:
+	// the caller must merge, and call Note.
 	Pending bool
 	Before  State // what was taken over last
 	After   State // what the changed side holds now
@@ -78,8 +78,7 @@ func change(path string, before, after State) Change {
 
 var errOdd = errors.New("it is neither a file nor a folder nor a link")
 
-// look reads the state at a path and the stat in which it holds; a stat that is racy is not to be relied on later.
-// With a stat, it opens only files.
+// look reads the state of a path, and its stat; a racy stat cannot be relied on later. With a stat, it opens only files.
 func look(full string) (State, filestat.Stat, error) {
 	for try := 0; ; try++ {
 		before := filestat.Of(full)
@@ -139,7 +138,7 @@ func openFile(full string) (*os.File, error) {
 	return f, nil
 }
 
-// read copies a content to w and notes its size and hash. What Size is before is taken for a hint.
+// read copies a content to w and notes its size and hash. Size is a hint before.
 func (s *State) read(r io.Reader, w io.Writer) error {
 	h := sha256.New()
 	buf := make([]byte, min(max(s.Size, 0)+512, 128<<10))
@@ -161,7 +160,7 @@ func (s *State) read(r io.Reader, w io.Writer) error {
 	}
 }
 
-// moved returns a link's target with the tree from replaced by to, if it is an absolute path into it.
+// moved returns a link's target with the tree from replaced by to, if the target is an absolute path in from.
 func moved(target, from, to string) string {
 	if rest, ok := strings.CutPrefix(target, from); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
 		return to + rest
@@ -169,7 +168,7 @@ func moved(target, from, to string) string {
 	return target
 }
 
-// leaves reports whether a link at a path of the tree leads out of it.
+// leaves reports whether a link at a path of the tree leads out of the tree.
 func leaves(root, path, target string) bool {
 	if filepath.IsAbs(target) {
 		return moved(target, root, "") == target

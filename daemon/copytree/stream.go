@@ -2,9 +2,9 @@ package copytree
 
 import "strings"
 
-// A Stream translates a text that comes in pieces, cut anywhere. What its calls return, put together, is what
-// Translator.String makes of the whole; what may become a path is held back, which is never more than a path's length
-// and a few bytes.
+// A Stream translates a text that comes in pieces, which may be cut anywhere. All results of its calls together equal
+// Translator.String of the whole text. It holds back what may become a path: never more than a path's length and a few
+// bytes.
 type Stream struct {
 	t    *Translator
 	held string
@@ -14,10 +14,10 @@ type Stream struct {
 // Stream returns a new stream.
 func (t *Translator) Stream() *Stream { return &Stream{t: t} }
 
-// Write takes the next piece and returns what can be translated by now.
+// Write takes the next piece, and returns what can be translated already.
 func (s *Stream) Write(piece string) string { return s.advance(s.held+piece, false) }
 
-// Flush returns what was held back: the text ends here.
+// Flush returns what was held back; the text ends here.
 func (s *Stream) Flush() string {
 	out := s.advance(s.held, true)
 	s.tail = ""
@@ -27,7 +27,7 @@ func (s *Stream) Flush() string {
 func (s *Stream) advance(text string, end bool) string {
 	s.held = ""
 	var out strings.Builder
-	copied := 0 // up to where text is in out
+	copied := 0 // text up to here is in out
 	for i := 0; ; {
 		next := strings.IndexAny(text[i:], s.t.first)
 		if next < 0 {
@@ -55,7 +55,7 @@ func (s *Stream) advance(text string, end bool) string {
 	return out.String()
 }
 
-// before is how many bytes before a path say whether it is one.
+// before is how many bytes before a path are needed to decide whether it is one.
 const before = 2
 
 func lastBytes(s string) string { return s[max(0, len(s)-before):] }
@@ -65,7 +65,7 @@ type verdict int
 const (
 	no verdict = iota
 	yes
-	later // what follows decides
+	later // the text that follows decides
 )
 
 // match says which form, if any, begins at i.
@@ -85,8 +85,8 @@ func (s *Stream) match(text string, i int, end bool) (form, verdict) {
 	return form{}, no
 }
 
-// mayBegin reports whether a path may begin after these bytes, and is not the rest of a longer one: it may not after
-// the characters of names, unless they are an option as in -I/x or an escape as in \n/x.
+// mayBegin reports whether a path may begin after these bytes, or would be the rest of a longer one. It may not begin after
+// a character of names, unless that belongs to an option as in -I/x or an escape as in \n/x.
 func mayBegin(tail string) bool {
 	if tail == "" {
 		return true
@@ -98,11 +98,11 @@ func mayBegin(tail string) bool {
 	return !isLetter(c) && !isDigit(c) && strings.IndexByte("_.~/%", c) < 0
 }
 
-// dots is how many dots after a path are taken for an ellipsis, whatever comes.
+// dots is the number of dots after a path that count as an ellipsis, whatever follows.
 const dots = 4
 
-// ends says whether a path has ended before rest: at a separator, or where no name goes on. Dots belong to the path if
-// a name goes on behind them.
+// ends says whether a path has ended before rest: at a separator, or where no name continues. Dots belong to the path if a
+// name continues after them.
 func ends(rest string, end bool) verdict {
 	for n := 0; n < dots; n++ {
 		if n == len(rest) {

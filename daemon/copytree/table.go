@@ -13,14 +13,14 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// A table is what was taken over, by path.
+// A table holds what was taken over, by path.
 type table struct {
 	root    string            // the workspace
 	tree    string            // the top of the copy, as a name in the copy's folder
 	prefix  string            // where in the repository the workspace lies, with /; "." is its top
-	state   [sha256.Size]byte // what was taken over of the repository besides files; zero: nothing
-	repos   map[string]git    // where git listed, by folder
-	heads   map[string]string // refs that were taken over, to object names
+	state   [sha256.Size]byte // hash of what was taken over of the repository besides files; zero: nothing
+	repos   map[string]git    // the repositories that were listed with git, by folder
+	heads   map[string]string // refs that were taken over, with their object names
 	include []string
 	entries map[string]*entry
 }
@@ -28,15 +28,15 @@ type table struct {
 // An entry is one path of the table.
 type entry struct {
 	State
-	oid    string        // git's name of the content, if it may be had there
-	linked bool          // the copy has a link to the real folder
-	real   filestat.Stat // with which the real tree holds State; zero: unknown
-	copied filestat.Stat // with which the copy holds State; zero: unknown, or it holds something else
+	oid    string        // git's name of the content, if git may have it
+	linked bool          // the copy links to the real folder
+	real   filestat.Stat // the real tree's stat while it holds State; zero: unknown
+	copied filestat.Stat // the copy's stat while it holds State; zero: unknown, or it holds something else
 }
 
 const tableMagic = "cursord copy 1\n"
 
-// encode writes the table; it ends in a hash of all before.
+// encode returns the table's stored form, which ends in a hash of everything before.
 func (t *table) encode() []byte {
 	w := &writer{}
 	w.WriteString(tableMagic)
@@ -74,7 +74,7 @@ func (t *table) encode() []byte {
 	return w.Bytes()
 }
 
-// decodeTable reads a table; without entries, when only its head is of interest.
+// decodeTable reads a table; without whole, only its head.
 func decodeTable(data []byte, whole bool) (*table, error) {
 	body, sum := data[:max(0, len(data)-sha256.Size)], data[max(0, len(data)-sha256.Size):]
 	body, ok := bytes.CutPrefix(body, []byte(tableMagic))
@@ -110,7 +110,7 @@ func decodeTable(data []byte, whole bool) (*table, error) {
 	return t, nil
 }
 
-// A writer puts values behind each other.
+// A writer appends values.
 type writer struct{ bytes.Buffer }
 
 func (w *writer) number(n int64)     { w.Write(binary.AppendVarint(w.AvailableBuffer(), n)) }
@@ -142,7 +142,7 @@ func (w *writer) stat(s filestat.Stat) {
 	w.mode(s.Mode)
 }
 
-// A reader takes values from the front; what is not there is zero, and short is set.
+// A reader takes values from the front. A missing value is zero, and sets short.
 type reader struct {
 	data  []byte
 	short bool
@@ -189,7 +189,7 @@ func (r *reader) stat() filestat.Stat {
 	}
 }
 
-// readTable reads the table in a copy's folder. It is ErrNotACopy if there is none.
+// readTable reads the table in a copy's folder. It returns ErrNotACopy if there is none.
 func readTable(dir string, whole bool) (*table, error) {
 	data, err := os.ReadFile(filepath.Join(dir, metaName, tableName))
 	if errors.Is(err, fs.ErrNotExist) || inTheWay(err) {
@@ -205,7 +205,7 @@ func readTable(dir string, whole bool) (*table, error) {
 	return t, nil
 }
 
-// save replaces the table on disk; from then on the journal says nothing.
+// save replaces the table on disk, and empties the journal.
 func (c *Copy) save() error {
 	name := filepath.Join(c.meta(), tableName)
 	if err := writeFile(name, c.t.encode()); err != nil {

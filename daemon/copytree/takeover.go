@@ -15,9 +15,9 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// TakeOver brings into the copy what changed in the workspace since it was done last, and returns it by path. Where the
-// copy holds a change of its own, nothing is written, and the change is marked as Pending, this time and every time
-// until Note is called. When it fails or is cancelled, what was brought until then is brought, and the next one goes on.
+// TakeOver brings into the copy what changed in the workspace since the last TakeOver, and returns the changes by path. If
+// the copy has a change of its own at a path, it writes nothing there and marks the change as Pending, each time until Note
+// is called. If it fails or is cancelled, what it has brought stays, and the next TakeOver continues.
 func (c *Copy) TakeOver(ctx context.Context) ([]Change, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -30,7 +30,7 @@ func (c *Copy) TakeOver(ctx context.Context) ([]Change, error) {
 			err = e
 		}
 	}
-	t := time.Now() // the last use
+	t := time.Now() // time of the last use
 	os.Chtimes(filepath.Join(c.meta(), tableName), t, t)
 	return changes, err
 }
@@ -38,7 +38,7 @@ func (c *Copy) TakeOver(ctx context.Context) ([]Change, error) {
 func (c *Copy) takeOver(ctx context.Context) ([]Change, error) {
 	g, _ := findGit(ctx, c.guard(), c.t.root)
 	if rel, err := filepath.Rel(g.tree, c.t.root); g.dir != "" && (err != nil || filepath.ToSlash(rel) != c.t.prefix) {
-		g = git{} // made since, further up: to the copy, there is none
+		g = git{} // a repository created since, further up, which does not exist for the copy
 	}
 	s, err := c.scanReal(ctx, g)
 	if err != nil {
@@ -78,9 +78,9 @@ func (c *Copy) takeOver(ctx context.Context) ([]Change, error) {
 	return changes, err
 }
 
-// changedReal returns what changed in the workspace: first what went, from the depths up, then what came.
+// changedReal returns what changed in the workspace: first what disappeared, the deepest paths first, then what appeared.
 func (c *Copy) changedReal(ctx context.Context, s *scan) ([]Change, error) {
-	wanted := make(map[string]bool, len(s.files)+len(s.empty)) // whether as a folder
+	wanted := make(map[string]bool, len(s.files)+len(s.empty)) // whether the path is wanted as a folder
 	for _, l := range s.files {
 		wanted[l.path] = false
 	}
@@ -119,7 +119,7 @@ func (c *Copy) changedReal(ctx context.Context, s *scan) ([]Change, error) {
 			continue
 		}
 		if now.Mode.IsDir() && !wanted[p] && (e == nil || !e.Mode.IsDir()) {
-			now = State{} // what is in it is listed
+			now = State{} // the files in it are listed
 		}
 		var before State
 		if e != nil {
@@ -140,7 +140,7 @@ func (c *Copy) changedReal(ctx context.Context, s *scan) ([]Change, error) {
 	return append(gone, come...), nil
 }
 
-// take brings one change into the copy. It is done if the copy has it already.
+// take brings one change into the copy; done reports whether the copy had it already.
 func (c *Copy) take(ch Change) (_ Change, done bool, err error) {
 	held, at, err := c.heldCopy(ch.Path)
 	if err != nil || !held.same(ch.Before) && !held.same(ch.After) {
@@ -150,7 +150,7 @@ func (c *Copy) take(ch Change) (_ Change, done bool, err error) {
 	if held.same(ch.After) {
 		_, real, err := c.lookReal(ch.Path)
 		if err != nil {
-			return ch, true, nil // the next one sees what became of it
+			return ch, true, nil // the next TakeOver looks at it again
 		}
 		c.forget(ch.Path)
 		if ch.After.Exists {
@@ -159,7 +159,7 @@ func (c *Copy) take(ch Change) (_ Change, done bool, err error) {
 		}
 		return ch, true, nil
 	}
-	// Folders are not shown to people, and go and come with what is in them.
+	// People are not shown folders, which come and go with their files.
 	folder := ch.After.Mode.IsDir() || ch.Before.Mode.IsDir() && !ch.After.Exists
 	if ch.After.Exists {
 		err = c.put(&ch)
@@ -173,7 +173,7 @@ func (c *Copy) take(ch Change) (_ Change, done bool, err error) {
 	return ch, folder || !ch.After.Exists && !ch.Before.Exists, err
 }
 
-// heldCopy returns what the copy holds at a path; it reads only what may be different from what was taken over.
+// heldCopy returns what the copy holds at a path. It reads only what may differ from what was taken over.
 func (c *Copy) heldCopy(p string) (State, filestat.Stat, error) {
 	if e := c.t.entries[p]; e != nil && e.copied.Exists() {
 		if (realDirs{c.Path(), map[string]bool{".": true}}).has(path.Dir(p)) && filestat.Of(c.inCopy(p)) == e.copied {
@@ -183,7 +183,7 @@ func (c *Copy) heldCopy(p string) (State, filestat.Stat, error) {
 	return c.lookCopy(p)
 }
 
-// put writes what the workspace holds at a path into the copy.
+// put writes into the copy what the workspace holds at a path.
 func (c *Copy) put(ch *Change) error {
 	tmp := filepath.Join(c.meta(), unfinished, "file")
 	if err := removeAll(tmp); err != nil {
@@ -198,7 +198,7 @@ func (c *Copy) put(ch *Change) error {
 	if err != nil {
 		return err
 	}
-	if !s.Exists { // gone in the meantime: for the next one to see
+	if !s.Exists { // it has disappeared since; the next TakeOver sees that
 		ch.Before, ch.After = State{}, State{}
 		return nil
 	}
@@ -226,7 +226,7 @@ func (c *Copy) put(ch *Change) error {
 	return c.keepBase(ch.Path, e)
 }
 
-// drop removes from the copy what the workspace holds no more.
+// drop removes from the copy what the workspace no longer holds.
 func (c *Copy) drop(p string) error {
 	root, err := os.OpenRoot(c.dir)
 	if err != nil {
@@ -246,7 +246,7 @@ func (c *Copy) drop(p string) error {
 	c.forget(p)
 	for dir := path.Dir(p); dir != "." && !filestat.Of(c.inReal(dir)).Mode.IsDir(); dir = path.Dir(dir) {
 		if root.Remove(c.name(dir)) != nil {
-			break // the agent has something in it
+			break // the agent has put something into it
 		}
 	}
 	return nil
@@ -259,12 +259,12 @@ func (c *Copy) forget(p string) {
 	}
 }
 
-// name returns a path of the workspace as one of the copy's own folder.
+// name returns a path of the workspace relative to the copy's own folder.
 func (c *Copy) name(p string) string {
 	return filepath.Join(c.t.tree, filepath.FromSlash(c.t.prefix), filepath.FromSlash(p))
 }
 
-// mkdirsIn makes a folder of the copy, and those above; none of them may be a link.
+// mkdirsIn creates a folder of the copy and those above it; none of them may be a link.
 func (c *Copy) mkdirsIn(root *os.Root, dir string) error {
 	at := "."
 	for name := range strings.SplitSeq(dir, "/") {

@@ -10,20 +10,20 @@ import (
 	"cursord/agent/jsontext"
 )
 
-// A Translator puts one path in the place of another wherever it is named in text: as it is, with symbolic links
-// resolved, and as, or in, a URI. It takes whole path components only: /x/ws is not named by /x/ws2, /x/ws.bak or
-// /y/x/ws, but it is by /x/ws/a, "/x/ws" and -I/x/ws. Letters beyond ASCII are taken for prose.
+// A Translator replaces one path by another wherever a text names it: as it is, with its symbolic links resolved, and as a
+// URI or in one. Only whole path components match: /x/ws is not named by /x/ws2, /x/ws.bak or /y/x/ws, but by /x/ws/a,
+// "/x/ws" and -I/x/ws. Letters beyond ASCII count as prose.
 type Translator struct {
 	forms []form // the longest first
-	first string // the bytes with which forms begin
+	first string // the first bytes of the forms
 	from  []string
 	to    string
 }
 
 type form struct{ from, to string }
 
-// NewTranslator returns a translator from a path to another. It knows the path with its links resolved, if it exists;
-// aliases are further names of it.
+// NewTranslator returns a translator from one path to another. It also matches the path with its links resolved, if the path
+// exists, and the aliases, which are further names of it.
 func NewTranslator(from, to string, aliases ...string) *Translator {
 	t := &Translator{from: append([]string{from}, aliases...), to: to}
 	names := slices.Clone(t.from)
@@ -51,26 +51,26 @@ func NewTranslator(from, to string, aliases ...string) *Translator {
 	return t
 }
 
-// add adds a form, unless it is there: what comes first counts.
+// add adds a form unless it is there already: the first one counts.
 func (t *Translator) add(from, to string) {
 	if from != "" && !slices.ContainsFunc(t.forms, func(f form) bool { return f.from == from }) {
 		t.forms = append(t.forms, form{from, to})
 	}
 }
 
-// Back returns the translator the other way.
+// Back returns the translator for the other direction.
 func (t *Translator) Back() *Translator { return NewTranslator(t.to, t.from[0]) }
 
-// encodePath encodes a path as URIs mostly have it.
+// encodePath encodes a path as most URIs have it.
 func encodePath(p string) string {
 	p = filepath.ToSlash(p)
 	if !strings.HasPrefix(p, "/") {
-		p = "/" + p // a drive
+		p = "/" + p // a Windows drive
 	}
 	return (&url.URL{Path: p}).EscapedPath()
 }
 
-// encodeStrictly encodes all that is not a letter, a digit or one of "-._~/", as some editors do.
+// encodeStrictly encodes everything but letters, digits and "-._~/", as some editors do.
 func encodeStrictly(p string) string {
 	var b strings.Builder
 	for _, c := range []byte(filepath.ToSlash(p)) {
@@ -100,7 +100,7 @@ func (t *Translator) mayName(s string) bool {
 	return slices.ContainsFunc(t.forms, func(f form) bool { return strings.Contains(s, f.from) })
 }
 
-// JSON translates what is in the strings of a JSON value, keys among them. All else stays byte for byte as it is.
+// JSON translates the strings of a JSON value, also its keys. Everything else stays the same byte for byte.
 func (t *Translator) JSON(raw json.RawMessage) json.RawMessage {
 	var out []byte
 	done := 0

@@ -7,15 +7,15 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// A Build says which program a daemon or a client of it runs.
+// A Build identifies the program that a daemon or a client runs.
 type Build struct {
-	Version string    // as the build recorded it; one that is no semantic version is a developer's own
+	Version string    // as recorded at build time; a version that is not semantic is a developer's own
 	Written time.Time // when the program's file was last changed
 }
 
-// NewerThan reports whether b takes the place of a daemon of other. Builds have one order, so that no two of them take
-// each other's place in turn: semantic versions come in theirs, after them what developers build. Only of builds whose
-// version does not say what is in them, those of developers and of changed work trees, the file's time decides.
+// NewerThan reports whether b replaces a daemon of build other. Builds have a total order, so that no two replace each other
+// in turn: semantic versions in their order, and after them developers' builds. The file's time decides only between builds
+// whose version does not identify their contents: those of developers and of changed work trees.
 func (b Build) NewerThan(other Build) bool {
 	v, ok := semantic(b.Version)
 	w, otherOK := semantic(other.Version)
@@ -28,7 +28,7 @@ func (b Build) NewerThan(other Build) bool {
 	if c := semver.Compare(v, w); c != 0 {
 		return c > 0
 	}
-	// Of build metadata only Go's mark of a changed work tree counts.
+	// Of the build metadata, only Go's mark of a changed work tree counts.
 	dirty := strings.HasSuffix(semver.Build(v), "dirty")
 	if dirty != strings.HasSuffix(semver.Build(w), "dirty") {
 		return dirty
@@ -36,7 +36,8 @@ func (b Build) NewerThan(other Build) bool {
 	return dirty && b.Written.After(other.Written)
 }
 
-// semantic returns a version as package semver takes it, with a v in front, and whether it is one, with all three numbers.
+// semantic returns a version in the form of package semver, with a v in front. It reports whether the version is semantic,
+// with all three numbers.
 func semantic(version string) (string, bool) {
 	v := "v" + strings.TrimPrefix(version, "v")
 	return v, semver.IsValid(v) && v == semver.Canonical(v)+semver.Build(v)

@@ -1,7 +1,7 @@
-// Package endpoint says where one user's daemon is and who it is: its folders, the lock that makes a process the daemon, the
-// socket beside it, how one build hands both to the next, and the log file. The process that holds the lock owns the socket;
+// Package endpoint says where a user's daemon is and who it is: its folders, the lock that makes a process the daemon, the
+// socket beside it, how a build hands both to the next, and the log file. The process that holds the lock owns the socket;
 // clients only look. Nothing here trusts a folder or file of another user: owner, mode and kind are checked before a read,
-// and no read waits or is without bound.
+// and every read is bounded and never waits.
 package endpoint
 
 import (
@@ -20,7 +20,7 @@ import (
 	"cursord/daemon/paths"
 )
 
-// Dirs says where one user's things are. All paths are absolute; nothing of them need exist yet.
+// Dirs says where a user's folders and files are. All paths are absolute; none of them need exist.
 type Dirs struct {
 	State  string // a folder, for this program alone
 	Config string // a file
@@ -35,8 +35,8 @@ func (d Dirs) Database() string { return filepath.Join(d.State, "cursord.db") }
 // Log returns the path of the log of a daemon that was started in the background.
 func (d Dirs) Log() string { return filepath.Join(d.State, "cursord.log") }
 
-// FindDirs reads the environment: CURSORD_STATE_DIR, CURSORD_CONFIG and CURSORD_SOCKET, else the places that the
-// platform has for such things. It makes nothing. Its errors say which variable to set or to correct.
+// FindDirs finds them by the environment: CURSORD_STATE_DIR, CURSORD_CONFIG and CURSORD_SOCKET, or else the platform's usual
+// places. It creates nothing. Its errors say which variable to set or to correct.
 func FindDirs() (Dirs, error) {
 	xdg.Reload()
 	var d Dirs
@@ -54,8 +54,8 @@ func FindDirs() (Dirs, error) {
 	return d, nil
 }
 
-// FindDaemon is FindDirs for clients. A daemon that has our database and was started in another environment, one without
-// XDG_RUNTIME_DIR say, is theirs, too, where none serves in the place that is theirs and CURSORD_SOCKET does not name one.
+// FindDaemon is FindDirs for clients. If no daemon serves at that socket and CURSORD_SOCKET is not set, it follows the note
+// of a daemon that has the same database but was started in another environment, for example without XDG_RUNTIME_DIR.
 func FindDaemon() (Dirs, error) {
 	d, err := FindDirs()
 	if err != nil || d.socketChosen {
@@ -70,10 +70,10 @@ func FindDaemon() (Dirs, error) {
 	return d, nil
 }
 
-// note is the file in which the daemon that has the database says where it listens.
+// note is the file in which the daemon that has the database writes its socket.
 func (d Dirs) note() string { return filepath.Join(d.State, "socket") }
 
-// readNote returns what the note says, where no other user can have written it.
+// readNote returns the note's text, if no other user can have written it.
 func (d Dirs) readNote() (string, error) {
 	if err := d.checkState(); err != nil {
 		return "", err
@@ -87,10 +87,10 @@ func (d Dirs) readNote() (string, error) {
 	return string(note), err
 }
 
-// maxNote bounds what is read of the files in which a daemon says where it is and who it is.
+// maxNote bounds what is read of the note and of the lock's file, in bytes.
 const maxNote = 4 << 10
 
-// NoteSocket says that the daemon that has d's database listens at d.Socket.
+// NoteSocket writes that the daemon with d's database listens at d.Socket.
 func (d Dirs) NoteSocket() error {
 	fresh := d.note() + ".new"
 	if err := os.WriteFile(fresh, []byte(d.Socket+"\n"), 0o600); err != nil {
@@ -99,20 +99,20 @@ func (d Dirs) NoteSocket() error {
 	return os.Rename(fresh, d.note())
 }
 
-// place returns the value of our own variable, else name below home, which the variable base may have set.
+// place returns the value of the variable own, or else name below the folder in the variable base, or else below home.
 func place(own, base, home, name string) (string, error) {
 	if v := os.Getenv(own); v != "" {
 		return absolutePlace(own, v)
 	}
-	// A relative base is ignored; without a home the library takes "/" for it.
+	// A relative base is ignored. Without a home the library would use "/".
 	if userHome, err := os.UserHomeDir(); !filepath.IsAbs(os.Getenv(base)) && (err != nil || !filepath.IsAbs(userHome)) {
 		return "", fmt.Errorf("no home directory: set HOME, %s or %s", base, own)
 	}
 	return filepath.Join(home, name), nil
 }
 
-// absolutePlace returns an environment variable's value, which must be an absolute path: the daemon and its clients run in
-// different folders.
+// absolutePlace returns an environment variable's value. It must be an absolute path, because the daemon and its clients run
+// in different folders.
 func absolutePlace(name, value string) (string, error) {
 	if why := paths.TooLong(value); why != "" {
 		return "", fmt.Errorf("%s: %s", name, why)
@@ -123,9 +123,9 @@ func absolutePlace(name, value string) (string, error) {
 	return filepath.Clean(value), nil
 }
 
-// socketPath returns where the user's daemon listens: CURSORD_SOCKET, else in the user's runtime directory where there
-// is one that is the user's alone, else below the state folder. Where that path is too long, or on a file system that may
-// not take sockets, it is in a folder of our own below the directory for temporary files.
+// socketPath returns where the user's daemon listens: CURSORD_SOCKET; or the user's runtime directory, if it is the user's
+// alone; or below the state folder. If that path is too long, or on a file system that may not take sockets, it is a folder
+// of ours below the directory for temporary files.
 func socketPath(state string) (string, error) {
 	if v := os.Getenv("CURSORD_SOCKET"); v != "" {
 		path, err := absolutePlace("CURSORD_SOCKET", v)
@@ -151,7 +151,7 @@ func socketPath(state string) (string, error) {
 	return path, nil
 }
 
-// existing returns path, or the nearest folder above it that exists.
+// existing returns path, or the nearest existing folder above it.
 func existing(path string) string {
 	for {
 		if _, err := os.Stat(path); err == nil || filepath.Dir(path) == path {
@@ -161,7 +161,7 @@ func existing(path string) string {
 	}
 }
 
-// MakeState makes the folder State, for this user alone, and refuses one that others can write to.
+// MakeState creates the folder State for this user alone. It refuses an existing one that others can write to.
 func (d Dirs) MakeState() error {
 	if err := os.MkdirAll(d.State, 0o700); err != nil {
 		return fmt.Errorf("%w: make it possible, or name another folder with CURSORD_STATE_DIR", err)
@@ -169,9 +169,9 @@ func (d Dirs) MakeState() error {
 	return d.checkState()
 }
 
-// checkState reports why State is no folder that this user alone can write to.
+// checkState returns an error unless State is a folder that only this user can write to.
 func (d Dirs) checkState() error {
-	// A link to another disk is the user's choice; what counts is where it leads.
+	// A link to another disk is the user's choice; the folder that it leads to must be private.
 	dir, err := filepath.EvalSymlinks(d.State)
 	if err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// checkPrivate reports why a path is not a folder (itself, no link to one) that is this user's and has none of the
-// permission bits in forbidden. Its errors name the variable that chooses another folder.
+// checkPrivate returns an error unless a path is a folder (no link to one) of this user's with none of the permission bits
+// in forbidden. Its errors name the variable that chooses another folder.
 func checkPrivate(dir string, forbidden os.FileMode, variable string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -42,8 +42,8 @@ func checkOwner(path string, info os.FileInfo) error {
 
 func uidSuffix() string { return "-" + strconv.Itoa(os.Geteuid()) }
 
-// tempDir is the shortest place for a socket whose path would be too long. It is not $TMPDIR, which differs between a
-// user's programs.
+// tempDir is a short folder for a socket whose path would be too long. It is not $TMPDIR, which differs between a user's
+// programs.
 func tempDir() string { return "/tmp" }
 
 const noFollow = syscall.O_NOFOLLOW

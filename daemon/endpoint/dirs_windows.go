@@ -8,8 +8,8 @@ import (
 // Windows allows 108 bytes including the final NUL.
 const maxSocketPath = 107
 
-// checkPrivate reports why a path is no folder. Who may use it is the business of its inherited access list: on
-// Windows our folders are below the user's own profile.
+// checkPrivate returns an error unless a path is a folder. Its inherited access list says who may use it: on Windows our
+// folders are below the user's profile.
 func checkPrivate(dir string, _ os.FileMode, _ string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -21,10 +21,10 @@ func checkPrivate(dir string, _ os.FileMode, _ string) error {
 	return nil
 }
 
-// checkOwner leaves the owner to the folder's access list, like checkPrivate.
+// checkOwner returns nil: the folder's access list keeps others out, as in checkPrivate.
 func checkOwner(string, os.FileInfo) error { return nil }
 
-// tempDir is below the user's profile, so that it needs no name of the user.
+// tempDir is below the user's profile, so a name in it needs no user name.
 func tempDir() string   { return os.TempDir() }
 func uidSuffix() string { return "" }
 

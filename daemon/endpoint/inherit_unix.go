@@ -16,15 +16,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// handoverVariable is set for a daemon that takes another one's place: the file descriptors of the lock and of the
-// listener, and whether the socket is one that we may remove.
+// handoverVariable is set for a daemon that replaces another: the file descriptors of the lock and of the listener, and
+// whether it may remove the socket.
 const handoverVariable = "CURSORD_HANDOVER"
 
 // listenFirst is the file descriptor of the first socket that systemd passes.
 const listenFirst = 3
 
-// Inherit becomes the daemon at a socket that the process was started with: by the daemon whose place it takes, or by
-// systemd, as sd_listen_fds(3) says. It returns nil if there is none. Our children do not inherit what it takes.
+// Inherit becomes the daemon at a socket that the process was started with: by the daemon that it replaces, or by systemd as
+// sd_listen_fds(3) describes. It returns nil if there is none. Child processes do not inherit the socket.
 func (d Dirs) Inherit(ctx context.Context) (*Listener, error) {
 	handed := os.Getenv(handoverVariable)
 	pid, count := os.Getenv("LISTEN_PID"), os.Getenv("LISTEN_FDS")
@@ -53,7 +53,7 @@ func (d Dirs) Inherit(ctx context.Context) (*Listener, error) {
 	return e, err
 }
 
-// lockFor makes an endpoint of a listener that was passed, once a daemon that still has the lock has ended.
+// lockFor makes a Listener of a socket that was passed. It waits until a daemon that still has the lock has ended.
 func (d Dirs) lockFor(ctx context.Context, listener *net.UnixListener) (*Listener, error) {
 	path := listener.Addr().String()
 	if path != d.Socket {
@@ -78,7 +78,7 @@ func (d Dirs) lockFor(ctx context.Context, listener *net.UnixListener) (*Listene
 	}
 }
 
-// takeOver makes an endpoint of what Replace has left.
+// takeOver makes a Listener of what Replace has left.
 func takeOver(handed string) (*Listener, error) {
 	var lockFD, listenerFD int
 	var foreign bool
@@ -100,7 +100,7 @@ func takeOver(handed string) (*Listener, error) {
 	return newListener(listener.Addr().String(), lock, listener, foreign), nil
 }
 
-// listenerOf returns the listener that a file descriptor is, which it closes.
+// listenerOf returns the listener of a file descriptor, and closes the descriptor.
 func listenerOf(fd int) (*net.UnixListener, error) {
 	f := os.NewFile(uintptr(fd), "socket")
 	l, err := net.FileListener(f)
@@ -118,14 +118,14 @@ func listenerOf(fd int) (*net.UnixListener, error) {
 	return listener, nil
 }
 
-// Keep lets clients connect after Close, too: Replace, or else Release, must follow.
+// Keep lets clients connect even after Close. Replace, or else Release, must follow.
 func (e *Listener) Keep() (err error) {
 	e.kept, err = e.listener.File()
 	return err
 }
 
-// Replace makes the process another program that is the daemon in our place, at the same socket and under the same
-// lock, with our arguments and environment. It returns only if that fails. Keep and Close come before.
+// Replace turns the process into another program, which becomes the daemon at the same socket and under the same lock, with
+// the same arguments and environment. It returns only if that fails. Call Keep and Close before.
 func (e *Listener) Replace(program string) error {
 	if err := e.Close(); err != nil {
 		return err

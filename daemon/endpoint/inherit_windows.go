@@ -8,10 +8,10 @@ import (
 // Inherit returns nil: on Windows nobody passes sockets.
 func (Dirs) Inherit(context.Context) (*Listener, error) { return nil, nil }
 
-// Keep has nothing to do: see Replace.
+// Keep does nothing; see Replace.
 func (*Listener) Keep() error { return nil }
 
-// Replace cannot be done on Windows; the next client starts the successor.
+// Replace fails on Windows; the next client starts the successor.
 func (*Listener) Replace(string) error {
 	return errors.New("a process cannot become another program on Windows")
 }

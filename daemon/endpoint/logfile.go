@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// A daemon in the background keeps its log to this size, and so many older ones beside it (.1 is the latest).
+// A daemon in the background keeps its log to this size, with this many older files beside it (.1 is the latest).
 const (
 	maxLogSize  = 5 << 20
 	keptOldLogs = 2
 )
 
-// A LogFile is a log that is put aside when it grows too big. Its lines are JSON objects.
+// A LogFile is a log that is rotated when it gets too large. Its lines are JSON objects.
 type LogFile struct {
 	path string
 	max  int64
@@ -34,13 +34,13 @@ func openLog(path string, max int64) (*LogFile, error) {
 	return l, nil
 }
 
-// Logger returns a logger that writes what is of a level or above, which may change. Prompts and contents of files are for
-// slog.LevelDebug alone.
+// Logger returns a logger for records of a level or above; the level may change. Prompts and contents of files are logged
+// only at slog.LevelDebug.
 func (l *LogFile) Logger(level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: level}))
 }
 
-// Write adds one line, in a new file if it does not fit into the present one.
+// Write appends one line. It starts a new file first if the line does not fit into the present one.
 func (l *LogFile) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,7 +52,7 @@ func (l *LogFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// Reopen opens the file at the log's path anew, in case somebody has moved the present one away.
+// Reopen opens the log's path again, in case somebody has moved the file away.
 func (l *LogFile) Reopen() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +70,7 @@ func (l *LogFile) Close() error {
 	return l.file.Close()
 }
 
-// openLocked opens the file at path; l.mu must be held, or l not be shared yet.
+// openLocked opens the log's path. l.mu must be held, or l not be shared yet.
 func (l *LogFile) openLocked() error {
 	f, err := OpenRegular(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -85,15 +85,15 @@ func (l *LogFile) openLocked() error {
 	return nil
 }
 
-// rotateLocked puts the file aside and opens a new one. Where that fails, the log goes on in the old file, and it is
-// tried again after as much has been written: a log that is too long beats one with holes. l.mu must be held.
+// rotateLocked moves the file aside and opens a new one. If that fails, the log continues in the old file, and the next
+// attempt follows after as many bytes again: a log that is too long is better than one with holes. l.mu must be held.
 func (l *LogFile) rotateLocked() {
 	for n := keptOldLogs; n > 0; n-- {
 		from := l.path
 		if n > 1 {
 			from = fmt.Sprintf("%s.%d", l.path, n-1)
 		}
-		os.Rename(from, fmt.Sprintf("%s.%d", l.path, n)) // a failure shows in the new file's size
+		os.Rename(from, fmt.Sprintf("%s.%d", l.path, n)) // if it fails, the new file's size shows it
 	}
 	old := l.file
 	if err := l.openLocked(); err != nil {

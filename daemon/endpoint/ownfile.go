@@ -9,7 +9,7 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// ErrForeign is returned where a socket, or a file or folder beside it, belongs to another user.
+// ErrForeign is returned if a socket, or a file or folder beside it, belongs to another user.
 var ErrForeign = errors.New("it belongs to another user")
 
 type foreignError struct {
@@ -23,8 +23,8 @@ func (e *foreignError) Error() string {
 
 func (e *foreignError) Is(err error) bool { return err == ErrForeign }
 
-// OpenRegular opens a file as os.OpenFile does, and refuses what is no regular file without waiting for anybody, as the
-// opening of a pipe would.
+// OpenRegular opens a file as os.OpenFile does. It refuses anything but a regular file, without waiting as the opening of a
+// pipe would.
 func OpenRegular(path string, flag int, perm os.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|filestat.NonBlocking, perm)
 	if err != nil {
@@ -41,8 +41,8 @@ func OpenRegular(path string, flag int, perm os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// openOwn opens a regular file of this user's for reading, and follows no link. It does not open what another user has put
-// there: that could already have an effect.
+// OpenOwn opens a regular file of this user's for reading, and follows no link. It does not open another user's file, since
+// opening could already have an effect.
 func OpenOwn(path string) (*os.File, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -87,11 +87,11 @@ func checkOwnOrRoot(path string, info os.FileInfo) error {
 	return err
 }
 
-// maxConfig is far above what anybody has to say.
+// maxConfig bounds the size of the configuration, in bytes; it is far above every real one.
 const maxConfig = 1 << 20
 
-// readConfig reads a configuration that is a regular file, or /dev/null. It must be this user's or root's: it names
-// programs that run as this user.
+// ReadConfig reads a configuration, which must be a regular file or /dev/null. It must belong to this user or root, because
+// it names programs that run as this user.
 func ReadConfig(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|filestat.NonBlocking, 0)
 	if err != nil {

@@ -15,19 +15,19 @@ import (
 	"sync"
 )
 
-// ErrRunning is returned when another process is the daemon at a socket path: it holds the lock beside it. That
-// process may be about to end, and not accept any more.
+// ErrRunning is returned when another process is the daemon at a socket path: it holds the lock. It may be about to end, and
+// no longer accept clients.
 var ErrRunning = errors.New("a cursord daemon is already running")
 
-// A Listener is the place where clients find the daemon: a listening unix socket and the lock beside it. Whoever
-// holds the lock is the daemon, and it alone makes or removes the socket's file. The lock ends with the process,
-// however that ends; its file stays, since one that is deleted could be locked twice.
+// A Listener is where clients find the daemon: a listening unix socket and the lock beside it. The process that holds the
+// lock is the daemon, and only it creates or removes the socket's file. The lock ends with the process, however that ends.
+// Its file stays, because a deleted file could be locked twice.
 type Listener struct {
 	path     string
 	lock     *os.File
 	listener *net.UnixListener
 	close    func() error // closes listener, once
-	foreign  bool         // who started us made the socket, and removes it
+	foreign  bool         // whoever started us created the socket, and removes it
 	kept     *os.File     // the listener, for a successor; nil without one
 }
 
@@ -35,12 +35,12 @@ func newListener(path string, lock *os.File, listener *net.UnixListener, foreign
 	return &Listener{path: path, lock: lock, listener: listener, close: sync.OnceValue(listener.Close), foreign: foreign}
 }
 
-// Listen becomes the daemon at a socket path. It makes the path's folder for this user alone, and refuses one that
-// others can write to. It returns ErrRunning if there is a daemon.
+// Listen becomes the daemon at a socket path. It creates the path's folder for this user alone, and refuses one that others
+// can write to. It returns ErrRunning if there is a daemon.
 func Listen(path string) (*Listener, error) { return listen(path, 0o022) }
 
-// Listen becomes the daemon at d.Socket, as Listen does; in the places that we choose, others may not even enter the
-// folder.
+// Listen becomes the daemon at d.Socket, as the function Listen does. Unless CURSORD_SOCKET chose the folder, others may not
+// even enter it.
 func (d Dirs) Listen() (*Listener, error) {
 	if d.socketChosen {
 		return listen(d.Socket, 0o022)
@@ -68,7 +68,7 @@ func listen(path string, forbidden os.FileMode) (*Listener, error) {
 	return newListener(path, lock, listener, false), nil
 }
 
-// listenLocked makes the socket in place of one that a killed daemon left. The lock must be held.
+// listenLocked creates the socket, in the place of one that a killed daemon left. The lock must be held.
 func listenLocked(path string) (*net.UnixListener, error) {
 	err := checkSocket(path)
 	if err == nil {
@@ -81,7 +81,7 @@ func listenLocked(path string) (*net.UnixListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The file is removed under the lock, in Release; the listener would do it at its own time.
+	// Release removes the file under the lock; the listener would do it at another time.
 	listener.SetUnlinkOnClose(false)
 	if err := os.Chmod(path, 0o600); err != nil {
 		listener.Close()
@@ -90,7 +90,7 @@ func listenLocked(path string) (*net.UnixListener, error) {
 	return listener, nil
 }
 
-// checkSocket reports why there is no socket of this user's at a path.
+// checkSocket returns an error unless there is a socket of this user's at a path.
 func checkSocket(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -102,7 +102,7 @@ func checkSocket(path string) error {
 	return checkOwner(path, info)
 }
 
-// Accept waits for a client of the same user; others are dropped.
+// Accept waits for a client of the same user, and drops others.
 func (e *Listener) Accept() (net.Conn, error) {
 	for {
 		conn, err := e.listener.AcceptUnix()
@@ -122,7 +122,7 @@ func (e *Listener) Addr() net.Addr { return e.listener.Addr() }
 // Path returns the socket's path.
 func (e *Listener) Path() string { return e.path }
 
-// signLock writes our process id, and nothing else yet, into a lock's file.
+// signLock writes only our process id into the lock's file.
 func signLock(f *os.File) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -134,13 +134,13 @@ func signLock(f *os.File) error {
 	return err
 }
 
-// MarkServing tells those who look at the lock that requests are answered from now on.
+// MarkServing notes in the lock's file that requests are answered from now on.
 func (e *Listener) MarkServing() error {
 	_, err := fmt.Fprintln(e.lock, servingMark)
 	return err
 }
 
-// MarkStopped tells those who look at the lock that the daemon ends because somebody wants none.
+// MarkStopped notes in the lock's file that the daemon ends on purpose.
 func (e *Listener) MarkStopped() error {
 	_, err := fmt.Fprintln(e.lock, stoppedMark)
 	return err
@@ -152,7 +152,7 @@ const (
 	stoppedMark = "stopped"
 )
 
-// Close stops accepting. The process stays the daemon until Release, so that no other one starts while this one still
+// Close stops accepting. The process stays the daemon until Release, so that no other daemon starts while this one still
 // writes.
 func (e *Listener) Close() error { return e.close() }
 
@@ -177,8 +177,8 @@ func (e *Listener) Release() error {
 	return err
 }
 
-// Dial connects to the daemon at a socket path. It returns an ErrForeign if the socket, its folder or the process that
-// listens is another user's; for the system's errors see NotListening and Backlogged.
+// Dial connects to the daemon at a socket path. It returns ErrForeign if the socket, its folder or the listening process
+// belongs to another user. NotListening and Backlogged classify the system's errors.
 func Dial(ctx context.Context, path string) (net.Conn, error) {
 	if err := checkPrivate(filepath.Dir(path), 0o022, "CURSORD_SOCKET"); err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func Dial(ctx context.Context, path string) (net.Conn, error) {
 	return conn, nil
 }
 
-// openLock opens the lock beside a socket, where no other user can have put it.
+// openLock opens the lock beside a socket, if no other user can have put it there.
 func openLock(path string) (*os.File, error) {
 	if err := checkPrivate(filepath.Dir(path), 0o022, "CURSORD_SOCKET"); err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func openLock(path string) (*os.File, error) {
 	return OpenOwn(path + ".lock")
 }
 
-// Running reports whether a process is the daemon at a socket path, be it about to end or not.
+// Running reports whether a process is the daemon at a socket path; it may be about to end.
 func Running(path string) bool {
 	f, err := openLock(path)
 	if err != nil {
@@ -216,8 +216,7 @@ func Running(path string) bool {
 	return isLocked(f)
 }
 
-// LockHolder returns the process id that the last daemon at a socket path wrote beside it, 0 if it wrote none. It may
-// have ended since.
+// LockHolder returns the process id that the last daemon at a socket path wrote, or 0. That process may have ended.
 func LockHolder(path string) int {
 	pid, err := strconv.Atoi(readLock(path)[0])
 	if err != nil || pid < 0 {
@@ -226,14 +225,13 @@ func LockHolder(path string) int {
 	return pid
 }
 
-// Serving reports whether the last daemon at a socket path has got so far that it answers requests. It may have ended
-// since.
+// Serving reports whether the last daemon at a socket path has begun to answer requests. It may have ended since.
 func Serving(path string) bool { return slices.Contains(readLock(path), servingMark) }
 
-// Stopped reports whether the last daemon at a socket path has ended, or is about to, because somebody wants none.
+// Stopped reports whether the last daemon at a socket path has ended, or is about to end, on purpose.
 func Stopped(path string) bool { return slices.Contains(readLock(path), stoppedMark) }
 
-// readLock returns the lines of a lock's file, the first of which, the process id, may be empty.
+// readLock returns the lines of a lock's file; the first, the process id, may be empty.
 func readLock(path string) []string {
 	f, err := openLock(path)
 	if err != nil {
@@ -247,9 +245,9 @@ func readLock(path string) []string {
 	return strings.Split(string(b), "\n")
 }
 
-// KillDaemon kills the process with an id if it is the daemon at a socket path. It kills nothing else: the lock must be
-// held, name that process and be open in it, and the process must be this user's and run cursord. A daemon that has ended
-// is no error.
+// KillDaemon kills process pid if it is the daemon at a socket path, and no other process: the lock must be held, name that
+// process and be open in it, and the process must be this user's and run cursord. If the daemon has ended already, it
+// returns nil.
 func KillDaemon(path string, pid int) error {
 	lock, err := openLock(path)
 	if err != nil {
@@ -262,7 +260,7 @@ func KillDaemon(path string, pid int) error {
 	if pid <= 0 {
 		return fmt.Errorf("the daemon has not written its process id into %s: look for it with a tool such as ps, and end it", lock.Name())
 	}
-	process, err := os.FindProcess(pid) // on Linux this is the process itself, whoever gets its id later
+	process, err := os.FindProcess(pid) // on Linux this stays the same process, even if another gets its id later
 	if err == nil {
 		defer process.Release()
 		err = checkDaemon(pid, lock)
@@ -279,10 +277,10 @@ func KillDaemon(path string, pid int) error {
 	return fmt.Errorf("process %d, which %s names, was not killed: %w: find the one that has this file open, and end it", pid, lock.Name(), err)
 }
 
-// errNoDaemon is returned by checkDaemon for a process that is none.
+// errNoDaemon is returned by checkDaemon for a process that is not the daemon.
 var errNoDaemon = errors.New("it is not the daemon that holds the lock")
 
-// isOurProgram reports whether a program's file is named like cursord, or like the program that we are.
+// isOurProgram reports whether a program's file has the name cursord, or the name of this program.
 func isOurProgram(file string) bool {
 	name := filepath.Base(file)
 	own, err := os.Executable()

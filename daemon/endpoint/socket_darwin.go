@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkDaemon reports why a process is not one of this user's that runs cursord. What files it has open only libproc
-// tells, which needs cgo.
+// checkDaemon returns an error unless a process is this user's and runs cursord. Only libproc, which needs cgo, could say
+// which files it has open.
 func checkDaemon(pid int, _ *os.File) error {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {

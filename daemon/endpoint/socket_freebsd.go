@@ -6,5 +6,5 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkDaemon reports why a process is none that we may end.
+// checkDaemon returns an error unless we may end a process.
 func checkDaemon(pid int, _ *os.File) error { return unix.Kill(pid, 0) }

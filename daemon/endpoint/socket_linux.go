@@ -29,7 +29,7 @@ func PeerProcess(conn net.Conn) int {
 		return 0
 	}
 	pid := 0
-	_ = raw.Control(func(fd uintptr) { // where it fails, there is no connection any more
+	_ = raw.Control(func(fd uintptr) { // if it fails, the connection is gone
 		if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
 			pid = int(cred.Pid)
 		}
@@ -37,7 +37,7 @@ func PeerProcess(conn net.Conn) int {
 	return pid
 }
 
-// checkDaemon reports why a process is not one of this user's that runs cursord and has the lock open.
+// checkDaemon returns an error unless a process is this user's, runs cursord and has the lock open.
 func checkDaemon(pid int, lock *os.File) error {
 	dir := fmt.Sprintf("/proc/%d", pid)
 	info, err := os.Stat(dir)

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile opens and locks a file, and writes our process id into it for people to read. The lock goes with the file
-// and is not inherited by the processes that we start.
+// lockFile opens and locks a file, and writes our process id into it for people to read. Processes that we start do not
+// inherit the lock.
 func lockFile(path string) (*os.File, error) {
 	f, err := openOwnAs(path, os.O_CREATE|os.O_RDWR)
 	if err != nil {
@@ -42,10 +42,10 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// forkTime is how long a daemon that was killed may leave its lock with a process that it was just about to start.
+// forkTime is how long a child process that a killed daemon was just starting may still hold the daemon's lock.
 const forkTime = 2 * time.Second
 
-// signerGone reports whether a lock is held for a process that is no more.
+// signerGone reports whether the process that signed a lock has ended.
 func signerGone(f *os.File) bool {
 	b := make([]byte, 32)
 	n, _ := f.ReadAt(b, 0)
@@ -54,19 +54,20 @@ func signerGone(f *os.File) bool {
 	return err == nil && pid > 0 && errors.Is(unix.Kill(pid, 0), unix.ESRCH)
 }
 
-// onlyLookedAt reports whether what keeps us from locking f is not a daemon but isLocked.
+// onlyLookedAt reports whether f cannot be locked only because a process is in isLocked.
 func onlyLookedAt(f *os.File) bool {
 	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil && unix.Flock(int(f.Fd()), unix.LOCK_UN) == nil
 }
 
-// isLocked reports whether a daemon has locked f. It takes a shared lock for a moment, in which no daemon can start.
+// isLocked reports whether a daemon has locked f. It takes a shared lock for a moment, and no daemon can start in that
+// moment.
 func isLocked(f *os.File) bool {
 	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
 func isSocket(info os.FileInfo) bool { return info.Mode()&os.ModeSocket != 0 }
 
-// sameUser returns an ErrForeign unless the process at the other end runs as our user.
+// sameUser returns ErrForeign unless the process at the other end runs as this user.
 func sameUser(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -86,10 +87,10 @@ func sameUser(conn *net.UnixConn) error {
 	return nil
 }
 
-// NotListening reports whether a Dial failed because nobody listens: no daemon runs, or one was killed.
+// NotListening reports whether a Dial failed because nobody listens: no daemon runs, or it was killed.
 func NotListening(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED)
 }
 
-// Backlogged reports whether a Dial failed because a daemon is there and does not accept for the moment.
+// Backlogged reports whether a Dial failed because the daemon does not accept clients at the moment.
 func Backlogged(err error) bool { return errors.Is(err, unix.EAGAIN) }

@@ -16,8 +16,8 @@ import (
 // versionLimit is how long a program may take to print its version.
 const versionLimit = 5 * time.Second
 
-// checkSuccessor returns why a program cannot take a daemon's place. It must be a file of this user's or of root's, and
-// say that it is cursord.
+// CheckSuccessor returns why a program cannot replace a daemon. Its file must belong to this user or root, and it must say
+// that it is cursord.
 func CheckSuccessor(program string) error {
 	if !filepath.IsAbs(program) {
 		return fmt.Errorf("%.300q is not an absolute path", program)
@@ -47,14 +47,14 @@ func checkIsCursord(program string) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%s cannot be run: %w", program, err)
 	}
-	defer context.AfterFunc(ctx, func() { out.Close() })() // a child of the program's may hold the other end
-	// Not more than a line is read: a program that goes on writing is ended.
+	defer context.AfterFunc(ctx, func() { out.Close() })() // a child of the program may keep the other end open
+	// Only one line is read: a program that goes on writing is ended.
 	line, err := bufio.NewReader(io.LimitReader(out, 200)).ReadString('\n')
 	if late := ctx.Err(); late != nil {
 		err = late
 	}
 	cancel()
-	_ = cmd.Wait() // an error would say that we have just killed it
+	_ = cmd.Wait() // its error would only say that we have killed it
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%s has not printed its version within %v", program, versionLimit)
 	}

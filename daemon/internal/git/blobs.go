@@ -20,17 +20,17 @@ import (
 	"cursord/daemon/internal/askgit"
 )
 
-// blobsTime bounds the second question for contents.
+// blobsTime bounds the second attempt to get contents.
 const blobsTime = 2 * time.Second
 
-// A Blob says which blob a file has and how large the file was, which its filters and line ends have a part in.
+// A Blob is a file's blob, and the file's size, which depends on filters and line ends too.
 type Blob struct {
 	OID  string
 	Size int64
 }
 
-// CheckedOut asks the repository as it is now, and for what that does not tell as it was: commands may have put all sorts of things
-// in git's folder.
+// CheckedOut returns the contents that files had when they were checked out. It asks the repository as it is now, and for
+// the rest the repository as it was, because commands may have changed git's folder.
 func (r *Repository) CheckedOut(ctx context.Context, files map[string]Blob) map[string][]byte {
 	found := r.Git.checkedOut(ctx, files)
 	if r.was.was == nil || len(found) == len(files) {
@@ -48,8 +48,8 @@ func (r *Repository) CheckedOut(ctx context.Context, files map[string]Blob) map[
 	return found
 }
 
-// checkedOut returns what files held that git takes for equal to their blobs, by path; those of which it is not certain
-// are missing.
+// checkedOut returns, by path, the contents of files that git considers equal to their blobs. It leaves out those that are
+// not certain.
 func (g Tree) checkedOut(ctx context.Context, files map[string]Blob) map[string][]byte {
 	oids := make(map[string]string, len(files))
 	for path, f := range files {
@@ -62,7 +62,7 @@ func (g Tree) checkedOut(ctx context.Context, files map[string]Blob) map[string]
 			plain[path] = f.OID
 		}
 	}
-	// A checkout would write something else: a filter is gone, or the file has line ends that only an add converts.
+	// Git would check out something else if a filter is gone, or if the file has line ends that only "git add" converts.
 	for path, data := range g.Blobs(ctx, plain, false) {
 		filtered, ok := found[path]
 		delete(found, path)
@@ -77,8 +77,8 @@ func (g Tree) checkedOut(ctx context.Context, files map[string]Blob) map[string]
 	return found
 }
 
-// Blobs returns blobs by the paths that they are for, as they are or, converted, as a checkout would write them; those
-// that git cannot tell are missing.
+// Blobs returns the contents of blobs by their paths: as they are or, if converted, as a checkout would write them. It
+// leaves out those that git does not have.
 func (g Tree) Blobs(ctx context.Context, oids map[string]string, converted bool) map[string][]byte {
 	found := make(map[string][]byte, len(oids))
 	if len(oids) == 0 {
@@ -99,7 +99,7 @@ func (g Tree) Blobs(ctx context.Context, oids map[string]string, converted bool)
 	contents := readBlobs(ctx, v, inTop, converted)
 	if converted {
 		if err := v.Smudge(ctx, contents); err != nil {
-			return found // which of them have passed their filters is not known
+			return found // it is unknown which of them have passed their filters
 		}
 	}
 	for name := range oids {
@@ -110,10 +110,12 @@ func (g Tree) Blobs(ctx context.Context, oids map[string]string, converted bool)
 	return found
 }
 
-// readBlobs returns blobs by their paths from the top of the work tree, as they are or with their line ends and encodings.
+// readBlobs returns the contents of blobs by their paths from the top of the work tree: as they are, or with their line ends
+// and encodings.
 func readBlobs(ctx context.Context, v *askgit.View, oids map[string]string, converted bool) map[string][]byte {
 	found := make(map[string][]byte, len(oids))
-	// Git announces the length before it converts: what ends each answer is that an invented object is missing.
+	// Git announces a length before it converts, so the length is wrong. Instead, each answer ends with git's complaint
+	// about an invented object.
 	mark := "no-such-object-" + rand.Text()
 	var ask bytes.Buffer
 	var order []string
@@ -138,7 +140,7 @@ func readBlobs(ctx context.Context, v *askgit.View, oids map[string]string, conv
 	if converted {
 		args = append(args, "--filters")
 	}
-	// What was printed before a failure is good.
+	// What git printed before a failure is valid.
 	out, _ := v.Run(ctx, askgit.Question{In: &ask, Most: gitOutput}, args...)
 	end := []byte(mark + " missing\n")
 	for _, path := range order {
@@ -155,7 +157,7 @@ func readBlobs(ctx context.Context, v *askgit.View, oids map[string]string, conv
 	return found
 }
 
-// IsBlob reports whether git names data, as it is, by oid.
+// IsBlob reports whether oid is git's name for data.
 func IsBlob(oid string, data []byte) bool {
 	var h hash.Hash
 	if len(oid) == 2*sha256.Size {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Committed is a file that two commits have in different forms.
+// A Committed is a file that differs between two commits.
 type Committed struct{ Old, Now string } // the blobs; "" for none
 
 // Between returns the files below the folder that differ between two commits, by path; old may be "".

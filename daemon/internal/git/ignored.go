@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Ignored reports whether git would not list a path that is not in the index; "." is the folder itself.
+// Ignored reports whether git ignores a path that is not in the index; "." is the folder itself.
 func (g Tree) Ignored(ctx context.Context, path string) (bool, error) {
 	_, err := g.Run(ctx, nil, "check-ignore", "-q", "--no-index", "--", "./"+path) // ":…" would be more than a name
 	if noneIgnored(err) {
@@ -19,14 +19,14 @@ func (g Tree) Ignored(ctx context.Context, path string) (bool, error) {
 	return err == nil, err
 }
 
-// noneIgnored reports whether git check-ignore has ended well and found nothing.
+// noneIgnored reports whether git check-ignore has succeeded and found nothing.
 func noneIgnored(err error) bool {
 	var exit *exec.ExitError
 	return errors.As(err, &exit) && exit.ExitCode() == 1
 }
 
-// IgnoredFiles yields the workspace's paths of the files that git does not list because rules ignore them, without those
-// in repositories within. They are parts of one large text: whoever keeps one clones it.
+// IgnoredFiles yields the workspace's ignored files, without those of nested repositories. The paths are parts of one large
+// text: clone those that you keep.
 func (r Repository) IgnoredFiles(ctx context.Context) (iter.Seq[string], error) {
 	out, err := r.Git.Run(ctx, nil, "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
 	if err != nil {
@@ -41,14 +41,14 @@ func (r Repository) IgnoredFiles(ctx context.Context) (iter.Seq[string], error) 
 	}, nil
 }
 
-// A Rule is the line of a rule file because of which git ignores a path.
+// A Rule is the line of an ignore file by which git ignores a path.
 type Rule struct {
 	Path   string // of the workspace
-	Source string // the rule file as git names it: absolute, or relative to the top of the work tree
+	Source string // the ignore file as git names it: absolute, or relative to the top of the work tree
 	Line   int    // counts from 1
 }
 
-// Rules returns the rules by which git ignores paths of the workspace; a path that it does not ignore has none.
+// Rules returns the rules by which git ignores paths of the workspace, and none for a path that it does not ignore.
 func (r Repository) Rules(ctx context.Context, paths []string) (rules []Rule, err error) {
 	if len(paths) == 0 {
 		return nil, nil

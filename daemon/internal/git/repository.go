@@ -9,27 +9,27 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// repositoriesMax bounds the repositories within a workspace that are looked into.
+// repositoriesMax bounds how many nested repositories are listed.
 const repositoriesMax = 32
 
-// A Repository is a git work tree with files of the workspace: the one that the root is in, or one within it, be it a
-// submodule of another or not.
+// A Repository is a git work tree with files of the workspace: the one that the root is in, or one nested in it, whether it
+// is a submodule or not.
 type Repository struct {
 	At  string // its folder in the workspace and a slash; "" is the root
 	Git Tree
-	Is  askgit.Repository // when it was listed first
-	was Tree              // asks for contents by their ids, whatever becomes of the repository; its view is nil if that cannot be
+	Is  askgit.Repository // as it was first listed
+	was Tree              // gets contents by their ids, whatever happens to the repository later; its view is nil if that is impossible
 }
 
-// A Repositories is what git says of the work trees in a workspace.
+// A Repositories is git's answer about the work trees in a workspace.
 type Repositories struct {
 	All    []Repository // the root's is the first
 	Files  []Listed
-	Nested map[string]bool // folders with repositories of which nothing is known; whether there is one, or only to be
+	Nested map[string]bool // folders of nested repositories whose contents are unknown; false: a repository is only expected there
 }
 
-// List lists the work tree at the root and those within; dirty as in Tree.List. What is within and cannot
-// be listed comes apart, in Nested.
+// List lists the work tree at the root and the nested ones; dirty is as in Tree.List. Nested ones that cannot be listed are
+// in Nested.
 func List(ctx context.Context, root string, guard *askgit.Guard, dirty bool) (r Repositories, err error) {
 	r.Nested = map[string]bool{}
 	for queue := []Repository{{Git: Tree{Dir: root, Guard: guard}}}; len(queue) > 0; queue = queue[1:] {
@@ -61,7 +61,7 @@ func List(ctx context.Context, root string, guard *askgit.Guard, dirty bool) (r 
 	return r, nil
 }
 
-// List is Tree.List with the workspace's paths.
+// List is Tree.List with paths of the workspace.
 func (r Repository) List(ctx context.Context, dirty bool) (files []Listed, nested []string, err error) {
 	files, nested, err = r.Git.list(ctx, dirty)
 	if r.At != "" {
@@ -75,13 +75,13 @@ func (r Repository) List(ctx context.Context, dirty bool) (files []Listed, neste
 	return files, nested, err
 }
 
-// There reports whether a repository within the workspace is there, and no link leads out to it.
+// There reports whether a nested repository still exists, and no link leads out of the workspace to it.
 func (r Repository) There() bool {
 	resolved, err := filepath.EvalSymlinks(r.Git.Dir)
 	return err == nil && resolved == filepath.Clean(r.Git.Dir) && filestat.Of(filepath.Join(r.Git.Dir, ".git")).Exists()
 }
 
-// Among returns the innermost of some repositories that has a path; nil if git has no word there.
+// Among returns the innermost of some repositories that has a path; nil if none has.
 func Among(repos []Repository, name string) (of *Repository) {
 	for i := range repos {
 		r := &repos[i]
@@ -92,7 +92,7 @@ func Among(repos []Repository, name string) (of *Repository) {
 	return of
 }
 
-// Exclude returns the full name of the repository's own file of rules; "" if there can be none.
+// Exclude returns the full name of the repository's own ignore file (info/exclude); "" if it can have none.
 func (r Repository) Exclude() string {
 	common, err := r.Git.Found().Common()
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package git asks git about a workspace: which files its work trees have, what git ignores, what files held by the ids of
-// blobs, and what two commits differ in. All questions go through askgit, which guards them; this package knows which
-// questions there are and what the answers mean, and keeps nothing between them but a Repository's first state. Every
-// question is bounded by its context and by what git may print.
+// Package git asks git about a workspace: which files its work trees have, which it ignores, the contents of blobs, and the
+// differences between two commits. Package askgit runs git and guards it; this package knows the questions and what the
+// answers mean. It keeps nothing between questions but the first state of each Repository. Every question is bounded by its
+// context and by how much git may print.
 package git
 
 import (
@@ -22,28 +22,28 @@ import (
 // gitOutput bounds what git may print, in bytes.
 const gitOutput = 256 << 20
 
-// A Tree asks git about a folder in a work tree. It only asks: nothing here takes a lock or writes to the
-// repository, runs a program that it names, or fetches.
+// A Tree asks git about a folder in a work tree. It only asks: no question takes a lock, writes to the repository, runs a
+// program that the repository names, or fetches.
 type Tree struct {
 	Dir    string
 	Within bool // Dir itself must be the repository's folder
 	Guard  *askgit.Guard
-	was    *askgit.View // the repository, as it is asked about; nil: as it is when that is done
+	was    *askgit.View // the repository to ask; nil: the present one, found at each question
 }
 
 // A Listed is one path of a listing, relative to the Tree's folder.
 type Listed struct {
 	Path  string
 	OID   string // what the index has; "" for what it does not have
-	Dirty bool   // the work tree holds, or may hold, something else than OID
-	Gone  bool   // the index has it, the work tree does not
-	skip  bool   // git does not look at it in the work tree
+	Dirty bool   // the work tree's content differs from OID, or may
+	Gone  bool   // in the index, but not in the work tree
+	skip  bool   // git ignores its state in the work tree
 	Long  bool   // a folder that git could not open, because its path is too long; the path may be cut off
 }
 
-// list names what the index has, and what is neither there nor ignored; without what a sparse checkout leaves out.
-// Submodules and repositories within come apart, as folders. With dirty, it also says which contents differ from the
-// index.
+// list returns the files of the index and those that are neither there nor ignored, without those that a sparse checkout
+// leaves out. Submodules and nested repositories come apart, as folders. With dirty, it also says which contents differ from
+// the index.
 func (g Tree) list(ctx context.Context, dirty bool) (files []Listed, nested []string, err error) {
 	args := []string{"ls-files", "-z", "-v", "--stage", "--others", "--exclude-standard"}
 	if dirty {
@@ -60,7 +60,7 @@ func (g Tree) list(ctx context.Context, dirty bool) (files []Listed, nested []st
 	return append(g.withoutLeftOut(files), unopened(said)...), nested, nil
 }
 
-// unopened names the folders whose paths are too long for git, by its warnings. Git cuts off a warning that is longer than
+// unopened returns the folders whose paths are too long for git, by its warnings. Git cuts off a warning that is longer than
 // a path may be, and with it the reason.
 func unopened(said string) (dirs []Listed) {
 	const cut = paths.MaxPath - 256
@@ -74,8 +74,8 @@ func unopened(said string) (dirs []Listed) {
 	return dirs
 }
 
-// withoutLeftOut drops the files that a sparse checkout leaves out. Those that git is told to skip may be there all the
-// same, in any form.
+// withoutLeftOut drops the files that a sparse checkout leaves out. A file that git is told to skip may exist all the same,
+// with any content.
 func (g Tree) withoutLeftOut(files []Listed) []Listed {
 	dirs := map[string]bool{}
 	var there func(dir string) bool
@@ -130,7 +130,7 @@ func parseListing(out string) (list []Listed, nested []string, err error) {
 			last.Dirty, last.skip = true, true
 		case tag == 'R':
 			last.Gone = true
-		case tag != 'H': // modified, unmerged, or (in small letters) not to be looked at
+		case tag != 'H': // modified, unmerged, or (small letters) marked as not to be looked at
 			last.Dirty = true
 		}
 	}
@@ -140,7 +140,7 @@ func parseListing(out string) (list []Listed, nested []string, err error) {
 // ErrNoRepository is returned by questions about a folder of which git knows nothing.
 var ErrNoRepository = errors.New("there is no git repository")
 
-// open returns the repository.
+// open returns a view of the repository.
 func (g Tree) open(ctx context.Context) (*askgit.View, error) {
 	if g.was != nil {
 		return g.was, nil
@@ -156,12 +156,12 @@ func (g Tree) open(ctx context.Context) (*askgit.View, error) {
 	return g.Guard.Open(ctx, r)
 }
 
-// Run runs git and returns what it printed; it is an error if git's exit code is not 0.
+// Run runs git and returns its output. An exit code other than 0 is an error.
 func (g Tree) Run(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
 	return g.ask(ctx, askgit.Question{In: in}, args...)
 }
 
-// ask is run for a question of which the folder and the bound are missing.
+// ask is Run for a question without a folder and a bound.
 func (g Tree) ask(ctx context.Context, q askgit.Question, args ...string) ([]byte, error) {
 	v, err := g.open(ctx)
 	if err != nil {
@@ -171,7 +171,7 @@ func (g Tree) ask(ctx context.Context, q askgit.Question, args ...string) ([]byt
 	return v.Run(ctx, q, args...)
 }
 
-// Found returns where git's folder is, and the top of the work tree; zero if there is none.
+// Found returns git's folder, and the top of the work tree; zero if there is none.
 func (g Tree) Found() askgit.Repository {
 	find := askgit.Find
 	if g.Within {
@@ -181,7 +181,7 @@ func (g Tree) Found() askgit.Repository {
 	return r
 }
 
-// Inside reports whether a folder lies in a work tree, as far as names tell; git has the last word.
+// Inside reports whether a folder lies in a work tree, judged by names alone; git may disagree.
 func Inside(dir string) bool {
 	r, _ := askgit.Find(dir)
 	return r.Dir != ""

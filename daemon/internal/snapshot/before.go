@@ -16,7 +16,7 @@ import (
 	"cursord/diffs"
 )
 
-// At returns what a path held. It is not known if neither the content nor the absence was seen.
+// At returns what a path held. known is false if neither a content nor its absence was seen.
 func (s *Snapshot) At(name string) (_ diffs.Content, known bool) {
 	if filepath.IsAbs(name) {
 		return diffs.Content{}, false
@@ -31,7 +31,7 @@ func (s *Snapshot) At(name string) (_ diffs.Content, known bool) {
 	return diffs.Content{}, s.absent(name)
 }
 
-// Noted returns what a path holds by the latest note of it, if that is at hand; was is what was there before.
+// Noted returns what a path holds by its latest note, if the content is available, and in was its state before that.
 func (s *Snapshot) Noted(name string, was filestat.Stat) (_ diffs.Content, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *Snapshot) Noted(name string, was filestat.Stat) (_ diffs.Content, known
 	return atomicfile.ContentOf(e.Mode, data), known
 }
 
-// TakenIn reports whether a change has been noted since a scan has seen it.
+// TakenIn reports whether a change that a scan found has been noted since.
 func (s *Snapshot) TakenIn(fd Change) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *Snapshot) has(name string) (mode fs.FileMode, there bool) {
 	return e.Mode, true
 }
 
-// contents returns what files of the table held, those of which it is known.
+// contents returns the former contents of files in the table, as far as they are known.
 func (s *Snapshot) contents(names []string) map[string][]byte {
 	found := make(map[string][]byte, len(names))
 	wanted := map[*git.Repository]map[string]git.Blob{}
@@ -123,17 +123,17 @@ func (s *Snapshot) absent(name string) bool {
 	return err == nil && !ignored
 }
 
-// absentLocked reports whether a path was missing in all that was listed. s.mu must be held.
+// absentLocked reports whether a path was missing in everything that was listed. s.mu must be held.
 func (s *Snapshot) absentLocked(name string) bool {
 	if s.files[name] != nil {
 		return false
 	}
 	if _, folder := s.dirs[name]; folder {
-		return !s.nestedLocked(name) // there was a folder, and no file
+		return !s.nestedLocked(name) // there was a folder instead of a file
 	}
 	for dir := paths.Parent(name); dir != "."; dir = paths.Parent(dir) {
 		if s.files[dir] != nil {
-			return true // there was a file in the place of its folder
+			return true // there was a file in the place of the path's folder
 		}
 	}
 	if s.repositoryOf(name) != nil {
@@ -150,7 +150,7 @@ func (s *Snapshot) absentLocked(name string) bool {
 	}
 }
 
-// nestedLocked reports whether a path is in a repository of which nothing is known. s.mu must be held.
+// nestedLocked reports whether a path lies in a repository whose contents are unknown. s.mu must be held.
 func (s *Snapshot) nestedLocked(name string) bool {
 	for dir := range s.nested {
 		if name == dir || strings.HasPrefix(name, dir+"/") {
@@ -160,7 +160,7 @@ func (s *Snapshot) nestedLocked(name string) bool {
 	return false
 }
 
-// MissingDirs lists the folders of a path that were not there, the innermost first.
+// MissingDirs lists the folders of a path that did not exist, the innermost first.
 func (s *Snapshot) MissingDirs(name string) (dirs []string) {
 	if filepath.IsAbs(name) {
 		return nil
@@ -176,8 +176,8 @@ func (s *Snapshot) MissingDirs(name string) (dirs []string) {
 	return dirs
 }
 
-// madeLocked reports whether a folder that was not listed is new, and not one in which git had nothing to list.
-// s.mu must be held.
+// madeLocked reports whether a folder that was not listed is new; git does not list a folder in which it has nothing to
+// list. s.mu must be held.
 func (s *Snapshot) madeLocked(dir string) bool {
 	if s.repositoryOf(dir) == nil {
 		return true
@@ -187,7 +187,7 @@ func (s *Snapshot) madeLocked(dir string) bool {
 		return true
 	}
 	st := filestat.Of(full)
-	for _, known := range s.dirs { // it has another name now
+	for _, known := range s.dirs { // it was renamed
 		if st.Ino != 0 && known == (inode{st.Dev, st.Ino}) {
 			return true
 		}
@@ -195,7 +195,7 @@ func (s *Snapshot) madeLocked(dir string) bool {
 	return false
 }
 
-// Note takes in that a path holds img, in state st; a zero st has the disk asked for it.
+// Note takes in that a path holds img, in state st; if st is zero, Note reads the state from the disk.
 func (s *Snapshot) Note(name string, st filestat.Stat, img atomicfile.State) {
 	if filepath.IsAbs(name) || img.Unreadable != "" {
 		return
@@ -203,7 +203,7 @@ func (s *Snapshot) Note(name string, st filestat.Stat, img atomicfile.State) {
 	now := clock.Now()
 	if img.Exists && !st.Exists() {
 		if st = filestat.Of(s.Full(name)); !atomicfile.Reviewable(st.Mode) || st.Size != int64(len(img.Bytes())) {
-			return // it has changed again: the next scan sees it
+			return // it has changed again, which the next scan finds
 		}
 	}
 	s.mu.Lock()
@@ -217,7 +217,7 @@ func (s *Snapshot) Note(name string, st filestat.Stat, img atomicfile.State) {
 	s.files[name] = &entry{Stat: st, racy: st.Racy(now), content: s.spool.put(img.Bytes())}
 }
 
-// NoteGone takes in that a file is gone, and leaves it to a scan to find that.
+// NoteGone takes in that a file is gone; a scan finds where it went.
 func (s *Snapshot) NoteGone(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,7 +226,7 @@ func (s *Snapshot) NoteGone(name string) {
 	}
 }
 
-// Older reports whether what is known of a path is older than what came there at a time.
+// Older reports whether the known state of a path is older than what came there at a time.
 func (s *Snapshot) Older(name string, when int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,7 +234,8 @@ func (s *Snapshot) Older(name string, when int64) bool {
 	return e == nil || e.Changed() < when
 }
 
-// Saved takes in that a path has held img, a person's, and now holds disk: a difference between the two came later.
+// Saved takes in that a path has held img, which a person saved, and now holds disk. A difference between the two came
+// later.
 func (s *Snapshot) Saved(name string, img, disk atomicfile.State) {
 	if disk.Same(img) {
 		s.Note(name, filestat.Stat{}, img)
@@ -244,7 +245,7 @@ func (s *Snapshot) Saved(name string, img, disk atomicfile.State) {
 	defer s.mu.Unlock()
 	if e := s.files[name]; e != nil {
 		st := e.Stat
-		st.Size, st.Mtime, st.Ctime = int64(len(img.Data)), 0, 0 // like no other
+		st.Size, st.Mtime, st.Ctime = int64(len(img.Data)), 0, 0 // differs from every real state
 		s.files[name] = &entry{Stat: st, racy: true, content: s.spool.put(img.Data), until: clock.Now()}
 	}
 }
@@ -253,14 +254,14 @@ func isIgnoreFile(name string) bool {
 	return path.Base(name) == ".gitignore" || strings.HasSuffix(name, ".git/info/exclude")
 }
 
-// Close forgets the contents.
+// Close frees the contents.
 func (s *Snapshot) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.spool.close()
 }
 
-// Useless says why nothing can be compared with the snapshot; "" if it can.
+// Useless says why the snapshot cannot be compared with anything; "" if it can.
 func (s *Snapshot) Useless() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -270,14 +271,14 @@ func (s *Snapshot) Useless() string {
 	return s.unusable
 }
 
-// Lacks says what is missing in the snapshot; "" if nothing is.
+// Lacks says what the snapshot does not cover; "" if it covers everything.
 func (s *Snapshot) Lacks() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.short
 }
 
-// keepLinks notes which of the listed files have several names, unless something may have been written by now.
+// keepLinks notes which of the listed files have several names, unless something may have been written already.
 func (s *Snapshot) keepLinks(files []git.Listed, stats []filestat.Stat, names map[int]uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -290,7 +291,7 @@ func (s *Snapshot) keepLinks(files []git.Listed, stats []filestat.Stat, names ma
 	}
 }
 
-// Linked returns the links that a path had when the turn began; zero if it had one name, or that is not known.
+// Linked returns the names that a path's file had when the turn began; zero if it had one, or if that is unknown.
 func (s *Snapshot) Linked(name string) atomicfile.Links {
 	s.mu.Lock()
 	defer s.mu.Unlock()

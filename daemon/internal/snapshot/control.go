@@ -13,20 +13,20 @@ import (
 	"cursord/daemon/paths"
 )
 
-// Bounds of what is looked at in git's folders.
+// Bounds of the search in git's folders.
 const (
 	controlMost  = 2000
-	controlDepth = 6 // of submodules in submodules, and of folders in their names
+	controlDepth = 6 // of nested submodules, and of the folders in their names
 )
 
-// A controlList lists the files in git's folders that can name programs, lead elsewhere or hide files: what an agent's
-// command changes of them is reviewed like any file. What git itself writes all the time is not among them.
+// A controlList lists the files in git's folders that can name programs, lead elsewhere or hide files. What an agent's
+// command changes in them is reviewed like any other file. Files that git itself writes all the time are not among them.
 type controlList struct {
 	root  string
 	names []string
 }
 
-// controlFiles lists those of repositories in a workspace.
+// controlFiles lists the control files of a workspace's repositories.
 func controlFiles(root string, repos []git.Repository) []string {
 	l := controlList{root: root}
 	l.repository(".git")
@@ -42,22 +42,22 @@ func (l *controlList) full(name string) string {
 	return filepath.Join(l.root, filepath.FromSlash(name))
 }
 
-// repository lists those of the repository that name stands for.
+// repository lists the control files of the repository at name.
 func (l *controlList) repository(name string) {
 	if filestat.Of(l.full(name)).Mode.IsDir() {
 		l.folder(name, 0)
 	} else {
-		l.add(name) // says where the repository is
+		l.add(name) // the file that says where the repository is
 	}
 }
 
-// folder lists those in a folder of git's.
+// folder lists the control files in one of git's folders.
 func (l *controlList) folder(dir string, depth int) {
 	for _, name := range []string{"config", "config.worktree", "commondir", "info/attributes", "info/exclude", "objects/info/alternates"} {
 		l.add(path.Join(dir, name))
 	}
 	for _, name := range []string{"objects", "objects/pack", "objects/info", "refs", "info", "hooks", "worktrees", "modules"} {
-		l.add(path.Join(dir, name)) // only if it is a link
+		l.add(path.Join(dir, name)) // listed only if it is a link
 	}
 	for _, hook := range l.entries(path.Join(dir, "hooks")) {
 		if !strings.HasSuffix(hook, ".sample") {
@@ -72,7 +72,7 @@ func (l *controlList) folder(dir string, depth int) {
 	l.modules(path.Join(dir, "modules"), depth+1)
 }
 
-// modules lists those of submodules, whose names may have slashes.
+// modules lists the control files of submodules, whose names may have slashes.
 func (l *controlList) modules(dir string, depth int) {
 	for _, name := range l.entries(dir) {
 		at := path.Join(dir, name)
@@ -86,7 +86,7 @@ func (l *controlList) modules(dir string, depth int) {
 	}
 }
 
-// entries names what is in a folder, unless a link leads there.
+// entries returns the names in a folder, unless a link leads to it.
 func (l *controlList) entries(dir string) (names []string) {
 	if !filestat.Of(l.full(dir)).Mode.IsDir() {
 		return nil
@@ -108,7 +108,7 @@ func (l *controlList) add(name string) {
 // control adds the control files of git's folders to files.
 func (s *Snapshot) control(files []git.Listed, repos []git.Repository) []git.Listed {
 	if s.isolated {
-		return files // its repository is ours, and goes with the copy
+		return files // the repository is a copy of ours, and is removed with the tree
 	}
 	for _, name := range controlFiles(s.root, repos) {
 		files = append(files, git.Listed{Path: name})
@@ -116,11 +116,11 @@ func (s *Snapshot) control(files []git.Listed, repos []git.Repository) []git.Lis
 	return files
 }
 
-// outsideMost bounds the size of control files outside of the workspace that are kept for a turn.
+// outsideMost bounds the size of the control files outside of the workspace that are kept for a turn, in bytes.
 const outsideMost = 1 << 20
 
-// OutsideControl reads the control files of the root's repository, as far as they are outside of the workspace: there a linked
-// work tree and a folder of a larger work tree have theirs.
+// OutsideControl reads the control files of the root's repository that lie outside of the workspace: those of a linked work
+// tree, and those of a repository of which the workspace is a folder.
 func OutsideControl(root string) map[string]atomicfile.State {
 	repo, ok := askgit.Find(root)
 	if !ok {

@@ -1,18 +1,19 @@
 // Package snapshot knows what a workspace's files held when a turn began, and finds what has changed since.
 //
-// [Take] lists the files, by git where there is a repository and else by reading folders, and keeps the contents that git
-// does not have. [Snapshot.Scan] compares the disk with that. What it finds is reported once it has been taken in by
-// [Snapshot.Note], so that the next scan finds only what is new.
+// [Take] lists the files, with git in a repository and otherwise by reading folders, and keeps the contents that git does
+// not have. [Snapshot.Scan] compares the disk with that. The caller reports each change that it has taken in by
+// [Snapshot.Note], so that the next scan finds only newer ones.
 //
-// What a Snapshot promises:
+// A Snapshot promises:
 //
-//   - What it says a path held was there when the turn began, or when the path was last noted. If it does not know, it says so.
-//   - What git ignored when the turn began is not found. A file that only a rule of this turn ignores is.
-//   - The files of git's folders that name programs, lead elsewhere or hide files are found like any other.
-//   - Time, number and size are bounded. What a bound leaves out is in [LeftOut], in words for people, and the next scan
-//     comes back to what there was no time for.
-//   - It writes nothing in the workspace, and no git that it asks runs what the repository names.
+//   - What it says a path held was there when the turn began, or when the path was last noted. What it does not know, it
+//     says.
+//   - It does not find what git ignored when the turn began. It does find a file that only a rule of this turn ignores.
+//   - It finds the files of git's folders that name programs, lead elsewhere or hide files, like any other file.
+//   - Time, number and size are bounded. [LeftOut] says for people what a bound left out. If there was no time for a file,
+//     the next scan returns to it.
+//   - It writes nothing in the workspace, and no git that it runs starts a program that the repository names.
 //
-// Whose a change is, the caller decides: it gives Scan a function that is asked for each change, with its time. A Snapshot
-// may be used by several goroutines; it keeps contents in one file without a name, until Close.
+// The caller decides whose a change is: it gives Scan a function that gets each change with its time. Several goroutines may
+// use a Snapshot. It keeps contents in one unnamed file, until Close.
 package snapshot

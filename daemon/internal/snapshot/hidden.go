@@ -13,25 +13,25 @@ import (
 	"cursord/daemon/internal/git"
 )
 
-// An agent that writes a rule to an ignore file hides from git what it makes beside it. So what git ignored when the turn
-// began is ignored, and a file that only a rule of this turn's hides is found like any other. The rules are those that
-// git names for a file (check-ignore); whether they stood there before is seen in what the ignore files held then.
+// An agent that adds a rule to an ignore file hides from git the files that it creates. So files that git ignored when the
+// turn began stay ignored, and files that only a rule of this turn hides are found like any other. git check-ignore names
+// the rule for a file; the former contents of the ignore files show whether the rule was there before.
 
-// Bounds of that.
+// Bounds of the search for hidden files.
 const (
 	rulesMost  = 5000      // ignore files whose former rules are kept
-	rulesBytes = 256 << 10 // of one of them
-	newDirs    = 2000      // new folders that are searched for ignore files
-	hiddenMost = 50        // files that rules of the turn hide, and that are listed all the same: an install makes thousands
+	rulesBytes = 256 << 10 // bytes of one of them
+	newDirs    = 2000      // new folders in which ignore files are searched for
+	hiddenMost = 50        // files hidden by rules of this turn that are listed all the same; an install creates thousands
 )
 
-// An ignoreFile is what a file of ignore rules was when the turn began.
+// An ignoreFile is a file of ignore rules when the turn began.
 type ignoreFile struct {
 	filestat.Stat
 	lines map[string]bool
 }
 
-// readRules keeps what the ignore files among some hold, before anything can have changed them.
+// readRules keeps the rules of the ignore files among files, before anything can have changed them.
 func (s *Snapshot) readRules(files []git.Listed, repos []git.Repository) {
 	rules := map[string]ignoreFile{} // by their full names
 	keep := func(full string) {
@@ -79,12 +79,12 @@ func readLines(full string) (lines []string, ok bool) {
 	return lines, true
 }
 
-// before reports whether a file was there when the turn began, and has not been changed since, as far as its times tell.
+// before reports whether a file was there when the turn began and is unchanged, as far as its times tell.
 func (s *Snapshot) before(st filestat.Stat) bool {
 	return filestat.ChangeTimes && st.Exists() && st.Changed() < s.began-int64(filestat.RacyTime)
 }
 
-// hidden names the files that have come, and that git does not list only because of rules that have come, too.
+// hidden returns the new files that git does not list only because of new rules.
 func (s *Snapshot) hidden(ctx context.Context, repos []git.Repository, left *LeftOut) (files []git.Listed) {
 	s.mu.Lock()
 	known := s.rules != nil
@@ -109,7 +109,7 @@ func (s *Snapshot) hidden(ctx context.Context, repos []git.Repository, left *Lef
 	return files
 }
 
-// within returns those of the files that rules of the turn hide that may be listed, and how many others there are, each once.
+// within splits the files that rules of the turn hide: list may be listed; over counts the others. Each file counts once.
 func (s *Snapshot) within(names []string) (list []string, over int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +131,7 @@ func (s *Snapshot) within(names []string) (list []string, over int) {
 	return list, over
 }
 
-// ruledAnew reports whether ignore files may say something else than when the turn began.
+// ruledAnew reports whether the rules of ignore files may differ from those when the turn began.
 func (s *Snapshot) ruledAnew(ctx context.Context, repos []git.Repository) bool {
 	s.mu.Lock()
 	anew, rules := s.reruled, s.rules
@@ -187,7 +187,7 @@ func (f ignoreFile) same(lines []string) bool {
 	return len(now) == len(f.lines)
 }
 
-// newRulesIn reports whether there are ignore files in folders that have come to a folder, or more folders than search allows.
+// newRulesIn reports whether new folders below dir have ignore files, or are more than search allows.
 func (s *Snapshot) newRulesIn(dir string, search *int) bool {
 	list, err := os.ReadDir(s.Full(dir))
 	if err != nil {
@@ -242,7 +242,7 @@ func (s *Snapshot) hiddenIn(ctx context.Context, r git.Repository) ([]string, er
 	return s.notRuledBefore(r, rules), nil
 }
 
-// notRuledBefore returns the files whose rules have come since the turn began.
+// notRuledBefore returns the files whose rules are new since the turn began.
 func (s *Snapshot) notRuledBefore(r git.Repository, rules []git.Rule) (names []string) {
 	s.mu.Lock()
 	before := s.rules
@@ -259,7 +259,7 @@ func (s *Snapshot) notRuledBefore(r git.Repository, rules []git.Rule) (names []s
 		}
 		old, known := before[full]
 		if !known {
-			// Git did not list the file: it was not there, or ignored.
+			// Git did not list the file before: it was not there, or ignored.
 			born, ok := filestat.Born(full)
 			return s.before(filestat.Of(full)) || ok && born < s.began-int64(filestat.RacyTime)
 		}

@@ -10,21 +10,21 @@ import (
 	"cursord/daemon/paths"
 )
 
-// A leftOut says what a scan has not given.
+// A LeftOut says what a scan has not returned.
 type LeftOut struct {
-	more []string // paths over the bounds of number and size
-	late int      // over the bound of time; the next scan comes back to them
-	odd  []string // what cannot be reviewed, and why
+	more []string // paths beyond the bounds of number and size
+	late int      // how many the scan had no time for; the next scan returns to them
+	odd  []string // paths that cannot be reviewed, each with the reason
 	long []string // paths that are too long to look at
 	git  string   // why git could not list the files; "" if it could
 	cut  bool     // not all folders could be listed
 
-	hidden []string // what is said of files that rules of the turn hide
+	hidden []string // notices about files that rules of the turn hide
 
-	made, gone []string // repositories within the workspace
+	made, gone []string // nested repositories that came, and that went
 }
 
-// String says what a scan has left out, for people; "" if nothing.
+// String says for people what a scan has left out; "" if nothing.
 func (l LeftOut) String() string {
 	var say []string
 	if n := len(l.more); n > 0 {
@@ -59,7 +59,7 @@ func (l LeftOut) String() string {
 	return strings.Join(say, ". ")
 }
 
-// Unreviewable says, for people, which changes cannot be reviewed and why.
+// Unreviewable says for people which changes cannot be reviewed, and why.
 func Unreviewable(odd []string) string {
 	text := fmt.Sprintf("%d change(s) cannot be reviewed: %s", len(odd), strings.Join(odd[:min(len(odd), 3)], "; "))
 	if len(odd) > 3 {
@@ -68,8 +68,8 @@ func Unreviewable(odd []string) string {
 	return text
 }
 
-// After is String after a scan with a time limit. Only the last scan of a turn names the files that it had no time for: after
-// any other, the next one looks at them.
+// After is String for a scan with a time limit. Only the last scan of a turn names the files that it had no time for,
+// because after any other the next scan looks at them.
 func (l LeftOut) After(limit time.Duration) string {
 	if limit != LastScanTime {
 		l.late = 0
@@ -77,7 +77,7 @@ func (l LeftOut) After(limit time.Duration) string {
 	return l.String()
 }
 
-// byFolder names the first few paths, of each folder one, so that many files in one folder do not hide another.
+// byFolder names the first few paths, one of each folder, so that many files in one folder do not hide another.
 func byFolder(all []string) string {
 	const most = 5
 	var first []string

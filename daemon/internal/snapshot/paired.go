@@ -6,9 +6,9 @@ import (
 	"cursord/diffs"
 )
 
-// paired finds, among changes that were found together, files that have moved: what is gone from one path and has come
-// to another, as the same file of the file system or, where nothing else could be meant, with the same content. What
-// has gone is then the from of what has come, and is not listed itself.
+// paired finds moved files among changes that were found together: a file that is gone from one path and has come to
+// another. They are the same file of the file system, or have the same content and no other pair is possible. The old path
+// becomes the From of the new one, and is not listed itself.
 func (s *Snapshot) paired(all []Change) []Change {
 	goneAt, cameAt := map[inode]int{}, map[inode]int{}
 	at := func(places map[inode]int, st filestat.Stat, i int) {
@@ -90,11 +90,11 @@ func (s *Snapshot) paired(all []Change) []Change {
 	return left
 }
 
-// sameFile reports whether what has come to a path is the very file that is gone from another, whose number it has.
+// sameFile reports whether the file at now is the very file that is gone from another path; both have the same inode number.
 func (s *Snapshot) sameFile(was, is filestat.Stat, now string) bool {
 	if was.Mode.Type() != is.Mode.Type() || was.Touched(is) {
 		return was.Touched(is)
 	}
-	t, known := filestat.Born(s.Full(now)) // a new file in its place is younger
+	t, known := filestat.Born(s.Full(now)) // a new file that reuses the number is younger
 	return known && t < s.began-int64(filestat.RacyTime)
 }

@@ -7,11 +7,11 @@ import (
 	"cursord/daemon/internal/git"
 )
 
-// repositoryOf returns the innermost repository that has a path; nil if git has no word there. s.mu must be held.
+// repositoryOf returns the innermost repository that has a path; nil if the path is in none. s.mu must be held.
 func (s *Snapshot) repositoryOf(name string) *git.Repository { return git.Among(s.repos, name) }
 
-// relist names the files that are there now, as far as they can be listed, and notes which repositories within have
-// come and gone: about what they hold nothing can be said.
+// relist lists the files that exist now, as far as possible, and notes which nested repositories have come and gone, whose
+// contents are unknown.
 func (s *Snapshot) relist(ctx context.Context, left *LeftOut) (files []git.Listed) {
 	s.mu.Lock()
 	repos := s.repos
@@ -34,7 +34,7 @@ func (s *Snapshot) relist(ctx context.Context, left *LeftOut) (files []git.Liste
 		kept = append(kept, r)
 	}
 	var within []string
-	var byGit []git.Repository // of the others, all is listed that is there
+	var byGit []git.Repository // of the other repositories, all files are listed
 	for _, r := range kept {
 		list, nested, err := s.listNow(ctx, r, left)
 		if err != nil && ctx.Err() == nil || r.Git.Found() != r.Is {
@@ -69,8 +69,8 @@ func (s *Snapshot) relist(ctx context.Context, left *LeftOut) (files []git.Liste
 	return files
 }
 
-// walkWithin names the files in the folder of a repository that git cannot list as it did when the turn began, without those
-// of other repositories within. What git ignored is among them.
+// walkWithin lists the files in the folder of a repository that git cannot list as when the turn began. Ignored files are
+// among them; files of nested repositories are not.
 func (s *Snapshot) walkWithin(ctx context.Context, r git.Repository, repos []git.Repository, left *LeftOut) (files []git.Listed) {
 	w := walk(ctx, s.Full(strings.TrimSuffix(r.At, "/")))
 	s.tellCut(w.cut && ctx.Err() == nil, left)
@@ -86,7 +86,7 @@ func (s *Snapshot) walkWithin(ctx context.Context, r git.Repository, repos []git
 	return files
 }
 
-// tellCut says, once, that a walk has reached its limits.
+// tellCut notes, once, that a walk has reached its limits.
 func (s *Snapshot) tellCut(cut bool, left *LeftOut) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

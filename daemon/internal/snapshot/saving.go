@@ -8,19 +8,19 @@ import (
 	"cursord/diffs"
 )
 
-// beingCut reports whether somebody is emptying the file at this moment, to write it: ext4 sets the times of a file after it
-// has cut it off.
+// beingCut reports whether somebody is emptying the file at this moment in order to write it: ext4 sets a file's times after
+// it has truncated the file.
 func (f *Change) beingCut() bool {
 	return f.Is.Exists() && f.Is.Size == 0 && f.Was.Size > 0 && f.Is.Ino == f.Was.Ino && f.Is.Changed() == f.Was.Changed()
 }
 
-// justCut reports whether somebody has emptied the file a moment ago, most likely to write it.
+// justCut reports whether somebody emptied the file a moment ago, most likely in order to write it.
 func (f *Change) justCut() bool {
 	return f.Is.Exists() && f.Is.Size == 0 && f.Was.Size > 0 && clock.Now()-f.Is.Changed() < int64(atomicfile.EmptyTime)
 }
 
-// beingSaved waits for the end of a save that may be going on. A person's that does not end is another look's: it returns true, and
-// what the file holds next, with the work of calls, may be that person's too.
+// beingSaved waits until a save that may be going on has ended. It returns true if a person's save does not end in time. A
+// later look must then take in the file, and what it holds may be that person's even if calls wrote too.
 func (s *Snapshot) beingSaved(r *atomicfile.Reader, f *Change, sus candidate) bool {
 	cut := f.beingCut() || f.justCut()
 	if cut && f.Source == nil && f.justCut() {
@@ -43,7 +43,7 @@ func (s *Snapshot) beingSaved(r *atomicfile.Reader, f *Change, sus candidate) bo
 	return false
 }
 
-// cutBeforeItsTimes reports whether a file has just been emptied, and its times do not say so yet.
+// cutBeforeItsTimes reports whether a file was just emptied and its times do not show that yet.
 func (c *candidate) cutBeforeItsTimes() bool {
 	if c.entry == nil || c.entry.Size == 0 || c.is.Size != 0 {
 		return false
@@ -53,7 +53,7 @@ func (c *candidate) cutBeforeItsTimes() bool {
 	return st == c.entry.Stat
 }
 
-// maybe makes a change that is an agent's one that may be a person's.
+// maybe turns an agent's change into one that may be a person's.
 func (f *Change) maybe() {
 	if f.Source != nil {
 		src := *f.Source

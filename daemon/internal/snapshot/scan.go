@@ -22,51 +22,51 @@ import (
 // Bounds of a scan.
 const (
 	ScanTime     = 2 * time.Second
-	LastScanTime = 20 * time.Second // for the one at the end of a turn, behind which there is no other
+	LastScanTime = 20 * time.Second // for the scan at the end of a turn, after which there is no other
 	scanFiles    = 2000
 	scanBytes    = 64 << 20
-	cutLook      = 2 * time.Millisecond // how often a file is looked at that somebody is emptying
+	cutLook      = 2 * time.Millisecond // how often to look at a file that somebody is emptying
 )
 
-// A Change is a file that a scan found to be another than it was.
+// A Change is a file that a scan found changed.
 type Change struct {
 	Path    string        // relative to the root, with slashes
-	Was, Is filestat.Stat // zero: nothing was, or is, there
+	Was, Is filestat.Stat // before and now; zero: nothing there
 	Before  diffs.Content
-	Known   bool // Before is what the path held
+	Known   bool // Before is what the path held; otherwise that is unknown
 	After   atomicfile.State
-	At      int64         // when that was read, or somewhat before, a moment of package clock
-	Source  *diffs.Source // as the caller attributes it; nil: a person's
-	From    *Change       // what has gone from the path that the file had, if it has moved; else nil
+	At      int64         // when After was read, or shortly before; a moment of package clock
+	Source  *diffs.Source // as the caller decided; nil: a person's
+	From    *Change       // if the file has moved: its disappearance from the old path; else nil
 }
 
 // An Attribution says whose a change is.
 type Attribution struct {
 	Source *diffs.Source // nil: a person's
-	Leave  bool          // the scan is to leave the change to a later one
+	Leave  bool          // a later scan is to return the change
 }
 
-// A ChangeTime says when a path was changed, as far as a scan knows before it has read the file.
+// A ChangeTime says when a path was changed, as far as a scan knows before it reads the file.
 type ChangeTime struct {
 	Path  string
 	When  int64 // a moment of package clock
-	Came  bool  // nothing was there before
-	Since int64 // the scan had begun by then, and the change was not there yet; 0: not known
+	Came  bool  // there was nothing at the path before
+	Since int64 // a time after the scan's beginning at which the change was not there yet; 0: unknown
 
-	Earlier []Earlier // how it was changed before, as was seen and not taken in
+	Earlier []Earlier // earlier changes that were seen and not taken in
 }
 
-// A candidate is a path that does not look as it did.
+// A candidate is a path whose state differs from the known one.
 type candidate struct {
 	path  string
 	entry *entry // nil: nothing was there
 	is    filestat.Stat
-	to    *candidate // where the file is now, if this one is gone and it can be told
-	moved bool       // it has come from where another candidate is gone
+	to    *candidate // the file's new path, if it is gone from this one and was found
+	moved bool       // it came from the path of another candidate
 }
 
-// rank says what is to be taken first where the bounds of a scan leave no room for all: what has a former content to go
-// back to, then what else was there, then what is new, of which a command can make as much as it likes.
+// rank orders changes for a scan that has no room for all. First are files with a known former content, then other files
+// that existed before, then new files, because a command can make any number of those.
 func (s *candidate) rank() int {
 	switch {
 	case s.entry != nil && (s.entry.blob.OID != "" || s.entry.content != nowhere):
@@ -77,10 +77,10 @@ func (s *candidate) rank() int {
 	return 2
 }
 
-// Scan looks for what has changed since the snapshot was taken or a change was noted, until ctx ends; without list, only
-// in the files that are known. judge says whose each change is, by its time, before the file is read; it may be asked again
-// about a file that somebody is saving. The changes are sorted by path, and a file that has moved is one change. Each is
-// to be noted once it has been taken in.
+// Scan looks for what has changed since the snapshot was taken or the change was noted, until ctx ends; without list, only
+// in the known files. It calls judge, before it reads a file, to ask whose each change is, by its time; it may ask again
+// about a file that somebody is saving. The changes are sorted by path, and a moved file is one change. The caller notes
+// each change once it has taken it in.
 func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) Attribution) (all []Change, left LeftOut) {
 	began := clock.Now()
 	suspects, ok := s.suspects(ctx, list, &left)
@@ -135,7 +135,7 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 			if s.beingSaved(r, &f, sus) {
 				continue
 			}
-			// Somebody has changed it since it was looked at. If it was then as it is known, that is all of the change.
+			// Somebody has changed the file since the look. If the look found the known state, that is the whole change.
 			if known := sus.entry != nil && sus.entry.Stat == sus.is; f.Is != sus.is && (known || f.Source != nil) {
 				sus.is = f.Is
 				c := s.trace(sus)
@@ -148,7 +148,7 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 				case v.Leave || v.Source == nil:
 					f.maybe()
 				}
-			} else if f.Is != sus.is { // a person had changed it, and by now perhaps somebody else as well
+			} else if f.Is != sus.is { // a person had changed it, and since then perhaps somebody else too
 				s.Saw(f.Path, sus.is, f.At)
 				sus.is = f.Is
 				c := s.trace(sus)
@@ -163,7 +163,7 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 			f.After.Unreadable = "it was not a regular file"
 		default:
 			if err := r.Unknown(f.Path); err != nil {
-				f.After.Unreadable = fmt.Sprint(err) // it need not be gone
+				f.After.Unreadable = fmt.Sprint(err) // it may still be there
 			}
 		}
 		if f.After.Unreadable != "" {
@@ -208,9 +208,9 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 	return s.paired(all), left
 }
 
-// suspects returns, sorted, the paths that do not look as they did, or might not.
+// suspects returns, sorted, the paths whose state differs from the known one, or might.
 func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (suspects []candidate, ok bool) {
-	// What is known is looked at while git, or a walk, looks for more.
+	// Known files are looked at while git, or a walk, looks for others.
 	listing := make(chan []git.Listed, 1)
 	if list {
 		go func() { listing <- s.relist(ctx, left) }()
@@ -266,7 +266,7 @@ func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (susp
 	for i := range suspects {
 		came[inode{suspects[i].is.Dev, suspects[i].is.Ino}] = &suspects[i]
 	}
-	for i, st := range knownStats { // it may have moved between the looks
+	for i, st := range knownStats { // it may have moved between the two looks
 		if st.Ino != 0 && came[inode{st.Dev, st.Ino}] != nil {
 			knownStats[i] = filestat.Of(s.Full(known[i].Path))
 		}
@@ -276,7 +276,7 @@ func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (susp
 	for i := range suspects {
 		if sus := &suspects[i]; sus.entry != nil && sus.entry.Ino != 0 && !sus.is.Exists() {
 			key := inode{sus.entry.Dev, sus.entry.Ino}
-			if to := came[key]; to != nil && s.sameFile(sus.entry.Stat, to.is, to.path) { // else it is a new file with the number
+			if to := came[key]; to != nil && s.sameFile(sus.entry.Stat, to.is, to.path) { // otherwise it is a new file that reuses the number
 				moved := *to
 				sus.to = &moved
 			}
@@ -293,8 +293,8 @@ func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (susp
 	return suspects, true
 }
 
-// beyondLink reports whether a path leads through a link in the place of one of its folders: git still lists what was
-// there. known keeps what was found out about folders.
+// beyondLink reports whether one of a path's folders is a link: git still lists the files that were there. known caches the
+// answers for folders.
 func (s *Snapshot) beyondLink(name string, known map[string]bool) bool {
 	dir := path.Dir(name)
 	if dir == "." {
@@ -308,7 +308,7 @@ func (s *Snapshot) beyondLink(name string, known map[string]bool) bool {
 	return link
 }
 
-// trace returns when a suspect was last changed.
+// trace returns when a candidate was last changed.
 func (s *Snapshot) trace(sus candidate) ChangeTime {
 	if sus.to != nil {
 		c := s.trace(*sus.to)
@@ -320,12 +320,12 @@ func (s *Snapshot) trace(sus candidate) ChangeTime {
 	return c
 }
 
-// wasThere reports whether a file that was not listed before has been there all along.
+// wasThere reports whether a file that was not listed before existed all along.
 func (s *Snapshot) wasThere(sus candidate) bool {
 	return filestat.ChangeTimes && !sus.moved && sus.is.Changed() < s.began-int64(filestat.RacyTime) && !s.wasAbsent(sus.path)
 }
 
-// wasAbsent is absent for a path that is listed now.
+// wasAbsent is absent for a path that is now listed.
 func (s *Snapshot) wasAbsent(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -336,7 +336,7 @@ func (s *Snapshot) wasAbsent(name string) bool {
 	return known && t > s.began-int64(filestat.RacyTime)
 }
 
-// same reports whether a file holds what it did, as far as that can be told without asking git.
+// same reports whether a file holds what it held, as far as that can be told without git.
 func (s *Snapshot) same(e *entry, f Change) bool {
 	if e == nil || !f.After.Exists || f.Was.Mode != f.Is.Mode {
 		return false
@@ -350,10 +350,10 @@ func (s *Snapshot) same(e *entry, f Change) bool {
 	case e.blob.OID != "":
 		return git.IsBlob(e.blob.OID, f.After.Bytes())
 	}
-	return e.racy && e.Stat == f.Is // nothing says that it has changed
+	return e.racy && e.Stat == f.Is // nothing shows a change
 }
 
-// restate notes the new state of a file that holds what it did.
+// restate notes the new state of a file whose content is the same.
 func (s *Snapshot) restate(f Change) {
 	now := clock.Now()
 	s.mu.Lock()
@@ -366,8 +366,8 @@ func (s *Snapshot) restate(f Change) {
 	}
 }
 
-// skip notes the state of a path whose present content nobody is to know. The former content that is known stays so, for a change
-// that is found later.
+// skip notes the state of a path without its present content. A known former content stays known, for a change that is found
+// later.
 func (s *Snapshot) skip(name string, st filestat.Stat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

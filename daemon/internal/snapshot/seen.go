@@ -8,14 +8,14 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// Bounds of what is kept of changes that were seen and not taken in.
+// Bounds of what is kept of changes that were seen but not taken in.
 const (
 	seenFiles = 10_000
-	seenTimes = 32 // of a file; the last is the latest
+	seenTimes = 32 // times of one file; the last is the latest
 )
 
-// Folders lists the folders in which there were files that were listed, the root among them, those with the fewest others around
-// them first. They are absolute.
+// Folders lists the absolute paths of the folders that had listed files, and the root. Folders with the fewest other folders
+// around them come first.
 func (s *Snapshot) Folders() (dirs []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,7 +34,7 @@ func (s *Snapshot) Folders() (dirs []string) {
 	return slices.Insert(dirs, 0, s.root)
 }
 
-// Name returns the path of an absolute name below the root.
+// Name returns the path below the root of an absolute name.
 func (s *Snapshot) Name(full string) string {
 	name, err := filepath.Rel(s.root, full)
 	if err != nil {
@@ -43,13 +43,14 @@ func (s *Snapshot) Name(full string) string {
 	return filepath.ToSlash(name)
 }
 
-// An Earlier is a change of a path that was changed again.
+// An Earlier is a change of a path that was changed again later.
 type Earlier struct {
 	When int64 // when it was made, by the clock of the file system
-	By   int64 // when it had certainly been made
+	By   int64 // a time by which it had certainly been made
 }
 
-// Saw notes in which state a path was seen after it had been changed, by a moment. That is an Earlier of its next change.
+// Saw notes the state in which a path was seen after a change that had been made by a moment. That is an Earlier of the
+// path's next change.
 func (s *Snapshot) Saw(name string, st filestat.Stat, by int64) {
 	if !st.Exists() || !filestat.ChangeTimes {
 		return
@@ -71,7 +72,7 @@ func (s *Snapshot) Saw(name string, st filestat.Stat, by int64) {
 	}
 }
 
-// EarlierOf returns how a path was changed, after a moment, that has been changed again at when.
+// EarlierOf returns the changes of a path after a moment and before its change at when.
 func (s *Snapshot) EarlierOf(name string, after, when int64) (all []Earlier) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +85,8 @@ func (s *Snapshot) EarlierOf(name string, after, when int64) (all []Earlier) {
 	return all
 }
 
-// takenIn returns the moment until which all changes of a path have been taken in, as far as they can be told. s.mu must be held.
+// takenIn returns the moment up to which all changes of a path have been taken in, as far as that is known. s.mu must be
+// held.
 func (s *Snapshot) takenIn(name string) int64 {
 	e := s.files[name]
 	if e == nil {

@@ -23,62 +23,62 @@ import (
 	"cursord/daemon/paths"
 )
 
-// Wait is how long the agent's prompt is to wait for a snapshot. One that takes longer is still of use if it is there before
-// a call begins that may write.
+// Wait is how long the agent's prompt waits for a snapshot. A later snapshot is still of use if it is ready before a call
+// begins that may write.
 const Wait = 3 * time.Second
 
 // Bounds of a snapshot.
 const (
 	snapshotTime = 30 * time.Second
 	gitEntries   = 300_000 // paths in a git work tree
-	walkEntries  = 50_000  // entries of folders elsewhere
+	walkEntries  = 50_000  // entries of folders without git
 )
 
-// A Snapshot is what a turn knows of the workspace's files, like a stocktaking that is kept up to date: their states
-// when the turn began or when they were last looked at, and the contents that can be had nowhere else. It answers what
-// a file held before a change, and the next scan is compared with it.
+// A Snapshot is what a turn knows of the workspace's files: their states when the turn began or when they were last looked
+// at, and the contents that nothing else keeps. It says what a file held before a change, and the next scan is compared with
+// it.
 type Snapshot struct {
 	root     string
 	guard    *askgit.Guard
-	isolated bool          // it is of a session's copy
+	isolated bool          // of a session's copy
 	began    int64         // a moment of package clock
-	ready    chan struct{} // closed when it is taken, or takes too long to wait for
+	ready    chan struct{} // closed when the snapshot is taken, or after Wait
 
 	mu       sync.Mutex                  // guards all below
-	repos    []git.Repository            // the root's and those within; none: the folders were read, without git
-	files    map[string]*entry           // what is there
-	dirs     map[string]inode            // folders that were there
+	repos    []git.Repository            // the root's and the nested ones; none: the folders were read without git
+	files    map[string]*entry           // the present files
+	dirs     map[string]inode            // folders that existed
 	whole    map[string]bool             // without git: folders of which all entries are in files and dirs; "." is the root
-	nested   map[string]bool             // folders for repositories within, of which nothing is known; whether there is one
-	rules    map[string]ignoreFile       // the ignore files that git listed, by their full names; nil if that is not known
-	hid      map[string]bool             // files that rules of the turn hide from git; whether they are listed all the same
-	reruled  bool                        // what git ignores has changed since, or is not known any more
+	nested   map[string]bool             // folders of nested repositories whose contents are unknown; false: a repository was only expected there
+	rules    map[string]ignoreFile       // the ignore files that git listed, by their full names; nil if unknown
+	hid      map[string]bool             // files that rules of the turn hide from git, and whether they are listed all the same
+	reruled  bool                        // ignored files have changed since, or are no longer known
 	links    map[string]atomicfile.Links // of files that had several names when the turn began
-	long     map[string]bool             // paths that are too long to look at, and a notice named or were there
-	cut      bool                        // a walk has reached its limits, and a notice said so
+	long     map[string]bool             // paths too long to look at that a notice has named, or that were there
+	cut      bool                        // a walk has reached its limits, and a notice has said so
 	seen     map[string][]Earlier        // changes that have not been taken in, by path
 	spool    spool
-	listed   bool   // files and dirs are what there was
-	ended    bool   // something may have been written since: what is not known now is not to be
+	listed   bool   // files and dirs are complete
+	ended    bool   // something may have been written since: what is unknown now stays so
 	unusable string // why nothing can be compared with it; "" if it can
 	short    string // what is missing in it, for people; "" if nothing is
 }
 
-// An entry is a file, or a link, at one moment.
+// An entry is a file or a link at one moment.
 type entry struct {
 	filestat.Stat
-	racy    bool     // it may have changed since and look the same
-	blob    git.Blob // the content for git; zero if it has none
-	content spooled  // the content, or nowhere
-	gone    bool     // it has been taken in that it is gone, but not where to
+	racy    bool     // it may have changed without a difference in Stat
+	blob    git.Blob // git's content; zero if git has none
+	content spooled  // the content, if it was kept
+	gone    bool     // its disappearance has been taken in, but not where it went
 	saving  bool     // a person was saving it when it was looked at
-	until   int64    // what was changed until then has been taken in, whatever its times say
+	until   int64    // all changes up to this moment have been taken in, whatever its times say
 }
 
 type inode struct{ dev, ino uint64 }
 
-// Take begins to take a snapshot of the folder root; stop ends that early. Contents are kept in a file in stateDir. In an
-// isolated copy, git's folders are not looked into.
+// Take begins to take a snapshot of the folder root; stop ends that early. Contents go into a file in stateDir. If the
+// folder is an isolated copy, git's folders are left out.
 func Take(root, stateDir string, guard *askgit.Guard, isolated bool) (s *Snapshot, stop func()) {
 	s = &Snapshot{
 		root: root, guard: guard, isolated: isolated, began: clock.Now(), ready: make(chan struct{}), files: map[string]*entry{}, dirs: map[string]inode{},
@@ -96,13 +96,13 @@ func Take(root, stateDir string, guard *askgit.Guard, isolated bool) (s *Snapsho
 	return s, cancel
 }
 
-// Ready returns a channel that is closed when the snapshot is taken, or when that takes longer than Wait.
+// Ready returns a channel that is closed when the snapshot is taken, at the latest after Wait.
 func (s *Snapshot) Ready() <-chan struct{} { return s.ready }
 
 // Began returns the moment of package clock at which the snapshot was begun.
 func (s *Snapshot) Began() int64 { return s.began }
 
-// CallBegins says that calls may write from now on: contents that were not read before count as not known.
+// CallBegins says that calls may write from now on: contents that were not read yet are unknown.
 func (s *Snapshot) CallBegins() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,15 +143,15 @@ func (s *Snapshot) take(ctx context.Context) {
 	s.readContents(ctx, list.files)
 }
 
-// A listing names a workspace's files.
+// A listing is the names of a workspace's files.
 type listing struct {
-	walked                  // its files are those of git, if git has a word here
+	walked                  // the files that git lists, if the workspace is in a repository
 	repos  []git.Repository // none: the folders were read
 	nested map[string]bool
 	lacks  string // what git cannot do; "" if nothing
 }
 
-// list names the workspace's files, and says which differ from git's index.
+// list lists the workspace's files, and which of them differ from git's index.
 func (s *Snapshot) list(ctx context.Context) (l listing, unusable string) {
 	if git.Inside(s.root) {
 		lacks := s.guard.Lacks(ctx)
@@ -162,7 +162,7 @@ func (s *Snapshot) list(ctx context.Context) (l listing, unusable string) {
 		s.took(asked, err)
 		if err == nil && len(r.Files) == 0 {
 			if ignored, _ := r.All[0].Git.Ignored(ctx, "."); ignored {
-				err = fs.ErrNotExist // nothing here is git's business
+				err = fs.ErrNotExist // git ignores this folder
 			}
 		}
 		switch {
@@ -188,7 +188,7 @@ func (s *Snapshot) lstats(ctx context.Context, files []git.Listed) ([]filestat.S
 // Full returns the absolute name of a path.
 func (s *Snapshot) Full(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
 
-// keep makes the table.
+// keep fills the table.
 func (s *Snapshot) keep(list listing, stats []filestat.Stat) {
 	files := make(map[string]*entry, len(list.files))
 	slab := make([]entry, len(list.files))
@@ -236,7 +236,7 @@ func (s *Snapshot) keep(list listing, stats []filestat.Stat) {
 	}
 }
 
-// tooLong reports whether a path that is listed is too long to be looked at.
+// tooLong reports whether a listed path is too long to be looked at.
 func (s *Snapshot) tooLong(l git.Listed, st filestat.Stat) bool {
 	if l.Long || st.Exists() {
 		return l.Long
@@ -256,7 +256,7 @@ func (s *Snapshot) addDirs(name string) {
 	}
 }
 
-// readContents keeps the contents that git does not have: first those of files that it knows.
+// readContents keeps the contents that git does not have, first those of files that git knows.
 func (s *Snapshot) readContents(ctx context.Context, list []git.Listed) {
 	var late atomic.Int64
 	for _, known := range []bool{true, false} {
@@ -290,7 +290,7 @@ func (s *Snapshot) readContents(ctx context.Context, list []git.Listed) {
 	}
 }
 
-// readSome keeps the contents of some files and returns how many it came too late for.
+// readSome keeps the contents of some files, and returns for how many it was too late.
 func (s *Snapshot) readSome(ctx context.Context, names []string) (late int64) {
 	r, err := atomicfile.NewReader(s.root)
 	if err != nil {
@@ -318,7 +318,7 @@ func (s *Snapshot) readSome(ctx context.Context, names []string) (late int64) {
 	return 0
 }
 
-// read reads a path together with the state in which it holds this.
+// read reads a path, and the state in which it has this content.
 func (s *Snapshot) read(r *atomicfile.Reader, name string) (filestat.Stat, atomicfile.State) {
 	before := filestat.Of(s.Full(name))
 	for try := 0; ; try++ {
@@ -331,7 +331,7 @@ func (s *Snapshot) read(r *atomicfile.Reader, name string) (filestat.Stat, atomi
 	}
 }
 
-// readTop notes what the root itself holds, and no more.
+// readTop notes only what the root itself holds.
 func (s *Snapshot) readTop() {
 	list, err := os.ReadDir(s.root)
 	if err != nil {
@@ -349,7 +349,7 @@ func (s *Snapshot) readTop() {
 	}
 }
 
-// TooWide says why a root holds too much of other kinds to be looked at as a whole; "" if it does not.
+// TooWide says why a root is too broad to be looked at as a whole, such as a home folder; "" if it is not.
 func TooWide(root string) string {
 	if filepath.Dir(root) == root {
 		return "it is the root of the file system"

@@ -5,23 +5,23 @@ import (
 	"os"
 )
 
-// Bounds of what a spool takes.
+// Bounds of a spool.
 const (
 	spoolBytes = 64 << 20
 	spoolFile  = 2 << 20
 )
 
-// A spool keeps file contents on disk for the length of a turn. Its file has no name where the system allows that, so
-// that nothing is left behind. It is used by one goroutine at a time.
+// A spool keeps contents on disk while a turn runs. Where the system allows it, the file has no name, so that nothing is
+// left behind. Only one goroutine at a time may use it.
 type spool struct {
 	dir  string
-	file *os.File // nil until it is needed
-	name string   // of file, while it has one
+	file *os.File // nil until needed
+	name string   // of file, if it has one
 	size int64
 	err  error
 }
 
-// A spooled is where a content lies.
+// A spooled is the place of a content.
 type spooled struct {
 	at int64
 	n  int // -1: nowhere
@@ -41,7 +41,7 @@ func (s *spool) put(data []byte) spooled {
 		if s.file, s.err = os.CreateTemp(s.dir, "before-*"); s.err != nil {
 			return nowhere
 		}
-		if os.Remove(s.file.Name()) != nil { // not while it is open, on Windows
+		if os.Remove(s.file.Name()) != nil { // Windows cannot while it is open
 			s.name = s.file.Name()
 		}
 	}

@@ -5,8 +5,7 @@ import (
 	"cursord/daemon/paths"
 )
 
-// ChangedAt returns the moment at which a path that is in a state was last changed. It is known which folders there were: what is in another than was there has come, or gone, with
-// that.
+// ChangedAt returns when a path, now in a state, was last changed. A file in a folder that is new came with that folder.
 func (s *Snapshot) ChangedAt(name string, now filestat.Stat) int64 {
 	when, there := now.Changed(), now.Exists()
 	if there && when >= s.began {
@@ -15,7 +14,7 @@ func (s *Snapshot) ChangedAt(name string, now filestat.Stat) int64 {
 	for dir := paths.Parent(name); ; dir = paths.Parent(dir) {
 		st := filestat.Of(s.Full(dir))
 		was := dir == "." || s.hadDir(dir, st)
-		if !there || !was { // a folder that has moved itself says when
+		if !there || !was { // a folder that has moved says when itself
 			when = max(when, st.Changed())
 		}
 		if was {
@@ -25,7 +24,7 @@ func (s *Snapshot) ChangedAt(name string, now filestat.Stat) int64 {
 	}
 }
 
-// hadDir reports whether a folder was there already, or may have been.
+// hadDir reports whether a folder existed before, or may have.
 func (s *Snapshot) hadDir(dir string, now filestat.Stat) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

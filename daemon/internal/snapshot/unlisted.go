@@ -10,18 +10,18 @@ import (
 	"cursord/daemon/internal/git"
 )
 
-// Git can be kept from listing a workspace: by a FIFO in the place of a .gitignore, or by a rule that takes its matching years.
-// Then the folders are read without it. More is listed then than should be, since nobody knows what git ignores; that is
-// better than nothing.
+// A workspace can keep git from listing it: with a FIFO in the place of a .gitignore, or with a rule that takes years to
+// match. Then the folders are read without git. That lists too much, since nobody knows what git ignores, but it is better
+// than nothing.
 
-// How long git may take to list a workspace, before its folders are read.
+// How long git may take to list a workspace before the folders are read instead.
 const (
 	firstListing = 10 * time.Second // for a snapshot
-	lastListing  = 8 * time.Second  // of the time that the last scan of a turn has
-	slowListing  = time.Second      // where it took too long the last time: a prompt waits for it, and so does a call's end
+	lastListing  = 8 * time.Second  // out of the time of a turn's last scan
+	slowListing  = time.Second      // after a listing that took too long: a prompt, or the end of a call, waits for it
 )
 
-// patience returns how long git may take to list the workspace, at most.
+// patience returns how long git may take to list the workspace; it is most or less.
 func (s *Snapshot) patience(most time.Duration) time.Duration {
 	if s.guard != nil && s.guard.Slow != nil && s.guard.Slow.Load() {
 		return min(most, slowListing)
@@ -29,7 +29,7 @@ func (s *Snapshot) patience(most time.Duration) time.Duration {
 	return most
 }
 
-// took notes how a listing has ended that was asked with a context of its own.
+// took notes how a listing ended; asked is its own context.
 func (s *Snapshot) took(asked context.Context, err error) {
 	if s.guard == nil || s.guard.Slow == nil {
 		return
@@ -39,7 +39,7 @@ func (s *Snapshot) took(asked context.Context, err error) {
 	}
 }
 
-// listNow is list for a scan, which may go on without git.
+// listNow is list for a scan, which can go on without git.
 func (s *Snapshot) listNow(ctx context.Context, r git.Repository, left *LeftOut) (files []git.Listed, nested []string, err error) {
 	most := ScanTime // a scan between calls leaves it to the next one
 	if end, ok := ctx.Deadline(); ok && time.Until(end) > 2*ScanTime {
@@ -57,7 +57,7 @@ func (s *Snapshot) listNow(ctx context.Context, r git.Repository, left *LeftOut)
 	return files, nested, err
 }
 
-// withoutGit says, for people, why git has not listed a workspace, if a file of it is the cause; else "".
+// withoutGit says for people why git has not listed a workspace, if a file in the workspace is the cause; else "".
 func withoutGit(asked context.Context, err error) string {
 	switch {
 	case errors.Is(asked.Err(), context.DeadlineExceeded):
@@ -68,7 +68,7 @@ func withoutGit(asked context.Context, err error) string {
 	return fmt.Sprintf("git cannot list its files, so that ignored ones may be listed: %v", blockedBy(err))
 }
 
-// blockedBy returns the part of an error that says what is in git's way, if there is one.
+// blockedBy returns the part of an error that names what blocks git, if there is one.
 func blockedBy(err error) error {
 	var way *askgit.InTheWay
 	if errors.As(err, &way) {

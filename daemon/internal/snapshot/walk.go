@@ -9,7 +9,7 @@ import (
 	"cursord/daemon/internal/git"
 )
 
-// A walked is what reading a workspace's folders gave, those nearest the root first.
+// A walked is the result of reading a workspace's folders, those nearest to the root first.
 type walked struct {
 	files []git.Listed // files and links
 	dirs  []string
@@ -17,7 +17,7 @@ type walked struct {
 	cut   bool            // a limit was reached
 }
 
-// skipped names folders that hold what programs keep for themselves.
+// skipped reports whether a folder's name says that it holds data of programs only.
 func skipped(name string) bool {
 	switch name {
 	case ".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", "CVS", "node_modules":
@@ -26,21 +26,21 @@ func skipped(name string) bool {
 	return false
 }
 
-// A foothold is a folder on the way that is kept open: what is below it is opened from there, since to open a folder from
+// A foothold is a folder that is kept open during a walk. Folders below it are opened from there, because opening one from
 // the root takes a step for each folder above it.
 type foothold struct {
 	at    *os.Root
-	users int // folders of the queue, and footholds, that are opened from here
+	users int // queued folders, and footholds, that are opened from here
 	above *foothold
 }
 
 // Bounds of footholds.
 const (
-	footholdDepth = 32 // folders from one to the next
-	footholdsMost = 64 // that are open at a time
+	footholdDepth = 32 // how many folders lie between two of them
+	footholdsMost = 64 // how many are open at a time
 )
 
-// drop says that a folder has been read, or a foothold closed, that was opened from here.
+// drop says that a folder which was opened from here has been read, or a foothold closed.
 func (f *foothold) drop(open *int) {
 	for ; f != nil; f = f.above {
 		if f.users--; f.users > 0 {
@@ -51,15 +51,15 @@ func (f *foothold) drop(open *int) {
 	}
 }
 
-// A walkPlace is a folder that waits to be read.
+// A walkPlace is a folder that is still to be read.
 type walkPlace struct {
 	dir   string // from the root
 	from  *foothold
-	below string // from there
+	below string // from the foothold
 	depth int    // of below
 }
 
-// walk lists a workspace that git knows nothing about.
+// walk lists a workspace without git.
 func walk(ctx context.Context, root string) (w walked) {
 	w.whole = map[string]bool{}
 	r, err := os.OpenRoot(root)
