@@ -67,6 +67,7 @@ check: undertest ## check format, vet, staticcheck, the import table, generated 
 	$(PLAIN) -run 'TestImportTable|TestSchemaIsUpToDate|TestRequestsAreUpToDate' ./cmd/cursord ./rpc
 	@.ci/lua
 	@.ci/elisp
+	@.ci/vscode check
 	@for p in $(PLATFORMS); do \
 		echo "build $$p"; \
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build ./... || exit 1; \

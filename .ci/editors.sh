@@ -24,6 +24,8 @@ declare -A known=(
 )
 
 here=$(cd "$(dirname "$0")" && pwd)
+# What the extension of Visual Studio Code is made and tested with, by its lock file.
+known[vscode-tools]="lock:$(sha256sum <"$here/../editors/vscode/package-lock.json" | cut -c1-16):Version 7."
 home=${CURSORD_EDITORS:-${XDG_CACHE_HOME:-$HOME/.cache}/cursord-dev}
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
@@ -192,6 +194,16 @@ from_npm() {
 	"from_npm_$name"
 }
 
+from_lock() {
+	hint='it is a part of Node.js' need npm node
+	mkdir -p "$root"
+	cp "$here"/../editors/vscode/package{,-lock}.json "$root"
+	npm ci --prefix "$root" --ignore-scripts --no-audit --no-fund --loglevel error >&2 || fail "the packages of $name cannot be had from npm (see above)"
+	script "$run" "export NODE_PATH='$root/node_modules' PATH='$root/node_modules/.bin':\$PATH
+[ \"\${1:-}\" != --version ] || exec tsc --version
+exec \"\$@\""
+}
+
 from_npm_stylua() {
 	# The package is the formatter as WebAssembly, without a command.
 	cp "$here/stylua.mjs" "$root/stylua.mjs"
@@ -207,7 +219,7 @@ get() {
 		return
 	fi
 	rm -rf "$root"
-	if [ "$suite" = npm ] || [ "$suite" = go ]; then
+	if [ "$suite" = npm ] || [ "$suite" = go ] || [ "$suite" = lock ]; then
 		"from_$suite"
 	else
 		hint='this script works on Debian' need apt-get dpkg-deb
