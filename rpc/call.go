@@ -12,7 +12,7 @@ import (
 	"cursord/daemon/api"
 )
 
-// A call is one request until it is answered.
+// A call is a request until it is answered.
 type call struct {
 	d      *dispatcher
 	conn   *jsonrpc2.Conn
@@ -23,15 +23,15 @@ type call struct {
 	began  time.Time
 	ctx    context.Context
 	cancel context.CancelFunc
-	done   func() // in a lane: called when it has run
+	done   func() // of a call in a lane: called once it has run
 
 	// Owned by d.mu.
 	waits    bool // it is counted in d.waits
 	answered bool
-	givenUp  bool // answered before its method replied, whose reply is dropped
+	givenUp  bool // answered before its method replied; that reply is dropped
 }
 
-// A callKey is a request's id: a string in its decoded form, or a number as it was written.
+// A callKey is a request's id: a decoded string, or a number as it was written.
 type callKey struct {
 	text   string
 	number bool
@@ -44,7 +44,7 @@ func keyOf(id json.RawMessage) callKey {
 	return callKey{text: string(id), number: true}
 }
 
-// key returns the call's own; stream keeps the raw id in ID.Str.
+// key returns the call's key; stream keeps the raw id in ID.Str.
 func (c *call) key() callKey { return keyOf(json.RawMessage(c.id.Str)) }
 
 // runInSlot runs the call once fewer than maxRunning others run.
@@ -57,7 +57,7 @@ func (c *call) runInSlot() {
 	}
 }
 
-// run serves the call, unless it has been given up. A panic ends the call alone.
+// run serves the call, unless it was given up. A panic ends only this call.
 func (c *call) run() {
 	if c.ctx.Err() != nil {
 		return
@@ -99,7 +99,7 @@ func cancelled(why string) *api.Error {
 	return &api.Error{Kind: api.KindCancelled, Message: why}
 }
 
-// settle sends the response, if it is the first. It returns false when its method had replied before.
+// settle sends the response if the call has none yet. It returns false if its method had replied before.
 func (c *call) settle(response *jsonrpc2.Response, giveUp bool) bool {
 	d := c.d
 	d.mu.Lock()
@@ -148,7 +148,7 @@ func (c *call) response(result any, err error) *jsonrpc2.Response {
 		return response
 	}
 	data, err := encode(e.Data)
-	if err != nil { // ErrorData holds nothing that cannot be encoded
+	if err != nil { // ErrorData can always be encoded
 		panic(err)
 	}
 	response.Error.Data = (*json.RawMessage)(&data)

@@ -11,11 +11,11 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// ErrClosed is returned by a Client's methods when the connection has ended, and by a Call that it ended.
+// ErrClosed is returned by a Client's methods once the connection has ended, and by a Call that was running then.
 var ErrClosed = errors.New("connection to the daemon is closed")
 
-// A Client is one connection to a daemon; package dial makes one. Its methods may be called from many goroutines. There is one
-// for each request of the protocol, with the errors of Call.
+// A Client is a connection to a daemon; package dial makes one. Any goroutine may call its methods. There is one for each
+// request of the protocol, which returns the errors of Call.
 type Client struct {
 	stream   *stream
 	conn     *jsonrpc2.Conn
@@ -23,9 +23,9 @@ type Client struct {
 	onNotify func(method string, params json.RawMessage)
 }
 
-// NewClient starts a client on rwc, which Close, or the connection's end, closes. It calls onNotify, which may be
-// nil, for each notification, in order and from the goroutine that reads, which it holds up: no answer to a Call is
-// read before it returns. params is nil where there are none, and may be kept.
+// NewClient starts a client on rwc, which is closed by Close and when the connection ends. It calls onNotify, which may be
+// nil, for each notification, in order, from the goroutine that reads. That goroutine reads nothing else until onNotify
+// returns, so no Call returns either. params is nil if there are none, and may be kept.
 func NewClient(rwc io.ReadWriteCloser, onNotify func(method string, params json.RawMessage)) *Client {
 	closed := make(chan struct{})
 	close(closed)
@@ -42,7 +42,7 @@ type clientHandler struct{ c *Client }
 
 func (h clientHandler) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	if !req.Notif {
-		// Never waits (stream.WriteObject); an error means that the connection is at its end.
+		// It never waits (stream.WriteObject); an error means that the connection has ended.
 		_ = conn.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{
 			Code: CodeMethodNotFound, Message: "no such method: " + req.Method,
 		})
@@ -57,8 +57,8 @@ func (h clientHandler) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jso
 	}
 }
 
-// Call makes a request by its name and stores its result in *result, unless result is nil. A nil params is left out. The error
-// is an *Error where the daemon answered with one, ErrClosed, or ctx's, in which case the request is cancelled.
+// Call makes a request by its name and stores its result in *result, unless result is nil. A nil params is left out. It
+// returns an *Error if the daemon answered with one, or ErrClosed, or ctx's error, in which case it cancels the request.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
 	raw, err := encodeParams(params)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	var answer json.RawMessage
 	if err := call.Wait(ctx, &answer); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			// The answer, which comes all the same, frees the library's entry of the call.
+			// The answer comes in any case, and frees the library's entry of the call.
 			_ = c.Notify("$/cancelRequest", CancelParams{ID: json.RawMessage(fmt.Sprint(id.Num))})
 			return err
 		}
@@ -96,7 +96,7 @@ func (c *Client) Notify(method string, params any) error {
 	return closedError(c.conn.Notify(context.Background(), method, raw))
 }
 
-// Close ends the connection, after what was sent before. It ends no turn.
+// Close ends the connection once everything before is sent. Turns go on.
 func (c *Client) Close() error {
 	if err := closedError(c.conn.Close()); err != nil && !errors.Is(err, ErrClosed) {
 		return err
@@ -104,10 +104,10 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Done is closed when the connection has ended, from either side.
+// Done is closed when the connection has ended, on either side.
 func (c *Client) Done() <-chan struct{} { return c.conn.DisconnectNotify() }
 
-// encodeParams returns what the library takes: an untyped nil for none.
+// encodeParams returns params in the form that the library takes: an untyped nil for none.
 func encodeParams(params any) (any, error) {
 	if params == nil {
 		return nil, nil
@@ -128,7 +128,7 @@ func closedError(err error) error {
 	case errors.As(err, &answer):
 		e := &Error{Code: int(answer.Code), Message: answer.Message}
 		if answer.Data != nil {
-			// libraryError put the whole error there, which could be read.
+			// libraryError put the whole error there
 			_ = json.Unmarshal(*answer.Data, e)
 		}
 		return e

@@ -8,8 +8,8 @@ import (
 	"cursord/daemon/api"
 )
 
-// coreContexts translates the context of turn/start. It checks what only JSON can be wrong in: what is absent rather than empty,
-// ranges and base64. The rest is the core's.
+// coreContexts translates the context of turn/start. It checks what can be wrong only in JSON: required members, ranges and
+// base64. The core checks the rest.
 func coreContexts(list []Context) ([]api.Context, error) {
 	var out []api.Context
 	for i := range list {
@@ -22,7 +22,7 @@ func coreContexts(list []Context) ([]api.Context, error) {
 	return out, nil
 }
 
-// core translates c; at is where it stands in the parameters.
+// core translates c; at is its place in the parameters, for errors.
 func (c *Context) core(at string) (api.Context, error) {
 	out := api.Context{Kind: c.Kind}
 	needs := func(field string, missing bool) error {

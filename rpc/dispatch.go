@@ -15,48 +15,47 @@ import (
 )
 
 const (
-	maxRunning = 64       // slow requests of one connection that run at a time
-	maxWaiting = 16 << 10 // requests of one connection that wait for something to happen
+	maxRunning = 64       // slow requests of one connection that run at the same time
+	maxWaiting = 16 << 10 // requests of one connection that wait for an event
 	drainLimit = 5 * time.Second
 )
 
-// An order says when a request runs in relation to the others of its connection.
+// An order says when a request runs, relative to the others of its connection.
 type order int
 
 const (
-	// inOrder requests run one after the other, in the order of arrival: what one has done the next one sees. They
-	// are quick.
+	// inOrder requests run one after the other, as they arrive: each sees what the one before has done. They are quick.
 	inOrder order = iota
-	// awaited requests are those inOrder whose methods may reply after they have returned.
+	// awaited requests are inOrder, but their methods may reply after they have returned.
 	awaited
-	// inLane requests run in order with those of their lane and beside all others.
+	// inLane requests run in order with those of their lane, and beside all others.
 	inLane
-	// fromLane requests begin as those inLane, may answer later, and hold nothing up until then.
+	// fromLane requests begin as inLane requests do. They may answer later, and hold nothing up until then.
 	fromLane
 	// atOnce requests run beside all others.
 	atOnce
-	// waiting requests begin in order, answer later, and hold nothing up until then.
+	// waiting requests begin in order. They may answer later, and hold nothing up until then.
 	waiting
 )
 
 func (o order) answersLater() bool { return o == awaited || o == waiting || o == fromLane }
 
-// A method is how one method is served.
+// A method says how a request's method is served.
 type method struct {
 	order order
-	// lane names the lane of a request inLane or fromLane.
+	// lane returns the lane of an inLane or fromLane request.
 	lane func(params json.RawMessage) string
-	// serve calls reply once, in any goroutine, and before it returns, unless the order lets it answer later. The
+	// serve calls reply once, from any goroutine. It does so before it returns, unless the order lets it answer later. The
 	// context ends when the request is answered or cancelled, and soon after the connection has ended.
 	serve func(ctx context.Context, params json.RawMessage, reply func(result any, err error))
 
-	params, result reflect.Type // for the schema; nil where nobody asks
+	params, result reflect.Type // for the schema; nil if it has none
 }
 
 // A table is what a face serves.
 type table struct {
 	methods map[string]method
-	// notified takes the notifications, in order with the requests inOrder; nil ignores them.
+	// notified takes the notifications, in order with the inOrder requests; nil ignores them.
 	notified func(method string, params json.RawMessage)
 	// client returns the client's name for the log; may be nil.
 	client func() string
@@ -73,14 +72,14 @@ func (t *table) name() string {
 	return "without a name"
 }
 
-// A dispatcher is the server's side of one connection: it decides which request runs when, and sees that each is
-// answered once.
+// A dispatcher is the server's side of a connection: it decides when each request runs, and makes sure that each is answered
+// once.
 type dispatcher struct {
 	table  table
 	log    *slog.Logger
-	ctx    context.Context // of the requests
+	ctx    context.Context // context of the requests
 	cancel context.CancelFunc
-	slots  chan struct{} // held by requests atOnce and inLane that run
+	slots  chan struct{} // taken by running requests that are atOnce or inLane
 	gate   *gate
 	trace  tracing
 
@@ -90,11 +89,11 @@ type dispatcher struct {
 
 	mu       sync.Mutex
 	work     []func() // for the ordered worker
-	working  bool     // the ordered worker runs
+	working  bool     // the ordered worker is running
 	lanes    map[string][]*call
-	calls    map[*call]struct{} // not answered
-	byID     map[callKey]*call  // likewise; of two with one id, the later
-	waits    int                // of calls: those that wait
+	calls    map[*call]struct{} // unanswered calls
+	byID     map[callKey]*call  // the same, by id; of two with one id, the later
+	waits    int                // how many of calls wait
 	idle     chan struct{}      // set when draining; closed when all calls are answered
 	draining bool
 }
@@ -109,7 +108,7 @@ func newDispatcher(t table, log *slog.Logger) *dispatcher {
 	return d
 }
 
-// Handle implements jsonrpc2.Handler. It runs in the reader, so that a cancellation overtakes what it cancels.
+// Handle implements jsonrpc2.Handler. It runs in the reader, so that a cancellation overtakes the requests that wait.
 func (d *dispatcher) Handle(_ context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	var params json.RawMessage
 	if req.Params != nil {
@@ -127,7 +126,7 @@ func (d *dispatcher) Handle(_ context.Context, conn *jsonrpc2.Conn, req *jsonrpc
 		d.cancelRequest(params)
 	case req.Method == "exit":
 		d.drain()
-		// An error says that the connection has ended already.
+		// An error means that the connection has ended already.
 		_ = conn.Close()
 	case d.table.notified != nil && !d.shutdown:
 		d.notification(req.Method, params)
@@ -188,7 +187,7 @@ func (d *dispatcher) cancelRequest(params json.RawMessage) {
 	}
 }
 
-// enqueue hands f to the ordered worker, which runs as long as there is work.
+// enqueue hands f to the ordered worker, which runs while there is work.
 func (d *dispatcher) enqueue(f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -206,7 +205,7 @@ func (d *dispatcher) enqueue(f func()) {
 				return
 			}
 			next := d.work[0]
-			d.work[0] = nil // so that what is done does not stay in memory
+			d.work[0] = nil // frees what is done
 			d.work = d.work[1:]
 			d.mu.Unlock()
 			next()
@@ -214,7 +213,7 @@ func (d *dispatcher) enqueue(f func()) {
 	})
 }
 
-// begin runs in the ordered worker. It calls done when the call needs its place in the gate no more.
+// begin runs in the ordered worker. It calls done when the call no longer needs its room in the gate.
 func (d *dispatcher) begin(c *call, done func()) {
 	switch c.method.order {
 	case inOrder:
@@ -239,7 +238,7 @@ func (d *dispatcher) begin(c *call, done func()) {
 	}
 }
 
-// mayWait takes c out of what the connection's end waits for, or answers it.
+// mayWait stops counting c among the calls that the connection's end waits for, or answers c if there are too many.
 func (d *dispatcher) mayWait(c *call) bool {
 	d.mu.Lock()
 	draining, full := d.draining, d.waits >= maxWaiting
@@ -284,8 +283,8 @@ func (d *dispatcher) enterLane(c *call, done func()) {
 	})
 }
 
-// drain ends the connection's requests: those that wait are given up, the others have some time to end. It returns
-// when all are answered. It may be called more than once.
+// drain ends the connection's requests: those that wait are given up, the others get some time to end. It returns when all
+// are answered. It may be called more than once.
 func (d *dispatcher) drain() {
 	d.ending.Do(func() {
 		d.mu.Lock()
@@ -329,7 +328,7 @@ func (d *dispatcher) giveUpAll() {
 	}
 }
 
-// settleLocked tells drain when nothing is left to wait for. d.mu must be held.
+// settleLocked wakes drain when nothing is left to wait for. d.mu must be held.
 func (d *dispatcher) settleLocked() {
 	if d.idle != nil && len(d.calls) == 0 {
 		close(d.idle)

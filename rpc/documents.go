@@ -13,14 +13,14 @@ import (
 	"cursord/daemon/paths"
 )
 
-// maxRemarks bounds the remarks to a connection on its own notifications.
+// maxRemarks bounds how many remarks a connection gets about its own notifications.
 const maxRemarks = 100
 
-// maxRemarkKey bounds what is kept of a remark: a URI that is refused may be as long as a message.
+// maxRemarkKey bounds what is kept of a remark, in bytes: a refused URI may be as long as a message.
 const maxRemarkKey = 4096
 
-// notified takes the client's notifications. What is wrong with one cannot be answered: a log/message says it, once
-// for each kind of mistake and each URI.
+// notified takes the client's notifications. A wrong one cannot be answered, so a log/message says what is wrong, once for
+// each kind of mistake and each URI.
 func (f *face) notified(method string, params json.RawMessage) {
 	var uri string
 	var err error
@@ -63,7 +63,7 @@ func (f *face) notified(method string, params json.RawMessage) {
 	}
 }
 
-// document decodes the parameters of a notification and has take take them.
+// document decodes the parameters of a notification and calls take with them.
 func document[P any](params json.RawMessage, take func(*P) error) error {
 	var p P
 	err := DecodeParams(params, &p)
@@ -80,7 +80,7 @@ func document[P any](params json.RawMessage, take func(*P) error) error {
 	return err
 }
 
-// mistake names the kind of a mistake in a notification.
+// mistake returns the kind of a mistake in a notification.
 func mistake(err error) string {
 	var own *Error
 	var core *api.Error
@@ -93,8 +93,8 @@ func mistake(err error) string {
 	return ""
 }
 
-// remark tells the client something of its own notifications, each thing once. What is only good to know is for clients
-// that listen. After maxRemarks of them, one says that no more will come.
+// remark sends the client a remark about its own notifications, each remark once. Remarks below the level warning go only to
+// clients that listen. After maxRemarks remarks, one says that there will be no more.
 func (f *face) remark(what string, level slog.Level, text string) {
 	what = what[:min(len(what), maxRemarkKey)]
 	f.mu.Lock()

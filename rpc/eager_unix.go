@@ -8,16 +8,16 @@ import (
 	"syscall"
 )
 
-// An eagerWriter writes to a socket what there is room for, and never waits. It is for one goroutine at a time.
+// An eagerWriter writes to a socket as much as there is room for, and never waits. Only one goroutine at a time may use it.
 type eagerWriter struct {
 	raw  syscall.RawConn
 	try  func(fd uintptr) bool
 	p    []byte
 	n    int
-	next []byte // scratch of its user
+	next []byte // scratch memory of its user
 }
 
-// newEagerWriter returns nil where w is no socket: a pipe or a file may block.
+// newEagerWriter returns nil if w is no socket: a pipe or a file may block.
 func newEagerWriter(w io.Writer) *eagerWriter {
 	if once, ok := w.(*closeOnce); ok {
 		w = once.ReadWriteCloser
@@ -38,7 +38,7 @@ func newEagerWriter(w io.Writer) *eagerWriter {
 	return e
 }
 
-// write returns how much of p was taken. Why it was not more, the next ordinary write tells.
+// write returns how much of p was written. If that is less than all, the next ordinary write tells why.
 func (e *eagerWriter) write(p []byte) int {
 	e.p, e.n = p, 0
 	_ = e.raw.Write(e.try)

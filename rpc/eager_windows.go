@@ -2,7 +2,7 @@ package rpc
 
 import "io"
 
-// An eagerWriter is not to be had here.
+// An eagerWriter does not exist on Windows; the type is here for the code that would use it.
 type eagerWriter struct{ next []byte }
 
 func newEagerWriter(io.Writer) *eagerWriter { return nil }

@@ -8,23 +8,23 @@ import (
 	"cursord/daemon/api"
 )
 
-// environmentMethod carries secrets: no record of messages has its values.
+// environmentMethod carries secrets: records of messages leave its values out.
 const environmentMethod = "agent/environment"
 
-// A ClientEnvironment is where a client would find the agent: a daemon that has none that works looks there. What is no
-// absolute folder, no absolute path or name, or too long, does not count.
+// A ClientEnvironment says where a client would find the agent. A daemon that has no working agent looks there. A folder
+// that is not absolute, a program that is neither an absolute path nor a name, and texts that are too long do not count.
 type ClientEnvironment struct {
 	Path  string `json:"path,omitempty"`  // its PATH
 	Agent string `json:"agent,omitempty"` // its CURSORD_AGENT
 }
 
-// EnvironmentParams are the parameters of agent/environment: the client's environment, each variable as NAME=VALUE, for
-// the turns that it starts.
+// EnvironmentParams are the parameters of agent/environment: the client's environment, each variable as NAME=VALUE, for the
+// turns that it starts.
 type EnvironmentParams struct {
 	Variables []string `json:"variables"`
 }
 
-// asks takes where the client would find the agent; who says nothing changes nothing.
+// asks notes where the client would find the agent; nil changes nothing.
 func (f *face) asks(e *ClientEnvironment) {
 	f.mu.Lock()
 	if e != nil {
@@ -35,7 +35,7 @@ func (f *face) asks(e *ClientEnvironment) {
 	f.d.Asked(asker)
 }
 
-// environment returns what the client said of its environment.
+// environment returns what the client said about its environment.
 func (f *face) environment() (api.Asker, []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,7 +53,7 @@ func (f *face) agentEnvironment(_ context.Context, p *EnvironmentParams) (Done, 
 	return Done{}, nil
 }
 
-// hideEnvironment returns the parameters of agent/environment with the variables' names alone.
+// hideEnvironment returns the parameters of agent/environment with only the variables' names.
 func hideEnvironment(params json.RawMessage) json.RawMessage {
 	var p EnvironmentParams
 	if json.Unmarshal(params, &p) != nil {
@@ -70,7 +70,7 @@ func hideEnvironment(params json.RawMessage) json.RawMessage {
 	return hidden
 }
 
-// hideSecrets returns a message as it may be recorded.
+// hideSecrets returns a message in the form in which it may be recorded.
 func hideSecrets(body []byte) []byte {
 	m, bad := ParseMessage(body)
 	if bad != nil || m.Method != environmentMethod {

@@ -9,7 +9,7 @@ import (
 	"cursord/sessions"
 )
 
-// Codes of JSON-RPC and LSP, and those that clients handle. The project's other own ones are in codeOf.
+// Codes of JSON-RPC and LSP, and those of ours that clients handle. codeOf has the others.
 const (
 	CodeParse          = -32700
 	CodeInvalidRequest = -32600
@@ -27,7 +27,7 @@ type Error struct {
 	Data    ErrorData `json:"data,omitzero"`
 }
 
-// ErrorData is what programs read of an Error.
+// ErrorData is the part of an Error for programs.
 type ErrorData struct {
 	Kind      api.ErrorKind  `json:"kind,omitempty"`
 	Hint      string         `json:"hint,omitempty"`      // what to do next
@@ -35,7 +35,7 @@ type ErrorData struct {
 	Path      string         `json:"path,omitempty"`      // of workspaceUntrusted: the folder that is to be trusted
 	Diff      *sessions.Diff `json:"diff,omitempty"`      // of conflict: the present state
 	Supported []int          `json:"supported,omitempty"` // of initialize: the protocol versions there are
-	// Of unavailable: whether the request may have taken effect, although it is not known that it has.
+	// With unavailable: whether the request may have taken effect, which is not known.
 	MayHaveHappened *bool `json:"mayHaveHappened,omitempty"`
 }
 
@@ -45,7 +45,7 @@ func (d ErrorData) isZero() bool {
 
 func (e *Error) Error() string { return e.Message }
 
-// UnmarshalJSON takes any error object: data that is not of this protocol is dropped.
+// UnmarshalJSON takes any error object, and drops data of another protocol.
 func (e *Error) UnmarshalJSON(b []byte) error {
 	var wire struct {
 		Code    int             `json:"code"`
@@ -62,7 +62,7 @@ func (e *Error) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// codeOf returns the code of a kind, and of those it does not know the one for internal errors.
+// codeOf returns the code of a kind; for an unknown kind, that of internal errors.
 func codeOf(kind api.ErrorKind) int {
 	switch kind {
 	case api.KindInvalid:
@@ -98,8 +98,7 @@ func codeOf(kind api.ErrorKind) int {
 	}
 }
 
-// wireError translates any error to one that can be sent. It finds *Error and *api.Error also where they are
-// wrapped.
+// wireError turns any error into one that can be sent. It also finds an *Error and an *api.Error that are wrapped.
 func wireError(err error) *Error {
 	var own *Error
 	var core *api.Error

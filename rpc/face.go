@@ -14,11 +14,10 @@ import (
 	"cursord/daemon/api"
 )
 
-// MaxPrompt is the size in bytes of the longest prompt with its context; the core holds it.
+// MaxPrompt is the size in bytes of the longest prompt with its context; the core checks it.
 const MaxPrompt = 8 << 20
 
-// A face is the native protocol on one connection, like a clerk at a counter: it translates, and keeps nothing but
-// the connection's subscriptions.
+// A face is the native protocol on one connection. It translates, and keeps nothing but the connection's subscriptions.
 type face struct {
 	d      *daemon.Daemon
 	box    *outbox
@@ -27,12 +26,12 @@ type face struct {
 	initialized bool // owned by the ordered worker
 
 	mu       sync.Mutex
-	name     string                 // the client's own
-	asker    api.Asker              // what it said of its environment
-	env      []string               // its whole environment, where that was wanted; nil: it gave none
-	remarked map[string]bool        // of its notifications
+	name     string                 // the name that the client gave itself
+	asker    api.Asker              // what it said about its environment
+	env      []string               // its whole environment, if the daemon wanted it; nil: none
+	remarked map[string]bool        // remarks about its notifications
 	subs     map[string]*subscriber // by workspace
-	unlisten func()                 // ends the messages of the daemon itself; nil before they began
+	unlisten func()                 // ends the daemon's own messages; nil before they begin
 	ended    bool
 }
 
@@ -40,8 +39,8 @@ func newFace(d *daemon.Daemon, box *outbox) *face {
 	return &face{d: d, box: box, client: d.NewClient(), subs: map[string]*subscriber{}}
 }
 
-// table returns the methods. Those that may take long go beside the others: what asks the agent's program, and the
-// reviews of a workspace, which stay in order among themselves.
+// table returns the methods. Requests that may take long run beside the others: questions to the agent's program, and
+// reviews, which stay in order within a workspace.
 func (f *face) table() table {
 	return table{
 		methods: map[string]method{
@@ -89,7 +88,7 @@ func (f *face) table() table {
 	}
 }
 
-// notificationNames returns what clients are sent, sorted.
+// notificationNames returns the notifications that clients get, sorted.
 func notificationNames() []string {
 	return []string{"$/logTrace", "diff/changed", "item/changed", "item/delta", "log/message", "session/changed", "turn/changed"}
 }
@@ -102,37 +101,37 @@ func methodNames() []string {
 	return names
 }
 
-// quick is a method that runs in order.
+// quick makes a method that runs in order.
 func quick[P, R any](f func(context.Context, *P) (R, error)) method {
 	return typed(inOrder, func(ctx context.Context, p *P, reply func(R, error)) { reply(f(ctx, p)) })
 }
 
-// encoded is a method whose result is R in JSON already.
+// encoded gives a method the result type R, which it returns as JSON.
 func encoded[R any](m method) method {
 	m.result = reflect.TypeFor[R]()
 	return m
 }
 
-// slow is a method that runs beside all others.
+// slow makes a method that runs beside all others.
 func slow[P, R any](f func(context.Context, *P) (R, error)) method {
 	return typed(atOnce, func(ctx context.Context, p *P, reply func(R, error)) { reply(f(ctx, p)) })
 }
 
-// review is a method that runs in order with the other reviews of its workspace.
+// review makes a method that runs in order with the other reviews of its workspace.
 func review[P, R any](f func(context.Context, *P) (R, error)) method {
 	m := typed(inLane, func(ctx context.Context, p *P, reply func(R, error)) { reply(f(ctx, p)) })
 	m.lane = workspaceOf
 	return m
 }
 
-// decision is a review that may have to wait for an agent; others do not wait for it.
+// decision makes a review that may have to wait for an agent; others do not wait for it.
 func decision[P, R any](f func(context.Context, *P, func(R, error))) method {
 	m := typed(fromLane, f)
 	m.lane = workspaceOf
 	return m
 }
 
-// typed is a method with parameters P and result R.
+// typed makes a method with parameters P and result R.
 func typed[P, R any](o order, f func(context.Context, *P, func(R, error))) method {
 	return method{
 		order: o, params: reflect.TypeFor[P](), result: reflect.TypeFor[R](),
@@ -147,7 +146,7 @@ func typed[P, R any](o order, f func(context.Context, *P, func(R, error))) metho
 	}
 }
 
-// workspaceOf returns the workspace that params names, as it is written there.
+// workspaceOf returns the workspace in params, as it is written there.
 func workspaceOf(params json.RawMessage) string {
 	name := ""
 	if len(params) > 0 && params[0] == '{' {
@@ -160,7 +159,7 @@ func workspaceOf(params json.RawMessage) string {
 	return name
 }
 
-// clientName returns what the client calls itself; "" if it has not said.
+// clientName returns the name that the client gave itself; "" if none.
 func (f *face) clientName() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -182,8 +181,8 @@ func (f *face) end() {
 	f.d.CloseClient(f.client)
 }
 
-// listen sends the client what people should know of the daemon itself. It is for clients that take notifications:
-// those that have subscribed or initialized, not scripts that expect an answer in the next line.
+// listen sends the client the daemon's own messages. It is for clients that take notifications, which have subscribed or
+// initialized, and not for scripts that expect an answer in the next line.
 func (f *face) listen() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -198,6 +197,6 @@ func (f *face) logMessage(level slog.Level, text string) {
 	if err != nil { // strings can always be encoded
 		panic(err)
 	}
-	// An error says that the connection has ended.
+	// An error means that the connection has ended.
 	_ = f.box.send(AppendRequest(nil, nil, "log/message", params))
 }

@@ -14,13 +14,13 @@ import (
 const (
 	// MaxMessage is the size in bytes of the largest message that the daemon takes.
 	MaxMessage = 16 << 20
-	// HardCap is the size in bytes from which on a message is not even skipped: it ends the connection.
+	// HardCap is the size in bytes from which a message is not even skipped: it ends the connection.
 	HardCap = 256 << 20
 
 	maxHeader = 4 << 10
 )
 
-// A Framing is how messages are told apart on a connection, the same in both directions.
+// A Framing is how messages are separated on a connection, in both directions.
 type Framing int
 
 const (
@@ -29,12 +29,12 @@ const (
 	FramingLines                  // one message a line
 )
 
-// ErrTooLong is returned by FrameReader.Read for a message over its limit. The message was skipped to its end: the
-// next Read goes on behind it.
+// ErrTooLong is returned by FrameReader.Read for a message over its limit. The message was skipped: the next Read returns
+// the one after it.
 var ErrTooLong = errors.New("message over the limit")
 
-// A FrameError is returned by FrameReader.Read when the end of the present message cannot be known, so that nothing
-// behind it can be read.
+// A FrameError is returned by FrameReader.Read when the end of the present message cannot be known, so that nothing after it
+// can be read.
 type FrameError struct{ Message string }
 
 func (e *FrameError) Error() string { return e.Message }
@@ -43,8 +43,8 @@ func frameErrorf(format string, args ...any) *FrameError {
 	return &FrameError{Message: fmt.Sprintf(format, args...)}
 }
 
-// A FrameReader cuts a byte stream into messages. The first byte that is no white space chooses the framing: { or [
-// is FramingLines, all else FramingHeaders.
+// A FrameReader cuts a byte stream into messages. The first byte that is not white space chooses the framing: { or [ is
+// FramingLines, anything else FramingHeaders.
 type FrameReader struct {
 	r       *bufio.Reader
 	limit   int
@@ -59,10 +59,10 @@ func NewFrameReader(r io.Reader, limit int) *FrameReader {
 // Framing returns the framing that the peer has chosen.
 func (f *FrameReader) Framing() Framing { return f.framing }
 
-// Ready reports whether a whole message has arrived, so that Read returns it without waiting. It may miss one whose
-// header is other than AppendFrame's.
+// Ready reports whether a whole message has arrived, so that Read returns it without waiting. It may miss a message whose
+// header differs from AppendFrame's.
 func (f *FrameReader) Ready() bool {
-	// A peek at what is buffered cannot fail.
+	// A peek at buffered bytes cannot fail.
 	buffered, _ := f.r.Peek(f.r.Buffered())
 	if f.framing == FramingLines {
 		return bytes.IndexByte(buffered, '\n') >= 0
@@ -71,8 +71,8 @@ func (f *FrameReader) Ready() bool {
 	return ok && len(buffered)-header >= length
 }
 
-// plainHeader returns the length of the header that b begins with, and of the body behind it, if it is as AppendFrame
-// writes it.
+// plainHeader returns the lengths of the header at the beginning of b and of the body after it, if the header is as
+// AppendFrame writes it.
 func plainHeader(b []byte) (header, length int, ok bool) {
 	rest, ok := bytes.CutPrefix(b, []byte("Content-Length: "))
 	if !ok {
@@ -86,7 +86,7 @@ func plainHeader(b []byte) (header, length int, ok bool) {
 	return len(b) - len(rest), length, ok && digits > 0
 }
 
-// Read returns the next message, which is the caller's. It returns io.EOF at an end between two messages,
+// Read returns the next message, which belongs to the caller. Its errors are io.EOF at an end between two messages,
 // io.ErrUnexpectedEOF at one inside a message, ErrTooLong, a *FrameError, or the stream's own error.
 func (f *FrameReader) Read() ([]byte, error) {
 	if f.framing == FramingUnknown {
@@ -105,8 +105,9 @@ func (f *FrameReader) Read() ([]byte, error) {
 	return f.readHeadered()
 }
 
-// Next returns the next message and its bytes, which are the caller's. Whatever else the peer sends is refused: refuse gets the
-// answer to it, with the id to answer, nil for null. The errors are Read's but for ErrTooLong; a *FrameError has been refused, too.
+// Next returns the next message and its bytes, which belong to the caller. For input that is no message it calls refuse with
+// the answer, and with the id to answer (nil for null). Its errors are those of Read except ErrTooLong; refuse was called
+// for a *FrameError too.
 func (f *FrameReader) Next(refuse func(id json.RawMessage, e *Error)) (Message, []byte, error) {
 	for {
 		body, err := f.Read()
@@ -128,7 +129,7 @@ func (f *FrameReader) Next(refuse func(id json.RawMessage, e *Error)) (Message, 
 	}
 }
 
-// skipSpace reads white space and returns the byte behind it, unread.
+// skipSpace reads white space and returns the byte after it, unread.
 func (f *FrameReader) skipSpace() (byte, error) {
 	for {
 		c, err := f.r.ReadByte()
@@ -141,7 +142,7 @@ func (f *FrameReader) skipSpace() (byte, error) {
 	}
 }
 
-// readLine returns the next line that is not blank. A last line without LF counts: scripts end that way.
+// readLine returns the next line that is not blank. A last line without LF counts, because scripts end that way.
 func (f *FrameReader) readLine() ([]byte, error) {
 	for {
 		var line []byte
@@ -152,7 +153,7 @@ func (f *FrameReader) readLine() ([]byte, error) {
 			if size > HardCap {
 				return nil, frameErrorf("a line over the hard cap of %d bytes", HardCap)
 			}
-			// Two bytes more than the limit, for CR LF; the exact size is known at the end of the line.
+			// Two bytes more than the limit allow for CR LF; the exact size is known at the end of the line.
 			if size <= f.limit+2 {
 				line = append(line, part...)
 			} else {
@@ -181,7 +182,7 @@ func (f *FrameReader) readHeadered() ([]byte, error) {
 	if _, err := f.skipSpace(); err != nil {
 		return nil, err
 	}
-	// A peek at what is buffered cannot fail.
+	// A peek at buffered bytes cannot fail.
 	buffered, _ := f.r.Peek(f.r.Buffered())
 	if header, length, ok := plainHeader(buffered); ok && length <= min(f.limit, len(buffered)-header) {
 		body := bytes.Clone(buffered[header : header+length])
@@ -201,7 +202,7 @@ func (f *FrameReader) readHeadered() ([]byte, error) {
 		}
 		return nil, ErrTooLong
 	}
-	// The buffer grows with what arrives: a header alone must not cost its length in memory.
+	// The buffer grows with what arrives, so that a header alone does not cost its length in memory.
 	body := bytes.NewBuffer(make([]byte, 0, min(length, 64<<10)))
 	if _, err := io.CopyN(body, f.r, length); err != nil {
 		return nil, unexpectedEOF(err)
@@ -244,7 +245,7 @@ func (f *FrameReader) readHeader() (int64, error) {
 	}
 }
 
-// headerLine returns the next line with its LF. It waits for no more than room bytes.
+// headerLine returns the next line with its LF. It reads at most room bytes.
 func (f *FrameReader) headerLine(room int) ([]byte, error) {
 	var line []byte
 	for {
@@ -294,7 +295,7 @@ func unexpectedEOF(err error) error {
 	return err
 }
 
-// AppendFrame appends one message to dst. A body for FramingLines holds no LF.
+// AppendFrame appends one message to dst. A body for FramingLines must not contain LF.
 func AppendFrame(dst []byte, framing Framing, body []byte) []byte {
 	if framing == FramingLines {
 		return append(append(dst, body...), '\n')

@@ -3,11 +3,11 @@ package rpc
 import "sync"
 
 const (
-	gateRoom      = 64 << 20 // bytes of requests and notifications of one connection that were read and not yet served
-	messageWeight = 4 << 10  // what a message costs beside its params
+	gateRoom      = 64 << 20 // bytes of requests and notifications of one connection that are read but not yet served
+	messageWeight = 4 << 10  // what a message counts beside its params
 )
 
-// A gate holds the reader back while too much of what it has read is not served yet.
+// A gate holds the reader back while too much of what it has read is not yet served.
 type gate struct {
 	mu     sync.Mutex
 	left   *sync.Cond
@@ -20,7 +20,7 @@ func newGate() *gate {
 	return g
 }
 
-// enter waits until there is room for a message with so many bytes of params, and returns what to leave with.
+// enter waits until there is room for a message with so many bytes of params. It returns the amount to give to leave.
 func (g *gate) enter(size int) int {
 	weight := size + messageWeight
 	g.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"cursord/daemon/config"
 )
 
-// Initialize answers initialize for a program of the given version. It needs no daemon, only what is known of the
-// agent, so that an answer can be given while the daemon starts.
+// Initialize answers initialize for a program of the given version. It needs no daemon, only what is known of the agent, so
+// the answer can come while the daemon starts.
 func Initialize(params json.RawMessage, version string, agent api.AgentStatus) (InitializeResult, *Error) {
 	var p InitializeParams
 	if err := DecodeParams(params, &p); err != nil {

@@ -9,8 +9,8 @@ import (
 	"cursord/agent/jsontext"
 )
 
-// A Message is one JSON-RPC message, its members as they were sent. ID is nil in a notification; Method is empty in a
-// response, which has Result or Error. Params is nil where it is absent or null.
+// A Message is one JSON-RPC message; its members are as they were sent. ID is nil in a notification. Method is empty in a
+// response, which has Result or Error. Params is nil if absent or null.
 type Message struct {
 	ID     json.RawMessage
 	Method string
@@ -22,8 +22,8 @@ type Message struct {
 // IsResponse reports whether m answers a request.
 func (m *Message) IsResponse() bool { return m.Method == "" }
 
-// ParseMessage checks that body is a request, a notification or a response. Where it is none, Message.ID is the id
-// to answer with, nil for null. Member names are matched exactly; of two with one name, the last counts.
+// ParseMessage checks that body is a request, a notification or a response. If it is not, Message.ID is the id for the
+// answer, nil for null. Member names must match exactly; of two members with one name, the last counts.
 func ParseMessage(body []byte) (Message, *Error) {
 	if !utf8.Valid(body) || !json.Valid(body) {
 		return Message{}, &Error{Code: CodeParse, Message: "malformed JSON"}
@@ -57,9 +57,9 @@ func ParseMessage(body []byte) (Message, *Error) {
 	switch {
 	case id == nil:
 	case id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9':
-		m.ID = bytes.Clone(id) // lives longer than the body
+		m.ID = bytes.Clone(id) // outlives the body
 	case id[0] == 'n' && method == nil && (m.Result != nil || m.Error != nil):
-		// How a peer answers what it could not read. Answering that would never end.
+		// This is how a peer answers what it could not read. Answers to it would go on for ever.
 		m.ID = id
 	default:
 		return m, notRequest("an id is a string or a number")
@@ -100,7 +100,7 @@ func encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// AppendRequest appends a request, or with a nil id a notification, to dst. Nil params are left out.
+// AppendRequest appends a request, or a notification if id is nil, to dst. Nil params are left out.
 func AppendRequest(dst []byte, id json.RawMessage, method string, params json.RawMessage) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0"`...)
 	if id != nil {
@@ -117,13 +117,13 @@ func AppendRequest(dst []byte, id json.RawMessage, method string, params json.Ra
 	return append(dst, '}')
 }
 
-// AppendResponse appends a response to dst: the error if there is one, else the result. A nil id is null.
+// AppendResponse appends a response to dst, with the error if there is one, else with the result. A nil id is null.
 func AppendResponse(dst []byte, id, result json.RawMessage, e *Error) []byte {
 	if e == nil {
 		return appendResponse(dst, id, "result", result)
 	}
 	raw, err := encode(e)
-	if err != nil { // an Error holds nothing that cannot be encoded
+	if err != nil { // an Error can always be encoded
 		panic(err)
 	}
 	return appendResponse(dst, id, "error", raw)

@@ -24,8 +24,8 @@ func (f *face) createSession(_ context.Context, p *SessionCreateParams) (Session
 	return SessionResult{session}, err
 }
 
-// listSessions returns a SessionList of sessions as they are stored: to take them apart and put them together again
-// would be most of the work.
+// listSessions returns a SessionList with the sessions in their stored JSON: decoding and encoding them would be most of the
+// work.
 func (f *face) listSessions(_ context.Context, p *SessionListParams) (json.RawMessage, error) {
 	if p.Limit < 0 {
 		return nil, invalid("limit", "must not be negative")
@@ -121,7 +121,7 @@ func (p *TurnStartParams) core() (api.TurnParams, error) {
 	}, err
 }
 
-// isolationOf returns the isolation that a parameter names; "" if it is absent. An empty one is refused.
+// isolationOf returns the isolation in a parameter; "" if it is absent. An empty one is refused.
 func isolationOf(p *string) (string, error) {
 	if p == nil {
 		return "", nil
@@ -195,7 +195,7 @@ func (f *face) forgetDamaged(context.Context, *None) (ForgetDamagedResult, error
 
 func (f *face) reload(context.Context, *None) (api.Reloaded, error) { return f.d.Reload() }
 
-// nonNil makes a nil list an empty one, which is [] and not null on the wire.
+// nonNil returns an empty list for nil, so that the wire has [] and not null.
 func nonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}

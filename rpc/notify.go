@@ -19,7 +19,7 @@ type DeltaParams struct {
 	Text      string            `json:"text"`
 }
 
-// encodeNotification returns n as a message. The object in it is not encoded anew.
+// encodeNotification returns n as a message. It does not encode the object in it again.
 func encodeNotification(n *daemon.Notification) []byte {
 	if n.Delta != nil {
 		return encodeDelta(n.Workspace, n.Delta, n.Delta.Text)
@@ -44,7 +44,7 @@ func encodeNotification(n *daemon.Notification) []byte {
 	return append(b, `}}`...)
 }
 
-// encodeDelta returns the item/delta that DeltaParams describes, with a text in place of d's own.
+// encodeDelta returns an item/delta for d with another text.
 func encodeDelta[S string | []byte](workspace string, d *daemon.Delta, text S) []byte {
 	b := make([]byte, 0, noteWeight+len(workspace)+len(text)+len(text)/8)
 	b = append(b, `{"jsonrpc":"2.0","method":"item/delta","params":{"workspace":`...)

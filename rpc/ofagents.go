@@ -11,8 +11,8 @@ import (
 	"cursord/daemon/api"
 )
 
-// personal are the methods that decide about what agents did or may do, and those that would end the daemon or hide what it
-// found.
+// personal are the methods that decide about what agents did or may do, and those that would end the daemon or hide its
+// findings.
 var personal = []string{
 	"diff/accept", "diff/reject", "diff/undo", "diff/redo", "diff/dismiss", "workspace/trust", "session/update", "session/delete",
 	"daemon/stop", "daemon/gc", "daemon/forgetDamaged", "daemon/reload",
@@ -23,7 +23,7 @@ const (
 	personalHint    = "let a person do it, in a terminal or an editor that no agent has started"
 )
 
-// personalParams are the parameters by which an agent's process would let another agent do what it likes.
+// personalParams are the parameters by which an agent's process could let another agent do as it likes.
 var personalParams = map[string]refusal{
 	"force":      {message: personalMessage, hint: personalHint, except: "false"},
 	"sandbox":    {message: personalMessage, hint: personalHint, except: `"enabled"`},
@@ -31,7 +31,7 @@ var personalParams = map[string]refusal{
 	"addDirs":    {message: personalMessage, hint: personalHint, except: "[]"},
 }
 
-// agentOf returns the process at the other end of a connection if an agent has started it; else 0.
+// agentOf returns the process at the other end of a connection if an agent has started it; otherwise 0.
 func agentOf(d *daemon.Daemon, c net.Conn) int {
 	if traced, ok := c.(tracedConn); ok {
 		c = traced.Conn
@@ -39,7 +39,7 @@ func agentOf(d *daemon.Daemon, c net.Conn) int {
 	return d.OfAgent(c)
 }
 
-// forAgent returns what of a table a process that an agent has started may use.
+// forAgent returns the table for a process that an agent has started.
 func (t table) forAgent(pid int, log *slog.Logger) table {
 	for _, name := range personal {
 		m := t.methods[name]
@@ -62,7 +62,7 @@ func (t table) forAgent(pid int, log *slog.Logger) table {
 	t.methods["turn/start"] = m
 	if notified := t.notified; notified != nil {
 		t.notified = func(name string, params json.RawMessage) {
-			if strings.HasPrefix(name, "document/") { // what a document holds is what a person typed
+			if strings.HasPrefix(name, "document/") { // a document's text counts as typed by a person
 				log.Warn("ignored from a process of an agent", "method", name, "pid", pid)
 				return
 			}

@@ -14,41 +14,40 @@ import (
 )
 
 const (
-	maxReplies = 256 << 20 // bytes of answers waiting: over it the connection is given up
-	maxNotes   = 4 << 20   // bytes of notifications waiting: from it on a subscription falls behind
-	notesLow   = 1 << 20   // … and goes on from here
-	noteWeight = 256       // bytes of a notification beside its object or text
-	maxBatch   = 64        // frames to a write
-	maxEager   = 16 << 10  // bytes of text in a delta that is written at once
+	maxReplies = 256 << 20 // waiting bytes of answers above which the connection is given up
+	maxNotes   = 4 << 20   // waiting bytes of notifications from which a subscription falls behind
+	notesLow   = 1 << 20   // … and below which it goes on
+	noteWeight = 256       // what a notification counts beside its object or text, in bytes
+	maxBatch   = 64        // frames in one write
+	maxEager   = 16 << 10  // largest text of a delta that is written at once, in bytes
 )
 
-// Why nothing more can be sent; outbox.send returns them.
+// Why nothing more can be sent; outbox.send returns these.
 var (
 	errOutboxClosed  = errors.New("connection is closed")
 	errUnreadReplies = errors.New("too many answers wait for a client that does not read")
 )
 
-// An outbox is like a mail room: everything for one client goes through it in the order in which it was handed in,
-// and who hands something in never waits. One goroutine writes. A client may take as long as it likes: what waits for it
-// is bounded.
+// An outbox holds everything for one client, in the order in which it was handed in. Handing in never waits. One goroutine
+// writes. The client may read as slowly as it likes, because what waits for it is bounded.
 type outbox struct {
 	w       io.WriteCloser
-	most    int           // bytes of answers that may wait
+	most    int           // how many bytes of answers may wait
 	done    chan struct{} // closed when the writer has ended
-	wake    chan struct{} // holds one token when the writer should look
-	drained chan struct{} // closed by the writer when finishing and nothing is left
+	wake    chan struct{} // holds a token when there is work for the writer
+	drained chan struct{} // closed by the writer when the outbox finishes and nothing is left
 
-	batch []*frame // the writer's
+	batch []*frame // owned by the writer
 
-	eager     *eagerWriter // under mu while idle; nil where there is none
+	eager     *eagerWriter // guarded by mu while idle; nil if the connection has none
 	mu        sync.Mutex
-	framing   Framing // the writer waits until it is known
+	framing   Framing // the writer waits until this is known
 	queue     []*frame
-	replies   int // bytes waiting
-	notes     int // bytes waiting
+	replies   int // waiting bytes of answers
+	notes     int // waiting bytes of notifications
 	growing   map[string]*frame
-	idle      bool                 // the writer waits: what was handed in before is written
-	waiting   map[resumer]struct{} // those to be resumed when there is room
+	idle      bool                 // the writer waits, and everything before is written
+	waiting   map[resumer]struct{} // resumed once there is room
 	finishing bool
 	finished  bool  // drained is closed
 	err       error // why nothing more can be sent
@@ -57,13 +56,13 @@ type outbox struct {
 // A resumer is called when there is room for notifications again.
 type resumer interface{ resume() }
 
-// A frame is one message that waits: a reply with its body, or a notification, which is encoded when it is written.
+// A frame is a message that waits: a reply with its body, or a notification, which is encoded when it is written.
 type frame struct {
 	body []byte
 	note *daemon.Notification
-	from resumer // who is to be resumed when the notification has been written, or nil
-	text []byte  // of a merged delta: all its text so far, note being its first part
-	rest []byte  // of a notification that was written in part: the bytes that are left
+	from resumer // resumed when the notification has been written; may be nil
+	text []byte  // for a merged delta: its whole text, of which note has the first part
+	rest []byte  // the unwritten bytes of a notification that was partly written
 	size int
 }
 
@@ -79,7 +78,7 @@ func newOutbox(w io.WriteCloser, framing Framing) *outbox {
 	return b
 }
 
-// setFraming lets the writer begin, where it does not know its framing yet.
+// setFraming sets the framing, so that the writer can begin.
 func (b *outbox) setFraming(f Framing) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,7 +88,7 @@ func (b *outbox) setFraming(f Framing) {
 	}
 }
 
-// send hands in a message that must arrive.
+// send hands in a message that must not be dropped.
 func (b *outbox) send(body []byte) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -106,16 +105,16 @@ func (b *outbox) send(body []byte) error {
 	return nil
 }
 
-// leave has r be resumed no more, or once at most.
+// leave removes r from those to be resumed; a call that is already under way may still come.
 func (b *outbox) leave(r resumer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.waiting, r)
 }
 
-// notify hands in a notification. It returns false when too much waits already. After the connection's end it takes
-// everything and drops it. Where the notification waits, or was refused, from is resumed, if it is not nil, when
-// it has been written and there is room for more.
+// notify hands in a notification. It returns false if too much waits already. After the connection's end it accepts
+// everything and drops it. If the notification waits, or was refused, it resumes from (unless nil) when the notification has
+// been written and there is room for more.
 func (b *outbox) notify(n *daemon.Notification, from resumer) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,7 +148,7 @@ func (b *outbox) waits(from resumer) {
 	}
 }
 
-// mergeLocked appends d to the delta of its item that waits, if there is one and d continues it. b.mu must be held.
+// mergeLocked appends d to the waiting delta of its item, if there is one and d continues it. b.mu must be held.
 func (b *outbox) mergeLocked(d *daemon.Delta) bool {
 	f := b.growing[d.ItemID]
 	if f == nil {
@@ -168,8 +167,8 @@ func (b *outbox) mergeLocked(d *daemon.Delta) bool {
 	return true
 }
 
-// writeLocked writes a delta at once where nothing waits and the client has room for it: that spares it the way through
-// the writer. It never waits. b.mu must be held.
+// writeLocked writes a delta at once if nothing waits and the client has room for it, which saves the detour through the
+// writer. It never waits. b.mu must be held.
 func (b *outbox) writeLocked(n *daemon.Notification) bool {
 	if b.eager == nil || !b.idle || len(b.queue) > 0 || b.framing == FramingUnknown || len(n.Delta.Text) > maxEager {
 		return false
@@ -194,7 +193,7 @@ func (b *outbox) signal() {
 	}
 }
 
-// fail ends the outbox: what waits is dropped.
+// fail ends the outbox and drops what waits.
 func (b *outbox) fail(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -213,15 +212,15 @@ func (b *outbox) failLocked(err error) {
 	go b.w.Close()
 }
 
-// gaveUp reports whether the connection was given up because of too many unread answers.
+// gaveUp reports whether the connection was given up because of unread answers.
 func (b *outbox) gaveUp() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.err == errUnreadReplies
 }
 
-// finish waits until everything that was handed in has been written, and ends the outbox. Once hurry is closed it waits
-// for flushLimit at most.
+// finish waits until everything that was handed in has been written, and ends the outbox. Once hurry is closed it waits for
+// at most flushLimit.
 func (b *outbox) finish(hurry <-chan struct{}) {
 	b.mu.Lock()
 	b.finishing = true
@@ -252,7 +251,7 @@ func (b *outbox) finish(hurry <-chan struct{}) {
 	}
 }
 
-// take returns the frames of the next write, and false when there will be none any more.
+// take returns the frames of the next write, or false if there will be none.
 func (b *outbox) take() ([]*frame, bool) {
 	for {
 		b.mu.Lock()
@@ -264,7 +263,7 @@ func (b *outbox) take() ([]*frame, bool) {
 			b.idle = false
 			n := min(len(b.queue), maxBatch)
 			batch := append(b.batch[:0], b.queue[:n]...)
-			clear(b.queue[:n]) // so that what was sent does not stay in memory
+			clear(b.queue[:n]) // frees what was sent
 			if b.queue = b.queue[n:]; len(b.queue) == 0 {
 				b.queue = nil
 			}
@@ -321,7 +320,7 @@ func (b *outbox) run() {
 	}
 }
 
-// written accounts for a batch and returns who is to be resumed: there is room.
+// written takes a batch off the counts and returns the resumers for which there is room.
 func (b *outbox) written(batch []*frame) []resumer {
 	b.mu.Lock()
 	defer b.mu.Unlock()

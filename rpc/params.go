@@ -11,9 +11,9 @@ import (
 	"cursord/daemon/paths"
 )
 
-// DecodeParams stores the params of a request in *p, a struct. The error names the field that is wrong, as
-// "context[1].range.start". Names are matched exactly. A field whose tag has no omitempty is required, and null is
-// the same as absent. Fields that p does not have are ignored.
+// DecodeParams stores the params of a request in *p, a struct. Its error names the wrong field, as in
+// "context[1].range.start". Names must match exactly. A field without omitempty in its tag is required; null counts as
+// absent. Fields that p does not have are ignored.
 func DecodeParams[P any](params json.RawMessage, p *P) error {
 	if params == nil {
 		params = json.RawMessage("{}")
@@ -27,7 +27,7 @@ func DecodeParams[P any](params json.RawMessage, p *P) error {
 	return nil
 }
 
-// decodeStruct decodes a valid JSON object; path is that of v, with its dot, or empty.
+// decodeStruct decodes a valid JSON object; path is the path of v with a dot at its end, or empty.
 func decodeStruct(object json.RawMessage, v reflect.Value, path string) *Error {
 	values := map[string]json.RawMessage{}
 	for name, value := range jsontext.Value(object).Members() {
@@ -102,7 +102,7 @@ func decodeValue(value json.RawMessage, v reflect.Value, path string) *Error {
 	}
 }
 
-// describe says what a value of a plain type must be.
+// describe says of which kind a value of a plain type must be.
 func describe(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:

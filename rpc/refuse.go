@@ -10,22 +10,22 @@ import (
 // A refusal says why a method refuses a parameter, and what to do instead.
 type refusal struct {
 	message, hint string
-	except        string // the value, as JSON, that asks for what is done anyway
+	except        string // a value, as JSON, that is not refused, because it asks for what is done anyway
 }
 
-// unbuilt are parameters of the protocol that decide what may be written, run or read, and that this build cannot
-// honour. Other parameters that a method does not know are ignored; to ignore these could do harm.
+// unbuilt are parameters of the protocol that decide what may be written, run or read, and that this build does not support.
+// Unknown parameters are otherwise ignored; ignoring these could do harm.
 var unbuilt = map[string]refusal{
 	"approvals": {message: "this build cannot ask a person for approvals", hint: `leave it out; mode "ask" or "plan" lets the agent only read`},
 	"driver":    {message: `this build cannot run the agent by a driver other than "print"`, hint: "leave it out", except: `"print"`},
 }
 
-// ofTurns are parameters of turn/start alone that a client might expect to be kept for the session.
+// ofTurns are parameters of turn/start that a client might wrongly expect the session to keep.
 var ofTurns = map[string]refusal{
 	"force": {message: "a session does not keep it", hint: "send it with each turn/start", except: "false"},
 }
 
-// refusing returns m with the parameters refused that lists name. As everywhere, null is the same as absent.
+// refusing returns m, but refuses the parameters in lists. As everywhere, null counts as absent.
 func refusing(m method, lists ...map[string]refusal) method {
 	serve := m.serve
 	m.serve = func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
@@ -40,7 +40,7 @@ func refusing(m method, lists ...map[string]refusal) method {
 
 func refused(params json.RawMessage, lists []map[string]refusal) error {
 	if len(params) == 0 || params[0] != '{' {
-		return nil // the method says what is wrong
+		return nil // the method reports the error
 	}
 	var bad *Error
 	for name, value := range jsontext.Value(params).Members() {

@@ -262,6 +262,24 @@ func addSummary(t *testing.T, defs jsonschema.Definitions) {
 	defs["DiffChanged"].Properties.Set("diff", &jsonschema.Schema{AnyOf: []*jsonschema.Schema{diff, {Ref: "#/$defs/DiffSummary"}}})
 }
 
+// upToDate fails with the first line that differs: a comparison of the whole files would fill the screen.
+func upToDate(t *testing.T, want, got []byte) {
+	t.Helper()
+	wants, gots := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
+	for i := range max(len(wants), len(gots)) {
+		if i >= len(wants) || i >= len(gots) || wants[i] != gots[i] {
+			now, is := "nothing", "nothing"
+			if i < len(wants) {
+				now = wants[i]
+			}
+			if i < len(gots) {
+				is = gots[i]
+			}
+			t.Fatalf("run go generate ./rpc: line %d is\n%s\nand would be\n%s", i+1, is, now)
+		}
+	}
+}
+
 func TestSchemaIsUpToDate(t *testing.T) {
 	want := schema(t)
 	if *update {
@@ -269,7 +287,7 @@ func TestSchemaIsUpToDate(t *testing.T) {
 	}
 	got, err := os.ReadFile("schema.json")
 	require.NoError(t, err)
-	require.Equal(t, string(want), string(got), "run go generate ./rpc")
+	upToDate(t, want, got)
 }
 
 // requests returns the Client's methods, one for each method of the table.
@@ -310,7 +328,7 @@ func TestRequestsAreUpToDate(t *testing.T) {
 	}
 	got, err := os.ReadFile("requests.go")
 	require.NoError(t, err)
-	require.Equal(t, string(want), string(got), "run go generate ./rpc")
+	upToDate(t, want, got)
 }
 
 func TestCapabilitiesListEverything(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 	"cursord/daemon"
 )
 
-// Serve serves the native protocol on each connection that l accepts, which are those of peers that may come in,
-// until ctx ends. It then closes l and the connections, what waits in them being sent first, and returns when all have
-// ended: nil, or why l failed before.
+// Serve serves the native protocol on each connection that l accepts, until ctx ends; l must accept only peers that may
+// connect. Then it sends what waits, closes l and the connections, and returns when all have ended. It returns nil, or the
+// error of l that ended it earlier.
 func Serve(ctx context.Context, l net.Listener, d *daemon.Daemon, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -40,7 +40,7 @@ func Serve(ctx context.Context, l net.Listener, d *daemon.Daemon, log *slog.Logg
 		if errors.Is(err, net.ErrClosed) {
 			return err
 		}
-		// Most likely out of file descriptors: connections that end give some back.
+		// Most likely there are no file descriptors left; connections that end free some.
 		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
 		log.Warn("accept", "err", err, "pause", pause)
 		select {
@@ -51,12 +51,12 @@ func Serve(ctx context.Context, l net.Listener, d *daemon.Daemon, log *slog.Logg
 	}
 }
 
-// ServeConn serves the native protocol on one connection until it ends, which it does when ctx does. It closes rwc.
+// ServeConn serves the native protocol on one connection, until that ends or ctx does. It closes rwc.
 func ServeConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, log *slog.Logger) {
 	serveConn(ctx, rwc, d, 0, log)
 }
 
-// serveConn is ServeConn for a connection of which is known which process of an agent has made it; 0: none.
+// serveConn is ServeConn for a connection made by an agent's process with an id; 0: by another process.
 func serveConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, ofAgent int, log *slog.Logger) {
 	left := d.ClientJoined()
 	defer left()
@@ -69,7 +69,7 @@ func serveConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, of
 	}, log)
 }
 
-// serveTable serves what newTable returns for the connection's outbox, until the connection or ctx ends.
+// serveTable serves the table that newTable returns for the connection's outbox, until the connection or ctx ends.
 func serveTable(ctx context.Context, rwc io.ReadWriteCloser, newTable func(*outbox) table, log *slog.Logger) {
 	s := newStream(rwc, MaxMessage, FramingUnknown, ctx.Done())
 	t := newTable(s.box)
@@ -86,13 +86,13 @@ func serveTable(ctx context.Context, rwc io.ReadWriteCloser, newTable func(*outb
 	case <-ctx.Done():
 		d.drain()
 	}
-	// An error says that the connection is closed already.
+	// An error means that the connection is closed already.
 	_ = conn.Close()
 	select {
 	case <-readerEnded:
 		d.running.Wait()
 	case <-time.After(time.Second):
-		// Reading a file that blocks is not ended by closing it, such as the standard input at the end of a process.
+		// Closing a file does not end a blocked read of it, for example of the standard input at the end of a process.
 	}
 	<-s.closed
 	if s.box.gaveUp() {

@@ -21,18 +21,18 @@ type SetTraceParams struct {
 	Value string `json:"value"`
 }
 
-// LogTraceParams are the parameters of $/logTrace, which a client gets that asked for it with $/setTrace or the trace of
-// initialize.
+// LogTraceParams are the parameters of $/logTrace. A client gets it that asked for it by $/setTrace, or by the member trace
+// of initialize.
 type LogTraceParams struct {
 	Message string `json:"message"`
 	Verbose string `json:"verbose,omitempty"` // of the level verbose: parameters, results, errors
 }
 
-// A tracing tells a client what its connection does, as LSP has it: the requests and notifications that came, the
-// answers that go. Other notifications are not traced: the client has them.
+// A tracing tells a client what its connection does, as LSP defines it: the requests and notifications that arrive, and the
+// answers that go out. Other notifications are not traced, because the client gets them anyway.
 type tracing struct {
 	level atomic.Int32
-	send  func([]byte) // nil: nobody to tell
+	send  func([]byte) // nil: nobody listens
 }
 
 const (
@@ -41,7 +41,7 @@ const (
 	traceVerbose
 )
 
-// set takes the value of $/setTrace and of initialize; others than those of LSP change nothing.
+// set takes the value of $/setTrace or initialize; values unknown to LSP change nothing.
 func (t *tracing) set(value string) {
 	switch value {
 	case "off":
@@ -53,7 +53,7 @@ func (t *tracing) set(value string) {
 	}
 }
 
-// setFrom sets the level from params, which have it in a member.
+// setFrom sets the level from a member of params.
 func (t *tracing) setFrom(params json.RawMessage, member string) {
 	if len(params) == 0 || params[0] != '{' {
 		return

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// silenceAfter is how long an agent may say nothing before people should know.
+// silenceAfter is how long an agent may be silent before people are told.
 const silenceAfter = time.Minute
 
-// Silence says for people that nothing came of a running turn for so long, such as "no output for 1m 20s"; "" before that is
-// of interest. The daemon sends nothing about silence: who shows a turn counts from the last notification of it.
+// Silence says for people how long a running turn has been silent, such as "no output for 1m 20s"; "" if that is not long.
+// The daemon does not notify of silence: a client that shows a turn counts from the turn's last notification.
 func Silence(d time.Duration) string {
 	if d < silenceAfter {
 		return ""

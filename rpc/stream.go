@@ -14,27 +14,27 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// flushLimit bounds how long this end, when it is about to end, waits for the other to take what it is owed.
+// flushLimit bounds how long this end, before it ends, waits for the other end to read what is left.
 const flushLimit = 5 * time.Second
 
-// A stream is the jsonrpc2.ObjectStream under every connection. The library reads only good messages from it; the
-// others are answered here. Parameters and results pass by the library (received, sending), because it would decode
-// and encode them again, and change them in doing so. A request's id travels through it as the raw JSON of the id
-// inside a string, and so comes back as it was sent.
+// A stream is the jsonrpc2.ObjectStream of every connection. It passes only good messages to the library and answers the
+// others itself. Parameters and results bypass the library (received, sending), which would decode and encode them again and
+// thereby change them. A request's id passes through the library as a string that holds the id's raw JSON, and so comes back
+// unchanged.
 type stream struct {
 	rwc    io.ReadWriteCloser
 	reader *FrameReader
 	box    *outbox
-	hurry  <-chan struct{} // closed when this end is about to end, which waits for nobody for long
-	ended  func()          // called once by the reader, when there is no more to read; may be nil
+	hurry  <-chan struct{} // closed when this end is about to end and waits for nobody
+	ended  func()          // called once by the reader, when there is nothing more to read; may be nil
 	closed chan struct{}   // closed when Close returns
 
 	in  Message            // owned by the library's reader: the message that ReadObject returned
 	out *jsonrpc2.Response // owned by the library's sender, under its lock
-	req *jsonrpc2.Request  // likewise
+	req *jsonrpc2.Request  // the same
 }
 
-// closeOnce is a connection that its reader's side and its outbox may both close.
+// closeOnce is a connection that the reader's side and the outbox may both close.
 type closeOnce struct {
 	io.ReadWriteCloser
 	once sync.Once
@@ -53,7 +53,7 @@ func newStream(conn io.ReadWriteCloser, limit int, framing Framing, hurry <-chan
 	}
 }
 
-// options connects the stream's side channels with the library.
+// options returns the options by which the library calls received and sending.
 func (s *stream) options() []jsonrpc2.ConnOpt {
 	return []jsonrpc2.ConnOpt{
 		jsonrpc2.OnRecv(s.received),
@@ -62,8 +62,8 @@ func (s *stream) options() []jsonrpc2.ConnOpt {
 	}
 }
 
-// ReadObject implements jsonrpc2.ObjectStream. It returns with the next good message, or with the connection's end,
-// after s.ended.
+// ReadObject implements jsonrpc2.ObjectStream. It returns with the next good message or, after s.ended, with the
+// connection's end.
 func (s *stream) ReadObject(v any) error {
 	for {
 		m, _, err := s.reader.Next(s.reject)
@@ -75,10 +75,10 @@ func (s *stream) ReadObject(v any) error {
 			return s.end(err)
 		}
 		if s.in = m; m.IsResponse() && !isNumber(m.ID) {
-			continue // nobody here asks with such an id
+			continue // this side makes no requests with such an id
 		}
 		if err := v.(json.Unmarshaler).UnmarshalJSON(skeleton(&m)); err != nil {
-			return s.end(err) // never so far: skeleton is what the library takes
+			return s.end(err) // has never happened: the library can decode skeleton
 		}
 		return nil
 	}
@@ -93,11 +93,11 @@ func (s *stream) end(err error) error {
 
 func (s *stream) reject(id json.RawMessage, e *Error) {
 	s.box.setFraming(s.reader.Framing())
-	// Where this fails, the connection is at its end, and the next Read will say so.
+	// If this fails, the connection has ended, and the next Read says so.
 	_ = s.box.send(AppendResponse(nil, id, nil, e))
 }
 
-// skeleton returns what the library has to know of a message.
+// skeleton returns the part of a message that the library needs.
 func skeleton(m *Message) []byte {
 	if m.IsResponse() {
 		return append(append([]byte(`{"result":0,"id":`), m.ID...), '}')
@@ -109,13 +109,13 @@ func skeleton(m *Message) []byte {
 	return AppendRequest(nil, id, m.Method, nil)
 }
 
-// isNumber reports whether id is one that jsonrpc2.Conn.Call may have used.
+// isNumber reports whether jsonrpc2.Conn.Call may have used id.
 func isNumber(id json.RawMessage) bool {
 	_, err := strconv.ParseUint(string(id), 10, 64)
 	return err == nil
 }
 
-// received is called by the library between ReadObject and the handling of its message.
+// The library calls received between ReadObject and the handling of its message.
 func (s *stream) received(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 	if resp == nil {
 		req.Params = nil
@@ -130,11 +130,11 @@ func (s *stream) received(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 			resp.Result = &result
 		}
 	}
-	s.in = Message{} // nothing may keep its memory
+	s.in = Message{} // frees the message's memory
 }
 
-// libraryError decodes an error for the library, which hands it through. Its data is the whole error, from which
-// Client.Call makes an *Error.
+// libraryError makes an error for the library, which passes it on. Its data holds the whole error, from which Client.Call
+// makes an *Error.
 func libraryError(raw json.RawMessage) *jsonrpc2.Error {
 	var e Error
 	if json.Unmarshal(raw, &e) != nil {
@@ -143,12 +143,12 @@ func libraryError(raw json.RawMessage) *jsonrpc2.Error {
 	return &jsonrpc2.Error{Code: int64(e.Code), Message: e.Message, Data: &raw}
 }
 
-// sending is called by the library before WriteObject, under the same lock.
+// The library calls sending before WriteObject, under the same lock.
 func (s *stream) sending(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 	s.req, s.out = req, resp
 }
 
-// WriteObject implements jsonrpc2.ObjectStream; the message is what sending was called with. It never waits.
+// WriteObject implements jsonrpc2.ObjectStream; the message is the one that sending got. It never waits.
 func (s *stream) WriteObject(any) error {
 	if s.out != nil {
 		id := json.RawMessage(s.out.ID.Str)
@@ -171,8 +171,8 @@ func (s *stream) WriteObject(any) error {
 	return s.box.send(AppendRequest(nil, id, s.req.Method, params))
 }
 
-// Close implements jsonrpc2.ObjectStream: what was written before is still sent, as slowly as the other end takes it,
-// and within flushLimit where this end hurries.
+// Close implements jsonrpc2.ObjectStream. What was written before is still sent, as slowly as the other end reads, or within
+// flushLimit if this end is in a hurry.
 func (s *stream) Close() error {
 	defer close(s.closed)
 	s.box.finish(s.hurry)

@@ -6,18 +6,18 @@ import (
 	"cursord/daemon"
 )
 
-// A subscriber is one subscription of a connection, from workspace/subscribe until it is replaced, unsubscribed or
-// the connection ends.
+// A subscriber is a subscription of a connection, from workspace/subscribe until it is replaced or ended, or the connection
+// ends.
 type subscriber struct {
 	box *outbox
 
 	mu   sync.Mutex
-	off  bool                 // nothing is sent any more
+	off  bool                 // nothing is sent any longer
 	room bool                 // resume was called before attach
 	sub  *daemon.Subscription // nil until Subscribe has returned
 }
 
-// newSubscriber returns a subscriber that box resumes when there is room for what it has handed in or wants to.
+// newSubscriber returns a subscriber that box resumes when there is room again.
 func newSubscriber(box *outbox) *subscriber {
 	return &subscriber{box: box}
 }
@@ -30,7 +30,7 @@ func (s *subscriber) sink(n *daemon.Notification) bool {
 	return off || s.box.notify(n, s)
 }
 
-// attach gives the subscriber what daemon.Subscribe returned, which may be after the first notifications.
+// attach gives the subscriber the result of daemon.Subscribe, which may come after the first notifications.
 func (s *subscriber) attach(sub *daemon.Subscription) {
 	if sub == nil {
 		return
@@ -46,7 +46,7 @@ func (s *subscriber) attach(sub *daemon.Subscription) {
 	}
 }
 
-// resume lets a subscription that is behind go on.
+// resume lets a subscription that has fallen behind go on.
 func (s *subscriber) resume() {
 	s.mu.Lock()
 	s.room = s.sub == nil
@@ -57,7 +57,7 @@ func (s *subscriber) resume() {
 	}
 }
 
-// mute drops everything from now on. It may be called from the workspace's loop, where close may not.
+// mute drops everything from now on. It may be called from the workspace's loop, where close may not be.
 func (s *subscriber) mute() {
 	s.mu.Lock()
 	s.off = true

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// A Tracer records the messages of connections as they go over the wire: a line of JSON each, with its time, its
-// connection and its direction, in being from the client. They hold all that was said: prompts and contents of files.
+// A Tracer records the messages of connections: a line of JSON each, with its time, its connection and its direction ("in"
+// is from the client). They hold everything that was said: prompts and contents of files.
 type Tracer struct {
-	running sync.WaitGroup // the followers
+	running sync.WaitGroup // the goroutines of follow
 
 	mu   sync.Mutex
 	w    io.Writer
 	last int   // connections so far
-	err  error // why nothing is recorded any more
+	err  error // why recording has stopped
 }
 
-// NewTracer returns a Tracer that writes to w. When a write fails it stops recording; the connections go on.
+// NewTracer returns a Tracer that writes to w. If a write fails it stops recording; the connections go on.
 func NewTracer(w io.Writer) *Tracer { return &Tracer{w: w} }
 
-// Wait waits until what went over connections that are closed is recorded, and returns why it was not.
+// Wait waits until the messages of closed connections are recorded, and returns why recording has stopped, or nil.
 func (t *Tracer) Wait() error {
 	t.running.Wait()
 	t.mu.Lock()
@@ -31,14 +31,14 @@ func (t *Tracer) Wait() error {
 	return t.err
 }
 
-// A traceLine is what is recorded of a message or of a connection's beginning and end.
+// A traceLine is the record of a message, or of a connection's beginning or end.
 type traceLine struct {
 	Time       string          `json:"time"`
 	Connection int             `json:"connection"`
 	Direction  string          `json:"direction,omitempty"` // in or out
 	Message    json.RawMessage `json:"message,omitempty"`
-	Text       string          `json:"text,omitempty"`  // in place of a message that is no JSON
-	Event      string          `json:"event,omitempty"` // opened, closed, or what was wrong with the stream
+	Text       string          `json:"text,omitempty"`  // instead of a message that is no JSON
+	Event      string          `json:"event,omitempty"` // opened, closed, or an error of the stream
 }
 
 func (t *Tracer) record(l traceLine) {
@@ -76,7 +76,7 @@ func (l tracedListener) Accept() (net.Conn, error) {
 	return tracedConn{c, l.t.traced(c)}, nil
 }
 
-// A tracedConn is a net.Conn whose reading, writing and closing a tracedStream does.
+// A tracedConn is a net.Conn that reads, writes and closes through a tracedStream.
 type tracedConn struct {
 	net.Conn
 	s *tracedStream
@@ -113,7 +113,7 @@ func (t *Tracer) traced(rwc io.ReadWriteCloser) *tracedStream {
 	})}
 }
 
-// follow records the messages of one direction. It takes all there is, whatever it is, so that nobody waits for it.
+// follow records the messages of one direction. It reads any input to its end, so that nobody waits for it.
 func (t *Tracer) follow(r *io.PipeReader, connection int, direction string) {
 	frames := NewFrameReader(r, HardCap)
 	for {
@@ -140,7 +140,7 @@ func (t *Tracer) follow(r *io.PipeReader, connection int, direction string) {
 
 func (s *tracedStream) Read(p []byte) (int, error) {
 	n, err := s.ReadWriteCloser.Read(p)
-	_, _ = s.in.Write(p[:n]) // fails at the end alone
+	_, _ = s.in.Write(p[:n]) // fails only at the end
 	return n, err
 }
 

@@ -34,7 +34,7 @@ func (f *face) subscribe(ctx context.Context, p *SubscribeParams, reply func(api
 	}
 	s.attach(f.d.Subscribe(p.Workspace, options, s.sink, func(subscribed api.Subscribed, err error) {
 		if err != nil || ctx.Err() != nil {
-			go s.close() // may wait for the workspace's loop, which this is
+			go s.close() // may wait for the workspace's loop, in which this runs
 		} else {
 			f.replace(subscribed.Workspace, s)
 		}
@@ -44,8 +44,8 @@ func (f *face) subscribe(ctx context.Context, p *SubscribeParams, reply func(api
 	}))
 }
 
-// replace makes s the subscriber of a workspace. It runs in the workspace's loop before the first notification of s,
-// and none of the subscriber before comes after it.
+// replace makes s the subscriber of a workspace. It runs in the workspace's loop before the first notification of s; the
+// previous subscriber gets none after it.
 func (f *face) replace(workspace string, s *subscriber) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +75,7 @@ func (f *face) unsubscribe(_ context.Context, p *WorkspaceParams) (Done, error) 
 	if f.leave(known) {
 		return Done{}, nil
 	}
-	for root := range f.subs { // by another name, such as one in other letters
+	for root := range f.subs { // the client may use another name of the folder, such as one in other letters
 		if rootInfo, rootErr := os.Stat(root); err == nil && rootErr == nil && os.SameFile(info, rootInfo) {
 			f.leave(root)
 			return Done{}, nil

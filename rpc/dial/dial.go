@@ -1,6 +1,6 @@
-// Package dial finds the user's daemon, starts it if none runs, and connects to it. It owns the process that it has started
-// until that listens, and what is said where a daemon does not come or does not answer. A program gets a client by Connect;
-// package join builds on it what goes on with the next daemon when one ends.
+// Package dial finds the user's daemon, starts it if none runs, and connects to it. It owns a process that it has started
+// until that listens, and the advice about a daemon that does not start or answer. Connect gives a program a client; package
+// join builds on this package a connection that goes on with the next daemon.
 package dial
 
 import (
@@ -22,33 +22,33 @@ import (
 )
 
 const (
-	// StartLimit is how long a daemon may take to listen, or to accept again.
+	// StartLimit is how long a daemon may take to listen, or to accept connections again.
 	StartLimit = 10 * time.Second
-	// StartPoll is the pause between two looks whether it does.
+	// StartPoll is the pause between two attempts to connect.
 	StartPoll = 10 * time.Millisecond
 	// SilentLimit is how long a daemon may owe an answer before Waiting is called.
 	SilentLimit = 3 * time.Second
-	// MuteLimit is how long it may before nothing waits for it any more.
+	// MuteLimit is how long a daemon may owe an answer before callers give up.
 	MuteLimit = 10 * time.Second
 )
 
-// Options say who connects, and how. The zero value suits any program that is not cursord itself.
+// Options say who connects, and how. The zero value suits every program but cursord itself.
 type Options struct {
-	// Program is the cursord that is started where no daemon runs; "": the one on PATH.
+	// Program is the cursord to start if no daemon runs; "": the one on PATH.
 	Program string
-	// Version says which build Program is, and Written when its file was last changed, where the caller is that very
-	// program: a daemon of an older build then gives way to it. With "" none does.
+	// If the caller is Program itself, Version is its build, and Written is when its file was last changed: a daemon of an
+	// older build then gives way to it. With "", no daemon does.
 	Version string
 	Written time.Time
-	// OnNotify gets notifications, as with rpc.NewClient; it may be nil.
+	// OnNotify gets the notifications, as in rpc.NewClient; it may be nil.
 	OnNotify func(method string, params json.RawMessage)
-	// Joined gets what the daemon said when the client joined; it may be nil.
+	// Joined gets the daemon's answer to daemon/join; it may be nil.
 	Joined *api.Joined
-	// Waiting, if any, is called once with what to do about a daemon that does not answer; Connect goes on waiting.
+	// Waiting, if not nil, is called once with advice about a daemon that does not answer; Connect goes on waiting.
 	Waiting func(advice string)
 }
 
-// JoinParams are what daemon/join says of the caller.
+// JoinParams returns the parameters of daemon/join for the caller.
 func (o *Options) JoinParams() rpc.JoinParams {
 	p := rpc.JoinParams{Environment: &rpc.ClientEnvironment{Path: os.Getenv("PATH"), Agent: os.Getenv("CURSORD_AGENT")}}
 	if o.Version != "" {
@@ -57,17 +57,17 @@ func (o *Options) JoinParams() rpc.JoinParams {
 	return p
 }
 
-// Environment is what agent/environment tells a daemon whose agents get the environment of their clients.
+// Environment returns the parameters of agent/environment, for a daemon whose agents get their clients' environment.
 func Environment() rpc.EnvironmentParams { return rpc.EnvironmentParams{Variables: os.Environ()} }
 
-// Connect returns a client of the user's daemon, which it starts if none runs. CURSORD_SOCKET, CURSORD_STATE_DIR and the
-// XDG variables say where that is. The error is a *SilentError where a daemon is there and does not answer.
+// Connect returns a client of the user's daemon, which it starts if none runs. CURSORD_SOCKET, CURSORD_STATE_DIR and the XDG
+// variables say where the daemon is. It returns a *SilentError if a daemon runs but does not answer.
 func Connect(ctx context.Context, o Options) (*rpc.Client, error) {
 	dirs, err := endpoint.FindDaemon()
 	if err != nil {
 		return nil, err
 	}
-	// Of two that start in different environments at a time, one has the database.
+	// If two daemons start at once in different environments, only one gets the database.
 	isElsewhere := func() bool {
 		now, err := endpoint.FindDaemon()
 		moved := err == nil && now.Socket != dirs.Socket
@@ -97,7 +97,7 @@ func Connect(ctx context.Context, o Options) (*rpc.Client, error) {
 				return nil, why
 			}
 		}
-		// A daemon that is about to end may take connections that it never reads.
+		// A daemon that is about to end may accept connections and never read them.
 		again := errors.Is(err, rpc.ErrClosed) && time.Now().Before(deadline)
 		if joined.Replaced == "now" {
 			<-client.Done()
@@ -112,10 +112,10 @@ func Connect(ctx context.Context, o Options) (*rpc.Client, error) {
 				*o.Joined = joined
 			}
 			if joined.AgentEnv == config.EnvClient {
-				// A daemon that does not take it says so at the turn.
+				// A daemon that does not accept it reports that at the turn.
 				_ = CallInTime(ctx, dirs, client, o.Waiting, "agent/environment", Environment(), nil)
 			}
-			return client, nil // other errors are those of a daemon that does not know the request
+			return client, nil // any other error means that the daemon does not know the request
 		}
 		if err := client.Close(); err != nil {
 			return nil, err
@@ -124,7 +124,7 @@ func Connect(ctx context.Context, o Options) (*rpc.Client, error) {
 	}
 }
 
-// A SilentError is returned where a daemon that is there does not answer. Advice says what to do.
+// A SilentError is returned if a daemon runs but does not answer. Advice says what to do.
 type SilentError struct{ Advice string }
 
 func (e *SilentError) Error() string { return e.Advice }
@@ -134,8 +134,8 @@ func Silent(dirs endpoint.Dirs) string {
 	return fmt.Sprintf("the daemon (process %d) does not answer: \"cursord stop --force\" ends it, and the next client starts another", endpoint.LockHolder(dirs.Socket))
 }
 
-// CallInTime is client.Call of a request that the daemon of dirs answers at once unless it hangs. After SilentLimit waiting is
-// called once with what to do about that; it may be nil. After MuteLimit the error is a *SilentError.
+// CallInTime is client.Call for a request that the daemon of dirs answers at once unless it hangs. After SilentLimit it
+// calls waiting, which may be nil, once with advice. After MuteLimit it returns a *SilentError.
 func CallInTime(ctx context.Context, dirs endpoint.Dirs, client *rpc.Client, waiting func(advice string), method string, params, result any) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -149,7 +149,7 @@ func CallInTime(ctx context.Context, dirs endpoint.Dirs, client *rpc.Client, wai
 			return err
 		case <-time.After(SilentLimit):
 		}
-		if time.Since(since) > SilentLimit+SilentLimit/2 { // somebody had stopped us
+		if time.Since(since) > SilentLimit+SilentLimit/2 { // this process had been stopped
 			continue
 		}
 		if waited += SilentLimit; !endpoint.Serving(dirs.Socket) && waited < 3*StartLimit {
@@ -167,8 +167,8 @@ func CallInTime(ctx context.Context, dirs endpoint.Dirs, client *rpc.Client, wai
 	}
 }
 
-// Dial connects to the daemon of dirs, and has program start it if none runs; "" is the cursord on PATH. Of several clients that start one at a time, one
-// wins; the others connect to its daemon.
+// Dial connects to the daemon of dirs; if none runs, it starts program ("": the cursord on PATH). If several clients start
+// one at once, one daemon wins, and all connect to it.
 func Dial(ctx context.Context, dirs endpoint.Dirs, program string) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, StartLimit)
 	defer cancel()
@@ -198,7 +198,7 @@ func Dial(ctx context.Context, dirs endpoint.Dirs, program string) (*Conn, error
 			if err != nil {
 				return nil, child.didNotStart(err)
 			}
-			child, ended = nil, nil // it left the place to another one, which may have ended since
+			child, ended = nil, nil // it gave way to another daemon, which may have ended since
 		case <-ctx.Done():
 			return nil, startTimeout(dirs, child != nil)
 		case <-time.After(StartPoll):
@@ -213,15 +213,15 @@ func startTimeout(dirs endpoint.Dirs, started bool) error {
 	return fmt.Errorf("the daemon (process %d) does not accept connections: \"cursord stop --force\" ends it; its log is %s", endpoint.LockHolder(dirs.Socket), dirs.Log())
 }
 
-// A starting daemon is a process that will listen, or end.
+// A starting is a daemon's process that will listen, or end.
 type starting struct {
 	log   string
 	from  int64      // where its part of the log begins
-	ended chan error // gets one value when the process ends
+	ended chan error // gets one value, when the process ends
 }
 
-// start starts a daemon in the background: in a session of its own, so that it outlives us and our terminal, with our
-// environment, its output going to the log.
+// start starts a daemon in the background, with our environment and with its output going to the log. It gets a session of
+// its own, so that it outlives this process and its terminal.
 func start(dirs endpoint.Dirs, program string) (*starting, error) {
 	if err := dirs.MakeState(); err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func start(dirs endpoint.Dirs, program string) (*starting, error) {
 		}
 	}
 	cmd := exec.Command(program, "serve", "--detached")
-	cmd.Dir = dirs.State // not ours: it may be on a disk that is to be unmounted
+	cmd.Dir = dirs.State // not our directory, which may be on a disk that is to be unmounted
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = Detached()
 	keepFiles()
@@ -257,14 +257,15 @@ func (s *starting) didNotStart(err error) error {
 	return fmt.Errorf("the daemon did not start: %s (its log is %s)", s.lastWords(err), s.log)
 }
 
-// A Conn is a connection to a daemon, which may be one that Dial has started.
+// A Conn is a connection to a daemon; Dial may have started that daemon.
 type Conn struct {
 	*net.UnixConn
 	child *starting // nil if we have started none
 }
 
-// StartError is for connections that have ended before the daemon's first answer. It returns why the daemon that Dial has
-// started could not serve, and nil where that is not why. A daemon listens before it has opened its database.
+// StartError is for a connection that has ended before the daemon's first answer. It returns why the daemon that Dial has
+// started could not serve; nil if that was not the reason. It may differ from Dial's error, because a daemon listens before
+// it has opened its database.
 func (c *Conn) StartError() error {
 	if c.child == nil {
 		return nil
@@ -274,15 +275,15 @@ func (c *Conn) StartError() error {
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == exitFailed {
 			return c.child.didNotStart(err)
 		}
-	case <-time.After(SilentLimit): // it was another one's end
+	case <-time.After(SilentLimit): // another daemon has ended
 	}
 	return nil
 }
 
-// exitFailed is the exit status of a daemon that could not serve, and has logged why.
+// exitFailed is the exit status of a daemon that could not serve and has logged the reason.
 const exitFailed = 1
 
-// lastWords returns what the process, which ended with err, logged last.
+// lastWords returns what the process logged last; it ended with err.
 func (s *starting) lastWords(err error) string {
 	f, openErr := endpoint.OpenRegular(s.log, os.O_RDONLY, 0)
 	if openErr != nil {

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Detached gives a process no console, so that closing ours does not end it.
+// Detached returns attributes that give a process no console, so that closing ours does not end it.
 func Detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// keepFiles has nothing to do: a process inherits only what it is given.
+// keepFiles does nothing: on Windows a process inherits only what it is given.
 func keepFiles() {}

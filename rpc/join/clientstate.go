@@ -10,24 +10,24 @@ import (
 	"cursord/rpc"
 )
 
-// clientState is what an editor has said of itself, which a new daemon must get again. It is owned by those who hold the
-// joiner's order.
+// clientState is what an editor has said about itself, which each new daemon must get again. Whoever holds the joiner's
+// order owns it.
 type clientState struct {
 	initialize json.RawMessage          // params; nil if the joiner has not answered any
-	greeted    bool                     // it has answered one, perhaps without params
+	greeted    bool                     // it has answered one, even if without params
 	trace      json.RawMessage          // params of the latest $/setTrace
 	documents  map[string]*openDocument // by path, else by URI
 	opened     uint64
 }
 
-// An openDocument is what a document/didOpen would say of it now.
+// An openDocument is the state that a document/didOpen would report now.
 type openDocument struct {
 	order   uint64
 	version int
 	params  json.RawMessage
 }
 
-// record keeps what a notification of the editor's says of it.
+// record keeps what a notification of the editor says about it.
 func (k *clientState) record(m *rpc.Message) {
 	switch m.Method {
 	case "$/setTrace":
@@ -82,7 +82,7 @@ func (k *clientState) recordDocument(m *rpc.Message) {
 	}
 }
 
-// messages returns what a new daemon gets. The id is that of the initialize request.
+// messages returns the messages for a new daemon; initializeID is the id of the initialize request.
 func (k *clientState) messages(initializeID json.RawMessage) (list [][]byte) {
 	if k.greeted {
 		list = append(list, rpc.AppendRequest(nil, initializeID, "initialize", k.initialize))

@@ -14,21 +14,21 @@ import (
 	"cursord/sessions"
 )
 
-// A cursor says which of its workspaces' changes an editor has got, so that another daemon can go on from there. It looks at the
-// messages that pass, as bytes where they look as our daemon writes them: to decode each would cost more than to pass it on.
+// A cursor knows which changes of its workspaces an editor has got, so that another daemon can continue from there. It reads
+// passing messages as bytes if they look as our daemon writes them: decoding each would cost more than passing it on.
 type cursor struct {
 	workspaces map[string]*subscription
 	texts      map[string]*growingText // items whose text grows, by id
-	missing    map[string]int          // since the last daemon was lost: the bytes that the editor has of them
+	missing    map[string]int          // since the last daemon was lost: how many bytes of them the editor has
 }
 
-// A subscription of the editor's to a workspace.
+// A subscription is the editor's, to a workspace.
 type subscription struct {
-	workspace string // as the daemon calls it
+	workspace string // the daemon's name for it
 	names     []string
 	params    map[string]json.RawMessage // of the editor's workspace/subscribe
 	epoch     string
-	after     *uint64 // the last seq that the editor got; nil: none yet, nor one that it had before
+	after     *uint64 // the last seq that the editor got; nil: none yet
 }
 
 // A growingText is the last message about an item whose text grows.
@@ -48,8 +48,8 @@ var (
 	answerHead   = []byte(`{"jsonrpc":"2.0","id":`)
 )
 
-// observe looks at a notification on its way to the editor. It returns what the editor must get before it: the text of an item that
-// it missed while no daemon was there; nil mostly.
+// observe looks at a notification on its way to the editor. It returns what the editor must get first: text of an item that
+// it missed while there was no daemon; mostly nil.
 func (p *cursor) observe(body []byte) (before [][]byte) {
 	if bytes.HasPrefix(body, deltaHead) {
 		if id, ok := textAfter(body, `"itemId":"`); ok {
@@ -70,7 +70,7 @@ func (p *cursor) observe(body []byte) (before [][]byte) {
 	return p.observeOther(body)
 }
 
-// observeOther is observe for what does not look as our daemon writes it.
+// observeOther is observe for a message that is not as our daemon writes it.
 func (p *cursor) observeOther(body []byte) [][]byte {
 	m, bad := rpc.ParseMessage(body)
 	if bad != nil {
@@ -140,7 +140,7 @@ func (p *cursor) itemChanged(id, body []byte) (before [][]byte) {
 	return before
 }
 
-// fill returns the deltas from the first had bytes of an item's text to all of it; none if it has no more.
+// fill returns the deltas that add to the first had bytes of an item's text; none if there is no more.
 func fill(body []byte, had int) (deltas [][]byte) {
 	var m struct{ Params rpc.ItemChanged }
 	if json.Unmarshal(body, &m) != nil || m.Params.Item == nil {
@@ -181,7 +181,7 @@ func (t *growingText) length() int {
 	return len(m.Params.Item.Text)
 }
 
-// lost records that the daemon is gone.
+// lost notes that the daemon is gone.
 func (p *cursor) lost() {
 	for id, t := range p.texts {
 		p.missing[id] = t.length()
@@ -235,7 +235,7 @@ func (p *cursor) unsubscribed(r *request, body []byte) {
 	}
 }
 
-// resumeParams returns the parameters of a workspace/subscribe that goes on from where the editor is.
+// resumeParams returns the parameters of a workspace/subscribe that continues where the editor is.
 func (s *subscription) resumeParams() json.RawMessage {
 	params := map[string]any{}
 	for name, value := range s.params {
@@ -254,8 +254,8 @@ func (s *subscription) resumeParams() json.RawMessage {
 	return raw
 }
 
-// textAfter returns what stands in body between a mark, which ends in a quote that opens a string, and the quote that
-// closes it, if it is one without escapes. No string can have the mark in it, since a quote inside one is escaped.
+// textAfter returns what body has between a mark, which ends in the opening quote of a string, and the string's closing
+// quote, if there are no escapes. The mark cannot be inside a string, because quotes inside are escaped.
 func textAfter(body []byte, mark string) ([]byte, bool) {
 	i := bytes.Index(body, []byte(mark))
 	if i < 0 {
@@ -264,7 +264,7 @@ func textAfter(body []byte, mark string) ([]byte, bool) {
 	return plainText(body[i+len(mark):])
 }
 
-// plainText returns what b has before the first quote, unless there are escapes.
+// plainText returns what b has before its first quote, if there are no escapes.
 func plainText(b []byte) ([]byte, bool) {
 	end := bytes.IndexByte(b, '"')
 	if end < 0 || bytes.IndexByte(b[:end], '\\') >= 0 {
@@ -273,7 +273,7 @@ func plainText(b []byte) ([]byte, bool) {
 	return b[:end], true
 }
 
-// changedParts takes a notification of a change apart: what has changed, where, its seq, and what follows that.
+// changedParts splits the notification of a change: what has changed, where, its seq, and the rest.
 func changedParts(body []byte) (kind, workspace []byte, seq uint64, rest []byte, ok bool) {
 	rest, ok = bytes.CutPrefix(body, noteHead)
 	if !ok {

@@ -25,13 +25,13 @@ type daemonConn struct {
 	cursor        *cursor
 	conn          io.ReadWriteCloser
 	from          *rpc.FrameReader
-	complained    bool                     // the daemon was late to answer the handshake
-	resubscribing map[string]*subscription // workspaces that are subscribed again, by the request's id
+	complained    bool                     // the editor was told that the handshake takes long
+	resubscribing map[string]*subscription // workspaces that are being subscribed again, by the request's id
 	heard         atomic.Uint64            // grows when the daemon says something
-	reset         *resetError              // why the connection must not be made again
+	reset         *resetError              // why no other connection may be made
 }
 
-// connect connects to a daemon that lives.
+// connect connects to a daemon that answers.
 func (j *joiner) connect(ctx context.Context) (*daemonConn, error) {
 	for since := time.Now(); ; {
 		conn, err := j.route.Dial(ctx)
@@ -51,7 +51,7 @@ func (j *joiner) connect(ctx context.Context) (*daemonConn, error) {
 				return nil, why
 			}
 		}
-		// A daemon that is about to end may take connections that it never reads.
+		// A daemon that is about to end may accept connections and never read them.
 		if err != nil && (!errors.Is(err, errEnded) || time.Since(since) > dial.StartLimit) {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (j *joiner) connect(ctx context.Context) (*daemonConn, error) {
 	}
 }
 
-// handshake waits for the daemon's first answer and, if that daemon gives way to another, for its end.
+// handshake waits for the daemon's first answer. If that daemon gives way to another, it waits for its end.
 func (d *daemonConn) handshake() (replaced bool, err error) {
 	method, params := d.j.route.Handshake()
 	id := d.j.ownID("handshake")
@@ -91,7 +91,7 @@ func (d *daemonConn) handshake() (replaced bool, err error) {
 		if answer.Replaced != "now" {
 			return false, d.tellEnvironment(answer.AgentEnv)
 		}
-		for err == nil { // it still ends what it has begun
+		for err == nil { // it first ends what it has begun
 			_, err = d.from.Read()
 		}
 		return true, nil
@@ -101,7 +101,7 @@ func (d *daemonConn) handshake() (replaced bool, err error) {
 // errEnded is returned when a connection has ended because the daemon has.
 var errEnded = errors.New("the daemon has ended")
 
-// connError says what an error of a connection means.
+// connError turns an error of a connection into what it means.
 func connError(err error) error {
 	var broken *rpc.FrameError
 	switch {
@@ -113,8 +113,8 @@ func connError(err error) error {
 	return err
 }
 
-// awaitHandshake tells the editor about a daemon that does not answer, until done. Time in which this process was stopped does not
-// count.
+// awaitHandshake tells the editor, until done, that a daemon does not answer. Time in which this process was stopped does
+// not count.
 func (d *daemonConn) awaitHandshake(done <-chan struct{}) {
 	for waited := time.Duration(0); ; {
 		since := time.Now()
@@ -145,7 +145,7 @@ func (d *daemonConn) awaitHandshake(done <-chan struct{}) {
 	}
 }
 
-// serve goes on from where the editor was with the daemon before, and passes the daemon's messages on to the editor until the
+// serve continues where the editor was with the last daemon, and passes the daemon's messages on to the editor until the
 // connection breaks.
 func (d *daemonConn) serve() error {
 	d.resubscribing = map[string]*subscription{}
@@ -168,8 +168,8 @@ func (d *daemonConn) serve() error {
 	return err
 }
 
-// resume sends a new daemon what the editor has sent to the last one and the requests without an answer, then what waits. A turn is
-// started before its workspace is subscribed to, and waited for afterwards.
+// resume sends a new daemon the editor's state and the unanswered requests, and then what waits. It starts a turn before it
+// subscribes to the turn's workspace, and waits for the turn afterwards.
 func (d *daemonConn) resume(subscriptions [][]byte) {
 	j := d.j
 	j.order.Lock()
@@ -205,7 +205,7 @@ func (d *daemonConn) resume(subscriptions [][]byte) {
 	j.changed.Broadcast()
 }
 
-// lost answers the requests that no daemon will answer any more; the others wait for the next daemon.
+// lost answers the requests that no daemon will answer; the others wait for the next daemon.
 func (d *daemonConn) lost() {
 	j := d.j
 	j.order.Lock()
@@ -230,7 +230,7 @@ func (d *daemonConn) lost() {
 	j.changed.Broadcast()
 }
 
-// fromDaemon passes the daemon's messages on to the editor, as many at a time as have arrived completely.
+// fromDaemon passes the daemon's messages on to the editor, each time as many as have arrived completely.
 func (d *daemonConn) fromDaemon() error {
 	var batch [][]byte
 	size := 0
@@ -263,7 +263,7 @@ func (d *daemonConn) fromDaemon() error {
 	}
 }
 
-// receive looks at a message of the daemon's. It reports whether the editor gets it, and returns what the editor gets before it.
+// receive looks at a message of the daemon. pass reports whether the editor gets it; before is what the editor gets first.
 func (d *daemonConn) receive(body []byte) (before [][]byte, pass bool) {
 	if bytes.HasPrefix(body, noteHead) {
 		return d.cursor.observe(body), true
@@ -273,7 +273,7 @@ func (d *daemonConn) receive(body []byte) (before [][]byte, pass bool) {
 			return nil, d.answered(id, rest, body)
 		}
 	}
-	// Not as our daemon writes it.
+	// The message is not as our daemon writes it.
 	m, bad := rpc.ParseMessage(body)
 	if bad == nil && m.IsResponse() {
 		return nil, d.answered(m.ID, nil, body)
@@ -281,7 +281,7 @@ func (d *daemonConn) receive(body []byte) (before [][]byte, pass bool) {
 	return d.cursor.observe(body), true
 }
 
-// cutID cuts a request's id off what follows "id": in an answer.
+// cutID splits what follows "id": in an answer into the request's id and the rest.
 func cutID(b []byte) (id, rest []byte, ok bool) {
 	end := bytes.IndexByte(b, ',')
 	if len(b) > 0 && b[0] == '"' {
@@ -293,13 +293,13 @@ func cutID(b []byte) (id, rest []byte, ok bool) {
 	return b[:end], b[end:], true
 }
 
-// endingAnswers are the beginnings of what a daemon that is about to end sends in place of an answer.
+// endingAnswers are the beginnings of the errors that a daemon which is about to end sends instead of an answer.
 var endingAnswers = [2][]byte{
 	fmt.Appendf(nil, `,"error":{"code":%d,`, rpc.CodeUnavailable),
 	fmt.Appendf(nil, `,"error":{"code":%d,`, rpc.CodeCancelled),
 }
 
-// answered looks at an answer, of which rest is what follows the id. It reports whether the editor gets it.
+// answered looks at an answer; rest is what follows the id. It reports whether the editor gets the answer.
 func (d *daemonConn) answered(id, rest, body []byte) (pass bool) {
 	if bytes.HasPrefix(id, []byte(d.j.own)) {
 		d.ownAnswer(string(id), body)
@@ -309,7 +309,7 @@ func (d *daemonConn) answered(id, rest, body []byte) (pass bool) {
 	if r == nil {
 		return true
 	}
-	// A daemon that is about to end gives up what it cannot answer any more; the next one may.
+	// A daemon that is about to end gives up what it can no longer answer; the next one may answer it.
 	declined := bytes.HasPrefix(rest, endingAnswers[0])
 	if (declined || bytes.HasPrefix(rest, endingAnswers[1])) && !d.j.ending.Load() && !d.j.pending.isCancelled(r) {
 		r.declined = declined
@@ -325,7 +325,7 @@ func (d *daemonConn) answered(id, rest, body []byte) (pass bool) {
 	return true
 }
 
-// ownAnswer looks at the answer to a request of the joiner's own.
+// ownAnswer looks at the answer to one of the joiner's own requests.
 func (d *daemonConn) ownAnswer(id string, body []byte) {
 	var answer struct {
 		Result struct {
@@ -351,12 +351,12 @@ func (d *daemonConn) ownAnswer(id string, body []byte) {
 	}
 }
 
-// watch asks a daemon that owes answers and says nothing whether it lives, and tells the editor if it does not answer that either,
+// watch asks a silent daemon that owes answers whether it lives. If it does not answer that either, watch tells the editor,
 // until the connection has ended. Time in which this process was stopped does not count.
 func (d *daemonConn) watch(ended <-chan struct{}) {
 	warned := false
 	for first := true; ; first = false {
-		// What the last daemon owed is asked again without a word here.
+		// Nobody is told that requests to the last daemon are repeated.
 		if !first || !d.j.pending.any() {
 			select {
 			case <-ended:
@@ -379,7 +379,7 @@ func (d *daemonConn) watch(ended <-chan struct{}) {
 				continue
 			}
 			if silent += lookPause; silent == lookPause {
-				// Who holds the order may wait for this very daemon.
+				// The holder of the order may be waiting for this very daemon.
 				if d.j.order.TryLock() {
 					if d.j.conn != nil {
 						d.j.sendToDaemon(rpc.AppendRequest(nil, d.j.ownID("alive"), AliveMethod, nil))

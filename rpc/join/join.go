@@ -1,7 +1,7 @@
-// Package join connects a client to the daemon so that the connection outlives daemons: it answers initialize itself, passes
-// messages on both ways as they are, and when a daemon ends goes on with the next one from where the client is. It owns what that
-// takes: the requests without an answer, what the client has said of itself, and the last change that it got of each workspace. A
-// client gets every change once and in order, and exactly one answer to each request.
+// Package join connects a client to the daemon by a connection that outlives daemons. It answers initialize itself and
+// passes messages on unchanged. When a daemon ends, it continues with the next one from where the client is. For this it
+// keeps the unanswered requests, what the client has said about itself, and the last change that the client got of each
+// workspace. A client gets every change once and in order, and exactly one answer to each request.
 package join
 
 import (
@@ -19,29 +19,30 @@ import (
 )
 
 const (
-	// endLimit is how long a joiner whose stdin has ended waits for the daemon's last answers; it is longer than the
-	// daemon itself waits for them.
+	// endLimit is how long a joiner whose stdin has ended waits for the daemon's last answers; the daemon itself waits less
+	// long for them.
 	endLimit = 6 * time.Second
-	// waitingRoom bounds the bytes of what the editor says while there is no daemon; then it is not read any more.
+	// waitingRoom bounds what is kept of the editor's messages while there is no daemon, in bytes; above it the editor is
+	// not read.
 	waitingRoom = 64 << 20
-	// takeLimit bounds how long a daemon may take to take a message.
+	// takeLimit bounds how long a daemon may take to read a message.
 	takeLimit = time.Minute
 )
 
-// A phase says what becomes of what the editor says.
+// A phase says what happens to the editor's messages.
 type phase int
 
 const (
-	connecting   phase = iota // it waits for a daemon
-	connected                 // it goes to the daemon
-	unresponsive              // requests are refused: a daemon is there and says nothing
-	failed                    // no daemon can be had: a request is worth another try
-	resting                   // the daemon was stopped: a request starts another
-	over                      // there will be none any more
+	connecting   phase = iota // they wait for a daemon
+	connected                 // they go to the daemon
+	unresponsive              // requests are refused: the daemon does not answer
+	failed                    // no daemon can be reached; a request is a reason to try again
+	resting                   // the daemon was stopped on purpose; a request starts another
+	over                      // there will be no other daemon
 )
 
-// A joiner is what an editor sees of the daemon. It answers initialize itself, while it still connects, and from then on
-// passes messages on both ways as they are. When the connection breaks it makes another and goes on from where the editor is.
+// A joiner is what an editor sees of the daemon. It answers initialize itself while it still connects, and then passes
+// messages on unchanged. When the connection breaks, it makes another and continues where the editor is.
 //
 //	editor -> fromEditor -> daemon
 //	editor <- keepConnected <- daemon
@@ -49,49 +50,50 @@ type joiner struct {
 	in      *rpc.FrameReader
 	out     *editorEnd
 	route   Access
-	own     string           // what the ids of the joiner's own requests begin with; no editor has such
-	pending *pendingRequests // requests of the editor without an answer
+	own     string           // prefix of the ids of the joiner's own requests; no editor uses it
+	pending *pendingRequests // unanswered requests of the editor
 	done    chan struct{}    // closed when keepConnected has ended
 	reset   chan struct{}    // closed when the editor must begin anew
-	retry   chan struct{}    // holds a token when a failed joiner should try again
+	retry   chan struct{}    // holds a token when a failed joiner must try again
 
-	ending atomic.Bool // the editor is going, or has gone: when the connection ends there is no other
+	ending atomic.Bool // the editor is leaving or has left: no other connection is made
 
 	// Owned by fromEditor.
-	greeted  bool // the first message but for refused initializes has come
-	shutdown bool // the editor has asked for its end
+	greeted  bool // the first message has come; refused initializes do not count
+	shutdown bool // the editor has sent shutdown
 
-	// order is held by whoever sends to the daemon, and guards what follows. changed is signalled when the phase changes.
+	// Whoever sends to the daemon holds order, which also guards the fields below. changed is signalled when the phase
+	// changes.
 	order    sync.Mutex
 	changed  *sync.Cond
 	phase    phase
 	conn     io.ReadWriteCloser // while connected
-	err      error              // why unresponsive, failed or over
+	err      error              // why the phase is unresponsive, failed or over
 	client   clientState
-	waiting  [][]byte // what the editor has said while connecting
+	waiting  [][]byte // messages of the editor that wait for the connection
 	waitSize int
 }
 
-// An Access says how to reach a daemon; Local is that of the user's own, remote.Host has that of another machine's.
+// An Access says how to reach a daemon: Local returns the one for the user's own, remote.Host the one for another machine's.
 type Access struct {
-	// Version is what initialize answers as the version of the server.
+	// Version is the server's version in the answer to initialize.
 	Version string
-	// Dial connects to a daemon. The connection may have CloseWrite, which ends what is sent and not what is received;
+	// Dial connects to a daemon. The connection may have these methods: CloseWrite, which ends only sending;
 	// SetWriteDeadline; and StartError, which says why a daemon that was started for it has ended before its first answer.
 	Dial func(context.Context) (io.ReadWriteCloser, error)
-	// Handshake is the first request on a connection. Any answer to it shows that the daemon lives.
+	// Handshake returns the first request of a connection. Any answer to it shows that the daemon is alive.
 	Handshake func() (method string, params json.RawMessage)
-	// Environment returns what a daemon gets that wants its client's environment; nil: nothing.
+	// Environment returns the parameters for a daemon that wants its client's environment; nil: it gets none.
 	Environment func() rpc.EnvironmentParams
 	// Silent says what to do about a daemon that does not answer.
 	Silent func() string
-	// Stopped reports whether the last daemon has ended because somebody wants none.
+	// Stopped reports whether the last daemon was stopped on purpose.
 	Stopped func() bool
 	// Starting reports whether a daemon that has not answered yet may still be starting.
 	Starting func() bool
-	// Hint says what to do where no daemon can be reached.
+	// Hint says what to do if no daemon can be reached.
 	Hint string
-	// Outward and Inward change the messages to and from a daemon that has other names for things; nil: they stay.
+	// Outward and Inward change the messages to and from a daemon that has other paths; nil: no change.
 	Outward, Inward func(body []byte) []byte
 }
 
@@ -104,8 +106,8 @@ const (
 	exitAsked
 )
 
-// Run connects in and out with the daemon that a leads to until in ends. It returns false where the daemon could not be
-// reached, where the client must begin anew, or where "exit" came without "shutdown".
+// Run connects in and out with the daemon of a until in ends. It returns false if the daemon could not be reached, if the
+// client must begin anew, or if "exit" came without "shutdown".
 func Run(ctx context.Context, in io.Reader, out io.Writer, a Access) (ok bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -126,7 +128,7 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, a Access) (ok bool) {
 	}
 }
 
-// hangUp waits until the daemon has got everything and has given its last answers. It reports whether all went well.
+// hangUp waits until the daemon has received everything and has sent its last answers. It reports whether both succeeded.
 func (j *joiner) hangUp(why ending) (ok bool) {
 	j.ending.Store(true)
 	j.order.Lock()
@@ -160,7 +162,7 @@ func (j *joiner) fromEditor() ending {
 			return inputBroken
 		case err != nil:
 			return inputEnded
-		case m.IsResponse(): // the daemon asks nothing
+		case m.IsResponse(): // the daemon makes no requests
 			continue
 		case !j.greeted && m.Method == "initialize" && m.ID != nil:
 			j.greeted = j.greet(&m)
@@ -177,11 +179,11 @@ func (j *joiner) fromEditor() ending {
 	}
 }
 
-// The one is a notification and the other a request; what is neither has no effect.
+// "exit" must be a notification and "shutdown" a request; in the other form they do nothing.
 func isExit(m *rpc.Message) bool     { return m.Method == "exit" && m.ID == nil }
 func isShutdown(m *rpc.Message) bool { return m.Method == "shutdown" && m.ID != nil }
 
-// greet answers initialize. It returns false where it refuses, since the editor may try another.
+// greet answers initialize. It returns false if it refuses, since the editor may try another one.
 func (j *joiner) greet(m *rpc.Message) bool {
 	result, refused := rpc.Initialize(m.Params, j.route.Version, api.AgentStatus{State: "unknown"})
 	j.reply(m.ID, result, refused)
@@ -197,7 +199,7 @@ func (j *joiner) greet(m *rpc.Message) bool {
 	return true
 }
 
-// handle passes a message on, or keeps it until that can be done.
+// handle passes a message on, or keeps it until that is possible.
 func (j *joiner) handle(m *rpc.Message, body []byte) {
 	if isExit(m) || isShutdown(m) {
 		j.ending.Store(true)
@@ -225,7 +227,7 @@ func (j *joiner) handle(m *rpc.Message, body []byte) {
 	}
 }
 
-// pass sends the daemon what the editor has said. The order must be held.
+// pass sends the daemon a message of the editor. The order must be held.
 func (j *joiner) pass(m *rpc.Message, body []byte) {
 	switch {
 	case m.ID != nil:
@@ -241,7 +243,7 @@ func (j *joiner) pass(m *rpc.Message, body []byte) {
 	j.sendToDaemon(body)
 }
 
-// refuse answers what cannot be passed on. The order must be held.
+// refuse answers a message that cannot be passed on. The order must be held.
 func (j *joiner) refuse(m *rpc.Message) {
 	if m.ID == nil {
 		j.client.record(m)
@@ -250,30 +252,31 @@ func (j *joiner) refuse(m *rpc.Message) {
 	j.out.send(refusal(m, j.err, j.route.Hint))
 }
 
-// sendToDaemon sends a message to the daemon. An error shows where the daemon's messages are read. The order must be held.
+// sendToDaemon sends a message to the daemon. If it fails, the goroutine that reads from the daemon gets the error. The
+// order must be held.
 func (j *joiner) sendToDaemon(body []byte) {
 	if j.route.Outward != nil {
 		body = j.route.Outward(body)
 	}
 	if c, ok := j.conn.(interface{ SetWriteDeadline(time.Time) error }); ok {
-		_ = c.SetWriteDeadline(time.Now().Add(takeLimit)) // it may be none that has deadlines
+		_ = c.SetWriteDeadline(time.Now().Add(takeLimit)) // the connection may have no deadlines
 	}
 	if _, err := j.conn.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, body)); err != nil {
 		j.conn.Close()
 	}
 }
 
-// ownID returns the id of a request of the joiner's own.
+// ownID returns the id of one of the joiner's own requests.
 func (j *joiner) ownID(name string) json.RawMessage { return json.RawMessage(j.own + name + `"`) }
 
 func (j *joiner) say(level, message string) { j.out.send(logMessage(level, message)) }
 
-// reply answers a request: with the error if there is one, else with the result.
+// reply answers a request, with the error if there is one, else with the result.
 func (j *joiner) reply(id json.RawMessage, result any, e *rpc.Error) {
 	j.out.send(response(id, result, e))
 }
 
-// An editorEnd is where an editor reads. What is sent before it is known how the editor tells messages apart waits.
+// An editorEnd is the connection to an editor. What is sent before the editor's framing is known waits.
 type editorEnd struct {
 	mu      sync.Mutex
 	w       io.Writer   // guarded by mu
@@ -295,7 +298,7 @@ func (e *editorEnd) setFraming(f rpc.Framing) {
 	e.early = nil
 }
 
-// refuseFrom returns how what an editor says at in is refused.
+// refuseFrom returns a function that answers what is refused of the editor's input in.
 func (e *editorEnd) refuseFrom(in *rpc.FrameReader) func(json.RawMessage, *rpc.Error) {
 	return func(id json.RawMessage, refused *rpc.Error) {
 		e.setFraming(in.Framing())
@@ -320,5 +323,5 @@ func (e *editorEnd) send(bodies ...[]byte) {
 	}
 }
 
-// write writes whole frames. An error shows where the editor's messages are read.
+// write writes whole frames. If it fails, the goroutine that reads from the editor gets the error.
 func (e *editorEnd) write(frames []byte) { _, _ = e.w.Write(frames) }

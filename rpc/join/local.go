@@ -9,8 +9,8 @@ import (
 	"cursord/rpc/dial"
 )
 
-// Local leads to the user's daemon on this machine, which it starts if none runs. It is for one Run. Of o it needs neither
-// OnNotify nor Waiting.
+// Local returns the Access to the user's daemon on this machine, which it starts if none runs. It is for one Run. The fields
+// OnNotify and Waiting of o are not used.
 func Local(o dial.Options) Access {
 	replaced := false
 	var dirs endpoint.Dirs // where the last daemon was
@@ -29,7 +29,7 @@ func Local(o dial.Options) Access {
 		Handshake: func() (string, json.RawMessage) {
 			p := o.JoinParams()
 			if replaced {
-				p.Program = "" // once is enough: what is at that path may be another program by now
+				p.Program = "" // only for the first daemon: the path may hold another program by now
 			}
 			replaced = true
 			raw, err := json.Marshal(p)

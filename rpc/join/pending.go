@@ -10,18 +10,18 @@ import (
 	"cursord/rpc"
 )
 
-// A request of the editor's that was sent to a daemon and has no answer yet.
+// A request is one of the editor's that was sent to a daemon and has no answer yet.
 type request struct {
 	id        json.RawMessage
 	method    string
 	body      []byte
-	workspace string // of a subscription and its end
+	workspace string // for subscribing and unsubscribing
 	order     uint64
-	repeat    bool // to send it again changes nothing that the first time did not
+	repeat    bool // sending it again has no further effect
 	reads     bool // it has no effect at all
-	sent      int  // to how many daemons
-	cancelled bool // the editor wants no answer any more
-	declined  bool // the daemon was about to end and has done nothing
+	sent      int  // to how many daemons it was sent
+	cancelled bool // the editor no longer wants an answer
+	declined  bool // a daemon was about to end and has not done it
 	perhaps   bool // a daemon has ended that may have done it
 }
 
@@ -48,19 +48,19 @@ func newRequest(m *rpc.Message, body []byte) *request {
 	case "workspace/subscribe", "workspace/unsubscribe", "turn/start":
 		if json.Unmarshal(m.Params, &p) == nil {
 			r.workspace = p.Workspace
-			r.repeat = r.repeat || p.TurnID != "" // the daemon knows the turn again
+			r.repeat = r.repeat || p.TurnID != "" // the daemon recognises the turn
 		}
 	}
 	return r
 }
 
-// maxSent bounds to how many daemons a request goes: it may be what ends them.
+// maxSent bounds to how many daemons a request goes, because the request may be what ends them.
 const maxSent = 3
 
 // mayRepeat reports whether r may go to another daemon.
 func (r *request) mayRepeat() bool { return (r.repeat || r.declined) && r.sent < maxSent }
 
-// unanswered is the answer to r where there will be none, because of cause.
+// unanswered returns the answer to r when no daemon will answer it, because of cause.
 func (r *request) unanswered(cause string) []byte {
 	happened := !r.reads && r.perhaps
 	hint := "it has not taken effect: try again"
@@ -73,12 +73,12 @@ func (r *request) unanswered(cause string) []byte {
 	})
 }
 
-// pendingRequests are the requests without an answer. Those who pass messages on change it, in both directions.
+// pendingRequests are the unanswered requests. The goroutines of both directions change them.
 type pendingRequests struct {
 	mu       sync.Mutex
 	last     uint64                // guarded by mu
-	byID     map[string][]*request // guarded by mu; of two with one id, the older is answered first
-	nonEmpty chan struct{}         // holds a token when there may be some after there were none
+	byID     map[string][]*request // guarded by mu; if two have one id, the older is answered first
+	nonEmpty chan struct{}         // holds a token when requests may have come after there were none
 	count    int                   // guarded by mu
 }
 
@@ -101,7 +101,7 @@ func (a *pendingRequests) add(r *request) {
 	}
 }
 
-// get returns the request that an answer with this id is for, nil if there is none.
+// get returns the request for an answer with this id; nil if there is none.
 func (a *pendingRequests) get(id []byte) *request {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -128,7 +128,7 @@ func (a *pendingRequests) remove(r *request) {
 	}
 }
 
-// cancel records that the editor wants no answer to the request with this id.
+// cancel notes that the editor no longer wants an answer to the request with this id.
 func (a *pendingRequests) cancel(id []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	quickTries = 3 // for a daemon, before the editor hears that there is none
+	quickTries = 3 // to reach a daemon, before the editor is told
 	quickPause = 50 * time.Millisecond
-	firstPause = time.Second // between further tries, each twice the one before
+	firstPause = time.Second // before the next try; it doubles each time
 	longPause  = time.Minute
-	restPause  = 500 * time.Millisecond // between looks whether somebody has started a daemon
-	lookPause  = time.Second            // after which a daemon that owes an answer is asked whether it lives
+	restPause  = 500 * time.Millisecond // between checks whether somebody has started a daemon
+	lookPause  = time.Second            // until a daemon that owes an answer is asked whether it lives
 	batchSize  = 64 << 10
 
-	// AliveMethod is a request that no daemon knows, and so answers at once.
+	// AliveMethod is a request that no daemon knows, so every daemon answers it at once.
 	AliveMethod = "$/alive"
 )
 
-// keepConnected connects to a daemon, and again when that connection breaks, until the editor goes.
+// keepConnected connects to a daemon, and again whenever that connection breaks, until the editor leaves.
 func (j *joiner) keepConnected(ctx context.Context) {
 	defer close(j.done)
 	at := newCursor()
@@ -43,7 +43,8 @@ func (j *joiner) keepConnected(ctx context.Context) {
 				return
 			}
 			j.rest(ctx)
-			// After a daemon that has served, the next attempt is at once; after daemons that end as they begin, it is later and later.
+			// After a daemon that has served, the next try follows at once. After daemons that end as they begin, the pauses
+			// grow.
 			if short++; time.Since(since) > firstPause {
 				short = 0
 			}
@@ -71,7 +72,7 @@ func (j *joiner) keepConnected(ctx context.Context) {
 	}
 }
 
-// rest waits, where the daemon was stopped, until another one comes or the editor needs one.
+// rest waits, after the daemon was stopped on purpose, until another one runs or the editor needs one.
 func (j *joiner) rest(ctx context.Context) {
 	j.order.Lock()
 	rests := j.phase == connecting && len(j.waiting) == 0 && !j.pending.any() && j.route.Stopped()
@@ -99,7 +100,8 @@ func (j *joiner) rest(ctx context.Context) {
 	j.phase = connecting
 }
 
-// fail answers what waits, and has what comes refused, in one of the phases without a daemon. It reports whether that is the end.
+// fail enters a phase without a daemon: it answers what waits, and new requests are refused. It reports whether the joiner
+// ends.
 func (j *joiner) fail(p phase, err error) (end bool) {
 	j.order.Lock()
 	defer j.order.Unlock()
@@ -120,7 +122,7 @@ func (j *joiner) fail(p phase, err error) (end bool) {
 	return j.ending.Load()
 }
 
-// forgetRetry drops a token that came when there was a daemon already. The order must be held.
+// forgetRetry drops a token that came while there was a daemon. The order must be held.
 func (j *joiner) forgetRetry() {
 	select {
 	case <-j.retry:
@@ -128,7 +130,7 @@ func (j *joiner) forgetRetry() {
 	}
 }
 
-// endUnresponsive has the editor wait for the next daemon, once one that did not answer has ended.
+// endUnresponsive makes the editor's messages wait for the next daemon, once one that did not answer has ended.
 func (j *joiner) endUnresponsive() {
 	j.order.Lock()
 	defer j.order.Unlock()
@@ -138,14 +140,14 @@ func (j *joiner) endUnresponsive() {
 	}
 }
 
-// A resetError ends a joiner whose editor cannot be kept up with: the daemon has another database.
+// A resetError ends a joiner whose editor must begin anew, because the daemon has another database.
 type resetError struct{ workspace string }
 
 func (e *resetError) Error() string {
 	return "the daemon has another database than before: restart the client to see what is there of " + e.workspace
 }
 
-// isOver reports whether there is to be no connection after one that has ended with err.
+// isOver reports whether no other connection follows one that has ended with err.
 func (j *joiner) isOver(err error) bool {
 	if reset := (*resetError)(nil); errors.As(err, &reset) {
 		j.say("error", err.Error())
@@ -157,7 +159,7 @@ func (j *joiner) isOver(err error) bool {
 	return j.phase == over
 }
 
-// tellEnvironment tells the daemon our environment, if it wants that for the agents of the editor's turns.
+// tellEnvironment sends the daemon our environment, if it wants that for the agents of the editor's turns.
 func (d *daemonConn) tellEnvironment(wants string) error {
 	if wants != config.EnvClient || d.j.route.Environment == nil {
 		return nil

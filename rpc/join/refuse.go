@@ -11,7 +11,7 @@ import (
 
 const doctorHint = `run "cursord doctor" to see what is wrong`
 
-// refusal answers a request in place of a daemon that there is not, because of cause.
+// refusal answers a request when there is no daemon, because of cause.
 func refusal(m *rpc.Message, cause error, hint string) []byte {
 	if m.Method == "shutdown" {
 		return response(m.ID, nil, nil)
@@ -24,8 +24,8 @@ func refusal(m *rpc.Message, cause error, hint string) []byte {
 	})
 }
 
-// RefuseAll is for what takes the place of a daemon that cannot be had: it tells a client cause and answers every message
-// with it, until "exit" or the end of in.
+// RefuseAll stands in for a daemon that cannot be reached: it answers every message of a client with cause, until "exit" or
+// the end of in.
 func RefuseAll(in *rpc.FrameReader, out io.Writer, cause error) {
 	to := &editorEnd{w: out}
 	tell := sync.OnceFunc(func() { to.send(logMessage("error", cause.Error())) })
@@ -49,11 +49,11 @@ func RefuseAll(in *rpc.FrameReader, out io.Writer, cause error) {
 	}
 }
 
-// response encodes an answer: the error if there is one, else the result.
+// response encodes an answer, with the error if there is one, else with the result.
 func response(id json.RawMessage, result any, e *rpc.Error) []byte {
 	raw, err := json.Marshal(result)
 	if err != nil {
-		panic(err) // what is answered here are plain structs
+		panic(err) // these are plain structs
 	}
 	return rpc.AppendResponse(nil, id, raw, e)
 }

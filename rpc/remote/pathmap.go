@@ -12,8 +12,8 @@ import (
 	"cursord/agent/jsontext"
 )
 
-// A PathMap, made by ParsePathMap, says which folders here are which on another machine. It changes the members of messages that are paths,
-// and no text: not what an agent says, nor lines of files.
+// A PathMap, made by ParsePathMap, says which folders here are which on another machine. It changes those members of
+// messages that are paths. It changes no text: neither an agent's words nor lines of files.
 type PathMap []mappedPath
 
 type mappedPath struct{ from, to string }
@@ -38,7 +38,7 @@ func ParsePathMap(words []string) (PathMap, error) {
 	return sorted, nil
 }
 
-// back returns the map the other way.
+// back returns the map for the other direction.
 func (m PathMap) back() PathMap {
 	var b PathMap
 	for _, p := range m {
@@ -47,7 +47,7 @@ func (m PathMap) back() PathMap {
 	return b
 }
 
-// sorted returns the map with the longest paths first, nil if one is there twice.
+// sorted returns the map with the longest paths first; nil if a path occurs twice.
 func (m PathMap) sorted() PathMap {
 	m = slices.Clone(m)
 	slices.SortFunc(m, func(a, b mappedPath) int {
@@ -68,7 +68,7 @@ func (m PathMap) sorted() PathMap {
 func (m PathMap) message(body []byte) []byte {
 	type container struct {
 		object bool
-		key    string // of the container itself, and so of a list's elements
+		key    string // the container's own key, which is also that of its elements
 	}
 	var open []container
 	var out []byte
@@ -111,7 +111,7 @@ func (m PathMap) message(body []byte) []byte {
 	return append(out, body[done:]...)
 }
 
-// quoted returns a JSON string with its path changed, nil where there is nothing to change.
+// quoted returns a JSON string with its path changed; nil if there is nothing to change.
 func (m PathMap) quoted(text []byte) []byte {
 	var s string
 	if json.Unmarshal(text, &s) != nil {

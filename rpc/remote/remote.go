@@ -1,5 +1,5 @@
-// Package remote leads to the daemon of another machine: "cursord stdio" runs there by ssh, and paths in messages are changed
-// where folders have other paths there. It owns the ssh process, for as long as a connection uses it.
+// Package remote connects to the daemon of another machine: it runs "cursord stdio" there by ssh, and changes paths in
+// messages if folders have other paths there. It owns the ssh process while a connection uses it.
 package remote
 
 import (
@@ -18,27 +18,28 @@ import (
 	"cursord/rpc/join"
 )
 
-// endLimit is how long a program on the other machine may go on after its output has ended.
+// endLimit is how long a program on the other machine may go on after the end of its output.
 const endLimit = 6 * time.Second
 
-// A Host is another machine whose cursord is to be used.
+// A Host is another machine whose cursord is used.
 type Host struct {
-	Name    string   // as ssh knows it: [USER@]HOST
-	SSH     []string // the command, with options of the user's; it has at least one word
-	Program string   // cursord there, as the shell there takes it
+	Name    string   // in ssh's form: [USER@]HOST
+	SSH     []string // the command, with the user's options; at least one word
+	Program string   // cursord there, in the form for that machine's shell
 	Paths   PathMap  // from here to there
-	// Asks says that somebody sits at a terminal whom ssh may ask for a password.
+	// Asks says that a person sits at a terminal, whom ssh may ask for a password.
 	Asks bool
 }
 
-// Access leads to the user's daemon on that machine, by "cursord stdio" there. version is what initialize answers.
+// Access returns the way to the user's daemon on that machine, by "cursord stdio" there. version is the version in the
+// answer to initialize.
 func (h *Host) Access(version string) join.Access {
 	a := join.Access{
 		Version:   version,
 		Dial:      func(context.Context) (io.ReadWriteCloser, error) { return h.dial() },
 		Handshake: func() (string, json.RawMessage) { return join.AliveMethod, nil },
 		Silent:    func() string { return h.Name + " does not answer" },
-		Stopped:   func() bool { return false }, // it is for the one there to look
+		Stopped:   func() bool { return false }, // the cursord on the other machine checks that
 		Starting:  func() bool { return true },
 		Hint:      fmt.Sprintf("%q in a terminal shows what is wrong; it must ask nothing", strings.Join(append(h.SSH[:len(h.SSH):len(h.SSH)], h.Name, h.Program, "version"), " ")),
 	}
@@ -48,8 +49,8 @@ func (h *Host) Access(version string) join.Access {
 	return a
 }
 
-// command returns the command line. What the user's own options say counts, being first. Who sits at no terminal cannot
-// be asked for a password.
+// command returns the command line. The user's own options come first, so they win. Without a terminal, ssh must not ask for
+// a password.
 func (h *Host) command() []string {
 	args := append(append([]string(nil), h.SSH...), "-T", "-o", "ServerAliveInterval=15")
 	if !h.Asks {
@@ -71,7 +72,7 @@ func (h *Host) dial() (*sshConn, error) {
 	}
 	c := &sshConn{host: h.Name, cmd: cmd, in: in, out: out, ended: make(chan struct{})}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, &c.said
-	cmd.WaitDelay = time.Second // a connection that ssh shares may keep stderr
+	cmd.WaitDelay = time.Second // a connection that ssh shares may keep stderr open
 	err = cmd.Start()
 	stdin.Close()
 	stdout.Close()
@@ -95,10 +96,10 @@ type sshConn struct {
 	out   *os.File
 	said  lastWords
 	ended chan struct{}
-	err   error // of the process; read it once ended is closed
+	err   error // of the process; valid once ended is closed
 }
 
-// Read's error, at the end, says why ssh has ended.
+// Read returns, at the end, an error that says why ssh has ended.
 func (c *sshConn) Read(p []byte) (int, error) {
 	n, err := c.out.Read(p)
 	if err == nil || n > 0 {
@@ -106,7 +107,7 @@ func (c *sshConn) Read(p []byte) (int, error) {
 	}
 	select {
 	case <-c.ended:
-	case <-time.After(endLimit): // its output is closed, and it goes on
+	case <-time.After(endLimit): // it has closed its output, but goes on
 		return 0, err
 	}
 	why := c.said.String()
@@ -129,14 +130,14 @@ func (c *sshConn) SetWriteDeadline(t time.Time) error { return c.in.SetWriteDead
 func (c *sshConn) CloseWrite() error { return c.in.Close() }
 
 func (c *sshConn) Close() error {
-	// It is closed already after CloseWrite, and the process may have ended.
+	// After CloseWrite it is closed already, and the process may have ended.
 	_ = c.in.Close()
 	_ = c.cmd.Process.Kill()
 	<-c.ended
 	return c.out.Close()
 }
 
-// lastWords keeps the end of what is written.
+// lastWords keeps the end of what is written to it.
 type lastWords struct {
 	mu   sync.Mutex
 	text []byte // guarded by mu
@@ -153,7 +154,7 @@ func (l *lastWords) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns it as one line.
+// String returns the text on one line.
 func (l *lastWords) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
