@@ -7,6 +7,7 @@ import (
 
 	"cursord/cmd/cursord/internal/doctor"
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/version"
 	"cursord/rpc"
 )
 
@@ -42,7 +43,7 @@ write for the Helix that is installed.`,
 				}
 			}
 			d := doctor.Diagnose(c.Context(), doctor.Options{
-				Version: version(), Helix: helix, Status: askStatus, Root: p.find,
+				Version: version.Own(), Helix: helix, Status: askStatus, Root: p.find,
 				Connect: func(ctx context.Context) (*rpc.Client, error) { return newClient(ctx, nil) },
 			})
 			d.Forgotten = forgotten

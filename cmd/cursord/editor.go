@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/install"
+	"cursord/cmd/cursord/internal/version"
 	"cursord/editors"
 )
 
@@ -32,7 +33,7 @@ func editorInstallCommand() *cobra.Command {
 		Args:      takes(1, 1),
 		ValidArgs: editors.Names,
 		RunE: func(c *cobra.Command, args []string) error {
-			return install.Plugin(c.Context(), c.OutOrStdout(), args[0], dir, version(), force)
+			return install.Plugin(c.Context(), c.OutOrStdout(), args[0], dir, version.Own(), force)
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "the plugin's folder, if it is to be elsewhere")
@@ -75,7 +76,7 @@ Run it again after an update of Helix: a list of servers in languages.toml repla
   cursord editor install helix --languages go,rust,markdown --yes`,
 		Args: takes(0, 0),
 		RunE: onHelix(&h, func(h install.Helix) error {
-			want.Version = version()
+			want.Version = version.Own()
 			return h.Install(want)
 		}),
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/export"
+	"cursord/cmd/cursord/internal/version"
 	"cursord/daemon/endpoint"
 	"cursord/daemon/filelist"
 	"cursord/editors/lsp"
@@ -80,7 +81,7 @@ func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
 		return exitFailed
 	}
 	ok := lsp.Serve(ctx, both, both, lsp.Options{
-		Version: version(), StateDir: dirs.State, Dial: func() io.ReadWriteCloser { return inProcess(ctx) },
+		Version: version.Own(), StateDir: dirs.State, Dial: func() io.ReadWriteCloser { return inProcess(ctx) },
 		Transcript: transcriptOf, Files: filelist.Named, Log: log,
 		Greeted: func() { // until then there is nothing to end well
 			signalled, _ := untilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

@@ -19,6 +19,7 @@ import (
 	"cursord/cmd/cursord/internal/ask"
 	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/version"
 	"cursord/daemon"
 	"cursord/rpc"
 )
@@ -122,8 +123,8 @@ terminals and scripts. Begin with: cursord trust && cursord run "…"
 		Args:          ofGroup,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.Version = version()
-	root.SetVersionTemplate(versionLine())
+	root.Version = version.Own()
+	root.SetVersionTemplate(version.Line())
 	root.SetFlagErrorFunc(wrongFlag)
 	for _, g := range []struct {
 		id, title string

@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"cursord/cmd/cursord/internal/man"
+	"cursord/cmd/cursord/internal/version"
 )
 
 func manCommand() *cobra.Command {
@@ -15,7 +16,7 @@ func manCommand() *cobra.Command {
 		Example: "  cursord man | man -l -",
 		Args:    takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return man.Page(c.OutOrStdout(), version(), manPages(c.Root()))
+			return man.Page(c.OutOrStdout(), version.ForPeople(version.Own()), manPages(c.Root()))
 		},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/naming"
+	"cursord/cmd/cursord/internal/version"
 	"cursord/daemon/paths"
 	"cursord/rpc"
 	"cursord/rpc/dial"
@@ -118,7 +119,7 @@ func dialOptions() dial.Options {
 		return dial.Options{} // then it takes nobody's place
 	}
 	return dial.Options{
-		Program: program, Version: version(), Written: ownWritten(),
+		Program: program, Version: version.Own(), Written: ownWritten(),
 		Waiting: saysWaiting,
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/version"
 	"cursord/daemon"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
@@ -184,7 +185,7 @@ func (s serving) run(ctx context.Context) (err error) {
 		log.Warn("configuration", "warning", w)
 	}
 	d, err := daemon.Open(daemon.Options{
-		Version: version(), Written: ownWritten(), StateDir: dirs.State, Socket: dirs.Socket, Config: s.config, Log: log,
+		Version: version.Own(), Written: ownWritten(), StateDir: dirs.State, Socket: dirs.Socket, Config: s.config, Log: log,
 		Fault: s.injected.fault, Ahead: s.injected.ahead, Reload: s.reloadIfOther(), Reread: s.reload,
 	})
 	if err != nil {
@@ -197,7 +198,7 @@ func (s serving) run(ctx context.Context) (err error) {
 	if err := listener.MarkServing(); err != nil {
 		return errors.Join(err, d.Close())
 	}
-	log.Info("serving", "version", version(), "pid", os.Getpid(), "socket", dirs.Socket, "database", dirs.Database())
+	log.Info("serving", "version", version.Own(), "pid", os.Getpid(), "socket", dirs.Socket, "database", dirs.Database())
 
 	connections, closeConnections := context.WithCancel(context.Background())
 	defer closeConnections()

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/version"
 	"cursord/daemon"
 	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
@@ -55,7 +56,7 @@ not. The configuration has the keys ssh, remote_paths and remote_program for tha
 				if err != nil {
 					return err
 				}
-				return statusError(joined(join.Run(c.Context(), both, both, h.Access(version()))))
+				return statusError(joined(join.Run(c.Context(), both, both, h.Access(version.Own()))))
 			})
 		},
 	}
@@ -153,7 +154,7 @@ func openStandalone(errOut io.Writer) (*daemon.Daemon, *slog.Logger, error) {
 		}
 	}
 	d, err := daemon.Open(daemon.Options{
-		Version: version(), Written: ownWritten(), StateDir: dirs.State, Config: settings, Log: log, Reload: reload,
+		Version: version.Own(), Written: ownWritten(), StateDir: dirs.State, Config: settings, Log: log, Reload: reload,
 	})
 	if err == nil {
 		d.NoteConfiguration(warnings)

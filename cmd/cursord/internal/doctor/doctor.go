@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/version"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
@@ -93,7 +94,7 @@ func (d *Diagnosis) askDaemon(ctx context.Context, o Options) {
 	}
 	d.Daemon = &s
 	if s.Version != d.Version {
-		d.problem(`the daemon that runs is of version %s: "cursord stop" lets the next client start this one`, s.Version)
+		d.problem(`the daemon that runs is of version %s: "cursord stop" lets the next client start this one`, version.ForPeople(s.Version))
 	}
 	if s.Storage.Trouble != "" {
 		d.problem("the database takes no changes: %s", s.Storage.Trouble)
@@ -136,9 +137,9 @@ func (d *Diagnosis) Print(w io.Writer) {
 			fmt.Fprintf(w, "%-9s %s\n", name, value)
 		}
 	}
-	row("cursord", d.Version+" ("+d.Platform+")")
+	row("cursord", version.ForPeople(d.Version)+" ("+d.Platform+")")
 	if d.Daemon != nil {
-		row("daemon", fmt.Sprintf("%s, process %d", d.Daemon.Version, d.Daemon.PID))
+		row("daemon", fmt.Sprintf("%s, process %d", version.ForPeople(d.Daemon.Version), d.Daemon.PID))
 	} else {
 		row("daemon", "cannot be reached")
 	}
