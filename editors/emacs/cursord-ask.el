@@ -21,12 +21,17 @@
   :type 'boolean
   :group 'cursord)
 
-(defcustom cursord-isolation nil
-  "Where agents of new sessions work, as far as nothing else was chosen.
-In a copy, nothing changes in the project until you accept it."
-  :type '(choice (const :tag "As the daemon is set" nil)
-                 (const :tag "In the project" none)
-                 (const :tag "In a copy of the project" copy))
+(defcustom cursord-session-options nil
+  "What new sessions begin with, as far as nothing else was chosen for them.
+A plist; what it does not have is as the daemon is configured.  With the
+`:isolation' \"copy\", nothing changes in the project until you accept it.
+\\[cursord-keep-options] sets this to what the session at hand has."
+  :type '(plist :options
+                ((:model string)
+                 (:mode (choice (const "agent") (const "ask") (const "plan")))
+                 (:isolation (choice (const "none") (const "copy")))
+                 (:sandbox (choice (const "enabled") (const "disabled")))
+                 (:autoReview (choice (const t) (const :json-false)))))
   :group 'cursord)
 
 (defcustom cursord-before-send-functions nil
@@ -101,18 +106,21 @@ called with the answer before anything is received that came behind it."
                                                           '(:limit 1))
                                             :sessions)))))
 
-(defun cursord-send (ws prompt &optional origin new)
+(defun cursord-send (ws prompt &optional origin new context)
   "Ask PROMPT in WS, at ORIGIN; in a new session if NEW.
+CONTEXT goes along, if it is given, in place of what the prompt's tokens name.
 It returns once the daemon has stored the turn; if it has not, that is an error."
   (when (string-blank-p prompt)
     (user-error "There is nothing to ask"))
+  (setf (cursord-workspace-sent ws) (list prompt))
   (run-hook-wrapped 'cursord-before-send-functions
                     (lambda (function)
                       (setq prompt (or (funcall function prompt ws) prompt))
                       nil))
   (require 'cursord-session)            ; it says when turns end
-  (let ((context (append (cursord-context ws prompt
-                                          (or origin (cursord--origin-make)))
+  (let ((context (append (or context
+                             (cursord-context ws prompt
+                                              (or origin (cursord--origin-make))))
                          (cursord-workspace-images ws))))
     (if new
         (cursord-talk-with ws nil)
@@ -129,10 +137,12 @@ It returns once the daemon has stored the turn; if it has not, that is an error.
                               ,@(cond
                                  ((or session made)
                                   (list :sessionId (or session made)))
-                                 (t (cursord-workspace-next ws))))
+                                 (t (cursord-next-options ws))))
                  (lambda (result)
                    (setf (cursord-workspace-images ws) nil)
                    (let ((turn (plist-get result :turn)))
+                     (setcdr (cursord-workspace-sent ws)
+                             (list (plist-get turn :id) context))
                      (puthash (plist-get turn :id) t
                               (cursord-workspace-mine ws))
                      (unless session
@@ -142,25 +152,24 @@ It returns once the daemon has stored the turn; if it has not, that is an error.
           (cursord-request ws :session/delete (list :sessionId made)
                            :else #'ignore))))))
 
-(defun cursord--next-isolation (ws)
-  "Where the agent of the next new session of WS is to work; nil if that is open."
-  (or (plist-get (cursord-workspace-next ws) :isolation)
-      (and cursord-isolation (symbol-name cursord-isolation))))
+(defun cursord-next-options (ws)
+  "What is chosen for the next new session of WS, a plist."
+  (let (options)
+    (cl-loop for (key value) on (append cursord-session-options
+                                        (cursord-workspace-next ws))
+             by #'cddr
+             do (setq options (plist-put options key value)))
+    ;; That is what it is without being asked for.
+    (cl-loop for (key value) on options by #'cddr
+             unless (equal value "default") append (list key value))))
 
 (defun cursord--make-session (ws)
   "Make a session of WS where its first turn could not, and return its id.
 Else return nil."
-  (let ((isolation (cursord--next-isolation ws))
-        (next (copy-sequence (cursord-workspace-next ws))))
-    (when (or isolation
-              (seq-some (lambda (key) (plist-member next key))
-                        '(:sandbox :autoReview :addDirs)))
-      (plist-get (plist-get (cursord-call ws :session/create
-                                          (if isolation
-                                              (plist-put next
-                                                         :isolation isolation)
-                                            next))
-                            :session)
+  (let ((options (cursord-next-options ws)))
+    (when (seq-some (lambda (key) (plist-member options key))
+                    '(:isolation :sandbox :autoReview :addDirs))
+      (plist-get (plist-get (cursord-call ws :session/create options) :session)
                  :id))))
 
 ;;;; In the minibuffer

@@ -16,12 +16,16 @@
 (require 'cursord-ask)
 (require 'cursord-edits)
 (require 'cursord-groups)
+(require 'cursord-header)
 
 (declare-function cursord-review "cursord-review")
 (declare-function cursord-menu "cursord-menu")
+(autoload 'cursord-bookmark-record "cursord-restore")
+(autoload 'cursord-desktop-data "cursord-restore")
+(defvar desktop-save-buffer)
 (declare-function cursord-cancel "cursord-session")
 (declare-function cursord-resume "cursord-session")
-(declare-function cursord-set-model "cursord-session")
+(declare-function cursord-set-model "cursord-options")
 
 (defvar-keymap cursord-chat-mode-map
   :doc "Keys in a chat."
@@ -54,125 +58,9 @@
               outline-level (lambda () (if (eq (char-after) ?#) 1 2))
               imenu-generic-expression '((nil "^## You\n\n\\(.*\\)" 1)))
   (add-to-invisibility-spec '(cursord-fold . t))
+  (setq-local bookmark-make-record-function #'cursord-bookmark-record
+              desktop-save-buffer #'cursord-desktop-data)
   (setq header-line-format '(:eval (cursord--chat-header))))
-
-;;;; The header line
-
-(defun cursord--elapsed (seconds)
-  "SECONDS as minutes and seconds, with hours where there are some."
-  (let ((seconds (max 0 (truncate seconds))))
-    (if (< seconds 3600)
-        (format "%d:%02d" (/ seconds 60) (% seconds 60))
-      (format "%d:%02d:%02d" (/ seconds 3600) (% (/ seconds 60) 60)
-              (% seconds 60)))))
-
-(defun cursord--chat-turn (ws)
-  "The turn of the session that is talked with in WS that runs or waits, or nil."
-  (seq-find (lambda (turn)
-              (equal (plist-get turn :sessionId)
-                     (cursord-workspace-current ws)))
-            (cursord-busy-turns ws)))
-
-(defun cursord--state-word (ws turn)
-  "What goes on in the chat of WS, where TURN runs or waits."
-  (let ((state (cursord-state ws)))
-    (cond ((eq state 'off) (propertize "not connected" 'face 'cursord-failed))
-          ((equal (plist-get turn :status) "running") (cursord-turn-note turn))
-          (turn "queued")
-          ((eq state 'error) (propertize "error" 'face 'cursord-failed))
-          (t "idle"))))
-
-(defvar cursord--default-models nil
-  "By host, the model that agents use if none was chosen; \"\" until that is known.")
-
-(defun cursord--ask-default-model (ws)
-  "Have it asked which model agents of WS use if none was chosen."
-  (let ((host (cursord-workspace-host ws)))
-    (unless (assoc host cursord--default-models)
-      (push (cons host "") cursord--default-models)
-      (cursord-request ws :agent/models nil
-                       :then (lambda (result)
-                               (setf (alist-get host cursord--default-models ""
-                                                nil #'equal)
-                                     (or (plist-get (seq-find (lambda (model)
-                                                                (eq t (plist-get model :current)))
-                                                              (plist-get result :models))
-                                                    :id)
-                                         ""))
-                               (force-mode-line-update t))
-                       ;; What is wrong is said where one asks the agent.
-                       :else (lambda (_err)
-                               (setq cursord--default-models
-                                     (assoc-delete-all host cursord--default-models)))))))
-
-(defun cursord--model-word (ws session)
-  "The model of SESSION in WS, or of the next one; nil if that is not known."
-  (or (plist-get (or session (cursord-workspace-next ws)) :model)
-      (let ((model (cdr (assoc (cursord-workspace-host ws)
-                               cursord--default-models))))
-        (and model (not (string-empty-p model)) model))))
-
-(defun cursord--permits-word (of)
-  "What the agent of OF, a session or what a new one is to be, may do; or nil."
-  (let ((words (delq nil
-                     (list (pcase (plist-get of :sandbox) ("enabled" "sandbox")
-                                  ("disabled" "no sandbox"))
-                           (and (eq (plist-get of :autoReview) t) "auto-review")
-                           (and (> (length (plist-get of :addDirs)) 0)
-                                (format "+%d dir"
-                                        (length (plist-get of :addDirs))))))))
-    (and words (string-join words " · "))))
-
-(defun cursord--chat-header ()
-  "What is above a chat."
-  (if-let* ((ws cursord-buffer-workspace))
-      (let* ((turn (cursord--chat-turn ws))
-             (session (cursord-session ws))
-             (mode (or (plist-get session :mode)
-                       (plist-get (cursord-workspace-next ws) :mode)))
-             (hunks (car (cursord-pending ws)))
-             (started (plist-get turn :startedAt)))
-        (concat " "
-                (string-replace
-                 "%" "%%"
-                 (string-join
-                  (delq nil
-                        (list (cursord--state-word ws turn)
-                              (cursord--model-word ws session)
-                              (and mode (not (equal mode "agent")) mode)
-                              (and (equal (if session
-                                              (plist-get session :isolation)
-                                            (cursord--next-isolation ws))
-                                          "copy")
-                                   "in a copy")
-                              (cursord--permits-word (or session
-                                                         (cursord-workspace-next ws)))
-                              (and (> hunks 0) (cursord-plural hunks "hunk"))
-                              (and started
-                                   (cursord--elapsed (float-time (time-subtract nil (date-to-time started)))))
-                              (substitute-command-keys
-                               (cond
-                                (turn "\\<cursord-chat-mode-map>\\[cursord-cancel] cancel")
-                                ((> hunks 0)
-                                 "\\<cursord-chat-mode-map>\\[cursord-review] review")
-                                (t "\\<cursord-chat-mode-map>\\[cursord-compose] write")))))
-                  " · "))))
-    ""))
-
-(defvar cursord--clock nil
-  "The timer that has the header lines tell the time while turns run.")
-
-(defun cursord--tick ()
-  "Draw the header lines of chats that are seen; stop where nothing runs."
-  (if (seq-some #'cursord-busy-turns cursord-workspaces)
-      (dolist (ws cursord-workspaces)
-        (when (seq-some #'cursord-turn-silence (cursord-busy-turns ws))
-          (force-mode-line-update t))
-        (when-let* ((buffer (cursord-chat-buffer ws)))
-          (when (get-buffer-window buffer t)
-            (with-current-buffer buffer (force-mode-line-update)))))
-    (cancel-timer cursord--clock)
-    (setq cursord--clock nil)))
 
 ;;;; The buffer
 

@@ -4,13 +4,81 @@
 
 ;;; Commentary:
 
-;; `cursord-menu' is a transient; it is loaded when it is first used.
+;; `cursord-menu' is a transient; it is loaded when it is first used.  The
+;; options of the session are infixes of it: they show their values, which the
+;; daemon keeps with the session.
 
 ;;; Code:
 
+(require 'eieio)
 (require 'transient)
 (require 'cursord-workspace)
 (require 'cursord)
+(require 'cursord-options)
+
+;;;; Options
+
+(defclass cursord--option (transient-variable)
+  ((member :initarg :member)            ; of a session
+   (choices :initarg :choices :initform nil)
+   (absent :initarg :absent)            ; what it is if nothing is chosen
+   (change :initarg :change)            ; the function that sets it
+   (format :initform " %k %d %v"))
+  "An option of the session that is talked with, or of the next one.")
+
+(cl-defmethod transient-init-value ((obj cursord--option))
+  "Have OBJ show what the session has."
+  (oset obj value
+        (when-let* ((ws (cursord-workspace-find)))
+          (cursord-option ws (oref obj member)))))
+
+(cl-defmethod transient-infix-read ((obj cursord--option))
+  "Return what OBJ is to be: the next choice, or the one that a person names."
+  (let ((choices (oref obj choices))
+        (ws (cursord-workspace-open)))
+    (if (null choices)
+        (cursord--read-model ws)
+      (or (cadr (member (or (oref obj value) (oref obj absent)) choices))
+          (car choices)))))
+
+(cl-defmethod transient-infix-set ((obj cursord--option) value)
+  "Have the session use VALUE for OBJ."
+  (funcall (oref obj change) value)
+  (transient-init-value obj))
+
+(cl-defmethod transient-format-value ((obj cursord--option))
+  "The value of OBJ; in parentheses, what it is without one."
+  (let* ((value (oref obj value))
+         (ws (cursord-workspace-find))
+         (absent (or (and ws (eq (oref obj member) :model)
+                          (cursord--model-word ws nil))
+                     (oref obj absent))))
+    (if value
+        (propertize (if (eq value t) "on" value) 'face 'transient-value)
+      (propertize (format "(%s)" absent) 'face 'transient-inactive-value))))
+
+(defun cursord--next-auto-review (value)
+  "Have a classifier decide if VALUE is \"on\"."
+  (cursord-set-auto-review (equal value "on")))
+
+(transient-define-infix cursord--menu-model ()
+  :class 'cursord--option :description "model" :member :model
+  :absent "auto" :change #'cursord-set-model)
+(transient-define-infix cursord--menu-mode ()
+  :class 'cursord--option :description "mode" :member :mode
+  :choices '("agent" "ask" "plan") :absent "agent" :change #'cursord-set-mode)
+(transient-define-infix cursord--menu-isolation ()
+  :class 'cursord--option :description "isolation" :member :isolation
+  :choices '("none" "copy") :absent "none" :change #'cursord-set-isolation)
+(transient-define-infix cursord--menu-sandbox ()
+  :class 'cursord--option :description "sandbox" :member :sandbox
+  :choices '("default" "enabled" "disabled") :absent "default"
+  :change #'cursord-set-sandbox)
+(transient-define-infix cursord--menu-auto-review ()
+  :class 'cursord--option :description "auto-review" :member :autoReview
+  :choices '("off" "on") :absent "off" :change #'cursord--next-auto-review)
+
+;;;; The menu
 
 (defun cursord--menu-title ()
   "What the menu says of the project."
@@ -19,6 +87,17 @@
               (cursord-state ws)
               (cursord-plural (car (cursord-pending ws)) "hunk"))
     "Not in use here yet"))
+
+(defun cursord--menu-session ()
+  "What the menu says of the session whose options it shows."
+  (let ((title (and (cursord-workspace-find)
+                    (plist-get (cursord-session (cursord-workspace-find))
+                               :title))))
+    (if title
+        (format "Session: %s"
+                (truncate-string-to-width (cursord-one-line title) 25 nil nil
+                                          "…"))
+      "The next session")))
 
 ;;;###autoload (autoload 'cursord-menu "cursord-menu" nil t)
 (transient-define-prefix cursord-menu ()
@@ -29,9 +108,9 @@
     ("w" "write in a buffer" cursord-compose)
     ("+" "add what is here" cursord-add)
     ("I" "add an image" cursord-add-image)
-    ("c" "chat" cursord)
     ("k" "cancel" cursord-cancel)
-    ("o" "what waits for me" cursord-next-attention)]
+    ("y" "ask the last again" cursord-retry)
+    ("e" "edit the last" cursord-edit-prompt)]
    ["Review"
     ("v" "all hunks" cursord-review)
     ("a" "accept hunk" cursord-accept-hunk)
@@ -40,20 +119,33 @@
     ("U" "redo decision" cursord-redo)
     ("n" "next hunk" cursord-next-hunk :transient t)
     ("p" "previous hunk" cursord-previous-hunk :transient t)]
-   ["Session"
-    ("s" "go on with another" cursord-resume)
-    ("S" "those of all projects" cursord-sessions)
+   ["Go to"
+    ("c" "chat" cursord)
+    ("s" "another session" cursord-resume)
+    ("S" "all sessions" cursord-sessions)
+    ("P" "projects" cursord-projects)
+    ("o" "what waits" cursord-next-attention)
+    ("D" "doctor" cursord-doctor)]]
+  [[:description cursord--menu-session
+    ("-m" cursord--menu-model)
+    ("-M" cursord--menu-mode)
+    ("-i" cursord--menu-isolation)
+    ("-s" cursord--menu-sandbox)
+    ("-a" cursord--menu-auto-review)
+    ("-k" "keep for new sessions" cursord-keep-options :transient t)]
+   [""
     ("N" "rename" cursord-rename-session)
-    ("m" "model" cursord-set-model)
-    ("M" "mode" cursord-set-mode)
-    ("i" "isolation" cursord-set-isolation)
-    ("b" "sandbox" cursord-set-sandbox)
-    ("R" "auto-review" cursord-set-auto-review)
+    ("x" "export" cursord-export)
     ("d" "add a folder" cursord-add-directory)
-    ("X" "delete one" cursord-delete-session)]
-   ["Project"
-    ("t" "trust" cursord-trust)
-    ("D" "doctor" cursord-doctor)]])
+    ("X" "delete one" cursord-delete-session)
+    ("t" "trust the project" cursord-trust)]]
+  (interactive)
+  ;; Without a daemon there is still the doctor.
+  (ignore-error user-error
+    (let ((ws (cursord-workspace-open)))
+      (cursord--know-session ws)
+      (cursord--ask-default-model ws)))
+  (transient-setup 'cursord-menu))
 
 (provide 'cursord-menu)
 ;;; cursord-menu.el ends here

@@ -44,6 +44,8 @@
   (next nil :documentation "What is chosen for a new session, a plist.")
   (images nil
           :documentation "Images that go with the next prompt, as contexts.")
+  (sent nil
+        :documentation "What was sent last: (PROMPT TURN-ID CONTEXT).")
   (mine (make-hash-table :test #'equal)
         :documentation "The turns that were started here.")
   (failed nil :documentation "Whether the latest turn to end has failed.")

@@ -49,6 +49,10 @@
   "N and WORD, with an s where that fits."
   (format "%d %s%s" n word (if (eql n 1) "" "s")))
 
+(defun cursord-one-line (text)
+  "TEXT, a title or a prompt, as one line."
+  (string-trim (replace-regexp-in-string "[ \t\n\r]+" " " (or text ""))))
+
 (defun cursord-protected (function &rest args)
   "Call FUNCTION with ARGS; an error is logged and told, and goes no further."
   (condition-case err

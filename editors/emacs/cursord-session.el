@@ -1,4 +1,4 @@
-;;; cursord-session.el --- Sessions, models, trust, and what waits for one  -*- lexical-binding: t; -*-
+;;; cursord-session.el --- Turns, sessions, and what waits for one  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -161,46 +161,48 @@ not know."
   (append (plist-get (cursord-call ws :session/list '(:limit 200)) :sessions)
           nil))
 
-(defun cursord--read-session (ws prompt)
-  "Have one choose a session of WS, with PROMPT."
-  (let* ((sessions (or (cursord--sessions ws)
-                       (user-error "There is no session in %s"
-                                   (cursord-workspace-root ws))))
-         (names (make-hash-table :test #'equal))
-         (choices (mapcar (lambda (session)
-                            (let* ((title (replace-regexp-in-string "[ \t\n]+"
-                                                                    " "
-                                                                    (plist-get session :title)))
-                                   (title (if (string-blank-p title)
-                                              "(no title)"
-                                            (truncate-string-to-width title 70
-                                                                      nil nil
-                                                                      "…")))
-                                   (n (cl-incf (gethash title names 0))))
-                              (cons (if (= n 1)
-                                        title
-                                      (format "%s (%d)" title n)) session)))
-                          sessions))
+(defun cursord--choose-session (sessions prompt &optional all)
+  "Have one choose one of SESSIONS, with PROMPT; ALL has their projects, too."
+  (let* ((names (make-hash-table :test #'equal))
+         (choices
+          (mapcar (lambda (session)
+                    (let* ((title (cursord-one-line (plist-get session :title)))
+                           (title (if (string-empty-p title)
+                                      "(no title)"
+                                    (truncate-string-to-width title 50 nil nil
+                                                              "…")))
+                           (title (if all
+                                      (concat (file-name-nondirectory
+                                               (plist-get session :workspace))
+                                              ": " title)
+                                    title))
+                           (n (cl-incf (gethash title names 0))))
+                      (cons (if (= n 1) title (format "%s (%d)" title n))
+                            session)))
+                  sessions))
+         (annotate (lambda (name)
+                     (let* ((session (cdr (assoc name choices)))
+                            (state (plist-get session :state)))
+                       (format "  %s, %s%s"
+                               (cursord--age (plist-get session :updatedAt))
+                               (cursord-plural (plist-get session :turns) "turn")
+                               (if (equal state "idle") ""
+                                 (concat ", " state))))))
          (table (lambda (string predicate action)
                   (if (eq action 'metadata)
                       `(metadata (category . cursord-session)
                                  (display-sort-function . identity)
-                                 (annotation-function
-                                  . ,(lambda (name)
-                                       (let ((session (cdr (assoc name
-                                                                  choices))))
-                                         (format "  %s, %s%s"
-                                                 (cursord--age (plist-get session :updatedAt))
-                                                 (cursord-plural (plist-get session :turns) "turn")
-                                                 (if (equal (plist-get session
-                                                                       :state)
-                                                            "idle") ""
-                                                   (concat ", "
-                                                           (plist-get session
-                                                                      :state))))))))
+                                 (annotation-function . ,annotate))
                     (complete-with-action action choices string predicate)))))
     (cdr (assoc (completing-read prompt table nil t nil nil (caar choices))
                 choices))))
+
+(defun cursord--read-session (ws prompt)
+  "Have one choose a session of WS, with PROMPT."
+  (cursord--choose-session
+   (or (cursord--sessions ws)
+       (user-error "There is no session in %s" (cursord-workspace-root ws)))
+   prompt))
 
 ;;;###autoload
 (defun cursord-resume ()
@@ -235,158 +237,6 @@ not know."
       (cursord-call ws
                     :session/delete (list :sessionId (plist-get session
                                                                 :id))))))
-
-;;;; Models, modes, isolation, trust
-
-(defun cursord--set (ws key value &optional about)
-  "Set KEY of the session that WS talks with, or of the next one, to VALUE.
-ABOUT says what that means."
-  (if (cursord-workspace-current ws)
-      (let ((session (plist-get (cursord-call ws :session/update
-                                              (list :sessionId (cursord-workspace-current ws) key value))
-                                :session)))
-        (puthash (plist-get session :id) session
-                 (cursord-workspace-sessions ws)))
-    (setf (cursord-workspace-next ws)
-          (plist-put (cursord-workspace-next ws) key value)))
-  (force-mode-line-update t)
-  (if about
-      (cursord-say "In %s session %s"
-                   (if (cursord-workspace-current ws) "this" "the next") about)
-    (cursord-say "%s: %s" (substring (symbol-name key) 1) value)))
-
-;;;###autoload
-(defun cursord-set-model (model)
-  "Have the session that is talked with use MODEL from its next turn on."
-  (interactive
-   (let* ((ws (cursord-workspace-open))
-          (models (append (plist-get (cursord-call ws :agent/models nil
-                                                   :timeout 30) :models) nil))
-          (ids (mapcar (lambda (model) (plist-get model :id)) models))
-          (completion-extra-properties
-           (list :annotation-function
-                 (lambda (id)
-                   (let ((model (seq-find (lambda (model)
-                                            (equal (plist-get model :id) id))
-                                          models)))
-                     (concat "  " (plist-get model :name)
-                             (if (eq (plist-get model :current) t)
-                                 " (current)"
-                               "")))))))
-     (list (completing-read "Model: " ids nil t))))
-  (cursord--set (cursord-workspace-open) :model model))
-
-;;;###autoload
-(defun cursord-set-mode (mode)
-  "Have the session that is talked with work in MODE from its next turn on.
-In the modes \"ask\" and \"plan\" the agent changes nothing."
-  (interactive (list (completing-read "Mode: " '("agent" "ask" "plan") nil t)))
-  (cursord--set (cursord-workspace-open) :mode mode))
-
-;;;###autoload
-(defun cursord-set-isolation (isolation)
-  "Have agents of new sessions work where ISOLATION says, and go on with one.
-With \"copy\" that is a copy of the project: nothing changes in the project
-until it is accepted.  A session stays where it is."
-  (interactive (list (completing-read "Isolation: " '("copy" "none") nil t)))
-  (let ((ws (cursord-workspace-open)))
-    (cursord-choose-session
-     ws (lambda ()
-          (let ((session (cursord-session ws)))
-            (setf (cursord-workspace-next ws)
-                  (plist-put (cursord-workspace-next ws) :isolation isolation))
-            (when (and session
-                       (not (equal isolation (plist-get session :isolation))))
-              (cursord-talk-with ws nil))
-            (force-mode-line-update t)
-            (cursord-say "in %s session the agent works in %s"
-                         (if (cursord-workspace-current ws) "this" "the next")
-                         (if (equal isolation "copy")
-                             "a copy of the project"
-                           "the project")))))))
-
-;;;###autoload
-(defun cursord-set-sandbox (sandbox)
-  "Have the agent of this session run commands in its SANDBOX, or not.
-With \"enabled\", commands that the sandbox can hold run and others are denied.
-With \"default\" that is as the daemon is configured."
-  (interactive
-   (list (completing-read "Sandbox: " '("enabled" "disabled" "default") nil t)))
-  (cursord--set (cursord-workspace-open) :sandbox sandbox
-                (pcase sandbox
-                  ("enabled"
-                   "commands that the sandbox can hold run, others are denied")
-                  ("disabled" "there is no sandbox for commands")
-                  (_ "the sandbox is as configured"))))
-
-;;;###autoload
-(defun cursord-set-auto-review (on)
-  "Have a classifier of the agent's decide on commands that would be denied.
-If ON is nil, as with a prefix argument, have none do that."
-  (interactive (list (not current-prefix-arg)))
-  (cursord--set (cursord-workspace-open) :autoReview (if on t :json-false)
-                (if on
-                    "a classifier of the agent decides on commands"
-                  "no classifier decides on commands")))
-
-;;;###autoload
-(defun cursord-add-directory (dir)
-  "Have the agent of this session work in DIR, too, a folder beside the project.
-What it changes there cannot be rejected.  With a prefix argument, take all
-such folders away."
-  (interactive (list (unless current-prefix-arg
-                       (read-directory-name "The agent may also work in: " nil
-                                            nil t))))
-  (let* ((ws (cursord-workspace-open))
-         (has (append (plist-get (or (cursord-session ws)
-                                     (cursord-workspace-next ws)) :addDirs)
-                      nil))
-         (path (and dir
-                    (directory-file-name (file-local-name (expand-file-name dir))))))
-    (cursord--set ws :addDirs (vconcat (and path (append has (list path))))
-                  (if path
-                      (format "the agent may also work in %s, where nothing can be rejected" path)
-                    "the agent works in no other folder"))))
-
-;;;###autoload
-(defun cursord-add-image (file)
-  "Have the image in FILE go with the next prompt.
-With a prefix argument, it is the image in the clipboard."
-  (interactive (list (unless current-prefix-arg
-                       (read-file-name "Image: " nil nil t))))
-  (let* ((ws (cursord-workspace-open))
-         (bytes (cond ((not file)
-                       (or (seq-some (lambda (type)
-                                       (gui-get-selection 'CLIPBOARD type))
-                                     '(image/png image/jpeg))
-                           (user-error "There is no image in the clipboard")))
-                      ((or (cursord-workspace-host ws) (file-remote-p file))
-                       ;; The daemon may not see that file.
-                       (with-temp-buffer
-                         (set-buffer-multibyte nil)
-                         (insert-file-contents-literally file)
-                         (buffer-string))))))
-    (when (and bytes (> (string-bytes bytes) (* 11 1024 1024)))
-      (user-error "The image is too large to be sent: save it where the agent is, and name the file"))
-    (setf (cursord-workspace-images ws)
-          (append (cursord-workspace-images ws)
-                  (list (if bytes
-                            (list :kind "image"
-                                  :data (base64-encode-string (encode-coding-string bytes 'binary) t))
-                          (list :kind "image" :path (expand-file-name file))))))
-    (let ((n (length (cursord-workspace-images ws))))
-      (cursord-say "%s with the next prompt"
-                   (if (= n 1) "1 image goes" (format "%d images go" n))))))
-
-;;;###autoload
-(defun cursord-trust (&optional withdraw)
-  "Allow agents to work in this project; with a prefix argument WITHDRAW that."
-  (interactive "P")
-  (let ((ws (cursord-workspace-open)))
-    (cursord-call ws
-                  :workspace/trust (list :trusted (if withdraw :json-false t)))
-    (cursord-say "agents may %swork in %s" (if withdraw "not " "")
-                 (abbreviate-file-name (cursord-workspace-root ws)))))
 
 (provide 'cursord-session)
 ;;; cursord-session.el ends here

@@ -11,112 +11,152 @@
 
 (require 'seq)
 (require 'subr-x)
-(require 'tabulated-list)
-(require 'cursord-workspace)
-(require 'cursord-chat)
-(require 'cursord-session)
-(require 'cursord-review)
+(require 'cursord-lists)
 
 (defvar-keymap cursord-sessions-mode-map
   :doc "Keys in the list of sessions."
-  :parent tabulated-list-mode-map
+  :parent cursord-list-mode-map
   "RET" #'cursord-sessions-go
-  "v" #'cursord-sessions-review
+  "SPC" #'cursord-sessions-preview
+  "j" #'cursord-sessions-jump
   "R" #'cursord-sessions-rename
   "D" #'cursord-sessions-delete)
 
-(define-derived-mode cursord-sessions-mode tabulated-list-mode "Cursord-Sessions"
+(define-derived-mode cursord-sessions-mode cursord-list-mode "Cursord-Sessions"
   "The sessions of all projects.
 Hunks are those that are to be reviewed in the project.
 \\{cursord-sessions-mode-map}"
-  (setq tabulated-list-format
-        [("State" 8 t)
-         ("Hunks" 6 (lambda (a b) (< (cursord--sessions-hunks a)
-                                     (cursord--sessions-hunks b)))
-          :right-align t)
-         ("Age" 8 nil)
-         ("Project" 16 t)
-         ("Title" 0 t)]
-        tabulated-list-padding 1)
-  (add-hook 'tabulated-list-revert-hook #'cursord--sessions-read nil t)
-  (tabulated-list-init-header))
+  (setq cursord--list-entries #'cursord--sessions-entries
+        cursord--list-columns #'cursord--sessions-columns))
 
-(defun cursord--sessions-hunks (entry)
-  "How many hunks ENTRY of the list says that there are."
-  (string-to-number (aref (cadr entry) 1)))
+(defun cursord--sessions-columns (narrow)
+  "The columns of the list, fewer if NARROW."
+  (vconcat
+   (list (list "State" 7 t)
+         (list "Hunks" 5 (cursord--list-hunks< 1) :right-align t)
+         '("Age" 7 nil))
+   (unless narrow '(("Project" 16 t)))
+   '(("Title" 0 t))))
 
-(defun cursord--sessions-read ()
-  "Bring the current buffer, a list of sessions, up to date."
+(defun cursord--sessions-entries (narrow)
+  "The entries of the list, with fewer columns if NARROW."
   (let ((hunks (make-hash-table :test #'equal)))
-    (seq-doseq (one (plist-get (cursord-call-host nil :workspace/list nil)
-                               :workspaces))
+    (dolist (one (cursord--all-projects))
       (puthash (plist-get one :workspace) (plist-get one :pendingHunks) hunks))
-    (setq tabulated-list-entries
-          (mapcar
-           (lambda (session)
-             (let* ((root (plist-get session :workspace))
-                    (n (gethash root hunks 0)))
-               (list session
-                     (vector (plist-get session :state)
-                             (if (zerop n) "" (number-to-string n))
-                             (cursord--age (plist-get session :updatedAt))
-                             (file-name-nondirectory root)
-                             (replace-regexp-in-string "[ \t\n]+" " "
-                                                       (plist-get session :title))))))
-           (plist-get (cursord-call-host nil :session/list '(:limit 1000))
-                      :sessions)))))
+    (mapcar
+     (lambda (session)
+       (let* ((root (plist-get session :workspace))
+              (project (file-name-nondirectory root))
+              (title (cursord--session-title session)))
+         (list session
+               (vconcat
+                (list (cursord-face-of-state (plist-get session :state))
+                      (cursord--list-count (gethash root hunks 0))
+                      (cursord--age (plist-get session :updatedAt)))
+                (if narrow (list (concat project ": " title))
+                  (list project title))))))
+     (cursord--all-sessions))))
+
+(defun cursord--session-title (session)
+  "The title of SESSION as one line."
+  (let ((title (cursord-one-line (plist-get session :title))))
+    (if (string-empty-p title) "(no title)" title)))
 
 ;;;###autoload
 (defun cursord-sessions ()
   "List the sessions of all projects of this machine."
   (interactive)
-  (pop-to-buffer (get-buffer-create "*cursord sessions*"))
-  (unless (derived-mode-p 'cursord-sessions-mode)
-    (cursord-sessions-mode))
-  (cursord--sessions-read)
-  (tabulated-list-print t))
+  (cursord--list-open "*cursord sessions*" 'cursord-sessions-mode))
 
-(defun cursord--session-here ()
-  "The session at point, and its workspace: (WS . SESSION)."
-  (let ((session (or (tabulated-list-get-id)
-                     (user-error "There is no session here"))))
-    (cons (cursord-workspace-open (plist-get session :workspace)) session)))
+(defun cursord--sessions-talk (session)
+  "Go on with SESSION, in the chat of its project."
+  (let ((root (plist-get session :workspace)))
+    (unless (file-directory-p root)
+      (user-error "%s is not there any more; %s shows what was said"
+                  (abbreviate-file-name root)
+                  (substitute-command-keys
+                   "\\<cursord-sessions-mode-map>\\[cursord-sessions-preview]")))
+    (let ((ws (cursord-workspace-open root)))
+      (cursord-talk-with ws session)
+      (pop-to-buffer (cursord--chat-buffer-create ws)))))
 
 (defun cursord-sessions-go ()
   "Go on with the session at point, in the chat of its project."
   (interactive nil cursord-sessions-mode)
-  (pcase-let ((`(,ws . ,session) (cursord--session-here)))
-    (cursord-talk-with ws session)
-    (pop-to-buffer (cursord--chat-buffer-create ws))))
+  (cursord--sessions-talk (cursord--list-here)))
 
-(defun cursord-sessions-review ()
-  "Review the pending changes in the project of the session at point."
+(defun cursord-sessions-jump ()
+  "Choose one of the sessions of all projects and go on with it."
   (interactive nil cursord-sessions-mode)
-  (let ((ws (car (cursord--session-here))))
-    (with-current-buffer (cursord--chat-buffer-create ws)
-      (cursord-workspace-reviewed))
-    (cursord--show-review ws)))
+  (cursord--sessions-talk
+   (cursord--choose-session (cursord--all-sessions) "Go on with: " t)))
 
 (defun cursord-sessions-rename (title)
   "Give the session at point the TITLE."
   (interactive
-   (list (read-string "Title: " (plist-get (cdr (cursord--session-here)) :title)))
+   (list (read-string "Title: " (plist-get (cursord--list-here) :title)))
    cursord-sessions-mode)
   (cursord-call-host nil :session/update
-                     (list :sessionId (plist-get (cdr (cursord--session-here)) :id)
+                     (list :sessionId (plist-get (cursord--list-here) :id)
                            :title title))
-  (revert-buffer))
+  (cursord--list-show))
 
 (defun cursord-sessions-delete ()
   "Delete the session at point for good, after a question."
   (interactive nil cursord-sessions-mode)
-  (let ((session (cdr (cursord--session-here))))
+  (let ((session (cursord--list-here)))
     (when (yes-or-no-p (format "Delete \"%s\" and all that was said in it? "
-                               (truncate-string-to-width (plist-get session :title)
-                                                         50 nil nil "…")))
+                               (truncate-string-to-width
+                                (cursord--session-title session)
+                                50 nil nil "…")))
       (cursord-call-host nil :session/delete
                          (list :sessionId (plist-get session :id)))
-      (revert-buffer))))
+      (cursord--list-show))))
+
+;;;; What was said
+
+(defvar-keymap cursord-preview-mode-map
+  :doc "Keys where a session is only looked at."
+  :parent special-mode-map
+  "RET" #'cursord-visit
+  "TAB" #'cursord-toggle
+  "n" #'cursord-next-message
+  "p" #'cursord-previous-message
+  "o" #'cursord-older)
+
+(define-derived-mode cursord-preview-mode cursord-chat-mode "Cursord-Preview"
+  "What was said in a session that is only looked at.
+\\{cursord-preview-mode-map}"
+  (setq header-line-format
+        (substitute-command-keys
+         " preview · \\<cursord-preview-mode-map>\\[cursord-toggle] unfold · \\[quit-window] quit")))
+
+(defun cursord-sessions-preview ()
+  "Show the end of what was said in the session at point, in another window.
+On the same session again, scroll there."
+  (interactive nil cursord-sessions-mode)
+  (let* ((session (cursord--list-here))
+         (buffer (get-buffer-create "*cursord preview*"))
+         (window (get-buffer-window buffer)))
+    (if (and window (equal (plist-get session :id)
+                           (with-current-buffer buffer
+                             (and cursord-transcript
+                                  (cursord-transcript-session
+                                   cursord-transcript)))))
+        (with-selected-window window
+          (condition-case nil (scroll-up-command)
+            (end-of-buffer (goto-char (point-min)))))
+      (with-current-buffer buffer
+        (cursord-preview-mode)
+        ;; Its project may not be there any more.
+        (let ((root (file-name-as-directory (plist-get session :workspace))))
+          (setq cursord-buffer-workspace
+                (or (cursord-workspace-at root)
+                    (cursord--workspace-make
+                     :root root :path (plist-get session :workspace)))))
+        (cursord-transcript-clear cursord-buffer-workspace
+                                  (plist-get session :id)))
+      (display-buffer buffer '(nil (inhibit-same-window . t))))))
 
 (provide 'cursord-sessions)
 ;;; cursord-sessions.el ends here

@@ -44,6 +44,7 @@
 (declare-function cursord-work "cursord-workspace" (ws))
 (defvar cursord-event-functions)
 (defvar Info-directory-list)
+(defvar desktop-buffer-mode-handlers)
 
 (autoload 'cursord-doctor "cursord-doctor" nil t)
 (autoload 'cursord "cursord-chat" nil t)
@@ -54,15 +55,22 @@
 (autoload 'cursord-cancel "cursord-session" nil t)
 (autoload 'cursord-resume "cursord-session" nil t)
 (autoload 'cursord-sessions "cursord-sessions" nil t)
-(autoload 'cursord-trust "cursord-session" nil t)
+(autoload 'cursord-projects "cursord-projects" nil t)
+(autoload 'cursord-retry "cursord-again" nil t)
+(autoload 'cursord-edit-prompt "cursord-again" nil t)
+(autoload 'cursord-export "cursord-again" nil t)
+(autoload 'cursord-keep-options "cursord-options" nil t)
+(autoload 'cursord-bookmark-jump "cursord-restore")
+(autoload 'cursord-restore-desktop "cursord-restore")
+(autoload 'cursord-trust "cursord-options" nil t)
 (autoload 'cursord-next-attention "cursord-session" nil t)
-(autoload 'cursord-set-model "cursord-session" nil t)
-(autoload 'cursord-set-mode "cursord-session" nil t)
-(autoload 'cursord-set-isolation "cursord-session" nil t)
-(autoload 'cursord-set-sandbox "cursord-session" nil t)
-(autoload 'cursord-set-auto-review "cursord-session" nil t)
-(autoload 'cursord-add-directory "cursord-session" nil t)
-(autoload 'cursord-add-image "cursord-session" nil t)
+(autoload 'cursord-set-model "cursord-options" nil t)
+(autoload 'cursord-set-mode "cursord-options" nil t)
+(autoload 'cursord-set-isolation "cursord-options" nil t)
+(autoload 'cursord-set-sandbox "cursord-options" nil t)
+(autoload 'cursord-set-auto-review "cursord-options" nil t)
+(autoload 'cursord-add-directory "cursord-options" nil t)
+(autoload 'cursord-add-image "cursord-options" nil t)
 (autoload 'cursord-rename-session "cursord-session" nil t)
 (autoload 'cursord-delete-session "cursord-session" nil t)
 (autoload 'cursord-review "cursord-review" nil t)
@@ -93,6 +101,9 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
   "k" #'cursord-cancel
   "s" #'cursord-resume
   "S" #'cursord-sessions
+  "P" #'cursord-projects
+  "y" #'cursord-retry
+  "e" #'cursord-edit-prompt
   "o" #'cursord-next-attention
   "m" #'cursord-menu
   "t" #'cursord-trust
@@ -116,6 +127,13 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
                (file-name-directory load-file-name))
   (when (bound-and-true-p Info-directory-list)
     (add-to-list 'Info-directory-list (file-name-directory load-file-name))))
+
+;;;; Chats of an earlier Emacs
+
+;;;###autoload
+(with-eval-after-load 'desktop
+  (add-to-list 'desktop-buffer-mode-handlers
+               '(cursord-chat-mode . cursord-restore-desktop)))
 
 ;;;; The mode line
 

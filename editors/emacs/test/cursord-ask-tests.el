@@ -28,7 +28,7 @@
                                           :sessions) nil))))
       (cursord-test-plays (cursord-test-edits "f" "one\ntwo\nthree\n"
                                               "one\n2\nthree\n"))
-      (let ((cursord-isolation 'copy))
+      (let ((cursord-session-options '(:isolation "copy")))
         (setq cursord-test-answers '(nil))
         (should-error (cursord-send ws "change f") :type 'user-error)
         (cursord-test-until "nothing is left of what could not be asked"

@@ -83,7 +83,7 @@
     (let* ((before (cursord-test-numbered 20))
            (after (cursord-test-numbered 20 5 "five\n" 15 "fifteen\n"))
            (ws (progn (cursord-test-put "f" before) (cursord-test-open)))
-           (cursord-isolation 'copy))
+           (cursord-session-options '(:isolation "copy")))
       (cursord-test-plays (cursord-test-edits "f" before after))
       (with-current-buffer (find-file-noselect (cursord-test-file "f"))
         (cursord-test-turn ws "change f")

@@ -133,7 +133,7 @@ func (r *randomReview) turn(apart bool, meanwhile func()) {
 	r.w.Plays(append(script, world.Done)...)
 	r.turns++
 	e := r.both[r.rnd.IntN(2)]
-	e.eval(`(let* ((ws (cursord-workspace-find)) (cursord-isolation '%[1]s)
+	e.eval(`(let* ((ws (cursord-workspace-find)) (cursord-session-options '(:isolation "%[1]s"))
 			(new (not (equal "%[1]s" (plist-get (cursord-session ws) :isolation)))))
 		(setq random-turn (plist-get (plist-get (cursord-send ws "turn" nil new) :turn) :id)) nil)`, isolation)
 	if meanwhile != nil {

@@ -1,0 +1,114 @@
+;;; cursord-again.el --- The last prompt again, and sessions as files  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; `cursord-retry' asks the last prompt once more, `cursord-edit-prompt' has it
+;; changed first.  `cursord-export' writes a session to a file.
+
+;;; Code:
+
+(require 'subr-x)
+(require 'cursord-workspace)
+(require 'cursord-ask)
+(require 'cursord-chat)
+
+(defun cursord--last-turn (ws)
+  "The latest turn of the session that is talked with in WS; an error if none."
+  (cursord--know-session ws)
+  (let ((session (cursord-workspace-current ws)))
+    (or (and session
+             (seq-find #'identity
+                       (plist-get (cursord-call ws :turn/list
+                                                (list :sessionId session
+                                                      :limit 1))
+                                  :turns)))
+        (user-error "Nothing was asked in this session"))))
+
+(defun cursord--last-prompt (ws turn)
+  "What was asked in TURN of WS: (PROMPT . CONTEXT).
+What went along is known if it was asked in this Emacs."
+  (pcase-let ((`(,prompt ,id ,context) (cursord-workspace-sent ws)))
+    (if (equal id (plist-get turn :id))
+        (cons prompt context)
+      (list (plist-get turn :prompt)))))
+
+;;;###autoload
+(defun cursord-retry ()
+  "Ask the last prompt of the session again, with what went along with it.
+What the agent changed meanwhile stays; it can be rejected."
+  (interactive)
+  (let* ((ws (cursord-workspace-open))
+         (turn (cursord--last-turn ws)))
+    (unless (cursord-turn-ended-p turn)
+      (user-error "The last prompt is still worked on; cancel it first"))
+    (pcase-let ((`(,prompt . ,context) (cursord--last-prompt ws turn)))
+      (cursord-send ws prompt (cursord-origin-here) nil context)
+      (when cursord-show-chat-on-ask
+        (cursord-show-chat ws)))))
+
+;;;###autoload
+(defun cursord-edit-prompt ()
+  "Write the last prompt of the session anew, to be sent as the next one.
+A draft that is there is kept: \\<cursord-compose-mode-map>\\[cursord-next-prompt] shows it."
+  (interactive)
+  (let* ((ws (cursord-workspace-open))
+         (prompt (car (cursord--last-prompt ws (cursord--last-turn ws)))))
+    (cursord--compose ws (cursord-origin-here))
+    (setq cursord--draft (buffer-string)
+          cursord--history-at 0)
+    (erase-buffer)
+    (insert prompt)))
+
+;;;; As a file
+
+(defun cursord--export-name (session)
+  "The name of a file for SESSION."
+  (let ((name (string-trim (replace-regexp-in-string
+                            "[^[:alnum:]]+" "-"
+                            (downcase (cursord-one-line
+                                       (plist-get session :title))))
+                           "-+" "-+")))
+    (concat (if (string-empty-p name)
+                "session"
+              (substring name 0 (min 40 (length name))))
+            ".md")))
+
+;;;###autoload
+(defun cursord-export (file)
+  "Write all of the session that is talked with to FILE, as Markdown.
+A file whose name ends in \".ndjson\" gets the form that \"cursord import\"
+takes."
+  (interactive
+   (let ((ws (cursord-workspace-open)))
+     (cursord--know-session ws)
+     (list (read-file-name
+            "Export to (.md or .ndjson): " nil nil nil
+            (cursord--export-name (or (cursord-session ws)
+                                      (user-error "There is no session yet")))))))
+  (let* ((ws (cursord-workspace-open))
+         (id (progn (cursord--know-session ws)
+                    (or (cursord-workspace-current ws)
+                        (user-error "There is no session yet"))))
+         (form (if (string-suffix-p ".ndjson" file) "ndjson" "markdown"))
+         (program (if (cursord-workspace-host ws) "cursord"
+                    (car (cursord--command nil)))))
+    (when (and (file-exists-p file)
+               (not (yes-or-no-p (format "%s is there already; write over it? "
+                                         (abbreviate-file-name file)))))
+      (user-error "Nothing was written"))
+    (with-temp-buffer
+      (let ((default-directory (cursord-workspace-root ws))
+            (coding-system-for-read 'utf-8-unix))
+        (unless (eql 0 (process-file program nil t nil "export" id
+                                     "--format" form))
+          (user-error "The session could not be exported: %s"
+                      (string-trim (buffer-string)))))
+      (let ((coding-system-for-write 'utf-8-unix))
+        (write-region nil nil file nil 'silent)))
+    (cursord-say "exported to %s" (abbreviate-file-name
+                                   (expand-file-name file)))))
+
+(provide 'cursord-again)
+;;; cursord-again.el ends here
