@@ -144,8 +144,6 @@ TURN is what it was just made for, if it was."
           ('update (cursord-transcript-flush tr)
                    (force-mode-line-update)))))))
 
-(add-hook 'cursord-event-functions #'cursord--chat-event)
-
 ;;;; Commands
 
 (defun cursord-chat-resync ()
@@ -254,7 +252,7 @@ On what folds and has no file, show or hide it."
                                                       nil (point-max))))
             (goto-char (next-single-property-change (point) 'cursord-prompt nil
                                                     (point-max))))
-        (goto-char (line-beginning-position))
+        (forward-line 0)
         (goto-char (previous-single-property-change (point) 'cursord-prompt nil
                                                     (point-min)))
         (goto-char (if (get-text-property (point) 'cursord-prompt)

@@ -66,19 +66,22 @@ counts for the next connection."
 (defvar cursord--failures nil
   "How often in a row the program has ended, by host.")
 
-(defvar cursord-wanted-function #'ignore
+(declare-function cursord--wanted "cursord-workspace" (host))
+(declare-function cursord--receive "cursord-workspace" (host method params))
+
+(defvar cursord-wanted-function #'cursord--wanted
   "Called with a host; says whether a lost connection to it is made again.")
 
-(defvar cursord-up-functions nil
+(defvar cursord-up-functions '(cursord--up)
   "Hook with a host as argument, called when a connection to it begins.")
 
-(defvar cursord-down-functions nil
+(defvar cursord-down-functions '(cursord--down)
   "Hook with a host as argument, called when the connection to it was lost.")
 
-(defvar cursord-notification-function #'ignore
+(defvar cursord-notification-function #'cursord--receive
   "Receives notifications: a host, a method as a symbol, and a plist.")
 
-(defvar cursord-batch-functions nil
+(defvar cursord-batch-functions '(cursord--batch-ended)
   "Hook without arguments, called after a batch of messages was received.")
 
 ;;;; The queue

@@ -136,8 +136,6 @@ That is so if both it and its file have changed."
                     (cursord-marks-clear))))
               object))))
 
-(add-hook 'cursord-event-functions #'cursord--files-event)
-
 ;;;; Buffers
 
 (defun cursord--attach (&optional buffer)

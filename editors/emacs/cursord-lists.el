@@ -133,8 +133,6 @@
       (ignore-error user-error
         (cursord-protected #'cursord--list-show)))))
 
-(add-hook 'cursord-event-functions #'cursord--list-event)
-
 (defun cursord-list-limit (words)
   "Show only rows that have all WORDS; all rows if there are none."
   (interactive (list (read-string "Only rows with: " cursord--list-words))

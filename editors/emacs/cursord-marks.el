@@ -306,8 +306,6 @@ What is shown already stays as it is.  Of very many hunks, some come later."
     (with-current-buffer buffer
       (mapc #'cursord--dress cursord--marks))))
 
-(add-hook 'cursord-mode-hook #'cursord--dress-all)
-
 ;;;; Finding
 
 (defun cursord--mark-hunk (overlay)

@@ -234,7 +234,5 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
        (with-current-buffer buffer (setq cursord--review-stale t))))
     ('update (mapc #'cursord--review-draw-soon (cursord--reviews ws)))))
 
-(add-hook 'cursord-event-functions #'cursord--review-event 50)
-
 (provide 'cursord-review-draw)
 ;;; cursord-review-draw.el ends here

@@ -118,8 +118,6 @@ not know."
                  (get-buffer-window (cursord-chat-buffer ws) 'visible))
       (cl-pushnew ws cursord--unseen))))
 
-(add-hook 'cursord-event-functions #'cursord--say-turn-end)
-
 (defun cursord--attention (ws)
   "Why WS wants to be looked at: `error', `review', `answer', or nil."
   (let ((state (cursord-state ws)))

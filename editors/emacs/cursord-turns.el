@@ -49,8 +49,6 @@
                  ((gethash id cursord--heard)))
        (puthash id (float-time) cursord--heard)))))
 
-(add-hook 'cursord-event-functions #'cursord--note-heard)
-
 (defun cursord-turn-silence (turn)
   "Since when nothing was told of TURN, which runs: \"no output for 1m 20s\".
 Nil before that is of interest."

@@ -119,17 +119,30 @@ This waits, for TIMEOUT seconds at most; an error is a `user-error'."
 Nothing is done where that is not connected."
   (cursord-notify-host (cursord-workspace-host ws) method params))
 
+(defconst cursord--listeners
+  '(cursord--note-heard cursord--files-event cursord--chat-event
+                        cursord--say-turn-end cursord--list-event
+                        cursord--review-event)
+  "The views of this package that hear of events, in order, once they are loaded.")
+
+(defun cursord--tell (event ws &optional object before)
+  "Call all that listens with EVENT, WS, OBJECT and BEFORE."
+  (dolist (function cursord--listeners)
+    (when (fboundp function)
+      (cursord-protected function event ws object before)))
+  (cursord-run-hook 'cursord-event-functions event ws object before))
+
 (defun cursord--emit (event ws &optional object before)
   "Tell the listeners of EVENT in WS, with OBJECT and BEFORE."
   (setf (cursord-workspace-touched ws) t)
-  (cursord-run-hook 'cursord-event-functions event ws object before))
+  (cursord--tell event ws object before))
 
 (defun cursord--batch-ended ()
   "Say `update' of each workspace of which something was told."
   (dolist (ws cursord-workspaces)
     (when (cursord-workspace-touched ws)
       (setf (cursord-workspace-touched ws) nil)
-      (cursord-run-hook 'cursord-event-functions 'update ws nil nil))))
+      (cursord--tell 'update ws))))
 
 (defconst cursord--delta-interval 50
   "Milliseconds for which the daemon puts text together before it sends it.")
@@ -261,12 +274,6 @@ An answer can be overtaken."
   "Whether a workspace of HOST is in use."
   (seq-some (lambda (ws) (equal (cursord-workspace-host ws) host))
             cursord-workspaces))
-
-(setq cursord-notification-function #'cursord--receive
-      cursord-wanted-function #'cursord--wanted)
-(add-hook 'cursord-up-functions #'cursord--up)
-(add-hook 'cursord-down-functions #'cursord--down)
-(add-hook 'cursord-batch-functions #'cursord--batch-ended)
 
 ;;;; What one asks of a workspace
 

@@ -1,5 +1,8 @@
 ;;; cursord.el --- Cursor's agent, with review hunk by hunk  -*- lexical-binding: t; -*-
 
+;; Author: The cursord authors
+;; Maintainer: The cursord authors
+;; URL: https://github.com/cursord/cursord
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "29.1"))
 ;; Keywords: tools, convenience
@@ -41,10 +44,10 @@
 (declare-function cursord-workspace-find "cursord-workspace" (&optional buffer))
 (declare-function cursord-state "cursord-workspace" (ws))
 (declare-function cursord-pending "cursord-workspace" (ws))
+(declare-function cursord--dress-all "cursord-marks")
 (declare-function cursord-work "cursord-workspace" (ws))
 (defvar cursord-event-functions)
 (defvar Info-directory-list)
-(defvar desktop-buffer-mode-handlers)
 
 (autoload 'cursord-doctor "cursord-doctor" nil t)
 (autoload 'cursord "cursord-chat" nil t)
@@ -115,7 +118,7 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
   "u" #'cursord-undo
   "U" #'cursord-redo
   "D" #'cursord-doctor)
-(fset 'cursord-command-map cursord-command-map)
+(defalias 'cursord-command-map cursord-command-map)
 
 ;;;; The manual
 
@@ -131,9 +134,8 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
 ;;;; Chats of an earlier Emacs
 
 ;;;###autoload
-(with-eval-after-load 'desktop
-  (add-to-list 'desktop-buffer-mode-handlers
-               '(cursord-chat-mode . cursord-restore-desktop)))
+(add-to-list 'desktop-buffer-mode-handlers
+             '(cursord-chat-mode . cursord-restore-desktop))
 
 ;;;; The mode line
 
@@ -175,6 +177,8 @@ In the buffers of files, show hunks that are to be reviewed."
     (when (seq-some (lambda (buffer) (buffer-local-value 'buffer-file-name buffer))
                     (buffer-list))
       (cursord-first-look)))
+  (when (fboundp 'cursord--dress-all)
+    (cursord--dress-all))
   (force-mode-line-update t))
 
 (provide 'cursord)

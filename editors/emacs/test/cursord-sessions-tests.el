@@ -272,7 +272,7 @@
       (cursord-test-turn ws "another")
       (should (equal '("ask" "fake-large" "enabled" t)
                      (mapcar (lambda (key) (plist-get (cursord-session ws) key))
-                             '(:mode :model :sandbox :autoReview))))))))
+                             '(:mode :model :sandbox :autoReview)))))))
 
 (provide 'cursord-sessions-tests)
 ;;; cursord-sessions-tests.el ends here
